@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a technique gives the dispatcher: an engine that computes items of one bucket.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "manymod/manymod.h"
+#include "repr/canonical.hpp"
+
+namespace manymod {
+
+enum class Operation : std::uint8_t {
+  addmod = MM_OP_ADDMOD,
+  submod = MM_OP_SUBMOD,
+  negmod = MM_OP_NEGMOD,
+  mulmod = MM_OP_MULMOD,
+  sqrmod = MM_OP_SQRMOD,
+  powmod = MM_OP_POWMOD,
+  invmod = MM_OP_INVMOD,
+  multi_powmod = MM_OP_MULTI_POWMOD,
+  fixed_base_powmod = MM_OP_FIXED_BASE_POWMOD,
+};
+inline constexpr std::size_t kOperationCount = MM_OP_COUNT;
+
+enum class TimingClass : std::uint8_t { public_ = MM_TIMING_PUBLIC, secret = MM_TIMING_SECRET };
+
+/// Outcome of one item, stored as a byte.
+enum class ItemStatus : std::uint8_t {
+  ok = MM_OK,
+  zero_modulus = MM_ITEM_ZERO_MODULUS,
+  not_invertible = MM_ITEM_NOT_INVERTIBLE,
+  even_modulus = MM_ITEM_EVEN_MODULUS,
+  modulus_too_wide = MM_ITEM_MODULUS_TOO_WIDE,
+  not_computed = MM_ITEM_NOT_COMPUTED,
+};
+
+/// Asked between windows of an exponentiation and between items, so that a long call stops within a second.
+class StopToken {
+ public:
+  StopToken() = default;
+  explicit StopToken(const std::atomic<bool>* flag) : flag_(flag) {}
+  [[nodiscard]] bool requested() const { return flag_ != nullptr && flag_->load(std::memory_order_relaxed); }
+
+ private:
+  const std::atomic<bool>* flag_ = nullptr;
+};
+
+/// Precomputed data of one shared modulus, owned by a plan; the concrete type is the engine's own.
+/// Destructors zero what they hold.
+class PreparedModulus {
+ public:
+  virtual ~PreparedModulus() = default;
+};
+
+/// Precomputed powers of one base modulo one modulus; the concrete type is the engine's own.
+class PreparedBase {
+ public:
+  virtual ~PreparedBase() = default;
+};
+
+/// A call as an engine sees it. Views are checked; every item listed in a bucket has 1 < |modulus|, of
+/// exactly the bucket's limb count, and is odd where the timing class is secret.
+struct Job {
+  Operation op = Operation::addmod;
+  TimingClass timing = TimingClass::public_;
+  std::size_t terms = 0;  ///< multi_powmod only
+  BatchView x, y, modulus;
+  BatchResult result;
+  ItemStatus* status = nullptr;               ///< one per item of the batch, never null
+  const PreparedModulus* shared = nullptr;    ///< set iff the plan's modulus kind is shared
+  const PreparedBase* fixed_base = nullptr;   ///< fixed_base_powmod only
+  StopToken stop;
+};
+
+/// One variant, ready to compute. Stateless between calls and safe to call from several threads.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// Precompute for a modulus that a whole batch shares. `modulus` is normalised (top limb nonzero), > 1.
+  [[nodiscard]] virtual std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
+                                                                 TimingClass timing) const = 0;
+
+  /// Precompute the comb of `base` (any width, any sign) for exponents up to `exponent_bits`.
+  [[nodiscard]] virtual std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
+                                                                   std::span<const Limb> modulus,
+                                                                   std::size_t exponent_bits,
+                                                                   TimingClass timing) const = 0;
+
+  /// Items that should stay together in one chunk (lanes of a vector, items of one batch inversion).
+  [[nodiscard]] virtual std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const = 0;
+
+  /// Rough nanoseconds for one item, for chunking and for deciding whether threads pay. Public sizes only:
+  /// exponent length is taken from the view's width in class secret.
+  [[nodiscard]] virtual double item_cost_ns(const Job& job, std::size_t modulus_limbs) const = 0;
+
+  /// Compute result and status of each item in `items` (indices into the batch; moduli of `modulus_limbs` limbs).
+  /// Must leave status not_computed, and may leave the result unwritten, for items skipped because job.stop was
+  /// requested. Throws only std::bad_alloc.
+  virtual void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const = 0;
+};
+
+}  // namespace manymod

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The canonical form of a batch inside the library: thin, non-owning views over the C ABI's arrays.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace manymod {
+
+using Limb = std::uint64_t;
+inline constexpr std::size_t kLimbBits = 64;
+inline constexpr std::size_t kMaxModulusBits = 16384;
+inline constexpr std::size_t kMaxModulusLimbs = kMaxModulusBits / kLimbBits;
+
+/// Limbs that hold `bits` bits.
+constexpr std::size_t limbs_for_bits(std::size_t bits) { return (bits + kLimbBits - 1) / kLimbBits; }
+
+/// Read-only batch of signed integers, `count` of them or one that serves every index.
+struct BatchView {
+  const Limb* limbs = nullptr;
+  std::size_t count = 0;
+  std::size_t width = 0;
+  std::size_t stride = 0;
+  const std::uint8_t* negative = nullptr;
+
+  [[nodiscard]] bool broadcast() const { return count == 1; }
+  [[nodiscard]] std::span<const Limb> magnitude(std::size_t i) const {
+    return {limbs + (broadcast() ? 0 : i * stride), width};
+  }
+  [[nodiscard]] bool is_negative(std::size_t i) const {
+    return negative != nullptr && negative[broadcast() ? 0 : i] != 0;
+  }
+};
+
+/// Result batch.
+struct BatchResult {
+  Limb* limbs = nullptr;
+  std::size_t count = 0;
+  std::size_t width = 0;
+  std::size_t stride = 0;
+  std::uint8_t* negative = nullptr;
+
+  [[nodiscard]] std::span<Limb> magnitude(std::size_t i) const { return {limbs + i * stride, width}; }
+};
+
+}  // namespace manymod
