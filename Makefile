@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each target sets up what it needs in .venv and build/, from a fresh clone on a machine with Python 3.10 or
+# newer, a C++20 compiler and make. Stamp files make a second call quick.
+#
+#   make demo     the main job on real input
+#   make test     C++ and Python tests, once optimised and once under sanitizers with range checks
+#   make bench    measurements of this machine
+#   make lint     formatters, linters, type checkers      make format   apply the formatters
+#   make clean    remove .venv and build
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+WERROR ?= OFF
+
+VENV := $(CURDIR)/.venv
+STAMPS := $(VENV)/.stamps
+PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
+RELEASE := build/release
+export PATH := $(VENV)/bin:$(PATH)
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+export CTEST_PARALLEL_LEVEL := $(JOBS)
+
+PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
+  $(shell find cmake include src python -type f -not -name '*.py[co]' -not -name '.*')
+CPP_SOURCES = $(shell find src include tests bench examples \
+  -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp')
+TIDY_SOURCES = $(filter %.cpp,$(filter src/% tests/%,$(CPP_SOURCES)))
+PYTHON_CODE = $(wildcard python reference tools tests examples/*.py bench/*.py) $(shell find src -name '*.py')
+
+.PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-cpp format clean
+
+help:
+	@sed -n '/^#   make/s/^#   //p' Makefile
+
+# ---- set-up -------------------------------------------------------------------------------------------
+$(STAMPS)/venv:
+	@tools/make_venv.sh "$(PYTHON)" "$(VENV)"
+	@mkdir -p $(STAMPS) && touch $@
+
+# deps-build: what builds the package; deps-demo, deps-test, deps-lint: the package's own dependencies and
+# those of that extra.
+$(STAMPS)/deps-%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
+	@$(VENV)/bin/python tools/requirements.py $* > $(STAMPS)/$*.txt
+	$(PIP) install -r $(STAMPS)/$*.txt
+	@touch $@
+
+$(STAMPS)/build-tools: tools/ensure_build_tools.sh $(STAMPS)/deps-build
+	@tools/ensure_build_tools.sh $(PIP)
+	@touch $@
+
+# GoogleTest, Google Benchmark and valgrind, where the system's package manager is ours to use.
+$(STAMPS)/system: tools/setup_system.sh | $(STAMPS)/venv
+	@tools/setup_system.sh
+	@touch $@
+
+# The Python package, built in the directory that the C++ tests and benchmarks share: one compilation.
+$(STAMPS)/package: $(PACKAGE_SOURCES) $(STAMPS)/build-tools
+	$(PIP) install --no-deps --no-build-isolation -C build-dir=$(RELEASE) \
+	  -C cmake.define.MANYMOD_WERROR=$(WERROR) .
+	@touch $@
+
+# ---- what people call ---------------------------------------------------------------------------------
+demo: $(STAMPS)/package $(STAMPS)/deps-demo
+	$(VENV)/bin/python examples/demo.py
+
+test: test-cpp test-asan test-python
+
+test-cpp test-asan test-python: WERROR := ON
+
+test-cpp: $(STAMPS)/package $(STAMPS)/system
+	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON -DMANYMOD_WERROR=ON
+	cmake --build $(RELEASE)
+	ctest --test-dir $(RELEASE) --output-on-failure
+
+# Sanitizers and range checks in one build: both watch the same runs.
+test-asan: $(STAMPS)/build-tools $(STAMPS)/system
+	cmake --preset asan -DMANYMOD_VERIFY=ON -DPython_EXECUTABLE=$(VENV)/bin/python
+	cmake --build --preset asan
+	ctest --preset asan
+
+test-python: $(STAMPS)/package $(STAMPS)/deps-test
+	$(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python
+
+bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system
+	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_BENCH=ON
+	cmake --build $(RELEASE) --target manymod_bench
+	$(RELEASE)/manymod_bench --benchmark_min_time=0.1
+	$(VENV)/bin/manymod bench
+
+lint: lint-python lint-cpp
+
+lint-python: $(STAMPS)/deps-lint $(STAMPS)/deps-test
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy $(PYTHON_CODE)
+
+lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system
+	$(VENV)/bin/clang-format --dry-run -Werror $(CPP_SOURCES)
+	cmake -S . -B build/lint --log-level=WARNING -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_PYTHON=ON \
+	  -DPython_EXECUTABLE=$(VENV)/bin/python \
+	  -Dnanobind_DIR="$$($(VENV)/bin/python -m nanobind --cmake_dir)"
+	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(JOBS) -n 1 $(VENV)/bin/clang-tidy -p build/lint --quiet
+
+format: $(STAMPS)/deps-lint
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/clang-format -i $(CPP_SOURCES)
+
+clean:
+	rm -rf .venv build

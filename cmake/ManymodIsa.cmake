@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# Instruction sets: a file's suffix says which it is compiled for; nothing else gets -m flags.
+
+# Weakest first; each row: suffix, flags.
+set(manymod_isa_suffixes adx avx2 avx512f avx512ifma)
+set(manymod_isa_flags_adx -mbmi2 -madx -mavx2)
+set(manymod_isa_flags_avx2 -mavx2 -mfma -mbmi2)
+set(manymod_isa_flags_avx512f -mavx512f -mavx512dq -mavx512bw -mavx512vl -mbmi2)
+set(manymod_isa_flags_avx512ifma ${manymod_isa_flags_avx512f} -mavx512ifma)
+
+# The x86-64 variants need the System V calling convention and GNU assembler text for ELF.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND UNIX AND NOT APPLE)
+  set(MANYMOD_X86_64 TRUE)
+else()
+  set(MANYMOD_X86_64 FALSE)
+endif()
+
+# Move the files of <sources_var> with an instruction-set suffix to <isa_var>, give them their flags, and
+# drop them where the processor is not x86-64.
+function(manymod_split_by_isa sources_var isa_var)
+  set(plain ${${sources_var}})
+  set(isa_files "")
+  foreach(suffix IN LISTS manymod_isa_suffixes)
+    set(matching ${plain})
+    list(FILTER matching INCLUDE REGEX "\\.${suffix}\\.cpp$")
+    list(FILTER plain EXCLUDE REGEX "\\.${suffix}\\.cpp$")
+    if(MANYMOD_X86_64 AND matching)
+      set_source_files_properties(${matching} PROPERTIES COMPILE_OPTIONS "${manymod_isa_flags_${suffix}}")
+      list(APPEND isa_files ${matching})
+    endif()
+  endforeach()
+  set(${sources_var} "${plain}" PARENT_SCOPE)
+  set(${isa_var} "${isa_files}" PARENT_SCOPE)
+endfunction()
+
+# Run the Python program <generator>, which writes assembler text to its first argument, and assemble it.
+# A macro, because a language can be enabled only outside of functions.
+macro(manymod_add_generated_assembly target generator output)
+  if(MANYMOD_X86_64)
+    enable_language(ASM)
+    set(manymod_generated "${CMAKE_CURRENT_BINARY_DIR}/generated")
+    file(MAKE_DIRECTORY "${manymod_generated}")
+    add_custom_command(
+      OUTPUT "${manymod_generated}/${output}"
+      COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/${generator}" "${manymod_generated}/${output}"
+      DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${generator}"
+      COMMENT "Generating ${output}"
+      VERBATIM)
+    target_sources(${target} PRIVATE "${manymod_generated}/${output}")
+  endif()
+endmacro()

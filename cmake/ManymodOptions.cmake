@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# Build type, language standard, warnings and sanitizers.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+if(MANYMOD_TOP_LEVEL)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+
+set(manymod_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+# GCC 12 reports correct concatenations of std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND manymod_warnings -Wno-restrict)
+endif()
+if(MANYMOD_WERROR)
+  list(APPEND manymod_warnings -Werror)
+endif()
+set(manymod_sanitize_flags "")
+if(MANYMOD_SANITIZE)
+  set(manymod_sanitize_flags "-fsanitize=${MANYMOD_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
+endif()
+
+# Standard, warnings, visibility and sanitizers for a target of this project.
+function(manymod_configure_target target)
+  target_compile_features(${target} PRIVATE cxx_std_20 c_std_11)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:C,CXX>:${manymod_warnings};${manymod_sanitize_flags}>")
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF C_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  manymod_sanitize_link(${target})
+endfunction()
+
+function(manymod_sanitize_link target)
+  target_link_options(${target} PUBLIC ${manymod_sanitize_flags})
+endfunction()
+
+# Let an ELF shared object export only what the version script names.
+function(manymod_export_only target script)
+  if(UNIX AND NOT APPLE)
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${script}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
+  endif()
+endfunction()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/cpp: one GoogleTest program, and one valgrind program for each file of tests/cpp/ctgrind.
+include(ManymodThirdParty)
+include(GoogleTest)
+
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "tests/cpp/*.cpp")
+set(ctgrind_sources ${test_sources})
+list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
+list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/ctgrind/")
+
+if(test_sources)
+  manymod_need_googletest()
+  add_executable(manymod_tests ${test_sources})
+  manymod_configure_target(manymod_tests)
+  target_include_directories(manymod_tests PRIVATE tests/cpp)
+  target_link_libraries(manymod_tests PRIVATE manymod_static manymod_internal GTest::gtest_main)
+  gtest_discover_tests(manymod_tests DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 600)
+endif()
+
+# A secret is marked as undefined memory; valgrind then reports each branch and address that depends on it.
+# Sanitizers and valgrind exclude each other.
+if(NOT MANYMOD_SANITIZE)
+  find_program(MANYMOD_VALGRIND valgrind)
+  find_path(MANYMOD_VALGRIND_INCLUDE valgrind/memcheck.h)
+  foreach(source IN LISTS ctgrind_sources)
+    get_filename_component(name "${source}" NAME_WE)
+    set(name "ctgrind_${name}")
+    if(MANYMOD_VALGRIND AND MANYMOD_VALGRIND_INCLUDE)
+      add_executable(${name} "${source}")
+      manymod_configure_target(${name})
+      target_include_directories(${name} SYSTEM PRIVATE "${MANYMOD_VALGRIND_INCLUDE}")
+      target_link_libraries(${name} PRIVATE manymod_static manymod_internal)
+      add_test(NAME ${name} COMMAND "${MANYMOD_VALGRIND}" --error-exitcode=9 -q --track-origins=no
+                                    "$<TARGET_FILE:${name}>")
+    else()
+      add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/ValgrindMissing.cmake")
+    endif()
+    set_tests_properties(${name} PROPERTIES LABELS ctgrind TIMEOUT 600)
+  endforeach()
+endif()
+
+# The library as others meet it: its exported symbols, and an installation that a user's project finds.
+if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
+  add_test(NAME exported_symbols
+           COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DLIBRARY=$<TARGET_FILE:manymod>"
+                   "-DHEADER=${CMAKE_CURRENT_SOURCE_DIR}/include/manymod/manymod.h"
+                   -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_symbols.cmake")
+  add_test(NAME installed_package
+           COMMAND "${CMAKE_COMMAND}" "-DBUILD=${CMAKE_CURRENT_BINARY_DIR}" "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}"
+                   "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/installed_package" "-DGENERATOR=${CMAKE_GENERATOR}"
+                   -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_install.cmake")
+  set_tests_properties(exported_symbols installed_package PROPERTIES LABELS package TIMEOUT 300)
+endif()
+
+# Only optimised builds are meant to run on other processors; without inlining nearly everything is shared.
+if(MANYMOD_X86_64 AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MANYMOD_SANITIZE)
+  add_test(NAME isa_isolation
+           COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_isa_isolation.py"
+                   "${CMAKE_NM}" "$<TARGET_OBJECTS:manymod_objects>"
+           COMMAND_EXPAND_LISTS)
+  set_tests_properties(isa_isolation PROPERTIES LABELS package)
+endif()

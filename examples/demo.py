@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The main job on real input: verify the self-signatures of all RSA root certificates in one batched call.
+
+Every root certificate of the `certifi` bundle signs itself. For those with an RSA key (2048 and 4096 bits,
+mixed) the signature s, the exponent e and the modulus n go into one call s^e mod n, and each answer is
+compared with the PKCS#1 v1.5 encoding of the certificate's hash. Then a large batch of full-length powers
+shows the throughput.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import certifi
+import gmpy2
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+import manymod
+
+# DER of DigestInfo up to the hash itself: RFC 8017, section 9.2, note 1.
+DIGEST_INFO = {
+    "md5": bytes.fromhex("3020300c06082a864886f70d020505000410"),
+    "sha1": bytes.fromhex("3021300906052b0e03021a05000414"),
+    "sha224": bytes.fromhex("302d300d06096086480165030402040500041c"),
+    "sha256": bytes.fromhex("3031300d060960864801650304020105000420"),
+    "sha384": bytes.fromhex("3041300d060960864801650304020205000430"),
+    "sha512": bytes.fromhex("3051300d060960864801650304020305000440"),
+}
+WEAK_HASHES = {"md5", "sha1"}
+BATCH_BITS = 2048
+
+
+@dataclass
+class Root:
+    """A root certificate with an RSA key and a PKCS#1 v1.5 signature of its own."""
+
+    name: str
+    certificate: x509.Certificate
+    key: rsa.RSAPublicKey
+    hash: hashes.HashAlgorithm
+    verified: bool = False
+
+    @property
+    def numbers(self) -> tuple[int, int, int]:
+        """Signature, exponent and modulus as integers."""
+        public = self.key.public_numbers()
+        return int.from_bytes(self.certificate.signature, "big"), public.e, public.n
+
+
+def subject(certificate: x509.Certificate) -> str:
+    """A short name for people."""
+    names = x509.NameOID
+    for kind in (names.COMMON_NAME, names.ORGANIZATIONAL_UNIT_NAME, names.ORGANIZATION_NAME):
+        if attributes := certificate.subject.get_attributes_for_oid(kind):
+            return str(attributes[0].value)
+    return certificate.subject.rfc4514_string()
+
+
+def load_roots() -> tuple[list[Root], list[tuple[str, str]]]:
+    """RSA roots of the certifi bundle; and the others, each with why it is none."""
+    roots: list[Root] = []
+    others: list[tuple[str, str]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # old roots stretch the rules for serial numbers
+        certificates = x509.load_pem_x509_certificates(Path(certifi.where()).read_bytes())
+    for certificate in certificates:
+        name, key = subject(certificate), certificate.public_key()
+        if not isinstance(key, rsa.RSAPublicKey):
+            elliptic = isinstance(key, ec.EllipticCurvePublicKey)
+            others.append((name, "elliptic curve key" if elliptic else "no RSA key"))
+        elif certificate.issuer != certificate.subject:
+            others.append((name, "not self-signed"))
+        elif not isinstance(certificate.signature_algorithm_parameters, padding.PKCS1v15):
+            others.append((name, "RSA, but not PKCS#1 v1.5"))
+        elif (algorithm := certificate.signature_hash_algorithm) is None or algorithm.name not in DIGEST_INFO:
+            others.append((name, f"RSA, hash {algorithm.name if algorithm else 'unknown'}"))
+        else:
+            roots.append(Root(name, certificate, key, algorithm))
+    return roots, others
+
+
+def encoded_message(root: Root) -> int:
+    """EMSA-PKCS1-v1_5 of the signed part as an integer: 00 01 ff ... 00 DigestInfo hash (RFC 8017, 9.2)."""
+    digest = hashes.Hash(root.hash)
+    digest.update(root.certificate.tbs_certificate_bytes)
+    tail = b"\x00" + DIGEST_INFO[root.hash.name] + digest.finalize()
+    length = (root.key.key_size + 7) // 8
+    return int.from_bytes(b"\x00\x01" + b"\xff" * (length - 2 - len(tail)) + tail, "big")
+
+
+def verify(roots: Sequence[Root]) -> float:
+    """Verify all of them in one call; returns its seconds."""
+    signatures, exponents, moduli = (list(column) for column in zip(*(r.numbers for r in roots), strict=True))
+    start = time.perf_counter()
+    powers = manymod.powmod(signatures, exponents, moduli)
+    seconds = time.perf_counter() - start
+    for root, power, signature, modulus in zip(roots, powers, signatures, moduli, strict=True):
+        root.verified = signature < modulus and power == encoded_message(root)
+    return seconds
+
+
+def agrees(root: Root) -> bool:
+    """Whether the cryptography package comes to the same verdict."""
+    certificate = root.certificate
+    try:
+        root.key.verify(
+            certificate.signature, certificate.tbs_certificate_bytes, padding.PKCS1v15(), root.hash
+        )
+    except InvalidSignature:
+        return not root.verified
+    return root.verified
+
+
+def verdict(root: Root) -> str:
+    """For people."""
+    if not root.verified:
+        return "[red]WRONG"
+    return "[yellow]verified, weak hash" if root.hash.name in WEAK_HASHES else "[green]verified"
+
+
+def show_roots(console: Console) -> bool:
+    """Verify and print; True if every signature is right and cross-checked."""
+    roots, others = load_roots()
+    seconds = verify(roots)
+    table = Table("subject", "bits", "exponent", "hash", "verdict", title="RSA root certificates of certifi")
+    for root in roots:
+        row = (root.name, str(root.key.key_size), str(root.numbers[1]), root.hash.name, verdict(root))
+        table.add_row(*row)
+    console.print(table)
+    agreeing = sum(map(agrees, roots))
+    good = sum(root.verified for root in roots)
+    widths = sorted({root.key.key_size for root in roots})
+    counts = ", ".join(f"{sum(r.key.key_size == bits for r in roots)} of {bits} bits" for bits in widths)
+    console.print(
+        f"{len(roots)} RSA roots ({counts}) in one powmod call of {seconds * 1e3:.2f} ms: {good} verified, "
+        f"{len(roots) - good} wrong; the cryptography package agrees on {agreeing} of {len(roots)}."
+    )
+    kinds = sorted({kind for _, kind in others})
+    for kind in kinds:
+        names = [name for name, other in others if other == kind]
+        console.print(f"[dim]left out, {kind} ({len(names)}): {'; '.join(names)}")
+    return bool(roots) and good == agreeing == len(roots)
+
+
+def timed(work: Callable[[], list[int]]) -> tuple[list[int], float]:
+    """Answer and seconds of one call."""
+    start = time.perf_counter()
+    answer = work()
+    return answer, time.perf_counter() - start
+
+
+def show_throughput(console: Console, count: int, sample: int) -> bool:
+    """Time a batch beside gmpy2; True if the sampled answers agree."""
+    source = random.Random(2048)
+    top = 1 << (BATCH_BITS - 1)
+    moduli = [source.getrandbits(BATCH_BITS) | top | 1 for _ in range(count)]
+    bases = [source.randrange(modulus) for modulus in moduli]
+    exponents = [source.getrandbits(BATCH_BITS) | top for _ in range(count)]
+    mpz = [[gmpy2.mpz(value) for value in column[:sample]] for column in (bases, exponents, moduli)]
+
+    def peer() -> list[int]:
+        return list(map(gmpy2.powmod, *mpz))
+
+    console.print(f"\n{count:,} powers of {BATCH_BITS} bits, exponents of full length, one modulus each:")
+    expected, before = timed(peer)
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("powmod", total=count)
+
+        def advance(done: int, _total: int) -> None:
+            bar.update(task, completed=done)
+
+        powers, seconds = timed(lambda: manymod.powmod(bases, exponents, moduli, progress=advance))
+        bar.update(task, completed=count)
+    _, after = timed(peer)
+    peer_rate = 2 * sample / (before + after)
+    table = Table("", "items", "seconds", "items a second")
+    threads = manymod.get_threads()
+    table.add_row(f"manymod, {threads} threads", f"{count:,}", f"{seconds:.2f}", f"{count / seconds:,.0f}")
+    extrapolated = f"{count / peer_rate:.1f} extrapolated"
+    table.add_row("gmpy2.powmod, 1 thread", f"{sample:,} timed", extrapolated, f"{peer_rate:,.0f}")
+    console.print(table)
+    same = powers[:sample] == expected
+    console.print(
+        f"{count / seconds / peer_rate:.2f}x gmpy2's rate; the first {sample} answers "
+        f"{'are the same' if same else 'DIFFER'}. "
+        "The time includes Python ints in and out for manymod, mpz in and out for gmpy2."
+    )
+    return same
+
+
+def main() -> int:
+    """Run the demo."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a small batch for the throughput")
+    quick = parser.parse_args().quick
+    console = Console()
+    verified = show_roots(console)
+    same = show_throughput(console, count=400 if quick else 20_000, sample=20 if quick else 300)
+    return 0 if verified and same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * @file manymod.hpp
+ * @brief C++20 wrapper over manymod.h: RAII, views from containers, exceptions. Header only; needs the C
+ * library alone.
+ *
+ * Integers are little-endian 64-bit limbs, item after item. One-call helpers (powmod, mulmod, ...) make a
+ * plan, run it and throw Error if any item has no result; Plan and FixedBase keep what they precompute and
+ * can report each item.
+ *
+ *     std::vector<std::uint64_t> base{2}, exponent{10}, modulus{1000};
+ *     auto r = manymod::powmod({base, 1}, {exponent, 1}, {modulus, 1});  // r[0][0] == 24
+ */
+#ifndef MANYMOD_MANYMOD_HPP
+#define MANYMOD_MANYMOD_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "manymod/manymod.h"
+
+// The inline namespace keeps these names apart from the library's own in programs that link it statically.
+namespace manymod::inline wrapper {
+
+/// A call or an item that failed: the status and mm_last_error()'s sentence.
+class Error : public std::runtime_error {
+ public:
+  Error(mm_status status, const std::string& message)
+      : std::runtime_error(std::string(mm_status_name(status)) + ": " + message), status_(status) {}
+  [[nodiscard]] mm_status status() const noexcept { return status_; }
+
+ private:
+  mm_status status_;
+};
+
+/// Throw Error unless `status` is MM_OK.
+inline void check(mm_status status) {
+  if (status != MM_OK) throw Error(status, mm_last_error());
+}
+
+/// Owns `count` signed integers of `width` limbs each.
+class Batch {
+ public:
+  Batch(std::size_t count, std::size_t width) : width_(width), limbs_(count * width), negative_(count) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return negative_.size(); }
+  [[nodiscard]] std::size_t width() const noexcept { return width_; }
+
+  /// Limbs of item i.
+  [[nodiscard]] std::span<std::uint64_t> operator[](std::size_t i) {
+    return std::span(limbs_).subspan(i * width_, width_);
+  }
+  [[nodiscard]] std::span<const std::uint64_t> operator[](std::size_t i) const {
+    return std::span(limbs_).subspan(i * width_, width_);
+  }
+  [[nodiscard]] bool negative(std::size_t i) const { return negative_[i] != 0; }
+  void set_negative(std::size_t i, bool negative) { negative_[i] = negative ? 1 : 0; }
+
+  [[nodiscard]] std::span<std::uint64_t> limbs() noexcept { return limbs_; }
+  [[nodiscard]] std::span<const std::uint64_t> limbs() const noexcept { return limbs_; }
+  [[nodiscard]] std::span<std::uint8_t> signs() noexcept { return negative_; }
+  [[nodiscard]] std::span<const std::uint8_t> signs() const noexcept { return negative_; }
+
+ private:
+  std::size_t width_;
+  std::vector<std::uint64_t> limbs_;
+  std::vector<std::uint8_t> negative_;
+};
+
+/// Read-only look at integers that someone else owns.
+class View {
+ public:
+  View() = default;
+
+  /// limbs.size() / width integers, all >= 0 unless `negative` has a byte for each.
+  /// @throws std::invalid_argument if the sizes do not match
+  View(std::span<const std::uint64_t> limbs, std::size_t width, std::span<const std::uint8_t> negative = {}) {
+    if (width == 0 || limbs.size() % width != 0) {
+      throw std::invalid_argument("manymod::View: the limbs are no whole number of integers of that width");
+    }
+    const std::size_t count = limbs.size() / width;
+    if (!negative.empty() && negative.size() != count) {
+      throw std::invalid_argument("manymod::View: one sign per integer is needed");
+    }
+    view_ = {limbs.data(), count, width, width, negative.empty() ? nullptr : negative.data()};
+  }
+  View(const Batch& batch)  // NOLINT(google-explicit-constructor): a batch is its own view
+      : View(batch.limbs(), batch.width(), batch.signs()) {}
+  /// For strides and other layouts.
+  explicit View(const mm_view& view) : view_(view) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return view_.count; }
+  [[nodiscard]] std::size_t width() const noexcept { return view_.width; }
+  [[nodiscard]] const mm_view& get() const noexcept { return view_; }
+
+ private:
+  mm_view view_{};
+};
+
+enum class Op {
+  addmod = MM_OP_ADDMOD,
+  submod = MM_OP_SUBMOD,
+  negmod = MM_OP_NEGMOD,
+  mulmod = MM_OP_MULMOD,
+  sqrmod = MM_OP_SQRMOD,
+  powmod = MM_OP_POWMOD,
+  invmod = MM_OP_INVMOD,
+  multi_powmod = MM_OP_MULTI_POWMOD,
+};
+enum class Timing { public_ = MM_TIMING_PUBLIC, secret = MM_TIMING_SECRET };
+enum class ModulusKind { each = MM_MODULUS_EACH, shared = MM_MODULUS_SHARED };
+
+/// Where and how to compute; empty strings leave the choice to the library.
+struct Where {
+  std::string device;
+  std::string variant;
+  unsigned threads = 0;
+};
+
+/// What one call computes on. `count` 0: as many items as the largest operand has.
+struct Operands {
+  View x, y, modulus;
+  std::size_t count = 0;
+  std::size_t terms = 0;  ///< multi_powmod: `count` must be given too
+};
+
+/// Called about ten times a second with items done and items in all; return false to stop the call.
+/// What it throws is thrown by the call, after the call has stopped.
+using Progress = std::function<bool(std::size_t done, std::size_t total)>;
+
+namespace detail {
+
+struct ProgressGuard {
+  const Progress* progress;
+  std::exception_ptr error;
+
+  static int call(std::size_t done, std::size_t total, void* user) {
+    auto* self = static_cast<ProgressGuard*>(user);
+    try {
+      return (*self->progress)(done, total) ? 0 : 1;
+    } catch (...) {
+      self->error = std::current_exception();
+      return 1;
+    }
+  }
+};
+
+inline const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
+/// Run `run(&call)`; bad items throw unless the caller takes the statuses.
+template <class Run>
+Batch run_call(Run&& run, const Operands& operands, std::size_t count, std::size_t result_width,
+               std::vector<mm_status>* statuses, const Progress& progress) {
+  Batch result(count, result_width);
+  std::vector<std::uint8_t> item_status(count);
+  ProgressGuard guard{&progress, nullptr};
+  mm_call call{};
+  call.struct_size = sizeof call;
+  call.count = count;
+  call.terms = operands.terms;
+  call.x = operands.x.get();
+  call.y = operands.y.get();
+  call.modulus = operands.modulus.get();
+  call.result = {result.limbs().data(), count, result_width, result_width, result.signs().data()};
+  call.item_status = item_status.data();
+  if (progress) {
+    call.progress = &ProgressGuard::call;
+    call.progress_user = &guard;
+  }
+  const mm_status status = run(&call);
+  if (guard.error) std::rethrow_exception(guard.error);
+  if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
+  if (statuses != nullptr) {
+    statuses->resize(count);
+    std::transform(item_status.begin(), item_status.end(), statuses->begin(),
+                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+  }
+  return result;
+}
+
+}  // namespace detail
+
+/// A plan of the C ABI. Calls on one plan may run in several threads at once.
+class Plan {
+ public:
+  Plan(Op op, std::size_t modulus_bits, ModulusKind kind = ModulusKind::each, Timing timing = Timing::public_,
+       const Where& where = {}) {
+    mm_plan_options options{};
+    options.struct_size = sizeof options;
+    options.op = static_cast<mm_op>(op);
+    options.timing = static_cast<mm_timing>(timing);
+    options.modulus_kind = static_cast<mm_modulus_kind>(kind);
+    options.modulus_bits = modulus_bits;
+    options.device = detail::or_null(where.device);
+    options.variant = detail::or_null(where.variant);
+    options.threads = where.threads;
+    mm_plan* plan = nullptr;
+    check(mm_plan_create(&options, &plan));
+    plan_.reset(plan);
+  }
+
+  /// Results in batch order, as wide as the modulus. Items without a result are 0 and have a status; they
+  /// throw Error(MM_ERR_ITEMS) where `statuses` is NULL.
+  Batch run(const Operands& operands, std::vector<mm_status>* statuses = nullptr,
+            const Progress& progress = {}) {
+    const std::size_t count = operands.count != 0
+                                  ? operands.count
+                                  : std::max({operands.x.size(), operands.y.size(), operands.modulus.size()});
+    return detail::run_call([this](const mm_call* call) { return mm_plan_run(plan_.get(), call); }, operands,
+                            count, operands.modulus.width(), statuses, progress);
+  }
+
+  /// Run a call of the C ABI as it is: results into the caller's own array.
+  mm_status run(const mm_call& call) { return mm_plan_run(plan_.get(), &call); }
+
+  [[nodiscard]] std::string variant() const { return mm_plan_variant(plan_.get()); }
+
+ private:
+  struct Destroy {
+    void operator()(mm_plan* plan) const { mm_plan_destroy(plan); }
+  };
+  std::unique_ptr<mm_plan, Destroy> plan_;
+};
+
+/// Powers of one base modulo one modulus by a precomputed comb.
+class FixedBase {
+ public:
+  FixedBase(const View& base, const View& modulus, std::size_t exponent_bits, Timing timing = Timing::public_,
+            const Where& where = {})
+      : width_(modulus.width()) {
+    mm_fixed_base_options options{};
+    options.struct_size = sizeof options;
+    options.timing = static_cast<mm_timing>(timing);
+    options.exponent_bits = exponent_bits;
+    options.device = detail::or_null(where.device);
+    options.variant = detail::or_null(where.variant);
+    options.threads = where.threads;
+    mm_fixed_base* fixed_base = nullptr;
+    check(mm_fixed_base_create(&options, &base.get(), &modulus.get(), &fixed_base));
+    fixed_base_.reset(fixed_base);
+  }
+
+  /// base^(exponents_i) mod modulus for every i. Bad items as in Plan::run.
+  Batch powmod(const View& exponents, std::vector<mm_status>* statuses = nullptr,
+               const Progress& progress = {}) {
+    Operands operands;
+    operands.y = exponents;
+    return detail::run_call(
+        [this](const mm_call* call) { return mm_fixed_base_powmod(fixed_base_.get(), call); }, operands,
+        exponents.size(), width_, statuses, progress);
+  }
+
+  [[nodiscard]] std::string variant() const { return mm_fixed_base_variant(fixed_base_.get()); }
+
+ private:
+  struct Destroy {
+    void operator()(mm_fixed_base* fixed_base) const { mm_fixed_base_destroy(fixed_base); }
+  };
+  std::size_t width_;
+  std::unique_ptr<mm_fixed_base, Destroy> fixed_base_;
+};
+
+namespace detail {
+
+inline Batch run_once(Op op, const Operands& operands, Timing timing, const Where& where) {
+  constexpr std::size_t kMaxBits = MM_MAX_MODULUS_BITS;
+  const std::size_t limbs = std::clamp<std::size_t>(operands.modulus.width(), 1, kMaxBits / 64);
+  const ModulusKind kind = operands.modulus.size() == 1 ? ModulusKind::shared : ModulusKind::each;
+  return Plan(op, limbs * 64, kind, timing, where).run(operands);
+}
+
+}  // namespace detail
+
+// One call each; operands of one integer serve every item. @throws Error for a bad call or any bad item.
+
+/// x + y mod n
+inline Batch addmod(const View& x, const View& y, const View& n, const Where& where = {}) {
+  return detail::run_once(Op::addmod, {x, y, n}, Timing::public_, where);
+}
+/// x - y mod n
+inline Batch submod(const View& x, const View& y, const View& n, const Where& where = {}) {
+  return detail::run_once(Op::submod, {x, y, n}, Timing::public_, where);
+}
+/// -x mod n
+inline Batch negmod(const View& x, const View& n, const Where& where = {}) {
+  return detail::run_once(Op::negmod, {x, {}, n}, Timing::public_, where);
+}
+/// x * y mod n
+inline Batch mulmod(const View& x, const View& y, const View& n, const Where& where = {}) {
+  return detail::run_once(Op::mulmod, {x, y, n}, Timing::public_, where);
+}
+/// x^2 mod n
+inline Batch sqrmod(const View& x, const View& n, const Where& where = {}) {
+  return detail::run_once(Op::sqrmod, {x, {}, n}, Timing::public_, where);
+}
+/// base^exponent mod n; exponents may be negative
+inline Batch powmod(const View& base, const View& exponent, const View& n, const Where& where = {}) {
+  return detail::run_once(Op::powmod, {base, exponent, n}, Timing::public_, where);
+}
+/// The same in timing class secret: time and memory access depend on sizes alone; odd moduli only
+inline Batch powmod_sec(const View& base, const View& exponent, const View& n, const Where& where = {}) {
+  return detail::run_once(Op::powmod, {base, exponent, n}, Timing::secret, where);
+}
+/// x^-1 mod n
+inline Batch invmod(const View& x, const View& n, const Where& where = {}) {
+  return detail::run_once(Op::invmod, {x, {}, n}, Timing::public_, where);
+}
+
+}  // namespace manymod::inline wrapper
+#endif

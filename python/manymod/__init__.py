@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modular arithmetic on many independent big integers at once.
+
+>>> import manymod
+>>> manymod.powmod([2, 3, 5], [10, 20, 30], 1_000_003)
+[1024, 650010, 697747]
+"""
+
+from manymod import _core
+from manymod.errors import (
+    DeviceError,
+    InternalError,
+    ItemError,
+    ItemValueError,
+    ItemZeroDivisionError,
+    ManymodError,
+    Status,
+    VariantError,
+)
+from manymod.fixed_base import FixedBase
+from manymod.hardware import Device, Variant, devices, get_threads, set_threads, variants
+from manymod.intarray import IntArray
+from manymod.multi import multi_powmod
+from manymod.ops import addmod, invmod, mulmod, negmod, powmod, powmod_sec, sqrmod, submod
+from manymod.plan import Plan, clear_plans
+
+__version__ = _core.version()
+
+__all__ = [
+    "Device",
+    "DeviceError",
+    "FixedBase",
+    "IntArray",
+    "InternalError",
+    "ItemError",
+    "ItemValueError",
+    "ItemZeroDivisionError",
+    "ManymodError",
+    "Plan",
+    "Status",
+    "Variant",
+    "VariantError",
+    "__version__",
+    "addmod",
+    "clear_plans",
+    "devices",
+    "get_threads",
+    "invmod",
+    "mulmod",
+    "multi_powmod",
+    "negmod",
+    "powmod",
+    "powmod_sec",
+    "set_threads",
+    "sqrmod",
+    "submod",
+    "variants",
+]

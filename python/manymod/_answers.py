@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers in the kind in which the operands were given."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _arrow, _core
+from manymod._operands import Kind, Operand
+from manymod.intarray import IntArray, Limbs, Signs
+
+__all__ = ["Answer", "answer_for"]
+
+
+class Answer:
+    """Collects the results of a batch, run by run, and makes the caller's object of them."""
+
+    #: results are written where they stay
+    direct: bool = False
+
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:
+        """Where the results of items [start, stop), `width` limbs or wider, are to be written."""
+        limbs = np.empty((stop - start, width), np.uint64)
+        return limbs, np.empty(stop - start, np.uint8) if signed else None
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
+        """Take over results that were written into `buffers`."""
+        raise NotImplementedError
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:
+        """The caller's object."""
+        raise NotImplementedError
+
+
+def _to_objects(limbs: Limbs, signs: Signs | None, mpz: bool) -> list[Any]:
+    return _core.limbs_to_mpz(limbs, signs) if mpz else _core.limbs_to_ints(limbs, signs)
+
+
+class _ScalarAnswer(Answer):
+    def __init__(self, mpz: bool) -> None:
+        self.mpz = mpz
+        self.value: Any = 0
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:  # noqa: ARG002
+        self.value = _to_objects(limbs, signs, self.mpz)[0]
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:  # noqa: ARG002
+        return self.value
+
+
+class _ListAnswer(Answer):
+    def __init__(self, count: int, mpz: bool, out: Any) -> None:
+        self.mpz = mpz
+        if out is not None and (not isinstance(out, list) or len(out) != count):
+            raise ValueError(f"out must be a list of {count} elements, {_described(out)}")
+        self.out = out
+        self.values: list[Any] = []
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:  # noqa: ARG002
+        part = _to_objects(limbs, signs, self.mpz)
+        if self.values:
+            self.values.extend(part)
+        else:
+            self.values = part
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:
+        if null is not None:
+            for i in np.flatnonzero(null):
+                self.values[i] = None
+        if self.out is None:
+            return self.values
+        self.out[:] = self.values
+        return self.out
+
+
+class _ObjectsAnswer(_ListAnswer):
+    def __init__(self, count: int, mpz: bool, out: Any) -> None:
+        super().__init__(count, mpz, None)
+        self.objects = np.empty(count, object) if out is None else _checked_array(out, (count,), object)
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:
+        self.objects[:] = super().finish(null)
+        return self.objects
+
+
+class _LimbsAnswer(Answer):
+    direct = True
+
+    def __init__(self, count: int, width: int, out: Any, inputs: Sequence[Any]) -> None:
+        if out is None:
+            self.limbs = np.empty((count, width), np.uint64)
+        else:
+            self.limbs = _checked_array(out, (count, width), np.uint64)
+            _check_writable_rows(self.limbs)
+            _check_overlap(self.limbs, inputs)
+
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:
+        return self.limbs[start:stop], np.empty(stop - start, np.uint8) if signed else None
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
+        pass
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:  # noqa: ARG002
+        return self.limbs
+
+
+class _IntArrayAnswer(_LimbsAnswer):
+    def __init__(self, count: int, width: int, out: Any, inputs: Sequence[Any]) -> None:
+        if out is not None and not isinstance(out, IntArray):
+            raise ValueError(f"out must be an IntArray, {_described(out)}")
+        super().__init__(count, width, None if out is None else out.limbs, inputs)
+        self.out = out
+        self.signs: Signs | None = None
+
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:
+        if signed and self.signs is None:
+            self.signs = np.zeros(len(self.limbs), np.uint8)
+        return self.limbs[start:stop], self.signs[start:stop] if self.signs is not None else None
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:  # noqa: ARG002
+        signs = self.signs if self.signs is not None and self.signs.any() else None
+        if self.out is None:
+            return IntArray._make(self.limbs, signs)  # noqa: SLF001
+        self.out._negative = signs  # noqa: SLF001
+        return self.out
+
+
+class _BytesAnswer(Answer):
+    def __init__(self, count: int, bits: int, out: Any, inputs: Sequence[Any]) -> None:
+        length = max(1, (bits + 7) // 8)
+        if out is None:
+            self.rows = np.empty((count, length), np.uint8)
+        else:
+            self.rows = _checked_array(out, (count, length), np.uint8)
+            _check_overlap(self.rows, inputs)
+            if self.rows.strides[1] != 1 and length > 1:
+                raise ValueError("out must have contiguous rows")
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:  # noqa: ARG002
+        _core.limbs_to_bytes(limbs, self.rows[start:stop])
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:  # noqa: ARG002
+        return self.rows
+
+
+class _IntegersAnswer(Answer):
+    def __init__(self, count: int, dtype: Any, out: Any, inputs: Sequence[Any]) -> None:
+        if out is None:
+            self.values = np.empty(count, dtype)
+        else:
+            self.values = _checked_array(out, (count,), dtype)
+            _check_overlap(self.values, inputs)
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
+        magnitudes = limbs[:, 0]
+        if signs is not None:
+            magnitudes = np.where(signs != 0, np.uint64(0) - magnitudes, magnitudes)
+        self.values[start:stop] = magnitudes.view(self.values.dtype)
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:  # noqa: ARG002
+        return self.values
+
+
+class _ArrowAnswer(Answer):
+    """Arrow over the memory of a numpy answer."""
+
+    def __init__(self, inner: _BytesAnswer | _IntegersAnswer, chunk_lengths: list[int] | None) -> None:
+        self.inner = inner
+        self.chunk_lengths = chunk_lengths
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
+        self.inner.store(start, stop, limbs, signs)
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:
+        make = _arrow.fixed_size_binary if isinstance(self.inner, _BytesAnswer) else _arrow.integers
+        array = make(self.inner.finish(None), null)
+        return array if self.chunk_lengths is None else _arrow.rechunk(array, self.chunk_lengths)
+
+
+class _WrappedAnswer(Answer):
+    """The array type of the package that produced the operand, by its own from_dlpack."""
+
+    def __init__(self, inner: Answer, wrap: Any) -> None:
+        self.inner = inner
+        self.wrap = wrap
+        self.direct = inner.direct
+
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:
+        return self.inner.buffers(start, stop, width, signed)
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
+        self.inner.store(start, stop, limbs, signs)
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:
+        return self.wrap(self.inner.finish(null))
+
+
+def _described(out: Any) -> str:
+    size = f" of {len(out)}" if hasattr(out, "__len__") else ""
+    return f"not {type(out).__name__}{size}"
+
+
+def _checked_array(out: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    expected = f"{np.dtype(dtype)}{list(shape)}"
+    if not isinstance(out, np.ndarray):
+        raise ValueError(f"out must be a numpy array {expected}, {_described(out)}")
+    if out.shape != shape or out.dtype != np.dtype(dtype):
+        raise ValueError(f"out must be {expected}, not {out.dtype}{list(out.shape)}")
+    if not out.flags.writeable:
+        raise ValueError("out is read-only")
+    return out
+
+
+def _check_writable_rows(limbs: Limbs) -> None:
+    count, width = limbs.shape
+    inner = width == 1 or limbs.strides[1] == 8
+    outer = count <= 1 or (limbs.strides[0] >= 8 * width and limbs.strides[0] % 8 == 0)
+    if not (inner and outer and limbs.flags.aligned):
+        raise ValueError("out must have contiguous rows in ascending order")
+
+
+def _check_overlap(out: NDArray[Any], inputs: Sequence[Any]) -> None:
+    """Each run reads its items before it writes them: only the very same array may be read and written."""
+    for array in inputs:
+        start, out_start = (a.__array_interface__["data"][0] for a in (array, out))
+        if start == out_start and array.strides == out.strides and array.shape == out.shape:
+            continue
+        if np.may_share_memory(array, out):
+            raise ValueError("out overlaps an operand without being exactly the same array")
+
+
+def _input_arrays(operands: Sequence[Operand]) -> list[Any]:
+    arrays = []
+    for item in operands:
+        array = getattr(item, "limbs", None)
+        array = getattr(item, "data", None) if array is None else array
+        if array is not None:
+            arrays.append(array)
+    return arrays
+
+
+def _integer_dtype(source: Operand, modulus: Operand) -> Any:
+    """The dtype of an answer of integers, if residues of the modulus fit."""
+    limit = 63 if source.signed else 64
+    bits = modulus.exact_bits()
+    exactly_limit = bits == limit + 1 and isinstance(getattr(modulus, "value", None), int)
+    if exactly_limit and abs(modulus.value) == 1 << limit:  # type: ignore[attr-defined]
+        bits = limit  # residues are below the modulus
+    if bits > limit:
+        dtype = "int64" if source.signed else "uint64"
+        raise ValueError(
+            f"{modulus.name} has {bits} bits, so results do not fit {dtype} as {source.name} would have them: "
+            "give it as a list, an IntArray or limbs"
+        )
+    return np.int64 if source.signed else np.uint64
+
+
+_UNSIGNED_KINDS = {Kind.LIMBS, Kind.BYTES, Kind.ARROW_BYTES}
+_NULLABLE_KINDS = {Kind.LIST, Kind.OBJECTS, Kind.ARROW_BYTES, Kind.ARROW_INTEGERS}
+
+
+def _has_negative(modulus: Operand) -> bool:
+    if not modulus.signed:
+        return False
+    data = getattr(modulus, "data", None)
+    signs = getattr(modulus, "negative", None)
+    if data is not None:
+        return bool((data < 0).any())
+    return bool(signs.any()) if signs is not None else True
+
+
+def answer_for(count: int | None, operands: Sequence[Operand], modulus: Operand, out: Any) -> Answer:
+    """An answer of the kind of the first operand that is not a scalar.
+
+    Raises:
+        ValueError: if that kind cannot hold the results, or `out` does not fit.
+    """
+    source = next((item for item in operands if item.count is not None), operands[0])
+    kind = source.kind
+    if count is None:
+        if out is not None:
+            raise ValueError("out cannot be used where all operands are scalars")
+        return _ScalarAnswer(any(item.mpz for item in operands) and "gmpy2" in sys.modules)
+    unsigned = kind in _UNSIGNED_KINDS or (
+        kind in {Kind.INTEGERS, Kind.ARROW_INTEGERS} and not source.signed
+    )
+    if unsigned and _has_negative(modulus):
+        raise ValueError(f"{modulus.name} is negative, and so would results be, which {kind.value} cannot hold")
+    if kind not in _NULLABLE_KINDS and any(item.null is not None for item in operands):
+        raise ValueError(f"an operand has nulls, which results as {kind.value} cannot hold")
+    answer = _make(count, source, modulus, out, operands)
+    return answer if source.wrap is None or out is not None else _WrappedAnswer(answer, source.wrap)
+
+
+def _make(count: int, source: Operand, modulus: Operand, out: Any, operands: Sequence[Operand]) -> Answer:
+    kind, width = source.kind, modulus.width
+    inputs = [] if out is None else _input_arrays(operands)
+    if kind is Kind.LIST:
+        return _ListAnswer(count, source.mpz, out)
+    if kind is Kind.OBJECTS:
+        return _ObjectsAnswer(count, source.mpz, out)
+    if kind is Kind.LIMBS:
+        return _LimbsAnswer(count, width, out, inputs)
+    if kind is Kind.INTARRAY:
+        return _IntArrayAnswer(count, width, out, inputs)
+    if kind in {Kind.ARROW_BYTES, Kind.ARROW_INTEGERS} and out is not None:
+        raise ValueError("out cannot be used with Arrow operands: Arrow arrays do not change")
+    inner: _BytesAnswer | _IntegersAnswer
+    if kind in {Kind.BYTES, Kind.ARROW_BYTES}:
+        inner = _BytesAnswer(count, modulus.bits, out, inputs)
+    else:
+        inner = _IntegersAnswer(count, _integer_dtype(source, modulus), out, inputs)
+    return inner if kind in {Kind.BYTES, Kind.INTEGERS} else _ArrowAnswer(inner, source.chunk_lengths)

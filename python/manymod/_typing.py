@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types of the operations' signatures."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod._run import Errors, Progress
+from manymod.errors import Status
+from manymod.intarray import IntArray
+
+__all__ = ["Array", "Errors", "Integer", "Options", "Progress", "Raising", "SecretOptions", "Statuses"]
+
+Integer = int | np.integer[Any]
+
+#: Batches that come back as what they are.
+Array = TypeVar("Array", IntArray, NDArray[np.uint64], NDArray[np.uint8], NDArray[np.int64], NDArray[np.object_])
+
+Raising = Literal["raise"]
+Statuses = NDArray[np.uint8]
+ScalarWithStatus = tuple[int, Status]
+
+
+class Options(TypedDict, total=False):
+    """Keywords of every operation."""
+
+    device: str
+    variant: str | None
+    threads: int
+    out: Any
+    progress: Progress | None
+
+
+class SecretOptions(Options, total=False):
+    """Keywords of the operations that have a timing class."""
+
+    secret: bool

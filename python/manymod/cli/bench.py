@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod bench`: this machine's throughput beside gmpy2's, GMP's and Python's, in the same run."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import manymod
+from manymod.cli.bench_gmp import GmpLibrary
+from manymod.cli.bench_run import INCLUDED, Case, Settings, measure
+from manymod.cli.progress import make_bar
+
+__all__ = ["bench"]
+
+OPS = ("powmod", "powmod_sec", "mulmod")
+BITS = (256, 512, 1024, 2048, 3072, 4096)
+QUICK_BITS = (256, 1024)
+
+
+def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> list[str]:
+    """Operations of a comma-separated list."""
+    names = [name.strip() for name in value.split(",")]
+    if unknown := [name for name in names if name not in OPS]:
+        raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(OPS)}")
+    return names
+
+
+def _widths(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[int] | None:
+    """Widths of a comma-separated list."""
+    if value is None:
+        return None
+    items = [item.strip() for item in value.split(",")]
+    if not all(item.isascii() and item.isdigit() and 8 <= int(item) <= 16384 for item in items):
+        raise click.BadParameter(f"{value!r}: widths from 8 to 16384 bits, as in 256,2048")
+    return [int(item) for item in items]
+
+
+def _commit() -> str | None:
+    """Commit of the checkout this package lies in, if it lies in one."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        return (
+            subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip()
+            or None
+        )
+    return None
+
+
+def _versions(gmp: GmpLibrary | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"manymod": manymod.__version__, "python": platform.python_version()}
+    with contextlib.suppress(ImportError):
+        import gmpy2  # noqa: PLC0415 (optional)
+
+        found.update(gmpy2=gmpy2.version(), gmpy2_gmp=gmpy2.mp_version())
+    if gmp is not None:
+        found.update(gmp=gmp.version.decode(), gmp_library=gmp.path)
+    return found
+
+
+def _environment(settings: Settings) -> dict[str, Any]:
+    cpu = next(device for device in manymod.devices() if device.name == "cpu")
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "cpu": cpu.model,
+        "cpu_features": cpu.features,
+        "cpus": cpu.units,
+        "versions": _versions(settings.gmp),
+        "threads": settings.threads,
+        "variant": settings.variant or "auto",
+        "included": INCLUDED,
+        "gmp_call_overhead_ns": settings.gmp.call_overhead_ns() if settings.gmp else None,
+        "method": f"medians of {settings.repetitions} interleaved repetitions of about {settings.seconds} s; "
+        "ratios are medians of the ratios within a repetition",
+    }
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}x"
+
+
+def _table(report: dict[str, Any]) -> Table:
+    table = Table(title="items a second", title_justify="left")
+    for heading in ("operation", "bits", "modulus"):
+        table.add_column(heading)
+    headings = {
+        "manymod": "limbs, 1 thread",
+        "manymod_threads": f"limbs, {report['threads']} threads",
+        "manymod_mpz": "mpz, 1 thread",
+        "gmpy2": "gmpy2",
+        "gmp": "GMP",
+        "python": "Python",
+    }
+    ratios = {
+        "threads_vs_one": "threads",
+        "mpz_vs_gmpy2": "mpz / gmpy2",
+        "limbs_vs_gmp": "limbs / GMP",
+        "limbs_vs_python": "limbs / Python",
+    }
+    for heading in (*headings.values(), *ratios.values(), "batch", "1-item call"):
+        table.add_column(heading, justify="right")
+    for row in report["results"]:
+        table.add_row(
+            *(row["op"], str(row["bits"]), row["modulus"]),
+            *(_number(row["rates"].get(name)) for name in headings),
+            *(_ratio(row["ratios"].get(name)) for name in ratios),
+            *(f"{row['batch']:,}", f"{row['latency_us']:,.1f} us"),
+        )
+    return table
+
+
+def _print(report: dict[str, Any], console: Console) -> None:
+    versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    console.print(
+        f"{report['cpu']}, {report['cpus']} CPUs; {versions}; commit {report['commit'] or 'unknown'}"
+    )
+    console.print(_table(report))
+    console.print("Random odd moduli and exponents of full length. Included in the time:")
+    for name, text in report["included"].items():
+        console.print(f"  {name}: {text}")
+    if report["gmp_call_overhead_ns"] is not None:
+        console.print(
+            f"  one ctypes call of mpz_powm with tiny operands: {report['gmp_call_overhead_ns']:.0f} ns"
+        )
+    console.print(f"{report['method']}.")
+
+
+def _find_gmp(path: str | None) -> GmpLibrary | None:
+    try:
+        return GmpLibrary(path)
+    except (OSError, ValueError, AttributeError) as error:
+        if path:
+            raise click.UsageError(f"--gmp {path}: {error}") from error
+        return None
+
+
+@click.command(short_help="Throughput of this machine beside gmpy2, GMP and Python.")
+@click.option("--json", "json_file", type=click.File("w"), help="Write the report as JSON; - for stdout.")
+@click.option("--bits", callback=_widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
+@click.option("--ops", callback=_names, default=",".join(OPS), show_default=True, help="Operations.")
+@click.option(
+    "--threads", type=click.IntRange(0), default=0, help="Threads of the all-threads column; 0: all."
+)
+@click.option("--variant", help="Variant by name; see `manymod info`.")
+@click.option("--gmp", "gmp_path", help="A libgmp to compare with; else the system's, if there is one.")
+@click.option(
+    "--check/--no-check", default=True, help="Compare a sample of every timed result with Python's pow."
+)
+@click.option("--quick", is_flag=True, help="Two widths, less time for each.")
+def bench(
+    json_file: Any,
+    bits: list[int] | None,
+    ops: list[str],
+    threads: int,
+    variant: str | None,
+    gmp_path: str | None,
+    check: bool,
+    quick: bool,
+) -> None:
+    """Measure powmod, powmod_sec and mulmod, with one modulus per item and with a shared one."""
+    settings = Settings(
+        threads=threads or manymod.get_threads(),
+        variant=variant,
+        seconds=0.01 if quick else 0.1,
+        repetitions=3 if quick else 5,
+        check=check,
+        gmp=_find_gmp(gmp_path),
+    )
+    widths = bits or (QUICK_BITS if quick else BITS)
+    cases = [Case(op, width, shared) for op in ops for width in widths for shared in (False, True)]
+    report = _environment(settings)
+    report["results"] = []
+    try:
+        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
+            for case in bar.track(cases, description="measuring"):
+                report["results"].append(measure(case, settings))
+    except (ArithmeticError, manymod.ManymodError) as error:
+        raise click.ClickException(str(error)) from error
+    if json_file is not None:
+        json.dump(report, json_file, indent=2)
+        json_file.write("\n")
+    if json_file is None or getattr(json_file, "name", "") != "<stdout>":
+        _print(report, Console())

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod info`: what this machine has and what can run on it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import manymod
+
+__all__ = ["collect", "info"]
+
+
+def _fields(record: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: _plain(getattr(record, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (frozenset, set)):
+        return sorted(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def collect() -> dict[str, Any]:
+    """Devices, variants, version and threads, ready for JSON."""
+    devices = ("name", "model", "backend", "features", "units", "memory_bytes")
+    variants = (
+        *("name", "technique", "backend", "public_ops", "secret_ops", "min_bits", "max_bits"),
+        *("needs", "summary", "usable", "reason"),
+    )
+    return {
+        "version": manymod.__version__,
+        "threads": manymod.get_threads(),
+        "devices": [_fields(device, devices) for device in manymod.devices()],
+        "variants": [_fields(variant, variants) for variant in manymod.variants()],
+    }
+
+
+def _joined(value: Any) -> str:
+    return value if isinstance(value, str) else " ".join(value)
+
+
+def _operations(variant: dict[str, Any]) -> str:
+    secret = set(variant["secret_ops"])
+    return ", ".join(name + ("*" if name in secret else "") for name in variant["public_ops"])
+
+
+def _print(found: dict[str, Any], console: Console) -> None:
+    console.print(f"manymod {found['version']}, {found['threads']} CPU threads")
+    devices = Table("device", "model", "units", "memory", "features", title="Hardware", title_justify="left")
+    for device in found["devices"]:
+        memory = f"{device['memory_bytes'] / (1 << 30):.1f} GiB" if device["memory_bytes"] else "?"
+        row = (device["name"], device["model"], str(device["units"]), memory, _joined(device["features"]))
+        devices.add_row(*row)
+    console.print(devices)
+    variants = Table("variant", "usable", "backend", "bits", "operations (* also secret)", title="Variants")
+    variants.title_justify = "left"
+    for variant in found["variants"]:
+        needs = _joined(variant["needs"])
+        usable = (
+            ("yes" + (f" (has {needs})" if needs else ""))
+            if variant["usable"]
+            else f"no: {variant['reason']}"
+        )
+        variants.add_row(
+            f"{variant['name']}\n[dim]{variant['summary']}",
+            usable,
+            str(variant["backend"]),
+            f"{variant['min_bits']}-{variant['max_bits']}",
+            _operations(variant),
+        )
+    console.print(variants)
+
+
+@click.command(short_help="Hardware found, variants and whether they can run here.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def info(as_json: bool) -> None:
+    """Print the hardware found, and every variant with whether, or why not, it can run here."""
+    found = collect()
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        _print(found, Console())

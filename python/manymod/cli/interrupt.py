@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C and SIGTERM as one exception that never strikes in the middle of keeping a result."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from types import FrameType, TracebackType
+from typing import Any
+
+__all__ = ["InterruptGuard", "Interrupted"]
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user, or the system, asked this run to stop."""
+
+
+class InterruptGuard:
+    """While entered, SIGINT and SIGTERM raise Interrupted, inside `shield` only at its end."""
+
+    def __init__(self) -> None:
+        self._shielded = False
+        self._requested = False
+        self._previous: dict[int, Any] = {}
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        self._requested = True
+        if not self._shielded:
+            raise Interrupted
+
+    def __enter__(self) -> InterruptGuard:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._previous[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    @contextlib.contextmanager
+    def shield(self) -> Iterator[None]:
+        """Finish what is inside before an interruption is raised."""
+        self._shielded = True
+        try:
+            yield
+        finally:
+            self._shielded = False
+        if self._requested:
+            raise Interrupted

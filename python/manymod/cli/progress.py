@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress bars on standard error: rows, rows a second, time left."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from manymod.cli.sources import Source
+
+__all__ = ["RowProgress", "make_bar"]
+
+
+class RateColumn(ProgressColumn):
+    """Steps a second."""
+
+    def __init__(self, unit: str) -> None:
+        super().__init__()
+        self._unit = unit
+
+    def render(self, task: Task) -> Text:
+        """The rate, or nothing before the first step."""
+        speed = task.finished_speed or task.speed
+        return Text("" if not speed else f"{speed:,.0f} {self._unit}/s")
+
+
+def make_bar(console: Console, unit: str, enabled: bool) -> Progress:
+    """A bar with count, rate and time left; drawn on a terminal only."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.completed:,.0f} " + unit),
+        RateColumn(unit),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not (enabled and console.is_terminal),
+        transient=False,
+    )
+
+
+class RowProgress:
+    """Progress over the rows of a source, whose number may be a guess from the bytes read so far."""
+
+    def __init__(self, console: Console, description: str, enabled: bool) -> None:
+        self._bar = make_bar(console, "rows", enabled)
+        self._task = self._bar.add_task(description, total=None)
+        self._base = 0
+
+    def __enter__(self) -> RowProgress:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def start(self, done: int, rows: int, source: Source) -> None:
+        """A batch of `rows` begins after `done` rows."""
+        self._base = done
+        self._set_total(done + rows, source)
+
+    def advance(self, done_in_batch: int, _total: int) -> None:
+        """Rows of the batch that are computed."""
+        self._bar.update(self._task, completed=self._base + done_in_batch)
+
+    def finish(self, done: int, source: Source) -> None:
+        """All rows up to `done` are computed."""
+        self._set_total(done, source)
+        self._bar.update(self._task, completed=done)
+
+    def _set_total(self, rows_read: int, source: Source) -> None:
+        total = source.total_rows
+        if total is None:
+            fraction = source.fraction()
+            total = round(rows_read / fraction) if fraction > 0 else None
+        self._bar.update(self._task, total=total)

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading Parquet, CSV and Arrow IPC in record batches with bounded memory (JSON Lines: jsonlines.py)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import mmap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+__all__ = [
+    "ArrowSource",
+    "Batch",
+    "BatchLimits",
+    "CsvSource",
+    "ParquetSource",
+    "Source",
+    "TableError",
+    "rebatch",
+]
+
+#: Rows decoded at a time before batches are put together by size.
+DECODE_ROWS = 1024
+#: Longest CSV cell; beyond it an unbalanced quote is swallowing the file.
+MAX_CSV_CELL = 16 << 20
+
+
+class TableError(Exception):
+    """The table cannot be read or written; the message says why."""
+
+
+@dataclass(frozen=True)
+class BatchLimits:
+    """A batch ends at whichever comes first."""
+
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of a table, and by index the name of what is wrong with rows that could not be read at all."""
+
+    rows: Any
+    problems: dict[int, str] = field(default_factory=dict)
+
+
+class Source(Protocol):
+    """A table to read. Batches depend on the file and the limits alone: a resumed run meets the same ones."""
+
+    schema: Any
+    total_rows: int | None
+
+    def batches(self) -> Iterator[Batch]:
+        """Batches with the columns of `schema`, in order."""
+
+    def fraction(self) -> float:
+        """How much of the file has been read, 0 to 1."""
+
+    def close(self) -> None:
+        """Release the file."""
+
+
+def rebatch(pieces: Iterable[Any], schema: Any, limits: BatchLimits) -> Iterator[Any]:
+    """Join small record batches into batches of at most `limits.rows` rows and about `limits.size` bytes."""
+    pending: list[Any] = []
+    rows = size = 0
+    for piece in pieces:
+        start = 0
+        while start < piece.num_rows:
+            head = piece.slice(start, limits.rows - rows)
+            start += head.num_rows
+            pending.append(head)
+            rows += head.num_rows
+            size += head.nbytes
+            if rows >= limits.rows or size >= limits.size:
+                yield _join(pending, schema)
+                pending, rows, size = [], 0, 0
+    if pending:
+        yield _join(pending, schema)
+
+
+def _join(pieces: list[Any], schema: Any) -> Any:
+    table = pa.Table.from_batches(pieces, schema).combine_chunks()
+    return table.to_batches()[0]
+
+
+def _plain_schema(schema: Any) -> Any:
+    """The schema with dictionary-encoded columns decoded: their dictionaries change from batch to batch."""
+    for index, column in enumerate(schema):
+        if pa.types.is_dictionary(column.type):
+            schema = schema.set(index, column.with_type(column.type.value_type))
+    return schema
+
+
+def _plain(batch: Any, schema: Any) -> Any:
+    if not any(pa.types.is_dictionary(column.type) for column in batch.columns):
+        return batch
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+class ParquetSource:
+    """Parquet, page by page: the size of the row groups does not matter."""
+
+    def __init__(self, path: Path, limits: BatchLimits) -> None:
+        self._file = pq.ParquetFile(path, memory_map=False, buffer_size=1 << 18, pre_buffer=False)
+        self._limits = limits
+        self._read_rows = 0
+        self.schema = _plain_schema(self._file.schema_arrow)
+        self.total_rows: int | None = self._file.metadata.num_rows
+
+    def batches(self) -> Iterator[Batch]:
+        """Batches with the columns of `schema`, in order."""
+        return map(Batch, rebatch(self._pieces(), self.schema, self._limits))
+
+    def _pieces(self) -> Iterator[Any]:
+        rows = min(DECODE_ROWS, self._limits.rows)
+        for group in range(self._file.num_row_groups):
+            for piece in self._file.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
+                self._read_rows += piece.num_rows
+                yield _plain(piece, self.schema)
+
+    def fraction(self) -> float:
+        """How much of the file has been read, 0 to 1."""
+        return self._read_rows / max(1, self.total_rows or 0)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()
+
+
+class ArrowSource:
+    """Arrow IPC, file or stream format, memory mapped; pages are given back as they are read."""
+
+    def __init__(self, path: Path, limits: BatchLimits) -> None:
+        self._limits = limits
+        with open(path, "rb") as file:
+            try:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except ValueError as error:
+                raise TableError(f"{path} is empty") from error
+        self._buffer = pa.py_buffer(self._map)
+        self._is_file = self._map[:6] == b"ARROW1"
+        self._done = 0.0
+        if self._is_file:
+            reader = pa.ipc.open_file(pa.BufferReader(self._buffer))
+            self._count = reader.num_record_batches
+        else:
+            reader = pa.ipc.open_stream(pa.BufferReader(self._buffer))
+        self.schema = _plain_schema(reader.schema)
+        self.total_rows: int | None = None
+
+    def _record_batches(self) -> Iterator[Any]:
+        source = pa.BufferReader(self._buffer)
+        if self._is_file:
+            reader = pa.ipc.open_file(source)
+            for index in range(self._count):
+                self._done = index / self._count
+                yield reader.get_batch(index)
+        else:
+            for batch in pa.ipc.open_stream(source):
+                yield batch
+                self._done = source.tell() / len(self._map)
+
+    def _pieces(self) -> Iterator[Any]:
+        rows = min(DECODE_ROWS, self._limits.rows)
+        for batch in self._record_batches():
+            for start in range(0, batch.num_rows, rows):
+                piece = batch.slice(start, rows)
+                piece.validate(full=True)
+                yield _plain(piece, self.schema)
+
+    def batches(self) -> Iterator[Batch]:
+        """Batches with the columns of `schema`, in order."""
+        for batch in rebatch(self._pieces(), self.schema, self._limits):
+            yield Batch(batch)
+            if hasattr(mmap, "MADV_DONTNEED"):
+                self._map.madvise(mmap.MADV_DONTNEED)
+
+    def fraction(self) -> float:
+        """How much of the file has been read, 0 to 1."""
+        return self._done
+
+    def close(self) -> None:
+        """Release the file; the map goes when the last batch that looks into it does."""
+
+
+class CsvSource:
+    """CSV in UTF-8 with a header line. Every column is text: guessing types would destroy big integers."""
+
+    def __init__(self, path: Path, limits: BatchLimits) -> None:
+        self._path = path
+        self._limits = limits
+        self._bytes = open(path, "rb")  # noqa: SIM115 (closed by close())
+        self._file = io.TextIOWrapper(self._bytes, encoding="utf-8-sig", newline="")
+        self._size = max(1, path.stat().st_size)
+        csv.field_size_limit(MAX_CSV_CELL)
+        self._reader = csv.reader(self._file, strict=True)
+        try:
+            self._header = next(self._reader)
+        except StopIteration:
+            raise TableError(f"{path} is empty; a CSV table starts with a line of column names") from None
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise TableError(f"{path}: header: {error}") from error
+        self.schema = pa.schema([(name, pa.string()) for name in self._header])
+        self.total_rows: int | None = None
+
+    def _rows(self) -> Iterator[list[str]]:
+        number = 0
+        try:
+            for row in self._reader:
+                if not row:
+                    continue
+                number += 1
+                if len(row) != len(self._header):
+                    raise TableError(
+                        f"{self._path}: row {number} (line {self._reader.line_num}) has {len(row)} fields, "
+                        f"the header has {len(self._header)}"
+                    )
+                yield row
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise TableError(f"{self._path}: after row {number}: {error}") from error
+
+    def batches(self) -> Iterator[Batch]:
+        """Batches with the columns of `schema`, in order."""
+        rows: list[list[str]] = []
+        size = 0
+        for row in self._rows():
+            rows.append(row)
+            size += sum(map(len, row))
+            if len(rows) >= self._limits.rows or size >= self._limits.size:
+                yield Batch(self._batch(rows))
+                rows, size = [], 0
+        if rows:
+            yield Batch(self._batch(rows))
+
+    def _batch(self, rows: list[list[str]]) -> Any:
+        columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def fraction(self) -> float:
+        """How much of the file has been read, 0 to 1."""
+        return min(1.0, self._bytes.tell() / self._size)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()

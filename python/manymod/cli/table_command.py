@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands that run an operation over a table: options, messages and exit codes."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+from rich.console import Console
+
+import manymod
+from manymod.cli.operations import EngineOptions, Operation
+from manymod.cli.parts import PartsError
+from manymod.cli.progress import RowProgress
+from manymod.cli.shape import OperandError, OutputNames
+from manymod.cli.sources import TableError
+from manymod.cli.table import EXTENSIONS, Outcome, TableJob, run_table
+
+__all__ = ["table_command"]
+
+EXIT_FAILURE = 1
+EXIT_BAD_ROWS = 3
+EXIT_INTERRUPTED = 130
+
+FORMATS = click.Choice(["parquet", "csv", "jsonl", "arrow", "arrows"])
+#: Smallest memory bound: the interpreter and its libraries alone take most of it.
+MIN_MEMORY = 200 << 20
+
+HELP = """{summary}
+
+Reads TABLE (Parquet, CSV, JSON Lines, Arrow IPC) in batches and writes its columns, a result column and a
+status column to OUT. An operand is a column name or an integer (decimal or 0x hexadecimal); a name that is
+both is a column. Columns may hold integers, decimals of scale 0, text (decimal or 0x hexadecimal) or bytes
+(big-endian, unsigned). Results have the type of the first operand's column, or of the modulus's where the
+first cannot hold every result.
+
+The status is "ok" or the name of what is wrong with the row, and the result is then null. Exit codes: 0 all
+rows are ok, 3 some are not, 1 failure, 2 usage, 130 interrupted. An interrupted run leaves OUT.parts; the
+same command with --resume goes on from there.
+"""
+
+
+def _memory(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
+    """Bytes of a size such as 400M or 2GiB."""
+    match = re.fullmatch(r"(\d+)\s*([kMGT]?)(?:i?B)?", value, re.ASCII | re.IGNORECASE)
+    if not match:
+        raise click.BadParameter(f"{value!r} is not a size; say for instance 400M")
+    size = int(match[1]) << 10 * ("kmgt".find(match[2].lower()) + 1 if match[2] else 0)
+    if size < MIN_MEMORY:
+        raise click.BadParameter(f"{value} is too little; at least {MIN_MEMORY >> 20}M is needed")
+    return size
+
+
+def _format(path: Path, given: str | None, option: str) -> str:
+    if given:
+        return given
+    try:
+        return EXTENSIONS[path.suffix.lower()]
+    except KeyError:
+        known = ", ".join(EXTENSIONS)
+        raise click.UsageError(f"{path}: unknown extension (known: {known}); say {option}") from None
+
+
+def _operand_options(operation: Operation) -> list[Callable[[Any], Any]]:
+    return [
+        click.option(f"--{name}", name, required=True, metavar="COLUMN|INTEGER", help=f"Operand {name}.")
+        for name in operation.operands
+    ]
+
+
+def _common_options(operation: Operation) -> list[Callable[[Any], Any]]:
+    path = click.Path(dir_okay=False, path_type=Path)
+    options = [
+        click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+        click.option("-o", "--output", required=True, type=path, metavar="OUT", help="Table to write."),
+        *_operand_options(operation),
+        click.option("--result", default="result", show_default=True, help="Name of the result column."),
+        click.option(
+            "--status-column", default="status", show_default=True, help="Name of the status column."
+        ),
+        click.option(
+            "--result-format",
+            type=click.Choice(["dec", "hex", "bytes"]),
+            help="Write results as this instead.",
+        ),
+        click.option("--input-format", type=FORMATS, help="Format of TABLE, else by its extension."),
+        click.option("--output-format", type=FORMATS, help="Format of OUT, else by its extension."),
+    ]
+    if operation.secret:
+        options.append(
+            click.option("--secret", is_flag=True, help="Time and memory access independent of the values.")
+        )
+    return [
+        *options,
+        click.option("--threads", type=click.IntRange(0), default=0, help="CPU threads; 0: all."),
+        click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:K."),
+        click.option("--variant", help="Variant by name; see `manymod info`."),
+        click.option(
+            "--batch-rows", type=click.IntRange(1), default=8192, show_default=True, help="Rows at a time."
+        ),
+        click.option(
+            "--memory", callback=_memory, default="400M", show_default=True, help="Bound on memory used."
+        ),
+        click.option(
+            "--checkpoint",
+            type=click.FloatRange(0),
+            default=5.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="Keep finished rows for --resume at least this often.",
+        ),
+        click.option("--resume", is_flag=True, help="Go on from the parts of an interrupted run."),
+        click.option("--restart", is_flag=True, help="Discard the parts of an interrupted run."),
+        click.option(
+            "--progress/--no-progress", default=True, help="Progress bar, where stderr is a terminal."
+        ),
+    ]
+
+
+def table_command(operation: Operation) -> click.Command:
+    """The command that runs `operation` over a table."""
+
+    def callback(**options: Any) -> None:
+        sys.exit(_run(_job(operation, options), options["progress"]))
+
+    for option in reversed(_common_options(operation)):
+        callback = option(callback)
+    return click.command(
+        operation.name, help=HELP.format(summary=operation.summary), short_help=operation.summary
+    )(callback)
+
+
+def _job(operation: Operation, options: dict[str, Any]) -> TableJob:
+    table, output = options["table"], options["output"]
+    if options["resume"] and options["restart"]:
+        raise click.UsageError("--resume and --restart exclude each other")
+    if output.exists() and output.samefile(table):
+        raise click.UsageError("OUT is TABLE: write to another file")
+    if not output.parent.is_dir():
+        raise click.UsageError(f"{output.parent} is not a directory")
+    return TableJob(
+        operation=operation,
+        table=table,
+        output=output,
+        operands={name: options[name] for name in operation.operands},
+        names=OutputNames(options["result"], options["status_column"], options["result_format"] or "same"),
+        engine=EngineOptions(
+            options.get("secret", False), options["device"], options["variant"], options["threads"]
+        ),
+        input_format=_format(table, options["input_format"], "--input-format"),
+        output_format=_format(output, options["output_format"], "--output-format"),
+        batch_rows=options["batch_rows"],
+        memory=options["memory"],
+        checkpoint=options["checkpoint"],
+        resume=options["resume"],
+        restart=options["restart"],
+    )
+
+
+def _run(job: TableJob, show_progress: bool) -> int:
+    console = Console(stderr=True)
+    try:
+        outcome = run_table(job, RowProgress(console, job.operation.name, show_progress))
+    except OperandError as error:
+        raise click.UsageError(str(error)) from error
+    except (TableError, PartsError, manymod.ManymodError, pa.ArrowException, OSError, MemoryError) as error:
+        click.echo(f"manymod: {error or 'out of memory'}", err=True)
+        return EXIT_FAILURE
+    except KeyboardInterrupt:
+        click.echo("manymod: interrupted before the first row", err=True)
+        return EXIT_INTERRUPTED
+    return _report(job, outcome)
+
+
+def _report(job: TableJob, outcome: Outcome) -> int:
+    if outcome.interrupted:
+        click.echo(
+            f"manymod: interrupted; {outcome.rows:,} rows are kept in {outcome.parts}: "
+            "the same command with --resume goes on",
+            err=True,
+        )
+        return EXIT_INTERRUPTED
+    bad = sum(outcome.bad_counts.values())
+    if not bad:
+        click.echo(f"manymod: {outcome.rows:,} rows written to {job.output}", err=True)
+        return 0
+    for row, status in outcome.bad_rows:
+        click.echo(f"manymod: row {row}: {status}", err=True)
+    if bad > len(outcome.bad_rows):
+        click.echo(f"manymod: ... and {bad - len(outcome.bad_rows):,} more", err=True)
+    counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.bad_counts.items()))
+    click.echo(
+        f"manymod: {outcome.rows:,} rows written to {job.output}, {bad:,} of them bad: {counts}", err=True
+    )
+    return EXIT_BAD_ROWS

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statuses of items and the exceptions of manymod."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "DeviceError",
+    "InternalError",
+    "ItemError",
+    "ItemValueError",
+    "ItemZeroDivisionError",
+    "ManymodError",
+    "Status",
+    "VariantError",
+]
+
+
+class Status(IntEnum):
+    """Outcome of one item. Anything but ``OK`` means that its result is 0 and stands for nothing."""
+
+    OK = 0
+    #: the modulus is 0
+    ZERO_MODULUS = 1
+    #: an inverse is needed and gcd(x, modulus) is not 1
+    NOT_INVERTIBLE = 2
+    #: timing class secret needs an odd modulus
+    EVEN_MODULUS = 3
+    #: the modulus is wider than 16384 bits, or than the plan was made for
+    MODULUS_TOO_WIDE = 4
+    #: not computed: an operand is null (Arrow)
+    NOT_COMPUTED = 5
+
+
+class ManymodError(Exception):
+    """Base of every exception that manymod defines."""
+
+
+class VariantError(ManymodError, ValueError):
+    """No variant of that name, or it cannot run here or not this operation, width or timing class."""
+
+
+class DeviceError(ManymodError, ValueError):
+    """No such device, or data on a device that no variant of this build uses."""
+
+
+class InternalError(ManymodError, RuntimeError):
+    """A bug in manymod."""
+
+
+class ItemError(ManymodError):
+    """Some items of a batch have no result; the others were computed.
+
+    Attributes:
+        indices: the positions of the bad items, ascending.
+        statuses: uint8 array with the `Status` of every item of the batch.
+        result: what the call would have returned, with 0 in the bad items.
+    """
+
+    def __init__(self, message: str, indices: list[int], statuses: NDArray[np.uint8], result: Any) -> None:
+        super().__init__(message)
+        self.indices = indices
+        self.statuses = statuses
+        self.result = result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle with all attributes."""
+        return type(self), (str(self), self.indices, self.statuses, self.result)
+
+
+class ItemValueError(ItemError, ValueError):
+    """`ItemError` where Python raises ValueError."""
+
+
+class ItemZeroDivisionError(ItemError, ZeroDivisionError):
+    """`ItemError` where Python raises ZeroDivisionError."""
+
+
+_POWER_OPS = frozenset({"powmod", "invmod", "multi_powmod", "fixed_base_powmod"})
+_MESSAGES = {
+    Status.NOT_INVERTIBLE: "base is not invertible for the given modulus",
+    Status.EVEN_MODULUS: "timing class secret needs an odd modulus",
+    Status.MODULUS_TOO_WIDE: "the modulus is wider than 16384 bits or than the plan's modulus_bits",
+    Status.NOT_COMPUTED: "the item was not computed",
+}
+_MAX_NAMED = 8
+
+
+def _named(indices: list[int]) -> str:
+    shown = ", ".join(map(str, indices[:_MAX_NAMED]))
+    rest = f" and {len(indices) - _MAX_NAMED} more" if len(indices) > _MAX_NAMED else ""
+    return f"item{'s' if len(indices) > 1 else ''} {shown}{rest}"
+
+
+def _raise_items(op: str, bad: NDArray[np.bool_], statuses: NDArray[np.uint8], result: Any, scalar: bool) -> NoReturn:
+    """Raise what Python would raise at the first bad item, naming all items that share its status."""
+    indices = [int(i) for i in np.flatnonzero(bad)]
+    first = Status(int(statuses[indices[0]]))
+    kind: type[ItemError] = ItemValueError
+    if first is not Status.ZERO_MODULUS:
+        message = _MESSAGES[first]
+    elif op in _POWER_OPS:
+        message = "pow() 3rd argument cannot be 0"
+    else:
+        kind, message = ItemZeroDivisionError, "integer modulo by zero"
+    if not scalar:
+        same = [i for i in indices if statuses[i] == first]
+        message = f"{message}: {_named(same)}"
+        if len(same) < len(indices):
+            message += f"; {len(indices) - len(same)} more items failed otherwise"
+    raise kind(message, indices, statuses, result)
+
+
+# mm_status of whole calls, from manymod.h.
+_CALL_ERRORS: dict[int, type[Exception]] = {
+    65: InternalError,
+    66: ValueError,
+    67: ValueError,
+    68: MemoryError,
+    69: InternalError,
+    70: VariantError,
+    71: VariantError,
+    72: DeviceError,
+}
+
+
+def _call_error(status: int, message: str) -> Exception:
+    """Build the exception for a failed call; used by the extension."""
+    return _CALL_ERRORS.get(status, InternalError)(message)

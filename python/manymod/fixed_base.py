@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Powers of one base by a precomputed comb."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _core
+from manymod._answers import answer_for
+from manymod._operands import Batch, Operand, Scalar, operand
+from manymod._run import Errors, Progress, execute
+from manymod.intarray import Limbs, Signs, limbs_for
+from manymod.plan import MAX_MODULUS_BITS, checked_errors, checked_threads
+
+__all__ = ["FixedBase"]
+
+_left_behind: list[Any] = []
+
+
+class FixedBase:
+    """Powers ``g**e % n`` of one base modulo one modulus, by a comb that is computed once.
+
+    Args:
+        g: the base, an integer of any size and sign.
+        n: the modulus, not 0, up to 16384 bits; odd in class secret.
+        exponent_bits: exponents up to this length use the comb; by default the length of `n`. Longer ones still
+            work in class public, but slower.
+        secret: timing class of the exponents. In class secret the time depends on `exponent_bits` alone, and
+            longer exponents are refused.
+        device: as in `powmod`.
+        variant: as in `powmod`.
+        threads: as in `powmod`.
+
+    Raises:
+        ValueError: if `n` is 0, too wide or, in class secret, even.
+
+    >>> fixed = FixedBase(3, 1009)
+    >>> fixed.powmod([0, 1, 2, 1008])
+    [1, 3, 9, 1]
+    >>> fixed.powmod(-1) * 3 % 1009
+    1
+    """
+
+    def __init__(
+        self,
+        g: Any,
+        n: Any,
+        *,
+        exponent_bits: int | None = None,
+        secret: bool = False,
+        device: str = "auto",
+        variant: str | None = None,
+        threads: int = 0,
+    ) -> None:
+        base, modulus = operand("g", g), operand("n", n)
+        if not isinstance(base, Scalar) or not isinstance(modulus, Scalar):
+            raise TypeError("g and n must be single integers")
+        if modulus.value == 0:
+            raise ValueError("pow() 3rd argument cannot be 0")
+        if modulus.bits > MAX_MODULUS_BITS:
+            raise ValueError(f"n has {modulus.bits} bits, more than {MAX_MODULUS_BITS}")
+        if secret and modulus.value % 2 == 0:
+            raise ValueError("timing class secret needs an odd modulus")
+        self._exponent_bits = modulus.bits if exponent_bits is None else operator.index(exponent_bits)
+        if self._exponent_bits < 1:
+            raise ValueError(f"exponent_bits must be 1 or more, not {exponent_bits}")
+        self._base = base
+        self._modulus = modulus
+        self._secret = secret
+        self._options = (int(secret), self._exponent_bits, device, variant, checked_threads(threads))
+        self._pid = os.getpid()
+        self._handle = self._make()
+
+    def _make(self) -> _core.FixedBase:
+        base = self._base.rows(0, 1, self._base.width)
+        modulus = self._modulus.rows(0, 1, self._modulus.width)
+        return _core.FixedBase(*base, *modulus, *self._options)
+
+    @property
+    def g(self) -> int:
+        """The base."""
+        return self._base.value
+
+    @property
+    def n(self) -> int:
+        """The modulus."""
+        return self._modulus.value
+
+    @property
+    def exponent_bits(self) -> int:
+        """Length of the exponents that the comb is made for."""
+        return self._exponent_bits
+
+    @property
+    def secret(self) -> bool:
+        """Whether the timing class is secret."""
+        return self._secret
+
+    @property
+    def variant(self) -> str:
+        """Name of the variant that was chosen."""
+        return self._handle.variant
+
+    def _handle_here(self) -> _core.FixedBase:
+        if self._pid != os.getpid():  # a forked child leaves what it inherited alone
+            _left_behind.append(self._handle)
+            self._handle = self._make()
+            self._pid = os.getpid()
+        return self._handle
+
+    def _pinned_width(self, exps: Operand) -> int | None:
+        """In class secret, the one width of all exponents."""
+        if not self._secret:
+            return None
+        width = limbs_for(self._exponent_bits)
+        if exps.width > width:
+            raise ValueError(
+                f"exponents of {exps.bits} bits are wider than exponent_bits={self._exponent_bits} allows in class secret"
+            )
+        return width
+
+    def powmod(
+        self, exps: Any, *, errors: Errors = "raise", out: Any = None, progress: Progress | None = None
+    ) -> Any:
+        """``g**e % n`` for every exponent e.
+
+        Args:
+            exps: exponents in any kind that `powmod` takes; a negative one means the inverse.
+            errors: as in `powmod`.
+            out: as in `powmod`.
+            progress: as in `powmod`.
+
+        Raises:
+            ItemValueError: (a ValueError) if an exponent is negative and `g` is not invertible.
+            ValueError: if an exponent is too wide for class secret.
+
+        Timing class: as given at construction.
+        """
+        checked_errors(errors)
+        exponents = operand("exps", exps)
+        answer = answer_for(exponents.count, [exponents, self._modulus], self._modulus, out)
+        handle = self._handle_here()
+
+        def kernel(
+            count: int,
+            operands: Sequence[Batch],
+            modulus: Batch | None,  # noqa: ARG001
+            result: Limbs,
+            result_signs: Signs | None,
+            status: NDArray[np.uint8],
+            watch: Progress | None,
+            first: int,
+            total: int,
+        ) -> int:
+            return handle.run(count, *operands[0], result, result_signs, status, watch, first, total)
+
+        return execute(
+            "fixed_base_powmod",
+            kernel,
+            [exponents],
+            self._modulus,
+            exponents.count,
+            answer,
+            errors=errors,
+            progress=progress,
+            pinned_widths=[self._pinned_width(exponents)],
+            send_modulus=False,
+        )
+
+    def __repr__(self) -> str:
+        """Sizes, timing class and variant; not the numbers."""
+        timing = "secret" if self._secret else "public"
+        return (
+            f"FixedBase({self._modulus.bits}-bit modulus, exponent_bits={self._exponent_bits}, {timing}, "
+            f"variant={self.variant!r})"
+        )

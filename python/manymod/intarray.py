@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`IntArray`: a batch of big integers in canonical form."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _core
+
+__all__ = ["IntArray"]
+
+Limbs = NDArray[np.uint64]
+Signs = NDArray[np.uint8]
+
+_SHOWN = 3
+_MAX_SHOWN_BITS = 96
+
+
+def limbs_for(bits: int) -> int:
+    """Limbs that hold `bits` bits, at least 1."""
+    return max(1, (bits + 63) >> 6)
+
+
+def canonical_limbs(limbs: NDArray[Any]) -> Limbs:
+    """Return uint64[N, L], L >= 1, as the C ABI takes it: `limbs` itself where its layout already fits."""
+    if limbs.dtype != np.uint64 or not limbs.dtype.isnative:
+        limbs = limbs.astype(np.uint64, casting="equiv")
+    count, width = limbs.shape
+    if width == 0:
+        return np.zeros((count, 1), np.uint64)
+    step, inner = limbs.strides
+    fits = (width == 1 or inner == 8) and (count <= 1 or (step >= 8 * width and step % 8 == 0))
+    return limbs if fits and limbs.flags.aligned else np.ascontiguousarray(limbs)
+
+
+def ints_to_limbs(values: Sequence[Any]) -> tuple[Limbs, Signs | None, int]:
+    """Limbs, signs (None: nothing negative) and widest bit length of a sequence of integers."""
+    if isinstance(values, (str, bytes, bytearray)):
+        raise TypeError(f"expected a sequence of integers, not {type(values).__name__}")
+    scanned, bits, negative, _ = _core.scan_ints(values)
+    limbs = np.empty((len(scanned), limbs_for(bits)), np.uint64)
+    signs = np.empty(len(scanned), np.uint8) if negative else None
+    _core.ints_to_limbs(scanned, 0, limbs, signs)
+    return limbs, signs, bits
+
+
+def lengths_in_bits(limbs: Limbs) -> NDArray[np.int64]:
+    """Bit length of each row."""
+    lengths = np.empty(len(limbs), np.int64)
+    _core.bit_lengths(limbs, lengths)
+    return lengths
+
+
+class IntArray:
+    """N integers of any size and sign, in one block of memory.
+
+    The magnitudes are ``uint64[N, L]`` little-endian limbs, the signs an optional bool array. Operations of
+    manymod take and return it without any conversion of items.
+
+    >>> a = IntArray.from_ints([3, 2**70, -5])
+    >>> a
+    IntArray(N=3, bits=128, [3, 1180591620717411303424, -5])
+    >>> a[1]
+    1180591620717411303424
+    >>> a[1:].to_ints()
+    [1180591620717411303424, -5]
+    >>> a < 3
+    array([False, False,  True])
+    """
+
+    __slots__ = ("_limbs", "_negative")
+    __hash__ = None  # type: ignore[assignment]
+    #: numpy arrays leave comparisons with an IntArray to the IntArray
+    __array_ufunc__ = None
+
+    _limbs: Limbs
+    _negative: Signs | None
+
+    def __init__(self) -> None:
+        """Not for use: call `from_ints`, `from_bytes` or `from_limbs`."""
+        raise TypeError("use IntArray.from_ints, IntArray.from_bytes or IntArray.from_limbs")
+
+    @classmethod
+    def _make(cls, limbs: Limbs, negative: Signs | None = None) -> IntArray:
+        array = object.__new__(cls)
+        array._limbs = limbs
+        array._negative = negative
+        return array
+
+    @classmethod
+    def from_ints(cls, values: Iterable[Any]) -> IntArray:
+        """Array of Python ints, gmpy2 mpz, numpy integers or anything with ``__index__``.
+
+        Raises:
+            TypeError: naming the index of an element that is not an integer.
+
+        >>> IntArray.from_ints(range(3)).to_ints()
+        [0, 1, 2]
+        """
+        sequence = values if isinstance(values, Sequence) else list(values)
+        limbs, signs, _ = ints_to_limbs(sequence)
+        return cls._make(limbs, signs)
+
+    @classmethod
+    def from_bytes(
+        cls, data: NDArray[np.uint8] | Sequence[bytes], byteorder: Literal["big", "little"] = "big"
+    ) -> IntArray:
+        """Array of unsigned integers given as bytes.
+
+        Args:
+            data: ``uint8[N, W]``, one row for each integer, or a sequence of N bytes objects of any lengths.
+            byteorder: ``"big"`` (most significant byte first) or ``"little"``.
+
+        >>> IntArray.from_bytes([b"\\x01\\x00", b"\\xff"]).to_ints()
+        [256, 255]
+        """
+        if byteorder not in {"big", "little"}:
+            raise ValueError(f"byteorder must be 'big' or 'little', not {byteorder!r}")
+        if isinstance(data, np.ndarray):
+            if data.ndim != 2 or data.dtype != np.uint8:
+                raise TypeError(f"data must be uint8[N, W], not {data.dtype}{list(data.shape)}")
+            rows = data if byteorder == "big" else data[:, ::-1]
+            return cls._make(bytes_to_limbs(rows))
+        if isinstance(data, (bytes, bytearray, str)):
+            raise TypeError("data must be a sequence of bytes objects")
+        items = list(data)
+        for i, item in enumerate(items):
+            if not isinstance(item, bytes):
+                raise TypeError(f"element {i} is not bytes: {type(item).__name__}")
+        if byteorder == "little":
+            items = [item[::-1] for item in items]
+        limbs = np.empty((len(items), limbs_for(8 * max(map(len, items), default=0))), np.uint64)
+        _core.bytes_list_to_limbs(items, limbs)
+        return cls._make(limbs)
+
+    @classmethod
+    def from_limbs(cls, limbs: Any, negative: Any = None) -> IntArray:
+        """Array over ``uint64[N, L]`` little-endian limbs, shared and not copied where it is C-contiguous.
+
+        Args:
+            limbs: ``uint64[N, L]``: item i is the sum of ``limbs[i, j] * 2**(64 * j)``.
+            negative: None (nothing is negative) or bool[N].
+
+        >>> IntArray.from_limbs(np.array([[1, 2]], np.uint64)).to_ints() == [1 + 2 * 2**64]
+        True
+        """
+        array = np.asarray(limbs)
+        if array.ndim != 2 or array.dtype != np.uint64:
+            raise TypeError(f"limbs must be uint64[N, L], not {array.dtype}{list(array.shape)}")
+        canonical = canonical_limbs(array)
+        if negative is None:
+            return cls._make(canonical)
+        signs = np.asarray(negative)
+        if signs.dtype != np.bool_ or signs.shape != (len(canonical),):
+            raise ValueError(f"negative must be bool[{len(canonical)}], not {signs.dtype}{list(signs.shape)}")
+        signs = signs & canonical.any(axis=1)  # there is no negative zero
+        return cls._make(canonical, signs.view(np.uint8) if signs.any() else None)
+
+    def to_ints(self) -> list[int]:
+        """List of Python ints."""
+        return _core.limbs_to_ints(self._limbs, self._negative)
+
+    def to_mpz(self) -> list[Any]:
+        """List of gmpy2 mpz.
+
+        Raises:
+            ImportError: if gmpy2 is not installed.
+        """
+        import gmpy2  # noqa: F401, PLC0415
+
+        return _core.limbs_to_mpz(self._limbs, self._negative)
+
+    def to_bytes(
+        self, length: int | None = None, byteorder: Literal["big", "little"] = "big"
+    ) -> NDArray[np.uint8]:
+        """``uint8[N, length]``, one row for each integer.
+
+        Args:
+            length: bytes of a row; by default what the widest item needs, at least 1.
+            byteorder: ``"big"`` (most significant byte first) or ``"little"``.
+
+        Raises:
+            OverflowError: naming the first item that is negative or does not fit into `length` bytes.
+
+        >>> IntArray.from_ints([258, 7]).to_bytes()
+        array([[1, 2],
+               [0, 7]], dtype=uint8)
+        """
+        if byteorder not in {"big", "little"}:
+            raise ValueError(f"byteorder must be 'big' or 'little', not {byteorder!r}")
+        if self._negative is not None and self._negative.any():
+            raise OverflowError(f"item {int(self._negative.argmax())} is negative")
+        if length is None:
+            length = max(1, (int(self.bit_lengths().max(initial=0)) + 7) // 8)
+        rows = np.empty((len(self), length), np.uint8)
+        _core.limbs_to_bytes(self._limbs, rows)
+        return rows if byteorder == "big" else np.ascontiguousarray(rows[:, ::-1])
+
+    def to_arrow(self, length: int | None = None) -> Any:
+        """``pyarrow.FixedSizeBinaryArray`` of big-endian bytes; `length` as in `to_bytes`."""
+        from manymod._arrow import fixed_size_binary  # noqa: PLC0415
+
+        return fixed_size_binary(self.to_bytes(length), None)
+
+    @property
+    def limbs(self) -> Limbs:
+        """The magnitudes, ``uint64[N, L]``; not a copy."""
+        return self._limbs
+
+    @property
+    def negative(self) -> NDArray[np.bool_] | None:
+        """None (nothing is negative) or bool[N]; not a copy."""
+        return None if self._negative is None else self._negative.view(np.bool_)
+
+    @property
+    def bits(self) -> int:
+        """Width of the array in bits, 64 L; no item is wider."""
+        return 64 * self._limbs.shape[1]
+
+    def bit_lengths(self) -> NDArray[np.int64]:
+        """Bit length of each magnitude, as ``int.bit_length``.
+
+        >>> IntArray.from_ints([0, 1, -255]).bit_lengths()
+        array([0, 1, 8])
+        """
+        return lengths_in_bits(self._limbs)
+
+    def __len__(self) -> int:
+        """Number of items."""
+        return len(self._limbs)
+
+    def __iter__(self) -> Iterator[int]:
+        """Iterate over Python ints."""
+        return iter(self.to_ints())
+
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> int: ...
+    @overload
+    def __getitem__(self, index: slice | NDArray[Any] | list[int] | list[bool]) -> IntArray: ...
+
+    def __getitem__(self, index: Any) -> int | IntArray:
+        """One item as an int; a slice, bool mask or integer array gives an IntArray."""
+        if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
+            i = operator.index(index)
+            if not -len(self) <= i < len(self):
+                raise IndexError(f"index {i} is out of range for {len(self)} items")
+            row = i % len(self)
+            negative = None if self._negative is None else self._negative[row : row + 1]
+            return _core.limbs_to_ints(self._limbs[row : row + 1], negative)[0]
+        if not isinstance(index, slice):
+            index = np.asarray(index)
+            if index.size == 0 and index.dtype == np.float64:  # an empty list
+                index = index.astype(np.intp)
+            if index.ndim != 1 or index.dtype.kind not in "iub":
+                raise TypeError("index must be an int, a slice, a bool mask or an integer array")
+        limbs = canonical_limbs(self._limbs[index])
+        negative = None if self._negative is None else np.ascontiguousarray(self._negative[index])
+        return IntArray._make(limbs, negative)
+
+    @staticmethod
+    def concatenate(arrays: Sequence[IntArray]) -> IntArray:
+        """One array of all items, in order, as wide as the widest.
+
+        >>> IntArray.concatenate([IntArray.from_ints([1]), IntArray.from_ints([2**64])]).to_ints()
+        [1, 18446744073709551616]
+        """
+        for i, array in enumerate(arrays):
+            if not isinstance(array, IntArray):
+                raise TypeError(f"element {i} is not an IntArray: {type(array).__name__}")
+        width = max((array._limbs.shape[1] for array in arrays), default=1)
+        limbs = np.zeros((sum(map(len, arrays)), width), np.uint64)
+        signed = any(array._negative is not None for array in arrays)
+        signs = np.zeros(len(limbs), np.uint8) if signed else None
+        start = 0
+        for array in arrays:
+            stop = start + len(array)
+            limbs[start:stop, : array._limbs.shape[1]] = array._limbs
+            if signs is not None and array._negative is not None:
+                signs[start:stop] = array._negative
+            start = stop
+        return IntArray._make(limbs, signs)
+
+    def _order(self, other: object) -> NDArray[np.int8] | None:
+        """-1, 0 or 1 for each item against `other`, or None if that is not something to compare with."""
+        if isinstance(other, IntArray):
+            right = other
+        elif isinstance(other, (list, tuple)):
+            right = IntArray.from_ints(other)
+        elif isinstance(other, np.ndarray) and other.ndim == 1 and other.dtype.kind in "iubO":
+            right = IntArray.from_ints(other.tolist())
+        elif not isinstance(other, np.ndarray) and hasattr(type(other), "__index__"):
+            right = IntArray.from_ints([other])
+            order = np.empty(len(self), np.int8)
+            _core.compare(self._limbs, self._negative, right._limbs, right._negative, order)
+            return order
+        else:
+            return None
+        if len(right) != len(self):
+            raise ValueError(f"lengths differ: {len(self)} and {len(right)}")
+        order = np.empty(len(self), np.int8)
+        _core.compare(self._limbs, self._negative, right._limbs, right._negative, order)
+        return order
+
+    def __eq__(self, other: object) -> Any:
+        """Elementwise, as a bool array; integers broadcast."""
+        order = self._order(other)
+        return NotImplemented if order is None else order == 0
+
+    def __ne__(self, other: object) -> Any:
+        """Elementwise, as a bool array; integers broadcast."""
+        order = self._order(other)
+        return NotImplemented if order is None else order != 0
+
+    def __lt__(self, other: object) -> Any:
+        """Elementwise, as a bool array; integers broadcast."""
+        order = self._order(other)
+        return NotImplemented if order is None else order < 0
+
+    def __le__(self, other: object) -> Any:
+        """Elementwise, as a bool array; integers broadcast."""
+        order = self._order(other)
+        return NotImplemented if order is None else order <= 0
+
+    def __gt__(self, other: object) -> Any:
+        """Elementwise, as a bool array; integers broadcast."""
+        order = self._order(other)
+        return NotImplemented if order is None else order > 0
+
+    def __ge__(self, other: object) -> Any:
+        """Elementwise, as a bool array; integers broadcast."""
+        order = self._order(other)
+        return NotImplemented if order is None else order >= 0
+
+    def __repr__(self) -> str:
+        """Number of items, width and the first and last values."""
+        count = len(self)
+        if count <= 2 * _SHOWN:
+            shown = [_short(value) for value in self]
+        else:
+            head = [_short(value) for value in self[:_SHOWN]]
+            shown = [*head, "...", _short(self[count - 1])]
+        return f"IntArray(N={count}, bits={self.bits}, [{', '.join(shown)}])"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as limbs and signs."""
+        return _unpickle, (np.ascontiguousarray(self._limbs), self._negative)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """DLPack capsule of the limbs, ``uint64[N, L]``, for arrays without negative items."""
+        if self._negative is not None and self._negative.any():
+            raise BufferError("limbs alone cannot hold negative items: use .limbs and .negative")
+        return self._limbs.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Always the CPU."""
+        return cast("tuple[int, int]", self._limbs.__dlpack_device__())
+
+
+def bytes_to_limbs(rows: NDArray[np.uint8]) -> Limbs:
+    """uint64[N, ceil(W / 8)] from big-endian uint8[N, W]."""
+    if rows.shape[1] > 1 and rows.strides[1] != 1:
+        rows = np.ascontiguousarray(rows)
+    limbs = np.empty((rows.shape[0], limbs_for(8 * rows.shape[1])), np.uint64)
+    _core.bytes_to_limbs(rows, limbs)
+    return limbs
+
+
+def _unpickle(limbs: Limbs, negative: Signs | None) -> IntArray:
+    return IntArray._make(limbs, negative)
+
+
+def _short(value: int) -> str:
+    if value.bit_length() <= _MAX_SHOWN_BITS:
+        return str(value)
+    sign = "-" if value < 0 else ""
+    digits = f"{abs(value):x}"
+    return f"{sign}0x{digits[:8]}...{digits[-4:]}"
+
+
+if sys.byteorder != "little":
+    raise ImportError("manymod needs a little-endian machine")

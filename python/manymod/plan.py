@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: an operation whose variant is chosen once and which is then called many times."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _core
+from manymod._answers import answer_for
+from manymod._operands import Batch, Operand, common_length, operand
+from manymod._run import Errors, Kernel, Progress, execute
+from manymod.intarray import Limbs, Signs
+
+__all__ = ["MAX_MODULUS_BITS", "OPERATIONS", "Plan", "clear_plans"]
+
+MAX_MODULUS_BITS = 16384
+
+#: mm_op of each operation, from manymod.h.
+OPERATIONS = {
+    "addmod": 0,
+    "submod": 1,
+    "negmod": 2,
+    "mulmod": 3,
+    "sqrmod": 4,
+    "powmod": 5,
+    "invmod": 6,
+    "multi_powmod": 7,
+    "fixed_base_powmod": 8,
+}
+
+#: Names of the operands, the modulus apart.
+OPERANDS = {
+    "addmod": ("x", "y"),
+    "submod": ("x", "y"),
+    "negmod": ("x",),
+    "mulmod": ("x", "y"),
+    "sqrmod": ("x",),
+    "powmod": ("base", "exp"),
+    "invmod": ("x",),
+}
+
+_SHARED = 1
+
+
+@functools.lru_cache(maxsize=64)
+def _cached_handle(*options: Any) -> _core.Plan:
+    return _core.Plan(*options)
+
+
+_left_behind: list[Any] = []
+
+
+def _forget_in_child() -> None:
+    """After a fork: leave the parent's plans alone (a thread that is gone may hold their locks)."""
+    global _cached_handle  # noqa: PLW0603
+    _left_behind.append(_cached_handle)
+    _cached_handle = functools.lru_cache(maxsize=64)(lambda *options: _core.Plan(*options))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_child)
+
+
+def clear_plans() -> None:
+    """Drop the plans that operations keep for reuse (at most 64, by their options), with all precomputed data.
+
+    >>> clear_plans()
+    """
+    _cached_handle.cache_clear()
+
+
+def checked_threads(threads: int) -> int:
+    """`threads` if it is a number of threads (0: the default)."""
+    if threads < 0:
+        raise ValueError(f"threads must be 0 (the default) or more, not {threads}")
+    return threads
+
+
+def checked_errors(errors: str) -> str:
+    """`errors` if it is known."""
+    if errors not in {"raise", "status"}:
+        raise ValueError(f"errors must be 'raise' or 'status', not {errors!r}")
+    return errors
+
+
+def shared_handle(
+    op: str, secret: bool, shared: bool, modulus_bits: int, device: str, variant: str | None, threads: int
+) -> _core.Plan:
+    """The plan for these options, made at most once while it stays among the 64 last used."""
+    forced = variant or os.environ.get("MANYMOD_VARIANT") or None
+    bits = min(MAX_MODULUS_BITS, -(-max(1, modulus_bits) // 64) * 64)
+    number = OPERATIONS[op]
+    return _cached_handle(number, int(secret), int(shared), bits, device, forced, checked_threads(threads))
+
+
+def batch_kernel(handle: _core.Plan, unary: bool) -> Kernel:
+    """The kernel of a plan of any operation but multi_powmod."""
+    run = handle.run
+
+    def kernel(
+        count: int,
+        operands: Sequence[Batch],
+        modulus: Batch | None,
+        result: Limbs,
+        result_signs: Signs | None,
+        status: NDArray[np.uint8],
+        progress: Progress | None,
+        first: int,
+        total: int,
+    ) -> int:
+        assert modulus is not None  # noqa: S101 - for the type checker; batch plans always have one
+        x, y = operands[0], (None, None) if unary else operands[1]
+        return run(count, 0, *x, *y, *modulus, result, result_signs, status, progress, first, total)
+
+    return kernel
+
+
+def run_operation(
+    op: str,
+    values: Sequence[Any],
+    mod: Any,
+    handle_for: Callable[[Operand], _core.Plan],
+    *,
+    secret: bool,
+    errors: str,
+    out: Any,
+    progress: Progress | None,
+) -> Any:
+    """Compute one operation on a batch given in any kind."""
+    checked_errors(errors)
+    operands = [operand(name, value) for name, value in zip(OPERANDS[op], values, strict=True)]
+    modulus = mod if isinstance(mod, Operand) else operand("mod", mod)
+    everything = [*operands, modulus]
+    count = common_length(everything)
+    answer = answer_for(count, everything, modulus, out)
+    kernel = batch_kernel(handle_for(modulus), unary=len(operands) == 1)
+    pins = [item.width for item in operands] if secret else []
+    return execute(
+        op, kernel, operands, modulus, count, answer, errors=errors, progress=progress, pinned_widths=pins
+    )
+
+
+class Plan:
+    """An operation planned once, for one modulus or for moduli up to a width, and called many times.
+
+    Args:
+        op: ``"addmod"``, ``"submod"``, ``"negmod"``, ``"mulmod"``, ``"sqrmod"``, ``"powmod"`` or ``"invmod"``.
+        modulus_bits: widest modulus of the calls, 1 to 16384; wider ones get `Status.MODULUS_TOO_WIDE`.
+        modulus: or the one modulus of all calls: it is prepared once and kept.
+        secret: timing class secret (powmod and invmod): time and memory access depend on sizes alone.
+        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        variant: name of a variant (see `variants`) to force.
+        threads: CPU threads; 0 uses `get_threads`.
+
+    Raises:
+        VariantError: if the variant is unknown or cannot do this.
+        DeviceError: if there is no such device.
+
+    >>> plan = Plan("powmod", modulus=1000)
+    >>> plan([2, 3], 10)
+    [24, 49]
+    >>> plan.op, plan.secret
+    ('powmod', False)
+    >>> Plan("mulmod", modulus_bits=2048)([3, 4], [5, 6], [7, 23])
+    [1, 1]
+    """
+
+    def __init__(
+        self,
+        op: str,
+        *,
+        modulus_bits: int | None = None,
+        modulus: Any = None,
+        secret: bool = False,
+        device: str = "auto",
+        variant: str | None = None,
+        threads: int = 0,
+    ) -> None:
+        if op not in OPERANDS:
+            raise ValueError(f"op must be one of {', '.join(OPERANDS)}, not {op!r}")
+        if (modulus_bits is None) == (modulus is None):
+            raise ValueError("give either modulus_bits or modulus")
+        self._op = op
+        self._secret = secret
+        self._modulus: Operand | None = None
+        if modulus is not None:
+            self._modulus = operand("modulus", modulus)
+            if self._modulus.count is not None:
+                raise ValueError("modulus must be a single integer: for one per item give modulus_bits")
+            modulus_bits = min(MAX_MODULUS_BITS, max(1, self._modulus.bits))
+        if modulus_bits is None or not 1 <= modulus_bits <= MAX_MODULUS_BITS:
+            raise ValueError(f"modulus_bits must be 1 to {MAX_MODULUS_BITS}, not {modulus_bits}")
+        kind = _SHARED if self._modulus is not None else 0
+        numbers = (OPERATIONS[op], int(secret), kind, modulus_bits)
+        self._options: tuple[Any, ...] = (*numbers, device, variant, checked_threads(threads))
+        self._handle = _core.Plan(*self._options)
+        self._pid = os.getpid()
+
+    @property
+    def op(self) -> str:
+        """The operation."""
+        return self._op
+
+    @property
+    def secret(self) -> bool:
+        """Whether the timing class is secret."""
+        return self._secret
+
+    @property
+    def variant(self) -> str:
+        """Name of the variant that was chosen."""
+        return self._handle.variant
+
+    def _handle_here(self, _modulus: Operand) -> _core.Plan:
+        if self._pid != os.getpid():  # see _forget_in_child
+            _left_behind.append(self._handle)
+            self._handle = _core.Plan(*self._options)
+            self._pid = os.getpid()
+        return self._handle
+
+    def __call__(
+        self,
+        *operands: Any,
+        errors: Errors = "raise",
+        out: Any = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Compute a batch.
+
+        Args:
+            *operands: as the function of the same name takes them: with the modulus last, or without if the
+                plan was made for one modulus.
+            errors: ``"raise"`` or ``"status"``, as in `powmod`.
+            out: as in `powmod`.
+            progress: as in `powmod`.
+        """
+        names = OPERANDS[self._op]
+        expected = names if self._modulus is not None else (*names, "mod")
+        if len(operands) != len(expected):
+            raise TypeError(f"this plan takes {', '.join(expected)}, got {len(operands)} operands")
+        mod = self._modulus if self._modulus is not None else operands[-1]
+        return run_operation(
+            self._op,
+            operands[: len(names)],
+            mod,
+            self._handle_here,
+            secret=self._secret,
+            errors=errors,
+            out=out,
+            progress=progress,
+        )
+
+    def __repr__(self) -> str:
+        """Operation, timing class and variant."""
+        timing = "secret" if self._secret else "public"
+        return f"Plan({self._op!r}, {timing}, variant={self.variant!r})"

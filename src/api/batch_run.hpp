@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last leg of every call: bucketed items computed, bad results zeroed, statuses summed up.
+#pragma once
+
+#include <memory>
+
+#include "dispatch/bucketing.hpp"
+#include "dispatch/engine.hpp"
+#include "dispatch/execution.hpp"
+
+namespace manymod {
+
+/// Gives `job` a status array of its own where the caller brought none; keep the returned owner until the
+/// call ends.
+std::unique_ptr<ItemStatus[]> own_statuses(Job& job);
+
+/// Compute `batch`, zero the results of items without one.
+/// @return MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with mm_last_error() set.
+mm_status run_batch(const Engine& engine, const Job& job, const BucketedBatch& batch, unsigned threads,
+                    const Progress& progress);
+
+}  // namespace manymod

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C ABI: pointers and struct sizes checked, objects owned, exceptions turned into statuses.
+#include <string>
+#include <vector>
+
+#include "api/checks.hpp"
+#include "api/fixed_base.hpp"
+#include "api/last_error.hpp"
+#include "api/plan.hpp"
+#include "dispatch/devices.hpp"
+#include "dispatch/execution.hpp"
+#include "dispatch/selection.hpp"
+#include "manymod/manymod.h"
+
+struct mm_plan {
+  manymod::Plan plan;
+};
+
+struct mm_fixed_base {
+  manymod::FixedBase fixed_base;
+};
+
+namespace {
+
+using manymod::StatusError;
+
+template <class T>
+const T& required(const T* pointer, const char* what) {
+  if (pointer == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
+  return *pointer;
+}
+
+template <class T>
+T& required(T* pointer, const char* what) {
+  if (pointer == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
+  return *pointer;
+}
+
+template <class T>
+const T& required_struct(const T* pointer, const char* what) {
+  const T& object = required(pointer, what);
+  manymod::check_struct_size(object.struct_size, sizeof(T), what);
+  return object;
+}
+
+// Strings that mm_variant_info points to; made once, as long-lived as the process.
+struct VariantTexts {
+  std::string needs;
+  std::string reason;
+};
+
+const std::vector<VariantTexts>& variant_texts() {
+  static const std::vector<VariantTexts> texts = [] {
+    std::vector<VariantTexts> made;
+    for (const manymod::Variant& variant : manymod::registry()) {
+      made.push_back(
+          {manymod::hardware_needs(variant), manymod::hardware_obstacle(variant, manymod::devices())});
+    }
+    return made;
+  }();
+  return texts;
+}
+
+mm_variant_info describe(const manymod::Variant& variant, const VariantTexts& texts) {
+  mm_variant_info info{};
+  info.name = variant.name.c_str();
+  info.technique = variant.technique.c_str();
+  info.backend = static_cast<mm_backend>(variant.backend);
+  info.public_ops = variant.public_operations;
+  info.secret_ops = variant.secret_operations;
+  info.min_bits = variant.min_bits;
+  info.max_bits = variant.max_bits;
+  info.instances = variant.instances;
+  info.threads_per_instance = variant.threads_per_instance;
+  info.needs = texts.needs.c_str();
+  info.summary = variant.summary.c_str();
+  info.usable = texts.reason.empty() ? 1 : 0;
+  info.reason = texts.reason.c_str();
+  return info;
+}
+
+mm_device_info describe(const manymod::Device& device) {
+  mm_device_info info{};
+  info.name = device.name.c_str();
+  info.model = device.model.c_str();
+  info.backend = static_cast<mm_backend>(device.backend);
+  info.features = device.features.c_str();
+  info.units = device.units;
+  info.memory_bytes = device.memory_bytes;
+  return info;
+}
+
+[[noreturn]] void throw_index(std::size_t index, std::size_t count, const char* what) {
+  throw StatusError(MM_ERR_ARGUMENT, std::string(what) + " " + std::to_string(index) +
+                                         " asked for, there are " + std::to_string(count));
+}
+
+}  // namespace
+
+extern "C" {
+
+mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan) {
+  if (plan != nullptr) *plan = nullptr;
+  return manymod::guarded([&] {
+    mm_plan*& created = required(plan, "plan");
+    created = new mm_plan{manymod::Plan(required_struct(options, "options"))};
+    return MM_OK;
+  });
+}
+
+mm_status mm_plan_run(mm_plan* plan, const mm_call* call) {
+  return manymod::guarded([&] { return required(plan, "plan").plan.run(required_struct(call, "call")); });
+}
+
+const char* mm_plan_variant(const mm_plan* plan) {
+  return plan == nullptr ? "" : plan->plan.variant_name().c_str();
+}
+
+void mm_plan_destroy(mm_plan* plan) { delete plan; }
+
+mm_status mm_fixed_base_create(const mm_fixed_base_options* options, const mm_view* base,
+                               const mm_view* modulus, mm_fixed_base** fixed_base) {
+  if (fixed_base != nullptr) *fixed_base = nullptr;
+  return manymod::guarded([&] {
+    mm_fixed_base*& created = required(fixed_base, "fixed_base");
+    const mm_fixed_base_options& checked = required_struct(options, "options");
+    created =
+        new mm_fixed_base{manymod::FixedBase(checked, required(base, "base"), required(modulus, "modulus"))};
+    return MM_OK;
+  });
+}
+
+mm_status mm_fixed_base_powmod(mm_fixed_base* fixed_base, const mm_call* call) {
+  return manymod::guarded(
+      [&] { return required(fixed_base, "fixed_base").fixed_base.powmod(required_struct(call, "call")); });
+}
+
+const char* mm_fixed_base_variant(const mm_fixed_base* fixed_base) {
+  return fixed_base == nullptr ? "" : fixed_base->fixed_base.variant_name().c_str();
+}
+
+void mm_fixed_base_destroy(mm_fixed_base* fixed_base) { delete fixed_base; }
+
+unsigned mm_get_threads(void) { return manymod::default_threads(); }
+
+unsigned mm_set_threads(unsigned threads) { return manymod::set_default_threads(threads); }
+
+size_t mm_variant_count(void) {
+  std::size_t count = 0;
+  manymod::guarded([&] {
+    count = manymod::registry().size();
+    return MM_OK;
+  });
+  return count;
+}
+
+mm_status mm_variant_get(size_t index, mm_variant_info* info) {
+  return manymod::guarded([&] {
+    const auto variants = manymod::registry();
+    mm_variant_info& out = required(info, "info");
+    if (index >= variants.size()) throw_index(index, variants.size(), "variant");
+    out = describe(variants[index], variant_texts()[index]);
+    return MM_OK;
+  });
+}
+
+size_t mm_device_count(void) {
+  std::size_t count = 0;
+  manymod::guarded([&] {
+    count = manymod::devices().size();
+    return MM_OK;
+  });
+  return count;
+}
+
+mm_status mm_device_get(size_t index, mm_device_info* info) {
+  return manymod::guarded([&] {
+    const auto devices = manymod::devices();
+    mm_device_info& out = required(info, "info");
+    if (index >= devices.size()) throw_index(index, devices.size(), "device");
+    out = describe(devices[index]);
+    return MM_OK;
+  });
+}
+
+#define MANYMOD_TEXT_OF(value) #value
+#define MANYMOD_TEXT(value) MANYMOD_TEXT_OF(value)
+
+const char* mm_version(void) {
+  return MANYMOD_TEXT(MM_VERSION_MAJOR) "." MANYMOD_TEXT(MM_VERSION_MINOR) "." MANYMOD_TEXT(MM_VERSION_PATCH);
+}
+
+}  // extern "C"

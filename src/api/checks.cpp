@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/checks.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "api/enum_value.hpp"
+#include "dispatch/status_error.hpp"
+
+namespace manymod {
+namespace {
+
+// Objects larger than this cannot exist (pointer differences would overflow).
+constexpr std::size_t kMaxLimbs =
+    static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / sizeof(Limb);
+
+[[noreturn]] void throw_argument(const std::string& message) { throw StatusError(MM_ERR_ARGUMENT, message); }
+[[noreturn]] void throw_null(const std::string& what) { throw StatusError(MM_ERR_NULL, what + " is NULL"); }
+
+std::string number(std::size_t value) { return std::to_string(value); }
+
+bool uses_x(Operation op) { return op != Operation::fixed_base_powmod; }
+
+bool uses_y(Operation op) {
+  return op != Operation::negmod && op != Operation::sqrmod && op != Operation::invmod;
+}
+
+// `count` items of `width` limbs, `stride` apart: shape possible, pointer there and aligned.
+void check_array(const Limb* limbs, std::size_t count, std::size_t width, std::size_t stride,
+                 const std::string& what) {
+  if (width == 0) throw_argument(what + ".width is 0");
+  if (stride < width) {
+    throw_argument(what + ".stride " + number(stride) + " is less than its width " + number(width));
+  }
+  if (width > kMaxLimbs || (count > 1 && stride > (kMaxLimbs - width) / (count - 1))) {
+    throw_argument(what + " is larger than any array can be");
+  }
+  if (limbs == nullptr) throw_null(what + ".limbs");
+  if (reinterpret_cast<std::uintptr_t>(limbs) % alignof(Limb) != 0) {
+    throw_argument(what + ".limbs is not aligned to " + number(alignof(Limb)) + " bytes");
+  }
+}
+
+void check_count(std::size_t count, std::size_t one, std::size_t all, const std::string& what) {
+  if (count == one || count == all) return;
+  throw_argument(what + ".count is " + number(count) + ", expected " + number(all) +
+                 (one == all ? "" : " or " + number(one)));
+}
+
+BatchResult checked_result(const mm_result& result, std::size_t count) {
+  if (result.count != count) {
+    throw_argument("result.count is " + number(result.count) + ", expected " + number(count));
+  }
+  const std::size_t stride = result.stride == 0 ? result.width : result.stride;
+  check_array(result.limbs, count, result.width, stride, "result");
+  return {result.limbs, count, result.width, stride, result.negative};
+}
+
+// Byte ranges for overlap tests; comparing addresses as integers is defined for unrelated arrays too.
+struct Range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+Range byte_range(const void* data, std::size_t bytes) {
+  if (data == nullptr) return {};
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  return {begin, begin + bytes};
+}
+
+bool overlap(const Range& a, const Range& b) { return a.begin < b.end && b.begin < a.end; }
+
+std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t stride) {
+  return count == 0 ? 0 : ((count - 1) * stride + width) * sizeof(Limb);
+}
+
+Range limb_range(const BatchView& view) {
+  return byte_range(view.limbs, extent_bytes(view.count, view.width, view.stride));
+}
+
+Range limb_range(const BatchResult& result) {
+  return byte_range(result.limbs, extent_bytes(result.count, result.width, result.stride));
+}
+
+Range sign_range(const BatchView& view) { return byte_range(view.negative, view.count); }
+
+// Two column blocks of one table: same stride, limbs side by side in every row.
+bool interleaved(const BatchView& view, const BatchResult& result) {
+  if (view.stride != result.stride) return false;
+  const std::size_t row = result.stride * sizeof(Limb);
+  const auto from = reinterpret_cast<std::uintptr_t>(view.limbs);
+  const auto to = reinterpret_cast<std::uintptr_t>(result.limbs);
+  const std::size_t offset = to >= from ? (to - from) % row : (row - (from - to) % row) % row;
+  return offset >= view.width * sizeof(Limb) && offset + result.width * sizeof(Limb) <= row;
+}
+
+[[noreturn]] void throw_overlap(const std::string& result_part, const std::string& operand) {
+  throw StatusError(MM_ERR_OVERLAP,
+                    result_part + " overlaps " + operand + " without being exactly the same array");
+}
+
+struct Outputs {
+  Range limbs, signs, statuses;
+};
+
+// In place is fine (`may_alias`) where result item i takes the place of operand item i and of nothing else.
+void check_overlap(const BatchView& view, const Job& job, const Outputs& outputs, bool may_alias,
+                   const std::string& what) {
+  if (view.limbs == nullptr) return;
+  const BatchResult& result = job.result;
+  const Range limbs = limb_range(view);
+  const Range signs = sign_range(view);
+  const bool same_count = may_alias && view.count == result.count;
+  const bool same_limbs =
+      same_count && view.limbs == result.limbs && view.width == result.width && view.stride == result.stride;
+  const bool same_signs = same_count && view.negative == result.negative;
+  if (overlap(outputs.limbs, limbs) && !same_limbs && !interleaved(view, result)) {
+    throw_overlap("result.limbs", what + ".limbs");
+  }
+  if (overlap(outputs.signs, signs) && !same_signs) throw_overlap("result.negative", what + ".negative");
+  if (overlap(outputs.limbs, signs)) throw_overlap("result.limbs", what + ".negative");
+  if (overlap(outputs.signs, limbs)) throw_overlap("result.negative", what + ".limbs");
+  if (overlap(outputs.statuses, limbs)) throw_overlap("item_status", what + ".limbs");
+  if (overlap(outputs.statuses, signs)) throw_overlap("item_status", what + ".negative");
+}
+
+void check_overlaps(const Job& job) {
+  const Outputs outputs{limb_range(job.result), byte_range(job.result.negative, job.result.count),
+                        byte_range(job.status, job.result.count)};
+  if (overlap(outputs.limbs, outputs.signs)) throw_overlap("result.negative", "result.limbs");
+  if (overlap(outputs.limbs, outputs.statuses)) throw_overlap("item_status", "result.limbs");
+  if (overlap(outputs.signs, outputs.statuses)) throw_overlap("item_status", "result.negative");
+  const bool may_alias = job.op != Operation::multi_powmod;
+  check_overlap(job.x, job, outputs, may_alias, "x");
+  check_overlap(job.y, job, outputs, may_alias, "y");
+  check_overlap(job.modulus, job, outputs, may_alias, "modulus");
+}
+
+// An operand of a multi-exponentiation: items x terms, or one set of terms for all; without terms there is
+// none.
+BatchView checked_terms(const mm_view& view, std::size_t count, std::size_t terms, const char* what) {
+  if (terms == 0) return {};
+  if (count > kMaxLimbs / terms) throw_argument(std::string(what) + " would be larger than any array can be");
+  check_count(view.count, terms, count * terms, what);
+  return checked_view(view, what);
+}
+
+void set_operands(const mm_call& call, Job& job) {
+  if (job.op == Operation::multi_powmod) {
+    job.terms = call.terms;
+    job.x = checked_terms(call.x, call.count, call.terms, "x");
+    job.y = checked_terms(call.y, call.count, call.terms, "y");
+    return;
+  }
+  if (call.terms != 0) throw_argument("terms is " + number(call.terms) + ", but only multi_powmod has terms");
+  if (uses_x(job.op)) {
+    check_count(call.x.count, 1, call.count, "x");
+    job.x = checked_view(call.x, "x");
+  }
+  if (uses_y(job.op)) {
+    check_count(call.y.count, 1, call.count, "y");
+    job.y = checked_view(call.y, "y");
+  }
+}
+
+void check_result_fits(const Job& job) {
+  if (job.result.width < job.modulus.width) {
+    throw_argument("result.width " + number(job.result.width) + " is less than the modulus's width " +
+                   number(job.modulus.width));
+  }
+  if (job.modulus.negative != nullptr && job.result.negative == nullptr) {
+    throw_null("result.negative (needed because the modulus has signs)");
+  }
+}
+
+}  // namespace
+
+BatchView checked_view(const mm_view& view, const char* what) {
+  if (view.count == 0) throw_argument(std::string(what) + ".count is 0");
+  const std::size_t stride = view.stride == 0 ? view.width : view.stride;
+  check_array(view.limbs, view.count, view.width, stride, what);
+  return {view.limbs, view.count, view.width, stride, view.negative};
+}
+
+void check_struct_size(std::size_t given, std::size_t known, const char* what) {
+  if (given >= known) return;
+  throw_argument(std::string(what) + ".struct_size is " + number(given) + ", expected at least " +
+                 number(known));
+}
+
+Operation checked_operation(const mm_op& op) {
+  const long long value = enum_value(op);
+  if (value < 0 || value >= MM_OP_COUNT)
+    throw_argument("op " + std::to_string(value) + " is not an operation");
+  return static_cast<Operation>(value);
+}
+
+TimingClass checked_timing(const mm_timing& timing) {
+  const long long value = enum_value(timing);
+  if (value != MM_TIMING_PUBLIC && value != MM_TIMING_SECRET) {
+    throw_argument("timing " + std::to_string(value) + " is not a timing class");
+  }
+  return static_cast<TimingClass>(value);
+}
+
+bool checked_shared(const mm_modulus_kind& kind) {
+  const long long value = enum_value(kind);
+  if (value != MM_MODULUS_EACH && value != MM_MODULUS_SHARED) {
+    throw_argument("modulus_kind " + std::to_string(value) + " is not a modulus kind");
+  }
+  return value == MM_MODULUS_SHARED;
+}
+
+Job checked_job(const mm_call& call, Operation op, TimingClass timing, const BatchView* fixed_modulus) {
+  Job job;
+  job.op = op;
+  job.timing = timing;
+  set_operands(call, job);
+  if (fixed_modulus != nullptr) {
+    job.modulus = *fixed_modulus;
+  } else {
+    check_count(call.modulus.count, 1, call.count, "modulus");
+    job.modulus = checked_view(call.modulus, "modulus");
+  }
+  job.result = checked_result(call.result, call.count);
+  job.status = reinterpret_cast<ItemStatus*>(call.item_status);
+  check_result_fits(job);
+  check_overlaps(job);
+  return job;
+}
+
+}  // namespace manymod

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Powers of one base modulo one modulus, with the comb made once.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dispatch/bucketing.hpp"
+#include "dispatch/engine.hpp"
+#include "dispatch/selection.hpp"
+#include "manymod/manymod.h"
+
+namespace manymod {
+
+/// Longest exponent that a comb is made for: beyond it the table would be larger than it is worth.
+inline constexpr std::size_t kMaxCombExponentBits = std::size_t{1} << 20;
+
+class FixedBase {
+ public:
+  /// @throws StatusError for options or integers that are wrong or that no variant can serve
+  FixedBase(const mm_fixed_base_options& options, const mm_view& base, const mm_view& modulus);
+  ~FixedBase();
+  FixedBase(const FixedBase&) = delete;
+  FixedBase& operator=(const FixedBase&) = delete;
+
+  /// @throws StatusError for a malformed call
+  mm_status powmod(const mm_call& call) const;
+
+  [[nodiscard]] const std::string& variant_name() const { return selection_.variant->name; }
+
+ private:
+  [[nodiscard]] BatchView modulus_view() const;
+
+  TimingClass timing_;
+  std::size_t exponent_bits_;
+  unsigned threads_;
+  std::vector<Limb> modulus_;  ///< without leading zero limbs
+  std::uint8_t negative_;      ///< sign of the modulus
+  bool has_signs_;             ///< the modulus came with a sign array, so results need one
+  ModulusClass modulus_class_;
+  Selection selection_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<PreparedBase> prepared_;  ///< NULL for modulus 1 or -1
+};
+
+}  // namespace manymod

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/plan.hpp"
+
+#include "api/batch_run.hpp"
+#include "api/checks.hpp"
+#include "dispatch/status_error.hpp"
+#include "repr/limbs.hpp"
+#include "repr/wipe.hpp"
+
+namespace manymod {
+namespace {
+
+std::size_t checked_modulus_bits(std::size_t bits) {
+  if (bits >= 1 && bits <= MM_MAX_MODULUS_BITS) return bits;
+  throw StatusError(MM_ERR_ARGUMENT, "modulus_bits is " + std::to_string(bits) + ", expected 1 to " +
+                                         std::to_string(MM_MAX_MODULUS_BITS));
+}
+
+Selection select_for(const mm_plan_options& options, Operation op, TimingClass timing) {
+  VariantRequest request;
+  request.op = op;
+  request.timing = timing;
+  request.modulus_bits = options.modulus_bits;
+  if (options.device != nullptr) request.device = options.device;
+  apply_forced_variant(request, options.variant);
+  return select_variant(request);
+}
+
+Operation checked_plan_operation(const mm_op& op) {
+  const Operation operation = checked_operation(op);
+  if (operation != Operation::fixed_base_powmod) return operation;
+  throw StatusError(MM_ERR_ARGUMENT, "fixed_base_powmod has no plan; use mm_fixed_base_create");
+}
+
+}  // namespace
+
+SharedModulus::SharedModulus(const Engine& engine, std::span<const Limb> modulus, std::size_t modulus_bits,
+                             Operation op, TimingClass timing)
+    : value_(modulus.begin(), modulus.end()), class_(classify_modulus(modulus, modulus_bits, timing)) {
+  if (class_ == ModulusClass::compute) prepared_ = engine.prepare(value_, op, timing);
+}
+
+SharedModulus::~SharedModulus() { wipe(value_); }
+
+bool SharedModulus::is(std::span<const Limb> modulus) const {
+  if (modulus.size() != value_.size()) return false;
+  Limb difference = 0;
+  for (std::size_t i = 0; i < value_.size(); ++i) difference |= modulus[i] ^ value_[i];
+  return difference == 0;
+}
+
+Plan::Plan(const mm_plan_options& options)
+    : op_(checked_plan_operation(options.op)),
+      timing_(checked_timing(options.timing)),
+      shared_(checked_shared(options.modulus_kind)),
+      modulus_bits_(checked_modulus_bits(options.modulus_bits)),
+      threads_(options.threads),
+      selection_(select_for(options, op_, timing_)),
+      engine_(selection_.variant->make_engine()) {}
+
+std::shared_ptr<const SharedModulus> Plan::shared_modulus(const BatchView& modulus) {
+  const std::span<const Limb> padded = modulus.magnitude(0);
+  const std::span<const Limb> value = padded.first(limbs::normalized_size_var(padded));
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_modulus_ && last_modulus_->is(value)) return last_modulus_;
+  }
+  // Prepared outside the lock: other calls on this plan go on meanwhile.
+  auto fresh = std::make_shared<const SharedModulus>(*engine_, value, modulus_bits_, op_, timing_);
+  const std::lock_guard lock(mutex_);
+  last_modulus_ = fresh;
+  return fresh;
+}
+
+mm_status Plan::run(const mm_call& call) {
+  if (call.count == 0) return MM_OK;
+  if (shared_ && call.modulus.count != 1) {
+    throw StatusError(MM_ERR_ARGUMENT, "modulus.count is " + std::to_string(call.modulus.count) +
+                                           ", expected 1 in a plan for a shared modulus");
+  }
+  Job job = checked_job(call, op_, timing_, nullptr);
+  const auto statuses = own_statuses(job);
+  const Progress progress{call.progress, call.progress_user};
+  if (!shared_ && (call.count == 1 || call.modulus.count != 1)) {
+    return run_batch(*engine_, job, bucket_each(job, modulus_bits_), threads_, progress);
+  }
+  const std::shared_ptr<const SharedModulus> modulus = shared_modulus(job.modulus);
+  job.shared = modulus->prepared();
+  const BucketedBatch batch = bucket_shared(job, modulus->modulus_class(), modulus->limbs());
+  return run_batch(*engine_, job, batch, threads_, progress);
+}
+
+}  // namespace manymod

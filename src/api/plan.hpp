@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: one operation, timing class and modulus kind, with the variant resolved once.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dispatch/bucketing.hpp"
+#include "dispatch/engine.hpp"
+#include "dispatch/selection.hpp"
+#include "manymod/manymod.h"
+
+namespace manymod {
+
+/// What a shared modulus came to, kept from call to call.
+class SharedModulus {
+ public:
+  /// `modulus`: limbs without leading zero limbs.
+  SharedModulus(const Engine& engine, std::span<const Limb> modulus, std::size_t modulus_bits, Operation op,
+                TimingClass timing);
+  ~SharedModulus();
+  SharedModulus(const SharedModulus&) = delete;
+  SharedModulus& operator=(const SharedModulus&) = delete;
+
+  /// Compared in time that depends on the lengths alone: moduli such as RSA primes are secrets themselves.
+  [[nodiscard]] bool is(std::span<const Limb> modulus) const;
+
+  [[nodiscard]] std::size_t limbs() const { return value_.size(); }
+  [[nodiscard]] ModulusClass modulus_class() const { return class_; }
+  /// NULL where no engine is needed: modulus 0, 1, -1, too wide, or even in class secret.
+  [[nodiscard]] const PreparedModulus* prepared() const { return prepared_.get(); }
+
+ private:
+  std::vector<Limb> value_;
+  ModulusClass class_;
+  std::unique_ptr<PreparedModulus> prepared_;
+};
+
+class Plan {
+ public:
+  /// @throws StatusError for options that are wrong or that no variant can serve
+  explicit Plan(const mm_plan_options& options);
+
+  /// @throws StatusError for a malformed call
+  mm_status run(const mm_call& call);
+
+  [[nodiscard]] const std::string& variant_name() const { return selection_.variant->name; }
+
+ private:
+  std::shared_ptr<const SharedModulus> shared_modulus(const BatchView& modulus);
+
+  Operation op_;
+  TimingClass timing_;
+  bool shared_;
+  std::size_t modulus_bits_;
+  unsigned threads_;
+  Selection selection_;
+  std::unique_ptr<Engine> engine_;
+  std::mutex mutex_;  ///< guards last_modulus_
+  std::shared_ptr<const SharedModulus> last_modulus_;
+};
+
+}  // namespace manymod

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorting a batch into buckets of one modulus limb count, and settling the items that need no engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dispatch/engine.hpp"
+
+namespace manymod {
+
+/// Items whose moduli all have `limbs` limbs (top limb nonzero).
+struct Bucket {
+  std::size_t limbs = 0;
+  std::span<const std::size_t> items;  ///< indices into the batch
+  /// Bit length of each item's exponent, where the items are ordered by it (longest first); else empty.
+  std::span<const std::uint32_t> exponent_bits;
+};
+
+struct BucketedBatch {
+  std::vector<Bucket> buckets;  ///< none of them empty
+  std::size_t settled = 0;      ///< items whose result and status are final already
+
+  std::unique_ptr<std::size_t[]> item_storage;
+  std::unique_ptr<std::uint32_t[]> exponent_storage;
+};
+
+/// What to do with one modulus.
+enum class ModulusClass : std::uint8_t { compute, zero, unit, too_wide, even };
+
+/// Class of a modulus (its limbs without leading zero limbs) in a plan for moduli of up to `modulus_bits`
+/// bits.
+ModulusClass classify_modulus(std::span<const Limb> modulus, std::size_t modulus_bits, TimingClass timing);
+
+/// Status of an item with such a modulus; not_computed for those an engine has yet to see.
+ItemStatus initial_status(ModulusClass modulus_class);
+
+/// Sort the job's items (job.result.count of them) into buckets, batch order kept inside a bucket. Sets every
+/// status; zeroes the results of items with modulus 1 or -1. In class public and for exponents of unlike
+/// lengths, each bucket is ordered by exponent length, longest first. In class secret only the moduli's bit
+/// length and parity are looked at.
+BucketedBatch bucket_each(const Job& job, std::size_t modulus_bits);
+
+/// The same where all items have one modulus, of class `modulus_class` and `modulus_limbs` limbs.
+BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::size_t modulus_limbs);
+
+}  // namespace manymod

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a bucketed batch: inline where it is short, else on the thread pool with progress and stopping.
+#pragma once
+
+#include <cstddef>
+
+#include "dispatch/bucketing.hpp"
+#include "dispatch/engine.hpp"
+
+namespace manymod {
+
+struct Progress {
+  mm_progress_fn callback = nullptr;  ///< NULL: nobody asks
+  void* user = nullptr;
+};
+
+/// CPU threads of calls whose plan does not say: set_default_threads()'s number, else the CPUs of this
+/// process.
+unsigned default_threads();
+/// Set it, at most kMaxThreads; 0 restores the default. Returns the new number.
+unsigned set_default_threads(unsigned threads);
+
+/// Compute every item of `batch`. `job.stop` is replaced. `threads` 0 means default_threads().
+/// @return false if the progress callback asked to stop; items not reached keep status not_computed.
+/// @throws std::bad_alloc
+bool execute(const Engine& engine, Job job, const BucketedBatch& batch, unsigned threads,
+             const Progress& progress);
+
+}  // namespace manymod

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which variant serves a plan, and why the others do not.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "dispatch/devices.hpp"
+#include "dispatch/registry.hpp"
+#include "dispatch/tuning.hpp"
+
+namespace manymod {
+
+/// The words of the public interfaces: "powmod", "secret".
+std::string_view operation_name(Operation op);
+std::string_view timing_name(TimingClass timing);
+
+/// Hardware a variant needs, for people: "bmi2 adx", "compute capability 9.0", "" for none.
+std::string hardware_needs(const Variant& variant);
+
+/// Why `variant` cannot run on `device`, whatever the operation; "" if it can.
+std::string hardware_obstacle(const Variant& variant, const Device& device);
+
+/// Why `variant` can run on none of `devices`; "" if one of them can run it.
+std::string hardware_obstacle(const Variant& variant, std::span<const Device> devices);
+
+struct VariantRequest {
+  Operation op = Operation::mulmod;
+  TimingClass timing = TimingClass::public_;
+  std::size_t modulus_bits = 1;
+  std::string_view device = "auto";         ///< "auto", "cpu", "cuda", "cuda:K"
+  std::optional<std::string_view> forced;   ///< a variant's name
+  std::string_view forced_by = "argument";  ///< where the name came from, for messages
+};
+
+struct Selection {
+  const Variant* variant = nullptr;
+  const Device* device = nullptr;
+};
+
+/// What there is to choose from.
+struct Catalogue {
+  std::span<const Variant> variants;
+  std::span<const Device> devices;
+  std::span<const TuningRow> tuning;
+};
+
+/// This build on this machine.
+Catalogue catalogue();
+
+/// Resolve a request. A variant that does not offer the operation in the asked timing class is never
+/// returned.
+/// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT or MM_ERR_UNUSABLE_VARIANT, saying what
+/// there is.
+Selection select_variant(const VariantRequest& request, const Catalogue& from = catalogue());
+
+/// The variant forced by `argument` (NULL: none), else by the environment variable MANYMOD_VARIANT (empty:
+/// none).
+void apply_forced_variant(VariantRequest& request, const char* argument);
+
+}  // namespace manymod

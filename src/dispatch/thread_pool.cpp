@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/thread_pool.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <thread>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+#define MANYMOD_POSIX 1
+#endif
+
+namespace manymod {
+
+// One call's work. Lives on the caller's stack; guarded by the pool's mutex but for the atomics.
+struct ThreadPool::Run {
+  const Body* body;
+  std::size_t chunks;
+  std::atomic<bool>* stop;
+  std::size_t open_slots;
+  std::atomic<std::size_t> next{0};
+  std::size_t active = 0;
+  std::exception_ptr error;
+  std::condition_variable finished;
+
+  Run(const Body& body_in, std::size_t chunks_in, std::atomic<bool>& stop_in, std::size_t slots)
+      : body(&body_in), chunks(chunks_in), stop(&stop_in), open_slots(slots) {}
+
+  bool take(std::size_t& chunk) {
+    if (stop->load(std::memory_order_relaxed)) return false;
+    chunk = next.fetch_add(1, std::memory_order_relaxed);
+    return chunk < chunks;
+  }
+
+  [[nodiscard]] bool done() const { return open_slots == 0 && active == 0; }
+
+  // Chunks until there are none; what the first failing one threw.
+  std::exception_ptr work() {
+    try {
+      for (std::size_t chunk = 0; take(chunk);) (*body)(chunk);
+    } catch (...) {
+      stop->store(true, std::memory_order_relaxed);
+      return std::current_exception();
+    }
+    return nullptr;
+  }
+};
+
+namespace {
+
+long process_id() {
+#ifdef MANYMOD_POSIX
+  return static_cast<long>(getpid());
+#else
+  return 1;
+#endif
+}
+
+#ifdef MANYMOD_POSIX
+// Threads inherit the mask: workers must leave signals such as SIGINT to the application's own threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    blocked_ = pthread_sigmask(SIG_SETMASK, &all, &before_) == 0;
+  }
+  ~SignalsBlocked() {
+    if (blocked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+  bool blocked_ = false;
+};
+#else
+class SignalsBlocked {};
+#endif
+
+}  // namespace
+
+// The pool is never destroyed: its threads may still wait in it while the process exits, and a mutex that
+// another thread held at a fork can be neither used nor destroyed by the child.
+ThreadPool& ThreadPool::of_this_process() {
+  static std::atomic<ThreadPool*> current{nullptr};
+  const long pid = process_id();
+  ThreadPool* pool = current.load(std::memory_order_acquire);
+  while (pool == nullptr || pool->pid_ != pid) {
+    auto* fresh = new ThreadPool();
+    fresh->pid_ = pid;
+    fresh->inherited_ = pool;
+    if (current.compare_exchange_strong(pool, fresh, std::memory_order_acq_rel)) return *fresh;
+    delete fresh;
+  }
+  return *pool;
+}
+
+void ThreadPool::grow_locked() {
+  while (workers_ - busy_ < open_slots_) {
+    try {
+      [[maybe_unused]] const SignalsBlocked blocked;
+      std::thread([this] { worker_loop(); }).detach();
+    } catch (...) {
+      return;  // the system has no more threads to give: those there are will do the work
+    }
+    ++workers_;
+  }
+}
+
+void ThreadPool::withdraw_locked(Run& run) {
+  open_slots_ -= run.open_slots;
+  run.open_slots = 0;
+  std::erase(offered_, &run);
+}
+
+void ThreadPool::worker_loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    work_offered_.wait(lock, [this] { return !offered_.empty(); });
+    Run& run = *offered_.front();
+    --open_slots_;
+    if (--run.open_slots == 0) offered_.erase(offered_.begin());
+    ++run.active;
+    ++busy_;
+    lock.unlock();
+    std::exception_ptr error = run.work();
+    lock.lock();
+    --busy_;
+    if (error && !run.error) run.error = std::move(error);
+    withdraw_locked(run);  // nothing is left in it for further workers
+    --run.active;
+    // Under the lock: the run dies with its caller's frame as soon as the caller sees it done.
+    if (run.done()) run.finished.notify_one();
+  }
+}
+
+void ThreadPool::wait_for_workers(Run& run, const Tick& tick, std::unique_lock<std::mutex>& lock) {
+  const auto done = [&run] { return run.done(); };
+  if (!tick) {
+    run.finished.wait(lock, done);
+    return;
+  }
+  while (!run.finished.wait_for(lock, kTickInterval, done)) {
+    if (run.stop->load(std::memory_order_relaxed)) continue;
+    lock.unlock();
+    if (tick()) run.stop->store(true, std::memory_order_relaxed);
+    lock.lock();
+  }
+}
+
+void ThreadPool::run(unsigned threads, std::size_t chunks, const Body& body, std::atomic<bool>& stop,
+                     const Tick& tick) {
+  const std::size_t slots = std::min<std::size_t>({threads, kMaxThreads, chunks});
+  if (slots == 0) return;
+  Run run(body, chunks, stop, slots);
+  std::unique_lock lock(mutex_);
+  offered_.push_back(&run);
+  open_slots_ += slots;
+  grow_locked();
+  if (workers_ == 0) {
+    withdraw_locked(run);
+    lock.unlock();
+    run.error = run.work();
+  } else {
+    if (slots == 1) {
+      work_offered_.notify_one();
+    } else {
+      work_offered_.notify_all();
+    }
+    wait_for_workers(run, tick, lock);
+    lock.unlock();
+  }
+  if (run.error) std::rethrow_exception(run.error);
+}
+
+}  // namespace manymod

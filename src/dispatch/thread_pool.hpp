@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that outlive calls: chunks of work handed out dynamically, one pool per process.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace manymod {
+
+/// More threads than this are never used by one call.
+inline constexpr unsigned kMaxThreads = 1024;
+
+/// How often a caller that waits for workers is given the floor.
+inline constexpr std::chrono::milliseconds kTickInterval{100};
+
+class ThreadPool {
+ public:
+  using Body = std::function<void(std::size_t chunk)>;
+  /// Returns true to ask the workers to stop. Must not throw.
+  using Tick = std::function<bool()>;
+
+  /// The pool of this process. A forked child, which inherits no threads, gets a pool of its own.
+  static ThreadPool& of_this_process();
+
+  /// Call body(0) .. body(chunks - 1), each once, on exactly `threads` workers (fewer if there are fewer
+  /// chunks or the system refuses threads). The calling thread waits and calls `tick` (may be empty) every
+  /// kTickInterval. Once `stop` is set, by a tick or by anyone else, no further chunk is begun. Several
+  /// threads may call this at once.
+  /// @throws what the first failing body threw, after all workers have left.
+  void run(unsigned threads, std::size_t chunks, const Body& body, std::atomic<bool>& stop, const Tick& tick);
+
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+ private:
+  struct Run;
+
+  ThreadPool() = default;
+  ~ThreadPool() = default;
+
+  void grow_locked();
+  void worker_loop();
+  void withdraw_locked(Run& run);
+  void wait_for_workers(Run& run, const Tick& tick, std::unique_lock<std::mutex>& lock);
+
+  long pid_ = 0;
+  ThreadPool* inherited_ = nullptr;  ///< the parent process's pool, kept reachable but never touched
+  std::mutex mutex_;
+  std::condition_variable work_offered_;
+  std::vector<Run*> offered_;   ///< runs with open slots, oldest first
+  std::size_t open_slots_ = 0;  ///< of all offered runs together
+  std::size_t workers_ = 0;
+  std::size_t busy_ = 0;
+};
+
+}  // namespace manymod

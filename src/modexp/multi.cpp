@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modexp/multi.hpp"
+
+namespace manymod {
+
+MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residues) {
+  MultiPlan best;
+  double best_cost = -1;
+  const auto t = static_cast<double>(terms);
+  const auto b = static_cast<double>(bits);
+  const auto consider = [&](bool buckets, std::size_t width, double cost) {
+    if (best_cost < 0 || cost < best_cost) {
+      best = {buckets, width};
+      best_cost = cost;
+    }
+  };
+  for (std::size_t width = 1; width <= kMaxWindow; ++width) {
+    const auto power = static_cast<double>(std::size_t{1} << width);
+    const auto w = static_cast<double>(width);
+    if (width == 1 || (terms << (width - 1)) <= max_residues) consider(false, width, t * power / 2 + t * b / (w + 1));
+    consider(true, width, static_cast<double>((bits + width - 1) / width) * (t + 2 * power));
+  }
+  return best;
+}
+
+}  // namespace manymod

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of powers: interleaved sliding windows (Straus 1964; Moller 2001) for few terms, buckets (Pippenger 1976)
+// for many. Variable time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "modexp/windows.hpp"
+
+namespace manymod {
+
+/// How a product of `terms` powers with exponents of `bits` bits is computed.
+struct MultiPlan {
+  bool buckets = false;   ///< Pippenger; else Straus
+  std::size_t width = 1;  ///< window width
+};
+
+/// Cheaper of the two by their multiplication counts
+///   Straus:    terms 2^(w-1) + terms bits/(w+1) + bits
+///   Pippenger: ceil(bits/w) (terms + 2^(w+1)) + bits
+/// Straus's tables (terms 2^(w-1) residues) must fit `max_residues`.
+MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residues);
+
+/// Limbs of workspace for multi_power.
+template <Multiplier M>
+std::size_t multi_workspace(const M& m, const MultiPlan& plan, std::size_t terms) {
+  const std::size_t entries = plan.buckets ? (std::size_t{1} << plan.width) + 1 : (terms << (plan.width - 1)) + 1;
+  return entries * m.words();
+}
+
+namespace detail {
+
+template <Multiplier M>
+bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<const Limb>> exponents, std::size_t width,
+            Limb* workspace, const StopToken& stop) {
+  struct Event {
+    std::size_t position;
+    std::size_t entry;
+  };
+  const std::size_t words = m.words();
+  const std::size_t terms = exponents.size();
+  const std::size_t per_term = std::size_t{1} << (width - 1);
+  Limb* scratch = workspace + terms * per_term * words;
+  std::vector<Event> events;
+  for (std::size_t term = 0; term < terms; ++term) {
+    const SlidingSchedule schedule = sliding_schedule(exponents[term], width);
+    odd_powers(m, workspace + term * per_term * words, bases + term * words, schedule.table_entries, scratch);
+    std::size_t position = schedule.final_squarings;
+    for (auto step = schedule.steps.rbegin(); step != schedule.steps.rend(); ++step) {
+      events.push_back({position, term * per_term + step->index});
+      position += step->squarings;
+    }
+    if (stop.requested()) return false;
+  }
+  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.position > b.position; });
+  m.set_one(r);
+  std::size_t position = events.empty() ? 0 : events.front().position;
+  for (const Event& event : events) {
+    if (stop.requested()) return false;
+    for (; position > event.position; --position) m.sqr(r, r);
+    m.mul(r, r, workspace + event.entry * words);
+  }
+  for (; position > 0; --position) m.sqr(r, r);
+  return true;
+}
+
+template <Multiplier M>
+bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span<const Limb>> exponents,
+               std::size_t bits, std::size_t width, Limb* workspace, const StopToken& stop) {
+  const std::size_t words = m.words();
+  const std::size_t buckets = std::size_t{1} << width;
+  Limb* running = workspace;  // slot 0: the zero digit has no bucket
+  Limb* sum = workspace + buckets * words;
+  std::vector<char> used(buckets);
+  m.set_one(r);
+  for (std::size_t window = (bits + width - 1) / width; window-- > 0;) {
+    if (stop.requested()) return false;
+    for (std::size_t i = 0; i < width; ++i) m.sqr(r, r);
+    std::fill(used.begin(), used.end(), char{0});
+    for (std::size_t term = 0; term < exponents.size(); ++term) {
+      const std::uint32_t digit = limbs::extract_bits(exponents[term], window * width, width);
+      if (digit == 0) continue;
+      Limb* bucket = workspace + digit * words;
+      if (used[digit] != 0) {
+        m.mul(bucket, bucket, bases + term * words);
+      } else {
+        std::copy_n(bases + term * words, words, bucket);
+        used[digit] = 1;
+      }
+    }
+    // sum = product of bucket[d]^d: multiply up the running product of all buckets from the top.
+    m.set_one(running);
+    m.set_one(sum);
+    bool any = false;
+    for (std::size_t digit = buckets - 1; digit > 0; --digit) {
+      if (used[digit] != 0) {
+        m.mul(running, running, workspace + digit * words);
+        any = true;
+      }
+      if (any) m.mul(sum, sum, running);
+    }
+    if (any) m.mul(r, r, sum);
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// r = product of bases[t]^exponents[t]; `bases` holds exponents.size() elements, m has one lane, exponents are at most
+/// `bits` bits. Returns false, r unusable, if a stop was requested.
+template <Multiplier M>
+bool multi_power(const M& m, const MultiPlan& plan, Limb* r, const Limb* bases,
+                 std::span<const std::span<const Limb>> exponents, std::size_t bits, Limb* workspace,
+                 const StopToken& stop) {
+  return plan.buckets ? detail::pippenger(m, r, bases, exponents, bits, plan.width, workspace, stop)
+                      : detail::straus(m, r, bases, exponents, plan.width, workspace, stop);
+}
+
+}  // namespace manymod

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/division.hpp"
+
+#include <bit>
+
+namespace manymod {
+namespace {
+
+using word::Wide;
+
+Limb high(Wide x) { return static_cast<Limb>(x >> kLimbBits); }
+Limb low(Wide x) { return static_cast<Limb>(x); }
+Wide join(Limb h, Limb l) { return (Wide{h} << kLimbBits) | l; }
+
+/// floor((B^2 - 1)/d) - B for B = 2^64, d >= B/2.
+Limb reciprocal_of_one_limb(Limb d) { return low(join(~d, ~Limb{0}) / d); }
+
+/// floor((B^3 - 1)/(d1 B + d0)) - B for d1 >= B/2 (Moller and Granlund 2011, algorithm 6).
+Limb reciprocal_of_two_limbs(Limb d1, Limb d0) {
+  Limb v = reciprocal_of_one_limb(d1);
+  Limb p = d1 * v + d0;
+  if (p < d0) {
+    --v;
+    if (p >= d1) {
+      --v;
+      p -= d1;
+    }
+    p -= d1;
+  }
+  const Wide t = Wide{v} * d0;
+  p += high(t);
+  if (p < high(t)) {
+    --v;
+    if (join(p, low(t)) >= join(d1, d0)) --v;
+  }
+  return v;
+}
+
+/// floor((u2 B^2 + u1 B + u0)/(d1 B + d0)) for (u2, u1) < (d1, d0) (Moller and Granlund 2011, algorithm 5).
+Limb quotient_three_by_two(Limb u2, Limb u1, Limb u0, Limb d1, Limb d0, Limb v) {
+  const Wide q = Wide{v} * u2 + join(u2, u1);
+  Limb q1 = high(q);
+  const Limb r1 = u1 - q1 * d1;
+  Wide r = join(r1, u0) - Wide{d0} * q1 - join(d1, d0);
+  ++q1;
+  if (high(r) >= low(q)) {
+    --q1;
+    r += join(d1, d0);
+  }
+  return r >= join(d1, d0) ? q1 + 1 : q1;
+}
+
+/// u[0..size] -= q * d, returns 1 if that went below zero.
+Limb subtract_product(Limb* u, const Limb* d, std::size_t size, Limb q) {
+  Limb carry = 0;
+  Limb borrow = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const Limb product = word::multiply_add(0, d[i], q, carry);
+    u[i] = word::sub_borrow(u[i], product, borrow);
+  }
+  u[size] = word::sub_borrow(u[size], carry, borrow);
+  return borrow;
+}
+
+}  // namespace
+
+void Divisor::assign(std::span<const Limb> n) {
+  limbs_ = n.size();
+  shift_ = static_cast<unsigned>(std::countl_zero(n[limbs_ - 1]));
+  shifted_.require(limbs_);
+  limbs::shift_left(shifted_.first(limbs_), n, shift_);
+  const Limb top = shifted_.data()[limbs_ - 1];
+  reciprocal_ = limbs_ == 1 ? reciprocal_of_one_limb(top) : reciprocal_of_two_limbs(top, shifted_.data()[limbs_ - 2]);
+}
+
+Limb Divisor::remainder_one_limb(std::span<const Limb> u) const {
+  const Limb d = shifted_.data()[0];
+  Limb r = shift_ == 0 ? 0 : u.back() >> (kLimbBits - shift_);
+  for (std::size_t i = u.size(); i-- > 0;) {
+    const Limb below = i > 0 && shift_ != 0 ? u[i - 1] >> (kLimbBits - shift_) : 0;
+    const Limb limb = (u[i] << shift_) | below;
+    // Two by one limbs (Moller and Granlund 2011, algorithm 4).
+    const Wide q = Wide{reciprocal_} * r + join(r, limb);
+    const Limb quotient = high(q) + 1;
+    r = limb - quotient * d;
+    if (r > low(q)) r += d;
+    if (r >= d) r -= d;
+  }
+  return r >> shift_;
+}
+
+void Divisor::remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* scratch) const {
+  u = u.first(limbs::normalized_size_var(u));
+  if (u.size() < limbs_) {
+    limbs::copy_extend(r, u);
+    return;
+  }
+  if (limbs_ == 1) {
+    r[0] = remainder_one_limb(u);
+    return;
+  }
+  const Limb* d = shifted_.data();
+  const Limb d1 = d[limbs_ - 1];
+  const Limb d0 = d[limbs_ - 2];
+  scratch[u.size()] = limbs::shift_left({scratch, u.size()}, u, shift_);
+  // Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D; the window u[j .. j+L] is below d B throughout.
+  for (std::size_t j = u.size() - limbs_ + 1; j-- > 0;) {
+    Limb* window = scratch + j;
+    const Limb u2 = window[limbs_];
+    const Limb u1 = window[limbs_ - 1];
+    const Limb q = (u2 == d1 && u1 >= d0) ? ~Limb{0} : quotient_three_by_two(u2, u1, window[limbs_ - 2], d1, d0, reciprocal_);
+    if (subtract_product(window, d, limbs_, q) != 0) {
+      window[limbs_] += limbs::add({window, limbs_}, {window, limbs_}, {d, limbs_});
+    }
+  }
+  limbs::shift_right(r, {scratch, limbs_}, shift_);
+}
+
+}  // namespace manymod

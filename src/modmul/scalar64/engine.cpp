@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of technique scalar64 and its rows in the registry.
+#include <algorithm>
+
+#include "dispatch/registry.hpp"
+#include "modmul/scalar64/operations.hpp"
+
+namespace manymod::scalar64 {
+namespace {
+
+class Scalar64Engine final : public Engine {
+ public:
+  explicit Scalar64Engine(const Kernels& kernels) : kernels_(kernels) {}
+
+  [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
+                                                         TimingClass /*timing*/) const override {
+    return std::make_unique<SharedModulus>(kernels_, modulus, parts_needed(op, true));
+  }
+
+  [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base, std::span<const Limb> modulus,
+                                                           std::size_t exponent_bits,
+                                                           TimingClass timing) const override {
+    return prepare_comb(kernels_, base, modulus, exponent_bits, timing);
+  }
+
+  [[nodiscard]] std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const override {
+    if (job.op == Operation::invmod) return job.shared != nullptr ? kInversionBlock : 1;
+    return lanes_for(modulus_limbs);
+  }
+
+  [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
+    const auto limbs = static_cast<double>(modulus_limbs);
+    const double product_ns = 8 + 0.65 * limbs * limbs;
+    const double bits = static_cast<double>(job.y.width * kLimbBits);
+    switch (job.op) {
+      case Operation::addmod:
+      case Operation::submod:
+      case Operation::negmod:
+        return 10 + 3 * limbs;
+      case Operation::mulmod:
+      case Operation::sqrmod:
+        return 40 + 2 * product_ns;
+      case Operation::invmod:
+        return job.shared != nullptr && job.timing == TimingClass::public_ ? 8 * product_ns : 300 * limbs + 8 * product_ns;
+      case Operation::multi_powmod:
+        return product_ns * (bits + static_cast<double>(job.terms) * (bits / 6 + 8));
+      case Operation::fixed_base_powmod:
+        return product_ns * (10 + bits / 6);
+      case Operation::powmod:
+        break;
+    }
+    return product_ns * (20 + 1.2 * bits);
+  }
+
+  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+    const BucketRun bucket{kernels_, job, items, modulus_limbs};
+    switch (job.op) {
+      case Operation::addmod:
+      case Operation::submod:
+      case Operation::negmod:
+        return run_add_sub_neg(bucket);
+      case Operation::mulmod:
+      case Operation::sqrmod:
+        return run_mul_sqr(bucket);
+      case Operation::invmod:
+        return run_inverse(bucket);
+      case Operation::powmod:
+        return run_power(bucket);
+      case Operation::multi_powmod:
+        return run_multi_power(bucket);
+      case Operation::fixed_base_powmod:
+        return run_fixed_base_power(bucket);
+    }
+  }
+
+ private:
+  const Kernels& kernels_;
+};
+
+Variant make_variant(std::string shape, std::string summary) {
+  Variant variant;
+  variant.name = "scalar64." + shape;
+  variant.technique = "scalar64";
+  variant.public_operations = kAllOperations;
+  variant.secret_operations = operation_bit(Operation::powmod) | operation_bit(Operation::invmod) |
+                              operation_bit(Operation::fixed_base_powmod);
+  variant.summary = std::move(summary);
+  return variant;
+}
+
+}  // namespace
+
+void register_variants(std::vector<Variant>& variants) {
+#if MANYMOD_X86_64
+  Variant adx = make_variant("adx", "64-bit limbs, two carry chains by mulx, adcx and adox");
+  adx.cpu_features = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
+  adx.priority = 20;
+  adx.make_engine = []() -> std::unique_ptr<Engine> { return std::make_unique<Scalar64Engine>(adx_kernels()); };
+  variants.push_back(std::move(adx));
+#endif
+  Variant generic = make_variant("generic", "64-bit limbs in portable C++");
+  generic.priority = 10;
+  generic.make_engine = []() -> std::unique_ptr<Engine> { return std::make_unique<Scalar64Engine>(generic_kernels()); };
+  variants.push_back(std::move(generic));
+}
+
+}  // namespace manymod::scalar64

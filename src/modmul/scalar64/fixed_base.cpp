@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// g^y mod n with a comb of g.
+#include <array>
+
+#include "modexp/comb.hpp"
+#include "modexp/windows.hpp"
+#include "modmul/scalar64/operations.hpp"
+
+namespace manymod::scalar64 {
+namespace {
+
+/// Tables up to 1 MiB stay in the second-level cache of every core in use.
+constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
+
+class FixedBase final : public PreparedBase {
+ public:
+  FixedBase(const Kernels& kernels, const BatchView& base, std::span<const Limb> n, std::size_t exponent_bits,
+            TimingClass timing)
+      : modulus(kernels) {
+    modulus.assign(n, Modulus::kMontgomery);
+    if (!modulus.odd()) {
+      residue_two.require(modulus.split().ring().words());
+      modulus.split().ring().reduce(residue_two.first(modulus.split().ring().words()), base.magnitude(0),
+                                    base.is_negative(0));
+    }
+    if (!modulus.has_odd_part()) return;
+    const Montgomery& mont = modulus.montgomery();
+    const double scan = timing == TimingClass::secret ? kScanCost / static_cast<double>(mont.limbs()) : 0;
+    shape = best_comb_shape(exponent_bits, mont.limbs(), kMaxCombLimbs, scan);
+    element.require(mont.limbs());
+    table.require(shape.entries() * mont.limbs());
+    limbs::Buffer scratch(Montgomery::scratch_limbs(mont.limbs()) + mont.limbs());
+    Limb* workspace = scratch.data() + Montgomery::scratch_limbs(mont.limbs());
+    mont.to_montgomery(element.data(), base.magnitude(0), base.is_negative(0), scratch.data());
+    const Montgomery* const lane[] = {&mont};
+    build_comb(MontgomeryLanes(lane, scratch.data()), shape, element.data(), table.data(), workspace);
+  }
+
+  Modulus modulus;
+  CombShape shape;
+  limbs::Buffer table;
+  limbs::Buffer element;      ///< g in Montgomery form, for exponents beyond the comb
+  limbs::Buffer residue_two;  ///< g mod 2^k for n = 2^k m
+};
+
+class FixedBaseRun {
+ public:
+  explicit FixedBaseRun(const BucketRun& run)
+      : job_(run.job),
+        items_(run.items),
+        prepared_(*static_cast<const FixedBase*>(run.job.fixed_base)),
+        n_(prepared_.modulus),
+        scratch_(Montgomery::scratch_limbs(n_.limbs())) {
+    inverter_.assign(n_);
+  }
+
+  void run() {
+    // An even modulus takes the power modulo 2^k as well, item by item.
+    const std::size_t lanes = n_.odd() ? lanes_for(n_.limbs()) : 1;
+    element_.require(lanes * n_.limbs());
+    workspace_.require(lanes * n_.limbs());
+    for (std::size_t first = 0; first < items_.size(); first += lanes) {
+      if (job_.stop.requested()) return;
+      const auto group = items_.subspan(first, std::min(lanes, items_.size() - first));
+      if (!(n_.odd() ? power_group(group) : power_even(group.front()))) return;
+    }
+  }
+
+ private:
+  const Job& job_;
+  std::span<const std::size_t> items_;
+  const FixedBase& prepared_;
+  const Modulus& n_;
+  Inverter inverter_;
+  limbs::Buffer scratch_;
+  limbs::Buffer element_;
+  limbs::Buffer workspace_;
+
+  bool power_group(std::span<const std::size_t> group) {
+    if (!power_odd(group)) return false;
+    for (std::size_t lane = 0; lane < group.size(); ++lane) {
+      finish(group[lane], element_.part(lane * n_.limbs(), n_.limbs()));
+    }
+    return true;
+  }
+
+  bool power_even(std::size_t item) {
+    const EvenSplit& split = n_.split();
+    if (n_.has_odd_part()) {
+      if (!power_odd({&item, 1})) return false;
+    } else {
+      std::fill_n(element_.data(), 1, Limb{0});
+    }
+    const SlidingSchedule schedule = best_sliding_schedule(job_.y.magnitude(item));
+    limbs::Buffer two_power(split.ring().words());
+    limbs::Buffer value(n_.limbs());
+    workspace_.require(sliding_window_workspace(split.ring(), schedule));
+    if (!sliding_window_power(split.ring(), two_power.data(), prepared_.residue_two.data(), schedule,
+                              workspace_.data(), job_.stop)) {
+      return false;
+    }
+    split.combine(value.first(n_.limbs()), element_.first(split.odd_part().size()),
+                  two_power.first(split.ring().words()));
+    finish(item, value.first(n_.limbs()));
+    return true;
+  }
+
+  /// element_ = the powers modulo n's odd part as plain residues, lane by lane.
+  bool power_odd(std::span<const std::size_t> group) {
+    const Montgomery& mont = n_.montgomery();
+    std::array<const Montgomery*, kMaxLanes> same;
+    std::array<std::span<const Limb>, kMaxLanes> exponents;
+    bool fits = true;
+    for (std::size_t lane = 0; lane < group.size(); ++lane) {
+      same[lane] = &mont;
+      exponents[lane] = job_.y.magnitude(group[lane]);
+      fits = fits && exponent_fits(exponents[lane]);
+    }
+    const MontgomeryLanes lanes({same.data(), group.size()}, scratch_.data());
+    if (fits) {
+      workspace_.require(lanes.words());
+      if (!comb_power(lanes, prepared_.shape, prepared_.table.data(), element_.data(),
+                      std::span(exponents).first(group.size()), job_.timing, workspace_.data(), job_.stop)) {
+        return false;
+      }
+    } else if (!power_beyond_comb(lanes, std::span(exponents).first(group.size()))) {
+      return false;
+    }
+    for (std::size_t lane = 0; lane < group.size(); ++lane) {
+      Limb* element = element_.data() + lane * mont.limbs();
+      mont.from_montgomery(element, element, scratch_.data());
+    }
+    return true;
+  }
+
+  /// In class secret the caller's width check vouches for it, and the value is not looked at.
+  [[nodiscard]] bool exponent_fits(std::span<const Limb> exponent) const {
+    const std::size_t bits = prepared_.shape.teeth * prepared_.shape.rows;
+    return job_.timing == TimingClass::secret || limbs::bit_length_var(exponent) <= bits;
+  }
+
+  bool power_beyond_comb(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
+    for (std::size_t lane = 0; lane < exponents.size(); ++lane) {
+      const MontgomeryLanes one = lanes.single(lane);
+      const SlidingSchedule schedule = best_sliding_schedule(exponents[lane]);
+      workspace_.require(sliding_window_workspace(one, schedule));
+      if (!sliding_window_power(one, element_.data() + lane * one.words(), prepared_.element.data(), schedule,
+                                workspace_.data(), job_.stop)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void finish(std::size_t item, std::span<Limb> value) {
+    const bool negative = job_.y.is_negative(item) &&
+                          (job_.timing == TimingClass::secret || !limbs::is_zero_var(job_.y.magnitude(item)));
+    const Limb invertible = negative ? inverter_.invert(value, value, job_.timing) : 1;
+    finish_item(job_, item, value, n_.value(), invertible);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base, std::span<const Limb> modulus,
+                                           std::size_t exponent_bits, TimingClass timing) {
+  // Secret exponents are as wide as their limbs.
+  const std::size_t bits = timing == TimingClass::secret ? limbs_for_bits(exponent_bits) * kLimbBits : exponent_bits;
+  return std::make_unique<FixedBase>(kernels, base, modulus, bits, timing);
+}
+
+void run_fixed_base_power(const BucketRun& run) { FixedBaseRun(run).run(); }
+
+}  // namespace manymod::scalar64

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One modulus with everything the operations of scalar64 need about it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "dispatch/engine.hpp"
+#include "modmul/division.hpp"
+#include "modmul/power_of_two.hpp"
+#include "modmul/scalar64/montgomery.hpp"
+
+namespace manymod::scalar64 {
+
+/// |n| > 1, prepared. The parts an operation does not ask for stay unset.
+class Modulus {
+ public:
+  /// Long division by n.
+  static constexpr unsigned kDivisor = 1;
+  /// Montgomery form modulo the odd part, and the split if n is even.
+  static constexpr unsigned kMontgomery = 2;
+
+  explicit Modulus(const Kernels& kernels) : montgomery_(kernels) {}
+
+  /// Prepare `parts` for n (top limb not 0); storage is reused from call to call.
+  void assign(std::span<const Limb> n, unsigned parts);
+
+  [[nodiscard]] std::span<const Limb> value() const { return value_.first(limbs_); }
+  [[nodiscard]] std::size_t limbs() const { return limbs_; }
+  [[nodiscard]] bool odd() const { return (value_.data()[0] & 1) != 0; }
+  /// A power of two has no odd part to compute with: its montgomery() is unset.
+  [[nodiscard]] bool has_odd_part() const { return odd() || !split_.odd_part_is_one(); }
+
+  [[nodiscard]] bool has(unsigned part) const { return (parts_ & part) != 0; }
+  [[nodiscard]] const Divisor& divisor() const { return divisor_; }
+  [[nodiscard]] const Montgomery& montgomery() const { return montgomery_; }  ///< modulo n, or n's odd part
+  [[nodiscard]] const EvenSplit& split() const { return split_; }             ///< n even only
+
+  /// r = x mod n, 0 <= r < n, for |x| of any width. Variable time. Prepares a divisor of its own if there is none and
+  /// one is needed. r may overlap x.
+  void reduce_var(std::span<Limb> r, std::span<const Limb> x, bool negative, limbs::Buffer& scratch) const;
+
+ private:
+  std::size_t limbs_ = 0;
+  unsigned parts_ = 0;
+  limbs::Buffer value_;
+  Divisor divisor_;
+  Montgomery montgomery_;
+  EvenSplit split_;
+};
+
+/// A plan's shared modulus.
+class SharedModulus final : public PreparedModulus {
+ public:
+  SharedModulus(const Kernels& kernels, std::span<const Limb> n, unsigned parts) : modulus_(kernels) {
+    modulus_.assign(n, parts);
+  }
+  [[nodiscard]] const Modulus& modulus() const { return modulus_; }
+
+ private:
+  Modulus modulus_;
+};
+
+/// The modulus of item after item: the plan's prepared one, or one prepared for the item in place.
+class ModulusCursor {
+ public:
+  ModulusCursor(const Kernels& kernels, const Job& job, std::size_t limbs, unsigned parts)
+      : job_(job), limbs_(limbs), parts_(parts), own_(kernels) {}
+
+  /// Valid until the next call.
+  const Modulus& at(std::size_t item) {
+    if (job_.shared != nullptr) return static_cast<const SharedModulus*>(job_.shared)->modulus();
+    own_.assign(job_.modulus.magnitude(item).first(limbs_), parts_);
+    return own_;
+  }
+
+ private:
+  const Job& job_;
+  std::size_t limbs_;
+  unsigned parts_;
+  Modulus own_;
+};
+
+}  // namespace manymod::scalar64

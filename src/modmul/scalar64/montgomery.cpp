@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/scalar64/montgomery.hpp"
+
+#include <bit>
+
+namespace manymod::scalar64 {
+namespace {
+
+/// a = 2 a mod n, a < n.
+void double_mod(std::span<Limb> a, std::span<const Limb> n) {
+  const Limb carry = limbs::shift_left(a, a, 1);
+  limbs::reduce_once(a, n, carry);
+}
+
+}  // namespace
+
+void Montgomery::assign(std::span<const Limb> n) {
+  limbs_ = n.size();
+  data_.require(3 * limbs_ + scratch_limbs(limbs_));
+  std::copy(n.begin(), n.end(), data_.data());
+  n0_ = word::negated_inverse(n[0]);
+
+  // R mod n by doubling 2^(b-1) < n < 2^b, then R 2^L mod n by L more doublings.
+  const std::size_t bits = limbs_ * kLimbBits - static_cast<std::size_t>(std::countl_zero(n[limbs_ - 1]));
+  const std::span<Limb> power = data_.part(limbs_, limbs_);
+  std::fill(power.begin(), power.end(), Limb{0});
+  power[(bits - 1) / kLimbBits] = Limb{1} << ((bits - 1) % kLimbBits);
+  for (std::size_t i = bits - 1; i < limbs_ * kLimbBits; ++i) double_mod(power, modulus());
+  const std::span<Limb> square = data_.part(2 * limbs_, limbs_);
+  std::copy(power.begin(), power.end(), square.begin());
+  for (std::size_t i = 0; i < limbs_; ++i) double_mod(square, modulus());
+
+  // R 2^L -> R 2^(2L) -> ... -> R 2^(64 L) = R^2: six Montgomery squarings. (n^2 + M n)/R < 2n for a < n.
+  Limb* scratch = data_.data() + 3 * limbs_;
+  for (int i = 0; i < 6; ++i) {
+    sqr(square.data(), square.data(), scratch);
+    limbs::reduce_once(square, modulus());
+  }
+}
+
+void Montgomery::to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch) const {
+  // Horner's rule over chunks of L limbs, x = sum of c_i R^i: value <- value * R + c_i, all in Montgomery form.
+  // (c R^2 mod n + M n)/R < 2n for c < R, R^2 mod n < n.
+  const std::span<Limb> value(r, limbs_);
+  const std::span<Limb> digit(scratch + 2 * limbs_, limbs_);
+  const std::size_t chunks = (x.size() + limbs_ - 1) / limbs_;
+  std::fill(value.begin(), value.end(), Limb{0});
+  for (std::size_t i = chunks; i-- > 0;) {
+    const std::size_t from = i * limbs_;
+    limbs::copy_extend(digit, x.subspan(from, std::min(limbs_, x.size() - from)));
+    mul(digit.data(), digit.data(), r_squared(), scratch);
+    limbs::reduce_once(digit, modulus());
+    if (i + 1 < chunks) {
+      mul(r, r, r_squared(), scratch);
+      limbs::reduce_once(value, modulus());
+    }
+    limbs::add_mod(value, value, digit, modulus());
+  }
+  if (negative) limbs::negate_mod(value, value, modulus());
+}
+
+void Montgomery::from_montgomery(Limb* r, const Limb* a, Limb* scratch) const {
+  static constexpr Limb kOne[kUnrolledLimbs] = {1};
+  if (limbs_ <= kUnrolledLimbs) {
+    mul(r, a, kOne, scratch);
+    return;
+  }
+  // (a + M n)/R <= n for a < R, so one subtraction is enough.
+  limbs::copy_extend({scratch, 2 * limbs_}, {a, limbs_});
+  kernels_->reduce(r, scratch, data_.data(), n0_, limbs_);
+  limbs::reduce_once({r, limbs_}, modulus());
+}
+
+}  // namespace manymod::scalar64

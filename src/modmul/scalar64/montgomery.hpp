@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Montgomery form on 64-bit limbs (Montgomery 1985): one odd modulus, and the multiplier that modexp/ is generic over.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "modmul/scalar64/kernels.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::scalar64 {
+
+/// An odd modulus n > 1 of L limbs (top limb not 0), prepared: R = 2^(64 L), n0 = -n^-1 mod 2^64, R mod n, R^2 mod n.
+///
+/// Ranges. An element in Montgomery form is x R mod n, possibly plus a multiple of n ("almost reduced"):
+///   L <= kUnrolledLimbs: 0 <= element < n;   L > kUnrolledLimbs: 0 <= element < R.
+/// Both are closed under mul and sqr: with a, b < R the reduction gives (a b + M n)/R < R + n, and one n is taken
+/// off where that reaches R.
+/// Timing: secret; only the limb count and the bit length of n decide time and addresses.
+class Montgomery {
+ public:
+  explicit Montgomery(const Kernels& kernels) : kernels_(&kernels) {}
+
+  /// Prepare for n; storage is reused from call to call.
+  void assign(std::span<const Limb> n);
+
+  [[nodiscard]] std::size_t limbs() const { return limbs_; }
+  [[nodiscard]] std::span<const Limb> modulus() const { return data_.part(0, limbs_); }
+  [[nodiscard]] const Limb* one() const { return data_.data() + limbs_; }
+  [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
+
+  /// Limbs of scratch that each function below needs (`scratch` may not overlap its operands).
+  [[nodiscard]] static constexpr std::size_t scratch_limbs(std::size_t limbs) { return 3 * limbs; }
+
+  /// r = a b / R mod n (range: see above). r may be a or b.
+  void mul(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
+    if (limbs_ <= kUnrolledLimbs) {
+      kernels_->unrolled_mul[limbs_](r, a, b, data_.data(), n0_);
+    } else {
+      kernels_->product(scratch, a, limbs_, b, limbs_);
+      kernels_->reduce(r, scratch, data_.data(), n0_, limbs_);
+    }
+  }
+  /// r = a^2 / R mod n. r may be a.
+  void sqr(Limb* r, const Limb* a, Limb* scratch) const {
+    if (limbs_ <= kUnrolledLimbs) {
+      kernels_->unrolled_sqr[limbs_](r, a, data_.data(), n0_);
+    } else {
+      kernels_->square(scratch, a, limbs_);
+      kernels_->reduce(r, scratch, data_.data(), n0_, limbs_);
+    }
+  }
+
+  /// r = x R mod n, 0 <= r < n, for |x| of any width; `negative` is public. r may not overlap x.
+  void to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch) const;
+  /// r = a b mod n, 0 <= r < n, for plain residues a, b < n. r may be a or b.
+  void mul_plain(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
+    mul(r, a, b, scratch);
+    mul(r, r, r_squared(), scratch);
+    // With R^2 mod n < n the second product is below 2n.
+    if (limbs_ > kUnrolledLimbs) limbs::reduce_once({r, limbs_}, modulus());
+  }
+  /// r = a / R mod n, 0 <= r < n. r may be a.
+  void from_montgomery(Limb* r, const Limb* a, Limb* scratch) const;
+
+ private:
+  const Kernels* kernels_;
+  std::size_t limbs_ = 0;
+  Limb n0_ = 0;
+  limbs::Buffer data_;  ///< n, R mod n, R^2 mod n: L limbs each; then scratch for assign
+
+  [[nodiscard]] const Limb* r_squared() const { return data_.data() + 2 * limbs_; }
+};
+
+/// `lanes` independent elements multiplied side by side, lane after lane in memory: out-of-order cores overlap the
+/// carry chains of one lane with those of the next. Models the concept Multiplier (modexp/multiplier.hpp).
+class MontgomeryLanes {
+ public:
+  /// The moduli, one per lane and all of one limb count, must outlive this object.
+  MontgomeryLanes(std::span<const Montgomery* const> moduli, Limb* scratch)
+      : moduli_(moduli), words_(moduli.front()->limbs()), scratch_(scratch) {}
+
+  [[nodiscard]] std::size_t lanes() const { return moduli_.size(); }
+  [[nodiscard]] std::size_t words() const { return words_ * lanes(); }
+  /// One of the lanes on its own.
+  [[nodiscard]] MontgomeryLanes single(std::size_t lane) const { return {moduli_.subspan(lane, 1), scratch_}; }
+
+  void mul(Limb* r, const Limb* a, const Limb* b) const {
+    for_each_lane([&](std::size_t lane, std::size_t at) { moduli_[lane]->mul(r + at, a + at, b + at, scratch_); });
+  }
+  void sqr(Limb* r, const Limb* a) const {
+    for_each_lane([&](std::size_t lane, std::size_t at) { moduli_[lane]->sqr(r + at, a + at, scratch_); });
+  }
+  void set_one(Limb* r) const {
+    for_each_lane([&](std::size_t lane, std::size_t at) { std::copy_n(moduli_[lane]->one(), words_, r + at); });
+  }
+  void gather(Limb* r, const Limb* table, std::span<const std::uint32_t> indices) const {
+    for_each_lane([&](std::size_t lane, std::size_t at) {
+      std::copy_n(table + indices[lane] * words() + at, words_, r + at);
+    });
+  }
+  void select(Limb* r, const Limb* table, std::size_t entries, std::span<const std::uint32_t> indices) const {
+    for_each_lane([&](std::size_t lane, std::size_t at) {
+      kernels().select(r + at, table + at, entries, words(), words_, indices[lane]);
+    });
+  }
+  void gather_shared(Limb* r, const Limb* table, std::span<const std::uint32_t> indices) const {
+    for_each_lane([&](std::size_t lane, std::size_t at) {
+      std::copy_n(table + indices[lane] * words_, words_, r + at);
+    });
+  }
+  void select_shared(Limb* r, const Limb* table, std::size_t entries, std::span<const std::uint32_t> indices) const {
+    for_each_lane([&](std::size_t lane, std::size_t at) {
+      kernels().select(r + at, table, entries, words_, words_, indices[lane]);
+    });
+  }
+
+ private:
+  std::span<const Montgomery* const> moduli_;
+  std::size_t words_;
+  Limb* scratch_;
+
+  [[nodiscard]] const Kernels& kernels() const { return moduli_.front()->kernels(); }
+
+  template <class Step>
+  void for_each_lane(Step step) const {
+    for (std::size_t lane = 0; lane < lanes(); ++lane) step(lane, lane * words_);
+  }
+};
+
+}  // namespace manymod::scalar64

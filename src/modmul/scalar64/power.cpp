@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// x^y mod n: groups of lanes modulo odd n, one item at a time modulo even n.
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "modexp/windows.hpp"
+#include "modmul/scalar64/operations.hpp"
+
+namespace manymod::scalar64 {
+namespace {
+
+/// Below this length the pattern of ones decides: sliding windows of one item beat fixed windows of several lanes.
+constexpr std::size_t kShortExponentBits = 48;
+
+bool exponent_is_negative(const Job& job, std::size_t item) {
+  if (!job.y.is_negative(item)) return false;
+  return job.timing == TimingClass::secret || !limbs::is_zero_var(job.y.magnitude(item));
+}
+
+class PowerRun {
+ public:
+  explicit PowerRun(const BucketRun& run)
+      : run_(run), job_(run.job), scratch_(Montgomery::scratch_limbs(run.limbs)) {
+    lanes_ = lanes_for(run.limbs);
+    for (std::size_t lane = 0; job_.shared == nullptr && lane < lanes_; ++lane) own_.emplace_back(run.kernels);
+    if (job_.timing == TimingClass::public_ && job_.y.broadcast()) {
+      schedule_ = best_sliding_schedule(job_.y.magnitude(0));
+    }
+  }
+
+  void run() {
+    std::vector<std::size_t> odd;
+    odd.reserve(run_.items.size());
+    for (const std::size_t item : run_.items) {
+      if ((job_.modulus.magnitude(item)[0] & 1) != 0) {
+        odd.push_back(item);
+      } else {
+        if (job_.stop.requested()) return;
+        power_even(item);
+      }
+    }
+    for (std::size_t first = 0; first < odd.size(); first += lanes_) {
+      if (job_.stop.requested()) return;
+      power_group(std::span(odd).subspan(first, std::min(lanes_, odd.size() - first)));
+    }
+  }
+
+ private:
+  const BucketRun& run_;
+  const Job& job_;
+  std::size_t lanes_ = 1;
+  std::vector<Modulus> own_;
+  std::optional<SlidingSchedule> schedule_;  ///< of the one exponent of a public batch
+  Inverter inverter_;
+  limbs::Buffer scratch_;
+  limbs::Buffer element_;
+  limbs::Buffer workspace_;
+
+  const Modulus& modulus_of(std::size_t item, std::size_t lane) {
+    if (job_.shared != nullptr) return static_cast<const SharedModulus*>(job_.shared)->modulus();
+    own_[lane].assign(job_.modulus.magnitude(item).first(run_.limbs), parts_needed(job_.op, false));
+    return own_[lane];
+  }
+
+  /// The base of an item in Montgomery form, inverted for a negative exponent. Returns 0 if that has no inverse.
+  Limb load_base(Limb* r, std::size_t item, const Modulus& n) {
+    const Montgomery& mont = n.montgomery();
+    mont.to_montgomery(r, job_.x.magnitude(item), job_.x.is_negative(item), scratch_.data());
+    if (!exponent_is_negative(job_, item)) return 1;
+    const std::span<Limb> plain(r, n.limbs());
+    mont.from_montgomery(r, r, scratch_.data());
+    inverter_.assign(n);
+    const Limb invertible = inverter_.invert(plain, plain, job_.timing);
+    mont.to_montgomery(r, limbs_copy(plain), false, scratch_.data());
+    return invertible;
+  }
+
+  std::span<const Limb> limbs_copy(std::span<const Limb> x) {
+    workspace_.require(x.size());
+    std::copy(x.begin(), x.end(), workspace_.data());
+    return workspace_.first(x.size());
+  }
+
+  void power_group(std::span<const std::size_t> group) {
+    const std::size_t limbs = run_.limbs;
+    std::array<const Modulus*, kMaxLanes> moduli;
+    std::array<const Montgomery*, kMaxLanes> montgomery;
+    std::array<std::span<const Limb>, kMaxLanes> exponents;
+    std::array<Limb, kMaxLanes> invertible;
+    element_.require(lanes_ * limbs);
+    for (std::size_t lane = 0; lane < group.size(); ++lane) {
+      const std::size_t item = group[lane];
+      moduli[lane] = &modulus_of(item, lane);
+      montgomery[lane] = &moduli[lane]->montgomery();
+      exponents[lane] = job_.y.magnitude(item);
+      invertible[lane] = load_base(element_.data() + lane * limbs, item, *moduli[lane]);
+    }
+    const MontgomeryLanes lanes({montgomery.data(), group.size()}, scratch_.data());
+    if (!raise(lanes, std::span(exponents).first(group.size()))) return;
+    for (std::size_t lane = 0; lane < group.size(); ++lane) {
+      const std::span<Limb> result = element_.part(lane * limbs, limbs);
+      montgomery[lane]->from_montgomery(result.data(), result.data(), scratch_.data());
+      finish_item(job_, group[lane], result, moduli[lane]->value(), invertible[lane]);
+    }
+  }
+
+  /// element_ = element_^exponent lane by lane; false if stopped.
+  bool raise(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
+    if (job_.timing == TimingClass::secret) {
+      const std::size_t bits = job_.y.width * kLimbBits;
+      return raise_fixed(lanes, exponents, bits, fixed_window_width(bits, kScanCost / static_cast<double>(run_.limbs)));
+    }
+    if (schedule_) return raise_sliding(lanes, *schedule_);
+    std::size_t bits = 0;
+    for (const auto& exponent : exponents) bits = std::max(bits, limbs::bit_length_var(exponent));
+    if (exponents.size() == 1) return raise_sliding(lanes, best_sliding_schedule(exponents[0]));
+    if (bits <= kShortExponentBits) return raise_one_by_one(lanes, exponents);
+    return raise_fixed(lanes, exponents, bits, fixed_window_width(bits, 0));
+  }
+
+  bool raise_fixed(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents, std::size_t bits,
+                   std::size_t width) {
+    workspace_.require(fixed_window_workspace(lanes, width));
+    return fixed_window_power(lanes, element_.data(), element_.data(), exponents, bits, width, job_.timing,
+                              workspace_.data(), job_.stop);
+  }
+
+  bool raise_sliding(const MontgomeryLanes& lanes, const SlidingSchedule& schedule) {
+    workspace_.require(sliding_window_workspace(lanes, schedule));
+    return sliding_window_power(lanes, element_.data(), element_.data(), schedule, workspace_.data(), job_.stop);
+  }
+
+  bool raise_one_by_one(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
+    for (std::size_t lane = 0; lane < exponents.size(); ++lane) {
+      const MontgomeryLanes one = lanes.single(lane);
+      const SlidingSchedule schedule = best_sliding_schedule(exponents[lane]);
+      workspace_.require(sliding_window_workspace(one, schedule));
+      Limb* element = element_.data() + lane * run_.limbs;
+      if (!sliding_window_power(one, element, element, schedule, workspace_.data(), job_.stop)) return false;
+    }
+    return true;
+  }
+
+  /// n = 2^k m: the power modulo m in Montgomery form, modulo 2^k directly, put together by the split.
+  void power_even(std::size_t item) {
+    const Modulus& n = modulus_of(item, 0);
+    const EvenSplit& split = n.split();
+    const SlidingSchedule own = schedule_ ? SlidingSchedule{} : best_sliding_schedule(job_.y.magnitude(item));
+    const SlidingSchedule& schedule = schedule_ ? *schedule_ : own;
+
+    limbs::Buffer base(run_.limbs);
+    const std::span<Limb> x = base.first(run_.limbs);
+    n.reduce_var(x, job_.x.magnitude(item), job_.x.is_negative(item), scratch_);
+    Limb invertible = 1;
+    if (exponent_is_negative(job_, item)) {
+      inverter_.assign(n);
+      invertible = inverter_.invert(x, x, TimingClass::public_);
+    }
+
+    const std::size_t odd_limbs = split.odd_part().size();
+    limbs::Buffer parts(odd_limbs + split.ring().words());
+    const std::span<Limb> odd_power = parts.part(0, odd_limbs);
+    const std::span<Limb> two_power = parts.part(odd_limbs, split.ring().words());
+    if (n.has_odd_part()) {
+      const Montgomery& mont = n.montgomery();
+      const Montgomery* const lane[] = {&mont};
+      const MontgomeryLanes lanes(lane, scratch_.data());
+      mont.to_montgomery(odd_power.data(), x, false, scratch_.data());
+      workspace_.require(sliding_window_workspace(lanes, schedule));
+      if (!sliding_window_power(lanes, odd_power.data(), odd_power.data(), schedule, workspace_.data(), job_.stop)) return;
+      mont.from_montgomery(odd_power.data(), odd_power.data(), scratch_.data());
+    }
+    split.ring().reduce(two_power, x, false);
+    workspace_.require(sliding_window_workspace(split.ring(), schedule));
+    if (!sliding_window_power(split.ring(), two_power.data(), two_power.data(), schedule, workspace_.data(), job_.stop)) {
+      return;
+    }
+    split.combine(x, odd_power, two_power);
+    finish_item(job_, item, x, n.value(), invertible);
+  }
+};
+
+}  // namespace
+
+std::size_t lanes_for(std::size_t limbs) {
+  if (limbs <= 2) return 4;
+  return limbs <= kUnrolledLimbs ? 2 : 1;
+}
+
+void run_power(const BucketRun& run) { PowerRun(run).run(); }
+
+}  // namespace manymod::scalar64

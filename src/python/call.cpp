@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/call.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "manymod/manymod.h"
+#include "python/buffer.hpp"
+
+namespace manymod::python {
+namespace {
+
+/// One operand: an array and its signs, or absent.
+class Operand {
+ public:
+  Operand(nb::handle limbs, nb::handle negative, const char* what) {
+    if (limbs.is_none()) return;
+    array_.emplace(limbs, Access::read, what);
+    signs_.emplace(negative, Access::read, array_->count(), what);
+  }
+  [[nodiscard]] mm_view view() const {
+    if (!array_) return mm_view{};
+    return {array_->row(0), array_->count(), array_->width(), array_->stride(), signs_->data()};
+  }
+
+ private:
+  std::optional<LimbArray> array_;
+  std::optional<ByteVector> signs_;
+};
+
+/// What the progress callback needs. It runs on the calling thread, whose state is saved while the GIL is free.
+struct Watch {
+  PyObject* progress = nullptr;  ///< callable, or nullptr
+  std::size_t first = 0;         ///< items of the whole job done before this call
+  std::size_t total = 0;         ///< items of the whole job
+  PyThreadState* thread = nullptr;
+};
+
+/// Lets Python handle signals, then tells the user; a Python error (KeyboardInterrupt, say) stops the call.
+int on_progress(std::size_t done, std::size_t, void* user) {
+  auto* watch = static_cast<Watch*>(user);
+  PyEval_RestoreThread(watch->thread);
+  bool failed = PyErr_CheckSignals() != 0;
+  if (!failed && watch->progress != nullptr) {
+    PyObject* answer = PyObject_CallFunction(watch->progress, "nn", static_cast<Py_ssize_t>(watch->first + done),
+                                             static_cast<Py_ssize_t>(watch->total));
+    failed = answer == nullptr;
+    Py_XDECREF(answer);
+  }
+  watch->thread = PyEval_SaveThread();
+  return failed ? 1 : 0;
+}
+
+/// Arrays of one call, kept alive and exported while it runs.
+class Call {
+ public:
+  Call(std::size_t count, std::size_t terms, nb::handle x, nb::handle x_negative, nb::handle y,
+       nb::handle y_negative, nb::handle modulus, nb::handle modulus_negative, nb::handle result,
+       nb::handle result_negative, nb::handle status)
+      : x_(x, x_negative, "x"),
+        y_(y, y_negative, "y"),
+        modulus_(modulus, modulus_negative, "modulus"),
+        result_(result, Access::write, "result"),
+        result_signs_(result_negative, Access::write, result_.count(), "result_negative"),
+        status_(status, Access::write, count, "status") {
+    if (result_.count() != count) throw nb::value_error("result does not have one row for each item");
+    call_.struct_size = sizeof call_;
+    call_.count = count;
+    call_.terms = terms;
+    call_.x = x_.view();
+    call_.y = y_.view();
+    call_.modulus = modulus_.view();
+    call_.result = {result_.row(0), result_.count(), result_.width(), result_.stride(), result_signs_.data()};
+    call_.item_status = status_.data();
+  }
+
+  /// Run with the GIL released. @return MM_OK or MM_ERR_ITEMS; everything else throws.
+  template <typename Run>
+  int run(nb::handle progress, std::size_t first, std::size_t total, Run&& run_call) {
+    Watch watch{progress.is_none() ? nullptr : progress.ptr(), first, total, nullptr};
+    call_.progress = on_progress;
+    call_.progress_user = &watch;
+    watch.thread = PyEval_SaveThread();
+    const mm_status status = run_call(&call_);
+    PyEval_RestoreThread(watch.thread);
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    if (status != MM_OK && status != MM_ERR_ITEMS) throw_call_error(status);
+    return status;
+  }
+
+ private:
+  Operand x_, y_, modulus_;
+  LimbArray result_;
+  ByteVector result_signs_;
+  ByteVector status_;
+  mm_call call_{};
+};
+
+const char* text_or_null(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }
+
+/// Owns an mm_plan.
+class Plan {
+ public:
+  Plan(int op, int timing, int modulus_kind, std::size_t modulus_bits, const std::optional<std::string>& device,
+       const std::optional<std::string>& variant, unsigned threads) {
+    mm_plan_options options{};
+    options.struct_size = sizeof options;
+    options.op = static_cast<mm_op>(op);
+    options.timing = static_cast<mm_timing>(timing);
+    options.modulus_kind = static_cast<mm_modulus_kind>(modulus_kind);
+    options.modulus_bits = modulus_bits;
+    options.device = text_or_null(device);
+    options.variant = text_or_null(variant);
+    options.threads = threads;
+    mm_plan* plan = nullptr;
+    if (const mm_status status = mm_plan_create(&options, &plan); status != MM_OK) throw_call_error(status);
+    plan_.reset(plan);
+  }
+
+  [[nodiscard]] const char* variant() const { return mm_plan_variant(plan_.get()); }
+
+  int run(std::size_t count, std::size_t terms, nb::handle x, nb::handle x_negative, nb::handle y,
+          nb::handle y_negative, nb::handle modulus, nb::handle modulus_negative, nb::handle result,
+          nb::handle result_negative, nb::handle status, nb::handle progress, std::size_t first, std::size_t total) {
+    Call call(count, terms, x, x_negative, y, y_negative, modulus, modulus_negative, result, result_negative, status);
+    return call.run(progress, first, total, [this](const mm_call* c) { return mm_plan_run(plan_.get(), c); });
+  }
+
+ private:
+  struct Destroy {
+    void operator()(mm_plan* plan) const { mm_plan_destroy(plan); }
+  };
+  std::unique_ptr<mm_plan, Destroy> plan_;
+};
+
+/// Owns an mm_fixed_base.
+class FixedBase {
+ public:
+  FixedBase(nb::handle base, nb::handle base_negative, nb::handle modulus, nb::handle modulus_negative, int timing,
+            std::size_t exponent_bits, const std::optional<std::string>& device,
+            const std::optional<std::string>& variant, unsigned threads) {
+    const Operand base_operand(base, base_negative, "base");
+    const Operand modulus_operand(modulus, modulus_negative, "modulus");
+    mm_fixed_base_options options{};
+    options.struct_size = sizeof options;
+    options.timing = static_cast<mm_timing>(timing);
+    options.exponent_bits = exponent_bits;
+    options.device = text_or_null(device);
+    options.variant = text_or_null(variant);
+    options.threads = threads;
+    const mm_view base_view = base_operand.view();
+    const mm_view modulus_view = modulus_operand.view();
+    mm_fixed_base* fixed_base = nullptr;
+    mm_status status = MM_OK;
+    {
+      const nb::gil_scoped_release release;
+      status = mm_fixed_base_create(&options, &base_view, &modulus_view, &fixed_base);
+    }
+    if (status != MM_OK) throw_call_error(status);
+    fixed_base_.reset(fixed_base);
+  }
+
+  [[nodiscard]] const char* variant() const { return mm_fixed_base_variant(fixed_base_.get()); }
+
+  int run(std::size_t count, nb::handle y, nb::handle y_negative, nb::handle result, nb::handle result_negative,
+          nb::handle status, nb::handle progress, std::size_t first, std::size_t total) {
+    Call call(count, 0, nb::none(), nb::none(), y, y_negative, nb::none(), nb::none(), result, result_negative,
+              status);
+    return call.run(progress, first, total,
+                    [this](const mm_call* c) { return mm_fixed_base_powmod(fixed_base_.get(), c); });
+  }
+
+ private:
+  struct Destroy {
+    void operator()(mm_fixed_base* fixed_base) const { mm_fixed_base_destroy(fixed_base); }
+  };
+  std::unique_ptr<mm_fixed_base, Destroy> fixed_base_;
+};
+
+}  // namespace
+
+void throw_call_error(int status) {
+  const std::string detail = mm_last_error();
+  const std::string message = detail.empty() ? mm_status_message(static_cast<mm_status>(status)) : detail;
+  nb::object error = nb::module_::import_("manymod.errors").attr("_call_error")(status, message);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw nb::python_error();
+}
+
+void bind_call(nb::module_& module) {
+  nb::class_<Plan>(module, "Plan")
+      .def(nb::init<int, int, int, std::size_t, const std::optional<std::string>&, const std::optional<std::string>&,
+                    unsigned>(),
+           nb::arg("op"), nb::arg("timing"), nb::arg("modulus_kind"), nb::arg("modulus_bits"),
+           nb::arg("device").none(), nb::arg("variant").none(), nb::arg("threads"))
+      .def_prop_ro("variant", &Plan::variant)
+      .def("run", &Plan::run, nb::arg("count"), nb::arg("terms"), nb::arg("x").none(), nb::arg("x_negative").none(),
+           nb::arg("y").none(), nb::arg("y_negative").none(), nb::arg("modulus"), nb::arg("modulus_negative").none(),
+           nb::arg("result"), nb::arg("result_negative").none(), nb::arg("status"), nb::arg("progress").none(),
+           nb::arg("first"), nb::arg("total"));
+  nb::class_<FixedBase>(module, "FixedBase")
+      .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, int, std::size_t,
+                    const std::optional<std::string>&, const std::optional<std::string>&, unsigned>(),
+           nb::arg("base"), nb::arg("base_negative").none(), nb::arg("modulus"), nb::arg("modulus_negative").none(),
+           nb::arg("timing"), nb::arg("exponent_bits"), nb::arg("device").none(), nb::arg("variant").none(),
+           nb::arg("threads"))
+      .def_prop_ro("variant", &FixedBase::variant)
+      .def("run", &FixedBase::run, nb::arg("count"), nb::arg("y"), nb::arg("y_negative").none(), nb::arg("result"),
+           nb::arg("result_negative").none(), nb::arg("status"), nb::arg("progress").none(), nb::arg("first"),
+           nb::arg("total"));
+}
+
+}  // namespace manymod::python

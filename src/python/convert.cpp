@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/convert.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "python/buffer.hpp"
+#include "python/mpz.hpp"
+#include "python/pyint.hpp"
+
+namespace manymod::python {
+namespace {
+
+// Objects are scattered over the heap: ask for their memory this many items ahead of use.
+constexpr Py_ssize_t kAheadHeader = 16;
+constexpr Py_ssize_t kAheadLimbs = 8;
+
+enum class Element : std::uint8_t { integer, mpz, other };
+
+/// Tells elements apart. Looks for gmpy2 once, before the caller's items are walked: that may run Python code.
+class Classifier {
+ public:
+  Element operator()(const PyObject* value) {
+    if (PyLong_Check(value)) return Element::integer;
+    if (gmpy2_ == nullptr || !gmpy2_->is_mpz(value)) return Element::other;
+    met_mpz_ = true;
+    return gmpy2_->layout_verified() ? Element::mpz : Element::other;
+  }
+  [[nodiscard]] bool met_mpz() const { return met_mpz_; }
+
+ private:
+  const Gmpy2* gmpy2_ = Gmpy2::loaded();
+  bool met_mpz_ = false;
+};
+
+/// Rethrow the pending error as a TypeError that names the element, unless it is not about its type.
+[[noreturn]] void raise_bad_element(Py_ssize_t index, PyObject* value) {
+  if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
+  PyErr_Clear();
+  PyErr_Format(PyExc_TypeError, "element %zd is not an integer: %.200s", index, Py_TYPE(value)->tp_name);
+  throw nb::python_error();
+}
+
+nb::object as_index(Py_ssize_t index, PyObject* value) {
+  PyObject* integer = PyNumber_Index(value);
+  if (integer == nullptr) raise_bad_element(index, value);
+  return nb::steal(integer);
+}
+
+PyObject* const* elements(PyObject* fast) { return PySequence_Fast_ITEMS(fast); }
+
+nb::object fast_sequence(nb::handle sequence) {
+  PyObject* fast = PySequence_Fast(sequence.ptr(), "expected a sequence of integers");
+  if (fast == nullptr) throw nb::python_error();
+  return nb::steal(fast);
+}
+
+/// A copy of `fast` in which everything that is neither int nor mpz became an int. Works on its own
+/// snapshot, because __index__ may run any code, also code that changes the caller's list.
+nb::object replace_others(nb::handle fast, Classifier& classify) {
+  nb::object copy = nb::steal(PySequence_List(fast.ptr()));
+  if (!copy.is_valid()) throw nb::python_error();
+  nb::object originals = nb::steal(PySequence_Tuple(copy.ptr()));
+  if (!originals.is_valid()) throw nb::python_error();
+  const Py_ssize_t count = PyTuple_GET_SIZE(originals.ptr());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* value = PyTuple_GET_ITEM(originals.ptr(), i);
+    if (classify(value) == Element::other) {
+      if (PyList_SetItem(copy.ptr(), i, as_index(i, value).release().ptr()) != 0) throw nb::python_error();
+    }
+  }
+  return copy;
+}
+
+struct SequenceExtent {
+  std::size_t max_bits = 0;
+  bool any_negative = false;
+  bool plain = true;  ///< nothing but int and mpz
+};
+
+SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widths) {
+  SequenceExtent extent;
+  PyObject* const* items = elements(fast);
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(fast);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (i + kAheadHeader < count) prefetch_int(items[i + kAheadHeader]);
+    IntExtent item;
+    switch (classify(items[i])) {
+      case Element::integer:
+        item = int_extent(items[i]);
+        break;
+      case Element::mpz:
+        item = mpz_extent(items[i]);
+        break;
+      case Element::other:
+        extent.plain = false;
+        return extent;
+    }
+    extent.max_bits = std::max(extent.max_bits, item.bits);
+    extent.any_negative |= item.negative;
+    if (widths != nullptr) {
+      widths[i] = static_cast<std::uint32_t>(std::max<std::size_t>(1, limbs_for_bits(item.bits)));
+    }
+  }
+  return extent;
+}
+
+/// (sequence of int and mpz alone, widest in bits, any negative, any mpz)
+nb::tuple scan_ints(nb::handle sequence) {
+  Classifier classify;
+  nb::object fast = fast_sequence(sequence);
+  SequenceExtent extent = measure(fast.ptr(), classify, nullptr);
+  if (!extent.plain) {
+    fast = replace_others(fast, classify);
+    extent = measure(fast.ptr(), classify, nullptr);
+  }
+  return nb::make_tuple(fast, extent.max_bits, extent.any_negative, classify.met_mpz());
+}
+
+/// Limbs of each element of a scanned sequence into `widths`, uint32[N].
+void int_widths(nb::handle sequence, nb::handle widths) {
+  Classifier classify;
+  const Buffer out(widths, Access::write, 1, "widths");
+  const nb::object fast = fast_sequence(sequence);
+  if (out.itemsize() != sizeof(std::uint32_t) || (out.shape(0) > 1 && out.stride(0) != out.itemsize()) ||
+      out.shape(0) != static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr()))) {
+    throw nb::value_error("widths must be a contiguous uint32 array as long as the sequence");
+  }
+  if (!measure(fast.ptr(), classify, static_cast<std::uint32_t*>(out.data())).plain) {
+    throw nb::type_error("the sequence changed during the call");
+  }
+}
+
+void prefetch_mpz_limbs(const PyObject* value) {
+#if defined(__GNUC__)
+  const auto* start = reinterpret_cast<const char*>(reinterpret_cast<const MpzObject*>(value)->limbs);
+  __builtin_prefetch(start);
+  __builtin_prefetch(start + 64);
+  __builtin_prefetch(start + 128);
+  __builtin_prefetch(start + 192);
+#else
+  (void)value;
+#endif
+}
+
+/// Elements [start, start + N) of a scanned sequence into limbs[N, L] and, if given, signs.
+void ints_to_limbs(nb::handle sequence, Py_ssize_t start, nb::handle limbs, nb::handle negative) {
+  Classifier classify;
+  const LimbArray out(limbs, Access::write, "limbs");
+  const ByteVector signs(negative, Access::write, out.count(), "negative");
+  const nb::object fast = fast_sequence(sequence);
+  const auto count = static_cast<Py_ssize_t>(out.count());
+  const Py_ssize_t stop = start + count;
+  if (start < 0 || stop > PySequence_Fast_GET_SIZE(fast.ptr())) {
+    throw nb::value_error("the sequence changed during the call");
+  }
+  PyObject* const* items = elements(fast.ptr());
+  for (Py_ssize_t i = start; i < stop; ++i) {
+    if (i + kAheadHeader < stop) prefetch_int(items[i + kAheadHeader]);
+    const auto row = static_cast<std::size_t>(i - start);
+    bool is_negative = false;
+    bool fits = false;
+    switch (classify(items[i])) {
+      case Element::integer:
+        fits = read_int(items[i], out.row(row), out.width(), &is_negative);
+        break;
+      case Element::mpz:
+        if (i + kAheadLimbs < stop && classify(items[i + kAheadLimbs]) == Element::mpz) {
+          prefetch_mpz_limbs(items[i + kAheadLimbs]);
+        }
+        fits = read_mpz(items[i], out.row(row), out.width(), &is_negative);
+        break;
+      case Element::other:
+        throw nb::type_error("the sequence changed during the call");
+    }
+    if (!fits || (is_negative && signs.data() == nullptr)) {
+      throw nb::value_error("the sequence changed during the call");
+    }
+    if (signs.data() != nullptr) signs.data()[row] = is_negative ? 1 : 0;
+  }
+}
+
+/// A list of what `write(limbs, width, negative)` makes of each row.
+template <typename Write>
+nb::object write_list(nb::handle limbs, nb::handle negative, Write write) {
+  const LimbArray in(limbs, Access::read, "limbs");
+  const ByteVector signs(negative, Access::read, in.count(), "negative");
+  nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(in.count())));
+  if (!list.is_valid()) throw nb::python_error();
+  for (std::size_t i = 0; i < in.count(); ++i) {
+    PyObject* value = write(in.row(i), in.width(), signs.at(i));
+    if (value == nullptr) throw nb::python_error();
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), value);
+  }
+  return list;
+}
+
+nb::object limbs_to_ints(nb::handle limbs, nb::handle negative) { return write_list(limbs, negative, write_int); }
+
+nb::object limbs_to_mpz(nb::handle limbs, nb::handle negative) {
+  const Gmpy2* gmpy2 = Gmpy2::loaded();
+  if (gmpy2 == nullptr) throw nb::import_error("gmpy2 is not imported");
+  return write_list(limbs, negative, [gmpy2](const Limb* row, std::size_t width, bool minus) {
+    return gmpy2->write(row, width, minus);
+  });
+}
+
+/// ("none" or how mpz are read, "none" or how they are written): for tests and bug reports.
+nb::tuple mpz_methods() {
+  const Gmpy2* gmpy2 = Gmpy2::loaded();
+  if (gmpy2 == nullptr) return nb::make_tuple("none", "none");
+  return nb::make_tuple(gmpy2->layout_verified() ? "direct" : "index", gmpy2->write_method());
+}
+
+Limb load_big(const std::uint8_t* bytes) {
+  Limb word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+#if defined(__GNUC__)
+  return __builtin_bswap64(word);
+#else
+  word = (word & 0x00ff00ff00ff00ff) << 8 | (word >> 8 & 0x00ff00ff00ff00ff);
+  word = (word & 0x0000ffff0000ffff) << 16 | (word >> 16 & 0x0000ffff0000ffff);
+  return word << 32 | word >> 32;
+#endif
+}
+
+void store_big(Limb word, std::uint8_t* bytes) {
+  const Limb swapped = load_big(reinterpret_cast<const std::uint8_t*>(&word));
+  std::memcpy(bytes, &swapped, sizeof swapped);
+}
+
+/// Big-endian bytes into exactly ceil(width / 8) limbs and zeros above.
+void read_bytes(const std::uint8_t* bytes, std::size_t width, Limb* limbs, std::size_t limb_width) {
+  const std::size_t whole = width / sizeof(Limb);
+  for (std::size_t j = 0; j < whole; ++j) limbs[j] = load_big(bytes + width - (j + 1) * sizeof(Limb));
+  std::size_t used = whole;
+  if (const std::size_t head = width % sizeof(Limb); head != 0) {
+    Limb top = 0;
+    for (std::size_t k = 0; k < head; ++k) top = top << 8 | bytes[k];
+    limbs[used++] = top;
+  }
+  std::fill(limbs + used, limbs + limb_width, Limb{0});
+}
+
+/// The low 8 * width bits as big-endian bytes. @return false if higher bits are set.
+bool write_bytes(const Limb* limbs, std::size_t limb_width, std::uint8_t* bytes, std::size_t width) {
+  const std::size_t whole = std::min(width / sizeof(Limb), limb_width);
+  for (std::size_t j = 0; j < whole; ++j) store_big(limbs[j], bytes + width - (j + 1) * sizeof(Limb));
+  std::size_t rest = width - whole * sizeof(Limb);
+  if (whole == limb_width) {
+    std::memset(bytes, 0, rest);
+    return true;
+  }
+  Limb top = limbs[whole];
+  while (rest > 0) {
+    bytes[--rest] = static_cast<std::uint8_t>(top & 0xff);
+    top >>= 8;
+  }
+  return top == 0 && std::all_of(limbs + whole + 1, limbs + limb_width, [](Limb limb) { return limb == 0; });
+}
+
+/// uint8[N, W] big-endian into limbs[N, L], 8 L >= W.
+void bytes_to_limbs(nb::handle bytes, nb::handle limbs) {
+  const ByteArray in(bytes, Access::read, "bytes");
+  const LimbArray out(limbs, Access::write, "limbs");
+  if (in.count() != out.count() || out.width() * sizeof(Limb) < in.width()) {
+    throw nb::value_error("limbs do not have the shape of the bytes");
+  }
+  for (std::size_t i = 0; i < in.count(); ++i) read_bytes(in.row(i), in.width(), out.row(i), out.width());
+}
+
+/// limbs[N, L] into uint8[N, W] big-endian; OverflowError names the first item that needs more bytes.
+void limbs_to_bytes(nb::handle limbs, nb::handle bytes) {
+  const LimbArray in(limbs, Access::read, "limbs");
+  const ByteArray out(bytes, Access::write, "bytes");
+  if (in.count() != out.count()) throw nb::value_error("bytes do not have the shape of the limbs");
+  for (std::size_t i = 0; i < in.count(); ++i) {
+    if (!write_bytes(in.row(i), in.width(), out.row(i), out.width())) {
+      PyErr_Format(PyExc_OverflowError, "item %zu does not fit into %zu bytes", i, out.width());
+      throw nb::python_error();
+    }
+  }
+}
+
+/// A sequence of bytes objects, big-endian, into limbs[N, L]; the caller has found the widest.
+void bytes_list_to_limbs(nb::handle sequence, nb::handle limbs) {
+  const LimbArray out(limbs, Access::write, "limbs");
+  const nb::object fast = fast_sequence(sequence);
+  if (static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr())) != out.count()) {
+    throw nb::value_error("limbs do not have the length of the sequence");
+  }
+  for (std::size_t i = 0; i < out.count(); ++i) {
+    PyObject* item = elements(fast.ptr())[i];
+    if (!PyBytes_Check(item)) {
+      PyErr_Format(PyExc_TypeError, "element %zu is not bytes: %.200s", i, Py_TYPE(item)->tp_name);
+      throw nb::python_error();
+    }
+    const auto width = static_cast<std::size_t>(PyBytes_GET_SIZE(item));
+    if (width > out.width() * sizeof(Limb)) throw nb::value_error("limbs are too narrow for the bytes");
+    read_bytes(reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(item)), width, out.row(i), out.width());
+  }
+}
+
+}  // namespace
+
+void bind_convert(nb::module_& module) {
+  module.def("scan_ints", &scan_ints, nb::arg("sequence"));
+  module.def("int_widths", &int_widths, nb::arg("sequence"), nb::arg("widths"));
+  module.def("ints_to_limbs", &ints_to_limbs, nb::arg("sequence"), nb::arg("start"), nb::arg("limbs"),
+             nb::arg("negative").none());
+  module.def("limbs_to_ints", &limbs_to_ints, nb::arg("limbs"), nb::arg("negative").none());
+  module.def("limbs_to_mpz", &limbs_to_mpz, nb::arg("limbs"), nb::arg("negative").none());
+  module.def("mpz_methods", &mpz_methods);
+  module.def("bytes_to_limbs", &bytes_to_limbs, nb::arg("bytes"), nb::arg("limbs"));
+  module.def("limbs_to_bytes", &limbs_to_bytes, nb::arg("limbs"), nb::arg("bytes"));
+  module.def("bytes_list_to_limbs", &bytes_list_to_limbs, nb::arg("sequence"), nb::arg("limbs"));
+}
+
+}  // namespace manymod::python

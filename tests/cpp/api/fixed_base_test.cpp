@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "plan_helpers.hpp"
+#include "small_integers.hpp"
+
+namespace manymod::testing {
+namespace {
+
+class FixedBase : public ::testing::Test {
+ protected:
+  FixedBase() {
+    options_.struct_size = sizeof options_;
+    options_.exponent_bits = 100;
+  }
+
+  mm_status create(const mm_view& base, const mm_view& modulus) {
+    mm_fixed_base* created = reinterpret_cast<mm_fixed_base*>(&created);
+    const mm_status status = mm_fixed_base_create(&options_, &base, &modulus, &created);
+    EXPECT_EQ(status == MM_OK, created != nullptr);
+    fixed_base_.reset(created);
+    return status;
+  }
+  mm_status create(std::int64_t base, std::int64_t modulus) {
+    return create(Integers({base}).view(), Integers({modulus}).view());
+  }
+
+  mm_fixed_base_options options_{};
+  FixedBasePointer fixed_base_;
+};
+
+TEST_F(FixedBase, BadModuli) {
+  EXPECT_EQ(create(3, 0), MM_ERR_ARGUMENT);
+  EXPECT_EQ(create(3, 10), MM_OK) << mm_last_error();
+  options_.timing = MM_TIMING_SECRET;
+  EXPECT_EQ(create(3, 10), MM_ERR_ARGUMENT);
+  EXPECT_EQ(create(3, 11), MM_OK) << mm_last_error();
+  const std::vector<std::uint64_t> wide(MM_MAX_MODULUS_BITS / 64 + 1, 1);
+  EXPECT_EQ(create(Integers({3}).view(), {wide.data(), 1, wide.size(), 0, nullptr}), MM_ERR_ARGUMENT);
+}
+
+TEST_F(FixedBase, BadOptions) {
+  options_.exponent_bits = 0;
+  EXPECT_EQ(create(3, 11), MM_ERR_ARGUMENT);
+  options_.exponent_bits = SIZE_MAX;
+  EXPECT_EQ(create(3, 11), MM_ERR_ARGUMENT);
+  options_.exponent_bits = 64;
+  options_.struct_size = 8;
+  EXPECT_EQ(create(3, 11), MM_ERR_ARGUMENT);
+  options_.struct_size = sizeof options_;
+  options_.variant = "nonesuch";
+  EXPECT_EQ(create(3, 11), MM_ERR_UNKNOWN_VARIANT);
+  options_.variant = nullptr;
+  options_.device = "cuda";
+  EXPECT_EQ(create(3, 11), MM_ERR_UNKNOWN_DEVICE);
+  options_.device = nullptr;
+  EXPECT_EQ(create(Integers({3, 4}).view(), Integers({11}).view()), MM_ERR_ARGUMENT);
+  EXPECT_EQ(create(Integers({3}).view(), Integers({11, 12}).view()), MM_ERR_ARGUMENT);
+  EXPECT_EQ(mm_fixed_base_create(&options_, nullptr, nullptr, nullptr), MM_ERR_NULL);
+}
+
+TEST_F(FixedBase, ModulusOneGivesZero) {
+  for (const std::int64_t modulus : {1, -1}) {
+    ASSERT_EQ(create(3, modulus), MM_OK) << mm_last_error();
+    Integers result({7, 7});
+    const Integers y({5, -5});
+    const mm_call call = make_call({}, y.view(), {}, result.result());
+    EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_OK);
+    EXPECT_EQ(result.value(0), 0);
+    EXPECT_EQ(result.value(1), 0);
+  }
+}
+
+TEST_F(FixedBase, ExponentsWiderThanTheComb) {
+  options_.exponent_bits = 64;
+  ASSERT_EQ(create(3, 1'000'003), MM_OK);
+  const std::vector<std::uint64_t> y{0, 1};  // 2^64
+  Integers result({0});
+  const mm_call call = make_call({}, {y.data(), 1, 2, 2, nullptr}, {}, result.result());
+  ASSERT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_OK) << mm_last_error();
+  std::int64_t expected = 3;
+  for (int i = 0; i < 64; ++i) expected = expected * expected % 1'000'003;
+  EXPECT_EQ(result.value(0), expected);
+
+  options_.timing = MM_TIMING_SECRET;
+  ASSERT_EQ(create(3, 1'000'003), MM_OK);
+  EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_ERR_ARGUMENT);
+}
+
+TEST_F(FixedBase, CallChecks) {
+  ASSERT_EQ(create(3, -11), MM_OK);
+  Integers result({0, 0});
+  const Integers y({5, 6});
+  mm_call call = make_call({}, y.view(), {}, result.result());
+  EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_OK) << mm_last_error();
+  EXPECT_EQ(result.value(0), -10);
+  EXPECT_EQ(result.value(1), -8);
+  call.result.negative = nullptr;
+  EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_ERR_NULL);
+  call = make_call({}, {}, {}, result.result());
+  EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_ERR_ARGUMENT);
+  EXPECT_EQ(mm_fixed_base_powmod(nullptr, &call), MM_ERR_NULL);
+  EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), nullptr), MM_ERR_NULL);
+}
+
+TEST_F(FixedBase, InPlaceOfTheExponents) {
+  ASSERT_EQ(create(3, 11), MM_OK);
+  Integers y({5, 6, -1});
+  const mm_call call = make_call({}, y.view(), {}, y.result());
+  EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_OK) << mm_last_error();
+  EXPECT_EQ(y.value(0), 1);
+  EXPECT_EQ(y.value(1), 3);
+  EXPECT_EQ(y.value(2), 4);
+}
+
+TEST_F(FixedBase, VariantName) {
+  ASSERT_EQ(create(3, 11), MM_OK);
+  EXPECT_STRNE(mm_fixed_base_variant(fixed_base_.get()), "");
+  EXPECT_STREQ(mm_fixed_base_variant(nullptr), "");
+}
+
+}  // namespace
+}  // namespace manymod::testing

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans and calls of the C ABI with few words.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manymod/manymod.h"
+
+namespace manymod::testing {
+
+struct DestroyPlan {
+  void operator()(mm_plan* plan) const { mm_plan_destroy(plan); }
+};
+using PlanPointer = std::unique_ptr<mm_plan, DestroyPlan>;
+
+struct DestroyFixedBase {
+  void operator()(mm_fixed_base* fixed_base) const { mm_fixed_base_destroy(fixed_base); }
+};
+using FixedBasePointer = std::unique_ptr<mm_fixed_base, DestroyFixedBase>;
+
+inline mm_plan_options plan_options(mm_op op, mm_timing timing = MM_TIMING_PUBLIC, std::size_t modulus_bits = 64,
+                                    mm_modulus_kind kind = MM_MODULUS_EACH) {
+  mm_plan_options options{};
+  options.struct_size = sizeof options;
+  options.op = op;
+  options.timing = timing;
+  options.modulus_kind = kind;
+  options.modulus_bits = modulus_bits;
+  return options;
+}
+
+/// A plan, or NULL and a test failure.
+inline PlanPointer make_plan(const mm_plan_options& options) {
+  mm_plan* plan = nullptr;
+  EXPECT_EQ(mm_plan_create(&options, &plan), MM_OK) << mm_last_error();
+  return PlanPointer(plan);
+}
+
+inline mm_call make_call(const mm_view& x, const mm_view& y, const mm_view& modulus, const mm_result& result,
+                         std::uint8_t* item_status = nullptr) {
+  mm_call call{};
+  call.struct_size = sizeof call;
+  call.count = result.count;
+  call.x = x;
+  call.y = y;
+  call.modulus = modulus;
+  call.result = result;
+  call.item_status = item_status;
+  return call;
+}
+
+/// Registered variants that this machine can run.
+inline std::vector<mm_variant_info> usable_variants() {
+  std::vector<mm_variant_info> usable;
+  for (std::size_t i = 0; i < mm_variant_count(); ++i) {
+    mm_variant_info info{};
+    EXPECT_EQ(mm_variant_get(i, &info), MM_OK);
+    if (info.usable != 0) usable.push_back(info);
+  }
+  return usable;
+}
+
+inline bool offers(const mm_variant_info& variant, mm_op op, mm_timing timing) {
+  const unsigned set = timing == MM_TIMING_SECRET ? variant.secret_ops : variant.public_ops;
+  return ((set >> op) & 1u) != 0;
+}
+
+}  // namespace manymod::testing
