@@ -3,7 +3,7 @@
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/python/*.cpp")
-nanobind_add_module(_core NB_STATIC NOMINSIZE ${python_sources})
+nanobind_add_module(_core NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${python_sources})
 manymod_configure_target(_core)
 # The objects themselves, not the archive: this keeps their link order (see manymod_objects).
 target_link_libraries(_core PRIVATE manymod_objects)

@@ -31,6 +31,7 @@ if(NOT MANYMOD_SANITIZE)
       target_include_directories(${name} SYSTEM PRIVATE "${MANYMOD_VALGRIND_INCLUDE}")
       target_link_libraries(${name} PRIVATE manymod_static manymod_internal)
       add_test(NAME ${name} COMMAND "${MANYMOD_VALGRIND}" --error-exitcode=9 -q --track-origins=no
+                                    "--suppressions=${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/ctgrind/declassified.supp"
                                     "$<TARGET_FILE:${name}>")
     else()
       add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/ValgrindMissing.cmake")

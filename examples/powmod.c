@@ -17,7 +17,8 @@ int main(void) {
   /* Little-endian limbs: item i is sum_j base[i][j] * 2^(64 j). */
   const uint64_t base[ITEMS][WIDTH] = {{2}, {3}, {5}, {7}};
   const uint64_t exponent[1] = {65537};
-  const uint64_t p[WIDTH] = {0xffffffffffffffedu, 0xffffffffffffffffu, 0xffffffffffffffffu, 0x7fffffffffffffffu};
+  const uint64_t p[WIDTH] = {0xffffffffffffffedu, 0xffffffffffffffffu, 0xffffffffffffffffu,
+                             0x7fffffffffffffffu};
   uint64_t power[ITEMS][WIDTH];
   uint8_t item_status[ITEMS];
 
@@ -59,7 +60,8 @@ int main(void) {
   mm_plan_destroy(plan);
 
   /* pow(5, 65537, 2**255 - 19) in Python */
-  const uint64_t known[WIDTH] = {0x7c72c980d9e5b861u, 0xdd870f513ea59b34u, 0x7051c8d3de0affb2u, 0x720b7cab1772c72au};
+  const uint64_t known[WIDTH] = {0x7c72c980d9e5b861u, 0xdd870f513ea59b34u, 0x7051c8d3de0affb2u,
+                                 0x720b7cab1772c72au};
   if (memcmp(power[2], known, sizeof known) != 0) {
     fprintf(stderr, "wrong answer for base 5\n");
     return 1;

@@ -138,7 +138,7 @@ typedef struct mm_plan_options {
   size_t modulus_bits; /**< widest modulus, 1..MM_MAX_MODULUS_BITS; narrower moduli are welcome (bucketed inside) */
   const char *device;  /**< NULL or "auto", "cpu", "cuda", "cuda:K" */
   const char *variant; /**< NULL: environment MANYMOD_VARIANT if set, else the dispatcher's choice */
-  unsigned threads;    /**< CPU threads for this plan; 0: mm_get_threads() */
+  unsigned threads;    /**< CPU threads for this plan, at most 1024; 0: mm_get_threads() */
 } mm_plan_options;
 
 typedef struct mm_plan mm_plan;
@@ -159,7 +159,7 @@ typedef struct mm_fixed_base mm_fixed_base;
 typedef struct mm_fixed_base_options {
   size_t struct_size;
   mm_timing timing;      /**< of the exponents given later */
-  size_t exponent_bits;  /**< exponents up to this length use the comb, >= 1; wider ones still work (public), but slower */
+  size_t exponent_bits;  /**< 1..2^20; exponents up to this length use the comb; wider ones still work (public), but slower */
   const char *device;
   const char *variant;
   unsigned threads;

@@ -29,7 +29,8 @@
 #include "manymod/manymod.h"
 
 // The inline namespace keeps these names apart from the library's own in programs that link it statically.
-namespace manymod::inline wrapper {
+namespace manymod {
+inline namespace wrapper {
 
 /// A call or an item that failed: the status and mm_last_error()'s sentence.
 class Error : public std::runtime_error {
@@ -315,5 +316,6 @@ inline Batch invmod(const View& x, const View& n, const Where& where = {}) {
   return detail::run_once(Op::invmod, {x, {}, n}, Timing::public_, where);
 }
 
-}  // namespace manymod::inline wrapper
+}  // namespace wrapper
+}  // namespace manymod
 #endif

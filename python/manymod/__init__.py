@@ -3,7 +3,7 @@
 
 >>> import manymod
 >>> manymod.powmod([2, 3, 5], [10, 20, 30], 1_000_003)
-[1024, 650010, 697747]
+[1024, 773943, 547217]
 """
 
 from manymod import _core

@@ -99,7 +99,7 @@ class _LimbsAnswer(Answer):
             _check_writable_rows(self.limbs)
             _check_overlap(self.limbs, inputs)
 
-    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:  # noqa: ARG002
         return self.limbs[start:stop], np.empty(stop - start, np.uint8) if signed else None
 
     def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
@@ -117,7 +117,7 @@ class _IntArrayAnswer(_LimbsAnswer):
         self.out = out
         self.signs: Signs | None = None
 
-    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:  # noqa: ARG002
         if signed and self.signs is None:
             self.signs = np.zeros(len(self.limbs), np.uint8)
         return self.limbs[start:stop], self.signs[start:stop] if self.signs is not None else None
@@ -125,8 +125,8 @@ class _IntArrayAnswer(_LimbsAnswer):
     def finish(self, null: NDArray[np.bool_] | None) -> Any:  # noqa: ARG002
         signs = self.signs if self.signs is not None and self.signs.any() else None
         if self.out is None:
-            return IntArray._make(self.limbs, signs)  # noqa: SLF001
-        self.out._negative = signs  # noqa: SLF001
+            return IntArray._make(self.limbs, signs)
+        self.out._negative = signs
         return self.out
 
 
@@ -227,10 +227,10 @@ def _check_writable_rows(limbs: Limbs) -> None:
 def _check_overlap(out: NDArray[Any], inputs: Sequence[Any]) -> None:
     """Each run reads its items before it writes them: only the very same array may be read and written."""
     for array in inputs:
-        start, out_start = (a.__array_interface__["data"][0] for a in (array, out))
-        if start == out_start and array.strides == out.strides and array.shape == out.shape:
+        if array is out or not np.may_share_memory(array, out):
             continue
-        if np.may_share_memory(array, out):
+        start, out_start = (a.__array_interface__["data"][0] for a in (array, out))
+        if start != out_start or array.strides != out.strides or array.shape != out.shape:
             raise ValueError("out overlaps an operand without being exactly the same array")
 
 
@@ -248,14 +248,15 @@ def _integer_dtype(source: Operand, modulus: Operand) -> Any:
     """The dtype of an answer of integers, if residues of the modulus fit."""
     limit = 63 if source.signed else 64
     bits = modulus.exact_bits()
-    exactly_limit = bits == limit + 1 and isinstance(getattr(modulus, "value", None), int)
-    if exactly_limit and abs(modulus.value) == 1 << limit:  # type: ignore[attr-defined]
-        bits = limit  # residues are below the modulus
+    if bits == limit + 1:
+        moduli = _core.limbs_to_ints(modulus.rows(0, modulus.count or 1, modulus.width)[0], None)
+        if max(moduli) == 1 << limit:
+            bits = limit  # residues are below the modulus
     if bits > limit:
         dtype = "int64" if source.signed else "uint64"
         raise ValueError(
-            f"{modulus.name} has {bits} bits, so results do not fit {dtype} as {source.name} would have them: "
-            "give it as a list, an IntArray or limbs"
+            f"{modulus.name} has {bits} bits, so results do not fit {dtype}, the kind for {source.name}: "
+            "give that as a list, an IntArray or limbs"
         )
     return np.int64 if source.signed else np.uint64
 
@@ -286,11 +287,11 @@ def answer_for(count: int | None, operands: Sequence[Operand], modulus: Operand,
         if out is not None:
             raise ValueError("out cannot be used where all operands are scalars")
         return _ScalarAnswer(any(item.mpz for item in operands) and "gmpy2" in sys.modules)
-    unsigned = kind in _UNSIGNED_KINDS or (
-        kind in {Kind.INTEGERS, Kind.ARROW_INTEGERS} and not source.signed
-    )
+    unsigned = kind in _UNSIGNED_KINDS or (kind in {Kind.INTEGERS, Kind.ARROW_INTEGERS} and not source.signed)
     if unsigned and _has_negative(modulus):
-        raise ValueError(f"{modulus.name} is negative, and so would results be, which {kind.value} cannot hold")
+        raise ValueError(
+            f"{modulus.name} is negative, and so would results be, which {kind.value} cannot hold"
+        )
     if kind not in _NULLABLE_KINDS and any(item.null is not None for item in operands):
         raise ValueError(f"an operand has nulls, which results as {kind.value} cannot hold")
     answer = _make(count, source, modulus, out, operands)

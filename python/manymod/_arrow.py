@@ -38,7 +38,8 @@ class ArrowColumn:
         array = column
         if isinstance(column, pa.ChunkedArray):
             chunk_lengths = [len(chunk) for chunk in column.chunks]
-            array = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [_empty(column)])
+            chunks = column.chunks or [pa.array([], column.type)]
+            array = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
         if isinstance(array, pa.ExtensionArray):
             array = array.storage
         if pa.types.is_fixed_size_binary(array.type):
@@ -47,18 +48,12 @@ class ArrowColumn:
             values = _integer_values(array)
         else:
             raise TypeError(
-                f"{name}: Arrow type {array.type} is neither fixed_size_binary (big-endian) nor an integer type"
+                f"{name}: Arrow type {array.type} is neither fixed_size_binary nor an integer type"
             )
         null = None
         if array.null_count:
             null = ~array.is_valid().to_numpy(zero_copy_only=False)
         return cls(values, null, chunk_lengths)
-
-
-def _empty(column: Any) -> Any:
-    import pyarrow as pa  # noqa: PLC0415
-
-    return pa.array([], column.type)
 
 
 def _binary_rows(array: Any) -> NDArray[np.uint8]:
@@ -71,7 +66,10 @@ def _binary_rows(array: Any) -> NDArray[np.uint8]:
 
 
 def _integer_values(array: Any) -> NDArray[Any]:
-    dtype = np.dtype(array.type.to_pandas_dtype())
+    import pyarrow as pa  # noqa: PLC0415
+
+    signed = pa.types.is_signed_integer(array.type)
+    dtype = np.dtype(f"{'i' if signed else 'u'}{array.type.bit_width // 8}")
     data = array.buffers()[1]
     if data is None:
         return np.zeros(len(array), dtype)

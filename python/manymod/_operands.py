@@ -15,9 +15,27 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._arrow import ArrowColumn, is_arrow
 from manymod.errors import DeviceError
-from manymod.intarray import IntArray, Limbs, Signs, bytes_to_limbs, canonical_limbs, lengths_in_bits, limbs_for
+from manymod.intarray import (
+    IntArray,
+    Limbs,
+    Signs,
+    bytes_to_limbs,
+    canonical_limbs,
+    lengths_in_bits,
+    limbs_for,
+)
 
-__all__ = ["Binary", "Integers", "Kind", "LimbRows", "Operand", "Scalar", "Sequenced", "common_length", "operand"]
+__all__ = [
+    "Binary",
+    "Integers",
+    "Kind",
+    "LimbRows",
+    "Operand",
+    "Scalar",
+    "Sequenced",
+    "common_length",
+    "operand",
+]
 
 Batch = tuple[Limbs, "Signs | None"]
 
@@ -51,6 +69,8 @@ class Operand:
     signed: bool = False
     #: limbs of rows() cost no memory
     direct: bool = False
+    #: rows() returns memory of our own, which may be zeroed after use
+    copies: bool = True
     #: answers are gmpy2.mpz
     mpz: bool = False
     null: NDArray[np.bool_] | None = None
@@ -134,6 +154,7 @@ class LimbRows(Operand):
         self.name = name
         self.kind = kind
         self.limbs = canonical_limbs(limbs)
+        self.copies = self.limbs is not limbs
         self.negative = negative
         self.count = len(limbs)
         self.bits = 64 * self.limbs.shape[1]
@@ -164,6 +185,10 @@ class Binary(Operand):
         """Convert these items."""
         return bytes_to_limbs(self.data[start:stop]), None
 
+    def exact_bits(self) -> int:
+        """Bits of the widest item."""
+        return int(lengths_in_bits(bytes_to_limbs(self.data)).max(initial=0))
+
 
 class Integers(Operand):
     """A 1-D array of numpy integers."""
@@ -180,11 +205,12 @@ class Integers(Operand):
         """Convert these items."""
         part = self.data[start:stop]
         if not self.signed:
-            return np.ascontiguousarray(part, np.uint64).reshape(-1, 1), None
-        values = np.ascontiguousarray(part, np.int64)
+            return np.array(part, np.uint64, order="C").reshape(-1, 1), None
+        values = np.array(part, np.int64, order="C")
         negative = values < 0
-        raw = values.view(np.uint64)
-        return np.where(negative, np.uint64(0) - raw, raw).reshape(-1, 1), negative.view(np.uint8)
+        magnitudes = values.view(np.uint64)
+        np.negative(magnitudes, out=magnitudes, where=negative)
+        return magnitudes.reshape(-1, 1), negative.view(np.uint8)
 
     def exact_bits(self) -> int:
         """Bits of the widest item."""
@@ -196,7 +222,7 @@ class Integers(Operand):
 def _from_numpy(name: str, array: NDArray[Any]) -> Operand:
     code = array.dtype.kind
     if array.ndim == 0 and code in "iubO":
-        return Scalar(name, operator.index(array.item()))
+        return Scalar(name, _index(name, array.item()))
     if array.ndim == 1 and code in "iub":
         return Integers(name, array, Kind.INTEGERS)
     if array.ndim == 1 and code == "O":
@@ -207,8 +233,8 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Operand:
         if array.dtype.itemsize == 1:
             return Binary(name, array, Kind.BYTES)
     raise TypeError(
-        f"{name}: {array.dtype}{list(array.shape)} is none of uint64[N, L] limbs, uint8[N, W] big-endian bytes, "
-        "1-D integers, 1-D objects"
+        f"{name}: {array.dtype}{list(array.shape)} is none of uint64[N, L] limbs, uint8[N, W] big-endian "
+        "bytes, 1-D integers, 1-D objects"
     )
 
 
@@ -249,19 +275,26 @@ def operand(name: str, value: Any) -> Operand:
     if isinstance(value, np.ndarray):
         return _from_numpy(name, value)
     if isinstance(value, IntArray):
-        return LimbRows(name, value._limbs, value._negative, Kind.INTARRAY)  # noqa: SLF001
+        return LimbRows(name, value._limbs, value._negative, Kind.INTARRAY)
     if is_arrow(value):
         return _from_arrow(name, value)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return _from_dlpack(name, value)
     if hasattr(type(value), "__index__"):
-        return Scalar(name, operator.index(value), _is_mpz(value))
+        return Scalar(name, _index(name, value), _is_mpz(value))
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
         return Sequenced(name, value)
     raise TypeError(
-        f"{name}: {type(value).__name__} is neither an integer nor a batch of integers (list, IntArray, numpy, "
-        "Arrow or DLPack array; for bytes see IntArray.from_bytes)"
+        f"{name}: {type(value).__name__} is neither an integer nor a batch of integers (list, IntArray, "
+        "numpy, Arrow or DLPack array; for bytes see IntArray.from_bytes)"
     )
+
+
+def _index(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
 
 
 def _is_mpz(value: Any) -> bool:

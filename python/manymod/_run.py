@@ -120,27 +120,104 @@ def _take(batch: Batch, rows: NDArray[np.intp], count: int) -> Batch:
     return limbs[rows], None if signs is None else signs[rows]
 
 
-def _run_present(kernel: Kernel, absent: NDArray[np.bool_], run: tuple[Any, ...]) -> int:
-    """Run the items that are not null; the others get result 0 and NOT_COMPUTED."""
-    count, operands, modulus, result, signs, status, progress, first, total = run
-    rows = np.flatnonzero(~absent)
-    result[:] = 0
-    status[:] = Status.NOT_COMPUTED
-    if signs is not None:
-        signs[:] = 0
-    if not len(rows):
-        return 0
-    part = np.empty((len(rows), result.shape[1]), np.uint64)
-    part_signs = None if signs is None else np.empty(len(rows), np.uint8)
-    part_status = np.empty(len(rows), np.uint8)
-    taken = [_take(batch, rows, count) for batch in operands]
-    taken_modulus = None if modulus is None else _take(modulus, rows, count)
-    code = kernel(len(rows), taken, taken_modulus, part, part_signs, part_status, progress, first, total)
-    result[rows] = part
-    status[rows] = part_status
-    if signs is not None:
-        signs[rows] = part_signs
-    return code
+class _Job:
+    """A batch while it is computed."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        columns: Sequence[_Column],
+        modulus: _Column,
+        send_modulus: bool,
+        answer: Answer,
+        progress: Progress | None,
+        total: int,
+    ) -> None:
+        self.kernel = kernel
+        self.columns = columns
+        self.modulus = modulus
+        self.send_modulus = send_modulus
+        self.answer = answer
+        self.progress = progress
+        self.total = total
+        self.status = np.empty(total, np.uint8)
+        self.null = merge_nulls([*[column.source for column in columns], modulus.source])
+
+    def ends_of_runs(self) -> list[int]:
+        """Ends of runs of bounded memory."""
+        if not self.total:
+            return []
+        sent = [*self.columns, self.modulus] if self.send_modulus else self.columns
+        return _ends_of_runs(self.total, sent, self.modulus, self.answer.direct)
+
+    def run(self, start: int, stop: int) -> bool:
+        """Compute items [start, stop). Returns whether some have a status."""
+        width = self.modulus.width_of(start, stop)
+        limbs, signs = self.answer.buffers(start, stop, width, self.modulus.source.signed)
+        modulus = self.modulus.read(start, stop) if self.send_modulus else None
+        absent = None if self.null is None else self.null[start:stop]
+        batches: list[Batch] = []
+        try:
+            batches.extend(column.read(start, stop) for column in self.columns)
+            if absent is not None and absent.any():
+                code = self._run_present(start, absent, batches, modulus, limbs, signs)
+            else:
+                status = self.status[start:stop]
+                operands = (batches, modulus, limbs, signs, status)
+                code = self.kernel(stop - start, *operands, self.progress, start, self.total)
+        finally:
+            self._wipe(batches)
+        self.answer.store(start, stop, limbs, signs)
+        return code == _SOME_ITEMS
+
+    def _run_present(
+        self,
+        start: int,
+        absent: NDArray[np.bool_],
+        batches: Sequence[Batch],
+        modulus: Batch | None,
+        limbs: Limbs,
+        signs: Signs | None,
+    ) -> int:
+        """Compute the items that are not null; the others get result 0 and NOT_COMPUTED."""
+        count, rows = len(absent), np.flatnonzero(~absent)
+        status = self.status[start : start + count]
+        limbs[:] = 0
+        status[:] = Status.NOT_COMPUTED
+        if signs is not None:
+            signs[:] = 0
+        if not len(rows):
+            return 0
+        part = np.empty((len(rows), limbs.shape[1]), np.uint64)
+        part_signs = None if signs is None else np.empty(len(rows), np.uint8)
+        part_status = np.empty(len(rows), np.uint8)
+        taken = [_take(batch, rows, count) for batch in batches]
+        taken_modulus = None if modulus is None else _take(modulus, rows, count)
+        try:
+            operands = (taken, taken_modulus, part, part_signs, part_status)
+            code = self.kernel(len(rows), *operands, self.progress, start, self.total)
+        finally:
+            copies = [
+                x if x[0] is not y[0] else (x[0][:0], None) for x, y in zip(taken, batches, strict=True)
+            ]
+            self._wipe(copies)
+        limbs[rows] = part
+        status[rows] = part_status
+        if signs is not None and part_signs is not None:
+            signs[rows] = part_signs
+        return code
+
+    def _wipe(self, batches: Sequence[Batch]) -> None:
+        """Zero the copies of secret operands that were made for one run."""
+        for column, (limbs, _) in zip(self.columns, batches, strict=False):
+            if column.pinned and column.source.copies:
+                limbs.fill(0)
+
+    def wipe_singles(self) -> None:
+        """Zero the copies of secret scalars."""
+        for column in self.columns:
+            if column.pinned and column.single is not None:
+                column.single[0].fill(0)
 
 
 def execute(
@@ -158,40 +235,30 @@ def execute(
 ) -> Any:
     """Compute a batch of `count` items (None: one, all operands being scalars) and make the answer.
 
-    `pinned_widths` holds, for operands whose width must not depend on their values, the limbs to give them.
+    `pinned_widths` holds, for secret operands, the limbs to give every item whatever its value; copies of
+    such operands are zeroed.
     """
     total = 1 if count is None else count
     pins = [*pinned_widths, *[None] * (len(operands) - len(pinned_widths))]
     columns = [_Column(item, width) for item, width in zip(operands, pins, strict=True)]
-    modulus_column = _Column(modulus, None)
     watched = None if progress is None else _Watched(progress)
-    null = merge_nulls([*operands, modulus])
-    status = np.empty(total, np.uint8)
+    job = _Job(kernel, columns, _Column(modulus, None), send_modulus, answer, watched, total)
     some_bad = False
     start = 0
-    everything = [*columns, modulus_column] if send_modulus else columns
-    for stop in _ends_of_runs(total, everything, modulus_column, answer.direct) if total else ():
-        batches = [column.read(start, stop) for column in columns]
-        moduli = modulus_column.read(start, stop)
-        width = modulus_column.width_of(start, stop)
-        limbs, signs = answer.buffers(start, stop, width, modulus.signed)
-        sent = moduli if send_modulus else None
-        run = (stop - start, batches, sent, limbs, signs, status[start:stop], watched, start, total)
-        if null is not None and null[start:stop].any():
-            code = _run_present(kernel, null[start:stop], run)
-        else:
-            code = kernel(*run)
-        some_bad |= code == _SOME_ITEMS
-        answer.store(start, stop, limbs, signs)
-        start = stop
+    try:
+        for stop in job.ends_of_runs():
+            some_bad |= job.run(start, stop)
+            start = stop
+    finally:
+        job.wipe_singles()
     if watched is not None:
         watched.finish(total)
-    result = answer.finish(null)
+    result = answer.finish(job.null)
     if errors == "status":
-        return result, (Status(int(status[0])) if count is None else status)
+        return result, (Status(int(job.status[0])) if count is None else job.status)
     if some_bad:
-        bad = status != 0
-        if null is not None:
-            bad &= ~null
-        _raise_items(op, bad, status, result, count is None)
+        bad = job.status != 0
+        if job.null is not None:
+            bad &= ~job.null
+        _raise_items(op, bad, job.status, result, count is None)
     return result

@@ -17,7 +17,9 @@ __all__ = ["Array", "Errors", "Integer", "Options", "Progress", "Raising", "Secr
 Integer = int | np.integer[Any]
 
 #: Batches that come back as what they are.
-Array = TypeVar("Array", IntArray, NDArray[np.uint64], NDArray[np.uint8], NDArray[np.int64], NDArray[np.object_])
+Array = TypeVar(
+    "Array", IntArray, NDArray[np.uint64], NDArray[np.uint8], NDArray[np.int64], NDArray[np.object_]
+)
 
 Raising = Literal["raise"]
 Statuses = NDArray[np.uint8]

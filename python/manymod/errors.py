@@ -97,7 +97,9 @@ def _named(indices: list[int]) -> str:
     return f"item{'s' if len(indices) > 1 else ''} {shown}{rest}"
 
 
-def _raise_items(op: str, bad: NDArray[np.bool_], statuses: NDArray[np.uint8], result: Any, scalar: bool) -> NoReturn:
+def _raise_items(
+    op: str, bad: NDArray[np.bool_], statuses: NDArray[np.uint8], result: Any, scalar: bool
+) -> NoReturn:
     """Raise what Python would raise at the first bad item, naming all items that share its status."""
     indices = [int(i) for i in np.flatnonzero(bad)]
     first = Status(int(statuses[indices[0]]))

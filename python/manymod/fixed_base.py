@@ -29,9 +29,9 @@ class FixedBase:
     Args:
         g: the base, an integer of any size and sign.
         n: the modulus, not 0, up to 16384 bits; odd in class secret.
-        exponent_bits: exponents up to this length use the comb; by default the length of `n`. Longer ones still
-            work in class public, but slower.
-        secret: timing class of the exponents. In class secret the time depends on `exponent_bits` alone, and
+        exponent_bits: exponents up to this length use the comb; by default the length of `n`. Longer ones
+            still work in class public, but slower.
+        secret: timing class of the exponents. In class secret the time depends on `exponent_bits`, and
             longer exponents are refused.
         device: as in `powmod`.
         variant: as in `powmod`.
@@ -78,9 +78,9 @@ class FixedBase:
         self._handle = self._make()
 
     def _make(self) -> _core.FixedBase:
-        base = self._base.rows(0, 1, self._base.width)
-        modulus = self._modulus.rows(0, 1, self._modulus.width)
-        return _core.FixedBase(*base, *modulus, *self._options)
+        base, base_signs = self._base.rows(0, 1, self._base.width)
+        modulus, modulus_signs = self._modulus.rows(0, 1, self._modulus.width)
+        return _core.FixedBase(base, base_signs, modulus, modulus_signs, *self._options)
 
     @property
     def g(self) -> int:
@@ -121,7 +121,8 @@ class FixedBase:
         width = limbs_for(self._exponent_bits)
         if exps.width > width:
             raise ValueError(
-                f"exponents of {exps.bits} bits are wider than exponent_bits={self._exponent_bits} allows in class secret"
+                f"exponents of {exps.bits} bits are wider than exponent_bits={self._exponent_bits} allows in "
+                "class secret"
             )
         return width
 
@@ -154,11 +155,11 @@ class FixedBase:
             result: Limbs,
             result_signs: Signs | None,
             status: NDArray[np.uint8],
-            watch: Progress | None,
+            progress: Progress | None,
             first: int,
             total: int,
         ) -> int:
-            return handle.run(count, *operands[0], result, result_signs, status, watch, first, total)
+            return handle.run(count, *operands[0], result, result_signs, status, progress, first, total)
 
         return execute(
             "fixed_base_powmod",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from manymod import _core
-from manymod.plan import OPERATIONS, clear_plans
+from manymod.plan import OPERATIONS, checked_threads, clear_plans
 
 __all__ = ["Device", "Variant", "devices", "get_threads", "set_threads", "variants"]
 
@@ -108,16 +108,14 @@ def set_threads(threads: int) -> int:
     """Set the number of CPU threads used where a call does not say.
 
     Args:
-        threads: 1 or more; 0 restores the default.
+        threads: 1 to 65535; 0 restores the default.
 
     Returns:
         The new number.
 
     Raises:
-        ValueError: if `threads` is negative.
+        ValueError: if `threads` is out of range.
     """
-    if threads < 0:
-        raise ValueError(f"threads must be 0 or more, not {threads}")
-    number = _core.set_threads(threads)
+    number = _core.set_threads(checked_threads(threads))
     clear_plans()
     return number

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+
 """`IntArray`: a batch of big integers in canonical form."""
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def canonical_limbs(limbs: NDArray[Any]) -> Limbs:
         return np.zeros((count, 1), np.uint64)
     step, inner = limbs.strides
     fits = (width == 1 or inner == 8) and (count <= 1 or (step >= 8 * width and step % 8 == 0))
-    return limbs if fits and limbs.flags.aligned else np.ascontiguousarray(limbs)
+    return limbs if fits and limbs.flags.aligned else limbs.copy(order="C")
 
 
 def ints_to_limbs(values: Sequence[Any]) -> tuple[Limbs, Signs | None, int]:
@@ -111,13 +112,13 @@ class IntArray:
     def from_bytes(
         cls, data: NDArray[np.uint8] | Sequence[bytes], byteorder: Literal["big", "little"] = "big"
     ) -> IntArray:
-        """Array of unsigned integers given as bytes.
+        r"""Array of unsigned integers given as bytes.
 
         Args:
             data: ``uint8[N, W]``, one row for each integer, or a sequence of N bytes objects of any lengths.
             byteorder: ``"big"`` (most significant byte first) or ``"little"``.
 
-        >>> IntArray.from_bytes([b"\\x01\\x00", b"\\xff"]).to_ints()
+        >>> IntArray.from_bytes([b"\x01\x00", b"\xff"]).to_ints()
         [256, 255]
         """
         if byteorder not in {"big", "little"}:
@@ -151,7 +152,7 @@ class IntArray:
         True
         """
         array = np.asarray(limbs)
-        if array.ndim != 2 or array.dtype != np.uint64:
+        if array.ndim != 2 or array.dtype.type is not np.uint64:
             raise TypeError(f"limbs must be uint64[N, L], not {array.dtype}{list(array.shape)}")
         canonical = canonical_limbs(array)
         if negative is None:
@@ -221,7 +222,7 @@ class IntArray:
     @property
     def bits(self) -> int:
         """Width of the array in bits, 64 L; no item is wider."""
-        return 64 * self._limbs.shape[1]
+        return 64 * int(self._limbs.shape[1])
 
     def bit_lengths(self) -> NDArray[np.int64]:
         """Bit length of each magnitude, as ``int.bit_length``.
@@ -252,7 +253,8 @@ class IntArray:
                 raise IndexError(f"index {i} is out of range for {len(self)} items")
             row = i % len(self)
             negative = None if self._negative is None else self._negative[row : row + 1]
-            return _core.limbs_to_ints(self._limbs[row : row + 1], negative)[0]
+            (value,) = _core.limbs_to_ints(self._limbs[row : row + 1], negative)
+            return value
         if not isinstance(index, slice):
             index = np.asarray(index)
             if index.size == 0 and index.dtype == np.float64:  # an empty list
@@ -288,6 +290,7 @@ class IntArray:
 
     def _order(self, other: object) -> NDArray[np.int8] | None:
         """-1, 0 or 1 for each item against `other`, or None if that is not something to compare with."""
+        broadcast = False
         if isinstance(other, IntArray):
             right = other
         elif isinstance(other, (list, tuple)):
@@ -296,12 +299,10 @@ class IntArray:
             right = IntArray.from_ints(other.tolist())
         elif not isinstance(other, np.ndarray) and hasattr(type(other), "__index__"):
             right = IntArray.from_ints([other])
-            order = np.empty(len(self), np.int8)
-            _core.compare(self._limbs, self._negative, right._limbs, right._negative, order)
-            return order
+            broadcast = True
         else:
             return None
-        if len(right) != len(self):
+        if len(right) != len(self) and not broadcast:
             raise ValueError(f"lengths differ: {len(self)} and {len(right)}")
         order = np.empty(len(self), np.int8)
         _core.compare(self._limbs, self._negative, right._limbs, right._negative, order)

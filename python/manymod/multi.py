@@ -8,14 +8,15 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answers import answer_for
 from manymod._operands import Batch, Kind, Operand, operand
-from manymod._run import RUN_BYTES, Errors, Progress, merge_nulls
+from manymod._run import RUN_BYTES, Errors, Progress
 from manymod.errors import Status, _raise_items
 from manymod.hardware import get_threads
-from manymod.intarray import IntArray
+from manymod.intarray import IntArray, Limbs, Signs
 from manymod.plan import checked_errors, shared_handle
 
 __all__ = ["multi_powmod"]
@@ -23,14 +24,45 @@ __all__ = ["multi_powmod"]
 #: From this many terms on, a single product is split into one partial product for each thread.
 _SPLIT_TERMS = 256
 
+#: Wider operands than this many limbs are measured item by item where they are split into runs.
+_NARROW_LIMBS = 64
+
 
 class _Rows:
     """N rows of `terms` integers each, flattened; or one row (``count`` None)."""
 
-    def __init__(self, flat: Operand, count: int | None, terms: int) -> None:
+    def __init__(
+        self, flat: Operand, count: int | None, terms: int, lengths: list[int] | None = None
+    ) -> None:
         self.flat = flat
         self.count = count
         self.terms = terms
+        self._lengths = lengths
+        self._widths: NDArray[np.uint32] | None = None
+
+    def length(self, row: int) -> int:
+        """Integers in a row as it was given."""
+        return self.terms if self._lengths is None else self._lengths[row]
+
+    def varied(self) -> NDArray[np.uint32] | None:
+        """Limbs that each integer needs, where rows() can be asked for narrower ones; measured once."""
+        if self._widths is None:
+            self._widths = self.flat.varied()
+        return self._widths
+
+    def read(self, start: int, stop: int) -> Batch:
+        """Integers [start, stop), as wide as the widest of them; a single zero if there are none."""
+        if start == stop:
+            return np.zeros((1, 1), np.uint64), None
+        widths = self.varied() if self.flat.width > _NARROW_LIMBS else None
+        width = self.flat.width if widths is None else int(widths[start:stop].max())
+        return self.flat.rows(start, stop, width)
+
+    def read_rows(self, start: int, stop: int) -> Batch:
+        """Rows [start, stop), or the one row that serves them all."""
+        if self.count is None:
+            return self.read(0, self.terms)
+        return self.read(start * self.terms, stop * self.terms)
 
 
 def _is_nested(value: Any) -> bool:
@@ -43,37 +75,52 @@ def _is_nested(value: Any) -> bool:
     )
 
 
-def _read_rows(name: str, value: Any, filler: int) -> tuple[_Rows, list[int]]:
-    """`value` as rows, short ones filled up with `filler`, and the lengths that the rows had."""
+def _read_rows(name: str, value: Any, filler: int) -> _Rows:
+    """`value` as rows, short ones filled up with `filler`."""
     if not _is_nested(value):
         flat = operand(name, value)
         if flat.count is None:
             raise TypeError(f"{name} must be a sequence of integers, or of rows of them")
-        return _Rows(flat, None, flat.count), [flat.count]
+        return _Rows(flat, None, flat.count)
     if isinstance(value, np.ndarray):
         count, terms = value.shape[:2]
         flat = operand(name, value.reshape(count * terms, *value.shape[2:]))
-        return _Rows(flat, count, terms), [terms] * count
+        return _Rows(flat, count, terms)
     rows = [list(row) for row in value]
     lengths = [len(row) for row in rows]
     terms = max(lengths)
     flat = operand(name, list(chain.from_iterable(row + [filler] * (terms - len(row)) for row in rows)))
-    return _Rows(flat, len(rows), terms), lengths
+    return _Rows(flat, len(rows), terms, lengths)
 
 
-def _check_lengths(bases: list[int], exps: list[int]) -> None:
-    count = max(len(bases), len(exps))
-    for i in range(count):
-        base_terms, exp_terms = bases[i if len(bases) > 1 else 0], exps[i if len(exps) > 1 else 0]
+def _common_count(bases: _Rows, exps: _Rows) -> int | None:
+    """Number of products, None for a single one of flat sequences; checks all lengths."""
+    if bases.count is not None and exps.count is not None and bases.count != exps.count:
+        raise ValueError(f"lengths differ: bases has {bases.count} rows, exps has {exps.count}")
+    count = exps.count if bases.count is None else bases.count
+    for i in range(1 if count is None else count):
+        base_terms, exp_terms = bases.length(i), exps.length(i)
         if base_terms != exp_terms:
-            where = f" in row {i}" if count > 1 else ""
+            where = "" if count is None else f" in row {i}"
             raise ValueError(f"lengths differ{where}: bases has {base_terms} items, exps has {exp_terms}")
+    return count
 
 
-def _batch(rows: _Rows, start: int, stop: int) -> Batch:
-    if rows.count is None:
-        return rows.flat.rows(0, rows.terms, rows.flat.width)
-    return rows.flat.rows(start * rows.terms, stop * rows.terms, rows.flat.width)
+def _ends_of_runs(operands: Sequence[_Rows], count: int, terms: int, fixed_bytes: int) -> list[int]:
+    """Ends of runs of `count` items of `terms` integers each, whose arrays stay within RUN_BYTES."""
+    if count * (fixed_bytes + 8 * terms * sum(rows.flat.width for rows in operands)) <= RUN_BYTES:
+        return [count]
+    varied = []
+    for rows in operands:
+        widths = rows.varied() if terms else None
+        if widths is None or len(widths) != count * terms:
+            fixed_bytes += 8 * terms * rows.flat.width
+        else:
+            varied.append((widths.reshape(count, terms).max(axis=1) * np.uint32(terms)).astype(np.uint32))
+    if varied:
+        return _core.split_runs(varied, fixed_bytes, RUN_BYTES)
+    step = max(1, RUN_BYTES // max(1, fixed_bytes))
+    return [*range(step, count, step), count]
 
 
 def _padded(batch: Batch, count: int) -> Batch:
@@ -97,26 +144,28 @@ def multi_powmod(
     variant: str | None = None,
     threads: int = 0,
     errors: Errors = "raise",
+    out: Any = None,
     progress: Progress | None = None,
 ) -> Any:
     """Products of powers: ``prod(base**exp for base, exp in zip(bases, exps)) % mod``.
 
     Args:
-        bases: a sequence of T integers, in any kind that `powmod` takes, for one product; or N rows of them for
-            N products: a list of rows, which may differ in length, ``uint64[N, T, L]`` limbs, ``uint8[N, T, W]``
-            big-endian bytes or a 2-D object array.
-        exps: exponents, in the same shape as `bases`. If one of the two is rows and the other a flat sequence,
-            the latter serves every row.
+        bases: a sequence of T integers, in any kind that `powmod` takes, for one product; or N rows of them
+            for N products: a list of rows, which may differ in length, ``uint64[N, T, L]`` limbs,
+            ``uint8[N, T, W]`` big-endian bytes or a 2-D object array.
+        exps: exponents, in the same shape as `bases`. If one of the two is rows and the other a flat
+            sequence, the latter serves every row.
         mod: one modulus, or for N products one each.
         device: as in `powmod`.
         variant: as in `powmod`.
         threads: as in `powmod`.
         errors: as in `powmod`.
-        progress: as in `powmod`; counts products.
+        out: as in `powmod`, for N products; it must not overlap the operands.
+        progress: as in `powmod`, over the products, or over the terms of a single one.
 
     Returns:
-        An int (or mpz) for flat sequences, else N results in the kind of the rows: a list, ``uint64[N, Lmod]``,
-        ``uint8[N, Wmod]`` or a 1-D object array.
+        An int (or mpz) for flat sequences, else N results in the kind of the rows: a list,
+        ``uint64[N, Lmod]``, ``uint8[N, Wmod]`` or a 1-D object array.
 
     Raises:
         ItemValueError: (a ValueError) if a modulus is 0, or a base with negative exponent is not invertible.
@@ -130,22 +179,24 @@ def multi_powmod(
     [32, 4]
     """
     checked_errors(errors)
-    base_rows, base_lengths = _read_rows("bases", bases, 1)
-    exp_rows, exp_lengths = _read_rows("exps", exps, 0)
-    _check_lengths(base_lengths, exp_lengths)
+    base_rows, exp_rows = _read_rows("bases", bases, 1), _read_rows("exps", exps, 0)
+    count = _common_count(base_rows, exp_rows)
     modulus = operand("mod", mod)
     sources = [base_rows.flat, exp_rows.flat, modulus]
-    if merge_nulls([item for item in sources if item.null is not None][:1]) is not None:
+    if any(item.null is not None for item in sources):
         raise ValueError("multi_powmod does not take nulls")
-    counts = {rows.count for rows in (base_rows, exp_rows)} - {None}
-    count = counts.pop() if counts else None
     if modulus.count is not None and modulus.count != count:
-        raise ValueError(f"lengths differ: there are {1 if count is None else count} products, mod has {modulus.count}")
-    handle = shared_handle("multi_powmod", False, modulus.count is None, modulus.bits, device, variant, threads)
+        products = 1 if count is None else count
+        raise ValueError(f"lengths differ: there are {products} products, mod has {modulus.count}")
+    handle = shared_handle(
+        "multi_powmod", False, modulus.count is None, modulus.bits, device, variant, threads
+    )
     call = _Product(handle, base_rows, exp_rows, modulus, progress)
-    if count is None:
-        return call.single(threads or get_threads(), errors)
-    return call.many(count, errors)
+    if count is not None:
+        return call.many(count, errors, out)
+    if out is not None:
+        raise ValueError("out cannot be used for a single product")
+    return call.single(threads or get_threads(), errors)
 
 
 class _Product:
@@ -162,57 +213,71 @@ class _Product:
         self.terms = bases.terms
 
     def single(self, threads: int, errors: str) -> Any:
-        """One product; a long one in as many parts as there are threads."""
-        parts = threads if self.terms >= _SPLIT_TERMS else 1
-        terms = -(-self.terms // parts) if self.terms else 0
-        bases, exps = _batch(self.bases, 0, 1), _batch(self.exps, 0, 1)
-        if parts * terms != self.terms:
-            bases, exps = _padded(bases, parts * terms), _padded(exps, parts * terms)
-        if not terms:
-            bases = exps = (np.zeros((1, 1), np.uint64), None)
+        """One product, of partial products over runs of bounded memory."""
+        mpz = any(item.mpz for item in (self.bases.flat, self.exps.flat, self.modulus))
+        to_objects = _core.limbs_to_mpz if mpz else _core.limbs_to_ints
         modulus = self.modulus.rows(0, 1, self.modulus.width)
+        (n,) = to_objects(*modulus)
+        result: Any = None
+        status = Status.OK
+        start = 0
+        for stop in _ends_of_runs((self.bases, self.exps), self.terms, 1, 0):
+            limbs, signs, statuses = self._partial(start, stop, modulus, threads)
+            bad = statuses[statuses != 0]
+            if len(bad):
+                status = Status(int(bad[0]))
+                result = n * 0
+                break
+            for factor in to_objects(limbs, signs):
+                result = factor if result is None else result * factor % n
+            start = stop
+        if errors == "status":
+            return result, status
+        if status:
+            _raise_items("multi_powmod", np.ones(1, bool), np.array([status], np.uint8), result, scalar=True)
+        return result
+
+    def _partial(
+        self, start: int, stop: int, modulus: Batch, threads: int
+    ) -> tuple[Limbs, Signs | None, NDArray[np.uint8]]:
+        """Product of the terms [start, stop), many of them in as many parts as there are threads."""
+        count = stop - start
+        parts = threads if count >= _SPLIT_TERMS else 1
+        terms = -(-count // parts)
+        bases, exps = self.bases.read(start, stop), self.exps.read(start, stop)
+        if parts * terms != count:
+            bases, exps = _padded(bases, parts * terms), _padded(exps, parts * terms)
         limbs = np.empty((parts, self.modulus.width), np.uint64)
         signs = np.empty(parts, np.uint8) if self.modulus.signed else None
         status = np.empty(parts, np.uint8)
-        self.handle.run(
-            parts, terms, *bases, *exps, *modulus, limbs, signs, status, self.progress, 0, parts
-        )
-        mpz = any(item.mpz for item in (self.bases.flat, self.exps.flat, self.modulus))
-        to_objects = _core.limbs_to_mpz if mpz else _core.limbs_to_ints
-        (modulus_value,) = to_objects(*modulus)
-        result = to_objects(limbs[:1], None)[0] * 0
-        bad = status[status != 0][:1]
-        if not len(bad):
-            partial = to_objects(limbs, signs)
-            result = partial[0]
-            for factor in partial[1:]:
-                result = result * factor % modulus_value
-        overall = bad if len(bad) else np.zeros(1, np.uint8)
-        if errors == "status":
-            return result, Status(int(overall[0]))
-        if overall[0]:
-            _raise_items("multi_powmod", overall != 0, overall, result, scalar=True)
-        return result
+        watch = None
+        if self.progress is not None:
+            progress, total = self.progress, self.terms
 
-    def many(self, count: int, errors: str) -> Any:
+            def watch(done: int, _parts: int) -> None:
+                progress(min(total, start + done * terms), total)
+
+        self.handle.run(parts, terms, *bases, *exps, *modulus, limbs, signs, status, watch, 0, parts)
+        return limbs, signs, status
+
+    def many(self, count: int, errors: str, out: Any) -> Any:
         """N products, in runs of bounded memory."""
         source = self.bases.flat if self.bases.count is not None else self.exps.flat
-        answer = answer_for(count, [_Renamed(source, count)], self.modulus, None)
-        row_bytes = 8 * (self.terms * (self.bases.flat.width + self.exps.flat.width) + 2 * self.modulus.width)
-        step = max(1, RUN_BYTES // row_bytes)
+        operands = [_Renamed(source, count), self.bases.flat, self.exps.flat, self.modulus]
+        answer = answer_for(count, operands, self.modulus, out)
         status = np.empty(count, np.uint8)
-        for start in range(0, count, step):
-            stop = min(count, start + step)
+        start = 0
+        fixed_bytes = 16 * self.modulus.width
+        for stop in _ends_of_runs((self.bases, self.exps), count, self.terms, fixed_bytes):
             width = self.modulus.width
             limbs, signs = answer.buffers(start, stop, width, self.modulus.signed)
-            bases, exps = _batch(self.bases, start, stop), _batch(self.exps, start, stop)
-            if not self.terms:
-                bases = exps = (np.zeros((1, 1), np.uint64), None)
+            bases, exps = self.bases.read_rows(start, stop), self.exps.read_rows(start, stop)
             modulus = self.modulus.rows(start, stop, width)
             part = status[start:stop]
-            operands = (*bases, *exps, *modulus, limbs, signs, part, self.progress, start, count)
-            self.handle.run(stop - start, self.terms, *operands)
+            arrays = (*bases, *exps, *modulus, limbs, signs, part, self.progress, start, count)
+            self.handle.run(stop - start, self.terms, *arrays)
             answer.store(start, stop, limbs, signs)
+            start = stop
         result = answer.finish(None)
         if errors == "status":
             return result, status

@@ -46,13 +46,14 @@ OPERANDS = {
 }
 
 _SHARED = 1
+_THREADS_LIMIT = 1 << 16
 
 
-@functools.lru_cache(maxsize=64)
-def _cached_handle(*options: Any) -> _core.Plan:
+def _make_handle(*options: Any) -> _core.Plan:
     return _core.Plan(*options)
 
 
+_cached_handle = functools.lru_cache(maxsize=64)(_make_handle)
 _left_behind: list[Any] = []
 
 
@@ -60,7 +61,7 @@ def _forget_in_child() -> None:
     """After a fork: leave the parent's plans alone (a thread that is gone may hold their locks)."""
     global _cached_handle  # noqa: PLW0603
     _left_behind.append(_cached_handle)
-    _cached_handle = functools.lru_cache(maxsize=64)(lambda *options: _core.Plan(*options))
+    _cached_handle = functools.lru_cache(maxsize=64)(_make_handle)
 
 
 if hasattr(os, "register_at_fork"):
@@ -68,7 +69,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def clear_plans() -> None:
-    """Drop the plans that operations keep for reuse (at most 64, by their options), with all precomputed data.
+    """Drop the plans, at most 64 by their options, that operations keep for reuse.
 
     >>> clear_plans()
     """
@@ -77,8 +78,8 @@ def clear_plans() -> None:
 
 def checked_threads(threads: int) -> int:
     """`threads` if it is a number of threads (0: the default)."""
-    if threads < 0:
-        raise ValueError(f"threads must be 0 (the default) or more, not {threads}")
+    if not 0 <= threads < _THREADS_LIMIT:
+        raise ValueError(f"threads must be 0 (the default) to {_THREADS_LIMIT - 1}, not {threads}")
     return threads
 
 
@@ -115,8 +116,11 @@ def batch_kernel(handle: _core.Plan, unary: bool) -> Kernel:
         total: int,
     ) -> int:
         assert modulus is not None  # noqa: S101 - for the type checker; batch plans always have one
-        x, y = operands[0], (None, None) if unary else operands[1]
-        return run(count, 0, *x, *y, *modulus, result, result_signs, status, progress, first, total)
+        x, x_signs = operands[0]
+        y, y_signs = (None, None) if unary else operands[1]
+        n, n_signs = modulus
+        arrays = (x, x_signs, y, y_signs, n, n_signs, result, result_signs)
+        return run(count, 0, *arrays, status, progress, first, total)
 
     return kernel
 
@@ -150,7 +154,7 @@ class Plan:
     """An operation planned once, for one modulus or for moduli up to a width, and called many times.
 
     Args:
-        op: ``"addmod"``, ``"submod"``, ``"negmod"``, ``"mulmod"``, ``"sqrmod"``, ``"powmod"`` or ``"invmod"``.
+        op: ``"addmod"``, ``"submod"``, ``"negmod"``, ``"mulmod"``, ``"sqrmod"``, ``"powmod"``, ``"invmod"``.
         modulus_bits: widest modulus of the calls, 1 to 16384; wider ones get `Status.MODULUS_TOO_WIDE`.
         modulus: or the one modulus of all calls: it is prepared once and kept.
         secret: timing class secret (powmod and invmod): time and memory access depend on sizes alone.

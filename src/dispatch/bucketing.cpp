@@ -39,13 +39,14 @@ void classify_items(const Job& job, std::size_t modulus_bits, Key* keys, KeyCoun
 }
 
 // Counting sort of the items by key; buckets come out widest first.
-void scatter(const Key* keys, std::size_t count, const KeyCounts& counts, BucketedBatch& batch) {
+void scatter(const Job& job, const Key* keys, const KeyCounts& counts, BucketedBatch& batch) {
+  const std::size_t count = job.result.count;
   KeyCounts next{};
   std::size_t begin = 0;
   for (std::size_t size = kMaxModulusLimbs; size >= 1; --size) {
     if (counts[size] == 0) continue;
     next[size] = begin;
-    batch.buckets.push_back({size, {batch.item_storage.get() + begin, counts[size]}, {}});
+    batch.buckets.push_back({size, {batch.item_storage.get() + begin, counts[size]}, job.y.width, {}});
     begin += counts[size];
   }
   std::size_t* items = batch.item_storage.get();
@@ -85,27 +86,37 @@ void sort_by_length(std::span<std::size_t> items, std::span<std::uint32_t> lengt
 // Lengths within 1/16 of the longest are alike: such batches keep their order, which memory likes best.
 bool alike(std::uint32_t shortest, std::uint32_t longest) { return longest - shortest <= longest / 16; }
 
+struct LengthRange {
+  std::uint32_t shortest = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t longest = 0;
+};
+
+LengthRange exponent_lengths(const BatchView& exponent, std::span<const std::size_t> items) {
+  LengthRange range;
+  for (const std::size_t item : exponent.broadcast() ? items.first(1) : items) {
+    const std::uint32_t length = exponent_length(exponent, item);
+    range.shortest = std::min(range.shortest, length);
+    range.longest = std::max(range.longest, length);
+  }
+  return range;
+}
+
 void order_by_exponent(const Job& job, BucketedBatch& batch) {
-  if (job.op != Operation::powmod || job.timing == TimingClass::secret || job.y.broadcast()) return;
+  if (job.op != Operation::powmod || job.timing == TimingClass::secret) return;
   std::size_t* items = batch.item_storage.get();
   for (Bucket& bucket : batch.buckets) {
-    const auto begin = static_cast<std::size_t>(bucket.items.data() - items);
-    const std::size_t count = bucket.items.size();
-    std::uint32_t shortest = std::numeric_limits<std::uint32_t>::max();
-    std::uint32_t longest = 0;
-    for (const std::size_t item : bucket.items) {
-      const std::uint32_t length = exponent_length(job.y, item);
-      shortest = std::min(shortest, length);
-      longest = std::max(longest, length);
-    }
-    if (alike(shortest, longest)) continue;
+    const LengthRange range = exponent_lengths(job.y, bucket.items);
+    bucket.exponent_limbs = std::max<std::size_t>(1, limbs_for_bits(range.longest));
+    if (alike(range.shortest, range.longest)) continue;
     if (!batch.exponent_storage) {
       batch.exponent_storage = std::make_unique_for_overwrite<std::uint32_t[]>(job.result.count);
     }
+    const auto begin = static_cast<std::size_t>(bucket.items.data() - items);
+    const std::size_t count = bucket.items.size();
     const std::span<std::uint32_t> lengths{batch.exponent_storage.get() + begin, count};
     std::transform(bucket.items.begin(), bucket.items.end(), lengths.begin(),
                    [&](std::size_t item) { return exponent_length(job.y, item); });
-    sort_by_length({items + begin, count}, lengths, shortest, longest);
+    sort_by_length({items + begin, count}, lengths, range.shortest, range.longest);
     bucket.exponent_bits = lengths;
   }
 }
@@ -149,7 +160,7 @@ BucketedBatch bucket_each(const Job& job, std::size_t modulus_bits) {
   KeyCounts counts{};
   classify_items(job, modulus_bits, keys.get(), counts);
   batch.settled = counts[0];
-  scatter(keys.get(), count, counts, batch);
+  scatter(job, keys.get(), counts, batch);
   order_by_exponent(job, batch);
   return batch;
 }
@@ -165,7 +176,7 @@ BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::siz
   }
   batch.item_storage = std::make_unique_for_overwrite<std::size_t[]>(count);
   std::iota(batch.item_storage.get(), batch.item_storage.get() + count, std::size_t{0});
-  batch.buckets.push_back({modulus_limbs, {batch.item_storage.get(), count}, {}});
+  batch.buckets.push_back({modulus_limbs, {batch.item_storage.get(), count}, job.y.width, {}});
   order_by_exponent(job, batch);
   return batch;
 }

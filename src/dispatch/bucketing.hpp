@@ -16,6 +16,9 @@ namespace manymod {
 struct Bucket {
   std::size_t limbs = 0;
   std::span<const std::size_t> items;  ///< indices into the batch
+  /// Limbs of the longest exponent where a look at the values is allowed (powmod in class public); else the
+  /// view's width.
+  std::size_t exponent_limbs = 0;
   /// Bit length of each item's exponent, where the items are ordered by it (longest first); else empty.
   std::span<const std::uint32_t> exponent_bits;
 };

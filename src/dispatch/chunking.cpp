@@ -81,9 +81,11 @@ class Cutter {
 std::vector<BucketCost> bucket_costs(const Engine& engine, const Job& job, std::span<const Bucket> buckets) {
   std::vector<BucketCost> costs;
   costs.reserve(buckets.size());
+  Job sized = job;
   for (const Bucket& bucket : buckets) {
     BucketCost cost;
-    cost.item_ns = engine.item_cost_ns(job, bucket.limbs);
+    sized.y.width = bucket.exponent_limbs;
+    cost.item_ns = engine.item_cost_ns(sized, bucket.limbs);
     cost.total_ns = cost.item_ns * items_in_longest(bucket);
     cost.granularity = std::max<std::size_t>(1, engine.chunk_granularity(job, bucket.limbs));
     costs.push_back(cost);

@@ -20,7 +20,7 @@ struct Chunk {
 
 /// What a bucket costs, from the engine's estimates.
 struct BucketCost {
-  double item_ns = 0;           ///< of an item with an exponent as long as the view is wide
+  double item_ns = 0;           ///< of an item with an exponent as long as the bucket's longest
   double total_ns = 0;          ///< of the bucket, by the items' own exponent lengths where they are known
   std::size_t granularity = 1;  ///< items that should stay together
 };

@@ -88,8 +88,8 @@ CpuFeatures probe_x86() {
 std::string brand_string() {
   if (cpuid(0x80000000u).eax < 0x80000004u) return {};
   std::array<char, 49> text{};
-  for (unsigned part = 0; part < 3; ++part) {
-    const CpuidRegisters r = cpuid(0x80000002u + part);
+  for (std::size_t part = 0; part < 3; ++part) {
+    const CpuidRegisters r = cpuid(0x80000002u + static_cast<unsigned>(part));
     const std::array<unsigned, 4> words{r.eax, r.ebx, r.ecx, r.edx};
     std::memcpy(text.data() + 16 * part, words.data(), 16);
   }
@@ -98,7 +98,7 @@ std::string brand_string() {
 
 #endif
 
-std::string trimmed(std::string text) {
+std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string::npos) return {};
   const auto last = text.find_last_not_of(" \t\n");

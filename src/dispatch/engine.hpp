@@ -70,9 +70,9 @@ struct Job {
   std::size_t terms = 0;  ///< multi_powmod only
   BatchView x, y, modulus;
   BatchResult result;
-  ItemStatus* status = nullptr;               ///< one per item of the batch, never null
-  const PreparedModulus* shared = nullptr;    ///< set iff the plan's modulus kind is shared
-  const PreparedBase* fixed_base = nullptr;   ///< fixed_base_powmod only
+  ItemStatus* status = nullptr;              ///< one per item of the batch, never null
+  const PreparedModulus* shared = nullptr;   ///< set iff the plan's modulus kind is shared
+  const PreparedBase* fixed_base = nullptr;  ///< fixed_base_powmod only
   StopToken stop;
 };
 
@@ -98,9 +98,9 @@ class Engine {
   /// exponent length is taken from the view's width in class secret.
   [[nodiscard]] virtual double item_cost_ns(const Job& job, std::size_t modulus_limbs) const = 0;
 
-  /// Compute result and status of each item in `items` (indices into the batch; moduli of `modulus_limbs` limbs).
-  /// Must leave status not_computed, and may leave the result unwritten, for items skipped because job.stop was
-  /// requested. Throws only std::bad_alloc.
+  /// Compute result and status of each item in `items` (indices into the batch; moduli of `modulus_limbs`
+  /// limbs). Must leave status not_computed, and may leave the result unwritten, for items skipped because
+  /// job.stop was requested. Throws only std::bad_alloc.
   virtual void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const = 0;
 };
 

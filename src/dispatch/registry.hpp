@@ -47,11 +47,11 @@ struct Variant {
   OperationSet secret_operations = 0;
   std::size_t min_bits = 1;
   std::size_t max_bits = kMaxModulusBits;
-  unsigned instances = 1;             ///< side by side in one thread or thread group
-  unsigned threads_per_instance = 1;  ///< lanes of a GPU thread group
-  CpuFeatures cpu_features = 0;       ///< all needed (CPU backend)
+  unsigned instances = 1;               ///< side by side in one thread or thread group
+  unsigned threads_per_instance = 1;    ///< lanes of a GPU thread group
+  CpuFeatures cpu_features = 0;         ///< all needed (CPU backend)
   unsigned min_compute_capability = 0;  ///< e.g. 90 for sm_90 (CUDA backend)
-  int priority = 0;                   ///< higher wins where the tuning table is silent
+  int priority = 0;                     ///< higher wins where the tuning table is silent
   std::string summary;
   std::unique_ptr<Engine> (*make_engine)() = nullptr;
 };

@@ -155,7 +155,7 @@ void ThreadPool::wait_for_workers(Run& run, const Tick& tick, std::unique_lock<s
 
 void ThreadPool::run(unsigned threads, std::size_t chunks, const Body& body, std::atomic<bool>& stop,
                      const Tick& tick) {
-  const std::size_t slots = std::min<std::size_t>({threads, kMaxThreads, chunks});
+  const auto slots = std::min<std::size_t>({threads, kMaxThreads, chunks});
   if (slots == 0) return;
   Run run(body, chunks, stop, slots);
   std::unique_lock lock(mutex_);

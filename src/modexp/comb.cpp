@@ -3,7 +3,8 @@
 
 namespace manymod {
 
-CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, std::size_t max_limbs, double scan) {
+CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, std::size_t max_limbs,
+                          double scan) {
   constexpr std::size_t kMaxTeeth = 10;
   CombShape best;
   double best_cost = -1;

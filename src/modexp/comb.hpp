@@ -13,8 +13,9 @@
 
 namespace manymod {
 
-/// Shape of a comb. An exponent of teeth * rows bits (rows = spacing of the teeth) is cut into `teeth` strings; each
-/// string into `blocks` pieces of `columns` bits. Cost: columns - 1 squarings and at most `rows` multiplications.
+/// Shape of a comb. An exponent of teeth * rows bits (rows = spacing of the teeth) is cut into `teeth`
+/// strings; each string into `blocks` pieces of `columns` bits. Cost: columns - 1 squarings and at most
+/// `rows` multiplications.
 struct CombShape {
   std::size_t teeth = 1;    ///< h: 2^h powers a block
   std::size_t blocks = 1;   ///< v tables
@@ -24,9 +25,10 @@ struct CombShape {
   [[nodiscard]] std::size_t entries() const { return blocks << teeth; }
 };
 
-/// The shape with the fewest operations whose tables fit `max_limbs` limbs for residues of `residue_limbs` limbs.
-/// `scan`: cost of reading one entry in multiplications (0 for indexed loads).
-CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, std::size_t max_limbs, double scan);
+/// The shape with the fewest operations whose tables fit `max_limbs` limbs for residues of `residue_limbs`
+/// limbs. `scan`: cost of reading one entry in multiplications (0 for indexed loads).
+CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, std::size_t max_limbs,
+                          double scan);
 
 /// Fill `table`, shape.entries() elements:
 ///   table[j 2^h + i] = product over the bits t of i of g^(2^(t rows + j columns)).
@@ -40,7 +42,8 @@ void build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, 
   for (std::size_t t = 0; t < shape.teeth; ++t) {
     for (std::size_t s = 0; s < shape.rows; ++s) {
       if (s % shape.columns == 0) {
-        std::copy_n(workspace, words, table + (s / shape.columns * per_block + (std::size_t{1} << t)) * words);
+        std::copy_n(workspace, words,
+                    table + (s / shape.columns * per_block + (std::size_t{1} << t)) * words);
       }
       m.sqr(workspace, workspace);
     }
@@ -55,9 +58,9 @@ void build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, 
   }
 }
 
-/// r = g^exponent in every lane, exponents below 2^(teeth rows). workspace: one element. r must not be in the table.
-/// With timing class secret the operations and addresses depend on the shape alone.
-/// Returns false, r unusable, if a stop was requested.
+/// r = g^exponent in every lane, exponents below 2^(teeth rows). workspace: one element. r must not be in the
+/// table. With timing class secret the operations and addresses depend on the shape alone. Returns false, r
+/// unusable, if a stop was requested.
 template <TableMultiplier M>
 bool comb_power(const M& m, const CombShape& shape, const Limb* table, Limb* r,
                 std::span<const std::span<const Limb>> exponents, TimingClass timing, Limb* workspace,

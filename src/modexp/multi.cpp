@@ -17,7 +17,8 @@ MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residu
   for (std::size_t width = 1; width <= kMaxWindow; ++width) {
     const auto power = static_cast<double>(std::size_t{1} << width);
     const auto w = static_cast<double>(width);
-    if (width == 1 || (terms << (width - 1)) <= max_residues) consider(false, width, t * power / 2 + t * b / (w + 1));
+    if (width == 1 || (terms << (width - 1)) <= max_residues)
+      consider(false, width, t * power / 2 + t * b / (w + 1));
     consider(true, width, static_cast<double>((bits + width - 1) / width) * (t + 2 * power));
   }
   return best;

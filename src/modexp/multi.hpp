@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of powers: interleaved sliding windows (Straus 1964; Moller 2001) for few terms, buckets (Pippenger 1976)
-// for many. Variable time.
+// Products of powers: interleaved sliding windows (Straus 1964; Moller 2001) for few terms, buckets
+// (Pippenger 1976) for many. Variable time.
 #pragma once
 
 #include <algorithm>
@@ -28,15 +28,16 @@ MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residu
 /// Limbs of workspace for multi_power.
 template <Multiplier M>
 std::size_t multi_workspace(const M& m, const MultiPlan& plan, std::size_t terms) {
-  const std::size_t entries = plan.buckets ? (std::size_t{1} << plan.width) + 1 : (terms << (plan.width - 1)) + 1;
+  const std::size_t entries =
+      plan.buckets ? (std::size_t{1} << plan.width) + 1 : (terms << (plan.width - 1)) + 1;
   return entries * m.words();
 }
 
 namespace detail {
 
 template <Multiplier M>
-bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<const Limb>> exponents, std::size_t width,
-            Limb* workspace, const StopToken& stop) {
+bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<const Limb>> exponents,
+            std::size_t width, Limb* workspace, const StopToken& stop) {
   struct Event {
     std::size_t position;
     std::size_t entry;
@@ -56,7 +57,8 @@ bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<co
     }
     if (stop.requested()) return false;
   }
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.position > b.position; });
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.position > b.position; });
   m.set_one(r);
   std::size_t position = events.empty() ? 0 : events.front().position;
   for (const Event& event : events) {
@@ -110,8 +112,8 @@ bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span
 
 }  // namespace detail
 
-/// r = product of bases[t]^exponents[t]; `bases` holds exponents.size() elements, m has one lane, exponents are at most
-/// `bits` bits. Returns false, r unusable, if a stop was requested.
+/// r = product of bases[t]^exponents[t]; `bases` holds exponents.size() elements, m has one lane, exponents
+/// are at most `bits` bits. Returns false, r unusable, if a stop was requested.
 template <Multiplier M>
 bool multi_power(const M& m, const MultiPlan& plan, Limb* r, const Limb* bases,
                  std::span<const std::span<const Limb>> exponents, std::size_t bits, Limb* workspace,

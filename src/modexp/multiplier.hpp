@@ -11,7 +11,8 @@
 
 namespace manymod {
 
-/// A multiplier works on elements of words() limbs: lanes() independent residues in the technique's own layout.
+/// A multiplier works on elements of words() limbs: lanes() independent residues in the technique's own
+/// layout.
 ///   mul, sqr   r = a b, r = a^2 in every lane; r may be an operand
 ///   set_one    r = 1 in every lane
 template <class M>

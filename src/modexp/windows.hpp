@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentiation by windows: fixed windows (any exponent per lane, public or secret) and sliding windows over odd
-// powers (one public exponent). Handbook of Applied Cryptography, algorithms 14.82 and 14.85.
+// Exponentiation by windows: fixed windows (any exponent per lane, public or secret) and sliding windows over
+// odd powers (one public exponent). Handbook of Applied Cryptography, algorithms 14.82 and 14.85.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ namespace manymod {
 
 inline constexpr std::size_t kMaxWindow = 10;
 
-/// Window width that minimises 2^w - 2 + ceil(bits/w) (1 + scan 2^w) multiplications. `scan` is the cost of reading one
-/// table entry, in multiplications: 0 for indexed loads.
+/// Window width that minimises 2^w - 2 + ceil(bits/w) (1 + scan 2^w) multiplications. `scan` is the cost of
+/// reading one table entry, in multiplications: 0 for indexed loads.
 std::size_t fixed_window_width(std::size_t bits, double scan);
 
-/// How one exponent is worked off from its top: `squarings`, then a multiplication by the odd power 2 index + 1, step
-/// by step; then `final_squarings`.
+/// How one exponent is worked off from its top: `squarings`, then a multiplication by the odd power 2 index +
+/// 1, step by step; then `final_squarings`.
 struct SlidingSchedule {
   struct Step {
     std::uint32_t squarings;
@@ -39,8 +39,8 @@ struct SlidingSchedule {
 /// Recode with windows of at most `width` bits that begin and end with a one.
 SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t width);
 
-/// The cheapest schedule: short exponents are recoded with each width, long ones with the width that minimises
-/// 2^(w-1) + bits/(w+1).
+/// The cheapest schedule: short exponents are recoded with each width, long ones with the width that
+/// minimises 2^(w-1) + bits/(w+1).
 SlidingSchedule best_sliding_schedule(std::span<const Limb> exponent);
 
 /// Limbs of workspace for fixed_window_power / sliding_window_power.
@@ -55,13 +55,13 @@ std::size_t sliding_window_workspace(const M& m, const SlidingSchedule& schedule
 
 /// r = base^exponent in every lane.
 ///
-/// exponents: one per lane, read as `bits` bits (bits beyond an exponent's end are 0). With timing class secret the
-/// sequence of operations and addresses depends on bits and width only. r may be base.
-/// Returns false, r unusable, if a stop was requested.
+/// exponents: one per lane, read as `bits` bits (bits beyond an exponent's end are 0). With timing class
+/// secret the sequence of operations and addresses depends on bits and width only. r may be base. Returns
+/// false, r unusable, if a stop was requested.
 template <TableMultiplier M>
-bool fixed_window_power(const M& m, Limb* r, const Limb* base, std::span<const std::span<const Limb>> exponents,
-                        std::size_t bits, std::size_t width, TimingClass timing, Limb* workspace,
-                        const StopToken& stop) {
+bool fixed_window_power(const M& m, Limb* r, const Limb* base,
+                        std::span<const std::span<const Limb>> exponents, std::size_t bits, std::size_t width,
+                        TimingClass timing, Limb* workspace, const StopToken& stop) {
   const std::size_t words = m.words();
   const std::size_t entries = std::size_t{1} << width;
   Limb* table = workspace;
@@ -110,8 +110,8 @@ void odd_powers(const M& m, Limb* table, const Limb* base, std::size_t entries, 
 /// r = base^exponent in every lane for the one public exponent that `schedule` was made from. r may be base.
 /// Returns false, r unusable, if a stop was requested.
 template <Multiplier M>
-bool sliding_window_power(const M& m, Limb* r, const Limb* base, const SlidingSchedule& schedule, Limb* workspace,
-                          const StopToken& stop) {
+bool sliding_window_power(const M& m, Limb* r, const Limb* base, const SlidingSchedule& schedule,
+                          Limb* workspace, const StopToken& stop) {
   const std::size_t words = m.words();
   if (schedule.steps.empty()) {
     m.set_one(r);

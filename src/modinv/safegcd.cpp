@@ -15,7 +15,9 @@ using word::SignedWide;
 constexpr int kDigitBits = 62;
 constexpr std::uint64_t kDigitMask = (std::uint64_t{1} << kDigitBits) - 1;
 
-std::int64_t low_digit(SignedWide x) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) & kDigitMask); }
+std::int64_t low_digit(SignedWide x) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) & kDigitMask);
+}
 
 /// Digits that hold a signed number of `bits` magnitude bits with two bits to spare (|d| < 2n and a sign).
 std::size_t digits_for_bits(std::size_t bits) { return (bits + 2) / kDigitBits + 1; }
@@ -49,9 +51,10 @@ void wipe_digits(std::vector<std::int64_t>& digits) {
   wipe_bytes(digits.data(), digits.size() * sizeof(digits[0]));
 }
 
-/// Add `addend & mask` digit by digit and multiply by sign (+1 or -1) first: digits = sign * digits + (addend & mask).
-void scale_and_add(std::vector<std::int64_t>& digits, std::int64_t sign, const std::vector<std::int64_t>& addend,
-                   std::int64_t mask) {
+/// Add `addend & mask` digit by digit and multiply by sign (+1 or -1) first: digits = sign * digits + (addend
+/// & mask).
+void scale_and_add(std::vector<std::int64_t>& digits, std::int64_t sign,
+                   const std::vector<std::int64_t>& addend, std::int64_t mask) {
   std::int64_t carry = 0;
   const std::size_t top = digits.size() - 1;
   for (std::size_t i = 0; i < digits.size(); ++i) {
@@ -60,6 +63,21 @@ void scale_and_add(std::vector<std::int64_t>& digits, std::int64_t sign, const s
     carry = value >> kDigitBits;
   }
 }
+
+#if MANYMOD_VERIFY
+/// -2n < d < n.
+bool in_update_range(const std::vector<std::int64_t>& d, const std::vector<std::int64_t>& n) {
+  std::vector<std::int64_t> below = d;
+  scale_and_add(below, -1, n, -1);  // n - d
+  std::vector<std::int64_t> above = d;
+  scale_and_add(above, 1, n, -1);
+  scale_and_add(above, 1, n, -1);  // d + 2n
+  const auto positive = [](const std::vector<std::int64_t>& x) {
+    return x.back() >= 0 && std::any_of(x.begin(), x.end(), [](std::int64_t digit) { return digit != 0; });
+  };
+  return positive(below) && positive(above);
+}
+#endif
 
 }  // namespace
 
@@ -86,8 +104,8 @@ void SafeGcd::load(std::span<const Limb> x) {
   e_[0] = 1;
 }
 
-/// 62 divsteps on the low words: (f, g) -> t (f, g)/2^62. eta = -delta. Branch-free: one step swaps iff delta > 0 and
-/// g is odd, and adds f or -f to an odd g.
+/// 62 divsteps on the low words: (f, g) -> t (f, g)/2^62. eta = -delta. Branch-free: one step swaps iff delta
+/// > 0 and g is odd, and adds f or -f to an odd g.
 std::int64_t SafeGcd::divsteps(std::int64_t eta, std::uint64_t f, std::uint64_t g, Matrix& t) {
   std::uint64_t u = 1;
   std::uint64_t v = 0;
@@ -114,8 +132,8 @@ std::int64_t SafeGcd::divsteps(std::int64_t eta, std::uint64_t f, std::uint64_t 
   return static_cast<std::int64_t>(steps);
 }
 
-/// The same matrix, several steps at once: while delta <= 0 every step adds a multiple of f, so `batch` low bits of g
-/// are cancelled by w = -g/f mod 2^batch in one go.
+/// The same matrix, several steps at once: while delta <= 0 every step adds a multiple of f, so `batch` low
+/// bits of g are cancelled by w = -g/f mod 2^batch in one go.
 std::int64_t SafeGcd::divsteps_var(std::int64_t eta, std::uint64_t f, std::uint64_t g, Matrix& t) {
   std::uint64_t u = 1;
   std::uint64_t v = 0;
@@ -178,8 +196,10 @@ void SafeGcd::apply_modulo(const Matrix& t) {
   std::int64_t me = (t.q & d_sign) + (t.r & e_sign);
   SignedWide cd = SignedWide{t.u} * d_[0] + SignedWide{t.v} * e_[0];
   SignedWide ce = SignedWide{t.q} * d_[0] + SignedWide{t.r} * e_[0];
-  md -= static_cast<std::int64_t>((inverse_ * static_cast<std::uint64_t>(cd) + static_cast<std::uint64_t>(md)) & kDigitMask);
-  me -= static_cast<std::int64_t>((inverse_ * static_cast<std::uint64_t>(ce) + static_cast<std::uint64_t>(me)) & kDigitMask);
+  md -= static_cast<std::int64_t>(
+      (inverse_ * static_cast<std::uint64_t>(cd) + static_cast<std::uint64_t>(md)) & kDigitMask);
+  me -= static_cast<std::int64_t>(
+      (inverse_ * static_cast<std::uint64_t>(ce) + static_cast<std::uint64_t>(me)) & kDigitMask);
   cd += SignedWide{modulus_[0]} * md;
   ce += SignedWide{modulus_[0]} * me;
   cd >>= kDigitBits;
@@ -194,6 +214,7 @@ void SafeGcd::apply_modulo(const Matrix& t) {
   }
   d_[size - 1] = static_cast<std::int64_t>(cd);
   e_[size - 1] = static_cast<std::int64_t>(ce);
+  MANYMOD_VERIFY_RANGE(in_update_range(d_, modulus_) && in_update_range(e_, modulus_));
 }
 
 /// d in (-2n, n)  ->  sign * d in [0, n).
@@ -212,6 +233,7 @@ Limb SafeGcd::finish(std::span<Limb> r) {
   std::uint64_t difference = static_cast<std::uint64_t>(f_[0]) ^ 1;
   for (std::size_t i = 1; i < f_.size(); ++i) difference |= static_cast<std::uint64_t>(f_[i]);
   const Limb invertible = word::is_zero_bit(difference);
+  MANYMOD_VERIFY_RANGE(std::all_of(g_.begin(), g_.end(), [](std::int64_t digit) { return digit == 0; }));
   limbs_from_digits(r, d_);
   const Limb mask = word::mask_from_bit(invertible);
   for (Limb& limb : r) limb &= mask;
@@ -235,14 +257,18 @@ Limb SafeGcd::invert_var(std::span<Limb> r, std::span<const Limb> x) {
   load(x);
   std::size_t size = f_.size();
   std::int64_t eta = -1;
-  const auto g_is_zero = [&] { return std::all_of(g_.begin(), g_.begin() + static_cast<std::ptrdiff_t>(size), [](std::int64_t v) { return v == 0; }); };
+  const auto g_is_zero = [&] {
+    return std::all_of(g_.begin(), g_.begin() + static_cast<std::ptrdiff_t>(size),
+                       [](std::int64_t v) { return v == 0; });
+  };
   while (!g_is_zero()) {
     Matrix t;
     eta = divsteps_var(eta, static_cast<std::uint64_t>(f_[0]), static_cast<std::uint64_t>(g_[0]), t);
     apply_modulo(t);
     apply(t, f_, g_, size);
     // Fold a top digit that only carries the sign (0 or -1 in both) into the one below.
-    while (size > 1 && (f_[size - 1] == 0 || f_[size - 1] == -1) && (g_[size - 1] == 0 || g_[size - 1] == -1)) {
+    while (size > 1 && (f_[size - 1] == 0 || f_[size - 1] == -1) &&
+           (g_[size - 1] == 0 || g_[size - 1] == -1)) {
       f_[size - 2] |= static_cast<std::int64_t>(static_cast<std::uint64_t>(f_[size - 1]) << kDigitBits);
       g_[size - 2] |= static_cast<std::int64_t>(static_cast<std::uint64_t>(g_[size - 1]) << kDigitBits);
       --size;

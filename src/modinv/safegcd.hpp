@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inverses modulo odd n by divsteps (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion",
-// 2019), 62 steps at a time on the low words as 2x2 transition matrices.
+// Inverses modulo odd n by divsteps (Bernstein and Yang, "Fast constant-time gcd computation and modular
+// inversion", 2019), 62 steps at a time on the low words as 2x2 transition matrices.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace manymod {
 
 /// Inverter for one odd modulus n > 1; holds the working storage, so that a batch allocates once.
 ///
-/// Numbers are arrays of signed 62-bit digits: value = sum of digit_i 2^(62 i), 0 <= digit_i < 2^62 below the top
-/// one, the top digit signed. Ranges kept: f odd, |f| <= n, |g| <= n; -2n < d, e < n before each update, which adds
-/// a multiple of n so that the division by 2^62 is exact and the range holds again.
+/// Numbers are arrays of signed 62-bit digits: value = sum of digit_i 2^(62 i), 0 <= digit_i < 2^62 below the
+/// top one, the top digit signed. Ranges kept: f odd, |f| <= n, |g| <= n; -2n < d, e < n before each update,
+/// which adds a multiple of n so that the division by 2^62 is exact and the range holds again.
 class SafeGcd {
  public:
   SafeGcd() = default;

@@ -50,16 +50,12 @@ Limb quotient_three_by_two(Limb u2, Limb u1, Limb u0, Limb d1, Limb d0, Limb v) 
   return r >= join(d1, d0) ? q1 + 1 : q1;
 }
 
-/// u[0..size] -= q * d, returns 1 if that went below zero.
-Limb subtract_product(Limb* u, const Limb* d, std::size_t size, Limb q) {
+/// u[0..size] += q (2^(64 size) - d) - q 2^(64 size), that is -= q d; `complement` is 2^(64 size) - d. One
+/// carry chain instead of a carry and a borrow. Returns all ones in u[size] if that went below zero.
+void subtract_product(Limb* u, const Limb* complement, std::size_t size, Limb q) {
   Limb carry = 0;
-  Limb borrow = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const Limb product = word::multiply_add(0, d[i], q, carry);
-    u[i] = word::sub_borrow(u[i], product, borrow);
-  }
-  u[size] = word::sub_borrow(u[size], carry, borrow);
-  return borrow;
+  for (std::size_t i = 0; i < size; ++i) u[i] = word::multiply_add(u[i], complement[i], q, carry);
+  u[size] += carry - q;
 }
 
 }  // namespace
@@ -67,10 +63,15 @@ Limb subtract_product(Limb* u, const Limb* d, std::size_t size, Limb q) {
 void Divisor::assign(std::span<const Limb> n) {
   limbs_ = n.size();
   shift_ = static_cast<unsigned>(std::countl_zero(n[limbs_ - 1]));
-  shifted_.require(limbs_);
+  shifted_.require(2 * limbs_);
   limbs::shift_left(shifted_.first(limbs_), n, shift_);
+  Limb borrow = 0;
+  for (std::size_t i = 0; i < limbs_; ++i) {
+    shifted_.data()[limbs_ + i] = word::sub_borrow(0, shifted_.data()[i], borrow);
+  }
   const Limb top = shifted_.data()[limbs_ - 1];
-  reciprocal_ = limbs_ == 1 ? reciprocal_of_one_limb(top) : reciprocal_of_two_limbs(top, shifted_.data()[limbs_ - 2]);
+  reciprocal_ =
+      limbs_ == 1 ? reciprocal_of_one_limb(top) : reciprocal_of_two_limbs(top, shifted_.data()[limbs_ - 2]);
 }
 
 Limb Divisor::remainder_one_limb(std::span<const Limb> u) const {
@@ -103,16 +104,20 @@ void Divisor::remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* sc
   const Limb d1 = d[limbs_ - 1];
   const Limb d0 = d[limbs_ - 2];
   scratch[u.size()] = limbs::shift_left({scratch, u.size()}, u, shift_);
-  // Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D; the window u[j .. j+L] is below d B throughout.
+  // Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D; the window u[j .. j+L] is below d B
+  // throughout.
   for (std::size_t j = u.size() - limbs_ + 1; j-- > 0;) {
     Limb* window = scratch + j;
     const Limb u2 = window[limbs_];
     const Limb u1 = window[limbs_ - 1];
-    const Limb q = (u2 == d1 && u1 >= d0) ? ~Limb{0} : quotient_three_by_two(u2, u1, window[limbs_ - 2], d1, d0, reciprocal_);
-    if (subtract_product(window, d, limbs_, q) != 0) {
-      window[limbs_] += limbs::add({window, limbs_}, {window, limbs_}, {d, limbs_});
-    }
+    MANYMOD_VERIFY_RANGE(u2 < d1 || (u2 == d1 && u1 <= d0));
+    const Limb q = (u2 == d1 && u1 >= d0)
+                       ? ~Limb{0}
+                       : quotient_three_by_two(u2, u1, window[limbs_ - 2], d1, d0, reciprocal_);
+    subtract_product(window, d + limbs_, limbs_, q);
+    if (window[limbs_] != 0) window[limbs_] += limbs::add({window, limbs_}, {window, limbs_}, {d, limbs_});
   }
+  MANYMOD_VERIFY_RANGE(limbs::less({scratch, limbs_}, {d, limbs_}) == 1);
   limbs::shift_right(r, {scratch, limbs_}, shift_);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic modulo 2^k and the split of an even modulus n = 2^k m, m odd (Koc, "Montgomery reduction with even
-// modulus", 1994). Variable time.
+// Arithmetic modulo 2^k and the split of an even modulus n = 2^k m, m odd (Koc, "Montgomery reduction with
+// even modulus", 1994). Variable time.
 #pragma once
 
 #include <cstddef>

@@ -54,7 +54,8 @@ ByteVector::ByteVector(nb::handle object, Access access, std::size_t expected_co
   buffer_.emplace(object, access, 1, what);
   if (buffer_->itemsize() != 1) reject(what, "must be of one-byte elements");
   if (buffer_->shape(0) != expected_count) {
-    reject(what, "must have " + std::to_string(expected_count) + " elements, has " + std::to_string(buffer_->shape(0)));
+    reject(what, "must have " + std::to_string(expected_count) + " elements, has " +
+                     std::to_string(buffer_->shape(0)));
   }
   if (expected_count > 1 && buffer_->stride(0) != 1) reject(what, "must be contiguous");
   data_ = static_cast<std::uint8_t*>(buffer_->data());

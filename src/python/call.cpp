@@ -32,7 +32,8 @@ class Operand {
   std::optional<ByteVector> signs_;
 };
 
-/// What the progress callback needs. It runs on the calling thread, whose state is saved while the GIL is free.
+/// What the progress callback needs. It runs on the calling thread, whose state is saved while the GIL is
+/// free.
 struct Watch {
   PyObject* progress = nullptr;  ///< callable, or nullptr
   std::size_t first = 0;         ///< items of the whole job done before this call
@@ -46,8 +47,9 @@ int on_progress(std::size_t done, std::size_t, void* user) {
   PyEval_RestoreThread(watch->thread);
   bool failed = PyErr_CheckSignals() != 0;
   if (!failed && watch->progress != nullptr) {
-    PyObject* answer = PyObject_CallFunction(watch->progress, "nn", static_cast<Py_ssize_t>(watch->first + done),
-                                             static_cast<Py_ssize_t>(watch->total));
+    PyObject* answer =
+        PyObject_CallFunction(watch->progress, "nn", static_cast<Py_ssize_t>(watch->first + done),
+                              static_cast<Py_ssize_t>(watch->total));
     failed = answer == nullptr;
     Py_XDECREF(answer);
   }
@@ -105,8 +107,9 @@ const char* text_or_null(const std::optional<std::string>& text) { return text ?
 /// Owns an mm_plan.
 class Plan {
  public:
-  Plan(int op, int timing, int modulus_kind, std::size_t modulus_bits, const std::optional<std::string>& device,
-       const std::optional<std::string>& variant, unsigned threads) {
+  Plan(int op, int timing, int modulus_kind, std::size_t modulus_bits,
+       const std::optional<std::string>& device, const std::optional<std::string>& variant,
+       unsigned threads) {
     mm_plan_options options{};
     options.struct_size = sizeof options;
     options.op = static_cast<mm_op>(op);
@@ -125,8 +128,10 @@ class Plan {
 
   int run(std::size_t count, std::size_t terms, nb::handle x, nb::handle x_negative, nb::handle y,
           nb::handle y_negative, nb::handle modulus, nb::handle modulus_negative, nb::handle result,
-          nb::handle result_negative, nb::handle status, nb::handle progress, std::size_t first, std::size_t total) {
-    Call call(count, terms, x, x_negative, y, y_negative, modulus, modulus_negative, result, result_negative, status);
+          nb::handle result_negative, nb::handle status, nb::handle progress, std::size_t first,
+          std::size_t total) {
+    Call call(count, terms, x, x_negative, y, y_negative, modulus, modulus_negative, result, result_negative,
+              status);
     return call.run(progress, first, total, [this](const mm_call* c) { return mm_plan_run(plan_.get(), c); });
   }
 
@@ -140,8 +145,8 @@ class Plan {
 /// Owns an mm_fixed_base.
 class FixedBase {
  public:
-  FixedBase(nb::handle base, nb::handle base_negative, nb::handle modulus, nb::handle modulus_negative, int timing,
-            std::size_t exponent_bits, const std::optional<std::string>& device,
+  FixedBase(nb::handle base, nb::handle base_negative, nb::handle modulus, nb::handle modulus_negative,
+            int timing, std::size_t exponent_bits, const std::optional<std::string>& device,
             const std::optional<std::string>& variant, unsigned threads) {
     const Operand base_operand(base, base_negative, "base");
     const Operand modulus_operand(modulus, modulus_negative, "modulus");
@@ -166,10 +171,11 @@ class FixedBase {
 
   [[nodiscard]] const char* variant() const { return mm_fixed_base_variant(fixed_base_.get()); }
 
-  int run(std::size_t count, nb::handle y, nb::handle y_negative, nb::handle result, nb::handle result_negative,
-          nb::handle status, nb::handle progress, std::size_t first, std::size_t total) {
-    Call call(count, 0, nb::none(), nb::none(), y, y_negative, nb::none(), nb::none(), result, result_negative,
-              status);
+  int run(std::size_t count, nb::handle y, nb::handle y_negative, nb::handle result,
+          nb::handle result_negative, nb::handle status, nb::handle progress, std::size_t first,
+          std::size_t total) {
+    Call call(count, 0, nb::none(), nb::none(), y, y_negative, nb::none(), nb::none(), result,
+              result_negative, status);
     return call.run(progress, first, total,
                     [this](const mm_call* c) { return mm_fixed_base_powmod(fixed_base_.get(), c); });
   }
@@ -193,25 +199,26 @@ void throw_call_error(int status) {
 
 void bind_call(nb::module_& module) {
   nb::class_<Plan>(module, "Plan")
-      .def(nb::init<int, int, int, std::size_t, const std::optional<std::string>&, const std::optional<std::string>&,
-                    unsigned>(),
+      .def(nb::init<int, int, int, std::size_t, const std::optional<std::string>&,
+                    const std::optional<std::string>&, unsigned>(),
            nb::arg("op"), nb::arg("timing"), nb::arg("modulus_kind"), nb::arg("modulus_bits"),
            nb::arg("device").none(), nb::arg("variant").none(), nb::arg("threads"))
       .def_prop_ro("variant", &Plan::variant)
-      .def("run", &Plan::run, nb::arg("count"), nb::arg("terms"), nb::arg("x").none(), nb::arg("x_negative").none(),
-           nb::arg("y").none(), nb::arg("y_negative").none(), nb::arg("modulus"), nb::arg("modulus_negative").none(),
-           nb::arg("result"), nb::arg("result_negative").none(), nb::arg("status"), nb::arg("progress").none(),
-           nb::arg("first"), nb::arg("total"));
+      .def("run", &Plan::run, nb::arg("count"), nb::arg("terms"), nb::arg("x").none(),
+           nb::arg("x_negative").none(), nb::arg("y").none(), nb::arg("y_negative").none(),
+           nb::arg("modulus"), nb::arg("modulus_negative").none(), nb::arg("result"),
+           nb::arg("result_negative").none(), nb::arg("status"), nb::arg("progress").none(), nb::arg("first"),
+           nb::arg("total"));
   nb::class_<FixedBase>(module, "FixedBase")
       .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, int, std::size_t,
                     const std::optional<std::string>&, const std::optional<std::string>&, unsigned>(),
-           nb::arg("base"), nb::arg("base_negative").none(), nb::arg("modulus"), nb::arg("modulus_negative").none(),
-           nb::arg("timing"), nb::arg("exponent_bits"), nb::arg("device").none(), nb::arg("variant").none(),
-           nb::arg("threads"))
+           nb::arg("base"), nb::arg("base_negative").none(), nb::arg("modulus"),
+           nb::arg("modulus_negative").none(), nb::arg("timing"), nb::arg("exponent_bits"),
+           nb::arg("device").none(), nb::arg("variant").none(), nb::arg("threads"))
       .def_prop_ro("variant", &FixedBase::variant)
-      .def("run", &FixedBase::run, nb::arg("count"), nb::arg("y"), nb::arg("y_negative").none(), nb::arg("result"),
-           nb::arg("result_negative").none(), nb::arg("status"), nb::arg("progress").none(), nb::arg("first"),
-           nb::arg("total"));
+      .def("run", &FixedBase::run, nb::arg("count"), nb::arg("y"), nb::arg("y_negative").none(),
+           nb::arg("result"), nb::arg("result_negative").none(), nb::arg("status"),
+           nb::arg("progress").none(), nb::arg("first"), nb::arg("total"));
 }
 
 }  // namespace manymod::python

@@ -19,7 +19,8 @@ constexpr Py_ssize_t kAheadLimbs = 8;
 
 enum class Element : std::uint8_t { integer, mpz, other };
 
-/// Tells elements apart. Looks for gmpy2 once, before the caller's items are walked: that may run Python code.
+/// Tells elements apart. Looks for gmpy2 once, before the caller's items are walked: that may run Python
+/// code.
 class Classifier {
  public:
   Element operator()(const PyObject* value) {
@@ -197,7 +198,9 @@ nb::object write_list(nb::handle limbs, nb::handle negative, Write write) {
   return list;
 }
 
-nb::object limbs_to_ints(nb::handle limbs, nb::handle negative) { return write_list(limbs, negative, write_int); }
+nb::object limbs_to_ints(nb::handle limbs, nb::handle negative) {
+  return write_list(limbs, negative, write_int);
+}
 
 nb::object limbs_to_mpz(nb::handle limbs, nb::handle negative) {
   const Gmpy2* gmpy2 = Gmpy2::loaded();
@@ -299,7 +302,8 @@ void bytes_list_to_limbs(nb::handle sequence, nb::handle limbs) {
     }
     const auto width = static_cast<std::size_t>(PyBytes_GET_SIZE(item));
     if (width > out.width() * sizeof(Limb)) throw nb::value_error("limbs are too narrow for the bytes");
-    read_bytes(reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(item)), width, out.row(i), out.width());
+    read_bytes(reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(item)), width, out.row(i),
+               out.width());
   }
 }
 

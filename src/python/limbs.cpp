@@ -26,7 +26,8 @@ void bit_lengths(nb::handle limbs, nb::handle out) {
   }
   for (std::size_t i = 0; i < in.count(); ++i) {
     const auto bits = static_cast<std::int64_t>(bit_length(in.row(i), in.width()));
-    std::memcpy(static_cast<char*>(result.data()) + static_cast<Py_ssize_t>(i) * result.stride(0), &bits, sizeof bits);
+    std::memcpy(static_cast<char*>(result.data()) + static_cast<Py_ssize_t>(i) * result.stride(0), &bits,
+                sizeof bits);
   }
 }
 
@@ -58,15 +59,16 @@ void compare(nb::handle x, nb::handle x_negative, nb::handle y, nb::handle y_neg
     const std::size_t k = right.count() == 1 ? 0 : i;
     const int left_sign = sign(left.row(i), left.width(), left_signs.at(i));
     const int right_sign = sign(right.row(k), right.width(), right_signs.at(k));
-    const int order = left_sign != right_sign
-                          ? left_sign - right_sign
-                          : left_sign * compare_magnitudes(left.row(i), left.width(), right.row(k), right.width());
+    const int order = left_sign != right_sign ? left_sign - right_sign
+                                              : left_sign * compare_magnitudes(left.row(i), left.width(),
+                                                                               right.row(k), right.width());
     result.data()[i] = static_cast<std::uint8_t>(static_cast<std::int8_t>((order > 0) - (order < 0)));
   }
 }
 
 /// Ends of runs of consecutive items, each as long as the run's arrays stay within `budget` bytes: each array
-/// is as wide as its widest item in the run. `widths` are uint32[N] limb counts, `fixed` further bytes an item.
+/// is as wide as its widest item in the run. `widths` are uint32[N] limb counts, `fixed` further bytes an
+/// item.
 nb::list split_runs(nb::list widths, std::size_t fixed, std::size_t budget) {
   std::deque<Buffer> buffers;
   for (const nb::handle item : widths) {

@@ -7,6 +7,9 @@
 #include "python/convert.hpp"
 
 NB_MODULE(_core, module) {
+  // The plans kept for reuse outlive the interpreter's last check, and a forked child leaves its parent's
+  // alone.
+  nanobind::set_leak_warnings(false);
   module.doc() = "Private: conversions and the C ABI of manymod.";
   manymod::python::bind_convert(module);
   manymod::python::bind_limbs(module);

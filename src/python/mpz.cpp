@@ -62,7 +62,8 @@ bool holds(const PyObject* value, const KnownValue& known) {
   const MpzObject* mpz = as_mpz(value);
   const int size = static_cast<int>(known.width) * (known.negative ? -1 : 1);
   if (mpz->size != size || mpz->allocated < static_cast<int>(known.width)) return false;
-  return known.width == 0 || (mpz->limbs != nullptr && std::equal(known.limbs, known.limbs + known.width, mpz->limbs));
+  return known.width == 0 ||
+         (mpz->limbs != nullptr && std::equal(known.limbs, known.limbs + known.width, mpz->limbs));
 }
 
 }  // namespace
@@ -171,7 +172,8 @@ IntExtent mpz_extent(const PyObject* value) {
   const MpzObject* mpz = as_mpz(value);
   const std::size_t count = limb_count(mpz);
   if (count == 0) return {};
-  return {(count - 1) * kLimbBits + static_cast<std::size_t>(std::bit_width(mpz->limbs[count - 1])), mpz->size < 0};
+  return {(count - 1) * kLimbBits + static_cast<std::size_t>(std::bit_width(mpz->limbs[count - 1])),
+          mpz->size < 0};
 }
 
 bool read_mpz(const PyObject* value, Limb* limbs, std::size_t width, bool* negative) {

@@ -15,8 +15,7 @@ namespace manymod::python {
 
 /// An mpz as gmpy2 lays it out: the object's header, then GMP's __mpz_struct.
 struct MpzObject {
-  PyObject_HEAD
-  int allocated;
+  PyObject_HEAD int allocated;
   int size;  ///< limbs in use, negative for a negative number
   const Limb* limbs;
 };

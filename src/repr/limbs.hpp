@@ -11,6 +11,7 @@
 
 #include "arch/scalar/word.hpp"
 #include "repr/canonical.hpp"
+#include "repr/verify.hpp"
 #include "repr/wipe.hpp"
 
 namespace manymod::limbs {
@@ -51,15 +52,14 @@ inline std::uint32_t extract_bits(std::span<const Limb> a, std::size_t position,
   return static_cast<std::uint32_t>(bits & ((Limb{1} << count) - 1));
 }
 
-/// Sign of a - b for arrays of any sizes.
-inline int compare_var(std::span<const Limb> a, std::span<const Limb> b) {
-  const std::size_t a_size = normalized_size_var(a);
-  const std::size_t b_size = normalized_size_var(b);
-  if (a_size != b_size) return a_size < b_size ? -1 : 1;
-  for (std::size_t i = a_size; i-- > 0;) {
-    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+/// a < b for arrays of any sizes; looks at the top limbs first and mostly stops there.
+inline bool less_var(std::span<const Limb> a, std::span<const Limb> b) {
+  for (std::size_t i = std::max(a.size(), b.size()); i-- > 0;) {
+    const Limb x = i < a.size() ? a[i] : 0;
+    const Limb y = i < b.size() ? b[i] : 0;
+    if (x != y) return x < y;
   }
-  return 0;
+  return false;
 }
 
 /// r = a with zero limbs behind it; r.size() >= a.size() after normalisation.
@@ -116,22 +116,28 @@ inline Limb is_zero(std::span<const Limb> a) {
 /// a = carry * 2^(64 size) + a  mod n, for a value below 2n; carry is 0 or 1.
 inline void reduce_once(std::span<Limb> a, std::span<const Limb> n, Limb carry = 0) {
   sub_if(a, a, n, carry | (less(a, n) ^ 1));
+  MANYMOD_VERIFY_RANGE(less(a, n) == 1);
 }
 
 /// r = a + b mod n, a, b < n.
-inline void add_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b, std::span<const Limb> n) {
+inline void add_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b,
+                    std::span<const Limb> n) {
+  MANYMOD_VERIFY_RANGE(less(a, n) == 1 && less(b, n) == 1);
   const Limb carry = add(r, a, b);
   reduce_once(r, n, carry);
 }
 
 /// r = a - b mod n, a, b < n.
-inline void sub_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b, std::span<const Limb> n) {
+inline void sub_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b,
+                    std::span<const Limb> n) {
+  MANYMOD_VERIFY_RANGE(less(a, n) == 1 && less(b, n) == 1);
   const Limb borrow = sub(r, a, b);
   add_if(r, r, n, borrow);
 }
 
 /// r = -a mod n, a < n.
 inline void negate_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> n) {
+  MANYMOD_VERIFY_RANGE(less(a, n) == 1);
   const Limb nonzero = is_zero(a) ^ 1;
   const Limb mask = word::mask_from_bit(nonzero);
   Limb borrow = 0;
@@ -207,7 +213,9 @@ class Buffer {
   [[nodiscard]] std::size_t size() const { return limbs_.size(); }
   [[nodiscard]] std::span<Limb> first(std::size_t size) { return std::span(limbs_).first(size); }
   [[nodiscard]] std::span<const Limb> first(std::size_t size) const { return std::span(limbs_).first(size); }
-  [[nodiscard]] std::span<Limb> part(std::size_t from, std::size_t size) { return std::span(limbs_).subspan(from, size); }
+  [[nodiscard]] std::span<Limb> part(std::size_t from, std::size_t size) {
+    return std::span(limbs_).subspan(from, size);
+  }
   [[nodiscard]] std::span<const Limb> part(std::size_t from, std::size_t size) const {
     return std::span(limbs_).subspan(from, size);
   }

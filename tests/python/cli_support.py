@@ -49,7 +49,11 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     """Start the command in a process of its own."""
     command = [*COMMAND, *map(str, arguments)]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"}
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
     )
 
 

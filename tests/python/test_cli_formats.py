@@ -12,8 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-
-from tests.python.cli_support import power_rows, read_arrow, read_table, run, write_arrow, write_table
+from tests.python.cli_support import Row, power_rows, read_arrow, read_table, run, write_arrow, write_table
 
 FORMATS = ["parquet", "csv", "jsonl", "arrow", "arrows"]
 POWMOD = ("--base", "b", "--exp", "e", "--mod", "n")
@@ -29,7 +28,8 @@ def test_every_format_in_and_out(tmp_path: Path, before: str, after: str) -> Non
     assert finished.code == 0, finished.err
     assert "50 rows" in finished.err
     expected = [
-        {**row, "result": str(pow(int(row["b"]), int(row["e"]), int(row["n"]))), "status": "ok"} for row in rows
+        {**row, "result": str(pow(int(row["b"]), int(row["e"]), int(row["n"]))), "status": "ok"}
+        for row in rows
     ]
     assert read_table(out) == expected
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [table.name, out.name]
@@ -98,7 +98,8 @@ def test_dictionary_columns_are_decoded(tmp_path: Path) -> None:
     write_arrow(table, pa.table({name: column.dictionary_encode() for name, column in columns.items()}))
     assert run("powmod", table, "-o", out, "--base", "b", "--exp", 2, "--mod", 7, "--batch-rows", 1).code == 0
     assert read_table(out) == [
-        {"b": b, "t": t, "result": str(int(b) ** 2 % 7), "status": "ok"} for b, t in zip("232", "xyx", strict=True)
+        {"b": b, "t": t, "result": str(int(b) ** 2 % 7), "status": "ok"}
+        for b, t in zip("232", "xyx", strict=True)
     ]
 
 
@@ -132,7 +133,13 @@ def test_text_results_follow_the_text_of_the_base(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("base", "exp", "mod"),
-    [("12", "65537", "0x10001"), ("-12", "0xff", "101"), ("7", "-1", "10"), ("-7", "-3", "-10"), ("b", "+2", "1")],
+    [
+        ("12", "65537", "0x10001"),
+        ("-12", "0xff", "101"),
+        ("7", "-1", "10"),
+        ("-7", "-3", "-10"),
+        ("b", "+2", "1"),
+    ],
 )
 def test_literals_and_signs(tmp_path: Path, base: str, exp: str, mod: str) -> None:
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
@@ -161,7 +168,10 @@ def test_csv_text_is_unchanged(tmp_path: Path) -> None:
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     with table.open("w", newline="", encoding="utf-8-sig") as file:
         csv.writer(file).writerows(rows)
-    assert run("sqrmod", table, "-o", out, "--x", "b", "--mod", 10, "--result", "r", "--status-column", "s").code == 0
+    assert (
+        run("sqrmod", table, "-o", out, "--x", "b", "--mod", 10, "--result", "r", "--status-column", "s").code
+        == 0
+    )
     with out.open(newline="", encoding="utf-8") as file:
         written = list(csv.reader(file))
     assert [row[:3] for row in written] == rows
@@ -172,7 +182,7 @@ def test_json_lines_are_passed_through_letter_by_letter(tmp_path: Path) -> None:
     value = 10**400 + 1
     line = f'{{"b": {value},  "f": 1.50e+3, "nested": {{"a": [1, null]}}, "u": "\\u00e4"}}'
     table, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    table.write_text(line + "\n\n{\"b\": \"0x10\"}\n")
+    table.write_text(line + '\n\n{"b": "0x10"}\n')
     assert run("mulmod", table, "-o", out, "--x", "b", "--y", "3", "--mod", 10**500).code == 0
     first, second = out.read_text().splitlines()
     assert first == f'{line[:-1]}, "result": {3 * value}, "status": "ok"}}'
@@ -180,7 +190,10 @@ def test_json_lines_are_passed_through_letter_by_letter(tmp_path: Path) -> None:
 
 
 def test_json_lines_become_exact_columns(tmp_path: Path) -> None:
-    rows = [{"i": 1, "d": 10**30, "t": 1, "m": 2}, {"i": -5, "d": 7, "t": 10**60, "m": "x", "z": {"k": 1.5}}]
+    rows: list[Row] = [
+        {"i": 1, "d": 10**30, "t": 1, "m": 2},
+        {"i": -5, "d": 7, "t": 10**60, "m": "x", "z": {"k": 1.5}},
+    ]
     table, out = tmp_path / "in.jsonl", tmp_path / "out.parquet"
     write_table(table, rows)
     assert run("powmod", table, "-o", out, "--base", "d", "--exp", 2, "--mod", 10**37).code == 0

@@ -6,6 +6,7 @@ Each run draws new cases. A failure prints the seed; MANYMOD_TEST_SEED=<seed> re
 
 from __future__ import annotations
 
+import math
 import os
 import random
 from dataclasses import dataclass
@@ -99,8 +100,8 @@ def ring_items(bits: int) -> tuple[Item, ...]:
     items = []
     for modulus in cases.moduli(rng, bits, odd=False):
         n = -modulus if rng.random() < 0.2 else modulus
-        operands = cases.operands(rng, n, 12)
-        items += [Item(x, y, n) for x, y in zip(operands[:6], operands[6:], strict=True)]
+        operands = cases.operands(rng, n, 18)
+        items += [Item(x, y, n) for x, y in zip(operands[:9], operands[9:], strict=True)]
         items += [Item(abs(n) - 1, abs(n) - 1, n), Item(0, abs(n) - 1, n)]
     return tuple(items)
 
@@ -115,7 +116,7 @@ def power_items(bits: int, *, secret: bool) -> tuple[tuple[Item, ...], tuple[Ans
     """Powers modulo each modulus of one width, with their answers."""
     rng = rng_for("power", bits, secret)
     moduli = cases.moduli(rng, bits, odd=secret)
-    per_modulus = 3 if bits <= 1025 else 1
+    per_modulus = 5 if bits <= 577 else 2 if bits <= 2049 else 1
     items = []
     for modulus in rng.sample(moduli, min(len(moduli), 6)) if bits > 4097 else moduli:
         n = -modulus if rng.random() < 0.2 else modulus
@@ -138,6 +139,26 @@ def test_powmod_each_width(secret: bool, variant: str) -> None:
         compare(
             f"powmod {variant} {bits} bits", items, call("powmod", items, variant, secret=secret), answers
         )
+
+
+@pytest.mark.parametrize(("op", "variant"), offered("powmod", "mulmod", "sqrmod", "invmod"))
+def test_every_limb_count(op: str, variant: str) -> None:
+    """1 to 72 limbs, odd and even moduli: code that works in blocks of limbs has another rest at each."""
+    rng = rng_for("limbs", op)
+    items = []
+    for limbs in range(1, 73):
+        bits = 64 * limbs - rng.randrange(64)
+        moduli = [
+            *rng.sample(cases.moduli(rng, bits, odd=True), 3),
+            cases.exact_width(rng.getrandbits(bits), bits),
+        ]
+        k = rng.randrange(bits)
+        moduli.append(cases.exact_width((rng.getrandbits(bits) | 1) << k, bits))
+        for n in moduli:
+            x, y = cases.operands(rng, n, 2)
+            items.append(Item(x, rng.getrandbits(40) if op == "powmod" else y, n))
+            items.append(Item(n - 1, 3 if op == "powmod" else n - 2, n))
+    check(op, items, variant)
 
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))
@@ -301,22 +322,59 @@ def test_powers_of_two_and_their_multiples(variant: str) -> None:
     check("mulmod", items, variant)
 
 
+def factors(rng: random.Random, n: int, count: int) -> list[int]:
+    """Bases of a product: biased where they are few, else units modulo n, so that it does not vanish."""
+    if count <= 3:
+        return cases.operands(rng, n, count)
+    result: list[int] = []
+    while len(result) < count:
+        x = rng.getrandbits(n.bit_length() + 9)
+        if math.gcd(x, n) == 1:
+            result.append(-x if rng.random() < 0.2 else x)
+    return result
+
+
 @pytest.mark.parametrize("variant", [variant for _, variant in offered("multi_powmod")])
 def test_multi_powmod(variant: str) -> None:
-    """Products of 0 to 300 powers, so that both Straus and Pippenger are taken."""
+    """Products of 0 to 300 powers, so that Straus and Pippenger are both taken; some exponents negative."""
     rng = rng_for("multi")
     for terms in (0, 1, 2, 3, 7, 16, 64, 300):
         for bits in (5, 64, 200, 256, 521, 1024):
             if terms * bits > 70_000:
                 continue
-            ns = [0, 1, *rng.sample(cases.moduli(rng, bits, odd=False), 4)]
-            length = 64 if terms > 64 else 160
-            bases = [cases.operands(rng, n or 7, terms) for n in ns]
-            exps = [cases.exponents(rng, length, terms) for _ in ns]
+            ns = [0, 1, -1, *rng.sample(cases.moduli(rng, bits, odd=False), 4)]
+            bases = [factors(rng, n or 7, terms) for n in ns]
+            exps = [cases.exponents(rng, 64 if terms > 64 else 160, terms) for _ in ns]
+            if terms:
+                exps[-1][0] = -3
             answers = [expected.product_of_powers(*row) for row in zip(bases, exps, ns, strict=True)]
             items = [Item(sum(x), sum(y), n) for x, y, n in zip(bases, exps, ns, strict=True)]
             results = manymod.multi_powmod(bases, exps, ns, variant=variant, errors="status")
             compare(f"multi_powmod {variant} {terms} terms {bits} bits", items, results, answers)
+
+
+@pytest.mark.parametrize("variant", [variant for _, variant in offered("multi_powmod")])
+def test_multi_powmod_with_shared_terms(variant: str) -> None:
+    """One set of bases or of exponents for every product, a shared modulus, and one long product."""
+    rng = rng_for("multi shared")
+    for bits in (64, 127, 320, 600):
+        for n in rng.sample(cases.moduli(rng, bits, odd=False), 3):
+            rows = [factors(rng, n, 5) for _ in range(4)]
+            exps = [cases.exponents(rng, 200, 5) for _ in range(4)]
+            shapes: list[tuple[Any, Any, list[list[int]], list[list[int]]]] = [
+                (rows, exps, rows, exps),
+                (rows[0], exps, [rows[0]] * 4, exps),
+                (rows, exps[0], rows, [exps[0]] * 4),
+            ]
+            for bases, powers, all_bases, all_powers in shapes:
+                pairs = list(zip(all_bases, all_powers, strict=True))
+                answers = [expected.product_of_powers(x, y, n) for x, y in pairs]
+                items = [Item(sum(x), sum(y), n) for x, y in pairs]
+                results = manymod.multi_powmod(bases, powers, n, variant=variant, errors="status")
+                compare(f"multi_powmod {variant} shared {bits} bits", items, results, answers)
+            xs, ys = factors(rng, n, 1500), cases.exponents(rng, 100, 1500)
+            value = manymod.multi_powmod(xs, ys, n, variant=variant)
+            assert Answer(value) == expected.product_of_powers(xs, ys, n), f"MANYMOD_TEST_SEED={SEED}"
 
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("fixed_base_powmod"))
@@ -356,6 +414,20 @@ def test_secret_inverses(variant: str) -> None:
         shared = manymod.Plan("invmod", modulus=n, secret=True, variant=variant)
         answers = [expected.answer("invmod", x, 0, n, secret=True) for x in xs]
         compare(f"invmod {variant} secret", [Item(x, 0, n) for x in xs], shared(xs, errors="status"), answers)
+
+
+@pytest.mark.parametrize(("secret", "variant"), offered_classes("invmod"))
+def test_many_inverses(secret: bool, variant: str) -> None:
+    """Thousands of random inverses of one to four limbs, for ranges that only rare values leave."""
+    rng = rng_for("many inverses", secret)
+    items = []
+    for _ in range(12_000):
+        bits = rng.randrange(2, 250)
+        items.append(Item(rng.getrandbits(bits), 0, cases.exact_width(rng.getrandbits(bits), bits) | 1))
+    plan = manymod.Plan("invmod", modulus_bits=256, secret=secret, variant=variant)
+    answers = [expected.answer("invmod", item.x, 0, item.n, secret=secret) for item in items]
+    results = plan([item.x for item in items], [item.n for item in items], errors="status")
+    compare(f"invmod {variant}", items, results, answers)
 
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))

@@ -31,8 +31,8 @@ def test_one_version_everywhere() -> None:
 
 def test_wheel_ships_types_and_headers() -> None:
     package = importlib.resources.files("manymod")
-    assert package.joinpath("py.typed").is_file()
-    shipped = package.joinpath("include", "manymod", "manymod.h").read_text(encoding="utf-8")
+    assert (package / "py.typed").is_file()
+    shipped = (package / "include" / "manymod" / "manymod.h").read_text(encoding="utf-8")
     assert shipped == (ROOT / "include/manymod/manymod.h").read_text(encoding="utf-8")
 
 

@@ -18,7 +18,7 @@ from rich.table import Table
 import manymod
 from manymod.cli.bench_gmp import GmpLibrary
 from manymod.cli.bench_run import INCLUDED, Case, Settings, measure
-from manymod.cli.progress import make_bar
+from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench"]
 
@@ -196,4 +196,4 @@ def bench(
         json.dump(report, json_file, indent=2)
         json_file.write("\n")
     if json_file is None or getattr(json_file, "name", "") != "<stdout>":
-        _print(report, Console())
+        _print(report, output_console())

@@ -25,24 +25,25 @@ class GmpLibrary:
         self._library = ctypes.CDLL(name)
         self.path = name
         self.version = ctypes.c_char_p.in_dll(self._library, "__gmp_version").value or b"?"
-        for function in ("__gmpz_powm", "__gmpz_powm_sec"):
-            getattr(self._library, function).restype = None
+
+    def _function(self, name: str) -> Callable[..., None]:
+        function = self._library[f"__gmpz_{name}"]
+        function.restype = None
+        return function
 
     def number(self, value: int) -> _Mpz:
         """A GMP integer; it lives until `clear`."""
         number = _Mpz()
-        self._library.__gmpz_init(ctypes.byref(number))
+        self._function("init")(ctypes.byref(number))
         content = abs(value).to_bytes((value.bit_length() + 7) // 8 or 1, "little")
         size = ctypes.c_size_t
-        self._library.__gmpz_import(
-            ctypes.byref(number), size(len(content)), -1, size(1), 0, size(0), content
-        )
+        self._function("import")(ctypes.byref(number), size(len(content)), -1, size(1), 0, size(0), content)
         return number
 
     def value(self, number: _Mpz) -> int:
         """The Python integer of a GMP integer that is not negative."""
         content = ctypes.create_string_buffer(8 * abs(number.size) or 8)
-        self._library.__gmpz_export(
+        self._function("export")(
             content, None, -1, ctypes.c_size_t(1), 0, ctypes.c_size_t(0), ctypes.byref(number)
         )
         return int.from_bytes(content.raw, "little")
@@ -50,13 +51,13 @@ class GmpLibrary:
     def clear(self, numbers: Sequence[_Mpz]) -> None:
         """Free GMP integers."""
         for number in numbers:
-            self._library.__gmpz_clear(ctypes.byref(number))
+            self._function("clear")(ctypes.byref(number))
 
     def power_loop(
         self, items: Sequence[tuple[int, int, int]], secret: bool
     ) -> tuple[Callable[[], list[_Mpz]], Callable[[], None]]:
         """A loop of one call per (base, exponent, modulus), and what frees its numbers."""
-        function = self._library.__gmpz_powm_sec if secret else self._library.__gmpz_powm
+        function = self._function("powm_sec" if secret else "powm")
         numbers = [self.number(value) for item in items for value in (0, *item)]
         references = [ctypes.byref(number) for number in numbers]
         calls = [tuple(references[i : i + 4]) for i in range(0, len(references), 4)]

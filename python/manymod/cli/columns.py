@@ -41,7 +41,7 @@ def parse_integer(text: str) -> int:
     >>> parse_integer(" -0xff"), parse_integer("007")
     (-255, 7)
     """
-    text = text.strip()
+    text = text.strip(" \t\r\n")
     if not _INTEGER.fullmatch(text):
         raise ValueError(NOT_AN_INTEGER)
     return int(text, 16 if "x" in text or "X" in text else 10)
@@ -94,16 +94,23 @@ def read_cells(cells: Sequence[object], kind: str | None) -> tuple[list[int], di
     `kind` is that of `column_kind`, or None for untyped JSON values.
     """
     convert = _CONVERTERS[kind]
-    values: list[int] = []
+    try:
+        return list(map(convert, cells)), {}
+    except (AttributeError, TypeError, ValueError):
+        return _read_each(cells, convert)
+
+
+def _read_each(cells: Sequence[object], convert: Callable[[Any], int]) -> tuple[list[int], dict[int, str]]:
+    values = [0] * len(cells)
     problems: dict[int, str] = {}
     for row, cell in enumerate(cells):
+        if cell is None:
+            problems[row] = NULL
+            continue
         try:
-            if cell is None:
-                raise ValueError(NULL)
-            values.append(convert(cell))
-        except ValueError as error:
-            problems[row] = NULL if str(error) == NULL else NOT_AN_INTEGER
-            values.append(0)
+            values[row] = convert(cell)
+        except ValueError:
+            problems[row] = NOT_AN_INTEGER
     return values, problems
 
 

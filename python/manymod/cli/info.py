@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 import manymod
+from manymod.cli.progress import output_console
 
 __all__ = ["collect", "info"]
 
@@ -84,4 +85,4 @@ def info(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, indent=2))
     else:
-        _print(found, Console())
+        _print(found, output_console())

@@ -40,6 +40,10 @@ class InterruptGuard:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 
+    def ignore(self) -> None:
+        """From here on the work is done: nothing is left to interrupt."""
+        self._shielded = True
+
     @contextlib.contextmanager
     def shield(self) -> Iterator[None]:
         """Finish what is inside before an interruption is raised."""

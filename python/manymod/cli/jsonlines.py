@@ -135,6 +135,13 @@ class TypedJsonLinesSource:
 
     def __init__(self, path: Path, limits: BatchLimits) -> None:
         self._lines = JsonLinesSource(path, limits)
+        try:
+            self.schema, self.total_rows = self._scan()
+        except BaseException:
+            self.close()
+            raise
+
+    def _scan(self) -> tuple[Any, int | None]:
         types: dict[str, _ColumnTypes] = {}
         rows = 0
         for line in self._lines.lines():
@@ -142,9 +149,8 @@ class TypedJsonLinesSource:
             for name, value in (_encodable_row(line) or {}).items():
                 types.setdefault(name, _ColumnTypes()).see(value)
             if len(types) > MAX_COLUMNS:
-                raise TableError(f"{path}: more than {MAX_COLUMNS} different keys; write JSON Lines instead")
-        self.schema = pa.schema([(name, seen.resolve()) for name, seen in types.items()])
-        self.total_rows: int | None = rows
+                raise TableError(f"more than {MAX_COLUMNS} different keys; write JSON Lines instead")
+        return pa.schema([(name, seen.resolve()) for name, seen in types.items()]), rows
 
     def batches(self) -> Iterator[Batch]:
         """Record batches of `schema`, in order; a line that is no JSON object is a row of nulls."""

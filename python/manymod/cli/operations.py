@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import manymod
 
-__all__ = ["OPERATIONS", "EngineOptions", "Operation", "run_batch"]
-
-#: Limb bytes handed to one engine call, so that one very wide cell cannot blow a whole batch up.
-MAX_CALL_BYTES = 48 << 20
+__all__ = ["OPERATIONS", "EngineOptions", "Operation", "run_batch", "status_names"]
 
 ProgressCallback = Callable[[int, int], Any]
 
@@ -25,6 +22,11 @@ class Operation:
     operands: tuple[str, ...]
     summary: str
     secret: bool = False
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows at a time: enough for all cores, few enough that an interruption loses seconds at most."""
+        return 1024 if self.secret else 8192
 
 
 OPERATIONS = {
@@ -58,29 +60,6 @@ class EngineOptions:
         return words
 
 
-def _limb_bytes(value: int) -> int:
-    return 8 * max(1, (value.bit_length() + 63) // 64)
-
-
-def _spans(columns: Sequence[Sequence[int] | int], count: int) -> list[tuple[int, int]]:
-    """Split `count` rows into runs whose canonical arrays (every row as wide as the widest) stay bounded."""
-    spans: list[tuple[int, int]] = []
-    start, widths = 0, [8] * len(columns)
-    for row in range(count):
-        grown = [
-            width if isinstance(column, int) else max(width, _limb_bytes(column[row]))
-            for width, column in zip(widths, columns, strict=True)
-        ]
-        if row > start and sum(grown) * (row + 1 - start) > MAX_CALL_BYTES:
-            spans.append((start, row))
-            start = row
-            grown = [8 if isinstance(column, int) else _limb_bytes(column[row]) for column in columns]
-        widths = grown
-    if count > start:
-        spans.append((start, count))
-    return spans
-
-
 def run_batch(
     operation: Operation,
     columns: Sequence[list[int] | int],
@@ -92,25 +71,16 @@ def run_batch(
 
     Returns the results and the status name of every row, ``"ok"`` where the result stands.
     """
-    function = getattr(manymod, operation.name)
-    words = options.keywords(operation)
     if all(isinstance(column, int) for column in columns):
-        columns = [[columns[0]] * count if isinstance(columns[0], int) else columns[0], *columns[1:]]
-    results: list[int] = []
-    names: list[str] = []
-    for start, stop in _spans(columns, count):
-        part = [column if isinstance(column, int) else column[start:stop] for column in columns]
-
-        def advance(done: int, _total: int, first: int = start) -> None:
-            if progress is not None:
-                progress(first + done, count)
-
-        values, statuses = function(*part, errors="status", progress=advance, **words)
-        results.extend(values)
-        names.extend(status_name(status) for status in statuses)
-    return results, names
+        first, *others = columns
+        columns = [[first] * count, *others]  # type: ignore[list-item]
+    values, statuses = getattr(manymod, operation.name)(
+        *columns, errors="status", progress=progress, **options.keywords(operation)
+    )
+    return values, status_names(statuses)
 
 
-def status_name(status: Any) -> str:
-    """Lower-case name of an item status: ``"ok"``, ``"zero_modulus"``, ``"not_invertible"``, ..."""
-    return manymod.Status(int(status)).name.lower()
+def status_names(statuses: Iterable[int]) -> list[str]:
+    """Lower-case names of item statuses: ``"ok"``, ``"zero_modulus"``, ``"not_invertible"``, ..."""
+    names = {int(status): status.name.lower() for status in manymod.Status}
+    return [names[int(status)] for status in statuses]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from types import TracebackType
 
 from rich.console import Console
@@ -20,7 +21,7 @@ from rich.text import Text
 
 from manymod.cli.sources import Source
 
-__all__ = ["RowProgress", "make_bar"]
+__all__ = ["RowProgress", "make_bar", "output_console"]
 
 
 class RateColumn(ProgressColumn):
@@ -32,8 +33,16 @@ class RateColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """The rate, or nothing before the first step."""
-        speed = task.finished_speed or task.speed
-        return Text("" if not speed else f"{speed:,.0f} {self._unit}/s")
+        speed = task.speed
+        if (speed is None or task.finished) and task.elapsed:
+            speed = task.completed / task.elapsed
+        return Text(f"{speed:,.0f} {self._unit}/s" if speed else "")
+
+
+def output_console() -> Console:
+    """Standard output; tables in a file or pipe are not squeezed to a terminal's width."""
+    console = Console()
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=220)
 
 
 def make_bar(console: Console, unit: str, enabled: bool) -> Progress:

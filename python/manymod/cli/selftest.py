@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import functools
+import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +16,13 @@ from rich.console import Console
 from rich.table import Table
 
 import manymod
-from manymod.cli.operations import status_name
-from manymod.cli.progress import make_bar
-from manymod.cli.selftest_cases import OPERANDS, WIDTHS, Batch, batch
+from manymod.cli.operations import status_names
+from manymod.cli.progress import make_bar, output_console
+from manymod.cli.selftest_cases import OPERANDS, WIDTHS, batch, expected, exponents, operands
 
 __all__ = ["selftest"]
+
+FIXED_BASE = "fixed_base_powmod"
 
 
 @dataclass
@@ -34,14 +38,14 @@ class Tally:
     first: str = ""
 
 
-def _runs(only: str | None) -> Iterator[Tally]:
+def _tallies(only: str | None, ops: Sequence[str]) -> Iterator[Tally]:
     """Every combination that can run here."""
     for variant in manymod.variants():
-        if not variant.usable or only not in (None, variant.name):
+        if not variant.usable or only not in {None, variant.name}:
             continue
         for timing, offered in (("public", variant.public_ops), ("secret", variant.secret_ops)):
-            for op in OPERANDS:
-                if op in offered:
+            for op in (*OPERANDS, FIXED_BASE):
+                if op in offered and (not ops or op in ops):
                     yield Tally(variant.name, op, timing)
 
 
@@ -50,38 +54,64 @@ def _widths(name: str) -> list[int]:
     return [bits for bits in WIDTHS if variant.min_bits <= bits <= variant.max_bits]
 
 
-def _call(tally: Tally, columns: list[Any]) -> list[tuple[int, str]]:
-    words: dict[str, Any] = {"variant": tally.variant, "errors": "status"}
-    if tally.timing == "secret":
-        words["secret"] = True
-    values, statuses = getattr(manymod, tally.op)(*columns, **words)
-    return [(int(value), status_name(status)) for value, status in zip(values, statuses, strict=True)]
+def _shown(value: Any) -> str:
+    return hex(value) if isinstance(value, int) else "[" + ", ".join(map(hex, value)) + "]"
 
 
-def _compare(tally: Tally, bits: int, kind: str, case: Batch, columns: list[Any]) -> None:
-    wanted = case.secret if tally.timing == "secret" else case.public
+def _compare(
+    tally: Tally,
+    where: str,
+    function: Callable[[], Any],
+    wanted: Sequence[tuple[int, str]],
+    items: Sequence[Any],
+) -> None:
+    """Time a call that returns results and statuses, and compare; `items` are the operands, to be shown."""
     start = time.perf_counter()
-    got = _call(tally, columns)
+    values, statuses = function()
     tally.seconds += time.perf_counter() - start
     tally.items += len(wanted)
-    for index, (answer, right) in enumerate(zip(got, wanted, strict=True)):
-        if answer[1] != right[1] or (right[1] == "ok" and answer[0] != right[0]):
+    tally.wrong += abs(len(values) - len(wanted))
+    for got, right, item in zip(
+        zip(values, status_names(statuses), strict=True), wanted, items, strict=False
+    ):
+        if got != right:
             tally.wrong += 1
-            values = ", ".join(hex(column[index]) for column in case.columns)
-            tally.first = (
-                tally.first or f"{bits} bits, {kind} moduli: {tally.op}({values}) is {right}, got {answer}"
-            )
-    if len(got) != len(wanted):
-        tally.wrong += abs(len(got) - len(wanted))
+            operands_shown = ", ".join(map(_shown, item))
+            tally.first = tally.first or f"{where}: {tally.op}({operands_shown}) is {right}, got {got}"
 
 
 def _test(tally: Tally, seed: int) -> None:
+    if tally.op == FIXED_BASE:
+        _test_fixed_base(tally, seed)
+        return
+    words: dict[str, Any] = {"variant": tally.variant, "errors": "status"}
+    if tally.timing == "secret":
+        words["secret"] = True
+    function = getattr(manymod, tally.op)
     for bits in _widths(tally.variant):
-        each = batch(tally.op, bits, seed, shared=False)
-        _compare(tally, bits, "mixed", each, [list(column) for column in each.columns])
-        shared = batch(tally.op, bits, seed, shared=True)
-        columns: list[Any] = [list(column) for column in shared.columns]
-        _compare(tally, bits, "shared", shared, [*columns[:-1], columns[-1][0]])
+        for shared in (False, True):
+            case = batch(tally.op, bits, seed, shared)
+            columns: list[Any] = [list(column) for column in case.columns]
+            items = list(zip(*columns, strict=True))
+            if shared:
+                columns[-1] = columns[-1][0]
+            where = f"{bits} bits, modulus {'shared' if shared else 'each'}"
+            wanted = case.secret if tally.timing == "secret" else case.public
+            _compare(tally, where, functools.partial(function, *columns, **words), wanted, items)
+
+
+def _test_fixed_base(tally: Tally, seed: int) -> None:
+    for bits in _widths(tally.variant):
+        source = random.Random(f"fixed base {bits} {seed}")  # noqa: S311 (test operands)
+        n = source.getrandbits(bits) | 1 << (bits - 1) | 1
+        exps = exponents(source, bits)
+        length = max(exp.bit_length() for exp in exps)
+        secret = tally.timing == "secret"
+        for g in operands(source, bits, n)[2::3]:
+            fixed = manymod.FixedBase(g, n, exponent_bits=length, secret=secret, variant=tally.variant)
+            wanted = [expected("powmod", (g, exp, n), secret) for exp in exps]
+            call = functools.partial(fixed.powmod, exps, errors="status")
+            _compare(tally, f"{bits} bits, fixed base", call, wanted, [(g, exp, n) for exp in exps])
 
 
 def _table(tallies: list[Tally]) -> Table:
@@ -97,17 +127,21 @@ def _table(tallies: list[Tally]) -> Table:
 
 @click.command(short_help="Every usable variant against Python's arithmetic, in under 30 s.")
 @click.option("--variant", help="Only this variant.")
+@click.option(
+    "--op", "ops", multiple=True, type=click.Choice([*OPERANDS, FIXED_BASE]), help="Only this; repeatable."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random operands.")
-def selftest(variant: str | None, seed: int) -> None:
+def selftest(variant: str | None, ops: tuple[str, ...], seed: int) -> None:
     """Run every usable variant, operation, timing class and edge value; exit 1 on any difference."""
     start = time.perf_counter()
-    tallies = list(_runs(variant))
+    tallies = list(_tallies(variant, ops))
     if not tallies:
-        raise click.ClickException(f"no usable variant {variant!r}; see `manymod info`")
+        wanted = f"variant {variant} offers that here" if variant else "variant offers that here"
+        raise click.ClickException(f"no usable {wanted}; see `manymod info`")
     with make_bar(Console(stderr=True), "runs", enabled=True) as bar:
         for tally in bar.track(tallies, description="testing"):
             _test(tally, seed)
-    console = Console()
+    console = output_console()
     console.print(_table(tallies))
     for tally in tallies:
         if tally.first:

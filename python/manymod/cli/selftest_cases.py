@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-__all__ = ["OPERANDS", "WIDTHS", "Batch", "batch", "expected"]
+__all__ = ["OPERANDS", "WIDTHS", "Batch", "batch", "expected", "exponents", "operands"]
 
-#: Operands of each operation, the modulus last.
+#: Operations with one item per row, and their operands, the modulus last.
 OPERANDS = {
     "addmod": 3,
     "submod": 3,
@@ -18,7 +21,11 @@ OPERANDS = {
     "sqrmod": 2,
     "powmod": 3,
     "invmod": 2,
+    "multi_powmod": 3,
 }
+
+#: Factors of each product of multi_powmod.
+TERMS = 3
 
 #: Widths around limb boundaries, around the unrolled sizes, and beyond.
 WIDTHS = (
@@ -41,12 +48,11 @@ WIDTHS = (
     1024,
     1536,
     2048,
-    3072,
     4096,
     16384,
 )
 
-#: Exponents are of full length up to this width and a few limbs long above: the oracle is slow.
+#: Exponents are of full length up to this width, and two or three limbs long above: the oracle is slow.
 FULL_EXPONENT_BITS = 1024
 
 
@@ -54,12 +60,13 @@ FULL_EXPONENT_BITS = 1024
 class Batch:
     """Operands by column, and for each item the answer and status name, without and with class secret."""
 
-    columns: tuple[tuple[int, ...], ...]
+    columns: tuple[tuple[Any, ...], ...]
     public: tuple[tuple[int, str], ...]
     secret: tuple[tuple[int, str], ...]
 
 
-def expected(op: str, values: tuple[int, ...], secret: bool) -> tuple[int, str]:
+@cache
+def expected(op: str, values: tuple[Any, ...], secret: bool) -> tuple[int, str]:
     """Answer (0 where there is none) and status name of one item, by Python's own arithmetic."""
     n = values[-1]
     if n == 0:
@@ -67,16 +74,17 @@ def expected(op: str, values: tuple[int, ...], secret: bool) -> tuple[int, str]:
     if secret and n % 2 == 0:
         return 0, "even_modulus"
     x, y = values[0], values[1]
+    answers: dict[str, Callable[[], int]] = {
+        "addmod": lambda: (x + y) % n,
+        "submod": lambda: (x - y) % n,
+        "negmod": lambda: -x % n,
+        "mulmod": lambda: x * y % n,
+        "sqrmod": lambda: x * x % n,
+        "powmod": lambda: pow(x, y, n),
+        "invmod": lambda: pow(x, -1, n),
+        "multi_powmod": lambda: math.prod(map(pow, x, y, [n] * TERMS)) % n,
+    }
     try:
-        answers = {
-            "addmod": lambda: (x + y) % n,
-            "submod": lambda: (x - y) % n,
-            "negmod": lambda: -x % n,
-            "mulmod": lambda: x * y % n,
-            "sqrmod": lambda: x * x % n,
-            "powmod": lambda: pow(x, y, n),
-            "invmod": lambda: pow(x, -1, n),
-        }
         return answers[op](), "ok"
     except ValueError:
         return 0, "not_invertible"
@@ -94,20 +102,20 @@ def _runs(source: random.Random, bits: int) -> int:
 
 def _moduli(source: random.Random, bits: int) -> list[int]:
     top = 1 << (bits - 1)
-    return [
-        (1 << bits) - 1,
-        top | 1,
-        _runs(source, bits) | 1,
+    common = [
         source.getrandbits(bits) | top | 1,
+        (1 << bits) - 1,
         source.getrandbits(bits) | top,
-        top,
         -(source.getrandbits(bits) | top | 1),
-        1,
         0,
     ]
+    if bits > FULL_EXPONENT_BITS:
+        return common
+    return [*common, top | 1, _runs(source, bits) | 1, top, 1]
 
 
-def _operands(source: random.Random, bits: int, n: int) -> list[int]:
+def operands(source: random.Random, bits: int, n: int) -> list[int]:
+    """Operands of one modulus: around 0, n and the width, of either sign, and far wider."""
     return [
         *(0, 1, 2, n - 1, n, n + 1, -1, -n, (1 << bits) - 1),
         *(_runs(source, bits), source.getrandbits(bits), -source.getrandbits(bits)),
@@ -115,31 +123,36 @@ def _operands(source: random.Random, bits: int, n: int) -> list[int]:
     ]
 
 
-def _exponents(source: random.Random, bits: int) -> list[int]:
-    length = bits if bits <= FULL_EXPONENT_BITS else 130
+def exponents(source: random.Random, bits: int) -> list[int]:
+    """Exponents at one width: small, negative, and of full length where the oracle is quick enough."""
+    length = bits if bits <= FULL_EXPONENT_BITS else 130 if bits <= 4096 else 65
     return [
         *(0, 1, 2, 3, 65537, -1, -65537, (1 << min(length, 300)) - 1, 1 << (length - 1)),
         *(_runs(source, length), source.getrandbits(length)),
     ]
 
 
+def _rows(op: str, source: random.Random, bits: int, n: int) -> list[tuple[Any, ...]]:
+    first = operands(source, bits, n)
+    if OPERANDS[op] == 2:
+        return [(x, n) for x in first]
+    second = exponents(source, bits) if "pow" in op else operands(source, bits, n)
+    pairs = list(zip(first, second, strict=False))
+    if op == "multi_powmod":
+        bases, exps = zip(*pairs, strict=True)
+        starts = range(len(pairs) - TERMS)
+        return [(bases[i : i + TERMS], exps[i : i + TERMS], n) for i in starts]
+    if op != "powmod" or bits <= 300:
+        pairs.extend((x, y) for x in first for y in second[source.randrange(3) :: 3])
+    return [(x, y, n) for x, y in pairs]
+
+
 @cache
 def batch(op: str, bits: int, seed: int, shared: bool) -> Batch:
     """Edge items of one operation at one width; `shared` gives all of them one odd modulus."""
     source = random.Random(f"{op} {bits} {seed}")  # noqa: S311 (test operands)
-    rows: list[tuple[int, ...]] = []
-    moduli = [_moduli(source, bits)[3]] if shared else _moduli(source, bits)
-    for n in moduli:
-        first = _operands(source, bits, n)
-        if OPERANDS[op] == 2:
-            rows.extend((x, n) for x in first)
-            continue
-        second = _exponents(source, bits) if op == "powmod" else _operands(source, bits, n)
-        few = op == "powmod" and bits > 300
-        pairs = list(zip(first, second, strict=False))
-        if not few:
-            pairs.extend((x, y) for x in first for y in second[source.randrange(3) :: 3])
-        rows.extend((x, y, n) for x, y in pairs)
+    moduli = _moduli(source, bits)
+    rows = [row for n in (moduli[:1] if shared else moduli) for row in _rows(op, source, bits, n)]
     return Batch(
         columns=tuple(zip(*rows, strict=True)),
         public=tuple(expected(op, row, False) for row in rows),

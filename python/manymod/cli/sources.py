@@ -74,7 +74,8 @@ def rebatch(pieces: Iterable[Any], schema: Any, limits: BatchLimits) -> Iterator
     for piece in pieces:
         start = 0
         while start < piece.num_rows:
-            head = piece.slice(start, limits.rows - rows)
+            fitting = (limits.size - size) * piece.num_rows // max(1, piece.nbytes)
+            head = piece.slice(start, min(limits.rows - rows, max(1, fitting)))
             start += head.num_rows
             pending.append(head)
             rows += head.num_rows
@@ -110,7 +111,7 @@ def _plain(batch: Any, schema: Any) -> Any:
 
 
 class ParquetSource:
-    """Parquet, page by page: the size of the row groups does not matter."""
+    """Parquet, page by page: the size of the row groups does not matter, that of the largest page does."""
 
     def __init__(self, path: Path, limits: BatchLimits) -> None:
         self._file = pq.ParquetFile(path, memory_map=False, buffer_size=1 << 18, pre_buffer=False)
@@ -124,8 +125,10 @@ class ParquetSource:
         return map(Batch, rebatch(self._pieces(), self.schema, self._limits))
 
     def _pieces(self) -> Iterator[Any]:
-        rows = min(DECODE_ROWS, self._limits.rows)
         for group in range(self._file.num_row_groups):
+            metadata = self._file.metadata.row_group(group)
+            fitting = self._limits.size * metadata.num_rows // max(1, metadata.total_byte_size)
+            rows = min(DECODE_ROWS, self._limits.rows, max(1, fitting))
             for piece in self._file.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
                 self._read_rows += piece.num_rows
                 yield _plain(piece, self.schema)
@@ -140,7 +143,7 @@ class ParquetSource:
 
 
 class ArrowSource:
-    """Arrow IPC, file or stream format, memory mapped; pages are given back as they are read."""
+    """Arrow IPC, file or stream format, memory mapped; a compressed record batch has to fit into memory."""
 
     def __init__(self, path: Path, limits: BatchLimits) -> None:
         self._limits = limits
@@ -207,13 +210,21 @@ class CsvSource:
         csv.field_size_limit(MAX_CSV_CELL)
         self._reader = csv.reader(self._file, strict=True)
         try:
-            self._header = next(self._reader)
-        except StopIteration:
-            raise TableError(f"{path} is empty; a CSV table starts with a line of column names") from None
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise TableError(f"{path}: header: {error}") from error
+            self._header = self._read_header()
+        except TableError:
+            self.close()
+            raise
         self.schema = pa.schema([(name, pa.string()) for name in self._header])
         self.total_rows: int | None = None
+
+    def _read_header(self) -> list[str]:
+        try:
+            return next(self._reader)
+        except StopIteration:
+            message = f"{self._path} is empty; a CSV table starts with a line of column names"
+            raise TableError(message) from None
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise TableError(f"{self._path}: header: {error}") from error
 
     def _rows(self) -> Iterator[list[str]]:
         number = 0

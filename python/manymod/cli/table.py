@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,11 +102,12 @@ class Outcome:
     parts: Path | None = None
 
 
-def open_table(job: TableJob) -> tuple[Source, Shape]:
-    """The source and the way from its rows to the output's, with every name checked."""
+def open_table(job: TableJob, stack: contextlib.ExitStack) -> tuple[Source, Shape]:
+    """The source, closed by `stack`, and the way from its rows to the output's, with every name checked."""
     limits = job.limits()
     if job.input_format == "jsonl" and job.output_format == "jsonl":
         lines = JsonLinesSource(job.table, limits)
+        stack.callback(lines.close)
         names = lines.names()
         return lines, LineShape(names, job.operation, _resolve(job, names), job.names)
     kinds: dict[str, Callable[[Path, BatchLimits], Source]] = {
@@ -114,6 +116,7 @@ def open_table(job: TableJob) -> tuple[Source, Shape]:
         "jsonl": TypedJsonLinesSource,
     }
     source = kinds.get(job.input_format, ArrowSource)(job.table, limits)
+    stack.callback(source.close)
     names = list(source.schema.names)
     return source, ColumnShape(source.schema, job.operation, _resolve(job, names), job.names)
 
@@ -124,23 +127,25 @@ def _resolve(job: TableJob, names: list[str]) -> dict[str, str | int]:
 
 def run_table(job: TableJob, progress: RowProgress) -> Outcome:
     """Run the whole table. Interrupted, it leaves parts that a run with `resume` goes on from."""
-    with InterruptGuard() as guard:
-        source, shape = open_table(job)
+    with InterruptGuard() as guard, contextlib.ExitStack() as stack:
+        source, shape = open_table(job, stack)
         store = PartsStore(
             job.output, shape.schema, job.fingerprint(), job.checkpoint, job.resume, job.restart
         )
+        stack.callback(store.close)
         try:
             with progress:
                 if not store.complete:
                     _compute(job, source, shape, store, guard, progress)
                 write_table(job.output, shape.schema, job.output_format, store.stream())
-            with guard.shield():
-                store.remove()
         except KeyboardInterrupt:
             return Outcome(store.rows, store.bad_rows, store.bad_counts, interrupted=True, parts=store.folder)
-        finally:
-            source.close()
-            store.close()
+        except BaseException:
+            if not store.rows:
+                store.remove()
+            raise
+        guard.ignore()
+        store.remove()
     return Outcome(store.rows, store.bad_rows, store.bad_counts)
 
 

@@ -101,7 +101,11 @@ def _common_options(operation: Operation) -> list[Callable[[Any], Any]]:
         click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:K."),
         click.option("--variant", help="Variant by name; see `manymod info`."),
         click.option(
-            "--batch-rows", type=click.IntRange(1), default=8192, show_default=True, help="Rows at a time."
+            "--batch-rows",
+            type=click.IntRange(1),
+            default=operation.batch_rows,
+            show_default=True,
+            help="Rows at a time.",
         ),
         click.option(
             "--memory", callback=_memory, default="400M", show_default=True, help="Bound on memory used."

@@ -24,14 +24,15 @@ inline std::uint64_t sub_borrow(std::uint64_t a, std::uint64_t b, std::uint64_t&
 }
 
 /// Low word of  addend + a * b + carry; carry receives the high word. Never overflows.
-inline std::uint64_t multiply_add(std::uint64_t addend, std::uint64_t a, std::uint64_t b, std::uint64_t& carry) {
+inline std::uint64_t multiply_add(std::uint64_t addend, std::uint64_t a, std::uint64_t b,
+                                  std::uint64_t& carry) {
   const Wide sum = Wide{a} * b + addend + carry;
   carry = static_cast<std::uint64_t>(sum >> 64);
   return static_cast<std::uint64_t>(sum);
 }
 
-/// All ones if bit is 1, zero if it is 0. The empty statement hides the value, so that no compiler turns the mask
-/// into a branch.
+/// All ones if bit is 1, zero if it is 0. The empty statement hides the value, so that no compiler turns the
+/// mask into a branch.
 inline std::uint64_t mask_from_bit(std::uint64_t bit) {
   __asm__("" : "+r"(bit));
   return std::uint64_t{0} - bit;

@@ -13,11 +13,12 @@ class Scalar64Engine final : public Engine {
   explicit Scalar64Engine(const Kernels& kernels) : kernels_(kernels) {}
 
   [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
-                                                         TimingClass /*timing*/) const override {
-    return std::make_unique<SharedModulus>(kernels_, modulus, parts_needed(op, true));
+                                                         TimingClass timing) const override {
+    return std::make_unique<SharedModulus>(kernels_, modulus, parts_needed(op, timing, true));
   }
 
-  [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base, std::span<const Limb> modulus,
+  [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
+                                                           std::span<const Limb> modulus,
                                                            std::size_t exponent_bits,
                                                            TimingClass timing) const override {
     return prepare_comb(kernels_, base, modulus, exponent_bits, timing);
@@ -41,7 +42,8 @@ class Scalar64Engine final : public Engine {
       case Operation::sqrmod:
         return 40 + 2 * product_ns;
       case Operation::invmod:
-        return job.shared != nullptr && job.timing == TimingClass::public_ ? 8 * product_ns : 300 * limbs + 8 * product_ns;
+        return job.shared != nullptr && job.timing == TimingClass::public_ ? 8 * product_ns
+                                                                           : 300 * limbs + 8 * product_ns;
       case Operation::multi_powmod:
         return product_ns * (bits + static_cast<double>(job.terms) * (bits / 6 + 8));
       case Operation::fixed_base_powmod:
@@ -95,12 +97,16 @@ void register_variants(std::vector<Variant>& variants) {
   Variant adx = make_variant("adx", "64-bit limbs, two carry chains by mulx, adcx and adox");
   adx.cpu_features = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
   adx.priority = 20;
-  adx.make_engine = []() -> std::unique_ptr<Engine> { return std::make_unique<Scalar64Engine>(adx_kernels()); };
+  adx.make_engine = []() -> std::unique_ptr<Engine> {
+    return std::make_unique<Scalar64Engine>(adx_kernels());
+  };
   variants.push_back(std::move(adx));
 #endif
   Variant generic = make_variant("generic", "64-bit limbs in portable C++");
   generic.priority = 10;
-  generic.make_engine = []() -> std::unique_ptr<Engine> { return std::make_unique<Scalar64Engine>(generic_kernels()); };
+  generic.make_engine = []() -> std::unique_ptr<Engine> {
+    return std::make_unique<Scalar64Engine>(generic_kernels());
+  };
   variants.push_back(std::move(generic));
 }
 

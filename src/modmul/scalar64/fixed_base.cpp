@@ -16,8 +16,9 @@ class FixedBase final : public PreparedBase {
  public:
   FixedBase(const Kernels& kernels, const BatchView& base, std::span<const Limb> n, std::size_t exponent_bits,
             TimingClass timing)
-      : modulus(kernels) {
-    modulus.assign(n, Modulus::kMontgomery);
+      : value(n.size()), modulus(kernels) {
+    std::copy(n.begin(), n.end(), value.data());
+    modulus.assign(value.first(n.size()), Modulus::kMontgomery);
     if (!modulus.odd()) {
       residue_two.require(modulus.split().ring().words());
       modulus.split().ring().reduce(residue_two.first(modulus.split().ring().words()), base.magnitude(0),
@@ -36,6 +37,7 @@ class FixedBase final : public PreparedBase {
     build_comb(MontgomeryLanes(lane, scratch.data()), shape, element.data(), table.data(), workspace);
   }
 
+  limbs::Buffer value;  ///< n
   Modulus modulus;
   CombShape shape;
   limbs::Buffer table;
@@ -156,16 +158,18 @@ class FixedBaseRun {
     const bool negative = job_.y.is_negative(item) &&
                           (job_.timing == TimingClass::secret || !limbs::is_zero_var(job_.y.magnitude(item)));
     const Limb invertible = negative ? inverter_.invert(value, value, job_.timing) : 1;
-    finish_item(job_, item, value, n_.value(), invertible);
+    finish_item_if(job_, item, value, n_.value(), invertible);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base, std::span<const Limb> modulus,
-                                           std::size_t exponent_bits, TimingClass timing) {
+std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base,
+                                           std::span<const Limb> modulus, std::size_t exponent_bits,
+                                           TimingClass timing) {
   // Secret exponents are as wide as their limbs.
-  const std::size_t bits = timing == TimingClass::secret ? limbs_for_bits(exponent_bits) * kLimbBits : exponent_bits;
+  const std::size_t bits =
+      timing == TimingClass::secret ? limbs_for_bits(exponent_bits) * kLimbBits : exponent_bits;
   return std::make_unique<FixedBase>(kernels, base, modulus, bits, timing);
 }
 

@@ -30,7 +30,9 @@ class MontgomeryRing {
  public:
   explicit MontgomeryRing(const Modulus& n) : n_(n), scratch_(Montgomery::scratch_limbs(n.limbs())) {}
 
-  void enter(Limb* r, const Limb* x) { n_.montgomery().to_montgomery(r, {x, n_.limbs()}, false, scratch_.data()); }
+  void enter(Limb* r, const Limb* x) {
+    n_.montgomery().to_montgomery(r, {x, n_.limbs()}, false, scratch_.data());
+  }
   void leave(Limb* r, const Limb* a) { n_.montgomery().from_montgomery(r, a, scratch_.data()); }
   void mul(Limb* r, const Limb* a, const Limb* b) { n_.montgomery().mul(r, a, b, scratch_.data()); }
 
@@ -39,11 +41,12 @@ class MontgomeryRing {
   limbs::Buffer scratch_;
 };
 
-/// Montgomery's simultaneous inversion (1987): x_i^-1 = (x_0 ... x_{i-1}) (x_0 ... x_i)^-1, one inversion for all.
-/// values: `count` canonical residues, replaced by their inverses. Returns false, values unchanged, if one of them
-/// has none.
+/// Montgomery's simultaneous inversion (1987): x_i^-1 = (x_0 ... x_{i-1}) (x_0 ... x_i)^-1, one inversion for
+/// all. values: `count` canonical residues, replaced by their inverses. Returns false, values unchanged, if
+/// one of them has none.
 template <class Ring>
-bool invert_block(Ring& ring, Inverter& inverter, std::span<Limb> values, std::size_t count, std::size_t limbs) {
+bool invert_block(Ring& ring, Inverter& inverter, std::span<Limb> values, std::size_t count,
+                  std::size_t limbs) {
   limbs::Buffer storage((2 * count + 2) * limbs);
   Limb* elements = storage.data();
   Limb* prefixes = elements + count * limbs;
@@ -87,8 +90,8 @@ void run_shared_inverse(const BucketRun& run) {
     if (job.stop.requested()) return;
     const auto block = run.items.subspan(first, std::min(kInversionBlock, run.items.size() - first));
     for (std::size_t i = 0; i < block.size(); ++i) {
-      n.reduce_var(values.part(i * run.limbs, run.limbs), job.x.magnitude(block[i]), job.x.is_negative(block[i]),
-                   scratch);
+      n.reduce_var(values.part(i * run.limbs, run.limbs), job.x.magnitude(block[i]),
+                   job.x.is_negative(block[i]), scratch);
     }
     const std::span<Limb> all = values.first(block.size() * run.limbs);
     const bool together = n.odd() ? invert_block(montgomery_ring, inverter, all, block.size(), run.limbs)
@@ -96,7 +99,7 @@ void run_shared_inverse(const BucketRun& run) {
     for (std::size_t i = 0; i < block.size(); ++i) {
       const std::span<Limb> value = values.part(i * run.limbs, run.limbs);
       const Limb invertible = together ? 1 : inverter.invert(value, value, TimingClass::public_);
-      finish_item(job, block[i], value, n.value(), invertible);
+      finish_item_if(job, block[i], value, n.value(), invertible);
     }
   }
 }
@@ -146,7 +149,7 @@ void run_inverse(const BucketRun& run) {
     run_shared_inverse(run);
     return;
   }
-  ModulusCursor moduli(run.kernels, job, run.limbs, parts_needed(job.op, job.shared != nullptr));
+  ModulusCursor moduli(run.kernels, job, run.limbs, parts_needed(job));
   Inverter inverter;
   limbs::Buffer value(run.limbs);
   limbs::Buffer scratch(Montgomery::scratch_limbs(run.limbs));
@@ -162,7 +165,7 @@ void run_inverse(const BucketRun& run) {
       n.reduce_var(x, job.x.magnitude(item), job.x.is_negative(item), scratch);
     }
     const Limb invertible = inverter.invert(x, x, job.timing);
-    finish_item(job, item, x, n.value(), invertible);
+    finish_item_if(job, item, x, n.value(), invertible);
   }
 }
 

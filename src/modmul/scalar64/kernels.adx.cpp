@@ -9,12 +9,12 @@
 
 using manymod::Limb;
 
-#define MANYMOD_UNROLLED(L)                                                                                    \
-  void mm_scalar64_adx_mul_##L(Limb* r, const Limb* a, const Limb* b, const Limb* n, Limb n0);                 \
+#define MANYMOD_UNROLLED(L)                                                                    \
+  void mm_scalar64_adx_mul_##L(Limb* r, const Limb* a, const Limb* b, const Limb* n, Limb n0); \
   void mm_scalar64_adx_sqr_##L(Limb* r, const Limb* a, const Limb* n, Limb n0)
-#define MANYMOD_TILE(W)                                                                                        \
-  void mm_scalar64_adx_product_tile_##W(Limb* t, const Limb* tile, const Limb* b, std::size_t count);          \
-  void mm_scalar64_adx_square_tile_##W(Limb* t, const Limb* a, std::size_t count);                             \
+#define MANYMOD_TILE(W)                                                                               \
+  void mm_scalar64_adx_product_tile_##W(Limb* t, const Limb* tile, const Limb* b, std::size_t count); \
+  void mm_scalar64_adx_square_tile_##W(Limb* t, const Limb* a, std::size_t count);                    \
   Limb mm_scalar64_adx_redc_tile_##W(Limb* t, const Limb* n, Limb n0, std::size_t limbs, Limb carry)
 
 extern "C" {
@@ -44,14 +44,15 @@ void mm_scalar64_adx_subtract_bit(Limb* r, const Limb* a, const Limb* n, std::si
 namespace manymod::scalar64 {
 namespace {
 
-#define MANYMOD_BY_TILE(F) \
-  {nullptr, F##_1, F##_2, F##_3, F##_4, F##_5, F##_6, F##_7, F##_8}
-constexpr decltype(&mm_scalar64_adx_product_tile_1) kProductTile[] = MANYMOD_BY_TILE(mm_scalar64_adx_product_tile);
-constexpr decltype(&mm_scalar64_adx_square_tile_1) kSquareTile[] = MANYMOD_BY_TILE(mm_scalar64_adx_square_tile);
+#define MANYMOD_BY_TILE(F) {nullptr, F##_1, F##_2, F##_3, F##_4, F##_5, F##_6, F##_7, F##_8}
+constexpr decltype(&mm_scalar64_adx_product_tile_1) kProductTile[] =
+    MANYMOD_BY_TILE(mm_scalar64_adx_product_tile);
+constexpr decltype(&mm_scalar64_adx_square_tile_1) kSquareTile[] =
+    MANYMOD_BY_TILE(mm_scalar64_adx_square_tile);
 constexpr decltype(&mm_scalar64_adx_redc_tile_1) kRedcTile[] = MANYMOD_BY_TILE(mm_scalar64_adx_redc_tile);
 
-/// Calls visit(position, width) for tiles of nearly equal width <= kUnrolledLimbs that cover `limbs`: a narrow
-/// last tile would waste its rows' fixed cost.
+/// Calls visit(position, width) for tiles of nearly equal width <= kUnrolledLimbs that cover `limbs`: a
+/// narrow last tile would waste its rows' fixed cost.
 template <class Visit>
 void for_each_tile(std::size_t limbs, Visit visit) {
   const std::size_t tiles = (limbs + kUnrolledLimbs - 1) / kUnrolledLimbs;
@@ -67,7 +68,8 @@ void for_each_tile(std::size_t limbs, Visit visit) {
 
 void product(Limb* t, const Limb* a, std::size_t a_size, const Limb* b, std::size_t b_size) {
   std::fill_n(t, b_size, Limb{0});
-  for_each_tile(a_size, [&](std::size_t i, std::size_t width) { kProductTile[width](t + i, a + i, b, b_size); });
+  for_each_tile(a_size,
+                [&](std::size_t i, std::size_t width) { kProductTile[width](t + i, a + i, b, b_size); });
 }
 
 void square(Limb* t, const Limb* a, std::size_t size) {
@@ -80,9 +82,8 @@ void square(Limb* t, const Limb* a, std::size_t size) {
 
 void reduce(Limb* r, Limb* t, const Limb* n, Limb n0, std::size_t limbs) {
   Limb carry = 0;
-  for_each_tile(limbs, [&](std::size_t i, std::size_t width) {
-    carry = kRedcTile[width](t + i, n, n0, limbs, carry);
-  });
+  for_each_tile(
+      limbs, [&](std::size_t i, std::size_t width) { carry = kRedcTile[width](t + i, n, n0, limbs, carry); });
   mm_scalar64_adx_subtract_bit(r, t + limbs, n, limbs, carry);
 }
 
@@ -110,12 +111,13 @@ void select_block(Limb* r, const Limb* table, std::size_t entries, std::size_t s
 /// The last 1 to 3 limbs of an entry, by loads that read only those.
 void select_tail(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t index,
                  std::size_t limbs) {
-  const __m256i lanes = _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(limbs)),
-                                           _mm256_set_epi64x(3, 2, 1, 0));
+  const __m256i lanes =
+      _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(limbs)), _mm256_set_epi64x(3, 2, 1, 0));
   __m256i sum = _mm256_setzero_si256();
   for (std::size_t entry = 0; entry < entries; ++entry) {
     const auto* source = reinterpret_cast<const long long*>(table + entry * stride);
-    sum = _mm256_or_si256(sum, _mm256_and_si256(match_mask(entry, index), _mm256_maskload_epi64(source, lanes)));
+    sum = _mm256_or_si256(sum,
+                          _mm256_and_si256(match_mask(entry, index), _mm256_maskload_epi64(source, lanes)));
   }
   _mm256_maskstore_epi64(reinterpret_cast<long long*>(r), lanes, sum);
 }
@@ -127,7 +129,8 @@ void select(Limb* r, const Limb* table, std::size_t entries, std::size_t stride,
   for (; i + kWide * kVectorLimbs <= words; i += kWide * kVectorLimbs) {
     select_block<kWide>(r + i, table + i, entries, stride, index);
   }
-  for (; i + kVectorLimbs <= words; i += kVectorLimbs) select_block<1>(r + i, table + i, entries, stride, index);
+  for (; i + kVectorLimbs <= words; i += kVectorLimbs)
+    select_block<1>(r + i, table + i, entries, stride, index);
   if (i < words) select_tail(r + i, table + i, entries, stride, index, words - i);
 }
 

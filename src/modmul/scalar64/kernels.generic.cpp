@@ -41,7 +41,8 @@ void square(Limb* t, const Limb* a, std::size_t size) {
   }
 }
 
-/// t += M n with M chosen so that t mod R = 0; returns the carry out of t[2L).  The quotient t / R stays in t[L..2L).
+/// t += M n with M chosen so that t mod R = 0; returns the carry out of t[2L).  The quotient t / R stays in
+/// t[L..2L).
 Limb add_quotient_multiples(Limb* t, const Limb* n, Limb n0, std::size_t limbs) {
   Limb carry = 0;
   for (std::size_t i = 0; i < limbs; ++i) {

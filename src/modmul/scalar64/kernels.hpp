@@ -8,7 +8,8 @@
 
 namespace manymod::scalar64 {
 
-/// Sizes up to this have an unrolled multiplication; larger ones are built from tiles of at most this many limbs.
+/// Sizes up to this have an unrolled multiplication; larger ones are built from tiles of at most this many
+/// limbs.
 inline constexpr std::size_t kUnrolledLimbs = 8;
 
 /// Reading one table entry by `select` costs about kScanCost / L Montgomery products of L limbs.
@@ -30,8 +31,8 @@ struct Kernels {
   void (*square)(Limb* t, const Limb* a, std::size_t size);
   /// r = t / R mod n up to one multiple of n: 0 <= r < R, and r <= n + t div R.  t[0 .. 2L) is destroyed.
   void (*reduce)(Limb* r, Limb* t, const Limb* n, Limb n0, std::size_t limbs);
-  /// r[0..words) = table[index * stride ..], index < entries. Every entry is read: neither branch nor address depends
-  /// on the index.
+  /// r[0..words) = table[index * stride ..], index < entries. Every entry is read: neither branch nor address
+  /// depends on the index.
   void (*select)(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t words,
                  std::size_t index);
 };

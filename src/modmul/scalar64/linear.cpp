@@ -5,7 +5,8 @@
 
 namespace manymod::scalar64 {
 
-unsigned parts_needed(Operation op, bool shared_modulus) {
+unsigned parts_needed(Operation op, TimingClass timing, bool shared_modulus) {
+  if (timing == TimingClass::secret) return Modulus::kMontgomery;
   switch (op) {
     case Operation::addmod:
     case Operation::submod:
@@ -24,17 +25,24 @@ unsigned parts_needed(Operation op, bool shared_modulus) {
   return Modulus::kMontgomery;
 }
 
-void finish_item(const Job& job, std::size_t item, std::span<Limb> residue, std::span<const Limb> modulus,
-                 Limb invertible) {
+void finish_item(const Job& job, std::size_t item, std::span<const Limb> residue,
+                 std::span<const Limb> modulus) {
+  store_result(job, item, residue, modulus);
+  job.status[item] = ItemStatus::ok;
+}
+
+void finish_item_if(const Job& job, std::size_t item, std::span<Limb> residue, std::span<const Limb> modulus,
+                    Limb invertible) {
   const Limb mask = word::mask_from_bit(invertible);
   for (Limb& limb : residue) limb &= mask;
   store_result(job, item, residue, modulus);
-  job.status[item] = static_cast<ItemStatus>((invertible ^ 1) * static_cast<Limb>(ItemStatus::not_invertible));
+  job.status[item] =
+      static_cast<ItemStatus>((invertible ^ 1) * static_cast<Limb>(ItemStatus::not_invertible));
 }
 
 void run_add_sub_neg(const BucketRun& run) {
   const Job& job = run.job;
-  ModulusCursor moduli(run.kernels, job, run.limbs, parts_needed(job.op, job.shared != nullptr));
+  ModulusCursor moduli(run.kernels, job, run.limbs, parts_needed(job));
   limbs::Buffer operands(2 * run.limbs);
   limbs::Buffer scratch;
   const std::span<Limb> x = operands.part(0, run.limbs);
@@ -59,10 +67,11 @@ void run_add_sub_neg(const BucketRun& run) {
 void run_mul_sqr(const BucketRun& run) {
   const Job& job = run.job;
   const bool square = job.op == Operation::sqrmod;
-  ModulusCursor moduli(run.kernels, job, run.limbs, parts_needed(job.op, job.shared != nullptr));
+  ModulusCursor moduli(run.kernels, job, run.limbs, parts_needed(job));
   limbs::Buffer operands(2 * run.limbs);
   limbs::Buffer product(2 * run.limbs);
-  limbs::Buffer scratch(std::max(Divisor::scratch_limbs(2 * run.limbs), Montgomery::scratch_limbs(run.limbs)));
+  limbs::Buffer scratch(
+      std::max(Divisor::scratch_limbs(2 * run.limbs), Montgomery::scratch_limbs(run.limbs)));
   const std::span<Limb> x = operands.part(0, run.limbs);
   const std::span<Limb> y = operands.part(run.limbs, run.limbs);
   for (const std::size_t item : run.items) {

@@ -4,10 +4,8 @@
 namespace manymod::scalar64 {
 
 void Modulus::assign(std::span<const Limb> n, unsigned parts) {
-  limbs_ = n.size();
+  value_ = n;
   parts_ = parts;
-  value_.require(limbs_);
-  std::copy(n.begin(), n.end(), value_.data());
   if (has(kDivisor)) divisor_.assign(n);
   if (!has(kMontgomery)) return;
   if (odd()) {
@@ -18,8 +16,9 @@ void Modulus::assign(std::span<const Limb> n, unsigned parts) {
   if (has_odd_part()) montgomery_.assign(split_.odd_part());
 }
 
-void Modulus::reduce_var(std::span<Limb> r, std::span<const Limb> x, bool negative, limbs::Buffer& scratch) const {
-  if (limbs::compare_var(x, value()) < 0) {
+void Modulus::reduce_var(std::span<Limb> r, std::span<const Limb> x, bool negative,
+                         limbs::Buffer& scratch) const {
+  if (limbs::less_var(x, value())) {
     limbs::copy_extend(r, x);
   } else {
     scratch.require(Divisor::scratch_limbs(x.size()));

@@ -22,12 +22,13 @@ class Modulus {
 
   explicit Modulus(const Kernels& kernels) : montgomery_(kernels) {}
 
-  /// Prepare `parts` for n (top limb not 0); storage is reused from call to call.
+  /// Prepare `parts` for n (top limb not 0). n itself is not copied and must stay; other storage is reused
+  /// from call to call.
   void assign(std::span<const Limb> n, unsigned parts);
 
-  [[nodiscard]] std::span<const Limb> value() const { return value_.first(limbs_); }
-  [[nodiscard]] std::size_t limbs() const { return limbs_; }
-  [[nodiscard]] bool odd() const { return (value_.data()[0] & 1) != 0; }
+  [[nodiscard]] std::span<const Limb> value() const { return value_; }
+  [[nodiscard]] std::size_t limbs() const { return value_.size(); }
+  [[nodiscard]] bool odd() const { return (value_[0] & 1) != 0; }
   /// A power of two has no odd part to compute with: its montgomery() is unset.
   [[nodiscard]] bool has_odd_part() const { return odd() || !split_.odd_part_is_one(); }
 
@@ -36,14 +37,13 @@ class Modulus {
   [[nodiscard]] const Montgomery& montgomery() const { return montgomery_; }  ///< modulo n, or n's odd part
   [[nodiscard]] const EvenSplit& split() const { return split_; }             ///< n even only
 
-  /// r = x mod n, 0 <= r < n, for |x| of any width. Variable time. Prepares a divisor of its own if there is none and
-  /// one is needed. r may overlap x.
+  /// r = x mod n, 0 <= r < n, for |x| of any width. Variable time. Prepares a divisor of its own if there is
+  /// none and one is needed. r may overlap x.
   void reduce_var(std::span<Limb> r, std::span<const Limb> x, bool negative, limbs::Buffer& scratch) const;
 
  private:
-  std::size_t limbs_ = 0;
+  std::span<const Limb> value_;
   unsigned parts_ = 0;
-  limbs::Buffer value_;
   Divisor divisor_;
   Montgomery montgomery_;
   EvenSplit split_;
@@ -52,12 +52,15 @@ class Modulus {
 /// A plan's shared modulus.
 class SharedModulus final : public PreparedModulus {
  public:
-  SharedModulus(const Kernels& kernels, std::span<const Limb> n, unsigned parts) : modulus_(kernels) {
-    modulus_.assign(n, parts);
+  SharedModulus(const Kernels& kernels, std::span<const Limb> n, unsigned parts)
+      : value_(n.size()), modulus_(kernels) {
+    std::copy(n.begin(), n.end(), value_.data());
+    modulus_.assign(value_.first(n.size()), parts);
   }
   [[nodiscard]] const Modulus& modulus() const { return modulus_; }
 
  private:
+  limbs::Buffer value_;
   Modulus modulus_;
 };
 

@@ -39,8 +39,8 @@ void Montgomery::assign(std::span<const Limb> n) {
 }
 
 void Montgomery::to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch) const {
-  // Horner's rule over chunks of L limbs, x = sum of c_i R^i: value <- value * R + c_i, all in Montgomery form.
-  // (c R^2 mod n + M n)/R < 2n for c < R, R^2 mod n < n.
+  // Horner's rule over chunks of L limbs, x = sum of c_i R^i: value <- value * R + c_i, all in Montgomery
+  // form. (c R^2 mod n + M n)/R < 2n for c < R, R^2 mod n < n.
   const std::span<Limb> value(r, limbs_);
   const std::span<Limb> digit(scratch + 2 * limbs_, limbs_);
   const std::size_t chunks = (x.size() + limbs_ - 1) / limbs_;

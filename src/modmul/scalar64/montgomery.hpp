@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Montgomery form on 64-bit limbs (Montgomery 1985): one odd modulus, and the multiplier that modexp/ is generic over.
+// Montgomery form on 64-bit limbs (Montgomery 1985): one odd modulus, and the multiplier that modexp/ is
+// generic over.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +10,18 @@
 
 #include "modmul/scalar64/kernels.hpp"
 #include "repr/limbs.hpp"
+#include "repr/verify.hpp"
 
 namespace manymod::scalar64 {
 
-/// An odd modulus n > 1 of L limbs (top limb not 0), prepared: R = 2^(64 L), n0 = -n^-1 mod 2^64, R mod n, R^2 mod n.
+/// An odd modulus n > 1 of L limbs (top limb not 0), prepared: R = 2^(64 L), n0 = -n^-1 mod 2^64, R mod n,
+/// R^2 mod n.
 ///
 /// Ranges. An element in Montgomery form is x R mod n, possibly plus a multiple of n ("almost reduced"):
 ///   L <= kUnrolledLimbs: 0 <= element < n;   L > kUnrolledLimbs: 0 <= element < R.
-/// Both are closed under mul and sqr: with a, b < R the reduction gives (a b + M n)/R < R + n, and one n is taken
-/// off where that reaches R.
-/// Timing: secret; only the limb count and the bit length of n decide time and addresses.
+/// Both are closed under mul and sqr: with a, b < R the reduction gives (a b + M n)/R < R + n, and one n is
+/// taken off where that reaches R. Timing: secret; only the limb count and the bit length of n decide time
+/// and addresses.
 class Montgomery {
  public:
   explicit Montgomery(const Kernels& kernels) : kernels_(&kernels) {}
@@ -37,7 +40,9 @@ class Montgomery {
   /// r = a b / R mod n (range: see above). r may be a or b.
   void mul(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
     if (limbs_ <= kUnrolledLimbs) {
+      MANYMOD_VERIFY_RANGE(at_most_n(a) || at_most_n(b));
       kernels_->unrolled_mul[limbs_](r, a, b, data_.data(), n0_);
+      MANYMOD_VERIFY_RANGE(limbs::less({r, limbs_}, modulus()) == 1);
     } else {
       kernels_->product(scratch, a, limbs_, b, limbs_);
       kernels_->reduce(r, scratch, data_.data(), n0_, limbs_);
@@ -46,7 +51,9 @@ class Montgomery {
   /// r = a^2 / R mod n. r may be a.
   void sqr(Limb* r, const Limb* a, Limb* scratch) const {
     if (limbs_ <= kUnrolledLimbs) {
+      MANYMOD_VERIFY_RANGE(at_most_n(a));
       kernels_->unrolled_sqr[limbs_](r, a, data_.data(), n0_);
+      MANYMOD_VERIFY_RANGE(limbs::less({r, limbs_}, modulus()) == 1);
     } else {
       kernels_->square(scratch, a, limbs_);
       kernels_->reduce(r, scratch, data_.data(), n0_, limbs_);
@@ -57,6 +64,8 @@ class Montgomery {
   void to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch) const;
   /// r = a b mod n, 0 <= r < n, for plain residues a, b < n. r may be a or b.
   void mul_plain(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
+    MANYMOD_VERIFY_RANGE(limbs::less({a, limbs_}, modulus()) == 1 &&
+                         limbs::less({b, limbs_}, modulus()) == 1);
     mul(r, a, b, scratch);
     mul(r, r, r_squared(), scratch);
     // With R^2 mod n < n the second product is below 2n.
@@ -72,10 +81,14 @@ class Montgomery {
   limbs::Buffer data_;  ///< n, R mod n, R^2 mod n: L limbs each; then scratch for assign
 
   [[nodiscard]] const Limb* r_squared() const { return data_.data() + 2 * limbs_; }
+#if MANYMOD_VERIFY
+  [[nodiscard]] bool at_most_n(const Limb* a) const { return limbs::less(modulus(), {a, limbs_}) == 0; }
+#endif
 };
 
-/// `lanes` independent elements multiplied side by side, lane after lane in memory: out-of-order cores overlap the
-/// carry chains of one lane with those of the next. Models the concept Multiplier (modexp/multiplier.hpp).
+/// `lanes` independent elements multiplied side by side, lane after lane in memory: out-of-order cores
+/// overlap the carry chains of one lane with those of the next. Models the concept Multiplier
+/// (modexp/multiplier.hpp).
 class MontgomeryLanes {
  public:
   /// The moduli, one per lane and all of one limb count, must outlive this object.
@@ -85,16 +98,20 @@ class MontgomeryLanes {
   [[nodiscard]] std::size_t lanes() const { return moduli_.size(); }
   [[nodiscard]] std::size_t words() const { return words_ * lanes(); }
   /// One of the lanes on its own.
-  [[nodiscard]] MontgomeryLanes single(std::size_t lane) const { return {moduli_.subspan(lane, 1), scratch_}; }
+  [[nodiscard]] MontgomeryLanes single(std::size_t lane) const {
+    return {moduli_.subspan(lane, 1), scratch_};
+  }
 
   void mul(Limb* r, const Limb* a, const Limb* b) const {
-    for_each_lane([&](std::size_t lane, std::size_t at) { moduli_[lane]->mul(r + at, a + at, b + at, scratch_); });
+    for_each_lane(
+        [&](std::size_t lane, std::size_t at) { moduli_[lane]->mul(r + at, a + at, b + at, scratch_); });
   }
   void sqr(Limb* r, const Limb* a) const {
     for_each_lane([&](std::size_t lane, std::size_t at) { moduli_[lane]->sqr(r + at, a + at, scratch_); });
   }
   void set_one(Limb* r) const {
-    for_each_lane([&](std::size_t lane, std::size_t at) { std::copy_n(moduli_[lane]->one(), words_, r + at); });
+    for_each_lane(
+        [&](std::size_t lane, std::size_t at) { std::copy_n(moduli_[lane]->one(), words_, r + at); });
   }
   void gather(Limb* r, const Limb* table, std::span<const std::uint32_t> indices) const {
     for_each_lane([&](std::size_t lane, std::size_t at) {
@@ -111,7 +128,8 @@ class MontgomeryLanes {
       std::copy_n(table + indices[lane] * words_, words_, r + at);
     });
   }
-  void select_shared(Limb* r, const Limb* table, std::size_t entries, std::span<const std::uint32_t> indices) const {
+  void select_shared(Limb* r, const Limb* table, std::size_t entries,
+                     std::span<const std::uint32_t> indices) const {
     for_each_lane([&](std::size_t lane, std::size_t at) {
       kernels().select(r + at, table, entries, words_, words_, indices[lane]);
     });

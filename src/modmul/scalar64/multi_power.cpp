@@ -16,7 +16,7 @@ class MultiPowerRun {
   explicit MultiPowerRun(const BucketRun& run)
       : run_(run),
         job_(run.job),
-        moduli_(run.kernels, run.job, run.limbs, parts_needed(run.job.op, run.job.shared != nullptr)),
+        moduli_(run.kernels, run.job, run.limbs, parts_needed(run.job)),
         exponents_(run.job.terms) {}
 
   void run() {
@@ -65,7 +65,7 @@ class MultiPowerRun {
       if (!power_two(two_power, split.ring(), bits)) return false;
       split.combine(value, odd_power, two_power);
     }
-    finish_item(job_, item, value, n.value(), invertible);
+    finish_item_if(job_, item, value, n.value(), invertible);
     return true;
   }
 
@@ -86,8 +86,8 @@ class MultiPowerRun {
     const MontgomeryLanes lanes(lane, scratch_.data());
     elements_.require(job_.terms * mont.limbs());
     for (std::size_t term = 0; term < job_.terms; ++term) {
-      mont.to_montgomery(elements_.data() + term * mont.limbs(), bases_.part(term * run_.limbs, run_.limbs), false,
-                         scratch_.data());
+      mont.to_montgomery(elements_.data() + term * mont.limbs(), bases_.part(term * run_.limbs, run_.limbs),
+                         false, scratch_.data());
     }
     if (!power(r, lanes, bits)) return false;
     mont.from_montgomery(r.data(), r.data(), scratch_.data());
@@ -97,7 +97,8 @@ class MultiPowerRun {
   bool power_two(std::span<Limb> r, const PowerOfTwoRing& ring, std::size_t bits) {
     elements_.require(job_.terms * ring.words());
     for (std::size_t term = 0; term < job_.terms; ++term) {
-      ring.reduce(elements_.part(term * ring.words(), ring.words()), bases_.part(term * run_.limbs, run_.limbs), false);
+      ring.reduce(elements_.part(term * ring.words(), ring.words()),
+                  bases_.part(term * run_.limbs, run_.limbs), false);
     }
     return power(r, ring, bits);
   }

@@ -19,8 +19,11 @@ struct BucketRun {
   std::size_t limbs;  ///< of every modulus in the bucket
 };
 
-/// Parts of a modulus that an operation works with.
-unsigned parts_needed(Operation op, bool shared_modulus);
+/// Parts of a modulus that an operation works with. Class secret never divides: the divisor is variable time.
+unsigned parts_needed(Operation op, TimingClass timing, bool shared_modulus);
+inline unsigned parts_needed(const Job& job) {
+  return parts_needed(job.op, job.timing, job.shared != nullptr);
+}
 
 void run_add_sub_neg(const BucketRun& run);
 void run_mul_sqr(const BucketRun& run);
@@ -32,11 +35,13 @@ void run_fixed_base_power(const BucketRun& run);
 /// Items whose inverses are computed together with one inversion (shared modulus, class public).
 inline constexpr std::size_t kInversionBlock = 64;
 
-/// Lanes that pay for `limbs` limbs: short carry chains leave the multiplier idle unless a second one fills in.
+/// Lanes that pay for `limbs` limbs: short carry chains leave the multiplier idle unless a second one fills
+/// in.
 std::size_t lanes_for(std::size_t limbs);
 
-std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base, std::span<const Limb> modulus,
-                                           std::size_t exponent_bits, TimingClass timing);
+std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base,
+                                           std::span<const Limb> modulus, std::size_t exponent_bits,
+                                           TimingClass timing);
 
 /// Inverses modulo one modulus after another, odd or even.
 class Inverter {
@@ -56,9 +61,13 @@ class Inverter {
   Limb invert_even_var(std::span<Limb> r, std::span<const Limb> x);
 };
 
-/// Record an item's outcome, without a branch on it: the residue and status ok, or where `invertible` is 0 (else 1),
-/// 0 and not_invertible. The residue is overwritten.
-void finish_item(const Job& job, std::size_t item, std::span<Limb> residue, std::span<const Limb> modulus,
-                 Limb invertible = 1);
+/// Store an item's residue, with status ok.
+void finish_item(const Job& job, std::size_t item, std::span<const Limb> residue,
+                 std::span<const Limb> modulus);
+
+/// The same where `invertible` is 1; where it is 0, store 0 and status not_invertible. No branch on it. The
+/// residue is overwritten.
+void finish_item_if(const Job& job, std::size_t item, std::span<Limb> residue, std::span<const Limb> modulus,
+                    Limb invertible);
 
 }  // namespace manymod::scalar64

@@ -10,7 +10,8 @@
 namespace manymod::scalar64 {
 namespace {
 
-/// Below this length the pattern of ones decides: sliding windows of one item beat fixed windows of several lanes.
+/// Below this length the pattern of ones decides: sliding windows of one item beat fixed windows of several
+/// lanes.
 constexpr std::size_t kShortExponentBits = 48;
 
 bool exponent_is_negative(const Job& job, std::size_t item) {
@@ -23,7 +24,8 @@ class PowerRun {
   explicit PowerRun(const BucketRun& run)
       : run_(run), job_(run.job), scratch_(Montgomery::scratch_limbs(run.limbs)) {
     lanes_ = lanes_for(run.limbs);
-    for (std::size_t lane = 0; job_.shared == nullptr && lane < lanes_; ++lane) own_.emplace_back(run.kernels);
+    for (std::size_t lane = 0; job_.shared == nullptr && lane < lanes_; ++lane)
+      own_.emplace_back(run.kernels);
     if (job_.timing == TimingClass::public_ && job_.y.broadcast()) {
       schedule_ = best_sliding_schedule(job_.y.magnitude(0));
     }
@@ -59,11 +61,12 @@ class PowerRun {
 
   const Modulus& modulus_of(std::size_t item, std::size_t lane) {
     if (job_.shared != nullptr) return static_cast<const SharedModulus*>(job_.shared)->modulus();
-    own_[lane].assign(job_.modulus.magnitude(item).first(run_.limbs), parts_needed(job_.op, false));
+    own_[lane].assign(job_.modulus.magnitude(item).first(run_.limbs), parts_needed(job_));
     return own_[lane];
   }
 
-  /// The base of an item in Montgomery form, inverted for a negative exponent. Returns 0 if that has no inverse.
+  /// The base of an item in Montgomery form, inverted for a negative exponent. Returns 0 if that has no
+  /// inverse.
   Limb load_base(Limb* r, std::size_t item, const Modulus& n) {
     const Montgomery& mont = n.montgomery();
     mont.to_montgomery(r, job_.x.magnitude(item), job_.x.is_negative(item), scratch_.data());
@@ -101,7 +104,7 @@ class PowerRun {
     for (std::size_t lane = 0; lane < group.size(); ++lane) {
       const std::span<Limb> result = element_.part(lane * limbs, limbs);
       montgomery[lane]->from_montgomery(result.data(), result.data(), scratch_.data());
-      finish_item(job_, group[lane], result, moduli[lane]->value(), invertible[lane]);
+      finish_item_if(job_, group[lane], result, moduli[lane]->value(), invertible[lane]);
     }
   }
 
@@ -109,7 +112,8 @@ class PowerRun {
   bool raise(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
     if (job_.timing == TimingClass::secret) {
       const std::size_t bits = job_.y.width * kLimbBits;
-      return raise_fixed(lanes, exponents, bits, fixed_window_width(bits, kScanCost / static_cast<double>(run_.limbs)));
+      return raise_fixed(lanes, exponents, bits,
+                         fixed_window_width(bits, kScanCost / static_cast<double>(run_.limbs)));
     }
     if (schedule_) return raise_sliding(lanes, *schedule_);
     std::size_t bits = 0;
@@ -119,8 +123,8 @@ class PowerRun {
     return raise_fixed(lanes, exponents, bits, fixed_window_width(bits, 0));
   }
 
-  bool raise_fixed(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents, std::size_t bits,
-                   std::size_t width) {
+  bool raise_fixed(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents,
+                   std::size_t bits, std::size_t width) {
     workspace_.require(fixed_window_workspace(lanes, width));
     return fixed_window_power(lanes, element_.data(), element_.data(), exponents, bits, width, job_.timing,
                               workspace_.data(), job_.stop);
@@ -128,7 +132,8 @@ class PowerRun {
 
   bool raise_sliding(const MontgomeryLanes& lanes, const SlidingSchedule& schedule) {
     workspace_.require(sliding_window_workspace(lanes, schedule));
-    return sliding_window_power(lanes, element_.data(), element_.data(), schedule, workspace_.data(), job_.stop);
+    return sliding_window_power(lanes, element_.data(), element_.data(), schedule, workspace_.data(),
+                                job_.stop);
   }
 
   bool raise_one_by_one(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
@@ -168,16 +173,19 @@ class PowerRun {
       const MontgomeryLanes lanes(lane, scratch_.data());
       mont.to_montgomery(odd_power.data(), x, false, scratch_.data());
       workspace_.require(sliding_window_workspace(lanes, schedule));
-      if (!sliding_window_power(lanes, odd_power.data(), odd_power.data(), schedule, workspace_.data(), job_.stop)) return;
+      if (!sliding_window_power(lanes, odd_power.data(), odd_power.data(), schedule, workspace_.data(),
+                                job_.stop))
+        return;
       mont.from_montgomery(odd_power.data(), odd_power.data(), scratch_.data());
     }
     split.ring().reduce(two_power, x, false);
     workspace_.require(sliding_window_workspace(split.ring(), schedule));
-    if (!sliding_window_power(split.ring(), two_power.data(), two_power.data(), schedule, workspace_.data(), job_.stop)) {
+    if (!sliding_window_power(split.ring(), two_power.data(), two_power.data(), schedule, workspace_.data(),
+                              job_.stop)) {
       return;
     }
     split.combine(x, odd_power, two_power);
-    finish_item(job_, item, x, n.value(), invertible);
+    finish_item_if(job_, item, x, n.value(), invertible);
   }
 };
 

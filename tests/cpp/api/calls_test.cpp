@@ -17,9 +17,9 @@ namespace {
 
 using Limbs = std::vector<std::uint64_t>;
 
-// powmod of `count` items modulo 2^(64 width) - 1 with exponents of `exponent_width` full limbs: x = 2, so that the
-// result 2^(e mod 64 width) is known; e = 2^(64 exponent_width) - 1 = -1 + 2^k gives a shift of 64 width - 1 when
-// 64 width divides 2^(64 exponent_width).
+// powmod of `count` items modulo 2^(64 width) - 1 with exponents of `exponent_width` full limbs: x = 2, so
+// that the result 2^(e mod 64 width) is known; e = 2^(64 exponent_width) - 1 = -1 + 2^k gives a shift of 64
+// width - 1 when 64 width divides 2^(64 exponent_width).
 struct PowersOfTwo {
   PowersOfTwo(std::size_t count_in, std::size_t width_in, std::size_t exponent_width_in)
       : count(count_in),
@@ -33,7 +33,8 @@ struct PowersOfTwo {
 
   mm_call call() {
     return make_call({x.data(), 1, 1, 0, nullptr}, {y.data(), 1, exponent_width, 0, nullptr},
-                     {n.data(), 1, width, 0, nullptr}, {result.data(), count, width, 0, nullptr}, statuses.data());
+                     {n.data(), 1, width, 0, nullptr}, {result.data(), count, width, 0, nullptr},
+                     statuses.data());
   }
 
   [[nodiscard]] Limbs item(std::size_t i) const {
@@ -179,7 +180,8 @@ TEST(Calls, SeveralThreadsOnOnePlan) {
   for (std::size_t user = 0; user < 4; ++user) {
     users.emplace_back([&, user] {
       for (int round = 0; round < 20; ++round) {
-        PowersOfTwo powers(user % 2 == 0 ? 3 : 200, user < 2 ? 8 : 4, 8);  // two moduli take turns in the plan
+        PowersOfTwo powers(user % 2 == 0 ? 3 : 200, user < 2 ? 8 : 4,
+                           8);  // two moduli take turns in the plan
         const mm_call call = powers.call();
         if (mm_plan_run(plan.get(), &call) != MM_OK || !powers.all_right()) ++wrong;
       }
@@ -216,7 +218,8 @@ TEST(Calls, SharedPlanFollowsItsModulus) {
   const PlanPointer plan = make_plan(plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, 128, MM_MODULUS_SHARED));
   const Integers x({-1234, 5678});
   const Integers y({4321});
-  for (const std::int64_t modulus : {101, 101, 103, -103, 1, 0, 101, 1LL << 40, 65536}) {
+  for (const std::int64_t modulus :
+       std::vector<std::int64_t>{101, 101, 103, -103, 1, 0, 101, 1LL << 40, 65536}) {
     const Integers n({modulus}, 2);
     Integers result({9, 9}, 2);
     const mm_call call = make_call(x.view(), y.view(), n.view(), result.result());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every (x, y, modulus) of small size through the C ABI, for every operation, usable variant and timing class.
+// Every (x, y, modulus) of small size through the C ABI, for every operation, usable variant and timing
+// class.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -27,7 +28,8 @@ struct Triples {
 
 bool has_y(mm_op op) { return op != MM_OP_NEGMOD && op != MM_OP_SQRMOD && op != MM_OP_INVMOD; }
 
-// All x and y of at most the modulus's size, of both signs: bases and exponents above, at and below the modulus.
+// All x and y of at most the modulus's size, of both signs: bases and exponents above, at and below the
+// modulus.
 Triples triples_of(mm_op op, mm_timing timing, std::int64_t n) {
   Triples all;
   const std::int64_t m = (n < 0 ? -n : n) + 1;
@@ -54,10 +56,10 @@ void expect_items(const Triples& all, const Integers& result, const std::vector<
     const auto value = result.value(i);
     ASSERT_TRUE(value.has_value()) << what << ": item " << i << " is no small integer";
     const Expected found{static_cast<mm_status>(statuses[i]), *value};
-    ASSERT_EQ(found, all.expected[i]) << what << ": x=" << all.x[i] << " y=" << all.y[i] << " n=" << all.n[i]
-                                      << ": got " << found.value << " " << mm_status_name(found.status)
-                                      << ", expected " << all.expected[i].value << " "
-                                      << mm_status_name(all.expected[i].status);
+    ASSERT_EQ(found, all.expected[i])
+        << what << ": x=" << all.x[i] << " y=" << all.y[i] << " n=" << all.n[i] << ": got " << found.value
+        << " " << mm_status_name(found.status) << ", expected " << all.expected[i].value << " "
+        << mm_status_name(all.expected[i].status);
   }
 }
 
@@ -128,16 +130,18 @@ TEST_P(Exhaustive, SharedModulusWithStrides) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Operations, Exhaustive,
-                         ::testing::Values(MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD, MM_OP_SQRMOD,
-                                           MM_OP_POWMOD, MM_OP_INVMOD),
-                         [](const auto& tested) {
-                           constexpr const char* kNames[] = {"addmod", "submod", "negmod", "mulmod",
-                                                             "sqrmod", "powmod", "invmod"};
-                           return std::string(kNames[tested.param]);
-                         });
+std::string test_name(const ::testing::TestParamInfo<mm_op>& tested) {
+  const std::vector<const char*> names{"addmod", "submod", "negmod", "mulmod", "sqrmod", "powmod", "invmod"};
+  return names.at(tested.param);
+}
 
-Expected python_product(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y, std::int64_t n) {
+INSTANTIATE_TEST_SUITE_P(Operations, Exhaustive,
+                         ::testing::Values(MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD,
+                                           MM_OP_SQRMOD, MM_OP_POWMOD, MM_OP_INVMOD),
+                         test_name);
+
+Expected python_product(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y,
+                        std::int64_t n) {
   if (n == 0) return {MM_ITEM_ZERO_MODULUS, 0};
   std::int64_t product = 1;
   for (std::size_t t = 0; t < x.size(); ++t) {
@@ -235,7 +239,8 @@ TEST(ExhaustiveFixedBase, AllBasesAndExponents) {
           mm_fixed_base* created = nullptr;
           const mm_view base_view = base.view();
           const mm_view modulus_view = modulus.view();
-          ASSERT_EQ(mm_fixed_base_create(&options, &base_view, &modulus_view, &created), MM_OK) << mm_last_error();
+          ASSERT_EQ(mm_fixed_base_create(&options, &base_view, &modulus_view, &created), MM_OK)
+              << mm_last_error();
           const FixedBasePointer fixed_base(created);
           for (std::size_t i = 0; i < all.y.size(); ++i) {
             all.x[i] = g;

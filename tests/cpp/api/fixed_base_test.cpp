@@ -17,7 +17,8 @@ class FixedBase : public ::testing::Test {
   }
 
   mm_status create(const mm_view& base, const mm_view& modulus) {
-    mm_fixed_base* created = reinterpret_cast<mm_fixed_base*>(&created);
+    int elsewhere = 0;
+    auto* created = reinterpret_cast<mm_fixed_base*>(&elsewhere);
     const mm_status status = mm_fixed_base_create(&options_, &base, &modulus, &created);
     EXPECT_EQ(status == MM_OK, created != nullptr);
     fixed_base_.reset(created);

@@ -79,7 +79,8 @@ TEST(Items, LastErrorNamesTheArgument) {
   EXPECT_STREQ(mm_last_error(), "modulus_bits is 0, expected 1 to 16384");
 }
 
-// x = 2^(64 k) + 1 and modulus 2^(64 m) - 1, where x^2 mod n is known in closed form: 2^(128 k mod 64 m) + 2^(64 k + 1) + 1.
+// x = 2^(64 k) + 1 and modulus 2^(64 m) - 1, where x^2 mod n is known in closed form: 2^(128 k mod 64 m) +
+// 2^(64 k + 1) + 1.
 TEST(Items, MixedWidthsKeepTheirOrder) {
   constexpr std::size_t kWidth = 20;
   constexpr std::size_t kCount = 500;
@@ -101,8 +102,9 @@ TEST(Items, MixedWidthsKeepTheirOrder) {
     options.variant = variant.name;
     const PlanPointer plan = make_plan(options);
     Limbs result(kCount * kWidth, 7);
-    const mm_call call = make_call({x.data(), kCount, kWidth, 0, nullptr}, {}, {n.data(), kCount, kWidth, 0, nullptr},
-                                   {result.data(), kCount, kWidth, 0, nullptr});
+    const mm_call call =
+        make_call({x.data(), kCount, kWidth, 0, nullptr}, {}, {n.data(), kCount, kWidth, 0, nullptr},
+                  {result.data(), kCount, kWidth, 0, nullptr});
     ASSERT_EQ(mm_plan_run(plan.get(), &call), MM_OK) << mm_last_error();
     EXPECT_EQ(result, expected) << variant.name;
   }
@@ -139,12 +141,13 @@ TEST(Items, InPlace) {
   const std::vector<std::int64_t> x{3, -4, 5, 100, -7, 12};
   const std::vector<std::int64_t> y{6, 7, -8, -1, 3, 5};
   const std::vector<std::int64_t> n{11, -13, 17, 101, -9, 5};
-  for (const mm_op op : {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD, MM_OP_SQRMOD, MM_OP_POWMOD, MM_OP_INVMOD}) {
+  for (const mm_op op :
+       {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD, MM_OP_SQRMOD, MM_OP_POWMOD, MM_OP_INVMOD}) {
     for (int replaced = 0; replaced < 3; ++replaced) {
       Integers operands[3] = {Integers(x, 2), Integers(y, 2), Integers(n, 2)};
       const PlanPointer plan = make_plan(plan_options(op));
-      const mm_call call = make_call(operands[0].view(), operands[1].view(), operands[2].view(),
-                                     operands[replaced].result());
+      const mm_call call =
+          make_call(operands[0].view(), operands[1].view(), operands[2].view(), operands[replaced].result());
       ASSERT_EQ(mm_plan_run(plan.get(), &call), MM_OK) << mm_last_error();
       for (std::size_t i = 0; i < x.size(); ++i) {
         EXPECT_EQ(operands[replaced].value(i), python_operation(op, x[i], y[i], n[i]).value)

@@ -20,10 +20,13 @@ Enum enum_of(int number) {
 }
 
 mm_status create_status(const mm_plan_options& options) {
-  mm_plan* plan = reinterpret_cast<mm_plan*>(&plan);
+  int elsewhere = 0;
+  auto* plan = reinterpret_cast<mm_plan*>(&elsewhere);
   const mm_status status = mm_plan_create(&options, &plan);
   EXPECT_EQ(status == MM_OK, plan != nullptr);
-  if (status != MM_OK) EXPECT_STRNE(mm_last_error(), "");
+  if (status != MM_OK) {
+    EXPECT_STRNE(mm_last_error(), "");
+  }
   mm_plan_destroy(plan);
   return status;
 }
@@ -71,8 +74,8 @@ TEST(PlanMisuse, EnumValues) {
 }
 
 TEST(PlanMisuse, ModulusBits) {
-  for (const std::size_t bits : {std::size_t{0}, std::size_t{MM_MAX_MODULUS_BITS} + 1,
-                                 std::numeric_limits<std::size_t>::max()}) {
+  for (const std::size_t bits :
+       {std::size_t{0}, std::size_t{MM_MAX_MODULUS_BITS} + 1, std::numeric_limits<std::size_t>::max()}) {
     EXPECT_EQ(create_status(plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, bits)), MM_ERR_ARGUMENT) << bits;
   }
   EXPECT_EQ(create_status(plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, 1)), MM_OK);
@@ -180,8 +183,12 @@ TEST_F(CallMisuse, Counts) {
 TEST_F(CallMisuse, WidthsAndStrides) {
   const mm_call good = call_;
   for (const auto pointer : {&mm_call::x, &mm_call::y, &mm_call::modulus}) {
-    for (const auto& [width, stride] : {std::pair<std::size_t, std::size_t>{0, 2}, {2, 1}, {SIZE_MAX, SIZE_MAX},
-                                        {2, SIZE_MAX}, {2, SIZE_MAX / 8}, {SIZE_MAX / 8, 0}}) {
+    for (const auto& [width, stride] : {std::pair<std::size_t, std::size_t>{0, 2},
+                                        {2, 1},
+                                        {SIZE_MAX, SIZE_MAX},
+                                        {2, SIZE_MAX},
+                                        {2, SIZE_MAX / 8},
+                                        {SIZE_MAX / 8, 0}}) {
       call_ = good;
       (call_.*pointer).width = width;
       (call_.*pointer).stride = stride;
@@ -277,7 +284,7 @@ TEST_F(CallMisuse, SignsAndStatusesMayNotOverlap) {
 }
 
 TEST_F(CallMisuse, ColumnsOfOneTableDoNotOverlap) {
-  std::vector<std::uint64_t> table(3 * 8, 0);
+  std::vector<std::uint64_t> table(24, 0);
   for (std::size_t i = 0; i < 3; ++i) {
     table[8 * i] = 5;
     table[8 * i + 2] = 6;

@@ -22,8 +22,8 @@ struct DestroyFixedBase {
 };
 using FixedBasePointer = std::unique_ptr<mm_fixed_base, DestroyFixedBase>;
 
-inline mm_plan_options plan_options(mm_op op, mm_timing timing = MM_TIMING_PUBLIC, std::size_t modulus_bits = 64,
-                                    mm_modulus_kind kind = MM_MODULUS_EACH) {
+inline mm_plan_options plan_options(mm_op op, mm_timing timing = MM_TIMING_PUBLIC,
+                                    std::size_t modulus_bits = 64, mm_modulus_kind kind = MM_MODULUS_EACH) {
   mm_plan_options options{};
   options.struct_size = sizeof options;
   options.op = op;

@@ -26,9 +26,7 @@ class Integers {
   }
 
   [[nodiscard]] std::size_t size() const { return negative_.size(); }
-  [[nodiscard]] mm_view view() const {
-    return {limbs_.data(), size(), width_, stride_, negative_.data()};
-  }
+  [[nodiscard]] mm_view view() const { return {limbs_.data(), size(), width_, stride_, negative_.data()}; }
   [[nodiscard]] mm_result result() { return {limbs_.data(), size(), width_, stride_, negative_.data()}; }
 
   /// Item i, or nothing if it is wider than an int64 or a negative zero.

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slow big-integer arithmetic that shares no code with the library: 32-bit digits, schoolbook product,
+// bit-by-bit remainder. And generators of integers that sit on edges.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+namespace naive {
+
+using Limbs = std::vector<std::uint64_t>;
+using Digits = std::vector<std::uint32_t>;
+
+inline Digits digits(std::span<const std::uint64_t> limbs) {
+  Digits out;
+  for (const std::uint64_t limb : limbs) {
+    out.push_back(static_cast<std::uint32_t>(limb));
+    out.push_back(static_cast<std::uint32_t>(limb >> 32));
+  }
+  return out;
+}
+
+inline Limbs limbs(const Digits& digits, std::size_t count) {
+  Limbs out(count, 0);
+  for (std::size_t i = 0; i < digits.size() && i / 2 < count; ++i) {
+    out[i / 2] |= std::uint64_t{digits[i]} << (32 * (i % 2));
+  }
+  return out;
+}
+
+inline Digits multiply(const Digits& a, const Digits& b) {
+  Digits product(a.size() + b.size(), 0);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::uint64_t carry = 0;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      carry += std::uint64_t{a[i]} * b[j] + product[i + j];
+      product[i + j] = static_cast<std::uint32_t>(carry);
+      carry >>= 32;
+    }
+    product[i + b.size()] = static_cast<std::uint32_t>(carry);
+  }
+  return product;
+}
+
+inline bool at_least(const Digits& a, const Digits& b) {
+  for (std::size_t i = a.size() > b.size() ? a.size() : b.size(); i-- > 0;) {
+    const std::uint32_t x = i < a.size() ? a[i] : 0;
+    const std::uint32_t y = i < b.size() ? b[i] : 0;
+    if (x != y) return x > y;
+  }
+  return true;
+}
+
+/// a mod n by shifting in one bit after the other and subtracting n where it fits.
+inline Digits remainder(const Digits& a, const Digits& n) {
+  Digits r(n.size() + 1, 0);
+  for (std::size_t bit = 32 * a.size(); bit-- > 0;) {
+    std::uint32_t in = (a[bit / 32] >> (bit % 32)) & 1;
+    for (std::uint32_t& digit : r) {
+      const std::uint32_t out = digit >> 31;
+      digit = (digit << 1) | in;
+      in = out;
+    }
+    if (!at_least(r, n)) continue;
+    std::int64_t borrow = 0;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      borrow += std::int64_t{r[i]} - (i < n.size() ? n[i] : 0);
+      r[i] = static_cast<std::uint32_t>(borrow);
+      borrow >>= 32;
+    }
+  }
+  return r;
+}
+
+/// a b mod n as limbs of n's count.
+inline Limbs multiply_mod(const Limbs& a, const Limbs& b, const Limbs& n) {
+  return limbs(remainder(multiply(digits(a), digits(b)), digits(n)), n.size());
+}
+
+inline Limbs reduce(const Limbs& a, const Limbs& n) {
+  return limbs(remainder(digits(a), digits(n)), n.size());
+}
+
+inline Limbs power_mod(const Limbs& base, const Limbs& exponent, const Limbs& n) {
+  Limbs one(n.size(), 0);
+  one[0] = 1;
+  Limbs result = reduce(one, n);
+  for (std::size_t bit = 64 * exponent.size(); bit-- > 0;) {
+    result = multiply_mod(result, result, n);
+    if ((exponent[bit / 64] >> (bit % 64) & 1) != 0) result = multiply_mod(result, base, n);
+  }
+  return result;
+}
+
+/// Limbs drawn from the patterns that break carries: zeros, ones, single bits, long runs, and uniform ones.
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : engine_(seed) {}
+
+  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
+
+  std::uint64_t limb() {
+    switch (below(6)) {
+      case 0:
+        return 0;
+      case 1:
+        return ~std::uint64_t{0};
+      case 2:
+        return std::uint64_t{1} << below(64);
+      case 3:
+        return ~std::uint64_t{0} << below(64);
+      default:
+        return engine_();
+    }
+  }
+
+  Limbs number(std::size_t size) {
+    Limbs out(size);
+    for (std::uint64_t& value : out) value = limb();
+    return out;
+  }
+
+  /// Odd, top limb not 0, above 1.
+  Limbs odd_modulus(std::size_t size) {
+    Limbs out = number(size);
+    out.front() |= 1;
+    if (out.back() <= 1) out.back() = size == 1 ? 3 : std::uint64_t{1} << below(64);
+    return out;
+  }
+
+  /// Below n; n - 1 and 0 come up often.
+  Limbs residue(const Limbs& n) {
+    switch (below(8)) {
+      case 0:
+        return Limbs(n.size(), 0);
+      case 1: {
+        Limbs top = n;
+        --top[0];
+        return top;
+      }
+      default:
+        return reduce(number(n.size()), n);
+    }
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+}  // namespace naive

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""info, selftest, bench and the demo."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.python.cli_support import COMMAND, run
+
+import manymod
+
+DEMO = Path(__file__).parents[2] / "examples" / "demo.py"
+
+
+def test_info() -> None:
+    found = json.loads(run("info", "--json").out)
+    assert found["version"] == manymod.__version__
+    assert found["threads"] == manymod.get_threads()
+    assert found["devices"][0]["name"] == "cpu"
+    assert [variant["name"] for variant in found["variants"]] == [v.name for v in manymod.variants()]
+    assert all(variant["usable"] or variant["reason"] for variant in found["variants"])
+    assert any(variant["usable"] and "powmod" in variant["secret_ops"] for variant in found["variants"])
+    shown = run("info").out
+    for variant in manymod.variants():
+        assert variant.name in shown
+
+
+def test_help_and_version() -> None:
+    finished = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, check=True)
+    for command in ("info", "powmod", "mulmod", "invmod", "selftest", "bench"):
+        assert command in finished.stdout
+    assert manymod.__version__ in run("--version").out
+    assert "--resume" in run("powmod", "--help").out
+    assert run("nosuch").code == 2
+
+
+def test_selftest() -> None:
+    variant = next(variant.name for variant in manymod.variants() if variant.usable)
+    finished = run("selftest", "--variant", variant)
+    assert finished.code == 0, finished.out
+    assert " 0 wrong" in finished.out
+    for operation in ("addmod", "powmod", "invmod", "multi_powmod", "fixed_base_powmod"):
+        assert operation in finished.out
+    assert run("selftest", "--variant", "nosuch").code == 1
+
+
+def test_selftest_finds_a_wrong_answer_and_a_wrong_status(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = manymod.mulmod
+
+    def wrong(*operands: Any, **words: Any) -> Any:
+        values, statuses = right(*operands, **words)
+        values[0] += 1
+        return values, statuses
+
+    def silent(*operands: Any, **words: Any) -> Any:
+        values, statuses = right(*operands, **words)
+        return values, [0] * len(statuses)
+
+    for fault in (wrong, silent):
+        with monkeypatch.context() as patch:
+            patch.setattr(manymod, "mulmod", fault)
+            finished = run("selftest", "--op", "mulmod")
+        assert finished.code == 1
+        assert "mulmod(" in finished.err
+        assert "is (" in finished.err
+
+
+def test_bench(tmp_path: Path) -> None:
+    file = tmp_path / "bench.json"
+    finished = run(
+        "bench", "--quick", "--bits", "64,256", "--ops", "powmod,powmod_sec,mulmod", "--json", file
+    )
+    assert finished.code == 0, finished.err
+    report = json.loads(file.read_text())
+    assert report["versions"]["manymod"] == manymod.__version__
+    assert report["cpu"] == manymod.devices()[0].model
+    rows = {(row["op"], row["bits"], row["modulus"]): row for row in report["results"]}
+    assert len(rows) == 12
+    for row in rows.values():
+        assert row["checked"]
+        assert row["batch"] > 0
+        assert row["latency_us"] > 0
+        assert all(rate > 0 for rate in row["rates"].values())
+        assert set(row["rates"]) >= {"manymod", "manymod_mpz", "gmpy2"}
+        assert row["ratios"]["mpz_vs_gmpy2"] > 0
+    assert "mpz / gmpy2" in finished.out
+    assert report["versions"]["gmpy2_gmp"] in finished.out.replace("\n", " ")
+
+
+def test_bench_notices_wrong_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = manymod.powmod
+    monkeypatch.setattr(manymod, "powmod", lambda x, y, n, **words: right(x, [2] * len(x), n, **words))
+    finished = run("bench", "--quick", "--bits", "64", "--ops", "powmod")
+    assert finished.code == 1
+    assert "is wrong" in finished.err
+
+
+def test_bench_usage() -> None:
+    assert run("bench", "--ops", "nosuch").code == 2
+    assert run("bench", "--bits", "many").code == 2
+    assert run("bench", "--gmp", "/nosuch/libgmp.so").code == 2
+
+
+def test_demo() -> None:
+    finished = subprocess.run([sys.executable, DEMO, "--quick"], capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    assert "WRONG" not in finished.stdout
+    assert "verified" in finished.stdout
+    assert "answers are the same" in finished.stdout.replace("\n", " ")

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interrupted runs: what is kept, what is refused, and that the answer does not depend on it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.python.cli_support import leftovers, power_rows, read_table, run, start, write_table
+
+from manymod.cli import table as table_module
+
+POWMOD = ("--base", "b", "--exp", "e", "--mod", "n")
+#: Every batch is kept at once, and one thread makes a run long enough to be caught in the middle.
+SLOW = ("--batch-rows", 4, "--checkpoint", 0, "--threads", 1)
+BITS = 4096
+ROWS = 64
+
+
+@pytest.fixture(scope="module")
+def slow_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table that takes seconds, with a bad row early and one late."""
+    rows = power_rows(ROWS, BITS, seed=11)
+    rows[1]["n"], rows[-2]["b"] = "0", "?"
+    path = tmp_path_factory.mktemp("slow") / "in.csv"
+    write_table(path, rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(slow_table: Path) -> dict[str, bytes]:
+    """Outputs of runs that nobody interrupted."""
+    outputs = {}
+    for name in ("parquet", "csv", "jsonl", "arrow"):
+        out = slow_table.with_name(f"undisturbed.{name}")
+        assert run("powmod", slow_table, "-o", out, *POWMOD, *SLOW[:2]).code == 3
+        outputs[name] = out.read_bytes()
+    return outputs
+
+
+def interrupt(slow_table: Path, out: Path, number: signal.Signals) -> tuple[int, str]:
+    """Start a run, stop it once some batches are kept, and return its exit code and standard error."""
+    process = start("powmod", slow_table, "-o", out, *POWMOD, *SLOW)
+    journal = out.with_name(out.name + ".parts") / "journal.json"
+    deadline = time.monotonic() + 60
+    while not (journal.exists() and json.loads(journal.read_text())["batches"] >= 3):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    kept = json.loads(journal.read_text())
+    assert 3 <= kept["batches"] < ROWS // 4
+    assert not kept["complete"]
+    assert not out.exists()
+    return process.returncode, err
+
+
+@pytest.mark.parametrize("name", ["parquet", "csv", "jsonl", "arrow"])
+def test_killed_and_resumed(
+    tmp_path: Path, slow_table: Path, undisturbed: dict[str, bytes], name: str
+) -> None:
+    out = tmp_path / f"out.{name}"
+    code, _ = interrupt(slow_table, out, signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    finished = run("powmod", slow_table, "-o", out, *POWMOD, "--batch-rows", 4, "--resume")
+    assert finished.code == 3
+    assert "row 2: zero_modulus" in finished.err
+    assert f"row {ROWS - 1}: base_not_an_integer" in finished.err
+    assert out.read_bytes() == undisturbed[name]
+    assert leftovers(out) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_and_resumed(
+    tmp_path: Path, slow_table: Path, undisturbed: dict[str, bytes], number: signal.Signals
+) -> None:
+    out = tmp_path / "out.csv"
+    code, err = interrupt(slow_table, out, number)
+    assert code == 130
+    assert "interrupted" in err
+    assert "--resume" in err
+    again = ("powmod", slow_table, "-o", out, *POWMOD, "--batch-rows", 4)
+    refused = run(*again)
+    assert refused.code == 1
+    assert "--resume" in refused.err
+    assert "--restart" in refused.err
+    assert run(*again, "--resume").code == 3
+    assert out.read_bytes() == undisturbed["csv"]
+
+
+@pytest.fixture
+def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """A table and an output whose run failed after its last row: only the output is missing."""
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    write_table(table, power_rows(20, 128, seed=5))
+
+    def full(*_arguments: Any) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(table_module, "write_table", full)
+        finished = run("powmod", table, "-o", out, *POWMOD)
+    assert finished.code == 1
+    assert "No space left" in finished.err
+    assert not out.exists()
+    return table, out
+
+
+def test_a_complete_run_is_only_put_together(
+    stopped: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, out = stopped
+    with monkeypatch.context() as patch:
+        patch.setattr(table_module, "run_batch", None)
+        assert run("powmod", table, "-o", out, *POWMOD, "--resume").code == 0
+    assert len(read_table(out)) == 20
+    assert leftovers(out) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (("--mod", "12345"), "operands"),
+        (("--result", "r"), "result column"),
+        (("--secret",), "timing class"),
+        (("--batch-rows", 3), "batch"),
+        (("--result-format", "hex"), "result format"),
+    ],
+)
+def test_other_arguments_are_refused(stopped: tuple[Path, Path], change: tuple[Any, ...], named: str) -> None:
+    table, out = stopped
+    finished = run("powmod", table, "-o", out, *POWMOD, *change, "--resume")
+    assert finished.code == 1
+    assert f"({named} changed)" in finished.err
+    assert run("powmod", table, "-o", out, *POWMOD, *change, "--restart").code == 0
+    assert leftovers(out) == []
+
+
+def test_another_input_is_refused(stopped: tuple[Path, Path]) -> None:
+    table, out = stopped
+    table.write_text(table.read_text() + "9,1,1,3\n")
+    finished = run("powmod", table, "-o", out, *POWMOD, "--resume")
+    assert finished.code == 1
+    assert "input size, input modification time changed" in finished.err
+    assert run("powmod", table, "-o", out, *POWMOD, "--restart").code == 0
+    assert len(read_table(out)) == 21
+
+
+def test_threads_may_change(stopped: tuple[Path, Path]) -> None:
+    table, out = stopped
+    assert run("powmod", table, "-o", out, *POWMOD, "--resume", "--threads", 1).code == 0
+
+
+def test_damaged_parts_are_refused(stopped: tuple[Path, Path]) -> None:
+    table, out = stopped
+    parts = out.with_name(out.name + ".parts")
+    part = parts / "part-000000.arrow"
+    part.write_bytes(part.read_bytes()[:-1])
+    finished = run("powmod", table, "-o", out, *POWMOD, "--resume")
+    assert finished.code == 1
+    assert "damaged; use --restart" in finished.err
+    (parts / "journal.json").write_text("{")
+    assert run("powmod", table, "-o", out, *POWMOD, "--resume").code == 1
+    assert run("powmod", table, "-o", out, *POWMOD, "--restart").code == 0
+
+
+def test_a_folder_of_someone_else_is_left_alone(tmp_path: Path) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    write_table(table, power_rows(2, 64, seed=6))
+    theirs = tmp_path / "out.csv.parts"
+    theirs.mkdir()
+    (theirs / "letter.txt").write_text("mine")
+    for option in ((), ("--resume",), ("--restart",)):
+        finished = run("powmod", table, "-o", out, *POWMOD, *option)
+        assert finished.code == 1
+        assert "is in the way" in finished.err
+    assert [entry.name for entry in theirs.iterdir()] == ["letter.txt"]
+    shutil.rmtree(theirs)
+    assert run("powmod", table, "-o", out, *POWMOD, "--resume").code == 0
+
+
+def test_two_runs_at_once_are_refused(tmp_path: Path, slow_table: Path) -> None:
+    out = tmp_path / "out.csv"
+    process = start("powmod", slow_table, "-o", out, *POWMOD, *SLOW)
+    journal = tmp_path / "out.csv.parts" / "journal.json"
+    while not journal.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    finished = run("powmod", slow_table, "-o", out, *POWMOD, *SLOW[:2], "--resume")
+    assert finished.code == 1
+    assert "another run" in finished.err
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 130

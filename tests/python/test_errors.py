@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad items, bad arguments, out=."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import gmpy2
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import manymod
+from manymod import (
+    DeviceError,
+    IntArray,
+    ItemError,
+    ItemValueError,
+    ItemZeroDivisionError,
+    Status,
+    VariantError,
+)
+
+TOO_WIDE = (1 << 16384) + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "operands"),
+    [
+        ("powmod", (2, 3, 0)),
+        ("powmod", (2, -1, 4)),
+        ("powmod", (0, -1, 5)),
+        ("invmod", (2, 4)),
+        ("invmod", (2, 0)),
+        ("mulmod", (2, 3, 0)),
+        ("addmod", (2, 3, 0)),
+        ("submod", (2, 3, 0)),
+        ("negmod", (2, 0)),
+        ("sqrmod", (2, 0)),
+    ],
+)
+def test_raises_what_python_raises(name: str, operands: tuple[int, ...]) -> None:
+    python: dict[str, Any] = {
+        "powmod": pow,
+        "invmod": lambda x, n: pow(x, -1, n),
+        "mulmod": lambda x, y, n: x * y % n,
+        "addmod": lambda x, y, n: (x + y) % n,
+        "submod": lambda x, y, n: (x - y) % n,
+        "negmod": lambda x, n: -x % n,
+        "sqrmod": lambda x, n: x * x % n,
+    }
+    with pytest.raises((ValueError, ZeroDivisionError)) as theirs:
+        python[name](*operands)
+    function = getattr(manymod, name)
+    scalar_and_batch: tuple[Any, Any] = (operands, [[5, operands[0]], *[[3, n] for n in operands[1:]]])
+    for given in scalar_and_batch:
+        with pytest.raises(type(theirs.value)) as ours:
+            function(*given)
+        error: Any = ours.value
+        assert isinstance(error, ItemError)
+        if name in {"powmod", "invmod"}:
+            assert str(error).startswith(str(theirs.value))
+    assert error.indices == [1]
+    assert error.statuses[0] == 0
+    assert error.result == [python[name](5, *[3] * (len(operands) - 1)), 0]
+    assert str(error).endswith(": item 1")
+
+
+def test_message_names_items() -> None:
+    with pytest.raises(
+        ItemValueError, match=r"not invertible for the given modulus: items 0, 2; 1 more items"
+    ):
+        manymod.powmod([2, 3, 2, 3], -1, [4, 4, 4, 0])
+    with pytest.raises(ItemZeroDivisionError, match=r"items 0, 1, 2, 3, 4, 5, 6, 7 and 92 more$") as caught:
+        manymod.mulmod([1] * 100, 1, 0)
+    assert caught.value.indices == list(range(100))
+
+
+def test_item_error_pickles() -> None:
+    with pytest.raises(ItemValueError) as caught:
+        manymod.invmod([1, 2], 4)
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert type(copy) is ItemValueError
+    assert (str(copy), copy.indices, copy.result) == (str(caught.value), [1], [1, 0])
+    assert copy.statuses.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_modulus_too_wide(shared: bool) -> None:
+    n = TOO_WIDE if shared else [7, TOO_WIDE, 1 << 16383]
+    result, status = manymod.mulmod([3, 4, 5], 6, n, errors="status")
+    expected = [Status.MODULUS_TOO_WIDE] * 3 if shared else [Status.OK, Status.MODULUS_TOO_WIDE, Status.OK]
+    assert status.tolist() == expected
+    assert result == ([0, 0, 0] if shared else [4, 0, 30])
+    with pytest.raises(ValueError, match="16384"):
+        manymod.mulmod(3, 4, TOO_WIDE)
+
+
+def test_even_modulus_in_class_secret() -> None:
+    assert manymod.powmod_sec([2, 2], 3, [10, 11], errors="status")[1].tolist() == [Status.EVEN_MODULUS, 0]
+    with pytest.raises(ValueError, match="odd"):
+        manymod.powmod(2, 3, 10, secret=True)
+
+
+def test_lengths_are_checked_first() -> None:
+    with pytest.raises(ValueError, match="lengths differ: base has 2 items, exp has 3"):
+        manymod.powmod([1, 2], [1, 2, 3], 0)
+    with pytest.raises(ValueError, match="lengths differ: x has 2 items, mod has 1"):
+        manymod.mulmod(np.zeros((2, 1), np.uint64), 3, [5])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [1.5, "12", b"12", None, {1, 2}, object(), np.zeros(3), np.zeros((2, 2), np.int64), np.zeros((2, 2, 2))],
+)
+def test_operands_of_no_accepted_kind(bad: Any) -> None:
+    with pytest.raises(TypeError, match="exp"):
+        manymod.powmod([1, 2], bad, 7)
+
+
+@pytest.mark.parametrize("column", [pa.array(["a"]), pa.array([1.5]), pa.array([b"1"]), pa.array([True])])
+def test_arrow_types(column: Any) -> None:
+    with pytest.raises(TypeError, match=r"x: Arrow type"):
+        manymod.mulmod(column, 3, 7)
+
+
+def test_bad_elements_are_named() -> None:
+    with pytest.raises(TypeError, match="mod: element 1 is not an integer: str"):
+        manymod.powmod([1, 2], 3, [5, "7"])
+    with pytest.raises(TypeError, match="base: element 0 is not an integer: NoneType"):
+        manymod.powmod(np.array([None, 2]), 3, 5)
+
+
+def test_arguments() -> None:
+    with pytest.raises(ValueError, match="errors"):
+        manymod.powmod(1, 2, 3, errors="ignore")  # type: ignore[call-overload]
+    with pytest.raises(VariantError, match="nosuch"):
+        manymod.powmod(1, 2, 3, variant="nosuch")
+    with pytest.raises(DeviceError):
+        manymod.powmod(1, 2, 3, device="cuda")
+    with pytest.raises(DeviceError):
+        manymod.powmod(1, 2, 3, device="abacus")
+    with pytest.raises(ValueError, match="threads"):
+        manymod.powmod(1, 2, 3, threads=-1)
+    with pytest.raises(ValueError, match="threads"):
+        manymod.set_threads(-1)
+    with pytest.raises(ValueError, match="threads"):
+        manymod.mulmod([1], 2, 3, threads=10**12)
+
+
+def test_forced_variant(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert manymod.Plan("powmod", modulus_bits=64, variant="scalar64.generic").variant == "scalar64.generic"
+    monkeypatch.setenv("MANYMOD_VARIANT", "scalar64.generic")
+    assert manymod.Plan("powmod", modulus_bits=64).variant == "scalar64.generic"
+    assert manymod.powmod(3, 5, 7) == 5
+    monkeypatch.setenv("MANYMOD_VARIANT", "nosuch")
+    with pytest.raises(VariantError, match="nosuch"):
+        manymod.powmod(3, 5, 7)
+    assert manymod.powmod(3, 5, 7, variant="scalar64.generic") == 5
+
+
+class OnCuda:
+    def __dlpack__(self, **_: Any) -> Any:
+        raise AssertionError("not to be called")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+def test_cuda_array() -> None:
+    with pytest.raises(DeviceError, match="no CUDA variants in this build"):
+        manymod.powmod(OnCuda(), 3, 7)
+
+
+def limbs(*values: int) -> Any:
+    return IntArray.from_ints(values).limbs
+
+
+def test_out_of_every_kind() -> None:
+    x = [3, 2**70, 5]
+    n = 2**89 - 1
+    expected = [value * 7 % n for value in x]
+    into: Any = [None] * 3
+    assert manymod.mulmod(x, 7, n, out=into) is into
+    assert into == expected
+    into = np.empty((3, 2), np.uint64)
+    assert manymod.mulmod(limbs(*x), 7, n, out=into) is into
+    assert IntArray.from_limbs(into).to_ints() == expected
+    into = np.empty((3, 12), np.uint8)
+    assert manymod.mulmod(IntArray.from_ints(x).to_bytes(), 7, n, out=into) is into
+    assert IntArray.from_bytes(into).to_ints() == expected
+    into = np.empty(3, object)
+    assert manymod.mulmod(np.array(x, object), 7, n, out=into) is into
+    assert into.tolist() == expected
+    into = np.empty(3, np.int64)
+    assert manymod.mulmod(np.array([3, 4, 5]), 7, 11, out=into) is into
+    assert into.tolist() == [10, 6, 2]
+    array = IntArray.from_ints([0, 0, 2**100])
+    assert manymod.mulmod(IntArray.from_ints(x), -7, -n, out=array) is array
+    assert array.to_ints() == [value * -7 % -n for value in x]
+
+
+def test_out_may_be_an_operand() -> None:
+    for kind in (np.uint64, np.uint8):
+        rows: Any = np.random.default_rng(2).integers(0, 256, (9, 4)).astype(kind)
+        expected = manymod.sqrmod(rows, rows | 1)
+        moduli = rows | 1
+        assert manymod.sqrmod(rows, moduli, out=rows) is rows
+        assert np.array_equal(rows, expected)
+    column = np.arange(9)
+    assert manymod.addmod(column, column, 7, out=column).tolist() == [2 * i % 7 for i in range(9)]
+    array = IntArray.from_ints([2, 3, 4])
+    assert manymod.powmod(array, array, 1009, out=array).to_ints() == [4, 27, 256]
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.uint8])
+def test_out_must_not_overlap_otherwise(dtype: Any) -> None:
+    rows = np.ones((9, 1), dtype)
+    for part in (rows[1:], rows[8:0:-1]):
+        with pytest.raises(ValueError, match=r"overlap|contiguous"):
+            manymod.sqrmod(rows[:8], 7, out=part)
+
+
+@pytest.mark.parametrize(
+    ("x", "out"),
+    [
+        ([1, 2], [0]),
+        ([1, 2], (0, 0)),
+        ([1, 2], np.zeros(2, object)),
+        (limbs(1, 2), np.zeros((2, 2), np.uint64)),
+        (limbs(1, 2), np.zeros((1, 1), np.uint64)),
+        (limbs(1, 2), np.zeros((2, 1), np.int64)),
+        (limbs(1, 2), [0, 0]),
+        (limbs(1, 2), np.zeros((4, 1), np.uint64)[::-2]),
+        (limbs(1, 2), np.frombuffer(bytes(16), np.uint64).reshape(2, 1)),
+        (IntArray.from_ints([1, 2]), np.zeros((2, 1), np.uint64)),
+        (np.zeros((2, 1), np.uint8), np.zeros((2, 2), np.uint8)),
+        (np.zeros(2, np.int32), np.zeros(2, np.int32)),
+        (np.zeros(2, object), np.zeros(3, object)),
+        (pa.array([1, 2]), np.zeros(2, np.int64)),
+        (1, [0]),
+    ],
+)
+def test_out_must_fit(x: Any, out: Any) -> None:
+    with pytest.raises(ValueError, match="out"):
+        manymod.mulmod(x, 3, 7, out=out)
+
+
+def test_raise_leaves_the_good_items_in_out() -> None:
+    into = [0, 0, 0]
+    with pytest.raises(ItemValueError):
+        manymod.invmod([3, 2, 5], 8, out=into)
+    assert into == [3, 0, 5]
+
+
+def test_mpz_results_are_mpz() -> None:
+    result = manymod.powmod([gmpy2.mpz(2), 3], 5, 7)
+    assert [type(value) for value in result] == [gmpy2.mpz] * 2
+
+
+def test_plan_arguments() -> None:
+    with pytest.raises(ValueError, match="either"):
+        manymod.Plan("powmod")
+    with pytest.raises(ValueError, match="either"):
+        manymod.Plan("powmod", modulus=7, modulus_bits=3)
+    with pytest.raises(ValueError, match="op must be"):
+        manymod.Plan("sqrtmod", modulus=7)
+    for bits in (0, -1, 16385):
+        with pytest.raises(ValueError, match="modulus_bits"):
+            manymod.Plan("powmod", modulus_bits=bits)
+    with pytest.raises(ValueError, match="single"):
+        manymod.Plan("powmod", modulus=[7, 8])
+    with pytest.raises(TypeError, match="base, exp, mod"):
+        manymod.Plan("powmod", modulus_bits=64)([1], [2])
+    with pytest.raises(TypeError, match="takes x, got 2"):
+        manymod.Plan("negmod", modulus=5)([1], [2])
+    with pytest.raises(VariantError):
+        manymod.Plan("mulmod", modulus=5, secret=True)
+
+
+@pytest.mark.parametrize("modulus", [0, TOO_WIDE], ids=["zero", "too wide"])
+def test_plan_with_a_bad_modulus(modulus: int) -> None:
+    assert manymod.Plan("powmod", modulus=modulus)([1, 2], 3, errors="status")[1].tolist() in ([1, 1], [4, 4])

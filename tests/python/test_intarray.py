@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""IntArray as a container."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.python.integers import integers
+
+from manymod import IntArray
+
+VALUES = [0, 1, -1, 2**64, -(2**64), 2**64 + 1, 5, 2**200]
+COMPARISONS: list[Callable[[Any, Any], Any]] = [
+    operator.eq,
+    operator.ne,
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+]
+
+
+def test_items_slices_masks_and_index_arrays() -> None:
+    array = IntArray.from_ints(VALUES)
+    assert len(array) == len(VALUES)
+    assert [array[i] for i in range(-len(VALUES), len(VALUES))] == VALUES * 2
+    assert array[np.int32(3)] == VALUES[3]
+    for part in (slice(None), slice(2, 5), slice(None, None, -1), slice(6, 0, -2), slice(3, 3)):
+        assert array[part].to_ints() == VALUES[part]
+    assert array[array > 1].to_ints() == [value for value in VALUES if value > 1]
+    assert array[np.array([7, 0, -2])].to_ints() == [VALUES[7], VALUES[0], VALUES[-2]]
+    assert array[[4, 4]].to_ints() == [VALUES[4]] * 2
+    assert array[[]].to_ints() == []
+
+
+@pytest.mark.parametrize("index", [8, -9, 10**30])
+def test_index_out_of_range(index: int) -> None:
+    with pytest.raises(IndexError):
+        IntArray.from_ints(VALUES)[index]
+
+
+@pytest.mark.parametrize("index", [1.0, "a", (1, 2, 0.5), np.zeros((2, 2), int)])
+def test_bad_index(index: Any) -> None:
+    with pytest.raises(TypeError):
+        IntArray.from_ints(VALUES)[index]
+
+
+def test_constructor_points_to_the_factories() -> None:
+    with pytest.raises(TypeError, match="from_ints"):
+        IntArray()
+
+
+def test_from_limbs_shares_memory_where_it_can() -> None:
+    limbs = np.zeros((4, 3), np.uint64)
+    array = IntArray.from_limbs(limbs)
+    limbs[2, 1] = 9
+    assert array[2] == 9 << 64
+    assert np.shares_memory(array.limbs, limbs)
+    assert np.shares_memory(IntArray.from_limbs(limbs[1:3]).limbs, limbs)
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        lambda a: a[::-1],
+        lambda a: a[:, ::2],
+        np.asfortranarray,
+        lambda a: a.astype(">u8"),
+        lambda a: np.broadcast_to(a[:1], a.shape),
+        lambda a: a[::2, 1:3],
+        lambda a: np.frombuffer(b"x" + a.tobytes(), np.uint8)[1:].view(np.uint64).reshape(a.shape),
+    ],
+)
+def test_from_limbs_takes_any_layout(layout: Callable[[Any], Any]) -> None:
+    limbs = layout(np.random.default_rng(5).integers(0, 2**63, (6, 4), np.uint64))
+    expected = [sum(int(limb) << (64 * j) for j, limb in enumerate(row)) for row in limbs]
+    assert IntArray.from_limbs(limbs).to_ints() == expected
+
+
+def test_from_limbs_rejects_other_arrays() -> None:
+    for bad in (np.zeros(4, np.uint64), np.zeros((4, 2), np.int64), np.zeros((4, 2), np.uint32)):
+        with pytest.raises(TypeError, match="uint64"):
+            IntArray.from_limbs(bad)
+    with pytest.raises(ValueError, match="negative"):
+        IntArray.from_limbs(np.zeros((4, 1), np.uint64), np.zeros(3, bool))
+    assert IntArray.from_limbs(np.zeros((2, 0), np.uint64)).to_ints() == [0, 0]
+
+
+def test_there_is_no_negative_zero() -> None:
+    array = IntArray.from_limbs(np.array([[0], [3]], np.uint64), np.array([True, True]))
+    assert array.to_ints() == [0, -3]
+    assert (array == [0, -3]).all()
+    assert array.negative is not None
+    assert array.negative.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("compare", COMPARISONS)
+def test_comparison(compare: Callable[[Any, Any], Any]) -> None:
+    array = IntArray.from_ints(VALUES)
+    others = VALUES[3:] + VALUES[:3]
+    expected = [bool(compare(x, y)) for x, y in zip(VALUES, others, strict=True)]
+    for other in (others, tuple(others), IntArray.from_ints(others), np.array(others, object)):
+        result = compare(array, other)
+        assert result.dtype == np.bool_
+        assert result.tolist() == expected
+    for scalar in (0, -1, 2**64, -(2**300), np.int64(5)):
+        assert compare(array, scalar).tolist() == [bool(compare(x, int(scalar))) for x in VALUES]
+
+
+@given(st.lists(st.tuples(integers(200), integers(200)), max_size=8))
+def test_order_is_that_of_ints(pairs: list[tuple[int, int]]) -> None:
+    left, right = [x for x, _ in pairs], [y for _, y in pairs]
+    wide = np.zeros((len(pairs), 9), np.uint64)
+    narrow = IntArray.from_ints(right)
+    wide[:, : narrow.limbs.shape[1]] = narrow.limbs
+    assert (IntArray.from_ints(left) < IntArray.from_limbs(wide, narrow.negative)).tolist() == [
+        x < y for x, y in pairs
+    ]
+
+
+def test_comparison_with_other_things() -> None:
+    array = IntArray.from_ints([1, 2])
+    assert (array == "x") is False
+    with pytest.raises(ValueError, match="lengths differ: 2 and 3"):
+        _ = array == [1, 2, 3]
+    with pytest.raises(TypeError):
+        _ = array < 1.5
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(array)
+
+
+def test_bit_lengths_and_width() -> None:
+    array = IntArray.from_ints(VALUES)
+    assert array.bit_lengths().tolist() == [value.bit_length() for value in VALUES]
+    assert array.bits == 256
+
+
+def test_concatenate() -> None:
+    parts = [VALUES[:2], [], [2**400], VALUES]
+    joined = IntArray.concatenate([IntArray.from_ints(part) for part in parts])
+    assert joined.to_ints() == [value for part in parts for value in part]
+    assert IntArray.concatenate([]).to_ints() == []
+    with pytest.raises(TypeError, match="element 1 "):
+        IntArray.concatenate([IntArray.from_ints([1]), [2]])  # type: ignore[list-item]
+
+
+def test_pickle() -> None:
+    array = IntArray.from_ints(VALUES)
+    assert pickle.loads(pickle.dumps(array)).to_ints() == VALUES
+    assert pickle.loads(pickle.dumps(array[::-1])).to_ints() == VALUES[::-1]
+
+
+def test_repr_is_short() -> None:
+    assert repr(IntArray.from_ints([1, -2])) == "IntArray(N=2, bits=64, [1, -2])"
+    assert repr(IntArray.from_ints([])) == "IntArray(N=0, bits=64, [])"
+    long = repr(IntArray.from_ints([2**4000] * 1000))
+    assert long.startswith("IntArray(N=1000, bits=4032, [0x10000000...0000, ")
+    assert len(long) < 150
+
+
+def test_dlpack() -> None:
+    array = IntArray.from_ints([1, 2**70])
+    assert np.shares_memory(np.from_dlpack(array), array.limbs)
+    with pytest.raises(BufferError):
+        np.from_dlpack(IntArray.from_ints([-1]))

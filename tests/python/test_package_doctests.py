@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples in the package's docstrings run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+
+MODULES = [
+    "manymod",
+    *(f"manymod.{name}" for name in ("fixed_base", "hardware", "intarray", "multi", "ops", "plan")),
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    failed, attempted = doctest.testmod(
+        importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE
+    )
+    assert attempted > 0
+    assert failed == 0
