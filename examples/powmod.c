@@ -8,7 +8,7 @@
 
 enum { ITEMS = 4, WIDTH = 4 };
 
-static void print_item(const uint64_t *limbs) {
+static void print_item(const uint64_t* limbs) {
   for (int j = WIDTH - 1; j >= 0; --j) printf("%016" PRIx64, limbs[j]);
   printf("\n");
 }
@@ -29,7 +29,7 @@ int main(void) {
   options.modulus_kind = MM_MODULUS_SHARED;
   options.modulus_bits = 255;
 
-  mm_plan *plan = NULL;
+  mm_plan* plan = NULL;
   if (mm_plan_create(&options, &plan) != MM_OK) {
     fprintf(stderr, "mm_plan_create: %s\n", mm_last_error());
     return 1;

@@ -55,27 +55,29 @@ typedef enum mm_status {
   MM_ITEM_MODULUS_TOO_WIDE = 4, /**< modulus above MM_MAX_MODULUS_BITS or above the plan's modulus_bits */
   MM_ITEM_NOT_COMPUTED = 5,     /**< the call was cancelled before this item */
   /* of a call */
-  MM_ERR_ITEMS = 64,            /**< at least one item has a status other than MM_OK */
-  MM_ERR_NULL = 65,             /**< a required pointer is NULL */
-  MM_ERR_ARGUMENT = 66,         /**< a size, count, enum value or struct_size is wrong */
-  MM_ERR_OVERLAP = 67,          /**< the result overlaps an operand without being exactly the same array */
-  MM_ERR_MEMORY = 68,           /**< out of memory */
-  MM_ERR_CANCELLED = 69,        /**< the progress callback asked to stop; unfinished items are MM_ITEM_NOT_COMPUTED */
-  MM_ERR_UNKNOWN_VARIANT = 70,  /**< no variant of that name; mm_last_error() lists what there is */
-  MM_ERR_UNUSABLE_VARIANT = 71, /**< the variant cannot run here, or not this operation, width or timing class */
-  MM_ERR_UNKNOWN_DEVICE = 72,   /**< no such device, or none of that kind was found */
-  MM_ERR_INTERNAL = 73          /**< a bug in manymod */
+  MM_ERR_ITEMS = 64,    /**< at least one item has a status other than MM_OK */
+  MM_ERR_NULL = 65,     /**< a required pointer is NULL */
+  MM_ERR_ARGUMENT = 66, /**< a size, count, enum value or struct_size is wrong */
+  MM_ERR_OVERLAP = 67,  /**< the result overlaps an operand without being exactly the same array */
+  MM_ERR_MEMORY = 68,   /**< out of memory */
+  MM_ERR_CANCELLED =
+      69, /**< the progress callback asked to stop; unfinished items are MM_ITEM_NOT_COMPUTED */
+  MM_ERR_UNKNOWN_VARIANT = 70, /**< no variant of that name; mm_last_error() lists what there is */
+  MM_ERR_UNUSABLE_VARIANT =
+      71, /**< the variant cannot run here, or not this operation, width or timing class */
+  MM_ERR_UNKNOWN_DEVICE = 72, /**< no such device, or none of that kind was found */
+  MM_ERR_INTERNAL = 73        /**< a bug in manymod */
 } mm_status;
 
 typedef enum mm_op {
-  MM_OP_ADDMOD = 0,         /**< x + y mod n */
-  MM_OP_SUBMOD = 1,         /**< x - y mod n */
-  MM_OP_NEGMOD = 2,         /**< -x mod n */
-  MM_OP_MULMOD = 3,         /**< x * y mod n */
-  MM_OP_SQRMOD = 4,         /**< x^2 mod n */
-  MM_OP_POWMOD = 5,         /**< x^y mod n, y of any sign */
-  MM_OP_INVMOD = 6,         /**< x^-1 mod n */
-  MM_OP_MULTI_POWMOD = 7,   /**< prod_{t < terms} x_t^(y_t) mod n */
+  MM_OP_ADDMOD = 0,           /**< x + y mod n */
+  MM_OP_SUBMOD = 1,           /**< x - y mod n */
+  MM_OP_NEGMOD = 2,           /**< -x mod n */
+  MM_OP_MULMOD = 3,           /**< x * y mod n */
+  MM_OP_SQRMOD = 4,           /**< x^2 mod n */
+  MM_OP_POWMOD = 5,           /**< x^y mod n, y of any sign */
+  MM_OP_INVMOD = 6,           /**< x^-1 mod n */
+  MM_OP_MULTI_POWMOD = 7,     /**< prod_{t < terms} x_t^(y_t) mod n */
   MM_OP_FIXED_BASE_POWMOD = 8 /**< g^y mod n with a precomputed comb of g (mm_fixed_base) */
 } mm_op;
 #define MM_OP_COUNT 9
@@ -91,42 +93,45 @@ typedef enum mm_modulus_kind {
   MM_MODULUS_SHARED = 1 /**< one modulus for the batch, prepared once and kept in the plan */
 } mm_modulus_kind;
 
-/** Read-only batch. count is 1 (the same integer for every item) or the batch size; width >= 1; stride >= width. */
+/** Read-only batch. count is 1 (the same integer for every item) or the batch size; width >= 1; stride >=
+ * width. */
 typedef struct mm_view {
-  const uint64_t *limbs;
+  const uint64_t* limbs;
   size_t count;
   size_t width;            /**< limbs per item */
   size_t stride;           /**< limbs from one item to the next; 0 means width */
-  const uint8_t *negative; /**< NULL: no item is negative; else `count` bytes, nonzero for a negative item */
+  const uint8_t* negative; /**< NULL: no item is negative; else `count` bytes, nonzero for a negative item */
 } mm_view;
 
-/** Result batch. width >= width of the modulus view. `negative` may be NULL unless the modulus view has signs. */
+/** Result batch. width >= width of the modulus view. `negative` may be NULL unless the modulus view has
+ * signs. */
 typedef struct mm_result {
-  uint64_t *limbs;
+  uint64_t* limbs;
   size_t count;
   size_t width;
   size_t stride;
-  uint8_t *negative;
+  uint8_t* negative;
 } mm_result;
 
 /**
  * Called on the calling thread about ten times a second while a call runs. Return 0 to go on, anything else
  * to stop: the call returns MM_ERR_CANCELLED within a fraction of a second. Short calls may never call it.
  */
-typedef int (*mm_progress_fn)(size_t items_done, size_t items_total, void *user);
+typedef int (*mm_progress_fn)(size_t items_done, size_t items_total, void* user);
 
 /** A call on a plan. Zero-initialise, then set struct_size = sizeof(mm_call). */
 typedef struct mm_call {
   size_t struct_size;
-  size_t count;         /**< N, the batch size; 0 is allowed and does nothing */
-  size_t terms;         /**< MM_OP_MULTI_POWMOD: terms of each product (0 terms give 1); else 0 */
-  mm_view x;            /**< first operand or base. MULTI_POWMOD: N*terms items, item-major, or `terms` shared by all items */
-  mm_view y;            /**< second operand or exponent. MULTI_POWMOD: as x */
+  size_t count; /**< N, the batch size; 0 is allowed and does nothing */
+  size_t terms; /**< MM_OP_MULTI_POWMOD: terms of each product (0 terms give 1); else 0 */
+  mm_view x;    /**< first operand or base. MULTI_POWMOD: N*terms items, item-major, or `terms` shared by all
+                   items */
+  mm_view y;    /**< second operand or exponent. MULTI_POWMOD: as x */
   mm_view modulus;      /**< N items, or 1 */
   mm_result result;     /**< N items. May be the same array as x, y or modulus, else must not overlap them */
-  uint8_t *item_status; /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
+  uint8_t* item_status; /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
   mm_progress_fn progress; /**< NULL, or see above */
-  void *progress_user;
+  void* progress_user;
 } mm_call;
 
 /** What a plan is made for. Zero-initialise, then set struct_size = sizeof(mm_plan_options). */
@@ -135,22 +140,23 @@ typedef struct mm_plan_options {
   mm_op op;
   mm_timing timing;
   mm_modulus_kind modulus_kind;
-  size_t modulus_bits; /**< widest modulus, 1..MM_MAX_MODULUS_BITS; narrower moduli are welcome (bucketed inside) */
-  const char *device;  /**< NULL or "auto", "cpu", "cuda", "cuda:K" */
-  const char *variant; /**< NULL: environment MANYMOD_VARIANT if set, else the dispatcher's choice */
+  size_t modulus_bits; /**< widest modulus, 1..MM_MAX_MODULUS_BITS; narrower moduli are welcome (bucketed
+                          inside) */
+  const char* device;  /**< NULL or "auto", "cpu", "cuda", "cuda:K" */
+  const char* variant; /**< NULL: environment MANYMOD_VARIANT if set, else the dispatcher's choice */
   unsigned threads;    /**< CPU threads for this plan, at most 1024; 0: mm_get_threads() */
 } mm_plan_options;
 
 typedef struct mm_plan mm_plan;
 
 /** Make a plan: resolves the variant once. @return MM_OK and *plan, or an error and *plan = NULL. */
-MM_API mm_status mm_plan_create(const mm_plan_options *options, mm_plan **plan);
+MM_API mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan);
 /** Run one call. With MM_MODULUS_SHARED the precomputation of the last modulus is kept and reused. */
-MM_API mm_status mm_plan_run(mm_plan *plan, const mm_call *call);
+MM_API mm_status mm_plan_run(mm_plan* plan, const mm_call* call);
 /** Name of the variant the plan resolved to, e.g. "scalar64.adx"; valid as long as the plan. */
-MM_API const char *mm_plan_variant(const mm_plan *plan);
+MM_API const char* mm_plan_variant(const mm_plan* plan);
 /** Destroy a plan (NULL is allowed); precomputed data is zeroed. */
-MM_API void mm_plan_destroy(mm_plan *plan);
+MM_API void mm_plan_destroy(mm_plan* plan);
 
 /** Powers of one base g modulo one n by a precomputed comb. */
 typedef struct mm_fixed_base mm_fixed_base;
@@ -158,24 +164,26 @@ typedef struct mm_fixed_base mm_fixed_base;
 /** Options of mm_fixed_base_create. Zero-initialise, then set struct_size. */
 typedef struct mm_fixed_base_options {
   size_t struct_size;
-  mm_timing timing;      /**< of the exponents given later */
-  size_t exponent_bits;  /**< 1..2^20; exponents up to this length use the comb; wider ones still work (public), but slower */
-  const char *device;
-  const char *variant;
+  mm_timing timing;     /**< of the exponents given later */
+  size_t exponent_bits; /**< 1..2^20; exponents up to this length use the comb; wider ones still work
+                           (public), but slower */
+  const char* device;
+  const char* variant;
   unsigned threads;
 } mm_fixed_base_options;
 
 /**
- * Precompute a comb for base (one item) and modulus (one item, odd or even in class public, odd in class secret).
+ * Precompute a comb for base (one item) and modulus (one item, odd or even in class public, odd in class
+ * secret).
  * @return MM_OK; MM_ERR_ARGUMENT for a zero, too wide or (secret) even modulus.
  */
-MM_API mm_status mm_fixed_base_create(const mm_fixed_base_options *options, const mm_view *base,
-                                      const mm_view *modulus, mm_fixed_base **fixed_base);
+MM_API mm_status mm_fixed_base_create(const mm_fixed_base_options* options, const mm_view* base,
+                                      const mm_view* modulus, mm_fixed_base** fixed_base);
 /** result_i = g^(y_i) mod n for i < call->count; call->x and call->modulus are ignored. In class secret,
  *  y's width in bits must not exceed exponent_bits rounded up to whole limbs (else MM_ERR_ARGUMENT). */
-MM_API mm_status mm_fixed_base_powmod(mm_fixed_base *fixed_base, const mm_call *call);
-MM_API const char *mm_fixed_base_variant(const mm_fixed_base *fixed_base);
-MM_API void mm_fixed_base_destroy(mm_fixed_base *fixed_base);
+MM_API mm_status mm_fixed_base_powmod(mm_fixed_base* fixed_base, const mm_call* call);
+MM_API const char* mm_fixed_base_variant(const mm_fixed_base* fixed_base);
+MM_API void mm_fixed_base_destroy(mm_fixed_base* fixed_base);
 
 /** CPU threads used by plans that do not say: default the CPUs this process may run on. */
 MM_API unsigned mm_get_threads(void);
@@ -186,45 +194,46 @@ typedef enum mm_backend { MM_BACKEND_CPU = 0, MM_BACKEND_CUDA = 1 } mm_backend;
 
 /** One registered variant: technique + backend + shape. Strings live as long as the process. */
 typedef struct mm_variant_info {
-  const char *name;      /**< "scalar64.adx" */
-  const char *technique; /**< "scalar64" */
+  const char* name;      /**< "scalar64.adx" */
+  const char* technique; /**< "scalar64" */
   mm_backend backend;
-  unsigned public_ops;   /**< bit (1 << mm_op) set: the operation is offered in timing class public */
-  unsigned secret_ops;   /**< likewise for class secret */
-  size_t min_bits, max_bits; /**< modulus widths */
-  unsigned instances;          /**< instances computed side by side by one thread or thread group */
+  unsigned public_ops;           /**< bit (1 << mm_op) set: the operation is offered in timing class public */
+  unsigned secret_ops;           /**< likewise for class secret */
+  size_t min_bits, max_bits;     /**< modulus widths */
+  unsigned instances;            /**< instances computed side by side by one thread or thread group */
   unsigned threads_per_instance; /**< 1 on CPUs; lanes of a group on GPUs */
-  const char *needs;     /**< hardware it needs, "" for none: "bmi2 adx" */
-  const char *summary;   /**< one line for people */
-  int usable;            /**< 1: can run here */
-  const char *reason;    /**< why not, "" if usable */
+  const char* needs;             /**< hardware it needs, "" for none: "bmi2 adx" */
+  const char* summary;           /**< one line for people */
+  int usable;                    /**< 1: can run here */
+  const char* reason;            /**< why not, "" if usable */
 } mm_variant_info;
 
 MM_API size_t mm_variant_count(void);
 /** @return MM_OK, or MM_ERR_ARGUMENT for index >= mm_variant_count(). */
-MM_API mm_status mm_variant_get(size_t index, mm_variant_info *info);
+MM_API mm_status mm_variant_get(size_t index, mm_variant_info* info);
 
 /** One device: the CPU (always first) or a GPU. Strings live as long as the process. */
 typedef struct mm_device_info {
-  const char *name;      /**< "cpu", "cuda:0" */
-  const char *model;     /**< "Intel(R) Xeon(R) Processor" */
+  const char* name;  /**< "cpu", "cuda:0" */
+  const char* model; /**< "Intel(R) Xeon(R) Processor" */
   mm_backend backend;
-  const char *features;  /**< space-separated: "bmi2 adx avx2 avx512f avx512ifma" */
+  const char* features;  /**< space-separated: "bmi2 adx avx2 avx512f avx512ifma" */
   unsigned units;        /**< CPUs this process may run on; multiprocessors of a GPU */
   uint64_t memory_bytes; /**< physical memory; 0 if unknown */
 } mm_device_info;
 
 MM_API size_t mm_device_count(void);
-MM_API mm_status mm_device_get(size_t index, mm_device_info *info);
+MM_API mm_status mm_device_get(size_t index, mm_device_info* info);
 
 /** Name of a status, e.g. "MM_ITEM_NOT_INVERTIBLE"; "MM_?" for an unknown value. */
-MM_API const char *mm_status_name(mm_status status);
+MM_API const char* mm_status_name(mm_status status);
 /** One sentence for people. */
-MM_API const char *mm_status_message(mm_status status);
-/** What went wrong in the last failed call on this thread ("" if none); valid until the thread's next call. */
-MM_API const char *mm_last_error(void);
+MM_API const char* mm_status_message(mm_status status);
+/** What went wrong in the last failed call on this thread ("" if none); valid until the thread's next call.
+ */
+MM_API const char* mm_last_error(void);
 /** "0.1.0" */
-MM_API const char *mm_version(void);
+MM_API const char* mm_version(void);
 
 #ifdef __cplusplus
 }

@@ -17,9 +17,11 @@ MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residu
   for (std::size_t width = 1; width <= kMaxWindow; ++width) {
     const auto power = static_cast<double>(std::size_t{1} << width);
     const auto w = static_cast<double>(width);
+    const std::size_t whole_windows = (bits + width - 1) / width;
+    const auto windows = static_cast<double>(whole_windows);
     if (width == 1 || (terms << (width - 1)) <= max_residues)
       consider(false, width, t * power / 2 + t * b / (w + 1));
-    consider(true, width, static_cast<double>((bits + width - 1) / width) * (t + 2 * power));
+    consider(true, width, windows * (t + 2 * power));
   }
   return best;
 }

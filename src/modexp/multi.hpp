@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -51,14 +52,14 @@ bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<co
     const SlidingSchedule schedule = sliding_schedule(exponents[term], width);
     odd_powers(m, workspace + term * per_term * words, bases + term * words, schedule.table_entries, scratch);
     std::size_t position = schedule.final_squarings;
-    for (auto step = schedule.steps.rbegin(); step != schedule.steps.rend(); ++step) {
-      events.push_back({position, term * per_term + step->index});
-      position += step->squarings;
+    for (const SlidingSchedule::Step& step : std::views::reverse(schedule.steps)) {
+      events.push_back({position, term * per_term + step.index});
+      position += step.squarings;
     }
     if (stop.requested()) return false;
   }
-  std::stable_sort(events.begin(), events.end(),
-                   [](const Event& a, const Event& b) { return a.position > b.position; });
+  std::sort(events.begin(), events.end(),
+            [](const Event& a, const Event& b) { return a.position > b.position; });
   m.set_one(r);
   std::size_t position = events.empty() ? 0 : events.front().position;
   for (const Event& event : events) {

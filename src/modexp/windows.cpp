@@ -30,7 +30,8 @@ std::size_t fixed_window_width(std::size_t bits, double scan) {
   double best_cost = 0;
   for (std::size_t width = 1; width <= kMaxWindow; ++width) {
     const auto entries = static_cast<double>(std::size_t{1} << width);
-    const auto windows = static_cast<double>((bits + width - 1) / width);
+    const std::size_t whole_windows = (bits + width - 1) / width;
+    const auto windows = static_cast<double>(whole_windows);
     const double cost = entries - 2 + windows * (1 + scan * entries);
     if (width == 1 || cost < best_cost) {
       best = width;

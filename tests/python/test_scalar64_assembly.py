@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The generated assembly of scalar64.adx branches on sizes and addresses memory by pointers alone.
 
-An abstract run over the text: pointers, counts and carry-free address arithmetic are public; whatever comes out of
-memory, a multiplication or a carry chain is secret. No conditional jump may use flags that a secret set, and no address
-may contain a secret register.
+An abstract run over the text: pointers, counts and arithmetic on them are public; whatever comes out of
+memory or a multiplication is secret, and so is what is computed from it. No conditional jump may use flags that a
+secret set, and no address may contain a secret register.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 
 GENERATOR = Path(__file__).resolve().parents[2] / "src" / "modmul" / "scalar64" / "mont_adx_gen.py"
 
-# Argument registers that hold pointers or sizes; the others (n0, carry, bit) are data. By routine name without prefix.
+# By routine: the argument registers that hold pointers or sizes; the others (n0, carry, bit) are data.
 PUBLIC_ARGUMENTS = {
     "mul": {"rdi", "rsi", "rdx", "rcx"},
     "sqr": {"rdi", "rsi", "rdx"},
@@ -27,7 +27,11 @@ PUBLIC_ARGUMENTS = {
     "redc_tile": {"rdi", "rsi", "rcx"},
     "subtract_bit": {"rdi", "rsi", "rdx", "rcx"},
 }
-ALIASES = {"eax": "rax", "ebx": "rbx", "ecx": "rcx", "edx": "rdx", "ebp": "rbp"} | {f"r{i}d": f"r{i}" for i in range(8, 16)}
+ALIASES = {"eax": "rax", "ebx": "rbx", "ecx": "rcx", "edx": "rdx", "ebp": "rbp"}
+ALIASES |= {f"r{i}d": f"r{i}" for i in range(8, 16)}
+WITH_CARRY = {"adcq", "sbbq", "adcxq", "adoxq"}
+ARITHMETIC = WITH_CARRY | {"addq", "subq", "andl", "shrq", "imulq", "decq", "negq", "testq"}
+NEUTRAL = {"jmp", "ret", "endbr64", "pushq", "popq"}
 FLAGS = "flags"
 LOOP_CARRIED = {"rdi", "rsi", "rcx", "rbp"}  # the registers that loops count and address with
 CONDITIONAL = re.compile(r"^j(?!mp|rcxz)[a-z]+$")
@@ -74,38 +78,33 @@ class Taint:
             self.secret.add(name)
 
     def step(self, line: str) -> None:
-        mnemonic, _, rest = line.partition("\t") if "\t" in line else line.partition(" ")
+        mnemonic, _, rest = line.partition(" ")
         operands = split_operands(rest.strip())
         self.check_addresses(line, operands)
-        if CONDITIONAL.match(mnemonic):
-            if FLAGS in self.secret:
+        if CONDITIONAL.match(mnemonic) or mnemonic == "jrcxz":
+            if ("rcx" if mnemonic == "jrcxz" else FLAGS) in self.secret:
                 self.violations.append(f"branch on a secret: {line}")
-        elif mnemonic == "jrcxz":
-            if "rcx" in self.secret:
-                self.violations.append(f"branch on a secret: {line}")
-        elif mnemonic in {"jmp", "ret", "endbr64", "pushq", "popq"}:
-            pass
+        elif mnemonic in ARITHMETIC:
+            self.arithmetic(mnemonic, operands)
+        elif mnemonic == "xorl" and operands[0] == operands[1]:
+            self.assign(operands[1], False)
+            self.secret.discard(FLAGS)
         elif mnemonic in {"movq", "movl"}:
             self.assign(operands[1], self.is_secret(operands[0]))
         elif mnemonic == "leaq":
             self.assign(operands[1], False)
-        elif mnemonic == "mulx":
-            self.assign(operands[1], True)
-            self.assign(operands[2], True)
-        elif mnemonic == "xorl" and operands[0] == operands[1]:
-            self.assign(operands[1], False)
-            self.secret.discard(FLAGS)
-        elif mnemonic in {"testq", "cmpq"}:
-            self.set_flags(any(self.is_secret(operand) for operand in operands))
-        elif mnemonic in {"addq", "subq", "andl", "shrq", "imulq", "adcq", "sbbq", "adcxq", "adoxq", "decq", "negq"}:
-            carries_in = mnemonic in {"adcq", "sbbq", "adcxq", "adoxq"} and FLAGS in self.secret
-            secret = carries_in or any(self.is_secret(operand) for operand in operands)
-            self.assign(operands[-1], secret)
-            self.set_flags(secret)
-        elif mnemonic == "cmovcq":
-            self.assign(operands[1], True)
-        else:
+        elif mnemonic in {"mulx", "cmovcq"}:
+            for target in operands[1:]:
+                self.assign(target, True)
+        elif mnemonic not in NEUTRAL:
             self.violations.append(f"instruction outside the allow-list: {line}")
+
+    def arithmetic(self, mnemonic: str, operands: list[str]) -> None:
+        secret = any(self.is_secret(operand) for operand in operands)
+        secret |= mnemonic in WITH_CARRY and FLAGS in self.secret
+        if mnemonic != "testq":
+            self.assign(operands[-1], secret)
+        self.set_flags(secret)
 
     def set_flags(self, secret: bool) -> None:
         self.secret.discard(FLAGS)
@@ -151,7 +150,9 @@ def test_every_routine_is_checked(assembly: str) -> None:
 
 
 def test_no_branch_and_no_address_depends_on_data(assembly: str) -> None:
-    found = [f"{name}: {text}" for name, lines in routines(assembly).items() for text in violations(name, lines)]
+    found = [
+        f"{name}: {text}" for name, lines in routines(assembly).items() for text in violations(name, lines)
+    ]
     assert found == []
 
 

@@ -79,7 +79,7 @@ class Scalar64Engine final : public Engine {
   const Kernels& kernels_;
 };
 
-Variant make_variant(std::string shape, std::string summary) {
+Variant make_variant(const std::string& shape, std::string summary) {
   Variant variant;
   variant.name = "scalar64." + shape;
   variant.technique = "scalar64";

@@ -12,12 +12,13 @@ It never overflows: with feed < 2^64, P < 2^(64W) and tile < 2^(64W),
 P + tile*rdx + feed <= (2^(64W) - 1) + (2^(64W) - 1)(2^64 - 1) + 2^64 - 1 = 2^(64(W+1)) - 1.
 
 The low half of a product T < R^2 (R = 2^(64L)) is reduced on its own: q = (T mod R + M n)/R <= n fits L limbs
-by the same bound, and the result is T div R + q (SOS, Koc, Acar, Kaliski 1996, section 4; n odd, n0 = -n^-1 mod 2^64).
+by the same bound, and the result is T div R + q (SOS, Koc, Acar, Kaliski 1996, section 4; n odd,
+n0 = -n^-1 mod 2^64).
 
 Routines (System V x86-64 calls; W is the tile width in limbs, t a work array):
 
-    mm_scalar64_adx_mul_L(r, a, b, n, n0)   L = 1..8, r = a b / R mod n, fully reduced; a < n, b < R or a < R, b < n
-    mm_scalar64_adx_sqr_L(r, a, n, n0)      L = 1..8, r = a^2 / R mod n, fully reduced; a < n
+    mm_scalar64_adx_mul_L(r, a, b, n, n0)   L = 1..8, r = a b / R mod n, fully reduced; one of a, b at most n
+    mm_scalar64_adx_sqr_L(r, a, n, n0)      L = 1..8, r = a^2 / R mod n, fully reduced; a at most n
     mm_scalar64_adx_product_tile_W(t, tile, b, count)
                                             t[0..count+W) = t[0..count) + tile[0..W) * b[0..count)
     mm_scalar64_adx_square_tile_W(t, a, count)
@@ -26,8 +27,9 @@ Routines (System V x86-64 calls; W is the tile width in limbs, t a work array):
     mm_scalar64_adx_double_add_squares(t, a, count)
                                             t[0..2 count) = 2 t + sum of a_i^2 2^(128 i)
     mm_scalar64_adx_redc_tile_W(t, n, n0, limbs, carry) -> carry
-                                            adds M n to t, M < 2^(64W), so that t[0..W) would become 0; t[0..W)
-                                            receives M; carries are added and returned at limb `limbs + W`
+                                            adds M n to t, M < 2^(64W), so that t[0..W) would become 0;
+                                            t[0..W) receives M; the carry in goes to limb `limbs`, the carry
+                                            out belongs to limb `limbs + W`
     mm_scalar64_adx_subtract_bit(r, a, n, count, bit)
                                             r = a - bit * n mod 2^(64 count), bit 0 or 1
 
@@ -54,19 +56,30 @@ class Assembly:
         self.lines: list[str] = []
 
     def emit(self, *instructions: str) -> None:
+        """Append instructions."""
         self.lines += [f"\t{text}" for text in instructions]
 
     def label(self, name: str) -> None:
+        """Append a label."""
         self.lines.append(f"{name}:")
 
     def function(self, name: str, frame_bytes: int, body: Callable[[str], None]) -> None:
         """One global function; `body` receives the function's symbol as prefix for its local labels."""
         symbol = PREFIX + name
-        self.lines += [f"\t.globl {symbol}", f"\t.hidden {symbol}", f"\t.type {symbol}, @function", "\t.p2align 5"]
+        self.lines += [
+            f"\t.globl {symbol}",
+            f"\t.hidden {symbol}",
+            f"\t.type {symbol}, @function",
+            "\t.p2align 5",
+        ]
         self.label(symbol)
         self.emit(".cfi_startproc", "endbr64")
         for i, register in enumerate(CALLEE_SAVED):
-            self.emit(f"pushq {register}", f".cfi_def_cfa_offset {16 + 8 * i}", f".cfi_offset {register}, {-16 - 8 * i}")
+            self.emit(
+                f"pushq {register}",
+                f".cfi_def_cfa_offset {16 + 8 * i}",
+                f".cfi_offset {register}, {-16 - 8 * i}",
+            )
         saved = 8 + 8 * len(CALLEE_SAVED)
         if frame_bytes:
             self.emit(f"subq ${frame_bytes}, %rsp", f".cfi_def_cfa_offset {saved + frame_bytes}")
@@ -99,7 +112,7 @@ def row_steps(asm: Assembly, width: int, tile: str) -> None:
 
 
 def row(asm: Assembly, width: int, tile: str, emit_to: str | None, feed: str | None = None) -> None:
-    """P = (P + feed + tile * rdx) div 2^64; the low limb is stored to `emit_to`, or dropped where it is None."""
+    """P = (P + feed + tile * rdx) div 2^64; the low limb is stored to `emit_to`, or dropped if None."""
     asm.emit("xorl %eax, %eax", f"mulx ({tile}), {V}, {T}")
     if feed is not None:
         asm.emit(f"adcxq {feed}, {V}", f"adoxq {ACC[0]}, {V}")
@@ -168,6 +181,7 @@ def emit_final_reduction(asm: Assembly, limbs: int, high: Callable[[int], str]) 
 
 
 def stack(index: int) -> str:
+    """Limb `index` of the routine's frame."""
     return f"{8 * index}(%rsp)"
 
 
@@ -204,7 +218,9 @@ def emit_unrolled_square(asm: Assembly, limbs: int) -> None:
     def body(_: str) -> None:
         asm.emit(f"movq %rcx, {n0}", "movq %rdx, %rcx")
         if limbs == 1:
-            asm.emit("movq (%rsi), %rdx", f"mulx %rdx, {T}, {V}", f"movq {T}, {stack(0)}", f"movq {V}, {stack(1)}")
+            asm.emit(
+                "movq (%rsi), %rdx", f"mulx %rdx, {T}, {V}", f"movq {T}, {stack(0)}", f"movq {V}, {stack(1)}"
+            )
         else:
             triangle(asm, limbs, "%rsi", stack, preload=False)
             emit_unrolled_double_add_squares(asm, limbs)
@@ -240,6 +256,7 @@ def emit_row_loop(asm: Assembly, width: int, loop: str) -> None:
 
 
 def store_accumulator(asm: Assembly, width: int, target: str) -> None:
+    """Store P[0..W) at the pointer `target`."""
     for i in range(width):
         asm.emit(f"movq {ACC[i]}, {8 * i}({target})")
 
@@ -263,7 +280,12 @@ def emit_square_tile(asm: Assembly, width: int) -> None:
     def body(label: str) -> None:
         asm.emit("movq %rdx, %rbp")
         triangle(asm, width, "%rsi", lambda column: f"{8 * column}(%rdi)", preload=True)
-        asm.emit(f"leaq {8 * width}(%rsi), %rcx", f"leaq {8 * width}(%rdi), %rdi", "testq %rbp, %rbp", f"jz {label}_end")
+        asm.emit(
+            f"leaq {8 * width}(%rsi), %rcx",
+            f"leaq {8 * width}(%rdi), %rdi",
+            "testq %rbp, %rbp",
+            f"jz {label}_end",
+        )
         emit_row_loop(asm, width, f"{label}_rows")
         asm.label(f"{label}_end")
         store_accumulator(asm, width, "%rdi")
@@ -294,7 +316,7 @@ def emit_redc_tile(asm: Assembly, width: int) -> None:
 
 
 def emit_loop_by_four(asm: Assembly, label: str, step: Callable[[int], None], advance: Iterable[str]) -> None:
-    """Run step(k) rcx times, four at a time, keeping CF and OF across iterations (jrcxz and lea touch no flag).
+    """Run step(k) rcx times, four at a time, keeping CF and OF: jrcxz and lea touch no flag.
 
     rcx = count > 0. `step(k)` works k limbs behind the pointers; `advance` holds lea templates by limbs.
     """
@@ -323,7 +345,12 @@ def emit_double_add_squares(asm: Assembly) -> None:
     def step(k: int) -> None:
         asm.emit(f"movq {8 * k}(%rsi), %rdx", f"mulx %rdx, {T}, {V}")
         for offset, square in ((16 * k, T), (16 * k + 8, V)):
-            asm.emit(f"movq {offset}(%rdi), %r8", "adcxq %r8, %r8", f"adoxq {square}, %r8", f"movq %r8, {offset}(%rdi)")
+            asm.emit(
+                f"movq {offset}(%rdi), %r8",
+                "adcxq %r8, %r8",
+                f"adoxq {square}, %r8",
+                f"movq %r8, {offset}(%rdi)",
+            )
 
     def body(label: str) -> None:
         asm.emit("movq %rdx, %rcx")
@@ -336,7 +363,12 @@ def emit_subtract_bit(asm: Assembly) -> None:
     """rdi = r, rsi = a, rdx = n, rcx = count > 0, r8 = bit. mulx masks without touching the borrow in CF."""
 
     def step(k: int) -> None:
-        asm.emit(f"mulx {8 * k}(%r9), {T}, {V}", f"movq {8 * k}(%rsi), %r8", f"sbbq {T}, %r8", f"movq %r8, {8 * k}(%rdi)")
+        asm.emit(
+            f"mulx {8 * k}(%r9), {T}, {V}",
+            f"movq {8 * k}(%rsi), %r8",
+            f"sbbq {T}, %r8",
+            f"movq %r8, {8 * k}(%rdi)",
+        )
 
     def body(label: str) -> None:
         asm.emit("movq %rdx, %r9", "movq %r8, %rdx")
@@ -347,6 +379,7 @@ def emit_subtract_bit(asm: Assembly) -> None:
 
 
 def generate() -> str:
+    """The whole file."""
     asm = Assembly()
     asm.lines += ["# Generated by mont_adx_gen.py; do not edit.", "\t.text"]
     for limbs in range(1, MAX_TILE + 1):
