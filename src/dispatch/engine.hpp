@@ -2,12 +2,12 @@
 // What a technique gives the dispatcher: an engine that computes items of one bucket.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
+#include "dispatch/ticker.hpp"
 #include "manymod/manymod.h"
 #include "repr/canonical.hpp"
 
@@ -36,17 +36,6 @@ enum class ItemStatus : std::uint8_t {
   even_modulus = MM_ITEM_EVEN_MODULUS,
   modulus_too_wide = MM_ITEM_MODULUS_TOO_WIDE,
   not_computed = MM_ITEM_NOT_COMPUTED,
-};
-
-/// Asked between windows of an exponentiation and between items, so that a long call stops within a second.
-class StopToken {
- public:
-  StopToken() = default;
-  explicit StopToken(const std::atomic<bool>* flag) : flag_(flag) {}
-  [[nodiscard]] bool requested() const { return flag_ != nullptr && flag_->load(std::memory_order_relaxed); }
-
- private:
-  const std::atomic<bool>* flag_ = nullptr;
 };
 
 /// Precomputed data of one shared modulus, owned by a plan; the concrete type is the engine's own.

@@ -31,20 +31,21 @@ bool wants_stop(const Progress& progress, std::size_t done, std::size_t total) {
   }
 }
 
-bool run_on_pool(const Engine& engine, Job& job, const BucketedBatch& batch,
+bool run_on_pool(const Engine& engine, const Job& job, const BucketedBatch& batch,
                  const std::vector<BucketCost>& costs, unsigned threads, const Progress& progress) {
   const std::vector<Chunk> chunks = cut_chunks(batch.buckets, costs, threads);
   std::atomic<bool> stop{false};
   std::atomic<std::size_t> done{batch.settled};
   bool cancelled = false;
-  job.stop = StopToken(&stop);
-  const ThreadPool::Body body = [&](std::size_t index) {
+  const ThreadPool::Body body = [&](std::size_t index, const StopToken& token) {
     const Chunk& chunk = chunks[index];
     const Bucket& bucket = batch.buckets[chunk.bucket];
-    engine.run(job, bucket.items.subspan(chunk.begin, chunk.end - chunk.begin), bucket.limbs);
+    Job own = job;
+    own.stop = token;
+    engine.run(own, bucket.items.subspan(chunk.begin, chunk.end - chunk.begin), bucket.limbs);
     done.fetch_add(chunk.end - chunk.begin, std::memory_order_relaxed);
   };
-  ThreadPool::Tick tick;
+  Tick tick;
   if (progress.callback != nullptr) {
     tick = [&] {
       const std::size_t items = done.load(std::memory_order_relaxed);

@@ -38,9 +38,13 @@ struct ThreadPool::Run {
   [[nodiscard]] bool done() const { return open_slots == 0 && active == 0; }
 
   // Chunks until there are none; what the first failing one threw.
-  std::exception_ptr work() {
+  std::exception_ptr work(Ticker* ticker) {
+    const StopToken token(stop, ticker);
     try {
-      for (std::size_t chunk = 0; take(chunk);) (*body)(chunk);
+      for (std::size_t chunk = 0; take(chunk);) {
+        (*body)(chunk, token);
+        if (ticker != nullptr) ticker->poll_clock();
+      }
     } catch (...) {
       stop->store(true, std::memory_order_relaxed);
       return std::current_exception();
@@ -128,7 +132,7 @@ void ThreadPool::worker_loop() {
     ++run.active;
     ++busy_;
     lock.unlock();
-    std::exception_ptr error = run.work();
+    std::exception_ptr error = run.work(nullptr);
     lock.lock();
     --busy_;
     if (error && !run.error) run.error = std::move(error);
@@ -155,26 +159,29 @@ void ThreadPool::wait_for_workers(Run& run, const Tick& tick, std::unique_lock<s
 
 void ThreadPool::run(unsigned threads, std::size_t chunks, const Body& body, std::atomic<bool>& stop,
                      const Tick& tick) {
-  const auto slots = std::min<std::size_t>({threads, kMaxThreads, chunks});
-  if (slots == 0) return;
-  Run run(body, chunks, stop, slots);
-  std::unique_lock lock(mutex_);
-  offered_.push_back(&run);
-  open_slots_ += slots;
-  grow_locked();
-  if (workers_ == 0) {
-    withdraw_locked(run);
+  const auto wanted = std::min<std::size_t>({threads, kMaxThreads, chunks});
+  if (wanted == 0) return;
+  Run run(body, chunks, stop, wanted - 1);
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (run.open_slots > 0) {
+    lock.lock();
+    offered_.push_back(&run);
+    open_slots_ += run.open_slots;
+    grow_locked();
     lock.unlock();
-    run.error = run.work();
-  } else {
-    if (slots == 1) {
+    if (wanted == 2) {
       work_offered_.notify_one();
     } else {
       work_offered_.notify_all();
     }
-    wait_for_workers(run, tick, lock);
-    lock.unlock();
   }
+  Ticker ticker(tick, stop);
+  std::exception_ptr error = run.work(tick ? &ticker : nullptr);
+  lock.lock();
+  if (run.open_slots > 0) withdraw_locked(run);  // workers that come late find nothing left
+  if (error && !run.error) run.error = std::move(error);
+  wait_for_workers(run, tick, lock);
+  lock.unlock();
   if (run.error) std::rethrow_exception(run.error);
 }
 

@@ -3,34 +3,31 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <mutex>
 #include <vector>
 
+#include "dispatch/ticker.hpp"
+
 namespace manymod {
 
 /// More threads than this are never used by one call.
 inline constexpr unsigned kMaxThreads = 1024;
 
-/// How often a caller that waits for workers is given the floor.
-inline constexpr std::chrono::milliseconds kTickInterval{100};
-
 class ThreadPool {
  public:
-  using Body = std::function<void(std::size_t chunk)>;
-  /// Returns true to ask the workers to stop. Must not throw.
-  using Tick = std::function<bool()>;
+  /// One chunk of work; polls the token, which is the calling thread's or a worker's.
+  using Body = std::function<void(std::size_t chunk, const StopToken& token)>;
 
   /// The pool of this process. A forked child, which inherits no threads, gets a pool of its own.
   static ThreadPool& of_this_process();
 
-  /// Call body(0) .. body(chunks - 1), each once, on exactly `threads` workers (fewer if there are fewer
-  /// chunks or the system refuses threads). The calling thread waits and calls `tick` (may be empty) every
-  /// kTickInterval. Once `stop` is set, by a tick or by anyone else, no further chunk is begun. Several
-  /// threads may call this at once.
+  /// Call body(0) .. body(chunks - 1), each once, on exactly `threads` threads, the calling one among them
+  /// (fewer if there are fewer chunks or the system refuses threads). `tick` (may be empty) is called on the
+  /// calling thread every kTickInterval: while that computes, by way of its token. Once `stop` is set, by a
+  /// tick or by anyone else, no further chunk is begun. Several threads may call this at once.
   /// @throws what the first failing body threw, after all workers have left.
   void run(unsigned threads, std::size_t chunks, const Body& body, std::atomic<bool>& stop, const Tick& tick);
 

@@ -69,7 +69,7 @@ void compare(nb::handle x, nb::handle x_negative, nb::handle y, nb::handle y_neg
 /// Ends of runs of consecutive items, each as long as the run's arrays stay within `budget` bytes: each array
 /// is as wide as its widest item in the run. `widths` are uint32[N] limb counts, `fixed` further bytes an
 /// item.
-nb::list split_runs(nb::list widths, std::size_t fixed, std::size_t budget) {
+nb::list split_runs(const nb::list& widths, std::size_t fixed, std::size_t budget) {
   std::deque<Buffer> buffers;
   for (const nb::handle item : widths) {
     const Buffer& buffer = buffers.emplace_back(item, Access::read, 1, "widths");

@@ -2,8 +2,8 @@
 """The generated assembly of scalar64.adx branches on sizes and addresses memory by pointers alone.
 
 An abstract run over the text: pointers, counts and arithmetic on them are public; whatever comes out of
-memory or a multiplication is secret, and so is what is computed from it. No conditional jump may use flags that a
-secret set, and no address may contain a secret register.
+memory or a multiplication is secret, and so is what is computed from it. No conditional jump may use flags
+that a secret set, and no address may contain a secret register.
 """
 
 from __future__ import annotations

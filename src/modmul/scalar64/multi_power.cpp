@@ -49,6 +49,7 @@ class MultiPowerRun {
     Limb invertible = 1;
     std::size_t bits = 0;
     for (std::size_t term = 0; term < job_.terms; ++term) {
+      if (job_.stop.requested()) return false;
       invertible &= load_term(item, term, n);
       bits = std::max(bits, limbs::bit_length_var(exponents_[term]));
     }

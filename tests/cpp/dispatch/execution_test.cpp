@@ -43,7 +43,9 @@ class Execution : public ::testing::Test {
 TEST_F(Execution, ShortCallsStayOnTheCallingThread) {
   engine_.cost_ns_per_limb = 100;
   const auto caller = std::this_thread::get_id();
-  engine_.on_item = [caller](std::size_t) { EXPECT_EQ(std::this_thread::get_id(), caller); };
+  engine_.on_item = [caller](std::size_t, const StopToken&) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+  };
   EXPECT_TRUE(execute(engine_, job_, batch_, 4, {}));
   EXPECT_EQ(engine_.calls().size(), 1u);
   EXPECT_EQ(items_with(ItemStatus::ok), kCount - 1);
@@ -52,15 +54,22 @@ TEST_F(Execution, ShortCallsStayOnTheCallingThread) {
 TEST_F(Execution, OneUnobservedThreadStaysOnTheCallingThread) {
   engine_.cost_ns_per_limb = 1e9;
   const auto caller = std::this_thread::get_id();
-  engine_.on_item = [caller](std::size_t) { EXPECT_EQ(std::this_thread::get_id(), caller); };
+  engine_.on_item = [caller](std::size_t, const StopToken&) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+  };
   EXPECT_TRUE(execute(engine_, job_, batch_, 1, {}));
   EXPECT_EQ(items_with(ItemStatus::ok), kCount - 1);
 }
 
+// The calling thread waits in its first item until another thread has begun one.
 TEST_F(Execution, LongCallsAreSpread) {
   engine_.cost_ns_per_limb = 1e9;
   const auto caller = std::this_thread::get_id();
-  engine_.on_item = [caller](std::size_t) { EXPECT_NE(std::this_thread::get_id(), caller); };
+  std::atomic<bool> others{false};
+  engine_.on_item = [&](std::size_t, const StopToken&) {
+    if (std::this_thread::get_id() != caller) others = true;
+    while (!others) std::this_thread::yield();
+  };
   EXPECT_TRUE(execute(engine_, job_, batch_, 3, {}));
   EXPECT_GT(engine_.calls().size(), 8u);
   EXPECT_EQ(items_with(ItemStatus::ok), kCount - 1);
@@ -69,7 +78,7 @@ TEST_F(Execution, LongCallsAreSpread) {
 TEST_F(Execution, MemoryErrorsReachTheCaller) {
   for (const double cost : {1.0, 1e9}) {
     engine_.cost_ns_per_limb = cost;
-    engine_.on_item = [](std::size_t item) {
+    engine_.on_item = [](std::size_t item, const StopToken&) {
       if (item == 70) throw std::bad_alloc();
     };
     EXPECT_THROW(execute(engine_, job_, batch_, 2, {}), std::bad_alloc);
@@ -92,9 +101,8 @@ int stop_at_second(std::size_t done, std::size_t total, void* user) {
 TEST_F(Execution, ProgressStopsTheCall) {
   engine_.cost_ns_per_limb = 1e9;
   Ticks ticks;
-  engine_.on_item = [&ticks](std::size_t item) {
-    while (item >= 20 && ticks.count < 2) std::this_thread::yield();
-    if (item >= 20) std::this_thread::sleep_for(std::chrono::milliseconds(10));  // the stop is on its way
+  engine_.on_item = [](std::size_t item, const StopToken& token) {
+    while (item >= 20 && !token.requested()) std::this_thread::yield();
   };
   EXPECT_FALSE(execute(engine_, job_, batch_, 1, {stop_at_second, &ticks}));
   EXPECT_EQ(ticks.total, kCount);

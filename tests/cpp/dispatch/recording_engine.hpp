@@ -20,7 +20,7 @@ class RecordingEngine : public Engine {
 
   double cost_ns_per_limb = 1;
   std::size_t granularity = 1;
-  std::function<void(std::size_t item)> on_item;  ///< may throw; called by any thread
+  std::function<void(std::size_t item, const StopToken& token)> on_item;  ///< may throw; called by any thread
 
   std::unique_ptr<PreparedModulus> prepare(std::span<const Limb>, Operation, TimingClass) const override {
     return std::make_unique<PreparedModulus>();
@@ -36,7 +36,7 @@ class RecordingEngine : public Engine {
   void run(const Job& job, std::span<const std::size_t> items, std::size_t limbs) const override {
     for (const std::size_t item : items) {
       if (job.stop.requested()) break;
-      if (on_item) on_item(item);
+      if (on_item) on_item(item, job.stop);
       job.status[item] = ItemStatus::ok;
     }
     const std::lock_guard lock(mutex_);

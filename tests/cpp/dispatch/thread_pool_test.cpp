@@ -22,7 +22,8 @@ TEST(ThreadPool, EachChunkRunsOnce) {
     for (const std::size_t chunks : {0u, 1u, 2u, 1000u}) {
       std::vector<std::atomic<int>> runs(chunks);
       std::atomic<bool> stop{false};
-      ThreadPool::of_this_process().run(threads, chunks, [&](std::size_t chunk) { ++runs[chunk]; }, stop, {});
+      ThreadPool::of_this_process().run(
+          threads, chunks, [&](std::size_t chunk, const StopToken&) { ++runs[chunk]; }, stop, {});
       for (const auto& count : runs) EXPECT_EQ(count, 1);
     }
   }
@@ -36,7 +37,7 @@ TEST(ThreadPool, ExactlyAsManyThreadsAsAsked) {
   unsigned arrived = 0;
   std::set<std::thread::id> ids;
   std::atomic<bool> stop{false};
-  const auto meet = [&](std::size_t) {
+  const auto meet = [&](std::size_t, const StopToken&) {
     std::unique_lock lock(mutex);
     ids.insert(std::this_thread::get_id());
     ++arrived;
@@ -45,13 +46,13 @@ TEST(ThreadPool, ExactlyAsManyThreadsAsAsked) {
   };
   ThreadPool::of_this_process().run(kThreads, 200, meet, stop, {});
   EXPECT_EQ(ids.size(), kThreads);
-  EXPECT_EQ(ids.count(std::this_thread::get_id()), 0u);
+  EXPECT_EQ(ids.count(std::this_thread::get_id()), 1u);
 }
 
 TEST(ThreadPool, ExceptionsReachTheCaller) {
   std::atomic<bool> stop{false};
   std::atomic<int> runs{0};
-  const auto fail_at_ten = [&](std::size_t chunk) {
+  const auto fail_at_ten = [&](std::size_t chunk, const StopToken&) {
     ++runs;
     if (chunk == 10) throw std::bad_alloc();
   };
@@ -59,16 +60,34 @@ TEST(ThreadPool, ExceptionsReachTheCaller) {
   EXPECT_LT(runs, 1'000'000);
   std::atomic<bool> fresh{false};
   std::atomic<int> after{0};
-  ThreadPool::of_this_process().run(2, 50, [&](std::size_t) { ++after; }, fresh, {});
+  ThreadPool::of_this_process().run(2, 50, [&](std::size_t, const StopToken&) { ++after; }, fresh, {});
   EXPECT_EQ(after, 50);
+}
+
+// The calling thread has nothing left to do and waits for a worker that is still busy.
+TEST(ThreadPool, TicksComeWhileTheCallerWaits) {
+  std::atomic<bool> stop{false};
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> worker_began{false};
+  const auto body = [&](std::size_t, const StopToken& token) {
+    if (std::this_thread::get_id() == caller) {
+      while (!worker_began) std::this_thread::yield();
+      return;
+    }
+    worker_began = true;
+    while (!token.requested()) std::this_thread::yield();
+  };
+  int ticks = 0;
+  ThreadPool::of_this_process().run(2, 2, body, stop, [&] { return ++ticks == 2; });
+  EXPECT_EQ(ticks, 2);
 }
 
 TEST(ThreadPool, TicksComeOnTheCallingThreadAndStop) {
   std::atomic<bool> stop{false};
   const auto caller = std::this_thread::get_id();
   int ticks = 0;
-  const auto spin = [&](std::size_t) {
-    while (!stop) std::this_thread::yield();
+  const auto spin = [&](std::size_t, const StopToken& token) {
+    while (!token.requested()) std::this_thread::yield();
   };
   const auto tick = [&] {
     EXPECT_EQ(std::this_thread::get_id(), caller);
@@ -83,12 +102,13 @@ TEST(ThreadPool, TicksComeOnTheCallingThreadAndStop) {
 TEST(ThreadPool, CallsInsideATick) {
   std::atomic<bool> stop{false};
   std::atomic<int> inner_runs{0};
-  const auto spin = [&](std::size_t) {
-    while (!stop) std::this_thread::yield();
+  const auto spin = [&](std::size_t, const StopToken& token) {
+    while (!token.requested()) std::this_thread::yield();
   };
   const auto tick = [&] {
     std::atomic<bool> inner_stop{false};
-    ThreadPool::of_this_process().run(2, 20, [&](std::size_t) { ++inner_runs; }, inner_stop, {});
+    ThreadPool::of_this_process().run(2, 20, [&](std::size_t, const StopToken&) { ++inner_runs; }, inner_stop,
+                                      {});
     return true;
   };
   ThreadPool::of_this_process().run(2, 2, spin, stop, tick);
@@ -103,7 +123,7 @@ TEST(ThreadPool, SeveralCallersAtOnce) {
     callers.emplace_back([&] {
       for (int round = 0; round < 50; ++round) {
         std::atomic<bool> stop{false};
-        ThreadPool::of_this_process().run(3, 10, [&](std::size_t) { ++runs; }, stop, {});
+        ThreadPool::of_this_process().run(3, 10, [&](std::size_t, const StopToken&) { ++runs; }, stop, {});
       }
     });
   }
@@ -116,13 +136,13 @@ TEST(ThreadPool, SeveralCallersAtOnce) {
 TEST(ThreadPool, ForkedChildrenGetTheirOwn) {
   ThreadPool* parents = &ThreadPool::of_this_process();
   std::atomic<bool> stop{false};
-  parents->run(2, 10, [](std::size_t) {}, stop, {});
+  parents->run(2, 10, [](std::size_t, const StopToken&) {}, stop, {});
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     std::atomic<int> runs{0};
     ThreadPool& own = ThreadPool::of_this_process();
-    own.run(2, 10, [&](std::size_t) { ++runs; }, stop, {});
+    own.run(2, 10, [&](std::size_t, const StopToken&) { ++runs; }, stop, {});
     _exit(&own != parents && runs == 10 ? 0 : 1);
   }
   int outcome = -1;
@@ -134,12 +154,19 @@ TEST(ThreadPool, ForkedChildrenGetTheirOwn) {
 TEST(ThreadPool, WorkersLeaveSignalsToTheApplication) {
   std::atomic<bool> stop{false};
   std::atomic<bool> blocked{false};
-  const auto look = [&](std::size_t) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> seen{false};
+  const auto look = [&](std::size_t, const StopToken&) {
+    if (std::this_thread::get_id() == caller) {
+      while (!seen) std::this_thread::yield();
+      return;
+    }
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, nullptr, &mask);
     blocked = sigismember(&mask, SIGINT) == 1;
+    seen = true;
   };
-  ThreadPool::of_this_process().run(1, 1, look, stop, {});
+  ThreadPool::of_this_process().run(2, 2, look, stop, {});
   EXPECT_TRUE(blocked);
   sigset_t mask;
   pthread_sigmask(SIG_SETMASK, nullptr, &mask);
