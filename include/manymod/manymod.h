@@ -14,6 +14,10 @@
  * right) or another MM_ERR_* (nothing usable was written). mm_last_error() explains the last failure on
  * the calling thread. Nothing here prints, aborts or lets a C++ exception out.
  *
+ * Struct sizes. Structs that begin with struct_size may grow at their end. A program built with an older or
+ * newer header runs on: what an older struct lacks is 0, what a newer one has more is neither read nor
+ * written.
+ *
  * Threads. All functions may be called from several threads at once; one plan may run several calls at once.
  */
 #ifndef MANYMOD_MANYMOD_H
@@ -169,13 +173,16 @@ typedef struct mm_fixed_base_options {
                            (public), but slower */
   const char* device;
   const char* variant;
-  unsigned threads;
+  unsigned threads;        /**< CPU threads of mm_fixed_base_powmod, at most 1024; 0: mm_get_threads() */
+  mm_progress_fn progress; /**< NULL, or called with (0, 1) about ten times a second during the creation */
+  void* progress_user;
 } mm_fixed_base_options;
 
 /**
  * Precompute a comb for base (one item) and modulus (one item, odd or even in class public, odd in class
  * secret).
- * @return MM_OK; MM_ERR_ARGUMENT for a zero, too wide or (secret) even modulus.
+ * @return MM_OK; MM_ERR_ARGUMENT for a zero, too wide or (secret) even modulus; MM_ERR_CANCELLED if the
+ *         progress callback asked to stop. In every case but MM_OK, *fixed_base = NULL.
  */
 MM_API mm_status mm_fixed_base_create(const mm_fixed_base_options* options, const mm_view* base,
                                       const mm_view* modulus, mm_fixed_base** fixed_base);
@@ -187,13 +194,14 @@ MM_API void mm_fixed_base_destroy(mm_fixed_base* fixed_base);
 
 /** CPU threads used by plans that do not say: default the CPUs this process may run on. */
 MM_API unsigned mm_get_threads(void);
-/** Set that number; 0 restores the default. @return the new number. */
+/** Set that number; 0 restores the default, above 1024 means 1024. @return the new number. */
 MM_API unsigned mm_set_threads(unsigned threads);
 
 typedef enum mm_backend { MM_BACKEND_CPU = 0, MM_BACKEND_CUDA = 1 } mm_backend;
 
 /** One registered variant: technique + backend + shape. Strings live as long as the process. */
 typedef struct mm_variant_info {
+  size_t struct_size;    /**< set by the caller: sizeof(mm_variant_info); no more is written */
   const char* name;      /**< "scalar64.adx" */
   const char* technique; /**< "scalar64" */
   mm_backend backend;
@@ -209,20 +217,23 @@ typedef struct mm_variant_info {
 } mm_variant_info;
 
 MM_API size_t mm_variant_count(void);
-/** @return MM_OK, or MM_ERR_ARGUMENT for index >= mm_variant_count(). */
+/** Fill *info. @return MM_OK, or MM_ERR_ARGUMENT for index >= mm_variant_count() or a wrong struct_size. */
 MM_API mm_status mm_variant_get(size_t index, mm_variant_info* info);
 
 /** One device: the CPU (always first) or a GPU. Strings live as long as the process. */
 typedef struct mm_device_info {
-  const char* name;  /**< "cpu", "cuda:0" */
-  const char* model; /**< "Intel(R) Xeon(R) Processor" */
+  size_t struct_size; /**< set by the caller: sizeof(mm_device_info); no more is written */
+  const char* name;   /**< "cpu", "cuda:0" */
+  const char* model;  /**< "Intel(R) Xeon(R) Processor" */
   mm_backend backend;
-  const char* features;  /**< space-separated: "bmi2 adx avx2 avx512f avx512ifma" */
+  const char* features;  /**< space-separated: "bmi2 adx avx2 avx512f avx512ifma"; ends with
+                            "unknown-in-MANYMOD_HIDE_CPU:NAME" for each name there that is no feature */
   unsigned units;        /**< CPUs this process may run on; multiprocessors of a GPU */
   uint64_t memory_bytes; /**< physical memory; 0 if unknown */
 } mm_device_info;
 
 MM_API size_t mm_device_count(void);
+/** Fill *info. @return MM_OK, or MM_ERR_ARGUMENT for index >= mm_device_count() or a wrong struct_size. */
 MM_API mm_status mm_device_get(size_t index, mm_device_info* info);
 
 /** Name of a status, e.g. "MM_ITEM_NOT_INVERTIBLE"; "MM_?" for an unknown value. */

@@ -235,9 +235,12 @@ class Plan {
 /// Powers of one base modulo one modulus by a precomputed comb.
 class FixedBase {
  public:
+  /// `progress`: called with 0 items of 1 during the creation; where it returns false,
+  /// Error(MM_ERR_CANCELLED).
   FixedBase(const View& base, const View& modulus, std::size_t exponent_bits, Timing timing = Timing::public_,
-            const Where& where = {})
+            const Where& where = {}, const Progress& progress = {})
       : width_(modulus.width()) {
+    detail::ProgressGuard guard{&progress, nullptr};
     mm_fixed_base_options options{};
     options.struct_size = sizeof options;
     options.timing = static_cast<mm_timing>(timing);
@@ -245,8 +248,14 @@ class FixedBase {
     options.device = detail::or_null(where.device);
     options.variant = detail::or_null(where.variant);
     options.threads = where.threads;
+    if (progress) {
+      options.progress = &detail::ProgressGuard::call;
+      options.progress_user = &guard;
+    }
     mm_fixed_base* fixed_base = nullptr;
-    check(mm_fixed_base_create(&options, &base.get(), &modulus.get(), &fixed_base));
+    const mm_status status = mm_fixed_base_create(&options, &base.get(), &modulus.get(), &fixed_base);
+    if (guard.error) std::rethrow_exception(guard.error);
+    check(status);
     fixed_base_.reset(fixed_base);
   }
 

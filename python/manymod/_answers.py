@@ -126,7 +126,7 @@ class _IntArrayAnswer(_LimbsAnswer):
         signs = self.signs if self.signs is not None and self.signs.any() else None
         if self.out is None:
             return IntArray._make(self.limbs, signs)
-        self.out._negative = signs
+        self.out._set_signs(signs)
         return self.out
 
 

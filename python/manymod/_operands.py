@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -23,6 +23,8 @@ from manymod.intarray import (
     canonical_limbs,
     lengths_in_bits,
     limbs_for,
+    refuse_mask,
+    scan_ints,
 )
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "Operand",
     "Scalar",
     "Sequenced",
+    "broadcast_row",
     "common_length",
     "operand",
 ]
@@ -126,7 +129,7 @@ class Sequenced(Operand):
         self.name = name
         self.kind = kind
         try:
-            self.values, self.bits, self.signed, self.mpz = _core.scan_ints(values)
+            self.values, self.bits, self.signed, self.mpz = scan_ints(values)
         except TypeError as error:
             raise TypeError(f"{name}: {error}") from None
         self.count = len(self.values)
@@ -268,10 +271,11 @@ def operand(name: str, value: Any) -> Operand:
     Raises:
         TypeError: if it is of no accepted kind, or has an element that is not an integer.
     """
-    if isinstance(value, (int, np.integer)):
+    if isinstance(value, (int, np.integer, np.bool_)):
         return Scalar(name, int(value))
     if isinstance(value, (list, tuple)):
         return Sequenced(name, value)
+    refuse_mask(name, value)
     if isinstance(value, np.ndarray):
         return _from_numpy(name, value)
     if isinstance(value, IntArray):
@@ -284,6 +288,8 @@ def operand(name: str, value: Any) -> Operand:
         return Scalar(name, _index(name, value), _is_mpz(value))
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
         return Sequenced(name, value)
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, memoryview)):
+        raise TypeError(f"{name}: {type(value).__name__} has no fixed order or length: wrap it in list(...)")
     raise TypeError(
         f"{name}: {type(value).__name__} is neither an integer nor a batch of integers (list, IntArray, "
         "numpy, Arrow or DLPack array; for bytes see IntArray.from_bytes)"
@@ -302,12 +308,39 @@ def _is_mpz(value: Any) -> bool:
     return gmpy2 is not None and isinstance(value, gmpy2.mpz)
 
 
+def _is_row(item: Operand) -> bool:
+    """Whether it is one integer given as a row of a 2-D array."""
+    return item.count == 1 and item.kind in {Kind.LIMBS, Kind.BYTES}
+
+
+def broadcast_row(item: Operand, count: int | None) -> None:
+    """Let one row of a 2-D array, ``[1, L]``, stand for every one of `count` items."""
+    if count != 1 and _is_row(item):
+        item.count = None
+
+
+def _hint(item: Operand, other: Operand) -> str:
+    """What may have been meant where lengths differ."""
+    for array in (item, other):
+        if array.kind is Kind.INTEGERS:
+            return (
+                f" ({array.name} is a 1-D array, so that many small integers; the limbs of one big integer "
+                "are an array uint64[1, L])"
+            )
+    if item.count == 1 or other.count == 1:
+        return " (for one integer beside every item give it as such, not as a sequence)"
+    return ""
+
+
 def common_length(operands: Sequence[Operand]) -> int | None:
-    """Length of the batch, None if all operands are scalars.
+    """Length of the batch, None if all operands are scalars; single rows of 2-D arrays become scalars.
 
     Raises:
         ValueError: if two operands have different lengths.
     """
+    longer = next((item.count for item in operands if item.count is not None and not _is_row(item)), 1)
+    for item in operands:
+        broadcast_row(item, longer)
     first: Operand | None = None
     for item in operands:
         if item.count is None:
@@ -317,5 +350,6 @@ def common_length(operands: Sequence[Operand]) -> int | None:
         elif item.count != first.count:
             raise ValueError(
                 f"lengths differ: {first.name} has {first.count} items, {item.name} has {item.count}"
+                + _hint(first, item)
             )
     return None if first is None else first.count

@@ -15,7 +15,7 @@ from manymod._operands import Batch, Operand
 from manymod.errors import Status, _raise_items
 from manymod.intarray import Limbs, Signs
 
-__all__ = ["Errors", "Kernel", "Progress", "execute", "merge_nulls"]
+__all__ = ["Errors", "Kernel", "Progress", "Watched", "execute", "merge_nulls"]
 
 Progress = Callable[[int, int], Any]
 Errors = Literal["raise", "status"]
@@ -64,7 +64,7 @@ class _Column:
         return self.width if self.widths is None else int(self.widths[start:stop].max(initial=1))
 
 
-class _Watched:
+class Watched:
     """A progress function that is sure to hear of the end."""
 
     def __init__(self, progress: Progress) -> None:
@@ -208,15 +208,16 @@ class _Job:
         return code
 
     def _wipe(self, batches: Sequence[Batch]) -> None:
-        """Zero the copies of secret operands that were made for one run."""
+        """Zero the copies of secret operands that were made for one run; a scalar serves all runs."""
         for column, (limbs, _) in zip(self.columns, batches, strict=False):
-            if column.pinned and column.source.copies:
+            serves_all = column.single is not None and limbs is column.single[0]
+            if column.pinned and column.source.copies and not serves_all:
                 limbs.fill(0)
 
     def wipe_singles(self) -> None:
         """Zero the copies of secret scalars."""
         for column in self.columns:
-            if column.pinned and column.single is not None:
+            if column.pinned and column.single is not None and column.source.copies:
                 column.single[0].fill(0)
 
 
@@ -241,7 +242,7 @@ def execute(
     total = 1 if count is None else count
     pins = [*pinned_widths, *[None] * (len(operands) - len(pinned_widths))]
     columns = [_Column(item, width) for item, width in zip(operands, pins, strict=True)]
-    watched = None if progress is None else _Watched(progress)
+    watched = None if progress is None else Watched(progress)
     job = _Job(kernel, columns, _Column(modulus, None), send_modulus, answer, watched, total)
     some_bad = False
     start = 0

@@ -12,7 +12,18 @@ from manymod._run import Errors, Progress
 from manymod.errors import Status
 from manymod.intarray import IntArray
 
-__all__ = ["Array", "Errors", "Integer", "Options", "Progress", "Raising", "SecretOptions", "Statuses"]
+__all__ = [
+    "Array",
+    "CallOptions",
+    "Errors",
+    "Integer",
+    "Options",
+    "Progress",
+    "Raising",
+    "ScalarWithStatus",
+    "SecretOptions",
+    "Statuses",
+]
 
 Integer = int | np.integer[Any]
 
@@ -26,14 +37,19 @@ Statuses = NDArray[np.uint8]
 ScalarWithStatus = tuple[int, Status]
 
 
-class Options(TypedDict, total=False):
+class CallOptions(TypedDict, total=False):
+    """Keywords of every call."""
+
+    out: Any
+    progress: Progress | None
+
+
+class Options(CallOptions, total=False):
     """Keywords of every operation."""
 
     device: str
     variant: str | None
     threads: int
-    out: Any
-    progress: Progress | None
 
 
 class SecretOptions(Options, total=False):

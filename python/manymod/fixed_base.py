@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +14,20 @@ from manymod import _core
 from manymod._answers import answer_for
 from manymod._operands import Batch, Operand, Scalar, operand
 from manymod._run import Errors, Progress, execute
+from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
 from manymod.intarray import Limbs, Signs, limbs_for
-from manymod.plan import MAX_MODULUS_BITS, checked_errors, checked_threads
+from manymod.plan import MAX_MODULUS_BITS, checked_choice, checked_errors, checked_integer, checked_threads
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["FixedBase"]
 
 _left_behind: list[Any] = []
+
+
+def _restored(arguments: dict[str, Any]) -> FixedBase:
+    return FixedBase(**arguments)
 
 
 class FixedBase:
@@ -31,14 +38,16 @@ class FixedBase:
         n: the modulus, not 0, up to 16384 bits; odd in class secret.
         exponent_bits: exponents up to this length use the comb; by default the length of `n`. Longer ones
             still work in class public, but slower.
-        secret: timing class of the exponents. In class secret the time depends on `exponent_bits`, and
-            longer exponents are refused.
+        secret: timing class of the exponents. In class secret the time depends on `exponent_bits`, rounded up
+            to whole limbs of 64 bits, and exponents wider than that are refused.
         device: as in `powmod`.
         variant: as in `powmod`.
         threads: as in `powmod`.
 
     Raises:
         ValueError: if `n` is 0, too wide or, in class secret, even.
+
+    Ctrl-C stops a long computation of the comb within a second.
 
     >>> fixed = FixedBase(3, 1009)
     >>> fixed.powmod([0, 1, 2, 1008])
@@ -67,13 +76,24 @@ class FixedBase:
             raise ValueError(f"n has {modulus.bits} bits, more than {MAX_MODULUS_BITS}")
         if secret and modulus.value % 2 == 0:
             raise ValueError("timing class secret needs an odd modulus")
-        self._exponent_bits = modulus.bits if exponent_bits is None else operator.index(exponent_bits)
+        self._exponent_bits = (
+            modulus.bits if exponent_bits is None else checked_integer("exponent_bits", exponent_bits)
+        )
         if self._exponent_bits < 1:
             raise ValueError(f"exponent_bits must be 1 or more, not {exponent_bits}")
         self._base = base
         self._modulus = modulus
         self._secret = secret
-        self._options = (int(secret), self._exponent_bits, device, variant, checked_threads(threads))
+        choice = checked_choice(device, variant)
+        self._options = (int(secret), self._exponent_bits, *choice, checked_threads(threads))
+        self._arguments: dict[str, Any] = {
+            "g": base.value,
+            "n": modulus.value,
+            "exponent_bits": self._exponent_bits,
+            "device": device,
+            "variant": variant,
+            "threads": threads,
+        }
         self._pid = os.getpid()
         self._handle = self._make()
 
@@ -126,6 +146,35 @@ class FixedBase:
             )
         return width
 
+    @overload
+    def powmod(self, exps: int, *, errors: Raising = ..., **options: Unpack[CallOptions]) -> int: ...
+
+    @overload
+    def powmod(
+        self, exps: int, *, errors: Literal["status"], **options: Unpack[CallOptions]
+    ) -> ScalarWithStatus: ...
+
+    @overload
+    def powmod(self, exps: Array, *, errors: Raising = ..., **options: Unpack[CallOptions]) -> Array: ...
+
+    @overload
+    def powmod(
+        self, exps: Array, *, errors: Literal["status"], **options: Unpack[CallOptions]
+    ) -> tuple[Array, Statuses]: ...
+
+    @overload
+    def powmod(
+        self, exps: Sequence[Integer], *, errors: Raising = ..., **options: Unpack[CallOptions]
+    ) -> list[int]: ...
+
+    @overload
+    def powmod(
+        self, exps: Sequence[Integer], *, errors: Literal["status"], **options: Unpack[CallOptions]
+    ) -> tuple[list[int], Statuses]: ...
+
+    @overload
+    def powmod(self, exps: Any, *, errors: Errors = ..., **options: Unpack[CallOptions]) -> Any: ...
+
     def powmod(
         self, exps: Any, *, errors: Errors = "raise", out: Any = None, progress: Progress | None = None
     ) -> Any:
@@ -173,6 +222,14 @@ class FixedBase:
             pinned_widths=[self._pinned_width(exponents)],
             send_modulus=False,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the arguments; refused in class secret."""
+        if self._secret:
+            raise TypeError(
+                "a FixedBase of timing class secret cannot be pickled: make it anew where it is used"
+            )
+        return _restored, (self._arguments,)
 
     def __repr__(self) -> str:
         """Sizes, timing class and variant; not the numbers."""

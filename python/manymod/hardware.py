@@ -19,7 +19,8 @@ class Device:
         name: ``"cpu"``, ``"cuda:0"``.
         model: the maker's name of it.
         backend: ``"cpu"`` or ``"cuda"``.
-        features: instruction sets or compute capability.
+        features: instruction sets or compute capability; also ``"unknown-in-MANYMOD_HIDE_CPU:NAME"`` for
+            each name in that environment variable that is no feature.
         units: CPUs this process may run on, or multiprocessors of a GPU.
         memory_bytes: physical memory, 0 if unknown.
     """
@@ -108,13 +109,14 @@ def set_threads(threads: int) -> int:
     """Set the number of CPU threads used where a call does not say.
 
     Args:
-        threads: 1 to 65535; 0 restores the default.
+        threads: 1 to 1024; 0 restores the default.
 
     Returns:
         The new number.
 
     Raises:
         ValueError: if `threads` is out of range.
+        TypeError: if `threads` is not an integer.
     """
     number = _core.set_threads(checked_threads(threads))
     clear_plans()

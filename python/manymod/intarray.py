@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, SupportsIndex, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,33 @@ def canonical_limbs(limbs: NDArray[Any]) -> Limbs:
     return limbs if fits and limbs.flags.aligned else limbs.copy(order="C")
 
 
+def scan_ints(values: Sequence[Any]) -> tuple[Sequence[Any], int, bool, bool]:
+    """The sequence to convert, its widest bit length, whether it has negative ones, whether it has mpz.
+
+    numpy's bools have no ``__index__``; they are taken as Python's are.
+    """
+    try:
+        return _core.scan_ints(values)
+    except TypeError:
+        if not any(isinstance(value, np.bool_) for value in values):
+            raise
+    return _core.scan_ints([int(value) if isinstance(value, np.bool_) else value for value in values])
+
+
+def refuse_mask(name: str, array: Any) -> None:
+    """Raise TypeError for a masked array: there is no integer behind the mask to compute with."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} is a numpy masked array, whose mask would be lost: "
+            "give .filled(...) of it, or Arrow with nulls"
+        )
+
+
 def ints_to_limbs(values: Sequence[Any]) -> tuple[Limbs, Signs | None, int]:
     """Limbs, signs (None: nothing negative) and widest bit length of a sequence of integers."""
     if isinstance(values, (str, bytes, bytearray)):
         raise TypeError(f"expected a sequence of integers, not {type(values).__name__}")
-    scanned, bits, negative, _ = _core.scan_ints(values)
+    scanned, bits, negative, _ = scan_ints(values)
     limbs = np.empty((len(scanned), limbs_for(bits)), np.uint64)
     signs = np.empty(len(scanned), np.uint8) if negative else None
     _core.ints_to_limbs(scanned, 0, limbs, signs)
@@ -75,15 +97,18 @@ class IntArray:
     array([False, False,  True])
     """
 
-    __slots__ = ("_limbs", "_negative")
+    __slots__ = ("_limbs", "_own_signs", "_part", "_root")
     __hash__ = None  # type: ignore[assignment]
     #: numpy arrays leave comparisons with an IntArray to the IntArray
     __array_ufunc__ = None
 
     _limbs: Limbs
-    _negative: Signs | None
+    _own_signs: Signs | None
+    #: of a view: the array that owns the signs, and which of its items these are
+    _root: IntArray | None
+    _part: slice
 
-    def __init__(self) -> None:
+    def __init__(self, *_: object, **__: object) -> None:
         """Not for use: call `from_ints`, `from_bytes` or `from_limbs`."""
         raise TypeError("use IntArray.from_ints, IntArray.from_bytes or IntArray.from_limbs")
 
@@ -91,8 +116,39 @@ class IntArray:
     def _make(cls, limbs: Limbs, negative: Signs | None = None) -> IntArray:
         array = object.__new__(cls)
         array._limbs = limbs
-        array._negative = negative
+        array._own_signs = negative
+        array._root = None
+        array._part = slice(None)
         return array
+
+    @property
+    def _signs(self) -> Signs | None:
+        """The signs where they lie, None if nothing is negative."""
+        if self._root is None:
+            return self._own_signs
+        signs = self._root._signs
+        return None if signs is None else signs[self._part]
+
+    @property
+    def _negative(self) -> Signs | None:
+        """The signs as the C ABI takes them, one after another."""
+        signs = self._signs
+        return None if signs is None else np.ascontiguousarray(signs)
+
+    def _set_signs(self, signs: Signs | None) -> None:
+        """Replace the signs, as seen through every view of this memory."""
+        present = self._signs
+        if present is None and signs is not None:
+            present = self._make_signs()
+        if present is not None:
+            present[:] = 0 if signs is None else signs
+
+    def _make_signs(self) -> Signs:
+        """Signs of our own, or of the array this is a view of; nothing is negative yet."""
+        if self._root is not None:
+            return self._root._make_signs()[self._part]
+        self._own_signs = np.zeros(len(self), np.uint8)
+        return self._own_signs
 
     @classmethod
     def from_ints(cls, values: Iterable[Any]) -> IntArray:
@@ -110,12 +166,15 @@ class IntArray:
 
     @classmethod
     def from_bytes(
-        cls, data: NDArray[np.uint8] | Sequence[bytes], byteorder: Literal["big", "little"] = "big"
+        cls,
+        data: NDArray[np.uint8] | Sequence[bytes | bytearray],
+        byteorder: Literal["big", "little"] = "big",
     ) -> IntArray:
         r"""Array of unsigned integers given as bytes.
 
         Args:
-            data: ``uint8[N, W]``, one row for each integer, or a sequence of N bytes objects of any lengths.
+            data: ``uint8[N, W]``, one row for each integer, or a sequence of N bytes or bytearray objects of
+                any lengths.
             byteorder: ``"big"`` (most significant byte first) or ``"little"``.
 
         >>> IntArray.from_bytes([b"\x01\x00", b"\xff"]).to_ints()
@@ -123,6 +182,7 @@ class IntArray:
         """
         if byteorder not in {"big", "little"}:
             raise ValueError(f"byteorder must be 'big' or 'little', not {byteorder!r}")
+        refuse_mask("data", data)
         if isinstance(data, np.ndarray):
             if data.ndim != 2 or data.dtype != np.uint8:
                 raise TypeError(f"data must be uint8[N, W], not {data.dtype}{list(data.shape)}")
@@ -130,10 +190,11 @@ class IntArray:
             return cls._make(bytes_to_limbs(rows))
         if isinstance(data, (bytes, bytearray, str)):
             raise TypeError("data must be a sequence of bytes objects")
-        items = list(data)
-        for i, item in enumerate(items):
-            if not isinstance(item, bytes):
+        items: list[bytes] = []
+        for i, item in enumerate(data):
+            if not isinstance(item, (bytes, bytearray)):
                 raise TypeError(f"element {i} is not bytes: {type(item).__name__}")
+            items.append(bytes(item))
         if byteorder == "little":
             items = [item[::-1] for item in items]
         limbs = np.empty((len(items), limbs_for(8 * max(map(len, items), default=0))), np.uint64)
@@ -151,6 +212,7 @@ class IntArray:
         >>> IntArray.from_limbs(np.array([[1, 2]], np.uint64)).to_ints() == [1 + 2 * 2**64]
         True
         """
+        refuse_mask("limbs", limbs)
         array = np.asarray(limbs)
         if array.ndim != 2 or array.dtype.type is not np.uint64:
             raise TypeError(f"limbs must be uint64[N, L], not {array.dtype}{list(array.shape)}")
@@ -166,6 +228,20 @@ class IntArray:
     def to_ints(self) -> list[int]:
         """List of Python ints."""
         return _core.limbs_to_ints(self._limbs, self._negative)
+
+    def tolist(self) -> list[int]:
+        """List of Python ints, as `to_ints`; the name that numpy has for it."""
+        return self.to_ints()
+
+    def copy(self) -> IntArray:
+        """An array that shares no memory with this one.
+
+        >>> a = IntArray.from_ints([1, -2])
+        >>> a[:1].copy()
+        IntArray(N=1, bits=64, [1])
+        """
+        signs = self._signs
+        return IntArray._make(self._limbs.copy(order="C"), None if signs is None else signs.copy())
 
     def to_mpz(self) -> list[Any]:
         """List of gmpy2 mpz.
@@ -217,7 +293,18 @@ class IntArray:
     @property
     def negative(self) -> NDArray[np.bool_] | None:
         """None (nothing is negative) or bool[N]; not a copy."""
-        return None if self._negative is None else self._negative.view(np.bool_)
+        signs = self._signs
+        return None if signs is None else signs.view(np.bool_)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(N,)``: an array of N integers, however wide they are."""
+        return (len(self._limbs),)
+
+    @property
+    def size(self) -> int:
+        """Number of items."""
+        return len(self._limbs)
 
     @property
     def bits(self) -> int:
@@ -241,18 +328,23 @@ class IntArray:
         return iter(self.to_ints())
 
     @overload
-    def __getitem__(self, index: int | np.integer[Any]) -> int: ...
+    def __getitem__(self, index: SupportsIndex) -> int: ...  # type: ignore[overload-overlap]
     @overload
     def __getitem__(self, index: slice | NDArray[Any] | list[int] | list[bool]) -> IntArray: ...
 
     def __getitem__(self, index: Any) -> int | IntArray:
-        """One item as an int; a slice, bool mask or integer array gives an IntArray."""
-        if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
+        """One item as an int; a slice, bool mask or integer array gives an IntArray.
+
+        A slice is a view, as in numpy, unless it runs backwards: what is written to it by ``out=`` is seen
+        in this array too. Masks and integer arrays give copies.
+        """
+        if hasattr(type(index), "__index__") and not isinstance(index, (bool, np.bool_, np.ndarray)):
             i = operator.index(index)
             if not -len(self) <= i < len(self):
                 raise IndexError(f"index {i} is out of range for {len(self)} items")
             row = i % len(self)
-            negative = None if self._negative is None else self._negative[row : row + 1]
+            signs = self._signs
+            negative = None if signs is None else signs[row : row + 1]
             (value,) = _core.limbs_to_ints(self._limbs[row : row + 1], negative)
             return value
         if not isinstance(index, slice):
@@ -261,30 +353,36 @@ class IntArray:
                 index = index.astype(np.intp)
             if index.ndim != 1 or index.dtype.kind not in "iub":
                 raise TypeError("index must be an int, a slice, a bool mask or an integer array")
-        limbs = canonical_limbs(self._limbs[index])
-        negative = None if self._negative is None else np.ascontiguousarray(self._negative[index])
-        return IntArray._make(limbs, negative)
+        part = self._limbs[index]
+        limbs = canonical_limbs(part)
+        if isinstance(index, slice) and limbs is part:
+            view = IntArray._make(limbs)
+            view._root, view._part = self, index
+            return view
+        signs = self._signs
+        return IntArray._make(limbs, None if signs is None else np.array(signs[index]))
 
     @staticmethod
-    def concatenate(arrays: Sequence[IntArray]) -> IntArray:
+    def concatenate(arrays: Iterable[IntArray]) -> IntArray:
         """One array of all items, in order, as wide as the widest.
 
         >>> IntArray.concatenate([IntArray.from_ints([1]), IntArray.from_ints([2**64])]).to_ints()
         [1, 18446744073709551616]
         """
+        arrays = list(arrays)
         for i, array in enumerate(arrays):
             if not isinstance(array, IntArray):
                 raise TypeError(f"element {i} is not an IntArray: {type(array).__name__}")
         width = max((array._limbs.shape[1] for array in arrays), default=1)
         limbs = np.zeros((sum(map(len, arrays)), width), np.uint64)
-        signed = any(array._negative is not None for array in arrays)
+        signed = any(array._signs is not None for array in arrays)
         signs = np.zeros(len(limbs), np.uint8) if signed else None
         start = 0
         for array in arrays:
             stop = start + len(array)
             limbs[start:stop, : array._limbs.shape[1]] = array._limbs
-            if signs is not None and array._negative is not None:
-                signs[start:stop] = array._negative
+            if signs is not None and array._signs is not None:
+                signs[start:stop] = array._signs
             start = stop
         return IntArray._make(limbs, signs)
 
@@ -295,6 +393,8 @@ class IntArray:
             right = other
         elif isinstance(other, (list, tuple)):
             right = IntArray.from_ints(other)
+        elif isinstance(other, np.bool_):
+            right, broadcast = IntArray.from_ints([other]), True
         elif isinstance(other, np.ndarray) and other.ndim == 1 and other.dtype.kind in "iubO":
             right = IntArray.from_ints(other.tolist())
         elif not isinstance(other, np.ndarray) and hasattr(type(other), "__index__"):

@@ -5,19 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answers import answer_for
-from manymod._operands import Batch, Kind, Operand, operand
-from manymod._run import RUN_BYTES, Errors, Progress
+from manymod._operands import Batch, Kind, Operand, broadcast_row, operand
+from manymod._run import RUN_BYTES, Errors, Progress, Watched
+from manymod._typing import Integer, Options, Raising, ScalarWithStatus, Statuses
 from manymod.errors import Status, _raise_items
 from manymod.hardware import get_threads
-from manymod.intarray import IntArray, Limbs, Signs
+from manymod.intarray import IntArray, Limbs, Signs, refuse_mask
 from manymod.plan import checked_errors, shared_handle
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["multi_powmod"]
 
@@ -75,6 +79,24 @@ def _is_nested(value: Any) -> bool:
     )
 
 
+def _row(name: str, i: int, row: Any) -> list[Any]:
+    if isinstance(row, (str, bytes, bytearray)) or not isinstance(row, (Sequence, IntArray, np.ndarray)):
+        raise TypeError(f"{name}: row {i} is not a sequence of integers: {type(row).__name__}")
+    refuse_mask(f"{name}: row {i}", row)
+    return list(row)
+
+
+def _name_bad_term(name: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Raise TypeError that names the row and the term of the first element that is no integer."""
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            try:
+                operand(name, [value])
+            except TypeError:
+                kind = type(value).__name__
+                raise TypeError(f"{name}: row {i}, term {j} is not an integer: {kind}") from None
+
+
 def _read_rows(name: str, value: Any, filler: int) -> _Rows:
     """`value` as rows, short ones filled up with `filler`."""
     if not _is_nested(value):
@@ -86,10 +108,14 @@ def _read_rows(name: str, value: Any, filler: int) -> _Rows:
         count, terms = value.shape[:2]
         flat = operand(name, value.reshape(count * terms, *value.shape[2:]))
         return _Rows(flat, count, terms)
-    rows = [list(row) for row in value]
+    rows = [_row(name, i, row) for i, row in enumerate(value)]
     lengths = [len(row) for row in rows]
     terms = max(lengths)
-    flat = operand(name, list(chain.from_iterable(row + [filler] * (terms - len(row)) for row in rows)))
+    try:
+        flat = operand(name, list(chain.from_iterable(row + [filler] * (terms - len(row)) for row in rows)))
+    except TypeError:
+        _name_bad_term(name, rows)
+        raise
     return _Rows(flat, len(rows), terms, lengths)
 
 
@@ -135,6 +161,49 @@ def _padded(batch: Batch, count: int) -> Batch:
     return padded, signs
 
 
+Rows = Sequence[Sequence[Integer]]
+
+
+@overload
+def multi_powmod(
+    bases: Sequence[Integer],
+    exps: Sequence[Integer],
+    mod: int,
+    *,
+    errors: Raising = ...,
+    **options: Unpack[Options],
+) -> int: ...
+
+
+@overload
+def multi_powmod(
+    bases: Sequence[Integer],
+    exps: Sequence[Integer],
+    mod: int,
+    *,
+    errors: Literal["status"],
+    **options: Unpack[Options],
+) -> ScalarWithStatus: ...
+
+
+@overload
+def multi_powmod(
+    bases: Rows, exps: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]
+) -> list[int]: ...
+
+
+@overload
+def multi_powmod(
+    bases: Rows, exps: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+) -> tuple[list[int], Statuses]: ...
+
+
+@overload
+def multi_powmod(
+    bases: Any, exps: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[Options]
+) -> Any: ...
+
+
 def multi_powmod(
     bases: Any,
     exps: Any,
@@ -155,7 +224,7 @@ def multi_powmod(
             ``uint8[N, T, W]`` big-endian bytes or a 2-D object array.
         exps: exponents, in the same shape as `bases`. If one of the two is rows and the other a flat
             sequence, the latter serves every row.
-        mod: one modulus, or for N products one each.
+        mod: one modulus, or for N products one each. A sequence of one modulus will do for one product.
         device: as in `powmod`.
         variant: as in `powmod`.
         threads: as in `powmod`.
@@ -185,25 +254,29 @@ def multi_powmod(
     sources = [base_rows.flat, exp_rows.flat, modulus]
     if any(item.null is not None for item in sources):
         raise ValueError("multi_powmod does not take nulls")
+    if count is None and modulus.count == 1:
+        modulus.count = None
+    broadcast_row(modulus, count)
     if modulus.count is not None and modulus.count != count:
         products = 1 if count is None else count
         raise ValueError(f"lengths differ: there are {products} products, mod has {modulus.count}")
     handle = shared_handle(
         "multi_powmod", False, modulus.count is None, modulus.bits, device, variant, threads
     )
-    call = _Product(handle, base_rows, exp_rows, modulus, progress)
-    if count is not None:
-        return call.many(count, errors, out)
-    if out is not None:
+    if count is None and out is not None:
         raise ValueError("out cannot be used for a single product")
-    return call.single(threads or get_threads(), errors)
+    watched = None if progress is None else Watched(progress)
+    call = _Product(handle, base_rows, exp_rows, modulus, watched)
+    if count is None:
+        return call.single(threads or get_threads(), errors)
+    return call.many(count, errors, out)
 
 
 class _Product:
     """One call of multi_powmod."""
 
     def __init__(
-        self, handle: _core.Plan, bases: _Rows, exps: _Rows, modulus: Operand, progress: Progress | None
+        self, handle: _core.Plan, bases: _Rows, exps: _Rows, modulus: Operand, progress: Watched | None
     ) -> None:
         self.handle = handle
         self.bases = bases
@@ -231,11 +304,16 @@ class _Product:
             for factor in to_objects(limbs, signs):
                 result = factor if result is None else result * factor % n
             start = stop
+        self._finish(self.terms)
         if errors == "status":
             return result, status
         if status:
             _raise_items("multi_powmod", np.ones(1, bool), np.array([status], np.uint8), result, scalar=True)
         return result
+
+    def _finish(self, total: int) -> None:
+        if self.progress is not None:
+            self.progress.finish(total)
 
     def _partial(
         self, start: int, stop: int, modulus: Batch, threads: int
@@ -278,6 +356,7 @@ class _Product:
             self.handle.run(stop - start, self.terms, *arrays)
             answer.store(start, stop, limbs, signs)
             start = stop
+        self._finish(count)
         result = answer.finish(None)
         if errors == "status":
             return result, status

@@ -8,16 +8,20 @@ first operand that is not:
 =================================================  ======================================================
 operand                                            answer
 =================================================  ======================================================
-list, tuple or other sequence of ints              list of int (of mpz if any element is a gmpy2.mpz)
+int, numpy integer, gmpy2.mpz                      int, or mpz if any operand is one
+list, tuple or other sequence of ints              list of int (of mpz if any of its elements is one)
 `IntArray`                                         `IntArray`
 numpy ``uint64[N, L]`` little-endian limbs         ``uint64[N, Lmod]``, Lmod limbs holding the widest modulus
 numpy ``uint8[N, W]`` big-endian bytes             ``uint8[N, Wmod]``, Wmod bytes holding the widest modulus
 numpy 1-D integers                                 1-D ``int64`` or ``uint64`` (ValueError if too narrow)
-numpy 1-D objects                                  1-D objects
+numpy 1-D objects                                  1-D objects, int or mpz as for a list
 pyarrow FixedSizeBinary, big-endian bytes          the same, null where an operand is null
 pyarrow integers                                   int64 or uint64, null where an operand is null
 other DLPack arrays on the CPU, uint64 or uint8    as numpy, handed to the producer's ``from_dlpack``
 =================================================  ======================================================
+
+One row, ``uint64[1, L]`` or ``uint8[1, W]``, beside operands of another length stands for every item, as an
+int does. A 1-D array is always N integers of up to 64 bits.
 """
 
 from __future__ import annotations
@@ -433,7 +437,7 @@ def powmod(
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:K"``.
         variant: name of a variant (see `variants`) to force; by default the environment variable
             ``MANYMOD_VARIANT`` or the fastest known.
-        threads: CPU threads; 0 uses `get_threads`.
+        threads: CPU threads, up to 1024; 0 uses `get_threads`.
         errors: ``"raise"`` raises as Python would, after all other items were computed; ``"status"`` returns
             ``(result, statuses)`` with a uint8 array of `Status` (a single `Status` for scalars), and 0 as
             the result of every bad item.
@@ -526,6 +530,51 @@ def invmod(
     ([0, 3], array([2, 0], dtype=uint8))
     """
     return _run("invmod", (x,), mod, secret, device, variant, threads, errors, out, progress)
+
+
+@overload
+def powmod_sec(
+    base: int, exp: int, mod: int, *, errors: Raising = ..., **options: Unpack[Options]
+) -> int: ...
+
+
+@overload
+def powmod_sec(
+    base: int, exp: int, mod: int, *, errors: Literal["status"], **options: Unpack[Options]
+) -> ScalarWithStatus: ...
+
+
+@overload
+def powmod_sec(
+    base: Array, exp: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]
+) -> Array: ...
+
+
+@overload
+def powmod_sec(
+    base: Array, exp: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+) -> tuple[Array, Statuses]: ...
+
+
+@overload
+def powmod_sec(
+    base: Sequence[Integer], exp: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]
+) -> list[int]: ...
+
+
+@overload
+def powmod_sec(
+    base: Sequence[Integer],
+    exp: Any,
+    mod: Any,
+    *,
+    errors: Literal["status"],
+    **options: Unpack[Options],
+) -> tuple[list[int], Statuses]: ...
+
+
+@overload
+def powmod_sec(base: Any, exp: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[Options]) -> Any: ...
 
 
 def powmod_sec(

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import functools
+import operator
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,11 @@ from manymod import _core
 from manymod._answers import answer_for
 from manymod._operands import Batch, Operand, common_length, operand
 from manymod._run import Errors, Kernel, Progress, execute
+from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
 from manymod.intarray import Limbs, Signs
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["MAX_MODULUS_BITS", "OPERATIONS", "Plan", "clear_plans"]
 
@@ -46,10 +51,11 @@ OPERANDS = {
 }
 
 _SHARED = 1
-_THREADS_LIMIT = 1 << 16
+_MAX_THREADS = 1024
 
 
-def _make_handle(*options: Any) -> _core.Plan:
+def _make_handle(environment: str | None, *options: Any) -> _core.Plan:  # noqa: ARG001
+    # The extension reads the environment itself, and so can say where a bad name came from.
     return _core.Plan(*options)
 
 
@@ -78,9 +84,27 @@ def clear_plans() -> None:
 
 def checked_threads(threads: int) -> int:
     """`threads` if it is a number of threads (0: the default)."""
-    if not 0 <= threads < _THREADS_LIMIT:
-        raise ValueError(f"threads must be 0 (the default) to {_THREADS_LIMIT - 1}, not {threads}")
-    return threads
+    number = checked_integer("threads", threads)
+    if not 0 <= number <= _MAX_THREADS:
+        raise ValueError(f"threads must be 0 (the default) to {_MAX_THREADS}, not {number}")
+    return number
+
+
+def checked_integer(name: str, value: Any) -> int:
+    """`value` as an int, if it is an integer."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+
+
+def checked_choice(device: str, variant: str | None) -> tuple[str, str | None]:
+    """`device` and `variant`, if they are names."""
+    if not isinstance(device, str):
+        raise TypeError(f"device must be a str, not {type(device).__name__}")
+    if not isinstance(variant, (str, type(None))):
+        raise TypeError(f"variant must be a str or None, not {type(variant).__name__}")
+    return device, variant or None
 
 
 def checked_errors(errors: str) -> str:
@@ -94,10 +118,12 @@ def shared_handle(
     op: str, secret: bool, shared: bool, modulus_bits: int, device: str, variant: str | None, threads: int
 ) -> _core.Plan:
     """The plan for these options, made at most once while it stays among the 64 last used."""
-    forced = variant or os.environ.get("MANYMOD_VARIANT") or None
+    device, variant = checked_choice(device, variant)
+    environment = None if variant else os.environ.get("MANYMOD_VARIANT")
     bits = min(MAX_MODULUS_BITS, -(-max(1, modulus_bits) // 64) * 64)
     number = OPERATIONS[op]
-    return _cached_handle(number, int(secret), int(shared), bits, device, forced, checked_threads(threads))
+    options = (number, int(secret), int(shared), bits, device, variant, checked_threads(threads))
+    return _cached_handle(environment, *options)
 
 
 def batch_kernel(handle: _core.Plan, unary: bool) -> Kernel:
@@ -150,24 +176,46 @@ def run_operation(
     )
 
 
+def _checked_modulus(modulus: Operand, secret: bool) -> int:
+    """Bit length of a plan's own modulus, if every call could use it."""
+    (value,) = _core.limbs_to_ints(*modulus.rows(0, 1, modulus.width))
+    if value == 0:
+        raise ValueError("modulus must not be 0")
+    if modulus.bits > MAX_MODULUS_BITS:
+        raise ValueError(f"modulus has {modulus.bits} bits, more than {MAX_MODULUS_BITS}")
+    if secret and value % 2 == 0:
+        raise ValueError("timing class secret needs an odd modulus")
+    return modulus.bits
+
+
+def _restored(arguments: dict[str, Any]) -> Plan:
+    return Plan(**arguments)
+
+
 class Plan:
     """An operation planned once, for one modulus or for moduli up to a width, and called many times.
 
     Args:
         op: ``"addmod"``, ``"submod"``, ``"negmod"``, ``"mulmod"``, ``"sqrmod"``, ``"powmod"``, ``"invmod"``.
         modulus_bits: widest modulus of the calls, 1 to 16384; wider ones get `Status.MODULUS_TOO_WIDE`.
-        modulus: or the one modulus of all calls: it is prepared once and kept.
+        modulus: or the one modulus of all calls, not 0, up to 16384 bits, odd in class secret: it is prepared
+            once and kept.
         secret: timing class secret (powmod and invmod): time and memory access depend on sizes alone.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         variant: name of a variant (see `variants`) to force.
-        threads: CPU threads; 0 uses `get_threads`.
+        threads: CPU threads, up to 1024; 0 uses `get_threads`.
+
+    A plan is pickled as its arguments and made anew where it is unpickled; one of class secret is refused.
 
     Raises:
+        ValueError: if the modulus is 0, too wide or, in class secret, even.
         VariantError: if the variant is unknown or cannot do this.
         DeviceError: if there is no such device.
 
     >>> plan = Plan("powmod", modulus=1000)
     >>> plan([2, 3], 10)
+    [24, 49]
+    >>> plan(base=[2, 3], exp=10)
     [24, 49]
     >>> plan.op, plan.secret
     ('powmod', False)
@@ -197,12 +245,23 @@ class Plan:
             self._modulus = operand("modulus", modulus)
             if self._modulus.count is not None:
                 raise ValueError("modulus must be a single integer: for one per item give modulus_bits")
-            modulus_bits = min(MAX_MODULUS_BITS, max(1, self._modulus.bits))
-        if modulus_bits is None or not 1 <= modulus_bits <= MAX_MODULUS_BITS:
-            raise ValueError(f"modulus_bits must be 1 to {MAX_MODULUS_BITS}, not {modulus_bits}")
+            width = _checked_modulus(self._modulus, secret)
+        else:
+            width = checked_integer("modulus_bits", modulus_bits)
+            if not 1 <= width <= MAX_MODULUS_BITS:
+                raise ValueError(f"modulus_bits must be 1 to {MAX_MODULUS_BITS}, not {width}")
+        self._arguments: dict[str, Any] = {
+            "op": op,
+            **({"modulus_bits": width} if modulus is None else {"modulus": modulus}),
+            "secret": secret,
+            "device": device,
+            "variant": variant,
+            "threads": threads,
+        }
         kind = _SHARED if self._modulus is not None else 0
-        numbers = (OPERATIONS[op], int(secret), kind, modulus_bits)
-        self._options: tuple[Any, ...] = (*numbers, device, variant, checked_threads(threads))
+        numbers = (OPERATIONS[op], int(secret), kind, width)
+        choice = checked_choice(device, variant)
+        self._options: tuple[Any, ...] = (*numbers, *choice, checked_threads(threads))
         self._handle = _core.Plan(*self._options)
         self._pid = os.getpid()
 
@@ -228,26 +287,82 @@ class Plan:
             self._pid = os.getpid()
         return self._handle
 
+    @overload
+    def __call__(
+        self, first: int, /, *operands: int, errors: Raising = ..., **options: Unpack[CallOptions]
+    ) -> int: ...
+
+    @overload
+    def __call__(
+        self, first: int, /, *operands: int, errors: Literal["status"], **options: Unpack[CallOptions]
+    ) -> ScalarWithStatus: ...
+
+    @overload
+    def __call__(
+        self, first: Array, /, *operands: Any, errors: Raising = ..., **options: Unpack[CallOptions]
+    ) -> Array: ...
+
+    @overload
+    def __call__(
+        self, first: Array, /, *operands: Any, errors: Literal["status"], **options: Unpack[CallOptions]
+    ) -> tuple[Array, Statuses]: ...
+
+    @overload
+    def __call__(
+        self,
+        first: Sequence[Integer],
+        /,
+        *operands: Any,
+        errors: Raising = ...,
+        **options: Unpack[CallOptions],
+    ) -> list[int]: ...
+
+    @overload
+    def __call__(
+        self,
+        first: Sequence[Integer],
+        /,
+        *operands: Any,
+        errors: Literal["status"],
+        **options: Unpack[CallOptions],
+    ) -> tuple[list[int], Statuses]: ...
+
+    @overload
+    def __call__(
+        self,
+        *operands: Any,
+        errors: Errors = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **named: Any,
+    ) -> Any: ...
+
     def __call__(
         self,
         *operands: Any,
         errors: Errors = "raise",
         out: Any = None,
         progress: Progress | None = None,
+        **named: Any,
     ) -> Any:
         """Compute a batch.
 
         Args:
             *operands: as the function of the same name takes them: with the modulus last, or without if the
                 plan was made for one modulus.
+            **named: operands by the names that the function has for them.
             errors: ``"raise"`` or ``"status"``, as in `powmod`.
             out: as in `powmod`.
             progress: as in `powmod`.
         """
         names = OPERANDS[self._op]
         expected = names if self._modulus is not None else (*names, "mod")
-        if len(operands) != len(expected):
-            raise TypeError(f"this plan takes {', '.join(expected)}, got {len(operands)} operands")
+        if unknown := sorted(set(named) - set(expected[len(operands) :])):
+            raise TypeError(f"this plan takes {', '.join(expected)}, not another {unknown[0]!r}")
+        given = len(operands) + len(named)
+        if given != len(expected):
+            raise TypeError(f"this plan takes {', '.join(expected)}, got {given} operands")
+        operands = (*operands, *(named[name] for name in expected[len(operands) :]))
         mod = self._modulus if self._modulus is not None else operands[-1]
         return run_operation(
             self._op,
@@ -259,6 +374,12 @@ class Plan:
             out=out,
             progress=progress,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the arguments; refused in class secret, whose modulus may be one."""
+        if self._secret:
+            raise TypeError("a Plan of timing class secret cannot be pickled: make it anew where it is used")
+        return _restored, (self._arguments,)
 
     def __repr__(self) -> str:
         """Operation, timing class and variant."""

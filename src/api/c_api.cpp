@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "api/checks.hpp"
 #include "api/fixed_base.hpp"
 #include "api/last_error.hpp"
 #include "api/plan.hpp"
+#include "api/struct_size.hpp"
 #include "dispatch/devices.hpp"
 #include "dispatch/execution.hpp"
 #include "dispatch/selection.hpp"
@@ -37,10 +37,8 @@ T& required(T* pointer, const char* what) {
 }
 
 template <class T>
-const T& required_struct(const T* pointer, const char* what) {
-  const T& object = required(pointer, what);
-  manymod::check_struct_size(object.struct_size, sizeof(T), what);
-  return object;
+T required_struct(const T* pointer, const char* what) {
+  return manymod::struct_from_caller(required(pointer, what), what);
 }
 
 // Strings that mm_variant_info points to; made once, as long-lived as the process.
@@ -123,7 +121,7 @@ mm_status mm_fixed_base_create(const mm_fixed_base_options* options, const mm_vi
   if (fixed_base != nullptr) *fixed_base = nullptr;
   return manymod::guarded([&] {
     mm_fixed_base*& created = required(fixed_base, "fixed_base");
-    const mm_fixed_base_options& checked = required_struct(options, "options");
+    const mm_fixed_base_options checked = required_struct(options, "options");
     created =
         new mm_fixed_base{manymod::FixedBase(checked, required(base, "base"), required(modulus, "modulus"))};
     return MM_OK;
@@ -159,7 +157,7 @@ mm_status mm_variant_get(size_t index, mm_variant_info* info) {
     const auto variants = manymod::registry();
     mm_variant_info& out = required(info, "info");
     if (index >= variants.size()) throw_index(index, variants.size(), "variant");
-    out = describe(variants[index], variant_texts()[index]);
+    manymod::struct_to_caller(describe(variants[index], variant_texts()[index]), out, "info");
     return MM_OK;
   });
 }
@@ -178,7 +176,7 @@ mm_status mm_device_get(size_t index, mm_device_info* info) {
     const auto devices = manymod::devices();
     mm_device_info& out = required(info, "info");
     if (index >= devices.size()) throw_index(index, devices.size(), "device");
-    out = describe(devices[index]);
+    manymod::struct_to_caller(describe(devices[index]), out, "info");
     return MM_OK;
   });
 }

@@ -7,6 +7,7 @@
 
 #include "api/enum_value.hpp"
 #include "dispatch/status_error.hpp"
+#include "dispatch/thread_pool.hpp"
 
 namespace manymod {
 namespace {
@@ -183,10 +184,15 @@ BatchView checked_view(const mm_view& view, const char* what) {
   return {view.limbs, view.count, view.width, stride, view.negative};
 }
 
-void check_struct_size(std::size_t given, std::size_t known, const char* what) {
-  if (given >= known) return;
+void check_struct_size(std::size_t given, std::size_t minimum, const char* what) {
+  if (given >= minimum) return;
   throw_argument(std::string(what) + ".struct_size is " + number(given) + ", expected at least " +
-                 number(known));
+                 number(minimum));
+}
+
+unsigned checked_threads(unsigned threads) {
+  if (threads <= kMaxThreads) return threads;
+  throw_argument("threads is " + number(threads) + ", expected 0 to " + number(kMaxThreads));
 }
 
 Operation checked_operation(const mm_op& op) {

@@ -13,9 +13,13 @@ namespace manymod {
 /// @throws StatusError MM_ERR_NULL, MM_ERR_ARGUMENT (`what` names the view in the message)
 BatchView checked_view(const mm_view& view, const char* what);
 
-/// struct_size as promised: this version's size, or more from a caller with a newer header.
+/// struct_size as promised: `minimum`, version 0.1's size, or more from a caller with a newer header.
 /// @throws StatusError MM_ERR_ARGUMENT
-void check_struct_size(std::size_t given, std::size_t known, const char* what);
+void check_struct_size(std::size_t given, std::size_t minimum, const char* what);
+
+/// CPU threads of the options, 0 to kMaxThreads.
+/// @throws StatusError MM_ERR_ARGUMENT
+unsigned checked_threads(unsigned threads);
 
 /// Enum values of the options, range-checked.
 /// @throws StatusError MM_ERR_ARGUMENT

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/fixed_base.hpp"
 
+#include <algorithm>
+#include <atomic>
+
 #include "api/batch_run.hpp"
 #include "api/checks.hpp"
+#include "api/select.hpp"
+#include "dispatch/execution.hpp"
 #include "dispatch/status_error.hpp"
-#include "repr/limbs.hpp"
-#include "repr/wipe.hpp"
 
 namespace manymod {
 namespace {
@@ -24,10 +27,12 @@ std::size_t checked_exponent_bits(std::size_t bits) {
                                          std::to_string(kMaxCombExponentBits));
 }
 
-std::vector<Limb> normalized(const BatchView& view) {
+limbs::Buffer normalized(const BatchView& view) {
   const std::span<const Limb> padded = view.magnitude(0);
   const std::span<const Limb> value = padded.first(limbs::normalized_size_var(padded));
-  return {value.begin(), value.end()};
+  limbs::Buffer copy(value.size());
+  std::copy(value.begin(), value.end(), copy.data());
+  return copy;
 }
 
 ModulusClass checked_class(std::span<const Limb> modulus, TimingClass timing) {
@@ -38,15 +43,16 @@ ModulusClass checked_class(std::span<const Limb> modulus, TimingClass timing) {
       std::string("modulus: ") + mm_status_message(static_cast<mm_status>(initial_status(modulus_class))));
 }
 
-Selection select_for(const mm_fixed_base_options& options, std::span<const Limb> modulus,
-                     TimingClass timing) {
-  VariantRequest request;
-  request.op = Operation::fixed_base_powmod;
-  request.timing = timing;
-  request.modulus_bits = limbs::bit_length_var(modulus);
-  if (options.device != nullptr) request.device = options.device;
-  apply_forced_variant(request, options.variant);
-  return select_variant(request);
+// `prepare` with a token that lets the caller's callback, if any, stop it.
+template <class Prepare>
+std::unique_ptr<PreparedBase> prepare_observed(const Progress& progress, Prepare&& prepare) {
+  if (progress.callback == nullptr) return prepare(StopToken());
+  std::atomic<bool> stop{false};
+  const Tick tick = [&progress] { return wants_stop(progress, 0, 1); };
+  Ticker ticker(tick, stop);
+  std::unique_ptr<PreparedBase> prepared = prepare(StopToken(&stop, &ticker));
+  if (stop) throw StatusError(MM_ERR_CANCELLED, "cancelled by the progress callback; there is no fixed base");
+  return prepared;
 }
 
 }  // namespace
@@ -54,19 +60,20 @@ Selection select_for(const mm_fixed_base_options& options, std::span<const Limb>
 FixedBase::FixedBase(const mm_fixed_base_options& options, const mm_view& base, const mm_view& modulus)
     : timing_(checked_timing(options.timing)),
       exponent_bits_(checked_exponent_bits(options.exponent_bits)),
-      threads_(options.threads),
+      threads_(checked_threads(options.threads)),
       modulus_(normalized(checked_single(modulus, "modulus"))),
       negative_(modulus.negative != nullptr && modulus.negative[0] != 0 ? 1 : 0),
       has_signs_(modulus.negative != nullptr),
-      modulus_class_(checked_class(modulus_, timing_)),
-      selection_(select_for(options, modulus_, timing_)),
+      modulus_class_(checked_class(magnitude(), timing_)),
+      selection_(
+          select_for(options, Operation::fixed_base_powmod, timing_, limbs::bit_length_var(magnitude()))),
       engine_(selection_.variant->make_engine()) {
   const BatchView base_view = checked_single(base, "base");
   if (modulus_class_ == ModulusClass::unit) return;
-  prepared_ = engine_->prepare_base(base_view, modulus_, exponent_bits_, timing_);
+  prepared_ = prepare_observed({options.progress, options.progress_user}, [&](const StopToken& stop) {
+    return engine_->prepare_base(base_view, magnitude(), exponent_bits_, timing_, stop);
+  });
 }
-
-FixedBase::~FixedBase() { wipe(modulus_); }
 
 BatchView FixedBase::modulus_view() const {
   return {modulus_.data(), 1, modulus_.size(), modulus_.size(), has_signs_ ? &negative_ : nullptr};

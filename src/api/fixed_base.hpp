@@ -2,14 +2,16 @@
 // Powers of one base modulo one modulus, with the comb made once.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "dispatch/bucketing.hpp"
 #include "dispatch/engine.hpp"
 #include "dispatch/selection.hpp"
 #include "manymod/manymod.h"
+#include "repr/limbs.hpp"
 
 namespace manymod {
 
@@ -18,11 +20,9 @@ inline constexpr std::size_t kMaxCombExponentBits = std::size_t{1} << 20;
 
 class FixedBase {
  public:
-  /// @throws StatusError for options or integers that are wrong or that no variant can serve
+  /// @throws StatusError for options or integers that are wrong or that no variant can serve, and
+  /// MM_ERR_CANCELLED where options.progress asked to stop
   FixedBase(const mm_fixed_base_options& options, const mm_view& base, const mm_view& modulus);
-  ~FixedBase();
-  FixedBase(const FixedBase&) = delete;
-  FixedBase& operator=(const FixedBase&) = delete;
 
   /// @throws StatusError for a malformed call
   mm_status powmod(const mm_call& call) const;
@@ -30,14 +30,15 @@ class FixedBase {
   [[nodiscard]] const std::string& variant_name() const { return selection_.variant->name; }
 
  private:
+  [[nodiscard]] std::span<const Limb> magnitude() const { return modulus_.first(modulus_.size()); }
   [[nodiscard]] BatchView modulus_view() const;
 
   TimingClass timing_;
   std::size_t exponent_bits_;
   unsigned threads_;
-  std::vector<Limb> modulus_;  ///< without leading zero limbs
-  std::uint8_t negative_;      ///< sign of the modulus
-  bool has_signs_;             ///< the modulus came with a sign array, so results need one
+  limbs::Buffer modulus_;  ///< without leading zero limbs
+  std::uint8_t negative_;  ///< sign of the modulus
+  bool has_signs_;         ///< the modulus came with a sign array, so results need one
   ModulusClass modulus_class_;
   Selection selection_;
   std::unique_ptr<Engine> engine_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/plan.hpp"
 
+#include <algorithm>
+#include <thread>
+
 #include "api/batch_run.hpp"
 #include "api/checks.hpp"
+#include "api/select.hpp"
 #include "dispatch/status_error.hpp"
-#include "repr/limbs.hpp"
-#include "repr/wipe.hpp"
 
 namespace manymod {
 namespace {
@@ -16,36 +18,38 @@ std::size_t checked_modulus_bits(std::size_t bits) {
                                          std::to_string(MM_MAX_MODULUS_BITS));
 }
 
-Selection select_for(const mm_plan_options& options, Operation op, TimingClass timing) {
-  VariantRequest request;
-  request.op = op;
-  request.timing = timing;
-  request.modulus_bits = options.modulus_bits;
-  if (options.device != nullptr) request.device = options.device;
-  apply_forced_variant(request, options.variant);
-  return select_variant(request);
-}
-
 Operation checked_plan_operation(const mm_op& op) {
   const Operation operation = checked_operation(op);
   if (operation != Operation::fixed_base_powmod) return operation;
   throw StatusError(MM_ERR_ARGUMENT, "fixed_base_powmod has no plan; use mm_fixed_base_create");
 }
 
-}  // namespace
-
-SharedModulus::SharedModulus(const Engine& engine, std::span<const Limb> modulus, std::size_t modulus_bits,
-                             Operation op, TimingClass timing)
-    : value_(modulus.begin(), modulus.end()), class_(classify_modulus(modulus, modulus_bits, timing)) {
-  if (class_ == ModulusClass::compute) prepared_ = engine.prepare(value_, op, timing);
+// The lock if it comes free in a moment: its holders keep it for well under a microsecond. One that stays
+// locked is a forked child's copy of a mutex that another thread of the parent held.
+std::unique_lock<std::mutex> lock_without_waiting(std::mutex& mutex) {
+  constexpr int kAttempts = 50;
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int attempt = 1; attempt < kAttempts && !lock.owns_lock(); ++attempt) {
+    std::this_thread::yield();
+    static_cast<void>(lock.try_lock());
+  }
+  return lock;
 }
 
-SharedModulus::~SharedModulus() { wipe(value_); }
+}  // namespace
 
-bool SharedModulus::is(std::span<const Limb> modulus) const {
-  if (modulus.size() != value_.size()) return false;
+CachedModulus::CachedModulus(const Engine& engine, std::span<const Limb> modulus, std::size_t modulus_bits,
+                             Operation op, TimingClass timing)
+    : value_(modulus.size()), class_(classify_modulus(modulus, modulus_bits, timing)) {
+  std::copy(modulus.begin(), modulus.end(), value_.data());
+  if (class_ == ModulusClass::compute) prepared_ = engine.prepare(value(), op, timing);
+}
+
+bool CachedModulus::is(std::span<const Limb> modulus) const {
+  const std::span<const Limb> own = value();
+  if (modulus.size() != own.size()) return false;
   Limb difference = 0;
-  for (std::size_t i = 0; i < value_.size(); ++i) difference |= modulus[i] ^ value_[i];
+  for (std::size_t i = 0; i < own.size(); ++i) difference |= modulus[i] ^ own[i];
   return difference == 0;
 }
 
@@ -54,21 +58,24 @@ Plan::Plan(const mm_plan_options& options)
       timing_(checked_timing(options.timing)),
       shared_(checked_shared(options.modulus_kind)),
       modulus_bits_(checked_modulus_bits(options.modulus_bits)),
-      threads_(options.threads),
-      selection_(select_for(options, op_, timing_)),
+      threads_(checked_threads(options.threads)),
+      selection_(select_for(options, op_, timing_, modulus_bits_)),
       engine_(selection_.variant->make_engine()) {}
 
-std::shared_ptr<const SharedModulus> Plan::shared_modulus(const BatchView& modulus) {
+std::shared_ptr<const CachedModulus> Plan::shared_modulus(const BatchView& modulus) {
   const std::span<const Limb> padded = modulus.magnitude(0);
   const std::span<const Limb> value = padded.first(limbs::normalized_size_var(padded));
   {
-    const std::lock_guard lock(mutex_);
-    if (last_modulus_ && last_modulus_->is(value)) return last_modulus_;
+    const auto lock = lock_without_waiting(mutex_);
+    if (lock.owns_lock() && last_modulus_ && last_modulus_->is(value)) return last_modulus_;
   }
-  // Prepared outside the lock: other calls on this plan go on meanwhile.
-  auto fresh = std::make_shared<const SharedModulus>(*engine_, value, modulus_bits_, op_, timing_);
-  const std::lock_guard lock(mutex_);
-  last_modulus_ = fresh;
+  // Prepared, and the one before destroyed, outside the lock: other calls on this plan go on meanwhile.
+  auto fresh = std::make_shared<const CachedModulus>(*engine_, value, modulus_bits_, op_, timing_);
+  std::shared_ptr<const CachedModulus> kept = fresh;
+  {
+    const auto lock = lock_without_waiting(mutex_);
+    if (lock.owns_lock()) last_modulus_.swap(kept);
+  }
   return fresh;
 }
 
@@ -84,7 +91,7 @@ mm_status Plan::run(const mm_call& call) {
   if (!shared_ && (call.count == 1 || call.modulus.count != 1)) {
     return run_batch(*engine_, job, bucket_each(job, modulus_bits_), threads_, progress);
   }
-  const std::shared_ptr<const SharedModulus> modulus = shared_modulus(job.modulus);
+  const std::shared_ptr<const CachedModulus> modulus = shared_modulus(job.modulus);
   job.shared = modulus->prepared();
   const BucketedBatch batch = bucket_shared(job, modulus->modulus_class(), modulus->limbs());
   return run_batch(*engine_, job, batch, threads_, progress);

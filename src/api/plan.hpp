@@ -6,24 +6,21 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "dispatch/bucketing.hpp"
 #include "dispatch/engine.hpp"
 #include "dispatch/selection.hpp"
 #include "manymod/manymod.h"
+#include "repr/limbs.hpp"
 
 namespace manymod {
 
 /// What a shared modulus came to, kept from call to call.
-class SharedModulus {
+class CachedModulus {
  public:
   /// `modulus`: limbs without leading zero limbs.
-  SharedModulus(const Engine& engine, std::span<const Limb> modulus, std::size_t modulus_bits, Operation op,
+  CachedModulus(const Engine& engine, std::span<const Limb> modulus, std::size_t modulus_bits, Operation op,
                 TimingClass timing);
-  ~SharedModulus();
-  SharedModulus(const SharedModulus&) = delete;
-  SharedModulus& operator=(const SharedModulus&) = delete;
 
   /// Compared in time that depends on the lengths alone: moduli such as RSA primes are secrets themselves.
   [[nodiscard]] bool is(std::span<const Limb> modulus) const;
@@ -34,7 +31,9 @@ class SharedModulus {
   [[nodiscard]] const PreparedModulus* prepared() const { return prepared_.get(); }
 
  private:
-  std::vector<Limb> value_;
+  [[nodiscard]] std::span<const Limb> value() const { return value_.first(value_.size()); }
+
+  limbs::Buffer value_;
   ModulusClass class_;
   std::unique_ptr<PreparedModulus> prepared_;
 };
@@ -50,7 +49,7 @@ class Plan {
   [[nodiscard]] const std::string& variant_name() const { return selection_.variant->name; }
 
  private:
-  std::shared_ptr<const SharedModulus> shared_modulus(const BatchView& modulus);
+  std::shared_ptr<const CachedModulus> shared_modulus(const BatchView& modulus);
 
   Operation op_;
   TimingClass timing_;
@@ -59,8 +58,8 @@ class Plan {
   unsigned threads_;
   Selection selection_;
   std::unique_ptr<Engine> engine_;
-  std::mutex mutex_;  ///< guards last_modulus_
-  std::shared_ptr<const SharedModulus> last_modulus_;
+  std::mutex mutex_;  ///< guards last_modulus_; never waited for, as a fork may have left it locked for ever
+  std::shared_ptr<const CachedModulus> last_modulus_;
 };
 
 }  // namespace manymod

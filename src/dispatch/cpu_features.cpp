@@ -138,9 +138,28 @@ std::uint64_t physical_memory() {
 
 CpuInfo probe() {
   const CpuFeatures present = probe_cpu_features();
-  const char* list = std::getenv("MANYMOD_HIDE_CPU");
-  const CpuFeatures hidden = present & parse_cpu_features(list == nullptr ? "" : list);
-  return {probe_model(), present & ~hidden, hidden, physical_memory()};
+  const char* environment = std::getenv("MANYMOD_HIDE_CPU");
+  const std::string_view list = environment == nullptr ? "" : environment;
+  const CpuFeatures hidden = present & parse_cpu_features(list);
+  return {probe_model(), present & ~hidden, hidden, physical_memory(), unknown_cpu_features(list)};
+}
+
+// The names in a list with spaces or commas between them.
+template <class Visit>
+void for_each_name(std::string_view list, Visit&& visit) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(" ,"), list.size());
+    if (end > 0) visit(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+}
+
+CpuFeatures features_named(std::string_view name) {
+  CpuFeatures features = 0;
+  for (const auto& [feature, feature_name] : kFeatureNames) {
+    if (name == feature_name || name == "all") features |= bit(feature);
+  }
+  return features;
 }
 
 }  // namespace
@@ -155,15 +174,18 @@ CpuFeatures probe_cpu_features() {
 
 CpuFeatures parse_cpu_features(std::string_view list) {
   CpuFeatures features = 0;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find_first_of(" ,"), list.size());
-    const std::string_view name = list.substr(0, end);
-    for (const auto& [feature, feature_name] : kFeatureNames) {
-      if (name == feature_name || name == "all") features |= bit(feature);
-    }
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
+  for_each_name(list, [&](std::string_view name) { features |= features_named(name); });
   return features;
+}
+
+std::string unknown_cpu_features(std::string_view list) {
+  std::string unknown;
+  for_each_name(list, [&](std::string_view name) {
+    if (features_named(name) != 0) return;
+    if (!unknown.empty()) unknown += ' ';
+    for (const char c : name) unknown += c > ' ' && c <= '~' ? c : '?';
+  });
+  return unknown;
 }
 
 std::string cpu_feature_names(CpuFeatures features) {

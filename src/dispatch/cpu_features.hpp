@@ -3,7 +3,7 @@
 //
 // The environment variable MANYMOD_HIDE_CPU names features to treat as missing, separated by spaces or commas
 // ("adx,avx2"; "all" hides every one), so that the variants for lesser hardware can be tested on any machine.
-// It is read at the first use of the library; names it does not know are ignored.
+// It is read at the first use of the library; names it does not know hide nothing and are reported.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ struct CpuInfo {
   CpuFeatures features = 0;  ///< usable: the CPU has them, the OS saves their registers, nobody hid them
   CpuFeatures hidden = 0;    ///< present, but hidden by MANYMOD_HIDE_CPU
   std::uint64_t memory_bytes = 0;  ///< physical memory; 0 if unknown
+  std::string unknown_hidden;      ///< names in MANYMOD_HIDE_CPU that are no feature, spaces between them
 };
 
 /// The probe's result, constant after the first call.
@@ -32,6 +33,9 @@ CpuFeatures probe_cpu_features();
 
 /// The features named in `list` (spaces or commas between them; "all" for every one).
 CpuFeatures parse_cpu_features(std::string_view list);
+
+/// The names in `list` that are no feature, spaces between them; what is not printable ASCII becomes '?'.
+std::string unknown_cpu_features(std::string_view list);
 
 /// Names in a fixed order with spaces between them: "bmi2 adx avx2".
 std::string cpu_feature_names(CpuFeatures features);

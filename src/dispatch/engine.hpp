@@ -74,11 +74,13 @@ class Engine {
   [[nodiscard]] virtual std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
                                                                  TimingClass timing) const = 0;
 
-  /// Precompute the comb of `base` (any width, any sign) for exponents up to `exponent_bits`.
+  /// Precompute the comb of `base` (any width, any sign) for exponents up to `exponent_bits`. Null if `stop` was
+  /// requested.
   [[nodiscard]] virtual std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
                                                                    std::span<const Limb> modulus,
                                                                    std::size_t exponent_bits,
-                                                                   TimingClass timing) const = 0;
+                                                                   TimingClass timing,
+                                                                   const StopToken& stop) const = 0;
 
   /// Items that should stay together in one chunk (lanes of a vector, items of one batch inversion).
   [[nodiscard]] virtual std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const = 0;

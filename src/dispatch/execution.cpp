@@ -22,15 +22,6 @@ void run_inline(const Engine& engine, const Job& job, const BucketedBatch& batch
   for (const Bucket& bucket : batch.buckets) engine.run(job, bucket.items, bucket.limbs);
 }
 
-// A callback that throws (it may be C++) is taken as a wish to stop: nothing may unwind through the C ABI.
-bool wants_stop(const Progress& progress, std::size_t done, std::size_t total) {
-  try {
-    return progress.callback(done, total, progress.user) != 0;
-  } catch (...) {
-    return true;
-  }
-}
-
 bool run_on_pool(const Engine& engine, const Job& job, const BucketedBatch& batch,
                  const std::vector<BucketCost>& costs, unsigned threads, const Progress& progress) {
   const std::vector<Chunk> chunks = cut_chunks(batch.buckets, costs, threads);
@@ -58,6 +49,14 @@ bool run_on_pool(const Engine& engine, const Job& job, const BucketedBatch& batc
 }
 
 }  // namespace
+
+bool wants_stop(const Progress& progress, std::size_t done, std::size_t total) {
+  try {
+    return progress.callback(done, total, progress.user) != 0;
+  } catch (...) {
+    return true;
+  }
+}
 
 unsigned default_threads() {
   const unsigned setting = threads_setting.load(std::memory_order_relaxed);

@@ -14,6 +14,10 @@ struct Progress {
   void* user = nullptr;
 };
 
+/// Ask progress.callback (not NULL) whether to stop. One that throws (it may be C++) is taken as a wish to:
+/// nothing may unwind through the C ABI.
+bool wants_stop(const Progress& progress, std::size_t done, std::size_t total);
+
 /// CPU threads of calls whose plan does not say: set_default_threads()'s number, else the CPUs of this
 /// process.
 unsigned default_threads();

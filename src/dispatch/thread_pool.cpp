@@ -6,6 +6,8 @@
 #include <memory>
 #include <thread>
 
+#include "dispatch/cpu_features.hpp"
+
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #include <signal.h>
@@ -97,6 +99,7 @@ ThreadPool& ThreadPool::of_this_process() {
   while (pool == nullptr || pool->pid_ != pid) {
     auto* fresh = new ThreadPool();
     fresh->pid_ = pid;
+    fresh->widest_ = std::min(usable_cpu_count(), kMaxThreads);
     fresh->inherited_ = pool;
     if (current.compare_exchange_strong(pool, fresh, std::memory_order_acq_rel)) return *fresh;
     delete fresh;
@@ -104,15 +107,26 @@ ThreadPool& ThreadPool::of_this_process() {
   return *pool;
 }
 
-void ThreadPool::grow_locked() {
-  while (workers_ - busy_ < open_slots_) {
-    try {
-      [[maybe_unused]] const SignalsBlocked blocked;
-      std::thread([this] { worker_loop(); }).detach();
-    } catch (...) {
-      return;  // the system has no more threads to give: those there are will do the work
-    }
-    ++workers_;
+// Number of workers to start for a run of `threads` threads, counted as there already. A run that gets none
+// is computed by its caller, so their number need not grow with the number of runs at once.
+std::size_t ThreadPool::claim_new_workers_locked(std::size_t threads) {
+  widest_ = std::max(widest_, threads);
+  const std::size_t idle = workers_ - busy_;
+  if (idle >= open_slots_) return 0;
+  const std::size_t claimed = std::min(open_slots_ - idle, widest_ - 1 - workers_);
+  workers_ += claimed;
+  return claimed;
+}
+
+// Without the lock: starting a thread takes longer than many a run.
+void ThreadPool::start_workers(std::size_t count) {
+  if (count == 0) return;
+  [[maybe_unused]] const SignalsBlocked blocked;
+  try {
+    for (; count > 0; --count) std::thread([this] { worker_loop(); }).detach();
+  } catch (...) {  // the system has no more threads to give: those there are will do the work
+    const std::lock_guard lock(mutex_);
+    workers_ -= count;
   }
 }
 
@@ -167,13 +181,11 @@ void ThreadPool::run(unsigned threads, std::size_t chunks, const Body& body, std
     lock.lock();
     offered_.push_back(&run);
     open_slots_ += run.open_slots;
-    grow_locked();
+    const std::size_t fresh = claim_new_workers_locked(wanted);
+    const std::size_t sleeping = std::min(wanted - 1, workers_ - busy_ - fresh);
     lock.unlock();
-    if (wanted == 2) {
-      work_offered_.notify_one();
-    } else {
-      work_offered_.notify_all();
-    }
+    for (std::size_t slot = 0; slot < sleeping; ++slot) work_offered_.notify_one();
+    start_workers(fresh);
   }
   Ticker ticker(tick, stop);
   std::exception_ptr error = run.work(tick ? &ticker : nullptr);

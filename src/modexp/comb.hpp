@@ -32,15 +32,17 @@ CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, 
 
 /// Fill `table`, shape.entries() elements:
 ///   table[j 2^h + i] = product over the bits t of i of g^(2^(t rows + j columns)).
-/// m has one lane. workspace: one element.
+/// m has one lane. workspace: one element. Returns false, the table unusable, if a stop was requested.
 template <Multiplier M>
-void build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, Limb* workspace) {
+bool build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, Limb* workspace,
+                const StopToken& stop) {
   const std::size_t words = m.words();
   const std::size_t per_block = std::size_t{1} << shape.teeth;
   std::copy_n(g, words, workspace);
   // Walk g^(2^s) upwards and drop each power that is a tooth of some block into its slot 2^t.
   for (std::size_t t = 0; t < shape.teeth; ++t) {
     for (std::size_t s = 0; s < shape.rows; ++s) {
+      if (stop.requested()) return false;
       if (s % shape.columns == 0) {
         std::copy_n(workspace, words,
                     table + (s / shape.columns * per_block + (std::size_t{1} << t)) * words);
@@ -51,11 +53,13 @@ void build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, 
   for (std::size_t block = 0; block < shape.blocks; ++block) {
     Limb* entries = table + block * per_block * words;
     m.set_one(entries);
+    if (stop.requested()) return false;
     for (std::size_t i = 3; i < per_block; ++i) {
       const std::size_t lowest = i & (~i + 1);
       if (lowest != i) m.mul(entries + i * words, entries + (i ^ lowest) * words, entries + lowest * words);
     }
   }
+  return true;
 }
 
 /// r = g^exponent in every lane, exponents below 2^(teeth rows). workspace: one element. r must not be in the

@@ -3,6 +3,13 @@
 
 namespace manymod {
 
+namespace {
+
+/// Buckets pay up to here: for 10^6 terms the best width is about 15.
+constexpr std::size_t kMaxMultiWindow = 16;
+
+}  // namespace
+
 MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residues) {
   MultiPlan best;
   double best_cost = -1;
@@ -14,14 +21,15 @@ MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residu
       best_cost = cost;
     }
   };
-  for (std::size_t width = 1; width <= kMaxWindow; ++width) {
+  for (std::size_t width = 1; width <= kMaxMultiWindow; ++width) {
     const auto power = static_cast<double>(std::size_t{1} << width);
     const auto w = static_cast<double>(width);
     const std::size_t whole_windows = (bits + width - 1) / width;
     const auto windows = static_cast<double>(whole_windows);
     if (width == 1 || (terms << (width - 1)) <= max_residues)
       consider(false, width, t * power / 2 + t * b / (w + 1));
-    consider(true, width, windows * (t + 2 * power));
+    if (width == 1 || power <= static_cast<double>(max_residues))
+      consider(true, width, windows * (t + 2 * power));
   }
   return best;
 }

@@ -23,7 +23,8 @@ struct MultiPlan {
 /// Cheaper of the two by their multiplication counts
 ///   Straus:    terms 2^(w-1) + terms bits/(w+1) + bits
 ///   Pippenger: ceil(bits/w) (terms + 2^(w+1)) + bits
-/// Straus's tables (terms 2^(w-1) residues) must fit `max_residues`.
+/// Straus's tables (terms 2^(w-1) residues) and Pippenger's buckets (2^w) must fit `max_residues`, but for w
+/// = 1.
 MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residues);
 
 /// Limbs of workspace for multi_power.
@@ -63,12 +64,11 @@ bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<co
   m.set_one(r);
   std::size_t position = events.empty() ? 0 : events.front().position;
   for (const Event& event : events) {
-    if (stop.requested()) return false;
-    for (; position > event.position; --position) m.sqr(r, r);
+    if (!square_times(m, r, position - event.position, stop)) return false;
+    position = event.position;
     m.mul(r, r, workspace + event.entry * words);
   }
-  for (; position > 0; --position) m.sqr(r, r);
-  return true;
+  return square_times(m, r, position, stop);
 }
 
 template <Multiplier M>
@@ -82,11 +82,12 @@ bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span
   m.set_one(r);
   for (std::size_t window = (bits + width - 1) / width; window-- > 0;) {
     if (stop.requested()) return false;
-    for (std::size_t i = 0; i < width; ++i) m.sqr(r, r);
+    if (!square_times(m, r, width, stop)) return false;
     std::fill(used.begin(), used.end(), char{0});
     for (std::size_t term = 0; term < exponents.size(); ++term) {
       const std::uint32_t digit = limbs::extract_bits(exponents[term], window * width, width);
       if (digit == 0) continue;
+      if (stop.requested()) return false;
       Limb* bucket = workspace + digit * words;
       if (used[digit] != 0) {
         m.mul(bucket, bucket, bases + term * words);
@@ -100,6 +101,7 @@ bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span
     m.set_one(sum);
     bool any = false;
     for (std::size_t digit = buckets - 1; digit > 0; --digit) {
+      if (stop.requested()) return false;
       if (used[digit] != 0) {
         m.mul(running, running, workspace + digit * words);
         any = true;

@@ -98,6 +98,16 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
   return true;
 }
 
+/// r = r^(2^times). Returns false, r unusable, if a stop was requested.
+template <Multiplier M>
+bool square_times(const M& m, Limb* r, std::size_t times, const StopToken& stop) {
+  for (std::size_t i = 0; i < times; ++i) {
+    if (stop.requested()) return false;
+    m.sqr(r, r);
+  }
+  return true;
+}
+
 /// table[i] = base^(2 i + 1), i < entries; `square` is one element of scratch.
 template <Multiplier M>
 void odd_powers(const M& m, Limb* table, const Limb* base, std::size_t entries, Limb* square) {
@@ -121,15 +131,10 @@ bool sliding_window_power(const M& m, Limb* r, const Limb* base, const SlidingSc
   odd_powers(m, table, base, schedule.table_entries, workspace + schedule.table_entries * words);
   std::copy_n(table + schedule.steps.front().index * words, words, r);
   for (std::size_t step = 1; step < schedule.steps.size(); ++step) {
-    if (stop.requested()) return false;
-    for (std::uint32_t i = 0; i < schedule.steps[step].squarings; ++i) m.sqr(r, r);
+    if (!square_times(m, r, schedule.steps[step].squarings, stop)) return false;
     m.mul(r, r, table + schedule.steps[step].index * words);
   }
-  for (std::size_t i = 0; i < schedule.final_squarings; ++i) {
-    if (stop.requested()) return false;
-    m.sqr(r, r);
-  }
-  return true;
+  return square_times(m, r, schedule.final_squarings, stop);
 }
 
 }  // namespace manymod

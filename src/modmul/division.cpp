@@ -2,6 +2,7 @@
 #include "modmul/division.hpp"
 
 #include <bit>
+#include <iterator>
 
 namespace manymod {
 namespace {
@@ -51,12 +52,39 @@ Limb quotient_three_by_two(Limb u2, Limb u1, Limb u0, Limb d1, Limb d0, Limb v) 
 }
 
 /// u[0..size] += q (2^(64 size) - d) - q 2^(64 size), that is -= q d; `complement` is 2^(64 size) - d. One
-/// carry chain instead of a carry and a borrow. Returns all ones in u[size] if that went below zero.
-void subtract_product(Limb* u, const Limb* complement, std::size_t size, Limb q) {
+/// carry chain instead of a carry and a borrow. Leaves all ones in u[size] if that went below zero.
+inline void subtract_product(Limb* u, const Limb* complement, std::size_t size, Limb q) {
   Limb carry = 0;
+#pragma GCC unroll 8
   for (std::size_t i = 0; i < size; ++i) u[i] = word::multiply_add(u[i], complement[i], q, carry);
   u[size] += carry - q;
 }
+
+/// Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D: window[0..size) = window[0..steps + size)
+/// mod d, where the top `size` limbs are below d. d is followed by its complement. Size is compiled in, or 0
+/// to take `limbs`.
+template <std::size_t Size>
+void divide(Limb* dividend, std::size_t steps, const Limb* d, std::size_t limbs, Limb reciprocal) {
+  const std::size_t size = Size != 0 ? Size : limbs;
+  const Limb d1 = d[size - 1];
+  const Limb d0 = d[size - 2];
+  for (std::size_t j = steps; j-- > 0;) {
+    Limb* window = dividend + j;
+    const Limb u2 = window[size];
+    const Limb u1 = window[size - 1];
+    MANYMOD_VERIFY_RANGE(u2 < d1 || (u2 == d1 && u1 <= d0));
+    const Limb q = (u2 == d1 && u1 >= d0)
+                       ? ~Limb{0}
+                       : quotient_three_by_two(u2, u1, window[size - 2], d1, d0, reciprocal);
+    subtract_product(window, d + size, size, q);
+    if (window[size] != 0) window[size] += limbs::add({window, size}, {window, size}, {d, size});
+  }
+  MANYMOD_VERIFY_RANGE(limbs::less({dividend, size}, {d, size}) == 1);
+}
+
+using Divide = void (*)(Limb*, std::size_t, const Limb*, std::size_t, Limb);
+constexpr Divide kDivideUnrolled[] = {nullptr,   nullptr,   divide<2>, divide<3>, divide<4>,
+                                      divide<5>, divide<6>, divide<7>, divide<8>};
 
 }  // namespace
 
@@ -100,25 +128,10 @@ void Divisor::remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* sc
     r[0] = remainder_one_limb(u);
     return;
   }
-  const Limb* d = shifted_.data();
-  const Limb d1 = d[limbs_ - 1];
-  const Limb d0 = d[limbs_ - 2];
   scratch[u.size()] = limbs::shift_left({scratch, u.size()}, u, shift_);
-  // Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D; the window u[j .. j+L] is below d B
-  // throughout.
-  for (std::size_t j = u.size() - limbs_ + 1; j-- > 0;) {
-    Limb* window = scratch + j;
-    const Limb u2 = window[limbs_];
-    const Limb u1 = window[limbs_ - 1];
-    MANYMOD_VERIFY_RANGE(u2 < d1 || (u2 == d1 && u1 <= d0));
-    const Limb q = (u2 == d1 && u1 >= d0)
-                       ? ~Limb{0}
-                       : quotient_three_by_two(u2, u1, window[limbs_ - 2], d1, d0, reciprocal_);
-    subtract_product(window, d + limbs_, limbs_, q);
-    if (window[limbs_] != 0) window[limbs_] += limbs::add({window, limbs_}, {window, limbs_}, {d, limbs_});
-  }
-  MANYMOD_VERIFY_RANGE(limbs::less({scratch, limbs_}, {d, limbs_}) == 1);
-  limbs::shift_right(r, {scratch, limbs_}, shift_);
+  const Divide routine = limbs_ < std::size(kDivideUnrolled) ? kDivideUnrolled[limbs_] : divide<0>;
+  routine(scratch, u.size() - limbs_ + 1, shifted_.data(), limbs_, reciprocal_);
+  limbs::shift_right_bits(r, {scratch, limbs_}, shift_);
 }
 
 }  // namespace manymod

@@ -57,6 +57,16 @@ int on_progress(std::size_t done, std::size_t, void* user) {
   return failed ? 1 : 0;
 }
 
+/// `call()` with the GIL released. Throws what Python code that it called on the way raised.
+template <typename Run>
+mm_status run_watched(Watch& watch, Run&& call) {
+  watch.thread = PyEval_SaveThread();
+  const mm_status status = call();
+  PyEval_RestoreThread(watch.thread);
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return status;
+}
+
 /// Arrays of one call, kept alive and exported while it runs.
 class Call {
  public:
@@ -86,10 +96,7 @@ class Call {
     Watch watch{progress.is_none() ? nullptr : progress.ptr(), first, total, nullptr};
     call_.progress = on_progress;
     call_.progress_user = &watch;
-    watch.thread = PyEval_SaveThread();
-    const mm_status status = run_call(&call_);
-    PyEval_RestoreThread(watch.thread);
-    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    const mm_status status = run_watched(watch, [&] { return run_call(&call_); });
     if (status != MM_OK && status != MM_ERR_ITEMS) throw_call_error(status);
     return status;
   }
@@ -160,11 +167,11 @@ class FixedBase {
     const mm_view base_view = base_operand.view();
     const mm_view modulus_view = modulus_operand.view();
     mm_fixed_base* fixed_base = nullptr;
-    mm_status status = MM_OK;
-    {
-      const nb::gil_scoped_release release;
-      status = mm_fixed_base_create(&options, &base_view, &modulus_view, &fixed_base);
-    }
+    Watch watch;  // signals only
+    options.progress = on_progress;
+    options.progress_user = &watch;
+    const mm_status status = run_watched(
+        watch, [&] { return mm_fixed_base_create(&options, &base_view, &modulus_view, &fixed_base); });
     if (status != MM_OK) throw_call_error(status);
     fixed_base_.reset(fixed_base);
   }

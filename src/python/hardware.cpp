@@ -18,6 +18,7 @@ nb::list devices() {
   nb::list all;
   for (std::size_t i = 0; i < mm_device_count(); ++i) {
     mm_device_info info{};
+    info.struct_size = sizeof info;
     if (const mm_status status = mm_device_get(i, &info); status != MM_OK) throw_call_error(status);
     nb::dict device;
     device["name"] = info.name;
@@ -35,6 +36,7 @@ nb::list variants() {
   nb::list all;
   for (std::size_t i = 0; i < mm_variant_count(); ++i) {
     mm_variant_info info{};
+    info.struct_size = sizeof info;
     if (const mm_status status = mm_variant_get(i, &info); status != MM_OK) throw_call_error(status);
     nb::dict variant;
     variant["name"] = info.name;

@@ -159,15 +159,7 @@ inline Limb shift_left(std::span<Limb> r, std::span<const Limb> a, unsigned shif
   return out;
 }
 
-/// r = a div 2^shift, 0 <= shift < 64. r may be a.
-inline void shift_right(std::span<Limb> r, std::span<const Limb> a, unsigned shift) {
-  for (std::size_t i = 0; i < r.size(); ++i) {
-    const Limb above = i + 1 < a.size() ? a[i + 1] : 0;
-    r[i] = shift == 0 ? a[i] : (a[i] >> shift) | (above << (kLimbBits - shift));
-  }
-}
-
-/// r = a div 2^bits for any number of bits; r.size() limbs of the quotient are written.
+/// r = a div 2^bits; r.size() limbs of the quotient are written. r may be a.
 inline void shift_right_bits(std::span<Limb> r, std::span<const Limb> a, std::size_t bits) {
   const std::size_t skip = std::min(bits / kLimbBits, a.size());
   const std::span<const Limb> rest = a.subspan(skip);

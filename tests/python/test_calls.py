@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import manymod
@@ -59,13 +60,26 @@ def test_progress_ends_at_the_total_over_all_runs(monkeypatch: pytest.MonkeyPatc
     seen.clear()
     manymod.mulmod([1, 2], 3, 7, progress=lambda *numbers: seen.append(numbers))
     assert seen == [(2, 2)]
+    for bases, exps, total in (([[2], [3]], [[2], [3]], 2), ([2, 3, 4], [2, 3, 4], 3)):
+        seen.clear()
+        manymod.multi_powmod(bases, exps, 9, progress=lambda *numbers: seen.append(numbers))
+        assert seen == [(total, total)]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
-@pytest.mark.parametrize("call", ["manymod.powmod(x, e, n)", "manymod.powmod(x, e, n, threads=1)"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "manymod.powmod(x, e, n)",
+        "manymod.powmod(x, e, n, threads=1)",
+        "manymod.FixedBase(3, 2**16384 - 1, exponent_bits=2**20)",
+    ],
+)
 def test_ctrl_c_stops_a_long_call_within_a_second(call: str) -> None:
+    # A background job of a shell inherits an ignored SIGINT, and Python then leaves it ignored.
     code = f"""
-import manymod, time
+import manymod, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 {LONG}
 print("ready", flush=True)
 try:
@@ -253,3 +267,17 @@ def test_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fixed.powmod([77777]) == [pow(2, 77777, 1009)]
     assert len(seen) == 3
     assert not any(limbs.any() for limbs in seen)
+
+
+def test_secret_scalars_serve_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manymod._run, "RUN_BYTES", 1000)
+    base = list(range(2, 300))
+    expected = [pow(x, 2**70 + 1, 1009) for x in base]
+    for exp in (2**70 + 1, IntArray.from_ints([2**70 + 1]).to_bytes(), IntArray.from_ints([2**70 + 1]).limbs):
+        assert manymod.powmod(base, exp, 1009, secret=True) == expected
+        assert manymod.powmod(pa.array([None, *base]), exp, 1009, secret=True).to_pylist() == [
+            None,
+            *expected,
+        ]
+    expected = [pow(3, x, 1009) for x in base]
+    assert manymod.powmod(3, base, 1009, secret=True) == expected

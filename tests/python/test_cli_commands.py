@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +30,18 @@ def test_info() -> None:
     shown = run("info").out
     for variant in manymod.variants():
         assert variant.name in shown
+
+
+def test_info_shows_unknown_names_of_hidden_features() -> None:
+    environment = os.environ | {"MANYMOD_HIDE_CPU": "[/adxx],adx"}
+    command = [*COMMAND, "info", "--json"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    features = json.loads(finished.stdout)["devices"][0]["features"]
+    assert features[-1] == "unknown-in-MANYMOD_HIDE_CPU:[/adxx]"
+    assert "adx" not in features
+    environment["COLUMNS"] = "300"
+    shown = subprocess.run([*COMMAND, "info"], capture_output=True, text=True, check=True, env=environment)
+    assert "unknown-in-MANYMOD_HIDE_CPU:[/adxx]" in shown.stdout
 
 
 def test_help_and_version() -> None:
@@ -90,6 +104,31 @@ def test_bench(tmp_path: Path) -> None:
         assert row["ratios"]["mpz_vs_gmpy2"] > 0
     assert "mpz / gmpy2" in finished.out
     assert report["versions"]["gmpy2_gmp"] in finished.out.replace("\n", " ")
+
+
+def test_bench_prints_json_where_no_file_is_named() -> None:
+    command = [*COMMAND, "bench", "--json", "--quick", "--bits", "64", "--ops", "mulmod"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert {row["op"] for row in json.loads(finished.stdout)["results"]} == {"mulmod"}
+
+
+def test_bench_takes_the_commit_of_no_other_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = importlib.import_module("manymod.cli.bench")
+    header = tmp_path / "include/manymod/manymod.h"
+    monkeypatch.setattr(module, "_output", lambda _command: f"{tmp_path}\nabc1234")
+    assert module._commit() is None
+    header.parent.mkdir(parents=True)
+    header.touch()
+    assert module._commit() == "abc1234"
+
+
+@pytest.mark.parametrize("command", ["powmod", "bench"])
+def test_number_of_threads_is_limited(command: str) -> None:
+    finished = run(command, *([] if command == "bench" else [__file__]), "--threads", 1025)
+    assert finished.code == 2
+    assert "0<=x<=1024" in finished.err
 
 
 def test_bench_notices_wrong_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -236,3 +236,52 @@ def test_an_empty_table(tmp_path: Path) -> None:
         out = tmp_path / f"out.{name}"
         assert run("powmod", table, "-o", out, "--base", "b", "--exp", 3, "--mod", "n").code == 0
         assert read_table(out) == []
+
+
+@pytest.mark.parametrize("begin", [b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"])
+@pytest.mark.parametrize("extension", FORMATS)
+def test_compressed_tables_are_refused(tmp_path: Path, begin: bytes, extension: str) -> None:
+    table = tmp_path / f"in.{extension}"
+    table.write_bytes(begin + bytes(50))
+    finished = run("powmod", table, "-o", tmp_path / "out.csv", *POWMOD)
+    assert finished.code == 1
+    assert f"{table} is compressed" in finished.err
+    assert "decompress it first" in finished.err
+    assert list(tmp_path.iterdir()) == [table]
+
+
+def test_compressed_names_are_refused(tmp_path: Path) -> None:
+    table = tmp_path / "in.csv"
+    write_table(table, power_rows(3, 64, seed=1))
+    finished = run("powmod", table, "-o", tmp_path / "out.csv.gz", *POWMOD, "--output-format", "csv")
+    assert (finished.code, "compressed tables are not supported" in finished.err) == (2, True)
+    table = table.rename(tmp_path / "in.csv.gz")
+    finished = run("powmod", table, "-o", tmp_path / "out.csv", *POWMOD)
+    assert (finished.code, "decompress it first" in finished.err) == (2, True)
+
+
+@pytest.mark.parametrize("extension", ["parquet", "arrow", "arrows"])
+def test_errors_of_damaged_tables_name_the_file(tmp_path: Path, extension: str) -> None:
+    table, out = tmp_path / f"in.{extension}", tmp_path / "out.csv"
+    write_table(table, power_rows(2000, 64, seed=1))
+    whole = table.read_bytes()
+    for damaged in (b"nothing of the kind", whole[: len(whole) // 2]):
+        table.write_bytes(damaged)
+        finished = run("powmod", table, "-o", out, *POWMOD)
+        assert finished.code == 1
+        assert str(table) in finished.err
+        assert not out.exists()
+
+
+def test_errors_of_writing_name_the_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "out.parquet"
+    write_table(table, power_rows(3, 64, seed=1))
+
+    def full(_path: Path, _schema: Any, _format: str) -> Any:
+        raise OSError(28, "No space left on device", ".out.parquet.tmp")
+
+    monkeypatch.setattr("manymod.cli.sinks.open_sink", full)
+    finished = run("powmod", table, "-o", out, *POWMOD)
+    assert finished.code == 1
+    assert finished.err.splitlines()[-1] == f"manymod: {out}: No space left on device"
+    assert not out.exists()

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.python.integers import integers
 
+import manymod
 from manymod import IntArray
 
 VALUES = [0, 1, -1, 2**64, -(2**64), 2**64 + 1, 5, 2**200]
@@ -55,6 +56,8 @@ def test_bad_index(index: Any) -> None:
 def test_constructor_points_to_the_factories() -> None:
     with pytest.raises(TypeError, match="from_ints"):
         IntArray()
+    with pytest.raises(TypeError, match="from_ints"):
+        IntArray([1])
 
 
 def test_from_limbs_shares_memory_where_it_can() -> None:
@@ -147,6 +150,7 @@ def test_concatenate() -> None:
     joined = IntArray.concatenate([IntArray.from_ints(part) for part in parts])
     assert joined.to_ints() == [value for part in parts for value in part]
     assert IntArray.concatenate([]).to_ints() == []
+    assert IntArray.concatenate(IntArray.from_ints([i, -i]) for i in (1, 2)).to_ints() == [1, -1, 2, -2]
     with pytest.raises(TypeError, match="element 1 "):
         IntArray.concatenate([IntArray.from_ints([1]), [2]])  # type: ignore[list-item]
 
@@ -155,6 +159,48 @@ def test_pickle() -> None:
     array = IntArray.from_ints(VALUES)
     assert pickle.loads(pickle.dumps(array)).to_ints() == VALUES
     assert pickle.loads(pickle.dumps(array[::-1])).to_ints() == VALUES[::-1]
+
+
+class Third:
+    def __index__(self) -> int:
+        return 2
+
+
+def test_behaves_like_a_1d_array() -> None:
+    array = IntArray.from_ints(VALUES)
+    assert (array.shape, array.size, array.tolist()) == ((len(VALUES),), len(VALUES), VALUES)
+    assert array[Third()] == VALUES[2]
+    copy = array[1:].copy()
+    assert copy.to_ints() == VALUES[1:]
+    assert not np.shares_memory(copy.limbs, array.limbs)
+
+
+def test_slices_are_views_with_their_signs() -> None:
+    array = IntArray.from_ints([2, 3, 4, 5, 6])
+    inner, outer = array[1:][::2], array[1:]
+    manymod.negmod(inner, -9, out=inner)
+    assert array.to_ints() == [2, -3, 4, -5, 6]
+    assert outer.to_ints() == [-3, 4, -5, 6]
+    assert outer.negative is not None
+    assert outer.negative.tolist() == [True, False, True, False]
+    manymod.mulmod(array, -1, 9, out=array)
+    assert array.negative is None or not array.negative.any()
+    assert outer.to_ints() == [3, 5, 5, 3]
+    assert pickle.loads(pickle.dumps(outer)).to_ints() == [3, 5, 5, 3]
+
+
+def test_numpy_bools_and_bytearrays() -> None:
+    assert IntArray.from_ints([np.True_, 5, np.False_]).to_ints() == [1, 5, 0]
+    assert (IntArray.from_ints([1, 2]) == np.True_).tolist() == [True, False]
+    assert IntArray.from_bytes([bytearray(b"\x01\x00"), b"\x02"]).to_ints() == [256, 2]
+
+
+def test_masked_arrays_are_refused() -> None:
+    masked: Any = np.ma.MaskedArray(np.zeros((2, 1), np.uint64), mask=[[False], [True]])
+    with pytest.raises(TypeError, match="masked"):
+        IntArray.from_limbs(masked)
+    with pytest.raises(TypeError, match="masked"):
+        IntArray.from_bytes(masked)
 
 
 def test_repr_is_short() -> None:

@@ -24,7 +24,17 @@ batch: manymod.IntArray = manymod.invmod(array, 7)
 both: tuple[list[int], NDArray[np.uint8]] = manymod.addmod([1], 2, 3, errors="status")
 item: int = array[0]
 part: manymod.IntArray = array[1:]
+secret: list[int] = manymod.powmod_sec([2, 3], 3, 5)
+product: int = manymod.multi_powmod([2, 3], [4, 5], 7)
+products: list[int] = manymod.multi_powmod([[2, 3], [4]], [[4, 5], [6]], 7)
+powers: list[int] = manymod.FixedBase(2, 7).powmod([1, 2])
+power: tuple[int, manymod.Status] = manymod.FixedBase(2, 7).powmod(3, errors="status")
+planned: manymod.IntArray = manymod.Plan("mulmod", modulus=7)(array, 3)
 reveal_type(manymod.sqrmod(array, 7))
+reveal_type(manymod.powmod_sec(2, 3, 5))
+reveal_type(manymod.multi_powmod([[2]], [[3]], 5))
+reveal_type(manymod.FixedBase(2, 7).powmod(limbs))
+reveal_type(manymod.Plan("powmod", modulus=7)([1, 2], 3))
 reveal_type(manymod.negmod((1, 2), 7))
 manymod.mulmod(2, 3, 5, secret=True)
 manymod.powmod(2, 3, 5, errors="ignore")
@@ -40,8 +50,9 @@ def test_snippet(tmp_path: Path) -> None:
     lines = [
         line.partition(":")[2] for line in output.splitlines() if ": error:" in line or "Revealed" in line
     ]
-    assert lines[0].startswith("16: note: Revealed type is")
-    assert "IntArray" in lines[0]
-    assert lines[1].startswith("17: note: Revealed type is")
-    assert "list[" in lines[1]
-    assert [line.split(":")[0] for line in lines[2:]] == ["18", "19"], output
+    revealed = ["IntArray", "int", "list[", "ndarray", "list[", "list["]
+    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=22):
+        assert line.startswith(f"{number}: note: Revealed type is")
+        assert kind in line
+        assert "Any" not in line.partition("Revealed")[2] or kind == "ndarray"
+    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["28", "29"], output

@@ -46,14 +46,17 @@ def _widths(_context: click.Context, _parameter: click.Parameter, value: str | N
 
 
 def _commit() -> str | None:
-    """Commit of the checkout this package lies in, if it lies in one."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
-        return (
-            subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip()
-            or None
-        )
+    """Commit of the checkout of manymod this package lies in, if it lies in one."""
+    command = ["git", "-C", str(Path(__file__).resolve().parent), "rev-parse", "--show-toplevel"]
+    with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
+        # An installed package may lie in the checkout of something else, such as a virtual environment there.
+        top, commit = _output([*command, "--short", "HEAD"]).split("\n")
+        return commit if (Path(top) / "include/manymod/manymod.h").is_file() else None
     return None
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip()
 
 
 def _versions(gmp: GmpLibrary | None) -> dict[str, Any]:
@@ -151,11 +154,18 @@ def _find_gmp(path: str | None) -> GmpLibrary | None:
 
 
 @click.command(short_help="Throughput of this machine beside gmpy2, GMP and Python.")
-@click.option("--json", "json_file", type=click.File("w"), help="Write the report as JSON; - for stdout.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.File("w"),
+    is_flag=False,
+    flag_value="-",
+    help="Write the report as JSON to this file, or to stdout where none is named.",
+)
 @click.option("--bits", callback=_widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
 @click.option("--ops", callback=_names, default=",".join(OPS), show_default=True, help="Operations.")
 @click.option(
-    "--threads", type=click.IntRange(0), default=0, help="Threads of the all-threads column; 0: all."
+    "--threads", type=click.IntRange(0, 1024), default=0, help="Threads of the all-threads column; 0: all."
 )
 @click.option("--variant", help="Variant by name; see `manymod info`.")
 @click.option("--gmp", "gmp_path", help="A libgmp to compare with; else the system's, if there is one.")

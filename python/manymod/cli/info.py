@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 import manymod
@@ -55,7 +56,13 @@ def _print(found: dict[str, Any], console: Console) -> None:
     devices = Table("device", "model", "units", "memory", "features", title="Hardware", title_justify="left")
     for device in found["devices"]:
         memory = f"{device['memory_bytes'] / (1 << 30):.1f} GiB" if device["memory_bytes"] else "?"
-        row = (device["name"], device["model"], str(device["units"]), memory, _joined(device["features"]))
+        row = (
+            device["name"],
+            device["model"],
+            str(device["units"]),
+            memory,
+            escape(_joined(device["features"])),
+        )
         devices.add_row(*row)
     console.print(devices)
     variants = Table("variant", "usable", "backend", "bits", "operations (* also secret)", title="Variants")

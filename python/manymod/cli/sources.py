@@ -22,7 +22,9 @@ __all__ = [
     "ParquetSource",
     "Source",
     "TableError",
+    "arrow_message",
     "rebatch",
+    "refuse_compressed",
 ]
 
 #: Rows decoded at a time before batches are put together by size.
@@ -31,8 +33,25 @@ DECODE_ROWS = 1024
 MAX_CSV_CELL = 16 << 20
 
 
+#: How compressed files begin: gzip, bzip2, xz, Zstandard.
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+
+
 class TableError(Exception):
     """The table cannot be read or written; the message says why."""
+
+
+def refuse_compressed(path: Path) -> None:
+    """Raise TableError for a file that is compressed as a whole."""
+    with open(path, "rb") as file:
+        if file.read(6).startswith(COMPRESSED):
+            raise TableError(f"{path} is compressed, which is not supported; decompress it first")
+
+
+def arrow_message(path: Path, error: Exception) -> str:
+    """What Arrow found wrong with the table that the user named."""
+    text = str(error)
+    return text if str(path) in text else f"{path}: {text}"
 
 
 @dataclass(frozen=True)

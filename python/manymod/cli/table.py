@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,17 @@ from manymod.cli.shape import (
     resolve_operand,
 )
 from manymod.cli.sinks import write_table
-from manymod.cli.sources import ArrowSource, BatchLimits, CsvSource, ParquetSource, Source
+from manymod.cli.sources import (
+    ArrowSource,
+    Batch,
+    BatchLimits,
+    CsvSource,
+    ParquetSource,
+    Source,
+    TableError,
+    arrow_message,
+    refuse_compressed,
+)
 
 __all__ = ["EXTENSIONS", "Outcome", "TableJob", "run_table"]
 
@@ -105,6 +115,7 @@ class Outcome:
 def open_table(job: TableJob, stack: contextlib.ExitStack) -> tuple[Source, Shape]:
     """The source, closed by `stack`, and the way from its rows to the output's, with every name checked."""
     limits = job.limits()
+    refuse_compressed(job.table)
     if job.input_format == "jsonl" and job.output_format == "jsonl":
         lines = JsonLinesSource(job.table, limits)
         stack.callback(lines.close)
@@ -115,10 +126,27 @@ def open_table(job: TableJob, stack: contextlib.ExitStack) -> tuple[Source, Shap
         "csv": CsvSource,
         "jsonl": TypedJsonLinesSource,
     }
-    source = kinds.get(job.input_format, ArrowSource)(job.table, limits)
+    with _naming(job.table):
+        source = kinds.get(job.input_format, ArrowSource)(job.table, limits)
     stack.callback(source.close)
     names = list(source.schema.names)
     return source, ColumnShape(source.schema, job.operation, _resolve(job, names), job.names)
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file the user gave in Arrow's errors and in those of the temporary file beside an output."""
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise TableError(arrow_message(path, error)) from error
+    except OSError as error:
+        raise TableError(f"{path}: {error.strerror or error}") from error
+
+
+def _batches(source: Source, path: Path) -> Iterator[Batch]:
+    with _naming(path):
+        yield from source.batches()
 
 
 def _resolve(job: TableJob, names: list[str]) -> dict[str, str | int]:
@@ -129,15 +157,17 @@ def run_table(job: TableJob, progress: RowProgress) -> Outcome:
     """Run the whole table. Interrupted, it leaves parts that a run with `resume` goes on from."""
     with InterruptGuard() as guard, contextlib.ExitStack() as stack:
         source, shape = open_table(job, stack)
-        store = PartsStore(
-            job.output, shape.schema, job.fingerprint(), job.checkpoint, job.resume, job.restart
-        )
+        with _naming(job.output):
+            store = PartsStore(
+                job.output, shape.schema, job.fingerprint(), job.checkpoint, job.resume, job.restart
+            )
         stack.callback(store.close)
         try:
             with progress:
                 if not store.complete:
                     _compute(job, source, shape, store, guard, progress)
-                write_table(job.output, shape.schema, job.output_format, store.stream())
+                with _naming(job.output):
+                    write_table(job.output, shape.schema, job.output_format, store.stream())
         except KeyboardInterrupt:
             return Outcome(store.rows, store.bad_rows, store.bad_counts, interrupted=True, parts=store.folder)
         except BaseException:
@@ -159,7 +189,7 @@ def _compute(
 ) -> None:
     done = 0
     try:
-        for index, batch in enumerate(source.batches()):
+        for index, batch in enumerate(_batches(source, job.table)):
             progress.start(done, batch.rows.num_rows, source)
             if index >= store.batches:
                 output, bad = _run_rows(job, shape, batch, done, progress)

@@ -57,6 +57,9 @@ def _memory(_context: click.Context, _parameter: click.Parameter, value: str) ->
 
 
 def _format(path: Path, given: str | None, option: str) -> str:
+    if path.suffix.lower() in {".gz", ".bz2", ".xz", ".zst"}:
+        verb = "decompress it first" if option == "--input-format" else "compress it afterwards"
+        raise click.UsageError(f"{path}: compressed tables are not supported; {verb}")
     if given:
         return given
     try:
@@ -97,7 +100,7 @@ def _common_options(operation: Operation) -> list[Callable[[Any], Any]]:
         )
     return [
         *options,
-        click.option("--threads", type=click.IntRange(0), default=0, help="CPU threads; 0: all."),
+        click.option("--threads", type=click.IntRange(0, 1024), default=0, help="CPU threads; 0: all."),
         click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:K."),
         click.option("--variant", help="Variant by name; see `manymod info`."),
         click.option(
@@ -145,6 +148,8 @@ def _job(operation: Operation, options: dict[str, Any]) -> TableJob:
         raise click.UsageError("--resume and --restart exclude each other")
     if output.exists() and output.samefile(table):
         raise click.UsageError("OUT is TABLE: write to another file")
+    if output.exists() and not output.is_file():
+        raise click.UsageError(f"{output} is not a regular file")
     if not output.parent.is_dir():
         raise click.UsageError(f"{output.parent} is not a directory")
     return TableJob(

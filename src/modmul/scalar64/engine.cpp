@@ -14,14 +14,14 @@ class Scalar64Engine final : public Engine {
 
   [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
                                                          TimingClass timing) const override {
-    return std::make_unique<SharedModulus>(kernels_, modulus, parts_needed(op, timing, true));
+    return std::make_unique<PreparedSharedModulus>(kernels_, modulus, parts_needed(op, timing, true));
   }
 
   [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
                                                            std::span<const Limb> modulus,
-                                                           std::size_t exponent_bits,
-                                                           TimingClass timing) const override {
-    return prepare_comb(kernels_, base, modulus, exponent_bits, timing);
+                                                           std::size_t exponent_bits, TimingClass timing,
+                                                           const StopToken& stop) const override {
+    return prepare_comb(kernels_, base, modulus, exponent_bits, timing, stop);
   }
 
   [[nodiscard]] std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const override {
@@ -32,26 +32,13 @@ class Scalar64Engine final : public Engine {
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
     const auto limbs = static_cast<double>(modulus_limbs);
     const double product_ns = 8 + 0.65 * limbs * limbs;
-    const double bits = static_cast<double>(job.y.width * kLimbBits);
-    switch (job.op) {
-      case Operation::addmod:
-      case Operation::submod:
-      case Operation::negmod:
-        return 10 + 3 * limbs;
-      case Operation::mulmod:
-      case Operation::sqrmod:
-        return 40 + 2 * product_ns;
-      case Operation::invmod:
-        return job.shared != nullptr && job.timing == TimingClass::public_ ? 8 * product_ns
-                                                                           : 300 * limbs + 8 * product_ns;
-      case Operation::multi_powmod:
-        return product_ns * (bits + static_cast<double>(job.terms) * (bits / 6 + 8));
-      case Operation::fixed_base_powmod:
-        return product_ns * (10 + bits / 6);
-      case Operation::powmod:
-        break;
-    }
-    return product_ns * (20 + 1.2 * bits);
+    // Operands wider than the modulus are reduced first.
+    const bool y_is_exponent =
+        job.op != Operation::addmod && job.op != Operation::submod && job.op != Operation::mulmod;
+    const auto bases = static_cast<double>(job.op == Operation::multi_powmod ? job.terms : 1);
+    const double excess_limbs =
+        bases * excess(job.x.width, modulus_limbs) + (y_is_exponent ? 0 : excess(job.y.width, modulus_limbs));
+    return excess_limbs * (3 + 1.5 * limbs) + reduced_cost_ns(job, limbs, product_ns);
   }
 
   void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
@@ -77,6 +64,34 @@ class Scalar64Engine final : public Engine {
 
  private:
   const Kernels& kernels_;
+
+  static double excess(std::size_t width, std::size_t limbs) {
+    return width > limbs ? static_cast<double>(width - limbs) : 0;
+  }
+
+  /// For operands no wider than the modulus.
+  static double reduced_cost_ns(const Job& job, double limbs, double product_ns) {
+    const double bits = static_cast<double>(job.y.width * kLimbBits);
+    switch (job.op) {
+      case Operation::addmod:
+      case Operation::submod:
+      case Operation::negmod:
+        return 10 + 3 * limbs;
+      case Operation::mulmod:
+      case Operation::sqrmod:
+        return 40 + 2 * product_ns;
+      case Operation::invmod:
+        return job.shared != nullptr && job.timing == TimingClass::public_ ? 8 * product_ns
+                                                                           : 300 * limbs + 8 * product_ns;
+      case Operation::multi_powmod:
+        return product_ns * (bits + static_cast<double>(job.terms) * (bits / 6 + 8));
+      case Operation::fixed_base_powmod:
+        return product_ns * (10 + bits / 6);
+      case Operation::powmod:
+        break;
+    }
+    return product_ns * (20 + 1.2 * bits);
+  }
 };
 
 Variant make_variant(const std::string& shape, std::string summary) {

@@ -12,19 +12,21 @@ namespace {
 /// Tables up to 1 MiB stay in the second-level cache of every core in use.
 constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
 
-class FixedBase final : public PreparedBase {
+class PreparedComb final : public PreparedBase {
  public:
-  FixedBase(const Kernels& kernels, const BatchView& base, std::span<const Limb> n, std::size_t exponent_bits,
-            TimingClass timing)
-      : value(n.size()), modulus(kernels) {
+  PreparedComb(const Kernels& kernels, std::span<const Limb> n) : value(n.size()), modulus(kernels) {
     std::copy(n.begin(), n.end(), value.data());
     modulus.assign(value.first(n.size()), Modulus::kMontgomery);
+  }
+
+  /// Returns false if a stop was requested.
+  bool assign(const BatchView& base, std::size_t exponent_bits, TimingClass timing, const StopToken& stop) {
     if (!modulus.odd()) {
-      residue_two.require(modulus.split().ring().words());
-      modulus.split().ring().reduce(residue_two.first(modulus.split().ring().words()), base.magnitude(0),
-                                    base.is_negative(0));
+      const PowerOfTwoRing& ring = modulus.split().ring();
+      residue_two.require(ring.words());
+      ring.reduce(residue_two.first(ring.words()), base.magnitude(0), base.is_negative(0));
     }
-    if (!modulus.has_odd_part()) return;
+    if (!modulus.has_odd_part()) return true;
     const Montgomery& mont = modulus.montgomery();
     const double scan = timing == TimingClass::secret ? kScanCost / static_cast<double>(mont.limbs()) : 0;
     shape = best_comb_shape(exponent_bits, mont.limbs(), kMaxCombLimbs, scan);
@@ -34,7 +36,8 @@ class FixedBase final : public PreparedBase {
     Limb* workspace = scratch.data() + Montgomery::scratch_limbs(mont.limbs());
     mont.to_montgomery(element.data(), base.magnitude(0), base.is_negative(0), scratch.data());
     const Montgomery* const lane[] = {&mont};
-    build_comb(MontgomeryLanes(lane, scratch.data()), shape, element.data(), table.data(), workspace);
+    return build_comb(MontgomeryLanes(lane, scratch.data()), shape, element.data(), table.data(), workspace,
+                      stop);
   }
 
   limbs::Buffer value;  ///< n
@@ -50,7 +53,7 @@ class FixedBaseRun {
   explicit FixedBaseRun(const BucketRun& run)
       : job_(run.job),
         items_(run.items),
-        prepared_(*static_cast<const FixedBase*>(run.job.fixed_base)),
+        prepared_(*static_cast<const PreparedComb*>(run.job.fixed_base)),
         n_(prepared_.modulus),
         scratch_(Montgomery::scratch_limbs(n_.limbs())) {
     inverter_.assign(n_);
@@ -71,7 +74,7 @@ class FixedBaseRun {
  private:
   const Job& job_;
   std::span<const std::size_t> items_;
-  const FixedBase& prepared_;
+  const PreparedComb& prepared_;
   const Modulus& n_;
   Inverter inverter_;
   limbs::Buffer scratch_;
@@ -154,10 +157,9 @@ class FixedBaseRun {
     return true;
   }
 
+  /// A negative exponent means the inverse of the power; g^-0 = 1 is its own.
   void finish(std::size_t item, std::span<Limb> value) {
-    const bool negative = job_.y.is_negative(item) &&
-                          (job_.timing == TimingClass::secret || !limbs::is_zero_var(job_.y.magnitude(item)));
-    const Limb invertible = negative ? inverter_.invert(value, value, job_.timing) : 1;
+    const Limb invertible = job_.y.is_negative(item) ? inverter_.invert(value, value, job_.timing) : 1;
     finish_item_if(job_, item, value, n_.value(), invertible);
   }
 };
@@ -166,11 +168,13 @@ class FixedBaseRun {
 
 std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base,
                                            std::span<const Limb> modulus, std::size_t exponent_bits,
-                                           TimingClass timing) {
+                                           TimingClass timing, const StopToken& stop) {
   // Secret exponents are as wide as their limbs.
   const std::size_t bits =
       timing == TimingClass::secret ? limbs_for_bits(exponent_bits) * kLimbBits : exponent_bits;
-  return std::make_unique<FixedBase>(kernels, base, modulus, bits, timing);
+  auto comb = std::make_unique<PreparedComb>(kernels, modulus);
+  if (!comb->assign(base, bits, timing, stop)) return nullptr;
+  return comb;
 }
 
 void run_fixed_base_power(const BucketRun& run) { FixedBaseRun(run).run(); }

@@ -41,6 +41,14 @@ class Modulus {
   /// none and one is needed. r may overlap x.
   void reduce_var(std::span<Limb> r, std::span<const Limb> x, bool negative, limbs::Buffer& scratch) const;
 
+  /// The same without a copy where there is nothing to do: x's own limbs if 0 <= x < n, else `storage`.
+  [[nodiscard]] std::span<const Limb> residue_var(std::span<Limb> storage, std::span<const Limb> x,
+                                                  bool negative, limbs::Buffer& scratch) const {
+    if (!negative && x.size() >= limbs() && limbs::less_var(x, value_)) return x.first(limbs());
+    reduce_var(storage, x, negative, scratch);
+    return storage;
+  }
+
  private:
   std::span<const Limb> value_;
   unsigned parts_ = 0;
@@ -50,9 +58,9 @@ class Modulus {
 };
 
 /// A plan's shared modulus.
-class SharedModulus final : public PreparedModulus {
+class PreparedSharedModulus final : public PreparedModulus {
  public:
-  SharedModulus(const Kernels& kernels, std::span<const Limb> n, unsigned parts)
+  PreparedSharedModulus(const Kernels& kernels, std::span<const Limb> n, unsigned parts)
       : value_(n.size()), modulus_(kernels) {
     std::copy(n.begin(), n.end(), value_.data());
     modulus_.assign(value_.first(n.size()), parts);
@@ -72,7 +80,7 @@ class ModulusCursor {
 
   /// Valid until the next call.
   const Modulus& at(std::size_t item) {
-    if (job_.shared != nullptr) return static_cast<const SharedModulus*>(job_.shared)->modulus();
+    if (job_.shared != nullptr) return static_cast<const PreparedSharedModulus*>(job_.shared)->modulus();
     own_.assign(job_.modulus.magnitude(item).first(limbs_), parts_);
     return own_;
   }

@@ -77,8 +77,8 @@ class MultiPowerRun {
     const std::span<Limb> base = bases_.part(term * run_.limbs, run_.limbs);
     exponents_[term] = job_.y.magnitude(y_index);
     n.reduce_var(base, job_.x.magnitude(x_index), job_.x.is_negative(x_index), scratch_);
-    if (!job_.y.is_negative(y_index) || limbs::is_zero_var(exponents_[term])) return 1;
-    return inverter_.invert(base, base, TimingClass::public_);
+    if (!job_.y.is_negative(y_index)) return 1;
+    return inverter_.invert(base, base, TimingClass::public_) | limbs::is_zero(exponents_[term]);
   }
 
   bool power_odd(std::span<Limb> r, const Modulus& n, std::size_t bits) {
@@ -87,6 +87,7 @@ class MultiPowerRun {
     const MontgomeryLanes lanes(lane, scratch_.data());
     elements_.require(job_.terms * mont.limbs());
     for (std::size_t term = 0; term < job_.terms; ++term) {
+      if (job_.stop.requested()) return false;
       mont.to_montgomery(elements_.data() + term * mont.limbs(), bases_.part(term * run_.limbs, run_.limbs),
                          false, scratch_.data());
     }
@@ -98,6 +99,7 @@ class MultiPowerRun {
   bool power_two(std::span<Limb> r, const PowerOfTwoRing& ring, std::size_t bits) {
     elements_.require(job_.terms * ring.words());
     for (std::size_t term = 0; term < job_.terms; ++term) {
+      if (job_.stop.requested()) return false;
       ring.reduce(elements_.part(term * ring.words(), ring.words()),
                   bases_.part(term * run_.limbs, run_.limbs), false);
     }

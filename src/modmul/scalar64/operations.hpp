@@ -39,14 +39,15 @@ inline constexpr std::size_t kInversionBlock = 64;
 /// in.
 std::size_t lanes_for(std::size_t limbs);
 
+/// Null if a stop was requested.
 std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base,
                                            std::span<const Limb> modulus, std::size_t exponent_bits,
-                                           TimingClass timing);
+                                           TimingClass timing, const StopToken& stop);
 
 /// Inverses modulo one modulus after another, odd or even.
 class Inverter {
  public:
-  /// The modulus, with part kMontgomery, must outlive the inversions. Cheap if it is the one before.
+  /// The modulus, with part kMontgomery, must outlive the inversions.
   void assign(const Modulus& modulus);
 
   /// r = x^-1 mod n, 0 <= x < n in n.limbs() limbs; r may be x. Returns 0, and r = 0, if there is none.

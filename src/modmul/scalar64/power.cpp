@@ -12,12 +12,7 @@ namespace {
 
 /// Below this length the pattern of ones decides: sliding windows of one item beat fixed windows of several
 /// lanes.
-constexpr std::size_t kShortExponentBits = 48;
-
-bool exponent_is_negative(const Job& job, std::size_t item) {
-  if (!job.y.is_negative(item)) return false;
-  return job.timing == TimingClass::secret || !limbs::is_zero_var(job.y.magnitude(item));
-}
+constexpr std::size_t kLockstepMinBits = 48;
 
 class PowerRun {
  public:
@@ -55,12 +50,13 @@ class PowerRun {
   std::vector<Modulus> own_;
   std::optional<SlidingSchedule> schedule_;  ///< of the one exponent of a public batch
   Inverter inverter_;
+  bool inverter_is_set_ = false;
   limbs::Buffer scratch_;
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
   const Modulus& modulus_of(std::size_t item, std::size_t lane) {
-    if (job_.shared != nullptr) return static_cast<const SharedModulus*>(job_.shared)->modulus();
+    if (job_.shared != nullptr) return static_cast<const PreparedSharedModulus*>(job_.shared)->modulus();
     own_[lane].assign(job_.modulus.magnitude(item).first(run_.limbs), parts_needed(job_));
     return own_[lane];
   }
@@ -70,13 +66,19 @@ class PowerRun {
   Limb load_base(Limb* r, std::size_t item, const Modulus& n) {
     const Montgomery& mont = n.montgomery();
     mont.to_montgomery(r, job_.x.magnitude(item), job_.x.is_negative(item), scratch_.data());
-    if (!exponent_is_negative(job_, item)) return 1;
+    if (!job_.y.is_negative(item)) return 1;
     const std::span<Limb> plain(r, n.limbs());
     mont.from_montgomery(r, r, scratch_.data());
-    inverter_.assign(n);
-    const Limb invertible = inverter_.invert(plain, plain, job_.timing);
+    const Limb usable = invert_base(plain, item, n);
     mont.to_montgomery(r, limbs_copy(plain), false, scratch_.data());
-    return invertible;
+    return usable;
+  }
+
+  /// x = x^-1 mod n. Returns 1 if there is one, or if the exponent is 0, which needs none.
+  Limb invert_base(std::span<Limb> x, std::size_t item, const Modulus& n) {
+    if (job_.shared == nullptr || !inverter_is_set_) inverter_.assign(n);
+    inverter_is_set_ = true;
+    return inverter_.invert(x, x, job_.timing) | limbs::is_zero(job_.y.magnitude(item));
   }
 
   std::span<const Limb> limbs_copy(std::span<const Limb> x) {
@@ -119,7 +121,7 @@ class PowerRun {
     std::size_t bits = 0;
     for (const auto& exponent : exponents) bits = std::max(bits, limbs::bit_length_var(exponent));
     if (exponents.size() == 1) return raise_sliding(lanes, best_sliding_schedule(exponents[0]));
-    if (bits <= kShortExponentBits) return raise_one_by_one(lanes, exponents);
+    if (bits <= kLockstepMinBits) return raise_one_by_one(lanes, exponents);
     return raise_fixed(lanes, exponents, bits, fixed_window_width(bits, 0));
   }
 
@@ -158,10 +160,7 @@ class PowerRun {
     const std::span<Limb> x = base.first(run_.limbs);
     n.reduce_var(x, job_.x.magnitude(item), job_.x.is_negative(item), scratch_);
     Limb invertible = 1;
-    if (exponent_is_negative(job_, item)) {
-      inverter_.assign(n);
-      invertible = inverter_.invert(x, x, TimingClass::public_);
-    }
+    if (job_.y.is_negative(item)) invertible = invert_base(x, item, n);
 
     const std::size_t odd_limbs = split.odd_part().size();
     limbs::Buffer parts(odd_limbs + split.ring().words());
@@ -190,11 +189,6 @@ class PowerRun {
 };
 
 }  // namespace
-
-std::size_t lanes_for(std::size_t limbs) {
-  if (limbs <= 2) return 4;
-  return limbs <= kUnrolledLimbs ? 2 : 1;
-}
 
 void run_power(const BucketRun& run) { PowerRun(run).run(); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "plan_helpers.hpp"
@@ -60,6 +61,42 @@ TEST_F(FixedBase, BadOptions) {
   EXPECT_EQ(create(Integers({3, 4}).view(), Integers({11}).view()), MM_ERR_ARGUMENT);
   EXPECT_EQ(create(Integers({3}).view(), Integers({11, 12}).view()), MM_ERR_ARGUMENT);
   EXPECT_EQ(mm_fixed_base_create(&options_, nullptr, nullptr, nullptr), MM_ERR_NULL);
+}
+
+TEST_F(FixedBase, TooManyThreads) {
+  options_.threads = 1024;
+  EXPECT_EQ(create(3, 11), MM_OK) << mm_last_error();
+  options_.threads = 5000;
+  EXPECT_EQ(create(3, 11), MM_ERR_ARGUMENT);
+  EXPECT_STREQ(mm_last_error(), "threads is 5000, expected 0 to 1024");
+}
+
+struct Ticks {
+  int count = 0;
+  bool right_numbers = true;
+};
+
+int stop_at_second(std::size_t done, std::size_t total, void* user) {
+  auto* ticks = static_cast<Ticks*>(user);
+  ticks->right_numbers = ticks->right_numbers && done == 0 && total == 1;
+  return ++ticks->count == 2 ? 1 : 0;
+}
+
+// A comb of a million squarings of the widest modulus: far longer than two ticks on any machine.
+TEST_F(FixedBase, CreationCanBeStopped) {
+  const std::vector<std::uint64_t> modulus(MM_MAX_MODULUS_BITS / 64, ~std::uint64_t{0});
+  options_.exponent_bits = std::size_t{1} << 20;
+  options_.progress = stop_at_second;
+  for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
+    options_.timing = timing;
+    Ticks ticks;
+    options_.progress_user = &ticks;
+    EXPECT_EQ(create(Integers({3}).view(), {modulus.data(), 1, modulus.size(), 0, nullptr}),
+              MM_ERR_CANCELLED);
+    EXPECT_EQ(std::string(mm_last_error()).rfind("cancelled", 0), 0u) << mm_last_error();
+    EXPECT_EQ(ticks.count, 2);
+    EXPECT_TRUE(ticks.right_numbers);
+  }
 }
 
 TEST_F(FixedBase, ModulusOneGivesZero) {

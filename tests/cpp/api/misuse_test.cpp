@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "plan_helpers.hpp"
@@ -80,6 +81,17 @@ TEST(PlanMisuse, ModulusBits) {
   }
   EXPECT_EQ(create_status(plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, 1)), MM_OK);
   EXPECT_EQ(create_status(plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, MM_MAX_MODULUS_BITS)), MM_OK);
+}
+
+TEST(PlanMisuse, Threads) {
+  mm_plan_options options = plan_options(MM_OP_MULMOD);
+  options.threads = 1024;
+  EXPECT_EQ(create_status(options), MM_OK);
+  for (const unsigned threads : {1025u, 5000u, std::numeric_limits<unsigned>::max()}) {
+    options.threads = threads;
+    EXPECT_EQ(create_status(options), MM_ERR_ARGUMENT);
+    EXPECT_EQ(mm_last_error(), "threads is " + std::to_string(threads) + ", expected 0 to 1024");
+  }
 }
 
 TEST(PlanMisuse, FixedBaseHasNoPlan) {
@@ -327,9 +339,41 @@ TEST(MultiPowmodMisuse, CountsAndAliasing) {
   EXPECT_EQ(mm_plan_run(plan.get(), &call), MM_ERR_OVERLAP);
 }
 
+// As a caller with a newer header has them: members of ours, then some that this version does not know.
+template <class Info>
+struct NewerInfo {
+  Info info;
+  std::uint64_t added;
+};
+
+template <class Info>
+void check_struct_sizes(mm_status (*get)(std::size_t, Info*)) {
+  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), sizeof(Info) - 1}) {
+    Info info{};
+    info.struct_size = size;
+    info.name = "untouched";
+    EXPECT_EQ(get(0, &info), MM_ERR_ARGUMENT) << size;
+    EXPECT_STREQ(info.name, "untouched");
+  }
+  NewerInfo<Info> newer{};
+  newer.added = 77;
+  newer.info.struct_size = sizeof newer;
+  EXPECT_EQ(get(0, &newer.info), MM_OK) << mm_last_error();
+  EXPECT_STRNE(newer.info.name, nullptr);
+  EXPECT_EQ(newer.info.struct_size, sizeof newer);
+  EXPECT_EQ(newer.added, 77u);
+}
+
+TEST(InfoMisuse, StructSize) {
+  check_struct_sizes<mm_variant_info>(mm_variant_get);
+  check_struct_sizes<mm_device_info>(mm_device_get);
+}
+
 TEST(InfoMisuse, IndicesAndNulls) {
   mm_variant_info variant{};
+  variant.struct_size = sizeof variant;
   mm_device_info device{};
+  device.struct_size = sizeof device;
   EXPECT_EQ(mm_variant_get(mm_variant_count(), &variant), MM_ERR_ARGUMENT);
   EXPECT_EQ(mm_device_get(mm_device_count(), &device), MM_ERR_ARGUMENT);
   EXPECT_EQ(mm_variant_get(0, nullptr), MM_ERR_NULL);

@@ -58,6 +58,7 @@ inline std::vector<mm_variant_info> usable_variants() {
   std::vector<mm_variant_info> usable;
   for (std::size_t i = 0; i < mm_variant_count(); ++i) {
     mm_variant_info info{};
+    info.struct_size = sizeof info;
     EXPECT_EQ(mm_variant_get(i, &info), MM_OK);
     if (info.usable != 0) usable.push_back(info);
   }

@@ -103,4 +103,16 @@ TEST(Wrapper, ProgressExceptionsComeBack) {
   }
 }
 
+TEST(Wrapper, ProgressOfAFixedBase) {
+  const Limbs x{3};
+  const Limbs n(256, ~std::uint64_t{0});
+  const auto make = [&](const manymod::Progress& progress) {
+    manymod::FixedBase(View(x, 1), View(n, 256), std::size_t{1} << 20, manymod::Timing::public_, {},
+                       progress);
+  };
+  EXPECT_THROW(make([](std::size_t, std::size_t) -> bool { throw std::domain_error("enough"); }),
+               std::domain_error);
+  EXPECT_THROW(make([](std::size_t, std::size_t) { return false; }), manymod::Error);
+}
+
 }  // namespace

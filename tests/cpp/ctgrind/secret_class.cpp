@@ -56,55 +56,80 @@ mm_view view(const Limbs& limbs, std::size_t count) {
   return {limbs.data(), count, limbs.size() / count, limbs.size() / count, nullptr};
 }
 
-struct Batch {
-  std::size_t width;
-  Limbs x, y, n;
-  std::uint8_t y_negative[kItems];
+/// The public side of a batch.
+struct Shape {
+  std::size_t width;    ///< limbs of the moduli and exponents
+  std::size_t x_width;  ///< limbs of the bases
+  bool shared = false;  ///< one modulus for all items
+  bool one_exponent = false;
+  bool x_negative = false;
+  bool y_negative = false;
+  bool n_negative = false;
 };
 
-Batch make_batch(std::size_t width, bool shared, bool negative) {
-  std::mt19937_64 random(width);
-  Batch batch{width,
-              random_limbs(random, kItems * width),
-              random_limbs(random, kItems * width),
-              random_limbs(random, (shared ? 1 : kItems) * width),
+struct Batch {
+  Shape shape;
+  Limbs x, y, n;
+  std::uint8_t x_signs[kItems];
+  std::uint8_t y_signs[kItems];
+  std::uint8_t n_signs[kItems];
+
+  [[nodiscard]] std::size_t exponents() const { return shape.one_exponent ? 1 : kItems; }
+  [[nodiscard]] std::size_t moduli() const { return shape.shared ? 1 : kItems; }
+};
+
+Batch make_batch(const Shape& shape) {
+  std::mt19937_64 random(shape.width);
+  Batch batch{shape,
+              random_limbs(random, kItems * shape.x_width),
+              random_limbs(random, (shape.one_exponent ? 1 : kItems) * shape.width),
+              random_limbs(random, (shape.shared ? 1 : kItems) * shape.width),
+              {},
+              {},
               {}};
-  for (std::size_t item = 0; item * width < batch.n.size(); ++item) {
-    batch.n[item * width] |= 1;
-    batch.n[item * width + width - 1] |= std::uint64_t{1} << 63;
+  for (std::size_t item = 0; item < batch.moduli(); ++item) {
+    batch.n[item * shape.width] |= 1;
+    batch.n[item * shape.width + shape.width - 1] |= std::uint64_t{1} << 63;
   }
-  std::memset(batch.y_negative, negative ? 1 : 0, sizeof(batch.y_negative));
+  std::memset(batch.x_signs, shape.x_negative ? 1 : 0, kItems);
+  std::memset(batch.y_signs, shape.y_negative ? 1 : 0, kItems);
+  std::memset(batch.n_signs, shape.n_negative ? 1 : 0, kItems);
   return batch;
 }
 
-mm_call make_call(const Batch& batch, Limbs& result, std::uint8_t* status) {
+mm_view signed_view(const Limbs& limbs, std::size_t count, const std::uint8_t* signs) {
+  mm_view result = view(limbs, count);
+  result.negative = signs;
+  return result;
+}
+
+mm_call make_call(const Batch& batch, Limbs& result, std::uint8_t* signs, std::uint8_t* status) {
   mm_call call{};
   call.struct_size = sizeof(call);
   call.count = kItems;
-  call.x = view(batch.x, kItems);
-  call.y = view(batch.y, kItems);
-  call.y.negative = batch.y_negative;
-  call.modulus = view(batch.n, batch.n.size() / batch.width);
-  call.result = {result.data(), kItems, batch.width, batch.width, nullptr};
+  call.x = signed_view(batch.x, kItems, batch.x_signs);
+  call.y = signed_view(batch.y, batch.exponents(), batch.y_signs);
+  call.modulus = signed_view(batch.n, batch.moduli(), batch.n_signs);
+  call.result = {result.data(), kItems, batch.shape.width, batch.shape.width, signs};
   call.item_status = status;
   return call;
 }
 
 Limbs run(mm_op op, const char* variant, const Batch& batch) {
-  const bool shared = batch.n.size() == batch.width;
   mm_plan_options options{};
   options.struct_size = sizeof(options);
   options.op = op;
   options.timing = MM_TIMING_SECRET;
-  options.modulus_kind = shared ? MM_MODULUS_SHARED : MM_MODULUS_EACH;
-  options.modulus_bits = 64 * batch.width;
+  options.modulus_kind = batch.shape.shared ? MM_MODULUS_SHARED : MM_MODULUS_EACH;
+  options.modulus_bits = 64 * batch.shape.width;
   options.variant = variant;
   options.threads = 1;
   mm_plan* plan = nullptr;
   require(mm_plan_create(&options, &plan) == MM_OK, "mm_plan_create");
-  Limbs result(kItems * batch.width);
+  Limbs result(kItems * batch.shape.width);
   std::uint8_t status[kItems];
-  const mm_call call = make_call(batch, result, status);
+  std::uint8_t signs[kItems];
+  const mm_call call = make_call(batch, result, signs, status);
   const mm_status outcome = mm_plan_run(plan, &call);
   require(outcome == MM_OK || outcome == MM_ERR_ITEMS, "mm_plan_run");
   mm_plan_destroy(plan);
@@ -116,16 +141,18 @@ Limbs run_fixed_base(const char* variant, const Batch& batch) {
   mm_fixed_base_options options{};
   options.struct_size = sizeof(options);
   options.timing = MM_TIMING_SECRET;
-  options.exponent_bits = 64 * batch.width;
+  options.exponent_bits = 64 * batch.shape.width;
   options.variant = variant;
   options.threads = 1;
   mm_fixed_base* fixed_base = nullptr;
-  const mm_view base{batch.x.data(), 1, batch.width, batch.width, nullptr};
-  const mm_view modulus = view(batch.n, 1);
+  const mm_view base{batch.x.data(), 1, batch.shape.x_width, batch.shape.x_width, batch.x_signs};
+  const mm_view modulus = signed_view(batch.n, 1, batch.n_signs);
   require(mm_fixed_base_create(&options, &base, &modulus, &fixed_base) == MM_OK, "mm_fixed_base_create");
-  Limbs result(kItems * batch.width);
-  const mm_call call = make_call(batch, result, nullptr);
-  require(mm_fixed_base_powmod(fixed_base, &call) == MM_OK, "mm_fixed_base_powmod");
+  Limbs result(kItems * batch.shape.width);
+  std::uint8_t signs[kItems];
+  const mm_call call = make_call(batch, result, signs, nullptr);
+  const mm_status outcome = mm_fixed_base_powmod(fixed_base, &call);
+  require(outcome == MM_OK || outcome == MM_ERR_ITEMS, "mm_fixed_base_powmod");
   mm_fixed_base_destroy(fixed_base);
   declassify(result.data(), result.size() * sizeof(result[0]));
   return result;
@@ -135,7 +162,7 @@ Limbs run_fixed_base(const char* variant, const Batch& batch) {
 /// execute.
 Limbs run_engine(mm_op op, const manymod::Variant& variant, const Batch& batch) {
   const auto engine = variant.make_engine();
-  const std::size_t width = batch.width;
+  const std::size_t width = batch.shape.width;
   const std::span<const std::uint64_t> first_modulus(batch.n.data(), width);
   Limbs result(kItems * width);
   std::uint8_t status[kItems];
@@ -143,18 +170,19 @@ Limbs run_engine(mm_op op, const manymod::Variant& variant, const Batch& batch) 
   manymod::Job job;
   job.op = static_cast<manymod::Operation>(op);
   job.timing = manymod::TimingClass::secret;
-  job.x = {batch.x.data(), kItems, width, width, nullptr};
-  job.y = {batch.y.data(), kItems, width, width, batch.y_negative};
-  job.modulus = {batch.n.data(), batch.n.size() / width, width, width, nullptr};
-  job.result = {result.data(), kItems, width, width, nullptr};
+  std::uint8_t signs[kItems];
+  job.x = {batch.x.data(), kItems, batch.shape.x_width, batch.shape.x_width, batch.x_signs};
+  job.y = {batch.y.data(), batch.exponents(), width, width, batch.y_signs};
+  job.modulus = {batch.n.data(), batch.moduli(), width, width, batch.n_signs};
+  job.result = {result.data(), kItems, width, width, signs};
   job.status = reinterpret_cast<manymod::ItemStatus*>(status);
   std::unique_ptr<manymod::PreparedModulus> shared;
   std::unique_ptr<manymod::PreparedBase> base;
   if (op == MM_OP_FIXED_BASE_POWMOD) {
-    base = engine->prepare_base({batch.x.data(), 1, width, width, nullptr}, first_modulus, 64 * width,
-                                job.timing);
+    base = engine->prepare_base({batch.x.data(), 1, batch.shape.x_width, batch.shape.x_width, batch.x_signs},
+                                first_modulus, 64 * width, job.timing, {});
     job.fixed_base = base.get();
-  } else if (batch.n.size() == width) {
+  } else if (batch.shape.shared) {
     shared = engine->prepare(first_modulus, job.op, job.timing);
     job.shared = shared.get();
   }
@@ -174,30 +202,54 @@ Limbs run_api(mm_op op, const manymod::Variant& variant, const Batch& batch) {
 using Runner = Limbs (*)(mm_op, const manymod::Variant&, const Batch&);
 
 /// Poisoned and plain runs agree, and valgrind stays silent.
-int check(Runner runner, mm_op op, const manymod::Variant& variant, std::size_t width, bool shared,
-          bool negative) {
-  if ((variant.secret_operations & manymod::operation_bit(static_cast<manymod::Operation>(op))) == 0)
-    return 0;
-  Batch batch = make_batch(width, shared, negative);
+int check(Runner runner, mm_op op, const manymod::Variant& variant, const Shape& shape) {
+  const auto operation = manymod::operation_bit(static_cast<manymod::Operation>(op));
+  if ((variant.secret_operations & operation) == 0) return 0;
+  if (op == MM_OP_FIXED_BASE_POWMOD && !shape.shared) return 0;
+  Batch batch = make_batch(shape);
   const Limbs expected = runner(op, variant, batch);
   poison(batch.x);
   poison(batch.y);
-  poison_inner(batch.n, width);
+  poison_inner(batch.n, shape.width);
   require(runner(op, variant, batch) == expected, "the poisoned run computes the same");
   return 1;
 }
 
-/// One size of each kind: single limb, unrolled, odd, the last unrolled one, and looped with two and three
-/// tiles.
+int check_operations(Runner runner, const manymod::Variant& variant, const Shape& shape) {
+  int checks = 0;
+  for (const mm_op op : {MM_OP_POWMOD, MM_OP_INVMOD, MM_OP_FIXED_BASE_POWMOD}) {
+    checks += check(runner, op, variant, shape);
+  }
+  return checks;
+}
+
+/// One size of each kind (single limb, unrolled, odd, the last unrolled one, looped with two and three
+/// tiles), then every public trait of a batch at an unrolled and a looped size.
 int check_all(Runner runner, const manymod::Variant& variant) {
   int checks = 0;
-  for (const std::size_t width : {1, 3, 4, 8, 9, 17}) {
+  for (const std::size_t width : {1U, 3U, 4U, 8U, 9U, 17U}) {
     for (const bool shared : {false, true}) {
-      checks += check(runner, MM_OP_POWMOD, variant, width, shared, false);
-      checks += check(runner, MM_OP_INVMOD, variant, width, shared, false);
+      checks += check_operations(runner, variant, {.width = width, .x_width = width, .shared = shared});
     }
-    checks += check(runner, MM_OP_POWMOD, variant, width, false, true);
-    checks += check(runner, MM_OP_FIXED_BASE_POWMOD, variant, width, true, false);
+  }
+  for (const std::size_t width : {2U, 9U}) {
+    for (const bool shared : {false, true}) {
+      const Shape plain{.width = width, .x_width = width, .shared = shared};
+      Shape wide_base = plain;
+      wide_base.x_width = 2 * width + 1;
+      Shape one_exponent = plain;
+      one_exponent.one_exponent = true;
+      Shape negative_base = plain;
+      negative_base.x_negative = true;
+      Shape negative_exponent = plain;
+      negative_exponent.y_negative = true;
+      Shape negative_modulus = plain;
+      negative_modulus.n_negative = true;
+      for (const Shape& shape :
+           {wide_base, one_exponent, negative_base, negative_exponent, negative_modulus}) {
+        checks += check_operations(runner, variant, shape);
+      }
+    }
   }
   return checks;
 }

@@ -22,6 +22,13 @@ TEST(CpuFeatures, ListsTakeSpacesAndCommas) {
   EXPECT_EQ(parse_cpu_features("AVX2 avx avx51"), 0u);
 }
 
+TEST(CpuFeatures, UnknownNamesAreReported) {
+  EXPECT_EQ(unknown_cpu_features(""), "");
+  EXPECT_EQ(unknown_cpu_features("all, adx,avx2"), "");
+  EXPECT_EQ(unknown_cpu_features("AVX2 avx,,adx avx51 "), "AVX2 avx avx51");
+  EXPECT_EQ(unknown_cpu_features("a\tb\xff"), "a?b?");
+}
+
 TEST(CpuFeatures, ProbeAgreesWithTheCompiler) {
 #if defined(__x86_64__) && defined(__GNUC__)
   const CpuFeatures found = probe_cpu_features();

@@ -26,7 +26,7 @@ class RecordingEngine : public Engine {
     return std::make_unique<PreparedModulus>();
   }
   std::unique_ptr<PreparedBase> prepare_base(const BatchView&, std::span<const Limb>, std::size_t,
-                                             TimingClass) const override {
+                                             TimingClass, const StopToken&) const override {
     return std::make_unique<PreparedBase>();
   }
   std::size_t chunk_granularity(const Job&, std::size_t) const override { return granularity; }

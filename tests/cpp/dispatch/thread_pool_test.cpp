@@ -3,10 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <new>
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
+
+#include "dispatch/cpu_features.hpp"
 
 #if defined(__unix__)
 #include <signal.h>
@@ -149,6 +154,39 @@ TEST(ThreadPool, ForkedChildrenGetTheirOwn) {
   ASSERT_EQ(waitpid(child, &outcome, 0), child);
   EXPECT_TRUE(WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0);
   EXPECT_EQ(&ThreadPool::of_this_process(), parents);
+}
+
+// In a child, whose pool nobody has used before. Every caller computes until all of them have begun, so a
+// pool that gave each call workers of its own would show them all.
+TEST(ThreadPool, ManyCallersShareTheWorkersOfOne) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const unsigned threads = std::max(4u, usable_cpu_count());
+    constexpr unsigned kCallers = 5;
+    std::mutex mutex;
+    std::set<std::thread::id> ids;
+    std::atomic<unsigned> callers_begun{0};
+    const auto call = [&] {
+      std::atomic<bool> stop{false};
+      std::atomic<bool> begun{false};
+      const auto body = [&](std::size_t, const StopToken&) {
+        if (!begun.exchange(true)) ++callers_begun;
+        while (callers_begun < kCallers) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        const std::lock_guard lock(mutex);
+        ids.insert(std::this_thread::get_id());
+      };
+      ThreadPool::of_this_process().run(threads, std::size_t{4} * threads, body, stop, {});
+    };
+    std::vector<std::thread> callers;
+    for (unsigned i = 0; i < kCallers; ++i) callers.emplace_back(call);
+    for (std::thread& caller : callers) caller.join();
+    _exit(ids.size() <= kCallers + threads - 1 ? 0 : 1);
+  }
+  int outcome = -1;
+  ASSERT_EQ(waitpid(child, &outcome, 0), child);
+  EXPECT_TRUE(WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0);
 }
 
 TEST(ThreadPool, WorkersLeaveSignalsToTheApplication) {

@@ -29,7 +29,7 @@ TEST(Comb, EveryExponentOfTenBitsWithEveryShape) {
       const CombShape shape = make_shape(10, teeth, blocks);
       Limbs table(shape.entries());
       Limb workspace = 0;
-      build_comb(field, shape, &g, table.data(), &workspace);
+      ASSERT_TRUE(build_comb(field, shape, &g, table.data(), &workspace, {}));
       for (Limb exponent = 0; exponent < 1024; ++exponent) {
         const std::span<const Limb> exponents[] = {{&exponent, 1}};
         for (const TimingClass timing : {TimingClass::public_, TimingClass::secret}) {
@@ -49,7 +49,7 @@ TEST(Comb, LanesShareTheTable) {
   const Limb g = 11;
   Limbs table(shape.entries());
   Limbs workspace(3);
-  build_comb(one, shape, &g, table.data(), workspace.data());
+  ASSERT_TRUE(build_comb(one, shape, &g, table.data(), workspace.data(), {}));
   const Limbs exponent = {1023, 0, 512};
   const std::span<const Limb> exponents[] = {{&exponent[0], 1}, {&exponent[1], 1}, {&exponent[2], 1}};
   Limbs r(3);
@@ -59,8 +59,8 @@ TEST(Comb, LanesShareTheTable) {
 }
 
 TEST(Comb, BestShapeCoversTheExponentAndFits) {
-  for (const std::size_t bits : {1, 2, 63, 64, 160, 256, 2048, 16384}) {
-    for (const std::size_t limbs : {1, 4, 32, 256}) {
+  for (const std::size_t bits : {1U, 2U, 63U, 64U, 160U, 256U, 2048U, 16384U}) {
+    for (const std::size_t limbs : {1U, 4U, 32U, 256U}) {
       for (const double scan : {0.0, 0.3}) {
         const CombShape shape = best_comb_shape(bits, limbs, 1 << 17, scan);
         EXPECT_GE(shape.teeth * shape.rows, bits);

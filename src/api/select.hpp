@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variant and device that options ask for.
+#pragma once
+
+#include <cstddef>
+
+#include "dispatch/engine.hpp"
+#include "dispatch/selection.hpp"
+
+namespace manymod {
+
+/// `Options`: mm_plan_options or mm_fixed_base_options, which name device and variant alike.
+/// @throws StatusError as select_variant
+template <class Options>
+Selection select_for(const Options& options, Operation op, TimingClass timing, std::size_t modulus_bits) {
+  VariantRequest request;
+  request.op = op;
+  request.timing = timing;
+  request.modulus_bits = modulus_bits;
+  if (options.device != nullptr) request.device = options.device;
+  apply_forced_variant(request, options.variant);
+  return select_variant(request);
+}
+
+}  // namespace manymod

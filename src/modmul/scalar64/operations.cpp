@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operations of scalar64 share.
+#include "modmul/scalar64/operations.hpp"
+
+#include "repr/store.hpp"
+
+namespace manymod::scalar64 {
+
+unsigned parts_needed(Operation op, TimingClass timing, bool shared_modulus) {
+  if (timing == TimingClass::secret) return Modulus::kMontgomery;
+  switch (op) {
+    case Operation::addmod:
+    case Operation::submod:
+    case Operation::negmod:
+      return shared_modulus ? Modulus::kDivisor : 0;
+    case Operation::mulmod:
+    case Operation::sqrmod:
+      return shared_modulus ? Modulus::kDivisor | Modulus::kMontgomery : Modulus::kDivisor;
+    case Operation::invmod:
+      return shared_modulus ? Modulus::kDivisor | Modulus::kMontgomery : Modulus::kMontgomery;
+    case Operation::powmod:
+    case Operation::multi_powmod:
+    case Operation::fixed_base_powmod:
+      break;
+  }
+  return Modulus::kMontgomery;
+}
+
+void finish_item(const Job& job, std::size_t item, std::span<const Limb> residue,
+                 std::span<const Limb> modulus) {
+  store_result(job, item, residue, modulus);
+  job.status[item] = ItemStatus::ok;
+}
+
+void finish_item_if(const Job& job, std::size_t item, std::span<Limb> residue, std::span<const Limb> modulus,
+                    Limb invertible) {
+  const Limb mask = word::mask_from_bit(invertible);
+  for (Limb& limb : residue) limb &= mask;
+  store_result(job, item, residue, modulus);
+  job.status[item] =
+      static_cast<ItemStatus>((invertible ^ 1) * static_cast<Limb>(ItemStatus::not_invertible));
+}
+
+std::size_t lanes_for(std::size_t limbs) {
+  if (limbs <= 2) return 4;
+  return limbs <= kUnrolledLimbs ? 2 : 1;
+}
+
+}  // namespace manymod::scalar64

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sign byte on the exponent 0 means nothing: x^-0 = 1 even where x has no inverse, in every class.
+#include <gtest/gtest.h>
+
+#include "api/plan_helpers.hpp"
+
+namespace manymod::testing {
+namespace {
+
+using Limbs = std::vector<std::uint64_t>;
+
+void expect_ones(mm_op op, mm_timing timing, std::uint64_t modulus, const char* variant) {
+  const Limbs x{0, 3, 5, modulus - 1};
+  const Limbs y{0};
+  const std::uint8_t negative[] = {1};
+  const Limbs n{modulus};
+  Limbs result(x.size(), 9);
+  std::vector<std::uint8_t> statuses(x.size(), 9);
+  mm_plan_options options = plan_options(op, timing, 64);
+  options.variant = variant;
+  const PlanPointer plan = make_plan(options);
+  mm_call call =
+      make_call({x.data(), x.size(), 1, 0, nullptr}, {y.data(), 1, 1, 0, negative},
+                {n.data(), 1, 1, 0, nullptr}, {result.data(), x.size(), 1, 0, nullptr}, statuses.data());
+  if (op == MM_OP_MULTI_POWMOD) call.terms = 1;
+  ASSERT_EQ(mm_plan_run(plan.get(), &call), MM_OK) << mm_last_error();
+  EXPECT_EQ(result, Limbs(x.size(), 1));
+  EXPECT_EQ(statuses, std::vector<std::uint8_t>(x.size(), MM_OK));
+}
+
+TEST(NegativeZero, IsZero) {
+  for (const mm_variant_info& variant : usable_variants()) {
+    expect_ones(MM_OP_POWMOD, MM_TIMING_SECRET, 15, variant.name);
+    for (const std::uint64_t modulus : {15, 16, 24}) {
+      expect_ones(MM_OP_POWMOD, MM_TIMING_PUBLIC, modulus, variant.name);
+      expect_ones(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, modulus, variant.name);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace manymod::testing
