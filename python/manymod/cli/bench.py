@@ -66,7 +66,7 @@ def _versions(gmp: GmpLibrary | None) -> dict[str, Any]:
 
         found.update(gmpy2=gmpy2.version(), gmpy2_gmp=gmpy2.mp_version())
     if gmp is not None:
-        found.update(gmp=gmp.version.decode(), gmp_library=gmp.path)
+        found.update(gmp=gmp.version.decode(), gmp_library=Path(gmp.path).name)
     return found
 
 

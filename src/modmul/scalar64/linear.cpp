@@ -6,6 +6,9 @@ namespace manymod::scalar64 {
 
 namespace {
 
+/// Where a modulus is prepared once, two Montgomery products beat a long division up to this size.
+constexpr std::size_t kMontgomeryProductLimbs = 20;
+
 /// The operands of item after item as residues, and room for a result.
 class Operands {
  public:
@@ -65,8 +68,7 @@ void run_mul_sqr(const BucketRun& run) {
     const Modulus& n = moduli.at(item);
     const std::span<const Limb> x = operands.x(item, n);
     const std::span<const Limb> y = square ? x : operands.y(item, n);
-    // Where the modulus is prepared once, two Montgomery products beat a long division.
-    if (n.has(Modulus::kMontgomery) && n.odd()) {
+    if (n.has(Modulus::kMontgomery) && n.odd() && run.limbs <= kMontgomeryProductLimbs) {
       n.montgomery().mul_plain(r.data(), x.data(), y.data(), operands.scratch());
     } else {
       if (square) {
