@@ -74,8 +74,8 @@ class Engine {
   [[nodiscard]] virtual std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
                                                                  TimingClass timing) const = 0;
 
-  /// Precompute the comb of `base` (any width, any sign) for exponents up to `exponent_bits`. Null if `stop` was
-  /// requested.
+  /// Precompute the comb of `base` (any width, any sign) for exponents up to `exponent_bits`. Null if `stop`
+  /// was requested.
   [[nodiscard]] virtual std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
                                                                    std::span<const Limb> modulus,
                                                                    std::size_t exponent_bits,
