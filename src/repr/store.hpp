@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dispatch/engine.hpp"
+#include "repr/limbs.hpp"
 
 namespace manymod {
 
@@ -19,28 +20,15 @@ namespace manymod {
 inline void store_result(const Job& job, std::size_t item, std::span<const Limb> residue,
                          std::span<const Limb> modulus) {
   const std::span<Limb> out = job.result.magnitude(item);
-  const std::size_t limbs = modulus.size();
+  const std::size_t size = modulus.size();
   std::uint8_t negative = 0;
   if (job.modulus.is_negative(item)) {
-    Limb any = 0;
-    for (std::size_t j = 0; j < limbs; ++j) any |= residue[j];
-    const Limb nonzero = (any | (Limb{0} - any)) >> (kLimbBits - 1);
-    const Limb mask = Limb{0} - nonzero;
-    Limb borrow = 0;
-    for (std::size_t j = 0; j < limbs; ++j) {
-      const Limb n = modulus[j];
-      const Limb difference = n - residue[j];
-      const Limb limb = difference - borrow;
-      // Borrow out of n - r - borrow from sign bits, so that no compiler needs a branch (Hacker's Delight
-      // 2-13).
-      borrow = ((~n & residue[j]) | ((~n | residue[j]) & limb)) >> (kLimbBits - 1);
-      out[j] = limb & mask;
-    }
-    negative = static_cast<std::uint8_t>(nonzero);
+    negative = static_cast<std::uint8_t>(limbs::is_zero(residue) ^ 1);
+    limbs::negate_mod(out.first(size), residue, modulus);
   } else {
-    for (std::size_t j = 0; j < limbs; ++j) out[j] = residue[j];
+    for (std::size_t j = 0; j < size; ++j) out[j] = residue[j];
   }
-  std::fill(out.begin() + static_cast<std::ptrdiff_t>(limbs), out.end(), Limb{0});
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(size), out.end(), Limb{0});
   if (job.result.negative != nullptr) job.result.negative[item] = negative;
 }
 

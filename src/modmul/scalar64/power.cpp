@@ -19,8 +19,9 @@ class PowerRun {
   explicit PowerRun(const BucketRun& run)
       : run_(run), job_(run.job), scratch_(Montgomery::scratch_limbs(run.limbs)) {
     lanes_ = lanes_for(run.limbs);
-    for (std::size_t lane = 0; job_.shared == nullptr && lane < lanes_; ++lane)
-      own_.emplace_back(run.kernels);
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+      moduli_.emplace_back(run.kernels, job_, run.limbs, parts_needed(job_));
+    }
     if (job_.timing == TimingClass::public_ && job_.y.broadcast()) {
       schedule_ = best_sliding_schedule(job_.y.magnitude(0));
     }
@@ -47,19 +48,13 @@ class PowerRun {
   const BucketRun& run_;
   const Job& job_;
   std::size_t lanes_ = 1;
-  std::vector<Modulus> own_;
+  std::vector<ModulusCursor> moduli_;        ///< one for each lane
   std::optional<SlidingSchedule> schedule_;  ///< of the one exponent of a public batch
   Inverter inverter_;
   bool inverter_is_set_ = false;
   limbs::Buffer scratch_;
   limbs::Buffer element_;
   limbs::Buffer workspace_;
-
-  const Modulus& modulus_of(std::size_t item, std::size_t lane) {
-    if (job_.shared != nullptr) return static_cast<const PreparedSharedModulus*>(job_.shared)->modulus();
-    own_[lane].assign(job_.modulus.magnitude(item).first(run_.limbs), parts_needed(job_));
-    return own_[lane];
-  }
 
   /// The base of an item in Montgomery form, inverted for a negative exponent. Returns 0 if that has no
   /// inverse.
@@ -96,7 +91,7 @@ class PowerRun {
     element_.require(lanes_ * limbs);
     for (std::size_t lane = 0; lane < group.size(); ++lane) {
       const std::size_t item = group[lane];
-      moduli[lane] = &modulus_of(item, lane);
+      moduli[lane] = &moduli_[lane].at(item);
       montgomery[lane] = &moduli[lane]->montgomery();
       exponents[lane] = job_.y.magnitude(item);
       invertible[lane] = load_base(element_.data() + lane * limbs, item, *moduli[lane]);
@@ -151,7 +146,7 @@ class PowerRun {
 
   /// n = 2^k m: the power modulo m in Montgomery form, modulo 2^k directly, put together by the split.
   void power_even(std::size_t item) {
-    const Modulus& n = modulus_of(item, 0);
+    const Modulus& n = moduli_[0].at(item);
     const EvenSplit& split = n.split();
     const SlidingSchedule own = schedule_ ? SlidingSchedule{} : best_sliding_schedule(job_.y.magnitude(item));
     const SlidingSchedule& schedule = schedule_ ? *schedule_ : own;
