@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/cpp: one GoogleTest program, and one valgrind program for each file of tests/cpp/ctgrind.
+# tests/cpp: one GoogleTest program, one valgrind program for each file of tests/cpp/ctgrind, and one program
+# under MemorySanitizer (ManymodMsan).
 include(ManymodThirdParty)
 include(GoogleTest)
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "tests/cpp/*.cpp")
 set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
-list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/ctgrind/")
+list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan)/")
 
 if(test_sources)
   manymod_need_googletest()
@@ -38,6 +39,10 @@ if(NOT MANYMOD_SANITIZE)
     endif()
     set_tests_properties(${name} PROPERTIES LABELS ctgrind TIMEOUT 600)
   endforeach()
+endif()
+
+if(MANYMOD_X86_64 AND NOT MANYMOD_SANITIZE)
+  include(ManymodMsan)
 endif()
 
 # The library as others meet it: its exported symbols, and an installation that a user's project finds.

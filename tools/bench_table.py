@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the report of `manymod bench --json` as the Markdown table of README.md.
+"""Prints the report of `manymod bench --json`, or of `manymod bench cpu --json`, as a Markdown table.
 
 python tools/bench_table.py bench/results/FILE.json
 """
@@ -44,8 +44,45 @@ def render(report: dict[str, Any]) -> str:
         rates = [number(result["rates"].get(name)) for name in COLUMNS]
         ratios = [f"{result['ratios'][name]:.2f}x" if name in result["ratios"] else "" for name in RATIOS]
         rows.append([result["op"], str(result["bits"]), *rates, *ratios])
+    return markdown(rows)
+
+
+def markdown(rows: list[list[str]]) -> str:
+    """Rows of cells as lines of a Markdown table."""
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
+def render_cpu(report: dict[str, Any]) -> str:
+    """The Markdown table of `manymod bench cpu`: of every case the fastest variant, one modulus per item."""
+    headings = [
+        "operation",
+        "bits",
+        "batch",
+        "threads",
+        "variant",
+        "items a second",
+        "of limit",
+        "threads / 1",
+    ]
+    rows = [headings, ["---"] * 5 + ["---:"] * 3]
+    fastest: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for result in report["results"]:
+        case = tuple(result[name] for name in ("op", "bits", "batch", "threads"))
+        if result["modulus"] != "each" or result["variant"] == "auto":
+            continue
+        if case not in fastest or fastest[case]["median"] < result["median"]:
+            fastest[case] = result
+    for case, result in fastest.items():
+        percent, ratio = result["percent_of_limit"], result.get("threads_vs_one")
+        measured = [
+            number(result["median"]),
+            "" if percent is None else f"{percent:.0f} %",
+            "" if ratio is None else f"{ratio:.2f}x",
+        ]
+        rows.append([*map(str, case), result["variant"], *measured])
+    return markdown(rows)
+
+
 if __name__ == "__main__":
-    print(render(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
+    found = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    print(render_cpu(found) if found.get("bench") == "cpu" else render(found))

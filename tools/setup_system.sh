@@ -1,18 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Install GoogleTest, Google Benchmark and valgrind by apt if they are missing and we may. Elsewhere CMake
-# downloads the first two, and the valgrind tests say what to install.
+# Install GoogleTest, Google Benchmark, valgrind and Clang 19 (for MemorySanitizer) by apt if they are missing and
+# we may. Elsewhere CMake downloads the first two, and the tests that need the others say what to install.
 set -euo pipefail
 
 missing=()
+optional=()
 [ -e /usr/include/gtest/gtest.h ] || missing+=(libgtest-dev)
 [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
 { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
-if [ ${#missing[@]} -eq 0 ] || [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+# Releases older than Debian 12 and Ubuntu 24.04 do not have it.
+[ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
+  optional=(clang-19 libclang-rt-19-dev)
+if [ $((${#missing[@]} + ${#optional[@]})) -eq 0 ] || [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
   exit 0
 fi
-echo "installing ${missing[*]}"
-if ! { apt-get update -qq &&
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null; }; then
-  echo "apt-get failed; going on without ${missing[*]}" >&2
-fi
+apt-get update -qq || true
+install() {
+  [ $# -eq 0 ] && return
+  echo "installing $*"
+  if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null; then
+    echo "apt-get failed; going on without $*" >&2
+  fi
+}
+install "${missing[@]}"
+install "${optional[@]}"

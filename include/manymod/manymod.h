@@ -70,7 +70,8 @@ typedef enum mm_status {
   MM_ERR_UNUSABLE_VARIANT =
       71, /**< the variant cannot run here, or not this operation, width or timing class */
   MM_ERR_UNKNOWN_DEVICE = 72, /**< no such device, or none of that kind was found */
-  MM_ERR_INTERNAL = 73        /**< a bug in manymod */
+  MM_ERR_INTERNAL = 73,       /**< a bug in manymod */
+  MM_ERR_TUNING = 74          /**< a tuning file is missing or malformed; mm_last_error() names the line */
 } mm_status;
 
 typedef enum mm_op {
@@ -153,12 +154,16 @@ typedef struct mm_plan_options {
 
 typedef struct mm_plan mm_plan;
 
-/** Make a plan: resolves the variant once. @return MM_OK and *plan, or an error and *plan = NULL. */
+/** Make a plan: resolves its variants once. @return MM_OK and *plan, or an error and *plan = NULL. */
 MM_API mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan);
 /** Run one call. With MM_MODULUS_SHARED the precomputation of the last modulus is kept and reused. */
 MM_API mm_status mm_plan_run(mm_plan* plan, const mm_call* call);
-/** Name of the variant the plan resolved to, e.g. "scalar64.adx"; valid as long as the plan. */
+/** Name of the variant the plan uses for large batches, e.g. "ifma52.avx512"; valid as long as the plan. */
 MM_API const char* mm_plan_variant(const mm_plan* plan);
+/** The same for `items` items whose moduli have one number of limbs. Of more items than fill its vectors, the
+ *  rest goes to the choice for as many as are left. Items that a variant does not accept (even moduli,
+ * negative exponents) go to one that does. */
+MM_API const char* mm_plan_variant_for(const mm_plan* plan, size_t items);
 /** Destroy a plan (NULL is allowed); precomputed data is zeroed. */
 MM_API void mm_plan_destroy(mm_plan* plan);
 
@@ -219,6 +224,43 @@ typedef struct mm_variant_info {
 MM_API size_t mm_variant_count(void);
 /** Fill *info. @return MM_OK, or MM_ERR_ARGUMENT for index >= mm_variant_count() or a wrong struct_size. */
 MM_API mm_status mm_variant_get(size_t index, mm_variant_info* info);
+
+/**
+ * Use the rows of a tuning file (see docs/environment.md) in place of this build's own, for plans made from
+ * now on; NULL for the build's own. Rows that name unknown variants are left out, see mm_tuning_info.notes.
+ * @return MM_OK, or MM_ERR_TUNING for a file that is missing or malformed: all stays as it was.
+ */
+MM_API mm_status mm_tuning_load(const char* path);
+
+/** The tuning table in use. Strings live as long as the process. */
+typedef struct mm_tuning_info {
+  size_t struct_size;    /**< set by the caller: sizeof(mm_tuning_info); no more is written */
+  const char* source;    /**< path of its file, "" for this build's own rows alone */
+  const char* processor; /**< where it was measured */
+  const char* date;
+  const char* notes; /**< what of the file was left out and why, a line each; "" for nothing */
+  size_t rows;
+} mm_tuning_info;
+
+/** Fill *info. @return MM_OK, MM_ERR_ARGUMENT for a wrong struct_size, or MM_ERR_TUNING if MANYMOD_TUNING
+ * names a bad file. */
+MM_API mm_status mm_tuning_get_info(mm_tuning_info* info);
+
+/** One row: of those that fit, in order, the first whose variant can run and which takes the number of items
+ * is the choice. Strings live as long as the process. */
+typedef struct mm_tuning_row {
+  size_t struct_size; /**< set by the caller: sizeof(mm_tuning_row); no more is written */
+  mm_op op;
+  mm_timing timing;
+  size_t min_bits, max_bits; /**< modulus widths */
+  size_t min_items;          /**< least number of items, of a bucket or what is left of one */
+  const char* variant;
+  const char* evidence; /**< the measurement */
+} mm_tuning_row;
+
+/** Fill *row. @return MM_OK, MM_ERR_ARGUMENT for index >= mm_tuning_info.rows or a wrong struct_size, or
+ *  MM_ERR_TUNING. */
+MM_API mm_status mm_tuning_get(size_t index, mm_tuning_row* row);
 
 /** One device: the CPU (always first) or a GPU. Strings live as long as the process. */
 typedef struct mm_device_info {

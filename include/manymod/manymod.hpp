@@ -223,7 +223,12 @@ class Plan {
   /// Run a call of the C ABI as it is: results into the caller's own array.
   mm_status run(const mm_call& call) { return mm_plan_run(plan_.get(), &call); }
 
+  /// The variant for large batches.
   [[nodiscard]] std::string variant() const { return mm_plan_variant(plan_.get()); }
+  /// The variant for so many items whose moduli have one number of limbs.
+  [[nodiscard]] std::string variant_for(std::size_t items) const {
+    return mm_plan_variant_for(plan_.get(), items);
+  }
 
  private:
   struct Destroy {

@@ -15,10 +15,22 @@ from manymod.errors import (
     ItemZeroDivisionError,
     ManymodError,
     Status,
+    TuningError,
     VariantError,
 )
 from manymod.fixed_base import FixedBase
-from manymod.hardware import Device, Variant, devices, get_threads, set_threads, variants
+from manymod.hardware import (
+    Device,
+    Tuning,
+    TuningRow,
+    Variant,
+    devices,
+    get_threads,
+    load_tuning,
+    set_threads,
+    tuning,
+    variants,
+)
 from manymod.intarray import IntArray
 from manymod.multi import multi_powmod
 from manymod.ops import addmod, invmod, mulmod, negmod, powmod, powmod_sec, sqrmod, submod
@@ -38,6 +50,9 @@ __all__ = [
     "ManymodError",
     "Plan",
     "Status",
+    "Tuning",
+    "TuningError",
+    "TuningRow",
     "Variant",
     "VariantError",
     "__version__",
@@ -46,6 +61,7 @@ __all__ = [
     "devices",
     "get_threads",
     "invmod",
+    "load_tuning",
     "mulmod",
     "multi_powmod",
     "negmod",
@@ -54,5 +70,6 @@ __all__ = [
     "set_threads",
     "sqrmod",
     "submod",
+    "tuning",
     "variants",
 ]

@@ -17,6 +17,7 @@ __all__ = [
     "ItemZeroDivisionError",
     "ManymodError",
     "Status",
+    "TuningError",
     "VariantError",
 ]
 
@@ -47,6 +48,10 @@ class VariantError(ManymodError, ValueError):
 
 class DeviceError(ManymodError, ValueError):
     """No such device, or data on a device that no variant of this build uses."""
+
+
+class TuningError(ManymodError, ValueError):
+    """A tuning file is missing or malformed."""
 
 
 class InternalError(ManymodError, RuntimeError):
@@ -128,6 +133,7 @@ _CALL_ERRORS: dict[int, type[Exception]] = {
     70: VariantError,
     71: VariantError,
     72: DeviceError,
+    74: TuningError,
 }
 
 

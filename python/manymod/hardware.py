@@ -1,14 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The devices and variants of this build, and the number of CPU threads."""
+"""Devices, variants, the tuning table that chooses among them, and the number of CPU threads."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from manymod import _core
 from manymod.plan import OPERATIONS, checked_threads, clear_plans
 
-__all__ = ["Device", "Variant", "devices", "get_threads", "set_threads", "variants"]
+__all__ = [
+    "Device",
+    "Tuning",
+    "TuningRow",
+    "Variant",
+    "devices",
+    "get_threads",
+    "load_tuning",
+    "set_threads",
+    "tuning",
+    "variants",
+]
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,87 @@ class Variant:
     summary: str
     usable: bool
     reason: str
+
+
+@dataclass(frozen=True)
+class TuningRow:
+    """A measured choice. Of the rows that fit, the first that can run and takes the number of items wins.
+
+    Attributes:
+        op: the operation.
+        secret: timing class secret.
+        min_bits: narrowest modulus that the row speaks for.
+        max_bits: widest modulus that the row speaks for.
+        min_items: least number of items, of those with as many limbs or of what full vectors leave of them.
+        variant: the choice.
+        evidence: the measurement.
+    """
+
+    op: str
+    secret: bool
+    min_bits: int
+    max_bits: int
+    min_items: int
+    variant: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The tuning table in use.
+
+    Attributes:
+        source: path of its file, empty for the rows that come with this build.
+        processor: where it was measured.
+        date: when.
+        notes: what of the file was left out, and why.
+        rows: its rows, in order.
+    """
+
+    source: str
+    processor: str
+    date: str
+    notes: tuple[str, ...]
+    rows: tuple[TuningRow, ...]
+
+
+def tuning() -> Tuning:
+    """The tuning table in use: by which measurements variants are chosen.
+
+    Raises:
+        TuningError: if the environment variable ``MANYMOD_TUNING`` names a bad file.
+
+    >>> all(row.evidence for row in tuning().rows)
+    True
+    """
+    table = _core.tuning()
+    names = list(OPERATIONS)
+    rows = tuple(TuningRow(**{**row, "op": names[row["op"]]}) for row in table["rows"])
+    return Tuning(**{**table, "notes": tuple(table["notes"].splitlines()), "rows": rows})
+
+
+def load_tuning(path: str | os.PathLike[str] | None) -> Tuning:
+    """Choose variants by a tuning file, as `manymod tune` makes it, for plans made from now on.
+
+    Args:
+        path: the file; its rows take the place of this build's own for the operations and timing classes
+            that it speaks of. None restores this build's own.
+
+    Returns:
+        The table now in use.
+
+    Raises:
+        TuningError: if the file is missing or malformed; the table in use then stays.
+
+    >>> load_tuning(None).source
+    ''
+    """
+    name = None if path is None else os.fspath(path)
+    if name is not None and "\0" in name:
+        raise ValueError("path has a null character")
+    _core.load_tuning(name)
+    clear_plans()
+    return tuning()
 
 
 def devices() -> list[Device]:

@@ -277,8 +277,26 @@ class Plan:
 
     @property
     def variant(self) -> str:
-        """Name of the variant that was chosen."""
+        """Name of the variant for large batches."""
         return self._handle.variant
+
+    def variant_for(self, items: int) -> str:
+        """Name of the variant for a number of items whose moduli have one number of 64-bit limbs.
+
+        Of more items than fill its vectors, the rest goes to the variant for as many as are left; items that
+        a variant does not accept, such as even moduli, go to one that does.
+
+        Args:
+            items: at least 1.
+
+        >>> plan = Plan("powmod", modulus_bits=1024, variant="scalar64.generic")
+        >>> plan.variant_for(1), plan.variant_for(10**30)
+        ('scalar64.generic', 'scalar64.generic')
+        """
+        number = checked_integer("items", items)
+        if number < 1:
+            raise ValueError(f"items must be at least 1, not {number}")
+        return self._handle.variant_for(min(number, 1 << 32))
 
     def _handle_here(self, _modulus: Operand) -> _core.Plan:
         if self._pid != os.getpid():  # see _forget_in_child

@@ -34,9 +34,9 @@ std::unique_ptr<ItemStatus[]> own_statuses(Job& job) {
   return statuses;
 }
 
-mm_status run_batch(const Engine& engine, const Job& job, const BucketedBatch& batch, unsigned threads,
+mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
                     const Progress& progress) {
-  const bool completed = execute(engine, job, batch, threads, progress);
+  const bool completed = execute(workers, job, batch, threads, progress);
   const Summary summary = zero_failed_items(job);
   if (completed && summary.failed == 0) return MM_OK;
   const std::string counts =

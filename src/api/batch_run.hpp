@@ -16,7 +16,7 @@ std::unique_ptr<ItemStatus[]> own_statuses(Job& job);
 
 /// Compute `batch`, zero the results of items without one.
 /// @return MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with mm_last_error() set.
-mm_status run_batch(const Engine& engine, const Job& job, const BucketedBatch& batch, unsigned threads,
+mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
                     const Progress& progress);
 
 }  // namespace manymod

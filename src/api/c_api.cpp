@@ -88,6 +88,28 @@ mm_device_info describe(const manymod::Device& device) {
   return info;
 }
 
+mm_tuning_info describe(const manymod::TuningTable& table) {
+  mm_tuning_info info{};
+  info.source = table.source.c_str();
+  info.processor = table.processor.c_str();
+  info.date = table.date.c_str();
+  info.notes = table.notes.c_str();
+  info.rows = table.rows.size();
+  return info;
+}
+
+mm_tuning_row describe(const manymod::TuningRow& row) {
+  mm_tuning_row out{};
+  out.op = static_cast<mm_op>(row.op);
+  out.timing = static_cast<mm_timing>(row.timing);
+  out.min_bits = row.min_bits;
+  out.max_bits = row.max_bits;
+  out.min_items = row.min_items;
+  out.variant = row.variant.c_str();
+  out.evidence = row.evidence.c_str();
+  return out;
+}
+
 [[noreturn]] void throw_index(std::size_t index, std::size_t count, const char* what) {
   throw StatusError(MM_ERR_ARGUMENT, std::string(what) + " " + std::to_string(index) +
                                          " asked for, there are " + std::to_string(count));
@@ -112,6 +134,10 @@ mm_status mm_plan_run(mm_plan* plan, const mm_call* call) {
 
 const char* mm_plan_variant(const mm_plan* plan) {
   return plan == nullptr ? "" : plan->plan.variant_name().c_str();
+}
+
+const char* mm_plan_variant_for(const mm_plan* plan, size_t items) {
+  return plan == nullptr ? "" : plan->plan.variant_name(items).c_str();
 }
 
 void mm_plan_destroy(mm_plan* plan) { delete plan; }
@@ -158,6 +184,31 @@ mm_status mm_variant_get(size_t index, mm_variant_info* info) {
     mm_variant_info& out = required(info, "info");
     if (index >= variants.size()) throw_index(index, variants.size(), "variant");
     manymod::struct_to_caller(describe(variants[index], variant_texts()[index]), out, "info");
+    return MM_OK;
+  });
+}
+
+mm_status mm_tuning_load(const char* path) {
+  return manymod::guarded([&] {
+    manymod::load_tuning(path);
+    return MM_OK;
+  });
+}
+
+mm_status mm_tuning_get_info(mm_tuning_info* info) {
+  return manymod::guarded([&] {
+    mm_tuning_info& out = required(info, "info");
+    manymod::struct_to_caller(describe(manymod::tuning_table()), out, "info");
+    return MM_OK;
+  });
+}
+
+mm_status mm_tuning_get(size_t index, mm_tuning_row* row) {
+  return manymod::guarded([&] {
+    mm_tuning_row& out = required(row, "row");
+    const std::vector<manymod::TuningRow>& rows = manymod::tuning_table().rows;
+    if (index >= rows.size()) throw_index(index, rows.size(), "tuning row");
+    manymod::struct_to_caller(describe(rows[index]), out, "row");
     return MM_OK;
   });
 }

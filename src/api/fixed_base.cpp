@@ -45,14 +45,16 @@ ModulusClass checked_class(std::span<const Limb> modulus, TimingClass timing) {
 
 // `prepare` with a token that lets the caller's callback, if any, stop it.
 template <class Prepare>
-std::unique_ptr<PreparedBase> prepare_observed(const Progress& progress, Prepare&& prepare) {
-  if (progress.callback == nullptr) return prepare(StopToken());
+void prepare_observed(const Progress& progress, Prepare&& prepare) {
+  if (progress.callback == nullptr) {
+    prepare(StopToken());
+    return;
+  }
   std::atomic<bool> stop{false};
   const Tick tick = [&progress] { return wants_stop(progress, 0, 1); };
   Ticker ticker(tick, stop);
-  std::unique_ptr<PreparedBase> prepared = prepare(StopToken(&stop, &ticker));
+  prepare(StopToken(&stop, &ticker));
   if (stop) throw StatusError(MM_ERR_CANCELLED, "cancelled by the progress callback; there is no fixed base");
-  return prepared;
 }
 
 }  // namespace
@@ -67,11 +69,12 @@ FixedBase::FixedBase(const mm_fixed_base_options& options, const mm_view& base, 
       modulus_class_(checked_class(magnitude(), timing_)),
       selection_(
           select_for(options, Operation::fixed_base_powmod, timing_, limbs::bit_length_var(magnitude()))),
-      engine_(selection_.variant->make_engine()) {
+      engines_(make_engines(selection_)) {
   const BatchView base_view = checked_single(base, "base");
   if (modulus_class_ == ModulusClass::unit) return;
-  prepared_ = prepare_observed({options.progress, options.progress_user}, [&](const StopToken& stop) {
-    return engine_->prepare_base(base_view, magnitude(), exponent_bits_, timing_, stop);
+  bases_.emplace(engines_, base_view, magnitude(), exponent_bits_, timing_);
+  prepare_observed({options.progress, options.progress_user}, [this](const StopToken& stop) {
+    static_cast<void>(bases_->for_engine(bases_->main_engine(), stop));
   });
 }
 
@@ -88,10 +91,10 @@ mm_status FixedBase::powmod(const mm_call& call) const {
                                            " limbs, but the secret comb serves " +
                                            std::to_string(exponent_bits_) + "-bit exponents");
   }
-  job.fixed_base = prepared_.get();
   const auto statuses = own_statuses(job);
   const BucketedBatch batch = bucket_shared(job, modulus_class_, modulus_.size());
-  return run_batch(*engine_, job, batch, threads_, {call.progress, call.progress_user});
+  const Workers workers{engines_, nullptr, bases_ ? &*bases_ : nullptr};
+  return run_batch(workers, job, batch, threads_, {call.progress, call.progress_user});
 }
 
 }  // namespace manymod

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "dispatch/bucketing.hpp"
-#include "dispatch/engine.hpp"
+#include "dispatch/engine_set.hpp"
 #include "dispatch/selection.hpp"
 #include "manymod/manymod.h"
 #include "repr/limbs.hpp"
@@ -27,7 +27,9 @@ class FixedBase {
   /// @throws StatusError for a malformed call
   mm_status powmod(const mm_call& call) const;
 
-  [[nodiscard]] const std::string& variant_name() const { return selection_.variant->name; }
+  [[nodiscard]] const std::string& variant_name() const {
+    return selection_.choices[bases_ ? bases_->main_engine() : 0].variant->name;
+  }
 
  private:
   [[nodiscard]] std::span<const Limb> magnitude() const { return modulus_.first(modulus_.size()); }
@@ -41,8 +43,8 @@ class FixedBase {
   bool has_signs_;         ///< the modulus came with a sign array, so results need one
   ModulusClass modulus_class_;
   Selection selection_;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<PreparedBase> prepared_;  ///< NULL for modulus 1 or -1
+  EngineSet engines_;
+  std::optional<PreparedBases> bases_;  ///< none for modulus 1 or -1
 };
 
 }  // namespace manymod

@@ -38,11 +38,12 @@ std::unique_lock<std::mutex> lock_without_waiting(std::mutex& mutex) {
 
 }  // namespace
 
-CachedModulus::CachedModulus(const Engine& engine, std::span<const Limb> modulus, std::size_t modulus_bits,
-                             Operation op, TimingClass timing)
-    : value_(modulus.size()), class_(classify_modulus(modulus, modulus_bits, timing)) {
+CachedModulus::CachedModulus(const EngineSet& engines, std::span<const Limb> modulus,
+                             std::size_t modulus_bits, Operation op, TimingClass timing)
+    : value_(modulus.size()),
+      class_(classify_modulus(modulus, modulus_bits, timing)),
+      prepared_(engines, value(), op, timing) {
   std::copy(modulus.begin(), modulus.end(), value_.data());
-  if (class_ == ModulusClass::compute) prepared_ = engine.prepare(value(), op, timing);
 }
 
 bool CachedModulus::is(std::span<const Limb> modulus) const {
@@ -60,7 +61,7 @@ Plan::Plan(const mm_plan_options& options)
       modulus_bits_(checked_modulus_bits(options.modulus_bits)),
       threads_(checked_threads(options.threads)),
       selection_(select_for(options, op_, timing_, modulus_bits_)),
-      engine_(selection_.variant->make_engine()) {}
+      engines_(make_engines(selection_)) {}
 
 std::shared_ptr<const CachedModulus> Plan::shared_modulus(const BatchView& modulus) {
   const std::span<const Limb> padded = modulus.magnitude(0);
@@ -70,7 +71,7 @@ std::shared_ptr<const CachedModulus> Plan::shared_modulus(const BatchView& modul
     if (lock.owns_lock() && last_modulus_ && last_modulus_->is(value)) return last_modulus_;
   }
   // Prepared, and the one before destroyed, outside the lock: other calls on this plan go on meanwhile.
-  auto fresh = std::make_shared<const CachedModulus>(*engine_, value, modulus_bits_, op_, timing_);
+  auto fresh = std::make_shared<const CachedModulus>(engines_, value, modulus_bits_, op_, timing_);
   std::shared_ptr<const CachedModulus> kept = fresh;
   {
     const auto lock = lock_without_waiting(mutex_);
@@ -89,12 +90,11 @@ mm_status Plan::run(const mm_call& call) {
   const auto statuses = own_statuses(job);
   const Progress progress{call.progress, call.progress_user};
   if (!shared_ && (call.count == 1 || call.modulus.count != 1)) {
-    return run_batch(*engine_, job, bucket_each(job, modulus_bits_), threads_, progress);
+    return run_batch({engines_}, job, bucket_each(job, modulus_bits_), threads_, progress);
   }
   const std::shared_ptr<const CachedModulus> modulus = shared_modulus(job.modulus);
-  job.shared = modulus->prepared();
   const BucketedBatch batch = bucket_shared(job, modulus->modulus_class(), modulus->limbs());
-  return run_batch(*engine_, job, batch, threads_, progress);
+  return run_batch({engines_, &modulus->prepared()}, job, batch, threads_, progress);
 }
 
 }  // namespace manymod

@@ -2,13 +2,14 @@
 // A plan: one operation, timing class and modulus kind, with the variant resolved once.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 
 #include "dispatch/bucketing.hpp"
-#include "dispatch/engine.hpp"
+#include "dispatch/engine_set.hpp"
 #include "dispatch/selection.hpp"
 #include "manymod/manymod.h"
 #include "repr/limbs.hpp"
@@ -19,23 +20,22 @@ namespace manymod {
 class CachedModulus {
  public:
   /// `modulus`: limbs without leading zero limbs.
-  CachedModulus(const Engine& engine, std::span<const Limb> modulus, std::size_t modulus_bits, Operation op,
-                TimingClass timing);
+  CachedModulus(const EngineSet& engines, std::span<const Limb> modulus, std::size_t modulus_bits,
+                Operation op, TimingClass timing);
 
   /// Compared in time that depends on the lengths alone: moduli such as RSA primes are secrets themselves.
   [[nodiscard]] bool is(std::span<const Limb> modulus) const;
 
   [[nodiscard]] std::size_t limbs() const { return value_.size(); }
   [[nodiscard]] ModulusClass modulus_class() const { return class_; }
-  /// NULL where no engine is needed: modulus 0, 1, -1, too wide, or even in class secret.
-  [[nodiscard]] const PreparedModulus* prepared() const { return prepared_.get(); }
+  [[nodiscard]] const PreparedModuli& prepared() const { return prepared_; }
 
  private:
   [[nodiscard]] std::span<const Limb> value() const { return value_.first(value_.size()); }
 
   limbs::Buffer value_;
   ModulusClass class_;
-  std::unique_ptr<PreparedModulus> prepared_;
+  PreparedModuli prepared_;
 };
 
 class Plan {
@@ -46,7 +46,11 @@ class Plan {
   /// @throws StatusError for a malformed call
   mm_status run(const mm_call& call);
 
-  [[nodiscard]] const std::string& variant_name() const { return selection_.variant->name; }
+  /// The variant for as many items as this; of a batch most of which fills vectors, the rest may go to
+  /// another.
+  [[nodiscard]] const std::string& variant_name(std::size_t items = SIZE_MAX) const {
+    return selection_.choices[engines_.for_items(items)].variant->name;
+  }
 
  private:
   std::shared_ptr<const CachedModulus> shared_modulus(const BatchView& modulus);
@@ -57,7 +61,7 @@ class Plan {
   std::size_t modulus_bits_;
   unsigned threads_;
   Selection selection_;
-  std::unique_ptr<Engine> engine_;
+  EngineSet engines_;
   std::mutex mutex_;  ///< guards last_modulus_; never waited for, as a fork may have left it locked for ever
   std::shared_ptr<const CachedModulus> last_modulus_;
 };

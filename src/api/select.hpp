@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variant and device that options ask for.
+// The variants and device that options ask for.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace manymod {
 
 /// `Options`: mm_plan_options or mm_fixed_base_options, which name device and variant alike.
-/// @throws StatusError as select_variant
+/// @throws StatusError as select_variants
 template <class Options>
 Selection select_for(const Options& options, Operation op, TimingClass timing, std::size_t modulus_bits) {
   VariantRequest request;
@@ -19,7 +19,7 @@ Selection select_for(const Options& options, Operation op, TimingClass timing, s
   request.modulus_bits = modulus_bits;
   if (options.device != nullptr) request.device = options.device;
   apply_forced_variant(request, options.variant);
-  return select_variant(request);
+  return select_variants(request);
 }
 
 }  // namespace manymod

@@ -20,7 +20,8 @@ constexpr std::size_t padded_size(std::size_t end, std::size_t alignment) {
 #define MANYMOD_SIZE_THROUGH(Struct, member) \
   padded_size(offsetof(Struct, member) + sizeof(Struct::member), alignof(Struct))
 
-/// Size in version 0.1, the least that a caller may give: through the last member it had then.
+/// Size in the first version that had the struct, the least that a caller may give: through its last member
+/// then.
 template <class Struct>
 inline constexpr std::size_t kMinimumSize = 0;
 template <>
@@ -35,6 +36,10 @@ inline constexpr std::size_t kMinimumSize<mm_variant_info> = MANYMOD_SIZE_THROUG
 template <>
 inline constexpr std::size_t kMinimumSize<mm_device_info> =
     MANYMOD_SIZE_THROUGH(mm_device_info, memory_bytes);
+template <>
+inline constexpr std::size_t kMinimumSize<mm_tuning_info> = MANYMOD_SIZE_THROUGH(mm_tuning_info, rows);
+template <>
+inline constexpr std::size_t kMinimumSize<mm_tuning_row> = MANYMOD_SIZE_THROUGH(mm_tuning_row, evidence);
 
 #undef MANYMOD_SIZE_THROUGH
 

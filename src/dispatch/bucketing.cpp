@@ -46,7 +46,7 @@ void scatter(const Job& job, const Key* keys, const KeyCounts& counts, BucketedB
   for (std::size_t size = kMaxModulusLimbs; size >= 1; --size) {
     if (counts[size] == 0) continue;
     next[size] = begin;
-    batch.buckets.push_back({size, {batch.item_storage.get() + begin, counts[size]}, job.y.width, {}});
+    batch.buckets.push_back({size, {batch.item_storage.get() + begin, counts[size]}, job.y.width, {}, 0});
     begin += counts[size];
   }
   std::size_t* items = batch.item_storage.get();
@@ -176,7 +176,7 @@ BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::siz
   }
   batch.item_storage = std::make_unique_for_overwrite<std::size_t[]>(count);
   std::iota(batch.item_storage.get(), batch.item_storage.get() + count, std::size_t{0});
-  batch.buckets.push_back({modulus_limbs, {batch.item_storage.get(), count}, job.y.width, {}});
+  batch.buckets.push_back({modulus_limbs, {batch.item_storage.get(), count}, job.y.width, {}, 0});
   order_by_exponent(job, batch);
   return batch;
 }

@@ -21,6 +21,7 @@ struct Bucket {
   std::size_t exponent_limbs = 0;
   /// Bit length of each item's exponent, where the items are ordered by it (longest first); else empty.
   std::span<const std::uint32_t> exponent_bits;
+  std::size_t engine = 0;  ///< index in the plan's EngineSet, once split_by_engine has decided
 };
 
 struct BucketedBatch {

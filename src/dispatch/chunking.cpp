@@ -22,6 +22,12 @@ double relative_cost(std::uint32_t bits, std::uint32_t longest) {
   return (kFixedBits + static_cast<double>(bits)) / (kFixedBits + static_cast<double>(longest));
 }
 
+// What the engine computes for each item it was given: more than 1 where the last vector is not full.
+double padding(std::size_t items, std::size_t lanes) {
+  const std::size_t vectors = (items + lanes - 1) / lanes;
+  return static_cast<double>(vectors * lanes) / static_cast<double>(items);
+}
+
 double items_in_longest(const Bucket& bucket) {
   if (bucket.exponent_bits.empty()) return static_cast<double>(bucket.items.size());
   const std::uint32_t longest = bucket.exponent_bits.front();
@@ -78,16 +84,19 @@ class Cutter {
 
 }  // namespace
 
-std::vector<BucketCost> bucket_costs(const Engine& engine, const Job& job, std::span<const Bucket> buckets) {
+std::vector<BucketCost> bucket_costs(const EngineSet& engines, std::span<const Job> jobs,
+                                     std::span<const Bucket> buckets) {
   std::vector<BucketCost> costs;
   costs.reserve(buckets.size());
-  Job sized = job;
   for (const Bucket& bucket : buckets) {
     BucketCost cost;
+    const EngineChoice& choice = engines[bucket.engine];
+    Job sized = jobs[bucket.engine];
     sized.y.width = bucket.exponent_limbs;
-    cost.item_ns = engine.item_cost_ns(sized, bucket.limbs);
-    cost.total_ns = cost.item_ns * items_in_longest(bucket);
-    cost.granularity = std::max<std::size_t>(1, engine.chunk_granularity(job, bucket.limbs));
+    cost.item_ns = choice.engine->item_cost_ns(sized, bucket.limbs);
+    cost.total_ns = cost.item_ns * items_in_longest(bucket) * padding(bucket.items.size(), choice.lanes);
+    cost.granularity =
+        std::max<std::size_t>(1, choice.engine->chunk_granularity(jobs[bucket.engine], bucket.limbs));
     costs.push_back(cost);
   }
   return costs;

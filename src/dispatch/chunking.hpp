@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dispatch/bucketing.hpp"
-#include "dispatch/engine.hpp"
+#include "dispatch/engine_set.hpp"
 
 namespace manymod {
 
@@ -20,12 +20,15 @@ struct Chunk {
 
 /// What a bucket costs, from the engine's estimates.
 struct BucketCost {
-  double item_ns = 0;           ///< of an item with an exponent as long as the bucket's longest
-  double total_ns = 0;          ///< of the bucket, by the items' own exponent lengths where they are known
+  double item_ns = 0;   ///< of an item with an exponent as long as the bucket's longest
+  double total_ns = 0;  ///< of the bucket, by the items' own exponent lengths where they are known; the last
+                        ///< vector counts in full
   std::size_t granularity = 1;  ///< items that should stay together
 };
 
-std::vector<BucketCost> bucket_costs(const Engine& engine, const Job& job, std::span<const Bucket> buckets);
+/// `buckets`: of one engine each; `jobs`: as each engine of the set sees it.
+std::vector<BucketCost> bucket_costs(const EngineSet& engines, std::span<const Job> jobs,
+                                     std::span<const Bucket> buckets);
 
 /// Chunks in the order they should be begun. Each is 1/(4 threads) of the cost that is still left, so that
 /// threads finish together whatever the estimates' errors; none costs over 50 ms (progress, stopping) if it

@@ -59,9 +59,10 @@ struct Job {
   std::size_t terms = 0;  ///< multi_powmod only
   BatchView x, y, modulus;
   BatchResult result;
-  ItemStatus* status = nullptr;              ///< one per item of the batch, never null
-  const PreparedModulus* shared = nullptr;   ///< set iff the plan's modulus kind is shared
-  const PreparedBase* fixed_base = nullptr;  ///< fixed_base_powmod only
+  ItemStatus* status = nullptr;  ///< one per item of the batch, never null
+  /// Set iff the plan's modulus kind is shared; null as long as it is open which engine gets the items.
+  const PreparedModulus* shared = nullptr;
+  const PreparedBase* fixed_base = nullptr;  ///< in `run`, fixed_base_powmod only
   StopToken stop;
 };
 
@@ -69,6 +70,14 @@ struct Job {
 class Engine {
  public:
   virtual ~Engine() = default;
+
+  /// Whether the engine can compute this item at all, by public facts alone: the modulus's parity (class
+  /// public) and the exponent's sign. Neither `run` nor the two functions that prepare see one that it does
+  /// not accept. An engine that says no to any item must say so in its Variant too (accepts_every_item).
+  [[nodiscard]] virtual bool accepts([[maybe_unused]] const Job& job,
+                                     [[maybe_unused]] std::size_t item) const {
+    return true;
+  }
 
   /// Precompute for a modulus that a whole batch shares. `modulus` is normalised (top limb nonzero), > 1.
   [[nodiscard]] virtual std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
@@ -85,8 +94,9 @@ class Engine {
   /// Items that should stay together in one chunk (lanes of a vector, items of one batch inversion).
   [[nodiscard]] virtual std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const = 0;
 
-  /// Rough nanoseconds for one item, for chunking and for deciding whether threads pay. Public sizes only:
-  /// exponent length is taken from the view's width in class secret.
+  /// Rough nanoseconds for one item (an engine with lanes: a full vector's time / lanes), for chunking and
+  /// for deciding whether threads pay. Public sizes only: exponent length is taken from the view's width in
+  /// class secret.
   [[nodiscard]] virtual double item_cost_ns(const Job& job, std::size_t modulus_limbs) const = 0;
 
   /// Compute result and status of each item in `items` (indices into the batch; moduli of `modulus_limbs`

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
+#include <optional>
+#include <vector>
 
 #include "dispatch/chunking.hpp"
 #include "dispatch/cpu_features.hpp"
+#include "dispatch/splitting.hpp"
 #include "dispatch/thread_pool.hpp"
 
 namespace manymod {
@@ -18,29 +22,82 @@ constexpr double kWorthProgressNs = 20e6;
 
 std::atomic<unsigned> threads_setting{0};
 
-void run_inline(const Engine& engine, const Job& job, const BucketedBatch& batch) {
-  for (const Bucket& bucket : batch.buckets) engine.run(job, bucket.items, bucket.limbs);
+// Buckets of one engine each, their estimated costs, and the job as each engine sees it.
+struct Work {
+  SplitBatch split;
+  std::span<const Bucket> buckets;
+  std::vector<BucketCost> costs;
+  std::vector<Job> jobs;  ///< by engine; those of engines without a bucket are not filled in
+
+  [[nodiscard]] double total_ns() const {
+    return std::accumulate(costs.begin(), costs.end(), 0.0,
+                           [](double sum, const BucketCost& cost) { return sum + cost.total_ns; });
+  }
+};
+
+Work divided(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads) {
+  Work work;
+  work.buckets = batch.buckets;
+  if (workers.engines.size() > 1) {
+    std::optional<std::size_t> fixed_base_engine;
+    if (workers.bases != nullptr) fixed_base_engine = workers.bases->main_engine();
+    work.split = split_by_engine(workers.engines, job, batch.buckets, threads, fixed_base_engine);
+    work.buckets = work.split.buckets;
+  }
+  work.jobs.assign(workers.engines.size(), job);
+  if (workers.moduli != nullptr) {
+    for (const Bucket& bucket : work.buckets) {
+      work.jobs[bucket.engine].shared = workers.moduli->for_engine(bucket.engine);
+    }
+  }
+  work.costs = bucket_costs(workers.engines, work.jobs, work.buckets);
+  return work;
 }
 
-bool run_on_pool(const Engine& engine, const Job& job, const BucketedBatch& batch,
-                 const std::vector<BucketCost>& costs, unsigned threads, const Progress& progress) {
-  const std::vector<Chunk> chunks = cut_chunks(batch.buckets, costs, threads);
+// Give each engine the comb of its own. Only a first negative exponent takes long: the comb for those is made
+// here, and stopped by the callback.
+// @return false if the callback asked to stop
+bool give_combs(const PreparedBases& bases, const Progress& progress, std::size_t settled, Work& work) {
   std::atomic<bool> stop{false};
-  std::atomic<std::size_t> done{batch.settled};
+  Tick tick;
+  if (progress.callback != nullptr) {
+    tick = [&] { return wants_stop(progress, settled, work.jobs.front().result.count); };
+  }
+  Ticker ticker(tick, stop);
+  const StopToken token(&stop, tick ? &ticker : nullptr);
+  for (const Bucket& bucket : work.buckets) {
+    Job& own = work.jobs[bucket.engine];
+    own.fixed_base = bases.for_engine(bucket.engine, token);
+    if (own.fixed_base == nullptr) return false;
+  }
+  return true;
+}
+
+void run_inline(const Workers& workers, const Work& work) {
+  for (const Bucket& bucket : work.buckets) {
+    workers.engines[bucket.engine].engine->run(work.jobs[bucket.engine], bucket.items, bucket.limbs);
+  }
+}
+
+bool run_on_pool(const Workers& workers, const Work& work, std::size_t settled, std::size_t total,
+                 unsigned threads, const Progress& progress) {
+  const std::vector<Chunk> chunks = cut_chunks(work.buckets, work.costs, threads);
+  std::atomic<bool> stop{false};
+  std::atomic<std::size_t> done{settled};
   bool cancelled = false;
   const ThreadPool::Body body = [&](std::size_t index, const StopToken& token) {
     const Chunk& chunk = chunks[index];
-    const Bucket& bucket = batch.buckets[chunk.bucket];
-    Job own = job;
+    const Bucket& bucket = work.buckets[chunk.bucket];
+    Job own = work.jobs[bucket.engine];
     own.stop = token;
-    engine.run(own, bucket.items.subspan(chunk.begin, chunk.end - chunk.begin), bucket.limbs);
-    done.fetch_add(chunk.end - chunk.begin, std::memory_order_relaxed);
+    const std::span<const std::size_t> items = bucket.items.subspan(chunk.begin, chunk.end - chunk.begin);
+    workers.engines[bucket.engine].engine->run(own, items, bucket.limbs);
+    done.fetch_add(items.size(), std::memory_order_relaxed);
   };
   Tick tick;
   if (progress.callback != nullptr) {
     tick = [&] {
-      const std::size_t items = done.load(std::memory_order_relaxed);
-      cancelled = wants_stop(progress, items, job.result.count);
+      cancelled = wants_stop(progress, done.load(std::memory_order_relaxed), total);
       return cancelled;
     };
   }
@@ -68,21 +125,21 @@ unsigned set_default_threads(unsigned threads) {
   return default_threads();
 }
 
-bool execute(const Engine& engine, Job job, const BucketedBatch& batch, unsigned threads,
+bool execute(const Workers& workers, Job job, const BucketedBatch& batch, unsigned threads,
              const Progress& progress) {
   if (batch.buckets.empty()) return true;
-  const std::vector<BucketCost> costs = bucket_costs(engine, job, batch.buckets);
-  double total_ns = 0;
-  for (const BucketCost& cost : costs) total_ns += cost.total_ns;
   job.stop = StopToken();
+  Work work = divided(workers, job, batch, 1);
+  const double total_ns = work.total_ns();
   const bool unobserved = progress.callback == nullptr || total_ns < kWorthProgressNs;
   const bool short_call = total_ns < kWorthThreadsNs;
   if (threads == 0 && !short_call) threads = default_threads();
-  if (short_call || (threads == 1 && unobserved)) {
-    run_inline(engine, job, batch);
-    return true;
-  }
-  return run_on_pool(engine, job, batch, costs, threads, progress);
+  const bool on_caller = short_call || (threads == 1 && unobserved);
+  if (!on_caller && threads > 1 && workers.engines.size() > 1) work = divided(workers, job, batch, threads);
+  if (workers.bases != nullptr && !give_combs(*workers.bases, progress, batch.settled, work)) return false;
+  if (!on_caller) return run_on_pool(workers, work, batch.settled, job.result.count, threads, progress);
+  run_inline(workers, work);
+  return true;
 }
 
 }  // namespace manymod

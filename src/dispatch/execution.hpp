@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "dispatch/bucketing.hpp"
-#include "dispatch/engine.hpp"
+#include "dispatch/engine_set.hpp"
 
 namespace manymod {
 
@@ -24,10 +24,18 @@ unsigned default_threads();
 /// Set it, at most kMaxThreads; 0 restores the default. Returns the new number.
 unsigned set_default_threads(unsigned threads);
 
-/// Compute every item of `batch`. `job.stop` is replaced. `threads` 0 means default_threads().
+/// What computes a call's items.
+struct Workers {
+  const EngineSet& engines;
+  const PreparedModuli* moduli = nullptr;  ///< set iff the items share one modulus
+  const PreparedBases* bases = nullptr;    ///< fixed_base_powmod only
+};
+
+/// Compute every item of `batch`. `job.stop`, `job.shared` and `job.fixed_base` are replaced. `threads` 0
+/// means default_threads().
 /// @return false if the progress callback asked to stop; items not reached keep status not_computed.
-/// @throws std::bad_alloc
-bool execute(const Engine& engine, Job job, const BucketedBatch& batch, unsigned threads,
+/// @throws std::bad_alloc, std::logic_error where no engine accepts an item
+bool execute(const Workers& workers, Job job, const BucketedBatch& batch, unsigned threads,
              const Progress& progress);
 
 }  // namespace manymod

@@ -47,7 +47,9 @@ struct Variant {
   OperationSet secret_operations = 0;
   std::size_t min_bits = 1;
   std::size_t max_bits = kMaxModulusBits;
-  unsigned instances = 1;               ///< side by side in one thread or thread group
+  /// Engine::accepts never says no. A variant with false is paired with one that takes what it does not.
+  bool accepts_every_item = true;
+  unsigned instances = 1;  ///< side by side in one thread or thread group: part of them costs as much as all
   unsigned threads_per_instance = 1;    ///< lanes of a GPU thread group
   CpuFeatures cpu_features = 0;         ///< all needed (CPU backend)
   unsigned min_compute_capability = 0;  ///< e.g. 90 for sm_90 (CUDA backend)
@@ -56,11 +58,30 @@ struct Variant {
   std::unique_ptr<Engine> (*make_engine)() = nullptr;
 };
 
+/// Whether the variant offers the operation in that timing class.
+inline bool offers(const Variant& variant, Operation op, TimingClass timing) {
+  const OperationSet set =
+      timing == TimingClass::secret ? variant.secret_operations : variant.public_operations;
+  return (set & operation_bit(op)) != 0;
+}
+
 /// Every variant this build knows, in registration order. Built on first use, constant afterwards.
 std::span<const Variant> registry();
 
 /// Each technique defines one of these and dispatch/registry.cpp lists it.
 namespace scalar64 {
+void register_variants(std::vector<Variant>& variants);
+}
+namespace ifma52 {
+void register_variants(std::vector<Variant>& variants);
+}
+namespace vcpc512 {
+void register_variants(std::vector<Variant>& variants);
+}
+namespace radix28 {
+void register_variants(std::vector<Variant>& variants);
+}
+namespace dpf52 {
 void register_variants(std::vector<Variant>& variants);
 }
 

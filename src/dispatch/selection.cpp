@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/selection.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <vector>
+#include <utility>
 
 #include "dispatch/cpu_features.hpp"
 #include "dispatch/status_error.hpp"
@@ -46,12 +47,6 @@ std::string capability(unsigned value) {
 std::string task_name(const VariantRequest& request) {
   return std::string(operation_name(request.op)) + " in timing class " +
          std::string(timing_name(request.timing)) + " at " + std::to_string(request.modulus_bits) + " bits";
-}
-
-bool offers(const Variant& variant, Operation op, TimingClass timing) {
-  const OperationSet set =
-      timing == TimingClass::secret ? variant.secret_operations : variant.public_operations;
-  return (set & operation_bit(op)) != 0;
 }
 
 // Why the variant cannot do the task on any hardware; "" if it can.
@@ -116,9 +111,14 @@ const Device* first_device_for(const Variant& variant, const std::vector<const D
   return nullptr;
 }
 
-std::vector<Selection> candidates(const VariantRequest& request, const Catalogue& from,
+struct Candidate {
+  const Variant* variant = nullptr;
+  const Device* device = nullptr;
+};
+
+std::vector<Candidate> candidates(const VariantRequest& request, const Catalogue& from,
                                   const std::vector<const Device*>& among) {
-  std::vector<Selection> usable;
+  std::vector<Candidate> usable;
   for (const Variant& variant : from.variants) {
     if (!task_obstacle(variant, request).empty()) continue;
     if (const Device* device = first_device_for(variant, among)) usable.push_back({&variant, device});
@@ -126,21 +126,94 @@ std::vector<Selection> candidates(const VariantRequest& request, const Catalogue
   return usable;
 }
 
-Selection best_of(const VariantRequest& request, std::span<const TuningRow> tuning,
-                  const std::vector<Selection>& usable) {
-  for (const TuningRow& row : tuning) {
-    if (row.op != request.op || row.timing != request.timing) continue;
-    if (request.modulus_bits < row.min_bits || request.modulus_bits > row.max_bits) continue;
-    for (const Selection& candidate : usable) {
-      if (candidate.variant->name == row.variant) return candidate;
-    }
-  }
-  const Selection* best = &usable.front();
-  for (const Selection& candidate : usable) {
-    if (candidate.variant->priority > best->variant->priority) best = &candidate;
-  }
-  return *best;
+bool speaks_for(const TuningRow& row, const VariantRequest& request) {
+  return row.op == request.op && row.timing == request.timing && row.min_bits <= request.modulus_bits &&
+         request.modulus_bits <= row.max_bits;
 }
+
+// Without a measurement: vectors that are half full beat one item at a time on every technique so far.
+std::size_t unmeasured_min_items(const Variant& variant) {
+  return variant.backend == Backend::cpu ? std::max(1u, variant.instances / 2) : 1;
+}
+
+// Puts together a plan's list of choices.
+class Chooser {
+ public:
+  Chooser(const VariantRequest& request, std::span<const TuningRow> tuning, std::vector<Candidate> usable)
+      : request_(request), tuning_(tuning), usable_(std::move(usable)) {
+    std::stable_sort(usable_.begin(), usable_.end(), [](const Candidate& a, const Candidate& b) {
+      return a.variant->priority > b.variant->priority;
+    });
+  }
+
+  Selection best() {
+    for (const TuningRow& row : tuning_) {
+      if (const Candidate* candidate = named_by(row)) add(*candidate, row.min_items);
+    }
+    if (chosen_.choices.empty()) {
+      for (const Candidate& candidate : usable_) add(candidate, unmeasured_min_items(*candidate.variant));
+    }
+    const Candidate* all_rounder = find_all_rounder();
+    if (chosen_.choices.back().min_items > 1) {
+      if (all_rounder != nullptr) {
+        add(*all_rounder, 1);
+      } else {
+        chosen_.choices.back().min_items = 1;
+      }
+    }
+    return with_fallback(all_rounder);
+  }
+
+  Selection forced(const Candidate& candidate) {
+    add(candidate, 1);
+    return with_fallback(find_all_rounder());
+  }
+
+ private:
+  const Candidate* named_by(const TuningRow& row) const {
+    if (!speaks_for(row, request_)) return nullptr;
+    for (const Candidate& candidate : usable_) {
+      if (candidate.variant->name == row.variant) return &candidate;
+    }
+    return nullptr;
+  }
+
+  // Where it takes fewer items than those before, and on the same device.
+  void add(const Candidate& candidate, std::size_t min_items) {
+    std::vector<Choice>& choices = chosen_.choices;
+    if (choices.empty()) chosen_.device = candidate.device;
+    if (candidate.device != chosen_.device) return;
+    if (!choices.empty() && min_items >= choices.back().min_items) return;
+    choices.push_back({candidate.variant, min_items});
+  }
+
+  // The best variant on the chosen device that accepts every item; NULL if there is none.
+  const Candidate* find_all_rounder() const {
+    const auto suits = [this](const Candidate* candidate) {
+      return candidate->variant->accepts_every_item && candidate->device == chosen_.device;
+    };
+    for (const TuningRow& row : tuning_) {
+      const Candidate* candidate = named_by(row);
+      if (candidate != nullptr && suits(candidate)) return candidate;
+    }
+    for (const Candidate& candidate : usable_) {
+      if (suits(&candidate)) return &candidate;
+    }
+    return nullptr;
+  }
+
+  Selection with_fallback(const Candidate* all_rounder) {
+    const bool has_one = std::any_of(chosen_.choices.begin(), chosen_.choices.end(),
+                                     [](const Choice& choice) { return choice.variant->accepts_every_item; });
+    if (!has_one && all_rounder != nullptr) chosen_.choices.push_back({all_rounder->variant, kFallbackOnly});
+    return chosen_;
+  }
+
+  const VariantRequest& request_;
+  std::span<const TuningRow> tuning_;
+  std::vector<Candidate> usable_;  // highest priority first
+  Selection chosen_;
+};
 
 std::string obstacle_on(const Variant& variant, const std::vector<const Device*>& among) {
   std::string obstacle;
@@ -153,18 +226,18 @@ std::string obstacle_on(const Variant& variant, const std::vector<const Device*>
 
 [[noreturn]] void throw_unusable(const Variant& variant, const VariantRequest& request,
                                  const std::vector<const Device*>& among,
-                                 const std::vector<Selection>& usable) {
+                                 const std::vector<Candidate>& usable) {
   std::string why = task_obstacle(variant, request);
   if (why.empty()) why = obstacle_on(variant, among);
   throw StatusError(MM_ERR_UNUSABLE_VARIANT,
                     "variant " + quoted(variant.name) + " (" + std::string(request.forced_by) + ") " + why +
                         "; usable for " + task_name(request) + ": " +
-                        joined(usable, [](const Selection& s) { return s.variant->name; }));
+                        joined(usable, [](const Candidate& c) { return c.variant->name; }));
 }
 
-Selection forced_selection(const VariantRequest& request, const Catalogue& from,
-                           const std::vector<const Device*>& among, const std::vector<Selection>& usable) {
-  for (const Selection& candidate : usable) {
+Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
+                           const std::vector<const Device*>& among, const std::vector<Candidate>& usable) {
+  for (const Candidate& candidate : usable) {
     if (candidate.variant->name == *request.forced) return candidate;
   }
   for (const Variant& variant : from.variants) {
@@ -219,18 +292,29 @@ std::string hardware_obstacle(const Variant& variant, std::span<const Device> de
   return first_device_for(variant, matching) != nullptr ? std::string() : obstacle_on(variant, matching);
 }
 
-Catalogue catalogue() { return {registry(), devices(), tuning_table()}; }
+Catalogue catalogue() { return {registry(), devices(), tuning_table().rows}; }
 
-Selection select_variant(const VariantRequest& request, const Catalogue& from) {
+Selection select_variants(const VariantRequest& request, const Catalogue& from) {
   const std::vector<const Device*> among = devices_named(request.device, from.devices);
-  const std::vector<Selection> usable = candidates(request, from, among);
-  if (request.forced) return forced_selection(request, from, among, usable);
+  const std::vector<Candidate> usable = candidates(request, from, among);
+  Chooser chooser(request, from.tuning, usable);
+  if (request.forced) return chooser.forced(forced_candidate(request, from, among, usable));
   if (usable.empty()) {
     throw StatusError(MM_ERR_UNUSABLE_VARIANT, "no variant can run " + task_name(request) + " on device " +
                                                    quoted(request.device) +
                                                    "; variants: " + variant_names(from.variants));
   }
-  return best_of(request, from.tuning, usable);
+  return chooser.best();
+}
+
+EngineSet make_engines(const Selection& selection) {
+  std::vector<EngineChoice> choices;
+  for (const Choice& choice : selection.choices) {
+    const Variant& variant = *choice.variant;
+    choices.push_back(
+        {variant.make_engine(), variant.instances, choice.min_items, variant.accepts_every_item});
+  }
+  return EngineSet(std::move(choices));
 }
 
 void apply_forced_variant(VariantRequest& request, const char* argument) {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variant serves a plan, and why the others do not.
+// Which variants serve a plan, and why the others do not.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dispatch/devices.hpp"
+#include "dispatch/engine_set.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/tuning.hpp"
 
@@ -35,9 +37,16 @@ struct VariantRequest {
   std::string_view forced_by = "argument";  ///< where the name came from, for messages
 };
 
-struct Selection {
+/// A variant and for how many items it is the choice.
+struct Choice {
   const Variant* variant = nullptr;
+  std::size_t min_items = 1;  ///< see EngineChoice
+};
+
+/// The variants of a plan, all on one device, as EngineSet orders them: the first for large batches.
+struct Selection {
   const Device* device = nullptr;
+  std::vector<Choice> choices;
 };
 
 /// What there is to choose from.
@@ -54,7 +63,15 @@ Catalogue catalogue();
 /// returned.
 /// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT or MM_ERR_UNUSABLE_VARIANT, saying what
 /// there is.
-Selection select_variant(const VariantRequest& request, const Catalogue& from = catalogue());
+///
+/// The tuning rows for the request that name usable variants make the list; the earliest that takes a number
+/// of items wins. Where there are none, the highest priority does, for batches of at least half its lanes.
+/// Single items, and whatever the choices do not accept, go to the best variant that accepts every item. A
+/// forced variant takes all that it accepts.
+Selection select_variants(const VariantRequest& request, const Catalogue& from = catalogue());
+
+/// An engine for each choice, in order.
+EngineSet make_engines(const Selection& selection);
 
 /// The variant forced by `argument` (NULL: none), else by the environment variable MANYMOD_VARIANT (empty:
 /// none).

@@ -2,21 +2,101 @@
 #include "dispatch/tuning.hpp"
 
 #include <array>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "dispatch/status_error.hpp"
 
 namespace manymod {
 namespace {
 
+constexpr auto kPublic = TimingClass::public_;
+constexpr auto kSecret = TimingClass::secret;
+
 // Ratios are to the next best variant: batches of 16, one thread, full-length exponents (manymod_bench,
 // batch/powmod).
-constexpr std::array kRows{
-    TuningRow{Operation::powmod, TimingClass::public_, 65, kMaxModulusBits, "scalar64.adx",
-              "Intel Xeon (AVX-512 IFMA, AMX): 1.7 to 2.4 times scalar64.generic from 256 to 2048 bits"},
-    TuningRow{Operation::powmod, TimingClass::secret, 65, kMaxModulusBits, "scalar64.adx",
-              "Intel Xeon (AVX-512 IFMA, AMX): 1.9 to 2.5 times scalar64.generic from 256 to 2048 bits"},
+std::vector<TuningRow> shipped_rows() {
+  return {
+      {Operation::powmod, kPublic, 257, 8192, 2, "ifma52.avx512",
+       "provisional, by the bound on vpmadd52: 8 items take the time of 1 to 2 on scalar64.adx"},
+      {Operation::powmod, kSecret, 257, 8192, 2, "ifma52.avx512",
+       "provisional, by the bound on vpmadd52: 8 items take the time of 1 to 2 on scalar64.adx"},
+      {Operation::powmod, kPublic, 65, kMaxModulusBits, 1, "scalar64.adx",
+       "1.7 to 2.4 times scalar64.generic from 256 to 2048 bits"},
+      {Operation::powmod, kSecret, 65, kMaxModulusBits, 1, "scalar64.adx",
+       "1.9 to 2.5 times scalar64.generic from 256 to 2048 bits"},
+  };
+}
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+
+// A table that was once in use is never destroyed: callers of the C ABI hold its strings.
+struct Published {
+  TuningTable table;
+  const Published* before = nullptr;
 };
+
+std::atomic<const Published*> newest{nullptr};
+
+const TuningTable& publish(TuningTable table) {
+  auto fresh = std::make_unique<Published>();
+  fresh->table = std::move(table);
+  fresh->before = newest.load(std::memory_order_acquire);
+  while (!newest.compare_exchange_weak(fresh->before, fresh.get(), std::memory_order_acq_rel)) continue;
+  return fresh.release()->table;
+}
+
+[[noreturn]] void throw_unreadable(const std::string& path, const std::string& why) {
+  throw StatusError(MM_ERR_TUNING, "tuning file '" + path + "': " + why);
+}
+
+// Regular files only: a pipe might keep the caller waiting for ever.
+std::string file_text(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    throw_unreadable(path, error ? error.message() : "no such file");
+  }
+  if (!std::filesystem::is_regular_file(status)) throw_unreadable(path, "is not a regular file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw_unreadable(path, "cannot be opened");
+  std::string text(kMaxFileBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) throw_unreadable(path, "cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMaxFileBytes) {
+    throw_unreadable(path, "is longer than " + std::to_string(kMaxFileBytes) + " bytes");
+  }
+  return text;
+}
+
+TuningTable table_of_file(const std::string& path) {
+  return parse_tuning(file_text(path), path, registry(), shipped_tuning().rows);
+}
 
 }  // namespace
 
-std::span<const TuningRow> tuning_table() { return kRows; }
+const TuningTable& shipped_tuning() {
+  static const TuningTable table{"", "Intel Xeon (AVX-512 IFMA, AMX)", "2026-11", "", shipped_rows()};
+  return table;
+}
+
+const TuningTable& tuning_table() {
+  if (const Published* published = newest.load(std::memory_order_acquire)) return published->table;
+  const char* path = std::getenv("MANYMOD_TUNING");
+  if (path == nullptr || *path == '\0') return publish(shipped_tuning());
+  try {
+    return publish(table_of_file(path));
+  } catch (const StatusError& error) {
+    throw StatusError(error.status(), std::string(error.what()) + " (MANYMOD_TUNING)");
+  }
+}
+
+void load_tuning(const char* path) { publish(path == nullptr ? shipped_tuning() : table_of_file(path)); }
 
 }  // namespace manymod

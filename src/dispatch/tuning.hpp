@@ -1,24 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variant is fastest where, as measured. The first row that fits and whose variant can run wins; where
-// no row fits, the variants' priorities decide.
+// Which variant is fastest where, as measured: the rows shipped, or a file's in their place.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "dispatch/engine.hpp"
+#include "dispatch/registry.hpp"
 
 namespace manymod {
 
+/// Of the rows for an operation, timing class and width whose variants can run, the first that takes the
+/// number of items at hand wins; where no row fits, the variants' priorities decide.
 struct TuningRow {
-  Operation op;
-  TimingClass timing;
-  std::size_t min_bits, max_bits;  ///< modulus widths the row speaks for
-  std::string_view variant;
-  std::string_view evidence;  ///< the measurement: processor, this variant's time and the runner-up's
+  Operation op = Operation::powmod;
+  TimingClass timing = TimingClass::public_;
+  std::size_t min_bits = 1, max_bits = kMaxModulusBits;  ///< modulus widths the row speaks for
+  /// Least number of items, of a bucket or of what is left of one, for which the variant is the choice.
+  std::size_t min_items = 1;
+  std::string variant;
+  std::string evidence;  ///< the measurement: this variant's time and the runner-up's
 };
 
-std::span<const TuningRow> tuning_table();
+struct TuningTable {
+  std::string source;     ///< path of the file; "" for the shipped rows alone
+  std::string processor;  ///< where it was measured
+  std::string date;
+  std::string notes;  ///< what of the file was left out and why, one line each
+  std::vector<TuningRow> rows;
+};
+
+/// The rows of this build.
+const TuningTable& shipped_tuning();
+
+/// The table in use, which lives as long as the process: that of the last load_tuning, else that of the file
+/// which the environment variable MANYMOD_TUNING named when this was first called, else the shipped one.
+/// @throws StatusError MM_ERR_TUNING as long as that file is missing or malformed
+const TuningTable& tuning_table();
+
+/// Use a file's rows in place of the shipped ones of the operations and timing classes that it speaks of.
+/// NULL for the shipped ones.
+/// @throws StatusError MM_ERR_TUNING where the file is missing or malformed; the table in use then stays
+void load_tuning(const char* path);
+
+/// Most rows of a file.
+inline constexpr std::size_t kMaxTuningRows = 10'000;
+/// Most items that a row may ask for.
+inline constexpr std::size_t kMaxMinItems = 65'536;
+
+/// The table of a file's text. Rows that name no variant of `variants`, or one that does not offer the
+/// operation, are left out with a note; rows of `shipped` fill in where the text says nothing of an operation
+/// and class.
+/// @throws StatusError MM_ERR_TUNING that names `source` and the line
+TuningTable parse_tuning(std::string_view text, const std::string& source, std::span<const Variant> variants,
+                         std::span<const TuningRow> shipped);
 
 }  // namespace manymod

@@ -37,6 +37,19 @@ concept TableMultiplier = Multiplier<M> && requires(const M& m, Limb* r, const L
   m.select_shared(r, a, entries, indices);
 };
 
+/// A multiplier that can select from a table while it squares, which costs it nothing.
+///   free_entries()   entries it can look at in one squaring; 0: none
+///   sqr_select       r = a^2, and with `step` running over 0 .. steps - 1, target = table[indices[lane]]
+///   lane
+///                    by lane. target must not be r or a. entries <= steps free_entries()
+template <class M>
+concept SelectingMultiplier =
+    TableMultiplier<M> && requires(const M& m, Limb* r, const Limb* a, std::size_t entries,
+                                   std::span<const std::uint32_t> indices) {
+      { m.free_entries() } -> std::convertible_to<std::size_t>;
+      m.sqr_select(r, a, r, a, entries, indices, entries, entries);
+    };
+
 /// Lanes a multiplier may have at most.
 inline constexpr std::size_t kMaxLanes = 16;
 

@@ -53,6 +53,24 @@ std::size_t sliding_window_workspace(const M& m, const SlidingSchedule& schedule
   return (schedule.table_entries + 1) * m.words();
 }
 
+/// Whether the squarings of a window of `width` bits can look at all of its table on the side.
+template <Multiplier M>
+bool selects_while_squaring([[maybe_unused]] const M& m, TimingClass timing, std::size_t width) {
+  if constexpr (SelectingMultiplier<M>) {
+    return timing == TimingClass::secret && std::size_t{1} << width <= width * m.free_entries();
+  }
+  return false;
+}
+
+/// fixed_window_width for exponents of timing class secret: the widest window whose selection is free, where
+/// there is one. `scan`: see there.
+template <Multiplier M>
+std::size_t secret_window_width(const M& m, std::size_t bits, double scan) {
+  std::size_t width = fixed_window_width(bits, 0);
+  while (width > 1 && !selects_while_squaring(m, TimingClass::secret, width)) --width;
+  return width > 1 ? width : fixed_window_width(bits, scan);
+}
+
 /// r = base^exponent in every lane.
 ///
 /// exponents: one per lane, read as `bits` bits (bits beyond an exponent's end are 0). With timing class
@@ -75,10 +93,12 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
 
   std::array<std::uint32_t, kMaxLanes> storage;
   const std::span<std::uint32_t> digits(storage.data(), m.lanes());
-  const auto look_up = [&](Limb* target, std::size_t position) {
+  const auto read_digits = [&](std::size_t position) {
     for (std::size_t lane = 0; lane < digits.size(); ++lane) {
       digits[lane] = limbs::extract_bits(exponents[lane], position, width);
     }
+  };
+  const auto look_up = [&](Limb* target) {
     if (timing == TimingClass::secret) {
       m.select(target, table, entries, digits);
     } else {
@@ -87,12 +107,20 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
   };
 
   std::size_t position = bits == 0 ? 0 : (bits - 1) / width * width;
-  look_up(r, position);
+  read_digits(position);
+  look_up(r);
   while (position > 0) {
     if (stop.requested()) return false;
     position -= width;
-    for (std::size_t i = 0; i < width; ++i) m.sqr(r, r);
-    look_up(factor, position);
+    read_digits(position);
+    if (selects_while_squaring(m, timing, width)) {
+      if constexpr (SelectingMultiplier<M>) {
+        for (std::size_t i = 0; i < width; ++i) m.sqr_select(r, r, factor, table, entries, digits, i, width);
+      }
+    } else {
+      for (std::size_t i = 0; i < width; ++i) m.sqr(r, r);
+      look_up(factor);
+    }
     m.mul(r, r, factor);
   }
   return true;

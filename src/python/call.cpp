@@ -132,6 +132,9 @@ class Plan {
   }
 
   [[nodiscard]] const char* variant() const { return mm_plan_variant(plan_.get()); }
+  [[nodiscard]] const char* variant_for(std::size_t items) const {
+    return mm_plan_variant_for(plan_.get(), items);
+  }
 
   int run(std::size_t count, std::size_t terms, nb::handle x, nb::handle x_negative, nb::handle y,
           nb::handle y_negative, nb::handle modulus, nb::handle modulus_negative, nb::handle result,
@@ -211,6 +214,7 @@ void bind_call(nb::module_& module) {
            nb::arg("op"), nb::arg("timing"), nb::arg("modulus_kind"), nb::arg("modulus_bits"),
            nb::arg("device").none(), nb::arg("variant").none(), nb::arg("threads"))
       .def_prop_ro("variant", &Plan::variant)
+      .def("variant_for", &Plan::variant_for, nb::arg("items"))
       .def("run", &Plan::run, nb::arg("count"), nb::arg("terms"), nb::arg("x").none(),
            nb::arg("x_negative").none(), nb::arg("y").none(), nb::arg("y_negative").none(),
            nb::arg("modulus"), nb::arg("modulus_negative").none(), nb::arg("result"),

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads, devices and variants.
+// Threads, devices, variants, the tuning table and the rates of single instructions.
+#include <algorithm>
+#include <optional>
 #include <string>
 
+#include "arch/instruction_rates.hpp"
+#include "dispatch/cpu_features.hpp"
 #include "manymod/manymod.h"
 #include "python/call.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 namespace manymod::python {
@@ -57,6 +62,57 @@ nb::list variants() {
   return all;
 }
 
+nb::list instruction_names() {
+  nb::list names;
+  for (const InstructionLoop& loop : instruction_loops()) {
+    names.append(nb::str(loop.name.data(), loop.name.size()));
+  }
+  return names;
+}
+
+/// None where this build or this CPU has no such instruction.
+std::optional<double> measure_instruction(const std::string& name, double seconds) {
+  if (!(seconds > 0 && seconds <= 10)) throw nb::value_error("seconds must be above 0 and at most 10");
+  const auto loops = instruction_loops();
+  const auto loop = std::find_if(loops.begin(), loops.end(), [&](const auto& l) { return l.name == name; });
+  if (loop == loops.end() || (loop->needs & ~cpu_info().features) != 0) return std::nullopt;
+  const nb::gil_scoped_release release;
+  return instruction_rate(*loop, seconds);
+}
+
+void use_tuning(const std::optional<std::string>& path) {
+  const mm_status status = mm_tuning_load(path ? path->c_str() : nullptr);
+  if (status != MM_OK) throw_call_error(status);
+}
+
+nb::dict tuning() {
+  mm_tuning_info info{};
+  info.struct_size = sizeof info;
+  if (const mm_status status = mm_tuning_get_info(&info); status != MM_OK) throw_call_error(status);
+  nb::list rows;
+  for (std::size_t i = 0; i < info.rows; ++i) {
+    mm_tuning_row row{};
+    row.struct_size = sizeof row;
+    if (const mm_status status = mm_tuning_get(i, &row); status != MM_OK) throw_call_error(status);
+    nb::dict fields;
+    fields["op"] = static_cast<int>(row.op);
+    fields["secret"] = row.timing == MM_TIMING_SECRET;
+    fields["min_bits"] = row.min_bits;
+    fields["max_bits"] = row.max_bits;
+    fields["min_items"] = row.min_items;
+    fields["variant"] = row.variant;
+    fields["evidence"] = row.evidence;
+    rows.append(fields);
+  }
+  nb::dict table;
+  table["source"] = info.source;
+  table["processor"] = info.processor;
+  table["date"] = info.date;
+  table["notes"] = info.notes;
+  table["rows"] = rows;
+  return table;
+}
+
 std::string status_message(int status) { return mm_status_message(static_cast<mm_status>(status)); }
 
 }  // namespace
@@ -66,7 +122,11 @@ void bind_hardware(nb::module_& module) {
   module.def("set_threads", &mm_set_threads, nb::arg("threads"));
   module.def("devices", &devices);
   module.def("variants", &variants);
+  module.def("load_tuning", &use_tuning, nb::arg("path").none());
+  module.def("tuning", &tuning);
   module.def("version", &mm_version);
+  module.def("instruction_names", &instruction_names);
+  module.def("instruction_rate", &measure_instruction, nb::arg("name"), nb::arg("seconds"));
   module.def("status_message", &status_message, nb::arg("status"));
 }
 

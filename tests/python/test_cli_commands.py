@@ -116,13 +116,13 @@ def test_bench_prints_json_where_no_file_is_named() -> None:
 def test_bench_takes_the_commit_of_no_other_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = importlib.import_module("manymod.cli.bench")
+    module = importlib.import_module("manymod.cli.bench_report")
     header = tmp_path / "include/manymod/manymod.h"
     monkeypatch.setattr(module, "_output", lambda _command: f"{tmp_path}\nabc1234")
-    assert module._commit() is None
+    assert module.commit() is None
     header.parent.mkdir(parents=True)
     header.touch()
-    assert module._commit() == "abc1234"
+    assert module.commit() == "abc1234"
 
 
 @pytest.mark.parametrize("command", ["powmod", "bench"])

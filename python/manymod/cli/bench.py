@@ -3,11 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import datetime
-import json
-import platform
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +12,7 @@ from rich.table import Table
 
 import manymod
 from manymod.cli.bench_gmp import GmpLibrary
+from manymod.cli.bench_report import json_option, machine, number, versions, widths, write_json
 from manymod.cli.bench_run import INCLUDED, Case, Settings, measure
 from manymod.cli.progress import make_bar, output_console
 
@@ -25,6 +21,7 @@ __all__ = ["bench"]
 OPS = ("powmod", "powmod_sec", "mulmod")
 BITS = (256, 512, 1024, 2048, 3072, 4096)
 QUICK_BITS = (256, 1024)
+_DEFAULT = click.core.ParameterSource.DEFAULT
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> list[str]:
@@ -35,50 +32,13 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     return names
 
 
-def _widths(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[int] | None:
-    """Widths of a comma-separated list."""
-    if value is None:
-        return None
-    items = [item.strip() for item in value.split(",")]
-    if not all(item.isascii() and item.isdigit() and 8 <= int(item) <= 16384 for item in items):
-        raise click.BadParameter(f"{value!r}: widths from 8 to 16384 bits, as in 256,2048")
-    return [int(item) for item in items]
-
-
-def _commit() -> str | None:
-    """Commit of the checkout of manymod this package lies in, if it lies in one."""
-    command = ["git", "-C", str(Path(__file__).resolve().parent), "rev-parse", "--show-toplevel"]
-    with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
-        # An installed package may lie in the checkout of something else, such as a virtual environment there.
-        top, commit = _output([*command, "--short", "HEAD"]).split("\n")
-        return commit if (Path(top) / "include/manymod/manymod.h").is_file() else None
-    return None
-
-
-def _output(command: list[str]) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=5).stdout.strip()
-
-
-def _versions(gmp: GmpLibrary | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"manymod": manymod.__version__, "python": platform.python_version()}
-    with contextlib.suppress(ImportError):
-        import gmpy2  # noqa: PLC0415 (optional)
-
-        found.update(gmpy2=gmpy2.version(), gmpy2_gmp=gmpy2.mp_version())
-    if gmp is not None:
-        found.update(gmp=gmp.version.decode(), gmp_library=Path(gmp.path).name)
-    return found
-
-
 def _environment(settings: Settings) -> dict[str, Any]:
-    cpu = next(device for device in manymod.devices() if device.name == "cpu")
+    found = versions()
+    if settings.gmp is not None:
+        found.update(gmp=settings.gmp.version.decode(), gmp_library=Path(settings.gmp.path).name)
     return {
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "commit": _commit(),
-        "cpu": cpu.model,
-        "cpu_features": cpu.features,
-        "cpus": cpu.units,
-        "versions": _versions(settings.gmp),
+        **machine(),
+        "versions": found,
         "threads": settings.threads,
         "variant": settings.variant or "auto",
         "included": INCLUDED,
@@ -86,12 +46,6 @@ def _environment(settings: Settings) -> dict[str, Any]:
         "method": f"medians of {settings.repetitions} interleaved repetitions of about {settings.seconds} s; "
         "ratios are medians of the ratios within a repetition",
     }
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def _ratio(value: float | None) -> str:
@@ -121,7 +75,7 @@ def _table(report: dict[str, Any]) -> Table:
     for row in report["results"]:
         table.add_row(
             *(row["op"], str(row["bits"]), row["modulus"]),
-            *(_number(row["rates"].get(name)) for name in headings),
+            *(number(row["rates"].get(name)) for name in headings),
             *(_ratio(row["ratios"].get(name)) for name in ratios),
             *(f"{row['batch']:,}", f"{row['latency_us']:,.1f} us"),
         )
@@ -153,16 +107,11 @@ def _find_gmp(path: str | None) -> GmpLibrary | None:
         return None
 
 
-@click.command(short_help="Throughput of this machine beside gmpy2, GMP and Python.")
-@click.option(
-    "--json",
-    "json_file",
-    type=click.File("w"),
-    is_flag=False,
-    flag_value="-",
-    help="Write the report as JSON to this file, or to stdout where none is named.",
+@click.group(
+    invoke_without_command=True, short_help="Throughput of this machine beside gmpy2, GMP and Python."
 )
-@click.option("--bits", callback=_widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
+@json_option
+@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
 @click.option("--ops", callback=_names, default=",".join(OPS), show_default=True, help="Operations.")
 @click.option(
     "--threads", type=click.IntRange(0, 1024), default=0, help="Threads of the all-threads column; 0: all."
@@ -173,7 +122,9 @@ def _find_gmp(path: str | None) -> GmpLibrary | None:
     "--check/--no-check", default=True, help="Compare a sample of every timed result with Python's pow."
 )
 @click.option("--quick", is_flag=True, help="Two widths, less time for each.")
+@click.pass_context
 def bench(
+    context: click.Context,
     json_file: Any,
     bits: list[int] | None,
     ops: list[str],
@@ -183,7 +134,15 @@ def bench(
     check: bool,
     quick: bool,
 ) -> None:
-    """Measure powmod, powmod_sec and mulmod, with one modulus per item and with a shared one."""
+    """Measure powmod, powmod_sec and mulmod, with one modulus per item and with a shared one.
+
+    With a command, run that instead; each has options of its own.
+    """
+    if context.invoked_subcommand is not None:
+        given = [name for name in context.params if context.get_parameter_source(name) is not _DEFAULT]
+        if given:
+            raise click.UsageError(f"options go after {context.invoked_subcommand}, which has its own")
+        return
     settings = Settings(
         threads=threads or manymod.get_threads(),
         variant=variant,
@@ -192,8 +151,8 @@ def bench(
         check=check,
         gmp=_find_gmp(gmp_path),
     )
-    widths = bits or (QUICK_BITS if quick else BITS)
-    cases = [Case(op, width, shared) for op in ops for width in widths for shared in (False, True)]
+    chosen = bits or (QUICK_BITS if quick else BITS)
+    cases = [Case(op, width, shared) for op in ops for width in chosen for shared in (False, True)]
     report = _environment(settings)
     report["results"] = []
     try:
@@ -202,8 +161,5 @@ def bench(
                 report["results"].append(measure(case, settings))
     except (ArithmeticError, manymod.ManymodError) as error:
         raise click.ClickException(str(error)) from error
-    if json_file is not None:
-        json.dump(report, json_file, indent=2)
-        json_file.write("\n")
-    if json_file is None or getattr(json_file, "name", "") != "<stdout>":
+    if write_json(report, json_file):
         _print(report, output_console())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -13,6 +14,7 @@ from rich.table import Table
 
 import manymod
 from manymod.cli.progress import output_console
+from manymod.cli.tune_report import rows_table
 
 __all__ = ["collect", "info"]
 
@@ -34,11 +36,19 @@ def collect() -> dict[str, Any]:
         *("name", "technique", "backend", "public_ops", "secret_ops", "min_bits", "max_bits"),
         *("needs", "summary", "usable", "reason"),
     )
+    table = manymod.tuning()
     return {
         "version": manymod.__version__,
         "threads": manymod.get_threads(),
         "devices": [_fields(device, devices) for device in manymod.devices()],
         "variants": [_fields(variant, variants) for variant in manymod.variants()],
+        "tuning": {
+            "source": table.source,
+            "processor": table.processor,
+            "date": table.date,
+            "notes": list(table.notes),
+            "rows": [dataclasses.asdict(row) for row in table.rows],
+        },
     }
 
 
@@ -85,11 +95,18 @@ def _print(found: dict[str, Any], console: Console) -> None:
 
 
 @click.command(short_help="Hardware found, variants and whether they can run here.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def info(as_json: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the tuning table.")
+@click.option("--tuning", is_flag=True, help="Print the tuning table too.")
+def info(as_json: bool, tuning: bool) -> None:
     """Print the hardware found, and every variant with whether, or why not, it can run here."""
-    found = collect()
+    try:
+        found = collect()
+    except manymod.TuningError as error:
+        raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(found, indent=2))
-    else:
-        _print(found, output_console())
+        return
+    console = output_console()
+    _print(found, console)
+    if tuning:
+        console.print(rows_table(manymod.tuning()))

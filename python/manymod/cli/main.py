@@ -9,11 +9,13 @@ import click
 
 import manymod
 from manymod.cli.bench import bench
+from manymod.cli.bench_cpu import bench_cpu
 from manymod.cli.columns import MAX_DECIMAL_DIGITS
 from manymod.cli.info import info
 from manymod.cli.operations import OPERATIONS
 from manymod.cli.selftest import selftest
 from manymod.cli.table_command import table_command
+from manymod.cli.tune import tune
 
 __all__ = ["main"]
 
@@ -28,5 +30,6 @@ def main() -> None:
 
 for operation in OPERATIONS.values():
     main.add_command(table_command(operation))
-for command in (info, selftest, bench):
+bench.add_command(bench_cpu)
+for command in (info, selftest, bench, tune):
     main.add_command(command)

@@ -70,4 +70,10 @@ inline bool offers(const mm_variant_info& variant, mm_op op, mm_timing timing) {
   return ((set >> op) & 1u) != 0;
 }
 
+/// Whether a plan with these options may force the variant.
+inline bool serves(const mm_variant_info& variant, const mm_plan_options& options) {
+  return offers(variant, options.op, options.timing) && variant.min_bits <= options.modulus_bits &&
+         options.modulus_bits <= variant.max_bits;
+}
+
 }  // namespace manymod::testing

@@ -127,6 +127,12 @@ TEST(Bucketing, AlikeSecretOrSharedExponentsKeepTheOrder) {
   EXPECT_EQ(items_of(bucket_each(one.job, 64).buckets[0]), (std::vector<std::size_t>{0, 1, 2}));
 }
 
+std::vector<BucketCost> costs_of(std::unique_ptr<RecordingEngine> engine, const Job& job,
+                                 std::span<const Bucket> buckets) {
+  const std::vector<Job> jobs{job};
+  return bucket_costs(only(std::move(engine)), jobs, buckets);
+}
+
 // Every item in exactly one chunk, whatever the shape.
 void expect_partition(const BucketedBatch& batch, const std::vector<Chunk>& chunks) {
   std::vector<std::size_t> reached(batch.buckets.size(), 0);
@@ -141,9 +147,9 @@ void expect_partition(const BucketedBatch& batch, const std::vector<Chunk>& chun
 TEST(Chunking, ManyChunksPerThreadWithSmallOnesLast) {
   Batch batch(std::vector<std::size_t>(1000, 2));
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
-  RecordingEngine engine;
-  engine.cost_ns_per_limb = 1e5;
-  const auto costs = bucket_costs(engine, batch.job, buckets.buckets);
+  auto engine = std::make_unique<RecordingEngine>();
+  engine->cost_ns_per_limb = 1e5;
+  const auto costs = costs_of(std::move(engine), batch.job, buckets.buckets);
   for (const unsigned threads : {1u, 2u, 8u}) {
     const std::vector<Chunk> chunks = cut_chunks(buckets.buckets, costs, threads);
     expect_partition(buckets, chunks);
@@ -155,11 +161,11 @@ TEST(Chunking, ManyChunksPerThreadWithSmallOnesLast) {
 TEST(Chunking, GranulesStayTogether) {
   Batch batch(std::vector<std::size_t>(1003, 2));
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
-  RecordingEngine engine;
-  engine.cost_ns_per_limb = 1e5;
-  engine.granularity = 8;
+  auto engine = std::make_unique<RecordingEngine>();
+  engine->cost_ns_per_limb = 1e5;
+  engine->granularity = 8;
   const std::vector<Chunk> chunks =
-      cut_chunks(buckets.buckets, bucket_costs(engine, batch.job, buckets.buckets), 2);
+      cut_chunks(buckets.buckets, costs_of(std::move(engine), batch.job, buckets.buckets), 2);
   expect_partition(buckets, chunks);
   for (const Chunk& chunk : chunks) EXPECT_EQ(chunk.begin % 8, 0u);
 }
@@ -167,10 +173,10 @@ TEST(Chunking, GranulesStayTogether) {
 TEST(Chunking, FewCostlyItemsGetAChunkEach) {
   Batch batch({2, 2, 9, 2});
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
-  RecordingEngine engine;
-  engine.cost_ns_per_limb = 1e9;
+  auto engine = std::make_unique<RecordingEngine>();
+  engine->cost_ns_per_limb = 1e9;
   const std::vector<Chunk> chunks =
-      cut_chunks(buckets.buckets, bucket_costs(engine, batch.job, buckets.buckets), 2);
+      cut_chunks(buckets.buckets, costs_of(std::move(engine), batch.job, buckets.buckets), 2);
   EXPECT_EQ(chunks.size(), 4u);
   EXPECT_EQ(buckets.buckets[chunks[0].bucket].limbs, 9u);  // the costly one first
 }
@@ -181,10 +187,10 @@ TEST(Chunking, LongExponentsAreSpreadOverThreads) {
   for (std::size_t i = 0; i < 1000; i += 10) lengths[i] = 4096;
   Batch batch(std::vector<std::size_t>(1000, 2), lengths);
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
-  RecordingEngine engine;
-  engine.cost_ns_per_limb = 1e6;
+  auto engine = std::make_unique<RecordingEngine>();
+  engine->cost_ns_per_limb = 1e6;
   const std::vector<Chunk> chunks =
-      cut_chunks(buckets.buckets, bucket_costs(engine, batch.job, buckets.buckets), 2);
+      cut_chunks(buckets.buckets, costs_of(std::move(engine), batch.job, buckets.buckets), 2);
   expect_partition(buckets, chunks);
   EXPECT_LE(chunks[0].end, 15u);
 }
@@ -192,9 +198,10 @@ TEST(Chunking, LongExponentsAreSpreadOverThreads) {
 TEST(Chunking, FreeItemsStillMakeChunks) {
   Batch batch(std::vector<std::size_t>(50, 2));
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
-  RecordingEngine engine;
-  engine.cost_ns_per_limb = 0;
-  expect_partition(buckets, cut_chunks(buckets.buckets, bucket_costs(engine, batch.job, buckets.buckets), 2));
+  auto engine = std::make_unique<RecordingEngine>();
+  engine->cost_ns_per_limb = 0;
+  expect_partition(buckets,
+                   cut_chunks(buckets.buckets, costs_of(std::move(engine), batch.job, buckets.buckets), 2));
 }
 
 }  // namespace

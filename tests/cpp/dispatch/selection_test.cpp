@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "dispatch/status_error.hpp"
 
 namespace manymod::testing {
@@ -44,9 +46,33 @@ class SelectionTest : public ::testing::Test {
   }
 
   [[nodiscard]] std::string choice() const {
-    const Selection selection = select_variant(request_, {variants_, devices_, tuning_});
-    EXPECT_EQ(hardware_obstacle(*selection.variant, *selection.device), "");
-    return selection.variant->name + "@" + selection.device->name;
+    const Selection selection = select_variants(request_, {variants_, devices_, tuning_});
+    EXPECT_EQ(hardware_obstacle(*selection.choices.front().variant, *selection.device), "");
+    return selection.choices.front().variant->name + "@" + selection.device->name;
+  }
+
+  // "name:min_items" of each choice; "name:*" for one that only serves what the others do not accept.
+  [[nodiscard]] std::string choices() const {
+    std::string text;
+    for (const Choice& choice : select_variants(request_, {variants_, devices_, tuning_}).choices) {
+      if (!text.empty()) text += ' ';
+      text += choice.variant->name + ":" +
+              (choice.min_items == kFallbackOnly ? "*" : std::to_string(choice.min_items));
+    }
+    return text;
+  }
+
+  // Vectors of 8 and of 4 lanes that take odd moduli only.
+  void add_lanes() {
+    for (const auto& [name, lanes, priority] : {std::tuple{"toy.v8", 8u, 40}, std::tuple{"toy.v4", 4u, 30}}) {
+      variants_.push_back(variant(name, Backend::cpu, 0, priority));
+      variants_.back().instances = lanes;
+      variants_.back().accepts_every_item = false;
+    }
+  }
+
+  void tune(std::size_t min_items, const char* name) {
+    tuning_.push_back({Operation::powmod, TimingClass::public_, 1, 16384, min_items, name, "measured"});
   }
 
   // Status and message of a request that fails.
@@ -80,8 +106,8 @@ TEST_F(SelectionTest, PriorityDecidesAmongTheUsable) {
 }
 
 TEST_F(SelectionTest, TuningBeatsPriorityWhereItSpeaks) {
-  tuning_.push_back({Operation::powmod, TimingClass::public_, 1, 1024, "toy.plain", "measured"});
-  tuning_.push_back({Operation::powmod, TimingClass::public_, 1, 16384, "toy.cuda", "measured"});
+  tuning_.push_back({Operation::powmod, TimingClass::public_, 1, 1024, 1, "toy.plain", "measured"});
+  tuning_.push_back({Operation::powmod, TimingClass::public_, 1, 16384, 1, "toy.cuda", "measured"});
   EXPECT_EQ(choice(), "toy.fast@cpu");
   request_.modulus_bits = 1024;
   EXPECT_EQ(choice(), "toy.plain@cpu");
@@ -92,13 +118,70 @@ TEST_F(SelectionTest, TuningBeatsPriorityWhereItSpeaks) {
 TEST_F(SelectionTest, SecretIsNeverGivenToAPublicVariant) {
   request_.timing = TimingClass::secret;
   EXPECT_EQ(choice(), "toy.plain@cpu");
-  tuning_.push_back({Operation::powmod, TimingClass::secret, 1, 16384, "toy.fast", "wrong row"});
+  tuning_.push_back({Operation::powmod, TimingClass::secret, 1, 16384, 1, "toy.fast", "wrong row"});
   EXPECT_EQ(choice(), "toy.plain@cpu");
   request_.forced = "toy.fast";
   expect_failure(MM_ERR_UNUSABLE_VARIANT, {"'toy.fast'", "timing class secret", "toy.plain"});
   request_.forced.reset();
   request_.op = Operation::mulmod;
   expect_failure(MM_ERR_UNUSABLE_VARIANT, {"no variant", "mulmod", "secret"});
+}
+
+TEST_F(SelectionTest, RowsMakeAListByNumberOfItems) {
+  add_lanes();
+  tune(2, "toy.v8");
+  tune(3, "toy.v4");  // never first: toy.v8 takes 2 and more
+  tune(1, "toy.fast");
+  tune(1, "toy.plain");
+  EXPECT_EQ(choices(), "toy.v8:2 toy.fast:1");
+  variants_.erase(variants_.begin() + 3);  // a machine without toy.v8
+  EXPECT_EQ(choices(), "toy.v4:3 toy.fast:1");
+}
+
+TEST_F(SelectionTest, TheListEndsWithOneForSingleItems) {
+  add_lanes();
+  tune(5, "toy.v8");
+  EXPECT_EQ(choices(), "toy.v8:5 toy.fast:1");
+  devices_[0].cpu_features = 0;
+  EXPECT_EQ(choices(), "toy.v8:5 toy.plain:1");
+  tune(1, "toy.v4");
+  EXPECT_EQ(choices(), "toy.v8:5 toy.v4:1 toy.plain:*");
+}
+
+TEST_F(SelectionTest, TheFallbackIsTheTuningTablesWhereItNamesOne) {
+  add_lanes();
+  tune(1, "toy.v8");
+  tune(1, "toy.plain");
+  EXPECT_EQ(choices(), "toy.v8:1 toy.plain:*");
+}
+
+TEST_F(SelectionTest, UnmeasuredVectorsAreForBatchesThatFillHalfOfThem) {
+  add_lanes();
+  EXPECT_EQ(choices(), "toy.v8:4 toy.v4:2 toy.fast:1");
+}
+
+TEST_F(SelectionTest, WhereNothingElseRunsVectorsTakeSingleItems) {
+  add_lanes();
+  variants_.erase(variants_.begin(), variants_.begin() + 3);
+  EXPECT_EQ(choices(), "toy.v8:4 toy.v4:1");
+}
+
+TEST_F(SelectionTest, AForcedVectorHasAFallback) {
+  add_lanes();
+  tune(1, "toy.plain");
+  request_.forced = "toy.v8";
+  EXPECT_EQ(choices(), "toy.v8:1 toy.plain:*");
+  request_.forced = "toy.fast";
+  EXPECT_EQ(choices(), "toy.fast:1");
+}
+
+TEST_F(SelectionTest, AllChoicesAreOnOneDevice) {
+  add_lanes();
+  add_gpu("cuda:0", 90);
+  tune(100, "toy.cuda");
+  tune(2, "toy.v8");
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0");
+  EXPECT_EQ(choices(), "toy.cuda:100 toy.cuda:1");
 }
 
 TEST_F(SelectionTest, ForcedVariants) {
@@ -154,10 +237,12 @@ TEST_F(SelectionTest, ObstaclesForPeople) {
   EXPECT_EQ(hardware_needs(variants_[0]), "");
 }
 
-TEST(Tuning, RowsNameVariantsThatOfferTheOperation) {
+TEST(ShippedTuning, RowsNameVariantsThatOfferTheOperation) {
   std::size_t known = 0;
-  for (const TuningRow& row : tuning_table()) {
+  for (const TuningRow& row : shipped_tuning().rows) {
     EXPECT_LE(row.min_bits, row.max_bits);
+    EXPECT_GE(row.min_items, 1u);
+    EXPECT_LE(row.min_items, kMaxMinItems);
     EXPECT_FALSE(row.evidence.empty());
     for (const Variant& v : registry()) {
       if (v.name != row.variant) continue;  // variants of other processors are not in this build
@@ -167,8 +252,40 @@ TEST(Tuning, RowsNameVariantsThatOfferTheOperation) {
     }
   }
 #if MANYMOD_X86_64
-  EXPECT_EQ(known, tuning_table().size());
+  EXPECT_EQ(known, shipped_tuning().rows.size());
 #endif
+}
+
+// What the dispatcher leans on: someone takes even moduli and negative exponents, on any processor.
+TEST(Registry, SomeoneAcceptsEveryItem) {
+  for (std::size_t number = 0; number < kOperationCount; ++number) {
+    const auto op = static_cast<Operation>(number);
+    for (const TimingClass timing : {TimingClass::public_, TimingClass::secret}) {
+      bool offered = false;
+      bool general = false;
+      for (const Variant& v : registry()) {
+        if (!offers(v, op, timing)) continue;
+        offered = true;
+        general |= v.accepts_every_item && v.cpu_features == 0 && v.max_bits == kMaxModulusBits;
+      }
+      EXPECT_EQ(offered, general) << operation_name(op);
+    }
+  }
+}
+
+// Variants say truly whether they accept everything.
+TEST(Registry, AcceptanceIsAsDeclared) {
+  const Limb modulus = 12;
+  const Limb exponent = 3;
+  const std::uint8_t negative = 1;
+  Job job;
+  job.op = Operation::powmod;
+  job.modulus = {&modulus, 1, 1, 1, nullptr};
+  job.y = {&exponent, 1, 1, 1, &negative};
+  for (const Variant& v : registry()) {
+    if (!hardware_obstacle(v, devices()).empty() || !offers(v, job.op, job.timing)) continue;
+    EXPECT_EQ(v.make_engine()->accepts(job, 0), v.accepts_every_item) << v.name;
+  }
 }
 
 TEST(Registry, NamesAreUnique) {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// This library itself, through its C ABI: powers of class secret, and both halves of an RSA private operation
+// by the Chinese remainder theorem (their recombination apart).
+#include "manymod/manymod.h"
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+
+#include "operands.hpp"
+
+namespace peers {
+namespace {
+
+struct PlanDeleter {
+  void operator()(mm_plan* plan) const { mm_plan_destroy(plan); }
+};
+
+void require(mm_status status) {
+  if (status != MM_OK) throw std::runtime_error(std::string("manymod: ") + mm_last_error());
+}
+
+/// A batch of powers on one thread; all items lie one after the other.
+class Powers {
+ public:
+  Powers(unsigned bits, std::size_t items, std::size_t base_words)
+      : words_(bits / 64), items_(items), base_words_(base_words) {
+    mm_plan_options options{};
+    options.struct_size = sizeof options;
+    options.op = MM_OP_POWMOD;
+    options.timing = MM_TIMING_SECRET;
+    options.modulus_kind = MM_MODULUS_EACH;
+    options.modulus_bits = bits;
+    options.device = "cpu";
+    options.threads = 1;
+    mm_plan* plan = nullptr;
+    require(mm_plan_create(&options, &plan));
+    plan_.reset(plan);
+    result_.resize(items * words_);
+  }
+
+  void add(const Words& base, const Words& exponent, const Words& modulus) {
+    base_.insert(base_.end(), base.begin(), base.end());
+    exponent_.insert(exponent_.end(), exponent.begin(), exponent.end());
+    modulus_.insert(modulus_.end(), modulus.begin(), modulus.end());
+  }
+
+  void run() {
+    mm_call call{};
+    call.struct_size = sizeof call;
+    call.count = items_;
+    call.x = {base_.data(), items_, base_words_, base_words_, nullptr};
+    call.y = {exponent_.data(), items_, words_, words_, nullptr};
+    call.modulus = {modulus_.data(), items_, words_, words_, nullptr};
+    call.result = {result_.data(), items_, words_, words_, nullptr};
+    require(mm_plan_run(plan_.get(), &call));
+  }
+
+  [[nodiscard]] std::string variant() const { return mm_plan_variant_for(plan_.get(), items_); }
+
+  [[nodiscard]] std::vector<Words> answers() const {
+    std::vector<Words> all;
+    for (auto at = result_.begin(); at != result_.end();) {
+      const auto end = at + static_cast<std::ptrdiff_t>(words_);
+      all.emplace_back(at, end);
+      at = end;
+    }
+    return all;
+  }
+
+ private:
+  std::size_t words_, items_, base_words_;
+  std::unique_ptr<mm_plan, PlanDeleter> plan_;
+  Words base_, exponent_, modulus_, result_;
+};
+
+Case make_case(const std::shared_ptr<Powers>& powers, const std::string& name, unsigned bits,
+               std::size_t items) {
+  return {"manymod", name, bits, items, [powers] { powers->run(); }, [powers] { return powers->answers(); }};
+}
+
+}  // namespace
+
+std::string manymod_version() { return mm_version(); }
+
+std::vector<Case> manymod_cases(const Operands& operands) {
+  std::vector<Case> cases;
+  for (const std::size_t count : {1, 8, 64}) {
+    if (operands.powers.size() < count) continue;
+    auto powers = std::make_shared<Powers>(operands.bits, count, operands.bits / 64);
+    std::for_each_n(operands.powers.begin(), count,
+                    [&](const Power& item) { powers->add(item.base, item.exponent, item.modulus); });
+    cases.push_back(make_case(powers, "powmod, batch " + std::to_string(count), operands.bits, count));
+    cases.back().variant = powers->variant();
+  }
+  if (!operands.rsa.empty()) {
+    const std::size_t count = operands.rsa.size();
+    auto halves = std::make_shared<Powers>(operands.bits / 2, 2 * count, operands.bits / 64);
+    for (const Rsa& item : operands.rsa) {
+      halves->add(item.input, item.dp, item.p);
+      halves->add(item.input, item.dq, item.q);
+    }
+    cases.push_back(make_case(halves, "RSA halves, batch " + std::to_string(count), operands.bits, count));
+    cases.back().variant = halves->variant();
+  }
+  return cases;
+}
+
+}  // namespace peers

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is measured, and what every peer offers to be measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace peers {
+
+/// A number of a fixed width, least significant word first.
+using Words = std::vector<std::uint64_t>;
+
+/// base^exponent mod modulus: an odd modulus and an exponent of full length, 0 <= base < modulus.
+struct Power {
+  Words base, exponent, modulus;
+};
+
+/// An RSA private operation, input^d mod pq; dp, dq, qinv: d mod p-1, d mod q-1, 1/q mod p, half as wide.
+struct Rsa {
+  Words input, n, e, d, p, q, dp, dq, qinv;
+};
+
+/// All operands of one width.
+struct Operands {
+  unsigned bits = 0;
+  std::vector<Power> powers;
+  std::vector<Rsa> rsa;
+};
+
+/// One operation of one peer. `run` computes `items` items; `answers` gives the results of the last run,
+/// those of the first items of the operands, in order.
+struct Case {
+  std::string peer, operation;
+  unsigned bits = 0;
+  std::size_t items = 0;
+  std::function<void()> run;
+  std::function<std::vector<Words>()> answers;
+  std::string variant = {};  ///< manymod's choice
+};
+
+/// Reads lines "power BITS BASE EXPONENT MODULUS" and "rsa BITS INPUT N E D P Q DP DQ QINV", numbers in
+/// hexadecimal; widths in the order of their first appearance. Throws std::invalid_argument.
+std::vector<Operands> read_operands(std::istream& input);
+
+std::string to_hex(const Words& words);
+
+std::vector<unsigned char> to_bytes(const Words& words);  ///< big-endian
+Words from_bytes(const std::vector<unsigned char>& bytes);
+
+// The version of a peer, and the cases it offers for some operands; in the file of its name.
+std::string crypto_mb_version();
+std::vector<Case> crypto_mb_cases(const Operands& operands);
+std::string openssl_version();
+std::vector<Case> openssl_cases(const Operands& operands);
+std::string gmp_version_text();
+std::vector<Case> gmp_cases(const Operands& operands);
+std::string manymod_version();
+std::vector<Case> manymod_cases(const Operands& operands);
+
+}  // namespace peers

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/cpp/msan: the vector techniques under MemorySanitizer, which tells what depends on secrets on processors
+# whose instructions valgrind does not know. That takes Clang 19 or newer, whatever compiles the rest.
+
+set(manymod_msan_flags -fsanitize=memory -fno-sanitize-memory-param-retval)
+
+find_program(MANYMOD_MSAN_CXX NAMES clang++-22 clang++-21 clang++-20 clang++-19 clang++)
+set(manymod_msan_usable FALSE)
+if(MANYMOD_MSAN_CXX)
+  set(manymod_msan_probe "${CMAKE_CURRENT_BINARY_DIR}/msan/probe.cpp")
+  file(WRITE "${manymod_msan_probe}" "static_assert(__clang_major__ >= 19);\nint main() {}\n")
+  execute_process(COMMAND "${MANYMOD_MSAN_CXX}" ${manymod_msan_flags} "${manymod_msan_probe}" -o "${manymod_msan_probe}.out"
+                  RESULT_VARIABLE manymod_msan_outcome OUTPUT_QUIET ERROR_QUIET)
+  if(manymod_msan_outcome EQUAL 0)
+    set(manymod_msan_usable TRUE)
+  endif()
+endif()
+
+if(NOT manymod_msan_usable)
+  add_test(NAME msan_secret_lanes
+           COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/MsanMissing.cmake")
+  set_tests_properties(msan_secret_lanes PROPERTIES LABELS msan SKIP_REGULAR_EXPRESSION "skipped:")
+  return()
+endif()
+
+# The program, and what of the library it runs.
+file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
+     "tests/cpp/msan/*.cpp" "src/modmul/lanes/*.cpp" "src/modexp/*.cpp" "src/modmul/dpf52/bounds.cpp"
+     "src/modmul/*/*.avx2.cpp" "src/modmul/*/*.avx512f.cpp" "src/modmul/*/*.avx512ifma.cpp")
+set(manymod_msan_objects "")
+foreach(source IN LISTS manymod_msan_sources)
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/msan/${source}.o")
+  get_filename_component(directory "${object}" DIRECTORY)
+  file(MAKE_DIRECTORY "${directory}")
+  set(flags -O1)
+  foreach(suffix IN LISTS manymod_isa_suffixes)
+    if(source MATCHES "\\.${suffix}\\.cpp$")
+      set(flags -O1 ${manymod_isa_flags_${suffix}})
+    endif()
+  endforeach()
+  # Unrolled tenfold, these would take longer to optimise than to run.
+  if(source MATCHES "\\.avx512ifma\\.cpp$")
+    list(APPEND flags -O0)
+  endif()
+  add_custom_command(
+    OUTPUT "${object}"
+    COMMAND "${MANYMOD_MSAN_CXX}" -std=c++20 -g1 ${manymod_msan_flags} ${flags} -DMANYMOD_X86_64=1
+            "-I${CMAKE_CURRENT_SOURCE_DIR}/src" "-I${CMAKE_CURRENT_SOURCE_DIR}/include"
+            -MD -MF "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
+    DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+    DEPFILE "${object}.d"
+    COMMENT "MemorySanitizer: ${source}"
+    VERBATIM)
+  list(APPEND manymod_msan_objects "${object}")
+endforeach()
+set(manymod_msan_program "${CMAKE_CURRENT_BINARY_DIR}/msan/secret_lanes")
+add_custom_command(
+  OUTPUT "${manymod_msan_program}"
+  COMMAND "${MANYMOD_MSAN_CXX}" ${manymod_msan_flags} ${manymod_msan_objects} -o "${manymod_msan_program}"
+  DEPENDS ${manymod_msan_objects}
+  VERBATIM)
+add_custom_target(manymod_msan ALL DEPENDS "${manymod_msan_program}")
+
+add_test(NAME msan_secret_lanes COMMAND "${manymod_msan_program}")
+# The check must find what it looks for.
+foreach(plant IN ITEMS branch address)
+  add_test(NAME msan_finds_secret_${plant} COMMAND "${manymod_msan_program}" ${plant})
+  set_tests_properties(msan_finds_secret_${plant} PROPERTIES
+    PASS_REGULAR_EXPRESSION "MemorySanitizer: use-of-uninitialized-value")
+endforeach()
+set_tests_properties(msan_secret_lanes msan_finds_secret_branch msan_finds_secret_address
+                     PROPERTIES LABELS msan TIMEOUT 300)

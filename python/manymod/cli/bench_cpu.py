@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod bench cpu`: every CPU variant of this machine against the limit of its multiplier."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import manymod
+from manymod import _core
+from manymod.cli.bench_cpu_run import AUTO, Case, LimitMeter, Settings, measure
+from manymod.cli.bench_report import json_option, machine, number, versions, widths, write_json
+from manymod.cli.progress import make_bar, output_console
+
+__all__ = ["bench_cpu"]
+
+POWER_BITS = (512, 1024, 1536, 2048, 3072, 4096)
+POWER_BATCHES = (1, 8, 64)
+#: Long enough a call that waking the threads does not count.
+THREADS_BATCH = 512
+MULMOD_BITS = (256, 384, 512)
+#: Operands, moduli and results of 512 bits take 1 MiB: half of a common L2 cache.
+MULMOD_BATCH = 4096
+QUICK_POWER_BITS = (512, 1024)
+QUICK_MULMOD_BITS = (256,)
+
+LIMIT_TEXT = (
+    "limit: vpmadd52 alone, at the rate measured in the same repetition; L = ceil(bits / 52) digits, "
+    "product 2L^2, square L(L+1), reduction 2L^2+L, best window of 4 to 6 bits, 8 instances a vector; "
+    "a mulmod is two Montgomery multiplications; with threads, times their number"
+)
+
+
+def _cases(bits: list[int] | None, threads: int, quick: bool) -> list[Case]:
+    power_bits = bits or (QUICK_POWER_BITS if quick else POWER_BITS)
+    mulmod_bits = bits or (QUICK_MULMOD_BITS if quick else MULMOD_BITS)
+    kinds = (False, True)
+    cases = [
+        Case("powmod", width, shared, batch)
+        for width in power_bits
+        for shared in kinds
+        for batch in POWER_BATCHES
+    ]
+    if threads > 1:
+        cases += [Case("powmod", width, False, _threads_batch(width), threads) for width in power_bits]
+    return cases + [Case("mulmod", width, shared, MULMOD_BATCH) for width in mulmod_bits for shared in kinds]
+
+
+def _threads_batch(bits: int) -> int:
+    return THREADS_BATCH if bits < 2048 else THREADS_BATCH // 4
+
+
+def _instructions(settings: Settings) -> dict[str, dict[str, float] | None]:
+    """Median and best rate of each instruction, None where this CPU lacks it."""
+    found: dict[str, dict[str, float] | None] = {}
+    for name in _core.instruction_names():
+        measured = [_core.instruction_rate(name, settings.seconds) for _ in range(settings.repetitions)]
+        rates = [rate for rate in measured if rate is not None]
+        found[name] = {"median": statistics.median(rates), "best": max(rates)} if rates else None
+    return found
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} %"
+
+
+def _table(results: list[dict[str, Any]]) -> Table:
+    table = Table(title="items a second, threads as said", title_justify="left")
+    for heading in ("operation", "bits", "modulus", "batch", "threads", "variant"):
+        table.add_column(heading)
+    for heading in ("median", "best", "limit", "percent of limit", "a call", "threads / 1"):
+        table.add_column(heading, justify="right")
+    previous = None
+    for row in results:
+        case = tuple(row[name] for name in ("op", "bits", "modulus", "batch"))
+        if previous not in {None, case}:
+            table.add_section()
+        previous = case
+        name = f"{AUTO}: {row['runs']}" if row["variant"] == AUTO else row["variant"]
+        ratio = row.get("threads_vs_one")
+        table.add_row(
+            *map(str, case),
+            *(str(row["threads"]), name, number(row["median"]), number(row["best"]), number(row["limit"])),
+            *(
+                _percent(row["percent_of_limit"]),
+                f"{row['call_us']:,.1f} us",
+                f"{ratio:.2f}x" if ratio else "",
+            ),
+        )
+    return table
+
+
+def _print(report: dict[str, Any], console: Console) -> None:
+    console.print(f"{report['cpu']}; manymod {manymod.__version__}; commit {report['commit'] or 'unknown'}")
+    rates = Table("instruction", "median G/s", "best G/s", title="registers alone", title_justify="left")
+    for name, rate in report["instructions"].items():
+        known = (f"{rate['median'] / 1e9:.2f}", f"{rate['best'] / 1e9:.2f}") if rate else ("none", "")
+        rates.add_row(name, *known)
+    console.print(rates)
+    console.print(_table(report["results"]))
+    console.print(f"{report['limit']}.")
+    console.print(f"{report['method']}.")
+
+
+@click.command("cpu", short_help="Every CPU variant against the multiplier's limit.")
+@json_option
+@click.option("--bits", callback=widths, help="Widths of both operations. [default: 512 to 4096, 256 to 512]")
+@click.option("--variant", "variants", multiple=True, help="This variant only, or `auto`; may be repeated.")
+@click.option(
+    "--threads", type=click.IntRange(0, 1024), default=0, help="Threads to set against one; 0: all."
+)
+@click.option("--quick", is_flag=True, help="Fewer widths, less time for each.")
+def bench_cpu(
+    json_file: Any, bits: list[int] | None, variants: tuple[str, ...], threads: int, quick: bool
+) -> None:
+    """Measure modular powers (secret exponents of full length) and products, all variants in turn.
+
+    Each variant that can run here, and the dispatcher's own choice, with one modulus per item and with a
+    shared one, for a batch of 1, 8 and 64 on one thread, and for a larger one on several. A sample of the
+    answers is compared with Python's pow.
+    """
+    known = {AUTO, *(variant.name for variant in manymod.variants())}
+    if unknown := [name for name in variants if name not in known]:
+        raise click.UsageError(f"--variant {unknown[0]}: not one of {', '.join(sorted(known))}")
+    settings = Settings(
+        variants=variants or None, seconds=0.005 if quick else 0.05, repetitions=3 if quick else 7
+    )
+    threads = threads or manymod.get_threads()
+    meter = LimitMeter(settings.seconds / 4)
+    results: list[dict[str, Any]] = []
+    report = {
+        **machine(),
+        "bench": "cpu",
+        "versions": versions(),
+        "threads": threads,
+        "limit": LIMIT_TEXT,
+        "method": f"medians of {settings.repetitions} repetitions of about {settings.seconds} s, all "
+        "variants in turn in each; percent of limit and threads / 1 are medians of the ratios within a "
+        "repetition; processor time, but wall time where several threads are set against one; a call takes "
+        "and gives limb arrays; a repetition in which another process slowed the multiplier down (vpmadd52 a "
+        f"cycle below {LimitMeter.QUIET:.0%} of the best so far) is made again, at most "
+        f"{settings.repetitions} in a case",
+        "instructions": _instructions(settings),
+        "results": results,
+    }
+    try:
+        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
+            for case in bar.track(_cases(bits, threads, quick), description="measuring"):
+                results.extend(measure(case, settings, meter))
+    except (ArithmeticError, manymod.ManymodError) as error:
+        raise click.ClickException(str(error)) from error
+    if not results:
+        raise click.ClickException("no variant asked for can run any of these cases; see `manymod info`")
+    if write_json(report, json_file):
+        _print(report, output_console())

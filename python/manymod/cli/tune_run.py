@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time per item of every usable variant, for small and large numbers of items."""
+
+from __future__ import annotations
+
+import functools
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import manymod
+from manymod import _core
+from manymod.plan import OPERATIONS
+
+__all__ = ["AUTO", "OPS", "Case", "Settings", "Times", "cases", "measure"]
+
+#: Operations that are tuned, with whether one item is so short that large batches need a measurement too.
+OPS = {"powmod": False, "mulmod": True, "sqrmod": True}
+#: Stands for the library's own choice where a variant's name is expected.
+AUTO = "auto"
+#: Numbers of items of the first round, after which variants that are far behind at all of them are dropped.
+FIRST_ROUND = (1, 2, 4, 8, 16, 1024)
+#: How far behind that is.
+FAR_BEHIND = 1.6
+
+#: Nanoseconds an item, by variant and number of items.
+Times = Mapping[str, Mapping[int, float]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operation in a timing class at a width."""
+
+    op: str
+    secret: bool
+    bits: int
+
+    @property
+    def timing(self) -> str:
+        """Name of the timing class."""
+        return "secret" if self.secret else "public"
+
+    def variants(self) -> list[manymod.Variant]:
+        """Those that can run it here."""
+        return [
+            variant
+            for variant in manymod.variants()
+            if variant.usable
+            and self.op in (variant.secret_ops if self.secret else variant.public_ops)
+            and variant.min_bits <= self.bits <= variant.max_bits
+        ]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to measure: `seconds` a sample at least, exponents of at most `exponent_bits`."""
+
+    seconds: float
+    repetitions: int
+    exponent_bits: int
+    every_count: bool
+    seed: int = 1
+
+    def counts(self, case: Case, lanes: int) -> list[int]:
+        """Numbers of items to measure: up to a full vector, then two of them, and large batches."""
+        small = range(1, lanes + 1) if self.every_count else (n for n in FIRST_ROUND if n <= lanes)
+        large = [16, 1024] if OPS[case.op] else [16]
+        return sorted({1, *small, *large})
+
+
+def cases(ops: Iterable[str], widths: Sequence[int]) -> list[Case]:
+    """Every case that some variant can run, narrow ones first."""
+    every = (Case(op, secret, bits) for op in ops for secret in (False, True) for bits in sorted(set(widths)))
+    return [case for case in every if case.variants()]
+
+
+def _operands(case: Case, settings: Settings, count: int) -> tuple[Any, ...]:
+    """Arguments of `_core.Plan.run`: odd moduli of full length, bases below them, room for the results."""
+    source = random.Random(settings.seed)  # noqa: S311 (operands to time, no keys)
+    top = 1 << (case.bits - 1)
+    moduli = [source.getrandbits(case.bits) | top | 1 for _ in range(count)]
+    columns = [[source.randrange(n) for n in moduli]]
+    if case.op == "mulmod":
+        columns.append([source.randrange(n) for n in moduli])
+    elif case.op == "powmod":
+        length = min(case.bits, settings.exponent_bits)
+        columns.append([source.getrandbits(length) | 1 << (length - 1) for _ in range(count)])
+    x, *y, n = (manymod.IntArray.from_ints(column).limbs for column in (*columns, moduli))
+    status = np.zeros(count, dtype=np.uint8)
+    operands = (x, None, y[0] if y else None, None, n, None, np.zeros_like(n), None)
+    return (count, 0, *operands, status, None, 0, count)
+
+
+def _plan(case: Case, variant: str) -> _core.Plan:
+    # The extension's own plan: a call of manymod.Plan spends more on Python than on a short operation.
+    name = None if variant == AUTO else variant
+    return _core.Plan(OPERATIONS[case.op], int(case.secret), 0, case.bits, "auto", name, 1)
+
+
+def _seconds(call: Callable[[], Any], at_least: float) -> float:
+    """Seconds of one call, from as many as take `at_least` together."""
+    start = time.perf_counter()
+    calls = 0
+    while True:
+        call()
+        calls += 1
+        elapsed = time.perf_counter() - start
+        if elapsed >= at_least:
+            return elapsed / calls
+
+
+class _Meter:
+    """Samples of one case: nanoseconds an item by variant and number of items."""
+
+    def __init__(self, case: Case, settings: Settings, names: Sequence[str]) -> None:
+        self._case = case
+        self._settings = settings
+        self._plans = {name: _plan(case, name) for name in names}
+        self._samples: dict[str, dict[int, list[float]]] = {name: {} for name in names}
+
+    def round(self, names: Sequence[str], counts: Sequence[int], repetitions: int) -> None:
+        """All variants in turn at each number of items, over and over: what disturbs one disturbs all."""
+        batches = {count: _operands(self._case, self._settings, count) for count in counts}
+        for _ in range(repetitions):
+            for count, operands in batches.items():
+                for name in names:
+                    call = functools.partial(self._plans[name].run, *operands)
+                    taken = _seconds(call, self._settings.seconds)
+                    self._samples[name].setdefault(count, []).append(taken / count * 1e9)
+
+    def times(self) -> dict[str, dict[int, float]]:
+        """Medians so far."""
+        return {
+            name: {count: statistics.median(samples) for count, samples in sorted(by_count.items())}
+            for name, by_count in self._samples.items()
+        }
+
+
+def _hopeful(times: Times) -> list[str]:
+    """Variants that are not far behind the best at every number of items, and the two best for large ones."""
+    counts = next(iter(times.values()))
+    best = {count: min(by_count[count] for by_count in times.values()) for count in counts}
+    leaders = sorted(times, key=lambda name: times[name][max(counts)])[:2]
+    return [
+        name
+        for name, by_count in times.items()
+        if name in leaders or any(by_count[count] <= FAR_BEHIND * best[count] for count in counts)
+    ]
+
+
+def measure(case: Case, settings: Settings, extra: Sequence[str] = ()) -> Times:
+    """Medians of every variant that is not far behind, and of `extra` ones (AUTO), at one set of numbers."""
+    variants = case.variants()
+    names = [variant.name for variant in variants]
+    counts = settings.counts(case, max(variant.instances for variant in variants))
+    first = [count for count in counts if count in FIRST_ROUND]
+    meter = _Meter(case, settings, [*names, *extra])
+    meter.round([*names, *extra], first, 1)
+    kept = [*_hopeful({name: meter.times()[name] for name in names}), *extra]
+    meter.round(kept, [count for count in counts if count not in first], settings.repetitions)
+    meter.round(kept, first, settings.repetitions - 1)
+    times = meter.times()
+    return {name: times[name] for name in kept}

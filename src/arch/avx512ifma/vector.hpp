@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrappers on AVX-512 IFMA instructions for code whose order of instructions is its design: the compiler
+// keeps the order written, a load stays a load (as memory operands, two for each digit, they would hold the
+// multipliers up: 1.77 instead of 2 vpmadd52 a cycle), and registers are all it chooses. Under
+// MemorySanitizer, which does not follow assembly, the same names are intrinsics. For *.avx512ifma.cpp files
+// only.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "repr/canonical.hpp"
+
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#define MANYMOD_IFMA_INTRINSICS 1
+#endif
+#endif
+
+namespace manymod::avx512ifma {
+namespace {
+
+using Vector = __m512i;
+
+[[maybe_unused]] inline Vector zero() { return _mm512_setzero_si512(); }
+[[maybe_unused]] inline Vector broadcast(Limb value) {
+  return _mm512_set1_epi64(static_cast<long long>(value));
+}
+
+/// A set of lanes.
+using Lanes = __mmask8;
+/// indices[lane] - first for eight lanes, 32 bits each
+[[maybe_unused]] inline __m256i index_offsets(const std::uint32_t* indices, std::uint32_t first) {
+  return _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(indices)),
+                          _mm256_set1_epi32(static_cast<int>(first)));
+}
+[[maybe_unused]] inline Lanes equal_lanes(__m256i offsets, std::uint32_t value) {
+  return _mm256_cmpeq_epi32_mask(offsets, _mm256_set1_epi32(static_cast<int>(value)));
+}
+
+#if MANYMOD_IFMA_INTRINSICS
+
+[[maybe_unused]] inline Vector load(const Limb* p) { return _mm512_load_si512(p); }
+[[maybe_unused]] inline void store(Limb* p, Vector v) { _mm512_store_si512(p, v); }
+/// The same for some lanes. The sanitizer takes the mask of a masked store for an address.
+[[maybe_unused]] inline void store_lanes(Limb* p, Lanes lanes, Vector v) {
+  store(p, _mm512_mask_mov_epi64(load(p), lanes, v));
+}
+/// sum += the low 52 bits of a b, for the low 52 bits of a and b
+[[maybe_unused]] inline void add_low(Vector& sum, Vector a, Vector b) {
+  sum = _mm512_madd52lo_epu64(sum, a, b);
+}
+/// sum += a b div 2^52, for the low 52 bits of a and b
+[[maybe_unused]] inline void add_high(Vector& sum, Vector a, Vector b) {
+  sum = _mm512_madd52hi_epu64(sum, a, b);
+}
+[[maybe_unused]] inline Vector add(Vector a, Vector b) { return _mm512_add_epi64(a, b); }
+/// a div 2^52
+[[maybe_unused]] inline Vector carry_of(Vector a) {
+  return reinterpret_cast<Vector>(reinterpret_cast<__v8du>(a) >> 52);
+}
+/// a rotated to the left by one bit
+[[maybe_unused]] inline Vector rotate_left(Vector a) { return _mm512_rol_epi64(a, 1); }
+
+#else
+
+[[maybe_unused]] inline Vector load(const Limb* p) {
+  Vector v;
+  __asm__ __volatile__("vmovdqa64 %1, %0" : "=v"(v) : "m"(*reinterpret_cast<const Vector*>(p)));
+  return v;
+}
+[[maybe_unused]] inline void store(Limb* p, Vector v) {
+  __asm__ __volatile__("vmovdqa64 %1, %0" : "=m"(*reinterpret_cast<Vector*>(p)) : "v"(v));
+}
+/// The same for some lanes.
+[[maybe_unused]] inline void store_lanes(Limb* p, Lanes lanes, Vector v) {
+  __asm__ __volatile__("vmovdqa64 %1, %0%{%2%}" : "+m"(*reinterpret_cast<Vector*>(p)) : "v"(v), "Yk"(lanes));
+}
+/// sum += the low 52 bits of a b, for the low 52 bits of a and b
+[[maybe_unused]] inline void add_low(Vector& sum, Vector a, Vector b) {
+  __asm__ __volatile__("vpmadd52luq %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+/// sum += a b div 2^52, for the low 52 bits of a and b
+[[maybe_unused]] inline void add_high(Vector& sum, Vector a, Vector b) {
+  __asm__ __volatile__("vpmadd52huq %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+}
+[[maybe_unused]] inline Vector add(Vector a, Vector b) {
+  Vector sum;
+  __asm__ __volatile__("vpaddq %2, %1, %0" : "=v"(sum) : "v"(a), "v"(b));
+  return sum;
+}
+/// a div 2^52
+[[maybe_unused]] inline Vector carry_of(Vector a) {
+  Vector carry;
+  __asm__ __volatile__("vpsrlq $52, %1, %0" : "=v"(carry) : "v"(a));
+  return carry;
+}
+/// a rotated to the left by one bit
+[[maybe_unused]] inline Vector rotate_left(Vector a) {
+  Vector rotated;
+  __asm__ __volatile__("vprolq $1, %1, %0" : "=v"(rotated) : "v"(a));
+  return rotated;
+}
+
+#endif
+
+}  // namespace
+}  // namespace manymod::avx512ifma

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engines of one plan: which of them computes how many items, and what each has precomputed.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dispatch/engine.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod {
+
+/// As min_items: never the choice by number, only for items that the other engines do not accept.
+inline constexpr std::size_t kFallbackOnly = SIZE_MAX;
+
+struct EngineChoice {
+  std::unique_ptr<const Engine> engine;
+  std::size_t lanes = 1;      ///< items computed at a time: part of a vector costs as much as a full one
+  std::size_t min_items = 1;  ///< the choice where at least so many items are left
+  bool accepts_every_item = true;
+};
+
+/// Ordered by preference: the first choice whose min_items is not above the number of items is taken.
+class EngineSet {
+ public:
+  /// @throws std::logic_error unless some choice takes a single item
+  explicit EngineSet(std::vector<EngineChoice> choices);
+
+  [[nodiscard]] std::size_t size() const { return choices_.size(); }
+  [[nodiscard]] const EngineChoice& operator[](std::size_t index) const { return choices_[index]; }
+
+  /// Index of the choice for `items` >= 1 items.
+  [[nodiscard]] std::size_t for_items(std::size_t items) const;
+  /// Index of the first choice that accepts the item. @throws std::logic_error if none does
+  [[nodiscard]] std::size_t accepting(const Job& job, std::size_t item) const;
+  /// Whether no choice ever turns an item down.
+  [[nodiscard]] bool accepts_every_item() const { return accepts_every_item_; }
+
+ private:
+  std::vector<EngineChoice> choices_;
+  bool accepts_every_item_;
+};
+
+/// A value made by whoever needs it first. Without a lock: two threads may both make it, one of them wins,
+/// and a fork in the middle leaves nothing locked.
+template <class T>
+class PublishedOnce {
+ public:
+  PublishedOnce() = default;
+  PublishedOnce(const PublishedOnce&) = delete;
+  PublishedOnce& operator=(const PublishedOnce&) = delete;
+  ~PublishedOnce() { delete value_.load(std::memory_order_acquire); }
+
+  /// The value; where there is none yet, `make()`'s, which may be null and is then not kept.
+  template <class Make>
+  const T* get(Make&& make) const {
+    if (const T* found = value_.load(std::memory_order_acquire)) return found;
+    std::unique_ptr<const T> fresh = std::forward<Make>(make)();
+    const T* found = nullptr;
+    if (fresh && value_.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel)) {
+      return fresh.release();
+    }
+    return found;
+  }
+
+ private:
+  mutable std::atomic<const T*> value_{nullptr};
+};
+
+/// One shared modulus, prepared for each engine that comes to need it. Engines and modulus must outlive it.
+class PreparedModuli {
+ public:
+  PreparedModuli(const EngineSet& engines, std::span<const Limb> modulus, Operation op, TimingClass timing)
+      : engines_(engines), modulus_(modulus), op_(op), timing_(timing), prepared_(engines.size()) {}
+
+  [[nodiscard]] const PreparedModulus* for_engine(std::size_t index) const {
+    return prepared_[index].get([&] { return engines_[index].engine->prepare(modulus_, op_, timing_); });
+  }
+
+ private:
+  const EngineSet& engines_;
+  std::span<const Limb> modulus_;
+  Operation op_;
+  TimingClass timing_;
+  std::vector<PublishedOnce<PreparedModulus>> prepared_;
+};
+
+/// The comb of one base, for the engine that serves it and, made when first needed, for the one that takes
+/// the exponents which that engine does not accept. Engines and modulus must outlive it.
+class PreparedBases {
+ public:
+  /// `base`: one integer, copied. Makes no comb yet.
+  PreparedBases(const EngineSet& engines, const BatchView& base, std::span<const Limb> modulus,
+                std::size_t exponent_bits, TimingClass timing);
+
+  /// Index of the engine for all exponents that it accepts: the choice for large batches unless the modulus
+  /// is not for it. A comb is too dear to make one for each number of items.
+  [[nodiscard]] std::size_t main_engine() const { return main_engine_; }
+  /// Null if `stop` was requested.
+  [[nodiscard]] const PreparedBase* for_engine(std::size_t index, const StopToken& stop) const;
+
+ private:
+  const EngineSet& engines_;
+  limbs::Buffer base_;
+  std::uint8_t negative_;
+  std::span<const Limb> modulus_;
+  std::size_t exponent_bits_;
+  TimingClass timing_;
+  std::size_t main_engine_;
+  std::vector<PublishedOnce<PreparedBase>> prepared_;
+};
+
+}  // namespace manymod

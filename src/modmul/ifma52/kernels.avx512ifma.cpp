@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: Apache-2.0
+// Almost-Montgomery multiplication and squaring by AVX-512 IFMA: eight instances side by side in the 64-bit
+// lanes of a vector, digits of 52 bits (Gueron, Krasnov 2016: "Accelerating big integer arithmetic using
+// Intel IFMA extensions"; almost-Montgomery: Gueron 2012).
+#include <type_traits>
+
+#include "arch/avx512ifma/vector.hpp"
+#include "modmul/ifma52/kernels.hpp"
+#include "modmul/lanes/digit_loops.hpp"
+
+namespace manymod::ifma52 {
+namespace {
+
+constexpr std::size_t kLanes = 8;
+constexpr unsigned kDigitBits = 52;
+constexpr std::size_t kMaxDigits = 320;
+
+/// Rows of a product that one pass over the other operand works off: their digits and as many column sums
+/// stay in registers.
+constexpr std::size_t kBlock = 10;
+/// Columns that reduction by rows keeps in registers at most.
+constexpr std::size_t kWindow = 22;
+constexpr std::size_t kRowWindow = 20;
+constexpr std::size_t kAhead = 8;
+
+/// What the lower L columns of a product start at. With c the sum of products in a column and r = c mod 2^52,
+/// adding q n makes c the multiple ceil(c / 2^52) of 2^52: its low half r + (q n mod 2^52) is 0 or 2^52. So
+/// (c + 2^52 - 1) div 2^52 is the carry, without the product q n[0] mod 2^52.
+constexpr Limb kBias = (Limb{1} << kDigitBits) - 1;
+/// The same for columns that are doubled by a rotation: the top bit comes in at the bottom, and
+/// 2 (2^51 - 1) + 1 = 2^52 - 1. Sums of cross products stay below 2^62.
+constexpr Limb kHalfBias = (Limb{1} << 63) + (kBias >> 1);
+
+using avx512ifma::add;
+using avx512ifma::add_high;
+using avx512ifma::add_low;
+using avx512ifma::broadcast;
+using avx512ifma::carry_of;
+using avx512ifma::equal_lanes;
+using avx512ifma::index_offsets;
+using avx512ifma::Lanes;
+using avx512ifma::load;
+using avx512ifma::rotate_left;
+using avx512ifma::store;
+using avx512ifma::store_lanes;
+using avx512ifma::Vector;
+using avx512ifma::zero;
+
+/// B digits x against `steps` digits of y: columns t[0 .. steps) are retired, the B above stay in acc.
+/// `incoming(s)`: what column s + B holds already.
+template <std::size_t B, class Incoming>
+inline void slide(Vector (&acc)[B], const Vector (&x)[B], const Limb* y, Limb* t, std::size_t steps,
+                  Incoming incoming) {
+#pragma GCC unroll 2
+  for (std::size_t s = 0; s < steps; ++s) {
+    const Vector digit = load(y + s * kLanes);
+#pragma GCC unroll 10
+    for (std::size_t i = 0; i < B; ++i) add_low(acc[i], x[i], digit);
+    store(t + s * kLanes, acc[0]);
+    const Vector next = incoming(s);
+#pragma GCC unroll 10
+    for (std::size_t i = 0; i < B; ++i) {
+      acc[i] = i + 1 < B ? acc[i + 1] : next;
+      add_high(acc[i], x[i], digit);
+    }
+  }
+}
+
+template <std::size_t B>
+inline void load_block(Vector (&v)[B], const Limb* p) {
+#pragma GCC unroll 22
+  for (std::size_t i = 0; i < B; ++i) v[i] = load(p + i * kLanes);
+}
+
+template <std::size_t B>
+inline void store_block(Limb* p, const Vector (&v)[B]) {
+#pragma GCC unroll 22
+  for (std::size_t i = 0; i < B; ++i) store(p + i * kLanes, v[i]);
+}
+
+/// t[0 .. digits + B) = x y, or += where x is not the first block; of the first block the lower `digits`
+/// columns start at the bias. x: B digits.
+template <std::size_t B>
+[[gnu::noinline]] void product_block(Limb* t, const Limb* x, const Limb* y, std::size_t digits, bool first) {
+  Vector acc[B];
+  Vector factor[B];
+  load_block(factor, x);
+  const auto nothing = [](std::size_t) { return zero(); };
+  const std::size_t inner = digits - B;
+  if (first) {
+    const Vector bias = broadcast(kBias);
+#pragma GCC unroll 10
+    for (std::size_t i = 0; i < B; ++i) acc[i] = bias;
+    slide(acc, factor, y, t, inner, [bias](std::size_t) { return bias; });
+  } else {
+    load_block(acc, t);
+    slide(acc, factor, y, t, inner, [t](std::size_t s) { return load(t + (s + B) * kLanes); });
+  }
+  slide(acc, factor, y + inner * kLanes, t + inner * kLanes, B, nothing);
+  store_block(t + digits * kLanes, acc);
+}
+
+/// What a column holds before the first product of this block reaches it: the columns of a first block start
+/// at half the bias, later ones hold sums; above those, columns start at zero.
+struct HalfBias {
+  Vector value;
+  Vector operator()(std::size_t) const { return value; }
+};
+struct Sums {
+  const Limb* column;
+  Vector operator()(std::size_t c) const { return load(column + c * kLanes); }
+};
+struct Nothing {
+  Vector operator()(std::size_t) const { return zero(); }
+};
+/// One of the others below column `end`, nothing above.
+template <class Below>
+struct Until {
+  Below below;
+  std::size_t end;
+  Vector operator()(std::size_t c) const { return c < end ? below(c) : zero(); }
+};
+
+/// The products x_i x_j, i < j, with i in the block of B digits x and j up to `rest` digits behind it.
+/// column: the block's lowest column. `incoming` serves the columns from B on, but for the last B.
+template <std::size_t B, class Incoming>
+inline void cross_block(Limb* column, const Limb* x, std::size_t rest, Vector (&acc)[B], Incoming incoming) {
+  Vector factor[B];
+  load_block(factor, x);
+#pragma GCC unroll 10
+  for (std::size_t s = 0; s < B; ++s) {
+#pragma GCC unroll 10
+    for (std::size_t i = 0; i < s; ++i) add_low(acc[i], factor[i], factor[s]);
+    store(column + s * kLanes, acc[0]);
+#pragma GCC unroll 10
+    for (std::size_t i = 0; i + 1 < B; ++i) {
+      acc[i] = acc[i + 1];
+      if (i < s) add_high(acc[i], factor[i], factor[s]);
+    }
+    acc[B - 1] = incoming(s + B);
+  }
+  const std::size_t inner = rest < B ? rest : rest - B;
+  const Limb* y = x + B * kLanes;
+  column += B * kLanes;
+  slide(acc, factor, y, column, inner, [&](std::size_t s) { return incoming(s + 2 * B); });
+  slide(acc, factor, y + inner * kLanes, column + inner * kLanes, rest - inner,
+        [](std::size_t) { return zero(); });
+  store_block(column + rest * kLanes, acc);
+}
+
+/// t += the products x_i x_j, i < j < digits, with i in the block of B digits at `start`; columns below start
+/// + digits hold sums already, but for start = 0.
+template <std::size_t B>
+[[gnu::noinline]] void add_cross_products(Limb* t, const Limb* a, std::size_t start, std::size_t digits) {
+  const Limb* x = a + start * kLanes;
+  Limb* column = t + 2 * start * kLanes;
+  const std::size_t rest = digits - start - B;
+  Vector acc[B];
+  if (start == 0) {
+    const HalfBias bias{broadcast(kHalfBias)};
+#pragma GCC unroll 10
+    for (std::size_t i = 0; i < B; ++i) acc[i] = bias.value;
+    if (rest == 0) return cross_block(column, x, rest, acc, Nothing());
+    if (rest >= B) return cross_block(column, x, rest, acc, bias);
+    return cross_block(column, x, rest, acc, Until<HalfBias>{bias, digits});
+  }
+  load_block(acc, column);
+  if (rest == 0) return cross_block(column, x, rest, acc, Nothing());
+  if (rest >= B) return cross_block(column, x, rest, acc, Sums{column});
+  return cross_block(column, x, rest, acc, Until<Sums>{Sums{column}, digits - start});
+}
+
+/// 2 t + the squares of a's digits at column c; even and odd columns take the low and the high halves.
+inline Vector squared_column(const Limb* t, const Limb* a, std::size_t c) {
+  const Vector digit = load(a + c / 2 * kLanes);
+  Vector sum = rotate_left(load(t + c * kLanes));
+  if (c % 2 == 0) {
+    add_low(sum, digit, digit);
+  } else {
+    add_high(sum, digit, digit);
+  }
+  return sum;
+}
+
+/// Columns of a product for reduction by rows.
+struct ProductColumns {
+  const Limb* t;
+  Vector lower(std::size_t c) const { return load(t + c * kLanes); }
+  Vector upper(std::size_t c) const { return load(t + c * kLanes); }
+};
+
+/// Columns of a square: doubled cross products and the squares of the digits.
+struct SquareColumns {
+  const Limb* t;
+  const Limb* a;
+  Vector lower(std::size_t c) const { return squared_column(t, a, c); }
+  Vector upper(std::size_t c) const { return squared_column(t, a, c); }
+};
+
+/// What a reduction's rows do beside their products: nothing.
+struct NoShadow {
+  static constexpr std::size_t kSteps = 0;
+  struct Work {};
+  NoShadow(const Work&, std::size_t) {}
+  void step(std::size_t) const {}
+  void next_digit() const {}
+};
+
+/// A share of a selection, one digit for each row: every entry's digit is stored over the chosen one's in the
+/// lanes that want it. Loads and masked stores leave both multipliers alone; blending would not.
+/// Up to `Entries` entries.
+template <std::size_t Entries>
+class SelectShadow {
+ public:
+  static constexpr std::size_t kSteps = Entries;
+  using Work = lanes::SelectShare;
+  /// From digit `start` on.
+  SelectShadow(const Work& share, std::size_t start) : chosen_(share.chosen + start * kLanes) {
+    const auto offsets = index_offsets(share.indices, static_cast<std::uint32_t>(share.first));
+    for (std::uint32_t i = 0; i < Entries; ++i) {
+      // Where there are fewer, the first is stored again: its lanes are the same.
+      const std::uint32_t used = share.first + i < share.last ? i : 0;
+      entry_[i] = share.table + (share.first + used) * share.stride + start * kLanes;
+      lanes_[i] = equal_lanes(offsets, used);
+    }
+  }
+  void step(std::size_t i) const { store_lanes(chosen_, lanes_[i], load(entry_[i])); }
+  void next_digit() {
+    chosen_ += kLanes;
+    for (const Limb*& entry : entry_) entry += kLanes;
+  }
+
+ private:
+  Limb* chosen_;
+  const Limb* entry_[Entries];
+  Lanes lanes_[Entries];
+};
+
+using PairResult = Limb* const[2];
+using PairModulus = const Limb* const[2];
+
+/// The digit q that makes a biased column a multiple of 2^52: (column + 1) k0 = -(column + 1 - 2^52) / n.
+inline Vector quotient_digit(Vector column, Vector k0) {
+  Vector q = k0;
+  add_low(q, column, k0);
+  return q;
+}
+
+/// Rows of a Montgomery reduction over W digits of n: q n is added, the lowest column is dropped and its
+/// carry passed on. Columns are biased: see kBias. The next row's q is started on as early as its column is
+/// complete: were it last in program order, the row's other products, older and ready, would go first and its
+/// latency would stop the next row.
+template <std::size_t W, class Shadow>
+struct Rows {
+  static constexpr std::size_t kNextDigitAfter = W > kAhead + 1 ? kAhead : W - 1;
+  static constexpr std::size_t kCarryAfter = W > 4 ? 4 : W - 1;
+  static constexpr std::size_t kShadowSteps = Shadow::kSteps;
+
+  Vector acc[W];
+  Vector q, next, carry;
+  const Limb* n;
+  const Limb* k0;
+  Shadow shadow;
+
+  Rows(const Limb* modulus, const Limb* k, const Shadow& beside) : n(modulus), k0(k), shadow(beside) {}
+
+  void first_digit() { q = quotient_digit(acc[0], load(k0)); }
+  void begin() {
+    carry = carry_of(acc[0]);
+    add_high(carry, q, load(n));
+    acc[0] = acc[1];
+  }
+  /// Digit j of n, 1 <= j < W. `incoming()`: what the column above the highest holds already.
+  template <class Incoming>
+  void multiply(std::size_t j, Incoming incoming) {
+    const Vector factor = load(n + j * kLanes);
+    add_low(acc[j - 1], q, factor);
+    if (j == kCarryAfter) acc[0] = add(acc[0], carry);
+    if (j == kNextDigitAfter) next = quotient_digit(acc[0], load(k0));
+    if (j * kShadowSteps / (W - 1) != (j - 1) * kShadowSteps / (W - 1)) {
+      shadow.step((j - 1) * kShadowSteps / (W - 1));
+    }
+    acc[j] = j + 1 < W ? acc[j + 1] : incoming();
+    add_high(acc[j], q, factor);
+  }
+  void end() {
+    shadow.next_digit();
+    q = next;
+  }
+};
+
+/// r = the columns with carries passed on.
+template <std::size_t W>
+inline void store_digits(Limb* r, const Vector (&acc)[W]) {
+  Vector sum = acc[0];
+  store(r, sum);
+#pragma GCC unroll 22
+  for (std::size_t j = 1; j < W; ++j) {
+    sum = add(acc[j], carry_of(sum));
+    store(r + j * kLanes, sum);
+  }
+}
+
+/// r = columns / R mod n for W digits: all columns that a row touches stay in registers.
+template <std::size_t W, class Shadow, class Columns>
+[[gnu::noinline]] void reduce_in_registers(Limb* r, const Columns& columns, const Limb* n,
+                                           const typename Shadow::Work& work) {
+  Rows<W, Shadow> rows(n, n + W * kLanes, Shadow(work, 0));
+#pragma GCC unroll 22
+  for (std::size_t j = 0; j < W; ++j) rows.acc[j] = columns.lower(j);
+  rows.first_digit();
+#pragma GCC unroll 22
+  for (std::size_t row = 0; row < W; ++row) {
+    rows.begin();
+#pragma GCC unroll 22
+    for (std::size_t j = 1; j < W; ++j) rows.multiply(j, [&] { return columns.upper(row + W); });
+    rows.end();
+  }
+  store_digits<W>(r, rows.acc);
+}
+
+/// The same for two vectors at a time, in turn digit by digit: short rows end before their quotient digit is
+/// through the pipeline, and the other vector's products fill the gap.
+template <std::size_t W, class Shadow, class Columns>
+[[gnu::noinline]] void reduce_pair_in_registers(const PairResult& r, const Columns& columns0,
+                                                const Columns& columns1, const PairModulus& n,
+                                                const typename Shadow::Work* work) {
+  Rows<W, Shadow> rows0(n[0], n[0] + W * kLanes, Shadow(work[0], 0));
+  Rows<W, Shadow> rows1(n[1], n[1] + W * kLanes, Shadow(work[1], 0));
+#pragma GCC unroll 10
+  for (std::size_t j = 0; j < W; ++j) {
+    rows0.acc[j] = columns0.lower(j);
+    rows1.acc[j] = columns1.lower(j);
+  }
+  rows0.first_digit();
+  rows1.first_digit();
+#pragma GCC unroll 10
+  for (std::size_t row = 0; row < W; ++row) {
+    rows0.begin();
+    rows1.begin();
+#pragma GCC unroll 10
+    for (std::size_t j = 1; j < W; ++j) {
+      rows0.multiply(j, [&] { return columns0.upper(row + W); });
+      rows1.multiply(j, [&] { return columns1.upper(row + W); });
+    }
+    rows0.end();
+    rows1.end();
+  }
+  store_digits<W>(r[0], rows0.acc);
+  store_digits<W>(r[1], rows1.acc);
+}
+
+/// Rows over the lower W digits of n, their digits kept in q; the columns stay in t.
+template <std::size_t W, std::size_t count, class Shadow>
+[[gnu::noinline]] void reduce_rows(Limb* t, const Limb* n, const Limb* k0, Limb* q,
+                                   const typename Shadow::Work& work, std::size_t start) {
+  Rows<W, Shadow> rows(n, k0, Shadow(work, start));
+  load_block(rows.acc, t);
+  rows.first_digit();
+#pragma GCC unroll 10
+  for (std::size_t row = 0; row < count; ++row) {
+    store(q + row * kLanes, rows.q);
+    rows.begin();
+#pragma GCC unroll 22
+    for (std::size_t j = 1; j < W; ++j) rows.multiply(j, [&] { return load(t + (row + W) * kLanes); });
+    rows.end();
+  }
+  store_block(t + count * kLanes, rows.acc);
+}
+
+/// t = 2 t + the squares of a's digits, and the bias in the lower columns.
+inline void double_and_add_squares(Limb* t, const Limb* a, std::size_t digits) {
+  for (std::size_t i = 0; i < digits; ++i) {
+    const Vector digit = load(a + i * kLanes);
+    Limb* column = t + 2 * i * kLanes;
+    Vector even = rotate_left(load(column));
+    Vector odd = rotate_left(load(column + kLanes));
+    add_low(even, digit, digit);
+    add_high(odd, digit, digit);
+    store(column, even);
+    store(column + kLanes, odd);
+  }
+}
+
+/// r = the columns t with carries passed on, `digits` of them.
+inline void pass_carries(Limb* r, const Limb* t, std::size_t digits) {
+  Vector carry = zero();
+  for (std::size_t at = 0; at < digits * kLanes; at += kLanes) {
+    const Vector sum = add(load(t + at), carry);
+    carry = carry_of(sum);
+    store(r + at, sum);
+  }
+}
+
+/// t[0 .. digits + B) += q n for B digits q and `digits` digits of n.
+template <std::size_t B>
+[[gnu::noinline]] void add_block(Limb* t, const Limb* q, const Limb* n, std::size_t digits) {
+  Vector acc[B];
+  Vector factor[B];
+  load_block(factor, q);
+  load_block(acc, t);
+  slide(acc, factor, n, t, digits, [t](std::size_t s) { return load(t + (s + B) * kLanes); });
+  store_block(t + digits * kLanes, acc);
+}
+
+/// Calls f(size) with `size` as a compile-time constant.
+template <std::size_t lowest, std::size_t highest, class F>
+inline void with_constant(std::size_t size, F f) {
+  if constexpr (lowest == highest) {
+    f(std::integral_constant<std::size_t, lowest>());
+  } else {
+    constexpr std::size_t middle = (lowest + highest) / 2;
+    if (size <= middle) {
+      with_constant<lowest, middle>(size, f);
+    } else {
+      with_constant<middle + 1, highest>(size, f);
+    }
+  }
+}
+
+/// Reduction in blocks of rows where the columns outnumber the registers. t: 2 `digits` columns.
+template <class Shadow>
+void reduce_in_blocks(Limb* r, Limb* t, const Limb* modulus, std::size_t digits,
+                      const typename Shadow::Work& work) {
+  Limb* q = t + (2 * digits + kBlock) * kLanes;
+  for (std::size_t start = 0; start < digits; start += kBlock) {
+    const std::size_t rows = digits - start < kBlock ? digits - start : kBlock;
+    Limb* column = t + start * kLanes;
+    with_constant<1, kBlock>(rows, [&](auto size) {
+      reduce_rows<kRowWindow, size, Shadow>(column, modulus, modulus + digits * kLanes, q, work, start);
+      add_block<size>(column + kRowWindow * kLanes, q, modulus + kRowWindow * kLanes, digits - kRowWindow);
+    });
+  }
+  pass_carries(r, t + digits * kLanes, digits);
+}
+
+std::size_t block_of(std::size_t digits) {
+  const std::size_t blocks = (digits + kBlock - 1) / kBlock;
+  return (digits + blocks - 1) / blocks;
+}
+
+template <class F>
+inline void for_each_block(std::size_t digits, F f) {
+  const std::size_t block = block_of(digits);
+  for (std::size_t start = 0; start < digits; start += block) {
+    with_constant<1, kBlock>(digits - start < block ? digits - start : block,
+                             [&](auto size) { f(start, size); });
+  }
+}
+
+void multiply(Limb* t, const Limb* a, const Limb* b, std::size_t digits) {
+  for_each_block(digits, [&](std::size_t start, auto size) {
+    product_block<size>(t + start * kLanes, b + start * kLanes, a, digits, start == 0);
+  });
+}
+
+/// The cross products of a square.
+void multiply_across(Limb* t, const Limb* a, std::size_t digits) {
+  for_each_block(digits,
+                 [&](std::size_t start, auto size) { add_cross_products<size>(t, a, start, digits); });
+}
+
+void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* scratch) {
+  multiply(scratch, a, b, digits);
+  if (digits > kWindow) return reduce_in_blocks<NoShadow>(r, scratch, modulus, digits, {});
+  with_constant<2, kWindow>(digits, [&](auto size) {
+    reduce_in_registers<size, NoShadow>(r, ProductColumns{scratch}, modulus, {});
+  });
+}
+
+template <class Shadow>
+void square(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
+            const typename Shadow::Work& work) {
+  multiply_across(scratch, a, digits);
+  if (digits > kWindow) {
+    double_and_add_squares(scratch, a, digits);
+    return reduce_in_blocks<Shadow>(r, scratch, modulus, digits, work);
+  }
+  with_constant<2, kWindow>(digits, [&](auto size) {
+    reduce_in_registers<size, Shadow>(r, SquareColumns{scratch, a}, modulus, work);
+  });
+}
+
+void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) {
+  square<NoShadow>(r, a, modulus, digits, scratch, {});
+}
+
+void sqr_select(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
+                const lanes::SelectShare& share) {
+  using lanes::SelectShare;
+  if (share.last - share.first <= SelectShare::kFewEntries) {
+    return square<SelectShadow<SelectShare::kFewEntries>>(r, a, modulus, digits, scratch, share);
+  }
+  square<SelectShadow<SelectShare::kMaxEntries>>(r, a, modulus, digits, scratch, share);
+}
+
+/// Where the second vector's columns lie in the scratch of a pair.
+Limb* second_columns(Limb* scratch, std::size_t digits) { return scratch + 2 * digits * kLanes; }
+
+void mul_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch) {
+  Limb* second = second_columns(scratch, digits);
+  multiply(scratch, x.a[0], x.b[0], digits);
+  multiply(second, x.a[1], x.b[1], digits);
+  with_constant<2, kBlock>(digits, [&](auto size) {
+    constexpr NoShadow::Work kNothing[2];
+    reduce_pair_in_registers<size, NoShadow>(x.r, ProductColumns{scratch}, ProductColumns{second}, x.modulus,
+                                             kNothing);
+  });
+}
+
+template <class Shadow>
+void square_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch, const typename Shadow::Work* work) {
+  Limb* second = second_columns(scratch, digits);
+  multiply_across(scratch, x.a[0], digits);
+  multiply_across(second, x.a[1], digits);
+  with_constant<2, kBlock>(digits, [&](auto size) {
+    reduce_pair_in_registers<size, Shadow>(x.r, SquareColumns{scratch, x.a[0]}, SquareColumns{second, x.a[1]},
+                                           x.modulus, work);
+  });
+}
+
+void sqr_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch) {
+  constexpr NoShadow::Work kNothing[2];
+  square_pair<NoShadow>(x, digits, scratch, kNothing);
+}
+
+void sqr_select_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch,
+                     const lanes::SelectShare* shares) {
+  using lanes::SelectShare;
+  if (shares[0].last - shares[0].first <= SelectShare::kFewEntries) {
+    return square_pair<SelectShadow<SelectShare::kFewEntries>>(x, digits, scratch, shares);
+  }
+  square_pair<SelectShadow<SelectShare::kMaxEntries>>(x, digits, scratch, shares);
+}
+
+std::size_t scratch_words(std::size_t digits) {
+  return (digits <= kBlock ? 4 * digits : 2 * digits + 2 * kBlock) * kLanes;
+}
+
+struct Tag;
+using Loops = lanes::DigitLoops<Tag, kLanes, kDigitBits>;
+
+constexpr lanes::Kernels kKernels = {
+    .lanes = kLanes,
+    .digit_bits = kDigitBits,
+    .headroom_bits = 2,
+    .digit_multiple = 1,
+    .min_digits = 2,
+    .max_digits = kMaxDigits,
+    .paired_digits = kBlock,
+    .digit_pair_ns = 0.72,
+    .mul = mul,
+    .sqr = sqr,
+    .sqr_select = sqr_select,
+    .mul_pair = mul_pair,
+    .sqr_pair = sqr_pair,
+    .sqr_select_pair = sqr_select_pair,
+    .add_mod = Loops::add_mod,
+    .select = Loops::select,
+    .select_shared = Loops::select_shared,
+    .to_digits = Loops::to_digits,
+    .from_digits = Loops::from_digits,
+    .scratch_words = scratch_words,
+};
+
+}  // namespace
+
+const lanes::Kernels& avx512ifma_kernels() { return kKernels; }
+
+}  // namespace manymod::ifma52

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/ifma52/row.hpp"
+
+// GCC 12's own header warns of its undefined pass-through operands (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+
+#include "modmul/lanes/digit_loops.hpp"
+
+namespace manymod::ifma52 {
+namespace {
+
+using Vector = __m512i;
+using Mask = __mmask8;
+__extension__ using Wide = unsigned __int128;
+
+constexpr unsigned kDigitBits = 52;
+constexpr Limb kDigitMask = (Limb{1} << kDigitBits) - 1;
+constexpr std::size_t kDigitsPerVector = 8;
+constexpr std::size_t kMaxVectors = 10;
+/// The first digit, one friendly round and two ordinary ones.
+constexpr std::size_t kMinDigits = 4;
+
+#define MANYMOD_INLINE [[gnu::always_inline]] inline
+#if defined(__clang__)
+#define MANYMOD_UNROLL _Pragma("unroll")
+#else
+#define MANYMOD_UNROLL _Pragma("GCC unroll 10")
+#endif
+
+MANYMOD_INLINE Vector zero() { return _mm512_setzero_si512(); }
+MANYMOD_INLINE Vector broadcast(Limb x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
+MANYMOD_INLINE Vector add_low(Vector sum, Vector x, Vector y) { return _mm512_madd52lo_epu64(sum, x, y); }
+MANYMOD_INLINE Vector add_high(Vector sum, Vector x, Vector y) { return _mm512_madd52hi_epu64(sum, x, y); }
+MANYMOD_INLINE Vector lowest(Vector x) { return _mm512_broadcastq_epi64(_mm512_castsi512_si128(x)); }
+
+/// The digits of vector v of an element of `digits` digits.
+MANYMOD_INLINE Mask present(std::size_t v, std::size_t digits) {
+  const std::size_t left = digits - v * kDigitsPerVector;
+  return left >= kDigitsPerVector ? Mask{0xff} : static_cast<Mask>((1U << left) - 1);
+}
+
+template <int V>
+struct Number {
+  Vector v[V];
+
+  MANYMOD_INLINE static Number load(const Limb* from, std::size_t digits) {
+    Number x;
+    MANYMOD_UNROLL
+    for (int i = 0; i < V; ++i) {
+      x.v[i] = _mm512_maskz_loadu_epi64(present(static_cast<std::size_t>(i), digits), from + 8 * i);
+    }
+    return x;
+  }
+
+  /// Vector i of this number divided by W.
+  MANYMOD_INLINE Vector shifted(int i) const {
+    return _mm512_alignr_epi64(i + 1 < V ? v[i + 1 < V ? i + 1 : i] : zero(), v[i], 1);
+  }
+
+  /// What the lowest digit hands to the next one, in that one's place after the shift.
+  MANYMOD_INLINE Vector lowest_carry() const { return _mm512_maskz_srli_epi64(1, v[0], kDigitBits); }
+};
+
+/// r = T with exact digits. In: words of T below 2^61 (L <= 80 digits, each the sum of at most 4 L low and
+/// high halves and a carry), T < R. One carry of each digit to the next leaves digits below W + 2^9; the rest
+/// are single carries, which one scalar addition of masks resolves: `over` are the digits that hand one on,
+/// `full` those that do if they receive one.
+template <int V>
+MANYMOD_INLINE void store_exact(Limb* r, const Number<V>& t, std::size_t digits) {
+  const Vector mask = broadcast(kDigitMask);
+  Vector below = zero();
+  unsigned carry = 0;
+  MANYMOD_UNROLL
+  for (int i = 0; i < V; ++i) {
+    const Vector carries = _mm512_srli_epi64(t.v[i], kDigitBits);
+    const Vector digit =
+        _mm512_add_epi64(_mm512_and_si512(t.v[i], mask), _mm512_alignr_epi64(carries, below, 7));
+    below = carries;
+    const unsigned over = _mm512_cmpgt_epu64_mask(digit, mask);
+    const unsigned full = _mm512_cmpeq_epi64_mask(digit, mask);
+    const unsigned sum = full + ((over << 1) | carry);
+    carry = sum >> kDigitsPerVector;
+    const Vector exact = _mm512_mask_add_epi64(digit, static_cast<Mask>(sum ^ full), digit, broadcast(1));
+    _mm512_mask_storeu_epi64(r + 8 * i, present(static_cast<std::size_t>(i), digits),
+                             _mm512_and_si512(exact, mask));
+  }
+}
+
+/// A round by n itself: clears the lowest digit of t, then t = t / W + next + the round's high halves.
+template <int V>
+MANYMOD_INLINE void ordinary_round(Number<V>& t, const Number<V>& next, const Number<V>& n, Vector k0) {
+  const Vector q = lowest(add_low(zero(), t.v[0], k0));
+  MANYMOD_UNROLL
+  for (int i = 0; i < V; ++i) t.v[i] = add_low(t.v[i], n.v[i], q);
+  const Vector carry = t.lowest_carry();
+  MANYMOD_UNROLL
+  for (int i = 0; i < V; ++i) t.v[i] = _mm512_add_epi64(t.shifted(i), add_high(next.v[i], n.v[i], q));
+  t.v[0] = _mm512_add_epi64(t.v[0], carry);
+}
+
+/// r = a b / R mod n; see row.hpp. T at the start of round i holds all products of weight W^i and more but
+/// for the low halves of A b_i, which `next` brings together with the high halves of the rounds before.
+template <int V>
+void multiply(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits) {
+  const Number<V> x = Number<V>::load(a, digits);
+  const Number<V> friendly = Number<V>::load(modulus + digits + 1, digits);
+  Number<V> t;
+  Number<V> next;
+  Vector digit = broadcast(b[0]);
+  MANYMOD_UNROLL
+  for (int i = 0; i < V; ++i) t.v[i] = add_low(zero(), x.v[i], digit);
+  Vector before_last = zero();
+  Vector last = lowest(t.v[0]);
+  for (std::size_t round = 1; round + 1 < digits; ++round) {
+    const Vector next_digit = broadcast(b[round]);
+    MANYMOD_UNROLL
+    for (int i = 0; i < V; ++i) {
+      next.v[i] = add_high(add_low(zero(), x.v[i], next_digit), x.v[i], digit);
+      next.v[i] = add_high(next.v[i], friendly.v[i], before_last);
+    }
+    next.v[0] = _mm512_add_epi64(next.v[0], t.lowest_carry());
+    MANYMOD_UNROLL
+    for (int i = 0; i < V; ++i) {
+      t.v[i] = add_low(_mm512_add_epi64(t.shifted(i), next.v[i]), friendly.v[i], last);
+    }
+    digit = next_digit;
+    before_last = last;
+    last = lowest(t.v[0]);
+  }
+
+  const Number<V> n = Number<V>::load(modulus, digits);
+  const Vector k0 = broadcast(modulus[digits]);
+  const Vector top_digit = broadcast(b[digits - 1]);
+  MANYMOD_UNROLL
+  for (int i = 0; i < V; ++i) {
+    next.v[i] = add_high(add_low(zero(), x.v[i], top_digit), x.v[i], digit);
+    next.v[i] = add_high(next.v[i], friendly.v[i], before_last);
+  }
+  ordinary_round(t, next, n, k0);
+  MANYMOD_UNROLL
+  for (int i = 0; i < V; ++i) next.v[i] = add_high(zero(), x.v[i], top_digit);
+  ordinary_round(t, next, n, k0);
+  store_exact(r, t, digits);
+}
+
+using Multiply = void (*)(Limb*, const Limb*, const Limb*, const Limb*, std::size_t);
+constexpr Multiply kByVectors[kMaxVectors + 1] = {nullptr,     multiply<1>, multiply<2>, multiply<3>,
+                                                  multiply<4>, multiply<5>, multiply<6>, multiply<7>,
+                                                  multiply<8>, multiply<9>, multiply<10>};
+
+constexpr std::size_t vectors(std::size_t digits) {
+  return (digits + kDigitsPerVector - 1) / kDigitsPerVector;
+}
+
+void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* /*scratch*/) {
+  kByVectors[vectors(digits)](r, a, b, modulus, digits);
+}
+
+/// By multiplication: leaving out the products a_i a_j, j < i, of a row saves whole vectors only, and
+/// doubling the others costs as much up to V = 5.
+void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) {
+  mul(r, a, a, modulus, digits, scratch);
+}
+
+/// Every entry is loaded whole: no load's mask depends on the index.
+void select(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t digits,
+            const std::uint32_t* indices) {
+  const Vector index = broadcast(indices[0]);
+  for (std::size_t v = 0; v < vectors(digits); ++v) {
+    const Mask mask = present(v, digits);
+    const Limb* from = table + v * kDigitsPerVector;
+    Vector chosen = zero();
+    for (std::size_t entry = 0; entry < entries; ++entry, from += stride) {
+      const Vector match = _mm512_movm_epi64(_mm512_cmpeq_epi64_mask(index, broadcast(entry)));
+      chosen = _mm512_or_si512(chosen, _mm512_and_si512(match, _mm512_maskz_loadu_epi64(mask, from)));
+    }
+    _mm512_mask_storeu_epi64(r + v * kDigitsPerVector, mask, chosen);
+  }
+}
+
+/// With one lane a residue is an element.
+void select_shared(Limb* r, const Limb* table, std::size_t entries, std::size_t digits,
+                   const std::uint32_t* indices) {
+  select(r, table, entries, digits, digits, indices);
+}
+
+std::size_t scratch_words(std::size_t /*digits*/) { return 0; }
+
+std::size_t modulus_words(std::size_t digits) { return digits + 1 + vectors(digits) * kDigitsPerVector; }
+
+/// m' = (n k0 + 1) / W, whose digits are those of n k0 + 1 from the second on; the first is 0.
+void prepare(Limb* modulus, std::size_t digits) {
+  const Limb k0 = modulus[digits];
+  Limb* friendly = modulus + digits + 1;
+  Wide carry = (Wide{modulus[0]} * k0 + 1) >> kDigitBits;
+  for (std::size_t i = 1; i < digits; ++i) {
+    carry += Wide{modulus[i]} * k0;
+    friendly[i - 1] = static_cast<Limb>(carry) & kDigitMask;
+    carry >>= kDigitBits;
+  }
+  friendly[digits - 1] = static_cast<Limb>(carry);
+  for (std::size_t i = digits; i < vectors(digits) * kDigitsPerVector; ++i) friendly[i] = 0;
+}
+
+struct RowTag;
+using Loops = lanes::DigitLoops<RowTag, 1, kDigitBits>;
+
+constexpr lanes::Kernels make_row_kernels() {
+  lanes::Kernels kernels;
+  kernels.lanes = 1;
+  kernels.digit_bits = kDigitBits;
+  kernels.headroom_bits = 3;
+  kernels.min_digits = kMinDigits;
+  kernels.max_digits = kMaxVectors * kDigitsPerVector;
+  kernels.digit_pair_ns = 0.15;
+  kernels.mul = mul;
+  kernels.sqr = sqr;
+  kernels.add_mod = Loops::add_mod;
+  kernels.select = select;
+  kernels.select_shared = select_shared;
+  kernels.scratch_words = scratch_words;
+  kernels.paired_digits = 32;
+  kernels.modulus_words = modulus_words;
+  kernels.prepare = prepare;
+  return kernels;
+}
+
+constexpr lanes::Kernels kRowKernels = make_row_kernels();
+
+}  // namespace
+
+const lanes::Kernels& row_kernels() { return kRowKernels; }
+
+}  // namespace manymod::ifma52

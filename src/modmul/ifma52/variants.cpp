@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Technique ifma52's rows in the registry.
+#include "modmul/ifma52/kernels.hpp"
+#include "modmul/ifma52/row.hpp"
+#include "modmul/lanes/engine.hpp"
+
+namespace manymod::ifma52 {
+
+#if MANYMOD_X86_64
+namespace {
+
+Variant make_variant(std::string shape, const lanes::Kernels& kernels) {
+  Variant variant = lanes::make_variant("ifma52", std::move(shape), kernels);
+  variant.cpu_features = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
+                         CpuFeature::avx512bw | CpuFeature::avx512vl | CpuFeature::avx512ifma;
+  return variant;
+}
+
+}  // namespace
+#endif
+
+void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
+#if MANYMOD_X86_64
+  Variant lanes = make_variant("avx512", avx512ifma_kernels());
+  lanes.priority = 5;
+  lanes.summary = "52-bit digits by AVX-512 IFMA, eight instances side by side";
+  lanes.make_engine = [] { return lanes::make_engine(avx512ifma_kernels()); };
+  variants.push_back(std::move(lanes));
+  Variant row = make_variant("row", row_kernels());
+  row.priority = 4;
+  row.summary = "52-bit digits by AVX-512 IFMA, one instance across vectors";
+  row.make_engine = [] { return lanes::make_engine(row_kernels()); };
+  variants.push_back(std::move(row));
+#endif
+}
+
+}  // namespace manymod::ifma52

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Technique radix28's rows in the registry.
+#include "modmul/lanes/engine.hpp"
+#include "modmul/radix28/kernels.hpp"
+
+namespace manymod::radix28 {
+
+void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
+#if MANYMOD_X86_64
+  Variant wide = lanes::make_variant("radix28", "avx512f", avx512f_kernels());
+  wide.cpu_features = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq | CpuFeature::avx512bw |
+                      CpuFeature::avx512vl;
+  wide.priority = 4;
+  wide.summary = "29-bit digits by vpmuludq, eight instances side by side";
+  wide.make_engine = [] { return lanes::make_engine(avx512f_kernels()); };
+  variants.push_back(std::move(wide));
+  Variant narrow = lanes::make_variant("radix28", "avx2", avx2_kernels());
+  narrow.cpu_features = CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma;
+  narrow.priority = 3;
+  narrow.summary = "29-bit digits by vpmuludq, four instances side by side";
+  narrow.make_engine = [] { return lanes::make_engine(avx2_kernels()); };
+  variants.push_back(std::move(narrow));
+#endif
+}
+
+}  // namespace manymod::radix28

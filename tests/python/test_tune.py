@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tuning table, `Plan.variant_for` and the commands that make and show tuning files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.python.cli_support import COMMAND, run
+
+import manymod
+from manymod.cli import tune_run
+from manymod.cli.tune_choice import Choice, choices, file_text, width_ranges, write_file
+from manymod.cli.tune_run import Case, Settings, cases, measure
+
+HEADER = "manymod-tuning\t1\tSome CPU\ttoday\n"
+ROW = "powmod\tpublic\t1\t16384\t{}\tscalar64.generic\tmeasured\n"
+
+
+@pytest.fixture(autouse=True)
+def own_rows() -> Iterator[None]:
+    """This build's own table before and after each test."""
+    manymod.load_tuning(None)
+    yield
+    manymod.load_tuning(None)
+
+
+def write(path: Path, rows: str) -> Path:
+    path.write_text(HEADER + rows)
+    return path
+
+
+def environment(**words: str) -> dict[str, str]:
+    return {**os.environ, "COLUMNS": "200", **words}
+
+
+def test_variant_for() -> None:
+    plan = manymod.Plan("powmod", modulus_bits=1024)
+    assert plan.variant_for(1 << 70) == plan.variant_for(100_000) == plan.variant
+    assert plan.variant_for(1) in {variant.name for variant in manymod.variants()}
+    forced = manymod.Plan("powmod", modulus_bits=1024, variant="scalar64.generic")
+    assert {forced.variant_for(items) for items in (1, 2, 7, 8, 1000)} == {"scalar64.generic"}
+    with pytest.raises(ValueError, match="at least 1"):
+        plan.variant_for(0)
+    with pytest.raises(TypeError, match="integer"):
+        plan.variant_for(1.5)  # type: ignore[arg-type]
+
+
+def test_load_tuning(tmp_path: Path) -> None:
+    file = write(tmp_path / "t", ROW.format(1) + "powmod\tpublic\t1\t64\t1\tabacus\tx\n")
+    table = manymod.load_tuning(file)
+    assert table == manymod.tuning()
+    assert (table.source, table.processor, table.date) == (str(file), "Some CPU", "today")
+    assert table.rows[0] == manymod.TuningRow("powmod", False, 1, 16384, 1, "scalar64.generic", "measured")
+    assert [note for note in table.notes if "abacus" in note and "line 3" in note]
+    assert manymod.Plan("powmod", modulus_bits=64).variant == "scalar64.generic"
+    assert manymod.powmod([2, 3], 5, 1000) == [32, 243]
+    assert manymod.load_tuning(None).source == ""
+
+
+def test_bad_tuning_files(tmp_path: Path) -> None:
+    before = manymod.tuning()
+    for rows, words in (
+        ("powmod\n", "line 2"),
+        (ROW.format(0), "min_items"),
+        (ROW.format(10**30), "min_items"),
+    ):
+        with pytest.raises(manymod.TuningError, match=words):
+            manymod.load_tuning(write(tmp_path / "t", rows))
+    for path in (tmp_path / "missing", tmp_path, "/dev/zero"):
+        with pytest.raises(manymod.TuningError, match=str(path)):
+            manymod.load_tuning(path)
+    with pytest.raises(ValueError, match="null"):
+        manymod.load_tuning("a\0b")
+    assert manymod.tuning() == before
+
+
+def test_environment_names_a_file(tmp_path: Path) -> None:
+    code = (
+        "import manymod; print(manymod.Plan('powmod', modulus_bits=64).variant, manymod.tuning().processor)"
+    )
+    file = write(tmp_path / "t", ROW.format(1))
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=environment(MANYMOD_TUNING=str(file))
+    )
+    assert found.stdout == "scalar64.generic Some CPU\n"
+    file.write_text("nonsense\n")
+    failed = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=environment(MANYMOD_TUNING=str(file))
+    )
+    assert failed.returncode == 1
+    assert "TuningError" in failed.stderr
+    assert "line 1" in failed.stderr
+    assert "MANYMOD_TUNING" in failed.stderr
+
+
+def test_choices() -> None:
+    times = {
+        "wide": {1: 80.0, 2: 40.0, 4: 20.0, 8: 10.0, 16: 10.0},
+        "narrow": {1: 80.0, 2: 39.5, 4: 30.0, 8: 30.0, 16: 30.0},
+        "single": {1: 45.0, 2: 45.0, 4: 45.0, 8: 45.0, 16: 45.0},
+    }
+    wide, single = choices(times)
+    assert wide == Choice("wide", 2, None, 16, 10.0, "narrow", 30.0)
+    assert single == Choice("single", 1, 1, 1, 45.0, "wide", 80.0)
+    assert wide.evidence(1024) == "1024 bits, 16 items: 10 ns an item; narrow 30 ns (3.00x)"
+    times["narrow"][2] = 30.0
+    assert [(choice.variant, choice.min_items) for choice in choices(times)] == [
+        ("wide", 4),
+        ("narrow", 2),
+        ("single", 1),
+    ]
+    alone = choices({"single": {1: 5.0, 16: 4.0}})
+    assert alone == [Choice("single", 1, None, 16, 4.0, None, None)]
+    assert alone[0].evidence(64) == "64 bits, 16 items: 4 ns an item"
+
+
+def test_width_ranges() -> None:
+    assert width_ranges([512]) == {512: (1, 16384)}
+    assert width_ranges([1024, 256, 512]) == {256: (1, 384), 512: (385, 768), 1024: (769, 16384)}
+
+
+def test_every_count_up_to_a_vector_is_measured() -> None:
+    settings = Settings(seconds=0, repetitions=2, exponent_bits=16, every_count=True)
+    assert settings.counts(Case("powmod", False, 64), 8) == [1, 2, 3, 4, 5, 6, 7, 8, 16]
+    assert settings.counts(Case("mulmod", False, 64), 4) == [1, 2, 3, 4, 16, 1024]
+    times = measure(Case("powmod", True, 64), settings, [tune_run.AUTO])
+    assert tune_run.AUTO in times
+    assert all(set(by_count) == set(times[tune_run.AUTO]) for by_count in times.values())
+    assert all(nanoseconds > 0 for by_count in times.values() for nanoseconds in by_count.values())
+
+
+def test_files_are_written_whole_and_over_tuning_files_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = {
+        case: [Choice("scalar64.generic", 1, None, 16, 1e9, None, None)] for case in cases(["powmod"], [64])
+    }
+    text = file_text(results)
+    file = tmp_path / "t.tuning"
+    write_file(file, text)
+    write_file(file, text)
+    assert file.read_text() == text
+    assert manymod.load_tuning(file).notes == ()
+    other = tmp_path / "precious"
+    other.write_text("data")
+    with pytest.raises(FileExistsError, match="precious"):
+        write_file(other, text)
+    assert other.read_text() == "data"
+
+    def full(*_arguments: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="disk full"):
+        write_file(file, "other")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["precious", "t.tuning"]
+    assert file.read_text() == text
+
+
+def test_tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    file = tmp_path / "my.tuning"
+    finished = run("tune", "--quick", "--op", "powmod,sqrmod", "--bits", "64,128", "--output", file)
+    assert finished.code == 0, finished.err
+    assert "MANYMOD_TUNING" in finished.out
+    table = manymod.load_tuning(file)
+    assert table.notes == ()
+    assert table.processor == manymod.devices()[0].model
+    own = [row for row in table.rows if " items: " in row.evidence]
+    assert {(row.op, row.secret) for row in own} >= {("powmod", False), ("powmod", True), ("sqrmod", False)}
+    for op, secret in {(row.op, row.secret) for row in own}:
+        rows = [row for row in own if (row.op, row.secret) == (op, secret)]
+        assert {(row.min_bits, row.max_bits) for row in rows} == {(1, 96), (97, 16384)}
+        assert sum(row.min_items == 1 for row in rows) == 2
+    shown = run("tune", "--show")
+    assert shown.code == 0
+    assert all(row.evidence in shown.out for row in own)
+    assert run("info", "--tuning").out.count("powmod") >= len(own)
+
+
+def test_tune_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    finished = run("tune", "--check", "--quick", "--op", "powmod", "--bits", "64")
+    assert finished.code == 0, finished.err
+    assert "worst regret" in finished.out
+    assert not list(tmp_path.iterdir())
+
+
+def test_tune_usage(tmp_path: Path) -> None:
+    assert run("tune", "--op", "invmod").code == 2
+    assert run("tune", "--bits", "many").code == 2
+    precious = tmp_path / "precious"
+    precious.write_text("data")
+    finished = run("tune", "--quick", "--op", "sqrmod", "--bits", "64", "--output", precious)
+    assert finished.code == 1
+    assert "no tuning file" in finished.err
+    nowhere = run("tune", "--quick", "--op", "sqrmod", "--bits", "64", "--output", tmp_path / "no/where")
+    assert nowhere.code == 1
+
+
+def test_commands_report_a_bad_file(tmp_path: Path) -> None:
+    file = tmp_path / "t"
+    file.write_text("nonsense\n")
+    for arguments in (["tune", "--show"], ["tune", "--check", "--bits", "64"], ["info"]):
+        finished = subprocess.run(
+            [*COMMAND, *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment(MANYMOD_TUNING=str(file)),
+        )
+        assert finished.returncode == 1, arguments
+        assert "line 1" in finished.stderr
+        assert "Traceback" not in finished.stderr
+    command = [*COMMAND, "tune", "--quick", "--op", "sqrmod", "--bits", "64", "--output", str(file)]
+    file.unlink()
+    subprocess.run(command, capture_output=True, check=True, env=environment(MANYMOD_TUNING=str(file)))
+    assert manymod.load_tuning(file).source == str(file)
+
+
+def test_info_json_has_the_table() -> None:
+    found = json.loads(run("info", "--json").out)["tuning"]
+    assert len(found["rows"]) == len(manymod.tuning().rows)
+    assert found["rows"][0]["evidence"]
