@@ -29,7 +29,7 @@ PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
 CPP_SOURCES = $(shell find src include tests bench examples \
   -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp')
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% tests/%,$(CPP_SOURCES)))
-PYTHON_CODE = $(wildcard python reference tools tests examples/*.py bench/*.py) $(shell find src -name '*.py')
+PYTHON_CODE = $(wildcard python reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
 .PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-cpp format clean
 
@@ -52,7 +52,7 @@ $(STAMPS)/build-tools: tools/ensure_build_tools.sh $(STAMPS)/deps-build
 	@tools/ensure_build_tools.sh $(PIP)
 	@touch $@
 
-# GoogleTest, Google Benchmark and valgrind, where the system's package manager is ours to use.
+# GoogleTest, Google Benchmark, valgrind and Clang 19, where the system's package manager is ours to use.
 $(STAMPS)/system: tools/setup_system.sh | $(STAMPS)/venv
 	@tools/setup_system.sh
 	@touch $@

@@ -4,17 +4,23 @@
 
 set(manymod_msan_flags -fsanitize=memory -fno-sanitize-memory-param-retval)
 
-find_program(MANYMOD_MSAN_CXX NAMES clang++-22 clang++-21 clang++-20 clang++-19 clang++)
+# The first that is new enough and has the runtime. One that is not must not stay in the cache, or a Clang that is
+# installed later would never be found.
 set(manymod_msan_usable FALSE)
-if(MANYMOD_MSAN_CXX)
-  set(manymod_msan_probe "${CMAKE_CURRENT_BINARY_DIR}/msan/probe.cpp")
-  file(WRITE "${manymod_msan_probe}" "static_assert(__clang_major__ >= 19);\nint main() {}\n")
-  execute_process(COMMAND "${MANYMOD_MSAN_CXX}" ${manymod_msan_flags} "${manymod_msan_probe}" -o "${manymod_msan_probe}.out"
-                  RESULT_VARIABLE manymod_msan_outcome OUTPUT_QUIET ERROR_QUIET)
-  if(manymod_msan_outcome EQUAL 0)
-    set(manymod_msan_usable TRUE)
+set(manymod_msan_probe "${CMAKE_CURRENT_BINARY_DIR}/msan/probe.cpp")
+file(WRITE "${manymod_msan_probe}" "static_assert(__clang_major__ >= 19);\nint main() {}\n")
+foreach(name IN ITEMS clang++-22 clang++-21 clang++-20 clang++-19 clang++)
+  find_program(MANYMOD_MSAN_CXX NAMES ${name})
+  if(MANYMOD_MSAN_CXX)
+    execute_process(COMMAND "${MANYMOD_MSAN_CXX}" ${manymod_msan_flags} "${manymod_msan_probe}" -o "${manymod_msan_probe}.out"
+                    RESULT_VARIABLE manymod_msan_outcome OUTPUT_QUIET ERROR_QUIET)
+    if(manymod_msan_outcome EQUAL 0)
+      set(manymod_msan_usable TRUE)
+      break()
+    endif()
   endif()
-endif()
+  unset(MANYMOD_MSAN_CXX CACHE)
+endforeach()
 
 if(NOT manymod_msan_usable)
   add_test(NAME msan_secret_lanes

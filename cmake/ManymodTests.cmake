@@ -65,4 +65,9 @@ if(MANYMOD_X86_64 AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MANYMOD_SANITI
                    "${CMAKE_NM}" "$<TARGET_OBJECTS:manymod_objects>"
            COMMAND_EXPAND_LISTS)
   set_tests_properties(isa_isolation PROPERTIES LABELS package)
+  add_test(NAME vector_instructions
+           COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_vector_instructions.py"
+                   "${CMAKE_OBJDUMP}" "$<TARGET_OBJECTS:manymod_objects>"
+           COMMAND_EXPAND_LISTS)
+  set_tests_properties(vector_instructions PROPERTIES LABELS package)
 endif()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Montgomery multiplication and squaring of every vector technique, kernels alone:
+// Montgomery multiplication and squaring of the vector techniques, kernels alone (ifma52.row:
+// montgomery_latency_bench.cpp):
 //
 //   montgomery/{mul,sqr}/TECHNIQUE/BITS         a batch in L2, each instance with its own modulus; on one
 //                                               thread and on all

@@ -148,15 +148,20 @@ void register_kernels(const std::string& name, const scalar64::Kernels& kernels)
   }
 }
 
-void register_batches(const std::string& variant) {
+/// What the variant computes itself: others, such as products with a modulus for each item in vector
+/// techniques, would be another variant's time.
+void register_batches(const Variant& variant) {
   const auto add = [&](const char* name, mm_op op, mm_timing timing, mm_modulus_kind kind, std::int64_t bits,
                        std::int64_t count) {
-    benchmark::RegisterBenchmark((std::string("batch/") + name + "/" + variant).c_str(), batch, variant, op,
-                                 timing, kind)
+    const auto timing_class = timing == MM_TIMING_SECRET ? TimingClass::secret : TimingClass::public_;
+    if (!offers(variant, static_cast<Operation>(op), timing_class)) return;
+    benchmark::RegisterBenchmark((std::string("batch/") + name + "/" + variant.name).c_str(), batch,
+                                 variant.name, op, timing, kind)
         ->Args({bits, count});
   };
   for (const std::int64_t bits : {256, 1024, 2048}) {
-    add("mulmod", MM_OP_MULMOD, MM_TIMING_PUBLIC, MM_MODULUS_EACH, bits, 1000);
+    if (variant.accepts_every_item)
+      add("mulmod", MM_OP_MULMOD, MM_TIMING_PUBLIC, MM_MODULUS_EACH, bits, 1000);
     add("mulmod_shared", MM_OP_MULMOD, MM_TIMING_PUBLIC, MM_MODULUS_SHARED, bits, 1000);
     add("addmod", MM_OP_ADDMOD, MM_TIMING_PUBLIC, MM_MODULUS_EACH, bits, 1000);
     add("powmod", MM_OP_POWMOD, MM_TIMING_PUBLIC, MM_MODULUS_EACH, bits, 16);
@@ -176,7 +181,7 @@ void register_all() {
     benchmark::RegisterBenchmark("inverse/variable_time", inverse, false)->Arg(bits);
   }
   for (const Variant& variant : registry()) {
-    if (hardware_obstacle(variant, catalogue().devices).empty()) register_batches(variant.name);
+    if (hardware_obstacle(variant, catalogue().devices).empty()) register_batches(variant);
   }
 }
 

@@ -184,10 +184,10 @@ def keep_quiet(width: dict[str, Any]) -> int:
     fewer times a cycle than in the best repetition.
     """
     rates: dict[str, list[float]] = width["instructions"]
-    a_cycle = [a / b for a, b in zip(rates.get(LIMIT, []), rates["add_chain"], strict=False)]
+    a_cycle = [a / b for a, b in zip(rates.get(LIMIT, []), rates.get("add_chain", []), strict=False)]
     quiet = [i for i, value in enumerate(a_cycle) if value >= QUIET * max(a_cycle)]
     if len(quiet) < 3:
-        return len(rates["add_chain"])
+        return max((len(result["rates"]) for result in width["results"]), default=0)
     for holder in (rates, *width["results"]):
         for name, values in list(holder.items()):
             if isinstance(values, list) and name != "answers":

@@ -162,7 +162,7 @@ MM_API mm_status mm_plan_run(mm_plan* plan, const mm_call* call);
 MM_API const char* mm_plan_variant(const mm_plan* plan);
 /** The same for `items` items whose moduli have one number of limbs. Of more items than fill its vectors, the
  *  rest goes to the choice for as many as are left. Items that a variant does not accept (even moduli,
- * negative exponents) go to one that does. */
+ *  negative exponents, products with a modulus for each item) go to one that does. */
 MM_API const char* mm_plan_variant_for(const mm_plan* plan, size_t items);
 /** Destroy a plan (NULL is allowed); precomputed data is zeroed. */
 MM_API void mm_plan_destroy(mm_plan* plan);

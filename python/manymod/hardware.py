@@ -149,6 +149,7 @@ def load_tuning(path: str | os.PathLike[str] | None) -> Tuning:
 
     Raises:
         TuningError: if the file is missing or malformed; the table in use then stays.
+        ValueError: if the path has a null character.
 
     >>> load_tuning(None).source
     ''

@@ -284,7 +284,8 @@ class Plan:
         """Name of the variant for a number of items whose moduli have one number of 64-bit limbs.
 
         Of more items than fill its vectors, the rest goes to the variant for as many as are left; items that
-        a variant does not accept, such as even moduli, go to one that does.
+        a variant does not accept (vector techniques: even moduli, negative exponents, products with a modulus
+        for each item) go to one that does.
 
         Args:
             items: at least 1.

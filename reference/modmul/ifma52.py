@@ -283,8 +283,8 @@ def store_share(
     """A squaring's part of a selection: lanes with an index in its share get their entry.
 
     Every entry of the share is read and stored under a mask, digit by digit, a digit in each row of the
-    reduction. Kernels are made for FEW_ENTRIES and for SHARE_ENTRIES of them; smaller shares repeat their first
-    one, whose lanes are the same.
+    reduction. Kernels are made for FEW_ENTRIES and for SHARE_ENTRIES of them; smaller shares repeat their
+    first one, whose lanes are the same.
 
     >>> table = [[[10 * entry + lane] for lane in range(2)] for entry in range(4)]
     >>> chosen = [[0], [0]]

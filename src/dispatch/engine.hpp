@@ -74,6 +74,7 @@ class Engine {
   /// Whether the engine can compute this item at all, by public facts alone: the modulus's parity (class
   /// public) and the exponent's sign. Neither `run` nor the two functions that prepare see one that it does
   /// not accept. An engine that says no to any item must say so in its Variant too (accepts_every_item).
+  /// For products the answer is the same for all items of a call.
   [[nodiscard]] virtual bool accepts([[maybe_unused]] const Job& job,
                                      [[maybe_unused]] std::size_t item) const {
     return true;

@@ -10,6 +10,8 @@ namespace {
 // Estimates err by some tens of a percent: a choice that was measured is overruled for a clear gain only.
 constexpr double kClearGain = 0.8;
 
+bool is_product(Operation op) { return op == Operation::mulmod || op == Operation::sqrmod; }
+
 Bucket part_of(const Bucket& bucket, std::size_t begin, std::size_t count, std::size_t engine) {
   Bucket part = bucket;
   part.items = bucket.items.subspan(begin, count);
@@ -26,8 +28,8 @@ class Splitter {
         job_(job),
         threads_(threads),
         fixed_base_engine_(fixed_base_engine),
-        same_for_all_((job.timing == TimingClass::secret || job.modulus.broadcast()) &&
-                      (job.y.negative == nullptr || job.y.broadcast())) {}
+        same_for_all_(is_product(job.op) || ((job.timing == TimingClass::secret || job.modulus.broadcast()) &&
+                                             (job.y.negative == nullptr || job.y.broadcast()))) {}
 
   void add(const Bucket& bucket) {
     const std::size_t accepted = count_accepted_prefix(bucket);

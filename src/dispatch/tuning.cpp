@@ -18,14 +18,149 @@ namespace {
 constexpr auto kPublic = TimingClass::public_;
 constexpr auto kSecret = TimingClass::secret;
 
-// Ratios are to the next best variant: batches of 16, one thread, full-length exponents (manymod_bench,
-// batch/powmod).
+// Measured by `manymod tune` on an Intel Xeon (Emerald Rapids), one thread: time of one item and the next
+// best variant's. Products have one modulus for all items.
 std::vector<TuningRow> shipped_rows() {
   return {
-      {Operation::powmod, kPublic, 257, 8192, 2, "ifma52.avx512",
-       "provisional, by the bound on vpmadd52: 8 items take the time of 1 to 2 on scalar64.adx"},
-      {Operation::powmod, kSecret, 257, 8192, 2, "ifma52.avx512",
-       "provisional, by the bound on vpmadd52: 8 items take the time of 1 to 2 on scalar64.adx"},
+      {Operation::powmod, kPublic, 1, 192, 4, "ifma52.avx512",
+       "128 bits, 16 items: 873 ns; radix28.avx512f 1.38 us (1.58x)"},
+      {Operation::powmod, kPublic, 193, 320, 3, "ifma52.avx512",
+       "256 bits, 16 items: 3.13 us; dpf52.avx512f 6.17 us (1.97x)"},
+      {Operation::powmod, kPublic, 321, 448, 3, "ifma52.avx512",
+       "384 bits, 16 items: 7.31 us; dpf52.avx512f 16.6 us (2.28x)"},
+      {Operation::powmod, kPublic, 321, 448, 1, "ifma52.row",
+       "384 bits, 2 items: 23.5 us; scalar64.adx 31.3 us (1.33x)"},
+      {Operation::powmod, kPublic, 449, 640, 2, "ifma52.avx512",
+       "512 bits, 16 items: 11.8 us; dpf52.avx512f 28.8 us (2.44x)"},
+      {Operation::powmod, kPublic, 449, 640, 1, "ifma52.row",
+       "512 bits, 1 items: 56.1 us; scalar64.adx 61.8 us (1.10x)"},
+      {Operation::powmod, kPublic, 641, 896, 3, "ifma52.avx512",
+       "768 bits, 16 items: 37 us; dpf52.avx512f 86.2 us (2.33x)"},
+      {Operation::powmod, kPublic, 641, 896, 1, "ifma52.row",
+       "768 bits, 2 items: 105 us; ifma52.avx512 148 us (1.41x)"},
+      {Operation::powmod, kPublic, 897, 1280, 4, "ifma52.avx512",
+       "1024 bits, 16 items: 69.4 us; dpf52.avx512f 167 us (2.41x)"},
+      {Operation::powmod, kPublic, 897, 1280, 1, "ifma52.row",
+       "1024 bits, 3 items: 177 us; ifma52.avx512 189 us (1.07x)"},
+      {Operation::powmod, kPublic, 1281, 1792, 4, "ifma52.avx512",
+       "1536 bits, 16 items: 148 us; ifma52.row 357 us (2.41x)"},
+      {Operation::powmod, kPublic, 1281, 1792, 1, "ifma52.row",
+       "1536 bits, 3 items: 343 us; ifma52.avx512 394 us (1.15x)"},
+      {Operation::powmod, kPublic, 1793, 2560, 4, "ifma52.avx512",
+       "2048 bits, 16 items: 327 us; ifma52.row 663 us (2.03x)"},
+      {Operation::powmod, kPublic, 1793, 2560, 1, "ifma52.row",
+       "2048 bits, 3 items: 641 us; ifma52.avx512 844 us (1.32x)"},
+      {Operation::powmod, kPublic, 2561, 3584, 4, "ifma52.avx512",
+       "3072 bits, 16 items: 656 us; ifma52.row 1.39 ms (2.12x)"},
+      {Operation::powmod, kPublic, 2561, 3584, 1, "ifma52.row",
+       "3072 bits, 3 items: 1.44 ms; ifma52.avx512 1.8 ms (1.25x)"},
+      {Operation::powmod, kPublic, 3585, 6144, 4, "ifma52.avx512",
+       "4096 bits, 16 items: 1.17 ms; ifma52.row 2.29 ms (1.95x)"},
+      {Operation::powmod, kPublic, 3585, 4157, 1, "ifma52.row",
+       "4096 bits, 3 items: 2.29 ms; ifma52.avx512 3.08 ms (1.34x)"},
+      {Operation::powmod, kPublic, 6145, kMaxModulusBits, 2, "ifma52.avx512",
+       "8192 bits, 16 items: 4.73 ms; dpf52.avx512f 13.2 ms (2.79x)"},
+      {Operation::powmod, kSecret, 1, 192, 3, "ifma52.avx512",
+       "128 bits, 16 items: 1.45 us; radix28.avx512f 1.84 us (1.27x)"},
+      {Operation::powmod, kSecret, 193, 320, 2, "ifma52.avx512",
+       "256 bits, 16 items: 2.89 us; radix28.avx512f 5.34 us (1.85x)"},
+      {Operation::powmod, kSecret, 321, 448, 3, "ifma52.avx512",
+       "384 bits, 16 items: 7.62 us; dpf52.avx512f 17.8 us (2.33x)"},
+      {Operation::powmod, kSecret, 321, 448, 1, "ifma52.row",
+       "384 bits, 2 items: 26.3 us; ifma52.avx512 31.9 us (1.22x)"},
+      {Operation::powmod, kSecret, 449, 640, 2, "ifma52.avx512",
+       "512 bits, 16 items: 8.33 us; dpf52.avx512f 25.1 us (3.01x)"},
+      {Operation::powmod, kSecret, 641, 896, 3, "ifma52.avx512",
+       "768 bits, 16 items: 36.2 us; dpf52.avx512f 86.5 us (2.39x)"},
+      {Operation::powmod, kSecret, 641, 896, 1, "ifma52.row",
+       "768 bits, 2 items: 106 us; ifma52.avx512 145 us (1.37x)"},
+      {Operation::powmod, kSecret, 897, 1280, 4, "ifma52.avx512",
+       "1024 bits, 16 items: 79.3 us; dpf52.avx512f 190 us (2.40x)"},
+      {Operation::powmod, kSecret, 897, 1280, 1, "ifma52.row",
+       "1024 bits, 2 items: 213 us; ifma52.avx512 324 us (1.52x)"},
+      {Operation::powmod, kSecret, 1281, 1792, 4, "ifma52.avx512",
+       "1536 bits, 16 items: 205 us; ifma52.row 411 us (2.01x)"},
+      {Operation::powmod, kSecret, 1281, 1792, 1, "ifma52.row",
+       "1536 bits, 4 items: 429 us; ifma52.avx512 456 us (1.06x)"},
+      {Operation::powmod, kSecret, 1793, 2560, 4, "ifma52.avx512",
+       "2048 bits, 16 items: 334 us; ifma52.row 716 us (2.14x)"},
+      {Operation::powmod, kSecret, 1793, 2560, 1, "ifma52.row",
+       "2048 bits, 3 items: 726 us; ifma52.avx512 897 us (1.24x)"},
+      {Operation::powmod, kSecret, 2561, 3584, 4, "ifma52.avx512",
+       "3072 bits, 16 items: 694 us; ifma52.row 1.5 ms (2.16x)"},
+      {Operation::powmod, kSecret, 2561, 3584, 1, "ifma52.row",
+       "3072 bits, 3 items: 1.52 ms; ifma52.avx512 1.87 ms (1.23x)"},
+      {Operation::powmod, kSecret, 3585, 6144, 4, "ifma52.avx512",
+       "4096 bits, 16 items: 1.2 ms; ifma52.row 2.49 ms (2.08x)"},
+      {Operation::powmod, kSecret, 3585, 4157, 1, "ifma52.row",
+       "4096 bits, 3 items: 2.49 ms; ifma52.avx512 3.24 ms (1.30x)"},
+      {Operation::powmod, kSecret, 6145, kMaxModulusBits, 2, "ifma52.avx512",
+       "8192 bits, 16 items: 5.02 ms; dpf52.avx512f 13 ms (2.58x)"},
+      {Operation::mulmod, kPublic, 193, 320, 64, "ifma52.avx512",
+       "256 bits, 1024 items: 78 ns; scalar64.adx 92 ns (1.17x)"},
+      {Operation::mulmod, kPublic, 321, 448, 16, "ifma52.avx512",
+       "384 bits, 1024 items: 125 ns; scalar64.adx 163 ns (1.31x)"},
+      {Operation::mulmod, kPublic, 449, 640, 8, "ifma52.avx512",
+       "512 bits, 1024 items: 133 ns; dpf52.avx512f 170 ns (1.28x)"},
+      {Operation::mulmod, kPublic, 641, 896, 4, "ifma52.avx512",
+       "768 bits, 1024 items: 211 ns; dpf52.avx512f 311 ns (1.47x)"},
+      {Operation::mulmod, kPublic, 897, 1280, 3, "ifma52.avx512",
+       "1024 bits, 1024 items: 293 ns; dpf52.avx512f 452 ns (1.54x)"},
+      {Operation::mulmod, kPublic, 1281, 1792, 4, "ifma52.avx512",
+       "1536 bits, 1024 items: 305 ns; dpf52.avx512f 560 ns (1.84x)"},
+      {Operation::mulmod, kPublic, 1281, 1792, 1, "ifma52.row",
+       "1536 bits, 3 items: 1.34 us; scalar64.adx 1.49 us (1.11x)"},
+      {Operation::mulmod, kPublic, 1793, 2560, 4, "ifma52.avx512",
+       "2048 bits, 1024 items: 480 ns; dpf52.avx512f 938 ns (1.95x)"},
+      {Operation::mulmod, kPublic, 1793, 2560, 1, "ifma52.row",
+       "2048 bits, 3 items: 1.61 us; ifma52.avx512 1.93 us (1.20x)"},
+      {Operation::mulmod, kPublic, 2561, 3584, 4, "ifma52.avx512",
+       "3072 bits, 1024 items: 925 ns; dpf52.avx512f 1.88 us (2.03x)"},
+      {Operation::mulmod, kPublic, 2561, 3584, 1, "ifma52.row",
+       "3072 bits, 3 items: 2.51 us; ifma52.avx512 3.19 us (1.27x)"},
+      {Operation::mulmod, kPublic, 3585, 6144, 4, "ifma52.avx512",
+       "4096 bits, 1024 items: 2.2 us; ifma52.row 4.48 us (2.04x)"},
+      {Operation::mulmod, kPublic, 3585, 4157, 1, "ifma52.row",
+       "4096 bits, 3 items: 3.82 us; ifma52.avx512 4.86 us (1.27x)"},
+      {Operation::mulmod, kPublic, 6145, kMaxModulusBits, 2, "ifma52.avx512",
+       "8192 bits, 1024 items: 5.63 us; dpf52.avx512f 12.6 us (2.24x)"},
+      {Operation::sqrmod, kPublic, 193, 320, 64, "ifma52.avx512",
+       "256 bits, 1024 items: 82 ns; scalar64.adx 84 ns (1.02x)"},
+      {Operation::sqrmod, kPublic, 321, 448, 16, "ifma52.avx512",
+       "384 bits, 1024 items: 110 ns; scalar64.adx 143 ns (1.30x)"},
+      {Operation::sqrmod, kPublic, 449, 640, 8, "ifma52.avx512",
+       "512 bits, 1024 items: 129 ns; dpf52.avx512f 181 ns (1.40x)"},
+      {Operation::sqrmod, kPublic, 641, 896, 5, "ifma52.avx512",
+       "768 bits, 1024 items: 129 ns; dpf52.avx512f 209 ns (1.62x)"},
+      {Operation::sqrmod, kPublic, 897, 1280, 4, "ifma52.avx512",
+       "1024 bits, 1024 items: 174 ns; dpf52.avx512f 295 ns (1.70x)"},
+      {Operation::sqrmod, kPublic, 1281, 1792, 4, "ifma52.avx512",
+       "1536 bits, 1024 items: 306 ns; dpf52.avx512f 563 ns (1.84x)"},
+      {Operation::sqrmod, kPublic, 1281, 1792, 1, "ifma52.row",
+       "1536 bits, 3 items: 1.33 us; scalar64.adx 1.36 us (1.03x)"},
+      {Operation::sqrmod, kPublic, 1793, 2560, 4, "ifma52.avx512",
+       "2048 bits, 1024 items: 465 ns; dpf52.avx512f 906 ns (1.95x)"},
+      {Operation::sqrmod, kPublic, 1793, 2560, 1, "ifma52.row",
+       "2048 bits, 3 items: 1.58 us; scalar64.adx 1.86 us (1.18x)"},
+      {Operation::sqrmod, kPublic, 2561, 3584, 4, "ifma52.avx512",
+       "3072 bits, 1024 items: 940 ns; dpf52.avx512f 1.91 us (2.04x)"},
+      {Operation::sqrmod, kPublic, 2561, 3584, 1, "ifma52.row",
+       "3072 bits, 3 items: 2.62 us; ifma52.avx512 3.23 us (1.23x)"},
+      {Operation::sqrmod, kPublic, 3585, 6144, 4, "ifma52.avx512",
+       "4096 bits, 1024 items: 1.5 us; ifma52.row 2.9 us (1.93x)"},
+      {Operation::sqrmod, kPublic, 3585, 4157, 1, "ifma52.row",
+       "4096 bits, 3 items: 3.63 us; ifma52.avx512 4.8 us (1.32x)"},
+      {Operation::sqrmod, kPublic, 6145, kMaxModulusBits, 2, "ifma52.avx512",
+       "8192 bits, 1024 items: 7.49 us; dpf52.avx512f 16.6 us (2.22x)"},
+      // Without AVX-512 IFMA.
+      {Operation::powmod, kPublic, 193, kMaxModulusBits, 6, "dpf52.avx512f",
+       "1024 bits, 16 items: 167 us; dpf52.avx2 1.3 to 1.4 times that, scalar64.adx 1.9 times"},
+      {Operation::powmod, kSecret, 193, kMaxModulusBits, 6, "dpf52.avx512f",
+       "1024 bits, 16 items: 190 us; dpf52.avx2 1.3 to 1.4 times that, scalar64.adx 1.9 times"},
+      {Operation::powmod, kPublic, 449, kMaxModulusBits, 4, "dpf52.avx2",
+       "1024 bits, 64 items: 1.3 to 1.5 times scalar64.adx, radix28.avx2 1.1 to 1.3 times"},
+      {Operation::powmod, kSecret, 449, kMaxModulusBits, 4, "dpf52.avx2",
+       "1024 bits, 64 items: 1.3 to 1.5 times scalar64.adx, radix28.avx2 1.1 to 1.3 times"},
       {Operation::powmod, kPublic, 65, kMaxModulusBits, 1, "scalar64.adx",
        "1.7 to 2.4 times scalar64.generic from 256 to 2048 bits"},
       {Operation::powmod, kSecret, 65, kMaxModulusBits, 1, "scalar64.adx",
@@ -43,12 +178,23 @@ struct Published {
 
 std::atomic<const Published*> newest{nullptr};
 
-const TuningTable& publish(TuningTable table) {
+void publish(TuningTable table) {
   auto fresh = std::make_unique<Published>();
   fresh->table = std::move(table);
   fresh->before = newest.load(std::memory_order_acquire);
   while (!newest.compare_exchange_weak(fresh->before, fresh.get(), std::memory_order_acq_rel)) continue;
-  return fresh.release()->table;
+  static_cast<void>(fresh.release());
+}
+
+/// Publishes the table unless there is one already: a call of load_tuning meanwhile has the last word.
+const TuningTable& publish_first(TuningTable table) {
+  auto fresh = std::make_unique<Published>();
+  fresh->table = std::move(table);
+  const Published* found = nullptr;
+  if (newest.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel)) {
+    return fresh.release()->table;
+  }
+  return found->table;
 }
 
 [[noreturn]] void throw_unreadable(const std::string& path, const std::string& why) {
@@ -89,9 +235,9 @@ const TuningTable& shipped_tuning() {
 const TuningTable& tuning_table() {
   if (const Published* published = newest.load(std::memory_order_acquire)) return published->table;
   const char* path = std::getenv("MANYMOD_TUNING");
-  if (path == nullptr || *path == '\0') return publish(shipped_tuning());
+  if (path == nullptr || *path == '\0') return publish_first(shipped_tuning());
   try {
-    return publish(table_of_file(path));
+    return publish_first(table_of_file(path));
   } catch (const StatusError& error) {
     throw StatusError(error.status(), std::string(error.what()) + " (MANYMOD_TUNING)");
   }

@@ -32,7 +32,7 @@ CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, 
 
 /// Fill `table`, shape.entries() elements:
 ///   table[j 2^h + i] = product over the bits t of i of g^(2^(t rows + j columns)).
-/// m has one lane. workspace: one element. Returns false, the table unusable, if a stop was requested.
+/// Lanes are independent. workspace: one element. Returns false, the table unusable, if a stop was requested.
 template <Multiplier M>
 bool build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, Limb* workspace,
                 const StopToken& stop) {

@@ -39,9 +39,8 @@ concept TableMultiplier = Multiplier<M> && requires(const M& m, Limb* r, const L
 
 /// A multiplier that can select from a table while it squares, which costs it nothing.
 ///   free_entries()   entries it can look at in one squaring; 0: none
-///   sqr_select       r = a^2, and with `step` running over 0 .. steps - 1, target = table[indices[lane]]
-///   lane
-///                    by lane. target must not be r or a. entries <= steps free_entries()
+///   sqr_select       r = a^2, and with `step` running over 0 .. steps - 1, lane by lane target =
+///                    table[indices[lane]]. target must not be r or a. entries <= steps free_entries()
 template <class M>
 concept SelectingMultiplier =
     TableMultiplier<M> && requires(const M& m, Limb* r, const Limb* a, std::size_t entries,

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check the vector kernels' machine code for what could tell secrets by its timing.
 
-Every instruction must be on the list below: no gathers, no scatters, no compression, none that turns vectors or
-masks into flags. And a data-flow analysis of every function looks for conditional jumps, addresses and divisors
-that depend on data. Public are the arguments of a function (pointers and sizes), constants, and what is computed
-from them or put on the stack; data are masks, the arguments that are vectors, and whatever is loaded through a
-pointer to words. Pointers to anything else lead to records of pointers and sizes, which are public.
+Every instruction must be on the list below: no gathers, no scatters, no compression, none that turns vectors
+or masks into flags. And a data-flow analysis of every function looks for conditional jumps, addresses and
+divisors that depend on data. Public are the arguments of a function (pointers and sizes), constants, and what
+is computed from them or put on the stack; data are masks, the arguments that are vectors, and whatever is
+loaded through a pointer to words. Pointers to anything else lead to records of pointers and sizes, which are
+public.
 
 Usage: check_vector_instructions.py OBJDUMP OBJECT...
 """
@@ -25,7 +26,7 @@ ALLOWED = re.compile(
     r"""^(
       # moves, widenings, shuffles with constant patterns
       v?mov(dqa|dqu)(32|64)? | v?mov(ap|up)[sd] | vmov[dq] | vpmov[sz]x\w+ | vpmovm2[bwdq] | vpmov(qd|dw)
-    | v(p?broadcast|perm|shuf|pshuf|punpck|pun?pck|unpck|extract|insert|pinsr|pextr|align|palign|blend|pblend)\w+
+    | v(p?broadcast|perm|p?shuf|p?unpck|extract|insert|pinsr|pextr|p?align|p?blend)\w+
     | vzeroupper | vmovddup
       # arithmetic whose time is that of its size
     | vp(add|sub|mul|madd52|sll|srl|sra|rol|ror|and|or|xor|andn|ternlog|min|max|abs)\w*
@@ -33,23 +34,29 @@ ALLOWED = re.compile(
     | vcvt(uqq2pd|qq2pd|dq2pd|udq2pd|pd2qq|pd2uqq|ttpd2uqq)
       # comparisons that yield vectors or masks, and masks
     | vpcmp\w+ | vptestn?m[bwdq] | v?cmp\w+pd
-    | k(mov|add|and|andn|or|xor|xnor|not|shiftl|shiftr|unpck)\w+
+    | k(mov|add|and|andn|or|xor|xnor|not|shiftl|shiftr|unpck)[bwdq]{1,2}
       # the control word of dpf52.avx2
     | vldmxcsr | vstmxcsr
       # general registers; what of them may not depend on data is found by the data flow
     | mov\w* | lea | push | pop | xchg | (add|sub|adc|sbb|and|or|xor|not|neg|inc|dec|cmp|test|imul)[bwlq]?
-    | mul | mulx | div | cqto | cltq | cltd | (shl|shr|sar|rol|ror|shlx|shrx|sarx|rorx|shld|shrd|bt|bts)[bwlq]?
+    | mul | mulx | div | cqto | cltq | cltd
+    | (shl|shr|sar|rol|ror|shlx|shrx|sarx|rorx|shld|shrd|bt|bts)[bwlq]?
     | andn | bextr | bzhi | set\w+ | cmov\w+
     | j\w+ | call | ret | leave | nop\w* | endbr64 | stos | movs | ud2
     )$""",
     re.VERBOSE,
 )
 PREFIXES = {"rep", "repz", "notrack", "data16", "cs", "bnd", "lock", "ds", "es"}
-PADDING = {"nop", "nopl", "nopw", "endbr64", "vzeroupper", "leave", "ud2", "vldmxcsr", "vstmxcsr"}
+WITHOUT_EFFECT = {"push", "ret", "nop", "nopl", "nopw", "endbr64", "vzeroupper", "leave", "ud2"}
+WITHOUT_EFFECT |= {"vldmxcsr", "vstmxcsr", "cqto", "cltq", "cltd"}
 
+# Functions whose records hold pointers to records.
+NESTED_RECORDS = re.compile(r"SelectShadow|::sqr_select")
 ARGUMENTS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 CALLER_SAVED = {*ARGUMENTS, "rax", "r10", "r11"}
-FLAG_SETTERS = re.compile(r"^(add|sub|adc|sbb|and|or|xor|neg|inc|dec|cmp|test|imul|mul|sh[lr]d?|sar|rol|ror|bt|bts|andn|bzhi|bextr)[bwlq]?$")
+FLAG_SETTERS = re.compile(
+    r"^(add|sub|adc|sbb|and|or|xor|neg|inc|dec|cmp|test|imul|mul|sh[lr]d?|sar|rol|ror|bt|bts|andn|bzhi|bextr)[bwlq]?$"
+)
 FLAG_USERS = re.compile(r"^(adc|sbb)[bwlq]?$|^set|^cmov")
 
 
@@ -130,7 +137,9 @@ def functions(disassembly: str) -> Iterator[Function]:
             while len(words) > 1 and words[0] in PREFIXES:
                 words.pop(0)
             rest = re.sub(r"<.*>", "", " ".join(words[1:])).strip()
-            current.code.append(Instruction(int(found.group(1), 16), words[0], split_operands(rest), line.strip()))
+            current.code.append(
+                Instruction(int(found.group(1), 16), words[0], split_operands(rest), line.strip())
+            )
     if current is not None:
         yield current
 
@@ -140,7 +149,8 @@ def parameters(name: str) -> list[str]:
     name = re.sub(r" \[clone.*\]$| const$", "", name.replace("(anonymous namespace)", "unnamed"))
     if not name.endswith(")"):
         return []
-    types, depth, end = [], 0, len(name) - 1
+    types: list[str] = []
+    depth, end = 0, len(name) - 1
     for at in range(len(name) - 1, -1, -1):
         depth += {")": 1, "}": 1, ">": 1, "(": -1, "{": -1, "<": -1}.get(name[at], 0)
         if depth == 0 or (depth == 1 and name[at] == ","):
@@ -156,13 +166,13 @@ def records_among_arguments(name: str) -> set[str]:
     registers = iter(ARGUMENTS)
     records = set()
     for kind in parameters(name):
-        if not re.search(r"[*&]$", kind):
+        if not re.search(r"[*&]$|\(&\) \[", kind):
             if re.fullmatch(r"(unsigned |long |int|bool|char)+", kind + " "):
                 next(registers, None)
             continue
         register = next(registers, None)
         words = re.match(r"(unsigned (long|int|char)|bool|(long long|double) __vector)", kind)
-        if register is not None and (words is None or kind.endswith(("**", "*&", "* const&"))):
+        if register is not None and (words is None or re.search(r"\*.*[&*]", kind)):
             records.add(register)
     return records
 
@@ -217,7 +227,7 @@ class Analysis:
         if found is None or found.group(3) is not None or found.group(2) is None:
             return None
         base = REGISTERS.get(found.group(2)[1:])
-        if base != "rsp" and base != self.frame:
+        if base not in {"rsp", self.frame}:
             return None
         return f"{base}{int(found.group(1) or '0', 16):+d}"
 
@@ -247,10 +257,18 @@ class Analysis:
             return False  # a table of constants
         return REGISTERS.get(base[1:], "") not in state.records
 
-    def is_record(self, state: State, operand: str) -> bool:
+    def is_record(self, state: State, operand: str, width: int = 1) -> bool:
         if operand.startswith("%"):
             return REGISTERS.get(operand[1:], "") in state.records
-        return self.slot(operand) in state.records
+        return not self.slots(operand, width).isdisjoint(state.records)
+
+    def loads_record(self, state: State, operand: str) -> bool:
+        """Whether a pointer to a record is loaded from a record."""
+        found = MEMORY.match(operand)
+        if found is None or found.group(2) is None or self.slot(operand) is not None:
+            return False
+        nested = NESTED_RECORDS.search(self.function.name) is not None
+        return nested and REGISTERS.get(found.group(2)[1:], "") in state.records
 
     def check_addresses(self, state: State, one: Instruction) -> None:
         for operand in one.operands:
@@ -258,20 +276,14 @@ class Analysis:
             for name in (found.group(2), found.group(3)) if found is not None else ():
                 if name is None or name == "%rip":
                     continue
-                if name[1:] not in REGISTERS:
-                    self.report("address in a vector", one)
-                elif REGISTERS[name[1:]] in VECTORS:
+                if REGISTERS.get(name[1:]) in VECTORS:
                     self.report("address in a vector", one)
                 elif REGISTERS[name[1:]] in state.data and not one.mnemonic.startswith(("lea", "nop")):
                     self.report("address depends on data", one)
 
     def put(self, state: State, target: str, data: bool, record: bool = False) -> None:
         target = target.split("{")[0]
-        name: str | None = None
-        if target.startswith("%"):
-            name = REGISTERS.get(target[1:])
-        else:
-            name = self.slot(target)
+        name = REGISTERS.get(target[1:]) if target.startswith("%") else self.slot(target)
         if name is None:
             return
         state.data.discard(name)
@@ -289,15 +301,23 @@ class Analysis:
         sources = operands[:-1] if one.mnemonic.startswith(("vmov", "vpbroadcast")) else operands
         if re.match(r"^vp?(xor|sub)", one.mnemonic) and len(operands) == 3 and operands[0] == operands[1]:
             sources = ()
-        elif len(operands) == 3 and "{" not in operands[2] and not one.mnemonic.startswith(("vfm", "vpmadd52")):
+        elif (
+            len(operands) == 3 and "{" not in operands[2] and not one.mnemonic.startswith(("vfm", "vpmadd52"))
+        ):
             sources = operands[:2]
         data = any(self.is_data(state, operand, width) for operand in sources) or "{%k" in one.text
+        # Compilers park pointers in vector registers.
+        record = any(self.is_record(state, operand, width) for operand in sources)
         slots = self.slots(operands[-1].split("{")[0], width)
+        if not slots:
+            self.put(state, operands[-1], data, record)
+            return
         state.data -= slots
-        if slots and data:
+        state.records -= slots
+        if data:
             state.data |= slots
-        elif not slots:
-            self.put(state, operands[-1], data)
+        if record:
+            state.records |= slots
 
     def step(self, state: State, one: Instruction) -> None:
         """Change the state as the instruction does."""
@@ -306,36 +326,30 @@ class Analysis:
             self.report("not on the list", one)
             return
         self.check_addresses(state, one)
-        if name in PADDING or name == "ret":
-            return
-        if name == "jmp":
-            if operands and operands[0].startswith("*") and self.is_data(state, operands[0][1:]):
-                self.report("jump depends on data", one)
-            return
         if name.startswith("j"):
-            if (REGISTERS["rcx"] if name in {"jrcxz", "jecxz"} else "flags") in state.data:
-                self.report("branch depends on data", one)
-            return
-        if name == "call":
-            for register in CALLER_SAVED:
-                state.data.discard(register)
-                state.records.discard(register)
-            return
-        if name in {"push", "pop"}:
-            if name == "pop":
-                self.put(state, operands[0], False)
-            return
-        if name in {"stos", "movs"}:
+            self.jump(state, one)
+        elif name == "call":
+            state.data -= CALLER_SAVED
+            state.records -= CALLER_SAVED
+        elif name == "pop":
+            self.put(state, operands[0], False)
+        elif name in {"stos", "movs"}:
             if "rcx" in state.data:
                 self.report("length depends on data", one)
-            return
-        if name.startswith("k"):
+        elif name.startswith("k"):
             self.put(state, operands[-1], not operands[-1].startswith("%k"))
-            return
-        if name.startswith("v"):
+        elif name.startswith("v") and name not in WITHOUT_EFFECT:
             self.vector(state, one)
-            return
-        self.general(state, one)
+        elif name not in WITHOUT_EFFECT:
+            self.general(state, one)
+
+    def jump(self, state: State, one: Instruction) -> None:
+        """Jumps through tables, and conditional ones."""
+        if one.mnemonic == "jmp":
+            if one.operands[0].startswith("*") and self.is_data(state, one.operands[0][1:]):
+                self.report("jump depends on data", one)
+        elif ("rcx" if one.mnemonic in {"jrcxz", "jecxz"} else "flags") in state.data:
+            self.report("branch depends on data", one)
 
     def general(self, state: State, one: Instruction) -> None:
         """Instructions on general registers."""
@@ -343,42 +357,55 @@ class Analysis:
         if name == "div":
             if any(self.is_data(state, operand) for operand in (*operands, "%rax", "%rdx")):
                 self.report("division of data", one)
-            return
-        if name == "lea":
-            found = MEMORY.match(operands[0])
-            parts = [part for part in (found.group(2), found.group(3)) if part] if found is not None else []
-            data = any(part != "%rip" and self.is_data(state, part) for part in parts)
-            record = any(part == "%rip" or self.is_record(state, part) for part in parts)
-            self.put(state, operands[1], data, record)
-            return
-        if name == "xchg":
+        elif name == "lea":
+            self.address(state, operands)
+        elif name.startswith("mov"):
+            record = self.is_record(state, operands[0]) or self.loads_record(state, operands[0])
+            self.put(state, operands[1], self.is_data(state, operands[0]), record)
+        elif name == "xchg":
             data = any(self.is_data(state, operand) for operand in operands)
             for operand in operands:
                 self.put(state, operand, data)
-            return
-        if re.match(r"^(xor|sub)[lq]?$", name) and len(operands) == 2 and operands[0] == operands[1]:
-            self.put(state, operands[1], False)
-            state.data.discard("flags")
-            return
-        data = any(self.is_data(state, operand) for operand in operands[: -1 if name.startswith("mov") else None])
-        if FLAG_USERS.match(name):
+        elif name in {"mul", "mulx"} or (name == "imul" and len(operands) == 1):
+            implicit = "%rdx" if name == "mulx" else "%rax"
+            data = self.is_data(state, operands[0]) or self.is_data(state, implicit)
+            for register in operands[1:] if name == "mulx" else ("%rax", "%rdx"):
+                self.put(state, register, data)
+            self.set_flags(state, one, data)
+        else:
+            self.arithmetic(state, one)
+
+    def address(self, state: State, operands: tuple[str, ...]) -> None:
+        """lea"""
+        found = MEMORY.match(operands[0])
+        parts = [part for part in (found.group(2), found.group(3)) if part] if found is not None else []
+        data = any(part != "%rip" and self.is_data(state, part) for part in parts)
+        record = any(part == "%rip" or self.is_record(state, part) for part in parts)
+        self.put(state, operands[1], data, record)
+
+    def arithmetic(self, state: State, one: Instruction) -> None:
+        """What combines its operands, and flags, into its last operand and flags."""
+        name, operands = one.mnemonic, one.operands
+        data = any(self.is_data(state, operand) for operand in operands)
+        if re.match(r"^(xor|sub)[lq]?$", name) and operands[0] == operands[1]:
+            data = False
+        elif name.startswith("set"):
+            data = "flags" in state.data
+        elif FLAG_USERS.match(name):
             data = data or "flags" in state.data
-        record = name.startswith(("mov", "add", "sub", "cmov")) and any(
+        record = name.startswith(("add", "sub", "cmov")) and any(
             self.is_record(state, operand) for operand in operands
         )
-        if name.startswith("mov"):
-            record = self.is_record(state, operands[0])
-        if name.startswith("set"):
-            data = "flags" in state.data
-        if FLAG_SETTERS.match(name):
+        self.set_flags(state, one, data)
+        if not re.match(r"^(cmp|test|bt)[bwlq]?$", name):
+            self.put(state, operands[-1], data, record)
+
+    def set_flags(self, state: State, one: Instruction, data: bool) -> None:
+        """Flags depend on what the instruction computed."""
+        if FLAG_SETTERS.match(one.mnemonic):
             state.data.discard("flags")
             if data:
                 state.data.add("flags")
-        if not name.startswith(("cmp", "test", "bt")) or name.startswith("bts"):
-            self.put(state, operands[-1], data, record)
-        if name in {"mul", "mulx"} or (name == "imul" and len(operands) == 1):
-            for register in operands[1:] if name == "mulx" else ("%rax", "%rdx"):
-                self.put(state, register, True)
 
 
 def violations(disassembly: str) -> list[str]:
@@ -397,7 +424,10 @@ def main(objdump: str, paths: list[str]) -> int:
         print("no object file of a vector technique")
     for path in checked:
         text = subprocess.run(
-            [objdump, "-d", "-C", "-w", "--no-show-raw-insn", path], check=True, capture_output=True, text=True
+            [objdump, "-d", "-C", "-w", "--no-show-raw-insn", path],
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
         found = violations(text)
         for line in found:

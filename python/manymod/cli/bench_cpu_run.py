@@ -71,6 +71,11 @@ class Settings:
     seed: int = 1
 
 
+def _computes(variant: manymod.Variant, case: Case) -> bool:
+    """Whether it computes the case itself: vector techniques take no products with a modulus per item."""
+    return case.shared or case.op == "powmod" or variant.technique == "scalar64"
+
+
 def variants_for(case: Case, settings: Settings) -> list[str]:
     """The dispatcher's choice and the CPU variants that can run a case, or those asked for among them."""
     fitting = [
@@ -80,6 +85,7 @@ def variants_for(case: Case, settings: Settings) -> list[str]:
         and variant.backend == "cpu"
         and variant.min_bits <= case.bits <= variant.max_bits
         and case.op in (variant.secret_ops if case.secret else variant.public_ops)
+        and _computes(variant, case)
     ]
     names = [AUTO, *fitting]
     return names if settings.variants is None else [name for name in names if name in settings.variants]

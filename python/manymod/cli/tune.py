@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 import manymod
+from manymod.cli.bench_report import widths
 from manymod.cli.progress import make_bar, output_console
 from manymod.cli.tune_choice import choices, file_text, write_file
 from manymod.cli.tune_report import choice_table, print_check, print_usage, show_table
@@ -29,16 +30,6 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     if unknown := [name for name in names if name not in OPS]:
         raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(OPS)}")
     return list(dict.fromkeys(names))
-
-
-def _widths(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[int] | None:
-    """Widths of a comma-separated list."""
-    if value is None:
-        return None
-    items = [item.strip() for item in value.split(",")]
-    if not all(item.isascii() and item.isdigit() and 8 <= int(item) <= 16384 for item in items):
-        raise click.BadParameter(f"{value!r}: widths from 8 to 16384 bits, as in 256,2048")
-    return [int(item) for item in items]
 
 
 def _settings(quick: bool) -> Settings:
@@ -64,7 +55,7 @@ def _measure_all(wanted: list[Case], settings: Settings, limit: float, extra: li
 @click.command(short_help="Measure which variant is fastest where on this machine.")
 @click.option("--quick", is_flag=True, help="Few widths, short exponents, less than a minute.")
 @click.option("--op", "ops", callback=_names, default=",".join(OPS), show_default=True, help="Operations.")
-@click.option("--bits", callback=_widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
+@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -41,6 +41,11 @@ class Case:
     bits: int
 
     @property
+    def shared_modulus(self) -> bool:
+        """Products are timed with one modulus for all: with one for each item, vectors do not take them."""
+        return self.op != "powmod"
+
+    @property
     def timing(self) -> str:
         """Name of the timing class."""
         return "secret" if self.secret else "public"
@@ -83,23 +88,26 @@ def _operands(case: Case, settings: Settings, count: int) -> tuple[Any, ...]:
     """Arguments of `_core.Plan.run`: odd moduli of full length, bases below them, room for the results."""
     source = random.Random(settings.seed)  # noqa: S311 (operands to time, no keys)
     top = 1 << (case.bits - 1)
-    moduli = [source.getrandbits(case.bits) | top | 1 for _ in range(count)]
+    distinct = 1 if case.shared_modulus else count
+    moduli = [source.getrandbits(case.bits) | top | 1 for _ in range(distinct)] * (count // distinct)
     columns = [[source.randrange(n) for n in moduli]]
     if case.op == "mulmod":
         columns.append([source.randrange(n) for n in moduli])
     elif case.op == "powmod":
         length = min(case.bits, settings.exponent_bits)
         columns.append([source.getrandbits(length) | 1 << (length - 1) for _ in range(count)])
-    x, *y, n = (manymod.IntArray.from_ints(column).limbs for column in (*columns, moduli))
+    x, *y, n = (manymod.IntArray.from_ints(column).limbs for column in (*columns, moduli[:distinct]))
     status = np.zeros(count, dtype=np.uint8)
-    operands = (x, None, y[0] if y else None, None, n, None, np.zeros_like(n), None)
+    result = np.zeros((count, n.shape[1]), dtype=n.dtype)
+    operands = (x, None, y[0] if y else None, None, n, None, result, None)
     return (count, 0, *operands, status, None, 0, count)
 
 
 def _plan(case: Case, variant: str) -> _core.Plan:
     # The extension's own plan: a call of manymod.Plan spends more on Python than on a short operation.
     name = None if variant == AUTO else variant
-    return _core.Plan(OPERATIONS[case.op], int(case.secret), 0, case.bits, "auto", name, 1)
+    shared = int(case.shared_modulus)
+    return _core.Plan(OPERATIONS[case.op], int(case.secret), shared, case.bits, "auto", name, 1)
 
 
 def _seconds(call: Callable[[], Any], at_least: float) -> float:

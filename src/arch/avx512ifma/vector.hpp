@@ -10,13 +10,8 @@
 
 #include <cstdint>
 
+#include "arch/memory_sanitizer.hpp"
 #include "repr/canonical.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-#define MANYMOD_IFMA_INTRINSICS 1
-#endif
-#endif
 
 namespace manymod::avx512ifma {
 namespace {
@@ -39,7 +34,7 @@ using Lanes = __mmask8;
   return _mm256_cmpeq_epi32_mask(offsets, _mm256_set1_epi32(static_cast<int>(value)));
 }
 
-#if MANYMOD_IFMA_INTRINSICS
+#if MANYMOD_MEMORY_SANITIZER
 
 [[maybe_unused]] inline Vector load(const Limb* p) { return _mm512_load_si512(p); }
 [[maybe_unused]] inline void store(Limb* p, Vector v) { _mm512_store_si512(p, v); }

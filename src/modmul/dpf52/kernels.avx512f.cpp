@@ -29,7 +29,8 @@ struct Avx512f {
   static Word bits(Real x) { return _mm512_castpd_si512(x); }
   static Real to_real(Word x) { return _mm512_cvtepu64_pd(x); }
   static Real subtract(Real x, Real y) { return _mm512_sub_pd(x, y); }
-#if MANYMOD_MEMORY_SANITIZER  // takes operands of what it does not know for branches; MXCSR rounds toward zero
+#if MANYMOD_MEMORY_SANITIZER
+  // It takes operands of instructions unknown to it for branches; here MXCSR rounds toward zero.
   static Real fma(Real x, Real y, Real z) { return _mm512_fmadd_pd(x, y, z); }
 #else
   // Embedded rounding suppresses exceptions too; the other instructions are exact and raise none.

@@ -14,21 +14,26 @@ namespace {
 constexpr std::size_t kLanes = 8;
 constexpr unsigned kDigitBits = 52;
 constexpr std::size_t kMaxDigits = 320;
+static_assert(4 * kMaxDigits < std::size_t{1} << (63 - kDigitBits));
 
 /// Rows of a product that one pass over the other operand works off: their digits and as many column sums
 /// stay in registers.
 constexpr std::size_t kBlock = 10;
-/// Columns that reduction by rows keeps in registers at most.
+/// Most digits whose columns stay in registers for a whole reduction.
 constexpr std::size_t kWindow = 22;
+/// Columns in registers during a block of rows of longer numbers.
 constexpr std::size_t kRowWindow = 20;
+/// Products by this digit of n come before the next quotient digit, which by then is complete.
 constexpr std::size_t kAhead = 8;
 
 /// What the lower L columns of a product start at. With c the sum of products in a column and r = c mod 2^52,
 /// adding q n makes c the multiple ceil(c / 2^52) of 2^52: its low half r + (q n mod 2^52) is 0 or 2^52. So
-/// (c + 2^52 - 1) div 2^52 is the carry, without the product q n[0] mod 2^52.
+/// (c + 2^52 - 1) div 2^52 is the carry, without the product q n[0] mod 2^52. A column has at most 2 L halves
+/// of products a b, 2 L of q n, the bias and a carry of at most 4 L: below 4 L 2^52 < 2^63 for L <=
+/// kMaxDigits.
 constexpr Limb kBias = (Limb{1} << kDigitBits) - 1;
 /// The same for columns that are doubled by a rotation: the top bit comes in at the bottom, and
-/// 2 (2^51 - 1) + 1 = 2^52 - 1. Sums of cross products stay below 2^62.
+/// 2 (2^51 - 1) + 1 = 2^52 - 1. A column has fewer than L halves of cross products, and L 2^52 + 2^51 < 2^62.
 constexpr Limb kHalfBias = (Limb{1} << 63) + (kBias >> 1);
 
 using avx512ifma::add;
@@ -49,8 +54,8 @@ using avx512ifma::zero;
 /// B digits x against `steps` digits of y: columns t[0 .. steps) are retired, the B above stay in acc.
 /// `incoming(s)`: what column s + B holds already.
 template <std::size_t B, class Incoming>
-inline void slide(Vector (&acc)[B], const Vector (&x)[B], const Limb* y, Limb* t, std::size_t steps,
-                  Incoming incoming) {
+[[gnu::always_inline]] inline void slide(Vector (&acc)[B], const Vector (&x)[B], const Limb* y, Limb* t,
+                                         std::size_t steps, Incoming incoming) {
 #pragma GCC unroll 2
   for (std::size_t s = 0; s < steps; ++s) {
     const Vector digit = load(y + s * kLanes);
@@ -124,7 +129,8 @@ struct Until {
 /// The products x_i x_j, i < j, with i in the block of B digits x and j up to `rest` digits behind it.
 /// column: the block's lowest column. `incoming` serves the columns from B on, but for the last B.
 template <std::size_t B, class Incoming>
-inline void cross_block(Limb* column, const Limb* x, std::size_t rest, Vector (&acc)[B], Incoming incoming) {
+[[gnu::always_inline]] inline void cross_block(Limb* column, const Limb* x, std::size_t rest,
+                                               Vector (&acc)[B], Incoming incoming) {
   Vector factor[B];
   load_block(factor, x);
 #pragma GCC unroll 10
@@ -217,6 +223,7 @@ class SelectShadow {
   /// From digit `start` on.
   SelectShadow(const Work& share, std::size_t start) : chosen_(share.chosen + start * kLanes) {
     const auto offsets = index_offsets(share.indices, static_cast<std::uint32_t>(share.first));
+#pragma GCC unroll 7
     for (std::uint32_t i = 0; i < Entries; ++i) {
       // Where there are fewer, the first is stored again: its lanes are the same.
       const std::uint32_t used = share.first + i < share.last ? i : 0;
@@ -227,7 +234,8 @@ class SelectShadow {
   void step(std::size_t i) const { store_lanes(chosen_, lanes_[i], load(entry_[i])); }
   void next_digit() {
     chosen_ += kLanes;
-    for (const Limb*& entry : entry_) entry += kLanes;
+#pragma GCC unroll 7
+    for (std::size_t i = 0; i < Entries; ++i) entry_[i] += kLanes;
   }
 
  private:
@@ -485,11 +493,27 @@ void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* 
   square<NoShadow>(r, a, modulus, digits, scratch, {});
 }
 
+/// Entries of a share for windows of 4 bits.
+constexpr std::size_t kFewEntries = 4;
+
+/// What a share costs beside the multiplications: little where seven loads and stores fit into a row and the
+/// table of 32 entries into the first-level cache (11 to 20 digits: 0.2 vpmadd52 an entry and digit),
+/// more for shorter rows, and where the table comes from the second level (1.2), which long numbers can
+/// afford.
+std::size_t free_entries(std::size_t digits) {
+  constexpr std::size_t kFewestDigits = 8;
+  constexpr std::size_t kCachedDigits = 20;
+  constexpr std::size_t kLongNumber = 36;
+  if (digits < kFewestDigits) return 0;
+  const bool few = digits <= kBlock || (digits > kCachedDigits && digits < kLongNumber);
+  return few ? kFewEntries : lanes::SelectShare::kMaxEntries;
+}
+
 void sqr_select(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                 const lanes::SelectShare& share) {
   using lanes::SelectShare;
-  if (share.last - share.first <= SelectShare::kFewEntries) {
-    return square<SelectShadow<SelectShare::kFewEntries>>(r, a, modulus, digits, scratch, share);
+  if (share.last - share.first <= kFewEntries) {
+    return square<SelectShadow<kFewEntries>>(r, a, modulus, digits, scratch, share);
   }
   square<SelectShadow<SelectShare::kMaxEntries>>(r, a, modulus, digits, scratch, share);
 }
@@ -527,8 +551,8 @@ void sqr_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch) {
 void sqr_select_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch,
                      const lanes::SelectShare* shares) {
   using lanes::SelectShare;
-  if (shares[0].last - shares[0].first <= SelectShare::kFewEntries) {
-    return square_pair<SelectShadow<SelectShare::kFewEntries>>(x, digits, scratch, shares);
+  if (shares[0].last - shares[0].first <= kFewEntries) {
+    return square_pair<SelectShadow<kFewEntries>>(x, digits, scratch, shares);
   }
   square_pair<SelectShadow<SelectShare::kMaxEntries>>(x, digits, scratch, shares);
 }
@@ -552,6 +576,7 @@ constexpr lanes::Kernels kKernels = {
     .mul = mul,
     .sqr = sqr,
     .sqr_select = sqr_select,
+    .free_entries = free_entries,
     .mul_pair = mul_pair,
     .sqr_pair = sqr_pair,
     .sqr_select_pair = sqr_select_pair,

@@ -11,8 +11,8 @@
 
 namespace manymod::lanes {
 
-/// The functions of lanes::Kernels but for its multiplications, for G lanes of w-bit digits, w < 64. Elements are
-/// aligned to a vector.
+/// The functions of lanes::Kernels but for its multiplications, for G lanes of w-bit digits, w < 64. Elements
+/// are aligned to a vector.
 template <class Tag, std::size_t G, unsigned w>
 class DigitLoops {
   static_assert(w < kLimbBits);
@@ -53,7 +53,8 @@ class DigitLoops {
       const unsigned shift = bit % kLimbBits;
       Vector digit{};
       if (i < limb_count) digit = at(limbs + i * G) >> shift;
-      if (shift + w > kLimbBits && i + 1 < limb_count) digit |= at(limbs + (i + 1) * G) << (kLimbBits - shift);
+      if (shift + w > kLimbBits && i + 1 < limb_count)
+        digit |= at(limbs + (i + 1) * G) << (kLimbBits - shift);
       at(r + d * G) = digit & kMask;
     }
   }
@@ -107,7 +108,8 @@ class DigitLoops {
   }
 
   static Vector widened(const std::uint32_t* indices) {
-    alignas(Vector) Limb wide[G];
+    // GCC takes alignas(Vector) in a template for that of a word.
+    alignas(G * sizeof(Limb)) Limb wide[G];
     for (std::size_t lane = 0; lane < G; ++lane) wide[lane] = indices[lane];
     return at(wide);
   }

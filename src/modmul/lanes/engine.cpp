@@ -13,11 +13,14 @@ class LaneEngine final : public Engine {
  public:
   explicit LaneEngine(const Kernels& kernels) : kernels_(kernels) {}
 
-  /// Odd moduli and exponents that are not negative. With a modulus of its own for every item, one product is
-  /// cheaper by long division than by preparing for Montgomery form.
+  /// Odd moduli and exponents that are not negative. Of products, those with one modulus for several items:
+  /// one product is done by long division before a modulus is ready for Montgomery form.
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
     if (job.timing == TimingClass::public_ && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
-    return job.op == Operation::mulmod || job.op == Operation::sqrmod || !job.y.is_negative(item);
+    if (job.op == Operation::mulmod || job.op == Operation::sqrmod) {
+      return job.modulus.broadcast() && job.result.count > 1;
+    }
+    return !job.y.is_negative(item);
   }
 
   [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation,
@@ -44,7 +47,7 @@ class LaneEngine final : public Engine {
     switch (job.op) {
       case Operation::mulmod:
       case Operation::sqrmod:
-        return (job.shared != nullptr ? 4 : 30) * product_ns + 4 * digits;
+        return 4 * product_ns + 4 * digits;
       case Operation::fixed_base_powmod:
         return product_ns * (10 + bits / 6);
       default:

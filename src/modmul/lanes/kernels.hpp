@@ -13,9 +13,8 @@ namespace manymod::lanes {
 /// A part of a selection from a table, for Kernels::sqr_select: lanes whose index lies in [first, last) get
 /// their entry.
 struct SelectShare {
-  /// Entries that one squaring can look at; of short numbers, whose rows have less room, it is the fewer.
+  /// Most entries that one squaring looks at.
   static constexpr std::size_t kMaxEntries = 7;
-  static constexpr std::size_t kFewEntries = 4;
 
   Limb* chosen;        ///< an element
   const Limb* table;   ///< entry 0
@@ -38,7 +37,7 @@ struct Pair {
 ///
 /// An *element* is G residues, structure of arrays: digit d of lane l is the low w bits of word d G + l, and
 /// L G words in all. The bits above w of a word are undefined unless a function says "exact digits"; a
-/// technique whose multiplier would see them keeps its digits exact. Elements are aligned to 64 bytes.
+/// technique whose multiplier would see them keeps its digits exact. Elements are aligned to a vector.
 ///
 /// A *modulus block* holds the G moduli: n as exact digits (words 0 .. L G), then k0 of each lane (G words),
 /// then what `prepare` makes of them, where a technique has it.
@@ -59,15 +58,19 @@ struct Kernels {
   double digit_pair_ns = 1;  ///< rough nanoseconds of one multiplication / L^2, to share work among threads
 
   /// r = a b / R mod n in every lane, r < 2n. In: a, b < 2n, or a < R and b <= n. r may be a or b.
+  /// With a < R and b < 2n, r < 3n. From a < R a technique may give up to n / 2^w more.
   void (*mul)(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits,
               Limb* scratch) = nullptr;
   /// r = a^2 / R mod n in every lane, r < 2n. In: a < 2n. r may be a.
   void (*sqr)(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) = nullptr;
   /// sqr, and in the shadow of its multiplications a share of a selection; of shares that cover the table
-  /// once, each in a squaring of its own, the last leaves the whole of `chosen`. last - first <= kMaxEntries.
-  /// Null where a technique has none.
+  /// once, each in a squaring of its own, the last leaves the whole of `chosen`. last - first <= kMaxEntries
+  /// < digits. The memory of `chosen` has been written to before: its pages are there. Null where a technique
+  /// has none.
   void (*sqr_select)(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                      const SelectShare& share) = nullptr;
+  /// Entries that a squaring should look at, at most kMaxEntries; 0: use `select`. Null without sqr_select.
+  std::size_t (*free_entries)(std::size_t digits) = nullptr;
   /// mul, sqr and sqr_select of two vectors in lockstep, for up to paired_digits digits; shares: one for
   /// each. The second vector's operands may not be results of the first. Null where one after the other is as
   /// good.

@@ -50,8 +50,7 @@ class Multiplier {
     });
   }
   [[nodiscard]] std::size_t free_entries() const {
-    if (kernels().sqr_select == nullptr || digits() <= SelectShare::kMaxEntries) return 0;
-    return digits() <= kernels().paired_digits ? SelectShare::kFewEntries : SelectShare::kMaxEntries;
+    return kernels().sqr_select != nullptr ? kernels().free_entries(digits()) : 0;
   }
   void sqr_select(Limb* r, const Limb* a, Limb* target, const Limb* table, std::size_t entries,
                   std::span<const std::uint32_t> indices, std::size_t step, std::size_t steps) const {

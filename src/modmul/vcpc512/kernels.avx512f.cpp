@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // vcpc512 with AVX-512F/DQ/BW/VL. Line numbers are those of Algorithm 3 in the PhiRSA paper.
-#include "arch/memory_sanitizer.hpp"
 #include "modmul/vcpc512/kernels.hpp"
+#include "arch/memory_sanitizer.hpp"
 
 // GCC 12's own header warns of its undefined pass-through operands (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
@@ -301,7 +301,8 @@ void select(Limb* r, const Limb* table, std::size_t entries, std::size_t stride,
 }
 
 /// With one lane a residue is an element.
-void select_shared(Limb* r, const Limb* table, std::size_t entries, std::size_t digits, const std::uint32_t* indices) {
+void select_shared(Limb* r, const Limb* table, std::size_t entries, std::size_t digits,
+                   const std::uint32_t* indices) {
   select(r, table, entries, digits, digits, indices);
 }
 

@@ -13,11 +13,10 @@
 // What stands for the instructions of Xeon Phi (Knights Corner) that AVX-512 lacks:
 //
 // * vpmulld / vpmulhud (low and high halves of sixteen products): vpmuludq on the even and on the odd
-// elements
-//   of A. A 64-bit product of an even element covers elements 2j and 2j + 1 and is added before the shift;
-//   the product of odd element 2j + 1 covers the same two places after the shift. So a round still has four
-//   chains, A_even b, M_even q | shift | A_odd b, M_odd q, of one multiplication a vector each: the paper's
-//   count.
+//   elements of A. A 64-bit product of an even element covers elements 2j and 2j + 1 and is added before the
+//   shift; the product of odd element 2j + 1 covers the same two places after the shift. So a round still has
+//   four chains, A_even b, M_even q | shift | A_odd b, M_odd q, of one multiplication a vector each: the
+//   paper's count.
 // * vpadcd (add with carry in, carry out): a product is at most (2^32 - 1)^2 = 2^64 - 2^33 + 1, so pending
 //   carries are first added to it without overflow; then S is added, and vpcmpuq yields the mask of the
 //   carries out. Three instructions: masked vpsubq of -1 (or vpaddq of 1), vpaddq, vpcmpuq.

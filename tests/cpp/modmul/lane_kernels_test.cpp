@@ -171,13 +171,13 @@ class LaneKernels : public test::LaneKernelTest {
         : digits_(digits), scratch_fill_(scratch_fill), result_(digits * lanes()) {}
 
     const GuardedWords& mul(const GuardedWords& a, const GuardedWords& b, const GuardedWords& n) {
-      const GuardedWords scratch(kernels().scratch_words(digits_), scratch_fill_);
+      GuardedWords scratch(kernels().scratch_words(digits_), scratch_fill_);
       kernels().mul(result_.data(), a.data(), b.data(), n.data(), digits_, scratch.data());
       check(scratch);
       return result_;
     }
     const GuardedWords& sqr(const GuardedWords& a, const GuardedWords& n) {
-      const GuardedWords scratch(kernels().scratch_words(digits_), scratch_fill_);
+      GuardedWords scratch(kernels().scratch_words(digits_), scratch_fill_);
       kernels().sqr(result_.data(), a.data(), n.data(), digits_, scratch.data());
       check(scratch);
       return result_;
@@ -239,6 +239,9 @@ class LaneKernels : public test::LaneKernelTest {
   /// More rounds where there are fewer lanes and digits.
   [[nodiscard]] static std::size_t rounds(std::size_t digits) { return (digits < 50 ? 64 : 16) / lanes(); }
 };
+class LooseDigits : public LaneKernels {};
+class SelectingKernels : public LaneKernels {};
+class PairKernels : public LaneKernels {};
 
 TEST(LaneValues, ReductionAgreesWithDivision) {
   Generator generate(1);
@@ -300,20 +303,20 @@ TEST_P(LaneKernels, ResultMayBeAnOperand) {
     const GuardedWords n = modulus_block(x.n, digits);
     const GuardedWords a = test::pack(kernels(), x.a, digits);
     const GuardedWords b = test::pack(kernels(), x.b, digits);
-    const GuardedWords scratch(kernels().scratch_words(digits));
+    GuardedWords scratch(kernels().scratch_words(digits));
     Machine machine(digits, 0);
     const std::vector<Limb> product = digits_of(machine.mul(a, b, n));
     const std::vector<Limb> square = digits_of(machine.sqr(a, n));
-    const GuardedWords first(a);
+    GuardedWords first(a);
     kernels().mul(first.data(), first.data(), b.data(), n.data(), digits, scratch.data());
     ASSERT_EQ(digits_of(first), product) << digits;
-    const GuardedWords second(b);
+    GuardedWords second(b);
     kernels().mul(second.data(), a.data(), second.data(), n.data(), digits, scratch.data());
     ASSERT_EQ(digits_of(second), product) << digits;
-    const GuardedWords both(a);
+    GuardedWords both(a);
     kernels().mul(both.data(), both.data(), both.data(), n.data(), digits, scratch.data());
     ASSERT_NO_FATAL_FAILURE(expect_product(both, digits, x.a, x.a, x.n, "r, a and b are one"));
-    const GuardedWords squared(a);
+    GuardedWords squared(a);
     kernels().sqr(squared.data(), squared.data(), n.data(), digits, scratch.data());
     ASSERT_EQ(digits_of(squared), square) << digits;
   }
@@ -406,11 +409,11 @@ TEST_P(LaneKernels, NeighboursDoNotMatter) {
                                             "extreme neighbours"));
       }
 #if !MANYMOD_VERIFY  // which stops at operands out of range
-      const GuardedWords a = test::pack(kernels(), x.a, digits);
-      const GuardedWords b = test::pack(kernels(), x.b, digits);
-      const GuardedWords n = modulus_block(x.n, digits);
+      GuardedWords a = test::pack(kernels(), x.a, digits);
+      GuardedWords b = test::pack(kernels(), x.b, digits);
+      GuardedWords n = modulus_block(x.n, digits);
       const Limb keep = GetParam().loose_digits ? ~Limb{0} : test::low_bits(w());
-      for (const GuardedWords* element : {&a, &b, &n}) {
+      for (GuardedWords* element : {&a, &b, &n}) {
         for (std::size_t at = 0; at < element->size(); ++at) {
           if (at % lanes() != kept) (*element)[at] = generate.limb() & keep;
         }
@@ -421,8 +424,7 @@ TEST_P(LaneKernels, NeighboursDoNotMatter) {
   }
 }
 
-TEST_P(LaneKernels, BitsAboveTheDigitsAreIgnored) {
-  if (!GetParam().loose_digits) GTEST_SKIP() << "elements of this technique are exact digits";
+TEST_P(LooseDigits, BitsAboveTheDigitsAreIgnored) {
   Generator generate(8);
   const auto soiled = [&](const LaneValues& values, std::size_t digits) {
     GuardedWords element = test::pack(kernels(), values, digits);
@@ -437,7 +439,7 @@ TEST_P(LaneKernels, BitsAboveTheDigitsAreIgnored) {
                                            x.a, x.b, x.n, "mul"));
     ASSERT_NO_FATAL_FAILURE(
         expect_product(machine.sqr(soiled(x.a, digits), n), digits, x.a, x.a, x.n, "sqr"));
-    const GuardedWords r(digits * lanes());
+    GuardedWords r(digits * lanes());
     const GuardedWords m = test::pack(kernels(), x.n, digits);
     LaneValues reduced = x.a;
     for (std::size_t lane = 0; lane < lanes(); ++lane)
@@ -495,15 +497,15 @@ TEST_P(LaneKernels, AddsAtTheEdges) {
         b.push_back(y);
         m.push_back(n);
       }
-      const GuardedWords r(digits * lanes());
-      const GuardedWords x = test::pack(kernels(), a, digits);
+      GuardedWords r(digits * lanes());
+      GuardedWords x = test::pack(kernels(), a, digits);
       const GuardedWords y = test::pack(kernels(), b, digits);
       const GuardedWords modulus = test::pack(kernels(), m, digits);
       const std::vector<Limb> wanted = test::pack(kernels(), expected, digits).words();
       kernels().add_mod(r.data(), x.data(), y.data(), modulus.data(), digits);
       ASSERT_EQ(r.words(), wanted) << digits;
       ASSERT_TRUE(r.guards_intact());
-      const GuardedWords second(y);
+      GuardedWords second(y);
       kernels().add_mod(second.data(), x.data(), second.data(), modulus.data(), digits);
       ASSERT_EQ(second.words(), wanted) << digits;
       kernels().add_mod(x.data(), x.data(), y.data(), modulus.data(), digits);
@@ -529,7 +531,7 @@ TEST_P(LaneKernels, SelectsEveryEntryInEveryLane) {
       const GuardedWords table = table_of(generate, entries * stride, w());
       for (std::size_t shift = 0; shift < entries; ++shift) {
         const std::vector<std::uint32_t> indices = scattered(shift, entries);
-        const GuardedWords r(digits * lanes());
+        GuardedWords r(digits * lanes());
         kernels().select(r.data(), table.data(), entries, stride, digits, indices.data());
         ASSERT_TRUE(r.guards_intact());
         const std::vector<Limb> found = digits_of(r);
@@ -550,7 +552,7 @@ TEST_P(LaneKernels, SelectsEverySharedEntryInEveryLane) {
       const GuardedWords table = table_of(generate, entries * digits, w());
       for (std::size_t shift = 0; shift < entries; ++shift) {
         const std::vector<std::uint32_t> indices = scattered(shift, entries);
-        const GuardedWords r(digits * lanes());
+        GuardedWords r(digits * lanes());
         kernels().select_shared(r.data(), table.data(), entries, digits, indices.data());
         ASSERT_TRUE(r.guards_intact());
         const std::vector<Limb> found = digits_of(r);
@@ -563,8 +565,7 @@ TEST_P(LaneKernels, SelectsEverySharedEntryInEveryLane) {
   }
 }
 
-TEST_P(LaneKernels, SquaresWhileItSelects) {
-  if (kernels().sqr_select == nullptr) GTEST_SKIP() << "the technique has no such kernel";
+TEST_P(SelectingKernels, SquaresWhileItSelects) {
   Generator generate(12);
   for (const std::size_t digits : digit_counts(30)) {
     if (digits <= manymod::lanes::SelectShare::kMaxEntries) continue;
@@ -579,13 +580,13 @@ TEST_P(LaneKernels, SquaresWhileItSelects) {
       for (std::size_t shift = 0; shift < entries; ++shift) {
         const std::vector<std::uint32_t> indices = scattered(shift, entries);
         const std::size_t per_share = 1 + shift % manymod::lanes::SelectShare::kMaxEntries;
-        const GuardedWords chosen(digits * lanes(), ~Limb{0});
+        GuardedWords chosen(digits * lanes(), ~Limb{0});
         for (std::size_t first = 0; first < entries; first += per_share) {
           const manymod::lanes::SelectShare share{
               chosen.data(), table.data(), stride, first, std::min(first + per_share, entries),
               indices.data()};
-          const GuardedWords scratch(kernels().scratch_words(digits), ~Limb{0});
-          const GuardedWords r(digits * lanes());
+          GuardedWords scratch(kernels().scratch_words(digits), ~Limb{0});
+          GuardedWords r(digits * lanes());
           kernels().sqr_select(r.data(), a.data(), n.data(), digits, scratch.data(), share);
           ASSERT_TRUE(r.guards_intact() && scratch.guards_intact() && chosen.guards_intact());
           ASSERT_EQ(digits_of(r), square) << digits;
@@ -600,11 +601,105 @@ TEST_P(LaneKernels, SquaresWhileItSelects) {
   }
 }
 
+/// Two vectors in lockstep are what they are one after the other; results may overwrite operands.
+TEST_P(PairKernels, PairsAreTwoVectors) {
+  Generator generate(13);
+  for (const std::size_t digits : digit_counts(kernels().paired_digits)) {
+    if (digits > kernels().paired_digits) break;
+    for (std::size_t round = 0; round < 8; ++round) {
+      const Operands x = almost_reduced(generate, digits, round);
+      const Operands y = almost_reduced(generate, digits, round + 3);
+      const GuardedWords n[] = {modulus_block(x.n, digits), modulus_block(y.n, digits)};
+      const GuardedWords a[] = {test::pack(kernels(), x.a, digits), test::pack(kernels(), y.a, digits)};
+      const GuardedWords b[] = {test::pack(kernels(), x.b, digits), test::pack(kernels(), y.b, digits)};
+      GuardedWords scratch(kernels().scratch_words(digits), ~Limb{0});
+      GuardedWords r[] = {GuardedWords(digits * lanes()), GuardedWords(digits * lanes())};
+      const auto expect_both = [&](const LaneValues& x_factor, const LaneValues& y_factor, const char* what) {
+        ASSERT_TRUE(r[0].guards_intact() && r[1].guards_intact() && scratch.guards_intact()) << digits;
+        ASSERT_NO_FATAL_FAILURE(expect_product(r[0], digits, x.a, x_factor, x.n, what));
+        ASSERT_NO_FATAL_FAILURE(expect_product(r[1], digits, y.a, y_factor, y.n, what));
+      };
+      const manymod::lanes::Pair pair{{r[0].data(), r[1].data()},
+                                      {a[0].data(), a[1].data()},
+                                      {b[0].data(), b[1].data()},
+                                      {n[0].data(), n[1].data()}};
+      kernels().mul_pair(pair, digits, scratch.data());
+      ASSERT_NO_FATAL_FAILURE(expect_both(x.b, y.b, "mul_pair"));
+      kernels().sqr_pair(pair, digits, scratch.data());
+      ASSERT_NO_FATAL_FAILURE(expect_both(x.a, y.a, "sqr_pair"));
+      manymod::lanes::Pair in_place = pair;
+      for (std::size_t v = 0; v < 2; ++v) {
+        std::copy_n(a[v].data(), a[v].size(), r[v].data());
+        in_place.a[v] = r[v].data();
+      }
+      kernels().mul_pair(in_place, digits, scratch.data());
+      ASSERT_NO_FATAL_FAILURE(expect_both(x.b, y.b, "mul_pair in place"));
+      for (std::size_t v = 0; v < 2; ++v) std::copy_n(a[v].data(), a[v].size(), r[v].data());
+      kernels().sqr_pair(in_place, digits, scratch.data());
+      ASSERT_NO_FATAL_FAILURE(expect_both(x.a, y.a, "sqr_pair in place"));
+
+      if (kernels().sqr_select_pair == nullptr || digits <= manymod::lanes::SelectShare::kMaxEntries)
+        continue;
+      constexpr std::size_t kEntries = 16;
+      const std::size_t stride = 2 * digits * lanes();
+      const GuardedWords table = table_of(generate, kEntries * stride, w());
+      GuardedWords chosen[] = {GuardedWords(digits * lanes(), ~Limb{0}),
+                               GuardedWords(digits * lanes(), ~Limb{0})};
+      const std::vector<std::uint32_t> indices[] = {scattered(round, kEntries),
+                                                    scattered(round + 7, kEntries)};
+      const std::size_t per_share = 1 + round % manymod::lanes::SelectShare::kMaxEntries;
+      for (std::size_t first = 0; first < kEntries; first += per_share) {
+        manymod::lanes::SelectShare shares[2];
+        for (std::size_t v = 0; v < 2; ++v) {
+          shares[v] = {chosen[v].data(),
+                       table.data() + v * digits * lanes(),
+                       stride,
+                       first,
+                       std::min(first + per_share, kEntries),
+                       indices[v].data()};
+        }
+        kernels().sqr_select_pair(pair, digits, scratch.data(), shares);
+        ASSERT_NO_FATAL_FAILURE(expect_both(x.a, y.a, "sqr_select_pair"));
+      }
+      for (std::size_t v = 0; v < 2; ++v) {
+        ASSERT_TRUE(chosen[v].guards_intact());
+        const std::vector<Limb> found = digits_of(chosen[v]);
+        for (std::size_t at = 0; at < found.size(); ++at) {
+          ASSERT_EQ(found[at], table[indices[v][at % lanes()] * stride + v * digits * lanes() + at])
+              << digits << " digits, vector " << v << ", word " << at;
+        }
+      }
+    }
+  }
+}
+
 #if MANYMOD_X86_64
+/// The tables of which `wanted` holds.
+template <class Wanted>
+std::vector<test::LaneKernelSet> sets_with(Wanted wanted) {
+  std::vector<test::LaneKernelSet> sets = test::lane_kernel_sets();
+  std::erase_if(sets, [&](const test::LaneKernelSet& set) { return !wanted(set); });
+  return sets;
+}
+
 INSTANTIATE_TEST_SUITE_P(Techniques, LaneKernels, testing::ValuesIn(test::lane_kernel_sets()),
+                         test::lane_kernel_set_name);
+INSTANTIATE_TEST_SUITE_P(Techniques, LooseDigits,
+                         testing::ValuesIn(sets_with([](const auto& set) { return set.loose_digits; })),
+                         test::lane_kernel_set_name);
+INSTANTIATE_TEST_SUITE_P(Techniques, SelectingKernels, testing::ValuesIn(sets_with([](const auto& set) {
+                           return set.kernels->sqr_select != nullptr;
+                         })),
+                         test::lane_kernel_set_name);
+INSTANTIATE_TEST_SUITE_P(Techniques, PairKernels, testing::ValuesIn(sets_with([](const auto& set) {
+                           return set.kernels->mul_pair != nullptr;
+                         })),
                          test::lane_kernel_set_name);
 #else
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LaneKernels);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LooseDigits);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SelectingKernels);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(PairKernels);
 #endif
 
 }  // namespace

@@ -133,7 +133,7 @@ TEST_P(LaneModuli, OneAndReduction) {
       }
       values.push_back(value);
     }
-    const test::GuardedWords element = test::pack(kernels(), values, digits);
+    test::GuardedWords element = test::pack(kernels(), values, digits);
     moduli.reduce(element.data(), element.data());
     EXPECT_EQ(element.words(), test::pack(kernels(), expected, digits).words()) << bits;
   }
@@ -175,7 +175,7 @@ TEST_P(LaneModuli, TwoVectorsAreOneMultiplier) {
   const LaneValues x1 = residues(n1);
   const LaneValues y0 = residues(n0);
   const LaneValues y1 = residues(n1);
-  const test::GuardedWords r(2 * words);
+  test::GuardedWords r(2 * words);
   const auto expect = [&](const LaneValues& a0, const LaneValues& a1, const LaneValues& b0,
                           const LaneValues& b1, const char* what) {
     ASSERT_TRUE(r.guards_intact());
@@ -203,9 +203,10 @@ TEST_P(LaneModuli, TwoVectorsAreOneMultiplier) {
   }
   for (std::uint32_t shift = 0; shift < kEntries; ++shift) {
     std::array<std::uint32_t, 2 * kMaxLanes> indices{};
-    for (std::uint32_t lane = 0; lane < m.lanes(); ++lane) indices[lane] = (lane * 2 + shift) % kEntries;
+    for (std::uint32_t lane = 0; lane < m.lanes(); ++lane)
+      indices[lane] = (lane * 2 + shift) % std::uint32_t{kEntries};
     const std::span used = std::span<const std::uint32_t>(indices).first(m.lanes());
-    const test::GuardedWords gathered(2 * words);
+    test::GuardedWords gathered(2 * words);
     m.gather(gathered.data(), table.data(), used);
     m.select(r.data(), table.data(), kEntries, used);
     ASSERT_EQ(r.words(), gathered.words()) << shift;

@@ -29,13 +29,11 @@
 #include "modmul/radix28/kernels.hpp"
 #include "modmul/vcpc512/kernels.hpp"
 
-// The sanitizer's interface (sanitizer/msan_interface.h), which only its own compiler's headers have.
-extern "C" {
-void __msan_poison(const volatile void* data, std::size_t size);
-void __msan_unpoison(const volatile void* data, std::size_t size);
+// The sanitizer's interface: sanitizer/msan_interface.h, which only its own compiler's headers have.
+void poison(const volatile void* data, std::size_t size) __asm__("__msan_poison");
+void unpoison(const volatile void* data, std::size_t size) __asm__("__msan_unpoison");
 /// The offset of the first poisoned byte, or -1.
-std::intptr_t __msan_test_shadow(const volatile void* data, std::size_t size);
-}
+std::intptr_t first_poisoned(const volatile void* data, std::size_t size) __asm__("__msan_test_shadow");
 
 namespace {
 
@@ -97,11 +95,11 @@ struct Batch {
     std::memset(x_signs, s.x_negative ? 1 : 0, kItems);
   }
 
-  void poison() {
-    __msan_poison(x.data(), x.size() * sizeof(Limb));
-    __msan_poison(y.data(), y.size() * sizeof(Limb));
+  void poison_secrets() {
+    poison(x.data(), x.size() * sizeof(Limb));
+    poison(y.data(), y.size() * sizeof(Limb));
     for (std::size_t at = 0; at < n.size() && shape.width > 2; at += shape.width) {
-      __msan_poison(&n[at + 1], (shape.width - 2) * sizeof(Limb));
+      poison(&n[at + 1], (shape.width - 2) * sizeof(Limb));
     }
   }
 };
@@ -141,13 +139,13 @@ Limbs run(const manymod::Engine& engine, manymod::Operation op, const Batch& bat
 void check(const char* name, const manymod::Engine& engine, manymod::Operation op, const Shape& shape) {
   Batch batch(shape);
   const Limbs expected = run(engine, op, batch);
-  batch.poison();
+  batch.poison_secrets();
   Limbs found = run(engine, op, batch);
   for (std::size_t item = 0; item < kItems; ++item) {
-    require(__msan_test_shadow(&found[item * shape.width], shape.width * sizeof(Limb)) >= 0, name,
+    require(first_poisoned(&found[item * shape.width], shape.width * sizeof(Limb)) >= 0, name,
             "the result of an item is known to depend on secrets");
   }
-  __msan_unpoison(found.data(), found.size() * sizeof(Limb));
+  unpoison(found.data(), found.size() * sizeof(Limb));
   require(found == expected, name, "the poisoned run computes the same");
 }
 

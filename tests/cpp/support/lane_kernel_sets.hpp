@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct LaneKernelSet {
   /// a < R and b <= n give r < 2n + n / 2^w, not r < 2n.
   bool slack = false;
 };
+
+/// Name it in messages.
+inline void PrintTo(const LaneKernelSet& set, std::ostream* out) { *out << set.name; }
 
 /// The tables of this build, whatever the processor.
 inline std::vector<LaneKernelSet> lane_kernel_sets() {

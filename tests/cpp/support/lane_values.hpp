@@ -33,9 +33,11 @@ class GuardedWords {
   GuardedWords& operator=(GuardedWords&&) = default;
   ~GuardedWords() = default;
 
-  [[nodiscard]] Limb* data() const { return words_.get() + kGuard; }
+  [[nodiscard]] Limb* data() { return words_.get() + kGuard; }
+  [[nodiscard]] const Limb* data() const { return words_.get() + kGuard; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  Limb& operator[](std::size_t i) const { return data()[i]; }
+  Limb& operator[](std::size_t i) { return data()[i]; }
+  const Limb& operator[](std::size_t i) const { return data()[i]; }
   [[nodiscard]] bool guards_intact() const {
     for (std::size_t i = 0; i < kGuard; ++i) {
       if (words_[i] != kUntouched || data()[size_ + i] != kUntouched) return false;
