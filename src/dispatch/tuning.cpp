@@ -183,7 +183,7 @@ void publish(TuningTable table) {
   fresh->table = std::move(table);
   fresh->before = newest.load(std::memory_order_acquire);
   while (!newest.compare_exchange_weak(fresh->before, fresh.get(), std::memory_order_acq_rel)) continue;
-  static_cast<void>(fresh.release());
+  [[maybe_unused]] const Published* const owned_by_newest = fresh.release();
 }
 
 /// Publishes the table unless there is one already: a call of load_tuning meanwhile has the last word.

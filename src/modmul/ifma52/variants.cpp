@@ -9,8 +9,8 @@ namespace manymod::ifma52 {
 #if MANYMOD_X86_64
 namespace {
 
-Variant make_variant(std::string shape, const lanes::Kernels& kernels) {
-  Variant variant = lanes::make_variant("ifma52", std::move(shape), kernels);
+Variant make_variant(const std::string& shape, const lanes::Kernels& kernels) {
+  Variant variant = lanes::make_variant("ifma52", shape, kernels);
   variant.cpu_features = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
                          CpuFeature::avx512bw | CpuFeature::avx512vl | CpuFeature::avx512ifma;
   return variant;

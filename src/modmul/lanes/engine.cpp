@@ -76,7 +76,7 @@ class LaneEngine final : public Engine {
 
 std::unique_ptr<Engine> make_engine(const Kernels& kernels) { return std::make_unique<LaneEngine>(kernels); }
 
-Variant make_variant(std::string technique, std::string shape, const Kernels& kernels) {
+Variant make_variant(std::string technique, const std::string& shape, const Kernels& kernels) {
   Variant variant;
   variant.name = technique + "." + shape;
   variant.technique = std::move(technique);

@@ -14,6 +14,6 @@ namespace manymod::lanes {
 std::unique_ptr<Engine> make_engine(const Kernels& kernels);
 
 /// A registry row for an engine on `kernels`: name, instances, widths and operations are filled in.
-Variant make_variant(std::string technique, std::string shape, const Kernels& kernels);
+Variant make_variant(std::string technique, const std::string& shape, const Kernels& kernels);
 
 }  // namespace manymod::lanes

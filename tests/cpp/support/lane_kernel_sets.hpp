@@ -30,7 +30,7 @@ struct LaneKernelSet {
 };
 
 /// Name it in messages.
-inline void PrintTo(const LaneKernelSet& set, std::ostream* out) { *out << set.name; }
+inline std::ostream& operator<<(std::ostream& out, const LaneKernelSet& set) { return out << set.name; }
 
 /// The tables of this build, whatever the processor.
 inline std::vector<LaneKernelSet> lane_kernel_sets() {
