@@ -24,7 +24,11 @@ class RestrictedEngine : public Engine {
   explicit RestrictedEngine(std::size_t lanes) : lanes_(lanes) {}
 
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
-    return (job.modulus.magnitude(item)[0] & 1) != 0 && !job.y.is_negative(item);
+    const bool odd = (job.modulus.magnitude(item)[0] & 1) != 0;
+    if (job.op != Operation::powmod && job.op != Operation::fixed_base_powmod) {
+      return odd && job.modulus.broadcast();
+    }
+    return odd && !job.y.is_negative(item);
   }
   [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
                                                          TimingClass timing) const override {
