@@ -42,6 +42,14 @@ def offered_classes(op: str) -> list[tuple[bool, str]]:
     return public + [(True, variant.name) for variant in USABLE if op in variant.secret_ops]
 
 
+WIDE = {variant.name for variant in USABLE if variant.max_bits >= 16384}
+
+
+def wide(pairs: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
+    """Those of the pairs whose variant serves every width."""
+    return [pair for pair in pairs if pair[1] in WIDE]
+
+
 @dataclass(frozen=True)
 class Item:
     """Operands of one item."""
@@ -126,13 +134,13 @@ def power_items(bits: int, *, secret: bool) -> tuple[tuple[Item, ...], tuple[Ans
     return tuple(items), tuple(expected.answer("powmod", i.x, i.y, i.n, secret=secret) for i in items)
 
 
-@pytest.mark.parametrize(("op", "variant"), offered(*RING_OPERATIONS))
+@pytest.mark.parametrize(("op", "variant"), wide(offered(*RING_OPERATIONS)))
 def test_each_width(op: str, variant: str) -> None:
     for bits in cases.EDGE_WIDTHS:
         check(op, ring_items(bits), variant)
 
 
-@pytest.mark.parametrize(("secret", "variant"), offered_classes("powmod"))
+@pytest.mark.parametrize(("secret", "variant"), wide(offered_classes("powmod")))
 def test_powmod_each_width(secret: bool, variant: str) -> None:
     for bits in cases.EDGE_WIDTHS:
         items, answers = power_items(bits, secret=secret)
@@ -141,7 +149,7 @@ def test_powmod_each_width(secret: bool, variant: str) -> None:
         )
 
 
-@pytest.mark.parametrize(("op", "variant"), offered("powmod", "mulmod", "sqrmod", "invmod"))
+@pytest.mark.parametrize(("op", "variant"), wide(offered("powmod", "mulmod", "sqrmod", "invmod")))
 def test_every_limb_count(op: str, variant: str) -> None:
     """1 to 72 limbs, odd and even moduli: code that works in blocks of limbs has another rest at each."""
     rng = rng_for("limbs", op)
@@ -191,7 +199,7 @@ def test_every_small_operand(op: str, variant: str) -> None:
     check(op, items, variant)
 
 
-@pytest.mark.parametrize(("op", "variant"), offered(*RING_OPERATIONS, "powmod"))
+@pytest.mark.parametrize(("op", "variant"), wide(offered(*RING_OPERATIONS, "powmod")))
 def test_mixed_widths_keep_their_order(op: str, variant: str) -> None:
     """All widths in one shuffled batch, with items that fail between them."""
     rng = rng_for("mixed", op)
@@ -213,7 +221,9 @@ def test_mixed_widths_keep_their_order(op: str, variant: str) -> None:
     check(op, items, variant)
 
 
-@pytest.mark.parametrize("variant", [variant for secret, variant in offered_classes("powmod") if secret])
+@pytest.mark.parametrize(
+    "variant", [variant for secret, variant in wide(offered_classes("powmod")) if secret]
+)
 def test_mixed_widths_and_parities_in_class_secret(variant: str) -> None:
     """Even moduli are refused item by item; moduli 1 and -1 are odd and answer 0."""
     rng = rng_for("mixed secret")
@@ -296,7 +306,7 @@ def test_bases_and_exponents_wider_than_any_modulus(secret: bool, variant: str) 
     check("powmod", items, variant, secret=secret)
 
 
-@pytest.mark.parametrize(("op", "variant"), offered(*RING_OPERATIONS))
+@pytest.mark.parametrize(("op", "variant"), wide(offered(*RING_OPERATIONS)))
 def test_huge_operands(op: str, variant: str) -> None:
     rng = rng_for("huge", op)
     items = []
@@ -317,9 +327,9 @@ def test_powers_of_two_and_their_multiples(variant: str) -> None:
             n = m << k
             xs = (0, 1, 2, n - 1, m, 1 << (k - 1), rng.getrandbits(2 * k), rng.getrandbits(k) | 1)
             items += [Item(x, rng.choice((0, 1, 2, k, k - 1, rng.getrandbits(70), -3)), n) for x in xs]
-    check("powmod", items, variant)
-    check("invmod", items, variant)
-    check("mulmod", items, variant)
+    for op in ("powmod", "invmod", "mulmod"):
+        if (op, variant) in offered(op):
+            check(op, items, variant)
 
 
 def factors(rng: random.Random, n: int, count: int) -> list[int]:
