@@ -30,6 +30,11 @@ struct CombShape {
 CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, std::size_t max_limbs,
                           double scan);
 
+/// Bits that a comb covers for exponents up to `exponent_bits`: secret ones are as wide as their limbs.
+constexpr std::size_t comb_bits(std::size_t exponent_bits, TimingClass timing) {
+  return timing == TimingClass::secret ? limbs_for_bits(exponent_bits) * kLimbBits : exponent_bits;
+}
+
 /// Fill `table`, shape.entries() elements:
 ///   table[j 2^h + i] = product over the bits t of i of g^(2^(t rows + j columns)).
 /// Lanes are independent. workspace: one element. Returns false, the table unusable, if a stop was requested.

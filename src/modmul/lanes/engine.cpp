@@ -25,7 +25,7 @@ class LaneEngine final : public Engine {
 
   [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation,
                                                          TimingClass) const override {
-    return std::make_unique<PreparedModuli>(kernels_, modulus);
+    return std::make_unique<PreparedLanes>(kernels_, modulus);
   }
 
   [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,

@@ -10,10 +10,14 @@ std::size_t vectors_for(const Kernels& kernels, std::size_t limbs) {
   return kernels.digits_for(limbs * kLimbBits) <= kernels.paired_digits ? 2 : 1;
 }
 
-PreparedModuli::PreparedModuli(const Kernels& kernels, std::span<const Limb> modulus) : moduli_(kernels) {
+PreparedLanes::PreparedLanes(const Kernels& kernels, std::span<const Limb> modulus) : moduli_(kernels) {
   std::array<std::span<const Limb>, kMaxLanes> same;
   same.fill(modulus);
   moduli_.assign(std::span(same).first(kernels.lanes), kernels.digits_for(limbs::bit_length_var(modulus)));
+}
+
+const Moduli* shared_moduli(const Job& job) {
+  return job.shared != nullptr ? &static_cast<const PreparedLanes*>(job.shared)->moduli() : nullptr;
 }
 
 Group::Group(const Kernels& kernels, const Job& job, std::size_t limbs, const Moduli* shared)

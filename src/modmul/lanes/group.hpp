@@ -16,14 +16,17 @@ namespace manymod::lanes {
 std::size_t vectors_for(const Kernels& kernels, std::size_t limbs);
 
 /// A plan's shared modulus in every lane.
-class PreparedModuli final : public PreparedModulus {
+class PreparedLanes final : public PreparedModulus {
  public:
-  PreparedModuli(const Kernels& kernels, std::span<const Limb> modulus);
+  PreparedLanes(const Kernels& kernels, std::span<const Limb> modulus);
   [[nodiscard]] const Moduli& moduli() const { return moduli_; }
 
  private:
   Moduli moduli_;
 };
+
+/// The moduli that a plan prepared for every lane; null where each item has its own.
+const Moduli* shared_moduli(const Job& job);
 
 /// Up to lanes() items at a time. Lanes without an item of their own repeat the last one's operands; their
 /// results are dropped.

@@ -40,10 +40,6 @@ class PowerRun {
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
-  static const Moduli* shared_moduli(const Job& job) {
-    return job.shared != nullptr ? &static_cast<const PreparedModuli*>(job.shared)->moduli() : nullptr;
-  }
-
   /// element_ = element_^exponent lane by lane; false if stopped.
   bool raise(const Multiplier& m) {
     if (schedule_) {

@@ -10,8 +10,7 @@ namespace manymod::lanes {
 void run_product(const BucketRun& run) {
   const Job& job = run.job;
   const BatchView& y = job.op == Operation::sqrmod ? job.x : job.y;
-  const auto* shared = static_cast<const PreparedModuli*>(job.shared);
-  Group group(run.kernels, job, run.limbs, shared != nullptr ? &shared->moduli() : nullptr);
+  Group group(run.kernels, job, run.limbs, shared_moduli(job));
   limbs::Buffer factor;
   limbs::Buffer product;
   for (std::size_t first = 0; first < run.items.size(); first += group.lanes()) {

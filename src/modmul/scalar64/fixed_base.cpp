@@ -169,11 +169,8 @@ class FixedBaseRun {
 std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base,
                                            std::span<const Limb> modulus, std::size_t exponent_bits,
                                            TimingClass timing, const StopToken& stop) {
-  // Secret exponents are as wide as their limbs.
-  const std::size_t bits =
-      timing == TimingClass::secret ? limbs_for_bits(exponent_bits) * kLimbBits : exponent_bits;
   auto comb = std::make_unique<PreparedComb>(kernels, modulus);
-  if (!comb->assign(base, bits, timing, stop)) return nullptr;
+  if (!comb->assign(base, comb_bits(exponent_bits, timing), timing, stop)) return nullptr;
   return comb;
 }
 

@@ -236,6 +236,20 @@ class LaneKernels : public test::LaneKernelTest {
     return indices;
   }
 
+  /// Each lane of `chosen` is its index's entry of a table with `stride` words from entry to entry and
+  /// `digit_words` words a digit: lanes(), or 1 where all lanes share the entries.
+  static void expect_chosen(const GuardedWords& chosen, const GuardedWords& table,
+                            const std::vector<std::uint32_t>& indices, std::size_t stride,
+                            std::size_t digit_words) {
+    const std::vector<Limb> found = digits_of(chosen);
+    for (std::size_t at = 0; at < found.size(); ++at) {
+      const std::size_t lane = at % lanes();
+      const std::size_t word = at / lanes() * digit_words + (digit_words == 1 ? 0 : lane);
+      ASSERT_EQ(found[at], table[indices[lane] * stride + word])
+          << found.size() / lanes() << " digits, stride " << stride << ", word " << at;
+    }
+  }
+
   /// More rounds where there are fewer lanes and digits.
   [[nodiscard]] static std::size_t rounds(std::size_t digits) { return (digits < 50 ? 64 : 16) / lanes(); }
 };
@@ -534,11 +548,7 @@ TEST_P(LaneKernels, SelectsEveryEntryInEveryLane) {
         GuardedWords r(digits * lanes());
         kernels().select(r.data(), table.data(), entries, stride, digits, indices.data());
         ASSERT_TRUE(r.guards_intact());
-        const std::vector<Limb> found = digits_of(r);
-        for (std::size_t at = 0; at < found.size(); ++at) {
-          ASSERT_EQ(found[at], table[indices[at % lanes()] * stride + at])
-              << entries << " entries of " << digits << " digits, word " << at;
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_chosen(r, table, indices, stride, lanes()));
       }
     }
   }
@@ -555,11 +565,7 @@ TEST_P(LaneKernels, SelectsEverySharedEntryInEveryLane) {
         GuardedWords r(digits * lanes());
         kernels().select_shared(r.data(), table.data(), entries, digits, indices.data());
         ASSERT_TRUE(r.guards_intact());
-        const std::vector<Limb> found = digits_of(r);
-        for (std::size_t at = 0; at < found.size(); ++at) {
-          ASSERT_EQ(found[at], table[indices[at % lanes()] * digits + at / lanes()])
-              << entries << " entries of " << digits << " digits, word " << at;
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_chosen(r, table, indices, digits, 1));
       }
     }
   }
@@ -591,11 +597,7 @@ TEST_P(SelectingKernels, SquaresWhileItSelects) {
           ASSERT_TRUE(r.guards_intact() && scratch.guards_intact() && chosen.guards_intact());
           ASSERT_EQ(digits_of(r), square) << digits;
         }
-        const std::vector<Limb> found = digits_of(chosen);
-        for (std::size_t at = 0; at < found.size(); ++at) {
-          ASSERT_EQ(found[at], table[indices[at % lanes()] * stride + at])
-              << entries << " entries of " << digits << " digits, word " << at;
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_chosen(chosen, table, indices, stride, lanes()));
       }
     }
   }
