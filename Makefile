@@ -25,11 +25,11 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
 
 PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
-  $(shell find cmake include src python -type f -not -name '*.py[co]' -not -name '.*')
+  $(shell find cmake include src python tools/build_backend -type f -not -name '*.py[co]' -not -name '.*')
 CPP_SOURCES = $(shell find src include tests bench examples \
-  -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp')
+  -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh')
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% tests/%,$(CPP_SOURCES)))
-PYTHON_CODE = $(wildcard python reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
+PYTHON_CODE = $(wildcard python cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
 .PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-cpp format clean
 
@@ -43,7 +43,7 @@ $(STAMPS)/venv:
 
 # deps-build: what builds the package; deps-demo, deps-test, deps-lint: the package's own dependencies and
 # those of that extra.
-$(STAMPS)/deps-%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
+$(STAMPS)/deps-%: pyproject.toml tools/requirements.py tools/build_backend/cuda_compiler.py | $(STAMPS)/venv
 	@$(VENV)/bin/python tools/requirements.py $* > $(STAMPS)/$*.txt
 	$(PIP) install -r $(STAMPS)/$*.txt
 	@touch $@
@@ -90,6 +90,7 @@ bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system
 	cmake --build $(RELEASE) --target manymod_bench
 	$(RELEASE)/manymod_bench --benchmark_min_time=0.1
 	$(VENV)/bin/manymod bench
+	$(VENV)/bin/manymod bench cpu --quick
 
 lint: lint-python lint-cpp
 

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install rules: component "python" is what goes into a wheel, the rest serves C and C++ users.
 include(CMakePackageConfigHelpers)
+include(ManymodDeviceHeaders)
 
 set(manymod_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/manymod")
-install(TARGETS manymod manymod_static EXPORT manymod_targets
+install(TARGETS manymod manymod_static manymod_device EXPORT manymod_targets
         RUNTIME COMPONENT library LIBRARY COMPONENT library ARCHIVE COMPONENT library)
-install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library)
+install(DIRECTORY include/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library
+        PATTERN device EXCLUDE)
+foreach(header IN LISTS manymod_device_headers)
+  file(RELATIVE_PATH name "${manymod_device_include}" "${header}")
+  get_filename_component(folder "${name}" DIRECTORY)
+  install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/${folder}" COMPONENT library)
+endforeach()
 install(EXPORT manymod_targets NAMESPACE manymod:: DESTINATION "${manymod_package_dir}" COMPONENT library)
 configure_package_config_file(cmake/manymodConfig.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/manymodConfig.cmake"
                               INSTALL_DESTINATION "${manymod_package_dir}")

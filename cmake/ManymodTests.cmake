@@ -7,14 +7,33 @@ include(GoogleTest)
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "tests/cpp/*.cpp")
 set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
-list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan)/")
+list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|support/fake_cuda)/")
+
+# A CUDA driver without a GPU, for tests of what goes wrong with one.
+add_library(manymod_fake_cuda SHARED tests/cpp/support/fake_cuda/driver.cpp)
+manymod_configure_target(manymod_fake_cuda)
+target_include_directories(manymod_fake_cuda PRIVATE tests/cpp)
+target_link_libraries(manymod_fake_cuda PRIVATE manymod_internal)
 
 if(test_sources)
   manymod_need_googletest()
   add_executable(manymod_tests ${test_sources})
+  # Unrolled device code, of many shapes on the host: optimising it takes minutes, and sanitizers multiply that.
+  set(manymod_device_test_options -O1)
+  if(MANYMOD_SANITIZE)
+    set(manymod_device_test_options -O0)
+  endif()
+  file(GLOB manymod_device_tests CONFIGURE_DEPENDS
+       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/device_*_test.cpp"
+       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/device_api/*_test.cpp"
+       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/dpf52_cuda_test.cpp"
+       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/fios_test.cpp"
+       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/two_pass16_test.cpp")
+  set_property(SOURCE ${manymod_device_tests} APPEND PROPERTY COMPILE_OPTIONS ${manymod_device_test_options})
   manymod_configure_target(manymod_tests)
   target_include_directories(manymod_tests PRIVATE tests/cpp)
-  target_link_libraries(manymod_tests PRIVATE manymod_static manymod_internal GTest::gtest_main)
+  target_compile_definitions(manymod_tests PRIVATE "MANYMOD_FAKE_CUDA=\"$<TARGET_FILE:manymod_fake_cuda>\"")
+  target_link_libraries(manymod_tests PRIVATE manymod_static manymod_internal manymod_fake_cuda GTest::gtest_main)
   gtest_discover_tests(manymod_tests DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 600)
 endif()
 
@@ -45,15 +64,32 @@ if(MANYMOD_X86_64 AND NOT MANYMOD_SANITIZE)
   include(ManymodMsan)
 endif()
 
+# The kernels' registers and local memory, as the compiler reported them.
+if(manymod_device_resources)
+  add_test(NAME device_resources
+           COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_device_resources.py"
+                   "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/device_spills.txt" ${manymod_device_resources})
+else()
+  add_test(NAME device_resources
+           COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/CudaMissing.cmake")
+  set_tests_properties(device_resources PROPERTIES SKIP_REGULAR_EXPRESSION "skipped:")
+endif()
+set_tests_properties(device_resources PROPERTIES LABELS package)
+
 # The library as others meet it: its exported symbols, and an installation that a user's project finds.
 if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
   add_test(NAME exported_symbols
            COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DLIBRARY=$<TARGET_FILE:manymod>"
                    "-DHEADER=${CMAKE_CURRENT_SOURCE_DIR}/include/manymod/manymod.h"
                    -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_symbols.cmake")
+  set(installed_nvcc "")
+  if(manymod_cuda_on)
+    set(installed_nvcc "${MANYMOD_NVCC}")
+  endif()
   add_test(NAME installed_package
            COMMAND "${CMAKE_COMMAND}" "-DBUILD=${CMAKE_CURRENT_BINARY_DIR}" "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}"
                    "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/installed_package" "-DGENERATOR=${CMAKE_GENERATOR}"
+                   "-DNVCC=${installed_nvcc}"
                    -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_install.cmake")
   set_tests_properties(exported_symbols installed_package PROPERTIES LABELS package TIMEOUT 300)
 endif()

@@ -76,7 +76,7 @@ def render_cpu(report: dict[str, Any]) -> str:
         percent, ratio = result["percent_of_limit"], result.get("threads_vs_one")
         measured = [
             number(result["median"]),
-            "" if percent is None else f"{percent:.0f} %",
+            "" if percent is None else f"{percent:.0f} %" + (" *" if result.get("disturbed") else ""),
             "" if ratio is None else f"{ratio:.2f}x",
         ]
         rows.append([*map(str, case), result["variant"], *measured])

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the requirements of one purpose from pyproject.toml, one a line, for `pip install -r`.
 
-`build` means the build system's requirements; any other word means the package's dependencies and that extra.
+`build` means the build system's requirements, with the CUDA compiler where it is due; any other word means
+the package's dependencies and that extra.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import ast
 import re
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "build_backend"))
+from cuda_compiler import compiler_requirements
 
 
 def string_list(text: str, table: str, key: str) -> list[str]:
@@ -31,7 +35,7 @@ def string_list(text: str, table: str, key: str) -> list[str]:
 def requirements(purpose: str, text: str) -> list[str]:
     """Return the requirements of `purpose` as pyproject.toml's `text` states them."""
     if purpose == "build":
-        return string_list(text, "build-system", "requires")
+        return [*string_list(text, "build-system", "requires"), *compiler_requirements()]
     return [
         *string_list(text, "project", "dependencies"),
         *string_list(text, "project.optional-dependencies", purpose),

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // manymod_peers SECONDS REPETITIONS < operands > report: every operation of every peer in turn, over and
 // over, each for about SECONDS a time, on one thread; beside them the rates of vpmadd52 and of dependent
-// additions. The report is JSON; peers.py makes the operands and checks the answers.
+// additions, and with every rate how many instructions a cycle the core issued just before and after. The
+// report is JSON; peers.py makes the operands and checks the answers.
 #include <time.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arch/instruction_rates.hpp"
@@ -55,11 +58,21 @@ double seconds_of(const Case& entry, std::size_t runs) {
   return processor_time() - start;
 }
 
-/// A case with the number of runs that take about as long as asked for, and the rates measured so far.
+/// Rates a second, and the lower of what the core issued a cycle before and after.
+struct Samples {
+  std::vector<double> rates;
+  std::vector<double> issued;
+};
+
+/// A case with the number of runs that take about as long as asked for, and what was measured so far.
 struct Measured {
   Case entry;
   std::size_t runs = 1;
-  std::vector<double> rates;
+  Samples samples;
+
+  [[nodiscard]] double rate() const {
+    return static_cast<double>(runs * entry.items) / seconds_of(entry, runs);
+  }
 };
 
 Measured calibrate(Case entry, double seconds) {
@@ -67,6 +80,50 @@ Measured calibrate(Case entry, double seconds) {
   const auto runs = static_cast<std::size_t>(std::ceil(seconds / (once > 1e-7 ? once : 1e-7)));
   return {std::move(entry), runs, {}};
 }
+
+/// Takes samples again while another process on the core's other hardware thread takes its share: a loop that
+/// fills the issue width shows it.
+class QuietSampler {
+ public:
+  explicit QuietSampler(double seconds) : seconds_(seconds), last_(issued()) {}
+
+  template <class Rate>
+  void take(Samples& samples, Rate&& rate) {
+    double found = 0;
+    double found_issued = -1;
+    for (int attempt = 0; attempt < kAttempts && found_issued < kQuiet * best_; ++attempt) {
+      const double before = last_;
+      const double measured = rate();
+      last_ = issued();
+      best_ = std::max({best_, before, last_});
+      if (std::min(before, last_) <= found_issued) continue;
+      found_issued = std::min(before, last_);
+      found = measured;
+    }
+    samples.rates.push_back(found);
+    samples.issued.push_back(found_issued);
+  }
+
+ private:
+  static constexpr int kAttempts = 4;
+  static constexpr double kQuiet = 0.9;
+
+  double seconds_;
+  double last_;
+  double best_ = 0;
+
+  /// Instructions a cycle; 0 where there is no such loop.
+  [[nodiscard]] double issued() const {
+    const double cycles = loop_rate("add_chain");
+    return cycles > 0 ? loop_rate("issue_width") / cycles : 0;
+  }
+  [[nodiscard]] double loop_rate(std::string_view name) const {
+    for (const auto& loop : manymod::instruction_loops()) {
+      if (loop.name == name) return manymod::instruction_rate(loop, seconds_);
+    }
+    return 0;
+  }
+};
 
 bool runs_here(const manymod::InstructionLoop& loop) {
 #if MANYMOD_X86_64
@@ -83,12 +140,19 @@ void append_numbers(std::string& text, const std::vector<double>& numbers) {
   text += "]";
 }
 
+void append_samples(std::string& text, const Samples& samples) {
+  text += R"("rates": )";
+  append_numbers(text, samples.rates);
+  text += R"(, "issued": )";
+  append_numbers(text, samples.issued);
+}
+
 std::string report_case(const Measured& measured) {
   std::string text = R"({"peer": ")" + measured.entry.peer + R"(", "operation": ")" +
                      measured.entry.operation + R"(", "bits": )" + std::to_string(measured.entry.bits) +
                      R"(, "items": )" + std::to_string(measured.entry.items) + R"(, "variant": ")" +
-                     measured.entry.variant + R"(", "rates": )";
-  append_numbers(text, measured.rates);
+                     measured.entry.variant + R"(", )";
+  append_samples(text, measured.samples);
   text += R"(, "answers": [)";
   const auto answers = measured.entry.answers();
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -100,7 +164,7 @@ std::string report_case(const Measured& measured) {
 /// A loop over one instruction joins the round like a peer.
 struct Limit {
   manymod::InstructionLoop loop;
-  std::vector<double> rates;
+  Samples samples;
 };
 
 std::string measure_width(const peers::Operands& operands, double seconds, int repetitions) {
@@ -112,17 +176,18 @@ std::string measure_width(const peers::Operands& operands, double seconds, int r
   for (const auto& loop : manymod::instruction_loops()) {
     if (runs_here(loop)) limits.push_back({loop, {}});
   }
+  QuietSampler sampler(seconds / 8);
   for (int repetition = 0; repetition < repetitions; ++repetition) {
-    for (Limit& limit : limits) limit.rates.push_back(manymod::instruction_rate(limit.loop, seconds));
-    for (Measured& measured : all) {
-      const double elapsed = seconds_of(measured.entry, measured.runs);
-      measured.rates.push_back(static_cast<double>(measured.runs * measured.entry.items) / elapsed);
+    for (Limit& limit : limits) {
+      sampler.take(limit.samples, [&] { return manymod::instruction_rate(limit.loop, seconds); });
     }
+    for (Measured& measured : all) sampler.take(measured.samples, [&] { return measured.rate(); });
   }
   std::string text = R"({"bits": )" + std::to_string(operands.bits) + R"(, "instructions": {)";
   for (const Limit& limit : limits) {
-    text += (&limit == limits.data() ? "\"" : ", \"") + std::string(limit.loop.name) + "\": ";
-    append_numbers(text, limit.rates);
+    text += (&limit == limits.data() ? "\"" : ", \"") + std::string(limit.loop.name) + "\": {";
+    append_samples(text, limit.samples);
+    text += "}";
   }
   text += "}, \"results\": [";
   for (const Measured& measured : all) {

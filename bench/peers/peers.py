@@ -24,8 +24,12 @@ WIDTHS = "512,1024,1536,2048,3072,4096"
 RSA_WIDTHS = "1024,2048,3072,4096"
 ITEMS = 64
 RSA_ITEMS = 8
-#: Share of the best rate a cycle that counts as undisturbed.
-QUIET = 0.93
+#: Share of the best number of instructions issued a cycle that counts as undisturbed.
+QUIET = 0.9
+#: Of so many such numbers the highest is taken for an error: the frequency may change within one.
+OUTLIERS = 20
+#: Issue width, at least, of the processors that have the limit's instruction.
+LEAST_WIDTH = 5.0
 PUBLIC_EXPONENT = 65537
 
 try:
@@ -135,18 +139,30 @@ def is_rsa(result: dict[str, Any]) -> bool:
     return "rsa" in result["operation"].lower()
 
 
-def percent_of_limit(result: dict[str, Any], instructions: dict[str, list[float]]) -> float | None:
-    """Median, over the repetitions, of a rate against the one that vpmadd52 alone would allow.
+def quiet_repetitions(best: float, *measured: dict[str, Any]) -> list[int]:
+    """Repetitions in which none of them was disturbed by another process on the same core."""
+    issued = zip(*(row["issued"] for row in measured), strict=True)
+    return [i for i, numbers in enumerate(issued) if min(numbers) >= QUIET * best]
 
-    A private operation is two powers of half the width.
+
+def median_ratio(best: float, row: dict[str, Any], by: dict[str, Any]) -> tuple[float, bool]:
+    """Median ratio of rates within a repetition, and whether there was none that is undisturbed."""
+    quiet = quiet_repetitions(best, row, by)
+    used = quiet or range(len(row["rates"]))
+    return statistics.median(row["rates"][i] / by["rates"][i] for i in used), not quiet
+
+
+def percent_of_limit(row: dict[str, Any], limit: dict[str, Any] | None) -> float | None:
+    """Median rate against the one that vpmadd52 alone would allow; a private operation is two powers.
+
+    Not within a repetition, of which a neighbour may have disturbed one of the two.
     """
-    bits = result["bits"]
-    cost = 2 * power_cost(bits // 2) if is_rsa(result) else power_cost(bits)
-    limits: list[float] = [LANES * rate / cost for rate in instructions.get(LIMIT, [])]
-    if not limits:
+    if limit is None:
         return None
-    rates: list[float] = result["rates"]
-    return 100 * statistics.median(rate / limit for rate, limit in zip(rates, limits, strict=True))
+    bits = row["bits"]
+    cost = 2 * power_cost(bits // 2) if is_rsa(row) else power_cost(bits)
+    share: float = cost / LANES * row["median"] / limit["median"]
+    return 100 * share
 
 
 #: Operations of manymod and what they are compared with: those whose name contains this.
@@ -158,41 +174,36 @@ AGAINST = {
 }
 
 
-def ratios(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rates of manymod by those of its peers at one width: medians over the repetitions."""
+def ratios(best: float, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rates of manymod by those of its peers at one width."""
     named = {result["operation"]: result for result in results}
-    return [
-        {
-            "bits": named[own]["bits"],
-            "operation": own,
-            "variant": named[own]["variant"],
-            "against": peer,
-            "ratio": statistics.median(
-                a / b for a, b in zip(named[own]["rates"], named[peer]["rates"], strict=True)
-            ),
-        }
-        for own, others in AGAINST.items()
-        for peer in others
-        if own in named and peer in named
+    found = []
+    for own, others in AGAINST.items():
+        for peer in others:
+            if own not in named or peer not in named:
+                continue
+            ratio, disturbed = median_ratio(best, named[own], named[peer])
+            words = {name: named[own][name] for name in ("bits", "operation", "variant")}
+            found.append({**words, "against": peer, "ratio": ratio, "disturbed": disturbed})
+    return found
+
+
+def best_issued(report: dict[str, Any]) -> float:
+    """Instructions that an undisturbed core issues a cycle, 0 where they were not measured."""
+    measured = [
+        row for width in report["widths"] for row in (*width["instructions"].values(), *width["results"])
     ]
+    numbers = sorted(number for row in measured for number in row["issued"])
+    least = LEAST_WIDTH if any(LIMIT in width["instructions"] for width in report["widths"]) else 0.0
+    return max(least, numbers[-1 - len(numbers) // OUTLIERS]) if numbers else 0
 
 
-def keep_quiet(width: dict[str, Any]) -> int:
-    """Drop the repetitions in which a neighbour slowed the multiplier down; return how many are left.
-
-    Another process on the core's other hardware thread takes part of the multiplier: vpmadd52 then completes
-    fewer times a cycle than in the best repetition.
-    """
-    rates: dict[str, list[float]] = width["instructions"]
-    a_cycle = [a / b for a, b in zip(rates.get(LIMIT, []), rates.get("add_chain", []), strict=False)]
-    quiet = [i for i, value in enumerate(a_cycle) if value >= QUIET * max(a_cycle)]
-    if len(quiet) < 3:
-        return max((len(result["rates"]) for result in width["results"]), default=0)
-    for holder in (rates, *width["results"]):
-        for name, values in list(holder.items()):
-            if isinstance(values, list) and name != "answers":
-                holder[name] = [values[i] for i in quiet]
-    return len(quiet)
+def condensed(best: float, row: dict[str, Any]) -> dict[str, Any]:
+    """A row with median and best of its undisturbed rates, or where there are none of all, in their place."""
+    rates, quiet = row.pop("rates"), quiet_repetitions(best, row)
+    del row["issued"]
+    used = [rates[i] for i in quiet] or rates
+    return row | summary(used) | {"repetitions": len(used), "disturbed": not quiet}
 
 
 def measure(driver: str, peers: Peers, seconds: float, repetitions: int) -> dict[str, Any]:
@@ -200,21 +211,24 @@ def measure(driver: str, peers: Peers, seconds: float, repetitions: int) -> dict
     command = [driver, str(seconds), str(repetitions)]
     done = subprocess.run(command, input=peers.lines(), stdout=subprocess.PIPE, text=True, check=True)
     report: dict[str, Any] = json.loads(done.stdout)
+    best = best_issued(report)
     rows, instructions, compared = [], {}, []
     for width in report["widths"]:
-        kept = keep_quiet(width)
-        compared += ratios(width["results"])
-        instructions[width["bits"]] = {name: summary(rates) for name, rates in width["instructions"].items()}
-        for result in width["results"]:
+        loops, results = width["instructions"], width["results"]
+        compared += ratios(best, results)
+        for result in results:
             peers.check(result)
-            percent = percent_of_limit(result, width["instructions"])
             if not result["variant"]:
                 del result["variant"]
-            rows.append(
-                result | summary(result.pop("rates")) | {"repetitions": kept, "percent_of_limit": percent}
-            )
+        rates = {name: condensed(best, loop) for name, loop in loops.items()}
+        instructions[width["bits"]] = rates
+        condensed_rows = [condensed(best, result) for result in results]
+        rows += [
+            row | {"percent_of_limit": percent_of_limit(row, rates.get(LIMIT))} for row in condensed_rows
+        ]
     return {
         "versions": report["versions"],
+        "best_issued": best,
         "instructions": instructions,
         "results": rows,
         "manymod_against": compared,
@@ -226,6 +240,11 @@ def cpu_model() -> str:
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="ascii", errors="replace").splitlines() if path.exists() else []
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def mark(row: dict[str, Any]) -> str:
+    """Behind a row without an undisturbed repetition."""
+    return " *" if row["disturbed"] else ""
 
 
 def main() -> None:
@@ -244,8 +263,10 @@ def main() -> None:
         "cpu": cpu_model(),
         "note": options.note,
         "method": "one thread; items a second of processor time, medians and bests of "
-        f"{repetitions} interleaved repetitions of about {seconds} s, less those in which another process "
-        "slowed the multiplier down; every answer compared with pow",
+        f"{repetitions} interleaved repetitions of about {seconds} s, less those in which another process on "
+        f"the same core took its share (a loop that fills the issue width did less than {QUIET:.0%} of the "
+        "best number a cycle just before or after, in four attempts); rows marked * have no other; every "
+        "answer compared with pow",
         **measure(options.driver, Peers(options.bits, options.rsa), seconds, repetitions),
     }
     if options.json:
@@ -257,11 +278,11 @@ def main() -> None:
     for row in report["results"]:
         name = f"{row['peer']}: {row['operation']}"
         percent = "" if row["percent_of_limit"] is None else f"{row['percent_of_limit']:.1f} %"
-        print(f"{name:45}{row['bits']:6}{row['median']:12,.0f}{row['best']:12,.0f}{percent:>10}")
+        rates = f"{row['median']:12,.0f}{row['best']:12,.0f}"
+        print(f"{name:45}{row['bits']:6}{rates}{percent:>10}{mark(row)}")
     for row in report["manymod_against"]:
-        print(
-            f"{row['operation']} ({row['variant']}) / {row['against']}: {row['bits']:5} {row['ratio']:6.2f}x"
-        )
+        name = f"{row['operation']} ({row['variant']}) / {row['against']}"
+        print(f"{name}: {row['bits']:5} {row['ratio']:6.2f}x{mark(row)}")
 
 
 if __name__ == "__main__":

@@ -71,7 +71,8 @@ typedef enum mm_status {
       71, /**< the variant cannot run here, or not this operation, width or timing class */
   MM_ERR_UNKNOWN_DEVICE = 72, /**< no such device, or none of that kind was found */
   MM_ERR_INTERNAL = 73,       /**< a bug in manymod */
-  MM_ERR_TUNING = 74          /**< a tuning file is missing or malformed; mm_last_error() names the line */
+  MM_ERR_TUNING = 74,         /**< a tuning file is missing or malformed; mm_last_error() names the line */
+  MM_ERR_DEVICE = 75          /**< a CUDA device or its driver failed; mm_last_error() names the call */
 } mm_status;
 
 typedef enum mm_op {
@@ -158,11 +159,13 @@ typedef struct mm_plan mm_plan;
 MM_API mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan);
 /** Run one call. With MM_MODULUS_SHARED the precomputation of the last modulus is kept and reused. */
 MM_API mm_status mm_plan_run(mm_plan* plan, const mm_call* call);
-/** Name of the variant the plan uses for large batches, e.g. "ifma52.avx512"; valid as long as the plan. */
+/** Name of the variant the plan uses for large batches, with moduli of its kind, e.g. "ifma52.avx512"; valid
+ * as long as the plan. */
 MM_API const char* mm_plan_variant(const mm_plan* plan);
 /** The same for `items` items whose moduli have one number of limbs. Of more items than fill its vectors, the
  *  rest goes to the choice for as many as are left. Items that a variant does not accept (even moduli,
- *  negative exponents, products with a modulus for each item) go to one that does. */
+ *  negative exponents) go to one that does. A call of a plan for a modulus per item that has one modulus all
+ * the same may use another variant (see mm_variant_info.shared_modulus_ops). */
 MM_API const char* mm_plan_variant_for(const mm_plan* plan, size_t items);
 /** Destroy a plan (NULL is allowed); precomputed data is zeroed. */
 MM_API void mm_plan_destroy(mm_plan* plan);
@@ -194,7 +197,10 @@ MM_API mm_status mm_fixed_base_create(const mm_fixed_base_options* options, cons
 /** result_i = g^(y_i) mod n for i < call->count; call->x and call->modulus are ignored. In class secret,
  *  y's width in bits must not exceed exponent_bits rounded up to whole limbs (else MM_ERR_ARGUMENT). */
 MM_API mm_status mm_fixed_base_powmod(mm_fixed_base* fixed_base, const mm_call* call);
+/** Name of the variant for large batches, or for `exponents` of them (not negative): the first call with a
+ * number that has another variant makes a comb for it. Valid as long as *fixed_base. */
 MM_API const char* mm_fixed_base_variant(const mm_fixed_base* fixed_base);
+MM_API const char* mm_fixed_base_variant_for(const mm_fixed_base* fixed_base, size_t exponents);
 MM_API void mm_fixed_base_destroy(mm_fixed_base* fixed_base);
 
 /** CPU threads used by plans that do not say: default the CPUs this process may run on. */
@@ -219,6 +225,8 @@ typedef struct mm_variant_info {
   const char* summary;           /**< one line for people */
   int usable;                    /**< 1: can run here */
   const char* reason;            /**< why not, "" if usable */
+  unsigned shared_modulus_ops;   /**< of its operations those that it computes only for several items with one
+                                    modulus */
 } mm_variant_info;
 
 MM_API size_t mm_variant_count(void);
@@ -259,7 +267,9 @@ typedef struct mm_tuning_row {
 } mm_tuning_row;
 
 /** Fill *row. @return MM_OK, MM_ERR_ARGUMENT for index >= mm_tuning_info.rows or a wrong struct_size, or
- *  MM_ERR_TUNING. */
+ *  MM_ERR_TUNING. Each call reads the table in use at that moment: if another thread may load one between
+ *  mm_tuning_get_info and the last mm_tuning_get, rows may be of different tables, which a second
+ *  mm_tuning_get_info shows (another `notes` pointer). What was returned stays valid. */
 MM_API mm_status mm_tuning_get(size_t index, mm_tuning_row* row);
 
 /** One device: the CPU (always first) or a GPU. Strings live as long as the process. */
@@ -269,14 +279,27 @@ typedef struct mm_device_info {
   const char* model;  /**< "Intel(R) Xeon(R) Processor" */
   mm_backend backend;
   const char* features;  /**< space-separated: "bmi2 adx avx2 avx512f avx512ifma"; ends with
-                            "unknown-in-MANYMOD_HIDE_CPU:NAME" for each name there that is no feature */
-  unsigned units;        /**< CPUs this process may run on; multiprocessors of a GPU */
+                            "unknown-in-MANYMOD_HIDE_CPU:NAME" for each name there that is no feature; of a GPU
+                            its compute capability: "sm_90" */
+  unsigned units;        /**< CPUs this process may run on; multiprocessors of a GPU, 0 if unknown */
   uint64_t memory_bytes; /**< physical memory; 0 if unknown */
+  const char* obstacle;  /**< why nothing can run on it, "" if it can be used */
 } mm_device_info;
 
 MM_API size_t mm_device_count(void);
 /** Fill *info. @return MM_OK, or MM_ERR_ARGUMENT for index >= mm_device_count() or a wrong struct_size. */
 MM_API mm_status mm_device_get(size_t index, mm_device_info* info);
+
+/** What this build and this machine have of CUDA. Strings live as long as the process. */
+typedef struct mm_cuda_info {
+  size_t struct_size; /**< set by the caller: sizeof(mm_cuda_info); no more is written */
+  int built;          /**< 1: the library has code for GPUs */
+  const char* driver; /**< newest CUDA version that the NVIDIA driver serves: "13.0"; "" if none was found */
+  const char* obstacle; /**< why there is no CUDA device, "" if there is one */
+} mm_cuda_info;
+
+/** Fill *info. @return MM_OK, or MM_ERR_ARGUMENT for a wrong struct_size. */
+MM_API mm_status mm_cuda_get_info(mm_cuda_info* info);
 
 /** Name of a status, e.g. "MM_ITEM_NOT_INVERTIBLE"; "MM_?" for an unknown value. */
 MM_API const char* mm_status_name(mm_status status);

@@ -274,7 +274,12 @@ class FixedBase {
         exponents.size(), width_, statuses, progress);
   }
 
+  /// The variant for large batches.
   [[nodiscard]] std::string variant() const { return mm_fixed_base_variant(fixed_base_.get()); }
+  /// The variant for so many exponents, none of them negative.
+  [[nodiscard]] std::string variant_for(std::size_t exponents) const {
+    return mm_fixed_base_variant_for(fixed_base_.get(), exponents);
+  }
 
  private:
   struct Destroy {

@@ -20,10 +20,12 @@ from manymod.errors import (
 )
 from manymod.fixed_base import FixedBase
 from manymod.hardware import (
+    CudaSupport,
     Device,
     Tuning,
     TuningRow,
     Variant,
+    cuda_support,
     devices,
     get_threads,
     load_tuning,
@@ -39,6 +41,7 @@ from manymod.plan import Plan, clear_plans
 __version__ = _core.version()
 
 __all__ = [
+    "CudaSupport",
     "Device",
     "DeviceError",
     "FixedBase",
@@ -58,6 +61,7 @@ __all__ = [
     "__version__",
     "addmod",
     "clear_plans",
+    "cuda_support",
     "devices",
     "get_threads",
     "invmod",

@@ -47,7 +47,7 @@ class VariantError(ManymodError, ValueError):
 
 
 class DeviceError(ManymodError, ValueError):
-    """No such device, or data on a device that no variant of this build uses."""
+    """No such device, data on a device that no variant of this build uses, or a GPU or its driver failed."""
 
 
 class TuningError(ManymodError, ValueError):
@@ -134,6 +134,7 @@ _CALL_ERRORS: dict[int, type[Exception]] = {
     71: VariantError,
     72: DeviceError,
     74: TuningError,
+    75: DeviceError,
 }
 
 

@@ -16,7 +16,14 @@ from manymod._operands import Batch, Operand, Scalar, operand
 from manymod._run import Errors, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
 from manymod.intarray import Limbs, Signs, limbs_for
-from manymod.plan import MAX_MODULUS_BITS, checked_choice, checked_errors, checked_integer, checked_threads
+from manymod.plan import (
+    MAX_MODULUS_BITS,
+    checked_choice,
+    checked_errors,
+    checked_integer,
+    checked_items,
+    checked_threads,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -124,8 +131,21 @@ class FixedBase:
 
     @property
     def variant(self) -> str:
-        """Name of the variant that was chosen."""
+        """Name of the variant for large batches."""
         return self._handle.variant
+
+    def variant_for(self, exponents: int) -> str:
+        """Name of the variant for a number of exponents, none of them negative.
+
+        The first call with a number that has another variant makes a comb for it.
+
+        Args:
+            exponents: at least 1.
+
+        >>> FixedBase(3, 1009, variant="scalar64.generic").variant_for(1)
+        'scalar64.generic'
+        """
+        return self._handle.variant_for(checked_items("exponents", exponents))
 
     def _handle_here(self) -> _core.FixedBase:
         if self._pid != os.getpid():  # a forked child leaves what it inherited alone

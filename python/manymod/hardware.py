@@ -10,10 +10,12 @@ from manymod import _core
 from manymod.plan import OPERATIONS, checked_threads, clear_plans
 
 __all__ = [
+    "CudaSupport",
     "Device",
     "Tuning",
     "TuningRow",
     "Variant",
+    "cuda_support",
     "devices",
     "get_threads",
     "load_tuning",
@@ -32,9 +34,10 @@ class Device:
         model: the maker's name of it.
         backend: ``"cpu"`` or ``"cuda"``.
         features: instruction sets or compute capability; also ``"unknown-in-MANYMOD_HIDE_CPU:NAME"`` for
-            each name in that environment variable that is no feature.
-        units: CPUs this process may run on, or multiprocessors of a GPU.
+            each name in that environment variable that is no feature. Of a GPU: ``"sm_90"``.
+        units: CPUs this process may run on, or multiprocessors of a GPU, 0 if unknown.
         memory_bytes: physical memory, 0 if unknown.
+        obstacle: why nothing can run on it, empty if it can be used.
     """
 
     name: str
@@ -43,6 +46,22 @@ class Device:
     features: tuple[str, ...]
     units: int
     memory_bytes: int
+    obstacle: str
+
+
+@dataclass(frozen=True)
+class CudaSupport:
+    """What this build and this machine have of CUDA.
+
+    Attributes:
+        built: whether the library has code for GPUs.
+        driver: newest CUDA version that the NVIDIA driver serves, such as ``"13.0"``; empty if none.
+        obstacle: why there is no CUDA device, empty if there is one.
+    """
+
+    built: bool
+    driver: str
+    obstacle: str
 
 
 @dataclass(frozen=True)
@@ -63,6 +82,7 @@ class Variant:
         summary: one line about it.
         usable: whether it can run here.
         reason: why not, empty if usable.
+        shared_modulus_ops: of its operations those that it computes only for several items with one modulus.
     """
 
     name: str
@@ -78,6 +98,7 @@ class Variant:
     summary: str
     usable: bool
     reason: str
+    shared_modulus_ops: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -171,6 +192,16 @@ def devices() -> list[Device]:
     return [Device(**{**record, "features": tuple(record["features"].split())}) for record in _core.devices()]
 
 
+def cuda_support() -> CudaSupport:
+    """Whether GPUs can be used, and why not.
+
+    >>> support = cuda_support()
+    >>> bool(support.obstacle) == (len(devices()) == 1)
+    True
+    """
+    return CudaSupport(**_core.cuda_support())
+
+
 def _operations(mask: int) -> tuple[str, ...]:
     return tuple(name for name, number in OPERATIONS.items() if mask >> number & 1)
 
@@ -187,6 +218,7 @@ def variants() -> list[Variant]:
                 **record,
                 "public_ops": _operations(record["public_ops"]),
                 "secret_ops": _operations(record["secret_ops"]),
+                "shared_modulus_ops": _operations(record["shared_modulus_ops"]),
                 "needs": tuple(record["needs"].split()),
             }
         )

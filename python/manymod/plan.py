@@ -98,6 +98,14 @@ def checked_integer(name: str, value: Any) -> int:
         raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
 
 
+def checked_items(name: str, items: Any) -> int:
+    """`items` if it is a number of them; more than any call has count as many."""
+    number = checked_integer(name, items)
+    if number < 1:
+        raise ValueError(f"{name} must be at least 1, not {number}")
+    return min(number, 1 << 32)
+
+
 def checked_choice(device: str, variant: str | None) -> tuple[str, str | None]:
     """`device` and `variant`, if they are names."""
     if not isinstance(device, str):
@@ -277,15 +285,16 @@ class Plan:
 
     @property
     def variant(self) -> str:
-        """Name of the variant for large batches."""
+        """Name of the variant for large batches, with one modulus or one for each item as planned."""
         return self._handle.variant
 
     def variant_for(self, items: int) -> str:
         """Name of the variant for a number of items whose moduli have one number of 64-bit limbs.
 
         Of more items than fill its vectors, the rest goes to the variant for as many as are left; items that
-        a variant does not accept (vector techniques: even moduli, negative exponents, products with a modulus
-        for each item) go to one that does.
+        a variant does not accept (vector techniques: even moduli, negative exponents) go to one that does. A
+        plan made by `modulus_bits` is taken to be called with a modulus for each item; a product with one
+        modulus for all may then be computed by another variant.
 
         Args:
             items: at least 1.
@@ -294,10 +303,7 @@ class Plan:
         >>> plan.variant_for(1), plan.variant_for(10**30)
         ('scalar64.generic', 'scalar64.generic')
         """
-        number = checked_integer("items", items)
-        if number < 1:
-            raise ValueError(f"items must be at least 1, not {number}")
-        return self._handle.variant_for(min(number, 1 << 32))
+        return self._handle.variant_for(checked_items("items", items))
 
     def _handle_here(self, _modulus: Operand) -> _core.Plan:
         if self._pid != os.getpid():  # see _forget_in_child

@@ -74,6 +74,7 @@ mm_variant_info describe(const manymod::Variant& variant, const VariantTexts& te
   info.summary = variant.summary.c_str();
   info.usable = texts.reason.empty() ? 1 : 0;
   info.reason = texts.reason.c_str();
+  info.shared_modulus_ops = variant.shared_modulus_operations;
   return info;
 }
 
@@ -85,6 +86,15 @@ mm_device_info describe(const manymod::Device& device) {
   info.features = device.features.c_str();
   info.units = device.units;
   info.memory_bytes = device.memory_bytes;
+  info.obstacle = device.obstacle.c_str();
+  return info;
+}
+
+mm_cuda_info describe(const manymod::CudaSupport& support) {
+  mm_cuda_info info{};
+  info.built = support.built ? 1 : 0;
+  info.driver = support.driver.c_str();
+  info.obstacle = support.obstacle.c_str();
   return info;
 }
 
@@ -163,6 +173,10 @@ const char* mm_fixed_base_variant(const mm_fixed_base* fixed_base) {
   return fixed_base == nullptr ? "" : fixed_base->fixed_base.variant_name().c_str();
 }
 
+const char* mm_fixed_base_variant_for(const mm_fixed_base* fixed_base, size_t exponents) {
+  return fixed_base == nullptr ? "" : fixed_base->fixed_base.variant_name(exponents).c_str();
+}
+
 void mm_fixed_base_destroy(mm_fixed_base* fixed_base) { delete fixed_base; }
 
 unsigned mm_get_threads(void) { return manymod::default_threads(); }
@@ -228,6 +242,14 @@ mm_status mm_device_get(size_t index, mm_device_info* info) {
     mm_device_info& out = required(info, "info");
     if (index >= devices.size()) throw_index(index, devices.size(), "device");
     manymod::struct_to_caller(describe(devices[index]), out, "info");
+    return MM_OK;
+  });
+}
+
+mm_status mm_cuda_get_info(mm_cuda_info* info) {
+  return manymod::guarded([&] {
+    mm_cuda_info& out = required(info, "info");
+    manymod::struct_to_caller(describe(manymod::cuda_support()), out, "info");
     return MM_OK;
   });
 }

@@ -67,8 +67,8 @@ FixedBase::FixedBase(const mm_fixed_base_options& options, const mm_view& base, 
       negative_(modulus.negative != nullptr && modulus.negative[0] != 0 ? 1 : 0),
       has_signs_(modulus.negative != nullptr),
       modulus_class_(checked_class(magnitude(), timing_)),
-      selection_(
-          select_for(options, Operation::fixed_base_powmod, timing_, limbs::bit_length_var(magnitude()))),
+      selection_(select_for(options, Operation::fixed_base_powmod, timing_,
+                            limbs::bit_length_var(magnitude()), true)),
       engines_(make_engines(selection_)) {
   const BatchView base_view = checked_single(base, "base");
   if (modulus_class_ == ModulusClass::unit) return;

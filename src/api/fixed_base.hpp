@@ -27,8 +27,9 @@ class FixedBase {
   /// @throws StatusError for a malformed call
   mm_status powmod(const mm_call& call) const;
 
-  [[nodiscard]] const std::string& variant_name() const {
-    return selection_.choices[bases_ ? bases_->main_engine() : 0].variant->name;
+  /// The variant for so many exponents, none of them negative.
+  [[nodiscard]] const std::string& variant_name(std::size_t exponents = SIZE_MAX) const {
+    return selection_.choices[bases_ ? bases_->engine_for(exponents) : 0].variant->name;
   }
 
  private:

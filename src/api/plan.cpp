@@ -60,7 +60,7 @@ Plan::Plan(const mm_plan_options& options)
       shared_(checked_shared(options.modulus_kind)),
       modulus_bits_(checked_modulus_bits(options.modulus_bits)),
       threads_(checked_threads(options.threads)),
-      selection_(select_for(options, op_, timing_, modulus_bits_)),
+      selection_(select_for(options, op_, timing_, modulus_bits_, shared_)),
       engines_(make_engines(selection_)) {}
 
 std::shared_ptr<const CachedModulus> Plan::shared_modulus(const BatchView& modulus) {

@@ -46,10 +46,9 @@ class Plan {
   /// @throws StatusError for a malformed call
   mm_status run(const mm_call& call);
 
-  /// The variant for as many items as this; of a batch most of which fills vectors, the rest may go to
-  /// another.
+  /// See Selection::for_items.
   [[nodiscard]] const std::string& variant_name(std::size_t items = SIZE_MAX) const {
-    return selection_.choices[engines_.for_items(items)].variant->name;
+    return selection_.for_items(items).name;
   }
 
  private:

@@ -16,7 +16,7 @@ struct StatusText {
   const char* message;
 };
 
-constexpr std::array<StatusText, 17> kStatusTexts{{
+constexpr std::array<StatusText, 18> kStatusTexts{{
     {MM_OK, "MM_OK", "success"},
     {MM_ITEM_ZERO_MODULUS, "MM_ITEM_ZERO_MODULUS", "the modulus is 0"},
     {MM_ITEM_NOT_INVERTIBLE, "MM_ITEM_NOT_INVERTIBLE", "the base is not invertible for this modulus"},
@@ -36,6 +36,7 @@ constexpr std::array<StatusText, 17> kStatusTexts{{
     {MM_ERR_UNKNOWN_DEVICE, "MM_ERR_UNKNOWN_DEVICE", "there is no such device"},
     {MM_ERR_INTERNAL, "MM_ERR_INTERNAL", "internal error: a bug in manymod"},
     {MM_ERR_TUNING, "MM_ERR_TUNING", "a tuning file is missing or malformed"},
+    {MM_ERR_DEVICE, "MM_ERR_DEVICE", "a CUDA device or its driver failed"},
 }};
 
 const StatusText* find_status(mm_status status) {

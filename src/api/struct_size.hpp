@@ -37,6 +37,8 @@ template <>
 inline constexpr std::size_t kMinimumSize<mm_device_info> =
     MANYMOD_SIZE_THROUGH(mm_device_info, memory_bytes);
 template <>
+inline constexpr std::size_t kMinimumSize<mm_cuda_info> = MANYMOD_SIZE_THROUGH(mm_cuda_info, obstacle);
+template <>
 inline constexpr std::size_t kMinimumSize<mm_tuning_info> = MANYMOD_SIZE_THROUGH(mm_tuning_info, rows);
 template <>
 inline constexpr std::size_t kMinimumSize<mm_tuning_row> = MANYMOD_SIZE_THROUGH(mm_tuning_row, evidence);

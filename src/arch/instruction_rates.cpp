@@ -87,6 +87,26 @@ void add_chain(std::uint64_t rounds) {
       : "cc");
 }
 
+// As many instructions a cycle as the processor takes: additions for the ports that execute integers and,
+// where it is wider than those, instructions that occupy none. A thread that shares the core notices its
+// neighbour by this loop whatever the neighbour computes.
+constexpr unsigned kIssueLoop = 96;
+void fill_issue_width(std::uint64_t rounds) {
+  asm volatile(
+      "1:\n"
+      ".rept 8\n"
+      "add %[a], %%rax\n add %[a], %%rcx\n nop\n"
+      "add %[a], %%rdx\n add %[a], %%rsi\n nop\n"
+      "add %[a], %%rdi\n add %[a], %%r8\n nop\n"
+      "add %[a], %%r9\n add %[a], %%r10\n nop\n"
+      ".endr\n"
+      "dec %[rounds]\n"
+      "jnz 1b\n"
+      : [rounds] "+r"(rounds)
+      : [a] "r"(std::uint64_t{kFactorB})
+      : "cc", "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10");
+}
+
 #undef MANYMOD_EACH
 #undef MANYMOD_VECTOR_LOOP
 
@@ -100,6 +120,7 @@ constexpr InstructionLoop kLoops[] = {
     {"vfmadd231pd_ymm", CpuFeature::avx2 | CpuFeature::fma, kVectorLoop, fma_ymm},
     {"mulx", one(CpuFeature::bmi2), kMulxLoop, mulx},
     {"add_chain", 0, kAddLoop, add_chain},
+    {"issue_width", 0, kIssueLoop, fill_issue_width},
 };
 
 #endif

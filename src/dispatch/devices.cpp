@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/devices.hpp"
 
+#include <cstdlib>
 #include <sstream>
-#include <vector>
+#include <string_view>
+#include <utility>
 
+#include "cuda/driver.hpp"
+#include "cuda/probe.hpp"
 #include "dispatch/cpu_features.hpp"
 
 namespace manymod {
@@ -34,11 +38,55 @@ Device cpu_device() {
   return cpu;
 }
 
-}  // namespace
+Device cuda_device(std::size_t index, const cuda::DeviceInfo& info) {
+  Device gpu;
+  gpu.name = "cuda:" + std::to_string(index);
+  gpu.model = info.model;
+  gpu.backend = Backend::cuda;
+  gpu.index = static_cast<unsigned>(index);
+  gpu.features = "sm_" + std::to_string(info.compute_capability);
+  gpu.units = info.multiprocessors;
+  gpu.memory_bytes = info.memory_bytes;
+  gpu.compute_capability = info.compute_capability;
+  gpu.full_rate_doubles = cuda::full_rate_doubles(info.compute_capability);
+  gpu.obstacle = info.obstacle;
+  return gpu;
+}
 
-std::span<const Device> devices() {
-  static const std::vector<Device> found{cpu_device()};
+bool is_set(const char* value) {
+  return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
+}
+
+const Hardware& hardware() {
+  static const Hardware found = find_hardware(cuda::Driver::current(), std::getenv("MANYMOD_HIDE_CUDA"));
   return found;
 }
+
+}  // namespace
+
+Hardware find_hardware(cuda::Driver& driver, const char* hide_cuda) {
+  Hardware found;
+  found.devices.push_back(cpu_device());
+  found.cuda.built = !driver.sources().images.empty();
+  if (!found.cuda.built) {
+    found.cuda.obstacle = "this build of manymod has no CUDA support";
+    return found;
+  }
+  if (is_set(hide_cuda)) {
+    found.cuda.obstacle = "hidden by MANYMOD_HIDE_CUDA";
+    return found;
+  }
+  const cuda::Probe probe = cuda::probe(driver);
+  if (probe.driver_version > 0) found.cuda.driver = cuda::version_text(probe.driver_version);
+  found.cuda.obstacle = probe.obstacle;
+  for (std::size_t i = 0; i < probe.devices.size(); ++i) {
+    found.devices.push_back(cuda_device(i, probe.devices[i]));
+  }
+  return found;
+}
+
+std::span<const Device> devices() { return hardware().devices; }
+
+const CudaSupport& cuda_support() { return hardware().cuda; }
 
 }  // namespace manymod

@@ -7,12 +7,12 @@
 namespace manymod {
 namespace {
 
-std::size_t engine_for_base(const EngineSet& engines, std::span<const Limb> modulus, TimingClass timing) {
+Job fixed_base_job(std::span<const Limb> modulus, TimingClass timing) {
   Job job;
   job.op = Operation::fixed_base_powmod;
   job.timing = timing;
   job.modulus = {modulus.data(), 1, modulus.size(), modulus.size(), nullptr};
-  return engines.accepting(job, 0);
+  return job;
 }
 
 }  // namespace
@@ -33,9 +33,15 @@ std::size_t EngineSet::for_items(std::size_t items) const {
   return index;
 }
 
-std::size_t EngineSet::accepting(const Job& job, std::size_t item) const {
-  for (std::size_t index = 0; index < choices_.size(); ++index) {
-    if (choices_[index].accepts_every_item || choices_[index].engine->accepts(job, item)) return index;
+bool EngineSet::accepts(std::size_t index, const Job& job, std::size_t item) const {
+  return choices_[index].accepts_every_item || choices_[index].engine->accepts(job, item);
+}
+
+std::size_t EngineSet::accepting(const Job& job, std::size_t item, std::size_t items) const {
+  for (const std::size_t least : {items, kFallbackOnly}) {
+    for (std::size_t index = 0; index < choices_.size(); ++index) {
+      if (choices_[index].min_items <= least && accepts(index, job, item)) return index;
+    }
   }
   throw std::logic_error("no engine accepts item " + std::to_string(item));
 }
@@ -48,10 +54,15 @@ PreparedBases::PreparedBases(const EngineSet& engines, const BatchView& base, st
       modulus_(modulus),
       exponent_bits_(exponent_bits),
       timing_(timing),
-      main_engine_(engine_for_base(engines, modulus, timing)),
+      main_engine_(engines.accepting(fixed_base_job(modulus, timing), 0, SIZE_MAX)),
       prepared_(engines.size()) {
   const std::span<const Limb> limbs = base.magnitude(0);
   std::copy(limbs.begin(), limbs.end(), base_.data());
+}
+
+std::size_t PreparedBases::engine_for(std::size_t exponents) const {
+  const std::size_t index = engines_.for_items(exponents);
+  return engines_.accepts(index, fixed_base_job(modulus_, timing_), 0) ? index : main_engine_;
 }
 
 const PreparedBase* PreparedBases::for_engine(std::size_t index, const StopToken& stop) const {

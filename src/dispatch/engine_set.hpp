@@ -23,6 +23,7 @@ struct EngineChoice {
   std::size_t lanes = 1;      ///< items computed at a time: part of a vector costs as much as a full one
   std::size_t min_items = 1;  ///< the choice where at least so many items are left
   bool accepts_every_item = true;
+  bool on_gpu = false;  ///< item_cost_ns holds for many items only; chunks wait for the device
 };
 
 /// Ordered by preference: the first choice whose min_items is not above the number of items is taken.
@@ -36,8 +37,11 @@ class EngineSet {
 
   /// Index of the choice for `items` >= 1 items.
   [[nodiscard]] std::size_t for_items(std::size_t items) const;
-  /// Index of the first choice that accepts the item. @throws std::logic_error if none does
-  [[nodiscard]] std::size_t accepting(const Job& job, std::size_t item) const;
+  [[nodiscard]] bool accepts(std::size_t index, const Job& job, std::size_t item) const;
+  /// Index of the first choice for at most `items` items that accepts the item, or else of the first that
+  /// does.
+  /// @throws std::logic_error if none does
+  [[nodiscard]] std::size_t accepting(const Job& job, std::size_t item, std::size_t items) const;
   /// Whether no choice ever turns an item down.
   [[nodiscard]] bool accepts_every_item() const { return accepts_every_item_; }
 
@@ -90,17 +94,18 @@ class PreparedModuli {
   std::vector<PublishedOnce<PreparedModulus>> prepared_;
 };
 
-/// The comb of one base, for the engine that serves it and, made when first needed, for the one that takes
-/// the exponents which that engine does not accept. Engines and modulus must outlive it.
+/// The comb of one base for each engine that comes to need it. Engines and modulus must outlive it.
 class PreparedBases {
  public:
   /// `base`: one integer, copied. Makes no comb yet.
   PreparedBases(const EngineSet& engines, const BatchView& base, std::span<const Limb> modulus,
                 std::size_t exponent_bits, TimingClass timing);
 
-  /// Index of the engine for all exponents that it accepts: the choice for large batches unless the modulus
-  /// is not for it. A comb is too dear to make one for each number of items.
+  /// Index of the engine for large batches: the first choice unless the modulus is not for it.
   [[nodiscard]] std::size_t main_engine() const { return main_engine_; }
+  /// Index of the engine for a call with so many exponents, all that it accepts: a comb for what full vectors
+  /// leave over would cost more than it saves.
+  [[nodiscard]] std::size_t engine_for(std::size_t exponents) const;
   /// Null if `stop` was requested.
   [[nodiscard]] const PreparedBase* for_engine(std::size_t index, const StopToken& stop) const;
 

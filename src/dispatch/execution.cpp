@@ -19,6 +19,8 @@ namespace {
 constexpr double kWorthThreadsNs = 150e3;
 // Below this, nobody misses progress or a way to stop.
 constexpr double kWorthProgressNs = 20e6;
+// While a GPU computes one chunk the next is brought to it and the results of the last are stored.
+constexpr unsigned kThreadsForGpu = 3;
 
 std::atomic<unsigned> threads_setting{0};
 
@@ -29,6 +31,10 @@ struct Work {
   std::vector<BucketCost> costs;
   std::vector<Job> jobs;  ///< by engine; those of engines without a bucket are not filled in
 
+  [[nodiscard]] bool uses_gpu(const EngineSet& engines) const {
+    return std::any_of(buckets.begin(), buckets.end(),
+                       [&](const Bucket& bucket) { return engines[bucket.engine].on_gpu; });
+  }
   [[nodiscard]] double total_ns() const {
     return std::accumulate(costs.begin(), costs.end(), 0.0,
                            [](double sum, const BucketCost& cost) { return sum + cost.total_ns; });
@@ -40,7 +46,10 @@ Work divided(const Workers& workers, const Job& job, const BucketedBatch& batch,
   work.buckets = batch.buckets;
   if (workers.engines.size() > 1) {
     std::optional<std::size_t> fixed_base_engine;
-    if (workers.bases != nullptr) fixed_base_engine = workers.bases->main_engine();
+    if (workers.bases != nullptr) {
+      // They share a modulus and so a bucket.
+      fixed_base_engine = workers.bases->engine_for(batch.buckets.front().items.size());
+    }
     work.split = split_by_engine(workers.engines, job, batch.buckets, threads, fixed_base_engine);
     work.buckets = work.split.buckets;
   }
@@ -54,8 +63,8 @@ Work divided(const Workers& workers, const Job& job, const BucketedBatch& batch,
   return work;
 }
 
-// Give each engine the comb of its own. Only a first negative exponent takes long: the comb for those is made
-// here, and stopped by the callback.
+// Give each engine the comb of its own. It is made here where an engine is the choice for the first time, for
+// so few exponents or for negative ones, and stopped by the callback.
 // @return false if the callback asked to stop
 bool give_combs(const PreparedBases& bases, const Progress& progress, std::size_t settled, Work& work) {
   std::atomic<bool> stop{false};
@@ -134,6 +143,7 @@ bool execute(const Workers& workers, Job job, const BucketedBatch& batch, unsign
   const bool unobserved = progress.callback == nullptr || total_ns < kWorthProgressNs;
   const bool short_call = total_ns < kWorthThreadsNs;
   if (threads == 0 && !short_call) threads = default_threads();
+  if (!short_call && work.uses_gpu(workers.engines)) threads = std::max(threads, kThreadsForGpu);
   const bool on_caller = short_call || (threads == 1 && unobserved);
   if (!on_caller && threads > 1 && workers.engines.size() > 1) work = divided(workers, job, batch, threads);
   if (workers.bases != nullptr && !give_combs(*workers.bases, progress, batch.settled, work)) return false;

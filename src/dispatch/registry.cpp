@@ -11,6 +11,7 @@ std::span<const Variant> registry() {
     vcpc512::register_variants(rows);
     radix28::register_variants(rows);
     dpf52::register_variants(rows);
+    device::register_variants(rows);
     return rows;
   }();
   return variants;

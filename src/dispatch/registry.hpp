@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,6 +46,8 @@ struct Variant {
   Backend backend = Backend::cpu;
   OperationSet public_operations = 0;
   OperationSet secret_operations = 0;
+  /// Of those: what Engine::accepts takes for several items with one modulus alone.
+  OperationSet shared_modulus_operations = 0;
   std::size_t min_bits = 1;
   std::size_t max_bits = kMaxModulusBits;
   /// Engine::accepts never says no. A variant with false is paired with one that takes what it does not.
@@ -53,9 +56,13 @@ struct Variant {
   unsigned threads_per_instance = 1;    ///< lanes of a GPU thread group
   CpuFeatures cpu_features = 0;         ///< all needed (CPU backend)
   unsigned min_compute_capability = 0;  ///< e.g. 90 for sm_90 (CUDA backend)
-  int priority = 0;                     ///< higher wins where the tuning table is silent
+  /// Not chosen, unless by name, for a GPU whose FP64 instructions are much slower than the others (CUDA
+  /// backend).
+  bool wants_fast_doubles = false;
+  int priority = 0;  ///< higher wins where the tuning table is silent
   std::string summary;
-  std::unique_ptr<Engine> (*make_engine)() = nullptr;
+  /// For the GPU of that index (CUDA backend); of no matter to the CPU backend.
+  std::function<std::unique_ptr<Engine>(unsigned device_index)> make_engine;
 };
 
 /// Whether the variant offers the operation in that timing class.
@@ -82,6 +89,10 @@ namespace radix28 {
 void register_variants(std::vector<Variant>& variants);
 }
 namespace dpf52 {
+void register_variants(std::vector<Variant>& variants);
+}
+/// Of all techniques on CUDA devices.
+namespace device {
 void register_variants(std::vector<Variant>& variants);
 }
 

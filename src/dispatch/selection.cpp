@@ -9,6 +9,7 @@
 
 #include "dispatch/cpu_features.hpp"
 #include "dispatch/status_error.hpp"
+#include "dispatch/substitution.hpp"
 
 namespace manymod {
 namespace {
@@ -131,29 +132,38 @@ bool speaks_for(const TuningRow& row, const VariantRequest& request) {
          request.modulus_bits <= row.max_bits;
 }
 
-// Without a measurement: vectors that are half full beat one item at a time on every technique so far.
-std::size_t unmeasured_min_items(const Variant& variant) {
-  return variant.backend == Backend::cpu ? std::max(1u, variant.instances / 2) : 1;
+// Without a measurement: vectors that are half full beat one item at a time on every technique so far, and
+// some thousands of items keep a GPU busy, which one that was asked for by name need not be.
+constexpr std::size_t kUnmeasuredGpuItems = 4096;
+std::size_t unmeasured_min_items(const Variant& variant, const VariantRequest& request) {
+  if (variant.backend == Backend::cpu) return std::max(1u, variant.instances / 2);
+  return request.device == "auto" ? kUnmeasuredGpuItems : 1;
 }
 
 // Puts together a plan's list of choices.
 class Chooser {
  public:
-  Chooser(const VariantRequest& request, std::span<const TuningRow> tuning, std::vector<Candidate> usable)
-      : request_(request), tuning_(tuning), usable_(std::move(usable)) {
-    std::stable_sort(usable_.begin(), usable_.end(), [](const Candidate& a, const Candidate& b) {
-      return a.variant->priority > b.variant->priority;
-    });
+  /// `helpers`: for what the usable variants do not accept.
+  Chooser(const VariantRequest& request, std::span<const TuningRow> tuning, std::vector<Candidate> usable,
+          std::vector<Candidate> helpers)
+      : request_(request), tuning_(tuning), usable_(std::move(usable)), helpers_(std::move(helpers)) {
+    for (std::vector<Candidate>* candidates : {&usable_, &helpers_}) {
+      std::stable_sort(candidates->begin(), candidates->end(), [](const Candidate& a, const Candidate& b) {
+        return a.variant->priority > b.variant->priority;
+      });
+    }
   }
 
   Selection best() {
     for (const TuningRow& row : tuning_) {
-      if (const Candidate* candidate = named_by(row)) add(*candidate, row.min_items);
+      if (const Candidate* candidate = named_by(row, usable_)) add(*candidate, row.min_items);
     }
     if (chosen_.choices.empty()) {
-      for (const Candidate& candidate : usable_) add(candidate, unmeasured_min_items(*candidate.variant));
+      for (const Candidate& candidate : usable_) {
+        if (suits_device(candidate)) add(candidate, unmeasured_min_items(*candidate.variant, request_));
+      }
     }
-    const Candidate* all_rounder = find_all_rounder();
+    const Candidate* all_rounder = all_rounder_of(usable_);
     if (chosen_.choices.back().min_items > 1) {
       if (all_rounder != nullptr) {
         add(*all_rounder, 1);
@@ -161,57 +171,76 @@ class Chooser {
         chosen_.choices.back().min_items = 1;
       }
     }
-    return with_fallback(all_rounder);
+    return with_fallback();
   }
 
   Selection forced(const Candidate& candidate) {
     add(candidate, 1);
-    return with_fallback(find_all_rounder());
+    return with_fallback();
   }
 
  private:
-  const Candidate* named_by(const TuningRow& row) const {
+  const Candidate* named_by(const TuningRow& row, const std::vector<Candidate>& among) const {
     if (!speaks_for(row, request_)) return nullptr;
-    for (const Candidate& candidate : usable_) {
-      if (candidate.variant->name == row.variant) return &candidate;
+    for (const Candidate& candidate : among) {
+      if (candidate.variant->name == row.variant && suits_device(candidate)) return &candidate;
     }
     return nullptr;
   }
 
-  // Where it takes fewer items than those before, and on the same device.
+  static bool suits_device(const Candidate& candidate) {
+    return !candidate.variant->wants_fast_doubles || candidate.device->full_rate_doubles;
+  }
+
+  // Where it takes fewer items than those before, and on no second GPU.
   void add(const Candidate& candidate, std::size_t min_items) {
     std::vector<Choice>& choices = chosen_.choices;
-    if (choices.empty()) chosen_.device = candidate.device;
-    if (candidate.device != chosen_.device) return;
+    for (const Choice& choice : choices) {
+      if (choice.device->backend == candidate.device->backend && choice.device != candidate.device) return;
+    }
     if (!choices.empty() && min_items >= choices.back().min_items) return;
-    choices.push_back({candidate.variant, min_items});
+    choices.push_back(choice_of(candidate, min_items));
   }
 
-  // The best variant on the chosen device that accepts every item; NULL if there is none.
-  const Candidate* find_all_rounder() const {
-    const auto suits = [this](const Candidate* candidate) {
-      return candidate->variant->accepts_every_item && candidate->device == chosen_.device;
-    };
+  [[nodiscard]] Choice choice_of(const Candidate& candidate, std::size_t min_items) const {
+    const bool shared = (candidate.variant->shared_modulus_operations & operation_bit(request_.op)) != 0;
+    return {candidate.variant, candidate.device, min_items, shared};
+  }
+
+  // The best variant that accepts every item; NULL if there is none.
+  const Candidate* all_rounder_of(const std::vector<Candidate>& among) const {
     for (const TuningRow& row : tuning_) {
-      const Candidate* candidate = named_by(row);
-      if (candidate != nullptr && suits(candidate)) return candidate;
+      const Candidate* candidate = named_by(row, among);
+      if (candidate != nullptr && candidate->variant->accepts_every_item) return candidate;
     }
-    for (const Candidate& candidate : usable_) {
-      if (suits(&candidate)) return &candidate;
+    for (const Candidate& candidate : among) {
+      if (candidate.variant->accepts_every_item) return &candidate;
     }
     return nullptr;
   }
 
-  Selection with_fallback(const Candidate* all_rounder) {
+  Selection with_fallback() {
+    const Candidate* all_rounder = all_rounder_of(usable_);
+    if (all_rounder == nullptr) all_rounder = all_rounder_of(helpers_);
     const bool has_one = std::any_of(chosen_.choices.begin(), chosen_.choices.end(),
                                      [](const Choice& choice) { return choice.variant->accepts_every_item; });
-    if (!has_one && all_rounder != nullptr) chosen_.choices.push_back({all_rounder->variant, kFallbackOnly});
+    if (!has_one && all_rounder != nullptr) {
+      chosen_.choices.push_back(choice_of(*all_rounder, kFallbackOnly));
+    }
+    chosen_.shared_modulus = request_.shared_modulus;
+    if (request_.device == "auto") chosen_.substitute = all_rounder_on_cpu(all_rounder);
     return chosen_;
+  }
+
+  // What computes in the place of a GPU that fails.
+  [[nodiscard]] static const Variant* all_rounder_on_cpu(const Candidate* all_rounder) {
+    const bool is_one = all_rounder != nullptr && all_rounder->variant->backend == Backend::cpu;
+    return is_one ? all_rounder->variant : nullptr;
   }
 
   const VariantRequest& request_;
   std::span<const TuningRow> tuning_;
-  std::vector<Candidate> usable_;  // highest priority first
+  std::vector<Candidate> usable_, helpers_;  // highest priority first
   Selection chosen_;
 };
 
@@ -271,6 +300,7 @@ std::string hardware_obstacle(const Variant& variant, const Device& device) {
     return std::string("needs a ") + (variant.backend == Backend::cuda ? "CUDA device" : "CPU") +
            ", not device " + quoted(device.name);
   }
+  if (!device.obstacle.empty()) return "needs device " + quoted(device.name) + ": " + device.obstacle;
   if (variant.backend == Backend::cuda) {
     if (device.compute_capability >= variant.min_compute_capability) return {};
     return "needs compute capability " + capability(variant.min_compute_capability) + ", device " +
@@ -292,12 +322,23 @@ std::string hardware_obstacle(const Variant& variant, std::span<const Device> de
   return first_device_for(variant, matching) != nullptr ? std::string() : obstacle_on(variant, matching);
 }
 
+const Variant& Selection::for_items(std::size_t items) const {
+  const bool one_modulus = shared_modulus && items > 1;
+  for (const std::size_t least : {std::max<std::size_t>(1, items), kFallbackOnly}) {
+    for (const Choice& choice : choices) {
+      if (choice.min_items <= least && (one_modulus || !choice.needs_shared_modulus)) return *choice.variant;
+    }
+  }
+  return *choices.back().variant;
+}
+
 Catalogue catalogue() { return {registry(), devices(), tuning_table().rows}; }
 
 Selection select_variants(const VariantRequest& request, const Catalogue& from) {
   const std::vector<const Device*> among = devices_named(request.device, from.devices);
   const std::vector<Candidate> usable = candidates(request, from, among);
-  Chooser chooser(request, from.tuning, usable);
+  Chooser chooser(request, from.tuning, usable,
+                  candidates(request, from, devices_of_backend(from.devices, Backend::cpu)));
   if (request.forced) return chooser.forced(forced_candidate(request, from, among, usable));
   if (usable.empty()) {
     throw StatusError(MM_ERR_UNUSABLE_VARIANT, "no variant can run " + task_name(request) + " on device " +
@@ -311,8 +352,16 @@ EngineSet make_engines(const Selection& selection) {
   std::vector<EngineChoice> choices;
   for (const Choice& choice : selection.choices) {
     const Variant& variant = *choice.variant;
-    choices.push_back(
-        {variant.make_engine(), variant.instances, choice.min_items, variant.accepts_every_item});
+    EngineChoice made;
+    made.engine = variant.make_engine(choice.device->index);
+    made.lanes = variant.instances;
+    made.min_items = choice.min_items;
+    made.accepts_every_item = variant.accepts_every_item;
+    made.on_gpu = variant.backend == Backend::cuda;
+    if (made.on_gpu && selection.substitute != nullptr) {
+      made.engine = with_substitute(std::move(made.engine), selection.substitute->make_engine(0));
+    }
+    choices.push_back(std::move(made));
   }
   return EngineSet(std::move(choices));
 }

@@ -32,6 +32,7 @@ struct VariantRequest {
   Operation op = Operation::mulmod;
   TimingClass timing = TimingClass::public_;
   std::size_t modulus_bits = 1;
+  bool shared_modulus = false;              ///< one modulus for the items of a call
   std::string_view device = "auto";         ///< "auto", "cpu", "cuda", "cuda:K"
   std::optional<std::string_view> forced;   ///< a variant's name
   std::string_view forced_by = "argument";  ///< where the name came from, for messages
@@ -40,13 +41,22 @@ struct VariantRequest {
 /// A variant and for how many items it is the choice.
 struct Choice {
   const Variant* variant = nullptr;
-  std::size_t min_items = 1;  ///< see EngineChoice
+  const Device* device = nullptr;
+  std::size_t min_items = 1;          ///< see EngineChoice
+  bool needs_shared_modulus = false;  ///< takes the operation for several items with one modulus alone
 };
 
-/// The variants of a plan, all on one device, as EngineSet orders them: the first for large batches.
+/// The variants of a plan, on the CPU and at most one GPU, as EngineSet orders them: the first for large
+/// batches.
 struct Selection {
-  const Device* device = nullptr;
   std::vector<Choice> choices;
+  bool shared_modulus = false;  ///< as requested
+  const Variant* substitute =
+      nullptr;  ///< computes on the CPU what a GPU fails to; null: its failure is the call's
+
+  /// The variant that computes a batch of `items` items with odd moduli of one length and exponents that are
+  /// not negative; of more items than fill its vectors, the rest may go to another.
+  [[nodiscard]] const Variant& for_items(std::size_t items) const;
 };
 
 /// What there is to choose from.
@@ -67,7 +77,8 @@ Catalogue catalogue();
 /// The tuning rows for the request that name usable variants make the list; the earliest that takes a number
 /// of items wins. Where there are none, the highest priority does, for batches of at least half its lanes.
 /// Single items, and whatever the choices do not accept, go to the best variant that accepts every item. A
-/// forced variant takes all that it accepts.
+/// forced variant takes all that it accepts. Variants that need a shared modulus are choices of a request for
+/// a modulus per item too: its calls may have one modulus for all their items.
 Selection select_variants(const VariantRequest& request, const Catalogue& from = catalogue());
 
 /// An engine for each choice, in order.

@@ -35,7 +35,7 @@ class Splitter {
     const std::size_t accepted = count_accepted_prefix(bucket);
     if (accepted == bucket.items.size()) return by_number(bucket);
     if (accepted == 0 && same_for_all_) {
-      split_.buckets.push_back(part_of(bucket, 0, bucket.items.size(), taker(bucket.items[0])));
+      split_.buckets.push_back(part_of(bucket, 0, bucket.items.size(), taker(bucket, bucket.items[0])));
       return;
     }
     by_acceptance(bucket);
@@ -46,10 +46,7 @@ class Splitter {
  private:
   // By every engine that might be the choice, so that all of the numbers can be served.
   [[nodiscard]] bool accepted(std::size_t item) const {
-    if (fixed_base_engine_) {
-      const EngineChoice& choice = engines_[*fixed_base_engine_];
-      return choice.accepts_every_item || choice.engine->accepts(job_, item);
-    }
+    if (fixed_base_engine_) return engines_.accepts(*fixed_base_engine_, job_, item);
     for (std::size_t index = 0; index < engines_.size(); ++index) {
       const EngineChoice& choice = engines_[index];
       if (choice.min_items == kFallbackOnly || choice.accepts_every_item) continue;
@@ -58,7 +55,10 @@ class Splitter {
     return true;
   }
 
-  [[nodiscard]] std::size_t taker(std::size_t item) const { return engines_.accepting(job_, item); }
+  // The number of all items of the bucket stands for that of those which the same engine takes.
+  [[nodiscard]] std::size_t taker(const Bucket& bucket, std::size_t item) const {
+    return engines_.accepting(job_, item, bucket.items.size());
+  }
 
   [[nodiscard]] std::size_t count_accepted_prefix(const Bucket& bucket) const {
     const std::size_t count = bucket.items.size();
@@ -76,7 +76,7 @@ class Splitter {
     const std::size_t count = bucket.items.size();
     std::vector<std::size_t> takers(count);
     std::transform(bucket.items.begin(), bucket.items.end(), takers.begin(),
-                   [&](std::size_t item) { return accepted(item) ? kByNumber : taker(item); });
+                   [&](std::size_t item) { return accepted(item) ? kByNumber : taker(bucket, item); });
     const Bucket sorted = with_own_storage(bucket);
     std::size_t* items = split_.item_storage.back().get();
     std::uint32_t* bits = bucket.exponent_bits.empty() ? nullptr : split_.exponent_storage.back().get();
@@ -140,12 +140,13 @@ class Splitter {
   }
 
   [[nodiscard]] std::size_t best_on_threads(const Bucket& bucket, std::size_t measured) const {
-    if (threads_ <= 1 || engines_.size() == 1) return measured;
+    if (threads_ <= 1 || engines_.size() == 1 || engines_[measured].on_gpu) return measured;
     if (bucket.items.size() / engines_[measured].lanes >= threads_) return measured;
     std::size_t best = measured;
     double best_ns = time_on_threads(bucket, measured) * kClearGain;
     for (std::size_t engine = 0; engine < engines_.size(); ++engine) {
-      if (engine == measured || engines_[engine].min_items == kFallbackOnly) continue;
+      if (engine == measured || engines_[engine].on_gpu || engines_[engine].min_items == kFallbackOnly)
+        continue;
       const double ns = time_on_threads(bucket, engine);
       if (ns >= best_ns) continue;
       best = engine;

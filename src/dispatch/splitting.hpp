@@ -21,11 +21,11 @@ struct SplitBatch {
   std::vector<std::unique_ptr<std::uint32_t[]>> exponent_storage;
 };
 
-/// Items that an engine does not accept go to the first that does. Of the others, while there are any, the
-/// choice for their number takes as many as fill its vectors, or all where they are less than one vector.
-/// Where they are too few to give each of `threads` threads a vector of its own, all may go to another engine
-/// whose estimated time on that many threads is clearly shorter. `fixed_base_engine`: the engine of all items
-/// that it accepts, whatever their number.
+/// Items that an engine does not accept go to the first that does, of those for so many items if it can be.
+/// Of the others, while there are any, the choice for their number takes as many as fill its vectors, or all
+/// where they are less than one vector. Where they are too few to give each of `threads` threads a vector of
+/// its own, all may go to another engine whose estimated time on that many threads is clearly shorter.
+/// `fixed_base_engine`: the engine of all items that it accepts, whatever their number.
 SplitBatch split_by_engine(const EngineSet& engines, const Job& job, std::span<const Bucket> buckets,
                            unsigned threads, std::optional<std::size_t> fixed_base_engine = {});
 

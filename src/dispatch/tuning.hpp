@@ -13,7 +13,9 @@
 namespace manymod {
 
 /// Of the rows for an operation, timing class and width whose variants can run, the first that takes the
-/// number of items at hand wins; where no row fits, the variants' priorities decide.
+/// number of items at hand wins; where no row fits, the variants' priorities decide. A row whose variant
+/// needs a shared modulus for the operation (Variant::shared_modulus_operations) speaks for such batches
+/// alone.
 struct TuningRow {
   Operation op = Operation::powmod;
   TimingClass timing = TimingClass::public_;
@@ -28,7 +30,8 @@ struct TuningTable {
   std::string source;     ///< path of the file; "" for the shipped rows alone
   std::string processor;  ///< where it was measured
   std::string date;
-  std::string notes;  ///< what of the file was left out and why, one line each
+  std::string
+      notes;  ///< what of the file was left out and why, one line each, at most kMaxTuningNotes of them
   std::vector<TuningRow> rows;
 };
 
@@ -47,6 +50,8 @@ void load_tuning(const char* path);
 
 /// Most rows of a file.
 inline constexpr std::size_t kMaxTuningRows = 10'000;
+/// Most notes on a file; a last one says how many more there would be.
+inline constexpr std::size_t kMaxTuningNotes = 20;
 /// Most items that a row may ask for.
 inline constexpr std::size_t kMaxMinItems = 65'536;
 

@@ -63,6 +63,9 @@ class Parser {
       }
     }
     if (!has_header_) fail("the header line '" + std::string(kMagic) + "' is missing");
+    if (left_out_ > kMaxTuningNotes) {
+      table_.notes += "\n" + std::to_string(left_out_ - kMaxTuningNotes) + " more lines left out";
+    }
     return std::move(table_);
   }
 
@@ -156,6 +159,7 @@ class Parser {
   }
 
   void note(const std::string& why) {
+    if (++left_out_ > kMaxTuningNotes) return;
     if (!table_.notes.empty()) table_.notes += '\n';
     table_.notes += "line " + std::to_string(line_number_) + " left out: " + why;
   }
@@ -164,6 +168,7 @@ class Parser {
   std::span<const Variant> variants_;
   TuningTable table_;
   std::size_t line_number_ = 0;
+  std::size_t left_out_ = 0;
   bool has_header_ = false;
 };
 

@@ -39,14 +39,15 @@ concept TableMultiplier = Multiplier<M> && requires(const M& m, Limb* r, const L
 
 /// A multiplier that can select from a table while it squares, which costs it nothing.
 ///   free_entries()   entries it can look at in one squaring; 0: none
-///   sqr_select       r = a^2, and with `step` running over 0 .. steps - 1, lane by lane target =
-///                    table[indices[lane]]. target must not be r or a. entries <= steps free_entries()
+///   sqr_select       r = a^2, and after steps 0, 1, .., each in a squaring of its own, until step
+///                    free_entries() >= entries, lane by lane target = table[indices[lane]]; further steps
+///                    change nothing. target must not be r or a. free_entries() <= entries <= 64
 template <class M>
 concept SelectingMultiplier =
     TableMultiplier<M> && requires(const M& m, Limb* r, const Limb* a, std::size_t entries,
                                    std::span<const std::uint32_t> indices) {
       { m.free_entries() } -> std::convertible_to<std::size_t>;
-      m.sqr_select(r, a, r, a, entries, indices, entries, entries);
+      m.sqr_select(r, a, r, a, entries, indices, entries);
     };
 
 /// Lanes a multiplier may have at most.

@@ -57,7 +57,9 @@ std::size_t sliding_window_workspace(const M& m, const SlidingSchedule& schedule
 template <Multiplier M>
 bool selects_while_squaring([[maybe_unused]] const M& m, TimingClass timing, std::size_t width) {
   if constexpr (SelectingMultiplier<M>) {
-    return timing == TimingClass::secret && std::size_t{1} << width <= width * m.free_entries();
+    const std::size_t entries = std::size_t{1} << width;
+    return timing == TimingClass::secret && m.free_entries() <= entries &&
+           entries <= width * m.free_entries();
   }
   return false;
 }
@@ -106,6 +108,7 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
     }
   };
 
+  const bool select_while_squaring = selects_while_squaring(m, timing, width);
   std::size_t position = bits == 0 ? 0 : (bits - 1) / width * width;
   read_digits(position);
   look_up(r);
@@ -113,9 +116,9 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
     if (stop.requested()) return false;
     position -= width;
     read_digits(position);
-    if (selects_while_squaring(m, timing, width)) {
+    if (select_while_squaring) {
       if constexpr (SelectingMultiplier<M>) {
-        for (std::size_t i = 0; i < width; ++i) m.sqr_select(r, r, factor, table, entries, digits, i, width);
+        for (std::size_t i = 0; i < width; ++i) m.sqr_select(r, r, factor, table, entries, digits, i);
       }
     } else {
       for (std::size_t i = 0; i < width; ++i) m.sqr(r, r);

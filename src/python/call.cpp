@@ -180,6 +180,9 @@ class FixedBase {
   }
 
   [[nodiscard]] const char* variant() const { return mm_fixed_base_variant(fixed_base_.get()); }
+  [[nodiscard]] const char* variant_for(std::size_t exponents) const {
+    return mm_fixed_base_variant_for(fixed_base_.get(), exponents);
+  }
 
   int run(std::size_t count, nb::handle y, nb::handle y_negative, nb::handle result,
           nb::handle result_negative, nb::handle status, nb::handle progress, std::size_t first,
@@ -227,6 +230,7 @@ void bind_call(nb::module_& module) {
            nb::arg("modulus_negative").none(), nb::arg("timing"), nb::arg("exponent_bits"),
            nb::arg("device").none(), nb::arg("variant").none(), nb::arg("threads"))
       .def_prop_ro("variant", &FixedBase::variant)
+      .def("variant_for", &FixedBase::variant_for, nb::arg("exponents"))
       .def("run", &FixedBase::run, nb::arg("count"), nb::arg("y"), nb::arg("y_negative").none(),
            nb::arg("result"), nb::arg("result_negative").none(), nb::arg("status"),
            nb::arg("progress").none(), nb::arg("first"), nb::arg("total"));

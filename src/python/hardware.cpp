@@ -32,9 +32,21 @@ nb::list devices() {
     device["features"] = info.features;
     device["units"] = info.units;
     device["memory_bytes"] = info.memory_bytes;
+    device["obstacle"] = info.obstacle;
     all.append(device);
   }
   return all;
+}
+
+nb::dict cuda_support() {
+  mm_cuda_info info{};
+  info.struct_size = sizeof info;
+  if (const mm_status status = mm_cuda_get_info(&info); status != MM_OK) throw_call_error(status);
+  nb::dict support;
+  support["built"] = info.built != 0;
+  support["driver"] = info.driver;
+  support["obstacle"] = info.obstacle;
+  return support;
 }
 
 nb::list variants() {
@@ -57,6 +69,7 @@ nb::list variants() {
     variant["summary"] = info.summary;
     variant["usable"] = info.usable != 0;
     variant["reason"] = info.reason;
+    variant["shared_modulus_ops"] = info.shared_modulus_ops;
     all.append(variant);
   }
   return all;
@@ -121,6 +134,7 @@ void bind_hardware(nb::module_& module) {
   module.def("get_threads", &mm_get_threads);
   module.def("set_threads", &mm_set_threads, nb::arg("threads"));
   module.def("devices", &devices);
+  module.def("cuda_support", &cuda_support);
   module.def("variants", &variants);
   module.def("load_tuning", &use_tuning, nb::arg("path").none());
   module.def("tuning", &tuning);

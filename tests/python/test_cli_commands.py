@@ -44,6 +44,20 @@ def test_info_shows_unknown_names_of_hidden_features() -> None:
     assert "unknown-in-MANYMOD_HIDE_CPU:[/adxx]" in shown.stdout
 
 
+def test_info_says_why_there_is_no_gpu() -> None:
+    environment = os.environ | {"MANYMOD_HIDE_CUDA": "1", "COLUMNS": "300"}
+    command = [*COMMAND, "info", "--json"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    found = json.loads(finished.stdout)
+    assert [device["backend"] for device in found["devices"]] == ["cpu"]
+    assert found["cuda"]["built"] == manymod.cuda_support().built
+    built = found["cuda"]["built"]
+    assert ("hidden by MANYMOD_HIDE_CUDA" if built else "no CUDA support") in found["cuda"]["obstacle"]
+    assert not any(v["usable"] for v in found["variants"] if v["backend"] == "cuda")
+    shown = subprocess.run([*COMMAND, "info"], capture_output=True, text=True, check=True, env=environment)
+    assert ("CUDA: hidden by MANYMOD_HIDE_CUDA" if built else "CUDA: not in this build") in shown.stdout
+
+
 def test_help_and_version() -> None:
     finished = subprocess.run([*COMMAND, "--help"], capture_output=True, text=True, check=True)
     for command in ("info", "powmod", "mulmod", "invmod", "selftest", "bench"):

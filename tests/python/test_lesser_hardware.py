@@ -111,7 +111,7 @@ def test_results_are_the_same(level: str) -> None:
 def test_hidden_variants_are_refused_by_name(level: str) -> None:
     found = without(level)
     for variant in manymod.variants():
-        if set(variant.needs) & hidden(level):
+        if variant.backend == "cpu" and set(variant.needs) & hidden(level):
             assert variant.name in found["refused"]
             assert "lacks" in found["refused"][variant.name]
 

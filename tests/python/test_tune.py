@@ -51,6 +51,34 @@ def test_variant_for() -> None:
         plan.variant_for(1.5)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("op", ["mulmod", "sqrmod"])
+def test_variant_for_knows_the_modulus_kind(op: str) -> None:
+    alone = {variant.name for variant in manymod.variants() if op in variant.shared_modulus_ops}
+    general = {variant.name for variant in manymod.variants()} - alone
+    each = manymod.Plan(op, modulus_bits=2048, device="cpu")
+    shared = manymod.Plan(op, modulus=2**2047 + 1, device="cpu")
+    assert {each.variant_for(items) for items in (1, 2, 8, 1000)} | {each.variant} <= general
+    assert shared.variant_for(1) in general
+    if any(variant.usable and variant.name in alone for variant in manymod.variants()):
+        assert shared.variant in alone
+    for name in alone:
+        if next(variant for variant in manymod.variants() if variant.name == name).usable:
+            forced = manymod.Plan(op, modulus_bits=512, variant=name)
+            assert forced.variant in general
+            assert forced([3], *([[5]] if op == "mulmod" else []), [7]) == [1 if op == "mulmod" else 2]
+
+
+def test_variant_for_of_a_fixed_base() -> None:
+    fixed = manymod.FixedBase(3, 2**1023 + 1)
+    assert fixed.variant_for(1 << 70) == fixed.variant
+    names = {variant.name for variant in manymod.variants()}
+    assert {fixed.variant_for(exponents) for exponents in (1, 3, 8)} <= names
+    assert fixed.powmod(5) == 243
+    assert fixed.powmod([5] * 9) == [243] * 9
+    with pytest.raises(ValueError, match="at least 1"):
+        fixed.variant_for(0)
+
+
 def test_load_tuning(tmp_path: Path) -> None:
     file = write(tmp_path / "t", ROW.format(1) + "powmod\tpublic\t1\t64\t1\tabacus\tx\n")
     table = manymod.load_tuning(file)
@@ -127,7 +155,7 @@ def test_width_ranges() -> None:
 
 
 def test_every_count_up_to_a_vector_is_measured() -> None:
-    settings = Settings(seconds=0, repetitions=2, exponent_bits=16, every_count=True)
+    settings = Settings(seconds=1e-5, repetitions=2, exponent_bits=16, every_count=True)
     assert settings.counts(Case("powmod", False, 64), 8) == [1, 2, 3, 4, 5, 6, 7, 8, 16]
     assert settings.counts(Case("mulmod", False, 64), 4) == [1, 2, 3, 4, 16, 1024]
     times = measure(Case("powmod", True, 64), settings, [tune_run.AUTO])
@@ -168,14 +196,18 @@ def test_tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     file = tmp_path / "my.tuning"
     shipped = manymod.tuning().rows
-    finished = run("tune", "--quick", "--op", "powmod,sqrmod", "--bits", "64,128", "--output", file)
+    ops = "powmod,sqrmod,fixed_base_powmod"
+    finished = run("tune", "--quick", "--op", ops, "--bits", "64,128", "--output", file)
     assert finished.code == 0, finished.err
     assert "MANYMOD_TUNING" in finished.out
     table = manymod.load_tuning(file)
     assert table.notes == ()
     assert table.processor == manymod.devices()[0].model
     own = [row for row in table.rows if row not in shipped]
-    assert {(row.op, row.secret) for row in own} >= {("powmod", False), ("powmod", True), ("sqrmod", False)}
+    measured = {("sqrmod", False)} | {
+        (op, secret) for op in ("powmod", "fixed_base_powmod") for secret in (False, True)
+    }
+    assert {(row.op, row.secret) for row in own} >= measured
     for op, secret in {(row.op, row.secret) for row in own}:
         rows = [row for row in own if (row.op, row.secret) == (op, secret)]
         assert {(row.min_bits, row.max_bits) for row in rows} == {(1, 96), (97, 16384)}
@@ -188,7 +220,7 @@ def test_tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_tune_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    finished = run("tune", "--check", "--quick", "--op", "powmod", "--bits", "64")
+    finished = run("tune", "--check", "--quick", "--op", "powmod,fixed_base_powmod", "--bits", "64")
     assert finished.code == 0, finished.err
     assert "worst regret" in finished.out
     assert not list(tmp_path.iterdir())

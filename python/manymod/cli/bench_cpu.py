@@ -12,7 +12,9 @@ from rich.table import Table
 
 import manymod
 from manymod import _core
-from manymod.cli.bench_cpu_run import AUTO, Case, LimitMeter, Settings, measure
+from manymod.cli.bench_cpu_run import AUTO, Case, Series, Settings, measure, rows
+from manymod.cli.bench_limit import LIMIT
+from manymod.cli.bench_quiet import ISSUE, LEAST_READING, QUIET, QuietMeter
 from manymod.cli.bench_report import json_option, machine, number, versions, widths, write_json
 from manymod.cli.progress import make_bar, output_console
 
@@ -27,9 +29,11 @@ MULMOD_BITS = (256, 384, 512)
 MULMOD_BATCH = 4096
 QUICK_POWER_BITS = (512, 1024)
 QUICK_MULMOD_BITS = (256,)
+#: Behind the percentage of a row whose samples were all disturbed.
+MARK = " *"
 
 LIMIT_TEXT = (
-    "limit: vpmadd52 alone, at the rate measured in the same repetition; L = ceil(bits / 52) digits, "
+    "limit: vpmadd52 alone, at the rate measured just before and after; L = ceil(bits / 52) digits, "
     "product 2L^2, square L(L+1), reduction 2L^2+L, best window of 4 to 6 bits, 8 instances a vector; "
     "a mulmod is two Montgomery multiplications; with threads, times their number"
 )
@@ -68,11 +72,23 @@ def _percent(value: float | None) -> str:
     return "" if value is None else f"{value:.1f} %"
 
 
+def _method(settings: Settings) -> str:
+    return (
+        f"medians of {settings.repetitions} undisturbed samples of about {settings.seconds} s, all variants "
+        "in turn; processor time, but wall time where several threads are set against one; a call takes and "
+        "gives limb arrays; a sample is disturbed if, just before or after it, another process on the same "
+        f"core took its share: the loop {ISSUE} does less than {QUIET[ISSUE]:.0%} or that of vpmadd52 less "
+        f"than {QUIET[LIMIT]:.0%} of the best number a cycle in this run; at most {2 * settings.repetitions} "
+        f"samples are taken, and a row without an undisturbed one is marked{MARK} and has the medians of "
+        "disturbed ones"
+    )
+
+
 def _table(results: list[dict[str, Any]]) -> Table:
     table = Table(title="items a second, threads as said", title_justify="left")
     for heading in ("operation", "bits", "modulus", "batch", "threads", "variant"):
         table.add_column(heading)
-    for heading in ("median", "best", "limit", "percent of limit", "a call", "threads / 1"):
+    for heading in ("median", "best", "limit", "percent of limit", "quiet", "a call", "threads / 1"):
         table.add_column(heading, justify="right")
     previous = None
     for row in results:
@@ -86,7 +102,8 @@ def _table(results: list[dict[str, Any]]) -> Table:
             *map(str, case),
             *(str(row["threads"]), name, number(row["median"]), number(row["best"]), number(row["limit"])),
             *(
-                _percent(row["percent_of_limit"]),
+                _percent(row["percent_of_limit"]) + (MARK if row["disturbed"] else ""),
+                f"{row['quiet_samples']} of {row['samples']}",
                 f"{row['call_us']:,.1f} us",
                 f"{ratio:.2f}x" if ratio else "",
             ),
@@ -96,7 +113,9 @@ def _table(results: list[dict[str, Any]]) -> Table:
 
 def _print(report: dict[str, Any], console: Console) -> None:
     console.print(f"{report['cpu']}; manymod {manymod.__version__}; commit {report['commit'] or 'unknown'}")
-    rates = Table("instruction", "median G/s", "best G/s", title="registers alone", title_justify="left")
+    rates = Table(
+        "instruction", "median G/s", "best G/s", title="loops on registers alone", title_justify="left"
+    )
     for name, rate in report["instructions"].items():
         known = (f"{rate['median'] / 1e9:.2f}", f"{rate['best'] / 1e9:.2f}") if rate else ("none", "")
         rates.add_row(name, *known)
@@ -130,30 +149,27 @@ def bench_cpu(
         variants=variants or None, seconds=0.005 if quick else 0.05, repetitions=3 if quick else 7
     )
     threads = threads or manymod.get_threads()
-    meter = LimitMeter(settings.seconds / 4)
-    results: list[dict[str, Any]] = []
+    meter = QuietMeter(max(LEAST_READING, settings.seconds / 8))
+    found: list[list[Series]] = []
     report = {
         **machine(),
         "bench": "cpu",
         "versions": versions(),
         "threads": threads,
         "limit": LIMIT_TEXT,
-        "method": f"medians of {settings.repetitions} repetitions of about {settings.seconds} s, all "
-        "variants in turn in each; percent of limit and threads / 1 are medians of the ratios within a "
-        "repetition; processor time, but wall time where several threads are set against one; a call takes "
-        "and gives limb arrays; a repetition in which another process slowed the multiplier down (vpmadd52 a "
-        f"cycle below {LimitMeter.QUIET:.0%} of the best so far) is made again, at most "
-        f"{settings.repetitions} in a case",
+        "method": _method(settings),
         "instructions": _instructions(settings),
-        "results": results,
     }
     try:
         with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
-            for case in bar.track(_cases(bits, threads, quick), description="measuring"):
-                results.extend(measure(case, settings, meter))
+            cases = bar.track(_cases(bits, threads, quick), description="measuring")
+            found.extend(measure(case, settings, meter) for case in cases)
     except (ArithmeticError, manymod.ManymodError) as error:
         raise click.ClickException(str(error)) from error
-    if not results:
+    if not any(found):
         raise click.ClickException("no variant asked for can run any of these cases; see `manymod info`")
+    # Last, as the best rates a cycle may have come last.
+    report["best_a_cycle"] = meter.best()
+    report["results"] = [row for series in found for row in rows(series, meter)]
     if write_json(report, json_file):
         _print(report, output_console())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of the CPU variants, all of them in turn in every repetition, beside the limit measured with them."""
+"""Rates of the CPU variants, all of them in turn, over and over, each beside the limit measured with it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,22 @@ from numpy.typing import NDArray
 
 import manymod
 from manymod import _core
-from manymod.cli.bench_limit import LANES, LIMIT, mulmod_cost, power_cost
+from manymod.cli.bench_limit import LANES, mulmod_cost, power_cost
+from manymod.cli.bench_quiet import QuietMeter, Reading
 from manymod.plan import OPERATIONS
 
-__all__ = ["AUTO", "Case", "Contender", "LimitMeter", "Settings", "measure", "random_items", "variants_for"]
+__all__ = [
+    "AUTO",
+    "Case",
+    "Contender",
+    "Sample",
+    "Series",
+    "Settings",
+    "measure",
+    "random_items",
+    "rows",
+    "variants_for",
+]
 
 #: The dispatcher's own choice, as a contender.
 AUTO = "auto"
@@ -72,8 +84,8 @@ class Settings:
 
 
 def _computes(variant: manymod.Variant, case: Case) -> bool:
-    """Whether it computes the case itself: vector techniques take no products with a modulus per item."""
-    return case.shared or case.op == "powmod" or variant.technique == "scalar64"
+    """Whether it computes the case itself: some take products with one modulus alone."""
+    return case.shared or case.op not in variant.shared_modulus_ops
 
 
 def variants_for(case: Case, settings: Settings) -> list[str]:
@@ -116,7 +128,6 @@ class Contender:
     threads: int
     items: list[Item]
     calls: int = 1
-    rates: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         case = self.case
@@ -178,30 +189,6 @@ class Contender:
         return self.calls * self.case.batch / self.seconds()
 
 
-class LimitMeter:
-    """The rate of the limit's instruction, and whether the core was this process's alone.
-
-    A neighbour on the core's other hardware thread takes part of the multiplier, though none of this thread's
-    processor time: the instruction then completes fewer times a cycle.
-    """
-
-    #: Share of the best rate a cycle that counts as undisturbed.
-    QUIET = 0.93
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._best_per_cycle = 0.0
-
-    def measure(self) -> tuple[float | None, bool]:
-        """Instructions a second (None where the CPU lacks it), and whether undisturbed."""
-        rate = _core.instruction_rate(LIMIT, self._seconds)
-        cycles = _core.instruction_rate("add_chain", self._seconds)
-        if rate is None or cycles is None:
-            return None, True
-        self._best_per_cycle = max(self._best_per_cycle, rate / cycles)
-        return rate, rate / cycles >= self.QUIET * self._best_per_cycle
-
-
 def _contenders(case: Case, settings: Settings) -> list[Contender]:
     items = random_items(case, settings.seed)
     numbers_of_threads = (1, case.threads) if case.threads > 1 else (1,)
@@ -212,60 +199,89 @@ def _contenders(case: Case, settings: Settings) -> list[Contender]:
     ]
 
 
-def _percent(rates: Sequence[float], limits: Sequence[float]) -> float | None:
-    """Median over the repetitions of the share of that repetition's limit."""
-    if not limits:
-        return None
-    return 100 * statistics.median(rate / limit for rate, limit in zip(rates, limits, strict=True))
+@dataclass(frozen=True)
+class Sample:
+    """Items a second, with what the meter read just before and just after."""
+
+    rate: float
+    readings: tuple[Reading, Reading]
+
+    def limit(self, case: Case) -> float | None:
+        """Items a second that the limit's instruction alone would allow one thread."""
+        found = [reading.limit for reading in self.readings if reading.limit is not None]
+        return LANES * statistics.mean(found) / case.instructions if found else None
 
 
-def _row(contender: Contender, limits: Sequence[float], one: Contender) -> dict[str, Any]:
-    """The report on a contender; `one` is the same with one thread."""
-    case, rates, threads = contender.case, contender.rates, contender.threads
-    row: dict[str, Any] = {
+@dataclass
+class Series:
+    """The samples of one contender."""
+
+    case: Case
+    name: str
+    runs: str
+    threads: int
+    samples: list[Sample] = field(default_factory=list)
+
+    def quiet(self, meter: QuietMeter) -> list[Sample]:
+        """The undisturbed ones, by what the meter has seen until now."""
+        return [sample for sample in self.samples if meter.is_quiet(*sample.readings)]
+
+
+def measure(case: Case, settings: Settings, meter: QuietMeter) -> list[Series]:
+    """Samples of each variant that can run the case. Raises ArithmeticError for a wrong answer.
+
+    All contenders in turn, over and over, until each has as many undisturbed samples as there are
+    repetitions, or twice as many of both kinds.
+    """
+    contenders = _contenders(case, settings)
+    found = [Series(case, it.name, it.variant, it.threads) for it in contenders]
+    for contender in contenders:
+        contender.prepare(settings.seconds)
+    reading = meter.read()
+    for repetition in range(2 * settings.repetitions):
+        for contender, series in zip(contenders, found, strict=True):
+            if repetition >= settings.repetitions and len(series.quiet(meter)) >= settings.repetitions:
+                continue
+            before, rate, reading = reading, contender.measure(), meter.read()
+            series.samples.append(Sample(rate, (before, reading)))
+    return found
+
+
+def rows(found: Sequence[Series], meter: QuietMeter) -> list[dict[str, Any]]:
+    """The report on the series of a case, from their undisturbed samples alone where there are any."""
+    used = [series.quiet(meter) or series.samples for series in found]
+    medians = [statistics.median(sample.rate for sample in samples) for samples in used]
+    alone = {
+        series.name: median for series, median in zip(found, medians, strict=True) if series.threads == 1
+    }
+    report = []
+    for series, samples, median in zip(found, used, medians, strict=True):
+        row = _row(series, samples, median, len(series.quiet(meter)))
+        if series.threads > 1:
+            row["threads_vs_one"] = median / alone[series.name]
+        report.append(row)
+    return report
+
+
+def _row(series: Series, samples: Sequence[Sample], median: float, quiet: int) -> dict[str, Any]:
+    case, threads = series.case, series.threads
+    limits = [limit * threads for sample in samples if (limit := sample.limit(case)) is not None]
+    shares = [sample.rate / limit for sample, limit in zip(samples, limits, strict=False)]
+    return {
         "op": case.op,
         "bits": case.bits,
         "modulus": case.modulus,
         "batch": case.batch,
         "threads": threads,
-        "variant": contender.name,
-        "runs": contender.variant,
-        "median": statistics.median(rates),
-        "best": max(rates),
-        "limit": statistics.median(limits) * threads if limits else None,
-        "percent_of_limit": _percent(rates, [limit * threads for limit in limits]),
-        "call_us": 1e6 * case.batch / statistics.median(rates),
+        "variant": series.name,
+        "runs": series.runs,
+        "median": median,
+        "best": max(sample.rate for sample in samples),
+        "limit": statistics.median(limits) if limits else None,
+        "percent_of_limit": 100 * statistics.median(shares) if shares else None,
+        "call_us": 1e6 * case.batch / median,
         "checked": True,
+        "samples": len(series.samples),
+        "quiet_samples": quiet,
+        "disturbed": quiet == 0,
     }
-    if threads > 1:
-        row["threads_vs_one"] = statistics.median(a / b for a, b in zip(rates, one.rates, strict=True))
-    return row
-
-
-def measure(case: Case, settings: Settings, meter: LimitMeter) -> list[dict[str, Any]]:
-    """A row for each variant that can run the case. Raises ArithmeticError for a wrong answer.
-
-    A disturbed repetition is made again, up to as many times as there are repetitions.
-    """
-    contenders = _contenders(case, settings)
-    if not contenders:
-        return []
-    for contender in contenders:
-        contender.prepare(settings.seconds)
-    limits: list[float] = []
-    repeats = settings.repetitions
-    kept = 0
-    while kept < settings.repetitions:
-        before, quiet_before = meter.measure()
-        rates = [contender.measure() for contender in contenders]
-        after, quiet_after = meter.measure()
-        if not (quiet_before and quiet_after) and repeats:
-            repeats -= 1
-            continue
-        kept += 1
-        for contender, rate in zip(contenders, rates, strict=True):
-            contender.rates.append(rate)
-        if before is not None and after is not None:
-            limits.append(LANES * (before + after) / 2 / case.instructions)
-    alone = {contender.name: contender for contender in contenders if contender.threads == 1}
-    return [_row(contender, limits, alone[contender.name]) for contender in contenders]

@@ -31,16 +31,17 @@ def _plain(value: Any) -> Any:
 
 def collect() -> dict[str, Any]:
     """Devices, variants, version and threads, ready for JSON."""
-    devices = ("name", "model", "backend", "features", "units", "memory_bytes")
+    devices = ("name", "model", "backend", "features", "units", "memory_bytes", "obstacle")
     variants = (
         *("name", "technique", "backend", "public_ops", "secret_ops", "min_bits", "max_bits"),
-        *("needs", "summary", "usable", "reason"),
+        *("needs", "summary", "usable", "reason", "shared_modulus_ops"),
     )
     table = manymod.tuning()
     return {
         "version": manymod.__version__,
         "threads": manymod.get_threads(),
         "devices": [_fields(device, devices) for device in manymod.devices()],
+        "cuda": dataclasses.asdict(manymod.cuda_support()),
         "variants": [_fields(variant, variants) for variant in manymod.variants()],
         "tuning": {
             "source": table.source,
@@ -61,6 +62,13 @@ def _operations(variant: dict[str, Any]) -> str:
     return ", ".join(name + ("*" if name in secret else "") for name in variant["public_ops"])
 
 
+def _cuda_line(support: dict[str, Any]) -> str:
+    driver = f"driver serves {support['driver']}" if support["driver"] else ""
+    build = "" if support["built"] else "not in this build"
+    said = build or "; ".join(part for part in (driver, support["obstacle"]) if part)
+    return f"CUDA: {said}"
+
+
 def _print(found: dict[str, Any], console: Console) -> None:
     console.print(f"manymod {found['version']}, {found['threads']} CPU threads")
     devices = Table("device", "model", "units", "memory", "features", title="Hardware", title_justify="left")
@@ -69,12 +77,15 @@ def _print(found: dict[str, Any], console: Console) -> None:
         row = (
             device["name"],
             device["model"],
-            str(device["units"]),
+            str(device["units"] or "?"),
             memory,
-            escape(_joined(device["features"])),
+            escape(
+                _joined(device["features"]) + (f", but {device['obstacle']}" if device["obstacle"] else "")
+            ),
         )
         devices.add_row(*row)
     console.print(devices)
+    console.print(escape(_cuda_line(found["cuda"])))
     variants = Table("variant", "usable", "backend", "bits", "operations (* also secret)", title="Variants")
     variants.title_justify = "left"
     for variant in found["variants"]:

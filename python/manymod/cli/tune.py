@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 import manymod
+from manymod.cli.bench_quiet import QuietMeter
 from manymod.cli.bench_report import widths
 from manymod.cli.progress import make_bar, output_console
 from manymod.cli.tune_choice import choices, file_text, write_file
@@ -41,6 +42,7 @@ def _settings(quick: bool) -> Settings:
 def _measure_all(wanted: list[Case], settings: Settings, limit: float, extra: list[str]) -> dict[Case, Times]:
     """Times of every case that could begin within `limit` seconds, narrow ones first."""
     start = time.monotonic()
+    meter = QuietMeter(settings.seconds / 8)
     found: dict[Case, Times] = {}
     order = sorted(
         wanted, key=lambda case: case.bits
@@ -48,7 +50,7 @@ def _measure_all(wanted: list[Case], settings: Settings, limit: float, extra: li
     with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
         for case in bar.track(order, description="measuring"):
             if time.monotonic() - start <= limit:
-                found[case] = measure(case, settings, extra)
+                found[case] = measure(case, settings, extra, meter)
     return {case: found[case] for case in wanted if case in found}
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 import manymod
 from manymod.cli.tune_choice import Choice
-from manymod.cli.tune_run import AUTO, Case, Times
+from manymod.cli.tune_run import AUTO, Case, Times, library_choice
 
 __all__ = ["choice_table", "print_check", "print_usage", "rows_table", "show_table"]
 
@@ -92,12 +92,11 @@ def print_check(measured: Mapping[Case, Times], console: Console) -> None:
         table.add_column(heading, justify="right")
     regrets = []
     for case, times in measured.items():
-        plan = manymod.Plan(case.op, modulus_bits=case.bits, secret=case.secret)
         for count, own in times[AUTO].items():
             best = min((name for name in times if name != AUTO), key=lambda name: times[name][count])
             regrets.append(own / times[best][count] - 1)
             table.add_row(
-                *(case.op, case.timing, str(case.bits), str(count), plan.variant_for(count), best),
+                *(case.op, case.timing, str(case.bits), str(count), library_choice(case, count), best),
                 *(_time(own), _time(times[best][count]), f"{regrets[-1]:+.0%}"),
             )
     console.print(table)

@@ -25,14 +25,6 @@ using Vector = __m512i;
 
 /// A set of lanes.
 using Lanes = __mmask8;
-/// indices[lane] - first for eight lanes, 32 bits each
-[[maybe_unused]] inline __m256i index_offsets(const std::uint32_t* indices, std::uint32_t first) {
-  return _mm256_sub_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(indices)),
-                          _mm256_set1_epi32(static_cast<int>(first)));
-}
-[[maybe_unused]] inline Lanes equal_lanes(__m256i offsets, std::uint32_t value) {
-  return _mm256_cmpeq_epi32_mask(offsets, _mm256_set1_epi32(static_cast<int>(value)));
-}
 
 #if MANYMOD_MEMORY_SANITIZER
 
@@ -57,6 +49,11 @@ using Lanes = __mmask8;
 }
 /// a rotated to the left by one bit
 [[maybe_unused]] inline Vector rotate_left(Vector a) { return _mm512_rol_epi64(a, 1); }
+/// the lanes whose index is *value
+[[maybe_unused]] inline Lanes lanes_with(const std::uint32_t* indices, const std::uint32_t* value) {
+  return _mm256_cmpeq_epi32_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(indices)),
+                                 _mm256_set1_epi32(static_cast<int>(*value)));
+}
 
 #else
 
@@ -96,6 +93,16 @@ using Lanes = __mmask8;
   Vector rotated;
   __asm__ __volatile__("vprolq $1, %1, %0" : "=v"(rotated) : "v"(a));
   return rotated;
+}
+/// the lanes whose index is *value, which a load port broadcasts: of a general register a vector port would
+[[maybe_unused]] inline Lanes lanes_with(const std::uint32_t* indices, const std::uint32_t* value) {
+  __m256i wanted;
+  Lanes lanes;
+  __asm__ __volatile__("vpbroadcastd %1, %0" : "=v"(wanted) : "m"(*value));
+  __asm__ __volatile__("vpcmpeqd %2, %1, %0"
+                       : "=Yk"(lanes)
+                       : "v"(wanted), "m"(*reinterpret_cast<const std::uint32_t(*)[8]>(indices)));
+  return lanes;
 }
 
 #endif

@@ -68,18 +68,11 @@ void split_product(Limb* high, Limb* low, const Limb* a, const Limb* b) {
 
 const DigitKernels& avx2_kernels() {
   static constexpr DigitKernels kKernels{
-      .lanes = {.lanes = Avx2::kLanes,
-                .digit_bits = kDigitBits,
-                .min_digits = kMinDigits,
-                .max_digits = kMaxDigits,
-                .mul = mul,
-                .sqr = sqr,
-                .add_mod = Linear::add_mod,
-                .select = Linear::select,
-                .select_shared = Linear::select_shared,
-                .to_digits = Linear::to_digits,
-                .from_digits = Linear::from_digits,
-                .scratch_words = Multiplier::scratch_words},
+      .lanes = Linear::completed({.min_digits = kMinDigits,
+                                  .max_digits = kMaxDigits,
+                                  .mul = mul,
+                                  .sqr = sqr,
+                                  .scratch_words = Multiplier::scratch_words}),
       .split_product = split_product,
   };
   return kKernels;

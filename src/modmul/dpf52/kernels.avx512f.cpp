@@ -47,18 +47,11 @@ using Linear = lanes::DigitLoops<Avx512f, Avx512f::kLanes, kDigitBits>;
 
 const DigitKernels& avx512f_kernels() {
   static constexpr DigitKernels kKernels{
-      .lanes = {.lanes = Avx512f::kLanes,
-                .digit_bits = kDigitBits,
-                .min_digits = kMinDigits,
-                .max_digits = kMaxDigits,
-                .mul = Multiplier::mul,
-                .sqr = Multiplier::sqr,
-                .add_mod = Linear::add_mod,
-                .select = Linear::select,
-                .select_shared = Linear::select_shared,
-                .to_digits = Linear::to_digits,
-                .from_digits = Linear::from_digits,
-                .scratch_words = Multiplier::scratch_words},
+      .lanes = Linear::completed({.min_digits = kMinDigits,
+                                  .max_digits = kMaxDigits,
+                                  .mul = Multiplier::mul,
+                                  .sqr = Multiplier::sqr,
+                                  .scratch_words = Multiplier::scratch_words}),
       .split_product = Multiplier::split_product,
   };
   return kKernels;

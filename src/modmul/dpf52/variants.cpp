@@ -12,13 +12,13 @@ void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
                       CpuFeature::avx512vl;
   wide.priority = 2;
   wide.summary = "52-bit digits in doubles, exact by rounding toward zero; eight instances side by side";
-  wide.make_engine = [] { return lanes::make_engine(avx512f_kernels().lanes); };
+  wide.make_engine = [](unsigned) { return lanes::make_engine(avx512f_kernels().lanes); };
   variants.push_back(std::move(wide));
   Variant narrow = lanes::make_variant("dpf52", "avx2", avx2_kernels().lanes);
   narrow.cpu_features = CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma;
   narrow.priority = 1;
   narrow.summary = "52-bit digits in doubles, exact by rounding toward zero; four instances side by side";
-  narrow.make_engine = [] { return lanes::make_engine(avx2_kernels().lanes); };
+  narrow.make_engine = [](unsigned) { return lanes::make_engine(avx2_kernels().lanes); };
   variants.push_back(std::move(narrow));
 #endif
 }

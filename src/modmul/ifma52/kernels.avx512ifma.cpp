@@ -2,6 +2,7 @@
 // Almost-Montgomery multiplication and squaring by AVX-512 IFMA: eight instances side by side in the 64-bit
 // lanes of a vector, digits of 52 bits (Gueron, Krasnov 2016: "Accelerating big integer arithmetic using
 // Intel IFMA extensions"; almost-Montgomery: Gueron 2012).
+#include <array>
 #include <type_traits>
 
 #include "arch/avx512ifma/vector.hpp"
@@ -41,9 +42,8 @@ using avx512ifma::add_high;
 using avx512ifma::add_low;
 using avx512ifma::broadcast;
 using avx512ifma::carry_of;
-using avx512ifma::equal_lanes;
-using avx512ifma::index_offsets;
 using avx512ifma::Lanes;
+using avx512ifma::lanes_with;
 using avx512ifma::load;
 using avx512ifma::rotate_left;
 using avx512ifma::store;
@@ -103,6 +103,19 @@ template <std::size_t B>
   }
   slide(acc, factor, y + inner * kLanes, t + inner * kLanes, B, nothing);
   store_block(t + digits * kLanes, acc);
+}
+
+/// t[0 .. 2 B) = x y for B digits of each, the lower columns from the bias on.
+template <std::size_t B>
+[[gnu::noinline]] void short_product(Limb* t, const Limb* x, const Limb* y) {
+  const Vector bias = broadcast(kBias);
+  Vector acc[B];
+  Vector factor[B];
+  load_block(factor, x);
+#pragma GCC unroll 10
+  for (std::size_t i = 0; i < B; ++i) acc[i] = bias;
+  slide(acc, factor, y, t, B, [](std::size_t) { return zero(); });
+  store_block(t + B * kLanes, acc);
 }
 
 /// What a column holds before the first product of this block reaches it: the columns of a first block start
@@ -176,6 +189,16 @@ template <std::size_t B>
   return cross_block(column, x, rest, acc, Until<Sums>{Sums{column}, digits - start});
 }
 
+/// t[0 .. 2 B) = the products x_i x_j, i < j < B, the lower columns from half the bias on.
+template <std::size_t B>
+[[gnu::noinline]] void short_cross_products(Limb* t, const Limb* x) {
+  const Vector bias = broadcast(kHalfBias);
+  Vector acc[B];
+#pragma GCC unroll 10
+  for (std::size_t i = 0; i < B; ++i) acc[i] = bias;
+  cross_block(t, x, 0, acc, Nothing());
+}
+
 /// 2 t + the squares of a's digits at column c; even and odd columns take the low and the high halves.
 inline Vector squared_column(const Limb* t, const Limb* a, std::size_t c) {
   const Vector digit = load(a + c / 2 * kLanes);
@@ -205,47 +228,52 @@ struct SquareColumns {
 
 /// What a reduction's rows do beside their products: nothing.
 struct NoShadow {
-  static constexpr std::size_t kSteps = 0;
+  static constexpr std::size_t kEntries = 0;
   struct Work {};
   NoShadow(const Work&, std::size_t) {}
-  void step(std::size_t) const {}
+  void copy(std::size_t) const {}
   void next_digit() const {}
 };
 
-/// A share of a selection, one digit for each row: every entry's digit is stored over the chosen one's in the
-/// lanes that want it. Loads and masked stores leave both multipliers alone; blending would not.
-/// Up to `Entries` entries.
+/// 0, 1, .. in memory, as far as the largest table reaches.
+constexpr auto kNumbers = [] {
+  std::array<std::uint32_t, lanes::SelectShare::kMostEntries> numbers{};
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+  return numbers;
+}();
+
+/// A share of a selection, `Entries` entries from share.first on: digit by digit, every entry's is stored
+/// over the chosen one's in the lanes that want it. Loads and masked stores leave both multipliers alone,
+/// where a store follows the load of its vector at once; blending would not, nor do stores of older
+/// registers. Copies to one digit come one after the other: in the order of the entries they cost 0.6
+/// vpmadd52 each.
 template <std::size_t Entries>
 class SelectShadow {
  public:
-  static constexpr std::size_t kSteps = Entries;
+  static constexpr std::size_t kEntries = Entries;
   using Work = lanes::SelectShare;
   /// From digit `start` on.
-  SelectShadow(const Work& share, std::size_t start) : chosen_(share.chosen + start * kLanes) {
-    const auto offsets = index_offsets(share.indices, static_cast<std::uint32_t>(share.first));
+  SelectShadow(const Work& share, std::size_t start)
+      : chosen_(share.chosen + start * kLanes),
+        entry_(share.table + share.first * share.stride + start * kLanes),
+        stride_(share.stride) {
 #pragma GCC unroll 7
-    for (std::uint32_t i = 0; i < Entries; ++i) {
-      // Where there are fewer, the first is stored again: its lanes are the same.
-      const std::uint32_t used = share.first + i < share.last ? i : 0;
-      entry_[i] = share.table + (share.first + used) * share.stride + start * kLanes;
-      lanes_[i] = equal_lanes(offsets, used);
+    for (std::size_t i = 0; i < Entries; ++i) {
+      lanes_[i] = lanes_with(share.indices, &kNumbers[share.first + i]);
     }
   }
-  void step(std::size_t i) const { store_lanes(chosen_, lanes_[i], load(entry_[i])); }
+  void copy(std::size_t i) const { store_lanes(chosen_, lanes_[i], load(entry_ + i * stride_)); }
   void next_digit() {
     chosen_ += kLanes;
-#pragma GCC unroll 7
-    for (std::size_t i = 0; i < Entries; ++i) entry_[i] += kLanes;
+    entry_ += kLanes;
   }
 
  private:
   Limb* chosen_;
-  const Limb* entry_[Entries];
+  const Limb* entry_;
+  std::size_t stride_;
   Lanes lanes_[Entries];
 };
-
-using PairResult = Limb* const[2];
-using PairModulus = const Limb* const[2];
 
 /// The digit q that makes a biased column a multiple of 2^52: (column + 1) k0 = -(column + 1 - 2^52) / n.
 inline Vector quotient_digit(Vector column, Vector k0) {
@@ -262,7 +290,8 @@ template <std::size_t W, class Shadow>
 struct Rows {
   static constexpr std::size_t kNextDigitAfter = W > kAhead + 1 ? kAhead : W - 1;
   static constexpr std::size_t kCarryAfter = W > 4 ? 4 : W - 1;
-  static constexpr std::size_t kShadowSteps = Shadow::kSteps;
+  static constexpr std::size_t kCopies = Shadow::kEntries;
+  static_assert(kCopies < W);
 
   Vector acc[W];
   Vector q, next, carry;
@@ -285,9 +314,8 @@ struct Rows {
     add_low(acc[j - 1], q, factor);
     if (j == kCarryAfter) acc[0] = add(acc[0], carry);
     if (j == kNextDigitAfter) next = quotient_digit(acc[0], load(k0));
-    if (j * kShadowSteps / (W - 1) != (j - 1) * kShadowSteps / (W - 1)) {
-      shadow.step((j - 1) * kShadowSteps / (W - 1));
-    }
+    const std::size_t copy = (j - 1) * kCopies / (W - 1);
+    if (copy != j * kCopies / (W - 1)) shadow.copy(copy);
     acc[j] = j + 1 < W ? acc[j + 1] : incoming();
     add_high(acc[j], q, factor);
   }
@@ -327,14 +355,47 @@ template <std::size_t W, class Shadow, class Columns>
   store_digits<W>(r, rows.acc);
 }
 
+/// The selections of two vectors beside their common rows, two digits a row: first those of the first vector,
+/// then those of the second. Both at a time would need more mask registers than there are.
+template <std::size_t W, class Shadow>
+class PairShadow {
+ public:
+  explicit PairShadow(const typename Shadow::Work* work) : work_(work), shadow_(work[0], 0) {}
+  /// Beside digit j of n in row `row`.
+  void beside(std::size_t row, std::size_t j) {
+    const std::size_t end = j * kCopies / (W - 1);
+#pragma GCC unroll 2
+    for (std::size_t i = (j - 1) * kCopies / (W - 1); i < end; ++i) {
+      const std::size_t entry = i % Shadow::kEntries;
+      if (2 * row + i / Shadow::kEntries == W && entry == 0) shadow_ = Shadow(work_[1], 0);
+      shadow_.copy(entry);
+      if (entry + 1 == Shadow::kEntries) shadow_.next_digit();
+    }
+  }
+
+ private:
+  static constexpr std::size_t kCopies = 2 * Shadow::kEntries;
+  static_assert(kCopies <= 2 * (W - 1));
+
+  const typename Shadow::Work* work_;
+  Shadow shadow_;
+};
+
+template <std::size_t W>
+class PairShadow<W, NoShadow> {
+ public:
+  explicit PairShadow(const NoShadow::Work*) {}
+  void beside(std::size_t, std::size_t) const {}
+};
+
 /// The same for two vectors at a time, in turn digit by digit: short rows end before their quotient digit is
 /// through the pipeline, and the other vector's products fill the gap.
 template <std::size_t W, class Shadow, class Columns>
-[[gnu::noinline]] void reduce_pair_in_registers(const PairResult& r, const Columns& columns0,
-                                                const Columns& columns1, const PairModulus& n,
-                                                const typename Shadow::Work* work) {
-  Rows<W, Shadow> rows0(n[0], n[0] + W * kLanes, Shadow(work[0], 0));
-  Rows<W, Shadow> rows1(n[1], n[1] + W * kLanes, Shadow(work[1], 0));
+[[gnu::noinline]] void reduce_pair_in_registers(const lanes::Pair& x, const Columns& columns0,
+                                                const Columns& columns1, const typename Shadow::Work* work) {
+  Rows<W, NoShadow> rows0(x.modulus[0], x.modulus[0] + W * kLanes, NoShadow({}, 0));
+  Rows<W, NoShadow> rows1(x.modulus[1], x.modulus[1] + W * kLanes, NoShadow({}, 0));
+  PairShadow<W, Shadow> shadow(work);
 #pragma GCC unroll 10
   for (std::size_t j = 0; j < W; ++j) {
     rows0.acc[j] = columns0.lower(j);
@@ -349,13 +410,14 @@ template <std::size_t W, class Shadow, class Columns>
 #pragma GCC unroll 10
     for (std::size_t j = 1; j < W; ++j) {
       rows0.multiply(j, [&] { return columns0.upper(row + W); });
+      shadow.beside(row, j);
       rows1.multiply(j, [&] { return columns1.upper(row + W); });
     }
     rows0.end();
     rows1.end();
   }
-  store_digits<W>(r[0], rows0.acc);
-  store_digits<W>(r[1], rows1.acc);
+  store_digits<W>(x.r[0], rows0.acc);
+  store_digits<W>(x.r[1], rows1.acc);
 }
 
 /// Rows over the lower W digits of n, their digits kept in q; the columns stay in t.
@@ -442,7 +504,27 @@ void reduce_in_blocks(Limb* r, Limb* t, const Limb* modulus, std::size_t digits,
   pass_carries(r, t + digits * kLanes, digits);
 }
 
-std::size_t block_of(std::size_t digits) {
+/// Shares of a selection: seven entries, of a table of 32 beside five squarings, or four, of 16 beside four.
+using LongShadow = SelectShadow<7>;
+using ShortShadow = SelectShadow<4>;
+/// Tables of fewer digits are scanned.
+constexpr std::size_t kFewestSelected = 8;
+
+/// Seven loads and stores fit into a row of 11 digits or more, and the table of 32 entries into the
+/// first-level cache up to 20 digits. Beyond that a copy costs 0.7 to 1.2 vpmadd52, which long numbers can
+/// afford.
+constexpr bool looks_at_many(std::size_t digits) {
+  constexpr std::size_t kCachedDigits = 20;
+  constexpr std::size_t kLongNumber = 36;
+  return (digits > kBlock && digits <= kCachedDigits) || digits >= kLongNumber;
+}
+
+std::size_t free_entries(std::size_t digits) {
+  if (digits < kFewestSelected) return 0;
+  return looks_at_many(digits) ? LongShadow::kEntries : ShortShadow::kEntries;
+}
+
+constexpr std::size_t block_of(std::size_t digits) {
   const std::size_t blocks = (digits + kBlock - 1) / kBlock;
   return (digits + blocks - 1) / blocks;
 }
@@ -468,23 +550,59 @@ void multiply_across(Limb* t, const Limb* a, std::size_t digits) {
                  [&](std::size_t start, auto size) { add_cross_products<size>(t, a, start, digits); });
 }
 
+/// The same for `digits` <= kWindow: one or two blocks, without a choice at run time.
+template <std::size_t digits>
+inline void multiply_short(Limb* t, const Limb* a, const Limb* b) {
+  if constexpr (digits <= kBlock) {
+    short_product<digits>(t, b, a);
+  } else if constexpr (digits <= 2 * kBlock) {
+    constexpr std::size_t kLower = block_of(digits);
+    product_block<kLower>(t, b, a, digits, true);
+    product_block<digits - kLower>(t + kLower * kLanes, b + kLower * kLanes, a, digits, false);
+  } else {
+    multiply(t, a, b, digits);
+  }
+}
+template <std::size_t digits>
+inline void multiply_across_short(Limb* t, const Limb* a) {
+  if constexpr (digits <= kBlock) {
+    short_cross_products<digits>(t, a);
+  } else if constexpr (digits <= 2 * kBlock) {
+    constexpr std::size_t kLower = block_of(digits);
+    add_cross_products<kLower>(t, a, 0, digits);
+    add_cross_products<digits - kLower>(t, a, kLower, digits);
+  } else {
+    multiply_across(t, a, digits);
+  }
+}
+
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* scratch) {
-  multiply(scratch, a, b, digits);
-  if (digits > kWindow) return reduce_in_blocks<NoShadow>(r, scratch, modulus, digits, {});
+  if (digits > kWindow) {
+    multiply(scratch, a, b, digits);
+    return reduce_in_blocks<NoShadow>(r, scratch, modulus, digits, {});
+  }
   with_constant<2, kWindow>(digits, [&](auto size) {
+    multiply_short<size>(scratch, a, b);
     reduce_in_registers<size, NoShadow>(r, ProductColumns{scratch}, modulus, {});
   });
 }
 
+/// Fewest digits to compile a reduction with this shadow for.
+template <class Shadow>
+constexpr std::size_t kFewest = std::is_same_v<Shadow, NoShadow>      ? 2
+                                : std::is_same_v<Shadow, ShortShadow> ? kFewestSelected
+                                                                      : kBlock + 1;
+
 template <class Shadow>
 void square(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
             const typename Shadow::Work& work) {
-  multiply_across(scratch, a, digits);
   if (digits > kWindow) {
+    multiply_across(scratch, a, digits);
     double_and_add_squares(scratch, a, digits);
     return reduce_in_blocks<Shadow>(r, scratch, modulus, digits, work);
   }
-  with_constant<2, kWindow>(digits, [&](auto size) {
+  with_constant<kFewest<Shadow>, kWindow>(digits, [&](auto size) {
+    multiply_across_short<size>(scratch, a);
     reduce_in_registers<size, Shadow>(r, SquareColumns{scratch, a}, modulus, work);
   });
 }
@@ -493,29 +611,10 @@ void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* 
   square<NoShadow>(r, a, modulus, digits, scratch, {});
 }
 
-/// Entries of a share for windows of 4 bits.
-constexpr std::size_t kFewEntries = 4;
-
-/// What a share costs beside the multiplications: little where seven loads and stores fit into a row and the
-/// table of 32 entries into the first-level cache (11 to 20 digits: 0.2 vpmadd52 an entry and digit),
-/// more for shorter rows, and where the table comes from the second level (1.2), which long numbers can
-/// afford.
-std::size_t free_entries(std::size_t digits) {
-  constexpr std::size_t kFewestDigits = 8;
-  constexpr std::size_t kCachedDigits = 20;
-  constexpr std::size_t kLongNumber = 36;
-  if (digits < kFewestDigits) return 0;
-  const bool few = digits <= kBlock || (digits > kCachedDigits && digits < kLongNumber);
-  return few ? kFewEntries : lanes::SelectShare::kMaxEntries;
-}
-
 void sqr_select(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                 const lanes::SelectShare& share) {
-  using lanes::SelectShare;
-  if (share.last - share.first <= kFewEntries) {
-    return square<SelectShadow<kFewEntries>>(r, a, modulus, digits, scratch, share);
-  }
-  square<SelectShadow<SelectShare::kMaxEntries>>(r, a, modulus, digits, scratch, share);
+  if (looks_at_many(digits)) return square<LongShadow>(r, a, modulus, digits, scratch, share);
+  square<ShortShadow>(r, a, modulus, digits, scratch, share);
 }
 
 /// Where the second vector's columns lie in the scratch of a pair.
@@ -523,23 +622,22 @@ Limb* second_columns(Limb* scratch, std::size_t digits) { return scratch + 2 * d
 
 void mul_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch) {
   Limb* second = second_columns(scratch, digits);
-  multiply(scratch, x.a[0], x.b[0], digits);
-  multiply(second, x.a[1], x.b[1], digits);
   with_constant<2, kBlock>(digits, [&](auto size) {
     constexpr NoShadow::Work kNothing[2];
-    reduce_pair_in_registers<size, NoShadow>(x.r, ProductColumns{scratch}, ProductColumns{second}, x.modulus,
-                                             kNothing);
+    multiply_short<size>(scratch, x.a[0], x.b[0]);
+    multiply_short<size>(second, x.a[1], x.b[1]);
+    reduce_pair_in_registers<size, NoShadow>(x, ProductColumns{scratch}, ProductColumns{second}, kNothing);
   });
 }
 
 template <class Shadow>
 void square_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch, const typename Shadow::Work* work) {
   Limb* second = second_columns(scratch, digits);
-  multiply_across(scratch, x.a[0], digits);
-  multiply_across(second, x.a[1], digits);
-  with_constant<2, kBlock>(digits, [&](auto size) {
-    reduce_pair_in_registers<size, Shadow>(x.r, SquareColumns{scratch, x.a[0]}, SquareColumns{second, x.a[1]},
-                                           x.modulus, work);
+  with_constant<kFewest<Shadow>, kBlock>(digits, [&](auto size) {
+    multiply_across_short<size>(scratch, x.a[0]);
+    multiply_across_short<size>(second, x.a[1]);
+    reduce_pair_in_registers<size, Shadow>(x, SquareColumns{scratch, x.a[0]}, SquareColumns{second, x.a[1]},
+                                           work);
   });
 }
 
@@ -550,11 +648,7 @@ void sqr_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch) {
 
 void sqr_select_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch,
                      const lanes::SelectShare* shares) {
-  using lanes::SelectShare;
-  if (shares[0].last - shares[0].first <= kFewEntries) {
-    return square_pair<SelectShadow<kFewEntries>>(x, digits, scratch, shares);
-  }
-  square_pair<SelectShadow<SelectShare::kMaxEntries>>(x, digits, scratch, shares);
+  square_pair<ShortShadow>(x, digits, scratch, shares);
 }
 
 std::size_t scratch_words(std::size_t digits) {

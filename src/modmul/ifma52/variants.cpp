@@ -24,12 +24,12 @@ void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
   Variant lanes = make_variant("avx512", avx512ifma_kernels());
   lanes.priority = 5;
   lanes.summary = "52-bit digits by AVX-512 IFMA, eight instances side by side";
-  lanes.make_engine = [] { return lanes::make_engine(avx512ifma_kernels()); };
+  lanes.make_engine = [](unsigned) { return lanes::make_engine(avx512ifma_kernels()); };
   variants.push_back(std::move(lanes));
   Variant row = make_variant("row", row_kernels());
   row.priority = 4;
   row.summary = "52-bit digits by AVX-512 IFMA, one instance across vectors";
-  row.make_engine = [] { return lanes::make_engine(row_kernels()); };
+  row.make_engine = [](unsigned) { return lanes::make_engine(row_kernels()); };
   variants.push_back(std::move(row));
 #endif
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "modmul/lanes/kernels.hpp"
 #include "repr/canonical.hpp"
 
 namespace manymod::lanes {
@@ -27,6 +28,18 @@ class DigitLoops {
   static Vector& at(Limb* p) { return *reinterpret_cast<Vector*>(p); }
 
  public:
+  /// The table with these functions, and their lanes and digits, filled in.
+  static constexpr Kernels completed(Kernels kernels) {
+    kernels.lanes = G;
+    kernels.digit_bits = w;
+    kernels.add_mod = add_mod;
+    kernels.select = select;
+    kernels.select_shared = select_shared;
+    kernels.to_digits = to_digits;
+    kernels.from_digits = from_digits;
+    return kernels;
+  }
+
   static void add_mod(Limb* r, const Limb* a, const Limb* b, const Limb* m, std::size_t digits) {
     Vector carry{};
     Vector borrow{};

@@ -83,6 +83,7 @@ Variant make_variant(std::string technique, const std::string& shape, const Kern
   variant.secret_operations = operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
   variant.public_operations =
       variant.secret_operations | operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod);
+  variant.shared_modulus_operations = operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod);
   variant.max_bits =
       std::min(kMaxModulusBits, kernels.max_digits * kernels.digit_bits - kernels.headroom_bits);
   variant.accepts_every_item = false;

@@ -6,6 +6,7 @@
 #include "repr/store.hpp"
 
 namespace manymod::lanes {
+
 std::size_t vectors_for(const Kernels& kernels, std::size_t limbs) {
   return kernels.digits_for(limbs * kLimbBits) <= kernels.paired_digits ? 2 : 1;
 }
@@ -13,7 +14,9 @@ std::size_t vectors_for(const Kernels& kernels, std::size_t limbs) {
 PreparedLanes::PreparedLanes(const Kernels& kernels, std::span<const Limb> modulus) : moduli_(kernels) {
   std::array<std::span<const Limb>, kMaxLanes> same;
   same.fill(modulus);
-  moduli_.assign(std::span(same).first(kernels.lanes), kernels.digits_for(limbs::bit_length_var(modulus)));
+  limbs::Buffer scratch;
+  moduli_.assign(std::span(same).first(kernels.lanes), kernels.digits_for(limbs::bit_length_var(modulus)),
+                 scratch);
 }
 
 const Moduli* shared_moduli(const Job& job) {
@@ -48,7 +51,7 @@ void Group::assign(std::span<const std::size_t> items) {
     }
     for (std::size_t v = 0; v < used_moduli().size(); ++v) {
       own_[v].assign(std::span(operands_).subspan(v * kernels_.lanes, kernels_.lanes),
-                     kernels_.digits_for(bits));
+                     kernels_.digits_for(bits), scratch_);
     }
   }
   std::size_t scratch = 0;

@@ -10,16 +10,16 @@
 
 namespace manymod::lanes {
 
-/// A part of a selection from a table, for Kernels::sqr_select: lanes whose index lies in [first, last) get
-/// their entry.
+/// A part of a selection from a table, for Kernels::sqr_select: lanes whose index is `first` or one of those
+/// behind it, free_entries in all, get their entry.
 struct SelectShare {
-  /// Most entries that one squaring looks at.
-  static constexpr std::size_t kMaxEntries = 7;
+  /// Most entries of a table.
+  static constexpr std::size_t kMostEntries = 64;
 
   Limb* chosen;        ///< an element
   const Limb* table;   ///< entry 0
   std::size_t stride;  ///< words from one entry to the next
-  std::size_t first, last;
+  std::size_t first;
   const std::uint32_t* indices;  ///< one per lane
 };
 
@@ -63,13 +63,12 @@ struct Kernels {
               Limb* scratch) = nullptr;
   /// r = a^2 / R mod n in every lane, r < 2n. In: a < 2n. r may be a.
   void (*sqr)(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) = nullptr;
-  /// sqr, and in the shadow of its multiplications a share of a selection; of shares that cover the table
-  /// once, each in a squaring of its own, the last leaves the whole of `chosen`. last - first <= kMaxEntries
-  /// < digits. The memory of `chosen` has been written to before: its pages are there. Null where a technique
-  /// has none.
+  /// sqr, and in the shadow of its multiplications a share of a selection; of shares that cover the table,
+  /// each in a squaring of its own, the last leaves the whole of `chosen`. The memory of `chosen` has been
+  /// written to before: its pages are there. Null where a technique has none.
   void (*sqr_select)(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                      const SelectShare& share) = nullptr;
-  /// Entries that a squaring should look at, at most kMaxEntries; 0: use `select`. Null without sqr_select.
+  /// Entries of a share; 0: use `select`. Null without sqr_select.
   std::size_t (*free_entries)(std::size_t digits) = nullptr;
   /// mul, sqr and sqr_select of two vectors in lockstep, for up to paired_digits digits; shares: one for
   /// each. The second vector's operands may not be results of the first. Null where one after the other is as

@@ -23,7 +23,8 @@ inline Limb extract_word(std::span<const Limb> a, std::size_t position, unsigned
 
 }  // namespace
 
-void Moduli::assign(std::span<const std::span<const Limb>> moduli, std::size_t digits) {
+void Moduli::assign(std::span<const std::span<const Limb>> moduli, std::size_t digits,
+                    limbs::Buffer& scratch) {
   digits_ = digits;
   data_.require(offset(5));
   import_digits(part(0), moduli, part(1));
@@ -34,7 +35,7 @@ void Moduli::assign(std::span<const std::span<const Limb>> moduli, std::size_t d
   std::fill_n(part(4), words(), Limb{0});
   set_bound();
   compute_one(moduli);
-  compute_r_squared();
+  compute_r_squared(scratch);
 }
 
 void Moduli::set_bound() {
@@ -77,13 +78,13 @@ void Moduli::compute_one(std::span<const std::span<const Limb>> moduli) {
   for (std::size_t i = start; i < digits_ * w; ++i) double_mod(power, part(0));
 }
 
-void Moduli::compute_r_squared() {
+void Moduli::compute_r_squared(limbs::Buffer& scratch) {
   // R^2 is 2^(w L) in Montgomery form: left to right, the leading bits of the exponent by doubling.
   constexpr unsigned kLeadingBits = 4;
   const std::size_t exponent = digits_ * kernels_->digit_bits;
   const auto length = static_cast<unsigned>(std::bit_width(exponent));
   const unsigned rest = length > kLeadingBits ? length - kLeadingBits : 0;
-  limbs::Buffer scratch(kernels_->scratch_words(digits_));
+  scratch.require(kernels_->scratch_words(digits_));
   Limb* square = part(2);
   std::copy_n(part(1), words(), square);
   for (std::size_t i = 0; i < exponent >> rest; ++i) double_mod(square, part(0));

@@ -17,8 +17,8 @@ class Moduli {
   explicit Moduli(const Kernels& kernels) : kernels_(&kernels) {}
 
   /// Prepare for moduli[lane], one per lane, in `digits` digits (Kernels::digits_for the longest). Storage is
-  /// reused.
-  void assign(std::span<const std::span<const Limb>> moduli, std::size_t digits);
+  /// reused, and so is what `scratch` holds and comes to hold.
+  void assign(std::span<const std::span<const Limb>> moduli, std::size_t digits, limbs::Buffer& scratch);
 
   [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
   [[nodiscard]] std::size_t digits() const { return digits_; }
@@ -74,7 +74,7 @@ class Moduli {
   [[nodiscard]] std::size_t spare_offset() const { return whole_lines(kernels_->scratch_words(digits_)); }
   void double_mod(Limb* a, const Limb* bound) const { kernels_->add_mod(a, a, a, bound, digits_); }
   void compute_one(std::span<const std::span<const Limb>> moduli);
-  void compute_r_squared();
+  void compute_r_squared(limbs::Buffer& scratch);
   void set_bound();
   void negate_lanes(Limb* a, std::span<const bool> negative) const;
   void import_chunk(Limb* r, std::span<const std::span<const Limb>> x, std::size_t from_bit) const;

@@ -53,12 +53,12 @@ class Multiplier {
     return kernels().sqr_select != nullptr ? kernels().free_entries(digits()) : 0;
   }
   void sqr_select(Limb* r, const Limb* a, Limb* target, const Limb* table, std::size_t entries,
-                  std::span<const std::uint32_t> indices, std::size_t step, std::size_t steps) const {
-    const std::size_t first = step * entries / steps;
-    const std::size_t last = (step + 1) * entries / steps;
+                  std::span<const std::uint32_t> indices, std::size_t step) const {
+    const std::size_t count = free_entries();
+    const std::size_t first = std::min(step * count, entries - count);
     const auto share = [&](std::size_t v) {
       const std::size_t at = v * vector_words_;
-      return SelectShare{target + at, table + at, words(), first, last, &indices[v * lanes_of_vector()]};
+      return SelectShare{target + at, table + at, words(), first, &indices[v * lanes_of_vector()]};
     };
     if (in_lockstep()) {
       const SelectShare shares[] = {share(0), share(1)};

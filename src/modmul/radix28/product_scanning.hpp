@@ -312,22 +312,14 @@ class ProductScanning {
 /// The kernel table of one instruction set.
 template <class Arch>
 constexpr lanes::Kernels kernel_table() {
-  using Linear = lanes::DigitLoops<Arch, Arch::kLanes, kDigitBits>;
   lanes::Kernels kernels;
-  kernels.lanes = Arch::kLanes;
-  kernels.digit_bits = kDigitBits;
   kernels.headroom_bits = kHeadroomBits;
   kernels.max_digits = kMaxDigits;
   kernels.paired_digits = kPairedDigits;
   kernels.mul = ProductScanning<Arch>::mul;
   kernels.sqr = ProductScanning<Arch>::sqr;
-  kernels.add_mod = Linear::add_mod;
-  kernels.select = Linear::select;
-  kernels.select_shared = Linear::select_shared;
-  kernels.to_digits = Linear::to_digits;
-  kernels.from_digits = Linear::from_digits;
   kernels.scratch_words = ProductScanning<Arch>::scratch_words;
-  return kernels;
+  return lanes::DigitLoops<Arch, Arch::kLanes, kDigitBits>::completed(kernels);
 }
 
 }  // namespace manymod::radix28

@@ -12,13 +12,13 @@ void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
                       CpuFeature::avx512vl;
   wide.priority = 4;
   wide.summary = "29-bit digits by vpmuludq, eight instances side by side";
-  wide.make_engine = [] { return lanes::make_engine(avx512f_kernels()); };
+  wide.make_engine = [](unsigned) { return lanes::make_engine(avx512f_kernels()); };
   variants.push_back(std::move(wide));
   Variant narrow = lanes::make_variant("radix28", "avx2", avx2_kernels());
   narrow.cpu_features = CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma;
   narrow.priority = 3;
   narrow.summary = "29-bit digits by vpmuludq, four instances side by side";
-  narrow.make_engine = [] { return lanes::make_engine(avx2_kernels()); };
+  narrow.make_engine = [](unsigned) { return lanes::make_engine(avx2_kernels()); };
   variants.push_back(std::move(narrow));
 #endif
 }

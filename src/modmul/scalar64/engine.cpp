@@ -112,14 +112,14 @@ void register_variants(std::vector<Variant>& variants) {
   Variant adx = make_variant("adx", "64-bit limbs, two carry chains by mulx, adcx and adox");
   adx.cpu_features = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
   adx.priority = 20;
-  adx.make_engine = []() -> std::unique_ptr<Engine> {
+  adx.make_engine = [](unsigned) -> std::unique_ptr<Engine> {
     return std::make_unique<Scalar64Engine>(adx_kernels());
   };
   variants.push_back(std::move(adx));
 #endif
   Variant generic = make_variant("generic", "64-bit limbs in portable C++");
   generic.priority = 10;
-  generic.make_engine = []() -> std::unique_ptr<Engine> {
+  generic.make_engine = [](unsigned) -> std::unique_ptr<Engine> {
     return std::make_unique<Scalar64Engine>(generic_kernels());
   };
   variants.push_back(std::move(generic));

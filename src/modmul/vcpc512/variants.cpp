@@ -12,7 +12,7 @@ void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
                      CpuFeature::avx512vl;
   row.priority = 1;
   row.summary = "vector carry propagation chains, one instance across 512-bit vectors";
-  row.make_engine = [] { return lanes::make_engine(avx512f_kernels()); };
+  row.make_engine = [](unsigned) { return lanes::make_engine(avx512f_kernels()); };
   variants.push_back(std::move(row));
 #endif
 }

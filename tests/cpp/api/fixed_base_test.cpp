@@ -157,6 +157,22 @@ TEST_F(FixedBase, VariantName) {
   ASSERT_EQ(create(3, 11), MM_OK);
   EXPECT_STRNE(mm_fixed_base_variant(fixed_base_.get()), "");
   EXPECT_STREQ(mm_fixed_base_variant(nullptr), "");
+  EXPECT_STREQ(mm_fixed_base_variant_for(nullptr, 1), "");
+  EXPECT_STREQ(mm_fixed_base_variant_for(fixed_base_.get(), SIZE_MAX),
+               mm_fixed_base_variant(fixed_base_.get()));
+}
+
+// Whatever variants the numbers have, answers are the same, and the same again once all combs are made.
+TEST_F(FixedBase, EveryNumberOfExponents) {
+  ASSERT_EQ(create(3, 1009), MM_OK);
+  for (int round = 0; round < 2; ++round) {
+    for (const std::size_t count : {17u, 1u, 2u, 5u, 8u, 9u}) {
+      Integers y(std::vector<std::int64_t>(count, 10));
+      const mm_call call = make_call({}, y.view(), {}, y.result());
+      EXPECT_EQ(mm_fixed_base_powmod(fixed_base_.get(), &call), MM_OK) << mm_last_error();
+      for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(y.value(i), 59049 % 1009) << count << " exponents";
+    }
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/struct_size.hpp"
 #include "plan_helpers.hpp"
 #include "small_integers.hpp"
 
@@ -348,13 +349,16 @@ struct NewerInfo {
 
 template <class Info>
 void check_struct_sizes(mm_status (*get)(std::size_t, Info*)) {
-  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), sizeof(Info) - 1}) {
+  for (const std::size_t size : {std::size_t{0}, sizeof(std::size_t), kMinimumSize<Info> - 1}) {
     Info info{};
     info.struct_size = size;
     info.name = "untouched";
     EXPECT_EQ(get(0, &info), MM_ERR_ARGUMENT) << size;
     EXPECT_STREQ(info.name, "untouched");
   }
+  Info oldest{};
+  oldest.struct_size = kMinimumSize<Info>;
+  EXPECT_EQ(get(0, &oldest), MM_OK) << mm_last_error();
   NewerInfo<Info> newer{};
   newer.added = 77;
   newer.info.struct_size = sizeof newer;
@@ -367,6 +371,18 @@ void check_struct_sizes(mm_status (*get)(std::size_t, Info*)) {
 TEST(InfoMisuse, StructSize) {
   check_struct_sizes<mm_variant_info>(mm_variant_get);
   check_struct_sizes<mm_device_info>(mm_device_get);
+}
+
+TEST(InfoMisuse, Cuda) {
+  mm_cuda_info info{};
+  EXPECT_EQ(mm_cuda_get_info(nullptr), MM_ERR_NULL);
+  EXPECT_EQ(mm_cuda_get_info(&info), MM_ERR_ARGUMENT);
+  info.struct_size = sizeof info;
+  ASSERT_EQ(mm_cuda_get_info(&info), MM_OK);
+  EXPECT_EQ(info.obstacle[0] == '\0', mm_device_count() > 1) << info.obstacle;
+  if (info.built == 0) {
+    EXPECT_STREQ(info.driver, "");
+  }
 }
 
 TEST(InfoMisuse, IndicesAndNulls) {

@@ -84,6 +84,7 @@ TEST(Wrapper, MultiPowmodAndFixedBase) {
   manymod::FixedBase powers(View(Limbs{3}, 1), View(n, 1), 8);
   EXPECT_EQ(powers.powmod(View(y, 1))[0][0], 243u);
   EXPECT_FALSE(powers.variant().empty());
+  EXPECT_EQ(powers.variant_for(1'000'000), powers.variant());
 }
 
 TEST(Wrapper, ProgressExceptionsComeBack) {

@@ -164,7 +164,7 @@ Limbs run_fixed_base(const char* variant, const Batch& batch) {
 /// The engine without the API around it: valgrind's CPUID hides instructions (adcx, adox) that it does
 /// execute.
 Limbs run_engine(mm_op op, const manymod::Variant& variant, const Batch& batch) {
-  const auto engine = variant.make_engine();
+  const auto engine = variant.make_engine(0);
   const std::size_t width = batch.shape.width;
   const std::span<const std::uint64_t> first_modulus(batch.n.data(), width);
   Limbs result(kItems * width);

@@ -13,7 +13,7 @@ namespace {
 
 std::unique_ptr<Engine> portable_engine() {
   for (const Variant& variant : registry()) {
-    if (variant.name == "scalar64.generic") return variant.make_engine();
+    if (variant.name == "scalar64.generic") return variant.make_engine(0);
   }
   ADD_FAILURE() << "scalar64.generic is missing";
   return nullptr;

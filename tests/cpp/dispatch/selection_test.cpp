@@ -47,8 +47,9 @@ class SelectionTest : public ::testing::Test {
 
   [[nodiscard]] std::string choice() const {
     const Selection selection = select_variants(request_, {variants_, devices_, tuning_});
-    EXPECT_EQ(hardware_obstacle(*selection.choices.front().variant, *selection.device), "");
-    return selection.choices.front().variant->name + "@" + selection.device->name;
+    const Choice& first = selection.choices.front();
+    EXPECT_EQ(hardware_obstacle(*first.variant, *first.device), "");
+    return first.variant->name + "@" + first.device->name;
   }
 
   // "name:min_items" of each choice; "name:*" for one that only serves what the others do not accept.
@@ -93,7 +94,8 @@ class SelectionTest : public ::testing::Test {
   std::vector<Variant> variants_;
   std::vector<Device> devices_;
   std::vector<TuningRow> tuning_;
-  VariantRequest request_{Operation::powmod, TimingClass::public_, 2048, "auto", {}, "argument"};
+  VariantRequest request_{
+      .op = Operation::powmod, .timing = TimingClass::public_, .modulus_bits = 2048, .forced = {}};
 };
 
 TEST_F(SelectionTest, PriorityDecidesAmongTheUsable) {
@@ -175,13 +177,72 @@ TEST_F(SelectionTest, AForcedVectorHasAFallback) {
   EXPECT_EQ(choices(), "toy.fast:1");
 }
 
-TEST_F(SelectionTest, AllChoicesAreOnOneDevice) {
+TEST_F(SelectionTest, VariantsThatNeedASharedModulusAreNotNamedForOthers) {
+  add_lanes();
+  for (Variant& v : variants_) {
+    if (!v.accepts_every_item) v.shared_modulus_operations = operation_bit(Operation::mulmod);
+  }
+  const auto named = [this](std::size_t items) {
+    return select_variants(request_, {variants_, devices_, tuning_}).for_items(items).name;
+  };
+  request_.op = Operation::mulmod;
+  for (const std::size_t items : {1u, 2u, 3u, 4u, 100u}) EXPECT_EQ(named(items), "toy.fast") << items;
+  request_.shared_modulus = true;
+  EXPECT_EQ(named(100), "toy.v8");
+  EXPECT_EQ(named(4), "toy.v8");
+  EXPECT_EQ(named(3), "toy.v4");
+  EXPECT_EQ(named(1), "toy.fast");
+  // A single item has no modulus that others share, forced or not.
+  request_.forced = "toy.v4";
+  EXPECT_EQ(named(2), "toy.v4");
+  EXPECT_EQ(named(1), "toy.fast");
+  request_.shared_modulus = false;
+  EXPECT_EQ(named(100), "toy.fast");
+  request_.op = Operation::powmod;
+  EXPECT_EQ(named(100), "toy.v4");
+  EXPECT_EQ(named(1), "toy.v4");
+}
+
+TEST_F(SelectionTest, ModuliOfTheirOwnGoByNumberWhereTheyCan) {
+  add_lanes();
+  for (Variant& v : variants_) {
+    if (!v.accepts_every_item) v.shared_modulus_operations = operation_bit(Operation::powmod);
+  }
+  tune(100, "toy.fast");
+  tune(2, "toy.v8");
+  tune(1, "toy.plain");
+  const Selection selection = select_variants(request_, {variants_, devices_, tuning_});
+  EXPECT_EQ(selection.for_items(100).name, "toy.fast");
+  EXPECT_EQ(selection.for_items(99).name, "toy.plain");
+  EXPECT_EQ(selection.for_items(1).name, "toy.plain");
+}
+
+TEST_F(SelectionTest, AVariantForOwnModuliGoesByNumber) {
+  add_lanes();
+  variants_[3].shared_modulus_operations = operation_bit(Operation::mulmod);
+  request_.op = Operation::powmod;
+  tune(8, "toy.v4");
+  tune(2, "toy.fast");
+  tune(1, "toy.plain");
+  const Selection selection = select_variants(request_, {variants_, devices_, tuning_});
+  EXPECT_EQ(selection.for_items(100).name, "toy.v4");
+  EXPECT_EQ(selection.for_items(7).name, "toy.fast");
+  EXPECT_EQ(selection.for_items(1).name, "toy.plain");
+  EXPECT_EQ(selection.for_items(0).name, "toy.plain");
+}
+
+TEST_F(SelectionTest, ChoicesAreOnTheCpuAndOneGpu) {
   add_lanes();
   add_gpu("cuda:0", 90);
+  add_gpu("cuda:1", 90);
+  variants_[2].accepts_every_item = false;
   tune(100, "toy.cuda");
   tune(2, "toy.v8");
   EXPECT_EQ(choice(), "toy.cuda@cuda:0");
-  EXPECT_EQ(choices(), "toy.cuda:100 toy.cuda:1");
+  EXPECT_EQ(choices(), "toy.cuda:100 toy.v8:2 toy.fast:1");
+  request_.device = "cuda:1";
+  EXPECT_EQ(choice(), "toy.cuda@cuda:1");
+  EXPECT_EQ(choices(), "toy.cuda:1 toy.fast:*");  // a GPU that is asked for gets all that it accepts
 }
 
 TEST_F(SelectionTest, ForcedVariants) {
@@ -284,13 +345,40 @@ TEST(Registry, AcceptanceIsAsDeclared) {
   job.y = {&exponent, 1, 1, 1, &negative};
   for (const Variant& v : registry()) {
     if (!hardware_obstacle(v, devices()).empty() || !offers(v, job.op, job.timing)) continue;
-    EXPECT_EQ(v.make_engine()->accepts(job, 0), v.accepts_every_item) << v.name;
+    EXPECT_EQ(v.make_engine(0)->accepts(job, 0), v.accepts_every_item) << v.name;
+  }
+}
+
+TEST(Registry, NeedOfASharedModulusIsAsDeclared) {
+  const Limb moduli[] = {13, 15};
+  const Limb values[] = {3, 5};
+  for (const Variant& v : registry()) {
+    if (!hardware_obstacle(v, devices()).empty()) continue;
+    EXPECT_EQ(v.shared_modulus_operations & ~(v.public_operations | v.secret_operations), 0u) << v.name;
+    const auto engine = v.make_engine(0);
+    for (const Operation op : {Operation::mulmod, Operation::sqrmod, Operation::powmod}) {
+      if (!offers(v, op, TimingClass::public_)) continue;
+      const bool needed = (v.shared_modulus_operations & operation_bit(op)) != 0;
+      for (const std::size_t items : {1u, 2u}) {
+        for (const std::size_t count : {1u, 2u}) {
+          if (count > items) continue;
+          Job job;
+          job.op = op;
+          job.x = job.y = {values, items, 1, 1, nullptr};
+          job.modulus = {moduli, count, 1, 1, nullptr};
+          job.result.count = items;
+          const bool shared = items == 2 && count == 1;
+          EXPECT_EQ(engine->accepts(job, 0), shared || !needed)
+              << v.name << ", " << operation_name(op) << ", " << items << " items, " << count << " moduli";
+        }
+      }
+    }
   }
 }
 
 TEST(Registry, NamesAreUnique) {
   for (const Variant& a : registry()) {
-    EXPECT_NE(a.make_engine, nullptr);
+    EXPECT_TRUE(a.make_engine);
     for (const Variant& b : registry()) EXPECT_TRUE(&a == &b || a.name != b.name) << a.name;
   }
 }

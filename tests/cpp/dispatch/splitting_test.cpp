@@ -361,6 +361,27 @@ TEST_F(Prepared, BasesForTheMainEngineAndWhenNeededTheOther) {
   EXPECT_EQ(counters_[0]->items_run(), 25u);
 }
 
+TEST_F(Prepared, FewExponentsHaveACombOfTheirEngine) {
+  job_.op = Operation::fixed_base_powmod;
+  const Limb seven = 7;
+  const std::uint8_t negative = 1;
+  const PreparedBases bases(*engines_, {&seven, 1, 1, 1, &negative}, job_.modulus.magnitude(0), 64,
+                            job_.timing);
+  EXPECT_EQ(bases.engine_for(1), 1u);
+  EXPECT_EQ(bases.engine_for(2), 0u);
+  const Workers workers{*engines_, nullptr, &bases};
+  run(workers);
+  EXPECT_EQ(counters_[1]->bases, 0);  // what is left of full vectors has no engine of its own
+  make_job(1);
+  job_.op = Operation::fixed_base_powmod;
+  run(workers);
+  run(workers);
+  EXPECT_EQ(counters_[0]->bases, 1);
+  EXPECT_EQ(counters_[1]->bases, 1);
+  EXPECT_EQ(counters_[0]->items_run(), 9u);
+  EXPECT_EQ(counters_[1]->items_run(), 2u);
+}
+
 TEST_F(Prepared, AStoppedCombComputesNothing) {
   job_.op = Operation::fixed_base_powmod;
   const Limb seven = 7;
@@ -382,6 +403,22 @@ TEST_F(Prepared, AnEvenModulusHasTheOtherEngineForMain) {
   const Limb ten = 10;
   const PreparedBases bases(*engines_, {&seven, 1, 1, 1, nullptr}, {&ten, 1}, 64, TimingClass::public_);
   EXPECT_EQ(bases.main_engine(), 1u);
+  EXPECT_EQ(bases.engine_for(100), 1u);
+}
+
+// What vectors do not accept goes to the engine that is the choice for its number, where it accepts it.
+TEST(Acceptance, GoesByNumberWhereItCan) {
+  std::vector<EngineChoice> choices;
+  for (const std::size_t least : {100u, 4u, 1u}) {
+    auto engine = std::make_unique<RecordingEngine>();
+    if (least == 4) engine->accepts_item = [](const Job&, std::size_t) { return false; };
+    choices.push_back({std::move(engine), 1, least, least != 4});
+  }
+  const EngineSet engines(std::move(choices));
+  const Job job;
+  EXPECT_EQ(engines.accepting(job, 0, 100), 0u);
+  EXPECT_EQ(engines.accepting(job, 0, 99), 2u);
+  EXPECT_EQ(engines.accepting(job, 0, 1), 2u);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "dispatch/status_error.hpp"
 
 namespace manymod::testing {
@@ -74,6 +76,17 @@ TEST_F(Tuning, UselessRowsAreNoted) {
   EXPECT_EQ(table.notes,
             "line 2 left out: this build has no variant 'other.machine'\n"
             "line 4 left out: 'toy.a' does not offer powmod in timing class secret");
+}
+
+TEST_F(Tuning, NotesAreFew) {
+  std::string text = header_;
+  for (std::size_t i = 0; i < kMaxTuningNotes + 7; ++i) text += "powmod\tpublic\t1\t64\t1\tother\tx\n";
+  const std::string notes = parse(text).notes;
+  EXPECT_EQ(static_cast<std::size_t>(std::count(notes.begin(), notes.end(), '\n')), kMaxTuningNotes);
+  EXPECT_TRUE(notes.ends_with("\n7 more lines left out")) << notes;
+  text = header_;
+  for (std::size_t i = 0; i < kMaxTuningNotes; ++i) text += "powmod\tpublic\t1\t64\t1\tother\tx\n";
+  EXPECT_EQ(parse(text).notes.find("more lines"), std::string::npos);
 }
 
 TEST_F(Tuning, ShippedRowsFillIn) {

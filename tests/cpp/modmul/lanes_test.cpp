@@ -61,8 +61,9 @@ TEST_P(LaneModuli, ThereAndBack) {
   for (const std::size_t bits : kBits) {
     const LaneValues n = moduli(generate, bits);
     lanes::Moduli moduli(kernels());
-    moduli.assign(spans(n), kernels().digits_for(bits));
-    limbs::Buffer scratch(moduli.scratch_words());
+    limbs::Buffer scratch;
+    moduli.assign(spans(n), kernels().digits_for(bits), scratch);
+    scratch.require(moduli.scratch_words());
     limbs::Buffer element(moduli.words());
     const std::size_t size = n[0].size();
     // Narrower than the moduli, as wide, wider than R, and much wider.
@@ -113,7 +114,8 @@ TEST_P(LaneModuli, OneAndReduction) {
   for (const std::size_t bits : kBits) {
     const LaneValues n = moduli(generate, bits);
     lanes::Moduli moduli(kernels());
-    moduli.assign(spans(n), kernels().digits_for(bits));
+    limbs::Buffer scratch;
+    moduli.assign(spans(n), kernels().digits_for(bits), scratch);
     const std::size_t digits = moduli.digits();
     const std::size_t size = limbs_for_bits(digits * kernels().digit_bits);
     LaneValues values;
@@ -149,10 +151,11 @@ TEST_P(LaneModuli, TwoVectorsAreOneMultiplier) {
   const std::size_t digits = kernels().digits_for(kBitsHere);
   const LaneValues n0 = moduli(generate, kBitsHere);
   const LaneValues n1 = moduli(generate, kBitsHere);
-  first.assign(spans(n0), digits);
-  second.assign(spans(n1), digits);
+  limbs::Buffer scratch;
+  first.assign(spans(n0), digits, scratch);
+  second.assign(spans(n1), digits, scratch);
   const std::array<const lanes::Moduli*, 2> both = {&first, &second};
-  limbs::Buffer scratch(first.scratch_words());
+  scratch.require(first.scratch_words());
   const lanes::Multiplier m(both, scratch.data());
   const std::size_t words = first.words();
   ASSERT_EQ(m.lanes(), 2 * lanes());

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_kernels: every shape of every technique on CUDA device 0, kernels alone, timed by events.
+//
+// Each instance has an odd modulus of its own with the top bit set. Every measured kernel's answers are
+// compared with the CPU library's (a sample, with the last item) and powers also with other kernels' (all of
+// them); a wrong answer marks its row, and the exit status is 1. Rows and their members:
+// bench/cuda/README.md.
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+
+#include "cuda/driver.hpp"
+#include "options.hpp"
+#include "shape_bench.hpp"
+
+namespace manymod::bench {
+namespace {
+
+constexpr unsigned kWidths[] = {64,  128,  160,  192,  224,  256,  384, 512,
+                                768, 1024, 1536, 2048, 3072, 4096, 8192};
+constexpr unsigned kLatencyWidths[] = {1024, 2048};
+const std::vector<std::size_t> kBatches = {1, 32, 128, 1024, 4096};
+const std::vector<std::size_t> kQuickBatches = {1, 1024};
+constexpr unsigned kQuickWidth = 4096;  // at most, where no width is asked for
+
+// The parameters of "Faster Modular Exponentiation using Double Precision Floating Point Arithmetic on the
+// GPU", table I.
+struct WideSampleCase {
+  unsigned bits, threads;
+  std::size_t items_per_processor;
+};
+constexpr WideSampleCase kWideSampleCases[] = {{1024, 4, 192}, {1536, 8, 96}, {2048, 8, 96}};
+
+struct Case {
+  const device::Technique* technique;
+  const device::Shape* shape;
+};
+
+unsigned widest_served(const device::Shape& shape) {
+  unsigned bits = 0;
+  for (const unsigned width : kWidths) {
+    if (width <= 32 * shape.words) bits = width;
+  }
+  return bits;
+}
+
+// What is to be measured at one width.
+struct WidthPlan {
+  std::vector<Case> shapes;                             // on a full device
+  std::vector<Case> latency;                            // each technique's and number of threads' shape
+  std::vector<std::pair<Case, std::size_t>> sustained;  // with items per multiprocessor
+};
+
+class Bench {
+ public:
+  Bench(const Options& options, cuda::Device& device)
+      : options_(options),
+        device_(device),
+        stream_(device),
+        timer_(stream_),
+        session_{stream_, timer_, options.quick, {}, {}, 0, 0} {}
+
+  /// @return whether all was measured and right
+  bool run() {
+    for (const auto& [bits, plan] : plans()) {
+      try {
+        run_width(bits, plan);
+      } catch (const cuda::DriverError& error) {
+        fail(std::to_string(bits) + " bits", error);
+      }
+      if (device_.lost()) break;
+    }
+    return session_.wrong == 0 && session_.failed == 0 && (options_.profile || !session_.rows.empty());
+  }
+
+  [[nodiscard]] std::string report() const;
+
+ private:
+  const Options& options_;
+  cuda::Device& device_;
+  cuda::Stream stream_;
+  Timer timer_;
+  Session session_;
+
+  [[nodiscard]] std::vector<Case> cases() const {
+    std::vector<Case> found;
+    for (const auto& forms : {device::row32(), device::dpf52(), device::two_pass16(), device::fios()}) {
+      for (const device::Technique& technique : forms) {
+        if (!options_.wants_technique(technique.folder, technique.name)) continue;
+        for (const device::Shape& shape : technique.shapes) found.push_back({&technique, &shape});
+      }
+    }
+    return found;
+  }
+
+  // As the engine chooses: of a technique's shapes with so many threads the one with the fewest words that
+  // hold it.
+  static std::vector<Case> engine_shapes(const std::vector<Case>& all, unsigned bits) {
+    std::map<std::pair<const device::Technique*, unsigned>, Case> chosen;
+    for (const Case& one : all) {
+      if (32 * one.shape->words < bits) continue;
+      Case& best = chosen.try_emplace({one.technique, one.shape->threads}, one).first->second;
+      if (one.shape->words < best.shape->words) best = one;
+    }
+    std::vector<Case> shapes;
+    for (const auto& [key, one] : chosen) shapes.push_back(one);
+    return shapes;
+  }
+
+  [[nodiscard]] std::map<unsigned, WidthPlan> plans() const {
+    std::map<unsigned, WidthPlan> plans;
+    const std::vector<Case> all = cases();
+    for (const Case& one : all) {
+      const unsigned bits = widest_served(*one.shape);
+      const bool brief = !options_.quick || !options_.bits.empty() || bits <= kQuickWidth;
+      if (bits > 0 && brief && options_.wants_bits(bits)) plans[bits].shapes.push_back(one);
+    }
+    if (options_.profile) return plans;
+    for (const unsigned bits : kLatencyWidths) {
+      if (options_.wants_bits(bits)) plans[bits].latency = engine_shapes(all, bits);
+    }
+    for (const WideSampleCase& paper : kWideSampleCases) {
+      if (options_.quick || !options_.wants_bits(paper.bits)) continue;
+      for (const Case& one : engine_shapes(all, paper.bits)) {
+        if (std::string_view(one.technique->folder) != "dpf52" || one.shape->threads != paper.threads)
+          continue;
+        plans[paper.bits].sustained.emplace_back(one, paper.items_per_processor);
+      }
+    }
+    return plans;
+  }
+
+  // Instances that the largest launch of the plan needs.
+  [[nodiscard]] std::size_t instances_for(const WidthPlan& plan) {
+    const std::size_t processors = device_.properties().multiprocessors;
+    std::size_t count = ShapeBench::kSmallGridItems;
+    for (const Case& one : plan.shapes) {
+      const device::Shape& shape = *one.shape;
+      const std::size_t shared = std::size_t{shape.shared_words} * shape.block * sizeof(std::uint32_t);
+      const std::size_t blocks = device_.kernel(shape.kernel).blocks_per_multiprocessor(shape.block, shared);
+      count = std::max(count, blocks * processors * shape.block / shape.threads);
+    }
+    if (!plan.latency.empty()) count = std::max(count, kBatches.back());
+    for (const auto& [one, items] : plan.sustained) count = std::max(count, items * processors);
+    return count;
+  }
+
+  void run_width(unsigned bits, const WidthPlan& plan) {
+    const Instances instances(stream_, bits, instances_for(plan));
+    const cuda::DeviceBuffer results(device_, instances.modulus().on_device.bytes());
+    Checker checker(instances, options_.quick ? 4 : 16);
+    const auto with = [&](const Case& one, const auto& measure) {
+      if (device_.lost()) return;
+      try {
+        ShapeBench bench(session_, instances, checker, *one.technique, *one.shape, results);
+        measure(bench);
+      } catch (const cuda::DriverError& error) {
+        fail(one.shape->kernel, error);
+      }
+      std::fflush(stdout);
+    };
+    for (const Case& one : plan.shapes) with(one, [&](ShapeBench& bench) { run_shape(one, bench); });
+    for (const Case& one : plan.latency)
+      with(one, [](ShapeBench& bench) { bench.measure_latency(kBatches); });
+    for (const auto& [one, items] : plan.sustained) {
+      const std::size_t all = items * device_.properties().multiprocessors;
+      with(one, [&](ShapeBench& bench) { bench.measure_sustained(all); });
+    }
+    if (!options_.profile && options_.wants_technique("fios", "fios")) measure_cpu(instances);
+  }
+
+  void run_shape(const Case& one, ShapeBench& bench) const {
+    if (options_.profile) return bench.launch_for_profile();
+    std::printf("%-26s", one.shape->kernel);
+    bench.measure_chains();
+    bench.measure_powers();
+    if (std::string_view(one.technique->folder) == "fios") bench.measure_small_grid();
+    std::printf("\n");
+  }
+
+  // What the multiplications of `fios` are set beside.
+  void measure_cpu(const Instances& instances) {
+    constexpr unsigned kWidestOfFios = 512;
+    if (instances.bits() > kWidestOfFios) return;
+    JsonObject row;
+    row.set("operation", "cpu_mulmod").set("bits", instances.bits());
+    row.set("instances", ShapeBench::kSmallGridItems);
+    row.set("nanoseconds", cpu_mulmod_nanoseconds(instances, ShapeBench::kSmallGridItems));
+    session_.rows.push_back(std::move(row));
+  }
+
+  void fail(const std::string& what, const std::exception& error) {
+    ++session_.failed;
+    JsonObject row;
+    row.set("operation", "failed").set("what", what).set("message", error.what());
+    session_.rows.push_back(std::move(row));
+    std::printf("\nFAILED: %s: %s\n", what.c_str(), error.what());
+  }
+};
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string now() {
+  const std::time_t time = std::time(nullptr);
+  std::tm fields{};
+  gmtime_r(&time, &fields);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &fields)};
+}
+
+std::string Bench::report() const {
+  const cuda::DeviceProperties& properties = device_.properties();
+  const char* const commit = std::getenv("MANYMOD_COMMIT");
+  JsonObject document;
+  document.set("card", properties.model).set("compute_capability", properties.compute_capability);
+  document.set("multiprocessors", properties.multiprocessors);
+  document.set("driver", first_line("/sys/module/nvidia/version"));
+  document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
+  document.set("mhz", session_.mhz.empty() ? 0.0 : median_of(session_.mhz));
+  document.set("mhz_from", timer_.clock_source());
+  document.set("date", now()).set("commit", commit == nullptr ? "" : commit);
+  document.set("quick", options_.quick);
+  document.set(
+      "method",
+      "kernels alone, by events; medians; answers compared with the CPU library's and other kernels'");
+  document.set("wrong", session_.wrong).set("failed", session_.failed).set("rows", session_.rows);
+  return document.text() + "\n";
+}
+
+bool write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (file) return true;
+  std::fprintf(stderr, "device_kernels: cannot write %s\n", path.c_str());
+  return false;
+}
+
+int run(const Options& options) {
+  cuda::Device& device = cuda::device(0);
+  Bench bench(options, device);
+  const bool right = bench.run();
+  const bool written = options.json.empty() || write(options.json, bench.report());
+  return right && written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace manymod::bench
+
+int main(int count, char** arguments) {
+  try {
+    const manymod::bench::Options options = manymod::bench::parse_options(count, arguments);
+    if (options.help) {
+      std::fputs(manymod::bench::kUsage, stdout);
+      return EXIT_SUCCESS;
+    }
+    return manymod::bench::run(options);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "device_kernels: %s\n%s", error.what(), manymod::bench::kUsage);
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "device_kernels: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs on one kernel shape, launched as the engine launches them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/memory.hpp"
+#include "cuda/stream.hpp"
+#include "instances.hpp"
+#include "modmul/device/programs.hpp"
+#include "modmul/device/shape.hpp"
+
+namespace manymod::bench {
+
+class ShapeRun {
+ public:
+  /// `results`: at least as many bytes as an operand of the instances has.
+  ShapeRun(const cuda::Stream& stream, const Instances& instances, const device::Shape& shape,
+           const cuda::DeviceBuffer& results);
+
+  [[nodiscard]] const device::Shape& shape() const { return shape_; }
+  [[nodiscard]] const cuda::Kernel& kernel() const { return kernel_; }
+  /// Blocks of the shape's size on a multiprocessor at a time, at most.
+  [[nodiscard]] unsigned occupancy() const;
+  /// Groups of that many blocks on each multiprocessor.
+  [[nodiscard]] std::size_t groups(unsigned blocks) const;
+
+  /// That many blocks of the shape's size on each multiprocessor.
+  [[nodiscard]] cuda::LaunchShape full_launch(unsigned blocks) const;
+  /// What the engine takes for so many items (modmul/device/chunk_run.cpp).
+  [[nodiscard]] cuda::LaunchShape launch_for(std::size_t items) const;
+  [[nodiscard]] cuda::LaunchShape launch_of(unsigned grid, unsigned block) const;
+
+  /// The program of what is queued from now on, in launches of up to `threads` threads. Clears the results.
+  void load(const device::Program& program, std::size_t threads);
+  /// Program::load's start, for the first items.
+  void queue_start(std::size_t items) const;
+  void queue_program(const cuda::LaunchShape& launch, std::size_t items) const;
+  /// Of the first items; waits for them.
+  [[nodiscard]] std::vector<std::uint32_t> results(std::size_t items) const;
+
+ private:
+  const cuda::Stream& stream_;
+  const Instances& instances_;
+  const device::Shape& shape_;
+  const cuda::Kernel& kernel_;
+  const cuda::DeviceBuffer& results_;
+  cuda::DeviceBuffer start_, steps_, table_;
+  device::Program program_;
+};
+
+}  // namespace manymod::bench

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# CUDA kernels: nvcc compiles each src/**/*.cu to a fat binary, which is embedded in the library. Nothing of CUDA is
+# linked: the library loads the driver when it is asked for a device. CMake's CUDA language is not used, since it
+# needs a working device toolchain at configuration and links cudart.
+#
+#   MANYMOD_CUDA                ON, OFF, or AUTO: ON where nvcc is found. The environment variable is the default
+#   MANYMOD_CUDA_ARCHITECTURES  list such as 80;90a;100+ptx, or "all": what releases are compiled for
+#   MANYMOD_NVCC                the compiler, where it is not found by itself
+
+set(manymod_cuda_default AUTO)
+if(NOT "$ENV{MANYMOD_CUDA}" STREQUAL "")
+  set(manymod_cuda_default "$ENV{MANYMOD_CUDA}")
+endif()
+set(MANYMOD_CUDA "${manymod_cuda_default}" CACHE STRING "Compile the CUDA kernels: AUTO, ON or OFF")
+set_property(CACHE MANYMOD_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(manymod_release_architectures 80 90a 100+ptx 120)
+set(manymod_least_nvcc 12.8)
+
+# nvcc of PATH or an installed toolkit, else of the wheels that the Python package's build brings with it.
+function(manymod_find_nvcc)
+  # That of an earlier, isolated build is gone.
+  if(MANYMOD_NVCC AND NOT EXISTS "${MANYMOD_NVCC}")
+    unset(MANYMOD_NVCC CACHE)
+  endif()
+  find_program(MANYMOD_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
+               DOC "CUDA compiler")
+  if(NOT MANYMOD_NVCC)
+    execute_process(
+      COMMAND "${Python_EXECUTABLE}" -c
+              "import nvidia, pathlib; print(*(d for p in nvidia.__path__ for d in sorted(pathlib.Path(p).glob('cu*/bin'))), sep=';')"
+      OUTPUT_VARIABLE directories OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    find_program(MANYMOD_NVCC nvcc HINTS ${directories} NO_DEFAULT_PATH)
+  endif()
+endfunction()
+
+# Set <version_var> to nvcc's, or to "" if it cannot run.
+function(manymod_nvcc_version version_var)
+  execute_process(COMMAND "${MANYMOD_NVCC}" --version OUTPUT_VARIABLE said ERROR_QUIET)
+  string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" found "${said}")
+  set(${version_var} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+
+# Architectures of this machine's GPUs; sm_90a where there are none.
+function(manymod_default_architectures list_var)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE capabilities OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE outcome)
+  set(list "")
+  if(outcome EQUAL 0 AND capabilities MATCHES "^[0-9.\n]+$")
+    string(REPLACE "." "" capabilities "${capabilities}")
+    string(REPLACE "\n" ";" list "${capabilities}")
+    list(REMOVE_DUPLICATES list)
+    list(TRANSFORM list REPLACE "^90$" "90a")
+  endif()
+  if(NOT list)
+    set(list 90a)
+  endif()
+  set(${list_var} "${list}" PARENT_SCOPE)
+endfunction()
+
+set(manymod_cuda_on FALSE)
+if(NOT MANYMOD_CUDA MATCHES "^(AUTO|auto)$" AND NOT MANYMOD_CUDA)
+  set(manymod_cuda_why "MANYMOD_CUDA is ${MANYMOD_CUDA}")
+else()
+  manymod_find_nvcc()
+  set(manymod_nvcc_version "")
+  if(MANYMOD_NVCC)
+    manymod_nvcc_version(manymod_nvcc_version)
+  endif()
+  if(NOT MANYMOD_NVCC)
+    set(manymod_cuda_why "nvcc was not found")
+  elseif(manymod_nvcc_version STREQUAL "" OR manymod_nvcc_version VERSION_LESS manymod_least_nvcc)
+    set(manymod_cuda_why "${MANYMOD_NVCC} is not of CUDA ${manymod_least_nvcc} or newer")
+  else()
+    set(manymod_cuda_on TRUE)
+  endif()
+  if(NOT manymod_cuda_on AND NOT MANYMOD_CUDA MATCHES "^(AUTO|auto)$")
+    message(FATAL_ERROR "MANYMOD_CUDA is ${MANYMOD_CUDA}, but ${manymod_cuda_why}. Install the CUDA toolkit, or "
+                        "its compiler by: pip install 'cuda-toolkit[nvcc,cudart,crt,nvvm]==13.0.*'")
+  endif()
+endif()
+
+set(manymod_device_dir "${CMAKE_CURRENT_BINARY_DIR}/device")
+set(manymod_device_resources "")
+set(manymod_fatbins "")
+set(manymod_image_symbols "")
+set(manymod_image_rows "")
+if(manymod_cuda_on)
+  if(NOT DEFINED MANYMOD_CUDA_ARCHITECTURES)
+    manymod_default_architectures(manymod_architectures)
+  endif()
+  set(MANYMOD_CUDA_ARCHITECTURES "${manymod_architectures}" CACHE STRING
+      "Architectures of the CUDA kernels, such as 80;90a;100+ptx, or all")
+  set(manymod_nvcc_options "")
+  if(MANYMOD_CUDA_ARCHITECTURES STREQUAL "all")
+    set(manymod_architectures ${manymod_release_architectures})
+  else()
+    set(manymod_architectures ${MANYMOD_CUDA_ARCHITECTURES})
+    set(manymod_nvcc_options --lineinfo)
+  endif()
+  list(JOIN manymod_architectures "," manymod_architectures)
+  message(STATUS "CUDA kernels: nvcc ${manymod_nvcc_version}, ${manymod_architectures}")
+
+  file(GLOB_RECURSE manymod_device_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/src"
+       "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cu")
+  foreach(source IN LISTS manymod_device_sources)
+    string(REGEX REPLACE "^modmul/|\\.cu$" "" name "${source}")
+    string(MAKE_C_IDENTIFIER "${name}" identifier)
+    set(base "${manymod_device_dir}/${identifier}")
+    add_custom_command(
+      OUTPUT "${base}.fatbin" "${base}.json"
+      COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cmake/compile_device.py"
+              --nvcc "${MANYMOD_NVCC}" --architectures "${manymod_architectures}" ${manymod_nvcc_options}
+              --include "${CMAKE_CURRENT_SOURCE_DIR}/src" --output "${base}.fatbin" --depfile "${base}.d"
+              --resources "${base}.json" "${CMAKE_CURRENT_SOURCE_DIR}/src/${source}"
+      DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/${source}" "${CMAKE_CURRENT_SOURCE_DIR}/cmake/compile_device.py"
+      DEPFILE "${base}.d"
+      COMMENT "CUDA kernels: ${source}"
+      VERBATIM)
+    list(APPEND manymod_fatbins "${base}.fatbin")
+    list(APPEND manymod_device_resources "${base}.json")
+    string(APPEND manymod_image_symbols
+           "MANYMOD_DEVICE_IMAGE(image_${identifier}, \"${base}.fatbin\")\n")
+    string(APPEND manymod_image_rows "    manymod::cuda::DeviceImage{\"${name}\", image_${identifier}, "
+                                     "static_cast<std::size_t>(image_${identifier}_end - image_${identifier})},\n")
+  endforeach()
+else()
+  message(STATUS "CUDA kernels: none, as ${manymod_cuda_why}")
+endif()
+
+# Let <target> hold the images and what finds them.
+function(manymod_embed_device_code target)
+  set(generated "${manymod_device_dir}/device_images.cpp")
+  if(manymod_fatbins)
+    set(template device_images.cpp.in)
+  else()
+    set(template no_device_images.cpp.in)
+  endif()
+  configure_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/${template}" "${generated}" @ONLY)
+  set_source_files_properties("${generated}" PROPERTIES OBJECT_DEPENDS "${manymod_fatbins}")
+  target_sources(${target} PRIVATE "${generated}" ${manymod_fatbins})
+endfunction()

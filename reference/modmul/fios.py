@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finely integrated operand scanning (FIOS) Montgomery multiplication; modular addition and subtraction.
+
+Sources
+-------
+- P. Giorgi, T. Izard, A. Tisserand, *Comparison of Modular Arithmetic Algorithms on GPUs*, section 2: FIOS
+  in radix beta = 2^16 with 32-bit words, or 2^32; the basic addition and subtraction.
+- Ç. K. Koç, T. Acar, B. S. Kaliski, *Analyzing and comparing Montgomery multiplication algorithms*,
+  IEEE Micro 16 (1996): FIOS.
+
+Form
+----
+k digits of d bits, beta = 2^d, R = beta^k. One inner loop adds a_j b_i and q n_j and shifts by a digit.
+
+- :func:`koc_acar_kaliski`, the original: the carry of the first product is added to t[j + 1], from where it
+  runs on for as long as the data demand (its ADD).
+- :func:`product`: each of the two rows has a carry of its own. A digit product and two digits are below
+  beta^2, so no carry is more than a digit; the extra words are these two and the top digit, the paper's
+  three.
+
+The product is (a b + q n) / R < a + n, and one conditional subtraction follows. It is below n where a < n or
+b <= n; operands are reduced in the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reference.modmul.scalar64 import word_inverse
+from reference.repr import Words, from_words, to_words
+
+
+def negative_inverse(n: Sequence[int], d: int) -> int:
+    """``-1/n mod beta``."""
+    return -word_inverse(n[0], d) % (1 << d)
+
+
+def _split(total: int, d: int) -> tuple[int, int]:
+    """Carry and digit of ``a b + c + e``."""
+    assert 0 <= total < 1 << (2 * d), "a sum exceeds two digits"
+    return total >> d, total & ((1 << d) - 1)
+
+
+def koc_acar_kaliski(a: Words, b: Words, n: Words, d: int) -> int:
+    """``(a b + q n) / R`` by the original FIOS, with k + 2 digits of t."""
+    k, n0 = len(n), negative_inverse(n, d)
+    beta = 1 << d
+    t = [0] * (k + 2)
+
+    def add(j: int, carry: int) -> None:
+        while carry:
+            carry, t[j] = divmod(t[j] + carry, beta)
+            j += 1
+
+    for b_i in b:
+        carry, s = _split(t[0] + a[0] * b_i, d)
+        add(1, carry)
+        m = s * n0 % beta
+        carry, s = _split(s + m * n[0], d)
+        assert s == 0
+        for j in range(1, k):
+            carry_a, s = _split(t[j] + a[j] * b_i + carry, d)
+            add(j + 1, carry_a)
+            carry, t[j - 1] = _split(s + m * n[j], d)
+        carry, t[k - 1] = divmod(t[k] + carry, beta)
+        t[k], t[k + 1] = t[k + 1] + carry, 0
+    return from_words(t, d)
+
+
+def product(a: Words, b: Words, n: Words, d: int) -> tuple[list[int], int]:
+    """Digits and top digit of ``(a b + q n) / R``, which is below a + n, for a, b < R and odd n < R.
+
+    >>> product((3, 7), (5, 1), (15, 15), 4)
+    ([8, 7], 0)
+    """
+    k, n0 = len(n), negative_inverse(n, d)
+    bound = from_words(a, d) + from_words(n, d)
+    r, top = [0] * k, 0
+    for b_i in b:
+        carry, s = _split(a[0] * b_i + r[0], d)
+        q = s * n0 % (1 << d)
+        quotient_carry, s = _split(q * n[0] + s, d)
+        assert s == 0, "q does not clear the lowest digit"
+        for j in range(1, k):
+            carry, s = _split(a[j] * b_i + r[j] + carry, d)
+            quotient_carry, r[j - 1] = _split(q * n[j] + s + quotient_carry, d)
+        top, r[k - 1] = _split(top + carry + quotient_carry, d)
+        assert top <= 1
+        assert from_words(r, d) + (top << (d * k)) < bound
+    return r, top
+
+
+def subtract_multiple(a: Sequence[int], b: Sequence[int], factor: int, d: int) -> tuple[list[int], int]:
+    """Digits of ``a - b factor`` and the borrow, for factor 0 or 1."""
+    borrow = 0
+    digits = []
+    for x, y in zip(a, b, strict=True):
+        difference = x - y * factor - borrow
+        digits.append(difference % (1 << d))
+        borrow = int(difference < 0)
+    return digits, borrow
+
+
+def add_multiple(a: Sequence[int], b: Sequence[int], factor: int, d: int) -> tuple[list[int], int]:
+    """Digits of ``a + b factor`` and the carry, for factor 0 or 1."""
+    carry = 0
+    digits = []
+    for x, y in zip(a, b, strict=True):
+        carry, digit = _split(x + y * factor + carry, d)
+        digits.append(digit)
+    return digits, carry
+
+
+def reduce_once(r: Sequence[int], top: int, n: Words, d: int) -> Words:
+    """``r + top R`` less n where it is not below n, without a branch on the digits."""
+    _, borrow = subtract_multiple(r, n, 1, d)
+    digits, borrow = subtract_multiple(r, n, top | (1 - borrow), d)
+    assert borrow == top, "more than one n too large"
+    return tuple(digits)
+
+
+def montgomery(a: Words, b: Words, n: Words, d: int) -> Words:
+    """``a b / R mod n``; below R for a, b < R, below n if a < n or b <= n."""
+    return reduce_once(*product(a, b, n, d), n, d)
+
+
+def add(a: Words, b: Words, n: Words, d: int) -> Words:
+    """``a + b mod n`` for a, b < n.
+
+    >>> add((9, 3), (8, 3), (13, 3), 4)
+    (4, 3)
+    """
+    return reduce_once(*add_multiple(a, b, 1, d), n, d)
+
+
+def subtract(a: Words, b: Words, n: Words, d: int) -> Words:
+    """``a - b mod n`` for a, b < n.
+
+    >>> subtract((8, 3), (9, 3), (13, 3), 4)
+    (12, 3)
+    """
+    digits, borrow = subtract_multiple(a, b, 1, d)
+    digits, carry = add_multiple(digits, n, borrow, d)
+    assert carry == borrow, "the difference is out of range"
+    return tuple(digits)
+
+
+def residue(value: int, n: Words, d: int) -> Words:
+    """Montgomery form of any integer."""
+    return to_words((value << (d * len(n))) % from_words(n, d), len(n), d)

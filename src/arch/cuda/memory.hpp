@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores of 4, 8 or 16 bytes at a time.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "arch/cuda/portable.hpp"
+
+namespace manymod::cuda {
+
+template <unsigned kWords>
+struct alignas(4 * kWords) Chunk {
+  static_assert(kWords == 1 || kWords == 2 || kWords == 4);
+  std::uint32_t word[kWords];
+};
+
+#if defined(__CUDA_ARCH__)
+template <unsigned kWords>
+using ChunkWords = std::conditional_t<kWords == 1, unsigned, std::conditional_t<kWords == 2, uint2, uint4>>;
+#endif
+
+/// In: `words` aligned to 4 kWords bytes.
+template <unsigned kWords>
+MM_DEVICE Chunk<kWords> load_chunk(const std::uint32_t* words) {
+  Chunk<kWords> chunk;
+#if defined(__CUDA_ARCH__)
+  // One instruction: memcpy would be kWords of them.
+  *reinterpret_cast<ChunkWords<kWords>*>(chunk.word) = *reinterpret_cast<const ChunkWords<kWords>*>(words);
+#else
+  std::memcpy(chunk.word, words, sizeof chunk);
+#endif
+  return chunk;
+}
+
+template <unsigned kWords>
+MM_DEVICE void store_chunk(std::uint32_t* words, const Chunk<kWords>& chunk) {
+#if defined(__CUDA_ARCH__)
+  *reinterpret_cast<ChunkWords<kWords>*>(words) = *reinterpret_cast<const ChunkWords<kWords>*>(chunk.word);
+#else
+  std::memcpy(words, chunk.word, sizeof chunk);
+#endif
+}
+
+}  // namespace manymod::cuda

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a device and memory of the host that devices copy at full speed. Both are zeroed before they are
+// freed, for what they held may be secret. Addresses of device memory are plain pointers, as kernels take
+// them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "cuda/device.hpp"
+
+namespace manymod::cuda {
+
+class Stream;
+
+/// Freed only after all work on the device is done, so a failure half way leaves no copy that writes to freed
+/// memory.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;  ///< of no bytes
+  /// Contents are undefined. @throws DriverError out_of_memory
+  DeviceBuffer(Device& device, std::size_t bytes);
+  DeviceBuffer(DeviceBuffer&& from) noexcept;
+  DeviceBuffer& operator=(DeviceBuffer&& from) noexcept;
+  ~DeviceBuffer() { free(); }
+
+  [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void free() noexcept;
+  Device* device_ = nullptr;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Page-locked memory of the host, the same for all devices.
+class PinnedBuffer {
+ public:
+  PinnedBuffer() = default;  ///< of no bytes
+  /// Contents are undefined. @throws DriverError out_of_memory
+  PinnedBuffer(Device& device, std::size_t bytes);
+  PinnedBuffer(PinnedBuffer&& from) noexcept;
+  PinnedBuffer& operator=(PinnedBuffer&& from) noexcept;
+  ~PinnedBuffer() { free(); }
+
+  [[nodiscard]] void* data() const { return data_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void free() noexcept;
+  Device* device_ = nullptr;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// Queued on the stream. The host's memory must stay as it is until the copy is done; copies overlap with
+// other work only from and to pinned memory. 0 bytes are allowed.
+void copy_to_device(const Stream& stream, void* device, const void* host, std::size_t bytes);
+void copy_to_host(const Stream& stream, void* host, const void* device, std::size_t bytes);
+void copy_on_device(const Stream& stream, void* to, const void* from, std::size_t bytes);
+void set_bytes(const Stream& stream, void* device, unsigned char value, std::size_t bytes);
+
+/// Number of the device whose memory `pointer` is in; none if it is the host's memory, or not known to the
+/// driver.
+std::optional<unsigned> device_of(Device& any_device, const void* pointer);
+
+}  // namespace manymod::cuda

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dispatch/substitution.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dispatch/engine_set.hpp"
+#include "dispatch/status_error.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod {
+namespace {
+
+// The substitute's part is made when it is first needed.
+class BothPrepared final : public PreparedModulus {
+ public:
+  BothPrepared(const Engine& engine, const Engine& substitute, std::span<const Limb> modulus, Operation op,
+               TimingClass timing)
+      : substitute_engine_(substitute),
+        modulus_(modulus.size()),
+        op_(op),
+        timing_(timing),
+        engine_(engine.prepare(modulus, op, timing)) {
+    std::copy(modulus.begin(), modulus.end(), modulus_.data());
+  }
+
+  [[nodiscard]] const PreparedModulus* engine() const { return engine_.get(); }
+  [[nodiscard]] const PreparedModulus* substitute() const {
+    return substitute_.get(
+        [this] { return substitute_engine_.prepare({modulus_.data(), modulus_.size()}, op_, timing_); });
+  }
+
+ private:
+  const Engine& substitute_engine_;
+  limbs::Buffer modulus_;
+  Operation op_;
+  TimingClass timing_;
+  std::unique_ptr<const PreparedModulus> engine_;
+  PublishedOnce<PreparedModulus> substitute_;
+};
+
+// A comb for each engine: the substitute's where the first one's could not be made, or when it is first
+// needed.
+class BothBases final : public PreparedBase {
+ public:
+  BothBases(const Engine& substitute, const BatchView& base, std::span<const Limb> modulus,
+            std::size_t exponent_bits, TimingClass timing)
+      : substitute_engine_(substitute),
+        base_(base.width),
+        negative_(base.is_negative(0) ? 1 : 0),
+        modulus_(modulus.size()),
+        exponent_bits_(exponent_bits),
+        timing_(timing) {
+    std::copy_n(base.magnitude(0).data(), base.width, base_.data());
+    std::copy(modulus.begin(), modulus.end(), modulus_.data());
+  }
+
+  void set_engine(std::unique_ptr<const PreparedBase> engine) { engine_ = std::move(engine); }
+  /// Null if it could not be made.
+  [[nodiscard]] const PreparedBase* engine() const { return engine_.get(); }
+  /// Null if `stop` was requested.
+  [[nodiscard]] const PreparedBase* substitute(const StopToken& stop) const {
+    return substitute_.get([&] {
+      const BatchView base{base_.data(), 1, base_.size(), base_.size(), &negative_};
+      return substitute_engine_.prepare_base(base, {modulus_.data(), modulus_.size()}, exponent_bits_,
+                                             timing_, stop);
+    });
+  }
+
+ private:
+  const Engine& substitute_engine_;
+  limbs::Buffer base_;
+  std::uint8_t negative_;
+  limbs::Buffer modulus_;
+  std::size_t exponent_bits_;
+  TimingClass timing_;
+  std::unique_ptr<const PreparedBase> engine_;
+  PublishedOnce<PreparedBase> substitute_;
+};
+
+class SubstitutedEngine final : public Engine {
+ public:
+  SubstitutedEngine(std::unique_ptr<const Engine> engine, std::unique_ptr<const Engine> substitute)
+      : engine_(std::move(engine)), substitute_(std::move(substitute)) {}
+
+  [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
+    return engine_->accepts(job, item);
+  }
+  [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
+                                                         TimingClass timing) const override {
+    return std::make_unique<BothPrepared>(*engine_, *substitute_, modulus, op, timing);
+  }
+  [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
+                                                           std::span<const Limb> modulus,
+                                                           std::size_t exponent_bits, TimingClass timing,
+                                                           const StopToken& stop) const override {
+    auto bases = std::make_unique<BothBases>(*substitute_, base, modulus, exponent_bits, timing);
+    try {
+      bases->set_engine(engine_->prepare_base(base, modulus, exponent_bits, timing, stop));
+    } catch (const StatusError&) {
+      if (bases->substitute(stop) == nullptr) return nullptr;
+      return bases;
+    }
+    if (bases->engine() == nullptr) return nullptr;
+    return bases;
+  }
+  [[nodiscard]] std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const override {
+    return engine_->chunk_granularity(job, modulus_limbs);
+  }
+  [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
+    return engine_->item_cost_ns(job, modulus_limbs);
+  }
+
+  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+    if (!run_engine(job, items, modulus_limbs)) run_substitute(job, items, modulus_limbs);
+  }
+
+ private:
+  // @return false if the engine failed
+  bool run_engine(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const {
+    Job own = job;
+    if (job.shared != nullptr) own.shared = static_cast<const BothPrepared*>(job.shared)->engine();
+    if (job.fixed_base != nullptr) {
+      own.fixed_base = static_cast<const BothBases*>(job.fixed_base)->engine();
+      if (own.fixed_base == nullptr) return false;
+    }
+    try {
+      engine_->run(own, items, modulus_limbs);
+      return true;
+    } catch (const StatusError&) {
+      return false;
+    }
+  }
+
+  void run_substitute(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const {
+    Job own = job;
+    if (job.shared != nullptr) own.shared = static_cast<const BothPrepared*>(job.shared)->substitute();
+    if (job.fixed_base != nullptr) {
+      own.fixed_base = static_cast<const BothBases*>(job.fixed_base)->substitute(job.stop);
+      if (own.fixed_base == nullptr) return;
+    }
+    substitute_->run(own, items, modulus_limbs);
+  }
+
+  std::unique_ptr<const Engine> engine_;
+  std::unique_ptr<const Engine> substitute_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> with_substitute(std::unique_ptr<const Engine> engine,
+                                        std::unique_ptr<const Engine> substitute) {
+  return std::make_unique<SubstitutedEngine>(std::move(engine), std::move(substitute));
+}
+
+}  // namespace manymod

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// One chunk of a batch on a device: operands there, kernels, results back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cuda/device.hpp"
+#include "dispatch/engine.hpp"
+#include "modmul/device/programs.hpp"
+#include "modmul/device/shape.hpp"
+#include "modmul/device/workspace.hpp"
+
+namespace manymod::device {
+
+/// A program's factors have to be below 2^(32 kWords), those of some below n: the others are reduced on the
+/// device first.
+enum class Entry : std::uint8_t {
+  as_it_is,  ///< never reduced: an exponent
+  factor,    ///< reduced where it is wider than the modulus or has a sign
+  residue,   ///< always reduced
+};
+
+/// One of the call's operands, which becomes `terms` operands of the program.
+struct Operand {
+  const BatchView* view = nullptr;  ///< items * terms numbers, or `terms` that all items share
+  Entry entry = Entry::as_it_is;
+};
+
+/// A comb on the device: the table that comb_table_program left in a launch of one warp.
+struct DeviceComb {
+  const std::uint32_t* table = nullptr;
+  std::uint32_t threads = 0;
+};
+
+/// What the items of a chunk have in common.
+struct ChunkPlan {
+  cuda::Device& device;
+  const Shape& shape;
+  const Job& job;
+  const Program& program;
+  std::size_t limbs;              ///< of each modulus
+  std::vector<Operand> operands;  ///< the program's operand (o terms + t) is term t of operand o
+  std::size_t terms = 1;
+  DeviceComb comb;
+};
+
+/// Items that all of the device's multiprocessors work on at a time with that shape.
+std::size_t items_at_a_time(cuda::Device& device, const Shape& shape);
+
+/// Bytes that an item's operands take on their way to the device.
+std::size_t upload_bytes_per_item(const ChunkPlan& plan);
+
+/// Compute `items` and store their results and statuses. @throws cuda::DriverError
+void run_chunk(const ChunkPlan& plan, std::span<const std::size_t> items, Workspace& workspace);
+
+/// Run the plan's program by one warp, all of whose groups do the same, for the first item, and keep its
+/// table.
+/// @throws cuda::DriverError
+cuda::DeviceBuffer make_table(const ChunkPlan& plan, Workspace& workspace);
+
+inline constexpr std::uint32_t kTableThreads = 32;  ///< of that warp
+
+}  // namespace manymod::device

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/device/engine.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "modexp/comb.hpp"
+#include "modexp/windows.hpp"
+#include "modmul/device/chunk_run.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::device {
+namespace {
+
+// Combs up to 1 MiB stay in the second-level cache, as all instances read them.
+constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
+// Reading a table element costs about so many multiplications; tables of more bits do not fit into the
+// second-level cache for all the instances that are worked on.
+constexpr double kScanCost = 0.02;
+constexpr std::size_t kMaxWindowBits = 5;
+constexpr std::size_t kMaxInterleavedWindowBits = 4;  // each term has a table
+constexpr double kCombScanCost = 0.01;                // all instances read the same elements
+// Of the operands on their way at a time: enough to be copied at full speed.
+constexpr std::size_t kUploadBytes = std::size_t{64} << 20;
+// A chunk's operands are gathered and its results stored at about so many bytes a nanosecond by one thread.
+constexpr double kHostBytesPerNs = 5;
+constexpr double kClockGhz = 1.7;
+
+/// All items have the plan's modulus, which each chunk brings to the device: there is nothing to prepare on
+/// the host.
+class NothingPrepared final : public PreparedModulus {};
+
+class PreparedComb final : public PreparedBase {
+ public:
+  PreparedComb(const BatchView& base, std::span<const Limb> modulus)
+      : base_limbs(base.width), modulus_limbs(modulus.size()), negative(base.is_negative(0) ? 1 : 0) {
+    std::copy_n(base.magnitude(0).data(), base.width, base_limbs.data());
+    std::copy_n(modulus.data(), modulus.size(), modulus_limbs.data());
+    base_view = {base_limbs.data(), 1, base_limbs.size(), base_limbs.size(), &negative};
+    modulus_view = {modulus_limbs.data(), 1, modulus_limbs.size(), modulus_limbs.size(), nullptr};
+  }
+
+  limbs::Buffer base_limbs, modulus_limbs;
+  std::uint8_t negative;
+  CombShape shape;
+  cuda::DeviceBuffer table;
+  BatchView base_view, modulus_view;
+};
+
+// What the items of a call have in common, and the program for them. Lives as long as the chunks' runs.
+struct Task {
+  Program program;
+  std::vector<Operand> operands;
+  std::size_t terms = 1;
+  DeviceComb comb;
+};
+
+class DeviceEngine final : public Engine {
+ public:
+  DeviceEngine(const Technique& technique, unsigned threads, unsigned device_index)
+      : device_index_(device_index) {
+    for (const Shape& shape : technique.shapes) {
+      if (shape.threads == threads) shapes_.push_back(shape);
+    }
+    std::sort(shapes_.begin(), shapes_.end(),
+              [](const Shape& a, const Shape& b) { return a.words < b.words; });
+  }
+
+  /// Odd moduli and exponents that are not negative, in as many terms as a kernel takes.
+  [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
+    if (job.timing == TimingClass::public_ && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
+    switch (job.op) {
+      case Operation::powmod:
+      case Operation::fixed_base_powmod:
+        return !job.y.is_negative(item);
+      case Operation::multi_powmod:
+        return job.terms >= 1 && 2 * job.terms <= kMaxOperands && job.y.negative == nullptr;
+      default:
+        return true;
+    }
+  }
+
+  [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb>, Operation,
+                                                         TimingClass) const override {
+    return std::make_unique<NothingPrepared>();
+  }
+
+  [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
+                                                           std::span<const Limb> modulus,
+                                                           std::size_t exponent_bits, TimingClass timing,
+                                                           const StopToken& stop) const override {
+    if (stop.requested()) return nullptr;
+    const Shape& shape = shape_for(modulus.size());
+    auto comb = std::make_unique<PreparedComb>(base, modulus);
+    const double scan = timing == TimingClass::secret ? kCombScanCost : 0;
+    comb->shape = best_comb_shape(comb_bits(exponent_bits, timing), shape.threads * shape.lane_words / 2,
+                                  kMaxCombLimbs, scan);
+    Job job;
+    job.op = Operation::fixed_base_powmod;
+    job.timing = timing;
+    job.x = comb->base_view;
+    job.modulus = comb->modulus_view;
+    const Program program = comb_table_program(shape.radix_bits, comb->shape);
+    const Workspaces::Lease workspace(workspaces());
+    comb->table = make_table(
+        {device(), shape, job, program, modulus.size(), {{&job.x, Entry::factor}}, 1, {}}, *workspace);
+    return comb;
+  }
+
+  /// As many as the device works on at a time. 1 where that cannot be found out: `run` will say why.
+  [[nodiscard]] std::size_t chunk_granularity(const Job&, std::size_t modulus_limbs) const override {
+    try {
+      return items_at_a_time(device(), shape_for(modulus_limbs));
+    } catch (const cuda::DriverError&) {
+      return 1;
+    }
+  }
+
+  /// From the products' word multiplications, 32 of which a multiprocessor does in a clock cycle at best.
+  [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
+    const auto words = static_cast<double>(2 * modulus_limbs);
+    const double product_clocks = 2.4 * words * words / 32 + 1;
+    const std::size_t terms = std::max<std::size_t>(1, job.terms);
+    const std::size_t limbs = modulus_limbs + (job.x.width + job.y.width) * terms;
+    return static_cast<double>(limbs * sizeof(Limb)) / kHostBytesPerNs +
+           products(job) * product_clocks / (kClockGhz * kMultiprocessors);
+  }
+
+  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+    cuda::Device& gpu = device();
+    const Shape& shape = shape_for(modulus_limbs);
+    const Task task = task_for(job, items, shape);
+    const ChunkPlan plan{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
+    const std::size_t wave = items_at_a_time(gpu, shape);
+    const std::size_t per_upload = kUploadBytes / upload_bytes_per_item(plan);
+    std::size_t most = std::max(wave, per_upload / wave * wave);
+    for (std::size_t first = 0; first < items.size();) {
+      if (job.stop.requested()) return;
+      const std::size_t count = std::min(most, items.size() - first);
+      const Workspaces::Lease workspace(workspaces());
+      try {
+        run_chunk(plan, items.subspan(first, count), *workspace);
+      } catch (const cuda::DriverError& error) {
+        if (error.fault() != cuda::Fault::out_of_memory || count == 1) throw;
+        most = count / 2;
+        continue;
+      }
+      first += count;
+    }
+  }
+
+ private:
+  // Only the estimate of an item's cost needs it where there is no device to ask.
+  static constexpr double kMultiprocessors = 100;
+
+  unsigned device_index_;
+  std::vector<Shape> shapes_;  // of one number of threads, by words
+  mutable std::once_flag workspaces_made_;
+  mutable std::unique_ptr<Workspaces> workspaces_;
+
+  [[nodiscard]] cuda::Device& device() const { return cuda::device(device_index_); }
+
+  [[nodiscard]] Workspaces& workspaces() const {
+    std::call_once(workspaces_made_, [this] { workspaces_ = std::make_unique<Workspaces>(device()); });
+    return *workspaces_;
+  }
+
+  [[nodiscard]] const Shape& shape_for(std::size_t modulus_limbs) const {
+    const auto fits = [&](const Shape& shape) { return shape.words >= 2 * modulus_limbs; };
+    return *std::find_if(shapes_.begin(), shapes_.end(), fits);
+  }
+
+  [[nodiscard]] static double products(const Job& job) {
+    const auto bits = static_cast<double>(job.y.width * kLimbBits);
+    switch (job.op) {
+      case Operation::powmod:
+        return 20 + 1.25 * bits;
+      case Operation::multi_powmod:
+        return 20 + bits + static_cast<double>(job.terms) * (16 + bits / 4);
+      case Operation::fixed_base_powmod:
+        return 2 + bits / 4;
+      default:
+        return 10;
+    }
+  }
+
+  [[nodiscard]] static Task task_for(const Job& job, std::span<const std::size_t> items, const Shape& shape) {
+    switch (job.op) {
+      case Operation::powmod:
+        return power_task(job, items, job.x, shape);
+      case Operation::multi_powmod:
+        return multi_power_task(job, items, shape);
+      case Operation::fixed_base_powmod:
+        return fixed_base_task(job, items, shape);
+      case Operation::sqrmod:
+        return {
+            product_program(shape.radix_bits), {{&job.x, Entry::residue}, {&job.x, Entry::residue}}, 1, {}};
+      default:
+        return {
+            product_program(shape.radix_bits), {{&job.x, Entry::factor}, {&job.y, Entry::residue}}, 1, {}};
+    }
+  }
+
+  [[nodiscard]] static Task power_task(const Job& job, std::span<const std::size_t> items,
+                                       const BatchView& base, const Shape& shape) {
+    const bool secret = job.timing == TimingClass::secret;
+    const std::vector<Operand> operands{{&base, Entry::factor}, {&job.y, Entry::as_it_is}};
+    if (!secret && job.y.broadcast()) {
+      const SlidingSchedule schedule = best_sliding_schedule(job.y.magnitude(0));
+      return {sliding_window_program(shape.radix_bits, schedule), operands, 1, {}};
+    }
+    const auto bits =
+        static_cast<std::uint32_t>(secret ? job.y.width * kLimbBits : longest_exponent(job, items));
+    const auto window = static_cast<std::uint32_t>(
+        std::min<std::size_t>(fixed_window_width(bits, secret ? kScanCost : 0), kMaxWindowBits));
+    return {fixed_window_program(shape.radix_bits, bits, window, secret), operands, 1, {}};
+  }
+
+  [[nodiscard]] static Task multi_power_task(const Job& job, std::span<const std::size_t> items,
+                                             const Shape& shape) {
+    const auto bits = static_cast<std::uint32_t>(longest_exponent(job, items));
+    const auto terms = static_cast<std::uint32_t>(job.terms);
+    const auto window = static_cast<std::uint32_t>(
+        std::min<std::size_t>(fixed_window_width(bits, 0), kMaxInterleavedWindowBits));
+    return {interleaved_windows_program(shape.radix_bits, terms, bits, window),
+            {{&job.x, Entry::factor}, {&job.y, Entry::as_it_is}},
+            job.terms,
+            {}};
+  }
+
+  [[nodiscard]] static Task fixed_base_task(const Job& job, std::span<const std::size_t> items,
+                                            const Shape& shape) {
+    const auto& comb = *static_cast<const PreparedComb*>(job.fixed_base);
+    const bool secret = job.timing == TimingClass::secret;
+    const std::size_t covered = comb.shape.teeth * comb.shape.rows;
+    if (!secret && longest_exponent(job, items) > covered)
+      return power_task(job, items, comb.base_view, shape);
+    return {comb_power_program(comb.shape, secret),
+            {{&job.y, Entry::as_it_is}},
+            1,
+            {comb.table.as<std::uint32_t>(), kTableThreads}};
+  }
+
+  static std::size_t longest_exponent(const Job& job, std::span<const std::size_t> items) {
+    const std::size_t terms = std::max<std::size_t>(1, job.terms);
+    std::size_t bits = 0;
+    const auto look_at = [&](std::size_t index) {
+      bits = std::max(bits, limbs::bit_length_var(job.y.magnitude(index)));
+    };
+    if (job.y.count == terms) {
+      for (std::size_t t = 0; t < terms; ++t) look_at(t);
+      return bits;
+    }
+    for (const std::size_t item : items) {
+      for (std::size_t t = 0; t < terms; ++t) look_at(item * terms + t);
+    }
+    return bits;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const Technique& technique, unsigned threads, unsigned device_index) {
+  return std::make_unique<DeviceEngine>(technique, threads, device_index);
+}
+
+}  // namespace manymod::device

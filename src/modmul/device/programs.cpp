@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/device/programs.hpp"
+
+#include <algorithm>
+
+namespace manymod::device {
+namespace {
+
+// Below this many bits more squarings are saved by more division.
+constexpr std::uint32_t kLeastStartBits = 32;
+
+class Builder {
+ public:
+  explicit Builder(bool secret = false) { program_.scan = secret; }
+
+  Step& add(Source source, std::uint32_t index = 0) {
+    Step step;
+    step.source = source;
+    step.index = index;
+    program_.steps.push_back(step);
+    return program_.steps.back();
+  }
+  Step& load(Source source, std::uint32_t index = 0) {
+    Step& step = add(source, index);
+    step.load = true;
+    return step;
+  }
+  Step& multiply(Source source, std::uint32_t index = 0) {
+    Step& step = add(source, index);
+    step.multiplications = 1;
+    return step;
+  }
+  Step& square(std::uint32_t times) {
+    Step& step = add(Source::none);
+    step.squarings = times;
+    return step;
+  }
+  /// Store what the last step leaves.
+  void store_last(std::uint32_t slot) {
+    program_.steps.back().store = true;
+    program_.steps.back().slot = slot;
+    if (slot >= program_.slots) program_.slots = slot + 1;
+  }
+  void store(std::uint32_t slot) {
+    add(Source::none);
+    store_last(slot);
+  }
+
+  /// x = R^2 mod n
+  void load_radix_squared(std::uint32_t radix_bits) {
+    load(Source::start);
+    square(start_power(radix_bits).squarings);
+  }
+
+  /// Leave Montgomery form.
+  Program finish() {
+    multiply(Source::one);
+    return std::move(program_);
+  }
+  /// The last product was by an integer below n already.
+  Program finish_as_it_is() { return std::move(program_); }
+
+ private:
+  Program program_;
+};
+
+Digit window_digit(std::uint32_t exponent, std::uint32_t first, std::uint32_t count) {
+  return {.exponent = exponent, .first = first, .stride = 1, .count = count};
+}
+
+}  // namespace
+
+StartPower start_power(std::uint32_t radix_bits) {
+  StartPower start{radix_bits, 0};
+  while (start.bits % 2 == 0 && start.bits / 2 >= kLeastStartBits) {
+    start.bits /= 2;
+    ++start.squarings;
+  }
+  return start;
+}
+
+Program fixed_window_program(std::uint32_t radix_bits, std::uint32_t exponent_bits, std::uint32_t window,
+                             bool secret) {
+  constexpr std::uint32_t kBase = 1;
+  Builder build(secret);
+  build.load_radix_squared(radix_bits);
+  build.store_last(kBase);
+  build.multiply(Source::one);
+  build.store_last(0);
+  if (exponent_bits == 0) return build.finish();
+  build.load(Source::slot, kBase);
+  build.multiply(Source::operand, 0);
+  build.store_last(kBase);
+  for (std::uint32_t e = 2; e < 1u << window; ++e) {
+    build.multiply(Source::slot, kBase);
+    build.store_last(e);
+  }
+  std::uint32_t first = (exponent_bits - 1) / window * window;
+  build.load(Source::digit).digit = window_digit(1, first, window);
+  while (first > 0) {
+    first -= window;
+    Step& step = build.multiply(Source::digit);
+    step.squarings = window;
+    step.digit = window_digit(1, first, window);
+  }
+  return build.finish();
+}
+
+Program sliding_window_program(std::uint32_t radix_bits, const SlidingSchedule& exponent) {
+  Builder build;
+  build.load_radix_squared(radix_bits);
+  if (exponent.steps.empty()) {
+    build.multiply(Source::one);
+    return build.finish();
+  }
+  build.multiply(Source::operand, 0);
+  build.store_last(0);
+  const auto entries = static_cast<std::uint32_t>(exponent.table_entries);
+  if (entries > 1) {
+    build.square(1);
+    build.store_last(entries);
+    build.load(Source::slot, 0);
+    for (std::uint32_t e = 1; e < entries; ++e) {
+      build.multiply(Source::slot, entries);
+      build.store_last(e);
+    }
+  }
+  build.load(Source::slot, exponent.steps.front().index);
+  for (std::size_t s = 1; s < exponent.steps.size(); ++s) {
+    build.multiply(Source::slot, exponent.steps[s].index).squarings = exponent.steps[s].squarings;
+  }
+  if (exponent.final_squarings > 0) build.square(static_cast<std::uint32_t>(exponent.final_squarings));
+  return build.finish();
+}
+
+Program interleaved_windows_program(std::uint32_t radix_bits, std::uint32_t terms,
+                                    std::uint32_t exponent_bits, std::uint32_t window) {
+  const std::uint32_t entries = 1u << window, radix_squared = terms * entries;
+  Builder build;
+  build.load_radix_squared(radix_bits);
+  build.store_last(radix_squared);
+  build.multiply(Source::one);
+  if (exponent_bits == 0 || terms == 0) return build.finish();
+  for (std::uint32_t t = 0; t < terms; ++t) build.store(t * entries);
+  for (std::uint32_t t = 0; t < terms; ++t) {
+    build.load(Source::slot, radix_squared);
+    build.multiply(Source::operand, t);
+    build.store_last(t * entries + 1);
+    for (std::uint32_t e = 2; e < entries; ++e) {
+      build.multiply(Source::slot, t * entries + 1);
+      build.store_last(t * entries + e);
+    }
+  }
+  std::uint32_t first = (exponent_bits - 1) / window * window + window;
+  bool begun = false;
+  while (first > 0) {
+    first -= window;
+    if (begun) build.square(window);
+    for (std::uint32_t t = 0; t < terms; ++t) {
+      Step& step =
+          begun ? build.multiply(Source::digit, t * entries) : build.load(Source::digit, t * entries);
+      step.digit = window_digit(terms + t, first, window);
+      begun = true;
+    }
+  }
+  return build.finish();
+}
+
+Program comb_table_program(std::uint32_t radix_bits, const CombShape& shape) {
+  const auto per_block = std::uint32_t{1} << shape.teeth;
+  const auto blocks = static_cast<std::uint32_t>(shape.blocks);
+  const auto rows = static_cast<std::uint32_t>(shape.rows),
+             columns = static_cast<std::uint32_t>(shape.columns);
+  const std::uint32_t radix_squared = blocks * per_block;
+  Builder build;
+  build.load_radix_squared(radix_bits);
+  build.store_last(radix_squared);
+  build.multiply(Source::one);
+  for (std::uint32_t block = 0; block < blocks; ++block) build.store(block * per_block);
+  build.load(Source::slot, radix_squared);
+  build.multiply(Source::operand, 0);
+  for (std::uint32_t t = 0; t < shape.teeth; ++t) {
+    for (std::uint32_t row = 0; row < rows; row += columns) {
+      build.store(row / columns * per_block + (1u << t));
+      build.square(std::min(columns, rows - row));
+    }
+  }
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    for (std::uint32_t i = 3; i < per_block; ++i) {
+      const std::uint32_t lowest = i & (~i + 1);
+      if (lowest == i) continue;
+      build.load(Source::slot, block * per_block + (i ^ lowest));
+      build.multiply(Source::slot, block * per_block + lowest);
+      build.store_last(block * per_block + i);
+    }
+  }
+  return build.finish_as_it_is();
+}
+
+Program comb_power_program(const CombShape& shape, bool secret) {
+  Builder build(secret);
+  bool begun = false;
+  for (std::size_t column = shape.columns; column-- > 0;) {
+    if (begun) build.square(1);
+    for (std::size_t block = 0; block < shape.blocks; ++block) {
+      const std::size_t row = block * shape.columns + column;
+      if (row >= shape.rows) continue;
+      const auto first = static_cast<std::uint32_t>(block << shape.teeth);
+      Step& step = begun ? build.multiply(Source::comb, first) : build.load(Source::comb, first);
+      step.digit = {.exponent = 0,
+                    .first = static_cast<std::uint32_t>(row),
+                    .stride = static_cast<std::uint32_t>(shape.rows),
+                    .count = static_cast<std::uint32_t>(shape.teeth)};
+      begun = true;
+    }
+  }
+  return build.finish();
+}
+
+Program product_program(std::uint32_t radix_bits) {
+  Builder build;
+  build.load_radix_squared(radix_bits);
+  build.multiply(Source::operand, 0);
+  build.multiply(Source::operand, 1);
+  return build.finish_as_it_is();
+}
+
+Program repeated_product_program(std::uint32_t count) {
+  Builder build;
+  build.load(Source::operand, 0);
+  build.multiply(Source::operand, 1).multiplications = count;
+  return build.finish();
+}
+
+Program repeated_square_program(std::uint32_t count) {
+  Builder build;
+  build.load(Source::operand, 0);
+  build.square(count);
+  return build.finish();
+}
+
+}  // namespace manymod::device

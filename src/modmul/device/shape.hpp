@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A technique's shapes: the same list makes its kernels (kernel.cuh) and tells the host what there is.
+//
+// src/modmul/<technique>/shapes.cuda.hpp defines MM_<TECHNIQUE>_SHAPES(SHAPE), a list of
+//   SHAPE(threads per instance, digits per thread, threads per block, blocks per multiprocessor)
+#pragma once
+
+#include "arch/cuda/thread_group.hpp"
+
+namespace manymod::device {
+
+struct Shape {
+  const char* kernel = "";  ///< its name in the device code
+  unsigned threads = 1;     ///< per instance
+  unsigned per_thread = 1;  ///< digits of a thread
+  unsigned block = 1;       ///< threads of a block
+  unsigned blocks = 1;      ///< on a multiprocessor at a time
+  unsigned words = 0;       ///< see multiplier.hpp: kWords, and so on
+  unsigned radix_bits = 0;
+  unsigned lane_words = 0;
+  unsigned shared_words = 0;
+};
+
+template <template <class, unsigned> class Multiplier, unsigned kThreads, unsigned kPerThread>
+constexpr Shape make_shape(const char* kernel, unsigned block, unsigned blocks) {
+  using M = Multiplier<cuda::ThreadGroup<kThreads>, kPerThread>;
+  return {kernel,    kThreads,      kPerThread,    block,          blocks,
+          M::kWords, M::kRadixBits, M::kLaneWords, M::kSharedWords};
+}
+
+}  // namespace manymod::device

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/device/technique.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dispatch/registry.hpp"
+#include "modmul/device/engine.hpp"
+
+namespace manymod::device {
+namespace {
+
+// Of the instructions used; what the build has machine code or PTX for is another matter
+// (MANYMOD_CUDA_ARCHITECTURES).
+constexpr unsigned kLeastComputeCapability = 70;
+
+Variant variant_of(const Technique& technique, unsigned threads) {
+  Variant variant;
+  variant.name = std::string(technique.name) + ".cuda.t" + std::to_string(threads);
+  variant.technique = technique.folder;
+  variant.backend = Backend::cuda;
+  variant.secret_operations = operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
+  variant.public_operations = variant.secret_operations | operation_bit(Operation::mulmod) |
+                              operation_bit(Operation::sqrmod) | operation_bit(Operation::multi_powmod);
+  unsigned words = 0;
+  for (const Shape& shape : technique.shapes) {
+    if (shape.threads == threads) words = std::max(words, shape.words);
+  }
+  variant.max_bits = std::min<std::size_t>(kMaxModulusBits, words / 2 * kLimbBits);
+  variant.accepts_every_item = false;
+  variant.threads_per_instance = threads;
+  variant.min_compute_capability = kLeastComputeCapability;
+  variant.wants_fast_doubles = technique.wants_fast_doubles;
+  variant.priority = technique.priority - static_cast<int>(threads);
+  variant.summary = std::string(technique.summary) + ", " + std::to_string(threads) +
+                    (threads == 1 ? " thread per instance" : " threads per instance");
+  variant.make_engine = [&technique, threads](unsigned device_index) {
+    return make_engine(technique, threads, device_index);
+  };
+  return variant;
+}
+
+}  // namespace
+
+void register_variants(std::vector<Variant>& variants) {
+  for (const std::span<const Technique> forms : {row32(), dpf52(), two_pass16(), fios()}) {
+    for (const Technique& technique : forms) {
+      std::set<unsigned> threads;
+      for (const Shape& shape : technique.shapes) threads.insert(shape.threads);
+      for (const unsigned count : threads) variants.push_back(variant_of(technique, count));
+    }
+  }
+}
+
+}  // namespace manymod::device

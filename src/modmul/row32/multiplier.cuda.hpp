@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Technique row32: Montgomery multiplication by rows of 32-bit products with carry chains, one word of the
+// quotient a row (coarsely integrated operand scanning).
+//
+// Numbers are almost reduced: below R = 2^kRadixBits, not necessarily below n. For a, b < R the sum after the
+// last row is (a b + q n) / R < R + n with q < R, and one n is subtracted where it is not below R, so mul's
+// result is below R.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/cuda/thread_group.hpp"
+#include "arch/cuda/words.hpp"
+#include "modmul/device/lane_words.hpp"
+#include "modmul/device/multiplier.hpp"
+#include "modmul/row32/accumulator.cuda.hpp"
+
+namespace manymod::row32 {
+
+/// See modmul/device/multiplier.hpp. Lane l holds words l kPerThread to (l + 1) kPerThread - 1.
+template <class Group, unsigned kPerThread>
+class Multiplier {
+  static constexpr unsigned kLanes = Group::kSize;
+  // The row loop of a single thread is unrolled, and b's words are read in turn: from here on they would not
+  // fit into the registers beside a, n and the accumulators.
+  static constexpr bool kSharedOperand = kLanes == 1 && kPerThread >= 16;
+
+ public:
+  static constexpr unsigned kWords = kPerThread * kLanes;
+  static constexpr unsigned kRadixBits = 32 * kWords;
+  static constexpr unsigned kLaneWords = kPerThread;
+  static constexpr unsigned kSharedWords = kSharedOperand ? kPerThread : 0;
+
+  struct Element {
+    std::uint32_t word[kPerThread];
+  };
+
+  template <class Words>
+  MM_DEVICE Multiplier(Group group, device::LaneMemory memory, const Words& n)
+      : group_(group), memory_(memory), n_(from_words(n)), negative_inverse_(cuda::negative_inverse(n[0])) {}
+
+  template <class Words>
+  MM_DEVICE Element from_words(const Words& a) const {
+    Element r;
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) r.word[j] = a[group_.lane() * kPerThread + j];
+    return r;
+  }
+
+  /// In: a < 2 n, as mul(b, c) returns it for any b < R and an integer c < n: (b c + q n) / R < 2 n.
+  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
+    std::uint32_t reduced[kPerThread];
+    device::reduce_once<kPerThread>(group_, reduced, a.word, n_.word);
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) r.set(group_.lane() * kPerThread + j, reduced[j]);
+  }
+
+  MM_DEVICE Element mul(const Element& a, const Element& b) const {
+    if constexpr (kLanes > 1) {
+      return mul_grouped(a, b);
+    } else if constexpr (kSharedOperand) {
+      MM_UNROLL
+      for (unsigned j = 0; j < kPerThread; ++j) memory_[j] = b.word[j];
+      return mul_one_thread(a, memory_);
+    } else {
+      return mul_one_thread(a, b.word);
+    }
+  }
+
+  // A square is the sum of the products of words (s, i) and (t, j), word i of lane s and j of lane t, over
+  // all of both. Lane t takes those with j > i, doubled, in the row of word (s, i), and with j = i once: the
+  // products with i = j but s != t come up in two rows. So a row has kPerThread - i products in each lane,
+  // the same for all, in the place where a multiplication has kPerThread. In all rows but the first of a lane
+  // they do not reach the lowest word, which gives the quotient.
+  MM_DEVICE Element sqr(const Element& a) const {
+    std::uint32_t doubled[kPerThread + 1];
+    double_words(doubled, a);
+    Accumulator<kPerThread> s = zero();
+    std::uint32_t incoming = 0;
+    MM_ROLLED
+    for (unsigned source = 0; source < kLanes; ++source) {
+      add_first_square_row(s, incoming, doubled, group_.shuffle(square_row(doubled, 0).word, source));
+      add_quotient_row(s);
+      incoming = group_.from_above(s.even[0]);
+      MM_UNROLL
+      for (unsigned i = 1; i < kPerThread; ++i) {
+        shift_and_add_quotient_row(s, incoming);
+        add_square_row(s, doubled, i, group_.shuffle(square_row(doubled, i).word, source));
+        incoming = group_.from_above(s.even[0]);
+      }
+    }
+    return almost_reduced(s, incoming);
+  }
+
+  MM_DEVICE const Element& modulus() const { return n_; }
+
+  MM_DEVICE static std::uint32_t lane_word(const Element& a, unsigned j) { return a.word[j]; }
+  MM_DEVICE static void set_lane_word(Element& a, unsigned j, std::uint32_t word) { a.word[j] = word; }
+
+ private:
+  Group group_;
+  device::LaneMemory memory_;
+  Element n_;
+  std::uint32_t negative_inverse_;  // -1/n mod 2^32
+
+  MM_DEVICE static Accumulator<kPerThread> zero() {
+    Accumulator<kPerThread> s;
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) s.even[j] = s.odd[j] = 0;
+    s.top = 0;
+    return s;
+  }
+
+  /// s += q n so that its lowest word becomes 0 (of lane 0, where there are several).
+  MM_DEVICE void add_quotient_row(Accumulator<kPerThread>& s) const {
+    add_row(s, n_.word, group_.shuffle(cuda::mul_low(s.even[0], negative_inverse_), 0));
+  }
+
+  /// s / B, less n where it is not below R. In: s / B < R + n
+  MM_DEVICE Element almost_reduced(const Accumulator<kPerThread>& s, std::uint32_t incoming) const {
+    Element r;
+    std::uint32_t overflow = shift_and_merge(r.word, s, incoming);
+    overflow = device::resolve_carries<kPerThread>(group_, r.word, overflow);
+    device::subtract_masked<kPerThread>(group_, r.word, r.word, n_.word, 0 - overflow);
+    return r;
+  }
+
+  template <class Words>
+  MM_DEVICE Element mul_one_thread(const Element& a, const Words& b) const {
+    Accumulator<kPerThread> s = zero();
+    add_row(s, a.word, b[0]);
+    add_quotient_row(s);
+    MM_UNROLL
+    for (unsigned i = 1; i < kPerThread; ++i) {
+      shift_and_add_row(s, 0, a.word, b[i]);
+      add_quotient_row(s);
+    }
+    return almost_reduced(s, 0);
+  }
+
+  MM_DEVICE Element mul_grouped(const Element& a, const Element& b) const {
+    Accumulator<kPerThread> s = zero();
+    std::uint32_t incoming = 0;
+    MM_ROLLED
+    for (unsigned source = 0; source < kLanes; ++source) {
+      MM_UNROLL
+      for (unsigned i = 0; i < kPerThread; ++i) {
+        shift_and_add_row(s, incoming, a.word, group_.shuffle(b.word[i], source));
+        add_quotient_row(s);
+        incoming = group_.from_above(s.even[0]);
+      }
+    }
+    return almost_reduced(s, incoming);
+  }
+
+  // The words of 2 a for a lane's own words, and what it has above them.
+  MM_DEVICE static void double_words(std::uint32_t* doubled, const Element& a) {
+    doubled[0] = a.word[0] << 1;
+    MM_UNROLL
+    for (unsigned j = 1; j < kPerThread; ++j) doubled[j] = cuda::shift_left(a.word[j - 1], a.word[j], 1);
+    doubled[kPerThread] = a.word[kPerThread - 1] >> 31;
+  }
+
+  // a_i + 2 a_(i+1) B + ..: word j of 2 a is doubled[j], but for the bit that comes from a_i in word i + 1. 2
+  // a is kept in place of a.
+  struct SquareRow {
+    const std::uint32_t* doubled;
+    unsigned i;
+    std::uint32_t word;  // a_i
+    MM_DEVICE std::uint32_t operator[](unsigned j) const {
+      return j == i ? word : j == i + 1 ? doubled[j] & ~1u : doubled[j];
+    }
+  };
+  MM_DEVICE static SquareRow square_row(const std::uint32_t* doubled, unsigned i) {
+    return {doubled, i, cuda::shift_right(doubled[i], doubled[i + 1], 1)};
+  }
+
+  // s = s / B + row 0 times `word`. The sum of the rows so far is below 3 B^(kPerThread+1) in each lane, so
+  // that `top` stays small.
+  MM_DEVICE static void add_first_square_row(Accumulator<kPerThread>& s, std::uint32_t incoming,
+                                             const std::uint32_t* doubled, std::uint32_t word) {
+    shift_and_add_row(s, incoming, square_row(doubled, 0), word);
+    s.odd[kPerThread - 1] = cuda::add_cc(s.odd[kPerThread - 1], word & (0 - doubled[kPerThread]));
+    s.top = cuda::addc(s.top, 0);
+  }
+
+  // s += row i times `word`, i >= 1.
+  MM_DEVICE static void add_square_row(Accumulator<kPerThread>& s, const std::uint32_t* doubled, unsigned i,
+                                       std::uint32_t word) {
+    const SquareRow row = square_row(doubled, i);
+    const unsigned first_odd = i | 1;
+    const unsigned first_even = i + i % 2;
+    add_products<kPerThread>(s.odd, 1, first_odd, row, word);
+    s.top = cuda::addc(s.top, 0);
+    if (first_even < kPerThread) {
+      add_products<kPerThread>(s.even, 0, first_even, row, word);
+      s.odd[kPerThread - 1] = cuda::addc_cc(s.odd[kPerThread - 1], word & (0 - doubled[kPerThread]));
+      s.top = cuda::addc(s.top, 0);
+    }
+  }
+
+  // What shift_and_add_row does, for the row q n, where no other row reaches the lowest word (of lane 0).
+  MM_DEVICE void shift_and_add_quotient_row(Accumulator<kPerThread>& s, std::uint32_t incoming) const {
+    const std::uint32_t lowest = s.odd[0] + s.even[1];
+    shift_and_add_row(s, incoming, n_.word, group_.shuffle(cuda::mul_low(lowest, negative_inverse_), 0));
+  }
+};
+
+}  // namespace manymod::row32

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums, differences and canonical forms of row32's numbers: what users' kernels need beside products.
+//
+// With a multiple m = n 2^z of the modulus, R/2 < m < R, at most two of m bring a sum or a difference of
+// numbers below R back below R. All lanes of a group call together; no branch and no address depends on a
+// number.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/cuda/words.hpp"
+#include "modmul/device/lane_words.hpp"
+#include "modmul/row32/multiplier.cuda.hpp"
+
+namespace manymod::row32 {
+
+template <class Group, unsigned kPerThread>
+class Numbers {
+  static constexpr std::uint32_t kAll = 0xffffffffu;
+
+ public:
+  using Multiplier = row32::Multiplier<Group, kPerThread>;
+  using Element = typename Multiplier::Element;
+  static constexpr unsigned kTotalWords = Multiplier::kWords;
+  static constexpr unsigned kBoundBits = Multiplier::kRadixBits;  ///< numbers are below 2^kBoundBits
+
+  /// In: a < 2^kBoundBits
+  template <class Words>
+  MM_DEVICE static Element load(const Group& group, const Words& a) {
+    Element r;
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) r.word[j] = a[group.lane() * kPerThread + j];
+    return r;
+  }
+
+  /// a + b mod n, below R. In: a, b < R. The sum is below 2 R, less one m below 2 R - R/2, less two below R.
+  MM_DEVICE static Element add(const Group& group, const Element& a, const Element& b,
+                               const Element& multiple) {
+    Element r;
+    std::uint32_t overflow = add_masked(group, r.word, a.word, b.word, kAll);
+    MM_UNROLL
+    for (unsigned i = 0; i < 2; ++i) {
+      overflow -= device::subtract_masked<kPerThread>(group, r.word, r.word, multiple.word, 0 - overflow);
+    }
+    return r;
+  }
+
+  /// a - b mod n, below R. In: a, b < R. The difference is above -R, and 2 m > R.
+  MM_DEVICE static Element sub(const Group& group, const Element& a, const Element& b,
+                               const Element& multiple) {
+    Element r;
+    std::uint32_t borrow = device::subtract_masked<kPerThread>(group, r.word, a.word, b.word, kAll);
+    MM_UNROLL
+    for (unsigned i = 0; i < 2; ++i) {
+      borrow -= add_masked(group, r.word, r.word, multiple.word, 0 - borrow);
+    }
+    return r;
+  }
+
+  /// R mod n, as R - m < R.
+  MM_DEVICE static Element radix(const Group& group, const Element& multiple) {
+    Element r = {};
+    device::subtract_masked<kPerThread>(group, r.word, r.word, multiple.word, kAll);
+    return r;
+  }
+
+  /// a mod n, below n. In: a <= n
+  MM_DEVICE static Element canonical(const Group& group, const Element& a, const Element& n) {
+    Element r;
+    device::reduce_once<kPerThread>(group, r.word, a.word, n.word);
+    return r;
+  }
+
+  template <class Sink>
+  MM_DEVICE static void store(const Group& group, const Sink& r, const Element& a) {
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) r.set(group.lane() * kPerThread + j, a.word[j]);
+  }
+
+  /// All words of a canonical number, in every lane. `words`: kTotalWords of them
+  MM_DEVICE static void gather(const Group& group, std::uint32_t* words, const Element& a) {
+    MM_ROLLED
+    for (unsigned source = 0; source < Group::kSize; ++source) {
+      MM_UNROLL
+      for (unsigned j = 0; j < kPerThread; ++j)
+        words[source * kPerThread + j] = group.shuffle(a.word[j], source);
+    }
+  }
+
+ private:
+  /// r = a + (b & mask) mod R; @return in every lane: the carry, 0 or 1
+  MM_DEVICE static std::uint32_t add_masked(const Group& group, std::uint32_t* r, const std::uint32_t* a,
+                                            const std::uint32_t* b, std::uint32_t mask) {
+    r[0] = cuda::add_cc(a[0], b[0] & mask);
+    MM_UNROLL
+    for (unsigned j = 1; j < kPerThread; ++j) r[j] = cuda::addc_cc(a[j], b[j] & mask);
+    const std::uint32_t carry = cuda::addc(0, 0);
+    return device::resolve_carries<kPerThread>(group, r, carry);
+  }
+};
+
+}  // namespace manymod::row32

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Technique two_pass16: Montgomery multiplication by 16-bit products in two passes, unaligned ones first; the
+// whole product, or the square with half of its products, then the reduction. One thread an instance.
+//
+// Numbers are almost reduced: below R = 2^kRadixBits, not necessarily below n. For a, b < R the reduction
+// gives (a b + q n) / R < R + n with q < R, and one n is subtracted where that is not below R, so mul's
+// result is below R.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/cuda/thread_group.hpp"
+#include "arch/cuda/words.hpp"
+#include "modmul/device/lane_words.hpp"
+#include "modmul/device/multiplier.hpp"
+#include "modmul/two_pass16/passes.cuda.hpp"
+
+namespace manymod::two_pass16 {
+
+/// See modmul/device/multiplier.hpp. A digit is a 32-bit word.
+template <class Group, unsigned kPerThread>
+class Multiplier {
+  static_assert(Group::kSize == 1, "two_pass16 has one thread an instance");
+
+ public:
+  static constexpr unsigned kWords = kPerThread;
+  static constexpr unsigned kRadixBits = 32 * kWords;
+  static constexpr unsigned kLaneWords = kWords;
+  static constexpr unsigned kSharedWords = 0;
+
+  struct Element {
+    std::uint32_t word[kWords];
+  };
+
+  MM_DEVICE Multiplier(Group group, device::LaneMemory /*memory*/, device::WordSource n)
+      : group_(group), n_(from_words(n)), n0_(cuda::low_half(cuda::negative_inverse(n[0]))) {}
+
+  template <class Words>
+  MM_DEVICE Element from_words(const Words& a) const {
+    Element r;
+    MM_UNROLL
+    for (unsigned j = 0; j < kWords; ++j) r.word[j] = a[j];
+    return r;
+  }
+
+  /// In: a < 2 n, as mul(b, c) returns it for any b < R and an integer c < n: (b c + q n) / R < 2 n.
+  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
+    std::uint32_t reduced[kWords];
+    device::reduce_once<kWords>(group_, reduced, a.word, n_.word);
+    MM_UNROLL
+    for (unsigned j = 0; j < kWords; ++j) r.set(j, reduced[j]);
+  }
+
+  MM_DEVICE Element mul(const Element& a, const Element& b) const {
+    std::uint32_t product[2 * kWords];
+    multiply<kWords>(product, a.word, b.word);
+    return almost_reduced(product);
+  }
+
+  MM_DEVICE Element sqr(const Element& a) const {
+    std::uint32_t product[2 * kWords];
+    square<kWords>(product, a.word);
+    return almost_reduced(product);
+  }
+
+  MM_DEVICE static std::uint32_t lane_word(const Element& a, unsigned j) { return a.word[j]; }
+  MM_DEVICE static void set_lane_word(Element& a, unsigned j, std::uint32_t word) { a.word[j] = word; }
+
+ private:
+  Group group_;
+  Element n_;
+  std::uint32_t n0_;  // -1/n mod 2^16
+
+  MM_DEVICE Element almost_reduced(std::uint32_t* product) const {
+    Element r;
+    const std::uint32_t overflow = reduce<kWords>(r.word, product, halves_of<kWords>(n_.word), n0_);
+    device::subtract_masked<kWords>(group_, r.word, r.word, n_.word, 0 - overflow);
+    return r;
+  }
+};
+
+}  // namespace manymod::two_pass16

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests on the fake driver: each begins with a new one, and ends with a check that it was used as it may be
+// used.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cuda/driver.hpp"
+#include "support/fake_cuda/control.hpp"
+
+namespace manymod::testing {
+
+inline constexpr std::array<unsigned char, 4> kFakeImageBytes{};
+inline constexpr std::array<cuda::DeviceImage, 2> kFakeImages{{
+    {"row32/kernels", kFakeImageBytes.data(), kFakeImageBytes.size()},
+    {"device/residue", kFakeImageBytes.data(), kFakeImageBytes.size()},
+}};
+
+/// The fake driver and images in which it finds every kernel that it knows.
+inline cuda::DriverSources fake_sources() { return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}}; }
+
+class FakeCudaTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    unsetenv("CUDA_DEVICE_ORDER");
+    fake_cuda::reset();
+    cuda::Driver::use(fake_sources());
+  }
+
+  void TearDown() override {
+    EXPECT_EQ(fake_cuda::counts().misuses, 0u);
+    EXPECT_EQ(fake_cuda::counts().context_depth, 0u);
+    EXPECT_EQ(fake_cuda::counts().unwiped, 0u);
+    EXPECT_EQ(fake_cuda::counts().streams, 0u);
+    EXPECT_EQ(fake_cuda::counts().events, 0u);
+    cuda::Driver::use(cuda::DriverSources{});
+  }
+};
+
+/// What `call` throws; none if it returns.
+template <class Call>
+std::optional<cuda::DriverError> driver_error(Call&& call) {
+  try {
+    std::forward<Call>(call)();
+  } catch (const cuda::DriverError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+template <class Call>
+std::optional<cuda::Fault> fault_in(Call&& call) {
+  const auto error = driver_error(std::forward<Call>(call));
+  return error ? std::optional(error->fault()) : std::nullopt;
+}
+
+/// Run in a forked child. @return whether it returned true, within half a minute
+inline bool true_in_child(const std::function<bool()>& call) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    bool ok = false;
+    try {
+      ok = call();
+    } catch (...) {
+      ok = false;
+    }
+    _exit(ok ? 0 : 1);
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace manymod::testing

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/lockstep.hpp"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arch/cuda/words.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define MM_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MM_ADDRESS_SANITIZER 1
+#endif
+#endif
+#if defined(MM_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace manymod::test {
+namespace {
+
+// What a chain reads that goes on across a meeting point: not a carry, so that its sum comes out wrong.
+constexpr std::uint32_t kBrokenCarry = 0x5bad5bad;
+
+/// Memory for a fiber's stack, with an unusable page at its end.
+class Stack {
+ public:
+  Stack() : guard_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
+    void* const memory =
+        mmap(nullptr, guard_ + kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    memory_ = static_cast<std::byte*>(memory);
+    mprotect(memory_, guard_, PROT_NONE);
+  }
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+  ~Stack() { munmap(memory_, guard_ + kSize); }
+
+  [[nodiscard]] void* bottom() const { return memory_ + guard_; }
+  static constexpr std::size_t kSize = std::size_t{1} << 18;
+
+ private:
+  std::size_t guard_;
+  std::byte* memory_;
+};
+
+/// Thrown in lanes that wait, when another has failed.
+struct Abandoned {};
+
+std::string describe(unsigned lane, const MeetingPoint& point) {
+  if (point.ordinal == 0) return "lane " + std::to_string(lane) + " met nobody";
+  return "lane " + std::to_string(lane) + " was last at meeting point " + std::to_string(point.ordinal) +
+         ", " + point.operation + " of " + std::to_string(point.size) + " bytes at " + point.file + ":" +
+         std::to_string(point.line);
+}
+
+bool same(const MeetingPoint& a, const MeetingPoint& b) {
+  return a.ordinal == b.ordinal && std::strcmp(a.operation, b.operation) == 0 && a.line == b.line &&
+         a.size == b.size && std::strcmp(a.file, b.file) == 0;
+}
+
+}  // namespace
+
+/// The contexts of the lanes and, after them, of their caller. AddressSanitizer has to be told of each
+/// switch.
+struct Lockstep::Fibers {
+  struct Fiber {
+    ucontext_t context{};
+    void* fake_stack = nullptr;
+    const void* bottom = nullptr;
+    std::size_t size = 0;
+    bool ended = true;
+  };
+  static constexpr unsigned kCaller = kMaxLanes;
+
+  std::vector<std::unique_ptr<Stack>> stacks;
+  std::array<Fiber, kMaxLanes + 1> fiber;
+  unsigned lanes = 0;
+  Lockstep* lockstep = nullptr;
+  const std::function<void(Lockstep&, unsigned)>* body = nullptr;
+  std::exception_ptr failure;
+
+  static Fibers& of_this_thread() {
+    static thread_local Fibers fibers;
+    return fibers;
+  }
+
+  void start(unsigned lane);
+  void switch_to(unsigned from, unsigned to);
+  void arrived(unsigned in, const void** bottom, std::size_t* size);
+  [[nodiscard]] unsigned next(unsigned lane) const;
+  void run_lane(unsigned lane);
+  static void entry(unsigned lane);
+};
+
+void Lockstep::Fibers::entry(unsigned lane) { of_this_thread().run_lane(lane); }
+
+void Lockstep::Fibers::start(unsigned lane) {
+  while (stacks.size() <= lane) stacks.push_back(std::make_unique<Stack>());
+  Fiber& f = fiber[lane];
+  f = Fiber{};
+  f.bottom = stacks[lane]->bottom();
+  f.size = Stack::kSize;
+  f.ended = false;
+  getcontext(&f.context);
+  f.context.uc_stack.ss_sp = stacks[lane]->bottom();
+  f.context.uc_stack.ss_size = Stack::kSize;
+  f.context.uc_link = nullptr;
+  makecontext(&f.context, reinterpret_cast<void (*)()>(&Fibers::entry), 1, lane);
+#if defined(MM_ADDRESS_SANITIZER)
+  // Its swapcontext would do so at every switch, over as many bytes as the context says that its stack has.
+  __asan_unpoison_memory_region(f.bottom, f.size);
+  f.context.uc_stack.ss_size = 0;
+#endif
+}
+
+void Lockstep::Fibers::switch_to(unsigned from, unsigned to) {
+#if defined(MM_ADDRESS_SANITIZER)
+  void** const keep = from != kCaller && fiber[from].ended ? nullptr : &fiber[from].fake_stack;
+  __sanitizer_start_switch_fiber(keep, fiber[to].bottom, fiber[to].size);
+#endif
+  swapcontext(&fiber[from].context, &fiber[to].context);
+  arrived(from, nullptr, nullptr);
+}
+
+void Lockstep::Fibers::arrived([[maybe_unused]] unsigned in, [[maybe_unused]] const void** bottom,
+                               [[maybe_unused]] std::size_t* size) {
+#if defined(MM_ADDRESS_SANITIZER)
+  __sanitizer_finish_switch_fiber(fiber[in].fake_stack, bottom, size);
+#endif
+}
+
+unsigned Lockstep::Fibers::next(unsigned lane) const {
+  for (unsigned step = 1; step <= lanes; ++step) {
+    const unsigned other = (lane + step) % lanes;
+    if (!fiber[other].ended) return other;
+  }
+  return kCaller;
+}
+
+void Lockstep::Fibers::run_lane(unsigned lane) {
+  // Lane 0 is entered from the caller, whose stack is learned so.
+  Fiber& caller = fiber[kCaller];
+  if (lane == 0) {
+    arrived(lane, &caller.bottom, &caller.size);
+  } else {
+    arrived(lane, nullptr, nullptr);
+  }
+  try {
+    if (!failure) (*body)(*lockstep, lane);
+  } catch (const Abandoned&) {  // NOLINT(bugprone-empty-catch): the failure is another lane's, and kept
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
+  fiber[lane].ended = true;
+  switch_to(lane, next(lane));
+}
+
+void Lockstep::run(unsigned lanes, const std::function<void(Lockstep&, unsigned)>& body) {
+  Fibers& fibers = Fibers::of_this_thread();
+  if (fibers.body != nullptr) throw LockstepError("a lane started a group of its own");
+  Lockstep lockstep(fibers, lanes);
+  fibers.lanes = lanes;
+  fibers.lockstep = &lockstep;
+  fibers.body = &body;
+  fibers.failure = nullptr;
+  for (unsigned lane = 0; lane < lanes; ++lane) fibers.start(lane);
+  fibers.switch_to(Fibers::kCaller, 0);
+  fibers.body = nullptr;
+  if (fibers.failure) std::rethrow_exception(std::exchange(fibers.failure, nullptr));
+}
+
+void Lockstep::meet(unsigned lane, MeetingPoint point, const Value& value) {
+  point.ordinal = ++met_[lane];
+  left_[point.ordinal % 2][lane] = {point, value};
+  fibers_.switch_to(lane, fibers_.next(lane));
+  if (fibers_.failure) throw Abandoned();
+  // Each lane compares with its neighbour: together, all lanes.
+  const unsigned neighbour = (lane + 1) % lanes_;
+  if (!same(point, left(neighbour, point.ordinal).point)) {
+    throw LockstepError("lanes have diverged: " + describe(lane, point) + "; " +
+                        describe(neighbour, left(neighbour, met_[neighbour]).point));
+  }
+  cuda::carry_flag = kBrokenCarry;
+}
+
+const Lockstep::Value& Lockstep::value(unsigned reader, unsigned lane) const {
+  return left(lane, met_[reader]).value;
+}
+
+}  // namespace manymod::test
