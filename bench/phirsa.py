@@ -176,15 +176,16 @@ def decryptions(bits: int, variants: list[str], threads: int, quick: bool) -> li
     for contender in contenders.values():
         contender.prepare(0.005 if quick else 0.05)
     hertz = []
+    rates: dict[tuple[str, tuple[str, int]], list[float]] = {key: [] for key in contenders}
     for _ in range(2 if quick else 7):
         hertz.append(_core.instruction_rate("add_chain", 0.005 if quick else 0.02) or 0)
-        for contender in contenders.values():
-            contender.rates.append(contender.measure())
+        for key, contender in contenders.items():
+            rates[key].append(contender.measure())
     rows = []
     for name in variants:
         for used in sorted({1, threads}):
-            pair = statistics.median(contenders[name, ("latency", used)].rates)
-            many = statistics.median(contenders[name, ("throughput", used)].rates) / PAIR
+            pair = statistics.median(rates[name, ("latency", used)])
+            many = statistics.median(rates[name, ("throughput", used)]) / PAIR
             rows.append(
                 {
                     "bits": bits,
