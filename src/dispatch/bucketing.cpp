@@ -83,13 +83,18 @@ void sort_by_length(std::span<std::size_t> items, std::span<std::uint32_t> lengt
   }
 }
 
-// Lengths within 1/16 of the longest are alike: such batches keep their order, which memory likes best.
-bool alike(std::uint32_t shortest, std::uint32_t longest) { return longest - shortest <= longest / 16; }
-
 struct LengthRange {
   std::uint32_t shortest = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t longest = 0;
+  std::uint64_t total = 0;
+  std::size_t count = 0;
 };
+
+// Lengths within 1/16 of the longest on average are alike: such batches keep their order, which memory likes best.
+bool alike(const LengthRange& range) {
+  const std::uint64_t most = std::uint64_t{range.longest} * range.count;
+  return most - range.total <= most / 16;
+}
 
 LengthRange exponent_lengths(const BatchView& exponent, std::span<const std::size_t> items) {
   LengthRange range;
@@ -97,6 +102,8 @@ LengthRange exponent_lengths(const BatchView& exponent, std::span<const std::siz
     const std::uint32_t length = exponent_length(exponent, item);
     range.shortest = std::min(range.shortest, length);
     range.longest = std::max(range.longest, length);
+    range.total += length;
+    ++range.count;
   }
   return range;
 }
@@ -107,7 +114,7 @@ void order_by_exponent(const Job& job, BucketedBatch& batch) {
   for (Bucket& bucket : batch.buckets) {
     const LengthRange range = exponent_lengths(job.y, bucket.items);
     bucket.exponent_limbs = std::max<std::size_t>(1, limbs_for_bits(range.longest));
-    if (alike(range.shortest, range.longest)) continue;
+    if (alike(range)) continue;
     if (!batch.exponent_storage) {
       batch.exponent_storage = std::make_unique_for_overwrite<std::uint32_t[]>(job.result.count);
     }

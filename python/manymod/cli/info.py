@@ -88,6 +88,7 @@ def _print(found: dict[str, Any], console: Console) -> None:
     console.print(escape(_cuda_line(found["cuda"])))
     variants = Table("variant", "usable", "backend", "bits", "operations (* also secret)", title="Variants")
     variants.title_justify = "left"
+    variants.columns[0].min_width = max(len(variant["name"]) for variant in found["variants"])
     for variant in found["variants"]:
         needs = _joined(variant["needs"])
         usable = (
