@@ -90,7 +90,8 @@ struct LengthRange {
   std::size_t count = 0;
 };
 
-// Lengths within 1/16 of the longest on average are alike: such batches keep their order, which memory likes best.
+// Lengths within 1/16 of the longest on average are alike: such batches keep their order, which memory likes
+// best.
 bool alike(const LengthRange& range) {
   const std::uint64_t most = std::uint64_t{range.longest} * range.count;
   return most - range.total <= most / 16;
