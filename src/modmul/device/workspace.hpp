@@ -83,11 +83,17 @@ class Workspaces {
 
   std::unique_ptr<Workspace> take() {
     free_places_.acquire();
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<Workspace>(device_);
-    std::unique_ptr<Workspace> workspace = std::move(idle_.back());
-    idle_.pop_back();
-    return workspace;
+    try {
+      const std::lock_guard lock(mutex_);
+      idle_.reserve(kAtATime);
+      if (idle_.empty()) return std::make_unique<Workspace>(device_);
+      std::unique_ptr<Workspace> workspace = std::move(idle_.back());
+      idle_.pop_back();
+      return workspace;
+    } catch (...) {
+      free_places_.release();
+      throw;
+    }
   }
   void give_back(std::unique_ptr<Workspace> workspace) {
     {
