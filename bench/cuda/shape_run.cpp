@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shape_run.hpp"
 
-#include <algorithm>
-
-#include "modmul/device/residue_job.hpp"
+#include "modmul/device/launch.hpp"
 
 namespace manymod::bench {
 namespace {
-
-constexpr unsigned kWarp = 32;
 
 void grow(cuda::DeviceBuffer& buffer, cuda::Device& device, std::size_t bytes) {
   if (buffer.bytes() >= bytes) return;
@@ -37,7 +33,7 @@ std::size_t ShapeRun::groups(unsigned blocks) const {
 }
 
 cuda::LaunchShape ShapeRun::launch_of(unsigned grid, unsigned block) const {
-  return {grid, block, std::size_t{shape_.shared_words} * block * sizeof(std::uint32_t)};
+  return {grid, block, device::shared_bytes(shape_, block)};
 }
 
 cuda::LaunchShape ShapeRun::full_launch(unsigned blocks) const {
@@ -45,16 +41,7 @@ cuda::LaunchShape ShapeRun::full_launch(unsigned blocks) const {
 }
 
 cuda::LaunchShape ShapeRun::launch_for(std::size_t items) const {
-  const unsigned processors = stream_.device().properties().multiprocessors;
-  const std::size_t lanes = items * shape_.threads;
-  const std::size_t per_processor = (lanes + processors - 1) / processors;
-  const auto block =
-      static_cast<unsigned>(std::min<std::size_t>(shape_.block, (per_processor + kWarp - 1) / kWarp * kWarp));
-  cuda::LaunchShape launch = launch_of(1, block);
-  const unsigned resident = kernel_.blocks_per_multiprocessor(block, launch.shared_bytes) * processors;
-  launch.grid =
-      static_cast<unsigned>(std::min<std::size_t>(std::max(1u, resident), (lanes + block - 1) / block));
-  return launch;
+  return device::program_launch(stream_.device(), shape_, items);
 }
 
 void ShapeRun::load(const device::Program& program, std::size_t threads) {
@@ -76,12 +63,7 @@ void ShapeRun::queue_start(std::size_t items) const {
   job.count = static_cast<std::uint32_t>(items);
   job.result = start_.as<std::uint32_t>();
   job.result_width = words;
-  const std::size_t bytes = device::residue_bytes_per_thread(words);
-  const std::size_t fitting = stream_.device().properties().shared_per_block / bytes / kWarp * kWarp;
-  const auto block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, 1, device::kResidueBlock));
-  stream_.device()
-      .kernel("mm_residue")
-      .launch(stream_, {(job.count + block - 1) / block, block, bytes * block}, job);
+  device::launch_residue(stream_, job);
 }
 
 void ShapeRun::queue_program(const cuda::LaunchShape& launch, std::size_t items) const {

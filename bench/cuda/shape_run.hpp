@@ -28,7 +28,7 @@ class ShapeRun {
 
   /// That many blocks of the shape's size on each multiprocessor.
   [[nodiscard]] cuda::LaunchShape full_launch(unsigned blocks) const;
-  /// What the engine takes for so many items (modmul/device/chunk_run.cpp).
+  /// What the engine takes for so many items (modmul/device/launch.hpp).
   [[nodiscard]] cuda::LaunchShape launch_for(std::size_t items) const;
   [[nodiscard]] cuda::LaunchShape launch_of(unsigned grid, unsigned block) const;
 

@@ -2,10 +2,9 @@
 #include "modmul/device/chunk_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
-#include "modmul/device/residue_job.hpp"
+#include "modmul/device/launch.hpp"
 #include "repr/store.hpp"
 #include "repr/wipe.hpp"
 
@@ -13,7 +12,6 @@ namespace manymod::device {
 namespace {
 
 constexpr std::size_t kWordsPerLimb = sizeof(Limb) / sizeof(std::uint32_t);
-constexpr unsigned kWarp = 32;
 
 // An operand of the call on its way: gathered to rows of `limbs` limbs, on the device perhaps reduced.
 struct Rows {
@@ -33,8 +31,11 @@ struct Rows {
 class ChunkRun {
  public:
   ChunkRun(const ChunkPlan& plan, std::span<const std::size_t> items, Workspace& workspace)
-      : plan_(plan), job_(plan.job), items_(items), workspace_(workspace) {
-    choose_launch();
+      : plan_(plan),
+        job_(plan.job),
+        items_(items),
+        workspace_(workspace),
+        launch_(program_launch(plan.device, plan.shape, items.size())) {
     lay_out();
   }
 
@@ -43,15 +44,12 @@ class ChunkRun {
     bring_operands();
     launch_program(words_at(table_at_));
     cuda::copy_to_host(stream, download_, device_ + result_at_, result_bytes());
-    if (secret()) cuda::set_bytes(stream, device_, 0, device_layout_.bytes());
     finish();
     store();
   }
 
   /// One warp for the first item; the table stays.
   cuda::DeviceBuffer run_for_table() {
-    launch_.block = kTableThreads;
-    launch_.grid = 1;
     cuda::DeviceBuffer table(plan_.device, table_bytes());
     bring_operands();
     launch_program(table.as<std::uint32_t>());
@@ -85,21 +83,6 @@ class ChunkRun {
            sizeof(std::uint32_t);
   }
   [[nodiscard]] const cuda::Kernel& kernel() const { return plan_.device.kernel(plan_.shape.kernel); }
-
-  // Few items are spread over all multiprocessors, in blocks as small as a warp.
-  void choose_launch() {
-    const Shape& shape = plan_.shape;
-    const unsigned processors = plan_.device.properties().multiprocessors;
-    const std::size_t lanes = items_.size() * shape.threads;
-    const std::size_t per_processor = (lanes + processors - 1) / processors;
-    launch_.block = static_cast<unsigned>(
-        std::min<std::size_t>(shape.block, (per_processor + kWarp - 1) / kWarp * kWarp));
-    launch_.shared_bytes = std::size_t{shape.shared_words} * launch_.block * sizeof(std::uint32_t);
-    const unsigned resident =
-        kernel().blocks_per_multiprocessor(launch_.block, launch_.shared_bytes) * processors;
-    launch_.grid = static_cast<unsigned>(
-        std::min<std::size_t>(std::max(1u, resident), (lanes + launch_.block - 1) / launch_.block));
-  }
 
   Rows rows_of(const BatchView& view, std::size_t limbs, std::size_t terms) const {
     Rows rows;
@@ -207,13 +190,7 @@ class ChunkRun {
     residue.words = modulus_words();
     residue.result = words_at(result_at);
     residue.result_width = modulus_words();
-    cuda::LaunchShape shape;
-    const std::size_t bytes = residue_bytes_per_thread(modulus_words());
-    const std::size_t fitting = plan_.device.properties().shared_per_block / bytes / kWarp * kWarp;
-    shape.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, kWarp, kResidueBlock));
-    shape.grid = (residue.count + shape.block - 1) / shape.block;
-    shape.shared_bytes = bytes * shape.block;
-    plan_.device.kernel("mm_residue").launch(workspace_.stream(), shape, residue);
+    device::launch_residue(workspace_.stream(), residue);
   }
 
   void launch_program(std::uint32_t* table) const {
@@ -237,6 +214,7 @@ class ChunkRun {
   }
 
   void finish() const {
+    if (secret()) cuda::set_bytes(workspace_.stream(), device_, 0, device_layout_.bytes());
     workspace_.done().record(workspace_.stream());
     workspace_.done().wait();
     if (secret()) wipe_bytes(upload_, upload_layout_.bytes());
@@ -256,8 +234,8 @@ class ChunkRun {
 }  // namespace
 
 std::size_t items_at_a_time(cuda::Device& device, const Shape& shape) {
-  const std::size_t shared = std::size_t{shape.shared_words} * shape.block * sizeof(std::uint32_t);
-  const std::size_t blocks = device.kernel(shape.kernel).blocks_per_multiprocessor(shape.block, shared);
+  const std::size_t blocks =
+      device.kernel(shape.kernel).blocks_per_multiprocessor(shape.block, shared_bytes(shape, shape.block));
   return std::max<std::size_t>(1, blocks * device.properties().multiprocessors * shape.block / shape.threads);
 }
 

@@ -193,11 +193,10 @@ class DeviceEngine final : public Engine {
       case Operation::fixed_base_powmod:
         return fixed_base_task(job, items, shape);
       case Operation::sqrmod:
-        return {
-            product_program(shape.radix_bits), {{&job.x, Entry::residue}, {&job.x, Entry::residue}}, 1, {}};
+        return {product_program(shape.radix_bits, 0), {{&job.x, Entry::residue}}, 1, {}};
       default:
         return {
-            product_program(shape.radix_bits), {{&job.x, Entry::factor}, {&job.y, Entry::residue}}, 1, {}};
+            product_program(shape.radix_bits, 1), {{&job.x, Entry::factor}, {&job.y, Entry::residue}}, 1, {}};
     }
   }
 

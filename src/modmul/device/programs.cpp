@@ -217,11 +217,11 @@ Program comb_power_program(const CombShape& shape, bool secret) {
   return build.finish();
 }
 
-Program product_program(std::uint32_t radix_bits) {
+Program product_program(std::uint32_t radix_bits, std::uint32_t second) {
   Builder build;
   build.load_radix_squared(radix_bits);
   build.multiply(Source::operand, 0);
-  build.multiply(Source::operand, 1);
+  build.multiply(Source::operand, second);
   return build.finish_as_it_is();
 }
 

@@ -47,8 +47,8 @@ Program comb_table_program(std::uint32_t radix_bits, const CombShape& shape);
 /// block.
 Program comb_power_program(const CombShape& shape, bool secret);
 
-/// operand 0 * operand 1; operand 1 < n.
-Program product_program(std::uint32_t radix_bits);
+/// operand 0 * operand `second`, which is below n.
+Program product_program(std::uint32_t radix_bits, std::uint32_t second);
 
 /// `count` times in a row x = x y / R or x = x^2 / R, from operand 0 (and y = operand 1), then one
 /// multiplication by 1: for measurements.

@@ -222,8 +222,18 @@ TYPED_TEST(DevicePrograms, Products) {
     const MontgomeryOracle oracle(n, TestFixture::kRadixBits);
     const Words x = edge_words(generate, TestFixture::kWords),
                 y = oracle.reduce(edge_words(generate, TestFixture::kWords));
-    ASSERT_EQ(this->run(device::product_program(TestFixture::kRadixBits), n, {x, y}).result,
+    ASSERT_EQ(this->run(device::product_program(TestFixture::kRadixBits, 1), n, {x, y}).result,
               oracle.times(x, y));
+  }
+}
+
+TYPED_TEST(DevicePrograms, Squares) {
+  naive::Generator generate(13);
+  for (const Words& n : edge_moduli(generate, TestFixture::kWords, 4)) {
+    const MontgomeryOracle oracle(n, TestFixture::kRadixBits);
+    const Words x = oracle.reduce(edge_words(generate, TestFixture::kWords));
+    ASSERT_EQ(this->run(device::product_program(TestFixture::kRadixBits, 0), n, {x}).result,
+              oracle.times(x, x));
   }
 }
 

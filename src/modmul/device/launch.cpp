@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/device/launch.hpp"
+
+#include <algorithm>
+
+namespace manymod::device {
+namespace {
+
+constexpr unsigned kWarp = 32;
+
+}  // namespace
+
+cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::size_t items) {
+  const unsigned processors = device.properties().multiprocessors;
+  const std::size_t lanes = items * shape.threads;
+  const std::size_t per_processor = (lanes + processors - 1) / processors;
+  cuda::LaunchShape launch;
+  launch.block =
+      static_cast<unsigned>(std::min<std::size_t>(shape.block, (per_processor + kWarp - 1) / kWarp * kWarp));
+  launch.shared_bytes = shared_bytes(shape, launch.block);
+  const cuda::Kernel& kernel = device.kernel(shape.kernel);
+  const unsigned resident = kernel.blocks_per_multiprocessor(launch.block, launch.shared_bytes) * processors;
+  launch.grid = static_cast<unsigned>(
+      std::min<std::size_t>(std::max(1u, resident), (lanes + launch.block - 1) / launch.block));
+  return launch;
+}
+
+void launch_residue(const cuda::Stream& stream, const ResidueJob& job) {
+  cuda::Device& device = stream.device();
+  const std::size_t bytes = residue_bytes_per_thread(job.words);
+  const std::size_t fitting = device.properties().shared_per_block / bytes / kWarp * kWarp;
+  cuda::LaunchShape launch;
+  launch.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, kWarp, kResidueBlock));
+  launch.grid = (job.count + launch.block - 1) / launch.block;
+  launch.shared_bytes = bytes * launch.block;
+  device.kernel("mm_residue").launch(stream, launch, job);
+}
+
+}  // namespace manymod::device

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How kernels of this folder are launched, by the engine and by benchmarks.
+#pragma once
+
+#include <cstddef>
+
+#include "cuda/device.hpp"
+#include "cuda/stream.hpp"
+#include "modmul/device/residue_job.hpp"
+#include "modmul/device/shape.hpp"
+
+namespace manymod::device {
+
+/// Bytes of shared memory that a block of so many threads needs.
+constexpr std::size_t shared_bytes(const Shape& shape, unsigned block) {
+  return std::size_t{shape.shared_words} * block * sizeof(std::uint32_t);
+}
+
+/// The launch for so many items. Few are spread over all multiprocessors, in blocks as small as a warp.
+cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::size_t items);
+
+/// Queue the kernel mm_residue.
+void launch_residue(const cuda::Stream& stream, const ResidueJob& job);
+
+}  // namespace manymod::device
