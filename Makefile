@@ -71,8 +71,9 @@ test: test-cpp test-asan test-python
 
 test-cpp test-asan test-python: WERROR := ON
 
-test-cpp: $(STAMPS)/package $(STAMPS)/system
-	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON -DMANYMOD_WERROR=ON
+test-cpp: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system
+	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON -DMANYMOD_WERROR=ON \
+	  -DMANYMOD_TEST_OPTIONS=-O1
 	cmake --build $(RELEASE)
 	ctest --test-dir $(RELEASE) --output-on-failure
 

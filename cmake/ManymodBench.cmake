@@ -13,8 +13,22 @@ if(MANYMOD_BENCH_CPU)
     manymod_static manymod_internal benchmark::benchmark benchmark::benchmark_main)
 endif()
 
-file(GLOB device_bench_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/*.cpp")
-add_executable(device_kernels ${device_bench_sources})
-manymod_configure_target(device_kernels)
-target_link_libraries(device_kernels PRIVATE manymod_static manymod_internal)
-set_target_properties(device_kernels PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
+# device_kernels has kernels of its own beside the library's.
+if(manymod_cuda_on)
+  set(bench_image "${CMAKE_CURRENT_BINARY_DIR}/bench/additions")
+  manymod_compile_device("${CMAKE_CURRENT_SOURCE_DIR}/bench/cuda/additions.cu" "${bench_image}"
+                         "${manymod_architectures}")
+  file(GLOB device_bench_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/*.cpp")
+  add_executable(device_kernels ${device_bench_sources} "${bench_image}.fatbin")
+  set_source_files_properties(bench/cuda/addition_bench.cpp PROPERTIES
+    COMPILE_DEFINITIONS "MM_BENCH_ADDITIONS=\"${bench_image}.fatbin\"" OBJECT_DEPENDS "${bench_image}.fatbin")
+  manymod_configure_target(device_kernels)
+  target_link_libraries(device_kernels PRIVATE manymod_static manymod_internal)
+  set_target_properties(device_kernels PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
+endif()
+
+file(GLOB end_to_end_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/end_to_end/*.cpp")
+add_executable(end_to_end ${end_to_end_sources})
+manymod_configure_target(end_to_end)
+target_link_libraries(end_to_end PRIVATE manymod_static)
+set_target_properties(end_to_end PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")

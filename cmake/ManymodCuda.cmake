@@ -16,20 +16,21 @@ set_property(CACHE MANYMOD_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(manymod_release_architectures 80 90a 100+ptx 120)
 set(manymod_least_nvcc 12.8)
 
-# nvcc of PATH or an installed toolkit, else of the wheels that the Python package's build brings with it.
-function(manymod_find_nvcc)
+# Find <program> of PATH or an installed toolkit, else of the wheels that the Python package's build and tests bring
+# with them.
+function(manymod_find_cuda_tool variable program what)
   # That of an earlier, isolated build is gone.
-  if(MANYMOD_NVCC AND NOT EXISTS "${MANYMOD_NVCC}")
-    unset(MANYMOD_NVCC CACHE)
+  if(${variable} AND NOT EXISTS "${${variable}}")
+    unset(${variable} CACHE)
   endif()
-  find_program(MANYMOD_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
-               DOC "CUDA compiler")
-  if(NOT MANYMOD_NVCC)
+  find_program(${variable} ${program} HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
+               DOC "${what}")
+  if(NOT ${variable})
     execute_process(
       COMMAND "${Python_EXECUTABLE}" -c
               "import nvidia, pathlib; print(*(d for p in nvidia.__path__ for d in sorted(pathlib.Path(p).glob('cu*/bin'))), sep=';')"
       OUTPUT_VARIABLE directories OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    find_program(MANYMOD_NVCC nvcc HINTS ${directories} NO_DEFAULT_PATH)
+    find_program(${variable} ${program} HINTS ${directories} NO_DEFAULT_PATH)
   endif()
 endfunction()
 
@@ -57,11 +58,25 @@ function(manymod_default_architectures list_var)
   set(${list_var} "${list}" PARENT_SCOPE)
 endfunction()
 
+# Compile <source> for <architectures>, separated by commas, to <base>.fatbin and a report <base>.json.
+function(manymod_compile_device source base architectures)
+  add_custom_command(
+    OUTPUT "${base}.fatbin" "${base}.json"
+    COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cmake/compile_device.py"
+            --nvcc "${MANYMOD_NVCC}" --architectures "${architectures}" ${manymod_nvcc_options}
+            --include "${CMAKE_CURRENT_SOURCE_DIR}/src" --output "${base}.fatbin" --depfile "${base}.d"
+            --resources "${base}.json" "${source}"
+    DEPENDS "${source}" "${CMAKE_CURRENT_SOURCE_DIR}/cmake/compile_device.py"
+    DEPFILE "${base}.d"
+    COMMENT "CUDA kernels: ${source}"
+    VERBATIM)
+endfunction()
+
 set(manymod_cuda_on FALSE)
 if(NOT MANYMOD_CUDA MATCHES "^(AUTO|auto)$" AND NOT MANYMOD_CUDA)
   set(manymod_cuda_why "MANYMOD_CUDA is ${MANYMOD_CUDA}")
 else()
-  manymod_find_nvcc()
+  manymod_find_cuda_tool(MANYMOD_NVCC nvcc "CUDA compiler")
   set(manymod_nvcc_version "")
   if(MANYMOD_NVCC)
     manymod_nvcc_version(manymod_nvcc_version)
@@ -84,6 +99,7 @@ set(manymod_device_resources "")
 set(manymod_fatbins "")
 set(manymod_image_symbols "")
 set(manymod_image_rows "")
+set(manymod_architectures "")
 if(manymod_cuda_on)
   if(NOT DEFINED MANYMOD_CUDA_ARCHITECTURES)
     manymod_default_architectures(manymod_architectures)
@@ -106,16 +122,7 @@ if(manymod_cuda_on)
     string(REGEX REPLACE "^modmul/|\\.cu$" "" name "${source}")
     string(MAKE_C_IDENTIFIER "${name}" identifier)
     set(base "${manymod_device_dir}/${identifier}")
-    add_custom_command(
-      OUTPUT "${base}.fatbin" "${base}.json"
-      COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/cmake/compile_device.py"
-              --nvcc "${MANYMOD_NVCC}" --architectures "${manymod_architectures}" ${manymod_nvcc_options}
-              --include "${CMAKE_CURRENT_SOURCE_DIR}/src" --output "${base}.fatbin" --depfile "${base}.d"
-              --resources "${base}.json" "${CMAKE_CURRENT_SOURCE_DIR}/src/${source}"
-      DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/${source}" "${CMAKE_CURRENT_SOURCE_DIR}/cmake/compile_device.py"
-      DEPFILE "${base}.d"
-      COMMENT "CUDA kernels: ${source}"
-      VERBATIM)
+    manymod_compile_device("${CMAKE_CURRENT_SOURCE_DIR}/src/${source}" "${base}" "${manymod_architectures}")
     list(APPEND manymod_fatbins "${base}.fatbin")
     list(APPEND manymod_device_resources "${base}.json")
     string(APPEND manymod_image_symbols

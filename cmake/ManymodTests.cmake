@@ -1,28 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
 # tests/cpp: one GoogleTest program, one valgrind program for each file of tests/cpp/ctgrind, and one program
 # under MemorySanitizer (ManymodMsan).
+#
+#   MANYMOD_TEST_OPTIONS   options to compile the tests with, after those of the build type
 include(ManymodThirdParty)
 include(GoogleTest)
+set(MANYMOD_TEST_OPTIONS "" CACHE STRING "Options to compile the C++ tests with, such as -O1: they run once")
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "tests/cpp/*.cpp")
 set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
 list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|support/fake_cuda)/")
 
-# A CUDA driver without a GPU, for tests of what goes wrong with one.
-add_library(manymod_fake_cuda SHARED tests/cpp/support/fake_cuda/driver.cpp)
+# Unrolled device code, of many shapes on the host: optimising it takes minutes, and sanitizers multiply that.
+set(manymod_device_test_options -O1)
+if(MANYMOD_SANITIZE)
+  set(manymod_device_test_options -O0)
+endif()
+
+# A CUDA driver without a GPU, which runs the kernels on the host. Programs that load the driver by its name find it
+# in the folder fake_cuda of the build.
+add_library(manymod_fake_cuda SHARED
+  tests/cpp/support/fake_cuda/driver.cpp tests/cpp/support/fake_cuda/kernels.cpp
+  tests/cpp/support/fake_cuda/start.cpp tests/cpp/support/lockstep.cpp src/modmul/dpf52/bounds.cpp)
+set_property(SOURCE tests/cpp/support/fake_cuda/kernels.cpp APPEND PROPERTY
+             COMPILE_OPTIONS ${manymod_device_test_options})
 manymod_configure_target(manymod_fake_cuda)
 target_include_directories(manymod_fake_cuda PRIVATE tests/cpp)
 target_link_libraries(manymod_fake_cuda PRIVATE manymod_internal)
+foreach(name IN ITEMS libcuda.so.1 libnvidia-ml.so.1)
+  add_custom_command(TARGET manymod_fake_cuda POST_BUILD
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${CMAKE_CURRENT_BINARY_DIR}/fake_cuda"
+    COMMAND "${CMAKE_COMMAND}" -E create_symlink "$<TARGET_FILE:manymod_fake_cuda>"
+            "${CMAKE_CURRENT_BINARY_DIR}/fake_cuda/${name}"
+    VERBATIM)
+endforeach()
 
 if(test_sources)
   manymod_need_googletest()
   add_executable(manymod_tests ${test_sources})
-  # Unrolled device code, of many shapes on the host: optimising it takes minutes, and sanitizers multiply that.
-  set(manymod_device_test_options -O1)
-  if(MANYMOD_SANITIZE)
-    set(manymod_device_test_options -O0)
-  endif()
   file(GLOB manymod_device_tests CONFIGURE_DEPENDS
        "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/device_*_test.cpp"
        "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/device_api/*_test.cpp"
@@ -33,6 +49,10 @@ if(test_sources)
   manymod_configure_target(manymod_tests)
   target_include_directories(manymod_tests PRIVATE tests/cpp)
   target_compile_definitions(manymod_tests PRIVATE "MANYMOD_FAKE_CUDA=\"$<TARGET_FILE:manymod_fake_cuda>\"")
+  if(MANYMOD_SANITIZE)
+    target_compile_definitions(manymod_tests PRIVATE MANYMOD_SANITIZED=1)
+  endif()
+  target_compile_options(manymod_tests PRIVATE ${MANYMOD_TEST_OPTIONS})
   target_link_libraries(manymod_tests PRIVATE manymod_static manymod_internal manymod_fake_cuda GTest::gtest_main)
   gtest_discover_tests(manymod_tests DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 600)
 endif()
@@ -75,6 +95,30 @@ else()
   set_tests_properties(device_resources PROPERTIES SKIP_REGULAR_EXPRESSION "skipped:")
 endif()
 set_tests_properties(device_resources PROPERTIES LABELS package)
+
+# Their machine code: nothing in it may depend on secrets that shows in its timing. The check knows sm_90's.
+if(manymod_architectures MATCHES "(^|,)90a(,|$)" AND NOT MANYMOD_SANITIZE)
+  manymod_find_cuda_tool(MANYMOD_CUOBJDUMP cuobjdump "CUDA disassembler")
+  add_executable(manymod_device_layouts tests/cmake/device_layouts.cpp)
+  manymod_configure_target(manymod_device_layouts)
+  target_link_libraries(manymod_device_layouts PRIVATE manymod_internal)
+  set(leaks "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/device_leaks.cu")
+  manymod_compile_device("${leaks}" "${manymod_device_dir}/leaks" 90a)
+  add_custom_target(manymod_device_leaks ALL DEPENDS "${manymod_device_dir}/leaks.fatbin")
+  set(check "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_device_secrets.py"
+            "${MANYMOD_CUOBJDUMP}" "$<TARGET_FILE:manymod_device_layouts>")
+  add_test(NAME device_secrets
+           COMMAND ${check} "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/device_declassified.txt" ${manymod_fatbins})
+  # The check must find what it looks for, and no more.
+  add_test(NAME device_secrets_finds_leaks COMMAND ${check} /dev/null "${manymod_device_dir}/leaks.fatbin")
+  set_tests_properties(device_secrets_finds_leaks PROPERTIES PASS_REGULAR_EXPRESSION
+    "leaks_by_address_1x1: address depends on a secret.*leaks_by_branch_1x1: branch depends on a secret.*3 kernels checked, 2 with findings")
+  set_tests_properties(device_secrets PROPERTIES PROCESSORS 2)
+else()
+  add_test(NAME device_secrets COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/CudaMissing.cmake")
+  set_tests_properties(device_secrets PROPERTIES SKIP_REGULAR_EXPRESSION "skipped:")
+endif()
+set_tests_properties(device_secrets PROPERTIES LABELS package TIMEOUT 300)
 
 # The library as others meet it: its exported symbols, and an installation that a user's project finds.
 if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)

@@ -1,29 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Build, check and time the CUDA engine on a machine with an NVIDIA GPU: gpu_run.sh STAGE...
+# Build, check and measure the CUDA engine on a machine with an NVIDIA GPU: gpu_run.sh STAGE...
 #
-#   check      the C++ tests that run on a device
-#   bench      measurements: every build/gpu/bench/* program
-#   sanitize   the device tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
-#   profile    counters of the programs of `bench`, where ncu is there
-#   pack       on a machine with a network, before the others: put what the GPU machine may lack into
-#              build/third_party, to be copied along with the tree
+#   check        the C++ tests that run on a device, and the Python tests marked gpu where pytest is there
+#   kernels      device_kernels: every shape of every kernel                        device_kernels_CARD.json
+#   peers        CGBN on the same card, where its sources are                       cgbn_CARD.json
+#   end_to_end   calls of plans, beside the processor                               end_to_end_CARD.json
+#   bench        the three: kernels, peers, end_to_end
+#   papers       the papers' tables with this card's rows, from the report of `kernels`, and instructions per cycle
+#                where ncu is there                                                 papers_CARD.md
+#   sanitize     the device tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
+#   profile      counters of device_kernels, where ncu is there                     profile_CARD.csv
+#   pack         on a machine with a network, before the others: put what the GPU machine may lack into
+#                build/third_party, to be copied along with the tree
 #
-# Needs nvcc, CMake, a C++20 compiler; no network. GoogleTest is the system's, or what `pack` copied. Each stage writes
-# $OUT/STAGE.json, with the card, driver, CUDA version, commit and date, and $OUT/STAGE.log; OUT is bench/results/gpu
-# unless it is set. A stage that fails does not keep the next from running; the exit status tells.
+# Needs nvcc, CMake, a C++20 compiler; no network. GoogleTest is the system's, or what `pack` copied; so is CGBN unless
+# CGBN_ROOT says where it is. Reports are written to $OUT, bench/results unless it is set, each with card, driver, CUDA
+# version, commit and date; what a stage printed and how it ended to $OUT/gpu/STAGE.log and .json. A stage that fails
+# does not keep the next from running; the exit status tells.
 #
+#   GPU_PROGRAMS      folder of programs that were built elsewhere for such a machine: nothing is built
 #   GPU_TEST_FILTER   GoogleTest filter of the device tests    (default: *Gpu*)
 #   GPU_STAGE_LIMIT   seconds that a stage may take            (default: 500)
+#   GPU_QUICK         1: measure shorter and less
 #   MANYMOD_COMMIT    what to report where there is no .git
+# shellcheck disable=SC2317  # stages are called by their names
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 build=build/gpu
 third_party=$PWD/build/third_party
-out=${OUT:-bench/results/gpu}
+cgbn=$(realpath -m "${CGBN_ROOT:-$third_party/cgbn}")
+out=${OUT:-bench/results}
 filter=${GPU_TEST_FILTER:-*Gpu*}
 limit=${GPU_STAGE_LIMIT:-500}
+quick=()
+if [ "${GPU_QUICK:-}" = 1 ]; then quick=(--quick); fi
 
 usage() {
   sed -n '/^#   [a-z]/,/^#$/s/^#   //p' "${BASH_SOURCE[0]}" >&2
@@ -39,54 +51,141 @@ pack() {
       tar -xz -C "$third_party"
     rm -rf "$third_party/googletest" && mv "$third_party/googletest-1.15.2" "$third_party/googletest"
   fi
+  if [ -d "$cgbn/include" ]; then return; fi
+  if git clone --quiet --depth 1 https://github.com/NVlabs/CGBN "$third_party/cgbn"; then
+    git -C "$third_party/cgbn" rev-parse HEAD >"$third_party/cgbn/COMMIT"
+    rm -rf "$third_party/cgbn/.git"
+  else
+    echo "CGBN: cannot be fetched; the stage peers will be skipped" >&2
+  fi
 }
 
-configure_and_build() {
-  local options=(-DCMAKE_BUILD_TYPE=Release -DMANYMOD_CUDA=ON -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=OFF
-    -DMANYMOD_BUILD_BENCH=ON -DMANYMOD_BENCH_CPU=OFF
+# Targets of this project, unless they come from elsewhere. Tests and the Python package only where they are wanted.
+build_targets() {
+  if [ -n "${GPU_PROGRAMS:-}" ]; then return; fi
+  local tests=OFF python=OFF options
+  if [[ " $* " == *" manymod_tests "* ]]; then tests=ON; fi
+  if [[ " $* " == *" _core "* ]]; then python=ON; fi
+  options=(-DCMAKE_BUILD_TYPE=Release -DMANYMOD_CUDA=ON -DMANYMOD_BUILD_EXAMPLES=OFF -DMANYMOD_BUILD_BENCH=ON
+    -DMANYMOD_BENCH_CPU=OFF "-DMANYMOD_BUILD_TESTS=$tests" "-DMANYMOD_BUILD_PYTHON=$python"
     "-DPython_EXECUTABLE=$(command -v python3)")
+  if [ "$python" = ON ]; then options+=("-Dnanobind_DIR=$(python3 -m nanobind --cmake_dir)"); fi
   if command -v ninja >/dev/null; then options+=(-G Ninja); fi
   if [ -d "$third_party/googletest" ]; then
     options+=("-DFETCHCONTENT_SOURCE_DIR_GOOGLETEST=$third_party/googletest")
   fi
   cmake -S . -B "$build" "${options[@]}"
-  cmake --build "$build" --parallel "$(nproc)" --target manymod manymod_tests device_kernels
+  cmake --build "$build" --parallel "$(nproc)" --target "$@"
+}
+
+# Where a program is.
+program() {
+  if [ -n "${GPU_PROGRAMS:-}" ]; then
+    echo "$GPU_PROGRAMS/$1"
+  elif [ "$1" = manymod_tests ]; then
+    echo "$build/$1"
+  else
+    echo "$build/bench/$1"
+  fi
+}
+
+# "NVIDIA H200" as h200, for the reports' names.
+card() {
+  local name
+  name=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
+  name=$(printf %s "${name#NVIDIA }" | tr '[:upper:]' '[:lower:]' | tr -c 'a-z0-9' _)
+  echo "${name:-gpu}"
+}
+
+has_python() {
+  python3 -c 'import nanobind, pytest, numpy' 2>/dev/null
 }
 
 run_check() {
-  "$build/manymod_tests" --gtest_filter="$filter" --gtest_output="json:$out/check.results.json"
+  local targets=(manymod_tests) status=0
+  if has_python; then targets+=(_core manymod); fi
+  build_targets "${targets[@]}"
+  "$(program manymod_tests)" --gtest_filter="$filter" --gtest_output="json:$out/gpu/check.results.json" || status=1
+  if [ -n "${GPU_PROGRAMS:-}" ] || ! has_python; then
+    echo "Python tests: skipped, they need pytest, nanobind and NumPy, and a build here"
+    return "$status"
+  fi
+  # A package beside the build's extension, not installed.
+  local package=$build/package
+  mkdir -p "$package"
+  cp -r python/manymod "$package/"
+  cp "$build"/_core*.so "$build"/libmanymod.so* "$package/manymod/"
+  local none_found=5 pytest=0
+  PYTHONPATH=$package python3 -m pytest -q -m gpu tests/python || pytest=$?
+  if [ "$pytest" != 0 ] && [ "$pytest" != "$none_found" ]; then status=1; fi
+  return "$status"
 }
 
-run_bench() {
-  local program status=0
-  for program in "$build"/bench/*; do
-    if [ ! -x "$program" ] || [ ! -f "$program" ]; then continue; fi
-    "$program" --json "$out/bench.$(basename "$program").results.json" || status=1
-  done
-  return "$status"
+run_kernels() {
+  build_targets device_kernels
+  "$(program device_kernels)" "${quick[@]}" --json "$out/device_kernels_$(card).json"
+}
+
+run_end_to_end() {
+  build_targets end_to_end
+  "$(program end_to_end)" "${quick[@]}" --json "$out/end_to_end_$(card).json"
+}
+
+run_peers() {
+  local driver
+  if [ -x "${GPU_PROGRAMS:-}/cgbn_driver" ]; then
+    driver=$GPU_PROGRAMS/cgbn_driver
+  elif [ -d "$cgbn/include" ]; then
+    cmake -S bench/cuda/peers -B build/cuda-peers "-DCGBN_ROOT=$cgbn" -DCMAKE_BUILD_TYPE=Release
+    cmake --build build/cuda-peers --parallel "$(nproc)"
+    driver=build/cuda-peers/cgbn_driver
+  fi
+  if [ ! -x "${driver:-}" ]; then
+    echo "CGBN: skipped, no sources at $cgbn (CGBN_ROOT; \`gpu_run.sh pack\` gets them)"
+    return
+  fi
+  python3 bench/cuda/peers/run.py "$driver" "${quick[@]}" --note "CGBN $(cat "$cgbn/COMMIT" 2>/dev/null || true)" \
+    --json "$out/cgbn_$(card).json"
+}
+
+run_papers() {
+  local report options=()
+  report=$out/device_kernels_$(card).json
+  if [ ! -e "$report" ]; then report=bench/results/device_kernels_$(card).json; fi
+  if command -v ncu >/dev/null; then
+    build_targets device_kernels
+    if ncu --csv --metrics sm__inst_executed.avg.per_cycle_active "$(program device_kernels)" --profile \
+      --technique two_pass16 >"$out/gpu/papers.csv"; then
+      options=(--ncu "$out/gpu/papers.csv")
+    else
+      echo "ncu: no counters; table IV of the two-pass paper stays empty"
+    fi
+  fi
+  python3 bench/cuda/tables.py "$report" "${options[@]}" --part papers | tee "$out/papers_$(card).md"
 }
 
 run_sanitize() {
   local tool status=0
+  build_targets manymod_tests
   for tool in memcheck racecheck initcheck synccheck; do
     echo "== $tool"
-    compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/manymod_tests" --gtest_filter="$filter" || status=1
+    compute-sanitizer --tool "$tool" --error-exitcode 9 "$(program manymod_tests)" --gtest_filter="$filter" || status=1
   done
   return "$status"
 }
 
 run_profile() {
-  local program status=0
-  for program in "$build"/bench/*; do
-    if [ ! -x "$program" ] || [ ! -f "$program" ]; then continue; fi
-    ncu --set full --launch-skip 2 --launch-count 4 --csv --page raw "$program" || status=1
-  done
-  return "$status"
+  if ! command -v ncu >/dev/null; then
+    echo "profile: skipped, no ncu"
+    return
+  fi
+  build_targets device_kernels
+  ncu --set full --csv --page raw "$(program device_kernels)" --profile "${quick[@]}" >"$out/profile_$(card).csv"
 }
 
 # Write STAGE.json: what ran where, and the results that the stage left, which it holds from then on.
 report() {
-  python3 - "$out" "$@" <<'PYTHON'
+  python3 - "$out/gpu" "$@" <<'PYTHON'
 import datetime, json, os, pathlib, re, subprocess, sys
 
 out, stage, status, seconds = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
@@ -111,7 +210,7 @@ document = {
     "timed_out": status == 124,
     "seconds": round(seconds, 1),
     "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-    "commit": said("git", "rev-parse", "HEAD") or os.environ.get("MANYMOD_COMMIT", ""),
+    "commit": os.environ.get("MANYMOD_COMMIT", ""),
     "cards": [dict(zip(fields, card.split(", "))) for card in cards],
     "cuda": release[1] if release else "",
     "results": results,
@@ -123,29 +222,36 @@ PYTHON
 # Run a stage in a process of its own, so that it can be stopped at its limit.
 stage() {
   local name=$1 start status=0
+  echo "== $name"
   start=$(date +%s.%N)
-  timeout --kill-after=10 "$limit" bash "${BASH_SOURCE[0]}" --inside "$name" 2>&1 | tee "$out/$name.log" || status=$?
+  timeout --kill-after=10 "$limit" bash "${BASH_SOURCE[0]}" --inside "$name" 2>&1 | tee "$out/gpu/$name.log" || status=$?
   report "$name" "$status" "$(echo "$(date +%s.%N) $start" | awk '{print $1 - $2}')"
   return "$status"
 }
 
-mkdir -p "$out"
 if [ "${1:-}" = --inside ]; then
   "run_$2"
   exit
 fi
 [ $# -gt 0 ] || usage
+stages=()
 for name in "$@"; do
-  case $name in pack | check | bench | sanitize | profile) ;; *) usage ;; esac
+  case $name in
+  bench) stages+=(kernels peers end_to_end) ;;
+  check | kernels | peers | end_to_end | papers | sanitize | profile) stages+=("$name") ;;
+  pack)
+    [ $# = 1 ] || usage
+    pack
+    exit
+    ;;
+  *) usage ;;
+  esac
 done
-if [ "$*" = pack ]; then
-  pack
-  exit
-fi
 command -v nvcc >/dev/null || export PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
-configure_and_build
+export MANYMOD_COMMIT=${MANYMOD_COMMIT:-$(git rev-parse HEAD 2>/dev/null || true)}
+mkdir -p "$out/gpu"
 failed=0
-for name in "$@"; do
+for name in "${stages[@]}"; do
   stage "$name" || failed=1
 done
 exit $failed

@@ -244,7 +244,26 @@ Verdict Checker::squares(std::span<const std::uint32_t> results, std::uint32_t r
                       power(gather(instances_, instances_.base(), items), exponent, n), n, items);
 }
 
-double cpu_mulmod_nanoseconds(const Instances& instances, std::size_t count) {
+Verdict Checker::sums(std::span<const std::uint32_t> results, std::uint32_t steps, bool subtract) const {
+  const std::vector<std::size_t> items = sample(results.size() / instances_.width());
+  std::vector<std::size_t> next = items;
+  for (std::size_t& item : next) ++item;
+  const Numbers n = gather(instances_, instances_.modulus(), items);
+  const Numbers added = multiply(gather(instances_, instances_.factor(), next), small_number(steps), n);
+  const Numbers expected = CpuPlan(subtract ? MM_OP_SUBMOD : MM_OP_ADDMOD, n.width)
+                               .run(gather(instances_, instances_.factor(), items), added, n);
+  const Numbers found = gather_results(results, instances_.width(), items);
+  Verdict verdict;
+  verdict.checked = items.size();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto row = [&](const Numbers& of) { return std::span(of.limbs).subspan(i * n.width, n.width); };
+    if (std::ranges::equal(row(found), row(expected))) continue;
+    verdict.add_wrong("item " + std::to_string(items[i]) + " is not what the CPU computes");
+  }
+  return verdict;
+}
+
+double cpu_nanoseconds(const Instances& instances, std::size_t count, mm_op op) {
   using Clock = std::chrono::steady_clock;
   constexpr int kRuns = 9;
   std::vector<std::size_t> items(std::min(count, instances.count()));
@@ -252,7 +271,7 @@ double cpu_mulmod_nanoseconds(const Instances& instances, std::size_t count) {
   const Numbers x = gather(instances, instances.base(), items),
                 y = gather(instances, instances.factor(), items),
                 n = gather(instances, instances.modulus(), items);
-  const CpuPlan plan(MM_OP_MULMOD, n.width, 1);
+  const CpuPlan plan(op, n.width, 1);
   std::vector<double> nanoseconds;
   for (int run = 0; run < kRuns; ++run) {
     const Clock::time_point start = Clock::now();

@@ -11,6 +11,7 @@
 
 #include "cuda/memory.hpp"
 #include "cuda/stream.hpp"
+#include "manymod/manymod.h"
 #include "modmul/device/program.hpp"
 
 namespace manymod::bench {
@@ -72,6 +73,9 @@ class Checker {
   /// (base / R)^(2^steps)
   [[nodiscard]] Verdict squares(std::span<const std::uint32_t> results, std::uint32_t radix_bits,
                                 std::uint32_t steps) const;
+  /// factor + steps (the next instance's factor), or the difference
+  [[nodiscard]] Verdict sums(std::span<const std::uint32_t> results, std::uint32_t steps,
+                             bool subtract) const;
 
  private:
   using Row = std::vector<std::uint32_t>;
@@ -87,7 +91,8 @@ class Checker {
   void compare_with_others(std::span<const std::uint32_t> results, Verdict& verdict);
 };
 
-/// Nanoseconds of one multiplication modulo numbers of that width on one thread of the processor, in a batch.
-double cpu_mulmod_nanoseconds(const Instances& instances, std::size_t count);
+/// Nanoseconds of one multiplication, or addition, modulo numbers of that width on one thread of the
+/// processor, in a batch.
+double cpu_nanoseconds(const Instances& instances, std::size_t count, mm_op op);
 
 }  // namespace manymod::bench

@@ -31,6 +31,12 @@ class JsonObject {
     for (const JsonObject& object : objects) list += (list.empty() ? "\n  " : ",\n  ") + object.text();
     return set_raw(name, "[" + list + "\n ]");
   }
+  /// Add another's members.
+  JsonObject& merge(const JsonObject& other) {
+    if (!members_.empty() && !other.members_.empty()) members_ += ", ";
+    members_ += other.members_;
+    return *this;
+  }
   [[nodiscard]] std::string text() const { return "{" + members_ + "}"; }
 
  private:

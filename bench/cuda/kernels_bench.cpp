@@ -7,15 +7,15 @@
 // bench/cuda/README.md.
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <exception>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 
+#include "addition_bench.hpp"
 #include "cuda/driver.hpp"
 #include "options.hpp"
+#include "report_file.hpp"
 #include "shape_bench.hpp"
 
 namespace manymod::bench {
@@ -63,7 +63,8 @@ class Bench {
         device_(device),
         stream_(device),
         timer_(stream_),
-        session_{stream_, timer_, options.quick, {}, {}, 0, 0} {}
+        session_{stream_, timer_, options.quick, {}, {}, 0, 0},
+        additions_(session_, options) {}
 
   /// @return whether all was measured and right
   bool run() {
@@ -86,6 +87,7 @@ class Bench {
   cuda::Stream stream_;
   Timer timer_;
   Session session_;
+  AdditionBench additions_;
 
   [[nodiscard]] std::vector<Case> cases() const {
     std::vector<Case> found;
@@ -136,14 +138,15 @@ class Bench {
   }
 
   // Instances that the largest launch of the plan needs.
-  [[nodiscard]] std::size_t instances_for(const WidthPlan& plan) {
+  [[nodiscard]] std::size_t instances_for(unsigned bits, const WidthPlan& plan) {
     const std::size_t processors = device_.properties().multiprocessors;
     std::size_t count = ShapeBench::kSmallGridItems;
     for (const Case& one : plan.shapes) {
       const device::Shape& shape = *one.shape;
       const std::size_t shared = std::size_t{shape.shared_words} * shape.block * sizeof(std::uint32_t);
       const std::size_t blocks = device_.kernel(shape.kernel).blocks_per_multiprocessor(shape.block, shared);
-      count = std::max(count, blocks * processors * shape.block / shape.threads);
+      count =
+          std::max(count, ShapeBench::power_waves(bits) * blocks * processors * shape.block / shape.threads);
     }
     if (!plan.latency.empty()) count = std::max(count, kBatches.back());
     for (const auto& [one, items] : plan.sustained) count = std::max(count, items * processors);
@@ -151,7 +154,7 @@ class Bench {
   }
 
   void run_width(unsigned bits, const WidthPlan& plan) {
-    const Instances instances(stream_, bits, instances_for(plan));
+    const Instances instances(stream_, bits, instances_for(bits, plan));
     const cuda::DeviceBuffer results(device_, instances.modulus().on_device.bytes());
     Checker checker(instances, options_.quick ? 4 : 16);
     const auto with = [&](const Case& one, const auto& measure) {
@@ -171,7 +174,9 @@ class Bench {
       const std::size_t all = items * device_.properties().multiprocessors;
       with(one, [&](ShapeBench& bench) { bench.measure_sustained(all); });
     }
-    if (!options_.profile && options_.wants_technique("fios", "fios")) measure_cpu(instances);
+    if (options_.profile || device_.lost()) return;
+    if (options_.wants_technique("fios", "fios")) measure_cpu(instances);
+    additions_.measure(instances, checker, results);
   }
 
   void run_shape(const Case& one, ShapeBench& bench) const {
@@ -183,15 +188,17 @@ class Bench {
     std::printf("\n");
   }
 
-  // What the multiplications of `fios` are set beside.
+  // What `fios` is set beside.
   void measure_cpu(const Instances& instances) {
     constexpr unsigned kWidestOfFios = 512;
     if (instances.bits() > kWidestOfFios) return;
-    JsonObject row;
-    row.set("operation", "cpu_mulmod").set("bits", instances.bits());
-    row.set("instances", ShapeBench::kSmallGridItems);
-    row.set("nanoseconds", cpu_mulmod_nanoseconds(instances, ShapeBench::kSmallGridItems));
-    session_.rows.push_back(std::move(row));
+    for (const mm_op op : {MM_OP_MULMOD, MM_OP_ADDMOD}) {
+      JsonObject row;
+      row.set("operation", op == MM_OP_MULMOD ? "cpu_mulmod" : "cpu_addmod").set("bits", instances.bits());
+      row.set("instances", ShapeBench::kSmallGridItems);
+      row.set("nanoseconds", cpu_nanoseconds(instances, ShapeBench::kSmallGridItems, op));
+      session_.rows.push_back(std::move(row));
+    }
   }
 
   void fail(const std::string& what, const std::exception& error) {
@@ -203,32 +210,16 @@ class Bench {
   }
 };
 
-std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-std::string now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm fields{};
-  gmtime_r(&time, &fields);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &fields)};
-}
-
 std::string Bench::report() const {
   const cuda::DeviceProperties& properties = device_.properties();
-  const char* const commit = std::getenv("MANYMOD_COMMIT");
   JsonObject document;
   document.set("card", properties.model).set("compute_capability", properties.compute_capability);
   document.set("multiprocessors", properties.multiprocessors);
-  document.set("driver", first_line("/sys/module/nvidia/version"));
+  document.set("driver", driver_version());
   document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
   document.set("mhz", session_.mhz.empty() ? 0.0 : median_of(session_.mhz));
   document.set("mhz_from", timer_.clock_source());
-  document.set("date", now()).set("commit", commit == nullptr ? "" : commit);
+  document.set("date", now()).set("commit", commit());
   document.set("quick", options_.quick);
   document.set(
       "method",
@@ -237,20 +228,11 @@ std::string Bench::report() const {
   return document.text() + "\n";
 }
 
-bool write(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (file) return true;
-  std::fprintf(stderr, "device_kernels: cannot write %s\n", path.c_str());
-  return false;
-}
-
 int run(const Options& options) {
   cuda::Device& device = cuda::device(0);
   Bench bench(options, device);
   const bool right = bench.run();
-  const bool written = options.json.empty() || write(options.json, bench.report());
+  const bool written = options.json.empty() || write_file(options.json, bench.report());
   return right && written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

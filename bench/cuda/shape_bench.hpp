@@ -48,6 +48,10 @@ class ShapeBench {
 
   static constexpr std::size_t kSmallGridItems = 1024;
 
+  /// Powers are measured with so many instances for each that the device works on at a time: a batch as users
+  /// have it, of which the launch and the last warps are a small part.
+  static constexpr unsigned power_waves(unsigned bits) { return bits <= 512 ? 8 : 2; }
+
  private:
   struct Choice {
     unsigned blocks = 1;  ///< on a multiprocessor

@@ -21,7 +21,8 @@ ShapeRun::ShapeRun(const cuda::Stream& stream, const Instances& instances, const
       shape_(shape),
       kernel_(stream.device().kernel(shape.kernel)),
       results_(results),
-      start_(stream.device(), instances.modulus().on_device.bytes()) {}
+      start_(stream.device(), instances.modulus().on_device.bytes()),
+      claimed_(stream.device(), sizeof(std::uint32_t)) {}
 
 unsigned ShapeRun::occupancy() const {
   const cuda::LaunchShape launch = launch_of(1, shape_.block);
@@ -81,6 +82,10 @@ void ShapeRun::queue_program(const cuda::LaunchShape& launch, std::size_t items)
   job.result_width = instances_.width();
   job.table = table_.as<std::uint32_t>();
   job.scan = program_.scan;
+  if (items * shape_.threads > std::size_t{launch.grid} * launch.block) {
+    job.claimed = claimed_.as<std::uint32_t>();
+    cuda::set_bytes(stream_, job.claimed, 0, sizeof(std::uint32_t));
+  }
   kernel_.launch(stream_, launch, job);
 }
 

@@ -46,7 +46,7 @@ class ShapeRun {
   const device::Shape& shape_;
   const cuda::Kernel& kernel_;
   const cuda::DeviceBuffer& results_;
-  cuda::DeviceBuffer start_, steps_, table_;
+  cuda::DeviceBuffer start_, claimed_, steps_, table_;
   device::Program program_;
 };
 

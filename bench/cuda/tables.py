@@ -1,111 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the report of device_kernels as Markdown tables, beside CGBN's report and the papers' figures.
+"""Prints the reports of device_kernels and end_to_end as Markdown, beside CGBN's and the papers' figures.
 
-python bench/cuda/tables.py REPORT.json [--peer CGBN.json] [--ncu PROFILE.csv] [--part best|papers|summary]
+python bench/cuda/tables.py REPORT.json [--peer CGBN.json] [--end-to-end CALLS.json] [--ncu PROFILE.csv]
+  [--part best|end_to_end|papers|summary|readme]
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-Row = dict[str, Any]
-Cells = list[str]
+from device_report import MISSING, Cells, EndToEnd, Peer, Report, Row, markdown, number, ratio, scaled, shape
+from paper_tables import paper_tables, profiled
 
 FIGURES = Path(__file__).with_name("paper_figures.json")
-#: Operation of CGBN's report that each of ours is set beside.
-PEER_OPERATIONS = {"mul": "chain", "sqr": "chain", "power": "power"}
-INSTRUCTIONS = "sm__inst_executed.avg.per_cycle_active"
-MISSING = "-"
+PARTS = ("all", "best", "end_to_end", "papers", "summary", "readme")
+PEER_COLUMNS = ("CGBN stock", "CGBN, R^2 given")
 
 
-def number(value: float | None) -> str:
-    """Three significant digits, thousands and millions by their letter."""
-    if value is None:
-        return MISSING
-    for unit, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if abs(value) >= unit:
-            return (
-                f"{value / unit:.3g}{letter}" if abs(value) < 999.5 * unit else f"{value / unit:.0f}{letter}"
-            )
-    return f"{value:.3g}"
-
-
-def ratio(value: float | None, other: float | None) -> str:
-    """How many times the other."""
-    return f"{value / other:.2f}x" if value and other else MISSING
-
-
-def markdown(heading: Cells, rows: Iterable[Cells]) -> str:
-    """Rows of cells as a Markdown table."""
-    lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
-def shape(row: Row) -> str:
-    """Threads per instance by digits per thread."""
-    return f"{row['threads_per_instance']}x{row['digits_per_thread']}"
-
-
-class Report:
-    """What device_kernels measured. Rows with a wrong answer count for nothing."""
-
-    def __init__(self, document: Row) -> None:
-        self.document = document
-        self.rows: list[Row] = [row for row in document["rows"] if row.get("wrong", 0) == 0]
-        self.multiprocessors: int = document["multiprocessors"]
-
-    def select(self, operation: str, **wanted: Any) -> list[Row]:
-        """Rows of an operation with these members."""
-
-        def fits(row: Row) -> bool:
-            return row["operation"] == operation and all(
-                row.get(name) == value for name, value in wanted.items()
-            )
-
-        return [row for row in self.rows if fits(row)]
-
-    def best(self, operation: str, **wanted: Any) -> Row | None:
-        """The fastest of them."""
-        return max(self.select(operation, **wanted), key=lambda row: float(row["per_second"]), default=None)
-
-    def rate(self, operation: str, **wanted: Any) -> float | None:
-        """Its operations a second."""
-        found = self.best(operation, **wanted)
-        return float(found["per_second"]) if found else None
-
-    def widths(self, operation: str) -> list[int]:
-        """Widths at which an operation was measured."""
-        return sorted({row["bits"] for row in self.select(operation)})
-
-    def normalised(self, row: Row | None) -> float | None:
-        """Operations a second by multiprocessor and MHz."""
-        return row["per_second"] / self.multiprocessors / row["mhz"] if row else None
-
-
-def peer_rate(peer: Row | None, operation: str, bits: int) -> float | None:
-    """CGBN's best, if its report has that width."""
-    for run in (peer or {}).get("best", []):
-        if run["operation"] == PEER_OPERATIONS[operation] and run["bits"] == bits:
-            return float(run["per_second"])
-    return None
-
-
-def columns(values: dict[str, float], widths: Iterable[str], scale: float = 1) -> Cells:
-    """Cells of a paper's row, by width."""
-    return [number(values[width] * scale) if width in values else MISSING for width in widths]
+def peer_rates(peer: Peer | None, operation: str, bits: int) -> list[float | None]:
+    """CGBN's, stock and of all shapes."""
+    return [peer.rate(operation, bits, stock) if peer else None for stock in (True, False)]
 
 
 # ---- the best shapes --------------------------------------------------------------------------------
 
 
-def best_row(report: Report, peer: Row | None, operation: str, row: Row) -> Cells:
+def best_row(report: Report, peer: Peer | None, operation: str, row: Row) -> Cells:
     """One row of the table of the best shapes."""
-    other = peer_rate(peer, operation, row["bits"])
+    others = peer_rates(peer, operation, row["bits"])
     window = f", window {row['window_bits']}" if operation == "power" else ""
     return [
         str(row["bits"]),
@@ -116,15 +41,15 @@ def best_row(report: Report, peer: Row | None, operation: str, row: Row) -> Cell
         number(row["clocks"]),
         f"{row['percent_of_limit']:.0f} % of {row['pipe']}",
         number(report.normalised(row)),
-        number(other),
-        ratio(row["per_second"], other),
+        *map(number, others),
+        ", ".join(ratio(row["per_second"], other) for other in others),
     ]
 
 
-def best_tables(report: Report, peer: Row | None) -> Iterator[str]:
+def best_tables(report: Report, peer: Peer | None) -> Iterator[str]:
     """The fastest shape of each width and operation."""
     heading = ["bits", "technique", "shape", "launch", "a second", "clocks of an SM", "limit"]
-    heading += ["a second by SM and MHz", "CGBN", "ratio"]
+    heading += ["a second by SM and MHz", *PEER_COLUMNS, "ratios"]
     kinds: list[tuple[str, str, Row]] = [
         ("Montgomery multiplication", "mul", {}),
         ("Montgomery squaring", "sqr", {}),
@@ -205,235 +130,243 @@ def latency_tables(report: Report) -> Iterator[str]:
         yield markdown(["batch", *map(str, threads), "best"], cells)
 
 
-# ---- beside the papers ------------------------------------------------------------------------------
+# ---- end to end -------------------------------------------------------------------------------------
 
 
-def profiled(path: Path | None) -> dict[tuple[str, str], float]:
-    """Instructions per cycle by kernel and operation, from ncu's CSV of `device_kernels --profile`.
+def percent(value: float | None, whole: float | None) -> str:
+    """Of the whole, without decimals."""
+    return f"{100 * value / whole:.0f} %" if value and whole else MISSING
 
-    Each kernel was launched twice: for multiplications, then for squarings.
-    """
-    if path is None:
-        return {}
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith('"')]
-    found: dict[tuple[str, str], float] = {}
-    for row in csv.DictReader(lines):
-        if row.get("Metric Name", INSTRUCTIONS) != INSTRUCTIONS:
+
+def rate_of(row: Row | None) -> float | None:
+    """Items a second of a row, if there is one."""
+    return float(row["items_per_second"]) if row else None
+
+
+def gigabytes(row: Row | None) -> str:
+    """Operands and results a second."""
+    return f"{row['bytes_per_second'] / 1e9:.3g}" if row else MISSING
+
+
+def on_cpu(end_to_end: EndToEnd, row: Row) -> Row | None:
+    """The same on the processor."""
+    wanted = {name: row[name] for name in ("timing_class", "exponents")}
+    return end_to_end.large(row["operation"], row["bits"], **wanted, device="cpu")
+
+
+def large_table(report: Report, end_to_end: EndToEnd, powers: bool) -> str:
+    """Large batches: from and to host arrays, in the GPU's memory, and on the processor."""
+    heading = ["bits", "operation", "items", "variant", "a second", "of the kernels", "GB/s", "fresh results"]
+    heading += ["arrays on the GPU", "of the kernels", "GB/s", "CPU", "GPU / CPU"]
+    rows = []
+    found = end_to_end.select("large", arrays="host", results="kept", device=end_to_end.document["device"])
+    for row in found:
+        if (row["operation"] == "powmod") != powers:
             continue
-        text = row.get("Metric Value") or row.get(INSTRUCTIONS) or ""
-        if not text.replace(".", "", 1).isdigit():
-            continue  # the line of units
-        kernel = row["Kernel Name"].split("(")[0]
-        found[kernel, "sqr" if (kernel, "mul") in found else "mul"] = float(text)
-    return found
-
-
-def two_pass_tables(report: Report, paper: Row, instructions: dict[tuple[str, str], float]) -> Iterator[str]:
-    """Tables II to V of the two-pass paper: one thread per instance."""
-    tables, widths = paper["tables"], ["128", "256", "384", "512"]
-    card = report.document["card"]
-
-    def ours(name: str, operation: str, value: Callable[[Row | None], float | None]) -> Cells:
-        rows = [
-            report.best(operation, bits=int(bits), technique=name, threads_per_instance=1) for bits in widths
-        ]
-        return [card, name, *(number(value(row)) for row in rows)]
-
-    for table, operation in (("II", "mul"), ("III", "sqr")):
-        yield f"#### Table {table}: {tables[table]['title']}, a second"
-        rows = [
-            [row["card"], row["technique"], *columns(row["per_second"], widths)]
-            for row in tables[table]["rows"]
-        ]
-        rows += [
-            ours(name, operation, lambda row: row["per_second"] if row else None)
-            for name in ("row32", "two_pass16")
-        ]
-        yield markdown(["card", "technique", *widths], rows)
-    yield f"#### Table IV: {tables['IV']['title']}"
-    rows = []
-    for row in tables["IV"]["rows"]:
-        operation = "mul" if row["operation"].startswith("multiply") else "sqr"
-        rows.append([row["card"], operation, *columns(row["instructions_per_cycle"], widths)])
-        found = [instructions.get((f"two_pass16_1x{int(bits) // 32}", operation)) for bits in widths]
-        rows.append([card, operation, *map(number, found)])
-    yield markdown(["card", "operation", *widths], rows)
-    if not instructions:
-        yield f"Not measured: `--ncu` wants `ncu --csv --metrics {INSTRUCTIONS} device_kernels --profile`."
-    yield f"#### Table V: {tables['V']['title']}"
-    for operation, name in (("mul", "multiply_and_reduce"), ("sqr", "square_and_reduce")):
-        rows = [
-            [row["card"], row["technique"], *columns(row["per_second_per_multiprocessor_per_mhz"], widths)]
-            for row in tables["V"]["rows"]
-            if row["operation"] == name
-        ]
-        rows += [ours(technique, operation, report.normalised) for technique in ("row32", "two_pass16")]
-        yield markdown([f"card ({name})", "technique", *widths], rows)
-
-
-def wide_sample_tables(report: Report, paper: Row, cards: Row) -> Iterator[str]:
-    """Tables II and III of the paper of the wide samples."""
-    tables, card = paper["tables"], cards[paper["card"]]
-    yield f"#### Table II: {tables['II']['title']}"
-    heading = [
-        "card",
-        "bits",
-        "instances",
-        "warm up runs",
-        "a second",
-        "latency in ms",
-        "a second by SM and MHz",
-    ]
-    rows = []
-    for row in tables["II"]["rows"]:
-        rate = row["per_second"] / card["multiprocessors"] / card["mhz"]
-        instances = str(paper["benchmark"]["instances"][str(row["bits"])])
-        line = [
-            paper["card"],
-            str(row["bits"]),
-            instances,
-            str(row["warm_up_runs"]),
-            number(row["per_second"]),
-        ]
-        rows.append([*line, number(row["latency_ms"]), number(rate)])
-    for row in report.select("sustained"):
-        line = [report.document["card"], str(row["bits"]), str(row["instances"]), str(row["warm_up_runs"])]
+        same = {name: row[name] for name in ("timing_class", "exponents")}
+        kernel = None
+        if row["exponents"] == "each":
+            kernel = report.rate("power", bits=row["bits"], timing_class=row["timing_class"])
+        fresh = end_to_end.large(row["operation"], row["bits"], **same, results="fresh")
+        resident = end_to_end.large(row["operation"], row["bits"], **same, arrays="device")
+        processor = rate_of(on_cpu(end_to_end, row))
+        rate = rate_of(row)
+        exponents = {"each": "", "shared": ", one exponent", "65537": ", e = 65537"}.get(row["exponents"], "")
         rows.append(
-            [*line, number(row["per_second"]), number(row["milliseconds"]), number(report.normalised(row))]
+            [
+                str(row["bits"]),
+                f"{row['operation']} {row['timing_class']}{exponents}" if powers else row["operation"],
+                f"{row['items']:,}",
+                row["variant"],
+                number(rate),
+                percent(rate, kernel),
+                gigabytes(row),
+                number(rate_of(fresh)),
+                number(rate_of(resident)),
+                percent(rate_of(resident), kernel),
+                gigabytes(resident),
+                number(processor),
+                ratio(rate, processor),
+            ]
         )
-    yield markdown(heading, rows)
-    yield f"#### Table III: {tables['III']['title']}"
-    widths = ["1024", "1536", "2048"]
+    return markdown(heading, sorted(rows, key=lambda cells: int(cells[0])))
+
+
+def batch_table(end_to_end: EndToEnd, timing_class: str) -> str:
+    """Milliseconds of small batches on the GPU and on the processor."""
+    found = end_to_end.select("batch", timing_class=timing_class)
+    widths = sorted({row["bits"] for row in found})
     rows = []
-    for row in tables["III"]["rows"]:
-        values = {width: value for width, value in row["scaled_per_second"].items() if value is not None}
-        rows.append([row["authors"], row["card"], *columns(values, widths)])
-    scale = card["multiprocessors"] * card["mhz"]
-    for name in ("dpf52", "row32"):
-        cells = []
+    for items in sorted({row["items"] for row in found}):
+        cells = [str(items)]
         for bits in widths:
-            best = report.normalised(
-                report.best("power", bits=int(bits), technique=name, timing_class="secret")
-            )
-            cells.append(number(best * scale if best else None))
-        rows.append([f"{name} here, by SM and MHz", report.document["card"], *cells])
-    yield markdown(["authors", "card", *widths], rows)
+            times = {row["device"]: row for row in found if (row["items"], row["bits"]) == (items, bits)}
+            gpu, cpu = times.get(end_to_end.document["device"]), times.get("cpu")
+            cells += [milliseconds(gpu), milliseconds(cpu), gpu["variant"] if gpu else MISSING]
+        rows.append(cells)
+    heading = ["items"]
+    for bits in widths:
+        heading += [f"{bits} bits", "CPU", "variant"]
+    return markdown(heading, rows)
 
 
-def fios_tables(report: Report, paper: Row) -> Iterator[str]:
-    """Tables 1 and 2 of the paper of fios; nanoseconds of an operation of all threads together."""
-    tables, widths = paper["tables"], ["160", "192", "224", "256", "384"]
-
-    def nanoseconds(operation: str, bits: str, form: str) -> float | None:
-        rate = report.rate(operation, bits=int(bits), form=form)
-        return 1e9 / rate if rate else None
-
-    yield f"#### Table 1: {tables['1']['title']}, nanoseconds"
-    rows = [
-        [paper["card"], row["operation"], row["memory"], *columns(row["nanoseconds"], widths)]
-        for row in tables["1"]["rows"]
-    ]
-    for radix in ("radix16", "radix32"):
-        for memory in ("local", "shared", "registers"):
-            for operation, grid in (("mul_1024", "64 blocks of 16 threads"), ("mul", "full card")):
-                cells = [number(nanoseconds(operation, bits, f"fios.{radix}_{memory}")) for bits in widths]
-                rows.append([report.document["card"], f"multiply, {radix}, {grid}", memory, *cells])
-    yield markdown(["card", "operation", "memory", *widths], rows)
-    yield "Additions are not measured: the kernels have none."
-    yield f"#### Table 2: {tables['2']['title']}"
-    rows = []
-    for row in tables["2"]["rows"]:
-        rows.append([f"paper, {row['operation']}, nanoseconds", *columns(row["nanoseconds"], widths)])
-        rows.append([f"paper, {row['operation']}, speedup", *columns(row["speedup"], widths)])
-    processor = {str(row["bits"]): float(row["nanoseconds"]) for row in report.select("cpu_mulmod")}
-    rows.append(["mulmod of this library on one thread, nanoseconds", *columns(processor, widths)])
-    for radix in ("radix16", "radix32"):
-        here = [nanoseconds("mul", bits, f"fios.{radix}_registers") for bits in widths]
-        rows.append([f"{radix} here, full card, nanoseconds", *map(number, here)])
-        speedups = [ratio(processor.get(bits), value) for bits, value in zip(widths, here, strict=True)]
-        rows.append([f"{radix} here, speedup", *speedups])
-    yield markdown(["", *widths], rows)
+def milliseconds(row: Row | None) -> str:
+    """Of a batch."""
+    return f"{1e3 * row['seconds']:.3g}" if row else MISSING
 
 
-def paper_tables(report: Report, figures: Row, instructions: dict[tuple[str, str], float]) -> Iterator[str]:
-    """The papers' tables with rows of this card."""
-    papers = figures["papers"]
-    for name in ("two_pass", "wide_samples", "fios"):
-        yield f"### {papers[name]['citation']}"
-        if name == "two_pass":
-            yield from two_pass_tables(report, papers[name], instructions)
-        elif name == "wide_samples":
-            yield from wide_sample_tables(report, papers[name], figures["cards"])
-        else:
-            yield from fios_tables(report, papers[name])
+def end_to_end_tables(report: Report, end_to_end: EndToEnd | None) -> Iterator[str]:
+    """Calls of plans."""
+    if end_to_end is None:
+        yield "Not measured: `--end-to-end` wants a report of end_to_end."
+        return
+    yield "### Powers, large batches"
+    yield large_table(report, end_to_end, True)
+    yield "### Products, large batches"
+    yield large_table(report, end_to_end, False)
+    for timing_class in ("secret", "public"):
+        yield f"### Milliseconds of a batch of {timing_class} powers"
+        yield batch_table(end_to_end, timing_class)
+    document = end_to_end.document
+    if document["resident_obstacle"]:
+        yield f"Arrays on the GPU: {document['resident_obstacle']}"
+    yield (
+        f"{document['card']}, driver {document['driver']}, CUDA {document['cuda']}; {document['processors']} "
+        f"CPUs, {document['processor']}; {document['method']}."
+    )
 
 
 # ---- for README and documentation -------------------------------------------------------------------
 
 
-def summary_table(report: Report, peer: Row | None) -> Iterator[str]:
-    """One line a width: the best multiplication, squaring and powers, and CGBN's."""
-    heading = ["bits", "mul, M/s", "sqr, M/s", "powmod secret, k/s", "powmod public, k/s"]
-    heading += ["technique (secret)"] + (["CGBN powmod, k/s", "secret / CGBN"] if peer else [])
+def both(report: Report, bits: int, value: Callable[[Row], str]) -> str:
+    """Of the best multiplication and squaring; once where it is the same."""
+    found = [report.best(operation, bits=bits) for operation in ("mul", "sqr")]
+    return ", ".join(dict.fromkeys(value(row) if row else MISSING for row in found))
+
+
+def limits(report: Report, bits: int) -> str:
+    """How near the best multiplication and squaring come to their pipe's limit."""
+    pipes = {row["pipe"] for row in (report.best(name, bits=bits) for name in ("mul", "sqr")) if row}
+    if len(pipes) == 1:
+        return both(report, bits, lambda row: f"{row['percent_of_limit']:.0f}") + f" % of {pipes.pop()}"
+    return both(report, bits, lambda row: f"{row['percent_of_limit']:.0f} % of {row['pipe']}")
+
+
+def summary_table(report: Report, peer: Peer | None, end_to_end: EndToEnd | None) -> Iterator[str]:
+    """One line a width: the best multiplication, squaring and powers, CGBN's, and calls end to end."""
+    heading = ["bits", "mul, M/s", "sqr, M/s", "of the pipe's limit (mul, sqr)"]
+    heading += ["powmod public, k/s", "powmod secret, k/s"]
+    if end_to_end:
+        heading += ["end to end public, k/s", "end to end secret, k/s"]
+    if peer:
+        heading += [*(f"{name} powmod, k/s" for name in PEER_COLUMNS), "public, secret / CGBN"]
     rows = []
     for bits in report.widths("power"):
-        secret = report.best("power", bits=bits, timing_class="secret")
-        mul, sqr = report.rate("mul", bits=bits), report.rate("sqr", bits=bits)
-        public = report.rate("power", bits=bits, timing_class="public")
-        cells = [str(bits), scaled(mul, 1e6), scaled(sqr, 1e6)]
-        cells += [scaled(secret["per_second"] if secret else None, 1e3), scaled(public, 1e3)]
-        cells += [f"{secret['form']} {shape(secret)}" if secret else MISSING]
+        powers = [report.rate("power", bits=bits, timing_class=name) for name in ("public", "secret")]
+        cells = [str(bits), *(scaled(report.rate(name, bits=bits), 1e6) for name in ("mul", "sqr"))]
+        cells += [limits(report, bits), *(scaled(rate, 1e3) for rate in powers)]
+        if end_to_end:
+            calls = [rate_of(end_to_end.power(bits, name)) for name in ("public", "secret")]
+            cells += [whole_and_part(call, power) for call, power in zip(calls, powers, strict=True)]
         if peer:
-            other = peer_rate(peer, "power", bits)
-            cells += [scaled(other, 1e3), ratio(secret["per_second"] if secret else None, other)]
+            others = peer_rates(peer, "power", bits)
+            cells += [scaled(rate, 1e3) for rate in others]
+            cells += ["; ".join(", ".join(ratio(power, other) for power in powers) for other in others)]
         rows.append(cells)
     yield markdown(heading, rows)
     document = report.document
     yield (
         f"{document['card']}, {document['mhz']:.0f} MHz, driver {document['driver']}, CUDA "
-        f"{document['cuda']}; kernels alone, one modulus to each item, exponents as long as the moduli."
+        f"{document['cuda']}, {document['date'][:10]}; kernels alone but for the columns end to end, one odd "
+        "modulus to each item, exponents as long as the moduli."
     )
+    if peer:
+        yield (
+            "CGBN at its best shape and window: stock by its own functions, and with R^2 mod n given from "
+            "outside where more words in a thread are faster than its conversion allows; ratios to either."
+        )
 
 
-def scaled(value: float | None, unit: float) -> str:
-    """In thousands or millions, three digits or whole."""
-    if value is None:
+def readme_table(report: Report, peer: Peer | None, end_to_end: EndToEnd | None) -> Iterator[str]:
+    """Powers a second at the widths of RSA and CGBN: kernels, calls, CGBN, the processor."""
+    heading = ["bits", "public, kernels", "public, calls", "secret, kernels", "secret, calls"]
+    heading += [*PEER_COLUMNS, "public / CGBN", "CPU, secret"]
+    rows = []
+    widths = {row["bits"] for row in end_to_end.rows} if end_to_end else set(report.widths("power"))
+    for bits in report.widths("power"):
+        others = peer_rates(peer, "power", bits)
+        if bits not in widths or others[0] is None:
+            continue
+        cells = [str(bits)]
+        for timing_class in ("public", "secret"):
+            cells += [number(report.rate("power", bits=bits, timing_class=timing_class))]
+            cells += [number(rate_of(end_to_end.power(bits, timing_class)) if end_to_end else None)]
+        public = report.rate("power", bits=bits, timing_class="public")
+        cells += [*map(number, others), ", ".join(ratio(public, other) for other in others)]
+        cpu = end_to_end.power(bits, "secret", device="cpu") if end_to_end else None
+        rows.append([*cells, number(rate_of(cpu))])
+    yield markdown(heading, rows)
+    document = report.document
+    processors = f"; {end_to_end.document['processors']} CPUs" if end_to_end else ""
+    yield f"Powers a second, {document['card']}{processors}, {document['date'][:10]}."
+
+
+def whole_and_part(call: float | None, kernel: float | None) -> str:
+    """A call's rate in thousands and how much that is of the kernel's."""
+    if call is None:
         return MISSING
-    return f"{value / unit:,.0f}" if value >= 100 * unit else f"{value / unit:.3g}"
+    return f"{scaled(call, 1e3)} ({percent(call, kernel)})" if kernel else scaled(call, 1e3)
 
 
 def trouble(document: Row) -> Iterator[str]:
     """Rows that are wrong, and what failed."""
     for row in document["rows"]:
+        name = row.get("kernel") or row.get("variant", "")
         if row.get("wrong", 0):
-            yield f"**WRONG**: {row['operation']}, {row['kernel']}, {row['bits']} bits: {row['wrong_what']}"
-        if row["operation"] == "failed":
-            yield f"**FAILED**: {row['what']}: {row['message']}"
+            yield f"**WRONG**: {row['operation']}, {name}, {row['bits']} bits: {row['wrong_what']}"
+        if "failed" in (row["operation"], row.get("kind")):
+            yield f"**FAILED**: {row.get('what') or row['operation']}: {row['message']}"
+
+
+def origin(document: Row) -> str:
+    """Where and when the kernels were measured."""
+    return (
+        f"{document['card']}, driver {document['driver']}, CUDA {document['cuda']}, {document['date']}, "
+        f"commit {document['commit'] or 'unknown'}"
+    )
 
 
 def render(
-    document: Row, peer: Row | None, instructions: dict[tuple[str, str], float], part: str = "all"
+    document: Row,
+    peer: Row | None,
+    instructions: dict[tuple[str, str], float],
+    part: str = "all",
+    end_to_end: Row | None = None,
 ) -> str:
     """The text."""
     report = Report(document)
+    other = Peer(peer) if peer else None
+    calls = EndToEnd(end_to_end) if end_to_end else None
     figures: Row = json.loads(FIGURES.read_text(encoding="utf-8"))
-    parts: dict[str, Iterable[str]] = {
-        "best": best_tables(report, peer),
-        "papers": paper_tables(report, figures, instructions),
-        "summary": summary_table(report, peer),
+    parts: dict[str, tuple[str, Iterable[str]]] = {
+        "best": ("Best shapes", best_tables(report, other)),
+        "end_to_end": ("End to end", end_to_end_tables(report, calls)),
+        "papers": ("Beside the papers", paper_tables(report, figures, instructions)),
+        "summary": ("Summary", summary_table(report, other, calls)),
+        "readme": ("For the README", readme_table(report, other, calls)),
     }
-    titles = {"best": "Best shapes", "papers": "Beside the papers", "summary": "Summary"}
-    blocks = list(trouble(document))
-    for name, contents in parts.items():
+    blocks = [*trouble(document), *trouble(end_to_end or {"rows": []})]
+    for name, (title, contents) in parts.items():
         if part in ("all", name):
-            blocks += [f"## {titles[name]}", *contents]
+            blocks += [f"## {title}", *contents]
+    blocks.append(origin(document))
     return "\n\n".join(blocks) + "\n"
 
 
-def load(path: Path) -> Row:
-    """A report of device_kernels, also one that tools/gpu_run.sh has put into its own."""
-    document: Row = json.loads(path.read_text(encoding="utf-8"))
-    return document if "rows" in document else document["results"]["device_kernels"]
+def load(path: Path | None) -> Row | None:
+    """A report, if one is wanted."""
+    return json.loads(path.read_text(encoding="utf-8")) if path else None
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -441,13 +374,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report", type=Path)
     parser.add_argument("--peer", type=Path, help="report of bench/cuda/peers/run.py")
+    parser.add_argument("--end-to-end", type=Path, help="report of end_to_end")
     parser.add_argument(
         "--ncu", type=Path, help="CSV of ncu over device_kernels --profile, for instructions per cycle"
     )
-    parser.add_argument("--part", choices=("all", "best", "papers", "summary"), default="all")
+    parser.add_argument("--part", choices=PARTS, default="all")
     options = parser.parse_args(arguments)
-    peer = json.loads(options.peer.read_text(encoding="utf-8")) if options.peer else None
-    print(render(load(options.report), peer, profiled(options.ncu), options.part), end="")
+    document = json.loads(options.report.read_text(encoding="utf-8"))
+    reports = load(options.peer), load(options.end_to_end)
+    print(render(document, reports[0], profiled(options.ncu), options.part, reports[1]), end="")
 
 
 if __name__ == "__main__":

@@ -59,13 +59,13 @@ typedef enum mm_status {
   MM_ITEM_MODULUS_TOO_WIDE = 4, /**< modulus above MM_MAX_MODULUS_BITS or above the plan's modulus_bits */
   MM_ITEM_NOT_COMPUTED = 5,     /**< the call was cancelled before this item */
   /* of a call */
-  MM_ERR_ITEMS = 64,    /**< at least one item has a status other than MM_OK */
-  MM_ERR_NULL = 65,     /**< a required pointer is NULL */
-  MM_ERR_ARGUMENT = 66, /**< a size, count, enum value or struct_size is wrong */
-  MM_ERR_OVERLAP = 67,  /**< the result overlaps an operand without being exactly the same array */
-  MM_ERR_MEMORY = 68,   /**< out of memory */
-  MM_ERR_CANCELLED =
-      69, /**< the progress callback asked to stop; unfinished items are MM_ITEM_NOT_COMPUTED */
+  MM_ERR_ITEMS = 64,           /**< at least one item has a status other than MM_OK */
+  MM_ERR_NULL = 65,            /**< a required pointer is NULL */
+  MM_ERR_ARGUMENT = 66,        /**< a size, count, enum value or struct_size is wrong */
+  MM_ERR_OVERLAP = 67,         /**< the result overlaps an operand without being exactly the same array */
+  MM_ERR_MEMORY = 68,          /**< out of memory */
+  MM_ERR_CANCELLED = 69,       /**< the progress callback or mm_job_cancel asked to stop; unfinished items are
+                                  MM_ITEM_NOT_COMPUTED */
   MM_ERR_UNKNOWN_VARIANT = 70, /**< no variant of that name; mm_last_error() lists what there is */
   MM_ERR_UNUSABLE_VARIANT =
       71, /**< the variant cannot run here, or not this operation, width or timing class */
@@ -125,6 +125,15 @@ typedef struct mm_result {
  */
 typedef int (*mm_progress_fn)(size_t items_done, size_t items_total, void* user);
 
+/** Arrays of a call that may be in the memory of a CUDA device, see mm_call.on_device. What is said of an
+ * array that the operation does not use does not count. */
+typedef enum mm_on_device {
+  MM_ON_DEVICE_X = 1,
+  MM_ON_DEVICE_Y = 2,
+  MM_ON_DEVICE_MODULUS = 4,
+  MM_ON_DEVICE_RESULT = 8
+} mm_on_device;
+
 /** A call on a plan. Zero-initialise, then set struct_size = sizeof(mm_call). */
 typedef struct mm_call {
   size_t struct_size;
@@ -138,6 +147,13 @@ typedef struct mm_call {
   uint8_t* item_status; /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
   mm_progress_fn progress; /**< NULL, or see above */
   void* progress_user;
+  unsigned on_device; /**< MM_ON_DEVICE_* of the arrays whose limbs are in the memory of a CUDA device, where
+                         they are used in place; the other arrays are in the host's. They have no signs:
+                         `negative` is NULL, and with MM_ON_DEVICE_RESULT no modulus may be negative. All
+                         operations and moduli are served, whatever the plan's device */
+  unsigned device_index; /**< of that device: 1 for "cuda:1" */
+  void* stream; /**< CUstream (cudaStream_t) of that device whose earlier work makes the operands; NULL: the
+                   legacy default stream. The results are there when the call returns */
 } mm_call;
 
 /** What a plan is made for. Zero-initialise, then set struct_size = sizeof(mm_plan_options). */
@@ -148,7 +164,7 @@ typedef struct mm_plan_options {
   mm_modulus_kind modulus_kind;
   size_t modulus_bits; /**< widest modulus, 1..MM_MAX_MODULUS_BITS; narrower moduli are welcome (bucketed
                           inside) */
-  const char* device;  /**< NULL or "auto", "cpu", "cuda", "cuda:K" */
+  const char* device;  /**< NULL or "auto", "cpu", "cuda" (all GPUs that can), "cuda:K" (that one) */
   const char* variant; /**< NULL: environment MANYMOD_VARIANT if set, else the dispatcher's choice */
   unsigned threads;    /**< CPU threads for this plan, at most 1024; 0: mm_get_threads() */
 } mm_plan_options;
@@ -169,6 +185,45 @@ MM_API const char* mm_plan_variant(const mm_plan* plan);
 MM_API const char* mm_plan_variant_for(const mm_plan* plan, size_t items);
 /** Destroy a plan (NULL is allowed); precomputed data is zeroed. */
 MM_API void mm_plan_destroy(mm_plan* plan);
+
+/**
+ * A call that runs on a thread of the library's own.
+ *
+ * Jobs begin in the order of their submission, up to 8 at a time, and share the CPU threads of all calls. In
+ * callbacks of jobs (progress and done) nothing waits for a job. A forked child has none of its parent's
+ * jobs. When the process exits, jobs that have not begun are cancelled, those that run are asked to stop,
+ * and exit() waits for these, 2 seconds at most.
+ */
+typedef struct mm_job mm_job;
+
+/** Called once, when a job is over, with its outcome: on the job's thread or, where it was cancelled before
+ * it began, on the thread that cancelled it. A C++ exception out of it is dropped. */
+typedef void (*mm_done_fn)(mm_status status, void* user);
+
+/**
+ * Queue a call and return at once. *call is copied; the arrays that it names, and the plan, must stay as they
+ * are until the job has ended. Its progress callback is called on the job's thread.
+ * @param done NULL, or told when the job is over; may destroy the job
+ * @return MM_OK and *job, to be destroyed by mm_job_destroy; or, with *job = NULL and nothing to follow,
+ * MM_ERR_NULL, MM_ERR_ARGUMENT for a wrong struct_size, MM_ERR_MEMORY where memory or threads are short, or
+ * MM_ERR_CANCELLED while the process exits. What else is wrong with the call is the job's outcome.
+ */
+MM_API mm_status mm_plan_submit(mm_plan* plan, const mm_call* call, mm_done_fn done, void* user,
+                                mm_job** job);
+/** 1 if the job has ended (its `done` has returned), else 0. Of a job of the parent's, in a forked child: 1.
+ * Of NULL: 1. */
+MM_API int mm_job_ended(const mm_job* job);
+/** Wait until the job has ended. @return its outcome, as mm_plan_run's, explained by mm_last_error();
+ * MM_ERR_ARGUMENT for a job that has not ended, in a callback of a job, and for one that had not when this
+ * process was forked off. */
+MM_API mm_status mm_job_wait(mm_job* job);
+/** Ask the job to stop, as a progress callback would, within a fraction of a second; short calls may run to
+ * their end. A job that has not begun is over at once: its outcome is MM_ERR_CANCELLED, all its statuses are
+ * MM_ITEM_NOT_COMPUTED, and nothing else was written. */
+MM_API void mm_job_cancel(mm_job* job);
+/** Wait until the job has ended, then destroy it (NULL is allowed). In a callback of a job, do not wait: the
+ * job goes on without its handle. */
+MM_API void mm_job_destroy(mm_job* job);
 
 /** Powers of one base g modulo one n by a precomputed comb. */
 typedef struct mm_fixed_base mm_fixed_base;
@@ -197,6 +252,9 @@ MM_API mm_status mm_fixed_base_create(const mm_fixed_base_options* options, cons
 /** result_i = g^(y_i) mod n for i < call->count; call->x and call->modulus are ignored. In class secret,
  *  y's width in bits must not exceed exponent_bits rounded up to whole limbs (else MM_ERR_ARGUMENT). */
 MM_API mm_status mm_fixed_base_powmod(mm_fixed_base* fixed_base, const mm_call* call);
+/** mm_fixed_base_powmod as a job, see mm_plan_submit. */
+MM_API mm_status mm_fixed_base_submit(mm_fixed_base* fixed_base, const mm_call* call, mm_done_fn done,
+                                      void* user, mm_job** job);
 /** Name of the variant for large batches, or for `exponents` of them (not negative): the first call with a
  * number that has another variant makes a comb for it. Valid as long as *fixed_base. */
 MM_API const char* mm_fixed_base_variant(const mm_fixed_base* fixed_base);
@@ -300,6 +358,27 @@ typedef struct mm_cuda_info {
 
 /** Fill *info. @return MM_OK, or MM_ERR_ARGUMENT for a wrong struct_size. */
 MM_API mm_status mm_cuda_get_info(mm_cuda_info* info);
+
+/** Memory of CUDA device `device_index`, for programs that have no CUDA library of their own; 256-byte
+ * aligned.
+ * @return MM_OK, MM_ERR_MEMORY, MM_ERR_UNKNOWN_DEVICE or MM_ERR_DEVICE; in every case but MM_OK, and for 0
+ * bytes, *address = NULL. */
+MM_API mm_status mm_device_allocate(unsigned device_index, size_t bytes, void** address);
+/** Zero and free it (NULL is allowed), once all work on the device is done. @return MM_ERR_ARGUMENT for an
+ * address that mm_device_allocate did not return, else as there. */
+MM_API mm_status mm_device_free(unsigned device_index, void* address);
+
+typedef enum mm_copy_direction {
+  MM_COPY_TO_DEVICE = 0, /**< from the host */
+  MM_COPY_TO_HOST = 1,   /**< from the device */
+  MM_COPY_ON_DEVICE = 2  /**< from the device to itself */
+} mm_copy_direction;
+
+/** Copy, on the legacy default stream; returns when it is done. Of the device's memory any part may be given,
+ * whoever allocated it.
+ * @return MM_ERR_ARGUMENT for an address that is not in the device's memory, else as mm_device_allocate. */
+MM_API mm_status mm_device_copy(unsigned device_index, void* to, const void* from, size_t bytes,
+                                mm_copy_direction direction);
 
 /** Name of a status, e.g. "MM_ITEM_NOT_INVERTIBLE"; "MM_?" for an unknown value. */
 MM_API const char* mm_status_name(mm_status status);

@@ -157,38 +157,114 @@ struct ProgressGuard {
 
 inline const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-/// Run `run(&call)`; bad items throw unless the caller takes the statuses.
+/// A call of the C ABI with the arrays that it writes. It stays where it is made: the call points into it.
+class OwnedCall {
+ public:
+  OwnedCall(const Operands& operands, std::size_t count, std::size_t result_width, Progress progress)
+      : result_(count, result_width),
+        item_status_(count),
+        progress_(std::move(progress)),
+        guard_{&progress_, nullptr} {
+    call_.struct_size = sizeof call_;
+    call_.count = count;
+    call_.terms = operands.terms;
+    call_.x = operands.x.get();
+    call_.y = operands.y.get();
+    call_.modulus = operands.modulus.get();
+    call_.result = {result_.limbs().data(), count, result_width, result_width, result_.signs().data()};
+    call_.item_status = item_status_.data();
+    if (progress_) {
+      call_.progress = &ProgressGuard::call;
+      call_.progress_user = &guard_;
+    }
+  }
+  OwnedCall(const OwnedCall&) = delete;
+  OwnedCall& operator=(const OwnedCall&) = delete;
+
+  [[nodiscard]] const mm_call* get() const noexcept { return &call_; }
+
+  /// The results, after the call returned `status`; bad items throw unless the caller takes the statuses.
+  Batch finish(mm_status status, std::vector<mm_status>* statuses) {
+    if (guard_.error) std::rethrow_exception(guard_.error);
+    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
+    if (statuses != nullptr) {
+      statuses->resize(item_status_.size());
+      std::transform(item_status_.begin(), item_status_.end(), statuses->begin(),
+                     [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Batch result_;
+  std::vector<std::uint8_t> item_status_;
+  Progress progress_;
+  ProgressGuard guard_;
+  mm_call call_{};
+};
+
+/// Run `run(&call)`.
 template <class Run>
 Batch run_call(Run&& run, const Operands& operands, std::size_t count, std::size_t result_width,
                std::vector<mm_status>* statuses, const Progress& progress) {
-  Batch result(count, result_width);
-  std::vector<std::uint8_t> item_status(count);
-  ProgressGuard guard{&progress, nullptr};
-  mm_call call{};
-  call.struct_size = sizeof call;
-  call.count = count;
-  call.terms = operands.terms;
-  call.x = operands.x.get();
-  call.y = operands.y.get();
-  call.modulus = operands.modulus.get();
-  call.result = {result.limbs().data(), count, result_width, result_width, result.signs().data()};
-  call.item_status = item_status.data();
-  if (progress) {
-    call.progress = &ProgressGuard::call;
-    call.progress_user = &guard;
-  }
-  const mm_status status = run(&call);
-  if (guard.error) std::rethrow_exception(guard.error);
-  if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
-  if (statuses != nullptr) {
-    statuses->resize(count);
-    std::transform(item_status.begin(), item_status.end(), statuses->begin(),
-                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
-  }
-  return result;
+  OwnedCall call(operands, count, result_width, progress);
+  return call.finish(run(call.get()), statuses);
+}
+
+/// Items of a call on a plan.
+inline std::size_t count_of(const Operands& operands) {
+  return operands.count != 0 ? operands.count
+                             : std::max({operands.x.size(), operands.y.size(), operands.modulus.size()});
 }
 
 }  // namespace detail
+
+/// A call that runs on a thread of the library's own, made by Plan::submit or FixedBase::submit. The plan and
+/// the operands must stay as they are until it has ended. Destroying a job that has not ended cancels it and
+/// waits.
+class Job {
+ public:
+  /// Wait for the results, once. @throws as Plan::run does; std::logic_error where they were taken already
+  Batch wait(std::vector<mm_status>* statuses = nullptr) {
+    const std::unique_ptr<State> state = std::move(state_);
+    if (!state) throw std::logic_error("manymod::Job: no call to wait for");
+    return state->call.finish(mm_job_wait(state->job), statuses);
+  }
+  /// Whether wait() would return at once.
+  [[nodiscard]] bool ended() const noexcept { return !state_ || mm_job_ended(state_->job) != 0; }
+  /// Ask it to stop; wait() then throws Error(MM_ERR_CANCELLED), unless it comes to its end first.
+  void cancel() noexcept {
+    if (state_) mm_job_cancel(state_->job);
+  }
+
+ private:
+  friend class Plan;
+  friend class FixedBase;
+
+  struct State {
+    State(const Operands& operands, std::size_t count, std::size_t result_width, const Progress& progress)
+        : call(operands, count, result_width, progress) {}
+    ~State() {
+      mm_job_cancel(job);
+      mm_job_destroy(job);
+    }
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+
+    detail::OwnedCall call;
+    mm_job* job = nullptr;
+  };
+
+  /// `submit(&call, &job)` submits it.
+  template <class Submit>
+  Job(Submit&& submit, const Operands& operands, std::size_t count, std::size_t result_width,
+      const Progress& progress)
+      : state_(std::make_unique<State>(operands, count, result_width, progress)) {
+    check(submit(state_->call.get(), &state_->job));
+  }
+
+  std::unique_ptr<State> state_;
+};
 
 /// A plan of the C ABI. Calls on one plan may run in several threads at once.
 class Plan {
@@ -213,11 +289,16 @@ class Plan {
   /// throw Error(MM_ERR_ITEMS) where `statuses` is NULL.
   Batch run(const Operands& operands, std::vector<mm_status>* statuses = nullptr,
             const Progress& progress = {}) {
-    const std::size_t count = operands.count != 0
-                                  ? operands.count
-                                  : std::max({operands.x.size(), operands.y.size(), operands.modulus.size()});
     return detail::run_call([this](const mm_call* call) { return mm_plan_run(plan_.get(), call); }, operands,
-                            count, operands.modulus.width(), statuses, progress);
+                            detail::count_of(operands), operands.modulus.width(), statuses, progress);
+  }
+
+  /// The same as a job. `progress` is called on the job's thread.
+  [[nodiscard]] Job submit(const Operands& operands, const Progress& progress = {}) {
+    return {[this](const mm_call* call, mm_job** job) {
+              return mm_plan_submit(plan_.get(), call, nullptr, nullptr, job);
+            },
+            operands, detail::count_of(operands), operands.modulus.width(), progress};
   }
 
   /// Run a call of the C ABI as it is: results into the caller's own array.
@@ -272,6 +353,16 @@ class FixedBase {
     return detail::run_call(
         [this](const mm_call* call) { return mm_fixed_base_powmod(fixed_base_.get(), call); }, operands,
         exponents.size(), width_, statuses, progress);
+  }
+
+  /// The same as a job, see Plan::submit.
+  [[nodiscard]] Job submit(const View& exponents, const Progress& progress = {}) {
+    Operands operands;
+    operands.y = exponents;
+    return {[this](const mm_call* call, mm_job** job) {
+              return mm_fixed_base_submit(fixed_base_.get(), call, nullptr, nullptr, job);
+            },
+            operands, exponents.size(), width_, progress};
   }
 
   /// The variant for large batches.

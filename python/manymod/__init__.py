@@ -7,6 +7,8 @@
 """
 
 from manymod import _core
+from manymod.asynchronous import submit
+from manymod.device_array import DeviceArray, to_device
 from manymod.errors import (
     DeviceError,
     InternalError,
@@ -43,6 +45,7 @@ __version__ = _core.version()
 __all__ = [
     "CudaSupport",
     "Device",
+    "DeviceArray",
     "DeviceError",
     "FixedBase",
     "IntArray",
@@ -73,7 +76,9 @@ __all__ = [
     "powmod_sec",
     "set_threads",
     "sqrmod",
+    "submit",
     "submod",
+    "to_device",
     "tuning",
     "variants",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
+from manymod._device import DeviceRows, check_one_device
 from manymod._operands import Kind, Operand
 from manymod.intarray import IntArray, Limbs, Signs
 
@@ -22,8 +23,10 @@ class Answer:
 
     #: results are written where they stay
     direct: bool = False
+    #: there is no place for signs: no modulus may have them, not even a batch of which none is negative
+    without_signs: bool = False
 
-    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Any, Signs | None]:
         """Where the results of items [start, stop), `width` limbs or wider, are to be written."""
         limbs = np.empty((stop - start, width), np.uint64)
         return limbs, np.empty(stop - start, np.uint8) if signed else None
@@ -190,7 +193,7 @@ class _WrappedAnswer(Answer):
         self.wrap = wrap
         self.direct = inner.direct
 
-    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Limbs, Signs | None]:
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Any, Signs | None]:
         return self.inner.buffers(start, stop, width, signed)
 
     def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
@@ -249,7 +252,7 @@ def _integer_dtype(source: Operand, modulus: Operand) -> Any:
     limit = 63 if source.signed else 64
     bits = modulus.exact_bits()
     if bits == limit + 1:
-        moduli = _core.limbs_to_ints(modulus.rows(0, modulus.count or 1, modulus.width)[0], None)
+        moduli = _core.limbs_to_ints(modulus.host_limbs(), None)
         if max(moduli) == 1 << limit:
             bits = limit  # residues are below the modulus
     if bits > limit:
@@ -261,7 +264,8 @@ def _integer_dtype(source: Operand, modulus: Operand) -> Any:
     return np.int64 if source.signed else np.uint64
 
 
-_UNSIGNED_KINDS = {Kind.LIMBS, Kind.BYTES, Kind.ARROW_BYTES}
+_DEVICE_KINDS = {Kind.DEVICE_LIMBS, Kind.DEVICE_INTEGERS}
+_UNSIGNED_KINDS = {Kind.LIMBS, Kind.BYTES, Kind.ARROW_BYTES, *_DEVICE_KINDS}
 _NULLABLE_KINDS = {Kind.LIST, Kind.OBJECTS, Kind.ARROW_BYTES, Kind.ARROW_INTEGERS}
 
 
@@ -292,14 +296,26 @@ def answer_for(count: int | None, operands: Sequence[Operand], modulus: Operand,
         raise ValueError(
             f"{modulus.name} is negative, and so would results be, which {kind.value} cannot hold"
         )
-    if kind not in _NULLABLE_KINDS and any(item.null is not None for item in operands):
+    nulls = any(item.null is not None for item in operands)
+    if nulls and any(isinstance(item, DeviceRows) for item in operands):
+        raise ValueError("an operand has nulls, which have no place beside arrays in GPU memory")
+    if nulls and kind not in _NULLABLE_KINDS:
         raise ValueError(f"an operand has nulls, which results as {kind.value} cannot hold")
+    check_one_device(operands)
     answer = _make(count, source, modulus, out, operands)
-    return answer if source.wrap is None or out is not None else _WrappedAnswer(answer, source.wrap)
+    if source.wrap is None or out is not None or kind in _DEVICE_KINDS:
+        return answer
+    return _WrappedAnswer(answer, source.wrap)
 
 
 def _make(count: int, source: Operand, modulus: Operand, out: Any, operands: Sequence[Operand]) -> Answer:
     kind, width = source.kind, modulus.width
+    if isinstance(source, DeviceRows):
+        from manymod._device_answer import DeviceAnswer  # noqa: PLC0415
+
+        if kind is Kind.DEVICE_INTEGERS:
+            _integer_dtype(source, modulus)
+        return DeviceAnswer(count, source, modulus, out, operands)
     inputs = [] if out is None else _input_arrays(operands)
     if kind is Kind.LIST:
         return _ListAnswer(count, source.mpz, out)

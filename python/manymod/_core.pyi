@@ -22,6 +22,36 @@ def bytes_list_to_limbs(sequence: Sequence[bytes], limbs: _Limbs) -> None: ...
 def bit_lengths(limbs: _Limbs, out: NDArray[np.int64]) -> None: ...
 def compare(x: _Limbs, x_negative: _Signs, y: _Limbs, y_negative: _Signs, out: NDArray[np.int8]) -> None: ...
 
+class DeviceLimbs:
+    @staticmethod
+    def allocate(device_index: int, count: int, width: int) -> DeviceLimbs: ...
+    @staticmethod
+    def from_capsule(capsule: Any, name: str) -> DeviceLimbs: ...
+    @property
+    def device_index(self) -> int: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def span_bytes(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def stride(self) -> int: ...
+    @property
+    def writable(self) -> bool: ...
+    @property
+    def shape(self) -> list[int]: ...
+    @property
+    def of_signed_type(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def part(self, start: int, stop: int) -> DeviceLimbs: ...
+    def to_host(self, limbs: _Limbs) -> None: ...
+    def from_host(self, limbs: _Limbs) -> None: ...
+    def copy(self) -> DeviceLimbs: ...
+    def to_capsule(self, versioned: bool, of_signed_type: bool, flat: bool) -> object: ...
+
+_AnyLimbs = _Limbs | DeviceLimbs
+
 class Plan:
     def __init__(
         self,
@@ -40,13 +70,13 @@ class Plan:
         self,
         count: int,
         terms: int,
-        x: _Limbs | None,
+        x: _AnyLimbs | None,
         x_negative: _Signs,
-        y: _Limbs | None,
+        y: _AnyLimbs | None,
         y_negative: _Signs,
-        modulus: _Limbs,
+        modulus: _AnyLimbs,
         modulus_negative: _Signs,
-        result: _Limbs,
+        result: _AnyLimbs,
         result_negative: _Signs,
         status: NDArray[np.uint8],
         progress: _Progress,
@@ -73,9 +103,9 @@ class FixedBase:
     def run(
         self,
         count: int,
-        y: _Limbs,
+        y: _AnyLimbs,
         y_negative: _Signs,
-        result: _Limbs,
+        result: _AnyLimbs,
         result_negative: _Signs,
         status: NDArray[np.uint8],
         progress: _Progress,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._arrow import ArrowColumn, is_arrow
+from manymod._device_packages import importer_of
 from manymod.errors import DeviceError
 from manymod.intarray import (
     IntArray,
@@ -28,6 +29,7 @@ from manymod.intarray import (
 )
 
 __all__ = [
+    "DLPACK_CUDA",
     "Binary",
     "Integers",
     "Kind",
@@ -40,10 +42,12 @@ __all__ = [
     "operand",
 ]
 
-Batch = tuple[Limbs, "Signs | None"]
+#: Limbs and signs; the limbs are uint64[N, L], or a _core.DeviceLimbs of them in GPU memory.
+Batch = tuple[Any, "Signs | None"]
 
 _DLPACK_CPU = 1
-_DLPACK_CUDA = (2, 13)
+#: kDLCUDA, kDLCUDAManaged
+DLPACK_CUDA = (2, 13)
 
 
 class Kind(Enum):
@@ -58,6 +62,8 @@ class Kind(Enum):
     INTEGERS = "1-D integer array"
     ARROW_BYTES = "Arrow fixed_size_binary"
     ARROW_INTEGERS = "Arrow integers"
+    DEVICE_LIMBS = "uint64[N, L] in GPU memory"
+    DEVICE_INTEGERS = "1-D uint64 array in GPU memory"
 
 
 class Operand:
@@ -79,8 +85,8 @@ class Operand:
     null: NDArray[np.bool_] | None = None
     #: of a ChunkedArray
     chunk_lengths: list[int] | None = None
-    #: makes the caller's own kind of array from a numpy array
-    wrap: Callable[[NDArray[Any]], Any] | None = None
+    #: makes the caller's own kind of array from a numpy array, or from a _core.DeviceLimbs
+    wrap: Callable[[Any], Any] | None = None
 
     @property
     def width(self) -> int:
@@ -94,6 +100,11 @@ class Operand:
     def varied(self) -> NDArray[np.uint32] | None:
         """Limbs that each item needs, where rows() can be asked for narrower rows than `width`."""
         return None
+
+    def host_limbs(self) -> Limbs:
+        """Limbs of all items, in the memory of the host."""
+        limbs: Limbs = self.rows(0, self.count or 1, self.width)[0]
+        return limbs
 
     def exact_bits(self) -> int:
         """Bits of the widest item."""
@@ -255,13 +266,14 @@ def _from_arrow(name: str, column: Any) -> Operand:
 
 def _from_dlpack(name: str, producer: Any) -> Operand:
     device = producer.__dlpack_device__()[0]
-    if device in _DLPACK_CUDA:
-        raise DeviceError(f"{name} is on a CUDA device, and there are no CUDA variants in this build")
+    if device in DLPACK_CUDA:
+        from manymod._device import device_operand  # noqa: PLC0415
+
+        return device_operand(name, producer)
     if device != _DLPACK_CPU:
-        raise DeviceError(f"{name} is on DLPack device type {int(device)}; only the CPU is supported")
+        raise DeviceError(f"{name} is on DLPack device type {int(device)}, neither the CPU nor CUDA")
     result = _from_numpy(name, np.from_dlpack(producer))
-    package = sys.modules.get(type(producer).__module__.partition(".")[0])
-    result.wrap = getattr(package, "from_dlpack", None)
+    result.wrap = importer_of(producer)
     return result
 
 
@@ -310,7 +322,7 @@ def _is_mpz(value: Any) -> bool:
 
 def _is_row(item: Operand) -> bool:
     """Whether it is one integer given as a row of a 2-D array."""
-    return item.count == 1 and item.kind in {Kind.LIMBS, Kind.BYTES}
+    return item.count == 1 and item.kind in {Kind.LIMBS, Kind.BYTES, Kind.DEVICE_LIMBS}
 
 
 def broadcast_row(item: Operand, count: int | None) -> None:
@@ -322,7 +334,7 @@ def broadcast_row(item: Operand, count: int | None) -> None:
 def _hint(item: Operand, other: Operand) -> str:
     """What may have been meant where lengths differ."""
     for array in (item, other):
-        if array.kind is Kind.INTEGERS:
+        if array.kind in {Kind.INTEGERS, Kind.DEVICE_INTEGERS}:
             return (
                 f" ({array.name} is a 1-D array, so that many small integers; the limbs of one big integer "
                 "are an array uint64[1, L])"

@@ -35,7 +35,7 @@ class Kernel(Protocol):
         count: int,
         operands: Sequence[Batch],
         modulus: Batch | None,
-        result: Limbs,
+        result: Any,
         result_signs: Signs | None,
         status: NDArray[np.uint8],
         progress: Progress | None,
@@ -153,8 +153,9 @@ class _Job:
     def run(self, start: int, stop: int) -> bool:
         """Compute items [start, stop). Returns whether some have a status."""
         width = self.modulus.width_of(start, stop)
-        limbs, signs = self.answer.buffers(start, stop, width, self.modulus.source.signed)
-        modulus = self.modulus.read(start, stop) if self.send_modulus else None
+        signed = self.modulus.source.signed and not self.answer.without_signs
+        limbs, signs = self.answer.buffers(start, stop, width, signed)
+        modulus = self._modulus(start, stop)
         absent = None if self.null is None else self.null[start:stop]
         batches: list[Batch] = []
         try:
@@ -169,6 +170,12 @@ class _Job:
             self._wipe(batches)
         self.answer.store(start, stop, limbs, signs)
         return code == _SOME_ITEMS
+
+    def _modulus(self, start: int, stop: int) -> Batch | None:
+        if not self.send_modulus:
+            return None
+        limbs, signs = self.modulus.read(start, stop)
+        return limbs, None if self.answer.without_signs else signs
 
     def _run_present(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod._run import Errors, Progress
+from manymod.device_array import DeviceArray
 from manymod.errors import Status
 from manymod.intarray import IntArray
 
@@ -29,7 +30,13 @@ Integer = int | np.integer[Any]
 
 #: Batches that come back as what they are.
 Array = TypeVar(
-    "Array", IntArray, NDArray[np.uint64], NDArray[np.uint8], NDArray[np.int64], NDArray[np.object_]
+    "Array",
+    IntArray,
+    DeviceArray,
+    NDArray[np.uint64],
+    NDArray[np.uint8],
+    NDArray[np.int64],
+    NDArray[np.object_],
 )
 
 Raising = Literal["raise"]

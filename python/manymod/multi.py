@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answers import answer_for
+from manymod._device import DeviceRows, device_operand, is_on_device, on_host
 from manymod._operands import Batch, Kind, Operand, broadcast_row, operand
 from manymod._run import RUN_BYTES, Errors, Progress, Watched
 from manymod._typing import Integer, Options, Raising, ScalarWithStatus, Statuses
@@ -99,6 +100,8 @@ def _name_bad_term(name: str, rows: Sequence[Sequence[Any]]) -> None:
 
 def _read_rows(name: str, value: Any, filler: int) -> _Rows:
     """`value` as rows, short ones filled up with `filler`."""
+    if is_on_device(value):
+        return _read_device_rows(name, value)
     if not _is_nested(value):
         flat = operand(name, value)
         if flat.count is None:
@@ -119,6 +122,16 @@ def _read_rows(name: str, value: Any, filler: int) -> _Rows:
     return _Rows(flat, len(rows), terms, lengths)
 
 
+def _read_device_rows(name: str, value: Any) -> _Rows:
+    """An array in GPU memory: ``uint64[N, T, L]``, or ``uint64[T, L]`` for one row."""
+    flat = device_operand(name, value, stacked=True)
+    if not isinstance(flat, DeviceRows):
+        raise TypeError(f"{name} must be a sequence of integers, or of rows of them")
+    if len(flat.shape) < 3:
+        return _Rows(flat, None, len(flat.on_device))
+    return _Rows(flat, flat.shape[0], flat.shape[1])
+
+
 def _common_count(bases: _Rows, exps: _Rows) -> int | None:
     """Number of products, None for a single one of flat sequences; checks all lengths."""
     if bases.count is not None and exps.count is not None and bases.count != exps.count:
@@ -134,6 +147,7 @@ def _common_count(bases: _Rows, exps: _Rows) -> int | None:
 
 def _ends_of_runs(operands: Sequence[_Rows], count: int, terms: int, fixed_bytes: int) -> list[int]:
     """Ends of runs of `count` items of `terms` integers each, whose arrays stay within RUN_BYTES."""
+    operands = [rows for rows in operands if not isinstance(rows.flat, DeviceRows)]
     if count * (fixed_bytes + 8 * terms * sum(rows.flat.width for rows in operands)) <= RUN_BYTES:
         return [count]
     varied = []
@@ -266,6 +280,8 @@ def multi_powmod(
     if count is None and out is not None:
         raise ValueError("out cannot be used for a single product")
     watched = None if progress is None else Watched(progress)
+    if count is None:  # partial products are put together on the host
+        base_rows.flat, exp_rows.flat, modulus = (on_host(item) for item in sources)
     call = _Product(handle, base_rows, exp_rows, modulus, watched)
     if count is None:
         return call.single(threads or get_threads(), errors)
@@ -341,16 +357,21 @@ class _Product:
     def many(self, count: int, errors: str, out: Any) -> Any:
         """N products, in runs of bounded memory."""
         source = self.bases.flat if self.bases.count is not None else self.exps.flat
-        operands = [_Renamed(source, count), self.bases.flat, self.exps.flat, self.modulus]
+        first = source.products(count) if isinstance(source, DeviceRows) else _Renamed(source, count)
+        operands = [first, self.bases.flat, self.exps.flat, self.modulus]
         answer = answer_for(count, operands, self.modulus, out)
+        signed = self.modulus.signed and not answer.without_signs
         status = np.empty(count, np.uint8)
         start = 0
-        fixed_bytes = 16 * self.modulus.width
+        converted = (not self.modulus.direct) + (not answer.direct)
+        fixed_bytes = 8 * self.modulus.width * converted
         for stop in _ends_of_runs((self.bases, self.exps), count, self.terms, fixed_bytes):
             width = self.modulus.width
-            limbs, signs = answer.buffers(start, stop, width, self.modulus.signed)
+            limbs, signs = answer.buffers(start, stop, width, signed)
             bases, exps = self.bases.read_rows(start, stop), self.exps.read_rows(start, stop)
-            modulus = self.modulus.rows(start, stop, width)
+            single = self.modulus.count is None
+            moduli, negative = self.modulus.rows(*((0, 1) if single else (start, stop)), width)
+            modulus = moduli, negative if signed else None
             part = status[start:stop]
             arrays = (*bases, *exps, *modulus, limbs, signs, part, self.progress, start, count)
             self.handle.run(stop - start, self.terms, *arrays)

@@ -18,6 +18,7 @@ numpy 1-D objects                                  1-D objects, int or mpz as fo
 pyarrow FixedSizeBinary, big-endian bytes          the same, null where an operand is null
 pyarrow integers                                   int64 or uint64, null where an operand is null
 other DLPack arrays on the CPU, uint64 or uint8    as numpy, handed to the producer's ``from_dlpack``
+`DeviceArray`, DLPack ``uint64[N, L]`` on a GPU    ``uint64[N, Lmod]`` on that GPU, of the same package
 =================================================  ======================================================
 
 One row, ``uint64[1, L]`` or ``uint8[1, W]``, beside operands of another length stands for every item, as an

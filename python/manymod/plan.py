@@ -17,9 +17,12 @@ from manymod._answers import answer_for
 from manymod._operands import Batch, Operand, common_length, operand
 from manymod._run import Errors, Kernel, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
-from manymod.intarray import Limbs, Signs
+from manymod.asynchronous import submit
+from manymod.intarray import Signs
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from typing_extensions import Unpack
 
 __all__ = ["MAX_MODULUS_BITS", "OPERATIONS", "Plan", "clear_plans"]
@@ -142,7 +145,7 @@ def batch_kernel(handle: _core.Plan, unary: bool) -> Kernel:
         count: int,
         operands: Sequence[Batch],
         modulus: Batch | None,
-        result: Limbs,
+        result: Any,
         result_signs: Signs | None,
         status: NDArray[np.uint8],
         progress: Progress | None,
@@ -399,6 +402,14 @@ class Plan:
             out=out,
             progress=progress,
         )
+
+    def submit(self, *operands: Any, **options: Any) -> Future[Any]:
+        """Compute a batch on another thread: ``manymod.submit(plan, ...)``, which type checkers know better.
+
+        >>> Plan("powmod", modulus=1000).submit([2, 3], 10).result()
+        [24, 49]
+        """
+        return submit(self, *operands, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as the arguments; refused in class secret, whose modulus may be one."""

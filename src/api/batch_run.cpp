@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/batch_run.hpp"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "api/last_error.hpp"
 #include "repr/store.hpp"
@@ -14,13 +16,30 @@ struct Summary {
   std::size_t first_failed = 0;
 };
 
+// Of results on a device: of items that failed, and of those with modulus 1 or -1, which are in no bucket.
+void zero_on_device(const Job& job, const BucketedBatch& batch, const ZeroItems& zero) {
+  std::vector<bool> computed(job.result.count, batch.settled == 0);
+  if (batch.settled > 0) {
+    for (const Bucket& bucket : batch.buckets) {
+      for (const std::size_t item : bucket.items) computed[item] = true;
+    }
+  }
+  std::vector<std::size_t> without_result;
+  for (std::size_t i = 0; i < job.result.count; ++i) {
+    if (!computed[i] || job.status[i] != ItemStatus::ok) without_result.push_back(i);
+  }
+  if (!without_result.empty()) zero(without_result);
+}
+
 Summary zero_failed_items(const Job& job) {
   Summary summary;
+  // Vectorised, unlike the search for those that failed.
+  const auto good = std::count(job.status, job.status + job.result.count, ItemStatus::ok);
+  if (static_cast<std::size_t>(good) == job.result.count) return summary;
   for (std::size_t i = 0; i < job.result.count; ++i) {
-    if (job.status[i] == ItemStatus::ok) [[likely]]
-      continue;
+    if (job.status[i] == ItemStatus::ok) continue;
     if (summary.failed++ == 0) summary.first_failed = i;
-    store_zero(job.result, i);
+    if (!job.result.on_device) store_zero(job.result, i);
   }
   return summary;
 }
@@ -35,13 +54,14 @@ std::unique_ptr<ItemStatus[]> own_statuses(Job& job) {
 }
 
 mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
-                    const Progress& progress) {
+                    const Progress& progress, const ZeroItems& zero) {
   const bool completed = execute(workers, job, batch, threads, progress);
+  if (job.result.on_device) zero_on_device(job, batch, zero);
   const Summary summary = zero_failed_items(job);
   if (completed && summary.failed == 0) return MM_OK;
   const std::string counts =
       std::to_string(summary.failed) + " of " + std::to_string(job.result.count) + " items have no result";
-  if (!completed) return fail(MM_ERR_CANCELLED, "cancelled by the progress callback; " + counts);
+  if (!completed) return fail(MM_ERR_CANCELLED, "cancelled; " + counts);
   const auto first_status = static_cast<mm_status>(job.status[summary.first_failed]);
   return fail(MM_ERR_ITEMS, counts + "; the first is item " + std::to_string(summary.first_failed) + ": " +
                                 mm_status_message(first_status));

@@ -2,7 +2,9 @@
 // The last leg of every call: bucketed items computed, bad results zeroed, statuses summed up.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 
 #include "dispatch/bucketing.hpp"
 #include "dispatch/engine.hpp"
@@ -14,9 +16,12 @@ namespace manymod {
 /// call ends.
 std::unique_ptr<ItemStatus[]> own_statuses(Job& job);
 
-/// Compute `batch`, zero the results of items without one.
+/// Zeroes the results of these items of a job, where they are on_device.
+using ZeroItems = std::function<void(std::span<const std::size_t> items)>;
+
+/// Compute `batch`, zero the results of items without one. `zero`: needed where the results are on_device.
 /// @return MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with mm_last_error() set.
 mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
-                    const Progress& progress);
+                    const Progress& progress, const ZeroItems& zero = {});
 
 }  // namespace manymod

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "api/fixed_base.hpp"
+#include "api/job.hpp"
 #include "api/last_error.hpp"
 #include "api/plan.hpp"
 #include "api/struct_size.hpp"
@@ -142,6 +143,17 @@ mm_status mm_plan_run(mm_plan* plan, const mm_call* call) {
   return manymod::guarded([&] { return required(plan, "plan").plan.run(required_struct(call, "call")); });
 }
 
+mm_status mm_plan_submit(mm_plan* plan, const mm_call* call, mm_done_fn done, void* user, mm_job** job) {
+  if (job != nullptr) *job = nullptr;
+  return manymod::guarded([&] {
+    mm_job*& submitted = required(job, "job");
+    manymod::Plan& target = required(plan, "plan").plan;
+    manymod::submit_job([&target](const mm_call& c) { return target.run(c); }, required_struct(call, "call"),
+                        {done, user}, submitted);
+    return MM_OK;
+  });
+}
+
 const char* mm_plan_variant(const mm_plan* plan) {
   return plan == nullptr ? "" : plan->plan.variant_name().c_str();
 }
@@ -167,6 +179,18 @@ mm_status mm_fixed_base_create(const mm_fixed_base_options* options, const mm_vi
 mm_status mm_fixed_base_powmod(mm_fixed_base* fixed_base, const mm_call* call) {
   return manymod::guarded(
       [&] { return required(fixed_base, "fixed_base").fixed_base.powmod(required_struct(call, "call")); });
+}
+
+mm_status mm_fixed_base_submit(mm_fixed_base* fixed_base, const mm_call* call, mm_done_fn done, void* user,
+                               mm_job** job) {
+  if (job != nullptr) *job = nullptr;
+  return manymod::guarded([&] {
+    mm_job*& submitted = required(job, "job");
+    const manymod::FixedBase& target = required(fixed_base, "fixed_base").fixed_base;
+    manymod::submit_job([&target](const mm_call& c) { return target.powmod(c); },
+                        required_struct(call, "call"), {done, user}, submitted);
+    return MM_OK;
+  });
 }
 
 const char* mm_fixed_base_variant(const mm_fixed_base* fixed_base) {

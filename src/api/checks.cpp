@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/checks.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -47,6 +48,13 @@ void check_count(std::size_t count, std::size_t one, std::size_t all, const std:
   if (count == one || count == all) return;
   throw_argument(what + ".count is " + number(count) + ", expected " + number(all) +
                  (one == all ? "" : " or " + number(one)));
+}
+
+// Arrays on a device have no signs.
+bool checked_on_device(const mm_call& call, unsigned flag, const std::uint8_t* negative, const char* what) {
+  if ((call.on_device & flag) == 0) return false;
+  if (negative == nullptr) return true;
+  throw_argument(std::string(what) + ".negative is not NULL, but " + what + " is on a device");
 }
 
 BatchResult checked_result(const mm_result& result, std::size_t count) {
@@ -165,6 +173,32 @@ void set_operands(const mm_call& call, Job& job) {
   }
 }
 
+// For results that have no signs.
+void drop_signs(BatchView& modulus) {
+  if (modulus.negative == nullptr) return;
+  const auto is_negative = [](std::uint8_t sign) { return sign != 0; };
+  if (std::any_of(modulus.negative, modulus.negative + modulus.count, is_negative)) {
+    throw_argument("a modulus is negative, but the result is on a device, where it has no sign");
+  }
+  modulus.negative = nullptr;
+}
+
+// Which of the arrays in use are on a device.
+void set_places(const mm_call& call, bool fixed_modulus, Job& job) {
+  constexpr unsigned kKnown = MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT;
+  if ((call.on_device & ~kKnown) != 0) {
+    throw_argument("on_device is " + number(call.on_device) + ", expected a sum of MM_ON_DEVICE_*");
+  }
+  const auto set = [&](BatchView& view, unsigned flag, const char* what) {
+    if (view.limbs != nullptr) view.on_device = checked_on_device(call, flag, view.negative, what);
+  };
+  set(job.x, MM_ON_DEVICE_X, "x");
+  set(job.y, MM_ON_DEVICE_Y, "y");
+  if (!fixed_modulus) set(job.modulus, MM_ON_DEVICE_MODULUS, "modulus");
+  job.result.on_device = checked_on_device(call, MM_ON_DEVICE_RESULT, job.result.negative, "result");
+  if (job.result.on_device) drop_signs(job.modulus);
+}
+
 void check_result_fits(const Job& job) {
   if (job.result.width < job.modulus.width) {
     throw_argument("result.width " + number(job.result.width) + " is less than the modulus's width " +
@@ -173,6 +207,17 @@ void check_result_fits(const Job& job) {
   if (job.modulus.negative != nullptr && job.result.negative == nullptr) {
     throw_null("result.negative (needed because the modulus has signs)");
   }
+}
+
+// Signs none of which is set: engines would look at each, or refuse the call.
+void drop_unset_signs(Job& job) {
+  const auto drop = [](BatchView& view) {
+    if (view.negative == nullptr) return;
+    const auto* const end = view.negative + view.count;
+    if (std::all_of(view.negative, end, [](std::uint8_t sign) { return sign == 0; })) view.negative = nullptr;
+  };
+  drop(job.x);
+  drop(job.y);
 }
 
 }  // namespace
@@ -231,8 +276,10 @@ Job checked_job(const mm_call& call, Operation op, TimingClass timing, const Bat
   }
   job.result = checked_result(call.result, call.count);
   job.status = reinterpret_cast<ItemStatus*>(call.item_status);
+  set_places(call, fixed_modulus != nullptr, job);
   check_result_fits(job);
   check_overlaps(job);
+  drop_unset_signs(job);
   return job;
 }
 

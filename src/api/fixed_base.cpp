@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 
-#include "api/batch_run.hpp"
 #include "api/checks.hpp"
-#include "api/select.hpp"
 #include "dispatch/execution.hpp"
 #include "dispatch/status_error.hpp"
 
@@ -25,6 +24,17 @@ std::size_t checked_exponent_bits(std::size_t bits) {
   if (bits >= 1 && bits <= kMaxCombExponentBits) return bits;
   throw StatusError(MM_ERR_ARGUMENT, "exponent_bits is " + std::to_string(bits) + ", expected 1 to " +
                                          std::to_string(kMaxCombExponentBits));
+}
+
+limbs::Buffer copied(const BatchView& view) {
+  limbs::Buffer copy(view.width);
+  const std::span<const Limb> value = view.magnitude(0);
+  std::copy(value.begin(), value.end(), copy.data());
+  return copy;
+}
+
+std::uint8_t is_negative(const mm_view& view) {
+  return view.negative != nullptr && view.negative[0] != 0 ? 1 : 0;
 }
 
 limbs::Buffer normalized(const BatchView& view) {
@@ -61,18 +71,19 @@ void prepare_observed(const Progress& progress, Prepare&& prepare) {
 
 FixedBase::FixedBase(const mm_fixed_base_options& options, const mm_view& base, const mm_view& modulus)
     : timing_(checked_timing(options.timing)),
+      base_(copied(checked_single(base, "base"))),
+      base_negative_(is_negative(base)),
       exponent_bits_(checked_exponent_bits(options.exponent_bits)),
       threads_(checked_threads(options.threads)),
       modulus_(normalized(checked_single(modulus, "modulus"))),
-      negative_(modulus.negative != nullptr && modulus.negative[0] != 0 ? 1 : 0),
+      negative_(is_negative(modulus)),
       has_signs_(modulus.negative != nullptr),
       modulus_class_(checked_class(magnitude(), timing_)),
-      selection_(select_for(options, Operation::fixed_base_powmod, timing_,
-                            limbs::bit_length_var(magnitude()), true)),
+      wish_(options, Operation::fixed_base_powmod, timing_, limbs::bit_length_var(magnitude()), true),
+      selection_(wish_.select()),
       engines_(make_engines(selection_)) {
-  const BatchView base_view = checked_single(base, "base");
   if (modulus_class_ == ModulusClass::unit) return;
-  bases_.emplace(engines_, base_view, magnitude(), exponent_bits_, timing_);
+  bases_.emplace(engines_, base_view(), magnitude(), exponent_bits_, timing_);
   prepare_observed({options.progress, options.progress_user}, [this](const StopToken& stop) {
     static_cast<void>(bases_->for_engine(bases_->main_engine(), stop));
   });
@@ -80,6 +91,10 @@ FixedBase::FixedBase(const mm_fixed_base_options& options, const mm_view& base, 
 
 BatchView FixedBase::modulus_view() const {
   return {modulus_.data(), 1, modulus_.size(), modulus_.size(), has_signs_ ? &negative_ : nullptr};
+}
+
+BatchView FixedBase::base_view() const {
+  return {base_.data(), 1, base_.size(), base_.size(), &base_negative_};
 }
 
 mm_status FixedBase::powmod(const mm_call& call) const {
@@ -92,9 +107,28 @@ mm_status FixedBase::powmod(const mm_call& call) const {
                                            std::to_string(exponent_bits_) + "-bit exponents");
   }
   const auto statuses = own_statuses(job);
-  const BucketedBatch batch = bucket_shared(job, modulus_class_, modulus_.size());
-  const Workers workers{engines_, nullptr, bases_ ? &*bases_ : nullptr};
-  return run_batch(workers, job, batch, threads_, {call.progress, call.progress_user});
+  if (uses_device_memory(job)) return run_resident(call, job);
+  return compute(engines_, bases_, job, {call.progress, call.progress_user}, {});
+}
+
+mm_status FixedBase::run_resident(const mm_call& call, Job& job) const {
+  const Resident& resident = resident_.get(call.device_index, [this](cuda::Device& device) {
+    auto made = std::make_unique<Resident>(wish_, device, timing_);
+    if (modulus_class_ != ModulusClass::unit) {
+      made->bases.emplace(made->engines.engines(), base_view(), magnitude(), exponent_bits_, timing_);
+    }
+    return made;
+  });
+  const device::ResidentArrays& arrays = resident.engines.arrays();
+  const ResidentCall arrays_of_call(call, arrays, kMaxModulusBits, job);
+  return compute(resident.engines.engines(), resident.bases, job, {call.progress, call.progress_user},
+                 [&](std::span<const std::size_t> items) { arrays.zero(job.result, items); });
+}
+
+mm_status FixedBase::compute(const EngineSet& engines, const std::optional<PreparedBases>& bases,
+                             const Job& job, const Progress& progress, const ZeroItems& zero) const {
+  const BucketedBatch batch = bucket_shared(job, modulus_class_, modulus_.size(), threads_);
+  return run_batch({engines, nullptr, bases ? &*bases : nullptr}, job, batch, threads_, progress, zero);
 }
 
 }  // namespace manymod

@@ -7,6 +7,9 @@
 #include <span>
 #include <string>
 
+#include "api/batch_run.hpp"
+#include "api/resident.hpp"
+#include "api/select.hpp"
 #include "dispatch/bucketing.hpp"
 #include "dispatch/engine_set.hpp"
 #include "dispatch/selection.hpp"
@@ -35,17 +38,32 @@ class FixedBase {
  private:
   [[nodiscard]] std::span<const Limb> magnitude() const { return modulus_.first(modulus_.size()); }
   [[nodiscard]] BatchView modulus_view() const;
+  [[nodiscard]] BatchView base_view() const;
+  [[nodiscard]] mm_status run_resident(const mm_call& call, Job& job) const;
+  [[nodiscard]] mm_status compute(const EngineSet& engines, const std::optional<PreparedBases>& bases,
+                                  const Job& job, const Progress& progress, const ZeroItems& zero) const;
+
+  struct Resident {
+    Resident(const SelectionWish& wish, cuda::Device& device, TimingClass timing)
+        : engines(wish, device, timing) {}
+    ResidentEngines engines;
+    std::optional<PreparedBases> bases;
+  };
 
   TimingClass timing_;
+  limbs::Buffer base_;
+  std::uint8_t base_negative_;
   std::size_t exponent_bits_;
   unsigned threads_;
   limbs::Buffer modulus_;  ///< without leading zero limbs
   std::uint8_t negative_;  ///< sign of the modulus
   bool has_signs_;         ///< the modulus came with a sign array, so results need one
   ModulusClass modulus_class_;
+  SelectionWish wish_;
   Selection selection_;
   EngineSet engines_;
   std::optional<PreparedBases> bases_;  ///< none for modulus 1 or -1
+  PerDevice<Resident> resident_;
 };
 
 }  // namespace manymod

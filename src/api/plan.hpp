@@ -3,40 +3,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <mutex>
-#include <span>
 #include <string>
 
-#include "dispatch/bucketing.hpp"
+#include "api/batch_run.hpp"
+#include "api/modulus_cache.hpp"
+#include "api/resident.hpp"
+#include "api/select.hpp"
 #include "dispatch/engine_set.hpp"
 #include "dispatch/selection.hpp"
 #include "manymod/manymod.h"
-#include "repr/limbs.hpp"
 
 namespace manymod {
-
-/// What a shared modulus came to, kept from call to call.
-class CachedModulus {
- public:
-  /// `modulus`: limbs without leading zero limbs.
-  CachedModulus(const EngineSet& engines, std::span<const Limb> modulus, std::size_t modulus_bits,
-                Operation op, TimingClass timing);
-
-  /// Compared in time that depends on the lengths alone: moduli such as RSA primes are secrets themselves.
-  [[nodiscard]] bool is(std::span<const Limb> modulus) const;
-
-  [[nodiscard]] std::size_t limbs() const { return value_.size(); }
-  [[nodiscard]] ModulusClass modulus_class() const { return class_; }
-  [[nodiscard]] const PreparedModuli& prepared() const { return prepared_; }
-
- private:
-  [[nodiscard]] std::span<const Limb> value() const { return value_.first(value_.size()); }
-
-  limbs::Buffer value_;
-  ModulusClass class_;
-  PreparedModuli prepared_;
-};
 
 class Plan {
  public:
@@ -44,7 +21,7 @@ class Plan {
   explicit Plan(const mm_plan_options& options);
 
   /// @throws StatusError for a malformed call
-  mm_status run(const mm_call& call);
+  mm_status run(const mm_call& call) const;
 
   /// See Selection::for_items.
   [[nodiscard]] const std::string& variant_name(std::size_t items = SIZE_MAX) const {
@@ -52,17 +29,29 @@ class Plan {
   }
 
  private:
-  std::shared_ptr<const CachedModulus> shared_modulus(const BatchView& modulus);
+  struct Resident {
+    Resident(const SelectionWish& wish, cuda::Device& device, TimingClass timing)
+        : engines(wish, device, timing), moduli(engines.engines()) {}
+    ResidentEngines engines;
+    ModulusCache moduli;
+  };
+
+  [[nodiscard]] mm_status run_resident(const mm_call& call, Job& job) const;
+  [[nodiscard]] mm_status compute(const EngineSet& engines, const ModulusCache& moduli, const Job& job,
+                                  const Progress& progress, const ZeroItems& zero) const;
+
+  [[nodiscard]] BucketedBatch bucketed(const Job& job) const;
 
   Operation op_;
   TimingClass timing_;
   bool shared_;
   std::size_t modulus_bits_;
   unsigned threads_;
+  SelectionWish wish_;
   Selection selection_;
   EngineSet engines_;
-  std::mutex mutex_;  ///< guards last_modulus_; never waited for, as a fork may have left it locked for ever
-  std::shared_ptr<const CachedModulus> last_modulus_;
+  ModulusCache moduli_;
+  PerDevice<Resident> resident_;
 };
 
 }  // namespace manymod

@@ -29,7 +29,7 @@ constexpr std::array<StatusText, 18> kStatusTexts{{
     {MM_ERR_ARGUMENT, "MM_ERR_ARGUMENT", "a size, count, enum value or struct_size is wrong"},
     {MM_ERR_OVERLAP, "MM_ERR_OVERLAP", "the result overlaps an operand"},
     {MM_ERR_MEMORY, "MM_ERR_MEMORY", "out of memory"},
-    {MM_ERR_CANCELLED, "MM_ERR_CANCELLED", "cancelled by the progress callback"},
+    {MM_ERR_CANCELLED, "MM_ERR_CANCELLED", "cancelled before all items were computed"},
     {MM_ERR_UNKNOWN_VARIANT, "MM_ERR_UNKNOWN_VARIANT", "there is no variant of that name"},
     {MM_ERR_UNUSABLE_VARIANT, "MM_ERR_UNUSABLE_VARIANT",
      "the variant cannot be used here or for this operation"},

@@ -72,13 +72,17 @@ void Device::check_usable() const {
   if (!driver_.own_process()) throw DriverError(Fault::forked, number, forked_message());
   if (lost()) {
     throw DriverError(Fault::lost, number,
-                      "lost by an earlier failure (CUDA error " + std::to_string(lost_result_) + ")");
+                      "lost by an earlier failure: " + std::string(lost_call_) + " returned " +
+                          driver_.result_name(lost_result_));
   }
 }
 
 void Device::check(const char* call, Result result) {
   if (result == kSuccess) return;
-  if (fault_of(result) == Fault::lost) lost_result_ = result;
+  if (fault_of(result) == Fault::lost) {
+    lost_call_ = call;
+    lost_result_ = result;
+  }
   driver_.throw_result(call, result, static_cast<int>(index_));
 }
 

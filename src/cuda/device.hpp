@@ -158,6 +158,7 @@ class Device {
   DeviceHandle handle_ = 0;
   ContextHandle context_ = nullptr;
   DeviceProperties properties_;
+  std::atomic<const char*> lost_call_ = nullptr;  ///< set before lost_result_
   std::atomic<Result> lost_result_ = kSuccess;
   std::mutex kernels_mutex_;
   std::vector<Image> images_;

@@ -18,6 +18,11 @@ std::atomic<Driver*>& current_driver() {
   return driver;
 }
 
+std::atomic<unsigned>& use_count() {
+  static std::atomic<unsigned> count = 0;
+  return count;
+}
+
 std::string too_old_message(int version) {
   return "the NVIDIA driver is too old: it serves CUDA " + version_text(version) + ", manymod needs CUDA " +
          version_text(kOldestDriver);
@@ -61,7 +66,10 @@ Driver& Driver::current() {
 void Driver::use(const DriverSources& sources) {
   auto made = std::make_unique<Driver>(sources, false, current_driver().load());
   current_driver() = made.release();
+  ++use_count();
 }
+
+unsigned Driver::uses() { return use_count(); }
 
 Driver::Driver(DriverSources sources, bool inherited, const Driver* previous)
     : sources_(std::move(sources)),
@@ -74,11 +82,14 @@ Driver::~Driver() = default;
 
 bool Driver::own_process() const { return getpid() == process_; }
 
-void Driver::throw_result(const char* call, Result result, int device) const {
+std::string Driver::result_name(Result result) const {
   const char* name = nullptr;
   const bool named = api_->get_error_name(result, &name) == kSuccess && name != nullptr;
-  throw DriverError(fault_of(result), device, call, result,
-                    named ? name : "CUDA error " + std::to_string(result));
+  return named ? name : "CUDA error " + std::to_string(result);
+}
+
+void Driver::throw_result(const char* call, Result result, int device) const {
+  throw DriverError(fault_of(result), device, call, result, result_name(result));
 }
 
 void Driver::load() {
@@ -145,6 +156,7 @@ void Driver::check_version() {
 Device& Driver::device(unsigned index) {
   const std::lock_guard lock(mutex_);
   const DriverApi& api = initialise();
+  if (index < devices_.size() && devices_[index] != nullptr) return *devices_[index];
   int count = 0;
   check(api.device_get_count, api.device_get_count(&count));
   if (std::cmp_greater_equal(index, count)) {
@@ -152,9 +164,8 @@ Device& Driver::device(unsigned index) {
                       "there is no such GPU; the driver offers " + std::to_string(count));
   }
   devices_.resize(static_cast<std::size_t>(count));
-  std::unique_ptr<Device>& device = devices_[index];
-  if (device == nullptr) device = std::make_unique<Device>(*this, index);
-  return *device;
+  devices_[index] = std::make_unique<Device>(*this, index);
+  return *devices_[index];
 }
 
 Device& device(unsigned index) { return Driver::current().device(index); }

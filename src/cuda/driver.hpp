@@ -40,8 +40,10 @@ class Driver {
  public:
   /// This process's. Lives as long as the process.
   static Driver& current();
-  /// For tests, before anything else uses CUDA: from now on `current()` is a new one, with these sources.
+  /// For tests, while nothing uses CUDA: from now on `current()` is a new one, with these sources.
   static void use(const DriverSources& sources);
+  /// How often `use` was called.
+  static unsigned uses();
 
   Driver(DriverSources sources, bool inherited, const Driver* previous);
   Driver(const Driver&) = delete;
@@ -74,6 +76,8 @@ class Driver {
     if (result != kSuccess) throw_result(function.name(), result, device);
   }
   [[noreturn]] void throw_result(const char* call, Result result, int device) const;
+  /// "CUDA_ERROR_OUT_OF_MEMORY"
+  [[nodiscard]] std::string result_name(Result result) const;
 
   /// For what stands on an initialised driver.
   [[nodiscard]] const DriverApi& loaded_api() const { return *api_; }

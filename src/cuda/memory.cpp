@@ -2,7 +2,6 @@
 #include "cuda/memory.hpp"
 
 #include <cstdint>
-#include <utility>
 
 #include "cuda/stream.hpp"
 #include "repr/wipe.hpp"
@@ -18,60 +17,33 @@ void* pointer_to(DeviceAddress address) {
 
 }  // namespace
 
-DeviceBuffer::DeviceBuffer(Device& device, std::size_t bytes) : device_(&device) {
-  if (bytes == 0) return;
+void* DeviceMemory::allocate(Device& device, std::size_t bytes) {
   DeviceAddress address = 0;
   device.call(device.api().memory_allocate, &address, bytes);
-  data_ = pointer_to(address);
-  bytes_ = bytes;
+  return pointer_to(address);
 }
 
-DeviceBuffer::DeviceBuffer(DeviceBuffer&& from) noexcept
-    : device_(from.device_),
-      data_(std::exchange(from.data_, nullptr)),
-      bytes_(std::exchange(from.bytes_, 0)) {}
-
-DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& from) noexcept {
-  std::swap(device_, from.device_);
-  std::swap(data_, from.data_);
-  std::swap(bytes_, from.bytes_);
-  return *this;
+void DeviceMemory::free(Device& device, void* data, std::size_t bytes) noexcept {
+  const DriverApi& api = device.api();
+  device.release(api.context_synchronize);
+  device.release(api.memory_set, address_of(data), static_cast<unsigned char>(0), bytes, nullptr);
+  device.release(api.context_synchronize);
+  device.release(api.memory_free, address_of(data));
 }
 
-void DeviceBuffer::free() noexcept {
-  if (data_ == nullptr) return;
-  const DriverApi& api = device_->api();
-  device_->release(api.context_synchronize);
-  device_->release(api.memory_set, address_of(data_), static_cast<unsigned char>(0), bytes_, nullptr);
-  device_->release(api.context_synchronize);
-  device_->release(api.memory_free, address_of(data_));
-}
-
-PinnedBuffer::PinnedBuffer(Device& device, std::size_t bytes) : device_(&device) {
-  if (bytes == 0) return;
-  device.call(device.api().host_allocate, &data_, bytes, kHostAllocPortable);
-  bytes_ = bytes;
-}
-
-PinnedBuffer::PinnedBuffer(PinnedBuffer&& from) noexcept
-    : device_(from.device_),
-      data_(std::exchange(from.data_, nullptr)),
-      bytes_(std::exchange(from.bytes_, 0)) {}
-
-PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& from) noexcept {
-  std::swap(device_, from.device_);
-  std::swap(data_, from.data_);
-  std::swap(bytes_, from.bytes_);
-  return *this;
+void* PinnedMemory::allocate(Device& device, std::size_t bytes) {
+  void* data = nullptr;
+  device.call(device.api().host_allocate, &data, bytes, kHostAllocPortable);
+  return data;
 }
 
 // A forked child must not touch it: drivers may keep page-locked memory out of children.
-void PinnedBuffer::free() noexcept {
-  if (data_ == nullptr || !device_->own_process()) return;
-  const DriverApi& api = device_->api();
-  device_->release(api.context_synchronize);
-  wipe_bytes(data_, bytes_);
-  device_->release(api.host_free, data_);
+void PinnedMemory::free(Device& device, void* data, std::size_t bytes) noexcept {
+  if (!device.own_process()) return;
+  const DriverApi& api = device.api();
+  device.release(api.context_synchronize);
+  wipe_bytes(data, bytes);
+  device.release(api.host_free, data);
 }
 
 void copy_to_device(const Stream& stream, void* device, const void* host, std::size_t bytes) {

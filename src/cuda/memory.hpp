@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "cuda/device.hpp"
 
@@ -13,16 +14,28 @@ namespace manymod::cuda {
 
 class Stream;
 
-/// Freed only after all work on the device is done, so a failure half way leaves no copy that writes to freed
-/// memory.
-class DeviceBuffer {
+/// Memory of a kind: `Kind::allocate(device, bytes)` and `Kind::free(device, data, bytes)`. Freed only after
+/// all work on the device is done, so a failure half way leaves no copy that writes to freed memory.
+template <class Kind>
+class Buffer {
  public:
-  DeviceBuffer() = default;  ///< of no bytes
+  Buffer() = default;  ///< of no bytes
   /// Contents are undefined. @throws DriverError out_of_memory
-  DeviceBuffer(Device& device, std::size_t bytes);
-  DeviceBuffer(DeviceBuffer&& from) noexcept;
-  DeviceBuffer& operator=(DeviceBuffer&& from) noexcept;
-  ~DeviceBuffer() { free(); }
+  Buffer(Device& device, std::size_t bytes)
+      : device_(&device), data_(bytes == 0 ? nullptr : Kind::allocate(device, bytes)), bytes_(bytes) {}
+  Buffer(Buffer&& from) noexcept
+      : device_(from.device_),
+        data_(std::exchange(from.data_, nullptr)),
+        bytes_(std::exchange(from.bytes_, 0)) {}
+  Buffer& operator=(Buffer&& from) noexcept {
+    std::swap(device_, from.device_);
+    std::swap(data_, from.data_);
+    std::swap(bytes_, from.bytes_);
+    return *this;
+  }
+  ~Buffer() {
+    if (data_ != nullptr) Kind::free(*device_, data_, bytes_);
+  }
 
   [[nodiscard]] void* data() const { return data_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -32,35 +45,23 @@ class DeviceBuffer {
   }
 
  private:
-  void free() noexcept;
   Device* device_ = nullptr;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
+struct DeviceMemory {
+  static void* allocate(Device& device, std::size_t bytes);
+  static void free(Device& device, void* data, std::size_t bytes) noexcept;
+};
+struct PinnedMemory {
+  static void* allocate(Device& device, std::size_t bytes);
+  static void free(Device& device, void* data, std::size_t bytes) noexcept;
+};
+
+using DeviceBuffer = Buffer<DeviceMemory>;
 /// Page-locked memory of the host, the same for all devices.
-class PinnedBuffer {
- public:
-  PinnedBuffer() = default;  ///< of no bytes
-  /// Contents are undefined. @throws DriverError out_of_memory
-  PinnedBuffer(Device& device, std::size_t bytes);
-  PinnedBuffer(PinnedBuffer&& from) noexcept;
-  PinnedBuffer& operator=(PinnedBuffer&& from) noexcept;
-  ~PinnedBuffer() { free(); }
-
-  [[nodiscard]] void* data() const { return data_; }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  template <class T>
-  [[nodiscard]] T* as() const {
-    return static_cast<T*>(data_);
-  }
-
- private:
-  void free() noexcept;
-  Device* device_ = nullptr;
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
+using PinnedBuffer = Buffer<PinnedMemory>;
 
 // Queued on the stream. The host's memory must stay as it is until the copy is done; copies overlap with
 // other work only from and to pinned memory. 0 bytes are allowed.

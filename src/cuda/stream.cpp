@@ -7,19 +7,23 @@ namespace manymod::cuda {
 
 Stream::Stream(Device& device) : device_(&device) {
   device.call(device.api().stream_create, &handle_, kStreamNonBlocking);
+  own_ = true;
 }
 
 Stream::Stream(Stream&& from) noexcept
-    : device_(from.device_), handle_(std::exchange(from.handle_, nullptr)) {}
+    : device_(from.device_),
+      handle_(std::exchange(from.handle_, nullptr)),
+      own_(std::exchange(from.own_, false)) {}
 
 Stream& Stream::operator=(Stream&& from) noexcept {
   std::swap(device_, from.device_);
   std::swap(handle_, from.handle_);
+  std::swap(own_, from.own_);
   return *this;
 }
 
 void Stream::destroy() noexcept {
-  if (handle_ != nullptr) device_->release(device_->api().stream_destroy, handle_);
+  if (own_) device_->release(device_->api().stream_destroy, handle_);
 }
 
 void Stream::wait_for(const Event& event) const {

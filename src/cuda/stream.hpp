@@ -12,6 +12,9 @@ class Event;
 class Stream {
  public:
   explicit Stream(Device& device);
+  /// One that somebody else made and destroys. nullptr: the legacy default stream, which waits for the work
+  /// of all streams that are not non-blocking.
+  static Stream borrowed(Device& device, StreamHandle handle) { return {device, handle}; }
   Stream(Stream&& from) noexcept;
   Stream& operator=(Stream&& from) noexcept;
   ~Stream() { destroy(); }
@@ -26,9 +29,11 @@ class Stream {
   [[nodiscard]] StreamHandle handle() const { return handle_; }
 
  private:
+  Stream(Device& device, StreamHandle borrowed) : device_(&device), handle_(borrowed) {}
   void destroy() noexcept;
   Device* device_;
   StreamHandle handle_ = nullptr;
+  bool own_ = false;
 };
 
 /// A mark in a stream.

@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <utility>
 
+#include "dispatch/device_facts.hpp"
+#include "dispatch/execution.hpp"
+#include "dispatch/thread_pool.hpp"
 #include "repr/limbs.hpp"
 #include "repr/store.hpp"
 
@@ -14,55 +19,169 @@ namespace manymod {
 namespace {
 
 using Key = std::uint16_t;  // a limb count; 0 for items that no engine sees
-using KeyCounts = std::array<std::size_t, kMaxModulusLimbs + 1>;
+
+// Below so many items each, waking threads costs more than it gains: an item takes 5 to 20 ns.
+constexpr std::size_t kItemsPerBlock = 16384;
+// So that a thread that comes late leaves the others something to do.
+constexpr std::size_t kBlocksPerThread = 4;
+
+// The batch in equal runs of items, gone through by several threads.
+class Blocks {
+ public:
+  Blocks(std::size_t items, unsigned threads) : items_(items) {
+    if (items < 2 * kItemsPerBlock || threads == 1) return;
+    threads_ = threads == 0 ? default_threads() : threads;
+    count_ = std::min(items / kItemsPerBlock, kBlocksPerThread * threads_);
+  }
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+  /// visit(block, begin, end) for each block of items [begin, end).
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    const auto visit_block = [&](std::size_t block) {
+      visit(block, items_ * block / count_, items_ * (block + 1) / count_);
+    };
+    if (count_ == 1) return visit_block(0);
+    std::atomic<bool> stop{false};
+    ThreadPool::of_this_process().run(
+        threads_, count_, [&](std::size_t block, const StopToken&) { visit_block(block); }, stop, {});
+  }
+
+ private:
+  std::size_t items_;
+  unsigned threads_ = 1;
+  std::size_t count_ = 1;
+};
+
+// Bit lengths of exponents.
+struct LengthRange {
+  std::uint32_t shortest = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t longest = 0;
+  std::uint64_t total = 0;
+
+  void add(std::uint32_t length) {
+    shortest = std::min(shortest, length);
+    longest = std::max(longest, length);
+    total += length;
+  }
+  void add(const LengthRange& other) {
+    shortest = std::min(shortest, other.shortest);
+    longest = std::max(longest, other.longest);
+    total += other.total;
+  }
+};
+
+// Lengths within 1/16 of the longest on average are alike: such batches keep their order, which memory likes
+// best.
+bool alike(const LengthRange& range, std::size_t count) {
+  const std::uint64_t most = std::uint64_t{range.longest} * count;
+  return most - range.total <= most / 16;
+}
+
+// What is known of the items of one key.
+struct KeyFacts {
+  std::size_t count = 0;
+  std::size_t even = 0;
+  LengthRange exponents;
+
+  void add(const KeyFacts& other) {
+    count += other.count;
+    even += other.even;
+    exponents.add(other.exponents);
+  }
+};
 
 void settle(const Job& job, std::size_t item, ModulusClass modulus_class) {
-  if (modulus_class == ModulusClass::unit) store_zero(job.result, item);
+  if (modulus_class == ModulusClass::unit && !job.result.on_device) store_zero(job.result, item);
 }
 
-// Per item: its key, its first status, and the size of each bucket.
-void classify_items(const Job& job, std::size_t modulus_bits, Key* keys, KeyCounts& counts) {
-  const BatchView& modulus = job.modulus;
-  const Limb* magnitude = modulus.limbs;
-  for (std::size_t i = 0; i < job.result.count; ++i, magnitude += modulus.stride) {
-    const std::size_t size = limbs::normalized_size_var({magnitude, modulus.width});
-    const ModulusClass modulus_class = classify_modulus({magnitude, size}, modulus_bits, job.timing);
-    job.status[i] = initial_status(modulus_class);
-    if (modulus_class == ModulusClass::compute) {
-      keys[i] = static_cast<Key>(size);
-    } else {
-      keys[i] = 0;
-      settle(job, i, modulus_class);
+bool may_look_at_exponents(const Job& job) {
+  return job.op == Operation::powmod && job.timing == TimingClass::public_;
+}
+
+// bucket_each, in passes over the batch's blocks.
+class Sorter {
+ public:
+  Sorter(const Job& job, std::size_t modulus_bits, unsigned threads)
+      : job_(job),
+        modulus_bits_(modulus_bits),
+        keys_in_use_(std::min(job.modulus.width, kMaxModulusLimbs) + 1),
+        own_exponents_(may_look_at_exponents(job) && !job.y.broadcast()),
+        blocks_(job.result.count, threads),
+        facts_(blocks_.count(), std::vector<KeyFacts>(keys_in_use_)),
+        keys_(std::make_unique_for_overwrite<Key[]>(job.result.count)) {
+    batch_.item_storage = std::make_unique_for_overwrite<std::size_t[]>(job.result.count);
+  }
+
+  BucketedBatch sort() {
+    blocks_.for_each(
+        [&](std::size_t block, std::size_t begin, std::size_t end) { classify(begin, end, facts_[block]); });
+    make_buckets();
+    if (batch_.settled > 0 || batch_.buckets.size() > 1) scatter();
+    return std::move(batch_);
+  }
+
+  /// Of the items of each bucket, in the order of the buckets.
+  [[nodiscard]] const std::vector<LengthRange>& exponents() const { return exponents_; }
+
+ private:
+  // Each item's limbs are visited once: the modulus's top and low limb and the exponent's top limb, where
+  // these are not 0.
+  void classify(std::size_t begin, std::size_t end, std::vector<KeyFacts>& facts) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const ModulusFact modulus = modulus_fact(job_, i, modulus_bits_);
+      const bool computed = modulus.modulus_class == ModulusClass::compute;
+      job_.status[i] = initial_status(modulus.modulus_class);
+      if (!computed) settle(job_, i, modulus.modulus_class);
+      keys_[i] = computed ? modulus.limbs : Key{0};
+      batch_.item_storage[i] = i;
+      KeyFacts& of_key = facts[keys_[i]];
+      ++of_key.count;
+      of_key.even += modulus.odd ^ 1u;
+      if (own_exponents_ && computed) of_key.exponents.add(exponent_bits(job_, i));
     }
-    ++counts[keys[i]];
   }
-}
 
-// Counting sort of the items by key; buckets come out widest first.
-void scatter(const Job& job, const Key* keys, const KeyCounts& counts, BucketedBatch& batch) {
-  const std::size_t count = job.result.count;
-  KeyCounts next{};
-  std::size_t begin = 0;
-  for (std::size_t size = kMaxModulusLimbs; size >= 1; --size) {
-    if (counts[size] == 0) continue;
-    next[size] = begin;
-    batch.buckets.push_back({size, {batch.item_storage.get() + begin, counts[size]}, job.y.width, {}, 0});
-    begin += counts[size];
+  // Widest first.
+  void make_buckets() {
+    std::size_t begin = 0;
+    for (std::size_t key = keys_in_use_ - 1; key >= 1; --key) {
+      KeyFacts all;
+      for (const std::vector<KeyFacts>& facts : facts_) all.add(facts[key]);
+      if (all.count == 0) continue;
+      batch_.buckets.push_back(
+          {key, {batch_.item_storage.get() + begin, all.count}, job_.y.width, {}, all.even == 0});
+      exponents_.push_back(all.exponents);
+      begin += all.count;
+    }
+    batch_.settled = job_.result.count - begin;
   }
-  std::size_t* items = batch.item_storage.get();
-  if (batch.buckets.size() == 1 && begin == count) {
-    std::iota(items, items + count, std::size_t{0});
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (keys[i] != 0) items[next[keys[i]]++] = i;
-  }
-}
 
-std::uint32_t exponent_length(const BatchView& exponent, std::size_t item) {
-  const std::size_t bits = limbs::bit_length_var(exponent.magnitude(item));
-  return static_cast<std::uint32_t>(std::min<std::size_t>(bits, std::numeric_limits<std::uint32_t>::max()));
-}
+  // Stable counting sort by key. The facts' counts become each block's places.
+  void scatter() {
+    for (const Bucket& bucket : batch_.buckets) {
+      auto place = static_cast<std::size_t>(bucket.items.data() - batch_.item_storage.get());
+      for (std::vector<KeyFacts>& facts : facts_) place += std::exchange(facts[bucket.limbs].count, place);
+    }
+    std::size_t* const items = batch_.item_storage.get();
+    blocks_.for_each([&](std::size_t block, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (keys_[i] != 0) items[facts_[block][keys_[i]].count++] = i;
+      }
+    });
+  }
+
+  const Job& job_;
+  std::size_t modulus_bits_;
+  std::size_t keys_in_use_;
+  bool own_exponents_;
+  Blocks blocks_;
+  std::vector<std::vector<KeyFacts>> facts_;  // by block and key
+  std::unique_ptr<Key[]> keys_;
+  BucketedBatch batch_;
+  std::vector<LengthRange> exponents_;
+};
 
 // Stable counting sort by length, longest first, at a resolution of 1/1024 of the range of lengths.
 void sort_by_length(std::span<std::size_t> items, std::span<std::uint32_t> lengths, std::uint32_t shortest,
@@ -83,65 +202,53 @@ void sort_by_length(std::span<std::size_t> items, std::span<std::uint32_t> lengt
   }
 }
 
-struct LengthRange {
-  std::uint32_t shortest = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t longest = 0;
-  std::uint64_t total = 0;
-  std::size_t count = 0;
-};
-
-// Lengths within 1/16 of the longest on average are alike: such batches keep their order, which memory likes
-// best.
-bool alike(const LengthRange& range) {
-  const std::uint64_t most = std::uint64_t{range.longest} * range.count;
-  return most - range.total <= most / 16;
+void order_bucket(const Job& job, const LengthRange& range, unsigned threads, BucketedBatch& batch,
+                  Bucket& bucket) {
+  if (!batch.exponent_storage) {
+    batch.exponent_storage = std::make_unique_for_overwrite<std::uint32_t[]>(job.result.count);
+  }
+  std::size_t* const items = batch.item_storage.get();
+  const auto begin = static_cast<std::size_t>(bucket.items.data() - items);
+  const std::size_t count = bucket.items.size();
+  const std::span<std::uint32_t> lengths{batch.exponent_storage.get() + begin, count};
+  Blocks(count, threads).for_each([&](std::size_t, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) lengths[i] = exponent_bits(job, bucket.items[i]);
+  });
+  sort_by_length({items + begin, count}, lengths, range.shortest, range.longest);
+  bucket.exponent_bits = lengths;
 }
 
-LengthRange exponent_lengths(const BatchView& exponent, std::span<const std::size_t> items) {
-  LengthRange range;
-  for (const std::size_t item : exponent.broadcast() ? items.first(1) : items) {
-    const std::uint32_t length = exponent_length(exponent, item);
-    range.shortest = std::min(range.shortest, length);
-    range.longest = std::max(range.longest, length);
-    range.total += length;
-    ++range.count;
+// `ranges`: of the exponents of each bucket, as far as they may be looked at.
+void order_by_exponent(const Job& job, std::span<const LengthRange> ranges, unsigned threads,
+                       BucketedBatch& batch) {
+  if (!may_look_at_exponents(job)) return;
+  for (std::size_t b = 0; b < batch.buckets.size(); ++b) {
+    Bucket& bucket = batch.buckets[b];
+    const std::uint32_t longest = job.y.broadcast() ? exponent_bits(job, 0) : ranges[b].longest;
+    bucket.exponent_limbs = std::max<std::size_t>(1, limbs_for_bits(longest));
+    if (job.y.broadcast() || alike(ranges[b], bucket.items.size())) continue;
+    order_bucket(job, ranges[b], threads, batch, bucket);
   }
-  return range;
 }
 
-void order_by_exponent(const Job& job, BucketedBatch& batch) {
-  if (job.op != Operation::powmod || job.timing == TimingClass::secret) return;
-  std::size_t* items = batch.item_storage.get();
-  for (Bucket& bucket : batch.buckets) {
-    const LengthRange range = exponent_lengths(job.y, bucket.items);
-    bucket.exponent_limbs = std::max<std::size_t>(1, limbs_for_bits(range.longest));
-    if (alike(range)) continue;
-    if (!batch.exponent_storage) {
-      batch.exponent_storage = std::make_unique_for_overwrite<std::uint32_t[]>(job.result.count);
-    }
-    const auto begin = static_cast<std::size_t>(bucket.items.data() - items);
-    const std::size_t count = bucket.items.size();
-    const std::span<std::uint32_t> lengths{batch.exponent_storage.get() + begin, count};
-    std::transform(bucket.items.begin(), bucket.items.end(), lengths.begin(),
-                   [&](std::size_t item) { return exponent_length(job.y, item); });
-    sort_by_length({items + begin, count}, lengths, range.shortest, range.longest);
-    bucket.exponent_bits = lengths;
-  }
+// Of all of the batch's exponents.
+LengthRange exponent_lengths(const Job& job, const Blocks& blocks) {
+  std::vector<LengthRange> ranges(blocks.count());
+  blocks.for_each([&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) ranges[block].add(exponent_bits(job, i));
+  });
+  LengthRange all;
+  for (const LengthRange& range : ranges) all.add(range);
+  return all;
 }
 
 }  // namespace
 
 ModulusClass classify_modulus(std::span<const Limb> modulus, std::size_t modulus_bits, TimingClass timing) {
-  const std::size_t max_limbs = limbs_for_bits(modulus_bits);
-  const std::size_t top_bits = modulus_bits % kLimbBits;
-  if (modulus.empty()) return ModulusClass::zero;
-  if (modulus.size() > max_limbs) return ModulusClass::too_wide;
-  if (modulus.size() == max_limbs && top_bits != 0 && (modulus.back() >> top_bits) != 0) {
-    return ModulusClass::too_wide;
-  }
-  if (modulus.size() == 1 && modulus[0] == 1) return ModulusClass::unit;
-  if (timing == TimingClass::secret && (modulus[0] & 1) == 0) return ModulusClass::even;
-  return ModulusClass::compute;
+  const bool zero = modulus.empty();
+  return modulus_fact(modulus.size(), zero ? 0 : modulus.front(), zero ? 0 : modulus.back(), modulus_bits,
+                      timing == TimingClass::secret)
+      .modulus_class;
 }
 
 ItemStatus initial_status(ModulusClass modulus_class) {
@@ -160,20 +267,15 @@ ItemStatus initial_status(ModulusClass modulus_class) {
   return ItemStatus::not_computed;
 }
 
-BucketedBatch bucket_each(const Job& job, std::size_t modulus_bits) {
-  const std::size_t count = job.result.count;
-  BucketedBatch batch;
-  batch.item_storage = std::make_unique_for_overwrite<std::size_t[]>(count);
-  const auto keys = std::make_unique_for_overwrite<Key[]>(count);
-  KeyCounts counts{};
-  classify_items(job, modulus_bits, keys.get(), counts);
-  batch.settled = counts[0];
-  scatter(job, keys.get(), counts, batch);
-  order_by_exponent(job, batch);
+BucketedBatch bucket_each(const Job& job, std::size_t modulus_bits, unsigned threads) {
+  Sorter sorter(job, modulus_bits, threads);
+  BucketedBatch batch = sorter.sort();
+  order_by_exponent(job, sorter.exponents(), threads, batch);
   return batch;
 }
 
-BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::size_t modulus_limbs) {
+BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::size_t modulus_limbs,
+                            unsigned threads) {
   const std::size_t count = job.result.count;
   std::fill(job.status, job.status + count, initial_status(modulus_class));
   BucketedBatch batch;
@@ -183,9 +285,14 @@ BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::siz
     return batch;
   }
   batch.item_storage = std::make_unique_for_overwrite<std::size_t[]>(count);
-  std::iota(batch.item_storage.get(), batch.item_storage.get() + count, std::size_t{0});
-  batch.buckets.push_back({modulus_limbs, {batch.item_storage.get(), count}, job.y.width, {}, 0});
-  order_by_exponent(job, batch);
+  std::size_t* const items = batch.item_storage.get();
+  const Blocks blocks(count, threads);
+  blocks.for_each(
+      [&](std::size_t, std::size_t begin, std::size_t end) { std::iota(items + begin, items + end, begin); });
+  batch.buckets.push_back({modulus_limbs, {items, count}, job.y.width, {}});
+  LengthRange exponents;
+  if (may_look_at_exponents(job) && !job.y.broadcast()) exponents = exponent_lengths(job, blocks);
+  order_by_exponent(job, {&exponents, 1}, threads, batch);
   return batch;
 }
 

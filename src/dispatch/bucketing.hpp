@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dispatch/engine.hpp"
+#include "dispatch/modulus_class.hpp"
 
 namespace manymod {
 
@@ -21,6 +22,9 @@ struct Bucket {
   std::size_t exponent_limbs = 0;
   /// Bit length of each item's exponent, where the items are ordered by it (longest first); else empty.
   std::span<const std::uint32_t> exponent_bits;
+  /// Known to have odd moduli alone. Parity and signs being all that Engine::accepts may go by, it then says
+  /// the same for all of them, unless their exponents' signs differ.
+  bool all_odd = false;
   std::size_t engine = 0;  ///< index in the plan's EngineSet, once split_by_engine has decided
 };
 
@@ -32,9 +36,6 @@ struct BucketedBatch {
   std::unique_ptr<std::uint32_t[]> exponent_storage;
 };
 
-/// What to do with one modulus.
-enum class ModulusClass : std::uint8_t { compute, zero, unit, too_wide, even };
-
 /// Class of a modulus (its limbs without leading zero limbs) in a plan for moduli of up to `modulus_bits`
 /// bits.
 ModulusClass classify_modulus(std::span<const Limb> modulus, std::size_t modulus_bits, TimingClass timing);
@@ -43,12 +44,14 @@ ModulusClass classify_modulus(std::span<const Limb> modulus, std::size_t modulus
 ItemStatus initial_status(ModulusClass modulus_class);
 
 /// Sort the job's items (job.result.count of them) into buckets, batch order kept inside a bucket. Sets every
-/// status; zeroes the results of items with modulus 1 or -1. In class public and for exponents of unlike
-/// lengths, each bucket is ordered by exponent length, longest first. In class secret only the moduli's bit
-/// length and parity are looked at.
-BucketedBatch bucket_each(const Job& job, std::size_t modulus_bits);
+/// status; zeroes the results of items with modulus 1 or -1, unless they are on_device. In class public and
+/// for exponents of unlike lengths, each bucket is ordered by exponent length, longest first. In class secret
+/// only the moduli's bit length and parity are looked at. Large batches are gone through by `threads` threads
+/// (0: default_threads()).
+BucketedBatch bucket_each(const Job& job, std::size_t modulus_bits, unsigned threads = 1);
 
 /// The same where all items have one modulus, of class `modulus_class` and `modulus_limbs` limbs.
-BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::size_t modulus_limbs);
+BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::size_t modulus_limbs,
+                            unsigned threads = 1);
 
 }  // namespace manymod

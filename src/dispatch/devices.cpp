@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/devices.hpp"
 
+#include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -57,9 +59,24 @@ bool is_set(const char* value) {
   return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
 }
 
+/// What was found with the driver of one Driver::use. Kept for good, as plans refer to its devices.
+struct Found {
+  unsigned driver_use;
+  Hardware hardware;
+  const Found* previous;  // reachable, and so no leak
+};
+
 const Hardware& hardware() {
-  static const Hardware found = find_hardware(cuda::Driver::current(), std::getenv("MANYMOD_HIDE_CUDA"));
-  return found;
+  // Not a lock: a child that is forked off while another thread holds one could never take it.
+  static std::atomic<const Found*> latest = nullptr;
+  const Found* found = latest.load();
+  while (found == nullptr || found->driver_use != cuda::Driver::uses()) {
+    const unsigned use = cuda::Driver::uses();
+    auto made = std::make_unique<const Found>(
+        Found{use, find_hardware(cuda::Driver::current(), std::getenv("MANYMOD_HIDE_CUDA")), found});
+    if (latest.compare_exchange_strong(found, made.get())) found = made.release();
+  }
+  return found->hardware;
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ class PreparedBase {
   virtual ~PreparedBase() = default;
 };
 
+struct DeviceFacts;  // dispatch/device_facts.hpp
+
 /// A call as an engine sees it. Views are checked; every item listed in a bucket has 1 < |modulus|, of
 /// exactly the bucket's limb count, and is odd where the timing class is secret.
 struct Job {
@@ -63,6 +65,7 @@ struct Job {
   /// Set iff the plan's modulus kind is shared; null as long as it is open which engine gets the items.
   const PreparedModulus* shared = nullptr;
   const PreparedBase* fixed_base = nullptr;  ///< in `run`, fixed_base_powmod only
+  const DeviceFacts* facts = nullptr;        ///< of operands that are on_device
   StopToken stop;
 };
 
@@ -74,7 +77,6 @@ class Engine {
   /// Whether the engine can compute this item at all, by public facts alone: the modulus's parity (class
   /// public) and the exponent's sign. Neither `run` nor the two functions that prepare see one that it does
   /// not accept. An engine that says no to any item must say so in its Variant too (accepts_every_item).
-  /// For products the answer is the same for all items of a call.
   [[nodiscard]] virtual bool accepts([[maybe_unused]] const Job& job,
                                      [[maybe_unused]] std::size_t item) const {
     return true;

@@ -23,7 +23,8 @@ struct EngineChoice {
   std::size_t lanes = 1;      ///< items computed at a time: part of a vector costs as much as a full one
   std::size_t min_items = 1;  ///< the choice where at least so many items are left
   bool accepts_every_item = true;
-  bool on_gpu = false;  ///< item_cost_ns holds for many items only; chunks wait for the device
+  unsigned gpus = 0;  ///< that it computes on, 0 for the CPU; then item_cost_ns is one GPU's and holds for
+                      ///< many items only, and chunks wait for the device
 };
 
 /// Ordered by preference: the first choice whose min_items is not above the number of items is taken.

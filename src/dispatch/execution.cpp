@@ -19,7 +19,7 @@ namespace {
 constexpr double kWorthThreadsNs = 150e3;
 // Below this, nobody misses progress or a way to stop.
 constexpr double kWorthProgressNs = 20e6;
-// While a GPU computes one chunk the next is brought to it and the results of the last are stored.
+// For each GPU: while it computes one chunk the next is brought to it and the results of the last are stored.
 constexpr unsigned kThreadsForGpu = 3;
 
 std::atomic<unsigned> threads_setting{0};
@@ -31,9 +31,10 @@ struct Work {
   std::vector<BucketCost> costs;
   std::vector<Job> jobs;  ///< by engine; those of engines without a bucket are not filled in
 
-  [[nodiscard]] bool uses_gpu(const EngineSet& engines) const {
-    return std::any_of(buckets.begin(), buckets.end(),
-                       [&](const Bucket& bucket) { return engines[bucket.engine].on_gpu; });
+  [[nodiscard]] unsigned threads_for_gpus(const EngineSet& engines) const {
+    unsigned gpus = 0;
+    for (const Bucket& bucket : buckets) gpus = std::max(gpus, engines[bucket.engine].gpus);
+    return std::min(kThreadsForGpu * gpus, kMaxThreads);
   }
   [[nodiscard]] double total_ns() const {
     return std::accumulate(costs.begin(), costs.end(), 0.0,
@@ -143,7 +144,7 @@ bool execute(const Workers& workers, Job job, const BucketedBatch& batch, unsign
   const bool unobserved = progress.callback == nullptr || total_ns < kWorthProgressNs;
   const bool short_call = total_ns < kWorthThreadsNs;
   if (threads == 0 && !short_call) threads = default_threads();
-  if (!short_call && work.uses_gpu(workers.engines)) threads = std::max(threads, kThreadsForGpu);
+  if (!short_call) threads = std::max(threads, work.threads_for_gpus(workers.engines));
   const bool on_caller = short_call || (threads == 1 && unobserved);
   if (!on_caller && threads > 1 && workers.engines.size() > 1) work = divided(workers, job, batch, threads);
   if (workers.bases != nullptr && !give_combs(*workers.bases, progress, batch.settled, work)) return false;

@@ -9,7 +9,6 @@
 
 #include "dispatch/cpu_features.hpp"
 #include "dispatch/status_error.hpp"
-#include "dispatch/substitution.hpp"
 
 namespace manymod {
 namespace {
@@ -105,24 +104,57 @@ std::vector<const Device*> devices_named(std::string_view name, std::span<const 
   return matching;
 }
 
-const Device* first_device_for(const Variant& variant, const std::vector<const Device*>& among) {
+// Multiprocessors of unlike GPUs are not the same, but nothing else tells before a measurement.
+bool is_larger(const Device* a, const Device* b) {
+  if (a->units != b->units) return a->units > b->units;
+  return a->full_rate_doubles && !b->full_rate_doubles;
+}
+
+// Largest first.
+std::vector<const Device*> devices_for(const Variant& variant, const std::vector<const Device*>& among) {
+  std::vector<const Device*> able;
   for (const Device* device : among) {
-    if (hardware_obstacle(variant, *device).empty()) return device;
+    if (hardware_obstacle(variant, *device).empty()) able.push_back(device);
   }
-  return nullptr;
+  std::stable_sort(able.begin(), able.end(), is_larger);
+  return able;
 }
 
 struct Candidate {
   const Variant* variant = nullptr;
-  const Device* device = nullptr;
+  std::vector<const Device*> devices;  // that can run it, the largest first
 };
+
+bool suits(const Variant& variant, const Device* device) {
+  return !variant.wants_fast_doubles || device->full_rate_doubles;
+}
+
+// Those that it suits, where there are any.
+std::vector<const Device*> best_devices(const Candidate& candidate) {
+  std::vector<const Device*> best;
+  for (const Device* device : candidate.devices) {
+    if (suits(*candidate.variant, device)) best.push_back(device);
+  }
+  return best.empty() ? candidate.devices : best;
+}
+
+// Null where no GPU can run any.
+const Device* largest_gpu(const std::vector<Candidate>& candidates) {
+  const Device* largest = nullptr;
+  for (const Candidate& candidate : candidates) {
+    const Device* const own = candidate.devices.front();
+    if (own->backend == Backend::cuda && (largest == nullptr || is_larger(own, largest))) largest = own;
+  }
+  return largest;
+}
 
 std::vector<Candidate> candidates(const VariantRequest& request, const Catalogue& from,
                                   const std::vector<const Device*>& among) {
   std::vector<Candidate> usable;
   for (const Variant& variant : from.variants) {
     if (!task_obstacle(variant, request).empty()) continue;
-    if (const Device* device = first_device_for(variant, among)) usable.push_back({&variant, device});
+    Candidate candidate{&variant, devices_for(variant, among)};
+    if (!candidate.devices.empty()) usable.push_back(std::move(candidate));
   }
   return usable;
 }
@@ -146,7 +178,11 @@ class Chooser {
   /// `helpers`: for what the usable variants do not accept.
   Chooser(const VariantRequest& request, std::span<const TuningRow> tuning, std::vector<Candidate> usable,
           std::vector<Candidate> helpers)
-      : request_(request), tuning_(tuning), usable_(std::move(usable)), helpers_(std::move(helpers)) {
+      : request_(request),
+        tuning_(tuning),
+        usable_(std::move(usable)),
+        helpers_(std::move(helpers)),
+        largest_gpu_(largest_gpu(usable_)) {
     for (std::vector<Candidate>* candidates : {&usable_, &helpers_}) {
       std::stable_sort(candidates->begin(), candidates->end(), [](const Candidate& a, const Candidate& b) {
         return a.variant->priority > b.variant->priority;
@@ -158,11 +194,10 @@ class Chooser {
     for (const TuningRow& row : tuning_) {
       if (const Candidate* candidate = named_by(row, usable_)) add(*candidate, row.min_items);
     }
-    if (chosen_.choices.empty()) {
-      for (const Candidate& candidate : usable_) {
-        if (suits_device(candidate)) add(candidate, unmeasured_min_items(*candidate.variant, request_));
-      }
-    }
+    add_unmeasured([this](const Candidate& candidate) {
+      return is_for_this_machine(candidate) && is_worth_the_way(candidate);
+    });
+    add_unmeasured([](const Candidate&) { return true; });
     const Candidate* all_rounder = all_rounder_of(usable_);
     if (chosen_.choices.back().min_items > 1) {
       if (all_rounder != nullptr) {
@@ -183,28 +218,44 @@ class Chooser {
   const Candidate* named_by(const TuningRow& row, const std::vector<Candidate>& among) const {
     if (!speaks_for(row, request_)) return nullptr;
     for (const Candidate& candidate : among) {
-      if (candidate.variant->name == row.variant && suits_device(candidate)) return &candidate;
+      if (candidate.variant->name == row.variant && is_for_this_machine(candidate)) return &candidate;
     }
     return nullptr;
   }
 
-  static bool suits_device(const Candidate& candidate) {
-    return !candidate.variant->wants_fast_doubles || candidate.device->full_rate_doubles;
+  // Those that `wanted` wants, if there is no choice yet.
+  template <class Wanted>
+  void add_unmeasured(Wanted&& wanted) {
+    if (!chosen_.choices.empty()) return;
+    for (const Candidate& candidate : usable_) {
+      if (wanted(candidate)) add(candidate, unmeasured_min_items(*candidate.variant, request_));
+    }
   }
 
-  // Where it takes fewer items than those before, and on no second GPU.
+  // Operands of a single product take longer to a GPU and back than most CPUs take for it.
+  [[nodiscard]] bool is_worth_the_way(const Candidate& candidate) const {
+    const bool product = request_.op == Operation::mulmod || request_.op == Operation::sqrmod;
+    return candidate.variant->backend == Backend::cpu || !product || request_.device != "auto";
+  }
+
+  // Whether it keeps the largest GPU at work.
+  [[nodiscard]] bool is_for_this_machine(const Candidate& candidate) const {
+    if (candidate.variant->backend == Backend::cpu) return true;
+    const std::vector<const Device*>& devices = candidate.devices;
+    return suits(*candidate.variant, largest_gpu_) &&
+           std::find(devices.begin(), devices.end(), largest_gpu_) != devices.end();
+  }
+
+  // Where it takes fewer items than those before.
   void add(const Candidate& candidate, std::size_t min_items) {
     std::vector<Choice>& choices = chosen_.choices;
-    for (const Choice& choice : choices) {
-      if (choice.device->backend == candidate.device->backend && choice.device != candidate.device) return;
-    }
     if (!choices.empty() && min_items >= choices.back().min_items) return;
     choices.push_back(choice_of(candidate, min_items));
   }
 
   [[nodiscard]] Choice choice_of(const Candidate& candidate, std::size_t min_items) const {
     const bool shared = (candidate.variant->shared_modulus_operations & operation_bit(request_.op)) != 0;
-    return {candidate.variant, candidate.device, min_items, shared};
+    return {candidate.variant, best_devices(candidate), min_items, shared};
   }
 
   // The best variant that accepts every item; NULL if there is none.
@@ -241,6 +292,7 @@ class Chooser {
   const VariantRequest& request_;
   std::span<const TuningRow> tuning_;
   std::vector<Candidate> usable_, helpers_;  // highest priority first
+  const Device* largest_gpu_;
   Selection chosen_;
 };
 
@@ -319,7 +371,7 @@ std::string hardware_obstacle(const Variant& variant, std::span<const Device> de
   if (matching.empty()) {
     return std::string("no ") + (variant.backend == Backend::cuda ? "CUDA" : "CPU") + " device found";
   }
-  return first_device_for(variant, matching) != nullptr ? std::string() : obstacle_on(variant, matching);
+  return devices_for(variant, matching).empty() ? obstacle_on(variant, matching) : std::string();
 }
 
 const Variant& Selection::for_items(std::size_t items) const {
@@ -346,24 +398,6 @@ Selection select_variants(const VariantRequest& request, const Catalogue& from) 
                                                    "; variants: " + variant_names(from.variants));
   }
   return chooser.best();
-}
-
-EngineSet make_engines(const Selection& selection) {
-  std::vector<EngineChoice> choices;
-  for (const Choice& choice : selection.choices) {
-    const Variant& variant = *choice.variant;
-    EngineChoice made;
-    made.engine = variant.make_engine(choice.device->index);
-    made.lanes = variant.instances;
-    made.min_items = choice.min_items;
-    made.accepts_every_item = variant.accepts_every_item;
-    made.on_gpu = variant.backend == Backend::cuda;
-    if (made.on_gpu && selection.substitute != nullptr) {
-      made.engine = with_substitute(std::move(made.engine), selection.substitute->make_engine(0));
-    }
-    choices.push_back(std::move(made));
-  }
-  return EngineSet(std::move(choices));
 }
 
 void apply_forced_variant(VariantRequest& request, const char* argument) {

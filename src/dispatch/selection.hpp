@@ -41,13 +41,12 @@ struct VariantRequest {
 /// A variant and for how many items it is the choice.
 struct Choice {
   const Variant* variant = nullptr;
-  const Device* device = nullptr;
-  std::size_t min_items = 1;          ///< see EngineChoice
-  bool needs_shared_modulus = false;  ///< takes the operation for several items with one modulus alone
+  std::vector<const Device*> devices;  ///< the CPU, or GPUs, the largest first
+  std::size_t min_items = 1;           ///< see EngineChoice
+  bool needs_shared_modulus = false;   ///< takes the operation for several items with one modulus alone
 };
 
-/// The variants of a plan, on the CPU and at most one GPU, as EngineSet orders them: the first for large
-/// batches.
+/// The variants of a plan, on the CPU and on GPUs, as EngineSet orders them: the first for large batches.
 struct Selection {
   std::vector<Choice> choices;
   bool shared_modulus = false;  ///< as requested
@@ -79,9 +78,14 @@ Catalogue catalogue();
 /// Single items, and whatever the choices do not accept, go to the best variant that accepts every item. A
 /// forced variant takes all that it accepts. Variants that need a shared modulus are choices of a request for
 /// a modulus per item too: its calls may have one modulus for all their items.
+///
+/// Where several GPUs may be used ("auto", "cuda"), a choice is on all of them that can run its variant and
+/// suit it (Variant::wants_fast_doubles). The choices are variants that suit the GPU with the most
+/// multiprocessors, so that this one is never left idle. A forced variant need not suit it, and goes to GPUs
+/// that it does not suit where it suits none.
 Selection select_variants(const VariantRequest& request, const Catalogue& from = catalogue());
 
-/// An engine for each choice, in order.
+/// An engine for each choice, in order: several GPUs are one (spread.hpp).
 EngineSet make_engines(const Selection& selection);
 
 /// The variant forced by `argument` (NULL: none), else by the environment variable MANYMOD_VARIANT (empty:

@@ -12,6 +12,11 @@ constexpr double kClearGain = 0.8;
 
 bool is_product(Operation op) { return op == Operation::mulmod || op == Operation::sqrmod; }
 
+bool none_negative(const BatchView& view) {
+  return view.negative == nullptr || std::count(view.negative, view.negative + view.count, std::uint8_t{0}) ==
+                                         static_cast<std::ptrdiff_t>(view.count);
+}
+
 Bucket part_of(const Bucket& bucket, std::size_t begin, std::size_t count, std::size_t engine) {
   Bucket part = bucket;
   part.items = bucket.items.subspan(begin, count);
@@ -28,13 +33,12 @@ class Splitter {
         job_(job),
         threads_(threads),
         fixed_base_engine_(fixed_base_engine),
-        same_for_all_(is_product(job.op) || ((job.timing == TimingClass::secret || job.modulus.broadcast()) &&
-                                             (job.y.negative == nullptr || job.y.broadcast()))) {}
+        same_signs_(is_product(job.op) || job.y.broadcast() || none_negative(job.y)) {}
 
   void add(const Bucket& bucket) {
     const std::size_t accepted = count_accepted_prefix(bucket);
     if (accepted == bucket.items.size()) return by_number(bucket);
-    if (accepted == 0 && same_for_all_) {
+    if (accepted == 0 && same_for_all(bucket)) {
       split_.buckets.push_back(part_of(bucket, 0, bucket.items.size(), taker(bucket, bucket.items[0])));
       return;
     }
@@ -44,6 +48,11 @@ class Splitter {
   SplitBatch finish() { return std::move(split_); }
 
  private:
+  // Whether one item's public facts are all items'.
+  [[nodiscard]] bool same_for_all(const Bucket& bucket) const {
+    return same_signs_ && (bucket.all_odd || job_.modulus.broadcast());
+  }
+
   // By every engine that might be the choice, so that all of the numbers can be served.
   [[nodiscard]] bool accepted(std::size_t item) const {
     if (fixed_base_engine_) return engines_.accepts(*fixed_base_engine_, job_, item);
@@ -63,7 +72,7 @@ class Splitter {
   [[nodiscard]] std::size_t count_accepted_prefix(const Bucket& bucket) const {
     const std::size_t count = bucket.items.size();
     if (engines_.accepts_every_item()) return count;
-    if (same_for_all_) return accepted(bucket.items[0]) ? count : 0;
+    if (same_for_all(bucket)) return accepted(bucket.items[0]) ? count : 0;
     const auto* const refused = std::find_if(bucket.items.data(), bucket.items.data() + count,
                                              [&](std::size_t item) { return !accepted(item); });
     return static_cast<std::size_t>(refused - bucket.items.data());
@@ -140,12 +149,12 @@ class Splitter {
   }
 
   [[nodiscard]] std::size_t best_on_threads(const Bucket& bucket, std::size_t measured) const {
-    if (threads_ <= 1 || engines_.size() == 1 || engines_[measured].on_gpu) return measured;
+    if (threads_ <= 1 || engines_.size() == 1 || engines_[measured].gpus > 0) return measured;
     if (bucket.items.size() / engines_[measured].lanes >= threads_) return measured;
     std::size_t best = measured;
     double best_ns = time_on_threads(bucket, measured) * kClearGain;
     for (std::size_t engine = 0; engine < engines_.size(); ++engine) {
-      if (engine == measured || engines_[engine].on_gpu || engines_[engine].min_items == kFallbackOnly)
+      if (engine == measured || engines_[engine].gpus > 0 || engines_[engine].min_items == kFallbackOnly)
         continue;
       const double ns = time_on_threads(bucket, engine);
       if (ns >= best_ns) continue;
@@ -168,7 +177,7 @@ class Splitter {
   const Job& job_;
   unsigned threads_;
   std::optional<std::size_t> fixed_base_engine_;
-  bool same_for_all_;  // one item's public facts are all items': class secret takes odd moduli only
+  bool same_signs_;  // of all exponents that the operation has
   SplitBatch split_;
 };
 

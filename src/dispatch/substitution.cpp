@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/substitution.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "dispatch/engine_set.hpp"
+#include "dispatch/preparation.hpp"
 #include "dispatch/status_error.hpp"
-#include "repr/limbs.hpp"
 
 namespace manymod {
 namespace {
@@ -17,24 +16,17 @@ class BothPrepared final : public PreparedModulus {
   BothPrepared(const Engine& engine, const Engine& substitute, std::span<const Limb> modulus, Operation op,
                TimingClass timing)
       : substitute_engine_(substitute),
-        modulus_(modulus.size()),
-        op_(op),
-        timing_(timing),
-        engine_(engine.prepare(modulus, op, timing)) {
-    std::copy(modulus.begin(), modulus.end(), modulus_.data());
-  }
+        preparation_(modulus, op, timing),
+        engine_(engine.prepare(modulus, op, timing)) {}
 
   [[nodiscard]] const PreparedModulus* engine() const { return engine_.get(); }
   [[nodiscard]] const PreparedModulus* substitute() const {
-    return substitute_.get(
-        [this] { return substitute_engine_.prepare({modulus_.data(), modulus_.size()}, op_, timing_); });
+    return substitute_.get([this] { return preparation_.by(substitute_engine_); });
   }
 
  private:
   const Engine& substitute_engine_;
-  limbs::Buffer modulus_;
-  Operation op_;
-  TimingClass timing_;
+  ModulusPreparation preparation_;
   std::unique_ptr<const PreparedModulus> engine_;
   PublishedOnce<PreparedModulus> substitute_;
 };
@@ -43,37 +35,20 @@ class BothPrepared final : public PreparedModulus {
 // needed.
 class BothBases final : public PreparedBase {
  public:
-  BothBases(const Engine& substitute, const BatchView& base, std::span<const Limb> modulus,
-            std::size_t exponent_bits, TimingClass timing)
-      : substitute_engine_(substitute),
-        base_(base.width),
-        negative_(base.is_negative(0) ? 1 : 0),
-        modulus_(modulus.size()),
-        exponent_bits_(exponent_bits),
-        timing_(timing) {
-    std::copy_n(base.magnitude(0).data(), base.width, base_.data());
-    std::copy(modulus.begin(), modulus.end(), modulus_.data());
-  }
+  BothBases(const Engine& substitute, BasePreparation preparation)
+      : substitute_engine_(substitute), preparation_(std::move(preparation)) {}
 
   void set_engine(std::unique_ptr<const PreparedBase> engine) { engine_ = std::move(engine); }
   /// Null if it could not be made.
   [[nodiscard]] const PreparedBase* engine() const { return engine_.get(); }
   /// Null if `stop` was requested.
   [[nodiscard]] const PreparedBase* substitute(const StopToken& stop) const {
-    return substitute_.get([&] {
-      const BatchView base{base_.data(), 1, base_.size(), base_.size(), &negative_};
-      return substitute_engine_.prepare_base(base, {modulus_.data(), modulus_.size()}, exponent_bits_,
-                                             timing_, stop);
-    });
+    return substitute_.get([&] { return preparation_.by(substitute_engine_, stop); });
   }
 
  private:
   const Engine& substitute_engine_;
-  limbs::Buffer base_;
-  std::uint8_t negative_;
-  limbs::Buffer modulus_;
-  std::size_t exponent_bits_;
-  TimingClass timing_;
+  BasePreparation preparation_;
   std::unique_ptr<const PreparedBase> engine_;
   PublishedOnce<PreparedBase> substitute_;
 };
@@ -94,7 +69,8 @@ class SubstitutedEngine final : public Engine {
                                                            std::span<const Limb> modulus,
                                                            std::size_t exponent_bits, TimingClass timing,
                                                            const StopToken& stop) const override {
-    auto bases = std::make_unique<BothBases>(*substitute_, base, modulus, exponent_bits, timing);
+    auto bases =
+        std::make_unique<BothBases>(*substitute_, BasePreparation(base, modulus, exponent_bits, timing));
     try {
       bases->set_engine(engine_->prepare_base(base, modulus, exponent_bits, timing, stop));
     } catch (const StatusError&) {

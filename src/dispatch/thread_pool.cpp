@@ -4,16 +4,9 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
-#include <thread>
 
 #include "dispatch/cpu_features.hpp"
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
-#define MANYMOD_POSIX 1
-#endif
+#include "dispatch/library_thread.hpp"
 
 namespace manymod {
 
@@ -55,41 +48,6 @@ struct ThreadPool::Run {
   }
 };
 
-namespace {
-
-long process_id() {
-#ifdef MANYMOD_POSIX
-  return static_cast<long>(getpid());
-#else
-  return 1;
-#endif
-}
-
-#ifdef MANYMOD_POSIX
-// Threads inherit the mask: workers must leave signals such as SIGINT to the application's own threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    blocked_ = pthread_sigmask(SIG_SETMASK, &all, &before_) == 0;
-  }
-  ~SignalsBlocked() {
-    if (blocked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-  bool blocked_ = false;
-};
-#else
-class SignalsBlocked {};
-#endif
-
-}  // namespace
-
 // The pool is never destroyed: its threads may still wait in it while the process exits, and a mutex that
 // another thread held at a fork can be neither used nor destroyed by the child.
 ThreadPool& ThreadPool::of_this_process() {
@@ -121,9 +79,8 @@ std::size_t ThreadPool::claim_new_workers_locked(std::size_t threads) {
 // Without the lock: starting a thread takes longer than many a run.
 void ThreadPool::start_workers(std::size_t count) {
   if (count == 0) return;
-  [[maybe_unused]] const SignalsBlocked blocked;
   try {
-    for (; count > 0; --count) std::thread([this] { worker_loop(); }).detach();
+    for (; count > 0; --count) start_library_thread([this] { worker_loop(); });
   } catch (...) {  // the system has no more threads to give: those there are will do the work
     const std::lock_guard lock(mutex_);
     workers_ -= count;

@@ -53,7 +53,7 @@ inline constexpr std::size_t kMaxTuningRows = 10'000;
 /// Most notes on a file; a last one says how many more there would be.
 inline constexpr std::size_t kMaxTuningNotes = 20;
 /// Most items that a row may ask for.
-inline constexpr std::size_t kMaxMinItems = 65'536;
+inline constexpr std::size_t kMaxMinItems = std::size_t{1} << 24;
 
 /// The table of a file's text. Rows that name no variant of `variants`, or one that does not offer the
 /// operation, are left out with a note; rows of `shipped` fill in where the text says nothing of an operation

@@ -10,24 +10,70 @@
 
 #include "manymod/manymod.h"
 #include "python/buffer.hpp"
+#include "python/device_limbs.hpp"
 
 namespace manymod::python {
 namespace {
+
+/// Limbs in device memory if `limbs` are, which have no signs.
+std::optional<DeviceLimbs> device_limbs_in(nb::handle limbs, nb::handle negative, const char* what) {
+  if (!nb::isinstance<DeviceLimbs>(limbs)) return std::nullopt;
+  if (!negative.is_none()) {
+    throw nb::value_error((std::string(what) + ": limbs in GPU memory have no signs").c_str());
+  }
+  return nb::cast<DeviceLimbs>(limbs);
+}
 
 /// One operand: an array and its signs, or absent.
 class Operand {
  public:
   Operand(nb::handle limbs, nb::handle negative, const char* what) {
     if (limbs.is_none()) return;
+    device_limbs_ = device_limbs_in(limbs, negative, what);
+    if (device_limbs_) return;
     array_.emplace(limbs, Access::read, what);
     signs_.emplace(negative, Access::read, array_->count(), what);
   }
   [[nodiscard]] mm_view view() const {
+    if (device_limbs_) {
+      return {device_limbs_->data(), device_limbs_->count(), device_limbs_->width(), device_limbs_->stride(),
+              nullptr};
+    }
     if (!array_) return mm_view{};
     return {array_->row(0), array_->count(), array_->width(), array_->stride(), signs_->data()};
   }
+  [[nodiscard]] const std::optional<DeviceLimbs>& device_limbs() const { return device_limbs_; }
 
  private:
+  std::optional<DeviceLimbs> device_limbs_;
+  std::optional<LimbArray> array_;
+  std::optional<ByteVector> signs_;
+};
+
+/// Where results and their signs are written.
+class Result {
+ public:
+  Result(nb::handle limbs, nb::handle negative, std::size_t count)
+      : device_limbs_(device_limbs_in(limbs, negative, "result")) {
+    if (!device_limbs_) {
+      array_.emplace(limbs, Access::write, "result");
+      signs_.emplace(negative, Access::write, array_->count(), "result_negative");
+    } else if (!device_limbs_->writable()) {
+      throw nb::value_error("result is read-only");
+    }
+    if (result().count != count) throw nb::value_error("result does not have one row for each item");
+  }
+  [[nodiscard]] mm_result result() const {
+    if (device_limbs_) {
+      return {device_limbs_->data(), device_limbs_->count(), device_limbs_->width(), device_limbs_->stride(),
+              nullptr};
+    }
+    return {array_->row(0), array_->count(), array_->width(), array_->stride(), signs_->data()};
+  }
+  [[nodiscard]] const std::optional<DeviceLimbs>& device_limbs() const { return device_limbs_; }
+
+ private:
+  std::optional<DeviceLimbs> device_limbs_;
   std::optional<LimbArray> array_;
   std::optional<ByteVector> signs_;
 };
@@ -76,18 +122,20 @@ class Call {
       : x_(x, x_negative, "x"),
         y_(y, y_negative, "y"),
         modulus_(modulus, modulus_negative, "modulus"),
-        result_(result, Access::write, "result"),
-        result_signs_(result_negative, Access::write, result_.count(), "result_negative"),
+        result_(result, result_negative, count),
         status_(status, Access::write, count, "status") {
-    if (result_.count() != count) throw nb::value_error("result does not have one row for each item");
     call_.struct_size = sizeof call_;
     call_.count = count;
     call_.terms = terms;
     call_.x = x_.view();
     call_.y = y_.view();
     call_.modulus = modulus_.view();
-    call_.result = {result_.row(0), result_.count(), result_.width(), result_.stride(), result_signs_.data()};
+    call_.result = result_.result();
     call_.item_status = status_.data();
+    place(MM_ON_DEVICE_X, x_.device_limbs());
+    place(MM_ON_DEVICE_Y, y_.device_limbs());
+    place(MM_ON_DEVICE_MODULUS, modulus_.device_limbs());
+    place(MM_ON_DEVICE_RESULT, result_.device_limbs());
   }
 
   /// Run with the GIL released. @return MM_OK or MM_ERR_ITEMS; everything else throws.
@@ -102,9 +150,17 @@ class Call {
   }
 
  private:
+  void place(mm_on_device array, const std::optional<DeviceLimbs>& limbs) {
+    if (!limbs) return;
+    if (call_.on_device != 0 && call_.device_index != limbs->device_index()) {
+      throw nb::value_error("arrays of one call are on different GPUs");
+    }
+    call_.on_device |= static_cast<unsigned>(array);
+    call_.device_index = limbs->device_index();
+  }
+
   Operand x_, y_, modulus_;
-  LimbArray result_;
-  ByteVector result_signs_;
+  Result result_;
   ByteVector status_;
   mm_call call_{};
 };
@@ -160,6 +216,9 @@ class FixedBase {
             const std::optional<std::string>& variant, unsigned threads) {
     const Operand base_operand(base, base_negative, "base");
     const Operand modulus_operand(modulus, modulus_negative, "modulus");
+    if (base_operand.device_limbs() || modulus_operand.device_limbs()) {
+      throw nb::value_error("base and modulus must be in the host's memory");
+    }
     mm_fixed_base_options options{};
     options.struct_size = sizeof options;
     options.timing = static_cast<mm_timing>(timing);

@@ -5,6 +5,7 @@
 
 #include "python/call.hpp"
 #include "python/convert.hpp"
+#include "python/device_limbs.hpp"
 
 NB_MODULE(_core, module) {
   // The plans kept for reuse outlive the interpreter's last check, and a forked child leaves its parent's
@@ -14,5 +15,6 @@ NB_MODULE(_core, module) {
   manymod::python::bind_convert(module);
   manymod::python::bind_limbs(module);
   manymod::python::bind_call(module);
+  manymod::python::bind_device(module);
   manymod::python::bind_hardware(module);
 }

@@ -23,6 +23,9 @@ struct BatchView {
   std::size_t width = 0;
   std::size_t stride = 0;
   const std::uint8_t* negative = nullptr;
+  /// The limbs are in the memory of a CUDA device, where the host cannot read them. There are then several
+  /// integers, none with a sign.
+  bool on_device = false;
 
   [[nodiscard]] bool broadcast() const { return count == 1; }
   [[nodiscard]] std::span<const Limb> magnitude(std::size_t i) const {
@@ -40,6 +43,7 @@ struct BatchResult {
   std::size_t width = 0;
   std::size_t stride = 0;
   std::uint8_t* negative = nullptr;
+  bool on_device = false;  ///< see BatchView; no signs
 
   [[nodiscard]] std::span<Limb> magnitude(std::size_t i) const { return {limbs + i * stride, width}; }
 };

@@ -163,19 +163,6 @@ def test_forced_variant(monkeypatch: pytest.MonkeyPatch) -> None:
     assert manymod.powmod(3, 5, 7, variant="scalar64.generic") == 5
 
 
-class OnCuda:
-    def __dlpack__(self, **_: Any) -> Any:
-        raise AssertionError("not to be called")
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 2, 0
-
-
-def test_cuda_array() -> None:
-    with pytest.raises(DeviceError, match="no CUDA variants in this build"):
-        manymod.powmod(OnCuda(), 3, 7)
-
-
 def limbs(*values: int) -> Any:
     return IntArray.from_ints(values).limbs
 

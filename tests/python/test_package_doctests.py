@@ -10,7 +10,10 @@ import pytest
 
 MODULES = [
     "manymod",
-    *(f"manymod.{name}" for name in ("fixed_base", "hardware", "intarray", "multi", "ops", "plan")),
+    *(
+        f"manymod.{name}"
+        for name in ("asynchronous", "fixed_base", "hardware", "intarray", "multi", "ops", "plan")
+    ),
 ]
 
 

@@ -15,8 +15,10 @@ from tests.python.cli_support import COMMAND, run
 
 import manymod
 from manymod.cli import tune_run
-from manymod.cli.tune_choice import Choice, choices, file_text, width_ranges, write_file
-from manymod.cli.tune_run import Case, Settings, cases, measure
+from manymod.cli.tune_case import Case, Target, cases, make_batch, make_runner
+from manymod.cli.tune_choice import Choice, choices, cpu_rows, width_ranges
+from manymod.cli.tune_file import complete_rows, file_text, table_in_use, write_file
+from manymod.cli.tune_run import Settings, measure
 
 HEADER = "manymod-tuning\t1\tSome CPU\ttoday\n"
 ROW = "powmod\tpublic\t1\t16384\t{}\tscalar64.generic\tmeasured\n"
@@ -164,18 +166,71 @@ def test_every_count_up_to_a_vector_is_measured() -> None:
     assert all(nanoseconds > 0 for by_count in times.values() for nanoseconds in by_count.values())
 
 
+@pytest.mark.parametrize("op", tune_run.OPS)
+@pytest.mark.parametrize("secret", [False, True])
+def test_calls_compute_what_they_say(op: str, secret: bool) -> None:
+    case = Case(op, secret and op.endswith("powmod"), 200)
+    batch = make_batch(case, 130, 5, seed=3)
+    make_runner(case, 130, Target("cpu", "scalar64.generic", 1), make_batch(case, 130, 1, seed=3))(batch)()
+    assert not batch.status.any()
+    x, n, result = (
+        manymod.IntArray.from_limbs(limbs).to_ints() for limbs in (batch.x, batch.n, batch.result)
+    )
+    y = [2] * 5 if batch.y is None else manymod.IntArray.from_limbs(batch.y).to_ints()
+    assert all(modulus.bit_length() == 200 and modulus % 2 for modulus in n)
+    if op.endswith("powmod"):
+        assert {exponent.bit_length() for exponent in y} == {130}
+    assert len(set(x)) == 5
+    n = n * 5 if case.shared_modulus else n
+    x = x[:1] * 5 if op.startswith("fixed") else x
+    multiply = op == "mulmod"
+    expected = [a * b % m if multiply else pow(a, b, m) for a, b, m in zip(x, y, n, strict=True)]
+    assert result == expected
+
+
+def test_a_file_for_one_kind_of_device_keeps_the_rows_of_the_other() -> None:
+    def row(variant: str, op: str = "powmod", secret: bool = False) -> manymod.TuningRow:
+        return manymod.TuningRow(op, secret, 1, 64, 1, variant, "x")
+
+    kept = [row("row32.cuda.t1"), row("scalar64.generic"), row("abacus"), row("row32.cuda.t1", secret=True)]
+    groups = [("powmod", False), ("powmod", False)]
+    if "row32.cuda.t1" not in {variant.name for variant in manymod.variants()}:
+        pytest.skip("this build has no CUDA")
+    measured = [row("scalar64.adx")]
+    assert complete_rows(measured, groups, kept, "cpu") == [kept[0], *measured]
+    measured = [row("row32.cuda.t2")]
+    assert complete_rows(measured, groups, kept, "cuda") == [*measured, kept[1]]
+    assert complete_rows(measured, [("mulmod", False)], kept, "cuda") == []
+
+
+def test_the_table_in_use_may_be_one_that_is_yet_to_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MANYMOD_TUNING", str(tmp_path / "t"))
+    code = (
+        "import sys; from pathlib import Path; from manymod.cli.tune_file import table_in_use;"
+        "print(repr(table_in_use(Path(sys.argv[1])).source))"
+    )
+    for name, found in (("t", "''\n"), ("u", "")):
+        command = [sys.executable, "-c", code, str(tmp_path / name)]
+        finished = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert finished.stdout == found, finished.stderr
+    assert table_in_use(tmp_path / "t") == manymod.tuning()
+
+
 def test_files_are_written_whole_and_over_tuning_files_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = {
         case: [Choice("scalar64.generic", 1, None, 16, 1e9, None, None)] for case in cases(["powmod"], [64])
     }
-    text = file_text(results)
+    text = file_text(cpu_rows(results), "Some CPU", "one thread")
     file = tmp_path / "t.tuning"
     write_file(file, text)
     write_file(file, text)
     assert file.read_text() == text
-    assert manymod.load_tuning(file).notes == ()
+    table = manymod.load_tuning(file)
+    assert (table.notes, table.processor) == ((), "Some CPU")
     other = tmp_path / "precious"
     other.write_text("data")
     with pytest.raises(FileExistsError, match="precious"):
@@ -228,6 +283,9 @@ def test_tune_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_tune_usage(tmp_path: Path) -> None:
     assert run("tune", "--op", "invmod").code == 2
+    assert run("tune", "--op", "powmod,multi_powmod").code == 2
+    for device in ("gpu", "cuda:", "cuda:x", "CPU", "cuda:-1", "auto"):
+        assert run("tune", "--device", device).code == 2
     assert run("tune", "--bits", "many").code == 2
     precious = tmp_path / "precious"
     precious.write_text("data")

@@ -10,6 +10,7 @@ import pytest
 api = pytest.importorskip("mypy.api", reason="mypy is not installed")
 
 SNIPPET = """
+from concurrent.futures import Future
 import numpy as np
 from numpy.typing import NDArray
 import manymod
@@ -30,14 +31,19 @@ products: list[int] = manymod.multi_powmod([[2, 3], [4]], [[4, 5], [6]], 7)
 powers: list[int] = manymod.FixedBase(2, 7).powmod([1, 2])
 power: tuple[int, manymod.Status] = manymod.FixedBase(2, 7).powmod(3, errors="status")
 planned: manymod.IntArray = manymod.Plan("mulmod", modulus=7)(array, 3)
+later: Future[list[int]] = manymod.submit(manymod.powmod, [2, 3], 3, 5, secret=True)
+resident: manymod.DeviceArray = manymod.mulmod(manymod.to_device([2, 3]), 4, 7, device="cuda:0")
+planned_later: Future[manymod.IntArray] = manymod.submit(manymod.Plan("mulmod", modulus=7), array, 3)
 reveal_type(manymod.sqrmod(array, 7))
 reveal_type(manymod.powmod_sec(2, 3, 5))
 reveal_type(manymod.multi_powmod([[2]], [[3]], 5))
 reveal_type(manymod.FixedBase(2, 7).powmod(limbs))
 reveal_type(manymod.Plan("powmod", modulus=7)([1, 2], 3))
 reveal_type(manymod.negmod((1, 2), 7))
+reveal_type(manymod.submit(manymod.FixedBase(2, 7).powmod, [1, 2]))
 manymod.mulmod(2, 3, 5, secret=True)
 manymod.powmod(2, 3, 5, errors="ignore")
+manymod.submit(manymod.powmod, 2, 3, 5, nonsense=1)
 """
 
 
@@ -50,9 +56,9 @@ def test_snippet(tmp_path: Path) -> None:
     lines = [
         line.partition(":")[2] for line in output.splitlines() if ": error:" in line or "Revealed" in line
     ]
-    revealed = ["IntArray", "int", "list[", "ndarray", "list[", "list["]
-    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=22):
+    revealed = ["IntArray", "int", "list[", "ndarray", "list[", "list[", "Future["]
+    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=26):
         assert line.startswith(f"{number}: note: Revealed type is")
         assert kind in line
         assert "Any" not in line.partition("Revealed")[2] or kind == "ndarray"
-    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["28", "29"], output
+    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["33", "34", "35"], output

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -12,10 +13,21 @@ from rich.table import Table
 from rich.text import Text
 
 import manymod
+from manymod.cli.tune_case import Case
 from manymod.cli.tune_choice import Choice
-from manymod.cli.tune_run import AUTO, Case, Times, library_choice
+from manymod.cli.tune_gpu_choice import GpuChoice, time_text
+from manymod.cli.tune_gpu_run import GpuTimes
+from manymod.cli.tune_run import AUTO, Times
 
-__all__ = ["choice_table", "print_check", "print_usage", "rows_table", "show_table"]
+__all__ = [
+    "choice_table",
+    "gpu_choice_table",
+    "print_check",
+    "print_usage",
+    "rows_table",
+    "show_table",
+    "times_remarks",
+]
 
 
 def _items(choice: Choice) -> str:
@@ -29,7 +41,7 @@ def _items(choice: Choice) -> str:
 
 
 def _time(nanoseconds: float | None) -> str:
-    return "" if nanoseconds is None else f"{nanoseconds:,.0f}"
+    return "" if nanoseconds is None or math.isinf(nanoseconds) else f"{nanoseconds:,.0f}"
 
 
 def _ratio(value: float | None) -> str:
@@ -59,6 +71,43 @@ def choice_table(results: Mapping[Case, Sequence[Choice]]) -> Table:
     return table
 
 
+def gpu_choice_table(results: Mapping[Case, Sequence[GpuChoice]], measured: Mapping[Case, GpuTimes]) -> Table:
+    """The choices made, with the measurement beside each; `CPU` where it wins at large numbers."""
+    table = Table(title="Choices, with the time at the band's largest number of items", title_justify="left")
+    for heading in ("operation", "timing", "bits", "items from", "variant"):
+        table.add_column(heading)
+    for heading in ("items", "time", "CPU's time", "gain"):
+        table.add_column(heading, justify="right")
+    for case, chosen in results.items():
+        what = (case.op, case.timing, str(case.bits))
+        for choice in chosen:
+            own, cpu = choice.item_ns * choice.count, choice.cpu_ns * choice.count
+            name = choice.variant if choice.companion is None else f"{choice.variant} ({choice.companion})"
+            numbers = (str(choice.count), time_text(own), time_text(cpu), f"{choice.gain:.1f}x")
+            table.add_row(*what, str(choice.min_items), name, *numbers)
+        if not chosen:
+            found = measured[case]
+            count = max(found.cpu)
+            own, cpu = found.gpu[found.best(count)][count] * count, found.cpu[count] * count
+            numbers = (str(count), time_text(own), time_text(cpu), f"{found.gain(count):.1f}x")
+            table.add_row(*what, "", f"CPU ({found.best(count)})", *numbers)
+    return table
+
+
+def times_remarks(measured: Mapping[Case, GpuTimes]) -> list[str]:
+    """All that was measured, a line for each case and variant."""
+    return [
+        f"{case.op} {case.timing} {case.bits} bits, {name}: "
+        + ", ".join(
+            f"{count} items {time_text(nanoseconds * count)}"
+            for count, nanoseconds in by_count.items()
+            if math.isfinite(nanoseconds)
+        )
+        for case, found in measured.items()
+        for name, by_count in found.times.items()
+    ]
+
+
 def rows_table(table_in_use: manymod.Tuning) -> Table:
     """The rows of a tuning table, with the measurement beside each choice."""
     source = table_in_use.source or "of this build"
@@ -83,7 +132,9 @@ def show_table(console: Console) -> None:
         console.print(note, markup=False)
 
 
-def print_check(measured: Mapping[Case, Times], console: Console) -> None:
+def print_check(
+    measured: Mapping[Case, Times], library_choice: Callable[[Case, int], str], console: Console
+) -> None:
     """Print the library's own choice beside the best variant, and what it loses."""
     table = Table(title="The library's choice beside the best variant measured", title_justify="left")
     for heading in ("operation", "timing", "bits", "items", "choice", "best"):

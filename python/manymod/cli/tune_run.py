@@ -1,29 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time per item of every usable variant, for small and large numbers of items."""
+"""Time per item of every usable CPU variant, for small and large numbers of items."""
 
 from __future__ import annotations
 
-import functools
-import random
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-import manymod
-from manymod import _core
 from manymod.cli.bench_quiet import QuietMeter
-from manymod.plan import OPERATIONS
+from manymod.cli.tune_case import Case, Target, make_batch, make_runner
 
-__all__ = ["AUTO", "OPS", "Case", "Settings", "Times", "cases", "library_choice", "measure"]
+__all__ = ["AUTO", "OPS", "Settings", "Times", "library_choice", "measure"]
 
 #: Operations that are tuned, with whether one item is so short that large batches need a measurement too.
 OPS = {"powmod": False, "mulmod": True, "sqrmod": True, "fixed_base_powmod": False}
-FIXED_BASE = "fixed_base_powmod"
 #: Stands for the library's own choice where a variant's name is expected.
 AUTO = "auto"
 #: Numbers of items of the first round, after which variants that are far behind at all of them are dropped.
@@ -38,35 +30,6 @@ ATTEMPTS = 4
 
 #: Nanoseconds an item, by variant and number of items.
 Times = Mapping[str, Mapping[int, float]]
-
-
-@dataclass(frozen=True)
-class Case:
-    """An operation in a timing class at a width."""
-
-    op: str
-    secret: bool
-    bits: int
-
-    @property
-    def shared_modulus(self) -> bool:
-        """Products are timed with one modulus for all: with one for each item, vectors do not take them."""
-        return self.op != "powmod"  # a fixed base has one modulus by its nature
-
-    @property
-    def timing(self) -> str:
-        """Name of the timing class."""
-        return "secret" if self.secret else "public"
-
-    def variants(self) -> list[manymod.Variant]:
-        """Those that can run it here."""
-        return [
-            variant
-            for variant in manymod.variants()
-            if variant.usable
-            and self.op in (variant.secret_ops if self.secret else variant.public_ops)
-            and variant.min_bits <= self.bits <= variant.max_bits
-        ]
 
 
 @dataclass(frozen=True)
@@ -86,66 +49,14 @@ class Settings:
         return sorted({1, *small, *large})
 
 
-def cases(ops: Iterable[str], widths: Sequence[int]) -> list[Case]:
-    """Every case that some variant can run, narrow ones first."""
-    every = (Case(op, secret, bits) for op in ops for secret in (False, True) for bits in sorted(set(widths)))
-    return [case for case in every if case.variants()]
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """Operands and room for results: odd moduli of full length, other operands below them."""
-
-    count: int
-    x: NDArray[np.uint64]
-    y: NDArray[np.uint64] | None
-    n: NDArray[np.uint64]
-    result: NDArray[np.uint64]
-    status: NDArray[np.uint8]
-
-
-def _batch(case: Case, settings: Settings, count: int) -> _Batch:
-    source = random.Random(settings.seed)  # noqa: S311 (operands to time, no keys)
-    top = 1 << (case.bits - 1)
-    distinct = 1 if case.shared_modulus else count
-    moduli = [source.getrandbits(case.bits) | top | 1 for _ in range(distinct)] * (count // distinct)
-    columns = [[source.randrange(n) for n in moduli]]
-    if case.op == "mulmod":
-        columns.append([source.randrange(n) for n in moduli])
-    elif case.op != "sqrmod":
-        length = min(case.bits, settings.exponent_bits)
-        columns.append([source.getrandbits(length) | 1 << (length - 1) for _ in range(count)])
-    x, *y, n = (manymod.IntArray.from_ints(column).limbs for column in (*columns, moduli[:distinct]))
-    status = np.zeros(count, dtype=np.uint8)
-    return _Batch(count, x, y[0] if y else None, n, np.zeros((count, n.shape[1]), dtype=n.dtype), status)
-
-
-def _plan(case: Case, variant: str) -> _core.Plan:
-    name = None if variant == AUTO else variant
-    shared = int(case.shared_modulus)
-    return _core.Plan(OPERATIONS[case.op], int(case.secret), shared, case.bits, "auto", name, 1)
-
-
-def _call(case: Case, settings: Settings, variant: str, batch: _Batch) -> Callable[[], Any]:
-    """One call, by the extension itself: manymod.Plan spends more on Python than on a short operation."""
-    results = (batch.result, None, batch.status, None, 0, batch.count)
-    if case.op != FIXED_BASE:
-        operands = (batch.x, None, batch.y, None, batch.n, None)
-        return functools.partial(_plan(case, variant).run, batch.count, 0, *operands, *results)
-    length = min(case.bits, settings.exponent_bits)
-    choice = (int(case.secret), length, "auto", None if variant == AUTO else variant, 1)
-    assert batch.y is not None  # noqa: S101 (for the type checker: powers have exponents)
-    comb = _core.FixedBase(batch.x[:1], None, batch.n, None, *choice)
-    return functools.partial(comb.run, batch.count, batch.y, None, *results)
+def _target(variant: str) -> Target:
+    """One thread; variants by name, or the library's choice."""
+    return Target("cpu", None if variant == AUTO else variant, 1)
 
 
 def library_choice(case: Case, count: int) -> str:
-    """The variant that the library runs so many items by."""
-    if case.op != FIXED_BASE:
-        return _plan(case, AUTO).variant_for(count)
-    n = 1 << (case.bits - 1) | 1
-    fixed = manymod.FixedBase(2, n, exponent_bits=1, secret=case.secret, threads=1)
-    return fixed.variant_for(count)
+    """The variant that the library runs so many items by, on the CPU."""
+    return _target(AUTO).choice(case, count)
 
 
 def _seconds(call: Callable[[], Any], at_least: float) -> float:
@@ -176,12 +87,12 @@ class _Samples:
 
     def round(self, names: Sequence[str], counts: Sequence[int], repetitions: int) -> None:
         """All variants in turn at each number of items, over and over: what disturbs one disturbs all."""
-        batches = {count: _batch(self._case, self._settings, count) for count in counts}
-        calls = {
-            (count, name): _call(self._case, self._settings, name, batch)
-            for count, batch in batches.items()
-            for name in names
+        length = min(self._case.bits, self._settings.exponent_bits)
+        batches = {
+            count: make_batch(self._case, length, count, self._settings.seed) for count in (*counts, 1)
         }
+        runners = {name: make_runner(self._case, length, _target(name), batches[1]) for name in names}
+        calls = {(count, name): runners[name](batches[count]) for count in counts for name in names}
         for _ in range(repetitions):
             for (count, name), call in calls.items():
                 self._taken[name].setdefault(count, []).append(self._sample(call) / count * 1e9)

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
+#include "dispatch/device_facts.hpp"
 #include "modmul/device/launch.hpp"
+#include "modmul/device/resident.hpp"
 #include "repr/store.hpp"
 #include "repr/wipe.hpp"
 
@@ -12,15 +15,31 @@ namespace manymod::device {
 namespace {
 
 constexpr std::size_t kWordsPerLimb = sizeof(Limb) / sizeof(std::uint32_t);
+// Of the rows of an item together: kernels count their words in 32 bits.
+constexpr std::size_t kMaxStride = std::numeric_limits<std::uint32_t>::max() / kWordsPerLimb;
+// Operands that are on the device already are only read and reduced there.
+constexpr std::size_t kResidentShare = 4;
+
+std::uint32_t words(std::size_t limbs) { return static_cast<std::uint32_t>(limbs * kWordsPerLimb); }
+
+// How an operand comes to be where kernels read it.
+enum class Route : std::uint8_t {
+  upload,    // gathered on the host
+  in_place,  // in the device's memory all along
+  gather,    // there, but not in one run of rows
+};
 
 // An operand of the call on its way: gathered to rows of `limbs` limbs, on the device perhaps reduced.
 struct Rows {
   const BatchView* view = nullptr;
+  Route route = Route::upload;
   std::size_t limbs = 0;
-  std::size_t count = 0;  // of numbers: of all items, or those that all items share
+  std::size_t stride = 0;  // limbs from one row to the next
+  std::size_t terms = 1;   // numbers of an item
+  std::size_t count = 0;   // of numbers: of all items, or those that all items share
   bool shared = false;
   bool reduce = false;
-  std::size_t at = 0;           // in the upload
+  std::size_t at = 0;           // in the upload, or where gathered on the device
   std::size_t negative_at = 0;  // of a byte a number; used where the view has signs
   std::size_t residues_at = 0;  // on the device
   std::size_t residues = 0;     // how many
@@ -35,6 +54,7 @@ class ChunkRun {
         job_(plan.job),
         items_(items),
         workspace_(workspace),
+        in_one_run_(uses_device_memory(plan.job) && consecutive(items)),
         launch_(program_launch(plan.device, plan.shape, items.size())) {
     lay_out();
   }
@@ -43,7 +63,11 @@ class ChunkRun {
     const cuda::Stream& stream = workspace_.stream();
     bring_operands();
     launch_program(words_at(table_at_));
-    cuda::copy_to_host(stream, download_, device_ + result_at_, result_bytes());
+    if (job_.result.on_device) {
+      scatter_results();
+    } else {
+      cuda::copy_to_host(stream, download_, device_ + result_at_, result_bytes());
+    }
     finish();
     store();
   }
@@ -62,9 +86,10 @@ class ChunkRun {
   const Job& job_;
   std::span<const std::size_t> items_;
   Workspace& workspace_;
+  bool in_one_run_;  // asked of device memory alone
   Rows modulus_;
   std::vector<Rows> operands_;
-  std::size_t steps_at_ = 0, start_at_ = 0, table_at_ = 0, result_at_ = 0;
+  std::size_t list_at_ = 0, claimed_at_ = 0, steps_at_ = 0, start_at_ = 0, table_at_ = 0, result_at_ = 0;
   Layout upload_layout_;  // also the beginning of the device's memory
   Layout device_layout_;
   cuda::LaunchShape launch_;
@@ -73,9 +98,7 @@ class ChunkRun {
   std::byte* device_ = nullptr;
 
   [[nodiscard]] bool secret() const { return job_.timing == TimingClass::secret; }
-  [[nodiscard]] std::uint32_t modulus_words() const {
-    return static_cast<std::uint32_t>(plan_.limbs * kWordsPerLimb);
-  }
+  [[nodiscard]] std::uint32_t modulus_words() const { return words(plan_.limbs); }
   [[nodiscard]] std::size_t residue_bytes() const { return plan_.limbs * sizeof(Limb); }
   [[nodiscard]] std::size_t result_bytes() const { return items_.size() * residue_bytes(); }
   [[nodiscard]] std::size_t table_bytes() const {
@@ -88,9 +111,31 @@ class ChunkRun {
     Rows rows;
     rows.view = &view;
     rows.limbs = limbs;
+    rows.stride = limbs;
+    rows.terms = terms;
     rows.shared = view.count == terms;
     rows.count = rows.shared ? terms : items_.size() * terms;
+    if (view.on_device) {
+      const bool readable = in_one_run_ && view.stride <= kMaxStride / terms;
+      rows.route = readable ? Route::in_place : Route::gather;
+      if (readable) rows.stride = view.stride;
+    }
     return rows;
+  }
+
+  // Whether the program may write where the results go: no rounding up, no gaps, and nothing that is read.
+  [[nodiscard]] bool results_in_place() const {
+    const BatchResult& result = job_.result;
+    const auto apart = [&](const Rows& rows) { return rows.view->limbs != result.limbs; };
+    return result.on_device && in_one_run_ && result.width == plan_.limbs && result.stride == plan_.limbs &&
+           apart(modulus_) && std::all_of(operands_.begin(), operands_.end(), apart);
+  }
+
+  // Kernels pick rows by the items' numbers.
+  [[nodiscard]] bool needs_list() const {
+    const auto gathered = [](const Rows& rows) { return rows.route == Route::gather; };
+    return !in_one_run_ && (job_.result.on_device || gathered(modulus_) ||
+                            std::any_of(operands_.begin(), operands_.end(), gathered));
   }
 
   void lay_out() {
@@ -106,29 +151,41 @@ class ChunkRun {
       add_to_upload(rows);
       operands_.push_back(rows);
     }
+    if (needs_list()) list_at_ = upload_layout_.add(items_.size_bytes());
     steps_at_ = upload_layout_.add(plan_.program.steps.size() * sizeof(Step));
     device_layout_ = upload_layout_;
+    add_gathered(modulus_);
+    for (Rows& rows : operands_) add_gathered(rows);
+    claimed_at_ = device_layout_.add(sizeof(std::uint32_t));
     start_at_ = device_layout_.add(modulus_.count * residue_bytes());
     for (Rows& rows : operands_) {
       if (rows.reduce) rows.residues_at = device_layout_.add(rows.residues * residue_bytes());
     }
-    result_at_ = device_layout_.add(result_bytes());
+    if (!results_in_place()) result_at_ = device_layout_.add(result_bytes());
     table_at_ = device_layout_.add(table_bytes());
     upload_ = workspace_.upload(upload_layout_.bytes());
-    download_ = workspace_.download(result_bytes());
+    if (!job_.result.on_device) download_ = workspace_.download(result_bytes());
     device_ = workspace_.on_device(device_layout_.bytes());
   }
 
   void add_to_upload(Rows& rows) {
+    if (rows.route != Route::upload) return;
     rows.at = upload_layout_.add(rows.count * rows.bytes());
     if (rows.view->negative != nullptr) rows.negative_at = upload_layout_.add(rows.count);
   }
 
+  void add_gathered(Rows& rows) {
+    if (rows.route == Route::gather) rows.at = device_layout_.add(rows.count * rows.bytes());
+  }
+
   void bring_operands() {
-    gather(modulus_, 1);
-    for (const Rows& rows : operands_) gather(rows, plan_.terms);
+    gather(modulus_);
+    for (const Rows& rows : operands_) gather(rows);
+    if (needs_list()) std::memcpy(upload_ + list_at_, items_.data(), items_.size_bytes());
     std::memcpy(upload_ + steps_at_, plan_.program.steps.data(), plan_.program.steps.size() * sizeof(Step));
     cuda::copy_to_device(workspace_.stream(), device_, upload_, upload_layout_.bytes());
+    gather_on_device(modulus_);
+    for (const Rows& rows : operands_) gather_on_device(rows);
     launch_start();
     for (const Rows& rows : operands_) {
       if (rows.reduce) launch_residues(rows);
@@ -136,14 +193,42 @@ class ChunkRun {
   }
 
   // The view's count says nothing of an operand that has as many terms as there are items: rows_of asked.
-  void gather(const Rows& rows, std::size_t terms) const {
+  void gather(const Rows& rows) const {
+    if (rows.route != Route::upload) return;
     for (std::size_t i = 0; i < rows.count; ++i) {
-      const std::size_t index = rows.shared ? i : items_[i / terms] * terms + i % terms;
+      const std::size_t index = rows.shared ? i : items_[i / rows.terms] * rows.terms + i % rows.terms;
       std::memcpy(upload_ + rows.at + i * rows.bytes(), rows.view->magnitude(index).data(), rows.bytes());
       if (rows.view->negative != nullptr) {
         upload_[rows.negative_at + i] = std::byte{rows.view->is_negative(index)};
       }
     }
+  }
+
+  // The items' rows of a caller's array on the device.
+  [[nodiscard]] RowsPlace place(const Limb* limbs, std::size_t stride, std::size_t terms) const {
+    auto* const all = const_cast<Limb*>(limbs);
+    if (in_one_run_) return {all + items_[0] * terms * stride, stride, nullptr};
+    return {all, stride, reinterpret_cast<const std::uint64_t*>(device_ + list_at_)};
+  }
+
+  void gather_on_device(const Rows& rows) const {
+    if (rows.route != Route::gather) return;
+    RowsJob copy;
+    copy.from = place(rows.view->limbs, rows.view->stride, rows.terms);
+    copy.to = {reinterpret_cast<Limb*>(device_ + rows.at), rows.limbs, nullptr};
+    copy.from_width = copy.to_width = static_cast<std::uint32_t>(rows.limbs);
+    copy.terms = static_cast<std::uint32_t>(rows.terms);
+    launch_copy_rows(workspace_.stream(), copy, rows.count);
+  }
+
+  void scatter_results() const {
+    if (results_in_place()) return;
+    RowsJob copy;
+    copy.from = {reinterpret_cast<Limb*>(device_ + result_at_), plan_.limbs, nullptr};
+    copy.to = place(job_.result.limbs, job_.result.stride, 1);
+    copy.from_width = static_cast<std::uint32_t>(plan_.limbs);
+    copy.to_width = static_cast<std::uint32_t>(job_.result.width);
+    launch_copy_rows(workspace_.stream(), copy, items_.size());
   }
 
   [[nodiscard]] std::uint32_t* words_at(std::size_t offset) const {
@@ -152,17 +237,23 @@ class ChunkRun {
 
   // Number i of the rows.
   [[nodiscard]] DeviceOperand numbers(const Rows& rows) const {
-    const auto width = static_cast<std::uint32_t>(rows.limbs * kWordsPerLimb);
-    return {words_at(rows.at), width, rows.count == 1 ? 0 : width};
+    return {words_of(rows), words(rows.limbs), rows.count == 1 ? 0 : words(rows.stride)};
   }
   [[nodiscard]] DeviceOperand modulus() const { return numbers(modulus_); }
 
+  [[nodiscard]] const std::uint32_t* words_of(const Rows& rows) const {
+    if (rows.route != Route::in_place) return words_at(rows.at);
+    return reinterpret_cast<const std::uint32_t*>(rows.view->limbs + items_[0] * rows.terms * rows.stride);
+  }
+
   // Term t of each item.
   [[nodiscard]] DeviceOperand term(const Rows& rows, std::size_t t) const {
-    const auto width = static_cast<std::uint32_t>(rows.reduce ? modulus_words() : rows.limbs * kWordsPerLimb);
+    const std::uint32_t width = rows.reduce ? modulus_words() : words(rows.limbs);
+    const std::size_t stride = rows.reduce ? width : words(rows.stride);
     const std::size_t count = rows.reduce ? rows.residues : rows.count;
-    const auto stride = static_cast<std::uint32_t>(count == plan_.terms ? 0 : width * plan_.terms);
-    return {words_at(rows.reduce ? rows.residues_at : rows.at) + t * width, width, stride};
+    const std::uint32_t* const first = rows.reduce ? words_at(rows.residues_at) : words_of(rows);
+    const bool shared = count == rows.terms;
+    return {first + t * stride, width, shared ? 0 : static_cast<std::uint32_t>(stride * rows.terms)};
   }
 
   void launch_start() const {
@@ -204,8 +295,14 @@ class ChunkRun {
     for (const Rows& rows : operands_) {
       for (std::size_t t = 0; t < plan_.terms; ++t) program.operands[index++] = term(rows, t);
     }
-    program.result = words_at(result_at_);
+    program.result = results_in_place()
+                         ? reinterpret_cast<std::uint32_t*>(job_.result.limbs + items_[0] * plan_.limbs)
+                         : words_at(result_at_);
     program.result_width = modulus_words();
+    if (items_.size() * plan_.shape.threads > std::size_t{launch_.grid} * launch_.block) {
+      program.claimed = words_at(claimed_at_);
+      cuda::set_bytes(workspace_.stream(), program.claimed, 0, sizeof(std::uint32_t));
+    }
     program.table = table;
     program.comb = plan_.comb.table;
     program.comb_threads = plan_.comb.threads;
@@ -221,6 +318,10 @@ class ChunkRun {
   }
 
   void store() const {
+    if (job_.result.on_device) {
+      for (const std::size_t item : items_) job_.status[item] = ItemStatus::ok;
+      return;
+    }
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const auto* const residue = reinterpret_cast<const Limb*>(download_) + i * plan_.limbs;
       store_result(job_, items_[i], {residue, plan_.limbs},
@@ -240,8 +341,12 @@ std::size_t items_at_a_time(cuda::Device& device, const Shape& shape) {
 }
 
 std::size_t upload_bytes_per_item(const ChunkPlan& plan) {
-  std::size_t limbs = plan.limbs;
-  for (const Operand& operand : plan.operands) limbs += operand.view->width * plan.terms;
+  const auto share = [](const BatchView& view, std::size_t limbs) {
+    return view.on_device ? (limbs + kResidentShare - 1) / kResidentShare : limbs;
+  };
+  std::size_t limbs = share(plan.job.modulus, plan.limbs);
+  for (const Operand& operand : plan.operands)
+    limbs += share(*operand.view, operand.view->width * plan.terms);
   return limbs * sizeof(Limb);
 }
 

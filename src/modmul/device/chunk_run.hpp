@@ -50,7 +50,8 @@ struct ChunkPlan {
 /// Items that all of the device's multiprocessors work on at a time with that shape.
 std::size_t items_at_a_time(cuda::Device& device, const Shape& shape);
 
-/// Bytes that an item's operands take on their way to the device.
+/// Bytes that an item's operands take on their way to the device, at least 1. What is in the device's memory
+/// already counts little.
 std::size_t upload_bytes_per_item(const ChunkPlan& plan);
 
 /// Compute `items` and store their results and statuses. @throws cuda::DriverError

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "dispatch/device_facts.hpp"
 #include "modexp/comb.hpp"
 #include "modexp/windows.hpp"
 #include "modmul/device/chunk_run.hpp"
@@ -14,14 +15,20 @@ namespace {
 
 // Combs up to 1 MiB stay in the second-level cache, as all instances read them.
 constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
-// Reading a table element costs about so many multiplications; tables of more bits do not fit into the
-// second-level cache for all the instances that are worked on.
+// Reading a table element costs about so many multiplications, where the tables of all instances that are
+// worked on stay in the second-level cache and where they do not (measured on an H200).
 constexpr double kScanCost = 0.02;
-constexpr std::size_t kMaxWindowBits = 5;
+constexpr double kScanCostFromMemory = 0.06;
+constexpr std::size_t kCachedBytes = std::size_t{32} << 20;
+constexpr std::size_t kUsualTable = 16;  // elements
+// Of shorter exponents the widest windows save too little for their tables.
+constexpr std::size_t max_window_bits(std::size_t exponent_bits) { return exponent_bits < 1536 ? 5 : 6; }
 constexpr std::size_t kMaxInterleavedWindowBits = 4;  // each term has a table
 constexpr double kCombScanCost = 0.01;                // all instances read the same elements
-// Of the operands on their way at a time: enough to be copied at full speed.
+// Of the operands on their way at a time: enough to be copied at full speed, and a small part of the device's
+// memory.
 constexpr std::size_t kUploadBytes = std::size_t{64} << 20;
+constexpr std::size_t kMemoryParts = 128;
 // A chunk's operands are gathered and its results stored at about so many bytes a nanosecond by one thread.
 constexpr double kHostBytesPerNs = 5;
 constexpr double kClockGhz = 1.7;
@@ -68,7 +75,7 @@ class DeviceEngine final : public Engine {
 
   /// Odd moduli and exponents that are not negative, in as many terms as a kernel takes.
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
-    if (job.timing == TimingClass::public_ && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
+    if (job.timing == TimingClass::public_ && !modulus_is_odd(job, item)) return false;
     switch (job.op) {
       case Operation::powmod:
       case Operation::fixed_base_powmod:
@@ -90,6 +97,7 @@ class DeviceEngine final : public Engine {
                                                            std::size_t exponent_bits, TimingClass timing,
                                                            const StopToken& stop) const override {
     if (stop.requested()) return nullptr;
+    cuda::Device& gpu = device();
     const Shape& shape = shape_for(modulus.size());
     auto comb = std::make_unique<PreparedComb>(base, modulus);
     const double scan = timing == TimingClass::secret ? kCombScanCost : 0;
@@ -101,9 +109,8 @@ class DeviceEngine final : public Engine {
     job.x = comb->base_view;
     job.modulus = comb->modulus_view;
     const Program program = comb_table_program(shape.radix_bits, comb->shape);
-    const Workspaces::Lease workspace(workspaces());
-    comb->table = make_table(
-        {device(), shape, job, program, modulus.size(), {{&job.x, Entry::factor}}, 1, {}}, *workspace);
+    const ChunkPlan plan{gpu, shape, job, program, modulus.size(), {{&job.x, Entry::factor}}, 1, {}};
+    workspaces().lend([&](Workspace& workspace) { comb->table = make_table(plan, workspace); });
     return comb;
   }
 
@@ -129,17 +136,17 @@ class DeviceEngine final : public Engine {
   void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
     cuda::Device& gpu = device();
     const Shape& shape = shape_for(modulus_limbs);
-    const Task task = task_for(job, items, shape);
-    const ChunkPlan plan{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
     const std::size_t wave = items_at_a_time(gpu, shape);
-    const std::size_t per_upload = kUploadBytes / upload_bytes_per_item(plan);
+    const Task task = task_for(job, items, shape, std::min(wave, items.size()));
+    const ChunkPlan plan{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
+    const std::size_t per_upload = upload_bytes(gpu) / upload_bytes_per_item(plan);
     std::size_t most = std::max(wave, per_upload / wave * wave);
     for (std::size_t first = 0; first < items.size();) {
       if (job.stop.requested()) return;
       const std::size_t count = std::min(most, items.size() - first);
-      const Workspaces::Lease workspace(workspaces());
       try {
-        run_chunk(plan, items.subspan(first, count), *workspace);
+        workspaces().lend(
+            [&](Workspace& workspace) { run_chunk(plan, items.subspan(first, count), workspace); });
       } catch (const cuda::DriverError& error) {
         if (error.fault() != cuda::Fault::out_of_memory || count == 1) throw;
         most = count / 2;
@@ -158,7 +165,13 @@ class DeviceEngine final : public Engine {
   mutable std::once_flag workspaces_made_;
   mutable std::unique_ptr<Workspaces> workspaces_;
 
+  // To be called before all else: in a forked child it throws, where locks may be taken for good.
   [[nodiscard]] cuda::Device& device() const { return cuda::device(device_index_); }
+
+  [[nodiscard]] static std::size_t upload_bytes(const cuda::Device& gpu) {
+    const auto part = static_cast<std::size_t>(gpu.properties().memory_bytes / kMemoryParts);
+    return std::min(kUploadBytes, part);
+  }
 
   [[nodiscard]] Workspaces& workspaces() const {
     std::call_once(workspaces_made_, [this] { workspaces_ = std::make_unique<Workspaces>(device()); });
@@ -184,14 +197,16 @@ class DeviceEngine final : public Engine {
     }
   }
 
-  [[nodiscard]] static Task task_for(const Job& job, std::span<const std::size_t> items, const Shape& shape) {
+  // `tables`: of items that are worked on at a time.
+  [[nodiscard]] static Task task_for(const Job& job, std::span<const std::size_t> items, const Shape& shape,
+                                     std::size_t tables) {
     switch (job.op) {
       case Operation::powmod:
-        return power_task(job, items, job.x, shape);
+        return power_task(job, items, job.x, shape, tables);
       case Operation::multi_powmod:
         return multi_power_task(job, items, shape);
       case Operation::fixed_base_powmod:
-        return fixed_base_task(job, items, shape);
+        return fixed_base_task(job, items, shape, tables);
       case Operation::sqrmod:
         return {product_program(shape.radix_bits, 0), {{&job.x, Entry::residue}}, 1, {}};
       default:
@@ -200,8 +215,13 @@ class DeviceEngine final : public Engine {
     }
   }
 
+  [[nodiscard]] static double scan_cost(const Shape& shape, std::size_t tables) {
+    const std::size_t element = std::size_t{shape.threads} * shape.lane_words * sizeof(std::uint32_t);
+    return tables * kUsualTable * element > kCachedBytes ? kScanCostFromMemory : kScanCost;
+  }
+
   [[nodiscard]] static Task power_task(const Job& job, std::span<const std::size_t> items,
-                                       const BatchView& base, const Shape& shape) {
+                                       const BatchView& base, const Shape& shape, std::size_t tables) {
     const bool secret = job.timing == TimingClass::secret;
     const std::vector<Operand> operands{{&base, Entry::factor}, {&job.y, Entry::as_it_is}};
     if (!secret && job.y.broadcast()) {
@@ -210,8 +230,8 @@ class DeviceEngine final : public Engine {
     }
     const auto bits =
         static_cast<std::uint32_t>(secret ? job.y.width * kLimbBits : longest_exponent(job, items));
-    const auto window = static_cast<std::uint32_t>(
-        std::min<std::size_t>(fixed_window_width(bits, secret ? kScanCost : 0), kMaxWindowBits));
+    const auto window = static_cast<std::uint32_t>(std::min<std::size_t>(
+        fixed_window_width(bits, secret ? scan_cost(shape, tables) : 0), max_window_bits(bits)));
     return {fixed_window_program(shape.radix_bits, bits, window, secret), operands, 1, {}};
   }
 
@@ -228,12 +248,12 @@ class DeviceEngine final : public Engine {
   }
 
   [[nodiscard]] static Task fixed_base_task(const Job& job, std::span<const std::size_t> items,
-                                            const Shape& shape) {
+                                            const Shape& shape, std::size_t tables) {
     const auto& comb = *static_cast<const PreparedComb*>(job.fixed_base);
     const bool secret = job.timing == TimingClass::secret;
     const std::size_t covered = comb.shape.teeth * comb.shape.rows;
     if (!secret && longest_exponent(job, items) > covered)
-      return power_task(job, items, comb.base_view, shape);
+      return power_task(job, items, comb.base_view, shape, tables);
     return {comb_power_program(comb.shape, secret),
             {{&job.y, Entry::as_it_is}},
             1,
@@ -244,7 +264,7 @@ class DeviceEngine final : public Engine {
     const std::size_t terms = std::max<std::size_t>(1, job.terms);
     std::size_t bits = 0;
     const auto look_at = [&](std::size_t index) {
-      bits = std::max(bits, limbs::bit_length_var(job.y.magnitude(index)));
+      bits = std::max<std::size_t>(bits, exponent_bits(job, index));
     };
     if (job.y.count == terms) {
       for (std::size_t t = 0; t < terms; ++t) look_at(t);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "arch/cuda/memory.hpp"
+#include "arch/cuda/opaque.hpp"
 #include "arch/cuda/portable.hpp"
 #include "modmul/device/multiplier.hpp"
 #include "modmul/device/program.hpp"
@@ -140,7 +141,7 @@ class Interpreter {
     for (std::uint32_t e = 0; e < (1u << digit.count); e += kScanned) {
       MM_UNROLL
       for (std::uint32_t i = 0; i < kScanned; ++i) {
-        const std::uint32_t mask = 0 - static_cast<std::uint32_t>(e + i == wanted);
+        const std::uint32_t mask = cuda::opaque(0 - static_cast<std::uint32_t>(e + i == wanted));
         MM_UNROLL
         for (unsigned j = 0; j < kLaneWords; j += kChunk) {
           const cuda::Chunk<kChunk> chunk = cuda::load_chunk<kChunk>(from.chunk(first + e + i, j));
@@ -157,6 +158,11 @@ class Interpreter {
 
   MM_DEVICE std::uint32_t value(const Digit& digit) const {
     const WordSource exponent = job_.operands[digit.exponent].at(item_);
+    if (digit.stride == 1) {
+      const std::uint32_t word = digit.first / 32;
+      const std::uint64_t pair = std::uint64_t{exponent[word + 1]} << 32 | exponent[word];
+      return static_cast<std::uint32_t>(pair >> (digit.first % 32)) & ((1u << digit.count) - 1);
+    }
     std::uint32_t digit_value = 0;
     MM_ROLLED
     for (std::uint32_t b = 0; b < digit.count; ++b) {

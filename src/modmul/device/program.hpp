@@ -32,7 +32,7 @@ struct Digit {
   std::uint32_t exponent = 0;  ///< operand whose bits they are
   std::uint32_t first = 0;
   std::uint32_t stride = 1;
-  std::uint32_t count = 0;
+  std::uint32_t count = 0;  ///< < 32
 };
 
 /// x = x^(2^squarings); then, with y read from `source`, x = y or, `multiplications` times, x = x y / R; then
@@ -72,6 +72,9 @@ struct ProgramJob {
   DeviceOperand operands[kMaxOperands];  ///< factors below 2^(32 kWords), exponents of any width
   std::uint32_t* result = nullptr;  ///< canonical; item i is `result_width` words from result[i result_width]
   std::uint32_t result_width = 0;
+  /// 0 at first: here warps count what they claim of the work beyond their first share. Null: they take it in
+  /// turn.
+  std::uint32_t* claimed = nullptr;
   std::uint32_t* table = nullptr;  ///< see Table in interpreter.hpp
   const std::uint32_t* comb =
       nullptr;  ///< table of a launch of `comb_threads` threads: its first group's part is read

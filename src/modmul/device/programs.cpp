@@ -46,6 +46,18 @@ class Builder {
     store_last(slot);
   }
 
+  /// With slot `first` + 1 = x: slot `first` + e = x^e for 2 <= e < `entries`, an even number. Half of them
+  /// are squares.
+  void store_powers(std::uint32_t first, std::uint32_t entries) {
+    for (std::uint32_t e = 2; e < entries; e += 2) {
+      load(Source::slot, first + e / 2);
+      square(1);
+      store_last(first + e);
+      multiply(Source::slot, first + 1);
+      store_last(first + e + 1);
+    }
+  }
+
   /// x = R^2 mod n
   void load_radix_squared(std::uint32_t radix_bits) {
     load(Source::start);
@@ -91,10 +103,7 @@ Program fixed_window_program(std::uint32_t radix_bits, std::uint32_t exponent_bi
   build.load(Source::slot, kBase);
   build.multiply(Source::operand, 0);
   build.store_last(kBase);
-  for (std::uint32_t e = 2; e < 1u << window; ++e) {
-    build.multiply(Source::slot, kBase);
-    build.store_last(e);
-  }
+  build.store_powers(0, 1u << window);
   std::uint32_t first = (exponent_bits - 1) / window * window;
   build.load(Source::digit).digit = window_digit(1, first, window);
   while (first > 0) {
@@ -146,10 +155,7 @@ Program interleaved_windows_program(std::uint32_t radix_bits, std::uint32_t term
     build.load(Source::slot, radix_squared);
     build.multiply(Source::operand, t);
     build.store_last(t * entries + 1);
-    for (std::uint32_t e = 2; e < entries; ++e) {
-      build.multiply(Source::slot, t * entries + 1);
-      build.store_last(t * entries + e);
-    }
+    build.store_powers(t * entries, entries);
   }
   std::uint32_t first = (exponent_bits - 1) / window * window + window;
   bool begun = false;

@@ -2,10 +2,10 @@
 // What one chunk of a batch needs on a device: a stream and buffers that grow as needed and are used again.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <semaphore>
 #include <vector>
 
 #include "cuda/memory.hpp"
@@ -62,50 +62,57 @@ class Workspace {
 /// operands of others are gathered and copied.
 class Workspaces {
  public:
-  explicit Workspaces(cuda::Device& device) : device_(device) {}
+  explicit Workspaces(cuda::Device& device) : device_(device) { idle_.reserve(kAtATime); }
 
-  /// Holds a workspace for as long as it lives.
+  /// Holds a workspace for as long as it lives. One that an exception ends is not used again: work on it may
+  /// still be under way, and what it holds may be secret.
   class Lease {
    public:
-    explicit Lease(Workspaces& from) : from_(from), workspace_(from.take()) {}
+    /// Waits until there is one. @throws cuda::DriverError
+    explicit Lease(Workspaces& from);
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    ~Lease() { from_.give_back(std::move(workspace_)); }
+    ~Lease();
     Workspace& operator*() const { return *workspace_; }
+
+    /// After out of memory: give this workspace's memory and that of idle ones back.
+    /// @return whether there may be more now: some were idle, or others are at work, of which there will be
+    /// fewer at a time from now on
+    bool make_room();
 
    private:
     Workspaces& from_;
+    const int exceptions_;
     std::unique_ptr<Workspace> workspace_;
   };
 
- private:
-  static constexpr std::ptrdiff_t kAtATime = 4;
+  /// Call `use` with a workspace; once more for each time that it ran out of memory and there may be more.
+  template <class Use>
+  void lend(Use&& use) {
+    for (;;) {
+      Lease lease(*this);
+      try {
+        use(*lease);
+        return;
+      } catch (const cuda::DriverError& error) {
+        if (error.fault() != cuda::Fault::out_of_memory || !lease.make_room()) throw;
+      }
+    }
+  }
 
-  std::unique_ptr<Workspace> take() {
-    free_places_.acquire();
-    try {
-      const std::lock_guard lock(mutex_);
-      idle_.reserve(kAtATime);
-      if (idle_.empty()) return std::make_unique<Workspace>(device_);
-      std::unique_ptr<Workspace> workspace = std::move(idle_.back());
-      idle_.pop_back();
-      return workspace;
-    } catch (...) {
-      free_places_.release();
-      throw;
-    }
-  }
-  void give_back(std::unique_ptr<Workspace> workspace) {
-    {
-      const std::lock_guard lock(mutex_);
-      idle_.push_back(std::move(workspace));
-    }
-    free_places_.release();
-  }
+ private:
+  static constexpr std::size_t kAtATime = 4;
+
+  void take_place();
+  void free_place();
+  std::unique_ptr<Workspace> take();
+  void give_back(std::unique_ptr<Workspace> workspace);
 
   cuda::Device& device_;
-  std::counting_semaphore<kAtATime> free_places_{kAtATime};
   std::mutex mutex_;
+  std::condition_variable place_free_;
+  std::size_t places_ = kAtATime;  ///< workspaces at a time, >= 1
+  std::size_t in_use_ = 0;         ///< <= places_, or what places_ was before
   std::vector<std::unique_ptr<Workspace>> idle_;
 };
 

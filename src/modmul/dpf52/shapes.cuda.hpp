@@ -11,7 +11,7 @@
 #define MM_DPF52_SHAPES(SHAPE) \
   SHAPE(1, 3, 128, 8)          \
   SHAPE(1, 4, 128, 6)          \
-  SHAPE(1, 5, 128, 5)          \
+  SHAPE(1, 5, 128, 6)          \
   SHAPE(1, 8, 128, 4)          \
   SHAPE(1, 10, 128, 3)         \
   SHAPE(1, 15, 128, 2)         \

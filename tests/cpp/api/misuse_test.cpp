@@ -2,6 +2,7 @@
 // Malformed calls: each must be refused with the right status, before anything is written.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -148,8 +149,10 @@ TEST_F(CallMisuse, TheUnspoiledCallIsFine) {
 }
 
 TEST_F(CallMisuse, StructSize) {
-  call_.struct_size = sizeof call_ - 8;
+  call_.struct_size = offsetof(mm_call, on_device) - 8;
   EXPECT_EQ(run(), MM_ERR_ARGUMENT);
+  call_.struct_size = offsetof(mm_call, on_device);  // what version 0.1 began with
+  EXPECT_EQ(run(), MM_OK);
   call_.struct_size = sizeof call_ + 8;
   EXPECT_EQ(run(), MM_OK);
 }

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manymod/manymod.h"
@@ -63,6 +64,25 @@ inline std::vector<mm_variant_info> usable_variants() {
     if (info.usable != 0) usable.push_back(info);
   }
   return usable;
+}
+
+inline std::size_t usable_gpus() {
+  std::size_t gpus = 0;
+  for (std::size_t i = 0; i < mm_device_count(); ++i) {
+    mm_device_info info{};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(mm_device_get(i, &info), MM_OK);
+    if (info.backend == MM_BACKEND_CUDA && std::string_view(info.obstacle).empty()) ++gpus;
+  }
+  return gpus;
+}
+
+/// None where there is no GPU: variants remember the one that a test before was given.
+inline std::vector<mm_variant_info> cuda_variants() {
+  std::vector<mm_variant_info> variants = usable_variants();
+  if (usable_gpus() == 0) variants.clear();
+  std::erase_if(variants, [](const mm_variant_info& variant) { return variant.backend != MM_BACKEND_CUDA; });
+  return variants;
 }
 
 inline bool offers(const mm_variant_info& variant, mm_op op, mm_timing timing) {

@@ -278,7 +278,9 @@ TEST_F(CudaDevice, KernelFaultLosesTheDevice) {
   const auto error = driver_error([&] { device.synchronize(); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->fault(), Fault::lost);
-  EXPECT_STREQ(error->what(), "cuda:0: lost by an earlier failure (CUDA error 700)");
+  EXPECT_STREQ(
+      error->what(),
+      "cuda:0: lost by an earlier failure: cuMemcpyDtoHAsync_v2 returned CUDA_ERROR_ILLEGAL_ADDRESS");
   EXPECT_EQ(fault_in([&] { device.kernel("nothing"); }), Fault::lost);
   EXPECT_EQ(fault_in([&] { DeviceBuffer(device, 8); }), Fault::lost);
   EXPECT_EQ(fake_cuda::counts().calls, calls) << "the driver is not asked again";

@@ -13,12 +13,6 @@
 namespace manymod::testing {
 namespace {
 
-std::vector<mm_variant_info> cuda_variants() {
-  std::vector<mm_variant_info> variants = usable_variants();
-  std::erase_if(variants, [](const mm_variant_info& variant) { return variant.backend != MM_BACKEND_CUDA; });
-  return variants;
-}
-
 // Words that carries and borrows go wrong at: zeros, ones and long runs of them among random ones.
 class Values {
  public:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "dispatch/chunking.hpp"
@@ -125,6 +126,76 @@ TEST(Bucketing, AlikeSecretOrSharedExponentsKeepTheOrder) {
   EXPECT_TRUE(buckets.buckets[0].exponent_bits.empty());
   Batch one({1, 1, 1}, {17});
   EXPECT_EQ(items_of(bucket_each(one.job, 64).buckets[0]), (std::vector<std::size_t>{0, 1, 2}));
+}
+
+TEST(Bucketing, SaysWhichBucketsAreAllOdd) {
+  Batch batch({2, 1, 2, 3, 3});
+  batch.moduli[2 * batch.width] = 4;
+  const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
+  ASSERT_EQ(buckets.buckets.size(), 3u);
+  EXPECT_TRUE(buckets.buckets[0].all_odd);
+  EXPECT_FALSE(buckets.buckets[1].all_odd);
+  EXPECT_TRUE(buckets.buckets[2].all_odd);
+  batch.job.timing = TimingClass::secret;  // the even one is settled
+  for (const Bucket& bucket : bucket_each(batch.job, kMaxModulusBits).buckets) EXPECT_TRUE(bucket.all_odd);
+}
+
+void expect_same(const BucketedBatch& batch, const BucketedBatch& other) {
+  EXPECT_EQ(batch.settled, other.settled);
+  ASSERT_EQ(batch.buckets.size(), other.buckets.size());
+  for (std::size_t b = 0; b < batch.buckets.size(); ++b) {
+    const Bucket& bucket = batch.buckets[b];
+    const Bucket& expected = other.buckets[b];
+    EXPECT_EQ(bucket.limbs, expected.limbs);
+    EXPECT_EQ(bucket.all_odd, expected.all_odd);
+    EXPECT_EQ(bucket.exponent_limbs, expected.exponent_limbs);
+    EXPECT_TRUE(std::ranges::equal(bucket.items, expected.items));
+    EXPECT_TRUE(std::ranges::equal(bucket.exponent_bits, expected.exponent_bits));
+  }
+}
+
+// Enough items for several blocks of any number of threads.
+constexpr std::size_t kManyItems = 150'001;
+
+std::vector<std::size_t> repeated(const std::vector<std::size_t>& pattern) {
+  std::vector<std::size_t> values(kManyItems);
+  for (std::size_t i = 0; i < kManyItems; ++i) values[i] = pattern[i % pattern.size()];
+  return values;
+}
+
+TEST(Bucketing, LargeBatchesComeOutTheSameOnAnyNumberOfThreads) {
+  Batch batch(repeated({2, 0, 1, 1, 2}), repeated({17, 0, 700, 40, 4096, 1, 90}));
+  for (std::size_t i = 1000; i < kManyItems; i += 1001) batch.moduli[i * batch.width] = 6;
+  for (const TimingClass timing : {TimingClass::public_, TimingClass::secret}) {
+    batch.job.timing = timing;
+    const BucketedBatch one = bucket_each(batch.job, kMaxModulusBits, 1);
+    const std::vector<ItemStatus> statuses = batch.statuses;
+    ASSERT_EQ(one.buckets.size(), 2u);
+    EXPECT_EQ(one.buckets[0].items.size() + one.buckets[1].items.size() + one.settled, kManyItems);
+    for (const unsigned threads : {0u, 2u, 5u}) {
+      expect_same(bucket_each(batch.job, kMaxModulusBits, threads), one);
+      EXPECT_EQ(batch.statuses, statuses);
+    }
+  }
+}
+
+TEST(Bucketing, LargeBatchesOfOneKindKeepTheirOrder) {
+  const Batch batch(repeated({1}), repeated({4096}));
+  std::vector<std::size_t> all(kManyItems);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (const unsigned threads : {1u, 3u}) {
+    EXPECT_EQ(items_of(bucket_each(batch.job, 64, threads).buckets[0]), all);
+    EXPECT_EQ(items_of(bucket_shared(batch.job, ModulusClass::compute, 1, threads).buckets[0]), all);
+  }
+}
+
+TEST(Bucketing, PowersOfOneModulusAreOrderedOnAnyNumberOfThreads) {
+  const Batch batch(repeated({1}), repeated({17, 4096, 40}));
+  const BucketedBatch one = bucket_shared(batch.job, ModulusClass::compute, 1, 1);
+  EXPECT_EQ(one.buckets[0].exponent_bits.front(), 4096u);
+  EXPECT_EQ(one.buckets[0].exponent_bits.back(), 17u);
+  EXPECT_EQ(one.buckets[0].exponent_limbs, 64u);
+  expect_same(bucket_shared(batch.job, ModulusClass::compute, 1, 4), one);
 }
 
 std::vector<BucketCost> costs_of(std::unique_ptr<RecordingEngine> engine, const Job& job,

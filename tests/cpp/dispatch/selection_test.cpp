@@ -37,19 +37,30 @@ class SelectionTest : public ::testing::Test {
     devices_.push_back(cpu);
   }
 
-  void add_gpu(const char* name, unsigned capability) {
+  void add_gpu(const char* name, unsigned capability, unsigned multiprocessors = 132,
+               bool full_rate_doubles = false) {
     Device gpu;
     gpu.name = name;
     gpu.backend = Backend::cuda;
     gpu.compute_capability = capability;
+    gpu.units = multiprocessors;
+    gpu.full_rate_doubles = full_rate_doubles;
     devices_.push_back(gpu);
   }
 
   [[nodiscard]] std::string choice() const {
     const Selection selection = select_variants(request_, {variants_, devices_, tuning_});
     const Choice& first = selection.choices.front();
-    EXPECT_EQ(hardware_obstacle(*first.variant, *first.device), "");
-    return first.variant->name + "@" + first.device->name;
+    return first.variant->name + "@" + device_names(first);
+  }
+
+  static std::string device_names(const Choice& choice) {
+    std::string names;
+    for (const Device* device : choice.devices) {
+      EXPECT_EQ(hardware_obstacle(*choice.variant, *device), "");
+      names += (names.empty() ? "" : "+") + device->name;
+    }
+    return names;
   }
 
   // "name:min_items" of each choice; "name:*" for one that only serves what the others do not accept.
@@ -231,18 +242,74 @@ TEST_F(SelectionTest, AVariantForOwnModuliGoesByNumber) {
   EXPECT_EQ(selection.for_items(0).name, "toy.plain");
 }
 
-TEST_F(SelectionTest, ChoicesAreOnTheCpuAndOneGpu) {
+TEST_F(SelectionTest, ChoicesAreOnTheCpuAndAllGpus) {
   add_lanes();
   add_gpu("cuda:0", 90);
   add_gpu("cuda:1", 90);
   variants_[2].accepts_every_item = false;
   tune(100, "toy.cuda");
   tune(2, "toy.v8");
-  EXPECT_EQ(choice(), "toy.cuda@cuda:0");
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0+cuda:1");
   EXPECT_EQ(choices(), "toy.cuda:100 toy.v8:2 toy.fast:1");
+  request_.device = "cuda";
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0+cuda:1");
+  request_.forced = "toy.cuda";
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0+cuda:1");
+  request_.forced.reset();
   request_.device = "cuda:1";
   EXPECT_EQ(choice(), "toy.cuda@cuda:1");
   EXPECT_EQ(choices(), "toy.cuda:1 toy.fast:*");  // a GPU that is asked for gets all that it accepts
+}
+
+TEST_F(SelectionTest, UnmeasuredProductsStayOnTheCpuUnlessAGpuIsAskedFor) {
+  add_gpu("cuda:0", 90);
+  request_.op = Operation::mulmod;
+  EXPECT_EQ(choice(), "toy.fast@cpu");
+  request_.device = "cuda";
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0");
+  request_.device = "auto";
+  request_.op = Operation::powmod;
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0");
+}
+
+TEST_F(SelectionTest, LargerGpusComeFirst) {
+  add_gpu("cuda:0", 90, 80);
+  add_gpu("cuda:1", 80, 200);  // cannot run it
+  add_gpu("cuda:2", 90, 132);
+  add_gpu("cuda:3", 90, 132, true);
+  add_gpu("cuda:4", 90, 132);
+  devices_.back().obstacle = "compute mode";
+  EXPECT_EQ(choice(), "toy.cuda@cuda:3+cuda:2+cuda:0");
+}
+
+// The largest GPU is never idle: a variant that does not suit it is no choice, whatever else it suits.
+TEST_F(SelectionTest, UnlikeGpus) {
+  variants_.push_back(variant("toy.doubles", Backend::cuda, 0, 200));
+  variants_.back().wants_fast_doubles = true;
+  tune(1, "toy.doubles");
+  tune(1, "toy.cuda");
+  add_gpu("cuda:0", 90, 60);
+  add_gpu("cuda:1", 90, 132, true);
+  EXPECT_EQ(choice(), "toy.doubles@cuda:1");
+  devices_[1].units = 170;
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0+cuda:1");
+  tuning_.clear();
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0+cuda:1");
+  request_.device = "cuda:1";
+  EXPECT_EQ(choice(), "toy.doubles@cuda:1");
+  request_.device = "cuda";
+  request_.forced = "toy.doubles";
+  EXPECT_EQ(choice(), "toy.doubles@cuda:1");
+  devices_[2].full_rate_doubles = false;
+  EXPECT_EQ(choice(), "toy.doubles@cuda:0+cuda:1");
+}
+
+TEST_F(SelectionTest, WhereNothingSuitsTheGpuWhatRunsIsUsed) {
+  variants_[2].wants_fast_doubles = true;
+  add_gpu("cuda:0", 90);
+  EXPECT_EQ(choice(), "toy.fast@cpu");
+  request_.device = "cuda";
+  EXPECT_EQ(choice(), "toy.cuda@cuda:0");
 }
 
 TEST_F(SelectionTest, ForcedVariants) {

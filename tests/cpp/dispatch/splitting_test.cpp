@@ -143,6 +143,13 @@ TEST_F(Splitting, ItemsThatAreNotAccepted) {
   EXPECT_EQ(split(), "0*8 2*1 2*2");
 }
 
+TEST_F(Splitting, ProductsWithModuliOfBothParities) {
+  make_job(11);
+  job_.op = Operation::mulmod;
+  moduli_[3] = 16;
+  EXPECT_EQ(split(), "0*8 1*2 2*1");
+}
+
 TEST_F(Splitting, NothingIsAccepted) {
   make_job(9);
   moduli_.assign(9, 16);

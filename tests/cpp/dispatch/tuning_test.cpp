@@ -46,7 +46,7 @@ TEST_F(Tuning, Rows) {
   const TuningTable table = parse("# made by hand\n\n" + header_ +
                                   "powmod\tpublic\t1\t384\t2\ttoy.b\t12 ns, 1.5x\n"
                                   "# more\n"
-                                  "powmod\tsecret\t385\t16384\t65536\ttoy.b\t\r\n"
+                                  "powmod\tsecret\t385\t16384\t16777216\ttoy.b\t\r\n"
                                   "mulmod\tpublic\t1\t1\t1\ttoy.a\tno newline");
   EXPECT_EQ(table.source, "some.tuning");
   EXPECT_EQ(table.processor, "Some CPU");
@@ -61,7 +61,8 @@ TEST_F(Tuning, Rows) {
   EXPECT_EQ(table.rows[0].variant, "toy.b");
   EXPECT_EQ(table.rows[0].evidence, "12 ns, 1.5x");
   EXPECT_EQ(table.rows[1].timing, TimingClass::secret);
-  EXPECT_EQ(table.rows[1].min_items, 65536u);
+  EXPECT_EQ(table.rows[1].min_items, kMaxMinItems);
+  EXPECT_EQ(kMaxMinItems, 16777216u);
   EXPECT_EQ(table.rows[1].evidence, "");
   EXPECT_EQ(table.rows[2].evidence, "no newline");
   EXPECT_TRUE(parse(header_).rows.empty());
@@ -123,7 +124,7 @@ TEST_F(Tuning, MalformedFiles) {
   refused_row("powmod\tpublic\t1\t16385\t1\ttoy.a\tx", "max_bits is '16385'");
   refused_row("powmod\tpublic\t65\t64\t1\ttoy.a\tx", "min_bits is greater");
   refused_row("powmod\tpublic\t1\t64\t0\ttoy.a\tx", "min_items is '0'");
-  refused_row("powmod\tpublic\t1\t64\t65537\ttoy.a\tx", "min_items is '65537'");
+  refused_row("powmod\tpublic\t1\t64\t16777217\ttoy.a\tx", "min_items is '16777217'");
   refused_row("powmod\tpublic\t1\t64\t\ttoy.a\tx", "min_items is ''");
   refused_row("powmod\tpublic\t1\t64\t18446744073709551617\ttoy.a\tx", "min_items is '18446744073709551617'");
   refused_row("powmod\tpublic\t1\t" + std::string(5000, '9') + "\t1\ttoy.a\tx", "99..'");

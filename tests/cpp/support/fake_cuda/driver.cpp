@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -60,9 +61,10 @@ struct Memory {
 struct State {
   Settings settings;
   Counts counts;
-  pid_t process = 0;  ///< that called cuInit
-  Result fault = 0;   ///< returned by every call, once it is not 0
-  std::size_t allocated = 0;
+  pid_t process = 0;               ///< that called cuInit
+  Result fault = 0;                ///< returned by every call, once it is not 0
+  std::size_t allocated = 0;       ///< bytes of device memory
+  std::size_t host_allocated = 0;  ///< bytes of page-locked memory
   std::size_t allocations_made = 0;
   std::size_t host_allocations_made = 0;
   std::array<ContextObject, kMaxDevices> contexts{};
@@ -101,7 +103,9 @@ Result misuse(Result result) {
 Result begin_call() {
   State& s = state();
   if (s.process != getpid()) return misuse(kErrorNotInitialized);
-  if (s.counts.calls++ >= s.settings.lost_at_call && s.fault == 0) s.fault = s.settings.fault_result;
+  const std::size_t number = s.counts.calls++;
+  if (number >= s.settings.lost_at_call && s.fault == kSuccess) s.fault = s.settings.fault_result;
+  if (s.fault == kSuccess && number == s.settings.failing_call) return s.settings.call_result;
   return s.fault;
 }
 
@@ -127,15 +131,20 @@ std::uintptr_t keep(std::map<std::uintptr_t, Memory>& memory, std::size_t bytes)
   return address;
 }
 
-Result drop(std::map<std::uintptr_t, Memory>& memory, std::uintptr_t address) {
+// A lost device's memory could not be wiped, and counts as freed though the call fails: what is left is a
+// leak.
+Result drop(std::map<std::uintptr_t, Memory>& memory, std::size_t& allocated, std::uintptr_t address) {
+  const Result begun = begin_context_call();
   const auto found = memory.find(address);
   if (found == memory.end()) return misuse(kErrorInvalidValue);
+  const std::size_t bytes = found->second.bytes;
   const unsigned char* const data = found->second.data.get();
-  if (std::any_of(data, data + found->second.bytes, [](unsigned char byte) { return byte != 0; })) {
-    ++state().counts.unwiped;
-  }
+  const bool wiped = std::all_of(data, data + bytes, [](unsigned char byte) { return byte == 0; });
+  const bool can_be_wiped = begun == kSuccess || &memory == &state().host_memory;
+  if (can_be_wiped && !wiped) ++state().counts.unwiped;
+  allocated -= bytes;
   memory.erase(found);
-  return kSuccess;
+  return begun;
 }
 
 Result find_function(FunctionHandle* function, const char* name) {
@@ -177,7 +186,27 @@ const Counts& counts() {
   return counts;
 }
 
-void add_kernel(const char* name, KernelFunction function) {
+std::size_t allocated_bytes() {
+  const std::lock_guard guard(lock());
+  return state().allocated;
+}
+
+bool holds(const void* bytes, std::size_t size) {
+  const std::lock_guard guard(lock());
+  const auto in = [&](const std::map<std::uintptr_t, Memory>& memory) {
+    return std::any_of(memory.begin(), memory.end(), [&](const auto& entry) {
+      return memmem(entry.second.data.get(), entry.second.bytes, bytes, size) != nullptr;
+    });
+  };
+  return in(state().device_memory) || in(state().host_memory);
+}
+
+KernelFunction kernel(const char* name) {
+  const std::lock_guard guard(lock());
+  return state().functions.at(name).function;
+}
+
+void add_kernel(const char* name, const KernelFunction& function) {
   const std::lock_guard guard(lock());
   FunctionObject& made = state().functions[name];
   made = {name, function};
@@ -211,7 +240,8 @@ FAKE_CUDA_API Result cuGetErrorName(Result result, const char** name) {
                                                    {100, "CUDA_ERROR_NO_DEVICE"},
                                                    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
                                                    {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-                                                   {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"}};
+                                                   {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+                                                   {801, "CUDA_ERROR_NOT_SUPPORTED"}};
   const auto found = names.find(result);
   if (found == names.end()) return kErrorInvalidValue;
   *name = found->second;
@@ -239,11 +269,13 @@ FAKE_CUDA_API Result cuDeviceGetName(char* name, int size, DeviceHandle device) 
 FAKE_CUDA_API Result cuDeviceGetAttribute(int* value, int attribute, DeviceHandle) {
   const std::lock_guard guard(lock());
   const Settings& s = state().settings;
-  const std::map<int, int> values{
-      {kMultiprocessorCount, 132},           {kComputeMode, s.prohibited ? 2 : 0},
-      {kThreadsPerMultiprocessor, 2048},     {kCapabilityMajor, s.capability / 10},
-      {kCapabilityMinor, s.capability % 10}, {kSharedPerMultiprocessor, 228 << 10},
-      {kSharedPerBlockOptIn, 227 << 10}};
+  const std::map<int, int> values{{kMultiprocessorCount, static_cast<int>(s.multiprocessors)},
+                                  {kComputeMode, s.prohibited ? 2 : 0},
+                                  {kThreadsPerMultiprocessor, static_cast<int>(s.threads_per_multiprocessor)},
+                                  {kCapabilityMajor, s.capability / 10},
+                                  {kCapabilityMinor, s.capability % 10},
+                                  {kSharedPerMultiprocessor, 228 << 10},
+                                  {kSharedPerBlockOptIn, 227 << 10}};
   const auto found = values.find(attribute);
   if (found == values.end()) return misuse(kErrorInvalidValue);
   *value = found->second;
@@ -345,7 +377,7 @@ FAKE_CUDA_API Result cuFuncSetAttribute(FunctionHandle, int attribute, int value
 FAKE_CUDA_API Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, FunctionHandle, int block,
                                                                  std::size_t shared_bytes) {
   const std::lock_guard guard(lock());
-  *blocks = 2048 / std::max(block, 1);
+  *blocks = static_cast<int>(state().settings.threads_per_multiprocessor) / std::max(block, 1);
   if (shared_bytes > 0)
     *blocks = std::min(*blocks, static_cast<int>((std::size_t{228} << 10) / shared_bytes));
   return begin_context_call();
@@ -354,7 +386,7 @@ FAKE_CUDA_API Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Fu
 FAKE_CUDA_API Result cuLaunchKernel(FunctionHandle function, unsigned grid, unsigned, unsigned,
                                     unsigned block, unsigned, unsigned, unsigned shared_bytes, StreamHandle,
                                     void** parameters, void**) {
-  KernelFunction body = nullptr;
+  KernelFunction body;
   {
     const std::lock_guard guard(lock());
     const Result begun = begin_context_call();
@@ -367,7 +399,7 @@ FAKE_CUDA_API Result cuLaunchKernel(FunctionHandle function, unsigned grid, unsi
     if (number >= s.settings.faulting_launch) s.fault = s.settings.fault_result;
     if (s.fault == kSuccess) body = function->function;
   }
-  if (body != nullptr) body(Launch{grid, block, shared_bytes}, parameters);
+  if (body) body(Launch{grid, block, shared_bytes}, parameters);
   return kSuccess;
 }
 
@@ -375,6 +407,7 @@ FAKE_CUDA_API Result cuStreamCreate(StreamHandle* stream, unsigned) {
   const std::lock_guard guard(lock());
   const Result begun = begin_context_call();
   if (begun != kSuccess) return begun;
+  if (state().settings.stream_result != kSuccess) return state().settings.stream_result;
   ++state().counts.streams;
   *stream = new StreamObject{current_context()->device};
   return kSuccess;
@@ -447,7 +480,7 @@ FAKE_CUDA_API Result cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
   State& s = state();
   if (bytes == 0) return misuse(kErrorInvalidValue);
   if (s.allocations_made++ == s.settings.failing_allocation) return kOutOfMemory;
-  if (bytes > s.settings.memory_bytes - s.allocated) return kOutOfMemory;
+  if (bytes > s.settings.memory_bytes - std::min(s.allocated, s.settings.memory_bytes)) return kOutOfMemory;
   s.allocated += bytes;
   *address = keep(s.device_memory, bytes);
   return kSuccess;
@@ -455,27 +488,26 @@ FAKE_CUDA_API Result cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
 
 FAKE_CUDA_API Result cuMemFree_v2(DeviceAddress address) {
   const std::lock_guard guard(lock());
-  const Result begun = begin_context_call();
-  if (begun != kSuccess) return begun;
-  State& s = state();
-  const auto found = s.device_memory.find(address);
-  if (found != s.device_memory.end()) s.allocated -= found->second.bytes;
-  return drop(s.device_memory, address);
+  return drop(state().device_memory, state().allocated, address);
 }
 
 FAKE_CUDA_API Result cuMemHostAlloc(void** data, std::size_t bytes, unsigned) {
   const std::lock_guard guard(lock());
   const Result begun = begin_context_call();
   if (begun != kSuccess) return begun;
-  if (state().host_allocations_made++ == state().settings.failing_host_allocation) return kOutOfMemory;
-  *data = reinterpret_cast<void*>(keep(state().host_memory, bytes));
+  State& s = state();
+  if (s.host_allocations_made++ == s.settings.failing_host_allocation) return kOutOfMemory;
+  if (bytes > s.settings.host_memory_bytes - std::min(s.host_allocated, s.settings.host_memory_bytes)) {
+    return kOutOfMemory;
+  }
+  s.host_allocated += bytes;
+  *data = reinterpret_cast<void*>(keep(s.host_memory, bytes));
   return kSuccess;
 }
 
 FAKE_CUDA_API Result cuMemFreeHost(void* data) {
   const std::lock_guard guard(lock());
-  const Result begun = begin_context_call();
-  return begun != kSuccess ? begun : drop(state().host_memory, reinterpret_cast<std::uintptr_t>(data));
+  return drop(state().host_memory, state().host_allocated, reinterpret_cast<std::uintptr_t>(data));
 }
 
 FAKE_CUDA_API Result cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, std::size_t bytes,
@@ -483,16 +515,20 @@ FAKE_CUDA_API Result cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, st
   const std::lock_guard guard(lock());
   Result result = begin_context_call();
   if (result == kSuccess) result = find_range(state().device_memory, to, bytes);
-  if (result == kSuccess) std::memcpy(reinterpret_cast<void*>(to), from, bytes);
-  return result;
+  if (result != kSuccess) return result;
+  state().counts.to_device_bytes += bytes;
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  return kSuccess;
 }
 
 FAKE_CUDA_API Result cuMemcpyDtoHAsync_v2(void* to, DeviceAddress from, std::size_t bytes, StreamHandle) {
   const std::lock_guard guard(lock());
   Result result = begin_context_call();
   if (result == kSuccess) result = find_range(state().device_memory, from, bytes);
-  if (result == kSuccess) std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
-  return result;
+  if (result != kSuccess) return result;
+  state().counts.to_host_bytes += bytes;
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  return kSuccess;
 }
 
 FAKE_CUDA_API Result cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, std::size_t bytes,
@@ -501,9 +537,10 @@ FAKE_CUDA_API Result cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, 
   Result result = begin_context_call();
   if (result == kSuccess) result = find_range(state().device_memory, to, bytes);
   if (result == kSuccess) result = find_range(state().device_memory, from, bytes);
-  if (result == kSuccess)
-    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
-  return result;
+  if (result != kSuccess) return result;
+  state().counts.on_device_bytes += bytes;
+  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  return kSuccess;
 }
 
 FAKE_CUDA_API Result cuMemsetD8Async(DeviceAddress to, unsigned char value, std::size_t bytes, StreamHandle) {
@@ -525,10 +562,12 @@ FAKE_CUDA_API Result cuPointerGetAttribute(void* value, int attribute, DeviceAdd
   const std::lock_guard guard(lock());
   const Result begun = begin_context_call();
   if (begun != kSuccess) return begun;
-  const auto found = state().device_memory.find(address);
-  if (found == state().device_memory.end()) return kErrorInvalidValue;
-  const int answer =
-      attribute == kPointerMemoryType ? static_cast<int>(kMemoryTypeDevice) : found->second.device;
+  const auto& memory = state().device_memory;
+  const auto after = memory.upper_bound(address);
+  if (after == memory.begin()) return kErrorInvalidValue;
+  const auto& [start, block] = *std::prev(after);
+  if (address - start >= block.bytes) return kErrorInvalidValue;
+  const int answer = attribute == kPointerMemoryType ? static_cast<int>(kMemoryTypeDevice) : block.device;
   std::memcpy(value, &answer, sizeof answer);
   return kSuccess;
 }
@@ -569,7 +608,7 @@ FAKE_CUDA_API Result nvmlDeviceGetMemoryInfo(void*, unsigned long long* total_fr
 }
 
 FAKE_CUDA_API Result nvmlDeviceGetNumGpuCores(void*, unsigned* cores) {
-  *cores = 132 * 128;
+  *cores = settings().multiprocessors * 128;
   return kSuccess;
 }
 

@@ -16,6 +16,7 @@
 
 #include "cuda/driver.hpp"
 #include "support/fake_cuda/control.hpp"
+#include "support/fake_cuda/kernels.hpp"
 
 namespace manymod::testing {
 
@@ -44,6 +45,39 @@ class FakeCudaTest : public ::testing::Test {
     EXPECT_EQ(fake_cuda::counts().streams, 0u);
     EXPECT_EQ(fake_cuda::counts().events, 0u);
     cuda::Driver::use(cuda::DriverSources{});
+  }
+};
+
+/// A GPU with the library's kernels on which 128 threads are all that run at a time, so that small batches
+/// take several rounds. At the end nothing of it may be left.
+class FakeGpuTest : public FakeCudaTest {
+ protected:
+  void SetUp() override {
+    FakeCudaTest::SetUp();
+    renew();
+  }
+
+  void TearDown() override {
+    expect_nothing_left();
+    FakeCudaTest::TearDown();
+  }
+
+  /// A driver that knows nothing of what was before.
+  static void renew() {
+    fake_cuda::reset();
+    fake_cuda::install_kernels();
+    fake_cuda::settings().multiprocessors = 1;
+    fake_cuda::settings().threads_per_multiprocessor = 128;
+    cuda::Driver::use(fake_sources());
+  }
+
+  static void expect_nothing_left() {
+    EXPECT_EQ(fake_cuda::counts().allocations, 0u);
+    EXPECT_EQ(fake_cuda::counts().host_allocations, 0u);
+    EXPECT_EQ(fake_cuda::counts().streams, 0u);
+    EXPECT_EQ(fake_cuda::counts().events, 0u);
+    EXPECT_EQ(fake_cuda::counts().context_depth, 0u);
+    EXPECT_EQ(fake_cuda::counts().misuses, 0u);
   }
 };
 

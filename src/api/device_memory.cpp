@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/device_memory.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "api/enum_value.hpp"
+#include "api/last_error.hpp"
+#include "cuda/memory.hpp"
+#include "cuda/stream.hpp"
+#include "dispatch/devices.hpp"
+#include "dispatch/status_error.hpp"
+#include "manymod/manymod.h"
+
+namespace manymod {
+namespace {
+
+// What mm_device_allocate gave out, so that it can be zeroed before it is freed, and nothing be freed twice.
+class Allocations {
+ public:
+  // Lives on as the driver may be gone when static objects are destroyed.
+  static Allocations& of_this_process() {
+    static auto& allocations = *new Allocations;
+    return allocations;
+  }
+
+  void* add(cuda::DeviceBuffer buffer, cuda::Device& device) {
+    void* const address = buffer.data();
+    const std::lock_guard lock(mutex_);
+    buffers_.emplace(std::pair(&device, address), std::move(buffer));
+    return address;
+  }
+
+  /// @return nothing if there is none of that address on that device
+  std::optional<cuda::DeviceBuffer> take(void* address, cuda::Device& device) {
+    const std::lock_guard lock(mutex_);
+    const auto found = buffers_.find({&device, address});
+    if (found == buffers_.end()) return std::nullopt;
+    std::optional<cuda::DeviceBuffer> buffer(std::move(found->second));
+    buffers_.erase(found);
+    return buffer;
+  }
+
+ private:
+  std::mutex mutex_;  // a forked child never gets as far as this
+  std::map<std::pair<cuda::Device*, void*>, cuda::DeviceBuffer> buffers_;
+};
+
+std::string device_name(unsigned index) { return "cuda:" + std::to_string(index); }
+
+void copy(cuda::Device& device, void* to, const void* from, std::size_t bytes, mm_copy_direction direction) {
+  const cuda::Stream stream = cuda::Stream::borrowed(device, nullptr);
+  switch (direction) {
+    case MM_COPY_TO_DEVICE:
+      check_on_device(device, to, bytes, "to");
+      cuda::copy_to_device(stream, to, from, bytes);
+      break;
+    case MM_COPY_TO_HOST:
+      check_on_device(device, from, bytes, "from");
+      cuda::copy_to_host(stream, to, from, bytes);
+      break;
+    case MM_COPY_ON_DEVICE:
+      check_on_device(device, to, bytes, "to");
+      check_on_device(device, from, bytes, "from");
+      cuda::copy_on_device(stream, to, from, bytes);
+      break;
+  }
+  stream.synchronize();
+}
+
+mm_copy_direction checked_direction(const mm_copy_direction& direction) {
+  const long long value = enum_value(direction);
+  if (value >= MM_COPY_TO_DEVICE && value <= MM_COPY_ON_DEVICE) return static_cast<mm_copy_direction>(value);
+  throw StatusError(MM_ERR_ARGUMENT, "direction " + std::to_string(value) + " is not a copy direction");
+}
+
+void check_not_null(const void* pointer, const char* what) {
+  if (pointer == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
+}
+
+}  // namespace
+
+cuda::Device& checked_device(unsigned index) {
+  const std::span<const Device> all = devices();
+  const auto found = std::find_if(all.begin(), all.end(), [index](const Device& device) {
+    return device.backend == Backend::cuda && device.index == index;
+  });
+  if (found == all.end()) {
+    const std::string& obstacle = cuda_support().obstacle;
+    throw StatusError(MM_ERR_UNKNOWN_DEVICE,
+                      "no device " + device_name(index) + (obstacle.empty() ? "" : ": " + obstacle));
+  }
+  if (!found->obstacle.empty()) throw StatusError(MM_ERR_DEVICE, device_name(index) + ": " + found->obstacle);
+  cuda::Device& device = cuda::device(index);
+  device.check_usable();
+  return device;
+}
+
+void check_on_device(cuda::Device& device, const void* address, std::size_t bytes, const std::string& what) {
+  const auto* const first = static_cast<const std::byte*>(address);
+  for (const std::byte* byte : {first, first + (bytes - 1)}) {
+    const std::optional<unsigned> owner = cuda::device_of(device, byte);
+    if (owner == device.index()) continue;
+    std::string message = what + " is ";
+    if (owner) {
+      message += "in the memory of " + device_name(*owner);
+    } else {
+      message += byte == first ? "not in the memory of a CUDA device" : "larger than the memory there";
+    }
+    message += ", expected " + device_name(device.index());
+    throw StatusError(MM_ERR_ARGUMENT, message);
+  }
+}
+
+}  // namespace manymod
+
+extern "C" {
+
+mm_status mm_device_allocate(unsigned device_index, size_t bytes, void** address) {
+  if (address != nullptr) *address = nullptr;
+  return manymod::guarded([&] {
+    manymod::check_not_null(address, "address");
+    manymod::cuda::Device& device = manymod::checked_device(device_index);
+    if (bytes > 0) {
+      *address = manymod::Allocations::of_this_process().add({device, bytes}, device);
+    }
+    return MM_OK;
+  });
+}
+
+mm_status mm_device_free(unsigned device_index, void* address) {
+  return manymod::guarded([&] {
+    if (address == nullptr) return MM_OK;
+    manymod::cuda::Device& device = manymod::checked_device(device_index);
+    if (manymod::Allocations::of_this_process().take(address, device)) return MM_OK;
+    throw manymod::StatusError(MM_ERR_ARGUMENT,
+                               "address was not allocated by mm_device_allocate, or is freed already");
+  });
+}
+
+mm_status mm_device_copy(unsigned device_index, void* to, const void* from, size_t bytes,
+                         mm_copy_direction direction) {
+  return manymod::guarded([&] {
+    const mm_copy_direction checked = manymod::checked_direction(direction);
+    manymod::cuda::Device& device = manymod::checked_device(device_index);
+    if (bytes == 0) return MM_OK;
+    manymod::check_not_null(to, "to");
+    manymod::check_not_null(from, "from");
+    manymod::copy(device, to, from, bytes, checked);
+    return MM_OK;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/job.hpp"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "api/job_queue.hpp"
+#include "api/last_error.hpp"
+#include "dispatch/status_error.hpp"
+
+struct mm_job {
+  std::shared_ptr<manymod::SubmittedCall> call;
+};
+
+namespace manymod {
+namespace {
+
+// Set while this thread may be in a callback of a job. Were one to wait for jobs, those that it waits for
+// might wait for its thread.
+thread_local bool in_job = false;
+
+class InJob {
+ public:
+  InJob() : before_(std::exchange(in_job, true)) {}
+  ~InJob() { in_job = before_; }
+  InJob(const InJob&) = delete;
+  InJob& operator=(const InJob&) = delete;
+
+ private:
+  bool before_;
+};
+
+// Before a call was checked: whether it has a place for statuses as far as one can see.
+bool has_statuses(const mm_call& call) {
+  return call.item_status != nullptr && call.result.limbs != nullptr && call.result.count == call.count;
+}
+
+// What a callback throws (it may be C++) is dropped: nothing may unwind through the C ABI.
+void tell(const Completion& done, mm_status status) noexcept {
+  try {
+    done.callback(status, done.user);
+  } catch (...) {
+    return;
+  }
+}
+
+}  // namespace
+
+bool SubmittedCall::begin() noexcept {
+  int expected = kQueued;
+  return phase_.compare_exchange_strong(expected, kBegun, std::memory_order_acq_rel);
+}
+
+void SubmittedCall::run() noexcept {
+  if (!begin()) return;
+  const InJob guard;
+  end(stop_.load(std::memory_order_relaxed) ? give_up() : compute());
+}
+
+void SubmittedCall::cancel() noexcept {
+  if (left_behind()) return;
+  stop_.store(true, std::memory_order_relaxed);
+  if (!begin()) return;
+  const InJob guard;
+  end(give_up());
+}
+
+bool SubmittedCall::stopped(std::size_t items_done, std::size_t items_total) {
+  if (stop_.load(std::memory_order_relaxed)) {
+    was_stopped_ = true;
+    return true;
+  }
+  return call_.progress != nullptr && call_.progress(items_done, items_total, call_.progress_user) != 0;
+}
+
+mm_status SubmittedCall::compute() noexcept {
+  mm_call observed = call_;
+  observed.progress = [](std::size_t items_done, std::size_t items_total, void* user) {
+    return static_cast<SubmittedCall*>(user)->stopped(items_done, items_total) ? 1 : 0;
+  };
+  observed.progress_user = this;
+  const mm_status status = guarded([&] { return runner_(observed); });
+  if (status == MM_OK) return status;
+  const char* text = last_error();
+  if (status == MM_ERR_CANCELLED && was_stopped_) {
+    explain("cancelled by mm_job_cancel");
+    text = std::strchr(text, ';');  // "...; 5 of 9 items have no result"
+  }
+  if (text != nullptr) explain(text);
+  return status;
+}
+
+mm_status SubmittedCall::give_up() noexcept {
+  if (has_statuses(call_)) std::memset(call_.item_status, MM_ITEM_NOT_COMPUTED, call_.count);
+  explain("cancelled by mm_job_cancel before it began");
+  return MM_ERR_CANCELLED;
+}
+
+void SubmittedCall::explain(const char* text) noexcept {
+  try {
+    message_ += text;
+  } catch (...) {  // no memory: the status alone tells
+    message_.clear();
+  }
+}
+
+void SubmittedCall::end(mm_status status) noexcept {
+  status_ = status;
+  if (done_.callback != nullptr) tell(done_, status);
+  phase_.store(kEnded, std::memory_order_release);
+  phase_.notify_all();
+}
+
+void SubmittedCall::wait_for_end() const noexcept {
+  for (int phase = phase_.load(std::memory_order_acquire); phase != kEnded;) {
+    phase_.wait(phase, std::memory_order_acquire);
+    phase = phase_.load(std::memory_order_acquire);
+  }
+}
+
+mm_status SubmittedCall::wait() const {
+  if (!ended()) {
+    if (left_behind()) {
+      throw StatusError(MM_ERR_ARGUMENT,
+                        "the job had not ended when this process was forked off: it runs in the parent only");
+    }
+    if (in_job) throw StatusError(MM_ERR_ARGUMENT, "a callback of a job cannot wait for jobs");
+    wait_for_end();
+  }
+  if (status_ == MM_OK) return MM_OK;
+  return fail(status_, message_.empty() ? mm_status_message(status_) : message_.c_str());
+}
+
+void SubmittedCall::wait_if_possible() const noexcept {
+  if (!left_behind() && !in_job) wait_for_end();
+}
+
+void submit_job(CallRunner runner, const mm_call& call, Completion done, mm_job*& job) {
+  const auto submitted = std::make_shared<SubmittedCall>(std::move(runner), call, done);
+  job = std::make_unique<mm_job>(mm_job{submitted}).release();
+  try {
+    JobQueue::of_this_process().push(submitted);
+  } catch (...) {
+    delete std::exchange(job, nullptr);
+    throw;
+  }
+}
+
+}  // namespace manymod
+
+extern "C" {
+
+int mm_job_ended(const mm_job* job) { return job == nullptr || job->call->over() ? 1 : 0; }
+
+mm_status mm_job_wait(mm_job* job) {
+  if (job == nullptr) return manymod::fail(MM_ERR_NULL, "job is NULL");
+  return manymod::guarded([&] { return job->call->wait(); });
+}
+
+void mm_job_cancel(mm_job* job) {
+  if (job != nullptr) job->call->cancel();
+}
+
+void mm_job_destroy(mm_job* job) {
+  if (job == nullptr) return;
+  job->call->wait_if_possible();
+  delete job;
+}
+
+}  // extern "C"

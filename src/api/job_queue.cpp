@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/job_queue.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "dispatch/library_thread.hpp"
+#include "dispatch/status_error.hpp"
+
+namespace manymod {
+namespace {
+
+// Jobs that were asked to stop do so within a fraction of it, unless a callback hangs.
+constexpr std::chrono::seconds kPatienceAtExit{2};
+
+std::atomic<JobQueue*> current{nullptr};
+
+constexpr std::size_t kNoSlot = JobQueue::kThreads;
+thread_local std::size_t own_slot = kNoSlot;
+
+}  // namespace
+
+// Never destroyed, for the reasons that ThreadPool::of_this_process() has.
+JobQueue& JobQueue::of_this_process() {
+  const long process = process_id();
+  JobQueue* queue = current.load(std::memory_order_acquire);
+  while (queue == nullptr || queue->process_ != process) {
+    auto* fresh = new JobQueue();
+    fresh->inherited_ = queue;
+    if (current.compare_exchange_strong(queue, fresh, std::memory_order_acq_rel)) {
+      // A child inherits the registration. The static objects that jobs use were made before, with their
+      // plans, so they are destroyed after at_exit() has run.
+      if (fresh->inherited_ == nullptr) static_cast<void>(std::atexit(at_exit));
+      return *fresh;
+    }
+    delete fresh;
+  }
+  return *queue;
+}
+
+void JobQueue::push(std::shared_ptr<SubmittedCall> call) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) throw StatusError(MM_ERR_CANCELLED, "the process exits: no job begins any more");
+    waiting_.push_back(std::move(call));
+    if (idle_ < waiting_.size() && threads_ < kThreads) start_thread_locked();
+  }
+  work_offered_.notify_one();
+}
+
+void JobQueue::start_thread_locked() {
+  try {
+    start_library_thread([this, slot = threads_] { work(slot); });
+    ++threads_;
+  } catch (...) {
+    if (threads_ > 0) return;  // those there are will do the work
+    waiting_.pop_back();
+    throw StatusError(MM_ERR_MEMORY, "the system has no thread to give that could run the job");
+  }
+}
+
+void JobQueue::work(std::size_t slot) {
+  own_slot = slot;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    ++idle_;
+    work_offered_.wait(lock, [this] { return !waiting_.empty(); });
+    --idle_;
+    running_[slot] = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    running_[slot]->run();
+    lock.lock();
+    const std::shared_ptr<SubmittedCall> ended = std::exchange(running_[slot], nullptr);
+    call_ended_.notify_all();
+  }
+}
+
+void JobQueue::at_exit() {
+  JobQueue* const queue = current.load(std::memory_order_acquire);
+  if (queue->process_ == process_id()) queue->close();
+}
+
+// Ends them on this thread.
+void JobQueue::cancel_waiting(std::unique_lock<std::mutex>& lock) {
+  while (!waiting_.empty()) {
+    const std::shared_ptr<SubmittedCall> call = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    call->cancel();
+    lock.lock();
+  }
+}
+
+// exit() may have been called by a callback of a job.
+bool JobQueue::others_run_locked() const {
+  for (std::size_t slot = 0; slot < kThreads; ++slot) {
+    if (slot != own_slot && running_[slot] != nullptr) return true;
+  }
+  return false;
+}
+
+void JobQueue::close() {
+  std::unique_lock lock(mutex_);
+  closed_ = true;
+  cancel_waiting(lock);
+  const auto running = running_;
+  lock.unlock();  // one that its thread has not begun yet ends here, with its callback
+  for (const std::shared_ptr<SubmittedCall>& call : running) {
+    if (call != nullptr) call->cancel();
+  }
+  lock.lock();
+  call_ended_.wait_for(lock, kPatienceAtExit, [this] { return !others_run_locked(); });
+}
+
+}  // namespace manymod

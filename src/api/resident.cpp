@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/resident.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "dispatch/status_error.hpp"
+#include "modmul/device/resident_engine.hpp"
+
+namespace manymod {
+namespace {
+
+EngineSet resident_engines(const Selection& selection, const device::ResidentArrays& arrays) {
+  std::vector<EngineChoice> choices;
+  for (const Choice& choice : selection.choices) {
+    const Variant& variant = *choice.variant;
+    EngineChoice made;
+    made.lanes = variant.instances;
+    made.min_items = choice.min_items;
+    made.accepts_every_item = variant.accepts_every_item;
+    if (variant.backend == Backend::cuda) {
+      made.engine = variant.make_engine(arrays.device().index());
+      made.gpus = 1;
+    } else {
+      made.engine = device::through_host(variant.make_engine(0), arrays);
+    }
+    choices.push_back(std::move(made));
+  }
+  return EngineSet(std::move(choices));
+}
+
+std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t stride) {
+  return ((count - 1) * stride + width) * sizeof(Limb);
+}
+
+void check_width(std::size_t width, const char* what) {
+  if (width <= device::kMaxResidentLimbs) return;
+  throw StatusError(MM_ERR_ARGUMENT, std::string(what) + ".width is " + std::to_string(width) +
+                                         ", on a device at most " +
+                                         std::to_string(device::kMaxResidentLimbs));
+}
+
+}  // namespace
+
+ResidentEngines::ResidentEngines(const SelectionWish& wish, cuda::Device& device, TimingClass timing)
+    : arrays_(device, timing == TimingClass::secret),
+      engines_(resident_engines(wish.select_beside(device.index()), arrays_)) {}
+
+ResidentCall::ResidentCall(const mm_call& call, const device::ResidentArrays& arrays,
+                           std::size_t modulus_bits, Job& job)
+    : arrays_(arrays) {
+  check(job);
+  arrays_.wait_for(static_cast<cuda::StreamHandle>(call.stream));
+  const std::size_t terms = std::max<std::size_t>(1, job.terms);
+  bring_shared(terms, job.x, shared_[0]);
+  bring_shared(terms, job.y, shared_[1]);
+  bring_shared(1, job.modulus, shared_[2]);
+  facts_ = arrays_.facts(job, modulus_bits);
+  job.facts = &facts_;
+}
+
+void ResidentCall::check(const Job& job) const {
+  const auto check_array = [&](bool on_device, const void* limbs, std::size_t count, std::size_t width,
+                               std::size_t stride, const char* what) {
+    if (!on_device) return;
+    check_width(width, what);
+    check_on_device(arrays_.device(), limbs, extent_bytes(count, width, stride),
+                    std::string(what) + ".limbs");
+  };
+  const auto check_view = [&](const BatchView& view, const char* what) {
+    check_array(view.on_device, view.limbs, view.count, view.width, view.stride, what);
+  };
+  check_view(job.x, "x");
+  check_view(job.y, "y");
+  check_view(job.modulus, "modulus");
+  check_array(job.result.on_device, job.result.limbs, job.result.count, job.result.width, job.result.stride,
+              "result");
+}
+
+void ResidentCall::bring_shared(std::size_t terms, BatchView& view, limbs::Buffer& storage) const {
+  if (!view.on_device || (view.count != 1 && view.count != terms)) return;
+  const std::size_t first = 0;
+  storage = arrays_.rows(view, {&first, 1}, view.count, view.width);
+  view = {storage.data(), view.count, view.width, view.width, nullptr};
+}
+
+}  // namespace manymod

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels for calls whose arrays are in device memory (facts.hpp, rows.hpp).
+#include "modmul/device/facts.hpp"
+#include "modmul/device/rows.hpp"
+
+namespace {
+
+__device__ std::uint32_t thread_of_launch() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+}  // namespace
+
+extern "C" __global__ void __launch_bounds__(manymod::device::kFactsBlock)
+    mm_modulus_facts(const __grid_constant__ manymod::device::ModulusFactsJob job) {
+  const std::uint32_t item = thread_of_launch();
+  if (item < job.count) manymod::device::find_modulus_fact(job, item);
+}
+
+extern "C" __global__ void __launch_bounds__(manymod::device::kFactsBlock)
+    mm_exponent_bits(const __grid_constant__ manymod::device::ExponentBitsJob job) {
+  const std::uint32_t item = thread_of_launch();
+  if (item < job.count) manymod::device::find_exponent_bits(job, item);
+}
+
+extern "C" __global__ void __launch_bounds__(manymod::device::kRowsBlock)
+    mm_copy_rows(const __grid_constant__ manymod::device::RowsJob job) {
+  const std::uint32_t element = thread_of_launch();
+  if (element < job.count) manymod::device::copy_limb(job, element);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/device/workspace.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace manymod::device {
+
+Workspaces::Lease::Lease(Workspaces& from) : from_(from), exceptions_(std::uncaught_exceptions()) {
+  from_.take_place();
+  try {
+    workspace_ = from_.take();
+  } catch (...) {
+    from_.free_place();
+    throw;
+  }
+}
+
+Workspaces::Lease::~Lease() {
+  if (std::uncaught_exceptions() > exceptions_) workspace_.reset();
+  if (workspace_ != nullptr) from_.give_back(std::move(workspace_));
+  from_.free_place();
+}
+
+bool Workspaces::Lease::make_room() {
+  workspace_.reset();
+  std::vector<std::unique_ptr<Workspace>> freed;
+  const std::lock_guard lock(from_.mutex_);
+  freed.swap(from_.idle_);
+  const std::size_t others = from_.in_use_ - 1;
+  if (others == 0) return !freed.empty();
+  from_.places_ = std::min(from_.places_, others);
+  return true;
+}
+
+void Workspaces::take_place() {
+  std::unique_lock lock(mutex_);
+  place_free_.wait(lock, [this] { return in_use_ < places_; });
+  ++in_use_;
+}
+
+void Workspaces::free_place() {
+  {
+    const std::lock_guard lock(mutex_);
+    --in_use_;
+  }
+  place_free_.notify_one();
+}
+
+std::unique_ptr<Workspace> Workspaces::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<Workspace> workspace = std::move(idle_.back());
+      idle_.pop_back();
+      return workspace;
+    }
+  }
+  return std::make_unique<Workspace>(device_);
+}
+
+void Workspaces::give_back(std::unique_ptr<Workspace> workspace) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(workspace));
+}
+
+}  // namespace manymod::device

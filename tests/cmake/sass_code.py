@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reader of SASS, the machine code of NVIDIA GPUs, as cuobjdump prints it for sm_90.
+
+Registers of all kinds are bits of one integer, so that sets of them are integers: R0 to R254 are bits 0 to
+254, the uniform ones UR0 .. start at 256, predicates P0 .. at 512, uniform predicates UP0 .. at 520. RZ and
+PT, which are constant, have none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+FIRST = {"R": 0, "UR": 256, "P": 512, "UP": 520}
+# The predicates of a kind together.
+PREDICATES = {"PR": 0x7F << FIRST["P"], "UPR": 0x7F << FIRST["UP"]}
+REGISTER_BITS = 544
+
+# Jumps, ends and meeting points.
+CONTROL = {"BRA", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "NOP", "CALL", "RET", "BAR"}
+LOADS = {"LD", "LDG", "LDS", "LDL"}
+STORES = {"ST", "STG", "STS", "STL"}
+CONSTANT_LOADS = {"LDC", "ULDC"}
+ATOMICS = {"ATOMG"}
+MEMORY = LOADS | STORES | CONSTANT_LOADS | ATOMICS
+DOUBLES = {"DADD", "DMUL", "DFMA", "DSETP"}
+COMPARISONS = {"ISETP", "UISETP", "FSETP", "DSETP", "PLOP3", "UPLOP3"}
+# What computes from registers alone. Each takes the same time whatever its operands are.
+ARITHMETIC = COMPARISONS | DOUBLES
+ARITHMETIC |= set(
+    re.findall(
+        r"\w+",
+        """
+        IADD3 IMAD LEA LOP3 SEL SHF MOV PRMT VIADD VIMNMX VIADDMNMX IMNMX IABS FLO POPC BREV SGXT BMSK
+        FADD FMUL FFMA FSEL FCHK HFMA2 MUFU I2F F2I CS2R S2R S2UR R2UR P2R R2P VOTE VOTEU REDUX SHFL
+        UMOV UIADD3 UIMAD ULEA ULOP3 UPRMT USHF USEL UFLO UPOPC UBREV USGXT UBMSK UP2UR BMOV
+        """,
+    )
+)
+
+LINE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(?:@(!?)(U?P[0-9T])\s+)?([A-Z][\w.]*)\s*(.*?)\s*;")
+REGISTER = re.compile(r"(?<![\w.])(UR|R|UP|P)(\d+)(\.64)?")
+CONSTANT = re.compile(r"(?<!\w)c\[(0x[0-9a-f]+)\]\[(?:(U?R\w+)\+?)?(0x[0-9a-f]+)?\]")
+PREDICATE = re.compile(r"U?P[0-9T]")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction and the registers that it has to do with."""
+
+    address: int
+    guard: int  # the bit of its predicate, or -1
+    negated: bool  # it runs where the predicate is false
+    name: str
+    modifiers: tuple[str, ...]
+    operands: tuple[str, ...]
+    text: str
+    destinations: int = 0  # how many operands it writes
+    reads: int = 0
+    writes: int = 0
+    addresses: int = 0  # registers of the address that it loads from or stores to
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return self.operands[self.destinations :]
+
+    def target(self) -> int | None:
+        """Where a jump leads."""
+        last = self.operands[-1] if self.operands else ""
+        return int(last, 16) if re.fullmatch(r"0x[0-9a-f]+", last) else None
+
+
+def bit(register: str) -> int | None:
+    """Return the bit of a register's name; None for constant ones."""
+    found = re.fullmatch(r"(UR|R|UP|P)(\d+)", register)
+    return FIRST[found[1]] + int(found[2]) if found is not None else None
+
+
+def registers(operand: str, words: int = 1) -> int:
+    """Return the registers in an operand of `words` words; those of an address tell their size."""
+    found = 0
+    for kind, number, wide in REGISTER.findall(operand):
+        count = 2 if wide else words if kind in {"R", "UR"} else 1
+        found |= ((1 << count) - 1) << (FIRST[kind] + int(number))
+    return found | PREDICATES.get(operand, 0)
+
+
+def memory_words(modifiers: tuple[str, ...]) -> int:
+    """Return the size of a load or store; less than a word counts as one."""
+    return 4 if "128" in modifiers else 2 if "64" in modifiers else 1
+
+
+def _destination_words(name: str, modifiers: tuple[str, ...]) -> int:
+    if name in MEMORY:
+        return memory_words(modifiers)
+    wide = (
+        name in DOUBLES
+        or "WIDE" in modifiers
+        or (name == "CS2R" and "32" not in modifiers)
+        or (name == "I2F" and "F64" in modifiers)
+        or (name == "F2I" and not {"U64", "S64"}.isdisjoint(modifiers))
+    )
+    return 2 if wide else 1
+
+
+def _source_words(name: str, modifiers: tuple[str, ...], index: int) -> int:
+    """Return the size of the source `index`, predicates not counted."""
+    wide = (
+        name in DOUBLES
+        or ("WIDE" in modifiers and index == 2)
+        or (name == "I2F" and not {"U64", "S64"}.isdisjoint(modifiers))
+        or (name == "F2I" and "F64" in modifiers)
+    )
+    return 2 if wide else 1
+
+
+def _destinations(name: str, operands: tuple[str, ...]) -> int:
+    """Return how many of the operands, from the first on, are written."""
+    if name in STORES or name in CONTROL or not operands:
+        return 0
+    if name in COMPARISONS | ATOMICS | {"SHFL", "LOP3", "ULOP3"} and PREDICATE.fullmatch(operands[0]):
+        return 2
+    if name in {"VOTE", "VOTEU"}:
+        return 1 if PREDICATE.fullmatch(operands[0]) else 2
+    count = 1
+    # Carries out stand between the result and its first operand.
+    if not PREDICATE.fullmatch(operands[0]) and name in {"IADD3", "UIADD3", "IMAD", "UIMAD", "LEA", "ULEA"}:
+        while count < len(operands) and PREDICATE.fullmatch(operands[count]):
+            count += 1
+    return count
+
+
+def decode(line: str) -> Instruction | None:
+    """Return the instruction of a line; None if it has none."""
+    found = LINE.match(line)
+    if found is None:
+        return None
+    address, negation, predicate, full_name, rest = found.groups()
+    name, *modifiers_list = full_name.split(".")
+    modifiers = tuple(modifiers_list)
+    operands = tuple(part.strip().replace(".reuse", "") for part in rest.split(",")) if rest else ()
+    guard = bit(predicate) if predicate is not None else None
+    never = guard is None and negation == "!"
+    if never:
+        name, operands = "NOP", ()
+    destinations = _destinations(name, operands)
+    reads = writes = addresses = 0
+    for operand in operands[:destinations]:
+        writes |= registers(operand, _destination_words(name, modifiers))
+    index = 0
+    for operand in operands[destinations:]:
+        if "[" in operand:
+            addresses |= registers(operand)
+        else:
+            words = memory_words(modifiers) if name in MEMORY else _source_words(name, modifiers, index)
+            reads |= registers(operand, words)
+        index += 0 if re.fullmatch(r"!?U?P[0-9T]", operand) else 1
+    return Instruction(
+        int(address, 16),
+        -1 if guard is None else guard,
+        negation == "!",
+        name,
+        modifiers,
+        operands,
+        line.split(";")[0].strip(),
+        destinations,
+        reads,
+        writes,
+        addresses,
+    )
+
+
+def kernels(disassembly: str) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of the functions of cuobjdump's text."""
+    parts = re.split(r"^\s+Function : (\S+)$", disassembly, flags=re.MULTILINE)
+    yield from zip(parts[1::2], parts[2::2], strict=True)

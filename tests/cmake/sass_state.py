@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What check_device_secrets.py knows before an instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import sass_code as sass
+from sass_constants import Constant, Constants
+
+LOCAL_SLOTS = 1024  # words of local memory that are told apart
+LOCAL = ((1 << LOCAL_SLOTS) - 1) << sass.REGISTER_BITS
+
+#: The bit of a predicate, and whether it is meant to be false.
+Literal = tuple[int, bool]
+
+
+@dataclass(frozen=True)
+class Value:
+    """What is known of a value: see State."""
+
+    secret: bool = False
+    listed: bool = False
+    constant: Constant | None = None
+
+
+@dataclass
+class State:
+    """What is known before an instruction.
+
+    Sets are of bits: those of registers (sass_code.py), then those of words of local memory.
+    """
+
+    secret: int = LOCAL  # depends on secrets; what was not stored may be anything
+    listed: int = 0  # made from a pointer to public data, whatever path led here
+    constants: Constants = field(default_factory=dict)
+    public_if: dict[Literal, int] = field(default_factory=dict)  # of `secret`: public if a predicate holds
+
+    def copy(self) -> State:
+        return State(self.secret, self.listed, dict(self.constants), dict(self.public_if))
+
+    def merge(self, other: State) -> bool:
+        """Keep what holds in both; return whether that is less."""
+        secret, listed = self.secret | other.secret, self.listed & other.listed
+        constants = {at: value for at, value in self.constants.items() if other.constants.get(at) == value}
+        changed = (secret, listed) != (self.secret, self.listed) or len(constants) < len(self.constants)
+        public_if = {}
+        for literal in self.public_if.keys() | other.public_if.keys():
+            public_if[literal] = secret & ~(self.secret_if(literal) | other.secret_if(literal))
+            changed = changed or self.public_if.get(literal, 0) & ~public_if[literal] != 0
+        self.secret, self.listed = secret, listed
+        self.constants, self.public_if = constants, public_if
+        return changed
+
+    def secret_if(self, literal: Literal | None) -> int:
+        """Return what is secret where the predicate holds."""
+        return self.secret & ~self.public_if.get(literal, 0) if literal is not None else self.secret
+
+    def put(self, target: int, value: Value, literal: Literal | None = None, partly: bool = False) -> None:
+        """Let `target` be `value` where the predicate holds; if `partly`, or what it was."""
+        self._put_if(target, value, literal, partly)
+        clear = 0 if literal is not None or partly else target
+        self.secret = (self.secret & ~clear) | (target if value.secret else 0)
+        if not value.listed:
+            self.listed &= ~target
+        elif clear:
+            self.listed |= target
+        for at in [at for at in self.constants if target >> at & 1]:
+            del self.constants[at]
+        if value.constant is not None and clear:
+            self.constants[(target & -target).bit_length() - 1] = value.constant
+
+    def _put_if(self, target: int, value: Value, literal: Literal | None, partly: bool) -> None:
+        otherwise = None
+        if literal is not None:
+            otherwise = (literal[0], not literal[1])
+            self.public_if[otherwise] = self.public_if.get(otherwise, 0) | (target & ~self.secret)
+            if not value.secret and not partly:
+                self.public_if[literal] = self.public_if.get(literal, 0) | target
+        for at in list(self.public_if):
+            if target >> at[0] & 1:
+                del self.public_if[at]
+            elif value.secret and at != otherwise:
+                self.public_if[at] &= ~target

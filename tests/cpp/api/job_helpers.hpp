@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of the C ABI that answer at once, that run for minutes, and that wait to be let go.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "manymod/manymod.h"
+#include "plan_helpers.hpp"
+
+namespace manymod::testing {
+
+using Limbs = std::vector<std::uint64_t>;
+
+// As many jobs run at a time, see manymod.h.
+inline constexpr std::size_t kJobThreads = 8;
+
+struct DestroyJob {
+  void operator()(mm_job* job) const { mm_job_destroy(job); }
+};
+using JobPointer = std::unique_ptr<mm_job, DestroyJob>;
+
+inline PlanPointer power_plan(std::size_t width) {
+  mm_plan_options options = plan_options(MM_OP_POWMOD, MM_TIMING_PUBLIC, width * 64, MM_MODULUS_SHARED);
+  options.threads = 1;
+  return make_plan(options);
+}
+
+// 2^(2^(64 exponent_width) - 1) mod 2^(64 width) - 1: a power of two, 2^(64 width - 1) for widths that are
+// powers of two.
+struct Powers {
+  Powers(std::size_t count, std::size_t width, std::size_t exponent_width)
+      : y(exponent_width, ~std::uint64_t{0}),
+        n(width, ~std::uint64_t{0}),
+        result(count * width, 9),
+        statuses(count, 0xff) {
+    call = make_call({x.data(), 1, 1, 0, nullptr}, {y.data(), 1, exponent_width, 0, nullptr},
+                     {n.data(), 1, width, 0, nullptr}, {result.data(), count, width, 0, nullptr},
+                     statuses.data());
+  }
+  Powers(const Powers&) = delete;
+  Powers& operator=(const Powers&) = delete;
+
+  [[nodiscard]] bool right() const {
+    for (std::size_t i = 0; i < statuses.size(); ++i) {
+      if (statuses[i] != MM_OK) return false;
+      for (std::size_t j = 0; j < n.size(); ++j) {
+        const std::uint64_t expected = j + 1 == n.size() ? std::uint64_t{1} << 63 : 0;
+        if (result[i * n.size() + j] != expected) return false;
+      }
+    }
+    return true;
+  }
+
+  Limbs x{2}, y, n, result;
+  std::vector<std::uint8_t> statuses;
+  mm_call call{};
+};
+
+// What a job told its callback.
+struct Told {
+  std::atomic<int> times{0};
+  std::atomic<int> status{-1};
+  std::thread::id thread;
+};
+
+inline void tell(mm_status status, void* user) {
+  auto* told = static_cast<Told*>(user);
+  told->thread = std::this_thread::get_id();
+  told->status = status;
+  ++told->times;
+}
+
+inline JobPointer submit(mm_plan* plan, const mm_call& call, mm_done_fn done = nullptr,
+                         void* user = nullptr) {
+  mm_job* job = nullptr;
+  EXPECT_EQ(mm_plan_submit(plan, &call, done, user, &job), MM_OK) << mm_last_error();
+  EXPECT_NE(job, nullptr);
+  return JobPointer(job);
+}
+
+// One power that takes minutes, held by its progress callback until the gate opens; then it stops.
+class HeldJob {
+ public:
+  HeldJob() {
+    powers_.call.progress = hold;
+    powers_.call.progress_user = this;
+    job = submit(plan_.get(), powers_.call, tell, &told);
+  }
+  ~HeldJob() { open(); }
+  HeldJob(const HeldJob&) = delete;
+  HeldJob& operator=(const HeldJob&) = delete;
+
+  void wait_until_held() const { held_.wait(false); }
+  void open() {
+    open_ = true;
+    open_.notify_all();
+  }
+
+  Told told;
+
+ private:
+  static int hold(std::size_t, std::size_t, void* user) {
+    auto* self = static_cast<HeldJob*>(user);
+    self->held_ = true;
+    self->held_.notify_all();
+    self->open_.wait(false);
+    return 1;
+  }
+
+  PlanPointer plan_ = power_plan(256);
+  Powers powers_{1, 256, 16384};
+  std::atomic<bool> held_{false};
+  std::atomic<bool> open_{false};
+
+ public:
+  JobPointer job;  ///< destroyed, and so waited for, before what it uses; the destructor opens the gate first
+};
+
+inline std::vector<std::unique_ptr<HeldJob>> hold_threads(std::size_t threads = kJobThreads) {
+  std::vector<std::unique_ptr<HeldJob>> held;
+  for (std::size_t i = 0; i < threads; ++i) held.push_back(std::make_unique<HeldJob>());
+  for (const auto& job : held) job->wait_until_held();
+  return held;
+}
+
+inline void open_all(const std::vector<std::unique_ptr<HeldJob>>& held) {
+  for (const auto& job : held) job->open();
+}
+
+// A progress callback: `user` is an atomic bool.
+inline int note_running(std::size_t, std::size_t, void* user) {
+  auto* running = static_cast<std::atomic<bool>*>(user);
+  *running = true;
+  running->notify_all();
+  return 0;
+}
+
+}  // namespace manymod::testing

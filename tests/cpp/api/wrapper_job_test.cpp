@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs of the C++ wrapper: the same answers and errors as its calls.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "manymod/manymod.hpp"
+
+namespace {
+
+using Limbs = std::vector<std::uint64_t>;
+using manymod::View;
+
+// One power that takes minutes.
+struct LongPower {
+  Limbs x{3};
+  Limbs y = Limbs(16384, ~std::uint64_t{0});
+  Limbs n = Limbs(256, ~std::uint64_t{0});
+  manymod::Plan plan{manymod::Op::powmod, 16384};
+
+  [[nodiscard]] manymod::Operands operands() const { return {View(x, 1), View(y, 16384), View(n, 256)}; }
+};
+
+TEST(WrapperJobs, AnswerAsCallsDo) {
+  const Limbs x{7, 9, 12};
+  const Limbs y{5};
+  const Limbs n{11};
+  manymod::Plan plan(manymod::Op::powmod, 64, manymod::ModulusKind::shared);
+  std::vector<manymod::Job> jobs;
+  for (int i = 0; i < 20; ++i) jobs.push_back(plan.submit({View(x, 1), View(y, 1), View(n, 1)}));
+  for (manymod::Job& job : jobs) {
+    const manymod::Batch r = job.wait();
+    EXPECT_EQ(r.size(), 3u);
+    EXPECT_EQ(r[0][0], 10u);
+    EXPECT_EQ(r[2][0], 1u);
+    EXPECT_TRUE(job.ended());
+    EXPECT_THROW((void)job.wait(), std::logic_error);
+  }
+  manymod::FixedBase powers(View(Limbs{3}, 1), View(Limbs{1000}, 1), 8);
+  EXPECT_EQ(powers.submit(View(y, 1)).wait()[0][0], 243u);
+}
+
+TEST(WrapperJobs, BadItemsThrowOrAreReported) {
+  const Limbs x{2, 3};
+  const Limbs n{4};
+  manymod::Plan plan(manymod::Op::invmod, 64);
+  const manymod::Operands operands{View(x, 1), {}, View(n, 1)};
+  std::vector<mm_status> statuses;
+  manymod::Job reported = plan.submit(operands);
+  EXPECT_EQ(reported.wait(&statuses)[1][0], 3u);
+  EXPECT_EQ(statuses, (std::vector<mm_status>{MM_ITEM_NOT_INVERTIBLE, MM_OK}));
+  manymod::Job thrown = plan.submit(operands);
+  try {
+    (void)thrown.wait();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const manymod::Error& error) {
+    EXPECT_EQ(error.status(), MM_ERR_ITEMS);
+    EXPECT_NE(std::string(error.what()).find("item 0"), std::string::npos) << error.what();
+  }
+}
+
+TEST(WrapperJobs, ProgressExceptionsComeBack) {
+  LongPower power;
+  manymod::Job job = power.plan.submit(
+      power.operands(), [](std::size_t, std::size_t) -> bool { throw std::domain_error("enough"); });
+  EXPECT_THROW((void)job.wait(), std::domain_error);
+}
+
+TEST(WrapperJobs, AreCancelledAndMoved) {
+  LongPower power;
+  std::atomic<bool> running{false};
+  manymod::Job job = power.plan.submit(power.operands(), [&running](std::size_t, std::size_t) {
+    running = true;
+    running.notify_all();
+    return true;
+  });
+  running.wait(false);
+  EXPECT_FALSE(job.ended());
+  manymod::Job moved = std::move(job);
+  moved.cancel();
+  try {
+    (void)moved.wait();
+    ADD_FAILURE() << "the job was not cancelled";
+  } catch (const manymod::Error& error) {
+    EXPECT_EQ(error.status(), MM_ERR_CANCELLED);
+  }
+  // One that nobody waits for does not keep anybody waiting.
+  const manymod::Job dropped = power.plan.submit(power.operands());
+}
+
+}  // namespace

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/fake_cuda/kernels.hpp"
+
+#include "modmul/device/facts.hpp"
+#include "modmul/device/interpreter.hpp"
+#include "modmul/device/residue_item.hpp"
+#include "modmul/device/rows.hpp"
+#include "modmul/dpf52/multiplier.cuda.hpp"
+#include "modmul/dpf52/shapes.cuda.hpp"
+#include "modmul/row32/multiplier.cuda.hpp"
+#include "modmul/row32/shapes.cuda.hpp"
+#include "support/lockstep.hpp"
+
+namespace fake_cuda {
+namespace {
+
+using namespace manymod;  // NOLINT(google-build-using-namespace)
+
+/// A group of one thread, which has nobody to wait for.
+class OneThread {
+ public:
+  static constexpr unsigned kSize = 1;
+  [[nodiscard]] unsigned lane() const { return 0; }
+  template <class T>
+  T shuffle(T value, unsigned) const {
+    return value;
+  }
+  template <class T>
+  T from_above(T value) const {
+    return value;
+  }
+  template <class T>
+  T from_below(T value) const {
+    return value;
+  }
+  [[nodiscard]] std::uint32_t ballot(bool condition) const { return condition ? 1 : 0; }
+  void sync() const {}
+};
+
+/// What run_program of modmul/device/kernel.cuh does in one thread.
+template <class Multiplier, class Group>
+void run_thread(const Group& group, const device::ProgramJob& job, const Thread& thread) {
+  const std::uint32_t groups = thread.count / Group::kSize;
+  const device::Table table{job.table, thread.count, thread.index};
+  for (std::uint32_t first = 0; first < job.count; first += groups) {
+    const std::uint32_t item = first + thread.index / Group::kSize;
+    const std::uint32_t own = item < job.count ? item : job.count - 1;
+    device::Interpreter<Multiplier>(group, thread.memory, job, table, own).run(item < job.count);
+  }
+}
+
+template <template <class, unsigned> class Multiplier, unsigned kThreads, unsigned kPerThread>
+void run_program(const Launch& launch, void** parameters) {
+  const auto& job = argument<device::ProgramJob>(parameters);
+  if constexpr (kThreads == 1) {
+    for_each_thread(launch, [&](const Thread& thread) {
+      run_thread<Multiplier<OneThread, kPerThread>>(OneThread(), job, thread);
+    });
+  } else {
+    using Group = test::LockstepGroup<kThreads>;
+    SharedMemory shared(launch);
+    for (std::uint32_t first = 0; first < launch.grid * launch.block; first += kThreads) {
+      if (first % launch.block == 0) shared.forget();
+      test::run_lockstep<kThreads>([&](const Group& group) {
+        const std::uint32_t index = first + group.lane();
+        const Thread thread{index, launch.grid * launch.block, shared.of(index % launch.block)};
+        run_thread<Multiplier<Group, kPerThread>>(group, job, thread);
+      });
+    }
+  }
+}
+
+}  // namespace
+
+void install_kernels() {
+  add_item_kernel("mm_residue", &device::compute_residue);
+  add_item_kernel("mm_modulus_facts", &device::find_modulus_fact);
+  add_item_kernel("mm_exponent_bits", &device::find_exponent_bits);
+  add_item_kernel("mm_copy_rows", &device::copy_limb);
+#define SHAPE(threads, per_thread, block, blocks) \
+  add_kernel("row32_" #threads "x" #per_thread, &run_program<row32::Multiplier, threads, per_thread>);
+  MM_ROW32_SHAPES(SHAPE)
+#undef SHAPE
+#define SHAPE(threads, per_thread, block, blocks) \
+  add_kernel("dpf52_" #threads "x" #per_thread, &run_program<dpf52::Multiplier, threads, per_thread>);
+  MM_DPF52_SHAPES(SHAPE)
+#undef SHAPE
+}
+
+}  // namespace fake_cuda

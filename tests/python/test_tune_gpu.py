@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod tune --device cuda`: choices from made-up times, the file, and machines without a GPU."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.python.cli_support import COMMAND, run
+
+import manymod
+from manymod.cli import tune as tune_command
+from manymod.cli import tune_case, tune_gpu_run
+from manymod.cli.tune_case import Batch, Case, Target
+from manymod.cli.tune_file import complete_rows, file_text
+from manymod.cli.tune_gpu_choice import (
+    GpuChoice,
+    crossover,
+    gap_rows,
+    gpu_choices,
+    gpu_ranges,
+    gpu_rows,
+    time_text,
+)
+from manymod.cli.tune_gpu_run import CPU, GpuSettings, GpuTimes, lanes, measure_gpu
+from manymod.cli.tune_run import AUTO
+
+TOOL = Path(__file__).parents[2] / "tools/tuning_rows.py"
+COUNTS = (64, 256, 1024, 4096, 16384, 65536)
+CASE = Case("powmod", False, 1024)
+HAS_CUDA = any(variant.backend == "cuda" for variant in manymod.variants())
+SETTINGS = GpuSettings("cuda", seconds=0.0, longest=0.5, repetitions=3, patience=1.0)
+
+
+@pytest.fixture(autouse=True)
+def own_rows() -> Iterator[None]:
+    """This build's own table before and after each test."""
+    manymod.load_tuning(None)
+    yield
+    manymod.load_tuning(None)
+
+
+def per_item(seconds: Callable[[int], float]) -> dict[int, float]:
+    return {count: seconds(count) / count * 1e9 for count in COUNTS}
+
+
+def device(latency: float, rate: float) -> dict[int, float]:
+    return per_item(lambda count: max(latency, count / rate))
+
+
+def test_crossover() -> None:
+    gains = {64: 0.25, 256: 0.5, 1024: 2.0, 4096: 4.0}
+    counts = sorted(gains)
+    assert crossover(counts, gains.__getitem__) == 512
+    gains[1024] = 1.9
+    assert crossover(counts, gains.__getitem__) == 768
+    gains[256] = 1.0
+    assert crossover(counts, gains.__getitem__) == 1024
+    gains[1024] = math.inf
+    gains[256] = 0.5
+    assert crossover(counts, gains.__getitem__) == 1024
+    gains[4096] = 1.04
+    assert crossover(counts, gains.__getitem__) is None
+    assert crossover(counts, lambda _count: 1.05) == 64
+    assert crossover([1, 4], lambda count: count / 3.7) == 4
+
+
+def test_choices_from_times() -> None:
+    times = {
+        "dpf52.cuda.t1": device(10e-3, 4e6),
+        "row32.cuda.t1": device(8e-3, 3e6),
+        "dpf52.cuda.t8": device(2e-3, 2e6),
+        "row32.cuda.t8": device(1.9e-3, 1.8e6),
+        CPU: per_item(lambda count: count * 2e-6),
+    }
+    found = GpuTimes(times, frozenset({65536}))
+    large, middle, small = gpu_choices(found)
+    assert (large.variant, large.companion, large.count) == ("dpf52.cuda.t1", "row32.cuda.t1", 65536)
+    assert (middle.variant, middle.companion, middle.count) == ("dpf52.cuda.t8", "row32.cuda.t8", 16384)
+    assert (small.variant, small.companion) == ("row32.cuda.t8", None)
+    assert 16384 < large.min_items <= 65536
+    assert small.min_items == 1024
+    assert large.gain == pytest.approx(8)
+    assert large.cpu_scaled
+    assert large.evidence(1024, 16) == "1024 bits, 65536 items: 16.4 ms; CPU, 16 threads about 131 ms (8.0x)"
+    assert large.companion_evidence(1024) == "1024 bits, 65536 items: 21.8 ms; 0.75 of dpf52.cuda.t1's rate"
+    times[CPU] = per_item(lambda count: count * 0.2e-6)
+    assert gpu_choices(found) == []
+    times[CPU] = per_item(lambda count: count * 1e-3)
+    assert gpu_choices(found)[-1].min_items == 64
+
+
+def test_a_variant_below_the_crossover_is_no_choice() -> None:
+    found = GpuTimes(
+        {
+            "dpf52.cuda.t1": device(30e-3, 4e6),
+            "row32.cuda.t32": device(2e-3, 0.5e6),
+            CPU: per_item(lambda count: count * 1.9e-6),
+        },
+        frozenset(),
+    )
+    (only,) = gpu_choices(found)
+    assert only.variant == "dpf52.cuda.t1"
+    assert only.companion == "row32.cuda.t32"
+    assert only.gain > 1
+
+
+def test_text_of_times() -> None:
+    times = {0.4: "0.4 ns", 87.14: "87.1 ns", 999.6: "1 us", 18_240_000: "18.2 ms", 2.5e9: "2.5 s"}
+    assert {time: time_text(time) for time in times} == times
+    assert time_text(123.4e9) == "123 s"
+
+
+def test_widths_are_those_of_the_next_kernel() -> None:
+    assert gpu_ranges([2048, 512, 1024]) == {512: (1, 512), 1024: (513, 1024), 2048: (1025, 16384)}
+
+
+def test_companions_have_as_many_items_and_come_next() -> None:
+    choice = GpuChoice("dpf52.cuda.t4", 768, 4096, 800.0, 4800.0, False, "row32.cuda.t8", 1000.0)
+    plain = GpuChoice("row32.cuda.t32", 96, 256, 9000.0, 10000.0, False)
+    rows = gpu_rows({Case("powmod", True, 512): [], CASE: [choice, plain]}, 16)
+    assert [(row.variant, row.min_items) for row in rows] == [
+        ("dpf52.cuda.t4", 768),
+        ("row32.cuda.t8", 768),
+        ("row32.cuda.t32", 96),
+    ]
+    assert {(row.op, row.secret, row.min_bits, row.max_bits) for row in rows} == {("powmod", False, 1, 16384)}
+    assert "0.80 of dpf52.cuda.t4's rate" in rows[1].evidence
+
+
+@pytest.mark.skipif(not HAS_CUDA, reason="this build has no CUDA")
+def test_the_file_is_read_back_and_becomes_source(tmp_path: Path) -> None:
+    choice = GpuChoice("dpf52.cuda.t4", 1 << 20, 4096, 800.0, 4800.0, False, "row32.cuda.t8", 1000.0)
+    measured = gpu_rows({CASE: [choice], Case("mulmod", False, 1024): []}, 16)
+    kept = manymod.tuning().rows
+    gaps = gap_rows([Case("mulmod", False, 1024)], kept)
+    groups = [("powmod", False), ("mulmod", False)]
+    rows = complete_rows([*measured, *gaps], groups, kept, "cuda")
+    file = tmp_path / "t"
+    file.write_text(file_text(rows, 'A "GPU" \\ \N{MICRO SIGN}', "made up"))
+    table = manymod.load_tuning(file)
+    assert table.notes == ()
+    assert table.processor == 'A "GPU" \\ ?'
+    assert table.rows[: len(rows)] == tuple(rows)
+    cpu = [row for row in kept if (row.op, row.secret) == ("powmod", False) and ".cuda." not in row.variant]
+    assert [row for row in rows if (row.op, row.secret) == ("powmod", False)] == [*measured, *cpu]
+    assert any((row.op, row.secret) == ("powmod", True) for row in table.rows[len(rows) :])
+    printed = subprocess.run([sys.executable, TOOL, file], capture_output=True, text=True, check=True).stdout
+    assert 'kPublic, 1, kMaxModulusBits, 1048576, "dpf52.cuda.t4",\n' in printed
+    assert printed.count("{Operation::") == 2
+    assert max(map(len, printed.splitlines())) <= 110
+
+
+def test_source_of_what_is_no_tuning_file(tmp_path: Path) -> None:
+    file = tmp_path / "t"
+    for text, words in (("nonsense\n", "unpack"), ("manymod-tuning\t1\tcpu\ttoday\n", "no rows for GPUs")):
+        file.write_text(text)
+        finished = subprocess.run([sys.executable, TOOL, file], capture_output=True, text=True, check=False)
+        assert finished.returncode == 1
+        assert words in finished.stderr
+        assert finished.stdout == ""
+        assert "Traceback" not in finished.stderr
+
+
+def test_gaps_are_filled_by_what_the_library_chooses_on_the_cpu() -> None:
+    case = Case("sqrmod", False, 256)
+
+    def row(least: int, most: int, variant: str) -> manymod.TuningRow:
+        return manymod.TuningRow("sqrmod", False, least, most, 1, variant, "x")
+
+    target = Target("cpu", None, 0)
+    rows = gap_rows([case], [row(10, 100, "scalar64.generic"), row(1, 16384, "abacus")])
+    assert {(found.min_bits, found.max_bits) for found in rows} == {(1, 9), (101, 16384)}
+    for count, bits in itertools.product((1, 2, 3, 4, 7, 8, 1000), (9, 16384)):
+        first = next(row for row in rows if row.max_bits == bits and row.min_items <= count)
+        assert first.variant == target.choice(Case("sqrmod", False, bits), count)
+    assert gap_rows([case], [row(1, 16384, "scalar64.generic")]) == []
+    assert gap_rows([case], [row(1, 300, "scalar64.generic"), row(200, 16384, "scalar64.generic")]) == []
+
+
+class Machine:
+    """A GPU and a CPU whose calls take made-up times on a clock of their own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, cpu_rate: float = 0.2e6) -> None:
+        self.now = 0.0
+        self.cpu_rate = cpu_rate
+        self.calls: list[tuple[str, int]] = []
+        names = [f"{technique}.cuda.t{2**power}" for technique in ("dpf52", "row32") for power in range(6)]
+        self.names = [*names, "two_pass16.cuda.t1", "fios.radix32_shared.cuda.t1"]
+        monkeypatch.setattr(tune_gpu_run, "make_runner", self._runner)
+        monkeypatch.setattr(tune_gpu_run, "time", self)
+        monkeypatch.setattr(tune_command, "time", self)
+        monkeypatch.setattr(Case, "variants", lambda case, backend: self._variants(case, backend))
+
+    def monotonic(self) -> float:
+        return self.now
+
+    perf_counter = monotonic
+
+    def _variants(self, case: Case, backend: str) -> list[Any]:
+        assert backend == "cuda"
+        if case.secret and case.op == "mulmod":
+            return []
+        return [type("Named", (), {"name": name}) for name in self.names]
+
+    def seconds(self, name: str, count: int) -> float:
+        """Of a card that is full at 32768 threads; narrow groups are better once it is."""
+        if name == CPU:
+            return 20e-6 + count / self.cpu_rate
+        factor = {"dpf52": 1.0, "row32": 1.2, "two_pass16": 1.5, "fios": 2.5}[name.split(".")[0]]
+        threads = lanes(name)
+        return factor * max(10e-3 * math.pow(threads, -0.8), count / 3e6 * math.pow(threads, 0.2))
+
+    def _runner(self, case: Case, exponent_bits: int, target: Target, some: Batch) -> Any:
+        assert (exponent_bits, some.count) == (case.bits, 1)
+        name = target.variant or (CPU if target.device == "cpu" else "row32.cuda.t4")
+
+        def make_call(batch: Batch) -> Callable[[], None]:
+            def call() -> None:
+                self.calls.append((name, batch.count))
+                self.now += self.seconds(name, batch.count)
+
+            return call
+
+        return make_call
+
+
+def test_measurement_of_a_made_up_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch)
+    found = measure_gpu(CASE, SETTINGS, math.inf)
+    counts = sorted(found.cpu)
+    assert counts[0] == 64
+    assert counts[-1] >= 4 * 32768
+    assert found.best(64) == "dpf52.cuda.t32"
+    assert found.best(counts[-1]) == "dpf52.cuda.t1"
+    for name, by_count in found.times.items():
+        for count, nanoseconds in by_count.items():
+            if math.isfinite(nanoseconds):
+                assert nanoseconds * count == pytest.approx(1e9 * machine.seconds(name, count), rel=0.02)
+    assert max(count for name, count in machine.calls if name == CPU) < 65536
+    assert found.scaled == {count for count in counts if count / machine.cpu_rate > 0.25}
+    for narrow in ("two_pass16.cuda.t1", "fios.radix32_shared.cuda.t1"):
+        assert max(count for name, count in machine.calls if name == narrow) <= 16384
+    assert math.isinf(found.times["dpf52.cuda.t32"][counts[-1]])
+    assert any(math.isfinite(found.times[f"row32.cuda.t{2**power}"][counts[-1]]) for power in range(6))
+    assert all(choice.gain > 1 for choice in gpu_choices(found))
+
+
+def test_a_gpu_that_wins_with_few_items_is_asked_for_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    Machine(monkeypatch, cpu_rate=100.0)
+    found = measure_gpu(CASE, SETTINGS, math.inf)
+    assert min(found.cpu) == 1
+    assert all(math.isfinite(found.times["dpf52.cuda.t32"][count]) for count in (1, 4, 16, 64))
+    assert gpu_choices(found)[-1].min_items == 1
+
+
+def test_measurement_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    Machine(monkeypatch)
+    found = measure_gpu(CASE, SETTINGS, until=0.0)
+    assert sorted(found.cpu) == [64]
+
+
+def test_the_librarys_choice_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch)
+    monkeypatch.setattr(
+        Target,
+        "choice",
+        lambda _self, _case, count: "row32.cuda.t4" if count >= 65536 else "scalar64.generic",
+    )
+    found = measure_gpu(CASE, SETTINGS, math.inf, check=True)
+    auto = found.times[AUTO]
+    largest = max(auto)
+    assert auto[largest] * largest == pytest.approx(1e9 * machine.seconds("row32.cuda.t4", largest))
+    assert AUTO not in found.gpu
+
+
+def test_a_call_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    Machine(monkeypatch)
+    made = tune_case.make_batch
+
+    def with_failures(*arguments: Any) -> Batch:
+        batch = made(*arguments)
+        batch.status[-1] = manymod.Status.ZERO_MODULUS
+        return batch
+
+    monkeypatch.setattr(tune_gpu_run, "make_batch", with_failures)
+    with pytest.raises(manymod.InternalError, match="failed at 64 items: ZERO_MODULUS"):
+        measure_gpu(CASE, SETTINGS, math.inf)
+
+
+@pytest.mark.skipif(not HAS_CUDA, reason="this build has no CUDA")
+def test_the_command_on_a_made_up_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    machine = Machine(monkeypatch)
+    gpu = manymod.Device("cuda:1", "Made up", "cuda", ("sm_90",), 1, 0, "")
+    own = manymod.devices()
+    monkeypatch.setattr(manymod, "devices", lambda: [*own, gpu])
+    monkeypatch.setattr(manymod, "cuda_support", lambda: manymod.CudaSupport(True, "13.0", ""))
+    file = tmp_path / "t"
+    options = ("--op", "powmod,mulmod", "--bits", "512,1024", "--output", file)
+    finished = run("tune", "--device", "cuda:1", *options)
+    assert finished.code == 0, finished.err
+    assert "MANYMOD_TUNING" in finished.out
+    monkeypatch.undo()
+    table = manymod.load_tuning(file)
+    assert re.search(
+        r"\n# powmod secret 1024 bits, dpf52.cuda.t32: 64 items \d.*, 256 items ", file.read_text()
+    )
+    assert table.processor == f"Made up; {own[0].model}"
+    assert table.notes == ()
+    for secret in (False, True):
+        rows = [row for row in table.rows if (row.op, row.secret) == ("powmod", secret)]
+        gpu_part = [row for row in rows if ".cuda." in row.variant]
+        assert rows[: len(gpu_part)] == gpu_part
+        assert {(row.min_bits, row.max_bits) for row in gpu_part} == {(1, 512), (513, 16384)}
+        for one, after in itertools.pairwise(gpu_part):
+            if one.variant.startswith("dpf52"):
+                assert after.variant.startswith("row32")
+                assert (after.min_bits, after.min_items) == (one.min_bits, one.min_items)
+        assert len(rows) > len(gpu_part)
+    assert machine.calls
+
+
+def test_without_a_gpu(tmp_path: Path) -> None:
+    command = [*COMMAND, "tune", "--device", "cuda", "--output", str(tmp_path / "t")]
+    hidden = {**os.environ, "MANYMOD_HIDE_CUDA": "1"}
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, env=hidden)
+    assert finished.returncode == 1
+    assert re.search("Error: no GPU to tune for: .+", finished.stderr)
+    assert "Traceback" not in finished.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_unusable_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = manymod.Device("cuda:0", "Old", "cuda", ("sm_50",), 1, 0, "is too old")
+    own = manymod.devices()[:1]
+    monkeypatch.setattr(manymod, "devices", lambda: [*own, gpu])
+    monkeypatch.setattr(manymod, "cuda_support", lambda: manymod.CudaSupport(True, "13.0", ""))
+    for name, words in (
+        ("cuda", "cuda:0: is too old"),
+        ("cuda:3", "no device cuda:3; devices here: cpu, cuda:0"),
+    ):
+        finished = run("tune", "--device", name)
+        assert finished.code == 1
+        assert words in finished.err
+
+
+def test_operands_of_products_of_powers() -> None:
+    case = Case("multi_powmod", False, 100)
+    batch = tune_case.make_batch(case, 100, 3, seed=1)
+    tune_case.make_runner(case, 100, Target("cpu", None, 1), batch)(batch)()
+    assert batch.y is not None
+    bases, exps = (manymod.IntArray.from_limbs(limbs).to_ints() for limbs in (batch.x, batch.y))
+    n, result = (manymod.IntArray.from_limbs(limbs).to_ints() for limbs in (batch.n, batch.result))
+    assert len(bases) == 2 * len(n)
+    for index, modulus in enumerate(n):
+        terms = range(2 * index, 2 * index + 2)
+        assert result[index] == math.prod(pow(bases[t], exps[t], modulus) for t in terms) % modulus
+    assert not np.any(batch.status)
