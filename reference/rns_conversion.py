@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversions between radix 2^8 and residues as matrix products over bytes.
+
+Into residues: the bytes of x times ``2^(8p) scale_i 2^32 mod m_i``, one Montgomery reduction by channel.
+Back: the bytes of the coordinates xi_i and of the rank k times ``M_i 2^(8p)`` and ``-M 2^(8p)`` modulo
+2^(8C), with the rank from the same Cox as an extension; then carries. docs/rns.md, "Conversions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from reference.rns_bases import Condition, Cox, Residues
+from reference.rns_bytes import ByteMatrix, join, recombine, split
+from reference.rns_words import Bound, largest_below, montgomery_reduce, reduction_holds
+
+RANK_BYTES = 2
+"""Bytes of the rank: it is below 2^16."""
+
+
+@dataclass(frozen=True)
+class RadixToResidues:
+    """Integers of ``length`` bytes to ``x scale_i mod m_i``, below ``bound m_i``."""
+
+    moduli: Residues
+    scales: Residues
+    length: int
+    bound: Bound = 1
+
+    @cached_property
+    def matrix(self) -> ByteMatrix:
+        """Entries by byte of x and channel."""
+        rows = zip(self.moduli, self.scales, strict=True)
+        columns = [[scale * pow(2, 32 + 8 * p, m) % m for p in range(self.length)] for m, scale in rows]
+        return ByteMatrix(tuple(zip(*columns, strict=True)))
+
+    def conditions(self) -> Iterator[Condition]:
+        """Inequalities of "Into residues"."""
+        yield "input accumulator", self.matrix.fits_int32
+        totals = [(255 * self.length * (m - 1), m) for m in self.moduli]
+        yield "input range", all(reduction_holds(total, m, self.bound) for total, m in totals)
+
+    def convert(self, x: int) -> Residues:
+        """Residues of 0 <= x < 2^(8 length)."""
+        sums = self.matrix.product(split(x, self.length))
+        rows = zip(sums, self.moduli, strict=True)
+        return tuple(montgomery_reduce(recombine(c, False, False), m, self.bound) for c, m in rows)
+
+
+@dataclass(frozen=True)
+class ResiduesToRadix:
+    """Coordinates in the Cox's base, of a value below room M and 2^(8 length), to that value."""
+
+    cox: Cox
+    length: int
+
+    @cached_property
+    def matrix(self) -> ByteMatrix:
+        """Rows by byte of each coordinate, then of the rank; columns by byte of the result."""
+        base, modulus = self.cox.base, 1 << (8 * self.length)
+        rows = [((c << (8 * p)) % modulus,) for c in base.cofactors for p in range(4)]
+        rows += [((-base.product << (8 * p)) % modulus,) for p in range(RANK_BYTES)]
+        return ByteMatrix(tuple(rows), self.length)
+
+    def conditions(self) -> Iterator[Condition]:
+        """Inequalities of "Back to radix 2^32"."""
+        yield "output accumulator", self.matrix.fits_int32
+        yield "output rank", self.cox.largest_sum >> self.cox.bits < 1 << (8 * RANK_BYTES)
+        bounds = (largest_below(self.cox.slack, m) for m in self.cox.base.moduli)
+        yield "output coordinates", all(x < 1 << 32 for x in bounds)
+        yield "output words", self.length % 4 == 0
+
+    def convert(self, xi: Sequence[int]) -> int:
+        """The value with these coordinates."""
+        operand = [byte for x in xi for byte in split(x, 4)]
+        operand += split(self.cox.rank(xi), RANK_BYTES)
+        return resolve_carries([int(c) for c in self.matrix.product(operand)[0]])
+
+
+def resolve_carries(columns: Sequence[int]) -> int:
+    """``sum of columns[i] 2^(8i)`` modulo 2^(8 count), from columns in [0, 2^31).
+
+    Four columns make a sum below 2^56; its high part, below 2^24, joins the next word; what is left are
+    carries of one bit.
+
+    >>> resolve_carries([255] * 7 + [256]) == 2**56 - 1
+    True
+    """
+    sums = [join(columns[i : i + 4]) for i in range(0, len(columns), 4)]
+    assert all(0 <= s < 1 << 56 for s in sums)
+    result, carry, high = 0, 0, 0
+    for i, s in enumerate(sums):
+        word = (s & 0xFFFFFFFF) + high + carry
+        high, carry = s >> 32, word >> 32
+        assert high < 1 << 24 and carry <= 1
+        result |= (word & 0xFFFFFFFF) << (32 * i)
+    return result

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Base extensions: from the residues of x modulo one base to those modulo another.
+
+Sources
+-------
+- N. S. Szabo, R. I. Tanaka, *Residue Arithmetic and its Applications to Computer Technology* (1967): mixed
+  radix; Moss, Page, Smart (2007), algorithm 2, stages 2 and 3.
+- S. Kawamura et al., *Cox-Rower Architecture for Fast Parallel Montgomery Multiplication* (EUROCRYPT 2000);
+  K. C. Posch, R. Posch, *Base Extension Using a Convolution Sum in Residue Number Systems* (1993): the rank
+  from a sum of fractions.
+- A. P. Shenoy, R. Kumaresan, *Fast Base Extension Using a Redundant Modulus in RNS* (1989).
+- J.-C. Bajard, L.-S. Didier, P. Kornerup, *Modular Multiplication and Base Extensions in Residue Number
+  Systems* (ARITH 15, 2001): no rank at all from B to A, a redundant modulus from A to B.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from reference.rns_bases import Base, Condition, Cox, Residues
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def mixed_radix_digits(base: Base, x: Sequence[int]) -> Residues:
+    """``d_i < m_i`` with ``x = d_1 + d_2 m_1 + d_3 m_1 m_2 + ...``: n (n - 1) / 2 multiplications, n steps.
+
+    >>> mixed_radix_digits(Base((7, 11, 13)), Base((7, 11, 13)).residues(123))
+    (4, 6, 1)
+    """
+    remaining, digits = list(x), []
+    for i, m_i in enumerate(base.moduli):
+        digit = remaining[i]
+        assert 0 <= digit < m_i
+        digits.append(digit)
+        for j in range(i + 1, len(base)):
+            m_j = base.moduli[j]
+            remaining[j] = (remaining[j] - digit) * pow(m_i, -1, m_j) % m_j
+    return tuple(digits)
+
+
+def mixed_radix_weights(base: Base) -> Residues:
+    """1, m_1, m_1 m_2, ..: the places of :func:`mixed_radix_digits`."""
+    return tuple(math.prod(base.moduli[:i]) for i in range(len(base)))
+
+
+def convolve(xi: Sequence[int], rank: int, source: Base, target: Base) -> Residues:
+    """``sum of xi_j M_j - rank M`` modulo the channels of ``target``."""
+    exact = sum(x * c for x, c in zip(xi, source.cofactors, strict=True)) - rank * source.product
+    return target.residues(exact)
+
+
+@dataclass(frozen=True)
+class MixedRadix:
+    """Szabo-Tanaka: exact for every x < M."""
+
+    source: Base
+
+    @property
+    def carried(self) -> Base:
+        """The source."""
+        return self.source
+
+    @property
+    def excess(self) -> Fraction:
+        """None."""
+        return Fraction(0)
+
+    @property
+    def room(self) -> Fraction:
+        """All of [0, M)."""
+        return Fraction(1)
+
+    def extend(self, x: Sequence[int], target: Base) -> Residues:
+        """Digits, then one product by digit and target channel."""
+        digits = mixed_radix_digits(self.source, x)
+        places = mixed_radix_weights(self.source)
+        return tuple(sum(d * (p % m) for d, p in zip(digits, places, strict=True)) % m for m in target.moduli)
+
+    def conditions(self) -> Iterator[Condition]:
+        """None beyond coprimality."""
+        yield from ()
+
+
+@dataclass(frozen=True)
+class CoxRower:
+    """Rank by the Cox: with offset alpha, right wherever ``Delta <= alpha + x / M < 1``.
+
+    Offset 0 takes all of [0, M) and may add M to an x < Delta M; an offset alpha >= Delta is exact below
+    (1 - alpha) M.
+    """
+
+    cox: Cox
+
+    @property
+    def source(self) -> Base:
+        """The Cox's base."""
+        return self.cox.base
+
+    @property
+    def carried(self) -> Base:
+        """The source."""
+        return self.source
+
+    @property
+    def excess(self) -> Fraction:
+        """What the error has beyond the offset."""
+        return max(Fraction(0), self.cox.error - self.cox.alpha)
+
+    @property
+    def room(self) -> Fraction:
+        """What the offset leaves."""
+        return 1 - self.cox.alpha
+
+    def extend(self, x: Sequence[int], target: Base) -> Residues:
+        """``sum of xi_j M_j - k M`` with the estimated k."""
+        xi = self.source.coordinates(x)
+        return convolve(xi, self.cox.rank(xi), self.source, target)
+
+    def conditions(self) -> Iterator[Condition]:
+        """Those of the Cox, and that the estimate is off by one at most."""
+        yield from self.cox.conditions()
+        yield "cox error", self.cox.error - self.cox.alpha < 1
+
+
+@dataclass(frozen=True)
+class Uncorrected:
+    """No rank: ``x + k M`` with 0 <= k <= n - 1 (Bajard, Didier, Kornerup)."""
+
+    source: Base
+
+    @property
+    def carried(self) -> Base:
+        """The source."""
+        return self.source
+
+    @property
+    def excess(self) -> Fraction:
+        """n - 1 multiples of M."""
+        return Fraction(len(self.source) - 1)
+
+    @property
+    def room(self) -> Fraction:
+        """All of [0, M)."""
+        return Fraction(1)
+
+    def extend(self, x: Sequence[int], target: Base) -> Residues:
+        """``sum of xi_j M_j``."""
+        return convolve(self.source.coordinates(x), 0, self.source, target)
+
+    def conditions(self) -> Iterator[Condition]:
+        """None beyond coprimality."""
+        yield from ()
+
+
+@dataclass(frozen=True)
+class ShenoyKumaresan:
+    """Rank from the residue of x itself, 0 <= x < M, modulo a redundant channel of at least n.
+
+    >>> extension = ShenoyKumaresan(Base((7, 11, 13)), 5)
+    >>> extension.extend(extension.carried.residues(1000), Base((17,))) == (1000 % 17,)
+    True
+    """
+
+    source: Base
+    redundant: int
+
+    @property
+    def carried(self) -> Base:
+        """The source and the redundant channel, last."""
+        return Base((*self.source.moduli, self.redundant))
+
+    @property
+    def excess(self) -> Fraction:
+        """None."""
+        return Fraction(0)
+
+    @property
+    def room(self) -> Fraction:
+        """All of [0, M)."""
+        return Fraction(1)
+
+    def extend(self, x: Sequence[int], target: Base) -> Residues:
+        """``k = (sum of xi_j M_j - x) / M mod r``, which is k since k < n <= r."""
+        xi = self.source.coordinates(x[:-1])
+        total = convolve(xi, 0, self.source, Base((self.redundant,)))[0]
+        rank = (total - x[-1]) * pow(self.source.product, -1, self.redundant) % self.redundant
+        return convolve(xi, rank, self.source, target)
+
+    def conditions(self) -> Iterator[Condition]:
+        """The redundant channel tells the ranks apart."""
+        yield "redundant modulus", self.redundant >= len(self.source)

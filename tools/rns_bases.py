@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chooses the bases of the residue number systems, checks them and prints them as a C++ header.
+
+python tools/rns_bases.py --summary
+python tools/rns_bases.py --kind tensor --bits 1024 2048 > bases.hpp
+
+A base has a multiple of four channels and is the smallest that satisfies every inequality of docs/rns.md, as
+`reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their kind, dealt to
+the bases B and A so that their products are close. Nothing in the output is random or typed by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reference.rns_bases import Base, BaseError, BasePair, check_bases, require
+from reference.rns_channels import Channel, FullWord, HalfWord, Paired, Smooth
+from reference.rns_extension import MixedRadix
+from reference.rns_staged import channel_conditions
+from reference.rns_tensor import ONE_CORRECTION, TensorBases, conditions
+from reference.rns_words import WORD
+
+WIDTHS = (512, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
+CHANNEL_STEP = 4
+#: Deterministic bases of Miller and Rabin's test below 3.3e24 (Sorenson, Webster 2015).
+WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
+COLUMNS = 110
+
+HEAD = """\
+// SPDX-License-Identifier: Apache-2.0
+// Made by tools/rns_bases.py, which checks every inequality of docs/rns.md.
+#pragma once
+
+#include <cstdint>
+
+// Tables, eight or so to a line.
+// clang-format off
+namespace manymod::rns {"""
+
+
+def is_prime(n: int) -> bool:
+    """Of integers below 3.3e24.
+
+    >>> [n for n in range(30) if is_prime(n)]
+    [2, 3, 5, 7, 11, 13, 17, 19, 23, 29]
+    """
+    if n < 2:
+        return False
+    for p in WITNESSES:
+        if n % p == 0:
+            return n == p
+    twos = ((n - 1) & (1 - n)).bit_length() - 1
+    for witness in WITNESSES:
+        x = pow(witness, (n - 1) >> twos, n)
+        if x != 1 and not any(pow(x, 1 << i, n) == n - 1 for i in range(twos)):
+            return False
+    return True
+
+
+def primes_down_from(largest: int) -> Iterator[int]:
+    """Odd primes, descending."""
+    return (n for n in range(largest, 2, -1) if is_prime(n))
+
+
+def dealt(moduli: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Descending moduli to B and A in the order B A A B: products that hardly differ.
+
+    >>> dealt([8, 7, 6, 5, 4, 3, 2, 1])
+    ((8, 5, 4, 1), (7, 6, 3, 2))
+    """
+    b = tuple(m for i, m in enumerate(moduli) if i % 4 in {0, 3})
+    return b, tuple(m for i, m in enumerate(moduli) if i % 4 in {1, 2})
+
+
+@dataclass(frozen=True)
+class Bases:
+    """Bases of one kind and width, checked."""
+
+    kind: str
+    bits: int
+    b: tuple[int, ...]
+    a: tuple[int, ...]
+    #: Pairs of byte columns recombine in 32-bit words: with plain bytes, with signed ones.
+    narrow: bool = False
+    narrow_signed: bool = False
+
+
+def tensor_moduli(count: int) -> list[int]:
+    """The largest primes for 32-bit words with one correction a multiplication."""
+    return list(itertools.islice(primes_down_from(int(WORD / (1 + ONE_CORRECTION.t))), count))
+
+
+def half_word_moduli(count: int) -> list[int]:
+    """The largest primes below 2^12, all of them where ``count`` is more."""
+    return list(itertools.islice(primes_down_from((1 << 12) - 1), count))
+
+
+def full_word_moduli(count: int) -> list[int]:
+    """The largest primes below 2^24."""
+    return list(itertools.islice(primes_down_from((1 << 24) - 1), count))
+
+
+def smooth_factors(count: int) -> list[tuple[int, int]]:
+    """The largest 2 ``count`` primes below 2^12 in pairs, the largest with the smallest."""
+    primes = half_word_moduli(2 * count)
+    half = len(primes) // 2
+    return list(zip(primes[:half], primes[: -half - 1 : -1], strict=True))
+
+
+def smooth_moduli(count: int) -> list[int]:
+    """Products of :func:`smooth_factors`, descending."""
+    return sorted((p * q for p, q in smooth_factors(count)), reverse=True)
+
+
+def half_word_channels(moduli: tuple[int, ...]) -> list[Channel[int]]:
+    """Channels of their own inequalities."""
+    return [HalfWord(m) for m in moduli]
+
+
+def full_word_channels(moduli: tuple[int, ...]) -> list[Channel[int]]:
+    """Channels of centred residues."""
+    return [FullWord(m) for m in moduli]
+
+
+def paired_channels(moduli: tuple[int, ...]) -> list[Channel[tuple[int, int]]]:
+    """Pairs; :class:`Smooth` inside checks what the joined form requires."""
+    factors = {p * q: (p, q) for p, q in smooth_factors(len(moduli))}
+    return [Paired(Smooth(*factors[m])) for m in moduli]
+
+
+def checked_tensor(bits: int, b: tuple[int, ...], a: tuple[int, ...]) -> Bases:
+    """With plain and with signed entries."""
+    narrow = []
+    for signed in (False, True):
+        tables = TensorBases(Base(b), Base(a), bits, ONE_CORRECTION, signed)
+        check_bases(tables.pair)
+        require(conditions(tables))
+        narrow.append(all(t.matrix.recombines_in_32_bits for t in (tables.to_a, tables.to_b)))
+    return Bases("tensor", bits, b, a, *narrow)
+
+
+def checked_floating(kind: Kind, bits: int, b: tuple[int, ...], a: tuple[int, ...]) -> Bases:
+    """With mixed radix extensions."""
+    check_bases(BasePair.of(MixedRadix(Base(b)), MixedRadix(Base(a)), bits))
+    require(channel_conditions(kind.channels(b + a)))
+    return Bases(kind.name, bits, b, a)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of channel: its moduli, of at most ``length`` bits, and how it is computed."""
+
+    name: str
+    length: int
+    moduli: Callable[[int], list[int]]
+    channels: Callable[[tuple[int, ...]], Sequence[Channel[Any]]] = half_word_channels
+
+    def checked(self, bits: int, b: tuple[int, ...], a: tuple[int, ...]) -> Bases:
+        """Bases that satisfy every inequality, or BaseError."""
+        return checked_tensor(bits, b, a) if self.name == "tensor" else checked_floating(self, bits, b, a)
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("tensor", 31, tensor_moduli),
+        Kind("half", 12, half_word_moduli, half_word_channels),
+        Kind("full", 24, full_word_moduli, full_word_channels),
+        Kind("smooth", 24, smooth_moduli, paired_channels),
+    )
+}
+
+
+def bases_for(name: str, bits: int) -> Bases:
+    """The smallest bases of a kind; BaseError tells what the largest available ones violate.
+
+    >>> len(bases_for("half", 1024).b), len(bases_for("full", 1024).b)
+    (88, 44)
+    """
+    kind = KINDS[name]
+    failed = BaseError("enough moduli")
+    for count in itertools.count(-(-bits // (kind.length * CHANNEL_STEP)) * CHANNEL_STEP, CHANNEL_STEP):
+        moduli = kind.moduli(2 * count)
+        if len(moduli) < 2 * count:
+            raise BaseError(f"no {name} bases for {bits} bits: {failed}")
+        try:
+            return kind.checked(bits, *dealt(moduli))
+        except BaseError as error:
+            failed = error
+    raise AssertionError
+
+
+def wrapped(moduli: tuple[int, ...]) -> Iterator[str]:
+    """Lines of an initialiser."""
+    line = "   "
+    for m in moduli:
+        if len(line) + len(f" {m},") > COLUMNS:
+            yield line
+            line = "   "
+        line += f" {m},"
+    yield line
+
+
+def declaration(bases: Bases) -> str:
+    """One width's constants."""
+    name, count = f"{bases.kind.capitalize()}{bases.bits}", len(bases.b)
+    lines = [f"struct {name} {{", f"  static constexpr unsigned kBits = {bases.bits};"]
+    lines.append(f"  static constexpr unsigned kChannels = {count};")
+    if bases.kind == "tensor":
+        cox = TensorBases(Base(bases.b), Base(bases.a), bases.bits, ONE_CORRECTION).to_b.cox
+        lines.append(f"  static constexpr unsigned kCoxShift = {cox.shifts[0]};")
+        lines.append(f"  static constexpr unsigned kCoxBits = {cox.bits};")
+        lines.append(f"  static constexpr std::uint32_t kCoxOffsetOfA = {cox.offset};")
+        for flag, value in (("", bases.narrow), ("Signed", bases.narrow_signed)):
+            lines.append(f"  static constexpr bool kNarrow{flag} = {str(value).lower()};")
+    for base, moduli in (("B", bases.b), ("A", bases.a)):
+        lines += [f"  static constexpr std::uint32_t k{base}[kChannels] = {{", *wrapped(moduli), "  };"]
+    return "\n".join([*lines, "};"])
+
+
+def header(found: list[Bases]) -> str:
+    """The header's text."""
+    parts = [HEAD, *map(declaration, found), "}  // namespace manymod::rns"]
+    return "\n\n".join(parts) + "\n"
+
+
+def summary(name: str, bits: int) -> str:
+    """One line about one kind and width."""
+    try:
+        bases = bases_for(name, bits)
+    except BaseError as error:
+        return str(error)
+    narrow = f", narrow {bases.narrow}, signed {bases.narrow_signed}" if name == "tensor" else ""
+    return f"{name} {bits}: {len(bases.b)} channels from {min(bases.b + bases.a)} to {bases.b[0]}{narrow}"
+
+
+def main(arguments: list[str]) -> None:
+    """Print the header, or a line for each kind and width."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kind", choices=KINDS, nargs="+", default=list(KINDS))
+    parser.add_argument("--bits", type=int, nargs="+", default=list(WIDTHS))
+    parser.add_argument("--summary", action="store_true", help="one line each, no header")
+    chosen = parser.parse_args(arguments)
+    wanted = [(name, bits) for name in chosen.kind for bits in chosen.bits]
+    if chosen.summary:
+        for name, bits in wanted:
+            print(summary(name, bits))
+        return
+    try:
+        print(header([bases_for(name, bits) for name, bits in wanted]), end="")
+    except BaseError as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
