@@ -293,8 +293,19 @@ class _Race:
         looked = count >= LOOK and runner.name.startswith(NARROW)
         return other.taken[count] * (LESS_THAN_BEST if looked else FAR_BEHIND) < runner.taken[count]
 
+    def _is_worth_it(self, runner: _Runner) -> bool:
+        """Whether it is no narrow technique, or clearly the best somewhere."""
+        if not runner.name.startswith(NARROW):
+            return True
+        others = [other for other in self._gpu if not other.name.startswith(NARROW)]
+        return any(
+            taken * LESS_THAN_BEST < min(other.taken.get(count, math.inf) for other in others)
+            for count, taken in runner.taken.items()
+        )
+
     def _times(self) -> GpuTimes:
-        runners = [*self._gpu, self._cpu, *([self._auto] if self._auto is not None else [])]
+        gpu = [runner for runner in self._gpu if self._is_worth_it(runner)]
+        runners = [*gpu, self._cpu, *([self._auto] if self._auto is not None else [])]
         counts = [count for count in sorted(self._cpu.taken) if math.isfinite(self._fastest(count))]
         return GpuTimes(
             {
