@@ -26,7 +26,8 @@
 #   MANYMOD_COMMIT    what to report where there is no .git
 # shellcheck disable=SC2317  # stages are called by their names
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+self=$(realpath "${BASH_SOURCE[0]}")
+cd "$(dirname "$self")/.."
 
 build=build/gpu
 third_party=$PWD/build/third_party
@@ -38,7 +39,7 @@ quick=()
 if [ "${GPU_QUICK:-}" = 1 ]; then quick=(--quick); fi
 
 usage() {
-  sed -n '/^#   [a-z]/,/^#$/s/^#   //p' "${BASH_SOURCE[0]}" >&2
+  sed -n '/^#   [a-z]/,/^#$/s/^#   //p' "$self" >&2
   exit 2
 }
 
@@ -169,7 +170,7 @@ run_sanitize() {
   build_targets manymod_tests
   for tool in memcheck racecheck initcheck synccheck; do
     echo "== $tool"
-    compute-sanitizer --tool "$tool" --error-exitcode 9 "$(program manymod_tests)" --gtest_filter="$filter" || status=1
+    compute-sanitizer --tool "$tool" --report-api-errors no --error-exitcode 9 "$(program manymod_tests)" --gtest_filter="$filter" || status=1
   done
   return "$status"
 }
@@ -207,7 +208,7 @@ for path in sorted(out.glob(f"{stage}.*results.json")):
 document = {
     "stage": stage,
     "passed": status == 0,
-    "timed_out": status == 124,
+    "timed_out": status in (124, 137),
     "seconds": round(seconds, 1),
     "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
     "commit": os.environ.get("MANYMOD_COMMIT", ""),
@@ -224,7 +225,7 @@ stage() {
   local name=$1 start status=0
   echo "== $name"
   start=$(date +%s.%N)
-  timeout --kill-after=10 "$limit" bash "${BASH_SOURCE[0]}" --inside "$name" 2>&1 | tee "$out/gpu/$name.log" || status=$?
+  timeout --kill-after=10 "$limit" bash "$self" --inside "$name" 2>&1 | tee "$out/gpu/$name.log" || status=$?
   report "$name" "$status" "$(echo "$(date +%s.%N) $start" | awk '{print $1 - $2}')"
   return "$status"
 }

@@ -221,14 +221,17 @@ inline std::size_t count_of(const Operands& operands) {
 
 /// A call that runs on a thread of the library's own, made by Plan::submit or FixedBase::submit. The plan and
 /// the operands must stay as they are until it has ended. Destroying a job that has not ended cancels it and
-/// waits.
+/// waits, but in a callback of a job, where nothing waits.
 class Job {
  public:
-  /// Wait for the results, once. @throws as Plan::run does; std::logic_error where they were taken already
+  /// Wait for the results, once. @throws as Plan::run does; std::logic_error where they were taken already;
+  /// Error(MM_ERR_ARGUMENT) in a callback of a job, after which the results are still to be had
   Batch wait(std::vector<mm_status>* statuses = nullptr) {
+    if (!state_) throw std::logic_error("manymod::Job: no call to wait for");
+    const mm_status status = mm_job_wait(state_->job);
+    if (mm_job_ended(state_->job) == 0) check(status);
     const std::unique_ptr<State> state = std::move(state_);
-    if (!state) throw std::logic_error("manymod::Job: no call to wait for");
-    return state->call.finish(mm_job_wait(state->job), statuses);
+    return state->call->finish(status, statuses);
   }
   /// Whether wait() would return at once.
   [[nodiscard]] bool ended() const noexcept { return !state_ || mm_job_ended(state_->job) != 0; }
@@ -243,7 +246,7 @@ class Job {
 
   struct State {
     State(const Operands& operands, std::size_t count, std::size_t result_width, const Progress& progress)
-        : call(operands, count, result_width, progress) {}
+        : call(std::make_shared<detail::OwnedCall>(operands, count, result_width, progress)) {}
     ~State() {
       mm_job_cancel(job);
       mm_job_destroy(job);
@@ -251,16 +254,22 @@ class Job {
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
-    detail::OwnedCall call;
+    std::shared_ptr<detail::OwnedCall> call;
     mm_job* job = nullptr;
   };
 
-  /// `submit(&call, &job)` submits it.
+  /// The running call's own hold on what it writes to.
+  using Hold = std::shared_ptr<detail::OwnedCall>;
+  static void release(mm_status, void* hold) { delete static_cast<Hold*>(hold); }
+
+  /// `submit(&call, done, user, &job)` submits it.
   template <class Submit>
   Job(Submit&& submit, const Operands& operands, std::size_t count, std::size_t result_width,
       const Progress& progress)
       : state_(std::make_unique<State>(operands, count, result_width, progress)) {
-    check(submit(state_->call.get(), &state_->job));
+    auto hold = std::make_unique<Hold>(state_->call);
+    check(submit(state_->call->get(), &release, hold.get(), &state_->job));
+    [[maybe_unused]] const Hold* const owned_by_the_job = hold.release();
   }
 
   std::unique_ptr<State> state_;
@@ -295,8 +304,8 @@ class Plan {
 
   /// The same as a job. `progress` is called on the job's thread.
   [[nodiscard]] Job submit(const Operands& operands, const Progress& progress = {}) {
-    return {[this](const mm_call* call, mm_job** job) {
-              return mm_plan_submit(plan_.get(), call, nullptr, nullptr, job);
+    return {[this](const mm_call* call, mm_done_fn done, void* user, mm_job** job) {
+              return mm_plan_submit(plan_.get(), call, done, user, job);
             },
             operands, detail::count_of(operands), operands.modulus.width(), progress};
   }
@@ -359,8 +368,8 @@ class FixedBase {
   [[nodiscard]] Job submit(const View& exponents, const Progress& progress = {}) {
     Operands operands;
     operands.y = exponents;
-    return {[this](const mm_call* call, mm_job** job) {
-              return mm_fixed_base_submit(fixed_base_.get(), call, nullptr, nullptr, job);
+    return {[this](const mm_call* call, mm_done_fn done, void* user, mm_job** job) {
+              return mm_fixed_base_submit(fixed_base_.get(), call, done, user, job);
             },
             operands, exponents.size(), width_, progress};
   }

@@ -52,6 +52,12 @@ class _Job(Future[R]):
     def _condition(self, condition: threading.Condition) -> None:
         self._own_condition = condition
 
+    def __repr__(self) -> str:
+        try:
+            return super().__repr__()
+        except RuntimeError:
+            return f"<{type(self).__name__} of the parent process>"
+
 
 #: What a job calls.
 _Call = tuple[_Job[Any], Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]

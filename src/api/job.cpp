@@ -153,13 +153,17 @@ extern "C" {
 
 int mm_job_ended(const mm_job* job) { return job == nullptr || job->call->over() ? 1 : 0; }
 
+// The job may be destroyed meanwhile, by its `done` callback: what is called stays until it returns.
+
 mm_status mm_job_wait(mm_job* job) {
   if (job == nullptr) return manymod::fail(MM_ERR_NULL, "job is NULL");
-  return manymod::guarded([&] { return job->call->wait(); });
+  return manymod::guarded([call = job->call] { return call->wait(); });
 }
 
 void mm_job_cancel(mm_job* job) {
-  if (job != nullptr) job->call->cancel();
+  if (job == nullptr) return;
+  const std::shared_ptr<manymod::SubmittedCall> call = job->call;
+  call->cancel();
 }
 
 void mm_job_destroy(mm_job* job) {

@@ -10,6 +10,7 @@
 #include "cuda/error.hpp"
 #include "dispatch/engine_set.hpp"
 #include "dispatch/preparation.hpp"
+#include "dispatch/unfinished.hpp"
 
 namespace manymod {
 namespace {
@@ -111,7 +112,10 @@ class SpreadEngine final : public Engine {
   void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
     const Running running(*this);
     const double work = item_cost_ns(job, modulus_limbs) * static_cast<double>(items.size());
+    std::vector<std::size_t> rest;
+    bool first = true;
     on_some_gpu(static_cast<std::uint64_t>(std::clamp(work, 1.0, kMostWork)), [&](std::size_t gpu) {
+      if (!std::exchange(first, false)) items = rest = unfinished(job, items);
       Job own = job;
       if (job.shared != nullptr) own.shared = static_cast<const SpreadModulus*>(job.shared)->on(gpu);
       if (job.fixed_base != nullptr) {

@@ -6,6 +6,7 @@
 #include "dispatch/engine_set.hpp"
 #include "dispatch/preparation.hpp"
 #include "dispatch/status_error.hpp"
+#include "dispatch/unfinished.hpp"
 
 namespace manymod {
 namespace {
@@ -88,7 +89,7 @@ class SubstitutedEngine final : public Engine {
   }
 
   void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
-    if (!run_engine(job, items, modulus_limbs)) run_substitute(job, items, modulus_limbs);
+    if (!run_engine(job, items, modulus_limbs)) run_substitute(job, unfinished(job, items), modulus_limbs);
   }
 
  private:

@@ -110,7 +110,7 @@ void destroy_capsule(PyObject* capsule) {
 template <class Managed>
 nb::object capsule_of(const dlpack::Tensor& tensor, const std::array<std::int64_t, 2>& shape,
                       const std::array<std::int64_t, 2>& strides, const std::shared_ptr<void>& owner,
-                      const char* name) {
+                      bool writable, const char* name) {
   auto made = std::make_unique<Export<Managed>>();
   made->owner = owner;
   made->shape = shape;
@@ -122,6 +122,7 @@ nb::object capsule_of(const dlpack::Tensor& tensor, const std::array<std::int64_
   made->managed.deleter = &delete_export<Managed>;
   if constexpr (std::is_same_v<Managed, dlpack::ManagedTensorVersioned>) {
     made->managed.version = {dlpack::kMajorVersion, dlpack::kMinorVersion};
+    if (!writable) made->managed.flags |= dlpack::kReadOnly;
   }
   PyObject* const capsule = PyCapsule_New(&made->managed, name, &destroy_capsule<Managed>);
   if (capsule == nullptr) throw nb::python_error();
@@ -290,9 +291,10 @@ nb::object DeviceLimbs::to_capsule(bool versioned, bool of_signed_type, bool fla
   const std::array<std::int64_t, 2> shape{static_cast<std::int64_t>(count_),
                                           static_cast<std::int64_t>(width_)};
   const std::array<std::int64_t, 2> strides{static_cast<std::int64_t>(stride_), 1};
-  return versioned ? capsule_of<dlpack::ManagedTensorVersioned>(tensor, shape, strides, owner_,
-                                                                dlpack::kVersionedName)
-                   : capsule_of<dlpack::ManagedTensor>(tensor, shape, strides, owner_, dlpack::kName);
+  return versioned
+             ? capsule_of<dlpack::ManagedTensorVersioned>(tensor, shape, strides, owner_, writable_,
+                                                          dlpack::kVersionedName)
+             : capsule_of<dlpack::ManagedTensor>(tensor, shape, strides, owner_, writable_, dlpack::kName);
 }
 
 void bind_device(nb::module_& module) {

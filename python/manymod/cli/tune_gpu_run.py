@@ -299,7 +299,8 @@ class _Race:
             return True
         others = [other for other in self._gpu if not other.name.startswith(NARROW)]
         return any(
-            taken * LESS_THAN_BEST < min(other.taken.get(count, math.inf) for other in others)
+            taken * LESS_THAN_BEST
+            < min((other.taken.get(count, math.inf) for other in others), default=math.inf)
             for count, taken in runner.taken.items()
         )
 

@@ -215,9 +215,11 @@ class DeviceEngine final : public Engine {
     }
   }
 
+  // Groups of four threads and more multiply longer for each word that they read.
   [[nodiscard]] static double scan_cost(const Shape& shape, std::size_t tables) {
     const std::size_t element = std::size_t{shape.threads} * shape.lane_words * sizeof(std::uint32_t);
-    return tables * kUsualTable * element > kCachedBytes ? kScanCostFromMemory : kScanCost;
+    const bool from_memory = shape.threads < 4 && tables * kUsualTable * element > kCachedBytes;
+    return from_memory ? kScanCostFromMemory : kScanCost;
   }
 
   [[nodiscard]] static Task power_task(const Job& job, std::span<const std::size_t> items,

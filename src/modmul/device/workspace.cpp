@@ -36,9 +36,17 @@ bool Workspaces::Lease::make_room() {
 }
 
 void Workspaces::take_place() {
-  std::unique_lock lock(mutex_);
-  place_free_.wait(lock, [this] { return in_use_ < places_; });
-  ++in_use_;
+  for (;;) {
+    const std::uint32_t freed = freed_.load();
+    {
+      const std::lock_guard lock(mutex_);
+      if (in_use_ < places_) {
+        ++in_use_;
+        return;
+      }
+    }
+    freed_.wait(freed);
+  }
 }
 
 void Workspaces::free_place() {
@@ -46,7 +54,8 @@ void Workspaces::free_place() {
     const std::lock_guard lock(mutex_);
     --in_use_;
   }
-  place_free_.notify_one();
+  freed_.fetch_add(1);
+  freed_.notify_one();
 }
 
 std::unique_ptr<Workspace> Workspaces::take() {

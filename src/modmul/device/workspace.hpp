@@ -2,8 +2,9 @@
 // What one chunk of a batch needs on a device: a stream and buffers that grow as needed and are used again.
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -110,7 +111,9 @@ class Workspaces {
 
   cuda::Device& device_;
   std::mutex mutex_;
-  std::condition_variable place_free_;
+  /// Counts freed places. No condition variable: its destructor would wait in a forked child for the
+  /// parent's threads.
+  std::atomic<std::uint32_t> freed_{0};
   std::size_t places_ = kAtATime;  ///< workspaces at a time, >= 1
   std::size_t in_use_ = 0;         ///< <= places_, or what places_ was before
   std::vector<std::unique_ptr<Workspace>> idle_;

@@ -168,9 +168,9 @@ TEST_F(CudaEngine, InversesOfNegativeExponents) {
 
 TEST_F(CudaEngine, AutoTakesTheGpuForLargeBatches) {
   const std::size_t count = 5000;
-  const Batch n = numbers_.odd_moduli(count, 1), x = numbers_.some(count, 1);
+  const Batch n = numbers_.odd_moduli(count, 4), x = numbers_.some(count, 4);
   check_plan(Op::powmod, {x, single(3), n}, Timing::public_, {"auto", "", 0});
-  Plan plan(Op::powmod, 64, ModulusKind::each, Timing::public_);
+  Plan plan(Op::powmod, 256, ModulusKind::each, Timing::public_);
   EXPECT_NE(plan.variant_for(count).find(".cuda."), std::string::npos);
   EXPECT_EQ(plan.variant_for(1).find(".cuda."), std::string::npos);
 }

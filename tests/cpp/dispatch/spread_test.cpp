@@ -320,7 +320,10 @@ TEST_F(Spread, ManyThreads) {
       std::array<ItemStatus, 3> statuses{};
       Job job;
       job.status = statuses.data();
-      for (std::size_t i = 0; i < kRuns; ++i) engine_->run(job, kItems, 1);
+      for (std::size_t i = 0; i < kRuns; ++i) {
+        statuses.fill(ItemStatus::not_computed);
+        engine_->run(job, kItems, 1);
+      }
     });
   }
   for (std::thread& thread : threads) thread.join();

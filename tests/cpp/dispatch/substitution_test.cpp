@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "dispatch/recording_engine.hpp"
 #include "dispatch/status_error.hpp"
 
 namespace manymod {
@@ -123,6 +124,25 @@ TEST_F(Substitution, TakesABaseWhoseCombCannotBeMade) {
   run(base.get());
   EXPECT_EQ(first_.runs, 0);
   EXPECT_EQ(second_.runs, 1);
+}
+
+// Results may stand where operands were: what is computed once must not be computed again.
+TEST(SubstitutionHalfWay, OnlyWhatIsLeftIsComputed) {
+  auto failing = std::make_unique<testing::RecordingEngine>();
+  failing->on_item = [](std::size_t item, const StopToken&) {
+    if (item == 2) throw StatusError(MM_ERR_DEVICE, "lost");
+  };
+  auto substitute = std::make_unique<testing::RecordingEngine>();
+  const testing::RecordingEngine& recorder = *substitute;
+  const auto engine = with_substitute(std::move(failing), std::move(substitute));
+  std::array<ItemStatus, 4> statuses{};
+  statuses.fill(ItemStatus::not_computed);
+  Job job;
+  job.status = statuses.data();
+  const std::array<std::size_t, 4> items{0, 1, 2, 3};
+  engine->run(job, items, 1);
+  ASSERT_EQ(recorder.calls().size(), 1u);
+  EXPECT_EQ(recorder.calls()[0].items, (std::vector<std::size_t>{2, 3}));
 }
 
 }  // namespace
