@@ -25,6 +25,17 @@ if(manymod_cuda_on)
   manymod_configure_target(device_kernels)
   target_link_libraries(device_kernels PRIVATE manymod_static manymod_internal)
   set_target_properties(device_kernels PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
+
+  set(figure3_image "${CMAKE_CURRENT_BINARY_DIR}/bench/rns_figure3_kernels")
+  manymod_compile_device("${CMAKE_CURRENT_SOURCE_DIR}/bench/cuda/rns_figure3/kernels.cu" "${figure3_image}"
+                         "${manymod_architectures}")
+  file(GLOB figure3_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/rns_figure3/*.cpp")
+  add_executable(rns_figure3 ${figure3_sources} bench/cuda/timer.cpp "${figure3_image}.fatbin")
+  set_source_files_properties(bench/cuda/rns_figure3/main.cpp PROPERTIES
+    COMPILE_DEFINITIONS "MM_RNS_FIGURE3_IMAGE=\"${figure3_image}.fatbin\"" OBJECT_DEPENDS "${figure3_image}.fatbin")
+  manymod_configure_target(rns_figure3)
+  target_link_libraries(rns_figure3 PRIVATE manymod_static manymod_internal)
+  set_target_properties(rns_figure3 PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
 endif()
 
 file(GLOB end_to_end_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/end_to_end/*.cpp")

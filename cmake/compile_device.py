@@ -78,6 +78,7 @@ def main() -> int:
     command = [
         arguments.nvcc,
         "-std=c++20",
+        "--expt-relaxed-constexpr",
         "-fatbin",
         "-Werror",
         "all-warnings",

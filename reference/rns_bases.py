@@ -140,6 +140,11 @@ class Cox:
         terms = zip(self.base.moduli, self.weights, self.shifts, strict=True)
         return self.offset + sum(((self.slack * m - 1) * u) >> s for m, u, s in terms)
 
+    @property
+    def largest_rank(self) -> int:
+        """Largest value of :meth:`rank`."""
+        return self.largest_sum >> self.bits
+
     def rank(self, xi: Sequence[int]) -> int:
         """The estimate of k."""
         total = self.offset

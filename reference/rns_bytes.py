@@ -35,6 +35,15 @@ def split(x: int, count: int, signed: bool = False) -> list[int]:
     return digits
 
 
+def largest_bytes(largest: int, count: int) -> tuple[int, ...]:
+    """The largest byte at each place of numbers up to ``largest``.
+
+    >>> largest_bytes(0x0102, 4)
+    (255, 1, 0, 0)
+    """
+    return tuple(min(255, largest >> (8 * p)) for p in range(count))
+
+
 def centred(x: int, m: int) -> int:
     """x mod m in [-(m - 1) / 2, (m - 1) / 2] for odd m: four signed digits where m < 2^31."""
     return x % m if x % m <= m // 2 else x % m - m
@@ -47,11 +56,20 @@ def join(digits: Sequence[int]) -> int:
 
 @dataclass(frozen=True)
 class ByteMatrix:
-    """Rows by byte of the operand, ``width`` columns by entry; entry [row][target] of ``entries``."""
+    """Rows by byte of the operand, ``width`` columns by entry; entry [row][target] of ``entries``.
+
+    ``largest`` has the largest byte of the operand in each of the last rows that need not hold all bytes.
+    """
 
     entries: tuple[tuple[int, ...], ...]
     width: int = 4
     signed: bool = False
+    largest: tuple[int, ...] = ()
+
+    @cached_property
+    def largest_operand(self) -> Array:
+        """The largest byte that each row is multiplied by."""
+        return np.array([255] * (len(self.entries) - len(self.largest)) + list(self.largest), dtype=np.int64)
 
     @cached_property
     def columns(self) -> Array:
@@ -60,8 +78,8 @@ class ByteMatrix:
         return np.array(cut, dtype=np.int64)
 
     def _extremes(self, matrix: Array) -> tuple[int, int]:
-        low, high = np.minimum(matrix, 0).sum(axis=0), np.maximum(matrix, 0).sum(axis=0)
-        return 255 * int(low.min()), 255 * int(high.max())
+        low, high = self.largest_operand @ np.minimum(matrix, 0), self.largest_operand @ np.maximum(matrix, 0)
+        return int(low.min()), int(high.max())
 
     @property
     def fits_int32(self) -> bool:
@@ -79,7 +97,7 @@ class ByteMatrix:
     def product(self, row: Sequence[int]) -> Array:
         """Column sums, by target: ``width`` int32 accumulators each, asserted not to overflow."""
         operand = np.array(row, dtype=np.int64)
-        assert operand.min() >= 0 and operand.max() <= 255
+        assert operand.min() >= 0 and (operand <= self.largest_operand).all()
         for part in (np.minimum(self.columns, 0), np.maximum(self.columns, 0)):
             sums = operand @ part
             assert sums.min() >= INT32_MIN and sums.max() <= INT32_MAX, "accumulator overflow"

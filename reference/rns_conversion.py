@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reference.rns_bases import Condition, Cox, Residues
-from reference.rns_bytes import ByteMatrix, join, recombine, split
+from reference.rns_bytes import ByteMatrix, join, largest_bytes, recombine, split
 from reference.rns_words import Bound, largest_below, montgomery_reduce, reduction_holds
 
-RANK_BYTES = 2
-"""Bytes of the rank: it is below 2^16."""
+RANK_BYTES = 4
+"""Bytes of the rank: a word like the coordinates."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,11 @@ class ResiduesToRadix:
         base, modulus = self.cox.base, 1 << (8 * self.length)
         rows = [((c << (8 * p)) % modulus,) for c in base.cofactors for p in range(4)]
         rows += [((-base.product << (8 * p)) % modulus,) for p in range(RANK_BYTES)]
-        return ByteMatrix(tuple(rows), self.length)
+        return ByteMatrix(tuple(rows), self.length, largest=largest_bytes(self.cox.largest_rank, RANK_BYTES))
 
     def conditions(self) -> Iterator[Condition]:
         """Inequalities of "Back to radix 2^32"."""
         yield "output accumulator", self.matrix.fits_int32
-        yield "output rank", self.cox.largest_sum >> self.cox.bits < 1 << (8 * RANK_BYTES)
         bounds = (largest_below(self.cox.slack, m) for m in self.cox.base.moduli)
         yield "output coordinates", all(x < 1 << 32 for x in bounds)
         yield "output words", self.length % 4 == 0

@@ -11,6 +11,7 @@ the stored result. Base B keeps plain residues. Every bound of :func:`conditions
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,13 +20,26 @@ from typing import NamedTuple
 
 from reference import rns_bases
 from reference.modexp.windows import power_fixed
-from reference.rns_bases import Base, BasePair, Condition, Cox, Residues, check_modulus, require
-from reference.rns_bytes import ByteMatrix, centred, recombine, split
+from reference.rns_bases import Base, BasePair, Condition, Cox, Extension, Residues, check_modulus, require
+from reference.rns_bytes import ByteMatrix, centred, largest_bytes, recombine, split
 from reference.rns_conversion import RadixToResidues, ResiduesToRadix
 from reference.rns_extension import CoxRower
 from reference.rns_words import WORD, Bound, largest_below, montgomery_reduce, reduction_holds
 
 COX_BITS = 16
+
+LARGE_LOW_HALF = 3 << 14
+"""Entries with at least so much in their low 16 bits are raised where a matrix is balanced."""
+
+
+def raised(x: int, m: int) -> int:
+    """``x mod m``, and m more where that has a large low half.
+
+    >>> raised(5, 7), raised(0xC000, 0x7FFD9001) == 0xC000 + 0x7FFD9001
+    (5, True)
+    """
+    x %= m
+    return x + m if x & 0xFFFF >= LARGE_LOW_HALF else x
 
 
 @dataclass(frozen=True)
@@ -52,54 +66,66 @@ UNCORRECTED = Ranges(2, 2, 2, 2, 2, 2)
 
 @dataclass(frozen=True)
 class ExtensionMatrix:
-    """``T_i = sum of xi_j M_j 2^32 - k M 2^32 mod m_i``, to be reduced, for the targets m_i.
+    """``T_i = sum of xi_j M_j scale_i - k M scale_i mod m_i`` for the targets m_i; the scale mostly is 2^32.
 
-    Signed entries are centred; their sum is made positive by a multiple of m_i.
+    The rank k is one more word of the operand. Signed entries are centred; their sum is made positive by a
+    multiple of m_i. Balanced ones are :func:`raised`.
     """
 
     cox: Cox
     target: Base
     signed: bool
     narrow: bool
+    balanced: bool
+    scales: Residues
 
     @cached_property
     def matrix(self) -> ByteMatrix:
-        """Entry ``M_j 2^(8p) 2^32 mod m_i`` in row (j, p), columns (i, byte)."""
-        cofactors = self.cox.base.cofactors
-        rows = [[(c << (32 + 8 * p)) % m for m in self.target.moduli] for c in cofactors for p in range(4)]
-        if self.signed:
-            rows = [[centred(x, m) for x, m in zip(row, self.target.moduli, strict=True)] for row in rows]
-        return ByteMatrix(tuple(tuple(row) for row in rows), signed=self.signed)
+        """``M_j 2^(8p) scale_i mod m_i`` in row (j, p), columns (i, byte); for the rank -M instead of M_j."""
+        targets = tuple(zip(self.target.moduli, self.scales, strict=True))
+        words = (*self.cox.base.cofactors, -self.cox.base.product)
+        factors = [[c * scale % m for m, scale in targets] for c in words]
+        rows = [self._row(row, p) for row in factors for p in range(4)]
+        return ByteMatrix(tuple(rows), signed=self.signed, largest=largest_bytes(self.cox.largest_rank, 4))
+
+    def _row(self, factors: Sequence[int], p: int) -> Residues:
+        """Entries for byte p of a word with these factors."""
+        entry = centred if self.signed else raised if self.balanced else operator.mod
+        return tuple(entry(x << (8 * p), m) for x, m in zip(factors, self.target.moduli, strict=True))
 
     @cached_property
-    def rank_factors(self) -> Residues:
-        """``-M 2^32 mod m_i``."""
-        return tuple((-self.cox.base.product << 32) % m for m in self.target.moduli)
+    def largest_byte_sum(self) -> int:
+        """Bound of the sum of the operand's bytes."""
+        return int(self.matrix.largest_operand.sum())
 
     def offset(self, m: int) -> int:
         """Multiple of m that makes the sum of signed terms positive."""
-        return 510 * len(self.cox.base) * m if self.signed else 0
+        return -(-self.largest_byte_sum // 2) * m if self.signed else 0
 
     def largest_total(self, m: int) -> int:
         """Bound of T for a target m."""
-        terms = 255 * 4 * len(self.cox.base)
-        entry = m // 2 if self.signed else m - 1
-        return terms * entry + (self.cox.largest_sum >> self.cox.bits) * (m - 1) + self.offset(m)
+        entry = m // 2 if self.signed else 2 * m - 1 if self.balanced else m - 1
+        return self.largest_byte_sum * entry + self.offset(m)
+
+    def totals(self, xi: Sequence[int]) -> tuple[int, ...]:
+        """T."""
+        sums = self.matrix.product([byte for x in (*xi, self.cox.rank(xi)) for byte in split(x, 4)])
+        result = []
+        for c, m in zip(sums, self.target.moduli, strict=True):
+            total = recombine(c, self.signed, self.narrow) + self.offset(m)
+            assert 0 <= total <= self.largest_total(m)
+            result.append(total)
+        return tuple(result)
 
     def extend(self, xi: Sequence[int], bound: Bound) -> Residues:
-        """Residues of ``sum of xi_j M_j - k M`` below ``bound m_i``."""
-        sums = self.matrix.product([byte for x in xi for byte in split(x, 4)])
-        rank, result = self.cox.rank(xi), []
-        for c, m, factor in zip(sums, self.target.moduli, self.rank_factors, strict=True):
-            total = recombine(c, self.signed, self.narrow) + rank * factor + self.offset(m)
-            assert 0 <= total <= self.largest_total(m)
-            result.append(montgomery_reduce(total, m, bound))
-        return tuple(result)
+        """Residues of ``sum of xi_j M_j - k M`` below ``bound m_i``, if the scale is 2^32."""
+        rows = zip(self.totals(xi), self.target.moduli, strict=True)
+        return tuple(montgomery_reduce(total, m, bound) for total, m in rows)
 
 
 @dataclass(frozen=True)
 class TensorBases:
-    """Bases for N < 2^bits and the choices of a kernel: ranges, signed entries, 32-bit recombination."""
+    """Bases for N < 2^bits and the choices of a kernel: ranges, forms of entries, 32-bit recombination."""
 
     b: Base
     a: Base
@@ -107,6 +133,7 @@ class TensorBases:
     ranges: Ranges = CORRECTED
     signed: bool = False
     narrow: bool = False
+    balanced: bool = False
 
     @cached_property
     def pair(self) -> BasePair:
@@ -118,16 +145,24 @@ class TensorBases:
     @cached_property
     def to_a(self) -> ExtensionMatrix:
         """From B."""
-        cox = self.pair.from_b
-        assert isinstance(cox, CoxRower)
-        return ExtensionMatrix(cox.cox, self.a, self.signed, self.narrow)
+        return self._extension(self.pair.from_b, self.a, (WORD,) * len(self.a))
 
     @cached_property
     def to_b(self) -> ExtensionMatrix:
         """From A."""
-        cox = self.pair.from_a
-        assert isinstance(cox, CoxRower)
-        return ExtensionMatrix(cox.cox, self.b, self.signed, self.narrow)
+        return self._extension(self.pair.from_a, self.b, (WORD,) * len(self.b))
+
+    def to_scaled_a(self, n: int) -> ExtensionMatrix:
+        """From B to what is added to X Y, where all instances share the modulus n: scaled by N kappa^2."""
+        return self._extension(self.pair.from_b, self.a, self.scaled(n))
+
+    def _extension(self, extension: Extension, target: Base, scales: Residues) -> ExtensionMatrix:
+        assert isinstance(extension, CoxRower)
+        return ExtensionMatrix(extension.cox, target, self.signed, self.narrow, self.balanced, scales)
+
+    def scaled(self, n: int) -> Residues:
+        """``n kappa_i^2 mod a_i``."""
+        return tuple(n * k * k % m for k, m in zip(self.kappa, self.a.moduli, strict=True))
 
     @cached_property
     def kappa(self) -> Residues:
@@ -152,8 +187,8 @@ class TensorBases:
 
     @cached_property
     def output(self) -> ResiduesToRadix:
-        """From coordinates in A to words that hold 2 N."""
-        return ResiduesToRadix(self.to_b.cox, -(-(self.bits + 1) // 32) * 4)
+        """From coordinates in A to words that hold 2 N, by the four."""
+        return ResiduesToRadix(self.to_b.cox, -(-(self.bits + 1) // 128) * 16)
 
 
 def conditions(bases: TensorBases) -> Iterator[Condition]:
@@ -170,6 +205,7 @@ def conditions(bases: TensorBases) -> Iterator[Condition]:
         w = largest_below(r.w, m)
         yield "range of t", reduction_holds(bases.to_a.largest_total(m), m, r.t)
         yield "range of w", reduction_holds(w * w + largest_below(r.t, m) * (m - 1), m, r.w)
+        yield "range of w, one modulus", reduction_holds(w * w + bases.to_a.largest_total(m), m, r.w)
         yield "range of xi_a", reduction_holds(w * (m - 1), m, r.xi_a)
     for extension in (bases.to_a, bases.to_b):
         yield "accumulator", extension.matrix.fits_int32
@@ -188,18 +224,29 @@ class TensorElement(NamedTuple):
 
 @dataclass(frozen=True)
 class TensorMontgomery:
-    """Arithmetic modulo N on elements below ``bound N``; a monoid."""
+    """Arithmetic modulo N on elements below ``bound N``; a monoid.
+
+    ``shared``: N is part of the matrix from B to A.
+    """
 
     bases: TensorBases
     n: int
+    shared: bool = False
 
     def __post_init__(self) -> None:
         """Reject bases and moduli that the proof does not cover."""
         require(conditions(self.bases))
         check_modulus(self.bases.pair, self.n)
+        wide = self.shared and not self.scaled_extension.matrix.recombines_in_32_bits
+        require(iter([("32-bit recombination", not (self.bases.narrow and wide))]))
 
     @cached_property
-    def _to_coordinates(self) -> Residues:
+    def scaled_extension(self) -> ExtensionMatrix:
+        """From B to ``t' N kappa^2`` in A."""
+        return self.bases.to_scaled_a(self.n)
+
+    @cached_property
+    def to_coordinates(self) -> Residues:
         """``-2^64 / (N B_j) mod b_j``: s / 2^32 to the coordinate of t. A constant of the modulus."""
         b = self.bases.b
         rows = zip(b.inverse_cofactors, b.moduli, strict=True)
@@ -208,8 +255,7 @@ class TensorMontgomery:
     @cached_property
     def _scaled_n(self) -> Residues:
         """``N kappa_i^2 mod a_i``. A constant of the modulus."""
-        rows = zip(self.bases.kappa, self.bases.a.moduli, strict=True)
-        return tuple(self.n * k * k % m for k, m in rows)
+        return self.bases.scaled(self.n)
 
     def element(self, x: int) -> TensorElement:
         """Of an integer."""
@@ -227,7 +273,7 @@ class TensorMontgomery:
         """Coordinates of ``t = -x y / N mod M_B``."""
         r, moduli = self.bases.ranges, self.bases.b.moduli
         s = [montgomery_reduce(u * v, m, r.s) for u, v, m in zip(x.b, y.b, moduli, strict=True)]
-        rows = zip(s, self._to_coordinates, moduli, strict=True)
+        rows = zip(s, self.to_coordinates, moduli, strict=True)
         return tuple(montgomery_reduce(s_j * factor, m, r.xi_b) for s_j, factor, m in rows)
 
     def coordinates_a(self, w: Residues) -> Residues:
@@ -237,10 +283,14 @@ class TensorMontgomery:
 
     def product(self, x: TensorElement, y: TensorElement) -> TensorElement:
         """``(x y + t' N) / M_B``."""
-        r = self.bases.ranges
-        t = self.bases.to_a.extend(self._coordinates_b(x, y), r.t)
-        rows = zip(x.a, y.a, t, self._scaled_n, self.bases.a.moduli, strict=True)
-        w = tuple(montgomery_reduce(u * v + t_i * scaled, m, r.w) for u, v, t_i, scaled, m in rows)
+        r, xi = self.bases.ranges, self._coordinates_b(x, y)
+        if self.shared:
+            added = self.scaled_extension.totals(xi)
+        else:
+            t = self.bases.to_a.extend(xi, r.t)
+            added = tuple(t_i * scaled for t_i, scaled in zip(t, self._scaled_n, strict=True))
+        rows = zip(x.a, y.a, added, self.bases.a.moduli, strict=True)
+        w = tuple(montgomery_reduce(u * v + t_n, m, r.w) for u, v, t_n, m in rows)
         return TensorElement(w, self.bases.to_b.extend(self.coordinates_a(w), r.x_b))
 
     def mul(self, a: TensorElement, b: TensorElement) -> TensorElement:

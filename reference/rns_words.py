@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One channel's arithmetic in 32-bit words: Montgomery's reduction with and without its correction.
 
-Source: P. L. Montgomery, *Modular Multiplication Without Trial Division* (1985), in the form that subtracts,
-``(T - (T / m mod 2^32) m) / 2^32``. A residue bound 1 means corrected, below m; a bound lambda above 1 means
-that m was added in any case, which leaves an integer below lambda m. docs/rns.md, "Channels of 32-bit words".
+Source: P. L. Montgomery, *Modular Multiplication Without Trial Division* (1985). A residue bound 1 means
+corrected, below m; a bound lambda above 1 means that the result, an integer below lambda m, is left as it is.
+docs/rns.md, "Channels of 32-bit words".
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def reduction_holds(total: int, m: int, bound: Bound) -> bool:
 
 
 def montgomery_reduce(total: int, m: int, bound: Bound = 1) -> int:
-    """``total / 2^32 mod m``: in [0, m) by a minimum of words, or below ``bound m`` by adding m in any case.
+    """``total / 2^32 mod m``: in [0, m) by a minimum of words, or below ``bound m``.
 
-    >>> [montgomery_reduce(5 * 2**32, 7, bound) for bound in (1, 2)]
+    >>> [montgomery_reduce(5 * 2**32 + 7, 7, bound) for bound in (1, 2)]
     [5, 12]
     """
-    assert 0 <= total < 1 << 64
-    q = total * pow(m, -1, WORD) % WORD
-    v = (total >> 32) - (q * m >> 32)
+    q = -total * pow(m, -1, WORD) % WORD
+    assert 0 <= total <= total + q * m < 1 << 64
+    v = (total + q * m) >> 32
     if bound == 1:
         assert total < m * WORD
-        r = min(v % WORD, (v + m) % WORD)
+        r = min(v, (v - m) % WORD)
     else:
-        r = v + m
+        r = v
     assert 0 <= r <= largest_below(bound, m) < WORD
     assert (r * WORD - total) % m == 0
     return r

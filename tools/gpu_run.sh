@@ -4,13 +4,18 @@
 #
 #   check        the C++ tests that run on a device, and the Python tests marked gpu where pytest is there
 #   kernels      device_kernels: every shape of every kernel                        device_kernels_CARD.json
+#                GPU_KERNELS chooses, such as "--technique row32,dpf52 --bits 256,1024"
 #   peers        CGBN on the same card, where its sources are                       cgbn_CARD.json
 #   end_to_end   calls of plans, beside the processor                               end_to_end_CARD.json
 #   bench        the three: kernels, peers, end_to_end
+#   rns          the technique rns: its kernels width by width, CGBN of the same widths beside them, and a million
+#                powers against GMP's where Python has gmpy2 and NumPy                rns_CARD.json
+#   figure3      rns_figure3: powers in floating-point residues                      rns_figure3_CARD.json
 #   papers       the papers' tables with this card's rows, from the report of `kernels`, and instructions per cycle
 #                where ncu is there                                                 papers_CARD.md
 #   sanitize     the device tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
 #   profile      counters of device_kernels, where ncu is there                     profile_CARD.csv
+#                GPU_PROFILE chooses, such as "--technique rns --bits 2048 --moduli each"
 #   pack         on a machine with a network, before the others: put what the GPU machine may lack into
 #                build/third_party, to be copied along with the tree
 #
@@ -19,10 +24,13 @@
 # version, commit and date; what a stage printed and how it ended to $OUT/gpu/STAGE.log and .json. A stage that fails
 # does not keep the next from running; the exit status tells.
 #
-#   GPU_PROGRAMS      folder of programs that were built elsewhere for such a machine: nothing is built
+#   GPU_PROGRAMS      folder of programs that were built elsewhere for such a machine: nothing is built. Its folder
+#                     `package`, if there is one, holds the Python package
 #   GPU_TEST_FILTER   GoogleTest filter of the device tests    (default: *Gpu*)
 #   GPU_STAGE_LIMIT   seconds that a stage may take            (default: 500)
 #   GPU_QUICK         1: measure shorter and less
+#   GPU_WIDTHS        of `rns`                                 (default: 512 to 8192)
+#   GPU_ITEMS         that `rns` has computed by GMP, too      (default: 500000, quick: 20000; 0: none)
 #   MANYMOD_COMMIT    what to report where there is no .git
 # shellcheck disable=SC2317  # stages are called by their names
 set -euo pipefail
@@ -102,6 +110,20 @@ has_python() {
   python3 -c 'import nanobind, pytest, numpy' 2>/dev/null
 }
 
+# The folder of a package that Python can import: what came with the programs, or the sources beside the build's
+# extension, not installed.
+python_package() {
+  if [ -n "${GPU_PROGRAMS:-}" ]; then
+    echo "$GPU_PROGRAMS/package"
+    return
+  fi
+  local package=$build/package
+  mkdir -p "$package"
+  cp -r python/manymod "$package/"
+  cp "$build"/_core*.so "$build"/libmanymod.so* "$package/manymod/"
+  echo "$package"
+}
+
 run_check() {
   local targets=(manymod_tests) status=0
   if has_python; then targets+=(_core manymod); fi
@@ -111,20 +133,23 @@ run_check() {
     echo "Python tests: skipped, they need pytest, nanobind and NumPy, and a build here"
     return "$status"
   fi
-  # A package beside the build's extension, not installed.
-  local package=$build/package
-  mkdir -p "$package"
-  cp -r python/manymod "$package/"
-  cp "$build"/_core*.so "$build"/libmanymod.so* "$package/manymod/"
-  local none_found=5 pytest=0
-  PYTHONPATH=$package python3 -m pytest -q -m gpu tests/python || pytest=$?
+  local package none_found=5 pytest=0
+  package=$(python_package)
+  PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH} python3 -m pytest -q -m gpu tests/python || pytest=$?
   if [ "$pytest" != 0 ] && [ "$pytest" != "$none_found" ]; then status=1; fi
   return "$status"
 }
 
 run_kernels() {
+  local chosen
+  read -ra chosen <<<"${GPU_KERNELS:-}"
   build_targets device_kernels
-  "$(program device_kernels)" "${quick[@]}" --json "$out/device_kernels_$(card).json"
+  "$(program device_kernels)" "${quick[@]}" "${chosen[@]}" --json "$out/device_kernels_$(card).json"
+}
+
+run_figure3() {
+  build_targets rns_figure3
+  "$(program rns_figure3)" "${quick[@]}" --json "$out/rns_figure3_$(card).json"
 }
 
 run_end_to_end() {
@@ -132,21 +157,73 @@ run_end_to_end() {
   "$(program end_to_end)" "${quick[@]}" --json "$out/end_to_end_$(card).json"
 }
 
-run_peers() {
-  local driver
+# Builds CGBN's driver where its sources are, and says where it is.
+peer_driver() {
   if [ -x "${GPU_PROGRAMS:-}/cgbn_driver" ]; then
-    driver=$GPU_PROGRAMS/cgbn_driver
+    echo "$GPU_PROGRAMS/cgbn_driver"
   elif [ -d "$cgbn/include" ]; then
-    cmake -S bench/cuda/peers -B build/cuda-peers "-DCGBN_ROOT=$cgbn" -DCMAKE_BUILD_TYPE=Release
-    cmake --build build/cuda-peers --parallel "$(nproc)"
-    driver=build/cuda-peers/cgbn_driver
+    cmake -S bench/cuda/peers -B build/cuda-peers "-DCGBN_ROOT=$cgbn" -DCMAKE_BUILD_TYPE=Release >&2
+    cmake --build build/cuda-peers --parallel "$(nproc)" >&2
+    echo build/cuda-peers/cgbn_driver
+  else
+    echo "CGBN: skipped, no sources at $cgbn (CGBN_ROOT; \`gpu_run.sh pack\` gets them)" >&2
   fi
-  if [ ! -x "${driver:-}" ]; then
-    echo "CGBN: skipped, no sources at $cgbn (CGBN_ROOT; \`gpu_run.sh pack\` gets them)"
+}
+
+# Run CGBN, if it is there, with more options.
+measure_peers() {
+  local driver
+  driver=$(peer_driver)
+  if [ -z "$driver" ]; then return; fi
+  python3 bench/cuda/peers/run.py "$driver" "${quick[@]}" --note "CGBN $(cat "$cgbn/COMMIT" 2>/dev/null || true)" "$@"
+}
+
+run_peers() {
+  measure_peers --json "$out/cgbn_$(card).json"
+}
+
+# Compare powers of these widths with GMP's and leave what was found in a file.
+check_powers() {
+  local widths=$1 file=$2 package items=500000
+  if [ "${GPU_QUICK:-}" = 1 ]; then items=20000; fi
+  items=${GPU_ITEMS:-$items}
+  if [ "$items" = 0 ]; then return; fi
+  package=$(python_package)
+  if ! PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH} python3 -c 'import gmpy2, manymod, numpy'; then
+    echo "powers against GMP's: skipped, they need gmpy2, NumPy and the package"
     return
   fi
-  python3 bench/cuda/peers/run.py "$driver" "${quick[@]}" --note "CGBN $(cat "$cgbn/COMMIT" 2>/dev/null || true)" \
-    --json "$out/cgbn_$(card).json"
+  PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH} python3 tools/check_powers.py --variant rns.cuda.t2 --device cuda \
+    --bits "$widths" --items "$items" --seconds 120 --json "$file"
+}
+
+# Those of a list of widths that CGBN is compiled for.
+common_widths() {
+  tr , '\n' <<<"$1" | awk '$1 <= 4096' | paste -sd ,
+}
+
+# A width at a time, and what there is joined after each step: what hangs or fails costs no more than itself.
+run_rns() {
+  local widths=${GPU_WIDTHS:-512,1024,1536,2048,3072,4096,6144,8192} targets=(device_kernels)
+  local parts report bits common status=0
+  if has_python; then targets+=(_core manymod); fi
+  build_targets "${targets[@]}"
+  parts=$(mktemp -d)
+  report=$out/rns_$(card).json
+  join_parts() { python3 bench/cuda/rns_report.py "$parts" --bits "$widths" --json "$report"; }
+  for bits in ${widths//,/ }; do
+    timeout --kill-after=5 100 "$(program device_kernels)" --technique rns --bits "$bits" --sweep "${quick[@]}" \
+      --json "$parts/kernels_$bits.json" || status=1
+    join_parts || status=1
+  done
+  common=$(common_widths "$widths")
+  if [ -n "$common" ]; then measure_peers --bits "$common" --json "$parts/peer.json" || status=1; fi
+  join_parts || status=1
+  check_powers "$widths" "$parts/check.json" || status=1
+  join_parts || status=1
+  rm -r "$parts"
+  python3 bench/cuda/tables.py "$report" --part rns || status=1
+  return "$status"
 }
 
 run_papers() {
@@ -180,8 +257,12 @@ run_profile() {
     echo "profile: skipped, no ncu"
     return
   fi
+  local chosen
+  read -ra chosen <<<"${GPU_PROFILE:-}"
   build_targets device_kernels
-  ncu --set full --csv --page raw "$(program device_kernels)" --profile "${quick[@]}" >"$out/profile_$(card).csv"
+  ncu --set full --csv --page raw "$(program device_kernels)" --profile "${quick[@]}" "${chosen[@]}" \
+    >"$out/profile_$(card).csv"
+  python3 bench/cuda/profile_table.py "$out/profile_$(card).csv"
 }
 
 # Write STAGE.json: what ran where, and the results that the stage left, which it holds from then on.
@@ -239,7 +320,7 @@ stages=()
 for name in "$@"; do
   case $name in
   bench) stages+=(kernels peers end_to_end) ;;
-  check | kernels | peers | end_to_end | papers | sanitize | profile) stages+=("$name") ;;
+  check | kernels | peers | end_to_end | rns | figure3 | papers | sanitize | profile) stages+=("$name") ;;
   pack)
     [ $# = 1 ] || usage
     pack

@@ -5,8 +5,9 @@ python tools/rns_bases.py --summary
 python tools/rns_bases.py --kind tensor --bits 1024 2048 > bases.hpp
 
 A base has a multiple of four channels and is the smallest that satisfies every inequality of docs/rns.md, as
-`reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their kind, dealt to
-the bases B and A so that their products are close. Nothing in the output is random or typed by hand.
+`reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their kind, those of
+the tensor kind the largest below a chosen bound. They are dealt to the bases B and A so that their products
+are close. Nothing in the output is random or typed by hand.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import argparse
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +28,12 @@ from reference.rns_channels import Channel, FullWord, HalfWord, Paired, Smooth
 from reference.rns_extension import MixedRadix
 from reference.rns_staged import channel_conditions
 from reference.rns_tensor import ONE_CORRECTION, TensorBases, conditions
-from reference.rns_words import WORD
 
 WIDTHS = (512, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
+#: A quad of threads shares the channels; four words at a time are read of elements that stay in memory.
 CHANNEL_STEP = 4
+CHANNEL_STEP_IN_MEMORY = 16
+WIDEST_IN_REGISTERS = 4096
 #: Deterministic bases of Miller and Rabin's test below 3.3e24 (Sorenson, Webster 2015).
 WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 COLUMNS = 110
@@ -44,6 +48,19 @@ HEAD = """\
 // Tables, eight or so to a line.
 // clang-format off
 namespace manymod::rns {"""
+
+TENSOR_HEAD = """\
+/// Bases B and A for moduli below 2^bits, with the ranges ONE_CORRECTION of docs/rns.md.
+struct BasePair {
+  unsigned bits;
+  unsigned channels;        ///< of each base
+  unsigned largest_rank_b;  ///< that the Cox computes from coordinates below 2 b_j
+  unsigned largest_rank_a;
+  bool balanced;            ///< entries of the extensions whose low 16 bits are 3 2^14 or more have m added
+  bool narrow_extensions;   ///< S_0 + 2^8 S_1, S_2 + 2^8 S_3 < 2^32 in both extensions
+  bool narrow_input;        ///< the same of the matrices into both bases
+  bool narrow_output;       ///< the same of the matrix from coordinates in A to words
+};"""
 
 
 def is_prime(n: int) -> bool:
@@ -88,14 +105,34 @@ class Bases:
     bits: int
     b: tuple[int, ...]
     a: tuple[int, ...]
-    #: Pairs of byte columns recombine in 32-bit words: with plain bytes, with signed ones.
-    narrow: bool = False
-    narrow_signed: bool = False
+
+    @cached_property
+    def tensor(self) -> TensorBases:
+        """The tables for plain bytes, balanced if only then the extensions' column pairs fit 32-bit words."""
+        plain = TensorBases(Base(self.b), Base(self.a), self.bits, ONE_CORRECTION)
+        balanced = replace(plain, balanced=True)
+        return balanced if narrow_extensions(balanced) and not narrow_extensions(plain) else plain
+
+    @property
+    def flags(self) -> tuple[bool, bool, bool, bool]:
+        """Balanced; column pairs fit 32-bit words in the extensions, the inputs and the output."""
+        tables = self.tensor
+        inputs = all(conversion.matrix.recombines_in_32_bits for conversion in tables.inputs)
+        return tables.balanced, narrow_extensions(tables), inputs, tables.output.matrix.recombines_in_32_bits
+
+
+def narrow_extensions(tables: TensorBases) -> bool:
+    """Both extensions' column pairs fit 32-bit words."""
+    return all(extension.matrix.recombines_in_32_bits for extension in (tables.to_a, tables.to_b))
+
+
+#: Below (2 - 2^-14) 2^30, with low halves near 2^15, as balancing needs.
+LARGEST_TENSOR_MODULUS = (1 << 31) - (1 << 17) - (1 << 15) + (1 << 12)
 
 
 def tensor_moduli(count: int) -> list[int]:
-    """The largest primes for 32-bit words with one correction a multiplication."""
-    return list(itertools.islice(primes_down_from(int(WORD / (1 + ONE_CORRECTION.t))), count))
+    """Primes for 32-bit words with one correction a multiplication."""
+    return list(itertools.islice(primes_down_from(LARGEST_TENSOR_MODULUS), count))
 
 
 def half_word_moduli(count: int) -> list[int]:
@@ -106,6 +143,11 @@ def half_word_moduli(count: int) -> list[int]:
 def full_word_moduli(count: int) -> list[int]:
     """The largest primes below 2^24."""
     return list(itertools.islice(primes_down_from((1 << 24) - 1), count))
+
+
+def fused_moduli(count: int) -> list[int]:
+    """The largest primes below 21 2^18, for the full words of docs/rns.md, "Centred channels"."""
+    return list(itertools.islice(primes_down_from(21 << 18), count))
 
 
 def smooth_factors(count: int) -> list[tuple[int, int]]:
@@ -137,14 +179,10 @@ def paired_channels(moduli: tuple[int, ...]) -> list[Channel[tuple[int, int]]]:
 
 
 def checked_tensor(bits: int, b: tuple[int, ...], a: tuple[int, ...]) -> Bases:
-    """With plain and with signed entries."""
-    narrow = []
-    for signed in (False, True):
-        tables = TensorBases(Base(b), Base(a), bits, ONE_CORRECTION, signed)
-        check_bases(tables.pair)
-        require(conditions(tables))
-        narrow.append(all(t.matrix.recombines_in_32_bits for t in (tables.to_a, tables.to_b)))
-    return Bases("tensor", bits, b, a, *narrow)
+    """With plain bytes."""
+    bases = Bases("tensor", bits, b, a)
+    require(conditions(bases.tensor))
+    return bases
 
 
 def checked_floating(kind: Kind, bits: int, b: tuple[int, ...], a: tuple[int, ...]) -> Bases:
@@ -174,6 +212,7 @@ KINDS = {
         Kind("tensor", 31, tensor_moduli),
         Kind("half", 12, half_word_moduli, half_word_channels),
         Kind("full", 24, full_word_moduli, full_word_channels),
+        Kind("fused", 22, fused_moduli, full_word_channels),
         Kind("smooth", 24, smooth_moduli, paired_channels),
     )
 }
@@ -187,7 +226,8 @@ def bases_for(name: str, bits: int) -> Bases:
     """
     kind = KINDS[name]
     failed = BaseError("enough moduli")
-    for count in itertools.count(-(-bits // (kind.length * CHANNEL_STEP)) * CHANNEL_STEP, CHANNEL_STEP):
+    step = CHANNEL_STEP if bits <= WIDEST_IN_REGISTERS else CHANNEL_STEP_IN_MEMORY
+    for count in itertools.count(-(-bits // (kind.length * step)) * step, step):
         moduli = kind.moduli(2 * count)
         if len(moduli) < 2 * count:
             raise BaseError(f"no {name} bases for {bits} bits: {failed}")
@@ -214,22 +254,45 @@ def declaration(bases: Bases) -> str:
     name, count = f"{bases.kind.capitalize()}{bases.bits}", len(bases.b)
     lines = [f"struct {name} {{", f"  static constexpr unsigned kBits = {bases.bits};"]
     lines.append(f"  static constexpr unsigned kChannels = {count};")
-    if bases.kind == "tensor":
-        cox = TensorBases(Base(bases.b), Base(bases.a), bases.bits, ONE_CORRECTION).to_b.cox
-        lines.append(f"  static constexpr unsigned kCoxShift = {cox.shifts[0]};")
-        lines.append(f"  static constexpr unsigned kCoxBits = {cox.bits};")
-        lines.append(f"  static constexpr std::uint32_t kCoxOffsetOfA = {cox.offset};")
-        for flag, value in (("", bases.narrow), ("Signed", bases.narrow_signed)):
-            lines.append(f"  static constexpr bool kNarrow{flag} = {str(value).lower()};")
-    for base, moduli in (("B", bases.b), ("A", bases.a)):
-        lines += [f"  static constexpr std::uint32_t k{base}[kChannels] = {{", *wrapped(moduli), "  };"]
+    tables = {"B": bases.b, "A": bases.a}
+    if bases.kind == "smooth":
+        factors = {p * q: p for p, q in smooth_factors(2 * len(bases.b))}
+        tables |= {f"First{base}": tuple(factors[m] for m in tables[base]) for base in "BA"}
+    for table, moduli in tables.items():
+        lines += [f"  static constexpr std::uint32_t k{table}[kChannels] = {{", *wrapped(moduli), "  };"]
     return "\n".join([*lines, "};"])
+
+
+def tensor_row(bases: Bases) -> str:
+    """One width's row."""
+    ranks = (bases.tensor.to_a.cox.largest_rank, bases.tensor.to_b.cox.largest_rank)
+    cells = [bases.bits, len(bases.b), *ranks, *(str(flag).lower() for flag in bases.flags)]
+    return f"    {{{', '.join(map(str, cells))}}},"
+
+
+def tensor_table(found: list[Bases]) -> str:
+    """All widths of the tensor kind, whose channels are dealt from the beginning of one list of primes."""
+    primes = tuple(tensor_moduli(2 * max(len(bases.b) for bases in found)))
+    assert all(dealt(list(primes[: 2 * len(bases.b)])) == (bases.b, bases.a) for bases in found)
+    return "\n".join(
+        (
+            TENSOR_HEAD,
+            "\ninline constexpr BasePair kBasePairs[] = {",
+            *map(tensor_row, found),
+            "};\n\n/// Descending. Those of a row's bases are the first of them, dealt in the order B A A B.",
+            "inline constexpr std::uint32_t kPrimes[] = {",
+            *wrapped(primes),
+            "};",
+        )
+    )
 
 
 def header(found: list[Bases]) -> str:
     """The header's text."""
-    parts = [HEAD, *map(declaration, found), "}  // namespace manymod::rns"]
-    return "\n\n".join(parts) + "\n"
+    tensor = [bases for bases in found if bases.kind == "tensor"]
+    tables = [tensor_table(tensor)] if tensor else []
+    others = [declaration(bases) for bases in found if bases.kind != "tensor"]
+    return "\n\n".join([HEAD, *tables, *others, "}  // namespace manymod::rns"]) + "\n"
 
 
 def summary(name: str, bits: int) -> str:
@@ -238,7 +301,7 @@ def summary(name: str, bits: int) -> str:
         bases = bases_for(name, bits)
     except BaseError as error:
         return str(error)
-    narrow = f", narrow {bases.narrow}, signed {bases.narrow_signed}" if name == "tensor" else ""
+    narrow = f", balanced, narrow: {bases.flags}" if name == "tensor" else ""
     return f"{name} {bits}: {len(bases.b)} channels from {min(bases.b + bases.a)} to {bases.b[0]}{narrow}"
 
 

@@ -45,17 +45,23 @@ def shape(row: Row) -> str:
 class Report:
     """What device_kernels measured. Rows with a wrong answer count for nothing."""
 
-    def __init__(self, document: Row) -> None:
-        self.document = document
-        self.rows: list[Row] = [row for row in document["rows"] if row.get("wrong", 0) == 0]
+    def __init__(self, document: Row, *others: Row) -> None:
+        """Others: reports of the same card. Their rows count, and CGBN's report where the first has none."""
+        documents = (document, *others)
+        rows = [row for one in documents for row in one["rows"]]
+        peer = next((one["peer"] for one in documents if one.get("peer")), None)
+        self.document = document | {"rows": rows, "peer": peer}
+        self.rows: list[Row] = [row for row in rows if row.get("wrong", 0) == 0]
         self.multiprocessors: int = document["multiprocessors"]
 
     def select(self, operation: str, **wanted: Any) -> list[Row]:
-        """Rows of an operation with these members."""
+        """Rows of an operation with these members; with a modulus to each instance, unless wanted."""
+        wanted = {"moduli": "each"} | wanted
 
         def fits(row: Row) -> bool:
+            whole = {"moduli": "each"} | row
             return row["operation"] == operation and all(
-                row.get(name) == value for name, value in wanted.items()
+                whole.get(name) == value for name, value in wanted.items()
             )
 
         return [row for row in self.rows if fits(row)]
@@ -69,9 +75,9 @@ class Report:
         found = self.best(operation, **wanted)
         return float(found["per_second"]) if found else None
 
-    def widths(self, operation: str) -> list[int]:
+    def widths(self, operation: str, **wanted: Any) -> list[int]:
         """Widths at which an operation was measured."""
-        return sorted({row["bits"] for row in self.select(operation)})
+        return sorted({row["bits"] for row in self.select(operation, **wanted)})
 
     def normalised(self, row: Row | None) -> float | None:
         """Operations a second by multiprocessor and MHz."""
@@ -91,6 +97,10 @@ class Peer:
     def __init__(self, document: Row) -> None:
         self.document = document
         self.runs: list[Row] = [run for run in document["runs"] if not run["wrong"]]
+
+    def widths(self, operation: str) -> list[int]:
+        """Widths at which one of our operations has a counterpart."""
+        return sorted({run["bits"] for run in self.runs if run["operation"] == PEER_OPERATIONS[operation]})
 
     def rate(self, operation: str, bits: int, stock: bool) -> float | None:
         """Its best at one of our operations: stock, or of all shapes.

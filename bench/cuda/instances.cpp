@@ -35,6 +35,13 @@ Numbers power_of_two(std::size_t bit) {
 
 Numbers small_number(std::uint64_t value) { return {1, {value}}; }
 
+Numbers number(Words words) {
+  words.resize((words.size() + 1) / 2 * 2);
+  Numbers r{words.size() / 2, {}};
+  r.add(words);
+  return r;
+}
+
 void require_success(mm_status status) {
   if (status != MM_OK) throw std::runtime_error(std::string("the CPU library failed: ") + mm_last_error());
 }
@@ -138,13 +145,14 @@ void shape_top(std::span<std::uint32_t> row, unsigned bits, TopBit top) {
 
 }  // namespace
 
-Instances::Instances(const cuda::Stream& stream, unsigned bits, std::size_t count)
-    : bits_(bits), width_((bits + 63) / 64 * 2), count_(count) {
+Instances::Instances(const cuda::Stream& stream, unsigned bits, std::size_t count, Moduli moduli)
+    : bits_(bits), width_((bits + 63) / 64 * 2), count_(count), moduli_(moduli) {
   std::mt19937_64 random(bits);
   const auto fill = [&](Operand& operand, TopBit top, bool odd) {
-    operand.words.resize(count * width_);
+    const std::size_t rows = is_shared(operand) ? 1 : count;
+    operand.words.resize(rows * width_);
     fill_random(operand.words, random);
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < rows; ++i) {
       const std::span<std::uint32_t> row = std::span(operand.words).subspan(i * width_, width_);
       shape_top(row, bits, top);
       if (odd) row[0] |= 1;
@@ -177,7 +185,7 @@ void Checker::compute_powers(const std::vector<std::size_t>& items) {
                           gather(instances_, instances_.exponent(), missing),
                           gather(instances_, instances_.modulus(), missing));
   for (std::size_t i = 0; i < missing.size(); ++i) {
-    Row& row = powers_[missing[i]];
+    Words& row = powers_[missing[i]];
     for (std::size_t j = 0; j < r.width; ++j) {
       row.push_back(static_cast<std::uint32_t>(r.limbs[i * r.width + j]));
       row.push_back(static_cast<std::uint32_t>(r.limbs[i * r.width + j] >> 32));
@@ -190,7 +198,7 @@ bool Checker::is_power(std::span<const std::uint32_t> results, std::size_t item)
   return std::ranges::equal(results.subspan(item * instances_.width(), instances_.width()), powers_[item]);
 }
 
-Verdict Checker::powers(std::vector<std::uint32_t> results) {
+Verdict Checker::powers(Words results) {
   const std::vector<std::size_t> items = sample(results.size() / instances_.width());
   compute_powers(items);
   Verdict verdict;
@@ -223,25 +231,24 @@ void Checker::compare_with_others(std::span<const std::uint32_t> results, Verdic
   }
 }
 
-Verdict Checker::products(std::span<const std::uint32_t> results, std::uint32_t radix_bits,
+// With an odd number of steps the power of R that is to be taken out is one of R^2.
+Verdict Checker::products(std::span<const std::uint32_t> results, const Words& radix_squared,
                           std::uint32_t steps) const {
   const std::vector<std::size_t> items = sample(results.size() / instances_.width());
   const Numbers n = gather(instances_, instances_.modulus(), items);
-  const Numbers scale =
-      power(small_number(2), small_number(std::uint64_t{radix_bits} * (std::uint64_t{steps} + 1)), n);
+  const Numbers scale = power(number(radix_squared), small_number((std::uint64_t{steps} + 1) / 2), n);
   const Numbers factors = power(gather(instances_, instances_.factor(), items), small_number(steps), n);
   const Numbers expected = multiply(gather(instances_, instances_.base(), items), factors, n);
   return judge_scaled(gather_results(results, instances_.width(), items), scale, expected, n, items);
 }
 
-Verdict Checker::squares(std::span<const std::uint32_t> results, std::uint32_t radix_bits,
+Verdict Checker::squares(std::span<const std::uint32_t> results, const Words& radix_squared,
                          std::uint32_t steps) const {
   const std::vector<std::size_t> items = sample(results.size() / instances_.width());
   const Numbers n = gather(instances_, instances_.modulus(), items);
-  const Numbers exponent = power_of_two(steps);
-  const Numbers radix = power(small_number(2), small_number(radix_bits), n);
-  return judge_scaled(gather_results(results, instances_.width(), items), power(radix, exponent, n),
-                      power(gather(instances_, instances_.base(), items), exponent, n), n, items);
+  const Numbers scale = power(number(radix_squared), power_of_two(steps - 1), n);
+  const Numbers expected = power(gather(instances_, instances_.base(), items), power_of_two(steps), n);
+  return judge_scaled(gather_results(results, instances_.width(), items), scale, expected, n, items);
 }
 
 Verdict Checker::sums(std::span<const std::uint32_t> results, std::uint32_t steps, bool subtract) const {

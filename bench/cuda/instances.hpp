@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of one width, an odd modulus to each instance, and the CPU library's word on the answers.
+// Operands of one width, with odd moduli, and the CPU library's word on the answers.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,50 @@
 
 namespace manymod::bench {
 
+/// The least significant first.
+using Words = std::vector<std::uint32_t>;
+
+enum class Moduli : std::uint8_t { each, shared };
+
 /// Random numbers of `bits` bits for `count` instances, here and on the device. A row is an even number of
 /// words.
 class Instances {
  public:
+  /// A row for each instance, or one for all.
   struct Operand {
-    std::vector<std::uint32_t> words;
+    Words words;
     cuda::DeviceBuffer on_device;
   };
 
-  Instances(const cuda::Stream& stream, unsigned bits, std::size_t count);
+  Instances(const cuda::Stream& stream, unsigned bits, std::size_t count, Moduli moduli);
 
   [[nodiscard]] unsigned bits() const { return bits_; }
   [[nodiscard]] std::uint32_t width() const { return width_; }  ///< words of a row
   [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] bool one_modulus() const { return moduli_ == Moduli::shared; }
+  [[nodiscard]] std::size_t modulus_count() const { return one_modulus() ? 1 : count_; }
   [[nodiscard]] const Operand& modulus() const { return modulus_; }    ///< odd, top bit set
   [[nodiscard]] const Operand& base() const { return base_; }          ///< below 2^bits
   [[nodiscard]] const Operand& factor() const { return factor_; }      ///< below 2^(bits - 1)
   [[nodiscard]] const Operand& exponent() const { return exponent_; }  ///< top bit set
 
   [[nodiscard]] device::DeviceOperand on_device(const Operand& operand) const {
-    return {operand.on_device.as<std::uint32_t>(), width_, width_};
+    return {operand.on_device.as<std::uint32_t>(), width_, is_shared(operand) ? 0 : width_};
   }
   [[nodiscard]] std::span<const std::uint32_t> row(const Operand& operand, std::size_t item) const {
-    return std::span(operand.words).subspan(item * width_, width_);
+    return std::span(operand.words).subspan(is_shared(operand) ? 0 : item * width_, width_);
   }
 
  private:
   unsigned bits_;
   std::uint32_t width_;
   std::size_t count_;
+  Moduli moduli_;
   Operand modulus_, base_, factor_, exponent_;
+
+  [[nodiscard]] bool is_shared(const Operand& operand) const {
+    return one_modulus() && &operand == &modulus_;
+  }
 };
 
 struct Verdict {
@@ -66,24 +79,22 @@ class Checker {
   Checker(const Instances& instances, std::size_t sampled) : instances_(instances), sampled_(sampled) {}
 
   /// base^exponent: a sample against the CPU library, all against those of an earlier call.
-  Verdict powers(std::vector<std::uint32_t> results);
-  /// base (factor / R)^steps / R
-  [[nodiscard]] Verdict products(std::span<const std::uint32_t> results, std::uint32_t radix_bits,
+  Verdict powers(Words results);
+  /// base (factor / R)^steps / R, an odd number of steps, by the words of R^2.
+  [[nodiscard]] Verdict products(std::span<const std::uint32_t> results, const Words& radix_squared,
                                  std::uint32_t steps) const;
-  /// (base / R)^(2^steps)
-  [[nodiscard]] Verdict squares(std::span<const std::uint32_t> results, std::uint32_t radix_bits,
+  /// (base / R)^(2^steps), at least one step.
+  [[nodiscard]] Verdict squares(std::span<const std::uint32_t> results, const Words& radix_squared,
                                 std::uint32_t steps) const;
   /// factor + steps (the next instance's factor), or the difference
   [[nodiscard]] Verdict sums(std::span<const std::uint32_t> results, std::uint32_t steps,
                              bool subtract) const;
 
  private:
-  using Row = std::vector<std::uint32_t>;
-
   const Instances& instances_;
   std::size_t sampled_;
-  std::map<std::size_t, Row> powers_;  ///< by the CPU library
-  Row others_;                         ///< all powers of a kernel whose sample was right
+  std::map<std::size_t, Words> powers_;  ///< by the CPU library
+  Words others_;                         ///< all powers of a kernel whose sample was right
 
   [[nodiscard]] std::vector<std::size_t> sample(std::size_t count) const;
   void compute_powers(const std::vector<std::size_t>& items);

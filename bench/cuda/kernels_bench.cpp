@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_kernels: every shape of every technique on CUDA device 0, kernels alone, timed by events.
 //
-// Each instance has an odd modulus of its own with the top bit set. Every measured kernel's answers are
+// Each instance has an odd modulus of its own with the top bit set; kernels for a modulus that all share have
+// one. Every measured kernel's answers are
 // compared with the CPU library's (a sample, with the last item) and powers also with other kernels' (all of
 // them); a wrong answer marks its row, and the exit status is 1. Rows and their members:
 // bench/cuda/README.md.
@@ -11,9 +12,13 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <span>
+#include <stdexcept>
 
 #include "addition_bench.hpp"
 #include "cuda/driver.hpp"
+#include "modmul/device/constants.hpp"
+#include "modmul/device/launch.hpp"
 #include "options.hpp"
 #include "report_file.hpp"
 #include "shape_bench.hpp"
@@ -21,8 +26,8 @@
 namespace manymod::bench {
 namespace {
 
-constexpr unsigned kWidths[] = {64,  128,  160,  192,  224,  256,  384, 512,
-                                768, 1024, 1536, 2048, 3072, 4096, 8192};
+constexpr unsigned kWidths[] = {64,  128,  160,  192,  224,  256,  384,  512,
+                                768, 1024, 1536, 2048, 3072, 4096, 6144, 8192};
 constexpr unsigned kLatencyWidths[] = {1024, 2048};
 const std::vector<std::size_t> kBatches = {1, 32, 128, 1024, 4096};
 const std::vector<std::size_t> kQuickBatches = {1, 1024};
@@ -56,6 +61,8 @@ struct WidthPlan {
   std::vector<std::pair<Case, std::size_t>> sustained;  // with items per multiprocessor
 };
 
+using Width = std::pair<unsigned, Moduli>;
+
 class Bench {
  public:
   Bench(const Options& options, cuda::Device& device)
@@ -63,16 +70,16 @@ class Bench {
         device_(device),
         stream_(device),
         timer_(stream_),
-        session_{stream_, timer_, options.quick, {}, {}, 0, 0},
+        session_{stream_, timer_, options.quick, options.windows, {}, {}, 0, 0, 0},
         additions_(session_, options) {}
 
   /// @return whether all was measured and right
   bool run() {
-    for (const auto& [bits, plan] : plans()) {
+    for (const auto& [width, plan] : plans()) {
       try {
-        run_width(bits, plan);
-      } catch (const cuda::DriverError& error) {
-        fail(std::to_string(bits) + " bits", error);
+        run_width(width, plan);
+      } catch (const std::runtime_error& error) {
+        fail(std::to_string(width.first) + " bits", error);
       }
       if (device_.lost()) break;
     }
@@ -89,15 +96,25 @@ class Bench {
   Session session_;
   AdditionBench additions_;
 
-  [[nodiscard]] std::vector<Case> cases() const {
+  [[nodiscard]] std::vector<Case> cases(Moduli moduli) const {
     std::vector<Case> found;
-    for (const auto& forms : {device::row32(), device::dpf52(), device::two_pass16(), device::fios()}) {
+    const unsigned capability = device_.properties().compute_capability;
+    for (const auto& forms :
+         {device::row32(), device::dpf52(), device::two_pass16(), device::fios(), device::rns()}) {
       for (const device::Technique& technique : forms) {
         if (!options_.wants_technique(technique.folder, technique.name)) continue;
-        for (const device::Shape& shape : technique.shapes) found.push_back({&technique, &shape});
+        if (capability < technique.min_compute_capability) continue;
+        for (const device::Shape& shape : shapes_of(technique, moduli)) found.push_back({&technique, &shape});
       }
     }
     return found;
+  }
+
+  // Most techniques have no kernels of their own for a modulus that all instances share.
+  static std::span<const device::Shape> shapes_of(const device::Technique& technique, Moduli moduli) {
+    if (moduli == Moduli::each) return technique.shapes;
+    if (technique.constants == nullptr) return {};
+    return technique.constants->shared_shapes;
   }
 
   // As the engine chooses: of a technique's shapes with so many threads the one with the fewest words that
@@ -114,27 +131,33 @@ class Bench {
     return shapes;
   }
 
-  [[nodiscard]] std::map<unsigned, WidthPlan> plans() const {
-    std::map<unsigned, WidthPlan> plans;
-    const std::vector<Case> all = cases();
-    for (const Case& one : all) {
-      const unsigned bits = widest_served(*one.shape);
-      const bool brief = !options_.quick || !options_.bits.empty() || bits <= kQuickWidth;
-      if (bits > 0 && brief && options_.wants_bits(bits)) plans[bits].shapes.push_back(one);
+  [[nodiscard]] std::map<Width, WidthPlan> plans() const {
+    std::map<Width, WidthPlan> plans;
+    for (const Moduli moduli : {Moduli::each, Moduli::shared}) {
+      if (!options_.wants_moduli(moduli == Moduli::each ? "each" : "shared")) continue;
+      for (const Case& one : cases(moduli)) {
+        const unsigned bits = widest_served(*one.shape);
+        const bool brief = !options_.quick || !options_.bits.empty() || bits <= kQuickWidth;
+        if (bits > 0 && brief && options_.wants_bits(bits)) plans[{bits, moduli}].shapes.push_back(one);
+      }
     }
-    if (options_.profile) return plans;
+    if (!options_.profile && options_.wants_moduli("each")) add_papers_cases(plans);
+    return plans;
+  }
+
+  void add_papers_cases(std::map<Width, WidthPlan>& plans) const {
+    const std::vector<Case> all = cases(Moduli::each);
     for (const unsigned bits : kLatencyWidths) {
-      if (options_.wants_bits(bits)) plans[bits].latency = engine_shapes(all, bits);
+      if (options_.wants_bits(bits)) plans[{bits, Moduli::each}].latency = engine_shapes(all, bits);
     }
     for (const WideSampleCase& paper : kWideSampleCases) {
       if (options_.quick || !options_.wants_bits(paper.bits)) continue;
       for (const Case& one : engine_shapes(all, paper.bits)) {
         if (std::string_view(one.technique->folder) != "dpf52" || one.shape->threads != paper.threads)
           continue;
-        plans[paper.bits].sustained.emplace_back(one, paper.items_per_processor);
+        plans[{paper.bits, Moduli::each}].sustained.emplace_back(one, paper.items_per_processor);
       }
     }
-    return plans;
   }
 
   // Instances that the largest launch of the plan needs.
@@ -143,30 +166,36 @@ class Bench {
     std::size_t count = ShapeBench::kSmallGridItems;
     for (const Case& one : plan.shapes) {
       const device::Shape& shape = *one.shape;
-      const std::size_t shared = std::size_t{shape.shared_words} * shape.block * sizeof(std::uint32_t);
+      const std::size_t shared = device::shared_bytes(shape, shape.block);
       const std::size_t blocks = device_.kernel(shape.kernel).blocks_per_multiprocessor(shape.block, shared);
-      count =
-          std::max(count, ShapeBench::power_waves(bits) * blocks * processors * shape.block / shape.threads);
+      const unsigned batch = options_.sweep ? ShapeBench::most_waves(bits) : 1;
+      const std::size_t waves = std::max(batch, ShapeBench::power_waves(bits));
+      count = std::max(count, waves * blocks * processors * shape.block / shape.threads);
     }
     if (!plan.latency.empty()) count = std::max(count, kBatches.back());
     for (const auto& [one, items] : plan.sustained) count = std::max(count, items * processors);
     return count;
   }
 
-  void run_width(unsigned bits, const WidthPlan& plan) {
-    const Instances instances(stream_, bits, instances_for(bits, plan));
-    const cuda::DeviceBuffer results(device_, instances.modulus().on_device.bytes());
+  void run_width(const Width& width, const WidthPlan& plan) {
+    const auto [bits, moduli] = width;
+    const Instances instances(stream_, bits, instances_for(bits, plan), moduli);
+    const cuda::DeviceBuffer results(device_, instances.base().on_device.bytes());
     Checker checker(instances, options_.quick ? 4 : 16);
     const auto with = [&](const Case& one, const auto& measure) {
       if (device_.lost()) return;
       try {
         ShapeBench bench(session_, instances, checker, *one.technique, *one.shape, results);
         measure(bench);
-      } catch (const cuda::DriverError& error) {
+      } catch (const std::runtime_error& error) {
         fail(one.shape->kernel, error);
       }
       std::fflush(stdout);
     };
+    const auto is_checked_otherwise = [](const Case& one) { return one.technique->constants != nullptr; };
+    if (!options_.profile && std::ranges::any_of(plan.shapes, is_checked_otherwise)) {
+      with(plain_case(bits), [](ShapeBench& bench) { bench.compute_others(); });
+    }
     for (const Case& one : plan.shapes) with(one, [&](ShapeBench& bench) { run_shape(one, bench); });
     for (const Case& one : plan.latency)
       with(one, [](ShapeBench& bench) { bench.measure_latency(kBatches); });
@@ -174,9 +203,19 @@ class Bench {
       const std::size_t all = items * device_.properties().multiprocessors;
       with(one, [&](ShapeBench& bench) { bench.measure_sustained(all); });
     }
-    if (options_.profile || device_.lost()) return;
+    if (options_.profile || device_.lost() || moduli == Moduli::shared) return;
     if (options_.wants_technique("fios", "fios")) measure_cpu(instances);
     additions_.measure(instances, checker, results);
+  }
+
+  // What techniques with constants of their own are compared with.
+  static Case plain_case(unsigned bits) {
+    std::vector<Case> shapes;
+    const device::Technique& technique = device::row32().front();
+    for (const device::Shape& shape : technique.shapes) shapes.push_back({&technique, &shape});
+    shapes = engine_shapes(shapes, bits);
+    const auto has_groups = [](const Case& one) { return one.shape->threads >= 8; };
+    return *std::ranges::find_if(shapes, has_groups);
   }
 
   void run_shape(const Case& one, ShapeBench& bench) const {
@@ -184,7 +223,9 @@ class Bench {
     std::printf("%-26s", one.shape->kernel);
     bench.measure_chains();
     bench.measure_powers();
-    if (std::string_view(one.technique->folder) == "fios") bench.measure_small_grid();
+    if (options_.sweep) bench.measure_batches();
+    if (std::string_view(one.technique->folder) == "fios" && one.shape->threads == 1)
+      bench.measure_small_grid();
     std::printf("\n");
   }
 

@@ -14,6 +14,9 @@ namespace manymod::bench {
 struct Options {
   std::vector<std::string> techniques;  ///< empty: all
   std::vector<unsigned> bits;           ///< empty: all
+  std::vector<std::string> moduli;      ///< "each", "shared"; empty: both
+  std::vector<unsigned> windows;        ///< of powers; empty: a choice for each width
+  bool sweep = false;                   ///< powers in batches of many sizes
   bool quick = false;
   bool profile = false;
   bool help = false;
@@ -27,12 +30,18 @@ struct Options {
   [[nodiscard]] bool wants_bits(unsigned width) const {
     return bits.empty() || std::ranges::find(bits, width) != bits.end();
   }
+  [[nodiscard]] bool wants_moduli(std::string_view kind) const {
+    return moduli.empty() || std::ranges::find(moduli, kind) != moduli.end();
+  }
 };
 
 inline constexpr const char* kUsage =
-    "device_kernels [--technique NAME,..] [--bits N,..] [--quick] [--json FILE]\n"
-    "device_kernels --profile [--technique NAME,..] [--bits N,..]\n"
+    "device_kernels [--technique NAME,..] [--bits N,..] [--moduli each,shared] [--window N,..] [--sweep]\n"
+    "               [--quick] [--json FILE]\n"
+    "device_kernels --profile [--technique NAME,..] [--bits N,..] [--moduli each,shared]\n"
     "  Measure the CUDA kernels of all shapes, and check their answers against the CPU library.\n"
+    "  --window: of all powers\n"
+    "  --sweep: powers also in batches of an eighth to four times what the device works on at a time\n"
     "  --profile: of each shape one launch of multiplications, then one of squarings, for ncu\n";
 
 inline std::vector<std::string> split(std::string_view list) {
@@ -43,6 +52,20 @@ inline std::vector<std::string> split(std::string_view list) {
     list.remove_prefix(std::min(length + 1, list.size()));
   }
   return parts;
+}
+
+/// @throws std::invalid_argument
+inline std::vector<unsigned> split_numbers(std::string_view list) {
+  std::vector<unsigned> numbers;
+  for (const std::string& text : split(list)) {
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      throw std::invalid_argument("no number: " + text);
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
 }
 
 /// @throws std::invalid_argument
@@ -65,14 +88,13 @@ inline Options parse_options(int count, char** arguments) {
     } else if (name == "--technique") {
       options.techniques = split(value());
     } else if (name == "--bits") {
-      for (const std::string& text : split(value())) {
-        unsigned bits = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
-        if (error != std::errc() || end != text.data() + text.size()) {
-          throw std::invalid_argument("no width: " + text);
-        }
-        options.bits.push_back(bits);
-      }
+      options.bits = split_numbers(value());
+    } else if (name == "--moduli") {
+      options.moduli = split(value());
+    } else if (name == "--window") {
+      options.windows = split_numbers(value());
+    } else if (name == "--sweep") {
+      options.sweep = true;
     } else {
       throw std::invalid_argument("unknown option " + std::string(name));
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pipe that a technique's products go through allows: clocks of one multiprocessor for a Montgomery
-// multiplication and a squaring, if that pipe never waited and nothing else took time.
+// What the pipes that a technique's products go through allow: clocks of one multiprocessor for a Montgomery
+// multiplication and a squaring, if such a pipe never waited and nothing else took time.
 //
 // W = 32-bit words, D = 16-bit digits and L = 52-bit digits of the modulus. A reduction takes as many
 // products as a multiplication, and one for each digit of the quotient.
 //
 //   technique          products of a multiplication   of a squaring                  a clock   pipe
 //   row32              2 W^2 + W                      W (W + 1) / 2 + W^2 + W        32        IMAD.WIDE
-//   fios, radix 2^32   2 W^2 + W                      as a multiplication            32        IMAD.WIDE
-//   fios, radix 2^16   2 D^2 + D                      as a multiplication            64        IMAD
+//   fios, radix 2^32   2 W^2 + W                      W (W + 1) / 2 + W^2 + W        32        IMAD.WIDE
+//   fios, radix 2^16   2 D^2 + D                      D (D + 1) / 2 + D^2 + D        64        IMAD
 //   two_pass16         8 W^2 + 2 W                    2 W^2 + W + 4 W^2 + 2 W        64        IMAD
 //   dpf52              2 L^2 + L                      L (L + 1) / 2 + L^2 + L        64 / 3    FP64
 //
@@ -16,9 +16,24 @@
 // issue (128): modmul/dpf52/columns.cuda.hpp. Rates are those of compute capability 8.0, 9.0 and 10.0 (CUDA
 // C++ Programming Guide, arithmetic instructions); IMAD.WIDE's is measured. Numbers shorter than a shape's
 // are counted by their own length: what a shape computes in vain lowers its percentage.
+//
+// rns has two pipes, and a squaring costs what a multiplication does. With n channels in each of its bases
+// (docs/rns.md, "Matrix products over bytes"), for 6 reductions and 5 products of words a channel, or with
+// one modulus 5 and 4:
+//
+//   IMAD     a product of words is one IMAD.WIDE, and so is T + q m of a reduction; q = T m' mod 2^32 is an
+//            IMAD: (11 n) / 32 + (6 n) / 64 clocks, with one modulus (9 n) / 32 + (5 n) / 64. Both kinds go
+//            through one pipe, where the wide ones take two places.
+//   tensor   two matrices of bytes (modmul/rns/layout.hpp), each byte of which is multiplied once for each
+//            instance, of 4096 products of bytes a clock (wgmma of sm_90). Rows of zeros that fill up a step
+//            of 32 bytes along K are counted: they keep the pipe as busy as others.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
+
+#include "modmul/rns/constants.hpp"
 
 namespace manymod::bench {
 
@@ -29,25 +44,45 @@ struct PipeLimit {
   double sqr = 0;
 };
 
-/// `name` of a device::Technique.
-constexpr PipeLimit pipe_limit(std::string_view name, unsigned bits) {
+/// `words`: of the widest modulus of the kernel.
+constexpr double rns_multiplier_clocks(unsigned words, bool one_modulus) {
+  const unsigned channels = rns::sizes_of(32 * words).channels();
+  const double wide = one_modulus ? 9 : 11, low = one_modulus ? 5 : 6;
+  return channels * (wide / 32 + low / 64);
+}
+
+/// Both extension matrices.
+constexpr double rns_matrix_bytes(unsigned words) {
+  return 2 * static_cast<double>(rns::sizes_of(32 * words).extension().bytes());
+}
+
+/// `name` of a device::Technique. The first is the narrowest.
+inline std::vector<PipeLimit> pipe_limits(std::string_view name, unsigned bits, bool one_modulus) {
   const double words = (bits + 31) / 32;
+  if (name == "rns") {
+    const unsigned whole_words = (bits + 31) / 32;
+    const double imad = rns_multiplier_clocks(whole_words, one_modulus);
+    const double tensor = rns_matrix_bytes(whole_words) / 4096;
+    std::vector<PipeLimit> limits{{"IMAD", imad, imad}, {"tensor", tensor, tensor}};
+    if (tensor > imad) std::swap(limits[0], limits[1]);
+    return limits;
+  }
   if (name.starts_with("fios.radix16")) {
-    const double digits = 2 * words, products = 2 * digits * digits + digits;
-    return {"IMAD", products / 64, products / 64};
+    const double digits = 2 * words, reduction = digits * digits + digits;
+    return {{"IMAD", (digits * digits + reduction) / 64, (digits * (digits + 1) / 2 + reduction) / 64}};
   }
   if (name.starts_with("two_pass16")) {
     const double reduction = 4 * words * words + 2 * words;
-    return {"IMAD", (4 * words * words + reduction) / 64, (2 * words * words + words + reduction) / 64};
+    return {{"IMAD", (4 * words * words + reduction) / 64, (2 * words * words + words + reduction) / 64}};
   }
   if (name.starts_with("dpf52")) {
     // 52 L - 2 bits: modmul/dpf52/shapes.cuda.hpp
     const double digits = (bits + 2 + 51) / 52, reduction = digits * digits + digits;
-    return {"FP64", (digits * digits + reduction) * 3 / 64, (digits * (digits + 1) / 2 + reduction) * 3 / 64};
+    return {
+        {"FP64", (digits * digits + reduction) * 3 / 64, (digits * (digits + 1) / 2 + reduction) * 3 / 64}};
   }
-  const double reduction = words * words + words, mul = (words * words + reduction) / 32;
-  if (name.starts_with("fios")) return {"IMAD.WIDE", mul, mul};
-  return {"IMAD.WIDE", mul, (words * (words + 1) / 2 + reduction) / 32};
+  const double reduction = words * words + words;
+  return {{"IMAD.WIDE", (words * words + reduction) / 32, (words * (words + 1) / 2 + reduction) / 32}};
 }
 
 }  // namespace manymod::bench

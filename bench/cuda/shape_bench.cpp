@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <stdexcept>
+#include <string_view>
 
-#include "pipe_limits.hpp"
+#include "modexp/windows.hpp"
+#include "modmul/rns/form.hpp"
 
 namespace manymod::bench {
 namespace {
@@ -17,12 +20,9 @@ constexpr std::uint32_t kLongestChain = 20000;
 // Fewer blocks have to be faster by so much to be preferred.
 constexpr double kWorthwhile = 1.01;
 
-// Secret tables are read whole for each digit, which favours narrow windows.
-std::vector<unsigned> windows_for(unsigned bits, bool secret, bool quick) {
-  if (quick) return {kWindow};
-  if (secret) return {3, 4, 5};
-  return bits < 1536 ? std::vector<unsigned>{4, 5} : std::vector<unsigned>{4, 5, 6};
-}
+// Eighths of the items that the device works on at a time.
+constexpr unsigned kBatchEighths[] = {1, 2, 4, 6, 8, 9, 12, 16, 24, 32};
+constexpr Effort kBatchEffort{0.05, 1, 3};
 
 }  // namespace
 
@@ -33,8 +33,9 @@ ShapeBench::ShapeBench(Session& session, const Instances& instances, Checker& ch
       instances_(instances),
       checker_(checker),
       technique_(technique),
-      run_(session.stream, instances, shape, results),
-      occupancy_(run_.occupancy()) {
+      run_(session.stream, instances, technique, shape, results),
+      occupancy_(run_.occupancy()),
+      limits_(pipe_limits(technique.name, instances.bits(), instances.one_modulus())) {
   if (occupancy_ == 0) {
     throw cuda::DriverError(cuda::Fault::other, static_cast<int>(session.stream.device().index()),
                             std::string(shape.kernel) + " does not fit a multiprocessor");
@@ -53,23 +54,27 @@ JsonObject ShapeBench::row(const char* operation) const {
   r.set("operation", operation).set("bits", instances_.bits());
   r.set("technique", technique_.folder).set("form", technique_.name).set("kernel", shape.kernel);
   r.set("threads_per_instance", shape.threads).set("digits_per_thread", shape.per_thread);
+  r.set("moduli", instances_.one_modulus() ? "shared" : "each");
   r.set("words", shape.words).set("registers", run_.kernel().registers());
   r.set("local_bytes", run_.kernel().local_bytes()).set("occupancy", occupancy_);
   return r;
 }
 
-void ShapeBench::finish(JsonObject row, const Result& result, const Verdict& verdict) {
+void ShapeBench::finish(JsonObject row, const Result& result, Verdict verdict) {
   const double operations = static_cast<double>(result.items) * result.operations;
-  const double rate = operations / result.timing.median;
+  // Chains are far longer than their set-up.
+  const double rate = operations / std::max(result.timing.median - result.set_up, result.timing.median / 2);
   const unsigned processors = session_.stream.device().properties().multiprocessors;
   const double clocks = processors * result.timing.mhz * 1e6 / rate;
   row.set("instances", result.items).set("operations", result.operations);
   row.set("milliseconds", result.timing.median * 1e3).set("best_milliseconds", result.timing.best * 1e3);
   row.set("repetitions", result.timing.repetitions).set("mhz", result.timing.mhz);
   row.set("per_second", rate).set("clocks", clocks);
-  const std::string_view pipe = pipe_limit(technique_.name, instances_.bits()).pipe;
-  row.set("pipe", pipe).set("limit_clocks", result.limit_clocks);
-  row.set("percent_of_limit", 100 * result.limit_clocks / clocks);
+  set_limits(row, result, clocks);
+  // Of random moduli fewer than one in a million is to be refused.
+  if (const std::size_t refused = run_.refused(result.items); refused > 0) {
+    verdict.add_wrong(std::to_string(refused) + " moduli are refused");
+  }
   row.set("checked", verdict.checked).set("compared", verdict.compared);
   row.set("wrong", verdict.wrong);
   if (verdict.wrong > 0) {
@@ -79,6 +84,29 @@ void ShapeBench::finish(JsonObject row, const Result& result, const Verdict& ver
   }
   session_.rows.push_back(std::move(row));
   session_.mhz.push_back(result.timing.mhz);
+  session_.last_rate = rate;
+}
+
+void ShapeBench::set_limits(JsonObject& row, const Result& result, double clocks) const {
+  row.set("pipe", limits_.front().pipe).set("limit_clocks", result.limit_clocks.front());
+  row.set("percent_of_limit", 100 * result.limit_clocks.front() / clocks);
+  JsonObject percents;
+  for (std::size_t i = 0; i < limits_.size(); ++i) {
+    percents.set(limits_[i].pipe, 100 * result.limit_clocks[i] / clocks);
+  }
+  row.set("percent_of_pipes", percents);
+  if (const double bytes = matrix_bytes_per_product() * result.products; bytes > 0) {
+    row.set("matrix_bytes", bytes).set("matrix_bytes_per_clock", bytes / clocks);
+  }
+}
+
+// What a block reads of its matrices from the second-level cache, by the items that share it; 0 where they
+// stay in shared memory.
+double ShapeBench::matrix_bytes_per_product() const {
+  const device::Shape& shape = run_.shape();
+  if (std::string_view(technique_.folder) != "rns") return 0;
+  const bool resident = shape.block_shared_bytes >= rns::sizes_of(32 * shape.words).into_b();
+  return resident ? 0 : rns_matrix_bytes(shape.words) * shape.threads / shape.block;
 }
 
 std::size_t ShapeBench::threads_of(unsigned blocks) const {
@@ -100,13 +128,15 @@ ShapeBench::Choice ShapeBench::choose_blocks(const std::function<Timing(unsigned
   return choice;
 }
 
-// So long that a launch takes 10 ms.
+// So long that a launch takes 10 ms, or more where much is made of a modulus first.
 std::uint32_t ShapeBench::chain_length() {
-  const double wanted = session_.quick ? 0.002 : 0.01;
+  const double usual = session_.quick ? 0.002 : 0.01;
+  const double wanted = technique_.constants == nullptr ? usual : 5 * usual;
   run_.load(device::repeated_square_program(kFirstChain), threads_of(occupancy_));
   const auto queue = [&] { run_.queue_program(run_.full_launch(occupancy_), run_.groups(occupancy_)); };
   const double steps = kFirstChain * wanted / session_.timer.measure(queue, {0, 1, 1}).best;
-  return static_cast<std::uint32_t>(std::clamp<double>(steps, kFirstChain, kLongestChain));
+  // Odd: Checker::products
+  return static_cast<std::uint32_t>(std::clamp<double>(steps, kFirstChain, kLongestChain)) | 1;
 }
 
 void ShapeBench::measure_chains() {
@@ -120,36 +150,74 @@ void ShapeBench::measure_chains() {
   measure_chain(true, choice, steps);
 }
 
-void ShapeBench::measure_chain(bool squares, const Choice& choice, std::uint32_t steps) {
-  const std::size_t items = run_.groups(choice.blocks);
-  const std::uint32_t radix_bits = run_.shape().radix_bits;
+Timing ShapeBench::time_chain(bool squares, const Choice& choice, std::uint32_t steps, const Effort& effort) {
   run_.load(squares ? device::repeated_square_program(steps) : device::repeated_product_program(steps),
             threads_of(choice.blocks));
-  const auto queue = [&] { run_.queue_program(run_.full_launch(choice.blocks), items); };
-  const Timing timing = session_.timer.measure(queue, session_.effort());
-  const std::vector<std::uint32_t> results = run_.results(items);
-  const Verdict verdict =
-      squares ? checker_.squares(results, radix_bits, steps) : checker_.products(results, radix_bits, steps);
-  const PipeLimit limit = pipe_limit(technique_.name, instances_.bits());
-  const Result result{timing, items, static_cast<double>(steps), squares ? limit.sqr : limit.mul};
+  const auto queue = [&] { run_.queue_program(run_.full_launch(choice.blocks), run_.groups(choice.blocks)); };
+  return session_.timer.measure(queue, effort);
+}
+
+// Techniques that make constants of each modulus are timed without that: less a chain of one step.
+void ShapeBench::measure_chain(bool squares, const Choice& choice, std::uint32_t steps) {
+  const std::size_t items = run_.groups(choice.blocks);
+  Timing set_up;
+  if (technique_.constants != nullptr) set_up = time_chain(squares, choice, 1, {0.02, 1, 5});
+  const Timing timing = time_chain(squares, choice, steps, session_.effort());
+  const Words results = run_.results(items);
+  const Words& radix_squared = run_.radix_squared();
+  const Verdict verdict = squares ? checker_.squares(results, radix_squared, steps)
+                                  : checker_.products(results, radix_squared, steps);
+  const std::uint32_t counted = technique_.constants == nullptr ? steps : steps - 1;
+  Result result{timing, items, static_cast<double>(counted), 1, set_up.median, {}};
+  for (const PipeLimit& limit : limits_) result.limit_clocks.push_back(squares ? limit.sqr : limit.mul);
   JsonObject r = row(squares ? "sqr" : "mul");
+  if (technique_.constants != nullptr) r.set("set_up_milliseconds", set_up.median * 1e3);
   r.set("block", run_.shape().block).set("blocks", choice.blocks).set("blocks_tried", choice.tried);
   finish(std::move(r), result, verdict);
-  std::printf("  %s %.1f M/s", squares ? "sqr" : "mul",
-              static_cast<double>(items) * steps / timing.median * 1e-6);
+  std::printf("  %s %.1f M/s", squares ? "sqr" : "mul", session_.last_rate * 1e-6);
 }
 
 device::Program ShapeBench::power_program(unsigned window, bool secret) const {
   return device::fixed_window_program(run_.shape().radix_bits, instances_.bits(), window, secret);
 }
 
-double ShapeBench::power_limit(const device::Program& program) const {
-  const PipeLimit limit = pipe_limit(technique_.name, instances_.bits());
-  double clocks = 0;
+ShapeBench::Result ShapeBench::power_result(const device::Program& program, const Timing& timing,
+                                            std::size_t items) const {
+  std::uint64_t squarings = 0, multiplications = 0;
   for (const device::Step& step : program.steps) {
-    clocks += step.squarings * limit.sqr + step.multiplications * limit.mul;
+    squarings += step.squarings;
+    multiplications += step.multiplications;
   }
-  return clocks;
+  const auto sqr = static_cast<double>(squarings), mul = static_cast<double>(multiplications);
+  Result result{timing, items, 1, sqr + mul, 0, {}};
+  for (const PipeLimit& limit : limits_) result.limit_clocks.push_back(sqr * limit.sqr + mul * limit.mul);
+  return result;
+}
+
+// As power_task and scan_cost of modmul/device/engine.cpp choose.
+unsigned ShapeBench::engine_window(bool secret) const {
+  constexpr double kScanCost = 0.02, kScanCostFromMemory = 0.06;
+  constexpr std::size_t kCachedBytes = std::size_t{32} << 20, kUsualTable = 16;
+  const device::Shape& shape = run_.shape();
+  const std::size_t element = std::size_t{shape.threads} * shape.lane_words * sizeof(std::uint32_t);
+  const bool from_memory =
+      shape.threads < 4 && run_.groups(occupancy_) * kUsualTable * element > kCachedBytes;
+  const double scan = from_memory ? kScanCostFromMemory : kScanCost;
+  const std::size_t most = instances_.bits() < 1536 ? 5 : 6;
+  return static_cast<unsigned>(std::min(fixed_window_width(instances_.bits(), secret ? scan : 0), most));
+}
+
+// Secret tables are read whole for each digit, which favours narrow windows.
+std::vector<unsigned> ShapeBench::windows(bool secret) const {
+  if (!session_.windows.empty()) return session_.windows;
+  if (session_.quick || instances_.bits() > kWidestUsual) return {engine_window(secret)};
+  std::vector<unsigned> windows{4, 5};
+  if (secret) windows.insert(windows.begin(), 3);
+  if (!secret && instances_.bits() >= 1536) windows.push_back(6);
+  if (std::ranges::find(windows, engine_window(secret)) == windows.end()) {
+    windows.push_back(engine_window(secret));
+  }
+  return windows;
 }
 
 void ShapeBench::queue_power(const cuda::LaunchShape& launch, std::size_t items) const {
@@ -164,9 +232,7 @@ void ShapeBench::measure_powers() {
       const auto queue = [&] { queue_power(run_.full_launch(blocks), run_.groups(blocks)); };
       return session_.timer.measure(queue, {0, 1, 1});
     });
-    for (const unsigned window : windows_for(instances_.bits(), secret, session_.quick)) {
-      measure_power(window, secret, choice);
-    }
+    for (const unsigned window : windows(secret)) measure_power(window, secret, choice);
   }
 }
 
@@ -180,11 +246,42 @@ void ShapeBench::measure_power(unsigned window, bool secret, const Choice& choic
   const Verdict verdict = checker_.powers(run_.results(items));
   JsonObject r = row("power");
   r.set("window_bits", window).set("timing_class", secret ? "secret" : "public");
+  r.set("engine_window", window == engine_window(secret));
   r.set("start_milliseconds", start.best * 1e3);
   r.set("block", run_.shape().block).set("blocks", choice.blocks).set("blocks_tried", choice.tried);
-  finish(std::move(r), {timing, items, 1, power_limit(program)}, verdict);
+  finish(std::move(r), power_result(program, timing, items), verdict);
   std::printf("  w%u%s %.1f k/s", window, secret ? "s" : "",
               static_cast<double>(items) / timing.median * 1e-3);
+}
+
+void ShapeBench::measure_batches() {
+  const unsigned window = windows(false).front();
+  const device::Program program = power_program(window, false);
+  const std::size_t wave = run_.groups(occupancy_);
+  std::printf("\n%-34s batches", title().c_str());
+  for (const unsigned eighths : kBatchEighths) {
+    if (eighths > 8 * most_waves(instances_.bits())) continue;
+    const std::size_t items = wave * eighths / 8;
+    const cuda::LaunchShape launch = run_.launch_for(items);
+    run_.load(program, std::size_t{launch.grid} * launch.block);
+    const Timing timing = session_.timer.measure([&] { queue_power(launch, items); }, kBatchEffort);
+    const Verdict verdict = checker_.powers(run_.results(items));
+    JsonObject r = row("batch");
+    r.set("window_bits", window).set("timing_class", "public").set("waves", eighths / 8.0);
+    r.set("block", launch.block).set("grid", launch.grid);
+    finish(std::move(r), power_result(program, timing, items), verdict);
+    std::printf("  %zu: %.1f k/s", items, static_cast<double>(items) / timing.median * 1e-3);
+  }
+}
+
+void ShapeBench::compute_others() {
+  const std::size_t items = instances_.count();
+  const cuda::LaunchShape launch = run_.launch_for(items);
+  run_.load(power_program(kWindow, false), std::size_t{launch.grid} * launch.block);
+  queue_power(launch, items);
+  if (const Verdict verdict = checker_.powers(run_.results(items)); verdict.wrong > 0) {
+    throw std::runtime_error(title() + ": " + verdict.what);
+  }
 }
 
 void ShapeBench::measure_latency(const std::vector<std::size_t>& batches) {
@@ -198,7 +295,7 @@ void ShapeBench::measure_latency(const std::vector<std::size_t>& batches) {
     JsonObject r = row("latency");
     r.set("window_bits", kWindow).set("timing_class", "secret");
     r.set("block", launch.block).set("grid", launch.grid);
-    finish(std::move(r), {timing, items, 1, power_limit(program)}, verdict);
+    finish(std::move(r), power_result(program, timing, items), verdict);
     std::printf("  %zu: %.3f ms", items, timing.median * 1e3);
   }
   std::printf("\n");
@@ -219,7 +316,7 @@ void ShapeBench::measure_sustained(std::size_t items) {
     JsonObject r = row("sustained");
     r.set("window_bits", kWindow).set("timing_class", "secret").set("warm_up_runs", runs.warm_up);
     r.set("block", launch.block).set("grid", launch.grid);
-    finish(std::move(r), {timing, items, 1, power_limit(program)}, verdict);
+    finish(std::move(r), power_result(program, timing, items), verdict);
     std::printf("  after %u: %.1f k/s", runs.warm_up, static_cast<double>(items) / timing.median * 1e-3);
   }
   std::printf("\n");
@@ -227,16 +324,17 @@ void ShapeBench::measure_sustained(std::size_t items) {
 
 void ShapeBench::measure_small_grid() {
   constexpr unsigned kBlocks = 64;
-  const std::uint32_t steps = session_.quick ? 1000 : 10000;
+  const std::uint32_t steps = session_.quick ? 1001 : 10001;  // odd: Checker::products
   const cuda::LaunchShape launch = run_.launch_of(kBlocks, kSmallGridItems / kBlocks);
   run_.load(device::repeated_product_program(steps), kSmallGridItems);
   const auto queue = [&] { run_.queue_program(launch, kSmallGridItems); };
   const Timing timing = session_.timer.measure(queue, session_.effort());
-  const Verdict verdict = checker_.products(run_.results(kSmallGridItems), run_.shape().radix_bits, steps);
+  const Verdict verdict = checker_.products(run_.results(kSmallGridItems), run_.radix_squared(), steps);
   JsonObject r = row("mul_1024");
   r.set("block", launch.block).set("grid", launch.grid);
-  const double limit = pipe_limit(technique_.name, instances_.bits()).mul;
-  finish(std::move(r), {timing, kSmallGridItems, static_cast<double>(steps), limit}, verdict);
+  Result result{timing, kSmallGridItems, static_cast<double>(steps), 1, 0, {}};
+  for (const PipeLimit& limit : limits_) result.limit_clocks.push_back(limit.mul);
+  finish(std::move(r), result, verdict);
 }
 
 void ShapeBench::launch_for_profile() {

@@ -9,6 +9,7 @@
 #include "instances.hpp"
 #include "json_object.hpp"
 #include "modmul/device/technique.hpp"
+#include "pipe_limits.hpp"
 #include "shape_run.hpp"
 #include "timer.hpp"
 
@@ -19,10 +20,12 @@ struct Session {
   const cuda::Stream& stream;
   Timer& timer;
   bool quick = false;
+  std::vector<unsigned> windows;  ///< of powers; empty: a choice for each width
   std::vector<JsonObject> rows;
   std::vector<double> mhz;  ///< of all rows
   unsigned wrong = 0;       ///< rows
   unsigned failed = 0;      ///< shapes that could not be measured
+  double last_rate = 0;     ///< of the last row
 
   [[nodiscard]] Effort effort() const { return quick ? Effort{0.01, 1, 3} : Effort{0.15, 3, 9}; }
 };
@@ -37,6 +40,11 @@ class ShapeBench {
   void measure_chains();
   /// Powers on a full device, public and secret: `power`.
   void measure_powers();
+  /// Public powers of an eighth to four times the items that the device works on at a time, launched as by
+  /// the engine: `batch`.
+  void measure_batches();
+  /// Powers of all instances, which those of other kernels are then compared with.
+  void compute_others();
   /// Secret powers of few items, launched as by the engine: `latency`.
   void measure_latency(const std::vector<std::size_t>& batches);
   /// Secret powers of `items` items after 1 and after 100 launches: `sustained`.
@@ -48,9 +56,16 @@ class ShapeBench {
 
   static constexpr std::size_t kSmallGridItems = 1024;
 
+  /// Wider powers take seconds: less of them is measured.
+  static constexpr unsigned kWidestUsual = 4096;
+  /// The largest batch of measure_batches, in items that the device works on at a time.
+  static constexpr unsigned most_waves(unsigned bits) { return bits <= kWidestUsual ? 4 : 1; }
+
   /// Powers are measured with so many instances for each that the device works on at a time: a batch as users
   /// have it, of which the launch and the last warps are a small part.
-  static constexpr unsigned power_waves(unsigned bits) { return bits <= 512 ? 8 : 2; }
+  static constexpr unsigned power_waves(unsigned bits) {
+    return bits <= 512 ? 8 : bits <= kWidestUsual ? 2 : 1;
+  }
 
  private:
   struct Choice {
@@ -61,8 +76,10 @@ class ShapeBench {
   struct Result {
     Timing timing;
     std::size_t items = 0;
-    double operations = 1;    ///< of an item
-    double limit_clocks = 0;  ///< of a multiprocessor, for one operation
+    double operations = 1;             ///< of an item
+    double products = 1;               ///< Montgomery multiplications and squarings of an operation
+    double set_up = 0;                 ///< seconds that do not count
+    std::vector<double> limit_clocks;  ///< of a multiprocessor, for one operation, by pipe
   };
 
   Session& session_;
@@ -71,16 +88,24 @@ class ShapeBench {
   const device::Technique& technique_;
   ShapeRun run_;
   unsigned occupancy_;
+  std::vector<PipeLimit> limits_;
 
   [[nodiscard]] std::string title() const;
   [[nodiscard]] JsonObject row(const char* operation) const;
-  void finish(JsonObject row, const Result& result, const Verdict& verdict);
+  void finish(JsonObject row, const Result& result, Verdict verdict);
+  void set_limits(JsonObject& row, const Result& result, double clocks) const;
+  [[nodiscard]] double matrix_bytes_per_product() const;
   [[nodiscard]] std::size_t threads_of(unsigned blocks) const;
   Choice choose_blocks(const std::function<Timing(unsigned)>& measure) const;
   [[nodiscard]] device::Program power_program(unsigned window, bool secret) const;
-  [[nodiscard]] double power_limit(const device::Program& program) const;
+  [[nodiscard]] Result power_result(const device::Program& program, const Timing& timing,
+                                    std::size_t items) const;
+  [[nodiscard]] unsigned engine_window(bool secret) const;
+  [[nodiscard]] std::vector<unsigned> windows(bool secret) const;
   void queue_power(const cuda::LaunchShape& launch, std::size_t items) const;
   std::uint32_t chain_length();
+  [[nodiscard]] Timing time_chain(bool squares, const Choice& choice, std::uint32_t steps,
+                                  const Effort& effort);
   void measure_chain(bool squares, const Choice& choice, std::uint32_t steps);
   void measure_power(unsigned window, bool secret, const Choice& choice);
 };

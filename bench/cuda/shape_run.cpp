@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shape_run.hpp"
 
+#include <algorithm>
+#include <span>
+
+#include "modmul/device/constants.hpp"
 #include "modmul/device/launch.hpp"
 
 namespace manymod::bench {
@@ -12,17 +16,58 @@ void grow(cuda::DeviceBuffer& buffer, cuda::Device& device, std::size_t bytes) {
   buffer = cuda::DeviceBuffer(device, bytes);
 }
 
+/// Returns when it is there.
+cuda::DeviceBuffer copy_of(const cuda::Stream& stream, const void* data, std::size_t bytes) {
+  cuda::DeviceBuffer copy(stream.device(), bytes);
+  cuda::copy_to_device(stream, copy.data(), data, bytes);
+  stream.synchronize();
+  return copy;
+}
+
+Words power_of_two_words(unsigned bit) {
+  Words words(bit / 32 + 1);
+  words.back() = std::uint32_t{1} << (bit % 32);
+  return words;
+}
+
 }  // namespace
 
-ShapeRun::ShapeRun(const cuda::Stream& stream, const Instances& instances, const device::Shape& shape,
-                   const cuda::DeviceBuffer& results)
+ShapeRun::ShapeRun(const cuda::Stream& stream, const Instances& instances, const device::Technique& technique,
+                   const device::Shape& shape, const cuda::DeviceBuffer& results)
     : stream_(stream),
       instances_(instances),
       shape_(shape),
       kernel_(stream.device().kernel(shape.kernel)),
       results_(results),
       start_(stream.device(), instances.modulus().on_device.bytes()),
-      claimed_(stream.device(), sizeof(std::uint32_t)) {}
+      claimed_(stream.device(), sizeof(std::uint32_t)),
+      radix_squared_(power_of_two_words(2 * shape.radix_bits)) {
+  if (technique.constants != nullptr) bring_constants(*technique.constants);
+}
+
+void ShapeRun::bring_constants(const device::ConstantsSource& source) {
+  const std::vector<std::byte> constants = make_constants(source);
+  constants_ = copy_of(stream_, constants.data(), constants.size());
+  radix_squared_ = source.radix_squared(shape_);
+  radix_squared_on_device_ =
+      copy_of(stream_, radix_squared_.data(), radix_squared_.size() * sizeof(std::uint32_t));
+  refused_ = cuda::DeviceBuffer(stream_.device(), instances_.count());
+}
+
+std::vector<std::byte> ShapeRun::make_constants(const device::ConstantsSource& source) const {
+  if (!instances_.one_modulus()) return source.of_shape(shape_);
+  const std::span<const std::uint32_t> words = instances_.row(instances_.modulus(), 0);
+  std::vector<Limb> modulus;
+  for (std::size_t j = 0; j < words.size(); j += 2) {
+    modulus.push_back(words[j] | static_cast<Limb>(words[j + 1]) << 32);
+  }
+  std::vector<std::byte> constants = source.of_modulus(shape_, modulus);
+  if (constants.empty()) {
+    throw cuda::DriverError(cuda::Fault::other, static_cast<int>(stream_.device().index()),
+                            std::string(shape_.kernel) + " refuses the modulus");
+  }
+  return constants;
+}
 
 unsigned ShapeRun::occupancy() const {
   const cuda::LaunchShape launch = launch_of(1, shape_.block);
@@ -49,9 +94,11 @@ void ShapeRun::load(const device::Program& program, std::size_t threads) {
   program_ = program;
   const std::size_t bytes = program_.steps.size() * sizeof(device::Step);
   grow(steps_, stream_.device(), bytes);
-  grow(table_, stream_.device(), threads * program_.slots * shape_.lane_words * sizeof(std::uint32_t));
+  const std::size_t slots = program_.slots + shape_.own_slots;
+  grow(table_, stream_.device(), threads * slots * shape_.lane_words * sizeof(std::uint32_t));
   cuda::copy_to_device(stream_, steps_.data(), program_.steps.data(), bytes);
   cuda::set_bytes(stream_, results_.data(), 0, results_.bytes());
+  if (refused_.bytes() > 0) cuda::set_bytes(stream_, refused_.data(), 0, refused_.bytes());
   stream_.synchronize();
 }
 
@@ -60,8 +107,13 @@ void ShapeRun::queue_start(std::size_t items) const {
   device::ResidueJob job;
   job.modulus = instances_.on_device(instances_.modulus());
   job.words = words;
-  job.zero_bits = shape_.radix_bits + device::start_power(shape_.radix_bits).bits - 32 * (words - 2);
-  job.count = static_cast<std::uint32_t>(items);
+  if (constants_.bytes() > 0) {
+    job.value = {radix_squared_on_device_.as<std::uint32_t>(),
+                 static_cast<std::uint32_t>(radix_squared_.size()), 0};
+  } else {
+    job.zero_bits = shape_.radix_bits + device::start_power(shape_.radix_bits).bits - 32 * (words - 2);
+  }
+  job.count = static_cast<std::uint32_t>(std::min(items, instances_.modulus_count()));
   job.result = start_.as<std::uint32_t>();
   job.result_width = words;
   device::launch_residue(stream_, job);
@@ -73,7 +125,7 @@ void ShapeRun::queue_program(const cuda::LaunchShape& launch, std::size_t items)
   job.step_count = static_cast<std::uint32_t>(program_.steps.size());
   job.count = static_cast<std::uint32_t>(items);
   job.modulus = instances_.on_device(instances_.modulus());
-  job.start = {start_.as<std::uint32_t>(), instances_.width(), instances_.width()};
+  job.start = {start_.as<std::uint32_t>(), instances_.width(), job.modulus.stride};
   job.operands[0] = instances_.on_device(instances_.base());
   // A chain has no exponent, a power no second factor.
   const bool power = program_.slots > 0;
@@ -82,6 +134,9 @@ void ShapeRun::queue_program(const cuda::LaunchShape& launch, std::size_t items)
   job.result_width = instances_.width();
   job.table = table_.as<std::uint32_t>();
   job.scan = program_.scan;
+  job.slots = program_.slots;
+  job.constants = constants_.data();
+  job.refused = refused_.as<std::uint8_t>();
   if (items * shape_.threads > std::size_t{launch.grid} * launch.block) {
     job.claimed = claimed_.as<std::uint32_t>();
     cuda::set_bytes(stream_, job.claimed, 0, sizeof(std::uint32_t));
@@ -89,11 +144,19 @@ void ShapeRun::queue_program(const cuda::LaunchShape& launch, std::size_t items)
   kernel_.launch(stream_, launch, job);
 }
 
-std::vector<std::uint32_t> ShapeRun::results(std::size_t items) const {
-  std::vector<std::uint32_t> words(items * instances_.width());
+Words ShapeRun::results(std::size_t items) const {
+  Words words(items * instances_.width());
   cuda::copy_to_host(stream_, words.data(), results_.data(), words.size() * sizeof(std::uint32_t));
   stream_.synchronize();
   return words;
+}
+
+std::size_t ShapeRun::refused(std::size_t items) const {
+  if (refused_.bytes() == 0) return 0;
+  std::vector<std::uint8_t> marks(items);
+  cuda::copy_to_host(stream_, marks.data(), refused_.data(), items);
+  stream_.synchronize();
+  return items - static_cast<std::size_t>(std::ranges::count(marks, 0));
 }
 
 }  // namespace manymod::bench

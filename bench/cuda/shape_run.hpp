@@ -2,6 +2,7 @@
 // Programs on one kernel shape, launched as the engine launches them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,15 +10,16 @@
 #include "cuda/stream.hpp"
 #include "instances.hpp"
 #include "modmul/device/programs.hpp"
-#include "modmul/device/shape.hpp"
+#include "modmul/device/technique.hpp"
 
 namespace manymod::bench {
 
 class ShapeRun {
  public:
-  /// `results`: at least as many bytes as an operand of the instances has.
-  ShapeRun(const cuda::Stream& stream, const Instances& instances, const device::Shape& shape,
-           const cuda::DeviceBuffer& results);
+  /// `shape`: of the technique's, for the instances' kind of moduli. `results`: at least as many bytes as an
+  /// operand of the instances has. @throws cuda::DriverError, also where the technique refuses their modulus
+  ShapeRun(const cuda::Stream& stream, const Instances& instances, const device::Technique& technique,
+           const device::Shape& shape, const cuda::DeviceBuffer& results);
 
   [[nodiscard]] const device::Shape& shape() const { return shape_; }
   [[nodiscard]] const cuda::Kernel& kernel() const { return kernel_; }
@@ -38,7 +40,11 @@ class ShapeRun {
   void queue_start(std::size_t items) const;
   void queue_program(const cuda::LaunchShape& launch, std::size_t items) const;
   /// Of the first items; waits for them.
-  [[nodiscard]] std::vector<std::uint32_t> results(std::size_t items) const;
+  [[nodiscard]] Words results(std::size_t items) const;
+  /// How many of the first items the last program had to refuse, after `results`.
+  [[nodiscard]] std::size_t refused(std::size_t items) const;
+  /// R^2
+  [[nodiscard]] const Words& radix_squared() const { return radix_squared_; }
 
  private:
   const cuda::Stream& stream_;
@@ -47,7 +53,13 @@ class ShapeRun {
   const cuda::Kernel& kernel_;
   const cuda::DeviceBuffer& results_;
   cuda::DeviceBuffer start_, claimed_, steps_, table_;
+  Words radix_squared_;
+  // Of techniques with constants (modmul/device/constants.hpp); else empty.
+  cuda::DeviceBuffer constants_, radix_squared_on_device_, refused_;
   device::Program program_;
+
+  void bring_constants(const device::ConstantsSource& source);
+  [[nodiscard]] std::vector<std::byte> make_constants(const device::ConstantsSource& source) const;
 };
 
 }  // namespace manymod::bench

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the reports of device_kernels and end_to_end as Markdown, beside CGBN's and the papers' figures.
 
-python bench/cuda/tables.py REPORT.json [--peer CGBN.json] [--end-to-end CALLS.json] [--ncu PROFILE.csv]
-  [--part best|end_to_end|papers|summary|readme]
+python bench/cuda/tables.py REPORT.json.. [--peer CGBN.json] [--end-to-end CALLS.json] [--ncu PROFILE.csv]
+  [--part best|end_to_end|papers|summary|readme|rns]
+
+Several reports are to be of one card: their rows count together, and the first says where they are from.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from pathlib import Path
 
 from device_report import MISSING, Cells, EndToEnd, Peer, Report, Row, markdown, number, ratio, scaled, shape
 from paper_tables import paper_tables, profiled
+from rns_tables import rns_tables
 
 FIGURES = Path(__file__).with_name("paper_figures.json")
-PARTS = ("all", "best", "end_to_end", "papers", "summary", "readme")
+PARTS = ("all", "best", "end_to_end", "papers", "summary", "readme", "rns")
 PEER_COLUMNS = ("CGBN stock", "CGBN, R^2 given")
 
 
@@ -338,14 +341,13 @@ def origin(document: Row) -> str:
 
 
 def render(
-    document: Row,
+    report: Report,
     peer: Row | None,
     instructions: dict[tuple[str, str], float],
     part: str = "all",
     end_to_end: Row | None = None,
 ) -> str:
     """The text."""
-    report = Report(document)
     other = Peer(peer) if peer else None
     calls = EndToEnd(end_to_end) if end_to_end else None
     figures: Row = json.loads(FIGURES.read_text(encoding="utf-8"))
@@ -356,33 +358,37 @@ def render(
         "summary": ("Summary", summary_table(report, other, calls)),
         "readme": ("For the README", readme_table(report, other, calls)),
     }
-    blocks = [*trouble(document), *trouble(end_to_end or {"rows": []})]
+    if part == "rns" or report.select("mul", technique="rns"):
+        parts["rns"] = ("Residue number systems", rns_tables(report, other))
+    blocks = [*trouble(report.document), *trouble(end_to_end or {"rows": []})]
     for name, (title, contents) in parts.items():
         if part in ("all", name):
             blocks += [f"## {title}", *contents]
-    blocks.append(origin(document))
+    blocks.append(origin(report.document))
     return "\n\n".join(blocks) + "\n"
 
 
-def load(path: Path | None) -> Row | None:
-    """A report, if one is wanted."""
-    return json.loads(path.read_text(encoding="utf-8")) if path else None
+def load(path: Path) -> Row:
+    """A report."""
+    document: Row = json.loads(path.read_text(encoding="utf-8"))
+    return document
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("report", type=Path)
-    parser.add_argument("--peer", type=Path, help="report of bench/cuda/peers/run.py")
+    parser.add_argument("reports", type=Path, nargs="+")
+    parser.add_argument("--peer", type=Path, help="report of bench/cuda/peers/run.py; else what a report has")
     parser.add_argument("--end-to-end", type=Path, help="report of end_to_end")
     parser.add_argument(
         "--ncu", type=Path, help="CSV of ncu over device_kernels --profile, for instructions per cycle"
     )
     parser.add_argument("--part", choices=PARTS, default="all")
     options = parser.parse_args(arguments)
-    document = json.loads(options.report.read_text(encoding="utf-8"))
-    reports = load(options.peer), load(options.end_to_end)
-    print(render(document, reports[0], profiled(options.ncu), options.part, reports[1]), end="")
+    report = Report(*map(load, options.reports))
+    peer = load(options.peer) if options.peer else report.document["peer"]
+    calls = load(options.end_to_end) if options.end_to_end else None
+    print(render(report, peer, profiled(options.ncu), options.part, calls), end="")
 
 
 if __name__ == "__main__":

@@ -46,11 +46,11 @@ measure:
 std::optional<cuda::Kernel> clock_kernel(cuda::Device& device) {
   const cuda::DriverApi& api = device.api();
   cuda::ModuleHandle module = nullptr;
-  if (device.query(api.module_load_data, &module, static_cast<const void*>(kClockKernel)) != cuda::kSuccess) {
+  cuda::FunctionHandle function = nullptr;
+  if (device.query(api.module_load_data, &module, static_cast<const void*>(kClockKernel)) != cuda::kSuccess ||
+      device.query(api.module_get_function, &function, module, "mm_bench_clock") != cuda::kSuccess) {
     return std::nullopt;
   }
-  cuda::FunctionHandle function = nullptr;
-  device.call(api.module_get_function, &function, module, "mm_bench_clock");
   return cuda::Kernel(device, function, "mm_bench_clock");
 }
 

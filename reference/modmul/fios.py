@@ -20,6 +20,11 @@ k digits of d bits, beta = 2^d, R = beta^k. One inner loop adds a_j b_i and q n_
 
 The product is (a b + q n) / R < a + n, and one conditional subtraction follows. It is below n where a < n or
 b <= n; operands are reduced in the paper.
+
+Lanes: the paper has one thread for each number. :func:`product_by_lanes` and :func:`square_by_lanes` divide
+the digits among lanes. Each has a top digit of its own, and hands the digit that it shifts out to the lane
+below. Squares have in the row of digit i of one lane each lane's own digits j > i, doubled, and j = i once:
+digits with i = j of different lanes meet in two rows, all others in one.
 """
 
 from __future__ import annotations
@@ -88,6 +93,78 @@ def product(a: Words, b: Words, n: Words, d: int) -> tuple[list[int], int]:
         assert top <= 1
         assert from_words(r, d) + (top << (d * k)) < bound
     return r, top
+
+
+def _row_of_lanes(
+    t: list[tuple[list[int], int]], rows: Sequence[Words], first: int, b: int, n: Sequence[Words], d: int
+) -> list[tuple[list[int], int]]:
+    """``(t + b rows + q n) / beta``, rows from digit ``first`` to the one above the lane; digits and top."""
+    n0 = negative_inverse(n[0], d)
+    q = (t[0][0][0] + (rows[0][0] * b if first == 0 else 0)) * n0 % (1 << d)
+    outgoing, kept = [], []
+    for (r, top), row, own_n in zip(t, rows, n, strict=True):
+        carry = quotient_carry = 0
+        digits = []
+        for j, n_j in enumerate(own_n):
+            s = r[j]
+            if j >= first:
+                carry, s = _split(row[j] * b + s + carry, d)
+            quotient_carry, s = _split(q * n_j + s + quotient_carry, d)
+            digits.append(s)
+        outgoing.append(digits[0])
+        kept.append((digits[1:], top + carry + quotient_carry + row[-1] * b))
+    assert outgoing[0] == 0, "q does not clear the lowest digit"
+    result = []
+    for (digits, above), incoming in zip(kept, [*outgoing[1:], 0], strict=True):
+        top, digit = _split(above + incoming, d)
+        result.append(([*digits, digit], top))
+    return result
+
+
+def _lanes_of(a: Words, lanes: int) -> list[Words]:
+    k = len(a) // lanes
+    assert k * lanes == len(a)
+    return [tuple(a[i : i + k]) for i in range(0, len(a), k)]
+
+
+def _sum_of_lanes(t: Sequence[tuple[list[int], int]], d: int) -> int:
+    k = len(t[0][0])
+    return sum(from_words([*digits, top], d) << (d * k * lane) for lane, (digits, top) in enumerate(t))
+
+
+def product_by_lanes(a: Words, b: Words, n: Words, d: int, lanes: int) -> int:
+    """``(a b + q n) / R``, as :func:`product` has it.
+
+    >>> product_by_lanes((3, 7), (5, 1), (15, 15), 4, 2) == 8 + 7 * 16
+    True
+    """
+    rows = [(*own, 0) for own in _lanes_of(a, lanes)]
+    t = [([0] * (len(n) // lanes), 0)] * lanes
+    for b_i in b:
+        t = _row_of_lanes(t, rows, 0, b_i, _lanes_of(n, lanes), d)
+        assert all(top <= (1 if lanes == 1 else 2) for _, top in t)
+        assert _sum_of_lanes(t, d) < from_words(a, d) + from_words(n, d)
+    return _sum_of_lanes(t, d)
+
+
+def square_by_lanes(a: Words, n: Words, d: int, lanes: int) -> int:
+    """``(a^2 + q n) / R``.
+
+    >>> square_by_lanes((3, 7), (15, 15), 4, 1) == product_by_lanes((3, 7), (3, 7), (15, 15), 4, 2)
+    True
+    """
+    own, k = _lanes_of(a, lanes), len(n) // lanes
+    t = [([0] * k, 0)] * lanes
+    for source in own:
+        for i, a_i in enumerate(source):
+            rows = []
+            for digits in own:
+                above = from_words(digits[i + 1 :], d) << (d * (i + 1))
+                rows.append(to_words((digits[i] << (d * i)) + 2 * above, k + 1, d))
+            t = _row_of_lanes(t, rows, i, a_i, _lanes_of(n, lanes), d)
+            assert all(top <= 3 for _, top in t)
+            assert _sum_of_lanes(t, d) < 3 << (d * len(n))
+    return _sum_of_lanes(t, d)
 
 
 def subtract_multiple(a: Sequence[int], b: Sequence[int], factor: int, d: int) -> tuple[list[int], int]:

@@ -4,7 +4,8 @@
 
 A data-flow analysis of every kernel for sm_90a looks for what depends on secrets and must not:
 
-- jumps, calls, returns and meeting points of threads, and the predicates that these stand under;
+- jumps, calls, returns and meeting points of threads, and the predicates that these stand under; what threads
+  and asynchronous copies wait for;
 - addresses, of constants too; predicates that loads and stores stand under, since whether memory is touched
   is seen like where; lanes and masks of shuffles;
 - instructions that are not on the lists of sass_code.py, whose time may depend on their operands or which the
@@ -36,7 +37,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sass_code as sass
-from sass_constants import Constant, fold
+from sass_constants import Constant, copied, fold
 from sass_state import LOCAL, LOCAL_SLOTS, Literal, State, Value
 
 ARCHITECTURE = "sm_90a"
@@ -113,7 +114,7 @@ class Analysis:
         elif one.name != "EXIT":
             target = one.target()
             targets = [self.index.get(target, -1) if target is not None else -1]
-            if len(one.operands) > 1:  # a predicate of its own
+            if len(one.operands) > 1 or one.modifiers:  # a predicate of its own, or other threads' too
                 runs = None
         return self.inside(targets if runs else following + targets, one)
 
@@ -127,7 +128,7 @@ class Analysis:
         runs = self.runs(state, one)
         if runs is False:
             return
-        literal = (one.guard, one.negated) if runs is None else None
+        literal = state.original(one.guard, one.negated) if runs is None else None
         guard = 1 << one.guard if literal is not None else 0
         secret = state.secret_if(literal)
         if one.name in sass.CONTROL:
@@ -137,6 +138,11 @@ class Analysis:
             if secret & (guard | one.addresses):
                 self.report("address depends on a secret", one)
             self.access(state, one, literal)
+        elif one.name in sass.BARRIERS | sass.COPIES:
+            if secret & (guard | one.addresses | one.reads):
+                self.report("wait or copy depends on a secret", one)
+            # An exchange tells what was there.
+            state.put(one.writes, Value(secret="EXCH" in one.modifiers), literal)
         elif one.name in sass.ARITHMETIC:
             self.arithmetic(state, one, literal)
         else:
@@ -154,8 +160,11 @@ class Analysis:
             bool(state.listed & one.reads) or ("c[" in one.text and self.reads_listed(one)),
             fold(one, state.constants) if state.constants else None,
         )
-        partly = one.name in {"R2P", "P2R"}  # these write some bits of their destinations
-        state.put(one.writes, value, literal, partly)
+        state.put(one.writes, value, literal)
+        original = copied(one) if literal is None else None
+        copy = sass.bit(one.operands[0]) if original is not None else None
+        if original is not None and copy is not None and not one.writes >> original[0] & 1:
+            state.copies[copy] = state.original(*original)
 
     def reads(self, state: State, one: sass.Instruction) -> int:
         """The registers that the result depends on: one, of a selection whose predicate is known."""
@@ -184,7 +193,7 @@ class Analysis:
             self.local(state, one, literal)
         elif name in sass.STORES | sass.ATOMICS:
             self.store(state, one, literal)
-        elif name == "LDS" or not self.of_public(state, one):
+        elif name in {"LDS"} | sass.MATRIX_LOADS or not self.of_public(state, one):
             self.loads_secrets = True
             state.put(one.writes, Value(secret=True), literal)
         else:
@@ -228,23 +237,30 @@ class Analysis:
         """Local memory: words at known places of the stack are told apart."""
         slots = self.slots(state, one)
         if one.name == "STL":
-            state.put(slots or LOCAL, self.kept(state, one.reads), literal, partly=slots == 0)
+            if not slots:
+                state.put(LOCAL, self.kept(state, one.reads), literal, partly=True)
+            for slot, register in zip(slots, sass.words_of(one.sources[1], len(slots)), strict=True):
+                state.put(slot, self.kept(state, register), literal)
+        elif not slots:
+            state.put(one.writes, Value(secret=True), literal)
         else:
-            state.put(one.writes, self.kept(state, slots) if slots else Value(secret=True), literal)
+            values = [self.kept(state, slot) for slot in slots]
+            for register, value in zip(sass.words_of(one.operands[0], len(slots)), values, strict=True):
+                state.put(register, value, literal)
 
-    def slots(self, state: State, one: sass.Instruction) -> int:
-        """The words of local memory that are loaded or stored; none if they are not known."""
+    def slots(self, state: State, one: sass.Instruction) -> list[int]:
+        """The words of local memory that are loaded or stored, each a set; none if they are not known."""
         found = ADDRESS.fullmatch(one.operands[0 if one.name == "STL" else 1])
         base = sass.bit(found[1] or "") if found is not None else None
         known = state.constants.get(base) if base is not None else None
         if found is None or known is None or not known.stack:
-            return 0
+            return []
         # The stack grows downwards.
         depth = -(known.value + int(found[2] or "0", 16)) % (1 << 32)
         words = sass.memory_words(one.modifiers)
         if depth % 4 != 0 or not words <= depth // 4 <= LOCAL_SLOTS:
-            return 0
-        return ((1 << words) - 1) << (sass.REGISTER_BITS + depth // 4 - words)
+            return []
+        return [1 << (sass.REGISTER_BITS + depth // 4 - 1 - word) for word in range(words)]
 
 
 def findings(kernel: str, text: str, layout: Layout) -> list[str]:

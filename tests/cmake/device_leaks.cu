@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that tell secrets, to show that check_device_secrets.py finds it, and one that does not.
+#include <cstddef>
 #include <cstdint>
 
+#include "arch/cuda/byte_products.hpp"
+#include "arch/cuda/streamed_products.hpp"
 #include "modmul/device/program.hpp"
 
 using manymod::device::ProgramJob;
+
+extern __shared__ uint4 shared_memory[];
 
 // As many rounds as a word of an operand says.
 extern "C" __global__ void leaks_by_branch_1x1(const __grid_constant__ ProgramJob job) {
@@ -19,11 +24,54 @@ extern "C" __global__ void leaks_by_address_1x1(const __grid_constant__ ProgramJ
   job.result[threadIdx.x] = job.table[job.operands[0].at(threadIdx.x)[0]];
 }
 
-// The same word of the table where the exponent is public, and as many times as a step says.
+// As many rounds as a product of bytes says, of a word of an operand.
+extern "C" __global__ void leaks_by_product_1x1(const __grid_constant__ ProgramJob job) {
+  volatile std::uint32_t* const result = job.result;
+  const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];
+  std::int32_t sums[4] = {};
+  manymod::cuda::multiply_tile(sums, word, word, word, word, 1, 1);
+#pragma unroll 1
+  for (std::int32_t i = 0; i < sums[0]; ++i) result[threadIdx.x] = static_cast<std::uint32_t>(i);
+}
+
+// The same where the secret is the matrix, in shared memory.
+extern "C" __global__ void leaks_by_matrix_1x1(const __grid_constant__ ProgramJob job) {
+  volatile std::uint32_t* const result = job.result;
+  auto* const words = reinterpret_cast<std::uint32_t*>(shared_memory);
+  words[threadIdx.x] = job.operands[0].at(threadIdx.x)[0];
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  const manymod::cuda::Warpgroup warps;
+  const manymod::cuda::ByteRows<1> rows{{{1, 1}, {1, 1}}};
+  manymod::cuda::ByteSums<1> sums;
+  warps.start(sums, rows, {reinterpret_cast<const std::byte*>(shared_memory), 1}, 0);
+  warps.wait<0>(0);
+#pragma unroll 1
+  for (std::uint32_t i = 0; i < sums.at(0, 0, 0); ++i) result[threadIdx.x] = i;
+}
+
+// Whether one of a block's threads has an odd word of an operand.
+extern "C" __global__ void leaks_by_meeting_1x1(const __grid_constant__ ProgramJob job) {
+  const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];
+  if (__syncthreads_or(static_cast<int>(word & 1)) != 0) job.result[threadIdx.x] = word;
+}
+
+// For as many bytes as a word of an operand says.
+extern "C" __global__ void leaks_by_waiting_1x1(const __grid_constant__ ProgramJob job) {
+  const manymod::cuda::Barrier arrived(reinterpret_cast<const std::uint64_t*>(shared_memory));
+  arrived.init(1);
+  arrived.arrive_and_expect(job.operands[0].at(threadIdx.x)[0]);
+  arrived.wait(0);
+}
+
+// The same word of the table where the exponent is public, and as many times as a step says; once more if a
+// thread of the block has got an odd number.
 extern "C" __global__ void leaks_nothing_1x1(const __grid_constant__ ProgramJob job) {
   volatile std::uint32_t* const result = job.result;
   const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];
   const std::uint32_t place = job.scan ? threadIdx.x : word;
 #pragma unroll 1
   for (std::uint32_t i = 0; i < job.steps[0].squarings; ++i) result[threadIdx.x] = job.table[place] & word;
+  const unsigned claim = atomicAdd(job.claimed, 1u);
+  if (__syncthreads_or(static_cast<int>(claim & 1)) != 0) result[threadIdx.x] = word;
 }

@@ -17,13 +17,26 @@ FIRST = {"R": 0, "UR": 256, "P": 512, "UP": 520}
 PREDICATES = {"PR": 0x7F << FIRST["P"], "UPR": 0x7F << FIRST["UP"]}
 REGISTER_BITS = 544
 
-# Jumps, ends and meeting points.
+# Words of an address: a copy's barrier follows the place that it copies to; a matrix has descriptors.
+ADDRESS_WORDS = {"UBLKCP": 2, "IGMMA": 4}
+
+# Jumps, ends, meeting points, and what waits for memory and tensor cores. BAR.RED tells what its threads'
+# predicates say together: like the other operands of a meeting point they must be public, and so B2R's are.
 CONTROL = {"BRA", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "NOP", "CALL", "RET", "BAR"}
+CONTROL |= {"MEMBAR", "FENCE", "WARPGROUP"}
+# What threads and copies wait for, in shared memory: places, counts and phases must be public. Then so is
+# what they tell: whether copies and other threads have come as far.
+BARRIERS = {"SYNCS"}
+# Copies from global to shared memory: from, to and how much must be public.
+COPIES = {"UBLKCP"}
 LOADS = {"LD", "LDG", "LDS", "LDL"}
 STORES = {"ST", "STG", "STS", "STL"}
 CONSTANT_LOADS = {"LDC", "ULDC"}
 ATOMICS = {"ATOMG"}
-MEMORY = LOADS | STORES | CONSTANT_LOADS | ATOMICS
+# Products of matrices of which one is in shared memory. Their results come later, but nothing that would be
+# lost touches them before.
+MATRIX_LOADS = {"IGMMA"}
+MEMORY = LOADS | STORES | CONSTANT_LOADS | ATOMICS | MATRIX_LOADS
 DOUBLES = {"DADD", "DMUL", "DFMA", "DSETP"}
 COMPARISONS = {"ISETP", "UISETP", "FSETP", "DSETP", "PLOP3", "UPLOP3"}
 # What computes from registers alone. Each takes the same time whatever its operands are.
@@ -33,7 +46,8 @@ ARITHMETIC |= set(
         r"\w+",
         """
         IADD3 IMAD LEA LOP3 SEL SHF MOV PRMT VIADD VIMNMX VIADDMNMX IMNMX IABS FLO POPC BREV SGXT BMSK
-        FADD FMUL FFMA FSEL FCHK HFMA2 MUFU I2F F2I CS2R S2R S2UR R2UR P2R R2P VOTE VOTEU REDUX SHFL
+        FADD FMUL FFMA FSEL FCHK HFMA2 MUFU IMMA I2F F2I CS2R S2R S2UR R2UR P2R R2P B2R VOTE VOTEU ELECT
+        REDUX SHFL
         UMOV UIADD3 UIMAD ULEA ULOP3 UPRMT USHF USEL UFLO UPOPC UBREV USGXT UBMSK UP2UR BMOV
         """,
     )
@@ -86,16 +100,39 @@ def registers(operand: str, words: int = 1) -> int:
     return found | PREDICATES.get(operand, 0)
 
 
+def words_of(operand: str, words: int) -> list[int]:
+    """Return the registers of an operand of `words` words, each a set; empty ones of RZ."""
+    all_of_them = registers(operand, words)
+    first = all_of_them & -all_of_them
+    return [first << word for word in range(words)]
+
+
 def memory_words(modifiers: tuple[str, ...]) -> int:
     """Return the size of a load or store; less than a word counts as one."""
     return 4 if "128" in modifiers else 2 if "64" in modifiers else 1
 
 
+def matrix_words(name: str, modifiers: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the words of a product of matrices' result and sources; none for another instruction."""
+    if name not in {"IMMA", "IGMMA"} or not modifiers:
+        return ()
+    if name == "IMMA":
+        return (4, 4, 2, 4) if modifiers[0] == "16832" else ()
+    found = re.fullmatch(r"64x(\d+)x32", modifiers[0])
+    if found is not None:
+        sums = int(found[1]) // 2  # of 64 rows, over 128 threads
+        return (sums, 4, 4, sums)
+    return ()
+
+
 def _destination_words(name: str, modifiers: tuple[str, ...]) -> int:
-    if name in MEMORY:
+    if sizes := matrix_words(name, modifiers):
+        return sizes[0]
+    if name in MEMORY | BARRIERS:
         return memory_words(modifiers)
     wide = (
         name in DOUBLES
+        or (name == "UIADD3" and "64" in modifiers)
         or "WIDE" in modifiers
         or (name == "CS2R" and "32" not in modifiers)
         or (name == "I2F" and "F64" in modifiers)
@@ -106,8 +143,13 @@ def _destination_words(name: str, modifiers: tuple[str, ...]) -> int:
 
 def _source_words(name: str, modifiers: tuple[str, ...], index: int) -> int:
     """Return the size of the source `index`, predicates not counted."""
+    if sizes := matrix_words(name, modifiers):
+        return sizes[1 + index] if 1 + index < len(sizes) else 1
+    if name in MEMORY | BARRIERS:
+        return memory_words(modifiers)
     wide = (
         name in DOUBLES
+        or (name == "UIADD3" and "64" in modifiers)
         or ("WIDE" in modifiers and index == 2)
         or (name == "I2F" and not {"U64", "S64"}.isdisjoint(modifiers))
         or (name == "F2I" and "F64" in modifiers)
@@ -117,8 +159,12 @@ def _source_words(name: str, modifiers: tuple[str, ...], index: int) -> int:
 
 def _destinations(name: str, operands: tuple[str, ...]) -> int:
     """Return how many of the operands, from the first on, are written."""
-    if name in STORES or name in CONTROL or not operands:
+    if name in STORES | CONTROL | COPIES or not operands:
         return 0
+    if name == "B2R":
+        return len(operands)
+    if name == "ELECT":
+        return 2
     if name in COMPARISONS | ATOMICS | {"SHFL", "LOP3", "ULOP3"} and PREDICATE.fullmatch(operands[0]):
         return 2
     if name in {"VOTE", "VOTEU"}:
@@ -139,6 +185,8 @@ def decode(line: str) -> Instruction | None:
     address, negation, predicate, full_name, rest = found.groups()
     name, *modifiers_list = full_name.split(".")
     modifiers = tuple(modifiers_list)
+    if name in {"IMMA", "IGMMA"} and not matrix_words(name, modifiers):
+        name = full_name  # of a size that is not known
     operands = tuple(part.strip().replace(".reuse", "") for part in rest.split(",")) if rest else ()
     guard = bit(predicate) if predicate is not None else None
     never = guard is None and negation == "!"
@@ -151,11 +199,14 @@ def decode(line: str) -> Instruction | None:
     index = 0
     for operand in operands[destinations:]:
         if "[" in operand:
-            addresses |= registers(operand)
+            addresses |= registers(operand, ADDRESS_WORDS.get(name, 1))
         else:
-            words = memory_words(modifiers) if name in MEMORY else _source_words(name, modifiers, index)
-            reads |= registers(operand, words)
+            reads |= registers(operand, _source_words(name, modifiers, index))
         index += 0 if re.fullmatch(r"!?U?P[0-9T]", operand) else 1
+    if name in {"P2R", "R2P"} and re.fullmatch(r"0x[0-9a-f]+", operands[-1]):
+        # The mask says which predicates; P2R's other bits are those of its source.
+        others = ~(int(operands[-1], 16) << FIRST["P"]) & PREDICATES["PR"]
+        reads, writes = reads & ~others, writes & ~others
     return Instruction(
         int(address, 16),
         -1 if guard is None else guard,

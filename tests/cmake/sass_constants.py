@@ -35,6 +35,23 @@ def lookup(table: int, words: list[int], size: int) -> int:
     return sum((table >> (4 * (a >> i & 1) + 2 * (b >> i & 1) + (c >> i & 1)) & 1) << i for i in range(size))
 
 
+def copied(one: sass.Instruction) -> tuple[int, bool] | None:
+    """Return the predicate that an instruction's first result always is, and whether it is its opposite."""
+    if one.name not in {"PLOP3", "UPLOP3"} or len(one.sources) < 4:
+        return None
+    inputs = one.sources[:3]
+    read = {at for text in inputs if (at := sass.bit(text.lstrip("!"))) is not None}
+    if len(read) != 1:
+        return None
+    at = read.pop()
+    outcomes = []
+    for value in (0, 1):
+        known = [1 if sass.bit(text.lstrip("!")) is None else value for text in inputs]
+        words = [word ^ text.startswith("!") for word, text in zip(known, inputs, strict=True)]
+        outcomes.append(lookup(int(one.sources[3], 16), words, 1))
+    return (at, outcomes == [1, 0]) if outcomes[0] != outcomes[1] else None
+
+
 def fold(one: sass.Instruction, constants: Constants) -> Constant | None:
     """Return an instruction's first result if constants give it, or they and immediate operands."""
     folding = _Folding(constants)
@@ -76,6 +93,8 @@ class _Folding:
             return self.operand(sources[2])
         if name == "VIADD" or (name in {"IADD3", "UIADD3"} and one.destinations == 1 and not one.modifiers):
             return self.total(sources)
+        if name == "P2R" and not one.modifiers:
+            return self.packed(one)
         if name in {"LOP3", "ULOP3", "PLOP3"}:
             return self.logic(one)
         if name in {"ISETP", "UISETP"}:
@@ -88,6 +107,18 @@ class _Folding:
         if len(known) < len(values) or sum(value.stack for value in known) > 1:
             return None
         return Constant(sum(value.value for value in known) & 0xFFFFFFFF, any(value.stack for value in known))
+
+    def packed(self, one: sass.Instruction) -> Constant | None:
+        """A word's bits, those in a mask replaced by predicates of their numbers."""
+        word, mask = self.words(one.sources[1:]), self.words(one.sources[2:])
+        if one.sources[0] != "PR" or word is None or mask is None:
+            return None
+        names = [f"P{at}" for at in range(7) if mask[0] >> at & 1]
+        predicates = self.words(tuple(names))
+        if predicates is None:
+            return None
+        bits = sum(value << int(name[1:]) for name, value in zip(names, predicates, strict=True))
+        return Constant(word[0] & ~mask[0] | bits)
 
     def logic(self, one: sass.Instruction) -> Constant | None:
         words = self.words(one.sources[:4])

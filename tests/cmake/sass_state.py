@@ -31,13 +31,19 @@ class State:
     Sets are of bits: those of registers (sass_code.py), then those of words of local memory.
     """
 
-    secret: int = LOCAL  # depends on secrets; what was not stored may be anything
+    secret: int = 0  # depends on secrets; what was never written does not
     listed: int = 0  # made from a pointer to public data, whatever path led here
     constants: Constants = field(default_factory=dict)
     public_if: dict[Literal, int] = field(default_factory=dict)  # of `secret`: public if a predicate holds
+    copies: dict[int, Literal] = field(default_factory=dict)  # predicates that are what another one is
 
     def copy(self) -> State:
-        return State(self.secret, self.listed, dict(self.constants), dict(self.public_if))
+        return State(self.secret, self.listed, dict(self.constants), dict(self.public_if), dict(self.copies))
+
+    def original(self, predicate: int, negated: bool) -> Literal:
+        """Return the literal that the predicate's is a copy of, or itself."""
+        at, opposite = self.copies.get(predicate, (predicate, False))
+        return at, negated != opposite
 
     def merge(self, other: State) -> bool:
         """Keep what holds in both; return whether that is less."""
@@ -48,8 +54,10 @@ class State:
         for literal in self.public_if.keys() | other.public_if.keys():
             public_if[literal] = secret & ~(self.secret_if(literal) | other.secret_if(literal))
             changed = changed or self.public_if.get(literal, 0) & ~public_if[literal] != 0
+        copies = {at: original for at, original in self.copies.items() if other.copies.get(at) == original}
+        changed = changed or len(copies) < len(self.copies)
         self.secret, self.listed = secret, listed
-        self.constants, self.public_if = constants, public_if
+        self.constants, self.public_if, self.copies = constants, public_if, copies
         return changed
 
     def secret_if(self, literal: Literal | None) -> int:
@@ -61,12 +69,17 @@ class State:
         self._put_if(target, value, literal, partly)
         clear = 0 if literal is not None or partly else target
         self.secret = (self.secret & ~clear) | (target if value.secret else 0)
+        if literal is not None:  # what is public either way is public
+            opposite = literal[0], not literal[1]
+            self.secret &= ~(self.public_if.get(literal, 0) & self.public_if.get(opposite, 0))
         if not value.listed:
             self.listed &= ~target
         elif clear:
             self.listed |= target
         for at in [at for at in self.constants if target >> at & 1]:
             del self.constants[at]
+        for at in [at for at, (of, _) in self.copies.items() if (target >> at | target >> of) & 1]:
+            del self.copies[at]
         if value.constant is not None and clear:
             self.constants[(target & -target).bit_length() - 1] = value.constant
 

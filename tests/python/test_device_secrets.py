@@ -15,6 +15,7 @@ OPERAND = ["LDC.64 R4, c[0x0][0x220]"]
 SECRET = [*OPERAND, "LDG.E R6, desc[UR4][R4.64]"]
 SECRET_PREDICATE = "ISETP.NE.AND P0, PT, R6, RZ, PT"
 READ_STEP = ["LDG.E R8, desc[UR4][R2.64]", "LDS R9, [R8]"]
+MATRIX = "IGMMA.64x16x32.U8.U8 R32, R40, gdesc[UR8],"
 STACK = ["LDC R1, c[0x0][0x28]", "VIADD R1, R1, 0xfffffff0"]
 
 
@@ -51,6 +52,20 @@ def found(lines: list[str]) -> list[str]:
         (["STG.E desc[UR4][R2.64+0x8], R6"], "public data become secret"),
         (["ATOMG.E.ADD PT, R8, desc[UR4][R4.64], R3", "REDUX.MAX UR8, R8", "LDS R9, [R3+UR8]"], "address"),
         (["RED.E.ADD desc[UR4][R4.64], R6"], "not on the list"),
+        # Products of matrices: of registers, and with one in shared memory.
+        (["IMMA.16832.U8.U8 R8, R12.ROW, R6.COL, RZ", "R2UR UR6, R11", "LDS R9, [R3+UR6]"], "address"),
+        (["IMMA.8816.U8.U8 R8, R12.ROW, R6.COL, RZ"], "not on the list"),
+        ([f"{MATRIX} RZ, !UPT, gsb0", "ISETP.NE.AND P0, PT, R39, RZ, PT", "@P0 BRA 0x0"], "branch"),
+        (["R2UR UR10, R6", f"{MATRIX} RZ, !UPT, gsb0"], "address"),
+        ([SECRET_PREDICATE, f"@P0 {MATRIX} R32, gsb0"], "address"),
+        # What others wait for.
+        ([SECRET_PREDICATE, "BAR.RED.OR.DEFER_BLOCKING 0x0, P0"], "branch"),
+        (["SYNCS.ARRIVE.TRANS64 RZ, [UR8], R6"], "wait or copy"),
+        (["SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R6"], "wait or copy"),
+        ([SECRET_PREDICATE, "@P0 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ"], "wait or copy"),
+        (["SYNCS.EXCH.64 UR8, [UR6], UR10", "LDS R9, [R3+UR9]"], "address"),
+        (["R2UR UR14, R6", "UBLKCP.S.G [UR10], [UR12], UR14"], "wait or copy"),
+        (["R2UR UR11, R6", "UBLKCP.S.G [UR10], [UR12], UR14"], "wait or copy"),
     ],
 )
 def test_leak(planted: list[str], message: str) -> None:
@@ -74,15 +89,29 @@ def test_leak(planted: list[str], message: str) -> None:
         # The register is used anew.
         ["MOV R6, 0x4", "LDS R8, [R6]"],
         ["CS2R R6, SRZ", "LDS R8, [R7]"],
+        # What threads and copies have come to.
+        ["BAR.RED.OR.DEFER_BLOCKING 0x0, P1", "B2R.RESULT RZ, P0", "@P0 BRA 0x20"],
+        ["SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R2", "@!P0 BRA 0x20"],
+        # Predicates in words: those of the mask alone.
+        [SECRET_PREDICATE, "P2R R6, PR, RZ, 0x2", "LDS R8, [R6]"],
+        ["R2P PR, R6, 0x5", "@P1 LDS R8, [R2]"],
         # A predicate that is never true.
         ["@!PT LDS RZ, [R6]"],
         # Written and read under one predicate.
         ["ISETP.NE.AND P0, PT, R2, RZ, PT", "@P0 MOV R6, R2", "@P0 LDS R8, [R6]"],
         ["ISETP.NE.AND P0, PT, R2, RZ, PT", "MOV R9, R2", "@P0 MOV R9, R6", "@!P0 LDS R8, [R9]"],
+        # The same by copies of the predicate.
+        ["PLOP3.LUT P1, PT, PT, PT, P0, 0x80, 0x0", "@P0 MOV R6, R2", "@P1 LDS R8, [R6]"],
+        ["PLOP3.LUT P1, PT, PT, PT, P0, 0x40, 0x0", "@P0 MOV R6, R2", "@!P1 LDS R8, [R6]"],
+        # Written under a predicate and under its opposite.
+        ["@P0 MOV R6, R2", "@!P0 MOV R6, R3", "LDS R8, [R6]"],
     ],
 )
 def test_harmless(harmless: list[str]) -> None:
     assert found([*STEPS, *SECRET, *harmless]) == []
+
+
+COPY = "PLOP3.LUT P1, PT, PT, PT, P0, 0x80, 0x0"
 
 
 @pytest.mark.parametrize(
@@ -92,6 +121,11 @@ def test_harmless(harmless: list[str]) -> None:
         ["@P0 MOV R6, R2", "@!P0 LDS R8, [R6]"],
         ["@P0 MOV R6, R2", "ISETP.NE.AND P0, PT, R3, RZ, PT", "@P0 LDS R8, [R6]"],
         ["@P0 MOV R6, R2", "@P0 LDS R6, [R6]", "@P0 LDS R8, [R6]"],
+        ["@P0 MOV R6, R2", "@!P1 MOV R6, R3", "LDS R8, [R6]"],
+        ["PLOP3.LUT P1, PT, PT, PT, P0, 0x40, 0x0", "@P0 MOV R6, R2", "@P1 LDS R8, [R6]"],
+        ["PLOP3.LUT P1, PT, PT, P2, P0, 0x80, 0x0", "@P0 MOV R6, R2", "@!P1 LDS R8, [R6]"],
+        [COPY, "@P0 MOV R6, R2", "ISETP.NE.AND P1, PT, R3, RZ, PT", "@P1 LDS R8, [R6]"],
+        [COPY, "@P1 MOV R6, R2", "ISETP.NE.AND P0, PT, R3, RZ, PT", "@P0 LDS R8, [R6]"],
         ["@P0 MOV R6, R2", "BRA 0x70", "LDS R6, [R2]", "@P0 LDS R8, [R6]"],
     ],
 )
@@ -116,6 +150,13 @@ INDEXED = ["IMAD.WIDE.U32 R8, R6, 0x4, R4", "LDG.E R9, desc[UR4][R8.64]"]
             "UISETP.EQ.AND UP0, UPT, UR8, URZ, UPT",
             "PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0",
             "@!P0 BRA {end}",
+        ],
+        [
+            "ULDC.U8 UR8, c[0x0][0x218]",
+            "ISETP.NE.AND P3, PT, RZ, UR8, PT",
+            "P2R R8, PR, RZ, 0x8",
+            "ISETP.NE.AND P0, PT, R8, RZ, PT",
+            "@P0 BRA {end}",
         ],
     ],
 )
@@ -149,7 +190,12 @@ def test_scan_is_not_known_behind_a_meeting_of_paths() -> None:
     [
         (["STL [R1+0x4], R2", "LDL R8, [R1+0x4]", "LDS R8, [R8]"], 0),
         (["STL.64 [R1], R2", "LDL R8, [R1+0x4]", "LDS R8, [R8]"], 0),
-        (["STL.64 [R1], R2", "LDL R8, [R1+0x8]", "LDS R8, [R8]"], 1),
+        # nvcc packs predicates bit by bit into a word that was not written before.
+        (["STL.64 [R1], R2", "LDL R8, [R1+0x8]", "LDS R8, [R8]"], 0),
+        # Words are told apart: R7 is public.
+        (["STL.64 [R1], R6", "LDL.64 R8, [R1]", "LDS R8, [R9]"], 0),
+        (["STL.64 [R1], R6", "LDL.64 R8, [R1]", "LDS R8, [R8]"], 1),
+        (["STL.64 [R1], R6", "LDL R8, [R1]", "LDS R8, [R8]"], 1),
         (["STL [R1+0x4], R6", "LDL R8, [R1+0x4]", "LDS R8, [R8]"], 1),
         (["STL.64 [R1+0x8], R2", "VIADD R9, R1, 0x8", "LDL R8, [R9+0x4]", "LDS R8, [R8]"], 0),
         # A secret is stored at an unknown place.
@@ -207,6 +253,19 @@ def test_jump_out_of_the_kernel() -> None:
         ("F2I.U64.F64.TRUNC R2, R4", "R4 R5", "R2 R3"),
         ("LEA.HI.X R1, R2, UR5, R3, 0x2, P0", "R2 UR5 R3 P0", "R1"),
         ("P2R R1, PR, RZ, 0x7f", "P0 P1 P2 P3 P4 P5 P6", "R1"),
+        ("P2R R1, PR, R2, 0x5", "R2 P0 P2", "R1"),
+        ("R2P PR, R2, 0x6", "R2", "P1 P2"),
+        ("B2R.RESULT RZ, P0", "", "P0"),
+        ("ELECT P1, UR4, PT", "", "P1 UR4"),
+        ("UIADD3.64 UR8, UR10, 0x60, URZ", "UR10 UR11", "UR8 UR9"),
+        (
+            "IMMA.16832.U8.U8 R0, R4.reuse.ROW, R8.COL, R12",
+            "R4 R5 R6 R7 R8 R9 R12 R13 R14 R15",
+            "R0 R1 R2 R3",
+        ),
+        ("SYNCS.EXCH.64 URZ, [UR8], UR4", "UR4 UR5", ""),
+        ("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR7+0x80], R4", "R4", "P0"),
+        ("UBLKCP.S.G [UR10], [UR12], UR14", "UR14", ""),
         ("UP2UR UR4, UPR, URZ, 0x1", "UP0 UP1 UP2 UP3 UP4 UP5 UP6", "UR4"),
         ("S2R R1, SR_TID.X", "", "R1"),
     ],

@@ -172,11 +172,11 @@ CALLS = {
 
 
 def rendered(part: str, instructions: dict[tuple[str, str], float] | None = None) -> str:
-    return str(tables.render(REPORT, PEER, instructions or {}, part))
+    return str(tables.render(tables.Report(REPORT), PEER, instructions or {}, part))
 
 
 def with_calls(part: str) -> str:
-    return str(tables.render(REPORT, PEER, {}, part, CALLS))
+    return str(tables.render(tables.Report(REPORT), PEER, {}, part, CALLS))
 
 
 def section(text: str, title: str) -> list[list[str]]:
@@ -277,7 +277,7 @@ def test_summary_has_both_kinds_of_peer() -> None:
     assert section(rendered("summary"), "Summary") == [
         [*powers, "800", "1,000", "3.12x, 2.50x; 2.50x, 2.00x"],
     ]
-    assert "CGBN" not in tables.render(REPORT, None, {}, "summary")
+    assert "CGBN" not in tables.render(tables.Report(REPORT), None, {}, "summary")
     assert section(with_calls("summary"), "Summary")[0][:8] == [*powers, "2,000 (80 %)", "-"]
 
 

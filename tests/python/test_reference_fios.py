@@ -22,6 +22,12 @@ def check_product(a: Words, b: Words, n: Words, d: int) -> None:
     assert result % modulus == x * y * pow(r, -1, modulus) % modulus
 
 
+def check_lanes(a: Words, b: Words, n: Words, d: int, lanes: int) -> None:
+    """q is unique, so that lanes find the numbers that one thread does."""
+    assert fios.product_by_lanes(a, b, n, d, lanes) == fios.koc_acar_kaliski(a, b, n, d)
+    assert fios.square_by_lanes(a, n, d, lanes) == fios.koc_acar_kaliski(a, a, n, d)
+
+
 @pytest.mark.parametrize(
     ("d", "k", "sample"), [(1, 2, 1), (2, 2, 1), (1, 3, 1), (3, 2, 13), (2, 3, 29), (1, 5, 7)]
 )
@@ -59,6 +65,29 @@ def test_carry_patterns(d: int, bits: int) -> None:
             reduced = to_words(x, k, d), to_words(y, k, d), modulus
             assert from_words(fios.add(*reduced, d), d) == (x + y) % n
             assert from_words(fios.subtract(*reduced, d), d) == (x - y) % n
+
+
+@pytest.mark.parametrize(("d", "k", "lanes"), [(2, 3, 1), (3, 4, 2), (2, 4, 2), (2, 8, 4), (3, 6, 2)])
+def test_lanes_on_toy_digits(d: int, k: int, lanes: int) -> None:
+    r = 1 << (d * k)
+    draw = random.Random(k)
+    for _ in range(300):
+        n = to_words(draw.randrange(1, r, 2), k, d)
+        a, b = (to_words(draw.randrange(r), k, d) for _ in range(2))
+        check_lanes(a, b, n, d, lanes)
+        check_lanes(to_words(r - 1, k, d), a, n, d, lanes)
+
+
+@pytest.mark.parametrize("d", [16, 32])
+@pytest.mark.parametrize(("k", "lanes"), [(5, 1), (12, 1), (4, 2), (12, 4), (16, 8), (64, 32)])
+def test_lanes_on_carry_patterns(d: int, k: int, lanes: int) -> None:
+    patterns = worst_case_words(k, d)
+    draw = random.Random(k)
+    ones = to_words((1 << (d * k)) - 1, k, d)
+    for n in [ones, *((x[0] | 1, *x[1:]) for x in draw.sample(patterns, 2))]:
+        check_lanes(ones, ones, n, d, lanes)
+        for _ in range(3):
+            check_lanes(draw.choice(patterns), draw.choice(patterns), n, d, lanes)
 
 
 def test_power() -> None:

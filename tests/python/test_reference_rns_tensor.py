@@ -9,6 +9,7 @@ import itertools
 import math
 import random
 import sys
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from reference.rns_bases import Base, BaseError, BasePair, Condition, exits_with
 from reference.rns_bytes import ByteMatrix, centred, join, recombine, split
 from reference.rns_conversion import RadixToResidues, ResiduesToRadix, resolve_carries
 from reference.rns_extension import MixedRadix, Uncorrected
+from reference.rns_layout import constants, fragments
 from reference.rns_tensor import (
     CORRECTED,
     ONE_CORRECTION,
@@ -50,13 +52,20 @@ tool = load_tool()
 
 @functools.cache
 def bases(
-    bits: int, ranges: Ranges = CORRECTED, signed: bool = False, narrow: bool = False, length: int = 31
+    bits: int,
+    ranges: Ranges = CORRECTED,
+    signed: bool = False,
+    narrow: bool = False,
+    balanced: bool = False,
+    length: int = 31,
 ) -> TensorBases:
     """The smallest bases of the largest primes below 2^length, one correction's below (2 - 2^-14) 2^30."""
     limit = int(WORD / (1 + ONE_CORRECTION.t)) if ranges is ONE_CORRECTION else (1 << length) - 1
     count = (bits + 3) // length + 1
     primes = list(itertools.islice(tool.primes_down_from(limit), 2 * count))
-    return TensorBases(Base(tuple(primes[::2])), Base(tuple(primes[1::2])), bits, ranges, signed, narrow)
+    return TensorBases(
+        Base(tuple(primes[::2])), Base(tuple(primes[1::2])), bits, ranges, signed, narrow, balanced
+    )
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -65,6 +74,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "uncorrected": {"ranges": UNCORRECTED, "length": 29},
     "signed": {"signed": True},
     "narrow": {"narrow": True},
+    "balanced": {"ranges": ONE_CORRECTION, "balanced": True},
     "signed, narrow, one correction": {"ranges": ONE_CORRECTION, "signed": True, "narrow": True},
 }
 
@@ -83,14 +93,15 @@ def test_reductions_at_the_edges_of_their_ranges(m: int) -> None:
 
 
 def test_the_largest_uncorrected_result() -> None:
-    """The largest result that adding in any case leaves is the one that the bound allows."""
+    """The largest result, that of q = 2^32 - 1, is the one that the bound allows."""
     m = 2**31 - 1
     limit = int((ONE_CORRECTION.t - 1) * WORD * m)
     assert reduction_holds(limit, m, ONE_CORRECTION.t)
     assert not reduction_holds(limit + 1, m, ONE_CORRECTION.t)
     assert montgomery_reduce(limit, m, ONE_CORRECTION.t) <= largest_below(ONE_CORRECTION.t, m)
-    low = limit >> 32 << 32
-    assert montgomery_reduce(low, m, ONE_CORRECTION.t) == largest_below(ONE_CORRECTION.t, m)
+    total = (limit >> 32 << 32) + m
+    assert total <= limit
+    assert montgomery_reduce(total, m, ONE_CORRECTION.t) == largest_below(ONE_CORRECTION.t, m)
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -151,13 +162,14 @@ def test_extensions_of_extreme_coordinates(variant: str) -> None:
 def test_products_and_powers(bits: int, variant: str) -> None:
     tables, draw = bases(bits, **VARIANTS[variant]), random.Random(bits)
     for n in ((1 << bits) - 1, draw.getrandbits(bits) | 1):
-        ring = TensorMontgomery(tables, n)
-        largest = ring.element(math.ceil(tables.pair.bound * n) - 1)
-        ring.sqr(largest)
-        ring.sqr(ring.sqr(ring.element(0)))
-        x = draw.getrandbits(bits)
-        assert ring.decode(ring.encode(x)) == x % n
-        assert ring.power(x, 0b1011001, 8) == pow(x, 0b1011001, n)
+        for shared in (False, True):
+            ring = TensorMontgomery(tables, n, shared)
+            largest = ring.element(math.ceil(tables.pair.bound * n) - 1)
+            ring.sqr(largest)
+            ring.sqr(ring.sqr(ring.element(0)))
+            x = draw.getrandbits(bits)
+            assert ring.decode(ring.encode(x)) == x % n
+            assert ring.power(x, 0b1011001, 8) == pow(x, 0b1011001, n)
 
 
 def test_a_full_exponentiation() -> None:
@@ -217,12 +229,16 @@ BROKEN: dict[str, Callable[[], Iterable[Condition]]] = {
     "range of x_b": lambda: conditions(small(ranges=replace(ONE_CORRECTION, x_b=1 + Fraction(1, 1 << 29)))),
     "range of t": lambda: conditions(small(ranges=replace(ONE_CORRECTION, t=1 + Fraction(1, 1 << 29)))),
     "range of w": lambda: conditions(small(ranges=replace(CORRECTED, t=2))),
+    "range of w, one modulus": lambda: (
+        condition
+        for condition in conditions(small(ranges=replace(CORRECTED, w=1 + Fraction(1, 9))))
+        if "one modulus" in condition[0]
+    ),
     "range of xi_a": lambda: conditions(small(ranges=replace(CORRECTED, xi_a=1 + Fraction(1, 9)))),
     "32-bit recombination": lambda: conditions(bases(31 * 140, narrow=True)),
     "accumulator": lambda: [("accumulator", ByteMatrix(((0xFFFFFFFF,),) * 40000).fits_int32)],
     "input accumulator": lambda: RadixToResidues((2**31 - 19,), (1,), 80000).conditions(),
     "input range": lambda: RadixToResidues((2**31 - 1,), (1,), 60, 1 + Fraction(1, 1 << 29)).conditions(),
-    "output rank": lambda: ResiduesToRadix(replace(bases(60).to_b.cox, bits=0), 8).conditions(),
     "output coordinates": lambda: ResiduesToRadix(replace(bases(60).to_b.cox, slack=3), 8).conditions(),
     "output words": lambda: ResiduesToRadix(bases(60).to_b.cox, 9).conditions(),
 }
@@ -270,7 +286,49 @@ def test_the_header(capsys: pytest.CaptureFixture[str]) -> None:
     tool.main(["--kind", "full", "tensor", "--bits", "128", "256"])
     assert capsys.readouterr().out == first
     assert max(map(len, first.splitlines())) <= 110
-    assert all(f"struct {name} {{" in first for name in ("Full128", "Full256", "Tensor128", "Tensor256"))
+    assert all(f"struct {name} {{" in first for name in ("Full128", "Full256"))
+    assert all(
+        f"    {{{row}, false, true, true, true}},\n" in first for row in ("128, 8, 15, 16", "256, 12, 23, 24")
+    )
     assert all(f" {m}," in first for m in tool.bases_for("tensor", 256).a)
     tool.main(["--summary", "--kind", "half", "--bits", "64", "4096"])
     assert "half 64: 8 channels" in capsys.readouterr().out
+
+
+def test_balanced_bases() -> None:
+    """4096 bits: 32-bit recombination with balanced entries alone, for shared moduli too."""
+    found = tool.bases_for("tensor", 4096)
+    assert found.flags[:2] == (True, True)
+    assert not tool.narrow_extensions(replace(found.tensor, balanced=False))
+    for n in (3, 2**4096 - 1, random.Random(8).getrandbits(4096)):
+        assert found.tensor.to_scaled_a(n).matrix.recombines_in_32_bits
+
+
+def test_the_compiled_bases_are_those_of_the_tool(capsys: pytest.CaptureFixture[str]) -> None:
+    tool.main(["--kind", "tensor"])
+    assert capsys.readouterr().out == (ROOT / "src/modmul/rns/bases.hpp").read_text()
+
+
+@pytest.mark.parametrize("bits", [512, 1024, 4096])
+def test_the_compiled_constants_have_the_bytes_of_the_reference(bits: int) -> None:
+    """tests/cpp/modmul/rns_constants_test.cpp expects the same checksums."""
+    text = (ROOT / "tests/cpp/modmul/rns_constants_test.cpp").read_text()
+    tables = tool.bases_for("tensor", bits).tensor
+    for less in (0, 5):
+        block = constants(tables, (1 << bits) - less if less else None)
+        assert f"{{{bits}, {less}, 0x{zlib.crc32(block):08x}u}}" in text
+
+
+def test_places_of_matrix_entries() -> None:
+    """The formula of src/modmul/rns/layout.hpp."""
+    draw, words, targets = random.Random(9), 11, 8
+    entries = tuple(tuple(draw.getrandbits(32) for _ in range(targets)) for _ in range(4 * words))
+    block = fragments(ByteMatrix(entries))
+    assert len(block) == 2 * (targets // 4) * 512
+    for v, p, i, b in itertools.product(range(words), range(4), range(targets), range(4)):
+        four = (v // 8) * (targets // 4) + i // 4
+        piece, column = 2 * (b // 2) + v // 4 % 2, 2 * (i % 4) + b % 2
+        assert (
+            block[four * 512 + piece * 128 + column * 16 + (4 * v + p) % 16]
+            == split(entries[4 * v + p][i], 4)[b]
+        )

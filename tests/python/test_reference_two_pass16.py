@@ -9,6 +9,7 @@ import random
 import pytest
 from reference.modmul import two_pass16
 from reference.modmul.two_pass16 import TwoPass, figure_6, figure_7, multiply, square
+from reference.modmul.two_pass16_lanes import TwoPassLanes
 from reference.repr import from_words, to_words, worst_case_words
 
 
@@ -54,6 +55,34 @@ def test_carry_patterns(words: int) -> None:
             check(m, a, b, inverse)
         check(m, r - 1, r - 1, inverse)
         assert m.value(r - 1) == (r - 1) * inverse % n
+
+
+def check_lanes(m: TwoPassLanes, a: int, b: int) -> None:
+    """The quotient below R is unique, so that lanes find what one thread does."""
+    assert m.mul(a, b) == m.whole.mul(a, b)
+    assert m.sqr(a) == m.whole.sqr(a)
+
+
+@pytest.mark.parametrize(("half", "words", "lanes"), [(2, 1, 2), (2, 1, 4), (2, 2, 2), (3, 1, 2), (2, 3, 2)])
+def test_lanes_on_toy_words(half: int, words: int, lanes: int) -> None:
+    r = 1 << (2 * half * words * lanes)
+    draw = random.Random(half)
+    for _ in range(300):
+        m = TwoPassLanes(draw.randrange(1, r, 2), words, lanes, half)
+        check_lanes(m, draw.randrange(r), draw.randrange(r))
+        check_lanes(m, r - 1, r - 1)
+
+
+@pytest.mark.parametrize(("words", "lanes"), [(1, 2), (2, 2), (1, 4), (3, 4), (4, 8), (1, 32)])
+def test_lanes_on_carry_patterns(words: int, lanes: int) -> None:
+    patterns = [from_words(x, 16) for x in worst_case_words(2 * words * lanes, 16)]
+    draw = random.Random(words)
+    r = 1 << (32 * words * lanes)
+    for n in {draw.choice(patterns) | 1, r - 1, (r >> 1) + 1, r - (1 << 16) + 1}:
+        m = TwoPassLanes(n, words, lanes)
+        check_lanes(m, r - 1, r - 1)
+        for _ in range(2):
+            check_lanes(m, draw.choice(patterns), draw.choice(patterns))
 
 
 @pytest.mark.parametrize("words", [2, 8])

@@ -25,7 +25,7 @@ GPU_OPS = ("powmod", "fixed_base_powmod", "multi_powmod", "mulmod", "sqrmod")
 CPU = "CPU"
 #: Techniques that other GPUs fall back to where FP64 is slow; one of their variants is always measured.
 EVERYWHERE = "row32"
-#: Techniques of one thread per instance that are dropped where `LOOK` items take them that much longer.
+#: Techniques for comparison, which are dropped where `LOOK` items take them that much longer.
 NARROW = ("two_pass16", "fios")
 LOOK = 16384
 LESS_THAN_BEST = 1.1

@@ -59,25 +59,28 @@ class ChunkRun {
     lay_out();
   }
 
-  void run() {
-    const cuda::Stream& stream = workspace_.stream();
+  /// @return items that are refused
+  std::vector<std::size_t> run() {
     bring_operands();
     launch_program(words_at(table_at_));
     if (job_.result.on_device) {
       scatter_results();
     } else {
-      cuda::copy_to_host(stream, download_, device_ + result_at_, result_bytes());
+      cuda::copy_to_host(workspace_.stream(), download_, device_ + result_at_, result_bytes());
     }
+    bring_refused();
     finish();
-    store();
+    return store();
   }
 
-  /// One warp for the first item; the table stays.
-  cuda::DeviceBuffer run_for_table() {
+  /// The smallest launch, for the first item; the table stays.
+  std::optional<cuda::DeviceBuffer> run_for_table() {
     cuda::DeviceBuffer table(plan_.device, table_bytes());
     bring_operands();
     launch_program(table.as<std::uint32_t>());
+    bring_refused();
     finish();
+    if (is_refused(0)) return std::nullopt;
     return table;
   }
 
@@ -89,9 +92,10 @@ class ChunkRun {
   bool in_one_run_;  // asked of device memory alone
   Rows modulus_;
   std::vector<Rows> operands_;
-  std::size_t list_at_ = 0, claimed_at_ = 0, steps_at_ = 0, start_at_ = 0, table_at_ = 0, result_at_ = 0;
+  std::size_t list_at_ = 0, claimed_at_ = 0, steps_at_ = 0, start_at_ = 0, table_at_ = 0, result_at_ = 0,
+              refused_at_ = 0, refused_on_host_at_ = 0;
   Layout upload_layout_;  // also the beginning of the device's memory
-  Layout device_layout_;
+  Layout device_layout_, download_layout_;
   cuda::LaunchShape launch_;
   std::byte* upload_ = nullptr;
   std::byte* download_ = nullptr;
@@ -102,8 +106,8 @@ class ChunkRun {
   [[nodiscard]] std::size_t residue_bytes() const { return plan_.limbs * sizeof(Limb); }
   [[nodiscard]] std::size_t result_bytes() const { return items_.size() * residue_bytes(); }
   [[nodiscard]] std::size_t table_bytes() const {
-    return std::size_t{launch_.grid} * launch_.block * plan_.program.slots * plan_.shape.lane_words *
-           sizeof(std::uint32_t);
+    const std::size_t slots = plan_.program.slots + plan_.shape.own_slots;
+    return std::size_t{launch_.grid} * launch_.block * slots * plan_.shape.lane_words * sizeof(std::uint32_t);
   }
   [[nodiscard]] const cuda::Kernel& kernel() const { return plan_.device.kernel(plan_.shape.kernel); }
 
@@ -163,8 +167,13 @@ class ChunkRun {
     }
     if (!results_in_place()) result_at_ = device_layout_.add(result_bytes());
     table_at_ = device_layout_.add(table_bytes());
+    if (!job_.result.on_device) download_layout_.add(result_bytes());
+    if (plan_.may_refuse) {
+      refused_at_ = device_layout_.add(items_.size());
+      refused_on_host_at_ = download_layout_.add(items_.size());
+    }
     upload_ = workspace_.upload(upload_layout_.bytes());
-    if (!job_.result.on_device) download_ = workspace_.download(result_bytes());
+    if (download_layout_.bytes() > 0) download_ = workspace_.download(download_layout_.bytes());
     device_ = workspace_.on_device(device_layout_.bytes());
   }
 
@@ -228,11 +237,25 @@ class ChunkRun {
     copy.to = place(job_.result.limbs, job_.result.stride, 1);
     copy.from_width = static_cast<std::uint32_t>(plan_.limbs);
     copy.to_width = static_cast<std::uint32_t>(job_.result.width);
+    copy.left_out = refused();
     launch_copy_rows(workspace_.stream(), copy, items_.size());
   }
 
   [[nodiscard]] std::uint32_t* words_at(std::size_t offset) const {
     return reinterpret_cast<std::uint32_t*>(device_ + offset);
+  }
+
+  [[nodiscard]] std::uint8_t* refused() const {
+    return plan_.may_refuse ? reinterpret_cast<std::uint8_t*>(device_ + refused_at_) : nullptr;
+  }
+
+  void bring_refused() const {
+    if (!plan_.may_refuse) return;
+    cuda::copy_to_host(workspace_.stream(), download_ + refused_on_host_at_, refused(), items_.size());
+  }
+
+  [[nodiscard]] bool is_refused(std::size_t i) const {
+    return plan_.may_refuse && download_[refused_on_host_at_ + i] != std::byte{0};
   }
 
   // Number i of the rows.
@@ -258,8 +281,12 @@ class ChunkRun {
 
   void launch_start() const {
     ResidueJob start;
-    start.zero_bits =
-        plan_.shape.radix_bits + start_power(plan_.shape.radix_bits).bits - 32 * (modulus_words() - 2);
+    if (plan_.constants != nullptr) {
+      start.value = plan_.constants->radix_squared();
+    } else {
+      start.zero_bits =
+          plan_.shape.radix_bits + start_power(plan_.shape.radix_bits).bits - 32 * (modulus_words() - 2);
+    }
     start.count = static_cast<std::uint32_t>(modulus_.count);
     launch_residue(start, start_at_);
   }
@@ -307,6 +334,10 @@ class ChunkRun {
     program.comb = plan_.comb.table;
     program.comb_threads = plan_.comb.threads;
     program.scan = plan_.program.scan;
+    program.slots = plan_.program.slots;
+    if (plan_.constants != nullptr) program.constants = plan_.constants->constants();
+    program.refused = refused();
+    if (plan_.may_refuse) cuda::set_bytes(workspace_.stream(), refused(), 0, items_.size());
     kernel().launch(workspace_.stream(), launch_, program);
   }
 
@@ -317,18 +348,24 @@ class ChunkRun {
     if (secret()) wipe_bytes(upload_, upload_layout_.bytes());
   }
 
-  void store() const {
-    if (job_.result.on_device) {
-      for (const std::size_t item : items_) job_.status[item] = ItemStatus::ok;
-      return;
-    }
+  [[nodiscard]] std::vector<std::size_t> store() const {
+    std::vector<std::size_t> refused;
     for (std::size_t i = 0; i < items_.size(); ++i) {
-      const auto* const residue = reinterpret_cast<const Limb*>(download_) + i * plan_.limbs;
-      store_result(job_, items_[i], {residue, plan_.limbs},
-                   job_.modulus.magnitude(items_[i]).first(plan_.limbs));
+      if (is_refused(i)) {
+        refused.push_back(items_[i]);
+        continue;
+      }
+      if (!job_.result.on_device) store_item(i);
       job_.status[items_[i]] = ItemStatus::ok;
     }
-    if (secret()) wipe_bytes(download_, result_bytes());
+    if (secret()) wipe_bytes(download_, download_layout_.bytes());
+    return refused;
+  }
+
+  void store_item(std::size_t i) const {
+    const auto* const residue = reinterpret_cast<const Limb*>(download_) + i * plan_.limbs;
+    store_result(job_, items_[i], {residue, plan_.limbs},
+                 job_.modulus.magnitude(items_[i]).first(plan_.limbs));
   }
 };
 
@@ -350,11 +387,12 @@ std::size_t upload_bytes_per_item(const ChunkPlan& plan) {
   return limbs * sizeof(Limb);
 }
 
-void run_chunk(const ChunkPlan& plan, std::span<const std::size_t> items, Workspace& workspace) {
-  ChunkRun(plan, items, workspace).run();
+std::vector<std::size_t> run_chunk(const ChunkPlan& plan, std::span<const std::size_t> items,
+                                   Workspace& workspace) {
+  return ChunkRun(plan, items, workspace).run();
 }
 
-cuda::DeviceBuffer make_table(const ChunkPlan& plan, Workspace& workspace) {
+std::optional<cuda::DeviceBuffer> make_table(const ChunkPlan& plan, Workspace& workspace) {
   const std::size_t first = 0;
   return ChunkRun(plan, {&first, 1}, workspace).run_for_table();
 }

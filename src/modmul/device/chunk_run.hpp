@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "cuda/device.hpp"
 #include "dispatch/engine.hpp"
+#include "modmul/device/constants.hpp"
 #include "modmul/device/programs.hpp"
 #include "modmul/device/shape.hpp"
 #include "modmul/device/workspace.hpp"
@@ -29,7 +31,7 @@ struct Operand {
   Entry entry = Entry::as_it_is;
 };
 
-/// A comb on the device: the table that comb_table_program left in a launch of one warp.
+/// A comb on the device: the table that comb_table_program left in a launch of so many threads.
 struct DeviceComb {
   const std::uint32_t* table = nullptr;
   std::uint32_t threads = 0;
@@ -45,6 +47,9 @@ struct ChunkPlan {
   std::vector<Operand> operands;  ///< the program's operand (o terms + t) is term t of operand o
   std::size_t terms = 1;
   DeviceComb comb;
+  /// Of the technique's; else null.
+  const DeviceConstants* constants = nullptr;
+  bool may_refuse = false;  ///< the constants are the shape's: each item's modulus is looked at by the kernel
 };
 
 /// Items that all of the device's multiprocessors work on at a time with that shape.
@@ -54,14 +59,19 @@ std::size_t items_at_a_time(cuda::Device& device, const Shape& shape);
 /// already counts little.
 std::size_t upload_bytes_per_item(const ChunkPlan& plan);
 
-/// Compute `items` and store their results and statuses. @throws cuda::DriverError
-void run_chunk(const ChunkPlan& plan, std::span<const std::size_t> items, Workspace& workspace);
-
-/// Run the plan's program by one warp, all of whose groups do the same, for the first item, and keep its
-/// table.
+/// Compute `items` and store their results and statuses, except those that the kernel refuses.
+/// @return those. Their operands are as they were, also where results take their place
 /// @throws cuda::DriverError
-cuda::DeviceBuffer make_table(const ChunkPlan& plan, Workspace& workspace);
+std::vector<std::size_t> run_chunk(const ChunkPlan& plan, std::span<const std::size_t> items,
+                                   Workspace& workspace);
 
-inline constexpr std::uint32_t kTableThreads = 32;  ///< of that warp
+/// Run the plan's program by the smallest launch, all of whose groups do the same, for the first item, and
+/// keep its table.
+/// @return nothing if the kernel refuses the item
+/// @throws cuda::DriverError
+std::optional<cuda::DeviceBuffer> make_table(const ChunkPlan& plan, Workspace& workspace);
+
+/// Of that launch.
+constexpr std::uint32_t table_threads(const Shape& shape) { return shape.step; }
 
 }  // namespace manymod::device

@@ -2,12 +2,16 @@
 #include "modmul/device/engine.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "dispatch/device_facts.hpp"
 #include "modexp/comb.hpp"
 #include "modexp/windows.hpp"
 #include "modmul/device/chunk_run.hpp"
+#include "modmul/device/constants.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::device {
@@ -33,8 +37,8 @@ constexpr std::size_t kMemoryParts = 128;
 constexpr double kHostBytesPerNs = 5;
 constexpr double kClockGhz = 1.7;
 
-/// All items have the plan's modulus, which each chunk brings to the device: there is nothing to prepare on
-/// the host.
+/// Without constants of moduli: all items have the plan's modulus, which each chunk brings to the device, and
+/// there is nothing to prepare on the host.
 class NothingPrepared final : public PreparedModulus {};
 
 class PreparedComb final : public PreparedBase {
@@ -51,6 +55,9 @@ class PreparedComb final : public PreparedBase {
   std::uint8_t negative;
   CombShape shape;
   cuda::DeviceBuffer table;
+  std::uint32_t table_threads = 0;                    ///< see DeviceComb
+  std::unique_ptr<const ModulusConstants> constants;  ///< null where the technique has none of moduli
+  bool of_fallback = false;                           ///< the technique refuses the modulus
   BatchView base_view, modulus_view;
 };
 
@@ -65,12 +72,14 @@ struct Task {
 class DeviceEngine final : public Engine {
  public:
   DeviceEngine(const Technique& technique, unsigned threads, unsigned device_index)
-      : device_index_(device_index) {
-    for (const Shape& shape : technique.shapes) {
-      if (shape.threads == threads) shapes_.push_back(shape);
-    }
-    std::sort(shapes_.begin(), shapes_.end(),
-              [](const Shape& a, const Shape& b) { return a.words < b.words; });
+      : device_index_(device_index),
+        source_(technique.constants),
+        shapes_(shapes_with(technique.shapes, threads)) {
+    if (source_ == nullptr) return;
+    shared_shapes_ = shapes_with(source_->shared_shapes, threads);
+    for (const Shape& shape : shapes_) constants_.emplace_back(*source_, shape);
+    fallback_ = std::make_unique<DeviceEngine>(row32().front(), kAnyThreads, device_index);
+    fallback_->lender_ = this;
   }
 
   /// Odd moduli and exponents that are not negative, in as many terms as a kernel takes.
@@ -87,9 +96,10 @@ class DeviceEngine final : public Engine {
     }
   }
 
-  [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb>, Operation,
+  [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation,
                                                          TimingClass) const override {
-    return std::make_unique<NothingPrepared>();
+    if (shared_shapes_.empty()) return std::make_unique<NothingPrepared>();
+    return constants_of(modulus);
   }
 
   [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
@@ -97,21 +107,11 @@ class DeviceEngine final : public Engine {
                                                            std::size_t exponent_bits, TimingClass timing,
                                                            const StopToken& stop) const override {
     if (stop.requested()) return nullptr;
-    cuda::Device& gpu = device();
-    const Shape& shape = shape_for(modulus.size());
     auto comb = std::make_unique<PreparedComb>(base, modulus);
-    const double scan = timing == TimingClass::secret ? kCombScanCost : 0;
-    comb->shape = best_comb_shape(comb_bits(exponent_bits, timing), shape.threads * shape.lane_words / 2,
-                                  kMaxCombLimbs, scan);
-    Job job;
-    job.op = Operation::fixed_base_powmod;
-    job.timing = timing;
-    job.x = comb->base_view;
-    job.modulus = comb->modulus_view;
-    const Program program = comb_table_program(shape.radix_bits, comb->shape);
-    const ChunkPlan plan{gpu, shape, job, program, modulus.size(), {{&job.x, Entry::factor}}, 1, {}};
-    workspaces().lend([&](Workspace& workspace) { comb->table = make_table(plan, workspace); });
-    return comb;
+    if (fill(*comb, exponent_bits, timing)) return comb;
+    auto others = fallback_->prepare_base(base, modulus, exponent_bits, timing, stop);
+    if (others != nullptr) static_cast<PreparedComb&>(*others).of_fallback = true;
+    return others;
   }
 
   /// As many as the device works on at a time. 1 where that cannot be found out: `run` will say why.
@@ -135,33 +135,48 @@ class DeviceEngine final : public Engine {
 
   void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
     cuda::Device& gpu = device();
-    const Shape& shape = shape_for(modulus_limbs);
+    if (is_for_fallback(job)) {
+      fallback_->run(job, items, modulus_limbs);
+      return;
+    }
+    const ModulusConstants* const shared = shared_constants(job);
+    const Shape& shape = shape_for(modulus_limbs, shared);
     const std::size_t wave = items_at_a_time(gpu, shape);
     const Task task = task_for(job, items, shape, std::min(wave, items.size()));
-    const ChunkPlan plan{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
+    ChunkPlan plan{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
     const std::size_t per_upload = upload_bytes(gpu) / upload_bytes_per_item(plan);
     std::size_t most = std::max(wave, per_upload / wave * wave);
     for (std::size_t first = 0; first < items.size();) {
       if (job.stop.requested()) return;
       const std::size_t count = std::min(most, items.size() - first);
+      std::vector<std::size_t> refused;
       try {
-        workspaces().lend(
-            [&](Workspace& workspace) { run_chunk(plan, items.subspan(first, count), workspace); });
+        workspaces().lend([&](Workspace& workspace) {
+          give_constants(plan, shared, workspace);
+          refused = run_chunk(plan, items.subspan(first, count), workspace);
+        });
       } catch (const cuda::DriverError& error) {
         if (error.fault() != cuda::Fault::out_of_memory || count == 1) throw;
         most = count / 2;
         continue;
       }
       first += count;
+      if (!refused.empty()) fallback_->run(job, refused, modulus_limbs);
     }
   }
 
  private:
   // Only the estimate of an item's cost needs it where there is no device to ask.
   static constexpr double kMultiprocessors = 100;
+  static constexpr unsigned kAnyThreads = 0;
 
   unsigned device_index_;
-  std::vector<Shape> shapes_;  // of one number of threads, by words
+  const ConstantsSource* source_;           // null: there are no constants
+  std::vector<Shape> shapes_;               // of one number of threads, by words
+  std::vector<Shape> shared_shapes_;        // for a modulus that all items share; empty: shapes_
+  std::deque<ShapeConstants> constants_;    // of shapes_
+  std::unique_ptr<DeviceEngine> fallback_;  // for what a technique with constants refuses
+  const DeviceEngine* lender_ = nullptr;  // whose fallback this is: one gives up memory that the other needs
   mutable std::once_flag workspaces_made_;
   mutable std::unique_ptr<Workspaces> workspaces_;
 
@@ -174,13 +189,91 @@ class DeviceEngine final : public Engine {
   }
 
   [[nodiscard]] Workspaces& workspaces() const {
+    if (lender_ != nullptr) return lender_->workspaces();
     std::call_once(workspaces_made_, [this] { workspaces_ = std::make_unique<Workspaces>(device()); });
     return *workspaces_;
   }
 
-  [[nodiscard]] const Shape& shape_for(std::size_t modulus_limbs) const {
+  // The narrowest first.
+  [[nodiscard]] static std::vector<Shape> shapes_with(std::span<const Shape> shapes, unsigned threads) {
+    std::vector<Shape> chosen;
+    for (const Shape& shape : shapes) {
+      if (threads == kAnyThreads || shape.threads == threads) chosen.push_back(shape);
+    }
+    std::sort(chosen.begin(), chosen.end(), [](const Shape& a, const Shape& b) {
+      return std::pair(a.words, a.threads) < std::pair(b.words, b.threads);
+    });
+    return chosen;
+  }
+
+  [[nodiscard]] static const Shape& shape_for(std::size_t modulus_limbs, const std::vector<Shape>& among) {
     const auto fits = [&](const Shape& shape) { return shape.words >= 2 * modulus_limbs; };
-    return *std::find_if(shapes_.begin(), shapes_.end(), fits);
+    return *std::find_if(among.begin(), among.end(), fits);
+  }
+  // `shared`: of the modulus that all items share, or null.
+  [[nodiscard]] const Shape& shape_for(std::size_t modulus_limbs,
+                                       const ModulusConstants* shared = nullptr) const {
+    return shape_for(modulus_limbs, shared != nullptr ? shared_shapes_ : shapes_);
+  }
+
+  [[nodiscard]] std::unique_ptr<ModulusConstants> constants_of(std::span<const Limb> modulus) const {
+    return std::make_unique<ModulusConstants>(*source_, shape_for(modulus.size(), shared_shapes_), modulus);
+  }
+
+  [[nodiscard]] bool is_for_fallback(const Job& job) const {
+    if (fallback_ == nullptr) return false;
+    if (job.fixed_base != nullptr) return static_cast<const PreparedComb*>(job.fixed_base)->of_fallback;
+    const ModulusConstants* const shared = shared_constants(job);
+    return shared != nullptr && shared->refused();
+  }
+
+  // Null where there are none, and for items with moduli of their own.
+  [[nodiscard]] const ModulusConstants* shared_constants(const Job& job) const {
+    if (shared_shapes_.empty()) return nullptr;
+    if (job.fixed_base == nullptr) return static_cast<const ModulusConstants*>(job.shared);
+    return static_cast<const PreparedComb*>(job.fixed_base)->constants.get();
+  }
+
+  // Has the plan's constants on the device, if it is to have any. `shared` as for its shape.
+  void give_constants(ChunkPlan& plan, const ModulusConstants* shared, Workspace& workspace) const {
+    if (source_ == nullptr) return;
+    plan.may_refuse = shared == nullptr;
+    plan.constants =
+        shared != nullptr ? &shared->on_device(workspace) : &constants_of(plan.shape).on_device(workspace);
+  }
+
+  // `shape`: of shapes_.
+  [[nodiscard]] const ShapeConstants& constants_of(const Shape& shape) const {
+    return constants_[static_cast<std::size_t>(&shape - shapes_.data())];
+  }
+
+  // Make the comb's table. @return false if the technique refuses the modulus
+  bool fill(PreparedComb& comb, std::size_t exponent_bits, TimingClass timing) const {
+    cuda::Device& gpu = device();
+    const std::size_t limbs = comb.modulus_limbs.size();
+    if (!shared_shapes_.empty()) comb.constants = constants_of(comb.modulus_view.magnitude(0));
+    const ModulusConstants* const shared = comb.constants.get();
+    if (shared != nullptr && shared->refused()) return false;
+    const Shape& shape = shape_for(limbs, shared);
+    const double scan = timing == TimingClass::secret ? kCombScanCost : 0;
+    comb.shape = best_comb_shape(comb_bits(exponent_bits, timing), shape.threads * shape.lane_words / 2,
+                                 kMaxCombLimbs, scan);
+    Job job;
+    job.op = Operation::fixed_base_powmod;
+    job.timing = timing;
+    job.x = comb.base_view;
+    job.modulus = comb.modulus_view;
+    const Program program = comb_table_program(shape.radix_bits, comb.shape);
+    ChunkPlan plan{gpu, shape, job, program, limbs, {{&job.x, Entry::factor}}, 1, {}};
+    std::optional<cuda::DeviceBuffer> table;
+    workspaces().lend([&](Workspace& workspace) {
+      give_constants(plan, shared, workspace);
+      table = make_table(plan, workspace);
+    });
+    if (!table) return false;
+    comb.table = std::move(*table);
+    comb.table_threads = table_threads(shape);
+    return true;
   }
 
   [[nodiscard]] static double products(const Job& job) {
@@ -259,7 +352,7 @@ class DeviceEngine final : public Engine {
     return {comb_power_program(comb.shape, secret),
             {{&job.y, Entry::as_it_is}},
             1,
-            {comb.table.as<std::uint32_t>(), kTableThreads}};
+            {comb.table.as<std::uint32_t>(), comb.table_threads}};
   }
 
   static std::size_t longest_exponent(const Job& job, std::span<const std::size_t> items) {

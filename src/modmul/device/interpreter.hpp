@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "arch/cuda/memory.hpp"
 #include "arch/cuda/opaque.hpp"
 #include "arch/cuda/portable.hpp"
+#include "modmul/device/digit_value.hpp"
 #include "modmul/device/multiplier.hpp"
 #include "modmul/device/program.hpp"
 
@@ -36,7 +38,7 @@ class Interpreter {
   template <class Group>
   MM_DEVICE Interpreter(const Group& group, const LaneMemory& memory, const ProgramJob& job,
                         const Table& table, std::uint32_t item)
-      : multiplier_(group, memory, job.modulus.at(item)),
+      : multiplier_(multiplier(group, memory, job, item)),
         job_(job),
         table_(elements(table.words, table.threads, table.thread)),
         comb_(elements(job.comb, job.comb_threads, group.lane())),
@@ -60,9 +62,22 @@ class Interpreter {
     }
     const std::size_t at = static_cast<std::size_t>(item_) * job_.result_width;
     multiplier_.to_words(WordSink{job_.result + at, keep ? job_.result_width : 0}, x);
+    if constexpr (requires { multiplier_.refused(); }) {
+      if (keep && job_.refused != nullptr) job_.refused[item_] = multiplier_.refused() ? 1 : 0;
+    }
   }
 
  private:
+  template <class Group>
+  MM_DEVICE static Multiplier multiplier(const Group& group, const LaneMemory& memory, const ProgramJob& job,
+                                         std::uint32_t item) {
+    if constexpr (std::is_constructible_v<Multiplier, Group, LaneMemory, WordSource, const void*>) {
+      return Multiplier(group, memory, job.modulus.at(item), job.constants);
+    } else {
+      return Multiplier(group, memory, job.modulus.at(item));
+    }
+  }
+
   // This lane's words of a table's elements.
   template <class Word>
   struct Elements {
@@ -131,7 +146,7 @@ class Interpreter {
   /// not depend on it.
   template <class Word>
   MM_DEVICE Element chosen(const Elements<Word>& from, std::uint32_t first, const Digit& digit) const {
-    const std::uint32_t wanted = value(digit);
+    const std::uint32_t wanted = digit_value(digit, job_.operands[digit.exponent].at(item_));
     if (!job_.scan) return element(from, first + wanted);
     std::uint32_t sum[kLaneWords];
     MM_UNROLL
@@ -154,22 +169,6 @@ class Interpreter {
     MM_UNROLL
     for (unsigned j = 0; j < kLaneWords; ++j) Multiplier::set_lane_word(r, j, sum[j]);
     return r;
-  }
-
-  MM_DEVICE std::uint32_t value(const Digit& digit) const {
-    const WordSource exponent = job_.operands[digit.exponent].at(item_);
-    if (digit.stride == 1) {
-      const std::uint32_t word = digit.first / 32;
-      const std::uint64_t pair = std::uint64_t{exponent[word + 1]} << 32 | exponent[word];
-      return static_cast<std::uint32_t>(pair >> (digit.first % 32)) & ((1u << digit.count) - 1);
-    }
-    std::uint32_t digit_value = 0;
-    MM_ROLLED
-    for (std::uint32_t b = 0; b < digit.count; ++b) {
-      const std::uint32_t bit = digit.first + b * digit.stride;
-      digit_value |= (exponent[bit / 32] >> (bit % 32) & 1) << b;
-    }
-    return digit_value;
   }
 };
 

@@ -68,12 +68,25 @@ MM_DEVICE std::uint32_t subtract_masked(const Group& group, std::uint32_t* r, co
   }
 }
 
-/// r = a mod n for a < 2 n.
+/// r = a + (b & mask); @return in every lane: the carry out of the last one, 0 or 1
+template <unsigned kWords, class Group>
+MM_DEVICE std::uint32_t add_masked(const Group& group, std::uint32_t* r, const std::uint32_t* a,
+                                   const std::uint32_t* b, std::uint32_t mask) {
+  r[0] = cuda::add_cc(a[0], b[0] & mask);
+  MM_UNROLL
+  for (unsigned j = 1; j < kWords; ++j) r[j] = cuda::addc_cc(a[j], b[j] & mask);
+  const std::uint32_t carry = cuda::addc(0, 0);
+  return resolve_carries<kWords>(group, r, carry);
+}
+
+/// r = a + overflow R less n where that is not below n, R = 2^(32 kWords kSize). In: overflow 0 or 1. It is
+/// a + overflow R mod n below 2 n, and below R below R + n.
 template <unsigned kWords, class Group>
 MM_DEVICE void reduce_once(const Group& group, std::uint32_t* r, const std::uint32_t* a,
-                           const std::uint32_t* n) {
+                           const std::uint32_t* n, std::uint32_t overflow = 0) {
   std::uint32_t difference[kWords];
-  const std::uint32_t below = subtract_masked<kWords>(group, difference, a, n, 0xffffffffu);
+  // Where there is an overflow, a is below n.
+  const std::uint32_t below = subtract_masked<kWords>(group, difference, a, n, 0xffffffffu) - overflow;
   MM_UNROLL
   for (unsigned j = 0; j < kWords; ++j) r[j] = (a[j] & (0 - below)) | (difference[j] & (below - 1));
 }

@@ -15,8 +15,8 @@ cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::
   const std::size_t lanes = items * shape.threads;
   const std::size_t per_processor = (lanes + processors - 1) / processors;
   cuda::LaunchShape launch;
-  launch.block =
-      static_cast<unsigned>(std::min<std::size_t>(shape.block, (per_processor + kWarp - 1) / kWarp * kWarp));
+  launch.block = static_cast<unsigned>(
+      std::min<std::size_t>(shape.block, (per_processor + shape.step - 1) / shape.step * shape.step));
   launch.shared_bytes = shared_bytes(shape, launch.block);
   const cuda::Kernel& kernel = device.kernel(shape.kernel);
   const unsigned resident = kernel.blocks_per_multiprocessor(launch.block, launch.shared_bytes) * processors;

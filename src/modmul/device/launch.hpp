@@ -13,10 +13,11 @@ namespace manymod::device {
 
 /// Bytes of shared memory that a block of so many threads needs.
 constexpr std::size_t shared_bytes(const Shape& shape, unsigned block) {
-  return std::size_t{shape.shared_words} * block * sizeof(std::uint32_t);
+  return shape.block_shared_bytes + std::size_t{shape.shared_words} * block * sizeof(std::uint32_t);
 }
 
-/// The launch for so many items. Few are spread over all multiprocessors, in blocks as small as a warp.
+/// The launch for so many items. Few are spread over all multiprocessors, in blocks as small as the
+/// shape's step.
 cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::size_t items);
 
 /// Queue the kernel mm_residue.

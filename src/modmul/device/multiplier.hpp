@@ -7,13 +7,18 @@
 //
 //   template <class Group, unsigned kPerThread> class Multiplier {
 //     static constexpr unsigned kWords;        // moduli of up to so many 32-bit words
-//     static constexpr unsigned kRadixBits;    // R = 2^kRadixBits
+//     static constexpr unsigned kRadixBits;    // R = 2^kRadixBits; 0 where R is no power of two
 //     static constexpr unsigned kLaneWords;    // 32-bit words of one lane's part of an element
 //     static constexpr unsigned kSharedWords;  // 32-bit words of working memory that a lane needs
 //     struct Element;                          // one lane's part of a number
 //
 //     // n: odd, 1 < n < 2^(32 kWords). `memory`: kSharedWords words of this lane's own
 //     Multiplier(Group group, LaneMemory memory, WordSource n);
+//
+//     // Instead, with what ProgramJob::constants points to; one that may refuse moduli says in every lane
+//     // whether it does. All that it returns is of no use then.
+//     Multiplier(Group group, LaneMemory memory, WordSource n, const void* constants);
+//     bool refused() const;
 //
 //     // a[j]: word j of a number below 2^(32 kWords), which need not be below n: a WordSource
 //     template <class Words> Element from_words(const Words& a) const;

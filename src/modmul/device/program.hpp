@@ -19,7 +19,7 @@ namespace manymod::device {
 enum class Source : std::uint8_t {
   none,     ///< nowhere: the step only squares
   one,      ///< the integer 1
-  start,    ///< 2^(R's bits + the job's start bits) mod n
+  start,    ///< 2^(R's bits + the job's start bits) mod n; R^2 mod n where R is no power of two
   operand,  ///< operand `index` of the item, an integer below 2^(32 kWords)
   slot,     ///< element `index` of the group's table
   digit,    ///< element `index` + digit of the group's table
@@ -80,6 +80,15 @@ struct ProgramJob {
       nullptr;  ///< table of a launch of `comb_threads` threads: its first group's part is read
   std::uint32_t comb_threads = 1;
   bool scan = false;  ///< a digit's element is found by reading all of them: class secret
+  /// Of the table: the program's slots. Those that a kernel needs for itself (Shape::own_slots) come after
+  /// them.
+  std::uint32_t slots = 0;
+  /// What the technique's kernels read besides: for a kernel of one shared modulus, of that modulus. Null
+  /// where the technique has none (constants.hpp).
+  const void* constants = nullptr;
+  /// A byte for each item, 0 at first: a kernel leaves another there where it cannot compute with the item's
+  /// modulus; its result is of no use then. Null where the technique has no constants.
+  std::uint8_t* refused = nullptr;
 };
 
 }  // namespace manymod::device

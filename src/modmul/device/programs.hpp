@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of the operations (program.hpp), for a multiplier with R = 2^radix_bits.
+// The programs of the operations (program.hpp), for a multiplier with R = 2^radix_bits; radix_bits is 0 where
+// R is no power of two.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ struct Program {
 };
 
 /// The job's start is 2^(radix_bits + bits) mod n; `squarings` Montgomery squarings of it are R^2 mod n. A
-/// high `bits` spares squarings, a low one steps of long division.
+/// high `bits` spares squarings, a low one steps of long division. Of no power of two the start is R^2
+/// itself.
 struct StartPower {
   std::uint32_t bits = 0;
   std::uint32_t squarings = 0;

@@ -31,14 +31,16 @@ struct RowsJob {
   std::uint32_t from_width = 0;
   std::uint32_t to_width = 0;
   std::uint32_t terms = 1;
-  std::uint32_t count = 0;      ///< of limbs: rows * to_width
-  std::uint64_t first_row = 0;  ///< of the rows that this launch copies
+  std::uint32_t count = 0;                 ///< of limbs: rows * to_width
+  std::uint64_t first_row = 0;             ///< of the rows that this launch copies
+  const std::uint8_t* left_out = nullptr;  ///< of each row: not 0 if it is not copied; or null: all are
 };
 
 /// Copy one limb; `element` < job.count.
 MM_DEVICE void copy_limb(const RowsJob& job, std::uint32_t element) {
   const std::uint64_t row = job.first_row + element / job.to_width;
   const std::uint32_t limb = element % job.to_width;
+  if (job.left_out != nullptr && job.left_out[row] != 0) return;
   const bool inside = limb < job.from_width && job.from.limbs != nullptr;
   job.to.row(row, job.terms)[limb] = inside ? job.from.row(row, job.terms)[limb] : 0;
 }

@@ -16,9 +16,12 @@ struct Shape {
   unsigned block = 1;       ///< threads of a block
   unsigned blocks = 1;      ///< on a multiprocessor at a time
   unsigned words = 0;       ///< see multiplier.hpp: kWords, and so on
-  unsigned radix_bits = 0;
+  unsigned radix_bits = 0;  ///< 0 where R is no power of two
   unsigned lane_words = 0;
   unsigned shared_words = 0;
+  unsigned step = 32;               ///< blocks have a multiple of so many threads
+  unsigned block_shared_bytes = 0;  ///< shared memory of a block, besides shared_words of each thread
+  unsigned own_slots = 0;           ///< of the table: what a kernel keeps for itself, see ProgramJob::slots
 };
 
 template <template <class, unsigned> class Multiplier, unsigned kThreads, unsigned kPerThread>

@@ -12,10 +12,6 @@
 namespace manymod::device {
 namespace {
 
-// Of the instructions used; what the build has machine code or PTX for is another matter
-// (MANYMOD_CUDA_ARCHITECTURES).
-constexpr unsigned kLeastComputeCapability = 70;
-
 Variant variant_of(const Technique& technique, unsigned threads) {
   Variant variant;
   variant.name = std::string(technique.name) + ".cuda.t" + std::to_string(threads);
@@ -31,7 +27,7 @@ Variant variant_of(const Technique& technique, unsigned threads) {
   variant.max_bits = std::min<std::size_t>(kMaxModulusBits, words / 2 * kLimbBits);
   variant.accepts_every_item = false;
   variant.threads_per_instance = threads;
-  variant.min_compute_capability = kLeastComputeCapability;
+  variant.min_compute_capability = technique.min_compute_capability;
   variant.wants_fast_doubles = technique.wants_fast_doubles;
   variant.priority = technique.priority - static_cast<int>(threads);
   variant.summary = std::string(technique.summary) + ", " + std::to_string(threads) +
@@ -45,7 +41,8 @@ Variant variant_of(const Technique& technique, unsigned threads) {
 }  // namespace
 
 void register_variants(std::vector<Variant>& variants) {
-  for (const std::span<const Technique> forms : {row32(), dpf52(), two_pass16(), fios()}) {
+  for (const std::span<const Technique> forms :
+       {row32(), dpf52(), two_pass16(), fios(), rns(), rns_float()}) {
     for (const Technique& technique : forms) {
       std::set<unsigned> threads;
       for (const Shape& shape : technique.shapes) threads.insert(shape.threads);

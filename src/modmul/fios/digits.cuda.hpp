@@ -76,16 +76,16 @@ struct InRegisters {
 };
 
 /// An array that a rolled loop indexes lives in local memory, which the device interleaves by itself, so that
-/// the threads of a warp read neighbouring words.
+/// the threads of a warp read neighbouring words. For numbers that one thread works on.
 struct InLocalMemory {
   static constexpr unsigned kUnrolling = 1;
   static constexpr unsigned kRounds = 1;
 };
 
-/// A device::LaneMemory: word j of neighbouring threads stand side by side, in different banks. This is the
-/// paper's rule for global memory (its figure 1: consecutive words of a number are as far apart as there are
-/// threads, so that a warp's accesses coalesce), which the interpreter's table follows there, in chunks of up
-/// to 16 bytes.
+/// A device::LaneMemory: word j of neighbouring threads, of one group or of several, stand side by side, in
+/// different banks. This is the paper's rule for global memory (its figure 1: consecutive words of a number
+/// are as far apart as there are threads, so that a warp's accesses coalesce), which the interpreter's table
+/// follows there, in chunks of up to 16 bytes.
 struct InSharedMemory {
   static constexpr unsigned kUnrolling = 4;
   static constexpr unsigned kRounds = 1;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Technique fios: finely integrated operand scanning Montgomery multiplication, in radix 2^16 or 2^32, with
-// the operands in registers, shared memory or local memory. One thread an instance.
+// the operands in registers, shared memory or local memory; by one thread, or by a group of threads with the
+// operands in registers or shared memory. Local memory is for numbers that have no room in either, and a
+// group divides a number until a lane's part has. A lane reads and writes its own part only, wherever that
+// is; digits go from lane to lane by shuffles.
 //
 // Numbers are fully reduced, below n, but for those that from_words makes of larger ones. For a, b < R the
 // product (a b + q n) / R with q < R is below R + n, so that it is below R after one subtraction; where a < n
@@ -12,82 +15,117 @@
 
 #include "arch/cuda/thread_group.hpp"
 #include "arch/cuda/words.hpp"
+#include "modmul/device/lane_words.hpp"
 #include "modmul/device/multiplier.hpp"
 #include "modmul/fios/arithmetic.cuda.hpp"
 #include "modmul/fios/digits.cuda.hpp"
+#include "modmul/fios/rows.cuda.hpp"
 
 namespace manymod::fios {
 
 /// See modmul/device/multiplier.hpp; a digit there is a 32-bit word. Programs hand elements from step to step
 /// by value, in words. For each operation the digits of its operands are put into their place, and the result
 /// is taken from there: 3 kDigits words beside 2 kDigits^2 products. Arithmetic by itself works in place.
+///
+/// Lane l holds words l kPerThread to (l + 1) kPerThread - 1 and the digits of these. What a group has to do
+/// after the last row, carries from lane to lane and the subtraction, it does on words.
 template <class Group, unsigned kPerThread, unsigned kDigitBits, class Place>
 class Multiplier {
-  static_assert(Group::kSize == 1, "fios has one thread an instance");
-  using Digit = Radix<kDigitBits>;
+  static constexpr unsigned kLanes = Group::kSize;
   static constexpr unsigned kDigits = 32 * kPerThread / kDigitBits;
   static constexpr bool kShared = std::is_same_v<Place, InSharedMemory>;
-  using Operations = Arithmetic<Digit, Place, kDigits>;
+  static_assert(kLanes == 1 || !std::is_same_v<Place, InLocalMemory>,
+                "a lane's part of a number has room in registers or shared memory");
 
- public:
-  static constexpr unsigned kWords = kPerThread;
-  static constexpr unsigned kRadixBits = 32 * kWords;
-  static constexpr unsigned kLaneWords = kWords;
-  static constexpr unsigned kSharedWords = kShared ? 4 * kDigits : 0;
-
-  struct Element {
-    std::uint32_t word[kWords];
-  };
-
-  MM_DEVICE Multiplier(Group /*group*/, device::LaneMemory memory, device::WordSource n)
-      : memory_(memory), n_(operand(from_words(n), 0)), n0_(cuda::negative_inverse(n[0]) & Digit::kMask) {}
-
-  template <class Words>
-  MM_DEVICE Element from_words(const Words& a) const {
-    Element r;
-    MM_UNROLL
-    for (unsigned j = 0; j < kWords; ++j) r.word[j] = a[j];
-    return r;
-  }
-
-  /// In: a < n, as mul(b, one) returns it for any b < R
-  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
-    MM_UNROLL
-    for (unsigned j = 0; j < kWords; ++j) r.set(j, a.word[j]);
-  }
-
-  MM_DEVICE Element mul(const Element& a, const Element& b) const {
-    return product(operand(a, 1), operand(b, 2));
-  }
-  MM_DEVICE Element sqr(const Element& a) const {
-    const Operand x = operand(a, 1);
-    return product(x, x);
-  }
-
-  /// a + b mod n. In: a, b < n
-  MM_DEVICE Element add(const Element& a, const Element& b) const {
-    Operand r = place(3);
-    Operations::add(r, operand(a, 1), operand(b, 2), n_);
-    return element(r);
-  }
-  /// a - b mod n. In: a, b < n
-  MM_DEVICE Element sub(const Element& a, const Element& b) const {
-    Operand r = place(3);
-    Operations::subtract(r, operand(a, 1), operand(b, 2), n_);
-    return element(r);
-  }
-
-  MM_DEVICE static std::uint32_t lane_word(const Element& a, unsigned j) { return a.word[j]; }
-  MM_DEVICE static void set_lane_word(Element& a, unsigned j, std::uint32_t word) { a.word[j] = word; }
-
- private:
   struct Digits {
     std::uint32_t digit[kDigits];
     MM_DEVICE std::uint32_t operator[](unsigned j) const { return digit[j]; }
     MM_DEVICE std::uint32_t& operator[](unsigned j) { return digit[j]; }
   };
   using Operand = std::conditional_t<kShared, device::LaneMemory, Digits>;
+  using Digit = Radix<kDigitBits>;
+  using Operations = Arithmetic<Digit, Place, kDigits>;
+  using Products = Rows<Group, Digit, Place, kDigits, Operand>;
 
+ public:
+  static constexpr unsigned kWords = kPerThread * kLanes;
+  static constexpr unsigned kRadixBits = 32 * kWords;
+  static constexpr unsigned kLaneWords = kPerThread;
+  static constexpr unsigned kSharedWords = kShared ? 4 * kDigits : 0;
+
+  struct Element {
+    std::uint32_t word[kPerThread];
+  };
+
+  MM_DEVICE Multiplier(Group group, device::LaneMemory memory, device::WordSource n)
+      : group_(group),
+        memory_(memory),
+        n_(operand(from_words(n), 0)),
+        n0_(cuda::negative_inverse(n[0]) & Digit::kMask) {}
+
+  template <class Words>
+  MM_DEVICE Element from_words(const Words& a) const {
+    Element r;
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) r.word[j] = a[group_.lane() * kPerThread + j];
+    return r;
+  }
+
+  /// In: a < n, as mul(b, one) returns it for any b < R
+  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) r.set(group_.lane() * kPerThread + j, a.word[j]);
+  }
+
+  MM_DEVICE Element mul(const Element& a, const Element& b) const {
+    Operand r = place(3);
+    return reduced(r, Products(group_, n_, n0_).product(r, operand(a, 1), operand(b, 2)));
+  }
+  MM_DEVICE Element sqr(const Element& a) const {
+    Element twice;
+    twice.word[0] = a.word[0] << 1;
+    MM_UNROLL
+    for (unsigned j = 1; j < kPerThread; ++j) {
+      twice.word[j] = cuda::shift_left(a.word[j - 1], a.word[j], 1);
+    }
+    Operand doubled = operand(twice, 1);
+    Operand r = place(3);
+    return reduced(r, Products(group_, n_, n0_).square(r, doubled, a.word[kPerThread - 1] >> 31));
+  }
+
+  /// a + b mod n. In: a, b < n
+  MM_DEVICE Element add(const Element& a, const Element& b) const {
+    if constexpr (kLanes == 1) {
+      Operand r = place(3);
+      Operations::add(r, operand(a, 1), operand(b, 2), n_);
+      return element(r);
+    } else {
+      Element r;
+      const std::uint32_t carry = device::add_masked<kPerThread>(group_, r.word, a.word, b.word, kAll);
+      return reduced(r, carry);
+    }
+  }
+  /// a - b mod n. In: a, b < n
+  MM_DEVICE Element sub(const Element& a, const Element& b) const {
+    if constexpr (kLanes == 1) {
+      Operand r = place(3);
+      Operations::subtract(r, operand(a, 1), operand(b, 2), n_);
+      return element(r);
+    } else {
+      Element r;
+      const std::uint32_t borrow = device::subtract_masked<kPerThread>(group_, r.word, a.word, b.word, kAll);
+      device::add_masked<kPerThread>(group_, r.word, r.word, element(n_).word, 0 - borrow);
+      return r;
+    }
+  }
+
+  MM_DEVICE static std::uint32_t lane_word(const Element& a, unsigned j) { return a.word[j]; }
+  MM_DEVICE static void set_lane_word(Element& a, unsigned j, std::uint32_t word) { a.word[j] = word; }
+
+ private:
+  static constexpr std::uint32_t kAll = 0xffffffffu;
+
+  Group group_;
   device::LaneMemory memory_;
   Operand n_;
   std::uint32_t n0_;  // -1/n mod beta
@@ -112,15 +150,27 @@ class Multiplier {
   MM_DEVICE static Element element(const Operand& a) {
     Element r;
     MM_UNROLL
-    for (unsigned j = 0; j < kWords; ++j) r.word[j] = Digit::word(a, j);
+    for (unsigned j = 0; j < kPerThread; ++j) r.word[j] = Digit::word(a, j);
     return r;
   }
 
-  MM_DEVICE Element product(const Operand& a, const Operand& b) const {
-    Operand r = place(3);
-    const std::uint32_t top = Operations::product(r, a, b, n_, n0_);
-    Operations::reduce_once(r, top, n_);
-    return element(r);
+  /// The sum of r + top beta^kDigits over all lanes, less n where it is not below n. In: less than R + n
+  MM_DEVICE Element reduced(Operand& r, std::uint32_t top) const {
+    if constexpr (kLanes == 1) {
+      Operations::reduce_once(r, top, n_);
+      return element(r);
+    } else {
+      Element sum = element(r);
+      const std::uint32_t overflow = device::resolve_carries<kPerThread>(group_, sum.word, top);
+      return reduced(sum, overflow);
+    }
+  }
+
+  /// The same for r + overflow R.
+  MM_DEVICE Element reduced(const Element& a, std::uint32_t overflow) const {
+    Element r;
+    device::reduce_once<kPerThread>(group_, r.word, a.word, element(n_).word, overflow);
+    return r;
   }
 };
 

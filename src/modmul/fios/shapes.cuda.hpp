@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of fios on CUDA devices, a list for each form (a radix and a place for operands): form, threads per
 // instance, 32-bit words per thread, threads per block, blocks per multiprocessor (which bounds the registers
-// of a thread: these are the most blocks without spills). The paper's sizes, 160 to 384 bits, and 512. Blocks
-// with operands in shared memory need no more than 32 KiB of it.
+// of a thread: these are the most blocks without spills). For one thread the paper's sizes, 160 to 384 bits,
+// and 512; for groups some widths from 512 to 8192 bits. Blocks with operands in shared memory need no more
+// than 32 KiB of it.
 #pragma once
 
 #define MM_FIOS_RADIX16_REGISTERS_SHAPES(SHAPE, form) \
@@ -11,7 +12,15 @@
   SHAPE(form, 1, 7, 128, 6)                           \
   SHAPE(form, 1, 8, 128, 6)                           \
   SHAPE(form, 1, 12, 128, 4)                          \
-  SHAPE(form, 1, 16, 128, 3)
+  SHAPE(form, 1, 16, 128, 3)                          \
+  SHAPE(form, 2, 8, 128, 5)                           \
+  SHAPE(form, 2, 16, 128, 2)                          \
+  SHAPE(form, 4, 8, 128, 5)                           \
+  SHAPE(form, 4, 16, 128, 2)                          \
+  SHAPE(form, 8, 8, 128, 5)                           \
+  SHAPE(form, 8, 16, 128, 2)                          \
+  SHAPE(form, 16, 8, 128, 5)                          \
+  SHAPE(form, 32, 8, 128, 5)
 
 #define MM_FIOS_RADIX32_REGISTERS_SHAPES(SHAPE, form) \
   SHAPE(form, 1, 5, 128, 8)                           \
@@ -19,7 +28,15 @@
   SHAPE(form, 1, 7, 128, 8)                           \
   SHAPE(form, 1, 8, 128, 8)                           \
   SHAPE(form, 1, 12, 128, 6)                          \
-  SHAPE(form, 1, 16, 128, 5)
+  SHAPE(form, 1, 16, 128, 5)                          \
+  SHAPE(form, 2, 8, 128, 8)                           \
+  SHAPE(form, 2, 16, 128, 4)                          \
+  SHAPE(form, 4, 8, 128, 8)                           \
+  SHAPE(form, 4, 16, 128, 4)                          \
+  SHAPE(form, 8, 8, 128, 8)                           \
+  SHAPE(form, 8, 16, 128, 4)                          \
+  SHAPE(form, 16, 8, 128, 8)                          \
+  SHAPE(form, 32, 8, 128, 8)
 
 #define MM_FIOS_RADIX16_SHARED_SHAPES(SHAPE, form) \
   SHAPE(form, 1, 5, 64, 10)                        \
@@ -27,7 +44,15 @@
   SHAPE(form, 1, 7, 64, 10)                        \
   SHAPE(form, 1, 8, 64, 9)                         \
   SHAPE(form, 1, 12, 64, 8)                        \
-  SHAPE(form, 1, 16, 64, 6)
+  SHAPE(form, 1, 16, 64, 6)                        \
+  SHAPE(form, 2, 8, 64, 8)                         \
+  SHAPE(form, 2, 16, 64, 4)                        \
+  SHAPE(form, 4, 8, 64, 8)                         \
+  SHAPE(form, 4, 16, 64, 4)                        \
+  SHAPE(form, 8, 8, 64, 8)                         \
+  SHAPE(form, 8, 16, 64, 4)                        \
+  SHAPE(form, 16, 8, 64, 8)                        \
+  SHAPE(form, 32, 8, 64, 8)
 
 #define MM_FIOS_RADIX32_SHARED_SHAPES(SHAPE, form) \
   SHAPE(form, 1, 5, 64, 12)                        \
@@ -35,7 +60,15 @@
   SHAPE(form, 1, 7, 64, 10)                        \
   SHAPE(form, 1, 8, 64, 10)                        \
   SHAPE(form, 1, 12, 64, 8)                        \
-  SHAPE(form, 1, 16, 64, 8)
+  SHAPE(form, 1, 16, 64, 8)                        \
+  SHAPE(form, 2, 8, 64, 12)                        \
+  SHAPE(form, 2, 16, 64, 8)                        \
+  SHAPE(form, 4, 8, 64, 12)                        \
+  SHAPE(form, 4, 16, 64, 8)                        \
+  SHAPE(form, 8, 8, 64, 12)                        \
+  SHAPE(form, 8, 16, 64, 8)                        \
+  SHAPE(form, 16, 8, 64, 12)                       \
+  SHAPE(form, 32, 8, 64, 12)
 
 #define MM_FIOS_LOCAL_SHAPES(SHAPE, form) \
   SHAPE(form, 1, 5, 128, 8)               \

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "arch/cuda/words.hpp"
+#include "arch/cuda/portable.hpp"
 #include "modmul/device/lane_words.hpp"
 #include "modmul/row32/multiplier.cuda.hpp"
 
@@ -37,7 +37,7 @@ class Numbers {
   MM_DEVICE static Element add(const Group& group, const Element& a, const Element& b,
                                const Element& multiple) {
     Element r;
-    std::uint32_t overflow = add_masked(group, r.word, a.word, b.word, kAll);
+    std::uint32_t overflow = device::add_masked<kPerThread>(group, r.word, a.word, b.word, kAll);
     MM_UNROLL
     for (unsigned i = 0; i < 2; ++i) {
       overflow -= device::subtract_masked<kPerThread>(group, r.word, r.word, multiple.word, 0 - overflow);
@@ -52,7 +52,7 @@ class Numbers {
     std::uint32_t borrow = device::subtract_masked<kPerThread>(group, r.word, a.word, b.word, kAll);
     MM_UNROLL
     for (unsigned i = 0; i < 2; ++i) {
-      borrow -= add_masked(group, r.word, r.word, multiple.word, 0 - borrow);
+      borrow -= device::add_masked<kPerThread>(group, r.word, r.word, multiple.word, 0 - borrow);
     }
     return r;
   }
@@ -85,17 +85,6 @@ class Numbers {
       for (unsigned j = 0; j < kPerThread; ++j)
         words[source * kPerThread + j] = group.shuffle(a.word[j], source);
     }
-  }
-
- private:
-  /// r = a + (b & mask) mod R; @return in every lane: the carry, 0 or 1
-  MM_DEVICE static std::uint32_t add_masked(const Group& group, std::uint32_t* r, const std::uint32_t* a,
-                                            const std::uint32_t* b, std::uint32_t mask) {
-    r[0] = cuda::add_cc(a[0], b[0] & mask);
-    MM_UNROLL
-    for (unsigned j = 1; j < kPerThread; ++j) r[j] = cuda::addc_cc(a[j], b[j] & mask);
-    const std::uint32_t carry = cuda::addc(0, 0);
-    return device::resolve_carries<kPerThread>(group, r, carry);
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Technique two_pass16: Montgomery multiplication by 16-bit products in two passes, unaligned ones first; the
-// whole product, or the square with half of its products, then the reduction. One thread an instance.
+// Technique two_pass16: Montgomery multiplication by 16-bit products in two passes, unaligned ones first. One
+// thread makes the whole product, or the square with half of its products, then the reduction; in a group
+// their rows alternate.
 //
 // Numbers are almost reduced: below R = 2^kRadixBits, not necessarily below n. For a, b < R the reduction
 // gives (a b + q n) / R < R + n with q < R, and one n is subtracted where that is not below R, so mul's
@@ -13,23 +14,25 @@
 #include "arch/cuda/words.hpp"
 #include "modmul/device/lane_words.hpp"
 #include "modmul/device/multiplier.hpp"
+#include "modmul/two_pass16/lane_sums.cuda.hpp"
 #include "modmul/two_pass16/passes.cuda.hpp"
 
 namespace manymod::two_pass16 {
 
-/// See modmul/device/multiplier.hpp. A digit is a 32-bit word.
+/// See modmul/device/multiplier.hpp. A digit is a 32-bit word; lane l holds words l kPerThread to (l + 1)
+/// kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
-  static_assert(Group::kSize == 1, "two_pass16 has one thread an instance");
+  static constexpr unsigned kLanes = Group::kSize;
 
  public:
-  static constexpr unsigned kWords = kPerThread;
+  static constexpr unsigned kWords = kPerThread * kLanes;
   static constexpr unsigned kRadixBits = 32 * kWords;
-  static constexpr unsigned kLaneWords = kWords;
+  static constexpr unsigned kLaneWords = kPerThread;
   static constexpr unsigned kSharedWords = 0;
 
   struct Element {
-    std::uint32_t word[kWords];
+    std::uint32_t word[kPerThread];
   };
 
   MM_DEVICE Multiplier(Group group, device::LaneMemory /*memory*/, device::WordSource n)
@@ -39,28 +42,36 @@ class Multiplier {
   MM_DEVICE Element from_words(const Words& a) const {
     Element r;
     MM_UNROLL
-    for (unsigned j = 0; j < kWords; ++j) r.word[j] = a[j];
+    for (unsigned j = 0; j < kPerThread; ++j) r.word[j] = a[group_.lane() * kPerThread + j];
     return r;
   }
 
   /// In: a < 2 n, as mul(b, c) returns it for any b < R and an integer c < n: (b c + q n) / R < 2 n.
   MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
-    std::uint32_t reduced[kWords];
-    device::reduce_once<kWords>(group_, reduced, a.word, n_.word);
+    std::uint32_t reduced[kPerThread];
+    device::reduce_once<kPerThread>(group_, reduced, a.word, n_.word);
     MM_UNROLL
-    for (unsigned j = 0; j < kWords; ++j) r.set(j, reduced[j]);
+    for (unsigned j = 0; j < kPerThread; ++j) r.set(group_.lane() * kPerThread + j, reduced[j]);
   }
 
   MM_DEVICE Element mul(const Element& a, const Element& b) const {
-    std::uint32_t product[2 * kWords];
-    multiply<kWords>(product, a.word, b.word);
-    return almost_reduced(product);
+    if constexpr (kLanes == 1) {
+      std::uint32_t product[2 * kPerThread];
+      multiply<kPerThread>(product, a.word, b.word);
+      return almost_reduced(product);
+    } else {
+      return almost_reduced(multiply_and_reduce(group_, a.word, b.word, halves_of<kPerThread>(n_.word), n0_));
+    }
   }
 
   MM_DEVICE Element sqr(const Element& a) const {
-    std::uint32_t product[2 * kWords];
-    square<kWords>(product, a.word);
-    return almost_reduced(product);
+    if constexpr (kLanes == 1) {
+      std::uint32_t product[2 * kPerThread];
+      square<kPerThread>(product, a.word);
+      return almost_reduced(product);
+    } else {
+      return almost_reduced(square_and_reduce(group_, a.word, halves_of<kPerThread>(n_.word), n0_));
+    }
   }
 
   MM_DEVICE static std::uint32_t lane_word(const Element& a, unsigned j) { return a.word[j]; }
@@ -73,8 +84,21 @@ class Multiplier {
 
   MM_DEVICE Element almost_reduced(std::uint32_t* product) const {
     Element r;
-    const std::uint32_t overflow = reduce<kWords>(r.word, product, halves_of<kWords>(n_.word), n0_);
-    device::subtract_masked<kWords>(group_, r.word, r.word, n_.word, 0 - overflow);
+    const std::uint32_t overflow = reduce<kPerThread>(r.word, product, halves_of<kPerThread>(n_.word), n0_);
+    return less_overflow(r, overflow);
+  }
+
+  MM_DEVICE Element almost_reduced(const LaneSums<kPerThread>& sums) const {
+    Element r;
+    std::uint32_t overflow = shift_and_merge(r.word, sums);
+    overflow = device::resolve_carries<kPerThread>(group_, r.word, overflow);
+    return less_overflow(r, overflow);
+  }
+
+  /// a + overflow R - n, or a without an overflow. In: the former is below R
+  MM_DEVICE Element less_overflow(const Element& a, std::uint32_t overflow) const {
+    Element r;
+    device::subtract_masked<kPerThread>(group_, r.word, a.word, n_.word, 0 - overflow);
     return r;
   }
 };

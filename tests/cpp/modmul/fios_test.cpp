@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "arch/cuda/words.hpp"
 #include "modmul/fios/arithmetic.cuda.hpp"
 #include "modmul/fios/digits.cuda.hpp"
 #include "modmul/fios/multiplier.cuda.hpp"
+#include "modmul/fios/rows.cuda.hpp"
 #include "support/device_multiplier_tests.hpp"
 #include "support/device_program_tests.hpp"
 #include "support/device_values.hpp"
+#include "support/lockstep.hpp"
 #include "support/naive.hpp"
 
 namespace manymod::test {
@@ -24,6 +27,10 @@ using Shapes =
     testing::Types<DeviceShape<Technique, 1, 5>, DeviceShape<Technique, 1, 8>, DeviceShape<Technique, 1, 12>>;
 template <template <class, unsigned> class Technique>
 using LocalShapes = testing::Types<DeviceShape<Technique, 1, 7>, DeviceShape<Technique, 1, 16>>;
+template <template <class, unsigned> class Technique>
+using GroupShapes = testing::Types<DeviceShape<Technique, 2, 3>, DeviceShape<Technique, 2, 16>,
+                                   DeviceShape<Technique, 4, 8>, DeviceShape<Technique, 8, 2>,
+                                   DeviceShape<Technique, 16, 2>, DeviceShape<Technique, 32, 2>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix16Registers, DeviceMultiplier,
                                Shapes<fios::radix16_registers::Multiplier>, DeviceShapeNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix16Shared, DeviceMultiplier, Shapes<fios::radix16_shared::Multiplier>,
@@ -37,17 +44,40 @@ INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix32Shared, DeviceMultiplier, Shapes<fios:
 INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix32Local, DeviceMultiplier,
                                LocalShapes<fios::radix32_local::Multiplier>, DeviceShapeNames);
 
+// The same for groups, which have their operands in registers or shared memory.
+INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix16RegistersGroups, DeviceMultiplier,
+                               GroupShapes<fios::radix16_registers::Multiplier>, DeviceShapeNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix16SharedGroups, DeviceMultiplier,
+                               GroupShapes<fios::radix16_shared::Multiplier>, DeviceShapeNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix32RegistersGroups, DeviceMultiplier,
+                               GroupShapes<fios::radix32_registers::Multiplier>, DeviceShapeNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix32SharedGroups, DeviceMultiplier,
+                               GroupShapes<fios::radix32_shared::Multiplier>, DeviceShapeNames);
+
+using WidestShapes = testing::Types<DeviceShape<fios::radix32_registers::Multiplier, 32, 8>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(FiosWidest, DeviceMultiplier, WidestShapes, DeviceShapeNames);
+
 using SmallShapes = testing::Types<DeviceShape<fios::radix16_registers::Multiplier, 1, 1>,
                                    DeviceShape<fios::radix16_registers::Multiplier, 1, 2>,
                                    DeviceShape<fios::radix16_shared::Multiplier, 1, 2>,
+                                   DeviceShape<fios::radix16_local::Multiplier, 1, 2>,
                                    DeviceShape<fios::radix32_registers::Multiplier, 1, 2>,
-                                   DeviceShape<fios::radix32_shared::Multiplier, 1, 3>>;
+                                   DeviceShape<fios::radix32_shared::Multiplier, 1, 3>,
+                                   DeviceShape<fios::radix16_registers::Multiplier, 2, 1>,
+                                   DeviceShape<fios::radix16_shared::Multiplier, 4, 1>,
+                                   DeviceShape<fios::radix32_registers::Multiplier, 2, 2>,
+                                   DeviceShape<fios::radix32_shared::Multiplier, 2, 2>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Fios, DeviceMultiplierExhaustive, SmallShapes);
 
 using ProgramShapes = testing::Types<DeviceShape<fios::radix16_registers::Multiplier, 1, 6>,
                                      DeviceShape<fios::radix16_shared::Multiplier, 1, 5>,
                                      DeviceShape<fios::radix32_shared::Multiplier, 1, 7>,
-                                     DeviceShape<fios::radix32_local::Multiplier, 1, 12>>;
+                                     DeviceShape<fios::radix32_local::Multiplier, 1, 12>,
+                                     DeviceShape<fios::radix16_registers::Multiplier, 8, 1>,
+                                     DeviceShape<fios::radix16_registers::Multiplier, 32, 1>,
+                                     DeviceShape<fios::radix16_shared::Multiplier, 4, 2>,
+                                     DeviceShape<fios::radix32_registers::Multiplier, 2, 4>,
+                                     DeviceShape<fios::radix32_shared::Multiplier, 16, 2>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Fios, DeviceProgram, ProgramShapes);
 
 template <class Shape>
@@ -56,7 +86,13 @@ using ArithmeticShapes = testing::Types<
     DeviceShape<fios::radix16_registers::Multiplier, 1, 5>,
     DeviceShape<fios::radix16_shared::Multiplier, 1, 7>, DeviceShape<fios::radix16_local::Multiplier, 1, 8>,
     DeviceShape<fios::radix32_registers::Multiplier, 1, 5>,
-    DeviceShape<fios::radix32_shared::Multiplier, 1, 12>, DeviceShape<fios::radix32_local::Multiplier, 1, 7>>;
+    DeviceShape<fios::radix32_shared::Multiplier, 1, 12>, DeviceShape<fios::radix32_local::Multiplier, 1, 7>,
+    DeviceShape<fios::radix16_registers::Multiplier, 2, 1>,
+    DeviceShape<fios::radix16_shared::Multiplier, 4, 2>,
+    DeviceShape<fios::radix32_registers::Multiplier, 8, 2>,
+    DeviceShape<fios::radix32_shared::Multiplier, 2, 5>,
+    DeviceShape<fios::radix16_registers::Multiplier, 16, 1>,
+    DeviceShape<fios::radix32_shared::Multiplier, 32, 2>>;
 TYPED_TEST_SUITE(Fios, ArithmeticShapes);
 
 /// a + b mod n, or a - b mod n for `sign` -1, for a, b < n.
@@ -86,8 +122,11 @@ TYPED_TEST(Fios, SumsDifferencesAndCanonicalProducts) {
   for (const Words& n : edge_moduli(generate, Shape::kWords, 8)) {
     const MontgomeryOracle oracle(n, Shape::Multiplier::kRadixBits);
     const std::vector<Words> operands = edge_operands(generate, n, 4);
-    for (const Words& any : operands) {
-      for (const Words& other : operands) {
+    const std::size_t partners = Shape::kCost <= 64 ? operands.size() : 1;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      for (std::size_t j = 0; j < partners; ++j) {
+        const Words& any = operands[i];
+        const Words& other = operands[(i + j + 1) % operands.size()];
         const Words a = oracle.reduce(any);
         const Words b = oracle.reduce(other);
         GuardedResult sum(Shape::kWords);
@@ -130,60 +169,108 @@ TEST(FiosArithmetic, InPlace) {
   EXPECT_EQ(Words(a, a + kDigits), (Words{0, 0, 0}));
 }
 
-/// Digits of a number of 32-bit words, and the words of a number of digits with a top digit.
-template <class Radix>
-Words digits_of(const Words& a) {
-  Words digits(a.size() * 32 / Radix::kBits);
-  for (unsigned j = 0; j < digits.size(); ++j) digits[j] = Radix::digit(a, j);
-  return digits;
-}
-template <class Radix>
-Words words_of(const Words& digits, std::uint32_t top) {
-  Words words(digits.size() * Radix::kBits / 32);
-  for (unsigned j = 0; j < words.size(); ++j) words[j] = Radix::word(digits, j);
-  words.push_back(top);
-  return words;
+/// a + b, a word longer.
+Words sum_of(const Words& a, const Words& b) {
+  Words sum(a.size() + 1);
+  std::uint64_t carry = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    carry += std::uint64_t{a[j]} + b[j];
+    sum[j] = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  sum[a.size()] = static_cast<std::uint32_t>(carry);
+  return sum;
 }
 
-/// Products before the subtraction, of any numbers below R: below a + n, as claimed.
-template <unsigned kBits, unsigned kWords>
-void expect_products_within_bounds() {
+/// The rows of kThreads lanes with kPerThread words each.
+template <unsigned kBits, unsigned kThreads, unsigned kPerThread>
+class LaneRows {
   using Radix = fios::Radix<kBits>;
-  using Arithmetic = fios::Arithmetic<Radix, fios::InRegisters, kWords * 32 / kBits>;
+  static constexpr unsigned kDigits = kPerThread * 32 / kBits;
+  using Group = LockstepGroup<kThreads>;
+  using Rows = fios::Rows<Group, Radix, fios::InRegisters, kDigits, Words>;
+
+ public:
+  static constexpr unsigned kWords = kThreads * kPerThread;
+
+  /// a b / R, or a^2 / R where `square`, before the subtraction: the sum of what all lanes have, a word
+  /// longer than n.
+  static Words sum(const Words& a, const Words& b, const Words& n, bool square) {
+    Words kept(kWords);
+    Words above(kWords);
+    std::uint32_t top = 0;
+    run_lockstep<kThreads>([&](Group group) {
+      const Words own_n = digits(n, group.lane());
+      const Words own_a = digits(a, group.lane());
+      const Rows rows(group, own_n, cuda::negative_inverse(n[0]) & Radix::kMask);
+      Words r(kDigits, kGuardWord);
+      Words doubled(kDigits);
+      for (unsigned j = 0; j < kDigits; ++j) {
+        doubled[j] = (own_a[j] << 1 | (j > 0 ? own_a[j - 1] >> (kBits - 1) : 0)) & Radix::kMask;
+      }
+      const std::uint32_t own_top = square ? rows.square(r, doubled, own_a[kDigits - 1] >> (kBits - 1))
+                                           : rows.product(r, own_a, digits(b, group.lane()));
+      EXPECT_LE(own_top, kThreads == 1 ? 1U : square ? 3U : 2U);
+      for (unsigned j = 0; j < kPerThread; ++j) {
+        kept[group.lane() * kPerThread + j] = Radix::word(r, j);
+      }
+      if (group.lane() + 1 < kThreads) {
+        above[(group.lane() + 1) * kPerThread] = own_top;
+      } else {
+        top = own_top;
+      }
+    });
+    Words total = sum_of(kept, above);
+    total[kWords] += top;
+    return total;
+  }
+
+ private:
+  static Words digits(const Words& a, unsigned lane) {
+    const auto first = a.begin() + std::ptrdiff_t{lane} * kPerThread;
+    const Words own(first, first + kPerThread);
+    Words digits(kDigits);
+    for (unsigned j = 0; j < kDigits; ++j) digits[j] = Radix::digit(own, j);
+    return digits;
+  }
+};
+
+/// Products and squares before the subtraction, of any numbers below R: below a + n, as claimed.
+template <unsigned kBits, unsigned kThreads, unsigned kPerThread>
+void expect_products_within_bounds() {
+  using Rows = LaneRows<kBits, kThreads, kPerThread>;
   naive::Generator generate(7);
-  for (const Words& n : edge_moduli(generate, kWords, 10)) {
-    const MontgomeryOracle oracle(n, 32 * kWords);
-    const Words n_digits = digits_of<Radix>(n);
-    const std::uint32_t n0 = cuda::negative_inverse(n[0]) & Radix::kMask;
+  for (const Words& n : edge_moduli(generate, Rows::kWords, 10)) {
+    const MontgomeryOracle oracle(n, 32 * Rows::kWords);
     const std::vector<Words> operands = edge_operands(generate, n, 4);
     for (const Words& a : operands) {
+      const Words square = Rows::sum(a, a, n, true);
+      ASSERT_EQ(oracle.reduce(square), oracle.montgomery(a, a));
+      ASSERT_FALSE(naive::at_least(square, sum_of(a, n)));
       for (const Words& b : operands) {
-        Words r(n_digits.size(), kGuardWord);
-        const std::uint32_t top =
-            Arithmetic::product(r, digits_of<Radix>(a), digits_of<Radix>(b), n_digits, n0);
-        const Words total = words_of<Radix>(r, top);
-        ASSERT_EQ(oracle.reduce(total), oracle.montgomery(a, b));
-        Words bound(kWords + 1);
-        std::uint64_t carry = 0;
-        for (unsigned j = 0; j < kWords; ++j) {
-          carry += std::uint64_t{a[j]} + n[j];
-          bound[j] = static_cast<std::uint32_t>(carry);
-          carry >>= 32;
-        }
-        bound[kWords] = static_cast<std::uint32_t>(carry);
-        ASSERT_FALSE(naive::at_least(total, bound));
+        const Words product = Rows::sum(a, b, n, false);
+        ASSERT_EQ(oracle.reduce(product), oracle.montgomery(a, b));
+        ASSERT_FALSE(naive::at_least(product, sum_of(a, n)));
       }
     }
+    if (testing::Test::HasFailure()) return;
   }
 }
 
-TEST(FiosArithmetic, ProductsWithinBounds) {
-  expect_products_within_bounds<16, 1>();
-  expect_products_within_bounds<16, 5>();
-  expect_products_within_bounds<16, 12>();
-  expect_products_within_bounds<32, 2>();
-  expect_products_within_bounds<32, 7>();
-  expect_products_within_bounds<32, 12>();
+TEST(FiosRows, ProductsWithinBounds) {
+  expect_products_within_bounds<16, 1, 1>();
+  expect_products_within_bounds<16, 1, 5>();
+  expect_products_within_bounds<16, 1, 12>();
+  expect_products_within_bounds<32, 1, 2>();
+  expect_products_within_bounds<32, 1, 7>();
+  expect_products_within_bounds<32, 1, 12>();
+}
+
+TEST(FiosRows, ProductsOfGroupsWithinBounds) {
+  expect_products_within_bounds<16, 2, 1>();
+  expect_products_within_bounds<16, 4, 2>();
+  expect_products_within_bounds<32, 2, 2>();
+  expect_products_within_bounds<32, 8, 3>();
 }
 
 }  // namespace

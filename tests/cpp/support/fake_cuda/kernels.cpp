@@ -7,8 +7,10 @@
 #include "modmul/device/rows.hpp"
 #include "modmul/dpf52/multiplier.cuda.hpp"
 #include "modmul/dpf52/shapes.cuda.hpp"
+#include "modmul/rns_float/multiplier.cuda.hpp"
 #include "modmul/row32/multiplier.cuda.hpp"
 #include "modmul/row32/shapes.cuda.hpp"
+#include "support/fake_cuda/rns_kernels.hpp"
 #include "support/lockstep.hpp"
 
 namespace fake_cuda {
@@ -73,6 +75,7 @@ void run_program(const Launch& launch, void** parameters) {
 }  // namespace
 
 void install_kernels() {
+  install_rns_kernels();
   add_item_kernel("mm_residue", &device::compute_residue);
   add_item_kernel("mm_modulus_facts", &device::find_modulus_fact);
   add_item_kernel("mm_exponent_bits", &device::find_exponent_bits);
@@ -85,6 +88,11 @@ void install_kernels() {
   add_kernel("dpf52_" #threads "x" #per_thread, &run_program<dpf52::Multiplier, threads, per_thread>);
   MM_DPF52_SHAPES(SHAPE)
 #undef SHAPE
+  // For moduli of up to 512 bits.
+  add_kernel("rns_float_half_8x6", &run_program<rns_float::half::Multiplier, 8, 6>);
+  add_kernel("rns_float_full_4x6", &run_program<rns_float::full::Multiplier, 4, 6>);
+  add_kernel("rns_float_smooth_8x3", &run_program<rns_float::smooth::Multiplier, 8, 3>);
+  add_kernel("rns_float_pairs_8x3", &run_program<rns_float::pairs::Multiplier, 8, 3>);
 }
 
 }  // namespace fake_cuda

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "candidates.hpp"
+
+#include <map>
+
+#include "modmul/device/constants.hpp"
+#include "modmul/device/technique.hpp"
+#include "modmul/rns_float/host_tables.hpp"
+#include "modmul/rns_float/multiplier.cuda.hpp"
+#include "shapes.hpp"
+
+namespace manymod::bench {
+namespace {
+
+// By form, "+" for a specialised one. The paper has D and E specialised as B is, and shows no full words:
+// those failed on its hardware.
+const std::map<std::string, std::string> kLetters = {
+    {"half_loaded", "A"}, {"half+", "B"}, {"half_packed+", "C"}, {"smooth+", "D"}, {"pairs+", "E"}};
+
+std::string letter(const std::string& form) {
+  const auto found = kLetters.find(form);
+  return found == kLetters.end() ? "" : found->second;
+}
+
+template <template <class, unsigned> class Technique, unsigned kThreads, unsigned kPerThread>
+Candidate loaded_candidate(const char* form, const char* kernel, unsigned block, unsigned blocks) {
+  using M = Technique<cuda::ThreadGroup<kThreads>, kPerThread>;
+  using Bases = typename M::BasesOfShape;
+  Candidate r;
+  r.implementation = letter(form);
+  r.form = form;
+  r.shape = device::make_shape<Technique, kThreads, kPerThread>(kernel, block, blocks);
+  r.constants = rns_float::table_bytes<typename M::KindOfShape, Bases, kThreads, kPerThread>();
+  r.squared_radix = rns_float::squared_radix<Bases>();
+  return r;
+}
+
+}  // namespace
+
+std::vector<Candidate> library_candidates(unsigned bits) {
+  std::vector<Candidate> found;
+  for (const device::Shape& shape : device::row32().front().shapes) {
+    if (32 * shape.words == bits) found.push_back({"", "row32", true, shape, {}, {}});
+  }
+  for (const device::Technique& technique : device::rns_float()) {
+    const std::string form = std::string(technique.name).substr(std::string("rns_").size());
+    for (const device::Shape& shape : technique.shapes) {
+      if (32 * shape.words != bits) continue;
+      found.push_back({letter(form + "+"), form, true, shape, technique.constants->of_shape(shape),
+                       technique.constants->radix_squared(shape)});
+    }
+  }
+  return found;
+}
+
+std::vector<Candidate> loaded_candidates() {
+#define SHAPE(form, threads, per_thread, block, blocks)               \
+  loaded_candidate<rns_float::form::Multiplier, threads, per_thread>( \
+      #form, "rns_float_" #form "_" #threads "x" #per_thread, block, blocks),
+  return {MM_RNS_FIGURE3_LOADED(SHAPE)};
+#undef SHAPE
+}
+
+}  // namespace manymod::bench

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that figure 3 compares, and what they read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/device.hpp"
+#include "modmul/device/shape.hpp"
+
+namespace manymod::bench {
+
+struct Candidate {
+  std::string implementation;  ///< the paper's letter; "" where it has none
+  std::string form;
+  bool specialised = false;
+  device::Shape shape;
+  std::vector<std::byte> constants;          ///< of the kernel; none where it has no table
+  std::vector<std::uint32_t> squared_radix;  ///< M_B^2; none where R is a power of two
+};
+
+/// Of this library for moduli of so many bits: row32, for scale, then all forms of rns_float.
+std::vector<Candidate> library_candidates(unsigned bits);
+/// Of kernels.cu.
+std::vector<Candidate> loaded_candidates();
+
+}  // namespace manymod::bench

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/device/kernel.cuh"
+#include "modmul/rns_float/multiplier.cuda.hpp"
+#include "shapes.hpp"
+
+#define SHAPE(form, threads, per_thread, block, blocks)                                                      \
+  MM_DEVICE_KERNEL(rns_float_##form##_##threads##x##per_thread, rns_float::form, threads, per_thread, block, \
+                   blocks)
+MM_RNS_FIGURE3_LOADED(SHAPE)

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// rns_figure3: figure 3 of Moss, Page, Smart, "Toward Acceleration of RSA Using 3D Graphics Hardware", on
+// this card: powers of 1024 bits with one exponent of weight 512, throughput against the number of instances,
+// for implementations A to E; with the binary method, as there, and with windows.
+//
+// Every kernel's first answers are compared with the processor's, and all of them with the other kernels'.
+// Moduli that share a factor with a kernel's M_B are counted as refused and left out of the comparison, not
+// out of the time. Rows: bench/cuda/README.md.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../json_object.hpp"
+#include "../report_file.hpp"
+#include "../timer.hpp"
+#include "batch.hpp"
+#include "candidates.hpp"
+#include "cuda/device.hpp"
+#include "cuda/driver.hpp"
+#include "modexp/windows.hpp"
+#include "modmul/device/launch.hpp"
+#include "modmul/device/programs.hpp"
+
+// The compiled kernels.cu, put into the program.
+asm(".pushsection .rodata, \"a\"\n.balign 64\nmm_rns_figure3:\n.incbin \"" MM_RNS_FIGURE3_IMAGE
+    "\"\n.byte 0\n.popsection");
+extern "C" const unsigned char mm_rns_figure3[];  // NOLINT(readability-identifier-naming): the assembler's
+
+namespace manymod::bench {
+namespace {
+
+constexpr unsigned kBits = 1024;
+constexpr std::size_t kPaperWindow = 4;  // of its implementation on the processor
+constexpr std::size_t kChecked = 16;
+// The paper's 23552 instances fill a texture of half words, 47104 one of full words.
+const std::vector<std::size_t> kBatches = {32, 128, 512, 2048, 8192, 23552, 47104, 94208};
+const std::vector<std::size_t> kQuickBatches = {32, 2048};
+constexpr const char* kUsage =
+    "rns_figure3 [--bits 512|1024|2048] [--batches N,..] [--quick] [--json FILE]\n"
+    "  Powers with one exponent on residue number systems of binary32 channels, by number of instances.\n";
+
+struct Options {
+  unsigned bits = kBits;
+  std::vector<std::size_t> batches;  ///< ascending; empty: the usual ones
+  bool quick = false;
+  bool help = false;
+  std::string json;
+};
+
+template <class T>
+T number_of(std::string_view text) {
+  T number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number == 0) {
+    throw std::invalid_argument("no number: " + std::string(text));
+  }
+  return number;
+}
+
+std::vector<std::size_t> numbers_of(std::string_view list) {
+  std::vector<std::size_t> numbers;
+  while (!list.empty()) {
+    const std::size_t length = std::min(list.find(','), list.size());
+    numbers.push_back(number_of<std::size_t>(list.substr(0, length)));
+    list.remove_prefix(std::min(length + 1, list.size()));
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+Options parse_options(int count, char** arguments) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view name = arguments[i];
+    if (name == "--quick") {
+      options.quick = true;
+    } else if (name == "--help") {
+      options.help = true;
+    } else if (name == "--json" && i + 1 < count) {
+      options.json = arguments[++i];
+    } else if (name == "--batches" && i + 1 < count) {
+      options.batches = numbers_of(arguments[++i]);
+    } else if (name == "--bits" && i + 1 < count) {
+      options.bits = number_of<unsigned>(arguments[++i]);
+      const bool known = options.bits == 512 || options.bits == 1024 || options.bits == 2048;
+      if (!known) throw std::invalid_argument("no width: " + std::string(arguments[i]));
+    } else {
+      throw std::invalid_argument("unknown option " + std::string(name));
+    }
+  }
+  if (options.batches.empty()) options.batches = options.quick ? kQuickBatches : kBatches;
+  return options;
+}
+
+struct Method {
+  const char* name;
+  std::size_t width;  ///< of the sliding window, 1: the binary method
+};
+
+class Figure {
+ public:
+  Figure(const Options& options, cuda::Device& device)
+      : options_(options),
+        batches_(options.batches),
+        device_(device),
+        stream_(device),
+        timer_(stream_),
+        batch_(stream_, options.bits, batches_.back()),
+        expected_(batch_.powers_on_cpu(std::min(kChecked, batch_.count()))) {
+    const SlidingSchedule best = best_sliding_schedule(batch_.exponent());
+    methods_ = {{"binary", 1}, {"sliding window of 4 bits", kPaperWindow}, {"best sliding window", 0}};
+    if (options.quick) methods_.pop_back();
+    std::printf("%u bits, up to %zu instances, %zu multiplications at best\n", options.bits, batch_.count(),
+                best.operations());
+  }
+
+  /// @return whether all was measured and right
+  bool run() {
+    measure_cpu();
+    for (const Candidate& candidate : library_candidates(options_.bits)) {
+      measure(candidate, [&] { return device_.kernel(candidate.shape.kernel); });
+    }
+    if (options_.bits == kBits) {
+      for (const Candidate& candidate : loaded_candidates()) {
+        measure(candidate, [&] { return own_kernel(candidate.shape.kernel); });
+      }
+    }
+    return wrong_ == 0 && failed_ == 0;
+  }
+
+  [[nodiscard]] std::string report() const {
+    const cuda::DeviceProperties& properties = device_.properties();
+    JsonObject document;
+    document.set("card", properties.model).set("compute_capability", properties.compute_capability);
+    document.set("multiprocessors", properties.multiprocessors).set("driver", driver_version());
+    document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
+    document.set("date", now()).set("commit", commit()).set("quick", options_.quick);
+    document.set("bits", options_.bits).set("mhz_from", timer_.clock_source());
+    document.set(
+        "method",
+        "kernels alone, by events; medians; one exponent, half of its bits set; an odd modulus to each "
+        "instance; answers compared with the CPU library's and other kernels'");
+    document.set("wrong", wrong_).set("failed", failed_).set("rows", rows_);
+    return document.text() + "\n";
+  }
+
+ private:
+  const Options& options_;
+  const std::vector<std::size_t>& batches_;
+  cuda::Device& device_;
+  cuda::Stream stream_;
+  Timer timer_;
+  Batch batch_;
+  Limbs expected_;
+  std::vector<Method> methods_;
+  std::optional<cuda::ModuleHandle> module_;  // as long as the process
+  std::vector<std::uint32_t> others_;         // answers of a kernel that refuses nothing
+  std::vector<JsonObject> rows_;
+  unsigned wrong_ = 0, failed_ = 0;
+
+  [[nodiscard]] cuda::Kernel own_kernel(const char* name) {
+    if (!module_) {
+      module_.emplace();
+      device_.call(device_.api().module_load_data, &*module_, static_cast<const void*>(mm_rns_figure3));
+    }
+    cuda::FunctionHandle function = nullptr;
+    device_.call(device_.api().module_get_function, &function, *module_, name);
+    return {device_, function, name};
+  }
+
+  void measure_cpu() {
+    const std::size_t items = options_.quick ? 64 : 1024;
+    for (const unsigned threads : {1U, 0U}) {
+      const double seconds = batch_.seconds_on_cpu(items, threads);
+      JsonObject row;
+      row.set("implementation", "CPU").set("threads", threads == 0 ? "all" : "1").set("instances", items);
+      row.set("milliseconds", seconds * 1e3)
+          .set("microseconds_per_power", seconds * 1e6 / static_cast<double>(items));
+      row.set("per_second", static_cast<double>(items) / seconds);
+      rows_.push_back(std::move(row));
+    }
+  }
+
+  template <class Find>
+  void measure(const Candidate& candidate, const Find& kernel) {
+    if (device_.lost()) return;
+    try {
+      for (const Method& method : methods_) Measurement(*this, candidate, kernel(), method).run();
+    } catch (const cuda::DriverError& error) {
+      ++failed_;
+      JsonObject row;
+      row.set("implementation", candidate.implementation).set("kernel", candidate.shape.kernel);
+      row.set("failed", error.what());
+      rows_.push_back(std::move(row));
+      std::printf("FAILED: %s: %s\n", candidate.shape.kernel, error.what());
+    }
+  }
+
+  /// One kernel and method at all numbers of instances.
+  class Measurement {
+   public:
+    Measurement(Figure& figure, const Candidate& candidate, cuda::Kernel kernel, const Method& method)
+        : figure_(figure),
+          candidate_(candidate),
+          kernel_(std::move(kernel)),
+          method_(method),
+          program_(device::sliding_window_program(candidate.shape.radix_bits, schedule())) {
+      const Batch& batch = figure.batch_;
+      const std::size_t rows = batch.count() * batch.words() * sizeof(std::uint32_t);
+      steps_ = brought(program_.steps.data(), program_.steps.size() * sizeof(device::Step));
+      constants_ = brought(candidate.constants.data(), candidate.constants.size());
+      squared_radix_ =
+          brought(candidate.squared_radix.data(), candidate.squared_radix.size() * sizeof(std::uint32_t));
+      start_ = cuda::DeviceBuffer(device(), rows);
+      results_ = cuda::DeviceBuffer(device(), rows);
+      refused_ = cuda::DeviceBuffer(device(), batch.count());
+      claimed_ = cuda::DeviceBuffer(device(), sizeof(std::uint32_t));
+      const cuda::LaunchShape launch = launch_for(batch.count());
+      table_ = cuda::DeviceBuffer(device(), std::size_t{launch.grid} * launch.block * program_.slots *
+                                                candidate.shape.lane_words * sizeof(std::uint32_t));
+    }
+
+    void run() {
+      std::printf("%-2s %-28s %-26s", candidate_.implementation.c_str(), candidate_.shape.kernel,
+                  method_.name);
+      for (const std::size_t items : figure_.batches_) measure(items);
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+
+   private:
+    Figure& figure_;
+    const Candidate& candidate_;
+    cuda::Kernel kernel_;
+    const Method& method_;
+    device::Program program_;
+    cuda::DeviceBuffer steps_, constants_, squared_radix_, start_, results_, refused_, claimed_, table_;
+
+    [[nodiscard]] cuda::Device& device() const { return figure_.device_; }
+
+    [[nodiscard]] SlidingSchedule schedule() const {
+      const Limbs& exponent = figure_.batch_.exponent();
+      return method_.width == 0 ? best_sliding_schedule(exponent) : sliding_schedule(exponent, method_.width);
+    }
+
+    [[nodiscard]] cuda::DeviceBuffer brought(const void* data, std::size_t bytes) const {
+      cuda::DeviceBuffer buffer(device(), bytes);
+      cuda::copy_to_device(figure_.stream_, buffer.data(), data, bytes);
+      figure_.stream_.synchronize();
+      return buffer;
+    }
+
+    // As the engine launches: no more blocks than run at a time.
+    [[nodiscard]] cuda::LaunchShape launch_for(std::size_t items) const {
+      const device::Shape& shape = candidate_.shape;
+      const unsigned processors = device().properties().multiprocessors;
+      const std::size_t lanes = items * shape.threads, per_processor = (lanes + processors - 1) / processors;
+      cuda::LaunchShape launch;
+      launch.block = static_cast<unsigned>(
+          std::min<std::size_t>(shape.block, (per_processor + shape.step - 1) / shape.step * shape.step));
+      launch.shared_bytes = device::shared_bytes(shape, launch.block);
+      const unsigned resident =
+          kernel_.blocks_per_multiprocessor(launch.block, launch.shared_bytes) * processors;
+      if (resident == 0) {
+        throw cuda::DriverError(cuda::Fault::other, static_cast<int>(device().index()),
+                                std::string(shape.kernel) + " does not fit a multiprocessor");
+      }
+      launch.grid =
+          static_cast<unsigned>(std::min<std::size_t>(resident, (lanes + launch.block - 1) / launch.block));
+      return launch;
+    }
+
+    void queue(const cuda::LaunchShape& launch, std::size_t items) const {
+      const Batch& batch = figure_.batch_;
+      device::ResidueJob start;
+      start.modulus = batch.moduli();
+      start.words = batch.words();
+      if (candidate_.squared_radix.empty()) {
+        const unsigned radix_bits = candidate_.shape.radix_bits;
+        start.zero_bits = radix_bits + device::start_power(radix_bits).bits - 32 * (batch.words() - 2);
+      } else {
+        start.value = {squared_radix_.as<std::uint32_t>(),
+                       static_cast<std::uint32_t>(candidate_.squared_radix.size()), 0};
+      }
+      start.count = static_cast<std::uint32_t>(items);
+      start.result = start_.as<std::uint32_t>();
+      start.result_width = batch.words();
+      device::launch_residue(figure_.stream_, start);
+
+      device::ProgramJob job;
+      job.steps = steps_.as<device::Step>();
+      job.step_count = static_cast<std::uint32_t>(program_.steps.size());
+      job.count = static_cast<std::uint32_t>(items);
+      job.modulus = batch.moduli();
+      job.start = {start_.as<std::uint32_t>(), batch.words(), batch.words()};
+      job.operands[0] = batch.bases();
+      job.result = results_.as<std::uint32_t>();
+      job.result_width = batch.words();
+      job.table = table_.as<std::uint32_t>();
+      job.constants = constants_.data();
+      if (constants_.bytes() > 0) job.refused = refused_.as<std::uint8_t>();
+      if (items * candidate_.shape.threads > std::size_t{launch.grid} * launch.block) {
+        job.claimed = claimed_.as<std::uint32_t>();
+        cuda::set_bytes(figure_.stream_, job.claimed, 0, sizeof(std::uint32_t));
+      }
+      kernel_.launch(figure_.stream_, launch, job);
+    }
+
+    void measure(std::size_t items) {
+      const cuda::LaunchShape launch = launch_for(items);
+      cuda::set_bytes(figure_.stream_, results_.data(), 0, results_.bytes());
+      cuda::set_bytes(figure_.stream_, refused_.data(), 0, refused_.bytes());
+      const Effort effort = figure_.options_.quick ? Effort{0.01, 1, 3} : Effort{0.2, 2, 9};
+      const Timing timing = figure_.timer_.measure([&] { queue(launch, items); }, effort);
+      const double each = timing.median / static_cast<double>(items);
+      JsonObject row;
+      row.set("implementation", candidate_.implementation).set("form", candidate_.form);
+      row.set("specialised", candidate_.specialised).set("kernel", candidate_.shape.kernel);
+      row.set("exponentiation", method_.name).set("instances", items);
+      row.set("milliseconds", timing.median * 1e3).set("best_milliseconds", timing.best * 1e3);
+      row.set("microseconds_per_power", each * 1e6).set("per_second", 1 / each);
+      row.set("repetitions", timing.repetitions).set("mhz", timing.mhz);
+      row.set("block", launch.block).set("grid", launch.grid);
+      row.set("registers", kernel_.registers()).set("local_bytes", kernel_.local_bytes());
+      check(items, row);
+      figure_.rows_.push_back(std::move(row));
+      std::printf("  %zu: %.1f k/s", items, 1e-3 / each);
+    }
+
+    void check(std::size_t items, JsonObject& row) {
+      const std::size_t words = figure_.batch_.words();
+      std::vector<std::uint32_t> found(items * words);
+      std::vector<std::uint8_t> refused(items);
+      cuda::copy_to_host(figure_.stream_, found.data(), results_.data(),
+                         found.size() * sizeof(std::uint32_t));
+      cuda::copy_to_host(figure_.stream_, refused.data(), refused_.data(), items);
+      figure_.stream_.synchronize();
+      std::size_t refusals = 0, checked = 0, compared = 0, wrong = 0;
+      for (std::size_t i = 0; i < items; ++i) {
+        if (refused[i] != 0) {
+          ++refusals;
+          continue;
+        }
+        bool right = true;
+        for (std::size_t j = 0; j < words; ++j) {
+          const std::uint32_t word = found[i * words + j];
+          if (i < kChecked)
+            right &=
+                word == static_cast<std::uint32_t>(figure_.expected_[(i * words + j) / 2] >> (32 * (j % 2)));
+          if (i * words < figure_.others_.size()) right &= word == figure_.others_[i * words + j];
+        }
+        checked += i < kChecked ? 1 : 0;
+        compared += i * words < figure_.others_.size() ? 1 : 0;
+        wrong += right ? 0 : 1;
+      }
+      row.set("refused", refusals).set("checked", checked).set("compared", compared).set("wrong", wrong);
+      if (wrong > 0) {
+        ++figure_.wrong_;
+        std::printf("\nWRONG: %s, %zu instances: %zu of them\n", candidate_.shape.kernel, items, wrong);
+      } else if (refusals == 0 && found.size() > figure_.others_.size()) {
+        figure_.others_ = std::move(found);
+      }
+    }
+  };
+};
+
+int run(const Options& options) {
+  cuda::Device& device = cuda::device(0);
+  Figure figure(options, device);
+  const bool right = figure.run();
+  const bool written = options.json.empty() || write_file(options.json, figure.report());
+  return right && written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace manymod::bench
+
+int main(int count, char** arguments) {
+  try {
+    const manymod::bench::Options options = manymod::bench::parse_options(count, arguments);
+    if (options.help) {
+      std::fputs(manymod::bench::kUsage, stdout);
+      return EXIT_SUCCESS;
+    }
+    return manymod::bench::run(options);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "rns_figure3: %s\n%s", error.what(), manymod::bench::kUsage);
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rns_figure3: %s\n", error.what());
+    return EXIT_FAILURE;
+  }
+}

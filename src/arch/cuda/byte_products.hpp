@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices of bytes on tensor cores, in the layout of mma.m16n8k32 and wgmma: unsigned bytes,
+// 32-bit sums.
+//
+// A warp has 16 rows. Lane 4 g + t holds bytes 16 h + 4 t .. + 3 of rows g and g + 8 of a step of 32 bytes
+// along K, as one word each, and of a tile of 8 columns the sums of columns 2 t and 2 t + 1.
+//
+// The matrix lies in pieces of 8 columns by 16 bytes, a column's bytes together. Of a step and a tile the two
+// pieces follow each other; tiles follow at 256 bytes. Two tiles are a *four*: 16 columns, 512 bytes a step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/cuda/portable.hpp"
+
+namespace manymod::cuda {
+
+/// A lane's sums of kFours fours: of four f, byte column b (0 .. 3: 2 (tile) + low bit) and row half h at
+/// sum[8 f + 4 (b / 2) + 2 h + b % 2].
+template <unsigned kFours>
+struct ByteSums {
+  std::int32_t sum[8 * kFours];
+
+  MM_DEVICE std::uint32_t at(unsigned four, unsigned half, unsigned byte) const {
+    return static_cast<std::uint32_t>(sum[8 * four + 4 * (byte / 2) + 2 * half + byte % 2]);
+  }
+};
+
+/// A lane's words of kSteps steps: words[h][2 s + k] is word 4 (2 s + k) + t of row g + 8 h.
+template <unsigned kSteps>
+struct ByteRows {
+  std::uint32_t words[2][2 * kSteps];
+};
+
+#if defined(__CUDACC__)
+
+__device__ __forceinline__ void multiply_tile(std::int32_t* d, std::uint32_t a0, std::uint32_t a1,
+                                              std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
+                                              std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+/// sums = rows times `kFours` fours of a matrix in memory of any kind, each step of which has `step_fours`.
+template <unsigned kSteps, unsigned kFours>
+__device__ __forceinline__ void multiply_from_memory(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                                     const std::byte* fours, unsigned step_fours) {
+  const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+  for (unsigned i = 0; i < 8 * kFours; ++i) sums.sum[i] = 0;
+#pragma unroll
+  for (unsigned step = 0; step < kSteps; ++step) {
+    const auto* const words =
+        reinterpret_cast<const std::uint32_t*>(fours + std::size_t{step} * step_fours * 512) + lane;
+#pragma unroll
+    for (unsigned tile = 0; tile < 2 * kFours; ++tile) {
+      multiply_tile(&sums.sum[4 * tile], rows.words[0][2 * step], rows.words[1][2 * step],
+                    rows.words[0][2 * step + 1], rows.words[1][2 * step + 1], words[64 * tile],
+                    words[64 * tile + 32]);
+    }
+  }
+}
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+#define MM_LIST_8 "%0,%1,%2,%3,%4,%5,%6,%7"
+#define MM_LIST_16 MM_LIST_8 ",%8,%9,%10,%11,%12,%13,%14,%15"
+#define MM_LIST_24 MM_LIST_16 ",%16,%17,%18,%19,%20,%21,%22,%23"
+#define MM_LIST_32 MM_LIST_24 ",%24,%25,%26,%27,%28,%29,%30,%31"
+#define MM_SUMS_8(i)                                                                                      \
+  "+r"(d.sum[i]), "+r"(d.sum[(i) + 1]), "+r"(d.sum[(i) + 2]), "+r"(d.sum[(i) + 3]), "+r"(d.sum[(i) + 4]), \
+      "+r"(d.sum[(i) + 5]), "+r"(d.sum[(i) + 6]), "+r"(d.sum[(i) + 7])
+#define MM_SUMS_16 MM_SUMS_8(0), MM_SUMS_8(8)
+#define MM_SUMS_24 MM_SUMS_16, MM_SUMS_8(16)
+#define MM_SUMS_32 MM_SUMS_24, MM_SUMS_8(24)
+// Operands after the sums: four words of the rows, the matrix's descriptor, whether the sums are added to.
+#define MM_WGMMA(fours, columns, list, sums, a0, a1, a2, a3, matrix, add)                                  \
+  template <bool kAdd>                                                                                     \
+  __device__ __forceinline__ void start_step(ByteSums<fours>& d, const std::uint32_t* low_rows,            \
+                                             const std::uint32_t* high_rows, std::uint64_t descriptor) {   \
+    asm volatile("{.reg .pred add; setp.ne.b32 add, " add ", 0; wgmma.mma_async.sync.aligned.m64n" columns \
+                 "k32.s32.u8.u8 {" list "}, {" a0 "," a1 "," a2 "," a3 "}, " matrix ", add;}"              \
+                 : sums                                                                                    \
+                 : "r"(low_rows[0]), "r"(high_rows[0]), "r"(low_rows[1]), "r"(high_rows[1]),               \
+                   "l"(descriptor), "n"(kAdd ? 1 : 0));                                                    \
+  }
+MM_WGMMA(1, "16", MM_LIST_8, MM_SUMS_8(0), "%8", "%9", "%10", "%11", "%12", "%13")
+MM_WGMMA(2, "32", MM_LIST_16, MM_SUMS_16, "%16", "%17", "%18", "%19", "%20", "%21")
+MM_WGMMA(3, "48", MM_LIST_24, MM_SUMS_24, "%24", "%25", "%26", "%27", "%28", "%29")
+MM_WGMMA(4, "64", MM_LIST_32, MM_SUMS_32, "%32", "%33", "%34", "%35", "%36", "%37")
+#undef MM_WGMMA
+#undef MM_SUMS_32
+#undef MM_SUMS_24
+#undef MM_SUMS_16
+#undef MM_SUMS_8
+#undef MM_LIST_32
+#undef MM_LIST_24
+#undef MM_LIST_16
+#undef MM_LIST_8
+#endif
+
+/// A warpgroup whose warps have 16 rows each. All its threads call together; sums of a product that was
+/// started and rows that it reads are not to be touched before it was waited for.
+class Warpgroup {
+ public:
+  static constexpr unsigned kThreads = 128;
+
+  __device__ __forceinline__ unsigned lane() const { return threadIdx.x % 32; }
+  /// What the warp's threads wrote to memory before is seen by all of them after.
+  __device__ __forceinline__ void sync() const { __syncwarp(); }
+  /// Sum over the four threads of a row.
+  __device__ __forceinline__ std::uint32_t sum_of_quad(std::uint32_t x) const {
+    x += __shfl_xor_sync(0xffffffffu, x, 1);
+    return x + __shfl_xor_sync(0xffffffffu, x, 2);
+  }
+
+  /// A matrix in shared memory, from 16-byte aligned `fours` on, each step of which has `step_fours`.
+  class Matrix {
+   public:
+    __device__ __forceinline__ Matrix(const std::byte* fours, unsigned step_fours)
+        : fours_(fours), step_fours_(step_fours) {}
+    __device__ __forceinline__ Matrix from(unsigned four) const {
+      return {fours_ + std::size_t{four} * 512, step_fours_};
+    }
+
+    const std::byte* fours_;
+    unsigned step_fours_;
+  };
+
+  /// Start sums = rows times the first kFours fours of `matrix`. `piece`: see streamed_products.hpp.
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                        const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
+    start_product(sums, rows, matrix);
+  }
+
+  /// Wait until all but the last kPending of the started products are done, up to the one with that piece.
+  template <unsigned kPending>
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {
+    wait_for_products<kPending>();
+  }
+
+  /// sums = rows times the first kFours fours of a matrix in memory of any kind.
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ void multiply(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                           const std::byte* fours, unsigned step_fours) const {
+    multiply_from_memory<kSteps, kFours>(sums, rows, fours, step_fours);
+  }
+
+ protected:
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ static void start_product(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                                       const Matrix& matrix) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    // Each product computes its descriptors anew: kept, they would take the registers of many.
+    std::uint32_t address;
+    asm volatile("mov.u32 %0, %1;"
+                 : "=r"(address)
+                 : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(matrix.fours_))));
+    // Without swizzling: pieces follow at 128 bytes along K, at 256 from tile to tile.
+    const std::uint64_t descriptor =
+        std::uint64_t{address / 16} | std::uint64_t{128 / 16} << 16 | std::uint64_t{256 / 16} << 32;
+    const unsigned step_units = matrix.step_fours_ * (512 / 16);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    start_step<false>(sums, &rows.words[0][0], &rows.words[1][0], descriptor);
+#pragma unroll
+    for (unsigned step = 1; step < kSteps; ++step) {
+      start_step<true>(sums, &rows.words[0][2 * step], &rows.words[1][2 * step],
+                       descriptor + step * step_units);
+    }
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#else
+    multiply_from_memory<kSteps, kFours>(sums, rows, matrix.fours_, matrix.step_fours_);
+#endif
+  }
+
+  template <unsigned kPending>
+  __device__ __forceinline__ static void wait_for_products() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+#endif
+  }
+};
+
+#endif
+
+}  // namespace manymod::cuda

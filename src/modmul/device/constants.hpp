@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of some techniques read besides the items' numbers (ProgramJob::constants): made on the
+// host, brought to a device once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cuda/memory.hpp"
+#include "dispatch/engine.hpp"
+#include "dispatch/engine_set.hpp"
+#include "modmul/device/program.hpp"
+#include "modmul/device/shape.hpp"
+#include "modmul/device/workspace.hpp"
+#include "repr/limbs.hpp"
+#include "repr/wipe.hpp"
+
+namespace manymod::device {
+
+/// How a technique makes them.
+struct ConstantsSource {
+  /// For a kernel whose items have moduli of their own.
+  std::vector<std::byte> (*of_shape)(const Shape& shape);
+  /// For a kernel whose items share that modulus, which is odd. Empty if it cannot compute with it. Null
+  /// where there are no such kernels.
+  std::vector<std::byte> (*of_modulus)(const Shape& shape, std::span<const Limb> modulus);
+  /// Little-endian words of R^2, where R is no power of two.
+  std::vector<std::uint32_t> (*radix_squared)(const Shape& shape);
+  /// The kernels of `of_modulus`, of the same widths as the technique's others, which serve where there are
+  /// none.
+  // NOLINTNEXTLINE(readability-redundant-member-init): compilers warn of what an initialiser list leaves out
+  std::span<const Shape> shared_shapes = {};
+};
+
+/// In the memory of a device.
+class DeviceConstants {
+ public:
+  /// Returns when they are there, and leaves nothing in the workspace. @throws cuda::DriverError
+  DeviceConstants(std::span<const std::byte> constants, std::span<const std::uint32_t> radix_squared,
+                  Workspace& workspace);
+
+  [[nodiscard]] const void* constants() const { return buffer_.data(); }
+  /// One number that all items share.
+  [[nodiscard]] DeviceOperand radix_squared() const;
+
+ private:
+  Layout layout_;
+  std::size_t radix_squared_at_;
+  std::uint32_t radix_squared_words_;
+  cuda::DeviceBuffer buffer_;
+};
+
+/// Those of one shape. May be asked from several threads.
+class ShapeConstants {
+ public:
+  ShapeConstants(const ConstantsSource& source, const Shape& shape) : source_(&source), shape_(&shape) {}
+
+  /// Made on first use. @throws cuda::DriverError
+  [[nodiscard]] const DeviceConstants& on_device(Workspace& workspace) const;
+
+ private:
+  const ConstantsSource* source_;
+  const Shape* shape_;
+  PublishedOnce<DeviceConstants> on_device_;
+};
+
+/// Those of one modulus, made on first use. May be asked from several threads.
+class ModulusConstants final : public PreparedModulus {
+ public:
+  ModulusConstants(const ConstantsSource& source, const Shape& shape, std::span<const Limb> modulus);
+
+  /// The technique cannot compute with this modulus.
+  [[nodiscard]] bool refused() const { return on_host().empty(); }
+  /// Of a modulus that is not refused. @throws cuda::DriverError
+  [[nodiscard]] const DeviceConstants& on_device(Workspace& workspace) const;
+
+ private:
+  // Zeroed at the end.
+  struct OnHost {
+    explicit OnHost(std::vector<std::byte> made) : bytes(std::move(made)) {}
+    OnHost(const OnHost&) = delete;
+    OnHost& operator=(const OnHost&) = delete;
+    ~OnHost() { wipe_bytes(bytes.data(), bytes.size()); }
+    std::vector<std::byte> bytes;
+  };
+
+  const ConstantsSource& source_;
+  const Shape& shape_;
+  limbs::Buffer modulus_;
+  PublishedOnce<OnHost> on_host_;
+  PublishedOnce<DeviceConstants> on_device_;
+
+  [[nodiscard]] std::span<const std::byte> on_host() const;
+};
+
+}  // namespace manymod::device

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Digits of exponents.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/cuda/portable.hpp"
+#include "modmul/device/multiplier.hpp"
+#include "modmul/device/program.hpp"
+
+namespace manymod::device {
+
+/// The digit of `exponent` that `digit` describes. Reads the same words whatever they are.
+MM_DEVICE std::uint32_t digit_value(const Digit& digit, const WordSource& exponent) {
+  if (digit.stride == 1) {
+    const std::uint32_t word = digit.first / 32;
+    const std::uint64_t pair = std::uint64_t{exponent[word + 1]} << 32 | exponent[word];
+    return static_cast<std::uint32_t>(pair >> (digit.first % 32)) & ((1u << digit.count) - 1);
+  }
+  std::uint32_t value = 0;
+  MM_ROLLED
+  for (std::uint32_t b = 0; b < digit.count; ++b) {
+    const std::uint32_t bit = digit.first + b * digit.stride;
+    value |= (exponent[bit / 32] >> (bit % 32) & 1) << b;
+  }
+  return value;
+}
+
+}  // namespace manymod::device

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a matrix of bytes of layout.hpp on the host.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "modmul/rns/layout.hpp"
+
+namespace manymod::rns {
+
+/// The constants that the four bytes of a word are multiplied by, for one target.
+using WordEntries = std::array<std::uint32_t, 4>;
+
+/// The four numbers whose byte p is byte 0, 1, 2, 3 of entry p.
+inline std::array<std::uint32_t, 4> transposed(const WordEntries& entries) {
+  constexpr std::uint32_t kEven = 0x00ff00ff;
+  constexpr std::uint32_t kLow = 0x0000ffff;
+  std::array<std::uint32_t, 2> even{};  // bytes 0 and 2 of two entries, alternating
+  std::array<std::uint32_t, 2> odd{};   // bytes 1 and 3
+  for (unsigned i = 0; i < 2; ++i) {
+    even[i] = (entries[2 * i] & kEven) | (entries[2 * i + 1] & kEven) << 8;
+    odd[i] = (entries[2 * i] >> 8 & kEven) | (entries[2 * i + 1] & ~kEven);
+  }
+  return {(even[0] & kLow) | even[1] << 16, (odd[0] & kLow) | odd[1] << 16, even[0] >> 16 | (even[1] & ~kLow),
+          odd[0] >> 16 | (odd[1] & ~kLow)};
+}
+
+class MatrixWriter {
+ public:
+  MatrixWriter(const MatrixShape& shape, std::byte* bytes) : shape_(shape), bytes_(bytes) {}
+
+  void put(unsigned word, unsigned target, const WordEntries& entries) {
+    const std::array<std::uint32_t, 4> columns = transposed(entries);
+    for (unsigned byte = 0; byte < 4; ++byte) {
+      std::memcpy(bytes_ + matrix_offset(shape_, word, 0, target, byte), &columns[byte],
+                  sizeof columns[byte]);
+    }
+  }
+
+ private:
+  MatrixShape shape_;
+  std::byte* bytes_;
+};
+
+/// The largest value that S_0 + 2^8 S_1 and that S_2 + 2^8 S_3 take for one target.
+class PairSums {
+ public:
+  /// `weights`: the largest value of each byte that an entry is multiplied by.
+  void add(const WordEntries& entries, const std::array<std::uint8_t, 4>& weights) {
+    for (unsigned p = 0; p < 4; ++p) {
+      low_ += std::uint64_t{weights[p]} * (entries[p] & 0xffff);
+      high_ += std::uint64_t{weights[p]} * (entries[p] >> 16);
+    }
+  }
+  /// 0 if both are below 2^32.
+  [[nodiscard]] std::uint64_t excess() const { return (low_ | high_) >> 32; }
+
+ private:
+  std::uint64_t low_ = 0;
+  std::uint64_t high_ = 0;
+};
+
+inline constexpr std::array<std::uint8_t, 4> kAnyBytes{255, 255, 255, 255};
+
+/// The largest bytes of numbers up to `largest`.
+constexpr std::array<std::uint8_t, 4> largest_bytes(std::uint32_t largest) {
+  std::array<std::uint8_t, 4> bytes{};
+  for (unsigned p = 0; p < 4; ++p) {
+    bytes[p] = static_cast<std::uint8_t>(std::min(largest >> (8 * p), std::uint32_t{255}));
+  }
+  return bytes;
+}
+
+}  // namespace manymod::rns

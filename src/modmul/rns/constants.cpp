@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/rns/constants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "modmul/rns/byte_matrix.hpp"
+#include "modmul/rns/channel_field.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::rns {
+
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+/// One of the two bases, and the largest rank in it.
+struct Base {
+  std::vector<ChannelField> fields;
+  std::uint32_t largest_rank = 0;
+
+  [[nodiscard]] unsigned size() const { return static_cast<unsigned>(fields.size()); }
+};
+
+struct BaseFields {
+  Base b, a;
+  bool balanced;
+
+  explicit BaseFields(const BasePair& pair) : balanced(pair.balanced) {
+    b.largest_rank = pair.largest_rank_b;
+    a.largest_rank = pair.largest_rank_a;
+    for (unsigned i = 0; i < pair.channels; ++i) {
+      b.fields.emplace_back(channel_of_b(i));
+      a.fields.emplace_back(channel_of_a(i));
+    }
+  }
+};
+
+/// Words that are zeroed at the end: what depends on a modulus.
+class SecretWords {
+ public:
+  explicit SecretWords(std::size_t size) : words_(size) {}
+  SecretWords(const SecretWords&) = delete;
+  SecretWords& operator=(const SecretWords&) = delete;
+  ~SecretWords() { wipe_bytes(words_.data(), words_.size() * sizeof(std::uint32_t)); }
+
+  std::uint32_t& operator[](std::size_t i) { return words_[i]; }
+  const std::uint32_t& operator[](std::size_t i) const { return words_[i]; }
+
+ private:
+  Words words_;
+};
+
+// In Montgomery form of `field`: the product of a base's moduli, but for one where `but` is its index.
+std::uint32_t product_of(const Base& base, const ChannelField& field, unsigned but = ~0u) {
+  std::uint32_t product = field.one();
+  for (unsigned i = 0; i < base.size(); ++i) {
+    if (i != but) product = field.multiply(product, field.form(base.fields[i].modulus()));
+  }
+  return product;
+}
+
+// kappa = 2^32 / M_B in Montgomery form.
+std::uint32_t kappa(const Base& b, const ChannelField& field) {
+  return field.multiply(field.inverse(product_of(b, field)), field.radix());
+}
+
+// x 2^(8p) mod m for p = 0 .. 3.
+WordEntries byte_multiples(const ChannelField& field, std::uint32_t x, std::uint32_t form_of_256) {
+  WordEntries entries{x};
+  for (unsigned p = 1; p < 4; ++p) entries[p] = field.multiply(entries[p - 1], form_of_256);
+  return entries;
+}
+
+// Adds m to x where the low half of x is 3 2^14 or more: with m near 2^15 modulo 2^16, that makes low halves
+// smaller at the cost of the high ones, which are below 2^15. Constant time.
+std::uint32_t raised(std::uint32_t x, std::uint32_t m) {
+  const std::uint64_t mask = word::mask_from_bit(x >> 15 & x >> 14 & 1);
+  return x + static_cast<std::uint32_t>(m & mask);
+}
+
+// One target's columns of an extension from `source`: M_j 2^(8p) scale mod m and, for the rank, -M 2^(8p)
+// scale. Returns whether pairs of columns exceed 32 bits, 0 if not.
+std::uint64_t fill_extension(MatrixWriter& matrix, const Base& source, unsigned target,
+                             const ChannelField& field, std::uint32_t scale, bool balanced) {
+  const unsigned n = source.size();
+  const std::uint32_t form_of_256 = field.form(256);
+  SecretWords behind(n + 1);  // scale times the product of the moduli from j on
+  behind[n] = scale;
+  for (unsigned j = n; j-- > 0;) {
+    behind[j] = field.multiply(behind[j + 1], field.form(source.fields[j].modulus()));
+  }
+  PairSums sums;
+  const auto put = [&](unsigned word, std::uint32_t x, const std::array<std::uint8_t, 4>& weights) {
+    WordEntries entries = byte_multiples(field, x, form_of_256);
+    if (balanced) {
+      for (std::uint32_t& entry : entries) entry = raised(entry, field.modulus());
+    }
+    matrix.put(word, target, entries);
+    sums.add(entries, weights);
+  };
+  std::uint32_t before = field.one();
+  for (unsigned j = 0; j < n; ++j) {
+    put(j, field.multiply(before, behind[j + 1]), kAnyBytes);
+    before = field.multiply(before, field.form(source.fields[j].modulus()));
+  }
+  put(n, field.negate(behind[0]), largest_bytes(source.largest_rank));
+  return sums.excess();
+}
+
+// One target's columns of an input matrix: 2^(32w + 8p) scale mod m.
+void fill_input(MatrixWriter& matrix, unsigned words, unsigned target, const ChannelField& field,
+                std::uint32_t scale) {
+  const std::uint32_t form_of_256 = field.form(256);
+  for (unsigned w = 0; w < words; ++w) {
+    matrix.put(w, target, byte_multiples(field, scale, form_of_256));
+    scale = field.multiply(scale, field.radix());
+  }
+}
+
+// x = x factor mod 2^(32 words); what it exceeds that by.
+std::uint32_t multiply_word(Words& x, std::uint32_t factor) {
+  std::uint64_t carry = 0;
+  for (std::uint32_t& word : x) {
+    carry += std::uint64_t{word} * factor;
+    word = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  return static_cast<std::uint32_t>(carry);
+}
+
+// x / m mod 2^(32 words), m odd: word by word from the low end, as Jebelean's exact division.
+Words divided(Words x, const ChannelField& field) {
+  const std::uint32_t inverse = 0 - field.negative_inverse();
+  std::uint64_t borrow = 0;
+  for (std::uint32_t& word : x) {
+    const std::uint64_t rest = std::uint64_t{word} - borrow;
+    word = static_cast<std::uint32_t>(rest) * inverse;
+    borrow = (std::uint64_t{word} * field.modulus() >> 32) + (rest >> 63);
+  }
+  return x;
+}
+
+Words negated(Words x) {
+  std::uint32_t carry = 1;
+  for (std::uint32_t& word : x) {
+    word = ~word + carry;
+    carry &= static_cast<std::uint32_t>(word == 0);
+  }
+  return x;
+}
+
+// A coordinate's rows of the output matrix: bytes of x 2^(8p).
+void fill_output(MatrixWriter& matrix, unsigned row, const Words& x) {
+  for (unsigned w = 0; w < x.size(); ++w) {
+    const std::uint64_t two = std::uint64_t{x[w]} << 32 | (w > 0 ? x[w - 1] : 0);
+    WordEntries entries;
+    for (unsigned p = 0; p < 4; ++p) entries[p] = static_cast<std::uint32_t>(two >> (32 - 8 * p));
+    matrix.put(row, w, entries);
+  }
+}
+
+void fill_output(MatrixWriter matrix, const Base& a, unsigned words) {
+  Words product(words, 0);
+  product[0] = 1;
+  for (const ChannelField& field : a.fields) multiply_word(product, field.modulus());
+  for (unsigned i = 0; i < a.size(); ++i) fill_output(matrix, i, divided(product, a.fields[i]));
+  fill_output(matrix, a.size(), negated(product));
+}
+
+// In Montgomery form: -1 / B_j.
+std::uint32_t negated_inverse_cofactor(const Base& b, unsigned j) {
+  const ChannelField& field = b.fields[j];
+  return field.negate(field.inverse(product_of(b, field, j)));
+}
+
+Channel channel_b(const Base& b, unsigned j) {
+  const ChannelField& field = b.fields[j];
+  return {field.modulus(), field.negative_inverse(), 0, negated_inverse_cofactor(b, j)};
+}
+
+Channel channel_a(const Base& b, const Base& a, unsigned i) {
+  const ChannelField& field = a.fields[i];
+  const std::uint32_t k = kappa(b, field);
+  const std::uint32_t to_coordinate = field.inverse(field.multiply(k, product_of(a, field, i)));
+  return {field.modulus(), field.negative_inverse(), to_coordinate, k};
+}
+
+void put_channel(std::byte* channels, unsigned index, const Channel& channel) {
+  std::memcpy(channels + index * sizeof channel, &channel, sizeof channel);
+}
+
+Channel channel_at(const std::byte* channels, unsigned index) {
+  Channel channel;
+  std::memcpy(&channel, channels + index * sizeof channel, sizeof channel);
+  return channel;
+}
+
+std::vector<std::byte> made_base_constants(unsigned bits) {
+  const BaseFields bases(bases_of(bits));
+  const Base& b = bases.b;
+  const Base& a = bases.a;
+  const Sizes sizes = sizes_of(bits);
+  std::vector<std::byte> block(sizes.bytes());
+  MatrixWriter to_a(sizes.extension(), block.data() + sizes.to_a());
+  MatrixWriter to_b(sizes.extension(), block.data() + sizes.to_b());
+  MatrixWriter into_b(sizes.input(), block.data() + sizes.into_b());
+  MatrixWriter into_a(sizes.input(), block.data() + sizes.into_a());
+  for (unsigned i = 0; i < b.size(); ++i) {
+    const Channel in_b = channel_b(b, i);
+    const Channel in_a = channel_a(b, a, i);
+    put_channel(block.data() + sizes.channels_at(), i, in_b);
+    put_channel(block.data() + sizes.channels_at(), b.size() + i, in_a);
+    fill_extension(to_a, b, i, a.fields[i], a.fields[i].one(), bases.balanced);
+    fill_extension(to_b, a, i, b.fields[i], b.fields[i].one(), bases.balanced);
+    fill_input(into_b, sizes.words, i, b.fields[i], b.fields[i].one());
+    fill_input(into_a, sizes.words, i, a.fields[i], in_a.set_up);
+  }
+  fill_output(MatrixWriter(sizes.output(), block.data() + sizes.out()), a, 4 * sizes.output_fours());
+  return block;
+}
+
+// Made once for each width and kept: shared moduli differ from it in part.
+const std::vector<std::byte>& kept_base_constants(unsigned bits) {
+  constexpr std::size_t kWidths = std::size(kBasePairs);
+  static std::array<std::once_flag, kWidths> made;
+  static std::array<std::vector<std::byte>, kWidths> kept;
+  const auto row = static_cast<std::size_t>(&bases_of(bits) - kBasePairs);
+  std::call_once(made[row], [&] { kept[row] = made_base_constants(bits); });
+  return kept[row];
+}
+
+// N in Montgomery form. Word by word from the low end N / 2^(32 words) mod m: with r <= m + 1 and a word
+// below 2^32, (r + word + q m) / 2^32 < (2^32 + m + 1 + 2^32 m) / 2^32, so that it is at most m + 1 again.
+std::uint32_t form_of(std::span<const Limb> n, const ChannelField& field) {
+  std::uint64_t r = 0;
+  for (const Limb limb : n) {
+    for (unsigned half = 0; half < 2; ++half) {
+      const std::uint64_t t = r + static_cast<std::uint32_t>(limb >> (32 * half));
+      const std::uint32_t q = static_cast<std::uint32_t>(t) * field.negative_inverse();
+      r = (t + std::uint64_t{q} * field.modulus()) >> 32;
+    }
+  }
+  std::uint32_t scale = field.radix();  // 2^(32 words) in Montgomery form, times 2^32 at the end
+  for (std::size_t w = 0; w < 2 * n.size(); ++w) scale = field.multiply(scale, field.radix());
+  return field.multiply(static_cast<std::uint32_t>(r), scale);
+}
+
+// -2^64 / (N B_j) mod b_j in the channels of B. Returns 1 if N is not prime to M_B, else 0.
+std::uint64_t put_to_coordinates(std::byte* channels, const Base& b, std::span<const Limb> n) {
+  std::uint64_t divides = 0;
+  for (unsigned j = 0; j < b.size(); ++j) {
+    const ChannelField& field = b.fields[j];
+    const std::uint32_t inverse = field.inverse(form_of(n, field));
+    divides |= word::is_zero_bit(inverse);
+    Channel channel = channel_at(channels, j);
+    channel.to_coordinate = field.multiply(field.multiply(inverse, channel.set_up), field.radix());
+    put_channel(channels, j, channel);
+  }
+  return divides;
+}
+
+// The matrix from B to A with N kappa^2 in it. Returns 0 if pairs of columns stay within 32 bits.
+std::uint64_t fill_scaled_extension(MatrixWriter to_a, const BaseFields& bases, const std::byte* channels,
+                                    std::span<const Limb> n) {
+  std::uint64_t excess = 0;
+  for (unsigned i = 0; i < bases.a.size(); ++i) {
+    const ChannelField& field = bases.a.fields[i];
+    const std::uint32_t k = channel_at(channels, bases.b.size() + i).set_up;
+    const std::uint32_t scale = field.multiply(field.multiply(form_of(n, field), k), k);
+    excess |= fill_extension(to_a, bases.b, i, field, field.multiply(scale, 1), bases.balanced);
+  }
+  return excess;
+}
+
+// The block, or none if there is a reason: that is public, and nothing else that depends on a secret modulus
+// is decided here. Not inlined, so that tests can tell.
+[[gnu::noinline]] std::vector<std::byte> unless_refused(std::uint64_t reasons, std::vector<std::byte> block) {
+  if (reasons == 0) return block;
+  wipe_bytes(block.data(), block.size());
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::byte> base_constants(unsigned bits) { return kept_base_constants(bits); }
+
+std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n) {
+  const Sizes sizes = sizes_of(bits);
+  if (n.size() > sizes.words / 2) throw std::invalid_argument("modulus too long for its bases");
+  const BaseFields bases(bases_of(bits));
+  std::vector<std::byte> block = kept_base_constants(bits);
+  std::byte* const channels = block.data() + sizes.channels_at();
+  std::uint64_t reasons = put_to_coordinates(channels, bases.b, n);
+  const std::uint64_t excess =
+      fill_scaled_extension(MatrixWriter(sizes.extension(), block.data() + sizes.to_a()), bases, channels, n);
+  if (recombines_in_32_bits(bits)) reasons |= excess;
+  return unless_refused(reasons, std::move(block));
+}
+
+std::vector<std::uint32_t> squared_radix(unsigned bits) {
+  Words product{1};
+  for (unsigned j = 0; j < bases_of(bits).channels; ++j) {
+    for (unsigned i = 0; i < 2; ++i) {
+      const std::uint32_t carry = multiply_word(product, channel_of_b(j));
+      if (carry != 0) product.push_back(carry);
+    }
+  }
+  return product;
+}
+
+}  // namespace manymod::rns

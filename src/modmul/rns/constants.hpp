@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills on the host what the kernels of residue number systems read, byte by byte as layout.hpp says.
+//
+// `bits` is everywhere the width of a row of kBasePairs (bases.hpp), the least that holds the modulus.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "modmul/rns/bases.hpp"
+#include "modmul/rns/layout.hpp"
+#include "repr/canonical.hpp"
+
+namespace manymod::rns {
+
+/// Channel j of base B: the primes are dealt in the order B A A B.
+constexpr std::uint32_t channel_of_b(unsigned j) { return kPrimes[j / 2 * 4 + j % 2 * 3]; }
+
+/// Channel i of base A.
+constexpr std::uint32_t channel_of_a(unsigned i) { return kPrimes[i / 2 * 4 + 1 + i % 2]; }
+
+/// The row of this width. @throws std::invalid_argument where there is none
+constexpr const BasePair& bases_of(unsigned bits) {
+  for (const BasePair& pair : kBasePairs) {
+    if (pair.bits == bits) return pair;
+  }
+  throw std::invalid_argument("no bases of this width");
+}
+
+constexpr Sizes sizes_of(unsigned bits) { return {bases_of(bits).channels / 4, bits / 32}; }
+
+/// A kernel may add S_0 + 2^8 S_1 and S_2 + 2^8 S_3 of both extensions in 32-bit words, whether the matrix is
+/// that of the bases alone or of a modulus: modulus_constants refuses one for which that would not hold.
+constexpr bool recombines_in_32_bits(unsigned bits) { return bases_of(bits).narrow_extensions; }
+
+/// The same of the sums of the matrices into both bases.
+constexpr bool input_recombines_in_32_bits(unsigned bits) { return bases_of(bits).narrow_input; }
+
+/// The same of the sums of the matrix to words of radix 2^32.
+constexpr bool output_recombines_in_32_bits(unsigned bits) { return bases_of(bits).narrow_output; }
+
+/// The constants for instances with a modulus each: Sizes::bytes() bytes.
+std::vector<std::byte> base_constants(unsigned bits);
+
+/// The constants for instances that share modulus n, or none where n cannot be computed with: it is 0 or not
+/// prime to M_B, or its matrix's sums exceed 32 bits although recombines_in_32_bits. Fewer than one random n
+/// in 2^22 is refused. Time depends on sizes alone, and on whether n is refused. What is returned depends on
+/// n: wipe it where n is secret. In: 0 <= n < 2^bits, in at most bits / 64 limbs
+std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n);
+
+/// M_B^2 in words, the least significant first: modulo n it is what brings a number into Montgomery form.
+std::vector<std::uint32_t> squared_radix(unsigned bits);
+
+}  // namespace manymod::rns

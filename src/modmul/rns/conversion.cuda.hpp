@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between words of radix 2^32 and residues, both ways as products with constant matrices (docs/rns.md,
+// "Conversions"), and the constants of a modulus. A thread works for two instances as in montgomery.cuda.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/cuda/byte_products.hpp"
+#include "arch/cuda/portable.hpp"
+#include "arch/cuda/wide.hpp"
+#include "modmul/device/multiplier.hpp"
+#include "modmul/rns/channel.cuda.hpp"
+#include "modmul/rns/layout.hpp"
+#include "modmul/rns/montgomery.cuda.hpp"
+#include "modmul/rns/record.cuda.hpp"
+
+namespace manymod::rns {
+
+template <class Team, Form kForm>
+class Conversion {
+  static constexpr unsigned kQ = kForm.fours;
+  using Parts = Layout<kQ, kForm.words>;
+  static constexpr unsigned kInputSteps = Parts::kInput.steps;
+  static constexpr unsigned kOutputFours = Parts::kOutput.target_fours;
+  static_assert(2 * kOutputFours <= record_words(kQ), "a record holds the words of a result");
+
+ public:
+  using Constants = Bases<Team, kQ, kForm.words>;
+
+  /// `constants`: all Parts::kBytes, in memory of any kind.
+  MM_DEVICE Conversion(const Team& team, const Constants& bases, const std::byte* constants)
+      : team_(team), bases_(bases), constants_(constants) {}
+
+  /// Elements of numbers below 2^(32 words), to `record`.
+  MM_DEVICE void to_residues(const RecordPair& record, const device::WordSource (&number)[2]) const {
+    cuda::ByteRows<kInputSteps> rows;
+    MM_UNROLL
+    for (unsigned half = 0; half < 2; ++half) {
+      MM_UNROLL
+      for (unsigned i = 0; i < 2 * kInputSteps; ++i) {
+        rows.words[half][i] = number[half][4 * i + team_.lane() % 4];
+      }
+    }
+    transform(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
+      const Channel channel = bases_.channel(k);
+      cuda::ByteSums<1> sums;
+      team_.multiply(sums, rows, input_matrix(k), kQ);
+      MM_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        residue[half] = corrected(reduce(joined<false>(sums, 0, half), channel), channel);
+      }
+    });
+  }
+
+  /// The constants of the moduli n, as Montgomery wants them, to `record`. Whether the moduli are prime to
+  /// M_B goes to the quad's threads 0 and 1: false for one that is not.
+  MM_DEVICE bool set_up_moduli(const RecordPair& record, const device::WordSource (&n)[2]) const {
+    to_residues(record, n);
+    std::uint32_t zeros[2] = {0, 0};
+    transform(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
+      const Channel channel = bases_.channel(k);
+      MM_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const std::uint32_t factor = k < kQ ? inverse(residue[half], channel) : residue[half];
+        residue[half] = product(factor, channel.set_up, channel);
+        zeros[half] += k < kQ && residue[half] == 0 ? 1 : 0;
+      }
+    });
+    MM_UNROLL
+    for (std::uint32_t& sum : zeros) sum = team_.sum_of_quad(sum);
+    return (team_.lane() % 2 == 0 ? zeros[0] : zeros[1]) == 0;
+  }
+
+  /// The integers in [0, n) that the elements are, which are below 2 n: thread 0 of the quad writes the
+  /// first, thread 1 the second. `record` is overwritten.
+  MM_DEVICE void to_words(const device::WordSink (&result)[2], const Coordinates<Team, kQ>& xi,
+                          const device::WordSource (&n)[2], const RecordPair& record) const {
+    store_columns(xi, record);
+    team_.sync();
+    const unsigned thread = team_.lane() % 4, half = thread % 2;
+    const bool writes = thread < 2;
+    const Record first = (half == 0 ? record[0] : record[1]).of_neighbour(-static_cast<int>(thread));
+    const device::WordSource modulus = half == 0 ? n[0] : n[1];
+    const bool keep = resolve_carries(first, modulus, writes);
+    device::WordSink sink = half == 0 ? result[0] : result[1];
+    if (!writes) sink.count = 0;
+    subtract(sink, first, modulus, keep);
+    team_.sync();
+  }
+
+ private:
+  const Team& team_;
+  const Constants& bases_;
+  const std::byte* constants_;
+
+  // Residue k < 2 kQ of an element: those of B come first.
+  MM_DEVICE const std::byte* input_matrix(unsigned k) const {
+    const std::size_t at = k < kQ ? Parts::kIntoB : Parts::kIntoA - std::size_t{kQ} * MatrixShape::kFourBytes;
+    return constants_ + at + std::size_t{k} * MatrixShape::kFourBytes;
+  }
+
+  /// Call change(k, residues k of both instances) for all of the records' residues. A loop, as this is rare
+  /// and its code is long.
+  template <class Change>
+  MM_DEVICE static void transform(const RecordPair& record, Change change) {
+    MM_ROLLED
+    for (unsigned four = 0; four < record_words(kQ) / Record::kFour; ++four) {
+      cuda::Chunk<Record::kFour> chunk[2] = {record[0].load(four), record[1].load(four)};
+      MM_ROLLED
+      for (unsigned i = 0; i < Record::kFour; ++i) {
+        const unsigned k = four * Record::kFour + i;
+        std::uint32_t residue[2] = {chunk[0].word[0], chunk[1].word[0]};
+        if (k < 2 * kQ) change(k, residue);
+        MM_UNROLL
+        for (unsigned half = 0; half < 2; ++half) push(chunk[half], residue[half]);
+      }
+      record[0].store(four, chunk[0]);
+      record[1].store(four, chunk[1]);
+    }
+  }
+  // After as many of them as there are words the new ones stand in order.
+  MM_DEVICE static void push(cuda::Chunk<Record::kFour>& chunk, std::uint32_t word) {
+    MM_UNROLL
+    for (unsigned i = 0; i + 1 < Record::kFour; ++i) chunk.word[i] = chunk.word[i + 1];
+    chunk.word[Record::kFour - 1] = word;
+  }
+
+  // V_w = S_0 + .. + 2^24 S_3 of word w = 4 f + t: words 2 f and 2 f + 1 of the thread's record.
+  MM_DEVICE void store_columns(const Coordinates<Team, kQ>& xi, const RecordPair& record) const {
+    MM_ROLLED
+    for (unsigned f = 0; f < kOutputFours; ++f) {
+      cuda::ByteSums<1> sums;
+      team_.multiply(sums, xi.rows(), constants_ + Parts::kOut + f * MatrixShape::kFourBytes, kOutputFours);
+      MM_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const cuda::Wide v = joined<false>(sums, 0, half);
+        std::uint32_t* const words = record[half].words + f / 2 * record[half].step + 2 * (f % 2);
+        cuda::store_chunk<2>(words, {v.lo, v.hi});
+      }
+    }
+  }
+
+  // Word w = 4 f + t and its carries.
+  MM_DEVICE static std::uint32_t* column(const Record& first, unsigned w) {
+    const unsigned f = w / 4;
+    return first.of_neighbour(static_cast<int>(w % 4)).words + f / 2 * first.step + 2 * (f % 2);
+  }
+
+  // Words in place of the V_w. Returns whether the number is below n. A carry is below 2^25: V_w < 2^56.
+  MM_DEVICE bool resolve_carries(const Record& first, const device::WordSource& n, bool writes) const {
+    std::uint64_t carry = 0, borrow = 0;
+    MM_ROLLED
+    for (unsigned f = 0; f < kOutputFours; ++f) {
+      std::uint64_t v[4];
+      MM_UNROLL
+      for (unsigned t = 0; t < 4; ++t) {
+        const std::uint32_t* const words = column(first, 4 * f + t);
+        v[t] = std::uint64_t{words[1]} << 32 | words[0];
+      }
+      team_.sync();
+      MM_UNROLL
+      for (unsigned t = 0; t < 4; ++t) {
+        carry += v[t];
+        const auto word = static_cast<std::uint32_t>(carry);
+        carry >>= 32;
+        borrow = (std::uint64_t{word} - n[4 * f + t] - borrow) >> 63;
+        if (writes) column(first, 4 * f + t)[0] = word;
+      }
+    }
+    return borrow != 0;
+  }
+
+  // The words less n, or, where `keep`, as they are.
+  MM_DEVICE static void subtract(const device::WordSink& result, const Record& first,
+                                 const device::WordSource& n, bool keep) {
+    const std::uint32_t mask = keep ? 0 : ~std::uint32_t{0};
+    std::uint64_t borrow = 0;
+    MM_ROLLED
+    for (unsigned f = 0; f < kOutputFours; ++f) {
+      std::uint32_t word[4];
+      MM_UNROLL
+      for (unsigned t = 0; t < 4; ++t) word[t] = *column(first, 4 * f + t);
+      MM_UNROLL
+      for (unsigned t = 0; t < 4; ++t) {
+        const std::uint64_t difference = std::uint64_t{word[t]} - (n[4 * f + t] & mask) - borrow;
+        borrow = difference >> 63;
+        result.set(4 * f + t, static_cast<std::uint32_t>(difference));
+      }
+    }
+  }
+};
+
+}  // namespace manymod::rns

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel is compiled for, and a block's shared memory: for the kernel and for the host that launches
+// it.
+#pragma once
+
+#include <cstddef>
+
+#include "arch/cuda/stream_shape.hpp"
+#include "modmul/rns/layout.hpp"
+
+namespace manymod::rns {
+
+/// Elements of bases of more channels do not fit registers: they stay in memory.
+inline constexpr unsigned kMaxRegisterFours = 34;
+/// Of more, the coordinates of both bases do not fit beside them.
+inline constexpr unsigned kMaxEarlyFours = 26;
+
+/// The words of a record (record.cuda.hpp) that holds an element of bases of 4 `fours` channels.
+constexpr unsigned record_words(unsigned fours) { return (2 * fours + 3) / 4 * 4; }
+
+struct Form {
+  unsigned fours = 0;          ///< Q: a base has 4 Q channels
+  unsigned words = 0;          ///< of the widest modulus
+  unsigned fours_at_once = 1;  ///< targets of a product that is waited for, in fours; two are in flight
+  /// Buffers of the ring through which the extensions' matrices go; 0 where they fit shared memory.
+  unsigned ring_stages = 0;
+  bool records_shared = false;  ///< the constants of the moduli are in shared memory, not in the table
+  bool narrow_sums = false;     ///< S_0 + 2^8 S_1 and S_2 + 2^8 S_3 are below 2^32 (recombines_in_32_bits)
+  bool one_modulus = false;     ///< all instances have the modulus of the constants
+
+  /// The same for instances that share a modulus.
+  [[nodiscard]] constexpr Form with_one_modulus() const {
+    Form form = *this;
+    form.one_modulus = true;
+    form.records_shared = false;
+    return form;
+  }
+  [[nodiscard]] constexpr Sizes sizes() const { return {fours, words}; }
+  [[nodiscard]] constexpr bool in_memory() const { return fours > kMaxRegisterFours; }
+  /// The coordinates in A are computed after the extension to A, not during it.
+  [[nodiscard]] constexpr bool late_coordinates() const { return fours > kMaxEarlyFours; }
+
+  // Slots of the table after the program's.
+  static constexpr unsigned kScratchSlot = 0;  ///< overwritten all the time
+  static constexpr unsigned kElementSlot = 1;  ///< where elements are in memory
+  [[nodiscard]] constexpr unsigned modulus_slot() const { return in_memory() ? 2 : 1; }
+  [[nodiscard]] constexpr unsigned own_slots() const {
+    return modulus_slot() + (one_modulus || records_shared ? 0 : 1);
+  }
+};
+
+/// The two extension matrices of a form as the ring brings them.
+template <Form kForm>
+using ExtensionStream = cuda::StreamShape<2, kForm.sizes().steps(), kForm.fours, kForm.fours_at_once>;
+
+/// Shared memory of that ring.
+template <Form kForm>
+constexpr std::size_t ring_bytes() {
+  if constexpr (kForm.ring_stages == 0)
+    return 0;
+  else
+    return cuda::StreamLayout<ExtensionStream<kForm>, kForm.ring_stages>::kBytes;
+}
+
+template <Form kForm>
+struct SharedMemory {
+  static constexpr bool kStreamed = kForm.ring_stages > 0;
+  /// The constants' first so many bytes come first.
+  static constexpr std::size_t kConstantBytes = kStreamed ? kForm.sizes().to_a() : kForm.sizes().into_b();
+  static constexpr std::size_t kRingAt = kConstantBytes;
+  static constexpr std::size_t kRecordsAt = (kRingAt + ring_bytes<kForm>() + 15) / 16 * 16;
+  /// Of a thread, where records are shared: the constants of its two instances' moduli.
+  static constexpr std::size_t kRecordBytes = std::size_t{2} * 4 * record_words(kForm.fours);
+};
+
+}  // namespace manymod::rns

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of one width. kernels.cu lists them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/cuda/byte_products.hpp"
+#include "arch/cuda/streamed_products.hpp"
+#include "modmul/device/kernel.cuh"
+#include "modmul/device/program.hpp"
+#include "modmul/rns/form.hpp"
+#include "modmul/rns/interpreter.cuda.hpp"
+
+namespace manymod::rns {
+
+extern __shared__ uint4 shared_memory[];
+
+using device::kWarp;
+
+/// Copy `bytes`, a multiple of 16, by all threads of the block, for tensor cores to read.
+__device__ __forceinline__ void bring(uint4* to, const void* from, std::size_t bytes) {
+  for (std::size_t i = threadIdx.x; i < bytes / sizeof(uint4); i += blockDim.x) {
+    to[i] = static_cast<const uint4*>(from)[i];
+  }
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+}
+
+/// Whether a thread of the kThreads neighbours that must stay together has work. All of them call.
+template <unsigned kThreads>
+__device__ __forceinline__ bool any_of_neighbours(bool work) {
+  int any;
+  asm volatile(
+      "{.reg .pred work, any;\n"
+      "setp.ne.s32 work, %1, 0;\n"
+      "bar.red.or.pred any, %2, %3, work;\n"
+      "selp.s32 %0, 1, 0, any;}"
+      : "=r"(any)
+      : "r"(static_cast<int>(work)), "r"(1 + threadIdx.x / kThreads), "n"(kThreads)
+      : "memory");
+  // So that the compiler knows that a warp does not diverge.
+  return __any_sync(~0u, any);
+}
+
+/// Work through the job, in units for a warp; kThreads neighbours of the block go on until none of their
+/// warps has one.
+template <Form kForm, unsigned kThreads, class Team>
+__device__ __forceinline__ void run_units(const device::ProgramJob& job, const Team& team,
+                                          std::byte* shared) {
+  using Run = Interpreter<Team, kForm>;
+  using Memory = SharedMemory<kForm>;
+  constexpr std::uint32_t kItems = 16;
+  const typename Run::Constants bases(team, shared);
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+  const Records records = kForm.records_shared
+                              ? Records{reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt),
+                                        blockDim.x, threadIdx.x, Run::kRecordFours}
+                              : Records{job.table, threads, thread, Run::kRecordFours};
+  const std::uint32_t slot = kForm.records_shared ? 0 : job.slots + kForm.modulus_slot();
+  const RecordPair modulus{{records.at(slot, 0), records.at(slot, 1)}};
+  const std::uint32_t units = (job.count + kItems - 1) / kItems;
+#pragma unroll 1
+  for (std::uint32_t unit = __reduce_max_sync(~0u, thread / kWarp); any_of_neighbours<kThreads>(unit < units);
+       unit = device::next_unit(job, unit, threads / kWarp)) {
+    const Items items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
+    Run(team, bases, job, modulus, thread, threads, items).run();
+  }
+}
+
+/// Warpgroups work for themselves, or, where matrices stream through shared memory, all of a block together.
+template <Form kForm, unsigned kBlock>
+__device__ __forceinline__ void run_program(const device::ProgramJob& job) {
+  using Memory = SharedMemory<kForm>;
+  auto* const shared = reinterpret_cast<std::byte*>(shared_memory);
+  bring(shared_memory, job.constants, Memory::kConstantBytes);
+  if constexpr (Memory::kStreamed) {
+    using Stream = ExtensionStream<kForm>;
+    const cuda::StreamedWarpgroup<Stream, cuda::StreamLayout<Stream, kForm.ring_stages>> team(
+        shared + Memory::kRingAt, static_cast<const std::byte*>(job.constants) + kForm.sizes().to_a());
+    run_units<kForm, kBlock>(job, team, shared);
+    team.drain();
+  } else {
+    run_units<kForm, cuda::Warpgroup::kThreads>(job, cuda::Warpgroup{}, shared);
+  }
+}
+
+}  // namespace manymod::rns
+
+/// In blocks of kBlock threads; of fewer where nothing streams.
+#define MM_RNS_KERNEL(name, kForm, kBlock)                            \
+  extern "C" __global__ void __launch_bounds__(kBlock, 1)             \
+      name(const __grid_constant__ manymod::device::ProgramJob job) { \
+    manymod::rns::run_program<kForm, kBlock>(job);                    \
+  }

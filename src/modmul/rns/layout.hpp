@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of residue number systems read that depends on the bases alone, and how it lies in memory.
+//
+// The host fills it (constants.hpp); docs/rns.md derives every constant. Both bases have n = 4 Q channels. A
+// quad of threads works on two instances; its thread t holds their channels 4 q + t, 0 <= q < Q. What the
+// quad's registers hold at one q is a *four*: channels 4 q .. 4 q + 3.
+//
+// Matrices are cut to pieces of 8 columns times 16 bytes along K, in which a column's bytes are neighbours:
+// the core matrices of wgmma, and what a warp's B fragments of mma.sync read without bank conflicts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace manymod::rns {
+
+/// Of one channel.
+struct Channel {
+  std::uint32_t modulus = 0;
+  std::uint32_t negative_inverse = 0;  ///< -1 / m mod 2^32
+  /// In A: 2^32 / (kappa_i A_i) mod a_i, from a stored element to its coordinate. In B: -2^64 / (N B_j) mod
+  /// b_j where one modulus N is shared; else 0.
+  std::uint32_t to_coordinate = 0;
+  /// In A: kappa_i 2^32 mod a_i. In B: -2^32 / B_j mod b_j. Make the constants of a modulus.
+  std::uint32_t set_up = 0;
+};
+
+/// A matrix of bytes for K / 4 words by 4 columns a target: entry (word v, byte p; target i, byte b) is byte
+/// b of the constant D(i, v, p).
+///
+/// Targets come in groups of four, rows of K in steps of 32 bytes (8 words). Byte (v, p; i, b) stands at
+///
+///   ((v / 8) (targets / 4) + i / 4) 512 + (2 (b / 2) + (v / 4) % 2) 128 + (2 (i % 4) + b % 2) 16 + (4 v + p)
+///   % 16:
+///
+/// of a four's two tiles of 8 columns one holds the low two bytes of the targets and the other the high two,
+/// tiles of a step follow each other at 256 bytes, and the halves of a step's K at 128.
+struct MatrixShape {
+  unsigned steps = 0;         ///< K / 32
+  unsigned target_fours = 0;  ///< targets / 4
+
+  static constexpr unsigned kFourBytes = 512;  ///< of one step for four targets
+  [[nodiscard]] constexpr std::size_t bytes() const { return std::size_t{steps} * target_fours * kFourBytes; }
+};
+
+/// Where byte `byte` of the constant for word `word`'s byte `source_byte` and target `target` stands.
+constexpr std::size_t matrix_offset(const MatrixShape& shape, unsigned word, unsigned source_byte,
+                                    unsigned target, unsigned byte) {
+  const std::size_t four = std::size_t{word / 8} * shape.target_fours + target / 4;
+  const unsigned piece = 2 * (byte / 2) + word / 4 % 2;
+  return four * MatrixShape::kFourBytes + piece * 128 + (2 * (target % 4) + byte % 2) * 16 +
+         (4 * word + source_byte) % 16;
+}
+
+/// Where the parts of the constants stand, for moduli below 2^(32 words) and bases of 4 fours channels. All
+/// parts begin at multiples of 16 bytes, in the order of the functions.
+///
+/// Constants of matrices are below m, those of the extensions below 2 m where the bases are balanced
+/// (bases.hpp).
+struct Sizes {
+  unsigned fours = 0;
+  unsigned words = 0;
+
+  [[nodiscard]] constexpr unsigned channels() const { return 4 * fours; }
+  /// Words along K of an extension: the coordinates, then the rank in the word after them, then 0.
+  [[nodiscard]] constexpr unsigned rank_word() const { return channels(); }
+  [[nodiscard]] constexpr unsigned steps() const { return (fours + 2) / 2; }
+  [[nodiscard]] constexpr unsigned input_steps() const { return (words + 7) / 8; }
+  /// Words of the result before its last subtraction, which is below 2^(32 words + 1).
+  [[nodiscard]] constexpr unsigned output_fours() const { return (words + 1 + 3) / 4; }
+
+  [[nodiscard]] constexpr MatrixShape extension() const { return {steps(), fours}; }
+  [[nodiscard]] constexpr MatrixShape input() const { return {input_steps(), fours}; }
+  [[nodiscard]] constexpr MatrixShape output() const { return {steps(), output_fours()}; }
+
+  /// Channels of B, then of A.
+  [[nodiscard]] constexpr std::size_t channels_at() const { return 0; }
+  /// B to A: coordinate word j < n: B_j 2^(8p) 2^32 mod a_i; rank word: -M_B 2^(8p) 2^32 mod a_i. Where one
+  /// modulus N is shared, N kappa_i^2 instead of 2^32: the sums are added to X Y before its reduction.
+  [[nodiscard]] constexpr std::size_t to_a() const {
+    return channels_at() + 2 * std::size_t{channels()} * sizeof(Channel);
+  }
+  /// A to B: coordinate word i < n: A_i 2^(8p) 2^32 mod b_j; rank word: -M_A 2^(8p) 2^32 mod b_j.
+  [[nodiscard]] constexpr std::size_t to_b() const { return to_a() + extension().bytes(); }
+  /// Words of a number below 2^(32 words) to residues: 2^(32 w + 8p) 2^32 mod b_j.
+  [[nodiscard]] constexpr std::size_t into_b() const { return to_b() + extension().bytes(); }
+  /// The same to stored elements of A: 2^(32 w + 8p) kappa_i 2^32 mod a_i.
+  [[nodiscard]] constexpr std::size_t into_a() const { return into_b() + input().bytes(); }
+  /// Coordinates in A to words of radix 2^32, modulo 2^(32 C), C = 4 output_fours: target w, byte b is byte
+  /// 4 w + b of A_i 2^(8p) mod 2^(32 C); rank word: of -M_A 2^(8p) mod 2^(32 C).
+  [[nodiscard]] constexpr std::size_t out() const { return into_a() + input().bytes(); }
+  [[nodiscard]] constexpr std::size_t bytes() const { return out() + output().bytes(); }
+};
+
+/// The same as constants of a kernel.
+template <unsigned kQ, unsigned kWords>
+struct Layout {
+  static constexpr Sizes kSizes{kQ, kWords};
+  static constexpr unsigned kChannels = kSizes.channels();
+  static constexpr unsigned kSteps = kSizes.steps();
+  static constexpr unsigned kRankWord = kSizes.rank_word();
+  static constexpr unsigned kInputSteps = kSizes.input_steps();
+  static constexpr unsigned kOutputFours = kSizes.output_fours();
+
+  static constexpr MatrixShape kExtension = kSizes.extension();
+  static constexpr MatrixShape kInput = kSizes.input();
+  static constexpr MatrixShape kOutput = kSizes.output();
+
+  static constexpr std::size_t kChannelsAt = kSizes.channels_at();
+  static constexpr std::size_t kToA = kSizes.to_a();
+  static constexpr std::size_t kToB = kSizes.to_b();
+  static constexpr std::size_t kIntoB = kSizes.into_b();
+  static constexpr std::size_t kIntoA = kSizes.into_a();
+  static constexpr std::size_t kOut = kSizes.out();
+  static constexpr std::size_t kBytes = kSizes.bytes();
+  /// What every multiplication reads: the first so many bytes.
+  static constexpr std::size_t kHotBytes = kIntoB;
+};
+
+}  // namespace manymod::rns

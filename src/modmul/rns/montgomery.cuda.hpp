@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Montgomery multiplication in residue number systems, both base extensions on tensor cores: the data flow of
+// docs/rns.md with the ranges ONE_CORRECTION.
+//
+// A team of warps (arch/cuda/byte_products.hpp) multiplies 16 pairs of numbers a warp. Each coordinate is
+// four bytes along K and is a thread's operand of the matrix product as it is; each target's four byte sums
+// arrive at the thread that owns the channel. Nothing is exchanged but the sums for the ranks, which join the
+// product as one more coordinate.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "arch/cuda/byte_products.hpp"
+#include "arch/cuda/portable.hpp"
+#include "arch/cuda/wide.hpp"
+#include "modmul/rns/channel.cuda.hpp"
+#include "modmul/rns/form.hpp"
+#include "modmul/rns/layout.hpp"
+#include "modmul/rns/record.cuda.hpp"
+
+namespace manymod::rns {
+
+/// The Cox: coordinates' top bits, of 31.
+inline constexpr unsigned kCoxBits = 16;
+inline constexpr unsigned kCoxShift = 31 - kCoxBits;
+/// From B the offset is 0: a multiple of M_B too many is harmless. From A one half makes the rank exact.
+inline constexpr std::uint32_t kCoxHalf = 1u << (kCoxBits - 1);
+
+/// T = S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3
+template <bool kNarrow, unsigned kFours>
+MM_DEVICE cuda::Wide joined(const cuda::ByteSums<kFours>& sums, unsigned four, unsigned half) {
+  const std::uint32_t s0 = sums.at(four, half, 0), s1 = sums.at(four, half, 1);
+  const std::uint32_t s2 = sums.at(four, half, 2), s3 = sums.at(four, half, 3);
+  if constexpr (kNarrow) return cuda::join_at_16(s0 + (s1 << 8), s2 + (s3 << 8));
+  const std::uint64_t low = s0 + (std::uint64_t{s1} << 8), high = s2 + (std::uint64_t{s3} << 8);
+  const std::uint64_t t = low + (high << 16);
+  return {static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(t >> 32)};
+}
+
+/// The constants that a multiplication reads, in the team's shared memory.
+template <class Team, unsigned kQ, unsigned kWords>
+class Bases {
+  using Parts = Layout<kQ, kWords>;
+
+ public:
+  /// `constants`: the first Parts::kHotBytes of them, aligned to 16 bytes.
+  MM_DEVICE Bases(const Team& team, const std::byte* constants)
+      : channels_(reinterpret_cast<const Channel*>(constants) + team.lane() % 4),
+        to_a_(constants + Parts::kToA, kQ),
+        to_b_(constants + Parts::kToB, kQ) {}
+
+  /// The thread's channel of an element's residue k < 2 kQ: those of B come first.
+  MM_DEVICE Channel channel(unsigned k) const { return load(channels_ + 4 * k); }
+  MM_DEVICE Channel b(unsigned q) const { return channel(q); }
+  MM_DEVICE Channel a(unsigned q) const { return channel(kQ + q); }
+  MM_DEVICE const typename Team::Matrix& to_a() const { return to_a_; }
+  MM_DEVICE const typename Team::Matrix& to_b() const { return to_b_; }
+
+ private:
+  const Channel* channels_;
+  typename Team::Matrix to_a_, to_b_;
+
+  MM_DEVICE static Channel load(const Channel* channel) {
+    const cuda::Chunk<4> words = cuda::load_chunk<4>(&channel->modulus);
+    return {words.word[0], words.word[1], words.word[2], words.word[3]};
+  }
+};
+
+/// The coordinates of two instances and their rank, as rows of an extension.
+template <class Team, unsigned kQ>
+class Coordinates {
+ public:
+  static constexpr unsigned kSteps = Layout<kQ, 1>::kExtension.steps;
+
+  /// Coordinate of four q, below 2^32.
+  MM_DEVICE void set(unsigned half, unsigned q, std::uint32_t xi) {
+    rows_.words[half][q] = xi;
+    sum_[half] += xi >> kCoxShift;
+  }
+  /// Call once all are set.
+  MM_DEVICE void set_ranks(const Team& team, std::uint32_t offset) {
+    MM_UNROLL
+    for (unsigned half = 0; half < 2; ++half) {
+      rows_.words[half][kQ] = (team.sum_of_quad(sum_[half]) + offset) >> kCoxBits;
+      if constexpr (kQ + 1 < 2 * kSteps) rows_.words[half][kQ + 1] = 0;
+    }
+  }
+  MM_DEVICE const cuda::ByteRows<kSteps>& rows() const { return rows_; }
+
+ private:
+  cuda::ByteRows<kSteps> rows_;
+  std::uint32_t sum_[2] = {0, 0};
+};
+
+/// Arithmetic of a thread's two instances.
+template <class Team, Form kForm>
+class Montgomery {
+  static constexpr unsigned kQ = kForm.fours;
+
+ public:
+  using Number = std::conditional_t<kForm.in_memory(), StoredElement<kQ>, Element<kQ>>;
+  using Constants = Bases<Team, kQ, kForm.words>;
+
+  /// `modulus`: for each instance -2^64 / (N B_j) mod b_j, below b_j, and N kappa_i^2 mod a_i, below a_i. Not
+  /// read where the form has one modulus.
+  MM_DEVICE Montgomery(const Team& team, const Constants& bases, const RecordPair& modulus)
+      : team_(team), bases_(bases), modulus_(modulus) {}
+
+  /// x = x y / M_B mod N, for elements below c N (docs/rns.md (2), (3)).
+  MM_DEVICE void multiply(Number& x, const RecordPair& y) const { multiply_by<false>(x, y); }
+  /// x = x^2 / M_B mod N
+  MM_DEVICE void square(Number& x) const { multiply_by<true>(x, modulus_); }
+
+  /// Coordinates of x in A, and its rank, which is exact.
+  MM_DEVICE void coordinates(Coordinates<Team, kQ>& xi, Number& x) const {
+    Cursor<Part::a> own(x);
+    MM_UNROLL
+    for (unsigned q = 0; q < kQ; ++q) {
+      const Channel channel = bases_.a(q);
+      MM_UNROLL
+      for (unsigned half = 0; half < 2; ++half) set_coordinate(xi, half, q, own.get(half, q), channel);
+    }
+    xi.set_ranks(team_, kCoxHalf);
+  }
+
+ private:
+  template <Part kPart>
+  using Cursor = typename Number::template Cursor<kPart>;
+
+  const Team& team_;
+  const Constants& bases_;
+  RecordPair modulus_;
+
+  template <Part kPart>
+  using Reader = RecordReader<first_word<kQ>(kPart)>;
+
+  MM_DEVICE static void set_coordinate(Coordinates<Team, kQ>& xi, unsigned half, unsigned q, std::uint32_t w,
+                                       const Channel& channel) {
+    xi.set(half, q, reduce(cuda::multiply(w, channel.to_coordinate), channel));
+  }
+
+  template <bool kSquare>
+  MM_DEVICE void multiply_by(Number& x, const RecordPair& y) const {
+    Coordinates<Team, kQ> t;
+    in_b<kSquare>(t, x, y);
+    Coordinates<Team, kQ> w;
+    in_a<kSquare>(w, t, x, y);
+    if constexpr (kForm.late_coordinates()) coordinates(w, x);
+    Cursor<Part::b> own(x);
+    extend<1>(w, bases_.to_b(), [&](unsigned q, const cuda::Wide(&sums)[2]) {
+      const Channel channel = bases_.b(q);
+      MM_UNROLL
+      for (unsigned half = 0; half < 2; ++half) own.set(half, q, reduce(sums[half], channel));
+    });
+  }
+
+  // Coordinates of t = -x y / N mod M_B.
+  template <bool kSquare>
+  MM_DEVICE void in_b(Coordinates<Team, kQ>& t, Number& x, const RecordPair& y) const {
+    Cursor<Part::b> own(x);
+    Reader<Part::b> factor[2] = {Reader<Part::b>(y[0]), Reader<Part::b>(y[1])};
+    Reader<Part::b> constant[2] = {Reader<Part::b>(modulus_[0]), Reader<Part::b>(modulus_[1])};
+    MM_UNROLL
+    for (unsigned q = 0; q < kQ; ++q) {
+      const Channel channel = bases_.b(q);
+      MM_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const std::uint32_t residue = own.get(half, q);
+        const std::uint32_t s = reduce(cuda::multiply(residue, kSquare ? residue : factor[half][q]), channel);
+        const std::uint32_t c = kForm.one_modulus ? channel.to_coordinate : constant[half][q];
+        t.set(half, q, reduce(cuda::multiply(s, c), channel));
+      }
+    }
+    t.set_ranks(team_, 0);
+  }
+
+  // x = (x y + t' N) / M_B in A, and its coordinates unless they come later.
+  template <bool kSquare>
+  MM_DEVICE void in_a(Coordinates<Team, kQ>& w, const Coordinates<Team, kQ>& t, Number& x,
+                      const RecordPair& y) const {
+    Cursor<Part::a> own(x);
+    Reader<Part::a> factor[2] = {Reader<Part::a>(y[0]), Reader<Part::a>(y[1])};
+    Reader<Part::a> constant[2] = {Reader<Part::a>(modulus_[0]), Reader<Part::a>(modulus_[1])};
+    extend<0>(t, bases_.to_a(), [&](unsigned q, const cuda::Wide(&sums)[2]) {
+      const Channel channel = bases_.a(q);
+      MM_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        const std::uint32_t residue = own.get(half, q);
+        const cuda::Wide xy = cuda::multiply(residue, kSquare ? residue : factor[half][q]);
+        const cuda::Wide v = kForm.one_modulus
+                                 ? cuda::add(xy, sums[half])
+                                 : cuda::multiply_add(reduce(sums[half], channel), constant[half][q], xy);
+        const std::uint32_t result = corrected(reduce(v, channel), channel);
+        own.set(half, q, result);
+        if constexpr (!kForm.late_coordinates()) set_coordinate(w, half, q, result, channel);
+      }
+    });
+    if constexpr (!kForm.late_coordinates()) w.set_ranks(team_, kCoxHalf);
+  }
+
+  static constexpr unsigned kAtOnce = kForm.fours_at_once;
+  static constexpr unsigned kPieces = (kQ + kAtOnce - 1) / kAtOnce;
+
+  /// Call use(q, totals of four q of both instances) for all q. kMatrix: 0 for the one to A, 1 for the one to
+  /// B; a multiplication extends by each once.
+  template <unsigned kMatrix, class Use>
+  MM_DEVICE void extend(const Coordinates<Team, kQ>& xi, const typename Team::Matrix& matrix, Use use) const {
+    constexpr unsigned kFirstPiece = kMatrix * kPieces;
+    if constexpr (kForm.in_memory()) {
+      use_in_turn<kFirstPiece>(xi, matrix, use);
+    } else {
+      cuda::ByteSums<size_at(0)> first;
+      team_.start(first, xi.rows(), matrix, kFirstPiece);
+      use_from<kFirstPiece, 0>(first, xi, matrix, use);
+    }
+  }
+
+  static constexpr unsigned size_at(unsigned four) { return kQ - four < kAtOnce ? kQ - four : kAtOnce; }
+
+  // The rest from four kFirst on, whose sums are under way. Products of some fours run while others are used.
+  template <unsigned kPiece, unsigned kFirst, unsigned kFours, class Use>
+  MM_DEVICE void use_from(const cuda::ByteSums<kFours>& sums, const Coordinates<Team, kQ>& xi,
+                          const typename Team::Matrix& matrix, Use& use) const {
+    constexpr unsigned kNext = kFirst + kFours;
+    if constexpr (kNext < kQ) {
+      cuda::ByteSums<size_at(kNext)> next;
+      team_.start(next, xi.rows(), matrix.from(kNext), kPiece + 1);
+      team_.template wait<1>(kPiece);
+      use_sums(sums, kFirst, use);
+      use_from<kPiece + 1, kNext>(next, xi, matrix, use);
+    } else {
+      team_.template wait<0>(kPiece);
+      use_sums(sums, kFirst, use);
+    }
+  }
+
+  // By a loop, for elements that need no constant indices: code of all fours would not fit the instruction
+  // caches. While a warpgroup uses its sums, another's are made.
+  template <unsigned kFirstPiece, class Use>
+  MM_DEVICE void use_in_turn(const Coordinates<Team, kQ>& xi, const typename Team::Matrix& matrix,
+                             Use& use) const {
+    constexpr unsigned kTurn = Record::kFour;
+    static_assert(kTurn % kAtOnce == 0 && kQ % kTurn == 0);
+    MM_ROLLED
+    for (unsigned turn = 0; turn < kQ; turn += kTurn) {
+      MM_UNROLL
+      for (unsigned i = 0; i < kTurn; i += kAtOnce) {
+        const unsigned piece = kFirstPiece + (turn + i) / kAtOnce;
+        cuda::ByteSums<kAtOnce> sums;
+        team_.start(sums, xi.rows(), matrix.from(turn + i), piece);
+        team_.template wait<0>(piece);
+        use_sums(sums, turn + i, use);
+      }
+    }
+  }
+
+  template <unsigned kFours, class Use>
+  MM_DEVICE static void use_sums(const cuda::ByteSums<kFours>& sums, unsigned first, Use& use) {
+    MM_UNROLL
+    for (unsigned four = 0; four < kFours; ++four) {
+      const cuda::Wide totals[2] = {joined<kForm.narrow_sums>(sums, four, 0),
+                                    joined<kForm.narrow_sums>(sums, four, 1)};
+      use(first + four, totals);
+    }
+  }
+};
+
+}  // namespace manymod::rns

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements, and where they are kept in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/cuda/memory.hpp"
+#include "arch/cuda/portable.hpp"
+#include "modmul/rns/form.hpp"
+
+namespace manymod::rns {
+
+/// A thread's words of one instance: the 2 kQ residues of an element, those of B first, or others. Read and
+/// written four at a time; neighbouring threads' fours are neighbours.
+struct Record {
+  std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
+  std::size_t step = 0;            ///< words from one four to the next
+
+  static constexpr unsigned kFour = 4;
+
+  MM_DEVICE cuda::Chunk<kFour> load(unsigned four) const {
+    return cuda::load_chunk<kFour>(words + four * step);
+  }
+  MM_DEVICE void store(unsigned four, const cuda::Chunk<kFour>& chunk) const {
+    cuda::store_chunk<kFour>(words + four * step, chunk);
+  }
+  /// Of the thread that is `lanes` behind.
+  MM_DEVICE Record of_neighbour(int lanes) const {
+    return {words + static_cast<std::ptrdiff_t>(lanes) * std::ptrdiff_t{kFour}, step};
+  }
+};
+
+/// Those of a thread's two instances.
+struct RecordPair {
+  Record of[2];
+
+  MM_DEVICE const Record& operator[](unsigned half) const { return of[half]; }
+  MM_DEVICE Record& operator[](unsigned half) { return of[half]; }
+};
+
+/// Words kFirst, kFirst + 1, .. of a record, to be asked for in this order.
+template <unsigned kFirst>
+class RecordReader {
+ public:
+  MM_DEVICE explicit RecordReader(const Record& record) : record_(record) {}
+
+  MM_DEVICE std::uint32_t operator[](unsigned i) {
+    const unsigned word = kFirst + i;
+    if (word % Record::kFour == 0 || i == 0) four_ = record_.load(word / Record::kFour);
+    return four_.word[word % Record::kFour];
+  }
+
+ private:
+  Record record_;
+  cuda::Chunk<Record::kFour> four_{};
+};
+
+/// Writes kCount words in their order from word kFirst on, a multiple of four.
+template <unsigned kFirst, unsigned kCount>
+class RecordWriter {
+  static_assert(kFirst % Record::kFour == 0);
+
+ public:
+  MM_DEVICE explicit RecordWriter(const Record& record) : record_(record) {}
+
+  MM_DEVICE void set(unsigned i, std::uint32_t word) {
+    four_.word[i % Record::kFour] = word;
+    if (i % Record::kFour == Record::kFour - 1 || i + 1 == kCount) {
+      record_.store((kFirst + i) / Record::kFour, four_);
+    }
+  }
+
+ private:
+  Record record_;
+  cuda::Chunk<Record::kFour> four_{};
+};
+
+/// One of an element's bases.
+enum class Part : unsigned { b, a };
+
+/// Where its residues begin in a record.
+template <unsigned kQ>
+constexpr unsigned first_word(Part part) {
+  return part == Part::b ? 0 : kQ;
+}
+
+/// A thread's part of two instances' numbers in registers: residues below (1 + 2^-13) m in B, and in A kappa
+/// times them, below m.
+template <unsigned kQ>
+class Element {
+ public:
+  MM_DEVICE explicit Element(const RecordPair&) {
+    MM_UNROLL
+    for (unsigned k = 0; k < 2 * kQ; ++k) residue_[0][k] = residue_[1][k] = 0;
+  }
+
+  /// Reads and replaces the residues of one base in their order.
+  template <Part kPart>
+  class Cursor {
+   public:
+    MM_DEVICE explicit Cursor(Element& x) : x_(x) {}
+    MM_DEVICE std::uint32_t get(unsigned half, unsigned q) const { return x_.residue_[half][kFirst + q]; }
+    MM_DEVICE void set(unsigned half, unsigned q, std::uint32_t residue) {
+      x_.residue_[half][kFirst + q] = residue;
+    }
+
+   private:
+    static constexpr unsigned kFirst = first_word<kQ>(kPart);
+    Element& x_;
+  };
+
+  MM_DEVICE void load(const RecordPair& from) {
+    RecordReader<0> reader[2] = {RecordReader<0>(from[0]), RecordReader<0>(from[1])};
+    MM_UNROLL
+    for (unsigned k = 0; k < 2 * kQ; ++k) {
+      residue_[0][k] = reader[0][k];
+      residue_[1][k] = reader[1][k];
+    }
+  }
+  MM_DEVICE void store(const RecordPair& to) const {
+    MM_UNROLL
+    for (unsigned half = 0; half < 2; ++half) {
+      RecordWriter<0, 2 * kQ> writer(to[half]);
+      MM_UNROLL
+      for (unsigned k = 0; k < 2 * kQ; ++k) writer.set(k, residue_[half][k]);
+    }
+  }
+
+ private:
+  std::uint32_t residue_[2][2 * kQ];
+};
+
+/// The same in memory. Residues may be asked for by an index that is not a constant, as long as it is known
+/// modulo four.
+template <unsigned kQ>
+class StoredElement {
+  static_assert(kQ % Record::kFour == 0, "each base is written alone");
+
+ public:
+  MM_DEVICE explicit StoredElement(const RecordPair& record) : record_(record) {}
+
+  template <Part kPart>
+  class Cursor {
+   public:
+    MM_DEVICE explicit Cursor(StoredElement& x)
+        : reader_{Reader(x.record_[0]), Reader(x.record_[1])},
+          writer_{Writer(x.record_[0]), Writer(x.record_[1])} {}
+    MM_DEVICE std::uint32_t get(unsigned half, unsigned q) { return reader_[half][q]; }
+    MM_DEVICE void set(unsigned half, unsigned q, std::uint32_t residue) { writer_[half].set(q, residue); }
+
+   private:
+    using Reader = RecordReader<first_word<kQ>(kPart)>;
+    using Writer = RecordWriter<first_word<kQ>(kPart), kQ>;
+    Reader reader_[2];
+    Writer writer_[2];
+  };
+
+  MM_DEVICE void load(const RecordPair& from) { copy(record_, from); }
+  MM_DEVICE void store(const RecordPair& to) const { copy(to, record_); }
+
+ private:
+  RecordPair record_;
+
+  MM_DEVICE static void copy(const RecordPair& to, const RecordPair& from) {
+    MM_ROLLED
+    for (unsigned four = 0; four < record_words(kQ) / Record::kFour; ++four) {
+      to[0].store(four, from[0].load(four));
+      to[1].store(four, from[1].load(four));
+    }
+  }
+};
+
+}  // namespace manymod::rns

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The widths for which there are kernels:
+//   SHAPE(bits, threads per block, fours that are waited for together, stages of the ring or 0 where both
+//   matrices
+//         lie in shared memory, whether the moduli's constants do)
+//
+// A multiprocessor has one block: 512 threads may use 128 registers each, 384 168, 256 255.
+#pragma once
+
+#include "modmul/rns/constants.hpp"
+#include "modmul/rns/form.hpp"
+
+#define MM_RNS_SHAPES(SHAPE)    \
+  SHAPE(512, 512, 3, 0, true)   \
+  SHAPE(1024, 384, 3, 0, true)  \
+  SHAPE(1536, 384, 2, 0, true)  \
+  SHAPE(2048, 256, 3, 0, false) \
+  SHAPE(3072, 256, 3, 6, false) \
+  SHAPE(4096, 256, 3, 6, false) \
+  SHAPE(6144, 256, 2, 4, false) \
+  SHAPE(8192, 256, 2, 4, false)
+
+namespace manymod::rns {
+
+/// Of instances with moduli of their own.
+constexpr Form shape_form(unsigned bits, unsigned fours_at_once, unsigned ring_stages, bool records_shared) {
+  Form form;
+  form.fours = sizes_of(bits).fours;
+  form.words = sizes_of(bits).words;
+  form.fours_at_once = fours_at_once;
+  form.ring_stages = ring_stages;
+  form.records_shared = records_shared;
+  form.narrow_sums = recombines_in_32_bits(bits);
+  return form;
+}
+
+}  // namespace manymod::rns

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/device/constants.hpp"
+#include "modmul/device/technique.hpp"
+#include "modmul/rns/constants.hpp"
+#include "modmul/rns/form.hpp"
+#include "modmul/rns/shapes.cuda.hpp"
+
+namespace manymod::device {
+namespace {
+
+// It has not been measured: only a tuning row or its name chooses it.
+constexpr int kPriority = 5;
+// A quad of threads works on two instances.
+constexpr unsigned kThreads = 2;
+constexpr unsigned kWarpgroup = 128;
+
+constexpr unsigned bits_of(const Shape& shape) { return 32 * shape.words; }
+
+template <rns::Form kForm>
+constexpr Shape rns_shape(const char* kernel, unsigned block) {
+  using Memory = rns::SharedMemory<kForm>;
+  Shape shape;
+  shape.kernel = kernel;
+  shape.threads = kThreads;
+  shape.per_thread = 2 * kForm.fours;
+  shape.block = block;
+  shape.blocks = 1;
+  shape.words = kForm.words;
+  // A slot has a record for each of a thread's two instances.
+  shape.lane_words = 2 * rns::record_words(kForm.fours);
+  shape.shared_words = kForm.records_shared ? Memory::kRecordBytes / sizeof(std::uint32_t) : 0;
+  // All of a block read the matrices that stream.
+  shape.step = Memory::kStreamed ? block : kWarpgroup;
+  shape.block_shared_bytes = Memory::kRecordsAt;
+  shape.own_slots = kForm.own_slots();
+  return shape;
+}
+
+#define SHAPE(bits, block, at_once, stages, records) \
+  rns_shape<rns::shape_form(bits, at_once, stages, records)>("rns_" #bits, block),
+constexpr Shape kShapes[] = {MM_RNS_SHAPES(SHAPE)};
+#undef SHAPE
+#define SHAPE(bits, block, at_once, stages, records)                                                    \
+  rns_shape<rns::shape_form(bits, at_once, stages, records).with_one_modulus()>("rns_" #bits "_shared", \
+                                                                                block),
+constexpr Shape kSharedShapes[] = {MM_RNS_SHAPES(SHAPE)};
+#undef SHAPE
+
+constexpr ConstantsSource kConstants{
+    .of_shape = [](const Shape& shape) { return rns::base_constants(bits_of(shape)); },
+    .of_modulus =
+        [](const Shape& shape, std::span<const Limb> modulus) {
+          return rns::modulus_constants(bits_of(shape), modulus);
+        },
+    .radix_squared = [](const Shape& shape) { return rns::squared_radix(bits_of(shape)); },
+    .shared_shapes = kSharedShapes};
+
+}  // namespace
+
+std::span<const Technique> rns() {
+  static const Technique kForms[] = {{.folder = "rns",
+                                      .name = "rns",
+                                      .summary = "residue number systems, base extensions on tensor cores",
+                                      .priority = kPriority,
+                                      .shapes = kShapes,
+                                      .min_compute_capability = 90,
+                                      .constants = &kConstants}};
+  return kForms;
+}
+
+}  // namespace manymod::device

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "modmul/device/constants.hpp"
+#include "modmul/device/technique.hpp"
+#include "modmul/rns_float/host_tables.hpp"
+#include "modmul/rns_float/multiplier.cuda.hpp"
+#include "modmul/rns_float/shapes.cuda.hpp"
+
+namespace manymod::device {
+namespace {
+
+// They are there for comparison: only a tuning row or its name chooses one.
+constexpr int kPriority = 5;
+
+/// Tables and M_B^2 of the multiplier that a shape is made of.
+struct HostConstants {
+  std::vector<std::byte> (*table)();
+  std::vector<std::uint32_t> (*squared_radix)();
+};
+
+template <template <class, unsigned> class Technique, unsigned kThreads, unsigned kPerThread>
+constexpr HostConstants host_constants() {
+  using M = Technique<cuda::ThreadGroup<kThreads>, kPerThread>;
+  using Kind = typename M::KindOfShape;
+  using Bases = typename M::BasesOfShape;
+  return {&rns_float::table_bytes<Kind, Bases, kThreads, kPerThread>, &rns_float::squared_radix<Bases>};
+}
+
+struct Row {
+  const char* kernel;
+  HostConstants constants;
+};
+
+#define SHAPE(form, threads, per_thread, block, blocks)         \
+  make_shape<rns_float::form::Multiplier, threads, per_thread>( \
+      "rns_float_" #form "_" #threads "x" #per_thread, block, blocks),
+#define FORM(form, SHAPES, summary) constexpr Shape form##_shapes[] = {SHAPES(SHAPE, form)};
+MM_RNS_FLOAT_FORMS(FORM)
+#undef FORM
+#undef SHAPE
+
+#define SHAPE(form, threads, per_thread, block, blocks) \
+  {"rns_float_" #form "_" #threads "x" #per_thread,     \
+   host_constants<rns_float::form::Multiplier, threads, per_thread>()},
+#define FORM(form, SHAPES, summary) SHAPES(SHAPE, form)
+constexpr Row kRows[] = {MM_RNS_FLOAT_FORMS(FORM)};
+#undef FORM
+#undef SHAPE
+
+const HostConstants& constants_of(const Shape& shape) {
+  const Row* row = kRows;
+  while (std::strcmp(row->kernel, shape.kernel) != 0) ++row;
+  return row->constants;
+}
+
+constexpr ConstantsSource kConstants{[](const Shape& shape) { return constants_of(shape).table(); }, nullptr,
+                                     [](const Shape& shape) { return constants_of(shape).squared_radix(); }};
+
+}  // namespace
+
+std::span<const Technique> rns_float() {
+#define FORM(form, SHAPES, what)                           \
+  {.folder = "rns_float",                                  \
+   .name = "rns_float." #form,                             \
+   .summary = "residue number systems on binary32, " what, \
+   .priority = kPriority,                                  \
+   .shapes = form##_shapes,                                \
+   .constants = &kConstants},
+  static const Technique kForms[] = {MM_RNS_FLOAT_FORMS(FORM)};
+#undef FORM
+  return kForms;
+}
+
+}  // namespace manymod::device

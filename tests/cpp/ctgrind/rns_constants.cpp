@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run under valgrind: the constants of a modulus that is marked as undefined memory. Whether they can be
+// computed with is public: declassified.supp names the one function that decides it.
+#include <valgrind/memcheck.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "modmul/rns/constants.hpp"
+
+int main() {
+  for (const unsigned bits : {512u, 1024u, 4096u}) {
+    std::vector<manymod::Limb> n(bits / 64, ~manymod::Limb{0} / 3);
+    n[0] |= 1;
+    const std::vector<std::byte> expected = manymod::rns::modulus_constants(bits, n);
+    VALGRIND_MAKE_MEM_UNDEFINED(n.data(), n.size() * sizeof n[0]);
+    std::vector<std::byte> block = manymod::rns::modulus_constants(bits, n);
+    VALGRIND_MAKE_MEM_DEFINED(block.data(), block.size());
+    if (expected.empty() || block != expected) {
+      std::fprintf(stderr, "failed: constants of %u bits\n", bits);
+      return 1;
+    }
+  }
+  std::puts("constants of residue number systems");
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// A warp of a team (arch/cuda/byte_products.hpp) on the host: its lanes are fibers, and products of matrices
+// are plain loops.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/cuda/byte_products.hpp"
+#include "support/lockstep.hpp"
+
+namespace manymod::test {
+
+class LockstepTeam {
+ public:
+  explicit LockstepTeam(const LockstepGroup<32>& warp) : warp_(warp) {}
+
+  [[nodiscard]] unsigned lane() const { return warp_.lane(); }
+  void sync() const { warp_.sync(); }
+  [[nodiscard]] std::uint32_t sum_of_quad(std::uint32_t x) const {
+    x += warp_.shuffle(x, lane() ^ 1);
+    return x + warp_.shuffle(x, lane() ^ 2);
+  }
+
+  struct Matrix {
+    Matrix(const std::byte* first, unsigned of_step) : fours(first), step_fours(of_step) {}
+    [[nodiscard]] Matrix from(unsigned four) const { return {fours + std::size_t{four} * 512, step_fours}; }
+    const std::byte* fours;
+    unsigned step_fours;
+  };
+
+  template <unsigned kSteps, unsigned kFours>
+  void start(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& matrix,
+             unsigned /*piece*/) const {
+    multiply(sums, rows, matrix.fours, matrix.step_fours);
+  }
+  template <unsigned kPending>
+  void wait(unsigned /*piece*/) const {}
+
+  template <unsigned kSteps, unsigned kFours>
+  void multiply(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const std::byte* fours,
+                unsigned step_fours) const {
+    using Rows = const cuda::ByteRows<kSteps>*;
+    Rows of_quad[4];
+    for (unsigned t = 0; t < 4; ++t) of_quad[t] = warp_.shuffle(Rows{&rows}, lane() / 4 * 4 + t);
+    for (unsigned four = 0; four < kFours; ++four) {
+      for (unsigned byte = 0; byte < 4; ++byte) {
+        const std::byte* const column =
+            fours + std::size_t{four} * 512 + byte / 2 * 256 + (2 * (lane() % 4) + byte % 2) * 16;
+        for (unsigned half = 0; half < 2; ++half) {
+          sums.sum[8 * four + 4 * (byte / 2) + 2 * half + byte % 2] =
+              dot(of_quad, half, column, std::size_t{step_fours} * 512);
+        }
+      }
+    }
+    warp_.sync();
+  }
+
+ private:
+  LockstepGroup<32> warp_;
+
+  // Of a row of the quad's and a column whose steps are `step` bytes apart.
+  template <unsigned kSteps>
+  static std::int32_t dot(const cuda::ByteRows<kSteps>* const (&quad)[4], unsigned half,
+                          const std::byte* column, std::size_t step) {
+    std::uint32_t sum = 0;
+    for (unsigned i = 0; i < 2 * kSteps; ++i) {
+      const std::byte* const piece = column + i / 2 * step + i % 2 * 128;
+      for (unsigned byte = 0; byte < 16; ++byte) {
+        sum += (quad[byte / 4]->words[half][i] >> 8 * (byte % 4) & 255) *
+               std::to_integer<std::uint32_t>(piece[byte]);
+      }
+    }
+    return static_cast<std::int32_t>(sum);
+  }
+};
+
+}  // namespace manymod::test
