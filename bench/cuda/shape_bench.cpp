@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "modexp/windows.hpp"
+#include "modmul/device/window_choice.hpp"
 #include "modmul/rns/form.hpp"
 
 namespace manymod::bench {
@@ -194,17 +194,8 @@ ShapeBench::Result ShapeBench::power_result(const device::Program& program, cons
   return result;
 }
 
-// As power_task and scan_cost of modmul/device/engine.cpp choose.
 unsigned ShapeBench::engine_window(bool secret) const {
-  constexpr double kScanCost = 0.02, kScanCostFromMemory = 0.06;
-  constexpr std::size_t kCachedBytes = std::size_t{32} << 20, kUsualTable = 16;
-  const device::Shape& shape = run_.shape();
-  const std::size_t element = std::size_t{shape.threads} * shape.lane_words * sizeof(std::uint32_t);
-  const bool from_memory =
-      shape.threads < 4 && run_.groups(occupancy_) * kUsualTable * element > kCachedBytes;
-  const double scan = from_memory ? kScanCostFromMemory : kScanCost;
-  const std::size_t most = instances_.bits() < 1536 ? 5 : 6;
-  return static_cast<unsigned>(std::min(fixed_window_width(instances_.bits(), secret ? scan : 0), most));
+  return device::window_bits(run_.shape(), instances_.bits(), secret, run_.groups(occupancy_));
 }
 
 // Secret tables are read whole for each digit, which favours narrow windows.

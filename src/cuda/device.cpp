@@ -128,13 +128,15 @@ const Kernel& Device::kernel(const std::string& name) {
 
 FunctionHandle Device::find_function(const std::string& name) {
   const std::span<const DeviceImage> images = driver_.sources().images;
-  // An image "row32/kernels" holds kernels named row32_..: loading the others first would take time.
+  // An image "row32/kernels" holds kernels named row32_..: loading the others first would take time. Of "rns"
+  // and "rns_float" the longer name fits rns_float_.. better.
   std::vector<std::size_t> order(images.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
-    const std::string_view image = images[i].name;
-    return name.starts_with(image.substr(0, image.find('/')));
-  });
+  const auto fit = [&](std::size_t i) {
+    const std::string_view image = images[i].name, folder = image.substr(0, image.find('/'));
+    return name.starts_with(folder) ? folder.size() : 0;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return fit(a) > fit(b); });
   for (const std::size_t i : order) {
     if (FunctionHandle function = find_in_image(i, name)) return function;
   }

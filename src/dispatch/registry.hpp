@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,6 +57,7 @@ struct Variant {
   unsigned threads_per_instance = 1;    ///< lanes of a GPU thread group
   CpuFeatures cpu_features = 0;         ///< all needed (CPU backend)
   unsigned min_compute_capability = 0;  ///< e.g. 90 for sm_90 (CUDA backend)
+  unsigned max_compute_capability = std::numeric_limits<unsigned>::max();
   /// Not chosen, unless by name, for a GPU whose FP64 instructions are much slower than the others (CUDA
   /// backend).
   bool wants_fast_doubles = false;

@@ -40,6 +40,8 @@ std::string with_commas(std::string names) {
   return names;
 }
 
+constexpr unsigned kNoLimit = std::numeric_limits<unsigned>::max();
+
 std::string capability(unsigned value) {
   return std::to_string(value / 10) + "." + std::to_string(value % 10);
 }
@@ -344,7 +346,9 @@ std::string_view timing_name(TimingClass timing) {
 
 std::string hardware_needs(const Variant& variant) {
   if (variant.backend == Backend::cpu) return cpu_feature_names(variant.cpu_features);
-  return "compute capability " + capability(variant.min_compute_capability);
+  std::string needs = "compute capability " + capability(variant.min_compute_capability);
+  if (variant.max_compute_capability < kNoLimit) needs += " to " + capability(variant.max_compute_capability);
+  return needs;
 }
 
 std::string hardware_obstacle(const Variant& variant, const Device& device) {
@@ -354,9 +358,9 @@ std::string hardware_obstacle(const Variant& variant, const Device& device) {
   }
   if (!device.obstacle.empty()) return "needs device " + quoted(device.name) + ": " + device.obstacle;
   if (variant.backend == Backend::cuda) {
-    if (device.compute_capability >= variant.min_compute_capability) return {};
-    return "needs compute capability " + capability(variant.min_compute_capability) + ", device " +
-           quoted(device.name) + " has " + capability(device.compute_capability);
+    const unsigned has = device.compute_capability;
+    if (has >= variant.min_compute_capability && has <= variant.max_compute_capability) return {};
+    return "needs " + hardware_needs(variant) + ", device " + quoted(device.name) + " has " + capability(has);
   }
   const CpuFeatures missing = variant.cpu_features & ~device.cpu_features;
   if (missing == 0) return {};

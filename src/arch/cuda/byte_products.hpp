@@ -142,6 +142,14 @@ class Warpgroup {
     wait_for_products<kPending>();
   }
 
+  /// To be called with the sums of a product that was waited for, before they are used: compilers know of no
+  /// tie between the wait and them.
+  template <unsigned kFours>
+  __device__ __forceinline__ void settle(ByteSums<kFours>& sums) const {
+#pragma unroll
+    for (unsigned i = 0; i < 8 * kFours; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
+  }
+
   /// sums = rows times the first kFours fours of a matrix in memory of any kind.
   template <unsigned kSteps, unsigned kFours>
   __device__ __forceinline__ void multiply(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
@@ -160,8 +168,8 @@ class Warpgroup {
                  : "=r"(address)
                  : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(matrix.fours_))));
     // Without swizzling: pieces follow at 128 bytes along K, at 256 from tile to tile.
-    const std::uint64_t descriptor =
-        std::uint64_t{address / 16} | std::uint64_t{128 / 16} << 16 | std::uint64_t{256 / 16} << 32;
+    const std::uint64_t descriptor = std::uint64_t{(address & 0x3ffff) / 16} | std::uint64_t{128 / 16} << 16 |
+                                     std::uint64_t{256 / 16} << 32;
     const unsigned step_units = matrix.step_fours_ * (512 / 16);
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     start_step<false>(sums, &rows.words[0][0], &rows.words[1][0], descriptor);

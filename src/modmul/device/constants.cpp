@@ -43,7 +43,9 @@ ModulusConstants::ModulusConstants(const ConstantsSource& source, const Shape& s
 std::span<const std::byte> ModulusConstants::on_host() const {
   const auto make = [&] {
     const std::span<const Limb> modulus{modulus_.data(), modulus_.size()};
-    return std::make_unique<OnHost>(source_.of_modulus(shape_, modulus));
+    auto host = std::make_unique<OnHost>();
+    host->bytes = source_.of_modulus(shape_, modulus);
+    return host;
   };
   return on_host_.get(make)->bytes;
 }

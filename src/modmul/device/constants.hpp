@@ -80,7 +80,7 @@ class ModulusConstants final : public PreparedModulus {
  private:
   // Zeroed at the end.
   struct OnHost {
-    explicit OnHost(std::vector<std::byte> made) : bytes(std::move(made)) {}
+    OnHost() = default;
     OnHost(const OnHost&) = delete;
     OnHost& operator=(const OnHost&) = delete;
     ~OnHost() { wipe_bytes(bytes.data(), bytes.size()); }

@@ -12,6 +12,7 @@
 #include "modexp/windows.hpp"
 #include "modmul/device/chunk_run.hpp"
 #include "modmul/device/constants.hpp"
+#include "modmul/device/window_choice.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::device {
@@ -19,14 +20,6 @@ namespace {
 
 // Combs up to 1 MiB stay in the second-level cache, as all instances read them.
 constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
-// Reading a table element costs about so many multiplications, where the tables of all instances that are
-// worked on stay in the second-level cache and where they do not (measured on an H200).
-constexpr double kScanCost = 0.02;
-constexpr double kScanCostFromMemory = 0.06;
-constexpr std::size_t kCachedBytes = std::size_t{32} << 20;
-constexpr std::size_t kUsualTable = 16;  // elements
-// Of shorter exponents the widest windows save too little for their tables.
-constexpr std::size_t max_window_bits(std::size_t exponent_bits) { return exponent_bits < 1536 ? 5 : 6; }
 constexpr std::size_t kMaxInterleavedWindowBits = 4;  // each term has a table
 constexpr double kCombScanCost = 0.01;                // all instances read the same elements
 // Of the operands on their way at a time: enough to be copied at full speed, and a small part of the device's
@@ -161,6 +154,7 @@ class DeviceEngine final : public Engine {
         continue;
       }
       first += count;
+      // Never with a comb of the technique's own: its modulus would have been refused when it was made.
       if (!refused.empty()) fallback_->run(job, refused, modulus_limbs);
     }
   }
@@ -308,13 +302,6 @@ class DeviceEngine final : public Engine {
     }
   }
 
-  // Groups of four threads and more multiply longer for each word that they read.
-  [[nodiscard]] static double scan_cost(const Shape& shape, std::size_t tables) {
-    const std::size_t element = std::size_t{shape.threads} * shape.lane_words * sizeof(std::uint32_t);
-    const bool from_memory = shape.threads < 4 && tables * kUsualTable * element > kCachedBytes;
-    return from_memory ? kScanCostFromMemory : kScanCost;
-  }
-
   [[nodiscard]] static Task power_task(const Job& job, std::span<const std::size_t> items,
                                        const BatchView& base, const Shape& shape, std::size_t tables) {
     const bool secret = job.timing == TimingClass::secret;
@@ -325,8 +312,7 @@ class DeviceEngine final : public Engine {
     }
     const auto bits =
         static_cast<std::uint32_t>(secret ? job.y.width * kLimbBits : longest_exponent(job, items));
-    const auto window = static_cast<std::uint32_t>(std::min<std::size_t>(
-        fixed_window_width(bits, secret ? scan_cost(shape, tables) : 0), max_window_bits(bits)));
+    const std::uint32_t window = window_bits(shape, bits, secret, tables);
     return {fixed_window_program(shape.radix_bits, bits, window, secret), operands, 1, {}};
   }
 

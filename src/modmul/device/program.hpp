@@ -87,7 +87,8 @@ struct ProgramJob {
   /// where the technique has none (constants.hpp).
   const void* constants = nullptr;
   /// A byte for each item, 0 at first: a kernel leaves another there where it cannot compute with the item's
-  /// modulus; its result is of no use then. Null where the technique has no constants.
+  /// modulus; its result is of no use then. Null where the technique has no constants, or they are of one
+  /// modulus.
   std::uint8_t* refused = nullptr;
 };
 

@@ -28,6 +28,7 @@ Variant variant_of(const Technique& technique, unsigned threads) {
   variant.accepts_every_item = false;
   variant.threads_per_instance = threads;
   variant.min_compute_capability = technique.min_compute_capability;
+  variant.max_compute_capability = technique.max_compute_capability;
   variant.wants_fast_doubles = technique.wants_fast_doubles;
   variant.priority = technique.priority - static_cast<int>(threads);
   variant.summary = std::string(technique.summary) + ", " + std::to_string(threads) +

@@ -8,6 +8,7 @@
 // row32, whose shapes have to hold all that its own do.
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "modmul/device/shape.hpp"
@@ -26,6 +27,7 @@ struct Technique {
   /// Of the instructions used; what the build has machine code or PTX for is another matter
   /// (MANYMOD_CUDA_ARCHITECTURES).
   unsigned min_compute_capability = 70;
+  unsigned max_compute_capability = std::numeric_limits<unsigned>::max();
   const ConstantsSource* constants = nullptr;  ///< or null: the kernels need none
 };
 

@@ -12,12 +12,6 @@
 
 namespace manymod::fios {
 
-#if defined(__CUDA_ARCH__)
-#define MM_FIOS_LOOP _Pragma("unroll (Place::kUnrolling)")
-#else
-#define MM_FIOS_LOOP
-#endif
-
 /// The operations on numbers of kDigits digits in a place.
 template <class Radix, class Place, unsigned kDigits>
 struct Arithmetic {
@@ -80,7 +74,5 @@ struct Arithmetic {
     return borrow;
   }
 };
-
-#undef MM_FIOS_LOOP
 
 }  // namespace manymod::fios

@@ -13,6 +13,13 @@
 
 namespace manymod::fios {
 
+// Of a loop over the digits of a lane: `Place` says how it is unrolled.
+#if defined(__CUDA_ARCH__)
+#define MM_FIOS_LOOP _Pragma("unroll (Place::kUnrolling)")
+#else
+#define MM_FIOS_LOOP
+#endif
+
 template <unsigned kBits>
 struct WideDigit;
 template <>

@@ -21,10 +21,8 @@
 namespace manymod::fios {
 
 #if defined(__CUDA_ARCH__)
-#define MM_FIOS_LOOP _Pragma("unroll (Place::kUnrolling)")
 #define MM_FIOS_ROUNDS _Pragma("unroll (Place::kRounds)")
 #else
-#define MM_FIOS_LOOP
 #define MM_FIOS_ROUNDS
 #endif
 
@@ -159,7 +157,6 @@ class Rows {
   }
 };
 
-#undef MM_FIOS_LOOP
 #undef MM_FIOS_ROUNDS
 
 }  // namespace manymod::fios

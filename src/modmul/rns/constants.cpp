@@ -55,6 +55,16 @@ class SecretWords {
   Words words_;
 };
 
+// Bytes that are zeroed at the end, unless they are moved from: what depends on a modulus.
+struct SecretBlock {
+  std::vector<std::byte> bytes;
+
+  explicit SecretBlock(std::vector<std::byte> begun) : bytes(std::move(begun)) {}
+  SecretBlock(const SecretBlock&) = delete;
+  SecretBlock& operator=(const SecretBlock&) = delete;
+  ~SecretBlock() { wipe_bytes(bytes.data(), bytes.size()); }
+};
+
 // In Montgomery form of `field`: the product of a base's moduli, but for one where `but` is its index.
 std::uint32_t product_of(const Base& base, const ChannelField& field, unsigned but = ~0u) {
   std::uint32_t product = field.one();
@@ -293,13 +303,14 @@ std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n)
   const Sizes sizes = sizes_of(bits);
   if (n.size() > sizes.words / 2) throw std::invalid_argument("modulus too long for its bases");
   const BaseFields bases(bases_of(bits));
-  std::vector<std::byte> block = kept_base_constants(bits);
-  std::byte* const channels = block.data() + sizes.channels_at();
+  SecretBlock block(kept_base_constants(bits));
+  std::byte* const first = block.bytes.data();
+  std::byte* const channels = first + sizes.channels_at();
   std::uint64_t reasons = put_to_coordinates(channels, bases.b, n);
   const std::uint64_t excess =
-      fill_scaled_extension(MatrixWriter(sizes.extension(), block.data() + sizes.to_a()), bases, channels, n);
+      fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), bases, channels, n);
   if (recombines_in_32_bits(bits)) reasons |= excess;
-  return unless_refused(reasons, std::move(block));
+  return unless_refused(reasons, std::move(block.bytes));
 }
 
 std::vector<std::uint32_t> squared_radix(unsigned bits) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "arch/cuda/byte_products.hpp"
+#include "arch/cuda/opaque.hpp"
 #include "arch/cuda/portable.hpp"
 #include "arch/cuda/wide.hpp"
 #include "modmul/device/multiplier.hpp"
@@ -48,7 +49,7 @@ class Conversion {
       team_.multiply(sums, rows, input_matrix(k), kQ);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
-        residue[half] = corrected(reduce(joined<false>(sums, 0, half), channel), channel);
+        residue[half] = corrected(reduce(joined<kForm.narrow_input>(sums, 0, half), channel), channel);
       }
     });
   }
@@ -134,7 +135,7 @@ class Conversion {
       team_.multiply(sums, xi.rows(), constants_ + Parts::kOut + f * MatrixShape::kFourBytes, kOutputFours);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
-        const cuda::Wide v = joined<false>(sums, 0, half);
+        const cuda::Wide v = joined<kForm.narrow_output>(sums, 0, half);
         std::uint32_t* const words = record[half].words + f / 2 * record[half].step + 2 * (f % 2);
         cuda::store_chunk<2>(words, {v.lo, v.hi});
       }
@@ -174,7 +175,7 @@ class Conversion {
   // The words less n, or, where `keep`, as they are.
   MM_DEVICE static void subtract(const device::WordSink& result, const Record& first,
                                  const device::WordSource& n, bool keep) {
-    const std::uint32_t mask = keep ? 0 : ~std::uint32_t{0};
+    const std::uint32_t mask = cuda::opaque(keep ? 0 : ~std::uint32_t{0});
     std::uint64_t borrow = 0;
     MM_ROLLED
     for (unsigned f = 0; f < kOutputFours; ++f) {

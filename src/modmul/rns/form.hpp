@@ -25,8 +25,11 @@ struct Form {
   /// Buffers of the ring through which the extensions' matrices go; 0 where they fit shared memory.
   unsigned ring_stages = 0;
   bool records_shared = false;  ///< the constants of the moduli are in shared memory, not in the table
-  bool narrow_sums = false;     ///< S_0 + 2^8 S_1 and S_2 + 2^8 S_3 are below 2^32 (recombines_in_32_bits)
-  bool one_modulus = false;     ///< all instances have the modulus of the constants
+  // Whether S_0 + 2^8 S_1 and S_2 + 2^8 S_3 are below 2^32 (constants.hpp):
+  bool narrow_sums = false;  ///< of the extensions
+  bool narrow_input = false;
+  bool narrow_output = false;
+  bool one_modulus = false;  ///< all instances have the modulus of the constants
 
   /// The same for instances that share a modulus.
   [[nodiscard]] constexpr Form with_one_modulus() const {

@@ -119,6 +119,7 @@ class Interpreter {
     const std::uint32_t item = thread == 0 ? items_.index(0) : items_.index(1);
     const bool keep = thread == 0 ? items_.keep(0) : items_.keep(1);
     if (thread < 2 && keep) job_.refused[item] = good ? 0 : 1;
+    team_.sync();
   }
 
   MM_DEVICE void finish(Number& x) const {

@@ -113,8 +113,6 @@ struct Layout {
   static constexpr std::size_t kIntoA = kSizes.into_a();
   static constexpr std::size_t kOut = kSizes.out();
   static constexpr std::size_t kBytes = kSizes.bytes();
-  /// What every multiplication reads: the first so many bytes.
-  static constexpr std::size_t kHotBytes = kIntoB;
 };
 
 }  // namespace manymod::rns

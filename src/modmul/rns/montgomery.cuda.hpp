@@ -45,7 +45,8 @@ class Bases {
   using Parts = Layout<kQ, kWords>;
 
  public:
-  /// `constants`: the first Parts::kHotBytes of them, aligned to 16 bytes.
+  /// `constants`: aligned to 16 bytes, up to where the matrices into residues begin, or up to the extensions'
+  /// where the team has these from elsewhere.
   MM_DEVICE Bases(const Team& team, const std::byte* constants)
       : channels_(reinterpret_cast<const Channel*>(constants) + team.lane() % 4),
         to_a_(constants + Parts::kToA, kQ),
@@ -221,7 +222,7 @@ class Montgomery {
 
   // The rest from four kFirst on, whose sums are under way. Products of some fours run while others are used.
   template <unsigned kPiece, unsigned kFirst, unsigned kFours, class Use>
-  MM_DEVICE void use_from(const cuda::ByteSums<kFours>& sums, const Coordinates<Team, kQ>& xi,
+  MM_DEVICE void use_from(cuda::ByteSums<kFours>& sums, const Coordinates<Team, kQ>& xi,
                           const typename Team::Matrix& matrix, Use& use) const {
     constexpr unsigned kNext = kFirst + kFours;
     if constexpr (kNext < kQ) {
@@ -257,7 +258,8 @@ class Montgomery {
   }
 
   template <unsigned kFours, class Use>
-  MM_DEVICE static void use_sums(const cuda::ByteSums<kFours>& sums, unsigned first, Use& use) {
+  MM_DEVICE void use_sums(cuda::ByteSums<kFours>& sums, unsigned first, Use& use) const {
+    team_.settle(sums);
     MM_UNROLL
     for (unsigned four = 0; four < kFours; ++four) {
       const cuda::Wide totals[2] = {joined<kForm.narrow_sums>(sums, four, 0),

@@ -31,6 +31,8 @@ constexpr Form shape_form(unsigned bits, unsigned fours_at_once, unsigned ring_s
   form.ring_stages = ring_stages;
   form.records_shared = records_shared;
   form.narrow_sums = recombines_in_32_bits(bits);
+  form.narrow_input = input_recombines_in_32_bits(bits);
+  form.narrow_output = output_recombines_in_32_bits(bits);
   return form;
 }
 

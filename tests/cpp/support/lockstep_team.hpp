@@ -36,6 +36,8 @@ class LockstepTeam {
   }
   template <unsigned kPending>
   void wait(unsigned /*piece*/) const {}
+  template <unsigned kFours>
+  void settle(cuda::ByteSums<kFours>& /*sums*/) const {}
 
   template <unsigned kSteps, unsigned kFours>
   void multiply(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const std::byte* fours,
