@@ -77,7 +77,7 @@ if(NOT MANYMOD_SANITIZE)
     else()
       add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/ValgrindMissing.cmake")
     endif()
-    set_tests_properties(${name} PROPERTIES LABELS ctgrind TIMEOUT 600)
+    set_tests_properties(${name} PROPERTIES LABELS ctgrind TIMEOUT 600 COST 100)
   endforeach()
 endif()
 

@@ -26,7 +26,7 @@ CPU = "CPU"
 #: Techniques that other GPUs fall back to where FP64 is slow; one of their variants is always measured.
 EVERYWHERE = "row32"
 #: Techniques for comparison, which are dropped where `LOOK` items take them that much longer.
-NARROW = ("two_pass16", "fios")
+NARROW = ("two_pass16", "fios", "rns_float")
 LOOK = 16384
 LESS_THAN_BEST = 1.1
 #: First number of items; GPUs that win there are asked for fewer, too.

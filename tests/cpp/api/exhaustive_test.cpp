@@ -16,7 +16,7 @@ namespace {
 #if defined(MANYMOD_SANITIZED)
 constexpr std::int64_t kLargestModulus = 24;
 #else
-constexpr std::int64_t kLargestModulus = 64;
+constexpr std::int64_t kLargestModulus = 48;
 #endif
 
 struct Triples {

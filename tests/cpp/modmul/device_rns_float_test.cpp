@@ -173,6 +173,15 @@ TYPED_TEST_P(RnsFloat, ModuliThatShareAFactorAreRefused) {
 
 REGISTER_TYPED_TEST_SUITE_P(RnsFloat, Products, Powers, ModuliThatShareAFactorAreRefused);
 
+// Sanitizers multiply the time of each: one shape of every form.
+#if defined(MANYMOD_SANITIZED)
+using Shapes = testing::Types<
+    RnsFloatShape<rns_float::half::Multiplier, 4, 11>,
+    RnsFloatShape<rns_float::half_packed::Multiplier, 8, 6>, RnsFloatShape<rns_float::full::Multiplier, 4, 6>,
+    RnsFloatShape<rns_float::smooth::Multiplier, 8, 3>, RnsFloatShape<rns_float::pairs::Multiplier, 16, 3>,
+    RnsFloatShape<rns_float::half_loaded::Multiplier, 16, 6>,
+    RnsFloatShape<rns_float::pairs_loaded::Multiplier, 16, 3>>;
+#else
 /// The shapes of the kernels, others that leave channels idle, and forms with tables in memory.
 using Shapes = testing::Types<
     RnsFloatShape<rns_float::half::Multiplier, 8, 6>, RnsFloatShape<rns_float::half::Multiplier, 16, 6>,
@@ -189,6 +198,7 @@ using Shapes = testing::Types<
     RnsFloatShape<rns_float::full_loaded::Multiplier, 8, 6>,
     RnsFloatShape<rns_float::smooth_loaded::Multiplier, 8, 3>,
     RnsFloatShape<rns_float::pairs_loaded::Multiplier, 16, 3>>;
+#endif
 INSTANTIATE_TYPED_TEST_SUITE_P(RnsFloat, RnsFloat, Shapes, RnsFloatNames);
 
 /// The same power in all representations.

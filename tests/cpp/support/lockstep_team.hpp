@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "arch/cuda/byte_products.hpp"
 #include "support/lockstep.hpp"
@@ -61,6 +62,11 @@ class LockstepTeam {
  private:
   LockstepGroup<32> warp_;
 
+  static std::uint32_t dot_of_words(std::uint32_t a, std::uint32_t b) {
+    return (a & 255) * (b & 255) + (a >> 8 & 255) * (b >> 8 & 255) + (a >> 16 & 255) * (b >> 16 & 255) +
+           (a >> 24) * (b >> 24);
+  }
+
   // Of a row of the quad's and a column whose steps are `step` bytes apart.
   template <unsigned kSteps>
   static std::int32_t dot(const cuda::ByteRows<kSteps>* const (&quad)[4], unsigned half,
@@ -68,9 +74,10 @@ class LockstepTeam {
     std::uint32_t sum = 0;
     for (unsigned i = 0; i < 2 * kSteps; ++i) {
       const std::byte* const piece = column + i / 2 * step + i % 2 * 128;
-      for (unsigned byte = 0; byte < 16; ++byte) {
-        sum += (quad[byte / 4]->words[half][i] >> 8 * (byte % 4) & 255) *
-               std::to_integer<std::uint32_t>(piece[byte]);
+      for (unsigned t = 0; t < 4; ++t) {
+        std::uint32_t entries = 0;
+        std::memcpy(&entries, piece + 4 * t, sizeof entries);
+        sum += dot_of_words(quad[t]->words[half][i], entries);
       }
     }
     return static_cast<std::int32_t>(sum);
