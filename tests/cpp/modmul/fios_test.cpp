@@ -60,8 +60,10 @@ INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix32RegistersGroups, DeviceMultiplier,
 INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix32SharedGroups, DeviceMultiplier,
                                GroupShapes<fios::radix32_shared::Multiplier>, DeviceShapeNames);
 
+#if !defined(MANYMOD_SANITIZED)
 using WidestShapes = testing::Types<DeviceShape<fios::radix32_registers::Multiplier, 32, 8>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(FiosWidest, DeviceMultiplier, WidestShapes, DeviceShapeNames);
+#endif
 
 using SmallShapes = testing::Types<DeviceShape<fios::radix16_registers::Multiplier, 1, 1>,
                                    DeviceShape<fios::radix16_registers::Multiplier, 1, 2>,
