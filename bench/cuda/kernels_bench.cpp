@@ -20,6 +20,7 @@
 #include "modmul/device/constants.hpp"
 #include "modmul/device/launch.hpp"
 #include "options.hpp"
+#include "program_main.hpp"
 #include "report_file.hpp"
 #include "shape_bench.hpp"
 
@@ -281,18 +282,8 @@ int run(const Options& options) {
 }  // namespace manymod::bench
 
 int main(int count, char** arguments) {
-  try {
-    const manymod::bench::Options options = manymod::bench::parse_options(count, arguments);
-    if (options.help) {
-      std::fputs(manymod::bench::kUsage, stdout);
-      return EXIT_SUCCESS;
-    }
-    return manymod::bench::run(options);
-  } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "device_kernels: %s\n%s", error.what(), manymod::bench::kUsage);
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "device_kernels: %s\n", error.what());
-    return EXIT_FAILURE;
-  }
+  using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
+  return program_main(
+      "device_kernels", kUsage, [&] { return parse_options(count, arguments); },
+      [](const Options& options) { return options.help; }, run);
 }

@@ -11,6 +11,7 @@
 
 #include "../json_object.hpp"
 #include "../options.hpp"
+#include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "case.hpp"
 
@@ -340,18 +341,8 @@ int run(const Settings& settings) {
 }  // namespace manymod::bench
 
 int main(int count, char** arguments) {
-  try {
-    const manymod::bench::Settings settings = manymod::bench::parse_settings(count, arguments);
-    if (settings.common.help) {
-      std::fputs(manymod::bench::kEndToEndUsage, stdout);
-      return EXIT_SUCCESS;
-    }
-    return manymod::bench::run(settings);
-  } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "end_to_end: %s\n%s", error.what(), manymod::bench::kEndToEndUsage);
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "end_to_end: %s\n", error.what());
-    return EXIT_FAILURE;
-  }
+  using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
+  return program_main(
+      "end_to_end", kEndToEndUsage, [&] { return parse_settings(count, arguments); },
+      [](const Settings& options) { return options.common.help; }, run);
 }

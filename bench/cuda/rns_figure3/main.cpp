@@ -10,7 +10,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "../json_object.hpp"
+#include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "../timer.hpp"
 #include "batch.hpp"
@@ -383,18 +383,8 @@ int run(const Options& options) {
 }  // namespace manymod::bench
 
 int main(int count, char** arguments) {
-  try {
-    const manymod::bench::Options options = manymod::bench::parse_options(count, arguments);
-    if (options.help) {
-      std::fputs(manymod::bench::kUsage, stdout);
-      return EXIT_SUCCESS;
-    }
-    return manymod::bench::run(options);
-  } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "rns_figure3: %s\n%s", error.what(), manymod::bench::kUsage);
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "rns_figure3: %s\n", error.what());
-    return EXIT_FAILURE;
-  }
+  using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
+  return program_main(
+      "rns_figure3", kUsage, [&] { return parse_options(count, arguments); },
+      [](const Options& options) { return options.help; }, run);
 }
