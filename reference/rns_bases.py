@@ -20,6 +20,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from reference.rns_words import Bound, largest_below
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -100,10 +102,10 @@ class Cox:
     weights: tuple[int, ...]
     shifts: tuple[int, ...]
     offset: int = 0
-    slack: int = 1
+    slack: Bound = 1
 
     @classmethod
-    def truncating(cls, base: Base, bits: int, offset: int = 0, slack: int = 1) -> Cox:
+    def truncating(cls, base: Base, bits: int, offset: int = 0, slack: Bound = 1) -> Cox:
         """The top ``bits`` bits of residues taken as fractions of the next power of two (Kawamura et al.).
 
         >>> Cox.truncating(Base((7, 13)), 2).rank((6, 12))
@@ -114,7 +116,7 @@ class Cox:
         return cls(base, bits, weights, tuple(max(0, length - bits) for length in lengths), offset, slack)
 
     @classmethod
-    def weighing(cls, base: Base, bits: int, shift: int, offset: int = 0, slack: int = 1) -> Cox:
+    def weighing(cls, base: Base, bits: int, shift: int, offset: int = 0, slack: Bound = 1) -> Cox:
         """Residues times rounded ``2^(bits+shift) / m_i``: for moduli far from a power of two."""
         weights = tuple((1 << (bits + shift)) // m for m in base.moduli)
         return cls(base, bits, weights, (shift,) * len(base), offset, slack)
@@ -130,7 +132,7 @@ class Cox:
         total = Fraction(0)
         for m, u, s in zip(self.base.moduli, self.weights, self.shifts, strict=True):
             scale = 1 << (s + self.bits)
-            total += (self.slack * m - 1) * (Fraction(1, m) - Fraction(u, scale))
+            total += largest_below(self.slack, m) * (Fraction(1, m) - Fraction(u, scale))
             total += Fraction((1 << s) - 1, scale)
         return total
 
@@ -138,7 +140,7 @@ class Cox:
     def largest_sum(self) -> int:
         """Largest value of the sum in :meth:`rank`."""
         terms = zip(self.base.moduli, self.weights, self.shifts, strict=True)
-        return self.offset + sum(((self.slack * m - 1) * u) >> s for m, u, s in terms)
+        return self.offset + sum((largest_below(self.slack, m) * u) >> s for m, u, s in terms)
 
     @property
     def largest_rank(self) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conversions between radix 2^8 and residues as matrix products over bytes.
 
-Into residues: the bytes of x times ``2^(8p) scale_i 2^32 mod m_i``, one Montgomery reduction by channel.
+Into residues: the bytes of x times ``2^(8p) scale_i mod m_i``, one remainder of byte sums by channel.
 Back: the bytes of the coordinates xi_i and of the rank k times ``M_i 2^(8p)`` and ``-M 2^(8p)`` modulo
 2^(8C), with the rank from the same Cox as an extension; then carries. docs/rns.md, "Conversions".
 """
@@ -13,40 +13,44 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from reference.rns_bases import Condition, Cox, Residues
-from reference.rns_bytes import ByteMatrix, join, largest_bytes, recombine, split
-from reference.rns_words import Bound, largest_below, montgomery_reduce, reduction_holds
+from reference.rns_bytes import ByteMatrix, join, largest_bytes, split
+from reference.rns_words import largest_below, remainder, remainder_holds
 
 RANK_BYTES = 4
 """Bytes of the rank: a word like the coordinates."""
 
 
+def remainders_hold(matrix: ByteMatrix, moduli: Residues) -> bool:
+    """The sums of each target have a remainder below twice its modulus, whatever the operand."""
+    rows = zip(matrix.largest_sums, moduli, strict=True)
+    return all(remainder_holds(int(sums[0]), join(sums) >> 31, m) for sums, m in rows)
+
+
 @dataclass(frozen=True)
 class RadixToResidues:
-    """Integers of ``length`` bytes to ``x scale_i mod m_i``, below ``bound m_i``."""
+    """Integers of ``length`` bytes to ``x scale_i mod m_i``."""
 
     moduli: Residues
     scales: Residues
     length: int
-    bound: Bound = 1
 
     @cached_property
     def matrix(self) -> ByteMatrix:
         """Entries by byte of x and channel."""
         rows = zip(self.moduli, self.scales, strict=True)
-        columns = [[scale * pow(2, 32 + 8 * p, m) % m for p in range(self.length)] for m, scale in rows]
+        columns = [[scale * pow(2, 8 * p, m) % m for p in range(self.length)] for m, scale in rows]
         return ByteMatrix(tuple(zip(*columns, strict=True)))
 
     def conditions(self) -> Iterator[Condition]:
         """Inequalities of "Into residues"."""
         yield "input accumulator", self.matrix.fits_int32
-        totals = [(255 * self.length * (m - 1), m) for m in self.moduli]
-        yield "input range", all(reduction_holds(total, m, self.bound) for total, m in totals)
+        yield "input range", remainders_hold(self.matrix, self.moduli)
 
     def convert(self, x: int) -> Residues:
         """Residues of 0 <= x < 2^(8 length)."""
         sums = self.matrix.product(split(x, self.length))
         rows = zip(sums, self.moduli, strict=True)
-        return tuple(montgomery_reduce(recombine(c, False, False), m, self.bound) for c, m in rows)
+        return tuple(remainder([int(s) for s in c], m) for c, m in rows)
 
 
 @dataclass(frozen=True)

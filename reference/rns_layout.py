@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reference.rns_tensor import TensorMontgomery
-from reference.rns_words import WORD
+from reference.rns_words import WORD, shoup_quotient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,17 +39,24 @@ def fragments(matrix: ByteMatrix) -> bytes:
     return bytes(cut.transpose(0, 3, 5, 1, 4, 6, 2).tobytes())
 
 
-def channel(m: int, to_coordinate: int, set_up: int) -> bytes:
-    """Its modulus, -1 / m mod 2^32 and two constants."""
-    return struct.pack("<4I", m, -pow(m, -1, WORD) % WORD, to_coordinate, set_up)
+def channel(m: int, to_coordinate: int) -> bytes:
+    """Its modulus, -1 / m mod 2^32, and a constant with its quotient."""
+    return struct.pack("<4I", m, -pow(m, -1, WORD) % WORD, to_coordinate, shoup_quotient(to_coordinate, m))
 
 
 def channels(bases: TensorBases, to_coordinates_b: Sequence[int]) -> bytes:
     """Of B, then of A."""
-    b = zip(bases.b.moduli, to_coordinates_b, bases.b.inverse_cofactors, strict=True)
-    a = zip(bases.a.moduli, bases.coordinate_factors, bases.kappa, strict=True)
-    parts = [channel(m, c, (-inverse * WORD) % m) for m, c, inverse in b]
-    return b"".join(parts + [channel(m, c, k * WORD % m) for m, c, k in a])
+    b = zip(bases.b.moduli, to_coordinates_b, strict=True)
+    a = zip(bases.a.moduli, bases.coordinate_factors, strict=True)
+    return b"".join(channel(m, c) for rows in (b, a) for m, c in rows)
+
+
+def set_up(bases: TensorBases) -> bytes:
+    """What the constants of a modulus are made of: a word for each channel of B, then of A."""
+    b = zip(bases.b.moduli, bases.b.inverse_cofactors, strict=True)
+    a = zip(bases.a.moduli, bases.kappa, strict=True)
+    words = [-inverse * WORD % m for m, inverse in b] + [k * WORD % m for m, k in a]
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def constants(bases: TensorBases, n: int | None = None) -> bytes:
@@ -59,4 +66,5 @@ def constants(bases: TensorBases, n: int | None = None) -> bytes:
     to_coordinates = (0,) * len(bases.b) if ring is None else ring.to_coordinates
     to_a = bases.to_a if ring is None else ring.scaled_extension
     tables = (to_a, bases.to_b, into_b, into_a, bases.output)
-    return channels(bases, to_coordinates) + b"".join(fragments(table.matrix) for table in tables)
+    parts = [channels(bases, to_coordinates), set_up(bases), *(fragments(table.matrix) for table in tables)]
+    return b"".join(parts)

@@ -4,14 +4,14 @@
 Sources: as :mod:`reference.rns`; the matrix form of the extensions, the scaling kappa and the ranges are
 derived in docs/rns.md.
 
-A base extension is a product of the coordinates' bytes with a matrix of constants of the bases alone. Base A
-keeps ``X_i = x_i kappa_i``, ``kappa_i = 2^32 / M_B mod a_i``: one reduction of ``X Y + t N kappa^2`` is then
-the stored result. Base B keeps plain residues. Every bound of :func:`conditions` is asserted as it is used.
+A base extension is a product of the coordinates' bytes with a matrix of constants of the bases alone, whose
+byte sums have a remainder without a high word of any product. Base A keeps ``X_i = x_i kappa_i``, ``kappa_i =
+2^32 / M_B mod a_i``: one reduction of ``X Y + t N kappa^2`` is then the stored result. Base B keeps plain
+residues. Every bound of :func:`conditions` is asserted as it is used.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,62 +21,49 @@ from typing import NamedTuple
 from reference import rns_bases
 from reference.modexp.windows import power_fixed
 from reference.rns_bases import Base, BasePair, Condition, Cox, Extension, Residues, check_modulus, require
-from reference.rns_bytes import ByteMatrix, centred, largest_bytes, recombine, split
-from reference.rns_conversion import RadixToResidues, ResiduesToRadix
+from reference.rns_bytes import INT32_MAX, ByteMatrix, largest_bytes, split
+from reference.rns_conversion import RadixToResidues, ResiduesToRadix, remainders_hold
 from reference.rns_extension import CoxRower
-from reference.rns_words import WORD, Bound, largest_below, montgomery_reduce, reduction_holds
+from reference.rns_words import (
+    WORD,
+    Bound,
+    largest_below,
+    montgomery_reduce,
+    reduction_holds,
+    remainder,
+    remainder_holds,
+    shoup_holds,
+    shoup_product,
+)
 
 COX_BITS = 16
 
-LARGE_LOW_HALF = 3 << 14
-"""Entries with at least so much in their low 16 bits are raised where a matrix is balanced."""
-
-
-def raised(x: int, m: int) -> int:
-    """``x mod m``, and m more where that has a large low half.
-
-    >>> raised(5, 7), raised(0xC000, 0x7FFD9001) == 0xC000 + 0x7FFD9001
-    (5, True)
-    """
-    x %= m
-    return x + m if x & 0xFFFF >= LARGE_LOW_HALF else x
+MOST_NARROW_CHANNELS = 127
+"""Up to so many, the quotient of a remainder of byte sums comes of a single word."""
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Bound of each step's result in units of its modulus; 1: corrected to below the modulus."""
+    """Bounds of what is not corrected, in units of its modulus; stored residues are canonical."""
 
-    s: Bound = 1
-    xi_b: Bound = 1
-    t: Bound = 1
-    w: Bound = 1
-    xi_a: Bound = 1
-    x_b: Bound = 1
+    s: Bound = 2
+    xi_b: Bound = 2
+    xi_a: Bound = Fraction(3, 2)
 
 
-CORRECTED = Ranges()
-"""Every reduction corrected: m <= 2^31."""
-
-ONE_CORRECTION = Ranges(s=2, xi_b=2, t=1 + Fraction(1, 1 << 13), xi_a=2, x_b=1 + Fraction(1, 1 << 13))
-"""Only w corrected: m (2 + 2^-13) <= 2^32, up to 512 channels."""
-
-UNCORRECTED = Ranges(2, 2, 2, 2, 2, 2)
-"""None corrected: 6 m <= 2^32."""
+CANONICAL_RESIDUES = Ranges()
+"""All residues corrected, and no coordinate: m < 2^31."""
 
 
 @dataclass(frozen=True)
 class ExtensionMatrix:
-    """``T_i = sum of xi_j M_j scale_i - k M scale_i mod m_i`` for the targets m_i; the scale mostly is 2^32.
+    """``T_i = sum of xi_j M_j scale_i - k M scale_i mod m_i`` for the targets m_i.
 
-    The rank k is one more word of the operand. Signed entries are centred; their sum is made positive by a
-    multiple of m_i. Balanced ones are :func:`raised`.
+    The rank k is one more word of the operand.
     """
 
     cox: Cox
     target: Base
-    signed: bool
-    narrow: bool
-    balanced: bool
     scales: Residues
 
     @cached_property
@@ -86,79 +73,72 @@ class ExtensionMatrix:
         words = (*self.cox.base.cofactors, -self.cox.base.product)
         factors = [[c * scale % m for m, scale in targets] for c in words]
         rows = [self._row(row, p) for row in factors for p in range(4)]
-        return ByteMatrix(tuple(rows), signed=self.signed, largest=largest_bytes(self.cox.largest_rank, 4))
+        return ByteMatrix(tuple(rows), largest=largest_bytes(self.cox.largest_rank, 4))
 
     def _row(self, factors: Sequence[int], p: int) -> Residues:
         """Entries for byte p of a word with these factors."""
-        entry = centred if self.signed else raised if self.balanced else operator.mod
-        return tuple(entry(x << (8 * p), m) for x, m in zip(factors, self.target.moduli, strict=True))
+        return tuple((x << (8 * p)) % m for x, m in zip(factors, self.target.moduli, strict=True))
+
+    @property
+    def narrow(self) -> bool:
+        """Quotients of remainders come of a single word."""
+        return len(self.cox.base) <= MOST_NARROW_CHANNELS
 
     @cached_property
     def largest_byte_sum(self) -> int:
-        """Bound of the sum of the operand's bytes."""
-        return int(self.matrix.largest_operand.sum())
+        """D: bound of the sum of the operand's bytes."""
+        return 1020 * len(self.cox.base) + sum(largest_bytes(self.cox.largest_rank, 4))
 
-    def offset(self, m: int) -> int:
-        """Multiple of m that makes the sum of signed terms positive."""
-        return -(-self.largest_byte_sum // 2) * m if self.signed else 0
+    def conditions(self) -> Iterator[Condition]:
+        """The first holds for any scales, the second for these."""
+        yield "accumulator", 255 * self.largest_byte_sum <= INT32_MAX
+        yield "range of remainder", remainders_hold(self.matrix, self.target.moduli)
 
-    def largest_total(self, m: int) -> int:
-        """Bound of T for a target m."""
-        entry = m // 2 if self.signed else 2 * m - 1 if self.balanced else m - 1
-        return self.largest_byte_sum * entry + self.offset(m)
+    def holds_for_any_scale(self, m: int) -> bool:
+        """Remainders modulo a target m are below 2 m for any scale."""
+        return remainder_holds(255 * self.largest_byte_sum, self.largest_byte_sum * (m - 1) >> 31, m)
 
-    def totals(self, xi: Sequence[int]) -> tuple[int, ...]:
-        """T."""
-        sums = self.matrix.product([byte for x in (*xi, self.cox.rank(xi)) for byte in split(x, 4)])
-        result = []
-        for c, m in zip(sums, self.target.moduli, strict=True):
-            total = recombine(c, self.signed, self.narrow) + self.offset(m)
-            assert 0 <= total <= self.largest_total(m)
-            result.append(total)
-        return tuple(result)
-
-    def extend(self, xi: Sequence[int], bound: Bound) -> Residues:
-        """Residues of ``sum of xi_j M_j - k M`` below ``bound m_i``, if the scale is 2^32."""
-        rows = zip(self.totals(xi), self.target.moduli, strict=True)
-        return tuple(montgomery_reduce(total, m, bound) for total, m in rows)
+    def extend(self, xi: Sequence[int], bound: Bound = 1) -> Residues:
+        """``T_i mod m_i``: corrected, or below 2 m_i."""
+        operand = [byte for x in (*xi, self.cox.rank(xi)) for byte in split(x, 4)]
+        rows = zip(self.matrix.product(operand), self.target.moduli, strict=True)
+        return tuple(remainder([int(s) for s in sums], m, bound, self.narrow) for sums, m in rows)
 
 
 @dataclass(frozen=True)
 class TensorBases:
-    """Bases for N < 2^bits and the choices of a kernel: ranges, forms of entries, 32-bit recombination."""
+    """Bases for N < 2^bits."""
 
     b: Base
     a: Base
     bits: int
-    ranges: Ranges = CORRECTED
-    signed: bool = False
-    narrow: bool = False
-    balanced: bool = False
+    ranges: Ranges = CANONICAL_RESIDUES
 
     @cached_property
     def pair(self) -> BasePair:
         """With offset 0 from B to A, one half from A to B."""
-        cox_b = Cox.truncating(self.b, COX_BITS, 0, -(-self.ranges.xi_b // 1))
-        cox_a = Cox.truncating(self.a, COX_BITS, 1 << (COX_BITS - 1), -(-self.ranges.xi_a // 1))
+        cox_b = Cox.truncating(self.b, COX_BITS, 0, self.ranges.xi_b)
+        cox_a = Cox.truncating(self.a, COX_BITS, 1 << (COX_BITS - 1), self.ranges.xi_a)
         return BasePair.of(CoxRower(cox_b), CoxRower(cox_a), self.bits)
 
     @cached_property
     def to_a(self) -> ExtensionMatrix:
         """From B."""
-        return self._extension(self.pair.from_b, self.a, (WORD,) * len(self.a))
+        return self._extension(self.pair.from_b, self.a, (1,) * len(self.a))
 
     @cached_property
     def to_b(self) -> ExtensionMatrix:
         """From A."""
-        return self._extension(self.pair.from_a, self.b, (WORD,) * len(self.b))
+        return self._extension(self.pair.from_a, self.b, (1,) * len(self.b))
 
     def to_scaled_a(self, n: int) -> ExtensionMatrix:
         """From B to what is added to X Y, where all instances share the modulus n: scaled by N kappa^2."""
         return self._extension(self.pair.from_b, self.a, self.scaled(n))
 
-    def _extension(self, extension: Extension, target: Base, scales: Residues) -> ExtensionMatrix:
+    @staticmethod
+    def _extension(extension: Extension, target: Base, scales: Residues) -> ExtensionMatrix:
         assert isinstance(extension, CoxRower)
-        return ExtensionMatrix(extension.cox, target, self.signed, self.narrow, self.balanced, scales)
+        return ExtensionMatrix(extension.cox, target, scales)
 
     def scaled(self, n: int) -> Residues:
         """``n kappa_i^2 mod a_i``."""
@@ -171,13 +151,13 @@ class TensorBases:
 
     @cached_property
     def coordinate_factors(self) -> Residues:
-        """``2^32 / (kappa_i A_i) mod a_i``: from the stored w to its coordinate."""
+        """``1 / (kappa_i A_i) mod a_i``: from the stored w to its coordinate."""
         rows = zip(self.a.inverse_cofactors, self.kappa, self.a.moduli, strict=True)
-        return tuple(inverse * WORD * pow(k, -1, m) % m for inverse, k, m in rows)
+        return tuple(inverse * pow(k, -1, m) % m for inverse, k, m in rows)
 
     @cached_property
     def inputs(self) -> tuple[RadixToResidues, RadixToResidues]:
-        """From bytes into A, scaled, and into B; both corrected."""
+        """From bytes into A, scaled, and into B."""
         length = -(-self.bits // 8)
         ones = (1,) * len(self.b)
         return (
@@ -191,28 +171,29 @@ class TensorBases:
         return ResiduesToRadix(self.to_b.cox, -(-(self.bits + 1) // 128) * 16)
 
 
+def channel_conditions(bases: TensorBases) -> Iterator[Condition]:
+    """The inequalities of single channels."""
+    r = bases.ranges
+    for m in bases.b.moduli:
+        s = largest_below(r.s, m)
+        yield "range of s", reduction_holds((m - 1) ** 2, m, r.s)
+        yield "range of xi_b", reduction_holds(s * (m - 1), m, r.xi_b)
+        yield "range of xi_b, one modulus", shoup_holds(s, m, r.xi_b)
+    for m in bases.a.moduli:
+        yield "range of w", reduction_holds(2 * (m - 1) ** 2, m, 1)
+        yield "range of w, one modulus", reduction_holds((m - 1) ** 2 + 2 * m - 1, m, 1)
+        yield "range of xi_a", shoup_holds(m - 1, m, r.xi_a)
+        yield "range of remainder, one modulus", bases.to_a.holds_for_any_scale(m)
+
+
 def conditions(bases: TensorBases) -> Iterator[Condition]:
     """Every inequality of docs/rns.md for this data flow."""
     yield "odd moduli of at most 31 bits", all(m % 2 and m < 1 << 31 for m in bases.b.moduli + bases.a.moduli)
     yield from rns_bases.conditions(bases.pair)
     yield "exit with one subtraction", rns_bases.exits_with_one_subtraction(bases.pair)
-    r = bases.ranges
-    for m in bases.b.moduli:
-        yield "range of s", reduction_holds(largest_below(r.x_b, m) ** 2, m, r.s)
-        yield "range of xi_b", reduction_holds(largest_below(r.s, m) * (m - 1), m, r.xi_b)
-        yield "range of x_b", reduction_holds(bases.to_b.largest_total(m), m, r.x_b)
-    for m in bases.a.moduli:
-        w = largest_below(r.w, m)
-        yield "range of t", reduction_holds(bases.to_a.largest_total(m), m, r.t)
-        yield "range of w", reduction_holds(w * w + largest_below(r.t, m) * (m - 1), m, r.w)
-        yield "range of w, one modulus", reduction_holds(w * w + bases.to_a.largest_total(m), m, r.w)
-        yield "range of xi_a", reduction_holds(w * (m - 1), m, r.xi_a)
-    for extension in (bases.to_a, bases.to_b):
-        yield "accumulator", extension.matrix.fits_int32
-        yield "32-bit recombination", not bases.narrow or extension.matrix.recombines_in_32_bits
-    for conversion in bases.inputs:
-        yield from conversion.conditions()
-    yield from bases.output.conditions()
+    yield from channel_conditions(bases)
+    for part in (bases.to_a, bases.to_b, *bases.inputs, bases.output):
+        yield from part.conditions()
 
 
 class TensorElement(NamedTuple):
@@ -237,8 +218,6 @@ class TensorMontgomery:
         """Reject bases and moduli that the proof does not cover."""
         require(conditions(self.bases))
         check_modulus(self.bases.pair, self.n)
-        wide = self.shared and not self.scaled_extension.matrix.recombines_in_32_bits
-        require(iter([("32-bit recombination", not (self.bases.narrow and wide))]))
 
     @cached_property
     def scaled_extension(self) -> ExtensionMatrix:
@@ -247,10 +226,13 @@ class TensorMontgomery:
 
     @cached_property
     def to_coordinates(self) -> Residues:
-        """``-2^64 / (N B_j) mod b_j``: s / 2^32 to the coordinate of t. A constant of the modulus."""
-        b = self.bases.b
+        """``-2^32 / (N B_j) mod b_j``: s to the coordinate of t. A constant of the modulus.
+
+        With a factor 2^32 more unless the modulus is shared: then a reduction follows.
+        """
+        b, factor = self.bases.b, WORD if self.shared else WORD * WORD
         rows = zip(b.inverse_cofactors, b.moduli, strict=True)
-        return tuple(-(inverse << 64) * pow(self.n, -1, m) % m for inverse, m in rows)
+        return tuple(-inverse * factor * pow(self.n, -1, m) % m for inverse, m in rows)
 
     @cached_property
     def _scaled_n(self) -> Residues:
@@ -264,7 +246,8 @@ class TensorMontgomery:
 
     def integer(self, x: TensorElement) -> int:
         """The integer that both bases stand for, at most ``min(M_A, M_B)``."""
-        value = self.bases.b.value([r % m for r, m in zip(x.b, self.bases.b.moduli, strict=True)])
+        assert all(r < m for r, m in zip(x.a + x.b, self.bases.a.moduli + self.bases.b.moduli, strict=True))
+        value = self.bases.b.value(x.b)
         scaled = zip(x.a, self.bases.kappa, self.bases.a.moduli, strict=True)
         assert all((value * k - r) % m == 0 for r, k, m in scaled), "the bases disagree"
         return value
@@ -274,24 +257,26 @@ class TensorMontgomery:
         r, moduli = self.bases.ranges, self.bases.b.moduli
         s = [montgomery_reduce(u * v, m, r.s) for u, v, m in zip(x.b, y.b, moduli, strict=True)]
         rows = zip(s, self.to_coordinates, moduli, strict=True)
-        return tuple(montgomery_reduce(s_j * factor, m, r.xi_b) for s_j, factor, m in rows)
+        if self.shared:
+            return tuple(shoup_product(s_j, c, m) for s_j, c, m in rows)
+        return tuple(montgomery_reduce(s_j * c, m, r.xi_b) for s_j, c, m in rows)
 
     def coordinates_a(self, w: Residues) -> Residues:
         """Coordinates of an element stored in A."""
         rows = zip(w, self.bases.coordinate_factors, self.bases.a.moduli, strict=True)
-        return tuple(montgomery_reduce(u * factor, m, self.bases.ranges.xi_a) for u, factor, m in rows)
+        return tuple(shoup_product(u, factor, m) for u, factor, m in rows)
 
     def product(self, x: TensorElement, y: TensorElement) -> TensorElement:
         """``(x y + t' N) / M_B``."""
-        r, xi = self.bases.ranges, self._coordinates_b(x, y)
+        xi = self._coordinates_b(x, y)
         if self.shared:
-            added = self.scaled_extension.totals(xi)
+            added = self.scaled_extension.extend(xi, 2)
         else:
-            t = self.bases.to_a.extend(xi, r.t)
+            t = self.bases.to_a.extend(xi)
             added = tuple(t_i * scaled for t_i, scaled in zip(t, self._scaled_n, strict=True))
         rows = zip(x.a, y.a, added, self.bases.a.moduli, strict=True)
-        w = tuple(montgomery_reduce(u * v + t_n, m, r.w) for u, v, t_n, m in rows)
-        return TensorElement(w, self.bases.to_b.extend(self.coordinates_a(w), r.x_b))
+        w = tuple(montgomery_reduce(u * v + t_n, m) for u, v, t_n, m in rows)
+        return TensorElement(w, self.bases.to_b.extend(self.coordinates_a(w)))
 
     def mul(self, a: TensorElement, b: TensorElement) -> TensorElement:
         """``a b / M_B mod N``, below ``bound N``."""

@@ -5,9 +5,9 @@ python tools/rns_bases.py --summary
 python tools/rns_bases.py --kind tensor --bits 1024 2048 > bases.hpp
 
 A base has a multiple of four channels and is the smallest that satisfies every inequality of docs/rns.md, as
-`reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their kind, those of
-the tensor kind the largest below a chosen bound. They are dealt to the bases B and A so that their products
-are close. Nothing in the output is random or typed by hand.
+`reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their kind, dealt to
+the bases B and A so that their products are close; but a B of the tensor kind begins after all moduli that an
+A may have. Nothing in the output is random or typed by hand.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import argparse
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from reference.rns_bases import Base, BaseError, BasePair, check_bases, require
 from reference.rns_channels import Channel, FullWord, HalfWord, Paired, Smooth
 from reference.rns_extension import MixedRadix
 from reference.rns_staged import channel_conditions
-from reference.rns_tensor import ONE_CORRECTION, TensorBases, conditions
+from reference.rns_tensor import TensorBases, conditions
 
 WIDTHS = (512, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 #: A quad of threads shares the channels; four words at a time are read of elements that stay in memory.
@@ -50,16 +50,10 @@ HEAD = """\
 namespace manymod::rns {"""
 
 TENSOR_HEAD = """\
-/// Bases B and A for moduli below 2^bits, with the ranges ONE_CORRECTION of docs/rns.md.
+/// Bases B and A for moduli below 2^bits.
 struct BasePair {
   unsigned bits;
-  unsigned channels;        ///< of each base
-  unsigned largest_rank_b;  ///< that the Cox computes from coordinates below 2 b_j
-  unsigned largest_rank_a;
-  bool balanced;            ///< entries of the extensions whose low 16 bits are 3 2^14 or more have m added
-  bool narrow_extensions;   ///< S_0 + 2^8 S_1, S_2 + 2^8 S_3 < 2^32 in both extensions
-  bool narrow_input;        ///< the same of the matrices into both bases
-  bool narrow_output;       ///< the same of the matrix from coordinates in A to words
+  unsigned channels;  ///< of each base
 };"""
 
 
@@ -108,31 +102,31 @@ class Bases:
 
     @cached_property
     def tensor(self) -> TensorBases:
-        """The tables for plain bytes, balanced if only then the extensions' column pairs fit 32-bit words."""
-        plain = TensorBases(Base(self.b), Base(self.a), self.bits, ONE_CORRECTION)
-        balanced = replace(plain, balanced=True)
-        return balanced if narrow_extensions(balanced) and not narrow_extensions(plain) else plain
-
-    @property
-    def flags(self) -> tuple[bool, bool, bool, bool]:
-        """Balanced; column pairs fit 32-bit words in the extensions, the inputs and the output."""
-        tables = self.tensor
-        inputs = all(conversion.matrix.recombines_in_32_bits for conversion in tables.inputs)
-        return tables.balanced, narrow_extensions(tables), inputs, tables.output.matrix.recombines_in_32_bits
+        """As the kernels' data flow has them."""
+        return TensorBases(Base(self.b), Base(self.a), self.bits)
 
 
-def narrow_extensions(tables: TensorBases) -> bool:
-    """Both extensions' column pairs fit 32-bit words."""
-    return all(extension.matrix.recombines_in_32_bits for extension in (tables.to_a, tables.to_b))
-
-
-#: Below (2 - 2^-14) 2^30, with low halves near 2^15, as balancing needs.
-LARGEST_TENSOR_MODULUS = (1 << 31) - (1 << 17) - (1 << 15) + (1 << 12)
+#: Of a base of tensor channels.
+MOST_CHANNELS = 272
 
 
 def tensor_moduli(count: int) -> list[int]:
-    """Primes for 32-bit words with one correction a multiplication."""
-    return list(itertools.islice(primes_down_from(LARGEST_TENSOR_MODULUS), count))
+    """The largest primes below 2^31, half of ``count``, for A; for B as many after the first MOST_CHANNELS.
+
+    Remainders of byte sums ask more of A, where a shared modulus is part of the matrix: docs/rns.md.
+    """
+    primes = list(itertools.islice(primes_down_from((1 << 31) - 1), MOST_CHANNELS + count // 2))
+    return primes[: min(count // 2, MOST_CHANNELS)] + primes[MOST_CHANNELS:]
+
+
+def halved(moduli: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The second half to B, the first to A.
+
+    >>> halved([8, 7, 6, 5])
+    ((6, 5), (8, 7))
+    """
+    half = len(moduli) // 2
+    return tuple(moduli[half:]), tuple(moduli[:half])
 
 
 def half_word_moduli(count: int) -> list[int]:
@@ -200,6 +194,7 @@ class Kind:
     length: int
     moduli: Callable[[int], list[int]]
     channels: Callable[[tuple[int, ...]], Sequence[Channel[Any]]] = half_word_channels
+    deal: Callable[[list[int]], tuple[tuple[int, ...], tuple[int, ...]]] = dealt
 
     def checked(self, bits: int, b: tuple[int, ...], a: tuple[int, ...]) -> Bases:
         """Bases that satisfy every inequality, or BaseError."""
@@ -209,7 +204,7 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("tensor", 31, tensor_moduli),
+        Kind("tensor", 31, tensor_moduli, deal=halved),
         Kind("half", 12, half_word_moduli, half_word_channels),
         Kind("full", 24, full_word_moduli, full_word_channels),
         Kind("fused", 22, fused_moduli, full_word_channels),
@@ -232,7 +227,7 @@ def bases_for(name: str, bits: int) -> Bases:
         if len(moduli) < 2 * count:
             raise BaseError(f"no {name} bases for {bits} bits: {failed}")
         try:
-            return kind.checked(bits, *dealt(moduli))
+            return kind.checked(bits, *kind.deal(moduli))
         except BaseError as error:
             failed = error
     raise AssertionError
@@ -263,25 +258,21 @@ def declaration(bases: Bases) -> str:
     return "\n".join([*lines, "};"])
 
 
-def tensor_row(bases: Bases) -> str:
-    """One width's row."""
-    ranks = (bases.tensor.to_a.cox.largest_rank, bases.tensor.to_b.cox.largest_rank)
-    cells = [bases.bits, len(bases.b), *ranks, *(str(flag).lower() for flag in bases.flags)]
-    return f"    {{{', '.join(map(str, cells))}}},"
-
-
 def tensor_table(found: list[Bases]) -> str:
-    """All widths of the tensor kind, whose channels are dealt from the beginning of one list of primes."""
-    primes = tuple(tensor_moduli(2 * max(len(bases.b) for bases in found)))
-    assert all(dealt(list(primes[: 2 * len(bases.b)])) == (bases.b, bases.a) for bases in found)
+    """All widths of the tensor kind, whose channels are the first ones of two lists of primes."""
+    primes = tensor_moduli(2 * MOST_CHANNELS)
+    b, a = halved(primes)
+    assert all((b[: len(bases.b)], a[: len(bases.a)]) == (bases.b, bases.a) for bases in found)
     return "\n".join(
         (
             TENSOR_HEAD,
             "\ninline constexpr BasePair kBasePairs[] = {",
-            *map(tensor_row, found),
-            "};\n\n/// Descending. Those of a row's bases are the first of them, dealt in the order B A A B.",
+            *(f"    {{{bases.bits}, {len(bases.b)}}}," for bases in found),
+            f"}};\n\ninline constexpr unsigned kMostChannels = {MOST_CHANNELS};",
+            "\n/// The largest below 2^31, descending. Channels of A are the first of them, those of B the",
+            "/// first from kMostChannels on: remainders of byte sums in A are in range for any modulus.",
             "inline constexpr std::uint32_t kPrimes[] = {",
-            *wrapped(primes),
+            *wrapped(tuple(primes)),
             "};",
         )
     )
@@ -301,8 +292,8 @@ def summary(name: str, bits: int) -> str:
         bases = bases_for(name, bits)
     except BaseError as error:
         return str(error)
-    narrow = f", balanced, narrow: {bases.flags}" if name == "tensor" else ""
-    return f"{name} {bits}: {len(bases.b)} channels from {min(bases.b + bases.a)} to {bases.b[0]}{narrow}"
+    moduli = bases.b + bases.a
+    return f"{name} {bits}: {len(bases.b)} channels from {min(moduli)} to {max(moduli)}"
 
 
 def main(arguments: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from device_report import MISSING, Cells, Peer, Report, Row, markdown, number, ratio, scaled
 
 TECHNIQUE = "rns"
-PIPES = ("IMAD", "tensor")
+PIPES = ("IMAD", "tensor", "IMAD.WIDE and tensor")
 PEER_COLUMNS = ("CGBN stock", "CGBN, R^2 given")
 
 
@@ -38,7 +38,7 @@ def rate(row: Row | None) -> float | None:
 
 def products_table(report: Report, peer: Peer | None) -> str:
     """Montgomery multiplications and squarings."""
-    heading = ["bits", "moduli", "mul, M/s", "sqr, M/s", "clocks of an SM", "IMAD", "tensor cores"]
+    heading = ["bits", "moduli", "mul, M/s", "sqr, M/s", "clocks of an SM", "IMAD", "tensor cores", "both"]
     heading += ["matrices, bytes a clock", "CGBN, M/s", "rns / CGBN"]
     rows = []
     for bits in report.widths("mul", technique=TECHNIQUE):
@@ -60,7 +60,7 @@ def with_window(row: Row | None) -> str:
 
 def powers_table(report: Report, peer: Peer | None) -> str:
     """Powers, exponents as long as the moduli."""
-    heading = ["bits", "moduli", "public, k/s (window)", "secret, k/s (window)", "IMAD", "tensor cores"]
+    heading = ["bits", "moduli", "public, k/s (window)", "secret, k/s (window)", "IMAD", "tensor cores", "both"]
     heading += ["matrices, bytes a clock", *(f"{name}, k/s" for name in PEER_COLUMNS)]
     heading += ["public / CGBN", "secret / CGBN"]
     rows = []
@@ -117,7 +117,8 @@ def rns_tables(report: Report, peer: Peer | None) -> Iterator[str]:
     yield from batches_table(report)
     yield (
         "Kernels alone, each row at its best window, which is said with the rate. IMAD, tensor cores: the "
-        "part of the time that their instructions take at least (`pipe_limits.hpp`). Matrices that do not "
+        "part of the time that their instructions take at least; both: that of the tensor cores and of "
+        "products with high words, which exclude each other (`pipe_limits.hpp`). Matrices that do not "
         "fit shared memory come from the second-level cache. CGBN has a modulus to each instance."
     )
     yield checked(report.document.get("check"))

@@ -15,24 +15,22 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
-from reference.rns_bases import Base, BaseError, BasePair, Condition, exits_with_one_subtraction, require
-from reference.rns_bytes import ByteMatrix, centred, join, recombine, split
+from reference.rns_bases import Base, BaseError, BasePair, Condition, Cox, exits_with_one_subtraction, require
+from reference.rns_bytes import ByteMatrix, join, split
 from reference.rns_conversion import RadixToResidues, ResiduesToRadix, resolve_carries
 from reference.rns_extension import MixedRadix, Uncorrected
 from reference.rns_layout import constants, fragments
 from reference.rns_tensor import (
-    CORRECTED,
-    ONE_CORRECTION,
-    UNCORRECTED,
-    Ranges,
+    CANONICAL_RESIDUES,
+    ExtensionMatrix,
     TensorBases,
+    TensorElement,
     TensorMontgomery,
     conditions,
 )
-from reference.rns_words import WORD, largest_below, montgomery_reduce, reduction_holds
+from reference.rns_words import largest_below, remainder
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,116 +49,60 @@ tool = load_tool()
 
 
 @functools.cache
-def bases(
-    bits: int,
-    ranges: Ranges = CORRECTED,
-    signed: bool = False,
-    narrow: bool = False,
-    balanced: bool = False,
-    length: int = 31,
-) -> TensorBases:
-    """The smallest bases of the largest primes below 2^length, one correction's below (2 - 2^-14) 2^30."""
-    limit = int(WORD / (1 + ONE_CORRECTION.t)) if ranges is ONE_CORRECTION else (1 << length) - 1
-    count = (bits + 3) // length + 1
-    primes = list(itertools.islice(tool.primes_down_from(limit), 2 * count))
-    return TensorBases(
-        Base(tuple(primes[::2])), Base(tuple(primes[1::2])), bits, ranges, signed, narrow, balanced
-    )
+def bases(bits: int) -> TensorBases:
+    """The smallest bases of the largest primes below 2^31."""
+    count = (bits + 3) // 31 + 1
+    primes = list(itertools.islice(tool.primes_down_from((1 << 31) - 1), 2 * count))
+    return TensorBases(Base(tuple(primes[::2])), Base(tuple(primes[1::2])), bits)
 
 
-VARIANTS: dict[str, dict[str, Any]] = {
-    "corrected": {},
-    "one correction": {"ranges": ONE_CORRECTION},
-    "uncorrected": {"ranges": UNCORRECTED, "length": 29},
-    "signed": {"signed": True},
-    "narrow": {"narrow": True},
-    "balanced": {"ranges": ONE_CORRECTION, "balanced": True},
-    "signed, narrow, one correction": {"ranges": ONE_CORRECTION, "signed": True, "narrow": True},
-}
+def extreme_coordinates(extension: ExtensionMatrix) -> list[list[int]]:
+    """Nothing but the largest values, the largest bytes, the least, and mixtures."""
+    bound, moduli = extension.cox.slack, extension.cox.base.moduli
+    return [
+        [largest_below(bound, m) for m in moduli],
+        [min(0xFFFFFF, largest_below(bound, m)) for m in moduli],
+        [0] * len(moduli),
+        [largest_below(bound, m) if i % 2 else 0 for i, m in enumerate(moduli)],
+    ]
 
 
-@pytest.mark.parametrize("m", [3, 5, 255, 65537, 2**29 - 3, 2**31 - 1])
-def test_reductions_at_the_edges_of_their_ranges(m: int) -> None:
-    inverse = pow(WORD, -1, m)
-    edges = [0, 1, m - 1, m, WORD - 1, WORD, (m - 1) ** 2, m * WORD // 2, m * WORD - 1]
-    for total in edges:
-        assert montgomery_reduce(total, m) == total * inverse % m
-        for bound in (Fraction(3, 2), 2):
-            if reduction_holds(total, m, bound):
-                assert montgomery_reduce(total, m, bound) % m == total * inverse % m
-    with pytest.raises(AssertionError):
-        montgomery_reduce(m * WORD, m)
-
-
-def test_the_largest_uncorrected_result() -> None:
-    """The largest result, that of q = 2^32 - 1, is the one that the bound allows."""
-    m = 2**31 - 1
-    limit = int((ONE_CORRECTION.t - 1) * WORD * m)
-    assert reduction_holds(limit, m, ONE_CORRECTION.t)
-    assert not reduction_holds(limit + 1, m, ONE_CORRECTION.t)
-    assert montgomery_reduce(limit, m, ONE_CORRECTION.t) <= largest_below(ONE_CORRECTION.t, m)
-    total = (limit >> 32 << 32) + m
-    assert total <= limit
-    assert montgomery_reduce(total, m, ONE_CORRECTION.t) == largest_below(ONE_CORRECTION.t, m)
-
-
-@pytest.mark.parametrize("signed", [False, True])
-def test_digits_and_recombination(signed: bool) -> None:
-    m = 2**31 - 1
-    for x in [0, 1, 127, 128, 255, 0x7F7F7F7F, 0x80808080 % m, m // 2, m // 2 + 1, m - 1]:
-        entry = centred(x, m) if signed else x
-        digits = split(entry, 4, signed)
-        assert join(digits) == entry
-        assert all(-128 <= d <= 127 for d in digits) if signed else all(0 <= d <= 255 for d in digits)
-        sums = [255 * 40 * d for d in digits]
-        assert recombine(sums, signed, True) == recombine(sums, signed, False) == 255 * 40 * entry
-    with pytest.raises(AssertionError, match="recombination"):
-        recombine([0, 1 << 24, 0, 0], signed, True)
-
-
-def test_accumulators_that_may_overflow_are_told_and_noticed() -> None:
-    """Plain bytes: 8256 channels fit an int32, one more does not; 64 channels a 32-bit recombination."""
-    for channels, fits in ((8256, True), (8257, False)):
-        matrix = ByteMatrix(((0xFFFFFFFF,),) * (4 * channels))
-        assert matrix.fits_int32 is fits
-    with pytest.raises(AssertionError, match="overflow"):
-        ByteMatrix(((0xFFFFFFFF,),) * (4 * 8257)).product([255] * 4 * 8257)
-    assert ByteMatrix(((0xFFFFFFFF,),) * (4 * 64)).recombines_in_32_bits
-    assert not ByteMatrix(((0xFFFFFFFF,),) * (4 * 65)).recombines_in_32_bits
-    worst = -0x80808080
-    assert ByteMatrix(((worst,),) * (4 * 16448), signed=True).fits_int32
-    assert not ByteMatrix(((worst,),) * (4 * 16449), signed=True).fits_int32
-    assert ByteMatrix(((worst,),) * (4 * 64), signed=True).recombines_in_32_bits
-    assert not ByteMatrix(((worst,),) * (4 * 65), signed=True).recombines_in_32_bits
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_extensions_of_extreme_coordinates(variant: str) -> None:
-    """Coordinates of nothing but the largest values and of the largest bytes."""
-    tables = bases(256, **VARIANTS[variant])
+@pytest.mark.parametrize("bits", [60, 521, 4096, 8192])
+def test_extensions_of_extreme_coordinates(bits: int) -> None:
+    tables = bases(bits) if bits < 4096 else tool.bases_for("tensor", bits).tensor
     require(conditions(tables))
-    for extension, bound, xi_bound in (
-        (tables.to_a, tables.ranges.t, tables.ranges.xi_b),
-        (tables.to_b, tables.ranges.x_b, tables.ranges.xi_a),
-    ):
+    n = (1 << bits) - 3
+    for extension in (tables.to_a, tables.to_b, tables.to_scaled_a(n)):
         base = extension.cox.base
-        rows = [
-            [largest_below(xi_bound, m) for m in base.moduli],
-            [min(0xFFFFFF, largest_below(xi_bound, m)) for m in base.moduli],
-            [0] * len(base),
-            [largest_below(xi_bound, m) if i % 2 else 0 for i, m in enumerate(base.moduli)],
-        ]
-        for xi in rows:
+        for xi in extreme_coordinates(extension):
             exact = sum(x * c for x, c in zip(xi, base.cofactors, strict=True))
             exact -= extension.cox.rank(xi) * base.product
-            result = extension.extend(xi, bound)
-            assert all((r - exact) % m == 0 for r, m in zip(result, extension.target.moduli, strict=True))
+            result, uncorrected = extension.extend(xi), extension.extend(xi, 2)
+            rows = zip(result, uncorrected, extension.scales, extension.target.moduli, strict=True)
+            assert all(r == exact * scale % m and u in (r, r + m) for r, u, scale, m in rows)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_narrow_form_is_chosen_by_the_channels_alone() -> None:
+    for bits, narrow in ((3072, True), (4096, False)):
+        tables = tool.bases_for("tensor", bits).tensor
+        assert [e.narrow for e in (tables.to_a, tables.to_b, tables.to_scaled_a(3))] == [narrow] * 3
+
+
+def test_remainders_in_a_are_in_range_for_any_matrix() -> None:
+    """Nothing but entries of m - 1, at the widest bases; base B's would not be."""
+    tables = tool.bases_for("tensor", 8192).tensor
+    m, rank = min(tables.a.moduli), tables.to_a.cox.largest_rank
+    matrix = ByteMatrix(((m - 1,),) * (4 * len(tables.b) + 4), largest=tables.to_a.matrix.largest)
+    sums = [int(s) for s in matrix.largest_sums[0]]
+    assert remainder(sums, m) == join(sums) % m
+    assert tables.to_a.largest_byte_sum == 1020 * len(tables.b) + 255 + (rank >> 8)
+    assert all(tables.to_a.holds_for_any_scale(a) for a in tables.a.moduli)
+    assert not all(tables.to_a.holds_for_any_scale(b) for b in tables.b.moduli)
+
+
 @pytest.mark.parametrize("bits", [60, 521, 2048])
-def test_products_and_powers(bits: int, variant: str) -> None:
-    tables, draw = bases(bits, **VARIANTS[variant]), random.Random(bits)
+def test_products_and_powers(bits: int) -> None:
+    tables, draw = bases(bits), random.Random(bits)
     for n in ((1 << bits) - 1, draw.getrandbits(bits) | 1):
         for shared in (False, True):
             ring = TensorMontgomery(tables, n, shared)
@@ -172,10 +114,33 @@ def test_products_and_powers(bits: int, variant: str) -> None:
             assert ring.power(x, 0b1011001, 8) == pow(x, 0b1011001, n)
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_products_of_extreme_residues(shared: bool) -> None:
+    """Residues of nothing but m - 1, which stand for no small number, stay within the bounds of each step."""
+    ring = TensorMontgomery(bases(521), 2**521 - 1, shared)
+    moduli = (ring.bases.a.moduli, ring.bases.b.moduli)
+    largest = TensorElement(*(tuple(m - 1 for m in base) for base in moduli))
+    least = TensorElement(*((0,) * len(base) for base in moduli))
+    for x, y in itertools.product((largest, least), repeat=2):
+        result = ring.product(x, y)
+        for residues, base in zip(result, moduli, strict=True):
+            assert all(0 <= r < m for r, m in zip(residues, base, strict=True))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("bits", [4096, 8192])
+def test_products_in_the_widest_bases(bits: int, shared: bool) -> None:
+    tables = tool.bases_for("tensor", bits).tensor
+    n = (1 << bits) - 5
+    ring, x = TensorMontgomery(tables, n, shared), random.Random(bits).getrandbits(bits)
+    assert ring.decode(ring.sqr(ring.encode(x))) == x * x % n
+    ring.sqr(ring.element(math.ceil(tables.pair.bound * n) - 1))
+
+
 def test_a_full_exponentiation() -> None:
     draw = random.Random(5)
     n, x, e = (draw.getrandbits(512) | 1 for _ in range(3))
-    assert TensorMontgomery(bases(512, ONE_CORRECTION), n).power(x, e) == pow(x, e, n)
+    assert TensorMontgomery(bases(512), n).power(x, e) == pow(x, e, n)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 2**60 - 1, 2**59])
@@ -218,27 +183,41 @@ def small(**changes: object) -> TensorBases:
 
 
 NO_RANK = BasePair.of(Uncorrected(Base((13, 9, 7))), MixedRadix(Base((11, 17, 5))), 2)
+
+
+def named(name: str, tables: TensorBases) -> Iterable[Condition]:
+    """The conditions of this name: earlier ones are violated as well."""
+    return (condition for condition in conditions(tables) if condition[0] == name)
+
+
+def broken_range(name: str, **changes: Fraction) -> Iterable[Condition]:
+    """The conditions of this name, with one bound too small."""
+    return named(name, small(ranges=replace(CANONICAL_RESIDUES, **changes)))
+
+
+def widest() -> TensorBases:
+    """The bases of 8192 bits."""
+    tables: TensorBases = tool.bases_for("tensor", 8192).tensor
+    return tables
+
+
 NEAR_B, NEAR_A = Base((2**31 - 1, 2**31 - 61)), Base((2**31 - 19, 2**31 - 69))
 BROKEN: dict[str, Callable[[], Iterable[Condition]]] = {
     "odd moduli of at most 31 bits": lambda: conditions(small(b=Base((2**31, *NEAR_B.moduli)))),
     "M_B holds the product": lambda: conditions(small(b=NEAR_B, a=NEAR_A, bits=62)),
     "cox error": lambda: conditions(small(b=Base((65537, 2**30 + 3, 2**30 + 7)))),
     "exit with one subtraction": lambda: [("exit with one subtraction", exits_with_one_subtraction(NO_RANK))],
-    "range of s": lambda: conditions(small(ranges=replace(CORRECTED, x_b=2))),
-    "range of xi_b": lambda: conditions(small(ranges=replace(CORRECTED, xi_b=1 + Fraction(1, 9)))),
-    "range of x_b": lambda: conditions(small(ranges=replace(ONE_CORRECTION, x_b=1 + Fraction(1, 1 << 29)))),
-    "range of t": lambda: conditions(small(ranges=replace(ONE_CORRECTION, t=1 + Fraction(1, 1 << 29)))),
-    "range of w": lambda: conditions(small(ranges=replace(CORRECTED, t=2))),
-    "range of w, one modulus": lambda: (
-        condition
-        for condition in conditions(small(ranges=replace(CORRECTED, w=1 + Fraction(1, 9))))
-        if "one modulus" in condition[0]
-    ),
-    "range of xi_a": lambda: conditions(small(ranges=replace(CORRECTED, xi_a=1 + Fraction(1, 9)))),
-    "32-bit recombination": lambda: conditions(bases(31 * 140, narrow=True)),
-    "accumulator": lambda: [("accumulator", ByteMatrix(((0xFFFFFFFF,),) * 40000).fits_int32)],
+    "range of s": lambda: broken_range("range of s", s=1 + Fraction(1, 9)),
+    "range of xi_b": lambda: broken_range("range of xi_b", xi_b=1 + Fraction(1, 9)),
+    "range of xi_b, one modulus": lambda: broken_range("range of xi_b, one modulus", xi_b=Fraction(3, 2)),
+    "range of w": lambda: named("range of w", small(a=Base((*NEAR_A.moduli, 2**32 - 5)))),
+    "range of w, one modulus": lambda: named("range of w, one modulus", small(a=Base((2**32 - 5, 7)))),
+    "range of xi_a": lambda: broken_range("range of xi_a", xi_a=1 + Fraction(1, 9)),
+    "range of remainder": lambda: named("range of remainder", small(a=Base((2**31 - 151, 2**30 - 35)))),
+    "range of remainder, one modulus": lambda: conditions(replace(widest(), b=widest().a, a=widest().b)),
+    "accumulator": lambda: replace(bases(60).to_a, cox=Cox.truncating(Base((3,) * 8257), 16)).conditions(),
     "input accumulator": lambda: RadixToResidues((2**31 - 19,), (1,), 80000).conditions(),
-    "input range": lambda: RadixToResidues((2**31 - 1,), (1,), 60, 1 + Fraction(1, 1 << 29)).conditions(),
+    "input range": lambda: RadixToResidues((2**31 - 2**14 + 1,), (1,), 2048).conditions(),
     "output coordinates": lambda: ResiduesToRadix(replace(bases(60).to_b.cox, slack=3), 8).conditions(),
     "output words": lambda: ResiduesToRadix(bases(60).to_b.cox, 9).conditions(),
 }
@@ -263,9 +242,8 @@ def test_chosen_bases_satisfy_their_inequalities_and_are_the_smallest() -> None:
         assert (len(found.b), len(found.a)) == (channels, channels)
         family = tool.KINDS[kind]
         with pytest.raises(BaseError):
-            family.checked(512, *tool.dealt(family.moduli(2 * channels - 8)))
-    tables = tool.bases_for("tensor", 512)
-    ring = TensorMontgomery(TensorBases(Base(tables.b), Base(tables.a), 512, ONE_CORRECTION), 2**512 - 569)
+            family.checked(512, *family.deal(family.moduli(2 * channels - 8)))
+    ring = TensorMontgomery(tool.bases_for("tensor", 512).tensor, 2**512 - 569)
     assert ring.power(3, 65537) == pow(3, 65537, 2**512 - 569)
 
 
@@ -287,21 +265,21 @@ def test_the_header(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == first
     assert max(map(len, first.splitlines())) <= 110
     assert all(f"struct {name} {{" in first for name in ("Full128", "Full256"))
-    assert all(
-        f"    {{{row}, false, true, true, true}},\n" in first for row in ("128, 8, 15, 16", "256, 12, 23, 24")
-    )
+    assert all(f"    {{{row}}},\n" in first for row in ("128, 8", "256, 12"))
     assert all(f" {m}," in first for m in tool.bases_for("tensor", 256).a)
     tool.main(["--summary", "--kind", "half", "--bits", "64", "4096"])
     assert "half 64: 8 channels" in capsys.readouterr().out
 
 
-def test_balanced_bases() -> None:
-    """4096 bits: 32-bit recombination with balanced entries alone, for shared moduli too."""
-    found = tool.bases_for("tensor", 4096)
-    assert found.flags[:2] == (True, True)
-    assert not tool.narrow_extensions(replace(found.tensor, balanced=False))
-    for n in (3, 2**4096 - 1, random.Random(8).getrandbits(4096)):
-        assert found.tensor.to_scaled_a(n).matrix.recombines_in_32_bits
+def test_tensor_bases_of_all_widths() -> None:
+    """A's moduli are above B's; those of wider bases go on where others end; none is too wide."""
+    widest_pair = tool.bases_for("tensor", 8192)
+    for bits in tool.WIDTHS:
+        found = tool.bases_for("tensor", bits)
+        assert (found.b, found.a) == (widest_pair.b[: len(found.b)], widest_pair.a[: len(found.a)])
+    assert min(widest_pair.a) > max(widest_pair.b)
+    with pytest.raises(BaseError, match="no tensor bases for 8448 bits"):
+        tool.bases_for("tensor", 8448)
 
 
 def test_the_compiled_bases_are_those_of_the_tool(capsys: pytest.CaptureFixture[str]) -> None:
@@ -309,7 +287,7 @@ def test_the_compiled_bases_are_those_of_the_tool(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == (ROOT / "src/modmul/rns/bases.hpp").read_text()
 
 
-@pytest.mark.parametrize("bits", [512, 1024, 4096])
+@pytest.mark.parametrize("bits", tool.WIDTHS)
 def test_the_compiled_constants_have_the_bytes_of_the_reference(bits: int) -> None:
     """tests/cpp/modmul/rns_constants_test.cpp expects the same checksums."""
     text = (ROOT / "tests/cpp/modmul/rns_constants_test.cpp").read_text()

@@ -142,6 +142,9 @@ class Warpgroup {
     wait_for_products<kPending>();
   }
 
+  /// See streamed_products.hpp.
+  __device__ __forceinline__ void skip(unsigned) const {}
+
   /// To be called with the sums of a product that was waited for, before they are used: compilers know of no
   /// tie between the wait and them.
   template <unsigned kFours>

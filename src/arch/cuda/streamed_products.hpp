@@ -5,8 +5,8 @@
 // A piece is some fours of all steps (byte_products.hpp). The ring has kStages buffers, and the sequence of
 // pieces a multiple of that, so that a piece always goes to the same buffer. `full` of a buffer completes
 // when a copy has arrived, `empty` when all warps have read it. The block's first warp refills: when it has
-// read a piece itself, it waits for the buffer of the piece before, which all warps have released unless they
-// are a whole piece behind.
+// read a piece itself, it waits for the buffer of the one kLag pieces before, which all warps have released
+// unless they are that far behind: while some multiply, others may use their sums.
 #pragma once
 
 #include <cstddef>
@@ -70,6 +70,7 @@ class Barrier {
 template <class Shape, class Layout>
 class StreamedWarpgroup : public Warpgroup {
   static constexpr unsigned kStages = Layout::kStages;
+  static constexpr unsigned kLag = Layout::kLag;
 
  public:
   /// Which matrix and which piece is a matter of the order.
@@ -96,9 +97,17 @@ class StreamedWarpgroup : public Warpgroup {
   /// Wait for the copies that nobody will use. Call once, after whole passes of the sequence.
   __device__ __forceinline__ void drain() const {
     if (!refills_) return;
-    // The last piece's buffer has not been filled again.
-    for (unsigned piece = 0; piece + 1 < kStages || (passes_ == 0 && piece < kStages); ++piece) {
-      full(piece).wait(phase(piece));
+    // The last kLag pieces' buffers have not been filled again.
+    const unsigned filled = passes_ == 0 ? kStages : kStages - kLag;
+    for (unsigned piece = 0; piece < filled; ++piece) full(piece).wait(phase(passes_, piece));
+  }
+
+  /// Go on to piece `pieces` of a pass that has not begun.
+  __device__ __forceinline__ void skip(unsigned pieces) const {
+#pragma unroll 1
+    for (unsigned piece = 0; piece < pieces; ++piece) {
+      full(piece % kStages).wait(phase(passes_, piece));
+      release(piece);
     }
   }
 
@@ -107,7 +116,7 @@ class StreamedWarpgroup : public Warpgroup {
   __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows, const Matrix&,
                                         unsigned piece) const {
     const unsigned stage = piece % kStages;
-    full(stage).wait(phase(piece));
+    full(stage).wait(phase(passes_, piece));
     start_product(sums, rows, Warpgroup::Matrix(ring_ + std::size_t{stage} * Shape::kBufferBytes, kFours));
   }
 
@@ -127,9 +136,9 @@ class StreamedWarpgroup : public Warpgroup {
   bool refills_;                 // whether this is the first warp
   mutable unsigned passes_ = 0;  // of the sequence
 
-  // Of the copy of that piece in this pass: a buffer has kPieces / kStages copies a pass.
-  __device__ __forceinline__ unsigned phase(unsigned piece) const {
-    return (passes_ * (Shape::kPieces / kStages) + piece / kStages) % 2;
+  // Of the copy of that piece in that pass: a buffer has kPieces / kStages copies a pass.
+  __device__ __forceinline__ static unsigned phase(unsigned pass, unsigned piece) {
+    return (pass * (Shape::kPieces / kStages) + piece / kStages) % 2;
   }
   __device__ __forceinline__ const std::uint64_t* barriers() const {
     return reinterpret_cast<const std::uint64_t*>(ring_ + Layout::kBarriersAt);
@@ -143,34 +152,24 @@ class StreamedWarpgroup : public Warpgroup {
   __device__ __forceinline__ void release(unsigned piece) const {
     __syncwarp();
     if (threadIdx.x % kWarp == 0) empty(piece % kStages).arrive();
-    // The piece before: at the first of a pass the last of the pass before, if there was one.
-    if (refills_ && (piece > 0 || passes_ > 0)) {
-      const unsigned before = piece > 0 ? piece - 1 : Shape::kPieces - 1;
-      empty(before % kStages).wait(piece > 0 ? phase(before) : phase_before(before));
+    // At the first pieces of a pass it is one of the pass before, if there was one.
+    if (refills_ && (piece >= kLag || passes_ > 0)) {
+      const unsigned before = (piece + Shape::kPieces - kLag) % Shape::kPieces;
+      empty(before % kStages).wait(phase(piece >= kLag ? passes_ : passes_ - 1, before));
       fill((before + kStages) % Shape::kPieces);
     }
     __syncwarp();
-  }
-  __device__ __forceinline__ unsigned phase_before(unsigned piece) const {
-    return ((passes_ - 1) * (Shape::kPieces / kStages) + piece / kStages) % 2;
   }
 
   // By one thread of a warp that the compiler knows to be one: of others it would start the copies in a loop
   // over the threads, as a copy takes its operands from registers that a warp has once.
   __device__ __forceinline__ void fill(unsigned piece) const {
-    const unsigned stage = piece % kStages, bytes = Shape::fours(piece) * 512;
+    const unsigned stage = piece % kStages;
     if (elected()) {
-      full(stage).arrive_and_expect(bytes * Shape::kCopies);
-      const std::byte* from = matrices_ + std::size_t{piece / Shape::kPiecesOfOne} * Shape::kMatrixBytes +
-                              std::size_t{Shape::first(piece)} * 512;
-      auto to = static_cast<std::uint32_t>(
+      full(stage).arrive_and_expect(Shape::bytes(piece));
+      const auto to = static_cast<std::uint32_t>(
           __cvta_generic_to_shared(ring_ + std::size_t{stage} * Shape::kBufferBytes));
-#pragma unroll 1
-      for (unsigned step = 0; step < Shape::kCopies; ++step) {
-        full(stage).copy(to, from, bytes);
-        to += bytes;
-        from += Shape::kStepBytes;
-      }
+      full(stage).copy(to, matrices_ + Shape::begin(piece), Shape::bytes(piece));
     }
     __syncwarp();
   }

@@ -37,32 +37,4 @@ MM_DEVICE Wide multiply_add(std::uint32_t a, std::uint32_t b, Wide c) {
 #endif
 }
 
-/// lo + 2^16 hi, by additions and shifts: the multipliers have enough to do.
-MM_DEVICE Wide join_at_16(std::uint32_t lo, std::uint32_t hi) {
-#if defined(__CUDA_ARCH__)
-  Wide r;
-  asm("add.cc.u32 %0, %2, %3;\n\taddc.u32 %1, %4, 0;"
-      : "=&r"(r.lo), "=r"(r.hi)
-      : "r"(lo), "r"(hi << 16), "r"(hi >> 16));
-  return r;
-#else
-  const std::uint64_t sum = lo + (std::uint64_t{hi} << 16);
-  return {static_cast<std::uint32_t>(sum), static_cast<std::uint32_t>(sum >> 32)};
-#endif
-}
-
-/// a + b modulo 2^64
-MM_DEVICE Wide add(Wide a, Wide b) {
-#if defined(__CUDA_ARCH__)
-  Wide r;
-  asm("add.cc.u32 %0, %2, %4;\n\taddc.u32 %1, %3, %5;"
-      : "=&r"(r.lo), "=r"(r.hi)
-      : "r"(a.lo), "r"(a.hi), "r"(b.lo), "r"(b.hi));
-  return r;
-#else
-  const std::uint64_t sum = (std::uint64_t{a.hi} << 32 | a.lo) + (std::uint64_t{b.hi} << 32 | b.lo);
-  return {static_cast<std::uint32_t>(sum), static_cast<std::uint32_t>(sum >> 32)};
-#endif
-}
-
 }  // namespace manymod::cuda

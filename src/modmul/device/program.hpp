@@ -44,7 +44,7 @@ struct Step {
   std::uint32_t index = 0;
   std::uint32_t slot = 0;
   std::uint32_t squarings = 0;
-  std::uint32_t multiplications = 0;
+  std::uint32_t multiplications = 0;  ///< by an element of a table: at most 1
   Digit digit;
 };
 

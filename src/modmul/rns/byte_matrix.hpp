@@ -2,7 +2,6 @@
 // Writes a matrix of bytes of layout.hpp on the host.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -46,34 +45,5 @@ class MatrixWriter {
   MatrixShape shape_;
   std::byte* bytes_;
 };
-
-/// The largest value that S_0 + 2^8 S_1 and that S_2 + 2^8 S_3 take for one target.
-class PairSums {
- public:
-  /// `weights`: the largest value of each byte that an entry is multiplied by.
-  void add(const WordEntries& entries, const std::array<std::uint8_t, 4>& weights) {
-    for (unsigned p = 0; p < 4; ++p) {
-      low_ += std::uint64_t{weights[p]} * (entries[p] & 0xffff);
-      high_ += std::uint64_t{weights[p]} * (entries[p] >> 16);
-    }
-  }
-  /// 0 if both are below 2^32.
-  [[nodiscard]] std::uint64_t excess() const { return (low_ | high_) >> 32; }
-
- private:
-  std::uint64_t low_ = 0;
-  std::uint64_t high_ = 0;
-};
-
-inline constexpr std::array<std::uint8_t, 4> kAnyBytes{255, 255, 255, 255};
-
-/// The largest bytes of numbers up to `largest`.
-constexpr std::array<std::uint8_t, 4> largest_bytes(std::uint32_t largest) {
-  std::array<std::uint8_t, 4> bytes{};
-  for (unsigned p = 0; p < 4; ++p) {
-    bytes[p] = static_cast<std::uint8_t>(std::min(largest >> (8 * p), std::uint32_t{255}));
-  }
-  return bytes;
-}
 
 }  // namespace manymod::rns

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic in one channel: an odd modulus m < 2^31 - 2^17, residues as 32-bit words. docs/rns.md, "Channels
+// Arithmetic in one channel: an odd modulus m < 2^31, residues as 32-bit words. docs/rns.md, "Channels
 // of 32-bit words", derives the bounds.
 #pragma once
 
 #include <cstdint>
 
+#include "arch/cuda/byte_products.hpp"
 #include "arch/cuda/portable.hpp"
 #include "arch/cuda/wide.hpp"
 #include "modmul/rns/layout.hpp"
@@ -22,9 +23,41 @@ MM_DEVICE std::uint32_t corrected(std::uint32_t v, const Channel& channel) {
   return v < less ? v : less;
 }
 
+/// x c mod m by Shoup's product, with floor(2^32 c / m): below (1 + x / 2^32) m.
+MM_DEVICE std::uint32_t product_by_quotient(std::uint32_t x, std::uint32_t c, std::uint32_t quotient,
+                                            const Channel& channel) {
+  return x * c - cuda::multiply(x, quotient).hi * channel.modulus;
+}
+MM_DEVICE std::uint32_t coordinate(std::uint32_t x, const Channel& channel) {
+  return product_by_quotient(x, channel.to_coordinate, channel.quotient, channel);
+}
+
+/// T mod m, below 2 m, for T = S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3: T - q m with q = floor(T / 2^31), or a
+/// little less, which is exact modulo 2^32. kNarrow: S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32.
+///
+/// Where products of matrices run, multiplications with high words cost much more than shifts and additions.
+template <bool kNarrow, unsigned kFours>
+MM_DEVICE std::uint32_t remainder(const cuda::ByteSums<kFours>& sums, unsigned four, unsigned half,
+                                  const Channel& channel) {
+  const std::uint32_t s0 = sums.at(four, half, 0), s1 = sums.at(four, half, 1);
+  const std::uint32_t s2 = sums.at(four, half, 2), s3 = sums.at(four, half, 3);
+  const std::uint32_t high = s2 + (s3 << 8);
+  const std::uint32_t quotient = kNarrow ? (high + (s1 >> 8)) >> 15 : (s3 + ((s2 + (s1 >> 8)) >> 8)) >> 7;
+  return s0 + (s1 << 8) + (high << 16) - quotient * channel.modulus;
+}
+
 /// a b / 2^32 mod m, corrected, for a b < 2^32 m.
 MM_DEVICE std::uint32_t product(std::uint32_t a, std::uint32_t b, const Channel& channel) {
   return corrected(reduce(cuda::multiply(a, b), channel), channel);
+}
+
+/// A constant c below m, and floor(2^32 c / m).
+struct ConstantByQuotient {
+  std::uint32_t constant, quotient;
+};
+/// c from f = 2^32 c mod m: 2^32 c - f divides by m, and the quotient is -f / m modulo 2^32.
+MM_DEVICE ConstantByQuotient by_quotient(std::uint32_t form, const Channel& channel) {
+  return {corrected(reduce({form, 0}, channel), channel), form * channel.negative_inverse};
 }
 
 /// 2^64 / a mod m for a < m: Fermat's a^(m - 2) by windows of 2 bits, each product with a factor 2^-32. For a

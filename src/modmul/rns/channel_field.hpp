@@ -36,6 +36,8 @@ class ChannelField {
   }
   /// Of an integer x < 2^32.
   [[nodiscard]] std::uint32_t form(std::uint32_t x) const { return multiply(x, form_of_radix_); }
+  /// floor(2^32 a / m). In: 0 <= a < m. The division is exact: 2^32 a less its residue, modulo 2^32.
+  [[nodiscard]] std::uint32_t quotient(std::uint32_t a) const { return form(a) * negative_inverse_; }
   /// In: 0 <= a < m
   [[nodiscard]] std::uint32_t negate(std::uint32_t a) const { return subtract_once(m_ - a); }
 

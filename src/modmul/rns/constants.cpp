@@ -18,21 +18,17 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-/// One of the two bases, and the largest rank in it.
+/// One of the two bases.
 struct Base {
   std::vector<ChannelField> fields;
-  std::uint32_t largest_rank = 0;
 
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(fields.size()); }
 };
 
 struct BaseFields {
   Base b, a;
-  bool balanced;
 
-  explicit BaseFields(const BasePair& pair) : balanced(pair.balanced) {
-    b.largest_rank = pair.largest_rank_b;
-    a.largest_rank = pair.largest_rank_a;
+  explicit BaseFields(const BasePair& pair) {
     for (unsigned i = 0; i < pair.channels; ++i) {
       b.fields.emplace_back(channel_of_b(i));
       a.fields.emplace_back(channel_of_a(i));
@@ -86,17 +82,10 @@ WordEntries byte_multiples(const ChannelField& field, std::uint32_t x, std::uint
   return entries;
 }
 
-// Adds m to x where the low half of x is 3 2^14 or more: with m near 2^15 modulo 2^16, that makes low halves
-// smaller at the cost of the high ones, which are below 2^15. Constant time.
-std::uint32_t raised(std::uint32_t x, std::uint32_t m) {
-  const std::uint64_t mask = word::mask_from_bit(x >> 15 & x >> 14 & 1);
-  return x + static_cast<std::uint32_t>(m & mask);
-}
-
 // One target's columns of an extension from `source`: M_j 2^(8p) scale mod m and, for the rank, -M 2^(8p)
-// scale. Returns whether pairs of columns exceed 32 bits, 0 if not.
-std::uint64_t fill_extension(MatrixWriter& matrix, const Base& source, unsigned target,
-                             const ChannelField& field, std::uint32_t scale, bool balanced) {
+// scale.
+void fill_extension(MatrixWriter& matrix, const Base& source, unsigned target, const ChannelField& field,
+                    std::uint32_t scale) {
   const unsigned n = source.size();
   const std::uint32_t form_of_256 = field.form(256);
   SecretWords behind(n + 1);  // scale times the product of the moduli from j on
@@ -104,22 +93,12 @@ std::uint64_t fill_extension(MatrixWriter& matrix, const Base& source, unsigned 
   for (unsigned j = n; j-- > 0;) {
     behind[j] = field.multiply(behind[j + 1], field.form(source.fields[j].modulus()));
   }
-  PairSums sums;
-  const auto put = [&](unsigned word, std::uint32_t x, const std::array<std::uint8_t, 4>& weights) {
-    WordEntries entries = byte_multiples(field, x, form_of_256);
-    if (balanced) {
-      for (std::uint32_t& entry : entries) entry = raised(entry, field.modulus());
-    }
-    matrix.put(word, target, entries);
-    sums.add(entries, weights);
-  };
   std::uint32_t before = field.one();
   for (unsigned j = 0; j < n; ++j) {
-    put(j, field.multiply(before, behind[j + 1]), kAnyBytes);
+    matrix.put(j, target, byte_multiples(field, field.multiply(before, behind[j + 1]), form_of_256));
     before = field.multiply(before, field.form(source.fields[j].modulus()));
   }
-  put(n, field.negate(behind[0]), largest_bytes(source.largest_rank));
-  return sums.excess();
+  matrix.put(n, target, byte_multiples(field, field.negate(behind[0]), form_of_256));
 }
 
 // One target's columns of an input matrix: 2^(32w + 8p) scale mod m.
@@ -188,26 +167,24 @@ std::uint32_t negated_inverse_cofactor(const Base& b, unsigned j) {
   return field.negate(field.inverse(product_of(b, field, j)));
 }
 
-Channel channel_b(const Base& b, unsigned j) {
-  const ChannelField& field = b.fields[j];
-  return {field.modulus(), field.negative_inverse(), 0, negated_inverse_cofactor(b, j)};
-}
-
-Channel channel_a(const Base& b, const Base& a, unsigned i) {
-  const ChannelField& field = a.fields[i];
-  const std::uint32_t k = kappa(b, field);
-  const std::uint32_t to_coordinate = field.inverse(field.multiply(k, product_of(a, field, i)));
-  return {field.modulus(), field.negative_inverse(), to_coordinate, k};
+// The channel of `field` with a factor, which is in Montgomery form, to coordinates.
+Channel channel_of(const ChannelField& field, std::uint32_t form_of_factor) {
+  const std::uint32_t factor = field.multiply(form_of_factor, 1);
+  return {field.modulus(), field.negative_inverse(), factor, field.quotient(factor)};
 }
 
 void put_channel(std::byte* channels, unsigned index, const Channel& channel) {
   std::memcpy(channels + index * sizeof channel, &channel, sizeof channel);
 }
 
-Channel channel_at(const std::byte* channels, unsigned index) {
-  Channel channel;
-  std::memcpy(&channel, channels + index * sizeof channel, sizeof channel);
-  return channel;
+void put_word(std::byte* words, unsigned index, std::uint32_t word) {
+  std::memcpy(words + index * sizeof word, &word, sizeof word);
+}
+
+std::uint32_t word_at(const std::byte* words, unsigned index) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, words + index * sizeof word, sizeof word);
+  return word;
 }
 
 std::vector<std::byte> made_base_constants(unsigned bits) {
@@ -220,15 +197,21 @@ std::vector<std::byte> made_base_constants(unsigned bits) {
   MatrixWriter to_b(sizes.extension(), block.data() + sizes.to_b());
   MatrixWriter into_b(sizes.input(), block.data() + sizes.into_b());
   MatrixWriter into_a(sizes.input(), block.data() + sizes.into_a());
+  std::byte* const channels = block.data() + sizes.channels_at();
+  std::byte* const set_up = block.data() + sizes.set_up_at();
   for (unsigned i = 0; i < b.size(); ++i) {
-    const Channel in_b = channel_b(b, i);
-    const Channel in_a = channel_a(b, a, i);
-    put_channel(block.data() + sizes.channels_at(), i, in_b);
-    put_channel(block.data() + sizes.channels_at(), b.size() + i, in_a);
-    fill_extension(to_a, b, i, a.fields[i], a.fields[i].one(), bases.balanced);
-    fill_extension(to_b, a, i, b.fields[i], b.fields[i].one(), bases.balanced);
-    fill_input(into_b, sizes.words, i, b.fields[i], b.fields[i].one());
-    fill_input(into_a, sizes.words, i, a.fields[i], in_a.set_up);
+    const ChannelField& in_b = b.fields[i];
+    const ChannelField& in_a = a.fields[i];
+    const std::uint32_t k = kappa(b, in_a);
+    put_channel(channels, i, {in_b.modulus(), in_b.negative_inverse()});
+    put_channel(channels, b.size() + i,
+                channel_of(in_a, in_a.inverse(in_a.multiply(k, product_of(a, in_a, i)))));
+    put_word(set_up, i, negated_inverse_cofactor(b, i));
+    put_word(set_up, b.size() + i, k);
+    fill_extension(to_a, b, i, in_a, 1);
+    fill_extension(to_b, a, i, in_b, 1);
+    fill_input(into_b, sizes.words, i, in_b, 1);
+    fill_input(into_a, sizes.words, i, in_a, in_a.multiply(k, 1));
   }
   fill_output(MatrixWriter(sizes.output(), block.data() + sizes.out()), a, 4 * sizes.output_fours());
   return block;
@@ -260,37 +243,35 @@ std::uint32_t form_of(std::span<const Limb> n, const ChannelField& field) {
   return field.multiply(static_cast<std::uint32_t>(r), scale);
 }
 
-// -2^64 / (N B_j) mod b_j in the channels of B. Returns 1 if N is not prime to M_B, else 0.
-std::uint64_t put_to_coordinates(std::byte* channels, const Base& b, std::span<const Limb> n) {
+// -2^32 / (N B_j) mod b_j in the channels of B. Returns 1 if N is not prime to M_B, else 0.
+std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Base& b,
+                                 std::span<const Limb> n) {
   std::uint64_t divides = 0;
   for (unsigned j = 0; j < b.size(); ++j) {
     const ChannelField& field = b.fields[j];
     const std::uint32_t inverse = field.inverse(form_of(n, field));
     divides |= word::is_zero_bit(inverse);
-    Channel channel = channel_at(channels, j);
-    channel.to_coordinate = field.multiply(field.multiply(inverse, channel.set_up), field.radix());
-    put_channel(channels, j, channel);
+    const std::uint32_t factor = field.multiply(inverse, word_at(block + sizes.set_up_at(), j));
+    put_channel(block + sizes.channels_at(), j, channel_of(field, field.multiply(factor, field.radix())));
   }
   return divides;
 }
 
-// The matrix from B to A with N kappa^2 in it. Returns 0 if pairs of columns stay within 32 bits.
-std::uint64_t fill_scaled_extension(MatrixWriter to_a, const BaseFields& bases, const std::byte* channels,
-                                    std::span<const Limb> n) {
-  std::uint64_t excess = 0;
+// The matrix from B to A with N kappa^2 in it.
+void fill_scaled_extension(MatrixWriter to_a, const BaseFields& bases, const std::byte* set_up,
+                           std::span<const Limb> n) {
   for (unsigned i = 0; i < bases.a.size(); ++i) {
     const ChannelField& field = bases.a.fields[i];
-    const std::uint32_t k = channel_at(channels, bases.b.size() + i).set_up;
+    const std::uint32_t k = word_at(set_up, bases.b.size() + i);
     const std::uint32_t scale = field.multiply(field.multiply(form_of(n, field), k), k);
-    excess |= fill_extension(to_a, bases.b, i, field, field.multiply(scale, 1), bases.balanced);
+    fill_extension(to_a, bases.b, i, field, field.multiply(scale, 1));
   }
-  return excess;
 }
 
-// The block, or none if there is a reason: that is public, and nothing else that depends on a secret modulus
-// is decided here. Not inlined, so that tests can tell.
-[[gnu::noinline]] std::vector<std::byte> unless_refused(std::uint64_t reasons, std::vector<std::byte> block) {
-  if (reasons == 0) return block;
+// The block, or none if N is not prime to M_B: that is public, and nothing else that depends on a secret
+// modulus is decided here. Not inlined, so that tests can tell.
+[[gnu::noinline]] std::vector<std::byte> unless_refused(std::uint64_t divides, std::vector<std::byte> block) {
+  if (divides == 0) return block;
   wipe_bytes(block.data(), block.size());
   return {};
 }
@@ -305,12 +286,28 @@ std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n)
   const BaseFields bases(bases_of(bits));
   SecretBlock block(kept_base_constants(bits));
   std::byte* const first = block.bytes.data();
-  std::byte* const channels = first + sizes.channels_at();
-  std::uint64_t reasons = put_to_coordinates(channels, bases.b, n);
-  const std::uint64_t excess =
-      fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), bases, channels, n);
-  if (recombines_in_32_bits(bits)) reasons |= excess;
-  return unless_refused(reasons, std::move(block.bytes));
+  const std::uint64_t divides = put_to_coordinates(sizes, first, bases.b, n);
+  fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), bases,
+                        first + sizes.set_up_at(), n);
+  return unless_refused(divides, std::move(block.bytes));
+}
+
+void order_by_pieces(unsigned bits, unsigned piece_fours, std::span<std::byte> constants) {
+  const Sizes sizes = sizes_of(bits);
+  const std::size_t bytes = sizes.extension().bytes();
+  for (const std::size_t at : {sizes.to_a(), sizes.to_b()}) {
+    SecretBlock before(std::vector<std::byte>(constants.begin() + at, constants.begin() + at + bytes));
+    std::byte* to = constants.data() + at;
+    for (unsigned first = 0; first < sizes.fours; first += piece_fours) {
+      const std::size_t row =
+          std::min(piece_fours, sizes.fours - first) * std::size_t{MatrixShape::kFourBytes};
+      for (unsigned step = 0; step < sizes.steps(); ++step, to += row) {
+        std::memcpy(to,
+                    before.bytes.data() + (std::size_t{step} * sizes.fours + first) * MatrixShape::kFourBytes,
+                    row);
+      }
+    }
+  }
 }
 
 std::vector<std::uint32_t> squared_radix(unsigned bits) {

@@ -16,11 +16,11 @@
 
 namespace manymod::rns {
 
-/// Channel j of base B: the primes are dealt in the order B A A B.
-constexpr std::uint32_t channel_of_b(unsigned j) { return kPrimes[j / 2 * 4 + j % 2 * 3]; }
+/// Channel j of base B.
+constexpr std::uint32_t channel_of_b(unsigned j) { return kPrimes[kMostChannels + j]; }
 
 /// Channel i of base A.
-constexpr std::uint32_t channel_of_a(unsigned i) { return kPrimes[i / 2 * 4 + 1 + i % 2]; }
+constexpr std::uint32_t channel_of_a(unsigned i) { return kPrimes[i]; }
 
 /// The row of this width. @throws std::invalid_argument where there is none
 constexpr const BasePair& bases_of(unsigned bits) {
@@ -32,24 +32,18 @@ constexpr const BasePair& bases_of(unsigned bits) {
 
 constexpr Sizes sizes_of(unsigned bits) { return {bases_of(bits).channels / 4, bits / 32}; }
 
-/// A kernel may add S_0 + 2^8 S_1 and S_2 + 2^8 S_3 of both extensions in 32-bit words, whether the matrix is
-/// that of the bases alone or of a modulus: modulus_constants refuses one for which that would not hold.
-constexpr bool recombines_in_32_bits(unsigned bits) { return bases_of(bits).narrow_extensions; }
-
-/// The same of the sums of the matrices into both bases.
-constexpr bool input_recombines_in_32_bits(unsigned bits) { return bases_of(bits).narrow_input; }
-
-/// The same of the sums of the matrix to words of radix 2^32.
-constexpr bool output_recombines_in_32_bits(unsigned bits) { return bases_of(bits).narrow_output; }
-
 /// The constants for instances with a modulus each: Sizes::bytes() bytes.
 std::vector<std::byte> base_constants(unsigned bits);
 
 /// The constants for instances that share modulus n, or none where n cannot be computed with: it is 0 or not
-/// prime to M_B, or its matrix's sums exceed 32 bits although recombines_in_32_bits. Fewer than one random n
-/// in 2^22 is refused. Time depends on sizes alone, and on whether n is refused. What is returned depends on
-/// n: wipe it where n is secret. In: 0 <= n < 2^bits, in at most bits / 64 limbs
+/// prime to M_B. Fewer than one random n in 2^21 is refused. Time depends on sizes alone, and on whether n is
+/// refused. What is returned depends on n: wipe it where n is secret. In: 0 <= n < 2^bits, in at most bits /
+/// 64 limbs
 std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n);
+
+/// Bring the matrices of the extensions, in constants of a width, into the order in which they stream: by
+/// pieces of so many fours (arch/cuda/stream_shape.hpp).
+void order_by_pieces(unsigned bits, unsigned piece_fours, std::span<std::byte> constants);
 
 /// M_B^2 in words, the least significant first: modulo n it is what brings a number into Montgomery form.
 std::vector<std::uint32_t> squared_radix(unsigned bits);

@@ -49,7 +49,7 @@ class Conversion {
       team_.multiply(sums, rows, input_matrix(k), kQ);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
-        residue[half] = corrected(reduce(joined<kForm.narrow_input>(sums, 0, half), channel), channel);
+        residue[half] = corrected(remainder<false>(sums, 0, half, channel), channel);
       }
     });
   }
@@ -63,9 +63,14 @@ class Conversion {
       const Channel channel = bases_.channel(k);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
-        const std::uint32_t factor = k < kQ ? inverse(residue[half], channel) : residue[half];
-        residue[half] = product(factor, channel.set_up, channel);
-        zeros[half] += k < kQ && residue[half] == 0 ? 1 : 0;
+        const std::uint32_t factor = k < kQ ? residue[half] : inverse(residue[half], channel);
+        residue[half] = product(factor, bases_.set_up(k), channel);
+        zeros[half] += k >= kQ && residue[half] == 0 ? 1 : 0;
+        if (kForm.records_shared && k >= kQ) {
+          const ConstantByQuotient c = by_quotient(residue[half], channel);
+          residue[half] = c.constant;
+          record[half].set(kQ + k, c.quotient);
+        }
       }
     });
     MM_UNROLL
@@ -95,9 +100,9 @@ class Conversion {
   const Constants& bases_;
   const std::byte* constants_;
 
-  // Residue k < 2 kQ of an element: those of B come first.
+  // Of residue k < 2 kQ of an element: those of A come first.
   MM_DEVICE const std::byte* input_matrix(unsigned k) const {
-    const std::size_t at = k < kQ ? Parts::kIntoB : Parts::kIntoA - std::size_t{kQ} * MatrixShape::kFourBytes;
+    const std::size_t at = k < kQ ? Parts::kIntoA : Parts::kIntoB - std::size_t{kQ} * MatrixShape::kFourBytes;
     return constants_ + at + std::size_t{k} * MatrixShape::kFourBytes;
   }
 
@@ -135,9 +140,11 @@ class Conversion {
       team_.multiply(sums, xi.rows(), constants_ + Parts::kOut + f * MatrixShape::kFourBytes, kOutputFours);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
-        const cuda::Wide v = joined<kForm.narrow_output>(sums, 0, half);
-        std::uint32_t* const words = record[half].words + f / 2 * record[half].step + 2 * (f % 2);
-        cuda::store_chunk<2>(words, {v.lo, v.hi});
+        const std::uint64_t low = sums.at(0, half, 0) + (std::uint64_t{sums.at(0, half, 1)} << 8);
+        const std::uint64_t high = sums.at(0, half, 2) + (std::uint64_t{sums.at(0, half, 3)} << 8);
+        const std::uint64_t v = low + (high << 16);
+        std::uint32_t* const words = record[half].words + f / 2 * Record::kStep + 2 * (f % 2);
+        cuda::store_chunk<2>(words, {static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(v >> 32)});
       }
     }
   }
@@ -145,7 +152,7 @@ class Conversion {
   // Word w = 4 f + t and its carries.
   MM_DEVICE static std::uint32_t* column(const Record& first, unsigned w) {
     const unsigned f = w / 4;
-    return first.of_neighbour(static_cast<int>(w % 4)).words + f / 2 * first.step + 2 * (f % 2);
+    return first.of_neighbour(static_cast<int>(w % 4)).words + f / 2 * Record::kStep + 2 * (f % 2);
   }
 
   // Words in place of the V_w. Returns whether the number is below n. A carry is below 2^25: V_w < 2^56.

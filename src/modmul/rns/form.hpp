@@ -15,8 +15,9 @@ inline constexpr unsigned kMaxRegisterFours = 34;
 /// Of more, the coordinates of both bases do not fit beside them.
 inline constexpr unsigned kMaxEarlyFours = 26;
 
-/// The words of a record (record.cuda.hpp) that holds an element of bases of 4 `fours` channels.
-constexpr unsigned record_words(unsigned fours) { return (2 * fours + 3) / 4 * 4; }
+/// The words of a record (record.cuda.hpp) that holds `parts` words for each of a thread's `fours` channels
+/// in a base: an element's are 2.
+constexpr unsigned record_words(unsigned fours, unsigned parts = 2) { return (parts * fours + 3) / 4 * 4; }
 
 struct Form {
   unsigned fours = 0;          ///< Q: a base has 4 Q channels
@@ -25,11 +26,7 @@ struct Form {
   /// Buffers of the ring through which the extensions' matrices go; 0 where they fit shared memory.
   unsigned ring_stages = 0;
   bool records_shared = false;  ///< the constants of the moduli are in shared memory, not in the table
-  // Whether S_0 + 2^8 S_1 and S_2 + 2^8 S_3 are below 2^32 (constants.hpp):
-  bool narrow_sums = false;  ///< of the extensions
-  bool narrow_input = false;
-  bool narrow_output = false;
-  bool one_modulus = false;  ///< all instances have the modulus of the constants
+  bool one_modulus = false;     ///< all instances have the modulus of the constants
 
   /// The same for instances that share a modulus.
   [[nodiscard]] constexpr Form with_one_modulus() const {
@@ -39,14 +36,35 @@ struct Form {
     return form;
   }
   [[nodiscard]] constexpr Sizes sizes() const { return {fours, words}; }
+  /// Of an extension S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32: entries are below 2^31, and the rank's bytes add less
+  /// than four coordinates would (docs/rns.md, "Remainders of byte sums").
+  [[nodiscard]] constexpr bool narrow_sums() const { return 4 * fours <= 127; }
+
+  /// Which operations have code of their own. Unrolled code of all three, or of two, does not always fit the
+  /// instruction caches.
+  enum class Operations {
+    apart,
+    squares_apart,  ///< completions are in the code of multiplications
+    in_one_loop,    ///< so are squarings, which do not read their factor
+  };
+  [[nodiscard]] constexpr Operations operations() const {
+    if (in_memory() || ring_stages == 0) return Operations::apart;
+    return fours <= kMaxEarlyFours ? Operations::squares_apart : Operations::in_one_loop;
+  }
+  /// The words of a record of a modulus' constants, a part each: of A, of B and, where they are in shared
+  /// memory, the quotients of those of B (montgomery.cuda.hpp).
+  [[nodiscard]] constexpr unsigned modulus_words() const {
+    return record_words(fours, records_shared ? 3 : 2);
+  }
   [[nodiscard]] constexpr bool in_memory() const { return fours > kMaxRegisterFours; }
   /// The coordinates in A are computed after the extension to A, not during it.
   [[nodiscard]] constexpr bool late_coordinates() const { return fours > kMaxEarlyFours; }
 
   // Slots of the table after the program's.
   static constexpr unsigned kScratchSlot = 0;  ///< overwritten all the time
-  static constexpr unsigned kElementSlot = 1;  ///< where elements are in memory
-  [[nodiscard]] constexpr unsigned modulus_slot() const { return in_memory() ? 2 : 1; }
+  static constexpr unsigned kSavedSlot = 1;    ///< the element, while another is looked for
+  static constexpr unsigned kElementSlot = 2;  ///< where elements are in memory
+  [[nodiscard]] constexpr unsigned modulus_slot() const { return in_memory() ? 3 : 2; }
   [[nodiscard]] constexpr unsigned own_slots() const {
     return modulus_slot() + (one_modulus || records_shared ? 0 : 1);
   }
@@ -73,7 +91,7 @@ struct SharedMemory {
   static constexpr std::size_t kRingAt = kConstantBytes;
   static constexpr std::size_t kRecordsAt = (kRingAt + ring_bytes<kForm>() + 15) / 16 * 16;
   /// Of a thread, where records are shared: the constants of its two instances' moduli.
-  static constexpr std::size_t kRecordBytes = std::size_t{2} * 4 * record_words(kForm.fours);
+  static constexpr std::size_t kRecordBytes = std::size_t{2} * 4 * kForm.modulus_words();
 };
 
 }  // namespace manymod::rns

@@ -52,19 +52,24 @@ __device__ __forceinline__ void run_units(const device::ProgramJob& job, const T
   using Memory = SharedMemory<kForm>;
   constexpr std::uint32_t kItems = 16;
   const typename Run::Constants bases(team, shared);
-  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
-  const Records records = kForm.records_shared
-                              ? Records{reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt),
-                                        blockDim.x, threadIdx.x, Run::kRecordFours}
-                              : Records{job.table, threads, thread, Run::kRecordFours};
+  const std::uint32_t warp = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kWarp);
+  const std::uint32_t warps = gridDim.x * blockDim.x / kWarp;
+  const Records table =
+      Records::of_warp(job.table, warp, job.slots + kForm.own_slots(), Run::kRecordFours, team.lane());
+  const Records records =
+      kForm.records_shared
+          ? Records::of_warp(reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt),
+                             threadIdx.x / kWarp, 1, kForm.modulus_words() / Record::kFour, team.lane())
+          : table;
   const std::uint32_t slot = kForm.records_shared ? 0 : job.slots + kForm.modulus_slot();
   const RecordPair modulus{{records.at(slot, 0), records.at(slot, 1)}};
+  const std::uint32_t turn = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kThreads);
   const std::uint32_t units = (job.count + kItems - 1) / kItems;
 #pragma unroll 1
-  for (std::uint32_t unit = __reduce_max_sync(~0u, thread / kWarp); any_of_neighbours<kThreads>(unit < units);
-       unit = device::next_unit(job, unit, threads / kWarp)) {
+  for (std::uint32_t unit = warp; any_of_neighbours<kThreads>(unit < units);
+       unit = device::next_unit(job, unit, warps)) {
     const Items items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
-    Run(team, bases, job, modulus, thread, threads, items).run();
+    Run(team, bases, job, modulus, table, items).run(turn);
   }
 }
 

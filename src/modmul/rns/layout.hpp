@@ -18,11 +18,10 @@ namespace manymod::rns {
 struct Channel {
   std::uint32_t modulus = 0;
   std::uint32_t negative_inverse = 0;  ///< -1 / m mod 2^32
-  /// In A: 2^32 / (kappa_i A_i) mod a_i, from a stored element to its coordinate. In B: -2^64 / (N B_j) mod
-  /// b_j where one modulus N is shared; else 0.
+  /// In A: 1 / (kappa_i A_i) mod a_i, from a stored element to its coordinate. In B: -2^32 / (N B_j) mod b_j
+  /// where one modulus N is shared; else 0.
   std::uint32_t to_coordinate = 0;
-  /// In A: kappa_i 2^32 mod a_i. In B: -2^32 / B_j mod b_j. Make the constants of a modulus.
-  std::uint32_t set_up = 0;
+  std::uint32_t quotient = 0;  ///< floor(2^32 to_coordinate / m)
 };
 
 /// A matrix of bytes for K / 4 words by 4 columns a target: entry (word v, byte p; target i, byte b) is byte
@@ -55,8 +54,7 @@ constexpr std::size_t matrix_offset(const MatrixShape& shape, unsigned word, uns
 /// Where the parts of the constants stand, for moduli below 2^(32 words) and bases of 4 fours channels. All
 /// parts begin at multiples of 16 bytes, in the order of the functions.
 ///
-/// Constants of matrices are below m, those of the extensions below 2 m where the bases are balanced
-/// (bases.hpp).
+/// Constants of matrices are below m.
 struct Sizes {
   unsigned fours = 0;
   unsigned words = 0;
@@ -75,16 +73,21 @@ struct Sizes {
 
   /// Channels of B, then of A.
   [[nodiscard]] constexpr std::size_t channels_at() const { return 0; }
-  /// B to A: coordinate word j < n: B_j 2^(8p) 2^32 mod a_i; rank word: -M_B 2^(8p) 2^32 mod a_i. Where one
-  /// modulus N is shared, N kappa_i^2 instead of 2^32: the sums are added to X Y before its reduction.
-  [[nodiscard]] constexpr std::size_t to_a() const {
+  /// A word for each channel, of B, then of A, from which the constants of a modulus are made: -2^32 / B_j
+  /// mod b_j, and kappa_i 2^32 mod a_i.
+  [[nodiscard]] constexpr std::size_t set_up_at() const {
     return channels_at() + 2 * std::size_t{channels()} * sizeof(Channel);
   }
-  /// A to B: coordinate word i < n: A_i 2^(8p) 2^32 mod b_j; rank word: -M_A 2^(8p) 2^32 mod b_j.
+  /// B to A: coordinate word j < n: B_j 2^(8p) mod a_i; rank word: -M_B 2^(8p) mod a_i. Where one modulus N
+  /// is shared, times N kappa_i^2: the remainder is added to X Y before its reduction.
+  [[nodiscard]] constexpr std::size_t to_a() const {
+    return set_up_at() + 2 * std::size_t{channels()} * sizeof(std::uint32_t);
+  }
+  /// A to B: coordinate word i < n: A_i 2^(8p) mod b_j; rank word: -M_A 2^(8p) mod b_j.
   [[nodiscard]] constexpr std::size_t to_b() const { return to_a() + extension().bytes(); }
-  /// Words of a number below 2^(32 words) to residues: 2^(32 w + 8p) 2^32 mod b_j.
+  /// Words of a number below 2^(32 words) to residues: 2^(32 w + 8p) mod b_j.
   [[nodiscard]] constexpr std::size_t into_b() const { return to_b() + extension().bytes(); }
-  /// The same to stored elements of A: 2^(32 w + 8p) kappa_i 2^32 mod a_i.
+  /// The same to stored elements of A: 2^(32 w + 8p) kappa_i mod a_i.
   [[nodiscard]] constexpr std::size_t into_a() const { return into_b() + input().bytes(); }
   /// Coordinates in A to words of radix 2^32, modulo 2^(32 C), C = 4 output_fours: target w, byte b is byte
   /// 4 w + b of A_i 2^(8p) mod 2^(32 C); rank word: of -M_A 2^(8p) mod 2^(32 C).
@@ -107,6 +110,7 @@ struct Layout {
   static constexpr MatrixShape kOutput = kSizes.output();
 
   static constexpr std::size_t kChannelsAt = kSizes.channels_at();
+  static constexpr std::size_t kSetUpAt = kSizes.set_up_at();
   static constexpr std::size_t kToA = kSizes.to_a();
   static constexpr std::size_t kToB = kSizes.to_b();
   static constexpr std::size_t kIntoB = kSizes.into_b();

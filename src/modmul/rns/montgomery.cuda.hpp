@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Montgomery multiplication in residue number systems, both base extensions on tensor cores: the data flow of
-// docs/rns.md with the ranges ONE_CORRECTION.
+// docs/rns.md.
 //
 // A team of warps (arch/cuda/byte_products.hpp) multiplies 16 pairs of numbers a warp. Each coordinate is
 // four bytes along K and is a thread's operand of the matrix product as it is; each target's four byte sums
@@ -28,17 +28,6 @@ inline constexpr unsigned kCoxShift = 31 - kCoxBits;
 /// From B the offset is 0: a multiple of M_B too many is harmless. From A one half makes the rank exact.
 inline constexpr std::uint32_t kCoxHalf = 1u << (kCoxBits - 1);
 
-/// T = S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3
-template <bool kNarrow, unsigned kFours>
-MM_DEVICE cuda::Wide joined(const cuda::ByteSums<kFours>& sums, unsigned four, unsigned half) {
-  const std::uint32_t s0 = sums.at(four, half, 0), s1 = sums.at(four, half, 1);
-  const std::uint32_t s2 = sums.at(four, half, 2), s3 = sums.at(four, half, 3);
-  if constexpr (kNarrow) return cuda::join_at_16(s0 + (s1 << 8), s2 + (s3 << 8));
-  const std::uint64_t low = s0 + (std::uint64_t{s1} << 8), high = s2 + (std::uint64_t{s3} << 8);
-  const std::uint64_t t = low + (high << 16);
-  return {static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(t >> 32)};
-}
-
 /// The constants that a multiplication reads, in the team's shared memory.
 template <class Team, unsigned kQ, unsigned kWords>
 class Bases {
@@ -49,20 +38,25 @@ class Bases {
   /// where the team has these from elsewhere.
   MM_DEVICE Bases(const Team& team, const std::byte* constants)
       : channels_(reinterpret_cast<const Channel*>(constants) + team.lane() % 4),
+        set_up_(reinterpret_cast<const std::uint32_t*>(constants + Parts::kSetUpAt) + team.lane() % 4),
         to_a_(constants + Parts::kToA, kQ),
         to_b_(constants + Parts::kToB, kQ) {}
 
-  /// The thread's channel of an element's residue k < 2 kQ: those of B come first.
-  MM_DEVICE Channel channel(unsigned k) const { return load(channels_ + 4 * k); }
-  MM_DEVICE Channel b(unsigned q) const { return channel(q); }
-  MM_DEVICE Channel a(unsigned q) const { return channel(kQ + q); }
+  MM_DEVICE Channel b(unsigned q) const { return load(channels_ + 4 * q); }
+  MM_DEVICE Channel a(unsigned q) const { return load(channels_ + 4 * (kQ + q)); }
+  /// The thread's channel of an element's residue k < 2 kQ: those of A come first.
+  MM_DEVICE Channel channel(unsigned k) const { return load(channels_ + 4 * place(k)); }
+  /// Of channel(k): Sizes::set_up_at.
+  MM_DEVICE std::uint32_t set_up(unsigned k) const { return set_up_[4 * place(k)]; }
   MM_DEVICE const typename Team::Matrix& to_a() const { return to_a_; }
   MM_DEVICE const typename Team::Matrix& to_b() const { return to_b_; }
 
  private:
   const Channel* channels_;
+  const std::uint32_t* set_up_;
   typename Team::Matrix to_a_, to_b_;
 
+  MM_DEVICE static unsigned place(unsigned k) { return k < kQ ? k + kQ : k - kQ; }
   MM_DEVICE static Channel load(const Channel* channel) {
     const cuda::Chunk<4> words = cuda::load_chunk<4>(&channel->modulus);
     return {words.word[0], words.word[1], words.word[2], words.word[3]};
@@ -95,6 +89,13 @@ class Coordinates {
   std::uint32_t sum_[2] = {0, 0};
 };
 
+/// What becomes of an element x.
+enum class Operation {
+  square,    ///< x^2 / M_B mod N
+  multiply,  ///< x y / M_B mod N
+  complete,  ///< x: its residues in B are made of those in A
+};
+
 /// Arithmetic of a thread's two instances.
 template <class Team, Form kForm>
 class Montgomery {
@@ -104,15 +105,38 @@ class Montgomery {
   using Number = std::conditional_t<kForm.in_memory(), StoredElement<kQ>, Element<kQ>>;
   using Constants = Bases<Team, kQ, kForm.words>;
 
-  /// `modulus`: for each instance -2^64 / (N B_j) mod b_j, below b_j, and N kappa_i^2 mod a_i, below a_i. Not
-  /// read where the form has one modulus.
+  /// `modulus`: for each instance N kappa_i^2 mod a_i, then -2^64 / (N B_j) mod b_j or, in shared memory, c =
+  /// -2^32 / (N B_j) mod b_j and then floor(2^32 c / b_j): more to read, but fewer products with high words.
+  /// Not read where the form has one modulus.
   MM_DEVICE Montgomery(const Team& team, const Constants& bases, const RecordPair& modulus)
       : team_(team), bases_(bases), modulus_(modulus) {}
 
-  /// x = x y / M_B mod N, for elements below c N (docs/rns.md (2), (3)).
-  MM_DEVICE void multiply(Number& x, const RecordPair& y) const { multiply_by<false>(x, y); }
-  /// x = x^2 / M_B mod N
-  MM_DEVICE void square(Number& x) const { multiply_by<true>(x, modulus_); }
+  /// x = x^2 / M_B mod N, for elements below c N (docs/rns.md (2), (3)).
+  MM_DEVICE void square(Number& x) const { multiply_by<Factor::itself>(x, modulus_, Operation::square); }
+  /// x = x y / M_B mod N
+  MM_DEVICE void multiply(Number& x, const RecordPair& y) const {
+    multiply_by<Factor::other>(x, y, Operation::multiply);
+  }
+  /// The residues of x in B, from those in A: an extension that no multiplication asks for.
+  MM_DEVICE void complete(Number& x) const {
+    team_.skip(kPieces);
+    Coordinates<Team, kQ> xi;
+    coordinates(xi, x);
+    to_b(x, xi);
+  }
+  /// One of them, by code that is there once. Squares only where the form has no code for that apart.
+  MM_DEVICE void operate(Number& x, const RecordPair& y, Operation operation) const {
+    constexpr bool kSquares = kForm.operations() == Form::Operations::in_one_loop;
+    Coordinates<Team, kQ> w;
+    if (operation == Operation::complete) {
+      team_.skip(kPieces);
+      if constexpr (!kForm.late_coordinates()) coordinates(w, x);
+    } else {
+      reduce_product<kSquares ? Factor::either : Factor::other>(w, x, y, operation);
+    }
+    if constexpr (kForm.late_coordinates()) coordinates(w, x);
+    to_b(x, w);
+  }
 
   /// Coordinates of x in A, and its rank, which is exact.
   MM_DEVICE void coordinates(Coordinates<Team, kQ>& xi, Number& x) const {
@@ -121,12 +145,15 @@ class Montgomery {
     for (unsigned q = 0; q < kQ; ++q) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
-      for (unsigned half = 0; half < 2; ++half) set_coordinate(xi, half, q, own.get(half, q), channel);
+      for (unsigned half = 0; half < 2; ++half) xi.set(half, q, coordinate(own.get(half, q), channel));
     }
     xi.set_ranks(team_, kCoxHalf);
   }
 
  private:
+  /// What a multiplication's code is for.
+  enum class Factor { itself, other, either };
+
   template <Part kPart>
   using Cursor = typename Number::template Cursor<kPart>;
 
@@ -136,76 +163,104 @@ class Montgomery {
 
   template <Part kPart>
   using Reader = RecordReader<first_word<kQ>(kPart)>;
+  using Quotients = RecordReader<2 * kQ>;
 
-  MM_DEVICE static void set_coordinate(Coordinates<Team, kQ>& xi, unsigned half, unsigned q, std::uint32_t w,
-                                       const Channel& channel) {
-    xi.set(half, q, reduce(cuda::multiply(w, channel.to_coordinate), channel));
+  template <Factor kFactor>
+  MM_DEVICE void multiply_by(Number& x, const RecordPair& y, Operation operation) const {
+    Coordinates<Team, kQ> w;
+    reduce_product<kFactor>(w, x, y, operation);
+    if constexpr (kForm.late_coordinates()) coordinates(w, x);
+    to_b(x, w);
   }
 
-  template <bool kSquare>
-  MM_DEVICE void multiply_by(Number& x, const RecordPair& y) const {
+  // The product in A, and its coordinates unless they come later.
+  template <Factor kFactor>
+  MM_DEVICE void reduce_product(Coordinates<Team, kQ>& w, Number& x, const RecordPair& y,
+                                Operation operation) const {
     Coordinates<Team, kQ> t;
-    in_b<kSquare>(t, x, y);
-    Coordinates<Team, kQ> w;
-    in_a<kSquare>(w, t, x, y);
-    if constexpr (kForm.late_coordinates()) coordinates(w, x);
-    Cursor<Part::b> own(x);
-    extend<1>(w, bases_.to_b(), [&](unsigned q, const cuda::Wide(&sums)[2]) {
-      const Channel channel = bases_.b(q);
-      MM_UNROLL
-      for (unsigned half = 0; half < 2; ++half) own.set(half, q, reduce(sums[half], channel));
-    });
+    in_b<kFactor>(t, x, y, operation);
+    in_a<kFactor>(w, t, x, y, operation);
+  }
+
+  // The other factor of a residue in part kPart, where y is asked for its residues in their order.
+  template <Factor kFactor, Part kPart>
+  MM_DEVICE static std::uint32_t factor_of(std::uint32_t residue, Reader<kPart>& y, unsigned q,
+                                           Operation operation) {
+    if constexpr (kFactor == Factor::itself) return residue;
+    if (kFactor == Factor::either && operation == Operation::square) return residue;
+    return y[q];
   }
 
   // Coordinates of t = -x y / N mod M_B.
-  template <bool kSquare>
-  MM_DEVICE void in_b(Coordinates<Team, kQ>& t, Number& x, const RecordPair& y) const {
+  template <Factor kFactor>
+  MM_DEVICE void in_b(Coordinates<Team, kQ>& t, Number& x, const RecordPair& y, Operation operation) const {
     Cursor<Part::b> own(x);
     Reader<Part::b> factor[2] = {Reader<Part::b>(y[0]), Reader<Part::b>(y[1])};
     Reader<Part::b> constant[2] = {Reader<Part::b>(modulus_[0]), Reader<Part::b>(modulus_[1])};
+    Quotients quotient[2] = {Quotients(modulus_[0]), Quotients(modulus_[1])};
     MM_UNROLL
     for (unsigned q = 0; q < kQ; ++q) {
       const Channel channel = bases_.b(q);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
         const std::uint32_t residue = own.get(half, q);
-        const std::uint32_t s = reduce(cuda::multiply(residue, kSquare ? residue : factor[half][q]), channel);
-        const std::uint32_t c = kForm.one_modulus ? channel.to_coordinate : constant[half][q];
-        t.set(half, q, reduce(cuda::multiply(s, c), channel));
+        const std::uint32_t other = factor_of<kFactor, Part::b>(residue, factor[half], q, operation);
+        const std::uint32_t s = reduce(cuda::multiply(residue, other), channel);
+        if constexpr (kForm.one_modulus) {
+          t.set(half, q, coordinate(s, channel));
+        } else if constexpr (kForm.records_shared) {
+          t.set(half, q, product_by_quotient(s, constant[half][q], quotient[half][q], channel));
+        } else {
+          t.set(half, q, reduce(cuda::multiply(s, constant[half][q]), channel));
+        }
       }
     }
     t.set_ranks(team_, 0);
   }
 
   // x = (x y + t' N) / M_B in A, and its coordinates unless they come later.
-  template <bool kSquare>
+  template <Factor kFactor>
   MM_DEVICE void in_a(Coordinates<Team, kQ>& w, const Coordinates<Team, kQ>& t, Number& x,
-                      const RecordPair& y) const {
+                      const RecordPair& y, Operation operation) const {
     Cursor<Part::a> own(x);
     Reader<Part::a> factor[2] = {Reader<Part::a>(y[0]), Reader<Part::a>(y[1])};
     Reader<Part::a> constant[2] = {Reader<Part::a>(modulus_[0]), Reader<Part::a>(modulus_[1])};
-    extend<0>(t, bases_.to_a(), [&](unsigned q, const cuda::Wide(&sums)[2]) {
+    extend<0>(t, bases_.to_a(), [&](unsigned q, const auto& sums, unsigned four) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
         const std::uint32_t residue = own.get(half, q);
-        const cuda::Wide xy = cuda::multiply(residue, kSquare ? residue : factor[half][q]);
-        const cuda::Wide v = kForm.one_modulus
-                                 ? cuda::add(xy, sums[half])
-                                 : cuda::multiply_add(reduce(sums[half], channel), constant[half][q], xy);
+        const std::uint32_t other = factor_of<kFactor, Part::a>(residue, factor[half], q, operation);
+        const std::uint32_t tn = remainder<kNarrow>(sums, four, half, channel);
+        const cuda::Wide v = kForm.one_modulus ? cuda::multiply_add(residue, other, {tn, 0})
+                                               : cuda::multiply_add(corrected(tn, channel), constant[half][q],
+                                                                    cuda::multiply(residue, other));
         const std::uint32_t result = corrected(reduce(v, channel), channel);
         own.set(half, q, result);
-        if constexpr (!kForm.late_coordinates()) set_coordinate(w, half, q, result, channel);
+        if constexpr (!kForm.late_coordinates()) w.set(half, q, coordinate(result, channel));
       }
     });
     if constexpr (!kForm.late_coordinates()) w.set_ranks(team_, kCoxHalf);
   }
 
+  // The residues in B of the x with these coordinates in A.
+  MM_DEVICE void to_b(Number& x, const Coordinates<Team, kQ>& xi) const {
+    Cursor<Part::b> own(x);
+    extend<1>(xi, bases_.to_b(), [&](unsigned q, const auto& sums, unsigned four) {
+      const Channel channel = bases_.b(q);
+      MM_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        own.set(half, q, corrected(remainder<kNarrow>(sums, four, half, channel), channel));
+      }
+    });
+  }
+
+  static constexpr bool kNarrow = kForm.narrow_sums();
   static constexpr unsigned kAtOnce = kForm.fours_at_once;
   static constexpr unsigned kPieces = (kQ + kAtOnce - 1) / kAtOnce;
 
-  /// Call use(q, totals of four q of both instances) for all q. kMatrix: 0 for the one to A, 1 for the one to
-  /// B; a multiplication extends by each once.
+  /// Call use(q, sums, the four's number in them) for all q. kMatrix: 0 for the one to A, 1 for the one to B;
+  /// a multiplication extends by each once.
   template <unsigned kMatrix, class Use>
   MM_DEVICE void extend(const Coordinates<Team, kQ>& xi, const typename Team::Matrix& matrix, Use use) const {
     constexpr unsigned kFirstPiece = kMatrix * kPieces;
@@ -261,11 +316,7 @@ class Montgomery {
   MM_DEVICE void use_sums(cuda::ByteSums<kFours>& sums, unsigned first, Use& use) const {
     team_.settle(sums);
     MM_UNROLL
-    for (unsigned four = 0; four < kFours; ++four) {
-      const cuda::Wide totals[2] = {joined<kForm.narrow_sums>(sums, four, 0),
-                                    joined<kForm.narrow_sums>(sums, four, 1)};
-      use(first + four, totals);
-    }
+    for (unsigned four = 0; four < kFours; ++four) use(first + four, sums, four);
   }
 };
 

@@ -11,23 +11,42 @@
 
 namespace manymod::rns {
 
-/// A thread's words of one instance: the 2 kQ residues of an element, those of B first, or others. Read and
-/// written four at a time; neighbouring threads' fours are neighbours.
+/// A thread's words of one instance: the 2 kQ residues of an element, those of A first, or others. Read and
+/// written four at a time; the fours of a warp's threads are neighbours.
 struct Record {
-  std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
-  std::size_t step = 0;            ///< words from one four to the next
-
   static constexpr unsigned kFour = 4;
+  static constexpr unsigned kWarp = 32;
+  static constexpr unsigned kStep = kWarp * kFour;  ///< words from one four to the next
+
+  std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
 
   MM_DEVICE cuda::Chunk<kFour> load(unsigned four) const {
-    return cuda::load_chunk<kFour>(words + four * step);
+    return cuda::load_chunk<kFour>(words + std::size_t{four} * kStep);
   }
   MM_DEVICE void store(unsigned four, const cuda::Chunk<kFour>& chunk) const {
-    cuda::store_chunk<kFour>(words + four * step, chunk);
+    cuda::store_chunk<kFour>(words + std::size_t{four} * kStep, chunk);
   }
-  /// Of the thread that is `lanes` behind.
+  MM_DEVICE void set(unsigned word, std::uint32_t value) const {
+    words[std::size_t{word / kFour} * kStep + word % kFour] = value;
+  }
+  /// Of the warp's thread that is `lanes` behind.
   MM_DEVICE Record of_neighbour(int lanes) const {
-    return {words + static_cast<std::ptrdiff_t>(lanes) * std::ptrdiff_t{kFour}, step};
+    return {words + static_cast<std::ptrdiff_t>(lanes) * std::ptrdiff_t{kFour}};
+  }
+};
+
+/// The records of a warp, `fours` fours each: that of slot e and half h is number 2 e + h.
+struct Records {
+  std::uint32_t* words = nullptr;  ///< the thread's first, aligned to 16 bytes
+  std::uint32_t fours = 1;
+
+  /// `warp`: the words of that warp's `slots`.
+  MM_DEVICE static Records of_warp(std::uint32_t* table, std::size_t warp, std::uint32_t slots,
+                                   std::uint32_t fours, std::uint32_t lane) {
+    return {table + (warp * 2 * slots * fours * Record::kWarp + lane) * Record::kFour, fours};
+  }
+  MM_DEVICE Record at(std::uint32_t slot, std::uint32_t half) const {
+    return {words + (std::size_t{2} * slot + half) * fours * Record::kStep};
   }
 };
 
@@ -82,7 +101,7 @@ enum class Part : unsigned { b, a };
 /// Where its residues begin in a record.
 template <unsigned kQ>
 constexpr unsigned first_word(Part part) {
-  return part == Part::b ? 0 : kQ;
+  return part == Part::a ? 0 : kQ;
 }
 
 /// A thread's part of two instances' numbers in registers: residues below (1 + 2^-13) m in B, and in A kappa

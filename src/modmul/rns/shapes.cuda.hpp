@@ -10,11 +10,11 @@
 
 #define MM_RNS_SHAPES(SHAPE)    \
   SHAPE(512, 512, 3, 0, true)   \
-  SHAPE(1024, 384, 3, 0, true)  \
+  SHAPE(1024, 384, 4, 0, true)  \
   SHAPE(1536, 384, 2, 0, true)  \
   SHAPE(2048, 256, 3, 0, false) \
-  SHAPE(3072, 256, 3, 6, false) \
-  SHAPE(4096, 256, 3, 6, false) \
+  SHAPE(3072, 256, 4, 7, false) \
+  SHAPE(4096, 256, 4, 6, false) \
   SHAPE(6144, 256, 2, 4, false) \
   SHAPE(8192, 256, 2, 4, false)
 
@@ -28,9 +28,6 @@ constexpr Form shape_form(unsigned bits, unsigned fours_at_once, unsigned ring_s
   form.fours_at_once = fours_at_once;
   form.ring_stages = ring_stages;
   form.records_shared = records_shared;
-  form.narrow_sums = recombines_in_32_bits(bits);
-  form.narrow_input = input_recombines_in_32_bits(bits);
-  form.narrow_output = output_recombines_in_32_bits(bits);
   return form;
 }
 

@@ -48,11 +48,26 @@ constexpr Shape kShapes[] = {MM_RNS_SHAPES(SHAPE)};
 constexpr Shape kSharedShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
 
+// How kernels of a width read the matrices of the extensions.
+constexpr unsigned piece_fours(unsigned wanted) {
+#define SHAPE(bits, block, at_once, stages, records) \
+  if (bits == wanted) return stages > 0 ? at_once : rns::sizes_of(bits).fours;
+  MM_RNS_SHAPES(SHAPE)
+#undef SHAPE
+  return 0;
+}
+
+std::vector<std::byte> in_pieces(unsigned bits, std::vector<std::byte> block) {
+  if (!block.empty()) rns::order_by_pieces(bits, piece_fours(bits), block);
+  return block;
+}
+
 constexpr ConstantsSource kConstants{
-    .of_shape = [](const Shape& shape) { return rns::base_constants(bits_of(shape)); },
+    .of_shape =
+        [](const Shape& shape) { return in_pieces(bits_of(shape), rns::base_constants(bits_of(shape))); },
     .of_modulus =
         [](const Shape& shape, std::span<const Limb> modulus) {
-          return rns::modulus_constants(bits_of(shape), modulus);
+          return in_pieces(bits_of(shape), rns::modulus_constants(bits_of(shape), modulus));
         },
     .radix_squared = [](const Shape& shape) { return rns::squared_radix(bits_of(shape)); },
     .shared_shapes = kSharedShapes};

@@ -6,6 +6,7 @@
 
 #include "arch/scalar/word.hpp"
 #include "modmul/rns/constants.hpp"
+#include "modmul/rns/form.hpp"
 #include "support/naive.hpp"
 #include "support/rns_tables.hpp"
 
@@ -25,55 +26,93 @@ std::uint32_t reduce(std::uint64_t t, const Channel& c) {
 
 std::uint32_t reduce_product(std::uint64_t a, std::uint64_t b, const Channel& c) { return reduce(a * b, c); }
 
-std::uint32_t corrected(std::uint32_t v, const Channel& c) { return v < c.modulus ? v : v - c.modulus; }
+std::uint32_t corrected(std::uint32_t v, const Channel& c) {
+  EXPECT_LT(v, 2 * c.modulus);
+  return v < c.modulus ? v : v - c.modulus;
+}
+
+/// x times the factor of the channel by Shoup's product, below (1 + x / 2^32) m.
+std::uint32_t coordinate(std::uint32_t x, const Channel& c) {
+  const std::uint64_t quotient = std::uint64_t{x} * c.quotient >> 32;
+  const std::uint64_t xi = std::uint64_t{x} * c.to_coordinate - quotient * c.modulus;
+  EXPECT_LT(xi << 32, ((std::uint64_t{1} << 32) + x) * c.modulus);
+  return static_cast<std::uint32_t>(xi);
+}
+
+/// What the quotient of a remainder is made of.
+std::uint64_t high_of(const std::array<std::uint64_t, 4>& s) { return s[2] + (s[3] << 8) + (s[1] >> 8); }
+
+/// T mod m, below 2 m.
+std::uint32_t remainder(const std::array<std::uint64_t, 4>& s, const Channel& c) {
+  for (const std::uint64_t sum : s) EXPECT_LT(sum, std::uint64_t{1} << 31);
+  const std::uint64_t total = s[0] + (s[1] << 8) + (s[2] << 16) + (s[3] << 24);
+  const std::uint64_t rest = total - (high_of(s) >> 15) * c.modulus;
+  EXPECT_LT(rest, std::uint64_t{2} * c.modulus);
+  return static_cast<std::uint32_t>(rest);
+}
 
 class RnsArithmetic : public testing::TestWithParam<unsigned> {};
 
-/// Coordinates of nothing but the largest values, bytes or zeros, and others, below 2 m.
-std::vector<std::vector<std::uint32_t>> coordinates(const std::vector<std::uint64_t>& base, Generator& draw) {
+/// Coordinates of nothing but the largest values, bytes or zeros, and others, below `halves` / 2 m.
+std::vector<std::vector<std::uint32_t>> extreme_coordinates(const std::vector<std::uint64_t>& base,
+                                                            unsigned halves, Generator& draw) {
   std::vector<std::vector<std::uint32_t>> rows(6);
   for (const std::uint64_t m : base) {
-    rows[0].push_back(static_cast<std::uint32_t>(2 * m - 1));
-    rows[1].push_back(0xfeffffff);
+    const auto most = static_cast<std::uint32_t>((halves * m - 1) / 2);
+    rows[0].push_back(most);
+    rows[1].push_back((most & 0xff000000) - 1);
     rows[2].push_back(0);
-    rows[3].push_back(draw.below(2) == 0 ? 0 : static_cast<std::uint32_t>(2 * m - 1));
-    rows[4].push_back(static_cast<std::uint32_t>(draw.below(2 * m)));
+    rows[3].push_back(draw.below(2) == 0 ? 0 : most);
+    rows[4].push_back(static_cast<std::uint32_t>(draw.below(most)));
     rows[5].push_back(static_cast<std::uint32_t>(draw.below(m)));
   }
   return rows;
 }
 
-/// The sum of xi_j M_j - k M modulo m, term by term.
-std::uint64_t extended(const std::vector<std::uint32_t>& words, const std::vector<std::uint64_t>& base,
-                       std::uint64_t m) {
-  std::uint64_t sum = 0;
-  for (std::size_t j = 0; j < base.size(); ++j) {
-    sum += product_mod(words[j], Moduli::product_mod_m(base, m, j), m);
-  }
-  return (sum + product_mod(words.back(), m - Moduli::product_mod_m(base, m), m)) % m;
+/// M_j modulo m, and behind them -M.
+std::vector<std::uint64_t> weights(const std::vector<std::uint64_t>& base, std::uint64_t m) {
+  std::vector<std::uint64_t> all;
+  for (std::size_t j = 0; j < base.size(); ++j) all.push_back(Moduli::product_mod_m(base, m, j));
+  all.push_back(m - Moduli::product_mod_m(base, m));
+  return all;
 }
 
+/// `matrix` takes each row, sum xi_j M_j - k M, to channel `c`, its target i, with a factor.
+void expect_extensions(const MatrixView& matrix, unsigned i, const Channel& c, std::uint64_t scale,
+                       const std::vector<std::uint64_t>& source,
+                       const std::vector<std::vector<std::uint32_t>>& rows, bool narrow) {
+  const std::vector<std::uint64_t> weight = weights(source, c.modulus);
+  for (const std::vector<std::uint32_t>& words : rows) {
+    std::uint64_t expected = 0;
+    for (std::size_t j = 0; j < words.size(); ++j) expected += product_mod(words[j], weight[j], c.modulus);
+    const std::array<std::uint64_t, 4> sums = matrix.sums(words, i);
+    ASSERT_TRUE(high_of(sums) >> 32 == 0 || !narrow);
+    ASSERT_EQ(corrected(remainder(sums, c), c), product_mod(expected, scale, c.modulus));
+  }
+}
+
+/// Of both bases, and to A with a modulus in the matrix.
 TEST_P(RnsArithmetic, ExtensionsOfExtremeCoordinates) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
+  const bool narrow = Form{.fours = block.sizes.fours, .words = block.sizes.words}.narrow_sums();
   Generator draw(71);
-  const auto expect = [&](const MatrixView& matrix, const std::vector<std::uint64_t>& from,
-                          const std::vector<std::uint64_t>& to, bool to_a) {
-    for (const std::vector<std::uint32_t>& xi : coordinates(from, draw)) {
-      const std::vector<std::uint32_t> words = with_rank(xi, to_a ? 0 : kOffsetOfA);
-      for (unsigned i = 0; i < to.size(); ++i) {
-        const std::array<std::uint64_t, 4> s = matrix.sums(words, i);
-        const std::uint64_t pairs = (s[0] + (s[1] << 8)) | (s[2] + (s[3] << 8));
-        ASSERT_TRUE(pairs >> 32 == 0 || !recombines_in_32_bits(GetParam()));
-        const Channel channel = to_a ? block.a(i) : block.b(i);
-        const std::uint32_t r = reduce(matrix.total(words, i), channel);
-        ASSERT_EQ(r % to[i], extended(words, from, to[i]));
-        ASSERT_LE(r, to[i] + (to[i] >> 13));
-      }
-    }
+  const auto rows_of = [&](const std::vector<std::uint64_t>& base, unsigned halves, std::uint32_t offset) {
+    auto rows = extreme_coordinates(base, halves, draw);
+    for (std::vector<std::uint32_t>& row : rows) row = with_rank(row, offset);
+    return rows;
   };
-  expect(block.to_a(), moduli.b, moduli.a, true);
-  expect(block.to_b(), moduli.a, moduli.b, false);
+  const auto from_b = rows_of(moduli.b, 4, 0), from_a = rows_of(moduli.a, 3, kOffsetOfA);
+  Limbs n(GetParam() / 64, ~Limb{0});
+  const Block of_n(GetParam(), modulus_constants(GetParam(), n));
+  for (unsigned i = 0; i < block.sizes.channels(); ++i) {
+    const std::uint64_t a = moduli.a[i], kappa = moduli.kappa(i);
+    expect_extensions(block.to_a(), i, block.a(i), 1, moduli.b, from_b, narrow);
+    expect_extensions(block.to_b(), i, block.b(i), 1, moduli.a, from_a, narrow);
+    const std::uint64_t scale =
+        product_mod(remainder_of(naive::digits(n), a), product_mod(kappa, kappa, a), a);
+    expect_extensions(of_n.to_a(), i, of_n.a(i), scale, moduli.b, from_b, narrow);
+  }
 }
 
 /// An element as a kernel keeps it.
@@ -95,24 +134,20 @@ class Ring {
         power = corrected(reduce_product(power, power, b), b);
         if (((b.modulus - 2) >> bit & 1) != 0) power = corrected(reduce_product(power, residues.b[i], b), b);
       }
-      to_coordinate_.push_back(corrected(reduce_product(power, b.set_up, b), b));
-      scaled_n_.push_back(corrected(reduce_product(residues.a[i], a.set_up, a), a));
+      to_coordinate_.push_back(corrected(reduce_product(power, block_.set_up_b(i), b), b));
+      scaled_n_.push_back(corrected(reduce_product(residues.a[i], block_.set_up_a(i), a), a));
     }
   }
   /// For instances that share the modulus of the block.
-  explicit Ring(const Block& block) : block_(block), shared_(true) {
-    for (unsigned j = 0; j < size(); ++j) to_coordinate_.push_back(block_.b(j).to_coordinate);
-  }
+  explicit Ring(const Block& block) : block_(block), shared_(true) {}
 
   [[nodiscard]] const std::vector<std::uint32_t>& to_coordinate() const { return to_coordinate_; }
-  [[nodiscard]] const std::vector<std::uint32_t>& scaled_n() const { return scaled_n_; }
-
   [[nodiscard]] Element load(Digits x) const {
     x.resize(block_.sizes.words, 0);
     Element element;
     for (unsigned i = 0; i < size(); ++i) {
-      element.b.push_back(corrected(reduce(block_.into_b().total(x, i), block_.b(i)), block_.b(i)));
-      element.a.push_back(corrected(reduce(block_.into_a().total(x, i), block_.a(i)), block_.a(i)));
+      element.b.push_back(residue_of(block_.into_b(), x, i, block_.b(i)));
+      element.a.push_back(residue_of(block_.into_a(), x, i, block_.a(i)));
     }
     return element;
   }
@@ -122,18 +157,18 @@ class Ring {
     std::vector<std::uint32_t> t;
     for (unsigned j = 0; j < size(); ++j) {
       const std::uint32_t s = reduce_product(x.b[j], y.b[j], block_.b(j));
-      t.push_back(reduce_product(s, to_coordinate_[j], block_.b(j)));
+      t.push_back(shared_ ? coordinate(s, block_.b(j)) : reduce_product(s, to_coordinate_[j], block_.b(j)));
     }
     const std::vector<std::uint32_t> words = with_rank(t, 0);
     Element w;
     for (unsigned i = 0; i < size(); ++i) {
       const Channel channel = block_.a(i);
-      std::uint64_t sum = block_.to_a().total(words, i);
-      if (!shared_) sum = std::uint64_t{reduce(sum, channel)} * scaled_n_[i];
+      std::uint64_t sum = remainder(block_.to_a().sums(words, i), channel);
+      if (!shared_) sum = std::uint64_t{corrected(static_cast<std::uint32_t>(sum), channel)} * scaled_n_[i];
       w.a.push_back(corrected(reduce(std::uint64_t{x.a[i]} * y.a[i] + sum, channel), channel));
     }
     const std::vector<std::uint32_t> back = coordinates(w);
-    for (unsigned j = 0; j < size(); ++j) w.b.push_back(reduce(block_.to_b().total(back, j), block_.b(j)));
+    for (unsigned j = 0; j < size(); ++j) w.b.push_back(residue_of(block_.to_b(), back, j, block_.b(j)));
     return w;
   }
 
@@ -160,6 +195,11 @@ class Ring {
 
   [[nodiscard]] unsigned size() const { return block_.sizes.channels(); }
 
+  static std::uint32_t residue_of(const MatrixView& matrix, const Digits& words, unsigned i,
+                                  const Channel& channel) {
+    return corrected(remainder(matrix.sums(words, i), channel), channel);
+  }
+
   // 2^64 mod m, what makes 2^32 mod m of 1.
   static std::uint32_t fourth_power_of_radix(const Channel& c) {
     return static_cast<std::uint32_t>(power_mod(2, 64, c.modulus));
@@ -168,7 +208,7 @@ class Ring {
   [[nodiscard]] std::vector<std::uint32_t> coordinates(const Element& w) const {
     std::vector<std::uint32_t> xi;
     for (unsigned i = 0; i < size(); ++i) {
-      xi.push_back(reduce_product(w.a[i], block_.a(i).to_coordinate, block_.a(i)));
+      xi.push_back(coordinate(w.a[i], block_.a(i)));
     }
     return with_rank(xi, kOffsetOfA);
   }
@@ -176,7 +216,7 @@ class Ring {
 
 void expect_element(const Element& x, const Digits& value, const Moduli& moduli) {
   for (std::size_t i = 0; i < moduli.b.size(); ++i) {
-    ASSERT_EQ(x.b[i] % moduli.b[i], remainder_of(value, moduli.b[i]));
+    ASSERT_EQ(x.b[i], remainder_of(value, moduli.b[i]));
     ASSERT_EQ(x.a[i], product_mod(remainder_of(value, moduli.a[i]), moduli.kappa(i), moduli.a[i]));
   }
 }
@@ -199,22 +239,17 @@ TEST_P(RnsArithmetic, NumbersIntoResiduesAndBack) {
   }
 }
 
-/// x y mod n through Montgomery form with M_B^2 mod n; the two kinds of constants give the same residues.
-void expect_product(const Ring& each, const Ring& shared, const Limbs& n, const Limbs& x, const Limbs& y) {
+/// x y mod n through Montgomery form with M_B^2 mod n.
+void expect_product(const Ring& ring, const Limbs& n, const Limbs& x, const Limbs& y) {
   const std::vector<std::uint32_t> squared = squared_radix(static_cast<unsigned>(64 * n.size()));
   const Digits start = naive::remainder(squared, naive::digits(n));
-  Limbs results[2];
-  for (const Ring* ring : {&each, &shared}) {
-    const Element to_form = ring->load(Digits(start.begin(), start.end() - 1));
-    const Element u = ring->multiply(ring->load(naive::digits(x)), to_form);
-    const Element v = ring->multiply(ring->load(naive::digits(y)), to_form);
-    const Element one = ring->load({1});
-    results[ring == &shared ? 1 : 0] = ring->store(ring->multiply(ring->multiply(u, v), one));
-  }
-  ASSERT_EQ(results[0], results[1]);
-  ASSERT_EQ(naive::reduce(results[0], n), naive::multiply_mod(x, y, n));
-  Digits twice = naive::multiply(naive::digits(n), {2});
-  ASSERT_FALSE(naive::at_least(naive::digits(results[0]), twice));
+  const Element to_form = ring.load(Digits(start.begin(), start.end() - 1));
+  const Element u = ring.multiply(ring.load(naive::digits(x)), to_form);
+  const Element v = ring.multiply(ring.load(naive::digits(y)), to_form);
+  const Limbs result = ring.store(ring.multiply(ring.multiply(u, v), ring.load({1})));
+  ASSERT_EQ(naive::reduce(result, n), naive::multiply_mod(x, y, n));
+  const Digits twice = naive::multiply(naive::digits(n), {2});
+  ASSERT_FALSE(naive::at_least(naive::digits(result), twice));
 }
 
 TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
@@ -228,14 +263,20 @@ TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
     ASSERT_EQ(of_n.bytes.size(), block.bytes.size());
     const Ring each(block, n);
     const Ring shared(of_n);
-    ASSERT_EQ(each.to_coordinate(), shared.to_coordinate());
-    expect_product(each, shared, n, draw.number(limbs), draw.number(limbs));
-    expect_product(each, shared, n, Limbs(limbs, ~Limb{0}), Limbs(limbs, ~Limb{0}));
-    expect_product(each, shared, n, Limbs(limbs, 0), draw.number(limbs));
+    for (unsigned j = 0; j < of_n.sizes.channels(); ++j) {
+      const Channel b = of_n.b(j);
+      ASSERT_EQ(each.to_coordinate()[j], product_mod(b.to_coordinate, std::uint64_t{1} << 32, b.modulus));
+    }
+    const Limbs x = draw.number(limbs), y = draw.number(limbs), ones(limbs, ~Limb{0});
+    for (const Ring* ring : {&each, &shared}) {
+      expect_product(*ring, n, x, y);
+      expect_product(*ring, n, ones, ones);
+      expect_product(*ring, n, Limbs(limbs, 0), y);
+    }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, RnsArithmetic, testing::Values(512, 1024, 2048, 4096),
+INSTANTIATE_TEST_SUITE_P(Widths, RnsArithmetic, testing::Values(512, 1024, 2048, 4096, 8192),
                          testing::PrintToStringParamName());
 
 }  // namespace

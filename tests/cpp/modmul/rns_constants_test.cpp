@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 
-#include "modmul/rns/byte_matrix.hpp"
+#include "arch/cuda/stream_shape.hpp"
+#include "modmul/rns/channel_field.hpp"
+#include "modmul/rns/form.hpp"
 #include "support/naive.hpp"
 #include "support/rns_tables.hpp"
 
@@ -15,18 +18,46 @@ namespace {
 using naive::Generator;
 using naive::Limbs;
 
+TEST(RnsConstants, PrimesAreTheLargestBelowTwoTo31) {
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 31;
+  constexpr std::uint64_t kBegin = kEnd - (1 << 14);
+  std::vector<bool> composite(kEnd - kBegin);
+  for (std::uint64_t d = 2; d * d < kEnd; ++d) {
+    for (std::uint64_t x = (kBegin + d - 1) / d * d; x < kEnd; x += d) composite[x - kBegin] = true;
+  }
+  std::vector<std::uint32_t> largest;
+  for (std::uint64_t x = kEnd; x-- > kBegin && largest.size() < std::size(kPrimes);) {
+    if (!composite[x - kBegin]) largest.push_back(static_cast<std::uint32_t>(x));
+  }
+  EXPECT_TRUE(std::equal(largest.begin(), largest.end(), std::begin(kPrimes), std::end(kPrimes)));
+  EXPECT_EQ(std::size(kPrimes), 2 * kMostChannels);
+}
+
+TEST(RnsConstants, QuotientsOfChannelFields) {
+  Generator draw(76);
+  for (const std::uint32_t m : {3u, 5u, 65537u, kPrimes[0], kPrimes[kMostChannels], kPrimes[543]}) {
+    const ChannelField field(m);
+    std::vector<std::uint32_t> values{0, 1, 2, m / 2, m / 2 + 1, m - 2, m - 1};
+    for (unsigned i = 0; i < 200; ++i) values.push_back(static_cast<std::uint32_t>(draw.limb() % m));
+    for (const std::uint32_t a : values) ASSERT_EQ(field.quotient(a), (std::uint64_t{a} << 32) / m) << a;
+  }
+}
+
 class RnsConstantsOfAllWidths : public testing::TestWithParam<unsigned> {};
 
-TEST_P(RnsConstantsOfAllWidths, ChannelsAreDistinctPrimesInRange) {
-  const Moduli moduli(GetParam());
-  std::vector<std::uint64_t> all = moduli.b;
-  all.insert(all.end(), moduli.a.begin(), moduli.a.end());
-  std::sort(all.begin(), all.end());
-  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
-  EXPECT_LT(all.back(), (std::uint64_t{1} << 31) - (1 << 17));
-  for (const std::uint64_t m : all) {
-    for (std::uint64_t d = 2; d * d <= m; ++d) ASSERT_NE(m % d, 0u);
+TEST_P(RnsConstantsOfAllWidths, ChannelsAreThoseOfTheBases) {
+  const unsigned n = bases_of(GetParam()).channels;
+  ASSERT_LE(n, kMostChannels);
+  EXPECT_EQ(n % 4, 0u);
+  for (unsigned i = 0; i < n; ++i) {
+    EXPECT_EQ(channel_of_a(i), kPrimes[i]);
+    EXPECT_EQ(channel_of_b(i), kPrimes[kMostChannels + i]);
   }
+}
+
+void expect_coordinate(const Channel& channel, std::uint64_t factor) {
+  EXPECT_EQ(channel.to_coordinate, factor);
+  EXPECT_EQ(channel.quotient, (factor << 32) / channel.modulus);
 }
 
 TEST_P(RnsConstantsOfAllWidths, ChannelsOfTheBases) {
@@ -41,19 +72,19 @@ TEST_P(RnsConstantsOfAllWidths, ChannelsOfTheBases) {
     ASSERT_EQ(in_a.modulus * in_a.negative_inverse, ~0u);
     const std::uint64_t radix = std::uint64_t{1} << 32;
     const std::uint64_t cofactor = Moduli::product_mod_m(moduli.b, in_b.modulus, i);
-    EXPECT_EQ(in_b.to_coordinate, 0u);
-    EXPECT_EQ(in_b.set_up,
+    expect_coordinate(in_b, 0);
+    EXPECT_EQ(block.set_up_b(i),
               in_b.modulus - product_mod(radix, inverse_mod(cofactor, in_b.modulus), in_b.modulus));
     const std::uint64_t kappa = moduli.kappa(i);
-    EXPECT_EQ(in_a.set_up, product_mod(kappa, radix, in_a.modulus));
+    EXPECT_EQ(block.set_up_a(i), product_mod(kappa, radix, in_a.modulus));
     const std::uint64_t divisor =
         product_mod(kappa, Moduli::product_mod_m(moduli.a, in_a.modulus, i), in_a.modulus);
-    EXPECT_EQ(in_a.to_coordinate, product_mod(radix, inverse_mod(divisor, in_a.modulus), in_a.modulus));
+    expect_coordinate(in_a, inverse_mod(divisor, in_a.modulus));
   }
 }
 
 /// Every entry of `matrix` from `source` to `target`, times `scales`; words behind the rank are 0.
-void expect_extension(const MatrixView& matrix, bool balanced, const std::vector<std::uint64_t>& source,
+void expect_extension(const MatrixView& matrix, const std::vector<std::uint64_t>& source,
                       const std::vector<std::uint64_t>& target, const std::vector<std::uint64_t>& scales) {
   for (unsigned i = 0; i < target.size(); ++i) {
     const std::uint64_t m = target[i];
@@ -62,8 +93,7 @@ void expect_extension(const MatrixView& matrix, bool balanced, const std::vector
       if (v < source.size()) expected = product_mod(Moduli::product_mod_m(source, m, v), scales[i], m);
       if (v == source.size()) expected = product_mod(m - Moduli::product_mod_m(source, m), scales[i], m);
       for (unsigned p = 0; p < 4; ++p, expected = expected * 256 % m) {
-        const std::uint64_t more = balanced && expected % 0x10000 >= 0xC000 ? m : 0;
-        ASSERT_EQ(matrix.entry(v, p, i), expected + more) << v << ' ' << p << ' ' << i;
+        ASSERT_EQ(matrix.entry(v, p, i), expected) << v << ' ' << p << ' ' << i;
       }
     }
   }
@@ -72,17 +102,16 @@ void expect_extension(const MatrixView& matrix, bool balanced, const std::vector
 TEST_P(RnsConstantsOfAllWidths, ExtensionMatrices) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
-  const bool balanced = bases_of(GetParam()).balanced;
-  const std::vector<std::uint64_t> scales(block.sizes.channels(), std::uint64_t{1} << 32);
-  expect_extension(block.to_a(), balanced, moduli.b, moduli.a, scales);
-  expect_extension(block.to_b(), balanced, moduli.a, moduli.b, scales);
+  const std::vector<std::uint64_t> ones(block.sizes.channels(), 1);
+  expect_extension(block.to_a(), moduli.b, moduli.a, ones);
+  expect_extension(block.to_b(), moduli.a, moduli.b, ones);
 }
 
 TEST_P(RnsConstantsOfAllWidths, InputMatrices) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
   const auto expect = [&](const MatrixView& matrix, std::uint64_t m, unsigned target, std::uint64_t scale) {
-    std::uint64_t expected = product_mod(scale, std::uint64_t{1} << 32, m);
+    std::uint64_t expected = scale;
     for (unsigned v = 0; v < 8 * matrix.shape.steps; ++v) {
       for (unsigned p = 0; p < 4; ++p, expected = expected * 256 % m) {
         ASSERT_EQ(matrix.entry(v, p, target), v < block.sizes.words ? expected : 0);
@@ -123,48 +152,67 @@ TEST_P(RnsConstantsOfAllWidths, OutputMatrix) {
   }
 }
 
-/// The largest S_0 + 2^8 S_1 or S_2 + 2^8 S_3, for the largest bytes of each word.
-std::uint64_t largest_pair(const MatrixView& matrix, unsigned full_words, std::uint32_t largest_rank) {
-  std::uint64_t largest = 0;
-  for (unsigned target = 0; target < 4 * matrix.shape.target_fours; ++target) {
-    for (unsigned pair = 0; pair < 4; pair += 2) {
-      std::uint64_t sum = 0;
-      for (unsigned v = 0; v <= full_words && v < 8 * matrix.shape.steps; ++v) {
-        for (unsigned p = 0; p < 4; ++p) {
-          const std::uint64_t byte = v < full_words ? 255 : std::min(largest_rank >> 8 * p, 255u);
-          sum += byte * (matrix.digit(v, p, target, pair) + 256 * matrix.digit(v, p, target, pair + 1));
-        }
+/// For bytes up to 255, and those of a rank up to so much: the largest S_b, and a remainder's q.
+struct LargestSums {
+  std::uint64_t sum[4] = {};
+
+  LargestSums(const MatrixView& matrix, unsigned target, unsigned full_words, std::uint32_t rank) {
+    for (unsigned v = 0; v <= full_words && v < 8 * matrix.shape.steps; ++v) {
+      for (unsigned p = 0; p < 4; ++p) {
+        const std::uint64_t most = v < full_words ? 255 : std::min(rank >> 8 * p, 255u);
+        for (unsigned byte = 0; byte < 4; ++byte) sum[byte] += most * matrix.digit(v, p, target, byte);
       }
-      largest = std::max(largest, sum);
     }
   }
-  return largest;
+  /// S_2 + 2^8 S_3 + S_1 / 2^8
+  [[nodiscard]] std::uint64_t high() const { return sum[2] + (sum[3] << 8) + (sum[1] >> 8); }
+};
+
+void expect_range_of_remainder(std::uint64_t low, std::uint64_t high, std::uint64_t m) {
+  const std::uint64_t delta = (std::uint64_t{1} << 31) - m;
+  ASSERT_LE(low + (high >> 15) * delta, (std::uint64_t{1} << 31) - 2 * delta) << m;
 }
 
-TEST_P(RnsConstantsOfAllWidths, SumsThatRecombineIn32Bits) {
+/// The rank of coordinates below `halves` / 2 moduli.
+std::uint32_t largest_rank(const std::vector<std::uint64_t>& base, std::uint32_t offset, unsigned halves) {
+  std::vector<std::uint32_t> xi;
+  for (const std::uint64_t m : base) xi.push_back(static_cast<std::uint32_t>((halves * m - 1) / 2));
+  return with_rank(xi, offset).back();
+}
+
+TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRange) {
   const Block block(GetParam());
-  const BasePair& pair = bases_of(GetParam());
+  const Moduli moduli(GetParam());
   const unsigned n = block.sizes.channels();
-  const std::uint64_t to_a = largest_pair(block.to_a(), n, pair.largest_rank_b);
-  const std::uint64_t to_b = largest_pair(block.to_b(), n, pair.largest_rank_a);
-  EXPECT_EQ(recombines_in_32_bits(GetParam()), std::max(to_a, to_b) >> 32 == 0);
-  const std::uint64_t into_b = largest_pair(block.into_b(), block.sizes.words, 0);
-  const std::uint64_t into_a = largest_pair(block.into_a(), block.sizes.words, 0);
-  EXPECT_EQ(input_recombines_in_32_bits(GetParam()), std::max(into_a, into_b) >> 32 == 0);
-  EXPECT_EQ(output_recombines_in_32_bits(GetParam()),
-            largest_pair(block.out(), n, pair.largest_rank_a) >> 32 == 0);
+  const std::uint32_t rank_b = largest_rank(moduli.b, 0, 4);
+  const std::uint32_t rank_a = largest_rank(moduli.a, kOffsetOfA, 3);
+  EXPECT_LT(std::max(rank_a, rank_b), 1u << 16);
+  const bool narrow = Form{.fours = n / 4, .words = block.sizes.words}.narrow_sums();
+  const auto expect = [&](const MatrixView& matrix, const std::vector<std::uint64_t>& target, unsigned words,
+                          std::uint32_t rank, bool extension) {
+    for (unsigned i = 0; i < n; ++i) {
+      const LargestSums most(matrix, i, words, rank);
+      for (const std::uint64_t sum : most.sum) ASSERT_LT(sum, std::uint64_t{1} << 31);
+      expect_range_of_remainder(most.sum[0], most.high(), target[i]);
+      ASSERT_TRUE(most.high() >> 32 == 0 || !(narrow && extension));
+    }
+  };
+  expect(block.to_a(), moduli.a, n, rank_b, true);
+  expect(block.to_b(), moduli.b, n, rank_a, true);
+  expect(block.into_a(), moduli.a, block.sizes.words, 0, false);
+  expect(block.into_b(), moduli.b, block.sizes.words, 0, false);
 }
 
-TEST_P(RnsConstantsOfAllWidths, RanksAreAtMostTheLargest) {
+/// Whatever entries below 2^31 a modulus makes: T < 2^31 times the sum of the coordinates' and the rank's
+/// bytes.
+TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRangeForAnyModulus) {
   const Moduli moduli(GetParam());
-  const BasePair& pair = bases_of(GetParam());
-  const auto largest = [](const std::vector<std::uint64_t>& base, std::uint32_t offset) {
-    std::vector<std::uint32_t> xi;
-    for (const std::uint64_t m : base) xi.push_back(static_cast<std::uint32_t>(2 * m - 1));
-    return with_rank(xi, offset).back();
-  };
-  EXPECT_EQ(largest(moduli.b, 0), pair.largest_rank_b);
-  EXPECT_EQ(largest(moduli.a, kOffsetOfA), pair.largest_rank_a);
+  const auto n = static_cast<unsigned>(moduli.a.size());
+  const std::uint32_t rank = largest_rank(moduli.b, 0, 4);
+  const std::uint64_t bytes = 1020 * std::uint64_t{n} + (rank & 255) + 255 * (rank >> 8);
+  for (const std::uint64_t m : moduli.a) expect_range_of_remainder(255 * bytes, bytes * (m - 1) >> 16, m);
+  const Form form{.fours = n / 4, .words = GetParam() / 32};
+  EXPECT_EQ(form.narrow_sums(), bytes <= std::uint64_t{1} << 17);
 }
 
 TEST_P(RnsConstantsOfAllWidths, SquaredRadix) {
@@ -198,8 +246,10 @@ struct Checksum {
 
 /// Of reference/rns_layout.py; tests/python/test_reference_rns_tensor.py computes them.
 constexpr Checksum kChecksums[] = {
-    {512, 0, 0x1327ebe5u},  {512, 5, 0x02978400u},  {1024, 0, 0xaf1024b3u},
-    {1024, 5, 0x3e3ae893u}, {4096, 0, 0xd1d8a4fau}, {4096, 5, 0x168b0edfu},
+    {512, 0, 0x7f199aefu},  {512, 5, 0x413a332au},  {1024, 0, 0xca83948au}, {1024, 5, 0xb2990c6cu},
+    {1536, 0, 0xcd40291au}, {1536, 5, 0x371e0912u}, {2048, 0, 0x3bcf7c80u}, {2048, 5, 0x83c10c1eu},
+    {3072, 0, 0x64fbd09fu}, {3072, 5, 0xb7b01032u}, {4096, 0, 0xec1cdd79u}, {4096, 5, 0xd241566cu},
+    {6144, 0, 0xb81cfb14u}, {6144, 5, 0xc5f304dbu}, {8192, 0, 0xc353910au}, {8192, 5, 0xd9030f8du},
 };
 
 TEST(RnsConstants, BytesOfTheReference) {
@@ -228,14 +278,19 @@ TEST_P(RnsConstantsOfAllWidths, SharedModulusDiffersInItsPartsOnly) {
     const std::uint64_t divisor = product_mod(remainder_of(naive::digits(n), b.modulus),
                                               Moduli::product_mod_m(moduli.b, b.modulus, i), b.modulus);
     const std::uint64_t inverse = inverse_mod(divisor, b.modulus);
-    EXPECT_EQ(b.to_coordinate, b.modulus - product_mod(power_mod(2, 64, b.modulus), inverse, b.modulus));
-    EXPECT_EQ(b.set_up, block.b(i).set_up);
-    EXPECT_EQ(of_n.a(i).to_coordinate, block.a(i).to_coordinate);
+    EXPECT_EQ(b.modulus, moduli.b[i]);
+    EXPECT_EQ(b.negative_inverse, block.b(i).negative_inverse);
+    expect_coordinate(b, b.modulus - product_mod(std::uint64_t{1} << 32, inverse, b.modulus));
   }
-  expect_extension(of_n.to_a(), bases_of(GetParam()).balanced, moduli.b, moduli.a, scales);
-  EXPECT_TRUE(std::equal(of_n.bytes.begin() + static_cast<std::ptrdiff_t>(block.sizes.to_b()),
-                         of_n.bytes.end(),
-                         block.bytes.begin() + static_cast<std::ptrdiff_t>(block.sizes.to_b())));
+  expect_extension(of_n.to_a(), moduli.b, moduli.a, scales);
+  const auto expect_same = [&](std::size_t begin, std::size_t end) {
+    const auto first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(end);
+    EXPECT_TRUE(
+        std::equal(of_n.bytes.begin() + first, of_n.bytes.begin() + last, block.bytes.begin() + first));
+  };
+  // The channels of A and what is for setting up, and all behind the matrix to A.
+  expect_same(block.sizes.channels() * sizeof(Channel), block.sizes.to_a());
+  expect_same(block.sizes.to_b(), block.sizes.bytes());
 }
 
 TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {
@@ -257,19 +312,50 @@ TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {
   EXPECT_FALSE(modulus_constants(GetParam(), Limbs{1}).empty());
 }
 
-/// 65537 times 65535 is 2^32 - 1.
-TEST(RnsConstants, PairSumsThatJustFit) {
-  for (const std::uint32_t entry : {0x0000ffffu, 0xffff0000u}) {
-    PairSums sums;
-    for (unsigned word = 0; word < 64; ++word) sums.add({entry, entry, entry, entry}, kAnyBytes);
-    sums.add({entry, entry, entry, entry}, largest_bytes(0x0100));
-    EXPECT_EQ(sums.excess(), 0u);
-    sums.add({entry, entry, entry, entry}, largest_bytes(1));
-    EXPECT_EQ(sums.excess(), 0u);
-    sums.add({1, 0, 0, 0}, largest_bytes(1));
-    sums.add({0x10000, 0, 0, 0}, largest_bytes(1));
-    EXPECT_NE(sums.excess(), 0u);
+/// A kernel whose product takes kPiece fours finds those of all steps where StreamShape says.
+template <unsigned kBits, unsigned kPiece>
+void expect_pieces() {
+  constexpr Sizes kSizes = sizes_of(kBits);
+  using Shape = cuda::StreamShape<2, kSizes.steps(), kSizes.fours, kPiece>;
+  constexpr std::size_t kFour = MatrixShape::kFourBytes;
+  Generator draw(77);
+  std::vector<std::byte> before;
+  while (before.size() < kSizes.bytes()) before.push_back(static_cast<std::byte>(draw.below(256)));
+  std::vector<std::byte> after = before;
+  order_by_pieces(kBits, kPiece, after);
+  const auto at = [](std::vector<std::byte>& bytes, std::size_t i) {
+    return bytes.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  EXPECT_TRUE(std::equal(after.begin(), at(after, kSizes.to_a()), before.begin()));
+  EXPECT_TRUE(std::equal(at(after, kSizes.into_b()), after.end(), at(before, kSizes.into_b())));
+  std::size_t end = 0;
+  for (unsigned piece = 0; piece < Shape::kPieces; ++piece) {
+    ASSERT_EQ(Shape::begin(piece), end);
+    end += Shape::bytes(piece);
+    ASSERT_LE(Shape::bytes(piece), Shape::kBufferBytes);
+    const std::size_t matrix = piece < Shape::kPiecesOfOne ? kSizes.to_a() : kSizes.to_b();
+    const unsigned fours = Shape::fours(piece);
+    for (unsigned i = 0; i < kSizes.steps() * fours; ++i) {
+      const std::size_t from = std::size_t{i / fours} * kSizes.fours + Shape::first(piece) + i % fours;
+      const auto found = at(after, kSizes.to_a() + Shape::begin(piece) + i * kFour);
+      ASSERT_TRUE(std::equal(found, found + kFour, at(before, matrix + from * kFour))) << piece << ' ' << i;
+    }
   }
+  EXPECT_EQ(end, 2 * kSizes.extension().bytes());
+  EXPECT_EQ(before == after, Shape::kPiecesOfOne == 1);
+}
+
+TEST(RnsConstants, OrderByPieces) {
+  expect_pieces<512, 1>();
+  expect_pieces<512, 2>();
+  expect_pieces<512, 3>();
+  expect_pieces<512, 5>();
+  expect_pieces<512, 9>();
+  expect_pieces<3072, 4>();
+  expect_pieces<4096, 4>();
+  expect_pieces<4096, 34>();
+  expect_pieces<6144, 2>();
+  expect_pieces<8192, 3>();
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, RnsConstantsOfAllWidths,

@@ -3,16 +3,15 @@
 // in lockstep, matrix products by plain loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "arch/cuda/words.hpp"
 #include "modexp/comb.hpp"
 #include "modexp/windows.hpp"
 #include "modmul/device/programs.hpp"
-#include "modmul/rns/channel.cuda.hpp"
 #include "modmul/rns/constants.hpp"
 #include "modmul/rns/shapes.cuda.hpp"
 #include "support/device_steps.hpp"
@@ -21,10 +20,11 @@
 namespace manymod::test {
 namespace {
 
-template <unsigned kBitsOfShape, unsigned kFoursAtOnce>
+/// As rns::shape_form has it.
+template <unsigned kBitsOfShape, unsigned kFoursAtOnce, unsigned kStages = 0, bool kRecordsShared = false>
 struct RnsShape {
   static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
-  static constexpr rns::Form kEach = rns::shape_form(kBits, kFoursAtOnce, 0, false);
+  static constexpr rns::Form kEach = rns::shape_form(kBits, kFoursAtOnce, kStages, kRecordsShared);
   static constexpr rns::Form kShared = kEach.with_one_modulus();
 };
 
@@ -62,40 +62,82 @@ class RnsPrograms : public testing::Test {
     std::vector<std::uint8_t> refused;
   };
 
-  /// `operands`: of the program, each of as many numbers as there are items, or of one.
+  /// A job and what it points to but for the moduli and the steps. `operands`: of the program, each of as
+  /// many numbers as there are items, or of one.
+  class Job {
+   public:
+    Job(const device::Program& program, const DeviceNumbers& moduli, bool shared,
+        std::vector<DeviceNumbers> operands, std::uint32_t count)
+        : shared_(shared),
+          operands_(std::move(operands)),
+          start_(starts(moduli, shared ? 1 : count)),
+          constants_(constants(moduli[0], shared)),
+          results_(std::size_t{count} * kWords),
+          refused_(count, kUntouched) {
+      job_.steps = program.steps.data();
+      job_.step_count = static_cast<std::uint32_t>(program.steps.size());
+      job_.count = count;
+      job_.modulus = moduli.operand();
+      job_.start = start_.operand();
+      for (std::size_t o = 0; o < operands_.size(); ++o) job_.operands[o] = operands_[o].operand();
+      job_.result = results_.data();
+      job_.result_width = kWords;
+      job_.scan = program.scan;
+      job_.slots = program.slots;
+      job_.constants = constants_.data();
+      job_.refused = refused_.data();
+    }
+
+    void set_comb(RnsMemory& table) { job_.comb = table.words(); }
+    /// Returns the table.
+    RnsMemory run(std::uint32_t turn = 1) const {
+      return shared_ ? run_rns_warps<Shape::kShared>(job_, turn) : run_rns_warps<Shape::kEach>(job_, turn);
+    }
+    [[nodiscard]] Answer answer() const {
+      Answer answer{{}, refused_};
+      for (std::uint32_t i = 0; i < job_.count; ++i) {
+        answer.results.emplace_back(results_.begin() + std::ptrdiff_t{i} * kWords,
+                                    results_.begin() + std::ptrdiff_t{i + 1} * kWords);
+      }
+      return answer;
+    }
+
+   private:
+    bool shared_;
+    std::vector<DeviceNumbers> operands_;
+    DeviceNumbers start_;
+    std::vector<std::byte> constants_;
+    Words results_;
+    std::vector<std::uint8_t> refused_;
+    device::ProgramJob job_;
+
+    static std::vector<Words> starts(const DeviceNumbers& moduli, std::size_t count) {
+      std::vector<Words> all;
+      for (std::size_t i = 0; i < count; ++i) all.push_back(squared_radix_modulo(moduli[i]));
+      return all;
+    }
+    static std::vector<std::byte> constants(const Words& n, bool shared) {
+      return in_stream_order<Shape::kEach>(
+          kBits,
+          shared ? rns::modulus_constants(kBits, naive::limbs(n, kWords / 2)) : rns::base_constants(kBits));
+    }
+  };
+
   static Answer run(const device::Program& program, const DeviceNumbers& moduli, bool shared,
                     const std::vector<DeviceNumbers>& operands, std::uint32_t count) {
-    std::vector<Words> starts;
-    for (std::size_t i = 0; i < (shared ? 1 : count); ++i) starts.push_back(squared_radix_modulo(moduli[i]));
-    const DeviceNumbers start(starts);
-    Words results(std::size_t{count} * kWords);
-    Answer answer{{}, std::vector<std::uint8_t>(count, kUntouched)};
-    device::ProgramJob job;
-    job.steps = program.steps.data();
-    job.step_count = static_cast<std::uint32_t>(program.steps.size());
-    job.count = count;
-    job.modulus = moduli.operand();
-    job.start = start.operand();
-    for (std::size_t o = 0; o < operands.size(); ++o) job.operands[o] = operands[o].operand();
-    job.result = results.data();
-    job.result_width = kWords;
-    job.scan = program.scan;
-    job.slots = program.slots;
-    job.refused = answer.refused.data();
-    if (shared) {
-      const auto constants = rns::modulus_constants(kBits, naive::limbs(moduli[0], kWords / 2));
-      job.constants = constants.data();
-      run_rns_warps<Shape::kShared>(job);
-    } else {
-      static const auto kConstants = rns::base_constants(kBits);
-      job.constants = kConstants.data();
-      run_rns_warps<Shape::kEach>(job);
+    const Job job(program, moduli, shared, operands, count);
+    job.run();
+    return job.answer();
+  }
+
+  /// All bits set, none, and others.
+  static std::vector<Words> exponents(naive::Generator& generate, std::uint32_t bits) {
+    std::vector<Words> all;
+    for (std::uint32_t i = 0; i < kCount; ++i) {
+      const std::uint64_t draws[] = {0, ~std::uint64_t{0}, 1, generate.limb(), generate.limb()};
+      all.push_back(word_number(draws[i % 5] >> (64 - bits), 2));
     }
-    for (std::uint32_t i = 0; i < count; ++i) {
-      answer.results.emplace_back(results.begin() + std::ptrdiff_t{i} * kWords,
-                                  results.begin() + std::ptrdiff_t{i + 1} * kWords);
-    }
-    return answer;
+    return all;
   }
 
   void expect_powers(const device::Program& program, bool shared_modulus, bool shared_exponent,
@@ -116,10 +158,12 @@ class RnsPrograms : public testing::Test {
 
 // Sanitizers multiply the time of each.
 #if defined(MANYMOD_SANITIZED)
-using RnsShapes = testing::Types<RnsShape<512, 3>, RnsShape<1024, 4>, RnsShape<6144, 2>>;
+using RnsShapes = testing::Types<RnsShape<512, 2, 3>, RnsShape<1024, 4, 0, true>, RnsShape<4096, 4, 6>,
+                                 RnsShape<6144, 2, 4>>;
 #else
-using RnsShapes = testing::Types<RnsShape<512, 3>, RnsShape<512, 2>, RnsShape<1024, 4>, RnsShape<2048, 3>,
-                                 RnsShape<4096, 3>, RnsShape<6144, 2>>;
+using RnsShapes =
+    testing::Types<RnsShape<512, 3>, RnsShape<512, 2, 3>, RnsShape<1024, 4, 0, true>, RnsShape<2048, 3>,
+                   RnsShape<3072, 4, 7>, RnsShape<4096, 4, 6>, RnsShape<6144, 2, 4>>;
 #endif
 TYPED_TEST_SUITE(RnsPrograms, RnsShapes);
 
@@ -139,17 +183,100 @@ TYPED_TEST(RnsPrograms, Products) {
   }
 }
 
-/// Class secret reads all of a table, class public one element.
-TYPED_TEST(RnsPrograms, FixedWindowPowers) {
+TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassPublic) {
   naive::Generator generate(2);
-  std::vector<Words> exponents;
-  for (std::size_t i = 0; i < this->kCount; ++i) {
-    exponents.push_back(word_number(generate.number(1)[0] >> (64 - this->kExponentBits), 2));
+  const std::uint32_t bits = this->kExponentBits;
+  for (const bool shared_modulus : {true, false}) {
+    this->expect_powers(device::fixed_window_program(0, bits, 3, false), shared_modulus, false,
+                        this->exponents(generate, bits));
   }
-  for (const bool secret : {true, false}) {
+}
+
+/// Tables of class secret have the residues of one base, and are read whole: some entries at a time, of which
+/// the shortest tables have fewer.
+TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassSecret) {
+  naive::Generator generate(6);
+  const std::uint32_t bits = this->kExponentBits;
+  for (std::uint32_t window = 1; window <= 5; ++window) {
+    const device::Program program = device::fixed_window_program(0, bits, window, true);
     for (const bool shared_modulus : {true, false}) {
-      const device::Program program = device::fixed_window_program(0, this->kExponentBits, 3, secret);
-      this->expect_powers(program, shared_modulus, false, exponents);
+      if (this->kWide && shared_modulus != (window % 2 == 0)) continue;
+      this->expect_powers(program, shared_modulus, false, this->exponents(generate, bits));
+    }
+  }
+}
+
+/// Warps begin with other numbers of squarings, which are to have no effect.
+TYPED_TEST(RnsPrograms, TurnsOfWarps) {
+  naive::Generator generate(7);
+  const DeviceNumbers n(this->moduli(generate, this->kCount)),
+      x(this->numbers(generate, this->kCount, this->kWords)), exponent({Words{5, 0}});
+  const device::Program program = device::fixed_window_program(0, 3, 2, true);
+  const typename TestFixture::Job job(program, n, false, {x, exponent}, this->kCount);
+  for (std::uint32_t turn = 0; turn < (this->kWide ? 3U : 6U); ++turn) {
+    job.run(turn);
+    const auto results = job.answer().results;
+    for (std::size_t i = 0; i < this->kCount; ++i) {
+      const MontgomeryOracle oracle(n[i], 32);
+      ASSERT_EQ(results[i], oracle.power(oracle.reduce(x[i]), exponent[i])) << "item " << i;
+    }
+  }
+}
+
+/// The comb's elements are whole in both classes; items share those of one.
+TYPED_TEST(RnsPrograms, Combs) {
+  naive::Generator generate(8);
+  CombShape shape{.teeth = 3, .blocks = 2, .rows = 7, .columns = 4};
+  if (this->kWide) shape.rows = 3, shape.columns = 2;
+  const auto bits = static_cast<std::uint32_t>(shape.teeth * shape.rows);
+  const Words n = this->moduli(generate, 12).back();
+  const DeviceNumbers base(this->numbers(generate, 1, this->kWords)),
+      exponents(this->exponents(generate, bits));
+  const MontgomeryOracle oracle(n, 32);
+  for (const bool shared : {true, false}) {
+    const device::Program make = device::comb_table_program(0, shape);
+    RnsMemory comb = typename TestFixture::Job(make, DeviceNumbers({n}), shared, {base}, 1).run();
+    for (const bool secret : {true, false}) {
+      if (this->kWide && !shared && !secret) continue;
+      const device::Program program = device::comb_power_program(shape, secret);
+      const DeviceNumbers moduli(std::vector<Words>(shared ? 1 : this->kCount, n));
+      typename TestFixture::Job job(program, moduli, shared, {exponents}, this->kCount);
+      job.set_comb(comb);
+      job.run();
+      const auto results = job.answer().results;
+      for (std::size_t i = 0; i < this->kCount; ++i) {
+        ASSERT_EQ(results[i], oracle.power(oracle.reduce(base[0]), exponents[i])) << "item " << i;
+      }
+    }
+  }
+}
+
+/// Several tables, from whose numbers digits are counted.
+TYPED_TEST(RnsPrograms, ProductsOfPowers) {
+  naive::Generator generate(9);
+  constexpr std::uint32_t kTerms = 2;
+  const std::uint32_t bits = this->kWide ? 4 : 20;
+  device::Program program = device::interleaved_windows_program(0, kTerms, bits, 2);
+  std::vector<DeviceNumbers> operands;
+  for (std::uint32_t t = 0; t < kTerms; ++t) {
+    operands.emplace_back(this->numbers(generate, this->kCount, this->kWords));
+  }
+  for (std::uint32_t t = 0; t < kTerms; ++t) operands.emplace_back(this->exponents(generate, bits));
+  for (const bool scan : {false, true}) {
+    program.scan = scan;
+    for (const bool shared : {true, false}) {
+      if (this->kWide && shared != scan) continue;
+      const DeviceNumbers n(this->moduli(generate, shared ? 1 : this->kCount));
+      const auto answer = this->run(program, n, shared, operands, this->kCount);
+      for (std::size_t i = 0; i < this->kCount; ++i) {
+        const MontgomeryOracle oracle(n[i], 32);
+        Words expected = oracle.reduce(word_number(1, 1));
+        for (std::uint32_t t = 0; t < kTerms; ++t) {
+          const Words power = oracle.power(oracle.reduce(operands[t][i]), operands[kTerms + t][i]);
+          expected = oracle.times(expected, power);
+        }
+        ASSERT_EQ(answer.results[i], expected) << "item " << i;
+      }
     }
   }
 }
@@ -196,40 +323,22 @@ TYPED_TEST(RnsPrograms, ModuliThatAreNotPrimeToTheBase) {
   }
 }
 
-TEST(RnsChannel, InverseOfResidues) {
-  for (const unsigned j : {0U, 1U, 267U}) {
-    const std::uint32_t m = rns::channel_of_b(j);
-    rns::Channel channel;
-    channel.modulus = m;
-    channel.negative_inverse = cuda::negative_inverse(m);
-    const auto times = [m](std::uint64_t a, std::uint64_t b) { return a * b % m; };
-    const std::uint64_t radix = (std::uint64_t{1} << 32) % m;
-    EXPECT_EQ(rns::inverse(0, channel), 0U);
-    for (const std::uint32_t a : {1U, 2U, 3U, m - 1, m - 2, m / 2, 0x12345678U, 0x7000ffffU}) {
-      EXPECT_EQ(times(rns::inverse(a, channel), a), times(radix, radix)) << a << " modulo " << m;
+/// Each thread's fours of each record are its own, and together all of the table.
+TEST(RnsRecords, OfWarpsThatRunAtOnce) {
+  constexpr std::uint32_t kWarps = 3, kSlots = 4, kFours = 5, kLanes = 32, kFour = rns::Record::kFour;
+  std::vector<std::uint32_t> table(std::size_t{kWarps} * kSlots * 2 * kFours * kLanes * kFour, 0);
+  for (std::uint32_t i = 0; i < kWarps * kSlots * 2 * kLanes; ++i) {
+    const std::uint32_t lane = i % kLanes, half = i / kLanes % 2, slot = i / kLanes / 2 % kSlots;
+    const auto records = rns::Records::of_warp(table.data(), i / kLanes / 2 / kSlots, kSlots, kFours, lane);
+    const rns::Record record = records.at(slot, half);
+    EXPECT_EQ(record.of_neighbour(-static_cast<int>(lane)).words + std::size_t{lane} * kFour, record.words);
+    for (std::uint32_t four = 0; four < kFours; ++four) {
+      for (const std::uint32_t word : record.load(four).word) ASSERT_EQ(word, 0U) << "of another record";
+      const std::uint32_t own = i * kFours + four + 1;
+      record.store(four, {{own, own, own, own}});
     }
   }
-}
-
-/// The largest T, and those at which a reduction changes.
-TEST(RnsChannel, ReductionsAtTheEdges) {
-  for (const unsigned j : {0U, 267U}) {
-    const std::uint32_t m = rns::channel_of_a(j);
-    rns::Channel channel;
-    channel.modulus = m;
-    channel.negative_inverse = cuda::negative_inverse(m);
-    const std::uint64_t most = 0 - (std::uint64_t{m} << 32);
-    for (const std::uint64_t t :
-         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{m} << 32, std::uint64_t{0xffffffff},
-          std::uint64_t{1} << 32, most, most - 1, std::uint64_t{m} * m * 2, (std::uint64_t{m} << 32) - 1}) {
-      const cuda::Wide wide{static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(t >> 32)};
-      const std::uint64_t v = rns::reduce(wide, channel);
-      EXPECT_EQ((v % m * ((std::uint64_t{1} << 32) % m)) % m, t % m) << t;
-      EXPECT_LE(v, (t >> 32) + m);
-      if (v >= 2 * std::uint64_t{m}) continue;
-      EXPECT_EQ(rns::corrected(static_cast<std::uint32_t>(v), channel), v % m);
-    }
-  }
+  EXPECT_EQ(std::count(table.begin(), table.end(), 0U), 0);
 }
 
 }  // namespace

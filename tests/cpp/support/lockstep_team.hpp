@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "arch/cuda/byte_products.hpp"
+#include "arch/cuda/stream_shape.hpp"
 #include "support/lockstep.hpp"
 
 namespace manymod::test {
@@ -37,6 +38,7 @@ class LockstepTeam {
   }
   template <unsigned kPending>
   void wait(unsigned /*piece*/) const {}
+  void skip(unsigned /*pieces*/) const {}
   template <unsigned kFours>
   void settle(cuda::ByteSums<kFours>& /*sums*/) const {}
 
@@ -81,6 +83,49 @@ class LockstepTeam {
       }
     }
     return static_cast<std::int32_t>(sum);
+  }
+};
+
+/// The same where matrices stream: a cuda::StreamShape's pieces, each once a pass and in their order, as a
+/// ring has to bring them.
+template <class Shape>
+class LockstepStream : public LockstepTeam {
+ public:
+  LockstepStream(const LockstepGroup<32>& warp, const std::byte* matrices)
+      : LockstepTeam(warp), matrices_(matrices) {}
+
+  template <unsigned kSteps, unsigned kFours>
+  void start(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& /*matrix*/,
+             unsigned piece) const {
+    go_on(started_, piece);
+    if (kFours != Shape::fours(piece)) throw LockstepError("a piece of another size");
+    multiply(sums, rows, matrices_ + Shape::begin(piece), kFours);
+  }
+  template <unsigned kPending>
+  void wait(unsigned piece) const {
+    go_on(read_, piece);
+    if ((started_ + Shape::kPieces - read_) % Shape::kPieces != kPending) {
+      throw LockstepError("other products under way than are waited for");
+    }
+  }
+  void skip(unsigned pieces) const {
+    for (unsigned piece = 0; piece < pieces; ++piece) {
+      go_on(started_, piece);
+      go_on(read_, piece);
+    }
+  }
+  /// To be called at the end.
+  void drain() const {
+    if (started_ != 0 || read_ != 0) throw LockstepError("a pass that has not ended");
+  }
+
+ private:
+  const std::byte* matrices_;
+  mutable unsigned started_ = 0, read_ = 0;  // of a pass, next
+
+  static void go_on(unsigned& next, unsigned piece) {
+    if (piece != next) throw LockstepError("a piece that is not the next one");
+    next = (next + 1) % Shape::kPieces;
   }
 };
 

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "modmul/device/programs.hpp"
@@ -17,42 +16,82 @@
 
 namespace manymod::test {
 
-/// Words aligned to 16 bytes, with guards around them.
+/// Words of some warps, `fours` fours each, aligned to 16 bytes and with guards around them.
 class RnsMemory {
  public:
-  explicit RnsMemory(std::size_t fours) : chunks_(fours + 2) {
-    std::fill(chunks_.begin(), chunks_.end(), kGuard);
-  }
+  RnsMemory(std::size_t warps, std::size_t fours) : fours_(fours), chunks_(warps * fours + 2, kGuard) {}
   [[nodiscard]] std::uint32_t* words() { return chunks_[1].word; }
-  [[nodiscard]] bool guards_intact() const { return is_guard(chunks_.front()) && is_guard(chunks_.back()); }
+
+  /// Call change() for a warp. Throws if what is not the warp's is different then.
+  template <class Change>
+  void expect_changes_of(std::size_t warp, Change change) {
+    const std::vector<Chunk> before = chunks_;
+    change();
+    const auto begin = static_cast<std::ptrdiff_t>(1 + warp * fours_), end = begin + width();
+    const bool same = std::equal(chunks_.begin(), chunks_.begin() + begin, before.begin(), is_same) &&
+                      std::equal(chunks_.begin() + end, chunks_.end(), before.begin() + end, is_same);
+    if (!same) throw LockstepError("a write to what is not the warp's");
+  }
 
  private:
   using Chunk = cuda::Chunk<4>;
   static constexpr Chunk kGuard{{0xfeedf00d, 0xfeedf00d, 0xfeedf00d, 0xfeedf00d}};
+  std::size_t fours_;
   std::vector<Chunk> chunks_;
 
-  static bool is_guard(const Chunk& chunk) { return std::equal(chunk.word, chunk.word + 4, kGuard.word); }
+  [[nodiscard]] std::ptrdiff_t width() const { return static_cast<std::ptrdiff_t>(fours_); }
+  static bool is_same(const Chunk& a, const Chunk& b) { return std::equal(a.word, a.word + 4, b.word); }
 };
 
-/// One warp's 16 items at a time. `job` lacks nothing but the table.
+/// Constants as kernels of a form read them.
 template <rns::Form kForm>
-void run_rns_warps(device::ProgramJob job) {
-  using Run = rns::Interpreter<LockstepTeam, kForm>;
-  constexpr std::uint32_t kThreads = 32, kWarpItems = 16;
-  RnsMemory table(std::size_t{2} * (job.slots + kForm.own_slots()) * Run::kRecordFours * kThreads);
-  job.table = table.words();
-  for (std::uint32_t begin = 0; begin < job.count; begin += kWarpItems) {
-    run_lockstep<kThreads>([&](const LockstepGroup<kThreads>& warp) {
-      const LockstepTeam team(warp);
-      const typename Run::Constants bases(team, static_cast<const std::byte*>(job.constants));
-      const rns::Records slots{job.table, kThreads, team.lane(), Run::kRecordFours};
-      const std::uint32_t own = job.slots + kForm.modulus_slot();
-      const rns::RecordPair modulus{{slots.at(own, 0), slots.at(own, 1)}};
-      const rns::Items items{begin + team.lane() / 4, job.count};
-      Run(team, bases, job, modulus, team.lane(), kThreads, items).run();
-    });
+std::vector<std::byte> in_stream_order(unsigned bits, std::vector<std::byte> constants) {
+  if (kForm.ring_stages > 0) rns::order_by_pieces(bits, kForm.fours_at_once, constants);
+  return constants;
+}
+
+/// A team of a form.
+template <rns::Form kForm>
+auto rns_team(const LockstepGroup<32>& warp, [[maybe_unused]] const std::byte* matrices) {
+  if constexpr (kForm.ring_stages > 0) {
+    return LockstepStream<rns::ExtensionStream<kForm>>(warp, matrices);
+  } else {
+    return LockstepTeam(warp);
   }
-  if (!table.guards_intact()) throw LockstepError("a write outside the table");
+}
+
+/// Run a job's items, 16 a warp. `job` lacks nothing but the table, which is returned. `turn`: of the first
+/// warp.
+template <rns::Form kForm>
+RnsMemory run_rns_warps(device::ProgramJob job, std::uint32_t turn = 1) {
+  constexpr std::uint32_t kThreads = 32, kWarpItems = 16;
+  const std::uint32_t warps = (job.count + kWarpItems - 1) / kWarpItems;
+  const std::uint32_t slots = job.slots + kForm.own_slots();
+  const std::size_t slot_fours = std::size_t{2} * kThreads * rns::record_words(kForm.fours) / 4;
+  RnsMemory table(warps, slots * slot_fours), shared(warps, slot_fours);
+  job.table = table.words();
+  const auto* const constants = static_cast<const std::byte*>(job.constants);
+  const auto run_warp = [&](std::uint32_t number) {
+    run_lockstep<kThreads>([&](const LockstepGroup<kThreads>& warp) {
+      const auto team = rns_team<kForm>(warp, constants + kForm.sizes().to_a());
+      using Run = rns::Interpreter<std::remove_const_t<decltype(team)>, kForm>;
+      const auto records_in = [&](std::uint32_t* words, std::uint32_t of_warp) {
+        return rns::Records::of_warp(words, number, of_warp, Run::kRecordFours, team.lane());
+      };
+      const typename Run::Constants bases(team, constants);
+      const rns::Records own = records_in(job.table, slots);
+      const rns::Records moduli = kForm.records_shared ? records_in(shared.words(), 1) : own;
+      const std::uint32_t slot = kForm.records_shared ? 0 : job.slots + kForm.modulus_slot();
+      const rns::RecordPair modulus{{moduli.at(slot, 0), moduli.at(slot, 1)}};
+      const rns::Items items{number * kWarpItems + team.lane() / 4, job.count};
+      Run(team, bases, job, modulus, own, items).run(turn + 3 * number);
+      if constexpr (kForm.ring_stages > 0) team.drain();
+    });
+  };
+  for (std::uint32_t warp = 0; warp < warps; ++warp) {
+    table.expect_changes_of(warp, [&] { shared.expect_changes_of(warp, [&] { run_warp(warp); }); });
+  }
+  return table;
 }
 
 }  // namespace manymod::test

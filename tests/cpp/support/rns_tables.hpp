@@ -109,6 +109,9 @@ struct Block {
 
   [[nodiscard]] Channel b(unsigned j) const { return channel(j); }
   [[nodiscard]] Channel a(unsigned i) const { return channel(sizes.channels() + i); }
+  /// What Sizes::set_up_at says of these channels.
+  [[nodiscard]] std::uint32_t set_up_b(unsigned j) const { return set_up(j); }
+  [[nodiscard]] std::uint32_t set_up_a(unsigned i) const { return set_up(sizes.channels() + i); }
   [[nodiscard]] MatrixView to_a() const { return {sizes.extension(), bytes.data() + sizes.to_a()}; }
   [[nodiscard]] MatrixView to_b() const { return {sizes.extension(), bytes.data() + sizes.to_b()}; }
   [[nodiscard]] MatrixView into_b() const { return {sizes.input(), bytes.data() + sizes.into_b()}; }
@@ -116,10 +119,15 @@ struct Block {
   [[nodiscard]] MatrixView out() const { return {sizes.output(), bytes.data() + sizes.out()}; }
 
  private:
-  [[nodiscard]] Channel channel(unsigned index) const {
-    Channel c;
-    std::memcpy(&c, bytes.data() + sizes.channels_at() + index * sizeof c, sizeof c);
-    return c;
+  template <class T>
+  [[nodiscard]] T part(std::size_t begin, unsigned index) const {
+    T value{};
+    std::memcpy(&value, bytes.data() + begin + index * sizeof value, sizeof value);
+    return value;
+  }
+  [[nodiscard]] Channel channel(unsigned index) const { return part<Channel>(sizes.channels_at(), index); }
+  [[nodiscard]] std::uint32_t set_up(unsigned index) const {
+    return part<std::uint32_t>(sizes.set_up_at(), index);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "modmul/device/program.hpp"
@@ -15,14 +16,14 @@
 #include "modmul/rns/interpreter.cuda.hpp"
 #include "modmul/rns/shapes.cuda.hpp"
 #include "support/fake_cuda/control.hpp"
-#include "support/lockstep_team.hpp"
+#include "support/rns_run.hpp"
 
 namespace fake_cuda {
 namespace {
 
 using namespace manymod;  // NOLINT(google-build-using-namespace)
 
-constexpr std::uint32_t kWarp = 32, kWarpItems = 16, kWarpgroup = 128, kGroupItems = 64;
+constexpr std::uint32_t kWarp = 32, kWarpItems = 16, kWarpgroup = 128;
 
 /// A block's dynamic shared memory, aligned to 16 bytes.
 class BlockMemory {
@@ -42,9 +43,9 @@ class BlockMemory {
   std::vector<Four> fours_;
 };
 
-template <rns::Form kForm>
+/// kThreads: neighbours that go together.
+template <rns::Form kForm, unsigned kThreads>
 class Block {
-  using Run = rns::Interpreter<test::LockstepTeam, kForm>;
   using Memory = rns::SharedMemory<kForm>;
 
  public:
@@ -55,14 +56,11 @@ class Block {
   }
 
   void run() const {
-    const std::uint32_t groups = launch_.grid * launch_.block / kWarpgroup;
-    for (std::uint32_t warp = 0; warp < launch_.block / kWarp; ++warp) {
-      const std::uint32_t thread = first_thread_ + warp * kWarp;
-      const std::uint32_t own = thread % kWarpgroup / kWarp * kWarpItems;
-      for (std::uint32_t unit = thread / kWarpgroup; unit * kGroupItems < job_.count; unit += groups) {
-        // A warp without an item would repeat the last one, to no effect.
-        if (unit * kGroupItems + own < job_.count) run_items(thread, unit * kGroupItems + own);
-      }
+    const std::uint32_t warps = launch_.grid * launch_.block / kWarp;
+    for (std::uint32_t own = 0; own < launch_.block / kWarp; ++own) {
+      const std::uint32_t warp = first_thread_ / kWarp + own;
+      // A warp that only goes along with its neighbours would repeat the last item, to no effect.
+      for (std::uint32_t unit = warp; unit * kWarpItems < job_.count; unit += warps) run_items(warp, unit);
     }
   }
 
@@ -72,33 +70,28 @@ class Block {
   BlockMemory& memory_;
   std::uint32_t first_thread_;
 
-  void run_items(std::uint32_t first_of_warp, std::uint32_t first_item) const {
+  void run_items(std::uint32_t number, std::uint32_t unit) const {
     test::run_lockstep<kWarp>([&](const test::LockstepGroup<kWarp>& warp) {
-      const test::LockstepTeam team(warp);
-      const typename Run::Constants bases(team, constants());
-      const std::uint32_t thread = first_of_warp + team.lane();
-      const rns::RecordPair modulus{{record(thread, 0), record(thread, 1)}};
-      const rns::Items items{first_item + team.lane() / 4, job_.count};
-      Run(team, bases, job_, modulus, thread, launch_.grid * launch_.block, items).run();
+      const auto team =
+          test::rns_team<kForm>(warp, static_cast<const std::byte*>(job_.constants) + kForm.sizes().to_a());
+      using Run = rns::Interpreter<std::remove_const_t<decltype(team)>, kForm>;
+      const typename Run::Constants bases(team, memory_.at(0, Memory::kRecordsAt));
+      const std::uint32_t slots = job_.slots + kForm.own_slots();
+      const rns::Records table =
+          rns::Records::of_warp(job_.table, number, slots, Run::kRecordFours, team.lane());
+      rns::Records records = table;
+      std::uint32_t slot = job_.slots + kForm.modulus_slot();
+      if constexpr (kForm.records_shared) {
+        std::byte* const words = memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes);
+        records = rns::Records::of_warp(reinterpret_cast<std::uint32_t*>(words),
+                                        number - first_thread_ / kWarp, 1, Run::kRecordFours, team.lane());
+        slot = 0;
+      }
+      const rns::RecordPair modulus{{records.at(slot, 0), records.at(slot, 1)}};
+      const rns::Items items{unit * kWarpItems + team.lane() / 4, job_.count};
+      Run(team, bases, job_, modulus, table, items).run(number * kWarp / kThreads);
+      if constexpr (Memory::kStreamed) team.drain();
     });
-  }
-
-  // Matrices that stream are read where they come from.
-  [[nodiscard]] const std::byte* constants() const {
-    if constexpr (Memory::kStreamed) return static_cast<const std::byte*>(job_.constants);
-    return memory_.at(0, Memory::kRecordsAt);
-  }
-
-  [[nodiscard]] rns::Record record(std::uint32_t thread, unsigned half) const {
-    if constexpr (kForm.records_shared) {
-      std::byte* const words = memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes);
-      return rns::Records{reinterpret_cast<std::uint32_t*>(words), launch_.block, thread - first_thread_,
-                          Run::kRecordFours}
-          .at(0, half);
-    } else {
-      return rns::Records{job_.table, launch_.grid * launch_.block, thread, Run::kRecordFours}.at(
-          job_.slots + kForm.modulus_slot(), half);
-    }
   }
 };
 
@@ -111,7 +104,7 @@ void run_program(const Launch& launch, void** parameters) {
   }
   BlockMemory memory(launch.shared_bytes);
   for (std::uint32_t block = 0; block < launch.grid; ++block) {
-    Block<kForm>(job, launch, memory, block * launch.block).run();
+    Block<kForm, Memory::kStreamed ? kBlock : kWarpgroup>(job, launch, memory, block * launch.block).run();
   }
 }
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic of one channel (modmul/rns/channel.cuda.hpp) at the ends of its ranges, against 64-bit integers.
+#include "modmul/rns/channel.cuda.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "arch/cuda/words.hpp"
+#include "modmul/rns/constants.hpp"
+#include "support/naive.hpp"
+
+namespace manymod::rns {
+namespace {
+
+/// The first and the last of both bases of the narrowest width and of the widest.
+constexpr std::uint32_t kModuli[] = {kPrimes[0],   kPrimes[19],  kPrimes[271],
+                                     kPrimes[272], kPrimes[291], kPrimes[543]};
+constexpr std::uint64_t kRadix = std::uint64_t{1} << 32;
+
+Channel channel_of(std::uint32_t m, std::uint32_t factor = 0) {
+  return {m, cuda::negative_inverse(m), factor,
+          static_cast<std::uint32_t>((std::uint64_t{factor} << 32) / m)};
+}
+
+/// Words about 0, m, 2 m, the powers of two and the end of the range, and others.
+std::vector<std::uint32_t> edges(std::uint32_t m) {
+  std::vector<std::uint32_t> words;
+  for (const std::uint32_t center :
+       {0u, m / 2, m, 2 * m, 1u << 8, 1u << 16, 1u << 31, 0xff00u, 0xffff0000u}) {
+    for (std::uint32_t i = 0; i < 5; ++i) words.push_back(center + i - 2);
+  }
+  naive::Generator draw(m);
+  for (unsigned i = 0; i < 100; ++i) words.push_back(static_cast<std::uint32_t>(draw.limb()));
+  return words;
+}
+
+TEST(RnsChannel, Coordinates) {
+  for (const std::uint32_t m : kModuli) {
+    for (const std::uint32_t seed : edges(m)) {
+      const std::uint32_t factor = seed % m;
+      const Channel channel = channel_of(m, factor);
+      for (const std::uint32_t x : edges(m)) {
+        const std::uint64_t xi = coordinate(x, channel);
+        ASSERT_LT(xi << 32, (kRadix + x) * m) << x << " times " << factor << " modulo " << m;
+        ASSERT_EQ(xi % m, std::uint64_t{x} * factor % m) << x << " times " << factor << " modulo " << m;
+      }
+    }
+  }
+}
+
+TEST(RnsChannel, CorrectedResidues) {
+  for (const std::uint32_t m : kModuli) {
+    for (const std::uint32_t v : edges(m)) {
+      if (v >= 2 * m) continue;
+      ASSERT_EQ(corrected(v, channel_of(m)), v % m) << v << " modulo " << m;
+    }
+    ASSERT_EQ(corrected(2 * m - 1, channel_of(m)), m - 1);
+  }
+}
+
+using Sums = std::array<std::uint32_t, 4>;
+
+/// Of these sums, among others that are as large as they can be.
+template <bool kNarrow>
+std::uint32_t remainder_of_sums(const Sums& s, const Channel& channel, unsigned place) {
+  constexpr unsigned kFours = 3;
+  const unsigned four = place % kFours, half = place % 2;
+  cuda::ByteSums<kFours> sums;
+  std::fill(std::begin(sums.sum), std::end(sums.sum), 0x7fffffff);
+  for (unsigned b = 0; b < 4; ++b) {
+    sums.sum[8 * four + 4 * (b / 2) + 2 * half + b % 2] = static_cast<std::int32_t>(s[b]);
+  }
+  return remainder<kNarrow>(sums, four, half, channel);
+}
+
+/// The sum that a remainder's quotient is made of.
+std::uint64_t high_of(const Sums& s) { return s[2] + (std::uint64_t{s[3]} << 8) + (s[1] >> 8); }
+
+bool is_in_range(const Sums& s, std::uint32_t m) {
+  const std::uint64_t half = kRadix / 2, delta = half - m;
+  return s[0] + (high_of(s) >> 15) * delta <= half - 2 * delta;
+}
+
+/// Returns whether the narrow form is one for these sums.
+bool expect_remainder(const Sums& s, std::uint32_t m, unsigned place) {
+  const Channel channel = channel_of(m);
+  const std::uint64_t total =
+      s[0] + (std::uint64_t{s[1]} << 8) + (std::uint64_t{s[2]} << 16) + (std::uint64_t{s[3]} << 24);
+  const std::uint32_t v = remainder_of_sums<false>(s, channel, place);
+  EXPECT_EQ(v, total - (high_of(s) >> 15) * m) << m;
+  EXPECT_LT(v, 2 * m);
+  EXPECT_EQ(v % m, total % m) << m;
+  EXPECT_EQ(corrected(v, channel), total % m) << m;
+  if (high_of(s) >> 32 != 0) return false;
+  EXPECT_EQ(remainder_of_sums<true>(s, channel, place), v) << m;
+  return true;
+}
+
+/// The largest sums for n coordinates and their rank: entries are below 2^31, so the top bytes below 2^7.
+Sums largest_sums(unsigned n) {
+  const std::uint32_t bytes = 1020 * (n + 1);
+  return {255 * bytes, 255 * bytes, 255 * bytes, 127 * bytes};
+}
+
+TEST(RnsChannel, RemaindersOfByteSums) {
+  unsigned place = 0;
+  for (const BasePair& pair : kBasePairs) {
+    const Sums most = largest_sums(pair.channels);
+    const std::uint32_t moduli[] = {channel_of_a(0), channel_of_a(pair.channels - 1), channel_of_b(0),
+                                    channel_of_b(pair.channels - 1)};
+    const auto expect = [&](const Sums& s) {
+      for (const std::uint32_t m : moduli) {
+        // In A whatever the sums, in B only those that entries of the bases can make.
+        const bool in_range = is_in_range(s, m);
+        ASSERT_TRUE(in_range || m < channel_of_a(kMostChannels - 1)) << m << " of " << pair.bits << " bits";
+        if (!in_range) continue;
+        ASSERT_TRUE(expect_remainder(s, m, ++place) || pair.channels > 127) << pair.bits;
+      }
+    };
+    const auto values = [](std::uint32_t largest) {
+      return std::array<std::uint32_t, 8>{0,       1,           (1 << 8) - 1, 1 << 8, (1 << 16) - 1,
+                                          1 << 16, largest - 1, largest};
+    };
+    for (unsigned i = 0; i < 8 * 8 * 8 * 8; ++i) {
+      expect({values(most[0])[i % 8], values(most[1])[i / 8 % 8], values(most[2])[i / 64 % 8],
+              values(most[3])[i / 512]});
+    }
+    naive::Generator draw(pair.bits);
+    for (unsigned i = 0; i < 1000; ++i) {
+      Sums s;
+      for (unsigned b = 0; b < 4; ++b) s[b] = static_cast<std::uint32_t>(draw.limb() % (most[b] + 1));
+      expect(s);
+    }
+  }
+}
+
+/// The quotient's sum is the largest word: one more would be lost.
+TEST(RnsChannel, NarrowRemaindersUpToTheirBound) {
+  for (const std::uint32_t m : {kPrimes[0], kPrimes[5], kPrimes[99]}) {
+    const Sums most{255, 0xffff, 0xff00, 0xffff00};
+    ASSERT_EQ(high_of(most), kRadix - 1);
+    ASSERT_TRUE(is_in_range(most, m));
+    EXPECT_TRUE(expect_remainder(most, m, 0));
+    const Sums more{255, 0xffff, 0xff01, 0xffff00};
+    EXPECT_FALSE(expect_remainder(more, m, 1));
+    EXPECT_NE(remainder_of_sums<true>(more, channel_of(m), 1),
+              remainder_of_sums<false>(more, channel_of(m), 1));
+  }
+}
+
+/// S_0 as large as the range allows, for quotients that leave the most.
+TEST(RnsChannel, RemaindersJustBelowTwiceTheModulus) {
+  for (const std::uint32_t m : {kPrimes[1], kPrimes[271], kPrimes[272], kPrimes[543]}) {
+    for (const std::uint32_t quotient : {0u, 1u, 20000u, 100000u}) {
+      const std::uint64_t delta = kRadix / 2 - m;
+      const std::uint64_t low = kRadix / 2 - 2 * delta - quotient * delta;
+      ASSERT_LT(low, kRadix / 2);
+      const Sums s{static_cast<std::uint32_t>(low), 0xff, 0x7fff, quotient << 7};
+      ASSERT_TRUE(is_in_range(s, m));
+      EXPECT_TRUE(expect_remainder(s, m, quotient));
+      EXPECT_EQ(remainder_of_sums<false>(s, channel_of(m), 2), 2 * m - 256);
+    }
+  }
+}
+
+TEST(RnsChannel, InverseOfResidues) {
+  for (const std::uint32_t m : kModuli) {
+    const Channel channel = channel_of(m);
+    const auto times = [m](std::uint64_t a, std::uint64_t b) { return a * b % m; };
+    EXPECT_EQ(inverse(0, channel), 0U);
+    for (const std::uint32_t a : {1U, 2U, 3U, m - 1, m - 2, m / 2, 0x12345678U, 0x7000ffffU}) {
+      EXPECT_EQ(times(inverse(a, channel), a), times(kRadix % m, kRadix % m)) << a << " modulo " << m;
+    }
+  }
+}
+
+/// The largest T, and those at which a reduction changes.
+TEST(RnsChannel, ReductionsAtTheEdges) {
+  for (const std::uint32_t m : kModuli) {
+    const Channel channel = channel_of(m);
+    const std::uint64_t most = 0 - (std::uint64_t{m} << 32), squared = std::uint64_t{m - 1} * (m - 1);
+    for (const std::uint64_t t :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{m} << 32, std::uint64_t{0xffffffff}, kRadix, most,
+          most - 1, squared, 2 * squared, squared + 2 * m - 1, std::uint64_t{2 * m - 1} * (m - 1),
+          (std::uint64_t{m} << 32) - 1}) {
+      const cuda::Wide wide{static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(t >> 32)};
+      const std::uint64_t v = reduce(wide, channel);
+      EXPECT_EQ(v % m * (kRadix % m) % m, t % m) << t;
+      EXPECT_LE(v, (t >> 32) + m);
+      if (v >= 2 * std::uint64_t{m}) continue;
+      EXPECT_EQ(corrected(static_cast<std::uint32_t>(v), channel), v % m);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace manymod::rns
