@@ -12,6 +12,8 @@ namespace manymod::rns {
 
 /// Elements of bases of more channels do not fit registers: they stay in memory.
 inline constexpr unsigned kMaxRegisterFours = 34;
+/// Of more, the three operations are faster when some share code (measured).
+inline constexpr unsigned kMaxApartFours = 9;
 /// Of more, the coordinates of both bases do not fit beside them.
 inline constexpr unsigned kMaxEarlyFours = 26;
 
@@ -48,7 +50,7 @@ struct Form {
     in_one_loop,    ///< so are squarings, which do not read their factor
   };
   [[nodiscard]] constexpr Operations operations() const {
-    if (in_memory() || ring_stages == 0) return Operations::apart;
+    if (in_memory() || fours <= kMaxApartFours) return Operations::apart;
     return fours <= kMaxEarlyFours ? Operations::squares_apart : Operations::in_one_loop;
   }
   /// The words of a record of a modulus' constants, a part each: of A, of B and, where they are in shared

@@ -82,6 +82,14 @@ TEST_F(RnsEngine, WideModuli) {
   }
 }
 
+// Their matrices stream; of the widest whose elements are in registers all operations are in one loop.
+TEST_F(RnsEngine, WideModuliOfClassSecret) {
+  for (const std::size_t width : {41u, 64u}) {
+    const Batch x = numbers_.some(3, width), n = moduli(3, width), y = numbers_.some(3, 1);
+    check_plan(Op::powmod, {x, y, width < 64 ? n : numbers_.odd_moduli(1, width)}, Timing::secret, kOnRns);
+  }
+}
+
 TEST_F(RnsEngine, ExponentsThatAllItemsShare) {
   const Batch x = numbers_.some(18, 8), n = moduli(18, 8), one_n = numbers_.odd_moduli(1, 8);
   for (const std::uint64_t exponent : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {

@@ -53,6 +53,19 @@ TEST(RnsChannel, Coordinates) {
   }
 }
 
+/// Constants of a modulus, of which 2^32 times them are known.
+TEST(RnsChannel, ConstantsByQuotients) {
+  for (const std::uint32_t m : kModuli) {
+    const Channel channel = channel_of(m);
+    for (const std::uint32_t seed : edges(m)) {
+      const std::uint64_t constant = seed % m;
+      const auto made = by_quotient(static_cast<std::uint32_t>((constant << 32) % m), channel);
+      ASSERT_EQ(made.constant, constant) << m;
+      ASSERT_EQ(made.quotient, (constant << 32) / m) << constant << " modulo " << m;
+    }
+  }
+}
+
 TEST(RnsChannel, CorrectedResidues) {
   for (const std::uint32_t m : kModuli) {
     for (const std::uint32_t v : edges(m)) {

@@ -13,9 +13,10 @@
 
 namespace manymod::test {
 
-class LockstepTeam {
+/// What all teams have. A team besides starts products whose matrix its warps share, and waits for them.
+class LockstepWarp {
  public:
-  explicit LockstepTeam(const LockstepGroup<32>& warp) : warp_(warp) {}
+  explicit LockstepWarp(const LockstepGroup<32>& warp) : warp_(warp) {}
 
   [[nodiscard]] unsigned lane() const { return warp_.lane(); }
   void sync() const { warp_.sync(); }
@@ -31,14 +32,6 @@ class LockstepTeam {
     unsigned step_fours;
   };
 
-  template <unsigned kSteps, unsigned kFours>
-  void start(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& matrix,
-             unsigned /*piece*/) const {
-    multiply(sums, rows, matrix.fours, matrix.step_fours);
-  }
-  template <unsigned kPending>
-  void wait(unsigned /*piece*/) const {}
-  void skip(unsigned /*pieces*/) const {}
   template <unsigned kFours>
   void settle(cuda::ByteSums<kFours>& /*sums*/) const {}
 
@@ -86,13 +79,28 @@ class LockstepTeam {
   }
 };
 
-/// The same where matrices stream: a cuda::StreamShape's pieces, each once a pass and in their order, as a
+/// A team whose matrices all lie in memory.
+class LockstepTeam : public LockstepWarp {
+ public:
+  using LockstepWarp::LockstepWarp;
+
+  template <unsigned kSteps, unsigned kFours>
+  void start(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& matrix,
+             unsigned /*piece*/) const {
+    multiply(sums, rows, matrix.fours, matrix.step_fours);
+  }
+  template <unsigned kPending>
+  void wait(unsigned /*piece*/) const {}
+  void skip(unsigned /*pieces*/) const {}
+};
+
+/// A team whose matrices stream: a cuda::StreamShape's pieces, each once a pass and in their order, as a
 /// ring has to bring them.
 template <class Shape>
-class LockstepStream : public LockstepTeam {
+class LockstepStream : public LockstepWarp {
  public:
   LockstepStream(const LockstepGroup<32>& warp, const std::byte* matrices)
-      : LockstepTeam(warp), matrices_(matrices) {}
+      : LockstepWarp(warp), matrices_(matrices) {}
 
   template <unsigned kSteps, unsigned kFours>
   void start(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& /*matrix*/,

@@ -67,20 +67,23 @@ RnsMemory run_rns_warps(device::ProgramJob job, std::uint32_t turn = 1) {
   constexpr std::uint32_t kThreads = 32, kWarpItems = 16;
   const std::uint32_t warps = (job.count + kWarpItems - 1) / kWarpItems;
   const std::uint32_t slots = job.slots + kForm.own_slots();
-  const std::size_t slot_fours = std::size_t{2} * kThreads * rns::record_words(kForm.fours) / 4;
-  RnsMemory table(warps, slots * slot_fours), shared(warps, slot_fours);
+  constexpr std::size_t kPair = std::size_t{2} * kThreads / rns::Record::kFour;  // records of a slot
+  RnsMemory table(warps, kPair * slots * rns::record_words(kForm.fours));
+  RnsMemory shared(warps, kForm.records_shared ? kPair * kForm.modulus_words() : 0);
   job.table = table.words();
   const auto* const constants = static_cast<const std::byte*>(job.constants);
   const auto run_warp = [&](std::uint32_t number) {
     run_lockstep<kThreads>([&](const LockstepGroup<kThreads>& warp) {
       const auto team = rns_team<kForm>(warp, constants + kForm.sizes().to_a());
       using Run = rns::Interpreter<std::remove_const_t<decltype(team)>, kForm>;
-      const auto records_in = [&](std::uint32_t* words, std::uint32_t of_warp) {
-        return rns::Records::of_warp(words, number, of_warp, Run::kRecordFours, team.lane());
-      };
       const typename Run::Constants bases(team, constants);
-      const rns::Records own = records_in(job.table, slots);
-      const rns::Records moduli = kForm.records_shared ? records_in(shared.words(), 1) : own;
+      const rns::Records own =
+          rns::Records::of_warp(job.table, number, slots, Run::kRecordFours, team.lane());
+      const rns::Records moduli =
+          kForm.records_shared
+              ? rns::Records::of_warp(shared.words(), number, 1, kForm.modulus_words() / rns::Record::kFour,
+                                      team.lane())
+              : own;
       const std::uint32_t slot = kForm.records_shared ? 0 : job.slots + kForm.modulus_slot();
       const rns::RecordPair modulus{{moduli.at(slot, 0), moduli.at(slot, 1)}};
       const rns::Items items{number * kWarpItems + team.lane() / 4, job.count};

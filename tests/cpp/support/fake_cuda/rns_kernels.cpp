@@ -83,8 +83,9 @@ class Block {
       std::uint32_t slot = job_.slots + kForm.modulus_slot();
       if constexpr (kForm.records_shared) {
         std::byte* const words = memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes);
-        records = rns::Records::of_warp(reinterpret_cast<std::uint32_t*>(words),
-                                        number - first_thread_ / kWarp, 1, Run::kRecordFours, team.lane());
+        records =
+            rns::Records::of_warp(reinterpret_cast<std::uint32_t*>(words), number - first_thread_ / kWarp, 1,
+                                  kForm.modulus_words() / rns::Record::kFour, team.lane());
         slot = 0;
       }
       const rns::RecordPair modulus{{records.at(slot, 0), records.at(slot, 1)}};
