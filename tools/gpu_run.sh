@@ -26,7 +26,7 @@
 #
 #   GPU_PROGRAMS      folder of programs that were built elsewhere for such a machine: nothing is built. Its folder
 #                     `package`, if there is one, holds the Python package
-#   GPU_TEST_FILTER   GoogleTest filter of the device tests    (default: *Gpu*)
+#   GPU_TEST_FILTER   GoogleTest filter of the device tests    (default: Gpu*)
 #   GPU_STAGE_LIMIT   seconds that a stage may take            (default: 500)
 #   GPU_QUICK         1: measure shorter and less
 #   GPU_WIDTHS        of `rns`                                 (default: 512 to 8192)
@@ -41,7 +41,7 @@ build=build/gpu
 third_party=$PWD/build/third_party
 cgbn=$(realpath -m "${CGBN_ROOT:-$third_party/cgbn}")
 out=${OUT:-bench/results}
-filter=${GPU_TEST_FILTER:-*Gpu*}
+filter=${GPU_TEST_FILTER:-Gpu*}
 limit=${GPU_STAGE_LIMIT:-500}
 quick=()
 if [ "${GPU_QUICK:-}" = 1 ]; then quick=(--quick); fi

@@ -21,6 +21,7 @@ from device_report import Peer, Report, Row
 PANELS: list[tuple[str, str, Row]] = [
     ("Montgomery multiplications", "mul", {}),
     ("Powers, class public", "power", {"timing_class": "public"}),
+    ("Powers, class secret", "power", {"timing_class": "secret"}),
 ]
 #: Narrower numbers say little of techniques for wide ones.
 LEAST_BITS = 128
@@ -69,7 +70,7 @@ def draw(report: Report, peer: Peer | None, path: Path) -> None:
     rows = 2 if peer else 1
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(
-            rows, len(PANELS), figsize=(10, 4 * rows), layout="constrained", squeeze=False
+            rows, len(PANELS), figsize=(5 * len(PANELS), 4 * rows), layout="constrained", squeeze=False
         )
         for column, (title, operation, wanted) in enumerate(PANELS):
             found = series(report, peer, operation, wanted)

@@ -86,7 +86,10 @@ class Conversion {
     team_.sync();
     const unsigned thread = team_.lane() % 4, half = thread % 2;
     const bool writes = thread < 2;
-    const Record first = (half == 0 ? record[0] : record[1]).of_neighbour(-static_cast<int>(thread));
+    // By arithmetic: an array that is asked for by a variable index would be in local memory.
+    const std::ptrdiff_t apart = record[1].words - record[0].words;
+    const Record own{record[0].words + static_cast<std::ptrdiff_t>(half) * apart};
+    const Record first = own.of_neighbour(-static_cast<int>(thread));
     const device::WordSource modulus = half == 0 ? n[0] : n[1];
     const bool keep = resolve_carries(first, modulus, writes);
     device::WordSink sink = half == 0 ? result[0] : result[1];

@@ -56,7 +56,6 @@ class Interpreter {
         modulus_(modulus),
         table_(table),
         comb_(Records::of_warp(const_cast<std::uint32_t*>(job.comb), 0, 0, kFours, team.lane() % 4)),
-        bases_(bases),
         conversion_(team, bases, static_cast<const std::byte*>(job.constants)),
         montgomery_(team, bases, modulus) {}
 
@@ -82,7 +81,6 @@ class Interpreter {
   Items items_;
   RecordPair modulus_;
   Records table_, comb_;
-  const Constants& bases_;
   Conversion<Team, kForm> conversion_;
   Montgomery<Team, kForm> montgomery_;
 
@@ -144,7 +142,8 @@ class Interpreter {
     const std::uint32_t squared = step.squarings, found = squared + (packed ? 1 : 0);
     MM_ROLLED
     for (; i < found + step.multiplications; ++i) {
-      if (i == squared) packed ? find_packed(x, y, step) : find(y, step);
+      if (i == squared && packed) find_packed(x, y, step);
+      if (i == squared && !packed) find(y, step);
       montgomery_.operate(x, y,
                           i < squared ? Operation::square
                           : i < found ? Operation::complete
@@ -252,8 +251,7 @@ class Interpreter {
   }
 
   // In class secret a table's entries are the residues in A alone, those of both instances in the slot's
-  // first record: all of them are read for each digit, and there are as many bytes to come from memory as a
-  // product takes time. The residues in B are made of what was found.
+  // first record: all entries are read for each digit, often from memory.
   MM_DEVICE void pack(Number& x, std::uint32_t slot) const {
     typename Number::template Cursor<Part::a> own(x);
     RecordWriter<0, 2 * kQ> writer(table_.at(slot, 0));

@@ -104,8 +104,7 @@ constexpr unsigned first_word(Part part) {
   return part == Part::a ? 0 : kQ;
 }
 
-/// A thread's part of two instances' numbers in registers: residues below (1 + 2^-13) m in B, and in A kappa
-/// times them, below m.
+/// A thread's part of two instances' numbers in registers: residues below m, in A of kappa times the number.
 template <unsigned kQ>
 class Element {
  public:
