@@ -60,7 +60,15 @@ def with_window(row: Row | None) -> str:
 
 def powers_table(report: Report, peer: Peer | None) -> str:
     """Powers, exponents as long as the moduli."""
-    heading = ["bits", "moduli", "public, k/s (window)", "secret, k/s (window)", "IMAD", "tensor cores", "both"]
+    heading = [
+        "bits",
+        "moduli",
+        "public, k/s (window)",
+        "secret, k/s (window)",
+        "IMAD",
+        "tensor cores",
+        "both",
+    ]
     heading += ["matrices, bytes a clock", *(f"{name}, k/s" for name in PEER_COLUMNS)]
     heading += ["public / CGBN", "secret / CGBN"]
     rows = []

@@ -118,7 +118,7 @@ class Interpreter {
         run_in_one_loop(x, y, step.squarings, step);
       }
     }
-    if (step.load && !is_packed(step)) {
+    if (step.load && is_packed(step) == 0) {
       find(y, step);
       x.load(y);
     }
@@ -126,7 +126,7 @@ class Interpreter {
 
   // What comes after the squarings.
   MM_DEVICE void run_apart(Number& x, RecordPair& y, const device::Step& step) const {
-    if (is_packed(step)) {
+    if (is_packed(step) != 0) {
       find_packed(x, y, step);
       montgomery_.complete(x);
     } else if (step.multiplications > 0) {
@@ -138,12 +138,12 @@ class Interpreter {
 
   // From operation `i` of the step on.
   MM_DEVICE void run_in_one_loop(Number& x, RecordPair& y, std::uint32_t i, const device::Step& step) const {
-    const bool packed = is_packed(step);
-    const std::uint32_t squared = step.squarings, found = squared + (packed ? 1 : 0);
+    const std::uint32_t packed = is_packed(step);
+    const std::uint32_t squared = step.squarings, found = squared + packed;
     MM_ROLLED
     for (; i < found + step.multiplications; ++i) {
-      if (i == squared && packed) find_packed(x, y, step);
-      if (i == squared && !packed) find(y, step);
+      if (i == squared && packed != 0) find_packed(x, y, step);
+      if (i == squared && packed == 0) find(y, step);
       montgomery_.operate(x, y,
                           i < squared ? Operation::square
                           : i < found ? Operation::complete
@@ -151,9 +151,14 @@ class Interpreter {
     }
   }
 
-  // In class secret the elements of a table are packed.
-  MM_DEVICE bool is_packed(const device::Step& step) const {
-    return job_.scan && (step.source == device::Source::digit || step.source == device::Source::slot);
+  // 1 where the factor is packed: in class secret the elements of a table are. Computed without jumps, and in
+  // words: in half a register, beside what is left of a secret, the check of the machine code for secrets
+  // would not know it from one.
+  MM_DEVICE std::uint32_t is_packed(const device::Step& step) const {
+    constexpr auto kSlot = static_cast<std::uint32_t>(device::Source::slot);
+    static_assert(kSlot % 2 == 0 && static_cast<std::uint32_t>(device::Source::digit) == kSlot + 1);
+    const std::uint32_t source = cuda::opaque(static_cast<std::uint32_t>(step.source));
+    return static_cast<std::uint32_t>(job_.scan) & static_cast<std::uint32_t>((source ^ kSlot) < 2);
   }
 
   MM_DEVICE void finish(Number& x) const {
@@ -206,16 +211,15 @@ class Interpreter {
   // Element `index` + the digit. In class secret all that a digit can mean are read, at addresses that do not
   // depend on it. `own`: both instances have a table of their own, not that of the first half for both.
   MM_DEVICE void choose(RecordPair& y, const Records& from, bool own, const device::Step& step) const {
-    MM_UNROLL
-    for (unsigned half = 0; half < 2; ++half) {
-      const std::uint32_t digit = digit_of(step, half);
-      const std::uint32_t table_half = own ? half : 0;
-      if (!job_.scan) {
-        y[half] = from.at(step.index + digit, table_half);
-        continue;
-      }
-      y[half] = own_record(Form::kScratchSlot, half);
-      pick(y[half], from, table_half, step, digit);
+    const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
+    const std::uint32_t second = own ? 1 : 0;
+    if (job_.scan) {
+      y = scratch();
+      pick(y[0], from, 0, step, digit[0]);
+      pick(y[1], from, second, step, digit[1]);
+    } else {
+      y[0] = from.at(step.index + digit[0], 0);
+      y[1] = from.at(step.index + digit[1], second);
     }
   }
 
