@@ -296,7 +296,8 @@ void order_by_pieces(unsigned bits, unsigned piece_fours, std::span<std::byte> c
   const Sizes sizes = sizes_of(bits);
   const std::size_t bytes = sizes.extension().bytes();
   for (const std::size_t at : {sizes.to_a(), sizes.to_b()}) {
-    SecretBlock before(std::vector<std::byte>(constants.begin() + at, constants.begin() + at + bytes));
+    const std::span<const std::byte> matrix = constants.subspan(at, bytes);
+    const SecretBlock before(std::vector<std::byte>(matrix.begin(), matrix.end()));
     std::byte* to = constants.data() + at;
     for (unsigned first = 0; first < sizes.fours; first += piece_fours) {
       const std::size_t row =

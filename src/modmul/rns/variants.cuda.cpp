@@ -8,7 +8,7 @@
 namespace manymod::device {
 namespace {
 
-// It has not been measured: only a tuning row or its name chooses it.
+// Only a tuning row or its name chooses it: it is for large batches.
 constexpr int kPriority = 5;
 // Its kernels need up to 177 KiB of shared memory for a block; 12.0 has 99.
 constexpr unsigned kMaxComputeCapability = 119;
@@ -51,7 +51,7 @@ constexpr Shape kSharedShapes[] = {MM_RNS_SHAPES(SHAPE)};
 // How kernels of a width read the matrices of the extensions.
 constexpr unsigned piece_fours(unsigned wanted) {
 #define SHAPE(bits, block, at_once, stages, records) \
-  if (bits == wanted) return stages > 0 ? at_once : rns::sizes_of(bits).fours;
+  if ((bits) == wanted) return (stages) > 0 ? (at_once) : rns::sizes_of(bits).fours;
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
   return 0;
