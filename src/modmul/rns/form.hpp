@@ -12,10 +12,10 @@ namespace manymod::rns {
 
 /// Elements of bases of more channels do not fit registers: they stay in memory.
 inline constexpr unsigned kMaxRegisterFours = 34;
-/// Of more, the three operations are faster when some share code (measured).
-inline constexpr unsigned kMaxApartFours = 9;
 /// Of more, the coordinates of both bases do not fit beside them.
 inline constexpr unsigned kMaxEarlyFours = 26;
+/// Of more, kernels are faster when operations share code (measured).
+inline constexpr unsigned kMaxApartFours = 9;
 
 /// The words of a record (record.cuda.hpp) that holds `parts` words for each of a thread's `fours` channels
 /// in a base: an element's are 2.

@@ -251,15 +251,28 @@ TEST_F(RnsEngine, AnyCallMayFail) {
   }
 }
 
-TEST_F(RnsEngine, IsNotChosenUnmeasured) {
-  for (const std::size_t bits : {std::size_t{512}, std::size_t{1024}, std::size_t{2048}}) {
-    for (const Timing timing : kClasses) {
-      for (const char* device : {"auto", "cuda"}) {
-        Plan plan(Op::powmod, bits, ModulusKind::each, timing, {device, "", 0});
-        EXPECT_EQ(plan.variant_for(100000).find("rns"), std::string::npos) << bits;
-      }
+/// Whether calls of all classes and devices that leave the choice to the library take rns, all or none.
+void expect_choice(bool rns, std::size_t bits, std::size_t items) {
+  for (const Timing timing : kClasses) {
+    for (const char* device : {"auto", "cuda"}) {
+      Plan plan(Op::powmod, bits, ModulusKind::each, timing, {device, "", 0});
+      EXPECT_EQ(plan.variant_for(items) == "rns.cuda.t2", rns) << bits << ' ' << items << ' ' << device;
     }
   }
+}
+
+TEST_F(RnsEngine, IsChosenForLargeBatchesOfWideNumbers) {
+  expect_choice(true, 1024, 100000);
+  expect_choice(true, 2048, 100000);
+  expect_choice(false, 512, 100000);
+  expect_choice(false, 1024, 256);
+  expect_choice(false, 2048, 256);
+}
+
+TEST_F(RnsEngine, IsNotChosenWhereItCannotRun) {
+  fake_cuda::settings().capability = 89;
+  expect_choice(false, 1024, 100000);
+  expect_choice(false, 2048, 100000);
 }
 
 TEST_F(RnsEngine, NeedsAGpuThatHasTheInstructions) {
