@@ -20,16 +20,15 @@
 // rns has two pipes, and a squaring costs what a multiplication does. With n channels in each of its bases
 // (docs/rns.md, "Matrix products over bytes"):
 //
-//   IMAD     8 n products with high words (IMAD.WIDE, IMAD.HI) and 7 n low ones: (8 n) / 32 + (7 n) / 64
-//   clocks,
-//            with one modulus (6 n) / 32 + (8 n) / 64. Both kinds go through one pipe, where the wide ones
-//            take two places.
+//   IMAD     8 n products with high words (IMAD.WIDE, IMAD.HI) and 7 n low ones take (8 n) / 32 + (7 n) / 64
+//            clocks, with one modulus (6 n) / 32 + (8 n) / 64. Both kinds go through one pipe, where the wide
+//            ones take two places. (Where quotients are at hand, up to 1536 bits, n high ones are low.)
 //   tensor   two matrices of bytes (modmul/rns/layout.hpp), each byte of which is multiplied once for each
 //            instance, of 4096 products of bytes a clock (wgmma of sm_90). Rows of zeros that fill up a step
 //            of 32 bytes along K are counted: they keep the pipe as busy as others.
-//   IMAD.WIDE and tensor   the sum of both without low products: products of matrices and those with high
-//   words
-//            exclude each other (measured on an H200: their rates add up to 100 %).
+//   IMAD.WIDE and tensor
+//            the sum of both without low products: products of matrices and those with high words exclude
+//            each other (measured on an H200: their rates add up to 100 %).
 #pragma once
 
 #include <algorithm>

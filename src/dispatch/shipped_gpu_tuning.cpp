@@ -12,7 +12,8 @@ constexpr auto kSecret = TimingClass::secret;
 
 // NVIDIA H200; Intel(R) Xeon(R) Processor, 2026-11-22.
 // Calls from and to arrays on the host. Rows with as many items as the row before serve GPUs that the variant
-// of that row does not suit. Rows of rns.cuda.t2: calls timed beside those of the variant in the next row.
+// of that row does not suit. Rows of rns.cuda.t2: calls from Python with arrays of bytes, whose conversion is
+// included, timed beside those of the variant in the next row.
 std::vector<TuningRow> shipped_gpu_rows() {
   return {
       {Operation::powmod, kPublic, 1, 64, 98304, "dpf52.cuda.t1",
