@@ -71,9 +71,11 @@ test: test-cpp test-asan test-python
 
 test-cpp test-asan test-python: WERROR := ON
 
+configure_tests = cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON \
+  -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1
+
 test-cpp: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system
-	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON -DMANYMOD_WERROR=ON \
-	  -DMANYMOD_TEST_OPTIONS=-O1
+	$(configure_tests)
 	cmake --build $(RELEASE)
 	ctest --test-dir $(RELEASE) --output-on-failure
 
@@ -83,8 +85,12 @@ test-asan: $(STAMPS)/build-tools $(STAMPS)/system
 	cmake --build --preset asan
 	ctest --preset asan
 
-test-python: $(STAMPS)/package $(STAMPS)/deps-test
-	$(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python
+# Some of them run on the C++ tests' driver without a GPU.
+test-python: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system
+	$(configure_tests)
+	cmake --build $(RELEASE) --target manymod_fake_cuda
+	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda \
+	  $(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python
 
 bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system
 	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_BENCH=ON

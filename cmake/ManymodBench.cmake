@@ -39,6 +39,16 @@ if(manymod_cuda_on)
 endif()
 
 file(GLOB end_to_end_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/end_to_end/*.cpp")
+
+  # Of instructions that sm_90a alone has.
+  set(overlap_image "${CMAKE_CURRENT_BINARY_DIR}/bench/pipe_overlap_kernels")
+  manymod_compile_device("${CMAKE_CURRENT_SOURCE_DIR}/bench/cuda/pipe_overlap/kernels.cu" "${overlap_image}" 90a)
+  add_executable(pipe_overlap bench/cuda/pipe_overlap/main.cpp bench/cuda/timer.cpp "${overlap_image}.fatbin")
+  set_source_files_properties(bench/cuda/pipe_overlap/main.cpp PROPERTIES
+    COMPILE_DEFINITIONS "MM_PIPE_OVERLAP_IMAGE=\"${overlap_image}.fatbin\"" OBJECT_DEPENDS "${overlap_image}.fatbin")
+  manymod_configure_target(pipe_overlap)
+  target_link_libraries(pipe_overlap PRIVATE manymod_static manymod_internal)
+  set_target_properties(pipe_overlap PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
 add_executable(end_to_end ${end_to_end_sources})
 manymod_configure_target(end_to_end)
 target_link_libraries(end_to_end PRIVATE manymod_static)

@@ -129,7 +129,7 @@ set_tests_properties(device_secrets PROPERTIES LABELS package TIMEOUT 300)
 if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
   add_test(NAME exported_symbols
            COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DLIBRARY=$<TARGET_FILE:manymod>"
-                   "-DHEADER=${CMAKE_CURRENT_SOURCE_DIR}/include/manymod/manymod.h"
+                   "-DINCLUDE=${CMAKE_CURRENT_SOURCE_DIR}/include/manymod"
                    -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_symbols.cmake")
   set(installed_nvcc "")
   if(manymod_cuda_on)

@@ -11,6 +11,7 @@
 #   rns          the technique rns: its kernels width by width, CGBN of the same widths beside them, and a million
 #                powers against GMP's where Python has gmpy2 and NumPy                rns_CARD.json
 #   figure3      rns_figure3: powers in floating-point residues                      rns_figure3_CARD.json
+#   overlap      pipe_overlap: tensor cores beside other instructions (9.0)          pipe_overlap_CARD.json
 #   papers       the papers' tables with this card's rows, from the report of `kernels`, and instructions per cycle
 #                where ncu is there                                                 papers_CARD.md
 #   sanitize     the device tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
@@ -150,6 +151,11 @@ run_kernels() {
 run_figure3() {
   build_targets rns_figure3
   "$(program rns_figure3)" "${quick[@]}" --json "$out/rns_figure3_$(card).json"
+}
+
+run_overlap() {
+  build_targets pipe_overlap
+  "$(program pipe_overlap)" "${quick[@]}" --json "$out/pipe_overlap_$(card).json"
 }
 
 run_end_to_end() {
@@ -320,7 +326,7 @@ stages=()
 for name in "$@"; do
   case $name in
   bench) stages+=(kernels peers end_to_end) ;;
-  check | kernels | peers | end_to_end | rns | figure3 | papers | sanitize | profile) stages+=("$name") ;;
+  check | kernels | peers | end_to_end | rns | figure3 | overlap | papers | sanitize | profile) stages+=("$name") ;;
   pack)
     [ $# = 1 ] || usage
     pack

@@ -10,6 +10,7 @@ optional=()
 [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
 { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
 # Releases older than Debian 12 and Ubuntu 24.04 do not have it.
+[ -e /usr/include/openssl/evp.h ] || missing+=(libssl-dev)
 [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
   optional=(clang-19 libclang-rt-19-dev)
 if [ $((${#missing[@]} + ${#optional[@]})) -eq 0 ] || [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -42,7 +42,8 @@ inline constexpr const char* kUsage =
     "  Measure the CUDA kernels of all shapes, and check their answers against the CPU library.\n"
     "  --window: of all powers\n"
     "  --sweep: powers also in batches of an eighth to four times what the device works on at a time\n"
-    "  --profile: of each shape one launch of multiplications, then one of squarings, for ncu\n";
+    "  --profile: of each shape one launch of multiplications, one of squarings and one of secret powers, "
+    "for ncu\n";
 
 inline std::vector<std::string> split(std::string_view list) {
   std::vector<std::string> parts;

@@ -336,6 +336,9 @@ void ShapeBench::launch_for_profile() {
     run_.queue_program(run_.full_launch(occupancy_), run_.groups(occupancy_));
     session_.stream.synchronize();
   }
+  run_.load(power_program(engine_window(true), true), threads_of(occupancy_));
+  queue_power(run_.full_launch(occupancy_), run_.groups(occupancy_));
+  session_.stream.synchronize();
 }
 
 }  // namespace manymod::bench

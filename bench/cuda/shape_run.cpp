@@ -107,7 +107,7 @@ void ShapeRun::queue_start(std::size_t items) const {
   device::ResidueJob job;
   job.modulus = instances_.on_device(instances_.modulus());
   job.words = words;
-  if (constants_.bytes() > 0) {
+  if (radix_squared_on_device_.bytes() > 0) {
     job.value = {radix_squared_on_device_.as<std::uint32_t>(),
                  static_cast<std::uint32_t>(radix_squared_.size()), 0};
   } else {

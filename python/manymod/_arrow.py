@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrowColumn", "fixed_size_binary", "integers", "is_arrow", "rechunk"]
+__all__ = ["ArrowColumn", "fixed_size_binary", "integers", "is_arrow", "rechunk", "validity"]
 
 
 def is_arrow(value: Any) -> bool:
@@ -76,7 +76,8 @@ def _integer_values(array: Any) -> NDArray[Any]:
     return np.frombuffer(data, dtype, len(array), array.offset * dtype.itemsize)
 
 
-def _validity(null: NDArray[np.bool_] | None) -> tuple[Any, int]:
+def validity(null: NDArray[np.bool_] | None) -> tuple[Any, int]:
+    """The validity bitmap (None where nothing is null) and the number of nulls."""
     import pyarrow as pa  # noqa: PLC0415
 
     if null is None or not null.any():
@@ -88,18 +89,18 @@ def fixed_size_binary(rows: NDArray[np.uint8], null: NDArray[np.bool_] | None) -
     """FixedSizeBinaryArray over the memory of ``uint8[N, W]``."""
     import pyarrow as pa  # noqa: PLC0415
 
-    validity, null_count = _validity(null)
+    bitmap, null_count = validity(null)
     data = pa.py_buffer(np.ascontiguousarray(rows))
-    return pa.Array.from_buffers(pa.binary(rows.shape[1]), len(rows), [validity, data], null_count)
+    return pa.Array.from_buffers(pa.binary(rows.shape[1]), len(rows), [bitmap, data], null_count)
 
 
 def integers(values: NDArray[Any], null: NDArray[np.bool_] | None) -> Any:
     """Int64 or uint64 Arrow array over the memory of `values`."""
     import pyarrow as pa  # noqa: PLC0415
 
-    validity, null_count = _validity(null)
+    bitmap, null_count = validity(null)
     data = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [validity, data], null_count)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bitmap, data], null_count)
 
 
 def rechunk(array: Any, lengths: list[int]) -> Any:

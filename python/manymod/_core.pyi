@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import Buffer
 
 _Limbs = NDArray[np.uint64]
 _Signs = NDArray[np.uint8] | None
@@ -49,6 +50,9 @@ class DeviceLimbs:
     def from_host(self, limbs: _Limbs) -> None: ...
     def copy(self) -> DeviceLimbs: ...
     def to_capsule(self, versioned: bool, of_signed_type: bool, flat: bool) -> object: ...
+    def to_copied_capsule(
+        self, on_host: bool, versioned: bool, of_signed_type: bool, flat: bool
+    ) -> object: ...
 
 _AnyLimbs = _Limbs | DeviceLimbs
 

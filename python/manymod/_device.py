@@ -57,16 +57,16 @@ class Export:
         """DLPack capsule, as the Python array API standard has it."""
         device = (_DLPACK_CUDA, self.limbs.device_index)
         wanted = device if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
-        if wanted == (_DLPACK_CPU, 0):
-            if copy is False:
-                raise BufferError("an array in GPU memory reaches the CPU by a copy alone")
-            array = host_limbs(self.limbs).view(np.int64 if self.of_signed_type else np.uint64)
-            return (array[:, 0] if self.flat else array).__dlpack__()
-        if wanted != device:
+        on_host = wanted == (_DLPACK_CPU, 0)
+        if on_host and copy is False:
+            raise BufferError("an array in GPU memory reaches the CPU by a copy alone")
+        if not on_host and wanted != device:
             raise BufferError(f"an array on DLPack device {device} is not exported to {wanted}")
-        limbs = self.limbs.copy() if copy else self.limbs
         versioned = max_version is not None and max_version[0] >= _DLPACK_VERSION[0]
-        return limbs.to_capsule(versioned, self.of_signed_type, self.flat)
+        form = (versioned, self.of_signed_type, self.flat)
+        if on_host or copy:
+            return self.limbs.to_copied_capsule(on_host, *form)
+        return self.limbs.to_capsule(*form)
 
 
 class DeviceRows(Operand):
@@ -99,7 +99,10 @@ class DeviceRows(Operand):
         """Bits of the widest item; rows of one limb are not looked at."""
         if self.on_device.width == 1:
             return 64
-        return int(lengths_in_bits(self.host_limbs()).max(initial=0))
+        limbs = self.host_limbs()
+        bits = int(lengths_in_bits(limbs).max(initial=0))
+        limbs.fill(0)
+        return bits
 
     def products(self, count: int) -> DeviceRows:
         """The kind of these rows, with one item for each of `count` products."""

@@ -201,7 +201,10 @@ class Binary(Operand):
 
     def exact_bits(self) -> int:
         """Bits of the widest item."""
-        return int(lengths_in_bits(bytes_to_limbs(self.data)).max(initial=0))
+        limbs = bytes_to_limbs(self.data)
+        bits = int(lengths_in_bits(limbs).max(initial=0))
+        limbs.fill(0)
+        return bits
 
 
 class Integers(Operand):

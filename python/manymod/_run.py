@@ -48,11 +48,13 @@ class Kernel(Protocol):
 class _Column:
     """One operand in the runs of a batch."""
 
-    def __init__(self, source: Operand, width: int | None) -> None:
+    def __init__(self, source: Operand, width: int | None, secret: bool) -> None:
         self.source = source
         self.width = source.width if width is None else width
         self.widths: NDArray[np.uint32] | None = None
         self.pinned = width is not None
+        #: copies of ours are zeroed after use
+        self.secret = secret
         self.single = source.rows(0, 1, self.width) if source.count is None else None
 
     def read(self, start: int, stop: int) -> Batch:
@@ -136,7 +138,8 @@ class _Job:
         self.kernel = kernel
         self.columns = columns
         self.modulus = modulus
-        self.send_modulus = send_modulus
+        #: what the kernel gets
+        self.sent = [*columns, modulus] if send_modulus else columns
         self.answer = answer
         self.progress = progress
         self.total = total
@@ -147,42 +150,47 @@ class _Job:
         """Ends of runs of bounded memory."""
         if not self.total:
             return []
-        sent = [*self.columns, self.modulus] if self.send_modulus else self.columns
-        return _ends_of_runs(self.total, sent, self.modulus, self.answer.direct)
+        return _ends_of_runs(self.total, self.sent, self.modulus, self.answer.direct)
 
     def run(self, start: int, stop: int) -> bool:
         """Compute items [start, stop). Returns whether some have a status."""
         width = self.modulus.width_of(start, stop)
         signed = self.modulus.source.signed and not self.answer.without_signs
         limbs, signs = self.answer.buffers(start, stop, width, signed)
-        modulus = self._modulus(start, stop)
         absent = None if self.null is None else self.null[start:stop]
         batches: list[Batch] = []
         try:
-            batches.extend(column.read(start, stop) for column in self.columns)
+            batches.extend(column.read(start, stop) for column in self.sent)
             if absent is not None and absent.any():
-                code = self._run_present(start, absent, batches, modulus, limbs, signs)
+                code = self._run_present(start, absent, batches, limbs, signs)
             else:
-                status = self.status[start:stop]
-                operands = (batches, modulus, limbs, signs, status)
-                code = self.kernel(stop - start, *operands, self.progress, start, self.total)
+                results = (limbs, signs, self.status[start:stop])
+                code = self._call(stop - start, batches, *results, start)
         finally:
             self._wipe(batches)
         self.answer.store(start, stop, limbs, signs)
         return code == _SOME_ITEMS
 
-    def _modulus(self, start: int, stop: int) -> Batch | None:
-        if not self.send_modulus:
-            return None
-        limbs, signs = self.modulus.read(start, stop)
-        return limbs, None if self.answer.without_signs else signs
+    def _call(
+        self,
+        count: int,
+        batches: Sequence[Batch],
+        limbs: Limbs,
+        signs: Signs | None,
+        status: NDArray[np.uint8],
+        start: int,
+    ) -> int:
+        operands, modulus = batches[: len(self.columns)], None
+        if len(batches) > len(operands):
+            moduli, modulus_signs = batches[-1]
+            modulus = moduli, None if self.answer.without_signs else modulus_signs
+        return self.kernel(count, operands, modulus, limbs, signs, status, self.progress, start, self.total)
 
     def _run_present(
         self,
         start: int,
         absent: NDArray[np.bool_],
         batches: Sequence[Batch],
-        modulus: Batch | None,
         limbs: Limbs,
         signs: Signs | None,
     ) -> int:
@@ -198,16 +206,14 @@ class _Job:
         part = np.empty((len(rows), limbs.shape[1]), np.uint64)
         part_signs = None if signs is None else np.empty(len(rows), np.uint8)
         part_status = np.empty(len(rows), np.uint8)
-        taken = [_take(batch, rows, count) for batch in batches]
-        taken_modulus = None if modulus is None else _take(modulus, rows, count)
+        taken: list[Batch] = []
         try:
-            operands = (taken, taken_modulus, part, part_signs, part_status)
-            code = self.kernel(len(rows), *operands, self.progress, start, self.total)
+            taken.extend(_take(batch, rows, count) for batch in batches)
+            code = self._call(len(rows), taken, part, part_signs, part_status, start)
         finally:
-            copies = [
-                x if x[0] is not y[0] else (x[0][:0], None) for x, y in zip(taken, batches, strict=True)
-            ]
-            self._wipe(copies)
+            for column, (mine, _), (given, _) in zip(self.sent, taken, batches, strict=False):
+                if column.secret and mine is not given:
+                    mine.fill(0)
         limbs[rows] = part
         status[rows] = part_status
         if signs is not None and part_signs is not None:
@@ -216,15 +222,14 @@ class _Job:
 
     def _wipe(self, batches: Sequence[Batch]) -> None:
         """Zero the copies of secret operands that were made for one run; a scalar serves all runs."""
-        for column, (limbs, _) in zip(self.columns, batches, strict=False):
-            serves_all = column.single is not None and limbs is column.single[0]
-            if column.pinned and column.source.copies and not serves_all:
+        for column, (limbs, _) in zip(self.sent, batches, strict=False):
+            if column.secret and column.source.copies and column.single is None:
                 limbs.fill(0)
 
     def wipe_singles(self) -> None:
         """Zero the copies of secret scalars."""
-        for column in self.columns:
-            if column.pinned and column.single is not None and column.source.copies:
+        for column in [*self.columns, self.modulus]:
+            if column.secret and column.single is not None and column.source.copies:
                 column.single[0].fill(0)
 
 
@@ -244,13 +249,15 @@ def execute(
     """Compute a batch of `count` items (None: one, all operands being scalars) and make the answer.
 
     `pinned_widths` holds, for secret operands, the limbs to give every item whatever its value; copies of
-    such operands are zeroed.
+    such operands, and of moduli beside them, are zeroed.
     """
     total = 1 if count is None else count
     pins = [*pinned_widths, *[None] * (len(operands) - len(pinned_widths))]
-    columns = [_Column(item, width) for item, width in zip(operands, pins, strict=True)]
+    columns = [_Column(item, width, width is not None) for item, width in zip(operands, pins, strict=True)]
+    secret = any(column.secret for column in columns)
     watched = None if progress is None else Watched(progress)
-    job = _Job(kernel, columns, _Column(modulus, None), send_modulus, answer, watched, total)
+    moduli = _Column(modulus, None, secret)
+    job = _Job(kernel, columns, moduli, send_modulus, answer, watched, total)
     some_bad = False
     start = 0
     try:

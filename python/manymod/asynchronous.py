@@ -16,7 +16,7 @@ from manymod._device import order_behind_caller
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["MAX_JOBS", "submit"]
+__all__ = ["MAX_JOBS", "Job", "submit"]
 
 #: Calls that run at a time. Two or three keep a GPU fed, and more calls on CPUs would only share their cores.
 MAX_JOBS = 8
@@ -27,7 +27,7 @@ R = TypeVar("R")
 _ENDED = frozenset({"CANCELLED", "CANCELLED_AND_NOTIFIED", "FINISHED"})
 
 
-class _Job(Future[R]):
+class Job(Future[R]):
     """A future that tells a forked child, which lacks the thread that would end it, instead of hanging there.
 
     All methods of futures, and the functions that wait for several, begin by taking `_condition`.
@@ -60,7 +60,7 @@ class _Job(Future[R]):
 
 
 #: What a job calls.
-_Call = tuple[_Job[Any], Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
+_Call = tuple[Job[Any], Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 
 
 class _Threads:
@@ -173,6 +173,6 @@ def submit(function: Callable[P, R], /, *args: P.args, **options: P.kwargs) -> F
     """
     order_behind_caller((*args, *options.values()))
     threads = _threads
-    job: _Job[R] = _Job()
+    job: Job[R] = Job()
     threads.executor().submit(threads.run, [(job, function, args, options)])
     return job

@@ -145,14 +145,21 @@ def to_device(x: Any, device: str = "cuda:0") -> DeviceArray:
     if isinstance(source, DeviceRows) and source.on_device.device_index == index:
         return DeviceArray._make(source.on_device.copy())
     count = 1 if source.count is None else source.count
-    limbs, signs = source.rows(0, count, source.width)
-    if isinstance(source, DeviceRows):
-        limbs = source.host_limbs()
-    if signs is not None and signs.any():
-        raise ValueError(f"x: item {int(signs.argmax())} is negative, which limbs in GPU memory cannot hold")
-    made = _core.DeviceLimbs.allocate(index, count, limbs.shape[1])
-    contiguous = np.ascontiguousarray(limbs)
-    made.from_host(contiguous)
-    if source.copies:
-        contiguous.fill(0)
+    if isinstance(source, DeviceRows):  # of another GPU
+        limbs, signs, copied = source.host_limbs(), None, True
+    else:
+        limbs, signs = source.rows(0, count, source.width)
+        copied = source.copies
+    contiguous = limbs if limbs.flags.c_contiguous else limbs.copy(order="C")
+    try:
+        if signs is not None and signs.any():
+            item = int(signs.argmax())
+            raise ValueError(f"x: item {item} is negative, which limbs in GPU memory cannot hold")
+        made = _core.DeviceLimbs.allocate(index, count, limbs.shape[1])
+        made.from_host(contiguous)
+    finally:
+        if contiguous is not limbs:
+            contiguous.fill(0)
+        if copied:
+            limbs.fill(0)
     return DeviceArray._make(made)

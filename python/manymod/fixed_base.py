@@ -110,7 +110,12 @@ class FixedBase:
     def _make(self) -> _core.FixedBase:
         base, base_signs = self._base.rows(0, 1, self._base.width)
         modulus, modulus_signs = self._modulus.rows(0, 1, self._modulus.width)
-        return _core.FixedBase(base, base_signs, modulus, modulus_signs, *self._options)
+        try:
+            return _core.FixedBase(base, base_signs, modulus, modulus_signs, *self._options)
+        finally:
+            if self._secret:
+                base.fill(0)
+                modulus.fill(0)
 
     @property
     def g(self) -> int:

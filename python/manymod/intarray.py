@@ -465,10 +465,13 @@ class IntArray:
 
 def bytes_to_limbs(rows: NDArray[np.uint8]) -> Limbs:
     """uint64[N, ceil(W / 8)] from big-endian uint8[N, W]."""
-    if rows.shape[1] > 1 and rows.strides[1] != 1:
-        rows = np.ascontiguousarray(rows)
     limbs = np.empty((rows.shape[0], limbs_for(8 * rows.shape[1])), np.uint64)
-    _core.bytes_to_limbs(rows, limbs)
+    if not rows.size or rows.shape[1] == 1 or rows.strides[1] == 1:
+        _core.bytes_to_limbs(rows, limbs)
+        return limbs
+    copied = rows.copy(order="C")
+    _core.bytes_to_limbs(copied, limbs)
+    copied.fill(0)  # the bytes may be secret
     return limbs
 
 

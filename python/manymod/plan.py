@@ -189,7 +189,10 @@ def run_operation(
 
 def _checked_modulus(modulus: Operand, secret: bool) -> int:
     """Bit length of a plan's own modulus, if every call could use it."""
-    (value,) = _core.limbs_to_ints(*modulus.rows(0, 1, modulus.width))
+    limbs, signs = modulus.rows(0, 1, modulus.width)
+    (value,) = _core.limbs_to_ints(limbs, signs)
+    if secret and modulus.copies:
+        limbs.fill(0)
     if value == 0:
         raise ValueError("modulus must not be 0")
     if modulus.bits > MAX_MODULUS_BITS:

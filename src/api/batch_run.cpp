@@ -31,11 +31,14 @@ void zero_on_device(const Job& job, const BucketedBatch& batch, const ZeroItems&
   if (!without_result.empty()) zero(without_result);
 }
 
+// Vectorised, unlike the search for those that failed.
+bool all_ok(const Job& job) {
+  const auto good = std::count(job.status, job.status + job.result.count, ItemStatus::ok);
+  return static_cast<std::size_t>(good) == job.result.count;
+}
+
 Summary zero_failed_items(const Job& job) {
   Summary summary;
-  // Vectorised, unlike the search for those that failed.
-  const auto good = std::count(job.status, job.status + job.result.count, ItemStatus::ok);
-  if (static_cast<std::size_t>(good) == job.result.count) return summary;
   for (std::size_t i = 0; i < job.result.count; ++i) {
     if (job.status[i] == ItemStatus::ok) continue;
     if (summary.failed++ == 0) summary.first_failed = i;
@@ -56,8 +59,9 @@ std::unique_ptr<ItemStatus[]> own_statuses(Job& job) {
 mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
                     const Progress& progress, const ZeroItems& zero) {
   const bool completed = execute(workers, job, batch, threads, progress);
-  if (job.result.on_device) zero_on_device(job, batch, zero);
-  const Summary summary = zero_failed_items(job);
+  const bool good = all_ok(job);
+  if (job.result.on_device && !(good && batch.settled == 0)) zero_on_device(job, batch, zero);
+  const Summary summary = good ? Summary() : zero_failed_items(job);
   if (completed && summary.failed == 0) return MM_OK;
   const std::string counts =
       std::to_string(summary.failed) + " of " + std::to_string(job.result.count) + " items have no result";

@@ -17,7 +17,7 @@ namespace manymod {
 std::unique_ptr<ItemStatus[]> own_statuses(Job& job);
 
 /// Zeroes the results of these items of a job, where they are on_device.
-using ZeroItems = std::function<void(std::span<const std::size_t> items)>;
+using ZeroItems = std::function<void(Items items)>;
 
 /// Compute `batch`, zero the results of items without one. `zero`: needed where the results are on_device.
 /// @return MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with mm_last_error() set.

@@ -7,6 +7,7 @@
 #include "api/job.hpp"
 #include "api/last_error.hpp"
 #include "api/plan.hpp"
+#include "api/required.hpp"
 #include "api/struct_size.hpp"
 #include "dispatch/devices.hpp"
 #include "dispatch/execution.hpp"
@@ -23,24 +24,9 @@ struct mm_fixed_base {
 
 namespace {
 
+using manymod::required;
+using manymod::required_struct;
 using manymod::StatusError;
-
-template <class T>
-const T& required(const T* pointer, const char* what) {
-  if (pointer == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
-  return *pointer;
-}
-
-template <class T>
-T& required(T* pointer, const char* what) {
-  if (pointer == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
-  return *pointer;
-}
-
-template <class T>
-T required_struct(const T* pointer, const char* what) {
-  return manymod::struct_from_caller(required(pointer, what), what);
-}
 
 // Strings that mm_variant_info points to; made once, as long-lived as the process.
 struct VariantTexts {

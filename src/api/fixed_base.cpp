@@ -122,7 +122,7 @@ mm_status FixedBase::run_resident(const mm_call& call, Job& job) const {
   const device::ResidentArrays& arrays = resident.engines.arrays();
   const ResidentCall arrays_of_call(call, arrays, kMaxModulusBits, job);
   return compute(resident.engines.engines(), resident.bases, job, {call.progress, call.progress_user},
-                 [&](std::span<const std::size_t> items) { arrays.zero(job.result, items); });
+                 [&](Items items) { arrays.zero(job.result, items); });
 }
 
 mm_status FixedBase::compute(const EngineSet& engines, const std::optional<PreparedBases>& bases,

@@ -54,7 +54,7 @@ mm_status Plan::run_resident(const mm_call& call, Job& job) const {
   const device::ResidentArrays& arrays = resident.engines.arrays();
   const ResidentCall arrays_of_call(call, arrays, modulus_bits_, job);
   return compute(resident.engines.engines(), resident.moduli, job, {call.progress, call.progress_user},
-                 [&](std::span<const std::size_t> items) { arrays.zero(job.result, items); });
+                 [&](Items items) { arrays.zero(job.result, items); });
 }
 
 // By each item's modulus.

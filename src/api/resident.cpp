@@ -80,8 +80,7 @@ void ResidentCall::check(const Job& job) const {
 
 void ResidentCall::bring_shared(std::size_t terms, BatchView& view, limbs::Buffer& storage) const {
   if (!view.on_device || (view.count != 1 && view.count != terms)) return;
-  const std::size_t first = 0;
-  storage = arrays_.rows(view, {&first, 1}, view.count, view.width);
+  storage = arrays_.rows(view, Items::run(0, 1), view.count, view.width);
   view = {storage.data(), view.count, view.width, view.width, nullptr};
 }
 

@@ -29,6 +29,7 @@ struct DriverSources {
   std::string management = "libnvidia-ml.so.1";  ///< NVML: lists GPUs without initialising the driver
   std::span<const DeviceImage> images = device_images();
   std::vector<std::string> hidden_functions;  ///< of the driver, for tests: as if it had none of these
+  std::span<const CodeArchitecture> architectures = device_architectures();  ///< of the images
 };
 
 /// 1000 major + 10 minor of the CUDA version that a driver must serve at least: 12.0.

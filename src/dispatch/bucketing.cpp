@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -54,31 +53,6 @@ class Blocks {
   std::size_t count_ = 1;
 };
 
-// Bit lengths of exponents.
-struct LengthRange {
-  std::uint32_t shortest = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t longest = 0;
-  std::uint64_t total = 0;
-
-  void add(std::uint32_t length) {
-    shortest = std::min(shortest, length);
-    longest = std::max(longest, length);
-    total += length;
-  }
-  void add(const LengthRange& other) {
-    shortest = std::min(shortest, other.shortest);
-    longest = std::max(longest, other.longest);
-    total += other.total;
-  }
-};
-
-// Lengths within 1/16 of the longest on average are alike: such batches keep their order, which memory likes
-// best.
-bool alike(const LengthRange& range, std::size_t count) {
-  const std::uint64_t most = std::uint64_t{range.longest} * count;
-  return most - range.total <= most / 16;
-}
-
 // What is known of the items of one key.
 struct KeyFacts {
   std::size_t count = 0;
@@ -110,9 +84,7 @@ class Sorter {
         own_exponents_(may_look_at_exponents(job) && !job.y.broadcast()),
         blocks_(job.result.count, threads),
         facts_(blocks_.count(), std::vector<KeyFacts>(keys_in_use_)),
-        keys_(std::make_unique_for_overwrite<Key[]>(job.result.count)) {
-    batch_.item_storage = std::make_unique_for_overwrite<std::size_t[]>(job.result.count);
-  }
+        keys_(std::make_unique_for_overwrite<Key[]>(job.result.count)) {}
 
   BucketedBatch sort() {
     blocks_.for_each(
@@ -135,7 +107,6 @@ class Sorter {
       job_.status[i] = initial_status(modulus.modulus_class);
       if (!computed) settle(job_, i, modulus.modulus_class);
       keys_[i] = computed ? modulus.limbs : Key{0};
-      batch_.item_storage[i] = i;
       KeyFacts& of_key = facts[keys_[i]];
       ++of_key.count;
       of_key.even += modulus.odd ^ 1u;
@@ -143,28 +114,29 @@ class Sorter {
     }
   }
 
-  // Widest first.
+  // Widest first. As long as there is but one, of all items, these need no list.
   void make_buckets() {
-    std::size_t begin = 0;
+    std::size_t computed = 0;
     for (std::size_t key = keys_in_use_ - 1; key >= 1; --key) {
       KeyFacts all;
       for (const std::vector<KeyFacts>& facts : facts_) all.add(facts[key]);
       if (all.count == 0) continue;
-      batch_.buckets.push_back(
-          {key, {batch_.item_storage.get() + begin, all.count}, job_.y.width, {}, all.even == 0});
+      batch_.buckets.push_back({key, Items::run(0, all.count), job_.y.width, {}, all.even == 0});
       exponents_.push_back(all.exponents);
-      begin += all.count;
+      computed += all.count;
     }
-    batch_.settled = job_.result.count - begin;
+    batch_.settled = job_.result.count - computed;
   }
 
   // Stable counting sort by key. The facts' counts become each block's places.
   void scatter() {
-    for (const Bucket& bucket : batch_.buckets) {
-      auto place = static_cast<std::size_t>(bucket.items.data() - batch_.item_storage.get());
+    batch_.item_storage = std::make_unique_for_overwrite<std::size_t[]>(job_.result.count - batch_.settled);
+    std::size_t* const items = batch_.item_storage.get();
+    std::size_t place = 0;
+    for (Bucket& bucket : batch_.buckets) {
+      bucket.items = std::span<const std::size_t>(items + place, bucket.items.size());
       for (std::vector<KeyFacts>& facts : facts_) place += std::exchange(facts[bucket.limbs].count, place);
     }
-    std::size_t* const items = batch_.item_storage.get();
     blocks_.for_each([&](std::size_t block, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         if (keys_[i] != 0) items[facts_[block][keys_[i]].count++] = i;
@@ -202,19 +174,29 @@ void sort_by_length(std::span<std::size_t> items, std::span<std::uint32_t> lengt
   }
 }
 
+// The bucket's items as a list that may be written to. A bucket without one has all of the batch's.
+std::span<std::size_t> listed(BucketedBatch& batch, Bucket& bucket) {
+  const std::size_t count = bucket.items.size();
+  if (bucket.items.is_run()) {
+    batch.item_storage = std::make_unique_for_overwrite<std::size_t[]>(count);
+    std::iota(batch.item_storage.get(), batch.item_storage.get() + count, bucket.items.front());
+    bucket.items = std::span<const std::size_t>(batch.item_storage.get(), count);
+  }
+  return {batch.item_storage.get() + (bucket.items.list().data() - batch.item_storage.get()), count};
+}
+
 void order_bucket(const Job& job, const LengthRange& range, unsigned threads, BucketedBatch& batch,
                   Bucket& bucket) {
   if (!batch.exponent_storage) {
     batch.exponent_storage = std::make_unique_for_overwrite<std::uint32_t[]>(job.result.count);
   }
-  std::size_t* const items = batch.item_storage.get();
-  const auto begin = static_cast<std::size_t>(bucket.items.data() - items);
-  const std::size_t count = bucket.items.size();
-  const std::span<std::uint32_t> lengths{batch.exponent_storage.get() + begin, count};
-  Blocks(count, threads).for_each([&](std::size_t, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) lengths[i] = exponent_bits(job, bucket.items[i]);
+  const std::span<std::size_t> items = listed(batch, bucket);
+  const std::ptrdiff_t begin = items.data() - batch.item_storage.get();
+  const std::span<std::uint32_t> lengths{batch.exponent_storage.get() + begin, items.size()};
+  Blocks(items.size(), threads).for_each([&](std::size_t, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) lengths[i] = exponent_bits(job, items[i]);
   });
-  sort_by_length({items + begin, count}, lengths, range.shortest, range.longest);
+  sort_by_length(items, lengths, range.shortest, range.longest);
   bucket.exponent_bits = lengths;
 }
 
@@ -226,13 +208,15 @@ void order_by_exponent(const Job& job, std::span<const LengthRange> ranges, unsi
     Bucket& bucket = batch.buckets[b];
     const std::uint32_t longest = job.y.broadcast() ? exponent_bits(job, 0) : ranges[b].longest;
     bucket.exponent_limbs = std::max<std::size_t>(1, limbs_for_bits(longest));
-    if (job.y.broadcast() || alike(ranges[b], bucket.items.size())) continue;
+    if (job.y.broadcast() || ranges[b].alike(bucket.items.size())) continue;
     order_bucket(job, ranges[b], threads, batch, bucket);
   }
 }
 
 // Of all of the batch's exponents.
-LengthRange exponent_lengths(const Job& job, const Blocks& blocks) {
+LengthRange exponent_lengths(const Job& job, unsigned threads) {
+  if (job.y.on_device) return job.facts->exponents;
+  const Blocks blocks(job.result.count, threads);
   std::vector<LengthRange> ranges(blocks.count());
   blocks.for_each([&](std::size_t block, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) ranges[block].add(exponent_bits(job, i));
@@ -284,14 +268,9 @@ BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::siz
     batch.settled = count;
     return batch;
   }
-  batch.item_storage = std::make_unique_for_overwrite<std::size_t[]>(count);
-  std::size_t* const items = batch.item_storage.get();
-  const Blocks blocks(count, threads);
-  blocks.for_each(
-      [&](std::size_t, std::size_t begin, std::size_t end) { std::iota(items + begin, items + end, begin); });
-  batch.buckets.push_back({modulus_limbs, {items, count}, job.y.width, {}});
+  batch.buckets.push_back({modulus_limbs, Items::run(0, count), job.y.width, {}});
   LengthRange exponents;
-  if (may_look_at_exponents(job) && !job.y.broadcast()) exponents = exponent_lengths(job, blocks);
+  if (may_look_at_exponents(job) && !job.y.broadcast()) exponents = exponent_lengths(job, threads);
   order_by_exponent(job, {&exponents, 1}, threads, batch);
   return batch;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dispatch/engine.hpp"
+#include "dispatch/items.hpp"
 #include "dispatch/modulus_class.hpp"
 
 namespace manymod {
@@ -16,14 +17,14 @@ namespace manymod {
 /// Items whose moduli all have `limbs` limbs (top limb nonzero).
 struct Bucket {
   std::size_t limbs = 0;
-  std::span<const std::size_t> items;  ///< indices into the batch
+  Items items;
   /// Limbs of the longest exponent where a look at the values is allowed (powmod in class public); else the
   /// view's width.
   std::size_t exponent_limbs = 0;
   /// Bit length of each item's exponent, where the items are ordered by it (longest first); else empty.
   std::span<const std::uint32_t> exponent_bits;
-  /// Known to have odd moduli alone. Parity and signs being all that Engine::accepts may go by, it then says
-  /// the same for all of them, unless their exponents' signs differ.
+  /// Known to have odd moduli alone. Parity and signs being all of an item that Engine::accepts may go by, it
+  /// then says the same for all of them, unless their exponents' signs differ.
   bool all_odd = false;
   std::size_t engine = 0;  ///< index in the plan's EngineSet, once split_by_engine has decided
 };
@@ -32,6 +33,7 @@ struct BucketedBatch {
   std::vector<Bucket> buckets;  ///< none of them empty
   std::size_t settled = 0;      ///< items whose result and status are final already
 
+  /// Where the buckets' items are listed; none where they are all of the batch in its order.
   std::unique_ptr<std::size_t[]> item_storage;
   std::unique_ptr<std::uint32_t[]> exponent_storage;
 };

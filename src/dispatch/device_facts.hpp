@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dispatch/engine.hpp"
+#include "dispatch/length_range.hpp"
 #include "dispatch/modulus_class.hpp"
 #include "repr/limbs.hpp"
 
@@ -19,11 +20,15 @@ namespace manymod {
 struct DeviceFacts {
   std::optional<ModulusFact> all_moduli;     ///< of every modulus, where they are on_device and all alike
   std::vector<ModulusFact> moduli;           ///< of each, where they are on_device and not alike
-  std::vector<std::uint32_t> exponent_bits;  ///< bit lengths; empty unless the exponents are on_device, and
-                                             ///< in class secret
+  LengthRange exponents;                     ///< where they are on_device, in class public
+  std::vector<std::uint32_t> exponent_bits;  ///< of each of them; empty where their lengths are alike and
+                                             ///< nothing goes by the length of each
 
   [[nodiscard]] const ModulusFact& modulus(std::size_t item) const {
     return all_moduli ? *all_moduli : moduli[item];
+  }
+  [[nodiscard]] std::uint32_t exponent_length(std::size_t index) const {
+    return exponent_bits.empty() ? exponents.longest : exponent_bits[index];
   }
 };
 
@@ -44,9 +49,10 @@ inline bool modulus_is_odd(const Job& job, std::size_t item) {
   return (job.modulus.magnitude(item)[0] & 1) != 0;
 }
 
-/// Bits of exponent `index`, at most 2^32 - 1. Class public.
+/// Bits of exponent `index`, at most 2^32 - 1; on a device those of the longest, where the length of each is
+/// not known. Class public.
 inline std::uint32_t exponent_bits(const Job& job, std::size_t index) {
-  if (job.y.on_device) return job.facts->exponent_bits[index];
+  if (job.y.on_device) return job.facts->exponent_length(index);
   const std::size_t bits = limbs::bit_length_var(job.y.magnitude(index));
   return static_cast<std::uint32_t>(std::min<std::size_t>(bits, std::numeric_limits<std::uint32_t>::max()));
 }

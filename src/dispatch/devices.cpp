@@ -40,7 +40,8 @@ Device cpu_device() {
   return cpu;
 }
 
-Device cuda_device(std::size_t index, const cuda::DeviceInfo& info) {
+Device cuda_device(std::size_t index, const cuda::DeviceInfo& info,
+                   std::span<const cuda::CodeArchitecture> code) {
   Device gpu;
   gpu.name = "cuda:" + std::to_string(index);
   gpu.model = info.model;
@@ -50,6 +51,7 @@ Device cuda_device(std::size_t index, const cuda::DeviceInfo& info) {
   gpu.units = info.multiprocessors;
   gpu.memory_bytes = info.memory_bytes;
   gpu.compute_capability = info.compute_capability;
+  gpu.code_capability = cuda::code_capability(code, info.compute_capability);
   gpu.full_rate_doubles = cuda::full_rate_doubles(info.compute_capability);
   gpu.obstacle = info.obstacle;
   return gpu;
@@ -97,7 +99,7 @@ Hardware find_hardware(cuda::Driver& driver, const char* hide_cuda) {
   if (probe.driver_version > 0) found.cuda.driver = cuda::version_text(probe.driver_version);
   found.cuda.obstacle = probe.obstacle;
   for (std::size_t i = 0; i < probe.devices.size(); ++i) {
-    found.devices.push_back(cuda_device(i, probe.devices[i]));
+    found.devices.push_back(cuda_device(i, probe.devices[i], driver.sources().architectures));
   }
   return found;
 }

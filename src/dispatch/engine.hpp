@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "dispatch/items.hpp"
 #include "dispatch/ticker.hpp"
 #include "manymod/manymod.h"
 #include "repr/canonical.hpp"
@@ -59,6 +60,9 @@ struct Job {
   Operation op = Operation::addmod;
   TimingClass timing = TimingClass::public_;
   std::size_t terms = 0;  ///< multi_powmod only
+  /// powmod: the exponent is public whatever the timing class says of bases and moduli. Only where one serves
+  /// all items do engines make use of it.
+  bool public_exponent = false;
   BatchView x, y, modulus;
   BatchResult result;
   ItemStatus* status = nullptr;  ///< one per item of the batch, never null
@@ -67,6 +71,11 @@ struct Job {
   const PreparedBase* fixed_base = nullptr;  ///< in `run`, fixed_base_powmod only
   const DeviceFacts* facts = nullptr;        ///< of operands that are on_device
   StopToken stop;
+
+  /// Whether the sequence of operations may follow the exponent, which all items share.
+  [[nodiscard]] bool may_follow_exponent() const {
+    return y.broadcast() && (public_exponent || timing == TimingClass::public_);
+  }
 };
 
 /// One variant, ready to compute. Stateless between calls and safe to call from several threads.
@@ -74,9 +83,10 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Whether the engine can compute this item at all, by public facts alone: the modulus's parity (class
-  /// public) and the exponent's sign. Neither `run` nor the two functions that prepare see one that it does
-  /// not accept. An engine that says no to any item must say so in its Variant too (accepts_every_item).
+  /// Whether the engine can compute this item at all, by public facts alone: the sizes of all items, the
+  /// modulus's parity (class public) and the exponent's sign. Neither `run` nor the two functions that
+  /// prepare see one that it does not accept. An engine that says no to any item must say so in its Variant
+  /// too (accepts_every_item).
   [[nodiscard]] virtual bool accepts([[maybe_unused]] const Job& job,
                                      [[maybe_unused]] std::size_t item) const {
     return true;
@@ -104,8 +114,8 @@ class Engine {
 
   /// Compute result and status of each item in `items` (indices into the batch; moduli of `modulus_limbs`
   /// limbs). Must leave status not_computed, and may leave the result unwritten, for items skipped because
-  /// job.stop was requested. Throws only std::bad_alloc.
-  virtual void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const = 0;
+  /// job.stop was requested. Throws std::bad_alloc, and StatusError where a device fails.
+  virtual void run(const Job& job, Items items, std::size_t modulus_limbs) const = 0;
 };
 
 }  // namespace manymod

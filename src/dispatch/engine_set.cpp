@@ -7,8 +7,9 @@
 namespace manymod {
 namespace {
 
-Job fixed_base_job(std::span<const Limb> modulus, TimingClass timing) {
+Job fixed_base_job(std::size_t base_limbs, std::span<const Limb> modulus, TimingClass timing) {
   Job job;
+  job.x.width = base_limbs;
   job.op = Operation::fixed_base_powmod;
   job.timing = timing;
   job.modulus = {modulus.data(), 1, modulus.size(), modulus.size(), nullptr};
@@ -54,7 +55,7 @@ PreparedBases::PreparedBases(const EngineSet& engines, const BatchView& base, st
       modulus_(modulus),
       exponent_bits_(exponent_bits),
       timing_(timing),
-      main_engine_(engines.accepting(fixed_base_job(modulus, timing), 0, SIZE_MAX)),
+      main_engine_(engines.accepting(fixed_base_job(base.width, modulus, timing), 0, SIZE_MAX)),
       prepared_(engines.size()) {
   const std::span<const Limb> limbs = base.magnitude(0);
   std::copy(limbs.begin(), limbs.end(), base_.data());
@@ -62,7 +63,7 @@ PreparedBases::PreparedBases(const EngineSet& engines, const BatchView& base, st
 
 std::size_t PreparedBases::engine_for(std::size_t exponents) const {
   const std::size_t index = engines_.for_items(exponents);
-  return engines_.accepts(index, fixed_base_job(modulus_, timing_), 0) ? index : main_engine_;
+  return engines_.accepts(index, fixed_base_job(base_.size(), modulus_, timing_), 0) ? index : main_engine_;
 }
 
 const PreparedBase* PreparedBases::for_engine(std::size_t index, const StopToken& stop) const {

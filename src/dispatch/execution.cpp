@@ -100,7 +100,7 @@ bool run_on_pool(const Workers& workers, const Work& work, std::size_t settled, 
     const Bucket& bucket = work.buckets[chunk.bucket];
     Job own = work.jobs[bucket.engine];
     own.stop = token;
-    const std::span<const std::size_t> items = bucket.items.subspan(chunk.begin, chunk.end - chunk.begin);
+    const Items items = bucket.items.subspan(chunk.begin, chunk.end - chunk.begin);
     workers.engines[bucket.engine].engine->run(own, items, bucket.limbs);
     done.fetch_add(items.size(), std::memory_order_relaxed);
   };

@@ -351,17 +351,24 @@ std::string hardware_needs(const Variant& variant) {
   return needs;
 }
 
+// Where the build has no code at all for the GPU, calls say so.
+std::string gpu_obstacle(const Variant& variant, const Device& device) {
+  const unsigned has = device.compute_capability, code = device.code_capability;
+  if (has < variant.min_compute_capability || has > variant.max_compute_capability) {
+    return "needs " + hardware_needs(variant) + ", device " + quoted(device.name) + " has " + capability(has);
+  }
+  if (code == 0 || code >= variant.min_compute_capability) return {};
+  return "needs kernels compiled for " + hardware_needs(variant) + ", this build has those of " +
+         capability(code) + " for device " + quoted(device.name) + " (MANYMOD_CUDA_ARCHITECTURES)";
+}
+
 std::string hardware_obstacle(const Variant& variant, const Device& device) {
   if (variant.backend != device.backend) {
     return std::string("needs a ") + (variant.backend == Backend::cuda ? "CUDA device" : "CPU") +
            ", not device " + quoted(device.name);
   }
   if (!device.obstacle.empty()) return "needs device " + quoted(device.name) + ": " + device.obstacle;
-  if (variant.backend == Backend::cuda) {
-    const unsigned has = device.compute_capability;
-    if (has >= variant.min_compute_capability && has <= variant.max_compute_capability) return {};
-    return "needs " + hardware_needs(variant) + ", device " + quoted(device.name) + " has " + capability(has);
-  }
+  if (variant.backend == Backend::cuda) return gpu_obstacle(variant, device);
   const CpuFeatures missing = variant.cpu_features & ~device.cpu_features;
   if (missing == 0) return {};
   std::string why = "needs " + with_commas(cpu_feature_names(missing)) + ", which this CPU lacks";

@@ -73,9 +73,9 @@ class Splitter {
     const std::size_t count = bucket.items.size();
     if (engines_.accepts_every_item()) return count;
     if (same_for_all(bucket)) return accepted(bucket.items[0]) ? count : 0;
-    const auto* const refused = std::find_if(bucket.items.data(), bucket.items.data() + count,
-                                             [&](std::size_t item) { return !accepted(item); });
-    return static_cast<std::size_t>(refused - bucket.items.data());
+    std::size_t prefix = 0;
+    while (prefix < count && accepted(bucket.items[prefix])) ++prefix;
+    return prefix;
   }
 
   // One part for each engine, the items' order kept: those accepted by all choices, and for each engine those
@@ -112,7 +112,7 @@ class Splitter {
     Bucket own = bucket;
     const std::size_t count = bucket.items.size();
     split_.item_storage.push_back(std::make_unique<std::size_t[]>(count));
-    own.items = {split_.item_storage.back().get(), count};
+    own.items = std::span<const std::size_t>(split_.item_storage.back().get(), count);
     if (!bucket.exponent_bits.empty()) {
       split_.exponent_storage.push_back(std::make_unique<std::uint32_t[]>(count));
       own.exponent_bits = {split_.exponent_storage.back().get(), count};

@@ -109,7 +109,7 @@ class SpreadEngine final : public Engine {
     return gpus_.front().engine().item_cost_ns(job, modulus_limbs);
   }
 
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+  void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
     const Running running(*this);
     const double work = item_cost_ns(job, modulus_limbs) * static_cast<double>(items.size());
     std::vector<std::size_t> rest;

@@ -88,13 +88,13 @@ class SubstitutedEngine final : public Engine {
     return engine_->item_cost_ns(job, modulus_limbs);
   }
 
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+  void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
     if (!run_engine(job, items, modulus_limbs)) run_substitute(job, unfinished(job, items), modulus_limbs);
   }
 
  private:
   // @return false if the engine failed
-  bool run_engine(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const {
+  bool run_engine(const Job& job, Items items, std::size_t modulus_limbs) const {
     Job own = job;
     if (job.shared != nullptr) own.shared = static_cast<const BothPrepared*>(job.shared)->engine();
     if (job.fixed_base != nullptr) {
@@ -109,7 +109,7 @@ class SubstitutedEngine final : public Engine {
     }
   }
 
-  void run_substitute(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const {
+  void run_substitute(const Job& job, Items items, std::size_t modulus_limbs) const {
     Job own = job;
     if (job.shared != nullptr) own.shared = static_cast<const BothPrepared*>(job.shared)->substitute();
     if (job.fixed_base != nullptr) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <span>
 #include <vector>
 
 #include "dispatch/engine.hpp"
@@ -14,7 +13,7 @@ namespace manymod {
 
 /// Those of `items` that have no result yet. The others must not be computed again: where the result is in
 /// the place of an operand, theirs is gone.
-inline std::vector<std::size_t> unfinished(const Job& job, std::span<const std::size_t> items) {
+inline std::vector<std::size_t> unfinished(const Job& job, Items items) {
   std::vector<std::size_t> rest;
   std::copy_if(items.begin(), items.end(), std::back_inserter(rest),
                [&](std::size_t item) { return job.status[item] == ItemStatus::not_computed; });

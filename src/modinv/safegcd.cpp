@@ -104,36 +104,8 @@ void SafeGcd::load(std::span<const Limb> x) {
   e_[0] = 1;
 }
 
-/// 62 divsteps on the low words: (f, g) -> t (f, g)/2^62. eta = -delta. Branch-free: one step swaps iff delta
-/// > 0 and g is odd, and adds f or -f to an odd g.
-std::int64_t SafeGcd::divsteps(std::int64_t eta, std::uint64_t f, std::uint64_t g, Matrix& t) {
-  std::uint64_t u = 1;
-  std::uint64_t v = 0;
-  std::uint64_t q = 0;
-  std::uint64_t r = 1;
-  auto steps = static_cast<std::uint64_t>(eta);
-  for (int i = 0; i < kDigitBits; ++i) {
-    const std::uint64_t odd = word::mask_from_bit(g & 1);
-    const std::uint64_t positive = word::mask_from_bit(steps >> 63);
-    g += ((f ^ positive) - positive) & odd;
-    q += ((u ^ positive) - positive) & odd;
-    r += ((v ^ positive) - positive) & odd;
-    const std::uint64_t swap = positive & odd;
-    steps = (steps ^ swap) - 1 - swap;
-    f += g & swap;
-    u += q & swap;
-    v += r & swap;
-    g >>= 1;
-    u <<= 1;
-    v <<= 1;
-  }
-  t = {static_cast<std::int64_t>(u), static_cast<std::int64_t>(v), static_cast<std::int64_t>(q),
-       static_cast<std::int64_t>(r)};
-  return static_cast<std::int64_t>(steps);
-}
-
-/// The same matrix, several steps at once: while delta <= 0 every step adds a multiple of f, so `batch` low
-/// bits of g are cancelled by w = -g/f mod 2^batch in one go.
+/// What modinv::divsteps does, several steps at once: while delta <= 0 every step adds a multiple of f, so
+/// `batch` low bits of g are cancelled by w = -g/f mod 2^batch in one go.
 std::int64_t SafeGcd::divsteps_var(std::int64_t eta, std::uint64_t f, std::uint64_t g, Matrix& t) {
   std::uint64_t u = 1;
   std::uint64_t v = 0;
@@ -242,11 +214,12 @@ Limb SafeGcd::finish(std::span<Limb> r) {
 
 Limb SafeGcd::invert(std::span<Limb> r, std::span<const Limb> x) {
   load(x);
-  const std::size_t steps = bits_ < 46 ? (49 * bits_ + 80) / 17 : (49 * bits_ + 57) / 17;
+  const std::size_t steps = modinv::divsteps_needed(bits_);
   std::int64_t eta = -1;
   for (std::size_t done = 0; done < steps; done += kDigitBits) {
     Matrix t;
-    eta = divsteps(eta, static_cast<std::uint64_t>(f_[0]), static_cast<std::uint64_t>(g_[0]), t);
+    eta = modinv::divsteps<kDigitBits>(eta, static_cast<std::uint64_t>(f_[0]),
+                                       static_cast<std::uint64_t>(g_[0]), t);
     apply_modulo(t);
     apply(t, f_, g_, f_.size());
   }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "modinv/transition.hpp"
 #include "repr/canonical.hpp"
 
 namespace manymod {
@@ -36,9 +37,7 @@ class SafeGcd {
 
  private:
   using Digits = std::vector<std::int64_t>;
-  struct Matrix {
-    std::int64_t u, v, q, r;
-  };
+  using Matrix = modinv::Transition<std::int64_t>;
 
   std::size_t bits_ = 0;
   std::uint64_t inverse_ = 0;  ///< n^-1 mod 2^62
@@ -46,7 +45,6 @@ class SafeGcd {
 
   void load(std::span<const Limb> x);
   Limb finish(std::span<Limb> r);
-  static std::int64_t divsteps(std::int64_t eta, std::uint64_t f, std::uint64_t g, Matrix& t);
   static std::int64_t divsteps_var(std::int64_t eta, std::uint64_t f, std::uint64_t g, Matrix& t);
   static void apply(const Matrix& t, Digits& f, Digits& g, std::size_t size);
   void apply_modulo(const Matrix& t);

@@ -11,6 +11,7 @@
 #include "manymod/manymod.h"
 #include "python/buffer.hpp"
 #include "python/device_limbs.hpp"
+#include "python/watch.hpp"
 
 namespace manymod::python {
 namespace {
@@ -78,41 +79,6 @@ class Result {
   std::optional<ByteVector> signs_;
 };
 
-/// What the progress callback needs. It runs on the calling thread, whose state is saved while the GIL is
-/// free.
-struct Watch {
-  PyObject* progress = nullptr;  ///< callable, or nullptr
-  std::size_t first = 0;         ///< items of the whole job done before this call
-  std::size_t total = 0;         ///< items of the whole job
-  PyThreadState* thread = nullptr;
-};
-
-/// Lets Python handle signals, then tells the user; a Python error (KeyboardInterrupt, say) stops the call.
-int on_progress(std::size_t done, std::size_t, void* user) {
-  auto* watch = static_cast<Watch*>(user);
-  PyEval_RestoreThread(watch->thread);
-  bool failed = PyErr_CheckSignals() != 0;
-  if (!failed && watch->progress != nullptr) {
-    PyObject* answer =
-        PyObject_CallFunction(watch->progress, "nn", static_cast<Py_ssize_t>(watch->first + done),
-                              static_cast<Py_ssize_t>(watch->total));
-    failed = answer == nullptr;
-    Py_XDECREF(answer);
-  }
-  watch->thread = PyEval_SaveThread();
-  return failed ? 1 : 0;
-}
-
-/// `call()` with the GIL released. Throws what Python code that it called on the way raised.
-template <typename Run>
-mm_status run_watched(Watch& watch, Run&& call) {
-  watch.thread = PyEval_SaveThread();
-  const mm_status status = call();
-  PyEval_RestoreThread(watch.thread);
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  return status;
-}
-
 /// Arrays of one call, kept alive and exported while it runs.
 class Call {
  public:
@@ -164,8 +130,6 @@ class Call {
   ByteVector status_;
   mm_call call_{};
 };
-
-const char* text_or_null(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }
 
 /// Owns an mm_plan.
 class Plan {

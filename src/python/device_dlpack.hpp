@@ -9,14 +9,18 @@ namespace manymod::python::dlpack {
 
 inline constexpr std::uint32_t kMajorVersion = 1;
 inline constexpr std::uint32_t kMinorVersion = 0;
-inline constexpr std::uint64_t kReadOnly = 1;  ///< bit of ManagedTensorVersioned::flags
+
+// Bits of ManagedTensorVersioned::flags.
+inline constexpr std::uint64_t kReadOnly = 1;
+inline constexpr std::uint64_t kIsCopied =
+    2;  ///< made for this capsule: the consumer may do with it as it likes
 
 inline constexpr const char* kName = "dltensor";
 inline constexpr const char* kUsedName = "used_dltensor";
 inline constexpr const char* kVersionedName = "dltensor_versioned";
 inline constexpr const char* kUsedVersionedName = "used_dltensor_versioned";
 
-enum DeviceType : std::int32_t { kCuda = 2, kCudaManaged = 13 };
+enum DeviceType : std::int32_t { kCpu = 1, kCuda = 2, kCudaManaged = 13 };
 enum TypeCode : std::uint8_t { kInt = 0, kUInt = 1 };
 
 struct Version {

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <type_traits>
 
 #include "manymod/manymod.h"
 #include "python/buffer.hpp"
 #include "python/call.hpp"
 #include "python/device_dlpack.hpp"
+#include "python/device_export.hpp"
 
 namespace manymod::python {
 namespace {
@@ -81,53 +81,6 @@ bool has_limbs(const dlpack::Tensor& tensor) {
   const bool integers = tensor.type.code == dlpack::kUInt || tensor.type.code == dlpack::kInt;
   return integers && tensor.type.bits == 8 * kLimbBytes && tensor.type.lanes == 1 && tensor.dimensions >= 1 &&
          tensor.dimensions <= 3;
-}
-
-/// A tensor that is handed out, with what it points to.
-template <class Managed>
-struct Export {
-  Managed managed{};
-  std::shared_ptr<void> owner;
-  std::array<std::int64_t, 2> shape{};
-  std::array<std::int64_t, 2> strides{};
-};
-
-template <class Managed>
-void delete_export(Managed* managed) {
-  delete static_cast<Export<Managed>*>(managed->context);
-}
-
-/// Of a capsule that nobody took over.
-template <class Managed>
-void destroy_capsule(PyObject* capsule) {
-  constexpr bool kVersioned = std::is_same_v<Managed, dlpack::ManagedTensorVersioned>;
-  const char* const name = kVersioned ? dlpack::kVersionedName : dlpack::kName;
-  if (PyCapsule_IsValid(capsule, name) == 0) return;
-  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
-  managed->deleter(managed);
-}
-
-template <class Managed>
-nb::object capsule_of(const dlpack::Tensor& tensor, const std::array<std::int64_t, 2>& shape,
-                      const std::array<std::int64_t, 2>& strides, const std::shared_ptr<void>& owner,
-                      bool writable, const char* name) {
-  auto made = std::make_unique<Export<Managed>>();
-  made->owner = owner;
-  made->shape = shape;
-  made->strides = strides;
-  made->managed.tensor = tensor;
-  made->managed.tensor.shape = made->shape.data();
-  made->managed.tensor.strides = made->strides.data();
-  made->managed.context = made.get();
-  made->managed.deleter = &delete_export<Managed>;
-  if constexpr (std::is_same_v<Managed, dlpack::ManagedTensorVersioned>) {
-    made->managed.version = {dlpack::kMajorVersion, dlpack::kMinorVersion};
-    if (!writable) made->managed.flags |= dlpack::kReadOnly;
-  }
-  PyObject* const capsule = PyCapsule_New(&made->managed, name, &destroy_capsule<Managed>);
-  if (capsule == nullptr) throw nb::python_error();
-  static_cast<void>(made.release());  // the capsule's now
-  return nb::steal(capsule);
 }
 
 }  // namespace
@@ -241,10 +194,14 @@ DeviceLimbs DeviceLimbs::part(std::size_t start, std::size_t stop) const {
   return rows;
 }
 
-std::vector<Limb> DeviceLimbs::span_on_host() const {
-  std::vector<Limb> all(span());
-  copy_bytes(device_index_, all.data(), data_, all.size() * kLimbBytes, MM_COPY_TO_HOST);
-  return all;
+limbs::Buffer DeviceLimbs::packed_on_host() const {
+  limbs::Buffer rows(span());
+  copy_bytes(device_index_, rows.data(), data_, span() * kLimbBytes, MM_COPY_TO_HOST);
+  if (stride_ == width_) return rows;
+  for (std::size_t i = 1; i < count_; ++i) {
+    std::memmove(rows.data() + i * width_, rows.data() + i * stride_, width_ * kLimbBytes);
+  }
+  return rows;
 }
 
 void DeviceLimbs::to_host(nb::handle limbs) const {
@@ -254,9 +211,9 @@ void DeviceLimbs::to_host(nb::handle limbs) const {
     copy_bytes(device_index_, array.row(0), data_, span() * kLimbBytes, MM_COPY_TO_HOST);
     return;
   }
-  const std::vector<Limb> all = span_on_host();
+  const limbs::Buffer rows = packed_on_host();
   for (std::size_t i = 0; i < count_; ++i) {
-    std::memcpy(array.row(i), all.data() + i * stride_, width_ * kLimbBytes);
+    std::memcpy(array.row(i), rows.data() + i * width_, width_ * kLimbBytes);
   }
 }
 
@@ -273,28 +230,9 @@ DeviceLimbs DeviceLimbs::copy() const {
     copy_bytes(device_index_, made.data_, data_, span() * kLimbBytes, MM_COPY_ON_DEVICE);
     return made;
   }
-  std::vector<Limb> all = span_on_host();
-  for (std::size_t i = 0; i < count_; ++i) {
-    std::memmove(all.data() + i * width_, all.data() + i * stride_, width_ * kLimbBytes);
-  }
-  copy_bytes(device_index_, made.data_, all.data(), count_ * width_ * kLimbBytes, MM_COPY_TO_DEVICE);
+  const limbs::Buffer rows = packed_on_host();
+  copy_bytes(device_index_, made.data_, rows.data(), count_ * width_ * kLimbBytes, MM_COPY_TO_DEVICE);
   return made;
-}
-
-nb::object DeviceLimbs::to_capsule(bool versioned, bool of_signed_type, bool flat) const {
-  if (flat && width_ != 1) throw nb::value_error("only rows of one limb are flat");
-  dlpack::Tensor tensor{};
-  tensor.data = data_;
-  tensor.device = {dlpack::kCuda, static_cast<std::int32_t>(device_index_)};
-  tensor.dimensions = flat ? 1 : 2;
-  tensor.type = {of_signed_type ? dlpack::kInt : dlpack::kUInt, 8 * kLimbBytes, 1};
-  const std::array<std::int64_t, 2> shape{static_cast<std::int64_t>(count_),
-                                          static_cast<std::int64_t>(width_)};
-  const std::array<std::int64_t, 2> strides{static_cast<std::int64_t>(stride_), 1};
-  return versioned
-             ? capsule_of<dlpack::ManagedTensorVersioned>(tensor, shape, strides, owner_, writable_,
-                                                          dlpack::kVersionedName)
-             : capsule_of<dlpack::ManagedTensor>(tensor, shape, strides, owner_, writable_, dlpack::kName);
 }
 
 void bind_device(nb::module_& module) {
@@ -316,8 +254,9 @@ void bind_device(nb::module_& module) {
       .def("to_host", &DeviceLimbs::to_host, nb::arg("limbs"))
       .def("from_host", &DeviceLimbs::from_host, nb::arg("limbs"))
       .def("copy", &DeviceLimbs::copy)
-      .def("to_capsule", &DeviceLimbs::to_capsule, nb::arg("versioned"), nb::arg("of_signed_type"),
-           nb::arg("flat"));
+      .def("to_capsule", &to_capsule, nb::arg("versioned"), nb::arg("of_signed_type"), nb::arg("flat"))
+      .def("to_copied_capsule", &to_copied_capsule, nb::arg("on_host"), nb::arg("versioned"),
+           nb::arg("of_signed_type"), nb::arg("flat"));
 }
 
 }  // namespace manymod::python

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "repr/canonical.hpp"
+#include "repr/limbs.hpp"
 
 namespace manymod::python {
 
@@ -34,6 +35,8 @@ class DeviceLimbs {
   [[nodiscard]] std::size_t width() const { return width_; }
   [[nodiscard]] std::size_t stride() const { return stride_; }
   [[nodiscard]] bool writable() const { return writable_; }
+  /// Whoever holds it keeps the memory.
+  [[nodiscard]] const std::shared_ptr<void>& owner() const { return owner_; }
   /// Limbs from the first of the first row to the last of the last.
   [[nodiscard]] std::size_t span() const { return count_ == 0 ? 0 : (count_ - 1) * stride_ + width_; }
   /// As the producer gave it.
@@ -48,14 +51,12 @@ class DeviceLimbs {
   void from_host(nb::handle limbs) const;
   /// The same numbers in memory of our own on the same device.
   [[nodiscard]] DeviceLimbs copy() const;
-  /// A DLPack capsule of [N, L], or of [N] for one limb each.
-  [[nodiscard]] nb::object to_capsule(bool versioned, bool of_signed_type, bool flat) const;
+  /// The rows without gaps, in memory that is wiped when it is freed; as long as if there were gaps.
+  [[nodiscard]] limbs::Buffer packed_on_host() const;
 
  private:
   void read_layout(const dlpack::Tensor& tensor, const char* name);
   void check_rows(std::size_t inner_stride, const char* name) const;
-  /// The rows with what lies between them.
-  [[nodiscard]] std::vector<Limb> span_on_host() const;
 
   std::shared_ptr<void> owner_;
   unsigned device_index_ = 0;

@@ -6,11 +6,12 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-__all__ = ["CUDA", "FLOAT", "INT", "MANAGED", "UINT", "Tensor", "capsule", "drop", "exported"]
+__all__ = ["CUDA", "FLOAT", "INT", "IS_COPIED", "MANAGED", "UINT", "Tensor", "capsule", "drop", "exported"]
 
 CUDA, MANAGED = 2, 13
 INT, UINT, FLOAT = 0, 1, 2
 _READ_ONLY = 1
+IS_COPIED = 2
 
 
 class _Device(ctypes.Structure):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A CUDA driver without a GPU, for programs under test.
 
-``make test-cpp`` builds it in ``build/release/fake_cuda``: libcuda.so.1 and libnvidia-ml.so.1, which run the
+``make test`` builds it in ``build/release/fake_cuda``: libcuda.so.1 and libnvidia-ml.so.1, which run the
 library's kernels on the host. A program gets it in a process of its own, by LD_LIBRARY_PATH; what the driver
 has and what goes wrong with it are the settings of ``tests/cpp/support/fake_cuda/control.hpp``, by name. The
-environment variable MANYMOD_FAKE_CUDA_FOLDER names the folder of another build.
+environment variable MANYMOD_FAKE_CUDA_FOLDER names the folder of another build; a test fails if it is not
+there.
 
 A test that needs it begins with `needed`, and runs programs by `run` or in `environment`:
 
@@ -37,11 +38,17 @@ def folder() -> Path:
 
 
 def needed() -> None:
-    """Skip the test where there is no such driver, or no code for GPUs that it could stand for."""
+    """Skip the test where there is no such driver, or no code for GPUs that it could stand for.
+
+    One that FOLDER_VARIABLE names has to be there.
+    """
     if not manymod.cuda_support().built:
         pytest.skip("this build of manymod has no CUDA support: nvcc was not found, or MANYMOD_CUDA is OFF")
-    if not (folder() / "libcuda.so.1").exists():
-        pytest.skip(f"no fake CUDA driver in {folder()}: make test-cpp builds it, or set {FOLDER_VARIABLE}")
+    if (folder() / "libcuda.so.1").exists():
+        return
+    if os.environ.get(FOLDER_VARIABLE):
+        pytest.fail(f"no fake CUDA driver in {folder()}, where {FOLDER_VARIABLE} says it is")
+    pytest.skip(f"no fake CUDA driver in {folder()}: make test-python builds it, or set {FOLDER_VARIABLE}")
 
 
 def environment(**settings: int) -> dict[str, str]:

@@ -251,7 +251,9 @@ def test_input_arrays_are_left_alone(secret: bool) -> None:
     manymod.powmod(limbs, limbs, limbs, secret=secret)
 
 
-def test_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def copies(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The limbs of converted ints that have 77777 among them."""
     seen: list[Any] = []
     original = manymod._core.ints_to_limbs
 
@@ -261,12 +263,73 @@ def test_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
             seen.append(limbs)
 
     monkeypatch.setattr(manymod._core, "ints_to_limbs", watched)
+    return seen
+
+
+def test_copies_of_secrets_are_zeroed(copies: list[Any]) -> None:
     assert manymod.powmod([2, 3], [77777, 5], 1009, secret=True) == [pow(2, 77777, 1009), 243]
     assert manymod.powmod([2, 3], 77777, 1009, secret=True)[0] == pow(2, 77777, 1009)
     fixed = manymod.FixedBase(2, 1009, exponent_bits=64, secret=True)
     assert fixed.powmod([77777]) == [pow(2, 77777, 1009)]
-    assert len(seen) == 3
-    assert not any(limbs.any() for limbs in seen)
+    assert len(copies) == 3
+    assert not any(limbs.any() for limbs in copies)
+
+
+def test_copies_of_secret_moduli_are_zeroed(copies: list[Any]) -> None:
+    expected = [pow(2, 5, 77777), pow(3, 5, 1009)]
+    assert manymod.powmod([2, 3], 5, [77777, 1009], secret=True) == expected
+    assert manymod.powmod([2, 3], 5, 77777, secret=True)[0] == expected[0]
+    assert manymod.powmod(pa.array([2, None, 3]), 5, [77777, 9, 1009], secret=True).to_pylist() == [
+        expected[0],
+        None,
+        expected[1],
+    ]
+    plan = manymod.Plan("powmod", modulus=77777, secret=True)
+    assert plan([2], [5]) == expected[:1]
+    assert manymod.FixedBase(2, 77777, exponent_bits=64, secret=True).powmod([5]) == expected[:1]
+    assert len(copies) >= 7
+    assert not any(limbs.any() for limbs in copies)
+
+
+def test_copies_of_secrets_are_zeroed_where_calls_fail(copies: list[Any]) -> None:
+    with pytest.raises(ValueError, match="odd"):
+        manymod.powmod([2, 3], [77777, 5], [1009, 10], secret=True)
+
+    def stop(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    numbers = [77777, *range(3, 30_003)]
+    with pytest.raises(KeyboardInterrupt):
+        manymod.powmod(numbers, [2**2000 + 1] * len(numbers), 2**2048 - 9, secret=True, progress=stop)
+    assert len(copies) == 2
+    assert not any(limbs.any() for limbs in copies)
+
+
+def test_other_copies_of_secrets_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    to_limbs, take = manymod._core.bytes_to_limbs, manymod._run._take
+
+    def watched_bytes(rows: Any, limbs: Any) -> None:
+        to_limbs(rows, limbs)
+        seen.extend((rows, limbs))
+
+    def watched_take(batch: Any, rows: Any, count: int) -> Any:
+        taken = take(batch, rows, count)
+        if taken is not batch:
+            seen.append(taken[0])
+        return taken
+
+    monkeypatch.setattr(manymod._core, "bytes_to_limbs", watched_bytes)
+    monkeypatch.setattr(manymod._run, "_take", watched_take)
+    exponents = np.arange(16, dtype=np.uint8).reshape(2, 8)
+    expected = [pow(3, int.from_bytes(row.tobytes(), "little"), 1009) for row in exponents]
+    assert manymod.powmod([3, 3], exponents[:, ::-1], 1009, secret=True) == expected
+    assert len(seen) == 2
+    limbs = np.arange(1, 4, dtype=np.uint64).reshape(3, 1)
+    assert manymod.powmod(pa.array([3, None, 5]), limbs, 1009, secret=True).to_pylist() == [3, None, 125]
+    assert len(seen) == 4
+    assert not any(array.any() for array in seen)
+    assert limbs.tolist() == [[1], [2], [3]]
 
 
 def test_secret_scalars_serve_every_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.python.cli_support import leftovers, power_rows, read_table, run, start, write_table
 
+from manymod.cli import operation_job
 from manymod.cli import table as table_module
 
 POWMOD = ("--base", "b", "--exp", "e", "--mod", "n")
@@ -117,7 +118,7 @@ def test_a_complete_run_is_only_put_together(
 ) -> None:
     table, out = stopped
     with monkeypatch.context() as patch:
-        patch.setattr(table_module, "run_batch", None)
+        patch.setattr(operation_job, "run_batch", None)
         assert run("powmod", table, "-o", out, *POWMOD, "--resume").code == 0
     assert len(read_table(out)) == 20
     assert leftovers(out) == []

@@ -19,7 +19,7 @@ from tests.python.device_array_support import (
     on_device,
     tensor,
 )
-from tests.python.dlpack_producer import Tensor, capsule
+from tests.python.dlpack_producer import IS_COPIED, Tensor, capsule
 
 import manymod
 from manymod import DeviceArray, DeviceError, IntArray, to_device
@@ -79,6 +79,30 @@ def test_to_device_errors() -> None:
         DeviceArray()
 
 
+def test_copies_on_the_way_are_zeroed(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[Any] = []
+    original = manymod._core.ints_to_limbs
+
+    def watched(sequence: Any, start: int, limbs: Any, negative: Any) -> None:
+        original(sequence, start, limbs, negative)
+        copies.append(limbs)
+
+    monkeypatch.setattr(manymod._core, "ints_to_limbs", watched)
+    with pytest.raises(ValueError, match="x: item 1 is negative"):
+        to_device([77777, -1])
+    with pytest.raises(DeviceError, match="cuda:99"):
+        to_device([77777], "cuda:99")
+    if not OBSTACLE:
+        assert ints(to_device([77777])) == [77777]
+    assert len(copies) >= 2
+    assert not any(limbs.any() for limbs in copies)
+    # a caller's array stays
+    given = np.asfortranarray(limbs([5, 2**100]))
+    with pytest.raises(DeviceError, match="cuda:99"):
+        to_device(given, "cuda:99")
+    assert given.tolist() == [[5, 0], [0, 2**36]]
+
+
 @on_device
 def test_out_of_memory() -> None:
     allocate = manymod._core.DeviceLimbs.allocate
@@ -127,12 +151,27 @@ def test_export() -> None:
         assert (name, fields["version"], fields["flags"]) == ("dltensor_versioned", (1, 0), 0)
     assert capsule(array.__dlpack__(max_version=(0, 8)))[0] == "dltensor"
     held = array.__dlpack__(copy=True, dl_device=(2, 0), max_version=(1, 0))
+    fields = capsule(held)[1]
+    assert (fields["device"], fields["flags"]) == ((2, 0), IS_COPIED)
+    assert fields["address"] != address
+    del held
+    held = array.__dlpack__(copy=True)
+    assert capsule(held)[0] == "dltensor"
     assert capsule(held)[1]["address"] != address
     del held
     assert capsule(array.__dlpack__(copy=False))[1]["address"] == address
-    held = array.__dlpack__(dl_device=(1, 0))
-    assert capsule(held)[1]["device"] == (1, 0)
-    del held
+    versions: list[tuple[int, int] | None] = [None, (0, 8), (1, 0), (1, 3)]
+    for copy in (None, True):
+        for wanted in versions:
+            held = array.__dlpack__(dl_device=(1, 0), max_version=wanted, copy=copy)
+            name, fields = capsule(held)
+            assert (fields["device"], fields["shape"], fields["strides"]) == ((1, 0), (2, 2), (2, 1))
+            if wanted is not None and wanted >= (1, 0):
+                assert (name, fields["version"]) == ("dltensor_versioned", (1, 0))
+                assert fields["flags"] == IS_COPIED
+            else:
+                assert (name, fields["version"]) == ("dltensor", None)
+            del held
     with pytest.raises(BufferError, match="reaches the CPU by a copy alone"):
         array.__dlpack__(dl_device=(1, 0), copy=False)
     with pytest.raises(BufferError, match="is not exported to"):
@@ -143,8 +182,12 @@ def test_export() -> None:
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="numpy asks for no device")
 def test_numpy_takes_a_copy() -> None:
     array = to_device([3, 2**100])
-    copied = np.from_dlpack(array, device="cpu")
-    assert copied.tolist() == [[3, 0], [0, 2**36]]
+    for copy in (None, True):
+        copied = np.from_dlpack(array, device="cpu", copy=copy)
+        assert copied.tolist() == [[3, 0], [0, 2**36]]
+        copied[:] = 0
+        assert ints(array) == [3, 2**100]
+    assert np.from_dlpack(to_device(limbs([], 3)), device="cpu").shape == (0, 3)
     with pytest.raises((BufferError, ValueError)):
         np.from_dlpack(array, device="cpu", copy=False)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import doctest
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,13 +59,21 @@ def test_the_environment_page_lists_every_variable() -> None:
     assert read == set(re.findall(r"^\| `(MANYMOD_\w+)`", page, re.MULTILINE))
 
 
+def commands_of(group: click.Group) -> Iterator[click.Command]:
+    """The commands of a group and of the groups in it."""
+    for command in group.commands.values():
+        yield command
+        if isinstance(command, click.Group):
+            yield from commands_of(command)
+
+
 def test_the_command_line_guide_names_commands_and_options_that_exist() -> None:
     from manymod.cli import main
 
     guide = (ROOT / "docs/cli.md").read_text()
     options = {
         option
-        for command in main.commands.values()
+        for command in commands_of(main)
         for parameter in command.params
         for option in [*parameter.opts, *parameter.secondary_opts]
     }

@@ -54,17 +54,19 @@ def test_variant_for() -> None:
 
 
 @pytest.mark.parametrize("op", ["mulmod", "sqrmod"])
-def test_variant_for_knows_the_modulus_kind(op: str) -> None:
+def test_variant_for_knows_the_modulus_kind(op: str, tmp_path: Path) -> None:
     alone = {variant.name for variant in manymod.variants() if op in variant.shared_modulus_ops}
     general = {variant.name for variant in manymod.variants()} - alone
-    each = manymod.Plan(op, modulus_bits=2048, device="cpu")
-    shared = manymod.Plan(op, modulus=2**2047 + 1, device="cpu")
-    assert {each.variant_for(items) for items in (1, 2, 8, 1000)} | {each.variant} <= general
-    assert shared.variant_for(1) in general
-    if any(variant.usable and variant.name in alone for variant in manymod.variants()):
-        assert shared.variant in alone
-    for name in alone:
-        if next(variant for variant in manymod.variants() if variant.name == name).usable:
+    usable = {variant.name for variant in manymod.variants() if variant.usable}
+    for name in (None, *sorted(alone & usable)):
+        if name is not None:
+            manymod.load_tuning(write(tmp_path / "t", f"{op}\tpublic\t1\t16384\t1\t{name}\tx\n"))
+        each = manymod.Plan(op, modulus_bits=2048, device="cpu")
+        shared = manymod.Plan(op, modulus=2**2047 + 1, device="cpu")
+        assert {each.variant_for(items) for items in (1, 2, 8, 1000)} | {each.variant} <= general
+        assert shared.variant_for(1) in general
+        if name is not None:
+            assert shared.variant == name
             forced = manymod.Plan(op, modulus_bits=512, variant=name)
             assert forced.variant in general
             assert forced([3], *([[5]] if op == "mulmod" else []), [7]) == [1 if op == "mulmod" else 2]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from tests.python.cli_support import COMMAND, run
 
 import manymod
@@ -31,7 +32,7 @@ from manymod.cli.tune_gpu_choice import (
     gpu_rows,
     time_text,
 )
-from manymod.cli.tune_gpu_run import CPU, GpuSettings, GpuTimes, lanes, measure_gpu
+from manymod.cli.tune_gpu_run import CPU, LOOKS, GpuSettings, GpuTimes, lanes, measure_gpu
 from manymod.cli.tune_run import AUTO
 
 TOOL = Path(__file__).parents[2] / "tools/tuning_rows.py"
@@ -264,9 +265,39 @@ def test_a_gpu_that_wins_with_few_items_is_asked_for_fewer(monkeypatch: pytest.M
 
 
 def test_measurement_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    Machine(monkeypatch)
-    found = measure_gpu(CASE, SETTINGS, until=0.0)
-    assert sorted(found.cpu) == [64]
+    for until in (0.0, 0.05, 0.2, 0.8, 3.0):
+        machine = Machine(monkeypatch, cpu_rate=100.0)
+        found = measure_gpu(CASE, SETTINGS, until)
+        longest = max(machine.seconds(name, count) for name, count in machine.calls)
+        assert machine.now <= until + (LOOKS + 1) * longest + 64 / machine.cpu_rate
+        assert 64 in found.cpu
+        assert found.gpu
+        if until == 0.0:
+            assert sorted(found.cpu) == [64]
+            assert len({name for name, _count in machine.calls}) == 2
+
+
+def test_variants_begin_by_what_they_are_expected_to_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch)
+    measure_gpu(CASE, SETTINGS, math.inf)
+    first = [name for name, count in machine.calls if count == 256 and name != CPU]
+    assert first[0] == "dpf52.cuda.t32"
+
+
+def test_cases_get_their_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch)
+    wanted = [Case("powmod", False, bits) for bits in (4096, 64, 1024, 256)]
+    given: list[tuple[int, float]] = []
+
+    def measure_one(case: Case, until: float) -> int:
+        given.append((case.bits, until - machine.now))
+        machine.now = until
+        return case.bits
+
+    found = tune_command._measure_all(wanted, 100.0, measure_one, Console())
+    assert given == [(64, 50.0), (256, pytest.approx(100 / 3)), (1024, pytest.approx(50 / 3)), (4096, 0.0)]
+    assert machine.now == pytest.approx(100.0)
+    assert list(found) == wanted
 
 
 def test_the_librarys_choice_is_measured_too(monkeypatch: pytest.MonkeyPatch) -> None:

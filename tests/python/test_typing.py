@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+from mypy import api
 
 SNIPPET = """
 from concurrent.futures import Future

@@ -25,13 +25,12 @@ std::string letter(const std::string& form) {
 template <template <class, unsigned> class Technique, unsigned kThreads, unsigned kPerThread>
 Candidate loaded_candidate(const char* form, const char* kernel, unsigned block, unsigned blocks) {
   using M = Technique<cuda::ThreadGroup<kThreads>, kPerThread>;
-  using Bases = typename M::BasesOfShape;
   Candidate r;
   r.implementation = letter(form);
   r.form = form;
   r.shape = device::make_shape<Technique, kThreads, kPerThread>(kernel, block, blocks);
-  r.constants = rns_float::table_bytes<typename M::KindOfShape, Bases, kThreads, kPerThread>();
-  r.squared_radix = rns_float::squared_radix<Bases>();
+  r.constants = rns_float::table_bytes<M, kThreads, kPerThread>();
+  r.squared_radix = rns_float::squared_radix<typename M::BasesOfShape>();
   return r;
 }
 

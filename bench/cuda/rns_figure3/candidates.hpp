@@ -17,7 +17,7 @@ struct Candidate {
   std::string form;
   bool specialised = false;
   device::Shape shape;
-  std::vector<std::byte> constants;          ///< of the kernel; none where it has no table
+  std::vector<std::byte> constants;          ///< that the kernel reads; none where they are compiled in
   std::vector<std::uint32_t> squared_radix;  ///< M_B^2; none where R is a power of two
 };
 

@@ -305,7 +305,7 @@ class Figure {
       job.result_width = batch.words();
       job.table = table_.as<std::uint32_t>();
       job.constants = constants_.data();
-      if (constants_.bytes() > 0) job.refused = refused_.as<std::uint8_t>();
+      if (!candidate_.squared_radix.empty()) job.refused = refused_.as<std::uint8_t>();
       if (items * candidate_.shape.threads > std::size_t{launch.grid} * launch.block) {
         job.claimed = claimed_.as<std::uint32_t>();
         cuda::set_bytes(figure_.stream_, job.claimed, 0, sizeof(std::uint32_t));

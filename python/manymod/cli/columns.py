@@ -12,6 +12,7 @@ import pyarrow as pa
 
 __all__ = [
     "MAX_DECIMAL_DIGITS",
+    "NULL",
     "Span",
     "column_kind",
     "encode",

@@ -15,7 +15,7 @@ from manymod.cli.jsonlines import INVALID_JSON, parse_row
 from manymod.cli.operations import Operation
 from manymod.cli.sources import Batch, TableError
 
-__all__ = ["ColumnShape", "LineShape", "Operands", "OutputNames", "Shape", "resolve_operand"]
+__all__ = ["ColumnShape", "LineShape", "Operands", "OutputNames", "Shape", "check_new", "resolve_operand"]
 
 NEGATIVE_RESULT = "negative_result"
 
@@ -78,7 +78,8 @@ def resolve_operand(text: str, names: Sequence[str], option: str) -> str | int:
         ) from None
 
 
-def _check_new(names: Sequence[str], output: OutputNames) -> None:
+def check_new(names: Sequence[str], output: OutputNames) -> None:
+    """Raise OperandError if an output column has the name of another."""
     for option, name in (("--result", output.result), ("--status-column", output.status)):
         if name in names:
             raise OperandError(f"the table already has a column {name!r}: choose another with {option}")
@@ -92,7 +93,7 @@ class ColumnShape:
     def __init__(
         self, schema: Any, operation: Operation, operands: Mapping[str, str | int], output: OutputNames
     ) -> None:
-        _check_new(schema.names, output)
+        check_new(schema.names, output)
         self._operands = [operands[name] for name in operation.operands]
         self._labels = operation.operands
         self._how = output.how
@@ -170,7 +171,7 @@ class LineShape:
         operands: Mapping[str, str | int],
         output: OutputNames,
     ) -> None:
-        _check_new(names, output)
+        check_new(names, output)
         self._labels = operation.operands
         self._operands = [operands[name] for name in operation.operands]
         self._names = output

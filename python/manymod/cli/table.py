@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table through one operation: read, compute, keep parts, and put the output together."""
+"""A table through one command: read, compute, keep parts, and put the output together."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,10 @@ import pyarrow as pa
 
 import manymod
 from manymod.cli.interrupt import InterruptGuard
-from manymod.cli.jsonlines import JsonLinesSource, TypedJsonLinesSource
-from manymod.cli.operations import EngineOptions, Operation, run_batch
+from manymod.cli.jsonlines import TypedJsonLinesSource
 from manymod.cli.parts import PartsStore
 from manymod.cli.progress import RowProgress
-from manymod.cli.shape import (
-    NEGATIVE_RESULT,
-    ColumnShape,
-    LineShape,
-    Operands,
-    OutputNames,
-    Shape,
-    resolve_operand,
-)
+from manymod.cli.shape import OutputNames, Shape
 from manymod.cli.sinks import write_table
 from manymod.cli.sources import (
     ArrowSource,
@@ -39,7 +31,7 @@ from manymod.cli.sources import (
     refuse_compressed,
 )
 
-__all__ = ["EXTENSIONS", "Outcome", "TableJob", "run_table"]
+__all__ = ["EXTENSIONS", "Outcome", "TableJob", "open_columns", "run_table"]
 
 #: Table formats by file extension; `arrow` is the IPC file format, `arrows` the IPC stream format.
 EXTENSIONS = {
@@ -60,16 +52,13 @@ BASE_MEMORY = 160 << 20
 BATCH_FACTOR = 24
 
 
-@dataclass(frozen=True)
-class TableJob:
-    """Everything one table command was asked for. Operands are the texts given, by operand name."""
+@dataclass(frozen=True, kw_only=True)
+class TableJob(ABC):
+    """Everything a table command was asked for. What is done with the rows, subclasses know."""
 
-    operation: Operation
     table: Path
     output: Path
-    operands: Mapping[str, str]
     names: OutputNames
-    engine: EngineOptions
     input_format: str
     output_format: str
     batch_rows: int
@@ -77,6 +66,25 @@ class TableJob:
     checkpoint: float = 5.0
     resume: bool = False
     restart: bool = False
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Name of what is done, for people."""
+
+    @abstractmethod
+    def open(self, stack: contextlib.ExitStack) -> tuple[Source, Shape]:
+        """The source, closed by `stack`, and how its rows become the output's; every name is checked."""
+
+    @abstractmethod
+    def run_rows(
+        self, shape: Any, batch: Batch, first: int, progress: RowProgress
+    ) -> tuple[Any, list[tuple[int, str]]]:
+        """The output of a batch, and its bad rows: number (from 1, after `first` earlier ones) and status."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What results depend on besides the table."""
 
     def limits(self) -> BatchLimits:
         """Size of a batch, from the memory allowed."""
@@ -89,12 +97,10 @@ class TableJob:
             "input": str(self.table.resolve()),
             "input size": status.st_size,
             "input modification time": status.st_mtime_ns,
-            "operation": self.operation.name,
-            "operands": dict(self.operands),
+            **self.settings(),
             "result column": self.names.result,
             "status column": self.names.status,
             "result format": self.names.how,
-            "timing class": "secret" if self.engine.secret else "public",
             "formats": [self.input_format, self.output_format],
             "batch": [self.limits().rows, self.limits().size],
             "versions": [manymod.__version__, pa.__version__],
@@ -112,25 +118,18 @@ class Outcome:
     parts: Path | None = None
 
 
-def open_table(job: TableJob, stack: contextlib.ExitStack) -> tuple[Source, Shape]:
-    """The source, closed by `stack`, and the way from its rows to the output's, with every name checked."""
-    limits = job.limits()
+def open_columns(job: TableJob, stack: contextlib.ExitStack) -> Source:
+    """The table as typed columns, closed by `stack`."""
     refuse_compressed(job.table)
-    if job.input_format == "jsonl" and job.output_format == "jsonl":
-        lines = JsonLinesSource(job.table, limits)
-        stack.callback(lines.close)
-        names = lines.names()
-        return lines, LineShape(names, job.operation, _resolve(job, names), job.names)
     kinds: dict[str, Callable[[Path, BatchLimits], Source]] = {
         "parquet": ParquetSource,
         "csv": CsvSource,
         "jsonl": TypedJsonLinesSource,
     }
     with _naming(job.table):
-        source = kinds.get(job.input_format, ArrowSource)(job.table, limits)
+        source = kinds.get(job.input_format, ArrowSource)(job.table, job.limits())
     stack.callback(source.close)
-    names = list(source.schema.names)
-    return source, ColumnShape(source.schema, job.operation, _resolve(job, names), job.names)
+    return source
 
 
 @contextlib.contextmanager
@@ -149,14 +148,10 @@ def _batches(source: Source, path: Path) -> Iterator[Batch]:
         yield from source.batches()
 
 
-def _resolve(job: TableJob, names: list[str]) -> dict[str, str | int]:
-    return {label: resolve_operand(text, names, f"--{label}") for label, text in job.operands.items()}
-
-
 def run_table(job: TableJob, progress: RowProgress) -> Outcome:
     """Run the whole table. Interrupted, it leaves parts that a run with `resume` goes on from."""
     with InterruptGuard() as guard, contextlib.ExitStack() as stack:
-        source, shape = open_table(job, stack)
+        source, shape = job.open(stack)
         with _naming(job.output):
             store = PartsStore(
                 job.output, shape.schema, job.fingerprint(), job.checkpoint, job.resume, job.restart
@@ -192,7 +187,7 @@ def _compute(
         for index, batch in enumerate(_batches(source, job.table)):
             progress.start(done, batch.rows.num_rows, source)
             if index >= store.batches:
-                output, bad = _run_rows(job, shape, batch, done, progress)
+                output, bad = job.run_rows(shape, batch, done, progress)
                 with guard.shield():
                     store.add(output, bad)
             done += batch.rows.num_rows
@@ -202,29 +197,3 @@ def _compute(
         raise
     with guard.shield():
         store.flush(complete=True)
-
-
-def _run_rows(
-    job: TableJob, shape: Shape, batch: Any, first: int, progress: RowProgress
-) -> tuple[Any, list[tuple[int, str]]]:
-    operands = shape.operands(batch)
-    count = batch.rows.num_rows
-    good = [row for row in range(count) if row not in operands.problems]
-    values = _select(operands, good, count)
-    computed, names = run_batch(job.operation, values, len(good), job.engine, progress.advance)
-    results: list[int | None] = [None] * count
-    statuses = [operands.problems.get(row, "ok") for row in range(count)]
-    signless = shape.writes_bytes()
-    for row, value, name in zip(good, computed, names, strict=True):
-        statuses[row] = NEGATIVE_RESULT if name == "ok" and signless and value < 0 else name
-        results[row] = value if statuses[row] == "ok" else None
-    bad = [(first + row + 1, status) for row, status in enumerate(statuses) if status != "ok"]
-    return shape.output(batch, operands, results, statuses), bad
-
-
-def _select(operands: Operands, rows: list[int], count: int) -> list[list[int] | int]:
-    if len(rows) == count:
-        return operands.values
-    return [
-        column if isinstance(column, int) else [column[row] for row in rows] for column in operands.values
-    ]

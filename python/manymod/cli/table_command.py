@@ -14,6 +14,7 @@ import pyarrow as pa
 from rich.console import Console
 
 import manymod
+from manymod.cli.operation_job import OperationJob
 from manymod.cli.operations import EngineOptions, Operation
 from manymod.cli.parts import PartsError
 from manymod.cli.progress import RowProgress
@@ -21,7 +22,7 @@ from manymod.cli.shape import OperandError, OutputNames
 from manymod.cli.sources import TableError
 from manymod.cli.table import EXTENSIONS, Outcome, TableJob, run_table
 
-__all__ = ["table_command"]
+__all__ = ["FILES", "FILE_FORMATS", "STATUS_COLUMN", "job_options", "run_job", "run_options", "table_command"]
 
 EXIT_FAILURE = 1
 EXIT_BAD_ROWS = 3
@@ -69,44 +70,33 @@ def _format(path: Path, given: str | None, option: str) -> str:
         raise click.UsageError(f"{path}: unknown extension (known: {known}); say {option}") from None
 
 
-def _operand_options(operation: Operation) -> list[Callable[[Any], Any]]:
-    return [
-        click.option(f"--{name}", name, required=True, metavar="COLUMN|INTEGER", help=f"Operand {name}.")
-        for name in operation.operands
-    ]
+_PATH = click.Path(dir_okay=False, path_type=Path)
+_IN_PATH = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+#: Options that every table command has.
+FILES: list[Callable[[Any], Any]] = [
+    click.argument("table", type=_IN_PATH),
+    click.option("-o", "--output", required=True, type=_PATH, metavar="OUT", help="Table to write."),
+]
+STATUS_COLUMN: Callable[[Any], Any] = click.option(
+    "--status-column", default="status", show_default=True, help="Name of the status column."
+)
+FILE_FORMATS: list[Callable[[Any], Any]] = [
+    click.option("--input-format", type=FORMATS, help="Format of TABLE, else by its extension."),
+    click.option("--output-format", type=FORMATS, help="Format of OUT, else by its extension."),
+]
 
 
-def _common_options(operation: Operation) -> list[Callable[[Any], Any]]:
-    path = click.Path(dir_okay=False, path_type=Path)
-    options = [
-        click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
-        click.option("-o", "--output", required=True, type=path, metavar="OUT", help="Table to write."),
-        *_operand_options(operation),
-        click.option("--result", default="result", show_default=True, help="Name of the result column."),
-        click.option(
-            "--status-column", default="status", show_default=True, help="Name of the status column."
-        ),
-        click.option(
-            "--result-format",
-            type=click.Choice(["dec", "hex", "bytes"]),
-            help="Write results as this instead.",
-        ),
-        click.option("--input-format", type=FORMATS, help="Format of TABLE, else by its extension."),
-        click.option("--output-format", type=FORMATS, help="Format of OUT, else by its extension."),
-    ]
-    if operation.secret:
-        options.append(
-            click.option("--secret", is_flag=True, help="Time and memory access independent of the values.")
-        )
+def run_options(batch_rows: int) -> list[Callable[[Any], Any]]:
+    """Options on how a table command runs; none of them changes a result."""
     return [
-        *options,
         click.option("--threads", type=click.IntRange(0, 1024), default=0, help="CPU threads; 0: all."),
         click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:K."),
         click.option("--variant", help="Variant by name; see `manymod info`."),
         click.option(
             "--batch-rows",
             type=click.IntRange(1),
-            default=operation.batch_rows,
+            default=batch_rows,
             show_default=True,
             help="Rows at a time.",
         ),
@@ -129,20 +119,48 @@ def _common_options(operation: Operation) -> list[Callable[[Any], Any]]:
     ]
 
 
+def _operand_options(operation: Operation) -> list[Callable[[Any], Any]]:
+    return [
+        click.option(f"--{name}", name, required=True, metavar="COLUMN|INTEGER", help=f"Operand {name}.")
+        for name in operation.operands
+    ]
+
+
+def _options(operation: Operation) -> list[Callable[[Any], Any]]:
+    options = [
+        *FILES,
+        *_operand_options(operation),
+        click.option("--result", default="result", show_default=True, help="Name of the result column."),
+        STATUS_COLUMN,
+        click.option(
+            "--result-format",
+            type=click.Choice(["dec", "hex", "bytes"]),
+            help="Write results as this instead.",
+        ),
+        *FILE_FORMATS,
+    ]
+    if operation.secret:
+        options.append(
+            click.option("--secret", is_flag=True, help="Time and memory access independent of the values.")
+        )
+    return [*options, *run_options(operation.batch_rows)]
+
+
 def table_command(operation: Operation) -> click.Command:
     """The command that runs `operation` over a table."""
 
     def callback(**options: Any) -> None:
-        sys.exit(_run(_job(operation, options), options["progress"]))
+        sys.exit(run_job(_job(operation, options), options["progress"]))
 
-    for option in reversed(_common_options(operation)):
+    for option in reversed(_options(operation)):
         callback = option(callback)
     return click.command(
         operation.name, help=HELP.format(summary=operation.summary), short_help=operation.summary
     )(callback)
 
 
-def _job(operation: Operation, options: dict[str, Any]) -> TableJob:
+def job_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a `TableJob` but for `names`, checked."""
     table, output = options["table"], options["output"]
     if options["resume"] and options["restart"]:
         raise click.UsageError("--resume and --restart exclude each other")
@@ -152,29 +170,33 @@ def _job(operation: Operation, options: dict[str, Any]) -> TableJob:
         raise click.UsageError(f"{output} is not a regular file")
     if not output.parent.is_dir():
         raise click.UsageError(f"{output.parent} is not a directory")
-    return TableJob(
+    return {
+        "input_format": _format(table, options["input_format"], "--input-format"),
+        "output_format": _format(output, options["output_format"], "--output-format"),
+        **{
+            name: options[name]
+            for name in ("table", "output", "batch_rows", "memory", "checkpoint", "resume", "restart")
+        },
+    }
+
+
+def _job(operation: Operation, options: dict[str, Any]) -> OperationJob:
+    return OperationJob(
         operation=operation,
-        table=table,
-        output=output,
         operands={name: options[name] for name in operation.operands},
         names=OutputNames(options["result"], options["status_column"], options["result_format"] or "same"),
         engine=EngineOptions(
             options.get("secret", False), options["device"], options["variant"], options["threads"]
         ),
-        input_format=_format(table, options["input_format"], "--input-format"),
-        output_format=_format(output, options["output_format"], "--output-format"),
-        batch_rows=options["batch_rows"],
-        memory=options["memory"],
-        checkpoint=options["checkpoint"],
-        resume=options["resume"],
-        restart=options["restart"],
+        **job_options(options),
     )
 
 
-def _run(job: TableJob, show_progress: bool) -> int:
+def run_job(job: TableJob, show_progress: bool) -> int:
+    """Run a table command and say how it went. Returns the exit code."""
     console = Console(stderr=True)
     try:
-        outcome = run_table(job, RowProgress(console, job.operation.name, show_progress))
+        outcome = run_table(job, RowProgress(console, job.name, show_progress))
     except OperandError as error:
         raise click.UsageError(str(error)) from error
     except (TableError, PartsError, manymod.ManymodError, pa.ArrowException, OSError, MemoryError) as error:

@@ -92,7 +92,8 @@ def _measure_all(
 ) -> dict[Case, _Found]:
     """What every case that could begin within `limit` seconds was found to be, narrow ones first.
 
-    Each is given a time of the monotonic clock by which it had better end: twice its share of what is left.
+    Each is given a time of the monotonic clock by which it had better end: after twice its share of what is
+    left, and within `limit`.
     """
     start = time.monotonic()
     found: dict[Case, _Found] = {}
@@ -103,7 +104,7 @@ def _measure_all(
         for index, case in enumerate(bar.track(order, description="measuring")):
             left = limit - (time.monotonic() - start)
             if left >= 0:
-                share = 2 * left / (len(order) - index)
+                share = min(left, 2 * left / (len(order) - index))
                 found[case] = measure_one(case, time.monotonic() + share)
     if left_out := len(wanted) - len(found):
         console.print(f"{left_out} of {len(wanted)} cases were left out for lack of time.")
@@ -240,7 +241,7 @@ def tune(
 
     Every usable CPU variant is measured at several widths and numbers of items, with one thread: some
     minutes, or less than one with --quick. With --device cuda, the GPU's variants against the CPU with all
-    its threads: about five minutes, or less than one. The file keeps the rows of the table in use for the
+    its threads: five minutes at most, or less than one. The file keeps the rows of the table in use for the
     devices that are not measured.
     """
     console = output_console()

@@ -195,7 +195,7 @@ class _Race:
             left_at_first = left_at_first or self._left
         self._left = left_at_first
         count = FIRST_COUNT
-        while count > 1 and self._gpu_wins(count):
+        while count > 1 and self._gpu_wins(count) and time.monotonic() <= until:
             count //= STEP
             self._measure(count, until)
         return self._times()
@@ -234,13 +234,14 @@ class _Race:
     def _measure(self, count: int, until: float) -> None:
         """One sample of each, then more of those in the contest, in turns: what disturbs one disturbs all."""
         batch = self._batch(count)
-        entered = [
+        hopeful = [
             runner for runner in self._running() if runner.expected(count) <= LONGER * self._settings.longest
         ]
-        self._left = [runner.name for runner in entered]
         others = self._others(count)
-        for runner in (*entered, *others):
+        for runner in others:
             runner.begin(batch, self._settings.seconds)
+        entered = self._begin(hopeful, batch, until)
+        self._left = [runner.name for runner in entered]
         best = self._fastest(count)
         contest = [runner for runner in entered if runner.taken[count] <= CONTEST * best]
         enough = min(until, time.monotonic() + self._settings.patience)
@@ -250,6 +251,16 @@ class _Race:
             for runner in (*contest, *others):
                 runner.sample(count, self._settings.seconds)
         self._drop(entered, count)
+
+    def _begin(self, hopeful: list[_Runner], batch: Batch, until: float) -> list[_Runner]:
+        """Those that could begin in time, the best for fewer items first; one in any case."""
+        begun: list[_Runner] = []
+        for runner in sorted(hopeful, key=lambda runner: runner.expected(batch.count)):
+            if begun and time.monotonic() > until:
+                break
+            runner.begin(batch, self._settings.seconds)
+            begun.append(runner)
+        return begun
 
     def _others(self, count: int) -> list[_Runner]:
         """The CPU and the library's choice, unless they took too long: then scale the CPU's time."""
@@ -320,6 +331,7 @@ class _Race:
 def measure_gpu(case: Case, settings: GpuSettings, until: float, check: bool = False) -> GpuTimes:
     """Times of all variants for one case; AUTO's too with `check`.
 
-    `until`: of the monotonic clock, from when on no larger number of items is begun.
+    `until`: of the monotonic clock, from when on no further variant or number of items is begun, beyond the
+    first of each.
     """
     return _Race(case, settings, check).run(until)

@@ -49,7 +49,7 @@ struct Rows {
 
 class ChunkRun {
  public:
-  ChunkRun(const ChunkPlan& plan, std::span<const std::size_t> items, Workspace& workspace)
+  ChunkRun(const ChunkPlan& plan, Items items, Workspace& workspace)
       : plan_(plan),
         job_(plan.job),
         items_(items),
@@ -87,7 +87,7 @@ class ChunkRun {
  private:
   const ChunkPlan& plan_;
   const Job& job_;
-  std::span<const std::size_t> items_;
+  Items items_;
   Workspace& workspace_;
   bool in_one_run_;  // asked of device memory alone
   Rows modulus_;
@@ -155,7 +155,7 @@ class ChunkRun {
       add_to_upload(rows);
       operands_.push_back(rows);
     }
-    if (needs_list()) list_at_ = upload_layout_.add(items_.size_bytes());
+    if (needs_list()) list_at_ = upload_layout_.add(items_.list().size_bytes());
     steps_at_ = upload_layout_.add(plan_.program.steps.size() * sizeof(Step));
     device_layout_ = upload_layout_;
     add_gathered(modulus_);
@@ -190,7 +190,9 @@ class ChunkRun {
   void bring_operands() {
     gather(modulus_);
     for (const Rows& rows : operands_) gather(rows);
-    if (needs_list()) std::memcpy(upload_ + list_at_, items_.data(), items_.size_bytes());
+    if (needs_list()) {
+      std::memcpy(upload_ + list_at_, items_.list().data(), items_.list().size_bytes());
+    }
     std::memcpy(upload_ + steps_at_, plan_.program.steps.data(), plan_.program.steps.size() * sizeof(Step));
     cuda::copy_to_device(workspace_.stream(), device_, upload_, upload_layout_.bytes());
     gather_on_device(modulus_);
@@ -252,6 +254,14 @@ class ChunkRun {
   void bring_refused() const {
     if (!plan_.may_refuse) return;
     cuda::copy_to_host(workspace_.stream(), download_ + refused_on_host_at_, refused(), items_.size());
+  }
+
+  [[nodiscard]] bool any_refused() const {
+    if (!plan_.may_refuse) return false;
+    const std::byte* const flags = download_ + refused_on_host_at_;
+    // Vectorised, unlike a search.
+    const auto accepted = std::count(flags, flags + items_.size(), std::byte{0});
+    return static_cast<std::size_t>(accepted) != items_.size();
   }
 
   [[nodiscard]] bool is_refused(std::size_t i) const {
@@ -350,6 +360,16 @@ class ChunkRun {
 
   [[nodiscard]] std::vector<std::size_t> store() const {
     std::vector<std::size_t> refused;
+    if (in_one_run_ && job_.result.on_device && !any_refused()) {
+      std::fill_n(job_.status + items_.front(), items_.size(), ItemStatus::ok);
+    } else {
+      store_each(refused);
+    }
+    if (secret()) wipe_bytes(download_, download_layout_.bytes());
+    return refused;
+  }
+
+  void store_each(std::vector<std::size_t>& refused) const {
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (is_refused(i)) {
         refused.push_back(items_[i]);
@@ -358,8 +378,6 @@ class ChunkRun {
       if (!job_.result.on_device) store_item(i);
       job_.status[items_[i]] = ItemStatus::ok;
     }
-    if (secret()) wipe_bytes(download_, download_layout_.bytes());
-    return refused;
   }
 
   void store_item(std::size_t i) const {
@@ -387,14 +405,12 @@ std::size_t upload_bytes_per_item(const ChunkPlan& plan) {
   return limbs * sizeof(Limb);
 }
 
-std::vector<std::size_t> run_chunk(const ChunkPlan& plan, std::span<const std::size_t> items,
-                                   Workspace& workspace) {
+std::vector<std::size_t> run_chunk(const ChunkPlan& plan, Items items, Workspace& workspace) {
   return ChunkRun(plan, items, workspace).run();
 }
 
 std::optional<cuda::DeviceBuffer> make_table(const ChunkPlan& plan, Workspace& workspace) {
-  const std::size_t first = 0;
-  return ChunkRun(plan, {&first, 1}, workspace).run_for_table();
+  return ChunkRun(plan, Items::run(0, 1), workspace).run_for_table();
 }
 
 }  // namespace manymod::device

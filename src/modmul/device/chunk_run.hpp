@@ -25,6 +25,10 @@ enum class Entry : std::uint8_t {
   residue,   ///< always reduced
 };
 
+/// Widest operand, all terms of an item together: kernels count its words, and an exponent's bits, in 32
+/// bits.
+inline constexpr std::size_t kMaxOperandLimbs = (std::size_t{1} << 26) - 1;
+
 /// One of the call's operands, which becomes `terms` operands of the program.
 struct Operand {
   const BatchView* view = nullptr;  ///< items * terms numbers, or `terms` that all items share
@@ -62,8 +66,7 @@ std::size_t upload_bytes_per_item(const ChunkPlan& plan);
 /// Compute `items` and store their results and statuses, except those that the kernel refuses.
 /// @return those. Their operands are as they were, also where results take their place
 /// @throws cuda::DriverError
-std::vector<std::size_t> run_chunk(const ChunkPlan& plan, std::span<const std::size_t> items,
-                                   Workspace& workspace);
+std::vector<std::size_t> run_chunk(const ChunkPlan& plan, Items items, Workspace& workspace);
 
 /// Run the plan's program by the smallest launch, all of whose groups do the same, for the first item, and
 /// keep its table.

@@ -2,7 +2,6 @@
 #include "modmul/device/constants.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 namespace manymod::device {
@@ -14,8 +13,8 @@ DeviceConstants::DeviceConstants(std::span<const std::byte> constants,
   radix_squared_at_ = layout_.add(radix_squared.size_bytes());
   buffer_ = cuda::DeviceBuffer(workspace.stream().device(), layout_.bytes());
   std::byte* const upload = workspace.upload(layout_.bytes());
-  std::memcpy(upload, constants.data(), constants.size());
-  std::memcpy(upload + radix_squared_at_, radix_squared.data(), radix_squared.size_bytes());
+  std::ranges::copy(constants, upload);
+  std::ranges::copy(std::as_bytes(radix_squared), upload + radix_squared_at_);
   cuda::copy_to_device(workspace.stream(), buffer_.data(), upload, layout_.bytes());
   workspace.done().record(workspace.stream());
   workspace.done().wait();
@@ -41,18 +40,22 @@ ModulusConstants::ModulusConstants(const ConstantsSource& source, const Shape& s
 }
 
 std::span<const std::byte> ModulusConstants::on_host() const {
-  const auto make = [&] {
-    const std::span<const Limb> modulus{modulus_.data(), modulus_.size()};
-    auto host = std::make_unique<OnHost>();
-    host->bytes = source_.of_modulus(shape_, modulus);
-    return host;
-  };
-  return on_host_.get(make)->bytes;
+  if (!on_host_) on_host_.emplace(source_.of_modulus(shape_, {modulus_.data(), modulus_.size()}));
+  return on_host_->bytes();
+}
+
+bool ModulusConstants::refused() const {
+  const std::scoped_lock lock(mutex_);
+  return !on_device_ && on_host().empty();
 }
 
 const DeviceConstants& ModulusConstants::on_device(Workspace& workspace) const {
-  return *on_device_.get(
-      [&] { return std::make_unique<DeviceConstants>(on_host(), source_.radix_squared(shape_), workspace); });
+  const std::scoped_lock lock(mutex_);
+  if (!on_device_) {
+    on_device_.emplace(on_host(), source_.radix_squared(shape_), workspace);
+    on_host_.reset();
+  }
+  return *on_device_;
 }
 
 }  // namespace manymod::device

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,7 +24,7 @@ namespace manymod::device {
 
 /// How a technique makes them.
 struct ConstantsSource {
-  /// For a kernel whose items have moduli of their own.
+  /// For a kernel whose items have moduli of their own. Empty where all of them are compiled into it.
   std::vector<std::byte> (*of_shape)(const Shape& shape);
   /// For a kernel whose items share that modulus, which is odd. Empty if it cannot compute with it. Null
   /// where there are no such kernels.
@@ -67,32 +69,39 @@ class ShapeConstants {
   PublishedOnce<DeviceConstants> on_device_;
 };
 
-/// Those of one modulus, made on first use. May be asked from several threads.
+/// Those of one modulus, made on first use: on the host, where they are zeroed once they are on the device.
+/// May be asked from several threads; not in a forked child, where the lock may be taken for good.
 class ModulusConstants final : public PreparedModulus {
  public:
   ModulusConstants(const ConstantsSource& source, const Shape& shape, std::span<const Limb> modulus);
 
   /// The technique cannot compute with this modulus.
-  [[nodiscard]] bool refused() const { return on_host().empty(); }
+  [[nodiscard]] bool refused() const;
   /// Of a modulus that is not refused. @throws cuda::DriverError
   [[nodiscard]] const DeviceConstants& on_device(Workspace& workspace) const;
 
  private:
   // Zeroed at the end.
-  struct OnHost {
-    OnHost() = default;
-    OnHost(const OnHost&) = delete;
-    OnHost& operator=(const OnHost&) = delete;
-    ~OnHost() { wipe_bytes(bytes.data(), bytes.size()); }
-    std::vector<std::byte> bytes;
+  class SecretBytes {
+   public:
+    explicit SecretBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+    SecretBytes(const SecretBytes&) = delete;
+    SecretBytes& operator=(const SecretBytes&) = delete;
+    ~SecretBytes() { wipe_bytes(bytes_.data(), bytes_.size()); }
+    [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+
+   private:
+    std::vector<std::byte> bytes_;
   };
 
   const ConstantsSource& source_;
   const Shape& shape_;
   limbs::Buffer modulus_;
-  PublishedOnce<OnHost> on_host_;
-  PublishedOnce<DeviceConstants> on_device_;
+  mutable std::mutex mutex_;  // guards what follows, which one thread makes while others wait
+  mutable std::optional<SecretBytes> on_host_;
+  mutable std::optional<DeviceConstants> on_device_;
 
+  // While they are not on the device; empty if the modulus is refused. The caller holds mutex_.
   [[nodiscard]] std::span<const std::byte> on_host() const;
 };
 

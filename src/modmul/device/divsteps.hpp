@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Greatest common divisors with an odd number, and inverses modulo it, by one thread: divsteps (Bernstein and
 // Yang, "Fast constant-time gcd computation and modular inversion", 2019), 30 at a time on the low words as
-// 2x2 transition matrices. The steps of modinv/safegcd.hpp with digits whose products fit 64 bits.
+// 2x2 transition matrices. What modinv/safegcd.hpp does, with digits whose products fit 64 bits.
 //
 // Numbers are arrays of signed 30-bit digits: value = sum of digit_i 2^(30 i), 0 <= digit_i < 2^30 below the
 // top one, the top digit signed. Ranges kept: f odd, |f|, |g| < 2^kBits; -2n < d, e < n before each update,
@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "arch/cuda/words.hpp"
+#include "modinv/transition.hpp"
 
 #if defined(__CUDA_ARCH__)
 #define MM_UNROLL_DIGITS _Pragma("unroll kUnroll")
@@ -29,8 +30,7 @@ class Divsteps {
   static constexpr std::uint32_t kDigitMask = (std::uint32_t{1} << kDigitBits) - 1;
   // Two bits to spare: |d| < 2n and a sign.
   static constexpr unsigned kDigits = (kBits + 2) / kDigitBits + 1;
-  // Theorem 11.2 of the paper, for f^2 + 4 g^2 <= 5 2^(2 kBits).
-  static constexpr unsigned kSteps = kBits < 46 ? (49 * kBits + 80) / 17 : (49 * kBits + 57) / 17;
+  static constexpr auto kSteps = static_cast<unsigned>(modinv::divsteps_needed(kBits));
   // Five short numbers stay in registers; longer ones are in local memory, and loops over them short code.
   static constexpr unsigned kUnroll = kDigits <= 14 ? kDigits : 1;
 
@@ -55,7 +55,8 @@ class Divsteps {
     MM_ROLLED
     for (unsigned done = 0; done < kSteps; done += kDigitBits) {
       Matrix t;
-      eta = divsteps(eta, static_cast<std::uint32_t>(f_[0]), static_cast<std::uint32_t>(g_[0]), t);
+      eta = modinv::divsteps<kDigitBits>(eta, static_cast<std::uint32_t>(f_[0]),
+                                         static_cast<std::uint32_t>(g_[0]), t);
       if constexpr (kInverse) apply_modulo(t);
       apply(t);
     }
@@ -84,9 +85,7 @@ class Divsteps {
 
  private:
   using Digits = std::int32_t[kDigits];
-  struct Matrix {
-    std::int32_t u, v, q, r;
-  };
+  using Matrix = modinv::Transition<std::int32_t>;
 
   std::uint32_t inverse_;  // 1/n mod 2^30
   Digits n_, f_, g_, d_, e_;
@@ -107,32 +106,6 @@ class Divsteps {
 
   MM_DEVICE static std::int32_t low_digit(std::int64_t x) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(x) & kDigitMask);
-  }
-
-  // 30 divsteps on the low words: (f, g) -> t (f, g) / 2^30. eta = -delta. One step swaps iff delta > 0 and g
-  // is odd, and adds f or -f to an odd g.
-  MM_DEVICE static std::int32_t divsteps(std::int32_t eta, std::uint32_t f, std::uint32_t g, Matrix& t) {
-    std::uint32_t u = 1, v = 0, q = 0, r = 1;
-    auto steps = static_cast<std::uint32_t>(eta);
-    MM_ROLLED
-    for (unsigned i = 0; i < kDigitBits; ++i) {
-      const std::uint32_t odd = 0 - (g & 1);
-      const std::uint32_t positive = 0 - (steps >> 31);
-      g += ((f ^ positive) - positive) & odd;
-      q += ((u ^ positive) - positive) & odd;
-      r += ((v ^ positive) - positive) & odd;
-      const std::uint32_t swap = positive & odd;
-      steps = (steps ^ swap) - 1 - swap;
-      f += g & swap;
-      u += q & swap;
-      v += r & swap;
-      g >>= 1;
-      u <<= 1;
-      v <<= 1;
-    }
-    t = {static_cast<std::int32_t>(u), static_cast<std::int32_t>(v), static_cast<std::int32_t>(q),
-         static_cast<std::int32_t>(r)};
-    return static_cast<std::int32_t>(steps);
   }
 
   MM_DEVICE static std::int64_t product(std::int32_t a, std::int32_t b) { return std::int64_t{a} * b; }

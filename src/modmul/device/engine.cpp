@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
 constexpr std::size_t kMaxInterleavedWindowBits = 4;  // each term has a table
 constexpr double kCombScanCost = 0.01;                // all instances read the same elements
-// Of the operands on their way at a time: enough to be copied at full speed, and a small part of the device's
-// memory.
+// Of the operands on their way at a time: enough to be copied at full speed, and in any case a small part of
+// the device's memory.
 constexpr std::size_t kUploadBytes = std::size_t{64} << 20;
 constexpr std::size_t kMemoryParts = 128;
 // A chunk's operands are gathered and its results stored at about so many bytes a nanosecond by one thread.
@@ -75,8 +75,11 @@ class DeviceEngine final : public Engine {
     fallback_->lender_ = this;
   }
 
-  /// Odd moduli and exponents that are not negative, in as many terms as a kernel takes.
+  /// Odd moduli and exponents that are not negative, in as many terms and words as a kernel takes.
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
+    if (std::max(job.x.width, job.y.width) > kMaxOperandLimbs / std::max<std::size_t>(1, job.terms)) {
+      return false;
+    }
     if (job.timing == TimingClass::public_ && !modulus_is_odd(job, item)) return false;
     switch (job.op) {
       case Operation::powmod:
@@ -126,7 +129,7 @@ class DeviceEngine final : public Engine {
            products(job) * product_clocks / (kClockGhz * kMultiprocessors);
   }
 
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+  void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
     cuda::Device& gpu = device();
     if (is_for_fallback(job)) {
       fallback_->run(job, items, modulus_limbs);
@@ -137,8 +140,7 @@ class DeviceEngine final : public Engine {
     const std::size_t wave = items_at_a_time(gpu, shape);
     const Task task = task_for(job, items, shape, std::min(wave, items.size()));
     ChunkPlan plan{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
-    const std::size_t per_upload = upload_bytes(gpu) / upload_bytes_per_item(plan);
-    std::size_t most = std::max(wave, per_upload / wave * wave);
+    std::size_t most = items_of_chunk(gpu, upload_bytes_per_item(plan), wave);
     for (std::size_t first = 0; first < items.size();) {
       if (job.stop.requested()) return;
       const std::size_t count = std::min(most, items.size() - first);
@@ -177,9 +179,12 @@ class DeviceEngine final : public Engine {
   // To be called before all else: in a forked child it throws, where locks may be taken for good.
   [[nodiscard]] cuda::Device& device() const { return cuda::device(device_index_); }
 
-  [[nodiscard]] static std::size_t upload_bytes(const cuda::Device& gpu) {
+  // Whole waves; less than one where its operands are too wide for that.
+  [[nodiscard]] static std::size_t items_of_chunk(const cuda::Device& gpu, std::size_t bytes_per_item,
+                                                  std::size_t wave) {
     const auto part = static_cast<std::size_t>(gpu.properties().memory_bytes / kMemoryParts);
-    return std::min(kUploadBytes, part);
+    const std::size_t waves = std::min(kUploadBytes, part) / bytes_per_item / wave;
+    return waves > 0 ? waves * wave : std::clamp<std::size_t>(part / bytes_per_item, 1, wave);
   }
 
   [[nodiscard]] Workspaces& workspaces() const {
@@ -285,8 +290,7 @@ class DeviceEngine final : public Engine {
   }
 
   // `tables`: of items that are worked on at a time.
-  [[nodiscard]] static Task task_for(const Job& job, std::span<const std::size_t> items, const Shape& shape,
-                                     std::size_t tables) {
+  [[nodiscard]] static Task task_for(const Job& job, Items items, const Shape& shape, std::size_t tables) {
     switch (job.op) {
       case Operation::powmod:
         return power_task(job, items, job.x, shape, tables);
@@ -302,11 +306,11 @@ class DeviceEngine final : public Engine {
     }
   }
 
-  [[nodiscard]] static Task power_task(const Job& job, std::span<const std::size_t> items,
-                                       const BatchView& base, const Shape& shape, std::size_t tables) {
+  [[nodiscard]] static Task power_task(const Job& job, Items items, const BatchView& base, const Shape& shape,
+                                       std::size_t tables) {
     const bool secret = job.timing == TimingClass::secret;
     const std::vector<Operand> operands{{&base, Entry::factor}, {&job.y, Entry::as_it_is}};
-    if (!secret && job.y.broadcast()) {
+    if (job.may_follow_exponent()) {
       const SlidingSchedule schedule = best_sliding_schedule(job.y.magnitude(0));
       return {sliding_window_program(shape.radix_bits, schedule), operands, 1, {}};
     }
@@ -316,8 +320,7 @@ class DeviceEngine final : public Engine {
     return {fixed_window_program(shape.radix_bits, bits, window, secret), operands, 1, {}};
   }
 
-  [[nodiscard]] static Task multi_power_task(const Job& job, std::span<const std::size_t> items,
-                                             const Shape& shape) {
+  [[nodiscard]] static Task multi_power_task(const Job& job, Items items, const Shape& shape) {
     const auto bits = static_cast<std::uint32_t>(longest_exponent(job, items));
     const auto terms = static_cast<std::uint32_t>(job.terms);
     const auto window = static_cast<std::uint32_t>(
@@ -328,8 +331,8 @@ class DeviceEngine final : public Engine {
             {}};
   }
 
-  [[nodiscard]] static Task fixed_base_task(const Job& job, std::span<const std::size_t> items,
-                                            const Shape& shape, std::size_t tables) {
+  [[nodiscard]] static Task fixed_base_task(const Job& job, Items items, const Shape& shape,
+                                            std::size_t tables) {
     const auto& comb = *static_cast<const PreparedComb*>(job.fixed_base);
     const bool secret = job.timing == TimingClass::secret;
     const std::size_t covered = comb.shape.teeth * comb.shape.rows;
@@ -341,8 +344,9 @@ class DeviceEngine final : public Engine {
             {comb.table.as<std::uint32_t>(), comb.table_threads}};
   }
 
-  static std::size_t longest_exponent(const Job& job, std::span<const std::size_t> items) {
+  static std::size_t longest_exponent(const Job& job, Items items) {
     const std::size_t terms = std::max<std::size_t>(1, job.terms);
+    if (job.y.on_device && job.facts->exponent_bits.empty()) return job.facts->exponents.longest;
     std::size_t bits = 0;
     const auto look_at = [&](std::size_t index) {
       bits = std::max<std::size_t>(bits, exponent_bits(job, index));

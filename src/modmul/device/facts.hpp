@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread of the kernels mm_modulus_facts and mm_exponent_bits does: facts of an integer in device
-// memory that the host has to know. Limbs are read from the top down to the highest that is not 0, and the
-// lowest; time and addresses depend on the integer's length alone.
+// What one thread of the kernels mm_modulus_facts, mm_exponent_range and mm_exponent_bits does: facts of
+// integers in device memory that the host has to know. Limbs are read from the top down to the highest that
+// is not 0, and the lowest; time and addresses depend on the integer's length alone.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "arch/cuda/portable.hpp"
+#include "dispatch/length_range.hpp"
 #include "dispatch/modulus_class.hpp"
 
 namespace manymod::device {
@@ -40,6 +41,12 @@ struct ModulusFactsJob {
   std::uint32_t* different = nullptr;  ///< becomes 1 where one is not as the first
 };
 
+struct ExponentRangeJob {
+  FactsOperand exponents;
+  std::uint32_t count = 0;
+  LengthRange* ranges = nullptr;  ///< of each thread's share
+};
+
 struct ExponentBitsJob {
   FactsOperand exponents;
   std::uint32_t count = 0;
@@ -61,15 +68,29 @@ MM_DEVICE void find_modulus_fact(const ModulusFactsJob& job, std::uint32_t item)
   if (!alike) *job.different = 1;
 }
 
-/// `item` < job.count.
-MM_DEVICE void find_exponent_bits(const ExponentBitsJob& job, std::uint32_t item) {
-  const std::uint64_t size = job.exponents.size(item);
+/// At most 2^32 - 1.
+MM_DEVICE std::uint32_t length_of(const FactsOperand& numbers, std::uint32_t item) {
+  const std::uint64_t size = numbers.size(item);
   std::uint64_t bits = 0;
   if (size > 0) {
     bits = 64 * size - 64;
-    for (std::uint64_t top = job.exponents.at(item)[size - 1]; top != 0; top >>= 1) ++bits;
+    for (std::uint64_t top = numbers.at(item)[size - 1]; top != 0; top >>= 1) ++bits;
   }
-  job.bits[item] = static_cast<std::uint32_t>(bits < 0xffffffffu ? bits : 0xffffffffu);
+  return static_cast<std::uint32_t>(bits < 0xffffffffu ? bits : 0xffffffffu);
+}
+
+/// The share of thread `thread` of `threads`: numbers thread, thread + threads, ..
+MM_DEVICE void find_exponent_range(const ExponentRangeJob& job, std::uint32_t thread, std::uint32_t threads) {
+  LengthRange range;
+  for (std::uint64_t i = thread; i < job.count; i += threads) {
+    range.add(length_of(job.exponents, static_cast<std::uint32_t>(i)));
+  }
+  job.ranges[thread] = range;
+}
+
+/// `item` < job.count.
+MM_DEVICE void find_exponent_bits(const ExponentBitsJob& job, std::uint32_t item) {
+  job.bits[item] = length_of(job.exponents, item);
 }
 
 }  // namespace manymod::device

@@ -12,6 +12,11 @@ namespace manymod::device {
 namespace {
 
 constexpr std::size_t kFactsAtATime = std::size_t{1} << 22;
+// Of threads that go through all exponents together, at least so many each; and of exponents that they count
+// in 32 bits.
+constexpr std::size_t kRangeThreads = std::size_t{1} << 14;
+constexpr std::size_t kRangeShare = 8;
+constexpr std::size_t kRangeAtATime = std::size_t{1} << 31;
 // On their way at a time: enough to be copied at full speed.
 constexpr std::size_t kTransferBytes = std::size_t{32} << 20;
 constexpr std::size_t kElementsOfLaunch = std::size_t{1} << 31;
@@ -20,6 +25,13 @@ bool exponents_may_be_looked_at(const Job& job) {
   if (job.timing == TimingClass::secret) return false;
   return job.op == Operation::powmod || job.op == Operation::multi_powmod ||
          job.op == Operation::fixed_base_powmod;
+}
+
+// Whether anything goes by the length of a single exponent: the order of the items where lengths are unlike,
+// chunks whose exponents are shorter than others, and items that do not go into one bucket.
+bool single_lengths_matter(const Job& job, const DeviceFacts& facts) {
+  const bool one_bucket = job.modulus.broadcast() || facts.all_moduli;
+  return !facts.exponents.alike(job.y.count) || (job.op == Operation::powmod && !one_bucket);
 }
 
 unsigned blocks_for(std::size_t threads, unsigned block) {
@@ -44,7 +56,9 @@ FactsOperand facts_operand(const BatchView& view, std::size_t first) {
 
 }  // namespace
 
-bool consecutive(std::span<const std::size_t> items) {
+bool consecutive(Items items) {
+  if (items.is_run()) return true;
+  if (items.back() - items.front() != items.size() - 1) return false;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i] != items[0] + i) return false;
   }
@@ -66,10 +80,9 @@ void launch_copy_rows(const cuda::Stream& stream, RowsJob job, std::size_t rows)
 // the device, from or to which a kernel copies them.
 class ResidentArrays::Transfer {
  public:
-  Transfer(Workspace& workspace, bool secret, std::span<const std::size_t> items, std::size_t rows,
-           std::size_t width)
+  Transfer(Workspace& workspace, bool secret, Items items, std::size_t rows, std::size_t width)
       : workspace_(workspace), secret_(secret), items_(items), rows_(rows), width_(width) {
-    list_bytes_ = consecutive(items) ? 0 : items.size_bytes();
+    list_bytes_ = consecutive(items) ? 0 : items.list().size_bytes();
     layout_.add(list_bytes_);
     packed_at_ = layout_.add(packed_bytes());
     scratch_ = workspace_.on_device(layout_.bytes());
@@ -107,7 +120,7 @@ class ResidentArrays::Transfer {
  private:
   Workspace& workspace_;
   const bool secret_;
-  std::span<const std::size_t> items_;
+  Items items_;
   std::size_t rows_, width_;
   Layout layout_;
   std::size_t list_bytes_ = 0, packed_at_ = 0;
@@ -120,7 +133,7 @@ class ResidentArrays::Transfer {
   RowsPlace place(Limb* limbs, std::size_t stride, std::size_t terms) {
     if (list_bytes_ == 0) return {limbs + items_[0] * terms * stride, stride, nullptr};
     static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
-    std::memcpy(list_, items_.data(), list_bytes_);
+    std::memcpy(list_, items_.list().data(), list_bytes_);
     cuda::copy_to_device(workspace_.stream(), scratch_, list_, list_bytes_);
     return {limbs, stride, reinterpret_cast<const std::uint64_t*>(scratch_)};
   }
@@ -157,14 +170,16 @@ DeviceFacts ResidentArrays::facts(const Job& job, std::size_t modulus_bits) cons
   DeviceFacts facts;
   workspaces_.lend([&](Workspace& workspace) {
     if (job.modulus.on_device) find_modulus_facts(job, modulus_bits, workspace, facts);
-    if (job.y.on_device && exponents_may_be_looked_at(job)) find_exponent_bits(job, workspace, facts);
+    if (!job.y.on_device || !exponents_may_be_looked_at(job)) return;
+    facts.exponents = exponent_range(job, workspace);
+    if (single_lengths_matter(job, facts)) find_exponent_bits(job, workspace, facts);
   });
   return facts;
 }
 
 // Of moduli that are all alike, no more than this comes to the host.
 void ResidentArrays::find_modulus_facts(const Job& job, std::size_t modulus_bits, Workspace& workspace,
-                                        DeviceFacts& facts) const {
+                                        DeviceFacts& facts) {
   const std::size_t count = job.modulus.count, most = std::min(count, kFactsAtATime);
   const std::size_t bytes = sizeof(std::uint32_t) + most * sizeof(ModulusFact);
   std::byte* const scratch = workspace.on_device(bytes);
@@ -197,7 +212,30 @@ void ResidentArrays::find_modulus_facts(const Job& job, std::size_t modulus_bits
   if (!facts.moduli.empty()) facts.all_moduli.reset();
 }
 
-void ResidentArrays::find_exponent_bits(const Job& job, Workspace& workspace, DeviceFacts& facts) const {
+// Of long batches far less comes to the host than the length of each.
+LengthRange ResidentArrays::exponent_range(const Job& job, Workspace& workspace) {
+  const std::size_t count = job.y.count;
+  const unsigned blocks =
+      blocks_for(std::min((count + kRangeShare - 1) / kRangeShare, kRangeThreads), kFactsBlock);
+  const std::size_t shares = std::size_t{blocks} * kFactsBlock, bytes = shares * sizeof(LengthRange);
+  std::byte* const scratch = workspace.on_device(bytes);
+  std::byte* const received = workspace.download(bytes);
+  ExponentRangeJob find;
+  find.ranges = reinterpret_cast<LengthRange*>(scratch);
+  const cuda::Kernel& kernel = workspace.stream().device().kernel("mm_exponent_range");
+  LengthRange all;
+  for (std::size_t first = 0; first < count; first += kRangeAtATime) {
+    find.exponents = facts_operand(job.y, first);
+    find.count = static_cast<std::uint32_t>(std::min(kRangeAtATime, count - first));
+    kernel.launch(workspace.stream(), {blocks, kFactsBlock, 0}, find);
+    receive_from(workspace, received, scratch, bytes);
+    const auto* const ranges = reinterpret_cast<const LengthRange*>(received);
+    for (std::size_t i = 0; i < shares; ++i) all.add(ranges[i]);
+  }
+  return all;
+}
+
+void ResidentArrays::find_exponent_bits(const Job& job, Workspace& workspace, DeviceFacts& facts) {
   const std::size_t count = job.y.count, most = std::min(count, kFactsAtATime);
   std::byte* const scratch = workspace.on_device(most * sizeof(std::uint32_t));
   std::byte* const received = workspace.download(most * sizeof(std::uint32_t));
@@ -214,8 +252,8 @@ void ResidentArrays::find_exponent_bits(const Job& job, Workspace& workspace, De
   }
 }
 
-limbs::Buffer ResidentArrays::rows(const BatchView& view, std::span<const std::size_t> items,
-                                   std::size_t terms, std::size_t width) const {
+limbs::Buffer ResidentArrays::rows(const BatchView& view, Items items, std::size_t terms,
+                                   std::size_t width) const {
   const std::size_t item_limbs = terms * width;
   limbs::Buffer rows(items.size() * item_limbs);
   const std::size_t most = std::max<std::size_t>(1, kTransferBytes / (item_limbs * sizeof(Limb)));
@@ -229,8 +267,8 @@ limbs::Buffer ResidentArrays::rows(const BatchView& view, std::span<const std::s
   return rows;
 }
 
-void ResidentArrays::store(const BatchResult& result, std::span<const std::size_t> items,
-                           const limbs::Buffer& rows, std::size_t width) const {
+void ResidentArrays::store(const BatchResult& result, Items items, const limbs::Buffer& rows,
+                           std::size_t width) const {
   const std::size_t most = std::max<std::size_t>(1, kTransferBytes / (width * sizeof(Limb)));
   for (std::size_t first = 0; first < items.size(); first += most) {
     const auto some = items.subspan(first, std::min(most, items.size() - first));
@@ -240,7 +278,7 @@ void ResidentArrays::store(const BatchResult& result, std::span<const std::size_
   }
 }
 
-void ResidentArrays::zero(const BatchResult& result, std::span<const std::size_t> items) const {
+void ResidentArrays::zero(const BatchResult& result, Items items) const {
   if (items.empty()) return;
   workspaces_.lend(
       [&](Workspace& workspace) { Transfer(workspace, secret_, items, items.size(), 0).zero(result); });

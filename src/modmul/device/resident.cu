@@ -16,6 +16,11 @@ extern "C" __global__ void __launch_bounds__(manymod::device::kFactsBlock)
 }
 
 extern "C" __global__ void __launch_bounds__(manymod::device::kFactsBlock)
+    mm_exponent_range(const __grid_constant__ manymod::device::ExponentRangeJob job) {
+  manymod::device::find_exponent_range(job, thread_of_launch(), gridDim.x * blockDim.x);
+}
+
+extern "C" __global__ void __launch_bounds__(manymod::device::kFactsBlock)
     mm_exponent_bits(const __grid_constant__ manymod::device::ExponentBitsJob job) {
   const std::uint32_t item = thread_of_launch();
   if (item < job.count) manymod::device::find_exponent_bits(job, item);

@@ -20,7 +20,7 @@ namespace manymod::device {
 inline constexpr std::size_t kMaxResidentLimbs = std::size_t{1} << 26;
 
 /// Whether the items are first, first + 1, ..
-bool consecutive(std::span<const std::size_t> items);
+bool consecutive(Items items);
 
 /// Queue the copying of so many rows, in as many launches as it takes.
 void launch_copy_rows(const cuda::Stream& stream, RowsJob job, std::size_t rows);
@@ -41,15 +41,14 @@ class ResidentArrays {
   [[nodiscard]] DeviceFacts facts(const Job& job, std::size_t modulus_bits) const;
 
   /// The lower `width` limbs of the `terms` integers of each item, one after the other.
-  [[nodiscard]] limbs::Buffer rows(const BatchView& view, std::span<const std::size_t> items,
-                                   std::size_t terms, std::size_t width) const;
+  [[nodiscard]] limbs::Buffer rows(const BatchView& view, Items items, std::size_t terms,
+                                   std::size_t width) const;
 
   /// Store `width` limbs of each item as its result, with zeros above.
-  void store(const BatchResult& result, std::span<const std::size_t> items, const limbs::Buffer& rows,
-             std::size_t width) const;
+  void store(const BatchResult& result, Items items, const limbs::Buffer& rows, std::size_t width) const;
 
   /// The items' results become 0.
-  void zero(const BatchResult& result, std::span<const std::size_t> items) const;
+  void zero(const BatchResult& result, Items items) const;
 
  private:
   class Transfer;
@@ -58,9 +57,10 @@ class ResidentArrays {
   bool secret_;
   mutable Workspaces workspaces_;
 
-  void find_modulus_facts(const Job& job, std::size_t modulus_bits, Workspace& workspace,
-                          DeviceFacts& facts) const;
-  void find_exponent_bits(const Job& job, Workspace& workspace, DeviceFacts& facts) const;
+  static void find_modulus_facts(const Job& job, std::size_t modulus_bits, Workspace& workspace,
+                                 DeviceFacts& facts);
+  [[nodiscard]] static LengthRange exponent_range(const Job& job, Workspace& workspace);
+  static void find_exponent_bits(const Job& job, Workspace& workspace, DeviceFacts& facts);
 };
 
 }  // namespace manymod::device

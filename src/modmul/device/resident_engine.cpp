@@ -2,7 +2,6 @@
 #include "modmul/device/resident_engine.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -18,8 +17,7 @@ constexpr std::size_t kBytesAtATime = std::size_t{32} << 20;
 /// Some items of a job with all their integers in the host's memory: item i of `job()` is items[i].
 class HostedItems {
  public:
-  HostedItems(const Job& from, std::span<const std::size_t> items, std::size_t modulus_limbs,
-              const ResidentArrays& arrays)
+  HostedItems(const Job& from, Items items, std::size_t modulus_limbs, const ResidentArrays& arrays)
       : from_(from),
         items_(items),
         arrays_(arrays),
@@ -55,7 +53,7 @@ class HostedItems {
   };
 
   const Job& from_;
-  std::span<const std::size_t> items_;
+  Items items_;
   const ResidentArrays& arrays_;
   Job job_;
   std::size_t terms_;
@@ -130,7 +128,7 @@ class HostEngine final : public Engine {
     return engine_->item_cost_ns(job, modulus_limbs);
   }
 
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+  void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
     const std::size_t most = items_at_a_time(job, modulus_limbs);
     for (std::size_t first = 0; first < items.size() && !job.stop.requested(); first += most) {
       run_some(job, items.subspan(first, std::min(most, items.size() - first)), modulus_limbs);
@@ -146,14 +144,13 @@ class HostEngine final : public Engine {
     const std::size_t terms = std::max<std::size_t>(1, job.terms);
     const std::size_t bytes = ((job.x.width + job.y.width) * terms + 2 * modulus_limbs) * sizeof(Limb);
     const std::size_t granule = std::max<std::size_t>(1, engine_->chunk_granularity(job, modulus_limbs));
-    return std::max(granule, kBytesAtATime / bytes / granule * granule);
+    const std::size_t granules = kBytesAtATime / bytes / granule;
+    return granules > 0 ? granules * granule : std::max<std::size_t>(1, kBytesAtATime / bytes);
   }
 
-  void run_some(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const {
+  void run_some(const Job& job, Items items, std::size_t modulus_limbs) const {
     HostedItems hosted(job, items, modulus_limbs, arrays_);
-    std::vector<std::size_t> all(items.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    engine_->run(hosted.job(), all, modulus_limbs);
+    engine_->run(hosted.job(), Items::run(0, items.size()), modulus_limbs);
     hosted.store_results();
   }
 };

@@ -11,19 +11,26 @@
 
 namespace manymod::device {
 
-/// Reading a table element costs about so many multiplications, where the tables of all instances that are
-/// worked on stay in the second-level cache and where they do not (measured on an H200).
+/// What reading a table element costs, in multiplications, as measured on an H200
+/// (bench/results/device_powers_h200.json): with groups of four threads and more this over the number of
+/// words, for each word that holds a digit; with one or two threads a constant, where the tables of all
+/// instances that are worked on stay in the second-level cache and where they do not.
+inline constexpr double kScanCostOfWords = 0.9;
 inline constexpr double kScanCost = 0.02;
 inline constexpr double kScanCostFromMemory = 0.06;
 
-/// `tables`: of items that are worked on at a time. Groups of four threads and more multiply longer for each
-/// word that they read.
+/// `tables`: of items that are worked on at a time. A thread of a large group multiplies long for each word
+/// that it reads, and the longer the wider the numbers are.
 inline double scan_cost(const Shape& shape, std::size_t tables) {
+  constexpr unsigned kLargeGroup = 4;
   constexpr std::size_t kCachedBytes = std::size_t{32} << 20;
   constexpr std::size_t kUsualTable = 16;  // elements
+  if (shape.threads >= kLargeGroup) {
+    const double words_of_digit = static_cast<double>(shape.lane_words) / shape.per_thread;
+    return kScanCostOfWords * words_of_digit / shape.words;
+  }
   const std::size_t element = std::size_t{shape.threads} * shape.lane_words * sizeof(std::uint32_t);
-  const bool from_memory = shape.threads < 4 && tables * kUsualTable * element > kCachedBytes;
-  return from_memory ? kScanCostFromMemory : kScanCost;
+  return tables * kUsualTable * element > kCachedBytes ? kScanCostFromMemory : kScanCost;
 }
 
 /// Of fixed windows, for exponents that are read as so many bits.

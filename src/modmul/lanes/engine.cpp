@@ -55,7 +55,7 @@ class LaneEngine final : public Engine {
     }
   }
 
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+  void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
     const BucketRun bucket{kernels_, job, items, modulus_limbs};
     switch (job.op) {
       case Operation::mulmod:

@@ -39,7 +39,7 @@ void Group::find_operands(const BatchView& operand) {
   }
 }
 
-void Group::assign(std::span<const std::size_t> items) {
+void Group::assign(Items items) {
   items_ = items;
   count_ = items.size();
   if (shared_ == nullptr) {

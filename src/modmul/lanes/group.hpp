@@ -39,7 +39,7 @@ class Group {
   [[nodiscard]] std::size_t lanes() const { return vectors_ * kernels_.lanes; }
 
   /// The items to compute, at most lanes() of them, and their moduli.
-  void assign(std::span<const std::size_t> items);
+  void assign(Items items);
 
   [[nodiscard]] std::size_t item(std::size_t lane) const { return items_[std::min(lane, count_ - 1)]; }
   /// For the vectors that hold items.
@@ -65,7 +65,7 @@ class Group {
   const Moduli* shared_;
   std::size_t vectors_;
   std::size_t count_ = 0;
-  std::span<const std::size_t> items_;
+  Items items_;
   std::vector<Moduli> own_;
   std::array<const Moduli*, kMaxLanes> moduli_{};
   std::array<std::span<const Limb>, kMaxLanes> operands_;

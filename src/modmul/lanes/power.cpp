@@ -14,7 +14,7 @@ class PowerRun {
  public:
   explicit PowerRun(const BucketRun& run)
       : run_(run), job_(run.job), group_(run.kernels, run.job, run.limbs, shared_moduli(run.job)) {
-    if (job_.timing == TimingClass::public_ && job_.y.broadcast()) {
+    if (job_.may_follow_exponent()) {
       schedule_ = best_sliding_schedule(job_.y.magnitude(0));
     }
   }
@@ -36,7 +36,7 @@ class PowerRun {
   const BucketRun& run_;
   const Job& job_;
   Group group_;
-  std::optional<SlidingSchedule> schedule_;  ///< of the one exponent of a public batch
+  std::optional<SlidingSchedule> schedule_;  ///< of the one public exponent of a batch
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 

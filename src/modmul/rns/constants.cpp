@@ -11,6 +11,7 @@
 #include "modmul/rns/byte_matrix.hpp"
 #include "modmul/rns/channel_field.hpp"
 #include "repr/limbs.hpp"
+#include "repr/words.hpp"
 
 namespace manymod::rns {
 
@@ -111,17 +112,6 @@ void fill_input(MatrixWriter& matrix, unsigned words, unsigned target, const Cha
   }
 }
 
-// x = x factor mod 2^(32 words); what it exceeds that by.
-std::uint32_t multiply_word(Words& x, std::uint32_t factor) {
-  std::uint64_t carry = 0;
-  for (std::uint32_t& word : x) {
-    carry += std::uint64_t{word} * factor;
-    word = static_cast<std::uint32_t>(carry);
-    carry >>= 32;
-  }
-  return static_cast<std::uint32_t>(carry);
-}
-
 // x / m mod 2^(32 words), m odd: word by word from the low end, as Jebelean's exact division.
 Words divided(Words x, const ChannelField& field) {
   const std::uint32_t inverse = 0 - field.negative_inverse();
@@ -156,7 +146,7 @@ void fill_output(MatrixWriter& matrix, unsigned row, const Words& x) {
 void fill_output(MatrixWriter matrix, const Base& a, unsigned words) {
   Words product(words, 0);
   product[0] = 1;
-  for (const ChannelField& field : a.fields) multiply_word(product, field.modulus());
+  for (const ChannelField& field : a.fields) words::multiply_by(product, field.modulus());
   for (unsigned i = 0; i < a.size(); ++i) fill_output(matrix, i, divided(product, a.fields[i]));
   fill_output(matrix, a.size(), negated(product));
 }
@@ -312,14 +302,9 @@ void order_by_pieces(unsigned bits, unsigned piece_fours, std::span<std::byte> c
 }
 
 std::vector<std::uint32_t> squared_radix(unsigned bits) {
-  Words product{1};
-  for (unsigned j = 0; j < bases_of(bits).channels; ++j) {
-    for (unsigned i = 0; i < 2; ++i) {
-      const std::uint32_t carry = multiply_word(product, channel_of_b(j));
-      if (carry != 0) product.push_back(carry);
-    }
-  }
-  return product;
+  Words moduli;
+  for (unsigned j = 0; j < bases_of(bits).channels; ++j) moduli.push_back(channel_of_b(j));
+  return words::squared_product(moduli);
 }
 
 }  // namespace manymod::rns

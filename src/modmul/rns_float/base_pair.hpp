@@ -8,6 +8,7 @@
 #include "modmul/rns_float/bases.hpp"
 #include "modmul/rns_float/channels.hpp"
 #include "modmul/rns_float/tables.hpp"
+#include "repr/words.hpp"
 
 namespace manymod::rns_float {
 
@@ -64,14 +65,7 @@ template <unsigned kChannels>
 constexpr bool product_reaches(const std::uint32_t (&moduli)[kChannels], unsigned bits) {
   constexpr unsigned kWords = kChannels * 24 / 32 + 1;
   std::uint32_t product[kWords] = {1};
-  for (const std::uint32_t m : moduli) {
-    std::uint64_t carry = 0;
-    for (std::uint32_t& word : product) {
-      carry += std::uint64_t{word} * m;
-      word = static_cast<std::uint32_t>(carry);
-      carry >>= 32;
-    }
-  }
+  for (const std::uint32_t m : moduli) words::multiply_by(product, m);
   if (bits >= 32 * kWords) return false;
   std::uint32_t above = product[bits / 32] >> (bits % 32);
   for (unsigned j = bits / 32 + 1; j < kWords; ++j) above |= product[j];

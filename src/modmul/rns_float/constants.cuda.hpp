@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a multiplier's tables are: compiled into the kernel, which then is one for these bases alone, or in
-// memory, for any bases that its channels hold (Moss, Page, Smart 2007, section 4.2, specialisation).
+// memory, for any bases that its channels hold (Moss, Page, Smart 2007, section 4.2, specialisation). Which
+// one a source of tables says by kFromMemory: whether it reads what it is given (ProgramJob::constants).
 #pragma once
 
 #include <memory>
@@ -54,6 +55,7 @@ struct Specialised {
 
   template <class Kind, class Bases, unsigned kThreads, unsigned kPerThread>
   struct CompiledIn {
+    static constexpr bool kFromMemory = false;
     MM_DEVICE explicit CompiledIn(const void* /*constants*/) {}
     MM_DEVICE static const float* words() {
 #if defined(__CUDA_ARCH__)
@@ -68,6 +70,7 @@ struct Specialised {
   template <class Bases>
   class InMemory {
    public:
+    static constexpr bool kFromMemory = true;
     MM_DEVICE explicit InMemory(const void* constants) : words_(static_cast<const float*>(constants)) {}
     [[nodiscard]] MM_DEVICE const float* words() const { return words_; }
     MM_DEVICE static constexpr unsigned channels() { return Bases::kChannels; }
@@ -89,6 +92,7 @@ struct Loaded {
   template <class Kind, class Bases, unsigned kThreads, unsigned kPerThread>
   class Source {
    public:
+    static constexpr bool kFromMemory = true;
     MM_DEVICE explicit Source(const void* constants)
         : words_(static_cast<const float*>(constants)),
           channels_(static_cast<unsigned>(

@@ -9,27 +9,15 @@
 #include <cstdint>
 
 #include "modmul/rns_float/channels.hpp"
-#include "modmul/rns_float/modular.hpp"
 #include "modmul/rns_float/reduction.cuda.hpp"
+#include "modmul/rns_float/whole_residue.cuda.hpp"
 
 namespace manymod::rns_float {
 
 /// See channels.hpp. Residues: abs <= m; constants: abs <= (m - 1) / 2.
-struct FullWord {
-  static constexpr unsigned kModulusWords = 2;
-  static constexpr unsigned kConstantWords = 1;
-  static constexpr unsigned kResidueWords = 1;
+struct FullWord : WholeResidue {
   static constexpr unsigned kPieceBits = 16;
   static constexpr unsigned kBurst = 2;
-  static constexpr bool kPacked = false;
-
-  using Modulus = Divisor;
-  struct Residue {
-    float word[1];
-  };
-  using Constant = Residue;
-  using Sum = Residue;
-  using Partial = Residue;
 
   /// reduced_product's, with the smallest m: of a difference or a residue with a constant or a settled
   /// residue, of a digit with a constant, of a residue with 2^kPieceBits. A sum of kBurst products below m
@@ -41,20 +29,6 @@ struct FullWord {
            kBurst * m + digit <= kValues && m + (1U << kPieceBits) <= kValues;
   }
 
-  static constexpr void encode_modulus(float* words, std::uint32_t m, std::uint32_t /*first factor*/) {
-    words[0] = static_cast<float>(m);
-    words[1] = reciprocal(m);
-  }
-  struct Encoder {
-    std::uint32_t m;
-    constexpr Encoder(std::uint32_t modulus, std::uint32_t /*first factor*/) : m(modulus) {}
-    constexpr void encode(float* words, std::uint32_t c) const { words[0] = centred(c, m); }
-  };
-  static constexpr std::uint32_t inverse_exponent(std::uint32_t m, std::uint32_t /*first factor*/) {
-    return m - 2;
-  }
-
-  MM_DEVICE static Modulus modulus(const float (&words)[kModulusWords]) { return {words[0], words[1]}; }
   MM_DEVICE static Residue multiply(const Modulus& m, const Residue& a, const Residue& b) {
     return {{reduced_product(m, a.word[0], reduce(m, b.word[0]))}};
   }
@@ -64,19 +38,13 @@ struct FullWord {
   MM_DEVICE static Residue divide_step(const Modulus& m, const Residue& a, float d, const Constant& c) {
     return {{reduced_product(m, cuda::subtract(a.word[0], d), c.word[0])}};
   }
-  MM_DEVICE static Residue add(const Modulus& m, const Residue& a, const Residue& b) {
-    return {{reduce(m, cuda::add(a.word[0], b.word[0]))}};
-  }
-  MM_DEVICE static Residue negate(const Residue& a) { return {{-a.word[0]}}; }
   MM_DEVICE static float digit(const Modulus& m, const Residue& a) { return reduce(m, a.word[0]); }
   MM_DEVICE static void add_product(const Modulus& m, Sum& s, float d, const Constant& c) {
     s.word[0] = cuda::add(s.word[0], reduced_product(m, d, c.word[0]));
   }
-  MM_DEVICE static void settle(const Modulus& m, Sum& s) { s.word[0] = reduce(m, s.word[0]); }
   MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
     return {{reduce(m, cuda::add(reduced_product(m, a.word[0], 1U << kPieceBits), piece))}};
   }
-  MM_DEVICE static Residue total(const Modulus& /*m*/, const Sum& s) { return s; }
 };
 
 }  // namespace manymod::rns_float

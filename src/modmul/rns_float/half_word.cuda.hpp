@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "modmul/rns_float/channels.hpp"
-#include "modmul/rns_float/modular.hpp"
 #include "modmul/rns_float/reduction.cuda.hpp"
+#include "modmul/rns_float/whole_residue.cuda.hpp"
 
 namespace manymod::rns_float {
 
@@ -21,21 +21,9 @@ MM_DEVICE void unpack(float both, float& a, float& b) {
 }
 
 /// See channels.hpp. Residues: abs <= (m + 1) / 2; constants: abs <= (m - 1) / 2.
-struct HalfWord {
-  static constexpr unsigned kModulusWords = 2;
-  static constexpr unsigned kConstantWords = 1;
-  static constexpr unsigned kResidueWords = 1;
+struct HalfWord : WholeResidue {
   static constexpr unsigned kPieceBits = 8;
   static constexpr unsigned kBurst = 4;
-  static constexpr bool kPacked = false;
-
-  using Modulus = Divisor;
-  struct Residue {
-    float word[1];
-  };
-  using Constant = Residue;
-  using Sum = Residue;
-  using Partial = Residue;
 
   /// kBurst products and a settled sum, a difference times a constant, and a piece are values; quotients are
   /// small.
@@ -45,21 +33,6 @@ struct HalfWord {
            2 * digit * digit <= kValues && (digit << kPieceBits) + (1U << kPieceBits) <= kValues;
   }
 
-  static constexpr void encode_modulus(float* words, std::uint32_t m, std::uint32_t /*first factor*/) {
-    words[0] = static_cast<float>(m);
-    words[1] = reciprocal(m);
-  }
-  struct Encoder {
-    std::uint32_t m;
-    constexpr Encoder(std::uint32_t modulus, std::uint32_t /*first factor*/) : m(modulus) {}
-    constexpr void encode(float* words, std::uint32_t c) const { words[0] = centred(c, m); }
-  };
-  /// e with x^e = 1 / x for every x prime to m.
-  static constexpr std::uint32_t inverse_exponent(std::uint32_t m, std::uint32_t /*first factor*/) {
-    return m - 2;
-  }
-
-  MM_DEVICE static Modulus modulus(const float (&words)[kModulusWords]) { return {words[0], words[1]}; }
   MM_DEVICE static Residue multiply(const Modulus& m, const Residue& a, const Residue& b) {
     return {{reduce(m, cuda::multiply(a.word[0], b.word[0]))}};
   }
@@ -69,20 +42,13 @@ struct HalfWord {
   MM_DEVICE static Residue divide_step(const Modulus& m, const Residue& a, float d, const Constant& c) {
     return {{reduce(m, cuda::multiply(cuda::subtract(a.word[0], d), c.word[0]))}};
   }
-  MM_DEVICE static Residue add(const Modulus& m, const Residue& a, const Residue& b) {
-    return {{reduce(m, cuda::add(a.word[0], b.word[0]))}};
-  }
-  MM_DEVICE static Residue negate(const Residue& a) { return {{-a.word[0]}}; }
   MM_DEVICE static float digit(const Modulus& /*m*/, const Residue& a) { return a.word[0]; }
   MM_DEVICE static void add_product(const Modulus& /*m*/, Sum& s, float d, const Constant& c) {
     s.word[0] = cuda::fused(d, c.word[0], s.word[0]);
   }
-  MM_DEVICE static void settle(const Modulus& m, Sum& s) { s.word[0] = reduce(m, s.word[0]); }
   MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
     return {{reduce(m, cuda::fused(a.word[0], 1U << kPieceBits, piece))}};
   }
-  /// Of a sum or of what pieces make.
-  MM_DEVICE static Residue total(const Modulus& /*m*/, const Sum& s) { return s; }
 };
 
 /// The same, stored two in a word.

@@ -8,31 +8,28 @@
 #include <vector>
 
 #include "modmul/rns_float/constants.cuda.hpp"
+#include "repr/words.hpp"
 
 namespace manymod::rns_float {
 
-template <class Kind, class Bases, unsigned kThreads, unsigned kPerThread>
+/// The tables that a kernel of `Multiplier` with so many threads reads from memory; empty if it reads none.
+template <class Multiplier, unsigned kThreads, unsigned kPerThread>
 std::vector<std::byte> table_bytes() {
-  const auto& table = host_table<Kind, Bases, kThreads, kPerThread>();
-  std::vector<std::byte> bytes(sizeof table);
-  std::memcpy(bytes.data(), table.words, sizeof table.words);
-  return bytes;
+  if constexpr (Multiplier::kTablesFromMemory) {
+    const auto& table = host_table<typename Multiplier::KindOfShape, typename Multiplier::BasesOfShape,
+                                   kThreads, kPerThread>();
+    std::vector<std::byte> bytes(sizeof table.words);
+    std::memcpy(bytes.data(), table.words, sizeof table.words);
+    return bytes;
+  } else {
+    return {};
+  }
 }
 
 /// Little-endian words of M_B^2.
 template <class Bases>
 std::vector<std::uint32_t> squared_radix() {
-  std::vector<std::uint32_t> product{1};
-  for (unsigned i = 0; i < 2 * Bases::kChannels; ++i) {
-    std::uint64_t carry = 0;
-    for (std::uint32_t& word : product) {
-      carry += std::uint64_t{word} * Bases::kB[i % Bases::kChannels];
-      word = static_cast<std::uint32_t>(carry);
-      carry >>= 32;
-    }
-    if (carry != 0) product.push_back(static_cast<std::uint32_t>(carry));
-  }
-  return product;
+  return words::squared_product(Bases::kB);
 }
 
 }  // namespace manymod::rns_float

@@ -55,13 +55,14 @@ class Multiplier {
   using BasesOfShape = Bases;
   using KindOfShape = Kind;
   using FormOfShape = Form;
+  static constexpr bool kTablesFromMemory = Source::kFromMemory;
 
   struct Element {
     Residue b[kPerThread];
     Residue a[kPerThread];
   };
 
-  /// `constants`: L::kWords words where Form reads them, aligned to 16 bytes.
+  /// `constants`: L::kWords words, aligned to 16 bytes, if kTablesFromMemory.
   MM_DEVICE Multiplier(Group group, device::LaneMemory memory, device::WordSource n, const void* constants)
       : group_(group), memory_(memory), n_(n), source_(constants) {
     const Element residues = from_words(n);

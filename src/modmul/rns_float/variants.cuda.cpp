@@ -25,9 +25,8 @@ struct HostConstants {
 template <template <class, unsigned> class Technique, unsigned kThreads, unsigned kPerThread>
 constexpr HostConstants host_constants() {
   using M = Technique<cuda::ThreadGroup<kThreads>, kPerThread>;
-  using Kind = typename M::KindOfShape;
-  using Bases = typename M::BasesOfShape;
-  return {&rns_float::table_bytes<Kind, Bases, kThreads, kPerThread>, &rns_float::squared_radix<Bases>};
+  return {&rns_float::table_bytes<M, kThreads, kPerThread>,
+          &rns_float::squared_radix<typename M::BasesOfShape>};
 }
 
 struct Row {

@@ -41,7 +41,7 @@ class Scalar64Engine final : public Engine {
     return excess_limbs * (3 + 1.5 * limbs) + reduced_cost_ns(job, limbs, product_ns);
   }
 
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+  void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
     const BucketRun bucket{kernels_, job, items, modulus_limbs};
     switch (job.op) {
       case Operation::addmod:

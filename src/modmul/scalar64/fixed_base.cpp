@@ -73,7 +73,7 @@ class FixedBaseRun {
 
  private:
   const Job& job_;
-  std::span<const std::size_t> items_;
+  Items items_;
   const PreparedComb& prepared_;
   const Modulus& n_;
   Inverter inverter_;
@@ -81,7 +81,7 @@ class FixedBaseRun {
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
-  bool power_group(std::span<const std::size_t> group) {
+  bool power_group(Items group) {
     if (!power_odd(group)) return false;
     for (std::size_t lane = 0; lane < group.size(); ++lane) {
       finish(group[lane], element_.part(lane * n_.limbs(), n_.limbs()));
@@ -92,7 +92,7 @@ class FixedBaseRun {
   bool power_even(std::size_t item) {
     const EvenSplit& split = n_.split();
     if (n_.has_odd_part()) {
-      if (!power_odd({&item, 1})) return false;
+      if (!power_odd(Items::run(item, 1))) return false;
     } else {
       std::fill_n(element_.data(), 1, Limb{0});
     }
@@ -111,7 +111,7 @@ class FixedBaseRun {
   }
 
   /// element_ = the powers modulo n's odd part as plain residues, lane by lane.
-  bool power_odd(std::span<const std::size_t> group) {
+  bool power_odd(Items group) {
     const Montgomery& mont = n_.montgomery();
     std::array<const Montgomery*, kMaxLanes> same;
     std::array<std::span<const Limb>, kMaxLanes> exponents;

@@ -25,6 +25,12 @@ namespace manymod::scalar64 {
 class Montgomery {
  public:
   explicit Montgomery(const Kernels& kernels) : kernels_(&kernels) {}
+  Montgomery(Montgomery&&) = default;
+  Montgomery& operator=(Montgomery&&) = default;
+  Montgomery(const Montgomery&) = delete;
+  Montgomery& operator=(const Montgomery&) = delete;
+  /// n0 gives the lowest limb of n away.
+  ~Montgomery() { wipe_bytes(&n0_, sizeof n0_); }
 
   /// Prepare for n; storage is reused from call to call.
   void assign(std::span<const Limb> n);

@@ -15,7 +15,7 @@ namespace manymod::scalar64 {
 struct BucketRun {
   const Kernels& kernels;
   const Job& job;
-  std::span<const std::size_t> items;
+  Items items;
   std::size_t limbs;  ///< of every modulus in the bucket
 };
 

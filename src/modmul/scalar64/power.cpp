@@ -22,7 +22,7 @@ class PowerRun {
     for (std::size_t lane = 0; lane < lanes_; ++lane) {
       moduli_.emplace_back(run.kernels, job_, run.limbs, parts_needed(job_));
     }
-    if (job_.timing == TimingClass::public_ && job_.y.broadcast()) {
+    if (job_.may_follow_exponent()) {
       schedule_ = best_sliding_schedule(job_.y.magnitude(0));
     }
   }
@@ -49,7 +49,7 @@ class PowerRun {
   const Job& job_;
   std::size_t lanes_ = 1;
   std::vector<ModulusCursor> moduli_;        ///< one for each lane
-  std::optional<SlidingSchedule> schedule_;  ///< of the one exponent of a public batch
+  std::optional<SlidingSchedule> schedule_;  ///< of the one public exponent of a batch
   Inverter inverter_;
   bool inverter_is_set_ = false;
   limbs::Buffer scratch_;
@@ -107,12 +107,12 @@ class PowerRun {
 
   /// element_ = element_^exponent lane by lane; false if stopped.
   bool raise(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
+    if (schedule_) return raise_sliding(lanes, *schedule_);
     if (job_.timing == TimingClass::secret) {
       const std::size_t bits = job_.y.width * kLimbBits;
       return raise_fixed(lanes, exponents, bits,
                          fixed_window_width(bits, kScanCost / static_cast<double>(run_.limbs)));
     }
-    if (schedule_) return raise_sliding(lanes, *schedule_);
     std::size_t bits = 0;
     for (const auto& exponent : exponents) bits = std::max(bits, limbs::bit_length_var(exponent));
     if (exponents.size() == 1) return raise_sliding(lanes, best_sliding_schedule(exponents[0]));

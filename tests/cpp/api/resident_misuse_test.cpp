@@ -175,38 +175,86 @@ TEST_F(ResidentMisuse, CancelledCall) {
   }
 }
 
-// What a call of class secret had on its way is gone; the caller's own arrays are not the library's to wipe.
-TEST_F(ResidentMisuse, NothingOfSecretsIsLeft) {
-  const Batch y = numbers_.some(kCount, 1);
-  for (const mm_op op : {MM_OP_POWMOD, MM_OP_INVMOD}) {  // by the GPU, and through the host
-    Question asked;
-    asked.op = op;
-    asked.timing = MM_TIMING_SECRET;
-    asked.count = kCount;
-    asked.x = x_;
-    asked.y = y;
-    asked.modulus = modulus_;
-    const PlanPointer plan = make_plan(asked.options("auto"));
-    Answer answer;
-    {
-      const DeviceBatch x(x_, 1), exponents(y, 1), modulus(modulus_, 1);
-      DeviceBatch result(x_, 2);
-      mm_call call = make_call(x.view(), exponents.view(), modulus.view(), result.result());
-      call.on_device = kAllOnDevice;
-      answer = run_call(asked, plan.get(), call, 2);
-      answer.results = result.read();
-    }
-    expect_same(answer, asked_on_host(asked), "secrets");
+class ResidentSecrets : public ResidentMisuse {
+ protected:
+  const Batch y_ = numbers_.some(kCount, 1);
+  std::size_t calls_ = 0;  // of the driver, by the last run
+
+  [[nodiscard]] Question asked(mm_op op) const {
+    Question question;
+    question.op = op;
+    question.timing = MM_TIMING_SECRET;
+    question.count = kCount;
+    question.x = x_;
+    question.y = y_;
+    question.modulus = modulus_;
+    return question;
+  }
+
+  // On arrays that are gone when it returns. Of the driver's calls that the plan makes, number `failing`
+  // fails.
+  Answer run(const Question& question, mm_plan* plan, std::size_t failing) {
+    const DeviceBatch x(x_, 1), exponents(y_, 1), modulus(modulus_, 1);
+    DeviceBatch result(x_, 2);
+    mm_call call = make_call(x.view(), exponents.view(), modulus.view(), result.result());
+    call.on_device = kAllOnDevice;
+    const std::size_t before = fake_cuda::counts().calls;
+    if (failing != fake_cuda::kNever) fake_cuda::settings().failing_call = before + failing;
+    Answer answer = run_call(question, plan, call, 2);
+    calls_ = fake_cuda::counts().calls - before;
+    fake_cuda::settings().failing_call = fake_cuda::kNever;
+    answer.results = result.read();
+    return answer;
+  }
+
+  void expect_none_left(const Batch& batch, const std::string& what) const {
     for (std::size_t i = 0; i < kCount; ++i) {
-      const auto remains = [i](const Batch& batch) {
-        const bool long_enough = batch[i][0] >> 32 != 0;  // short numbers stand in programs as well
-        return long_enough && fake_cuda::holds(batch[i].data(), batch.width() * sizeof(std::uint64_t));
-      };
-      EXPECT_FALSE(remains(x_)) << "item " << i;
-      EXPECT_FALSE(remains(y)) << "item " << i;
-      EXPECT_FALSE(remains(answer.results)) << "item " << i;
+      const bool long_enough = batch[i][0] >> 32 != 0;  // short numbers stand in programs as well
+      const std::size_t bytes = batch.width() * sizeof(std::uint64_t);
+      EXPECT_FALSE(long_enough && fake_cuda::holds(batch[i].data(), bytes)) << what << ", item " << i;
     }
   }
+};
+
+constexpr mm_op kGpuAndHost[] = {MM_OP_POWMOD, MM_OP_INVMOD};  // by the GPU, and through the host
+
+// What a call of class secret had on its way is gone; the caller's own arrays are not the library's to wipe.
+TEST_F(ResidentSecrets, NothingIsLeft) {
+  for (const mm_op op : kGpuAndHost) {
+    const Question question = asked(op);
+    const PlanPointer plan = make_plan(question.options("auto"));
+    const Answer answer = run(question, plan.get(), fake_cuda::kNever);
+    expect_same(answer, asked_on_host(question), "secrets");
+    expect_none_left(x_, "x");
+    expect_none_left(y_, "y");
+    expect_none_left(answer.results, "results");
+  }
+}
+
+TEST_F(ResidentSecrets, NothingIsLeftByCallsThatFail) {
+  for (const mm_op op : kGpuAndHost) {
+    const Question question = asked(op);
+    const Answer expected = asked_on_host(question);
+    calls_ = 0;
+    std::size_t failed = 0;
+    for (std::size_t at = 0; at <= calls_ && !HasFailure(); ++at) {
+      renew();
+      const PlanPointer plan = make_plan(question.options("auto"));
+      const Answer answer = run(question, plan.get(), at);
+      const std::string what = "operation " + std::to_string(op) + ", call " + std::to_string(at);
+      if (answer.status == expected.status) {
+        expect_same(answer, expected, what);
+      } else {
+        EXPECT_EQ(answer.status, MM_ERR_DEVICE) << what;
+        ++failed;
+      }
+      expect_none_left(x_, what);
+      expect_none_left(y_, what);
+      expect_none_left(expected.results, what);
+    }
+    EXPECT_GT(failed, 10u);
+  }
+  renew();  // where wiping itself failed, there was nothing to be done about it
 }
 
 class DeviceMemory : public FakeCudaTest {};

@@ -157,6 +157,21 @@ TEST_F(Resident, ExponentsOfUnlikeLengths) {
   expect_same_answer(asked, {}, "exponents of 0 to 5 limbs");
 }
 
+// What the host gets to know of alike exponents does not grow with their number.
+TEST_F(Resident, ExponentsOfAlikeLengths) {
+  const std::size_t count = 4000;
+  Question asked = question(MM_OP_POWMOD, MM_TIMING_PUBLIC, count, 1, count);
+  for (std::size_t i = 0; i < count; ++i) asked.y[i][0] |= std::uint64_t{1} << 60;
+  asked.y[count - 1][0] = ~std::uint64_t{0};
+  asked.y[count / 2][0] = 0;
+  const std::size_t before = fake_cuda::counts().to_host_bytes;
+  expect_same_answer(asked, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_RESULT}}, "alike");
+  const std::size_t results = count * sizeof(std::uint64_t);
+  EXPECT_LT(fake_cuda::counts().to_host_bytes - before, results + 3 * count);
+  asked = question(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, 300, 1, 1);
+  expect_same_answer(asked, {}, "products of powers, one modulus");
+}
+
 TEST_F(Resident, VariantsByName) {
   for (const char* variant : {"row32.cuda.t1", "dpf52.cuda.t1", "row32.cuda.t4", "scalar64.generic"}) {
     const Question asked = question(MM_OP_POWMOD, MM_TIMING_PUBLIC, 12, 3, 12);

@@ -47,7 +47,11 @@ inline std::vector<std::byte> constants_text(const device::Shape& shape, std::sp
 
 inline std::vector<std::byte> of_shape(const device::Shape& shape) { return constants_text(shape, {}); }
 
+/// How often constants of a modulus were made.
+inline std::atomic<int> made_of_moduli{0};
+
 inline std::vector<std::byte> of_modulus(const device::Shape& shape, std::span<const Limb> modulus) {
+  ++made_of_moduli;
   if (refuses(modulus)) return {};
   return constants_text(shape, modulus);
 }

@@ -41,6 +41,21 @@ TEST_F(ConstantsEngine, ShortOfMemory) {
   }
 }
 
+// Constants of a modulus are kept on the host until they are on the device.
+TEST_F(ConstantsEngine, NoMemoryForConstantsAtFirst) {
+  const Numbers x = some(4, 2), y = some(4, 1), n{2, modulus(2, false), nullptr};
+  const auto prepared = engine_->prepare(n.limbs, Operation::powmod, kPublic);
+  const int made = made_of_moduli;
+  fake_cuda::settings().memory_bytes = 4096;
+  EXPECT_EQ(fault_in([&] { check(Operation::powmod, kPublic, x, y, n, 4, prepared.get()); }),
+            cuda::Fault::out_of_memory);
+  EXPECT_EQ(seen_.shared_launches, 0);
+  fake_cuda::settings().memory_bytes = fake_cuda::Settings().memory_bytes;
+  check(Operation::powmod, kPublic, x, y, n, 4, prepared.get());
+  EXPECT_GT(seen_.shared_launches, 0);
+  EXPECT_EQ(made_of_moduli - made, 1);
+}
+
 // What the technique's kernel needed is there for the one that computes what it refuses.
 TEST_F(ConstantsEngine, MemoryForOneKernelAtATime) {
   const Numbers x = some(1, 2), y = some(1, 4), n{2, modulus(2, true), nullptr};

@@ -286,5 +286,25 @@ TEST_F(RnsEngine, NeedsAGpuThatHasTheInstructions) {
   }
 }
 
+// Code for 8.0 that the driver compiles for this GPU: the kernels of rns are not in it.
+TEST_F(RnsEngine, NeedsKernelsOfTheBuild) {
+  static constexpr cuda::CodeArchitecture kCode[] = {{80, 0, true}};
+  cuda::DriverSources sources = fake_sources();
+  sources.architectures = kCode;
+  cuda::Driver::use(sources);
+  expect_choice(false, 1024, 100000);
+  expect_choice(false, 2048, 100000);
+  try {
+    const Plan plan(Op::powmod, 512, ModulusKind::each, Timing::public_, kOnRns);
+    FAIL() << "a plan";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MM_ERR_UNUSABLE_VARIANT);
+    EXPECT_NE(std::string(error.what()).find("this build has those of 8.0"), std::string::npos)
+        << error.what();
+  }
+  check_plan(Op::powmod, {numbers_.some(3, 16), single(65537), moduli(3, 16)}, Timing::public_,
+             {"cuda", "", 0});
+}
+
 }  // namespace
 }  // namespace manymod::testing

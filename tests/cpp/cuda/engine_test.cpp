@@ -90,6 +90,14 @@ TEST_F(CudaEngine, WideAndNegativeOperands) {
   }
 }
 
+// 128 items are worked on at a time, and their operands would take 4 MiB together.
+TEST_F(CudaEngine, LittleMemoryIsPageLocked) {
+  fake_cuda::settings().memory_bytes = std::size_t{64} << 20;
+  const Batch n = numbers_.odd_moduli(130, 2), x = numbers_.some(130, 4096);
+  check_plan(Op::sqrmod, {x, {}, n}, Timing::public_, {"cuda:0", "row32.cuda.t1", 0});
+  EXPECT_LE(fake_cuda::counts().largest_host_allocation, std::size_t{1} << 20);
+}
+
 TEST_F(CudaEngine, ProductsOfPowers) {
   for (const std::size_t terms : {1u, 2u, 5u}) {
     const std::size_t count = 6;

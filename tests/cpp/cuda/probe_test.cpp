@@ -7,9 +7,11 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/device.hpp"
+#include "cuda/device_code.hpp"
 #include "cuda/nvml.hpp"
 #include "dispatch/devices.hpp"
 #include "support/fake_cuda/fixture.hpp"
@@ -186,6 +188,38 @@ TEST_F(CudaProbe, BuildWithoutDeviceCode) {
   EXPECT_EQ(found.devices.size(), 1u);
   EXPECT_FALSE(found.cuda.built);
   EXPECT_EQ(found.cuda.obstacle, "this build of manymod has no CUDA support");
+}
+
+TEST(CudaCapability, CodeThatAGpuRuns) {
+  using Code = std::vector<cuda::CodeArchitecture>;
+  const Code release{{80, 0, false}, {90, 'a', false}, {100, 0, true}, {120, 0, false}};
+  const std::pair<unsigned, unsigned> of_release[] = {
+      {75, 0}, {80, 80}, {89, 80}, {90, 90}, {100, 100}, {103, 100}, {110, 100}, {120, 120}, {121, 120}};
+  for (const auto& [capability, code] : of_release) {
+    EXPECT_EQ(cuda::code_capability(release, capability), code) << capability;
+  }
+  const Code compiled_by_drivers{{80, 0, true}};
+  EXPECT_EQ(cuda::code_capability(compiled_by_drivers, 75), 0u);
+  for (const unsigned capability : {80u, 89u, 90u, 120u}) {
+    EXPECT_EQ(cuda::code_capability(compiled_by_drivers, capability), 80u);
+  }
+  // Machine code before PTX of a later version, which is for this capability or its family alone.
+  EXPECT_EQ(cuda::code_capability(Code{{86, 0, false}, {80, 0, true}}, 89), 86u);
+  EXPECT_EQ(cuda::code_capability(Code{{90, 'a', true}, {75, 0, true}}, 90), 90u);
+  EXPECT_EQ(cuda::code_capability(Code{{90, 'a', true}, {75, 0, true}}, 100), 75u);
+  EXPECT_EQ(cuda::code_capability(Code{{100, 'f', true}}, 103), 100u);
+  EXPECT_EQ(cuda::code_capability(Code{{100, 'f', true}}, 120), 0u);
+  EXPECT_EQ(cuda::code_capability(Code{}, 90), 0u);
+}
+
+TEST_F(CudaProbe, CodeOfTheBuildForEachGpu) {
+  static constexpr cuda::CodeArchitecture kCode[] = {{80, 0, true}};
+  auto sources = fake_sources();
+  sources.architectures = kCode;
+  Driver::use(sources);
+  EXPECT_EQ(find_hardware(Driver::current(), nullptr).devices[1].code_capability, 80u);
+  Driver::use(fake_sources());
+  EXPECT_EQ(find_hardware(Driver::current(), nullptr).devices[1].code_capability, 90u);
 }
 
 TEST(CudaCapability, DoublesAtFullRate) {

@@ -105,6 +105,23 @@ TEST(Bucketing, SharedModulusIsOneBucketInOrder) {
   for (const ItemStatus status : batch.statuses) EXPECT_EQ(status, ItemStatus::zero_modulus);
 }
 
+TEST(Bucketing, ItemsThatAreAllTogetherTakeNoMemory) {
+  Batch alike({2, 2, 2}, {2046, 2048, 2047});
+  for (const BucketedBatch& buckets :
+       {bucket_each(alike.job, kMaxModulusBits), bucket_shared(alike.job, ModulusClass::compute, 2)}) {
+    ASSERT_EQ(buckets.buckets.size(), 1u);
+    EXPECT_TRUE(buckets.buckets[0].items.is_run());
+    EXPECT_EQ(buckets.item_storage, nullptr);
+  }
+  Batch settled({2, 0, 2});
+  EXPECT_EQ(items_of(bucket_each(settled.job, kMaxModulusBits).buckets[0]), (std::vector<std::size_t>{0, 2}));
+  Batch unlike({2, 2, 2}, {17, 2048, 40});
+  for (const BucketedBatch& buckets :
+       {bucket_each(unlike.job, kMaxModulusBits), bucket_shared(unlike.job, ModulusClass::compute, 2)}) {
+    EXPECT_EQ(items_of(buckets.buckets[0]), (std::vector<std::size_t>{1, 2, 0}));
+  }
+}
+
 TEST(Bucketing, UnlikeExponentsAreOrderedLongestFirst) {
   Batch batch({2, 2, 1, 2, 2, 1}, {17, 2048, 40, 0, 17, 4096});
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);

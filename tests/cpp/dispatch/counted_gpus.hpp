@@ -88,7 +88,7 @@ class CountedEngine final : public Engine {
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t limbs) const override {
     return engine_->item_cost_ns(job, limbs);
   }
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t limbs) const override {
+  void run(const Job& job, Items items, std::size_t limbs) const override {
     check_usable();
     counts_.begin(index_);
     engine_->run(job, items, limbs);

@@ -46,7 +46,7 @@ class RestrictedEngine : public Engine {
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
     return engine_->item_cost_ns(job, modulus_limbs) / static_cast<double>(lanes_);
   }
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t modulus_limbs) const override {
+  void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
     for (const std::size_t item : items) EXPECT_TRUE(accepts(job, item));
     engine_->run(job, items, modulus_limbs);
   }

@@ -41,7 +41,7 @@ class RecordingEngine : public Engine {
   double item_cost_ns(const Job&, std::size_t limbs) const override {
     return cost_ns_per_limb * static_cast<double>(limbs);
   }
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t limbs) const override {
+  void run(const Job& job, Items items, std::size_t limbs) const override {
     for (const std::size_t item : items) {
       EXPECT_TRUE(!accepts_item || accepts_item(job, item)) << item;
       if (job.stop.requested()) break;

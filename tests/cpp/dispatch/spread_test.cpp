@@ -57,7 +57,7 @@ class GpuRecorder final : public RecordingEngine {
     ++bases;
     return std::make_unique<OwnBase>(this);
   }
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t limbs) const override {
+  void run(const Job& job, Items items, std::size_t limbs) const override {
     ++asked;
     if (fault) throw cuda::DriverError(*fault, 0, "fails");
     if (job.shared != nullptr) {

@@ -47,7 +47,7 @@ class Recorder final : public Engine {
   }
   [[nodiscard]] std::size_t chunk_granularity(const Job&, std::size_t) const override { return 1; }
   [[nodiscard]] double item_cost_ns(const Job&, std::size_t) const override { return 1; }
-  void run(const Job& job, std::span<const std::size_t> items, std::size_t) const override {
+  void run(const Job& job, Items items, std::size_t) const override {
     if (log_.fails_to_run) throw StatusError(MM_ERR_DEVICE, "lost");
     if (job.shared != nullptr) {
       EXPECT_EQ(static_cast<const OwnModulus*>(job.shared)->owner, &log_);

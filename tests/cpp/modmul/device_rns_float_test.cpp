@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 #include "modexp/windows.hpp"
+#include "modmul/device/constants.hpp"
 #include "modmul/device/interpreter.hpp"
 #include "modmul/device/programs.hpp"
+#include "modmul/device/technique.hpp"
 #include "support/device_program_tests.hpp"
 #include "support/rns_float.hpp"
 
@@ -255,6 +261,26 @@ TEST(RnsFloatLoaded, ServesNarrowerBases) {
       Runner<Shape>::run_from(device::fixed_window_program(0, 32, 4, false), item, start, table);
   EXPECT_FALSE(outcome.refused);
   EXPECT_EQ(outcome.result, expected);
+}
+
+/// What the host brings to the devices is what kernels read there.
+TEST(RnsFloatTables, OnlyThoseThatAreNotCompiledIn) {
+  using OfManyChannels = rns_float::half::Multiplier<cuda::ThreadGroup<32>, 6>;
+  static_assert(OfManyChannels::BasesOfShape::kChannels > rns_float::kMostCompiledIn);
+  const auto& table = rns_float::host_table<rns_float::HalfWord, rns::Half2048, 32, 6>();
+  const std::span<const std::byte> expected = std::as_bytes(std::span(table.words));
+  for (const device::Technique& technique : device::rns_float()) {
+    for (const device::Shape& shape : technique.shapes) {
+      const std::vector<std::byte> brought = technique.constants->of_shape(shape);
+      const std::string kernel = shape.kernel;
+      if (kernel == "rns_float_half_32x6") {
+        EXPECT_TRUE(std::ranges::equal(brought, expected));
+      } else {
+        EXPECT_EQ(!brought.empty(), kernel == "rns_float_half_packed_32x6") << kernel;
+      }
+      EXPECT_FALSE(technique.constants->radix_squared(shape).empty());
+    }
+  }
 }
 
 }  // namespace

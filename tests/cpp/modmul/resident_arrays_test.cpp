@@ -10,8 +10,10 @@
 
 #include "cuda/memory.hpp"
 #include "dispatch/bucketing.hpp"
+#include "dispatch/recording_engine.hpp"
 #include "modmul/device/facts.hpp"
 #include "modmul/device/resident.hpp"
+#include "modmul/device/resident_engine.hpp"
 #include "modmul/device/rows.hpp"
 #include "support/fake_cuda/fixture.hpp"
 
@@ -87,16 +89,29 @@ class ResidentArraysTest : public FakeGpuTest {
   // More than are gone through at a time.
   static constexpr std::size_t kMany = (std::size_t{1} << 22) + 1000;
 
-  static DeviceFacts facts_of(const std::vector<std::uint64_t>& moduli, std::size_t modulus_bits) {
+  static cuda::DeviceBuffer on_device(const std::vector<std::uint64_t>& limbs) {
     cuda::Device& gpu = cuda::device(0);
-    const cuda::DeviceBuffer there(gpu, moduli.size() * sizeof(Limb));
+    cuda::DeviceBuffer there(gpu, limbs.size() * sizeof(Limb));
     const cuda::Stream stream(gpu);
-    cuda::copy_to_device(stream, there.data(), moduli.data(), there.bytes());
+    cuda::copy_to_device(stream, there.data(), limbs.data(), there.bytes());
     stream.synchronize();
+    return there;
+  }
+
+  // Of products, or of powers where there are exponents.
+  static DeviceFacts facts_of(const std::vector<std::uint64_t>& moduli, std::size_t modulus_bits,
+                              const std::vector<std::uint64_t>* exponents = nullptr) {
+    const cuda::DeviceBuffer n = on_device(moduli);
+    cuda::DeviceBuffer y;
     Job job;
     job.op = Operation::mulmod;
-    job.modulus = {there.as<Limb>(), moduli.size(), 1, 1, nullptr, true};
-    return device::ResidentArrays(gpu, false).facts(job, modulus_bits);
+    job.modulus = {n.as<Limb>(), moduli.size(), 1, 1, nullptr, true};
+    if (exponents != nullptr) {
+      y = on_device(*exponents);
+      job.op = Operation::powmod;
+      job.y = {y.as<Limb>(), exponents->size(), 1, 1, nullptr, true};
+    }
+    return device::ResidentArrays(cuda::device(0), false).facts(job, modulus_bits);
   }
 };
 
@@ -121,6 +136,56 @@ TEST_F(ResidentArraysTest, OneThatIsNot) {
       EXPECT_EQ(facts.modulus(i).odd, i == place ? 0u : 1u) << place << ", item " << i;
     }
   }
+}
+
+// The length of each comes to the host where it is needed alone.
+TEST_F(ResidentArraysTest, LengthsOfExponents) {
+  constexpr std::size_t kCount = (std::size_t{1} << 17) + 5;  // several for each thread
+  std::vector<std::uint64_t> exponents(kCount, kTop >> 3);
+  exponents[kCount - 1] = kTop;
+  exponents[7] = 1;
+  std::vector<std::uint64_t> moduli(kCount, 15);
+  const std::uint64_t total = (kCount - 2) * std::uint64_t{61} + 64 + 1;
+  for (const bool unlike : {false, true}) {
+    if (unlike) std::fill_n(exponents.begin() + 100, kCount / 2, 0);
+    for (const bool several : {false, true}) {
+      moduli[3] = several ? 16 : 15;
+      const DeviceFacts facts = facts_of(moduli, 64, &exponents);
+      EXPECT_EQ(facts.exponents.shortest, unlike ? 0u : 1u);
+      EXPECT_EQ(facts.exponents.longest, 64u);
+      EXPECT_EQ(facts.exponents.total, unlike ? total - kCount / 2 * 61 : total);
+      EXPECT_EQ(facts.exponents.alike(kCount), !unlike);
+      ASSERT_EQ(facts.exponent_bits.size(), unlike || several ? kCount : 0);
+      for (const std::size_t i : {std::size_t{7}, kCount - 2}) {
+        EXPECT_EQ(facts.exponent_length(i),
+                  unlike || several ? limbs::bit_length_var({&exponents[i], 1}) : std::size_t{64});
+      }
+    }
+  }
+}
+
+// 40 integers of 1 MiB are not brought at once, though the engine would like 64.
+TEST_F(ResidentArraysTest, WideItemsComeInPiecesOfLessThanAGranule) {
+  constexpr std::size_t kCount = 40, kWidth = std::size_t{1} << 17;
+  const cuda::DeviceBuffer x = on_device(std::vector<std::uint64_t>(kCount * kWidth, 3));
+  const device::ResidentArrays arrays(cuda::device(0), false);
+  auto recorder = std::make_unique<RecordingEngine>();
+  const RecordingEngine& asked = *recorder;
+  recorder->granularity = 64;
+  const std::unique_ptr<Engine> engine = device::through_host(std::move(recorder), arrays);
+  const Limb modulus = 15;
+  std::vector<Limb> results(kCount, 9);
+  std::vector<ItemStatus> statuses(kCount, ItemStatus::not_computed);
+  Job job;
+  job.op = Operation::sqrmod;
+  job.x = {x.as<Limb>(), kCount, kWidth, kWidth, nullptr, true};
+  job.modulus = {&modulus, 1, 1, 1, nullptr};
+  job.result = {results.data(), kCount, 1, 1, nullptr};
+  job.status = statuses.data();
+  engine->run(job, Items::run(0, kCount), 1);
+  EXPECT_EQ(statuses, std::vector<ItemStatus>(kCount, ItemStatus::ok));
+  EXPECT_EQ(asked.items_run(), kCount);
+  for (const RecordingEngine::Call& call : asked.calls()) EXPECT_LE(call.items.size(), 32u);
 }
 
 TEST_F(ResidentArraysTest, RowsOfPickedItemsThereAndBack) {

@@ -71,9 +71,10 @@ struct Counts {
   std::size_t on_device_bytes = 0;
   std::size_t allocations = 0;  ///< of device memory, live
   std::size_t host_allocations = 0;
-  std::size_t streams = 0;  ///< live
-  std::size_t events = 0;   ///< live
-  std::size_t unwiped = 0;  ///< memory freed that was not all 0
+  std::size_t largest_host_allocation = 0;  ///< bytes
+  std::size_t streams = 0;                  ///< live
+  std::size_t events = 0;                   ///< live
+  std::size_t unwiped = 0;                  ///< memory freed that was not all 0
   std::size_t misuses = 0;  ///< no context, freed twice, copy out of bounds, call in a forked child
 };
 

@@ -501,6 +501,7 @@ FAKE_CUDA_API Result cuMemHostAlloc(void** data, std::size_t bytes, unsigned) {
     return kOutOfMemory;
   }
   s.host_allocated += bytes;
+  s.counts.largest_host_allocation = std::max(s.counts.largest_host_allocation, bytes);
   *data = reinterpret_cast<void*>(keep(s.host_memory, bytes));
   return kSuccess;
 }

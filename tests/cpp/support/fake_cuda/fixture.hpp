@@ -26,8 +26,12 @@ inline constexpr std::array<cuda::DeviceImage, 2> kFakeImages{{
     {"device/residue", kFakeImageBytes.data(), kFakeImageBytes.size()},
 }};
 
+inline constexpr std::array<cuda::CodeArchitecture, 1> kFakeArchitectures{{{90, 'a', false}}};
+
 /// The fake driver and images in which it finds every kernel that it knows.
-inline cuda::DriverSources fake_sources() { return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}}; }
+inline cuda::DriverSources fake_sources() {
+  return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}, kFakeArchitectures};
+}
 
 class FakeCudaTest : public ::testing::Test {
  protected:

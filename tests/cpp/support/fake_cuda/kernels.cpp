@@ -78,6 +78,10 @@ void install_kernels() {
   install_rns_kernels();
   add_item_kernel("mm_residue", &device::compute_residue);
   add_item_kernel("mm_modulus_facts", &device::find_modulus_fact);
+  add_thread_kernel<device::ExponentRangeJob>("mm_exponent_range",
+                                              [](const device::ExponentRangeJob& job, const Thread& thread) {
+                                                device::find_exponent_range(job, thread.index, thread.count);
+                                              });
   add_item_kernel("mm_exponent_bits", &device::find_exponent_bits);
   add_item_kernel("mm_copy_rows", &device::copy_limb);
 #define SHAPE(threads, per_thread, block, blocks) \

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// pipe_overlap: which instructions a multiprocessor of compute capability 9.0 runs while its tensor cores
+// make products of bytes, on CUDA device 0. Rows of the report: bench/cuda/README.md.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../json_object.hpp"
+#include "../program_main.hpp"
+#include "../report_file.hpp"
+#include "../timer.hpp"
+#include "cuda/device.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/memory.hpp"
+#include "cuda/stream.hpp"
+#include "job.hpp"
+
+// The compiled kernels.cu, put into the program.
+asm(".pushsection .rodata, \"a\"\n.balign 64\nmm_pipe_overlap:\n.incbin \"" MM_PIPE_OVERLAP_IMAGE
+    "\"\n.byte 0\n.popsection");
+extern "C" const unsigned char mm_pipe_overlap[];  // NOLINT(readability-identifier-naming): the assembler's
+
+namespace manymod::bench {
+namespace {
+
+constexpr unsigned kCapability = 90;
+constexpr unsigned kInside[] = {1, 2, 3, 4, 6, 8};  // bodies beside a product of the same warp
+constexpr const char* kUsage =
+    "pipe_overlap [--kind NAME,..] [--quick] [--json FILE]\n"
+    "  Measure products of bytes on tensor cores (wgmma) beside instructions of one kind or two, on a GPU "
+    "of\n"
+    "  compute capability 9.0.\n";
+
+const std::vector<std::string> kKinds = {
+#define KIND(name, ...) #name,
+    MM_OVERLAP_KINDS(KIND)
+#undef KIND
+};
+
+struct Options {
+  std::vector<std::string> kinds = kKinds;
+  bool quick = false;
+  bool help = false;
+  std::string json;
+};
+
+std::vector<std::string> kinds_of(std::string_view list) {
+  std::vector<std::string> kinds;
+  while (!list.empty()) {
+    const std::size_t length = std::min(list.find(','), list.size());
+    kinds.emplace_back(list.substr(0, length));
+    if (std::ranges::find(kKinds, kinds.back()) == kKinds.end()) {
+      throw std::invalid_argument("no kind: " + kinds.back());
+    }
+    list.remove_prefix(std::min(length + 1, list.size()));
+  }
+  return kinds;
+}
+
+Options parse_options(int count, char** arguments) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view name = arguments[i];
+    if (name == "--quick") {
+      options.quick = true;
+    } else if (name == "--help") {
+      options.help = true;
+    } else if (name == "--json" && i + 1 < count) {
+      options.json = arguments[++i];
+    } else if (name == "--kind" && i + 1 < count) {
+      options.kinds = kinds_of(arguments[++i]);
+    } else {
+      throw std::invalid_argument("unknown option " + std::string(name));
+    }
+  }
+  return options;
+}
+
+/// Of one multiprocessor in one clock.
+struct Rates {
+  double instructions = 0;  ///< of threads
+  double products = 0;      ///< of bytes
+};
+
+/// What the warpgroups of a block do.
+struct Setting {
+  unsigned product_groups = 0;
+  unsigned other_groups = 0;  ///< with instructions alone
+  unsigned inside = 0;        ///< bodies of instructions beside each product of a warpgroup
+};
+
+class Measurements {
+ public:
+  Measurements(const Options& options, cuda::Device& device)
+      : options_(options),
+        device_(device),
+        stream_(device),
+        blocks_(device.properties().multiprocessors),
+        results_(device, sizeof(OverlapResult) * kOverlapGroups * blocks_) {
+    if (device.properties().compute_capability != kCapability) {
+      throw std::runtime_error("wants a GPU of compute capability 9.0");
+    }
+    device.call(device.api().module_load_data, &module_, static_cast<const void*>(mm_pipe_overlap));
+  }
+
+  void run() {
+    measure_products();
+    for (const std::string& kind : options_.kinds) measure_kind(kind);
+  }
+
+  [[nodiscard]] std::string report() const {
+    const cuda::DeviceProperties& properties = device_.properties();
+    JsonObject document;
+    document.set("card", properties.model).set("compute_capability", properties.compute_capability);
+    document.set("multiprocessors", properties.multiprocessors).set("driver", driver_version());
+    document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
+    document.set("date", now()).set("commit", commit()).set("quick", options_.quick);
+    document.set("method",
+                 "one block of 128-thread warpgroups on each multiprocessor, by its cycle counter; wgmma "
+                 "m64n48k32 of unsigned bytes, left operand in registers, 4 to a product; medians over "
+                 "multiprocessors and repetitions");
+    document.set("rows", rows_);
+    return document.text() + "\n";
+  }
+
+ private:
+  const Options& options_;
+  cuda::Device& device_;
+  cuda::Stream stream_;
+  unsigned blocks_;
+  cuda::DeviceBuffer results_;
+  cuda::ModuleHandle module_ = nullptr;             ///< as long as the process
+  double products_alone_[kOverlapGroups + 1] = {};  ///< by the number of warpgroups
+  std::vector<JsonObject> rows_;
+
+  [[nodiscard]] cuda::Kernel kernel(const std::string& kind) const {
+    cuda::FunctionHandle function = nullptr;
+    const std::string name = "pipe_overlap_" + kind;
+    device_.call(device_.api().module_get_function, &function, module_, name.c_str());
+    return {device_, function, name};
+  }
+
+  [[nodiscard]] Rates rates(const cuda::Kernel& kernel, const Setting& setting) const {
+    const unsigned groups = setting.product_groups + setting.other_groups;
+    // No second block would fit.
+    const cuda::LaunchShape shape{blocks_, groups * kOverlapThreads, device_.properties().shared_per_block};
+    const std::uint64_t clocks = options_.quick ? 100'000 : 400'000;
+    const OverlapJob job{results_.as<OverlapResult>(), clocks, setting.product_groups, setting.inside};
+    std::vector<double> instructions, products;
+    for (unsigned repetition = 0; repetition < (options_.quick ? 3U : 7U); ++repetition) {
+      cuda::set_bytes(stream_, results_.data(), 0, results_.bytes());
+      kernel.launch(stream_, shape, job);
+      std::vector<OverlapResult> results(kOverlapGroups * blocks_);
+      cuda::copy_to_host(stream_, results.data(), results_.data(), results_.bytes());
+      stream_.synchronize();
+      if (repetition == 0) continue;  // to warm up
+      for (unsigned block = 0; block < blocks_; ++block) {
+        const Rates rates = rates_of(&results[std::size_t{block} * kOverlapGroups], setting);
+        instructions.push_back(rates.instructions);
+        products.push_back(rates.products);
+      }
+    }
+    return {median_of(std::move(instructions)), median_of(std::move(products))};
+  }
+
+  static Rates rates_of(const OverlapResult* block, const Setting& setting) {
+    constexpr double kRoundBodies = double{kOverlapRound} * kOverlapBody * kOverlapThreads;
+    constexpr double kRoundProducts = double{kOverlapRound} * kOverlapProduct;
+    Rates rates;
+    for (unsigned group = 0; group < setting.product_groups + setting.other_groups; ++group) {
+      const double rounds =
+          static_cast<double>(block[group].rounds) / static_cast<double>(block[group].clocks);
+      const bool products = group < setting.product_groups;
+      rates.instructions += rounds * kRoundBodies * (products ? setting.inside : 1);
+      if (products) rates.products += rounds * kRoundProducts;
+    }
+    return rates;
+  }
+
+  void measure_products() {
+    const cuda::Kernel any = kernel(kKinds.front());
+    std::printf("products of bytes a clock of a multiprocessor, by warpgroups:");
+    for (unsigned groups = 1; groups <= kOverlapGroups; ++groups) {
+      products_alone_[groups] = rates(any, {groups, 0, 0}).products;
+      JsonObject row;
+      row.set("mode", "products")
+          .set("product_groups", groups)
+          .set("products_per_clock", products_alone_[groups]);
+      rows_.push_back(std::move(row));
+      std::printf("  %u: %.0f", groups, products_alone_[groups]);
+    }
+    std::printf("\n");
+  }
+
+  void measure_kind(const std::string& kind) {
+    const cuda::Kernel measured = kernel(kind);
+    double alone[kOverlapGroups + 1] = {};
+    std::printf("%s: instructions a clock of a multiprocessor, by warpgroups:", kind.c_str());
+    for (unsigned groups = 1; groups <= kOverlapGroups; ++groups) {
+      alone[groups] = rates(measured, {0, groups, 0}).instructions;
+      JsonObject row;
+      row.set("mode", "instructions").set("kind", kind).set("other_groups", groups);
+      rows_.push_back(std::move(row.set("instructions_per_clock", alone[groups])));
+      std::printf("  %u: %.1f", groups, alone[groups]);
+    }
+    std::printf("\n");
+    for (unsigned products = 1; products < kOverlapGroups; ++products) {
+      for (unsigned others = 1; products + others <= kOverlapGroups; ++others) {
+        measure_beside(kind, measured, {products, others, 0}, alone);
+      }
+    }
+    for (unsigned groups = 1; groups <= kOverlapGroups; ++groups) {
+      for (const unsigned bodies : kInside) measure_inside(kind, measured, {groups, 0, bodies}, alone);
+    }
+  }
+
+  // Some warpgroups have products, others instructions.
+  void measure_beside(const std::string& kind, const cuda::Kernel& measured, const Setting& setting,
+                      const double* alone) {
+    const Rates both = rates(measured, setting);
+    const double instructions = 100 * both.instructions / alone[setting.other_groups];
+    const double products = 100 * both.products / products_alone_[setting.product_groups];
+    JsonObject row;
+    row.set("mode", "beside").set("kind", kind);
+    row.set("product_groups", setting.product_groups).set("other_groups", setting.other_groups);
+    row.set("products_per_clock", both.products).set("instructions_per_clock", both.instructions);
+    row.set("percent_of_products", products).set("percent_of_instructions", instructions);
+    rows_.push_back(std::move(row));
+    std::printf("  %u of products beside %u: %.0f and %.1f a clock, %.0f %% and %.0f %% of alone\n",
+                setting.product_groups, setting.other_groups, both.products, both.instructions, products,
+                instructions);
+  }
+
+  // Each warpgroup has both: clocks of a multiprocessor for one product and the instructions beside it.
+  void measure_inside(const std::string& kind, const cuda::Kernel& measured, const Setting& setting,
+                      const double* alone) {
+    const unsigned groups = setting.product_groups, instructions = setting.inside * kOverlapBody;
+    const double together = kOverlapProduct / rates(measured, setting).products;
+    const double product = kOverlapProduct / products_alone_[groups];
+    const double others = instructions * kOverlapThreads / alone[groups];
+    const double hidden = 100 * (product + others - together) / std::min(product, others);
+    JsonObject row;
+    row.set("mode", "inside").set("kind", kind).set("product_groups", groups);
+    row.set("instructions_per_product", instructions).set("clocks", together);
+    row.set("clocks_of_product", product).set("clocks_of_instructions", others);
+    rows_.push_back(std::move(row.set("percent_hidden", hidden)));
+    std::printf("  %u with both: a product and %u take %.0f clocks, %.0f and %.0f alone: %.0f %% hidden\n",
+                groups, instructions, together, product, others, hidden);
+  }
+};
+
+int run(const Options& options) {
+  Measurements measurements(options, cuda::device(0));
+  measurements.run();
+  const bool written = options.json.empty() || write_file(options.json, measurements.report());
+  return written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace manymod::bench
+
+int main(int count, char** arguments) {
+  using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
+  return program_main(
+      "pipe_overlap", kUsage, [&] { return parse_options(count, arguments); },
+      [](const Options& options) { return options.help; }, run);
+}
