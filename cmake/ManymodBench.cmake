@@ -5,6 +5,9 @@ option(MANYMOD_BENCH_CPU "With the benchmarks, build manymod_bench, which needs 
 if(MANYMOD_BENCH_CPU)
   include(ManymodThirdParty)
   file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cpp/*.cpp")
+  if(NOT manymod_libcrypto)
+    list(REMOVE_ITEM bench_sources bench/cpp/rsa_bench.cpp)
+  endif()
   manymod_need_benchmark()
   add_executable(manymod_bench ${bench_sources})
   manymod_configure_target(manymod_bench)
@@ -36,9 +39,6 @@ if(manymod_cuda_on)
   manymod_configure_target(rns_figure3)
   target_link_libraries(rns_figure3 PRIVATE manymod_static manymod_internal)
   set_target_properties(rns_figure3 PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
-endif()
-
-file(GLOB end_to_end_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/end_to_end/*.cpp")
 
   # Of instructions that sm_90a alone has.
   set(overlap_image "${CMAKE_CURRENT_BINARY_DIR}/bench/pipe_overlap_kernels")
@@ -49,6 +49,9 @@ file(GLOB end_to_end_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_
   manymod_configure_target(pipe_overlap)
   target_link_libraries(pipe_overlap PRIVATE manymod_static manymod_internal)
   set_target_properties(pipe_overlap PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bench")
+endif()
+
+file(GLOB end_to_end_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/end_to_end/*.cpp")
 add_executable(end_to_end ${end_to_end_sources})
 manymod_configure_target(end_to_end)
 target_link_libraries(end_to_end PRIVATE manymod_static)

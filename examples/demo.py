@@ -31,6 +31,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import manymod
+from manymod.rsa import PrivateKey, supported
 
 # DER of DigestInfo up to the hash itself: RFC 8017, section 9.2, note 1.
 DIGEST_INFO = {
@@ -43,8 +44,8 @@ DIGEST_INFO = {
 }
 WEAK_HASHES = {"md5", "sha1"}
 BATCH_BITS = 2048
-
 T = TypeVar("T")
+
 
 @dataclass
 class Root:
@@ -203,6 +204,43 @@ def show_throughput(console: Console, count: int, sample: int) -> bool:
         "The time includes Python ints in and out for manymod, mpz in and out for gmpy2."
     )
     return same
+
+
+def show_signing(console: Console, count: int, sample: int) -> bool:
+    """Sign what the roots certify with a new key, beside OpenSSL; True if the answers are right."""
+    if not supported():
+        console.print("\nThis build has no RSA: it was made without OpenSSL's libcrypto.")
+        return True
+    original = rsa.generate_private_key(65537, BATCH_BITS)
+    key, scheme, sha256 = PrivateKey.from_cryptography(original), padding.PKCS1v15(), hashes.SHA256()
+    roots = [root.certificate.tbs_certificate_bytes for root in load_roots()[0]]
+    messages = (roots * (count // len(roots) + 1))[:count]
+
+    def peer() -> list[bytes]:
+        return [original.sign(message, scheme, sha256) for message in messages[:sample]]
+
+    console.print(
+        f"\n{count:,} RSA-{BATCH_BITS} signatures (PKCS#1 v1.5, SHA-256) of what the roots certify:"
+    )
+    expected, before = timed(peer)
+    signatures, seconds = timed(lambda: key.sign(messages, scheme, sha256))
+    _, after = timed(peer)
+    verdicts, verifying = timed(lambda: key.public_key().verify(signatures, messages, scheme, sha256))
+    peer_rate = 2 * sample / (before + after)
+    table = Table("", "signatures", "seconds", "signatures a second")
+    table.add_row(
+        f"manymod, {manymod.get_threads()} threads", f"{count:,}", f"{seconds:.2f}", f"{count / seconds:,.0f}"
+    )
+    extrapolated = f"{count / peer_rate:.1f} extrapolated"
+    table.add_row("cryptography (OpenSSL), 1 thread", f"{sample:,} timed", extrapolated, f"{peer_rate:,.0f}")
+    console.print(table)
+    same = signatures[:sample] == expected
+    console.print(
+        f"Blinded, and each checked before it is given out. The first {sample} are "
+        f"{'the same as' if same else 'OTHERS than'} OpenSSL's; {sum(verdicts):,} of {count:,} verified in "
+        f"{verifying:.2f} s, {count / verifying:,.0f} a second."
+    )
+    return same and all(verdicts)
 
 
 def main() -> int:

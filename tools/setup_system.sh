@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Install GoogleTest, Google Benchmark, valgrind and Clang 19 (for MemorySanitizer) by apt if they are missing and
-# we may. Elsewhere CMake downloads the first two, and the tests that need the others say what to install.
+# Install GoogleTest, Google Benchmark, valgrind, libcrypto's headers and Clang 19 (for MemorySanitizer) by apt if they
+# are missing and we may. Elsewhere CMake downloads the first two, RSA is left out without libcrypto, and the tests that
+# need the others say what to install.
 set -euo pipefail
 
 missing=()
@@ -9,8 +10,8 @@ optional=()
 [ -e /usr/include/gtest/gtest.h ] || missing+=(libgtest-dev)
 [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
 { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
-# Releases older than Debian 12 and Ubuntu 24.04 do not have it.
 [ -e /usr/include/openssl/evp.h ] || missing+=(libssl-dev)
+# Releases older than Debian 12 and Ubuntu 24.04 do not have it.
 [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
   optional=(clang-19 libclang-rt-19-dev)
 if [ $((${#missing[@]} + ${#optional[@]})) -eq 0 ] || [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -58,6 +58,12 @@ typedef enum mm_status {
   MM_ITEM_EVEN_MODULUS = 3,     /**< timing class secret needs an odd modulus */
   MM_ITEM_MODULUS_TOO_WIDE = 4, /**< modulus above MM_MAX_MODULUS_BITS or above the plan's modulus_bits */
   MM_ITEM_NOT_COMPUTED = 5,     /**< the call was cancelled before this item */
+  /* of an item of an RSA call (rsa.h) */
+  MM_ITEM_RSA_KEY = 6,        /**< no such key in the ring, or a public key for a private operation */
+  MM_ITEM_RSA_LENGTH = 7,     /**< message, digest or ciphertext of a wrong length for the key and padding */
+  MM_ITEM_RSA_RANGE = 8,      /**< the number is not below the modulus */
+  MM_ITEM_RSA_DECRYPTION = 9, /**< decryption failed */
+  MM_ITEM_RSA_FAULT = 10,     /**< computed wrongly, twice: defective hardware */
   /* of a call */
   MM_ERR_ITEMS = 64,           /**< at least one item has a status other than MM_OK */
   MM_ERR_NULL = 65,            /**< a required pointer is NULL */
@@ -72,7 +78,10 @@ typedef enum mm_status {
   MM_ERR_UNKNOWN_DEVICE = 72, /**< no such device, or none of that kind was found */
   MM_ERR_INTERNAL = 73,       /**< a bug in manymod */
   MM_ERR_TUNING = 74,         /**< a tuning file is missing or malformed; mm_last_error() names the line */
-  MM_ERR_DEVICE = 75          /**< a CUDA device or its driver failed; mm_last_error() names the call */
+  MM_ERR_DEVICE = 75,         /**< a CUDA device or its driver failed; mm_last_error() names the call */
+  MM_ERR_UNSUPPORTED = 76,    /**< this build lacks what the function needs; mm_last_error() names it */
+  MM_ERR_KEY = 77,            /**< no usable RSA key; mm_last_error() says why */
+  MM_ERR_CRYPTO = 78          /**< libcrypto failed; mm_last_error() names the call */
 } mm_status;
 
 typedef enum mm_op {

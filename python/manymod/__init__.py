@@ -10,14 +10,17 @@ from manymod import _core
 from manymod.asynchronous import submit
 from manymod.device_array import DeviceArray, to_device
 from manymod.errors import (
+    CryptoError,
     DeviceError,
     InternalError,
+    InvalidKeyError,
     ItemError,
     ItemValueError,
     ItemZeroDivisionError,
     ManymodError,
     Status,
     TuningError,
+    UnsupportedError,
     VariantError,
 )
 from manymod.fixed_base import FixedBase
@@ -43,6 +46,7 @@ from manymod.plan import Plan, clear_plans
 __version__ = _core.version()
 
 __all__ = [
+    "CryptoError",
     "CudaSupport",
     "Device",
     "DeviceArray",
@@ -50,6 +54,7 @@ __all__ = [
     "FixedBase",
     "IntArray",
     "InternalError",
+    "InvalidKeyError",
     "ItemError",
     "ItemValueError",
     "ItemZeroDivisionError",
@@ -59,6 +64,7 @@ __all__ = [
     "Tuning",
     "TuningError",
     "TuningRow",
+    "UnsupportedError",
     "Variant",
     "VariantError",
     "__version__",

@@ -117,6 +117,75 @@ class FixedBase:
         total: int,
     ) -> int: ...
 
+class RsaKey:
+    @staticmethod
+    def from_numbers(
+        n: int,
+        e: int,
+        d: int | None,
+        p: int | None,
+        q: int | None,
+        dp: int | None,
+        dq: int | None,
+        qinv: int | None,
+        checks: int,
+    ) -> RsaKey: ...
+    @staticmethod
+    def decode(encoded: Buffer, passphrase: Buffer | None, checks: int) -> RsaKey: ...
+    @property
+    def modulus_bits(self) -> int: ...
+    @property
+    def modulus_bytes(self) -> int: ...
+    @property
+    def is_private(self) -> bool: ...
+    def public_numbers(self) -> tuple[bytes, bytes]: ...
+
+class RsaPadding:
+    def __init__(
+        self, scheme: int, hash: int, mgf_hash: int, salt_length: int, prehashed: bool, label: bytes
+    ) -> None: ...
+
+class RsaRing:
+    def __init__(
+        self, keys: Sequence[RsaKey], device: str | None, variant: str | None, threads: int, blinding: bool
+    ) -> None: ...
+    @property
+    def max_modulus_bytes(self) -> int: ...
+    @property
+    def private_items(self) -> int: ...
+    @property
+    def recomputed(self) -> int: ...
+    def variant(self, key: int, private_operation: bool, items: int) -> str: ...
+    def run(
+        self,
+        op: int,
+        padding: RsaPadding,
+        count: int,
+        keys: NDArray[np.uint32] | None,
+        input: Any,
+        input_offsets: NDArray[np.int64] | None,
+        output: NDArray[np.uint8],
+        sizes: NDArray[np.uint64],
+        status: NDArray[np.uint8],
+        progress: _Progress,
+    ) -> int: ...
+    def verify(
+        self,
+        padding: RsaPadding,
+        count: int,
+        keys: NDArray[np.uint32] | None,
+        input: Any,
+        input_offsets: NDArray[np.int64] | None,
+        signature: Any,
+        signature_offsets: NDArray[np.int64] | None,
+        valid: NDArray[np.uint8],
+        status: NDArray[np.uint8],
+        progress: _Progress,
+    ) -> int: ...
+
+def rsa_supported() -> bool: ...
+def rsa_hash_size(hash: int) -> int: ...
+def rows_to_bytes(rows: NDArray[np.uint8], sizes: NDArray[np.uint64]) -> list[bytes]: ...
 def get_threads() -> int: ...
 def set_threads(threads: int) -> int: ...
 def devices() -> list[dict[str, Any]]: ...

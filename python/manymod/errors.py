@@ -10,20 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "CryptoError",
     "DeviceError",
     "InternalError",
+    "InvalidKeyError",
     "ItemError",
     "ItemValueError",
     "ItemZeroDivisionError",
     "ManymodError",
     "Status",
     "TuningError",
+    "UnsupportedError",
     "VariantError",
 ]
 
 
 class Status(IntEnum):
-    """Outcome of one item. Anything but ``OK`` means that its result is 0 and stands for nothing."""
+    """Outcome of one item. Anything but ``OK`` means that its result is 0 or empty and stands for nothing."""
 
     OK = 0
     #: the modulus is 0
@@ -36,6 +39,16 @@ class Status(IntEnum):
     MODULUS_TOO_WIDE = 4
     #: not computed: an operand is null (Arrow)
     NOT_COMPUTED = 5
+    #: RSA: no such key in the ring, or a public key where a private one is needed
+    RSA_KEY = 6
+    #: RSA: message, digest or ciphertext of a wrong length for the key and the padding
+    RSA_LENGTH = 7
+    #: RSA: the number is not below the modulus
+    RSA_RANGE = 8
+    #: RSA: decryption failed, for whatever reason
+    RSA_DECRYPTION = 9
+    #: RSA: computed wrongly, twice: defective hardware
+    RSA_FAULT = 10
 
 
 class ManymodError(Exception):
@@ -58,13 +71,25 @@ class InternalError(ManymodError, RuntimeError):
     """A bug in manymod."""
 
 
+class InvalidKeyError(ManymodError, ValueError):
+    """What was given is no usable RSA key; the message says why and never shows a secret number."""
+
+
+class UnsupportedError(ManymodError, NotImplementedError):
+    """This build of manymod lacks something that the call needs, such as libcrypto for RSA."""
+
+
+class CryptoError(ManymodError, RuntimeError):
+    """OpenSSL's libcrypto failed, for want of randomness or of a hash function."""
+
+
 class ItemError(ManymodError):
     """Some items of a batch have no result; the others were computed.
 
     Attributes:
         indices: the positions of the bad items, ascending.
         statuses: uint8 array with the `Status` of every item of the batch.
-        result: what the call would have returned, with 0 in the bad items.
+        result: what the call would have returned, with 0, or empty bytes, in the bad items.
     """
 
     def __init__(self, message: str, indices: list[int], statuses: NDArray[np.uint8], result: Any) -> None:
@@ -92,6 +117,11 @@ _MESSAGES = {
     Status.EVEN_MODULUS: "timing class secret needs an odd modulus",
     Status.MODULUS_TOO_WIDE: "the modulus is wider than 16384 bits or than the plan's modulus_bits",
     Status.NOT_COMPUTED: "the item was not computed",
+    Status.RSA_KEY: "no such key in the ring, or a public key where a private one is needed",
+    Status.RSA_LENGTH: "message, digest or ciphertext of a wrong length for the key and the padding",
+    Status.RSA_RANGE: "the number is not below the modulus",
+    Status.RSA_DECRYPTION: "decryption failed",
+    Status.RSA_FAULT: "computed wrongly, twice: the hardware is defective",
 }
 _MAX_NAMED = 8
 
@@ -108,7 +138,7 @@ def _raise_items(
     """Raise what Python would raise at the first bad item, naming all items that share its status."""
     indices = [int(i) for i in np.flatnonzero(bad)]
     first = Status(int(statuses[indices[0]]))
-    kind: type[ItemError] = ItemValueError
+    kind: type[ItemError] = ItemError if first is Status.RSA_FAULT else ItemValueError
     if first is not Status.ZERO_MODULUS:
         message = _MESSAGES[first]
     elif op in _POWER_OPS:
@@ -135,6 +165,9 @@ _CALL_ERRORS: dict[int, type[Exception]] = {
     72: DeviceError,
     74: TuningError,
     75: DeviceError,
+    76: UnsupportedError,
+    77: InvalidKeyError,
+    78: CryptoError,
 }
 
 

@@ -16,7 +16,7 @@ struct StatusText {
   const char* message;
 };
 
-constexpr std::array<StatusText, 18> kStatusTexts{{
+constexpr std::array<StatusText, 26> kStatusTexts{{
     {MM_OK, "MM_OK", "success"},
     {MM_ITEM_ZERO_MODULUS, "MM_ITEM_ZERO_MODULUS", "the modulus is 0"},
     {MM_ITEM_NOT_INVERTIBLE, "MM_ITEM_NOT_INVERTIBLE", "the base is not invertible for this modulus"},
@@ -24,6 +24,12 @@ constexpr std::array<StatusText, 18> kStatusTexts{{
     {MM_ITEM_MODULUS_TOO_WIDE, "MM_ITEM_MODULUS_TOO_WIDE",
      "the modulus is wider than the plan or the library allows"},
     {MM_ITEM_NOT_COMPUTED, "MM_ITEM_NOT_COMPUTED", "the call was cancelled before this item"},
+    {MM_ITEM_RSA_KEY, "MM_ITEM_RSA_KEY", "no such key in the ring, or a public key for a private operation"},
+    {MM_ITEM_RSA_LENGTH, "MM_ITEM_RSA_LENGTH",
+     "message, digest or ciphertext of a wrong length for the key and padding"},
+    {MM_ITEM_RSA_RANGE, "MM_ITEM_RSA_RANGE", "the number is not below the modulus"},
+    {MM_ITEM_RSA_DECRYPTION, "MM_ITEM_RSA_DECRYPTION", "decryption failed"},
+    {MM_ITEM_RSA_FAULT, "MM_ITEM_RSA_FAULT", "computed wrongly, twice: defective hardware"},
     {MM_ERR_ITEMS, "MM_ERR_ITEMS", "some items have no result; see their statuses"},
     {MM_ERR_NULL, "MM_ERR_NULL", "a required pointer is NULL"},
     {MM_ERR_ARGUMENT, "MM_ERR_ARGUMENT", "a size, count, enum value or struct_size is wrong"},
@@ -37,6 +43,9 @@ constexpr std::array<StatusText, 18> kStatusTexts{{
     {MM_ERR_INTERNAL, "MM_ERR_INTERNAL", "internal error: a bug in manymod"},
     {MM_ERR_TUNING, "MM_ERR_TUNING", "a tuning file is missing or malformed"},
     {MM_ERR_DEVICE, "MM_ERR_DEVICE", "a CUDA device or its driver failed"},
+    {MM_ERR_UNSUPPORTED, "MM_ERR_UNSUPPORTED", "this build lacks what the function needs"},
+    {MM_ERR_KEY, "MM_ERR_KEY", "no usable RSA key"},
+    {MM_ERR_CRYPTO, "MM_ERR_CRYPTO", "libcrypto failed"},
 }};
 
 const StatusText* find_status(mm_status status) {

@@ -8,6 +8,7 @@
 
 #include "api/checks.hpp"
 #include "manymod/manymod.h"
+#include "manymod/rsa.h"
 
 namespace manymod {
 
@@ -42,6 +43,22 @@ template <>
 inline constexpr std::size_t kMinimumSize<mm_tuning_info> = MANYMOD_SIZE_THROUGH(mm_tuning_info, rows);
 template <>
 inline constexpr std::size_t kMinimumSize<mm_tuning_row> = MANYMOD_SIZE_THROUGH(mm_tuning_row, evidence);
+template <>
+inline constexpr std::size_t kMinimumSize<mm_rsa_numbers> = MANYMOD_SIZE_THROUGH(mm_rsa_numbers, checks);
+template <>
+inline constexpr std::size_t kMinimumSize<mm_rsa_decode_options> =
+    MANYMOD_SIZE_THROUGH(mm_rsa_decode_options, checks);
+template <>
+inline constexpr std::size_t kMinimumSize<mm_rsa_key_info> =
+    MANYMOD_SIZE_THROUGH(mm_rsa_key_info, is_private);
+template <>
+inline constexpr std::size_t kMinimumSize<mm_rsa_ring_options> =
+    MANYMOD_SIZE_THROUGH(mm_rsa_ring_options, blinding);
+template <>
+inline constexpr std::size_t kMinimumSize<mm_rsa_ring_info> =
+    MANYMOD_SIZE_THROUGH(mm_rsa_ring_info, recomputed);
+template <>
+inline constexpr std::size_t kMinimumSize<mm_rsa_call> = MANYMOD_SIZE_THROUGH(mm_rsa_call, progress_user);
 
 #undef MANYMOD_SIZE_THROUGH
 

@@ -6,6 +6,7 @@
 #include "python/call.hpp"
 #include "python/convert.hpp"
 #include "python/device_limbs.hpp"
+#include "python/rsa.hpp"
 
 NB_MODULE(_core, module) {
   // The plans kept for reuse outlive the interpreter's last check, and a forked child leaves its parent's
@@ -17,4 +18,5 @@ NB_MODULE(_core, module) {
   manymod::python::bind_call(module);
   manymod::python::bind_device(module);
   manymod::python::bind_hardware(module);
+  manymod::python::bind_rsa(module);
 }

@@ -15,6 +15,7 @@ import pytest
 from tests.python.cli_support import COMMAND, run
 
 import manymod
+from manymod import rsa
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.py"
 
@@ -165,4 +166,6 @@ def test_demo() -> None:
     assert finished.returncode == 0, finished.stderr
     assert "WRONG" not in finished.stdout
     assert "verified" in finished.stdout
-    assert "answers are the same" in finished.stdout.replace("\n", " ")
+    text = " ".join(finished.stdout.split())
+    assert "answers are the same" in text
+    assert "are the same as OpenSSL's; 400 of 400 verified" in text or not rsa.supported()

@@ -12,7 +12,18 @@ MODULES = [
     "manymod",
     *(
         f"manymod.{name}"
-        for name in ("asynchronous", "fixed_base", "hardware", "intarray", "multi", "ops", "plan")
+        for name in (
+            "asynchronous",
+            "fixed_base",
+            "hardware",
+            "intarray",
+            "multi",
+            "ops",
+            "plan",
+            "rsa",
+            "rsa.keys",
+            "rsa.padding",
+        )
     ),
 ]
 

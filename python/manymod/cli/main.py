@@ -10,9 +10,11 @@ import click
 import manymod
 from manymod.cli.bench import bench
 from manymod.cli.bench_cpu import bench_cpu
+from manymod.cli.bench_rsa import bench_rsa
 from manymod.cli.columns import MAX_DECIMAL_DIGITS
 from manymod.cli.info import info
 from manymod.cli.operations import OPERATIONS
+from manymod.cli.rsa_command import rsa
 from manymod.cli.selftest import selftest
 from manymod.cli.table_command import table_command
 from manymod.cli.tune import tune
@@ -31,5 +33,6 @@ def main() -> None:
 for operation in OPERATIONS.values():
     main.add_command(table_command(operation))
 bench.add_command(bench_cpu)
-for command in (info, selftest, bench, tune):
+bench.add_command(bench_rsa)
+for command in (info, selftest, bench, tune, rsa):
     main.add_command(command)

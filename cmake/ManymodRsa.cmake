@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# RSA, which takes digests and randomness from libcrypto.
+#
+#   MANYMOD_RSA   AUTO: if OpenSSL 3 is found; ON: stop if it is not; OFF: without
+#
+# Without it the functions of rsa.h are there and return MM_ERR_UNSUPPORTED.
+set(MANYMOD_RSA AUTO CACHE STRING "RSA by libcrypto of OpenSSL 3: AUTO, ON or OFF")
+set_property(CACHE MANYMOD_RSA PROPERTY STRINGS AUTO ON OFF)
+
+set(manymod_libcrypto "")
+set(manymod_pc_libcrypto "")
+if(MANYMOD_RSA STREQUAL "AUTO")
+  find_package(OpenSSL 3.0 QUIET COMPONENTS Crypto)
+elseif(MANYMOD_RSA)
+  find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)
+endif()
+if(MANYMOD_RSA AND TARGET OpenSSL::Crypto)
+  set(manymod_libcrypto OpenSSL::Crypto)
+  set(manymod_pc_libcrypto -lcrypto)
+  message(STATUS "RSA: libcrypto ${OPENSSL_VERSION}")
+else()
+  message(STATUS "RSA: not built")
+endif()
+
+function(manymod_select_rsa_sources variable)
+  if(manymod_libcrypto)
+    list(FILTER ${variable} EXCLUDE REGEX "^src/rsa/missing\\.cpp$")
+  else()
+    list(FILTER ${variable} EXCLUDE REGEX "^src/rsa/")
+    list(APPEND ${variable} src/rsa/missing.cpp)
+  endif()
+  set(${variable} "${${variable}}" PARENT_SCOPE)
+endfunction()

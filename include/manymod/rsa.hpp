@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * @file rsa.hpp
+ * @brief C++20 wrapper over rsa.h: RAII, containers of bytes, exceptions. Header only; needs the C library
+ * alone.
+ *
+ *     manymod::rsa::Ring ring({manymod::rsa::Key::decode(pem)});
+ *     auto signatures = ring.sign(messages, manymod::rsa::pss(MM_RSA_SHA256));
+ *     std::vector<bool> good = ring.verify(messages, signatures, manymod::rsa::pss(MM_RSA_SHA256));
+ */
+#ifndef MANYMOD_RSA_HPP
+#define MANYMOD_RSA_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manymod/manymod.hpp"
+#include "manymod/rsa.h"
+
+namespace manymod {
+inline namespace wrapper {
+namespace rsa {
+
+/// The bytes of one message, signature or number.
+using Bytes = std::vector<std::uint8_t>;
+
+namespace detail {
+
+inline mm_bytes view_of(std::span<const std::uint8_t> bytes) { return {bytes.data(), bytes.size()}; }
+
+inline mm_bytes view_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace detail
+
+/// Numbers of a key, big-endian; see mm_rsa_numbers for which may be left out.
+struct Numbers {
+  std::span<const std::uint8_t> n, e, d, p, q, dp, dq, qinv;
+};
+
+/// A key of the C ABI.
+class Key {
+ public:
+  /// @throws Error(MM_ERR_KEY) if the numbers are no key. `checks`: MM_RSA_CHECK_*
+  explicit Key(const Numbers& numbers, unsigned checks = 0) {
+    mm_rsa_numbers given{};
+    given.struct_size = sizeof given;
+    given.n = detail::view_of(numbers.n);
+    given.e = detail::view_of(numbers.e);
+    given.d = detail::view_of(numbers.d);
+    given.p = detail::view_of(numbers.p);
+    given.q = detail::view_of(numbers.q);
+    given.dp = detail::view_of(numbers.dp);
+    given.dq = detail::view_of(numbers.dq);
+    given.qinv = detail::view_of(numbers.qinv);
+    given.checks = checks;
+    mm_rsa_key* key = nullptr;
+    check(mm_rsa_key_create(&given, &key));
+    key_.reset(key);
+  }
+
+  /// From PEM or DER. @throws Error(MM_ERR_KEY)
+  static Key decode(std::string_view encoded, std::string_view passphrase = {}, unsigned checks = 0) {
+    mm_rsa_decode_options options{};
+    options.struct_size = sizeof options;
+    options.passphrase = detail::view_of(passphrase);
+    options.checks = checks;
+    mm_rsa_key* key = nullptr;
+    check(mm_rsa_key_decode(detail::view_of(encoded), &options, &key));
+    return Key(key);
+  }
+
+  [[nodiscard]] mm_rsa_key_info info() const {
+    mm_rsa_key_info info{};
+    info.struct_size = sizeof info;
+    check(mm_rsa_key_get_info(key_.get(), &info));
+    return info;
+  }
+  [[nodiscard]] const mm_rsa_key* get() const noexcept { return key_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(mm_rsa_key* key) const { mm_rsa_key_destroy(key); }
+  };
+  explicit Key(mm_rsa_key* key) : key_(key) {}
+
+  std::unique_ptr<mm_rsa_key, Destroy> key_;
+};
+
+/// The bare operations.
+inline mm_rsa_padding raw() { return {}; }
+
+/// PKCS#1 v1.5; `hash` for signatures only.
+inline mm_rsa_padding pkcs1v15(mm_rsa_hash hash = MM_RSA_HASH_NONE) {
+  mm_rsa_padding padding{};
+  padding.scheme = MM_RSA_PKCS1V15;
+  padding.hash = hash;
+  return padding;
+}
+
+inline mm_rsa_padding pss(mm_rsa_hash hash, int salt_length = MM_RSA_SALT_DIGEST,
+                          mm_rsa_hash mgf_hash = MM_RSA_HASH_NONE) {
+  mm_rsa_padding padding{};
+  padding.scheme = MM_RSA_PSS;
+  padding.hash = hash;
+  padding.mgf_hash = mgf_hash;
+  padding.salt_length = salt_length;
+  return padding;
+}
+
+/// `label` must outlive the padding.
+inline mm_rsa_padding oaep(mm_rsa_hash hash, std::span<const std::uint8_t> label = {},
+                           mm_rsa_hash mgf_hash = MM_RSA_HASH_NONE) {
+  mm_rsa_padding padding{};
+  padding.scheme = MM_RSA_OAEP;
+  padding.hash = hash;
+  padding.mgf_hash = mgf_hash;
+  padding.label = detail::view_of(label);
+  return padding;
+}
+
+/// Signatures of digests instead of messages.
+inline mm_rsa_padding prehashed(mm_rsa_padding padding) {
+  padding.prehashed = 1;
+  return padding;
+}
+
+/// Keys on a device. Calls on one ring may run in several threads at once.
+///
+/// In all calls key_of[i] is the index of item i's key; empty: key 0 for every item. Items without a result
+/// are empty and have a status; they throw Error(MM_ERR_ITEMS) where `statuses` is NULL.
+class Ring {
+ public:
+  explicit Ring(std::span<const Key> keys, const Where& where = {},
+                mm_rsa_blinding blinding = MM_RSA_BLINDING_ON) {
+    mm_rsa_ring_options options{};
+    options.struct_size = sizeof options;
+    options.device = wrapper::detail::or_null(where.device);
+    options.variant = wrapper::detail::or_null(where.variant);
+    options.threads = where.threads;
+    options.blinding = blinding;
+    std::vector<const mm_rsa_key*> pointers(keys.size());
+    std::transform(keys.begin(), keys.end(), pointers.begin(), [](const Key& key) { return key.get(); });
+    mm_rsa_ring* ring = nullptr;
+    check(mm_rsa_ring_create(&options, pointers.data(), pointers.size(), &ring));
+    ring_.reset(ring);
+  }
+  explicit Ring(const Key& key, const Where& where = {}, mm_rsa_blinding blinding = MM_RSA_BLINDING_ON)
+      : Ring(std::span(&key, 1), where, blinding) {}
+
+  [[nodiscard]] std::vector<Bytes> sign(std::span<const Bytes> messages, const mm_rsa_padding& padding,
+                                        std::span<const std::uint32_t> key_of = {},
+                                        std::vector<mm_status>* statuses = nullptr) {
+    return run(MM_RSA_SIGN, padding, messages, key_of, statuses);
+  }
+  [[nodiscard]] std::vector<Bytes> encrypt(std::span<const Bytes> messages, const mm_rsa_padding& padding,
+                                           std::span<const std::uint32_t> key_of = {},
+                                           std::vector<mm_status>* statuses = nullptr) {
+    return run(MM_RSA_ENCRYPT, padding, messages, key_of, statuses);
+  }
+  [[nodiscard]] std::vector<Bytes> decrypt(std::span<const Bytes> ciphertexts, const mm_rsa_padding& padding,
+                                           std::span<const std::uint32_t> key_of = {},
+                                           std::vector<mm_status>* statuses = nullptr) {
+    return run(MM_RSA_DECRYPT, padding, ciphertexts, key_of, statuses);
+  }
+  /// m^e mod n of big-endian numbers m < n.
+  [[nodiscard]] std::vector<Bytes> raw_public(std::span<const Bytes> numbers,
+                                              std::span<const std::uint32_t> key_of = {},
+                                              std::vector<mm_status>* statuses = nullptr) {
+    return run(MM_RSA_PUBLIC, raw(), numbers, key_of, statuses);
+  }
+  /// c^d mod n of big-endian numbers c < n.
+  [[nodiscard]] std::vector<Bytes> raw_private(std::span<const Bytes> numbers,
+                                               std::span<const std::uint32_t> key_of = {},
+                                               std::vector<mm_status>* statuses = nullptr) {
+    return run(MM_RSA_PRIVATE, raw(), numbers, key_of, statuses);
+  }
+
+  /// Whether each signature is good.
+  [[nodiscard]] std::vector<bool> verify(std::span<const Bytes> messages, std::span<const Bytes> signatures,
+                                         const mm_rsa_padding& padding,
+                                         std::span<const std::uint32_t> key_of = {},
+                                         std::vector<mm_status>* statuses = nullptr) {
+    if (signatures.size() != messages.size()) {
+      throw std::invalid_argument("manymod::rsa::Ring: one signature for each message is needed");
+    }
+    const Items inputs(messages);
+    const Items given(signatures);
+    std::vector<std::uint8_t> valid(messages.size());
+    std::vector<std::uint8_t> item_status(messages.size());
+    mm_rsa_call call = call_of(MM_RSA_VERIFY, padding, inputs, key_of);
+    call.signature = given.view();
+    call.valid = valid.data();
+    call.item_status = item_status.data();
+    finish(mm_rsa_run(ring_.get(), &call), item_status, statuses);
+    return {valid.begin(), valid.end()};
+  }
+
+  [[nodiscard]] mm_rsa_ring_info info() const {
+    mm_rsa_ring_info info{};
+    info.struct_size = sizeof info;
+    check(mm_rsa_ring_get_info(ring_.get(), &info));
+    return info;
+  }
+
+ private:
+  class Items {
+   public:
+    explicit Items(std::span<const Bytes> items) : items_(items.size()) {
+      std::transform(items.begin(), items.end(), items_.begin(),
+                     [](const Bytes& bytes) { return detail::view_of(bytes); });
+    }
+    [[nodiscard]] std::size_t size() const { return items_.size(); }
+    [[nodiscard]] mm_bytes_view view() const {
+      mm_bytes_view view{};
+      view.count = items_.size();
+      view.items = items_.data();
+      return view;
+    }
+
+   private:
+    std::vector<mm_bytes> items_;
+  };
+
+  static mm_rsa_call call_of(mm_rsa_op op, const mm_rsa_padding& padding, const Items& inputs,
+                             std::span<const std::uint32_t> key_of) {
+    if (!key_of.empty() && key_of.size() != inputs.size()) {
+      throw std::invalid_argument("manymod::rsa::Ring: one key index for each item is needed");
+    }
+    mm_rsa_call call{};
+    call.struct_size = sizeof call;
+    call.op = op;
+    call.padding = padding;
+    call.count = inputs.size();
+    call.key = key_of.empty() ? nullptr : key_of.data();
+    call.input = inputs.view();
+    return call;
+  }
+
+  static void finish(mm_status status, std::span<const std::uint8_t> item_status,
+                     std::vector<mm_status>* statuses) {
+    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
+    if (statuses == nullptr) return;
+    statuses->resize(item_status.size());
+    std::transform(item_status.begin(), item_status.end(), statuses->begin(),
+                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+  }
+
+  [[nodiscard]] std::vector<Bytes> run(mm_rsa_op op, const mm_rsa_padding& padding,
+                                       std::span<const Bytes> items, std::span<const std::uint32_t> key_of,
+                                       std::vector<mm_status>* statuses) {
+    const Items inputs(items);
+    const std::size_t stride = info().max_modulus_bytes;
+    Bytes data(stride * items.size());
+    std::vector<std::size_t> sizes(items.size());
+    std::vector<std::uint8_t> item_status(items.size());
+    mm_rsa_call call = call_of(op, padding, inputs, key_of);
+    call.output = {data.data(), items.size(), stride, sizes.data()};
+    call.item_status = item_status.data();
+    finish(mm_rsa_run(ring_.get(), &call), item_status, statuses);
+    std::vector<Bytes> results(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::uint8_t* begin = data.data() + i * stride;
+      results[i].assign(begin, begin + sizes[i]);
+    }
+    return results;
+  }
+
+  struct Destroy {
+    void operator()(mm_rsa_ring* ring) const { mm_rsa_ring_destroy(ring); }
+  };
+  std::unique_ptr<mm_rsa_ring, Destroy> ring_;
+};
+
+}  // namespace rsa
+}  // namespace wrapper
+}  // namespace manymod
+#endif

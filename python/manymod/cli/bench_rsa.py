@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod bench rsa`: RSA beside OpenSSL, as the cryptography package calls it, in the same run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import manymod
+from manymod.cli.bench_report import json_option, machine, number, versions, widths, write_json
+from manymod.cli.bench_rsa_run import INCLUDED, RsaCase, RsaSettings, measure
+from manymod.cli.progress import make_bar, output_console
+
+__all__ = ["bench_rsa"]
+
+PADDINGS = {"sign": "pkcs1v15", "verify": "pkcs1v15", "encrypt": "oaep", "decrypt": "oaep"}
+BITS = (2048, 3072, 4096)
+QUICK_BITS = (2048,)
+#: Largest size that RSA is computed for, smallest that the cryptography package makes keys of.
+_LIMITS = (1024, 8192)
+
+
+def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> list[str]:
+    """Operations of a comma-separated list."""
+    names = [name.strip() for name in value.split(",")]
+    if unknown := [name for name in names if name not in PADDINGS]:
+        raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(PADDINGS)}")
+    return names
+
+
+def _environment(settings: RsaSettings) -> dict[str, Any]:
+    import cryptography  # noqa: PLC0415 (optional)
+    from cryptography.hazmat.backends.openssl import backend  # noqa: PLC0415
+
+    found = {
+        **versions(),
+        "cryptography": cryptography.__version__,
+        "openssl": backend.openssl_version_text(),
+    }
+    return {
+        **machine(),
+        "versions": found,
+        "threads": settings.threads,
+        "included": INCLUDED,
+        "method": f"medians of {settings.repetitions} interleaved repetitions of about {settings.seconds} s; "
+        "ratios are medians of the ratios within a repetition; latencies are medians of single calls",
+    }
+
+
+def _table(report: dict[str, Any]) -> Table:
+    table = Table(title="items a second", title_justify="left")
+    for heading in ("operation", "bits", "padding"):
+        table.add_column(heading)
+    threads = report["threads"]
+    rates = {
+        "manymod": "manymod, 1 thread",
+        "openssl": "OpenSSL, 1 thread",
+        "one_vs_openssl": "ratio",
+        "manymod_threads": f"manymod, {threads} threads",
+        "openssl_threads": f"OpenSSL, {threads} threads",
+        "threads_vs_openssl_threads": "ratio",
+    }
+    latencies = {"manymod": "1-item call", "signer": "idle Signer", "openssl": "OpenSSL call"}
+    for heading in (*rates.values(), *latencies.values()):
+        table.add_column(heading, justify="right")
+    for row in report["results"]:
+        cells = [
+            f"{row['ratios'][name]:.2f}x" if name in row["ratios"] else number(row["rates"].get(name))
+            for name in rates
+        ]
+        times = [
+            f"{row['latency_us'][name]:,.0f} us" if name in row["latency_us"] else "" for name in latencies
+        ]
+        table.add_row(row["op"], str(row["bits"]), row["padding"], *cells, *times)
+    return table
+
+
+def _print(report: dict[str, Any], console: Console) -> None:
+    found = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    console.print(f"{report['cpu']}, {report['cpus']} CPUs; {found}; commit {report['commit'] or 'unknown'}")
+    console.print(_table(report))
+    console.print("Messages of some bytes, SHA-256, e = 65537. Included in the time:")
+    for name, text in report["included"].items():
+        console.print(f"  {name}: {text}")
+    console.print(f"{report['method']}.")
+
+
+@click.command("rsa", short_help="RSA beside OpenSSL.")
+@json_option
+@click.option("--bits", callback=widths, help=f"Sizes of keys. [default: {','.join(map(str, BITS))}]")
+@click.option("--ops", callback=_names, default=",".join(PADDINGS), show_default=True, help="Operations.")
+@click.option("--batch", type=click.IntRange(1), default=64, show_default=True, help="Items of a batch.")
+@click.option(
+    "--threads", type=click.IntRange(0, 1024), default=0, help="Threads of the columns with several; 0: all."
+)
+@click.option("--quick", is_flag=True, help="One size, less time for each.")
+def bench_rsa(
+    json_file: Any, bits: list[int] | None, ops: list[str], batch: int, threads: int, quick: bool
+) -> None:
+    """Measure signing, verifying, encrypting and decrypting on the CPU, beside OpenSSL.
+
+    OpenSSL is the one that the cryptography package brings. Every timed result is checked by the other
+    library, by samples.
+    """
+    chosen = bits or list(QUICK_BITS if quick else BITS)
+    if wrong := [size for size in chosen if not _LIMITS[0] <= size <= _LIMITS[1]]:
+        raise click.BadParameter(f"{wrong[0]} bits: sizes from {_LIMITS[0]} to {_LIMITS[1]}")
+    settings = RsaSettings(
+        threads=threads or manymod.get_threads(),
+        batch=batch,
+        seconds=0.02 if quick else 0.3,
+        repetitions=3 if quick else 7,
+    )
+    cases = [RsaCase(op, size, PADDINGS[op]) for size in chosen for op in ops]
+    try:
+        report = _environment(settings)
+        report["results"] = []
+        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
+            for case in bar.track(cases, description="measuring"):
+                report["results"].append(measure(case, settings))
+    except ImportError as error:
+        raise click.ClickException("the cryptography package is needed: pip install manymod[rsa]") from error
+    except (ArithmeticError, manymod.ManymodError) as error:
+        raise click.ClickException(str(error)) from error
+    if write_json(report, json_file):
+        _print(report, output_console())

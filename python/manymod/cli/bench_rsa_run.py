@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Throughput of RSA operations, manymod and OpenSSL in turn, over and over; and latencies of one item."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from manymod.rsa import KeyRing, PrivateKey, Signer
+
+__all__ = ["INCLUDED", "RsaCase", "RsaSettings", "measure"]
+
+#: What the time of each contender includes.
+INCLUDED = {
+    "manymod": "calls with lists of bytes in and out, 1 thread; hash, padding, blinding, check of the result",
+    "manymod_threads": "the same, all threads asked for, as many times the batch",
+    "openssl": "a loop of calls of the cryptography package, 1 thread",
+    "openssl_threads": "the same in a pool of as many threads",
+}
+RATIOS = {
+    "one_vs_openssl": ("manymod", "openssl"),
+    "threads_vs_openssl_threads": ("manymod_threads", "openssl_threads"),
+    "threads_vs_one": ("manymod_threads", "manymod"),
+}
+_LATENCIES = 41
+
+
+@dataclass(frozen=True)
+class RsaCase:
+    """An operation (sign, verify, encrypt, decrypt), a size, and a padding (pkcs1v15, pss, oaep)."""
+
+    op: str
+    bits: int
+    padding: str
+
+
+@dataclass(frozen=True)
+class RsaSettings:
+    """How to measure: threads of the columns with several, items of a batch, seconds, repetitions."""
+
+    threads: int
+    batch: int
+    seconds: float
+    repetitions: int
+
+
+@dataclass(frozen=True)
+class _Contender:
+    """Someone to run: `loop` computes `count` items and gives their results."""
+
+    count: int
+    loop: Callable[[], Sequence[Any]]
+
+
+class _Work:
+    """One case: keys, inputs, and the calls of both libraries."""
+
+    def __init__(self, case: RsaCase) -> None:
+        from cryptography.hazmat.primitives import hashes  # noqa: PLC0415 (optional)
+        from cryptography.hazmat.primitives.asymmetric import padding, rsa  # noqa: PLC0415
+
+        self.case = case
+        self._hash = hashes.SHA256()
+        mgf = padding.MGF1(self._hash)
+        self.padding: Any = {
+            "pkcs1v15": padding.PKCS1v15(),
+            "pss": padding.PSS(mgf, padding.PSS.DIGEST_LENGTH),
+            "oaep": padding.OAEP(mgf, self._hash, None),
+        }[case.padding]
+        self.peer = rsa.generate_private_key(65537, case.bits)
+        self.key = PrivateKey.from_cryptography(self.peer)
+
+    def items(self, count: int) -> list[Any]:
+        """Messages; with their signatures to verify; ciphertexts to decrypt."""
+        messages = [b"message %d" % number for number in range(count)]
+        if self.case.op == "verify":
+            signatures = self.key.sign(messages, self.padding, self._hash)
+            return list(zip(signatures, messages, strict=True))
+        return (
+            self.key.public_key().encrypt(messages, self.padding) if self.case.op == "decrypt" else messages
+        )
+
+    def own(self, items: list[Any], threads: int) -> Callable[[], Sequence[Any]]:
+        """One call of ours."""
+        ring = KeyRing([self.key], device="cpu", threads=threads)
+        if self.case.op == "verify":
+            signatures, messages = map(list, zip(*items, strict=True))
+            return lambda: ring.verify(signatures, messages, None, self.padding, self._hash)
+        if self.case.op == "sign":
+            return lambda: ring.sign(items, None, self.padding, self._hash)
+        function = getattr(ring, self.case.op)
+        return lambda: function(items, None, self.padding)
+
+    def peer_call(self, item: Any) -> Any:
+        """One item by OpenSSL."""
+        if self.case.op == "sign":
+            return self.peer.sign(item, self.padding, self._hash)
+        if self.case.op == "verify":
+            return self._public.verify(*item, self.padding, self._hash) is None
+        if self.case.op == "encrypt":
+            return self._public.encrypt(item, self.padding)
+        return self.peer.decrypt(item, self.padding)
+
+    @property
+    def _public(self) -> Any:
+        return self.peer.public_key()
+
+    def check(self, items: list[Any], answer: Sequence[Any]) -> None:
+        """Raise ArithmeticError unless the first, middle and last results are right by the other library."""
+        for index in {0, len(answer) // 2, len(answer) - 1}:
+            item, result = items[index % len(items)], answer[index]
+            if self.case.op == "verify":
+                good = result is True
+            elif self.case.op == "sign":
+                good = self.key.public_key().verify(result, item, self.padding, self._hash)
+                self._public.verify(result, item, self.padding, self._hash)
+            elif self.case.op == "encrypt":
+                good = self.peer.decrypt(result, self.padding) == item
+            else:
+                good = result == b"message %d" % (index % len(items))
+            if not good:
+                raise ArithmeticError(f"{self.case.op} {self.case.bits} bits: item {index} is wrong")
+
+
+def _seconds(loop: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    answer = loop()
+    return time.perf_counter() - start, answer
+
+
+def _repeated(loop: Callable[[], Sequence[Any]], count: int, seconds: float) -> _Contender:
+    """Calls of `loop`, of `count` items each, for about `seconds`."""
+    loop()
+    rounds = max(1, round(seconds / max(_seconds(loop)[0], 1e-6)))
+
+    def many() -> Sequence[Any]:
+        answer: Sequence[Any] = []
+        for _ in range(rounds):
+            answer = loop()
+        return answer
+
+    return _Contender(rounds * count, many)
+
+
+def _contenders(work: _Work, settings: RsaSettings, pool: ThreadPoolExecutor) -> dict[str, _Contender]:
+    items = work.items(settings.batch)
+    many = items * settings.threads
+
+    def in_pool() -> Sequence[Any]:
+        parts = [many[start :: settings.threads] for start in range(settings.threads)]
+        done = list(pool.map(lambda part: [work.peer_call(item) for item in part], parts))
+        return [done[index % settings.threads][index // settings.threads] for index in range(len(many))]
+
+    found = {
+        "manymod": _repeated(work.own(items, 1), len(items), settings.seconds),
+        "openssl": _repeated(lambda: [work.peer_call(item) for item in items], len(items), settings.seconds),
+    }
+    if settings.threads > 1:
+        loop = work.own(many, settings.threads)
+        found["manymod_threads"] = _repeated(loop, len(many), settings.seconds)
+        found["openssl_threads"] = _repeated(in_pool, len(many), settings.seconds)
+    for contender in found.values():
+        work.check(items, contender.loop())
+    return found
+
+
+def _latencies(work: _Work) -> dict[str, float]:
+    """Microseconds of one item: a call of ours, one through an idle signer, one of OpenSSL."""
+    item = work.items(1)
+    calls: dict[str, Callable[[], Any]] = {
+        "manymod": work.own(item, 1),
+        "openssl": lambda: work.peer_call(item[0]),
+    }
+    if work.case.op != "sign":
+        return _medians(calls)
+    with Signer(KeyRing([work.key], device="cpu"), work.padding, "sha256") as signer:
+        return _medians({**calls, "signer": lambda: signer.sign(item[0])})
+
+
+def _medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(_LATENCIES):
+        for name, call in calls.items():
+            times[name].append(_seconds(call)[0])
+    return {name: statistics.median(values[1:]) * 1e6 for name, values in times.items()}
+
+
+def measure(case: RsaCase, settings: RsaSettings) -> dict[str, Any]:
+    """Rates (items a second, medians), ratios (medians over the repetitions) and latencies."""
+    work = _Work(case)
+    with ThreadPoolExecutor(settings.threads) as pool:
+        contenders = _contenders(work, settings, pool)
+        rates: dict[str, list[float]] = {name: [] for name in contenders}
+        for _ in range(settings.repetitions):
+            for name, contender in contenders.items():
+                rates[name].append(contender.count / _seconds(contender.loop)[0])
+    return {
+        "op": case.op,
+        "bits": case.bits,
+        "padding": case.padding,
+        "batch": settings.batch,
+        "rates": {name: statistics.median(values) for name, values in rates.items()},
+        "ratios": {
+            name: statistics.median(a / b for a, b in zip(rates[own], rates[peer], strict=True))
+            for name, (own, peer) in RATIOS.items()
+            if own in rates and peer in rates
+        },
+        "latency_us": _latencies(work),
+    }

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of byte strings of every accepted kind, and answers of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _arrow, _core
+
+__all__ = ["Items", "Kind", "bytes_answer", "check_out", "common_count", "flags_answer", "items"]
+
+
+class Kind(Enum):
+    """What a batch was given as, and so what the answer is made as."""
+
+    SCALAR = "bytes"
+    LIST = "list of bytes"
+    ROWS = "uint8[N, W]"
+    ARROW = "Arrow binary"
+
+
+@dataclass
+class Items:
+    """N byte strings, or one for every item (``count`` None)."""
+
+    kind: Kind
+    count: int | None
+    #: a tuple of bytes-like objects, uint8[N, W], or with `offsets` the bytes of an Arrow array
+    block: Any
+    offsets: NDArray[np.int64] | None = None
+    null: NDArray[np.bool_] | None = None
+    #: the Arrow array itself, of one chunk
+    array: Any = None
+    #: of a ChunkedArray
+    chunk_lengths: list[int] | None = field(default=None)
+
+    def take(self, rows: NDArray[np.intp]) -> Items:
+        """These items alone."""
+        if self.count is None:
+            return self
+        if self.kind is Kind.ARROW:
+            return _of_arrow(self.array.take(_arrow_indices(rows)))
+        if self.kind is Kind.ROWS:
+            return Items(Kind.ROWS, len(rows), self.block[rows])
+        return Items(Kind.LIST, len(rows), tuple(self.block[row] for row in rows))
+
+
+def _arrow_indices(rows: NDArray[np.intp]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.array(rows)
+
+
+def _of_arrow(array: Any) -> Items:
+    """Items of an Arrow array of binary, large_binary or fixed_size_binary."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    null = None
+    if array.null_count:
+        null = ~array.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_fixed_size_binary(array.type):
+        rows = _arrow.ArrowColumn.read(array, "items").values
+        return Items(Kind.ARROW, len(array), rows, null=null, array=array)
+    wide = array.cast(pa.large_binary())
+    _, offsets, data = wide.buffers()
+    if offsets is None:
+        return Items(Kind.ARROW, len(array), b"", np.zeros(len(array) + 1, np.int64), null, array)
+    slots = np.frombuffer(offsets, np.int64, len(wide) + 1, 8 * wide.offset)
+    return Items(Kind.ARROW, len(array), b"" if data is None else data, slots, null, array)
+
+
+def _from_arrow(name: str, column: Any) -> Items:
+    import pyarrow as pa  # noqa: PLC0415
+
+    chunk_lengths = None
+    array = column
+    if isinstance(column, pa.ChunkedArray):
+        chunk_lengths = [len(chunk) for chunk in column.chunks]
+        array = pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if str(array.type) == "binary_view":
+        array = array.cast(pa.large_binary())
+    kinds = pa.types
+    if not (
+        kinds.is_binary(array.type)
+        or kinds.is_large_binary(array.type)
+        or kinds.is_fixed_size_binary(array.type)
+    ):
+        raise TypeError(f"{name}: Arrow type {array.type} is no binary type")
+    result = _of_arrow(array)
+    result.chunk_lengths = chunk_lengths
+    return result
+
+
+def _from_numpy(name: str, array: NDArray[Any]) -> Items:
+    if array.ndim != 2 or array.dtype != np.uint8:
+        raise TypeError(f"{name}: {array.dtype}{list(array.shape)} is not uint8[N, W]")
+    if array.shape[1] and (array.strides[1] != 1 or array.strides[0] < array.shape[1]):
+        array = np.ascontiguousarray(array)
+    return Items(Kind.ROWS, len(array), array)
+
+
+def items(name: str, value: Any) -> Items:
+    """The items that `value` stands for.
+
+    Raises:
+        TypeError: if it is of no accepted kind. Elements of a list are looked at by the call.
+    """
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return Items(Kind.SCALAR, None, (value,))
+    if isinstance(value, np.ndarray):
+        return _from_numpy(name, value)
+    if _arrow.is_arrow(value):
+        return _from_arrow(name, value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        block = tuple(value)
+        return Items(Kind.LIST, len(block), block)
+    raise TypeError(
+        f"{name}: {type(value).__name__} is none of bytes, list of bytes, uint8[N, W], Arrow binary array"
+    )
+
+
+def common_count(named: dict[str, int | None]) -> int | None:
+    """The number of items that all batches have, None where all of them stand for every item.
+
+    Raises:
+        ValueError: if they differ.
+    """
+    counts = {name: count for name, count in named.items() if count is not None}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise ValueError(f"batches of different lengths: {listed}")
+    return next(iter(counts.values()), None)
+
+
+def check_out(out: Any, kind: Kind, count: int, width: int) -> None:
+    """Raise ValueError where `out` cannot hold the answer."""
+    if kind is Kind.LIST:
+        if not isinstance(out, list) or len(out) != count:
+            raise ValueError(f"out must be a list of {count} elements")
+    elif kind is not Kind.ROWS:
+        raise ValueError(f"out cannot be used with {kind.value}")
+    elif not isinstance(out, np.ndarray) or out.shape != (count, width) or out.dtype != np.uint8:
+        raise ValueError(f"out must be uint8[{count}, {width}]")
+    elif not out.flags.writeable:
+        raise ValueError("out is read-only")
+
+
+def bytes_answer(
+    source: Items,
+    rows: NDArray[np.uint8],
+    sizes: NDArray[np.uint64],
+    null: NDArray[np.bool_] | None,
+    out: Any,
+) -> Any:
+    """Results in the kind of `source`: the first ``sizes[i]`` bytes of each row."""
+    if source.kind is Kind.ARROW:
+        return _rechunked(_arrow_answer(source.array.type, rows, sizes, null), source)
+    if source.kind is Kind.ROWS:
+        if out is None:
+            return rows
+        if out is not rows:
+            out[:] = rows
+        return out
+    values: list[Any] = _core.rows_to_bytes(rows, sizes)
+    if source.kind is Kind.SCALAR:
+        return values[0]
+    for i in () if null is None else np.flatnonzero(null):
+        values[i] = None
+    if out is None:
+        return values
+    out[:] = values
+    return out
+
+
+def _arrow_answer(
+    dtype: Any, rows: NDArray[np.uint8], sizes: NDArray[np.uint64], null: NDArray[np.bool_] | None
+) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    count, width = rows.shape
+    if pa.types.is_fixed_size_binary(dtype) and (sizes[sizes != 0] == width).all():
+        return _arrow.fixed_size_binary(rows, null)
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    data = rows[np.arange(width, dtype=np.uint64) < sizes[:, None]]
+    buffers = [*_arrow.validity(null)[:1], pa.py_buffer(offsets), pa.py_buffer(data)]
+    array = pa.Array.from_buffers(pa.large_binary(), count, buffers)
+    fits = offsets[-1] < 1 << 31
+    return array.cast(pa.binary()) if fits and not pa.types.is_large_binary(dtype) else array
+
+
+def flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool_] | None) -> Any:
+    """Verdicts in the kind of `source`."""
+    if source.kind is Kind.SCALAR:
+        return bool(flags[0])
+    if source.kind is Kind.ARROW:
+        import pyarrow as pa  # noqa: PLC0415
+
+        return _rechunked(pa.array(flags, mask=null), source)
+    if source.kind is Kind.ROWS:
+        return flags
+    verdicts: list[bool | None] = flags.tolist()
+    for i in () if null is None else np.flatnonzero(null):
+        verdicts[i] = None
+    return verdicts
+
+
+def _rechunked(array: Any, source: Items) -> Any:
+    return array if source.chunk_lengths is None else _arrow.rechunk(array, source.chunk_lengths)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Paddings and hashes of RSA: our own names for them, and those of the ``cryptography`` package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from manymod import _core
+
+__all__ = ["HASHES", "NO_PADDING", "Padding", "Prehashed", "Purpose", "hash_number", "native_padding"]
+
+#: mm_rsa_hash of each hash, from rsa.h.
+HASHES = {
+    "sha1": 1,
+    "sha224": 2,
+    "sha256": 3,
+    "sha384": 4,
+    "sha512": 5,
+    "sha512-224": 6,
+    "sha512-256": 7,
+    "sha3-224": 8,
+    "sha3-256": 9,
+    "sha3-384": 10,
+    "sha3-512": 11,
+}
+
+#: mm_rsa_scheme of each padding.
+_SCHEMES = {"raw": 0, "pkcs1v15": 1, "pss": 2, "oaep": 3}
+#: MM_RSA_SALT_* of each name.
+_SALT_LENGTHS = {"digest": -1, "auto": -2, "max": -3}
+_MAX_SALT_LENGTH = 8192 // 8
+
+#: ``name`` of the paddings of the cryptography package.
+_FOREIGN_SCHEMES = {"EMSA-PKCS1-v1_5": "pkcs1v15", "EMSA-PSS": "pss", "EME-OAEP": "oaep"}
+
+Purpose = Literal["sign", "verify", "encrypt"]
+
+_SIGNING = ("pkcs1v15", "pss")
+_ENCRYPTING = ("pkcs1v15", "oaep")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace("/", "")
+
+
+_BY_PLAIN_NAME = {_plain(name): number for name, number in HASHES.items()}
+
+
+def hash_number(algorithm: Any, what: str = "algorithm") -> int:
+    """The mm_rsa_hash of a name such as ``"sha256"``, or of a hash object of the cryptography package.
+
+    >>> hash_number("SHA-512/256") == hash_number("sha512_256") == HASHES["sha512-256"]
+    True
+    """
+    name = algorithm if isinstance(algorithm, str) else getattr(algorithm, "name", None)
+    if not isinstance(name, str):
+        raise TypeError(f"{what} must be a hash's name or object, not {type(algorithm).__name__}")
+    try:
+        return _BY_PLAIN_NAME[_plain(name)]
+    except KeyError:
+        raise ValueError(f"{what} {name!r} is none of {', '.join(HASHES)}") from None
+
+
+@dataclass(frozen=True)
+class Padding:
+    """A padding and its parameters, for programs without the cryptography package.
+
+    Attributes:
+        scheme: ``"pkcs1v15"`` (signatures, encryption), ``"pss"`` (signatures) or ``"oaep"`` (encryption).
+        algorithm: OAEP's hash of the label. Signatures get their hash with the call.
+        mgf: hash of MGF1 (PSS, OAEP); None: the same as the hash of the messages or the label.
+        salt_length: PSS: bytes, ``"digest"`` (as long as the digest), ``"max"`` (as long as fits) or
+            ``"auto"`` (verification only: as long as the signature says).
+        label: OAEP's label.
+
+    >>> Padding("pss", salt_length="max").salt_length
+    'max'
+    """
+
+    scheme: Literal["pkcs1v15", "pss", "oaep"]
+    algorithm: Any = "sha256"
+    mgf: Any = None
+    salt_length: int | Literal["digest", "max", "auto"] = "digest"
+    label: bytes = b""
+
+    def __post_init__(self) -> None:
+        if self.scheme not in _FOREIGN_SCHEMES.values():
+            raise ValueError(f"scheme {self.scheme!r} is none of pkcs1v15, pss, oaep")
+        if not isinstance(self.label, bytes):
+            raise TypeError(f"label must be bytes, not {type(self.label).__name__}")
+        self.native_salt_length()
+        hash_number(self.algorithm)
+        if self.mgf is not None:
+            hash_number(self.mgf, "mgf")
+
+    def native_salt_length(self) -> int:
+        """As the C ABI has it."""
+        if isinstance(self.salt_length, str):
+            if self.salt_length not in _SALT_LENGTHS:
+                raise ValueError(f"salt_length {self.salt_length!r} is none of digest, max, auto")
+            return _SALT_LENGTHS[self.salt_length]
+        if not isinstance(self.salt_length, int):
+            raise TypeError(f"salt_length must be an int or a str, not {type(self.salt_length).__name__}")
+        if not 0 <= self.salt_length <= _MAX_SALT_LENGTH:
+            raise ValueError(f"salt_length {self.salt_length} is not within 0 to {_MAX_SALT_LENGTH}")
+        return self.salt_length
+
+
+@dataclass(frozen=True)
+class Prehashed:
+    """In the place of a hash: what is signed or verified are digests by this hash, made by the caller.
+
+    >>> Prehashed("sha256")
+    Prehashed(algorithm='sha256')
+    """
+
+    algorithm: Any
+
+    def __post_init__(self) -> None:
+        hash_number(self.algorithm)
+
+
+def _read_algorithm(algorithm: Any) -> tuple[Any, bool]:
+    """The hash of a signature, and whether the caller has hashed already."""
+    if isinstance(algorithm, Prehashed):
+        return algorithm.algorithm, True
+    kind = type(algorithm)
+    if kind.__name__ == "Prehashed" and kind.__module__.startswith("cryptography."):
+        return algorithm._algorithm, True
+    return algorithm, False
+
+
+def _foreign_salt_length(length: Any) -> Any:
+    """A salt length of the cryptography package, whose named ones are objects."""
+    from cryptography.hazmat.primitives.asymmetric import padding  # noqa: PLC0415 (optional)
+
+    named = (
+        (padding.PSS.MAX_LENGTH, "max"),
+        (padding.PSS.AUTO, "auto"),
+        (padding.PSS.DIGEST_LENGTH, "digest"),
+    )
+    return next((name for constant, name in named if length is constant), length)
+
+
+def _read_padding(padding: Any) -> Padding:
+    """What a name, a `Padding` or a padding of the cryptography package says."""
+    if isinstance(padding, Padding):
+        return padding
+    if isinstance(padding, str):
+        return Padding(cast("Any", padding))
+    scheme = _FOREIGN_SCHEMES.get(getattr(padding, "name", ""))
+    if scheme is None:
+        raise TypeError(f"padding must be a Padding, or one of the cryptography package, not {padding!r}")
+    if scheme == "pkcs1v15":
+        return Padding("pkcs1v15")
+    # Neither the salt length nor the label, nor before version 42 any of the rest, has a public name.
+    mgf = padding._mgf._algorithm
+    if scheme == "pss":
+        return Padding("pss", mgf=mgf, salt_length=_foreign_salt_length(padding._salt_length))
+    return Padding("oaep", algorithm=padding._algorithm, mgf=mgf, label=padding._label or b"")
+
+
+def native_padding(padding: Any, algorithm: Any, purpose: Purpose) -> _core.RsaPadding:
+    """The padding of a call, as the C ABI has it.
+
+    Args:
+        padding: a `Padding`, a scheme's name, or a padding of the cryptography package.
+        algorithm: for signatures: hash of the messages, or `Prehashed` of one (of either package).
+        purpose: what it is for; decryption has what encryption has.
+    """
+    given, signature = _read_padding(padding), purpose != "encrypt"
+    if given.scheme not in (_SIGNING if signature else _ENCRYPTING):
+        raise ValueError(f"{given.scheme} is no padding for {'signatures' if signature else 'encryption'}")
+    if purpose == "sign" and given.scheme == "pss" and given.salt_length == "auto":
+        raise ValueError("salt_length auto is for verification alone")
+    algorithm, prehashed = _read_algorithm(algorithm)
+    digest = 0
+    if signature:
+        digest = hash_number(algorithm)
+    elif given.scheme == "oaep":
+        digest = hash_number(given.algorithm)
+    mgf = hash_number(given.mgf, "mgf") if given.mgf is not None and given.scheme != "pkcs1v15" else 0
+    salt_length = given.native_salt_length() if given.scheme == "pss" else 0
+    label = given.label if given.scheme == "oaep" else b""
+    return _core.RsaPadding(_SCHEMES[given.scheme], digest, mgf, salt_length, prehashed, label)
+
+
+#: What the bare operations take.
+NO_PADDING = _core.RsaPadding(_SCHEMES["raw"], 0, 0, 0, False, b"")

@@ -1,0 +1,462 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A signing service: requests of many threads and coroutines, gathered into batches."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import os
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from manymod.asynchronous import Job
+from manymod.errors import ItemError, ManymodError, _raise_items
+from manymod.plan import checked_integer, checked_items
+from manymod.rsa.padding import native_padding
+from manymod.rsa.ring import KeyRing
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer, Self
+
+    from manymod.rsa.keys import PrivateKey
+
+__all__ = ["Signer", "SignerClosedError", "SignerFullError", "SignerStatistics"]
+
+#: Latencies kept for the quantiles.
+_LATENCIES = 1 << 14
+
+
+class SignerFullError(ManymodError, RuntimeError):
+    """As many requests wait as the signer lets wait."""
+
+
+class SignerClosedError(ManymodError, RuntimeError):
+    """The signer takes no more requests."""
+
+
+@dataclass(frozen=True)
+class SignerStatistics:
+    """What a signer has done so far. Every accepted request is signed, failed, cancelled, or still pending.
+
+    Attributes:
+        accepted: requests taken into the queue.
+        signed: requests answered with a signature.
+        failed: requests answered with an exception.
+        cancelled: requests cancelled by their caller, or by the closing of the signer, before they began.
+        refused: requests that were not accepted, as the queue was full or the signer closed.
+        waiting: requests in the queue now.
+        batches: calls made.
+        batch_sizes: how many calls had how many requests.
+        latency: quantiles 0.5, 0.95 and 0.99 and the maximum (1.0) of the seconds from acceptance to answer,
+            over the last 16384 answers; empty where there are none.
+    """
+
+    accepted: int
+    signed: int
+    failed: int
+    cancelled: int
+    refused: int
+    waiting: int
+    batches: int
+    batch_sizes: dict[int, int]
+    latency: dict[float, float]
+
+
+class _Request:
+    """A message, its key, and who waits for the signature."""
+
+    __slots__ = ("accepted_at", "future", "key", "message")
+
+    def __init__(self, message: bytes, key: int) -> None:
+        self.message = message
+        self.key = key
+        self.future: Job[bytes] = Job()
+        self.accepted_at = 0.0
+
+
+class _Service:
+    """The queue and the thread that empties it. All fields are guarded by the one lock of both conditions."""
+
+    def __init__(
+        self,
+        compute: Callable[[list[bytes], list[int]], Any],
+        deadline: float,
+        max_batch: int,
+        max_queue: int,
+    ) -> None:
+        self._compute = compute
+        self._deadline = deadline
+        self._max_batch = max_batch
+        self._max_queue = max_queue
+        self._lock = threading.Lock()
+        self._work = threading.Condition(self._lock)
+        self._room = threading.Condition(self._lock)
+        self._room_calls: deque[Callable[[], None]] = deque()
+        self._waiting: deque[_Request] = deque()
+        self._wanted = 0  # requests that the serving thread waits for: 0 while it does not
+        self._gather_more = False
+        self._owner: int | None = None  # thread that signs a batch and runs its callbacks
+        self._closed = False
+        self._counts: Counter[str] = Counter()
+        self._batch_sizes: Counter[int] = Counter()
+        self._latencies: deque[float] = deque(maxlen=_LATENCIES)
+        self._process = os.getpid()
+        self._thread = threading.Thread(target=self._serve, name="manymod-signer", daemon=True)
+        self._thread.start()
+
+    # ---- requests ---------------------------------------------------------------------------------------
+    def sign_now(self, request: _Request) -> bool:
+        """Sign a request on the calling thread if nothing else is going on, saving two switches of threads.
+
+        Returns:
+            Whether that was so; if not, the request has not been accepted.
+        """
+        self._check_process()
+        mine = False
+        try:
+            with self._lock:
+                mine = self._owner is None and not (self._waiting or self._gather_more or self._closed)
+                if mine:
+                    self._owner = threading.get_ident()
+                    self._accept(request)
+            if mine:
+                self._answer([request])
+        finally:
+            if mine:
+                with self._lock:
+                    self._owner = None
+                    self._work.notify()
+        return mine
+
+    def is_own_thread(self) -> bool:
+        """Whether the caller is a callback of a request, for whose end the signer waits."""
+        return self._owner == threading.get_ident()
+
+    def put(self, request: _Request, block: bool, timeout: float | None) -> None:
+        """Accept a request, waiting for room if asked to, but not for what the caller itself holds up."""
+        self._check_process()
+        with self._lock:
+            if block and not self.is_own_thread() and not self._accepts():
+                self._room.wait_for(self._accepts, timeout)
+            if not self._try_put(request):
+                self._counts["refused"] += 1
+                raise SignerFullError(f"{self._max_queue} requests wait already")
+
+    def put_or_call(self, request: _Request, call: Callable[[], None]) -> bool:
+        """Accept a request, or else call `call` on some thread once there may be room."""
+        self._check_process()
+        with self._lock:
+            if self._try_put(request):
+                return True
+            self._room_calls.append(call)
+            return False
+
+    def withdraw(self, call: Callable[[], None]) -> None:
+        """Forget a `call` of `put_or_call`; if it was made, let another one have the room."""
+        with self._lock:
+            try:
+                self._room_calls.remove(call)
+            except ValueError:
+                self._offer_room(1)
+
+    def _check_process(self) -> None:
+        if self._process != os.getpid():
+            raise RuntimeError("the signer belongs to the process that this one was forked off from")
+
+    def _accepts(self) -> bool:
+        return self._closed or len(self._waiting) < self._max_queue
+
+    def _try_put(self, request: _Request) -> bool:
+        if self._closed:
+            self._counts["refused"] += 1
+            raise SignerClosedError("the signer is closed")
+        if len(self._waiting) >= self._max_queue:
+            return False
+        self._accept(request)
+        self._waiting.append(request)
+        if 0 < self._wanted <= len(self._waiting):
+            self._work.notify()
+        return True
+
+    def _accept(self, request: _Request) -> None:
+        request.accepted_at = time.monotonic()
+        self._counts["accepted"] += 1
+
+    def _offer_room(self, count: int) -> None:
+        self._room.notify_all()
+        while count and self._room_calls:
+            with contextlib.suppress(RuntimeError):  # its event loop is closed
+                self._room_calls.popleft()()
+                count -= 1
+
+    # ---- the serving thread -----------------------------------------------------------------------------
+    def _serve(self) -> None:
+        while batch := self._next_batch():
+            self._answer(batch)
+
+    def _next_batch(self) -> list[_Request]:
+        """Requests to sign next; empty when there will be none.
+
+        A request that comes while nothing else is going on is not held back: batches grow from what arrives
+        while others are signed, and only after a batch of several does the next one wait for more.
+        """
+        with self._lock:
+            self._owner = None
+            self._wait_for(1, None)
+            if self._waiting and self._gather_more:
+                self._wait_for(self._max_batch, self._waiting[0].accepted_at + self._deadline)
+            count = min(len(self._waiting), self._max_batch)
+            batch = [self._waiting.popleft() for _ in range(count)]
+            self._gather_more = count > 1
+            self._owner = threading.get_ident() if batch else None
+            self._offer_room(count)
+            return batch
+
+    def _wait_for(self, wanted: int, until: float | None) -> None:
+        self._wanted = wanted
+        while self._owner is not None or (len(self._waiting) < wanted and not self._closed):
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
+                break
+            self._work.wait(left)
+        self._wanted = 0
+
+    def _answer(self, batch: list[_Request]) -> None:
+        live = [request for request in batch if request.future.set_running_or_notify_cancel()]
+        outcomes = self._outcomes(live) if live else []
+        stopped: BaseException | None = None
+        for request, outcome in zip(live, outcomes, strict=True):
+            try:
+                if isinstance(outcome, bytes):
+                    request.future.set_result(outcome)
+                else:
+                    request.future.set_exception(outcome)
+            except InvalidStateError:
+                pass  # someone else has set it
+            except BaseException as error:  # noqa: BLE001 - of a callback; the others' answers come first
+                stopped = error
+        signed = sum(isinstance(outcome, bytes) for outcome in outcomes)
+        now = time.monotonic()
+        with self._lock:
+            self._counts.update(signed=signed, failed=len(live) - signed, cancelled=len(batch) - len(live))
+            if live:
+                self._batch_sizes[len(live)] += 1
+                self._latencies.extend(now - request.accepted_at for request in live)
+        if stopped is not None and threading.current_thread() is not self._thread:
+            raise stopped
+
+    def _outcomes(self, live: list[_Request]) -> list[bytes | BaseException]:
+        """A signature or an exception for each request."""
+        try:
+            signatures, statuses = self._compute(
+                [request.message for request in live], [request.key for request in live]
+            )
+            return [
+                signature if status == 0 else _item_error(status)
+                for signature, status in zip(signatures, statuses.tolist(), strict=True)
+            ]
+        except BaseException as error:  # noqa: BLE001 - whoever waits for the signatures handles it
+            return [error] * len(live)
+
+    # ---- the end ----------------------------------------------------------------------------------------
+    def close(self, drain: bool) -> None:
+        """Accept no more, sign what waits or cancel it, and wait for the thread to end (but in callbacks)."""
+        if self._process != os.getpid():
+            return
+        dropped: list[_Request] = []
+        with self._lock:
+            self._closed = True
+            if not drain:
+                dropped.extend(self._waiting)
+                self._waiting.clear()
+                self._counts["cancelled"] += len(dropped)
+            self._work.notify_all()
+            self._offer_room(len(self._room_calls))
+        for request in dropped:
+            request.future.cancel()
+            request.future.set_running_or_notify_cancel()
+        if not self.is_own_thread():
+            self._thread.join()
+
+    def abandon(self) -> None:
+        """Close at the end of the interpreter."""
+        self.close(drain=False)
+
+    def statistics(self) -> SignerStatistics:
+        """A snapshot."""
+        with self._lock:
+            latencies = np.array(self._latencies)
+            quantiles = (0.5, 0.95, 0.99, 1.0) if len(latencies) else ()
+            return SignerStatistics(
+                **{
+                    name: self._counts[name]
+                    for name in ("accepted", "signed", "failed", "cancelled", "refused")
+                },
+                waiting=len(self._waiting),
+                batches=self._batch_sizes.total(),
+                batch_sizes=dict(sorted(self._batch_sizes.items())),
+                latency={quantile: float(np.quantile(latencies, quantile)) for quantile in quantiles},
+            )
+
+
+def _item_error(status: int) -> ItemError:
+    """What `KeyRing.sign` raises for a single message."""
+    try:
+        _raise_items("sign", np.ones(1, np.bool_), np.array([status], np.uint8), b"", scalar=True)
+    except ItemError as error:
+        return error.with_traceback(None)
+
+
+class Signer:
+    """Signs single messages for many threads and coroutines, in batches.
+
+    Requests wait in a queue of bounded length; a thread takes them out, at most `max_batch` at a time, and
+    signs them in one call. A batch begins when `max_batch` requests wait, or when the first of them has
+    waited for `deadline`; a request that finds the signer idle is signed at once, one of `sign` without a
+    timeout on its caller's own thread.
+
+    Args:
+        keys: a `PrivateKey`, or a `KeyRing` whose keys requests name by their index.
+        padding: as in `KeyRing.sign`.
+        algorithm: as in `KeyRing.sign`.
+        deadline: seconds that a request may be held back for others to join it.
+        max_batch: most requests of one call.
+        max_queue: most requests that wait.
+        full: what a request meets that finds the queue full: ``"block"``, it waits for room, or ``"raise"``,
+            `SignerFullError`.
+
+    Every request that was accepted is answered exactly once: with its signature, with an exception, or, if it
+    is cancelled before it begins, by its cancellation. Close the signer, or use it as a context manager; when
+    the interpreter exits, requests that wait are cancelled. It belongs to its process: in a forked child it
+    takes no requests.
+    """
+
+    def __init__(
+        self,
+        keys: PrivateKey | KeyRing,
+        padding: Any,
+        algorithm: Any,
+        *,
+        deadline: float = 1e-3,
+        max_batch: int = 1024,
+        max_queue: int = 16384,
+        full: Literal["block", "raise"] = "block",
+    ) -> None:
+        native_padding(padding, algorithm, "sign")  # refuses what signing would
+        if not 0 <= deadline < threading.TIMEOUT_MAX:
+            raise ValueError(f"deadline must be a number of seconds, not {deadline}")
+        if full not in {"block", "raise"}:
+            raise ValueError(f"full must be 'block' or 'raise', not {full!r}")
+        self._ring = keys if isinstance(keys, KeyRing) else KeyRing([keys])
+        self._block = full == "block"
+
+        def compute(messages: list[bytes], indices: list[int]) -> Any:
+            return ring.sign(messages, indices, padding, algorithm, errors="status")
+
+        ring = self._ring  # the thread must not keep the signer
+        limits = (checked_items("max_batch", max_batch), checked_items("max_queue", max_queue))
+        self._service = _Service(compute, deadline, *limits)
+        atexit.register(self._service.abandon)
+
+    def submit(self, message: Buffer, key: int = 0, *, timeout: float | None = None) -> Future[bytes]:
+        """Ask for a signature.
+
+        Args:
+            message: the message, or its digest if the algorithm is `Prehashed`.
+            key: index of the key in the ring.
+            timeout: seconds to wait for room in the queue; None: as long as it takes.
+
+        Returns:
+            A future of the signature. Its ``cancel()`` prevents a request that has not begun. Functions given
+            to ``add_done_callback`` run on the signer's thread and hold up everyone while they do; requests
+            that they make do not wait for room.
+
+        Raises:
+            SignerFullError: if there is no room, or was none within `timeout`.
+            SignerClosedError: if the signer is closed.
+        """
+        request = self._request(message, key)
+        self._service.put(request, self._block, timeout)
+        return request.future
+
+    def sign(self, message: Buffer, key: int = 0, *, timeout: float | None = None) -> bytes:
+        """Sign a message and wait for it; as `submit`.
+
+        Raises:
+            concurrent.futures.TimeoutError: if it is not there `timeout` seconds after it was asked for.
+        """
+        request = self._request(message, key)
+        if self._service.is_own_thread():
+            raise RuntimeError("sign() in a callback of the signer would wait for itself: use submit()")
+        if timeout is not None or not self._service.sign_now(request):
+            self._service.put(request, self._block, timeout)
+        future = request.future
+        try:
+            return future.result(timeout)
+        except BaseException:
+            future.cancel()
+            raise
+
+    async def asign(self, message: Buffer, key: int = 0) -> bytes:
+        """Sign a message in a coroutine; as `submit`, but it awaits room instead of blocking the loop."""
+        request = self._request(message, key)
+        if self._block:
+            await self._accepted(request)
+        else:
+            self._service.put(request, block=False, timeout=None)
+        return await asyncio.wrap_future(request.future)
+
+    async def _accepted(self, request: _Request) -> None:
+        loop = asyncio.get_running_loop()
+        room = asyncio.Event()
+
+        def call() -> None:
+            loop.call_soon_threadsafe(room.set)
+
+        while not self._service.put_or_call(request, call):
+            try:
+                await room.wait()
+            except asyncio.CancelledError:
+                self._service.withdraw(call)
+                raise
+            room.clear()
+
+    def _request(self, message: Buffer, key: int) -> _Request:
+        if not isinstance(message, (bytes, bytearray, memoryview)):
+            raise TypeError(f"message must be bytes, not {type(message).__name__}")
+        index = checked_integer("key", key)
+        if not 0 <= index < len(self._ring):
+            raise ValueError(f"key {index}: the ring has {len(self._ring)} keys")
+        return _Request(bytes(message), index)
+
+    def statistics(self) -> SignerStatistics:
+        """What the signer has done so far."""
+        return self._service.statistics()
+
+    def close(self, *, drain: bool = True) -> None:
+        """Take no more requests and return when all that were accepted are answered.
+
+        Args:
+            drain: sign those that wait; else they are cancelled. What is being signed is finished either way.
+        """
+        self._service.close(drain)
+        atexit.unregister(self._service.abandon)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close; requests that wait are signed, or cancelled where an exception leaves the block."""
+        self.close(drain=kind is None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse to be pickled."""
+        raise TypeError("a Signer cannot be pickled: make it anew where it is used")

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/bytes_items.hpp"
+
+#include <memory>
+#include <string>
+
+namespace manymod::python {
+namespace {
+
+[[noreturn]] void reject(const char* what, const std::string& why) {
+  throw nb::value_error((std::string(what) + ": " + why).c_str());
+}
+
+mm_bytes bytes_of(PyObject* object) {
+  return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(object)),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(object))};
+}
+
+}  // namespace
+
+BytesView::BytesView(nb::handle object) {
+  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+}
+
+BytesItems::BytesItems(nb::handle items, nb::handle offsets, const char* what)
+    : offsets_(offsets, Access::read, what) {
+  if (items.is_none()) return;
+  if (offsets_.data() != nullptr) {
+    read_slices(items, what);
+  } else if (PyTuple_Check(items.ptr())) {
+    read_tuple(items, what);
+  } else {
+    read_rows(items, what);
+  }
+}
+
+void BytesItems::read_tuple(nb::handle items, const char* what) {
+  kept_ = nb::borrow(items);
+  const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr()));
+  items_.reserve(count + 1);  // never empty: `items` of the view tells which form it has
+  for (std::size_t i = 0; i < count; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
+    if (PyBytes_Check(item)) {
+      items_.push_back(bytes_of(item));
+    } else if (PyObject_CheckBuffer(item) != 0) {
+      exported_.push_back(std::make_unique<BytesView>(item));
+      items_.push_back(exported_.back()->bytes());
+    } else {
+      throw nb::type_error(
+          (std::string(what) + ": item " + std::to_string(i) + " is no bytes but " + Py_TYPE(item)->tp_name)
+              .c_str());
+    }
+  }
+  view_.count = count;
+  view_.items = items_.data();
+}
+
+void BytesItems::read_slices(nb::handle block, const char* what) {
+  if (offsets_.size() == 0) reject(what, "no offsets");
+  block_.emplace(block);
+  const std::int64_t end = offsets_.data()[offsets_.size() - 1];
+  // The library sees that the first is not negative and that they never descend.
+  if (end < 0 || static_cast<std::size_t>(end) > block_->bytes().size) reject(what, "offsets past the end");
+  view_.count = offsets_.size() - 1;
+  view_.data = block_->bytes().data;
+  view_.offsets = offsets_.data();
+}
+
+void BytesItems::read_rows(nb::handle rows, const char* what) {
+  rows_.emplace(rows, Access::read, 2, what);
+  if (rows_->itemsize() != 1) reject(what, "must be uint8");
+  if (rows_->shape(1) > 1 && rows_->stride(1) != 1) reject(what, "rows must be contiguous");
+  if (rows_->shape(0) > 1 && rows_->shape(1) > 0 && rows_->stride(0) < 1) reject(what, "rows must ascend");
+  view_.count = rows_->shape(0);
+  view_.data = static_cast<const std::uint8_t*>(rows_->data());
+  view_.size = rows_->shape(1);
+  view_.stride = view_.count > 1 ? static_cast<std::size_t>(rows_->stride(0)) : 0;
+}
+
+}  // namespace manymod::python

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rsa/arithmetic.hpp"
+
+#include <openssl/rand.h>
+
+#include <algorithm>
+
+#include "dispatch/cpu_features.hpp"
+#include "modexp/windows.hpp"
+#include "modinv/safegcd.hpp"
+
+namespace manymod::rsa {
+namespace {
+
+const scalar64::Kernels& fastest_kernels() {
+#if MANYMOD_X86_64
+  constexpr CpuFeatures kNeeded = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
+  if ((cpu_info().features & kNeeded) == kNeeded) return scalar64::adx_kernels();
+#endif
+  return scalar64::generic_kernels();
+}
+
+// 0 < r < n at random, by rejection: that a number was too large says nothing of the one that is kept.
+void random_below(std::span<Limb> r, std::span<const Limb> n, std::size_t bits) {
+  do {
+    require_crypto(
+        RAND_priv_bytes(reinterpret_cast<unsigned char*>(r.data()), static_cast<int>(r.size_bytes())) == 1,
+        "RAND_priv_bytes");
+    limbs::truncate_bits(r, bits);
+  } while ((limbs::less(r, n) & (limbs::is_zero(r) ^ 1)) == 0);
+}
+
+}  // namespace
+
+PrivateArithmetic::PrivateArithmetic(const Key& key)
+    : key_(key), n_(fastest_kernels()), p_(fastest_kernels()), qinv_(key.p().size()) {
+  n_.assign(key.n());
+  p_.assign(key.p());
+  limbs::Buffer scratch(scratch_limbs());
+  p_.to_montgomery(qinv_.data(), key.qinv(), false, scratch.data());
+}
+
+std::size_t PrivateArithmetic::scratch_limbs() const {
+  const std::size_t halves = key_.p().size() + key_.q().size();
+  return scalar64::Montgomery::scratch_limbs(std::max(key_.limbs(), key_.p().size())) + key_.p().size() +
+         halves;
+}
+
+BlindingPair PrivateArithmetic::fresh_pair(unsigned uses) const {
+  const std::size_t limbs = key_.limbs();
+  limbs::Buffer scratch(scratch_limbs());
+  BlindingPair pair{limbs::Buffer(limbs), limbs::Buffer(limbs), uses};
+  const std::span<Limb> factor = pair.factor.first(limbs);
+  const std::span<Limb> inverse = pair.inverse.first(limbs);
+  SafeGcd inverter;
+  inverter.assign(key_.n());
+  limbs::Buffer plain(limbs);
+  const std::span<Limb> r = plain.first(limbs);
+  // Whoever meets a number without an inverse has a factor of n.
+  do {
+    random_below(r, key_.n(), key_.bits());
+  } while (inverter.invert(inverse, r) == 0);
+  n_.to_montgomery(factor.data(), r, false, scratch.data());
+  const scalar64::Montgomery* const modulus = &n_;
+  const scalar64::MontgomeryLanes multiplier({&modulus, 1}, scratch.data());
+  const SlidingSchedule schedule = best_sliding_schedule(key_.e());
+  limbs::Buffer workspace(sliding_window_workspace(multiplier, schedule));
+  sliding_window_power(multiplier, factor.data(), factor.data(), schedule, workspace.data(), {});
+  std::copy(inverse.begin(), inverse.end(), r.begin());
+  n_.to_montgomery(inverse.data(), r, false, scratch.data());
+  return pair;
+}
+
+void PrivateArithmetic::square(BlindingPair& pair, Limb* scratch) const {
+  n_.sqr(pair.factor.data(), pair.factor.data(), scratch);
+  n_.sqr(pair.inverse.data(), pair.inverse.data(), scratch);
+}
+
+void PrivateArithmetic::multiply(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const {
+  n_.mul(r, x, factor, scratch);
+}
+
+void PrivateArithmetic::multiply_reduced(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const {
+  // With x < n and factor < R the product is below 2n.
+  multiply(r, x, factor, scratch);
+  limbs::reduce_once({r, key_.limbs()}, key_.n());
+}
+
+void PrivateArithmetic::combine(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
+  const std::span<const Limb> p = key_.p();
+  const std::span<const Limb> q = key_.q();
+  const std::span<const Limb> b_limbs(b, p.size());
+  const std::span<Limb> factor(scratch, p.size());
+  const std::span<Limb> product(scratch + p.size(), p.size() + q.size());
+  Limb* rest = scratch + 2 * p.size() + q.size();
+  // A fault may have left residues that are not reduced: no range is relied on before the product.
+  const Limb borrow = limbs::sub(factor, {a, p.size()}, b_limbs);
+  limbs::add_if(factor, factor, p, borrow);
+  p_.mul(factor.data(), factor.data(), qinv_.data(), rest);
+  limbs::reduce_once(factor, p);
+  p_.kernels().product(product.data(), factor.data(), p.size(), q.data(), q.size());
+  Limb carry = 0;
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    product[i] = word::add_carry(product[i], i < p.size() ? b_limbs[i] : Limb{0}, carry);
+  }
+  // b + q (p - 1) < p q for b < q: what lies beyond n's limbs is 0.
+  std::copy_n(product.begin(), key_.limbs(), r);
+}
+
+}  // namespace manymod::rsa

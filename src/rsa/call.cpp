@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rsa/call.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "api/last_error.hpp"
+#include "rsa/codec.hpp"
+#include "rsa/public_operation.hpp"
+#include "rsa/ring.hpp"
+
+namespace manymod::rsa {
+namespace {
+
+// Working memory of a block of items: some six numbers an item.
+constexpr std::size_t kBlockBytes = std::size_t{96} << 20;
+constexpr std::size_t kNumbersPerItem = 6;
+// Encoding or decoding one item: some digests, and as much more for each byte of the message.
+constexpr double kItemNs = 3000;
+constexpr double kByteNs = 1;
+// Shares of a block's time, roughly.
+constexpr double kEncodingShare = 0.02;
+constexpr double kPowersShare = 0.96;
+
+class CallRun {
+ public:
+  CallRun(const Ring& ring, const mm_rsa_call& call)
+      : ring_(ring), checked_(ring, call), own_status_(call.item_status == nullptr ? call.count : 0) {
+    status_ = call.item_status == nullptr ? own_status_.data() : call.item_status;
+    std::fill_n(status_, call.count, static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED));
+    if (call.item_recomputed != nullptr) std::fill_n(call.item_recomputed, call.count, std::uint8_t{0});
+    if (checked_.op == MM_RSA_VERIFY) std::fill_n(call.valid, call.count, std::uint8_t{0});
+  }
+
+  mm_status run() {
+    const std::size_t count = checked_.call.count;
+    const std::size_t block =
+        std::max<std::size_t>(1, kBlockBytes / (kNumbersPerItem * ring_.max_modulus_bytes()));
+    bool completed = true;
+    for (std::size_t begin = 0; completed && begin < count; begin += block) {
+      completed = run_block(begin, std::min(count, begin + block));
+    }
+    return finish(completed);
+  }
+
+ private:
+  const Ring& ring_;
+  CheckedCall checked_;
+  std::vector<std::uint8_t> own_status_;
+  std::uint8_t* status_ = nullptr;
+
+  [[nodiscard]] std::size_t key_of(std::size_t item) const {
+    return checked_.call.key == nullptr ? 0 : checked_.call.key[item];
+  }
+  [[nodiscard]] bool has_key(std::size_t item) const {
+    const std::size_t key = key_of(item);
+    return key < ring_.size() && (!checked_.is_private() || ring_.key(key).key().is_private());
+  }
+  void set_status(std::size_t item, mm_status status) { status_[item] = static_cast<std::uint8_t>(status); }
+
+  /// Items by the lengths of their keys, then by their keys.
+  [[nodiscard]] std::vector<std::size_t> sorted_items(std::size_t begin, std::size_t end) {
+    std::vector<std::size_t> items;
+    items.reserve(end - begin);
+    for (std::size_t item = begin; item < end; ++item) {
+      if (has_key(item)) {
+        items.push_back(item);
+      } else {
+        set_status(item, MM_ITEM_RSA_KEY);
+      }
+    }
+    if (checked_.call.key == nullptr) return items;
+    const auto rank = [&](std::size_t item) {
+      return std::tuple(ring_.key(key_of(item)).key().limbs(), key_of(item), item);
+    };
+    std::ranges::sort(items, {}, rank);
+    return items;
+  }
+
+  /// The rows of items [from, ..) that have moduli of one length.
+  [[nodiscard]] Rows take_rows(std::span<const std::size_t> items) const {
+    Rows rows;
+    rows.limbs = ring_.key(key_of(items.front())).key().limbs();
+    for (const std::size_t item : items) {
+      const RingKey& key = ring_.key(key_of(item));
+      if (key.key().limbs() != rows.limbs) break;
+      if (rows.runs.empty() || rows.runs.back().key != &key) {
+        rows.runs.push_back({&key, rows.count(), rows.count()});
+      }
+      rows.items.push_back(item);
+      ++rows.runs.back().end;
+    }
+    rows.numbers = limbs::Buffer(rows.count() * rows.limbs);
+    rows.powers = limbs::Buffer(rows.count() * rows.limbs);
+    return rows;
+  }
+
+  bool run_block(std::size_t begin, std::size_t end) {
+    const std::vector<std::size_t> items = sorted_items(begin, end);
+    std::span<const std::size_t> rest = items;
+    while (!rest.empty()) {
+      Rows rows = take_rows(rest);
+      const ProgressPart progress{{checked_.call.progress, checked_.call.progress_user},
+                                  checked_.call.count,
+                                  static_cast<double>(end - rest.size()),
+                                  static_cast<double>(rows.count())};
+      if (!run_rows(rows, progress)) return false;
+      rest = rest.subspan(rows.count());
+    }
+    return true;
+  }
+
+  bool run_rows(Rows& rows, const ProgressPart& progress) {
+    std::vector<RowOutcome> outcomes(rows.count(), RowOutcome::ok);
+    return encode(rows, progress.part(0, kEncodingShare)) &&
+           raise(rows, outcomes, progress.part(kEncodingShare, kPowersShare)) &&
+           decode(rows, outcomes,
+                  progress.part(kEncodingShare + kPowersShare, 1 - kEncodingShare - kPowersShare));
+  }
+
+  bool raise(Rows& rows, std::span<RowOutcome> outcomes, const ProgressPart& progress) {
+    if (checked_.is_private()) return ring_.raise_private(rows, outcomes, progress);
+    const TimingClass timing = checked_.op == MM_RSA_VERIFY ? TimingClass::public_ : TimingClass::secret;
+    return raise_to_public(rows, rows.numbers, rows.powers, timing, ring_.threads(), progress);
+  }
+
+  /// visit(codec, key, row) for all rows.
+  template <class Visit>
+  bool for_codecs(const Rows& rows, const ProgressPart& progress, const Visit& visit) {
+    double bytes = 0;
+    std::size_t longest = 0;
+    for (const std::size_t item : rows.items) bytes += static_cast<double>(checked_.input[item].size());
+    for (const KeyRun& run : rows.runs) longest = std::max(longest, run.key->key().bytes());
+    const double row_ns = kItemNs + kByteNs * bytes / static_cast<double>(rows.count());
+    return for_rows(ring_.threads(), rows.count(), row_ns, progress,
+                    [&](std::size_t begin, std::size_t end, const StopToken& stop) {
+                      Codec codec(checked_, longest);
+                      for_runs(rows.runs, begin, end,
+                               [&](const KeyRun& run, std::size_t from, std::size_t to) {
+                                 for (std::size_t row = from; row < to && !stop.requested(); ++row) {
+                                   visit(codec, run.key->key(), row);
+                                 }
+                               });
+                    });
+  }
+
+  bool encode(Rows& rows, const ProgressPart& progress) {
+    return for_codecs(rows, progress, [&](Codec& codec, const Key& key, std::size_t row) {
+      const std::size_t item = rows.items[row];
+      set_status(item, codec.encode(key, item, rows.number(row)));
+    });
+  }
+
+  bool decode(const Rows& rows, std::span<const RowOutcome> outcomes, const ProgressPart& progress) {
+    return for_codecs(rows, progress, [&](Codec& codec, const Key& key, std::size_t row) {
+      const std::size_t item = rows.items[row];
+      if (status_[item] != MM_ITEM_NOT_COMPUTED) return;
+      if (outcomes[row] == RowOutcome::faulty) return set_status(item, MM_ITEM_RSA_FAULT);
+      if (outcomes[row] == RowOutcome::recomputed && checked_.call.item_recomputed != nullptr) {
+        checked_.call.item_recomputed[item] = 1;
+      }
+      set_status(item, codec.decode(key, item, rows.power(row)));
+    });
+  }
+
+  void clear_output(std::size_t item) const {
+    const mm_bytes_result& output = checked_.call.output;
+    if (checked_.op == MM_RSA_VERIFY) return;
+    if (output.sizes != nullptr) output.sizes[item] = 0;
+    const std::size_t key = key_of(item);
+    if (key < ring_.size())
+      std::fill_n(output.data + item * output.stride, ring_.key(key).key().bytes(), std::uint8_t{0});
+  }
+
+  mm_status finish(bool completed) const {
+    const std::size_t count = checked_.call.count;
+    std::size_t failed = 0;
+    std::size_t first = 0;
+    for (std::size_t item = count; item-- > 0;) {
+      if (status_[item] == MM_OK) continue;
+      ++failed;
+      first = item;
+      clear_output(item);
+    }
+    if (completed && failed == 0) return MM_OK;
+    const std::string counts =
+        std::to_string(failed) + " of " + std::to_string(count) + " items have no result";
+    if (!completed) return fail(MM_ERR_CANCELLED, "cancelled; " + counts);
+    return fail(MM_ERR_ITEMS, counts + "; the first is item " + std::to_string(first) + ": " +
+                                  mm_status_message(static_cast<mm_status>(status_[first])));
+  }
+};
+
+}  // namespace
+
+mm_status run_call(const Ring& ring, const mm_rsa_call& call) { return CallRun(ring, call).run(); }
+
+}  // namespace manymod::rsa

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <string>
+
+#include "api/enum_value.hpp"
+#include "dispatch/status_error.hpp"
+#include "rsa/call.hpp"
+#include "rsa/ring.hpp"
+
+namespace manymod::rsa {
+namespace {
+
+[[noreturn]] void reject(const std::string& reason) { throw StatusError(MM_ERR_ARGUMENT, reason); }
+
+mm_rsa_op checked_op(const mm_rsa_op& op) {
+  const long long value = enum_value(op);
+  if (value >= MM_RSA_PUBLIC && value <= MM_RSA_DECRYPT) return op;
+  reject("op is " + std::to_string(value) + ", no mm_rsa_op");
+}
+
+bool has_scheme(mm_rsa_op op, long long scheme) {
+  switch (op) {
+    case MM_RSA_PUBLIC:
+    case MM_RSA_PRIVATE:
+      return scheme == MM_RSA_RAW;
+    case MM_RSA_SIGN:
+    case MM_RSA_VERIFY:
+      return scheme == MM_RSA_PKCS1V15 || scheme == MM_RSA_PSS;
+    case MM_RSA_ENCRYPT:
+    case MM_RSA_DECRYPT:
+      return scheme == MM_RSA_PKCS1V15 || scheme == MM_RSA_OAEP;
+  }
+  return false;
+}
+
+mm_rsa_scheme checked_scheme(const mm_rsa_padding& padding, mm_rsa_op op) {
+  const long long scheme = enum_value(padding.scheme);
+  if (has_scheme(op, scheme)) return padding.scheme;
+  reject("padding.scheme is " + std::to_string(scheme) + ", which is not for this operation");
+}
+
+bool is_signature(mm_rsa_op op) { return op == MM_RSA_SIGN || op == MM_RSA_VERIFY; }
+
+const HashFacts* checked_hash(const mm_rsa_padding& padding, mm_rsa_op op, mm_rsa_scheme scheme) {
+  if (!is_signature(op) && scheme != MM_RSA_OAEP) return nullptr;
+  if (const HashFacts* hash = find_hash(padding.hash)) return hash;
+  reject("padding.hash is " + std::to_string(enum_value(padding.hash)) + ", no hash");
+}
+
+const HashFacts* checked_mgf(const mm_rsa_padding& padding, mm_rsa_scheme scheme, const HashFacts* hash) {
+  if (scheme != MM_RSA_PSS && scheme != MM_RSA_OAEP) return nullptr;
+  if (enum_value(padding.mgf_hash) == MM_RSA_HASH_NONE) return hash;
+  if (const HashFacts* mgf = find_hash(padding.mgf_hash)) return mgf;
+  reject("padding.mgf_hash is " + std::to_string(enum_value(padding.mgf_hash)) + ", no hash");
+}
+
+void check_salt(const mm_rsa_padding& padding, mm_rsa_op op) {
+  if (enum_value(padding.scheme) != MM_RSA_PSS) return;
+  const int salt = padding.salt_length;
+  if (op == MM_RSA_SIGN && salt == MM_RSA_SALT_AUTO) reject("MM_RSA_SALT_AUTO is for verification alone");
+  if (salt < MM_RSA_SALT_MAX) reject("padding.salt_length is " + std::to_string(salt));
+}
+
+ByteSpan checked_label(const mm_bytes& label) {
+  if (label.data == nullptr && label.size != 0) throw StatusError(MM_ERR_NULL, "padding.label.data is NULL");
+  return {label.data, label.size};
+}
+
+// Largest k of the keys that the call's items name.
+std::size_t longest_modulus(const Ring& ring, const mm_rsa_call& call) {
+  if (call.key == nullptr) return ring.key(0).key().bytes();
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < call.count; ++i) {
+    if (call.key[i] < ring.size()) longest = std::max(longest, ring.key(call.key[i]).key().bytes());
+  }
+  return longest;
+}
+
+void check_output(const Ring& ring, const CheckedCall& checked) {
+  const mm_rsa_call& call = checked.call;
+  const mm_bytes_result& output = call.output;
+  if (output.data == nullptr) throw StatusError(MM_ERR_NULL, "output.data is NULL");
+  if (output.sizes == nullptr && checked.op == MM_RSA_DECRYPT) {
+    throw StatusError(MM_ERR_NULL, "output.sizes is NULL");
+  }
+  if (output.count != call.count) {
+    reject("output.count is " + std::to_string(output.count) + ", expected " + std::to_string(call.count));
+  }
+  const std::size_t longest = longest_modulus(ring, call);
+  if (output.stride < longest) {
+    reject("output.stride is " + std::to_string(output.stride) + ", less than the " +
+           std::to_string(longest) + " bytes of a modulus");
+  }
+  if (call.count > SIZE_MAX / std::max<std::size_t>(1, output.stride))
+    reject("count times output.stride overflows");
+  if (checked.input.overlap({output.data, (call.count - 1) * output.stride + longest})) {
+    throw StatusError(MM_ERR_OVERLAP, "output overlaps input");
+  }
+}
+
+}  // namespace
+
+CheckedCall::CheckedCall(const Ring& ring, const mm_rsa_call& given)
+    : call(given),
+      op(checked_op(given.op)),
+      scheme(checked_scheme(given.padding, op)),
+      hash(checked_hash(given.padding, op, scheme)),
+      mgf(checked_mgf(given.padding, scheme, hash)),
+      input(given.input, given.count, "input") {
+  check_salt(given.padding, op);
+  if (scheme == MM_RSA_OAEP) {
+    Hasher(hash->hash).digest(label_digest, {checked_label(given.padding.label)});
+  }
+  if (op == MM_RSA_VERIFY) {
+    signature.emplace(given.signature, given.count, "signature");
+    if (given.valid == nullptr) throw StatusError(MM_ERR_NULL, "valid is NULL");
+  } else {
+    check_output(ring, *this);
+  }
+}
+
+}  // namespace manymod::rsa

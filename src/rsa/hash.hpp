@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Digests by libcrypto, MGF1 (RFC 8017, appendix B.2.1) and HMAC-SHA-256 over them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+
+#include "manymod/rsa.h"
+#include "rsa/bytes.hpp"
+#include "rsa/libcrypto.hpp"
+
+namespace manymod::rsa {
+
+inline constexpr std::size_t kMaxDigest = 64;
+
+struct HashFacts {
+  mm_rsa_hash hash;
+  const char* name;  ///< libcrypto's
+  std::size_t size;  ///< bytes of a digest
+  /// Last number of the object identifier 2.16.840.1.101.3.4.2.x; 0 for SHA-1, which has another.
+  std::uint8_t identifier;
+};
+
+/// Null for MM_RSA_HASH_NONE and for what is no hash.
+const HashFacts* find_hash(const mm_rsa_hash& hash);
+
+/// One hash and a context for it: for one thread at a time.
+class Hasher {
+ public:
+  /// `hash`: one that find_hash finds.
+  /// @throws StatusError MM_ERR_CRYPTO if libcrypto does not have it
+  explicit Hasher(mm_rsa_hash hash);
+
+  [[nodiscard]] const HashFacts& facts() const { return *facts_; }
+  [[nodiscard]] std::size_t size() const { return facts_->size; }
+
+  /// digest[0 .. size()) = hash of the parts in a row. A part may overlap the digest.
+  void digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts);
+
+  /// target ^= MGF1(seed), as long as target.
+  void xor_mask(std::span<std::uint8_t> target, ByteSpan seed);
+
+ private:
+  const HashFacts* facts_;
+  Libcrypto<EVP_MD> hash_;
+  Libcrypto<EVP_MD_CTX> context_;
+  bool started_ = false;
+};
+
+using Sha256Digest = std::array<std::uint8_t, 32>;
+
+/// HMAC (RFC 2104) of the parts in a row. `sha256` hashes by SHA-256; the key is one digest long.
+Sha256Digest hmac(Hasher& sha256, ByteSpan key, std::initializer_list<ByteSpan> parts);
+
+}  // namespace manymod::rsa

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// An RSA key: checked numbers in limbs.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "manymod/rsa.h"
+#include "repr/limbs.hpp"
+#include "rsa/hash.hpp"
+#include "rsa/libcrypto.hpp"
+
+namespace manymod::rsa {
+
+/// Numbers as libcrypto holds them; null for one that is not given.
+struct KeyNumbers {
+  Number n, e, d, p, q, dp, dq, qinv;
+};
+
+/// Immutable; rings share it. Private numbers are zeroed when it goes.
+class Key {
+ public:
+  /// Checks the numbers and completes them. `checks`: MM_RSA_CHECK_*.
+  /// @throws StatusError MM_ERR_KEY, saying which relation does not hold
+  Key(KeyNumbers numbers, unsigned checks);
+
+  [[nodiscard]] std::size_t bits() const { return bits_; }
+  /// Of the modulus: k.
+  [[nodiscard]] std::size_t bytes() const { return (bits_ + 7) / 8; }
+  [[nodiscard]] std::size_t limbs() const { return limbs_for_bits(bits_); }
+  [[nodiscard]] std::span<const Limb> n() const { return whole(n_); }
+  [[nodiscard]] std::span<const Limb> e() const { return whole(e_); }  ///< top limb not 0
+  [[nodiscard]] std::size_t exponent_bytes() const { return exponent_bytes_; }
+
+  [[nodiscard]] bool is_private() const { return d_.size() != 0; }
+  [[nodiscard]] std::span<const Limb> d() const { return whole(d_); }  ///< as many limbs as n
+  [[nodiscard]] std::span<const Limb> p() const { return whole(p_); }  ///< p > q
+  [[nodiscard]] std::span<const Limb> q() const { return whole(q_); }
+  [[nodiscard]] std::span<const Limb> dp() const { return whole(dp_); }      ///< as many limbs as p
+  [[nodiscard]] std::span<const Limb> dq() const { return whole(dq_); }      ///< as many limbs as p
+  [[nodiscard]] std::span<const Limb> qinv() const { return whole(qinv_); }  ///< as many limbs as p
+  /// SHA-256 of d in k bytes, for implicit rejection.
+  [[nodiscard]] const Sha256Digest& exponent_digest() const { return exponent_digest_; }
+
+  Key(const Key&) = delete;
+  Key& operator=(const Key&) = delete;
+  ~Key() { wipe_bytes(exponent_digest_.data(), exponent_digest_.size()); }
+
+ private:
+  std::size_t bits_ = 0;
+  std::size_t exponent_bytes_ = 0;
+  limbs::Buffer n_, e_, d_, p_, q_, dp_, dq_, qinv_;
+  Sha256Digest exponent_digest_{};
+
+  [[nodiscard]] static std::span<const Limb> whole(const limbs::Buffer& buffer) {
+    return buffer.first(buffer.size());
+  }
+  void keep_private(const KeyNumbers& numbers);
+};
+
+/// From the C ABI's numbers.
+/// @throws StatusError MM_ERR_NULL, MM_ERR_KEY
+std::shared_ptr<const Key> key_from_numbers(const mm_rsa_numbers& numbers);
+
+/// From PEM or DER. `passphrase` with data NULL: none.
+/// @throws StatusError MM_ERR_NULL, MM_ERR_KEY
+std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& passphrase,
+                                             unsigned checks);
+
+}  // namespace manymod::rsa

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys from PEM and DER, read by libcrypto's decoders.
+#include <openssl/core_names.h>
+#include <openssl/decoder.h>
+
+#include <cstring>
+#include <string>
+
+#include "rsa/key.hpp"
+
+namespace manymod::rsa {
+namespace {
+
+struct FreeDecoder {
+  void operator()(OSSL_DECODER_CTX* context) const { OSSL_DECODER_CTX_free(context); }
+};
+
+/// OSSL_PASSPHRASE_CALLBACK. Without it libcrypto would ask on the terminal.
+int give_passphrase(char* buffer, std::size_t room, std::size_t* size, const OSSL_PARAM*, void* user) {
+  const auto& passphrase = *static_cast<const mm_bytes*>(user);
+  if (passphrase.data == nullptr || passphrase.size > room) return 0;
+  if (passphrase.size != 0) std::memcpy(buffer, passphrase.data, passphrase.size);
+  *size = passphrase.size;
+  return 1;
+}
+
+Number number_of(const EVP_PKEY* key, const char* name) {
+  BIGNUM* number = nullptr;
+  if (EVP_PKEY_get_bn_param(key, name, &number) != 1) return nullptr;
+  BN_set_flags(number, BN_FLG_CONSTTIME);
+  return Number(number);
+}
+
+Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& passphrase) {
+  EVP_PKEY* key = nullptr;
+  const std::unique_ptr<OSSL_DECODER_CTX, FreeDecoder> context(
+      OSSL_DECODER_CTX_new_for_pkey(&key, nullptr, nullptr, "RSA", 0, nullptr, nullptr));
+  require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
+  mm_bytes given = passphrase;
+  require_crypto(OSSL_DECODER_CTX_set_passphrase_cb(context.get(), give_passphrase, &given) == 1,
+                 "OSSL_DECODER_CTX_set_passphrase_cb");
+  const unsigned char* data = encoded.data;
+  std::size_t size = encoded.size;
+  const int done = OSSL_DECODER_from_data(context.get(), &data, &size);
+  Libcrypto<EVP_PKEY> owned(key);
+  if (done != 1 || !owned) {
+    throw StatusError(MM_ERR_KEY,
+                      "RSA key: neither PEM nor DER of an RSA key, or its passphrase is missing or wrong");
+  }
+  return owned;
+}
+
+}  // namespace
+
+std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& passphrase,
+                                             unsigned checks) {
+  if (encoded.data == nullptr) throw StatusError(MM_ERR_NULL, "encoded is NULL");
+  const QuietErrors quiet;
+  const Libcrypto<EVP_PKEY> key = decoded(encoded, passphrase);
+  if (number_of(key.get(), OSSL_PKEY_PARAM_RSA_FACTOR3)) {
+    throw StatusError(MM_ERR_KEY, "RSA key: it has more than two primes");
+  }
+  KeyNumbers numbers;
+  numbers.n = number_of(key.get(), OSSL_PKEY_PARAM_RSA_N);
+  numbers.e = number_of(key.get(), OSSL_PKEY_PARAM_RSA_E);
+  numbers.d = number_of(key.get(), OSSL_PKEY_PARAM_RSA_D);
+  numbers.p = number_of(key.get(), OSSL_PKEY_PARAM_RSA_FACTOR1);
+  numbers.q = number_of(key.get(), OSSL_PKEY_PARAM_RSA_FACTOR2);
+  numbers.dp = number_of(key.get(), OSSL_PKEY_PARAM_RSA_EXPONENT1);
+  numbers.dq = number_of(key.get(), OSSL_PKEY_PARAM_RSA_EXPONENT2);
+  numbers.qinv = number_of(key.get(), OSSL_PKEY_PARAM_RSA_COEFFICIENT1);
+  return std::make_shared<const Key>(std::move(numbers), checks);
+}
+
+}  // namespace manymod::rsa

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners of libcrypto's objects, and its failures as exceptions.
+#pragma once
+
+#include <openssl/bn.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+
+#include <memory>
+#include <string>
+
+#include "dispatch/status_error.hpp"
+
+namespace manymod::rsa {
+
+struct FreeLibcrypto {
+  void operator()(BIGNUM* number) const { BN_clear_free(number); }
+  void operator()(BN_CTX* context) const { BN_CTX_free(context); }
+  void operator()(EVP_MD* hash) const { EVP_MD_free(hash); }
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+template <class T>
+using Libcrypto = std::unique_ptr<T, FreeLibcrypto>;
+
+using Number = Libcrypto<BIGNUM>;  ///< zeroed when it goes
+
+/// @throws StatusError MM_ERR_CRYPTO unless `done`
+inline void require_crypto(bool done, const char* function) {
+  if (!done) throw StatusError(MM_ERR_CRYPTO, std::string("libcrypto failed: ") + function);
+}
+
+/// What libcrypto puts into the thread's error queue meanwhile is taken out again: the queue is the caller's.
+class QuietErrors {
+ public:
+  QuietErrors() { ERR_set_mark(); }
+  ~QuietErrors() { ERR_pop_to_mark(); }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+};
+
+}  // namespace manymod::rsa

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Powers by the library's engines: what is chosen once for a length of moduli, prepared once for a modulus.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/select.hpp"
+#include "dispatch/engine_set.hpp"
+#include "dispatch/selection.hpp"
+#include "manymod/rsa.h"
+#include "rsa/parallel.hpp"
+
+namespace manymod::rsa {
+
+/// The engines for powers in one timing class with moduli of one number of limbs.
+class PowerEngines {
+ public:
+  /// @throws StatusError for options that no variant can serve
+  PowerEngines(const mm_rsa_ring_options& options, TimingClass timing, std::size_t limbs);
+
+  [[nodiscard]] const EngineSet& set() const { return engines_; }
+  [[nodiscard]] TimingClass timing() const { return timing_; }
+  [[nodiscard]] const std::string& variant_name(std::size_t items) const {
+    return selection_.for_items(items).name;
+  }
+
+  /// Whether so many rows with one modulus are computed as one batch with its prepared modulus, rather than
+  /// together with rows of other moduli, each prepared anew: where they fill the vectors of all threads. Of
+  /// GPUs, where they are `all_rows`.
+  [[nodiscard]] bool worth_sharing(std::size_t rows, std::size_t all_rows, unsigned threads) const;
+
+ private:
+  TimingClass timing_;
+  Selection selection_;
+  EngineSet engines_;
+};
+
+/// Rows of powers with odd moduli of one number of limbs.
+struct PowerBatch {
+  BatchView x, y, modulus;
+  BatchResult result;
+  bool public_exponent = false;
+  std::size_t limbs = 0;                   ///< of each modulus, top limb not 0
+  std::span<const std::size_t> rows;       ///< those of the views to compute, at least one
+  const PreparedModuli* shared = nullptr;  ///< of the modulus, where the view has one
+};
+
+/// Compute them on up to `threads` threads.
+/// @return false if the progress callback asked to stop
+/// @throws StatusError as an engine's failure
+bool compute_powers(const PowerEngines& engines, const PowerBatch& batch, unsigned threads,
+                    const ProgressPart& progress);
+
+/// Powers with secret exponents and a modulus each, gathered one by one.
+class PooledPowers {
+ public:
+  /// x: `x_limbs` limbs, target: as many as the modulus has (its top limb not 0, `engines` being for that
+  /// number). Exponents are below their moduli. All must stay until the powers are computed.
+  struct Power {
+    const PowerEngines* engines;
+    const Limb* x;
+    std::span<const Limb> exponent;
+    std::span<const Limb> modulus;
+    Limb* target;
+  };
+
+  explicit PooledPowers(std::size_t x_limbs) : x_limbs_(x_limbs) {}
+
+  void add(const Power& power) { powers_.push_back(power); }
+  /// @return false if the progress callback asked to stop
+  bool compute(unsigned threads, const ProgressPart& progress);
+
+ private:
+  std::size_t x_limbs_;
+  std::vector<Power> powers_;
+
+  bool compute_some(std::span<const Power> powers, unsigned threads, const ProgressPart& progress) const;
+};
+
+/// 0, 1, .. count - 1.
+std::vector<std::size_t> all_rows(std::size_t count);
+
+}  // namespace manymod::rsa

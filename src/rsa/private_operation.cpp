@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rsa/private_operation.hpp"
+
+#include <algorithm>
+
+#include "rsa/public_operation.hpp"
+
+namespace manymod::rsa {
+namespace {
+
+// Shares of a private operation's time, roughly.
+constexpr double kBlindingShare = 0.02;
+constexpr double kPowersShare = 0.88;
+constexpr double kCombiningShare = 0.02;
+constexpr double kCheckShare = 0.08;
+
+// A product modulo n of so many limbs, roughly.
+double product_ns(std::size_t limbs) {
+  return 20 + 1.5 * static_cast<double>(limbs) * static_cast<double>(limbs);
+}
+
+enum class Method : std::uint8_t { crt, whole };
+
+class PrivateOperation {
+ public:
+  PrivateOperation(Rows& rows, Method method, const PrivateSettings& settings)
+      : rows_(rows),
+        method_(method),
+        settings_(settings),
+        limbs_(rows.limbs),
+        half_limbs_(method == Method::crt ? longest_half(rows) : 0),
+        blinded_(rows.count() * limbs_),
+        inverses_(settings.blinding ? rows.count() * limbs_ : 0),
+        halves_(2 * rows.count() * half_limbs_) {}
+
+  /// wrong[row] is 1 where the result is not right. @return false if stopped
+  bool run(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
+    return blind(progress.part(0, kBlindingShare)) && raise(progress.part(kBlindingShare, kPowersShare)) &&
+           finish(progress.part(kBlindingShare + kPowersShare, kCombiningShare)) &&
+           check(wrong, progress.part(1 - kCheckShare, kCheckShare));
+  }
+
+ private:
+  Rows& rows_;
+  Method method_;
+  const PrivateSettings& settings_;
+  std::size_t limbs_;
+  std::size_t half_limbs_;  ///< of the longest p
+  limbs::Buffer blinded_;   ///< numbers r^e
+  limbs::Buffer inverses_;  ///< r^-1 R mod n
+  limbs::Buffer halves_;    ///< powers modulo p of all rows, then modulo q
+
+  static std::size_t longest_half(const Rows& rows) {
+    std::size_t longest = 0;
+    for (const KeyRun& run : rows.runs) longest = std::max(longest, run.key->key().p().size());
+    return longest;
+  }
+
+  [[nodiscard]] Limb* row_of(limbs::Buffer& buffer, std::size_t row) const {
+    return buffer.data() + row * limbs_;
+  }
+  /// The power of a row modulo p (half 0) or q (half 1).
+  [[nodiscard]] Limb* half(std::size_t row, std::size_t which) {
+    return halves_.data() + (which * rows_.count() + row) * half_limbs_;
+  }
+
+  /// visit(key, begin, end, stop) for rows of one key after another.
+  template <class Visit>
+  bool for_keys(double row_ns, const ProgressPart& progress, const Visit& visit) {
+    return for_rows(settings_.threads, rows_.count(), row_ns, progress,
+                    [&](std::size_t begin, std::size_t end, const StopToken& stop) {
+                      for_runs(rows_.runs, begin, end,
+                               [&](const KeyRun& run, std::size_t from, std::size_t to) {
+                                 visit(*run.key, from, to, stop);
+                               });
+                    });
+  }
+
+  bool blind(const ProgressPart& progress) {
+    if (!settings_.blinding) {
+      std::copy_n(rows_.numbers.data(), rows_.count() * limbs_, blinded_.data());
+      return true;
+    }
+    return for_keys(4 * product_ns(limbs_), progress,
+                    [&](const RingKey& key, std::size_t begin, std::size_t end, const StopToken& stop) {
+                      blind_rows(key, begin, end, stop);
+                    });
+  }
+
+  void blind_rows(const RingKey& key, std::size_t begin, std::size_t end, const StopToken& stop) {
+    const PrivateArithmetic& arithmetic = key.arithmetic();
+    limbs::Buffer scratch(arithmetic.scratch_limbs());
+    Blinder blinder(key.blinding(), arithmetic);
+    for (std::size_t row = begin; row < end && !stop.requested(); ++row) {
+      const BlindingPair& pair = blinder.next(scratch.data());
+      arithmetic.multiply(row_of(blinded_, row), rows_.number(row).data(), pair.factor.data(),
+                          scratch.data());
+      std::copy_n(pair.inverse.data(), limbs_, row_of(inverses_, row));
+    }
+  }
+
+  bool raise(const ProgressPart& progress) {
+    if (method_ == Method::whole) {
+      if (!raise_whole(progress)) return false;
+      damage(FaultPoint::without_crt, {rows_.powers.data(), rows_.count() * limbs_}, limbs_);
+      return true;
+    }
+    if (!raise_halves(progress)) return false;
+    const std::size_t words = rows_.count() * half_limbs_;
+    damage(FaultPoint::half_p, halves_.part(0, words), half_limbs_);
+    damage(FaultPoint::half_q, halves_.part(words, words), half_limbs_);
+    return true;
+  }
+
+  void damage(FaultPoint point, std::span<Limb> residues, std::size_t limbs) const {
+    if (settings_.fault_hook != nullptr) (*settings_.fault_hook)(point, residues, limbs);
+  }
+
+  bool raise_whole(const ProgressPart& progress) {
+    PooledPowers pool(limbs_);
+    for (const KeyRun& run : rows_.runs) {
+      const Key& key = run.key->key();
+      for (std::size_t row = run.begin; row < run.end; ++row) {
+        pool.add(
+            {&run.key->secret().engines, row_of(blinded_, row), key.d(), key.n(), rows_.power(row).data()});
+      }
+    }
+    return pool.compute(settings_.threads, progress);
+  }
+
+  /// Keys with many rows one by one, with their prepared primes; the others' rows together.
+  bool raise_halves(const ProgressPart& progress) {
+    PooledPowers pool(limbs_);
+    const auto all = static_cast<double>(rows_.count());
+    double done = 0;
+    for (const KeyRun& run : rows_.runs) {
+      const RingKey& key = *run.key;
+      if (!key.p().engines.worth_sharing(run.size(), rows_.count(), settings_.threads)) {
+        add_halves(run, pool);
+        continue;
+      }
+      const ProgressPart part = progress.part(done / all, static_cast<double>(run.size()) / all);
+      if (!raise_half(run, 0, key.p(), key.key().p(), key.key().dp(), part.part(0, 0.5))) return false;
+      if (!raise_half(run, 1, key.q(), key.key().q(), key.key().dq(), part.part(0.5, 0.5))) return false;
+      done += static_cast<double>(run.size());
+    }
+    return pool.compute(settings_.threads, progress.part(done / all, 1 - done / all));
+  }
+
+  void add_halves(const KeyRun& run, PooledPowers& pool) {
+    const Key& key = run.key->key();
+    for (std::size_t row = run.begin; row < run.end; ++row) {
+      const Limb* x = row_of(blinded_, row);
+      pool.add({&run.key->p().engines, x, key.dp(), key.p(), half(row, 0)});
+      pool.add({&run.key->q().engines, x, key.dq(), key.q(), half(row, 1)});
+    }
+  }
+
+  /// One half of the rows of one key.
+  bool raise_half(const KeyRun& run, std::size_t which, const PreparedPower& prepared,
+                  std::span<const Limb> prime, std::span<const Limb> exponent, const ProgressPart& progress) {
+    const std::vector<std::size_t> items = all_rows(run.size());
+    PowerBatch batch;
+    batch.x = {row_of(blinded_, run.begin), run.size(), limbs_, limbs_, nullptr};
+    batch.y = {exponent.data(), 1, prime.size(), exponent.size(), nullptr};
+    batch.modulus = {prime.data(), 1, prime.size(), prime.size(), nullptr};
+    batch.result = {half(run.begin, which), run.size(), half_limbs_, half_limbs_, nullptr};
+    batch.limbs = prime.size();
+    batch.rows = items;
+    batch.shared = &prepared.moduli;
+    return compute_powers(prepared.engines, batch, settings_.threads, progress);
+  }
+
+  /// The halves put together, the blinding taken off.
+  bool finish(const ProgressPart& progress) {
+    return for_keys(2 * product_ns(limbs_), progress,
+                    [&](const RingKey& key, std::size_t begin, std::size_t end, const StopToken& stop) {
+                      finish_rows(key.arithmetic(), begin, end, stop);
+                    });
+  }
+
+  void finish_rows(const PrivateArithmetic& arithmetic, std::size_t begin, std::size_t end,
+                   const StopToken& stop) {
+    limbs::Buffer scratch(arithmetic.scratch_limbs());
+    for (std::size_t row = begin; row < end && !stop.requested(); ++row) {
+      Limb* power = rows_.power(row).data();
+      if (method_ == Method::crt) arithmetic.combine(power, half(row, 0), half(row, 1), scratch.data());
+      if (settings_.blinding) {
+        arithmetic.multiply_reduced(power, power, row_of(inverses_, row), scratch.data());
+      }
+    }
+  }
+
+  /// Whether the public exponent leads back to the number that each result was made from.
+  bool check(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
+    // No longer needed: it takes the numbers that the public exponent leads to.
+    limbs::Buffer& found = blinded_;
+    if (!raise_to_public(rows_, rows_.powers, found, TimingClass::secret, settings_.threads, progress)) {
+      return false;
+    }
+    for (const KeyRun& run : rows_.runs) {
+      const std::span<const Limb> n = run.key->key().n();
+      for (std::size_t row = run.begin; row < run.end; ++row) {
+        const std::span<const Limb> number = rows_.number(row);
+        const Limb* back = row_of(found, row);
+        Limb difference = limbs::less(rows_.power(row), n) ^ 1;
+        for (std::size_t i = 0; i < limbs_; ++i) difference |= number[i] ^ back[i];
+        wrong[row] = static_cast<std::uint8_t>(word::is_zero_bit(difference) ^ 1);
+      }
+    }
+    return true;
+  }
+};
+
+// The rows that `wrong` marks, their powers not computed.
+Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong) {
+  Rows some;
+  some.limbs = rows.limbs;
+  for (const KeyRun& run : rows.runs) {
+    for (std::size_t row = run.begin; row < run.end; ++row) {
+      if (wrong[row] == 0) continue;
+      some.runs.push_back({run.key, some.count(), some.count() + 1});
+      some.items.push_back(row);
+    }
+  }
+  some.numbers = limbs::Buffer(some.count() * some.limbs);
+  some.powers = limbs::Buffer(some.count() * some.limbs);
+  for (std::size_t i = 0; i < some.count(); ++i) {
+    std::ranges::copy(rows.number(some.items[i]), some.number(i).begin());
+  }
+  return some;
+}
+
+// Whether a result is right is public. Not inlined: the tests of secret independence know it by its name.
+[[gnu::noinline]] bool all_right(std::span<const std::uint8_t> wrong) {
+  return std::ranges::all_of(wrong, [](std::uint8_t row) { return row == 0; });
+}
+
+bool recompute(Rows& rows, std::span<const std::uint8_t> wrong, std::span<RowOutcome> outcomes,
+               const PrivateSettings& settings) {
+  Rows some = rows_of(rows, wrong);
+  std::vector<std::uint8_t> still_wrong(some.count());
+  if (!PrivateOperation(some, Method::whole, settings).run(still_wrong, {})) return false;
+  for (std::size_t i = 0; i < some.count(); ++i) {
+    const std::span<Limb> power = rows.power(some.items[i]);
+    const bool right = still_wrong[i] == 0;
+    outcomes[some.items[i]] = right ? RowOutcome::recomputed : RowOutcome::faulty;
+    if (right) {
+      std::ranges::copy(some.power(i), power.begin());
+    } else {
+      std::ranges::fill(power, Limb{0});
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool raise_to_private(Rows& rows, std::span<RowOutcome> outcomes, const PrivateSettings& settings,
+                      const ProgressPart& progress) {
+  std::ranges::fill(outcomes, RowOutcome::ok);
+  std::vector<std::uint8_t> wrong(rows.count());
+  if (!PrivateOperation(rows, Method::crt, settings).run(wrong, progress)) return false;
+  if (all_right(wrong)) return true;
+  return recompute(rows, wrong, outcomes, settings);
+}
+
+}  // namespace manymod::rsa

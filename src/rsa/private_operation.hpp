@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// x^d mod n for rows of many keys: blinded, by the Chinese remainder theorem, checked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "rsa/rows.hpp"
+
+namespace manymod::rsa {
+
+/// Where a test may damage what was computed: residues of rows of `limbs` limbs each.
+enum class FaultPoint : std::uint8_t { half_p, half_q, without_crt };
+using FaultHook = std::function<void(FaultPoint, std::span<Limb> residues, std::size_t limbs)>;
+
+struct PrivateSettings {
+  bool blinding = true;
+  unsigned threads = 0;
+  const FaultHook* fault_hook = nullptr;  ///< of tests
+};
+
+enum class RowOutcome : std::uint8_t {
+  ok,
+  recomputed,  ///< the CRT's result was wrong; this one is right
+  faulty,      ///< wrong both times: the power is 0
+};
+
+/// rows.powers = rows.numbers^d mod n, each row checked by its public exponent. Timing: secret, but for the
+/// outcomes.
+/// @return false if the progress callback asked to stop; the powers are then 0
+/// @throws StatusError MM_ERR_CRYPTO without randomness for the blinding
+bool raise_to_private(Rows& rows, std::span<RowOutcome> outcomes, const PrivateSettings& settings,
+                      const ProgressPart& progress);
+
+}  // namespace manymod::rsa

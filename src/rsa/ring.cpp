@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rsa/ring.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/checks.hpp"
+#include "api/enum_value.hpp"
+#include "rsa/call.hpp"
+
+namespace manymod::rsa {
+namespace {
+
+using EnginesByLimbs = std::map<std::size_t, std::unique_ptr<const PowerEngines>>;
+
+bool checked_blinding(const mm_rsa_blinding& blinding) {
+  const long long value = enum_value(blinding);
+  if (value == MM_RSA_BLINDING_ON || value == MM_RSA_BLINDING_OFF) return value == MM_RSA_BLINDING_ON;
+  throw StatusError(MM_ERR_ARGUMENT, "blinding is " + std::to_string(value) + ", no mm_rsa_blinding");
+}
+
+const PowerEngines& engines_for(EnginesByLimbs& engines, const mm_rsa_ring_options& options,
+                                TimingClass timing, std::size_t limbs) {
+  std::unique_ptr<const PowerEngines>& found = engines[limbs];
+  if (!found) found = std::make_unique<const PowerEngines>(options, timing, limbs);
+  return *found;
+}
+
+}  // namespace
+
+Ring::Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<const Key>> keys)
+    : threads_(checked_threads(options.threads)), blinding_(checked_blinding(options.blinding)) {
+  if (keys.empty()) throw StatusError(MM_ERR_ARGUMENT, "a ring needs at least one key");
+  for (const auto& key : keys) {
+    RingKeyEngines engines{engines_for(open_engines_, options, TimingClass::public_, key->limbs()),
+                           engines_for(secret_engines_, options, TimingClass::secret, key->limbs())};
+    if (key->is_private()) {
+      engines.half_p = &engines_for(secret_engines_, options, TimingClass::secret, key->p().size());
+      engines.half_q = &engines_for(secret_engines_, options, TimingClass::secret, key->q().size());
+    }
+    keys_.push_back(std::make_unique<const RingKey>(key, engines));
+  }
+}
+
+std::size_t Ring::max_modulus_bytes() const {
+  std::size_t longest = 0;
+  for (const auto& key : keys_) longest = std::max(longest, key->key().bytes());
+  return longest;
+}
+
+mm_rsa_ring_info Ring::info() const {
+  mm_rsa_ring_info info{};
+  info.keys = size();
+  info.max_modulus_bytes = max_modulus_bytes();
+  info.private_items = private_items_.load(std::memory_order_relaxed);
+  info.recomputed = recomputed_.load(std::memory_order_relaxed);
+  return info;
+}
+
+const std::string& Ring::variant_name(std::size_t key, bool private_operation, std::size_t items) const {
+  static const std::string none;
+  if (key >= size() || (private_operation && !keys_[key]->key().is_private())) return none;
+  const RingKey& chosen = *keys_[key];
+  return (private_operation ? chosen.p() : chosen.open()).engines.variant_name(items);
+}
+
+bool Ring::raise_private(Rows& rows, std::span<RowOutcome> outcomes, const ProgressPart& progress) const {
+  PrivateSettings settings;
+  settings.blinding = blinding_;
+  settings.threads = threads_;
+  settings.fault_hook = fault_hook_ ? &fault_hook_ : nullptr;
+  if (!raise_to_private(rows, outcomes, settings, progress)) return false;
+  const auto wrong = static_cast<std::uint64_t>(outcomes.size()) -
+                     static_cast<std::uint64_t>(std::ranges::count(outcomes, RowOutcome::ok));
+  private_items_.fetch_add(outcomes.size(), std::memory_order_relaxed);
+  recomputed_.fetch_add(wrong, std::memory_order_relaxed);
+  return true;
+}
+
+mm_status Ring::run(const mm_rsa_call& call) const { return call.count == 0 ? MM_OK : run_call(*this, call); }
+
+}  // namespace manymod::rsa

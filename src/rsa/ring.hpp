@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys on a device, and calls on them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "manymod/rsa.h"
+#include "rsa/private_operation.hpp"
+#include "rsa/ring_key.hpp"
+
+namespace manymod::rsa {
+
+class Ring {
+ public:
+  /// @throws StatusError for options that are wrong or that no variant can serve
+  Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<const Key>> keys);
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  /// @throws StatusError for a malformed call, or one that libcrypto or a device fails
+  mm_status run(const mm_rsa_call& call) const;
+
+  [[nodiscard]] std::size_t size() const { return keys_.size(); }
+  [[nodiscard]] const RingKey& key(std::size_t index) const { return *keys_[index]; }
+  [[nodiscard]] std::size_t max_modulus_bytes() const;
+  [[nodiscard]] unsigned threads() const { return threads_; }
+  [[nodiscard]] mm_rsa_ring_info info() const;
+  /// See mm_rsa_ring_variant.
+  [[nodiscard]] const std::string& variant_name(std::size_t key, bool private_operation,
+                                                std::size_t items) const;
+
+  /// raise_to_private for this ring's keys, counted.
+  bool raise_private(Rows& rows, std::span<RowOutcome> outcomes, const ProgressPart& progress) const;
+
+  /// For tests: damages what calls compute from now on.
+  void set_fault_hook(FaultHook hook) { fault_hook_ = std::move(hook); }
+
+ private:
+  unsigned threads_;
+  bool blinding_;
+  FaultHook fault_hook_;
+  std::map<std::size_t, std::unique_ptr<const PowerEngines>> open_engines_;    ///< by limbs
+  std::map<std::size_t, std::unique_ptr<const PowerEngines>> secret_engines_;  ///< by limbs
+  std::vector<std::unique_ptr<const RingKey>> keys_;
+  mutable std::atomic<std::uint64_t> private_items_{0};
+  mutable std::atomic<std::uint64_t> recomputed_{0};
+};
+
+}  // namespace manymod::rsa

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A key of a ring with the engines for its sizes and what is prepared for its moduli.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "rsa/arithmetic.hpp"
+#include "rsa/blinding.hpp"
+#include "rsa/key.hpp"
+#include "rsa/power.hpp"
+
+namespace manymod::rsa {
+
+/// Engines of a ring for moduli as long as one key's. `half` and `secret`: see RingKey.
+struct RingKeyEngines {
+  const PowerEngines& open;
+  const PowerEngines& secret;
+  const PowerEngines* half_p = nullptr;
+  const PowerEngines* half_q = nullptr;
+};
+
+/// One modulus for one set of engines.
+struct PreparedPower {
+  PreparedPower(const PowerEngines& power_engines, std::span<const Limb> modulus)
+      : engines(power_engines), moduli(engines.set(), modulus, Operation::powmod, engines.timing()) {}
+
+  const PowerEngines& engines;
+  PreparedModuli moduli;
+};
+
+/// What a private operation needs of a key.
+struct PrivateParts {
+  PrivateParts(const Key& key, const RingKeyEngines& engines)
+      : p(*engines.half_p, key.p()), q(*engines.half_q, key.q()) {}
+
+  PreparedPower p, q;
+  PublishedOnce<PrivateArithmetic> arithmetic;
+  mutable BlindingStock blinding;
+};
+
+/// Stays where it is made.
+class RingKey {
+ public:
+  RingKey(std::shared_ptr<const Key> key, const RingKeyEngines& engines)
+      : key_(std::move(key)), open_(engines.open, key_->n()), secret_(engines.secret, key_->n()) {
+    if (key_->is_private()) private_.emplace(*key_, engines);
+  }
+
+  [[nodiscard]] const Key& key() const { return *key_; }
+  /// Powers modulo n in class public.
+  [[nodiscard]] const PreparedPower& open() const { return open_; }
+  /// Powers modulo n in class secret.
+  [[nodiscard]] const PreparedPower& secret() const { return secret_; }
+
+  /// Of private keys only.
+  [[nodiscard]] const PreparedPower& p() const { return private_->p; }
+  [[nodiscard]] const PreparedPower& q() const { return private_->q; }
+  [[nodiscard]] const PrivateArithmetic& arithmetic() const {
+    return *private_->arithmetic.get([this] { return std::make_unique<const PrivateArithmetic>(*key_); });
+  }
+  [[nodiscard]] BlindingStock& blinding() const { return private_->blinding; }
+
+ private:
+  std::shared_ptr<const Key> key_;
+  PreparedPower open_;
+  PreparedPower secret_;
+  std::optional<PrivateParts> private_;
+};
+
+}  // namespace manymod::rsa

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a call whose moduli have one number of limbs, those of one key next to each other.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "repr/limbs.hpp"
+#include "rsa/ring_key.hpp"
+
+namespace manymod::rsa {
+
+/// Rows [begin, end) of one key.
+struct KeyRun {
+  const RingKey* key;
+  std::size_t begin;
+  std::size_t end;
+
+  [[nodiscard]] std::size_t size() const { return end - begin; }
+};
+
+struct Rows {
+  std::vector<std::size_t> items;  ///< a row's item in the call
+  std::vector<KeyRun> runs;        ///< in order, all rows
+  std::size_t limbs = 0;           ///< of each modulus
+  limbs::Buffer numbers;           ///< what is raised, a row below its modulus
+  limbs::Buffer powers;            ///< the results
+
+  [[nodiscard]] std::size_t count() const { return items.size(); }
+  [[nodiscard]] std::span<Limb> number(std::size_t row) { return numbers.part(row * limbs, limbs); }
+  [[nodiscard]] std::span<const Limb> number(std::size_t row) const {
+    return numbers.part(row * limbs, limbs);
+  }
+  [[nodiscard]] std::span<Limb> power(std::size_t row) { return powers.part(row * limbs, limbs); }
+  [[nodiscard]] std::span<const Limb> power(std::size_t row) const { return powers.part(row * limbs, limbs); }
+  [[nodiscard]] BatchView view(const limbs::Buffer& buffer) const {
+    return {buffer.data(), count(), limbs, limbs, nullptr};
+  }
+};
+
+/// visit(run, begin, end) for the parts of the runs that lie in rows [begin, end).
+template <class Visit>
+void for_runs(std::span<const KeyRun> runs, std::size_t begin, std::size_t end, const Visit& visit) {
+  for (const KeyRun& run : runs) {
+    const std::size_t from = std::max(begin, run.begin);
+    const std::size_t to = std::min(end, run.end);
+    if (from < to) visit(run, from, to);
+  }
+}
+
+}  // namespace manymod::rsa

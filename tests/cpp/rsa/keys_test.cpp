@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys: what is taken for one, what is not and why, and how they are read.
+#include <gtest/gtest.h>
+#include <openssl/encoder.h>
+
+#include <functional>
+#include <string>
+
+#include "rsa/test_keys.hpp"
+
+namespace manymod::testing {
+namespace {
+
+struct Outcome {
+  KeyPointer key;
+  mm_status status;
+  std::string message;
+};
+
+Outcome create(const mm_rsa_numbers& numbers) {
+  mm_rsa_key* key = nullptr;
+  const mm_status status = mm_rsa_key_create(&numbers, &key);
+  EXPECT_EQ(key == nullptr, status != MM_OK);
+  return {KeyPointer(key), status, status == MM_OK ? "" : mm_last_error()};
+}
+
+mm_rsa_key_info info_of(const mm_rsa_key* key) {
+  mm_rsa_key_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(mm_rsa_key_get_info(key, &info), MM_OK);
+  return info;
+}
+
+Bytes with_added(const Bytes& number, int difference) {
+  const Number sum(BN_bin2bn(number.data(), static_cast<int>(number.size()), nullptr));
+  EXPECT_EQ(difference < 0 ? BN_sub_word(sum.get(), static_cast<BN_ULONG>(-difference))
+                           : BN_add_word(sum.get(), static_cast<BN_ULONG>(difference)),
+            1);
+  return bytes_of(sum);
+}
+
+/// A signature shows that two keys have the same private exponent modulo p and q.
+bool same_private_key(const mm_rsa_key* x, const mm_rsa_key* y) {
+  const mm_rsa_key* keys[] = {x, y};
+  mm_rsa_ring* ring = nullptr;
+  EXPECT_EQ(mm_rsa_ring_create(nullptr, keys, 2, &ring), MM_OK) << mm_last_error();
+  const std::size_t k = info_of(x).modulus_bytes;
+  const Bytes message = bytes_of("message");
+  const std::uint32_t index[] = {0, 1};
+  Bytes signatures(2 * k);
+  mm_rsa_call call{};
+  call.struct_size = sizeof call;
+  call.op = MM_RSA_SIGN;
+  call.padding.scheme = MM_RSA_PKCS1V15;
+  call.padding.hash = MM_RSA_SHA256;
+  call.count = 2;
+  call.key = index;
+  call.input = {1, message.data(), message.size(), 0, nullptr, nullptr};
+  call.output = {signatures.data(), 2, k, nullptr};
+  EXPECT_EQ(mm_rsa_run(ring, &call), MM_OK) << mm_last_error();
+  mm_rsa_ring_destroy(ring);
+  return std::equal(signatures.begin(), signatures.begin() + static_cast<std::ptrdiff_t>(k),
+                    signatures.begin() + static_cast<std::ptrdiff_t>(k));
+}
+
+TEST(RsaKeys, AreTakenFromAllTheirNumbers) {
+  for (const TestPrimes& primes : kTestPrimes) {
+    const TestKey& key = test_key(primes.bits);
+    const mm_rsa_key_info info = info_of(key.key.get());
+    EXPECT_EQ(info.modulus_bits, primes.bits);
+    EXPECT_EQ(info.modulus_bytes, key.k());
+    EXPECT_EQ(info.exponent_bytes, key.bytes.e.size());
+    EXPECT_EQ(info.is_private, 1);
+    EXPECT_EQ(info_of(key.open.get()).is_private, 0);
+    Bytes n(info.modulus_bytes);
+    Bytes e(info.exponent_bytes);
+    EXPECT_EQ(mm_rsa_key_get_public(key.key.get(), n.data(), e.data()), MM_OK);
+    EXPECT_EQ(n, key.bytes.n);
+    EXPECT_EQ(e, key.bytes.e);
+  }
+}
+
+TEST(RsaKeys, RecoverWhatIsNotGiven) {
+  for (const std::size_t bits : {1024U, 1031U, 1536U, 2048U}) {
+    const TestKey& key = test_key(bits);
+    mm_rsa_numbers numbers = private_numbers(key.bytes);
+    numbers.dp = numbers.dq = numbers.qinv = {};
+    const Outcome from_primes = create(numbers);
+    ASSERT_EQ(from_primes.status, MM_OK) << from_primes.message;
+    EXPECT_TRUE(same_private_key(key.key.get(), from_primes.key.get()));
+    numbers.p = numbers.q = {};
+    const Outcome from_exponent = create(numbers);
+    ASSERT_EQ(from_exponent.status, MM_OK) << from_exponent.message;
+    EXPECT_TRUE(same_private_key(key.key.get(), from_exponent.key.get()));
+  }
+}
+
+TEST(RsaKeys, TakeTheirPrimesInEitherOrder) {
+  const TestKey& key = test_key(1536);
+  mm_rsa_numbers numbers = private_numbers(key.bytes);
+  std::swap(numbers.p, numbers.q);
+  std::swap(numbers.dp, numbers.dq);
+  const Outcome wrong_inverse = create(numbers);
+  EXPECT_EQ(wrong_inverse.status, MM_ERR_KEY);
+  EXPECT_NE(wrong_inverse.message.find("qinv"), std::string::npos) << wrong_inverse.message;
+  const Number inverse(
+      BN_mod_inverse(nullptr, key.numbers.p.get(), key.numbers.q.get(), Owned<BN_CTX>(BN_CTX_new()).get()));
+  const Bytes inverse_bytes = bytes_of(inverse);
+  numbers.qinv = view_of(inverse_bytes);
+  const Outcome swapped = create(numbers);
+  ASSERT_EQ(swapped.status, MM_OK) << swapped.message;
+  EXPECT_TRUE(same_private_key(key.key.get(), swapped.key.get()));
+}
+
+TEST(RsaKeys, TakeLeadingZeros) {
+  const TestKey& key = test_key(1024);
+  Bytes n(2000);
+  n.insert(n.end(), key.bytes.n.begin(), key.bytes.n.end());
+  mm_rsa_numbers numbers = private_numbers(key.bytes);
+  numbers.n = view_of(n);
+  const Outcome padded = create(numbers);
+  EXPECT_EQ(padded.status, MM_OK) << padded.message;
+  EXPECT_EQ(info_of(padded.key.get()).modulus_bytes, 128U);
+}
+
+struct BadNumbers {
+  const char* what;
+  std::function<void(mm_rsa_numbers&)> spoil;
+  const char* reason;
+};
+
+TEST(RsaKeys, AreRejectedWithTheReason) {
+  const TestKey& key = test_key(1024);
+  const KeyBytes& good = key.bytes;
+  const KeyBytes& other = test_key(1031).bytes;
+  const Bytes even_n = with_added(good.n, 1);
+  const Bytes odd_n = with_added(good.n, 2);
+  const Bytes even_e = {1, 0};
+  const Bytes one = {1};
+  const Bytes zero = {0};
+  const Bytes small_n(100, 0xff);
+  const Bytes wide_n(1025, 0xff);
+  const Bytes wrong_d = with_added(good.d, 2);
+  const Bytes even_d = with_added(good.d, 1);
+  const Bytes wrong_dp = with_added(good.dp, 1);
+  const Bytes wrong_dq = with_added(good.dq, -1);
+  const Bytes wrong_qinv = with_added(good.qinv, 1);
+  const Bytes even_p = with_added(good.p, 1);
+  const BadNumbers cases[] = {
+      {"no n", [&](auto& x) { x.n = {}; }, "n is missing"},
+      {"no e", [&](auto& x) { x.e = {}; }, "e is missing"},
+      {"no d", [&](auto& x) { x.d = {}; }, "d is missing"},
+      {"one prime", [&](auto& x) { x.q = {}; }, "one is missing"},
+      {"dp alone", [&](auto& x) { x.p = x.q = {}; }, "of no use without p and q"},
+      {"even n", [&](auto& x) { x.n = view_of(even_n); }, "n is even"},
+      {"800 bits", [&](auto& x) { x.n = view_of(small_n); }, "n has 800 bits, expected 1024 to 8192"},
+      {"8200 bits", [&](auto& x) { x.n = view_of(wide_n); }, "n has more than 8192 bits"},
+      {"even e", [&](auto& x) { x.e = view_of(even_e); }, "e is even"},
+      {"e = 1", [&](auto& x) { x.e = view_of(one); }, "e is 1"},
+      {"e = 0", [&](auto& x) { x.e = view_of(zero); }, "e is even"},
+      {"e = n", [&](auto& x) { x.e = x.n; }, "e is not below n"},
+      {"other n", [&](auto& x) { x.n = view_of(odd_n); }, "p q is not n"},
+      {"another key's p", [&](auto& x) { x.p = view_of(other.p); }, "p q is not n"},
+      {"p = q", [&](auto& x) { x.q = x.p; }, "p and q are the same"},
+      {"p = n", [&](auto& x) { x.p = x.n, x.q = view_of(one); }, "q is even or 1"},
+      {"even p", [&](auto& x) { x.p = view_of(even_p); }, "p is even or 1"},
+      {"d + 2", [&](auto& x) { x.d = view_of(wrong_d); }, "e d is not 1 mod p - 1"},
+      {"d = 0", [&](auto& x) { x.d = view_of(zero); }, "d is 0"},
+      {"d = n", [&](auto& x) { x.d = x.n; }, "d is not below n"},
+      {"dp + 1", [&](auto& x) { x.dp = view_of(wrong_dp); }, "dp is not d mod p - 1"},
+      {"dq - 1", [&](auto& x) { x.dq = view_of(wrong_dq); }, "dq is not d mod q - 1"},
+      {"qinv + 1", [&](auto& x) { x.qinv = view_of(wrong_qinv); }, "qinv is not the inverse"},
+      {"d + 2 alone", [&](auto& x) { x.d = view_of(wrong_d), x.p = x.q = x.dp = x.dq = x.qinv = {}; },
+       "cannot be recovered"},
+      {"d + 1 alone", [&](auto& x) { x.d = view_of(even_d), x.p = x.q = x.dp = x.dq = x.qinv = {}; },
+       "e d - 1"},
+  };
+  for (const BadNumbers& bad : cases) {
+    mm_rsa_numbers numbers = private_numbers(good);
+    bad.spoil(numbers);
+    const Outcome outcome = create(numbers);
+    EXPECT_EQ(outcome.status, MM_ERR_KEY) << bad.what;
+    EXPECT_NE(outcome.message.find(bad.reason), std::string::npos) << bad.what << ": " << outcome.message;
+  }
+}
+
+TEST(RsaKeys, HaveTheirPrimesTestedOnRequest) {
+  mm_rsa_numbers numbers = private_numbers(test_key(1024).bytes);
+  numbers.checks = MM_RSA_CHECK_PRIMES;
+  const Outcome good = create(numbers);
+  EXPECT_EQ(good.status, MM_OK) << good.message;
+
+  // 9 p in place of p, with an exponent made for it: all else holds.
+  const TestKey& key = test_key(1024);
+  const Owned<BN_CTX> context(BN_CTX_new());
+  TestNumbers composite(kTestPrimes[0]);
+  ASSERT_EQ(BN_mul_word(composite.p.get(), 9), 1);
+  ASSERT_EQ(BN_mul(composite.n.get(), composite.p.get(), composite.q.get(), context.get()), 1);
+  const Number p1(BN_dup(composite.p.get()));
+  const Number q1(BN_dup(composite.q.get()));
+  const Number order(BN_new());
+  ASSERT_EQ(BN_sub_word(p1.get(), 1) & BN_sub_word(q1.get(), 1), 1);
+  ASSERT_EQ(BN_mul(order.get(), p1.get(), q1.get(), context.get()), 1);
+  composite.d.reset(BN_mod_inverse(nullptr, key.numbers.e.get(), order.get(), context.get()));
+  ASSERT_NE(composite.d, nullptr);
+  const KeyBytes bytes(composite);
+  numbers = private_numbers(bytes);
+  numbers.dp = numbers.dq = numbers.qinv = {};
+  EXPECT_EQ(create(numbers).status, MM_OK);
+  numbers.checks = MM_RSA_CHECK_PRIMES;
+  const Outcome found = create(numbers);
+  EXPECT_EQ(found.status, MM_ERR_KEY);
+  EXPECT_NE(found.message.find("p is not prime"), std::string::npos) << found.message;
+}
+
+TEST(RsaKeys, NeedPointersSizesAndKnownChecks) {
+  mm_rsa_key* key = nullptr;
+  mm_rsa_numbers numbers = private_numbers(test_key(1024).bytes);
+  EXPECT_EQ(mm_rsa_key_create(nullptr, &key), MM_ERR_NULL);
+  EXPECT_EQ(mm_rsa_key_create(&numbers, nullptr), MM_ERR_NULL);
+  numbers.checks = 2;
+  EXPECT_EQ(mm_rsa_key_create(&numbers, &key), MM_ERR_ARGUMENT);
+  numbers.checks = 0;
+  numbers.n.data = nullptr;
+  EXPECT_EQ(mm_rsa_key_create(&numbers, &key), MM_ERR_NULL);
+  numbers.struct_size = 8;
+  EXPECT_EQ(mm_rsa_key_create(&numbers, &key), MM_ERR_ARGUMENT);
+  EXPECT_EQ(key, nullptr);
+  mm_rsa_key_destroy(nullptr);
+}
+
+struct Encoding {
+  const char* format;
+  const char* structure;
+  int selection;
+  const char* passphrase;
+};
+
+std::string encoded(const TestKey& key, const Encoding& encoding) {
+  const std::unique_ptr<OSSL_ENCODER_CTX, decltype(&OSSL_ENCODER_CTX_free)> context(
+      OSSL_ENCODER_CTX_new_for_pkey(key.oracle.get(), encoding.selection, encoding.format, encoding.structure,
+                                    nullptr),
+      OSSL_ENCODER_CTX_free);
+  if (encoding.passphrase != nullptr) {
+    EXPECT_EQ(OSSL_ENCODER_CTX_set_cipher(context.get(), "AES-256-CBC", nullptr), 1);
+    EXPECT_EQ(OSSL_ENCODER_CTX_set_passphrase(context.get(),
+                                              reinterpret_cast<const unsigned char*>(encoding.passphrase),
+                                              std::string(encoding.passphrase).size()),
+              1);
+  }
+  unsigned char* data = nullptr;
+  std::size_t size = 0;
+  EXPECT_EQ(OSSL_ENCODER_to_data(context.get(), &data, &size), 1);
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  OPENSSL_free(data);
+  return text;
+}
+
+Outcome decode(const std::string& text, const char* passphrase) {
+  mm_rsa_decode_options options{};
+  options.struct_size = sizeof options;
+  const Bytes given = passphrase == nullptr ? Bytes{} : bytes_of(passphrase);
+  if (passphrase != nullptr) options.passphrase = view_of(given);
+  mm_rsa_key* key = nullptr;
+  const mm_status status =
+      mm_rsa_key_decode({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, &options, &key);
+  EXPECT_EQ(key == nullptr, status != MM_OK);
+  return {KeyPointer(key), status, status == MM_OK ? "" : mm_last_error()};
+}
+
+TEST(RsaKeys, AreReadFromTheirEncodings) {
+  const TestKey& key = test_key(1031);
+  const Encoding encodings[] = {
+      {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr},
+      {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr},
+      {"PEM", "type-specific", EVP_PKEY_KEYPAIR, nullptr},
+      {"DER", "type-specific", EVP_PKEY_KEYPAIR, nullptr},
+      {"PEM", "EncryptedPrivateKeyInfo", EVP_PKEY_KEYPAIR, "open sesame"},
+      {"DER", "EncryptedPrivateKeyInfo", EVP_PKEY_KEYPAIR, "open sesame"},
+      {"PEM", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY, nullptr},
+      {"DER", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY, nullptr},
+      {"PEM", "type-specific", EVP_PKEY_PUBLIC_KEY, nullptr},
+  };
+  for (const Encoding& encoding : encodings) {
+    const std::string text = encoded(key, encoding);
+    const Outcome read = decode(text, encoding.passphrase);
+    ASSERT_EQ(read.status, MM_OK) << encoding.format << " " << encoding.structure << ": " << read.message;
+    const bool is_private = encoding.selection == EVP_PKEY_KEYPAIR;
+    EXPECT_EQ(info_of(read.key.get()).is_private, is_private ? 1 : 0);
+    EXPECT_TRUE(!is_private || same_private_key(key.key.get(), read.key.get()));
+  }
+}
+
+TEST(RsaKeys, AreNotReadWithoutTheirPassphraseOrFromAnythingElse) {
+  const TestKey& key = test_key(1024);
+  const std::string locked = encoded(key, {"PEM", "EncryptedPrivateKeyInfo", EVP_PKEY_KEYPAIR, "right"});
+  EXPECT_EQ(decode(locked, "wrong").status, MM_ERR_KEY);
+  EXPECT_EQ(decode(locked, nullptr).status, MM_ERR_KEY);
+  EXPECT_EQ(decode(locked, "right").status, MM_OK);
+  EXPECT_EQ(decode("", nullptr).status, MM_ERR_KEY);
+  EXPECT_EQ(decode("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", nullptr).status,
+            MM_ERR_KEY);
+  const Owned<EVP_PKEY> curve(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
+  ASSERT_NE(curve, nullptr);
+  unsigned char* der = nullptr;
+  const int size = i2d_PrivateKey(curve.get(), &der);
+  ASSERT_GT(size, 0);
+  EXPECT_EQ(decode({reinterpret_cast<char*>(der), static_cast<std::size_t>(size)}, nullptr).status,
+            MM_ERR_KEY);
+  OPENSSL_free(der);
+  const std::string good = encoded(key, {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr});
+  // Whatever a damaged encoding is, it is answered: with a key that holds together, or an error.
+  for (std::size_t i = 0; i < good.size(); i += 3) {
+    std::string damaged = good;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x41);
+    const Outcome outcome = decode(damaged, nullptr);
+    EXPECT_TRUE(outcome.status == MM_OK || outcome.status == MM_ERR_KEY) << i << ": " << outcome.message;
+    EXPECT_EQ(decode(good.substr(0, i), nullptr).status, MM_ERR_KEY);
+  }
+}
+
+}  // namespace
+}  // namespace manymod::testing

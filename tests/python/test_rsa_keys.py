@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys of manymod.rsa: where they come from, what is refused, and that nothing secret comes out."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.python.rsa_support import FOLDER, peer_key, private_key
+
+from manymod import rsa
+
+ENCODINGS = {"PEM": serialization.Encoding.PEM, "DER": serialization.Encoding.DER}
+FORMATS = {
+    "PKCS8": serialization.PrivateFormat.PKCS8,
+    "PKCS1": serialization.PrivateFormat.TraditionalOpenSSL,
+}
+
+
+def numbers_of(bits: int = 2048) -> dict[str, Any]:
+    private = peer_key(bits).private_numbers()
+    return {
+        "n": private.public_numbers.n,
+        "e": private.public_numbers.e,
+        "d": private.d,
+        "p": private.p,
+        "q": private.q,
+        "dp": private.dmp1,
+        "dq": private.dmq1,
+        "qinv": private.iqmp,
+    }
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("password", [None, b"pass word \xc3\xa4"])
+def test_private_encodings(encoding: str, form: str, password: bytes | None) -> None:
+    if password and (encoding, form) == ("DER", "PKCS1"):
+        pytest.skip("there is no such encoding")
+    cipher = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
+    data = peer_key().private_bytes(ENCODINGS[encoding], FORMATS[form], cipher)
+    read = rsa.PrivateKey.from_pem if encoding == "PEM" else rsa.PrivateKey.from_der
+    other = rsa.PrivateKey.from_der if encoding == "PEM" else rsa.PrivateKey.from_pem
+    passwords: list[Any] = (
+        [password] if password is None else [password, password.decode(), bytearray(password)]
+    )
+    for given_password in passwords:
+        key = read(data, given_password)
+        assert key.fingerprint == private_key().fingerprint
+        assert key.sign(b"a", "pkcs1v15", "sha256") == private_key().sign(b"a", "pkcs1v15", "sha256")
+    with pytest.raises(rsa.InvalidKeyError, match="PEM"):
+        other(data, password)
+    with pytest.raises(rsa.InvalidKeyError):
+        (rsa.PublicKey.from_pem if encoding == "PEM" else rsa.PublicKey.from_der)(data)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize(
+    "form", [serialization.PublicFormat.SubjectPublicKeyInfo, serialization.PublicFormat.PKCS1]
+)
+def test_public_encodings(encoding: str, form: serialization.PublicFormat) -> None:
+    data = peer_key().public_key().public_bytes(ENCODINGS[encoding], form)
+    key = (rsa.PublicKey.from_pem if encoding == "PEM" else rsa.PublicKey.from_der)(data)
+    assert key == private_key().public_key() == rsa.PublicKey.from_cryptography(peer_key().public_key())
+    assert len({key, private_key().public_key()}) == 1
+    assert key != private_key(1024).public_key()
+    with pytest.raises(rsa.InvalidKeyError):
+        (rsa.PrivateKey.from_pem if encoding == "PEM" else rsa.PrivateKey.from_der)(data)
+
+
+@pytest.mark.parametrize("left_out", ["", "dp dq qinv", "qinv", "dp", "p q dp dq qinv"])
+def test_numbers_that_are_left_out_are_computed(left_out: str) -> None:
+    numbers = {name: value for name, value in numbers_of().items() if name not in left_out.split()}
+    key = rsa.PrivateKey.from_numbers(**numbers)
+    assert key.sign(b"a", "pss", "sha256")
+    assert key.sign(b"a", "pkcs1v15", "sha256") == private_key().sign(b"a", "pkcs1v15", "sha256")
+
+
+def test_p_and_q_may_be_exchanged() -> None:
+    numbers = numbers_of()
+    given_numbers = {"n": numbers["n"], "e": numbers["e"], "d": numbers["d"]}
+    key = rsa.PrivateKey.from_numbers(**given_numbers, p=numbers["q"], q=numbers["p"])
+    assert key.sign(b"a", "pkcs1v15", "sha256") == private_key().sign(b"a", "pkcs1v15", "sha256")
+
+
+WRONG: list[dict[str, Any]] = [
+    {"n": 0},
+    {"n": 1},
+    {"n": 2**2047},
+    {"e": 1},
+    {"e": 2},
+    {"e": 65538},
+    {"e": 3},
+    {"d": 1},
+    {"d": 0},
+    {"p": 4},
+    {"p": 1},
+    {"p": 0},
+    {"q": 9},
+    {"p": None},
+    {"dp": 5},
+    {"dq": 0},
+    {"qinv": 7},
+]
+
+
+@pytest.mark.parametrize("change", WRONG, ids=str)
+def test_numbers_that_contradict_each_other_are_refused(change: dict[str, Any]) -> None:
+    numbers = numbers_of()
+    with pytest.raises(rsa.InvalidKeyError) as caught:
+        rsa.PrivateKey.from_numbers(**{**numbers, **change})
+    for name in ("d", "p", "q", "dp", "dq", "qinv"):
+        assert str(numbers[name]) not in str(caught.value)
+        assert f"{numbers[name]:x}" not in str(caught.value).lower()
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(["n", "d", "p", "q", "dp", "dq", "qinv"]), st.integers(0, 1023))
+def test_a_key_with_a_changed_bit_is_refused(name: str, bit: int) -> None:
+    numbers = numbers_of()
+    numbers[name] ^= 1 << bit
+    with pytest.raises(rsa.InvalidKeyError):
+        rsa.PrivateKey.from_numbers(**numbers)
+
+
+def test_composite_primes_are_refused_on_request() -> None:
+    """A modulus of three primes, two of them taken for one, consistent in all that is cheap to check."""
+    numbers = numbers_of(1024)
+    p, other = numbers["p"], numbers_of(1024)["q"]
+    composite = other * 1_000_003
+    n, e = p * composite, 65537
+    d = pow(e, -1, (p - 1) * (composite - 1))
+    assert rsa.PrivateKey.from_numbers(n=n, e=e, d=d, p=p, q=composite).key_size > 1024
+    with pytest.raises(rsa.InvalidKeyError, match="prime"):
+        rsa.PrivateKey.from_numbers(n=n, e=e, d=d, p=p, q=composite, check_primes=True)
+
+
+def test_sizes_that_are_not_supported() -> None:
+    with pytest.raises(rsa.InvalidKeyError):
+        rsa.PublicKey.from_numbers(n=(1 << 1022) + 1)
+    with pytest.raises(rsa.InvalidKeyError):
+        rsa.PublicKey.from_numbers(n=(1 << 8192) + 1)
+    assert rsa.PublicKey.from_numbers(n=(1 << 8191) + 1).key_size == 8192
+    with pytest.raises(ValueError, match="negative"):
+        rsa.PublicKey.from_numbers(n=-5)
+    with pytest.raises(TypeError, match="n must be an integer"):
+        rsa.PublicKey.from_numbers(n=5.0)
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.data())
+def test_damaged_encodings_are_refused_or_read(data: st.DataObject) -> None:
+    """Whatever is done to a key's encoding, the answer is a key that is consistent, or InvalidKeyError."""
+    encoding = data.draw(st.sampled_from(sorted(ENCODINGS)))
+    text = bytearray(
+        peer_key(1024).private_bytes(ENCODINGS[encoding], FORMATS["PKCS8"], serialization.NoEncryption())
+    )
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        match data.draw(st.sampled_from(["change", "delete", "insert", "cut"])):
+            case "change":
+                text[at] = data.draw(st.integers(0, 255))
+            case "delete":
+                del text[at]
+            case "insert":
+                text.insert(at, data.draw(st.integers(0, 255)))
+            case _:
+                del text[max(at, 8) :]
+    read = rsa.PrivateKey.from_pem if encoding == "PEM" else rsa.PrivateKey.from_der
+    try:
+        key = read(bytes(text))
+    except rsa.InvalidKeyError:
+        return
+    signature = key.sign(b"a", "pkcs1v15", "sha256")
+    assert key.public_key().verify(signature, b"a", "pkcs1v15", "sha256")
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.binary(max_size=200), st.booleans())
+def test_arbitrary_bytes_are_no_key(data: bytes, pem: bool) -> None:
+    text = b"-----BEGIN PRIVATE KEY-----\n" + data + b"\n-----END PRIVATE KEY-----\n" if pem else data
+    for kind in (rsa.PrivateKey, rsa.PublicKey):
+        with pytest.raises(rsa.InvalidKeyError):
+            (kind.from_pem if pem else kind.from_der)(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PEM_Serialization/rsa-bad-1025-q-is-2.pem",
+        "PEM_Serialization/ec_private_key.pem",
+    ],
+)
+def test_files_that_hold_no_good_key(name: str) -> None:
+    with pytest.raises(rsa.InvalidKeyError):
+        rsa.PrivateKey.from_pem((FOLDER / name).read_bytes())
+
+
+def test_keys_that_are_not_rsa() -> None:
+    other = ec.generate_private_key(ec.SECP256R1())
+    wrong: Any
+    for wrong in (other, peer_key().public_key(), "key", None):
+        with pytest.raises(TypeError, match="must be an RSAPrivateKey"):
+            rsa.PrivateKey.from_cryptography(wrong)
+    for wrong in (other.public_key(), peer_key(), "key", None):
+        with pytest.raises(TypeError, match="must be an RSAPublicKey"):
+            rsa.PublicKey.from_cryptography(wrong)
+    data = other.private_bytes(ENCODINGS["PEM"], FORMATS["PKCS8"], serialization.NoEncryption())
+    with pytest.raises(rsa.InvalidKeyError):
+        rsa.PrivateKey.from_pem(data)
+
+
+def test_nothing_secret_is_shown_or_pickled() -> None:
+    key = private_key()
+    ring = rsa.KeyRing([key])
+    shown = " ".join([repr(key), str(key), repr(ring), str(vars(key))])
+    for name, number in numbers_of().items():
+        if name != "e":
+            assert str(number) not in shown
+            assert f"{number:x}" not in shown.lower()
+    assert key.fingerprint in repr(key)
+    with rsa.Signer(key, "pss", "sha256") as signer:
+        for item in (key, ring, signer):
+            for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
+                with pytest.raises(TypeError, match="cannot be pickled"):
+                    duplicate(item)
+    public = key.public_key()
+    assert pickle.loads(pickle.dumps(public)) == public
+
+
+def test_the_fingerprint_is_the_thumbprint_of_rfc_7638() -> None:
+    """The RFC's own example, section 3.1."""
+    n = (
+        "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMs"
+        "tn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91"
+        "CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw"
+    )
+    import base64
+
+    modulus = int.from_bytes(base64.urlsafe_b64decode(n + "=="), "big")
+    key = rsa.PublicKey.from_numbers(n=modulus)
+    assert key.fingerprint == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
+
+
+def test_rings_need_keys() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        rsa.KeyRing([])
+    with pytest.raises(TypeError, match="key 1 is a str"):
+        rsa.KeyRing([private_key(), "key"])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="device"):
+        rsa.KeyRing([private_key()], device="abacus:1")
+    ring = rsa.KeyRing([private_key(), private_key(1024)])
+    assert (len(ring), ring[1], list(ring)) == (2, private_key(1024), list(ring.keys))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_uses_the_parents_keys() -> None:
+    ring = rsa.KeyRing([private_key()])
+    expected = ring.sign([b"a"] * 20, 0, "pkcs1v15", "sha256")
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if ring.sign([b"a"] * 20, 0, "pkcs1v15", "sha256") == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_without_the_cryptography_package() -> None:
+    """Keys, names and paddings of our own need it for nothing."""
+    numbers = numbers_of(1024)
+    code = f"""
+import sys
+sys.modules["cryptography"] = None
+from manymod import rsa
+key = rsa.PrivateKey.from_numbers(n={numbers["n"]}, e=65537, d={numbers["d"]})
+signature = key.sign(b"a", rsa.Padding("pss", salt_length=9), "sha256")
+assert key.public_key().verify(signature, b"a", rsa.Padding("pss", salt_length="auto"), "sha256")
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
