@@ -302,8 +302,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 begun = threading.Event()
 future = manymod.submit(manymod.powmod, {LONG}, progress=lambda *_: begun.set())
 begun.wait()
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     future.result()
 except KeyboardInterrupt:
     print("interrupted", future.running(), flush=True)
