@@ -61,14 +61,18 @@ BlindingPair PrivateArithmetic::fresh_pair(unsigned uses) const {
     random_below(r, key_.n(), key_.bits());
   } while (inverter.invert(inverse, r) == 0);
   n_.to_montgomery(factor.data(), r, false, scratch.data());
-  const scalar64::Montgomery* const modulus = &n_;
-  const scalar64::MontgomeryLanes multiplier({&modulus, 1}, scratch.data());
-  const SlidingSchedule schedule = best_sliding_schedule(key_.e());
-  limbs::Buffer workspace(sliding_window_workspace(multiplier, schedule));
-  sliding_window_power(multiplier, factor.data(), factor.data(), schedule, workspace.data(), {});
+  raise_to_public(factor.data(), factor.data(), scratch.data());
   std::copy(inverse.begin(), inverse.end(), r.begin());
   n_.to_montgomery(inverse.data(), r, false, scratch.data());
   return pair;
+}
+
+void PrivateArithmetic::raise_to_public(Limb* r, const Limb* x, Limb* scratch) const {
+  const scalar64::Montgomery* const modulus = &n_;
+  const scalar64::MontgomeryLanes multiplier({&modulus, 1}, scratch);
+  const SlidingSchedule schedule = best_sliding_schedule(key_.e());
+  limbs::Buffer workspace(sliding_window_workspace(multiplier, schedule));
+  sliding_window_power(multiplier, r, x, schedule, workspace.data(), {});
 }
 
 void PrivateArithmetic::square(BlindingPair& pair, Limb* scratch) const {

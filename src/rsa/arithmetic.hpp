@@ -33,6 +33,11 @@ class PrivateArithmetic {
   /// The pair of r^2.
   void square(BlindingPair& pair, Limb* scratch) const;
 
+  /// x^e mod n for x, r in Montgomery form modulo n. r may be x.
+  void raise_to_public(Limb* r, const Limb* x, Limb* scratch) const;
+  [[nodiscard]] const scalar64::Montgomery& modulo_n() const { return n_; }
+  [[nodiscard]] const scalar64::Montgomery& modulo_p() const { return p_; }
+
   /// r = x factor / R mod n up to a multiple of n, r < R: x r^e. x < n; n's limbs. r may be x.
   void multiply(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;
   /// The same, reduced: r < n.

@@ -17,6 +17,10 @@ namespace {
 // Working memory of a block of items: some six numbers an item.
 constexpr std::size_t kBlockBytes = std::size_t{96} << 20;
 constexpr std::size_t kNumbersPerItem = 6;
+// Rows of a block that a GPU computes: about as many as it works on at a time. While it computes one block
+// others are encoded, blinded and decoded.
+constexpr std::size_t kRowsOfGpuBlock = 16384;
+constexpr unsigned kGpuBlocksAtATime = 16;
 // Encoding or decoding one item: some digests, and as much more for each byte of the message.
 constexpr double kItemNs = 3000;
 constexpr double kByteNs = 1;
@@ -35,14 +39,7 @@ class CallRun {
   }
 
   mm_status run() {
-    const std::size_t count = checked_.call.count;
-    const std::size_t block =
-        std::max<std::size_t>(1, kBlockBytes / (kNumbersPerItem * ring_.max_modulus_bytes()));
-    bool completed = true;
-    for (std::size_t begin = 0; completed && begin < count; begin += block) {
-      completed = run_block(begin, std::min(count, begin + block));
-    }
-    return finish(completed);
+    return finish(ring_.uses_gpu(checked_.call.count) ? run_blocks_at_a_time() : run_blocks());
   }
 
  private:
@@ -97,44 +94,78 @@ class CallRun {
     return rows;
   }
 
-  bool run_block(std::size_t begin, std::size_t end) {
+  /// Items that may be in memory at a time.
+  [[nodiscard]] std::size_t most_items() const {
+    return std::max<std::size_t>(1, kBlockBytes / (kNumbersPerItem * ring_.max_modulus_bytes()));
+  }
+
+  /// One block after another, each on all threads.
+  bool run_blocks() {
+    const std::size_t count = checked_.call.count;
+    const std::size_t block = most_items();
+    for (std::size_t begin = 0; begin < count; begin += block) {
+      if (!run_block(begin, std::min(count, begin + block), ring_.threads(), caller_progress())) return false;
+    }
+    return true;
+  }
+
+  /// Blocks side by side, so that the GPU has always something to do.
+  bool run_blocks_at_a_time() {
+    const std::size_t count = checked_.call.count;
+    const std::size_t most = std::min(kRowsOfGpuBlock, most_items());
+    const std::size_t blocks = (count + most - 1) / most;
+    if (blocks == 1) return run_block(0, count, ring_.threads(), caller_progress());
+    const unsigned threads = ring_.threads() == 0 ? default_threads() : ring_.threads();
+    const auto at_a_time = static_cast<unsigned>(std::min<std::size_t>({threads, blocks, kGpuBlocksAtATime}));
+    return for_chunks(at_a_time, blocks, whole_call(), [&](std::size_t block, const StopToken&) {
+      run_block(count * block / blocks, count * (block + 1) / blocks, std::max(1U, threads / at_a_time), {});
+    });
+  }
+
+  [[nodiscard]] Progress caller_progress() const {
+    return {checked_.call.progress, checked_.call.progress_user};
+  }
+  [[nodiscard]] ProgressPart whole_call() const {
+    const std::size_t count = checked_.call.count;
+    return {caller_progress(), count, 0, static_cast<double>(count)};
+  }
+
+  bool run_block(std::size_t begin, std::size_t end, unsigned threads, const Progress& progress) {
     const std::vector<std::size_t> items = sorted_items(begin, end);
     std::span<const std::size_t> rest = items;
     while (!rest.empty()) {
       Rows rows = take_rows(rest);
-      const ProgressPart progress{{checked_.call.progress, checked_.call.progress_user},
-                                  checked_.call.count,
-                                  static_cast<double>(end - rest.size()),
-                                  static_cast<double>(rows.count())};
-      if (!run_rows(rows, progress)) return false;
+      const ProgressPart part{progress, checked_.call.count, static_cast<double>(end - rest.size()),
+                              static_cast<double>(rows.count())};
+      if (!run_rows(rows, threads, part)) return false;
       rest = rest.subspan(rows.count());
     }
     return true;
   }
 
-  bool run_rows(Rows& rows, const ProgressPart& progress) {
+  bool run_rows(Rows& rows, unsigned threads, const ProgressPart& progress) {
     std::vector<RowOutcome> outcomes(rows.count(), RowOutcome::ok);
-    return encode(rows, progress.part(0, kEncodingShare)) &&
-           raise(rows, outcomes, progress.part(kEncodingShare, kPowersShare)) &&
-           decode(rows, outcomes,
+    return encode(rows, threads, progress.part(0, kEncodingShare)) &&
+           raise(rows, outcomes, threads, progress.part(kEncodingShare, kPowersShare)) &&
+           decode(rows, outcomes, threads,
                   progress.part(kEncodingShare + kPowersShare, 1 - kEncodingShare - kPowersShare));
   }
 
-  bool raise(Rows& rows, std::span<RowOutcome> outcomes, const ProgressPart& progress) {
-    if (checked_.is_private()) return ring_.raise_private(rows, outcomes, progress);
+  bool raise(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads, const ProgressPart& progress) {
+    if (checked_.is_private()) return ring_.raise_private(rows, outcomes, threads, progress);
     const TimingClass timing = checked_.op == MM_RSA_VERIFY ? TimingClass::public_ : TimingClass::secret;
-    return raise_to_public(rows, rows.numbers, rows.powers, timing, ring_.threads(), progress);
+    return raise_to_public(rows, rows.numbers, rows.powers, timing, threads, progress);
   }
 
   /// visit(codec, key, row) for all rows.
   template <class Visit>
-  bool for_codecs(const Rows& rows, const ProgressPart& progress, const Visit& visit) {
+  bool for_codecs(const Rows& rows, unsigned threads, const ProgressPart& progress, const Visit& visit) {
     double bytes = 0;
     std::size_t longest = 0;
     for (const std::size_t item : rows.items) bytes += static_cast<double>(checked_.input[item].size());
     for (const KeyRun& run : rows.runs) longest = std::max(longest, run.key->key().bytes());
     const double row_ns = kItemNs + kByteNs * bytes / static_cast<double>(rows.count());
-    return for_rows(ring_.threads(), rows.count(), row_ns, progress,
+    return for_rows(threads, rows.count(), row_ns, progress,
                     [&](std::size_t begin, std::size_t end, const StopToken& stop) {
                       Codec codec(checked_, longest);
                       for_runs(rows.runs, begin, end,
@@ -146,15 +177,16 @@ class CallRun {
                     });
   }
 
-  bool encode(Rows& rows, const ProgressPart& progress) {
-    return for_codecs(rows, progress, [&](Codec& codec, const Key& key, std::size_t row) {
+  bool encode(Rows& rows, unsigned threads, const ProgressPart& progress) {
+    return for_codecs(rows, threads, progress, [&](Codec& codec, const Key& key, std::size_t row) {
       const std::size_t item = rows.items[row];
       set_status(item, codec.encode(key, item, rows.number(row)));
     });
   }
 
-  bool decode(const Rows& rows, std::span<const RowOutcome> outcomes, const ProgressPart& progress) {
-    return for_codecs(rows, progress, [&](Codec& codec, const Key& key, std::size_t row) {
+  bool decode(const Rows& rows, std::span<const RowOutcome> outcomes, unsigned threads,
+              const ProgressPart& progress) {
+    return for_codecs(rows, threads, progress, [&](Codec& codec, const Key& key, std::size_t row) {
       const std::size_t item = rows.items[row];
       if (status_[item] != MM_ITEM_NOT_COMPUTED) return;
       if (outcomes[row] == RowOutcome::faulty) return set_status(item, MM_ITEM_RSA_FAULT);

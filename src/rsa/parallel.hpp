@@ -42,6 +42,29 @@ struct ProgressPart {
   }
 };
 
+/// visit(chunk, stop) for all chunks, on up to `threads` threads. A visit may leave early once
+/// stop.requested(). @return false if the caller asked to stop
+template <class Visit>
+bool for_chunks(unsigned threads, std::size_t chunks, const ProgressPart& progress, const Visit& visit) {
+  std::atomic<bool> stop{false};
+  std::atomic<std::size_t> done{0};
+  bool cancelled = false;
+  Tick tick;
+  if (progress.caller.callback != nullptr) {
+    tick = [&] {
+      cancelled = progress.wants_stop(static_cast<double>(done.load(std::memory_order_relaxed)) /
+                                      static_cast<double>(chunks));
+      return cancelled;
+    };
+  }
+  const ThreadPool::Body body = [&](std::size_t chunk, const StopToken& token) {
+    visit(chunk, token);
+    done.fetch_add(1, std::memory_order_relaxed);
+  };
+  ThreadPool::of_this_process().run(threads, chunks, body, stop, tick);
+  return !cancelled;
+}
+
 /// visit(begin, end, stop) for runs of rows that together are [0, count), on up to `threads` threads (0:
 /// default_threads()). `row_ns`: what a row takes, roughly. A visit may leave early once stop.requested().
 /// @return false if the caller asked to stop
@@ -58,23 +81,9 @@ bool for_rows(unsigned threads, std::size_t count, double row_ns, const Progress
   if (threads == 0) threads = default_threads();
   const auto enough = static_cast<std::size_t>(total_ns / kMostOfChunkNs) + 4 * std::size_t{threads};
   const std::size_t chunks = threads == 1 && total_ns < kMostOfChunkNs ? 1 : std::min(count, enough);
-  std::atomic<bool> stop{false};
-  std::atomic<std::size_t> done{0};
-  bool cancelled = false;
-  Tick tick;
-  if (progress.caller.callback != nullptr) {
-    tick = [&] {
-      cancelled = progress.wants_stop(static_cast<double>(done.load(std::memory_order_relaxed)) /
-                                      static_cast<double>(chunks));
-      return cancelled;
-    };
-  }
-  const ThreadPool::Body body = [&](std::size_t chunk, const StopToken& token) {
-    visit(count * chunk / chunks, count * (chunk + 1) / chunks, token);
-    done.fetch_add(1, std::memory_order_relaxed);
-  };
-  ThreadPool::of_this_process().run(threads, chunks, body, stop, tick);
-  return !cancelled;
+  return for_chunks(threads, chunks, progress, [&](std::size_t chunk, const StopToken& stop) {
+    visit(count * chunk / chunks, count * (chunk + 1) / chunks, stop);
+  });
 }
 
 }  // namespace manymod::rsa

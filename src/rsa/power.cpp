@@ -12,7 +12,15 @@ namespace manymod::rsa {
 PowerEngines::PowerEngines(const mm_rsa_ring_options& options, TimingClass timing, std::size_t limbs)
     : timing_(timing),
       selection_(SelectionWish(options, Operation::powmod, timing, limbs * kLimbBits, true).select()),
-      engines_(make_engines(selection_)) {}
+      engines_(make_engines(selection_)) {
+  for (const Choice& choice : selection_.choices) {
+    std::vector<GpuPower>& gpus = gpus_.emplace_back();
+    if (choice.variant->backend != Backend::cuda) continue;
+    for (const Device* device : choice.devices) {
+      gpus.push_back({device->index, gpu_powers_++, choice.variant->make_engine(device->index)});
+    }
+  }
+}
 
 bool PowerEngines::worth_sharing(std::size_t rows, std::size_t all_rows, unsigned threads) const {
   const EngineChoice& choice = engines_[engines_.for_items(rows)];

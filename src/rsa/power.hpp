@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,13 @@
 #include "rsa/parallel.hpp"
 
 namespace manymod::rsa {
+
+/// One GPU's engine of a choice.
+struct GpuPower {
+  unsigned device = 0;    ///< "cuda:`device`"
+  std::size_t index = 0;  ///< below PowerEngines::gpu_powers(), unlike those of all others
+  std::unique_ptr<const Engine> engine;
+};
 
 /// The engines for powers in one timing class with moduli of one number of limbs.
 class PowerEngines {
@@ -27,6 +35,12 @@ class PowerEngines {
     return selection_.for_items(items).name;
   }
 
+  /// The GPUs that compute so many rows, each on its own; none where the CPU computes them.
+  [[nodiscard]] std::span<const GpuPower> gpus_for(std::size_t rows) const {
+    return gpus_[engines_.for_items(rows)];
+  }
+  [[nodiscard]] std::size_t gpu_powers() const { return gpu_powers_; }
+
   /// Whether so many rows with one modulus are computed as one batch with its prepared modulus, rather than
   /// together with rows of other moduli, each prepared anew: where they fill the vectors of all threads. Of
   /// GPUs, where they are `all_rows`.
@@ -36,6 +50,8 @@ class PowerEngines {
   TimingClass timing_;
   Selection selection_;
   EngineSet engines_;
+  std::vector<std::vector<GpuPower>> gpus_;  ///< of each choice
+  std::size_t gpu_powers_ = 0;
 };
 
 /// Rows of powers with odd moduli of one number of limbs.

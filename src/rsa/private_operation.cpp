@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cuda/error.hpp"
+#include "rsa/device_operation.hpp"
 #include "rsa/public_operation.hpp"
 
 namespace manymod::rsa {
@@ -198,16 +200,7 @@ class PrivateOperation {
     if (!raise_to_public(rows_, rows_.powers, found, TimingClass::secret, settings_.threads, progress)) {
       return false;
     }
-    for (const KeyRun& run : rows_.runs) {
-      const std::span<const Limb> n = run.key->key().n();
-      for (std::size_t row = run.begin; row < run.end; ++row) {
-        const std::span<const Limb> number = rows_.number(row);
-        const Limb* back = row_of(found, row);
-        Limb difference = limbs::less(rows_.power(row), n) ^ 1;
-        for (std::size_t i = 0; i < limbs_; ++i) difference |= number[i] ^ back[i];
-        wrong[row] = static_cast<std::uint8_t>(word::is_zero_bit(difference) ^ 1);
-      }
-    }
+    mark_wrong(rows_, found, wrong);
     return true;
   }
 };
@@ -254,13 +247,37 @@ bool recompute(Rows& rows, std::span<const std::uint8_t> wrong, std::span<RowOut
   return true;
 }
 
+// By a GPU where one computes the powers and nothing fails: else as the engines of the ring's devices go on.
+bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettings& settings,
+                  const ProgressPart& progress) {
+  const GpuPower* const gpu = gpu_for(rows);
+  try {
+    if (gpu != nullptr) return raise_on_device(rows, *gpu, wrong, settings, progress);
+  } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch)
+  }
+  return PrivateOperation(rows, Method::crt, settings).run(wrong, progress);
+}
+
 }  // namespace
+
+void mark_wrong(const Rows& rows, const limbs::Buffer& found, std::span<std::uint8_t> wrong) {
+  for (const KeyRun& run : rows.runs) {
+    const std::span<const Limb> n = run.key->key().n();
+    for (std::size_t row = run.begin; row < run.end; ++row) {
+      const std::span<const Limb> number = rows.number(row);
+      const Limb* back = found.data() + row * rows.limbs;
+      Limb difference = limbs::less(rows.power(row), n) ^ 1;
+      for (std::size_t i = 0; i < rows.limbs; ++i) difference |= number[i] ^ back[i];
+      wrong[row] = static_cast<std::uint8_t>(word::is_zero_bit(difference) ^ 1);
+    }
+  }
+}
 
 bool raise_to_private(Rows& rows, std::span<RowOutcome> outcomes, const PrivateSettings& settings,
                       const ProgressPart& progress) {
   std::ranges::fill(outcomes, RowOutcome::ok);
   std::vector<std::uint8_t> wrong(rows.count());
-  if (!PrivateOperation(rows, Method::crt, settings).run(wrong, progress)) return false;
+  if (!raise_by_crt(rows, wrong, settings, progress)) return false;
   if (all_right(wrong)) return true;
   return recompute(rows, wrong, outcomes, settings);
 }

@@ -15,10 +15,13 @@ namespace manymod::rsa {
 enum class FaultPoint : std::uint8_t { half_p, half_q, without_crt };
 using FaultHook = std::function<void(FaultPoint, std::span<Limb> residues, std::size_t limbs)>;
 
+class PrivateDevices;  // rsa/device_operation.hpp
+
 struct PrivateSettings {
   bool blinding = true;
   unsigned threads = 0;
   const FaultHook* fault_hook = nullptr;  ///< of tests
+  const PrivateDevices* devices = nullptr;
 };
 
 enum class RowOutcome : std::uint8_t {
@@ -26,6 +29,10 @@ enum class RowOutcome : std::uint8_t {
   recomputed,  ///< the CRT's result was wrong; this one is right
   faulty,      ///< wrong both times: the power is 0
 };
+
+/// wrong[row] = 1 where a power is not below n or is not what found's row, its power by e, was made from.
+/// Timing: secret.
+void mark_wrong(const Rows& rows, const limbs::Buffer& found, std::span<std::uint8_t> wrong);
 
 /// rows.powers = rows.numbers^d mod n, each row checked by its public exponent. Timing: secret, but for the
 /// outcomes.

@@ -37,6 +37,7 @@ Ring::Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<c
     if (key->is_private()) {
       engines.half_p = &engines_for(secret_engines_, options, TimingClass::secret, key->p().size());
       engines.half_q = &engines_for(secret_engines_, options, TimingClass::secret, key->q().size());
+      devices_.add(key->limbs(), key->p().size());
     }
     keys_.push_back(std::make_unique<const RingKey>(key, engines));
   }
@@ -64,11 +65,18 @@ const std::string& Ring::variant_name(std::size_t key, bool private_operation, s
   return (private_operation ? chosen.p() : chosen.open()).engines.variant_name(items);
 }
 
-bool Ring::raise_private(Rows& rows, std::span<RowOutcome> outcomes, const ProgressPart& progress) const {
+bool Ring::uses_gpu(std::size_t items) const {
+  const auto on_gpu = [&](const auto& engines) { return !engines.second->gpus_for(items).empty(); };
+  return std::ranges::any_of(open_engines_, on_gpu) || std::ranges::any_of(secret_engines_, on_gpu);
+}
+
+bool Ring::raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads,
+                         const ProgressPart& progress) const {
   PrivateSettings settings;
   settings.blinding = blinding_;
-  settings.threads = threads_;
+  settings.threads = threads;
   settings.fault_hook = fault_hook_ ? &fault_hook_ : nullptr;
+  settings.devices = &devices_;
   if (!raise_to_private(rows, outcomes, settings, progress)) return false;
   const auto wrong = static_cast<std::uint64_t>(outcomes.size()) -
                      static_cast<std::uint64_t>(std::ranges::count(outcomes, RowOutcome::ok));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "manymod/rsa.h"
+#include "rsa/device_operation.hpp"
 #include "rsa/private_operation.hpp"
 #include "rsa/ring_key.hpp"
 
@@ -37,7 +38,11 @@ class Ring {
                                                 std::size_t items) const;
 
   /// raise_to_private for this ring's keys, counted.
-  bool raise_private(Rows& rows, std::span<RowOutcome> outcomes, const ProgressPart& progress) const;
+  bool raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads,
+                     const ProgressPart& progress) const;
+
+  /// Whether a GPU computes so many items of some key.
+  [[nodiscard]] bool uses_gpu(std::size_t items) const;
 
   /// For tests: damages what calls compute from now on.
   void set_fault_hook(FaultHook hook) { fault_hook_ = std::move(hook); }
@@ -49,6 +54,7 @@ class Ring {
   std::map<std::size_t, std::unique_ptr<const PowerEngines>> open_engines_;    ///< by limbs
   std::map<std::size_t, std::unique_ptr<const PowerEngines>> secret_engines_;  ///< by limbs
   std::vector<std::unique_ptr<const RingKey>> keys_;
+  PrivateDevices devices_;
   mutable std::atomic<std::uint64_t> private_items_{0};
   mutable std::atomic<std::uint64_t> recomputed_{0};
 };

@@ -4,10 +4,13 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "rsa/arithmetic.hpp"
 #include "rsa/blinding.hpp"
+#include "rsa/device_key.hpp"
 #include "rsa/key.hpp"
 #include "rsa/power.hpp"
 
@@ -24,10 +27,23 @@ struct RingKeyEngines {
 /// One modulus for one set of engines.
 struct PreparedPower {
   PreparedPower(const PowerEngines& power_engines, std::span<const Limb> modulus)
-      : engines(power_engines), moduli(engines.set(), modulus, Operation::powmod, engines.timing()) {}
+      : engines(power_engines),
+        moduli(engines.set(), modulus, Operation::powmod, engines.timing()),
+        modulus_(modulus),
+        on_gpus_(engines.gpu_powers()) {}
 
   const PowerEngines& engines;
   PreparedModuli moduli;
+
+  /// `gpu`: of `engines`.
+  [[nodiscard]] const PreparedModulus* on(const GpuPower& gpu) const {
+    return on_gpus_[gpu.index].get(
+        [&] { return gpu.engine->prepare(modulus_, Operation::powmod, engines.timing()); });
+  }
+
+ private:
+  std::span<const Limb> modulus_;
+  std::vector<PublishedOnce<PreparedModulus>> on_gpus_;
 };
 
 /// What a private operation needs of a key.
@@ -37,6 +53,7 @@ struct PrivateParts {
 
   PreparedPower p, q;
   PublishedOnce<PrivateArithmetic> arithmetic;
+  PublishedOnce<DeviceKey> on_device;
   mutable BlindingStock blinding;
 };
 
@@ -59,6 +76,11 @@ class RingKey {
   [[nodiscard]] const PreparedPower& q() const { return private_->q; }
   [[nodiscard]] const PrivateArithmetic& arithmetic() const {
     return *private_->arithmetic.get([this] { return std::make_unique<const PrivateArithmetic>(*key_); });
+  }
+  /// For GPUs' multiplications modulo n and modulo p: always of the same radices.
+  [[nodiscard]] const DeviceKey& on_device(std::size_t radix_n, std::size_t radix_p) const {
+    return *private_->on_device.get(
+        [&] { return std::make_unique<const DeviceKey>(*key_, arithmetic(), radix_n, radix_p); });
   }
   [[nodiscard]] BlindingStock& blinding() const { return private_->blinding; }
 

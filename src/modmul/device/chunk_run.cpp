@@ -161,7 +161,7 @@ class ChunkRun {
     add_gathered(modulus_);
     for (Rows& rows : operands_) add_gathered(rows);
     claimed_at_ = device_layout_.add(sizeof(std::uint32_t));
-    start_at_ = device_layout_.add(modulus_.count * residue_bytes());
+    if (plan_.program.needs_start()) start_at_ = device_layout_.add(modulus_.count * residue_bytes());
     for (Rows& rows : operands_) {
       if (rows.reduce) rows.residues_at = device_layout_.add(rows.residues * residue_bytes());
     }
@@ -197,7 +197,7 @@ class ChunkRun {
     cuda::copy_to_device(workspace_.stream(), device_, upload_, upload_layout_.bytes());
     gather_on_device(modulus_);
     for (const Rows& rows : operands_) gather_on_device(rows);
-    launch_start();
+    if (plan_.program.needs_start()) launch_start();
     for (const Rows& rows : operands_) {
       if (rows.reduce) launch_residues(rows);
     }

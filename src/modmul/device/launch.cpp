@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "modmul/device/item_kernel.hpp"
+
 namespace manymod::device {
 namespace {
 
@@ -25,15 +27,29 @@ cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::
   return launch;
 }
 
-void launch_residue(const cuda::Stream& stream, const ResidueJob& job) {
-  cuda::Device& device = stream.device();
-  const std::size_t bytes = residue_bytes_per_thread(job.words);
+cuda::LaunchShape item_launch(const cuda::Device& device, std::uint32_t words, std::uint32_t items) {
+  const std::size_t bytes = item_bytes(words);
   const std::size_t fitting = device.properties().shared_per_block / bytes / kWarp * kWarp;
   cuda::LaunchShape launch;
-  launch.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, kWarp, kResidueBlock));
-  launch.grid = (job.count + launch.block - 1) / launch.block;
+  launch.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, kWarp, kItemBlock));
+  launch.grid = (items + launch.block - 1) / launch.block;
   launch.shared_bytes = bytes * launch.block;
-  device.kernel("mm_residue").launch(stream, launch, job);
+  return launch;
+}
+
+void launch_residue(const cuda::Stream& stream, const ResidueJob& job) {
+  cuda::Device& device = stream.device();
+  device.kernel("mm_residue").launch(stream, item_launch(device, job.words, job.count), job);
+}
+
+void launch_difference(const cuda::Stream& stream, const GarnerDifferenceJob& job) {
+  cuda::Device& device = stream.device();
+  device.kernel("mm_garner_difference").launch(stream, item_launch(device, job.words, job.count), job);
+}
+
+void launch_sum(const cuda::Stream& stream, const GarnerSumJob& job) {
+  cuda::Device& device = stream.device();
+  device.kernel("mm_garner_sum").launch(stream, item_launch(device, job.words, job.count), job);
 }
 
 }  // namespace manymod::device

@@ -80,7 +80,34 @@ Digit window_digit(std::uint32_t exponent, std::uint32_t first, std::uint32_t co
   return {.exponent = exponent, .first = first, .stride = 1, .count = count};
 }
 
+// Slots 0 .. table_entries - 1 = x, x^3, x^5, .. of the x that the last step leaves.
+void store_odd_powers(Builder& build, const SlidingSchedule& exponent) {
+  build.store_last(0);
+  const auto entries = static_cast<std::uint32_t>(exponent.table_entries);
+  if (entries <= 1) return;
+  build.square(1);
+  build.store_last(entries);
+  build.load(Source::slot, 0);
+  for (std::uint32_t e = 1; e < entries; ++e) {
+    build.multiply(Source::slot, entries);
+    build.store_last(e);
+  }
+}
+
+// x = the power, from its base's odd powers.
+void raise(Builder& build, const SlidingSchedule& exponent) {
+  build.load(Source::slot, exponent.steps.front().index);
+  for (std::size_t s = 1; s < exponent.steps.size(); ++s) {
+    build.multiply(Source::slot, exponent.steps[s].index).squarings = exponent.steps[s].squarings;
+  }
+  if (exponent.final_squarings > 0) build.square(static_cast<std::uint32_t>(exponent.final_squarings));
+}
+
 }  // namespace
+
+bool Program::needs_start() const {
+  return std::ranges::any_of(steps, [](const Step& step) { return step.source == Source::start; });
+}
 
 StartPower start_power(std::uint32_t radix_bits) {
   StartPower start{radix_bits, 0};
@@ -123,22 +150,8 @@ Program sliding_window_program(std::uint32_t radix_bits, const SlidingSchedule& 
     return build.finish();
   }
   build.multiply(Source::operand, 0);
-  build.store_last(0);
-  const auto entries = static_cast<std::uint32_t>(exponent.table_entries);
-  if (entries > 1) {
-    build.square(1);
-    build.store_last(entries);
-    build.load(Source::slot, 0);
-    for (std::uint32_t e = 1; e < entries; ++e) {
-      build.multiply(Source::slot, entries);
-      build.store_last(e);
-    }
-  }
-  build.load(Source::slot, exponent.steps.front().index);
-  for (std::size_t s = 1; s < exponent.steps.size(); ++s) {
-    build.multiply(Source::slot, exponent.steps[s].index).squarings = exponent.steps[s].squarings;
-  }
-  if (exponent.final_squarings > 0) build.square(static_cast<std::uint32_t>(exponent.final_squarings));
+  store_odd_powers(build, exponent);
+  raise(build, exponent);
   return build.finish();
 }
 
@@ -228,6 +241,22 @@ Program product_program(std::uint32_t radix_bits, std::uint32_t second) {
   build.load_radix_squared(radix_bits);
   build.multiply(Source::operand, 0);
   build.multiply(Source::operand, second);
+  return build.finish_as_it_is();
+}
+
+Program plain_product_program(std::uint32_t factors) {
+  Builder build;
+  build.load(Source::operand, 0);
+  for (std::uint32_t factor = 1; factor < factors; ++factor) build.multiply(Source::operand, factor);
+  return build.finish_as_it_is();
+}
+
+Program scaled_power_program(const SlidingSchedule& exponent) {
+  Builder build;
+  build.load(Source::operand, 0);
+  store_odd_powers(build, exponent);
+  raise(build, exponent);
+  build.multiply(Source::operand, 1);
   return build.finish_as_it_is();
 }
 

@@ -17,6 +17,9 @@ struct Program {
   std::vector<Step> steps;
   std::uint32_t slots = 0;  ///< elements of a group's table
   bool scan = false;        ///< see ProgramJob
+
+  /// Whether some step reads Source::start.
+  [[nodiscard]] bool needs_start() const;
 };
 
 /// The job's start is 2^(radix_bits + bits) mod n; `squarings` Montgomery squarings of it are R^2 mod n. A
@@ -51,6 +54,13 @@ Program comb_power_program(const CombShape& shape, bool secret);
 
 /// operand 0 * operand `second`, which is below n.
 Program product_program(std::uint32_t radix_bits, std::uint32_t second);
+
+/// The product of operands 0 .. factors - 1 over R^(factors - 1), the last of which is below n.
+Program plain_product_program(std::uint32_t factors);
+
+/// operand 0 ^ e (operand 1 / R^e) for one public exponent e >= 1; operand 1 is below n. With R^e mod n for
+/// operand 1 it is the power, and no number is brought into Montgomery form for it.
+Program scaled_power_program(const SlidingSchedule& exponent);
 
 /// `count` times in a row x = x y / R or x = x^2 / R, from operand 0 (and y = operand 1), then one
 /// multiplication by 1: for measurements.

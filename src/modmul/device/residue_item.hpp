@@ -9,7 +9,7 @@
 
 namespace manymod::device {
 
-/// `item` < job.count. `memory`: residue_bytes_per_thread(job.words) bytes of this thread's own
+/// `item` < job.count. `memory`: item_bytes(job.words) bytes of this thread's own
 MM_DEVICE void compute_residue(const ResidueJob& job, std::uint32_t item, LaneMemory memory) {
   const WordSource n = job.modulus.at(item / job.per_modulus), value = job.value.at(item % job.values);
   Residue residue(n, job.words, memory, {&memory[job.words], memory.stride});

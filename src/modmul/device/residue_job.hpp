@@ -2,14 +2,11 @@
 // The argument of the kernel mm_residue.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "modmul/device/program.hpp"
 
 namespace manymod::device {
-
-inline constexpr unsigned kResidueBlock = 64;  ///< most threads of a block
 
 /// result = +-value 2^zero_bits mod n, or 2^(32 (words - 2) + zero_bits) mod n where value has no words.
 struct ResidueJob {
@@ -25,8 +22,5 @@ struct ResidueJob {
   std::uint32_t* result = nullptr;  ///< item i's `result_width` words from result[i result_width]
   std::uint32_t result_width = 0;   ///< >= words
 };
-
-/// Bytes of shared memory that one thread of the kernel needs.
-constexpr std::size_t residue_bytes_per_thread(std::uint32_t words) { return std::size_t{8} * words; }
 
 }  // namespace manymod::device

@@ -237,6 +237,35 @@ TYPED_TEST(DevicePrograms, Squares) {
   }
 }
 
+TYPED_TEST(DevicePrograms, ProductsWithoutMontgomeryForm) {
+  naive::Generator generate(14);
+  for (const Words& n : edge_moduli(generate, TestFixture::kWords, 4)) {
+    const MontgomeryOracle oracle(n, TestFixture::kRadixBits);
+    const Words x = edge_words(generate, TestFixture::kWords), y = edge_words(generate, TestFixture::kWords),
+                z = oracle.reduce(edge_words(generate, TestFixture::kWords));
+    const device::Program program = device::plain_product_program(3);
+    ASSERT_FALSE(program.needs_start());
+    ASSERT_EQ(this->run(program, n, {x, y, z}).result, oracle.montgomery(oracle.montgomery(x, y), z));
+    ASSERT_EQ(this->run(device::plain_product_program(2), n, {x, z}).result, oracle.montgomery(x, z));
+  }
+}
+
+TYPED_TEST(DevicePrograms, ScaledPowers) {
+  naive::Generator generate(15);
+  const std::vector<Words> moduli = edge_moduli(generate, TestFixture::kWords, 1);
+  for (const std::uint64_t e : {1ull, 2ull, 3ull, 65537ull, 0xfedcba9876543210ull, ~0ull}) {
+    const Words& n = moduli[generate.below(moduli.size())];
+    const MontgomeryOracle oracle(n, TestFixture::kRadixBits);
+    const Words base = edge_words(generate, TestFixture::kWords), exponent = word_number(e, 2);
+    const auto program = device::scaled_power_program(best_sliding_schedule(TestFixture::limbs_of(exponent)));
+    ASSERT_FALSE(program.needs_start());
+    const Words radix = oracle.to_montgomery(word_number(1, TestFixture::kWords));
+    ASSERT_EQ(this->run(program, n, {base, oracle.power(radix, e)}).result,
+              oracle.power(oracle.reduce(base), e))
+        << e;
+  }
+}
+
 TYPED_TEST(DevicePrograms, Repeated) {
   naive::Generator generate(12);
   const Words n = edge_moduli(generate, TestFixture::kWords, 1).back();

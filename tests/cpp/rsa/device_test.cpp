@@ -1,35 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
-// RSA whose powers are computed by a GPU: the fake driver's.
+// RSA on a GPU: the fake driver's, on which 128 threads are all that run at a time.
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "rsa/test_calls.hpp"
+#include "rsa/test_rings.hpp"
 #include "support/fake_cuda/fixture.hpp"
 
 namespace manymod::testing {
 namespace {
 
-using RsaOnGpu = FakeGpuTest;
+using rsa::FaultPoint;
 
-TEST_F(RsaOnGpu, GivesWhatLibcryptoGives) {
-  const std::size_t bits[] = {1024, 1031};
-  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
-  for (const std::vector<std::uint32_t>& key_of :
-       {std::vector<std::uint32_t>(3), std::vector<std::uint32_t>{0, 1, 0}}) {
-    const std::vector<Bytes> messages = messages_of(3);
-    const RingPointer ring = make_ring(bits, ring_options(1, "cuda:0"));
-    ASSERT_NE(ring, nullptr);
-    EXPECT_NE(std::string(mm_rsa_ring_variant(ring.get(), 0, 1, 1000)).find(".cuda"), std::string::npos);
-    const Results ours = run(ring.get(), MM_RSA_SIGN, wanted, messages, key_of);
-    ASSERT_EQ(ours.status, MM_OK) << mm_last_error();
-    EXPECT_EQ(count_of(ours.recomputed, 0), 3U);
-    for (std::size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(ours.outputs[i], oracle_sign(test_key(bits[key_of[i]]), messages[i], wanted));
-    }
-    const Results checked = run(ring.get(), MM_RSA_VERIFY, wanted, messages, key_of, ours.outputs);
-    EXPECT_EQ(count_of(checked.valid, 1), 3U);
+class RsaOnGpu : public FakeGpuTest {
+ protected:
+  void SetUp() override {
+    FakeGpuTest::SetUp();
+    count_sums();
   }
+
+  /// Counts batches whose halves a GPU puts together.
+  void count_sums() {
+    fake_cuda::add_kernel("mm_garner_sum", [this, sum = fake_cuda::kernel("mm_garner_sum")](
+                                               const fake_cuda::Launch& launch, void** parameters) {
+      ++sums_;
+      sum(launch, parameters);
+    });
+  }
+  unsigned sums_ = 0;
+
+  // Lanes of groups of threads are fibers here, which take their time.
+  static mm_rsa_ring_options options(const char* device, unsigned threads = 1,
+                                     const char* variant = "row32.cuda.t1") {
+    mm_rsa_ring_options options = ring_options(threads, device);
+    options.variant = variant;
+    return options;
+  }
+
+  static void expect_signatures(const Results& results, std::span<const std::size_t> bits,
+                                std::span<const Bytes> messages, std::span<const std::uint32_t> key_of,
+                                const mm_rsa_padding& wanted) {
+    ASSERT_EQ(results.status, MM_OK) << mm_last_error();
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const TestKey& key = test_key(bits[key_of.empty() ? 0 : key_of[i]]);
+      ASSERT_EQ(results.outputs[i], oracle_sign(key, messages[i], wanted)) << "item " << i;
+    }
+  }
+};
+
+const mm_rsa_padding kSigning = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+
+// Alone, some that do not fill the GPU, and as many as share prepared primes.
+TEST_F(RsaOnGpu, SignaturesOfOneKey) {
+  const std::size_t bits[] = {1024};
+  for (const mm_rsa_blinding blinding : {MM_RSA_BLINDING_ON, MM_RSA_BLINDING_OFF}) {
+    const RingPointer ring = make_ring(bits, with_blinding(options("cuda:0", 2), blinding));
+    ASSERT_NE(ring, nullptr);
+    EXPECT_EQ(std::string(mm_rsa_ring_variant(ring.get(), 0, 1, 1000)), "row32.cuda.t1");
+    sums_ = 0;
+    for (const std::size_t count : {1U, 3U, 150U}) {
+      const std::vector<Bytes> messages = messages_of(count);
+      const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages);
+      expect_signatures(ours, bits, messages, {}, kSigning);
+      EXPECT_EQ(count_of(ours.recomputed, 0), count);
+    }
+    EXPECT_EQ(sums_, 3U);
+  }
+}
+
+TEST_F(RsaOnGpu, SignaturesOfManyKeys) {
+  const std::size_t bits[] = {1024, 1031};
+  const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
+  ASSERT_NE(ring, nullptr);
+  const std::vector<Bytes> messages = messages_of(4);
+  const std::vector<std::uint32_t> key_of{0, 1, 0, 1};
+  const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages, key_of);
+  expect_signatures(ours, bits, messages, key_of, kSigning);
+  EXPECT_EQ(sums_, 2U);
+  const Results checked = run(ring.get(), MM_RSA_VERIFY, kSigning, messages, key_of, ours.outputs);
+  EXPECT_EQ(count_of(checked.valid, 1), messages.size());
+}
+
+TEST_F(RsaOnGpu, Decryption) {
+  const std::size_t bits[] = {1024, 1031};
+  const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
+  ASSERT_NE(ring, nullptr);
+  const mm_rsa_padding oaep = padding(MM_RSA_OAEP, MM_RSA_SHA256);
+  const std::vector<Bytes> messages = messages_of(6, 40);
+  const std::vector<std::uint32_t> key_of{0, 0, 1, 0, 1, 1};
+  const Results encrypted = run(ring.get(), MM_RSA_ENCRYPT, oaep, messages, key_of);
+  ASSERT_EQ(encrypted.status, MM_OK) << mm_last_error();
+  EXPECT_EQ(run(ring.get(), MM_RSA_DECRYPT, oaep, encrypted.outputs, key_of).outputs, messages);
+}
+
+TEST_F(RsaOnGpu, FaultsInEitherHalfNeverLeave) {
+  const std::size_t bits[] = {1024};
+  RingOfKeys ring({1024}, options("cuda:0"));
+  const auto expect_mended = [&](std::size_t count, FaultPoint half, std::size_t bit) {
+    const std::vector<Bytes> messages = messages_of(count);
+    const std::size_t row = bit % count;
+    ring.flip(half, row, bit);
+    const Results results = ring.sign(messages);
+    expect_signatures(results, bits, messages, {}, kSigning);
+    EXPECT_EQ(count_of(results.recomputed, 1), 1U);
+    EXPECT_EQ(results.recomputed[row], 1);
+  };
+  for (const FaultPoint half : {FaultPoint::half_p, FaultPoint::half_q}) {
+    for (const std::size_t bit : {0U, 64U, 511U}) expect_mended(3, half, bit);
+  }
+  // With prepared primes.
+  expect_mended(130, FaultPoint::half_p, 511);
+  expect_mended(130, FaultPoint::half_q, 0);
+}
+
+// Every launch and every allocation of a call in turn.
+TEST_F(RsaOnGpu, WhereTheGpuFailsTheCpuGoesOn) {
+  const std::size_t bits[] = {1024};
+  const std::vector<Bytes> messages = messages_of(4);
+  const auto sign_with = [&](const char* device, auto set) {
+    renew();
+    RingOfKeys ring({1024}, options(device));
+    set();
+    return ring.sign(messages);
+  };
+  expect_signatures(sign_with("cuda:0", [] {}), bits, messages, {}, kSigning);
+  const std::size_t launches = fake_cuda::counts().launches;
+  ASSERT_GT(launches, 8U);
+  for (std::size_t launch = 0; launch < launches; ++launch) {
+    const auto fail = [&] { fake_cuda::settings().faulting_launch = launch; };
+    expect_signatures(sign_with("auto", fail), bits, messages, {}, kSigning);
+    const Results failed = sign_with("cuda:0", fail);
+    EXPECT_EQ(failed.status, MM_ERR_DEVICE);
+    for (const Bytes& output : failed.outputs) EXPECT_TRUE(output.empty());
+  }
+  for (std::size_t allocation = 0; allocation < 4; ++allocation) {
+    const auto fail = [&] { fake_cuda::settings().failing_allocation = allocation; };
+    expect_signatures(sign_with("cuda:0", fail), bits, messages, {}, kSigning);
+  }
+}
+
+// More items than a block has.
+TEST_F(RsaOnGpu, BlocksSideBySide) {
+  const std::size_t bits[] = {1024};
+  const RingPointer ring = make_ring(bits, options("cuda:0", 2));
+  ASSERT_NE(ring, nullptr);
+  const Bytes message = messages_of(1).front();
+  const Bytes signature = oracle_sign(test_key(1024), message, kSigning);
+  Bytes wrong = signature;
+  wrong[40] ^= 1;
+  constexpr std::size_t kCount = 33000;
+  const std::vector<Bytes> messages(kCount, message);
+  std::vector<Bytes> signatures(kCount, signature);
+  for (std::size_t i = 0; i < kCount; i += 1000) signatures[i] = wrong;
+  const Results results = run(ring.get(), MM_RSA_VERIFY, kSigning, messages, {}, signatures);
+  ASSERT_EQ(results.status, MM_OK) << mm_last_error();
+  for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(results.valid[i], i % 1000 == 0 ? 0 : 1) << i;
 }
 
 }  // namespace

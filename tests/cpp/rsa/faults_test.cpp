@@ -4,69 +4,13 @@
 
 #include <string>
 
-#include "rsa/key.hpp"
-#include "rsa/ring.hpp"
 #include "rsa/test_calls.hpp"
+#include "rsa/test_rings.hpp"
 
 namespace manymod::testing {
 namespace {
 
 using rsa::FaultPoint;
-
-/// A ring of its own, whose results can be damaged.
-class FaultyRing {
- public:
-  FaultyRing(std::initializer_list<std::size_t> bits, mm_rsa_blinding blinding) {
-    mm_rsa_ring_options options = ring_options(1);
-    options.blinding = blinding;
-    std::vector<std::shared_ptr<const rsa::Key>> keys;
-    for (const std::size_t size : bits) {
-      keys.push_back(rsa::key_from_numbers(private_numbers(test_key(size).bytes)));
-      stride_ = std::max(stride_, test_key(size).k());
-    }
-    ring_ = std::make_unique<rsa::Ring>(options, keys);
-  }
-
-  /// Flip one bit in this row's residue from now on.
-  void flip(FaultPoint point, std::size_t row, std::size_t bit) {
-    ring_->set_fault_hook([=](FaultPoint at, std::span<Limb> residues, std::size_t limbs) {
-      if (at != point) return;
-      Limb& limb = residues[(row * limbs + bit / 64) % residues.size()];
-      limb ^= Limb{1} << (bit % 64);
-    });
-  }
-  void set_hook(rsa::FaultHook hook) { ring_->set_fault_hook(std::move(hook)); }
-
-  Results sign(std::span<const Bytes> messages, std::span<const std::uint32_t> key_of = {}) {
-    const Pointers input(messages);
-    Bytes data(messages.size() * stride_, 0xee);
-    std::vector<std::size_t> sizes(messages.size());
-    Results results;
-    results.item_status.assign(messages.size(), 99);
-    results.recomputed.assign(messages.size(), 99);
-    mm_rsa_call call{};
-    call.struct_size = sizeof call;
-    call.op = MM_RSA_SIGN;
-    call.padding = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
-    call.count = messages.size();
-    call.key = key_of.empty() ? nullptr : key_of.data();
-    call.input = input.view();
-    call.output = {data.data(), messages.size(), stride_, sizes.data()};
-    call.item_status = results.item_status.data();
-    call.item_recomputed = results.recomputed.data();
-    results.status = ring_->run(call);
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      const auto* begin = data.data() + i * stride_;
-      results.outputs.emplace_back(begin, begin + sizes[i]);
-    }
-    return results;
-  }
-  [[nodiscard]] std::uint64_t recomputed() const { return ring_->info().recomputed; }
-
- private:
-  std::size_t stride_ = 0;
-  std::unique_ptr<rsa::Ring> ring_;
-};
 
 TEST(RsaFaults, InEitherHalfNeverLeaveAndAreReported) {
   const TestKey& key = test_key(1024);
@@ -78,7 +22,7 @@ TEST(RsaFaults, InEitherHalfNeverLeaveAndAreReported) {
       expected.push_back(oracle_sign(key, message, padding(MM_RSA_PKCS1V15, MM_RSA_SHA256)));
     }
     for (const mm_rsa_blinding blinding : {MM_RSA_BLINDING_ON, MM_RSA_BLINDING_OFF}) {
-      FaultyRing ring({1024}, blinding);
+      RingOfKeys ring({1024}, with_blinding(ring_options(1), blinding));
       std::uint64_t faults = 0;
       for (const FaultPoint half : {FaultPoint::half_p, FaultPoint::half_q}) {
         for (const std::size_t bit : {0U, 1U, 63U, 64U, 300U, 511U}) {
@@ -98,7 +42,7 @@ TEST(RsaFaults, InEitherHalfNeverLeaveAndAreReported) {
 
 TEST(RsaFaults, TwiceInOneItemLeaveNothingOfIt) {
   const std::vector<Bytes> messages = messages_of(5);
-  FaultyRing ring({1024}, MM_RSA_BLINDING_ON);
+  RingOfKeys ring({1024}, ring_options(1));
   ring.set_hook([](FaultPoint point, std::span<Limb> residues, std::size_t limbs) {
     // Row 3, which is the only one to be computed again.
     const std::size_t row = point == FaultPoint::without_crt ? 0 : 3;
@@ -117,7 +61,7 @@ TEST(RsaFaults, InEveryRowOfManyKeysAreAllMended) {
   std::vector<std::uint32_t> key_of;
   const std::size_t bits[] = {1024, 1031, 1536};
   for (std::uint32_t i = 0; i < 24; ++i) key_of.push_back(i * i % 3);
-  FaultyRing ring({1024, 1031, 1536}, MM_RSA_BLINDING_ON);
+  RingOfKeys ring({1024, 1031, 1536}, ring_options(1));
   ring.set_hook([](FaultPoint point, std::span<Limb> residues, std::size_t limbs) {
     if (point == FaultPoint::without_crt) return;
     for (std::size_t row = 0; row < residues.size() / limbs; ++row) residues[row * limbs] += 1;

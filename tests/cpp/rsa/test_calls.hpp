@@ -27,6 +27,11 @@ inline mm_rsa_ring_options ring_options(unsigned threads = 0, const char* device
   return options;
 }
 
+inline mm_rsa_ring_options with_blinding(mm_rsa_ring_options options, mm_rsa_blinding blinding) {
+  options.blinding = blinding;
+  return options;
+}
+
 /// A ring of the test keys with these sizes, or NULL and a test failure.
 inline RingPointer make_ring(std::span<const std::size_t> bits,
                              const mm_rsa_ring_options& options = ring_options()) {

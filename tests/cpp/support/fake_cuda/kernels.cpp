@@ -2,6 +2,7 @@
 #include "support/fake_cuda/kernels.hpp"
 
 #include "modmul/device/facts.hpp"
+#include "modmul/device/garner_item.hpp"
 #include "modmul/device/interpreter.hpp"
 #include "modmul/device/residue_item.hpp"
 #include "modmul/device/rows.hpp"
@@ -77,6 +78,8 @@ void run_program(const Launch& launch, void** parameters) {
 void install_kernels() {
   install_rns_kernels();
   add_item_kernel("mm_residue", &device::compute_residue);
+  add_item_kernel("mm_garner_difference", &device::compute_garner_difference);
+  add_item_kernel("mm_garner_sum", &device::compute_garner_sum);
   add_item_kernel("mm_modulus_facts", &device::find_modulus_fact);
   add_thread_kernel<device::ExponentRangeJob>("mm_exponent_range",
                                               [](const device::ExponentRangeJob& job, const Thread& thread) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/device/program_runner.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "modmul/device/chunk_run.hpp"
+#include "modmul/device/technique.hpp"
+
+namespace manymod::device {
+namespace {
+
+// The narrowest that holds the moduli; of those the one with the fewest threads, which is for large batches.
+const Shape& shape_of(std::size_t limbs) {
+  const std::span<const Shape> shapes = row32().front().shapes;
+  const auto cost = [&](const Shape& shape) {
+    return std::tuple(shape.words < 2 * limbs, shape.words, shape.threads);
+  };
+  return *std::ranges::min_element(shapes, {}, cost);
+}
+
+}  // namespace
+
+ProgramRunner::ProgramRunner(cuda::Device& device, std::size_t limbs)
+    : device_(device), limbs_(limbs), shape_(shape_of(limbs)), workspaces_(device) {}
+
+void ProgramRunner::run(const Program& program, const BatchView& modulus, std::span<const BatchView> operands,
+                        const BatchResult& result) const {
+  std::vector<ItemStatus> statuses(result.count, ItemStatus::not_computed);
+  Job job;
+  job.op = Operation::mulmod;
+  job.timing = TimingClass::secret;
+  job.modulus = modulus;
+  job.result = result;
+  job.status = statuses.data();
+  ChunkPlan plan{device_, shape_, job, program, limbs_, {}, 1, {}};
+  for (const BatchView& operand : operands) plan.operands.push_back({&operand, Entry::as_it_is});
+  workspaces_.lend([&](Workspace& workspace) { run_chunk(plan, Items::run(0, result.count), workspace); });
+}
+
+}  // namespace manymod::device

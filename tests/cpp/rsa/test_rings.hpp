@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rings whose results tests can damage.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dispatch/status_error.hpp"
+#include "rsa/key.hpp"
+#include "rsa/ring.hpp"
+#include "rsa/test_calls.hpp"
+
+namespace manymod::testing {
+
+/// A ring of its own, whose results can be damaged.
+class RingOfKeys {
+ public:
+  RingOfKeys(std::initializer_list<std::size_t> bits, const mm_rsa_ring_options& options) {
+    std::vector<std::shared_ptr<const rsa::Key>> keys;
+    for (const std::size_t size : bits) {
+      keys.push_back(rsa::key_from_numbers(private_numbers(test_key(size).bytes)));
+      stride_ = std::max(stride_, test_key(size).k());
+    }
+    ring_ = std::make_unique<rsa::Ring>(options, keys);
+  }
+
+  /// Flip one bit in this row's residue from now on.
+  void flip(rsa::FaultPoint point, std::size_t row, std::size_t bit) {
+    ring_->set_fault_hook([=](rsa::FaultPoint at, std::span<Limb> residues, std::size_t limbs) {
+      if (at != point) return;
+      Limb& limb = residues[(row * limbs + bit / 64) % residues.size()];
+      limb ^= Limb{1} << (bit % 64);
+    });
+  }
+  void set_hook(rsa::FaultHook hook) { ring_->set_fault_hook(std::move(hook)); }
+
+  Results sign(std::span<const Bytes> messages, std::span<const std::uint32_t> key_of = {}) {
+    const Pointers input(messages);
+    Bytes data(messages.size() * stride_, 0xee);
+    std::vector<std::size_t> sizes(messages.size());
+    Results results;
+    results.item_status.assign(messages.size(), 99);
+    results.recomputed.assign(messages.size(), 99);
+    mm_rsa_call call{};
+    call.struct_size = sizeof call;
+    call.op = MM_RSA_SIGN;
+    call.padding = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+    call.count = messages.size();
+    call.key = key_of.empty() ? nullptr : key_of.data();
+    call.input = input.view();
+    call.output = {data.data(), messages.size(), stride_, sizes.data()};
+    call.item_status = results.item_status.data();
+    call.item_recomputed = results.recomputed.data();
+    try {
+      results.status = ring_->run(call);
+    } catch (const StatusError& error) {
+      results.status = error.status();
+    }
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const auto* begin = data.data() + i * stride_;
+      results.outputs.emplace_back(begin, begin + sizes[i]);
+    }
+    return results;
+  }
+  [[nodiscard]] std::uint64_t recomputed() const { return ring_->info().recomputed; }
+
+ private:
+  std::size_t stride_ = 0;
+  std::unique_ptr<rsa::Ring> ring_;
+};
+
+}  // namespace manymod::testing
