@@ -82,8 +82,10 @@ class Bench {
       } catch (const std::runtime_error& error) {
         fail(std::to_string(width.first) + " bits", error);
       }
+      save_report(options_, *this);
       if (device_.lost()) break;
     }
+    complete_ = true;
     return session_.wrong == 0 && session_.failed == 0 && (options_.profile || !session_.rows.empty());
   }
 
@@ -96,6 +98,7 @@ class Bench {
   Timer timer_;
   Session session_;
   AdditionBench additions_;
+  bool complete_ = false;
 
   [[nodiscard]] std::vector<Case> cases(Moduli moduli) const {
     std::vector<Case> found;
@@ -262,7 +265,7 @@ std::string Bench::report() const {
   document.set("mhz", session_.mhz.empty() ? 0.0 : median_of(session_.mhz));
   document.set("mhz_from", timer_.clock_source());
   document.set("date", now()).set("commit", commit());
-  document.set("quick", options_.quick);
+  document.set("quick", options_.quick).set("complete", complete_);
   document.set(
       "method",
       "kernels alone, by events; medians; answers compared with the CPU library's and other kernels'");
@@ -274,7 +277,7 @@ int run(const Options& options) {
   cuda::Device& device = cuda::device(0);
   Bench bench(options, device);
   const bool right = bench.run();
-  const bool written = options.json.empty() || write_file(options.json, bench.report());
+  const bool written = save_report(options, bench);
   return right && written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -283,7 +286,5 @@ int run(const Options& options) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main(
-      "device_kernels", kUsage, [&] { return parse_options(count, arguments); },
-      [](const Options& options) { return options.help; }, run);
+  return program_main("device_kernels", kUsage, [&] { return parse_options(count, arguments); }, run);
 }

@@ -9,14 +9,14 @@
 
 namespace manymod::bench {
 
-/// The exit status of `program`. parse() makes its options, wants_help(options) says whether the usage is all
-/// that is asked for, run(options) returns the status. Wrong arguments (std::invalid_argument) are answered
+/// The exit status of `program`. parse() makes its options (CommonOptions and more), run(options) returns the
+/// status. Wrong arguments (std::invalid_argument) are answered
 /// with the usage and 2.
-template <class Parse, class WantsHelp, class Run>
-int program_main(const char* program, const char* usage, Parse parse, WantsHelp wants_help, Run run) {
+template <class Parse, class Run>
+int program_main(const char* program, const char* usage, Parse parse, Run run) {
   try {
     const auto options = parse();
-    if (wants_help(options)) {
+    if (options.help) {
       std::fputs(usage, stdout);
       return EXIT_SUCCESS;
     }

@@ -41,4 +41,11 @@ inline bool write_file(const std::string& path, const std::string& text) {
   return false;
 }
 
+/// Write bench.report() to options.json, if one is asked for: also in between, so that a run that is cut off
+/// leaves what it measured.
+template <class Options, class Bench>
+bool save_report(const Options& options, const Bench& bench) {
+  return options.json.empty() || write_file(options.json, bench.report());
+}
+
 }  // namespace manymod::bench

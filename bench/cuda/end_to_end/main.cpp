@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../arguments.hpp"
 #include "../json_object.hpp"
-#include "../options.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "case.hpp"
@@ -34,33 +34,33 @@ constexpr std::size_t kArrayLimbs = std::size_t{1} << 26;
 constexpr std::size_t kQuickArrayLimbs = std::size_t{1} << 22;
 constexpr double kLongRuns = 1.5;  // seconds
 
-struct Settings {
-  Options common;
-  std::vector<std::string> parts;
+struct Settings : CommonOptions {
+  std::vector<std::string> parts;  ///< empty: all
+  std::vector<unsigned> bits;      ///< empty: all
   std::string device = "cuda";
 
   [[nodiscard]] bool wants_part(std::string_view part) const {
     return parts.empty() || std::ranges::find(parts, part) != parts.end();
   }
+  [[nodiscard]] bool wants_bits(unsigned width) const {
+    return bits.empty() || std::ranges::find(bits, width) != bits.end();
+  }
 };
 
 Settings parse_settings(int count, char** arguments) {
   Settings settings;
-  std::vector<char*> others{arguments[0]};
-  for (int i = 1; i < count; ++i) {
-    const std::string_view name = arguments[i];
-    if (name != "--part" && name != "--device") {
-      others.push_back(arguments[i]);
-      continue;
-    }
-    if (++i == count) throw std::invalid_argument(std::string(name) + " wants a value");
+  parse_arguments(count, arguments, settings, [&](std::string_view name, const auto& value) {
     if (name == "--device") {
-      settings.device = arguments[i];
+      settings.device = value();
+    } else if (name == "--part") {
+      settings.parts = split(value());
+    } else if (name == "--bits") {
+      settings.bits = split_numbers(value());
     } else {
-      settings.parts = split(arguments[i]);
+      return false;
     }
-  }
-  settings.common = parse_options(static_cast<int>(others.size()), others.data());
+    return true;
+  });
   return settings;
 }
 
@@ -78,9 +78,7 @@ Timed summary_of(std::vector<double> seconds) {
 class Bench {
  public:
   explicit Bench(const Settings& settings)
-      : settings_(settings),
-        quick_(settings.common.quick),
-        operands_(quick_ ? kQuickArrayLimbs : kArrayLimbs) {}
+      : settings_(settings), quick_(settings.quick), operands_(quick_ ? kQuickArrayLimbs : kArrayLimbs) {}
 
   /// @return whether all was measured and right
   bool run() {
@@ -91,13 +89,14 @@ class Bench {
     for (const unsigned bits : kProductWidths) {
       if (std::ranges::find(kPowerWidths, bits) == std::end(kPowerWidths)) run_width(bits, false, true);
     }
+    complete_ = true;
     return wrong_ == 0 && failed_ == 0 && !rows_.empty();
   }
 
   [[nodiscard]] std::string report() const {
     JsonObject document;
     describe_machine(document);
-    document.set("device", settings_.device).set("quick", quick_);
+    document.set("device", settings_.device).set("quick", quick_).set("complete", complete_);
     document.set(
         "method",
         "wall-clock time of mm_plan_run, medians after a call to warm up; operands and results in "
@@ -117,15 +116,17 @@ class Bench {
   std::string resident_obstacle_;
   unsigned wrong_ = 0;
   unsigned failed_ = 0;
+  bool complete_ = false;
 
   void run_width(unsigned bits, bool powers, bool products) {
-    if (!settings_.common.wants_bits(bits)) return;
+    if (!settings_.wants_bits(bits)) return;
     operands_.shape(bits);
     if (powers && settings_.wants_part("powers")) run_powers(bits);
     if (products && settings_.wants_part("products")) run_products(bits);
     const bool batches = std::ranges::find(kBatchWidths, bits) != std::end(kBatchWidths);
     if (batches && settings_.wants_part("batches")) run_batches(bits);
     if (settings_.wants_part("resident")) run_resident(bits, powers, products);
+    save_report(settings_, *this);
   }
 
   [[nodiscard]] Case power(unsigned bits, mm_timing timing, Exponents exponents) const {
@@ -333,7 +334,7 @@ class Bench {
 int run(const Settings& settings) {
   Bench bench(settings);
   const bool right = bench.run();
-  const bool written = settings.common.json.empty() || write_file(settings.common.json, bench.report());
+  const bool written = save_report(settings, bench);
   return right && written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -342,7 +343,5 @@ int run(const Settings& settings) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main(
-      "end_to_end", kEndToEndUsage, [&] { return parse_settings(count, arguments); },
-      [](const Settings& options) { return options.common.help; }, run);
+  return program_main("end_to_end", kEndToEndUsage, [&] { return parse_settings(count, arguments); }, run);
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../arguments.hpp"
 #include "../json_object.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
@@ -41,42 +42,20 @@ const std::vector<std::string> kKinds = {
 #undef KIND
 };
 
-struct Options {
+struct Options : CommonOptions {
   std::vector<std::string> kinds = kKinds;
-  bool quick = false;
-  bool help = false;
-  std::string json;
 };
-
-std::vector<std::string> kinds_of(std::string_view list) {
-  std::vector<std::string> kinds;
-  while (!list.empty()) {
-    const std::size_t length = std::min(list.find(','), list.size());
-    kinds.emplace_back(list.substr(0, length));
-    if (std::ranges::find(kKinds, kinds.back()) == kKinds.end()) {
-      throw std::invalid_argument("no kind: " + kinds.back());
-    }
-    list.remove_prefix(std::min(length + 1, list.size()));
-  }
-  return kinds;
-}
 
 Options parse_options(int count, char** arguments) {
   Options options;
-  for (int i = 1; i < count; ++i) {
-    const std::string_view name = arguments[i];
-    if (name == "--quick") {
-      options.quick = true;
-    } else if (name == "--help") {
-      options.help = true;
-    } else if (name == "--json" && i + 1 < count) {
-      options.json = arguments[++i];
-    } else if (name == "--kind" && i + 1 < count) {
-      options.kinds = kinds_of(arguments[++i]);
-    } else {
-      throw std::invalid_argument("unknown option " + std::string(name));
+  parse_arguments(count, arguments, options, [&](std::string_view name, const auto& value) {
+    if (name != "--kind") return false;
+    options.kinds = split(value());
+    for (const std::string& kind : options.kinds) {
+      if (std::ranges::find(kKinds, kind) == kKinds.end()) throw std::invalid_argument("no kind: " + kind);
     }
-  }
+    return true;
+  });
   return options;
 }
 
@@ -256,7 +235,7 @@ class Measurements {
 int run(const Options& options) {
   Measurements measurements(options, cuda::device(0));
   measurements.run();
-  const bool written = options.json.empty() || write_file(options.json, measurements.report());
+  const bool written = save_report(options, measurements);
   return written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -265,7 +244,5 @@ int run(const Options& options) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main(
-      "pipe_overlap", kUsage, [&] { return parse_options(count, arguments); },
-      [](const Options& options) { return options.help; }, run);
+  return program_main("pipe_overlap", kUsage, [&] { return parse_options(count, arguments); }, run);
 }

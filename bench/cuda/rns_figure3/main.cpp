@@ -7,7 +7,6 @@
 // Moduli that share a factor with a kernel's M_B are counted as refused and left out of the comparison, not
 // out of the time. Rows: bench/cuda/README.md.
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -16,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../arguments.hpp"
 #include "../json_object.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
@@ -46,55 +46,26 @@ constexpr const char* kUsage =
     "rns_figure3 [--bits 512|1024|2048] [--batches N,..] [--quick] [--json FILE]\n"
     "  Powers with one exponent on residue number systems of binary32 channels, by number of instances.\n";
 
-struct Options {
+struct Options : CommonOptions {
   unsigned bits = kBits;
   std::vector<std::size_t> batches;  ///< ascending; empty: the usual ones
-  bool quick = false;
-  bool help = false;
-  std::string json;
 };
-
-template <class T>
-T number_of(std::string_view text) {
-  T number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number == 0) {
-    throw std::invalid_argument("no number: " + std::string(text));
-  }
-  return number;
-}
-
-std::vector<std::size_t> numbers_of(std::string_view list) {
-  std::vector<std::size_t> numbers;
-  while (!list.empty()) {
-    const std::size_t length = std::min(list.find(','), list.size());
-    numbers.push_back(number_of<std::size_t>(list.substr(0, length)));
-    list.remove_prefix(std::min(length + 1, list.size()));
-  }
-  std::ranges::sort(numbers);
-  return numbers;
-}
 
 Options parse_options(int count, char** arguments) {
   Options options;
-  for (int i = 1; i < count; ++i) {
-    const std::string_view name = arguments[i];
-    if (name == "--quick") {
-      options.quick = true;
-    } else if (name == "--help") {
-      options.help = true;
-    } else if (name == "--json" && i + 1 < count) {
-      options.json = arguments[++i];
-    } else if (name == "--batches" && i + 1 < count) {
-      options.batches = numbers_of(arguments[++i]);
-    } else if (name == "--bits" && i + 1 < count) {
-      options.bits = number_of<unsigned>(arguments[++i]);
+  parse_arguments(count, arguments, options, [&](std::string_view name, const auto& value) {
+    if (name == "--batches") {
+      options.batches = split_numbers<std::size_t>(value());
+      std::ranges::sort(options.batches);
+    } else if (name == "--bits") {
+      options.bits = parse_number<unsigned>(value());
       const bool known = options.bits == 512 || options.bits == 1024 || options.bits == 2048;
-      if (!known) throw std::invalid_argument("no width: " + std::string(arguments[i]));
+      if (!known) throw std::invalid_argument("no width: " + std::to_string(options.bits));
     } else {
-      throw std::invalid_argument("unknown option " + std::string(name));
+      return false;
     }
-  }
+    return true;
+  });
   if (options.batches.empty()) options.batches = options.quick ? kQuickBatches : kBatches;
   return options;
 }
@@ -126,12 +97,15 @@ class Figure {
     measure_cpu();
     for (const Candidate& candidate : library_candidates(options_.bits)) {
       measure(candidate, [&] { return device_.kernel(candidate.shape.kernel); });
+      save_report(options_, *this);
     }
     if (options_.bits == kBits) {
       for (const Candidate& candidate : loaded_candidates()) {
         measure(candidate, [&] { return own_kernel(candidate.shape.kernel); });
+        save_report(options_, *this);
       }
     }
+    complete_ = true;
     return wrong_ == 0 && failed_ == 0;
   }
 
@@ -141,7 +115,10 @@ class Figure {
     document.set("card", properties.model).set("compute_capability", properties.compute_capability);
     document.set("multiprocessors", properties.multiprocessors).set("driver", driver_version());
     document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
-    document.set("date", now()).set("commit", commit()).set("quick", options_.quick);
+    document.set("date", now())
+        .set("commit", commit())
+        .set("quick", options_.quick)
+        .set("complete", complete_);
     document.set("bits", options_.bits).set("mhz_from", timer_.clock_source());
     document.set(
         "method",
@@ -164,6 +141,7 @@ class Figure {
   std::vector<std::uint32_t> others_;         // answers of a kernel that refuses nothing
   std::vector<JsonObject> rows_;
   unsigned wrong_ = 0, failed_ = 0;
+  bool complete_ = false;
 
   [[nodiscard]] cuda::Kernel own_kernel(const char* name) {
     if (!module_) {
@@ -375,7 +353,7 @@ int run(const Options& options) {
   cuda::Device& device = cuda::device(0);
   Figure figure(options, device);
   const bool right = figure.run();
-  const bool written = options.json.empty() || write_file(options.json, figure.report());
+  const bool written = save_report(options, figure);
   return right && written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -384,7 +362,5 @@ int run(const Options& options) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main(
-      "rns_figure3", kUsage, [&] { return parse_options(count, arguments); },
-      [](const Options& options) { return options.help; }, run);
+  return program_main("rns_figure3", kUsage, [&] { return parse_options(count, arguments); }, run);
 }
