@@ -7,6 +7,7 @@
 #                GPU_KERNELS chooses, such as "--technique row32,dpf52 --bits 256,1024"
 #   peers        CGBN on the same card, where its sources are                       cgbn_CARD.json
 #   end_to_end   calls of plans, beside the processor                               end_to_end_CARD.json
+#   rsa          rsa_end_to_end: calls that sign and verify, beside the processor     rsa_end_to_end_CARD.json
 #   bench        the three: kernels, peers, end_to_end
 #   rns          the technique rns: its kernels width by width, CGBN of the same widths beside them, and a million
 #                powers against GMP's where Python has gmpy2 and NumPy                rns_CARD.json
@@ -161,6 +162,11 @@ run_overlap() {
 run_end_to_end() {
   build_targets end_to_end
   "$(program end_to_end)" "${quick[@]}" --json "$out/end_to_end_$(card).json"
+}
+
+run_rsa() {
+  build_targets rsa_end_to_end
+  "$(program rsa_end_to_end)" "${quick[@]}" --json "$out/rsa_end_to_end_$(card).json"
 }
 
 # Builds CGBN's driver where its sources are, and says where it is.
@@ -326,7 +332,7 @@ stages=()
 for name in "$@"; do
   case $name in
   bench) stages+=(kernels peers end_to_end) ;;
-  check | kernels | peers | end_to_end | rns | figure3 | overlap | papers | sanitize | profile) stages+=("$name") ;;
+  check | kernels | peers | end_to_end | rns | rsa | figure3 | overlap | papers | sanitize | profile) stages+=("$name") ;;
   pack)
     [ $# = 1 ] || usage
     pack
