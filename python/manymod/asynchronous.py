@@ -12,6 +12,7 @@ from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from manymod._device import order_behind_caller
+from manymod._forked import leave_behind
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -130,13 +131,12 @@ class _Threads:
 
 
 _threads = _Threads()
-_left_behind: list[_Threads] = []
 
 
 def _forget_in_child() -> None:
     """After a fork: leave the parent's threads, which are gone, and their locks alone."""
     global _threads  # noqa: PLW0603
-    _left_behind.append(_threads)
+    leave_behind(_threads)
     _threads = _Threads()
 
 

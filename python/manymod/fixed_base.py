@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answers import answer_for
+from manymod._forked import ProcessOwn
 from manymod._operands import Batch, Operand, Scalar, operand
 from manymod._run import Errors, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = ["FixedBase"]
-
-_left_behind: list[Any] = []
 
 
 def _restored(arguments: dict[str, Any]) -> FixedBase:
@@ -104,8 +102,7 @@ class FixedBase:
             "variant": variant,
             "threads": threads,
         }
-        self._pid = os.getpid()
-        self._handle = self._make()
+        self._handle = ProcessOwn(self._make())
 
     def _make(self) -> _core.FixedBase:
         base, base_signs = self._base.rows(0, 1, self._base.width)
@@ -140,7 +137,7 @@ class FixedBase:
     @property
     def variant(self) -> str:
         """Name of the variant for large batches."""
-        return self._handle.variant
+        return self._handle_here().variant
 
     def variant_for(self, exponents: int) -> str:
         """Name of the variant for a number of exponents, none of them negative.
@@ -153,14 +150,10 @@ class FixedBase:
         >>> FixedBase(3, 1009, variant="scalar64.generic").variant_for(1)
         'scalar64.generic'
         """
-        return self._handle.variant_for(checked_items("exponents", exponents))
+        return self._handle_here().variant_for(checked_items("exponents", exponents))
 
     def _handle_here(self) -> _core.FixedBase:
-        if self._pid != os.getpid():  # a forked child leaves what it inherited alone
-            _left_behind.append(self._handle)
-            self._handle = self._make()
-            self._pid = os.getpid()
-        return self._handle
+        return self._handle.get(self._make)
 
     def _pinned_width(self, exps: Operand) -> int | None:
         """In class secret, the one width of all exponents."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answers import answer_for
+from manymod._forked import ProcessOwn, leave_behind
 from manymod._operands import Batch, Operand, common_length, operand
 from manymod._run import Errors, Kernel, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
@@ -63,13 +64,12 @@ def _make_handle(environment: str | None, *options: Any) -> _core.Plan:  # noqa:
 
 
 _cached_handle = functools.lru_cache(maxsize=64)(_make_handle)
-_left_behind: list[Any] = []
 
 
 def _forget_in_child() -> None:
     """After a fork: leave the parent's plans alone (a thread that is gone may hold their locks)."""
     global _cached_handle  # noqa: PLW0603
-    _left_behind.append(_cached_handle)
+    leave_behind(_cached_handle)
     _cached_handle = functools.lru_cache(maxsize=64)(_make_handle)
 
 
@@ -276,8 +276,7 @@ class Plan:
         numbers = (OPERATIONS[op], int(secret), kind, width)
         choice = checked_choice(device, variant)
         self._options: tuple[Any, ...] = (*numbers, *choice, checked_threads(threads))
-        self._handle = _core.Plan(*self._options)
-        self._pid = os.getpid()
+        self._handle = ProcessOwn(self._make())
 
     @property
     def op(self) -> str:
@@ -292,7 +291,7 @@ class Plan:
     @property
     def variant(self) -> str:
         """Name of the variant for large batches, with one modulus or one for each item as planned."""
-        return self._handle.variant
+        return self._handle_here().variant
 
     def variant_for(self, items: int) -> str:
         """Name of the variant for a number of items whose moduli have one number of 64-bit limbs.
@@ -309,14 +308,13 @@ class Plan:
         >>> plan.variant_for(1), plan.variant_for(10**30)
         ('scalar64.generic', 'scalar64.generic')
         """
-        return self._handle.variant_for(checked_items("items", items))
+        return self._handle_here().variant_for(checked_items("items", items))
 
-    def _handle_here(self, _modulus: Operand) -> _core.Plan:
-        if self._pid != os.getpid():  # see _forget_in_child
-            _left_behind.append(self._handle)
-            self._handle = _core.Plan(*self._options)
-            self._pid = os.getpid()
-        return self._handle
+    def _make(self) -> _core.Plan:
+        return _core.Plan(*self._options)
+
+    def _handle_here(self, _modulus: Operand | None = None) -> _core.Plan:
+        return self._handle.get(self._make)
 
     @overload
     def __call__(

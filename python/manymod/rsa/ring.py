@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
+from manymod._forked import ProcessOwn
 from manymod._run import Errors, Progress, Watched
 from manymod.errors import Status, _raise_items
 from manymod.plan import checked_choice, checked_errors, checked_integer, checked_items, checked_threads
@@ -27,8 +27,6 @@ _PUBLIC, _PRIVATE, _SIGN, _ENCRYPT, _DECRYPT = 0, 1, 2, 4, 5
 
 #: MM_ERR_ITEMS: the call ran, some items carry a status.
 _SOME_ITEMS = 64
-
-_left_behind: list[Any] = []
 
 
 class KeyRing:
@@ -61,18 +59,13 @@ class KeyRing:
                 raise TypeError(f"key {position} is a {type(key).__name__}, no PrivateKey or PublicKey")
         self._widths = np.array([key.modulus_bytes for key in self._keys], np.int64)
         self._options = (*checked_choice(device, variant), checked_threads(threads), bool(blinding))
-        self._pid = os.getpid()
-        self._handle = self._make()
+        self._handle = ProcessOwn(self._make())
 
     def _make(self) -> _core.RsaRing:
         return _core.RsaRing([key._native for key in self._keys], *self._options)
 
     def _handle_here(self) -> _core.RsaRing:
-        if self._pid != os.getpid():  # a forked child leaves what it inherited alone
-            _left_behind.append(self._handle)
-            self._handle = self._make()
-            self._pid = os.getpid()
-        return self._handle
+        return self._handle.get(self._make)
 
     @property
     def keys(self) -> tuple[PrivateKey | PublicKey, ...]:
