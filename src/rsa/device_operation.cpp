@@ -119,7 +119,7 @@ class DeviceOperation {
   bool one_key_;
 
   // What is uploaded has the same place in the upload and at the beginning of the device's memory.
-  device::Layout upload_layout_, device_layout_, download_layout_;
+  device::Layout upload_layout_, device_layout_;
   Array numbers_, factors_, inverses_;
   KeyArray n_, blinding_scale_, check_scale_, qinv_;
   Array primes_;     ///< p and q of the key; or of each row p, then of each q

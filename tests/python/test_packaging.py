@@ -50,7 +50,7 @@ def due_here(requirements: Iterable[str], extra: str) -> list[str]:
     return sorted(f"{one.name}{one.specifier}" for one in due)
 
 
-@pytest.mark.parametrize("extra", ["demo", "test", "lint"])
+@pytest.mark.parametrize("extra", ["rsa", "demo", "test", "lint"])
 def test_requirements_tool_agrees_with_the_metadata(requirements: dict[str, Any], extra: str) -> None:
     listed = requirements["requirements"](extra, (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert due_here(importlib.metadata.requires("manymod") or [], extra) == due_here(listed, extra)

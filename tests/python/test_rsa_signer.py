@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.python import fake_gpu
 from tests.python.rsa_support import peer_key, private_key
 
 import manymod
@@ -382,6 +383,56 @@ def test_a_call_that_fails_is_every_requests_answer(gate: Gate, expected: list[b
     found = signer.statistics()
     check_counts(found)
     assert (found.signed, found.failed) == (1, 20)
+
+
+ON_GPU = """
+import json, sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from manymod import rsa
+from tests.python.fake_gpu import count
+
+given = json.load(sys.stdin)
+key = rsa.PrivateKey.from_numbers(n=given["n"], e=65537, d=given["d"])
+answers = Counter()
+
+def ask(number):
+    try:
+        answers[number, signer.submit(b"request %d" % number).result(60).hex()] += 1
+    except Exception as error:
+        answers[number, type(error).__name__] += 1
+
+ring = rsa.KeyRing([key], device=given["device"], variant="row32.cuda.t1")
+with rsa.Signer(ring, "pkcs1v15", "sha256") as signer, ThreadPoolExecutor(8) as pool:
+    list(pool.map(ask, range(given["requests"])))
+found = signer.statistics()
+json.dump({
+    "answers": [[number, answer, times] for (number, answer), times in answers.items()],
+    "counts": [found.accepted, found.signed, found.failed],
+    "calls": count("calls"),
+}, sys.stdout)
+"""
+
+
+def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
+    """On device auto nobody notices; on device cuda those who come too late are told."""
+    fake_gpu.needed()
+    numbers = peer_key(BITS).private_numbers()
+    given = {"n": numbers.public_numbers.n, "d": numbers.d, "requests": 200}
+    gpu = {"multiprocessors": 1, "threads_per_multiprocessor": 128}
+    whole = fake_gpu.run(ON_GPU, {**given, "device": "cuda"}, **gpu)
+    assert whole["counts"] == [200, 200, 0]
+    for device in ("auto", "cuda"):
+        cut = fake_gpu.run(ON_GPU, {**given, "device": device}, lost_at_call=whole["calls"] // 2, **gpu)
+        answers = {number: answer for number, answer, times in cut["answers"] if times == 1}
+        assert sorted(answers) == list(range(200))
+        assert len(cut["answers"]) == 200
+        signed = [number for number, answer in answers.items() if answer == expected[number].hex()]
+        lost = [number for number, answer in answers.items() if answer == "DeviceError"]
+        assert len(signed) + len(lost) == 200
+        assert cut["counts"] == [200, len(signed), len(lost)]
+        assert bool(lost) == (device == "cuda")
+        assert signed
 
 
 @pytest.mark.parametrize("drain", [True, False])
