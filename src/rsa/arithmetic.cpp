@@ -12,14 +12,6 @@
 namespace manymod::rsa {
 namespace {
 
-const scalar64::Kernels& fastest_kernels() {
-#if MANYMOD_X86_64
-  constexpr CpuFeatures kNeeded = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
-  if ((cpu_info().features & kNeeded) == kNeeded) return scalar64::adx_kernels();
-#endif
-  return scalar64::generic_kernels();
-}
-
 // 0 < r < n at random, by rejection: that a number was too large says nothing of the one that is kept.
 void random_below(std::span<Limb> r, std::span<const Limb> n, std::size_t bits) {
   do {
@@ -31,6 +23,23 @@ void random_below(std::span<Limb> r, std::span<const Limb> n, std::size_t bits) 
 }
 
 }  // namespace
+
+const scalar64::Kernels& fastest_kernels() {
+#if MANYMOD_X86_64
+  constexpr CpuFeatures kNeeded = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
+  if ((cpu_info().features & kNeeded) == kNeeded) return scalar64::adx_kernels();
+#endif
+  return scalar64::generic_kernels();
+}
+
+void raise_to_exponent(Limb* x, const scalar64::Montgomery& n, std::span<const Limb> exponent,
+                       Limb* scratch) {
+  const scalar64::Montgomery* const modulus = &n;
+  const scalar64::MontgomeryLanes multiplier({&modulus, 1}, scratch);
+  const SlidingSchedule schedule = best_sliding_schedule(exponent);
+  limbs::Buffer workspace(sliding_window_workspace(multiplier, schedule));
+  sliding_window_power(multiplier, x, x, schedule, workspace.data(), {});
+}
 
 PrivateArithmetic::PrivateArithmetic(const Key& key)
     : key_(key), n_(fastest_kernels()), p_(fastest_kernels()), qinv_(key.p().size()) {
@@ -61,18 +70,10 @@ BlindingPair PrivateArithmetic::fresh_pair(unsigned uses) const {
     random_below(r, key_.n(), key_.bits());
   } while (inverter.invert(inverse, r) == 0);
   n_.to_montgomery(factor.data(), r, false, scratch.data());
-  raise_to_public(factor.data(), factor.data(), scratch.data());
+  raise_to_exponent(factor.data(), n_, key_.e(), scratch.data());
   std::copy(inverse.begin(), inverse.end(), r.begin());
   n_.to_montgomery(inverse.data(), r, false, scratch.data());
   return pair;
-}
-
-void PrivateArithmetic::raise_to_public(Limb* r, const Limb* x, Limb* scratch) const {
-  const scalar64::Montgomery* const modulus = &n_;
-  const scalar64::MontgomeryLanes multiplier({&modulus, 1}, scratch);
-  const SlidingSchedule schedule = best_sliding_schedule(key_.e());
-  limbs::Buffer workspace(sliding_window_workspace(multiplier, schedule));
-  sliding_window_power(multiplier, r, x, schedule, workspace.data(), {});
 }
 
 void PrivateArithmetic::square(BlindingPair& pair, Limb* scratch) const {

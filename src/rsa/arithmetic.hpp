@@ -19,6 +19,13 @@ struct BlindingPair {
   unsigned uses_left = 0;
 };
 
+/// The fastest that this processor runs.
+const scalar64::Kernels& fastest_kernels();
+
+/// x = x^exponent in Montgomery form modulo n. Timing: the exponent is public. `scratch`: as for n's
+/// products.
+void raise_to_exponent(Limb* x, const scalar64::Montgomery& n, std::span<const Limb> exponent, Limb* scratch);
+
 /// Of a private key, which must outlive it. Safe to use from several threads.
 class PrivateArithmetic {
  public:
@@ -33,8 +40,6 @@ class PrivateArithmetic {
   /// The pair of r^2.
   void square(BlindingPair& pair, Limb* scratch) const;
 
-  /// x^e mod n for x, r in Montgomery form modulo n. r may be x.
-  void raise_to_public(Limb* r, const Limb* x, Limb* scratch) const;
   [[nodiscard]] const scalar64::Montgomery& modulo_n() const { return n_; }
   [[nodiscard]] const scalar64::Montgomery& modulo_p() const { return p_; }
 

@@ -17,9 +17,10 @@ namespace {
 // Working memory of a block of items: some six numbers an item.
 constexpr std::size_t kBlockBytes = std::size_t{96} << 20;
 constexpr std::size_t kNumbersPerItem = 6;
-// Rows of a block that a GPU computes: about as many as it works on at a time. While it computes one block
-// others are encoded, blinded and decoded.
-constexpr std::size_t kRowsOfGpuBlock = 16384;
+// Blocks that a GPU computes have as many items as it works on at a time, but within these limits. While it
+// computes one block others are encoded, blinded and decoded.
+constexpr std::size_t kLeastGpuBlock = 64;
+constexpr std::size_t kMostGpuBlock = 32768;
 constexpr unsigned kGpuBlocksAtATime = 16;
 // Encoding or decoding one item: some digests, and as much more for each byte of the message.
 constexpr double kItemNs = 3000;
@@ -39,7 +40,8 @@ class CallRun {
   }
 
   mm_status run() {
-    return finish(ring_.uses_gpu(checked_.call.count) ? run_blocks_at_a_time() : run_blocks());
+    const std::size_t wave = ring_.gpu_wave(checked_.call.count);
+    return finish(wave > 0 ? run_blocks_at_a_time(wave) : run_blocks());
   }
 
  private:
@@ -110,9 +112,9 @@ class CallRun {
   }
 
   /// Blocks side by side, so that the GPU has always something to do.
-  bool run_blocks_at_a_time() {
+  bool run_blocks_at_a_time(std::size_t wave) {
     const std::size_t count = checked_.call.count;
-    const std::size_t most = std::min(kRowsOfGpuBlock, most_items());
+    const std::size_t most = std::min(std::clamp(wave, kLeastGpuBlock, kMostGpuBlock), most_items());
     const std::size_t blocks = (count + most - 1) / most;
     if (blocks == 1) return run_block(0, count, ring_.threads(), caller_progress());
     const unsigned threads = ring_.threads() == 0 ? default_threads() : ring_.threads();
@@ -154,7 +156,7 @@ class CallRun {
   bool raise(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads, const ProgressPart& progress) {
     if (checked_.is_private()) return ring_.raise_private(rows, outcomes, threads, progress);
     const TimingClass timing = checked_.op == MM_RSA_VERIFY ? TimingClass::public_ : TimingClass::secret;
-    return raise_to_public(rows, rows.numbers, rows.powers, timing, threads, progress);
+    return raise_to_public(rows, rows.numbers, rows.powers, {timing, threads, &ring_.devices()}, progress);
   }
 
   /// visit(codec, key, row) for all rows.

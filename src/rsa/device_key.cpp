@@ -6,32 +6,36 @@
 namespace manymod::rsa {
 namespace {
 
-// x 2^(64 count)
-limbs::Buffer shifted(std::span<const Limb> x, std::size_t count) {
-  limbs::Buffer result(x.size() + count);
-  std::ranges::copy(x, result.part(count, x.size()).begin());
+constexpr Limb kOne[] = {1};
+
+// x 2^(64 count) mod n, count >= n's limbs: Montgomery form is a multiplication by 2^(64 limbs).
+limbs::Buffer times_power(const scalar64::Montgomery& n, std::span<const Limb> x, std::size_t count) {
+  const std::size_t shift = count - n.limbs();
+  limbs::Buffer shifted(x.size() + shift);
+  std::ranges::copy(x, shifted.part(shift, x.size()).begin());
+  limbs::Buffer scratch(scalar64::Montgomery::scratch_limbs(n.limbs()));
+  limbs::Buffer result(n.limbs());
+  n.to_montgomery(result.data(), shifted.first(shifted.size()), false, scratch.data());
   return result;
 }
 
 }  // namespace
 
-DeviceKey::DeviceKey(const Key& key, const PrivateArithmetic& arithmetic, std::size_t radix_n,
-                     std::size_t radix_p)
-    : blinding_scale_(key.limbs()), check_scale_(key.limbs()), qinv_(key.p().size()) {
+limbs::Buffer public_scale(const Key& key, std::size_t radix_n) {
   const std::size_t limbs = key.limbs();
-  const scalar64::Montgomery& n = arithmetic.modulo_n();
-  limbs::Buffer scratch(arithmetic.scratch_limbs());
-  constexpr Limb kOne[] = {1};
-  // Montgomery form is a multiplication by 2^(64 limbs).
-  n.to_montgomery(blinding_scale_.data(), whole(shifted(kOne, 2 * (radix_n - limbs))), false, scratch.data());
-  limbs::Buffer radix(limbs);
-  n.to_montgomery(radix.data(), whole(shifted(kOne, radix_n - limbs)), false, scratch.data());
-  limbs::Buffer form(limbs);
-  n.to_montgomery(form.data(), whole(radix), false, scratch.data());
-  arithmetic.raise_to_public(form.data(), form.data(), scratch.data());
-  n.from_montgomery(check_scale_.data(), form.data(), scratch.data());
-  arithmetic.modulo_p().to_montgomery(qinv_.data(), whole(shifted(key.qinv(), radix_p - key.p().size())),
-                                      false, scratch.data());
+  scalar64::Montgomery n(fastest_kernels());
+  n.assign(key.n());
+  limbs::Buffer scratch(scalar64::Montgomery::scratch_limbs(limbs));
+  limbs::Buffer power = times_power(n, kOne, radix_n + limbs);
+  raise_to_exponent(power.data(), n, key.e(), scratch.data());
+  limbs::Buffer scale(limbs);
+  n.from_montgomery(scale.data(), power.data(), scratch.data());
+  return scale;
 }
+
+DeviceKey::DeviceKey(const PrivateArithmetic& arithmetic, std::span<const Limb> qinv, std::size_t radix_n,
+                     std::size_t radix_p)
+    : blinding_scale_(times_power(arithmetic.modulo_n(), kOne, 2 * radix_n - arithmetic.modulo_n().limbs())),
+      qinv_(times_power(arithmetic.modulo_p(), qinv, radix_p)) {}
 
 }  // namespace manymod::rsa

@@ -7,12 +7,12 @@
 
 #include "cuda/memory.hpp"
 #include "dispatch/device_facts.hpp"
-#include "dispatch/devices.hpp"
 #include "dispatch/spread.hpp"
 #include "modexp/windows.hpp"
 #include "modmul/device/launch.hpp"
 #include "repr/wipe.hpp"
 #include "rsa/parallel.hpp"
+#include "rsa/ring_devices.hpp"
 
 namespace manymod::rsa {
 namespace {
@@ -42,6 +42,11 @@ class LoadShare {
  private:
   GpuLoad& load_;
   std::uint64_t work_;
+};
+
+struct Products {
+  const device::ProgramRunner& modulo_n;
+  const device::ProgramRunner& modulo_p;
 };
 
 /// Rows of numbers somewhere in a buffer.
@@ -82,8 +87,8 @@ bool draw_pairs(const Rows& rows, limbs::Buffer& pairs, unsigned threads, const 
 /// One attempt, in a workspace.
 class DeviceOperation {
  public:
-  DeviceOperation(Rows& rows, const GpuPower& gpu, const DeviceProducts& products,
-                  device::Workspace& workspace, const limbs::Buffer& pairs, const PrivateSettings& settings)
+  DeviceOperation(Rows& rows, const GpuPower& gpu, const Products& products, device::Workspace& workspace,
+                  const limbs::Buffer& pairs, const PrivateSettings& settings)
       : rows_(rows),
         gpu_(gpu),
         products_(products),
@@ -93,7 +98,7 @@ class DeviceOperation {
         count_(rows.count()),
         limbs_(rows.limbs),
         half_limbs_(first_key().key().p().size()),
-        one_key_(rows.runs.size() == 1 && count_ >= gpu.engine->chunk_granularity(Job(), half_limbs_)) {
+        one_key_(rows.runs.size() == 1 && 2 * count_ >= gpu.engine->chunk_granularity(Job(), half_limbs_)) {
     lay_out();
   }
 
@@ -111,12 +116,12 @@ class DeviceOperation {
  private:
   Rows& rows_;
   const GpuPower& gpu_;
-  const DeviceProducts& products_;
+  const Products& products_;
   device::Workspace& workspace_;
   const limbs::Buffer& pairs_;  ///< of each row the factor, then of each row the inverse
   const PrivateSettings& settings_;
   std::size_t count_, limbs_, half_limbs_;
-  bool one_key_;
+  bool one_key_;  ///< and its two powers of each row fill the GPU
 
   // What is uploaded has the same place in the upload and at the beginning of the device's memory.
   device::Layout upload_layout_, device_layout_;
@@ -134,6 +139,10 @@ class DeviceOperation {
   [[nodiscard]] const RingKey& first_key() const { return *rows_.runs.front().key; }
   [[nodiscard]] const DeviceKey& constants(const RingKey& key) const {
     return key.on_device(products_.modulo_n.radix_limbs(), products_.modulo_p.radix_limbs());
+  }
+
+  [[nodiscard]] std::span<const Limb> scale(const RingKey& key) const {
+    return key.scale_on_device(products_.modulo_n.radix_limbs());
   }
 
   static Array add(device::Layout& layout, std::size_t rows, std::size_t limbs) {
@@ -156,7 +165,7 @@ class DeviceOperation {
     }
     n_ = add_of_key(first_key().key().n());
     blinding_scale_ = add_of_key(key.blinding_scale());
-    check_scale_ = add_of_key(key.check_scale());
+    check_scale_ = add_of_key(scale(first_key()));
     qinv_ = add_of_key(key.qinv());
     primes_ = add(upload_layout_, one_key_ ? 2 : 2 * count_, half_limbs_);
     if (!one_key_) exponents_ = add(upload_layout_, 2 * count_, half_limbs_);
@@ -239,7 +248,7 @@ class DeviceOperation {
       for (std::size_t row = run.begin; row < run.end; ++row) {
         put(n_.each, row, key.n());
         put(blinding_scale_.each, row, of_device.blinding_scale());
-        put(check_scale_.each, row, of_device.check_scale());
+        put(check_scale_.each, row, scale(*run.key));
         put(qinv_.each, row, of_device.qinv());
         put(primes_, row, key.p());
         put(primes_, count_ + row, key.q());
@@ -251,7 +260,8 @@ class DeviceOperation {
 
   void multiply_modulo_n(const BatchView& x, const Array& factor, const BatchResult& product) const {
     const std::array operands{x, view(factor), view(blinding_scale_)};
-    products_.modulo_n.run(device::plain_product_program(3), view(n_), operands, product);
+    products_.modulo_n.run(device::plain_product_program(3), TimingClass::secret, view(n_), operands,
+                           product);
   }
 
   void blind() const {
@@ -319,7 +329,8 @@ class DeviceOperation {
     subtract();
     const std::array factors{view(differences_), view(qinv_)};
     const BatchView p = one_key_ ? one(first_key().key().p()) : view(primes_);
-    products_.modulo_p.run(device::plain_product_program(2), p, factors, result(factors_of_q_));
+    products_.modulo_p.run(device::plain_product_program(2), TimingClass::secret, p, factors,
+                           result(factors_of_q_));
     add_multiple_of_q();
     if (settings_.blinding) multiply_modulo_n(view(combined_), inverses_, result(powers_));
   }
@@ -358,7 +369,8 @@ class DeviceOperation {
   void check() const {
     const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
     const std::array operands{view(powers_), view(check_scale_)};
-    products_.modulo_n.run(device::scaled_power_program(schedule), view(n_), operands, result(found_));
+    products_.modulo_n.run(device::scaled_power_program(schedule), TimingClass::secret, view(n_), operands,
+                           result(found_));
   }
 
   void download(limbs::Buffer& found) {
@@ -373,30 +385,18 @@ class DeviceOperation {
 
 }  // namespace
 
-void PrivateDevices::add(std::size_t limbs, std::size_t half_limbs) {
-  made_.try_emplace({limbs, half_limbs}, devices().size());  // the CPU is one of them
-}
-
-const DeviceProducts& PrivateDevices::on(unsigned device, std::size_t limbs, std::size_t half_limbs) const {
-  return *made_.at({limbs, half_limbs}).at(device).get([&] {
-    return std::make_unique<const DeviceProducts>(cuda::device(device), limbs, half_limbs);
-  });
-}
-
-const GpuPower* gpu_for(const Rows& rows) {
-  const std::span<const GpuPower> gpus = rows.runs.front().key->p().engines.gpus_for(2 * rows.count());
+const GpuPower* gpu_for_private(const Rows& rows) {
   const auto like = [&](const KeyRun& run) { return like_first(rows, run.key->key()); };
-  if (gpus.empty() || !std::ranges::all_of(rows.runs, like)) return nullptr;
-  return &*std::ranges::min_element(gpus, {},
-                                    [](const GpuPower& gpu) { return gpu_load(gpu.device).work(); });
+  if (!std::ranges::all_of(rows.runs, like)) return nullptr;
+  return least_loaded(rows.runs.front().key->p().engines.gpus_for(2 * rows.count()));
 }
 
-bool raise_on_device(Rows& rows, const GpuPower& gpu, std::span<std::uint8_t> wrong,
-                     const PrivateSettings& settings, const ProgressPart& progress) {
-  cuda::device(gpu.device).check_usable();
+bool raise_to_private_on(const GpuPower& gpu, Rows& rows, std::span<std::uint8_t> wrong,
+                         const PrivateSettings& settings, const ProgressPart& progress) {
   const std::size_t limbs = rows.limbs;
   const std::size_t half_limbs = rows.runs.front().key->key().p().size();
-  const DeviceProducts& products = settings.devices->on(gpu.device, limbs, half_limbs);
+  const Products products{settings.devices->products(gpu.device, limbs),
+                          settings.devices->products(gpu.device, half_limbs)};
   limbs::Buffer pairs(settings.blinding ? 2 * rows.count() * limbs : 0);
   if (settings.blinding && !draw_pairs(rows, pairs, settings.threads, progress.part(0, kBlindingShare))) {
     return false;
@@ -404,7 +404,7 @@ bool raise_on_device(Rows& rows, const GpuPower& gpu, std::span<std::uint8_t> wr
   const auto work = static_cast<std::uint64_t>(rows.count() * half_limbs * half_limbs * half_limbs);
   const LoadShare share(gpu_load(gpu.device), work);
   limbs::Buffer found(rows.count() * limbs);
-  products.workspaces.lend([&](device::Workspace& workspace) {
+  settings.devices->workspaces(gpu.device).lend([&](device::Workspace& workspace) {
     DeviceOperation(rows, gpu, products, workspace, pairs, settings).run(found);
   });
   mark_wrong(rows, found, wrong);

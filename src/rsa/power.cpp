@@ -11,6 +11,7 @@ namespace manymod::rsa {
 
 PowerEngines::PowerEngines(const mm_rsa_ring_options& options, TimingClass timing, std::size_t limbs)
     : timing_(timing),
+      limbs_(limbs),
       selection_(SelectionWish(options, Operation::powmod, timing, limbs * kLimbBits, true).select()),
       engines_(make_engines(selection_)) {
   for (const Choice& choice : selection_.choices) {
@@ -20,6 +21,11 @@ PowerEngines::PowerEngines(const mm_rsa_ring_options& options, TimingClass timin
       gpus.push_back({device->index, gpu_powers_++, choice.variant->make_engine(device->index)});
     }
   }
+}
+
+std::size_t PowerEngines::gpu_wave(std::size_t rows) const {
+  const std::span<const GpuPower> gpus = gpus_for(rows);
+  return gpus.empty() ? 0 : gpus.front().engine->chunk_granularity(Job(), limbs_);
 }
 
 bool PowerEngines::worth_sharing(std::size_t rows, std::size_t all_rows, unsigned threads) const {

@@ -40,6 +40,8 @@ class PowerEngines {
     return gpus_[engines_.for_items(rows)];
   }
   [[nodiscard]] std::size_t gpu_powers() const { return gpu_powers_; }
+  /// Rows that such a GPU works on at a time; 0 where the CPU computes them.
+  [[nodiscard]] std::size_t gpu_wave(std::size_t rows) const;
 
   /// Whether so many rows with one modulus are computed as one batch with its prepared modulus, rather than
   /// together with rows of other moduli, each prepared anew: where they fill the vectors of all threads. Of
@@ -48,6 +50,7 @@ class PowerEngines {
 
  private:
   TimingClass timing_;
+  std::size_t limbs_;
   Selection selection_;
   EngineSet engines_;
   std::vector<std::vector<GpuPower>> gpus_;  ///< of each choice

@@ -197,7 +197,8 @@ class PrivateOperation {
   bool check(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
     // No longer needed: it takes the numbers that the public exponent leads to.
     limbs::Buffer& found = blinded_;
-    if (!raise_to_public(rows_, rows_.powers, found, TimingClass::secret, settings_.threads, progress)) {
+    if (!raise_to_public(rows_, rows_.powers, found,
+                         {TimingClass::secret, settings_.threads, settings_.devices}, progress)) {
       return false;
     }
     mark_wrong(rows_, found, wrong);
@@ -250,10 +251,10 @@ bool recompute(Rows& rows, std::span<const std::uint8_t> wrong, std::span<RowOut
 // By a GPU where one computes the powers and nothing fails: else as the engines of the ring's devices go on.
 bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettings& settings,
                   const ProgressPart& progress) {
-  const GpuPower* const gpu = gpu_for(rows);
+  const GpuPower* const gpu = gpu_for_private(rows);
   try {
-    if (gpu != nullptr) return raise_on_device(rows, *gpu, wrong, settings, progress);
-  } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch)
+    if (gpu != nullptr) return raise_to_private_on(*gpu, rows, wrong, settings, progress);
+  } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the engines of the ring go on
   }
   return PrivateOperation(rows, Method::crt, settings).run(wrong, progress);
 }

@@ -15,13 +15,13 @@ namespace manymod::rsa {
 enum class FaultPoint : std::uint8_t { half_p, half_q, without_crt };
 using FaultHook = std::function<void(FaultPoint, std::span<Limb> residues, std::size_t limbs)>;
 
-class PrivateDevices;  // rsa/device_operation.hpp
+class RingDevices;  // rsa/ring_devices.hpp
 
 struct PrivateSettings {
   bool blinding = true;
   unsigned threads = 0;
   const FaultHook* fault_hook = nullptr;  ///< of tests
-  const PrivateDevices* devices = nullptr;
+  const RingDevices* devices = nullptr;
 };
 
 enum class RowOutcome : std::uint8_t {

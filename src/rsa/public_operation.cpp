@@ -2,6 +2,12 @@
 #include "rsa/public_operation.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "cuda/error.hpp"
+#include "modexp/windows.hpp"
+#include "modmul/device/programs.hpp"
+#include "rsa/ring_devices.hpp"
 
 namespace manymod::rsa {
 namespace {
@@ -20,19 +26,15 @@ BatchView one(std::span<const Limb> number) {
 
 class PublicOperation {
  public:
-  PublicOperation(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers, TimingClass timing,
-                  unsigned threads, const ProgressPart& progress)
-      : rows_(rows),
-        numbers_(numbers),
-        powers_(powers),
-        timing_(timing),
-        threads_(threads),
-        progress_(progress) {}
+  PublicOperation(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
+                  const PublicSettings& settings, const ProgressPart& progress)
+      : rows_(rows), numbers_(numbers), powers_(powers), settings_(settings), progress_(progress) {}
 
   bool run() {
     std::vector<KeyRun> pooled;
     for (const KeyRun& run : rows_.runs) {
-      if (!modulo_n(*run.key, timing_).engines.worth_sharing(run.size(), rows_.count(), threads_)) {
+      if (!modulo_n(*run.key, settings_.timing)
+               .engines.worth_sharing(run.size(), rows_.count(), settings_.threads)) {
         pooled.push_back(run);
       } else if (!with_one_modulus(run)) {
         return false;
@@ -52,8 +54,7 @@ class PublicOperation {
   const Rows& rows_;
   const limbs::Buffer& numbers_;
   limbs::Buffer& powers_;
-  TimingClass timing_;
-  unsigned threads_;
+  const PublicSettings& settings_;
   const ProgressPart& progress_;
   std::size_t done_ = 0;
 
@@ -62,12 +63,12 @@ class PublicOperation {
     const ProgressPart part =
         progress_.part(static_cast<double>(done_) / all, static_cast<double>(batch.rows.size()) / all);
     done_ += batch.rows.size();
-    return compute_powers(engines, batch, threads_, part);
+    return compute_powers(engines, batch, settings_.threads, part);
   }
 
   bool with_one_modulus(const KeyRun& run) {
     const std::vector<std::size_t> items = all_rows(run.size());
-    const PreparedPower& prepared = modulo_n(*run.key, timing_);
+    const PreparedPower& prepared = modulo_n(*run.key, settings_.timing);
     const std::size_t limbs = rows_.limbs;
     PowerBatch batch;
     batch.x = {numbers_.data() + run.begin * limbs, run.size(), limbs, limbs, nullptr};
@@ -99,15 +100,58 @@ class PublicOperation {
     batch.public_exponent = true;
     batch.limbs = limbs;
     batch.rows = items;
-    return compute(modulo_n(*runs.front().key, timing_).engines, batch);
+    return compute(modulo_n(*runs.front().key, settings_.timing).engines, batch);
   }
 };
+
+/// The GPU for rows of one public exponent; null where the CPU computes them.
+const GpuPower* gpu_for(const Rows& rows, TimingClass timing) {
+  const KeyRun& first = rows.runs.front();
+  const auto like = [&](const KeyRun& run) { return same_exponent(run, first); };
+  if (!std::ranges::all_of(rows.runs, like)) return nullptr;
+  return least_loaded(modulo_n(*first.key, timing).engines.gpus_for(rows.count()));
+}
+
+/// A number of each row's key: one, or in `storage` all.
+template <class NumberOf>
+BatchView of_keys(const Rows& rows, limbs::Buffer& storage, const NumberOf& number_of) {
+  if (rows.runs.size() == 1) return one(number_of(*rows.runs.front().key));
+  storage = limbs::Buffer(rows.count() * rows.limbs);
+  for (const KeyRun& run : rows.runs) {
+    const std::span<const Limb> number = number_of(*run.key);
+    for (std::size_t row = run.begin; row < run.end; ++row) {
+      limbs::copy_extend(storage.part(row * rows.limbs, rows.limbs), number);
+    }
+  }
+  return rows.view(storage);
+}
+
+void raise_to_public_on(const GpuPower& gpu, const Rows& rows, const limbs::Buffer& numbers,
+                        limbs::Buffer& powers, const PublicSettings& settings) {
+  const device::ProgramRunner& products = settings.devices->products(gpu.device, rows.limbs);
+  limbs::Buffer all_moduli;
+  limbs::Buffer all_scales;
+  const BatchView moduli = of_keys(rows, all_moduli, [](const RingKey& key) { return key.key().n(); });
+  const BatchView scales = of_keys(
+      rows, all_scales, [&](const RingKey& key) { return key.scale_on_device(products.radix_limbs()); });
+  const SlidingSchedule schedule = best_sliding_schedule(rows.runs.front().key->key().e());
+  const std::array operands{rows.view(numbers), scales};
+  products.run(device::scaled_power_program(schedule), settings.timing, moduli, operands,
+               {powers.data(), rows.count(), rows.limbs, rows.limbs, nullptr});
+}
 
 }  // namespace
 
 bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
-                     TimingClass timing, unsigned threads, const ProgressPart& progress) {
-  return PublicOperation(rows, numbers, powers, timing, threads, progress).run();
+                     const PublicSettings& settings, const ProgressPart& progress) {
+  try {
+    if (const GpuPower* const gpu = gpu_for(rows, settings.timing)) {
+      raise_to_public_on(*gpu, rows, numbers, powers, settings);
+      return progress.caller.callback == nullptr || !progress.wants_stop(1);
+    }
+  } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the ring's engines go on
+  }
+  return PublicOperation(rows, numbers, powers, settings, progress).run();
 }
 
 }  // namespace manymod::rsa

@@ -2,14 +2,23 @@
 // x^e mod n for rows of many keys.
 #pragma once
 
+#include "rsa/parallel.hpp"
 #include "rsa/rows.hpp"
 
 namespace manymod::rsa {
 
-/// powers = numbers^e mod n, row by row. TimingClass::secret: the numbers are secret; exponents and moduli
-/// are public in both classes.
+class RingDevices;  // rsa/ring_devices.hpp
+
+struct PublicSettings {
+  /// secret: the numbers are. Exponents and moduli are public in both classes.
+  TimingClass timing = TimingClass::public_;
+  unsigned threads = 0;
+  const RingDevices* devices = nullptr;
+};
+
+/// powers = numbers^e mod n, row by row.
 /// @return false if the progress callback asked to stop
 bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
-                     TimingClass timing, unsigned threads, const ProgressPart& progress);
+                     const PublicSettings& settings, const ProgressPart& progress);
 
 }  // namespace manymod::rsa

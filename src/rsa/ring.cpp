@@ -34,10 +34,11 @@ Ring::Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<c
   for (const auto& key : keys) {
     RingKeyEngines engines{engines_for(open_engines_, options, TimingClass::public_, key->limbs()),
                            engines_for(secret_engines_, options, TimingClass::secret, key->limbs())};
+    devices_.add(key->limbs());
     if (key->is_private()) {
       engines.half_p = &engines_for(secret_engines_, options, TimingClass::secret, key->p().size());
       engines.half_q = &engines_for(secret_engines_, options, TimingClass::secret, key->q().size());
-      devices_.add(key->limbs(), key->p().size());
+      devices_.add(key->p().size());
     }
     keys_.push_back(std::make_unique<const RingKey>(key, engines));
   }
@@ -65,9 +66,12 @@ const std::string& Ring::variant_name(std::size_t key, bool private_operation, s
   return (private_operation ? chosen.p() : chosen.open()).engines.variant_name(items);
 }
 
-bool Ring::uses_gpu(std::size_t items) const {
-  const auto on_gpu = [&](const auto& engines) { return !engines.second->gpus_for(items).empty(); };
-  return std::ranges::any_of(open_engines_, on_gpu) || std::ranges::any_of(secret_engines_, on_gpu);
+std::size_t Ring::gpu_wave(std::size_t items) const {
+  std::size_t most = 0;
+  for (const EnginesByLimbs* const engines : {&open_engines_, &secret_engines_}) {
+    for (const auto& [limbs, of_limbs] : *engines) most = std::max(most, of_limbs->gpu_wave(items));
+  }
+  return most;
 }
 
 bool Ring::raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads,

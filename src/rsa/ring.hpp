@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "manymod/rsa.h"
-#include "rsa/device_operation.hpp"
 #include "rsa/private_operation.hpp"
+#include "rsa/ring_devices.hpp"
 #include "rsa/ring_key.hpp"
 
 namespace manymod::rsa {
@@ -32,6 +32,7 @@ class Ring {
   [[nodiscard]] const RingKey& key(std::size_t index) const { return *keys_[index]; }
   [[nodiscard]] std::size_t max_modulus_bytes() const;
   [[nodiscard]] unsigned threads() const { return threads_; }
+  [[nodiscard]] const RingDevices& devices() const { return devices_; }
   [[nodiscard]] mm_rsa_ring_info info() const;
   /// See mm_rsa_ring_variant.
   [[nodiscard]] const std::string& variant_name(std::size_t key, bool private_operation,
@@ -41,8 +42,9 @@ class Ring {
   bool raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads,
                      const ProgressPart& progress) const;
 
-  /// Whether a GPU computes so many items of some key.
-  [[nodiscard]] bool uses_gpu(std::size_t items) const;
+  /// Items of a key that a GPU works on at a time, the most of all lengths of keys; 0 where the CPU computes
+  /// so many of any key.
+  [[nodiscard]] std::size_t gpu_wave(std::size_t items) const;
 
   /// For tests: damages what calls compute from now on.
   void set_fault_hook(FaultHook hook) { fault_hook_ = std::move(hook); }
@@ -54,7 +56,7 @@ class Ring {
   std::map<std::size_t, std::unique_ptr<const PowerEngines>> open_engines_;    ///< by limbs
   std::map<std::size_t, std::unique_ptr<const PowerEngines>> secret_engines_;  ///< by limbs
   std::vector<std::unique_ptr<const RingKey>> keys_;
-  PrivateDevices devices_;
+  RingDevices devices_;
   mutable std::atomic<std::uint64_t> private_items_{0};
   mutable std::atomic<std::uint64_t> recomputed_{0};
 };

@@ -71,6 +71,13 @@ class RingKey {
   /// Powers modulo n in class secret.
   [[nodiscard]] const PreparedPower& secret() const { return secret_; }
 
+  /// See public_scale. Always of the same radix.
+  [[nodiscard]] std::span<const Limb> scale_on_device(std::size_t radix_n) const {
+    const limbs::Buffer& scale = *scale_on_device_.get(
+        [&] { return std::make_unique<const limbs::Buffer>(public_scale(*key_, radix_n)); });
+    return scale.first(scale.size());
+  }
+
   /// Of private keys only.
   [[nodiscard]] const PreparedPower& p() const { return private_->p; }
   [[nodiscard]] const PreparedPower& q() const { return private_->q; }
@@ -80,7 +87,7 @@ class RingKey {
   /// For GPUs' multiplications modulo n and modulo p: always of the same radices.
   [[nodiscard]] const DeviceKey& on_device(std::size_t radix_n, std::size_t radix_p) const {
     return *private_->on_device.get(
-        [&] { return std::make_unique<const DeviceKey>(*key_, arithmetic(), radix_n, radix_p); });
+        [&] { return std::make_unique<const DeviceKey>(arithmetic(), key_->qinv(), radix_n, radix_p); });
   }
   [[nodiscard]] BlindingStock& blinding() const { return private_->blinding; }
 
@@ -88,6 +95,7 @@ class RingKey {
   std::shared_ptr<const Key> key_;
   PreparedPower open_;
   PreparedPower secret_;
+  PublishedOnce<limbs::Buffer> scale_on_device_;
   std::optional<PrivateParts> private_;
 };
 

@@ -25,12 +25,12 @@ const Shape& shape_of(std::size_t limbs) {
 ProgramRunner::ProgramRunner(cuda::Device& device, std::size_t limbs)
     : device_(device), limbs_(limbs), shape_(shape_of(limbs)), workspaces_(device) {}
 
-void ProgramRunner::run(const Program& program, const BatchView& modulus, std::span<const BatchView> operands,
-                        const BatchResult& result) const {
+void ProgramRunner::run(const Program& program, TimingClass timing, const BatchView& modulus,
+                        std::span<const BatchView> operands, const BatchResult& result) const {
   std::vector<ItemStatus> statuses(result.count, ItemStatus::not_computed);
   Job job;
   job.op = Operation::mulmod;
-  job.timing = TimingClass::secret;
+  job.timing = timing;
   job.modulus = modulus;
   job.result = result;
   job.status = statuses.data();

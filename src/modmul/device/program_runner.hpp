@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs other than those of an engine's operations, on arrays in a device's memory.
+// Programs other than those of an engine's operations.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
 #include "cuda/device.hpp"
+#include "dispatch/engine.hpp"
 #include "modmul/device/programs.hpp"
 #include "modmul/device/shape.hpp"
 #include "modmul/device/workspace.hpp"
@@ -22,11 +23,11 @@ class ProgramRunner {
   [[nodiscard]] std::size_t radix_limbs() const { return shape_.words / 2; }
 
   /// Run the program for items 0 .. result.count - 1 and wait for it. Operands of any width, their values
-  /// below R; those that all items share may be on the host. Results: on the device, `limbs` wide, in none of
-  /// the operands' places. Timing: secret; nothing is left behind.
+  /// below R. Results `limbs` wide, in none of the operands' places. All of them are on the device or all on
+  /// the host, where those that all items share always are. In class secret nothing is left behind.
   /// @throws cuda::DriverError
-  void run(const Program& program, const BatchView& modulus, std::span<const BatchView> operands,
-           const BatchResult& result) const;
+  void run(const Program& program, TimingClass timing, const BatchView& modulus,
+           std::span<const BatchView> operands, const BatchResult& result) const;
 
  private:
   cuda::Device& device_;

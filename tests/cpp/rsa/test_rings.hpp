@@ -38,7 +38,8 @@ class RingOfKeys {
   }
   void set_hook(rsa::FaultHook hook) { ring_->set_fault_hook(std::move(hook)); }
 
-  Results sign(std::span<const Bytes> messages, std::span<const std::uint32_t> key_of = {}) {
+  Results sign(std::span<const Bytes> messages, std::span<const std::uint32_t> key_of = {},
+               mm_progress_fn progress = nullptr) {
     const Pointers input(messages);
     Bytes data(messages.size() * stride_, 0xee);
     std::vector<std::size_t> sizes(messages.size());
@@ -55,6 +56,7 @@ class RingOfKeys {
     call.output = {data.data(), messages.size(), stride_, sizes.data()};
     call.item_status = results.item_status.data();
     call.item_recomputed = results.recomputed.data();
+    call.progress = progress;
     try {
       results.status = ring_->run(call);
     } catch (const StatusError& error) {

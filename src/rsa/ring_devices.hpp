@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a ring has on GPUs besides its engines for powers.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "modmul/device/program_runner.hpp"
+#include "modmul/device/workspace.hpp"
+#include "rsa/power.hpp"
+
+namespace manymod::rsa {
+
+/// Made when it is first needed. Safe to use from several threads once all lengths are added.
+class RingDevices {
+ public:
+  RingDevices();
+
+  /// For moduli of so many limbs.
+  void add(std::size_t limbs);
+
+  /// Products modulo numbers of a length that was added.
+  /// @throws cuda::DriverError
+  [[nodiscard]] const device::ProgramRunner& products(unsigned device, std::size_t limbs) const;
+  /// For arrays between products.
+  /// @throws cuda::DriverError
+  [[nodiscard]] device::Workspaces& workspaces(unsigned device) const;
+
+ private:
+  struct Arrays {
+    explicit Arrays(cuda::Device& device) : workspaces(device) {}
+    mutable device::Workspaces workspaces;
+  };
+
+  // Of each CUDA device.
+  std::map<std::size_t, std::vector<PublishedOnce<device::ProgramRunner>>> products_;
+  std::vector<PublishedOnce<Arrays>> arrays_;
+};
+
+/// The one with the least to do; null where there is none.
+const GpuPower* least_loaded(std::span<const GpuPower> gpus);
+
+}  // namespace manymod::rsa
