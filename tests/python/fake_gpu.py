@@ -68,7 +68,7 @@ def run(program: str, given: object = None, **settings: int) -> Any:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
     assert finished.returncode == 0, finished.stderr

@@ -48,13 +48,13 @@ def interrupt(slow_table: Path, out: Path, number: signal.Signals) -> tuple[int,
     """Start a run, stop it once some batches are kept, and return its exit code and standard error."""
     process = start("powmod", slow_table, "-o", out, *POWMOD, *SLOW)
     journal = out.with_name(out.name + ".parts") / "journal.json"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not (journal.exists() and json.loads(journal.read_text())["batches"] >= 3):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.005)
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     kept = json.loads(journal.read_text())
     assert 3 <= kept["batches"] < ROWS // 4
     assert not kept["complete"]
@@ -197,5 +197,5 @@ def test_two_runs_at_once_are_refused(tmp_path: Path, slow_table: Path) -> None:
     assert finished.code == 1
     assert "another run" in finished.err
     process.terminate()
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     assert process.returncode == 130

@@ -318,7 +318,7 @@ def test_stage_goes_on_after_a_failure(tmp_path: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 1

@@ -245,7 +245,7 @@ def test_after_a_fork(held: list[Held]) -> None:
     queue = context.SimpleQueue()
     process = context.Process(target=child_work, args=(held[1].future, finished, queue))
     process.start()
-    process.join(60)
+    process.join(120)
     assert process.exitcode == 0
     assert queue.get() == ([True] * 5, [8], [24])
     assert waiting.result(60) == [16]
@@ -253,7 +253,7 @@ def test_after_a_fork(held: list[Held]) -> None:
 
 def run_script(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False
     )
 
 
@@ -315,6 +315,6 @@ except KeyboardInterrupt:
             assert process.stdout.readline() == "ready\n"
             process.send_signal(signal.SIGINT)
             assert process.stdout.readline() == "interrupted True\n"
-            assert process.wait(30) == 0
+            assert process.wait(120) == 0
         finally:
             process.kill()

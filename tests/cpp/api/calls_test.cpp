@@ -106,7 +106,7 @@ int watch(std::size_t done, std::size_t total, void* user) {
 
 TEST(Calls, CancelledInTheMiddle) {
   for (const unsigned threads : {1u, 2u}) {
-    PowersOfTwo powers(1'000'000, 32, 32);  // many minutes of work
+    PowersOfTwo powers(200'000, 32, 32);  // minutes of work
     mm_call call = powers.call();
     Watcher watcher;
     watcher.stop_at = 3;
@@ -143,7 +143,7 @@ TEST(Calls, OneLongItemIsCancelled) {
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(mm_plan_run(power_plan(256, 1, timing).get(), &call), MM_ERR_CANCELLED);
     // Generous, for slow sanitizer builds: the item itself takes far longer.
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
     EXPECT_EQ(powers.statuses[0], MM_ITEM_NOT_COMPUTED);
     EXPECT_EQ(powers.item(0), Limbs(256, 0));
   }

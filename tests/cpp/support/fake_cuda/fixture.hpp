@@ -102,11 +102,11 @@ std::optional<cuda::Fault> fault_in(Call&& call) {
   return error ? std::optional(error->fault()) : std::nullopt;
 }
 
-/// Run in a forked child. @return whether it returned true, within half a minute
+/// Run in a forked child. @return whether it returned true, within two minutes
 inline bool true_in_child(const std::function<bool()>& call) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);
+    alarm(120);
     bool ok = false;
     try {
       ok = call();
