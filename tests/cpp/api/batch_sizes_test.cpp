@@ -20,7 +20,7 @@ using naive::Limbs;
 Limbs odd_of(Generator& generate, std::size_t bits) {
   const std::size_t size = limbs_for_bits(bits);
   Limbs n = test::truncated(generate.number(size), bits - 1);
-  n = test::sum(n, test::power_of_two(bits - 1, size));
+  n = test::sum(n, test::power_of_two_limbs(bits - 1, size));
   n[0] |= 1;
   return n;
 }

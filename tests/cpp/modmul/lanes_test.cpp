@@ -26,7 +26,7 @@ std::vector<std::span<const Limb>> spans(const LaneValues& values) { return {val
 Limbs odd_of(Generator& generate, std::size_t bits) {
   const std::size_t size = limbs_for_bits(bits);
   Limbs n = test::truncated(generate.number(size), bits - 1);
-  n = test::sum(n, test::power_of_two(bits - 1, size));
+  n = test::sum(n, test::power_of_two_limbs(bits - 1, size));
   n[0] |= 1;
   return n;
 }
@@ -93,7 +93,8 @@ TEST_P(LaneModuli, ThereAndBack) {
         modulus.resize(found.size(), 0);
         const Limbs plain = residue(x[lane], signs[lane], modulus);
         expected = naive::multiply_mod(
-            plain, test::power_of_two(moduli.digits() * kernels().digit_bits, found.size() + 1), modulus);
+            plain, test::power_of_two_limbs(moduli.digits() * kernels().digit_bits, found.size() + 1),
+            modulus);
         if (!test::below(found, modulus)) found = test::difference(found, modulus);
         ASSERT_EQ(found, expected) << bits << " bits, width " << width << ", lane " << lane;
       }
@@ -123,7 +124,7 @@ TEST_P(LaneModuli, OneAndReduction) {
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
       Limbs modulus = n[lane];
       modulus.resize(size, 0);
-      const Limbs r = test::power_of_two(digits * kernels().digit_bits, size + 1);
+      const Limbs r = test::power_of_two_limbs(digits * kernels().digit_bits, size + 1);
       EXPECT_EQ(test::unpack(kernels(), moduli.one(), digits, lane), naive::multiply_mod(r, {1}, modulus))
           << bits << " bits, lane " << lane;
       Limbs value = naive::reduce(generate.number(size), modulus);

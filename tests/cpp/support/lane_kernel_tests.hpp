@@ -61,7 +61,7 @@ class LaneKernels : public test::LaneKernelTest {
       case 0:
         return ones(bits);
       case 1:
-        n = test::power_of_two(bits - 1, size);
+        n = test::power_of_two_limbs(bits - 1, size);
         break;
       case 2:  // ones, a gap, ones
         n = test::difference(ones(bits), test::truncated(ones(bits - 1), 1 + generate.below(bits - 2)));

@@ -128,7 +128,7 @@ inline bool below(const naive::Limbs& a, const naive::Limbs& b) {
   return !naive::at_least(naive::digits(a), naive::digits(b));
 }
 /// 2^exponent modulo 2^(64 size).
-inline naive::Limbs power_of_two(std::size_t exponent, std::size_t size) {
+inline naive::Limbs power_of_two_limbs(std::size_t exponent, std::size_t size) {
   naive::Limbs out(size, 0);
   if (exponent / kLimbBits < size) out[exponent / kLimbBits] = Limb{1} << (exponent % kLimbBits);
   return out;
@@ -185,7 +185,7 @@ inline naive::Limbs montgomery_product(const naive::Limbs& a, const naive::Limbs
 /// base^exponent mod n for odd n, in Montgomery form: naive::power_mod divides bit by bit at every step.
 inline naive::Limbs power_mod(const naive::Limbs& base, const naive::Limbs& exponent, const naive::Limbs& n) {
   const std::size_t bits = n.size() * kLimbBits;
-  const naive::Limbs r = power_of_two(bits, n.size() + 1);
+  const naive::Limbs r = power_of_two_limbs(bits, n.size() + 1);
   const naive::Limbs factor = naive::multiply_mod(base, r, n);
   naive::Limbs result = naive::multiply_mod(r, small(1, 1), n);
   for (std::size_t bit = bit_length(exponent); bit-- > 0;) {
