@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/job_queue.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -17,8 +18,9 @@ constexpr std::chrono::seconds kPatienceAtExit{2};
 
 std::atomic<JobQueue*> current{nullptr};
 
-constexpr std::size_t kNoSlot = JobQueue::kThreads;
-thread_local std::size_t own_slot = kNoSlot;
+// What this thread runs, if it is a queue's. In a child that its callback forked it is no call of the queue
+// there.
+thread_local const SubmittedCall* own_call = nullptr;
 
 }  // namespace
 
@@ -62,7 +64,6 @@ void JobQueue::start_thread_locked() {
 }
 
 void JobQueue::work(std::size_t slot) {
-  own_slot = slot;
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;
@@ -70,9 +71,11 @@ void JobQueue::work(std::size_t slot) {
     --idle_;
     running_[slot] = std::move(waiting_.front());
     waiting_.pop_front();
+    own_call = running_[slot].get();
     lock.unlock();
     running_[slot]->run();
     lock.lock();
+    own_call = nullptr;
     const std::shared_ptr<SubmittedCall> ended = std::exchange(running_[slot], nullptr);
     call_ended_.notify_all();
   }
@@ -96,10 +99,8 @@ void JobQueue::cancel_waiting(std::unique_lock<std::mutex>& lock) {
 
 // exit() may have been called by a callback of a job.
 bool JobQueue::others_run_locked() const {
-  for (std::size_t slot = 0; slot < kThreads; ++slot) {
-    if (slot != own_slot && running_[slot] != nullptr) return true;
-  }
-  return false;
+  return std::ranges::any_of(running_,
+                             [](const auto& call) { return call != nullptr && call.get() != own_call; });
 }
 
 void JobQueue::close() {
