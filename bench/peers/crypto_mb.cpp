@@ -46,32 +46,70 @@ struct Powers {
   }
 };
 
-/// One vector of private operations by the Chinese remainder theorem.
-struct RsaPrivate {
+const int64u* words(const Words& number) { return reinterpret_cast<const int64u*>(number.data()); }
+
+/// RSA operations on bytes, a key for each item: a vector is one group, as above.
+struct RsaOperation {
   unsigned bits;
   std::vector<Rsa> items;
+  const mbx_RSA_Method* method;
   std::vector<std::vector<unsigned char>> inputs, outputs;
   std::vector<int8u> scratch;
-  const mbx_RSA_Method* method;
 
-  void run() {
-    Lanes<const int8u*> from;
-    Lanes<int8u*> to;
-    Lanes<const int64u*> p, q, dp, dq, qinv;
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const auto words = [](const Words& number) { return reinterpret_cast<const int64u*>(number.data()); };
-      from[k] = inputs[k].data();
-      to[k] = outputs[k].data();
-      p[k] = words(items[k].p);
-      q[k] = words(items[k].q);
-      dp[k] = words(items[k].dp);
-      dq[k] = words(items[k].dq);
-      qinv[k] = words(items[k].qinv);
+  RsaOperation(const Operands& operands, std::size_t count, const mbx_RSA_Method* rsa_method)
+      : bits(operands.bits),
+        items(operands.rsa.begin(), operands.rsa.begin() + static_cast<std::ptrdiff_t>(count)),
+        method(rsa_method),
+        outputs(count, std::vector<unsigned char>(bits / 8)),
+        scratch(static_cast<std::size_t>(mbx_RSA_Method_BufSize(method))) {
+    for (const Rsa& item : items) inputs.push_back(to_bytes(item.input));
+  }
+
+  /// compute(inputs, outputs, the group's first item) for each group
+  template <class Compute>
+  void for_groups(const Compute& compute) {
+    for (std::size_t group = 0; group < items.size(); group += kLanes) {
+      Lanes<const int8u*> from;
+      Lanes<int8u*> to;
+      for (std::size_t k = 0; k < kLanes; ++k) {
+        from[k] = inputs[group + k].data();
+        to[k] = outputs[group + k].data();
+      }
+      if (compute(from.data(), to.data(), &items[group]) != MBX_STATUS_OK) {
+        throw std::runtime_error("crypto_mb reports an error");
+      }
     }
-    if (mbx_rsa_private_crt_mb8(from.data(), to.data(), p.data(), q.data(), dp.data(), dq.data(), qinv.data(),
-                                static_cast<int>(bits), method, scratch.data()) != MBX_STATUS_OK) {
-      throw std::runtime_error("crypto_mb reports an error");
-    }
+  }
+
+  /// By the Chinese remainder theorem, without blinding, check or padding.
+  void run_private() {
+    for_groups([&](const int8u* const* from, int8u* const* to, const Rsa* group) {
+      Lanes<const int64u*> p, q, dp, dq, qinv;
+      for (std::size_t k = 0; k < kLanes; ++k) {
+        p[k] = words(group[k].p);
+        q[k] = words(group[k].q);
+        dp[k] = words(group[k].dp);
+        dq[k] = words(group[k].dq);
+        qinv[k] = words(group[k].qinv);
+      }
+      return mbx_rsa_private_crt_mb8(from, to, p.data(), q.data(), dp.data(), dq.data(), qinv.data(),
+                                     static_cast<int>(bits), method, scratch.data());
+    });
+  }
+
+  /// The exponent is the method's, 65537.
+  void run_public() {
+    for_groups([&](const int8u* const* from, int8u* const* to, const Rsa* group) {
+      Lanes<const int64u*> n;
+      for (std::size_t k = 0; k < kLanes; ++k) n[k] = words(group[k].n);
+      return mbx_rsa_public_mb8(from, to, n.data(), static_cast<int>(bits), method, scratch.data());
+    });
+  }
+
+  [[nodiscard]] std::vector<Words> answers() const {
+    std::vector<Words> all;
+    for (const auto& output : outputs) all.push_back(from_bytes(output));
+    return all;
   }
 };
 
@@ -103,23 +141,17 @@ void add_powers(std::vector<Case>& cases, const Operands& operands, std::size_t 
                    [powers] { powers->run(); }, [powers] { return powers->results; }});
 }
 
-void add_rsa(std::vector<Case>& cases, const Operands& operands) {
-  const mbx_RSA_Method* method = mbx_RSA_private_crt_Method(static_cast<int>(operands.bits));
-  if (!method || operands.rsa.size() < kLanes) return;
-  auto rsa = std::make_shared<RsaPrivate>(RsaPrivate{
-      operands.bits,
-      operands.rsa,
-      {},
-      std::vector<std::vector<unsigned char>>(kLanes, std::vector<unsigned char>(operands.bits / 8)),
-      std::vector<int8u>(static_cast<std::size_t>(mbx_RSA_Method_BufSize(method))),
-      method});
-  for (const Rsa& item : operands.rsa) rsa->inputs.push_back(to_bytes(item.input));
-  cases.push_back({"crypto_mb", "mbx_rsa_private_crt_mb8", operands.bits, kLanes, [rsa] { rsa->run(); },
-                   [rsa] {
-                     std::vector<Words> answers;
-                     for (const auto& output : rsa->outputs) answers.push_back(from_bytes(output));
-                     return answers;
-                   }});
+void add_rsa(std::vector<Case>& cases, const Operands& operands, std::size_t count) {
+  const int bits = static_cast<int>(operands.bits);
+  if (operands.rsa.size() < count) return;
+  const auto add = [&](const char* name, const mbx_RSA_Method* method, void (RsaOperation::*run)()) {
+    if (!method) return;
+    auto rsa = std::make_shared<RsaOperation>(operands, count, method);
+    cases.push_back({"crypto_mb", name + std::string(", batch ") + std::to_string(count), operands.bits,
+                     count, [rsa, run] { (rsa.get()->*run)(); }, [rsa] { return rsa->answers(); }});
+  };
+  add("mbx_rsa_private_crt_mb8", mbx_RSA_private_crt_Method(bits), &RsaOperation::run_private);
+  add("mbx_rsa_public_mb8", mbx_RSA_pub65537_Method(bits), &RsaOperation::run_public);
 }
 
 }  // namespace
@@ -132,8 +164,10 @@ std::string crypto_mb_version() {
 
 std::vector<Case> crypto_mb_cases(const Operands& operands) {
   std::vector<Case> cases;
-  for (const std::size_t count : {kLanes, 8 * kLanes}) add_powers(cases, operands, count);
-  add_rsa(cases, operands);
+  for (const std::size_t count : {kLanes, 8 * kLanes}) {
+    add_powers(cases, operands, count);
+    add_rsa(cases, operands, count);
+  }
   return cases;
 }
 

@@ -94,14 +94,16 @@ std::vector<Case> manymod_cases(const Operands& operands) {
     cases.back().variant = powers->variant();
   }
   if (!operands.rsa.empty()) {
-    const std::size_t count = operands.rsa.size();
+    constexpr std::size_t kHalvesItems = 8;
+    const std::size_t count = std::min(kHalvesItems, operands.rsa.size());
     auto halves = std::make_shared<Powers>(operands.bits / 2, 2 * count, operands.bits / 64);
-    for (const Rsa& item : operands.rsa) {
+    std::for_each_n(operands.rsa.begin(), count, [&](const Rsa& item) {
       halves->add(item.input, item.dp, item.p);
       halves->add(item.input, item.dq, item.q);
-    }
+    });
     cases.push_back(make_case(halves, "RSA halves, batch " + std::to_string(count), operands.bits, count));
     cases.back().variant = halves->variant();
+    add_manymod_signatures(cases, operands);
   }
   return cases;
 }

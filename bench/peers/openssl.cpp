@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenSSL's libcrypto: modular powers in constant time, alone and as a pair, and the RSA private operation.
+// OpenSSL's libcrypto: modular powers in constant time, alone and as a pair, and RSA: the private
+// operation, signatures and their verification.
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -141,6 +142,85 @@ struct RsaPrivate {
   }
 };
 
+/// Signatures with the first item's key and SHA-256, each made and verified by a call of its own.
+struct RsaSignatures {
+  Key key;
+  int padding;
+  Owned<EVP_MD_CTX, EVP_MD_CTX_free> context{EVP_MD_CTX_new()};
+  std::vector<std::vector<unsigned char>> messages, signatures;
+  std::size_t next = 0, done = 0;
+  std::vector<Words> verdicts;
+
+  RsaSignatures(const Operands& operands, int rsa_padding)
+      : key(make_key(operands.rsa.front())), padding(rsa_padding) {
+    for (const Rsa& rsa : operands.rsa) {
+      messages.push_back(message_of(rsa));
+      signatures.emplace_back(operands.bits / 8);
+    }
+  }
+
+  void set_padding(EVP_PKEY_CTX* options) const {
+    require(EVP_PKEY_CTX_set_rsa_padding(options, padding) == 1);
+    if (padding == RSA_PKCS1_PSS_PADDING) {
+      require(EVP_PKEY_CTX_set_rsa_pss_saltlen(options, RSA_PSS_SALTLEN_DIGEST) == 1);
+    }
+  }
+
+  std::size_t take() {
+    const std::size_t item = next;
+    done = std::max(done, item + 1);
+    next = (next + 1) % messages.size();
+    return item;
+  }
+
+  void sign() {
+    const std::size_t item = take();
+    EVP_PKEY_CTX* options = nullptr;
+    std::size_t size = signatures[item].size();
+    require(EVP_DigestSignInit(context.get(), &options, EVP_sha256(), nullptr, key.get()) == 1);
+    set_padding(options);
+    require(EVP_DigestSign(context.get(), signatures[item].data(), &size, messages[item].data(),
+                           messages[item].size()) == 1);
+  }
+
+  void verify() {
+    const std::size_t item = take();
+    EVP_PKEY_CTX* options = nullptr;
+    require(EVP_DigestVerifyInit(context.get(), &options, EVP_sha256(), nullptr, key.get()) == 1);
+    set_padding(options);
+    const int good = EVP_DigestVerify(context.get(), signatures[item].data(), signatures[item].size(),
+                                      messages[item].data(), messages[item].size());
+    verdicts[item] = {good == 1 ? std::uint64_t{1} : std::uint64_t{0}};
+  }
+
+  /// Signatures to be verified, all of them.
+  void sign_all() {
+    for (std::size_t i = 0; i < messages.size(); ++i) sign();
+    verdicts.resize(messages.size());
+    done = 0;
+  }
+
+  [[nodiscard]] std::vector<Words> made() const {
+    std::vector<Words> all;
+    for (std::size_t i = 0; i < done; ++i) all.push_back(from_bytes(signatures[i]));
+    return all;
+  }
+  [[nodiscard]] std::vector<Words> verified() const {
+    return {verdicts.begin(), verdicts.begin() + static_cast<std::ptrdiff_t>(done)};
+  }
+};
+
+void add_signatures(std::vector<Case>& cases, const Operands& operands, const std::string& name,
+                    int padding) {
+  auto signer = std::make_shared<RsaSignatures>(operands, padding);
+  cases.push_back({"OpenSSL", "RSA sign " + name, operands.bits, 1, [signer] { signer->sign(); },
+                   [signer] { return signer->made(); }});
+  auto verifier = std::make_shared<RsaSignatures>(operands, padding);
+  verifier->sign_all();
+  cases.push_back({"OpenSSL", "RSA verify " + name, operands.bits, 1, [verifier] { verifier->verify(); },
+                   [verifier] { return verifier->verified(); }});
+}
+
 }  // namespace
 
 std::string openssl_version() { return OpenSSL_version(OPENSSL_VERSION_STRING); }
@@ -167,6 +247,8 @@ std::vector<Case> openssl_cases(const Operands& operands) {
                          answers.push_back(from_bytes(rsa->outputs[i]));
                        return answers;
                      }});
+    add_signatures(cases, operands, kPkcs1v15, RSA_PKCS1_PADDING);
+    add_signatures(cases, operands, kPss, RSA_PKCS1_PSS_PADDING);
   }
   return cases;
 }

@@ -78,6 +78,12 @@ std::vector<unsigned char> to_bytes(const Words& words) {
   return bytes;
 }
 
+std::vector<unsigned char> message_of(const Rsa& rsa) {
+  constexpr std::ptrdiff_t kMessageBytes = 100;
+  const auto bytes = to_bytes(rsa.input);
+  return {bytes.begin(), bytes.begin() + kMessageBytes};
+}
+
 Words from_bytes(const std::vector<unsigned char>& bytes) {
   Words words((bytes.size() + 7) / 8);
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -19,7 +19,8 @@ struct Power {
   Words base, exponent, modulus;
 };
 
-/// An RSA private operation, input^d mod pq; dp, dq, qinv: d mod p-1, d mod q-1, 1/q mod p, half as wide.
+/// An RSA operation: input, below the n of all items, and a key with p, q and dp, dq, qinv (d mod p-1, d mod
+/// q-1, 1/q mod p), half as wide. The items' keys differ.
 struct Rsa {
   Words input, n, e, d, p, q, dp, dq, qinv;
 };
@@ -49,6 +50,13 @@ std::vector<Operands> read_operands(std::istream& input);
 std::string to_hex(const Words& words);
 
 std::vector<unsigned char> to_bytes(const Words& words);  ///< big-endian
+/// What an item signs: the first 100 bytes of its input.
+std::vector<unsigned char> message_of(const Rsa& rsa);
+
+// Paddings of signatures, as operations name them; the hash is SHA-256.
+inline constexpr const char* kPkcs1v15 = "PKCS#1 v1.5";
+inline constexpr const char* kPss = "PSS";
+
 Words from_bytes(const std::vector<unsigned char>& bytes);
 
 // The version of a peer, and the cases it offers for some operands; in the file of its name.
@@ -60,5 +68,6 @@ std::string gmp_version_text();
 std::vector<Case> gmp_cases(const Operands& operands);
 std::string manymod_version();
 std::vector<Case> manymod_cases(const Operands& operands);
+void add_manymod_signatures(std::vector<Case>& cases, const Operands& operands);
 
 }  // namespace peers

@@ -3,8 +3,9 @@
 
 python bench/peers/peers.py DRIVER [--bits 1024,2048] [--rsa 2048] [--quick] [--json FILE]
 
-It makes operands, runs the driver (manymod_peers), compares every answer with pow and prints medians and
-bests. Needs the package manymod, for its limit, and uses gmpy2 where it is there.
+It makes operands, runs the driver (manymod_peers), compares every answer with pow, verifies every signature
+and prints medians and bests. Needs the package manymod, for its limit, cryptography, for RSA, and uses gmpy2
+where it is there.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from manymod.cli.bench_limit import LANES, LIMIT, power_cost
 WIDTHS = "512,1024,1536,2048,3072,4096"
 RSA_WIDTHS = "1024,2048,3072,4096"
 ITEMS = 64
-RSA_ITEMS = 8
+#: Each of so many primes p with each of as many primes q: keys that differ.
+RSA_PRIMES = 8
 #: Share of the best number of instructions issued a cycle that counts as undisturbed.
 QUIET = 0.9
 #: Of so many such numbers the highest is taken for an error: the frequency may change within one.
@@ -31,6 +33,8 @@ OUTLIERS = 20
 #: Issue width, at least, of the processors that have the limit's instruction.
 LEAST_WIDTH = 5.0
 PUBLIC_EXPONENT = 65537
+#: Of an input, what is signed.
+MESSAGE_BYTES = 100
 
 try:
     import gmpy2
@@ -71,13 +75,19 @@ def powers(bits: int, source: random.Random) -> list[tuple[int, int, int]]:
     return [(source.randrange(n), source.getrandbits(bits) | top, n) for n in moduli]
 
 
-def rsa_items(bits: int, source: random.Random) -> list[dict[str, int]]:
-    """Inputs of the private operation of one key."""
-    p, q = (prime(bits // 2, source) for _ in range(2))
+def rsa_key(p: int, q: int) -> dict[str, int]:
+    """Numbers of a key."""
     n, d = p * q, pow(PUBLIC_EXPONENT, -1, (p - 1) * (q - 1))
     key = {"n": n, "e": PUBLIC_EXPONENT, "d": d, "p": p, "q": q}
-    key |= {"dp": d % (p - 1), "dq": d % (q - 1), "qinv": pow(q, -1, p)}
-    return [{"input": source.randrange(n), **key} for _ in range(RSA_ITEMS)]
+    return key | {"dp": d % (p - 1), "dq": d % (q - 1), "qinv": pow(q, -1, p)}
+
+
+def rsa_items(bits: int, source: random.Random) -> list[dict[str, int]]:
+    """Inputs, below all moduli, and a key for each."""
+    primes = [prime(bits // 2, source) for _ in range(2 * RSA_PRIMES)]
+    keys = [rsa_key(p, q) for p in primes[:RSA_PRIMES] for q in primes[RSA_PRIMES:]]
+    least = min(key["n"] for key in keys)
+    return [{"input": source.randrange(least), **key} for key in keys]
 
 
 def numbers(text: str) -> list[int]:
@@ -111,32 +121,71 @@ class Peers:
         return self._right[item]
 
     def _items(self, result: dict[str, Any]) -> list[tuple[int, int, int]]:
-        bits = result["bits"]
+        bits, operation = result["bits"], result["operation"]
         if not is_rsa(result):
             return self.powers[bits]
-        if "halves" in result["operation"]:
+        items = self.rsa[bits]
+        if "halves" in operation:
             return [
                 (item["input"], item[exponent], item[prime])
-                for item in self.rsa[bits]
+                for item in items
                 for exponent, prime in (("dp", "p"), ("dq", "q"))
             ]
-        return [(item["input"], item["d"], item["n"]) for item in self.rsa[bits]]
+        if "public" in operation:
+            return [(item["input"], item["e"], item["n"]) for item in items]
+        if "private_crt" in operation:
+            return [(item["input"], item["d"], item["n"]) for item in items]
+        return [(item["input"], items[0]["d"], items[0]["n"]) for item in items]
+
+    def _are_right(self, result: dict[str, Any], answers: list[int]) -> bool:
+        if "verify" in result["operation"]:
+            return all(answer == 1 for answer in answers)
+        if "sign" in result["operation"]:
+            items = self.rsa[result["bits"]]
+            own = "a key each" in result["operation"]
+            return all(
+                is_signature(answer, item["input"], (item if own else items[0])["n"], result)
+                for answer, item in zip(answers, items, strict=False)
+            )
+        return answers == [self._right_answer(item) for item in self._items(result)[: len(answers)]]
 
     def check(self, result: dict[str, Any]) -> None:
         """Raise ArithmeticError unless all answers of a row are right."""
-        items = self._items(result)
         answers = [int(text, 16) for text in result.pop("answers")]
-        right = [self._right_answer(item) for item in items[: len(answers)]]
-        if not answers or answers != right:
+        if not answers or not self._are_right(result, answers):
             raise ArithmeticError(
                 f"{result['peer']}: {result['operation']}, {result['bits']} bits: wrong answer"
             )
         result["checked"] = len(answers)
 
 
+def is_signature(number: int, signed: int, n: int, result: dict[str, Any]) -> bool:
+    """Whether a number is the signature of the first bytes of another one, by the cryptography package."""
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 (for RSA alone)
+    from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import padding, rsa  # noqa: PLC0415
+
+    size = result["bits"] // 8
+    sha256 = hashes.SHA256()
+    pss = padding.PSS(padding.MGF1(sha256), padding.PSS.DIGEST_LENGTH)
+    chosen = pss if "PSS" in result["operation"] else padding.PKCS1v15()
+    key = rsa.RSAPublicNumbers(PUBLIC_EXPONENT, n).public_key()
+    message = signed.to_bytes(size, "big")[:MESSAGE_BYTES]
+    try:
+        key.verify(number.to_bytes(size, "big"), message, chosen, sha256)
+    except InvalidSignature:
+        return False
+    return True
+
+
 def is_rsa(result: dict[str, Any]) -> bool:
-    """A private operation, else a power."""
+    """An RSA operation, else a power."""
     return "rsa" in result["operation"].lower()
+
+
+def is_public(result: dict[str, Any]) -> bool:
+    """A power with the public exponent."""
+    return "public" in result["operation"] or "verify" in result["operation"]
 
 
 def quiet_repetitions(best: float, *measured: dict[str, Any]) -> list[int]:
@@ -157,7 +206,7 @@ def percent_of_limit(row: dict[str, Any], limit: dict[str, Any] | None) -> float
 
     Not within a repetition, of which a neighbour may have disturbed one of the two.
     """
-    if limit is None:
+    if limit is None or is_public(row):
         return None
     bits = row["bits"]
     cost = 2 * power_cost(bits // 2) if is_rsa(row) else power_cost(bits)
@@ -170,7 +219,16 @@ AGAINST = {
     "powmod, batch 1": ("BN_mod_exp_mont_consttime", "mpz_powm_sec"),
     "powmod, batch 8": ("mbx_exp_mb8, batch 8",),
     "powmod, batch 64": ("mbx_exp_mb8, batch 64", "BN_mod_exp_mont_consttime_x2"),
-    f"RSA halves, batch {RSA_ITEMS}": ("mbx_rsa_private_crt_mb8", "RSA private operation"),
+    "RSA halves, batch 8": ("mbx_rsa_private_crt_mb8, batch 8", "RSA private operation"),
+    **{
+        f"RSA {operation} {padding}, batch {ITEMS}, {keys}": (peer, f"RSA {operation} {padding}")
+        for operation, peer in (
+            ("sign", f"mbx_rsa_private_crt_mb8, batch {ITEMS}"),
+            ("verify", f"mbx_rsa_public_mb8, batch {ITEMS}"),
+        )
+        for padding in ("PKCS#1 v1.5", "PSS")
+        for keys in ("one key", "a key each")
+    },
 }
 
 
@@ -266,7 +324,7 @@ def main() -> None:
         f"{repetitions} interleaved repetitions of about {seconds} s, less those in which another process on "
         f"the same core took its share (a loop that fills the issue width did less than {QUIET:.0%} of the "
         "best number a cycle just before or after, in four attempts); rows marked * have no other; every "
-        "answer compared with pow",
+        "answer compared with pow, signatures verified",
         **measure(options.driver, Peers(options.bits, options.rsa), seconds, repetitions),
     }
     if options.json:
@@ -274,12 +332,12 @@ def main() -> None:
     print(f"{report['cpu']}; {report['versions']} {options.note}")
     for bits, rates in report["instructions"].items():
         print(bits, {name: f"{rate['median'] / 1e9:.2f} G/s" for name, rate in rates.items()})
-    print(f"{'operation':45}{'bits':>6}{'median/s':>12}{'best/s':>12}{'of limit':>10}")
+    print(f"{'operation':55}{'bits':>6}{'median/s':>12}{'best/s':>12}{'of limit':>10}")
     for row in report["results"]:
         name = f"{row['peer']}: {row['operation']}"
         percent = "" if row["percent_of_limit"] is None else f"{row['percent_of_limit']:.1f} %"
         rates = f"{row['median']:12,.0f}{row['best']:12,.0f}"
-        print(f"{name:45}{row['bits']:6}{rates}{percent:>10}{mark(row)}")
+        print(f"{name:55}{row['bits']:6}{rates}{percent:>10}{mark(row)}")
     for row in report["manymod_against"]:
         name = f"{row['operation']} ({row['variant']}) / {row['against']}"
         print(f"{name}: {row['bits']:5} {row['ratio']:6.2f}x{mark(row)}")
