@@ -28,8 +28,9 @@ std::size_t PowerEngines::gpu_wave(std::size_t rows) const {
   return gpus.empty() ? 0 : gpus.front().engine->chunk_granularity(Job(), limbs_);
 }
 
-bool PowerEngines::worth_sharing(std::size_t rows, std::size_t all_rows, unsigned threads) const {
-  const EngineChoice& choice = engines_[engines_.for_items(rows)];
+bool PowerEngines::worth_sharing(std::size_t rows, std::size_t all_rows, std::size_t row_powers,
+                                 unsigned threads) const {
+  const EngineChoice& choice = engines_[engines_.for_items(all_rows * row_powers)];
   if (choice.gpus > 0) return rows == all_rows;
   if (threads == 0) threads = default_threads();
   return rows >= choice.lanes * threads;

@@ -5,6 +5,7 @@
 
 #include "cuda/error.hpp"
 #include "rsa/device_operation.hpp"
+#include "rsa/lane_arithmetic.hpp"
 #include "rsa/public_operation.hpp"
 
 namespace manymod::rsa {
@@ -23,6 +24,16 @@ double product_ns(std::size_t limbs) {
 
 enum class Method : std::uint8_t { crt, whole };
 
+/// Rows of one key that are blinded together: in the lanes of a vector, or else, where `lanes` is null, one
+/// by one.
+struct RowGroup {
+  const RingKey* key;
+  const lanes::Moduli* lanes;
+  std::size_t begin;
+  std::size_t end;
+};
+constexpr std::size_t kMostOfGroup = 8;
+
 class PrivateOperation {
  public:
   PrivateOperation(Rows& rows, Method method, const PrivateSettings& settings)
@@ -32,8 +43,10 @@ class PrivateOperation {
         limbs_(rows.limbs),
         half_limbs_(method == Method::crt ? longest_half(rows) : 0),
         blinded_(rows.count() * limbs_),
-        inverses_(settings.blinding ? rows.count() * limbs_ : 0),
-        halves_(2 * rows.count() * half_limbs_) {}
+        halves_(2 * rows.count() * half_limbs_) {
+    divide_into_groups();
+    if (settings.blinding) inverses_ = limbs::Buffer(rows.count() * inverse_limbs_);
+  }
 
   /// wrong[row] is 1 where the result is not right. @return false if stopped
   bool run(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
@@ -47,10 +60,12 @@ class PrivateOperation {
   Method method_;
   const PrivateSettings& settings_;
   std::size_t limbs_;
-  std::size_t half_limbs_;  ///< of the longest p
-  limbs::Buffer blinded_;   ///< numbers r^e
-  limbs::Buffer inverses_;  ///< r^-1 R mod n
-  limbs::Buffer halves_;    ///< powers modulo p of all rows, then modulo q
+  std::size_t half_limbs_;         ///< of the longest p
+  limbs::Buffer blinded_;          ///< numbers r^e
+  std::vector<RowGroup> groups_;   ///< in order, all rows
+  std::size_t inverse_limbs_ = 0;  ///< of a row of `inverses_`
+  limbs::Buffer inverses_;         ///< r^-1 R mod n; of a group with lanes, one element
+  limbs::Buffer halves_;           ///< powers modulo p of all rows, then modulo q
 
   static std::size_t longest_half(const Rows& rows) {
     std::size_t longest = 0;
@@ -66,39 +81,67 @@ class PrivateOperation {
     return halves_.data() + (which * rows_.count() + row) * half_limbs_;
   }
 
-  /// visit(key, begin, end, stop) for rows of one key after another.
+  void divide_into_groups() {
+    inverse_limbs_ = limbs_;
+    for (const KeyRun& run : rows_.runs) {
+      const lanes::Moduli* lanes = settings_.blinding ? run.key->secret_lanes(run.size()) : nullptr;
+      if (lanes != nullptr) inverse_limbs_ = std::max(inverse_limbs_, lanes->digits());
+      for (std::size_t begin = run.begin; begin < run.end;) {
+        if (lanes != nullptr && run.end - begin < lanes->kernels().lanes) lanes = nullptr;
+        const std::size_t most = lanes != nullptr ? lanes->kernels().lanes : kMostOfGroup;
+        const std::size_t end = std::min(run.end, begin + most);
+        groups_.push_back({run.key, lanes, begin, end});
+        begin = end;
+      }
+    }
+  }
+
+  /// visit(group, stop) for all groups.
   template <class Visit>
-  bool for_keys(double row_ns, const ProgressPart& progress, const Visit& visit) {
-    return for_rows(settings_.threads, rows_.count(), row_ns, progress,
+  bool for_groups(double row_ns, const ProgressPart& progress, const Visit& visit) {
+    const double rows = static_cast<double>(rows_.count()) / static_cast<double>(groups_.size());
+    return for_rows(settings_.threads, groups_.size(), rows * row_ns, progress,
                     [&](std::size_t begin, std::size_t end, const StopToken& stop) {
-                      for_runs(rows_.runs, begin, end,
-                               [&](const KeyRun& run, std::size_t from, std::size_t to) {
-                                 visit(*run.key, from, to, stop);
-                               });
+                      for (std::size_t i = begin; i < end && !stop.requested(); ++i) visit(groups_[i]);
                     });
   }
+
+  [[nodiscard]] Limb* inverse(std::size_t row) { return inverses_.data() + row * inverse_limbs_; }
 
   bool blind(const ProgressPart& progress) {
     if (!settings_.blinding) {
       std::copy_n(rows_.numbers.data(), rows_.count() * limbs_, blinded_.data());
       return true;
     }
-    return for_keys(4 * product_ns(limbs_), progress,
-                    [&](const RingKey& key, std::size_t begin, std::size_t end, const StopToken& stop) {
-                      blind_rows(key, begin, end, stop);
-                    });
+    return for_groups(4 * product_ns(limbs_), progress, [&](const RowGroup& group) {
+      if (group.lanes != nullptr) {
+        blind_lanes(group);
+      } else {
+        blind_rows(group);
+      }
+    });
   }
 
-  void blind_rows(const RingKey& key, std::size_t begin, std::size_t end, const StopToken& stop) {
-    const PrivateArithmetic& arithmetic = key.arithmetic();
+  void blind_rows(const RowGroup& group) {
+    const PrivateArithmetic& arithmetic = group.key->arithmetic();
     limbs::Buffer scratch(arithmetic.scratch_limbs());
-    Blinder blinder(key.blinding(), arithmetic);
-    for (std::size_t row = begin; row < end && !stop.requested(); ++row) {
+    Blinder blinder(group.key->blinding(), arithmetic);
+    for (std::size_t row = group.begin; row < group.end; ++row) {
       const BlindingPair& pair = blinder.next(scratch.data());
       arithmetic.multiply(row_of(blinded_, row), rows_.number(row).data(), pair.factor.data(),
                           scratch.data());
-      std::copy_n(pair.inverse.data(), limbs_, row_of(inverses_, row));
+      std::copy_n(pair.inverse.data(), limbs_, inverse(row));
     }
+  }
+
+  void blind_lanes(const RowGroup& group) {
+    const LaneArithmetic arithmetic(*group.lanes, group.key->arithmetic());
+    limbs::Buffer scratch(arithmetic.scratch_limbs());
+    Blinder blinder(group.key->lane_blinding(), arithmetic);
+    const BlindingPair& pair = blinder.next(scratch.data());
+    arithmetic.multiply(row_of(blinded_, group.begin), rows_.number(group.begin).data(), pair.factor.data(),
+                        scratch.data());
+    std::copy_n(pair.inverse.data(), arithmetic.words(), inverse(group.begin));
   }
 
   bool raise(const ProgressPart& progress) {
@@ -137,7 +180,7 @@ class PrivateOperation {
     double done = 0;
     for (const KeyRun& run : rows_.runs) {
       const RingKey& key = *run.key;
-      if (!key.p().engines.worth_sharing(run.size(), rows_.count(), settings_.threads)) {
+      if (!key.p().engines.worth_sharing(run.size(), rows_.count(), 2, settings_.threads)) {
         add_halves(run, pool);
         continue;
       }
@@ -175,22 +218,27 @@ class PrivateOperation {
 
   /// The halves put together, the blinding taken off.
   bool finish(const ProgressPart& progress) {
-    return for_keys(2 * product_ns(limbs_), progress,
-                    [&](const RingKey& key, std::size_t begin, std::size_t end, const StopToken& stop) {
-                      finish_rows(key.arithmetic(), begin, end, stop);
-                    });
+    return for_groups(2 * product_ns(limbs_), progress, [&](const RowGroup& group) {
+      const PrivateArithmetic& arithmetic = group.key->arithmetic();
+      limbs::Buffer scratch(arithmetic.scratch_limbs());
+      for (std::size_t row = group.begin; row < group.end; ++row) {
+        Limb* power = rows_.power(row).data();
+        if (method_ == Method::crt) arithmetic.combine(power, half(row, 0), half(row, 1), scratch.data());
+        if (settings_.blinding && group.lanes == nullptr) {
+          arithmetic.multiply_reduced(power, power, inverse(row), scratch.data());
+        }
+      }
+      if (group.lanes != nullptr) unblind_lanes(group);
+    });
   }
 
-  void finish_rows(const PrivateArithmetic& arithmetic, std::size_t begin, std::size_t end,
-                   const StopToken& stop) {
+  void unblind_lanes(const RowGroup& group) {
+    const LaneArithmetic arithmetic(*group.lanes, group.key->arithmetic());
     limbs::Buffer scratch(arithmetic.scratch_limbs());
-    for (std::size_t row = begin; row < end && !stop.requested(); ++row) {
-      Limb* power = rows_.power(row).data();
-      if (method_ == Method::crt) arithmetic.combine(power, half(row, 0), half(row, 1), scratch.data());
-      if (settings_.blinding) {
-        arithmetic.multiply_reduced(power, power, row_of(inverses_, row), scratch.data());
-      }
-    }
+    limbs::Buffer factor(arithmetic.words());
+    std::copy_n(inverse(group.begin), arithmetic.words(), factor.data());
+    Limb* power = rows_.power(group.begin).data();
+    arithmetic.multiply(power, power, factor.data(), scratch.data());
   }
 
   /// Whether the public exponent leads back to the number that each result was made from.

@@ -34,7 +34,7 @@ class PublicOperation {
     std::vector<KeyRun> pooled;
     for (const KeyRun& run : rows_.runs) {
       if (!modulo_n(*run.key, settings_.timing)
-               .engines.worth_sharing(run.size(), rows_.count(), settings_.threads)) {
+               .engines.worth_sharing(run.size(), rows_.count(), 1, settings_.threads)) {
         pooled.push_back(run);
       } else if (!with_one_modulus(run)) {
         return false;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "modmul/lanes/group.hpp"
 #include "rsa/arithmetic.hpp"
 #include "rsa/blinding.hpp"
 #include "rsa/device_key.hpp"
@@ -55,6 +56,7 @@ struct PrivateParts {
   PublishedOnce<PrivateArithmetic> arithmetic;
   PublishedOnce<DeviceKey> on_device;
   mutable BlindingStock blinding;
+  mutable BlindingStock lane_blinding;
 };
 
 /// Stays where it is made.
@@ -90,6 +92,19 @@ class RingKey {
         [&] { return std::make_unique<const DeviceKey>(arithmetic(), key_->qinv(), radix_n, radix_p); });
   }
   [[nodiscard]] BlindingStock& blinding() const { return private_->blinding; }
+  /// Of pairs for the lanes of `secret_lanes`.
+  [[nodiscard]] BlindingStock& lane_blinding() const { return private_->lane_blinding; }
+
+  /// n in the lanes of the CPU's engine for many rows, prepared for powers in class secret; null where that
+  /// engine has none, or more than `rows`.
+  [[nodiscard]] const lanes::Moduli* secret_lanes(std::size_t rows) const {
+    constexpr std::size_t kForManyRows = 0;
+    const EngineChoice& choice = secret_.engines.set()[kForManyRows];
+    if (choice.gpus > 0 || choice.lanes == 1 || choice.lanes > rows) return nullptr;
+    const PreparedModulus* prepared = secret_.moduli.for_engine(kForManyRows);
+    const auto* in_lanes = dynamic_cast<const lanes::PreparedLanes*>(prepared);
+    return in_lanes == nullptr ? nullptr : &in_lanes->moduli();
+  }
 
  private:
   std::shared_ptr<const Key> key_;

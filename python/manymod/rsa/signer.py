@@ -133,7 +133,9 @@ class _Service:
             if mine:
                 with self._lock:
                     self._owner = None
-                    self._work.notify()
+                    # Not for nothing: the thread would take the interpreter from the caller's next request.
+                    if self._waiting or self._closed:
+                        self._work.notify()
         return mine
 
     def is_own_thread(self) -> bool:
@@ -359,9 +361,11 @@ class Signer:
         self._block = full == "block"
 
         def compute(messages: list[bytes], indices: list[int]) -> Any:
-            return ring.sign(messages, indices, padding, algorithm, errors="status")
+            keys = indices if several else None
+            return ring.sign(messages, keys, padding, algorithm, errors="status")
 
         ring = self._ring  # the thread must not keep the signer
+        several = len(ring) > 1
         limits = (checked_items("max_batch", max_batch), checked_items("max_queue", max_queue))
         self._service = _Service(compute, deadline, *limits)
         atexit.register(self._service.abandon)

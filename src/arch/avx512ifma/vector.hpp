@@ -34,6 +34,10 @@ using Lanes = __mmask8;
 [[maybe_unused]] inline void store_lanes(Limb* p, Lanes lanes, Vector v) {
   store(p, _mm512_mask_mov_epi64(load(p), lanes, v));
 }
+/// v, in some lanes `other`.
+[[maybe_unused]] inline Vector blended(Vector v, Lanes lanes, Vector other) {
+  return _mm512_mask_blend_epi64(lanes, v, other);
+}
 /// sum += the low 52 bits of a b, for the low 52 bits of a and b
 [[maybe_unused]] inline void add_low(Vector& sum, Vector a, Vector b) {
   sum = _mm512_madd52lo_epu64(sum, a, b);
@@ -68,6 +72,11 @@ using Lanes = __mmask8;
 /// The same for some lanes.
 [[maybe_unused]] inline void store_lanes(Limb* p, Lanes lanes, Vector v) {
   __asm__ __volatile__("vmovdqa64 %1, %0%{%2%}" : "+m"(*reinterpret_cast<Vector*>(p)) : "v"(v), "Yk"(lanes));
+}
+/// v, in some lanes `other`.
+[[maybe_unused]] inline Vector blended(Vector v, Lanes lanes, Vector other) {
+  __asm__ __volatile__("vpblendmq %2, %0, %0%{%1%}" : "+v"(v) : "Yk"(lanes), "v"(other));
+  return v;
 }
 /// sum += the low 52 bits of a b, for the low 52 bits of a and b
 [[maybe_unused]] inline void add_low(Vector& sum, Vector a, Vector b) {

@@ -40,6 +40,7 @@ constexpr Limb kHalfBias = (Limb{1} << 63) + (kBias >> 1);
 using avx512ifma::add;
 using avx512ifma::add_high;
 using avx512ifma::add_low;
+using avx512ifma::blended;
 using avx512ifma::broadcast;
 using avx512ifma::carry_of;
 using avx512ifma::Lanes;
@@ -242,12 +243,18 @@ constexpr auto kNumbers = [] {
   return numbers;
 }();
 
-/// A share of a selection, `Entries` entries from share.first on: digit by digit, every entry's is stored
-/// over the chosen one's in the lanes that want it. Loads and masked stores leave both multipliers alone,
-/// where a store follows the load of its vector at once; blending would not, nor do stores of older
-/// registers. Copies to one digit come one after the other: in the order of the entries they cost 0.6
-/// vpmadd52 each.
-template <std::size_t Entries>
+/// How a selection puts an entry's digit in the place of the chosen one's, in the lanes that want it.
+///   stores   under a mask, entry by entry. Loads and masked stores leave both multipliers of Intel's cores
+///            alone, where a store follows the load of its vector at once; blending would not, nor do stores
+///            of older registers. Copies to one digit come one after the other: in the order of the entries
+///            they cost 0.6 vpmadd52 each.
+///   blends   in a register, with one store for each digit. AMD's cores have ports for that beside those of
+///            the multipliers, and start a store of 64 bytes in two cycles: there masked stores cost 0.7
+///            vpmadd52 each.
+enum class Placing : std::uint8_t { stores, blends };
+
+/// A share of a selection, `Entries` entries from share.first on, digit by digit.
+template <std::size_t Entries, Placing placing>
 class SelectShadow {
  public:
   static constexpr std::size_t kEntries = Entries;
@@ -262,7 +269,16 @@ class SelectShadow {
       lanes_[i] = lanes_with(share.indices, &kNumbers[share.first + i]);
     }
   }
-  void copy(std::size_t i) const { store_lanes(chosen_, lanes_[i], load(entry_ + i * stride_)); }
+  void copy(std::size_t i) {
+    const Vector entry = load(entry_ + i * stride_);
+    if constexpr (placing == Placing::stores) {
+      store_lanes(chosen_, lanes_[i], entry);
+    } else {
+      if (i == 0) digit_ = load(chosen_);
+      digit_ = blended(digit_, lanes_[i], entry);
+      if (i + 1 == Entries) store(chosen_, digit_);
+    }
+  }
   void next_digit() {
     chosen_ += kLanes;
     entry_ += kLanes;
@@ -273,6 +289,7 @@ class SelectShadow {
   const Limb* entry_;
   std::size_t stride_;
   Lanes lanes_[Entries];
+  Vector digit_{};  ///< by blends: what is chosen so far
 };
 
 /// The digit q that makes a biased column a multiple of 2^52: (column + 1) k0 = -(column + 1 - 2^52) / n.
@@ -505,23 +522,26 @@ void reduce_in_blocks(Limb* r, Limb* t, const Limb* modulus, std::size_t digits,
 }
 
 /// Shares of a selection: seven entries, of a table of 32 beside five squarings, or four, of 16 beside four.
-using LongShadow = SelectShadow<7>;
-using ShortShadow = SelectShadow<4>;
+constexpr std::size_t kLongShare = 7;
+constexpr std::size_t kShortShare = 4;
 /// Tables of fewer digits are scanned.
 constexpr std::size_t kFewestSelected = 8;
 
 /// Seven loads and stores fit into a row of 11 digits or more, and the table of 32 entries into the
 /// first-level cache up to 20 digits. Beyond that a copy costs 0.7 to 1.2 vpmadd52, which long numbers can
-/// afford.
+/// afford. Blends are paid back by the wider window at every length.
+template <Placing placing>
 constexpr bool looks_at_many(std::size_t digits) {
   constexpr std::size_t kCachedDigits = 20;
   constexpr std::size_t kLongNumber = 36;
-  return (digits > kBlock && digits <= kCachedDigits) || digits >= kLongNumber;
+  if (digits <= kBlock) return false;
+  return placing == Placing::blends || digits <= kCachedDigits || digits >= kLongNumber;
 }
 
+template <Placing placing>
 std::size_t free_entries(std::size_t digits) {
   if (digits < kFewestSelected) return 0;
-  return looks_at_many(digits) ? LongShadow::kEntries : ShortShadow::kEntries;
+  return looks_at_many<placing>(digits) ? kLongShare : kShortShare;
 }
 
 constexpr std::size_t block_of(std::size_t digits) {
@@ -589,9 +609,9 @@ void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t
 
 /// Fewest digits to compile a reduction with this shadow for.
 template <class Shadow>
-constexpr std::size_t kFewest = std::is_same_v<Shadow, NoShadow>      ? 2
-                                : std::is_same_v<Shadow, ShortShadow> ? kFewestSelected
-                                                                      : kBlock + 1;
+constexpr std::size_t kFewest = Shadow::kEntries == 0             ? 2
+                                : Shadow::kEntries == kShortShare ? kFewestSelected
+                                                                  : kBlock + 1;
 
 template <class Shadow>
 void square(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
@@ -611,10 +631,13 @@ void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* 
   square<NoShadow>(r, a, modulus, digits, scratch, {});
 }
 
+template <Placing placing>
 void sqr_select(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                 const lanes::SelectShare& share) {
-  if (looks_at_many(digits)) return square<LongShadow>(r, a, modulus, digits, scratch, share);
-  square<ShortShadow>(r, a, modulus, digits, scratch, share);
+  if (looks_at_many<placing>(digits)) {
+    return square<SelectShadow<kLongShare, placing>>(r, a, modulus, digits, scratch, share);
+  }
+  square<SelectShadow<kShortShare, placing>>(r, a, modulus, digits, scratch, share);
 }
 
 /// Where the second vector's columns lie in the scratch of a pair.
@@ -646,9 +669,10 @@ void sqr_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch) {
   square_pair<NoShadow>(x, digits, scratch, kNothing);
 }
 
+template <Placing placing>
 void sqr_select_pair(const lanes::Pair& x, std::size_t digits, Limb* scratch,
                      const lanes::SelectShare* shares) {
-  square_pair<ShortShadow>(x, digits, scratch, shares);
+  square_pair<SelectShadow<kShortShare, placing>>(x, digits, scratch, shares);
 }
 
 std::size_t scratch_words(std::size_t digits) {
@@ -658,6 +682,7 @@ std::size_t scratch_words(std::size_t digits) {
 struct Tag;
 using Loops = lanes::DigitLoops<Tag, kLanes, kDigitBits>;
 
+template <Placing placing>
 constexpr lanes::Kernels kKernels = {
     .lanes = kLanes,
     .digit_bits = kDigitBits,
@@ -669,11 +694,11 @@ constexpr lanes::Kernels kKernels = {
     .digit_pair_ns = 0.72,
     .mul = mul,
     .sqr = sqr,
-    .sqr_select = sqr_select,
-    .free_entries = free_entries,
+    .sqr_select = sqr_select<placing>,
+    .free_entries = free_entries<placing>,
     .mul_pair = mul_pair,
     .sqr_pair = sqr_pair,
-    .sqr_select_pair = sqr_select_pair,
+    .sqr_select_pair = sqr_select_pair<placing>,
     .add_mod = Loops::add_mod,
     .select = Loops::select,
     .select_shared = Loops::select_shared,
@@ -684,6 +709,7 @@ constexpr lanes::Kernels kKernels = {
 
 }  // namespace
 
-const lanes::Kernels& avx512ifma_kernels() { return kKernels; }
+const lanes::Kernels& storing_kernels() { return kKernels<Placing::stores>; }
+const lanes::Kernels& blending_kernels() { return kKernels<Placing::blends>; }
 
 }  // namespace manymod::ifma52

@@ -19,6 +19,12 @@ Variant make_variant(const std::string& shape, const lanes::Kernels& kernels) {
 }  // namespace
 #endif
 
+#if MANYMOD_X86_64
+const lanes::Kernels& avx512ifma_kernels() {
+  return __builtin_cpu_is("amd") != 0 ? blending_kernels() : storing_kernels();
+}
+#endif
+
 void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
 #if MANYMOD_X86_64
   Variant lanes = make_variant("avx512", avx512ifma_kernels());

@@ -16,6 +16,7 @@ class PowerRun {
       : run_(run), job_(run.job), group_(run.kernels, run.job, run.limbs, shared_moduli(run.job)) {
     if (job_.may_follow_exponent()) {
       schedule_ = best_sliding_schedule(job_.y.magnitude(0));
+      hold_back_last_step();
     }
   }
 
@@ -27,7 +28,11 @@ class PowerRun {
       element_.require(m.words());
       group_.load_montgomery(element_.data(), job_.x);
       if (!raise(m)) return;
-      group_.leave_montgomery(element_.data(), element_.data());
+      if (by_base_at_last_) {
+        multiply_by_base(m);
+      } else {
+        group_.leave_montgomery(element_.data(), element_.data());
+      }
       group_.store(element_.data());
     }
   }
@@ -37,10 +42,38 @@ class PowerRun {
   const Job& job_;
   Group group_;
   std::optional<SlidingSchedule> schedule_;  ///< of the one public exponent of a batch
+  bool by_base_at_last_ = false;             ///< what the schedule leaves out: see hold_back_last_step
   limbs::Buffer element_;
+  limbs::Buffer base_;
   limbs::Buffer workspace_;
 
-  /// element_ = element_^exponent lane by lane; false if stopped.
+  /// Where the last step multiplies by the base, it also leaves Montgomery form, if it takes the base as it
+  /// is: of the 19 multiplications of 2^16 + 1 one less.
+  void hold_back_last_step() {
+    SlidingSchedule& schedule = *schedule_;
+    by_base_at_last_ = job_.x.negative == nullptr && schedule.steps.size() > 1 &&
+                       schedule.steps.back().index == 0 && schedule.final_squarings == 0;
+    if (!by_base_at_last_) return;
+    schedule.final_squarings = schedule.steps.back().squarings;
+    schedule.steps.pop_back();
+  }
+
+  /// element_ = element_ x, exact digits, out of Montgomery form.
+  void multiply_by_base(const Multiplier& m) {
+    base_.require(m.words());
+    if (group_.fits(job_.x)) {
+      // x < R and element_ < 2n: below 3n.
+      group_.load_plain(base_.data(), job_.x);
+      m.mul(element_.data(), base_.data(), element_.data());
+      group_.reduce(element_.data(), element_.data());
+      return;
+    }
+    group_.load_montgomery(base_.data(), job_.x);
+    m.mul(element_.data(), element_.data(), base_.data());
+    group_.leave_montgomery(element_.data(), element_.data());
+  }
+
+  /// element_ = element_^exponent lane by lane, but for a step held back; false if stopped.
   bool raise(const Multiplier& m) {
     if (schedule_) {
       workspace_.require(sliding_window_workspace(m, *schedule_));

@@ -198,7 +198,8 @@ int check_techniques(const char* plant) {
       {"radix28.avx512f", &manymod::radix28::avx512f_kernels(), avx512},
       {"dpf52.avx512f", &manymod::dpf52::avx512f_kernels().lanes, avx512},
       {"vcpc512.avx512f", &manymod::vcpc512::avx512f_kernels(), avx512},
-      {"ifma52.avx512", &manymod::ifma52::avx512ifma_kernels(), ifma},
+      {"ifma52.avx512, storing", &manymod::ifma52::storing_kernels(), ifma},
+      {"ifma52.avx512, blending", &manymod::ifma52::blending_kernels(), ifma},
       {"ifma52.row", &manymod::ifma52::row_kernels(), ifma},
   };
   int checks = 0;

@@ -40,7 +40,8 @@ inline std::vector<LaneKernelSet> lane_kernel_sets() {
   const CpuFeatures avx512 = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
                              CpuFeature::avx512bw | CpuFeature::avx512vl;
   const CpuFeatures ifma = avx512 | CpuFeature::avx512ifma;
-  sets.push_back({"ifma52_avx512", &ifma52::avx512ifma_kernels(), ifma, true, false});
+  sets.push_back({"ifma52_avx512_storing", &ifma52::storing_kernels(), ifma, true, false});
+  sets.push_back({"ifma52_avx512_blending", &ifma52::blending_kernels(), ifma, true, false});
   sets.push_back({"ifma52_row", &ifma52::row_kernels(), ifma, false, true});
   sets.push_back({"dpf52_avx512f", &dpf52::avx512f_kernels().lanes, avx512});
   sets.push_back({"dpf52_avx2", &dpf52::avx2_kernels().lanes, avx2});

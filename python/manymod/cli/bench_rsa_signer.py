@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A `Signer` under load: its peak, and how long requests take that come at a part of that rate."""
+
+from __future__ import annotations
+
+import bisect
+import random
+import statistics
+import time
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from manymod.rsa import KeyRing, PrivateKey, Signer
+
+__all__ = ["DEADLINE", "measure_signer"]
+
+DEADLINE = 1e-3
+#: Of the peak, what is asked for while latencies are taken.
+LOAD = 0.5
+QUANTILES = (0.5, 0.9, 0.99)
+#: Requests before those that count: the first batches are not like those of a load that goes on.
+_WARM_UP = 0.1
+
+
+class _TimedRing(KeyRing):
+    """Remembers when each of its calls began and ended."""
+
+    begins: list[float]
+    ends: list[float]
+
+    def sign(self, *args: Any, **kwargs: Any) -> Any:
+        begin = time.perf_counter()
+        answer = super().sign(*args, **kwargs)
+        self.begins.append(begin)
+        self.ends.append(time.perf_counter())
+        return answer
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.begins, self.ends = [], []
+
+
+@dataclass
+class _Load:
+    """Requests that come at random, at a mean rate, whether or not earlier ones are answered."""
+
+    signer: Signer
+    rate: float
+    asked: list[float] = field(default_factory=list)
+    answered: dict[int, float] = field(default_factory=dict)
+
+    def run(self, seconds: float) -> None:
+        source = random.Random(1)
+        futures: list[Future[bytes]] = []
+        start = due = time.perf_counter()
+        while due < start + seconds:
+            due += source.expovariate(self.rate)
+            if (early := due - time.perf_counter()) > 0:
+                time.sleep(early)
+            futures.append(self._ask(len(futures)))
+        wait(futures)
+        for future in futures:
+            future.result()
+
+    def _ask(self, number: int) -> Future[bytes]:
+        self.asked.append(time.perf_counter())
+        future = self.signer.submit(b"message %d" % number)
+        future.add_done_callback(lambda _: self.answered.__setitem__(number, time.perf_counter()))
+        return future
+
+
+def _peak(signer: Signer, seconds: float) -> float:
+    """Requests a second with more waiting at all times than a batch takes."""
+    count = 256
+    while True:
+        start = time.perf_counter()
+        futures = [signer.submit(b"message %d" % number) for number in range(count)]
+        wait(futures)
+        taken = time.perf_counter() - start
+        if taken >= seconds:
+            return count / taken
+        count *= 2
+
+
+def _latencies(load: _Load, ring: _TimedRing) -> dict[str, Any]:
+    """Quantiles, and how many requests waited no longer than the deadline for their batch to begin."""
+    first = int(len(load.asked) * _WARM_UP)
+    latencies, waits, computing = [], [], []
+    for number, asked in list(enumerate(load.asked))[first:]:
+        answered = load.answered[number]
+        batch = bisect.bisect_right(ring.ends, answered) - 1
+        latencies.append(answered - asked)
+        computing.append(ring.ends[batch] - ring.begins[batch])
+        waits.append(latencies[-1] - computing[-1])
+    return {
+        "requests": len(latencies),
+        "latency_us": {str(q): float(np.quantile(latencies, q)) * 1e6 for q in QUANTILES},
+        "batch_us": statistics.median(computing) * 1e6,
+        "in_time": sum(waited <= DEADLINE for waited in waits) / len(waits),
+    }
+
+
+def measure_signer(
+    key: PrivateKey, padding: Any, hash_algorithm: Any, threads: int, seconds: float
+) -> dict[str, Any]:
+    """Peak requests a second; latencies at half of it. `in_time`: the share answered within deadline + time
+    of its own batch."""
+    ring = _TimedRing([key], device="cpu", threads=threads)
+    ring.forget()
+    with Signer(ring, padding, hash_algorithm, deadline=DEADLINE, max_queue=1 << 20) as signer:
+        peak = _peak(signer, seconds)
+        ring.forget()
+        load = _Load(signer, LOAD * peak)
+        before = signer.statistics()
+        load.run(4 * seconds)
+        after = signer.statistics()
+    return {
+        "threads": threads,
+        "peak": peak,
+        "offered": load.rate,
+        "deadline_us": DEADLINE * 1e6,
+        "mean_batch": (after.signed - before.signed) / max(1, after.batches - before.batches),
+        **_latencies(load, ring),
+    }
