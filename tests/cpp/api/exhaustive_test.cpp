@@ -14,7 +14,7 @@ namespace {
 
 // The number of triples grows with its third power, and sanitizers multiply the time of each.
 #if defined(MANYMOD_SANITIZED)
-constexpr std::int64_t kLargestModulus = 24;
+constexpr std::int64_t kLargestModulus = 16;
 #else
 constexpr std::int64_t kLargestModulus = 48;
 #endif
