@@ -23,6 +23,10 @@ RELEASE := build/release
 export PATH := $(VENV)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
+# Of new build folders: of each job it knows what it waits for, and make only of each target.
+export CMAKE_GENERATOR ?= Ninja
+# What runs the unit tests: few enough to start quickly, many enough to keep all processors busy to the end.
+SHARDS := -DMANYMOD_TEST_SHARDS=32
 
 PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cmake include src python tools/build_backend -type f -not -name '*.py[co]' -not -name '.*')
@@ -72,16 +76,17 @@ test: test-cpp test-asan test-python
 test-cpp test-asan test-python: WERROR := ON
 
 configure_tests = cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON \
-  -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1
+  -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 -DMANYMOD_TEST_DEVICE_CODE=OFF $(SHARDS)
 
 test-cpp: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system
 	$(configure_tests)
 	cmake --build $(RELEASE)
 	ctest --test-dir $(RELEASE) --output-on-failure
 
-# Sanitizers and range checks in one build: both watch the same runs.
+# Sanitizers and range checks in one build: both watch the same runs. Alone it tests the device code, which is all in
+# headers and so the same in each build.
 test-asan: $(STAMPS)/build-tools $(STAMPS)/system
-	cmake --preset asan -DMANYMOD_VERIFY=ON -DPython_EXECUTABLE=$(VENV)/bin/python
+	cmake --preset asan -DMANYMOD_VERIFY=ON $(SHARDS) -DPython_EXECUTABLE=$(VENV)/bin/python
 	cmake --build --preset asan
 	ctest --preset asan
 
@@ -109,6 +114,7 @@ lint-python: $(STAMPS)/deps-lint $(STAMPS)/deps-test
 lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system
 	$(VENV)/bin/clang-format --dry-run -Werror $(CPP_SOURCES)
 	cmake -S . -B build/lint --log-level=WARNING -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_PYTHON=ON \
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
 	  -DPython_EXECUTABLE=$(VENV)/bin/python \
 	  -Dnanobind_DIR="$$($(VENV)/bin/python -m nanobind --cmake_dir)"
 	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(JOBS) -n 1 $(VENV)/bin/clang-tidy -p build/lint --quiet

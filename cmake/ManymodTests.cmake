@@ -2,10 +2,16 @@
 # tests/cpp: one GoogleTest program, one valgrind program for each file of tests/cpp/ctgrind, and one program
 # under MemorySanitizer (ManymodMsan).
 #
-#   MANYMOD_TEST_OPTIONS   options to compile the tests with, after those of the build type
+#   MANYMOD_TEST_OPTIONS       options to compile the tests with, after those of the build type
+#   MANYMOD_TEST_SHARDS        0: each unit test is a test of ctest, in a process of its own. Otherwise ctest runs so
+#                              many processes, each a share of the unit tests: sanitized ones take long to start
+#   MANYMOD_TEST_DEVICE_CODE   with the unit tests of the kernels' code on the host. It is all in headers, so that they
+#                              test nothing of the library as it was compiled, and take as long as all other tests
 include(ManymodThirdParty)
 include(GoogleTest)
 set(MANYMOD_TEST_OPTIONS "" CACHE STRING "Options to compile the C++ tests with, such as -O1: they run once")
+set(MANYMOD_TEST_SHARDS 0 CACHE STRING "Processes that the unit tests are shared among; 0: one for each test")
+option(MANYMOD_TEST_DEVICE_CODE "With the unit tests of the CUDA kernels' code on the host" ON)
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "tests/cpp/*.cpp")
 if(NOT manymod_libcrypto)
@@ -42,14 +48,27 @@ endforeach()
 
 if(test_sources)
   manymod_need_googletest()
-  add_executable(manymod_tests ${test_sources})
-  file(GLOB manymod_device_tests CONFIGURE_DEPENDS
-       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/device_*_test.cpp"
-       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/device_api/*_test.cpp"
-       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/dpf52_cuda_test.cpp"
-       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/fios_test.cpp"
-       "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/modmul/two_pass16_test.cpp")
+  set(manymod_device_tests ${test_sources})
+  list(FILTER manymod_device_tests INCLUDE REGEX
+       "^tests/cpp/(device_api/|modmul/(device_|dpf52_cuda_|fios_|rns_channel_|rns_cuda_|rns_float_channels_|two_pass16_))")
+  # Of the library, and not of the kernels.
+  list(REMOVE_ITEM manymod_device_tests tests/cpp/modmul/device_programs_test.cpp)
   set_property(SOURCE ${manymod_device_tests} APPEND PROPERTY COMPILE_OPTIONS ${manymod_device_test_options})
+  # These spend their time in plain arithmetic of their own, which sanitizers make slow enough.
+  set(manymod_own_options_tests ${manymod_device_tests})
+  if(MANYMOD_SANITIZE)
+    set(manymod_arithmetic_tests ${test_sources})
+    list(FILTER manymod_arithmetic_tests INCLUDE REGEX "^tests/cpp/(mod[a-z]+/|api/batch_sizes_)")
+    list(REMOVE_ITEM manymod_arithmetic_tests ${manymod_device_tests})
+    set_property(SOURCE ${manymod_arithmetic_tests} APPEND PROPERTY COMPILE_OPTIONS -O1)
+    list(APPEND manymod_own_options_tests ${manymod_arithmetic_tests})
+  endif()
+  # A precompiled header is for one set of options.
+  set_source_files_properties(${manymod_own_options_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  if(NOT MANYMOD_TEST_DEVICE_CODE)
+    list(REMOVE_ITEM test_sources ${manymod_device_tests})
+  endif()
+  add_executable(manymod_tests ${test_sources})
   manymod_configure_target(manymod_tests)
   target_include_directories(manymod_tests PRIVATE tests/cpp)
   target_compile_definitions(manymod_tests PRIVATE "MANYMOD_FAKE_CUDA=\"$<TARGET_FILE:manymod_fake_cuda>\"")
@@ -57,8 +76,20 @@ if(test_sources)
     target_compile_definitions(manymod_tests PRIVATE MANYMOD_SANITIZED=1)
   endif()
   target_compile_options(manymod_tests PRIVATE ${MANYMOD_TEST_OPTIONS})
+  target_precompile_headers(manymod_tests PRIVATE
+    <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstdlib> <cstring> <functional> <memory>
+    <mutex> <optional> <random> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility> <vector>)
   target_link_libraries(manymod_tests PRIVATE manymod_static manymod_internal manymod_fake_cuda GTest::gtest_main)
-  gtest_discover_tests(manymod_tests DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 600)
+  if(MANYMOD_TEST_SHARDS GREATER 0)
+    math(EXPR last_shard "${MANYMOD_TEST_SHARDS} - 1")
+    foreach(shard RANGE ${last_shard})
+      add_test(NAME unit_tests_${shard} COMMAND manymod_tests)
+      set_tests_properties(unit_tests_${shard} PROPERTIES LABELS unit TIMEOUT 900
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${MANYMOD_TEST_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
+  else()
+    gtest_discover_tests(manymod_tests DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 600)
+  endif()
 endif()
 
 # A secret is marked as undefined memory; valgrind then reports each branch and address that depends on it.
@@ -121,7 +152,7 @@ if(manymod_architectures MATCHES "(^|,)90a(,|$)" AND NOT MANYMOD_SANITIZE)
     "leaks_by_address_1x1: address depends on a secret.*leaks_by_branch_1x1: branch depends on a secret.*"
     "7 kernels checked, 6 with findings")
   set_tests_properties(device_secrets_finds_leaks PROPERTIES PASS_REGULAR_EXPRESSION "${found}")
-  set_tests_properties(device_secrets PROPERTIES PROCESSORS 2)
+  set_tests_properties(device_secrets PROPERTIES PROCESSORS 2 COST 200)
 else()
   add_test(NAME device_secrets COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/CudaMissing.cmake")
   set_tests_properties(device_secrets PROPERTIES SKIP_REGULAR_EXPRESSION "skipped:")
