@@ -31,9 +31,13 @@ std::size_t PowerEngines::gpu_wave(std::size_t rows) const {
 bool PowerEngines::worth_sharing(std::size_t rows, std::size_t all_rows, std::size_t row_powers,
                                  unsigned threads) const {
   const EngineChoice& choice = engines_[engines_.for_items(all_rows * row_powers)];
-  if (choice.gpus > 0) return rows == all_rows;
+  if (rows == all_rows && (choice.gpus > 0 || row_powers == 1)) return true;
+  if (choice.gpus > 0) return false;
   if (threads == 0) threads = default_threads();
-  return rows >= choice.lanes * threads;
+  Job job;
+  job.op = Operation::powmod;
+  job.timing = timing_;
+  return rows >= choice.engine->chunk_granularity(job, limbs_) * threads;
 }
 
 bool compute_powers(const PowerEngines& engines, const PowerBatch& batch, unsigned threads,

@@ -44,9 +44,9 @@ class PowerEngines {
   [[nodiscard]] std::size_t gpu_wave(std::size_t rows) const;
 
   /// Whether so many rows with one modulus are computed as one batch with its prepared modulus, rather than
-  /// together with rows of other moduli, each prepared anew: where they fill the vectors of all threads, of
-  /// the engine that would compute all rows together, `row_powers` powers of each. Of GPUs, where they are
-  /// `all_rows`.
+  /// together with rows of other moduli, each prepared anew; `row_powers`: a row's powers, with a modulus
+  /// each. They are where there are no others, and where they fill what all threads compute at a time, by the
+  /// engine that would compute all of them together. Of GPUs, where they are `all_rows`.
   [[nodiscard]] bool worth_sharing(std::size_t rows, std::size_t all_rows, std::size_t row_powers,
                                    unsigned threads) const;
 

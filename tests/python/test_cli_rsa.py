@@ -224,5 +224,21 @@ def test_bench_reports_every_operation(tmp_path: Path) -> None:
         assert all(value > 0 for part in ("rates", "ratios", "latency_us") for value in row[part].values())
     assert "Included in the time" in finished.out
     assert "OpenSSL" in found["versions"]["openssl"]
+    assert "signer" not in found
     assert run("bench", "rsa", "--bits", 512).code == 2
     assert run("bench", "rsa", "--ops", "hash").code == 2
+
+
+def test_bench_puts_a_signer_under_load(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    arguments = ("bench", "rsa", "--bits", 1024, "--ops", "verify", "--quick", "--threads", 2, "--signer")
+    finished = run(*arguments, "--json", report)
+    assert finished.code == 0, finished.err
+    rows = json.loads(report.read_text())["signer"]
+    assert [row["threads"] for row in rows] == [1, 2]
+    for row in rows:
+        assert row["requests"] > 0
+        assert row["offered"] == row["peak"] / 2
+        assert sorted(row["latency_us"].values()) == list(row["latency_us"].values())
+        assert 0 <= row["in_time"] <= row["in_time_of_two"] <= 1
+    assert run(*arguments).out.count("Requests come at random") == 1

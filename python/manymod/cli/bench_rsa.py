@@ -11,7 +11,8 @@ from rich.table import Table
 
 import manymod
 from manymod.cli.bench_report import json_option, machine, number, versions, widths, write_json
-from manymod.cli.bench_rsa_run import INCLUDED, RsaCase, RsaSettings, measure
+from manymod.cli.bench_rsa_run import INCLUDED, RsaCase, RsaSettings, measure, signing_key
+from manymod.cli.bench_rsa_signer import DEADLINE, measure_signer
 from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench_rsa"]
@@ -29,6 +30,11 @@ def _names(_context: click.Context, _parameter: click.Parameter, value: str) -> 
     if unknown := [name for name in names if name not in PADDINGS]:
         raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(PADDINGS)}")
     return names
+
+
+def _loaded(bits: int, threads: int, settings: RsaSettings) -> dict[str, Any]:
+    key = signing_key(bits)
+    return {"bits": bits, **measure_signer(key, PADDINGS["sign"], "sha256", threads, 3 * settings.seconds)}
 
 
 def _environment(settings: RsaSettings) -> dict[str, Any]:
@@ -78,6 +84,24 @@ def _table(report: dict[str, Any]) -> Table:
     return table
 
 
+def _signer_table(report: dict[str, Any]) -> Table:
+    table = Table(title="a Signer at half of its peak: latencies", title_justify="left")
+    for heading in (
+        *("bits", "threads", "peak/s", "offered/s", "batch", "50 %", "90 %", "99 %", "of a batch"),
+        *("within deadline + batch", "+ the batch before"),
+    ):
+        table.add_column(heading, justify="right")
+    for row in report["signer"]:
+        times = [*row["latency_us"].values(), row["batch_us"]]
+        table.add_row(
+            *(str(row["bits"]), str(row["threads"]), number(row["peak"]), number(row["offered"])),
+            f"{row['mean_batch']:.1f}",
+            *(f"{time:,.0f} us" for time in times),
+            *(f"{row[name]:.1%}" for name in ("in_time", "in_time_of_two")),
+        )
+    return table
+
+
 def _print(report: dict[str, Any], console: Console) -> None:
     found = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     console.print(f"{report['cpu']}, {report['cpus']} CPUs; {found}; commit {report['commit'] or 'unknown'}")
@@ -86,6 +110,9 @@ def _print(report: dict[str, Any], console: Console) -> None:
     for name, text in report["included"].items():
         console.print(f"  {name}: {text}")
     console.print(f"{report['method']}.")
+    if "signer" in report:
+        console.print(_signer_table(report))
+        console.print(f"Requests come at random, by submit(); deadline {DEADLINE * 1e3:g} ms.")
 
 
 @click.command("rsa", short_help="RSA beside OpenSSL.")
@@ -96,9 +123,16 @@ def _print(report: dict[str, Any], console: Console) -> None:
 @click.option(
     "--threads", type=click.IntRange(0, 1024), default=0, help="Threads of the columns with several; 0: all."
 )
+@click.option("--signer", is_flag=True, help="Also latencies of a Signer at half of its peak.")
 @click.option("--quick", is_flag=True, help="One size, less time for each.")
 def bench_rsa(
-    json_file: Any, bits: list[int] | None, ops: list[str], batch: int, threads: int, quick: bool
+    json_file: Any,
+    bits: list[int] | None,
+    ops: list[str],
+    batch: int,
+    threads: int,
+    signer: bool,
+    quick: bool,
 ) -> None:
     """Measure signing, verifying, encrypting and decrypting on the CPU, beside OpenSSL.
 
@@ -114,6 +148,7 @@ def bench_rsa(
         seconds=0.02 if quick else 0.3,
         repetitions=3 if quick else 7,
     )
+    counts = sorted({1, settings.threads})
     cases = [RsaCase(op, size, PADDINGS[op]) for size in chosen for op in ops]
     try:
         report = _environment(settings)
@@ -121,6 +156,8 @@ def bench_rsa(
         with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
             for case in bar.track(cases, description="measuring"):
                 report["results"].append(measure(case, settings))
+        if signer:
+            report["signer"] = [_loaded(size, count, settings) for size in chosen for count in counts]
     except ImportError as error:
         raise click.ClickException("the cryptography package is needed: pip install manymod[rsa]") from error
     except (ArithmeticError, manymod.ManymodError) as error:

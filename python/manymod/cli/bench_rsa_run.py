@@ -12,7 +12,7 @@ from typing import Any
 
 from manymod.rsa import KeyRing, PrivateKey, Signer
 
-__all__ = ["INCLUDED", "RsaCase", "RsaSettings", "measure"]
+__all__ = ["INCLUDED", "RsaCase", "RsaSettings", "measure", "signing_key"]
 
 #: What the time of each contender includes.
 INCLUDED = {
@@ -187,6 +187,13 @@ def _medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
         for name, call in calls.items():
             times[name].append(_seconds(call)[0])
     return {name: statistics.median(values[1:]) * 1e6 for name, values in times.items()}
+
+
+def signing_key(bits: int) -> PrivateKey:
+    """A fresh key."""
+    from cryptography.hazmat.primitives.asymmetric import rsa  # noqa: PLC0415 (optional)
+
+    return PrivateKey.from_cryptography(rsa.generate_private_key(65537, bits))
 
 
 def measure(case: RsaCase, settings: RsaSettings) -> dict[str, Any]:
