@@ -39,6 +39,22 @@ inline mm_bytes view_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
+/// Zeroed when it goes: decrypted messages pass through it.
+class WipedBytes {
+ public:
+  explicit WipedBytes(std::size_t size) : bytes_(size) {}
+  WipedBytes(const WipedBytes&) = delete;
+  WipedBytes& operator=(const WipedBytes&) = delete;
+  ~WipedBytes() {
+    volatile std::uint8_t* byte = bytes_.data();
+    for (std::size_t i = 0; i < bytes_.size(); ++i) byte[i] = 0;
+  }
+  [[nodiscard]] std::uint8_t* data() { return bytes_.data(); }
+
+ private:
+  Bytes bytes_;
+};
+
 }  // namespace detail
 
 /// Numbers of a key, big-endian; see mm_rsa_numbers for which may be left out.
@@ -259,7 +275,7 @@ class Ring {
                                        std::vector<mm_status>* statuses) {
     const Items inputs(items);
     const std::size_t stride = info().max_modulus_bytes;
-    Bytes data(stride * items.size());
+    detail::WipedBytes data(stride * items.size());
     std::vector<std::size_t> sizes(items.size());
     std::vector<std::uint8_t> item_status(items.size());
     mm_rsa_call call = call_of(op, padding, inputs, key_of);

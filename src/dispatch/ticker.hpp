@@ -51,12 +51,19 @@ class StopToken {
 
   [[nodiscard]] bool requested() const {
     if (ticker_ != nullptr) ticker_->poll();
-    return flag_ != nullptr && flag_->load(std::memory_order_relaxed);
+    return is_set();
+  }
+  /// For turns that take longer: always reads the clock.
+  [[nodiscard]] bool requested_now() const {
+    if (ticker_ != nullptr) ticker_->poll_clock();
+    return is_set();
   }
 
  private:
   const std::atomic<bool>* flag_ = nullptr;
   Ticker* ticker_ = nullptr;
+
+  [[nodiscard]] bool is_set() const { return flag_ != nullptr && flag_->load(std::memory_order_relaxed); }
 };
 
 }  // namespace manymod

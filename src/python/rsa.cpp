@@ -42,7 +42,9 @@ class SecretNumber {
       }
     }
     wipe(limbs);
-    if (!fits || negative) throw nb::value_error((std::string(name) + " is negative").c_str());
+    if (fits && !negative) return;
+    wipe_bytes(bytes_.data(), bytes_.size());
+    throw nb::value_error((std::string(name) + " is negative").c_str());
   }
   ~SecretNumber() { wipe_bytes(bytes_.data(), bytes_.size()); }
   SecretNumber(const SecretNumber&) = delete;

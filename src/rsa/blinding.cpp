@@ -8,8 +8,9 @@
 namespace manymod::rsa {
 
 std::optional<BlindingPair> BlindingStock::take() {
+  const auto process = static_cast<long>(getpid());
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || pid_ != static_cast<long>(getpid()) || pairs_.empty()) return std::nullopt;
+  if (!lock.owns_lock() || pid_ != process || pairs_.empty()) return std::nullopt;
   BlindingPair pair = std::move(pairs_.back());
   pairs_.pop_back();
   return pair;
@@ -17,9 +18,9 @@ std::optional<BlindingPair> BlindingStock::take() {
 
 void BlindingStock::give_back(BlindingPair pair) noexcept {
   if (pair.uses_left == 0) return;
+  const auto process = static_cast<long>(getpid());
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  const auto process = static_cast<long>(getpid());
   if (pid_ != process) pairs_.clear();
   pid_ = process;
   if (pairs_.size() < kKept) pairs_.push_back(std::move(pair));

@@ -14,14 +14,15 @@
 namespace manymod::rsa {
 namespace {
 
-// Working memory of a block of items: some six numbers an item.
+// Working memory of a block of items: some nine numbers an item.
 constexpr std::size_t kBlockBytes = std::size_t{96} << 20;
-constexpr std::size_t kNumbersPerItem = 6;
+constexpr std::size_t kNumbersPerItem = 9;
 // Blocks that a GPU computes have as many items as it works on at a time, but within these limits. While it
 // computes one block others are encoded, blinded and decoded.
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
 constexpr unsigned kGpuBlocksAtATime = 16;
+constexpr std::size_t kGpuBlocksBytes = std::size_t{1} << 30;
 // Encoding or decoding one item: some digests, and as much more for each byte of the message.
 constexpr double kItemNs = 3000;
 constexpr double kByteNs = 1;
@@ -40,7 +41,8 @@ class CallRun {
   }
 
   mm_status run() {
-    const std::size_t wave = ring_.gpu_wave(checked_.call.count);
+    const std::size_t wave =
+        ring_.gpu_wave(timing(), checked_.is_private() ? 2 * checked_.call.count : checked_.call.count);
     return finish(wave > 0 ? run_blocks_at_a_time(wave) : run_blocks());
   }
 
@@ -96,9 +98,10 @@ class CallRun {
     return rows;
   }
 
-  /// Items that may be in memory at a time.
+  [[nodiscard]] std::size_t item_bytes() const { return kNumbersPerItem * ring_.max_modulus_bytes(); }
+  /// Of a block.
   [[nodiscard]] std::size_t most_items() const {
-    return std::max<std::size_t>(1, kBlockBytes / (kNumbersPerItem * ring_.max_modulus_bytes()));
+    return std::max<std::size_t>(1, kBlockBytes / item_bytes());
   }
 
   /// One block after another, each on all threads.
@@ -117,11 +120,20 @@ class CallRun {
     const std::size_t most = std::min(std::clamp(wave, kLeastGpuBlock, kMostGpuBlock), most_items());
     const std::size_t blocks = (count + most - 1) / most;
     if (blocks == 1) return run_block(0, count, ring_.threads(), caller_progress());
+    const std::size_t fitting = std::max<std::size_t>(2, kGpuBlocksBytes / (most * item_bytes()));
     const unsigned threads = ring_.threads() == 0 ? default_threads() : ring_.threads();
-    const auto at_a_time = static_cast<unsigned>(std::min<std::size_t>({threads, blocks, kGpuBlocksAtATime}));
-    return for_chunks(at_a_time, blocks, whole_call(), [&](std::size_t block, const StopToken&) {
-      run_block(count * block / blocks, count * (block + 1) / blocks, std::max(1U, threads / at_a_time), {});
+    const auto at_a_time =
+        static_cast<unsigned>(std::min<std::size_t>({threads, blocks, fitting, kGpuBlocksAtATime}));
+    return for_chunks(at_a_time, blocks, whole_call(), [&](std::size_t block, const StopToken& stop) {
+      // The block asks its token, and on the calling thread the token asks the caller.
+      const Progress progress{&stop_requested, const_cast<StopToken*>(&stop)};
+      run_block(count * block / blocks, count * (block + 1) / blocks, std::max(1U, threads / at_a_time),
+                progress);
     });
+  }
+
+  static int stop_requested(std::size_t, std::size_t, void* token) {
+    return static_cast<const StopToken*>(token)->requested_now() ? 1 : 0;
   }
 
   [[nodiscard]] Progress caller_progress() const {
@@ -153,10 +165,14 @@ class CallRun {
                   progress.part(kEncodingShare + kPowersShare, 1 - kEncodingShare - kPowersShare));
   }
 
+  /// Of the powers.
+  [[nodiscard]] TimingClass timing() const {
+    return checked_.op == MM_RSA_VERIFY ? TimingClass::public_ : TimingClass::secret;
+  }
+
   bool raise(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads, const ProgressPart& progress) {
     if (checked_.is_private()) return ring_.raise_private(rows, outcomes, threads, progress);
-    const TimingClass timing = checked_.op == MM_RSA_VERIFY ? TimingClass::public_ : TimingClass::secret;
-    return raise_to_public(rows, rows.numbers, rows.powers, {timing, threads, &ring_.devices()}, progress);
+    return raise_to_public(rows, rows.numbers, rows.powers, {timing(), threads, &ring_.devices()}, progress);
   }
 
   /// visit(codec, key, row) for all rows.

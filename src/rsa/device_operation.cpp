@@ -7,7 +7,6 @@
 
 #include "cuda/memory.hpp"
 #include "dispatch/device_facts.hpp"
-#include "dispatch/spread.hpp"
 #include "modexp/windows.hpp"
 #include "modmul/device/launch.hpp"
 #include "repr/wipe.hpp"
@@ -19,6 +18,7 @@ namespace {
 
 // Shares of the time, roughly.
 constexpr double kBlindingShare = 0.1;
+constexpr double kPowersEnd = 0.9;
 // Drawing a row's blinding pair: two squarings modulo n of so many limbs, roughly.
 double blinding_ns(std::size_t limbs) { return 3 * static_cast<double>(limbs * limbs); }
 
@@ -27,22 +27,6 @@ bool like_first(const Rows& rows, const Key& key) {
   return key.p().size() == first.p().size() && key.q().size() == first.p().size() &&
          std::ranges::equal(key.e(), first.e());
 }
-
-/// Adds to a GPU's load for as long as it lives.
-class LoadShare {
- public:
-  LoadShare(GpuLoad& load, std::uint64_t work) : load_(load), work_(work) {
-    while (!load_.add(load_.work(), work_)) {
-    }
-  }
-  LoadShare(const LoadShare&) = delete;
-  LoadShare& operator=(const LoadShare&) = delete;
-  ~LoadShare() { load_.remove(work_); }
-
- private:
-  GpuLoad& load_;
-  std::uint64_t work_;
-};
 
 struct Products {
   const device::ProgramRunner& modulo_n;
@@ -88,13 +72,14 @@ bool draw_pairs(const Rows& rows, limbs::Buffer& pairs, unsigned threads, const 
 class DeviceOperation {
  public:
   DeviceOperation(Rows& rows, const GpuPower& gpu, const Products& products, device::Workspace& workspace,
-                  const limbs::Buffer& pairs, const PrivateSettings& settings)
+                  const limbs::Buffer& pairs, const PrivateSettings& settings, const ProgressPart& progress)
       : rows_(rows),
         gpu_(gpu),
         products_(products),
         workspace_(workspace),
         pairs_(pairs),
         settings_(settings),
+        progress_(progress),
         count_(rows.count()),
         limbs_(rows.limbs),
         half_limbs_(first_key().key().p().size()),
@@ -102,15 +87,20 @@ class DeviceOperation {
     lay_out();
   }
 
-  /// Leaves what the public exponent makes of the results in `found`.
-  void run(limbs::Buffer& found) {
+  /// Leaves what the public exponent makes of the results in `found`. @return false if stopped
+  bool run(limbs::Buffer& found) {
     upload();
     blind();
-    raise_halves();
-    damage();
-    combine();
-    check();
-    download(found);
+    const bool done = raise_halves();
+    if (done) {
+      damage();
+      combine();
+      check();
+      download(found);
+    }
+    cuda::set_bytes(workspace_.stream(), device_, 0, device_layout_.bytes());
+    finish_copies();
+    return done;
   }
 
  private:
@@ -120,6 +110,7 @@ class DeviceOperation {
   device::Workspace& workspace_;
   const limbs::Buffer& pairs_;  ///< of each row the factor, then of each row the inverse
   const PrivateSettings& settings_;
+  const ProgressPart& progress_;
   std::size_t count_, limbs_, half_limbs_;
   bool one_key_;  ///< and its two powers of each row fill the GPU
 
@@ -277,7 +268,13 @@ class DeviceOperation {
     finish_copies();
   }
 
-  void raise_halves() const {
+  [[nodiscard]] bool goes_on(double share) const {
+    return progress_.caller.callback == nullptr || !progress_.wants_stop(share);
+  }
+
+  // @return false if stopped
+  [[nodiscard]] bool raise_halves() const {
+    if (!goes_on(kBlindingShare)) return false;
     Job job;
     job.op = Operation::powmod;
     job.timing = TimingClass::secret;
@@ -289,7 +286,8 @@ class DeviceOperation {
       job.y = view(exponents_, 0, 2 * count_);
       job.modulus = view(primes_, 0, 2 * count_);
       job.result = result(halves_, 0, 2 * count_);
-      return raise(job);
+      raise(job);
+      return goes_on(kPowersEnd);
     }
     const RingKey& key = first_key();
     job.x = view(blinded_);
@@ -298,11 +296,13 @@ class DeviceOperation {
     job.shared = key.p().on(gpu_);
     job.result = result(halves_);
     raise(job);
+    if (!goes_on((kBlindingShare + kPowersEnd) / 2)) return false;
     job.y = one(key.key().dq());
     job.modulus = one(key.key().q());
     job.shared = key.q().on(gpu_);
     job.result = result(halves_, count_);
     raise(job);
+    return goes_on(kPowersEnd);
   }
 
   void raise(Job& job) const {
@@ -375,7 +375,6 @@ class DeviceOperation {
 
   void download(limbs::Buffer& found) {
     cuda::copy_to_host(workspace_.stream(), download_, on_device(powers_), returned_bytes());
-    cuda::set_bytes(workspace_.stream(), device_, 0, device_layout_.bytes());
     finish_copies();
     std::memcpy(rows_.powers.data(), download_, powers_.bytes());
     std::memcpy(found.data(), download_ + (found_.at - powers_.at), found_.bytes());
@@ -385,30 +384,26 @@ class DeviceOperation {
 
 }  // namespace
 
-const GpuPower* gpu_for_private(const Rows& rows) {
-  const auto like = [&](const KeyRun& run) { return like_first(rows, run.key->key()); };
-  if (!std::ranges::all_of(rows.runs, like)) return nullptr;
-  return least_loaded(rows.runs.front().key->p().engines.gpus_for(2 * rows.count()));
+bool suits_device(const Rows& rows) {
+  return std::ranges::all_of(rows.runs, [&](const KeyRun& run) { return like_first(rows, run.key->key()); });
 }
 
 bool raise_to_private_on(const GpuPower& gpu, Rows& rows, std::span<std::uint8_t> wrong,
                          const PrivateSettings& settings, const ProgressPart& progress) {
   const std::size_t limbs = rows.limbs;
-  const std::size_t half_limbs = rows.runs.front().key->key().p().size();
   const Products products{settings.devices->products(gpu.device, limbs),
-                          settings.devices->products(gpu.device, half_limbs)};
+                          settings.devices->products(gpu.device, rows.runs.front().key->key().p().size())};
   limbs::Buffer pairs(settings.blinding ? 2 * rows.count() * limbs : 0);
   if (settings.blinding && !draw_pairs(rows, pairs, settings.threads, progress.part(0, kBlindingShare))) {
     return false;
   }
-  const auto work = static_cast<std::uint64_t>(rows.count() * half_limbs * half_limbs * half_limbs);
-  const LoadShare share(gpu_load(gpu.device), work);
   limbs::Buffer found(rows.count() * limbs);
+  bool done = false;
   settings.devices->workspaces(gpu.device).lend([&](device::Workspace& workspace) {
-    DeviceOperation(rows, gpu, products, workspace, pairs, settings).run(found);
+    done = DeviceOperation(rows, gpu, products, workspace, pairs, settings, progress).run(found);
   });
-  mark_wrong(rows, found, wrong);
-  return progress.caller.callback == nullptr || !progress.wants_stop(1);
+  if (done) mark_wrong(rows, found, wrong);
+  return done;
 }
 
 }  // namespace manymod::rsa

@@ -11,12 +11,13 @@
 
 namespace manymod::rsa {
 
-/// The GPU for the private operations of these rows; null where the CPU computes their powers, or where their
-/// keys are too unlike: they are to have one public exponent, and primes of one number of limbs.
-const GpuPower* gpu_for_private(const Rows& rows);
+/// Whether a GPU takes the private operations of these rows: their keys have one public exponent, and primes
+/// of one number of limbs.
+bool suits_device(const Rows& rows);
 
 /// As the host's private operation (private_operation.cpp), by the Chinese remainder theorem: rows.powers,
 /// and wrong[row] is 1 where one is not right.
+/// In: suits_device(rows).
 /// @return false if the progress callback asked to stop
 /// @throws StatusError where the GPU fails
 bool raise_to_private_on(const GpuPower& gpu, Rows& rows, std::span<std::uint8_t> wrong,

@@ -5,9 +5,20 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "cuda/device.hpp"
+#include "cuda/error.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::rsa {
+
+bool is_usable(const GpuPower& gpu) {
+  try {
+    cuda::device(gpu.device).check_usable();
+    return true;
+  } catch (const cuda::DriverError&) {
+    return false;
+  }
+}
 
 PowerEngines::PowerEngines(const mm_rsa_ring_options& options, TimingClass timing, std::size_t limbs)
     : timing_(timing),
@@ -18,14 +29,18 @@ PowerEngines::PowerEngines(const mm_rsa_ring_options& options, TimingClass timin
     std::vector<GpuPower>& gpus = gpus_.emplace_back();
     if (choice.variant->backend != Backend::cuda) continue;
     for (const Device* device : choice.devices) {
-      gpus.push_back({device->index, gpu_powers_++, choice.variant->make_engine(device->index)});
+      gpus.push_back({device->index, std::max(1U, device->units), gpu_powers_++,
+                      choice.variant->make_engine(device->index)});
     }
   }
 }
 
 std::size_t PowerEngines::gpu_wave(std::size_t rows) const {
-  const std::span<const GpuPower> gpus = gpus_for(rows);
-  return gpus.empty() ? 0 : gpus.front().engine->chunk_granularity(Job(), limbs_);
+  std::size_t most = 0;
+  for (const GpuPower& gpu : gpus_for(rows)) {
+    if (is_usable(gpu)) most = std::max(most, gpu.engine->chunk_granularity(Job(), limbs_));
+  }
+  return most;
 }
 
 bool PowerEngines::worth_sharing(std::size_t rows, std::size_t all_rows, std::size_t row_powers,

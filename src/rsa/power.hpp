@@ -19,9 +19,13 @@ namespace manymod::rsa {
 /// One GPU's engine of a choice.
 struct GpuPower {
   unsigned device = 0;    ///< "cuda:`device`"
+  unsigned size = 1;      ///< multiprocessors
   std::size_t index = 0;  ///< below PowerEngines::gpu_powers(), unlike those of all others
   std::unique_ptr<const Engine> engine;
 };
+
+/// Not lost, nor left behind by a fork.
+bool is_usable(const GpuPower& gpu);
 
 /// The engines for powers in one timing class with moduli of one number of limbs.
 class PowerEngines {
@@ -30,6 +34,7 @@ class PowerEngines {
   PowerEngines(const mm_rsa_ring_options& options, TimingClass timing, std::size_t limbs);
 
   [[nodiscard]] const EngineSet& set() const { return engines_; }
+  [[nodiscard]] std::size_t limbs() const { return limbs_; }
   [[nodiscard]] TimingClass timing() const { return timing_; }
   [[nodiscard]] const std::string& variant_name(std::size_t items) const {
     return selection_.for_items(items).name;

@@ -7,6 +7,7 @@
 #include "rsa/device_operation.hpp"
 #include "rsa/lane_arithmetic.hpp"
 #include "rsa/public_operation.hpp"
+#include "rsa/ring_devices.hpp"
 
 namespace manymod::rsa {
 namespace {
@@ -96,15 +97,22 @@ class PrivateOperation {
     }
   }
 
-  /// visit(group, stop) for all groups.
+  /// visit(groups) for all groups, those of one key and kind that are next to each other together.
   template <class Visit>
   bool for_groups(double row_ns, const ProgressPart& progress, const Visit& visit) {
     const double rows = static_cast<double>(rows_.count()) / static_cast<double>(groups_.size());
     return for_rows(settings_.threads, groups_.size(), rows * row_ns, progress,
                     [&](std::size_t begin, std::size_t end, const StopToken& stop) {
-                      for (std::size_t i = begin; i < end && !stop.requested(); ++i) visit(groups_[i]);
+                      while (begin < end && !stop.requested()) {
+                        std::size_t next = begin + 1;
+                        while (next < end && alike(groups_[next], groups_[begin])) ++next;
+                        visit(std::span(groups_).subspan(begin, next - begin));
+                        begin = next;
+                      }
                     });
   }
+
+  static bool alike(const RowGroup& x, const RowGroup& y) { return x.key == y.key && x.lanes == y.lanes; }
 
   [[nodiscard]] Limb* inverse(std::size_t row) { return inverses_.data() + row * inverse_limbs_; }
 
@@ -113,20 +121,21 @@ class PrivateOperation {
       std::copy_n(rows_.numbers.data(), rows_.count() * limbs_, blinded_.data());
       return true;
     }
-    return for_groups(4 * product_ns(limbs_), progress, [&](const RowGroup& group) {
-      if (group.lanes != nullptr) {
-        blind_lanes(group);
+    return for_groups(4 * product_ns(limbs_), progress, [&](std::span<const RowGroup> groups) {
+      if (groups.front().lanes != nullptr) {
+        blind_lanes(groups);
       } else {
-        blind_rows(group);
+        blind_rows(groups);
       }
     });
   }
 
-  void blind_rows(const RowGroup& group) {
-    const PrivateArithmetic& arithmetic = group.key->arithmetic();
+  void blind_rows(std::span<const RowGroup> groups) {
+    const RingKey& key = *groups.front().key;
+    const PrivateArithmetic& arithmetic = key.arithmetic();
     limbs::Buffer scratch(arithmetic.scratch_limbs());
-    Blinder blinder(group.key->blinding(), arithmetic);
-    for (std::size_t row = group.begin; row < group.end; ++row) {
+    Blinder blinder(key.blinding(), arithmetic);
+    for (std::size_t row = groups.front().begin; row < groups.back().end; ++row) {
       const BlindingPair& pair = blinder.next(scratch.data());
       arithmetic.multiply(row_of(blinded_, row), rows_.number(row).data(), pair.factor.data(),
                           scratch.data());
@@ -134,14 +143,17 @@ class PrivateOperation {
     }
   }
 
-  void blind_lanes(const RowGroup& group) {
-    const LaneArithmetic arithmetic(*group.lanes, group.key->arithmetic());
+  void blind_lanes(std::span<const RowGroup> groups) {
+    const RingKey& key = *groups.front().key;
+    const LaneArithmetic arithmetic(*groups.front().lanes, key.arithmetic());
     limbs::Buffer scratch(arithmetic.scratch_limbs());
-    Blinder blinder(group.key->lane_blinding(), arithmetic);
-    const BlindingPair& pair = blinder.next(scratch.data());
-    arithmetic.multiply(row_of(blinded_, group.begin), rows_.number(group.begin).data(), pair.factor.data(),
-                        scratch.data());
-    std::copy_n(pair.inverse.data(), arithmetic.words(), inverse(group.begin));
+    Blinder blinder(key.lane_blinding(), arithmetic);
+    for (const RowGroup& group : groups) {
+      const BlindingPair& pair = blinder.next(scratch.data());
+      arithmetic.multiply(row_of(blinded_, group.begin), rows_.number(group.begin).data(), pair.factor.data(),
+                          scratch.data());
+      std::copy_n(pair.inverse.data(), arithmetic.words(), inverse(group.begin));
+    }
   }
 
   bool raise(const ProgressPart& progress) {
@@ -218,27 +230,30 @@ class PrivateOperation {
 
   /// The halves put together, the blinding taken off.
   bool finish(const ProgressPart& progress) {
-    return for_groups(2 * product_ns(limbs_), progress, [&](const RowGroup& group) {
-      const PrivateArithmetic& arithmetic = group.key->arithmetic();
+    return for_groups(2 * product_ns(limbs_), progress, [&](std::span<const RowGroup> groups) {
+      const PrivateArithmetic& arithmetic = groups.front().key->arithmetic();
+      const bool in_lanes = groups.front().lanes != nullptr;
       limbs::Buffer scratch(arithmetic.scratch_limbs());
-      for (std::size_t row = group.begin; row < group.end; ++row) {
+      for (std::size_t row = groups.front().begin; row < groups.back().end; ++row) {
         Limb* power = rows_.power(row).data();
         if (method_ == Method::crt) arithmetic.combine(power, half(row, 0), half(row, 1), scratch.data());
-        if (settings_.blinding && group.lanes == nullptr) {
+        if (settings_.blinding && !in_lanes) {
           arithmetic.multiply_reduced(power, power, inverse(row), scratch.data());
         }
       }
-      if (group.lanes != nullptr) unblind_lanes(group);
+      if (in_lanes) unblind_lanes(groups);
     });
   }
 
-  void unblind_lanes(const RowGroup& group) {
-    const LaneArithmetic arithmetic(*group.lanes, group.key->arithmetic());
+  void unblind_lanes(std::span<const RowGroup> groups) {
+    const LaneArithmetic arithmetic(*groups.front().lanes, groups.front().key->arithmetic());
     limbs::Buffer scratch(arithmetic.scratch_limbs());
     limbs::Buffer factor(arithmetic.words());
-    std::copy_n(inverse(group.begin), arithmetic.words(), factor.data());
-    Limb* power = rows_.power(group.begin).data();
-    arithmetic.multiply(power, power, factor.data(), scratch.data());
+    for (const RowGroup& group : groups) {
+      std::copy_n(inverse(group.begin), arithmetic.words(), factor.data());
+      Limb* power = rows_.power(group.begin).data();
+      arithmetic.multiply(power, power, factor.data(), scratch.data());
+    }
   }
 
   /// Whether the public exponent leads back to the number that each result was made from.
@@ -299,10 +314,13 @@ bool recompute(Rows& rows, std::span<const std::uint8_t> wrong, std::span<RowOut
 // By a GPU where one computes the powers and nothing fails: else as the engines of the ring's devices go on.
 bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettings& settings,
                   const ProgressPart& progress) {
-  const GpuPower* const gpu = gpu_for_private(rows);
-  try {
-    if (gpu != nullptr) return raise_to_private_on(*gpu, rows, wrong, settings, progress);
-  } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the engines of the ring go on
+  if (suits_device(rows)) {
+    const RingKey& first = *rows.runs.front().key;
+    const GpuPlace place(first.p().engines, 2 * rows.count(), first.key().p().size());
+    try {
+      if (place.gpu() != nullptr) return raise_to_private_on(*place.gpu(), rows, wrong, settings, progress);
+    } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the engines of the ring go on
+    }
   }
   return PrivateOperation(rows, Method::crt, settings).run(wrong, progress);
 }

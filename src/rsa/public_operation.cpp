@@ -104,14 +104,6 @@ class PublicOperation {
   }
 };
 
-/// The GPU for rows of one public exponent; null where the CPU computes them.
-const GpuPower* gpu_for(const Rows& rows, TimingClass timing) {
-  const KeyRun& first = rows.runs.front();
-  const auto like = [&](const KeyRun& run) { return same_exponent(run, first); };
-  if (!std::ranges::all_of(rows.runs, like)) return nullptr;
-  return least_loaded(modulo_n(*first.key, timing).engines.gpus_for(rows.count()));
-}
-
 /// A number of each row's key: one, or in `storage` all.
 template <class NumberOf>
 BatchView of_keys(const Rows& rows, limbs::Buffer& storage, const NumberOf& number_of) {
@@ -144,12 +136,18 @@ void raise_to_public_on(const GpuPower& gpu, const Rows& rows, const limbs::Buff
 
 bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
                      const PublicSettings& settings, const ProgressPart& progress) {
-  try {
-    if (const GpuPower* const gpu = gpu_for(rows, settings.timing)) {
-      raise_to_public_on(*gpu, rows, numbers, powers, settings);
-      return progress.caller.callback == nullptr || !progress.wants_stop(1);
+  const KeyRun& first = rows.runs.front();
+  if (std::ranges::all_of(rows.runs, [&](const KeyRun& run) { return same_exponent(run, first); })) {
+    const GpuPlace place(modulo_n(*first.key, settings.timing).engines, rows.count(),
+                         first.key->key().e().size());
+    try {
+      if (place.gpu() != nullptr) {
+        if (progress.caller.callback != nullptr && progress.wants_stop(0)) return false;
+        raise_to_public_on(*place.gpu(), rows, numbers, powers, settings);
+        return true;
+      }
+    } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the ring's engines go on
     }
-  } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the ring's engines go on
   }
   return PublicOperation(rows, numbers, powers, settings, progress).run();
 }

@@ -66,10 +66,10 @@ const std::string& Ring::variant_name(std::size_t key, bool private_operation, s
   return (private_operation ? chosen.p() : chosen.open()).engines.variant_name(items);
 }
 
-std::size_t Ring::gpu_wave(std::size_t items) const {
+std::size_t Ring::gpu_wave(TimingClass timing, std::size_t powers) const {
   std::size_t most = 0;
-  for (const EnginesByLimbs* const engines : {&open_engines_, &secret_engines_}) {
-    for (const auto& [limbs, of_limbs] : *engines) most = std::max(most, of_limbs->gpu_wave(items));
+  for (const auto& [limbs, engines] : timing == TimingClass::secret ? secret_engines_ : open_engines_) {
+    most = std::max(most, engines->gpu_wave(powers));
   }
   return most;
 }

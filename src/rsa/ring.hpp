@@ -42,9 +42,9 @@ class Ring {
   bool raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads,
                      const ProgressPart& progress) const;
 
-  /// Items of a key that a GPU works on at a time, the most of all lengths of keys; 0 where the CPU computes
-  /// so many of any key.
-  [[nodiscard]] std::size_t gpu_wave(std::size_t items) const;
+  /// Powers in one timing class that a GPU works on at a time, the most of all lengths of moduli; 0 where the
+  /// CPU computes so many of any length.
+  [[nodiscard]] std::size_t gpu_wave(TimingClass timing, std::size_t powers) const;
 
   /// For tests: damages what calls compute from now on.
   void set_fault_hook(FaultHook hook) { fault_hook_ = std::move(hook); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/ring_devices.hpp"
 
-#include <algorithm>
+#include <limits>
 #include <memory>
 
 #include "dispatch/devices.hpp"
@@ -25,10 +25,33 @@ device::Workspaces& RingDevices::workspaces(unsigned device) const {
   return arrays_.at(device).get([&] { return std::make_unique<const Arrays>(gpu); })->workspaces;
 }
 
-const GpuPower* least_loaded(std::span<const GpuPower> gpus) {
-  const auto load = [](const GpuPower& gpu) { return gpu_load(gpu.device).work(); };
-  const auto least = std::ranges::min_element(gpus, {}, load);
-  return least == gpus.end() ? nullptr : &*least;
+GpuPlace::GpuPlace(const PowerEngines& engines, std::size_t powers, std::size_t exponent_limbs) {
+  Job job;
+  job.op = Operation::powmod;
+  job.timing = engines.timing();
+  job.x.width = engines.limbs();
+  job.y.width = exponent_limbs;
+  for (;;) {
+    double earliest = std::numeric_limits<double>::infinity();
+    std::uint64_t before = 0;
+    gpu_ = nullptr;
+    for (const GpuPower& gpu : engines.gpus_for(powers)) {
+      if (!is_usable(gpu)) continue;
+      const double work = gpu.engine->item_cost_ns(job, engines.limbs()) * static_cast<double>(powers);
+      const std::uint64_t load = gpu_load(gpu.device).work();
+      const double end = (static_cast<double>(load) + work) / gpu.size;
+      if (end >= earliest) continue;
+      earliest = end;
+      gpu_ = &gpu;
+      before = load;
+      work_ = static_cast<std::uint64_t>(work);
+    }
+    if (gpu_ == nullptr || gpu_load(gpu_->device).add(before, work_)) return;
+  }
+}
+
+GpuPlace::~GpuPlace() {
+  if (gpu_ != nullptr) gpu_load(gpu_->device).remove(work_);
 }
 
 }  // namespace manymod::rsa

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "modmul/device/program_runner.hpp"
@@ -39,7 +39,22 @@ class RingDevices {
   std::vector<PublishedOnce<Arrays>> arrays_;
 };
 
-/// The one with the least to do; null where there is none.
-const GpuPower* least_loaded(std::span<const GpuPower> gpus);
+/// A place on the GPU that would be done with `powers` more powers first, whose load has them for as long as
+/// this lives.
+class GpuPlace {
+ public:
+  /// On one of those that compute so many powers of `exponent_limbs` limbs.
+  GpuPlace(const PowerEngines& engines, std::size_t powers, std::size_t exponent_limbs);
+  GpuPlace(const GpuPlace&) = delete;
+  GpuPlace& operator=(const GpuPlace&) = delete;
+  ~GpuPlace();
+
+  /// None where the CPU computes them, or where no GPU is of use.
+  [[nodiscard]] const GpuPower* gpu() const { return gpu_; }
+
+ private:
+  const GpuPower* gpu_ = nullptr;
+  std::uint64_t work_ = 0;
+};
 
 }  // namespace manymod::rsa

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, utils
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.python import fake_gpu
 from tests.python.rsa_support import peer_key, private_key
 
 import manymod
@@ -415,3 +416,34 @@ def test_a_signature_with_a_changed_bit_is_bad(data: st.DataObject) -> None:
     bit = data.draw(st.integers(0, 2047))
     signature[bit // 8] ^= 1 << bit % 8
     assert not public.verify(bytes(signature), message, how, "sha256")
+
+
+TWO_GPUS = """
+import json, sys
+from manymod import rsa
+from tests.python.fake_gpu import count
+
+given = json.load(sys.stdin)
+key = rsa.PrivateKey.from_numbers(n=given["n"], e=65537, d=given["d"])
+messages = [b"%d" % number for number in range(300)]
+ring = rsa.KeyRing([key], device="cuda", variant="row32.cuda.t1", threads=2)
+signatures = ring.sign(messages, 0, "pkcs1v15", "sha256")
+json.dump({
+    "right": signatures == key.sign(messages, "pkcs1v15", "sha256"),
+    "verified": sum(ring.verify(signatures, messages, 0, "pkcs1v15", "sha256")),
+    "contexts": count("contexts"),
+}, sys.stdout)
+"""
+
+
+def test_two_gpus_share_the_blocks_of_a_call() -> None:
+    fake_gpu.needed()
+    numbers = peer_key(1024).private_numbers()
+    found = fake_gpu.run(
+        TWO_GPUS,
+        {"n": numbers.public_numbers.n, "d": numbers.d},
+        devices=2,
+        multiprocessors=1,
+        threads_per_multiprocessor=128,
+    )
+    assert found == {"right": True, "verified": 300, "contexts": 2}

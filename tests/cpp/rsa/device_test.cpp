@@ -71,12 +71,13 @@ TEST_F(RsaOnGpu, SignaturesOfOneKey) {
   }
 }
 
+// The primes of 1536 bits are of unlike lengths: the host puts their halves together.
 TEST_F(RsaOnGpu, SignaturesOfManyKeys) {
-  const std::size_t bits[] = {1024, 1031};
+  const std::size_t bits[] = {1024, 1031, 1536};
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
   ASSERT_NE(ring, nullptr);
   const std::vector<Bytes> messages = messages_of(4);
-  const std::vector<std::uint32_t> key_of{0, 1, 0, 1};
+  const std::vector<std::uint32_t> key_of{0, 1, 2, 0};
   const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages, key_of);
   expect_signatures(ours, bits, messages, key_of, kSigning);
   EXPECT_EQ(sums_, 2U);
@@ -160,23 +161,44 @@ TEST_F(RsaOnGpu, BlocksSideBySide) {
   for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(results.valid[i], i % 50 == 0 ? 0 : 1) << i;
 }
 
-// A block that is under way is ended.
-TEST_F(RsaOnGpu, StopsBetweenBlocks) {
-  fake_cuda::add_kernel("mm_garner_sum", [sum = fake_cuda::kernel("mm_garner_sum")](
-                                             const fake_cuda::Launch& launch, void** parameters) {
+// A block is given up between its steps.
+TEST_F(RsaOnGpu, Stops) {
+  fake_cuda::add_kernel("row32_1x16", [power = fake_cuda::kernel("row32_1x16")](
+                                          const fake_cuda::Launch& launch, void** parameters) {
     std::this_thread::sleep_for(2 * kTickInterval);
-    sum(launch, parameters);
+    power(launch, parameters);
   });
-  const std::vector<Bytes> messages = messages_of(300);
   RingOfKeys ring({1024}, options("cuda:0"));
-  const Results results = ring.sign(messages, {}, [](std::size_t, std::size_t, void*) { return 1; });
-  EXPECT_EQ(results.status, MM_ERR_CANCELLED);
-  EXPECT_EQ(count_of(results.item_status, MM_OK), 100U);
-  EXPECT_EQ(count_of(results.item_status, MM_ITEM_NOT_COMPUTED), 200U);
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const Bytes wanted = i < 100 ? oracle_sign(test_key(1024), messages[i], kSigning) : Bytes();
-    ASSERT_EQ(results.outputs[i], wanted);
+  for (const std::size_t count : {3U, 300U}) {
+    const Results results =
+        ring.sign(messages_of(count), {}, [](std::size_t, std::size_t, void*) { return 1; });
+    EXPECT_EQ(results.status, MM_ERR_CANCELLED);
+    EXPECT_EQ(count_of(results.item_status, MM_ITEM_NOT_COMPUTED), count);
+    for (const Bytes& output : results.outputs) EXPECT_TRUE(output.empty());
   }
+  EXPECT_EQ(sums_, 0U);
+}
+
+TEST_F(RsaOnGpu, VerificationGoesOnOnTheCpu) {
+  const std::size_t bits[] = {1024};
+  const std::vector<Bytes> messages = messages_of(5);
+  const RingPointer cpu = make_ring(bits);
+  std::vector<Bytes> signatures = run(cpu.get(), MM_RSA_SIGN, kSigning, messages).outputs;
+  signatures[2][7] ^= 1;
+  const auto verify_with = [&](const char* device, std::size_t faulting_launch) {
+    renew();
+    const RingPointer ring = make_ring(bits, options(device));
+    fake_cuda::settings().faulting_launch = faulting_launch;
+    return run(ring.get(), MM_RSA_VERIFY, kSigning, messages, {}, signatures);
+  };
+  const std::vector<std::uint8_t> expected{1, 1, 0, 1, 1};
+  EXPECT_EQ(verify_with("cuda:0", fake_cuda::kNever).valid, expected);
+  const std::size_t launches = fake_cuda::counts().launches;
+  EXPECT_EQ(launches, 1U);
+  EXPECT_EQ(verify_with("auto", 0).valid, expected);
+  const Results failed = verify_with("cuda:0", 0);
+  EXPECT_EQ(failed.status, MM_ERR_DEVICE);
+  EXPECT_EQ(count_of(failed.valid, 0), messages.size());
 }
 
 }  // namespace
