@@ -49,10 +49,7 @@ bool PowerEngines::worth_sharing(std::size_t rows, std::size_t all_rows, std::si
   if (rows == all_rows && (choice.gpus > 0 || row_powers == 1)) return true;
   if (choice.gpus > 0) return false;
   if (threads == 0) threads = default_threads();
-  Job job;
-  job.op = Operation::powmod;
-  job.timing = timing_;
-  return rows >= choice.engine->chunk_granularity(job, limbs_) * threads;
+  return rows >= choice.engine->chunk_granularity(Job(), limbs_) * threads;
 }
 
 bool compute_powers(const PowerEngines& engines, const PowerBatch& batch, unsigned threads,

@@ -26,7 +26,7 @@ RATIOS = {
     "threads_vs_openssl_threads": ("manymod_threads", "openssl_threads"),
     "threads_vs_one": ("manymod_threads", "manymod"),
 }
-_LATENCIES = 41
+_LATENCIES = 201
 
 
 @dataclass(frozen=True)

@@ -165,10 +165,13 @@ def native_padding(padding: Any, algorithm: Any, purpose: Purpose) -> _core.RsaP
     """The padding of a call, as the C ABI has it.
 
     Args:
-        padding: a `Padding`, a scheme's name, or a padding of the cryptography package.
+        padding: a `Padding`, a scheme's name, or a padding of the cryptography package; or what this function
+            made of one before, which stands for the algorithm and the purpose too.
         algorithm: for signatures: hash of the messages, or `Prehashed` of one (of either package).
         purpose: what it is for; decryption has what encryption has.
     """
+    if isinstance(padding, _core.RsaPadding):
+        return padding
     given, signature = _read_padding(padding), purpose != "encrypt"
     if given.scheme not in (_SIGNING if signature else _ENCRYPTING):
         raise ValueError(f"{given.scheme} is no padding for {'signatures' if signature else 'encryption'}")

@@ -308,7 +308,9 @@ class KeyRing:
 
     def _width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
         """Bytes of the longest modulus that is used."""
-        used = self._widths[0] if indices is None else self._widths[indices[indices < len(self)]]
+        if indices is None:
+            return self._keys[0].modulus_bytes
+        used = self._widths[indices[indices < len(self)]]
         widest = int(np.max(used, initial=0))
         if one_size and np.size(used) and int(np.min(used)) != widest:
             raise ValueError("keys of different sizes: give the batch as a list, the results vary in length")

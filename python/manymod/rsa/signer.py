@@ -352,7 +352,7 @@ class Signer:
         max_queue: int = 16384,
         full: Literal["block", "raise"] = "block",
     ) -> None:
-        native_padding(padding, algorithm, "sign")  # refuses what signing would
+        native = native_padding(padding, algorithm, "sign")  # once for all requests
         if not 0 <= deadline < threading.TIMEOUT_MAX:
             raise ValueError(f"deadline must be a number of seconds, not {deadline}")
         if full not in {"block", "raise"}:
@@ -362,7 +362,7 @@ class Signer:
 
         def compute(messages: list[bytes], indices: list[int]) -> Any:
             keys = indices if several else None
-            return ring.sign(messages, keys, padding, algorithm, errors="status")
+            return ring.sign(messages, keys, native, algorithm, errors="status")
 
         ring = self._ring  # the thread must not keep the signer
         several = len(ring) > 1
