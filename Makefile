@@ -35,7 +35,7 @@ CPP_SOURCES = $(shell find src include tests bench examples \
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% tests/%,$(CPP_SOURCES)))
 PYTHON_CODE = $(wildcard python cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
-.PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-cpp format clean
+.PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-format lint-cpp format clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -104,15 +104,17 @@ bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system
 	$(VENV)/bin/manymod bench
 	$(VENV)/bin/manymod bench cpu --quick
 
-lint: lint-python lint-cpp
+lint: lint-python lint-format lint-cpp
 
 lint-python: $(STAMPS)/deps-lint $(STAMPS)/deps-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy $(PYTHON_CODE)
 
-lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system
+lint-format: $(STAMPS)/deps-lint
 	$(VENV)/bin/clang-format --dry-run -Werror $(CPP_SOURCES)
+
+lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system
 	cmake -S . -B build/lint --log-level=WARNING -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_PYTHON=ON \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
 	  -DPython_EXECUTABLE=$(VENV)/bin/python \
