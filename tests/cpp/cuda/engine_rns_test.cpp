@@ -13,6 +13,7 @@
 #include "cuda/engine_helpers.hpp"
 #include "modmul/device/program.hpp"
 #include "modmul/rns/constants.hpp"
+#include "support/brief.hpp"
 
 namespace manymod::testing {
 namespace {
@@ -64,6 +65,7 @@ class RnsEngine : public FakeGpuTest {
 TEST_F(RnsEngine, PowersOfBothClasses) {
   for (const Timing timing : kClasses) {
     for (const std::size_t width : {1u, 8u, 9u, 24u, 32u}) {
+      if (kBriefTests && width != 8 && width != 24) continue;
       const std::size_t count = width <= 8 ? 18 : 3;
       const Batch x = numbers_.with_signs(numbers_.some(count, width + 1)), y = numbers_.some(count, 1);
       const Batch n = moduli(count, width), one_n = numbers_.odd_moduli(1, width);
@@ -75,6 +77,7 @@ TEST_F(RnsEngine, PowersOfBothClasses) {
 
 TEST_F(RnsEngine, WideModuli) {
   for (const std::size_t width : {41u, 64u, 96u, 128u}) {
+    if (kBriefTests && width != 41 && width != 96) continue;
     const Batch x = numbers_.some(3, width), y = single(2), n = moduli(3, width);
     if (width <= 64) check_plan(Op::powmod, {x, y, n}, Timing::public_, kOnRns);
     check_plan(Op::sqrmod, {x, {}, n}, Timing::public_, kOnRns);
@@ -85,6 +88,7 @@ TEST_F(RnsEngine, WideModuli) {
 // Their matrices stream; of the widest whose elements are in registers all operations are in one loop.
 TEST_F(RnsEngine, WideModuliOfClassSecret) {
   for (const std::size_t width : {41u, 64u}) {
+    if (kBriefTests && width != 41) continue;
     const Batch x = numbers_.some(3, width), n = moduli(3, width), y = numbers_.some(3, 1);
     check_plan(Op::powmod, {x, y, width < 64 ? n : numbers_.odd_moduli(1, width)}, Timing::secret, kOnRns);
   }
@@ -133,9 +137,11 @@ TEST_F(RnsEngine, FixedBases) {
     Batch n = numbers_.odd_moduli(1, 5);
     if (refused) make_refused(n, 0, 7);
     for (const Timing timing : kClasses) {
+      if (kBriefTests && refused != (timing == Timing::public_)) continue;
       FixedBase powers(g, n, 64, timing, kOnRns);
       expect_right(powers.powmod(y), Op::powmod, {g, y, n}, "fixed base");
     }
+    if (kBriefTests && refused) continue;
     // Longer than the comb.
     FixedBase powers(g, n, 40, Timing::public_, kOnRns);
     expect_right(powers.powmod(y), Op::powmod, {g, y, n}, "fixed base of 40 bits");
