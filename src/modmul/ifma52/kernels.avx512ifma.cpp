@@ -682,6 +682,7 @@ std::size_t scratch_words(std::size_t digits) {
 struct Tag;
 using Loops = lanes::DigitLoops<Tag, kLanes, kDigitBits>;
 
+// NOLINTBEGIN(modernize-avoid-c-style-cast): it sees one where a template's address is taken
 template <Placing placing>
 constexpr lanes::Kernels kKernels = {
     .lanes = kLanes,
@@ -706,6 +707,7 @@ constexpr lanes::Kernels kKernels = {
     .from_digits = Loops::from_digits,
     .scratch_words = scratch_words,
 };
+// NOLINTEND(modernize-avoid-c-style-cast)
 
 }  // namespace
 
