@@ -188,9 +188,6 @@ class DeviceOperation {
   [[nodiscard]] BatchView view(const KeyArray& array) const {
     return array.shared.empty() ? view(array.each) : one(array.shared);
   }
-  [[nodiscard]] static BatchView one(std::span<const Limb> number) {
-    return {number.data(), 1, number.size(), number.size(), nullptr};
-  }
   [[nodiscard]] BatchResult result(const Array& array, std::size_t first = 0, std::size_t rows = 0) const {
     if (rows == 0) rows = count_;
     return {on_device(array, first), rows, array.limbs, array.limbs, nullptr, true};
@@ -236,10 +233,11 @@ class DeviceOperation {
     for (const KeyRun& run : rows_.runs) {
       const Key& key = run.key->key();
       const DeviceKey& of_device = constants(*run.key);
+      const std::span<const Limb> check_scale = scale(*run.key);
       for (std::size_t row = run.begin; row < run.end; ++row) {
         put(n_.each, row, key.n());
         put(blinding_scale_.each, row, of_device.blinding_scale());
-        put(check_scale_.each, row, scale(*run.key));
+        put(check_scale_.each, row, check_scale);
         put(qinv_.each, row, of_device.qinv());
         put(primes_, row, key.p());
         put(primes_, count_ + row, key.q());

@@ -20,10 +20,6 @@ bool same_exponent(const KeyRun& x, const KeyRun& y) {
   return std::ranges::equal(x.key->key().e(), y.key->key().e());
 }
 
-BatchView one(std::span<const Limb> number) {
-  return {number.data(), 1, number.size(), number.size(), nullptr};
-}
-
 class PublicOperation {
  public:
   PublicOperation(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,

@@ -41,6 +41,11 @@ struct Rows {
   }
 };
 
+/// A number that all rows share.
+inline BatchView one(std::span<const Limb> number) {
+  return {number.data(), 1, number.size(), number.size(), nullptr};
+}
+
 /// visit(run, begin, end) for the parts of the runs that lie in rows [begin, end).
 template <class Visit>
 void for_runs(std::span<const KeyRun> runs, std::size_t begin, std::size_t end, const Visit& visit) {

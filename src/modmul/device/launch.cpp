@@ -10,6 +10,17 @@ namespace {
 
 constexpr unsigned kWarp = 32;
 
+// Of a kernel that computes each of `items` items by one thread, in item_bytes(words) bytes of shared memory.
+cuda::LaunchShape item_launch(const cuda::Device& device, std::uint32_t words, std::uint32_t items) {
+  const std::size_t bytes = item_bytes(words);
+  const std::size_t fitting = device.properties().shared_per_block / bytes / kWarp * kWarp;
+  cuda::LaunchShape launch;
+  launch.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, kWarp, kItemBlock));
+  launch.grid = (items + launch.block - 1) / launch.block;
+  launch.shared_bytes = bytes * launch.block;
+  return launch;
+}
+
 }  // namespace
 
 cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::size_t items) {
@@ -24,16 +35,6 @@ cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::
   const unsigned resident = kernel.blocks_per_multiprocessor(launch.block, launch.shared_bytes) * processors;
   launch.grid = static_cast<unsigned>(
       std::min<std::size_t>(std::max(1u, resident), (lanes + launch.block - 1) / launch.block));
-  return launch;
-}
-
-cuda::LaunchShape item_launch(const cuda::Device& device, std::uint32_t words, std::uint32_t items) {
-  const std::size_t bytes = item_bytes(words);
-  const std::size_t fitting = device.properties().shared_per_block / bytes / kWarp * kWarp;
-  cuda::LaunchShape launch;
-  launch.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, kWarp, kItemBlock));
-  launch.grid = (items + launch.block - 1) / launch.block;
-  launch.shared_bytes = bytes * launch.block;
   return launch;
 }
 

@@ -21,10 +21,6 @@ constexpr std::size_t shared_bytes(const Shape& shape, unsigned block) {
 /// shape's step.
 cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::size_t items);
 
-/// The launch of a kernel that computes each of `items` items by one thread, in item_bytes(words) bytes of
-/// shared memory of its own.
-cuda::LaunchShape item_launch(const cuda::Device& device, std::uint32_t words, std::uint32_t items);
-
 /// Queue the kernel mm_residue.
 void launch_residue(const cuda::Stream& stream, const ResidueJob& job);
 
