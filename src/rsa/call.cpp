@@ -21,7 +21,10 @@ constexpr std::size_t kNumbersPerItem = 9;
 // computes one block others are encoded, blinded and decoded.
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
-constexpr unsigned kGpuBlocksAtATime = 16;
+// A block of private operations keeps the GPU busy for milliseconds: few blocks do, and the sooner the first
+// is encoded, by several threads, the better. One of public operations takes the host longer than the GPU.
+constexpr unsigned kPrivateBlocksAtATime = 6;
+constexpr unsigned kPublicBlocksAtATime = 16;
 constexpr std::size_t kGpuBlocksBytes = std::size_t{1} << 30;
 // Encoding or decoding one item: some digests, and as much more for each byte of the message.
 constexpr double kItemNs = 3000;
@@ -122,13 +125,13 @@ class CallRun {
     if (blocks == 1) return run_block(0, count, ring_.threads(), caller_progress());
     const std::size_t fitting = std::max<std::size_t>(2, kGpuBlocksBytes / (most * item_bytes()));
     const unsigned threads = ring_.threads() == 0 ? default_threads() : ring_.threads();
-    const auto at_a_time =
-        static_cast<unsigned>(std::min<std::size_t>({threads, blocks, fitting, kGpuBlocksAtATime}));
+    const unsigned wanted = checked_.is_private() ? kPrivateBlocksAtATime : kPublicBlocksAtATime;
+    const auto at_a_time = static_cast<unsigned>(std::min<std::size_t>({threads, blocks, fitting, wanted}));
+    const unsigned of_block = (threads + at_a_time - 1) / at_a_time;
     return for_chunks(at_a_time, blocks, whole_call(), [&](std::size_t block, const StopToken& stop) {
       // The block asks its token, and on the calling thread the token asks the caller.
       const Progress progress{&stop_requested, const_cast<StopToken*>(&stop)};
-      run_block(count * block / blocks, count * (block + 1) / blocks, std::max(1U, threads / at_a_time),
-                progress);
+      run_block(count * block / blocks, count * (block + 1) / blocks, of_block, progress);
     });
   }
 

@@ -71,10 +71,22 @@ mm_status Codec::encode_pss_signature(const Key& key, ByteSpan digest, std::span
   if (wanted == MM_RSA_SALT_DIGEST) size = shape.hash.size();
   if (wanted == MM_RSA_SALT_MAX) size = shape.longest_salt();
   if (size > shape.longest_salt()) return MM_ITEM_RSA_LENGTH;
-  std::array<std::uint8_t, MM_RSA_MAX_BITS / 8> salt;
-  require_crypto(RAND_bytes(salt.data(), static_cast<int>(size)) == 1, "RAND_bytes");
-  encode_pss(encoded, shape, digest, ByteSpan(salt).first(size));
+  encode_pss(encoded, shape, digest, salt(size));
   return MM_ITEM_NOT_COMPUTED;
+}
+
+// Drawn several at a time, twice as many each time: a draw costs libcrypto as much as six digests.
+ByteSpan Codec::salt(std::size_t size) {
+  static_assert(std::tuple_size_v<decltype(salts_)> >= MM_RSA_MAX_BITS / 8);
+  if (salts_left_ < size) {
+    salts_left_ = std::min(salts_.size(), std::max(size, 2 * salts_drawn_));
+    salts_drawn_ = salts_left_;
+    require_crypto(
+        RAND_bytes(salts_.data() + salts_.size() - salts_left_, static_cast<int>(salts_left_)) == 1,
+        "RAND_bytes");
+  }
+  salts_left_ -= size;
+  return ByteSpan(salts_).last(salts_left_ + size).first(size);
 }
 
 mm_status Codec::encode_message(ByteSpan message, std::span<std::uint8_t> encoded) {

@@ -2,6 +2,7 @@
 // Items to numbers and powers to results, for one thread.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -31,6 +32,8 @@ class Codec {
   std::optional<Hasher> mgf_;
   std::optional<Hasher> sha256_;  ///< of implicit rejection
   SecretBytes encoded_;
+  std::array<std::uint8_t, 4096> salts_;  ///< drawn and not yet used: the last `salts_left_`
+  std::size_t salts_left_ = 0, salts_drawn_ = 0;
 
   mm_status encode_number(const Key& key, ByteSpan bytes, std::span<Limb> number) const;
   mm_status encode_signature(const Key& key, ByteSpan message, std::span<std::uint8_t> encoded);
@@ -43,6 +46,8 @@ class Codec {
 
   [[nodiscard]] bool digest_has_wrong_size(ByteSpan message) const;
   ByteSpan digest_of(ByteSpan message, std::span<std::uint8_t> storage);
+  /// A fresh salt, valid until the next one.
+  ByteSpan salt(std::size_t size);
   PssShape pss_shape(const Key& key) { return {key.bits(), *hash_, *mgf_}; }
   void write(std::size_t item, ByteSpan bytes, std::size_t size) const;
 };

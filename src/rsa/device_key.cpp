@@ -35,7 +35,8 @@ limbs::Buffer public_scale(const Key& key, std::size_t radix_n) {
 
 DeviceKey::DeviceKey(const PrivateArithmetic& arithmetic, std::span<const Limb> qinv, std::size_t radix_n,
                      std::size_t radix_p)
-    : blinding_scale_(times_power(arithmetic.modulo_n(), kOne, 2 * radix_n - arithmetic.modulo_n().limbs())),
+    : blinding_scale_(
+          times_power(arithmetic.modulo_n(), kOne, 3 * radix_n - 2 * arithmetic.modulo_n().limbs())),
       qinv_(times_power(arithmetic.modulo_p(), qinv, radix_p)) {}
 
 }  // namespace manymod::rsa

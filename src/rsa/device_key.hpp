@@ -20,7 +20,8 @@ class DeviceKey {
   DeviceKey(const PrivateArithmetic& arithmetic, std::span<const Limb> qinv, std::size_t radix_n,
             std::size_t radix_p);
 
-  /// R_n^2 / R mod n, R that of BlindingPair: x * (factor R) / R_n * this / R_n = x factor mod n.
+  /// R_n^3 / R^2 mod n, R that of BlindingPair: x (f R) / R_n (g R) / R_n this / R_n = x f g mod n, for the
+  /// factors f and g of two pairs.
   [[nodiscard]] std::span<const Limb> blinding_scale() const {
     return blinding_scale_.first(blinding_scale_.size());
   }

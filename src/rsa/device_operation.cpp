@@ -4,23 +4,24 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "cuda/memory.hpp"
 #include "dispatch/device_facts.hpp"
 #include "modexp/windows.hpp"
 #include "modmul/device/launch.hpp"
+#include "modmul/device/resident.hpp"
 #include "repr/wipe.hpp"
-#include "rsa/parallel.hpp"
+#include "rsa/grid_pairs.hpp"
 #include "rsa/ring_devices.hpp"
 
 namespace manymod::rsa {
 namespace {
 
 // Shares of the time, roughly.
-constexpr double kBlindingShare = 0.1;
+constexpr double kBlindingShare = 0.02;
 constexpr double kPowersEnd = 0.9;
-// Drawing a row's blinding pair: two squarings modulo n of so many limbs, roughly.
-double blinding_ns(std::size_t limbs) { return 3 * static_cast<double>(limbs * limbs); }
 
 bool like_first(const Rows& rows, const Key& key) {
   const Key& first = rows.runs.front().key->key();
@@ -42,37 +43,23 @@ struct Array {
   [[nodiscard]] std::size_t bytes() const { return rows * limbs * sizeof(Limb); }
 };
 
-/// A number of keys: where the rows are of one key, the key's own on the host; or of each row.
-struct KeyArray {
-  std::span<const Limb> shared;
+/// Rows that are uploaded once for several rows of a batch, and where each of these gets its own.
+struct Gathered {
+  Array once;
   Array each;
 };
 
-/// Blinding pairs of all rows: the factor of each, then the inverse of each.
-bool draw_pairs(const Rows& rows, limbs::Buffer& pairs, unsigned threads, const ProgressPart& progress) {
-  const std::size_t limbs = rows.limbs;
-  Limb* const factors = pairs.data();
-  Limb* const inverses = factors + rows.count() * limbs;
-  return for_rows(threads, rows.count(), blinding_ns(limbs), progress,
-                  [&](std::size_t begin, std::size_t end, const StopToken& stop) {
-                    for_runs(rows.runs, begin, end, [&](const KeyRun& run, std::size_t from, std::size_t to) {
-                      const PrivateArithmetic& arithmetic = run.key->arithmetic();
-                      limbs::Buffer scratch(arithmetic.scratch_limbs());
-                      Blinder blinder(run.key->blinding(), arithmetic);
-                      for (std::size_t row = from; row < to && !stop.requested(); ++row) {
-                        const BlindingPair& pair = blinder.next(scratch.data());
-                        std::copy_n(pair.factor.data(), limbs, factors + row * limbs);
-                        std::copy_n(pair.inverse.data(), limbs, inverses + row * limbs);
-                      }
-                    });
-                  });
-}
+/// A number of keys: where the rows are of one key, the key's own on the host; or of each row.
+struct KeyNumber {
+  std::span<const Limb> shared;
+  Gathered rows;
+};
 
 /// One attempt, in a workspace.
 class DeviceOperation {
  public:
   DeviceOperation(Rows& rows, const GpuPower& gpu, const Products& products, device::Workspace& workspace,
-                  const limbs::Buffer& pairs, const PrivateSettings& settings, const ProgressPart& progress)
+                  const GridPairs& pairs, const PrivateSettings& settings, const ProgressPart& progress)
       : rows_(rows),
         gpu_(gpu),
         products_(products),
@@ -87,8 +74,8 @@ class DeviceOperation {
     lay_out();
   }
 
-  /// Leaves what the public exponent makes of the results in `found`. @return false if stopped
-  bool run(limbs::Buffer& found) {
+  /// As raise_to_private_on.
+  bool run(std::span<std::uint8_t> wrong) {
     upload();
     blind();
     const bool done = raise_halves();
@@ -96,7 +83,7 @@ class DeviceOperation {
       damage();
       combine();
       check();
-      download(found);
+      download(wrong);
     }
     cuda::set_bytes(workspace_.stream(), device_, 0, device_layout_.bytes());
     finish_copies();
@@ -108,7 +95,7 @@ class DeviceOperation {
   const GpuPower& gpu_;
   const Products& products_;
   device::Workspace& workspace_;
-  const limbs::Buffer& pairs_;  ///< of each row the factor, then of each row the inverse
+  const GridPairs& pairs_;
   const PrivateSettings& settings_;
   const ProgressPart& progress_;
   std::size_t count_, limbs_, half_limbs_;
@@ -116,12 +103,16 @@ class DeviceOperation {
 
   // What is uploaded has the same place in the upload and at the beginning of the device's memory.
   device::Layout upload_layout_, device_layout_;
-  Array numbers_, factors_, inverses_;
-  KeyArray n_, blinding_scale_, check_scale_, qinv_;
-  Array primes_;     ///< p and q of the key; or of each row p, then of each q
-  Array exponents_;  ///< nothing; or of each row dp, then of each dq
-  Array blinded_;    ///< of each row; and again, where each has its own key
-  Array halves_;     ///< powers modulo p of all rows, then modulo q
+  Array numbers_;
+  Array columns_, lines_;  ///< of each row, the numbers of its pairs
+  Array drawn_factors_, drawn_inverses_;
+  std::array<Array, 2> factors_, inverses_;  ///< of each row, its column's and its line's
+  Array runs_;                               ///< of each row, the number of its key's run
+  KeyNumber n_, blinding_scale_, check_scale_, qinv_;
+  Gathered p_, q_;    ///< `each` where the rows are of several keys: next to each other
+  Gathered dp_, dq_;  ///< nothing where they are of one; `each` next to each other
+  Array blinded_;     ///< of each row; and again, where they are of several keys
+  Array halves_;      ///< powers modulo p of all rows, then modulo q
   Array differences_, factors_of_q_, combined_, powers_, found_;
   std::byte* upload_ = nullptr;
   std::byte* device_ = nullptr;
@@ -142,25 +133,19 @@ class DeviceOperation {
     return array;
   }
 
-  KeyArray add_of_key(std::span<const Limb> first) {
+  KeyNumber add_of_key(std::span<const Limb> first) {
     if (one_key_) return {first, {}};
-    return {{}, add(upload_layout_, count_, first.size())};
+    return {{}, {add(upload_layout_, rows_.runs.size(), first.size()), {}}};
   }
 
   void lay_out() {
-    const DeviceKey& key = constants(first_key());
-    numbers_ = add(upload_layout_, count_, limbs_);
-    if (settings_.blinding) {
-      factors_ = add(upload_layout_, count_, limbs_);
-      inverses_ = add(upload_layout_, count_, limbs_);
-    }
-    n_ = add_of_key(first_key().key().n());
-    blinding_scale_ = add_of_key(key.blinding_scale());
-    check_scale_ = add_of_key(scale(first_key()));
-    qinv_ = add_of_key(key.qinv());
-    primes_ = add(upload_layout_, one_key_ ? 2 : 2 * count_, half_limbs_);
-    if (!one_key_) exponents_ = add(upload_layout_, 2 * count_, half_limbs_);
+    lay_out_upload();
     device_layout_ = upload_layout_;
+    if (settings_.blinding) {
+      for (Array& array : factors_) array = add(device_layout_, count_, limbs_);
+      for (Array& array : inverses_) array = add(device_layout_, count_, limbs_);
+    }
+    if (!one_key_) lay_out_keys();
     blinded_ = add(device_layout_, one_key_ ? count_ : 2 * count_, limbs_);
     halves_ = add(device_layout_, 2 * count_, half_limbs_);
     differences_ = add(device_layout_, count_, half_limbs_);
@@ -174,6 +159,39 @@ class DeviceOperation {
     download_ = workspace_.download(returned_bytes());
   }
 
+  void lay_out_upload() {
+    const std::size_t keys = rows_.runs.size();
+    const DeviceKey& key = constants(first_key());
+    numbers_ = add(upload_layout_, count_, limbs_);
+    if (settings_.blinding) {
+      columns_ = add(upload_layout_, count_, 1);
+      lines_ = add(upload_layout_, count_, 1);
+      drawn_factors_ = add(upload_layout_, pairs_.count(), limbs_);
+      drawn_inverses_ = add(upload_layout_, pairs_.count(), limbs_);
+    }
+    n_ = add_of_key(first_key().key().n());
+    blinding_scale_ = add_of_key(key.blinding_scale());
+    check_scale_ = add_of_key(scale(first_key()));
+    qinv_ = add_of_key(key.qinv());
+    p_.once = add(upload_layout_, keys, half_limbs_);
+    q_.once = add(upload_layout_, keys, half_limbs_);
+    if (one_key_) return;
+    runs_ = add(upload_layout_, count_, 1);
+    dp_.once = add(upload_layout_, keys, half_limbs_);
+    dq_.once = add(upload_layout_, keys, half_limbs_);
+  }
+
+  void lay_out_keys() {
+    for (KeyNumber* number : {&n_, &blinding_scale_, &check_scale_, &qinv_}) {
+      number->rows.each = add(device_layout_, count_, number->rows.once.limbs);
+    }
+    for (const auto& [first, second] : {std::pair(&p_, &q_), std::pair(&dp_, &dq_)}) {
+      const Array both = add(device_layout_, 2 * count_, half_limbs_);
+      first->each = second->each = {both.at, half_limbs_, count_};
+      second->each.at += count_ * half_limbs_ * sizeof(Limb);
+    }
+  }
+
   [[nodiscard]] std::size_t returned_bytes() const { return found_.at + found_.bytes() - powers_.at; }
 
   // ---- arrays ----------------------------------------------------------------------------------------
@@ -185,8 +203,8 @@ class DeviceOperation {
     if (rows == 0) rows = count_;
     return {on_device(array, first), rows, array.limbs, array.limbs, nullptr, true};
   }
-  [[nodiscard]] BatchView view(const KeyArray& array) const {
-    return array.shared.empty() ? view(array.each) : one(array.shared);
+  [[nodiscard]] BatchView view(const KeyNumber& number) const {
+    return number.shared.empty() ? view(number.rows.each) : one(number.shared);
   }
   [[nodiscard]] BatchResult result(const Array& array, std::size_t first = 0, std::size_t rows = 0) const {
     if (rows == 0) rows = count_;
@@ -207,49 +225,81 @@ class DeviceOperation {
     workspace_.done().wait();
   }
 
+  [[nodiscard]] Limb* uploaded(const Array& array, std::size_t row) const {
+    return reinterpret_cast<Limb*>(upload_ + array.at) + row * array.limbs;
+  }
   void put(const Array& array, std::size_t row, std::span<const Limb> number) const {
-    const std::span<Limb> to(reinterpret_cast<Limb*>(upload_ + array.at) + row * array.limbs, array.limbs);
-    limbs::copy_extend(to, number);
+    limbs::copy_extend({uploaded(array, row), array.limbs}, number);
   }
 
   void upload() const {
     std::memcpy(upload_ + numbers_.at, rows_.numbers.data(), numbers_.bytes());
-    if (settings_.blinding) {
-      std::memcpy(upload_ + factors_.at, pairs_.data(), factors_.bytes());
-      std::memcpy(upload_ + inverses_.at, pairs_.data() + count_ * limbs_, inverses_.bytes());
-    }
-    if (one_key_) {
-      put(primes_, 0, first_key().key().p());
-      put(primes_, 1, first_key().key().q());
-    } else {
-      put_keys();
-    }
+    put_keys();
+    if (settings_.blinding) put_pairs();
     cuda::copy_to_device(workspace_.stream(), device_, upload_, upload_layout_.bytes());
+    if (settings_.blinding) gather_pairs();
+    if (!one_key_) gather_keys();
     finish_copies();
     wipe_bytes(upload_, upload_layout_.bytes());
   }
 
-  void put_keys() const {
-    for (const KeyRun& run : rows_.runs) {
-      const Key& key = run.key->key();
-      const DeviceKey& of_device = constants(*run.key);
-      const std::span<const Limb> check_scale = scale(*run.key);
-      for (std::size_t row = run.begin; row < run.end; ++row) {
-        put(n_.each, row, key.n());
-        put(blinding_scale_.each, row, of_device.blinding_scale());
-        put(check_scale_.each, row, check_scale);
-        put(qinv_.each, row, of_device.qinv());
-        put(primes_, row, key.p());
-        put(primes_, count_ + row, key.q());
-        put(exponents_, row, key.dp());
-        put(exponents_, count_ + row, key.dq());
+  void put_pairs() const {
+    std::memcpy(upload_ + drawn_factors_.at, pairs_.factors().data(), drawn_factors_.bytes());
+    std::memcpy(upload_ + drawn_inverses_.at, pairs_.inverses().data(), drawn_inverses_.bytes());
+    for (std::size_t run = 0; run < rows_.runs.size(); ++run) {
+      const KeyRun& rows = rows_.runs[run];
+      const Grid grid(rows.size());
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        *uploaded(columns_, rows.begin + k) = pairs_.column(run, grid, k);
+        *uploaded(lines_, rows.begin + k) = pairs_.line(run, grid, k);
       }
     }
   }
 
-  void multiply_modulo_n(const BatchView& x, const Array& factor, const BatchResult& product) const {
-    const std::array operands{x, view(factor), view(blinding_scale_)};
-    products_.modulo_n.run(device::plain_product_program(3), TimingClass::secret, view(n_), operands,
+  void put_keys() const {
+    for (std::size_t run = 0; run < rows_.runs.size(); ++run) {
+      const RingKey& ring_key = *rows_.runs[run].key;
+      const Key& key = ring_key.key();
+      put(p_.once, run, key.p());
+      put(q_.once, run, key.q());
+      if (one_key_) return;
+      put(n_.rows.once, run, key.n());
+      put(blinding_scale_.rows.once, run, constants(ring_key).blinding_scale());
+      put(check_scale_.rows.once, run, scale(ring_key));
+      put(qinv_.rows.once, run, constants(ring_key).qinv());
+      put(dp_.once, run, key.dp());
+      put(dq_.once, run, key.dq());
+      std::fill(uploaded(runs_, rows_.runs[run].begin), uploaded(runs_, rows_.runs[run].end), Limb{run});
+    }
+  }
+
+  /// To each row of `to` the row of `from` that the list names.
+  void gather(const Array& from, const Array& list, const Array& to) const {
+    device::RowsJob copy;
+    copy.from = {on_device(from), from.limbs, on_device(list)};
+    copy.to = {on_device(to), to.limbs, nullptr};
+    copy.from_width = copy.to_width = static_cast<std::uint32_t>(to.limbs);
+    device::launch_copy_rows(workspace_.stream(), copy, count_);
+  }
+
+  void gather_pairs() const {
+    gather(drawn_factors_, columns_, factors_[0]);
+    gather(drawn_factors_, lines_, factors_[1]);
+    gather(drawn_inverses_, columns_, inverses_[0]);
+    gather(drawn_inverses_, lines_, inverses_[1]);
+  }
+
+  void gather_keys() const {
+    for (const Gathered& numbers :
+         {n_.rows, blinding_scale_.rows, check_scale_.rows, qinv_.rows, p_, q_, dp_, dq_}) {
+      gather(numbers.once, runs_, numbers.each);
+    }
+  }
+
+  void multiply_modulo_n(const BatchView& x, const std::array<Array, 2>& factors,
+                         const BatchResult& product) const {
+    const std::array operands{x, view(factors[0]), view(factors[1]), view(blinding_scale_)};
+    products_.modulo_n.run(device::plain_product_program(4), TimingClass::secret, view(n_), operands,
                            product);
   }
 
@@ -281,8 +331,8 @@ class DeviceOperation {
       facts.all_moduli = ModulusFact{static_cast<std::uint16_t>(half_limbs_), ModulusClass::compute, 1};
       job.facts = &facts;
       job.x = view(blinded_, 0, 2 * count_);
-      job.y = view(exponents_, 0, 2 * count_);
-      job.modulus = view(primes_, 0, 2 * count_);
+      job.y = view(dp_.each, 0, 2 * count_);
+      job.modulus = view(p_.each, 0, 2 * count_);
       job.result = result(halves_, 0, 2 * count_);
       raise(job);
       return goes_on(kPowersEnd);
@@ -326,23 +376,23 @@ class DeviceOperation {
   void combine() {
     subtract();
     const std::array factors{view(differences_), view(qinv_)};
-    const BatchView p = one_key_ ? one(first_key().key().p()) : view(primes_);
+    const BatchView p = one_key_ ? one(first_key().key().p()) : view(p_.each);
     products_.modulo_p.run(device::plain_product_program(2), TimingClass::secret, p, factors,
                            result(factors_of_q_));
     add_multiple_of_q();
     if (settings_.blinding) multiply_modulo_n(view(combined_), inverses_, result(powers_));
   }
 
-  /// p (0) or q (1) of each row.
-  [[nodiscard]] device::DeviceOperand prime(std::size_t which) const {
-    return one_key_ ? words(on_device(primes_, which), half_limbs_, 0) : words(primes_, which * count_);
+  /// p or q of each row.
+  [[nodiscard]] device::DeviceOperand prime(const Gathered& primes) const {
+    return one_key_ ? words(on_device(primes.once), half_limbs_, 0) : words(primes.each);
   }
 
   void subtract() const {
     device::GarnerDifferenceJob job;
     job.a = words(halves_);
     job.b = words(halves_, count_);
-    job.p = prime(0);
+    job.p = prime(p_);
     job.words = static_cast<std::uint32_t>(2 * half_limbs_);
     job.count = static_cast<std::uint32_t>(count_);
     job.result = reinterpret_cast<std::uint32_t*>(on_device(differences_));
@@ -353,7 +403,7 @@ class DeviceOperation {
   void add_multiple_of_q() const {
     device::GarnerSumJob job;
     job.b = words(halves_, count_);
-    job.q = prime(1);
+    job.q = prime(q_);
     job.h = words(factors_of_q_);
     job.words = static_cast<std::uint32_t>(2 * half_limbs_);
     job.count = static_cast<std::uint32_t>(count_);
@@ -371,11 +421,11 @@ class DeviceOperation {
                            result(found_));
   }
 
-  void download(limbs::Buffer& found) {
+  void download(std::span<std::uint8_t> wrong) {
     cuda::copy_to_host(workspace_.stream(), download_, on_device(powers_), returned_bytes());
     finish_copies();
     std::memcpy(rows_.powers.data(), download_, powers_.bytes());
-    std::memcpy(found.data(), download_ + (found_.at - powers_.at), found_.bytes());
+    mark_wrong(rows_, reinterpret_cast<const Limb*>(download_ + (found_.at - powers_.at)), wrong);
     wipe_bytes(download_, returned_bytes());
   }
 };
@@ -391,16 +441,13 @@ bool raise_to_private_on(const GpuPower& gpu, Rows& rows, std::span<std::uint8_t
   const std::size_t limbs = rows.limbs;
   const Products products{settings.devices->products(gpu.device, limbs),
                           settings.devices->products(gpu.device, rows.runs.front().key->key().p().size())};
-  limbs::Buffer pairs(settings.blinding ? 2 * rows.count() * limbs : 0);
-  if (settings.blinding && !draw_pairs(rows, pairs, settings.threads, progress.part(0, kBlindingShare))) {
+  GridPairs pairs(rows);
+  if (settings.blinding && !pairs.draw(rows, settings.threads, progress.part(0, kBlindingShare)))
     return false;
-  }
-  limbs::Buffer found(rows.count() * limbs);
   bool done = false;
   settings.devices->workspaces(gpu.device).lend([&](device::Workspace& workspace) {
-    done = DeviceOperation(rows, gpu, products, workspace, pairs, settings, progress).run(found);
+    done = DeviceOperation(rows, gpu, products, workspace, pairs, settings, progress).run(wrong);
   });
-  if (done) mark_wrong(rows, found, wrong);
   return done;
 }
 

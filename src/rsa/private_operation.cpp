@@ -264,7 +264,7 @@ class PrivateOperation {
                          {TimingClass::secret, settings_.threads, settings_.devices}, progress)) {
       return false;
     }
-    mark_wrong(rows_, found, wrong);
+    mark_wrong(rows_, found.data(), wrong);
     return true;
   }
 };
@@ -327,12 +327,12 @@ bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettin
 
 }  // namespace
 
-void mark_wrong(const Rows& rows, const limbs::Buffer& found, std::span<std::uint8_t> wrong) {
+void mark_wrong(const Rows& rows, const Limb* found, std::span<std::uint8_t> wrong) {
   for (const KeyRun& run : rows.runs) {
     const std::span<const Limb> n = run.key->key().n();
     for (std::size_t row = run.begin; row < run.end; ++row) {
       const std::span<const Limb> number = rows.number(row);
-      const Limb* back = found.data() + row * rows.limbs;
+      const Limb* back = found + row * rows.limbs;
       Limb difference = limbs::less(rows.power(row), n) ^ 1;
       for (std::size_t i = 0; i < rows.limbs; ++i) difference |= number[i] ^ back[i];
       wrong[row] = static_cast<std::uint8_t>(word::is_zero_bit(difference) ^ 1);

@@ -32,7 +32,7 @@ enum class RowOutcome : std::uint8_t {
 
 /// wrong[row] = 1 where a power is not below n or is not what found's row, its power by e, was made from.
 /// Timing: secret.
-void mark_wrong(const Rows& rows, const limbs::Buffer& found, std::span<std::uint8_t> wrong);
+void mark_wrong(const Rows& rows, const Limb* found, std::span<std::uint8_t> wrong);
 
 /// rows.powers = rows.numbers^d mod n, each row checked by its public exponent. Timing: secret, but for the
 /// outcomes.

@@ -65,6 +65,11 @@ class Gate:
         assert self.entered.acquire(timeout=60)
 
 
+def one_at_a_time(**options: Any) -> rsa.Signer:
+    """A signer whose batches follow one another."""
+    return rsa.Signer(private_key(BITS), *HOW, max_concurrent=1, **options)
+
+
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     made = Gate(monkeypatch)
@@ -115,7 +120,8 @@ def test_ten_thousand_requests_of_threads_and_coroutines(expected: list[bytes]) 
     async def coroutines(signer: rsa.Signer) -> None:
         await asyncio.gather(*(ask(signer, number) for number in range(5000, 10_000)))
 
-    with rsa.Signer(private_key(BITS), *HOW, max_queue=1000) as signer, ThreadPoolExecutor(17) as pool:
+    options = {"max_queue": 1000, "max_concurrent": 3}
+    with rsa.Signer(private_key(BITS), *HOW, **options) as signer, ThreadPoolExecutor(17) as pool:
         jobs = [pool.submit(client, signer, range(start, 5000, 16)) for start in range(16)]
         jobs.append(pool.submit(lambda: asyncio.run(coroutines(signer))))
         for job in jobs:
@@ -143,9 +149,9 @@ def test_a_lone_request_is_signed_on_its_own_thread(monkeypatch: pytest.MonkeyPa
         return sign(ring, *args, **options)
 
     monkeypatch.setattr(ring_module.KeyRing, "sign", recorded)
-    with rsa.Signer(private_key(BITS), *HOW) as signer:
+    with one_at_a_time() as signer:
         assert signer.sign(b"a", timeout=60)
-        wait_until(lambda: signer._service._owner is None)  # its thread rests a moment after the answer
+        wait_until(lambda: not signer._service._owners)  # its thread rests a moment after the answer
         assert signer.sign(b"b") == private_key(BITS).sign(b"b", *HOW)
         assert waiting[0].result(60)
     own = threading.current_thread().name
@@ -155,7 +161,7 @@ def test_a_lone_request_is_signed_on_its_own_thread(monkeypatch: pytest.MonkeyPa
 
 
 def test_batches_are_bounded(gate: Gate) -> None:
-    with rsa.Signer(private_key(BITS), *HOW, max_batch=4) as signer:
+    with one_at_a_time(max_batch=4) as signer:
         futures = [signer.submit(message(0))]
         gate.wait_entered()
         futures += [signer.submit(message(i)) for i in range(1, 11)]
@@ -167,7 +173,7 @@ def test_batches_are_bounded(gate: Gate) -> None:
 def test_the_deadline_bounds_the_wait_for_company(gate: Gate) -> None:
     """After a batch of two the next request waits for others, but only so long."""
     gate.open.set()
-    with rsa.Signer(private_key(BITS), *HOW, deadline=0.2, max_batch=3) as signer:
+    with one_at_a_time(deadline=0.2, max_batch=3) as signer:
         gate.open.clear()
         futures = [signer.submit(message(0))]
         gate.wait_entered()
@@ -183,8 +189,57 @@ def test_the_deadline_bounds_the_wait_for_company(gate: Gate) -> None:
     assert sum(gate.batches) == 6
 
 
+def test_batches_at_the_same_time(gate: Gate, expected: list[bytes]) -> None:
+    """As many as may be, then requests wait for the first of them to end."""
+    with rsa.Signer(private_key(BITS), *HOW, max_concurrent=3) as signer:
+        futures = []
+        for number in range(3):
+            futures.append(signer.submit(message(number)))
+            gate.wait_entered()
+        futures += [signer.submit(message(number)) for number in range(3, 8)]
+        time.sleep(0.02)
+        assert gate.batches == [1, 1, 1]
+        assert signer.statistics().waiting == 5
+        gate.open.set()
+        assert [future.result(60) for future in futures] == expected[:8]
+    assert gate.batches[:4] == [1, 1, 1, 5]
+    check_counts(signer.statistics())
+
+
+def test_a_batch_gathers_while_others_are_signed(gate: Gate, expected: list[bytes]) -> None:
+    """And begins at its deadline, not when they end."""
+    with rsa.Signer(private_key(BITS), *HOW, max_concurrent=3, max_batch=2, deadline=0.05) as signer:
+        signer._service._max_concurrent = 0  # until both wait
+        futures = [signer.submit(message(number)) for number in range(2)]
+        signer._service._max_concurrent = 3
+        futures.append(signer.submit(message(2)))
+        gate.wait_entered()
+        gate.wait_entered()  # the third, alone, after its deadline
+        assert gate.batches == [2, 1]
+        gate.open.set()
+        assert [future.result(60) for future in futures] == expected[:3]
+
+
+def test_signing_and_closing_on_many_threads(gate: Gate, expected: list[bytes]) -> None:
+    """close() waits for all batches, those that callers sign themselves too."""
+    signer = rsa.Signer(private_key(BITS), *HOW, max_concurrent=3)
+    jobs = [manymod.submit(signer.sign, message(0))]
+    gate.wait_entered()
+    jobs.append(signer.submit(message(1)))
+    gate.wait_entered()
+    closing = manymod.submit(signer.close)
+    wait_until(lambda: signer._service._closed)
+    time.sleep(0.02)
+    assert not closing.done()
+    gate.open.set()
+    closing.result(60)
+    assert [job.result(60) for job in jobs] == expected[:2]
+    assert not signer._service._owners
+    check_counts(signer.statistics())
+
+
 def test_a_full_queue_refuses_on_request(gate: Gate) -> None:
-    with rsa.Signer(private_key(BITS), *HOW, max_queue=2, full="raise") as signer:
+    with one_at_a_time(max_queue=2, full="raise") as signer:
         futures = [signer.submit(message(0))]
         gate.wait_entered()
         futures += [signer.submit(message(1)), signer.submit(message(2))]
@@ -201,7 +256,7 @@ def test_a_full_queue_refuses_on_request(gate: Gate) -> None:
 
 
 def test_a_full_queue_holds_threads_up(gate: Gate, expected: list[bytes]) -> None:
-    with rsa.Signer(private_key(BITS), *HOW, max_queue=2) as signer, ThreadPoolExecutor(8) as pool:
+    with one_at_a_time(max_queue=2) as signer, ThreadPoolExecutor(8) as pool:
         first = signer.submit(message(0))
         gate.wait_entered()
         jobs = [pool.submit(signer.sign, message(number)) for number in range(1, 9)]
@@ -227,7 +282,7 @@ def test_a_full_queue_holds_coroutines_up_but_not_their_loop(gate: Gate, expecte
         assert all(isinstance(answer, asyncio.CancelledError) for answer in answers[-10:])
         return [answer for answer in answers if isinstance(answer, bytes)]
 
-    with rsa.Signer(private_key(BITS), *HOW, max_queue=3, max_batch=2) as signer:
+    with one_at_a_time(max_queue=3, max_batch=2) as signer:
         assert asyncio.run(main(signer)) == expected[:40]
     check_counts(signer.statistics())
 
@@ -235,7 +290,7 @@ def test_a_full_queue_holds_coroutines_up_but_not_their_loop(gate: Gate, expecte
 def test_cancelled_requests_are_not_signed_and_lose_no_other(gate: Gate, expected: list[bytes]) -> None:
     """Some while none is signed, others while they are."""
     source = random.Random(1)
-    with rsa.Signer(private_key(BITS), *HOW, max_batch=64) as signer:
+    with one_at_a_time(max_batch=64) as signer:
         futures = [signer.submit(message(number)) for number in range(3000)]
         for position, future in enumerate(source.sample(futures, 1500)):
             future.cancel()
@@ -266,13 +321,13 @@ def test_a_cancelled_coroutine_cancels_its_request(gate: Gate) -> None:
         gate.open.set()
         assert await first
 
-    with rsa.Signer(private_key(BITS), *HOW) as signer:
+    with one_at_a_time() as signer:
         asyncio.run(main(signer))
     assert (signer.statistics().signed, signer.statistics().cancelled) == (1, 1)
 
 
 def test_a_request_that_times_out_is_cancelled(gate: Gate) -> None:
-    with rsa.Signer(private_key(BITS), *HOW) as signer:
+    with one_at_a_time() as signer:
         first = signer.submit(message(0))
         gate.wait_entered()
         with pytest.raises(concurrent.futures.TimeoutError):
@@ -338,7 +393,7 @@ def test_callbacks_cannot_make_the_signer_wait_for_itself(
             request.future.add_done_callback(in_callback)
 
     monkeypatch.setattr(signer_module._Request, "__init__", observed)
-    signer = rsa.Signer(private_key(BITS), *HOW, max_queue=2)
+    signer = one_at_a_time(max_queue=2)
     if direct:
         with pytest.raises(SystemExit):
             signer.sign(b"a")
@@ -375,7 +430,7 @@ def test_items_that_cannot_be_signed_fail_alone() -> None:
 
 def test_a_call_that_fails_is_every_requests_answer(gate: Gate, expected: list[bytes]) -> None:
     """As when a device is lost and nothing else can compute: all are told, and the signer goes on."""
-    with rsa.Signer(private_key(BITS), *HOW) as signer:
+    with one_at_a_time() as signer:
         futures = [signer.submit(message(0))]
         gate.wait_entered()
         futures += [signer.submit(message(number)) for number in range(1, 20)]
@@ -407,7 +462,8 @@ def ask(number):
         answers[number, type(error).__name__] += 1
 
 ring = rsa.KeyRing([key], device=given["device"], variant="row32.cuda.t1")
-with rsa.Signer(ring, "pkcs1v15", "sha256") as signer, ThreadPoolExecutor(8) as pool:
+options = {"max_concurrent": given["concurrent"]}
+with rsa.Signer(ring, "pkcs1v15", "sha256", **options) as signer, ThreadPoolExecutor(8) as pool:
     list(pool.map(ask, range(given["requests"])))
 found = signer.statistics()
 json.dump({
@@ -422,7 +478,7 @@ def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
     """On device auto nobody notices; on device cuda those who come too late are told."""
     fake_gpu.needed()
     numbers = peer_key(BITS).private_numbers()
-    given = {"n": numbers.public_numbers.n, "d": numbers.d, "requests": 200}
+    given = {"n": numbers.public_numbers.n, "d": numbers.d, "requests": 200, "concurrent": 1}
     gpu = {"multiprocessors": 1, "threads_per_multiprocessor": 128}
     whole = fake_gpu.run(ON_GPU, {**given, "device": "cuda"}, **gpu)
     assert whole["counts"] == [200, 200, 0]
@@ -437,11 +493,15 @@ def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
         assert cut["counts"] == [200, len(signed), len(lost)]
         assert bool(lost) == (device == "cuda")
         assert signed
+    given["concurrent"] = 8
+    for call in (whole["calls"] // 4, whole["calls"] // 2):
+        cut = fake_gpu.run(ON_GPU, {**given, "device": "auto"}, lost_at_call=call, **gpu)
+        assert sorted(cut["answers"]) == [[number, expected[number].hex(), 1] for number in range(200)]
 
 
 @pytest.mark.parametrize("drain", [True, False])
 def test_closing(gate: Gate, expected: list[bytes], drain: bool) -> None:
-    signer = rsa.Signer(private_key(BITS), *HOW, max_queue=5)
+    signer = one_at_a_time(max_queue=5)
     running = signer.submit(message(0))
     gate.wait_entered()
     waiting = [signer.submit(message(number)) for number in range(1, 6)]
@@ -465,14 +525,14 @@ def test_closing(gate: Gate, expected: list[bytes], drain: bool) -> None:
         for future in waiting:
             with pytest.raises(CancelledError):
                 future.result(0)
-    assert not signer._service._thread.is_alive()
+    assert not any(thread.is_alive() for thread in signer._service._threads)
     signer.close()
     check_counts(signer.statistics())
 
 
 def test_an_exception_in_the_block_cancels_what_waits(gate: Gate) -> None:
     def leave() -> None:
-        with rsa.Signer(private_key(BITS), *HOW) as signer:
+        with one_at_a_time() as signer:
             futures.append(signer.submit(message(0)))
             gate.wait_entered()
             futures.append(signer.submit(message(1)))
@@ -510,7 +570,7 @@ signer = rsa.Signer(key, "pss", "sha256")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_child_is_told(gate: Gate) -> None:
-    with rsa.Signer(private_key(BITS), *HOW) as signer:
+    with one_at_a_time() as signer:
         future = signer.submit(message(0))
         gate.wait_entered()
         child = os.fork()
@@ -535,6 +595,7 @@ def test_wrong_arguments() -> None:
         {"deadline": float("nan")},
         {"max_batch": 0},
         {"max_queue": 0},
+        {"max_concurrent": 0},
         {"full": "drop"},
     ]
     for options in bad:

@@ -39,7 +39,7 @@ struct Options : CommonOptions {
   std::vector<unsigned> bits{2048, 3072, 4096};
   std::vector<std::string> parts;  ///< empty: all
   std::vector<std::string> devices{"cuda", "cpu"};
-  std::vector<std::size_t> batches{1024, 16384, 131072, 524288};
+  std::vector<std::size_t> batches{1024, 16384, 131072, 524288, 2097152};
 
   [[nodiscard]] bool wants_part(std::string_view part) const {
     return parts.empty() || std::ranges::find(parts, part) != parts.end();

@@ -82,6 +82,11 @@ class KeyRing:
         return iter(self._keys)
 
     @property
+    def threads(self) -> int:
+        """CPU threads of its calls; 0: as `manymod.set_threads` says."""
+        return int(self._options[2])
+
+    @property
     def private_items(self) -> int:
         """Private operations computed so far."""
         return self._handle_here().private_items

@@ -19,6 +19,7 @@ import numpy as np
 
 from manymod.asynchronous import Job
 from manymod.errors import ItemError, ManymodError, _raise_items
+from manymod.hardware import get_threads
 from manymod.plan import checked_integer, checked_items
 from manymod.rsa.padding import native_padding
 from manymod.rsa.ring import KeyRing
@@ -32,6 +33,9 @@ __all__ = ["Signer", "SignerClosedError", "SignerFullError", "SignerStatistics"]
 
 #: Latencies kept for the quantiles.
 _LATENCIES = 1 << 14
+
+#: Batches at a time where a GPU signs: a batch takes it several deadlines, however small it is.
+_GPU_BATCHES = 16
 
 
 class SignerFullError(ManymodError, RuntimeError):
@@ -83,7 +87,11 @@ class _Request:
 
 
 class _Service:
-    """The queue and the thread that empties it. All fields are guarded by the one lock of both conditions."""
+    """The queue and the threads that empty it. All fields are guarded by the one lock of all conditions.
+
+    One thread at a time gathers a batch; it signs it while another gathers the next. Threads are started, and
+    woken, only when requests wait and fewer batches than `max_concurrent` are being signed.
+    """
 
     def __init__(
         self,
@@ -91,30 +99,37 @@ class _Service:
         deadline: float,
         max_batch: int,
         max_queue: int,
+        max_concurrent: int,
     ) -> None:
         self._compute = compute
         self._deadline = deadline
         self._max_batch = max_batch
         self._max_queue = max_queue
+        self._max_concurrent = max_concurrent
         self._lock = threading.Lock()
         self._work = threading.Condition(self._lock)
+        self._company = threading.Condition(self._lock)
         self._room = threading.Condition(self._lock)
         self._room_calls: deque[Callable[[], None]] = deque()
         self._waiting: deque[_Request] = deque()
-        self._wanted = 0  # requests that the serving thread waits for: 0 while it does not
+        self._gathering = False  # a thread gathers a batch, or was called to
+        self._called = False  # and has not yet come
+        self._idle = 0  # threads that wait to be called
         self._gather_more = False
-        self._owner: int | None = None  # thread that signs a batch and runs its callbacks
+        self._owners: set[int] = set()  # threads that sign a batch and run its callbacks
         self._closed = False
         self._counts: Counter[str] = Counter()
         self._batch_sizes: Counter[int] = Counter()
         self._latencies: deque[float] = deque(maxlen=_LATENCIES)
         self._process = os.getpid()
-        self._thread = threading.Thread(target=self._serve, name="manymod-signer", daemon=True)
-        self._thread.start()
+        self._threads: list[threading.Thread] = []
+        self._start_thread()
 
     # ---- requests ---------------------------------------------------------------------------------------
     def sign_now(self, request: _Request) -> bool:
-        """Sign a request on the calling thread if nothing else is going on, saving two switches of threads.
+        """Sign a request on the calling thread if none waits and one batch more may be signed.
+
+        That saves two switches of threads.
 
         Returns:
             Whether that was so; if not, the request has not been accepted.
@@ -123,24 +138,25 @@ class _Service:
         mine = False
         try:
             with self._lock:
-                mine = self._owner is None and not (self._waiting or self._gather_more or self._closed)
+                mine = self._has_place() and not (self._waiting or self._gather_more or self._closed)
                 if mine:
-                    self._owner = threading.get_ident()
+                    self._owners.add(threading.get_ident())
                     self._accept(request)
             if mine:
                 self._answer([request])
         finally:
             if mine:
                 with self._lock:
-                    self._owner = None
-                    # Not for nothing: the thread would take the interpreter from the caller's next request.
-                    if self._waiting or self._closed:
-                        self._work.notify()
+                    self._owners.discard(threading.get_ident())
+                    # Not for nothing: a thread would take the interpreter from the caller's next request.
+                    self._call_thread()
+                    if self._closed:
+                        self._work.notify_all()
         return mine
 
     def is_own_thread(self) -> bool:
         """Whether the caller is a callback of a request, for whose end the signer waits."""
-        return self._owner == threading.get_ident()
+        return threading.get_ident() in self._owners
 
     def put(self, request: _Request, block: bool, timeout: float | None) -> None:
         """Accept a request, waiting for room if asked to, but not for what the caller itself holds up."""
@@ -184,8 +200,9 @@ class _Service:
             return False
         self._accept(request)
         self._waiting.append(request)
-        if 0 < self._wanted <= len(self._waiting):
-            self._work.notify()
+        if len(self._waiting) >= self._max_batch:
+            self._company.notify()
+        self._call_thread()
         return True
 
     def _accept(self, request: _Request) -> None:
@@ -199,7 +216,28 @@ class _Service:
                 self._room_calls.popleft()()
                 count -= 1
 
-    # ---- the serving thread -----------------------------------------------------------------------------
+    # ---- the serving threads ----------------------------------------------------------------------------
+    def _has_place(self) -> bool:
+        return len(self._owners) < self._max_concurrent
+
+    def _call_thread(self) -> None:
+        """Have a thread take what waits, unless one is about to or as many as may are signing."""
+        if self._gathering or not self._waiting or not self._has_place():
+            return
+        self._gathering = self._called = True
+        if self._idle:
+            self._work.notify()
+            return
+        try:
+            self._start_thread()
+        except RuntimeError:  # no more threads: one that signs takes what waits when it is done
+            self._gathering = self._called = False
+
+    def _start_thread(self) -> None:
+        thread = threading.Thread(target=self._serve, name="manymod-signer", daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
     def _serve(self) -> None:
         while batch := self._next_batch():
             self._answer(batch)
@@ -207,29 +245,42 @@ class _Service:
     def _next_batch(self) -> list[_Request]:
         """Requests to sign next; empty when there will be none.
 
-        A request that comes while nothing else is going on is not held back: batches grow from what arrives
-        while others are signed, and only after a batch of several does the next one wait for more.
+        While what comes is signed one by one, a request is not held back: batches grow from what arrives
+        while as many as may are signed, and only after a batch of several does the next one wait for more.
         """
         with self._lock:
-            self._owner = None
-            self._wait_for(1, None)
+            self._owners.discard(threading.get_ident())
+            self._wait_for_call()
             if self._waiting and self._gather_more:
-                self._wait_for(self._max_batch, self._waiting[0].accepted_at + self._deadline)
+                self._wait_for_company(self._waiting[0].accepted_at + self._deadline)
             count = min(len(self._waiting), self._max_batch)
             batch = [self._waiting.popleft() for _ in range(count)]
+            self._gathering = False
             self._gather_more = count > 1
-            self._owner = threading.get_ident() if batch else None
+            if batch:
+                self._owners.add(threading.get_ident())
+            self._call_thread()
+            if self._closed:
+                self._work.notify_all()
             self._offer_room(count)
             return batch
 
-    def _wait_for(self, wanted: int, until: float | None) -> None:
-        self._wanted = wanted
-        while self._owner is not None or (len(self._waiting) < wanted and not self._closed):
-            left = None if until is None else until - time.monotonic()
-            if left is not None and left <= 0:
+    def _wait_for_call(self) -> None:
+        if self._waiting and not self._gathering and self._has_place():
+            self._gathering = True
+            return
+        self._idle += 1
+        while not (self._called or (self._closed and not self._waiting)):
+            self._work.wait()
+        self._idle -= 1
+        self._called = False
+
+    def _wait_for_company(self, until: float) -> None:
+        while len(self._waiting) < self._max_batch and not self._closed:
+            left = until - time.monotonic()
+            if left <= 0:
                 break
-            self._work.wait(left)
-        self._wanted = 0
+            self._company.wait(left)
 
     def _answer(self, batch: list[_Request]) -> None:
         live = [request for request in batch if request.future.set_running_or_notify_cancel()]
@@ -252,7 +303,7 @@ class _Service:
             if live:
                 self._batch_sizes[len(live)] += 1
                 self._latencies.extend(now - request.accepted_at for request in live)
-        if stopped is not None and threading.current_thread() is not self._thread:
+        if stopped is not None and threading.current_thread() not in self._threads:
             raise stopped
 
     def _outcomes(self, live: list[_Request]) -> list[bytes | BaseException]:
@@ -270,7 +321,7 @@ class _Service:
 
     # ---- the end ----------------------------------------------------------------------------------------
     def close(self, drain: bool) -> None:
-        """Accept no more, sign what waits or cancel it, and wait for the thread to end (but in callbacks)."""
+        """Accept no more, sign what waits or cancel it, and wait until all is answered (but in callbacks)."""
         if self._process != os.getpid():
             return
         dropped: list[_Request] = []
@@ -281,12 +332,17 @@ class _Service:
                 self._waiting.clear()
                 self._counts["cancelled"] += len(dropped)
             self._work.notify_all()
+            self._company.notify_all()
             self._offer_room(len(self._room_calls))
         for request in dropped:
             request.future.cancel()
             request.future.set_running_or_notify_cancel()
-        if not self.is_own_thread():
-            self._thread.join()
+        if self.is_own_thread():
+            return
+        with self._lock:
+            self._work.wait_for(lambda: not (self._waiting or self._owners))
+        for thread in self._threads:
+            thread.join()
 
     def abandon(self) -> None:
         """Close at the end of the interpreter."""
@@ -317,13 +373,19 @@ def _item_error(status: int) -> ItemError:
         return error.with_traceback(None)
 
 
+def _batches_at_a_time(ring: KeyRing, batch: int) -> int:
+    if any(".cuda." in ring.variant_for(key, batch) for key in range(len(ring))):
+        return _GPU_BATCHES
+    return ring.threads or get_threads()
+
+
 class Signer:
     """Signs single messages for many threads and coroutines, in batches.
 
-    Requests wait in a queue of bounded length; a thread takes them out, at most `max_batch` at a time, and
-    signs them in one call. A batch begins when `max_batch` requests wait, or when the first of them has
-    waited for `deadline`; a request that finds the signer idle is signed at once, one of `sign` without a
-    timeout on its caller's own thread.
+    Requests wait in a queue of bounded length; threads take them out, at most `max_batch` at a time, and sign
+    them in one call. A batch begins when `max_batch` requests wait, or when the first of them has waited for
+    `deadline`, and `max_concurrent` batches may be signed at the same time; a request that finds the signer
+    idle is signed at once, one of `sign` without a timeout on its caller's own thread.
 
     Args:
         keys: a `PrivateKey`, or a `KeyRing` whose keys requests name by their index.
@@ -332,6 +394,8 @@ class Signer:
         deadline: seconds that a request may be held back for others to join it.
         max_batch: most requests of one call.
         max_queue: most requests that wait.
+        max_concurrent: most batches that are signed at the same time, each by a thread of its own; None: 16
+            where a GPU signs full batches, otherwise as many as the ring has CPU threads.
         full: what a request meets that finds the queue full: ``"block"``, it waits for room, or ``"raise"``,
             `SignerFullError`.
 
@@ -350,6 +414,7 @@ class Signer:
         deadline: float = 1e-3,
         max_batch: int = 1024,
         max_queue: int = 16384,
+        max_concurrent: int | None = None,
         full: Literal["block", "raise"] = "block",
     ) -> None:
         native = native_padding(padding, algorithm, "sign")  # once for all requests
@@ -366,8 +431,11 @@ class Signer:
 
         ring = self._ring  # the thread must not keep the signer
         several = len(ring) > 1
-        limits = (checked_items("max_batch", max_batch), checked_items("max_queue", max_queue))
-        self._service = _Service(compute, deadline, *limits)
+        batch, queue = checked_items("max_batch", max_batch), checked_items("max_queue", max_queue)
+        if max_concurrent is None:
+            max_concurrent = _batches_at_a_time(ring, batch)
+        concurrent = checked_items("max_concurrent", max_concurrent)
+        self._service = _Service(compute, deadline, batch, queue, concurrent)
         atexit.register(self._service.abandon)
 
     def submit(self, message: Buffer, key: int = 0, *, timeout: float | None = None) -> Future[bytes]:
@@ -380,8 +448,8 @@ class Signer:
 
         Returns:
             A future of the signature. Its ``cancel()`` prevents a request that has not begun. Functions given
-            to ``add_done_callback`` run on the signer's thread and hold up everyone while they do; requests
-            that they make do not wait for room.
+            to ``add_done_callback`` run on a thread of the signer and hold up the batch while they do;
+            requests that they make do not wait for room.
 
         Raises:
             SignerFullError: if there is no room, or was none within `timeout`.
