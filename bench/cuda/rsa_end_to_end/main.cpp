@@ -39,7 +39,7 @@ struct Options : CommonOptions {
   std::vector<unsigned> bits{2048, 3072, 4096};
   std::vector<std::string> parts;  ///< empty: all
   std::vector<std::string> devices{"cuda", "cpu"};
-  std::vector<std::size_t> batches{1024, 16384, 131072, 524288, 2097152};
+  std::vector<std::size_t> batches{1024, 16384, 131072, 524288, 1048576};
 
   [[nodiscard]] bool wants_part(std::string_view part) const {
     return parts.empty() || std::ranges::find(parts, part) != parts.end();
@@ -204,8 +204,10 @@ class Bench {
   void run_case(const Case& what) {
     try {
       const Ring ring = ring_for(what);
+      double item_seconds = 0;
       for (const std::size_t batch : options_.batches) {
-        if (measure(what, ring, batch) > (options_.quick ? 0.1 : 1.0)) break;
+        if (item_seconds * static_cast<double>(batch) > (options_.quick ? 0.2 : 2.0)) break;
+        item_seconds = measure(what, ring, batch) / static_cast<double>(batch);
       }
     } catch (const std::exception& error) {
       ++failed_;
