@@ -42,7 +42,7 @@ std::vector<Candidate> library_candidates(unsigned bits) {
     if (32 * shape.words == bits) found.push_back({"", "row32", true, shape, {}, {}});
   }
   for (const device::Technique& technique : device::rns_float()) {
-    const std::string form = std::string(technique.name).substr(std::string("rns_").size());
+    const std::string form = std::string(technique.name).substr(std::string("rns_float.").size());
     for (const device::Shape& shape : technique.shapes) {
       if (32 * shape.words != bits) continue;
       found.push_back({letter(form + "+"), form, true, shape, technique.constants->of_shape(shape),

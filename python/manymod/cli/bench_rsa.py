@@ -88,7 +88,7 @@ def _signer_table(report: dict[str, Any]) -> Table:
     table = Table(title="a Signer at half of its peak: latencies", title_justify="left")
     for heading in (
         *("bits", "threads", "peak/s", "offered/s", "batch", "50 %", "90 %", "99 %", "of a batch"),
-        *("within deadline + batch", "+ the batch before"),
+        *("within deadline + batch", "+ as much again"),
     ):
         table.add_column(heading, justify="right")
     for row in report["signer"]:
