@@ -7,12 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding
 from tests.python.cli_support import read_arrow, read_table, run, write_arrow, write_table
 from tests.python.rsa_support import peer_key, private_key
+
+from manymod.cli.bench_rsa_timing import largest_t
 
 MESSAGES = [f"message {number} ä" for number in range(30)]
 
@@ -242,3 +245,32 @@ def test_bench_puts_a_signer_under_load(tmp_path: Path) -> None:
         assert sorted(row["latency_us"].values()) == list(row["latency_us"].values())
         assert 0 <= row["in_time"] <= row["in_time_of_two"] <= 1
     assert run(*arguments).out.count("Requests come at random") == 1
+
+
+COMPARED = ("public power (control)", "power", "raw", "raw, not blinded", "OAEP", "PKCS#1 v1.5")
+
+
+def test_bench_compares_times_of_secrets(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    arguments = ("bench", "rsa", "--bits", 1024, "--ops", "verify", "--quick", "--threads", 1, "--timing")
+    finished = run(*arguments, "--json", report)
+    assert finished.code == 0, finished.err
+    rows = json.loads(report.read_text())["timing"]
+    assert [(row["operation"], row["batch"]) for row in rows] == [
+        (operation, batch) for batch in (1, 16) for operation in COMPARED
+    ]
+    for row in rows:
+        assert sum(row["samples"]) == 400
+        assert min(row["median_us"]) > 0
+
+
+def test_t_tells_times_that_differ() -> None:
+    source = np.random.default_rng(1)
+    kinds = source.integers(2, size=4000).astype(bool)
+    times = 1000 + source.normal(0, 10, 4000)
+    assert abs(largest_t(times, kinds)) < 4.5
+    interrupted = times + np.where(source.random(4000) < 0.05, 1e5 * source.random(4000), 0)
+    slower = np.where(kinds, 2.0, 0.0)
+    assert largest_t(times + slower, kinds) < -4.5
+    assert largest_t(interrupted + slower, kinds) < -4.5  # by a crop without interrupts
+    assert largest_t(np.ones(10), np.zeros(10, np.bool_)) == 0

@@ -120,7 +120,7 @@ def test_ten_thousand_requests_of_threads_and_coroutines(expected: list[bytes]) 
     async def coroutines(signer: rsa.Signer) -> None:
         await asyncio.gather(*(ask(signer, number) for number in range(5000, 10_000)))
 
-    options = {"max_queue": 1000, "max_concurrent": 3}
+    options: dict[str, Any] = {"max_queue": 1000, "max_concurrent": 3}
     with rsa.Signer(private_key(BITS), *HOW, **options) as signer, ThreadPoolExecutor(17) as pool:
         jobs = [pool.submit(client, signer, range(start, 5000, 16)) for start in range(16)]
         jobs.append(pool.submit(lambda: asyncio.run(coroutines(signer))))

@@ -13,6 +13,7 @@ import manymod
 from manymod.cli.bench_report import json_option, machine, number, versions, widths, write_json
 from manymod.cli.bench_rsa_run import INCLUDED, RsaCase, RsaSettings, measure, signing_key
 from manymod.cli.bench_rsa_signer import DEADLINE, measure_signer
+from manymod.cli.bench_rsa_timing import NOTHING_SEEN, measure_timing
 from manymod.cli.progress import make_bar, output_console
 
 __all__ = ["bench_rsa"]
@@ -20,6 +21,10 @@ __all__ = ["bench_rsa"]
 PADDINGS = {"sign": "pkcs1v15", "verify": "pkcs1v15", "encrypt": "oaep", "decrypt": "oaep"}
 BITS = (2048, 3072, 4096)
 QUICK_BITS = (2048,)
+#: Of --timing: calls of each comparison, and items of a call.
+_SAMPLES = 10_000
+_QUICK_SAMPLES = 400
+_TIMING_BATCHES = (1, 16)
 #: Largest size that RSA is computed for, smallest that the cryptography package makes keys of.
 _LIMITS = (1024, 8192)
 
@@ -102,6 +107,22 @@ def _signer_table(report: dict[str, Any]) -> Table:
     return table
 
 
+def _timing_table(report: dict[str, Any]) -> Table:
+    table = Table(title="whether times tell secrets", title_justify="left")
+    for heading in ("operation", "kinds"):
+        table.add_column(heading)
+    for heading in ("bits", "batch", "calls", "median", "median", "t"):
+        table.add_column(heading, justify="right")
+    for row in report["timing"]:
+        table.add_row(
+            *(row["operation"], " / ".join(row["kinds"]), str(row["bits"]), str(row["batch"])),
+            f"{sum(row['samples']):,}",
+            *(f"{median:,.1f} us" for median in row["median_us"]),
+            f"{row['t']:+.1f}",
+        )
+    return table
+
+
 def _print(report: dict[str, Any], console: Console) -> None:
     found = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     console.print(f"{report['cpu']}, {report['cpus']} CPUs; {found}; commit {report['commit'] or 'unknown'}")
@@ -113,6 +134,11 @@ def _print(report: dict[str, Any], console: Console) -> None:
     if "signer" in report:
         console.print(_signer_table(report))
         console.print(f"Requests come at random, by submit(); deadline {DEADLINE * 1e3:g} ms.")
+    if "timing" in report:
+        console.print(_timing_table(report))
+        console.print(
+            f"|t| below {NOTHING_SEEN}: no difference is seen; above 10: the kinds take unlike times."
+        )
 
 
 @click.command("rsa", short_help="RSA beside OpenSSL.")
@@ -124,6 +150,7 @@ def _print(report: dict[str, Any], console: Console) -> None:
     "--threads", type=click.IntRange(0, 1024), default=0, help="Threads of the columns with several; 0: all."
 )
 @click.option("--signer", is_flag=True, help="Also latencies of a Signer at half of its peak.")
+@click.option("--timing", is_flag=True, help="Also whether times tell secrets, by Welch's t.")
 @click.option("--quick", is_flag=True, help="One size, less time for each.")
 def bench_rsa(
     json_file: Any,
@@ -132,6 +159,7 @@ def bench_rsa(
     batch: int,
     threads: int,
     signer: bool,
+    timing: bool,
     quick: bool,
 ) -> None:
     """Measure signing, verifying, encrypting and decrypting on the CPU, beside OpenSSL.
@@ -158,6 +186,11 @@ def bench_rsa(
                 report["results"].append(measure(case, settings))
         if signer:
             report["signer"] = [_loaded(size, count, settings) for size in chosen for count in counts]
+        if timing:
+            samples = _QUICK_SAMPLES if quick else _SAMPLES
+            report["timing"] = [
+                row for size in chosen for row in measure_timing(signing_key(size), _TIMING_BATCHES, samples)
+            ]
     except ImportError as error:
         raise click.ClickException("the cryptography package is needed: pip install manymod[rsa]") from error
     except (ArithmeticError, manymod.ManymodError) as error:
