@@ -2,9 +2,9 @@
 #include "dispatch/spread.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
-#include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "cuda/error.hpp"
@@ -114,7 +114,8 @@ class SpreadEngine final : public Engine {
     const double work = item_cost_ns(job, modulus_limbs) * static_cast<double>(items.size());
     std::vector<std::size_t> rest;
     bool first = true;
-    on_some_gpu(static_cast<std::uint64_t>(std::clamp(work, 1.0, kMostWork)), [&](std::size_t gpu) {
+    const double bounded = std::clamp(work, 1.0, static_cast<double>(GpuPlace::kMostWork));
+    on_some_gpu(static_cast<std::uint64_t>(bounded), [&](std::size_t gpu) {
       if (!std::exchange(first, false)) items = rest = unfinished(job, items);
       Job own = job;
       if (job.shared != nullptr) own.shared = static_cast<const SpreadModulus*>(job.shared)->on(gpu);
@@ -127,8 +128,6 @@ class SpreadEngine final : public Engine {
   }
 
  private:
-  static constexpr double kMostWork = 1e15;  // thousands of such runs are below 2^63
-
   // A call of `run` for as long as it lives. The first after a pause gives GPUs that failed another chance.
   class Running {
    public:
@@ -144,60 +143,34 @@ class SpreadEngine final : public Engine {
     const SpreadEngine& engine_;
   };
 
-  // Work that counts as a GPU's load for as long as this lives.
-  class Place {
-   public:
-    /// On the best GPU that has not been tried; there is one.
-    Place(const std::vector<Gpu>& gpus, std::uint64_t work, const std::vector<bool>& tried)
-        : gpus_(gpus), work_(work) {
-      std::uint64_t load = 0;
-      do {
-        choose(tried, load);
-      } while (!gpus_[gpu_].part.load->add(load, work));
-    }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place() { gpus_[gpu_].part.load->remove(work_); }
-
-    [[nodiscard]] std::size_t gpu() const { return gpu_; }
-
-   private:
-    void choose(const std::vector<bool>& tried, std::uint64_t& load_of_chosen) {
-      auto best = std::pair(true, std::numeric_limits<double>::infinity());
-      for (std::size_t i = 0; i < gpus_.size(); ++i) {
-        if (tried[i]) continue;
-        const std::uint64_t load = gpus_[i].part.load->work();
-        const std::pair ends(!gpus_[i].is_well(), static_cast<double>(load + work_) / gpus_[i].part.size);
-        if (ends >= best) continue;
-        best = ends;
-        gpu_ = i;
-        load_of_chosen = load;
-      }
-    }
-
-    const std::vector<Gpu>& gpus_;
-    std::uint64_t work_;
-    std::size_t gpu_ = 0;
-  };
-
   // Calls use(gpu) for one GPU, or for one after the other until one does not fail.
   // @throws what the first threw, where all do
   template <class Use>
   void on_some_gpu(std::uint64_t work, Use&& use) const {
-    std::vector<bool> tried(gpus_.size(), false);
+    std::vector<std::size_t> left(gpus_.size());
+    std::iota(left.begin(), left.end(), std::size_t{0});
     std::exception_ptr failure;
-    for (std::size_t attempt = 0; attempt < gpus_.size(); ++attempt) {
-      const Place place(gpus_, work, tried);
+    while (!left.empty()) {
+      const GpuPlace place(candidates(left), work);
+      const std::size_t gpu = left[place.chosen()];
       try {
-        use(place.gpu());
+        use(gpu);
         return;
       } catch (const StatusError& error) {
-        gpus_[place.gpu()].failed(error);
-        tried[place.gpu()] = true;
+        gpus_[gpu].failed(error);
+        std::erase(left, gpu);
         if (!failure) failure = std::current_exception();
       }
     }
     std::rethrow_exception(failure);
+  }
+
+  [[nodiscard]] std::vector<GpuCandidate> candidates(std::span<const std::size_t> gpus) const {
+    std::vector<GpuCandidate> found;
+    for (const std::size_t gpu : gpus) {
+      found.push_back({gpus_[gpu].part.load, gpus_[gpu].part.size, !gpus_[gpu].is_well()});
+    }
+    return found;
   }
 
   [[nodiscard]] const Gpu& first_well() const {
@@ -210,12 +183,6 @@ class SpreadEngine final : public Engine {
 };
 
 }  // namespace
-
-// Indices beyond the array's length share: they still get work, only not quite evenly.
-GpuLoad& gpu_load(unsigned index) {
-  static std::array<GpuLoad, 64> loads;
-  return loads[index % loads.size()];
-}
 
 std::unique_ptr<Engine> spread(std::vector<SpreadPart> parts) {
   return std::make_unique<SpreadEngine>(std::move(parts));

@@ -2,31 +2,13 @@
 // Several GPUs as one engine.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "dispatch/engine.hpp"
+#include "dispatch/gpu_load.hpp"
 
 namespace manymod {
-
-/// Work that a GPU has been given and not done yet, in nanoseconds by Engine::item_cost_ns.
-class GpuLoad {
- public:
-  [[nodiscard]] std::uint64_t work() const { return work_.load(std::memory_order_relaxed); }
-  /// @return false, and nothing is added, if there is no longer `expected`
-  bool add(std::uint64_t expected, std::uint64_t more) {
-    return work_.compare_exchange_strong(expected, expected + more, std::memory_order_relaxed);
-  }
-  void remove(std::uint64_t done) { work_.fetch_sub(done, std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> work_{0};
-};
-
-/// The load of CUDA device `index`, of all engines of this process that are spread.
-GpuLoad& gpu_load(unsigned index);
 
 /// A variant on one GPU.
 struct SpreadPart {

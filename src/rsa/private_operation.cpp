@@ -316,7 +316,7 @@ bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettin
                   const ProgressPart& progress) {
   if (suits_device(rows)) {
     const RingKey& first = *rows.runs.front().key;
-    const GpuPlace place(first.p().engines, 2 * rows.count(), first.key().p().size());
+    const PowersPlace place(first.p().engines, 2 * rows.count(), first.key().p().size());
     try {
       if (place.gpu() != nullptr) return raise_to_private_on(*place.gpu(), rows, wrong, settings, progress);
     } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the engines of the ring go on

@@ -134,8 +134,8 @@ bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buff
                      const PublicSettings& settings, const ProgressPart& progress) {
   const KeyRun& first = rows.runs.front();
   if (std::ranges::all_of(rows.runs, [&](const KeyRun& run) { return same_exponent(run, first); })) {
-    const GpuPlace place(modulo_n(*first.key, settings.timing).engines, rows.count(),
-                         first.key->key().e().size());
+    const PowersPlace place(modulo_n(*first.key, settings.timing).engines, rows.count(),
+                            first.key->key().e().size());
     try {
       if (place.gpu() != nullptr) {
         if (progress.caller.callback != nullptr && progress.wants_stop(0)) return false;

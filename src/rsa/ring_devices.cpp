@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/ring_devices.hpp"
 
-#include <limits>
+#include <algorithm>
 #include <memory>
 
 #include "dispatch/devices.hpp"
-#include "dispatch/spread.hpp"
 
 namespace manymod::rsa {
 
@@ -25,33 +24,25 @@ device::Workspaces& RingDevices::workspaces(unsigned device) const {
   return arrays_.at(device).get([&] { return std::make_unique<const Arrays>(gpu); })->workspaces;
 }
 
-GpuPlace::GpuPlace(const PowerEngines& engines, std::size_t powers, std::size_t exponent_limbs) {
+PowersPlace::PowersPlace(const PowerEngines& engines, std::size_t powers, std::size_t exponent_limbs) {
+  std::vector<const GpuPower*> gpus;
+  std::vector<GpuCandidate> candidates;
+  for (const GpuPower& gpu : engines.gpus_for(powers)) {
+    if (!is_usable(gpu)) continue;
+    gpus.push_back(&gpu);
+    candidates.push_back({&gpu_load(gpu.device), gpu.size});
+  }
+  if (gpus.empty()) return;
   Job job;
   job.op = Operation::powmod;
   job.timing = engines.timing();
   job.x.width = engines.limbs();
   job.y.width = exponent_limbs;
-  for (;;) {
-    double earliest = std::numeric_limits<double>::infinity();
-    std::uint64_t before = 0;
-    gpu_ = nullptr;
-    for (const GpuPower& gpu : engines.gpus_for(powers)) {
-      if (!is_usable(gpu)) continue;
-      const double work = gpu.engine->item_cost_ns(job, engines.limbs()) * static_cast<double>(powers);
-      const std::uint64_t load = gpu_load(gpu.device).work();
-      const double end = (static_cast<double>(load) + work) / gpu.size;
-      if (end >= earliest) continue;
-      earliest = end;
-      gpu_ = &gpu;
-      before = load;
-      work_ = static_cast<std::uint64_t>(work);
-    }
-    if (gpu_ == nullptr || gpu_load(gpu_->device).add(before, work_)) return;
-  }
-}
-
-GpuPlace::~GpuPlace() {
-  if (gpu_ != nullptr) gpu_load(gpu_->device).remove(work_);
+  const double power_ns = gpus.front()->engine->item_cost_ns(job, engines.limbs());
+  const double work =
+      std::clamp(power_ns * static_cast<double>(powers), 1.0, static_cast<double>(GpuPlace::kMostWork));
+  place_.emplace(candidates, static_cast<std::uint64_t>(work));
+  gpu_ = gpus[place_->chosen()];
 }
 
 }  // namespace manymod::rsa

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "dispatch/gpu_load.hpp"
 #include "modmul/device/program_runner.hpp"
 #include "modmul/device/workspace.hpp"
 #include "rsa/power.hpp"
@@ -39,22 +40,18 @@ class RingDevices {
   std::vector<PublishedOnce<Arrays>> arrays_;
 };
 
-/// A place on the GPU that would be done with `powers` more powers first, whose load has them for as long as
-/// this lives.
-class GpuPlace {
+/// A GPU for `powers` more powers of `exponent_limbs` limbs, chosen by load, whose load has them for as long
+/// as this lives.
+class PowersPlace {
  public:
-  /// On one of those that compute so many powers of `exponent_limbs` limbs.
-  GpuPlace(const PowerEngines& engines, std::size_t powers, std::size_t exponent_limbs);
-  GpuPlace(const GpuPlace&) = delete;
-  GpuPlace& operator=(const GpuPlace&) = delete;
-  ~GpuPlace();
+  PowersPlace(const PowerEngines& engines, std::size_t powers, std::size_t exponent_limbs);
 
-  /// None where the CPU computes them, or where no GPU is of use.
+  /// None where the CPU computes so many powers, or where no GPU is of use.
   [[nodiscard]] const GpuPower* gpu() const { return gpu_; }
 
  private:
   const GpuPower* gpu_ = nullptr;
-  std::uint64_t work_ = 0;
+  std::optional<GpuPlace> place_;
 };
 
 }  // namespace manymod::rsa

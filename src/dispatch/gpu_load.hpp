@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of several GPUs gets the next work.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace manymod {
+
+/// Work that a GPU has been given and not done yet, in nanoseconds by Engine::item_cost_ns.
+class GpuLoad {
+ public:
+  [[nodiscard]] std::uint64_t work() const { return work_.load(std::memory_order_relaxed); }
+  /// @return false, and nothing is added, if there is no longer `expected`
+  bool add(std::uint64_t expected, std::uint64_t more) {
+    return work_.compare_exchange_strong(expected, expected + more, std::memory_order_relaxed);
+  }
+  void remove(std::uint64_t done) { work_.fetch_sub(done, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> work_{0};
+};
+
+/// The load of CUDA device `index`, of all of this process's work that is given to GPUs by their load.
+GpuLoad& gpu_load(unsigned index);
+
+/// A GPU that work may go to.
+struct GpuCandidate {
+  GpuLoad* load;
+  unsigned size;             ///< multiprocessors
+  bool last_resort = false;  ///< chosen only where all are
+};
+
+/// Work that counts as the load of one GPU for as long as this lives.
+class GpuPlace {
+ public:
+  /// On the candidate that would end it first: whose load, this work included, is least relative to its size;
+  /// the earlier of equal ones. There is one at least. `work` is at most kMostWork.
+  GpuPlace(std::span<const GpuCandidate> candidates, std::uint64_t work);
+  GpuPlace(const GpuPlace&) = delete;
+  GpuPlace& operator=(const GpuPlace&) = delete;
+  ~GpuPlace() { load_->remove(work_); }
+
+  static constexpr std::uint64_t kMostWork = 1'000'000'000'000'000;  ///< thousands of such are below 2^63
+
+  /// Position among the candidates.
+  [[nodiscard]] std::size_t chosen() const { return chosen_; }
+
+ private:
+  std::uint64_t work_;
+  std::size_t chosen_ = 0;
+  GpuLoad* load_ = nullptr;
+};
+
+}  // namespace manymod
