@@ -46,6 +46,7 @@ class CallRun {
   mm_status run() {
     const std::size_t wave =
         ring_.gpu_wave(timing(), checked_.is_private() ? 2 * checked_.call.count : checked_.call.count);
+    by_kind_ = wave > 0;
     return finish(wave > 0 ? run_blocks_at_a_time(wave) : run_blocks());
   }
 
@@ -54,6 +55,7 @@ class CallRun {
   CheckedCall checked_;
   std::vector<std::uint8_t> own_status_;
   std::uint8_t* status_ = nullptr;
+  bool by_kind_ = false;  ///< rows that are computed together have keys of one kind
 
   [[nodiscard]] std::size_t key_of(std::size_t item) const {
     return checked_.call.key == nullptr ? 0 : checked_.call.key[item];
@@ -64,7 +66,11 @@ class CallRun {
   }
   void set_status(std::size_t item, mm_status status) { status_[item] = static_cast<std::uint8_t>(status); }
 
-  /// Items by the lengths of their keys, then by their keys.
+  [[nodiscard]] std::size_t kind_of(std::size_t item) const {
+    return by_kind_ ? ring_.kind_of(key_of(item)) : 0;
+  }
+
+  /// Items by the lengths of their keys, then perhaps by their kinds, then by their keys.
   [[nodiscard]] std::vector<std::size_t> sorted_items(std::size_t begin, std::size_t end) {
     std::vector<std::size_t> items;
     items.reserve(end - begin);
@@ -77,19 +83,19 @@ class CallRun {
     }
     if (checked_.call.key == nullptr) return items;
     const auto rank = [&](std::size_t item) {
-      return std::tuple(ring_.key(key_of(item)).key().limbs(), key_of(item), item);
+      return std::tuple(ring_.key(key_of(item)).key().limbs(), kind_of(item), key_of(item), item);
     };
     std::ranges::sort(items, {}, rank);
     return items;
   }
 
-  /// The rows of items [from, ..) that have moduli of one length.
+  /// The rows of the first items, as many as are computed together.
   [[nodiscard]] Rows take_rows(std::span<const std::size_t> items) const {
     Rows rows;
     rows.limbs = ring_.key(key_of(items.front())).key().limbs();
     for (const std::size_t item : items) {
       const RingKey& key = ring_.key(key_of(item));
-      if (key.key().limbs() != rows.limbs) break;
+      if (key.key().limbs() != rows.limbs || kind_of(item) != kind_of(items.front())) break;
       if (rows.runs.empty() || rows.runs.back().key != &key) {
         rows.runs.push_back({&key, rows.count(), rows.count()});
       }

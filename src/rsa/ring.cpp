@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <tuple>
+#include <vector>
 
 #include "api/checks.hpp"
 #include "api/enum_value.hpp"
@@ -26,12 +29,23 @@ const PowerEngines& engines_for(EnginesByLimbs& engines, const mm_rsa_ring_optio
   return *found;
 }
 
+// Sizes of n, p and q in limbs, and e.
+using Kind = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Limb>>;
+
+Kind kind_of_key(const Key& key) {
+  const std::span<const Limb> e = key.e();
+  const bool whole = key.is_private();
+  return {key.limbs(), whole ? key.p().size() : 0, whole ? key.q().size() : 0, {e.begin(), e.end()}};
+}
+
 }  // namespace
 
 Ring::Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<const Key>> keys)
     : threads_(checked_threads(options.threads)), blinding_(checked_blinding(options.blinding)) {
   if (keys.empty()) throw StatusError(MM_ERR_ARGUMENT, "a ring needs at least one key");
+  std::map<Kind, std::size_t> kinds;
   for (const auto& key : keys) {
+    kinds_.push_back(kinds.try_emplace(kind_of_key(*key), kinds.size()).first->second);
     RingKeyEngines engines{engines_for(open_engines_, options, TimingClass::public_, key->limbs()),
                            engines_for(secret_engines_, options, TimingClass::secret, key->limbs())};
     devices_.add(key->limbs());

@@ -30,6 +30,9 @@ class Ring {
 
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
   [[nodiscard]] const RingKey& key(std::size_t index) const { return *keys_[index]; }
+  /// A number that keys share which a GPU computes together: their moduli are of one number of limbs, their
+  /// primes too, and they have one public exponent.
+  [[nodiscard]] std::size_t kind_of(std::size_t index) const { return kinds_[index]; }
   [[nodiscard]] std::size_t max_modulus_bytes() const;
   [[nodiscard]] unsigned threads() const { return threads_; }
   [[nodiscard]] const RingDevices& devices() const { return devices_; }
@@ -56,6 +59,7 @@ class Ring {
   std::map<std::size_t, std::unique_ptr<const PowerEngines>> open_engines_;    ///< by limbs
   std::map<std::size_t, std::unique_ptr<const PowerEngines>> secret_engines_;  ///< by limbs
   std::vector<std::unique_ptr<const RingKey>> keys_;
+  std::vector<std::size_t> kinds_;  ///< of each key
   RingDevices devices_;
   mutable std::atomic<std::uint64_t> private_items_{0};
   mutable std::atomic<std::uint64_t> recomputed_{0};

@@ -88,6 +88,21 @@ TEST_F(RsaOnGpu, SignaturesOfManyKeys) {
   EXPECT_EQ(count_of(checked.valid, 1), messages.size());
 }
 
+// Of as many limbs, but with unlike public exponents: each kind is computed for itself.
+TEST_F(RsaOnGpu, UnlikeKeysOfOneLength) {
+  const std::size_t bits[] = {1031, 1040};
+  const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
+  ASSERT_NE(ring, nullptr);
+  const std::vector<std::uint32_t> key_of =
+      kBriefTests ? std::vector<std::uint32_t>{1, 0} : std::vector<std::uint32_t>{0, 1, 1, 0, 1};
+  const std::vector<Bytes> messages = messages_of(key_of.size());
+  const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages, key_of);
+  expect_signatures(ours, bits, messages, key_of, kSigning);
+  EXPECT_EQ(sums_, 2U);
+  const Results checked = run(ring.get(), MM_RSA_VERIFY, kSigning, messages, key_of, ours.outputs);
+  EXPECT_EQ(count_of(checked.valid, 1), messages.size());
+}
+
 TEST_F(RsaOnGpu, Decryption) {
   const std::size_t bits[] = {1024, 1031};
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));

@@ -14,8 +14,9 @@ struct TestPrimes {
   const char* e;
 };
 
-/// Hexadecimal. 1031: no whole number of bytes, e = 3; 1536: primes of 960 and 576 bits, e > 2^64.
-inline constexpr std::array<TestPrimes, 7> kTestPrimes{{
+/// Hexadecimal. 1031: no whole number of bytes, e = 3; 1040: of as many limbs; 1536: primes of 960 and 576
+/// bits, e > 2^64.
+inline constexpr std::array<TestPrimes, 8> kTestPrimes{{
     {1024,
      "efced11d2bd8a1e6047a8387cdde8d516301bbfca0c5154e0ff9bb510944fe0c9dfb369bab13dfae627655daa05f1119"
      "3ceaaf308142c8ea91d93080f9b43d45",
@@ -28,6 +29,12 @@ inline constexpr std::array<TestPrimes, 7> kTestPrimes{{
      "689bf36a22f314fdb43c48bc764ccdcf9ea5ee53cac3e0b5bc29177094c1e26038dabf68e2eb737282fea875e75365e1"
      "458294a90c1b87f1a7323691b19f9cc9b",
      "3"},
+    {1040,
+     "efbc67ba94637d6efa609e467ada679f818a119b9e16bc17328f7b7676d015b0dc2c63888f28f004817e6ddce7a7ace7"
+     "32f6fadfa7e5c15b629362da5cc13da62f",
+     "e97777682c5796a670482c590e0d9782bfcdc83011ac8efe121c5989f1ba2dde83458bfed0a712755f6cace4d519d526"
+     "9512e74f7bfab36728a78beb7e0787c581",
+     "10001"},
     {1536,
      "f65bf63a6659b55404103017ead492d26a015b665e4a329cdbe7df00cba497ddb6d9f6f45cdc78b9da6400c790010259"
      "98daa4bf75592f89b3fb95ee224320456800e67e527f5da656ec4c60da8f3fe29280ba2e153453fd735771b237d047c9"
