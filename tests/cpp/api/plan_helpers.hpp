@@ -54,18 +54,6 @@ inline mm_call make_call(const mm_view& x, const mm_view& y, const mm_view& modu
   return call;
 }
 
-/// Registered variants that this machine can run.
-inline std::vector<mm_variant_info> usable_variants() {
-  std::vector<mm_variant_info> usable;
-  for (std::size_t i = 0; i < mm_variant_count(); ++i) {
-    mm_variant_info info{};
-    info.struct_size = sizeof info;
-    EXPECT_EQ(mm_variant_get(i, &info), MM_OK);
-    if (info.usable != 0) usable.push_back(info);
-  }
-  return usable;
-}
-
 inline std::size_t usable_gpus() {
   std::size_t gpus = 0;
   for (std::size_t i = 0; i < mm_device_count(); ++i) {
@@ -77,10 +65,22 @@ inline std::size_t usable_gpus() {
   return gpus;
 }
 
-/// None where there is no GPU: variants remember the one that a test before was given.
+/// Registered variants that this machine can run. Those of GPUs remember one that a test before was given, so
+/// where there is none they are left out.
+inline std::vector<mm_variant_info> usable_variants() {
+  const bool has_gpu = usable_gpus() > 0;
+  std::vector<mm_variant_info> usable;
+  for (std::size_t i = 0; i < mm_variant_count(); ++i) {
+    mm_variant_info info{};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(mm_variant_get(i, &info), MM_OK);
+    if (info.usable != 0 && (has_gpu || info.backend != MM_BACKEND_CUDA)) usable.push_back(info);
+  }
+  return usable;
+}
+
 inline std::vector<mm_variant_info> cuda_variants() {
   std::vector<mm_variant_info> variants = usable_variants();
-  if (usable_gpus() == 0) variants.clear();
   std::erase_if(variants, [](const mm_variant_info& variant) { return variant.backend != MM_BACKEND_CUDA; });
   return variants;
 }

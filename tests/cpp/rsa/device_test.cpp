@@ -79,22 +79,22 @@ TEST_F(RsaOnGpu, SignaturesOfManyKeys) {
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
   ASSERT_NE(ring, nullptr);
   const std::vector<std::uint32_t> key_of =
-      kBriefTests ? std::vector<std::uint32_t>{1, 2, 1} : std::vector<std::uint32_t>{0, 1, 2, 0};
+      kBriefTests ? std::vector<std::uint32_t>{1, 0} : std::vector<std::uint32_t>{0, 1, 2, 0};
   const std::vector<Bytes> messages = messages_of(key_of.size());
   const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages, key_of);
   expect_signatures(ours, bits, messages, key_of, kSigning);
-  EXPECT_EQ(sums_, kBriefTests ? 1U : 2U);
+  EXPECT_EQ(sums_, 2U);
   const Results checked = run(ring.get(), MM_RSA_VERIFY, kSigning, messages, key_of, ours.outputs);
   EXPECT_EQ(count_of(checked.valid, 1), messages.size());
 }
 
 // Of as many limbs, but with unlike public exponents: each kind is computed for itself.
 TEST_F(RsaOnGpu, UnlikeKeysOfOneLength) {
+  if (kBriefTests) return;  // no other code than of the test above
   const std::size_t bits[] = {1031, 1040};
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
   ASSERT_NE(ring, nullptr);
-  const std::vector<std::uint32_t> key_of =
-      kBriefTests ? std::vector<std::uint32_t>{1, 0} : std::vector<std::uint32_t>{0, 1, 1, 0, 1};
+  const std::vector<std::uint32_t> key_of{0, 1, 1, 0, 1};
   const std::vector<Bytes> messages = messages_of(key_of.size());
   const Results ours = run(ring.get(), MM_RSA_SIGN, kSigning, messages, key_of);
   expect_signatures(ours, bits, messages, key_of, kSigning);
@@ -130,7 +130,7 @@ TEST_F(RsaOnGpu, FaultsInEitherHalfNeverLeave) {
   };
   for (const FaultPoint half : {FaultPoint::half_p, FaultPoint::half_q}) {
     for (const std::size_t bit : {0U, 64U, 511U}) {
-      if (!kBriefTests || bit == 511) expect_mended(3, half, bit);
+      if (!kBriefTests || (bit == 511 && half == FaultPoint::half_q)) expect_mended(3, half, bit);
     }
   }
   if (kBriefTests) return;
@@ -152,7 +152,7 @@ TEST_F(RsaOnGpu, WhereTheGpuFailsTheCpuGoesOn) {
   expect_signatures(sign_with("cuda:0", [] {}), bits, messages, {}, kSigning);
   const std::size_t launches = fake_cuda::counts().launches;
   ASSERT_GT(launches, 8U);
-  for (std::size_t launch = 0; launch < launches; launch += kBriefTests ? 4 : 1) {
+  for (std::size_t launch = 0; launch < launches; launch += kBriefTests ? 8 : 1) {
     const auto fail = [&] { fake_cuda::settings().faulting_launch = launch; };
     expect_signatures(sign_with("auto", fail), bits, messages, {}, kSigning);
     const Results failed = sign_with("cuda:0", fail);
