@@ -94,7 +94,7 @@ void ShapeRun::load(const device::Program& program, std::size_t threads) {
   program_ = program;
   const std::size_t bytes = program_.steps.size() * sizeof(device::Step);
   grow(steps_, stream_.device(), bytes);
-  const std::size_t slots = program_.slots + shape_.own_slots;
+  const std::size_t slots = program_.slots + shape_.more_slots(program_.scan);
   grow(table_, stream_.device(), threads * slots * shape_.lane_words * sizeof(std::uint32_t));
   cuda::copy_to_device(stream_, steps_.data(), program_.steps.data(), bytes);
   cuda::set_bytes(stream_, results_.data(), 0, results_.bytes());

@@ -18,7 +18,8 @@ prints JSON: for patterns of kernels' names the offsets in their argument of poi
 ("public"), and of bytes that are 1 in timing class secret ("true"): code that a jump on these leaves out is
 not looked at.
 
-DECLASSIFIED lists patterns of kernels that make something of secrets public, the reason after `#`. No other
+DECLASSIFIED lists patterns of kernels that make something of secrets public, the reason after `#`, and
+patterns with one kind of finding (`pattern: finding # reason`) that is harmless in these kernels. No other
 code is left out.
 
 Usage: check_device_secrets.py CUOBJDUMP LAYOUTS DECLASSIFIED FATBIN...
@@ -284,7 +285,7 @@ def layouts(program: str) -> dict[str, Layout]:
 
 
 def reasons(text: str) -> dict[str, str]:
-    """Return the patterns of a list of declassified kernels, with their reasons."""
+    """Return the patterns of a list of declassified kernels or findings, with their reasons."""
     listed = {}
     for line in text.splitlines():
         pattern, _, reason = (part.strip() for part in line.partition("#"))
@@ -337,17 +338,25 @@ def main(cuobjdump: str, layout_program: str, declassified: str, fatbins: list[s
     return report(outcome, allowed)
 
 
+def covers(declassified: str, kernel: str, line: str) -> bool:
+    """Whether a pattern of the list, with or without a kind of finding, is of that finding of a kernel."""
+    pattern, _, kind = (part.strip() for part in declassified.partition(":"))
+    return fnmatch.fnmatchcase(kernel, pattern) and line.startswith(f"{kernel}: {kind}")
+
+
 def report(outcome: dict[str, list[str]], allowed: dict[str, str]) -> int:
-    """Print the findings of kernels that are not declassified, and idle declassifications."""
+    """Print the findings that are not declassified, and idle declassifications."""
     failed = 0
+    idle = set(allowed)
     for kernel, lines in outcome.items():
-        if lines and not any(fnmatch.fnmatchcase(kernel, pattern) for pattern in allowed):
-            print("\n".join(lines))
+        covering = [[entry for entry in allowed if covers(entry, kernel, line)] for line in lines]
+        idle -= {entry for entries in covering for entry in entries}
+        left = [line for line, entries in zip(lines, covering, strict=True) if not entries]
+        if left:
+            print("\n".join(left))
             failed += 1
-    found = [kernel for kernel, lines in outcome.items() if lines]
-    idle = [pattern for pattern in allowed if not fnmatch.filter(found, pattern)]
-    for pattern in idle:
-        print(f"{pattern}: declassified, but nothing is found")
+    for entry in sorted(idle):
+        print(f"{entry}: declassified, but nothing is found")
     print(f"{len(outcome)} kernels checked, {failed} with findings")
     return int(failed > 0 or bool(idle))
 

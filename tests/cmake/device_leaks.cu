@@ -56,6 +56,12 @@ extern "C" __global__ void leaks_by_meeting_1x1(const __grid_constant__ ProgramJ
   if (__syncthreads_or(static_cast<int>(word & 1)) != 0) job.result[threadIdx.x] = word;
 }
 
+// Of another thread's word: of the same one's for all threads, if their words are the same.
+extern "C" __global__ void leaks_by_lane_1x1(const __grid_constant__ ProgramJob job) {
+  const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];
+  job.result[threadIdx.x] = manymod::cuda::Warpgroup().shuffle(word, word % 32);
+}
+
 // For as many bytes as a word of an operand says.
 extern "C" __global__ void leaks_by_waiting_1x1(const __grid_constant__ ProgramJob job) {
   const manymod::cuda::Barrier arrived(reinterpret_cast<const std::uint64_t*>(shared_memory));

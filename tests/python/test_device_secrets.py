@@ -290,6 +290,10 @@ def test_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert "k_1x1: a leak\n2 kernels checked, 1 with findings" in capsys.readouterr().out
     assert check.report(outcome, {"*": "all"}) == 0
     assert check.report({"k_1x1": []}, {"facts": "idle"}) == 1
+    # One kind of finding.
+    assert check.report(outcome, {"facts": "its point", "k_*: a leak": "harmless"}) == 0
+    assert check.report(outcome, {"facts": "its point", "k_*: another": "harmless"}) == 1
+    assert check.reasons("k_*: a leak # harmless\n") == {"k_*: a leak": "harmless"}
     with pytest.raises(ValueError, match="no reason"):
         check.reasons("facts\n")
     assert check.findings("k_1x1", text(["NOP"]), LAYOUT) == ["k_1x1: loads nothing that is secret"]

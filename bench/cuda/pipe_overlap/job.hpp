@@ -41,19 +41,24 @@ inline constexpr unsigned kOverlapSharedBytes = kOverlapMatrixBytes + 16 * kOver
 }  // namespace manymod::bench
 
 /// KIND(name, types in kernels.cu...): of the instructions that a body has by turns.
-#define MM_OVERLAP_KINDS(KIND)         \
-  KIND(imad, Imad)                     \
-  KIND(imad_wide, ImadWide)            \
-  KIND(imad_hi, ImadHi)                \
-  KIND(iadd3, Iadd3)                   \
-  KIND(lop3, Lop3)                     \
-  KIND(shf, Shf)                       \
-  KIND(ffma, Ffma)                     \
-  KIND(dfma, Dfma)                     \
-  KIND(lds128, Lds128)                 \
-  KIND(imad_wide_imad, ImadWide, Imad) \
-  KIND(imad_wide_lop3, ImadWide, Lop3) \
-  KIND(imad_wide_ffma, ImadWide, Ffma) \
-  KIND(imad_wide_dfma, Dfma, ImadWide) \
-  KIND(imad_hi_dfma, ImadHi, Dfma)     \
+#define MM_OVERLAP_KINDS(KIND)            \
+  KIND(imad, Imad)                        \
+  KIND(imad_wide, ImadWide)               \
+  KIND(imad_hi, ImadHi)                   \
+  KIND(iadd3, Iadd3)                      \
+  KIND(lop3, Lop3)                        \
+  KIND(shf, Shf)                          \
+  KIND(ffma, Ffma)                        \
+  KIND(dfma, Dfma)                        \
+  KIND(lds128, Lds128)                    \
+  KIND(shfl_own, Shuffle<Lanes::own>)     \
+  KIND(shfl_one, Shuffle<Lanes::one>)     \
+  KIND(shfl_quad, Shuffle<Lanes::quad>)   \
+  KIND(shfl_quads, Shuffle<Lanes::quads>) \
+  KIND(shfl_any, Shuffle<Lanes::any>)     \
+  KIND(imad_wide_imad, ImadWide, Imad)    \
+  KIND(imad_wide_lop3, ImadWide, Lop3)    \
+  KIND(imad_wide_ffma, ImadWide, Ffma)    \
+  KIND(imad_wide_dfma, Dfma, ImadWide)    \
+  KIND(imad_hi_dfma, ImadHi, Dfma)        \
   KIND(imad_dfma, Imad, Dfma)

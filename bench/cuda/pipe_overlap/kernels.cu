@@ -88,6 +88,32 @@ struct Lds128 {
   __device__ __forceinline__ std::uint64_t digest() const { return x; }
 };
 
+/// The lane that each lane of a warp reads: its own, one for all, its place in one quad for all, its place in
+/// any quad, or any.
+enum class Lanes { own, one, quad, quads, any };
+
+/// Lanes come from memory, so that no compiler knows them. `any` is another for each lane and value.
+template <Lanes kLanes>
+struct Shuffle {
+  static constexpr unsigned kCount = 1;
+  std::uint32_t x, lane;
+  __device__ __forceinline__ explicit Shuffle(Seed seed) : x(low(*seed)) {
+    const std::uint32_t any = (x * 0x9e3779b9) >> 13, own = threadIdx.x % 32;
+    const std::uint32_t one = __shfl_sync(0xffffffffu, any, 0);
+    const std::uint32_t of_quad = __shfl_sync(0xffffffffu, any, own / 4);
+    lane = kLanes == Lanes::own     ? own
+           : kLanes == Lanes::one   ? one
+           : kLanes == Lanes::quad  ? one * 4 + own % 4
+           : kLanes == Lanes::quads ? of_quad * 4 + own % 4
+                                    : any;
+    lane %= 32;
+  }
+  __device__ __forceinline__ void step(const Operands&) {
+    asm volatile("shfl.sync.idx.b32 %0, %0, %1, 31, 0xffffffff;" : "+r"(x) : "r"(lane));
+  }
+  __device__ __forceinline__ std::uint64_t digest() const { return x; }
+};
+
 /// Kinds by turns.
 template <class Kind, class... Others>
 struct Turns {

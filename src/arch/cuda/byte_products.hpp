@@ -110,6 +110,11 @@ class Warpgroup {
   __device__ __forceinline__ unsigned lane() const { return threadIdx.x % 32; }
   /// What the warp's threads wrote to memory before is seen by all of them after.
   __device__ __forceinline__ void sync() const { __syncwarp(); }
+  /// `x` of the warp's thread `lane`, which is below 32. Secret lanes must never be the same for all threads
+  /// of the warp: that takes less time on an H200 (docs/rns.md, "Class secret").
+  __device__ __forceinline__ std::uint32_t shuffle(std::uint32_t x, unsigned lane) const {
+    return __shfl_sync(0xffffffffu, x, static_cast<int>(lane));
+  }
   /// Sum over the four threads of a row.
   __device__ __forceinline__ std::uint32_t sum_of_quad(std::uint32_t x) const {
     x += __shfl_xor_sync(0xffffffffu, x, 1);
@@ -141,9 +146,6 @@ class Warpgroup {
   __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {
     wait_for_products<kPending>();
   }
-
-  /// See streamed_products.hpp.
-  __device__ __forceinline__ void skip(unsigned) const {}
 
   /// To be called with the sums of a product that was waited for, before they are used: compilers know of no
   /// tie between the wait and them.

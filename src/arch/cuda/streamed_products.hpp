@@ -102,15 +102,6 @@ class StreamedWarpgroup : public Warpgroup {
     for (unsigned piece = 0; piece < filled; ++piece) full(piece).wait(phase(passes_, piece));
   }
 
-  /// Go on to piece `pieces` of a pass that has not begun.
-  __device__ __forceinline__ void skip(unsigned pieces) const {
-#pragma unroll 1
-    for (unsigned piece = 0; piece < pieces; ++piece) {
-      full(piece % kStages).wait(phase(passes_, piece));
-      release(piece);
-    }
-  }
-
   /// Start sums = rows times `piece` of the sequence, which has kFours.
   template <unsigned kSteps, unsigned kFours>
   __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows, const Matrix&,

@@ -106,7 +106,7 @@ class ChunkRun {
   [[nodiscard]] std::size_t residue_bytes() const { return plan_.limbs * sizeof(Limb); }
   [[nodiscard]] std::size_t result_bytes() const { return items_.size() * residue_bytes(); }
   [[nodiscard]] std::size_t table_bytes() const {
-    const std::size_t slots = plan_.program.slots + plan_.shape.own_slots;
+    const std::size_t slots = plan_.program.slots + plan_.shape.more_slots(plan_.program.scan);
     return std::size_t{launch_.grid} * launch_.block * slots * plan_.shape.lane_words * sizeof(std::uint32_t);
   }
   [[nodiscard]] const cuda::Kernel& kernel() const { return plan_.device.kernel(plan_.shape.kernel); }

@@ -80,7 +80,7 @@ struct ProgramJob {
       nullptr;  ///< table of a launch of `comb_threads` threads: its first group's part is read
   std::uint32_t comb_threads = 1;
   bool scan = false;  ///< a digit's element is found by reading all of them: class secret
-  /// Of the table: the program's slots. Those that a kernel needs for itself (Shape::own_slots) come after
+  /// Of the table: the program's slots. Those that a kernel needs for itself (Shape::more_slots) come after
   /// them.
   std::uint32_t slots = 0;
   /// What the technique's kernels read besides: for a kernel of one shared modulus, of that modulus. Null

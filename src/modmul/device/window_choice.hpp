@@ -18,6 +18,8 @@ namespace manymod::device {
 inline constexpr double kScanCostOfWords = 0.9;
 inline constexpr double kScanCost = 0.02;
 inline constexpr double kScanCostFromMemory = 0.06;
+/// Where elements are selected for many digits at a time wider tables cost nothing but their making.
+inline constexpr std::size_t kWidestSelected = 5;
 
 /// `tables`: of items that are worked on at a time. A thread of a large group multiplies long for each word
 /// that it reads, and the longer the wider the numbers are.
@@ -37,8 +39,10 @@ inline double scan_cost(const Shape& shape, std::size_t tables) {
 inline std::uint32_t window_bits(const Shape& shape, std::size_t exponent_bits, bool secret,
                                  std::size_t tables) {
   // Of shorter exponents the widest windows save too little for their tables.
-  const std::size_t most = exponent_bits < 1536 ? 5 : 6;
-  const std::size_t best = fixed_window_width(exponent_bits, secret ? scan_cost(shape, tables) : 0);
+  const bool selects = secret && shape.selections > 0;
+  const std::size_t most = selects ? kWidestSelected : exponent_bits < 1536 ? 5 : 6;
+  const std::size_t best =
+      fixed_window_width(exponent_bits, secret && !selects ? scan_cost(shape, tables) : 0);
   return static_cast<std::uint32_t>(std::min(best, most));
 }
 

@@ -14,8 +14,8 @@ namespace manymod::rns {
 inline constexpr unsigned kMaxRegisterFours = 34;
 /// Of more, the coordinates of both bases do not fit beside them.
 inline constexpr unsigned kMaxEarlyFours = 26;
-/// Of more, kernels are faster when operations share code (measured).
-inline constexpr unsigned kMaxApartFours = 9;
+/// Up to so many, table elements are found for fewer digits at a time.
+inline constexpr unsigned kMaxFewSelections = 13;
 
 /// The words of a record (record.cuda.hpp) that holds `parts` words for each of a thread's `fours` channels
 /// in a base: an element's are 2.
@@ -42,17 +42,12 @@ struct Form {
   /// than four coordinates would (docs/rns.md, "Remainders of byte sums").
   [[nodiscard]] constexpr bool narrow_sums() const { return 4 * fours <= 127; }
 
-  /// Which operations have code of their own. Unrolled code of all three, or of two, does not always fit the
-  /// instruction caches.
-  enum class Operations {
-    apart,
-    squares_apart,  ///< completions are in the code of multiplications
-    in_one_loop,    ///< so are squarings, which do not read their factor
-  };
-  [[nodiscard]] constexpr Operations operations() const {
-    if (in_memory() || fours <= kMaxApartFours) return Operations::apart;
-    return fours <= kMaxEarlyFours ? Operations::squares_apart : Operations::in_one_loop;
-  }
+  /// Digits whose table elements are found at a time in class secret (measured: more take registers, and
+  /// narrow exponents have few).
+  [[nodiscard]] constexpr unsigned selections() const { return fours <= kMaxFewSelections ? 32 : 64; }
+  /// Whether squarings and multiplications share code: unrolled code of both would not fit the instruction
+  /// caches.
+  [[nodiscard]] constexpr bool in_one_loop() const { return !in_memory() && fours > kMaxEarlyFours; }
   /// The words of a record of a modulus' constants, a part each: of A, of B and, where they are in shared
   /// memory, the quotients of those of B (montgomery.cuda.hpp).
   [[nodiscard]] constexpr unsigned modulus_words() const {
@@ -64,9 +59,8 @@ struct Form {
 
   // Slots of the table after the program's.
   static constexpr unsigned kScratchSlot = 0;  ///< overwritten all the time
-  static constexpr unsigned kSavedSlot = 1;    ///< the element, while another is looked for
-  static constexpr unsigned kElementSlot = 2;  ///< where elements are in memory
-  [[nodiscard]] constexpr unsigned modulus_slot() const { return in_memory() ? 3 : 2; }
+  static constexpr unsigned kElementSlot = 1;  ///< where elements are in memory
+  [[nodiscard]] constexpr unsigned modulus_slot() const { return in_memory() ? 2 : 1; }
   [[nodiscard]] constexpr unsigned own_slots() const {
     return modulus_slot() + (one_modulus || records_shared ? 0 : 1);
   }

@@ -14,6 +14,7 @@
 #include "modmul/rns/conversion.cuda.hpp"
 #include "modmul/rns/montgomery.cuda.hpp"
 #include "modmul/rns/record.cuda.hpp"
+#include "modmul/rns/selection.cuda.hpp"
 
 namespace manymod::rns {
 
@@ -36,16 +37,23 @@ template <class Team, Form kForm>
 class Interpreter {
   static constexpr unsigned kQ = kForm.fours;
   static constexpr unsigned kFours = record_words(kQ) / Record::kFour;
-  // Fours of a record, and entries, that are read together when a table is searched: loads in flight.
+  // Fours of a record that are read together when a table is searched: loads in flight.
   static constexpr unsigned kPicked = 8;
-  static constexpr unsigned kEntries = kQ <= 17 ? 4 : kQ <= 26 ? 3 : kQ <= 34 ? 2 : 1;
-  // Multiplications for a digit, or about so many.
-  static constexpr std::uint32_t kTurns = 5;
+  // Prime to kSelections: of so many warps no two select at a time.
+  static constexpr std::uint32_t kTurn = 11;
+  static constexpr unsigned kSelectedSlot = kForm.own_slots();
+  static constexpr unsigned kSelections = kForm.selections();
+  using Select = Selection<Team, kFours, kSelections>;
 
  public:
   using Number = typename Montgomery<Team, kForm>::Number;
   using Constants = Bases<Team, kQ, kForm.words>;
   static constexpr unsigned kRecordFours = kFours;
+
+  /// Of a warp's table.
+  MM_DEVICE static std::uint32_t slots(const device::ProgramJob& job) {
+    return job.slots + kForm.own_slots() + (job.scan ? kSelections : 0);
+  }
 
   /// `modulus`: records for the moduli's constants. `table`: of the warp.
   MM_DEVICE Interpreter(const Team& team, const Constants& bases, const device::ProgramJob& job,
@@ -59,17 +67,21 @@ class Interpreter {
         conversion_(team, bases, static_cast<const std::byte*>(job.constants)),
         montgomery_(team, bases, modulus) {}
 
-  /// `turn`: warps with another one search tables at other times: while some wait for memory, others
+  /// `turn`: warps with another one select elements at other times: while some wait for memory, others
   /// multiply.
   MM_DEVICE void run(std::uint32_t turn) {
     if constexpr (!kForm.one_modulus) set_up();
     Number x(own_records(Form::kElementSlot));
+    // The elements of steps before `selected` are; the first time they are fewer.
+    std::uint32_t selected = 0, most = 1 + turn * kTurn % kSelections;
     MM_ROLLED
     for (std::uint32_t s = 0; s < job_.step_count; ++s) {
-      device::Step step = job_.steps[s];
-      // What the first step squares is 0, and lost.
-      if (s == 0 && job_.scan && !kForm.in_memory()) step.squarings += turn % kTurns;
-      run_step(x, step);
+      const device::Step step = job_.steps[s];
+      if (s >= selected && is_selected(step)) {
+        selected = s + select(s, most);
+        most = kSelections;
+      }
+      run_step(x, step, s);
       if (step.store) store(x, step.slot);
     }
     finish(x);
@@ -105,60 +117,25 @@ class Interpreter {
     team_.sync();
   }
 
-  MM_DEVICE void run_step(Number& x, const device::Step& step) const {
+  MM_DEVICE void run_step(Number& x, const device::Step& step, std::uint32_t s) const {
     RecordPair y = modulus_;
-    if constexpr (kForm.operations() == Form::Operations::in_one_loop) {
-      run_in_one_loop(x, y, 0, step);
+    if constexpr (kForm.in_one_loop()) {
+      MM_ROLLED
+      for (std::uint32_t i = 0; i < step.squarings + step.multiplications; ++i) {
+        if (i == step.squarings) find(y, step, s);
+        montgomery_.operate(x, y, i < step.squarings ? Operation::square : Operation::multiply);
+      }
     } else {
       MM_ROLLED
       for (std::uint32_t i = 0; i < step.squarings; ++i) montgomery_.square(x);
-      if constexpr (kForm.operations() == Form::Operations::apart) {
-        run_apart(x, y, step);
-      } else {
-        run_in_one_loop(x, y, step.squarings, step);
-      }
+      if (step.multiplications > 0) find(y, step, s);
+      MM_ROLLED
+      for (std::uint32_t i = 0; i < step.multiplications; ++i) montgomery_.multiply(x, y);
     }
-    if (step.load && is_packed(step) == 0) {
-      find(y, step);
+    if (step.load) {
+      find(y, step, s);
       x.load(y);
     }
-  }
-
-  // What comes after the squarings.
-  MM_DEVICE void run_apart(Number& x, RecordPair& y, const device::Step& step) const {
-    if (is_packed(step) != 0) {
-      find_packed(x, y, step);
-      montgomery_.complete(x);
-    } else if (step.multiplications > 0) {
-      find(y, step);
-    }
-    MM_ROLLED
-    for (std::uint32_t i = 0; i < step.multiplications; ++i) montgomery_.multiply(x, y);
-  }
-
-  // From operation `i` of the step on.
-  MM_DEVICE void run_in_one_loop(Number& x, RecordPair& y, std::uint32_t i, const device::Step& step) const {
-    const std::uint32_t packed = is_packed(step);
-    const std::uint32_t squared = step.squarings, found = squared + packed;
-    MM_ROLLED
-    for (; i < found + step.multiplications; ++i) {
-      if (i == squared && packed != 0) find_packed(x, y, step);
-      if (i == squared && packed == 0) find(y, step);
-      montgomery_.operate(x, y,
-                          i < squared ? Operation::square
-                          : i < found ? Operation::complete
-                                      : Operation::multiply);
-    }
-  }
-
-  // 1 where the factor is packed: in class secret the elements of a table are. Computed without jumps, and in
-  // words: in half a register, beside what is left of a secret, the check of the machine code for secrets
-  // would not know it from one.
-  MM_DEVICE std::uint32_t is_packed(const device::Step& step) const {
-    constexpr auto kSlot = static_cast<std::uint32_t>(device::Source::slot);
-    static_assert(kSlot % 2 == 0 && static_cast<std::uint32_t>(device::Source::digit) == kSlot + 1);
-    const std::uint32_t source = cuda::opaque(static_cast<std::uint32_t>(step.source));
-    return static_cast<std::uint32_t>(job_.scan) & static_cast<std::uint32_t>((source ^ kSlot) < 2);
   }
 
   MM_DEVICE void finish(Number& x) const {
@@ -175,18 +152,19 @@ class Interpreter {
   }
 
   MM_DEVICE void store(Number& x, std::uint32_t slot) const {
-    if (job_.scan) return pack(x, slot);
     const RecordPair to{{table_.at(slot, 0), table_.at(slot, 1)}};
     x.store(to);
   }
 
   // Where the step's factors are. Those that are nowhere yet are made in the scratch records.
-  MM_DEVICE void find(RecordPair& y, const device::Step& step) const {
+  MM_DEVICE void find(RecordPair& y, const device::Step& step, std::uint32_t s) const {
     switch (step.source) {
       case device::Source::comb:
         return choose(y, comb_, false, step);
       case device::Source::digit:
-        return choose(y, table_, true, step);
+        if (!is_selected(step)) return choose(y, table_, true, step);
+        y = own_records(kSelectedSlot + s % kSelections);
+        return;
       case device::Source::slot:
         y[0] = table_.at(step.index, 0);
         y[1] = table_.at(step.index, 1);
@@ -254,57 +232,33 @@ class Interpreter {
     return cuda::opaque(0 - static_cast<std::uint32_t>(entry == digit));
   }
 
-  // In class secret a table's entries are the residues in A alone, those of both instances in the slot's
-  // first record: all entries are read for each digit, often from memory.
-  MM_DEVICE void pack(Number& x, std::uint32_t slot) const {
-    typename Number::template Cursor<Part::a> own(x);
-    RecordWriter<0, 2 * kQ> writer(table_.at(slot, 0));
-    MM_UNROLL
-    for (unsigned k = 0; k < 2 * kQ; ++k) writer.set(k, own.get(k / kQ, k % kQ));
+  // Of narrow windows' elements in class secret those of many digits are found at a time.
+  MM_DEVICE bool is_selected(const device::Step& step) const {
+    return job_.scan && step.source == device::Source::digit && 1u << step.digit.count <= Select::kChoices;
   }
 
-  // x = the residues in A of the element that is the step's factor. What x was is the factor then: y.
-  MM_DEVICE void find_packed(Number& x, RecordPair& y, const device::Step& step) const {
-    y = own_records(Form::kSavedSlot);
-    x.store(y);
-    std::uint32_t in_a[kFours * Record::kFour] = {};
-    search(in_a, step);
-    typename Number::template Cursor<Part::a> own(x);
-    MM_UNROLL
-    for (unsigned q = 0; q < kQ; ++q) {
-      MM_UNROLL
-      for (unsigned half = 0; half < 2; ++half) own.set(half, q, in_a[half * kQ + q]);
+  // Find the elements of step s and those after it that choose from the same by digits of the same exponent,
+  // of `most` at most. Returns how many.
+  MM_DEVICE std::uint32_t select(std::uint32_t s, std::uint32_t most) const {
+    const device::Step* const steps = job_.steps + s;
+    std::uint32_t count = 1;
+    while (count < most && s + count < job_.step_count && !steps[count - 1].store &&
+           is_like(steps[count], *steps)) {
+      ++count;
     }
-  }
-
-  // The words of the entries of both instances' digits, or of the slot.
-  MM_DEVICE void search(std::uint32_t (&found)[kFours * Record::kFour], const device::Step& step) const {
-    const bool by_digit = step.source == device::Source::digit;
-    const std::uint32_t entries = by_digit ? 1u << step.digit.count : 1;
-    const std::uint32_t digit[2] = {by_digit ? digit_of(step, 0) : 0, by_digit ? digit_of(step, 1) : 0};
+    team_.sync();
+    const Select selection(team_, table_, job_.slots + kSelectedSlot, steps, count, s);
     MM_ROLLED
-    for (std::uint32_t first = 0; first < entries; first += kEntries) {
-      // The tables of all warps are often larger than the second-level cache: so that half of each stays in
-      // it rather than nothing.
-      const cuda::CachePolicy policy(2 * first < entries);
-      MM_UNROLL
-      for (unsigned e = 0; e < kEntries; ++e) {
-        // Behind the last entry it is read again: no digit is that of its number.
-        const std::uint32_t entry = first + e, last = entries - 1;
-        const Record record = table_.at(step.index + (entry < last ? entry : last), 0);
-        const std::uint32_t mask[2] = {mask_of(entry, digit[0]), mask_of(entry, digit[1])};
-        MM_UNROLL
-        for (unsigned j = 0; j < kFours; ++j) {
-          const cuda::Chunk<Record::kFour> four =
-              policy.load_chunk(record.words + std::size_t{j} * Record::kStep);
-          MM_UNROLL
-          for (unsigned i = 0; i < Record::kFour; ++i) {
-            const unsigned k = Record::kFour * j + i;
-            if (k < 2 * kQ) found[k] |= four.word[i] & mask[k / kQ];
-          }
-        }
-      }
+    for (unsigned i = 0; i < Select::kItems; ++i) {
+      const std::uint32_t item = team_.shuffle(items_.index(i / 8), i % 8 * 4);
+      selection.run(i, job_.operands[steps->digit.exponent].at(item));
     }
+    team_.sync();
+    return count;
+  }
+  MM_DEVICE static bool is_like(const device::Step& step, const device::Step& first) {
+    return step.source == first.source && step.index == first.index &&
+           step.digit.exponent == first.digit.exponent && step.digit.count == first.digit.count;
   }
 };
 

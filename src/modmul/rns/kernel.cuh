@@ -54,8 +54,7 @@ __device__ __forceinline__ void run_units(const device::ProgramJob& job, const T
   const typename Run::Constants bases(team, shared);
   const std::uint32_t warp = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kWarp);
   const std::uint32_t warps = gridDim.x * blockDim.x / kWarp;
-  const Records table =
-      Records::of_warp(job.table, warp, job.slots + kForm.own_slots(), Run::kRecordFours, team.lane());
+  const Records table = Records::of_warp(job.table, warp, Run::slots(job), Run::kRecordFours, team.lane());
   const Records records =
       kForm.records_shared
           ? Records::of_warp(reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt),

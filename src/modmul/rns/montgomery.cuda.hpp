@@ -93,7 +93,6 @@ class Coordinates {
 enum class Operation {
   square,    ///< x^2 / M_B mod N
   multiply,  ///< x y / M_B mod N
-  complete,  ///< x: its residues in B are made of those in A
 };
 
 /// Arithmetic of a thread's two instances.
@@ -117,25 +116,9 @@ class Montgomery {
   MM_DEVICE void multiply(Number& x, const RecordPair& y) const {
     multiply_by<Factor::other>(x, y, Operation::multiply);
   }
-  /// The residues of x in B, from those in A: an extension that no multiplication asks for.
-  MM_DEVICE void complete(Number& x) const {
-    team_.skip(kPieces);
-    Coordinates<Team, kQ> xi;
-    coordinates(xi, x);
-    to_b(x, xi);
-  }
-  /// One of them, by code that is there once. Squares only where the form has no code for that apart.
+  /// One of them, by code that is there once.
   MM_DEVICE void operate(Number& x, const RecordPair& y, Operation operation) const {
-    constexpr bool kSquares = kForm.operations() == Form::Operations::in_one_loop;
-    Coordinates<Team, kQ> w;
-    if (operation == Operation::complete) {
-      team_.skip(kPieces);
-      if constexpr (!kForm.late_coordinates()) coordinates(w, x);
-    } else {
-      reduce_product<kSquares ? Factor::either : Factor::other>(w, x, y, operation);
-    }
-    if constexpr (kForm.late_coordinates()) coordinates(w, x);
-    to_b(x, w);
+    multiply_by<Factor::either>(x, y, operation);
   }
 
   /// Coordinates of x in A, and its rank, which is exact.
@@ -168,18 +151,13 @@ class Montgomery {
   template <Factor kFactor>
   MM_DEVICE void multiply_by(Number& x, const RecordPair& y, Operation operation) const {
     Coordinates<Team, kQ> w;
-    reduce_product<kFactor>(w, x, y, operation);
+    {
+      Coordinates<Team, kQ> t;
+      in_b<kFactor>(t, x, y, operation);
+      in_a<kFactor>(w, t, x, y, operation);
+    }
     if constexpr (kForm.late_coordinates()) coordinates(w, x);
     to_b(x, w);
-  }
-
-  // The product in A, and its coordinates unless they come later.
-  template <Factor kFactor>
-  MM_DEVICE void reduce_product(Coordinates<Team, kQ>& w, Number& x, const RecordPair& y,
-                                Operation operation) const {
-    Coordinates<Team, kQ> t;
-    in_b<kFactor>(t, x, y, operation);
-    in_a<kFactor>(w, t, x, y, operation);
   }
 
   // The other factor of a residue in part kPart, where y is asked for its residues in their order.
@@ -224,8 +202,15 @@ class Montgomery {
                       const RecordPair& y, Operation operation) const {
     Cursor<Part::a> own(x);
     Reader<Part::a> factor[2] = {Reader<Part::a>(y[0]), Reader<Part::a>(y[1])};
-    Reader<Part::a> constant[2] = {Reader<Part::a>(modulus_[0]), Reader<Part::a>(modulus_[1])};
-    extend<0>(t, bases_.to_a(), [&](unsigned q, const auto& sums, unsigned four) {
+    using Constants = std::conditional_t<kAhead, AheadReader<first_word<kQ>(Part::a)>, Reader<Part::a>>;
+    Constants constant[2] = {Constants(modulus_[0]), Constants(modulus_[1])};
+    const auto prepare = [&](unsigned first) {
+      if constexpr (kAhead) {
+        constant[0].load(first);
+        constant[1].load(first);
+      }
+    };
+    extend<0>(t, bases_.to_a(), prepare, [&](unsigned q, const auto& sums, unsigned four) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
@@ -246,47 +231,56 @@ class Montgomery {
   // The residues in B of the x with these coordinates in A.
   MM_DEVICE void to_b(Number& x, const Coordinates<Team, kQ>& xi) const {
     Cursor<Part::b> own(x);
-    extend<1>(xi, bases_.to_b(), [&](unsigned q, const auto& sums, unsigned four) {
-      const Channel channel = bases_.b(q);
-      MM_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
-        own.set(half, q, corrected(remainder<kNarrow>(sums, four, half, channel), channel));
-      }
-    });
+    extend<1>(
+        xi, bases_.to_b(), [](unsigned) {},
+        [&](unsigned q, const auto& sums, unsigned four) {
+          const Channel channel = bases_.b(q);
+          MM_UNROLL
+          for (unsigned half = 0; half < 2; ++half) {
+            own.set(half, q, corrected(remainder<kNarrow>(sums, four, half, channel), channel));
+          }
+        });
   }
 
   static constexpr bool kNarrow = kForm.narrow_sums();
   static constexpr unsigned kAtOnce = kForm.fours_at_once;
   static constexpr unsigned kPieces = (kQ + kAtOnce - 1) / kAtOnce;
+  // A piece's constants are one four, which is asked for before its sums are waited for.
+  static constexpr bool kAhead =
+      !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory() && kAtOnce == Record::kFour;
 
-  /// Call use(q, sums, the four's number in them) for all q. kMatrix: 0 for the one to A, 1 for the one to B;
-  /// a multiplication extends by each once.
-  template <unsigned kMatrix, class Use>
-  MM_DEVICE void extend(const Coordinates<Team, kQ>& xi, const typename Team::Matrix& matrix, Use use) const {
+  /// Call use(q, sums, the four's number in them) for all q, and prepare(q) before the sums of q and some
+  /// after it are waited for. kMatrix: 0 for the one to A, 1 for the one to B; a multiplication extends by
+  /// each once.
+  template <unsigned kMatrix, class Prepare, class Use>
+  MM_DEVICE void extend(const Coordinates<Team, kQ>& xi, const typename Team::Matrix& matrix, Prepare prepare,
+                        Use use) const {
     constexpr unsigned kFirstPiece = kMatrix * kPieces;
     if constexpr (kForm.in_memory()) {
       use_in_turn<kFirstPiece>(xi, matrix, use);
     } else {
       cuda::ByteSums<size_at(0)> first;
       team_.start(first, xi.rows(), matrix, kFirstPiece);
-      use_from<kFirstPiece, 0>(first, xi, matrix, use);
+      use_from<kFirstPiece, 0>(first, xi, matrix, prepare, use);
     }
   }
 
   static constexpr unsigned size_at(unsigned four) { return kQ - four < kAtOnce ? kQ - four : kAtOnce; }
 
   // The rest from four kFirst on, whose sums are under way. Products of some fours run while others are used.
-  template <unsigned kPiece, unsigned kFirst, unsigned kFours, class Use>
+  template <unsigned kPiece, unsigned kFirst, unsigned kFours, class Prepare, class Use>
   MM_DEVICE void use_from(cuda::ByteSums<kFours>& sums, const Coordinates<Team, kQ>& xi,
-                          const typename Team::Matrix& matrix, Use& use) const {
+                          const typename Team::Matrix& matrix, Prepare& prepare, Use& use) const {
     constexpr unsigned kNext = kFirst + kFours;
     if constexpr (kNext < kQ) {
       cuda::ByteSums<size_at(kNext)> next;
       team_.start(next, xi.rows(), matrix.from(kNext), kPiece + 1);
+      prepare(kFirst);
       team_.template wait<1>(kPiece);
       use_sums(sums, kFirst, use);
-      use_from<kPiece + 1, kNext>(next, xi, matrix, use);
+      use_from<kPiece + 1, kNext>(next, xi, matrix, prepare, use);
     } else {
+      prepare(kFirst);
       team_.template wait<0>(kPiece);
       use_sums(sums, kFirst, use);
     }

@@ -26,6 +26,10 @@ struct Record {
   MM_DEVICE void store(unsigned four, const cuda::Chunk<kFour>& chunk) const {
     cuda::store_chunk<kFour>(words + std::size_t{four} * kStep, chunk);
   }
+  /// Of a record in global memory.
+  MM_DEVICE void store_global(unsigned four, const cuda::Chunk<kFour>& chunk) const {
+    cuda::store_global(words + std::size_t{four} * kStep, chunk);
+  }
   MM_DEVICE void set(unsigned word, std::uint32_t value) const {
     words[std::size_t{word / kFour} * kStep + word % kFour] = value;
   }
@@ -69,6 +73,23 @@ class RecordReader {
     if (word % Record::kFour == 0 || i == 0) four_ = record_.load(word / Record::kFour);
     return four_.word[word % Record::kFour];
   }
+
+ private:
+  Record record_;
+  cuda::Chunk<Record::kFour> four_{};
+};
+
+/// The same where fours are asked for before their words are.
+template <unsigned kFirst>
+class AheadReader {
+  static_assert(kFirst % Record::kFour == 0);
+
+ public:
+  MM_DEVICE explicit AheadReader(const Record& record) : record_(record) {}
+
+  /// Of words i .. i + 3, for i a multiple of four; the one before is lost.
+  MM_DEVICE void load(unsigned i) { four_ = record_.load((kFirst + i) / Record::kFour); }
+  MM_DEVICE std::uint32_t operator[](unsigned i) const { return four_.word[i % Record::kFour]; }
 
  private:
   Record record_;

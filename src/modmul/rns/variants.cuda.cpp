@@ -35,6 +35,7 @@ constexpr Shape rns_shape(const char* kernel, unsigned block) {
   shape.step = Memory::kStreamed ? block : kWarpgroup;
   shape.block_shared_bytes = Memory::kRecordsAt;
   shape.own_slots = kForm.own_slots();
+  shape.selections = kForm.selections();
   return shape;
 }
 

@@ -193,13 +193,12 @@ TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassPublic) {
   }
 }
 
-/// Tables of class secret have the residues of one base, and are read whole: some entries at a time, of which
-/// the shortest tables have fewer.
+/// In class secret elements are selected for some digits at a time, but for the widest windows.
 TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassSecret) {
   naive::Generator generate(6);
   const std::uint32_t bits = this->kExponentBits;
-  for (std::uint32_t window = 1; window <= 5; ++window) {
-    if (kBriefTests && window != 1 && window != 4) continue;
+  for (std::uint32_t window = 1; window <= (this->kBits <= 512 ? 6U : 5U); ++window) {
+    if (kBriefTests && window != 1 && window < 5) continue;
     const device::Program program = device::fixed_window_program(0, bits, window, true);
     for (const bool shared_modulus : {true, false}) {
       if (this->kWide && shared_modulus != (window % 2 == 0)) continue;
@@ -208,12 +207,12 @@ TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassSecret) {
   }
 }
 
-/// Warps begin with other numbers of squarings, which are to have no effect.
+/// Warps select for other numbers of digits the first time.
 TYPED_TEST(RnsPrograms, TurnsOfWarps) {
   naive::Generator generate(7);
   const DeviceNumbers n(this->moduli(generate, this->kCount)),
       x(this->numbers(generate, this->kCount, this->kWords)), exponent({Words{5, 0}});
-  const device::Program program = device::fixed_window_program(0, 3, 2, true);
+  const device::Program program = device::fixed_window_program(0, this->kWide ? 6 : 40, 2, true);
   const typename TestFixture::Job job(program, n, false, {x, exponent}, this->kCount);
   for (std::uint32_t turn = 0; turn < (this->kWide ? 3U : 6U); ++turn) {
     job.run(turn);

@@ -74,6 +74,16 @@ TEST(WindowChoice, OfSmallGroupsInClassSecret) {
   }
 }
 
+// Their kernels select elements for many digits at a time, so that secrets cost as good as nothing.
+TEST(WindowChoice, OfSelections) {
+  for (const device::Shape& shape : device::rns().front().shapes) {
+    EXPECT_EQ(device::window_bits(shape, 512, true, kManyTables), 5u) << shape.kernel;
+    EXPECT_EQ(device::window_bits(shape, 8192, true, kManyTables), 5u) << shape.kernel;
+    EXPECT_EQ(device::window_bits(shape, 8192, false, kManyTables), 6u) << shape.kernel;
+    EXPECT_EQ(device::window_bits(shape, 20, true, kManyTables), 2u) << shape.kernel;
+  }
+}
+
 TEST(WindowChoice, OfClassPublic) {
   const device::Shape& shape = shape_of({device::row32(), 4, 16, 2048, 0});
   EXPECT_EQ(device::window_bits(shape, 1024, false, kManyTables), 5u);

@@ -20,6 +20,7 @@ class LockstepWarp {
 
   [[nodiscard]] unsigned lane() const { return warp_.lane(); }
   void sync() const { warp_.sync(); }
+  [[nodiscard]] std::uint32_t shuffle(std::uint32_t x, unsigned lane) const { return warp_.shuffle(x, lane); }
   [[nodiscard]] std::uint32_t sum_of_quad(std::uint32_t x) const {
     x += warp_.shuffle(x, lane() ^ 1);
     return x + warp_.shuffle(x, lane() ^ 2);
@@ -91,7 +92,6 @@ class LockstepTeam : public LockstepWarp {
   }
   template <unsigned kPending>
   void wait(unsigned /*piece*/) const {}
-  void skip(unsigned /*pieces*/) const {}
 };
 
 /// A team whose matrices stream: a cuda::StreamShape's pieces, each once a pass and in their order, as a
@@ -114,12 +114,6 @@ class LockstepStream : public LockstepWarp {
     go_on(read_, piece);
     if ((started_ + Shape::kPieces - read_) % Shape::kPieces != kPending) {
       throw LockstepError("other products under way than are waited for");
-    }
-  }
-  void skip(unsigned pieces) const {
-    for (unsigned piece = 0; piece < pieces; ++piece) {
-      go_on(started_, piece);
-      go_on(read_, piece);
     }
   }
   /// To be called at the end.

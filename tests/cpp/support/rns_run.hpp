@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "modmul/device/programs.hpp"
@@ -66,7 +67,10 @@ template <rns::Form kForm>
 RnsMemory run_rns_warps(device::ProgramJob job, std::uint32_t turn = 1) {
   constexpr std::uint32_t kThreads = 32, kWarpItems = 16;
   const std::uint32_t warps = (job.count + kWarpItems - 1) / kWarpItems;
-  const std::uint32_t slots = job.slots + kForm.own_slots();
+  using Warp =
+      std::remove_const_t<decltype(rns_team<kForm>(std::declval<LockstepGroup<kThreads>>(), nullptr))>;
+  using Run = rns::Interpreter<Warp, kForm>;
+  const std::uint32_t slots = Run::slots(job);
   constexpr std::size_t kPair = std::size_t{2} * kThreads / rns::Record::kFour;  // records of a slot
   RnsMemory table(warps, kPair * slots * rns::record_words(kForm.fours));
   RnsMemory shared(warps, kForm.records_shared ? kPair * kForm.modulus_words() : 0);
@@ -75,7 +79,6 @@ RnsMemory run_rns_warps(device::ProgramJob job, std::uint32_t turn = 1) {
   const auto run_warp = [&](std::uint32_t number) {
     run_lockstep<kThreads>([&](const LockstepGroup<kThreads>& warp) {
       const auto team = rns_team<kForm>(warp, constants + kForm.sizes().to_a());
-      using Run = rns::Interpreter<std::remove_const_t<decltype(team)>, kForm>;
       const typename Run::Constants bases(team, constants);
       const rns::Records own =
           rns::Records::of_warp(job.table, number, slots, Run::kRecordFours, team.lane());
