@@ -198,7 +198,7 @@ unsigned ShapeBench::engine_window(bool secret) const {
   return device::window_bits(run_.shape(), instances_.bits(), secret, run_.groups(occupancy_));
 }
 
-// Secret tables are read whole for each digit, which favours narrow windows.
+// Where secret tables are read whole for each digit, narrow windows are favoured.
 std::vector<unsigned> ShapeBench::windows(bool secret) const {
   if (!session_.windows.empty()) return session_.windows;
   if (session_.quick || instances_.bits() > kWidestUsual) return {engine_window(secret)};

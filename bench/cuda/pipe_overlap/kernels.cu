@@ -92,7 +92,8 @@ struct Lds128 {
 /// any quad, or any.
 enum class Lanes { own, one, quad, quads, any };
 
-/// Lanes come from memory, so that no compiler knows them. `any` is another for each lane and value.
+/// Lanes but `own` come from memory, so that no compiler knows them. `any` is another for each lane and
+/// value.
 template <Lanes kLanes>
 struct Shuffle {
   static constexpr unsigned kCount = 1;

@@ -16,6 +16,8 @@ inline constexpr unsigned kMaxRegisterFours = 34;
 inline constexpr unsigned kMaxEarlyFours = 26;
 /// Up to so many, table elements are found for fewer digits at a time.
 inline constexpr unsigned kMaxFewSelections = 13;
+/// The most elements that a digit chooses from where they are found for many digits at a time.
+inline constexpr unsigned kChoices = 32;
 
 /// The words of a record (record.cuda.hpp) that holds `parts` words for each of a thread's `fours` channels
 /// in a base: an element's are 2.

@@ -39,7 +39,7 @@ class Interpreter {
   static constexpr unsigned kFours = record_words(kQ) / Record::kFour;
   // Fours of a record that are read together when a table is searched: loads in flight.
   static constexpr unsigned kPicked = 8;
-  // Prime to kSelections: of so many warps no two select at a time.
+  // Prime to kSelections: of so many turns no two select at a time.
   static constexpr std::uint32_t kTurn = 11;
   static constexpr unsigned kSelectedSlot = kForm.own_slots();
   static constexpr unsigned kSelections = kForm.selections();
@@ -67,8 +67,8 @@ class Interpreter {
         conversion_(team, bases, static_cast<const std::byte*>(job.constants)),
         montgomery_(team, bases, modulus) {}
 
-  /// `turn`: warps with another one select elements at other times: while some wait for memory, others
-  /// multiply.
+  /// `turn`: of the warps that must stay together; others select elements at other times, so that while some
+  /// wait for memory, others multiply.
   MM_DEVICE void run(std::uint32_t turn) {
     if constexpr (!kForm.one_modulus) set_up();
     Number x(own_records(Form::kElementSlot));
@@ -234,7 +234,7 @@ class Interpreter {
 
   // Of narrow windows' elements in class secret those of many digits are found at a time.
   MM_DEVICE bool is_selected(const device::Step& step) const {
-    return job_.scan && step.source == device::Source::digit && 1u << step.digit.count <= Select::kChoices;
+    return job_.scan && step.source == device::Source::digit && 1u << step.digit.count <= kChoices;
   }
 
   // Find the elements of step s and those after it that choose from the same by digits of the same exponent,

@@ -202,8 +202,8 @@ class Montgomery {
                       const RecordPair& y, Operation operation) const {
     Cursor<Part::a> own(x);
     Reader<Part::a> factor[2] = {Reader<Part::a>(y[0]), Reader<Part::a>(y[1])};
-    using Constants = std::conditional_t<kAhead, AheadReader<first_word<kQ>(Part::a)>, Reader<Part::a>>;
-    Constants constant[2] = {Constants(modulus_[0]), Constants(modulus_[1])};
+    using OfModulus = std::conditional_t<kAhead, AheadReader<first_word<kQ>(Part::a)>, Reader<Part::a>>;
+    OfModulus constant[2] = {OfModulus(modulus_[0]), OfModulus(modulus_[1])};
     const auto prepare = [&](unsigned first) {
       if constexpr (kAhead) {
         constant[0].load(first);

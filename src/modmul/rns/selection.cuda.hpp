@@ -9,7 +9,6 @@
 // shuffles take the same time whatever the digits are (docs/rns.md, "Class secret").
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "arch/cuda/opaque.hpp"
@@ -17,6 +16,7 @@
 #include "modmul/device/digit_value.hpp"
 #include "modmul/device/multiplier.hpp"
 #include "modmul/device/program.hpp"
+#include "modmul/rns/form.hpp"
 #include "modmul/rns/record.cuda.hpp"
 
 namespace manymod::rns {
@@ -25,11 +25,6 @@ namespace manymod::rns {
 /// from the same elements by digits of the same exponent.
 template <class Team, unsigned kFours, unsigned kSelections>
 class Selection {
- public:
-  /// The most elements that a digit chooses from.
-  static constexpr unsigned kChoices = 32;
-
- private:
   static constexpr unsigned kQuads = Record::kWarp / 4;
   // Elements that a thread reads, and digits that it chooses for.
   static constexpr unsigned kSets = kChoices / kQuads, kDigits = kSelections / kQuads;

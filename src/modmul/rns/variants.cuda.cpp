@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/device/constants.hpp"
 #include "modmul/device/technique.hpp"
+#include "modmul/device/window_choice.hpp"
 #include "modmul/rns/constants.hpp"
 #include "modmul/rns/form.hpp"
 #include "modmul/rns/shapes.cuda.hpp"
@@ -15,6 +16,7 @@ constexpr unsigned kMaxComputeCapability = 119;
 // A quad of threads works on two instances.
 constexpr unsigned kThreads = 2;
 constexpr unsigned kWarpgroup = 128;
+static_assert(1u << kWidestSelected <= rns::kChoices);
 
 constexpr unsigned bits_of(const Shape& shape) { return 32 * shape.words; }
 

@@ -76,9 +76,8 @@ class Block {
           test::rns_team<kForm>(warp, static_cast<const std::byte*>(job_.constants) + kForm.sizes().to_a());
       using Run = rns::Interpreter<std::remove_const_t<decltype(team)>, kForm>;
       const typename Run::Constants bases(team, memory_.at(0, Memory::kRecordsAt));
-      const std::uint32_t slots = job_.slots + kForm.own_slots();
       const rns::Records table =
-          rns::Records::of_warp(job_.table, number, slots, Run::kRecordFours, team.lane());
+          rns::Records::of_warp(job_.table, number, Run::slots(job_), Run::kRecordFours, team.lane());
       rns::Records records = table;
       std::uint32_t slot = job_.slots + kForm.modulus_slot();
       if constexpr (kForm.records_shared) {
