@@ -56,13 +56,13 @@ $(STAMPS)/build-tools: tools/ensure_build_tools.sh $(STAMPS)/deps-build
 	@tools/ensure_build_tools.sh $(PIP)
 	@touch $@
 
-# GoogleTest, Google Benchmark, valgrind and Clang 19, where the system's package manager is ours to use.
-$(STAMPS)/system: tools/setup_system.sh | $(STAMPS)/venv
-	@tools/setup_system.sh
+# What the build or the tests want of the system, where its package manager is ours to use.
+$(STAMPS)/system-%: tools/setup_system.sh | $(STAMPS)/venv
+	@tools/setup_system.sh $* $(VENV)/bin/python
 	@touch $@
 
 # The Python package, built in the directory that the C++ tests and benchmarks share: one compilation.
-$(STAMPS)/package: $(PACKAGE_SOURCES) $(STAMPS)/build-tools
+$(STAMPS)/package: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/system-build
 	$(PIP) install --no-deps --no-build-isolation -C build-dir=$(RELEASE) \
 	  -C cmake.define.MANYMOD_WERROR=$(WERROR) .
 	@touch $@
@@ -78,26 +78,26 @@ test-cpp test-asan test-python: WERROR := ON
 configure_tests = cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON \
   -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 -DMANYMOD_TEST_DEVICE_CODE=OFF $(SHARDS)
 
-test-cpp: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system
+test-cpp: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
 	cmake --build $(RELEASE)
 	ctest --test-dir $(RELEASE) --output-on-failure
 
 # Sanitizers and range checks in one build: both watch the same runs. Alone it tests the device code, which is all in
 # headers and so the same in each build.
-test-asan: $(STAMPS)/build-tools $(STAMPS)/system
+test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	cmake --preset asan -DMANYMOD_VERIFY=ON $(SHARDS) -DPython_EXECUTABLE=$(VENV)/bin/python
 	cmake --build --preset asan
 	ctest --preset asan
 
 # Some of them run on the C++ tests' driver without a GPU.
-test-python: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system
+test-python: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
 	cmake --build $(RELEASE) --target manymod_fake_cuda
 	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda \
 	  $(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python
 
-bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system
+bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system-test
 	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_BENCH=ON
 	cmake --build $(RELEASE) --target manymod_bench
 	$(RELEASE)/manymod_bench --benchmark_min_time=0.1
@@ -114,7 +114,7 @@ lint-python: $(STAMPS)/deps-lint $(STAMPS)/deps-test
 lint-format: $(STAMPS)/deps-lint
 	$(VENV)/bin/clang-format --dry-run -Werror $(CPP_SOURCES)
 
-lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system
+lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	cmake -S . -B build/lint --log-level=WARNING -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_PYTHON=ON \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
 	  -DPython_EXECUTABLE=$(VENV)/bin/python \

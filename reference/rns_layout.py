@@ -12,8 +12,6 @@ from reference.rns_tensor import TensorMontgomery
 from reference.rns_words import WORD, shoup_quotient
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from reference.rns_bytes import ByteMatrix
     from reference.rns_tensor import TensorBases
 
@@ -39,16 +37,31 @@ def fragments(matrix: ByteMatrix) -> bytes:
     return bytes(cut.transpose(0, 3, 5, 1, 4, 6, 2).tobytes())
 
 
-def channel(m: int, to_coordinate: int) -> bytes:
-    """Its modulus, -1 / m mod 2^32, and a constant with its quotient."""
-    return struct.pack("<4I", m, -pow(m, -1, WORD) % WORD, to_coordinate, shoup_quotient(to_coordinate, m))
+def channel(m: int, to_coordinate: int, companion: int) -> bytes:
+    """Its modulus, -1 / m mod 2^32, and what makes coordinates."""
+    return struct.pack("<4I", m, -pow(m, -1, WORD) % WORD, to_coordinate % WORD, companion)
 
 
-def channels(bases: TensorBases, to_coordinates_b: Sequence[int]) -> bytes:
-    """Of B, then of A."""
-    b = zip(bases.b.moduli, to_coordinates_b, strict=True)
-    a = zip(bases.a.moduli, bases.coordinate_factors, strict=True)
-    return b"".join(channel(m, c) for rows in (b, a) for m, c in rows)
+def channel_by_quotient(m: int, to_coordinate: int) -> bytes:
+    """A channel whose coordinates are Shoup's products."""
+    return channel(m, to_coordinate, shoup_quotient(to_coordinate, m))
+
+
+def channels_of_b(bases: TensorBases, ring: TensorMontgomery | None) -> bytes:
+    """Those of the bases alone make no coordinates; with roots a sign does, and 2 m where it is negative."""
+    moduli = bases.b.moduli
+    if ring is None:
+        return b"".join(channel(m, 0, 0) for m in moduli)
+    if ring.rooted:
+        rows = zip(moduli, ring.roots, strict=True)
+        return b"".join(channel(m, sign, 0 if sign > 0 else 2 * m) for m, (_, sign) in rows)
+    return b"".join(channel_by_quotient(m, c) for m, c in zip(moduli, ring.to_coordinates, strict=True))
+
+
+def channels_of_a(bases: TensorBases) -> bytes:
+    """For any modulus."""
+    rows = zip(bases.a.moduli, bases.coordinate_factors, strict=True)
+    return b"".join(channel_by_quotient(m, c) for m, c in rows)
 
 
 def set_up(bases: TensorBases) -> bytes:
@@ -61,10 +74,9 @@ def set_up(bases: TensorBases) -> bytes:
 
 def constants(bases: TensorBases, n: int | None = None) -> bytes:
     """For instances with a modulus each, or those that share n."""
-    into_a, into_b = bases.inputs
     ring = None if n is None else TensorMontgomery(bases, n, shared=True)
-    to_coordinates = (0,) * len(bases.b) if ring is None else ring.to_coordinates
+    into_a, into_b = bases.inputs if ring is None else ring.inputs
     to_a = bases.to_a if ring is None else ring.scaled_extension
-    tables = (to_a, bases.to_b, into_b, into_a, bases.output)
-    parts = [channels(bases, to_coordinates), set_up(bases), *(fragments(table.matrix) for table in tables)]
-    return b"".join(parts)
+    to_b = bases.to_b if ring is None else ring.to_b
+    matrices = (fragments(table.matrix) for table in (to_a, to_b, into_b, into_a, bases.output))
+    return b"".join([channels_of_b(bases, ring), channels_of_a(bases), set_up(bases), *matrices])

@@ -7,13 +7,15 @@ derived in docs/rns.md.
 A base extension is a product of the coordinates' bytes with a matrix of constants of the bases alone, whose
 byte sums have a remainder without a high word of any product. Base A keeps ``X_i = x_i kappa_i``, ``kappa_i =
 2^32 / M_B mod a_i``: one reduction of ``X Y + t N kappa^2`` is then the stored result. Base B keeps plain
-residues. Every bound of :func:`conditions` is asserted as it is used.
+residues. Where all instances share a modulus and -1 is a square in no channel of B, it keeps ``X_j = x_j
+rho_j``, and one reduction of ``X Y`` is the coordinate of t but for its sign. Every bound of
+:func:`conditions` is asserted as it is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
@@ -47,12 +49,12 @@ class Ranges:
     """Bounds of what is not corrected, in units of its modulus; stored residues are canonical."""
 
     s: Bound = 2
-    xi_b: Bound = 2
+    xi_b: Bound = 2 + Fraction(1, 1 << 30)
     xi_a: Bound = Fraction(3, 2)
 
 
 CANONICAL_RESIDUES = Ranges()
-"""All residues corrected, and no coordinate: m < 2^31."""
+"""All residues corrected, and no coordinate: m < 2^31. Coordinates in B may be 2 m."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,27 @@ class TensorBases:
         """From B to what is added to X Y, where all instances share the modulus n: scaled by N kappa^2."""
         return self._extension(self.pair.from_b, self.a, self.scaled(n))
 
+    def to_scaled_b(self, n: int) -> ExtensionMatrix:
+        """From A to what B keeps where all instances share the modulus n: scaled by rho."""
+        return self._extension(self.pair.from_a, self.b, tuple(root for root, _ in self.roots(n)))
+
+    @cached_property
+    def rooted(self) -> bool:
+        """Whether -1 is no square in any channel of B: each number or its negative has a root."""
+        return all(m % 4 == 3 for m in self.b.moduli)
+
+    def to_coordinates(self, n: int) -> Residues:
+        """``-2^32 / (N B_j) mod b_j``: s to the coordinate of t."""
+        rows = zip(self.b.inverse_cofactors, self.b.moduli, strict=True)
+        return tuple(-inverse * WORD * pow(n, -1, m) % m for inverse, m in rows)
+
+    def roots(self, n: int) -> tuple[tuple[int, int], ...]:
+        """``rho_j`` and a sign, rho_j^2 being the sign times :meth:`to_coordinates`. For a rooted B."""
+        rows = zip(self.to_coordinates(n), self.b.moduli, strict=True)
+        found = [(pow(c, (m + 1) // 4, m), c, m) for c, m in rows]
+        assert all(root * root % m in (c, m - c) for root, c, m in found)
+        return tuple((root, 1 if root * root % m == c else -1) for root, c, m in found)
+
     @staticmethod
     def _extension(extension: Extension, target: Base, scales: Residues) -> ExtensionMatrix:
         assert isinstance(extension, CoxRower)
@@ -178,7 +201,9 @@ def channel_conditions(bases: TensorBases) -> Iterator[Condition]:
         s = largest_below(r.s, m)
         yield "range of s", reduction_holds((m - 1) ** 2, m, r.s)
         yield "range of xi_b", reduction_holds(s * (m - 1), m, r.xi_b)
-        yield "range of xi_b, one modulus", shoup_holds(s, m, r.xi_b)
+        yield "range of xi_b, one modulus", shoup_holds(s, m, r.xi_b) and largest_below(r.xi_b, m) >= 2 * m
+        if bases.rooted:
+            yield "range of remainder, one modulus", bases.to_b.holds_for_any_scale(m)
     for m in bases.a.moduli:
         yield "range of w", reduction_holds(2 * (m - 1) ** 2, m, 1)
         yield "range of w, one modulus", reduction_holds((m - 1) ** 2 + 2 * m - 1, m, 1)
@@ -225,29 +250,51 @@ class TensorMontgomery:
         return self.bases.to_scaled_a(self.n)
 
     @cached_property
+    def to_b(self) -> ExtensionMatrix:
+        """From A to what B keeps."""
+        return self.bases.to_scaled_b(self.n) if self.rooted else self.bases.to_b
+
+    @property
+    def rooted(self) -> bool:
+        """Whether B keeps ``x_j rho_j``."""
+        return self.shared and self.bases.rooted
+
+    @cached_property
+    def roots(self) -> tuple[tuple[int, int], ...]:
+        """rho_j and its sign, 1 and 1 where B keeps plain residues. Constants of the modulus."""
+        return self.bases.roots(self.n) if self.rooted else ((1, 1),) * len(self.bases.b)
+
+    @cached_property
     def to_coordinates(self) -> Residues:
-        """``-2^32 / (N B_j) mod b_j``: s to the coordinate of t. A constant of the modulus.
+        """:meth:`TensorBases.to_coordinates`. Constants of the modulus.
 
         With a factor 2^32 more unless the modulus is shared: then a reduction follows.
         """
-        b, factor = self.bases.b, WORD if self.shared else WORD * WORD
-        rows = zip(b.inverse_cofactors, b.moduli, strict=True)
-        return tuple(-inverse * factor * pow(self.n, -1, m) % m for inverse, m in rows)
+        rows = zip(self.bases.to_coordinates(self.n), self.bases.b.moduli, strict=True)
+        return tuple(c if self.shared else c * WORD % m for c, m in rows)
 
     @cached_property
     def _scaled_n(self) -> Residues:
         """``N kappa_i^2 mod a_i``. A constant of the modulus."""
         return self.bases.scaled(self.n)
 
+    @cached_property
+    def inputs(self) -> tuple[RadixToResidues, RadixToResidues]:
+        """From bytes into A and B, as they are kept."""
+        into_a, into_b = self.bases.inputs
+        return into_a, replace(into_b, scales=tuple(root for root, _ in self.roots))
+
     def element(self, x: int) -> TensorElement:
         """Of an integer."""
-        scaled = zip(self.bases.kappa, self.bases.a.moduli, strict=True)
-        return TensorElement(tuple(x * k % m for k, m in scaled), self.bases.b.residues(x))
+        in_a = zip(self.bases.kappa, self.bases.a.moduli, strict=True)
+        in_b = zip(self.roots, self.bases.b.moduli, strict=True)
+        return TensorElement(tuple(x * k % m for k, m in in_a), tuple(x * root % m for (root, _), m in in_b))
 
     def integer(self, x: TensorElement) -> int:
         """The integer that both bases stand for, at most ``min(M_A, M_B)``."""
         assert all(r < m for r, m in zip(x.a + x.b, self.bases.a.moduli + self.bases.b.moduli, strict=True))
-        value = self.bases.b.value(x.b)
+        in_b = zip(x.b, self.roots, self.bases.b.moduli, strict=True)
+        value = self.bases.b.value([r * pow(root, -1, m) % m for r, (root, _), m in in_b])
         scaled = zip(x.a, self.bases.kappa, self.bases.a.moduli, strict=True)
         assert all((value * k - r) % m == 0 for r, k, m in scaled), "the bases disagree"
         return value
@@ -256,6 +303,9 @@ class TensorMontgomery:
         """Coordinates of ``t = -x y / N mod M_B``."""
         r, moduli = self.bases.ranges, self.bases.b.moduli
         s = [montgomery_reduce(u * v, m, r.s) for u, v, m in zip(x.b, y.b, moduli, strict=True)]
+        if self.rooted:
+            signed = zip(s, self.roots, moduli, strict=True)
+            return tuple(s_j if sign > 0 else 2 * m - s_j for s_j, (_, sign), m in signed)
         rows = zip(s, self.to_coordinates, moduli, strict=True)
         if self.shared:
             return tuple(shoup_product(s_j, c, m) for s_j, c, m in rows)
@@ -276,7 +326,7 @@ class TensorMontgomery:
             added = tuple(t_i * scaled for t_i, scaled in zip(t, self._scaled_n, strict=True))
         rows = zip(x.a, y.a, added, self.bases.a.moduli, strict=True)
         w = tuple(montgomery_reduce(u * v + t_n, m) for u, v, t_n, m in rows)
-        return TensorElement(w, self.bases.to_b.extend(self.coordinates_a(w)))
+        return TensorElement(w, self.to_b.extend(self.coordinates_a(w)))
 
     def mul(self, a: TensorElement, b: TensorElement) -> TensorElement:
         """``a b / M_B mod N``, below ``bound N``."""
@@ -303,7 +353,7 @@ class TensorMontgomery:
     def encode(self, x: int) -> TensorElement:
         """Montgomery form of 0 <= x < 2^bits, not necessarily below N."""
         assert 0 <= x < 1 << self.bases.bits
-        into_a, into_b = self.bases.inputs
+        into_a, into_b = self.inputs
         element = TensorElement(into_a.convert(x), into_b.convert(x))
         assert self.integer(element) == x
         return self.product(element, self.element(self.bases.b.product**2 % self.n))

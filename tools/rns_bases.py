@@ -113,10 +113,13 @@ MOST_CHANNELS = 272
 def tensor_moduli(count: int) -> list[int]:
     """The largest primes below 2^31, half of ``count``, for A; for B as many after the first MOST_CHANNELS.
 
-    Remainders of byte sums ask more of A, where a shared modulus is part of the matrix: docs/rns.md.
+    Remainders of byte sums ask more of A, where a shared modulus is part of the matrix at all widths. B has
+    those first that are 3 modulo 4: narrow enough, it has no others, and so roots (docs/rns.md).
     """
-    primes = list(itertools.islice(primes_down_from((1 << 31) - 1), MOST_CHANNELS + count // 2))
-    return primes[: min(count // 2, MOST_CHANNELS)] + primes[MOST_CHANNELS:]
+    primes = list(itertools.islice(primes_down_from((1 << 31) - 1), 2 * MOST_CHANNELS))
+    rooted_first = sorted(primes[MOST_CHANNELS:], key=lambda m: (m % 4 != 3, -m))
+    used = min(count // 2, MOST_CHANNELS)
+    return primes[:used] + rooted_first[:used]
 
 
 def halved(moduli: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -269,8 +272,9 @@ def tensor_table(found: list[Bases]) -> str:
             "\ninline constexpr BasePair kBasePairs[] = {",
             *(f"    {{{bases.bits}, {len(bases.b)}}}," for bases in found),
             f"}};\n\ninline constexpr unsigned kMostChannels = {MOST_CHANNELS};",
-            "\n/// The largest below 2^31, descending. Channels of A are the first of them, those of B the",
-            "/// first from kMostChannels on: remainders of byte sums in A are in range for any modulus.",
+            "\n/// The largest below 2^31. Channels of A are the first of them, those of B the first from",
+            "/// kMostChannels on: remainders of byte sums in A are in range for any modulus. Both descend,",
+            "/// B by those that are 3 modulo 4 and then by the others.",
             "inline constexpr std::uint32_t kPrimes[] = {",
             *wrapped(tuple(primes)),
             "};",

@@ -1,19 +1,29 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Install GoogleTest, Google Benchmark, valgrind, libcrypto's headers and Clang 19 (for MemorySanitizer) by apt if they
-# are missing and we may. Elsewhere CMake downloads the first two, RSA is left out without libcrypto, and the tests that
-# need the others say what to install.
+# Install by apt what is missing, if we may: setup_system.sh build PYTHON | setup_system.sh test
+#
+# build: the headers of libcrypto, without which RSA is left out, and of Python. test: GoogleTest and Google Benchmark,
+# which CMake downloads elsewhere, valgrind and Clang 19 (for MemorySanitizer); the tests that need these say what to
+# install.
 set -euo pipefail
 
 missing=()
 optional=()
-[ -e /usr/include/gtest/gtest.h ] || missing+=(libgtest-dev)
-[ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
-{ command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
-[ -e /usr/include/openssl/evp.h ] || missing+=(libssl-dev)
-# Releases older than Debian 12 and Ubuntu 24.04 do not have it.
-[ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
-  optional=(clang-19 libclang-rt-19-dev)
+case $1 in
+build)
+  [ -e /usr/include/openssl/evp.h ] || missing+=(libssl-dev)
+  "$2" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
+    missing+=(python3-dev)
+  ;;
+test)
+  [ -e /usr/include/gtest/gtest.h ] || missing+=(libgtest-dev)
+  [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
+  { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
+  # Releases older than Debian 12 and Ubuntu 24.04 do not have it.
+  [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
+    optional=(clang-19 libclang-rt-19-dev)
+  ;;
+esac
 if [ $((${#missing[@]} + ${#optional[@]})) -eq 0 ] || [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
   exit 0
 fi

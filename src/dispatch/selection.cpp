@@ -25,10 +25,6 @@ std::string joined(const Range& range, Name&& name) {
   return text.empty() ? "none" : text;
 }
 
-std::string variant_names(std::span<const Variant> variants) {
-  return joined(variants, [](const Variant& v) { return v.name; });
-}
-
 std::string device_names(std::span<const Device> devices) {
   return joined(devices, [](const Device& d) { return d.name; });
 }
@@ -307,6 +303,10 @@ std::string obstacle_on(const Variant& variant, const std::vector<const Device*>
   return obstacle;
 }
 
+std::string candidate_names(const std::vector<Candidate>& usable) {
+  return joined(usable, [](const Candidate& c) { return c.variant->name; });
+}
+
 [[noreturn]] void throw_unusable(const Variant& variant, const VariantRequest& request,
                                  const std::vector<const Device*>& among,
                                  const std::vector<Candidate>& usable) {
@@ -314,8 +314,7 @@ std::string obstacle_on(const Variant& variant, const std::vector<const Device*>
   if (why.empty()) why = obstacle_on(variant, among);
   throw StatusError(MM_ERR_UNUSABLE_VARIANT,
                     "variant " + quoted(variant.name) + " (" + std::string(request.forced_by) + ") " + why +
-                        "; usable for " + task_name(request) + ": " +
-                        joined(usable, [](const Candidate& c) { return c.variant->name; }));
+                        "; usable for " + task_name(request) + ": " + candidate_names(usable));
 }
 
 Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
@@ -326,9 +325,10 @@ Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
   for (const Variant& variant : from.variants) {
     if (variant.name == *request.forced) throw_unusable(variant, request, among, usable);
   }
-  throw StatusError(MM_ERR_UNKNOWN_VARIANT, "no variant named " + quoted(*request.forced) + " (" +
-                                                std::string(request.forced_by) +
-                                                "); variants: " + variant_names(from.variants));
+  throw StatusError(MM_ERR_UNKNOWN_VARIANT,
+                    "no variant named " + quoted(*request.forced) + " (" + std::string(request.forced_by) +
+                        "); usable for " + task_name(request) + ": " + candidate_names(usable) +
+                        "; `manymod info` lists all " + std::to_string(from.variants.size()));
 }
 
 }  // namespace
@@ -406,7 +406,7 @@ Selection select_variants(const VariantRequest& request, const Catalogue& from) 
   if (usable.empty()) {
     throw StatusError(MM_ERR_UNUSABLE_VARIANT, "no variant can run " + task_name(request) + " on device " +
                                                    quoted(request.device) +
-                                                   "; variants: " + variant_names(from.variants));
+                                                   "; `manymod info` lists the variants");
   }
   return chooser.best();
 }

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from manymod.cli import main
 
-COMMAND = [sys.executable, "-m", "manymod.cli"]
+COMMAND = [sys.executable, "-m", "manymod"]
 Row = dict[str, Any]
 
 

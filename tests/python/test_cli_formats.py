@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import datetime
 import json
+import os
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -248,6 +249,15 @@ def test_compressed_tables_are_refused(tmp_path: Path, begin: bytes, extension: 
     assert f"{table} is compressed" in finished.err
     assert "decompress it first" in finished.err
     assert list(tmp_path.iterdir()) == [table]
+
+
+@pytest.mark.parametrize("extension", FORMATS)
+def test_pipes_are_refused(tmp_path: Path, extension: str) -> None:
+    """And not opened: that would wait for a writer."""
+    table = tmp_path / f"in.{extension}"
+    os.mkfifo(table)
+    finished = run("powmod", table, "-o", tmp_path / "out.csv", *POWMOD)
+    assert (finished.code, f"{table} is not a regular file" in finished.err) == (1, True)
 
 
 def test_compressed_names_are_refused(tmp_path: Path) -> None:

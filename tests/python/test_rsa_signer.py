@@ -603,6 +603,8 @@ def test_wrong_arguments() -> None:
             rsa.Signer(key, *HOW, **options)
     with pytest.raises(ValueError, match="auto"):
         rsa.Signer(key, rsa.Padding("pss", salt_length="auto"), "sha256")
+    with pytest.raises(TypeError, match="not PublicKey"):
+        rsa.Signer(key.public_key(), *HOW)  # type: ignore[arg-type]
     with rsa.Signer(key, *HOW) as signer:
         for wrong in ("text", None, 5):
             with pytest.raises(TypeError, match="message must be bytes"):

@@ -18,6 +18,8 @@ from manymod.cli.tune_report import rows_table
 
 __all__ = ["collect", "info"]
 
+NOT_BUILT = "not in this build"
+
 
 def _fields(record: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: _plain(getattr(record, name)) for name in names}
@@ -64,9 +66,13 @@ def _operations(variant: dict[str, Any]) -> str:
 
 def _cuda_line(support: dict[str, Any]) -> str:
     driver = f"driver serves {support['driver']}" if support["driver"] else ""
-    build = "" if support["built"] else "not in this build"
+    build = "" if support["built"] else NOT_BUILT
     said = build or "; ".join(part for part in (driver, support["obstacle"]) if part)
     return f"CUDA: {said}"
+
+
+def _reason(variant: dict[str, Any], cuda: dict[str, Any]) -> str:
+    return NOT_BUILT if variant["backend"] == "cuda" and not cuda["built"] else str(variant["reason"])
 
 
 def _print(found: dict[str, Any], console: Console) -> None:
@@ -94,7 +100,7 @@ def _print(found: dict[str, Any], console: Console) -> None:
         usable = (
             ("yes" + (f" (has {needs})" if needs else ""))
             if variant["usable"]
-            else f"no: {variant['reason']}"
+            else f"no: {_reason(variant, found['cuda'])}"
         )
         variants.add_row(
             f"{variant['name']}\n[dim]{variant['summary']}",

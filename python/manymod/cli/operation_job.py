@@ -19,7 +19,7 @@ from manymod.cli.shape import (
     Shape,
     resolve_operand,
 )
-from manymod.cli.sources import Batch, Source, refuse_compressed
+from manymod.cli.sources import Batch, Source, refuse_unreadable
 from manymod.cli.table import TableJob, open_columns
 
 __all__ = ["OperationJob"]
@@ -49,7 +49,7 @@ class OperationJob(TableJob):
     def open(self, stack: contextlib.ExitStack) -> tuple[Source, Shape]:
         """The source, closed by `stack`, and how its rows become the output's; every name is checked."""
         if self.input_format == "jsonl" and self.output_format == "jsonl":
-            refuse_compressed(self.table)
+            refuse_unreadable(self.table)
             lines = JsonLinesSource(self.table, self.limits())
             stack.callback(lines.close)
             names = lines.names()

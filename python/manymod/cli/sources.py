@@ -24,7 +24,7 @@ __all__ = [
     "TableError",
     "arrow_message",
     "rebatch",
-    "refuse_compressed",
+    "refuse_unreadable",
 ]
 
 #: Rows decoded at a time before batches are put together by size.
@@ -41,8 +41,10 @@ class TableError(Exception):
     """The table cannot be read or written; the message says why."""
 
 
-def refuse_compressed(path: Path) -> None:
-    """Raise TableError for a file that is compressed as a whole."""
+def refuse_unreadable(path: Path) -> None:
+    """Raise TableError for what is no regular file, or compressed as a whole."""
+    if not path.is_file():
+        raise TableError(f"{path} is not a regular file; tables are read more than once")
     with open(path, "rb") as file:
         if file.read(6).startswith(COMPRESSED):
             raise TableError(f"{path} is compressed, which is not supported; decompress it first")

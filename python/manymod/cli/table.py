@@ -28,7 +28,7 @@ from manymod.cli.sources import (
     Source,
     TableError,
     arrow_message,
-    refuse_compressed,
+    refuse_unreadable,
 )
 
 __all__ = ["EXTENSIONS", "Outcome", "TableJob", "open_columns", "run_table"]
@@ -120,7 +120,7 @@ class Outcome:
 
 def open_columns(job: TableJob, stack: contextlib.ExitStack) -> Source:
     """The table as typed columns, closed by `stack`."""
-    refuse_compressed(job.table)
+    refuse_unreadable(job.table)
     kinds: dict[str, Callable[[Path, BatchLimits], Source]] = {
         "parquet": ParquetSource,
         "csv": CsvSource,

@@ -36,8 +36,10 @@ def _integer(name: str, value: Any) -> int | None:
         raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
 
 
-def _decoded(data: Buffer, password: str | Buffer | None, pem: bool, checks: int) -> _core.RsaKey:
-    encoded = memoryview(data)
+def _decoded(data: str | Buffer, password: str | Buffer | None, pem: bool, checks: int) -> _core.RsaKey:
+    if isinstance(data, str) and not pem:
+        raise TypeError("data must be bytes, not str: open the file with 'rb'")
+    encoded = memoryview(data.encode() if isinstance(data, str) else data)
     if (re.search(_PEM, encoded) is not None) is not pem:
         raise InvalidKeyError("no PEM" if pem else "PEM, not DER: use from_pem")
     return _core.RsaKey.decode(encoded, password.encode() if isinstance(password, str) else password, checks)
@@ -115,8 +117,8 @@ class PublicKey(_Key):
     """
 
     @classmethod
-    def from_pem(cls, data: Buffer) -> Self:
-        """Read SubjectPublicKeyInfo or PKCS#1 from PEM.
+    def from_pem(cls, data: str | Buffer) -> Self:
+        """Read SubjectPublicKeyInfo or PKCS#1 from PEM, the text of a file.
 
         Raises:
             InvalidKeyError: (a ValueError) if it is no RSA public key; of a private key take `public_key`.
@@ -252,7 +254,7 @@ class PrivateKey(_Key):
 
     @classmethod
     def from_pem(
-        cls, data: Buffer, password: str | Buffer | None = None, *, check_primes: bool = False
+        cls, data: str | Buffer, password: str | Buffer | None = None, *, check_primes: bool = False
     ) -> Self:
         """Read PKCS#8 or PKCS#1, encrypted or not, from PEM.
 

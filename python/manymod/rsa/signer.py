@@ -21,13 +21,12 @@ from manymod.asynchronous import Job
 from manymod.errors import ItemError, ManymodError, _raise_items
 from manymod.hardware import get_threads
 from manymod.plan import checked_integer, checked_items
+from manymod.rsa.keys import PrivateKey
 from manymod.rsa.padding import native_padding
 from manymod.rsa.ring import KeyRing
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
-
-    from manymod.rsa.keys import PrivateKey
 
 __all__ = ["Signer", "SignerClosedError", "SignerFullError", "SignerStatistics"]
 
@@ -426,6 +425,8 @@ class Signer:
             raise ValueError(f"deadline must be a number of seconds, not {deadline}")
         if full not in {"block", "raise"}:
             raise ValueError(f"full must be 'block' or 'raise', not {full!r}")
+        if not isinstance(keys, (PrivateKey, KeyRing)):
+            raise TypeError(f"keys must be a PrivateKey or a KeyRing, not {type(keys).__name__}")
         self._ring = keys if isinstance(keys, KeyRing) else KeyRing([keys])
         self._block = full == "block"
 

@@ -29,7 +29,11 @@ MM_DEVICE std::uint32_t product_by_quotient(std::uint32_t x, std::uint32_t c, st
   return x * c - cuda::multiply(x, quotient).hi * channel.modulus;
 }
 MM_DEVICE std::uint32_t coordinate(std::uint32_t x, const Channel& channel) {
-  return product_by_quotient(x, channel.to_coordinate, channel.quotient, channel);
+  return product_by_quotient(x, channel.to_coordinate, channel.companion, channel);
+}
+/// In B with roots, of s < 2 m: s or 2 m - s.
+MM_DEVICE std::uint32_t signed_coordinate(std::uint32_t s, const Channel& channel) {
+  return s * channel.to_coordinate + channel.companion;
 }
 
 /// T mod m, below 2 m, for T = S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3: T - q m with q = floor(T / 2^31), or a

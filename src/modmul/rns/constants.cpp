@@ -17,6 +17,15 @@ namespace manymod::rns {
 
 namespace {
 
+// Whether -1 is no square in any channel of B where kernels take it for so.
+constexpr bool roots_are_there() {
+  for (unsigned j = 0; j < 4 * kMaxRootedFours; ++j) {
+    if (channel_of_b(j) % 4 != 3) return false;
+  }
+  return true;
+}
+static_assert(roots_are_there());
+
 using Words = std::vector<std::uint32_t>;
 
 /// One of the two bases.
@@ -233,16 +242,41 @@ std::uint32_t form_of(std::span<const Limb> n, const ChannelField& field) {
   return field.multiply(static_cast<std::uint32_t>(r), scale);
 }
 
-// -2^32 / (N B_j) mod b_j in the channels of B. Returns 1 if N is not prime to M_B, else 0.
-std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Base& b,
+/// A root of a number or of its negative, and the sign of that: 1 or -1.
+struct SignedRoot {
+  std::uint32_t root, sign;
+};
+
+// In Montgomery form, for m = 3 modulo 4. x^((m + 1) / 4) has the square x x^((m - 1) / 2), which is x or -x.
+SignedRoot signed_root(const ChannelField& field, std::uint32_t x) {
+  const std::uint32_t root = field.power(x, (field.modulus() + 1) / 4);
+  const auto is_square = static_cast<std::uint32_t>(word::is_zero_bit(field.multiply(root, root) ^ x));
+  return {root, 2 * is_square - 1};
+}
+
+// What coordinates in B are made with, c_j = -2^32 / (N B_j) mod b_j: in its channels, or, with roots, in the
+// matrices into B. Returns 1 if N is not prime to M_B, else 0.
+std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const BaseFields& bases,
                                  std::span<const Limb> n) {
+  MatrixWriter to_b(sizes.extension(), block + sizes.to_b());
+  MatrixWriter into_b(sizes.input(), block + sizes.into_b());
   std::uint64_t divides = 0;
-  for (unsigned j = 0; j < b.size(); ++j) {
-    const ChannelField& field = b.fields[j];
+  for (unsigned j = 0; j < bases.b.size(); ++j) {
+    const ChannelField& field = bases.b.fields[j];
     const std::uint32_t inverse = field.inverse(form_of(n, field));
     divides |= word::is_zero_bit(inverse);
     const std::uint32_t factor = field.multiply(inverse, word_at(block + sizes.set_up_at(), j));
-    put_channel(block + sizes.channels_at(), j, channel_of(field, field.multiply(factor, field.radix())));
+    const std::uint32_t c = field.multiply(factor, field.radix());
+    Channel channel = channel_of(field, c);
+    if (sizes.rooted()) {
+      const SignedRoot found = signed_root(field, c);
+      channel.to_coordinate = found.sign;
+      channel.companion = 2 * field.modulus() & (0 - (found.sign >> 31));
+      const std::uint32_t rho = field.multiply(found.root, 1);
+      fill_extension(to_b, bases.a, j, field, rho);
+      fill_input(into_b, sizes.words, j, field, rho);
+    }
+    put_channel(block + sizes.channels_at(), j, channel);
   }
   return divides;
 }
@@ -276,7 +310,7 @@ std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n)
   const BaseFields bases(bases_of(bits));
   SecretBlock block(kept_base_constants(bits));
   std::byte* const first = block.bytes.data();
-  const std::uint64_t divides = put_to_coordinates(sizes, first, bases.b, n);
+  const std::uint64_t divides = put_to_coordinates(sizes, first, bases, n);
   fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), bases,
                         first + sizes.set_up_at(), n);
   return unless_refused(divides, std::move(block.bytes));

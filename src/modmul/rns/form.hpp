@@ -40,6 +40,8 @@ struct Form {
     return form;
   }
   [[nodiscard]] constexpr Sizes sizes() const { return {fours, words}; }
+  /// Base B keeps residues times roots of what makes coordinates of them.
+  [[nodiscard]] constexpr bool rooted() const { return one_modulus && sizes().rooted(); }
   /// Of an extension S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32: entries are below 2^31, and the rank's bytes add less
   /// than four coordinates would (docs/rns.md, "Remainders of byte sums").
   [[nodiscard]] constexpr bool narrow_sums() const { return 4 * fours <= 127; }

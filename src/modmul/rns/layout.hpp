@@ -18,11 +18,15 @@ namespace manymod::rns {
 struct Channel {
   std::uint32_t modulus = 0;
   std::uint32_t negative_inverse = 0;  ///< -1 / m mod 2^32
-  /// In A: 1 / (kappa_i A_i) mod a_i, from a stored element to its coordinate. In B: -2^32 / (N B_j) mod b_j
-  /// where one modulus N is shared; else 0.
+  /// In A: 1 / (kappa_i A_i) mod a_i, from a stored element to its coordinate. In B: 0, but where one modulus
+  /// N is shared -2^32 / (N B_j) mod b_j, or, with roots, the sign for which that is a square: 1 or -1.
   std::uint32_t to_coordinate = 0;
-  std::uint32_t quotient = 0;  ///< floor(2^32 to_coordinate / m)
+  /// floor(2^32 to_coordinate / m); beside a sign 0, or 2 m where it is -1.
+  std::uint32_t companion = 0;
 };
+
+/// Bases of up to so many fours have roots: in all channels of B -1 is no square (docs/rns.md, "Roots").
+inline constexpr unsigned kMaxRootedFours = 34;
 
 /// A matrix of bytes for K / 4 words by 4 columns a target: entry (word v, byte p; target i, byte b) is byte
 /// b of the constant D(i, v, p).
@@ -60,6 +64,7 @@ struct Sizes {
   unsigned words = 0;
 
   [[nodiscard]] constexpr unsigned channels() const { return 4 * fours; }
+  [[nodiscard]] constexpr bool rooted() const { return fours <= kMaxRootedFours; }
   /// Words along K of an extension: the coordinates, then the rank in the word after them, then 0.
   [[nodiscard]] constexpr unsigned rank_word() const { return channels(); }
   [[nodiscard]] constexpr unsigned steps() const { return (fours + 2) / 2; }
@@ -79,7 +84,8 @@ struct Sizes {
     return channels_at() + 2 * std::size_t{channels()} * sizeof(Channel);
   }
   /// B to A: coordinate word j < n: B_j 2^(8p) mod a_i; rank word: -M_B 2^(8p) mod a_i. Where one modulus N
-  /// is shared, times N kappa_i^2: the remainder is added to X Y before its reduction.
+  /// is shared, times N kappa_i^2: the remainder is added to X Y before its reduction. With roots rho_j the
+  /// matrices into B then have this factor.
   [[nodiscard]] constexpr std::size_t to_a() const {
     return set_up_at() + 2 * std::size_t{channels()} * sizeof(std::uint32_t);
   }

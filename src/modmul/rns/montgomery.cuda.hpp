@@ -69,7 +69,7 @@ class Coordinates {
  public:
   static constexpr unsigned kSteps = Layout<kQ, 1>::kExtension.steps;
 
-  /// Coordinate of four q, below 2^32.
+  /// Coordinate of four q.
   MM_DEVICE void set(unsigned half, unsigned q, std::uint32_t xi) {
     rows_.words[half][q] = xi;
     sum_[half] += xi >> kCoxShift;
@@ -184,7 +184,9 @@ class Montgomery {
         const std::uint32_t residue = own.get(half, q);
         const std::uint32_t other = factor_of<kFactor, Part::b>(residue, factor[half], q, operation);
         const std::uint32_t s = reduce(cuda::multiply(residue, other), channel);
-        if constexpr (kForm.one_modulus) {
+        if constexpr (kForm.rooted()) {
+          t.set(half, q, signed_coordinate(s, channel));
+        } else if constexpr (kForm.one_modulus) {
           t.set(half, q, coordinate(s, channel));
         } else if constexpr (kForm.records_shared) {
           t.set(half, q, product_by_quotient(s, constant[half][q], quotient[half][q], channel));

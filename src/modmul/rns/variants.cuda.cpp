@@ -41,37 +41,38 @@ constexpr Shape rns_shape(const char* kernel, unsigned block) {
   return shape;
 }
 
-#define SHAPE(bits, block, at_once, stages, records) \
+#define SHAPE(bits, block, at_once, shared_at_once, stages, records) \
   rns_shape<rns::shape_form(bits, at_once, stages, records)>("rns_" #bits, block),
 constexpr Shape kShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
-#define SHAPE(bits, block, at_once, stages, records)                                                    \
-  rns_shape<rns::shape_form(bits, at_once, stages, records).with_one_modulus()>("rns_" #bits "_shared", \
-                                                                                block),
+#define SHAPE(bits, block, at_once, shared_at_once, stages, records) \
+  rns_shape<rns::shared_shape_form(bits, shared_at_once, stages)>("rns_" #bits "_shared", block),
 constexpr Shape kSharedShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
 
 // Fours of the pieces in which a width's matrices stream; 0 where they are in shared memory.
-constexpr unsigned piece_fours(unsigned wanted) {
-#define SHAPE(bits, block, at_once, stages, records) \
-  if ((bits) == wanted) return (stages) > 0 ? (at_once) : 0;
+constexpr unsigned piece_fours(unsigned wanted, bool one_modulus) {
+#define SHAPE(bits, block, at_once, shared_at_once, stages, records) \
+  if ((bits) == wanted) return (stages) == 0 ? 0 : one_modulus ? (shared_at_once) : (at_once);
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
   return 0;
 }
 
-std::vector<std::byte> in_pieces(unsigned bits, std::vector<std::byte> block) {
-  const unsigned fours = piece_fours(bits);
+std::vector<std::byte> in_pieces(unsigned bits, bool one_modulus, std::vector<std::byte> block) {
+  const unsigned fours = piece_fours(bits, one_modulus);
   if (fours > 0 && !block.empty()) rns::order_by_pieces(bits, fours, block);
   return block;
 }
 
 constexpr ConstantsSource kConstants{
     .of_shape =
-        [](const Shape& shape) { return in_pieces(bits_of(shape), rns::base_constants(bits_of(shape))); },
+        [](const Shape& shape) {
+          return in_pieces(bits_of(shape), false, rns::base_constants(bits_of(shape)));
+        },
     .of_modulus =
         [](const Shape& shape, std::span<const Limb> modulus) {
-          return in_pieces(bits_of(shape), rns::modulus_constants(bits_of(shape), modulus));
+          return in_pieces(bits_of(shape), true, rns::modulus_constants(bits_of(shape), modulus));
         },
     .radix_squared = [](const Shape& shape) { return rns::squared_radix(bits_of(shape)); },
     .shared_shapes = kSharedShapes};

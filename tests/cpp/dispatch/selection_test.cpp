@@ -316,9 +316,9 @@ TEST_F(SelectionTest, ForcedVariants) {
   request_.forced = "toy.plain";
   EXPECT_EQ(choice(), "toy.plain@cpu");
   request_.forced = "toy.fas";
-  expect_failure(MM_ERR_UNKNOWN_VARIANT, {"'toy.fas'", "toy.plain, toy.fast, toy.cuda"});
+  expect_failure(MM_ERR_UNKNOWN_VARIANT, {"'toy.fas'", "toy.plain, toy.fast; ", "all 3"});
   request_.forced = "";
-  expect_failure(MM_ERR_UNKNOWN_VARIANT, {"toy.plain, toy.fast, toy.cuda"});
+  expect_failure(MM_ERR_UNKNOWN_VARIANT, {"toy.plain, toy.fast; "});
   request_.forced = "toy.fast";
   request_.modulus_bits = 4097;
   expect_failure(MM_ERR_UNUSABLE_VARIANT, {"1 to 4096 bits", "toy.plain"});

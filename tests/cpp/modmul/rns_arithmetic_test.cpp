@@ -33,10 +33,18 @@ std::uint32_t corrected(std::uint32_t v, const Channel& c) {
 
 /// x times the factor of the channel by Shoup's product, below (1 + x / 2^32) m.
 std::uint32_t coordinate(std::uint32_t x, const Channel& c) {
-  const std::uint64_t quotient = std::uint64_t{x} * c.quotient >> 32;
+  const std::uint64_t quotient = std::uint64_t{x} * c.companion >> 32;
   const std::uint64_t xi = std::uint64_t{x} * c.to_coordinate - quotient * c.modulus;
   EXPECT_LT(xi << 32, ((std::uint64_t{1} << 32) + x) * c.modulus);
   return static_cast<std::uint32_t>(xi);
+}
+
+/// In B with roots: s, or 2 m - s.
+std::uint32_t signed_coordinate(std::uint32_t s, const Channel& c) {
+  EXPECT_LT(s, 2 * c.modulus);
+  if (c.to_coordinate == 1) return s;
+  EXPECT_EQ(c.to_coordinate, ~0u);
+  return 2 * c.modulus - s;
 }
 
 /// What the quotient of a remainder is made of.
@@ -53,12 +61,12 @@ std::uint32_t remainder(const std::array<std::uint64_t, 4>& s, const Channel& c)
 
 class RnsArithmetic : public testing::TestWithParam<unsigned> {};
 
-/// Coordinates of nothing but the largest values, bytes or zeros, and others, below `halves` / 2 m.
+/// Coordinates of nothing but the largest values, bytes or zeros, and others, up to `halves` / 2 m.
 std::vector<std::vector<std::uint32_t>> extreme_coordinates(const std::vector<std::uint64_t>& base,
                                                             unsigned halves, Generator& draw) {
   std::vector<std::vector<std::uint32_t>> rows(6);
   for (const std::uint64_t m : base) {
-    const auto most = static_cast<std::uint32_t>((halves * m - 1) / 2);
+    const auto most = static_cast<std::uint32_t>(halves * m / 2);
     rows[0].push_back(most);
     rows[1].push_back((most & 0xff000000) - 1);
     rows[2].push_back(0);
@@ -112,6 +120,8 @@ TEST_P(RnsArithmetic, ExtensionsOfExtremeCoordinates) {
     const std::uint64_t scale =
         product_mod(remainder_of(naive::digits(n), a), product_mod(kappa, kappa, a), a);
     expect_extensions(of_n.to_a(), i, of_n.a(i), scale, moduli.b, from_b, narrow);
+    // Of the number 1: the root.
+    expect_extensions(of_n.to_b(), i, of_n.b(i), of_n.into_b().entry(0, 0, i), moduli.a, from_a, narrow);
   }
 }
 
@@ -157,7 +167,7 @@ class Ring {
     std::vector<std::uint32_t> t;
     for (unsigned j = 0; j < size(); ++j) {
       const std::uint32_t s = reduce_product(x.b[j], y.b[j], block_.b(j));
-      t.push_back(shared_ ? coordinate(s, block_.b(j)) : reduce_product(s, to_coordinate_[j], block_.b(j)));
+      t.push_back(coordinate_of_t(s, j));
     }
     const std::vector<std::uint32_t> words = with_rank(t, 0);
     Element w;
@@ -194,6 +204,12 @@ class Ring {
   std::vector<std::uint32_t> to_coordinate_, scaled_n_;
 
   [[nodiscard]] unsigned size() const { return block_.sizes.channels(); }
+
+  [[nodiscard]] std::uint32_t coordinate_of_t(std::uint32_t s, unsigned j) const {
+    const Channel channel = block_.b(j);
+    if (!shared_) return reduce_product(s, to_coordinate_[j], channel);
+    return block_.sizes.rooted() ? signed_coordinate(s, channel) : coordinate(s, channel);
+  }
 
   static std::uint32_t residue_of(const MatrixView& matrix, const Digits& words, unsigned i,
                                   const Channel& channel) {
@@ -258,12 +274,15 @@ TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
   Generator draw(73);
   std::vector<Limbs> moduli{Limbs(limbs, ~Limb{0}), draw.odd_modulus(limbs), draw.odd_modulus(limbs)};
   moduli.emplace_back(limbs, 0).front() = 3;
+  // Zeros in a channel of B: their coordinates may be 2 m.
+  Limbs zero_in_b(limbs, 0);
+  zero_in_b.front() = channel_of_b(0);
   for (const Limbs& n : moduli) {
     const Block of_n(GetParam(), modulus_constants(GetParam(), n));
     ASSERT_EQ(of_n.bytes.size(), block.bytes.size());
     const Ring each(block, n);
     const Ring shared(of_n);
-    for (unsigned j = 0; j < of_n.sizes.channels(); ++j) {
+    for (unsigned j = 0; j < of_n.sizes.channels() && !of_n.sizes.rooted(); ++j) {
       const Channel b = of_n.b(j);
       ASSERT_EQ(each.to_coordinate()[j], product_mod(b.to_coordinate, std::uint64_t{1} << 32, b.modulus));
     }
@@ -272,6 +291,7 @@ TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
       expect_product(*ring, n, x, y);
       expect_product(*ring, n, ones, ones);
       expect_product(*ring, n, Limbs(limbs, 0), y);
+      expect_product(*ring, n, zero_in_b, y);
     }
   }
 }

@@ -29,6 +29,8 @@ TEST(RnsConstants, PrimesAreTheLargestBelowTwoTo31) {
   for (std::uint64_t x = kEnd; x-- > kBegin && largest.size() < std::size(kPrimes);) {
     if (!composite[x - kBegin]) largest.push_back(static_cast<std::uint32_t>(x));
   }
+  const auto b = largest.begin() + kMostChannels;
+  std::stable_partition(b, largest.end(), [](std::uint32_t p) { return p % 4 == 3; });
   EXPECT_TRUE(std::equal(largest.begin(), largest.end(), std::begin(kPrimes), std::end(kPrimes)));
   EXPECT_EQ(std::size(kPrimes), 2 * kMostChannels);
 }
@@ -57,7 +59,19 @@ TEST_P(RnsConstantsOfAllWidths, ChannelsAreThoseOfTheBases) {
 
 void expect_coordinate(const Channel& channel, std::uint64_t factor) {
   EXPECT_EQ(channel.to_coordinate, factor);
-  EXPECT_EQ(channel.quotient, (factor << 32) / channel.modulus);
+  EXPECT_EQ(channel.companion, (factor << 32) / channel.modulus);
+}
+
+/// A channel of B with the root that entry 0 of its matrix from A, of source 0, has as a factor.
+std::uint64_t expect_root(const Channel& channel, std::uint64_t entry, std::uint64_t cofactor,
+                          std::uint64_t to_coordinate) {
+  const std::uint64_t m = channel.modulus;
+  const std::uint64_t root = product_mod(entry, inverse_mod(cofactor, m), m);
+  const bool positive = channel.to_coordinate == 1;
+  EXPECT_EQ(channel.to_coordinate, positive ? 1u : ~0u);
+  EXPECT_EQ(channel.companion, positive ? 0 : 2 * m);
+  EXPECT_EQ(product_mod(root, root, m), positive ? to_coordinate : m - to_coordinate);
+  return root;
 }
 
 TEST_P(RnsConstantsOfAllWidths, ChannelsOfTheBases) {
@@ -107,20 +121,23 @@ TEST_P(RnsConstantsOfAllWidths, ExtensionMatrices) {
   expect_extension(block.to_b(), moduli.a, moduli.b, ones);
 }
 
+/// The column of an input matrix for a target m: 2^(32 v + 8 p) scale.
+void expect_input(const MatrixView& matrix, unsigned words, std::uint64_t m, unsigned target,
+                  std::uint64_t scale) {
+  std::uint64_t expected = scale;
+  for (unsigned v = 0; v < 8 * matrix.shape.steps; ++v) {
+    for (unsigned p = 0; p < 4; ++p, expected = expected * 256 % m) {
+      ASSERT_EQ(matrix.entry(v, p, target), v < words ? expected : 0);
+    }
+  }
+}
+
 TEST_P(RnsConstantsOfAllWidths, InputMatrices) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
-  const auto expect = [&](const MatrixView& matrix, std::uint64_t m, unsigned target, std::uint64_t scale) {
-    std::uint64_t expected = scale;
-    for (unsigned v = 0; v < 8 * matrix.shape.steps; ++v) {
-      for (unsigned p = 0; p < 4; ++p, expected = expected * 256 % m) {
-        ASSERT_EQ(matrix.entry(v, p, target), v < block.sizes.words ? expected : 0);
-      }
-    }
-  };
   for (unsigned i = 0; i < block.sizes.channels(); ++i) {
-    expect(block.into_b(), moduli.b[i], i, 1);
-    expect(block.into_a(), moduli.a[i], i, moduli.kappa(i));
+    expect_input(block.into_b(), block.sizes.words, moduli.b[i], i, 1);
+    expect_input(block.into_a(), block.sizes.words, moduli.a[i], i, moduli.kappa(i));
   }
 }
 
@@ -208,11 +225,16 @@ TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRange) {
 TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRangeForAnyModulus) {
   const Moduli moduli(GetParam());
   const auto n = static_cast<unsigned>(moduli.a.size());
-  const std::uint32_t rank = largest_rank(moduli.b, 0, 4);
-  const std::uint64_t bytes = 1020 * std::uint64_t{n} + (rank & 255) + 255 * (rank >> 8);
-  for (const std::uint64_t m : moduli.a) expect_range_of_remainder(255 * bytes, bytes * (m - 1) >> 16, m);
-  const Form form{.fours = n / 4, .words = GetParam() / 32};
-  EXPECT_EQ(form.narrow_sums(), bytes <= std::uint64_t{1} << 17);
+  const auto expect = [&](const std::vector<std::uint64_t>& target, std::uint32_t rank) {
+    const std::uint64_t bytes = 1020 * std::uint64_t{n} + (rank & 255) + 255 * (rank >> 8);
+    for (const std::uint64_t m : target) expect_range_of_remainder(255 * bytes, bytes * (m - 1) >> 16, m);
+    const Form form{.fours = n / 4, .words = GetParam() / 32};
+    EXPECT_EQ(form.narrow_sums(), bytes <= std::uint64_t{1} << 17);
+  };
+  expect(moduli.a, largest_rank(moduli.b, 0, 4));
+  // Matrices into B have a modulus in them if there are roots, those of numbers fewer bytes.
+  if (sizes_of(GetParam()).rooted()) expect(moduli.b, largest_rank(moduli.a, kOffsetOfA, 3));
+  EXPECT_LE(GetParam() / 8, 4 * n);
 }
 
 TEST_P(RnsConstantsOfAllWidths, SquaredRadix) {
@@ -246,10 +268,10 @@ struct Checksum {
 
 /// Of reference/rns_layout.py; tests/python/test_reference_rns_tensor.py computes them.
 constexpr Checksum kChecksums[] = {
-    {512, 0, 0x7f199aefu},  {512, 5, 0x413a332au},  {1024, 0, 0xca83948au}, {1024, 5, 0xb2990c6cu},
-    {1536, 0, 0xcd40291au}, {1536, 5, 0x371e0912u}, {2048, 0, 0x3bcf7c80u}, {2048, 5, 0x83c10c1eu},
-    {3072, 0, 0x64fbd09fu}, {3072, 5, 0xb7b01032u}, {4096, 0, 0xec1cdd79u}, {4096, 5, 0xd241566cu},
-    {6144, 0, 0xb81cfb14u}, {6144, 5, 0xc5f304dbu}, {8192, 0, 0xc353910au}, {8192, 5, 0xd9030f8du},
+    {512, 0, 0x273ec7e7u},  {512, 5, 0x70975e4au},  {1024, 0, 0xd6662479u}, {1024, 5, 0xc2b514bau},
+    {1536, 0, 0x23580c75u}, {1536, 5, 0xe4312fadu}, {2048, 0, 0xa4006b16u}, {2048, 5, 0x91f018d1u},
+    {3072, 0, 0xda795b9bu}, {3072, 5, 0x1a3d7268u}, {4096, 0, 0x11a64ca6u}, {4096, 5, 0x69c0b464u},
+    {6144, 0, 0x42f22b74u}, {6144, 5, 0xd64f4732u}, {8192, 0, 0x7f8e245cu}, {8192, 5, 0x1ac0724bu},
 };
 
 TEST(RnsConstants, BytesOfTheReference) {
@@ -269,7 +291,7 @@ TEST_P(RnsConstantsOfAllWidths, SharedModulusDiffersInItsPartsOnly) {
   const Limbs n = draw.odd_modulus(GetParam() / 64);
   const Block of_n(GetParam(), modulus_constants(GetParam(), n));
   ASSERT_EQ(of_n.bytes.size(), block.bytes.size());
-  std::vector<std::uint64_t> scales;
+  std::vector<std::uint64_t> scales, roots;
   for (unsigned i = 0; i < block.sizes.channels(); ++i) {
     const std::uint64_t m = moduli.a[i];
     const std::uint64_t k = moduli.kappa(i);
@@ -280,17 +302,25 @@ TEST_P(RnsConstantsOfAllWidths, SharedModulusDiffersInItsPartsOnly) {
     const std::uint64_t inverse = inverse_mod(divisor, b.modulus);
     EXPECT_EQ(b.modulus, moduli.b[i]);
     EXPECT_EQ(b.negative_inverse, block.b(i).negative_inverse);
-    expect_coordinate(b, b.modulus - product_mod(std::uint64_t{1} << 32, inverse, b.modulus));
+    const std::uint64_t to_coordinate = b.modulus - product_mod(std::uint64_t{1} << 32, inverse, b.modulus);
+    if (block.sizes.rooted()) {
+      roots.push_back(expect_root(b, of_n.to_b().entry(0, 0, i), block.to_b().entry(0, 0, i), to_coordinate));
+    } else {
+      expect_coordinate(b, to_coordinate);
+      roots.push_back(1);
+    }
+    expect_input(of_n.into_b(), block.sizes.words, b.modulus, i, roots.back());
   }
   expect_extension(of_n.to_a(), moduli.b, moduli.a, scales);
+  expect_extension(of_n.to_b(), moduli.a, moduli.b, roots);
   const auto expect_same = [&](std::size_t begin, std::size_t end) {
     const auto first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(end);
     EXPECT_TRUE(
         std::equal(of_n.bytes.begin() + first, of_n.bytes.begin() + last, block.bytes.begin() + first));
   };
-  // The channels of A and what is for setting up, and all behind the matrix to A.
+  // The channels of A and what is for setting up, and all behind the matrices into B.
   expect_same(block.sizes.channels() * sizeof(Channel), block.sizes.to_a());
-  expect_same(block.sizes.to_b(), block.sizes.bytes());
+  expect_same(block.sizes.into_a(), block.sizes.bytes());
 }
 
 TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {

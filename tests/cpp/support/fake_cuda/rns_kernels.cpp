@@ -111,14 +111,14 @@ void run_program(const Launch& launch, void** parameters) {
 template <rns::Form kForm, unsigned kBlock>
 void install(const std::string& name) {
   add_kernel(name.c_str(), &run_program<kForm, kBlock>);
-  add_kernel((name + "_shared").c_str(), &run_program<kForm.with_one_modulus(), kBlock>);
 }
 
 }  // namespace
 
 void install_rns_kernels() {
-#define SHAPE(bits, block, at_once, stages, records) \
-  install<rns::shape_form(bits, at_once, stages, records), block>("rns_" #bits);
+#define SHAPE(bits, block, at_once, shared_at_once, stages, records)             \
+  install<rns::shape_form(bits, at_once, stages, records), block>("rns_" #bits); \
+  install<rns::shared_shape_form(bits, shared_at_once, stages), block>("rns_" #bits "_shared");
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
 }

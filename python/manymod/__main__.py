@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m manymod.cli`."""
+"""`python -m manymod`."""
 
 from manymod.cli.main import main
 
