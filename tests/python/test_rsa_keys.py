@@ -63,7 +63,7 @@ def test_private_encodings(encoding: str, form: str, password: bytes | None) -> 
         assert key.fingerprint == private_key().fingerprint
         assert key.sign(b"a", "pkcs1v15", "sha256") == private_key().sign(b"a", "pkcs1v15", "sha256")
     if encoding == "PEM":
-        assert read(data.decode(), password).fingerprint == private_key().fingerprint
+        assert rsa.PrivateKey.from_pem(data.decode(), password).fingerprint == private_key().fingerprint
     with pytest.raises(TypeError, match="open the file with 'rb'"):
         rsa.PrivateKey.from_der("text", password)  # type: ignore[arg-type]
     with pytest.raises(rsa.InvalidKeyError, match="PEM"):
