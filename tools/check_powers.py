@@ -37,7 +37,7 @@ SHARES = {512: 0.35, 1024: 0.33, 1536: 0.16, 2048: 0.1, 3072: 0.03, 4096: 0.02, 
 #: Items that GMP takes about half a second for.
 PART = {512: 8192, 1024: 1024, 1536: 512, 2048: 256, 3072: 64, 4096: 32, 6144: 16, 8192: 8}
 #: Channels of base B for all widths (src/modmul/rns/bases.hpp): no multiple of one is computed in residues.
-REFUSED_PRIMES = (2147477881, 2147477879, 2147477873)
+REFUSED_PRIMES = (2147477879, 2147477851, 2147477807)
 #: One item in so many has a number at the edge of its range.
 EDGES = 16
 #: One modulus in so many is a multiple of such a prime.
