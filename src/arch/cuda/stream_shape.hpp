@@ -8,20 +8,33 @@
 
 namespace manymod::cuda {
 
-/// Pieces of a sequence of kMatrices equal matrices that follow each other: kSteps steps by kStepFours fours,
-/// in pieces of kPieceFours (the last one of what is left). A piece's bytes are neighbours, step by step.
-template <unsigned kMatrices, unsigned kSteps, unsigned kStepFours, unsigned kPieceFours>
+/// A step's fours in as few pieces as there can be of at most `most` fours.
+struct Pieces {
+  unsigned fours = 0;
+  unsigned most = 1;
+  bool even = false;  ///< sizes differ by one at most; otherwise only the last piece is shorter than `most`
+
+  [[nodiscard]] constexpr unsigned count() const { return (fours + most - 1) / most; }
+  /// The first four of piece p, which for p = count() is `fours`.
+  [[nodiscard]] constexpr unsigned first(unsigned piece) const {
+    if (even) return (piece * fours + count() - 1) / count();
+    return piece < count() ? piece * most : fours;
+  }
+  [[nodiscard]] constexpr unsigned size(unsigned piece) const { return first(piece + 1) - first(piece); }
+};
+
+/// A sequence of kMatrices equal matrices that follow each other, of kSteps steps. A piece's bytes are
+/// neighbours, step by step.
+template <unsigned kMatrices, unsigned kSteps, Pieces kCut>
 struct StreamShape {
-  static constexpr unsigned kPiecesOfOne = (kStepFours + kPieceFours - 1) / kPieceFours;
+  static constexpr unsigned kPiecesOfOne = kCut.count();
   static constexpr unsigned kPieces = kMatrices * kPiecesOfOne;
-  static constexpr unsigned kBufferBytes = kSteps * kPieceFours * 512;
-  static constexpr unsigned kMatrixBytes = kSteps * kStepFours * 512;
+  static constexpr unsigned kBufferBytes = kSteps * kCut.most * 512;
+  static constexpr unsigned kMatrixBytes = kSteps * kCut.fours * 512;
 
   /// Of piece p: its first four within its matrix, how many it has, and where it stands in the sequence.
-  static constexpr unsigned first(unsigned piece) { return piece % kPiecesOfOne * kPieceFours; }
-  static constexpr unsigned fours(unsigned piece) {
-    return kStepFours - first(piece) < kPieceFours ? kStepFours - first(piece) : kPieceFours;
-  }
+  static constexpr unsigned first(unsigned piece) { return kCut.first(piece % kPiecesOfOne); }
+  static constexpr unsigned fours(unsigned piece) { return kCut.size(piece % kPiecesOfOne); }
   static constexpr unsigned bytes(unsigned piece) { return kSteps * fours(piece) * 512; }
   static constexpr std::size_t begin(unsigned piece) {
     return std::size_t{piece / kPiecesOfOne} * kMatrixBytes + std::size_t{kSteps} * first(piece) * 512;

@@ -316,16 +316,16 @@ std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n)
   return unless_refused(divides, std::move(block.bytes));
 }
 
-void order_by_pieces(unsigned bits, unsigned piece_fours, std::span<std::byte> constants) {
+void order_by_pieces(unsigned bits, const cuda::Pieces& pieces, std::span<std::byte> constants) {
   const Sizes sizes = sizes_of(bits);
   const std::size_t bytes = sizes.extension().bytes();
   for (const std::size_t at : {sizes.to_a(), sizes.to_b()}) {
     const std::span<const std::byte> matrix = constants.subspan(at, bytes);
     const SecretBlock before(std::vector<std::byte>(matrix.begin(), matrix.end()));
     std::byte* to = constants.data() + at;
-    for (unsigned first = 0; first < sizes.fours; first += piece_fours) {
-      const std::size_t row =
-          std::min(piece_fours, sizes.fours - first) * std::size_t{MatrixShape::kFourBytes};
+    for (unsigned piece = 0; piece < pieces.count(); ++piece) {
+      const unsigned first = pieces.first(piece);
+      const std::size_t row = pieces.size(piece) * std::size_t{MatrixShape::kFourBytes};
       for (unsigned step = 0; step < sizes.steps(); ++step, to += row) {
         std::memcpy(to,
                     before.bytes.data() + (std::size_t{step} * sizes.fours + first) * MatrixShape::kFourBytes,

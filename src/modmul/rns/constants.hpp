@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "arch/cuda/stream_shape.hpp"
 #include "modmul/rns/bases.hpp"
 #include "modmul/rns/layout.hpp"
 #include "repr/canonical.hpp"
@@ -42,8 +43,8 @@ std::vector<std::byte> base_constants(unsigned bits);
 std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n);
 
 /// Bring the matrices of the extensions, in constants of a width, into the order in which they stream: by
-/// pieces of so many fours (arch/cuda/stream_shape.hpp).
-void order_by_pieces(unsigned bits, unsigned piece_fours, std::span<std::byte> constants);
+/// pieces.
+void order_by_pieces(unsigned bits, const cuda::Pieces& pieces, std::span<std::byte> constants);
 
 /// M_B^2 in words, the least significant first: modulo n it is what brings a number into Montgomery form.
 std::vector<std::uint32_t> squared_radix(unsigned bits);

@@ -39,6 +39,11 @@ struct Form {
     form.records_shared = false;
     return form;
   }
+  /// Of the targets of an extension. Those that stream for one modulus are even (measured); the constants of
+  /// moduli are read by whole fours of their records, as long as pieces begin with one.
+  [[nodiscard]] constexpr cuda::Pieces pieces() const {
+    return {fours, fours_at_once, one_modulus && ring_stages > 0};
+  }
   [[nodiscard]] constexpr Sizes sizes() const { return {fours, words}; }
   /// Base B keeps residues times roots of what makes coordinates of them.
   [[nodiscard]] constexpr bool rooted() const { return one_modulus && sizes().rooted(); }
@@ -72,7 +77,7 @@ struct Form {
 
 /// The two extension matrices of a form as the ring brings them.
 template <Form kForm>
-using ExtensionStream = cuda::StreamShape<2, kForm.sizes().steps(), kForm.fours, kForm.fours_at_once>;
+using ExtensionStream = cuda::StreamShape<2, kForm.sizes().steps(), kForm.pieces()>;
 
 /// Shared memory of that ring.
 template <Form kForm>

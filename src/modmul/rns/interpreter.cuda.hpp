@@ -160,9 +160,9 @@ class Interpreter {
   MM_DEVICE void find(RecordPair& y, const device::Step& step, std::uint32_t s) const {
     switch (step.source) {
       case device::Source::comb:
-        return choose(y, comb_, false, step);
+        return choose_shared(y, step);
       case device::Source::digit:
-        if (!is_selected(step)) return choose(y, table_, true, step);
+        if (!is_selected(step)) return choose(y, step);
         y = own_records(kSelectedSlot + s % kSelections);
         return;
       case device::Source::slot:
@@ -186,22 +186,34 @@ class Interpreter {
     return step.source == device::Source::start ? job_.start.at(item) : job_.operands[step.index].at(item);
   }
 
-  // Element `index` + the digit. In class secret all that a digit can mean are read, at addresses that do not
-  // depend on it. `own`: both instances have a table of their own, not that of the first half for both.
-  MM_DEVICE void choose(RecordPair& y, const Records& from, bool own, const device::Step& step) const {
+  // Element `index` + the digit of the table that all items share. In class secret the addresses that are
+  // read do not depend on it.
+  MM_DEVICE void choose_shared(RecordPair& y, const device::Step& step) const {
     const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
-    const std::uint32_t second = own ? 1 : 0;
     if (job_.scan) {
       y = scratch();
-      pick(y[0], from, 0, step, digit[0]);
-      pick(y[1], from, second, step, digit[1]);
+      SharedSelection<Team, kFours>(team_, comb_, step.index, 1u << step.digit.count).run(y, digit);
     } else {
-      y[0] = from.at(step.index + digit[0], 0);
-      y[1] = from.at(step.index + digit[1], second);
+      y[0] = comb_.at(step.index + digit[0], 0);
+      y[1] = comb_.at(step.index + digit[1], 0);
     }
   }
 
-  MM_DEVICE void pick(const Record& to, const Records& from, std::uint32_t half, const device::Step& step,
+  // The same of the instances' own tables, where nothing has been selected: in class public, and of windows
+  // that are too wide for a Selection.
+  MM_DEVICE void choose(RecordPair& y, const device::Step& step) const {
+    const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
+    if (job_.scan) {
+      y = scratch();
+      pick(y[0], 0, step, digit[0]);
+      pick(y[1], 1, step, digit[1]);
+    } else {
+      y[0] = table_.at(step.index + digit[0], 0);
+      y[1] = table_.at(step.index + digit[1], 1);
+    }
+  }
+
+  MM_DEVICE void pick(const Record& to, std::uint32_t half, const device::Step& step,
                       std::uint32_t digit) const {
     MM_ROLLED
     for (unsigned first = 0; first < kFours; first += kPicked) {
@@ -209,7 +221,7 @@ class Interpreter {
       MM_ROLLED
       for (std::uint32_t e = 0; e < (1u << step.digit.count); ++e) {
         const std::uint32_t mask = mask_of(e, digit);
-        const Record record = from.at(step.index + e, half);
+        const Record record = table_.at(step.index + e, half);
         MM_UNROLL
         for (unsigned j = 0; j < kPicked; ++j) {
           if (first + j >= kFours) continue;

@@ -246,7 +246,7 @@ class Montgomery {
 
   static constexpr bool kNarrow = kForm.narrow_sums();
   static constexpr unsigned kAtOnce = kForm.fours_at_once;
-  static constexpr unsigned kPieces = (kQ + kAtOnce - 1) / kAtOnce;
+  static constexpr cuda::Pieces kPieces = kForm.pieces();
   // A piece's constants are one four, which is asked for before its sums are waited for.
   static constexpr bool kAhead =
       !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory() && kAtOnce == Record::kFour;
@@ -257,33 +257,32 @@ class Montgomery {
   template <unsigned kMatrix, class Prepare, class Use>
   MM_DEVICE void extend(const Coordinates<Team, kQ>& xi, const typename Team::Matrix& matrix, Prepare prepare,
                         Use use) const {
-    constexpr unsigned kFirstPiece = kMatrix * kPieces;
+    constexpr unsigned kFirstPiece = kMatrix * kPieces.count();
     if constexpr (kForm.in_memory()) {
       use_in_turn<kFirstPiece>(xi, matrix, use);
     } else {
-      cuda::ByteSums<size_at(0)> first;
+      cuda::ByteSums<kPieces.size(0)> first;
       team_.start(first, xi.rows(), matrix, kFirstPiece);
       use_from<kFirstPiece, 0>(first, xi, matrix, prepare, use);
     }
   }
 
-  static constexpr unsigned size_at(unsigned four) { return kQ - four < kAtOnce ? kQ - four : kAtOnce; }
-
-  // The rest from four kFirst on, whose sums are under way. Products of some fours run while others are used.
-  template <unsigned kPiece, unsigned kFirst, unsigned kFours, class Prepare, class Use>
+  // The rest from piece kPiece on, whose sums are under way. Products of some fours run while others are
+  // used.
+  template <unsigned kFirstPiece, unsigned kPiece, unsigned kFours, class Prepare, class Use>
   MM_DEVICE void use_from(cuda::ByteSums<kFours>& sums, const Coordinates<Team, kQ>& xi,
                           const typename Team::Matrix& matrix, Prepare& prepare, Use& use) const {
-    constexpr unsigned kNext = kFirst + kFours;
-    if constexpr (kNext < kQ) {
-      cuda::ByteSums<size_at(kNext)> next;
-      team_.start(next, xi.rows(), matrix.from(kNext), kPiece + 1);
+    constexpr unsigned kFirst = kPieces.first(kPiece), kNext = kPiece + 1;
+    if constexpr (kNext < kPieces.count()) {
+      cuda::ByteSums<kPieces.size(kNext)> next;
+      team_.start(next, xi.rows(), matrix.from(kPieces.first(kNext)), kFirstPiece + kNext);
       prepare(kFirst);
-      team_.template wait<1>(kPiece);
+      team_.template wait<1>(kFirstPiece + kPiece);
       use_sums(sums, kFirst, use);
-      use_from<kPiece + 1, kNext>(next, xi, matrix, prepare, use);
+      use_from<kFirstPiece, kNext>(next, xi, matrix, prepare, use);
     } else {
       prepare(kFirst);
-      team_.template wait<0>(kPiece);
+      team_.template wait<0>(kFirstPiece + kPiece);
       use_sums(sums, kFirst, use);
     }
   }

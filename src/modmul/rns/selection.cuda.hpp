@@ -21,13 +21,56 @@
 
 namespace manymod::rns {
 
+/// The fours of one place in kChoices elements' records, as a warp reads them: each quad those of every
+/// eighth element.
+template <class Team>
+class Choices {
+ public:
+  static constexpr unsigned kQuads = Record::kWarp / 4;
+  using Four = cuda::Chunk<Record::kFour>;
+
+  /// `of_element`: the records, at this thread's place in a quad. Behind element `last` it is read again.
+  template <class OfElement>
+  MM_DEVICE Choices(const Team& team, std::uint32_t last, unsigned four, OfElement of_element) {
+    MM_UNROLL
+    for (unsigned set = 0; set < kSets; ++set) {
+      const std::uint32_t element = kQuads * set + team.lane() / 4;
+      of_[set] = of_element(element < last ? element : last).load(four);
+    }
+  }
+
+  /// This thread's words of element `digit`, which may differ between quads; 0 for a digit of kChoices or
+  /// more.
+  MM_DEVICE Four chosen(const Team& team, std::uint32_t digit) const {
+    const unsigned from = digit % kQuads * 4 + team.lane() % 4;
+    std::uint32_t mask[kSets];
+    MM_UNROLL
+    for (unsigned set = 0; set < kSets; ++set) {
+      mask[set] = cuda::opaque(0 - static_cast<std::uint32_t>(digit / kQuads == set));
+    }
+    Four four;
+    MM_UNROLL
+    for (unsigned i = 0; i < Record::kFour; ++i) {
+      std::uint32_t word = 0;
+      MM_UNROLL
+      for (unsigned set = 0; set < kSets; ++set) word |= team.shuffle(of_[set].word[i], from) & mask[set];
+      four.word[i] = word;
+    }
+    return four;
+  }
+
+ private:
+  static constexpr unsigned kSets = kChoices / kQuads;
+  Four of_[kSets];
+};
+
 /// The elements of a warp's instances, in records of kFours fours, for up to kSelections steps that choose
 /// from the same elements by digits of the same exponent.
 template <class Team, unsigned kFours, unsigned kSelections>
 class Selection {
-  static constexpr unsigned kQuads = Record::kWarp / 4;
-  // Elements that a thread reads, and digits that it chooses for.
-  static constexpr unsigned kSets = kChoices / kQuads, kDigits = kSelections / kQuads;
+  using OfFour = Choices<Team>;
+  static constexpr unsigned kQuads = OfFour::kQuads;
+  static constexpr unsigned kDigits = kSelections / kQuads;  // that a thread chooses for
 
  public:
   static constexpr unsigned kItems = 2 * kQuads;
@@ -54,26 +97,21 @@ class Selection {
       digit[d] = device::digit_value(steps_[number(d) < count_ ? number(d) : 0].digit, exponent);
       slot[d] = slot_ + (place_ + number(d)) % kSelections;
     }
-    Fours next = load(item, 0);
+    OfFour next = load(item, 0);
     MM_ROLLED
     for (unsigned four = 0; four < kFours; ++four) {
-      const Fours fours = next;
+      const OfFour choices = next;
       next = load(item, four + 1 < kFours ? four + 1 : four);
       MM_UNROLL
       for (unsigned d = 0; d < kDigits; ++d) {
         if (kQuads * d >= count_) continue;
-        const Four found = chosen(fours, digit[d]);
+        const cuda::Chunk<Record::kFour> found = choices.chosen(team_, digit[d]);
         if (number(d) < count_) record(item, slot[d]).store_global(four, found);
       }
     }
   }
 
  private:
-  using Four = cuda::Chunk<Record::kFour>;
-  struct Fours {
-    Four of[kSets];
-  };
-
   const Team& team_;
   const Records& table_;
   std::uint32_t slot_;
@@ -81,8 +119,8 @@ class Selection {
   std::uint32_t count_, place_;
   std::uint32_t first_, last_;  // of the elements: a slot, and the last one's number
 
-  /// Of this thread: an element, or a step.
-  MM_DEVICE unsigned number(unsigned set) const { return kQuads * set + team_.lane() / 4; }
+  /// Of this thread's digit: a step.
+  MM_DEVICE unsigned number(unsigned d) const { return kQuads * d + team_.lane() / 4; }
 
   // As this thread's own, of the thread at its place in the instance's quad.
   MM_DEVICE Record record(unsigned item, std::uint32_t slot) const {
@@ -90,34 +128,52 @@ class Selection {
     return table_.at(slot, item / kQuads).of_neighbour(behind);
   }
 
-  // Behind the last element it is read again: no digit is that of its number.
-  MM_DEVICE Fours load(unsigned item, unsigned four) const {
-    Fours fours;
-    MM_UNROLL
-    for (unsigned set = 0; set < kSets; ++set) {
-      const unsigned element = number(set) < last_ ? number(set) : last_;
-      fours.of[set] = record(item, first_ + element).load(four);
+  MM_DEVICE OfFour load(unsigned item, unsigned four) const {
+    return OfFour(team_, last_, four, [&](std::uint32_t element) { return record(item, first_ + element); });
+  }
+};
+
+/// Elements that all instances share, in records of kFours fours: each quad chooses by the digits of its two.
+template <class Team, unsigned kFours>
+class SharedSelection {
+  using OfFour = Choices<Team>;
+
+ public:
+  /// Of elements first .. first + count - 1. `shared`: at this thread's place in a quad.
+  MM_DEVICE SharedSelection(const Team& team, const Records& shared, std::uint32_t first, std::uint32_t count)
+      : team_(team), shared_(shared), first_(first), count_(count) {}
+
+  /// Elements first + digit[half] to the instances' records.
+  MM_DEVICE void run(const RecordPair& to, const std::uint32_t (&digit)[2]) const {
+    OfFour next = load(0, 0);
+    MM_ROLLED
+    for (unsigned four = 0; four < kFours; ++four) {
+      cuda::Chunk<Record::kFour> found[2] = {};
+      MM_ROLLED
+      for (std::uint32_t begin = 0; begin < count_; begin += kChoices) {
+        const OfFour choices = next;
+        next = begin + kChoices < count_ ? load(begin + kChoices, four)
+                                         : load(0, four + 1 < kFours ? four + 1 : four);
+        MM_UNROLL
+        for (unsigned half = 0; half < 2; ++half) {
+          const cuda::Chunk<Record::kFour> part = choices.chosen(team_, digit[half] - begin);
+          MM_UNROLL
+          for (unsigned i = 0; i < Record::kFour; ++i) found[half].word[i] |= part.word[i];
+        }
+      }
+      to[0].store_global(four, found[0]);
+      to[1].store_global(four, found[1]);
     }
-    return fours;
   }
 
-  MM_DEVICE Four chosen(const Fours& fours, std::uint32_t digit) const {
-    const unsigned from = digit % kQuads * 4 + team_.lane() % 4;
-    std::uint32_t mask[kSets];
-    MM_UNROLL
-    for (unsigned set = 0; set < kSets; ++set) {
-      mask[set] = cuda::opaque(0 - static_cast<std::uint32_t>(digit / kQuads == set));
-    }
-    Four four;
-    MM_UNROLL
-    for (unsigned i = 0; i < Record::kFour; ++i) {
-      std::uint32_t word = 0;
-      MM_UNROLL
-      for (unsigned set = 0; set < kSets; ++set)
-        word |= team_.shuffle(fours.of[set].word[i], from) & mask[set];
-      four.word[i] = word;
-    }
-    return four;
+ private:
+  const Team& team_;
+  const Records& shared_;
+  std::uint32_t first_, count_;
+
+  MM_DEVICE OfFour load(std::uint32_t begin, unsigned four) const {
+    return OfFour(team_, count_ - 1 - begin, four,
+                  [&](std::uint32_t element) { return shared_.at(first_ + begin + element, 0); });
   }
 };
 

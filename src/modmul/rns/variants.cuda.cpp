@@ -50,18 +50,20 @@ constexpr Shape kShapes[] = {MM_RNS_SHAPES(SHAPE)};
 constexpr Shape kSharedShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
 
-// Fours of the pieces in which a width's matrices stream; 0 where they are in shared memory.
-constexpr unsigned piece_fours(unsigned wanted, bool one_modulus) {
-#define SHAPE(bits, block, at_once, shared_at_once, stages, records) \
-  if ((bits) == wanted) return (stages) == 0 ? 0 : one_modulus ? (shared_at_once) : (at_once);
+constexpr rns::Form form_of(unsigned wanted, bool one_modulus) {
+#define SHAPE(bits, block, at_once, shared_at_once, stages, records)          \
+  if ((bits) == wanted) {                                                     \
+    return one_modulus ? rns::shared_shape_form(bits, shared_at_once, stages) \
+                       : rns::shape_form(bits, at_once, stages, records);     \
+  }
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
-  return 0;
+  return {};
 }
 
 std::vector<std::byte> in_pieces(unsigned bits, bool one_modulus, std::vector<std::byte> block) {
-  const unsigned fours = piece_fours(bits, one_modulus);
-  if (fours > 0 && !block.empty()) rns::order_by_pieces(bits, fours, block);
+  const rns::Form form = form_of(bits, one_modulus);
+  if (form.ring_stages > 0 && !block.empty()) rns::order_by_pieces(bits, form.pieces(), block);
   return block;
 }
 

@@ -342,17 +342,18 @@ TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {
   EXPECT_FALSE(modulus_constants(GetParam(), Limbs{1}).empty());
 }
 
-/// A kernel whose product takes kPiece fours finds those of all steps where StreamShape says.
-template <unsigned kBits, unsigned kPiece>
+/// A kernel whose product takes up to kMost fours finds those of all steps where StreamShape says.
+template <unsigned kBits, unsigned kMost, bool kEven = false>
 void expect_pieces() {
   constexpr Sizes kSizes = sizes_of(kBits);
-  using Shape = cuda::StreamShape<2, kSizes.steps(), kSizes.fours, kPiece>;
+  constexpr cuda::Pieces kPieces{kSizes.fours, kMost, kEven};
+  using Shape = cuda::StreamShape<2, kSizes.steps(), kPieces>;
   constexpr std::size_t kFour = MatrixShape::kFourBytes;
   Generator draw(77);
   std::vector<std::byte> before;
   while (before.size() < kSizes.bytes()) before.push_back(static_cast<std::byte>(draw.below(256)));
   std::vector<std::byte> after = before;
-  order_by_pieces(kBits, kPiece, after);
+  order_by_pieces(kBits, kPieces, after);
   const auto at = [](std::vector<std::byte>& bytes, std::size_t i) {
     return bytes.begin() + static_cast<std::ptrdiff_t>(i);
   };
@@ -365,6 +366,7 @@ void expect_pieces() {
     ASSERT_LE(Shape::bytes(piece), Shape::kBufferBytes);
     const std::size_t matrix = piece < Shape::kPiecesOfOne ? kSizes.to_a() : kSizes.to_b();
     const unsigned fours = Shape::fours(piece);
+    ASSERT_GE(fours, kEven ? kPieces.fours / kPieces.count() : 1);
     for (unsigned i = 0; i < kSizes.steps() * fours; ++i) {
       const std::size_t from = std::size_t{i / fours} * kSizes.fours + Shape::first(piece) + i % fours;
       const auto found = at(after, kSizes.to_a() + Shape::begin(piece) + i * kFour);
@@ -381,8 +383,13 @@ TEST(RnsConstants, OrderByPieces) {
   expect_pieces<512, 3>();
   expect_pieces<512, 5>();
   expect_pieces<512, 9>();
+  expect_pieces<512, 2, true>();
+  expect_pieces<512, 3, true>();
+  expect_pieces<512, 5, true>();
   expect_pieces<3072, 4>();
+  expect_pieces<3072, 4, true>();
   expect_pieces<4096, 4>();
+  expect_pieces<4096, 4, true>();
   expect_pieces<4096, 34>();
   expect_pieces<6144, 2>();
   expect_pieces<8192, 3>();

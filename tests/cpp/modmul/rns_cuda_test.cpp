@@ -118,9 +118,9 @@ class RnsPrograms : public testing::Test {
       return all;
     }
     static std::vector<std::byte> constants(const Words& n, bool shared) {
-      return in_stream_order<Shape::kEach>(
-          kBits,
-          shared ? rns::modulus_constants(kBits, naive::limbs(n, kWords / 2)) : rns::base_constants(kBits));
+      if (!shared) return in_stream_order<Shape::kEach>(kBits, rns::base_constants(kBits));
+      return in_stream_order<Shape::kShared>(kBits,
+                                             rns::modulus_constants(kBits, naive::limbs(n, kWords / 2)));
     }
   };
 
@@ -153,6 +153,28 @@ class RnsPrograms : public testing::Test {
       const MontgomeryOracle oracle(n[i], 32);
       EXPECT_EQ(answer.results[i], oracle.power(oracle.reduce(bases[i]), exponents[i])) << "item " << i;
       EXPECT_EQ(answer.refused[i], shared_modulus ? kUntouched : 0) << "item " << i;
+    }
+  }
+
+  void expect_combs(const CombShape& shape, bool shared_modulus) {
+    naive::Generator generate(8);
+    const auto bits = static_cast<std::uint32_t>(shape.teeth * shape.rows);
+    const Words n = moduli(generate, 12).back();
+    const DeviceNumbers base(numbers(generate, 1, kWords)), digits(exponents(generate, bits));
+    const MontgomeryOracle oracle(n, 32);
+    const device::Program make = device::comb_table_program(0, shape);
+    RnsMemory comb = Job(make, DeviceNumbers({n}), shared_modulus, {base}, 1).run();
+    for (const bool secret : {true, false}) {
+      if (kWide && !shared_modulus && !secret) continue;
+      const device::Program program = device::comb_power_program(shape, secret);
+      const DeviceNumbers of_items(std::vector<Words>(shared_modulus ? 1 : kCount, n));
+      Job job(program, of_items, shared_modulus, {digits}, kCount);
+      job.set_comb(comb);
+      job.run();
+      const auto results = job.answer().results;
+      for (std::size_t i = 0; i < kCount; ++i) {
+        ASSERT_EQ(results[i], oracle.power(oracle.reduce(base[0]), digits[i])) << "item " << i;
+      }
     }
   }
 };
@@ -226,30 +248,14 @@ TYPED_TEST(RnsPrograms, TurnsOfWarps) {
 }
 
 /// Items share a comb's elements.
+/// With tables of fewer elements than a warp's quads read at a time, of as many, and of more than it holds.
 TYPED_TEST(RnsPrograms, Combs) {
-  naive::Generator generate(8);
-  CombShape shape{.teeth = 3, .blocks = 2, .rows = 7, .columns = 4};
-  if (this->kWide) shape.rows = 3, shape.columns = 2;
-  const auto bits = static_cast<std::uint32_t>(shape.teeth * shape.rows);
-  const Words n = this->moduli(generate, 12).back();
-  const DeviceNumbers base(this->numbers(generate, 1, this->kWords)),
-      exponents(this->exponents(generate, bits));
-  const MontgomeryOracle oracle(n, 32);
-  for (const bool shared : {true, false}) {
-    const device::Program make = device::comb_table_program(0, shape);
-    RnsMemory comb = typename TestFixture::Job(make, DeviceNumbers({n}), shared, {base}, 1).run();
-    for (const bool secret : {true, false}) {
-      if (this->kWide && !shared && !secret) continue;
-      const device::Program program = device::comb_power_program(shape, secret);
-      const DeviceNumbers moduli(std::vector<Words>(shared ? 1 : this->kCount, n));
-      typename TestFixture::Job job(program, moduli, shared, {exponents}, this->kCount);
-      job.set_comb(comb);
-      job.run();
-      const auto results = job.answer().results;
-      for (std::size_t i = 0; i < this->kCount; ++i) {
-        ASSERT_EQ(results[i], oracle.power(oracle.reduce(base[0]), exponents[i])) << "item " << i;
-      }
-    }
+  std::vector<CombShape> shapes{{.teeth = 3, .blocks = 2, .rows = 7, .columns = 4}};
+  if (this->kWide) shapes[0].rows = 3, shapes[0].columns = 2;
+  if (!this->kWide && !kBriefTests) shapes.push_back({.teeth = 1, .blocks = 1, .rows = 3, .columns = 3});
+  if (this->kBits <= 512) shapes.push_back({.teeth = 6, .blocks = 1, .rows = 2, .columns = 2});
+  for (const CombShape& shape : shapes) {
+    for (const bool shared : {true, false}) this->expect_combs(shape, shared);
   }
 }
 

@@ -47,7 +47,7 @@ class RnsMemory {
 /// Constants as kernels of a form read them.
 template <rns::Form kForm>
 std::vector<std::byte> in_stream_order(unsigned bits, std::vector<std::byte> constants) {
-  if (kForm.ring_stages > 0) rns::order_by_pieces(bits, kForm.fours_at_once, constants);
+  if (kForm.ring_stages > 0) rns::order_by_pieces(bits, kForm.pieces(), constants);
   return constants;
 }
 
