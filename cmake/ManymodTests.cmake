@@ -21,20 +21,27 @@ set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
 list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|support/fake_cuda)/")
 
-# Unrolled device code, of many shapes on the host: optimising it takes minutes, and sanitizers multiply that.
+# Unrolled device code, of many shapes on the host: optimising it takes minutes, and sanitizers multiply that. What it
+# computes is for its own tests; as kernels of the driver below it is watched for the memory that the library gives it.
 set(manymod_device_test_options -O1)
+set(manymod_fake_kernel_options -O1)
 if(MANYMOD_SANITIZE)
   set(manymod_device_test_options -O0)
+  set(manymod_fake_kernel_options -Og -fno-sanitize=undefined)
 endif()
+# Where tests spend most of their time, what is not tested itself.
+set_source_files_properties(
+  tests/cpp/support/byte_product.cpp tests/cpp/support/lockstep.cpp tests/cpp/support/naive.cpp
+  PROPERTIES COMPILE_OPTIONS "-O3;-fno-sanitize=undefined" SKIP_PRECOMPILE_HEADERS ON)
 
 # A CUDA driver without a GPU, which runs the kernels on the host. Programs that load the driver by its name find it
 # in the folder fake_cuda of the build.
 add_library(manymod_fake_cuda SHARED
   tests/cpp/support/fake_cuda/driver.cpp tests/cpp/support/fake_cuda/kernels.cpp
   tests/cpp/support/fake_cuda/rns_kernels.cpp tests/cpp/support/fake_cuda/start.cpp
-  tests/cpp/support/lockstep.cpp src/modmul/dpf52/bounds.cpp)
+  tests/cpp/support/lockstep.cpp tests/cpp/support/byte_product.cpp src/modmul/dpf52/bounds.cpp)
 set_property(SOURCE tests/cpp/support/fake_cuda/kernels.cpp tests/cpp/support/fake_cuda/rns_kernels.cpp APPEND PROPERTY
-             COMPILE_OPTIONS ${manymod_device_test_options})
+             COMPILE_OPTIONS ${manymod_fake_kernel_options})
 manymod_configure_target(manymod_fake_cuda)
 target_include_directories(manymod_fake_cuda PRIVATE tests/cpp)
 target_link_libraries(manymod_fake_cuda PRIVATE manymod_internal)

@@ -11,6 +11,7 @@
 
 #include "plan_helpers.hpp"
 #include "small_integers.hpp"
+#include "support/brief.hpp"
 
 namespace manymod::testing {
 namespace {
@@ -66,9 +67,12 @@ PlanPointer power_plan(std::size_t width, unsigned threads = 2, mm_timing timing
   return make_plan(options);
 }
 
+// So many that threads share them, and long enough that they do.
+PowersOfTwo many_powers() { return {400, 16, kBriefTests ? 4U : 16U}; }
+
 TEST(Calls, ThreadCountsGiveTheSameResults) {
   for (const unsigned threads : {0u, 1u, 2u, 3u, 7u, 1024u}) {
-    PowersOfTwo powers(400, 16, 16);
+    PowersOfTwo powers = many_powers();
     const mm_call call = powers.call();
     ASSERT_EQ(mm_plan_run(power_plan(16, threads).get(), &call), MM_OK) << mm_last_error();
     EXPECT_TRUE(powers.all_right()) << threads << " threads";
@@ -179,7 +183,7 @@ TEST(Calls, SeveralThreadsOnOnePlan) {
   std::vector<std::thread> users;
   for (std::size_t user = 0; user < 4; ++user) {
     users.emplace_back([&, user] {
-      for (int round = 0; round < 20; ++round) {
+      for (int round = 0; round < (kBriefTests ? 6 : 20); ++round) {
         PowersOfTwo powers(user % 2 == 0 ? 3 : 200, user < 2 ? 8 : 4,
                            8);  // two moduli take turns in the plan
         const mm_call call = powers.call();
@@ -194,13 +198,13 @@ TEST(Calls, SeveralThreadsOnOnePlan) {
 // A forked child has none of its parent's threads and must make its own.
 TEST(Calls, ForkThenUse) {
   const PlanPointer plan = power_plan(16, 2);
-  PowersOfTwo before(400, 16, 16);
+  PowersOfTwo before = many_powers();
   mm_call call = before.call();
   ASSERT_EQ(mm_plan_run(plan.get(), &call), MM_OK);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    PowersOfTwo powers(400, 16, 16);
+    PowersOfTwo powers = many_powers();
     const mm_call child_call = powers.call();
     const bool right = mm_plan_run(plan.get(), &child_call) == MM_OK && powers.all_right();
     _exit(right ? 0 : 1);
@@ -208,7 +212,7 @@ TEST(Calls, ForkThenUse) {
   int outcome = -1;
   ASSERT_EQ(waitpid(child, &outcome, 0), child);
   EXPECT_TRUE(WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0);
-  PowersOfTwo after(400, 16, 16);
+  PowersOfTwo after = many_powers();
   call = after.call();
   EXPECT_EQ(mm_plan_run(plan.get(), &call), MM_OK);
   EXPECT_TRUE(after.all_right());

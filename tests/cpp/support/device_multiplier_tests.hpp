@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "support/brief.hpp"
 #include "support/device_multiplier.hpp"
 
 namespace manymod::test {
@@ -200,10 +201,10 @@ class DeviceMultiplierExhaustive : public DeviceMultiplier<Shape> {};
 
 TYPED_TEST_SUITE_P(DeviceMultiplierExhaustive);
 
-/// All odd n below 64, all factors below n.
+/// All odd n below 64, or 32 in brief, and all factors below n.
 TYPED_TEST_P(DeviceMultiplierExhaustive, SmallModuli) {
   using Shape = TypeParam;
-  for (std::uint32_t modulus = 3; modulus < 64; modulus += 2) {
+  for (std::uint32_t modulus = 3; modulus < (kBriefTests ? 32 : 64); modulus += 2) {
     const Words n = word_number(modulus, Shape::kWords);
     const MontgomeryOracle oracle(n, this->kRadixBits);
     const std::uint32_t inverse = oracle.from_montgomery(word_number(1, 1))[0];

@@ -65,8 +65,9 @@ std::string describe(unsigned lane, const MeetingPoint& point) {
 }
 
 bool same(const MeetingPoint& a, const MeetingPoint& b) {
-  return a.ordinal == b.ordinal && std::strcmp(a.operation, b.operation) == 0 && a.line == b.line &&
-         a.size == b.size && std::strcmp(a.file, b.file) == 0;
+  const auto alike = [](const char* x, const char* y) { return x == y || std::strcmp(x, y) == 0; };
+  return a.ordinal == b.ordinal && alike(a.operation, b.operation) && a.line == b.line && a.size == b.size &&
+         alike(a.file, b.file);
 }
 
 }  // namespace

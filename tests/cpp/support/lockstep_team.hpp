@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "arch/cuda/byte_products.hpp"
 #include "arch/cuda/stream_shape.hpp"
+#include "support/byte_product.hpp"
 #include "support/lockstep.hpp"
 
 namespace manymod::test {
@@ -40,15 +40,18 @@ class LockstepWarp {
   void multiply(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const std::byte* fours,
                 unsigned step_fours) const {
     using Rows = const cuda::ByteRows<kSteps>*;
-    Rows of_quad[4];
-    for (unsigned t = 0; t < 4; ++t) of_quad[t] = warp_.shuffle(Rows{&rows}, lane() / 4 * 4 + t);
+    const std::uint32_t* row[2][4];  // of the quad's threads
+    for (unsigned t = 0; t < 4; ++t) {
+      const Rows of_thread = warp_.shuffle(Rows{&rows}, lane() / 4 * 4 + t);
+      for (unsigned half = 0; half < 2; ++half) row[half][t] = of_thread->words[half];
+    }
     for (unsigned four = 0; four < kFours; ++four) {
       for (unsigned byte = 0; byte < 4; ++byte) {
         const std::byte* const column =
             fours + std::size_t{four} * 512 + byte / 2 * 256 + (2 * (lane() % 4) + byte % 2) * 16;
         for (unsigned half = 0; half < 2; ++half) {
           sums.sum[8 * four + 4 * (byte / 2) + 2 * half + byte % 2] =
-              dot(of_quad, half, column, std::size_t{step_fours} * 512);
+              product_of_bytes(row[half], column, std::size_t{step_fours} * 512, kSteps);
         }
       }
     }
@@ -57,27 +60,6 @@ class LockstepWarp {
 
  private:
   LockstepGroup<32> warp_;
-
-  static std::uint32_t dot_of_words(std::uint32_t a, std::uint32_t b) {
-    return (a & 255) * (b & 255) + (a >> 8 & 255) * (b >> 8 & 255) + (a >> 16 & 255) * (b >> 16 & 255) +
-           (a >> 24) * (b >> 24);
-  }
-
-  // Of a row of the quad's and a column whose steps are `step` bytes apart.
-  template <unsigned kSteps>
-  static std::int32_t dot(const cuda::ByteRows<kSteps>* const (&quad)[4], unsigned half,
-                          const std::byte* column, std::size_t step) {
-    std::uint32_t sum = 0;
-    for (unsigned i = 0; i < 2 * kSteps; ++i) {
-      const std::byte* const piece = column + i / 2 * step + i % 2 * 128;
-      for (unsigned t = 0; t < 4; ++t) {
-        std::uint32_t entries = 0;
-        std::memcpy(&entries, piece + 4 * t, sizeof entries);
-        sum += dot_of_words(quad[t]->words[half][i], entries);
-      }
-    }
-    return static_cast<std::int32_t>(sum);
-  }
 };
 
 /// A team whose matrices all lie in memory.
