@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/rns/constants.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <iterator>
@@ -268,7 +267,7 @@ std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Bas
     const std::uint32_t factor = field.multiply(inverse, word_at(block + sizes.set_up_at(), j));
     const std::uint32_t c = field.multiply(factor, field.radix());
     Channel channel = channel_of(field, c);
-    if (sizes.rooted()) {
+    if (sizes.has_roots()) {
       const SignedRoot found = signed_root(field, c);
       channel.to_coordinate = found.sign;
       channel.companion = 2 * field.modulus() & (0 - (found.sign >> 31));

@@ -24,9 +24,10 @@ inline constexpr unsigned kChoices = 32;
 constexpr unsigned record_words(unsigned fours, unsigned parts = 2) { return (parts * fours + 3) / 4 * 4; }
 
 struct Form {
-  unsigned fours = 0;          ///< Q: a base has 4 Q channels
-  unsigned words = 0;          ///< of the widest modulus
-  unsigned fours_at_once = 1;  ///< targets of a product that is waited for, in fours; two are in flight
+  unsigned fours = 0;  ///< Q: a base has 4 Q channels
+  unsigned words = 0;  ///< of the widest modulus
+  unsigned fours_at_once =
+      1;  ///< targets of a product that is waited for, in fours, at most; two are in flight
   /// Buffers of the ring through which the extensions' matrices go; 0 where they fit shared memory.
   unsigned ring_stages = 0;
   bool records_shared = false;  ///< the constants of the moduli are in shared memory, not in the table
@@ -46,7 +47,7 @@ struct Form {
   }
   [[nodiscard]] constexpr Sizes sizes() const { return {fours, words}; }
   /// Base B keeps residues times roots of what makes coordinates of them.
-  [[nodiscard]] constexpr bool rooted() const { return one_modulus && sizes().rooted(); }
+  [[nodiscard]] constexpr bool rooted() const { return one_modulus && sizes().has_roots(); }
   /// Of an extension S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32: entries are below 2^31, and the rank's bytes add less
   /// than four coordinates would (docs/rns.md, "Remainders of byte sums").
   [[nodiscard]] constexpr bool narrow_sums() const { return 4 * fours <= 127; }

@@ -64,7 +64,8 @@ struct Sizes {
   unsigned words = 0;
 
   [[nodiscard]] constexpr unsigned channels() const { return 4 * fours; }
-  [[nodiscard]] constexpr bool rooted() const { return fours <= kMaxRootedFours; }
+  /// Whether constants of one modulus have roots.
+  [[nodiscard]] constexpr bool has_roots() const { return fours <= kMaxRootedFours; }
   /// Words along K of an extension: the coordinates, then the rank in the word after them, then 0.
   [[nodiscard]] constexpr unsigned rank_word() const { return channels(); }
   [[nodiscard]] constexpr unsigned steps() const { return (fours + 2) / 2; }
@@ -84,14 +85,14 @@ struct Sizes {
     return channels_at() + 2 * std::size_t{channels()} * sizeof(Channel);
   }
   /// B to A: coordinate word j < n: B_j 2^(8p) mod a_i; rank word: -M_B 2^(8p) mod a_i. Where one modulus N
-  /// is shared, times N kappa_i^2: the remainder is added to X Y before its reduction. With roots rho_j the
-  /// matrices into B then have this factor.
+  /// is shared, times N kappa_i^2: the remainder is added to X Y before its reduction.
   [[nodiscard]] constexpr std::size_t to_a() const {
     return set_up_at() + 2 * std::size_t{channels()} * sizeof(std::uint32_t);
   }
-  /// A to B: coordinate word i < n: A_i 2^(8p) mod b_j; rank word: -M_A 2^(8p) mod b_j.
+  /// A to B: coordinate word i < n: A_i 2^(8p) mod b_j; rank word: -M_A 2^(8p) mod b_j. With roots times
+  /// rho_j.
   [[nodiscard]] constexpr std::size_t to_b() const { return to_a() + extension().bytes(); }
-  /// Words of a number below 2^(32 words) to residues: 2^(32 w + 8p) mod b_j.
+  /// Words of a number below 2^(32 words) to residues: 2^(32 w + 8p) mod b_j, with roots times rho_j.
   [[nodiscard]] constexpr std::size_t into_b() const { return to_b() + extension().bytes(); }
   /// The same to stored elements of A: 2^(32 w + 8p) kappa_i mod a_i.
   [[nodiscard]] constexpr std::size_t into_a() const { return into_b() + input().bytes(); }

@@ -125,7 +125,8 @@ constexpr unsigned first_word(Part part) {
   return part == Part::a ? 0 : kQ;
 }
 
-/// A thread's part of two instances' numbers in registers: residues below m, in A of kappa times the number.
+/// A thread's part of two instances' numbers in registers: residues below m, in A of kappa times the number
+/// and, with roots, in B of rho times it.
 template <unsigned kQ>
 class Element {
  public:

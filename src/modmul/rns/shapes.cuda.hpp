@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The widths for which there are kernels: SHAPE(bits, threads per block, fours that are waited for together,
-// the same for one modulus, stages of the ring or 0 where both matrices lie in shared memory, whether the
-// moduli's constants do).
+// The widths for which there are kernels: SHAPE(bits, threads per block, the most fours that are waited for
+// together, the same for one modulus, stages of the ring or 0 where both matrices lie in shared memory,
+// whether the moduli's constants do).
 //
 // A multiprocessor has one block: 512 threads may use 128 registers each, 384 168, 256 255.
 #pragma once

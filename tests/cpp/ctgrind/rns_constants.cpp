@@ -12,11 +12,10 @@
 
 namespace {
 
-constexpr unsigned kPieceFours = 4;
-
 std::vector<std::byte> streamed_constants(unsigned bits, const std::vector<manymod::Limb>& n) {
   std::vector<std::byte> block = manymod::rns::modulus_constants(bits, n);
-  if (!block.empty()) manymod::rns::order_by_pieces(bits, kPieceFours, block);
+  const manymod::cuda::Pieces pieces{manymod::rns::sizes_of(bits).fours, 4, true};
+  if (!block.empty()) manymod::rns::order_by_pieces(bits, pieces, block);
   return block;
 }
 

@@ -208,7 +208,7 @@ class Ring {
   [[nodiscard]] std::uint32_t coordinate_of_t(std::uint32_t s, unsigned j) const {
     const Channel channel = block_.b(j);
     if (!shared_) return reduce_product(s, to_coordinate_[j], channel);
-    return block_.sizes.rooted() ? signed_coordinate(s, channel) : coordinate(s, channel);
+    return block_.sizes.has_roots() ? signed_coordinate(s, channel) : coordinate(s, channel);
   }
 
   static std::uint32_t residue_of(const MatrixView& matrix, const Digits& words, unsigned i,
@@ -282,7 +282,7 @@ TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
     ASSERT_EQ(of_n.bytes.size(), block.bytes.size());
     const Ring each(block, n);
     const Ring shared(of_n);
-    for (unsigned j = 0; j < of_n.sizes.channels() && !of_n.sizes.rooted(); ++j) {
+    for (unsigned j = 0; j < of_n.sizes.channels() && !of_n.sizes.has_roots(); ++j) {
       const Channel b = of_n.b(j);
       ASSERT_EQ(each.to_coordinate()[j], product_mod(b.to_coordinate, std::uint64_t{1} << 32, b.modulus));
     }

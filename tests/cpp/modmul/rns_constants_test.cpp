@@ -233,7 +233,7 @@ TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRangeForAnyModulus) {
   };
   expect(moduli.a, largest_rank(moduli.b, 0, 4));
   // Matrices into B have a modulus in them if there are roots, those of numbers fewer bytes.
-  if (sizes_of(GetParam()).rooted()) expect(moduli.b, largest_rank(moduli.a, kOffsetOfA, 3));
+  if (sizes_of(GetParam()).has_roots()) expect(moduli.b, largest_rank(moduli.a, kOffsetOfA, 3));
   EXPECT_LE(GetParam() / 8, 4 * n);
 }
 
@@ -303,7 +303,7 @@ TEST_P(RnsConstantsOfAllWidths, SharedModulusDiffersInItsPartsOnly) {
     EXPECT_EQ(b.modulus, moduli.b[i]);
     EXPECT_EQ(b.negative_inverse, block.b(i).negative_inverse);
     const std::uint64_t to_coordinate = b.modulus - product_mod(std::uint64_t{1} << 32, inverse, b.modulus);
-    if (block.sizes.rooted()) {
+    if (block.sizes.has_roots()) {
       roots.push_back(expect_root(b, of_n.to_b().entry(0, 0, i), block.to_b().entry(0, 0, i), to_coordinate));
     } else {
       expect_coordinate(b, to_coordinate);

@@ -21,12 +21,13 @@
 namespace manymod::test {
 namespace {
 
-/// As rns::shape_form has it.
-template <unsigned kBitsOfShape, unsigned kFoursAtOnce, unsigned kStages = 0, bool kRecordsShared = false>
+/// As rns::shape_form and rns::shared_shape_form have it.
+template <unsigned kBitsOfShape, unsigned kFoursAtOnce, unsigned kStages = 0, bool kRecordsShared = false,
+          unsigned kSharedFoursAtOnce = kFoursAtOnce>
 struct RnsShape {
   static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
   static constexpr rns::Form kEach = rns::shape_form(kBits, kFoursAtOnce, kStages, kRecordsShared);
-  static constexpr rns::Form kShared = kEach.with_one_modulus();
+  static constexpr rns::Form kShared = rns::shared_shape_form(kBits, kSharedFoursAtOnce, kStages);
 };
 
 template <class Shape>
@@ -184,9 +185,9 @@ class RnsPrograms : public testing::Test {
 using RnsShapes = testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, RnsShape<4096, 4, 6>,
                                  RnsShape<6144, 2, 4>>;
 #else
-using RnsShapes =
-    testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, RnsShape<1024, 4, 0, true>,
-                   RnsShape<2048, 3>, RnsShape<3072, 4, 7>, RnsShape<4096, 4, 6>, RnsShape<6144, 2, 4>>;
+using RnsShapes = testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, RnsShape<1024, 4, 0, true>,
+                                 RnsShape<1536, 2, 0, true, 3>, RnsShape<2048, 3>, RnsShape<3072, 4, 7>,
+                                 RnsShape<4096, 4, 6>, RnsShape<6144, 2, 4>>;
 #endif
 TYPED_TEST_SUITE(RnsPrograms, RnsShapes);
 
@@ -247,8 +248,8 @@ TYPED_TEST(RnsPrograms, TurnsOfWarps) {
   }
 }
 
-/// Items share a comb's elements.
-/// With tables of fewer elements than a warp's quads read at a time, of as many, and of more than it holds.
+/// Items share a comb's elements: tables of fewer elements than a warp's quads read at a time, of as many,
+/// and of more than it holds.
 TYPED_TEST(RnsPrograms, Combs) {
   std::vector<CombShape> shapes{{.teeth = 3, .blocks = 2, .rows = 7, .columns = 4}};
   if (this->kWide) shapes[0].rows = 3, shapes[0].columns = 2;
