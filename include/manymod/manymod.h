@@ -63,7 +63,7 @@ typedef enum mm_status {
   MM_ITEM_RSA_LENGTH = 7,     /**< message, digest or ciphertext of a wrong length for the key and padding */
   MM_ITEM_RSA_RANGE = 8,      /**< the number is not below the modulus */
   MM_ITEM_RSA_DECRYPTION = 9, /**< decryption failed */
-  MM_ITEM_RSA_FAULT = 10,     /**< computed wrongly, twice: defective hardware */
+  MM_ITEM_RSA_FAULT = 10,     /**< computed wrongly, twice: defective hardware, or p or q is no prime */
   /* of a call */
   MM_ERR_ITEMS = 64,           /**< at least one item has a status other than MM_OK */
   MM_ERR_NULL = 65,            /**< a required pointer is NULL */

@@ -49,7 +49,8 @@ typedef struct mm_rsa_key mm_rsa_key;
 
 /** Checks that take time, asked for one by one; what is cheap is always checked. */
 typedef enum mm_rsa_check {
-  MM_RSA_CHECK_PRIMES = 1 /**< p and q are prime (Miller-Rabin, BN_check_prime) */
+  MM_RSA_CHECK_PRIMES = 1 /**< p and q are prime (Miller-Rabin, BN_check_prime). Of unchecked ones that
+                             are not, results are wrong as a rule: MM_ITEM_RSA_FAULT */
 } mm_rsa_check;
 
 /**
@@ -88,8 +89,9 @@ typedef struct mm_rsa_decode_options {
 /**
  * Make a key from PEM or DER: PKCS#1, PKCS#8 (encrypted too) or SubjectPublicKeyInfo, read by libcrypto.
  * @param options NULL for none
- * @return as mm_rsa_key_create; MM_ERR_KEY also for what cannot be read, for a key that is not RSA and for a
- * passphrase that is missing or wrong
+ * @return as mm_rsa_key_create; MM_ERR_KEY also for what cannot be read, for a key that is not RSA, for a
+ * passphrase that is missing or wrong and for more than INT_MAX bytes. Of PEM that is encrypted, OpenSSH's
+ * own or truncated mm_last_error() says so.
  */
 MM_API mm_status mm_rsa_key_decode(mm_bytes encoded, const mm_rsa_decode_options* options, mm_rsa_key** key);
 
@@ -142,14 +144,16 @@ typedef struct mm_rsa_ring_info {
   size_t struct_size; /**< set by the caller: sizeof(mm_rsa_ring_info); no more is written */
   size_t keys;
   size_t max_modulus_bytes; /**< largest k */
-  uint64_t private_items;   /**< private operations computed since its creation */
-  uint64_t recomputed;      /**< those whose CRT result was wrong and that were computed again without CRT */
+  uint64_t private_items; /**< private operations computed since its creation; not those of items that have a
+                             status before theirs begins */
+  uint64_t recomputed;    /**< those whose CRT result was wrong and that were computed again without CRT */
 } mm_rsa_ring_info;
 
 /** Fill *info. @return MM_OK, MM_ERR_NULL or MM_ERR_ARGUMENT for a wrong struct_size. */
 MM_API mm_status mm_rsa_ring_get_info(const mm_rsa_ring* ring, mm_rsa_ring_info* info);
-/** Variant of the private (nonzero `private_operation`) or public operation with key `key` for `items` items
- * of that key; "" for a key that is not there. Valid as long as the ring. */
+/** Variant of the powers of the private (nonzero `private_operation`) or public operation with key `key` for
+ * `items` items of that key; "" for a key that is not there. Where the powers modulo p and q are computed
+ * together, it is the choice for twice as many. Valid as long as the ring. */
 MM_API const char* mm_rsa_ring_variant(const mm_rsa_ring* ring, size_t key, int private_operation,
                                        size_t items);
 /** Destroy a ring (NULL is allowed), once none of its calls runs; what it precomputed is zeroed. */
@@ -225,13 +229,13 @@ typedef struct mm_bytes_view {
 } mm_bytes_view;
 
 /** Written items: item i at data + i stride. Bytes of an item past its size are zeroed up to k (for
- * MM_RSA_DECRYPT too). */
+ * MM_RSA_DECRYPT too), and those of an item that has a status up to the largest k of the call's keys; where
+ * no item has a key that is there, to that of the ring's keys, but not past the stride. */
 typedef struct mm_bytes_result {
   uint8_t* data;
   size_t count;  /**< N */
   size_t stride; /**< >= k of every key of the call, for every operation */
-  size_t* sizes; /**< N sizes; an item that has a status has size 0 and k zero bytes. May be NULL but for
-                    MM_RSA_DECRYPT */
+  size_t* sizes; /**< N sizes; an item that has a status has size 0. May be NULL but for MM_RSA_DECRYPT */
 } mm_bytes_result;
 
 /** A call on a ring. Zero-initialise, then set struct_size = sizeof(mm_rsa_call). */
@@ -258,11 +262,16 @@ typedef struct mm_rsa_call {
  * Statuses of items: MM_ITEM_RSA_KEY (no such key in the ring, or a private operation with a public key),
  * MM_ITEM_RSA_LENGTH (message too long for the key and padding, digest or ciphertext of the wrong length, key
  * too short for the padding), MM_ITEM_RSA_RANGE (number not below the modulus), MM_ITEM_RSA_DECRYPTION (bad
- * OAEP padding, whatever is bad about it), MM_ITEM_RSA_FAULT (computed wrongly, twice: defective hardware),
- * MM_ITEM_NOT_COMPUTED. MM_RSA_VERIFY: a signature that is no signature, for whatever reason, is
- * valid[i] = 0 with status MM_OK; only a missing key and a digest of the wrong length have a status.
+ * OAEP padding, whatever is bad about it), MM_ITEM_RSA_FAULT (computed wrongly, twice: defective hardware, or
+ * p or q is not prime, see MM_RSA_CHECK_PRIMES), MM_ITEM_NOT_COMPUTED. MM_RSA_VERIFY: a signature that is no
+ * signature, for whatever reason, is valid[i] = 0 with status MM_OK; only a missing key and a digest of the
+ * wrong length have a status.
  *
- * Every result of a private operation is checked against s^e = m before it leaves.
+ * Every result s of a private operation is checked against s^e = m before it is written to the output; see
+ * docs/rsa.md for what that finds.
+ *
+ * A call that fails once it has begun (MM_ERR_MEMORY, MM_ERR_DEVICE, MM_ERR_CRYPTO) leaves nothing of what it
+ * has computed: every item is MM_ITEM_NOT_COMPUTED. One that is cancelled leaves the items that are finished.
  *
  * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL, MM_ERR_ARGUMENT (a struct_size, enum, count, offset, salt length
  * or stride is wrong, or the scheme is not for the operation), MM_ERR_OVERLAP; MM_ERR_CANCELLED;

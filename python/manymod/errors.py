@@ -47,7 +47,7 @@ class Status(IntEnum):
     RSA_RANGE = 8
     #: RSA: decryption failed, for whatever reason
     RSA_DECRYPTION = 9
-    #: RSA: computed wrongly, twice: defective hardware
+    #: RSA: computed wrongly, twice: defective hardware, or p or q is not prime
     RSA_FAULT = 10
 
 
@@ -121,7 +121,8 @@ _MESSAGES = {
     Status.RSA_LENGTH: "message, digest or ciphertext of a wrong length for the key and the padding",
     Status.RSA_RANGE: "the number is not below the modulus",
     Status.RSA_DECRYPTION: "decryption failed",
-    Status.RSA_FAULT: "computed wrongly, twice: the hardware is defective",
+    Status.RSA_FAULT: "computed wrongly, twice: the hardware is defective, or p or q is not prime"
+    " (check_primes)",
 }
 _MAX_NAMED = 8
 

@@ -47,7 +47,13 @@ class CallRun {
     const std::size_t wave =
         ring_.gpu_wave(timing(), checked_.is_private() ? 2 * checked_.call.count : checked_.call.count);
     by_kind_ = wave > 0;
-    return finish(wave > 0 ? run_blocks_at_a_time(wave) : run_blocks());
+    try {
+      return finish(wave > 0 ? run_blocks_at_a_time(wave) : run_blocks());
+    } catch (...) {
+      // What was decrypted before must not lie where nobody looks for it.
+      discard();
+      throw;
+    }
   }
 
  private:
@@ -180,8 +186,25 @@ class CallRun {
   }
 
   bool raise(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads, const ProgressPart& progress) {
-    if (checked_.is_private()) return ring_.raise_private(rows, outcomes, threads, progress);
-    return raise_to_public(rows, rows.numbers, rows.powers, {timing(), threads, &ring_.devices()}, progress);
+    if (!checked_.is_private()) {
+      return raise_to_public(rows, rows.numbers, rows.powers, {timing(), threads, &ring_.devices()},
+                             progress);
+    }
+    if (!ring_.raise_private(rows, outcomes, threads, progress)) return false;
+    count_computed(rows, outcomes);
+    return true;
+  }
+
+  /// Rows of items that have a status already stand for nothing.
+  void count_computed(const Rows& rows, std::span<const RowOutcome> outcomes) const {
+    std::uint64_t computed = 0;
+    std::uint64_t wrong = 0;
+    for (std::size_t row = 0; row < rows.count(); ++row) {
+      if (status_[rows.items[row]] != MM_ITEM_NOT_COMPUTED) continue;
+      ++computed;
+      if (outcomes[row] != RowOutcome::ok) ++wrong;
+    }
+    ring_.count_private(computed, wrong);
   }
 
   /// visit(codec, key, row) for all rows.
@@ -228,9 +251,18 @@ class CallRun {
     const mm_bytes_result& output = checked_.call.output;
     if (checked_.op == MM_RSA_VERIFY) return;
     if (output.sizes != nullptr) output.sizes[item] = 0;
-    const std::size_t key = key_of(item);
-    if (key < ring_.size())
-      std::fill_n(output.data + item * output.stride, ring_.key(key).key().bytes(), std::uint8_t{0});
+    std::fill_n(output.data + item * output.stride, checked_.row_bytes, std::uint8_t{0});
+  }
+
+  /// No item has a result.
+  void discard() {
+    const mm_rsa_call& call = checked_.call;
+    for (std::size_t item = 0; item < call.count; ++item) {
+      set_status(item, MM_ITEM_NOT_COMPUTED);
+      clear_output(item);
+      if (checked_.op == MM_RSA_VERIFY) call.valid[item] = 0;
+      if (call.item_recomputed != nullptr) call.item_recomputed[item] = 0;
+    }
   }
 
   mm_status finish(bool completed) const {

@@ -24,6 +24,7 @@ struct CheckedCall {
   const HashFacts* mgf;   ///< of PSS and OAEP
   ItemsIn input;
   std::optional<ItemsIn> signature;
+  std::size_t row_bytes = 0;                            ///< written of each row of the output, at most
   std::array<std::uint8_t, kMaxDigest> label_digest{};  ///< of OAEP
 
   [[nodiscard]] bool is_private() const {

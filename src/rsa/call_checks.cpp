@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <functional>
 #include <string>
 
@@ -66,7 +67,7 @@ ByteSpan checked_label(const mm_bytes& label) {
   return {label.data, label.size};
 }
 
-// Largest k of the keys that the call's items name.
+// Largest k of the keys that the call's items name; 0 where none of them is there.
 std::size_t longest_modulus(const Ring& ring, const mm_rsa_call& call) {
   if (call.key == nullptr) return ring.key(0).key().bytes();
   std::size_t longest = 0;
@@ -76,7 +77,8 @@ std::size_t longest_modulus(const Ring& ring, const mm_rsa_call& call) {
   return longest;
 }
 
-void check_output(const Ring& ring, const CheckedCall& checked) {
+// @return CheckedCall::row_bytes
+std::size_t check_output(const Ring& ring, const CheckedCall& checked) {
   const mm_rsa_call& call = checked.call;
   const mm_bytes_result& output = call.output;
   if (output.data == nullptr) throw StatusError(MM_ERR_NULL, "output.data is NULL");
@@ -93,9 +95,11 @@ void check_output(const Ring& ring, const CheckedCall& checked) {
   }
   if (call.count > SIZE_MAX / std::max<std::size_t>(1, output.stride))
     reject("count times output.stride overflows");
-  if (checked.input.overlap({output.data, (call.count - 1) * output.stride + longest})) {
+  const std::size_t row_bytes = longest != 0 ? longest : std::min(output.stride, ring.max_modulus_bytes());
+  if (checked.input.overlap({output.data, (call.count - 1) * output.stride + row_bytes})) {
     throw StatusError(MM_ERR_OVERLAP, "output overlaps input");
   }
+  return row_bytes;
 }
 
 }  // namespace
@@ -115,7 +119,7 @@ CheckedCall::CheckedCall(const Ring& ring, const mm_rsa_call& given)
     signature.emplace(given.signature, given.count, "signature");
     if (given.valid == nullptr) throw StatusError(MM_ERR_NULL, "valid is NULL");
   } else {
-    check_output(ring, *this);
+    row_bytes = check_output(ring, *this);
   }
 }
 

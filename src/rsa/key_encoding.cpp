@@ -3,8 +3,10 @@
 #include <openssl/core_names.h>
 #include <openssl/decoder.h>
 
+#include <climits>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "rsa/key.hpp"
 
@@ -31,6 +33,21 @@ Number number_of(const EVP_PKEY* key, const char* name) {
   return Number(number);
 }
 
+// What is wrong with an encoding that libcrypto does not read.
+std::string reason_unread(std::string_view text, bool has_passphrase) {
+  const auto has = [text](const char* word) { return text.find(word) != std::string_view::npos; };
+  if (has("-----BEGIN OPENSSH PRIVATE KEY")) {
+    return "an OpenSSH key: convert it with ssh-keygen -p -m PEM";
+  }
+  const bool pem = has("-----BEGIN ");
+  if (pem && !has("-----END ")) return "truncated PEM, it has no END line";
+  if (pem && has("ENCRYPTED")) {
+    return has_passphrase ? "encrypted: its password is wrong, or it is no RSA key"
+                          : "encrypted: give its password";
+  }
+  return "neither PEM nor DER of an RSA key, or its passphrase is missing or wrong";
+}
+
 Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& passphrase) {
   EVP_PKEY* key = nullptr;
   const std::unique_ptr<OSSL_DECODER_CTX, FreeDecoder> context(
@@ -44,8 +61,8 @@ Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& passphrase)
   const int done = OSSL_DECODER_from_data(context.get(), &data, &size);
   Libcrypto<EVP_PKEY> owned(key);
   if (done != 1 || !owned) {
-    throw StatusError(MM_ERR_KEY,
-                      "RSA key: neither PEM nor DER of an RSA key, or its passphrase is missing or wrong");
+    const std::string_view text(reinterpret_cast<const char*>(encoded.data), encoded.size);
+    throw StatusError(MM_ERR_KEY, "RSA key: " + reason_unread(text, passphrase.data != nullptr));
   }
   return owned;
 }
@@ -55,6 +72,8 @@ Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& passphrase)
 std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& passphrase,
                                              unsigned checks) {
   if (encoded.data == nullptr) throw StatusError(MM_ERR_NULL, "encoded is NULL");
+  // libcrypto would take its size for an int.
+  if (encoded.size > INT_MAX) throw StatusError(MM_ERR_KEY, "RSA key: longer than 2^31 - 1 bytes");
   const QuietErrors quiet;
   const Libcrypto<EVP_PKEY> key = decoded(encoded, passphrase);
   if (number_of(key.get(), OSSL_PKEY_PARAM_RSA_FACTOR3)) {

@@ -327,6 +327,16 @@ bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettin
 
 }  // namespace
 
+const std::string& private_variant(const RingKey& key, std::size_t items, unsigned threads) {
+  const PowerEngines& engines = key.p().engines;
+  items = std::clamp(items, std::size_t{1}, SIZE_MAX / 2);
+  const std::size_t halves = 2 * items;
+  const bool alike = &engines == &key.q().engines;
+  const bool pooled = !engines.worth_sharing(items, items, 2, threads);
+  const bool together = alike && (pooled || !engines.gpus_for(halves).empty());
+  return engines.variant_name(together ? halves : items);
+}
+
 void mark_wrong(const Rows& rows, const Limb* found, std::span<std::uint8_t> wrong) {
   for (const KeyRun& run : rows.runs) {
     const std::span<const Limb> n = run.key->key().n();

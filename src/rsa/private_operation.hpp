@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rsa/rows.hpp"
@@ -29,6 +30,10 @@ enum class RowOutcome : std::uint8_t {
   recomputed,  ///< the CRT's result was wrong; this one is right
   faulty,      ///< wrong both times: the power is 0
 };
+
+/// Name of the variant that raise_to_private computes the powers of `items` rows of one key with, on up to
+/// `threads` threads.
+const std::string& private_variant(const RingKey& key, std::size_t items, unsigned threads);
 
 /// wrong[row] = 1 where a power is not below n or is not what found's row, its power by e, was made from.
 /// Timing: secret.

@@ -77,7 +77,8 @@ const std::string& Ring::variant_name(std::size_t key, bool private_operation, s
   static const std::string none;
   if (key >= size() || (private_operation && !keys_[key]->key().is_private())) return none;
   const RingKey& chosen = *keys_[key];
-  return (private_operation ? chosen.p() : chosen.open()).engines.variant_name(items);
+  return private_operation ? private_variant(chosen, items, threads_)
+                           : chosen.open().engines.variant_name(items);
 }
 
 std::size_t Ring::gpu_wave(TimingClass timing, std::size_t powers) const {
@@ -95,12 +96,12 @@ bool Ring::raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned th
   settings.threads = threads;
   settings.fault_hook = fault_hook_ ? &fault_hook_ : nullptr;
   settings.devices = &devices_;
-  if (!raise_to_private(rows, outcomes, settings, progress)) return false;
-  const auto wrong = static_cast<std::uint64_t>(outcomes.size()) -
-                     static_cast<std::uint64_t>(std::ranges::count(outcomes, RowOutcome::ok));
-  private_items_.fetch_add(outcomes.size(), std::memory_order_relaxed);
+  return raise_to_private(rows, outcomes, settings, progress);
+}
+
+void Ring::count_private(std::uint64_t computed, std::uint64_t wrong) const {
+  private_items_.fetch_add(computed, std::memory_order_relaxed);
   recomputed_.fetch_add(wrong, std::memory_order_relaxed);
-  return true;
 }
 
 mm_status Ring::run(const mm_rsa_call& call) const { return call.count == 0 ? MM_OK : run_call(*this, call); }

@@ -41,9 +41,11 @@ class Ring {
   [[nodiscard]] const std::string& variant_name(std::size_t key, bool private_operation,
                                                 std::size_t items) const;
 
-  /// raise_to_private for this ring's keys, counted.
+  /// raise_to_private for this ring's keys.
   bool raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads,
                      const ProgressPart& progress) const;
+  /// Add to what info() says: items computed, and how many of them were wrong at first.
+  void count_private(std::uint64_t computed, std::uint64_t wrong) const;
 
   /// Powers in one timing class that a GPU works on at a time, the most of all lengths of moduli; 0 where the
   /// CPU computes so many of any length.

@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import os
 import secrets
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ HASHES: dict[str, hashes.HashAlgorithm] = {
 SHA256 = hashes.SHA256()
 PSS = padding.PSS(padding.MGF1(SHA256), padding.PSS.DIGEST_LENGTH)
 OAEP = padding.OAEP(padding.MGF1(SHA256), SHA256, None)
+TUNING = "manymod-tuning\t1\tSome CPU\ttoday\n"
 MESSAGES = [b"", b"a", b"message" * 100, bytes(range(256))]
 
 
@@ -249,6 +251,33 @@ class TestKinds:
         verdicts = key.public_key().verify(signatures, column, "pkcs1v15", "sha256")
         assert verdicts.to_pylist() == [True, None, True]
 
+    def test_decryption_of_fixed_size_is_of_varying_size(self) -> None:
+        key = private_key(1024)
+        for messages in ([b""] * 3, [b"a", b"", b"ccc"], [bytes(range(62))] * 2):
+            texts = pa.array(key.public_key().encrypt(messages, "oaep"), pa.binary(128))
+            found = key.decrypt(texts, "oaep")
+            assert (found.type, found.to_pylist()) == (pa.binary(), messages)
+        bare = key.raw(pa.array([bytes(128)] * 2, pa.binary(128)))
+        assert (bare.type, bare.to_pylist()) == (pa.binary(128), [bytes(128)] * 2)
+
+    def test_arrow_of_fixed_size_without_results(self) -> None:
+        """Binary where all items failed, fixed_size_binary where none was to be computed."""
+        ring = rsa.KeyRing([private_key(1024), private_key()])
+
+        def signed(messages: list[bytes | None], indices: list[int]) -> tuple[Any, list[bytes | None]]:
+            array = pa.array(messages, pa.binary(2))
+            answer, _ = ring.sign(array, indices, "pkcs1v15", "sha256", errors="status")
+            return answer.type, answer.to_pylist()
+
+        assert signed([b"aa", b"bb"], [7, -1]) == (pa.binary(), [b"", b""])
+        assert signed([b"aa", None], [7, 0]) == (pa.binary(), [b"", None])
+        assert signed([None, None], [0, 0]) == (pa.binary(128), [None, None])
+        assert signed([], []) == (pa.binary(256), [])
+        good = private_key(1024).sign(b"aa", "pkcs1v15", "sha256")
+        assert signed([b"aa", b"bb"], [0, 7]) == (pa.binary(128), [good, bytes(128)])
+        kind, mixed = signed([b"aa", b"bb"], [0, 1])
+        assert (kind, [len(signature or b"") for signature in mixed]) == (pa.binary(), [128, 256])
+
     def test_empty_batches(self) -> None:
         key = private_key()
         assert key.sign([], "pkcs1v15", "sha256") == []
@@ -276,6 +305,13 @@ class TestKinds:
         for wrong in (out[:4], np.empty((5, 255), np.uint8), [0] * 5, np.empty((5, 256), np.int8)):
             with pytest.raises(ValueError, match="out must be"):
                 key.sign(self.rows, "pkcs1v15", "sha256", out=wrong)
+
+    @pytest.mark.parametrize("indices", [[0, 5, 0, 7, 0], [5, -1, 7, 8, 9]])
+    def test_out_is_zero_where_a_key_is_missing(self, indices: list[int]) -> None:
+        ring = rsa.KeyRing([private_key(1024)])
+        out = np.full((5, 128), 0xEE, np.uint8)
+        ring.sign(self.rows, indices, "pkcs1v15", "sha256", errors="status", out=out)
+        assert out.any(axis=1).tolist() == [index == 0 for index in indices]
 
     def test_what_is_not_taken(self) -> None:
         key = private_key()
@@ -373,6 +409,66 @@ def test_blinding_changes_no_result() -> None:
     assert bare.private_items == 9
     assert bare.recomputed == 0
     assert bare.variant_for(0, 100) in {variant.name for variant in manymod.variants()}
+
+
+def test_items_that_cannot_begin_are_not_counted() -> None:
+    ring = rsa.KeyRing([private_key(1024)])
+    digests = [bytes(32), b"short", bytes(31), bytes(32)]
+    ring.sign(digests, None, "pkcs1v15", rsa.Prehashed("sha256"), errors="status")
+    ring.decrypt([bytes(127), b"\xff" * 128], None, "pkcs1v15", errors="status")
+    ring.sign(b"a", 4, "pkcs1v15", "sha256", errors="status")
+    assert ring.private_items == 2
+
+
+def test_both_powers_of_a_private_operation_choose_the_variant(tmp_path: Path) -> None:
+    """Those of few items are computed together, those of many one after the other."""
+    names = {
+        variant.name
+        for variant in manymod.variants()
+        if variant.usable and variant.name.startswith("scalar64")
+    }
+    if len(names) < 2:
+        pytest.skip("this machine has one variant of scalar64")
+    few, many = sorted(names)[:2]
+    file = tmp_path / "tuning"
+    rows = [f"powmod\tsecret\t1\t16384\t{least}\t{name}\tx\n" for least, name in ((6, many), (1, few))]
+    file.write_text(TUNING + "".join(rows))
+    try:
+        manymod.load_tuning(file)
+        shared = rsa.KeyRing([private_key(1024)], device="cpu", threads=1)
+        pooled = rsa.KeyRing([private_key(1024)], device="cpu", threads=100)
+    finally:
+        manymod.load_tuning(None)
+    assert [pooled.variant_for(0, items) for items in (1, 2, 3, 5, 1 << 63)] == [few, few, many, many, many]
+    assert [shared.variant_for(0, items) for items in (1, 5, 6)] == [few, few, many]
+
+
+def test_a_call_that_ends_early_leaves_no_plaintext(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = private_key(1024)
+    texts = key.public_key().encrypt([b"secret"] * 2, "oaep")
+    seen: list[Any] = []
+
+    class Handle:
+        def run(self, *arguments: Any) -> int:
+            seen.append(arguments[6])
+            seen[-1].fill(0xEE)
+            raise InterruptedError
+
+    monkeypatch.setattr(rsa.KeyRing, "_handle_here", lambda _: Handle())
+    for batch in (texts, pa.array([*texts, None])):
+        with pytest.raises(InterruptedError):
+            key.decrypt(batch, "oaep")
+    assert len(seen) == 2
+    assert not any(rows.any() for rows in seen)
+
+
+def test_a_factor_that_is_not_prime_is_named() -> None:
+    p, q = (getattr(peer_key(1024).private_numbers(), name) for name in "pq")
+    composite = q * 1_000_003
+    d = pow(65537, -1, (p - 1) * (composite - 1))
+    key = rsa.PrivateKey.from_numbers(n=p * composite, e=65537, d=d, p=p, q=composite)
+    with pytest.raises(manymod.ItemError, match=r"p or q is not prime \(check_primes\)"):
+        key.sign(b"a", "pkcs1v15", "sha256")
 
 
 @settings(deadline=None, max_examples=60)

@@ -24,6 +24,7 @@ from tests.python.rsa_support import peer_key, private_key
 
 import manymod
 from manymod import rsa
+from manymod.asynchronous import Job
 from manymod.rsa import ring as ring_module
 from manymod.rsa import signer as signer_module
 
@@ -326,6 +327,64 @@ def test_a_cancelled_coroutine_cancels_its_request(gate: Gate) -> None:
     assert (signer.statistics().signed, signer.statistics().cancelled) == (1, 1)
 
 
+def test_a_closed_coroutine_leaves_the_room_to_others(gate: Gate, expected: list[bytes]) -> None:
+    async def main(signer: rsa.Signer) -> bytes:
+        closed = signer.asign(message(2))
+        closed.send(None)  # it waits for room, before the other one
+        other = asyncio.ensure_future(signer.asign(message(3)))
+        await asyncio.sleep(0.01)
+        closed.close()
+        gate.open.set()
+        return await asyncio.wait_for(other, 20)
+
+    with one_at_a_time(max_queue=1) as signer:
+        futures = [signer.submit(message(0))]
+        gate.wait_entered()
+        futures.append(signer.submit(message(1)))
+        assert asyncio.run(main(signer)) == expected[3]
+        assert [future.result(60) for future in futures] == expected[:2]
+    check_counts(signer.statistics())
+
+
+def test_a_coroutine_may_be_closed_by_a_thread_that_holds_the_lock() -> None:
+    """As garbage collection does, at any time."""
+    with one_at_a_time() as signer:
+
+        def collect() -> None:
+            with signer._service._lock:
+                signer._service.withdraw(lambda: None)
+
+        thread = threading.Thread(target=collect, daemon=True)
+        thread.start()
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def test_room_and_answer_have_one_deadline(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float | None] = []
+    result = Job.result
+
+    def recorded(job: Any, timeout: float | None = None) -> Any:
+        waits.append(timeout)
+        return result(job, timeout)
+
+    with one_at_a_time() as signer:
+        put = signer._service.put
+
+        def slow(*args: Any) -> None:
+            time.sleep(0.3)
+            put(*args)
+
+        monkeypatch.setattr(signer._service, "put", slow)
+        monkeypatch.setattr(Job, "result", recorded)
+        with pytest.raises(concurrent.futures.TimeoutError):
+            signer.sign(message(0), timeout=0.4)
+        gate.open.set()
+    (wait,) = waits
+    assert wait is not None
+    assert wait <= 0.11
+
+
 def test_a_request_that_times_out_is_cancelled(gate: Gate) -> None:
     with one_at_a_time() as signer:
         first = signer.submit(message(0))
@@ -407,6 +466,83 @@ def test_callbacks_cannot_make_the_signer_wait_for_itself(
     assert (found.accepted, found.signed, found.refused) == (3, 3, 1)
 
 
+def test_futures_that_someone_else_answers(gate: Gate, expected: list[bytes]) -> None:
+    with one_at_a_time() as signer:
+        futures = [signer.submit(message(0))]
+        gate.wait_entered()
+        futures += [signer.submit(message(number)) for number in range(1, 5)]
+        futures[1].set_result(b"mine")
+        futures[2].set_exception(KeyError("mine"))
+        futures[3].set_running_or_notify_cancel()  # not an answer
+        gate.open.set()
+        assert [futures[number].result(20) for number in (0, 3, 4)] == [
+            expected[number] for number in (0, 3, 4)
+        ]
+        assert futures[1].result(0) == b"mine"
+        assert signer.sign(message(5)) == expected[5]
+    found = signer.statistics()
+    check_counts(found)
+    assert (found.signed, found.cancelled) == (4, 2)
+
+
+def test_closing_ends_all_requests_whatever_their_callbacks_raise(gate: Gate) -> None:
+    def leave(_future: Future[bytes]) -> None:
+        raise SystemExit
+
+    signer = one_at_a_time()
+    running = signer.submit(message(0))
+    gate.wait_entered()
+    waiting = [signer.submit(message(number)) for number in range(1, 6)]
+    waiting[0].set_result(b"mine")
+    for future in waiting[1:3]:
+        future.add_done_callback(leave)
+    closing = manymod.submit(signer.close, drain=False)
+    assert not concurrent.futures.wait(waiting, 20).not_done
+    gate.open.set()
+    with pytest.raises(SystemExit):
+        closing.result(60)
+    assert running.result(0)
+    assert [future.cancelled() for future in waiting] == [False] + [True] * 4
+    signer.close()
+    check_counts(signer.statistics())
+
+
+def test_ctrl_c_leaves_no_place_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes when a request that its caller signed itself is answered."""
+
+    class Interrupted:
+        def __init__(self, lock: Any) -> None:
+            self.lock = lock
+            self.comes = False
+
+        def __enter__(self) -> None:
+            if self.comes:
+                self.comes = False
+                raise KeyboardInterrupt
+            self.lock.__enter__()
+
+        def __exit__(self, *given: object) -> None:
+            self.lock.__exit__(*given)
+
+    with one_at_a_time() as signer:
+        service = signer._service
+        lock = Interrupted(service._lock)
+        answer = service._answer
+
+        def answer_and_interrupt(batch: Any) -> None:
+            answer(batch)
+            lock.comes = True
+
+        with monkeypatch.context() as patched:
+            patched.setattr(service, "_lock", lock)
+            patched.setattr(service, "_answer", answer_and_interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                signer.sign(b"a")
+        assert not service._owners
+        assert signer.sign(b"b")
+    check_counts(signer.statistics())
+
+
 def test_items_that_cannot_be_signed_fail_alone() -> None:
     ring = rsa.KeyRing([private_key(BITS), private_key(BITS).public_key()])
     good = bytes(32)
@@ -449,6 +585,7 @@ import json, sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from manymod import rsa
+from manymod.asynchronous import Job
 from tests.python.fake_gpu import count
 
 given = json.load(sys.stdin)
@@ -556,6 +693,7 @@ def test_the_interpreter_exits_with_requests_pending(waits: str) -> None:
     numbers = peer_key(BITS).private_numbers()
     code = f"""
 from manymod import rsa
+from manymod.asynchronous import Job
 key = rsa.PrivateKey.from_numbers(n={numbers.public_numbers.n}, e=65537, d={numbers.d})
 signer = rsa.Signer(key, "pss", "sha256")
 {waits}
@@ -568,6 +706,32 @@ signer = rsa.Signer(key, "pss", "sha256")
     assert (done.stdout.strip(), done.stderr) == ("128", "")
 
 
+def test_the_interpreter_exits_after_a_callback_has_closed_the_signer() -> None:
+    """What was accepted is answered before it is gone."""
+    numbers = peer_key().private_numbers()
+    code = f"""
+import atexit, threading
+from manymod import rsa
+from manymod.asynchronous import Job
+atexit.register(lambda: print(sum(future.done() for future in futures)))
+key = rsa.PrivateKey.from_numbers(n={numbers.public_numbers.n}, e=65537, d={numbers.d})
+signer = rsa.Signer(key, "pkcs1v15", "sha256", max_batch=64, max_concurrent=2)
+futures = [signer.submit(b"x") for _ in range(1000)]
+closed = threading.Event()
+
+def close(_):
+    signer.close()
+    closed.set()
+
+futures[0].add_done_callback(close)
+closed.wait()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False, timeout=240
+    )
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "1000", "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_child_is_told(gate: Gate) -> None:
     with one_at_a_time() as signer:
@@ -576,7 +740,12 @@ def test_a_forked_child_is_told(gate: Gate) -> None:
         child = os.fork()
         if child == 0:
             told = 0
-            for attempt in (lambda: signer.submit(message(1)), lambda: future.result(5)):
+            attempts: list[Any] = [
+                lambda: signer.submit(message(1)),
+                lambda: future.result(5),
+                signer.statistics,
+            ]
+            for attempt in attempts:
                 try:
                     attempt()
                 except RuntimeError:
@@ -584,7 +753,7 @@ def test_a_forked_child_is_told(gate: Gate) -> None:
             signer.close()
             os._exit(told)
         gate.open.set()
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
         assert future.result(60)
 
 

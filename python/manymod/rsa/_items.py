@@ -159,10 +159,16 @@ def bytes_answer(
     sizes: NDArray[np.uint64],
     null: NDArray[np.bool_] | None,
     out: Any,
+    *,
+    one_size: bool,
 ) -> Any:
-    """Results in the kind of `source`: the first ``sizes[i]`` bytes of each row."""
+    """Results in the kind of `source`: the first ``sizes[i]`` bytes of each row.
+
+    `one_size`: whether results by keys of one size have one size.
+    """
     if source.kind is Kind.ARROW:
-        return _rechunked(_arrow_answer(source.array.type, rows, sizes, null), source)
+        fixed = one_size and _are_of_one_size(rows, sizes, null)
+        return _rechunked(_arrow_answer(source.array.type, rows, sizes, null, fixed), source)
     if source.kind is Kind.ROWS:
         if out is None:
             return rows
@@ -180,13 +186,26 @@ def bytes_answer(
     return out
 
 
+def _are_of_one_size(
+    rows: NDArray[np.uint8], sizes: NDArray[np.uint64], null: NDArray[np.bool_] | None
+) -> bool:
+    """Whether results are as long as the rows, where there are any: not where all items failed."""
+    results = sizes[sizes != 0]
+    asked = len(sizes) if null is None else int((~null).sum())
+    return bool((results == rows.shape[1]).all()) and (len(results) > 0 or asked == 0)
+
+
 def _arrow_answer(
-    dtype: Any, rows: NDArray[np.uint8], sizes: NDArray[np.uint64], null: NDArray[np.bool_] | None
+    dtype: Any,
+    rows: NDArray[np.uint8],
+    sizes: NDArray[np.uint64],
+    null: NDArray[np.bool_] | None,
+    fixed: bool,
 ) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
     count, width = rows.shape
-    if pa.types.is_fixed_size_binary(dtype) and (sizes[sizes != 0] == width).all():
+    if fixed and pa.types.is_fixed_size_binary(dtype):
         return _arrow.fixed_size_binary(rows, null)
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])

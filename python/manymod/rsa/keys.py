@@ -262,10 +262,11 @@ class PrivateKey(_Key):
             data: the text of the file.
             password: of an encrypted key.
             check_primes: also test that p and q are prime, which takes as long as some hundred signatures.
+                Where one is not, results are wrong as a rule, and have `Status.RSA_FAULT`.
 
         Raises:
             InvalidKeyError: (a ValueError) if it is no RSA private key, if its numbers contradict each other,
-                or if the password is missing or wrong.
+                or if the password is missing or wrong; it says so of encrypted, OpenSSH's and cut PEM.
         """
         return cls._made(_decoded(data, password, True, _checks(check_primes)))
 

@@ -88,19 +88,23 @@ class KeyRing:
 
     @property
     def private_items(self) -> int:
-        """Private operations computed so far."""
+        """Private operations computed so far; not those of items that could not begin."""
         return self._handle_here().private_items
 
     @property
     def recomputed(self) -> int:
         """Private operations whose result failed the check and which were computed again without CRT.
 
-        Their results are right; a number other than 0 says that the hardware, or its memory, is failing.
+        Their results are right; a number other than 0 says that the hardware, or its memory, is failing, or
+        that a factor of a key is not prime (see `check_primes` of `PrivateKey.from_pem`).
         """
         return self._handle_here().recomputed
 
     def variant_for(self, key: int, items: int, *, private: bool = True) -> str:
-        """Name of the variant that computes the private or public operation of `items` items of a key."""
+        """Name of the variant that computes the private or public operation of `items` items of a key.
+
+        Where both powers of a private operation are computed together, it is the one for twice as many.
+        """
         self._keys[key]
         return self._handle_here().variant(key % len(self), bool(private), checked_items("items", items))
 
@@ -129,8 +133,9 @@ class KeyRing:
             progress: called with the number of items done and in all.
 
         Returns:
-            Signatures as long as the item's modulus, in the kind of the messages: ``uint8[N, K]``, and
-            fixed_size_binary, need keys of one size.
+            Signatures as long as the item's modulus, in the kind of the messages. ``uint8[N, K]`` needs keys
+            of one size; of fixed_size_binary the answer is fixed_size_binary where they have one size, else,
+            and where no item has a result, binary.
 
         Raises:
             ItemValueError: (a ValueError) if there is no such key or it is public, if the key is too short
@@ -170,7 +175,8 @@ class KeyRing:
             progress: as in `sign`.
 
         Returns:
-            The messages in the kind of the ciphertexts; a list for ``uint8[N, W]``, as lengths vary.
+            The messages in the kind of the ciphertexts; as lengths vary, a list for ``uint8[N, W]`` and
+            binary for fixed_size_binary.
 
         Raises:
             ItemValueError: (a ValueError) if there is no such key or it is public, if a ciphertext has a
@@ -350,7 +356,8 @@ class KeyRing:
             some_bad = batch.run(self._handle_here(), number, padding, given, indices, present, watched)
             if watched is not None:
                 watched.finish(total)
-            result = bytes_answer(source, batch.rows, batch.sizes, null, out)
+            one_size = number != _DECRYPT
+            result = bytes_answer(source, batch.rows, batch.sizes, null, out, one_size=one_size)
         finally:
             if number == _DECRYPT:
                 batch.rows.fill(0)  # every answer of this operation is a copy
@@ -398,10 +405,12 @@ class _Batch:
             arguments = (given.block, given.offsets, self.rows, self.sizes, self.status)
             return handle.run(op, padding, len(self.rows), keys, *arguments, progress) == _SOME_ITEMS
         part = _Batch(len(present), self.rows.shape[1], None)
-        bad = part.run(handle, op, padding, given.take(present), _taken(indices, present), None, progress)
-        self.rows[present], self.sizes[present] = part.rows, part.sizes
-        self.status[present] = part.status
-        part.rows.fill(0)
+        try:
+            bad = part.run(handle, op, padding, given.take(present), _taken(indices, present), None, progress)
+            self.rows[present], self.sizes[present] = part.rows, part.sizes
+            self.status[present] = part.status
+        finally:
+            part.rows.fill(0)
         return bad
 
 

@@ -56,7 +56,8 @@ class SignerStatistics:
         accepted: requests taken into the queue.
         signed: requests answered with a signature.
         failed: requests answered with an exception.
-        cancelled: requests cancelled by their caller, or by the closing of the signer, before they began.
+        cancelled: requests cancelled by their caller, or by the closing of the signer, before they began; or
+            answered by someone else.
         refused: requests that were not accepted, as the queue was full or the signer closed.
         waiting: requests in the queue now.
         batches: calls made.
@@ -108,7 +109,8 @@ class _Service:
         self._max_batch = max_batch
         self._max_queue = max_queue
         self._max_concurrent = max_concurrent
-        self._lock = threading.Lock()
+        # Garbage collection may close a coroutine, and so call withdraw(), on a thread that holds it.
+        self._lock = threading.RLock()
         self._work = threading.Condition(self._lock)
         self._company = threading.Condition(self._lock)
         self._room = threading.Condition(self._lock)
@@ -148,13 +150,29 @@ class _Service:
                 self._answer([request])
         finally:
             if mine:
-                with self._lock:
-                    self._owners.discard(threading.get_ident())
-                    # Not for nothing: a thread would take the interpreter from the caller's next request.
-                    self._call_thread()
-                    if self._closed:
-                        self._work.notify_all()
+                self._leave_in_any_case()
         return mine
+
+    def _leave_in_any_case(self) -> None:
+        """Give the caller's place back. Ctrl-C comes afterwards: close() waits for the place."""
+        interrupt: KeyboardInterrupt | None = None
+        left = False
+        while not left:
+            try:
+                self._leave()
+                left = True
+            except KeyboardInterrupt as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._owners.discard(threading.get_ident())
+            # Not for nothing: a thread would take the interpreter from the caller's next request.
+            self._call_thread()
+            if self._closed:
+                self._work.notify_all()
 
     def is_own_thread(self) -> bool:
         """Whether the caller is a callback of a request, for whose end the signer waits."""
@@ -181,6 +199,8 @@ class _Service:
 
     def withdraw(self, call: Callable[[], None]) -> None:
         """Forget a `call` of `put_or_call`; if it was made, let another one have the room."""
+        if self._process != os.getpid():  # a thread that is gone may hold the parent's lock
+            return
         with self._lock:
             try:
                 self._room_calls.remove(call)
@@ -214,7 +234,8 @@ class _Service:
     def _offer_room(self, count: int) -> None:
         self._room.notify_all()
         while count and self._room_calls:
-            with contextlib.suppress(RuntimeError):  # its event loop is closed
+            # Its event loop is closed, or withdraw() came in between.
+            with contextlib.suppress(RuntimeError, IndexError):
                 self._room_calls.popleft()()
                 count -= 1
 
@@ -226,10 +247,11 @@ class _Service:
         """Have a thread take what waits, unless one is about to or as many as may are signing."""
         if self._gathering or not self._waiting or not self._has_place():
             return
-        self._gathering = self._called = True
         if self._idle:
-            self._work.notify()
+            self._work.notify()  # first: interrupted in between, it is done again
+            self._gathering = self._called = True
             return
+        self._gathering = self._called = True
         try:
             self._start_thread()
         except RuntimeError:  # no more threads: one that signs takes what waits when it is done
@@ -285,7 +307,7 @@ class _Service:
             self._company.wait(left)
 
     def _answer(self, batch: list[_Request]) -> None:
-        live = [request for request in batch if request.future.set_running_or_notify_cancel()]
+        live = [request for request in batch if _begins(request)]
         outcomes = self._outcomes(live) if live else []
         stopped: BaseException | None = None
         for request, outcome in zip(live, outcomes, strict=True):
@@ -322,10 +344,14 @@ class _Service:
             return [error] * len(live)
 
     # ---- the end ----------------------------------------------------------------------------------------
-    def close(self, drain: bool) -> None:
-        """Accept no more, sign what waits or cancel it, and wait until all is answered (but in callbacks)."""
+    def close(self, drain: bool) -> bool:
+        """Accept no more, sign what waits or cancel it, and wait until all is answered (but in callbacks).
+
+        Returns:
+            Whether all is answered.
+        """
         if self._process != os.getpid():
-            return
+            return True
         dropped: list[_Request] = []
         with self._lock:
             self._closed = True
@@ -336,15 +362,16 @@ class _Service:
             self._work.notify_all()
             self._company.notify_all()
             self._offer_room(len(self._room_calls))
-        for request in dropped:
-            request.future.cancel()
-            request.future.set_running_or_notify_cancel()
-        if self.is_own_thread():
-            return
-        with self._lock:
-            self._work.wait_for(lambda: not (self._waiting or self._owners))
-        for thread in self._threads:
-            thread.join()
+        stopped = _cancel_all(dropped)
+        finished = not self.is_own_thread()
+        if finished:
+            with self._lock:
+                self._work.wait_for(lambda: not (self._waiting or self._owners))
+            for thread in self._threads:
+                thread.join()
+        if stopped is not None:
+            raise stopped
+        return finished
 
     def abandon(self) -> None:
         """Close at the end of the interpreter."""
@@ -352,6 +379,7 @@ class _Service:
 
     def statistics(self) -> SignerStatistics:
         """A snapshot."""
+        self._check_process()
         with self._lock:
             latencies = np.array(self._latencies)
             quantiles = (0.5, 0.95, 0.99, 1.0) if len(latencies) else ()
@@ -365,6 +393,27 @@ class _Service:
                 batch_sizes=dict(sorted(self._batch_sizes.items())),
                 latency={quantile: float(np.quantile(latencies, quantile)) for quantile in quantiles},
             )
+
+
+def _begins(request: _Request) -> bool:
+    """Whether a request waits for its answer: it is not cancelled, and nobody else has answered it."""
+    try:
+        return request.future.set_running_or_notify_cancel()
+    except RuntimeError:  # it is in a state that someone else has set
+        return not request.future.done()
+
+
+def _cancel_all(requests: list[_Request]) -> BaseException | None:
+    """Cancel them all, whatever their callbacks raise. Returns the last such exception."""
+    stopped: BaseException | None = None
+    for request in requests:
+        try:
+            request.future.cancel()
+        except BaseException as error:  # noqa: BLE001 - the others' ends come first
+            stopped = error
+        if request.future.cancelled():
+            _begins(request)  # which tells those who wait for several
+    return stopped
 
 
 def _item_error(status: int) -> ItemError:
@@ -405,7 +454,7 @@ class Signer:
     Every request that was accepted is answered exactly once: with its signature, with an exception, or, if it
     is cancelled before it begins, by its cancellation. Close the signer, or use it as a context manager; when
     the interpreter exits, requests that wait are cancelled. It belongs to its process: in a forked child it
-    takes no requests.
+    takes no requests and has no statistics.
     """
 
     def __init__(
@@ -471,13 +520,14 @@ class Signer:
             concurrent.futures.TimeoutError: if it is not there `timeout` seconds after it was asked for.
         """
         request = self._request(message, key)
+        until = None if timeout is None else time.monotonic() + timeout
         if self._service.is_own_thread():
             raise RuntimeError("sign() in a callback of the signer would wait for itself: use submit()")
         if timeout is not None or not self._service.sign_now(request):
             self._service.put(request, self._block, timeout)
         future = request.future
         try:
-            return future.result(timeout)
+            return future.result(None if until is None else max(0.0, until - time.monotonic()))
         except BaseException:
             future.cancel()
             raise
@@ -501,7 +551,7 @@ class Signer:
         while not self._service.put_or_call(request, call):
             try:
                 await room.wait()
-            except asyncio.CancelledError:
+            except BaseException:  # cancelled, or closed
                 self._service.withdraw(call)
                 raise
             room.clear()
@@ -521,11 +571,14 @@ class Signer:
     def close(self, *, drain: bool = True) -> None:
         """Take no more requests and return when all that were accepted are answered.
 
+        In a callback of a request it returns at once, and the signer goes on with what it has. Close it again
+        to wait for that; else the exit of the interpreter does, which cancels what has not begun.
+
         Args:
             drain: sign those that wait; else they are cancelled. What is being signed is finished either way.
         """
-        self._service.close(drain)
-        atexit.unregister(self._service.abandon)
+        if self._service.close(drain):
+            atexit.unregister(self._service.abandon)
 
     def __enter__(self) -> Self:
         return self

@@ -164,6 +164,37 @@ TEST(RsaCalls, AllFormsOfInputAreTheSame) {
   }
 }
 
+TEST(RsaCalls, OutputsOfItemsWithoutAKeyAreZero) {
+  const RingPointer ring = make_ring(1024);
+  const std::uint32_t some[] = {0, 5, 0};
+  const std::uint32_t none[] = {7, 5, 6};
+  for (const std::uint32_t* key_of : {some, none}) {
+    SigningCall signing;
+    std::ranges::fill(signing.signatures, std::uint8_t{0xee});
+    std::ranges::fill(signing.sizes, 99);
+    signing.call.key = key_of;
+    EXPECT_EQ(mm_rsa_run(ring.get(), &signing.call), MM_ERR_ITEMS);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const bool there = key_of[i] == 0;
+      EXPECT_EQ(signing.sizes[i], there ? 128U : 0U);
+      if (there) continue;
+      const std::uint8_t* row = &signing.signatures[128 * i];
+      EXPECT_EQ(std::count(row, row + 128, 0), 128) << i;
+    }
+  }
+}
+
+TEST(RsaCalls, WithoutKeysWriteNoMoreThanTheirStride) {
+  const RingPointer ring = make_ring(1024);
+  const std::uint32_t none[] = {7, 5, 6};
+  SigningCall signing;
+  std::ranges::fill(signing.signatures, std::uint8_t{0xee});
+  signing.call.key = none;
+  signing.call.output.stride = 10;
+  EXPECT_EQ(mm_rsa_run(ring.get(), &signing.call), MM_ERR_ITEMS);
+  EXPECT_EQ(count_of(signing.signatures, 0), 30U);
+}
+
 TEST(RsaCalls, EveryVariantThatCanSignsAlike) {
   const std::vector<Bytes> messages = messages_of(9);
   const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
@@ -183,7 +214,9 @@ TEST(RsaCalls, EveryVariantThatCanSignsAlike) {
     EXPECT_EQ(results.status, MM_OK) << mm_last_error();
     EXPECT_EQ(results.outputs, expected) << variant.name;
     EXPECT_EQ(count_of(results.recomputed, 0), messages.size()) << variant.name;
-    EXPECT_STREQ(mm_rsa_ring_variant(ring.get(), 0, 1, 9), variant.name);
+    for (const std::size_t items : {std::size_t{0}, std::size_t{1}, std::size_t{9}, SIZE_MAX}) {
+      EXPECT_STREQ(mm_rsa_ring_variant(ring.get(), 0, 1, items), variant.name);
+    }
   }
 }
 

@@ -75,5 +75,34 @@ TEST(RsaFaults, InEveryRowOfManyKeysAreAllMended) {
   }
 }
 
+TEST(RsaFaults, OfACallLeaveNothingOfIt) {
+  const std::vector<Bytes> messages = messages_of(6);
+  const std::uint32_t key_of[] = {0, 1, 0, 1, 0, 1};
+  RingOfKeys ring({1024, 1536}, ring_options(1));
+  // When the items of the shorter key are done.
+  ring.set_hook([](FaultPoint point, std::span<Limb>, std::size_t limbs) {
+    if (point == FaultPoint::half_p && limbs > 8) throw StatusError(MM_ERR_DEVICE, "lost");
+  });
+  const Results results = ring.sign(messages, key_of);
+  EXPECT_EQ(results.status, MM_ERR_DEVICE);
+  EXPECT_EQ(count_of(results.item_status, MM_ITEM_NOT_COMPUTED), messages.size());
+  EXPECT_EQ(count_of(results.recomputed, 0), messages.size());
+  for (const Bytes& output : results.outputs) EXPECT_TRUE(output.empty());
+  EXPECT_TRUE(results.zero_behind);
+}
+
+TEST(RsaFaults, InRowsOfItemsThatCannotBeginAreNotCounted) {
+  RingOfKeys ring({1024}, ring_options(1));
+  ring.set_hook([](FaultPoint point, std::span<Limb> residues, std::size_t limbs) {
+    if (point == FaultPoint::without_crt) return;
+    for (std::size_t row = 0; row < residues.size() / limbs; ++row) residues[row * limbs] += 1;
+  });
+  const std::vector<Bytes> digests = {Bytes(32, 1), Bytes(31, 2), Bytes(32, 3)};
+  const Results results = ring.sign(digests, {}, nullptr, true);
+  EXPECT_EQ(results.item_status, (std::vector<std::uint8_t>{MM_OK, MM_ITEM_RSA_LENGTH, MM_OK}));
+  EXPECT_EQ(ring.private_items(), 2U);
+  EXPECT_EQ(ring.recomputed(), 2U);
+}
+
 }  // namespace
 }  // namespace manymod::testing

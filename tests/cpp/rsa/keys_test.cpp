@@ -291,6 +291,38 @@ TEST(RsaKeys, AreReadFromTheirEncodings) {
   }
 }
 
+TEST(RsaKeys, AreNotReadPastTheSizesThatLibcryptoTakes) {
+  const std::string text = encoded(test_key(1024), {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr});
+  mm_rsa_key* key = nullptr;
+  // As an int it is -1, for which libcrypto reads up to the first zero byte.
+  const std::size_t size = std::size_t{UINT32_MAX};
+  EXPECT_EQ(mm_rsa_key_decode({reinterpret_cast<const std::uint8_t*>(text.c_str()), size}, nullptr, &key),
+            MM_ERR_KEY);
+  EXPECT_EQ(key, nullptr);
+}
+
+TEST(RsaKeys, TellWhyTheyCannotBeRead) {
+  const std::string good = encoded(test_key(1024), {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr});
+  const std::string locked =
+      encoded(test_key(1024), {"PEM", "EncryptedPrivateKeyInfo", EVP_PKEY_KEYPAIR, "right"});
+  const std::string traditional =
+      "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+      "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
+  const std::string openssh =
+      "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA==\n-----END OPENSSH PRIVATE KEY-----\n";
+  const auto tells = [](const std::string& text, const char* passphrase, const char* reason) {
+    const Outcome found = decode(text, passphrase);
+    EXPECT_EQ(found.status, MM_ERR_KEY);
+    EXPECT_NE(found.message.find(reason), std::string::npos) << found.message;
+  };
+  tells(locked, nullptr, "encrypted: give its password");
+  tells(traditional, nullptr, "encrypted: give its password");
+  tells(locked, "wrong", "encrypted: its password is wrong, or it is no RSA key");
+  tells(openssh, nullptr, "an OpenSSH key: convert it with ssh-keygen -p -m PEM");
+  tells(good.substr(0, good.size() / 2), nullptr, "truncated");
+  tells("no key", nullptr, "neither PEM nor DER");
+}
+
 TEST(RsaKeys, AreNotReadWithoutTheirPassphraseOrFromAnythingElse) {
   const TestKey& key = test_key(1024);
   const std::string locked = encoded(key, {"PEM", "EncryptedPrivateKeyInfo", EVP_PKEY_KEYPAIR, "right"});

@@ -39,7 +39,7 @@ class RingOfKeys {
   void set_hook(rsa::FaultHook hook) { ring_->set_fault_hook(std::move(hook)); }
 
   Results sign(std::span<const Bytes> messages, std::span<const std::uint32_t> key_of = {},
-               mm_progress_fn progress = nullptr) {
+               mm_progress_fn progress = nullptr, bool prehashed = false) {
     const Pointers input(messages);
     Bytes data(messages.size() * stride_, 0xee);
     std::vector<std::size_t> sizes(messages.size());
@@ -50,6 +50,7 @@ class RingOfKeys {
     call.struct_size = sizeof call;
     call.op = MM_RSA_SIGN;
     call.padding = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+    call.padding.prehashed = prehashed ? 1 : 0;
     call.count = messages.size();
     call.key = key_of.empty() ? nullptr : key_of.data();
     call.input = input.view();
@@ -65,10 +66,14 @@ class RingOfKeys {
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const auto* begin = data.data() + i * stride_;
       results.outputs.emplace_back(begin, begin + sizes[i]);
+      results.zero_behind =
+          results.zero_behind && std::all_of(begin + sizes[i], begin + stride_,
+                                             [](std::uint8_t byte) { return byte == 0 || byte == 0xee; });
     }
     return results;
   }
   [[nodiscard]] std::uint64_t recomputed() const { return ring_->info().recomputed; }
+  [[nodiscard]] std::uint64_t private_items() const { return ring_->info().private_items; }
 
  private:
   std::size_t stride_ = 0;
