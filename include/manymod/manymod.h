@@ -60,7 +60,7 @@ typedef enum mm_status {
   MM_ITEM_NOT_COMPUTED = 5,     /**< the call was cancelled before this item */
   /* of an item of an RSA call (rsa.h) */
   MM_ITEM_RSA_KEY = 6,        /**< no such key in the ring, or a public key for a private operation */
-  MM_ITEM_RSA_LENGTH = 7,     /**< message, digest or ciphertext of a wrong length for the key and padding */
+  MM_ITEM_RSA_LENGTH = 7,     /**< message, digest, salt or ciphertext of a wrong length for key, padding */
   MM_ITEM_RSA_RANGE = 8,      /**< the number is not below the modulus */
   MM_ITEM_RSA_DECRYPTION = 9, /**< decryption failed */
   MM_ITEM_RSA_FAULT = 10,     /**< computed wrongly, twice: defective hardware, or p or q is no prime */

@@ -260,12 +260,12 @@ typedef struct mm_rsa_call {
  * Run one call.
  *
  * Statuses of items: MM_ITEM_RSA_KEY (no such key in the ring, or a private operation with a public key),
- * MM_ITEM_RSA_LENGTH (message too long for the key and padding, digest or ciphertext of the wrong length, key
- * too short for the padding), MM_ITEM_RSA_RANGE (number not below the modulus), MM_ITEM_RSA_DECRYPTION (bad
- * OAEP padding, whatever is bad about it), MM_ITEM_RSA_FAULT (computed wrongly, twice: defective hardware, or
- * p or q is not prime, see MM_RSA_CHECK_PRIMES), MM_ITEM_NOT_COMPUTED. MM_RSA_VERIFY: a signature that is no
- * signature, for whatever reason, is valid[i] = 0 with status MM_OK; only a missing key and a digest of the
- * wrong length have a status.
+ * MM_ITEM_RSA_LENGTH (message or salt too long for the key and padding, digest or ciphertext of the wrong
+ * length, key too short for the padding), MM_ITEM_RSA_RANGE (number not below the modulus),
+ * MM_ITEM_RSA_DECRYPTION (bad OAEP padding, whatever is bad about it), MM_ITEM_RSA_FAULT (computed wrongly,
+ * twice: defective hardware, or p or q is not prime, see MM_RSA_CHECK_PRIMES), MM_ITEM_NOT_COMPUTED.
+ * MM_RSA_VERIFY: a signature that is no signature, for whatever reason, is valid[i] = 0 with status MM_OK;
+ * only a missing key and a digest of the wrong length have a status.
  *
  * Every result s of a private operation is checked against s^e = m before it is written to the output; see
  * docs/rsa.md for what that finds.

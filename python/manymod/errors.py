@@ -41,7 +41,7 @@ class Status(IntEnum):
     NOT_COMPUTED = 5
     #: RSA: no such key in the ring, or a public key where a private one is needed
     RSA_KEY = 6
-    #: RSA: message, digest or ciphertext of a wrong length for the key and the padding
+    #: RSA: message, digest, salt or ciphertext of a wrong length for the key and the padding
     RSA_LENGTH = 7
     #: RSA: the number is not below the modulus
     RSA_RANGE = 8
@@ -118,7 +118,7 @@ _MESSAGES = {
     Status.MODULUS_TOO_WIDE: "the modulus is wider than 16384 bits or than the plan's modulus_bits",
     Status.NOT_COMPUTED: "the item was not computed",
     Status.RSA_KEY: "no such key in the ring, or a public key where a private one is needed",
-    Status.RSA_LENGTH: "message, digest or ciphertext of a wrong length for the key and the padding",
+    Status.RSA_LENGTH: "message, digest, salt or ciphertext of a wrong length for the key and the padding",
     Status.RSA_RANGE: "the number is not below the modulus",
     Status.RSA_DECRYPTION: "decryption failed",
     Status.RSA_FAULT: "computed wrongly, twice: the hardware is defective, or p or q is not prime"

@@ -26,7 +26,7 @@ constexpr std::array<StatusText, 26> kStatusTexts{{
     {MM_ITEM_NOT_COMPUTED, "MM_ITEM_NOT_COMPUTED", "the call was cancelled before this item"},
     {MM_ITEM_RSA_KEY, "MM_ITEM_RSA_KEY", "no such key in the ring, or a public key for a private operation"},
     {MM_ITEM_RSA_LENGTH, "MM_ITEM_RSA_LENGTH",
-     "message, digest or ciphertext of a wrong length for the key and padding"},
+     "message, digest, salt or ciphertext of a wrong length for the key and padding"},
     {MM_ITEM_RSA_RANGE, "MM_ITEM_RSA_RANGE", "the number is not below the modulus"},
     {MM_ITEM_RSA_DECRYPTION, "MM_ITEM_RSA_DECRYPTION", "decryption failed"},
     {MM_ITEM_RSA_FAULT, "MM_ITEM_RSA_FAULT",

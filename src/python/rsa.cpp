@@ -126,6 +126,19 @@ class RsaKey {
   std::unique_ptr<mm_rsa_key, Destroy> key_;
 };
 
+/// The parameter of the package that an operation's input is.
+const char* input_name(int op) {
+  switch (op) {
+    case MM_RSA_PUBLIC:
+    case MM_RSA_PRIVATE:
+      return "numbers";
+    case MM_RSA_DECRYPT:
+      return "ciphertexts";
+    default:
+      return "messages";
+  }
+}
+
 /// What pads the items of a call; the label is kept.
 class RsaPadding {
  public:
@@ -183,7 +196,7 @@ class RsaRing {
           nb::handle input_offsets, nb::handle output, nb::handle sizes, nb::handle status,
           nb::handle progress) {
     const Vector<std::uint32_t> indices(keys, Access::read, count, "keys");
-    const BytesItems items(input, input_offsets, "input");
+    const BytesItems items(input, input_offsets, input_name(op));
     const ByteArray rows(output, Access::write, "output");
     const Vector<std::size_t> lengths(sizes, Access::write, count, "sizes");
     const ByteVector statuses(status, Access::write, count, "status");
@@ -200,8 +213,8 @@ class RsaRing {
              nb::handle input_offsets, nb::handle signature, nb::handle signature_offsets, nb::handle valid,
              nb::handle status, nb::handle progress) {
     const Vector<std::uint32_t> indices(keys, Access::read, count, "keys");
-    const BytesItems items(input, input_offsets, "input");
-    const BytesItems signatures(signature, signature_offsets, "signature");
+    const BytesItems items(input, input_offsets, input_name(MM_RSA_VERIFY));
+    const BytesItems signatures(signature, signature_offsets, "signatures");
     const ByteVector answers(valid, Access::write, count, "valid");
     const ByteVector statuses(status, Access::write, count, "status");
     mm_rsa_call call = call_of(MM_RSA_VERIFY, padding, count, indices, items);

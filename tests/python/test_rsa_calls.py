@@ -327,8 +327,12 @@ class TestKinds:
         for wrong in cases:
             with pytest.raises(TypeError):
                 key.sign(wrong, "pkcs1v15", "sha256")
-        with pytest.raises(TypeError, match="item 1"):
+        with pytest.raises(TypeError, match="messages: item 1"):
             key.sign([b"a", *cases[3]], "pkcs1v15", "sha256")
+        with pytest.raises(TypeError, match="ciphertexts: item 1"):
+            key.decrypt([b"a", *cases[3]], "oaep")
+        with pytest.raises(TypeError, match="signatures: item 0"):
+            key.public_key().verify(cases[3], [b"a"], "pkcs1v15", "sha256")
         with pytest.raises(TypeError, match="no binary type"):
             key.sign(pa.array(["text"]), "pkcs1v15", "sha256")
         with pytest.raises(ValueError, match="different lengths"):
