@@ -23,12 +23,12 @@ ADDRESS_WORDS = {"UBLKCP": 2, "IGMMA": 4}
 # Jumps, ends, meeting points, and what waits for memory and tensor cores. BAR.RED tells what its threads'
 # predicates say together: like the other operands of a meeting point they must be public, and so B2R's are.
 CONTROL = {"BRA", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "NOP", "CALL", "RET", "BAR"}
-CONTROL |= {"MEMBAR", "FENCE", "WARPGROUP"}
+CONTROL |= {"MEMBAR", "FENCE", "WARPGROUP", "DEPBAR", "LDGDEPBAR"}
 # What threads and copies wait for, in shared memory: places, counts and phases must be public. Then so is
 # what they tell: whether copies and other threads have come as far.
 BARRIERS = {"SYNCS"}
 # Copies from global to shared memory: from, to and how much must be public.
-COPIES = {"UBLKCP"}
+COPIES = {"UBLKCP", "LDGSTS"}
 LOADS = {"LD", "LDG", "LDS", "LDL"}
 STORES = {"ST", "STG", "STS", "STL"}
 CONSTANT_LOADS = {"LDC", "ULDC"}

@@ -66,6 +66,10 @@ def found(lines: list[str]) -> list[str]:
         (["SYNCS.EXCH.64 UR8, [UR6], UR10", "LDS R9, [R3+UR9]"], "address"),
         (["R2UR UR14, R6", "UBLKCP.S.G [UR10], [UR12], UR14"], "wait or copy"),
         (["R2UR UR11, R6", "UBLKCP.S.G [UR10], [UR12], UR14"], "wait or copy"),
+        (["LDGSTS.E.128 [R6], desc[UR8][R2.64]"], "wait or copy"),
+        (["LDGSTS.E.128 [R3+0x200], desc[UR8][R6.64]"], "wait or copy"),
+        ([SECRET_PREDICATE, "@P0 LDGSTS.E.128 [R3], desc[UR8][R2.64]"], "wait or copy"),
+        (["LDGSTS.E.128 [R3], desc[UR8][R2.64]", "LDS R8, [R3]", "LDS R9, [R8]"], "address"),
     ],
 )
 def test_leak(planted: list[str], message: str) -> None:
@@ -266,6 +270,7 @@ def test_jump_out_of_the_kernel() -> None:
         ("SYNCS.EXCH.64 URZ, [UR8], UR4", "UR4 UR5", ""),
         ("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR7+0x80], R4", "R4", "P0"),
         ("UBLKCP.S.G [UR10], [UR12], UR14", "UR14", ""),
+        ("LDGSTS.E.128 [R3+0x200], desc[UR8][R4.64+0x10]", "", ""),
         ("UP2UR UR4, UPR, URZ, 0x1", "UP0 UP1 UP2 UP3 UP4 UP5 UP6", "UR4"),
         ("S2R R1, SR_TID.X", "", "R1"),
     ],

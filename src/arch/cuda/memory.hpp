@@ -43,14 +43,53 @@ MM_DEVICE void store_chunk(std::uint32_t* words, const Chunk<kWords>& chunk) {
 #endif
 }
 
-/// As store_chunk, to global memory. One instruction also where the compiler does not see that it can be.
-MM_DEVICE void store_global(std::uint32_t* words, const Chunk<4>& chunk) {
+/// Four words from global memory. Their 256 bytes are brought to the second-level cache, for loads that
+/// follow.
+MM_DEVICE Chunk<4> load_block(const std::uint32_t* words) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(words), "r"(chunk.word[0]),
-               "r"(chunk.word[1]), "r"(chunk.word[2]), "r"(chunk.word[3])
+  Chunk<4> chunk;
+  asm volatile("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(chunk.word[0]), "=r"(chunk.word[1]), "=r"(chunk.word[2]), "=r"(chunk.word[3])
+               : "l"(words)
+               : "memory");
+  return chunk;
+#else
+  return load_chunk<4>(words);
+#endif
+}
+
+/// Start a copy of four words from global memory to shared memory, for this thread alone: it may read them
+/// once its copies have arrived.
+MM_DEVICE void start_copy(std::uint32_t* shared, const std::uint32_t* words) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
+               "l"(words)
                : "memory");
 #else
-  store_chunk<4>(words, chunk);
+  store_chunk<4>(shared, load_chunk<4>(words));
+#endif
+}
+
+/// Wait for all copies that this thread has started.
+MM_DEVICE void wait_for_copies() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/// As store_chunk, to global memory, without a branch. One instruction also where the compiler does not see
+/// that it can be.
+MM_DEVICE void store_global_if(bool condition, std::uint32_t* words, const Chunk<4>& chunk) {
+#if defined(__CUDA_ARCH__)
+  asm volatile(
+      "{.reg .pred store;\n"
+      "setp.ne.s32 store, %0, 0;\n"
+      "@store st.global.v4.u32 [%1], {%2, %3, %4, %5};}" ::"r"(static_cast<int>(condition)),
+      "l"(words), "r"(chunk.word[0]), "r"(chunk.word[1]), "r"(chunk.word[2]), "r"(chunk.word[3])
+      : "memory");
+#else
+  if (condition) store_chunk<4>(words, chunk);
 #endif
 }
 

@@ -16,6 +16,9 @@ inline constexpr unsigned kMaxRegisterFours = 34;
 inline constexpr unsigned kMaxEarlyFours = 26;
 /// Up to so many, table elements are found for fewer digits at a time.
 inline constexpr unsigned kMaxFewSelections = 13;
+/// Up to so many, factors from tables are brought to shared memory (measured: of more, addresses take
+/// registers).
+inline constexpr unsigned kMaxSharedFactorFours = 9;
 /// The most elements that a digit chooses from where they are found for many digits at a time.
 inline constexpr unsigned kChoices = 32;
 
@@ -64,6 +67,14 @@ struct Form {
     return record_words(fours, records_shared ? 3 : 2);
   }
   [[nodiscard]] constexpr bool in_memory() const { return fours > kMaxRegisterFours; }
+  /// The factors of multiplications are in shared memory by the time that they are needed.
+  [[nodiscard]] constexpr bool factors_shared() const { return fours <= kMaxSharedFactorFours; }
+  /// The words of a thread's record in shared memory for an instance: of the modulus' constants, and of a
+  /// factor behind them.
+  [[nodiscard]] constexpr unsigned shared_words() const {
+    return factor_at() + (factors_shared() ? record_words(fours) : 0);
+  }
+  [[nodiscard]] constexpr unsigned factor_at() const { return records_shared ? modulus_words() : 0; }
   /// The coordinates in A are computed after the extension to A, not during it.
   [[nodiscard]] constexpr bool late_coordinates() const { return fours > kMaxEarlyFours; }
 
@@ -96,8 +107,8 @@ struct SharedMemory {
   static constexpr std::size_t kConstantBytes = kStreamed ? kForm.sizes().to_a() : kForm.sizes().into_b();
   static constexpr std::size_t kRingAt = kConstantBytes;
   static constexpr std::size_t kRecordsAt = (kRingAt + ring_bytes<kForm>() + 15) / 16 * 16;
-  /// Of a thread, where records are shared: the constants of its two instances' moduli.
-  static constexpr std::size_t kRecordBytes = std::size_t{2} * 4 * kForm.modulus_words();
+  /// Of a thread: the records of its two instances.
+  static constexpr std::size_t kRecordBytes = std::size_t{2} * 4 * kForm.shared_words();
 };
 
 }  // namespace manymod::rns

@@ -55,17 +55,18 @@ class Interpreter {
     return job.slots + kForm.own_slots() + (job.scan ? kSelections : 0);
   }
 
-  /// `modulus`: records for the moduli's constants. `table`: of the warp.
+  /// `table`, and `shared` in shared memory: the warp's. One of them has the moduli's constants.
   MM_DEVICE Interpreter(const Team& team, const Constants& bases, const device::ProgramJob& job,
-                        const RecordPair& modulus, const Records& table, const Items& items)
+                        const Records& table, const Records& shared, const Items& items)
       : team_(team),
         job_(job),
         items_(items),
-        modulus_(modulus),
         table_(table),
+        shared_{{shared.at(0, 0), shared.at(0, 1)}},
+        modulus_(kForm.records_shared ? shared_ : own_records(kForm.modulus_slot())),
         comb_(Records::of_warp(const_cast<std::uint32_t*>(job.comb), 0, 0, kFours, team.lane() % 4)),
         conversion_(team, bases, static_cast<const std::byte*>(job.constants)),
-        montgomery_(team, bases, modulus) {}
+        montgomery_(team, bases, modulus_) {}
 
   /// `turn`: of the warps that must stay together; others select elements at other times, so that while some
   /// wait for memory, others multiply.
@@ -91,8 +92,9 @@ class Interpreter {
   const Team& team_;
   const device::ProgramJob& job_;
   Items items_;
-  RecordPair modulus_;
-  Records table_, comb_;
+  Records table_;
+  RecordPair shared_, modulus_;
+  Records comb_;
   Conversion<Team, kForm> conversion_;
   Montgomery<Team, kForm> montgomery_;
 
@@ -118,23 +120,53 @@ class Interpreter {
   }
 
   MM_DEVICE void run_step(Number& x, const device::Step& step, std::uint32_t s) const {
-    RecordPair y = modulus_;
+    RecordPair y = scratch();
     if constexpr (kForm.in_one_loop()) {
       MM_ROLLED
       for (std::uint32_t i = 0; i < step.squarings + step.multiplications; ++i) {
         if (i == step.squarings) find(y, step, s);
         montgomery_.operate(x, y, i < step.squarings ? Operation::square : Operation::multiply);
       }
+    } else if constexpr (kForm.factors_shared()) {
+      if (step.multiplications > 0) bring_factors(step, s);
+      square(x, step.squarings);
+      cuda::wait_for_copies();
+      multiply(x, factors(), step.multiplications);
     } else {
-      MM_ROLLED
-      for (std::uint32_t i = 0; i < step.squarings; ++i) montgomery_.square(x);
+      square(x, step.squarings);
       if (step.multiplications > 0) find(y, step, s);
-      MM_ROLLED
-      for (std::uint32_t i = 0; i < step.multiplications; ++i) montgomery_.multiply(x, y);
+      multiply(x, y, step.multiplications);
     }
     if (step.load) {
       find(y, step, s);
       x.load(y);
+    }
+  }
+
+  MM_DEVICE void square(Number& x, std::uint32_t times) const {
+    MM_ROLLED
+    for (std::uint32_t i = 0; i < times; ++i) montgomery_.square(x);
+  }
+  MM_DEVICE void multiply(Number& x, const RecordPair& y, std::uint32_t times) const {
+    MM_ROLLED
+    for (std::uint32_t i = 0; i < times; ++i) montgomery_.multiply(x, y);
+  }
+
+  // In shared memory.
+  MM_DEVICE RecordPair factors() const {
+    constexpr unsigned kFirst = kForm.factor_at() / Record::kFour;
+    return {{{shared_[0].at(kFirst)}, {shared_[1].at(kFirst)}}};
+  }
+
+  // Starts copies of the step's factors to there.
+  MM_DEVICE void bring_factors(const device::Step& step, std::uint32_t s) const {
+    const RecordPair to = factors();
+    RecordPair from = scratch();
+    find(from, step, s);
+    MM_UNROLL
+    for (unsigned half = 0; half < 2; ++half) {
+      MM_UNROLL
+      for (unsigned four = 0; four < kFours; ++four) cuda::start_copy(to[half].at(four), from[half].at(four));
     }
   }
 
@@ -249,8 +281,8 @@ class Interpreter {
     return job_.scan && step.source == device::Source::digit && 1u << step.digit.count <= kChoices;
   }
 
-  // Find the elements of step s and those after it that choose from the same by digits of the same exponent,
-  // of `most` at most. Returns how many.
+  // Find the elements of step s and those after it that choose from the same by like digits of the same
+  // exponent, of `most` at most. Returns how many.
   MM_DEVICE std::uint32_t select(std::uint32_t s, std::uint32_t most) const {
     const device::Step* const steps = job_.steps + s;
     std::uint32_t count = 1;
@@ -261,16 +293,18 @@ class Interpreter {
     team_.sync();
     const Select selection(team_, table_, job_.slots + kSelectedSlot, steps, count, s);
     MM_ROLLED
-    for (unsigned i = 0; i < Select::kItems; ++i) {
-      const std::uint32_t item = team_.shuffle(items_.index(i / 8), i % 8 * 4);
-      selection.run(i, job_.operands[steps->digit.exponent].at(item));
+    for (unsigned half = 0; half < 2; ++half) {
+      selection.run(half, [&](unsigned i) {
+        return job_.operands[steps->digit.exponent].at(team_.shuffle(items_.index(half), 4 * i));
+      });
     }
     team_.sync();
     return count;
   }
   MM_DEVICE static bool is_like(const device::Step& step, const device::Step& first) {
     return step.source == first.source && step.index == first.index &&
-           step.digit.exponent == first.digit.exponent && step.digit.count == first.digit.count;
+           step.digit.exponent == first.digit.exponent && step.digit.stride == first.digit.stride &&
+           step.digit.count == first.digit.count;
   }
 };
 

@@ -56,19 +56,15 @@ __device__ __forceinline__ void run_units(const device::ProgramJob& job, const T
   const std::uint32_t warps = gridDim.x * blockDim.x / kWarp;
   const Records table = Records::of_warp(job.table, warp, Run::slots(job), Run::kRecordFours, team.lane());
   const Records records =
-      kForm.records_shared
-          ? Records::of_warp(reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt),
-                             threadIdx.x / kWarp, 1, kForm.modulus_words() / Record::kFour, team.lane())
-          : table;
-  const std::uint32_t slot = kForm.records_shared ? 0 : job.slots + kForm.modulus_slot();
-  const RecordPair modulus{{records.at(slot, 0), records.at(slot, 1)}};
+      Records::of_warp(reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt), threadIdx.x / kWarp, 1,
+                       kForm.shared_words() / Record::kFour, team.lane());
   const std::uint32_t turn = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kThreads);
   const std::uint32_t units = (job.count + kItems - 1) / kItems;
 #pragma unroll 1
   for (std::uint32_t unit = warp; any_of_neighbours<kThreads>(unit < units);
        unit = device::next_unit(job, unit, warps)) {
     const Items items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
-    Run(team, bases, job, modulus, table, items).run(turn);
+    Run(team, bases, job, table, records, items).run(turn);
   }
 }
 

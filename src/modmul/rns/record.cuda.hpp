@@ -20,15 +20,14 @@ struct Record {
 
   std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
 
-  MM_DEVICE cuda::Chunk<kFour> load(unsigned four) const {
-    return cuda::load_chunk<kFour>(words + std::size_t{four} * kStep);
-  }
+  MM_DEVICE std::uint32_t* at(unsigned four) const { return words + std::size_t{four} * kStep; }
+  MM_DEVICE cuda::Chunk<kFour> load(unsigned four) const { return cuda::load_chunk<kFour>(at(four)); }
   MM_DEVICE void store(unsigned four, const cuda::Chunk<kFour>& chunk) const {
-    cuda::store_chunk<kFour>(words + std::size_t{four} * kStep, chunk);
+    cuda::store_chunk<kFour>(at(four), chunk);
   }
   /// Of a record in global memory.
   MM_DEVICE void store_global(unsigned four, const cuda::Chunk<kFour>& chunk) const {
-    cuda::store_global(words + std::size_t{four} * kStep, chunk);
+    cuda::store_global_if(true, at(four), chunk);
   }
   MM_DEVICE void set(unsigned word, std::uint32_t value) const {
     words[std::size_t{word / kFour} * kStep + word % kFour] = value;

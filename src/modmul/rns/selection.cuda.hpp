@@ -21,122 +21,196 @@
 
 namespace manymod::rns {
 
+/// Which of kChoices elements' words a thread asks for: digits below kChoices, as they are packed.
+class Choice {
+ public:
+  static constexpr unsigned kBits = 8;
+  static constexpr unsigned kPacked = 32 / kBits;  ///< in a word
+
+  /// Those of digit `number` of kPacked, to be joined by bits.
+  MM_DEVICE static std::uint32_t packed(std::uint32_t digit, unsigned number) {
+    return digit * 4 << kBits * number;
+  }
+  template <class Team>
+  MM_DEVICE Choice(const Team& team, std::uint32_t packed, unsigned number)
+      : from_((packed >> kBits * number & 28) | team.lane() % 4),
+        odd_(mask(packed, kBits * number + 5)),
+        upper_(mask(packed, kBits * number + 6)) {}
+
+  /// The warp's thread that has them, in the set..
+  MM_DEVICE unsigned from() const { return from_; }
+  /// ..of four that masks choose.
+  MM_DEVICE std::uint32_t of(const std::uint32_t (&set)[4]) const {
+    return either(upper_, either(odd_, set[3], set[2]), either(odd_, set[1], set[0]));
+  }
+
+ private:
+  unsigned from_;
+  std::uint32_t odd_, upper_;
+
+  MM_DEVICE static std::uint32_t mask(std::uint32_t packed, unsigned bit) {
+    return cuda::opaque(0 - (packed >> bit & 1));
+  }
+  MM_DEVICE static std::uint32_t either(std::uint32_t mask, std::uint32_t yes, std::uint32_t no) {
+    return (yes & mask) | (no & ~mask);
+  }
+};
+
 /// The fours of one place in kChoices elements' records, as a warp reads them: each quad those of every
 /// eighth element.
 template <class Team>
 class Choices {
  public:
   static constexpr unsigned kQuads = Record::kWarp / 4;
+  static constexpr unsigned kSets = kChoices / kQuads;
   using Four = cuda::Chunk<Record::kFour>;
 
-  /// `of_element`: the records, at this thread's place in a quad. Behind element `last` it is read again.
-  template <class OfElement>
-  MM_DEVICE Choices(const Team& team, std::uint32_t last, unsigned four, OfElement of_element) {
-    MM_UNROLL
-    for (unsigned set = 0; set < kSets; ++set) {
-      const std::uint32_t element = kQuads * set + team.lane() / 4;
-      of_[set] = of_element(element < last ? element : last).load(four);
-    }
+  /// The element whose four this thread has in a set, of those up to `last`; behind it is read again.
+  MM_DEVICE static std::uint32_t element(const Team& team, unsigned set, std::uint32_t last) {
+    const std::uint32_t element = kQuads * set + team.lane() / 4;
+    return element < last ? element : last;
   }
 
-  /// This thread's words of element `digit`, which may differ between quads; 0 for a digit of kChoices or
-  /// more.
-  MM_DEVICE Four chosen(const Team& team, std::uint32_t digit) const {
-    const unsigned from = digit % kQuads * 4 + team.lane() % 4;
-    std::uint32_t mask[kSets];
+  /// `of_set`: the four of this thread's element in a set.
+  template <class OfSet>
+  MM_DEVICE explicit Choices(OfSet of_set) {
     MM_UNROLL
-    for (unsigned set = 0; set < kSets; ++set) {
-      mask[set] = cuda::opaque(0 - static_cast<std::uint32_t>(digit / kQuads == set));
+    for (unsigned set = 0; set < kSets; ++set) of_[set] = of_set(set);
+  }
+
+  /// This thread's words of the element that it chooses; other quads may choose others.
+  MM_DEVICE Four chosen(const Team& team, const Choice& choice) const {
+    std::uint32_t word[Record::kFour][kSets];
+    MM_UNROLL
+    for (unsigned i = 0; i < Record::kFour; ++i) {
+      MM_UNROLL
+      for (unsigned set = 0; set < kSets; ++set) word[i][set] = team.shuffle(of_[set].word[i], choice.from());
     }
     Four four;
     MM_UNROLL
-    for (unsigned i = 0; i < Record::kFour; ++i) {
-      std::uint32_t word = 0;
-      MM_UNROLL
-      for (unsigned set = 0; set < kSets; ++set) word |= team.shuffle(of_[set].word[i], from) & mask[set];
-      four.word[i] = word;
-    }
+    for (unsigned i = 0; i < Record::kFour; ++i) four.word[i] = choice.of(word[i]);
     return four;
   }
 
  private:
-  static constexpr unsigned kSets = kChoices / kQuads;
   Four of_[kSets];
 };
 
 /// The elements of a warp's instances, in records of kFours fours, for up to kSelections steps that choose
-/// from the same elements by digits of the same exponent.
+/// from the same elements by digits of the same exponent that differ in where they begin.
 template <class Team, unsigned kFours, unsigned kSelections>
 class Selection {
-  using OfFour = Choices<Team>;
-  static constexpr unsigned kQuads = OfFour::kQuads;
+  using OfPlace = Choices<Team>;
+  static constexpr unsigned kQuads = OfPlace::kQuads;
   static constexpr unsigned kDigits = kSelections / kQuads;  // that a thread chooses for
+  static constexpr unsigned kWords = kDigits / Choice::kPacked;
+  static constexpr unsigned kRounds = kQuads / 4;
 
  public:
-  static constexpr unsigned kItems = 2 * kQuads;
+  /// Words from an element's records to the next one's.
+  static constexpr std::uint32_t kStride = 2 * kFours * Record::kStep;
 
   /// `table`: of the warp; what its threads wrote to it is seen by all. The element of steps[i] for i <
   /// count, count <= kSelections, goes to slot `slot` + (place + i) mod kSelections.
   MM_DEVICE Selection(const Team& team, const Records& table, std::uint32_t slot, const device::Step* steps,
                       std::uint32_t count, std::uint32_t place)
       : team_(team),
-        table_(table),
-        slot_(slot),
-        steps_(steps),
+        words_(table.words - team.lane() / 4 * 4 * Record::kFour),
         count_(count),
-        place_(place),
-        first_(steps->index),
-        last_((1u << steps->digit.count) - 1) {}
-
-  /// For one of the instances, `item` < kItems.
-  MM_DEVICE void run(unsigned item, const device::WordSource& exponent) const {
-    std::uint32_t digit[kDigits];
-    std::uint32_t slot[kDigits];
+        stride_(steps->digit.stride),
+        bits_(steps->digit.count) {
+    const std::uint32_t last = (1u << bits_) - 1;
+    MM_UNROLL
+    for (unsigned set = 0; set < OfPlace::kSets; ++set) {
+      from_[set] = (steps->index + OfPlace::element(team, set, last)) * kStride;
+    }
     MM_UNROLL
     for (unsigned d = 0; d < kDigits; ++d) {
-      digit[d] = device::digit_value(steps_[number(d) < count_ ? number(d) : 0].digit, exponent);
-      slot[d] = slot_ + (place_ + number(d)) % kSelections;
+      first_[d] = steps[number(d) < count ? number(d) : 0].digit.first;
+      to_[d] = (slot + (place + number(d)) % kSelections) * kStride;
     }
-    OfFour next = load(item, 0);
+  }
+
+  /// For the instances of one half. exponent(i): of the i-th of them, i < 8; threads ask for different ones,
+  /// all of them at the same time.
+  template <class Exponent>
+  MM_DEVICE void run(unsigned half, Exponent exponent) const {
+    // A thread's digits of the instance at its place in a quad, and of the one four behind.
+    std::uint32_t digits[kRounds][kWords];
+    MM_UNROLL
+    for (unsigned round = 0; round < kRounds; ++round) {
+      read_digits(digits[round], exponent(4 * round + team_.lane() % 4));
+    }
+    // The quads' fours of one place in a record are neighbours, and the places are: 8 kFours blocks.
+    constexpr unsigned kBlock = 4 * Record::kFour;
+    std::uint32_t* at = words_ + std::size_t{half} * kFours * Record::kStep;
+    OfPlace one = load(at);
+    OfPlace two = load(at + kBlock);
     MM_ROLLED
-    for (unsigned four = 0; four < kFours; ++four) {
-      const OfFour choices = next;
-      next = load(item, four + 1 < kFours ? four + 1 : four);
-      MM_UNROLL
-      for (unsigned d = 0; d < kDigits; ++d) {
-        if (kQuads * d >= count_) continue;
-        const cuda::Chunk<Record::kFour> found = choices.chosen(team_, digit[d]);
-        if (number(d) < count_) record(item, slot[d]).store_global(four, found);
-      }
+    for (unsigned block = 0; block < kQuads * kFours; block += 2) {
+      choose(one, at, digits[0], digits[1], block % kQuads);
+      one = load(block + 2 < kQuads * kFours ? at + 2 * kBlock : at);
+      choose(two, at + kBlock, digits[0], digits[1], block % kQuads + 1);
+      two = load(block + 3 < kQuads * kFours ? at + 3 * kBlock : at);
+      at += 2 * kBlock;
     }
   }
 
  private:
   const Team& team_;
-  const Records& table_;
-  std::uint32_t slot_;
-  const device::Step* steps_;
-  std::uint32_t count_, place_;
-  std::uint32_t first_, last_;  // of the elements: a slot, and the last one's number
+  std::uint32_t* words_;  // the first instance's, at this thread's place in a quad
+  std::uint32_t count_, stride_, bits_;
+  std::uint32_t first_[kDigits];                      // of this thread's digits
+  std::uint32_t from_[OfPlace::kSets], to_[kDigits];  // words to the elements that it reads and writes
 
   /// Of this thread's digit: a step.
   MM_DEVICE unsigned number(unsigned d) const { return kQuads * d + team_.lane() / 4; }
 
-  // As this thread's own, of the thread at its place in the instance's quad.
-  MM_DEVICE Record record(unsigned item, std::uint32_t slot) const {
-    const int behind = static_cast<int>(4 * (item % kQuads)) - static_cast<int>(team_.lane() / 4 * 4);
-    return table_.at(slot, item / kQuads).of_neighbour(behind);
+  MM_DEVICE OfPlace load(const std::uint32_t* at) const {
+    return OfPlace([&](unsigned set) { return cuda::load_block(at + from_[set]); });
   }
 
-  MM_DEVICE OfFour load(unsigned item, unsigned four) const {
-    return OfFour(team_, last_, four, [&](std::uint32_t element) { return record(item, first_ + element); });
+  MM_DEVICE void read_digits(std::uint32_t (&digits)[kWords], const device::WordSource& exponent) const {
+    if (stride_ == 1) {
+      pack(digits, [&](unsigned d) { return device::window_value(first_[d], bits_, exponent); });
+    } else {
+      pack(digits, [&](unsigned d) { return device::digit_value({0, first_[d], stride_, bits_}, exponent); });
+    }
+  }
+  template <class Value>
+  MM_DEVICE static void pack(std::uint32_t (&digits)[kWords], Value value) {
+    MM_UNROLL
+    for (unsigned word = 0; word < kWords; ++word) {
+      digits[word] = 0;
+      MM_UNROLL
+      for (unsigned i = 0; i < Choice::kPacked; ++i) {
+        digits[word] |= Choice::packed(value(Choice::kPacked * word + i), i);
+      }
+    }
+  }
+
+  // The elements' fours of instance i in `choices` to where they belong. `first`, `second`: the digits of
+  // instances 0 .. 3 and 4 .. 7.
+  MM_DEVICE void choose(const OfPlace& choices, std::uint32_t* at, const std::uint32_t (&first)[kWords],
+                        const std::uint32_t (&second)[kWords], unsigned i) const {
+    std::uint32_t digits[kWords];
+    MM_UNROLL
+    for (unsigned word = 0; word < kWords; ++word) {
+      digits[word] = team_.shuffle(i < 4 ? first[word] : second[word], team_.lane() / 4 * 4 + i % 4);
+    }
+    MM_UNROLL
+    for (unsigned d = 0; d < kDigits; ++d) {
+      if (kQuads * d >= count_) continue;
+      const Choice choice(team_, digits[d / Choice::kPacked], d % Choice::kPacked);
+      cuda::store_global_if(number(d) < count_, at + to_[d], choices.chosen(team_, choice));
+    }
   }
 };
 
 /// Elements that all instances share, in records of kFours fours: each quad chooses by the digits of its two.
 template <class Team, unsigned kFours>
 class SharedSelection {
-  using OfFour = Choices<Team>;
+  using OfPlace = Choices<Team>;
 
  public:
   /// Of elements first .. first + count - 1. `shared`: at this thread's place in a quad.
@@ -145,21 +219,17 @@ class SharedSelection {
 
   /// Elements first + digit[half] to the instances' records.
   MM_DEVICE void run(const RecordPair& to, const std::uint32_t (&digit)[2]) const {
-    OfFour next = load(0, 0);
+    OfPlace next = load(0, 0);
     MM_ROLLED
     for (unsigned four = 0; four < kFours; ++four) {
       cuda::Chunk<Record::kFour> found[2] = {};
       MM_ROLLED
       for (std::uint32_t begin = 0; begin < count_; begin += kChoices) {
-        const OfFour choices = next;
+        const OfPlace choices = next;
         next = begin + kChoices < count_ ? load(begin + kChoices, four)
                                          : load(0, four + 1 < kFours ? four + 1 : four);
         MM_UNROLL
-        for (unsigned half = 0; half < 2; ++half) {
-          const cuda::Chunk<Record::kFour> part = choices.chosen(team_, digit[half] - begin);
-          MM_UNROLL
-          for (unsigned i = 0; i < Record::kFour; ++i) found[half].word[i] |= part.word[i];
-        }
+        for (unsigned half = 0; half < 2; ++half) add(found[half], choices, digit[half] - begin);
       }
       to[0].store_global(four, found[0]);
       to[1].store_global(four, found[1]);
@@ -171,9 +241,20 @@ class SharedSelection {
   const Records& shared_;
   std::uint32_t first_, count_;
 
-  MM_DEVICE OfFour load(std::uint32_t begin, unsigned four) const {
-    return OfFour(team_, count_ - 1 - begin, four,
-                  [&](std::uint32_t element) { return shared_.at(first_ + begin + element, 0); });
+  MM_DEVICE OfPlace load(std::uint32_t begin, unsigned four) const {
+    return OfPlace([&](unsigned set) {
+      const std::uint32_t element = begin + OfPlace::element(team_, set, count_ - 1 - begin);
+      return shared_.at(first_ + element, 0).load(four);
+    });
+  }
+
+  // The words of element `digit`, unless it is not among the choices.
+  MM_DEVICE void add(cuda::Chunk<Record::kFour>& found, const OfPlace& choices, std::uint32_t digit) const {
+    const std::uint32_t among = cuda::opaque(0 - static_cast<std::uint32_t>(digit < kChoices));
+    const Choice choice(team_, Choice::packed(digit % kChoices, 0), 0);
+    const cuda::Chunk<Record::kFour> four = choices.chosen(team_, choice);
+    MM_UNROLL
+    for (unsigned i = 0; i < Record::kFour; ++i) found.word[i] |= four.word[i] & among;
   }
 };
 

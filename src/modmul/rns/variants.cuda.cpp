@@ -32,7 +32,7 @@ constexpr Shape rns_shape(const char* kernel, unsigned block) {
   shape.words = kForm.words;
   // A slot has a record for each of a thread's two instances.
   shape.lane_words = 2 * rns::record_words(kForm.fours);
-  shape.shared_words = kForm.records_shared ? Memory::kRecordBytes / sizeof(std::uint32_t) : 0;
+  shape.shared_words = Memory::kRecordBytes / sizeof(std::uint32_t);
   // All of a block read the matrices that stream.
   shape.step = Memory::kStreamed ? block : kWarpgroup;
   shape.block_shared_bytes = Memory::kRecordsAt;

@@ -73,7 +73,7 @@ RnsMemory run_rns_warps(device::ProgramJob job, std::uint32_t turn = 1) {
   const std::uint32_t slots = Run::slots(job);
   constexpr std::size_t kPair = std::size_t{2} * kThreads / rns::Record::kFour;  // records of a slot
   RnsMemory table(warps, kPair * slots * rns::record_words(kForm.fours));
-  RnsMemory shared(warps, kForm.records_shared ? kPair * kForm.modulus_words() : 0);
+  RnsMemory shared(warps, kPair * kForm.shared_words());
   job.table = table.words();
   const auto* const constants = static_cast<const std::byte*>(job.constants);
   const auto run_warp = [&](std::uint32_t number) {
@@ -82,15 +82,10 @@ RnsMemory run_rns_warps(device::ProgramJob job, std::uint32_t turn = 1) {
       const typename Run::Constants bases(team, constants);
       const rns::Records own =
           rns::Records::of_warp(job.table, number, slots, Run::kRecordFours, team.lane());
-      const rns::Records moduli =
-          kForm.records_shared
-              ? rns::Records::of_warp(shared.words(), number, 1, kForm.modulus_words() / rns::Record::kFour,
-                                      team.lane())
-              : own;
-      const std::uint32_t slot = kForm.records_shared ? 0 : job.slots + kForm.modulus_slot();
-      const rns::RecordPair modulus{{moduli.at(slot, 0), moduli.at(slot, 1)}};
+      const rns::Records records = rns::Records::of_warp(
+          shared.words(), number, 1, kForm.shared_words() / rns::Record::kFour, team.lane());
       const rns::Items items{number * kWarpItems + team.lane() / 4, job.count};
-      Run(team, bases, job, modulus, own, items).run(turn + 3 * number);
+      Run(team, bases, job, own, records, items).run(turn + 3 * number);
       if constexpr (kForm.ring_stages > 0) team.drain();
     });
   };

@@ -78,18 +78,12 @@ class Block {
       const typename Run::Constants bases(team, memory_.at(0, Memory::kRecordsAt));
       const rns::Records table =
           rns::Records::of_warp(job_.table, number, Run::slots(job_), Run::kRecordFours, team.lane());
-      rns::Records records = table;
-      std::uint32_t slot = job_.slots + kForm.modulus_slot();
-      if constexpr (kForm.records_shared) {
-        std::byte* const words = memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes);
-        records =
-            rns::Records::of_warp(reinterpret_cast<std::uint32_t*>(words), number - first_thread_ / kWarp, 1,
-                                  kForm.modulus_words() / rns::Record::kFour, team.lane());
-        slot = 0;
-      }
-      const rns::RecordPair modulus{{records.at(slot, 0), records.at(slot, 1)}};
+      std::byte* const words = memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes);
+      const rns::Records records =
+          rns::Records::of_warp(reinterpret_cast<std::uint32_t*>(words), number - first_thread_ / kWarp, 1,
+                                kForm.shared_words() / rns::Record::kFour, team.lane());
       const rns::Items items{unit * kWarpItems + team.lane() / 4, job_.count};
-      Run(team, bases, job_, modulus, table, items).run(number * kWarp / kThreads);
+      Run(team, bases, job_, table, records, items).run(number * kWarp / kThreads);
       if constexpr (Memory::kStreamed) team.drain();
     });
   }
