@@ -9,7 +9,7 @@
 #include "plan_helpers.hpp"
 #include "small_integers.hpp"
 
-#if defined(__unix__)
+#if defined(__unix__) && !defined(MANYMOD_SANITIZED)
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
@@ -69,7 +69,9 @@ TEST(PlanSharing, ThreadsWithDifferentModuli) {
   EXPECT_EQ(others.finish(), 0);
 }
 
-#if defined(__unix__)
+// Not with sanitizers: their allocators take no part in fork (GCC before 14, Clang before 17), so
+// that another thread may leave them locked in the child for ever.
+#if defined(__unix__) && !defined(MANYMOD_SANITIZED)
 
 // A modulus that is wide and refused: much of the call's time goes by under the plan's lock, in comparing it.
 bool refuses_even_modulus(mm_plan* plan) {
@@ -83,24 +85,17 @@ bool refuses_even_modulus(mm_plan* plan) {
   return mm_plan_run(plan, &call) == MM_ERR_ITEMS && status == MM_ITEM_EVEN_MODULUS;
 }
 
-// Sanitizers see no more in the next ones, and copying their memory's tables takes long.
-#if defined(MANYMOD_SANITIZED)
-constexpr int kForks = 20;
-#else
-constexpr int kForks = 200;
-#endif
-
 // Children are forked at any moment of the other threads' calls, also while these hold the plan's lock.
 TEST(PlanSharing, ForkedChildrenNeverHang) {
   const PlanPointer plan =
       make_plan(plan_options(MM_OP_POWMOD, MM_TIMING_SECRET, MM_MAX_MODULUS_BITS, MM_MODULUS_SHARED));
   ASSERT_TRUE(refuses_even_modulus(plan.get()));
   Busy others([&plan](int, int) { return refuses_even_modulus(plan.get()); });
-  for (int round = 0; round < kForks; ++round) {
+  for (int round = 0; round < 200; ++round) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      alarm(120);
+      alarm(30);
       _exit(refuses_even_modulus(plan.get()) ? 0 : 1);
     }
     int outcome = -1;
