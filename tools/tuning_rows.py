@@ -29,8 +29,8 @@ constexpr auto kSecret = TimingClass::secret;
 }}  // namespace
 
 // {processor}, {date}.
-// Calls from and to arrays on the host. Rows with as many items as the row before serve GPUs that the variant
-// of that row does not suit.
+// Calls from and to arrays on the host. Rows with as many items as a row before, or more, serve GPUs that the
+// variant of that row does not suit.
 std::vector<TuningRow> shipped_gpu_rows() {{
   return {{
 """

@@ -30,6 +30,7 @@ from manymod.cli.tune_gpu_choice import (
     gpu_choices,
     gpu_ranges,
     gpu_rows,
+    middles,
     time_text,
 )
 from manymod.cli.tune_gpu_run import CPU, LOOKS, GpuSettings, GpuTimes, lanes, measure_gpu
@@ -115,6 +116,76 @@ def test_a_variant_below_the_crossover_is_no_choice() -> None:
     assert only.gain > 1
 
 
+def test_gpus_without_a_technique_have_their_own_choices() -> None:
+    times = {
+        "rns.cuda.t2": device(4e-3, 8e6),
+        "dpf52.cuda.t1": device(10e-3, 4e6),
+        "row32.cuda.t1": device(11e-3, 3e6),
+        "dpf52.cuda.t8": device(2e-3, 2e6),
+        "row32.cuda.t8": device(3e-3, 1.5e6),
+        CPU: per_item(lambda count: count * 20e-6),
+    }
+    found = GpuTimes(times, frozenset())
+    own = _found_by(gpu_choices(found), {"rns", "dpf52", "row32"})
+    elsewhere = _found_by(gpu_choices(found), {"dpf52", "row32"})
+    assert own == {64: "CPU", 1024: "dpf52.cuda.t8", 16384: "rns.cuda.t2", 65536: "rns.cuda.t2"}
+    assert elsewhere == {
+        64: "CPU",
+        1024: "dpf52.cuda.t8",
+        16384: "dpf52.cuda.t8",
+        65536: "dpf52.cuda.t1",
+    }
+    slow_doubles = _found_by(gpu_choices(found), {"row32"})
+    assert slow_doubles[65536] == "row32.cuda.t1"
+    assert slow_doubles[1024] == "row32.cuda.t8"
+
+
+def test_no_choice_is_hidden_from_gpus_without_a_technique() -> None:
+    times = {
+        "rns.cuda.t2": device(1e-3, 8e6),
+        "row32.cuda.t1": device(1.5e-3, 3e6),
+        CPU: per_item(lambda count: count * 20e-6),
+    }
+    chosen = gpu_choices(GpuTimes(times, frozenset()))
+    assert [(choice.variant, choice.elsewhere) for choice in chosen] == [
+        ("rns.cuda.t2", False),
+        ("row32.cuda.t1", True),
+    ]
+    assert chosen[1].min_items >= chosen[0].min_items
+    times["rns.cuda.t2"] = device(5e-3, 8e6)
+    chosen = gpu_choices(GpuTimes(times, frozenset()))
+    assert [choice.variant for choice in chosen] == ["rns.cuda.t2", "row32.cuda.t1"]
+    del times["row32.cuda.t1"]
+    (only,) = gpu_choices(GpuTimes(times, frozenset()))
+    assert only.variant == "rns.cuda.t2"
+
+
+def test_the_cpu_is_beaten_in_the_middle_of_the_widths() -> None:
+    found = GpuTimes(
+        {"row32.cuda.t1": device(1e-3, 3e6), CPU: per_item(lambda count: count * 3e-6)}, frozenset()
+    )
+    (at_the_end,) = gpu_choices(found)
+    (in_the_middle,) = gpu_choices(found, 0.75)
+    assert (at_the_end.min_items, in_the_middle.min_items) == (384, 768)
+    assert gpu_choices(found, 0.25) == []
+    cases = [Case("powmod", False, bits) for bits in (768, 1024, 8192)]
+    assert list(middles(cases).values()) == [0.75, pytest.approx(0.875, abs=1e-3), 0.75]
+
+
+def _found_by(chosen: list[GpuChoice], techniques: set[str]) -> dict[int, str]:
+    """The variants that a GPU with these techniques comes to first."""
+    names = [
+        (name, choice.min_items)
+        for choice in chosen
+        for name in (choice.variant, choice.companion)
+        if name is not None and name.split(".")[0] in techniques
+    ]
+    return {
+        count: next((name for name, least in names if least <= count), "CPU")
+        for count in (64, 1024, 16384, 65536)
+    }
+
+
 def test_text_of_times() -> None:
     times = {0.4: "0.4 ns", 87.14: "87.1 ns", 999.6: "1 us", 18_240_000: "18.2 ms", 2.5e9: "2.5 s"}
     assert {time: time_text(time) for time in times} == times
@@ -197,6 +268,7 @@ class Machine:
         self.calls: list[tuple[str, int]] = []
         names = [f"{technique}.cuda.t{2**power}" for technique in ("dpf52", "row32") for power in range(6)]
         self.names = [*names, "two_pass16.cuda.t1", "fios.radix32_shared.cuda.t1"]
+        self.factors = {"dpf52": 1.0, "row32": 1.2, "two_pass16": 1.5, "fios": 2.5, "rns": 0.1}
         monkeypatch.setattr(tune_gpu_run, "make_runner", self._runner)
         monkeypatch.setattr(tune_gpu_run, "time", self)
         monkeypatch.setattr(tune_command, "time", self)
@@ -217,7 +289,7 @@ class Machine:
         """Of a card that is full at 32768 threads; narrow groups are better once it is."""
         if name == CPU:
             return 20e-6 + count / self.cpu_rate
-        factor = {"dpf52": 1.0, "row32": 1.2, "two_pass16": 1.5, "fios": 2.5}[name.split(".")[0]]
+        factor = self.factors[name.split(".")[0]]
         threads = lanes(name)
         return factor * max(10e-3 * math.pow(threads, -0.8), count / 3e6 * math.pow(threads, 0.2))
 
@@ -262,6 +334,31 @@ def test_a_gpu_that_wins_with_few_items_is_asked_for_fewer(monkeypatch: pytest.M
     assert min(found.cpu) == 1
     assert all(math.isfinite(found.times["dpf52.cuda.t32"][count]) for count in (1, 4, 16, 64))
     assert gpu_choices(found)[-1].min_items == 1
+
+
+def test_what_other_gpus_need_is_measured_beside_much_faster_techniques(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = Machine(monkeypatch)
+    machine.names = ["rns.cuda.t1", "dpf52.cuda.t1", "row32.cuda.t1", "two_pass16.cuda.t1"]
+    found = measure_gpu(CASE, SETTINGS, math.inf)
+    most = max(found.cpu)
+    assert {name for name, times in found.gpu.items() if math.isfinite(times[most])} == set(machine.names[:3])
+    assert [choice.elsewhere for choice in gpu_choices(found)] == [False, True]
+
+
+def test_more_items_never_take_less_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch)
+    quiet = machine.seconds
+
+    def disturbed(name: str, count: int) -> float:
+        return quiet(name, count) * (30 if count == 256 else 1)
+
+    monkeypatch.setattr(machine, "seconds", disturbed)
+    found = measure_gpu(CASE, SETTINGS, math.inf)
+    for by_count in found.times.values():
+        times = [by_count[count] * count for count in sorted(by_count)]
+        assert times == sorted(times)
 
 
 def test_measurement_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,6 +422,34 @@ def test_a_call_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(tune_gpu_run, "make_batch", with_failures)
     with pytest.raises(manymod.InternalError, match="failed at 64 items: ZERO_MODULUS"):
+        measure_gpu(CASE, SETTINGS, math.inf)
+
+
+def test_variants_that_disagree_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch)
+
+    def make_runner(case: Case, exponent_bits: int, target: Target, some: Batch) -> Any:
+        timed = machine._runner(case, exponent_bits, target, some)
+
+        def make_call(batch: Batch) -> Callable[[], None]:
+            call = timed(batch)
+
+            def computing() -> None:
+                call()
+                batch.result[:] = 1
+                if target.variant == wrong:
+                    batch.result[3] = 2
+
+            return computing
+
+        return make_call
+
+    monkeypatch.setattr(tune_gpu_run, "make_runner", make_runner)
+    wrong = ""
+    measure_gpu(CASE, SETTINGS, math.inf)
+    wrong = "row32.cuda.t4"
+    expected = "row32.cuda.t4 and CPU differ in item 3 of 64: powmod in class public at 1024 bits"
+    with pytest.raises(manymod.InternalError, match=expected):
         measure_gpu(CASE, SETTINGS, math.inf)
 
 

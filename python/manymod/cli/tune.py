@@ -20,7 +20,7 @@ from manymod.cli.progress import make_bar, output_console
 from manymod.cli.tune_case import Case, Target, cases
 from manymod.cli.tune_choice import choices, cpu_rows
 from manymod.cli.tune_file import complete_rows, file_text, table_in_use, write_file
-from manymod.cli.tune_gpu_choice import gap_rows, gpu_choices, gpu_rows
+from manymod.cli.tune_gpu_choice import gap_rows, gpu_choices, gpu_rows, middles
 from manymod.cli.tune_gpu_run import GPU_OPS, GpuSettings, measure_gpu
 from manymod.cli.tune_report import (
     choice_table,
@@ -194,7 +194,8 @@ def _tune_gpu(options: _Options, device: str, console: Console) -> None:
         times = {case: found.times for case, found in measured.items()}
         print_check(times, Target("auto", None, 0).choice, console)
         return
-    results = {case: gpu_choices(found) for case, found in measured.items()}
+    middle = middles(list(measured))
+    results = {case: gpu_choices(found, middle[case]) for case, found in measured.items()}
     threads = manymod.get_threads()
     rows = [*gpu_rows(results, threads), *gap_rows(list(results), kept)]
     complete = complete_rows(rows, _groups(measured), kept, "cuda")

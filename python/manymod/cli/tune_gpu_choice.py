@@ -6,21 +6,30 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import manymod
 from manymod.cli.tune_case import Case, Target
 from manymod.cli.tune_choice import MAX_BITS, bands
-from manymod.cli.tune_gpu_run import EVERYWHERE, GpuTimes
+from manymod.cli.tune_gpu_run import EVERYWHERE, FAST_DOUBLES, SOME_GPUS, GpuTimes
 
-__all__ = ["GpuChoice", "crossover", "gap_rows", "gpu_choices", "gpu_ranges", "gpu_rows", "time_text"]
+__all__ = [
+    "GpuChoice",
+    "crossover",
+    "gap_rows",
+    "gpu_choices",
+    "gpu_ranges",
+    "gpu_rows",
+    "middles",
+    "time_text",
+]
 
-#: Techniques that the library leaves out where FP64 is much slower than FP32.
-FAST_DOUBLES = "dpf52"
 #: Differences between GPU variants that are noise.
 EQUAL = 1.03
 #: How much faster than the CPU a GPU has to be.
 CLEARLY = 1.05
+#: Least ratio of the middle of widths to the measured one: most kernels serve more than half of theirs.
+LEAST_MIDDLE = 0.75
 #: Numbers of items at which a choice of the CPU may change where nothing was measured, and a large one.
 FEW = range(1, 17)
 MANY = 1 << 20
@@ -30,7 +39,8 @@ MANY = 1 << 20
 class GpuChoice:
     """The variant from `min_items` items on, with times an item at `count` items.
 
-    `companion`: the choice for GPUs that this variant does not suit.
+    `companion`: the choice for GPUs that this variant does not suit; `elsewhere`: this is one for GPUs that
+    have no variant of `SOME_GPUS`.
     """
 
     variant: str
@@ -41,6 +51,7 @@ class GpuChoice:
     cpu_scaled: bool
     companion: str | None = None
     companion_ns: float = math.inf
+    elsewhere: bool = False
 
     @property
     def gain(self) -> float:
@@ -125,10 +136,9 @@ def _choice(found: GpuTimes, name: str, min_items: int, band: Sequence[int]) -> 
     )
 
 
-def gpu_choices(found: GpuTimes) -> list[GpuChoice]:
-    """The GPU variants that beat the CPU, for large batches first; none where the CPU wins those."""
+def _choices(found: GpuTimes, middle: float) -> list[GpuChoice]:
     counts = sorted(found.cpu)
-    least = crossover(counts, found.gain)
+    least = crossover(counts, lambda count: found.gain(count) * middle**2)
     chosen: list[GpuChoice] = []
     if least is None:
         return chosen
@@ -138,6 +148,42 @@ def gpu_choices(found: GpuTimes) -> list[GpuChoice]:
         start = _band_start(found, name, band, counts)
         chosen.append(_choice(found, name, max(start, least), band))
     return chosen
+
+
+def _elsewhere(
+    choice: GpuChoice, others: Sequence[GpuChoice], most: float, following: GpuChoice | None
+) -> list[GpuChoice]:
+    """Those of `others` that GPUs without the choice's variant need for its items, which end below `most`.
+
+    The choice `following` serves those, too, where it is the one that they need.
+    """
+    needed = [other for other in others if choice.min_items <= other.min_items < most]
+    fewer = next((other for other in others if other.min_items < choice.min_items), None)
+    begun = needed and needed[-1].min_items == choice.min_items
+    if fewer is not None and not begun and (following is None or following.variant != fewer.variant):
+        needed.append(replace(fewer, min_items=choice.min_items))
+    return [replace(other, elsewhere=True) for other in needed]
+
+
+def gpu_choices(found: GpuTimes, middle: float = 1.0) -> list[GpuChoice]:
+    """The GPU variants that beat the CPU, for large batches first; none where the CPU wins those.
+
+    A choice that not all GPUs have is followed by those for the others. These have as many items or more, so
+    that GPUs which have it never come to them.
+
+    `middle`: of the widths that are chosen for, over the measured one. There the CPU has to be beaten. A
+    product of narrower numbers takes it less time by the square of that, a GPU's kernel the same time.
+    """
+    chosen = _choices(found, middle)
+    others = _choices(found.without(SOME_GPUS), middle)
+    complete: list[GpuChoice] = []
+    most = math.inf
+    for choice, following in itertools.zip_longest(chosen, chosen[1:]):
+        complete.append(choice)
+        if choice.variant.startswith(SOME_GPUS):
+            complete += _elsewhere(choice, others, most, following)
+        most = choice.min_items
+    return complete
 
 
 def gpu_ranges(widths: Sequence[int]) -> dict[int, tuple[int, int]]:
@@ -158,6 +204,14 @@ def _ranges(cases: Sequence[Case]) -> dict[Case, tuple[int, int]]:
         kin = [other.bits for other in cases if (other.op, other.secret) == (case.op, case.secret)]
         ranges[case] = gpu_ranges(kin)[case.bits]
     return ranges
+
+
+def middles(cases: Sequence[Case]) -> dict[Case, float]:
+    """The middle of the widths that each case speaks for, over its own."""
+    return {
+        case: max(LEAST_MIDDLE, (begin + case.bits) / 2 / case.bits)
+        for case, (begin, _end) in _ranges(cases).items()
+    }
 
 
 def gpu_rows(results: Mapping[Case, Sequence[GpuChoice]], threads: int) -> list[manymod.TuningRow]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times of the GPU variants, and of the CPU with all its threads, from few items to a full card.
 
-A sample is a call of a plan from and to arrays on the host, as users make it, in wall time.
+A sample is a call of a plan from and to arrays on the host, as users make it, in wall time. Results agree.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import manymod
 from manymod.cli.tune_case import Batch, Case, Target, make_batch, make_runner
 from manymod.cli.tune_run import AUTO, FAR_BEHIND, Times
@@ -23,7 +26,11 @@ __all__ = ["CPU", "GPU_OPS", "GpuSettings", "GpuTimes", "lanes", "measure_gpu"]
 GPU_OPS = ("powmod", "fixed_base_powmod", "multi_powmod", "mulmod", "sqrmod")
 #: Stands for the library's choice on the CPU, with all threads, where a variant's name is expected.
 CPU = "CPU"
-#: Techniques that other GPUs fall back to where FP64 is slow; one of their variants is always measured.
+#: Technique for GPUs with tensor cores of some generations.
+SOME_GPUS = "rns.cuda"
+#: Technique that the library leaves out where FP64 is much slower than FP32.
+FAST_DOUBLES = "dpf52"
+#: Technique that all GPUs have.
 EVERYWHERE = "row32"
 #: Techniques for comparison, which are dropped where `LOOK` items take them that much longer.
 NARROW = ("two_pass16", "fios", "rns_float")
@@ -47,7 +54,7 @@ FULL_SECONDS = 0.03
 #: Seconds of a call to which the memory that it makes first matters little.
 LONG = 0.1
 #: Up to so many items calls may be longer: fewer say nothing of a large card.
-USUAL = 4096
+USUAL = 16384
 LONGER = 4
 
 
@@ -88,6 +95,15 @@ class GpuTimes:
         """Of the CPU with all threads."""
         return dict(self.times[CPU])
 
+    def without(self, technique: str) -> GpuTimes:
+        """The numbers of items, and the times, that GPU variants of other techniques were measured with."""
+        left = {name: times for name, times in self.times.items() if not name.startswith(technique)}
+        gpu = [left[name] for name in self.gpu if name in left]
+        counts = [count for count in self.cpu if any(math.isfinite(times[count]) for times in gpu)]
+        return GpuTimes(
+            {name: {count: times[count] for count in counts} for name, times in left.items()}, self.scaled
+        )
+
     def best(self, count: int) -> str:
         """The fastest GPU variant for so many items."""
         return min(self.gpu, key=lambda name: self.times[name][count])
@@ -100,6 +116,18 @@ class GpuTimes:
 def lanes(name: str) -> int:
     """Threads for each instance, of a GPU variant."""
     return int(name.rpartition(".t")[2])
+
+
+def _availability(name: str) -> int:
+    """More for variants that suit more GPUs, which need them measured even where others are faster."""
+    return 2 if name.startswith(EVERYWHERE) else 1 if name.startswith(FAST_DOUBLES) else 0
+
+
+def _undisturbed(taken: dict[int, float]) -> dict[int, float]:
+    """Seconds by number of items, less what cannot be: that more items take less."""
+    counts = sorted(taken, reverse=True)
+    least = itertools.accumulate((taken[count] for count in counts), min)
+    return dict(zip(counts, least, strict=True))
 
 
 def _seconds(call: Callable[[], Any], at_least: float) -> float:
@@ -130,6 +158,7 @@ class _Runner:
         """
         self.samples = []
         self.call = self.make_call(batch)
+        batch.result.fill(0)
         if self.expected(batch.count) < LONG:
             self.call()
         start = time.monotonic()
@@ -180,6 +209,7 @@ class _Race:
         self._auto = self._runner(AUTO, Target("auto", None, 0), some) if check else None
         self._left = [runner.name for runner in self._gpu]
         self._scaled: set[int] = set()
+        self._expected: tuple[str, NDArray[np.uint64]] | None = None
 
     def _runner(self, name: str, target: Target, some: Batch) -> _Runner:
         return _Runner(name, make_runner(self._case, self._case.bits, target, some))
@@ -238,8 +268,9 @@ class _Race:
             runner for runner in self._running() if runner.expected(count) <= LONGER * self._settings.longest
         ]
         others = self._others(count)
+        self._expected = None
         for runner in others:
-            runner.begin(batch, self._settings.seconds)
+            self._begin_one(runner, batch)
         entered = self._begin(hopeful, batch, until)
         self._left = [runner.name for runner in entered]
         best = self._fastest(count)
@@ -258,9 +289,24 @@ class _Race:
         for runner in sorted(hopeful, key=lambda runner: runner.expected(batch.count)):
             if begun and time.monotonic() > until:
                 break
-            runner.begin(batch, self._settings.seconds)
+            self._begin_one(runner, batch)
             begun.append(runner)
         return begun
+
+    def _begin_one(self, runner: _Runner, batch: Batch) -> None:
+        """Take its first samples, and compare its results with those of the first that began."""
+        runner.begin(batch, self._settings.seconds)
+        if self._expected is None:
+            self._expected = (runner.name, batch.result.copy())
+            return
+        name, results = self._expected
+        wrong = (results != batch.result).any(axis=1)
+        if wrong.any():
+            item = int(wrong.argmax())
+            raise manymod.InternalError(
+                f"{runner.name} and {name} differ in item {item} of {batch.count}: {self._case.op} in class"
+                f" {self._case.timing} at {self._case.bits} bits"
+            )
 
     def _others(self, count: int) -> list[_Runner]:
         """The CPU and the library's choice, unless they took too long: then scale the CPU's time."""
@@ -299,7 +345,7 @@ class _Race:
     def _beats(other: _Runner, runner: _Runner, count: int) -> bool:
         if lanes(other.name) > lanes(runner.name) or other is runner:
             return False
-        if runner.name.startswith(EVERYWHERE) and not other.name.startswith(EVERYWHERE):
+        if _availability(runner.name) > _availability(other.name):
             return False
         looked = count >= LOOK and runner.name.startswith(NARROW)
         return other.taken[count] * (LESS_THAN_BEST if looked else FAR_BEHIND) < runner.taken[count]
@@ -316,6 +362,8 @@ class _Race:
         )
 
     def _times(self) -> GpuTimes:
+        for runner in (*self._gpu, self._cpu):
+            runner.taken = _undisturbed(runner.taken)
         gpu = [runner for runner in self._gpu if self._is_worth_it(runner)]
         runners = [*gpu, self._cpu, *([self._auto] if self._auto is not None else [])]
         counts = [count for count in sorted(self._cpu.taken) if math.isfinite(self._fastest(count))]

@@ -83,6 +83,7 @@ def gpu_choice_table(results: Mapping[Case, Sequence[GpuChoice]], measured: Mapp
         for choice in chosen:
             own, cpu = choice.item_ns * choice.count, choice.cpu_ns * choice.count
             name = choice.variant if choice.companion is None else f"{choice.variant} ({choice.companion})"
+            name = f"elsewhere: {name}" if choice.elsewhere else name
             numbers = (str(choice.count), time_text(own), time_text(cpu), f"{choice.gain:.1f}x")
             table.add_row(*what, str(choice.min_items), name, *numbers)
         if not chosen:

@@ -271,7 +271,8 @@ TEST_F(RnsEngine, IsChosenForLargeBatchesOfWideNumbers) {
   expect_choice(true, 1024, 100000);
   expect_choice(true, 2048, 100000);
   expect_choice(false, 512, 100000);
-  expect_choice(false, 1024, 256);
+  expect_choice(true, 8192, 100000);
+  expect_choice(false, 3072, 256);
   expect_choice(false, 2048, 256);
 }
 
