@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares powers, as the library computes them on a GPU, with GMP's, number by number.
 
-python tools/check_powers.py [--items N] [--bits N,..] [--variant NAME] [--device NAME] [--processes N]
-  [--seconds S] [--seed N] [--json FILE]
+python tools/check_powers.py [--operations NAME,..] [--items N] [--bits N,..] [--variant NAME] [--device NAME]
+  [--processes N] [--seconds S] [--seed N] [--json FILE]
 
-Items have moduli of their own or share one, of all lengths that a kernel of the width serves; among them are
-moduli that residue number systems refuse, and exponents and bases at the edges of their ranges. All are
-computed in both timing classes. GMP runs in processes of its own, beside the GPU. Needs gmpy2, NumPy and the
-package.
+Powers, powers of a fixed base and products of powers, where items have moduli of their own or share one, of
+all lengths that a kernel of the width serves; among them are moduli that residue number systems refuse, and
+exponents and bases at the edges of their ranges. Each is computed in all timing classes of its operation. GMP
+runs in processes of its own, beside the GPU. Needs gmpy2, NumPy and the package.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import concurrent.futures
 import datetime
 import importlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -32,6 +33,11 @@ import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
 
+POWERS, FIXED, PRODUCTS = "powmod", "fixed_base_powmod", "multi_powmod"
+#: Part of all items by operation.
+OPERATIONS = {POWERS: 0.8, FIXED: 0.1, PRODUCTS: 0.1}
+#: Powers in a product, in turns; the largest calls have the first of these.
+TERMS = (2, 5, 1, 3)
 #: Part of all items by width: GMP takes 1000 times as long for 8192 bits as for 512.
 SHARES = {512: 0.35, 1024: 0.33, 1536: 0.16, 2048: 0.1, 3072: 0.03, 4096: 0.02, 6144: 0.006, 8192: 0.004}
 #: Items that GMP takes about half a second for.
@@ -48,10 +54,27 @@ SHOWN = 3
 class Group(NamedTuple):
     """Items of one call in each timing class."""
 
+    operation: str
     bits: int
     shared: bool
     number: int
     items: int
+
+    @property
+    def terms(self) -> int:
+        """Powers in each result."""
+        return TERMS[self.number % len(TERMS)] if self.operation == PRODUCTS else 1
+
+    @property
+    def timing_classes(self) -> tuple[str, ...]:
+        """Of the operation."""
+        return ("public",) if self.operation == PRODUCTS else ("public", "secret")
+
+    @property
+    def kind(self) -> dict[str, Any]:
+        """What reports add up."""
+        moduli = "shared" if self.shared else "each"
+        return {"operation": self.operation, "bits": self.bits, "moduli": moduli}
 
 
 class Part(NamedTuple):
@@ -65,7 +88,7 @@ class Part(NamedTuple):
 
 @dataclass
 class Numbers:
-    """Big-endian rows: base, exponent, modulus, and the power by GMP."""
+    """Big-endian: bases and exponents [item, term, byte], moduli and GMP's results [item, byte]."""
 
     rows: list[Bytes]
 
@@ -77,15 +100,15 @@ class Numbers:
 
 @dataclass
 class Tally:
-    """What was compared, by width, kind of moduli and timing class."""
+    """What was compared, by operation, width, kind of moduli and timing class."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     shown: int = 0
 
     def add(self, group: Group, timing: str, numbers: Numbers, found: Bytes, seconds: float) -> None:
-        """Compare the powers of a group."""
+        """Compare the results of a group."""
         wrong = differing(numbers, found)
-        kind = {"bits": group.bits, "moduli": "shared" if group.shared else "each", "timing_class": timing}
+        kind = group.kind | {"timing_class": timing}
         row = next((row for row in self.rows if row.items() >= kind.items()), None)
         if row is None:
             row = kind | {"calls": 0, "items": 0, "differences": 0, "seconds": 0.0}
@@ -98,12 +121,18 @@ class Tally:
             self.shown += 1
             print(f"DIFFERS: {kind}, item {item} of {len(found)}")
             for name, rows in zip(("base", "exponent", "modulus", "GMP"), numbers.rows, strict=True):
-                print(f"    {name:9}{rows[item].tobytes().hex()}")
+                for number in rows[item].reshape(-1, rows.shape[-1]):
+                    print(f"    {name:9}{number.tobytes().hex()}")
             print(f"    {'found':9}{found[item].tobytes().hex()}")
 
     def total(self, name: str) -> int:
         """Of all rows."""
         return sum(row[name] for row in self.rows)
+
+
+def integer(number: Bytes) -> int:
+    """Of big-endian bytes."""
+    return int.from_bytes(number.tobytes(), "big")
 
 
 def widened(rows: Bytes, width: int) -> Bytes:
@@ -112,23 +141,24 @@ def widened(rows: Bytes, width: int) -> Bytes:
 
 
 def differing(numbers: Numbers, found: Bytes) -> list[int]:
-    """Items whose power is not GMP's."""
+    """Items whose result is not GMP's."""
     right = numbers.rows[3]
     if len(found) != len(right):
         return list(range(len(right)))
     return [int(item) for item in np.flatnonzero((widened(found, right.shape[1]) != right).any(axis=1))]
 
 
-def groups(items: int, widths: list[int]) -> Iterator[Group]:
-    """Two thirds of a width's items, of what is left, and so on down to one, with moduli of both kinds."""
-    whole = sum(SHARES[bits] for bits in widths)
-    for bits in widths:
-        for shared in (False, True):
-            left = max(3, round(items * SHARES[bits] / whole / 2))
+def groups(items: int, widths: list[int], operations: list[str]) -> Iterator[Group]:
+    """Two thirds of the items of a kind, of what is left, and so on down to one."""
+    whole = sum(SHARES[bits] for bits in widths) * sum(OPERATIONS[name] for name in operations)
+    for operation, bits in itertools.product(operations, widths):
+        kinds = (True,) if operation == FIXED else (False, True)
+        for shared in kinds:
+            left = max(3, round(items * OPERATIONS[operation] * SHARES[bits] / whole / len(kinds)))
             number = 0
             while left > 0:
                 size = (2 * left + 2) // 3
-                yield Group(bits, shared, number, size)
+                yield Group(operation, bits, shared, number, size)
                 number += 1
                 left -= size
 
@@ -175,26 +205,42 @@ def exponent(source: random.Random, bits: int) -> int:
     return source.getrandbits(bits)
 
 
-def shared_modulus(group: Group, seed: int) -> int:
-    """Of all items of a group. In one group of each width it is one that is refused."""
+def as_bytes(numbers: list[int], bits: int) -> Bytes:
+    """Big-endian rows of that many bits."""
+    joined = b"".join(number.to_bytes(bits // 8, "big") for number in numbers)
+    return np.frombuffer(joined, np.uint8).reshape(-1, bits // 8)
+
+
+def shared_operands(group: Group, seed: int) -> tuple[int, int]:
+    """Modulus and base of all items of a group. In one group of each kind the modulus is refused."""
     source = random.Random(f"{seed} {group}")
-    return modulus(source, group.bits, refused=group.number == 1)
+    n = modulus(source, group.bits, refused=group.number == 1)
+    return n, base(source, group.bits, n)
 
 
 def make(part: Part) -> Numbers:
-    """Random operands of a part, and GMP's powers."""
+    """Random operands of a part, and GMP's results."""
     gmpy2 = importlib.import_module("gmpy2")
-    bits = part.group.bits
+    group = part.group
     source = random.Random(str(part))
-    rows: list[list[bytes]] = [[], [], [], []]
-    n = shared_modulus(part.group, part.seed)
+    rows: list[list[int]] = [[], [], [], []]
+    n, x = shared_operands(group, part.seed)
     for _ in range(part.items):
-        if not part.group.shared:
-            n = modulus(source, bits, refused=source.randrange(REFUSALS) == 0)
-        x, y = base(source, bits, n), exponent(source, bits)
-        for row, value in zip(rows, (x, y, n, int(gmpy2.powmod(x, y, n))), strict=True):
-            row.append(value.to_bytes(bits // 8, "big"))
-    return Numbers([np.frombuffer(b"".join(row), np.uint8).reshape(-1, bits // 8) for row in rows])
+        if not group.shared:
+            n = modulus(source, group.bits, refused=source.randrange(REFUSALS) == 0)
+        product = gmpy2.mpz(1)
+        for _ in range(group.terms):
+            if group.operation != FIXED:
+                x = base(source, group.bits, n)
+            y = exponent(source, group.bits)
+            product = product * gmpy2.powmod(x, y, n) % n
+            rows[0].append(x)
+            rows[1].append(y)
+        rows[2].append(n)
+        rows[3].append(int(product))
+    x_rows, y_rows, *others = (as_bytes(numbers, group.bits) for numbers in rows)
+    shape = (part.items, group.terms, -1)
+    return Numbers([x_rows.reshape(shape), y_rows.reshape(shape), *others])
 
 
 class Check:
@@ -204,9 +250,8 @@ class Check:
         self.options = options
         self.tally = Tally()
         self.gathered: dict[Group, dict[int, Numbers]] = {}
-        wanted = [
-            part for group in groups(options.items, options.bits) for part in parts(group, options.seed)
-        ]
+        calls = groups(options.items, options.bits, options.operations)
+        wanted = [part for group in calls for part in parts(group, options.seed)]
         random.Random(options.seed).shuffle(wanted)  # where time runs out, all widths have had their share
         self.wanted = wanted
 
@@ -232,18 +277,29 @@ class Check:
             self.compute(part.group)
 
     def compute(self, group: Group) -> None:
-        """The library's powers of what there is of a group."""
-        manymod = importlib.import_module("manymod")
+        """The library's results for what there is of a group."""
         found = self.gathered.pop(group)
         numbers = Numbers.joined([found[number] for number in sorted(found)])
-        x, y, n, _ = numbers.rows
-        mod: Any = int.from_bytes(n[0].tobytes(), "big") if group.shared else n
-        for timing in ("public", "secret"):
+        for timing in group.timing_classes:
             start = time.monotonic()
-            powers = manymod.powmod(
-                x, y, mod, secret=timing == "secret", device=self.options.device, variant=self.options.variant
-            )
-            self.tally.add(group, timing, numbers, powers, time.monotonic() - start)
+            results = self.results(group, timing == "secret", numbers)
+            self.tally.add(group, timing, numbers, results, time.monotonic() - start)
+
+    def results(self, group: Group, secret: bool, numbers: Numbers) -> Bytes:
+        """The library's, of one call."""
+        manymod = importlib.import_module("manymod")
+        x, y, n, _ = numbers.rows
+        mod: Any = integer(n[0]) if group.shared else n
+        where = {"device": self.options.device, "variant": self.options.variant}
+        found: Bytes
+        if group.operation == PRODUCTS:
+            found = manymod.multi_powmod(x, y, mod, **where)
+        elif group.operation == FIXED:
+            fixed = manymod.FixedBase(integer(x[0]), mod, exponent_bits=group.bits, secret=secret, **where)
+            found = fixed.powmod(y[:, 0])
+        else:
+            found = manymod.powmod(x[:, 0], y[:, 0], mod, secret=secret, **where)
+        return found
 
     def report(self, seconds: float) -> dict[str, Any]:
         """As JSON wants it."""
@@ -259,7 +315,7 @@ class Check:
             "gmp": gmpy2.mp_version(),
             "seed": self.options.seed,
             "seconds": round(seconds, 1),
-            "wanted": 2 * sum(part.items for part in self.wanted),
+            "wanted": sum(part.items * len(part.group.timing_classes) for part in self.wanted),
             "items": self.tally.total("items"),
             "differences": self.tally.total("differences"),
             "rows": sorted(self.tally.rows, key=lambda row: tuple(row.values())),
@@ -275,10 +331,20 @@ def widths(text: str) -> list[int]:
     return chosen
 
 
+def operations(text: str) -> list[str]:
+    """Of the command line."""
+    chosen = text.split(",")
+    unknown = [name for name in chosen if name not in OPERATIONS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{unknown[0]} is none of {', '.join(OPERATIONS)}")
+    return chosen
+
+
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--items", type=int, default=20000, help="each is compared in both timing classes")
+    parser.add_argument("--operations", type=operations, default=list(OPERATIONS))
+    parser.add_argument("--items", type=int, default=20000, help="each is compared in all timing classes")
     parser.add_argument("--bits", type=widths, default=list(SHARES))
     parser.add_argument("--variant", help="such as rns.cuda.t2; the library's choice unless said")
     parser.add_argument("--device", default="cuda")
@@ -298,10 +364,10 @@ def main(arguments: list[str] | None = None) -> int:
     report = check.report(time.monotonic() - start)
     for row in report["rows"]:
         print(
-            f"{row['bits']:5} bits, {row['moduli']:6} {row['timing_class']:6}: {row['items']:8,} powers in "
-            f"{row['calls']} calls, {row['differences']} differ"
+            f"{row['operation']:17} {row['bits']:5} bits, {row['moduli']:6} {row['timing_class']:6}: "
+            f"{row['items']:8,} results in {row['calls']} calls, {row['differences']} differ"
         )
-    print(f"{report['items']:,} of {report['wanted']:,} powers compared, {report['differences']} differ")
+    print(f"{report['items']:,} of {report['wanted']:,} results compared, {report['differences']} differ")
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return 0 if report["differences"] == 0 and report["items"] == report["wanted"] else 1

@@ -10,7 +10,7 @@
 #   rsa          rsa_end_to_end: calls that sign and verify, beside the processor     rsa_end_to_end_CARD.json
 #   bench        the three: kernels, peers, end_to_end
 #   rns          the technique rns: its kernels width by width, CGBN of the same widths beside them, and a million
-#                powers against GMP's where Python has gmpy2 and NumPy                rns_CARD.json
+#                results against GMP's where Python has gmpy2 and NumPy               rns_CARD.json
 #   figure3      rns_figure3: powers in floating-point residues                      rns_figure3_CARD.json
 #   overlap      pipe_overlap: tensor cores beside other instructions (9.0)          pipe_overlap_CARD.json
 #   papers       the papers' tables with this card's rows, from the report of `kernels`, and instructions per cycle
@@ -32,7 +32,7 @@
 #   GPU_STAGE_LIMIT   seconds that a stage may take            (default: 500)
 #   GPU_QUICK         1: measure shorter and less
 #   GPU_WIDTHS        of `rns`                                 (default: 512 to 8192)
-#   GPU_ITEMS         that `rns` has computed by GMP, too      (default: 500000, quick: 20000; 0: none)
+#   GPU_ITEMS         that `rns` has computed by GMP, too      (default: 530000, quick: 20000; 0: none)
 #   MANYMOD_COMMIT    what to report where there is no .git
 # shellcheck disable=SC2317  # stages are called by their names
 set -euo pipefail
@@ -194,19 +194,19 @@ run_peers() {
   measure_peers --json "$out/cgbn_$(card).json"
 }
 
-# Compare powers of these widths with GMP's and leave what was found in a file.
+# Compare powers, powers of fixed bases and products of these widths with GMP's and leave what was found in a file.
 check_powers() {
-  local widths=$1 file=$2 package items=500000
+  local widths=$1 file=$2 package items=530000
   if [ "${GPU_QUICK:-}" = 1 ]; then items=20000; fi
   items=${GPU_ITEMS:-$items}
   if [ "$items" = 0 ]; then return; fi
   package=$(python_package)
   if ! PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH} python3 -c 'import gmpy2, manymod, numpy'; then
-    echo "powers against GMP's: skipped, they need gmpy2, NumPy and the package"
+    echo "results against GMP's: skipped, they need gmpy2, NumPy and the package"
     return
   fi
   PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH} python3 tools/check_powers.py --variant rns.cuda.t2 --device cuda \
-    --bits "$widths" --items "$items" --seconds 120 --json "$file"
+    --bits "$widths" --items "$items" --seconds 150 --json "$file"
 }
 
 # Those of a list of widths that CGBN is compiled for.

@@ -105,13 +105,13 @@ def batches_table(report: Report) -> Iterator[str]:
 
 
 def checked(check: Row | None) -> str:
-    """What was compared with GMP's powers."""
+    """What was compared with GMP's results."""
     if not check:
-        return "Powers were not compared with GMP's."
+        return "Results were not compared with GMP's."
     whole = "" if check["items"] == check["wanted"] else f" (of {check['wanted']:,} that were wanted)"
     variant = check["variant"] or "the library's choice"
     return (
-        f"{check['items']:,} powers{whole} by {variant} were compared with those of {check['gmp']}: "
+        f"{check['items']:,} results{whole} by {variant} were compared with those of {check['gmp']}: "
         f"{check['differences']:,} differ."
     )
 

@@ -161,7 +161,7 @@ def test_join_of_kernels_alone(tmp_path: Path) -> None:
     report = rns_report.join(tmp_path, [1024])
     assert report["peer"] is None
     assert report["failed"] == 0
-    assert "Powers were not compared" in rendered(report)
+    assert "Results were not compared" in rendered(report)
     with pytest.raises(SystemExit, match="1"):
         rns_report.main([str(tmp_path), "--bits", "2048", "--json", str(tmp_path / "no.json")])
     assert not (tmp_path / "no.json").exists()
@@ -195,7 +195,7 @@ def test_trouble_and_check_are_said(joined: dict[str, Any]) -> None:
     text = rendered(joined)
     assert "**WRONG**: sqr, rns_3072, 3072 bits: 3 moduli are refused" in text
     assert "**FAILED**: 4096 bits: device_kernels left no report" in text
-    assert "1,500 powers (of 2,000 that were wanted) by rns.cuda.t2" in text
+    assert "1,500 results (of 2,000 that were wanted) by rns.cuda.t2" in text
     assert "GMP 6.3.0: 0 differ" in text
 
 
@@ -329,6 +329,6 @@ def test_stage_goes_on_after_a_failure(tmp_path: Path) -> None:
         "failed",
     ]
     assert "CGBN: skipped" in done.stdout
-    assert "powers against GMP's: skipped" in done.stdout
+    assert "results against GMP's: skipped" in done.stdout
     stage = json.loads((tmp_path / "out/gpu/rns.json").read_text())
     assert (stage["passed"], stage["timed_out"], stage["commit"]) == (False, False, "0123abc")
