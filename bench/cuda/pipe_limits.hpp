@@ -65,7 +65,7 @@ constexpr double rns_matrix_bytes(unsigned words) {
 /// `name` of a device::Technique. The first is the narrowest.
 inline std::vector<PipeLimit> pipe_limits(std::string_view name, unsigned bits, bool one_modulus) {
   const double words = (bits + 31) / 32;
-  if (name == "rns") {
+  if (name.starts_with("rns")) {
     const unsigned whole_words = (bits + 31) / 32;
     const double wide = rns_wide_clocks(whole_words, one_modulus);
     const double imad = wide + rns_low_clocks(whole_words, one_modulus);

@@ -8,14 +8,14 @@ from typing import Any
 
 from device_report import MISSING, Cells, Peer, Report, Row, markdown, number, ratio, scaled
 
-TECHNIQUE = "rns"
+FORM = "rns"
 PIPES = ("IMAD", "tensor", "IMAD.WIDE and tensor")
 PEER_COLUMNS = ("CGBN stock", "CGBN, R^2 given")
 
 
 def best(report: Report, operation: str, **wanted: Any) -> Row | None:
     """The fastest row of the technique."""
-    return report.best(operation, technique=TECHNIQUE, **wanted)
+    return report.best(operation, form=FORM, **wanted)
 
 
 def rates_of_peer(peer: Peer | None, operation: str, bits: int) -> list[float | None]:
@@ -41,7 +41,7 @@ def products_table(report: Report, peer: Peer | None) -> str:
     heading = ["bits", "moduli", "mul, M/s", "sqr, M/s", "clocks of an SM", "IMAD", "tensor cores", "both"]
     heading += ["matrices, bytes a clock", "CGBN, M/s", "rns / CGBN"]
     rows = []
-    for bits in report.widths("mul", technique=TECHNIQUE):
+    for bits in report.widths("mul", form=FORM):
         other = rates_of_peer(peer, "mul", bits)[1]
         for moduli in ("each", "shared"):
             mul, sqr = (best(report, name, bits=bits, moduli=moduli) for name in ("mul", "sqr"))
@@ -72,7 +72,7 @@ def powers_table(report: Report, peer: Peer | None) -> str:
     heading += ["matrices, bytes a clock", *(f"{name}, k/s" for name in PEER_COLUMNS)]
     heading += ["public / CGBN", "secret / CGBN"]
     rows = []
-    for bits in report.widths("power", technique=TECHNIQUE):
+    for bits in report.widths("power", form=FORM):
         others = rates_of_peer(peer, "power", bits)
         for moduli in ("each", "shared"):
             found = [
@@ -89,9 +89,7 @@ def powers_table(report: Report, peer: Peer | None) -> str:
 
 def batches_table(report: Report) -> Iterator[str]:
     """Public powers by the number of items, in waves: so many as the device works on at a time."""
-    found = report.select("batch", technique=TECHNIQUE) + report.select(
-        "batch", technique=TECHNIQUE, moduli="shared"
-    )
+    found = report.select("batch", form=FORM) + report.select("batch", form=FORM, moduli="shared")
     if not found:
         return
     waves = sorted({row["waves"] for row in found})

@@ -140,6 +140,21 @@ def test_gpus_without_a_technique_have_their_own_choices() -> None:
     assert slow_doubles[1024] == "row32.cuda.t8"
 
 
+def test_gpus_with_compact_kernels_alone_have_choices_for_the_others() -> None:
+    times = {
+        "rns.compact.cuda.t2": device(4e-3, 8e6),
+        "row32.cuda.t1": device(11e-3, 3e6),
+        "row32.cuda.t8": device(3e-3, 1.5e6),
+        CPU: per_item(lambda count: count * 20e-6),
+    }
+    chosen = gpu_choices(GpuTimes(times, frozenset()))
+    assert [(choice.variant, choice.elsewhere) for choice in chosen] == [
+        ("rns.compact.cuda.t2", False),
+        ("row32.cuda.t1", True),
+        ("row32.cuda.t8", False),
+    ]
+
+
 def test_no_choice_is_hidden_from_gpus_without_a_technique() -> None:
     times = {
         "rns.cuda.t2": device(1e-3, 8e6),

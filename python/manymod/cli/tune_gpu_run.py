@@ -26,8 +26,8 @@ __all__ = ["CPU", "GPU_OPS", "GpuSettings", "GpuTimes", "lanes", "measure_gpu"]
 GPU_OPS = ("powmod", "fixed_base_powmod", "multi_powmod", "mulmod", "sqrmod")
 #: Stands for the library's choice on the CPU, with all threads, where a variant's name is expected.
 CPU = "CPU"
-#: Technique for GPUs with tensor cores of some generations.
-SOME_GPUS = "rns.cuda"
+#: Technique for GPUs with tensor cores, whose kernels need some generations.
+SOME_GPUS = ("rns.cuda", "rns.compact")
 #: Technique that the library leaves out where FP64 is much slower than FP32.
 FAST_DOUBLES = "dpf52"
 #: Technique that all GPUs have.
@@ -95,9 +95,9 @@ class GpuTimes:
         """Of the CPU with all threads."""
         return dict(self.times[CPU])
 
-    def without(self, technique: str) -> GpuTimes:
+    def without(self, techniques: tuple[str, ...]) -> GpuTimes:
         """The numbers of items, and the times, that GPU variants of other techniques were measured with."""
-        left = {name: times for name, times in self.times.items() if not name.startswith(technique)}
+        left = {name: times for name, times in self.times.items() if not name.startswith(techniques)}
         gpu = [left[name] for name in self.gpu if name in left]
         counts = [count for count in self.cpu if any(math.isfinite(times[count]) for times in gpu)]
         return GpuTimes(

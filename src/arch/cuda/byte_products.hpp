@@ -101,13 +101,13 @@ MM_WGMMA(4, "64", MM_LIST_32, MM_SUMS_32, "%32", "%33", "%34", "%35", "%36", "%3
 #undef MM_LIST_8
 #endif
 
-/// A warpgroup whose warps have 16 rows each. All its threads call together; sums of a product that was
-/// started and rows that it reads are not to be touched before it was waited for.
-class Warpgroup {
+/// A warp, which has 16 rows. All its threads call together. Products are made by mma.sync when they are
+/// started.
+class Warp {
  public:
-  static constexpr unsigned kThreads = 128;
+  static constexpr unsigned kThreads = 32;
 
-  __device__ __forceinline__ unsigned lane() const { return threadIdx.x % 32; }
+  __device__ __forceinline__ unsigned lane() const { return threadIdx.x % kThreads; }
   /// What the warp's threads wrote to memory before is seen by all of them after.
   __device__ __forceinline__ void sync() const { __syncwarp(); }
   /// `x` of the warp's thread `lane`, which is below 32. Secret lanes must never be the same for all threads
@@ -138,28 +138,44 @@ class Warpgroup {
   template <unsigned kSteps, unsigned kFours>
   __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
                                         const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
-    start_product(sums, rows, matrix);
+    multiply(sums, rows, matrix.fours_, matrix.step_fours_);
   }
-
   /// Wait until all but the last kPending of the started products are done, up to the one with that piece.
   template <unsigned kPending>
-  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {
-    wait_for_products<kPending>();
-  }
-
-  /// To be called with the sums of a product that was waited for, before they are used: compilers know of no
-  /// tie between the wait and them.
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {}
+  /// To be called with the sums of a product that was waited for, before they are used.
   template <unsigned kFours>
-  __device__ __forceinline__ void settle(ByteSums<kFours>& sums) const {
-#pragma unroll
-    for (unsigned i = 0; i < 8 * kFours; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
-  }
+  __device__ __forceinline__ void settle([[maybe_unused]] ByteSums<kFours>& sums) const {}
 
   /// sums = rows times the first kFours fours of a matrix in memory of any kind.
   template <unsigned kSteps, unsigned kFours>
   __device__ __forceinline__ void multiply(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
                                            const std::byte* fours, unsigned step_fours) const {
     multiply_from_memory<kSteps, kFours>(sums, rows, fours, step_fours);
+  }
+};
+
+/// A warpgroup, whose warps have 16 rows each: products by wgmma where there is that. All its threads call
+/// together; sums of a product that was started and rows that it reads are not to be touched before it was
+/// waited for.
+class Warpgroup : public Warp {
+ public:
+  static constexpr unsigned kThreads = 128;
+
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                        const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
+    start_product(sums, rows, matrix);
+  }
+  template <unsigned kPending>
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {
+    wait_for_products<kPending>();
+  }
+  /// Compilers know of no tie between the wait and the sums.
+  template <unsigned kFours>
+  __device__ __forceinline__ void settle(ByteSums<kFours>& sums) const {
+#pragma unroll
+    for (unsigned i = 0; i < 8 * kFours; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
   }
 
  protected:

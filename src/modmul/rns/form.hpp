@@ -35,6 +35,8 @@ struct Form {
   unsigned ring_stages = 0;
   bool records_shared = false;  ///< the constants of the moduli are in shared memory, not in the table
   bool one_modulus = false;     ///< all instances have the modulus of the constants
+  /// A block's shared memory has the constants and the matrices alone, and warps work for themselves.
+  bool compact = false;
 
   /// The same for instances that share a modulus.
   [[nodiscard]] constexpr Form with_one_modulus() const {
@@ -68,7 +70,7 @@ struct Form {
   }
   [[nodiscard]] constexpr bool in_memory() const { return fours > kMaxRegisterFours; }
   /// The factors of multiplications are in shared memory by the time that they are needed.
-  [[nodiscard]] constexpr bool factors_shared() const { return fours <= kMaxSharedFactorFours; }
+  [[nodiscard]] constexpr bool factors_shared() const { return !compact && fours <= kMaxSharedFactorFours; }
   /// The words of a thread's record in shared memory for an instance: of the modulus' constants, and of a
   /// factor behind them.
   [[nodiscard]] constexpr unsigned shared_words() const {

@@ -23,22 +23,26 @@ __device__ __forceinline__ void bring(uint4* to, const void* from, std::size_t b
   for (std::size_t i = threadIdx.x; i < bytes / sizeof(uint4); i += blockDim.x) {
     to[i] = static_cast<const uint4*>(from)[i];
   }
+#if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async;" ::: "memory");
+#endif
   __syncthreads();
 }
 
 /// Whether a thread of the kThreads neighbours that must stay together has work. All of them call.
 template <unsigned kThreads>
 __device__ __forceinline__ bool any_of_neighbours(bool work) {
-  int any;
-  asm volatile(
-      "{.reg .pred work, any;\n"
-      "setp.ne.s32 work, %1, 0;\n"
-      "bar.red.or.pred any, %2, %3, work;\n"
-      "selp.s32 %0, 1, 0, any;}"
-      : "=r"(any)
-      : "r"(static_cast<int>(work)), "r"(1 + threadIdx.x / kThreads), "n"(kThreads)
-      : "memory");
+  int any = work;
+  if constexpr (kThreads > kWarp) {
+    asm volatile(
+        "{.reg .pred work, any;\n"
+        "setp.ne.s32 work, %1, 0;\n"
+        "bar.red.or.pred any, %2, %3, work;\n"
+        "selp.s32 %0, 1, 0, any;}"
+        : "=r"(any)
+        : "r"(static_cast<int>(work)), "r"(1 + threadIdx.x / kThreads), "n"(kThreads)
+        : "memory");
+  }
   // So that the compiler knows that a warp does not diverge.
   return __any_sync(~0u, any);
 }
@@ -68,7 +72,8 @@ __device__ __forceinline__ void run_units(const device::ProgramJob& job, const T
   }
 }
 
-/// Warpgroups work for themselves, or, where matrices stream through shared memory, all of a block together.
+/// Warps of compact forms and warpgroups of others work for themselves, or, where matrices stream through
+/// shared memory, all of a block together.
 template <Form kForm, unsigned kBlock>
 __device__ __forceinline__ void run_program(const device::ProgramJob& job) {
   using Memory = SharedMemory<kForm>;
@@ -80,6 +85,8 @@ __device__ __forceinline__ void run_program(const device::ProgramJob& job) {
         shared + Memory::kRingAt, static_cast<const std::byte*>(job.constants) + kForm.sizes().to_a());
     run_units<kForm, kBlock>(job, team, shared);
     team.drain();
+  } else if constexpr (kForm.compact) {
+    run_units<kForm, cuda::Warp::kThreads>(job, cuda::Warp{}, shared);
   } else {
     run_units<kForm, cuda::Warpgroup::kThreads>(job, cuda::Warpgroup{}, shared);
   }

@@ -19,6 +19,13 @@
   SHAPE(6144, 256, 2, 2, 4, false) \
   SHAPE(8192, 256, 2, 2, 4, false)
 
+// Those whose shared memory all devices from compute capability 8.0 on have: COMPACT(bits, threads per block,
+// the most fours of a product whose sums are used together, the same for one modulus).
+#define MM_RNS_COMPACT_SHAPES(COMPACT) \
+  COMPACT(512, 512, 2, 2)              \
+  COMPACT(1024, 384, 2, 2)             \
+  COMPACT(1536, 384, 2, 2)
+
 namespace manymod::rns {
 
 /// Of instances with moduli of their own.
@@ -35,6 +42,16 @@ constexpr Form shape_form(unsigned bits, unsigned fours_at_once, unsigned ring_s
 /// Of instances that share a modulus.
 constexpr Form shared_shape_form(unsigned bits, unsigned fours_at_once, unsigned ring_stages) {
   return shape_form(bits, fours_at_once, ring_stages, false).with_one_modulus();
+}
+
+/// The compact ones.
+constexpr Form compact_form(unsigned bits, unsigned fours_at_once) {
+  Form form = shape_form(bits, fours_at_once, 0, false);
+  form.compact = true;
+  return form;
+}
+constexpr Form compact_shared_form(unsigned bits, unsigned fours_at_once) {
+  return compact_form(bits, fours_at_once).with_one_modulus();
 }
 
 }  // namespace manymod::rns

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "modmul/device/constants.hpp"
 #include "modmul/device/technique.hpp"
 #include "modmul/device/window_choice.hpp"
@@ -13,9 +15,13 @@ namespace {
 constexpr int kPriority = 5;
 // Its kernels need up to 222 KiB of shared memory for a block; 12.0 has 99.
 constexpr unsigned kMaxComputeCapability = 119;
+// What a block may have on all devices from 8.0 on, by the CUDA C++ Programming Guide.
+constexpr unsigned kCompactSharedBytes = 99 * 1024;
+// mma.sync of bytes.
+constexpr unsigned kCompactComputeCapability = 80;
 // A quad of threads works on two instances.
 constexpr unsigned kThreads = 2;
-constexpr unsigned kWarpgroup = 128;
+constexpr unsigned kWarp = 32, kWarpgroup = 128;
 static_assert(1u << kWidestSelected <= rns::kChoices);
 
 constexpr unsigned bits_of(const Shape& shape) { return 32 * shape.words; }
@@ -34,7 +40,7 @@ constexpr Shape rns_shape(const char* kernel, unsigned block) {
   shape.lane_words = 2 * rns::record_words(kForm.fours);
   shape.shared_words = Memory::kRecordBytes / sizeof(std::uint32_t);
   // All of a block read the matrices that stream.
-  shape.step = Memory::kStreamed ? block : kWarpgroup;
+  shape.step = Memory::kStreamed ? block : kForm.compact ? kWarp : kWarpgroup;
   shape.block_shared_bytes = Memory::kRecordsAt;
   shape.own_slots = kForm.own_slots();
   shape.selections = kForm.selections();
@@ -49,6 +55,22 @@ constexpr Shape kShapes[] = {MM_RNS_SHAPES(SHAPE)};
   rns_shape<rns::shared_shape_form(bits, shared_at_once, stages)>("rns_" #bits "_shared", block),
 constexpr Shape kSharedShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
+
+#define COMPACT(bits, block, at_once, shared_at_once) \
+  rns_shape<rns::compact_form(bits, at_once)>("rns_" #bits "_compact", block),
+constexpr Shape kCompactShapes[] = {MM_RNS_COMPACT_SHAPES(COMPACT)};
+#undef COMPACT
+#define COMPACT(bits, block, at_once, shared_at_once) \
+  rns_shape<rns::compact_shared_form(bits, shared_at_once)>("rns_" #bits "_compact_shared", block),
+constexpr Shape kCompactSharedShapes[] = {MM_RNS_COMPACT_SHAPES(COMPACT)};
+#undef COMPACT
+
+constexpr bool are_compact(std::span<const Shape> shapes) {
+  return std::ranges::all_of(shapes, [](const Shape& shape) {
+    return shape.shared_words == 0 && shape.block_shared_bytes <= kCompactSharedBytes;
+  });
+}
+static_assert(are_compact(kCompactShapes) && are_compact(kCompactSharedShapes));
 
 constexpr rns::Form form_of(unsigned wanted, bool one_modulus) {
 #define SHAPE(bits, block, at_once, shared_at_once, stages, records)          \
@@ -67,29 +89,41 @@ std::vector<std::byte> in_pieces(unsigned bits, bool one_modulus, std::vector<st
   return block;
 }
 
-constexpr ConstantsSource kConstants{
-    .of_shape =
-        [](const Shape& shape) {
-          return in_pieces(bits_of(shape), false, rns::base_constants(bits_of(shape)));
-        },
-    .of_modulus =
-        [](const Shape& shape, std::span<const Limb> modulus) {
-          return in_pieces(bits_of(shape), true, rns::modulus_constants(bits_of(shape), modulus));
-        },
-    .radix_squared = [](const Shape& shape) { return rns::squared_radix(bits_of(shape)); },
-    .shared_shapes = kSharedShapes};
+// The widths of compact shapes are some whose matrices do not stream: their constants are the same.
+constexpr ConstantsSource constants_for(std::span<const Shape> shared_shapes) {
+  return {.of_shape =
+              [](const Shape& shape) {
+                return in_pieces(bits_of(shape), false, rns::base_constants(bits_of(shape)));
+              },
+          .of_modulus =
+              [](const Shape& shape, std::span<const Limb> modulus) {
+                return in_pieces(bits_of(shape), true, rns::modulus_constants(bits_of(shape), modulus));
+              },
+          .radix_squared = [](const Shape& shape) { return rns::squared_radix(bits_of(shape)); },
+          .shared_shapes = shared_shapes};
+}
+constexpr ConstantsSource kConstants = constants_for(kSharedShapes);
+constexpr ConstantsSource kCompactConstants = constants_for(kCompactSharedShapes);
 
 }  // namespace
 
 std::span<const Technique> rns() {
-  static const Technique kForms[] = {{.folder = "rns",
-                                      .name = "rns",
-                                      .summary = "residue number systems, base extensions on tensor cores",
-                                      .priority = kPriority,
-                                      .shapes = kShapes,
-                                      .min_compute_capability = 90,
-                                      .max_compute_capability = kMaxComputeCapability,
-                                      .constants = &kConstants}};
+  static const Technique kForms[] = {
+      {.folder = "rns",
+       .name = "rns",
+       .summary = "residue number systems, base extensions on tensor cores",
+       .priority = kPriority,
+       .shapes = kShapes,
+       .min_compute_capability = 90,
+       .max_compute_capability = kMaxComputeCapability,
+       .constants = &kConstants},
+      {.folder = "rns",
+       .name = "rns.compact",
+       .summary = "residue number systems on tensor cores, in 99 KiB of shared memory",
+       .priority = kPriority - 1,
+       .shapes = kCompactShapes,
+       .min_compute_capability = kCompactComputeCapability,
+       .constants = &kCompactConstants}};
   return kForms;
 }
 

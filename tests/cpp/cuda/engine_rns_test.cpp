@@ -19,6 +19,7 @@ namespace manymod::testing {
 namespace {
 
 const Where kOnRns{"cuda:0", "rns.cuda.t2", 0};
+const Where kOnCompact{"cuda:0", "rns.compact.cuda.t2", 0};
 constexpr Timing kClasses[] = {Timing::public_, Timing::secret};
 
 class RnsEngine : public FakeGpuTest {
@@ -167,6 +168,32 @@ TEST_F(RnsEngine, SeveralUnitsOfSeveralWarpgroups) {
   const Batch n = moduli(count, 1), x = numbers_.some(count, 1);
   check_plan(Op::powmod, {x, single(5), n}, Timing::public_, kOnRns);
   check_plan(Op::sqrmod, {x, {}, numbers_.odd_moduli(1, 1)}, Timing::public_, kOnRns);
+}
+
+// On devices that have no others of rns, too.
+TEST_F(RnsEngine, CompactKernels) {
+  for (const int capability : {80, 120}) {
+    fake_cuda::settings().capability = capability;
+    for (const std::size_t width : {1u, 8u, 9u, 24u}) {
+      if (kBriefTests && width != 8) continue;
+      const std::size_t count = width <= 8 ? 35 : 3;
+      const Batch x = numbers_.with_signs(numbers_.some(count, width + 1)), y = numbers_.some(count, 1);
+      const Batch n = moduli(count, width), one_n = numbers_.odd_moduli(1, width);
+      for (const Timing timing : kClasses) {
+        check_plan(Op::powmod, {x, width <= 8 ? y : single(11), n}, timing, kOnCompact);
+        check_plan(Op::powmod, {x, single(65537), one_n}, timing, kOnCompact);
+      }
+      check_plan(Op::mulmod, {x, y, n}, Timing::public_, kOnCompact);
+    }
+    const Batch g = numbers_.some(1, 8), y = numbers_.some(5, 1), n = numbers_.odd_moduli(1, 8);
+    FixedBase powers(g, n, 64, Timing::secret, kOnCompact);
+    expect_right(powers.powmod(y), Op::powmod, {g, y, n}, "fixed base");
+  }
+}
+
+TEST_F(RnsEngine, CompactKernelsEndAt1536Bits) {
+  EXPECT_NO_THROW(Plan(Op::powmod, 1536, ModulusKind::each, Timing::public_, kOnCompact));
+  EXPECT_THROW(Plan(Op::powmod, 1537, ModulusKind::each, Timing::public_, kOnCompact), Error);
 }
 
 TEST_F(RnsEngine, ArraysOnTheDevice) {

@@ -30,6 +30,14 @@ struct RnsShape {
   static constexpr rns::Form kShared = rns::shared_shape_form(kBits, kSharedFoursAtOnce, kStages);
 };
 
+/// As rns::compact_form and rns::compact_shared_form have it.
+template <unsigned kBitsOfShape, unsigned kFoursAtOnce>
+struct CompactShape {
+  static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
+  static constexpr rns::Form kEach = rns::compact_form(kBits, kFoursAtOnce);
+  static constexpr rns::Form kShared = rns::compact_shared_form(kBits, kFoursAtOnce);
+};
+
 template <class Shape>
 class RnsPrograms : public testing::Test {
  protected:
@@ -182,12 +190,13 @@ class RnsPrograms : public testing::Test {
 
 // Sanitizers multiply the time of each.
 #if defined(MANYMOD_SANITIZED)
-using RnsShapes = testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, RnsShape<4096, 4, 6>,
-                                 RnsShape<6144, 2, 4>>;
-#else
-using RnsShapes = testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, RnsShape<1024, 4, 0, true>,
-                                 RnsShape<1536, 2, 0, true, 3>, RnsShape<2048, 3>, RnsShape<3072, 4, 7>,
+using RnsShapes = testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, CompactShape<512, 2>,
                                  RnsShape<4096, 4, 6>, RnsShape<6144, 2, 4>>;
+#else
+using RnsShapes =
+    testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, RnsShape<1024, 4, 0, true>,
+                   RnsShape<1536, 2, 0, true, 3>, RnsShape<2048, 3>, RnsShape<3072, 4, 7>,
+                   RnsShape<4096, 4, 6>, RnsShape<6144, 2, 4>, CompactShape<512, 2>, CompactShape<1536, 2>>;
 #endif
 TYPED_TEST_SUITE(RnsPrograms, RnsShapes);
 

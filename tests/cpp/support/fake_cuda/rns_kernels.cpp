@@ -89,16 +89,23 @@ class Block {
   }
 };
 
+/// Neighbours that go together.
+template <rns::Form kForm, unsigned kBlock>
+constexpr std::uint32_t together() {
+  if constexpr (rns::SharedMemory<kForm>::kStreamed) return kBlock;
+  return kForm.compact ? kWarp : kWarpgroup;
+}
+
 template <rns::Form kForm, unsigned kBlock>
 void run_program(const Launch& launch, void** parameters) {
-  using Memory = rns::SharedMemory<kForm>;
+  constexpr std::uint32_t kTogether = together<kForm, kBlock>();
   const auto& job = *static_cast<const device::ProgramJob*>(parameters[0]);
-  if (launch.block % (Memory::kStreamed ? kBlock : kWarpgroup) != 0 || launch.block > kBlock) {
+  if (launch.block % kTogether != 0 || launch.block > kBlock) {
     throw std::logic_error("blocks of rns: " + std::to_string(launch.block) + " threads");
   }
   BlockMemory memory(launch.shared_bytes);
   for (std::uint32_t block = 0; block < launch.grid; ++block) {
-    Block<kForm, Memory::kStreamed ? kBlock : kWarpgroup>(job, launch, memory, block * launch.block).run();
+    Block<kForm, kTogether>(job, launch, memory, block * launch.block).run();
   }
 }
 
@@ -115,6 +122,11 @@ void install_rns_kernels() {
   install<rns::shared_shape_form(bits, shared_at_once, stages), block>("rns_" #bits "_shared");
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
+#define COMPACT(bits, block, at_once, shared_at_once)                        \
+  install<rns::compact_form(bits, at_once), block>("rns_" #bits "_compact"); \
+  install<rns::compact_shared_form(bits, shared_at_once), block>("rns_" #bits "_compact_shared");
+  MM_RNS_COMPACT_SHAPES(COMPACT)
+#undef COMPACT
 }
 
 }  // namespace fake_cuda
