@@ -2,8 +2,8 @@
 """Conversions between radix 2^8 and residues as matrix products over bytes.
 
 Into residues: the bytes of x times ``2^(8p) scale_i mod m_i``, one remainder of byte sums by channel.
-Back: the bytes of the coordinates xi_i and of the rank k times ``M_i 2^(8p)`` and ``-M 2^(8p)`` modulo
-2^(8C), with the rank from the same Cox as an extension; then carries. docs/rns.md, "Conversions".
+Back: the bytes of an extension's operand, words and rank, times their factors modulo 2^(8C); then carries.
+docs/rns.md, "Conversions".
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reference.rns_bases import Condition, Cox, Residues
-from reference.rns_bytes import ByteMatrix, join, largest_bytes, split
-from reference.rns_words import largest_below, remainder, remainder_holds
-
-RANK_BYTES = 4
-"""Bytes of the rank: a word like the coordinates."""
+from reference.rns_bases import Condition, Residues
+from reference.rns_bytes import ByteMatrix, join, split
+from reference.rns_operands import Operand, bytes_of, factors_of_bytes, largest_operand
+from reference.rns_words import largest_for_any_entries, remainder, remainder_holds
 
 
 def remainders_hold(matrix: ByteMatrix, moduli: Residues) -> bool:
@@ -46,6 +44,10 @@ class RadixToResidues:
         yield "input accumulator", self.matrix.fits_int32
         yield "input range", remainders_hold(self.matrix, self.moduli)
 
+    def holds_for_any_scale(self, m: int) -> bool:
+        """Remainders modulo a target m are below 2 m for any scale."""
+        return remainder_holds(*largest_for_any_entries(255 * self.length, m), m)
+
     def convert(self, x: int) -> Residues:
         """Residues of 0 <= x < 2^(8 length)."""
         sums = self.matrix.product(split(x, self.length))
@@ -55,31 +57,27 @@ class RadixToResidues:
 
 @dataclass(frozen=True)
 class ResiduesToRadix:
-    """Coordinates in the Cox's base, of a value below room M and 2^(8 length), to that value."""
+    """Words of a value below room M and 2^(8 length) to that value."""
 
-    cox: Cox
+    operand: Operand
     length: int
 
     @cached_property
     def matrix(self) -> ByteMatrix:
-        """Rows by byte of each coordinate, then of the rank; columns by byte of the result."""
-        base, modulus = self.cox.base, 1 << (8 * self.length)
-        rows = [((c << (8 * p)) % modulus,) for c in base.cofactors for p in range(4)]
-        rows += [((-base.product << (8 * p)) % modulus,) for p in range(RANK_BYTES)]
-        return ByteMatrix(tuple(rows), self.length, largest=largest_bytes(self.cox.largest_rank, RANK_BYTES))
+        """Rows by byte of each word, then of the rank; columns by byte of the result."""
+        modulus = 1 << (8 * self.length)
+        rows = tuple((factor % modulus,) for factor in factors_of_bytes(self.operand))
+        return ByteMatrix(rows, self.length, largest_operand(self.operand))
 
     def conditions(self) -> Iterator[Condition]:
         """Inequalities of "Back to radix 2^32"."""
         yield "output accumulator", self.matrix.fits_int32
-        bounds = (largest_below(self.cox.slack, m) for m in self.cox.base.moduli)
-        yield "output coordinates", all(x < 1 << 32 for x in bounds)
         yield "output words", self.length % 4 == 0
 
-    def convert(self, xi: Sequence[int]) -> int:
-        """The value with these coordinates."""
-        operand = [byte for x in xi for byte in split(x, 4)]
-        operand += split(self.cox.rank(xi), RANK_BYTES)
-        return resolve_carries([int(c) for c in self.matrix.product(operand)[0]])
+    def convert(self, words: Sequence[int]) -> int:
+        """The value of these words."""
+        row = bytes_of(words, self.operand.rank(words))
+        return resolve_carries([int(c) for c in self.matrix.product(row)[0]])
 
 
 def resolve_carries(columns: Sequence[int]) -> int:

@@ -21,9 +21,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from reference.rns_bases import Base, Condition, Cox, Residues
+from reference.rns_operands import StoredResidues, integer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from reference.rns_words import Bound
 
 
 def mixed_radix_digits(base: Base, x: Sequence[int]) -> Residues:
@@ -128,10 +131,15 @@ class CoxRower:
 
 
 @dataclass(frozen=True)
-class Uncorrected:
-    """No rank: ``x + k M`` with 0 <= k <= n - 1 (Bajard, Didier, Kornerup)."""
+class ByteRower:
+    """Rank of stored residues' bytes: right where ``under <= alpha`` and ``alpha + over + x / M < 1``."""
 
-    source: Base
+    stored: StoredResidues
+
+    @property
+    def source(self) -> Base:
+        """The stored residues' base."""
+        return self.stored.base
 
     @property
     def carried(self) -> Base:
@@ -140,8 +148,40 @@ class Uncorrected:
 
     @property
     def excess(self) -> Fraction:
-        """n - 1 multiples of M."""
-        return Fraction(len(self.source) - 1)
+        """What the error has beyond the offset."""
+        return max(Fraction(0), self.stored.under - self.stored.alpha)
+
+    @property
+    def room(self) -> Fraction:
+        """What the offset and the estimate's excess leave."""
+        return 1 - self.stored.alpha - self.stored.over
+
+    def extend(self, x: Sequence[int], target: Base) -> Residues:
+        """``sum of W_(i,p) v_(i,p) M_i - k M`` with the estimated k."""
+        words = self.stored.words(x)
+        return target.residues(integer_of(self.stored, words, self.stored.rank(words)))
+
+    def conditions(self) -> Iterator[Condition]:
+        """Those of the rank."""
+        yield from self.stored.conditions()
+
+
+@dataclass(frozen=True)
+class Uncorrected:
+    """No rank: ``x + k M`` with 0 <= k < slack n (Bajard, Didier, Kornerup), for ``xi_i < slack m_i``."""
+
+    source: Base
+    slack: Bound = 1
+
+    @property
+    def carried(self) -> Base:
+        """The source."""
+        return self.source
+
+    @property
+    def excess(self) -> Fraction:
+        """The sum of the coordinates' fractions, less 1."""
+        return Fraction(self.slack) * len(self.source) - 1
 
     @property
     def room(self) -> Fraction:

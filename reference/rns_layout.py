@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reference.rns_bytes import join
 from reference.rns_tensor import TensorMontgomery
 from reference.rns_words import WORD, shoup_quotient
 
 if TYPE_CHECKING:
+    from reference.rns_bases import Residues
     from reference.rns_bytes import ByteMatrix
     from reference.rns_tensor import TensorBases
 
@@ -37,14 +39,9 @@ def fragments(matrix: ByteMatrix) -> bytes:
     return bytes(cut.transpose(0, 3, 5, 1, 4, 6, 2).tobytes())
 
 
-def channel(m: int, to_coordinate: int, companion: int) -> bytes:
-    """Its modulus, -1 / m mod 2^32, and what makes coordinates."""
-    return struct.pack("<4I", m, -pow(m, -1, WORD) % WORD, to_coordinate % WORD, companion)
-
-
-def channel_by_quotient(m: int, to_coordinate: int) -> bytes:
-    """A channel whose coordinates are Shoup's products."""
-    return channel(m, to_coordinate, shoup_quotient(to_coordinate, m))
+def channel(m: int, first: int, second: int) -> bytes:
+    """Its modulus, -1 / m mod 2^32, and what makes coordinates or ranks."""
+    return struct.pack("<4I", m, -pow(m, -1, WORD) % WORD, first % WORD, second)
 
 
 def channels_of_b(bases: TensorBases, ring: TensorMontgomery | None) -> bytes:
@@ -55,13 +52,15 @@ def channels_of_b(bases: TensorBases, ring: TensorMontgomery | None) -> bytes:
     if ring.rooted:
         rows = zip(moduli, ring.roots, strict=True)
         return b"".join(channel(m, sign, 0 if sign > 0 else 2 * m) for m, (_, sign) in rows)
-    return b"".join(channel_by_quotient(m, c) for m, c in zip(moduli, ring.to_coordinates, strict=True))
+    constants = zip(moduli, ring.to_coordinates, strict=True)
+    return b"".join(channel(m, c, shoup_quotient(c, m)) for m, c in constants)
 
 
 def channels_of_a(bases: TensorBases) -> bytes:
-    """For any modulus."""
-    rows = zip(bases.a.moduli, bases.coordinate_factors, strict=True)
-    return b"".join(channel_by_quotient(m, c) for m, c in rows)
+    """With the low bytes of the weights of a word's bytes, and their high bytes."""
+    rows = zip(bases.a.moduli, bases.stored_in_a.weights, strict=True)
+    parts = ((m, join([g & 255 for g in w]), join([g >> 8 for g in w])) for m, w in rows)
+    return b"".join(channel(m, low, high) for m, low, high in parts)
 
 
 def set_up(bases: TensorBases) -> bytes:
@@ -72,6 +71,14 @@ def set_up(bases: TensorBases) -> bytes:
     return struct.pack(f"<{len(words)}I", *words)
 
 
+def negatives(moduli: Residues) -> bytes:
+    """``2^32 - m``, in blocks of 16 channels, four of each thread's together."""
+    words = [0] * (-(-len(moduli) // 16) * 16)
+    for i, m in enumerate(moduli):
+        words[i // 16 * 16 + i % 4 * 4 + i // 4 % 4] = WORD - m
+    return struct.pack(f"<{len(words)}I", *words)
+
+
 def constants(bases: TensorBases, n: int | None = None) -> bytes:
     """For instances with a modulus each, or those that share n."""
     ring = None if n is None else TensorMontgomery(bases, n, shared=True)
@@ -79,4 +86,6 @@ def constants(bases: TensorBases, n: int | None = None) -> bytes:
     to_a = bases.to_a if ring is None else ring.scaled_extension
     to_b = bases.to_b if ring is None else ring.to_b
     matrices = (fragments(table.matrix) for table in (to_a, to_b, into_b, into_a, bases.output))
-    return b"".join([channels_of_b(bases, ring), channels_of_a(bases), set_up(bases), *matrices])
+    words = [channels_of_b(bases, ring), channels_of_a(bases), set_up(bases)]
+    words += [negatives(base.moduli) for base in (bases.b, bases.a)]
+    return b"".join([*words, *matrices])

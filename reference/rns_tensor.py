@@ -4,12 +4,13 @@
 Sources: as :mod:`reference.rns`; the matrix form of the extensions, the scaling kappa and the ranges are
 derived in docs/rns.md.
 
-A base extension is a product of the coordinates' bytes with a matrix of constants of the bases alone, whose
-byte sums have a remainder without a high word of any product. Base A keeps ``X_i = x_i kappa_i``, ``kappa_i =
-2^32 / M_B mod a_i``: one reduction of ``X Y + t N kappa^2`` is then the stored result. Base B keeps plain
-residues. Where all instances share a modulus and -1 is a square in no channel of B, it keeps ``X_j = x_j
-rho_j``, and one reduction of ``X Y`` is the coordinate of t but for its sign. Every bound of
-:func:`conditions` is asserted as it is used.
+A base extension is a product of words' bytes with a matrix of constants of the bases alone, whose byte sums
+have a remainder without a high word of any product. Base A keeps ``X_i = x_i kappa_i``, ``kappa_i =
+2^32 / M_B mod a_i``: one reduction of ``X Y + t N kappa^2`` is then the stored result, whose bytes are what
+the extension to B takes. That to A takes coordinates, and in squarings no rank of them. Base B keeps plain
+residues, as remainders leave them where products allow it. Where all instances share a modulus and -1 is a
+square in no channel of B, it keeps ``X_j = x_j rho_j``, and one reduction of ``X Y`` is the coordinate of t
+but for its sign. Every bound of :func:`conditions` is asserted as it is used.
 """
 
 from __future__ import annotations
@@ -22,14 +23,24 @@ from typing import NamedTuple
 
 from reference import rns_bases
 from reference.modexp.windows import power_fixed
-from reference.rns_bases import Base, BasePair, Condition, Cox, Extension, Residues, check_modulus, require
-from reference.rns_bytes import INT32_MAX, ByteMatrix, largest_bytes, split
+from reference.rns_bases import Base, BasePair, Condition, Cox, Residues, check_modulus, require
+from reference.rns_bytes import INT32_MAX, ByteMatrix, join
 from reference.rns_conversion import RadixToResidues, ResiduesToRadix, remainders_hold
-from reference.rns_extension import CoxRower
+from reference.rns_extension import ByteRower, CoxRower, Uncorrected
+from reference.rns_operands import (
+    Coordinates,
+    Operand,
+    StoredResidues,
+    bytes_of,
+    factors_of_bytes,
+    largest_operand,
+)
 from reference.rns_words import (
     WORD,
     Bound,
     largest_below,
+    largest_for_any_entries,
+    largest_remainder,
     montgomery_reduce,
     reduction_holds,
     remainder,
@@ -46,50 +57,44 @@ MOST_NARROW_CHANNELS = 127
 
 @dataclass(frozen=True)
 class Ranges:
-    """Bounds of what is not corrected, in units of its modulus; stored residues are canonical."""
+    """Bounds of what is not corrected, in units of its modulus."""
 
     s: Bound = 2
     xi_b: Bound = 2 + Fraction(1, 1 << 30)
-    xi_a: Bound = Fraction(3, 2)
 
 
-CANONICAL_RESIDUES = Ranges()
-"""All residues corrected, and no coordinate: m < 2^31. Coordinates in B may be 2 m."""
+FULL_RANGES = Ranges()
+"""For m < 2^31. Coordinates in B may be 2 m."""
 
 
 @dataclass(frozen=True)
 class ExtensionMatrix:
-    """``T_i = sum of xi_j M_j scale_i - k M scale_i mod m_i`` for the targets m_i.
+    """``T_i = (sum of bytes times factors) scale_i mod m_i`` for the targets m_i.
 
-    The rank k is one more word of the operand.
+    The rank is one more word of the operand.
     """
 
-    cox: Cox
+    operand: Operand
     target: Base
     scales: Residues
 
     @cached_property
     def matrix(self) -> ByteMatrix:
-        """``M_j 2^(8p) scale_i mod m_i`` in row (j, p), columns (i, byte); for the rank -M instead of M_j."""
+        """``factor scale_i mod m_i`` in a row for each byte, columns (i, byte)."""
         targets = tuple(zip(self.target.moduli, self.scales, strict=True))
-        words = (*self.cox.base.cofactors, -self.cox.base.product)
-        factors = [[c * scale % m for m, scale in targets] for c in words]
-        rows = [self._row(row, p) for row in factors for p in range(4)]
-        return ByteMatrix(tuple(rows), largest=largest_bytes(self.cox.largest_rank, 4))
-
-    def _row(self, factors: Sequence[int], p: int) -> Residues:
-        """Entries for byte p of a word with these factors."""
-        return tuple((x << (8 * p)) % m for x, m in zip(factors, self.target.moduli, strict=True))
+        factors = factors_of_bytes(self.operand)
+        rows = tuple(tuple(f % m * scale % m for m, scale in targets) for f in factors)
+        return ByteMatrix(rows, largest=largest_operand(self.operand))
 
     @property
     def narrow(self) -> bool:
         """Quotients of remainders come of a single word."""
-        return len(self.cox.base) <= MOST_NARROW_CHANNELS
+        return len(self.operand.base) <= MOST_NARROW_CHANNELS
 
     @cached_property
     def largest_byte_sum(self) -> int:
         """D: bound of the sum of the operand's bytes."""
-        return 1020 * len(self.cox.base) + sum(largest_bytes(self.cox.largest_rank, 4))
+        return sum(largest_operand(self.operand))
 
     def conditions(self) -> Iterator[Condition]:
         """The first holds for any scales, the second for these."""
@@ -98,12 +103,25 @@ class ExtensionMatrix:
 
     def holds_for_any_scale(self, m: int) -> bool:
         """Remainders modulo a target m are below 2 m for any scale."""
-        return remainder_holds(255 * self.largest_byte_sum, self.largest_byte_sum * (m - 1) >> 31, m)
+        return remainder_holds(*largest_for_any_entries(self.largest_byte_sum, m), m)
 
-    def extend(self, xi: Sequence[int], bound: Bound = 1) -> Residues:
-        """``T_i mod m_i``: corrected, or below 2 m_i."""
-        operand = [byte for x in (*xi, self.cox.rank(xi)) for byte in split(x, 4)]
-        rows = zip(self.matrix.product(operand), self.target.moduli, strict=True)
+    @cached_property
+    def largest_remainders(self) -> Residues:
+        """Of each target, uncorrected."""
+        rows = zip(self.matrix.largest_sums, self.target.moduli, strict=True)
+        return tuple(largest_remainder(int(sums[0]), join(sums) >> 31, m) for sums, m in rows)
+
+    @cached_property
+    def largest_remainders_for_any_scale(self) -> Residues:
+        """The same whatever the scales."""
+        targets = self.target.moduli
+        largest = (largest_for_any_entries(self.largest_byte_sum, m) for m in targets)
+        return tuple(largest_remainder(*sums, m) for sums, m in zip(largest, targets, strict=True))
+
+    def extend(self, words: Sequence[int], bound: Bound = 1, ranked: bool = True) -> Residues:
+        """``T_i mod m_i``: corrected, or below 2 m_i. The rank is 0 unless ``ranked``."""
+        row = bytes_of(words, self.operand.rank(words) if ranked else 0)
+        rows = zip(self.matrix.product(row), self.target.moduli, strict=True)
         return tuple(remainder([int(s) for s in sums], m, bound, self.narrow) for sums, m in rows)
 
 
@@ -114,32 +132,61 @@ class TensorBases:
     b: Base
     a: Base
     bits: int
-    ranges: Ranges = CANONICAL_RESIDUES
+    ranges: Ranges = FULL_RANGES
+
+    @cached_property
+    def coordinates_of_b(self) -> Coordinates:
+        """The operand from B to A; its rank is estimated with offset 0."""
+        return Coordinates(Cox.truncating(self.b, COX_BITS, 0, self.ranges.xi_b))
+
+    @cached_property
+    def stored_in_a(self) -> StoredResidues:
+        """The operand from A to B and out; its rank is exact."""
+        return StoredResidues(self.a, self.coordinate_factors)
 
     @cached_property
     def pair(self) -> BasePair:
-        """With offset 0 from B to A, one half from A to B."""
-        cox_b = Cox.truncating(self.b, COX_BITS, 0, self.ranges.xi_b)
-        cox_a = Cox.truncating(self.a, COX_BITS, 1 << (COX_BITS - 1), self.ranges.xi_a)
-        return BasePair.of(CoxRower(cox_b), CoxRower(cox_a), self.bits)
+        """As squarings have it: without a rank from B to A. Its bound is that of all elements."""
+        from_b = Uncorrected(self.b, self.ranges.xi_b)
+        return BasePair.of(from_b, ByteRower(self.stored_in_a), self.bits)
+
+    @cached_property
+    def ranked_pair(self) -> BasePair:
+        """As multiplications have it, whose results exceed N by less."""
+        return replace(self.pair, from_b=CoxRower(self.coordinates_of_b.cox))
 
     @cached_property
     def to_a(self) -> ExtensionMatrix:
         """From B."""
-        return self._extension(self.pair.from_b, self.a, (1,) * len(self.a))
+        return ExtensionMatrix(self.coordinates_of_b, self.a, (1,) * len(self.a))
 
     @cached_property
     def to_b(self) -> ExtensionMatrix:
         """From A."""
-        return self._extension(self.pair.from_a, self.b, (1,) * len(self.b))
+        return ExtensionMatrix(self.stored_in_a, self.b, (1,) * len(self.b))
 
     def to_scaled_a(self, n: int) -> ExtensionMatrix:
         """From B to what is added to X Y, where all instances share the modulus n: scaled by N kappa^2."""
-        return self._extension(self.pair.from_b, self.a, self.scaled(n))
+        return replace(self.to_a, scales=self.scaled(n))
 
     def to_scaled_b(self, n: int) -> ExtensionMatrix:
         """From A to what B keeps where all instances share the modulus n: scaled by rho."""
-        return self._extension(self.pair.from_a, self.b, tuple(root for root, _ in self.roots(n)))
+        return replace(self.to_b, scales=tuple(root for root, _ in self.roots(n)))
+
+    def _remainders_in_b(self, shared: bool) -> Residues:
+        """What remainders in B are at most, uncorrected."""
+        if shared and self.rooted:
+            return self.to_b.largest_remainders_for_any_scale
+        return self.to_b.largest_remainders
+
+    def lazy_b(self, shared: bool) -> bool:
+        """Whether B keeps remainders uncorrected: where their products are in range."""
+        rows = zip(self._remainders_in_b(shared), self.b.moduli, strict=True)
+        return all(reduction_holds(v * v, m, self.ranges.s) for v, m in rows)
+
+    def largest_in_b(self, shared: bool) -> Residues:
+        """What B's residues are at most."""
+        return self._remainders_in_b(shared) if self.lazy_b(shared) else tuple(m - 1 for m in self.b.moduli)
 
     @cached_property
     def rooted(self) -> bool:
@@ -157,11 +204,6 @@ class TensorBases:
         found = [(pow(c, (m + 1) // 4, m), c, m) for c, m in rows]
         assert all(root * root % m in (c, m - c) for root, c, m in found)
         return tuple((root, 1 if root * root % m == c else -1) for root, c, m in found)
-
-    @staticmethod
-    def _extension(extension: Extension, target: Base, scales: Residues) -> ExtensionMatrix:
-        assert isinstance(extension, CoxRower)
-        return ExtensionMatrix(extension.cox, target, scales)
 
     def scaled(self, n: int) -> Residues:
         """``n kappa_i^2 mod a_i``."""
@@ -190,24 +232,25 @@ class TensorBases:
 
     @cached_property
     def output(self) -> ResiduesToRadix:
-        """From coordinates in A to words that hold 2 N, by the four."""
-        return ResiduesToRadix(self.to_b.cox, -(-(self.bits + 1) // 128) * 16)
+        """From stored residues in A to words that hold 2 N, by the four."""
+        return ResiduesToRadix(self.stored_in_a, -(-(self.bits + 1) // 128) * 16)
 
 
 def channel_conditions(bases: TensorBases) -> Iterator[Condition]:
     """The inequalities of single channels."""
     r = bases.ranges
-    for m in bases.b.moduli:
+    largest_in_b = zip(bases.largest_in_b(False), bases.largest_in_b(True), strict=True)
+    for m, largest in zip(bases.b.moduli, largest_in_b, strict=True):
         s = largest_below(r.s, m)
-        yield "range of s", reduction_holds((m - 1) ** 2, m, r.s)
+        yield "range of s", reduction_holds(max(largest) ** 2, m, r.s)
         yield "range of xi_b", reduction_holds(s * (m - 1), m, r.xi_b)
         yield "range of xi_b, one modulus", shoup_holds(s, m, r.xi_b) and largest_below(r.xi_b, m) >= 2 * m
         if bases.rooted:
             yield "range of remainder, one modulus", bases.to_b.holds_for_any_scale(m)
+            yield "input range, one modulus", bases.inputs[1].holds_for_any_scale(m)
     for m in bases.a.moduli:
         yield "range of w", reduction_holds(2 * (m - 1) ** 2, m, 1)
         yield "range of w, one modulus", reduction_holds((m - 1) ** 2 + 2 * m - 1, m, 1)
-        yield "range of xi_a", shoup_holds(m - 1, m, r.xi_a)
         yield "range of remainder, one modulus", bases.to_a.holds_for_any_scale(m)
 
 
@@ -215,14 +258,15 @@ def conditions(bases: TensorBases) -> Iterator[Condition]:
     """Every inequality of docs/rns.md for this data flow."""
     yield "odd moduli of at most 31 bits", all(m % 2 and m < 1 << 31 for m in bases.b.moduli + bases.a.moduli)
     yield from rns_bases.conditions(bases.pair)
-    yield "exit with one subtraction", rns_bases.exits_with_one_subtraction(bases.pair)
+    yield from rns_bases.conditions(bases.ranked_pair)
+    yield "exit with one subtraction", rns_bases.exits_with_one_subtraction(bases.ranked_pair)
     yield from channel_conditions(bases)
     for part in (bases.to_a, bases.to_b, *bases.inputs, bases.output):
         yield from part.conditions()
 
 
 class TensorElement(NamedTuple):
-    """``x kappa_i`` in A, x in B."""
+    """``x kappa_i`` in A; x in B, or x rho_j, corrected or not."""
 
     a: Residues
     b: Residues
@@ -260,6 +304,16 @@ class TensorMontgomery:
         return self.shared and self.bases.rooted
 
     @cached_property
+    def lazy_b(self) -> bool:
+        """Whether B keeps remainders uncorrected."""
+        return self.bases.lazy_b(self.shared)
+
+    @cached_property
+    def largest_in_b(self) -> Residues:
+        """What B's residues are at most."""
+        return self.bases.largest_in_b(self.shared)
+
+    @cached_property
     def roots(self) -> tuple[tuple[int, int], ...]:
         """rho_j and its sign, 1 and 1 where B keeps plain residues. Constants of the modulus."""
         return self.bases.roots(self.n) if self.rooted else ((1, 1),) * len(self.bases.b)
@@ -292,7 +346,8 @@ class TensorMontgomery:
 
     def integer(self, x: TensorElement) -> int:
         """The integer that both bases stand for, at most ``min(M_A, M_B)``."""
-        assert all(r < m for r, m in zip(x.a + x.b, self.bases.a.moduli + self.bases.b.moduli, strict=True))
+        assert all(0 <= r < m for r, m in zip(x.a, self.bases.a.moduli, strict=True))
+        assert all(0 <= r <= v for r, v in zip(x.b, self.largest_in_b, strict=True))
         in_b = zip(x.b, self.roots, self.bases.b.moduli, strict=True)
         value = self.bases.b.value([r * pow(root, -1, m) % m for r, (root, _), m in in_b])
         scaled = zip(x.a, self.bases.kappa, self.bases.a.moduli, strict=True)
@@ -311,36 +366,43 @@ class TensorMontgomery:
             return tuple(shoup_product(s_j, c, m) for s_j, c, m in rows)
         return tuple(montgomery_reduce(s_j * c, m, r.xi_b) for s_j, c, m in rows)
 
-    def coordinates_a(self, w: Residues) -> Residues:
-        """Coordinates of an element stored in A."""
-        rows = zip(w, self.bases.coordinate_factors, self.bases.a.moduli, strict=True)
-        return tuple(shoup_product(u, factor, m) for u, factor, m in rows)
-
-    def product(self, x: TensorElement, y: TensorElement) -> TensorElement:
-        """``(x y + t' N) / M_B``."""
+    def _reduced(self, x: TensorElement, y: TensorElement, ranked: bool) -> TensorElement:
+        """``(x y + t' N) / M_B``, t' with the rank of its coordinates or without."""
         xi = self._coordinates_b(x, y)
         if self.shared:
-            added = self.scaled_extension.extend(xi, 2)
+            added = self.scaled_extension.extend(xi, 2, ranked)
         else:
-            t = self.bases.to_a.extend(xi)
+            t = self.bases.to_a.extend(xi, 1, ranked)
             added = tuple(t_i * scaled for t_i, scaled in zip(t, self._scaled_n, strict=True))
         rows = zip(x.a, y.a, added, self.bases.a.moduli, strict=True)
         w = tuple(montgomery_reduce(u * v + t_n, m) for u, v, t_n, m in rows)
-        return TensorElement(w, self.to_b.extend(self.coordinates_a(w)))
+        return TensorElement(w, self.to_b.extend(w, 2 if self.lazy_b else 1))
 
-    def mul(self, a: TensorElement, b: TensorElement) -> TensorElement:
-        """``a b / M_B mod N``, below ``bound N``."""
+    def product(self, x: TensorElement, y: TensorElement) -> TensorElement:
+        """``(x y + t' N) / M_B``, t' < (1 + Delta) M_B."""
+        return self._reduced(x, y, ranked=True)
+
+    def square(self, x: TensorElement) -> TensorElement:
+        """``(x^2 + t' N) / M_B``, t' < lambda n M_B."""
+        return self._reduced(x, x, ranked=False)
+
+    def _checked(self, x: int, y: int, w: TensorElement, pair: BasePair) -> TensorElement:
+        """W, asserted to be the product of integers below ``bound N``, and as small as the pair makes it."""
         limit, radix = self.bases.pair.bound * self.n, self.bases.b.product
-        x, y, w = self.integer(a), self.integer(b), self.product(a, b)
-        assert max(x, y) < limit
         value = self.integer(w)
-        assert value < limit
+        assert max(x, y, value) < limit
+        assert value * radix < x * y + (1 + pair.from_b.excess) * radix * self.n
         assert (value * radix - x * y) % self.n == 0
         return w
 
+    def mul(self, a: TensorElement, b: TensorElement) -> TensorElement:
+        """``a b / M_B mod N``, below ``bound N``."""
+        return self._checked(self.integer(a), self.integer(b), self.product(a, b), self.bases.ranked_pair)
+
     def sqr(self, a: TensorElement) -> TensorElement:
-        """``a^2 / M_B mod N``."""
-        return self.mul(a, a)
+        """``a^2 / M_B mod N``, below ``bound N``."""
+        x = self.integer(a)
+        return self._checked(x, x, self.square(a), self.bases.pair)
 
     def one(self) -> TensorElement:
         """M_B mod N."""
@@ -361,7 +423,7 @@ class TensorMontgomery:
     def decode(self, x: TensorElement) -> int:
         """The integer in [0, N) whose Montgomery form x is: the product with 1 is below 2 N."""
         w = self.product(x, self.element(1))
-        value = self.bases.output.convert(self.coordinates_a(w.a))
+        value = self.bases.output.convert(w.a)
         assert value == self.integer(w) < 2 * self.n
         return value - self.n if value >= self.n else value
 

@@ -103,6 +103,25 @@ def remainder_holds(largest_low: int, largest_quotient: int, m: int, byte: int =
     return delta > 0 and largest_low + largest_quotient * delta <= half - 2 * delta
 
 
+def largest_for_any_entries(byte_sum: int, m: int) -> tuple[int, int]:
+    """S_0 and q of bytes with this sum at most, times any entries below m.
+
+    >>> largest_for_any_entries(2**17, 2**31 - 1)
+    (33423360, 131071)
+    """
+    return 255 * byte_sum, byte_sum * (m - 1) >> 31
+
+
+def largest_remainder(largest_low: int, largest_quotient: int, m: int, byte: int = 8) -> int:
+    """What S_0 and q up to these leave at most, uncorrected.
+
+    >>> largest_remainder(255, 100, 2**31 - 19) == 2**31 - 2**8 + 255 + 1900
+    True
+    """
+    half = 1 << (4 * byte - 1)
+    return half - (1 << byte) + largest_low + largest_quotient * (half - m)
+
+
 def remainder_quotient(sums: Sequence[int], narrow: bool, byte: int = 8) -> int:
     """``floor(P / 2^15)`` for ``P = S_2 + 2^8 S_3 + floor(S_1 / 2^8)``; ``narrow``: P is one word.
 

@@ -53,7 +53,9 @@ TENSOR_HEAD = """\
 /// Bases B and A for moduli below 2^bits.
 struct BasePair {
   unsigned bits;
-  unsigned channels;  ///< of each base
+  unsigned channels;           ///< of each base
+  bool lazy_b;                 ///< base B keeps remainders as they come (docs/rns.md, "Lazy remainders")
+  bool lazy_b_of_one_modulus;  ///< the same where instances share a modulus
 };"""
 
 
@@ -261,6 +263,12 @@ def declaration(bases: Bases) -> str:
     return "\n".join([*lines, "};"])
 
 
+def tensor_row(bases: Bases) -> str:
+    """One width's line of the table."""
+    lazy = (str(bases.tensor.lazy_b(shared)).lower() for shared in (False, True))
+    return f"    {{{bases.bits}, {len(bases.b)}, {', '.join(lazy)}}},"
+
+
 def tensor_table(found: list[Bases]) -> str:
     """All widths of the tensor kind, whose channels are the first ones of two lists of primes."""
     primes = tensor_moduli(2 * MOST_CHANNELS)
@@ -270,7 +278,7 @@ def tensor_table(found: list[Bases]) -> str:
         (
             TENSOR_HEAD,
             "\ninline constexpr BasePair kBasePairs[] = {",
-            *(f"    {{{bases.bits}, {len(bases.b)}}}," for bases in found),
+            *(tensor_row(bases) for bases in found),
             f"}};\n\ninline constexpr unsigned kMostChannels = {MOST_CHANNELS};",
             "\n/// The largest below 2^31. Channels of A are the first of them, those of B the first from",
             "/// kMostChannels on: remainders of byte sums in A are in range for any modulus. Both descend,",

@@ -12,16 +12,19 @@ from fractions import Fraction
 import pytest
 from reference.rns import Element, RnsMontgomery
 from reference.rns_bases import Base, BaseError, BasePair, Cox, Extension, check_bases, conditions
-from reference.rns_extension import CoxRower, MixedRadix, ShenoyKumaresan, Uncorrected
+from reference.rns_extension import ByteRower, CoxRower, MixedRadix, ShenoyKumaresan, Uncorrected
+from reference.rns_operands import StoredResidues
 
 TINY_B, TINY_A = Base((13, 9, 8)), Base((11, 7, 5))
 TINY_COX_B, TINY_COX_A = Cox.truncating(TINY_B, 4), Cox.truncating(TINY_A, 4, offset=12)
 WEIGHED_B, WEIGHED_A = Cox.weighing(TINY_B, 8, 4), Cox.weighing(TINY_A, 8, 4, offset=32)
+STORED = ByteRower(StoredResidues(TINY_A, (4, 3, 4)))
 TINY_PAIRS = {
     "szabo-tanaka": BasePair.of(MixedRadix(TINY_B), MixedRadix(TINY_A), 5),
     "cox-rower": BasePair.of(CoxRower(TINY_COX_B), CoxRower(TINY_COX_A), 4),
     "weighing cox": BasePair.of(CoxRower(WEIGHED_B), CoxRower(WEIGHED_A), 5),
     "shenoy-kumaresan": BasePair.of(Uncorrected(TINY_B), ShenoyKumaresan(TINY_A, 17), 4),
+    "bytes of residues": BasePair.of(Uncorrected(TINY_B, Fraction(3, 2)), STORED, 4),
 }
 
 
@@ -209,12 +212,34 @@ BROKEN: dict[str, BasePair] = {
     "cox width": BasePair.of(CoxRower(Cox.truncating(TINY_B, 31)), CoxRower(TINY_COX_A), 4),
     "cox offset": BasePair.of(CoxRower(TINY_COX_B), CoxRower(replace(TINY_COX_A, offset=16)), 4),
     "cox error": BasePair.of(CoxRower(Cox.truncating(TINY_B, 1)), CoxRower(TINY_COX_A), 1),
+    "rank width": BasePair.of(
+        MixedRadix(TINY_B), ByteRower(replace(STORED.stored, offset=1 << 32)), 4, bound=Fraction(3)
+    ),
+    "rank offset": BasePair.of(MixedRadix(TINY_B), ByteRower(replace(STORED.stored, offset=256)), 4),
     "redundant modulus": BasePair.of(Uncorrected(Base((13, 9, 7))), ShenoyKumaresan(Base((11, 17, 5)), 2), 2),
     "B takes every residue": BasePair.of(CoxRower(replace(WEIGHED_B, offset=1)), CoxRower(WEIGHED_A), 4),
     "A to B is exact": BasePair.of(CoxRower(WEIGHED_B), CoxRower(replace(WEIGHED_A, offset=1)), 4),
     "M_B holds the product": BasePair.of(MixedRadix(TINY_B), MixedRadix(Base((11, 7, 5, 17))), 8),
     "M_A holds an element": BasePair.of(MixedRadix(TINY_B), MixedRadix(Base((11, 7))), 6),
 }
+
+
+def test_an_offset_below_the_error_of_bytes_is_refused() -> None:
+    """Ranks may be one too small then, and no value is exact for sure."""
+    for offset, holds in ((4, False), (5, True)):
+        extension = ByteRower(replace(STORED.stored, offset=offset))
+        assert (extension.stored.under <= extension.stored.alpha) == holds == (extension.excess == 0)
+        checks = dict(conditions(BasePair.of(MixedRadix(TINY_B), extension, 4)))
+        assert checks["A to B is exact"] == holds
+
+
+@pytest.mark.parametrize("slack", [1, 2])
+def test_the_excess_without_a_rank(slack: int) -> None:
+    """Every combination of coordinates below slack m: sums below (1 + excess) M, and near it."""
+    extension = Uncorrected(TINY_B, slack)
+    largest = sum((slack * m - 1) * c for m, c in zip(TINY_B.moduli, TINY_B.cofactors, strict=True))
+    limit = (1 + extension.excess) * TINY_B.product
+    assert limit - sum(TINY_B.cofactors) == largest < limit
 
 
 @pytest.mark.parametrize("name", BROKEN)

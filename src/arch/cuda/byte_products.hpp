@@ -69,12 +69,22 @@ __device__ __forceinline__ void multiply_from_memory(ByteSums<kFours>& sums, con
 #define MM_LIST_16 MM_LIST_8 ",%8,%9,%10,%11,%12,%13,%14,%15"
 #define MM_LIST_24 MM_LIST_16 ",%16,%17,%18,%19,%20,%21,%22,%23"
 #define MM_LIST_32 MM_LIST_24 ",%24,%25,%26,%27,%28,%29,%30,%31"
+#define MM_LIST_40 MM_LIST_32 ",%32,%33,%34,%35,%36,%37,%38,%39"
+#define MM_LIST_48 MM_LIST_40 ",%40,%41,%42,%43,%44,%45,%46,%47"
+#define MM_LIST_56 MM_LIST_48 ",%48,%49,%50,%51,%52,%53,%54,%55"
+#define MM_LIST_64 MM_LIST_56 ",%56,%57,%58,%59,%60,%61,%62,%63"
+#define MM_LIST_72 MM_LIST_64 ",%64,%65,%66,%67,%68,%69,%70,%71"
 #define MM_SUMS_8(i)                                                                                      \
   "+r"(d.sum[i]), "+r"(d.sum[(i) + 1]), "+r"(d.sum[(i) + 2]), "+r"(d.sum[(i) + 3]), "+r"(d.sum[(i) + 4]), \
       "+r"(d.sum[(i) + 5]), "+r"(d.sum[(i) + 6]), "+r"(d.sum[(i) + 7])
 #define MM_SUMS_16 MM_SUMS_8(0), MM_SUMS_8(8)
 #define MM_SUMS_24 MM_SUMS_16, MM_SUMS_8(16)
 #define MM_SUMS_32 MM_SUMS_24, MM_SUMS_8(24)
+#define MM_SUMS_40 MM_SUMS_32, MM_SUMS_8(32)
+#define MM_SUMS_48 MM_SUMS_40, MM_SUMS_8(40)
+#define MM_SUMS_56 MM_SUMS_48, MM_SUMS_8(48)
+#define MM_SUMS_64 MM_SUMS_56, MM_SUMS_8(56)
+#define MM_SUMS_72 MM_SUMS_64, MM_SUMS_8(64)
 // Operands after the sums: four words of the rows, the matrix's descriptor, whether the sums are added to.
 #define MM_WGMMA(fours, columns, list, sums, a0, a1, a2, a3, matrix, add)                                  \
   template <bool kAdd>                                                                                     \
@@ -90,11 +100,26 @@ MM_WGMMA(1, "16", MM_LIST_8, MM_SUMS_8(0), "%8", "%9", "%10", "%11", "%12", "%13
 MM_WGMMA(2, "32", MM_LIST_16, MM_SUMS_16, "%16", "%17", "%18", "%19", "%20", "%21")
 MM_WGMMA(3, "48", MM_LIST_24, MM_SUMS_24, "%24", "%25", "%26", "%27", "%28", "%29")
 MM_WGMMA(4, "64", MM_LIST_32, MM_SUMS_32, "%32", "%33", "%34", "%35", "%36", "%37")
+MM_WGMMA(5, "80", MM_LIST_40, MM_SUMS_40, "%40", "%41", "%42", "%43", "%44", "%45")
+MM_WGMMA(6, "96", MM_LIST_48, MM_SUMS_48, "%48", "%49", "%50", "%51", "%52", "%53")
+MM_WGMMA(7, "112", MM_LIST_56, MM_SUMS_56, "%56", "%57", "%58", "%59", "%60", "%61")
+MM_WGMMA(8, "128", MM_LIST_64, MM_SUMS_64, "%64", "%65", "%66", "%67", "%68", "%69")
+MM_WGMMA(9, "144", MM_LIST_72, MM_SUMS_72, "%72", "%73", "%74", "%75", "%76", "%77")
 #undef MM_WGMMA
+#undef MM_SUMS_72
+#undef MM_SUMS_64
+#undef MM_SUMS_56
+#undef MM_SUMS_48
+#undef MM_SUMS_40
 #undef MM_SUMS_32
 #undef MM_SUMS_24
 #undef MM_SUMS_16
 #undef MM_SUMS_8
+#undef MM_LIST_72
+#undef MM_LIST_64
+#undef MM_LIST_56
+#undef MM_LIST_48
+#undef MM_LIST_40
 #undef MM_LIST_32
 #undef MM_LIST_24
 #undef MM_LIST_16
@@ -162,6 +187,36 @@ class Warpgroup : public Warp {
  public:
   static constexpr unsigned kThreads = 128;
 
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  /// The same by the low half of what describes it to wgmma: its address, and 128 bytes from piece to piece
+  /// along K, both in units of 16. Without swizzling.
+  class Matrix {
+   public:
+    __device__ __forceinline__ Matrix(const std::byte* fours, unsigned step_fours)
+        : low_((static_cast<std::uint32_t>(__cvta_generic_to_shared(fours)) & 0x3ffff) / 16 | 128 / 16 << 16),
+          step_fours_(step_fours) {}
+    __device__ __forceinline__ Matrix from(unsigned four) const {
+      Matrix rest(*this);
+      rest.low_ += four * kFourUnits;
+      return rest;
+    }
+    /// Of the first step. Opaque: kept by the compiler, the descriptors of all products would take the
+    /// registers of many.
+    __device__ __forceinline__ std::uint64_t descriptor() const {
+      std::uint32_t low;
+      asm volatile("mov.u32 %0, %1;" : "=r"(low) : "r"(low_));
+      return std::uint64_t{256 / 16} << 32 | low;  // 256 bytes from tile to tile
+    }
+    /// From a step's descriptor to the next one's.
+    __device__ __forceinline__ unsigned step_units() const { return step_fours_ * kFourUnits; }
+
+   private:
+    static constexpr unsigned kFourUnits = 512 / 16;
+    std::uint32_t low_;
+    unsigned step_fours_;
+  };
+#endif
+
   template <unsigned kSteps, unsigned kFours>
   __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
                                         const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
@@ -183,21 +238,13 @@ class Warpgroup : public Warp {
   __device__ __forceinline__ static void start_product(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
                                                        const Matrix& matrix) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-    // Each product computes its descriptors anew: kept, they would take the registers of many.
-    std::uint32_t address;
-    asm volatile("mov.u32 %0, %1;"
-                 : "=r"(address)
-                 : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(matrix.fours_))));
-    // Without swizzling: pieces follow at 128 bytes along K, at 256 from tile to tile.
-    const std::uint64_t descriptor = std::uint64_t{(address & 0x3ffff) / 16} | std::uint64_t{128 / 16} << 16 |
-                                     std::uint64_t{256 / 16} << 32;
-    const unsigned step_units = matrix.step_fours_ * (512 / 16);
+    const std::uint64_t descriptor = matrix.descriptor();
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     start_step<false>(sums, &rows.words[0][0], &rows.words[1][0], descriptor);
 #pragma unroll
     for (unsigned step = 1; step < kSteps; ++step) {
       start_step<true>(sums, &rows.words[0][2 * step], &rows.words[1][2 * step],
-                       descriptor + step * step_units);
+                       descriptor + step * matrix.step_units());
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #else

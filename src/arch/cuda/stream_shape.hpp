@@ -8,17 +8,15 @@
 
 namespace manymod::cuda {
 
-/// A step's fours in as few pieces as there can be of at most `most` fours.
+/// A step's fours in as few pieces as there can be of at most `most` fours. Sizes differ by one at most.
 struct Pieces {
   unsigned fours = 0;
   unsigned most = 1;
-  bool even = false;  ///< sizes differ by one at most; otherwise only the last piece is shorter than `most`
 
   [[nodiscard]] constexpr unsigned count() const { return (fours + most - 1) / most; }
   /// The first four of piece p, which for p = count() is `fours`.
   [[nodiscard]] constexpr unsigned first(unsigned piece) const {
-    if (even) return (piece * fours + count() - 1) / count();
-    return piece < count() ? piece * most : fours;
+    return (piece * fours + count() - 1) / count();
   }
   [[nodiscard]] constexpr unsigned size(unsigned piece) const { return first(piece + 1) - first(piece); }
 };

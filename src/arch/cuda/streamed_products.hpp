@@ -108,7 +108,7 @@ class StreamedWarpgroup : public Warpgroup {
                                         unsigned piece) const {
     const unsigned stage = piece % kStages;
     full(stage).wait(phase(passes_, piece));
-    start_product(sums, rows, Warpgroup::Matrix(ring_ + std::size_t{stage} * Shape::kBufferBytes, kFours));
+    start_product(sums, rows, Warpgroup::Matrix(ring_, kFours).from(stage * (Shape::kBufferBytes / 512)));
   }
 
   /// Wait until all but the last kPending of the started products are done, up to the one with `piece`.

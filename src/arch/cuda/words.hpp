@@ -129,4 +129,32 @@ MM_DEVICE std::uint32_t negative_inverse(std::uint32_t n) {
   return ~x + 1;
 }
 
+/// sum + a_0 b_0 + .. + a_3 b_3 modulo 2^32, for the bytes of a and b.
+MM_DEVICE std::uint32_t add_byte_products(std::uint32_t sum, std::uint32_t a, std::uint32_t b) {
+#if defined(__CUDA_ARCH__)
+  return __dp4a(a, b, sum);
+#else
+  for (unsigned p = 0; p < 32; p += 8) sum += (a >> p & 255) * (b >> p & 255);
+  return sum;
+#endif
+}
+
+/// A word of bytes of a and b, the lowest by the lowest digit of kSelector: 0 to 3 are those of a, 4 to 7 of
+/// b; with 8 added it is eight copies of such a byte's top bit.
+template <std::uint32_t kSelector>
+MM_DEVICE std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t r = 0;
+#if defined(__CUDA_ARCH__)
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "n"(kSelector));
+#else
+  const std::uint64_t bytes = std::uint64_t{b} << 32 | a;
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned digit = kSelector >> 4 * i & 15;
+    const auto byte = static_cast<std::uint32_t>(bytes >> 8 * (digit & 7) & 255);
+    r |= (digit < 8 ? byte : 255 * (byte >> 7)) << 8 * i;
+  }
+#endif
+  return r;
+}
+
 }  // namespace manymod::cuda

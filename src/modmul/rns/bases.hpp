@@ -11,18 +11,20 @@ namespace manymod::rns {
 /// Bases B and A for moduli below 2^bits.
 struct BasePair {
   unsigned bits;
-  unsigned channels;  ///< of each base
+  unsigned channels;           ///< of each base
+  bool lazy_b;                 ///< base B keeps remainders as they come (docs/rns.md, "Lazy remainders")
+  bool lazy_b_of_one_modulus;  ///< the same where instances share a modulus
 };
 
 inline constexpr BasePair kBasePairs[] = {
-    {512, 20},
-    {1024, 36},
-    {1536, 52},
-    {2048, 68},
-    {3072, 100},
-    {4096, 136},
-    {6144, 208},
-    {8192, 272},
+    {512, 20, true, true},
+    {1024, 36, true, true},
+    {1536, 52, true, true},
+    {2048, 68, true, true},
+    {3072, 100, true, false},
+    {4096, 136, true, false},
+    {6144, 208, false, false},
+    {8192, 272, false, false},
 };
 
 inline constexpr unsigned kMostChannels = 272;

@@ -8,9 +8,17 @@
 #include "arch/cuda/byte_products.hpp"
 #include "arch/cuda/portable.hpp"
 #include "arch/cuda/wide.hpp"
+#include "arch/cuda/words.hpp"
 #include "modmul/rns/layout.hpp"
 
 namespace manymod::rns {
+
+/// As a thread works with it.
+struct Channel : StoredChannel {
+  std::uint32_t negative =
+      0;  ///< 2^32 - m: a factor for differences, which would take an instruction to negate
+};
+MM_DEVICE Channel channel_of(const StoredChannel& stored) { return {stored, 0 - stored.modulus}; }
 
 /// T / 2^32 mod m, not corrected: at most T / 2^32 + m. T + 2^32 m <= 2^64.
 MM_DEVICE std::uint32_t reduce(cuda::Wide t, const Channel& channel) {
@@ -26,29 +34,48 @@ MM_DEVICE std::uint32_t corrected(std::uint32_t v, const Channel& channel) {
 /// x c mod m by Shoup's product, with floor(2^32 c / m): below (1 + x / 2^32) m.
 MM_DEVICE std::uint32_t product_by_quotient(std::uint32_t x, std::uint32_t c, std::uint32_t quotient,
                                             const Channel& channel) {
-  return x * c - cuda::multiply(x, quotient).hi * channel.modulus;
+  return x * c + cuda::multiply(x, quotient).hi * channel.negative;
 }
 MM_DEVICE std::uint32_t coordinate(std::uint32_t x, const Channel& channel) {
-  return product_by_quotient(x, channel.to_coordinate, channel.companion, channel);
+  return product_by_quotient(x, channel.factor, channel.companion, channel);
 }
 /// In B with roots, of s < 2 m: s or 2 m - s.
 MM_DEVICE std::uint32_t signed_coordinate(std::uint32_t s, const Channel& channel) {
-  return s * channel.to_coordinate + channel.companion;
+  return s * channel.factor + channel.companion;
 }
 
-/// T mod m, below 2 m, for T = S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3: T - q m with q = floor(T / 2^31), or a
-/// little less, which is exact modulo 2^32. kNarrow: S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32.
+/// T mod m, below 2 m, for T = S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3, S_b < 2^31: T - q m with q = floor(T /
+/// 2^31), or a little less, which is exact modulo 2^32. kNarrow: Q = S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32.
 ///
-/// Where products of matrices run, multiplications with high words cost much more than shifts and additions.
+/// Where products of matrices run, multiplications with high words cost much more than shifts, additions and
+/// permutations.
 template <bool kNarrow, unsigned kFours>
 MM_DEVICE std::uint32_t remainder(const cuda::ByteSums<kFours>& sums, unsigned four, unsigned half,
                                   const Channel& channel) {
   const std::uint32_t s0 = sums.at(four, half, 0), s1 = sums.at(four, half, 1);
   const std::uint32_t s2 = sums.at(four, half, 2), s3 = sums.at(four, half, 3);
   const std::uint32_t high = s2 + (s3 << 8);
-  const std::uint32_t quotient = kNarrow ? (high + (s1 >> 8)) >> 15 : (s3 + ((s2 + (s1 >> 8)) >> 8)) >> 7;
-  return s0 + (s1 << 8) + (high << 16) - quotient * channel.modulus;
+  if constexpr (kNarrow) {
+    // 2^16 Q + 2^8 (S_1 mod 2^8): the bytes of Q behind one of S_1 behind one of copies of its top bit, 0.
+    const std::uint32_t q = high + (s1 >> 8);
+    return cuda::permute_bytes<0x540b>(s1, q) + s0 + (q >> 15) * channel.negative;
+  } else {
+    const std::uint32_t quotient = (s3 + ((s2 + (s1 >> 8)) >> 8)) >> 7;
+    return s0 + (s1 << 8) + (high << 16) + quotient * channel.negative;
+  }
 }
+
+/// Part of the rank of residues in A, in units of 2^-8 but for what `low` has below them: their bytes times
+/// the bytes of their weights (docs/rns.md, "Bytes as coordinates").
+struct RankSum {
+  std::uint32_t low = 0, high = 0;
+
+  MM_DEVICE void add(std::uint32_t residue, const Channel& channel) {
+    low = cuda::add_byte_products(low, residue, channel.factor);
+    high = cuda::add_byte_products(high, residue, channel.companion);
+  }
+  MM_DEVICE std::uint32_t value() const { return high + (low >> 8); }
+};
 
 /// a b / 2^32 mod m, corrected, for a b < 2^32 m.
 MM_DEVICE std::uint32_t product(std::uint32_t a, std::uint32_t b, const Channel& channel) {

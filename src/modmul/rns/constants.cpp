@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/rns/constants.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <iterator>
@@ -26,6 +27,10 @@ constexpr bool roots_are_there() {
 static_assert(roots_are_there());
 
 using Words = std::vector<std::uint32_t>;
+
+/// For each channel of A, v(i, p) = 2^(8p) / (kappa_i A_i) mod a_i: what byte p of a stored residue is
+/// multiplied by.
+using ByteFactors = std::vector<WordEntries>;
 
 /// One of the two bases.
 struct Base {
@@ -91,23 +96,59 @@ WordEntries byte_multiples(const ChannelField& field, std::uint32_t x, std::uint
   return entries;
 }
 
-// One target's columns of an extension from `source`: M_j 2^(8p) scale mod m and, for the rank, -M 2^(8p)
-// scale.
-void fill_extension(MatrixWriter& matrix, const Base& source, unsigned target, const ChannelField& field,
-                    std::uint32_t scale) {
-  const unsigned n = source.size();
+// The products of a base's moduli but for one, times a number. In Montgomery form where that is, of a field
+// in which they are computed.
+class Cofactors {
+ public:
+  Cofactors(const Base& source, const ChannelField& field, std::uint32_t scale)
+      : source_(source), field_(field), behind_(source.size() + 1) {
+    behind_[source.size()] = scale;
+    for (unsigned j = source.size(); j-- > 0;) behind_[j] = field.multiply(behind_[j + 1], form(j));
+  }
+
+  /// Call use(j, scale M_j) for all j.
+  template <class Use>
+  void for_each(Use use) const {
+    std::uint32_t before = field_.one();
+    for (unsigned j = 0; j < source_.size(); ++j) {
+      use(j, field_.multiply(before, behind_[j + 1]));
+      before = field_.multiply(before, form(j));
+    }
+  }
+  /// Of all moduli: scale M.
+  [[nodiscard]] std::uint32_t product() const { return behind_[0]; }
+
+ private:
+  const Base& source_;
+  const ChannelField& field_;
+  SecretWords behind_;  // scale times the product of the moduli from j on
+
+  [[nodiscard]] std::uint32_t form(unsigned j) const { return field_.form(source_.fields[j].modulus()); }
+};
+
+// One target's columns of the extension from B: B_j 2^(8p) scale mod m and, for the rank, -M_B 2^(8p) scale.
+void fill_from_b(MatrixWriter& matrix, const Base& b, unsigned target, const ChannelField& field,
+                 std::uint32_t scale) {
   const std::uint32_t form_of_256 = field.form(256);
-  SecretWords behind(n + 1);  // scale times the product of the moduli from j on
-  behind[n] = scale;
-  for (unsigned j = n; j-- > 0;) {
-    behind[j] = field.multiply(behind[j + 1], field.form(source.fields[j].modulus()));
-  }
-  std::uint32_t before = field.one();
-  for (unsigned j = 0; j < n; ++j) {
-    matrix.put(j, target, byte_multiples(field, field.multiply(before, behind[j + 1]), form_of_256));
-    before = field.multiply(before, field.form(source.fields[j].modulus()));
-  }
-  matrix.put(n, target, byte_multiples(field, field.negate(behind[0]), form_of_256));
+  const Cofactors cofactors(b, field, scale);
+  cofactors.for_each([&](unsigned j, std::uint32_t cofactor) {
+    matrix.put(j, target, byte_multiples(field, cofactor, form_of_256));
+  });
+  matrix.put(b.size(), target, byte_multiples(field, field.negate(cofactors.product()), form_of_256));
+}
+
+// One target's columns of the extension from A: v(i, p) A_i scale mod m and, for the rank, -M_A 2^(8p) scale.
+void fill_from_a(MatrixWriter& matrix, const Base& a, const ByteFactors& factors, unsigned target,
+                 const ChannelField& field, std::uint32_t scale) {
+  const Cofactors cofactors(a, field, scale);
+  cofactors.for_each([&](unsigned i, std::uint32_t cofactor) {
+    const std::uint32_t form = field.form(cofactor);
+    WordEntries entries{};
+    // v(i, p) < a_i: a product with a form is below 2^32 m.
+    for (unsigned p = 0; p < 4; ++p) entries[p] = field.multiply(factors[i][p], form);
+    matrix.put(i, target, entries);
+  });
+  matrix.put(a.size(), target, byte_multiples(field, field.negate(cofactors.product()), field.form(256)));
 }
 
 // One target's columns of an input matrix: 2^(32w + 8p) scale mod m.
@@ -141,22 +182,45 @@ Words negated(Words x) {
   return x;
 }
 
-// A coordinate's rows of the output matrix: bytes of x 2^(8p).
-void fill_output(MatrixWriter& matrix, unsigned row, const Words& x) {
-  for (unsigned w = 0; w < x.size(); ++w) {
-    const std::uint64_t two = std::uint64_t{x[w]} << 32 | (w > 0 ? x[w - 1] : 0);
-    WordEntries entries;
-    for (unsigned p = 0; p < 4; ++p) entries[p] = static_cast<std::uint32_t>(two >> (32 - 8 * p));
-    matrix.put(row, w, entries);
+// x 2^(8p) for p = 0 .. 3, modulo 2^(32 words).
+std::array<Words, 4> byte_multiples(const Words& x) {
+  std::array<Words, 4> multiples;
+  for (unsigned p = 0; p < 4; ++p) {
+    multiples[p] = x;
+    words::multiply_by(multiples[p], std::uint32_t{1} << 8 * p);
+  }
+  return multiples;
+}
+
+// A word's rows of the output matrix: byte p is multiplied by rows[p].
+void fill_output(MatrixWriter& matrix, unsigned word, const std::array<Words, 4>& rows) {
+  for (unsigned w = 0; w < rows[0].size(); ++w) {
+    matrix.put(word, w, {rows[0][w], rows[1][w], rows[2][w], rows[3][w]});
   }
 }
 
-void fill_output(MatrixWriter matrix, const Base& a, unsigned words) {
+void fill_output(MatrixWriter matrix, const Base& a, const ByteFactors& factors, unsigned words) {
   Words product(words, 0);
   product[0] = 1;
   for (const ChannelField& field : a.fields) words::multiply_by(product, field.modulus());
-  for (unsigned i = 0; i < a.size(); ++i) fill_output(matrix, i, divided(product, a.fields[i]));
-  fill_output(matrix, a.size(), negated(product));
+  for (unsigned i = 0; i < a.size(); ++i) {
+    std::array<Words, 4> rows;
+    rows.fill(divided(product, a.fields[i]));
+    for (unsigned p = 0; p < 4; ++p) words::multiply_by(rows[p], factors[i][p]);
+    fill_output(matrix, i, rows);
+  }
+  fill_output(matrix, a.size(), byte_multiples(negated(product)));
+}
+
+ByteFactors byte_factors(const BaseFields& bases) {
+  ByteFactors factors;
+  for (unsigned i = 0; i < bases.a.size(); ++i) {
+    const ChannelField& field = bases.a.fields[i];
+    const std::uint32_t divisor = field.multiply(kappa(bases.b, field), product_of(bases.a, field, i));
+    const std::uint32_t factor = field.multiply(field.inverse(divisor), 1);
+    factors.push_back(byte_multiples(field, factor, field.form(256)));
+  }
+  return factors;
 }
 
 // In Montgomery form: -1 / B_j.
@@ -165,13 +229,30 @@ std::uint32_t negated_inverse_cofactor(const Base& b, unsigned j) {
   return field.negate(field.inverse(product_of(b, field, j)));
 }
 
-// The channel of `field` with a factor, which is in Montgomery form, to coordinates.
-Channel channel_of(const ChannelField& field, std::uint32_t form_of_factor) {
+// Of B, with a factor, which is in Montgomery form, to coordinates.
+StoredChannel channel_with_factor(const ChannelField& field, std::uint32_t form_of_factor) {
   const std::uint32_t factor = field.multiply(form_of_factor, 1);
   return {field.modulus(), field.negative_inverse(), factor, field.quotient(factor)};
 }
 
-void put_channel(std::byte* channels, unsigned index, const Channel& channel) {
+// v / m in units of 2^-16, rounded, in two bytes.
+std::uint32_t weight(std::uint32_t v, std::uint32_t m) {
+  const std::uint64_t rounded = ((std::uint64_t{v} << 16) + m / 2) / m;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(rounded, 0xffff));
+}
+
+// Of A, with the weights of bytes in the rank.
+StoredChannel channel_with_weights(const ChannelField& field, const WordEntries& factors) {
+  StoredChannel channel{field.modulus(), field.negative_inverse()};
+  for (unsigned p = 0; p < 4; ++p) {
+    const std::uint32_t w = weight(factors[p], field.modulus());
+    channel.factor |= (w & 0xff) << 8 * p;
+    channel.companion |= w >> 8 << 8 * p;
+  }
+  return channel;
+}
+
+void put_channel(std::byte* channels, unsigned index, const StoredChannel& channel) {
   std::memcpy(channels + index * sizeof channel, &channel, sizeof channel);
 }
 
@@ -185,7 +266,13 @@ std::uint32_t word_at(const std::byte* words, unsigned index) {
   return word;
 }
 
-std::vector<std::byte> made_base_constants(unsigned bits) {
+// The constants of a width's bases, and what those of a modulus are made of beside them.
+struct BaseConstants {
+  std::vector<std::byte> block;
+  ByteFactors factors;
+};
+
+BaseConstants made_base_constants(unsigned bits) {
   const BaseFields bases(bases_of(bits));
   const Base& b = bases.b;
   const Base& a = bases.a;
@@ -197,29 +284,32 @@ std::vector<std::byte> made_base_constants(unsigned bits) {
   MatrixWriter into_a(sizes.input(), block.data() + sizes.into_a());
   std::byte* const channels = block.data() + sizes.channels_at();
   std::byte* const set_up = block.data() + sizes.set_up_at();
+  std::byte* const negatives = block.data() + sizes.negatives_at();
+  ByteFactors factors = byte_factors(bases);
   for (unsigned i = 0; i < b.size(); ++i) {
     const ChannelField& in_b = b.fields[i];
     const ChannelField& in_a = a.fields[i];
     const std::uint32_t k = kappa(b, in_a);
     put_channel(channels, i, {in_b.modulus(), in_b.negative_inverse()});
-    put_channel(channels, b.size() + i,
-                channel_of(in_a, in_a.inverse(in_a.multiply(k, product_of(a, in_a, i)))));
+    put_channel(channels, b.size() + i, channel_with_weights(in_a, factors[i]));
     put_word(set_up, i, negated_inverse_cofactor(b, i));
     put_word(set_up, b.size() + i, k);
-    fill_extension(to_a, b, i, in_a, 1);
-    fill_extension(to_b, a, i, in_b, 1);
+    put_word(negatives, Sizes::negative_index(i), 0 - in_b.modulus());
+    put_word(negatives, sizes.negative_words() + Sizes::negative_index(i), 0 - in_a.modulus());
+    fill_from_b(to_a, b, i, in_a, 1);
+    fill_from_a(to_b, a, factors, i, in_b, 1);
     fill_input(into_b, sizes.words, i, in_b, 1);
     fill_input(into_a, sizes.words, i, in_a, in_a.multiply(k, 1));
   }
-  fill_output(MatrixWriter(sizes.output(), block.data() + sizes.out()), a, 4 * sizes.output_fours());
-  return block;
+  fill_output(MatrixWriter(sizes.output(), block.data() + sizes.out()), a, factors, 4 * sizes.output_fours());
+  return {std::move(block), std::move(factors)};
 }
 
 // Made once for each width and kept: shared moduli differ from it in part.
-const std::vector<std::byte>& kept_base_constants(unsigned bits) {
+const BaseConstants& kept_base_constants(unsigned bits) {
   constexpr std::size_t kWidths = std::size(kBasePairs);
   static std::array<std::once_flag, kWidths> made;
-  static std::array<std::vector<std::byte>, kWidths> kept;
+  static std::array<BaseConstants, kWidths> kept;
   const auto row = static_cast<std::size_t>(&bases_of(bits) - kBasePairs);
   std::call_once(made[row], [&] { kept[row] = made_base_constants(bits); });
   return kept[row];
@@ -256,7 +346,7 @@ SignedRoot signed_root(const ChannelField& field, std::uint32_t x) {
 // What coordinates in B are made with, c_j = -2^32 / (N B_j) mod b_j: in its channels, or, with roots, in the
 // matrices into B. Returns 1 if N is not prime to M_B, else 0.
 std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const BaseFields& bases,
-                                 std::span<const Limb> n) {
+                                 const ByteFactors& factors, std::span<const Limb> n) {
   MatrixWriter to_b(sizes.extension(), block + sizes.to_b());
   MatrixWriter into_b(sizes.input(), block + sizes.into_b());
   std::uint64_t divides = 0;
@@ -266,13 +356,13 @@ std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Bas
     divides |= word::is_zero_bit(inverse);
     const std::uint32_t factor = field.multiply(inverse, word_at(block + sizes.set_up_at(), j));
     const std::uint32_t c = field.multiply(factor, field.radix());
-    Channel channel = channel_of(field, c);
+    StoredChannel channel = channel_with_factor(field, c);
     if (sizes.has_roots()) {
       const SignedRoot found = signed_root(field, c);
-      channel.to_coordinate = found.sign;
+      channel.factor = found.sign;
       channel.companion = 2 * field.modulus() & (0 - (found.sign >> 31));
       const std::uint32_t rho = field.multiply(found.root, 1);
-      fill_extension(to_b, bases.a, j, field, rho);
+      fill_from_a(to_b, bases.a, factors, j, field, rho);
       fill_input(into_b, sizes.words, j, field, rho);
     }
     put_channel(block + sizes.channels_at(), j, channel);
@@ -287,7 +377,7 @@ void fill_scaled_extension(MatrixWriter to_a, const BaseFields& bases, const std
     const ChannelField& field = bases.a.fields[i];
     const std::uint32_t k = word_at(set_up, bases.b.size() + i);
     const std::uint32_t scale = field.multiply(field.multiply(form_of(n, field), k), k);
-    fill_extension(to_a, bases.b, i, field, field.multiply(scale, 1));
+    fill_from_b(to_a, bases.b, i, field, field.multiply(scale, 1));
   }
 }
 
@@ -301,15 +391,16 @@ void fill_scaled_extension(MatrixWriter to_a, const BaseFields& bases, const std
 
 }  // namespace
 
-std::vector<std::byte> base_constants(unsigned bits) { return kept_base_constants(bits); }
+std::vector<std::byte> base_constants(unsigned bits) { return kept_base_constants(bits).block; }
 
 std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n) {
   const Sizes sizes = sizes_of(bits);
   if (n.size() > sizes.words / 2) throw std::invalid_argument("modulus too long for its bases");
   const BaseFields bases(bases_of(bits));
-  SecretBlock block(kept_base_constants(bits));
+  const BaseConstants& kept = kept_base_constants(bits);
+  SecretBlock block(kept.block);
   std::byte* const first = block.bytes.data();
-  const std::uint64_t divides = put_to_coordinates(sizes, first, bases, n);
+  const std::uint64_t divides = put_to_coordinates(sizes, first, bases, kept.factors, n);
   fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), bases,
                         first + sizes.set_up_at(), n);
   return unless_refused(divides, std::move(block.bytes));

@@ -78,11 +78,11 @@ class Conversion {
     return (team_.lane() % 2 == 0 ? zeros[0] : zeros[1]) == 0;
   }
 
-  /// The integers in [0, n) that the elements are, which are below 2 n: thread 0 of the quad writes the
-  /// first, thread 1 the second. `record` is overwritten.
-  MM_DEVICE void to_words(const device::WordSink (&result)[2], const Coordinates<Team, kQ>& xi,
+  /// The integers in [0, n) that the elements with residues w in A are, which are below 2 n: thread 0 of the
+  /// quad writes the first, thread 1 the second. `record` is overwritten.
+  MM_DEVICE void to_words(const device::WordSink (&result)[2], const Operand<Team, kQ>& w,
                           const device::WordSource (&n)[2], const RecordPair& record) const {
-    store_columns(xi, record);
+    store_columns(w, record);
     team_.sync();
     const unsigned thread = team_.lane() % 4, half = thread % 2;
     const bool writes = thread < 2;
@@ -136,11 +136,11 @@ class Conversion {
   }
 
   // V_w = S_0 + .. + 2^24 S_3 of word w = 4 f + t: words 2 f and 2 f + 1 of the thread's record.
-  MM_DEVICE void store_columns(const Coordinates<Team, kQ>& xi, const RecordPair& record) const {
+  MM_DEVICE void store_columns(const Operand<Team, kQ>& w, const RecordPair& record) const {
     MM_ROLLED
     for (unsigned f = 0; f < kOutputFours; ++f) {
       cuda::ByteSums<1> sums;
-      team_.multiply(sums, xi.rows(), constants_ + Parts::kOut + f * MatrixShape::kFourBytes, kOutputFours);
+      team_.multiply(sums, w.rows(), constants_ + Parts::kOut + f * MatrixShape::kFourBytes, kOutputFours);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
         const std::uint64_t low = sums.at(0, half, 0) + (std::uint64_t{sums.at(0, half, 1)} << 8);

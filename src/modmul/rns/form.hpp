@@ -12,8 +12,6 @@ namespace manymod::rns {
 
 /// Elements of bases of more channels do not fit registers: they stay in memory.
 inline constexpr unsigned kMaxRegisterFours = 34;
-/// Of more, the coordinates of both bases do not fit beside them.
-inline constexpr unsigned kMaxEarlyFours = 26;
 /// Up to so many, table elements are found for fewer digits at a time.
 inline constexpr unsigned kMaxFewSelections = 13;
 /// Up to so many, factors from tables are brought to shared memory (measured: of more, addresses take
@@ -27,42 +25,31 @@ inline constexpr unsigned kChoices = 32;
 constexpr unsigned record_words(unsigned fours, unsigned parts = 2) { return (parts * fours + 3) / 4 * 4; }
 
 struct Form {
-  unsigned fours = 0;  ///< Q: a base has 4 Q channels
-  unsigned words = 0;  ///< of the widest modulus
-  unsigned fours_at_once =
-      1;  ///< targets of a product that is waited for, in fours, at most; two are in flight
+  unsigned fours = 0;          ///< Q: a base has 4 Q channels
+  unsigned words = 0;          ///< of the widest modulus
+  unsigned fours_at_once = 1;  ///< targets of a product that is waited for, in fours, at most
+  bool in_turn = false;        ///< one such product is in flight, not two: fewer registers
   /// Buffers of the ring through which the extensions' matrices go; 0 where they fit shared memory.
   unsigned ring_stages = 0;
   bool records_shared = false;  ///< the constants of the moduli are in shared memory, not in the table
   bool one_modulus = false;     ///< all instances have the modulus of the constants
+  /// Base B keeps remainders of byte sums as they come (docs/rns.md, "The steps of a multiplication").
+  bool lazy_b = false;
   /// A block's shared memory has the constants and the matrices alone, and warps work for themselves.
   bool compact = false;
 
-  /// The same for instances that share a modulus.
-  [[nodiscard]] constexpr Form with_one_modulus() const {
-    Form form = *this;
-    form.one_modulus = true;
-    form.records_shared = false;
-    return form;
-  }
-  /// Of the targets of an extension. Those that stream for one modulus are even (measured); the constants of
-  /// moduli are read by whole fours of their records, as long as pieces begin with one.
-  [[nodiscard]] constexpr cuda::Pieces pieces() const {
-    return {fours, fours_at_once, one_modulus && ring_stages > 0};
-  }
+  /// Of the targets of an extension.
+  [[nodiscard]] constexpr cuda::Pieces pieces() const { return {fours, fours_at_once}; }
   [[nodiscard]] constexpr Sizes sizes() const { return {fours, words}; }
   /// Base B keeps residues times roots of what makes coordinates of them.
   [[nodiscard]] constexpr bool rooted() const { return one_modulus && sizes().has_roots(); }
   /// Of an extension S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32: entries are below 2^31, and the rank's bytes add less
-  /// than four coordinates would (docs/rns.md, "Remainders of byte sums").
+  /// than a word of any four would (docs/rns.md, "Remainders of byte sums").
   [[nodiscard]] constexpr bool narrow_sums() const { return 4 * fours <= 127; }
 
   /// Digits whose table elements are found at a time in class secret (measured: more take registers, and
   /// narrow exponents have few).
   [[nodiscard]] constexpr unsigned selections() const { return fours <= kMaxFewSelections ? 32 : 64; }
-  /// Whether squarings and multiplications share code: unrolled code of both would not fit the instruction
-  /// caches.
-  [[nodiscard]] constexpr bool in_one_loop() const { return !in_memory() && fours > kMaxEarlyFours; }
   /// The words of a record of a modulus' constants, a part each: of A, of B and, where they are in shared
   /// memory, the quotients of those of B (montgomery.cuda.hpp).
   [[nodiscard]] constexpr unsigned modulus_words() const {
@@ -77,8 +64,6 @@ struct Form {
     return factor_at() + (factors_shared() ? record_words(fours) : 0);
   }
   [[nodiscard]] constexpr unsigned factor_at() const { return records_shared ? modulus_words() : 0; }
-  /// The coordinates in A are computed after the extension to A, not during it.
-  [[nodiscard]] constexpr bool late_coordinates() const { return fours > kMaxEarlyFours; }
 
   // Slots of the table after the program's.
   static constexpr unsigned kScratchSlot = 0;  ///< overwritten all the time

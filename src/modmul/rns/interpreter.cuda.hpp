@@ -121,13 +121,7 @@ class Interpreter {
 
   MM_DEVICE void run_step(Number& x, const device::Step& step, std::uint32_t s) const {
     RecordPair y = scratch();
-    if constexpr (kForm.in_one_loop()) {
-      MM_ROLLED
-      for (std::uint32_t i = 0; i < step.squarings + step.multiplications; ++i) {
-        if (i == step.squarings) find(y, step, s);
-        montgomery_.operate(x, y, i < step.squarings ? Operation::square : Operation::multiply);
-      }
-    } else if constexpr (kForm.factors_shared()) {
+    if constexpr (kForm.factors_shared()) {
       if (step.multiplications > 0) bring_factors(step, s);
       square(x, step.squarings);
       cuda::wait_for_copies();
@@ -171,11 +165,11 @@ class Interpreter {
   }
 
   MM_DEVICE void finish(Number& x) const {
-    Coordinates<Team, kQ> xi;
-    montgomery_.coordinates(xi, x);
+    Operand<Team, kQ> w;
+    montgomery_.operand_of(w, x);
     const device::WordSource n[2] = {modulus(0), modulus(1)};
     const device::WordSink result[2] = {sink(0), sink(1)};
-    conversion_.to_words(result, xi, n, scratch());
+    conversion_.to_words(result, w, n, scratch());
   }
 
   MM_DEVICE device::WordSink sink(unsigned half) const {

@@ -14,14 +14,16 @@
 
 namespace manymod::rns {
 
-/// Of one channel.
-struct Channel {
+/// Of one channel, as it is stored.
+struct StoredChannel {
   std::uint32_t modulus = 0;
   std::uint32_t negative_inverse = 0;  ///< -1 / m mod 2^32
-  /// In A: 1 / (kappa_i A_i) mod a_i, from a stored element to its coordinate. In B: 0, but where one modulus
-  /// N is shared -2^32 / (N B_j) mod b_j, or, with roots, the sign for which that is a square: 1 or -1.
-  std::uint32_t to_coordinate = 0;
-  /// floor(2^32 to_coordinate / m); beside a sign 0, or 2 m where it is -1.
+  /// In A: byte p is the low byte of the weight that byte p of a residue has in the rank. In B: 0, but where
+  /// one modulus N is shared -2^32 / (N B_j) mod b_j, from s to its coordinate, or, with roots, the sign for
+  /// which that is a square: 1 or -1.
+  std::uint32_t factor = 0;
+  /// In A: the high bytes of these weights. In B: floor(2^32 factor / m); beside a sign 0, or 2 m where it is
+  /// -1.
   std::uint32_t companion = 0;
 };
 
@@ -66,7 +68,7 @@ struct Sizes {
   [[nodiscard]] constexpr unsigned channels() const { return 4 * fours; }
   /// Whether constants of one modulus have roots.
   [[nodiscard]] constexpr bool has_roots() const { return fours <= kMaxRootedFours; }
-  /// Words along K of an extension: the coordinates, then the rank in the word after them, then 0.
+  /// Words along K of an extension: a word a channel, then the rank in the word after them, then 0.
   [[nodiscard]] constexpr unsigned rank_word() const { return channels(); }
   [[nodiscard]] constexpr unsigned steps() const { return (fours + 2) / 2; }
   [[nodiscard]] constexpr unsigned input_steps() const { return (words + 7) / 8; }
@@ -82,22 +84,31 @@ struct Sizes {
   /// A word for each channel, of B, then of A, from which the constants of a modulus are made: -2^32 / B_j
   /// mod b_j, and kappa_i 2^32 mod a_i.
   [[nodiscard]] constexpr std::size_t set_up_at() const {
-    return channels_at() + 2 * std::size_t{channels()} * sizeof(Channel);
+    return channels_at() + 2 * std::size_t{channels()} * sizeof(StoredChannel);
+  }
+  /// 2^32 - m for each channel, of B, then of A: negative_words() of each, a channel's at negative_index(),
+  /// so that a thread reads those of four of its channels together.
+  [[nodiscard]] constexpr std::size_t negatives_at() const {
+    return set_up_at() + 2 * std::size_t{channels()} * sizeof(std::uint32_t);
+  }
+  [[nodiscard]] constexpr unsigned negative_words() const { return (fours + 3) / 4 * 16; }
+  static constexpr unsigned negative_index(unsigned channel) {
+    return channel / 16 * 16 + channel % 4 * 4 + channel / 4 % 4;
   }
   /// B to A: coordinate word j < n: B_j 2^(8p) mod a_i; rank word: -M_B 2^(8p) mod a_i. Where one modulus N
   /// is shared, times N kappa_i^2: the remainder is added to X Y before its reduction.
   [[nodiscard]] constexpr std::size_t to_a() const {
-    return set_up_at() + 2 * std::size_t{channels()} * sizeof(std::uint32_t);
+    return negatives_at() + 2 * std::size_t{negative_words()} * sizeof(std::uint32_t);
   }
-  /// A to B: coordinate word i < n: A_i 2^(8p) mod b_j; rank word: -M_A 2^(8p) mod b_j. With roots times
-  /// rho_j.
+  /// A to B: word i < n is a stored residue: v(i, p) A_i mod b_j, v(i, p) = 2^(8p) / (kappa_i A_i) mod a_i;
+  /// rank word: -M_A 2^(8p) mod b_j. With roots times rho_j.
   [[nodiscard]] constexpr std::size_t to_b() const { return to_a() + extension().bytes(); }
   /// Words of a number below 2^(32 words) to residues: 2^(32 w + 8p) mod b_j, with roots times rho_j.
   [[nodiscard]] constexpr std::size_t into_b() const { return to_b() + extension().bytes(); }
   /// The same to stored elements of A: 2^(32 w + 8p) kappa_i mod a_i.
   [[nodiscard]] constexpr std::size_t into_a() const { return into_b() + input().bytes(); }
-  /// Coordinates in A to words of radix 2^32, modulo 2^(32 C), C = 4 output_fours: target w, byte b is byte
-  /// 4 w + b of A_i 2^(8p) mod 2^(32 C); rank word: of -M_A 2^(8p) mod 2^(32 C).
+  /// Stored residues in A to words of radix 2^32, modulo 2^(32 C), C = 4 output_fours: target w, byte b is
+  /// byte 4 w + b of v(i, p) A_i mod 2^(32 C); rank word: of -M_A 2^(8p) mod 2^(32 C).
   [[nodiscard]] constexpr std::size_t out() const { return into_a() + input().bytes(); }
   [[nodiscard]] constexpr std::size_t bytes() const { return out() + output().bytes(); }
 };
@@ -118,6 +129,8 @@ struct Layout {
 
   static constexpr std::size_t kChannelsAt = kSizes.channels_at();
   static constexpr std::size_t kSetUpAt = kSizes.set_up_at();
+  static constexpr std::size_t kNegativesAt = kSizes.negatives_at();
+  static constexpr unsigned kNegativeWords = kSizes.negative_words();
   static constexpr std::size_t kToA = kSizes.to_a();
   static constexpr std::size_t kToB = kSizes.to_b();
   static constexpr std::size_t kIntoB = kSizes.into_b();

@@ -2,10 +2,10 @@
 // Montgomery multiplication in residue number systems, both base extensions on tensor cores: the data flow of
 // docs/rns.md.
 //
-// A team of warps (arch/cuda/byte_products.hpp) multiplies 16 pairs of numbers a warp. Each coordinate is
-// four bytes along K and is a thread's operand of the matrix product as it is; each target's four byte sums
-// arrive at the thread that owns the channel. Nothing is exchanged but the sums for the ranks, which join the
-// product as one more coordinate.
+// A team of warps (arch/cuda/byte_products.hpp) multiplies 16 pairs of numbers a warp. From B to A each
+// coordinate is four bytes along K, from A to B each residue as it is stored: a thread's operand of the
+// matrix product; each target's four byte sums arrive at the thread that owns the channel. Nothing is
+// exchanged but the sums for the ranks, which join the product as one more word.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,12 @@
 
 namespace manymod::rns {
 
-/// The Cox: coordinates' top bits, of 31.
+/// The Cox from B: coordinates' top bits, of 31. A multiple of M_B too many is harmless: no offset.
 inline constexpr unsigned kCoxBits = 16;
 inline constexpr unsigned kCoxShift = 31 - kCoxBits;
-/// From B the offset is 0: a multiple of M_B too many is harmless. From A one half makes the rank exact.
-inline constexpr std::uint32_t kCoxHalf = 1u << (kCoxBits - 1);
+/// From A: bits of RankSum::value() behind the point. One half makes the rank exact.
+inline constexpr unsigned kRankBits = 8;
+inline constexpr std::uint32_t kRankHalf = 1u << (kRankBits - 1);
 
 /// The constants that a multiplication reads, in the team's shared memory.
 template <class Team, unsigned kQ, unsigned kWords>
@@ -37,62 +38,89 @@ class Bases {
   /// `constants`: aligned to 16 bytes, up to where the matrices into residues begin, or up to the extensions'
   /// where the team has these from elsewhere.
   MM_DEVICE Bases(const Team& team, const std::byte* constants)
-      : channels_(reinterpret_cast<const Channel*>(constants) + team.lane() % 4),
+      : channels_(reinterpret_cast<const StoredChannel*>(constants) + team.lane() % 4),
         set_up_(reinterpret_cast<const std::uint32_t*>(constants + Parts::kSetUpAt) + team.lane() % 4),
+        negatives_(reinterpret_cast<const std::uint32_t*>(constants + Parts::kNegativesAt) +
+                   Sizes::negative_index(team.lane() % 4)),
         to_a_(constants + Parts::kToA, kQ),
         to_b_(constants + Parts::kToB, kQ) {}
 
-  MM_DEVICE Channel b(unsigned q) const { return load(channels_ + 4 * q); }
-  MM_DEVICE Channel a(unsigned q) const { return load(channels_ + 4 * (kQ + q)); }
+  MM_DEVICE Channel b(unsigned q) const { return {load(q), negative(negatives_, q)}; }
+  MM_DEVICE Channel a(unsigned q) const {
+    return {load(kQ + q), negative(negatives_ + Parts::kNegativeWords, q)};
+  }
   /// The thread's channel of an element's residue k < 2 kQ: those of A come first.
-  MM_DEVICE Channel channel(unsigned k) const { return load(channels_ + 4 * place(k)); }
+  MM_DEVICE Channel channel(unsigned k) const { return channel_of(load(place(k))); }
   /// Of channel(k): Sizes::set_up_at.
   MM_DEVICE std::uint32_t set_up(unsigned k) const { return set_up_[4 * place(k)]; }
   MM_DEVICE const typename Team::Matrix& to_a() const { return to_a_; }
   MM_DEVICE const typename Team::Matrix& to_b() const { return to_b_; }
 
  private:
-  const Channel* channels_;
+  const StoredChannel* channels_;
   const std::uint32_t* set_up_;
+  const std::uint32_t* negatives_;
   typename Team::Matrix to_a_, to_b_;
 
   MM_DEVICE static unsigned place(unsigned k) { return k < kQ ? k + kQ : k - kQ; }
-  MM_DEVICE static Channel load(const Channel* channel) {
-    const cuda::Chunk<4> words = cuda::load_chunk<4>(&channel->modulus);
+  MM_DEVICE StoredChannel load(unsigned place) const {
+    const cuda::Chunk<4> words = cuda::load_chunk<4>(&channels_[4 * place].modulus);
     return {words.word[0], words.word[1], words.word[2], words.word[3]};
+  }
+  // Those of four q are one load.
+  MM_DEVICE static std::uint32_t negative(const std::uint32_t* negatives, unsigned q) {
+    return cuda::load_chunk<4>(negatives + Sizes::negative_index(4 * (q / 4 * 4))).word[q % 4];
   }
 };
 
-/// The coordinates of two instances and their rank, as rows of an extension.
+/// The operand of an extension for two instances: a word for each channel, and their ranks.
 template <class Team, unsigned kQ>
-class Coordinates {
+class Operand {
  public:
   static constexpr unsigned kSteps = Layout<kQ, 1>::kExtension.steps;
 
-  /// Coordinate of four q.
-  MM_DEVICE void set(unsigned half, unsigned q, std::uint32_t xi) {
+  /// From B: the coordinate of four q.
+  MM_DEVICE void set_coordinate(unsigned half, unsigned q, std::uint32_t xi) {
     rows_.words[half][q] = xi;
-    sum_[half] += xi >> kCoxShift;
+    coordinates_[half] += xi >> kCoxShift;
   }
-  /// Call once all are set.
-  MM_DEVICE void set_ranks(const Team& team, std::uint32_t offset) {
+  /// From A: the residue of four q, as it is stored.
+  MM_DEVICE void set_residue(unsigned half, unsigned q, std::uint32_t w, const Channel& channel) {
+    rows_.words[half][q] = w;
+    residues_[half].add(w, channel);
+  }
+
+  // One of these once all are set.
+
+  /// Of coordinates: t' < 2 n M_B or so.
+  MM_DEVICE void set_no_ranks() {
+    for (unsigned half = 0; half < 2; ++half) set_rank(half, 0);
+  }
+  /// Of coordinates: t' < (1 + e) M_B for a small e.
+  MM_DEVICE void set_coordinates_ranks(const Team& team) {
     MM_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
-      rows_.words[half][kQ] = (team.sum_of_quad(sum_[half]) + offset) >> kCoxBits;
-      if constexpr (kQ + 1 < 2 * kSteps) rows_.words[half][kQ + 1] = 0;
+      set_rank(half, team.sum_of_quad(coordinates_[half]) >> kCoxBits);
+    }
+  }
+  /// Of residues: exact.
+  MM_DEVICE void set_residues_ranks(const Team& team) {
+    MM_UNROLL
+    for (unsigned half = 0; half < 2; ++half) {
+      set_rank(half, (team.sum_of_quad(residues_[half].value()) + kRankHalf) >> kRankBits);
     }
   }
   MM_DEVICE const cuda::ByteRows<kSteps>& rows() const { return rows_; }
 
  private:
   cuda::ByteRows<kSteps> rows_;
-  std::uint32_t sum_[2] = {0, 0};
-};
+  std::uint32_t coordinates_[2] = {0, 0};
+  RankSum residues_[2];
 
-/// What becomes of an element x.
-enum class Operation {
-  square,    ///< x^2 / M_B mod N
-  multiply,  ///< x y / M_B mod N
+  MM_DEVICE void set_rank(unsigned half, std::uint32_t rank) {
+    rows_.words[half][kQ] = rank;
+    if constexpr (kQ + 1 < 2 * kSteps) rows_.words[half][kQ + 1] = 0;
+  }
 };
 
 /// Arithmetic of a thread's two instances.
@@ -110,32 +138,26 @@ class Montgomery {
   MM_DEVICE Montgomery(const Team& team, const Constants& bases, const RecordPair& modulus)
       : team_(team), bases_(bases), modulus_(modulus) {}
 
-  /// x = x^2 / M_B mod N, for elements below c N (docs/rns.md (2), (3)).
-  MM_DEVICE void square(Number& x) const { multiply_by<Factor::itself>(x, modulus_, Operation::square); }
-  /// x = x y / M_B mod N
-  MM_DEVICE void multiply(Number& x, const RecordPair& y) const {
-    multiply_by<Factor::other>(x, y, Operation::multiply);
-  }
-  /// One of them, by code that is there once.
-  MM_DEVICE void operate(Number& x, const RecordPair& y, Operation operation) const {
-    multiply_by<Factor::either>(x, y, operation);
-  }
+  /// x = x^2 / M_B mod N, for elements below c N, c about 4 n (docs/rns.md (2), (3)).
+  MM_DEVICE void square(Number& x) const { multiply_by<Factor::itself>(x, modulus_); }
+  /// x = x y / M_B mod N, below (c_1 c_2 N / M_B + 1 + e) N for a small e: for y = 1 below 2 N.
+  MM_DEVICE void multiply(Number& x, const RecordPair& y) const { multiply_by<Factor::other>(x, y); }
 
-  /// Coordinates of x in A, and its rank, which is exact.
-  MM_DEVICE void coordinates(Coordinates<Team, kQ>& xi, Number& x) const {
+  /// The operand of an extension from A of x.
+  MM_DEVICE void operand_of(Operand<Team, kQ>& w, Number& x) const {
     Cursor<Part::a> own(x);
     MM_UNROLL
     for (unsigned q = 0; q < kQ; ++q) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
-      for (unsigned half = 0; half < 2; ++half) xi.set(half, q, coordinate(own.get(half, q), channel));
+      for (unsigned half = 0; half < 2; ++half) w.set_residue(half, q, own.get(half, q), channel);
     }
-    xi.set_ranks(team_, kCoxHalf);
+    w.set_residues_ranks(team_);
   }
 
  private:
   /// What a multiplication's code is for.
-  enum class Factor { itself, other, either };
+  enum class Factor { itself, other };
 
   template <Part kPart>
   using Cursor = typename Number::template Cursor<kPart>;
@@ -149,29 +171,26 @@ class Montgomery {
   using Quotients = RecordReader<2 * kQ>;
 
   template <Factor kFactor>
-  MM_DEVICE void multiply_by(Number& x, const RecordPair& y, Operation operation) const {
-    Coordinates<Team, kQ> w;
+  MM_DEVICE void multiply_by(Number& x, const RecordPair& y) const {
+    Operand<Team, kQ> w;
     {
-      Coordinates<Team, kQ> t;
-      in_b<kFactor>(t, x, y, operation);
-      in_a<kFactor>(w, t, x, y, operation);
+      Operand<Team, kQ> t;
+      in_b<kFactor>(t, x, y);
+      in_a<kFactor>(w, t, x, y);
     }
-    if constexpr (kForm.late_coordinates()) coordinates(w, x);
+    if constexpr (kForm.in_memory()) operand_of(w, x);
     to_b(x, w);
   }
 
   // The other factor of a residue in part kPart, where y is asked for its residues in their order.
   template <Factor kFactor, Part kPart>
-  MM_DEVICE static std::uint32_t factor_of(std::uint32_t residue, Reader<kPart>& y, unsigned q,
-                                           Operation operation) {
-    if constexpr (kFactor == Factor::itself) return residue;
-    if (kFactor == Factor::either && operation == Operation::square) return residue;
-    return y[q];
+  MM_DEVICE static std::uint32_t factor_of(std::uint32_t residue, Reader<kPart>& y, unsigned q) {
+    return kFactor == Factor::itself ? residue : y[q];
   }
 
   // Coordinates of t = -x y / N mod M_B.
   template <Factor kFactor>
-  MM_DEVICE void in_b(Coordinates<Team, kQ>& t, Number& x, const RecordPair& y, Operation operation) const {
+  MM_DEVICE void in_b(Operand<Team, kQ>& t, Number& x, const RecordPair& y) const {
     Cursor<Part::b> own(x);
     Reader<Part::b> factor[2] = {Reader<Part::b>(y[0]), Reader<Part::b>(y[1])};
     Reader<Part::b> constant[2] = {Reader<Part::b>(modulus_[0]), Reader<Part::b>(modulus_[1])};
@@ -182,34 +201,40 @@ class Montgomery {
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
         const std::uint32_t residue = own.get(half, q);
-        const std::uint32_t other = factor_of<kFactor, Part::b>(residue, factor[half], q, operation);
+        const std::uint32_t other = factor_of<kFactor, Part::b>(residue, factor[half], q);
         const std::uint32_t s = reduce(cuda::multiply(residue, other), channel);
         if constexpr (kForm.rooted()) {
-          t.set(half, q, signed_coordinate(s, channel));
+          t.set_coordinate(half, q, signed_coordinate(s, channel));
         } else if constexpr (kForm.one_modulus) {
-          t.set(half, q, coordinate(s, channel));
+          t.set_coordinate(half, q, coordinate(s, channel));
         } else if constexpr (kForm.records_shared) {
-          t.set(half, q, product_by_quotient(s, constant[half][q], quotient[half][q], channel));
+          t.set_coordinate(half, q, product_by_quotient(s, constant[half][q], quotient[half][q], channel));
         } else {
-          t.set(half, q, reduce(cuda::multiply(s, constant[half][q]), channel));
+          t.set_coordinate(half, q, reduce(cuda::multiply(s, constant[half][q]), channel));
         }
       }
     }
-    t.set_ranks(team_, 0);
+    // The last operation of a program, whose result is to be below 2 N, is no squaring.
+    if constexpr (kFactor == Factor::itself) {
+      t.set_no_ranks();
+    } else {
+      t.set_coordinates_ranks(team_);
+    }
   }
 
-  // x = (x y + t' N) / M_B in A, and its coordinates unless they come later.
+  // x = (x y + t' N) / M_B in A, which is w too where elements are in registers.
   template <Factor kFactor>
-  MM_DEVICE void in_a(Coordinates<Team, kQ>& w, const Coordinates<Team, kQ>& t, Number& x,
-                      const RecordPair& y, Operation operation) const {
+  MM_DEVICE void in_a(Operand<Team, kQ>& w, const Operand<Team, kQ>& t, Number& x,
+                      const RecordPair& y) const {
     Cursor<Part::a> own(x);
     Reader<Part::a> factor[2] = {Reader<Part::a>(y[0]), Reader<Part::a>(y[1])};
-    using OfModulus = std::conditional_t<kAhead, AheadReader<first_word<kQ>(Part::a)>, Reader<Part::a>>;
+    using OfModulus =
+        std::conditional_t<kAhead, AheadReader<first_word<kQ>(Part::a), kAtOnce>, Reader<Part::a>>;
     OfModulus constant[2] = {OfModulus(modulus_[0]), OfModulus(modulus_[1])};
-    const auto prepare = [&](unsigned first) {
+    const auto prepare = [&](unsigned first, unsigned count) {
       if constexpr (kAhead) {
-        constant[0].load(first);
-        constant[1].load(first);
+        constant[0].load(first, count);
+        constant[1].load(first, count);
       }
     };
     extend<0>(t, bases_.to_a(), prepare, [&](unsigned q, const auto& sums, unsigned four) {
@@ -217,29 +242,30 @@ class Montgomery {
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
         const std::uint32_t residue = own.get(half, q);
-        const std::uint32_t other = factor_of<kFactor, Part::a>(residue, factor[half], q, operation);
+        const std::uint32_t other = factor_of<kFactor, Part::a>(residue, factor[half], q);
         const std::uint32_t tn = remainder<kNarrow>(sums, four, half, channel);
         const cuda::Wide v = kForm.one_modulus ? cuda::multiply_add(residue, other, {tn, 0})
                                                : cuda::multiply_add(corrected(tn, channel), constant[half][q],
                                                                     cuda::multiply(residue, other));
         const std::uint32_t result = corrected(reduce(v, channel), channel);
         own.set(half, q, result);
-        if constexpr (!kForm.late_coordinates()) w.set(half, q, coordinate(result, channel));
+        if constexpr (!kForm.in_memory()) w.set_residue(half, q, result, channel);
       }
     });
-    if constexpr (!kForm.late_coordinates()) w.set_ranks(team_, kCoxHalf);
+    if constexpr (!kForm.in_memory()) w.set_residues_ranks(team_);
   }
 
-  // The residues in B of the x with these coordinates in A.
-  MM_DEVICE void to_b(Number& x, const Coordinates<Team, kQ>& xi) const {
+  // The residues in B of x, whose residues in A are w.
+  MM_DEVICE void to_b(Number& x, const Operand<Team, kQ>& w) const {
     Cursor<Part::b> own(x);
     extend<1>(
-        xi, bases_.to_b(), [](unsigned) {},
+        w, bases_.to_b(), [](unsigned, unsigned) {},
         [&](unsigned q, const auto& sums, unsigned four) {
           const Channel channel = bases_.b(q);
           MM_UNROLL
           for (unsigned half = 0; half < 2; ++half) {
-            own.set(half, q, corrected(remainder<kNarrow>(sums, four, half, channel), channel));
+            const std::uint32_t v = remainder<kNarrow>(sums, four, half, channel);
+            own.set(half, q, kForm.lazy_b ? v : corrected(v, channel));
           }
         });
   }
@@ -247,50 +273,50 @@ class Montgomery {
   static constexpr bool kNarrow = kForm.narrow_sums();
   static constexpr unsigned kAtOnce = kForm.fours_at_once;
   static constexpr cuda::Pieces kPieces = kForm.pieces();
-  // A piece's constants are one four, which is asked for before its sums are waited for.
-  static constexpr bool kAhead =
-      !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory() && kAtOnce == Record::kFour;
+  // A piece's constants are asked for before its sums are waited for.
+  static constexpr bool kAhead = !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory();
 
-  /// Call use(q, sums, the four's number in them) for all q, and prepare(q) before the sums of q and some
-  /// after it are waited for. kMatrix: 0 for the one to A, 1 for the one to B; a multiplication extends by
-  /// each once.
+  /// Call use(q, sums, the four's number in them) for all q, and prepare(q, count) before the sums of q and
+  /// those behind it are waited for. kMatrix: 0 for the one to A, 1 for the one to B; a multiplication
+  /// extends by each once.
   template <unsigned kMatrix, class Prepare, class Use>
-  MM_DEVICE void extend(const Coordinates<Team, kQ>& xi, const typename Team::Matrix& matrix, Prepare prepare,
-                        Use use) const {
+  MM_DEVICE void extend(const Operand<Team, kQ>& operand, const typename Team::Matrix& matrix,
+                        Prepare prepare, Use use) const {
     constexpr unsigned kFirstPiece = kMatrix * kPieces.count();
     if constexpr (kForm.in_memory()) {
-      use_in_turn<kFirstPiece>(xi, matrix, use);
+      use_by_loop<kFirstPiece>(operand, matrix, use);
     } else {
       cuda::ByteSums<kPieces.size(0)> first;
-      team_.start(first, xi.rows(), matrix, kFirstPiece);
-      use_from<kFirstPiece, 0>(first, xi, matrix, prepare, use);
+      team_.start(first, operand.rows(), matrix, kFirstPiece);
+      use_from<kFirstPiece, 0>(first, operand, matrix, prepare, use);
     }
   }
 
   // The rest from piece kPiece on, whose sums are under way. Products of some fours run while others are
-  // used.
+  // used, unless the form has a product at a time.
   template <unsigned kFirstPiece, unsigned kPiece, unsigned kFours, class Prepare, class Use>
-  MM_DEVICE void use_from(cuda::ByteSums<kFours>& sums, const Coordinates<Team, kQ>& xi,
+  MM_DEVICE void use_from(cuda::ByteSums<kFours>& sums, const Operand<Team, kQ>& operand,
                           const typename Team::Matrix& matrix, Prepare& prepare, Use& use) const {
     constexpr unsigned kFirst = kPieces.first(kPiece), kNext = kPiece + 1;
-    if constexpr (kNext < kPieces.count()) {
-      cuda::ByteSums<kPieces.size(kNext)> next;
-      team_.start(next, xi.rows(), matrix.from(kPieces.first(kNext)), kFirstPiece + kNext);
-      prepare(kFirst);
-      team_.template wait<1>(kFirstPiece + kPiece);
-      use_sums(sums, kFirst, use);
-      use_from<kFirstPiece, kNext>(next, xi, matrix, prepare, use);
-    } else {
-      prepare(kFirst);
-      team_.template wait<0>(kFirstPiece + kPiece);
-      use_sums(sums, kFirst, use);
+    constexpr bool kIsLast = kNext == kPieces.count(), kBothRun = !kIsLast && !kForm.in_turn;
+    cuda::ByteSums<kPieces.size(kIsLast ? kPiece : kNext)> next;
+    const auto start_next = [&] {
+      team_.start(next, operand.rows(), matrix.from(kPieces.first(kNext)), kFirstPiece + kNext);
+    };
+    if constexpr (kBothRun) start_next();
+    prepare(kFirst, kFours);
+    team_.template wait<kBothRun ? 1 : 0>(kFirstPiece + kPiece);
+    use_sums(sums, kFirst, use);
+    if constexpr (!kIsLast) {
+      if constexpr (!kBothRun) start_next();
+      use_from<kFirstPiece, kNext>(next, operand, matrix, prepare, use);
     }
   }
 
   // By a loop, for elements that need no constant indices: code of all fours would not fit the instruction
   // caches. While a warpgroup uses its sums, another's are made.
   template <unsigned kFirstPiece, class Use>
-  MM_DEVICE void use_in_turn(const Coordinates<Team, kQ>& xi, const typename Team::Matrix& matrix,
+  MM_DEVICE void use_by_loop(const Operand<Team, kQ>& operand, const typename Team::Matrix& matrix,
                              Use& use) const {
     constexpr unsigned kTurn = Record::kFour;
     static_assert(kTurn % kAtOnce == 0 && kQ % kTurn == 0);
@@ -300,7 +326,7 @@ class Montgomery {
       for (unsigned i = 0; i < kTurn; i += kAtOnce) {
         const unsigned piece = kFirstPiece + (turn + i) / kAtOnce;
         cuda::ByteSums<kAtOnce> sums;
-        team_.start(sums, xi.rows(), matrix.from(turn + i), piece);
+        team_.start(sums, operand.rows(), matrix.from(turn + i), piece);
         team_.template wait<0>(piece);
         use_sums(sums, turn + i, use);
       }

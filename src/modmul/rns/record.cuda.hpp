@@ -78,21 +78,32 @@ class RecordReader {
   cuda::Chunk<Record::kFour> four_{};
 };
 
-/// The same where fours are asked for before their words are.
-template <unsigned kFirst>
+/// The same where words are asked for before they are used, at most kMost neighbours at a time.
+template <unsigned kFirst, unsigned kMost>
 class AheadReader {
-  static_assert(kFirst % Record::kFour == 0);
-
  public:
   MM_DEVICE explicit AheadReader(const Record& record) : record_(record) {}
 
-  /// Of words i .. i + 3, for i a multiple of four; the one before is lost.
-  MM_DEVICE void load(unsigned i) { four_ = record_.load((kFirst + i) / Record::kFour); }
-  MM_DEVICE std::uint32_t operator[](unsigned i) const { return four_.word[i % Record::kFour]; }
+  /// Of words i .. i + count - 1; those before are lost.
+  MM_DEVICE void load(unsigned i, unsigned count) {
+    begin_ = (kFirst + i) / Record::kFour;
+    const unsigned end = (kFirst + i + count - 1) / Record::kFour + 1;
+    MM_UNROLL
+    for (unsigned four = 0; four < kFours; ++four) {
+      if (begin_ + four < end) fours_[four] = record_.load(begin_ + four);
+    }
+  }
+  MM_DEVICE std::uint32_t operator[](unsigned i) const {
+    const unsigned word = kFirst + i;
+    return fours_[word / Record::kFour - begin_].word[word % Record::kFour];
+  }
 
  private:
+  // The most that kMost words can lie in.
+  static constexpr unsigned kFours = (kMost + 2 * Record::kFour - 2) / Record::kFour;
   Record record_;
-  cuda::Chunk<Record::kFour> four_{};
+  unsigned begin_ = 0;
+  cuda::Chunk<Record::kFour> fours_[kFours]{};
 };
 
 /// Writes kCount words in their order from word kFirst on, a multiple of four.
@@ -124,8 +135,9 @@ constexpr unsigned first_word(Part part) {
   return part == Part::a ? 0 : kQ;
 }
 
-/// A thread's part of two instances' numbers in registers: residues below m, in A of kappa times the number
-/// and, with roots, in B of rho times it.
+/// A thread's part of two instances' numbers in registers: residues, in A of kappa times the number and below
+/// m; in B below m or, where B is lazy (form.hpp), as remainders come, and with roots of rho times the
+/// number.
 template <unsigned kQ>
 class Element {
  public:

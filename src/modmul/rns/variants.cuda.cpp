@@ -47,21 +47,22 @@ constexpr Shape rns_shape(const char* kernel, unsigned block) {
   return shape;
 }
 
-#define SHAPE(bits, block, at_once, shared_at_once, stages, records) \
-  rns_shape<rns::shape_form(bits, at_once, stages, records)>("rns_" #bits, block),
+#define SHAPE(bits, block, at_once, in_turn, stages, records) \
+  rns_shape<rns::shape_form(bits, at_once, in_turn, stages, records)>("rns_" #bits, block),
 constexpr Shape kShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
-#define SHAPE(bits, block, at_once, shared_at_once, stages, records) \
-  rns_shape<rns::shared_shape_form(bits, shared_at_once, stages)>("rns_" #bits "_shared", block),
+#define SHAPE(bits, block, at_once, in_turn, stages, records)                                 \
+  rns_shape<rns::with_one_modulus(rns::shape_form(bits, at_once, in_turn, stages, records))>( \
+      "rns_" #bits "_shared", block),
 constexpr Shape kSharedShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
 
-#define COMPACT(bits, block, at_once, shared_at_once) \
+#define COMPACT(bits, block, at_once) \
   rns_shape<rns::compact_form(bits, at_once)>("rns_" #bits "_compact", block),
 constexpr Shape kCompactShapes[] = {MM_RNS_COMPACT_SHAPES(COMPACT)};
 #undef COMPACT
-#define COMPACT(bits, block, at_once, shared_at_once) \
-  rns_shape<rns::compact_shared_form(bits, shared_at_once)>("rns_" #bits "_compact_shared", block),
+#define COMPACT(bits, block, at_once) \
+  rns_shape<rns::with_one_modulus(rns::compact_form(bits, at_once))>("rns_" #bits "_compact_shared", block),
 constexpr Shape kCompactSharedShapes[] = {MM_RNS_COMPACT_SHAPES(COMPACT)};
 #undef COMPACT
 
@@ -72,35 +73,31 @@ constexpr bool are_compact(std::span<const Shape> shapes) {
 }
 static_assert(are_compact(kCompactShapes) && are_compact(kCompactSharedShapes));
 
-constexpr rns::Form form_of(unsigned wanted, bool one_modulus) {
-#define SHAPE(bits, block, at_once, shared_at_once, stages, records)          \
-  if ((bits) == wanted) {                                                     \
-    return one_modulus ? rns::shared_shape_form(bits, shared_at_once, stages) \
-                       : rns::shape_form(bits, at_once, stages, records);     \
-  }
+constexpr rns::Form form_of(unsigned wanted) {
+#define SHAPE(bits, block, at_once, in_turn, stages, records) \
+  if ((bits) == wanted) return rns::shape_form(bits, at_once, in_turn, stages, records);
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
   return {};
 }
 
-std::vector<std::byte> in_pieces(unsigned bits, bool one_modulus, std::vector<std::byte> block) {
-  const rns::Form form = form_of(bits, one_modulus);
+std::vector<std::byte> in_pieces(unsigned bits, std::vector<std::byte> block) {
+  const rns::Form form = form_of(bits);
   if (form.ring_stages > 0 && !block.empty()) rns::order_by_pieces(bits, form.pieces(), block);
   return block;
 }
 
 // The widths of compact shapes are some whose matrices do not stream: their constants are the same.
 constexpr ConstantsSource constants_for(std::span<const Shape> shared_shapes) {
-  return {.of_shape =
-              [](const Shape& shape) {
-                return in_pieces(bits_of(shape), false, rns::base_constants(bits_of(shape)));
-              },
-          .of_modulus =
-              [](const Shape& shape, std::span<const Limb> modulus) {
-                return in_pieces(bits_of(shape), true, rns::modulus_constants(bits_of(shape), modulus));
-              },
-          .radix_squared = [](const Shape& shape) { return rns::squared_radix(bits_of(shape)); },
-          .shared_shapes = shared_shapes};
+  return {
+      .of_shape =
+          [](const Shape& shape) { return in_pieces(bits_of(shape), rns::base_constants(bits_of(shape))); },
+      .of_modulus =
+          [](const Shape& shape, std::span<const Limb> modulus) {
+            return in_pieces(bits_of(shape), rns::modulus_constants(bits_of(shape), modulus));
+          },
+      .radix_squared = [](const Shape& shape) { return rns::squared_radix(bits_of(shape)); },
+      .shared_shapes = shared_shapes};
 }
 constexpr ConstantsSource kConstants = constants_for(kSharedShapes);
 constexpr ConstantsSource kCompactConstants = constants_for(kCompactSharedShapes);

@@ -96,6 +96,33 @@ TEST(DeviceWords, NegativeInverse) {
   }
 }
 
+TEST(DeviceWords, ProductsOfBytesAreAdded) {
+  std::vector<std::uint32_t> words = kEdges;
+  // A byte alone, so that one that is multiplied by another's partner is seen.
+  for (unsigned p = 0; p < 32; p += 8) words.insert(words.end(), {1u << p, 0x80u << p, 0xffu << p});
+  words.insert(words.end(), {0x01020304u, 0xfefdfcfbu, 0x807f80ffu});
+  for (const std::uint32_t a : words) {
+    for (const std::uint32_t b : words) {
+      std::uint64_t products = 0;
+      for (unsigned p = 0; p < 4; ++p) products += std::uint64_t{a >> 8 * p & 255} * (b >> 8 * p & 255);
+      // The largest: 4 255^2. Sums wrap round.
+      for (const std::uint32_t sum : {0u, 1u, 0x7fffffffu, 0xffffffffu - 4 * 255 * 255, 0xffffffffu}) {
+        ASSERT_EQ(cuda::add_byte_products(sum, a, b), static_cast<std::uint32_t>(sum + products))
+            << a << ' ' << b;
+      }
+    }
+  }
+}
+
+TEST(DeviceWords, PermutedBytes) {
+  constexpr std::uint32_t a = 0x83027100, b = 0x07860504;
+  EXPECT_EQ(cuda::permute_bytes<0x3210>(a, b), a);
+  EXPECT_EQ(cuda::permute_bytes<0x7654>(a, b), b);
+  EXPECT_EQ(cuda::permute_bytes<0x1605>(a, b), 0x71860005u);
+  EXPECT_EQ(cuda::permute_bytes<0xfedc>(a, b), 0x00ff0000u);
+  EXPECT_EQ(cuda::permute_bytes<0x9ab8>(a, b), 0x0000ff00u);
+}
+
 /// All ways in which four and five lanes can produce and pass on carries.
 TEST(DeviceLaneWords, LaneCarries) {
   for (unsigned lanes = 1; lanes <= 5; ++lanes) {

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "arch/scalar/word.hpp"
 #include "modmul/rns/constants.hpp"
 #include "modmul/rns/form.hpp"
+#include "support/brief.hpp"
 #include "support/naive.hpp"
 #include "support/rns_tables.hpp"
 
@@ -17,33 +19,35 @@ using naive::Generator;
 using naive::Limbs;
 
 /// At most T / 2^32 + m.
-std::uint32_t reduce(std::uint64_t t, const Channel& c) {
+std::uint32_t reduce(std::uint64_t t, const StoredChannel& c) {
   const std::uint32_t q = static_cast<std::uint32_t>(t) * c.negative_inverse;
   const word::Wide sum = word::Wide{q} * c.modulus + t;
   EXPECT_EQ(static_cast<std::uint64_t>(sum >> 64), 0u);
   return static_cast<std::uint32_t>(sum >> 32);
 }
 
-std::uint32_t reduce_product(std::uint64_t a, std::uint64_t b, const Channel& c) { return reduce(a * b, c); }
+std::uint32_t reduce_product(std::uint64_t a, std::uint64_t b, const StoredChannel& c) {
+  return reduce(a * b, c);
+}
 
-std::uint32_t corrected(std::uint32_t v, const Channel& c) {
+std::uint32_t corrected(std::uint32_t v, const StoredChannel& c) {
   EXPECT_LT(v, 2 * c.modulus);
   return v < c.modulus ? v : v - c.modulus;
 }
 
 /// x times the factor of the channel by Shoup's product, below (1 + x / 2^32) m.
-std::uint32_t coordinate(std::uint32_t x, const Channel& c) {
+std::uint32_t coordinate(std::uint32_t x, const StoredChannel& c) {
   const std::uint64_t quotient = std::uint64_t{x} * c.companion >> 32;
-  const std::uint64_t xi = std::uint64_t{x} * c.to_coordinate - quotient * c.modulus;
+  const std::uint64_t xi = std::uint64_t{x} * c.factor - quotient * c.modulus;
   EXPECT_LT(xi << 32, ((std::uint64_t{1} << 32) + x) * c.modulus);
   return static_cast<std::uint32_t>(xi);
 }
 
 /// In B with roots: s, or 2 m - s.
-std::uint32_t signed_coordinate(std::uint32_t s, const Channel& c) {
-  EXPECT_LT(s, 2 * c.modulus);
-  if (c.to_coordinate == 1) return s;
-  EXPECT_EQ(c.to_coordinate, ~0u);
+std::uint32_t signed_coordinate(std::uint32_t s, const StoredChannel& c) {
+  EXPECT_LE(s, 2 * c.modulus);
+  if (c.factor == 1) return s;
+  EXPECT_EQ(c.factor, ~0u);
   return 2 * c.modulus - s;
 }
 
@@ -51,7 +55,7 @@ std::uint32_t signed_coordinate(std::uint32_t s, const Channel& c) {
 std::uint64_t high_of(const std::array<std::uint64_t, 4>& s) { return s[2] + (s[3] << 8) + (s[1] >> 8); }
 
 /// T mod m, below 2 m.
-std::uint32_t remainder(const std::array<std::uint64_t, 4>& s, const Channel& c) {
+std::uint32_t remainder(const std::array<std::uint64_t, 4>& s, const StoredChannel& c) {
   for (const std::uint64_t sum : s) EXPECT_LT(sum, std::uint64_t{1} << 31);
   const std::uint64_t total = s[0] + (s[1] << 8) + (s[2] << 16) + (s[3] << 24);
   const std::uint64_t rest = total - (high_of(s) >> 15) * c.modulus;
@@ -59,14 +63,19 @@ std::uint32_t remainder(const std::array<std::uint64_t, 4>& s, const Channel& c)
   return static_cast<std::uint32_t>(rest);
 }
 
+/// Whether B may keep v: products of two are below 2^32 m. What is not lazy keeps residues.
+bool may_be_kept(std::uint64_t v, std::uint64_t m, bool lazy) { return lazy ? v * v <= m << 32 : v < m; }
+
 class RnsArithmetic : public testing::TestWithParam<unsigned> {};
 
-/// Coordinates of nothing but the largest values, bytes or zeros, and others, up to `halves` / 2 m.
-std::vector<std::vector<std::uint32_t>> extreme_coordinates(const std::vector<std::uint64_t>& base,
-                                                            unsigned halves, Generator& draw) {
-  std::vector<std::vector<std::uint32_t>> rows(6);
+using Rows = std::vector<std::vector<std::uint32_t>>;
+
+/// Coordinates in B of nothing but the largest values, bytes or zeros, and others, up to 2 m. With their
+/// ranks, as multiplications have them, and without, as squarings do.
+Rows extreme_coordinates(const std::vector<std::uint64_t>& base, Generator& draw) {
+  Rows rows(6);
   for (const std::uint64_t m : base) {
-    const auto most = static_cast<std::uint32_t>(halves * m / 2);
+    const auto most = static_cast<std::uint32_t>(2 * m);
     rows[0].push_back(most);
     rows[1].push_back((most & 0xff000000) - 1);
     rows[2].push_back(0);
@@ -74,55 +83,168 @@ std::vector<std::vector<std::uint32_t>> extreme_coordinates(const std::vector<st
     rows[4].push_back(static_cast<std::uint32_t>(draw.below(most)));
     rows[5].push_back(static_cast<std::uint32_t>(draw.below(m)));
   }
+  Rows both = rows;
+  for (std::vector<std::uint32_t>& row : both) row.push_back(0);
+  for (const std::vector<std::uint32_t>& row : rows) both.push_back(with_rank(row));
+  return both;
+}
+
+/// Base A, its weights, and what they are estimates of.
+struct BaseA {
+  const Block& block;
+  const std::vector<std::uint64_t>& moduli;
+  const Moduli::ByteFactors& factors;
+
+  /// Of residue i, below the modulus: the largest bytes where the weight is too small, or where it is not,
+  /// and zeros.
+  [[nodiscard]] std::uint32_t bytes_with_errors(unsigned i, bool too_small) const {
+    std::uint32_t bytes = 0;
+    for (unsigned p = 0; p < 4; ++p) {
+      const bool is_small = block.weight(i, p) * moduli[i] < factors[i][p] << 16;
+      if (is_small == too_small) bytes |= 0xffu << 8 * p;
+    }
+    return below(i, bytes & 0x7fffffff);
+  }
+  [[nodiscard]] std::uint32_t below(unsigned i, std::uint32_t word) const {
+    return std::min(word, static_cast<std::uint32_t>(moduli[i] - 1));
+  }
+};
+
+/// The first two make the rank's errors as large as they can be, under and over.
+Rows extreme_residues(const BaseA& base, Generator& draw) {
+  constexpr std::uint32_t kPatterns[] = {~0u, 0, 0x7effffff, 0x7f000000, 0x00ffffff, 0x7f00ff00, 0x00ff00ff};
+  Rows rows(4 + std::size(kPatterns));
+  for (unsigned i = 0; i < base.moduli.size(); ++i) {
+    rows[0].push_back(base.bytes_with_errors(i, true));
+    rows[1].push_back(base.bytes_with_errors(i, false));
+    rows[2].push_back(draw.below(2) == 0 ? 0 : base.below(i, ~0u));
+    rows[3].push_back(static_cast<std::uint32_t>(draw.below(base.moduli[i])));
+    for (std::size_t k = 0; k < std::size(kPatterns); ++k) rows[4 + k].push_back(base.below(i, kPatterns[k]));
+  }
   return rows;
 }
 
-/// M_j modulo m, and behind them -M.
-std::vector<std::uint64_t> weights(const std::vector<std::uint64_t>& base, std::uint64_t m) {
-  std::vector<std::uint64_t> all;
-  for (std::size_t j = 0; j < base.size(); ++j) all.push_back(Moduli::product_mod_m(base, m, j));
-  all.push_back(m - Moduli::product_mod_m(base, m));
-  return all;
-}
+/// An extension of rows of words, the last of them the rank.
+struct Extension {
+  const std::vector<std::uint64_t>& source;
+  Moduli::ByteFactors factors;  ///< of a word's bytes
+  Rows rows;
+  bool narrow;
 
-/// `matrix` takes each row, sum xi_j M_j - k M, to channel `c`, its target i, with a factor.
-void expect_extensions(const MatrixView& matrix, unsigned i, const Channel& c, std::uint64_t scale,
-                       const std::vector<std::uint64_t>& source,
-                       const std::vector<std::vector<std::uint32_t>>& rows, bool narrow) {
-  const std::vector<std::uint64_t> weight = weights(source, c.modulus);
-  for (const std::vector<std::uint32_t>& words : rows) {
-    std::uint64_t expected = 0;
-    for (std::size_t j = 0; j < words.size(); ++j) expected += product_mod(words[j], weight[j], c.modulus);
-    const std::array<std::uint64_t, 4> sums = matrix.sums(words, i);
-    ASSERT_TRUE(high_of(sums) >> 32 == 0 || !narrow);
-    ASSERT_EQ(corrected(remainder(sums, c), c), product_mod(expected, scale, c.modulus));
+  /// `matrix` takes each row, the sum of its bytes times their factors and cofactors less k M, to its target
+  /// i, which is channel `c`, with a factor.
+  void expect(const MatrixView& matrix, unsigned i, const StoredChannel& c, std::uint64_t scale,
+              bool lazy = false) const {
+    const Moduli::ByteFactors weight = weights(c.modulus);
+    for (const std::vector<std::uint32_t>& words : rows) {
+      std::uint64_t expected = 0;
+      for (std::size_t v = 0; v < words.size(); ++v) {
+        for (unsigned p = 0; p < 4; ++p) expected += byte_of(words[v], p) * weight[v][p];
+      }
+      const std::array<std::uint64_t, 4> sums = matrix.sums(words, i);
+      ASSERT_TRUE(high_of(sums) >> 32 == 0 || !narrow);
+      const std::uint32_t v = remainder(sums, c);
+      ASSERT_TRUE(!lazy || may_be_kept(v, c.modulus, true));
+      ASSERT_EQ(corrected(v, c), product_mod(expected, scale, c.modulus));
+    }
   }
-}
 
-/// Of both bases, and to A with a modulus in the matrix.
-TEST_P(RnsArithmetic, ExtensionsOfExtremeCoordinates) {
+ private:
+  /// Factors times M_j modulo m, and behind them -M 2^(8p).
+  [[nodiscard]] Moduli::ByteFactors weights(std::uint64_t m) const {
+    Moduli::ByteFactors all(factors);
+    all.push_back({1, 1 << 8, 1 << 16, 1 << 24});
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      const std::uint64_t product = Moduli::product_mod_m(source, m, j);
+      for (std::uint64_t& w : all[j]) w = product_mod(w, j < source.size() ? product : m - product, m);
+    }
+    return all;
+  }
+};
+
+/// Of both bases, and with a modulus in the matrices.
+TEST_P(RnsArithmetic, ExtensionsOfExtremeOperands) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
+  const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
   const bool narrow = Form{.fours = block.sizes.fours, .words = block.sizes.words}.narrow_sums();
   Generator draw(71);
-  const auto rows_of = [&](const std::vector<std::uint64_t>& base, unsigned halves, std::uint32_t offset) {
-    auto rows = extreme_coordinates(base, halves, draw);
-    for (std::vector<std::uint32_t>& row : rows) row = with_rank(row, offset);
-    return rows;
-  };
-  const auto from_b = rows_of(moduli.b, 4, 0), from_a = rows_of(moduli.a, 3, kOffsetOfA);
-  Limbs n(GetParam() / 64, ~Limb{0});
-  const Block of_n(GetParam(), modulus_constants(GetParam(), n));
+  const Extension to_a{moduli.b, moduli.byte_factors_of_b(), extreme_coordinates(moduli.b, draw), narrow};
+  Extension to_b{moduli.a, factors, extreme_residues({block, moduli.a, factors}, draw), narrow};
+  for (std::vector<std::uint32_t>& row : to_b.rows) row = with_rank(row, block);
+  const Block of_n(GetParam(), modulus_constants(GetParam(), Limbs(GetParam() / 64, ~Limb{0})));
+  const BasePair& pair = bases_of(GetParam());
   for (unsigned i = 0; i < block.sizes.channels(); ++i) {
     const std::uint64_t a = moduli.a[i], kappa = moduli.kappa(i);
-    expect_extensions(block.to_a(), i, block.a(i), 1, moduli.b, from_b, narrow);
-    expect_extensions(block.to_b(), i, block.b(i), 1, moduli.a, from_a, narrow);
-    const std::uint64_t scale =
-        product_mod(remainder_of(naive::digits(n), a), product_mod(kappa, kappa, a), a);
-    expect_extensions(of_n.to_a(), i, of_n.a(i), scale, moduli.b, from_b, narrow);
+    to_a.expect(block.to_a(), i, block.a(i), 1);
+    to_b.expect(block.to_b(), i, block.b(i), 1, pair.lazy_b);
+    const std::uint64_t n = remainder_of(Digits(GetParam() / 32, ~0u), a);
+    to_a.expect(of_n.to_a(), i, of_n.a(i), product_mod(n, product_mod(kappa, kappa, a), a));
     // Of the number 1: the root.
-    expect_extensions(of_n.to_b(), i, of_n.b(i), of_n.into_b().entry(0, 0, i), moduli.a, from_a, narrow);
+    to_b.expect(of_n.to_b(), i, of_n.b(i), of_n.into_b().entry(0, 0, i), pair.lazy_b_of_one_modulus);
   }
+}
+
+/// Compares ranks with exact sums of bytes times v(i, p) / a_i, and counts those about the ends of the room.
+class RankCheck {
+ public:
+  explicit RankCheck(const BaseA& base) : base_(base), errors_(base.block) {}
+
+  void expect_rank(const std::vector<std::uint32_t>& residues) {
+    const word::Wide sum = sum_of(residues);
+    const auto floor = static_cast<std::uint64_t>(sum >> RankErrors::kBits);
+    const std::uint64_t rest =
+        static_cast<std::uint64_t>(sum) & ((std::uint64_t{1} << RankErrors::kBits) - 1);
+    const std::uint32_t rank = with_rank(residues, base_.block).back();
+    // Each term is rounded down: by less than one for each byte that there is.
+    const std::uint64_t tolerance = 892 * residues.size();
+    if (rest + tolerance < errors_.room()) {
+      ASSERT_EQ(rank, floor);
+      near_begin_ += rest < kNear ? 1 : 0;
+      near_end_ += rest + kNear > errors_.room() ? 1 : 0;
+    } else {
+      ASSERT_TRUE(rank == floor || rank == floor + 1) << rank << ' ' << floor;
+    }
+  }
+  [[nodiscard]] unsigned near_begin() const { return near_begin_; }
+  [[nodiscard]] unsigned near_end() const { return near_end_; }
+
+ private:
+  static constexpr std::uint64_t kNear = RankErrors::kHalf / 64;
+  BaseA base_;
+  RankErrors errors_;
+  unsigned near_begin_ = 0, near_end_ = 0;
+
+  [[nodiscard]] word::Wide sum_of(const std::vector<std::uint32_t>& residues) const {
+    word::Wide sum = 0;
+    for (unsigned i = 0; i < residues.size(); ++i) {
+      for (unsigned p = 0; p < 4; ++p) {
+        const word::Wide v = base_.factors[i][p];
+        sum += (v << RankErrors::kBits) / base_.moduli[i] * byte_of(residues[i], p);
+      }
+    }
+    return sum;
+  }
+};
+
+TEST_P(RnsArithmetic, RanksOfExtremeResidues) {
+  const Block block(GetParam());
+  const Moduli moduli(GetParam());
+  const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
+  const BaseA base{block, moduli.a, factors};
+  Generator draw(79);
+  Rows rows = extreme_residues(base, draw);
+  RankCheck check(base);
+  for (const std::vector<std::uint32_t>& row : rows) check.expect_rank(row);
+  // Nearly the largest error under and over, at all distances from an integer.
+  RankCheck under(base), over(base);
+  for (unsigned i = 0; i < (kBriefTests ? 200 : 2000) && !HasFatalFailure(); ++i) {
+    rows[0][i % 4] = static_cast<std::uint32_t>(draw.below(moduli.a[i % 4]));
+    rows[1][i % 4] = static_cast<std::uint32_t>(draw.below(moduli.a[i % 4]));
+    under.expect_rank(rows[0]);
+    over.expect_rank(rows[1]);
+  }
+  EXPECT_TRUE(kBriefTests || (under.near_begin() > 0 && over.near_end() > 0));
 }
 
 /// An element as a kernel keeps it.
@@ -134,11 +256,12 @@ struct Element {
 class Ring {
  public:
   /// The constants of the modulus from those of the bases: for instances with a modulus each.
-  Ring(const Block& block, const Limbs& n) : block_(block), shared_(false) {
+  Ring(const Block& block, const Limbs& n)
+      : block_(block), shared_(false), lazy_(bases_of(block.bits).lazy_b) {
     const Element residues = load(naive::digits(n));
     for (unsigned i = 0; i < size(); ++i) {
-      const Channel b = block_.b(i);
-      const Channel a = block_.a(i);
+      const StoredChannel b = block_.b(i);
+      const StoredChannel a = block_.a(i);
       std::uint32_t power = corrected(reduce_product(1, fourth_power_of_radix(b), b), b);
       for (unsigned bit = 32; bit-- > 0;) {
         power = corrected(reduce_product(power, power, b), b);
@@ -149,42 +272,32 @@ class Ring {
     }
   }
   /// For instances that share the modulus of the block.
-  explicit Ring(const Block& block) : block_(block), shared_(true) {}
+  explicit Ring(const Block& block)
+      : block_(block), shared_(true), lazy_(bases_of(block.bits).lazy_b_of_one_modulus) {}
 
   [[nodiscard]] const std::vector<std::uint32_t>& to_coordinate() const { return to_coordinate_; }
+  [[nodiscard]] bool lazy() const { return lazy_; }
+  /// What a number's residues in B are multiplied by: with roots rho_j.
+  [[nodiscard]] std::uint64_t factor_of_b(unsigned j) const { return block_.into_b().entry(0, 0, j); }
   [[nodiscard]] Element load(Digits x) const {
     x.resize(block_.sizes.words, 0);
     Element element;
     for (unsigned i = 0; i < size(); ++i) {
-      element.b.push_back(residue_of(block_.into_b(), x, i, block_.b(i)));
-      element.a.push_back(residue_of(block_.into_a(), x, i, block_.a(i)));
+      element.b.push_back(corrected(remainder_in_b(block_.into_b(), x, i), block_.b(i)));
+      const StoredChannel a = block_.a(i);
+      element.a.push_back(corrected(remainder(block_.into_a().sums(x, i), a), a));
     }
     return element;
   }
 
+  /// (x^2 + t' N) / M_B, where t' has no rank.
+  [[nodiscard]] Element square(const Element& x) const { return multiply_by(x, x, false); }
   /// (x y + t' N) / M_B
-  [[nodiscard]] Element multiply(const Element& x, const Element& y) const {
-    std::vector<std::uint32_t> t;
-    for (unsigned j = 0; j < size(); ++j) {
-      const std::uint32_t s = reduce_product(x.b[j], y.b[j], block_.b(j));
-      t.push_back(coordinate_of_t(s, j));
-    }
-    const std::vector<std::uint32_t> words = with_rank(t, 0);
-    Element w;
-    for (unsigned i = 0; i < size(); ++i) {
-      const Channel channel = block_.a(i);
-      std::uint64_t sum = remainder(block_.to_a().sums(words, i), channel);
-      if (!shared_) sum = std::uint64_t{corrected(static_cast<std::uint32_t>(sum), channel)} * scaled_n_[i];
-      w.a.push_back(corrected(reduce(std::uint64_t{x.a[i]} * y.a[i] + sum, channel), channel));
-    }
-    const std::vector<std::uint32_t> back = coordinates(w);
-    for (unsigned j = 0; j < size(); ++j) w.b.push_back(residue_of(block_.to_b(), back, j, block_.b(j)));
-    return w;
-  }
+  [[nodiscard]] Element multiply(const Element& x, const Element& y) const { return multiply_by(x, y, true); }
 
-  /// The integer that the residues in A stand for: what the last multiplication leaves.
+  /// The integer that the residues in A stand for.
   [[nodiscard]] Limbs store(const Element& w) const {
-    const std::vector<std::uint32_t> words = coordinates(w);
+    const std::vector<std::uint32_t> words = with_rank(w.a, block_);
     const unsigned count = 4 * block_.sizes.output_fours();
     Digits x(count);
     std::uint64_t carry = 0;
@@ -200,41 +313,87 @@ class Ring {
 
  private:
   const Block& block_;
-  bool shared_;
+  bool shared_, lazy_;
   std::vector<std::uint32_t> to_coordinate_, scaled_n_;
 
   [[nodiscard]] unsigned size() const { return block_.sizes.channels(); }
 
+  [[nodiscard]] Element multiply_by(const Element& x, const Element& y, bool ranks) const {
+    Element w;
+    w.a = in_a(x, y, coordinates_of_t(x, y, ranks));
+    const std::vector<std::uint32_t> words = with_rank(w.a, block_);
+    for (unsigned j = 0; j < size(); ++j) {
+      const StoredChannel channel = block_.b(j);
+      const std::uint32_t v = remainder_in_b(block_.to_b(), words, j);
+      w.b.push_back(lazy_ ? v : corrected(v, channel));
+      EXPECT_TRUE(may_be_kept(w.b.back(), channel.modulus, lazy_));
+    }
+    return w;
+  }
+
+  // And their rank, or 0.
+  [[nodiscard]] std::vector<std::uint32_t> coordinates_of_t(const Element& x, const Element& y,
+                                                            bool ranks) const {
+    std::vector<std::uint32_t> t;
+    for (unsigned j = 0; j < size(); ++j) {
+      const StoredChannel channel = block_.b(j);
+      t.push_back(coordinate_of_t(reduce_product(x.b[j], y.b[j], channel), j));
+      EXPECT_LE(t.back(), 2 * channel.modulus);
+    }
+    if (ranks) return with_rank(t);
+    t.push_back(0);
+    return t;
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> in_a(const Element& x, const Element& y,
+                                                const std::vector<std::uint32_t>& t) const {
+    std::vector<std::uint32_t> residues;
+    for (unsigned i = 0; i < size(); ++i) {
+      const StoredChannel channel = block_.a(i);
+      std::uint64_t sum = remainder(block_.to_a().sums(t, i), channel);
+      if (!shared_) sum = std::uint64_t{corrected(static_cast<std::uint32_t>(sum), channel)} * scaled_n_[i];
+      residues.push_back(corrected(reduce(std::uint64_t{x.a[i]} * y.a[i] + sum, channel), channel));
+    }
+    return residues;
+  }
+
   [[nodiscard]] std::uint32_t coordinate_of_t(std::uint32_t s, unsigned j) const {
-    const Channel channel = block_.b(j);
+    const StoredChannel channel = block_.b(j);
     if (!shared_) return reduce_product(s, to_coordinate_[j], channel);
     return block_.sizes.has_roots() ? signed_coordinate(s, channel) : coordinate(s, channel);
   }
 
-  static std::uint32_t residue_of(const MatrixView& matrix, const Digits& words, unsigned i,
-                                  const Channel& channel) {
-    return corrected(remainder(matrix.sums(words, i), channel), channel);
+  [[nodiscard]] std::uint32_t remainder_in_b(const MatrixView& matrix, const Digits& words,
+                                             unsigned j) const {
+    return remainder(matrix.sums(words, j), block_.b(j));
   }
 
   // 2^64 mod m, what makes 2^32 mod m of 1.
-  static std::uint32_t fourth_power_of_radix(const Channel& c) {
+  static std::uint32_t fourth_power_of_radix(const StoredChannel& c) {
     return static_cast<std::uint32_t>(power_mod(2, 64, c.modulus));
-  }
-
-  [[nodiscard]] std::vector<std::uint32_t> coordinates(const Element& w) const {
-    std::vector<std::uint32_t> xi;
-    for (unsigned i = 0; i < size(); ++i) {
-      xi.push_back(coordinate(w.a[i], block_.a(i)));
-    }
-    return with_rank(xi, kOffsetOfA);
   }
 };
 
-void expect_element(const Element& x, const Digits& value, const Moduli& moduli) {
-  for (std::size_t i = 0; i < moduli.b.size(); ++i) {
-    ASSERT_EQ(x.b[i], remainder_of(value, moduli.b[i]));
-    ASSERT_EQ(x.a[i], product_mod(remainder_of(value, moduli.a[i]), moduli.kappa(i), moduli.a[i]));
+void expect_element(const Ring& ring, const Element& x, const Digits& value, const Moduli& moduli) {
+  for (unsigned i = 0; i < moduli.b.size(); ++i) {
+    const std::uint64_t a = moduli.a[i], b = moduli.b[i];
+    ASSERT_EQ(x.b[i] % b, product_mod(remainder_of(value, b), ring.factor_of_b(i), b));
+    ASSERT_TRUE(may_be_kept(x.b[i], b, ring.lazy()));
+    ASSERT_EQ(x.a[i], product_mod(remainder_of(value, a), moduli.kappa(i), a));
   }
+}
+
+/// A number, in B by the largest remainders that may be kept.
+Element largest_element(const Ring& ring, const Digits& value, const Moduli& moduli) {
+  Element x;
+  for (unsigned i = 0; i < moduli.b.size(); ++i) {
+    const std::uint64_t a = moduli.a[i], b = moduli.b[i];
+    const std::uint64_t residue = product_mod(remainder_of(value, b), ring.factor_of_b(i), b);
+    const bool more = may_be_kept(residue + b, b, ring.lazy());
+    x.b.push_back(static_cast<std::uint32_t>(more ? residue + b : residue));
+    x.a.push_back(static_cast<std::uint32_t>(product_mod(remainder_of(value, a), moduli.kappa(i), a)));
+  }
+  return x;
 }
 
 TEST_P(RnsArithmetic, NumbersIntoResiduesAndBack) {
@@ -248,24 +407,136 @@ TEST_P(RnsArithmetic, NumbersIntoResiduesAndBack) {
   values.emplace_back(limbs, 0).front() = 1;
   for (const Limbs& value : values) {
     const Element x = ring.load(naive::digits(value));
-    expect_element(x, naive::digits(value), moduli);
+    expect_element(ring, x, naive::digits(value), moduli);
     Limbs back = ring.store(x);
     back.resize(std::max(back.size(), limbs));
     for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back[i], i < limbs ? value[i] : 0);
   }
 }
 
-/// x y mod n through Montgomery form with M_B^2 mod n.
+/// floor(x r / 2^48)
+Digits part_of(const Digits& x, std::uint64_t r) {
+  static_assert(RankErrors::kBits == 48);
+  const Digits product =
+      naive::multiply(x, {static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(r >> 32)});
+  Digits part(product.size() - 1, 0);
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    const std::uint64_t above = i + 2 < product.size() ? product[i + 2] : 0;
+    part[i] = static_cast<std::uint32_t>((above << 32 | product[i + 1]) >> 16);
+  }
+  return part;
+}
+
+/// c N - 1 for odd N: more than any element.
+Digits largest_value(const Sizes& sizes, const Limbs& n) {
+  Digits x = naive::multiply(naive::digits(n), {most_moduli_of_an_element(sizes)});
+  --x.front();  // not 0, as c < 2^32
+  return x;
+}
+
+/// Numbers as large as elements may be in A, and larger ones for which the rank is exact too: to B and out.
+TEST_P(RnsArithmetic, ElementsOutOfA) {
+  const Block block(GetParam());
+  const Moduli moduli(GetParam());
+  const Limbs n(GetParam() / 64, ~Limb{0});
+  const Block of_n(GetParam(), modulus_constants(GetParam(), n));
+  const Ring each(block, n), shared(of_n);
+  const Digits product = Moduli::product(moduli.a);
+  const std::uint64_t room = RankErrors(block).room();
+  Generator draw(80);
+  std::vector<Digits> values{{0}, {1}, largest_value(block.sizes, n), part_of(product, room)};
+  for (unsigned i = 0; i < 6; ++i) values.push_back(part_of(product, draw.below(room)));
+  for (Digits& value : values) {
+    const Element x = largest_element(each, value, moduli);
+    const std::vector<std::uint32_t> words = with_rank(x.a, block);
+    for (unsigned j = 0; j < moduli.b.size(); ++j) {
+      const std::uint64_t b = moduli.b[j], residue = remainder_of(value, b);
+      ASSERT_EQ(remainder(block.to_b().sums(words, j), block.b(j)) % b, residue);
+      ASSERT_EQ(remainder(of_n.to_b().sums(words, j), of_n.b(j)) % b,
+                product_mod(residue, shared.factor_of_b(j), b));
+    }
+    const Limbs out = each.store(x);
+    value.resize(2 * out.size(), 0);  // modulo a power of 2
+    ASSERT_EQ(out, naive::limbs(value, out.size()));
+    ASSERT_EQ(shared.store(x), out);
+  }
+}
+
+/// A modulus' ring, and what its operations leave.
+struct CheckedRing {
+  const Ring& ring;
+  const Moduli& moduli;
+  const Sizes& sizes;
+  const Limbs& n;
+
+  /// The number that x is, which is to be below `most` N.
+  [[nodiscard]] Digits value_below(const Element& x, std::uint32_t most) const {
+    const Digits value = naive::digits(ring.store(x));
+    EXPECT_FALSE(naive::at_least(value, naive::multiply(naive::digits(n), {most})));
+    expect_element(ring, x, value, moduli);
+    return value;
+  }
+  [[nodiscard]] Digits modulo_n(const Digits& x) const { return naive::remainder(x, naive::digits(n)); }
+
+  /// r M_B = x y modulo N
+  void expect_product(const Digits& r, const Digits& x, const Digits& y) const {
+    ASSERT_EQ(modulo_n(naive::multiply(r, Moduli::product(moduli.b))), modulo_n(naive::multiply(x, y)));
+  }
+  /// Squarings in a row of a number and the last multiplication, each from what the one before has left.
+  void expect_squares(Digits value, unsigned count) const {
+    Element x = largest_element(ring, value, moduli);
+    for (unsigned i = 0; i < count; ++i) {
+      x = ring.square(x);
+      const Digits square = value_below(x, most_moduli_of_an_element(sizes));
+      expect_product(square, value, value);
+      value = square;
+    }
+    expect_product(value_below(ring.multiply(x, ring.load({1})), 2), value, {1});
+  }
+  /// A factor may be as large as what is multiplied.
+  void expect_multiplication(const Digits& value) const {
+    const Element x = largest_element(ring, value, moduli);
+    expect_product(value_below(ring.multiply(x, x), 2), value, value);
+  }
+};
+
+TEST_P(RnsArithmetic, SquaresOfTheLargestElements) {
+  const Block block(GetParam());
+  const Moduli moduli(GetParam());
+  const std::size_t limbs = GetParam() / 64;
+  Generator draw(81);
+  std::vector<Limbs> all{Limbs(limbs, ~Limb{0}), draw.odd_modulus(limbs)};
+  all.emplace_back(limbs, 0).front() = 3;
+  for (const Limbs& n : all) {
+    const Block of_n(GetParam(), modulus_constants(GetParam(), n));
+    const Ring each(block, n), shared(of_n);
+    for (const Ring* ring : {&each, &shared}) {
+      const CheckedRing checked{*ring, moduli, block.sizes, n};
+      checked.expect_squares(largest_value(block.sizes, n), 3);
+      checked.expect_squares({0}, 2);
+      checked.expect_multiplication(largest_value(block.sizes, n));
+    }
+  }
+}
+
+/// x y mod n through Montgomery form with M_B^2 mod n, and (x y)^4.
 void expect_product(const Ring& ring, const Limbs& n, const Limbs& x, const Limbs& y) {
   const std::vector<std::uint32_t> squared = squared_radix(static_cast<unsigned>(64 * n.size()));
   const Digits start = naive::remainder(squared, naive::digits(n));
   const Element to_form = ring.load(Digits(start.begin(), start.end() - 1));
   const Element u = ring.multiply(ring.load(naive::digits(x)), to_form);
   const Element v = ring.multiply(ring.load(naive::digits(y)), to_form);
-  const Limbs result = ring.store(ring.multiply(ring.multiply(u, v), ring.load({1})));
-  ASSERT_EQ(naive::reduce(result, n), naive::multiply_mod(x, y, n));
   const Digits twice = naive::multiply(naive::digits(n), {2});
-  ASSERT_FALSE(naive::at_least(naive::digits(result), twice));
+  const auto expect = [&](const Element& form, const Limbs& value) {
+    const Limbs result = ring.store(ring.multiply(form, ring.load({1})));
+    ASSERT_EQ(naive::reduce(result, n), value);
+    ASSERT_FALSE(naive::at_least(naive::digits(result), twice));
+  };
+  const Element product = ring.multiply(u, v);
+  const Limbs value = naive::multiply_mod(x, y, n);
+  expect(product, value);
+  const Limbs square = naive::multiply_mod(value, value, n);
+  expect(ring.square(ring.square(product)), naive::multiply_mod(square, square, n));
 }
 
 TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
@@ -283,8 +554,8 @@ TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
     const Ring each(block, n);
     const Ring shared(of_n);
     for (unsigned j = 0; j < of_n.sizes.channels() && !of_n.sizes.has_roots(); ++j) {
-      const Channel b = of_n.b(j);
-      ASSERT_EQ(each.to_coordinate()[j], product_mod(b.to_coordinate, std::uint64_t{1} << 32, b.modulus));
+      const StoredChannel b = of_n.b(j);
+      ASSERT_EQ(each.to_coordinate()[j], product_mod(b.factor, std::uint64_t{1} << 32, b.modulus));
     }
     const Limbs x = draw.number(limbs), y = draw.number(limbs), ones(limbs, ~Limb{0});
     for (const Ring* ring : {&each, &shared}) {
@@ -296,7 +567,7 @@ TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, RnsArithmetic, testing::Values(512, 1024, 2048, 4096, 8192),
+INSTANTIATE_TEST_SUITE_P(Widths, RnsArithmetic, testing::Values(512, 1024, 2048, 3072, 4096, 8192),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -23,8 +23,8 @@ constexpr std::uint32_t kModuli[] = {kPrimes[0],   kPrimes[19],  kPrimes[271],
 constexpr std::uint64_t kRadix = std::uint64_t{1} << 32;
 
 Channel channel_of(std::uint32_t m, std::uint32_t factor = 0) {
-  return {m, cuda::negative_inverse(m), factor,
-          static_cast<std::uint32_t>((std::uint64_t{factor} << 32) / m)};
+  return channel_of(StoredChannel{m, cuda::negative_inverse(m), factor,
+                                  static_cast<std::uint32_t>((std::uint64_t{factor} << 32) / m)});
 }
 
 /// Words about 0, m, 2 m, the powers of two and the end of the range, and others.
@@ -39,6 +39,17 @@ std::vector<std::uint32_t> edges(std::uint32_t m) {
   return words;
 }
 
+TEST(RnsChannel, StoredChannelsWithTheirNegatives) {
+  for (const std::uint32_t m : kModuli) {
+    const Channel channel = channel_of(StoredChannel{m, 2, 3, 4});
+    EXPECT_EQ(channel.modulus, m);
+    EXPECT_EQ(channel.negative_inverse, 2u);
+    EXPECT_EQ(channel.factor, 3u);
+    EXPECT_EQ(channel.companion, 4u);
+    EXPECT_EQ(channel.negative, kRadix - m);
+  }
+}
+
 TEST(RnsChannel, Coordinates) {
   for (const std::uint32_t m : kModuli) {
     for (const std::uint32_t seed : edges(m)) {
@@ -49,6 +60,19 @@ TEST(RnsChannel, Coordinates) {
         ASSERT_LT(xi << 32, (kRadix + x) * m) << x << " times " << factor << " modulo " << m;
         ASSERT_EQ(xi % m, std::uint64_t{x} * factor % m) << x << " times " << factor << " modulo " << m;
       }
+    }
+  }
+}
+
+/// In B with roots: s up to 2 m, for a sign and what is beside it.
+TEST(RnsChannel, SignedCoordinates) {
+  for (const std::uint32_t m : kModuli) {
+    const Channel positive = channel_of(StoredChannel{m, cuda::negative_inverse(m), 1, 0});
+    const Channel negative = channel_of(StoredChannel{m, cuda::negative_inverse(m), ~0u, 2 * m});
+    for (const std::uint32_t s : edges(m)) {
+      if (s > 2 * m) continue;
+      ASSERT_EQ(signed_coordinate(s, positive), s);
+      ASSERT_EQ(signed_coordinate(s, negative), 2 * m - s);
     }
   }
 }
@@ -177,6 +201,49 @@ TEST(RnsChannel, RemaindersJustBelowTwiceTheModulus) {
       ASSERT_TRUE(is_in_range(s, m));
       EXPECT_TRUE(expect_remainder(s, m, quotient));
       EXPECT_EQ(remainder_of_sums<false>(s, channel_of(m), 2), 2 * m - 256);
+    }
+  }
+}
+
+/// What a thread adds to the rank is a number with 16 bits behind the point, of which the last 8 are cut off.
+class RankOfThread {
+ public:
+  void expect_to_add(std::uint32_t residue, const std::array<std::uint32_t, 4>& weights) {
+    StoredChannel channel{kPrimes[0], 1};
+    for (unsigned p = 0; p < 4; ++p) {
+      channel.factor |= (weights[p] & 255) << 8 * p;
+      channel.companion |= (weights[p] >> 8) << 8 * p;
+      exact_ += std::uint64_t{residue >> 8 * p & 255} * weights[p];
+    }
+    sum_.add(residue, channel_of(channel));
+    ASSERT_EQ(sum_.value(), exact_ >> 8);
+  }
+  [[nodiscard]] std::uint32_t value() const { return sum_.value(); }
+
+ private:
+  RankSum sum_;
+  std::uint64_t exact_ = 0;
+};
+
+TEST(RnsChannel, RanksOfTheLargestResiduesAndWeights) {
+  RankOfThread rank;
+  constexpr std::uint32_t kMost = 0xffff;
+  for (unsigned q = 0; q < kMostChannels / 4; ++q) {
+    rank.expect_to_add(kPrimes[0] - 1, {kMost, kMost, kMost, kMost});
+  }
+  // 2^31 - 2: four threads' sum is a word.
+  EXPECT_EQ(rank.value(), std::uint64_t{kMostChannels / 4} * (254 + 255 + 255 + 127) * kMost >> 8);
+  EXPECT_LT(4 * std::uint64_t{rank.value()} + 128, kRadix);
+}
+
+TEST(RnsChannel, RanksOfOtherResiduesAndWeights) {
+  naive::Generator draw(78);
+  for (unsigned i = 0; i < 100; ++i) {
+    RankOfThread rank;
+    for (unsigned q = 0; q < 13; ++q) {
+      std::array<std::uint32_t, 4> weights{};
+      for (std::uint32_t& w : weights) w = static_cast<std::uint32_t>(draw.limb() & 0xffff);
+      rank.expect_to_add(static_cast<std::uint32_t>(draw.limb() % kPrimes[q]), weights);
     }
   }
 }

@@ -57,18 +57,18 @@ TEST_P(RnsConstantsOfAllWidths, ChannelsAreThoseOfTheBases) {
   }
 }
 
-void expect_coordinate(const Channel& channel, std::uint64_t factor) {
-  EXPECT_EQ(channel.to_coordinate, factor);
+void expect_coordinate(const StoredChannel& channel, std::uint64_t factor) {
+  EXPECT_EQ(channel.factor, factor);
   EXPECT_EQ(channel.companion, (factor << 32) / channel.modulus);
 }
 
 /// A channel of B with the root that entry 0 of its matrix from A, of source 0, has as a factor.
-std::uint64_t expect_root(const Channel& channel, std::uint64_t entry, std::uint64_t cofactor,
+std::uint64_t expect_root(const StoredChannel& channel, std::uint64_t entry, std::uint64_t without_root,
                           std::uint64_t to_coordinate) {
   const std::uint64_t m = channel.modulus;
-  const std::uint64_t root = product_mod(entry, inverse_mod(cofactor, m), m);
-  const bool positive = channel.to_coordinate == 1;
-  EXPECT_EQ(channel.to_coordinate, positive ? 1u : ~0u);
+  const std::uint64_t root = product_mod(entry, inverse_mod(without_root, m), m);
+  const bool positive = channel.factor == 1;
+  EXPECT_EQ(channel.factor, positive ? 1u : ~0u);
   EXPECT_EQ(channel.companion, positive ? 0 : 2 * m);
   EXPECT_EQ(product_mod(root, root, m), positive ? to_coordinate : m - to_coordinate);
   return root;
@@ -77,9 +77,10 @@ std::uint64_t expect_root(const Channel& channel, std::uint64_t entry, std::uint
 TEST_P(RnsConstantsOfAllWidths, ChannelsOfTheBases) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
+  const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
   for (unsigned i = 0; i < block.sizes.channels(); ++i) {
-    const Channel in_b = block.b(i);
-    const Channel in_a = block.a(i);
+    const StoredChannel in_b = block.b(i);
+    const StoredChannel in_a = block.a(i);
     ASSERT_EQ(in_b.modulus, moduli.b[i]);
     ASSERT_EQ(in_a.modulus, moduli.a[i]);
     ASSERT_EQ(in_b.modulus * in_b.negative_inverse, ~0u);
@@ -91,23 +92,45 @@ TEST_P(RnsConstantsOfAllWidths, ChannelsOfTheBases) {
               in_b.modulus - product_mod(radix, inverse_mod(cofactor, in_b.modulus), in_b.modulus));
     const std::uint64_t kappa = moduli.kappa(i);
     EXPECT_EQ(block.set_up_a(i), product_mod(kappa, radix, in_a.modulus));
-    const std::uint64_t divisor =
-        product_mod(kappa, Moduli::product_mod_m(moduli.a, in_a.modulus, i), in_a.modulus);
-    expect_coordinate(in_a, inverse_mod(divisor, in_a.modulus));
+    const auto weight = [&](unsigned p) {
+      return std::min<std::uint64_t>(((factors[i][p] << 17) + in_a.modulus) / (2 * moduli.a[i]), 0xffff);
+    };
+    for (unsigned p = 0; p < 4; ++p) EXPECT_EQ(block.weight(i, p), weight(p));
   }
 }
 
-/// Every entry of `matrix` from `source` to `target`, times `scales`; words behind the rank are 0.
+/// Those of a thread's channels 4 q + t, for four q that begin with a multiple of four, are neighbours.
+TEST_P(RnsConstantsOfAllWidths, NegativesOfModuli) {
+  const Block block(GetParam());
+  const Moduli moduli(GetParam());
+  const unsigned n = block.sizes.channels(), words = block.sizes.negative_words();
+  EXPECT_EQ(words, (n + 15) / 16 * 16);
+  EXPECT_EQ(block.sizes.negatives_at() % 16, 0u);
+  EXPECT_EQ(block.sizes.negatives_at() + 8 * std::size_t{words}, block.sizes.to_a());
+  const std::vector<std::uint32_t> negatives = block.negatives();
+  for (unsigned place = 0; place < words; ++place) {
+    const unsigned q = place / 16 * 4 + place % 4, t = place / 4 % 4, channel = 4 * q + t;
+    const std::uint64_t radix = std::uint64_t{1} << 32;
+    EXPECT_EQ(negatives[place], channel < n ? radix - moduli.b[channel] : 0);
+    EXPECT_EQ(negatives[words + place], channel < n ? radix - moduli.a[channel] : 0);
+    EXPECT_EQ(Sizes::negative_index(channel), place);
+  }
+}
+
+/// Every entry of `matrix` from `source`, whose words' bytes count `factors`, to `target`, times `scales`;
+/// words behind the rank are 0.
 void expect_extension(const MatrixView& matrix, const std::vector<std::uint64_t>& source,
-                      const std::vector<std::uint64_t>& target, const std::vector<std::uint64_t>& scales) {
+                      const Moduli::ByteFactors& factors, const std::vector<std::uint64_t>& target,
+                      const std::vector<std::uint64_t>& scales) {
   for (unsigned i = 0; i < target.size(); ++i) {
     const std::uint64_t m = target[i];
     for (unsigned v = 0; v < 8 * matrix.shape.steps; ++v) {
-      std::uint64_t expected = 0;
-      if (v < source.size()) expected = product_mod(Moduli::product_mod_m(source, m, v), scales[i], m);
-      if (v == source.size()) expected = product_mod(m - Moduli::product_mod_m(source, m), scales[i], m);
-      for (unsigned p = 0; p < 4; ++p, expected = expected * 256 % m) {
-        ASSERT_EQ(matrix.entry(v, p, i), expected) << v << ' ' << p << ' ' << i;
+      std::uint64_t word = 0;
+      if (v < source.size()) word = product_mod(Moduli::product_mod_m(source, m, v), scales[i], m);
+      if (v == source.size()) word = product_mod(m - Moduli::product_mod_m(source, m), scales[i], m);
+      for (unsigned p = 0; p < 4; ++p) {
+        const std::uint64_t factor = v < source.size() ? factors[v][p] : std::uint64_t{1} << 8 * p;
+        ASSERT_EQ(matrix.entry(v, p, i), product_mod(word, factor, m)) << v << ' ' << p << ' ' << i;
       }
     }
   }
@@ -117,8 +140,8 @@ TEST_P(RnsConstantsOfAllWidths, ExtensionMatrices) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
   const std::vector<std::uint64_t> ones(block.sizes.channels(), 1);
-  expect_extension(block.to_a(), moduli.b, moduli.a, ones);
-  expect_extension(block.to_b(), moduli.a, moduli.b, ones);
+  expect_extension(block.to_a(), moduli.b, moduli.byte_factors_of_b(), moduli.a, ones);
+  expect_extension(block.to_b(), moduli.a, moduli.byte_factors_of_a(), moduli.b, ones);
 }
 
 /// The column of an input matrix for a target m: 2^(32 v + 8 p) scale.
@@ -141,43 +164,85 @@ TEST_P(RnsConstantsOfAllWidths, InputMatrices) {
   }
 }
 
+/// -x modulo 2^(32 words)
+Digits negated(Digits x, std::size_t words) {
+  x.resize(words, 0);
+  std::uint64_t carry = 1;
+  for (std::uint32_t& digit : x) {
+    carry += ~digit;
+    digit = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  return x;
+}
+
+/// Row p of word v has the bytes of x.
+void expect_output(const MatrixView& out, unsigned v, unsigned p, Digits x) {
+  x.resize(out.shape.target_fours * 4, 0);
+  for (unsigned w = 0; w < x.size(); ++w) ASSERT_EQ(out.entry(v, p, w), x[w]) << v << ' ' << p << ' ' << w;
+}
+
 TEST_P(RnsConstantsOfAllWidths, OutputMatrix) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
   const MatrixView out = block.out();
-  const unsigned bytes = 16 * block.sizes.output_fours();
+  const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
+  ASSERT_EQ(out.shape.target_fours, block.sizes.output_fours());
+  const Digits rank = negated(Moduli::product(moduli.a), 4 * block.sizes.output_fours());
   for (unsigned v = 0; v < 8 * out.shape.steps; ++v) {
-    Digits x(1, 0);
-    if (v < moduli.a.size()) x = Moduli::product(moduli.a, v);
-    if (v == moduli.a.size()) {
-      x = Moduli::product(moduli.a);
-      x.resize(bytes / 4, 0);
-      std::uint64_t carry = 1;
-      for (std::uint32_t& digit : x) {
-        carry += ~digit;
-        digit = static_cast<std::uint32_t>(carry);
-        carry >>= 32;
-      }
-    }
-    x.resize(std::max<std::size_t>(x.size(), bytes / 4), 0);
+    const bool of_residue = v < moduli.a.size(), of_rank = v == moduli.a.size();
+    const Digits word = of_residue ? Moduli::product(moduli.a, v) : of_rank ? rank : Digits{0};
     for (unsigned p = 0; p < 4; ++p) {
-      for (unsigned i = 0; i < bytes; ++i) {
-        const std::uint32_t expected = i < p ? 0 : x[(i - p) / 4] >> 8 * ((i - p) % 4) & 255;
-        ASSERT_EQ(out.digit(v, p, i / 4, i % 4), expected) << v << ' ' << p << ' ' << i;
-      }
+      const std::uint64_t factor = of_residue ? factors[v][p] : std::uint64_t{1} << 8 * p;
+      expect_output(out, v, p, naive::multiply(word, {static_cast<std::uint32_t>(factor)}));
     }
   }
 }
 
-/// For bytes up to 255, and those of a rank up to so much: the largest S_b, and a remainder's q.
+/// The largest words of an operand, and its rank.
+struct LargestOperand {
+  unsigned words;
+  std::uint32_t word;
+  std::uint32_t rank;
+
+  [[nodiscard]] std::uint32_t byte(unsigned v, unsigned p) const {
+    // What is below the rank's top byte may be anything.
+    return v < words ? byte_of(word, p) : std::min(rank >> 8 * p, 255u);
+  }
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (unsigned v = 0; v <= words; ++v) {
+      for (unsigned p = 0; p < 4; ++p) sum += byte(v, p);
+    }
+    return sum;
+  }
+};
+
+/// Of numbers in words of radix 2^32.
+LargestOperand largest_number(const Sizes& sizes) { return {sizes.words, ~0u, 0}; }
+
+/// Of coordinates in B, which are at most 2 m.
+LargestOperand largest_coordinates(const Moduli& moduli) {
+  std::vector<std::uint32_t> xi;
+  for (const std::uint64_t m : moduli.b) xi.push_back(static_cast<std::uint32_t>(2 * m));
+  return {static_cast<unsigned>(xi.size()), ~0u, with_rank(xi).back()};
+}
+
+/// Of residues in A, which are below 2^31.
+LargestOperand largest_residues(const Block& block) {
+  constexpr std::uint32_t kMost = 0x7fffffff;
+  const unsigned n = block.sizes.channels();
+  return {n, kMost, with_rank(std::vector<std::uint32_t>(n, kMost), block).back()};
+}
+
+/// What the sums S_b of an operand and a remainder's quotient can be at most.
 struct LargestSums {
   std::uint64_t sum[4] = {};
 
-  LargestSums(const MatrixView& matrix, unsigned target, unsigned full_words, std::uint32_t rank) {
-    for (unsigned v = 0; v <= full_words && v < 8 * matrix.shape.steps; ++v) {
+  LargestSums(const MatrixView& matrix, unsigned target, const LargestOperand& operand) {
+    for (unsigned v = 0; v <= operand.words && v < 8 * matrix.shape.steps; ++v) {
       for (unsigned p = 0; p < 4; ++p) {
-        const std::uint64_t most = v < full_words ? 255 : std::min(rank >> 8 * p, 255u);
-        for (unsigned byte = 0; byte < 4; ++byte) sum[byte] += most * matrix.digit(v, p, target, byte);
+        for (unsigned b = 0; b < 4; ++b) sum[b] += operand.byte(v, p) * matrix.digit(v, p, target, b);
       }
     }
   }
@@ -185,56 +250,101 @@ struct LargestSums {
   [[nodiscard]] std::uint64_t high() const { return sum[2] + (sum[3] << 8) + (sum[1] >> 8); }
 };
 
-void expect_range_of_remainder(std::uint64_t low, std::uint64_t high, std::uint64_t m) {
-  const std::uint64_t delta = (std::uint64_t{1} << 31) - m;
-  ASSERT_LE(low + (high >> 15) * delta, (std::uint64_t{1} << 31) - 2 * delta) << m;
+constexpr std::uint64_t kHalfRadix = std::uint64_t{1} << 31;
+
+/// For S_0 <= low and S_2 + 2^8 S_3 + S_1 / 2^8 <= high.
+std::uint64_t largest_remainder(std::uint64_t low, std::uint64_t high, std::uint64_t m) {
+  return kHalfRadix - (1 << 8) + low + (high >> 15) * (kHalfRadix - m);
 }
 
-/// The rank of coordinates below `halves` / 2 moduli.
-std::uint32_t largest_rank(const std::vector<std::uint64_t>& base, std::uint32_t offset, unsigned halves) {
-  std::vector<std::uint32_t> xi;
-  for (const std::uint64_t m : base) xi.push_back(static_cast<std::uint32_t>((halves * m - 1) / 2));
-  return with_rank(xi, offset).back();
+void expect_range_of_remainder(std::uint64_t low, std::uint64_t high, std::uint64_t m) {
+  ASSERT_LE(largest_remainder(low, high, m), 2 * m - (1 << 8)) << m;
 }
 
 TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRange) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
   const unsigned n = block.sizes.channels();
-  const std::uint32_t rank_b = largest_rank(moduli.b, 0, 4);
-  const std::uint32_t rank_a = largest_rank(moduli.a, kOffsetOfA, 3);
-  EXPECT_LT(std::max(rank_a, rank_b), 1u << 16);
+  const LargestOperand number = largest_number(block.sizes), of_b = largest_coordinates(moduli),
+                       of_a = largest_residues(block);
+  EXPECT_LT(of_b.rank, 1u << 16);
+  EXPECT_LE(of_a.rank, 892 * n);
   const bool narrow = Form{.fours = n / 4, .words = block.sizes.words}.narrow_sums();
-  const auto expect = [&](const MatrixView& matrix, const std::vector<std::uint64_t>& target, unsigned words,
-                          std::uint32_t rank, bool extension) {
+  const auto expect = [&](const MatrixView& matrix, const std::vector<std::uint64_t>& target,
+                          const LargestOperand& operand, bool extension) {
     for (unsigned i = 0; i < n; ++i) {
-      const LargestSums most(matrix, i, words, rank);
-      for (const std::uint64_t sum : most.sum) ASSERT_LT(sum, std::uint64_t{1} << 31);
+      const LargestSums most(matrix, i, operand);
+      for (const std::uint64_t sum : most.sum) ASSERT_LT(sum, kHalfRadix);
       expect_range_of_remainder(most.sum[0], most.high(), target[i]);
       ASSERT_TRUE(most.high() >> 32 == 0 || !(narrow && extension));
     }
   };
-  expect(block.to_a(), moduli.a, n, rank_b, true);
-  expect(block.to_b(), moduli.b, n, rank_a, true);
-  expect(block.into_a(), moduli.a, block.sizes.words, 0, false);
-  expect(block.into_b(), moduli.b, block.sizes.words, 0, false);
+  expect(block.to_a(), moduli.a, of_b, true);
+  expect(block.to_b(), moduli.b, of_a, true);
+  expect(block.into_a(), moduli.a, number, false);
+  expect(block.into_b(), moduli.b, number, false);
 }
 
-/// Whatever entries below 2^31 a modulus makes: T < 2^31 times the sum of the coordinates' and the rank's
-/// bytes.
+/// Whatever entries below m a modulus makes: T < m times the sum of the operand's bytes.
 TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRangeForAnyModulus) {
+  const Block block(GetParam());
   const Moduli moduli(GetParam());
-  const auto n = static_cast<unsigned>(moduli.a.size());
-  const auto expect = [&](const std::vector<std::uint64_t>& target, std::uint32_t rank) {
-    const std::uint64_t bytes = 1020 * std::uint64_t{n} + (rank & 255) + 255 * (rank >> 8);
+  const std::uint64_t of_b = largest_coordinates(moduli).bytes(), of_a = largest_residues(block).bytes();
+  const auto expect = [](const std::vector<std::uint64_t>& target, std::uint64_t bytes) {
     for (const std::uint64_t m : target) expect_range_of_remainder(255 * bytes, bytes * (m - 1) >> 16, m);
-    const Form form{.fours = n / 4, .words = GetParam() / 32};
-    EXPECT_EQ(form.narrow_sums(), bytes <= std::uint64_t{1} << 17);
   };
-  expect(moduli.a, largest_rank(moduli.b, 0, 4));
-  // Matrices into B have a modulus in them if there are roots, those of numbers fewer bytes.
-  if (sizes_of(GetParam()).has_roots()) expect(moduli.b, largest_rank(moduli.a, kOffsetOfA, 3));
-  EXPECT_LE(GetParam() / 8, 4 * n);
+  expect(moduli.a, of_b);
+  // Matrices into B have a modulus in them if there are roots. Numbers may have more bytes than residues.
+  const std::uint64_t of_numbers = largest_number(block.sizes).bytes();
+  if (block.sizes.has_roots()) expect(moduli.b, std::max(of_a, of_numbers));
+  const Form form{.fours = block.sizes.fours, .words = block.sizes.words};
+  EXPECT_LE(of_a, of_b);
+  EXPECT_EQ(form.narrow_sums(), of_b <= std::uint64_t{1} << 17);
+}
+
+/// Products of two remainders in B are below 2^32 m.
+TEST_P(RnsConstantsOfAllWidths, LazyRemaindersWhereTheirProductsAreInRange) {
+  const Block block(GetParam());
+  const Moduli moduli(GetParam());
+  const LargestOperand operand = largest_residues(block);
+  const std::uint64_t bytes = operand.bytes();
+  bool known = true, any = true;
+  for (unsigned j = 0; j < moduli.b.size(); ++j) {
+    const std::uint64_t m = moduli.b[j];
+    const auto is_in_range = [m](std::uint64_t v) { return v < 2 * m && v * v <= m << 32; };
+    const LargestSums sums(block.to_b(), j, operand);
+    known = known && is_in_range(largest_remainder(sums.sum[0], sums.high(), m));
+    any = any && is_in_range(largest_remainder(255 * bytes, bytes * (m - 1) >> 16, m));
+  }
+  const BasePair& bases = bases_of(GetParam());
+  EXPECT_EQ(bases.lazy_b, known);
+  EXPECT_EQ(bases.lazy_b_of_one_modulus, any);
+}
+
+/// x 2^bits
+Digits shifted(const Digits& x, unsigned bits) {
+  Digits power(bits / 32 + 1, 0);
+  power.back() = 1u << bits % 32;
+  return naive::multiply(x, power);
+}
+
+/// Of x = w / M_A below one half less the error, the rank is what is before the point. Elements are below c
+/// N.
+TEST_P(RnsConstantsOfAllWidths, RanksOfElementsAreExact) {
+  const Block block(GetParam());
+  const Moduli moduli(GetParam());
+  const RankErrors errors(block);
+  EXPECT_LT(errors.under, RankErrors::kHalf);
+  EXPECT_LT(errors.over, RankErrors::kHalf);
+  const std::uint32_t c = most_moduli_of_an_element(block.sizes);
+  const std::uint64_t room = errors.room();
+  const Digits end = naive::multiply(
+      Moduli::product(moduli.a), {static_cast<std::uint32_t>(room), static_cast<std::uint32_t>(room >> 32)});
+  EXPECT_TRUE(naive::at_least(end, shifted({c}, GetParam() + RankErrors::kBits)));
+  // A squaring's result is below c^2 N^2 / M_B + 2 n N.
+  const Digits radix = Moduli::product(moduli.b);
+  EXPECT_TRUE(naive::at_least(naive::multiply(radix, {c - 2 * block.sizes.channels()}),
+                              shifted(naive::multiply({c}, {c}), GetParam())));
 }
 
 TEST_P(RnsConstantsOfAllWidths, SquaredRadix) {
@@ -268,10 +378,10 @@ struct Checksum {
 
 /// Of reference/rns_layout.py; tests/python/test_reference_rns_tensor.py computes them.
 constexpr Checksum kChecksums[] = {
-    {512, 0, 0x273ec7e7u},  {512, 5, 0x70975e4au},  {1024, 0, 0xd6662479u}, {1024, 5, 0xc2b514bau},
-    {1536, 0, 0x23580c75u}, {1536, 5, 0xe4312fadu}, {2048, 0, 0xa4006b16u}, {2048, 5, 0x91f018d1u},
-    {3072, 0, 0xda795b9bu}, {3072, 5, 0x1a3d7268u}, {4096, 0, 0x11a64ca6u}, {4096, 5, 0x69c0b464u},
-    {6144, 0, 0x42f22b74u}, {6144, 5, 0xd64f4732u}, {8192, 0, 0x7f8e245cu}, {8192, 5, 0x1ac0724bu},
+    {512, 0, 0x705d606au},  {512, 5, 0x37fe461du},  {1024, 0, 0x74ee82c1u}, {1024, 5, 0x7e86f9dbu},
+    {1536, 0, 0xed21eebbu}, {1536, 5, 0x679dfb87u}, {2048, 0, 0x61621300u}, {2048, 5, 0x513de3bbu},
+    {3072, 0, 0xd4567774u}, {3072, 5, 0x2ecdf240u}, {4096, 0, 0xcba21ad3u}, {4096, 5, 0xca30aaedu},
+    {6144, 0, 0xe4971f9cu}, {6144, 5, 0x495ce8cbu}, {8192, 0, 0xedee1de3u}, {8192, 5, 0xd75e8f99u},
 };
 
 TEST(RnsConstants, BytesOfTheReference) {
@@ -296,7 +406,7 @@ TEST_P(RnsConstantsOfAllWidths, SharedModulusDiffersInItsPartsOnly) {
     const std::uint64_t m = moduli.a[i];
     const std::uint64_t k = moduli.kappa(i);
     scales.push_back(product_mod(product_mod(remainder_of(naive::digits(n), m), k, m), k, m));
-    const Channel b = of_n.b(i);
+    const StoredChannel b = of_n.b(i);
     const std::uint64_t divisor = product_mod(remainder_of(naive::digits(n), b.modulus),
                                               Moduli::product_mod_m(moduli.b, b.modulus, i), b.modulus);
     const std::uint64_t inverse = inverse_mod(divisor, b.modulus);
@@ -311,15 +421,15 @@ TEST_P(RnsConstantsOfAllWidths, SharedModulusDiffersInItsPartsOnly) {
     }
     expect_input(of_n.into_b(), block.sizes.words, b.modulus, i, roots.back());
   }
-  expect_extension(of_n.to_a(), moduli.b, moduli.a, scales);
-  expect_extension(of_n.to_b(), moduli.a, moduli.b, roots);
+  expect_extension(of_n.to_a(), moduli.b, moduli.byte_factors_of_b(), moduli.a, scales);
+  expect_extension(of_n.to_b(), moduli.a, moduli.byte_factors_of_a(), moduli.b, roots);
   const auto expect_same = [&](std::size_t begin, std::size_t end) {
     const auto first = static_cast<std::ptrdiff_t>(begin), last = static_cast<std::ptrdiff_t>(end);
     EXPECT_TRUE(
         std::equal(of_n.bytes.begin() + first, of_n.bytes.begin() + last, block.bytes.begin() + first));
   };
-  // The channels of A and what is for setting up, and all behind the matrices into B.
-  expect_same(block.sizes.channels() * sizeof(Channel), block.sizes.to_a());
+  // The channels of A, what is for setting up and the negatives, and all behind the matrices into B.
+  expect_same(block.sizes.channels() * sizeof(StoredChannel), block.sizes.to_a());
   expect_same(block.sizes.into_a(), block.sizes.bytes());
 }
 
@@ -343,10 +453,10 @@ TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {
 }
 
 /// A kernel whose product takes up to kMost fours finds those of all steps where StreamShape says.
-template <unsigned kBits, unsigned kMost, bool kEven = false>
+template <unsigned kBits, unsigned kMost>
 void expect_pieces() {
   constexpr Sizes kSizes = sizes_of(kBits);
-  constexpr cuda::Pieces kPieces{kSizes.fours, kMost, kEven};
+  constexpr cuda::Pieces kPieces{kSizes.fours, kMost};
   using Shape = cuda::StreamShape<2, kSizes.steps(), kPieces>;
   constexpr std::size_t kFour = MatrixShape::kFourBytes;
   Generator draw(77);
@@ -366,7 +476,9 @@ void expect_pieces() {
     ASSERT_LE(Shape::bytes(piece), Shape::kBufferBytes);
     const std::size_t matrix = piece < Shape::kPiecesOfOne ? kSizes.to_a() : kSizes.to_b();
     const unsigned fours = Shape::fours(piece);
-    ASSERT_GE(fours, kEven ? kPieces.fours / kPieces.count() : 1);
+    ASSERT_LE(fours, kMost);
+    ASSERT_TRUE(fours == kSizes.fours / Shape::kPiecesOfOne ||
+                fours == kSizes.fours / Shape::kPiecesOfOne + 1);
     for (unsigned i = 0; i < kSizes.steps() * fours; ++i) {
       const std::size_t from = std::size_t{i / fours} * kSizes.fours + Shape::first(piece) + i % fours;
       const auto found = at(after, kSizes.to_a() + Shape::begin(piece) + i * kFour);
@@ -381,18 +493,35 @@ TEST(RnsConstants, OrderByPieces) {
   expect_pieces<512, 1>();
   expect_pieces<512, 2>();
   expect_pieces<512, 3>();
+  expect_pieces<512, 4>();
   expect_pieces<512, 5>();
   expect_pieces<512, 9>();
-  expect_pieces<512, 2, true>();
-  expect_pieces<512, 3, true>();
-  expect_pieces<512, 5, true>();
+  expect_pieces<1536, 7>();
+  expect_pieces<2048, 9>();
   expect_pieces<3072, 4>();
-  expect_pieces<3072, 4, true>();
+  expect_pieces<3072, 9>();
   expect_pieces<4096, 4>();
-  expect_pieces<4096, 4, true>();
+  expect_pieces<4096, 6>();
   expect_pieces<4096, 34>();
   expect_pieces<6144, 2>();
   expect_pieces<8192, 3>();
+}
+
+/// As few as there can be, even ones.
+TEST(RnsConstants, PiecesOfAllSizes) {
+  for (unsigned fours = 1; fours <= kMostChannels / 4; ++fours) {
+    for (unsigned most = 1; most <= 9; ++most) {
+      const cuda::Pieces pieces{fours, most};
+      const unsigned count = pieces.count();
+      ASSERT_TRUE(count * most >= fours && (count - 1) * most < fours);
+      ASSERT_EQ(pieces.first(0), 0u);
+      ASSERT_EQ(pieces.first(count), fours);
+      for (unsigned p = 0; p < count; ++p) {
+        ASSERT_GE(pieces.size(p), fours / count);
+        ASSERT_LE(pieces.size(p), (fours + count - 1) / count);
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, RnsConstantsOfAllWidths,

@@ -21,21 +21,21 @@
 namespace manymod::test {
 namespace {
 
-/// As rns::shape_form and rns::shared_shape_form have it.
-template <unsigned kBitsOfShape, unsigned kFoursAtOnce, unsigned kStages = 0, bool kRecordsShared = false,
-          unsigned kSharedFoursAtOnce = kFoursAtOnce>
+/// As rns::shape_form has it.
+template <unsigned kBitsOfShape, unsigned kFoursAtOnce, bool kInTurn = false, unsigned kStages = 0,
+          bool kRecordsShared = false>
 struct RnsShape {
   static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
-  static constexpr rns::Form kEach = rns::shape_form(kBits, kFoursAtOnce, kStages, kRecordsShared);
-  static constexpr rns::Form kShared = rns::shared_shape_form(kBits, kSharedFoursAtOnce, kStages);
+  static constexpr rns::Form kEach = rns::shape_form(kBits, kFoursAtOnce, kInTurn, kStages, kRecordsShared);
+  static constexpr rns::Form kShared = rns::with_one_modulus(kEach);
 };
 
-/// As rns::compact_form and rns::compact_shared_form have it.
+/// As rns::compact_form has it.
 template <unsigned kBitsOfShape, unsigned kFoursAtOnce>
 struct CompactShape {
   static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
   static constexpr rns::Form kEach = rns::compact_form(kBits, kFoursAtOnce);
-  static constexpr rns::Form kShared = rns::compact_shared_form(kBits, kFoursAtOnce);
+  static constexpr rns::Form kShared = rns::with_one_modulus(kEach);
 };
 
 template <class Shape>
@@ -190,13 +190,15 @@ class RnsPrograms : public testing::Test {
 
 // Sanitizers multiply the time of each.
 #if defined(MANYMOD_SANITIZED)
-using RnsShapes = testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, CompactShape<512, 2>,
-                                 RnsShape<4096, 4, 6>, RnsShape<6144, 2, 4>>;
+using RnsShapes =
+    testing::Types<RnsShape<512, 5, false, 0, true>, RnsShape<512, 2, true, 3>, CompactShape<512, 2>,
+                   RnsShape<4096, 6, true, 4>, RnsShape<6144, 2, true, 4>>;
 #else
 using RnsShapes =
-    testing::Types<RnsShape<512, 3, 0, true>, RnsShape<512, 2, 3>, RnsShape<1024, 4, 0, true>,
-                   RnsShape<1536, 2, 0, true, 3>, RnsShape<2048, 3>, RnsShape<3072, 4, 7>,
-                   RnsShape<4096, 4, 6>, RnsShape<6144, 2, 4>, CompactShape<512, 2>, CompactShape<1536, 2>>;
+    testing::Types<RnsShape<512, 5, false, 0, true>, RnsShape<512, 2, true, 3>, RnsShape<512, 2, false, 3>,
+                   RnsShape<1024, 9, false, 0, true>, RnsShape<1024, 4>, RnsShape<1536, 7, true, 0, true>,
+                   RnsShape<2048, 9>, RnsShape<3072, 9, true, 3>, RnsShape<4096, 6, true, 4>,
+                   RnsShape<6144, 2, true, 4>, CompactShape<512, 2>, CompactShape<1536, 2>>;
 #endif
 TYPED_TEST_SUITE(RnsPrograms, RnsShapes);
 
@@ -307,15 +309,17 @@ TYPED_TEST(RnsPrograms, SlidingWindowPowers) {
   this->expect_powers(program, false, true, {exponent});
 }
 
-/// Many squarings in a row, so that every residue takes many values: x^(2^k).
+/// Many squarings in a row, each of what one without a rank has left, so that every residue takes many
+/// values, and out of the last one: x^(2^k).
 TYPED_TEST(RnsPrograms, RepeatedSquares) {
   device::Program program;
-  const std::uint32_t count = this->kBits <= 512 ? 150 : 10;
+  const std::uint32_t count = this->kWide ? 20 : this->kBits <= 512 ? 150 : 50;
   program.steps = {program::load(device::Source::start),
                    program::after_squarings(program::multiply(device::Source::operand, 0), 0),
                    program::after_squarings(program::multiply(device::Source::one), count)};
-  Words exponent = power_of_two(count, count / 32 + 1);
-  this->expect_powers(program, false, true, {exponent});
+  const Words exponent = power_of_two(count, count / 32 + 1);
+  for (const bool shared_modulus : {true, false})
+    this->expect_powers(program, shared_modulus, true, {exponent});
 }
 
 /// What an item with a modulus that is not prime to M_B leaves is of no use, and said to be; its neighbours

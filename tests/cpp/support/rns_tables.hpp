@@ -64,7 +64,24 @@ struct Moduli {
   [[nodiscard]] std::uint64_t kappa(std::size_t i) const {
     return product_mod(std::uint64_t{1} << 32, inverse_mod(product_mod_m(b, a[i]), a[i]), a[i]);
   }
+
+  /// What byte p of word i of an operand counts: in A v(i, p) = 2^(8p) / (kappa_i A_i) mod a_i, in B 2^(8p).
+  using ByteFactors = std::vector<std::array<std::uint64_t, 4>>;
+  [[nodiscard]] ByteFactors byte_factors_of_a() const {
+    ByteFactors factors;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const std::uint64_t u = inverse_mod(product_mod(kappa(i), product_mod_m(a, a[i], i), a[i]), a[i]);
+      factors.emplace_back();
+      for (unsigned p = 0; p < 4; ++p) factors[i][p] = product_mod(u, std::uint64_t{1} << 8 * p, a[i]);
+    }
+    return factors;
+  }
+  [[nodiscard]] ByteFactors byte_factors_of_b() const {
+    return ByteFactors(b.size(), {1, 1 << 8, 1 << 16, 1 << 24});
+  }
 };
+
+inline std::uint32_t byte_of(std::uint32_t word, unsigned p) { return word >> 8 * p & 255; }
 
 /// A matrix of a block.
 struct MatrixView {
@@ -86,8 +103,7 @@ struct MatrixView {
     std::array<std::uint64_t, 4> s{};
     for (unsigned v = 0; v < words.size(); ++v) {
       for (unsigned p = 0; p < 4; ++p) {
-        for (unsigned byte = 0; byte < 4; ++byte)
-          s[byte] += (words[v] >> 8 * p & 255) * digit(v, p, target, byte);
+        for (unsigned byte = 0; byte < 4; ++byte) s[byte] += byte_of(words[v], p) * digit(v, p, target, byte);
       }
     }
     return s;
@@ -107,11 +123,23 @@ struct Block {
       : bits(width), sizes(sizes_of(width)), bytes(std::move(block)) {}
   explicit Block(unsigned width) : Block(width, base_constants(width)) {}
 
-  [[nodiscard]] Channel b(unsigned j) const { return channel(j); }
-  [[nodiscard]] Channel a(unsigned i) const { return channel(sizes.channels() + i); }
+  [[nodiscard]] StoredChannel b(unsigned j) const { return channel(j); }
+  [[nodiscard]] StoredChannel a(unsigned i) const { return channel(sizes.channels() + i); }
+  /// The weight of byte p of residue i of A in the rank, in units of 2^-16.
+  [[nodiscard]] std::uint32_t weight(unsigned i, unsigned p) const {
+    return byte_of(a(i).factor, p) + 256 * byte_of(a(i).companion, p);
+  }
   /// What Sizes::set_up_at says of these channels.
   [[nodiscard]] std::uint32_t set_up_b(unsigned j) const { return set_up(j); }
   [[nodiscard]] std::uint32_t set_up_a(unsigned i) const { return set_up(sizes.channels() + i); }
+  /// The words at Sizes::negatives_at(): as many for B as then for A.
+  [[nodiscard]] std::vector<std::uint32_t> negatives() const {
+    std::vector<std::uint32_t> words;
+    for (unsigned i = 0; i < 2 * sizes.negative_words(); ++i) {
+      words.push_back(part<std::uint32_t>(sizes.negatives_at(), i));
+    }
+    return words;
+  }
   [[nodiscard]] MatrixView to_a() const { return {sizes.extension(), bytes.data() + sizes.to_a()}; }
   [[nodiscard]] MatrixView to_b() const { return {sizes.extension(), bytes.data() + sizes.to_b()}; }
   [[nodiscard]] MatrixView into_b() const { return {sizes.input(), bytes.data() + sizes.into_b()}; }
@@ -125,19 +153,65 @@ struct Block {
     std::memcpy(&value, bytes.data() + begin + index * sizeof value, sizeof value);
     return value;
   }
-  [[nodiscard]] Channel channel(unsigned index) const { return part<Channel>(sizes.channels_at(), index); }
+  [[nodiscard]] StoredChannel channel(unsigned index) const {
+    return part<StoredChannel>(sizes.channels_at(), index);
+  }
   [[nodiscard]] std::uint32_t set_up(unsigned index) const {
     return part<std::uint32_t>(sizes.set_up_at(), index);
   }
 };
 
-/// Words along K: the coordinates, then their rank as the Cox estimates it.
-inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> xi, std::uint32_t offset) {
-  std::uint32_t sum = offset;
+/// The largest errors of the rank of residues in A, and what of M_A is left for elements, in units of 2^-48.
+struct RankErrors {
+  static constexpr unsigned kBits = 48;
+  static constexpr std::uint64_t kHalf = std::uint64_t{1} << (kBits - 1);
+  std::uint64_t under = 0, over = 0;
+
+  explicit RankErrors(const Block& block) {
+    const Moduli moduli(block.bits);
+    const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
+    for (unsigned i = 0; i < moduli.a.size(); ++i) {
+      for (unsigned p = 0; p < 4; ++p) {
+        const std::uint64_t v = factors[i][p] << 16, estimate = block.weight(i, p) * moduli.a[i];
+        under += most(p) * scaled(v > estimate ? v - estimate : 0, moduli.a[i]);
+        over += most(p) * scaled(estimate > v ? estimate - v : 0, moduli.a[i]);
+      }
+    }
+    under += std::uint64_t{4} << (kBits - 8);  // what four threads cut off
+  }
+  /// With one half added an estimate is below the next integer.
+  [[nodiscard]] std::uint64_t room() const { return kHalf - over; }
+
+ private:
+  static std::uint64_t most(unsigned p) { return byte_of(0x7fffffff, p); }
+  // 2^48 x / (2^16 m), rounded up.
+  static std::uint64_t scaled(std::uint64_t x, std::uint64_t m) { return ((x << 32) + m - 1) / m; }
+};
+
+/// An element is below so many N: c = 2 lambda n, coordinates in B being below lambda = 2 moduli.
+constexpr std::uint32_t most_moduli_of_an_element(const Sizes& sizes) { return 4 * sizes.channels(); }
+
+/// Words along K of an extension from B: the coordinates, then their rank as the Cox estimates it.
+inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> xi) {
+  std::uint32_t sum = 0;
   for (const std::uint32_t x : xi) sum += x >> 15;
   xi.push_back(sum >> 16);
   return xi;
 }
-inline constexpr std::uint32_t kOffsetOfA = 1u << 15;
+
+/// From A: the residues as they are stored, then their rank. A quad's threads keep bits behind the point for
+/// themselves.
+inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> w, const Block& block) {
+  std::uint64_t low[4] = {}, sum = 128;
+  for (unsigned i = 0; i < w.size(); ++i) {
+    for (unsigned p = 0; p < 4; ++p) {
+      low[i % 4] += std::uint64_t{byte_of(w[i], p)} * byte_of(block.a(i).factor, p);
+      sum += std::uint64_t{byte_of(w[i], p)} * byte_of(block.a(i).companion, p);
+    }
+  }
+  for (const std::uint64_t of_thread : low) sum += of_thread >> 8;
+  w.push_back(static_cast<std::uint32_t>(sum >> 8));
+  return w;
+}
 
 }  // namespace manymod::rns

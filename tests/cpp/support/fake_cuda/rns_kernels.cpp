@@ -110,21 +110,20 @@ void run_program(const Launch& launch, void** parameters) {
 }
 
 template <rns::Form kForm, unsigned kBlock>
-void install(const std::string& name) {
+void install_both(const std::string& name) {
   add_kernel(name.c_str(), &run_program<kForm, kBlock>);
+  add_kernel((name + "_shared").c_str(), &run_program<rns::with_one_modulus(kForm), kBlock>);
 }
 
 }  // namespace
 
 void install_rns_kernels() {
-#define SHAPE(bits, block, at_once, shared_at_once, stages, records)             \
-  install<rns::shape_form(bits, at_once, stages, records), block>("rns_" #bits); \
-  install<rns::shared_shape_form(bits, shared_at_once, stages), block>("rns_" #bits "_shared");
+#define SHAPE(bits, block, at_once, in_turn, stages, records) \
+  install_both<rns::shape_form(bits, at_once, in_turn, stages, records), block>("rns_" #bits);
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
-#define COMPACT(bits, block, at_once, shared_at_once)                        \
-  install<rns::compact_form(bits, at_once), block>("rns_" #bits "_compact"); \
-  install<rns::compact_shared_form(bits, shared_at_once), block>("rns_" #bits "_compact_shared");
+#define COMPACT(bits, block, at_once) \
+  install_both<rns::compact_form(bits, at_once), block>("rns_" #bits "_compact");
   MM_RNS_COMPACT_SHAPES(COMPACT)
 #undef COMPACT
 }
