@@ -52,6 +52,7 @@ def found(lines: list[str]) -> list[str]:
         (["STG.E desc[UR4][R2.64+0x8], R6"], "public data become secret"),
         (["ATOMG.E.ADD PT, R8, desc[UR4][R4.64], R3", "REDUX.MAX UR8, R8", "LDS R9, [R3+UR8]"], "address"),
         (["RED.E.ADD desc[UR4][R4.64], R6"], "not on the list"),
+        (["IDP.4A.U8.U8 R8, R3, R6, RZ", "LDS R9, [R8]"], "address"),
         # Products of matrices: of registers, and with one in shared memory.
         (["IMMA.16832.U8.U8 R8, R12.ROW, R6.COL, RZ", "R2UR UR6, R11", "LDS R9, [R3+UR6]"], "address"),
         (["IMMA.8816.U8.U8 R8, R12.ROW, R6.COL, RZ"], "not on the list"),
@@ -256,6 +257,7 @@ def test_jump_out_of_the_kernel() -> None:
         ("VOTE.ANY R1, PT, !P2", "P2", "R1"),
         ("F2I.U64.F64.TRUNC R2, R4", "R4 R5", "R2 R3"),
         ("LEA.HI.X R1, R2, UR5, R3, 0x2, P0", "R2 UR5 R3 P0", "R1"),
+        ("IDP.4A.U8.U8 R1, R2.reuse, R3, R4", "R2 R3 R4", "R1"),
         ("P2R R1, PR, RZ, 0x7f", "P0 P1 P2 P3 P4 P5 P6", "R1"),
         ("P2R R1, PR, R2, 0x5", "R2 P0 P2", "R1"),
         ("R2P PR, R2, 0x6", "R2", "P1 P2"),
