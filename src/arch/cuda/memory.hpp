@@ -43,6 +43,20 @@ MM_DEVICE void store_chunk(std::uint32_t* words, const Chunk<kWords>& chunk) {
 #endif
 }
 
+/// Four words from global memory that are not read again soon: the first-level cache does not keep them.
+MM_DEVICE Chunk<4> load_once(const std::uint32_t* words) {
+#if defined(__CUDA_ARCH__)
+  Chunk<4> chunk;
+  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(chunk.word[0]), "=r"(chunk.word[1]), "=r"(chunk.word[2]), "=r"(chunk.word[3])
+               : "l"(words)
+               : "memory");
+  return chunk;
+#else
+  return load_chunk<4>(words);
+#endif
+}
+
 /// Four words from global memory. Their 256 bytes are brought to the second-level cache, for loads that
 /// follow.
 MM_DEVICE Chunk<4> load_block(const std::uint32_t* words) {
@@ -62,7 +76,7 @@ MM_DEVICE Chunk<4> load_block(const std::uint32_t* words) {
 /// once its copies have arrived.
 MM_DEVICE void start_copy(std::uint32_t* shared, const std::uint32_t* words) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                    static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
                "l"(words)
                : "memory");

@@ -46,6 +46,10 @@ struct Step {
   std::uint32_t squarings = 0;
   std::uint32_t multiplications = 0;  ///< by an element of a table: at most 1
   Digit digit;
+  /// So many steps, this one the first, choose from the same elements by digits of the same exponent that
+  /// differ in where they begin, and none but the last one stores. At least 1; less than there are is
+  /// allowed.
+  std::uint32_t alike = 1;
 };
 
 inline constexpr unsigned kMaxOperands = 64;

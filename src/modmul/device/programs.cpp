@@ -9,6 +9,20 @@ namespace {
 // Below this many bits more squarings are saved by more division.
 constexpr std::uint32_t kLeastStartBits = 32;
 
+bool chooses_like(const Step& step, const Step& first) {
+  return step.source == first.source && step.index == first.index &&
+         step.digit.exponent == first.digit.exponent && step.digit.stride == first.digit.stride &&
+         step.digit.count == first.digit.count;
+}
+
+void count_alike(std::vector<Step>& steps) {
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const bool goes_on = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&
+                         chooses_like(steps[i + 1], steps[i]);
+    steps[i].alike = goes_on ? steps[i + 1].alike + 1 : 1;
+  }
+}
+
 class Builder {
  public:
   explicit Builder(bool secret = false) { program_.scan = secret; }
@@ -67,10 +81,13 @@ class Builder {
   /// Leave Montgomery form.
   Program finish() {
     multiply(Source::one);
-    return std::move(program_);
+    return finish_as_it_is();
   }
   /// The last product was by an integer below n already.
-  Program finish_as_it_is() { return std::move(program_); }
+  Program finish_as_it_is() {
+    count_alike(program_.steps);
+    return std::move(program_);
+  }
 
  private:
   Program program_;

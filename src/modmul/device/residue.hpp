@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // a 2^z mod n by one thread, for a of any length: how operands that are wider than their modulus, and the
-// powers of 2 that Montgomery form needs, become canonical. Long division with one 32-bit digit of the
-// quotient a step (Knuth, The Art of Computer Programming 2, 4.3.1 D), the digit estimated in double
-// precision.
+// powers of 2 that Montgomery form needs, become canonical. Long division with one digit of the quotient a
+// step (Knuth, The Art of Computer Programming 2, 4.3.1 D). Digits of 31 bits, estimated in double precision,
+// are at most one too small, and rarely that: remainders below (1 + 2^-9) n need no correction before the
+// last one, so that a step is one pass over the words.
 //
 // Time and addresses depend on lengths alone.
 #pragma once
@@ -14,41 +15,58 @@
 
 namespace manymod::device {
 
-/// r < n', to which words are appended: r = (2^32 r + word) mod n', with n' = n 2^shift, 2^(32 words - 1) <=
-/// n' < 2^(32 words).
+/// 0 <= r < (1 + 2^-9) n, to which bits are appended.
 class Residue {
  public:
-  /// `n`: `words` words, words even, one of the upper two not 0, n > 1. `scaled`, `r`: `words` words of
-  /// memory each.
-  MM_DEVICE Residue(const WordSource& n, unsigned words, LaneMemory scaled, LaneMemory r)
-      : n_(scaled), r_(r), words_(words), shift_(leading_zeros(n[words - 1], n[words - 2])) {
-    scale(n_, n);
-    const std::uint64_t top = (std::uint64_t{n_[words_ - 1]} << 32) | n_[words_ - 2];
-    inverse_ = reciprocal(static_cast<double>(top));
+  static constexpr unsigned kMostBits = 31;  ///< appended in one step
+
+  /// `n`: `words` words, words even, one of the upper two not 0, n > 1. `copy`, `r`: `words` words of memory
+  /// each.
+  MM_DEVICE Residue(const WordSource& n, unsigned words, LaneMemory copy, LaneMemory r)
+      : n_(copy), r_(r), words_(words) {
+    for (unsigned j = 0; j < words_; ++j) n_[j] = n[j];
+    inverse_ = reciprocal(top(n_, 0));
   }
 
-  /// r = (2^bits r + word) mod n, 1 <= bits <= 32, word < 2^bits.
+  /// r = a, of at most words - 2 words: below n.
+  MM_DEVICE void assign(const WordSource& a) {
+    for (unsigned j = 0; j < words_; ++j) r_[j] = a[j];
+  }
+
+  /// r = 2^(32 (words - 2)): below n, which is odd and above 1.
+  MM_DEVICE void assign_power() {
+    for (unsigned j = 0; j < words_; ++j) r_[j] = static_cast<std::uint32_t>(j == words_ - 2);
+  }
+
+  /// r = 2^bits r + word modulo n, 1 <= bits <= kMostBits, word < 2^bits.
   MM_DEVICE void append(std::uint32_t word, unsigned bits) {
-    std::uint32_t above = shift_in(word, bits);
-    above = subtract_multiple(quotient(above, r_[words_ - 1], r_[words_ - 2], bits), above);
-    above = subtract_if_not_below(above);
-    subtract_if_not_below(above);
+    Pass pass{quotient(word, bits), bits, 0, word, 0};
+    const unsigned fours = words_ / 4 * 4;
+    if (fours > 0) {
+      Some<4> own = load<4>(r_, 0), n = load<4>(n_, 0);
+      MM_ROLLED
+      for (unsigned j = 0; j < fours; j += 4) {
+        // Before the stores, which the compiler must not move loads across.
+        const unsigned next = j + 4 < fours ? j + 4 : j;
+        const Some<4> next_own = load<4>(r_, next), next_n = load<4>(n_, next);
+        store(j, pass.less(own, n));
+        own = next_own;
+        n = next_n;
+      }
+    }
+    if (fours < words_) store(fours, pass.less(load<2>(r_, fours), load<2>(n_, fours)));
+    above_ = cuda::shift_left(pass.below, above_, bits) - pass.taken;
   }
 
-  /// r / 2^shift, which is exact: a residue of n itself; n less it if `negate` and it is not 0.
-  MM_DEVICE void store(WordSink result, const WordSource& n, bool negate) const {
-    const bool whole_word = shift_ >= 32;
-    const auto padded = [&](unsigned j) { return j < words_ ? r_[j] : 0; };
-    const auto word = [&](unsigned j) {
-      const std::uint32_t first = padded(j), second = padded(j + 1), third = padded(j + 2);
-      return cuda::shift_right(whole_word ? second : first, whole_word ? third : second, shift_ % 32);
-    };
+  /// The residue in [0, n); n less it if `negate` and it is not 0.
+  MM_DEVICE void store(WordSink result, const WordSource& n, bool negate) {
+    subtract_if_not_below();
     std::uint32_t any = 0;
     for (unsigned j = 0; j < words_; ++j) any |= r_[j];
     const std::uint32_t negated = 0 - static_cast<std::uint32_t>(negate && any != 0);
     std::uint32_t borrow = 0;
     for (unsigned j = 0; j < words_; ++j) {
-      const std::uint32_t plain = word(j);
+      const std::uint32_t plain = r_[j];
       const std::uint64_t difference = std::uint64_t{n[j]} - plain - borrow;
       borrow = static_cast<std::uint32_t>(difference >> 32) & 1;
       result.set(j, (plain & ~negated) | (static_cast<std::uint32_t>(difference) & negated));
@@ -56,23 +74,66 @@ class Residue {
     for (unsigned j = words_; j < result.count; ++j) result.set(j, 0);
   }
 
-  /// r = a, of at most words - 2 words: below n.
-  MM_DEVICE void assign(const WordSource& a) { scale(r_, a); }
-
-  /// r = 2^(32 (words - 2)): below n, which is odd and above 1.
-  MM_DEVICE void assign_power() {
-    const std::uint64_t one = std::uint64_t{1} << shift_;
-    for (unsigned j = 0; j < words_; ++j) r_[j] = 0;
-    r_[words_ - 2] = static_cast<std::uint32_t>(one);
-    r_[words_ - 1] = static_cast<std::uint32_t>(one >> 32);
-  }
-
  private:
   LaneMemory n_, r_;
-  unsigned words_, shift_;
-  double inverse_;  // of the upper two words of n'
+  unsigned words_;
+  std::uint32_t above_ = 0;  // r's word above the others
+  double inverse_ = 0;       // of n in units of 2^(32 (words - 4))
 
-  // 1 / x for 2^63 <= x <= 2^64, off by less than 2^-52 in proportion. The device's division branches on its
+  /// Neighbouring words.
+  template <unsigned kCount>
+  struct Some {
+    std::uint32_t word[kCount];
+  };
+  template <unsigned kCount>
+  MM_DEVICE static Some<kCount> load(const LaneMemory& x, unsigned j) {
+    Some<kCount> words;
+    MM_UNROLL
+    for (unsigned i = 0; i < kCount; ++i) words.word[i] = x[j + i];
+    return words;
+  }
+  template <unsigned kCount>
+  MM_DEVICE void store(unsigned j, const Some<kCount>& words) const {
+    MM_UNROLL
+    for (unsigned i = 0; i < kCount; ++i) r_[j + i] = words.word[i];
+  }
+
+  /// Once through r from the low end, for 2^bits r + in - q n.
+  struct Pass {
+    std::uint32_t q;
+    unsigned bits;
+    std::uint32_t below;  // the word of r below those that come next
+    std::uint32_t in;     // 0 after the first words
+    std::uint32_t taken;  // from the words that come next
+
+    // Of a number v of kCount words q v + taken <= (2^32 - 1) 2^(32 kCount), and where the part above is 2^32
+    // - 1 the rest is 0: then nothing is borrowed.
+    template <unsigned kCount>
+    MM_DEVICE Some<kCount> less(const Some<kCount>& own, const Some<kCount>& n) {
+      Some<kCount> low, high, y;
+      MM_UNROLL
+      for (unsigned i = 0; i < kCount; ++i) {
+        const std::uint64_t product = std::uint64_t{q} * n.word[i];
+        low.word[i] = static_cast<std::uint32_t>(product);
+        high.word[i] = static_cast<std::uint32_t>(product >> 32);
+        y.word[i] = cuda::shift_left(i == 0 ? below : own.word[i - 1], own.word[i], bits);
+      }
+      y.word[0] |= in;
+      low.word[0] = cuda::add_cc(low.word[0], taken);
+      MM_UNROLL
+      for (unsigned i = 1; i < kCount; ++i) low.word[i] = cuda::addc_cc(low.word[i], high.word[i - 1]);
+      taken = cuda::addc(high.word[kCount - 1], 0);
+      y.word[0] = cuda::sub_cc(y.word[0], low.word[0]);
+      MM_UNROLL
+      for (unsigned i = 1; i < kCount; ++i) y.word[i] = cuda::subc_cc(y.word[i], low.word[i]);
+      taken -= cuda::subc(0, 0);
+      below = own.word[kCount - 1];
+      in = 0;
+      return y;
+    }
+  };
+
+  // 1 / x for 2^64 <= x <= 2^128, off by less than 2^-52 in proportion. The device's division branches on its
   // operands, for those out of the common range. Its estimate is off by less than 2^-16, which becomes 2^-48
   // and 2^-96, roundings apart.
   MM_DEVICE static double reciprocal(double x) {
@@ -87,98 +148,40 @@ class Residue {
 #endif
   }
 
-  MM_DEVICE static unsigned leading_zeros(std::uint32_t high, std::uint32_t low) {
-    std::uint64_t rest = (std::uint64_t{high} << 32) | low;
-    unsigned zeros = 0;
-    for (unsigned step = 32; step > 0; step /= 2) {
-      const bool clear = (rest >> (64 - step)) == 0;
-      zeros += clear ? step : 0;
-      rest <<= clear ? step : 0;
-    }
-    return zeros;
+  // {above, x} in units of 2^(32 (words - 4)): of its upper words, of which 0 <= x - (these) < 1, by at most
+  // four roundings.
+  MM_DEVICE double top(const LaneMemory& x, std::uint32_t above) const {
+    const auto pair = [&](unsigned j) { return static_cast<double>(std::uint64_t{x[j + 1]} << 32 | x[j]); };
+    const double low = words_ > 2 ? pair(words_ - 4) : 0;
+    return above * 0x1p128 + (pair(words_ - 2) * 0x1p64 + low);
   }
 
-  // r = a 2^shift
-  MM_DEVICE void scale(const LaneMemory& r, const WordSource& a) const {
-    const bool whole_word = shift_ >= 32;
-    std::uint32_t below = 0, below_that = 0;
-    for (unsigned j = 0; j < words_; ++j) {
-      const std::uint32_t word = a[j];
-      r[j] = whole_word ? cuda::shift_left(below_that, below, shift_ % 32)
-                        : cuda::shift_left(below, word, shift_ % 32);
-      below_that = below;
-      below = word;
-    }
+  // floor(y / n) or one less for y = 2^bits r + word, where it is one less with y - q n < 2^-9 n more than n.
+  //
+  // In these units n >= 2^64, and y / n < 2^31 (1 + 2^-9): what top() and, of more than two words, the
+  // omitted word leave out is below 2^-32 of n. Ten roundings at most and the reciprocal's error are below
+  // 2^-49 in proportion. So the estimate is off by less than 2^-17, and less 2^-10 it is below y / n by less
+  // than 2^-9.
+  MM_DEVICE std::uint32_t quotient(std::uint32_t word, unsigned bits) const {
+    const double appended = words_ > 2 ? 0 : word * 0x1p64;
+    const double y = top(r_, above_) * static_cast<double>(std::uint32_t{1} << bits) + appended;
+    const double estimate = y * inverse_ - 0x1p-10;
+    return static_cast<std::uint32_t>(estimate > 0 ? estimate : 0);
   }
 
-  // The appended word counts 2^shift times as well.
-  MM_DEVICE std::uint32_t appended(std::uint32_t word, unsigned place) const {
-    const std::uint64_t scaled_low = std::uint64_t{word} << (shift_ % 32);
-    const unsigned by_words = shift_ / 32;
-    const std::uint32_t low = place == by_words ? static_cast<std::uint32_t>(scaled_low) : 0;
-    return place == by_words + 1 ? static_cast<std::uint32_t>(scaled_low >> 32) : low;
-  }
-
-  // r = y = 2^bits r + 2^shift word. @return what stands above the words
-  MM_DEVICE std::uint32_t shift_in(std::uint32_t word, unsigned bits) {
-    std::uint32_t below = 0, carry = 0;
-    for (unsigned j = 0; j < words_; ++j) {
-      const std::uint32_t own = r_[j];
-      const std::uint64_t y =
-          std::uint64_t{shifted(below, own, bits)} + (j < 3 ? appended(word, j) : 0) + carry;
-      carry = static_cast<std::uint32_t>(y >> 32);
-      r_[j] = static_cast<std::uint32_t>(y);
-      below = own;
-    }
-    return shifted(below, 0, bits) + carry + (words_ == 2 ? appended(word, 2) : 0);
-  }
-
-  // r -= q n'. @return what then stands above the words
-  MM_DEVICE std::uint32_t subtract_multiple(std::uint32_t q, std::uint32_t above) {
-    std::uint32_t product_high = 0, borrow = 0;
-    for (unsigned j = 0; j < words_; ++j) {
-      const std::uint64_t product = std::uint64_t{q} * n_[j] + product_high;
-      product_high = static_cast<std::uint32_t>(product >> 32);
-      const std::uint64_t difference = std::uint64_t{r_[j]} - (product & 0xffffffffu) - borrow;
-      borrow = static_cast<std::uint32_t>(difference >> 32) & 1;
-      r_[j] = static_cast<std::uint32_t>(difference);
-    }
-    return above - product_high - borrow;
-  }
-
-  // Word of 2^bits {high, low} that stands where `high` stood.
-  MM_DEVICE static std::uint32_t shifted(std::uint32_t low, std::uint32_t high, unsigned bits) {
-    return bits == 32 ? low : cuda::shift_left(low, high, bits);
-  }
-
-  // From the upper 96 bits of y and the upper 64 of n': each of these is off by less than 2^-62 in
-  // proportion, and four roundings to 53 bits follow and the reciprocal's 2^-52, so that the estimate, below
-  // 2^32 + 1, is off by less than 2^-17. Less one, it is the quotient or one or two below it, and
-  // y - q n' < 3 n'.
-  MM_DEVICE std::uint32_t quotient(std::uint32_t y2, std::uint32_t y1, std::uint32_t y0,
-                                   unsigned bits) const {
-    const double y = static_cast<double>(y2) * 0x1p64 + (static_cast<double>(y1) * 0x1p32 + y0);
-    const double estimate = y * inverse_;
-    const auto whole = static_cast<std::uint64_t>(estimate);
-    const std::uint64_t most = (std::uint64_t{1} << bits) - 1;
-    const std::uint64_t less = whole - static_cast<std::uint64_t>(whole != 0);
-    return static_cast<std::uint32_t>(less < most ? less : most);
-  }
-
-  // {above, r} less n' where that is not negative. @return what then stands above the words
-  MM_DEVICE std::uint32_t subtract_if_not_below(std::uint32_t above) {
+  // r less n where that is not negative: below n.
+  MM_DEVICE void subtract_if_not_below() {
     std::uint32_t borrow = 0;
     for (unsigned j = 0; j < words_; ++j) {
       borrow = static_cast<std::uint32_t>((std::uint64_t{r_[j]} - n_[j] - borrow) >> 32) & 1;
     }
-    const std::uint32_t mask = 0 - static_cast<std::uint32_t>(above >= borrow);
+    const std::uint32_t mask = 0 - static_cast<std::uint32_t>(above_ >= borrow);
     std::uint32_t taken = 0;
     for (unsigned j = 0; j < words_; ++j) {
       const std::uint64_t difference = std::uint64_t{r_[j]} - (n_[j] & mask) - taken;
       taken = static_cast<std::uint32_t>(difference >> 32) & 1;
       r_[j] = static_cast<std::uint32_t>(difference);
     }
-    return above - taken;
   }
 };
 

@@ -4,10 +4,21 @@
 
 #include <cstdint>
 
+#include "modmul/device/digit_value.hpp"
 #include "modmul/device/residue.hpp"
 #include "modmul/device/residue_job.hpp"
 
 namespace manymod::device {
+
+/// The `left` low bits of a number; word(first, bits) is `bits` of them from `first` on.
+template <class Word>
+MM_DEVICE void append_bits(Residue& residue, std::uint32_t left, Word word) {
+  while (left > 0) {
+    const unsigned bits = left < Residue::kMostBits ? left : Residue::kMostBits;
+    left -= bits;
+    residue.append(word(left, bits), bits);
+  }
+}
 
 /// `item` < job.count. `memory`: item_bytes(job.words) bytes of this thread's own
 MM_DEVICE void compute_residue(const ResidueJob& job, std::uint32_t item, LaneMemory memory) {
@@ -18,13 +29,10 @@ MM_DEVICE void compute_residue(const ResidueJob& job, std::uint32_t item, LaneMe
   } else {
     const std::uint32_t top = value.count < job.words - 2 ? value.count : job.words - 2;
     residue.assign({value.words + (value.count - top), top});
-    for (std::uint32_t left = value.count - top; left > 0; --left) residue.append(value[left - 1], 32);
+    append_bits(residue, 32 * (value.count - top),
+                [&](std::uint32_t first, unsigned bits) { return window_value(first, bits, value); });
   }
-  for (std::uint32_t left = job.zero_bits; left > 0;) {
-    const std::uint32_t bits = left < 32 ? left : 32;
-    residue.append(0, bits);
-    left -= bits;
-  }
+  append_bits(residue, job.zero_bits, [](std::uint32_t, unsigned) { return 0u; });
   const bool negate = job.negative != nullptr && job.negative[item % job.values] != 0;
   residue.store({job.result + static_cast<std::size_t>(item) * job.result_width, job.result_width}, n,
                 negate);

@@ -91,8 +91,8 @@ MM_DEVICE ConstantByQuotient by_quotient(std::uint32_t form, const Channel& chan
   return {corrected(reduce({form, 0}, channel), channel), form * channel.negative_inverse};
 }
 
-/// 2^64 / a mod m for a < m: Fermat's a^(m - 2) by windows of 2 bits, each product with a factor 2^-32. For a
-/// = 0 it is 0. The digits are those of m: public.
+/// 2^64 / a mod m for 0 < a < m: Fermat's a^(m - 2) by windows of 2 bits, each product with a factor 2^-32.
+/// The digits are those of m: public.
 MM_DEVICE std::uint32_t inverse(std::uint32_t a, const Channel& channel) {
   constexpr unsigned kTop = 30;
   const std::uint32_t exponent = channel.modulus - 2;
@@ -111,6 +111,17 @@ MM_DEVICE std::uint32_t inverse(std::uint32_t a, const Channel& channel) {
     r = product(r, factor(bit - 2), channel);
   }
   return r;
+}
+
+/// a[i] = 2^64 / a[i] mod m, or 0 where that is 0, by one inversion (Montgomery, Mathematics of Computation
+/// 48, 1987): 2^64 / (a b / 2^32) times b / 2^32 is 2^64 / a.
+MM_DEVICE void invert_both(std::uint32_t (&a)[2], const Channel& channel) {
+  const std::uint32_t zero[2] = {static_cast<std::uint32_t>(a[0] == 0),
+                                 static_cast<std::uint32_t>(a[1] == 0)};
+  const std::uint32_t first = a[0] | zero[0], second = a[1] | zero[1];
+  const std::uint32_t both = inverse(product(first, second, channel), channel);
+  a[0] = product(both, second, channel) & (zero[0] - 1);
+  a[1] = product(both, first, channel) & (zero[1] - 1);
 }
 
 }  // namespace manymod::rns

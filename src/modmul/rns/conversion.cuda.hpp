@@ -24,6 +24,11 @@ class Conversion {
   using Parts = Layout<kQ, kForm.words>;
   static constexpr unsigned kInputSteps = Parts::kInput.steps;
   static constexpr unsigned kOutputFours = Parts::kOutput.target_fours;
+  // Of a result's words so many fours are on their way at a time (measured: the narrowest forms lack
+  // registers).
+  static constexpr unsigned kFoursRead = kQ < 9 ? 1 : 2;
+  // Residues whose columns of the matrix are on their way at a time: of wide numbers those of one are enough.
+  static constexpr unsigned kInputsAtOnce = kInputSteps <= 8 ? Record::kFour : 1;
   static_assert(2 * kOutputFours <= record_words(kQ), "a record holds the words of a result");
 
  public:
@@ -43,7 +48,7 @@ class Conversion {
         rows.words[half][i] = number[half][4 * i + team_.lane() % 4];
       }
     }
-    transform(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
+    transform<kInputsAtOnce>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
       const Channel channel = bases_.channel(k);
       cuda::ByteSums<1> sums;
       team_.multiply(sums, rows, input_matrix(k), kQ);
@@ -59,12 +64,12 @@ class Conversion {
   MM_DEVICE bool set_up_moduli(const RecordPair& record, const device::WordSource (&n)[2]) const {
     to_residues(record, n);
     std::uint32_t zeros[2] = {0, 0};
-    transform(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
+    transform<1>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
       const Channel channel = bases_.channel(k);
+      if (k >= kQ) invert_both(residue, channel);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
-        const std::uint32_t factor = k < kQ ? residue[half] : inverse(residue[half], channel);
-        residue[half] = product(factor, bases_.set_up(k), channel);
+        residue[half] = product(residue[half], bases_.set_up(k), channel);
         zeros[half] += k >= kQ && residue[half] == 0 ? 1 : 0;
         if (kForm.records_shared && k >= kQ) {
           const ConstantByQuotient c = by_quotient(residue[half], channel);
@@ -109,20 +114,23 @@ class Conversion {
     return constants_ + at + std::size_t{k} * MatrixShape::kFourBytes;
   }
 
-  /// Call change(k, residues k of both instances) for all of the records' residues. A loop, as this is rare
-  /// and its code is long.
-  template <class Change>
+  /// Call change(k, residues k of both instances) for all of the records' residues, kAtOnce of them at a
+  /// time. A loop, as this is rare and its code is long.
+  template <unsigned kAtOnce, class Change>
   MM_DEVICE static void transform(const RecordPair& record, Change change) {
     MM_ROLLED
     for (unsigned four = 0; four < record_words(kQ) / Record::kFour; ++four) {
       cuda::Chunk<Record::kFour> chunk[2] = {record[0].load(four), record[1].load(four)};
       MM_ROLLED
-      for (unsigned i = 0; i < Record::kFour; ++i) {
-        const unsigned k = four * Record::kFour + i;
-        std::uint32_t residue[2] = {chunk[0].word[0], chunk[1].word[0]};
-        if (k < 2 * kQ) change(k, residue);
+      for (unsigned first = 0; first < Record::kFour; first += kAtOnce) {
         MM_UNROLL
-        for (unsigned half = 0; half < 2; ++half) push(chunk[half], residue[half]);
+        for (unsigned i = 0; i < kAtOnce; ++i) {
+          const unsigned k = four * Record::kFour + first + i;
+          std::uint32_t residue[2] = {chunk[0].word[0], chunk[1].word[0]};
+          if (k < 2 * kQ) change(k, residue);
+          MM_UNROLL
+          for (unsigned half = 0; half < 2; ++half) push(chunk[half], residue[half]);
+        }
       }
       record[0].store(four, chunk[0]);
       record[1].store(four, chunk[1]);
@@ -162,22 +170,22 @@ class Conversion {
   MM_DEVICE bool resolve_carries(const Record& first, const device::WordSource& n, bool writes) const {
     std::uint64_t carry = 0, borrow = 0;
     MM_ROLLED
-    for (unsigned f = 0; f < kOutputFours; ++f) {
-      std::uint64_t v[4];
-      MM_UNROLL
-      for (unsigned t = 0; t < 4; ++t) {
-        const std::uint32_t* const words = column(first, 4 * f + t);
-        v[t] = std::uint64_t{words[1]} << 32 | words[0];
-      }
+    for (unsigned begin = 0; begin < kOutputFours; begin += kFoursRead) {
+      std::uint64_t v[4 * kFoursRead];
+      std::uint32_t modulus[4 * kFoursRead];
+      for_words(begin, [&](unsigned i, unsigned w) {
+        const std::uint32_t* const words = column(first, w);
+        v[i] = std::uint64_t{words[1]} << 32 | words[0];
+        modulus[i] = n[w];
+      });
       team_.sync();
-      MM_UNROLL
-      for (unsigned t = 0; t < 4; ++t) {
-        carry += v[t];
+      for_words(begin, [&](unsigned i, unsigned w) {
+        carry += v[i];
         const auto word = static_cast<std::uint32_t>(carry);
         carry >>= 32;
-        borrow = (std::uint64_t{word} - n[4 * f + t] - borrow) >> 63;
-        if (writes) column(first, 4 * f + t)[0] = word;
-      }
+        borrow = (std::uint64_t{word} - modulus[i] - borrow) >> 63;
+        if (writes) column(first, w)[0] = word;
+      });
     }
     return borrow != 0;
   }
@@ -188,16 +196,26 @@ class Conversion {
     const std::uint32_t mask = cuda::opaque(keep ? 0 : ~std::uint32_t{0});
     std::uint64_t borrow = 0;
     MM_ROLLED
-    for (unsigned f = 0; f < kOutputFours; ++f) {
-      std::uint32_t word[4];
-      MM_UNROLL
-      for (unsigned t = 0; t < 4; ++t) word[t] = *column(first, 4 * f + t);
-      MM_UNROLL
-      for (unsigned t = 0; t < 4; ++t) {
-        const std::uint64_t difference = std::uint64_t{word[t]} - (n[4 * f + t] & mask) - borrow;
+    for (unsigned begin = 0; begin < kOutputFours; begin += kFoursRead) {
+      std::uint32_t word[4 * kFoursRead], modulus[4 * kFoursRead];
+      for_words(begin, [&](unsigned i, unsigned w) {
+        word[i] = *column(first, w);
+        modulus[i] = n[w] & mask;
+      });
+      for_words(begin, [&](unsigned i, unsigned w) {
+        const std::uint64_t difference = std::uint64_t{word[i]} - modulus[i] - borrow;
         borrow = difference >> 63;
-        result.set(4 * f + t, static_cast<std::uint32_t>(difference));
-      }
+        result.set(w, static_cast<std::uint32_t>(difference));
+      });
+    }
+  }
+
+  // Call use(i, w) for words w = 4 begin + i of the kFoursRead fours from `begin` on.
+  template <class Use>
+  MM_DEVICE static void for_words(unsigned begin, Use use) {
+    MM_UNROLL
+    for (unsigned i = 0; i < 4 * kFoursRead; ++i) {
+      if (begin + i / 4 < kOutputFours) use(i, 4 * begin + i);
     }
   }
 };

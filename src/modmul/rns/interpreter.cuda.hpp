@@ -275,15 +275,10 @@ class Interpreter {
     return job_.scan && step.source == device::Source::digit && 1u << step.digit.count <= kChoices;
   }
 
-  // Find the elements of step s and those after it that choose from the same by like digits of the same
-  // exponent, of `most` at most. Returns how many.
+  // Find the elements of step s and those after it that are alike, of `most` at most. Returns how many.
   MM_DEVICE std::uint32_t select(std::uint32_t s, std::uint32_t most) const {
     const device::Step* const steps = job_.steps + s;
-    std::uint32_t count = 1;
-    while (count < most && s + count < job_.step_count && !steps[count - 1].store &&
-           is_like(steps[count], *steps)) {
-      ++count;
-    }
+    const std::uint32_t count = steps->alike < most ? steps->alike : most;
     team_.sync();
     const Select selection(team_, table_, job_.slots + kSelectedSlot, steps, count, s);
     MM_ROLLED
@@ -294,11 +289,6 @@ class Interpreter {
     }
     team_.sync();
     return count;
-  }
-  MM_DEVICE static bool is_like(const device::Step& step, const device::Step& first) {
-    return step.source == first.source && step.index == first.index &&
-           step.digit.exponent == first.digit.exponent && step.digit.stride == first.digit.stride &&
-           step.digit.count == first.digit.count;
   }
 };
 

@@ -168,6 +168,9 @@ class Montgomery {
 
   template <Part kPart>
   using Reader = RecordReader<first_word<kQ>(kPart)>;
+  // Of a factor: the first-level cache is for the constants of moduli.
+  template <Part kPart>
+  using FactorReader = RecordReader<first_word<kQ>(kPart), !kForm.factors_shared()>;
   using Quotients = RecordReader<2 * kQ>;
 
   template <Factor kFactor>
@@ -184,7 +187,7 @@ class Montgomery {
 
   // The other factor of a residue in part kPart, where y is asked for its residues in their order.
   template <Factor kFactor, Part kPart>
-  MM_DEVICE static std::uint32_t factor_of(std::uint32_t residue, Reader<kPart>& y, unsigned q) {
+  MM_DEVICE static std::uint32_t factor_of(std::uint32_t residue, FactorReader<kPart>& y, unsigned q) {
     return kFactor == Factor::itself ? residue : y[q];
   }
 
@@ -192,7 +195,7 @@ class Montgomery {
   template <Factor kFactor>
   MM_DEVICE void in_b(Operand<Team, kQ>& t, Number& x, const RecordPair& y) const {
     Cursor<Part::b> own(x);
-    Reader<Part::b> factor[2] = {Reader<Part::b>(y[0]), Reader<Part::b>(y[1])};
+    FactorReader<Part::b> factor[2] = {FactorReader<Part::b>(y[0]), FactorReader<Part::b>(y[1])};
     Reader<Part::b> constant[2] = {Reader<Part::b>(modulus_[0]), Reader<Part::b>(modulus_[1])};
     Quotients quotient[2] = {Quotients(modulus_[0]), Quotients(modulus_[1])};
     MM_UNROLL
@@ -227,7 +230,7 @@ class Montgomery {
   MM_DEVICE void in_a(Operand<Team, kQ>& w, const Operand<Team, kQ>& t, Number& x,
                       const RecordPair& y) const {
     Cursor<Part::a> own(x);
-    Reader<Part::a> factor[2] = {Reader<Part::a>(y[0]), Reader<Part::a>(y[1])};
+    FactorReader<Part::a> factor[2] = {FactorReader<Part::a>(y[0]), FactorReader<Part::a>(y[1])};
     using OfModulus =
         std::conditional_t<kAhead, AheadReader<first_word<kQ>(Part::a), kAtOnce>, Reader<Part::a>>;
     OfModulus constant[2] = {OfModulus(modulus_[0]), OfModulus(modulus_[1])};

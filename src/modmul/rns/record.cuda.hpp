@@ -61,21 +61,26 @@ struct RecordPair {
   MM_DEVICE Record& operator[](unsigned half) { return of[half]; }
 };
 
-/// Words kFirst, kFirst + 1, .. of a record, to be asked for in this order.
-template <unsigned kFirst>
+/// Words kFirst, kFirst + 1, .. of a record, to be asked for in this order. kOnce: they are in global memory
+/// and not needed again soon.
+template <unsigned kFirst, bool kOnce = false>
 class RecordReader {
  public:
   MM_DEVICE explicit RecordReader(const Record& record) : record_(record) {}
 
   MM_DEVICE std::uint32_t operator[](unsigned i) {
     const unsigned word = kFirst + i;
-    if (word % Record::kFour == 0 || i == 0) four_ = record_.load(word / Record::kFour);
+    if (word % Record::kFour == 0 || i == 0) four_ = load(word / Record::kFour);
     return four_.word[word % Record::kFour];
   }
 
  private:
   Record record_;
   cuda::Chunk<Record::kFour> four_{};
+
+  MM_DEVICE cuda::Chunk<Record::kFour> load(unsigned four) const {
+    return kOnce ? cuda::load_once(record_.at(four)) : record_.load(four);
+  }
 };
 
 /// The same where words are asked for before they are used, at most kMost neighbours at a time.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "modmul/device/interpreter.hpp"
-#include "modmul/device/residue.hpp"
+#include "modmul/device/residue_item.hpp"
 #include "modmul/dpf52/multiplier.cuda.hpp"
 #include "modmul/row32/multiplier.cuda.hpp"
 #include "support/device_multiplier.hpp"
@@ -17,26 +17,23 @@
 namespace manymod::test {
 namespace {
 
-// As the kernel mm_residue does it.
+// By what a thread of the kernel mm_residue does.
 Words residue(const Words& value, const Words& n, std::uint32_t zero_bits, bool negate) {
-  const auto words = static_cast<unsigned>(n.size());
-  Words scaled(words), r(words);
+  const auto words = static_cast<std::uint32_t>(n.size());
+  const auto negative = static_cast<std::uint8_t>(negate);
+  Words memory(2 * std::size_t{words});
   GuardedResult result(words + 2);
-  const device::WordSource modulus = source_of(n);
-  device::Residue computed(modulus, words, {scaled.data(), 1}, {r.data(), 1});
-  if (value.empty()) {
-    computed.assign_power();
-  } else {
-    const unsigned top = std::min<unsigned>(static_cast<unsigned>(value.size()), words - 2);
-    computed.assign({value.data() + (value.size() - top), top});
-    for (std::size_t left = value.size() - top; left > 0; --left) computed.append(value[left - 1], 32);
-  }
-  for (std::uint32_t left = zero_bits; left > 0;) {
-    const std::uint32_t bits = std::min(left, 32u);
-    computed.append(0, bits);
-    left -= bits;
-  }
-  computed.store(sink_of(result, words + 2), modulus, negate);
+  device::ResidueJob job;
+  job.modulus = {n.data(), words, words};
+  if (!value.empty()) job.value = {value.data(), static_cast<std::uint32_t>(value.size()), 0};
+  job.negative = &negative;
+  job.words = words;
+  job.zero_bits = zero_bits;
+  job.count = 1;
+  const device::WordSink sink = sink_of(result, words + 2);
+  job.result = sink.words;
+  job.result_width = sink.count;
+  device::compute_residue(job, 0, {memory.data(), 1});
   EXPECT_TRUE(result.guards_intact());
   const Words all = result.words();
   EXPECT_EQ(all[words], 0u);

@@ -252,9 +252,17 @@ TEST(RnsChannel, InverseOfResidues) {
   for (const std::uint32_t m : kModuli) {
     const Channel channel = channel_of(m);
     const auto times = [m](std::uint64_t a, std::uint64_t b) { return a * b % m; };
-    EXPECT_EQ(inverse(0, channel), 0U);
-    for (const std::uint32_t a : {1U, 2U, 3U, m - 1, m - 2, m / 2, 0x12345678U, 0x7000ffffU}) {
-      EXPECT_EQ(times(inverse(a, channel), a), times(kRadix % m, kRadix % m)) << a << " modulo " << m;
+    const std::uint32_t some[] = {0U, 1U, 2U, 3U, m - 1, m - 2, m / 2, 0x12345678U, 0x7000ffffU};
+    const auto is_inverse = [&](std::uint32_t x, std::uint32_t a) {
+      return x < m && (a == 0 ? x == 0 : times(x, a) == times(kRadix % m, kRadix % m));
+    };
+    for (const std::uint32_t a : some) {
+      if (a > 0) EXPECT_TRUE(is_inverse(inverse(a, channel), a)) << a << " modulo " << m;
+      for (const std::uint32_t b : some) {
+        std::uint32_t both[2] = {a, b};
+        invert_both(both, channel);
+        EXPECT_TRUE(is_inverse(both[0], a) && is_inverse(both[1], b)) << a << ", " << b << " modulo " << m;
+      }
     }
   }
 }
