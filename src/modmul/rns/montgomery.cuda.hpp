@@ -94,6 +94,7 @@ class Operand {
 
   /// Of coordinates: t' < 2 n M_B or so.
   MM_DEVICE void set_no_ranks() {
+    MM_UNROLL
     for (unsigned half = 0; half < 2; ++half) set_rank(half, 0);
   }
   /// Of coordinates: t' < (1 + e) M_B for a small e.

@@ -82,6 +82,23 @@ TEST(DeviceResidue, OfPowersOfTwo) {
   }
 }
 
+TEST(DeviceProgramSteps, CountHowManyChooseAlike) {
+  const device::Program power = device::fixed_window_program(64, 23, 5, true);
+  std::vector<std::uint32_t> counts;
+  for (const device::Step& step : power.steps) {
+    if (step.source == device::Source::digit) {
+      counts.push_back(step.alike);
+    } else {
+      EXPECT_EQ(step.alike, 1U);
+    }
+  }
+  EXPECT_EQ(counts, (std::vector<std::uint32_t>{5, 4, 3, 2, 1}));
+  // Two exponents take turns.
+  for (const device::Step& step : device::interleaved_windows_program(64, 2, 23, 5).steps) {
+    EXPECT_EQ(step.alike, 1U);
+  }
+}
+
 template <class Shape>
 class DevicePrograms : public testing::Test {
  protected:
