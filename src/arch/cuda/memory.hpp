@@ -43,34 +43,26 @@ MM_DEVICE void store_chunk(std::uint32_t* words, const Chunk<kWords>& chunk) {
 #endif
 }
 
-/// Four words from global memory that are not read again soon: the first-level cache does not keep them.
-MM_DEVICE Chunk<4> load_once(const std::uint32_t* words) {
 #if defined(__CUDA_ARCH__)
-  Chunk<4> chunk;
-  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(chunk.word[0]), "=r"(chunk.word[1]), "=r"(chunk.word[2]), "=r"(chunk.word[3])
-               : "l"(words)
-               : "memory");
-  return chunk;
+#define MM_GLOBAL_LOAD(name, caching)                                                                 \
+  MM_DEVICE Chunk<4> name(const std::uint32_t* words) {                                               \
+    Chunk<4> chunk;                                                                                   \
+    asm volatile("ld.global." caching ".v4.u32 {%0, %1, %2, %3}, [%4];"                               \
+                 : "=r"(chunk.word[0]), "=r"(chunk.word[1]), "=r"(chunk.word[2]), "=r"(chunk.word[3]) \
+                 : "l"(words)                                                                         \
+                 : "memory");                                                                         \
+    return chunk;                                                                                     \
+  }
 #else
-  return load_chunk<4>(words);
+#define MM_GLOBAL_LOAD(name, caching) \
+  MM_DEVICE Chunk<4> name(const std::uint32_t* words) { return load_chunk<4>(words); }
 #endif
-}
-
+/// Four words from global memory that are not read again soon: the first-level cache does not keep them.
+MM_GLOBAL_LOAD(load_once, "L1::no_allocate")
 /// Four words from global memory. Their 256 bytes are brought to the second-level cache, for loads that
 /// follow.
-MM_DEVICE Chunk<4> load_block(const std::uint32_t* words) {
-#if defined(__CUDA_ARCH__)
-  Chunk<4> chunk;
-  asm volatile("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(chunk.word[0]), "=r"(chunk.word[1]), "=r"(chunk.word[2]), "=r"(chunk.word[3])
-               : "l"(words)
-               : "memory");
-  return chunk;
-#else
-  return load_chunk<4>(words);
-#endif
-}
+MM_GLOBAL_LOAD(load_block, "L2::256B")
+#undef MM_GLOBAL_LOAD
 
 /// Start a copy of four words from global memory to shared memory, for this thread alone: it may read them
 /// once its copies have arrived.

@@ -156,7 +156,7 @@ class Residue {
     return above * 0x1p128 + (pair(words_ - 2) * 0x1p64 + low);
   }
 
-  // floor(y / n) or one less for y = 2^bits r + word, where it is one less with y - q n < 2^-9 n more than n.
+  // q = floor(y / n) for y = 2^bits r + word, or one less where y - q n then is below (1 + 2^-9) n.
   //
   // In these units n >= 2^64, and y / n < 2^31 (1 + 2^-9): what top() and, of more than two words, the
   // omitted word leave out is below 2^-32 of n. Ten roundings at most and the reciprocal's error are below

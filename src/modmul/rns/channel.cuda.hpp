@@ -91,8 +91,8 @@ MM_DEVICE ConstantByQuotient by_quotient(std::uint32_t form, const Channel& chan
   return {corrected(reduce({form, 0}, channel), channel), form * channel.negative_inverse};
 }
 
-/// 2^64 / a mod m for 0 < a < m: Fermat's a^(m - 2) by windows of 2 bits, each product with a factor 2^-32.
-/// The digits are those of m: public.
+/// 2^64 / a mod m for a < m: Fermat's a^(m - 2) by windows of 2 bits, each product with a factor 2^-32. For a
+/// = 0 it is 0. The digits are those of m: public.
 MM_DEVICE std::uint32_t inverse(std::uint32_t a, const Channel& channel) {
   constexpr unsigned kTop = 30;
   const std::uint32_t exponent = channel.modulus - 2;

@@ -257,7 +257,7 @@ TEST(RnsChannel, InverseOfResidues) {
       return x < m && (a == 0 ? x == 0 : times(x, a) == times(kRadix % m, kRadix % m));
     };
     for (const std::uint32_t a : some) {
-      EXPECT_TRUE(a == 0 || is_inverse(inverse(a, channel), a)) << a << " modulo " << m;
+      EXPECT_TRUE(is_inverse(inverse(a, channel), a)) << a << " modulo " << m;
       for (const std::uint32_t b : some) {
         std::uint32_t both[2] = {a, b};
         invert_both(both, channel);
