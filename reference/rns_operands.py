@@ -20,7 +20,13 @@ from reference.rns_bytes import largest_bytes, split
 WORD_BYTES = 4
 
 QUAD = 4
-"""Threads that share the channels: channel i is the one of thread i mod 4."""
+"""Threads that share the channels of two instances: channel i is the one of thread i mod 4."""
+
+SPLIT = 2
+"""Channels that may remain: threads 0 and 1 have them for the first instance, 2 and 3 for the second."""
+
+INSTANCES = (0, 1)
+"""Of a quad."""
 
 WEIGHT_BITS = 16
 """Of a byte in the rank: two bytes, which are added up each for itself."""
@@ -166,27 +172,34 @@ class StoredResidues:
         """What the estimate exceeds the sum by at most."""
         return self._largest_error(-1)
 
-    def _thread_sums(self, digits: Sequence[int]) -> Iterator[tuple[int, int]]:
+    def _thread_sums(self, digits: Sequence[int], instance: int) -> Iterator[tuple[int, int]]:
         """Bytes times the weights' low bytes, and times their high bytes."""
         weights = [g for c in self.weights for g in c]
         channels = [(digits[i : i + 4], weights[i : i + 4]) for i in range(0, len(digits), WORD_BYTES)]
+        if instance == 1 and len(channels) % QUAD == SPLIT:
+            channels[-SPLIT:-SPLIT] = [(digits[:0], [])] * SPLIT
         for thread in range(QUAD):
             pairs = [(b, g) for c in channels[thread::QUAD] for b, g in zip(*c, strict=True)]
             yield sum(b * (g & 255) for b, g in pairs), sum(b * (g >> 8) for b, g in pairs)
 
-    def _sum(self, digits: Sequence[int]) -> int:
+    def _sum(self, digits: Sequence[int], instance: int) -> int:
         """In units of 1/256, with the offset."""
-        return self.offset + sum(high + (low >> 8) for low, high in self._thread_sums(digits))
+        return self.offset + sum(high + (low >> 8) for low, high in self._thread_sums(digits, instance))
 
     @cached_property
+    def _largest_sum(self) -> int:
+        """That of the largest bytes, of either instance."""
+        return max(self._sum(self.largest, instance) for instance in INSTANCES)
+
+    @property
     def largest_rank(self) -> int:
         """That of the largest bytes."""
-        return self._sum(self.largest) >> 8
+        return self._largest_sum >> 8
 
-    def rank(self, words: Sequence[int]) -> int:
-        """The estimate of k."""
+    def rank(self, words: Sequence[int], instance: int = 0) -> int:
+        """The estimate of k for one of the quad's two instances."""
         assert all(0 <= w < m for w, m in zip(words, self.base.moduli, strict=True)), "residue out of range"
-        total = self._sum([byte for w in words for byte in split(w, WORD_BYTES)])
+        total = self._sum([byte for w in words for byte in split(w, WORD_BYTES)], instance)
         assert total < 1 << RANK_BITS, "the rank overflows"
         return total >> 8
 
@@ -197,6 +210,6 @@ class StoredResidues:
 
     def conditions(self) -> Iterator[Condition]:
         """What section "Bytes as coordinates" asks beyond room."""
-        largest_low = max(low for low, _ in self._thread_sums(self.largest))
-        yield "rank width", max(largest_low, self._sum(self.largest)) < 1 << RANK_BITS
+        largest_low = max(low for i in INSTANCES for low, _ in self._thread_sums(self.largest, i))
+        yield "rank width", max(largest_low, self._largest_sum) < 1 << RANK_BITS
         yield "rank offset", 0 <= self.alpha < 1

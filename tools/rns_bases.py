@@ -4,7 +4,7 @@
 python tools/rns_bases.py --summary
 python tools/rns_bases.py --kind tensor --bits 1024 2048 > bases.hpp
 
-A base has a multiple of four channels and is the smallest that satisfies every inequality of docs/rns.md, as
+A base has a multiple of two to 16 channels and is the smallest that satisfies every inequality of docs/rns.md, as
 `reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their kind, dealt to
 the bases B and A so that their products are close; but a B of the tensor kind begins after all moduli that an
 A may have. Nothing in the output is random or typed by hand.
@@ -30,10 +30,14 @@ from reference.rns_staged import channel_conditions
 from reference.rns_tensor import TensorBases, conditions
 
 WIDTHS = (512, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
-#: A quad of threads shares the channels; four words at a time are read of elements that stay in memory.
+#: A quad of threads shares the channels.
 CHANNEL_STEP = 4
-CHANNEL_STEP_IN_MEMORY = 16
+#: Of tensor channels a quad may share two by instances, which gains nothing at 4096 bits (measured).
+SPLIT_STEP = 2
+#: Of elements that stay in memory four words are read at a time.
+STEP_IN_MEMORY = 16
 WIDEST_IN_REGISTERS = 4096
+WIDEST_SPLIT = 3072
 #: Deterministic bases of Miller and Rabin's test below 3.3e24 (Sorenson, Webster 2015).
 WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 COLUMNS = 110
@@ -218,6 +222,13 @@ KINDS = {
 }
 
 
+def channel_step(name: str, bits: int) -> int:
+    """Of which number the number of channels of a base is a multiple."""
+    if bits > WIDEST_IN_REGISTERS:
+        return STEP_IN_MEMORY
+    return SPLIT_STEP if name == "tensor" and bits <= WIDEST_SPLIT else CHANNEL_STEP
+
+
 def bases_for(name: str, bits: int) -> Bases:
     """The smallest bases of a kind; BaseError tells what the largest available ones violate.
 
@@ -226,7 +237,7 @@ def bases_for(name: str, bits: int) -> Bases:
     """
     kind = KINDS[name]
     failed = BaseError("enough moduli")
-    step = CHANNEL_STEP if bits <= WIDEST_IN_REGISTERS else CHANNEL_STEP_IN_MEMORY
+    step = channel_step(name, bits)
     for count in itertools.count(-(-bits // (kind.length * step)) * step, step):
         moduli = kind.moduli(2 * count)
         if len(moduli) < 2 * count:

@@ -22,8 +22,8 @@ from reference.rns_bases import Base, BaseError, BasePair, Condition, Cox, exits
 from reference.rns_bytes import ByteMatrix, join, split
 from reference.rns_conversion import RadixToResidues, ResiduesToRadix, resolve_carries
 from reference.rns_extension import MixedRadix, Uncorrected
-from reference.rns_layout import constants, fragments, negatives
-from reference.rns_operands import Coordinates, StoredResidues, integer_of
+from reference.rns_layout import by_source_place, by_target_place, constants, fragments, negatives, placed
+from reference.rns_operands import INSTANCES, Coordinates, StoredResidues, integer_of
 from reference.rns_tensor import (
     FULL_RANGES,
     ExtensionMatrix,
@@ -163,6 +163,7 @@ def test_the_rank_of_bytes_at_the_edges_of_its_room(bits: int) -> None:
         exact = rank + Fraction(value, product)
         assert exact - stored.under <= estimate(stored, words) <= exact + stored.over
         assert stored.rank(words) == math.floor(estimate(stored, words) + stored.alpha) == rank
+        assert stored.rank(words, 1) == rank
     words = with_fraction(stored, misled(stored, 1), 1 - stored.alpha)
     assert stored.rank(words) == integer_of(stored, words, 0) // product + 1
 
@@ -427,12 +428,12 @@ def test_every_inequality_is_in_the_document() -> None:
 
 
 def test_chosen_bases_satisfy_their_inequalities_and_are_the_smallest() -> None:
-    for kind, channels in (("tensor", 20), ("half", 44), ("full", 24), ("smooth", 24)):
+    for kind, channels in (("tensor", 18), ("half", 44), ("full", 24), ("smooth", 24)):
         found = tool.bases_for(kind, 512)
         assert (len(found.b), len(found.a)) == (channels, channels)
         family = tool.KINDS[kind]
         with pytest.raises(BaseError):
-            family.checked(512, *family.deal(family.moduli(2 * channels - 8)))
+            family.checked(512, *family.deal(family.moduli(2 * (channels - tool.channel_step(kind, 512)))))
     ring = TensorMontgomery(tensor(512), 2**512 - 569)
     assert ring.power(3, 65537) == pow(3, 65537, 2**512 - 569)
 
@@ -455,7 +456,7 @@ def test_the_header(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == first
     assert max(map(len, first.splitlines())) <= 110
     assert all(f"struct {name} {{" in first for name in ("Full128", "Full256"))
-    assert all(f"    {{{row}}},\n" in first for row in ("128, 8, true, true", "256, 12, true, true"))
+    assert all(f"    {{{row}}},\n" in first for row in ("128, 6, true, true", "256, 10, true, true"))
     assert all(f" {m}," in first for m in tool.bases_for("tensor", 256).a)
     tool.main(["--summary", "--kind", "half", "--bits", "64", "4096"])
     assert "half 64: 8 channels" in capsys.readouterr().out
@@ -502,20 +503,53 @@ def test_places_of_matrix_entries() -> None:
         )
 
 
-@pytest.mark.parametrize("channels", [4, 16, 20, 36])
+@pytest.mark.parametrize("channels", [4, 16, 18, 20, 30, 36])
 def test_places_of_negatives(channels: int) -> None:
-    """A thread has four of its channels side by side."""
-    moduli = [2**31 - 1 - 2 * i for i in range(channels)]
-    words = struct.unpack(f"<{(channels + 15) // 16 * 16}I", negatives(tuple(moduli)))
-    for thread, q in itertools.product(range(4), range(channels // 4)):
-        assert words[16 * (q // 4) + 4 * thread + q % 4] == WORD - moduli[4 * q + thread]
-    assert sorted(words)[: len(words) - channels] == [0] * (len(words) - channels)
+    """A thread has four of its places side by side."""
+    moduli = tuple(2**31 - 1 - 2 * i for i in range(channels))
+    by_place = placed(moduli)
+    words = struct.unpack(f"<{(len(by_place) + 15) // 16 * 16}I", negatives(moduli))
+    for thread, q in itertools.product(range(4), range(len(by_place) // 4)):
+        assert words[16 * (q // 4) + 4 * thread + q % 4] == WORD - by_place[4 * q + thread]
+    assert words.count(0) == len(words) - len(by_place)
+
+
+def test_places_of_channels() -> None:
+    """Those of a split four are there twice, ahead of the rank: of the source and of the target."""
+    assert placed(range(8)) == tuple(range(8))
+    assert placed(range(10)) == (*range(10), 8, 9)
+    matrix = ByteMatrix(tuple(tuple(100 * row + i for i in range(6)) for row in range(4 * 7)))
+    rows = [*range(24), *range(16, 24), *range(24, 28)]
+    assert by_source_place(matrix).entries == tuple(matrix.entries[row] for row in rows)
+    assert by_target_place(matrix).entries == tuple((*row, *row[4:6]) for row in matrix.entries)
+
+
+@pytest.mark.parametrize("channels", [17, 18, 20])
+def test_a_split_four_is_summed_by_the_second_two_threads_for_the_second_instance(channels: int) -> None:
+    """Of single bytes, each in units of 1/256 of the rank but for what the thread drops."""
+    moduli = tuple(itertools.islice(tool.primes_down_from((1 << 31) - 1), channels))
+    stored = StoredResidues(Base(moduli), tuple(m // 3 for m in moduli))
+    draw = random.Random(channels)
+    ranks = set()
+    for _ in range(2000):
+        words = [draw.randrange(m) for m in moduli]
+        threads = [[i % 4 for i in range(channels)] for _ in INSTANCES]
+        if channels % 4 == 2:
+            threads[1][-2:] = [2, 3]
+        for instance, of_channel in zip(INSTANCES, threads, strict=True):
+            low, total = [0] * 4, stored.offset
+            for thread, w, weights in zip(of_channel, words, stored.weights, strict=True):
+                low[thread] += sum(b * (g % 256) for b, g in zip(split(w, 4), weights, strict=True))
+                total += sum(b * (g // 256) for b, g in zip(split(w, 4), weights, strict=True))
+            assert stored.rank(words, instance) == (total + sum(x // 256 for x in low)) // 256
+        ranks.add(stored.rank(words, 1) - stored.rank(words))
+    assert (ranks == {0}) == (channels % 4 != 2)
 
 
 def test_channels_hold_the_weights_of_their_bytes() -> None:
     tables = tensor(512)
     block = constants(tables)
     for i, (m, weights) in enumerate(zip(tables.a.moduli, tables.stored_in_a.weights, strict=True)):
-        modulus, inverse, low, high = struct.unpack_from("<4I", block, 16 * (20 + i))
+        modulus, inverse, low, high = struct.unpack_from("<4I", block, 16 * (20 + i))  # behind 20 places of B
         assert (modulus, inverse * m % WORD) == (m, WORD - 1)
         assert tuple(join(pair) for pair in zip(split(low, 4), split(high, 4), strict=True)) == weights

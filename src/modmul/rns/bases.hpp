@@ -17,9 +17,9 @@ struct BasePair {
 };
 
 inline constexpr BasePair kBasePairs[] = {
-    {512, 20, true, true},
-    {1024, 36, true, true},
-    {1536, 52, true, true},
+    {512, 18, true, true},
+    {1024, 34, true, true},
+    {1536, 50, true, true},
     {2048, 68, true, true},
     {3072, 100, true, false},
     {4096, 136, true, false},

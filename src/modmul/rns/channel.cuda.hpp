@@ -44,16 +44,23 @@ MM_DEVICE std::uint32_t signed_coordinate(std::uint32_t s, const Channel& channe
   return s * channel.factor + channel.companion;
 }
 
+/// S_0 .. S_3.
+struct ChannelSums {
+  std::uint32_t of_byte[4];
+};
+template <unsigned kFours>
+MM_DEVICE ChannelSums sums_of(const cuda::ByteSums<kFours>& sums, unsigned four, unsigned half) {
+  return {{sums.at(four, half, 0), sums.at(four, half, 1), sums.at(four, half, 2), sums.at(four, half, 3)}};
+}
+
 /// T mod m, below 2 m, for T = S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3, S_b < 2^31: T - q m with q = floor(T /
 /// 2^31), or a little less, which is exact modulo 2^32. kNarrow: Q = S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32.
 ///
 /// Where products of matrices run, multiplications with high words cost much more than shifts, additions and
 /// permutations.
-template <bool kNarrow, unsigned kFours>
-MM_DEVICE std::uint32_t remainder(const cuda::ByteSums<kFours>& sums, unsigned four, unsigned half,
-                                  const Channel& channel) {
-  const std::uint32_t s0 = sums.at(four, half, 0), s1 = sums.at(four, half, 1);
-  const std::uint32_t s2 = sums.at(four, half, 2), s3 = sums.at(four, half, 3);
+template <bool kNarrow>
+MM_DEVICE std::uint32_t remainder(const ChannelSums& sums, const Channel& channel) {
+  const auto [s0, s1, s2, s3] = sums.of_byte;
   const std::uint32_t high = s2 + (s3 << 8);
   if constexpr (kNarrow) {
     // 2^16 Q + 2^8 (S_1 mod 2^8): the bytes of Q behind one of S_1 behind one of copies of its top bit, 0.

@@ -19,7 +19,7 @@ namespace {
 
 // Whether -1 is no square in any channel of B where kernels take it for so.
 constexpr bool roots_are_there() {
-  for (unsigned j = 0; j < 4 * kMaxRootedFours; ++j) {
+  for (unsigned j = 0; j < kMaxRootedChannels; ++j) {
     if (channel_of_b(j) % 4 != 3) return false;
   }
   return true;
@@ -126,29 +126,39 @@ class Cofactors {
   [[nodiscard]] std::uint32_t form(unsigned j) const { return field_.form(source_.fields[j].modulus()); }
 };
 
+// Call use(place) for a channel's places.
+template <class Use>
+void for_places(const Sizes& sizes, unsigned channel, Use use) {
+  use(channel);
+  if (sizes.is_split() && channel + 2 >= sizes.channels) use(channel + 2);
+}
+
 // One target's columns of the extension from B: B_j 2^(8p) scale mod m and, for the rank, -M_B 2^(8p) scale.
-void fill_from_b(MatrixWriter& matrix, const Base& b, unsigned target, const ChannelField& field,
-                 std::uint32_t scale) {
+void fill_from_b(MatrixWriter& matrix, const Sizes& sizes, const Base& b, unsigned target,
+                 const ChannelField& field, std::uint32_t scale) {
   const std::uint32_t form_of_256 = field.form(256);
   const Cofactors cofactors(b, field, scale);
   cofactors.for_each([&](unsigned j, std::uint32_t cofactor) {
-    matrix.put(j, target, byte_multiples(field, cofactor, form_of_256));
+    const WordEntries entries = byte_multiples(field, cofactor, form_of_256);
+    for_places(sizes, j, [&](unsigned place) { matrix.put(place, target, entries); });
   });
-  matrix.put(b.size(), target, byte_multiples(field, field.negate(cofactors.product()), form_of_256));
+  matrix.put(sizes.rank_word(), target,
+             byte_multiples(field, field.negate(cofactors.product()), form_of_256));
 }
 
 // One target's columns of the extension from A: v(i, p) A_i scale mod m and, for the rank, -M_A 2^(8p) scale.
-void fill_from_a(MatrixWriter& matrix, const Base& a, const ByteFactors& factors, unsigned target,
-                 const ChannelField& field, std::uint32_t scale) {
+void fill_from_a(MatrixWriter& matrix, const Sizes& sizes, const Base& a, const ByteFactors& factors,
+                 unsigned target, const ChannelField& field, std::uint32_t scale) {
   const Cofactors cofactors(a, field, scale);
   cofactors.for_each([&](unsigned i, std::uint32_t cofactor) {
     const std::uint32_t form = field.form(cofactor);
     WordEntries entries{};
     // v(i, p) < a_i: a product with a form is below 2^32 m.
     for (unsigned p = 0; p < 4; ++p) entries[p] = field.multiply(factors[i][p], form);
-    matrix.put(i, target, entries);
+    for_places(sizes, i, [&](unsigned place) { matrix.put(place, target, entries); });
   });
-  matrix.put(a.size(), target, byte_multiples(field, field.negate(cofactors.product()), field.form(256)));
+  matrix.put(sizes.rank_word(), target,
+             byte_multiples(field, field.negate(cofactors.product()), field.form(256)));
 }
 
 // One target's columns of an input matrix: 2^(32w + 8p) scale mod m.
@@ -199,17 +209,17 @@ void fill_output(MatrixWriter& matrix, unsigned word, const std::array<Words, 4>
   }
 }
 
-void fill_output(MatrixWriter matrix, const Base& a, const ByteFactors& factors, unsigned words) {
-  Words product(words, 0);
+void fill_output(MatrixWriter matrix, const Sizes& sizes, const Base& a, const ByteFactors& factors) {
+  Words product(std::size_t{4} * sizes.output_fours(), 0);
   product[0] = 1;
   for (const ChannelField& field : a.fields) words::multiply_by(product, field.modulus());
   for (unsigned i = 0; i < a.size(); ++i) {
     std::array<Words, 4> rows;
     rows.fill(divided(product, a.fields[i]));
     for (unsigned p = 0; p < 4; ++p) words::multiply_by(rows[p], factors[i][p]);
-    fill_output(matrix, i, rows);
+    for_places(sizes, i, [&](unsigned place) { fill_output(matrix, place, rows); });
   }
-  fill_output(matrix, a.size(), byte_multiples(negated(product)));
+  fill_output(matrix, sizes.rank_word(), byte_multiples(negated(product)));
 }
 
 ByteFactors byte_factors(const BaseFields& bases) {
@@ -286,22 +296,23 @@ BaseConstants made_base_constants(unsigned bits) {
   std::byte* const set_up = block.data() + sizes.set_up_at();
   std::byte* const negatives = block.data() + sizes.negatives_at();
   ByteFactors factors = byte_factors(bases);
-  for (unsigned i = 0; i < b.size(); ++i) {
+  for (unsigned place = 0; place < sizes.places(); ++place) {
+    const unsigned i = sizes.channel(place);
     const ChannelField& in_b = b.fields[i];
     const ChannelField& in_a = a.fields[i];
     const std::uint32_t k = kappa(b, in_a);
-    put_channel(channels, i, {in_b.modulus(), in_b.negative_inverse()});
-    put_channel(channels, b.size() + i, channel_with_weights(in_a, factors[i]));
-    put_word(set_up, i, negated_inverse_cofactor(b, i));
-    put_word(set_up, b.size() + i, k);
-    put_word(negatives, Sizes::negative_index(i), 0 - in_b.modulus());
-    put_word(negatives, sizes.negative_words() + Sizes::negative_index(i), 0 - in_a.modulus());
-    fill_from_b(to_a, b, i, in_a, 1);
-    fill_from_a(to_b, a, factors, i, in_b, 1);
-    fill_input(into_b, sizes.words, i, in_b, 1);
-    fill_input(into_a, sizes.words, i, in_a, in_a.multiply(k, 1));
+    put_channel(channels, place, {in_b.modulus(), in_b.negative_inverse()});
+    put_channel(channels, sizes.places() + place, channel_with_weights(in_a, factors[i]));
+    put_word(set_up, place, negated_inverse_cofactor(b, i));
+    put_word(set_up, sizes.places() + place, k);
+    put_word(negatives, Sizes::negative_index(place), 0 - in_b.modulus());
+    put_word(negatives, sizes.negative_words() + Sizes::negative_index(place), 0 - in_a.modulus());
+    fill_from_b(to_a, sizes, b, place, in_a, 1);
+    fill_from_a(to_b, sizes, a, factors, place, in_b, 1);
+    fill_input(into_b, sizes.words, place, in_b, 1);
+    fill_input(into_a, sizes.words, place, in_a, in_a.multiply(k, 1));
   }
-  fill_output(MatrixWriter(sizes.output(), block.data() + sizes.out()), a, factors, 4 * sizes.output_fours());
+  fill_output(MatrixWriter(sizes.output(), block.data() + sizes.out()), sizes, a, factors);
   return {std::move(block), std::move(factors)};
 }
 
@@ -350,11 +361,11 @@ std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Bas
   MatrixWriter to_b(sizes.extension(), block + sizes.to_b());
   MatrixWriter into_b(sizes.input(), block + sizes.into_b());
   std::uint64_t divides = 0;
-  for (unsigned j = 0; j < bases.b.size(); ++j) {
-    const ChannelField& field = bases.b.fields[j];
+  for (unsigned place = 0; place < sizes.places(); ++place) {
+    const ChannelField& field = bases.b.fields[sizes.channel(place)];
     const std::uint32_t inverse = field.inverse(form_of(n, field));
     divides |= word::is_zero_bit(inverse);
-    const std::uint32_t factor = field.multiply(inverse, word_at(block + sizes.set_up_at(), j));
+    const std::uint32_t factor = field.multiply(inverse, word_at(block + sizes.set_up_at(), place));
     const std::uint32_t c = field.multiply(factor, field.radix());
     StoredChannel channel = channel_with_factor(field, c);
     if (sizes.has_roots()) {
@@ -362,22 +373,22 @@ std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Bas
       channel.factor = found.sign;
       channel.companion = 2 * field.modulus() & (0 - (found.sign >> 31));
       const std::uint32_t rho = field.multiply(found.root, 1);
-      fill_from_a(to_b, bases.a, factors, j, field, rho);
-      fill_input(into_b, sizes.words, j, field, rho);
+      fill_from_a(to_b, sizes, bases.a, factors, place, field, rho);
+      fill_input(into_b, sizes.words, place, field, rho);
     }
-    put_channel(block + sizes.channels_at(), j, channel);
+    put_channel(block + sizes.channels_at(), place, channel);
   }
   return divides;
 }
 
 // The matrix from B to A with N kappa^2 in it.
-void fill_scaled_extension(MatrixWriter to_a, const BaseFields& bases, const std::byte* set_up,
-                           std::span<const Limb> n) {
-  for (unsigned i = 0; i < bases.a.size(); ++i) {
-    const ChannelField& field = bases.a.fields[i];
-    const std::uint32_t k = word_at(set_up, bases.b.size() + i);
+void fill_scaled_extension(MatrixWriter to_a, const Sizes& sizes, const BaseFields& bases,
+                           const std::byte* set_up, std::span<const Limb> n) {
+  for (unsigned place = 0; place < sizes.places(); ++place) {
+    const ChannelField& field = bases.a.fields[sizes.channel(place)];
+    const std::uint32_t k = word_at(set_up, sizes.places() + place);
     const std::uint32_t scale = field.multiply(field.multiply(form_of(n, field), k), k);
-    fill_from_b(to_a, bases.b, i, field, field.multiply(scale, 1));
+    fill_from_b(to_a, sizes, bases.b, place, field, field.multiply(scale, 1));
   }
 }
 
@@ -401,7 +412,7 @@ std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n)
   SecretBlock block(kept.block);
   std::byte* const first = block.bytes.data();
   const std::uint64_t divides = put_to_coordinates(sizes, first, bases, kept.factors, n);
-  fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), bases,
+  fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), sizes, bases,
                         first + sizes.set_up_at(), n);
   return unless_refused(divides, std::move(block.bytes));
 }
@@ -417,9 +428,9 @@ void order_by_pieces(unsigned bits, const cuda::Pieces& pieces, std::span<std::b
       const unsigned first = pieces.first(piece);
       const std::size_t row = pieces.size(piece) * std::size_t{MatrixShape::kFourBytes};
       for (unsigned step = 0; step < sizes.steps(); ++step, to += row) {
-        std::memcpy(to,
-                    before.bytes.data() + (std::size_t{step} * sizes.fours + first) * MatrixShape::kFourBytes,
-                    row);
+        std::memcpy(
+            to, before.bytes.data() + (std::size_t{step} * sizes.fours() + first) * MatrixShape::kFourBytes,
+            row);
       }
     }
   }

@@ -31,7 +31,7 @@ constexpr const BasePair& bases_of(unsigned bits) {
   throw std::invalid_argument("no bases of this width");
 }
 
-constexpr Sizes sizes_of(unsigned bits) { return {bases_of(bits).channels / 4, bits / 32}; }
+constexpr Sizes sizes_of(unsigned bits) { return {bases_of(bits).channels, bits / 32}; }
 
 /// The constants for instances with a modulus each: Sizes::bytes() bytes.
 std::vector<std::byte> base_constants(unsigned bits);

@@ -20,8 +20,8 @@ namespace manymod::rns {
 
 template <class Team, Form kForm>
 class Conversion {
-  static constexpr unsigned kQ = kForm.fours;
-  using Parts = Layout<kQ, kForm.words>;
+  static constexpr unsigned kQ = kForm.fours();
+  using Parts = Layout<kForm.channels, kForm.words>;
   static constexpr unsigned kInputSteps = Parts::kInput.steps;
   static constexpr unsigned kOutputFours = Parts::kOutput.target_fours;
   // Of a result's words so many fours are on their way at a time (measured: the narrowest forms lack
@@ -29,10 +29,11 @@ class Conversion {
   static constexpr unsigned kFoursRead = kQ < 9 ? 1 : 2;
   // Residues whose columns of the matrix are on their way at a time: of wide numbers those of one are enough.
   static constexpr unsigned kInputsAtOnce = kInputSteps <= 8 ? Record::kFour : 1;
-  static_assert(2 * kOutputFours <= record_words(kQ), "a record holds the words of a result");
+  static_assert(2 * kOutputFours <= kForm.scratch_slots() * kForm.element_record().words(),
+                "scratch records hold the words of results");
 
  public:
-  using Constants = Bases<Team, kQ, kForm.words>;
+  using Constants = Bases<Team, kForm.channels, kForm.words>;
 
   /// `constants`: all Parts::kBytes, in memory of any kind.
   MM_DEVICE Conversion(const Team& team, const Constants& bases, const std::byte* constants)
@@ -48,13 +49,13 @@ class Conversion {
         rows.words[half][i] = number[half][4 * i + team_.lane() % 4];
       }
     }
-    transform<kInputsAtOnce>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
+    transform<kInputsAtOnce>(record, [&](unsigned k, unsigned /*at*/, std::uint32_t(&residue)[2]) {
       const Channel channel = bases_.channel(k);
       cuda::ByteSums<1> sums;
       team_.multiply(sums, rows, input_matrix(k), kQ);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
-        residue[half] = corrected(remainder<false>(sums, 0, half, channel), channel);
+        residue[half] = corrected(remainder<false>(sums_of(sums, 0, half), channel), channel);
       }
     });
   }
@@ -64,17 +65,21 @@ class Conversion {
   MM_DEVICE bool set_up_moduli(const RecordPair& record, const device::WordSource (&n)[2]) const {
     to_residues(record, n);
     std::uint32_t zeros[2] = {0, 0};
-    transform<1>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
+    transform<1>(record, [&](unsigned k, unsigned at, std::uint32_t(&residue)[2]) {
       const Channel channel = bases_.channel(k);
+      const bool split = kForm.is_split(k % kQ);
       if (k >= kQ) invert_both(residue, channel);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
+        const bool mine = !split || half == own_instance(team_.lane());
         residue[half] = product(residue[half], bases_.set_up(k), channel);
-        zeros[half] += k >= kQ && residue[half] == 0 ? 1 : 0;
+        zeros[half] += mine && k >= kQ && residue[half] == 0 ? 1 : 0;
         if (kForm.records_shared && k >= kQ) {
           const ConstantByQuotient c = by_quotient(residue[half], channel);
           residue[half] = c.constant;
-          record[half].set(kQ + k, c.quotient);
+          std::uint32_t* const quotient =
+              split ? record.split_four + 2 : record[half].word(kForm.sizes().whole_fours() + at);
+          if (mine) *quotient = c.quotient;
         }
       }
     });
@@ -85,7 +90,7 @@ class Conversion {
 
   /// The integers in [0, n) that the elements with residues w in A are, which are below 2 n: thread 0 of the
   /// quad writes the first, thread 1 the second. `record` is overwritten.
-  MM_DEVICE void to_words(const device::WordSink (&result)[2], const Operand<Team, kQ>& w,
+  MM_DEVICE void to_words(const device::WordSink (&result)[2], const Operand<Team, kForm.channels>& w,
                           const device::WordSource (&n)[2], const RecordPair& record) const {
     store_columns(w, record);
     team_.sync();
@@ -114,12 +119,14 @@ class Conversion {
     return constants_ + at + std::size_t{k} * MatrixShape::kFourBytes;
   }
 
-  /// Call change(k, residues k of both instances) for all of the records' residues, kAtOnce of them at a
-  /// time. A loop, as this is rare and its code is long.
+  /// Call change(k, word of whole fours, residues k of both instances) for all of the records' residues,
+  /// kAtOnce of them at a time, and then for those of a split four, where the residues are the thread's one.
+  /// A loop, as this is rare and its code is long.
   template <unsigned kAtOnce, class Change>
-  MM_DEVICE static void transform(const RecordPair& record, Change change) {
+  MM_DEVICE void transform(const RecordPair& record, Change change) const {
+    constexpr unsigned kWhole = kForm.sizes().whole_fours();
     MM_ROLLED
-    for (unsigned four = 0; four < record_words(kQ) / Record::kFour; ++four) {
+    for (unsigned four = 0; four < kForm.element_record().whole / Record::kFour; ++four) {
       cuda::Chunk<Record::kFour> chunk[2] = {record[0].load(four), record[1].load(four)};
       MM_ROLLED
       for (unsigned first = 0; first < Record::kFour; first += kAtOnce) {
@@ -127,13 +134,21 @@ class Conversion {
         for (unsigned i = 0; i < kAtOnce; ++i) {
           const unsigned k = four * Record::kFour + first + i;
           std::uint32_t residue[2] = {chunk[0].word[0], chunk[1].word[0]};
-          if (k < 2 * kQ) change(k, residue);
+          if (k < 2 * kWhole) change(k < kWhole ? k : k - kWhole + kQ, k, residue);
           MM_UNROLL
           for (unsigned half = 0; half < 2; ++half) push(chunk[half], residue[half]);
         }
       }
       record[0].store(four, chunk[0]);
       record[1].store(four, chunk[1]);
+    }
+    if constexpr (kForm.sizes().is_split()) {
+      MM_ROLLED
+      for (unsigned part = 0; part < 2; ++part) {
+        std::uint32_t residue[2] = {record.split_four[part], record.split_four[part]};
+        change(part * kQ + kWhole, 0, residue);
+        record.split_four[part] = own_instance(team_.lane()) == 0 ? residue[0] : residue[1];
+      }
     }
   }
   // After as many of them as there are words the new ones stand in order.
@@ -144,7 +159,7 @@ class Conversion {
   }
 
   // V_w = S_0 + .. + 2^24 S_3 of word w = 4 f + t: words 2 f and 2 f + 1 of the thread's record.
-  MM_DEVICE void store_columns(const Operand<Team, kQ>& w, const RecordPair& record) const {
+  MM_DEVICE void store_columns(const Operand<Team, kForm.channels>& w, const RecordPair& record) const {
     MM_ROLLED
     for (unsigned f = 0; f < kOutputFours; ++f) {
       cuda::ByteSums<1> sums;

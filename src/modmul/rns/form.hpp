@@ -20,12 +20,24 @@ inline constexpr unsigned kMaxSharedFactorFours = 9;
 /// The most elements that a digit chooses from where they are found for many digits at a time.
 inline constexpr unsigned kChoices = 32;
 
-/// The words of a record (record.cuda.hpp) that holds `parts` words for each of a thread's `fours` channels
-/// in a base: an element's are 2.
-constexpr unsigned record_words(unsigned fours, unsigned parts = 2) { return (parts * fours + 3) / 4 * 4; }
+/// The words of a record (record.cuda.hpp).
+struct RecordShape {
+  unsigned whole = 0;       ///< of a thread, a multiple of four: a word for each part of whole fours
+  unsigned split_four = 0;  ///< of an instance: 0, 4 or 8
+
+  /// Of a thread; those of split fours on an average.
+  [[nodiscard]] constexpr unsigned words() const { return whole + split_four / 4; }
+  /// Of a thread's two records in shared memory, where it has four words of a split four for itself.
+  [[nodiscard]] constexpr unsigned words_of_pair() const { return 2 * whole + (split_four > 0 ? 4 : 0); }
+};
+
+/// With `parts` words for each of a thread's places in a base: an element's are 2.
+constexpr RecordShape record_shape(const Sizes& sizes, unsigned parts) {
+  return {(parts * sizes.whole_fours() + 3) / 4 * 4, sizes.is_split() ? (2 * parts + 3) / 4 * 4 : 0};
+}
 
 struct Form {
-  unsigned fours = 0;          ///< Q: a base has 4 Q channels
+  unsigned channels = 0;       ///< of a base
   unsigned words = 0;          ///< of the widest modulus
   unsigned fours_at_once = 1;  ///< targets of a product that is waited for, in fours, at most
   bool in_turn = false;        ///< one such product is in flight, not two: fewer registers
@@ -38,37 +50,44 @@ struct Form {
   /// A block's shared memory has the constants and the matrices alone, and warps work for themselves.
   bool compact = false;
 
+  [[nodiscard]] constexpr Sizes sizes() const { return {channels, words}; }
+  [[nodiscard]] constexpr unsigned fours() const { return sizes().fours(); }
+  /// Whether four q is split (layout.hpp).
+  [[nodiscard]] constexpr bool is_split(unsigned q) const { return sizes().is_split() && q + 1 == fours(); }
   /// Of the targets of an extension.
-  [[nodiscard]] constexpr cuda::Pieces pieces() const { return {fours, fours_at_once}; }
-  [[nodiscard]] constexpr Sizes sizes() const { return {fours, words}; }
+  [[nodiscard]] constexpr cuda::Pieces pieces() const { return {fours(), fours_at_once}; }
   /// Base B keeps residues times roots of what makes coordinates of them.
   [[nodiscard]] constexpr bool rooted() const { return one_modulus && sizes().has_roots(); }
   /// Of an extension S_2 + 2^8 S_3 + S_1 / 2^8 < 2^32: entries are below 2^31, and the rank's bytes add less
   /// than a word of any four would (docs/rns.md, "Remainders of byte sums").
-  [[nodiscard]] constexpr bool narrow_sums() const { return 4 * fours <= 127; }
+  [[nodiscard]] constexpr bool narrow_sums() const { return channels <= 127; }
 
   /// Digits whose table elements are found at a time in class secret (measured: more take registers, and
   /// narrow exponents have few).
-  [[nodiscard]] constexpr unsigned selections() const { return fours <= kMaxFewSelections ? 32 : 64; }
-  /// The words of a record of a modulus' constants, a part each: of A, of B and, where they are in shared
-  /// memory, the quotients of those of B (montgomery.cuda.hpp).
-  [[nodiscard]] constexpr unsigned modulus_words() const {
-    return record_words(fours, records_shared ? 3 : 2);
+  [[nodiscard]] constexpr unsigned selections() const { return fours() <= kMaxFewSelections ? 32 : 64; }
+  [[nodiscard]] constexpr RecordShape element_record() const { return record_shape(sizes(), 2); }
+  /// Of a modulus' constants, a part each: of A, of B and, where they are in shared memory, the quotients of
+  /// those of B (montgomery.cuda.hpp).
+  [[nodiscard]] constexpr RecordShape modulus_record() const {
+    return record_shape(sizes(), records_shared ? 3 : 2);
   }
-  [[nodiscard]] constexpr bool in_memory() const { return fours > kMaxRegisterFours; }
+  [[nodiscard]] constexpr bool in_memory() const { return fours() > kMaxRegisterFours; }
   /// The factors of multiplications are in shared memory by the time that they are needed.
-  [[nodiscard]] constexpr bool factors_shared() const { return !compact && fours <= kMaxSharedFactorFours; }
-  /// The words of a thread's record in shared memory for an instance: of the modulus' constants, and of a
-  /// factor behind them.
+  [[nodiscard]] constexpr bool factors_shared() const { return !compact && fours() <= kMaxSharedFactorFours; }
+  /// A thread's words in shared memory: of its moduli's constants, and of its factors behind them.
   [[nodiscard]] constexpr unsigned shared_words() const {
-    return factor_at() + (factors_shared() ? record_words(fours) : 0);
+    return factors_at() + (factors_shared() ? element_record().words_of_pair() : 0);
   }
-  [[nodiscard]] constexpr unsigned factor_at() const { return records_shared ? modulus_words() : 0; }
+  [[nodiscard]] constexpr unsigned factors_at() const {
+    return records_shared ? modulus_record().words_of_pair() : 0;
+  }
 
   // Slots of the table after the program's.
   static constexpr unsigned kScratchSlot = 0;  ///< overwritten all the time
   static constexpr unsigned kElementSlot = 1;  ///< where elements are in memory
-  [[nodiscard]] constexpr unsigned modulus_slot() const { return in_memory() ? 2 : 1; }
+  /// Two where a slot could not hold the words of results (conversion.cuda.hpp): an instance has one then.
+  [[nodiscard]] constexpr unsigned scratch_slots() const { return sizes().is_split() ? 2 : 1; }
+  [[nodiscard]] constexpr unsigned modulus_slot() const { return in_memory() ? 2 : scratch_slots(); }
   [[nodiscard]] constexpr unsigned own_slots() const {
     return modulus_slot() + (one_modulus || records_shared ? 0 : 1);
   }
@@ -95,7 +114,7 @@ struct SharedMemory {
   static constexpr std::size_t kRingAt = kConstantBytes;
   static constexpr std::size_t kRecordsAt = (kRingAt + ring_bytes<kForm>() + 15) / 16 * 16;
   /// Of a thread: the records of its two instances.
-  static constexpr std::size_t kRecordBytes = std::size_t{2} * 4 * kForm.shared_words();
+  static constexpr std::size_t kRecordBytes = std::size_t{4} * kForm.shared_words();
 };
 
 }  // namespace manymod::rns

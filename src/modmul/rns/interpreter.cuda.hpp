@@ -35,36 +35,40 @@ struct Items {
 
 template <class Team, Form kForm>
 class Interpreter {
-  static constexpr unsigned kQ = kForm.fours;
-  static constexpr unsigned kFours = record_words(kQ) / Record::kFour;
+  static constexpr unsigned kQ = kForm.fours();
+  static constexpr RecordShape kRecord = kForm.element_record();
+  static constexpr unsigned kFours = kRecord.whole / Record::kFour;
+  using Elements = Records<kRecord>;
   // Fours of a record that are read together when a table is searched: loads in flight.
   static constexpr unsigned kPicked = 8;
   // Prime to kSelections: of so many turns no two select at a time.
   static constexpr std::uint32_t kTurn = 11;
   static constexpr unsigned kSelectedSlot = kForm.own_slots();
   static constexpr unsigned kSelections = kForm.selections();
-  using Select = Selection<Team, kFours, kSelections>;
+  using Select = Selection<Team, kRecord, kSelections>;
 
  public:
   using Number = typename Montgomery<Team, kForm>::Number;
-  using Constants = Bases<Team, kQ, kForm.words>;
-  static constexpr unsigned kRecordFours = kFours;
+  using Constants = Bases<Team, kForm.channels, kForm.words>;
 
   /// Of a warp's table.
   MM_DEVICE static std::uint32_t slots(const device::ProgramJob& job) {
     return job.slots + kForm.own_slots() + (job.scan ? kSelections : 0);
   }
 
-  /// `table`, and `shared` in shared memory: the warp's. One of them has the moduli's constants.
+  /// `warp`: whose part of the job's table this is. `shared`: words in shared memory, of all the block's
+  /// warps, of which the warp's are number `warp_of_block`. One of them has the moduli's constants.
   MM_DEVICE Interpreter(const Team& team, const Constants& bases, const device::ProgramJob& job,
-                        const Records& table, const Records& shared, const Items& items)
+                        std::uint32_t warp, std::uint32_t* shared, std::uint32_t warp_of_block,
+                        const Items& items)
       : team_(team),
         job_(job),
         items_(items),
-        table_(table),
-        shared_{{shared.at(0, 0), shared.at(0, 1)}},
-        modulus_(kForm.records_shared ? shared_ : own_records(kForm.modulus_slot())),
-        comb_(Records::of_warp(const_cast<std::uint32_t*>(job.comb), 0, 0, kFours, team.lane() % 4)),
+        table_(Elements::of_warp(job.table, warp, slots(job), team.lane())),
+        shared_(shared + std::size_t{warp_of_block} * Record::kWarp * kForm.shared_words()),
+        modulus_(kForm.records_shared ? in_shared<kForm.modulus_record()>(0)
+                                      : own_records(kForm.modulus_slot())),
+        comb_(const_cast<std::uint32_t*>(job.comb), team.lane() % 4),
         conversion_(team, bases, static_cast<const std::byte*>(job.constants)),
         montgomery_(team, bases, modulus_) {}
 
@@ -92,20 +96,27 @@ class Interpreter {
   const Team& team_;
   const device::ProgramJob& job_;
   Items items_;
-  Records table_;
-  RecordPair shared_, modulus_;
-  Records comb_;
+  Elements table_;
+  std::uint32_t* shared_;
+  RecordPair modulus_;
+  Elements comb_;
   Conversion<Team, kForm> conversion_;
   Montgomery<Team, kForm> montgomery_;
 
+  // `at`: words of a thread before them. One address leads to all of them.
+  template <RecordShape kShape>
+  MM_DEVICE RecordPair in_shared(unsigned at) const {
+    const Record first{shared_ + std::size_t{Record::kWarp} * at + team_.lane() * Record::kFour};
+    const Record second{first.at(kShape.whole / Record::kFour)};
+    return {{first, second}, second.at(kShape.whole / Record::kFour)};
+  }
   // Of the slots after the program's.
-  MM_DEVICE Record own_record(unsigned slot, unsigned half) const {
-    return table_.at(job_.slots + slot, half);
+  MM_DEVICE RecordPair own_records(unsigned slot) const { return table_.pair(job_.slots + slot); }
+  MM_DEVICE RecordPair scratch() const {
+    constexpr bool kOfOne = kForm.scratch_slots() == 1;
+    const std::uint32_t first = job_.slots + Form::kScratchSlot;
+    return table_.pair(first, kOfOne ? first : first + 1, kOfOne ? 1 : 0);
   }
-  MM_DEVICE RecordPair own_records(unsigned slot) const {
-    return {{own_record(slot, 0), own_record(slot, 1)}};
-  }
-  MM_DEVICE RecordPair scratch() const { return own_records(Form::kScratchSlot); }
 
   MM_DEVICE device::WordSource modulus(unsigned half) const { return job_.modulus.at(items_.index(half)); }
 
@@ -147,10 +158,7 @@ class Interpreter {
   }
 
   // In shared memory.
-  MM_DEVICE RecordPair factors() const {
-    constexpr unsigned kFirst = kForm.factor_at() / Record::kFour;
-    return {{{shared_[0].at(kFirst)}, {shared_[1].at(kFirst)}}};
-  }
+  MM_DEVICE RecordPair factors() const { return in_shared<kRecord>(kForm.factors_at()); }
 
   // Starts copies of the step's factors to there.
   MM_DEVICE void bring_factors(const device::Step& step, std::uint32_t s) const {
@@ -162,10 +170,11 @@ class Interpreter {
       MM_UNROLL
       for (unsigned four = 0; four < kFours; ++four) cuda::start_copy(to[half].at(four), from[half].at(four));
     }
+    if constexpr (kForm.sizes().is_split()) cuda::start_copy_of_two(to.split_four, from.split_four);
   }
 
   MM_DEVICE void finish(Number& x) const {
-    Operand<Team, kQ> w;
+    Operand<Team, kForm.channels> w;
     montgomery_.operand_of(w, x);
     const device::WordSource n[2] = {modulus(0), modulus(1)};
     const device::WordSink result[2] = {sink(0), sink(1)};
@@ -177,10 +186,7 @@ class Interpreter {
     return {job_.result + at, items_.keep(half) ? job_.result_width : 0};
   }
 
-  MM_DEVICE void store(Number& x, std::uint32_t slot) const {
-    const RecordPair to{{table_.at(slot, 0), table_.at(slot, 1)}};
-    x.store(to);
-  }
+  MM_DEVICE void store(Number& x, std::uint32_t slot) const { x.store(table_.pair(slot)); }
 
   // Where the step's factors are. Those that are nowhere yet are made in the scratch records.
   MM_DEVICE void find(RecordPair& y, const device::Step& step, std::uint32_t s) const {
@@ -192,8 +198,7 @@ class Interpreter {
         y = own_records(kSelectedSlot + s % kSelections);
         return;
       case device::Source::slot:
-        y[0] = table_.at(step.index, 0);
-        y[1] = table_.at(step.index, 1);
+        y = table_.pair(step.index);
         return;
       default:
         convert(y, step);
@@ -218,10 +223,9 @@ class Interpreter {
     const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
     if (job_.scan) {
       y = scratch();
-      SharedSelection<Team, kFours>(team_, comb_, step.index, 1u << step.digit.count).run(y, digit);
+      SharedSelection<Team, kRecord>(team_, comb_, step.index, 1u << step.digit.count).run(y, digit);
     } else {
-      y[0] = comb_.at(step.index + digit[0], 0);
-      y[1] = comb_.at(step.index + digit[1], 0);
+      y = comb_.pair(step.index + digit[0], step.index + digit[1], 0);
     }
   }
 
@@ -233,9 +237,9 @@ class Interpreter {
       y = scratch();
       pick(y[0], 0, step, digit[0]);
       pick(y[1], 1, step, digit[1]);
+      if constexpr (kForm.sizes().is_split()) pick_split_four(y.split_four, step, digit);
     } else {
-      y[0] = table_.at(step.index + digit[0], 0);
-      y[1] = table_.at(step.index + digit[1], 1);
+      y = table_.pair(step.index + digit[0], step.index + digit[1], 1);
     }
   }
 
@@ -261,6 +265,20 @@ class Interpreter {
         if (first + j < kFours) to.store(first + j, sum[j]);
       }
     }
+  }
+
+  MM_DEVICE void pick_split_four(std::uint32_t* to, const device::Step& step,
+                                 const std::uint32_t (&digit)[2]) const {
+    const std::uint32_t half = own_instance(team_.lane());
+    cuda::Chunk<2> sum{};
+    MM_ROLLED
+    for (std::uint32_t e = 0; e < (1u << step.digit.count); ++e) {
+      const std::uint32_t mask = mask_of(e, half == 0 ? digit[0] : digit[1]);
+      const cuda::Chunk<2> two = cuda::load_chunk<2>(table_.split_four(step.index + e, half));
+      sum.word[0] |= two.word[0] & mask;
+      sum.word[1] |= two.word[1] & mask;
+    }
+    cuda::store_chunk<2>(to, sum);
   }
 
   MM_DEVICE std::uint32_t digit_of(const device::Step& step, unsigned half) const {

@@ -58,17 +58,14 @@ __device__ __forceinline__ void run_units(const device::ProgramJob& job, const T
   const typename Run::Constants bases(team, shared);
   const std::uint32_t warp = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kWarp);
   const std::uint32_t warps = gridDim.x * blockDim.x / kWarp;
-  const Records table = Records::of_warp(job.table, warp, Run::slots(job), Run::kRecordFours, team.lane());
-  const Records records =
-      Records::of_warp(reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt), threadIdx.x / kWarp, 1,
-                       kForm.shared_words() / Record::kFour, team.lane());
+  auto* const records = reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt);
   const std::uint32_t turn = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kThreads);
   const std::uint32_t units = (job.count + kItems - 1) / kItems;
 #pragma unroll 1
   for (std::uint32_t unit = warp; any_of_neighbours<kThreads>(unit < units);
        unit = device::next_unit(job, unit, warps)) {
     const Items items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
-    Run(team, bases, job, table, records, items).run(turn);
+    Run(team, bases, job, warp, records, threadIdx.x / kWarp, items).run(turn);
   }
 }
 

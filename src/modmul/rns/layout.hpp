@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels of residue number systems read that depends on the bases alone, and how it lies in memory.
 //
-// The host fills it (constants.hpp); docs/rns.md derives every constant. Both bases have n = 4 Q channels. A
-// quad of threads works on two instances; its thread t holds their channels 4 q + t, 0 <= q < Q. What the
-// quad's registers hold at one q is a *four*: channels 4 q .. 4 q + 3.
+// The host fills it (constants.hpp); docs/rns.md derives every constant. Both bases have n channels, which
+// stand in 4 Q *places*. A quad of threads works on two instances; its thread t holds what stands in their
+// places 4 q + t, 0 <= q < Q. What the quad's registers hold at one q is a *four*: places 4 q .. 4 q + 3.
+//
+// Channel i is in place i. Where n = 4 Q - 2 the last four is *split*: its two channels are in its last two
+// places once more, and of them threads 0 and 1 work for the quad's first instance alone, 2 and 3 for the
+// second.
 //
 // Matrices are cut to pieces of 8 columns times 16 bytes along K, in which a column's bytes are neighbours:
 // the core matrices of wgmma, and what a warp's B fragments of mma.sync read without bank conflicts.
@@ -27,8 +31,8 @@ struct StoredChannel {
   std::uint32_t companion = 0;
 };
 
-/// Bases of up to so many fours have roots: in all channels of B -1 is no square (docs/rns.md, "Roots").
-inline constexpr unsigned kMaxRootedFours = 34;
+/// Bases of up to so many channels have roots: in all those of B -1 is no square (docs/rns.md, "Roots").
+inline constexpr unsigned kMaxRootedChannels = 136;
 
 /// A matrix of bytes for K / 4 words by 4 columns a target: entry (word v, byte p; target i, byte b) is byte
 /// b of the constant D(i, v, p).
@@ -57,43 +61,52 @@ constexpr std::size_t matrix_offset(const MatrixShape& shape, unsigned word, uns
          (4 * word + source_byte) % 16;
 }
 
-/// Where the parts of the constants stand, for moduli below 2^(32 words) and bases of 4 fours channels. All
+/// Where the parts of the constants stand, for moduli below 2^(32 words) and these channels of a base. All
 /// parts begin at multiples of 16 bytes, in the order of the functions.
 ///
 /// Constants of matrices are below m.
 struct Sizes {
-  unsigned fours = 0;
+  unsigned channels = 0;  ///< even
   unsigned words = 0;
 
-  [[nodiscard]] constexpr unsigned channels() const { return 4 * fours; }
+  [[nodiscard]] constexpr unsigned fours() const { return (channels + 3) / 4; }
+  [[nodiscard]] constexpr bool is_split() const { return channels % 4 != 0; }
+  [[nodiscard]] constexpr unsigned whole_fours() const { return channels / 4; }
+  [[nodiscard]] constexpr unsigned places() const { return 4 * fours(); }
+  /// The channel in a place.
+  [[nodiscard]] constexpr unsigned channel(unsigned place) const {
+    return place < channels ? place : place - 2;
+  }
   /// Whether constants of one modulus have roots.
-  [[nodiscard]] constexpr bool has_roots() const { return fours <= kMaxRootedFours; }
-  /// Words along K of an extension: a word a channel, then the rank in the word after them, then 0.
-  [[nodiscard]] constexpr unsigned rank_word() const { return channels(); }
-  [[nodiscard]] constexpr unsigned steps() const { return (fours + 2) / 2; }
+  [[nodiscard]] constexpr bool has_roots() const { return channels <= kMaxRootedChannels; }
+  /// Words along K of an extension: a word a place, then the rank in the word after them, then 0.
+  [[nodiscard]] constexpr unsigned rank_word() const { return places(); }
+  [[nodiscard]] constexpr unsigned steps() const { return (fours() + 2) / 2; }
   [[nodiscard]] constexpr unsigned input_steps() const { return (words + 7) / 8; }
   /// Words of the result before its last subtraction, which is below 2^(32 words + 1).
   [[nodiscard]] constexpr unsigned output_fours() const { return (words + 1 + 3) / 4; }
 
-  [[nodiscard]] constexpr MatrixShape extension() const { return {steps(), fours}; }
-  [[nodiscard]] constexpr MatrixShape input() const { return {input_steps(), fours}; }
+  [[nodiscard]] constexpr MatrixShape extension() const { return {steps(), fours()}; }
+  [[nodiscard]] constexpr MatrixShape input() const { return {input_steps(), fours()}; }
   [[nodiscard]] constexpr MatrixShape output() const { return {steps(), output_fours()}; }
+
+  // A channel's constants are in its places, words of operands and columns of results too.
 
   /// Channels of B, then of A.
   [[nodiscard]] constexpr std::size_t channels_at() const { return 0; }
-  /// A word for each channel, of B, then of A, from which the constants of a modulus are made: -2^32 / B_j
+  /// A word for each place, of B, then of A, from which the constants of a modulus are made: -2^32 / B_j
   /// mod b_j, and kappa_i 2^32 mod a_i.
   [[nodiscard]] constexpr std::size_t set_up_at() const {
-    return channels_at() + 2 * std::size_t{channels()} * sizeof(StoredChannel);
+    return channels_at() + 2 * std::size_t{places()} * sizeof(StoredChannel);
   }
-  /// 2^32 - m for each channel, of B, then of A: negative_words() of each, a channel's at negative_index(),
-  /// so that a thread reads those of four of its channels together.
+  /// 2^32 - m for each place, of B, then of A: negative_words() of each, a place's at negative_index(), so
+  /// that a thread reads those of four of its places together.
   [[nodiscard]] constexpr std::size_t negatives_at() const {
-    return set_up_at() + 2 * std::size_t{channels()} * sizeof(std::uint32_t);
+    return set_up_at() + 2 * std::size_t{places()} * sizeof(std::uint32_t);
   }
-  [[nodiscard]] constexpr unsigned negative_words() const { return (fours + 3) / 4 * 16; }
-  static constexpr unsigned negative_index(unsigned channel) {
-    return channel / 16 * 16 + channel % 4 * 4 + channel / 4 % 4;
+  [[nodiscard]] constexpr unsigned negative_words() const { return (fours() + 3) / 4 * 16; }
+  static constexpr unsigned negative_index(unsigned place) {
+    return place / 16 * 16 + place % 4 * 4 + place / 4 % 4;
   }
   /// B to A: coordinate word j < n: B_j 2^(8p) mod a_i; rank word: -M_B 2^(8p) mod a_i. Where one modulus N
   /// is shared, times N kappa_i^2: the remainder is added to X Y before its reduction.
@@ -114,10 +127,10 @@ struct Sizes {
 };
 
 /// The same as constants of a kernel.
-template <unsigned kQ, unsigned kWords>
+template <unsigned kChannels, unsigned kWords>
 struct Layout {
-  static constexpr Sizes kSizes{kQ, kWords};
-  static constexpr unsigned kChannels = kSizes.channels();
+  static constexpr Sizes kSizes{kChannels, kWords};
+  static constexpr unsigned kQ = kSizes.fours();
   static constexpr unsigned kSteps = kSizes.steps();
   static constexpr unsigned kRankWord = kSizes.rank_word();
   static constexpr unsigned kInputSteps = kSizes.input_steps();

@@ -30,9 +30,10 @@ inline constexpr unsigned kRankBits = 8;
 inline constexpr std::uint32_t kRankHalf = 1u << (kRankBits - 1);
 
 /// The constants that a multiplication reads, in the team's shared memory.
-template <class Team, unsigned kQ, unsigned kWords>
+template <class Team, unsigned kChannels, unsigned kWords>
 class Bases {
-  using Parts = Layout<kQ, kWords>;
+  using Parts = Layout<kChannels, kWords>;
+  static constexpr unsigned kQ = Parts::kQ;
 
  public:
   /// `constants`: aligned to 16 bytes, up to where the matrices into residues begin, or up to the extensions'
@@ -74,10 +75,12 @@ class Bases {
 };
 
 /// The operand of an extension for two instances: a word for each channel, and their ranks.
-template <class Team, unsigned kQ>
+template <class Team, unsigned kChannels>
 class Operand {
+  static constexpr unsigned kQ = Layout<kChannels, 1>::kQ;
+
  public:
-  static constexpr unsigned kSteps = Layout<kQ, 1>::kExtension.steps;
+  static constexpr unsigned kSteps = Layout<kChannels, 1>::kExtension.steps;
 
   /// From B: the coordinate of four q.
   MM_DEVICE void set_coordinate(unsigned half, unsigned q, std::uint32_t xi) {
@@ -127,11 +130,13 @@ class Operand {
 /// Arithmetic of a thread's two instances.
 template <class Team, Form kForm>
 class Montgomery {
-  static constexpr unsigned kQ = kForm.fours;
+  static constexpr unsigned kQ = kForm.fours();
+  using Input = Operand<Team, kForm.channels>;
 
  public:
-  using Number = std::conditional_t<kForm.in_memory(), StoredElement<kQ>, Element<kQ>>;
-  using Constants = Bases<Team, kQ, kForm.words>;
+  using Number =
+      std::conditional_t<kForm.in_memory(), StoredElement<kForm.channels>, Element<kForm.channels>>;
+  using Constants = Bases<Team, kForm.channels, kForm.words>;
 
   /// `modulus`: for each instance N kappa_i^2 mod a_i, then -2^64 / (N B_j) mod b_j or, in shared memory, c =
   /// -2^32 / (N B_j) mod b_j and then floor(2^32 c / b_j): more to read, but fewer products with high words.
@@ -145,13 +150,13 @@ class Montgomery {
   MM_DEVICE void multiply(Number& x, const RecordPair& y) const { multiply_by<Factor::other>(x, y); }
 
   /// The operand of an extension from A of x.
-  MM_DEVICE void operand_of(Operand<Team, kQ>& w, Number& x) const {
+  MM_DEVICE void operand_of(Input& w, Number& x) const {
     Cursor<Part::a> own(x);
     MM_UNROLL
     for (unsigned q = 0; q < kQ; ++q) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
-      for (unsigned half = 0; half < 2; ++half) w.set_residue(half, q, own.get(half, q), channel);
+      for (unsigned half = 0; half < instances(q); ++half) set_residue(w, half, q, own.get(half, q), channel);
     }
     w.set_residues_ranks(team_);
   }
@@ -167,18 +172,41 @@ class Montgomery {
   const Constants& bases_;
   RecordPair modulus_;
 
-  template <Part kPart>
-  using Reader = RecordReader<first_word<kQ>(kPart)>;
+  /// The words of a part of two instances' records, to be asked for in their order.
+  template <unsigned kPart, class Reader>
+  class Words {
+   public:
+    MM_DEVICE explicit Words(const RecordPair& records)
+        : reader_{Reader(records[0]), Reader(records[1])},
+          split_four_(kForm.sizes().is_split() ? records.split_four[kPart] : 0) {}
+    MM_DEVICE std::uint32_t get(unsigned half, unsigned q) {
+      return kForm.is_split(q) ? split_four_ : reader_[half][q];
+    }
+    /// Where the reader is one ahead.
+    MM_DEVICE void load(unsigned first, unsigned count) {
+      reader_[0].load(first, count);
+      reader_[1].load(first, count);
+    }
+
+   private:
+    Reader reader_[2];
+    std::uint32_t split_four_;
+  };
+
+  static constexpr unsigned kWhole = kForm.sizes().whole_fours();
+  // A piece's constants are asked for before its sums are waited for.
+  static constexpr bool kAhead = !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory();
   // Of a factor: the first-level cache is for the constants of moduli.
-  template <Part kPart>
-  using FactorReader = RecordReader<first_word<kQ>(kPart), !kForm.factors_shared()>;
-  using Quotients = RecordReader<2 * kQ>;
+  template <unsigned kPart>
+  using FactorWords = Words<kPart, RecordReader<kPart * kWhole, !kForm.factors_shared()>>;
+  template <unsigned kPart>
+  using ConstantWords = Words<kPart, RecordReader<kPart * kWhole>>;
 
   template <Factor kFactor>
   MM_DEVICE void multiply_by(Number& x, const RecordPair& y) const {
-    Operand<Team, kQ> w;
+    Input w;
     {
-      Operand<Team, kQ> t;
+      Input t;
       in_b<kFactor>(t, x, y);
       in_a<kFactor>(w, t, x, y);
     }
@@ -186,35 +214,56 @@ class Montgomery {
     to_b(x, w);
   }
 
-  // The other factor of a residue in part kPart, where y is asked for its residues in their order.
-  template <Factor kFactor, Part kPart>
-  MM_DEVICE static std::uint32_t factor_of(std::uint32_t residue, FactorReader<kPart>& y, unsigned q) {
-    return kFactor == Factor::itself ? residue : y[q];
+  // For how many of its two instances a thread works in four q. If it is one, that stands for the first.
+  MM_DEVICE static constexpr unsigned instances(unsigned q) { return kForm.is_split(q) ? 1 : 2; }
+  MM_DEVICE unsigned own_half() const { return own_instance(team_.lane()); }
+  template <class Sums>
+  MM_DEVICE ChannelSums of_instance(const Sums& sums, unsigned four, unsigned half, unsigned q) const {
+    if (!kForm.is_split(q)) return sums_of(sums, four, half);
+    const ChannelSums first = sums_of(sums, four, 0), second = sums_of(sums, four, 1);
+    ChannelSums chosen{};
+    MM_UNROLL
+    for (unsigned b = 0; b < 4; ++b)
+      chosen.of_byte[b] = own_half() == 0 ? first.of_byte[b] : second.of_byte[b];
+    return chosen;
+  }
+  // To the operand's words of both, of which one is 0 in a split four.
+  MM_DEVICE void set_coordinate(Input& t, unsigned half, unsigned q, std::uint32_t xi) const {
+    if (!kForm.is_split(q)) return t.set_coordinate(half, q, xi);
+    t.set_coordinate(0, q, own_half() == 0 ? xi : 0);
+    t.set_coordinate(1, q, own_half() == 0 ? 0 : xi);
+  }
+  MM_DEVICE void set_residue(Input& w, unsigned half, unsigned q, std::uint32_t residue,
+                             const Channel& channel) const {
+    if (!kForm.is_split(q)) return w.set_residue(half, q, residue, channel);
+    w.set_residue(0, q, own_half() == 0 ? residue : 0, channel);
+    w.set_residue(1, q, own_half() == 0 ? 0 : residue, channel);
   }
 
   // Coordinates of t = -x y / N mod M_B.
   template <Factor kFactor>
-  MM_DEVICE void in_b(Operand<Team, kQ>& t, Number& x, const RecordPair& y) const {
+  MM_DEVICE void in_b(Input& t, Number& x, const RecordPair& y) const {
     Cursor<Part::b> own(x);
-    FactorReader<Part::b> factor[2] = {FactorReader<Part::b>(y[0]), FactorReader<Part::b>(y[1])};
-    Reader<Part::b> constant[2] = {Reader<Part::b>(modulus_[0]), Reader<Part::b>(modulus_[1])};
-    Quotients quotient[2] = {Quotients(modulus_[0]), Quotients(modulus_[1])};
+    FactorWords<1> factor(y);
+    ConstantWords<1> constant(modulus_);
+    ConstantWords<2> quotient(modulus_);
     MM_UNROLL
     for (unsigned q = 0; q < kQ; ++q) {
       const Channel channel = bases_.b(q);
       MM_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
+      for (unsigned half = 0; half < instances(q); ++half) {
         const std::uint32_t residue = own.get(half, q);
-        const std::uint32_t other = factor_of<kFactor, Part::b>(residue, factor[half], q);
+        const std::uint32_t other = kFactor == Factor::itself ? residue : factor.get(half, q);
         const std::uint32_t s = reduce(cuda::multiply(residue, other), channel);
         if constexpr (kForm.rooted()) {
-          t.set_coordinate(half, q, signed_coordinate(s, channel));
+          set_coordinate(t, half, q, signed_coordinate(s, channel));
         } else if constexpr (kForm.one_modulus) {
-          t.set_coordinate(half, q, coordinate(s, channel));
+          set_coordinate(t, half, q, coordinate(s, channel));
         } else if constexpr (kForm.records_shared) {
-          t.set_coordinate(half, q, product_by_quotient(s, constant[half][q], quotient[half][q], channel));
+          set_coordinate(t, half, q,
+                         product_by_quotient(s, constant.get(half, q), quotient.get(half, q), channel));
         } else {
-          t.set_coordinate(half, q, reduce(cuda::multiply(s, constant[half][q]), channel));
+          set_coordinate(t, half, q, reduce(cuda::multiply(s, constant.get(half, q)), channel));
         }
       }
     }
@@ -228,47 +277,43 @@ class Montgomery {
 
   // x = (x y + t' N) / M_B in A, which is w too where elements are in registers.
   template <Factor kFactor>
-  MM_DEVICE void in_a(Operand<Team, kQ>& w, const Operand<Team, kQ>& t, Number& x,
-                      const RecordPair& y) const {
+  MM_DEVICE void in_a(Input& w, const Input& t, Number& x, const RecordPair& y) const {
     Cursor<Part::a> own(x);
-    FactorReader<Part::a> factor[2] = {FactorReader<Part::a>(y[0]), FactorReader<Part::a>(y[1])};
-    using OfModulus =
-        std::conditional_t<kAhead, AheadReader<first_word<kQ>(Part::a), kAtOnce>, Reader<Part::a>>;
-    OfModulus constant[2] = {OfModulus(modulus_[0]), OfModulus(modulus_[1])};
+    FactorWords<0> factor(y);
+    using Ahead = Words<0, AheadReader<0, kAtOnce>>;
+    std::conditional_t<kAhead, Ahead, ConstantWords<0>> constant(modulus_);
     const auto prepare = [&](unsigned first, unsigned count) {
-      if constexpr (kAhead) {
-        constant[0].load(first, count);
-        constant[1].load(first, count);
-      }
+      if constexpr (kAhead) constant.load(first, count);
     };
     extend<0>(t, bases_.to_a(), prepare, [&](unsigned q, const auto& sums, unsigned four) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
+      for (unsigned half = 0; half < instances(q); ++half) {
         const std::uint32_t residue = own.get(half, q);
-        const std::uint32_t other = factor_of<kFactor, Part::a>(residue, factor[half], q);
-        const std::uint32_t tn = remainder<kNarrow>(sums, four, half, channel);
-        const cuda::Wide v = kForm.one_modulus ? cuda::multiply_add(residue, other, {tn, 0})
-                                               : cuda::multiply_add(corrected(tn, channel), constant[half][q],
-                                                                    cuda::multiply(residue, other));
+        const std::uint32_t other = kFactor == Factor::itself ? residue : factor.get(half, q);
+        const std::uint32_t tn = remainder<kNarrow>(of_instance(sums, four, half, q), channel);
+        const cuda::Wide v = kForm.one_modulus
+                                 ? cuda::multiply_add(residue, other, {tn, 0})
+                                 : cuda::multiply_add(corrected(tn, channel), constant.get(half, q),
+                                                      cuda::multiply(residue, other));
         const std::uint32_t result = corrected(reduce(v, channel), channel);
         own.set(half, q, result);
-        if constexpr (!kForm.in_memory()) w.set_residue(half, q, result, channel);
+        if constexpr (!kForm.in_memory()) set_residue(w, half, q, result, channel);
       }
     });
     if constexpr (!kForm.in_memory()) w.set_residues_ranks(team_);
   }
 
   // The residues in B of x, whose residues in A are w.
-  MM_DEVICE void to_b(Number& x, const Operand<Team, kQ>& w) const {
+  MM_DEVICE void to_b(Number& x, const Input& w) const {
     Cursor<Part::b> own(x);
     extend<1>(
         w, bases_.to_b(), [](unsigned, unsigned) {},
         [&](unsigned q, const auto& sums, unsigned four) {
           const Channel channel = bases_.b(q);
           MM_UNROLL
-          for (unsigned half = 0; half < 2; ++half) {
-            const std::uint32_t v = remainder<kNarrow>(sums, four, half, channel);
+          for (unsigned half = 0; half < instances(q); ++half) {
+            const std::uint32_t v = remainder<kNarrow>(of_instance(sums, four, half, q), channel);
             own.set(half, q, kForm.lazy_b ? v : corrected(v, channel));
           }
         });
@@ -277,15 +322,13 @@ class Montgomery {
   static constexpr bool kNarrow = kForm.narrow_sums();
   static constexpr unsigned kAtOnce = kForm.fours_at_once;
   static constexpr cuda::Pieces kPieces = kForm.pieces();
-  // A piece's constants are asked for before its sums are waited for.
-  static constexpr bool kAhead = !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory();
 
   /// Call use(q, sums, the four's number in them) for all q, and prepare(q, count) before the sums of q and
   /// those behind it are waited for. kMatrix: 0 for the one to A, 1 for the one to B; a multiplication
   /// extends by each once.
   template <unsigned kMatrix, class Prepare, class Use>
-  MM_DEVICE void extend(const Operand<Team, kQ>& operand, const typename Team::Matrix& matrix,
-                        Prepare prepare, Use use) const {
+  MM_DEVICE void extend(const Input& operand, const typename Team::Matrix& matrix, Prepare prepare,
+                        Use use) const {
     constexpr unsigned kFirstPiece = kMatrix * kPieces.count();
     if constexpr (kForm.in_memory()) {
       use_by_loop<kFirstPiece>(operand, matrix, use);
@@ -299,7 +342,7 @@ class Montgomery {
   // The rest from piece kPiece on, whose sums are under way. Products of some fours run while others are
   // used, unless the form has a product at a time.
   template <unsigned kFirstPiece, unsigned kPiece, unsigned kFours, class Prepare, class Use>
-  MM_DEVICE void use_from(cuda::ByteSums<kFours>& sums, const Operand<Team, kQ>& operand,
+  MM_DEVICE void use_from(cuda::ByteSums<kFours>& sums, const Input& operand,
                           const typename Team::Matrix& matrix, Prepare& prepare, Use& use) const {
     constexpr unsigned kFirst = kPieces.first(kPiece), kNext = kPiece + 1;
     constexpr bool kIsLast = kNext == kPieces.count(), kBothRun = !kIsLast && !kForm.in_turn;
@@ -320,8 +363,7 @@ class Montgomery {
   // By a loop, for elements that need no constant indices: code of all fours would not fit the instruction
   // caches. While a warpgroup uses its sums, another's are made.
   template <unsigned kFirstPiece, class Use>
-  MM_DEVICE void use_by_loop(const Operand<Team, kQ>& operand, const typename Team::Matrix& matrix,
-                             Use& use) const {
+  MM_DEVICE void use_by_loop(const Input& operand, const typename Team::Matrix& matrix, Use& use) const {
     constexpr unsigned kTurn = Record::kFour;
     static_assert(kTurn % kAtOnce == 0 && kQ % kTurn == 0);
     MM_ROLLED

@@ -11,8 +11,11 @@
 
 namespace manymod::rns {
 
-/// A thread's words of one instance: the 2 kQ residues of an element, those of A first, or others. Read and
-/// written four at a time; the fours of a warp's threads are neighbours.
+/// The instance of its two, 0 or 1, that a thread works for alone in a split four (layout.hpp).
+MM_DEVICE unsigned own_instance(unsigned lane) { return lane / 2 % 2; }
+
+/// A thread's words of one instance in whole fours: an element's residues, those of A first, or others. Read
+/// and written four at a time; the fours of a warp's threads are neighbours.
 struct Record {
   static constexpr unsigned kFour = 4;
   static constexpr unsigned kWarp = 32;
@@ -29,36 +32,59 @@ struct Record {
   MM_DEVICE void store_global(unsigned four, const cuda::Chunk<kFour>& chunk) const {
     cuda::store_global_if(true, at(four), chunk);
   }
-  MM_DEVICE void set(unsigned word, std::uint32_t value) const {
-    words[std::size_t{word / kFour} * kStep + word % kFour] = value;
-  }
+  MM_DEVICE std::uint32_t* word(unsigned i) const { return at(i / kFour) + i % kFour; }
   /// Of the warp's thread that is `lanes` behind.
   MM_DEVICE Record of_neighbour(int lanes) const {
     return {words + static_cast<std::ptrdiff_t>(lanes) * std::ptrdiff_t{kFour}};
   }
 };
 
-/// The records of a warp, `fours` fours each: that of slot e and half h is number 2 e + h.
-struct Records {
-  std::uint32_t* words = nullptr;  ///< the thread's first, aligned to 16 bytes
-  std::uint32_t fours = 1;
-
-  /// `warp`: the words of that warp's `slots`.
-  MM_DEVICE static Records of_warp(std::uint32_t* table, std::size_t warp, std::uint32_t slots,
-                                   std::uint32_t fours, std::uint32_t lane) {
-    return {table + (warp * 2 * slots * fours * Record::kWarp + lane) * Record::kFour, fours};
-  }
-  MM_DEVICE Record at(std::uint32_t slot, std::uint32_t half) const {
-    return {words + (std::size_t{2} * slot + half) * fours * Record::kStep};
-  }
-};
-
-/// Those of a thread's two instances.
+/// Those of a thread's two instances, and of its own one the words of a split four: one of each part.
 struct RecordPair {
   Record of[2];
+  std::uint32_t* split_four = nullptr;
 
   MM_DEVICE const Record& operator[](unsigned half) const { return of[half]; }
   MM_DEVICE Record& operator[](unsigned half) { return of[half]; }
+};
+
+/// The records of a warp: that of slot e and half h is number 2 e + h. Its whole fours come first; behind
+/// them are eight instances' words of split fours, of each those of the first channel and then of the second.
+template <RecordShape kShape>
+class Records {
+ public:
+  static constexpr unsigned kWords = kShape.words() * Record::kWarp;  ///< of a record of all threads
+  static constexpr unsigned kSplitAt = kShape.whole * Record::kWarp;
+
+  /// `words`: the warp's, aligned to 16 bytes.
+  MM_DEVICE Records(std::uint32_t* words, std::uint32_t lane) : words_(words), lane_(lane) {}
+  MM_DEVICE static Records of_warp(std::uint32_t* table, std::size_t warp, std::uint32_t slots,
+                                   std::uint32_t lane) {
+    return {table + warp * 2 * slots * kWords, lane};
+  }
+
+  MM_DEVICE Record at(std::uint32_t slot, std::uint32_t half) const {
+    return {record(slot, half) + lane_ * Record::kFour};
+  }
+  MM_DEVICE std::uint32_t* split_four(std::uint32_t slot, std::uint32_t half) const {
+    return record(slot, half) + kSplitAt + lane_ / 4 * kShape.split_four +
+           lane_ % 2 * (kShape.split_four / 2);
+  }
+  /// Record `half` of slot `first` for the first instance, of `second` for the second.
+  MM_DEVICE RecordPair pair(std::uint32_t first, std::uint32_t second, std::uint32_t half) const {
+    const bool own = own_instance(lane_) != 0;
+    return {{at(first, 0), at(second, half)}, split_four(own ? second : first, own ? half : 0)};
+  }
+  MM_DEVICE RecordPair pair(std::uint32_t slot) const { return pair(slot, slot, 1); }
+  MM_DEVICE std::uint32_t* words() const { return words_; }
+  /// Its first word of all threads'.
+  MM_DEVICE std::uint32_t* record(std::uint32_t slot, std::uint32_t half) const {
+    return words_ + (std::size_t{2} * slot + half) * kWords;
+  }
+
+ private:
+  std::uint32_t* words_;
+  std::uint32_t lane_;
 };
 
 /// Words kFirst, kFirst + 1, .. of a record, to be asked for in this order. kOnce: they are in global memory
@@ -131,67 +157,83 @@ class RecordWriter {
   cuda::Chunk<Record::kFour> four_{};
 };
 
-/// One of an element's bases.
-enum class Part : unsigned { b, a };
+/// One of an element's bases: the order of their residues in a record.
+enum class Part : unsigned { a, b };
 
 /// Where its residues begin in a record.
-template <unsigned kQ>
+template <unsigned kChannels>
 constexpr unsigned first_word(Part part) {
-  return part == Part::a ? 0 : kQ;
+  return part == Part::a ? 0 : Sizes{kChannels, 0}.whole_fours();
 }
 
 /// A thread's part of two instances' numbers in registers: residues, in A of kappa times the number and below
 /// m; in B below m or, where B is lazy (form.hpp), as remainders come, and with roots of rho times the
 /// number.
-template <unsigned kQ>
+template <unsigned kChannels>
 class Element {
+  static constexpr Sizes kSizes{kChannels, 0};
+  static constexpr unsigned kWhole = kSizes.whole_fours();
+
  public:
   MM_DEVICE explicit Element(const RecordPair&) {
     MM_UNROLL
-    for (unsigned k = 0; k < 2 * kQ; ++k) residue_[0][k] = residue_[1][k] = 0;
+    for (unsigned k = 0; k < 2 * kWhole; ++k) residue_[0][k] = residue_[1][k] = 0;
+    split_four_[0] = split_four_[1] = 0;
   }
 
-  /// Reads and replaces the residues of one base in their order.
+  /// Reads and replaces the residues of one base in their order; of a split four the one that there is.
   template <Part kPart>
   class Cursor {
    public:
     MM_DEVICE explicit Cursor(Element& x) : x_(x) {}
-    MM_DEVICE std::uint32_t get(unsigned half, unsigned q) const { return x_.residue_[half][kFirst + q]; }
-    MM_DEVICE void set(unsigned half, unsigned q, std::uint32_t residue) {
-      x_.residue_[half][kFirst + q] = residue;
-    }
+    MM_DEVICE std::uint32_t get(unsigned half, unsigned q) const { return at(half, q); }
+    MM_DEVICE void set(unsigned half, unsigned q, std::uint32_t residue) { at(half, q) = residue; }
 
    private:
-    static constexpr unsigned kFirst = first_word<kQ>(kPart);
     Element& x_;
+
+    MM_DEVICE std::uint32_t& at(unsigned half, unsigned q) const {
+      return q < kWhole ? x_.residue_[half][first_word<kChannels>(kPart) + q]
+                        : x_.split_four_[static_cast<unsigned>(kPart)];
+    }
   };
 
   MM_DEVICE void load(const RecordPair& from) {
     RecordReader<0> reader[2] = {RecordReader<0>(from[0]), RecordReader<0>(from[1])};
     MM_UNROLL
-    for (unsigned k = 0; k < 2 * kQ; ++k) {
+    for (unsigned k = 0; k < 2 * kWhole; ++k) {
       residue_[0][k] = reader[0][k];
       residue_[1][k] = reader[1][k];
+    }
+    if constexpr (kSizes.is_split()) {
+      const cuda::Chunk<2> own = cuda::load_chunk<2>(from.split_four);
+      split_four_[0] = own.word[0];
+      split_four_[1] = own.word[1];
     }
   }
   MM_DEVICE void store(const RecordPair& to) const {
     MM_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
-      RecordWriter<0, 2 * kQ> writer(to[half]);
+      RecordWriter<0, 2 * kWhole> writer(to[half]);
       MM_UNROLL
-      for (unsigned k = 0; k < 2 * kQ; ++k) writer.set(k, residue_[half][k]);
+      for (unsigned k = 0; k < 2 * kWhole; ++k) writer.set(k, residue_[half][k]);
+    }
+    if constexpr (kSizes.is_split()) {
+      cuda::store_chunk<2>(to.split_four, {{split_four_[0], split_four_[1]}});
     }
   }
 
  private:
-  std::uint32_t residue_[2][2 * kQ];
+  std::uint32_t residue_[2][2 * kWhole];
+  std::uint32_t split_four_[2];
 };
 
 /// The same in memory. Residues may be asked for by an index that is not a constant, as long as it is known
 /// modulo four.
-template <unsigned kQ>
+template <unsigned kChannels>
 class StoredElement {
-  static_assert(kQ % Record::kFour == 0, "each base is written alone");
+  static constexpr unsigned kQ = kChannels / 4;
+  static_assert(kChannels % (4 * Record::kFour) == 0, "each base is written alone");
 
  public:
   MM_DEVICE explicit StoredElement(const RecordPair& record) : record_(record) {}
@@ -206,8 +248,8 @@ class StoredElement {
     MM_DEVICE void set(unsigned half, unsigned q, std::uint32_t residue) { writer_[half].set(q, residue); }
 
    private:
-    using Reader = RecordReader<first_word<kQ>(kPart)>;
-    using Writer = RecordWriter<first_word<kQ>(kPart), kQ>;
+    using Reader = RecordReader<first_word<kChannels>(kPart)>;
+    using Writer = RecordWriter<first_word<kChannels>(kPart), kQ>;
     Reader reader_[2];
     Writer writer_[2];
   };
@@ -220,7 +262,7 @@ class StoredElement {
 
   MM_DEVICE static void copy(const RecordPair& to, const RecordPair& from) {
     MM_ROLLED
-    for (unsigned four = 0; four < record_words(kQ) / Record::kFour; ++four) {
+    for (unsigned four = 0; four < 2 * kQ / Record::kFour; ++four) {
       to[0].store(four, from[0].load(four));
       to[1].store(four, from[1].load(four));
     }

@@ -96,26 +96,32 @@ class Choices {
   Four of_[kSets];
 };
 
-/// The elements of a warp's instances, in records of kFours fours, for up to kSelections steps that choose
+/// The elements of a warp's instances, in records of kShape, for up to kSelections steps that choose
 /// from the same elements by digits of the same exponent that differ in where they begin.
-template <class Team, unsigned kFours, unsigned kSelections>
+template <class Team, RecordShape kShape, unsigned kSelections>
 class Selection {
   using OfPlace = Choices<Team>;
   static constexpr unsigned kQuads = OfPlace::kQuads;
   static constexpr unsigned kDigits = kSelections / kQuads;  // that a thread chooses for
   static constexpr unsigned kWords = kDigits / Choice::kPacked;
   static constexpr unsigned kRounds = kQuads / 4;
+  // The quads' fours of one place in a record are neighbours, and the places are: eight blocks for each of
+  // their fours. Behind them are the words of split fours, of four instances a block.
+  static constexpr unsigned kBlock = 4 * Record::kFour;
+  static constexpr unsigned kWholeBlocks = kQuads * (kShape.whole / Record::kFour);
+  static constexpr unsigned kBlocks = kWholeBlocks + kQuads * kShape.split_four / kBlock;
+  static_assert(kBlocks == kWholeBlocks || kBlocks == kWholeBlocks + kRounds);
 
  public:
   /// Words from an element's records to the next one's.
-  static constexpr std::uint32_t kStride = 2 * kFours * Record::kStep;
+  static constexpr std::uint32_t kStride = 2 * Records<kShape>::kWords;
 
   /// `table`: of the warp; what its threads wrote to it is seen by all. The element of steps[i] for i <
   /// count, count <= kSelections, goes to slot `slot` + (place + i) mod kSelections.
-  MM_DEVICE Selection(const Team& team, const Records& table, std::uint32_t slot, const device::Step* steps,
-                      std::uint32_t count, std::uint32_t place)
+  MM_DEVICE Selection(const Team& team, const Records<kShape>& table, std::uint32_t slot,
+                      const device::Step* steps, std::uint32_t count, std::uint32_t place)
       : team_(team),
-        words_(table.words - team.lane() / 4 * 4 * Record::kFour),
+        words_(table.words() + team.lane() % 4 * Record::kFour),
         count_(count),
         stride_(steps->digit.stride),
         bits_(steps->digit.count) {
@@ -141,17 +147,15 @@ class Selection {
     for (unsigned round = 0; round < kRounds; ++round) {
       read_digits(digits[round], exponent(4 * round + team_.lane() % 4));
     }
-    // The quads' fours of one place in a record are neighbours, and the places are: 8 kFours blocks.
-    constexpr unsigned kBlock = 4 * Record::kFour;
-    std::uint32_t* at = words_ + std::size_t{half} * kFours * Record::kStep;
+    std::uint32_t* at = words_ + std::size_t{half} * Records<kShape>::kWords;
     OfPlace one = load(at);
     OfPlace two = load(at + kBlock);
     MM_ROLLED
-    for (unsigned block = 0; block < kQuads * kFours; block += 2) {
-      choose(one, at, digits[0], digits[1], block % kQuads);
-      one = load(block + 2 < kQuads * kFours ? at + 2 * kBlock : at);
-      choose(two, at + kBlock, digits[0], digits[1], block % kQuads + 1);
-      two = load(block + 3 < kQuads * kFours ? at + 3 * kBlock : at);
+    for (unsigned block = 0; block < kBlocks; block += 2) {
+      choose(one, at, digits, block);
+      one = load(block + 2 < kBlocks ? at + 2 * kBlock : at);
+      choose(two, at + kBlock, digits, block + 1);
+      two = load(block + 3 < kBlocks ? at + 3 * kBlock : at);
       at += 2 * kBlock;
     }
   }
@@ -189,14 +193,17 @@ class Selection {
     }
   }
 
-  // The elements' fours of instance i in `choices` to where they belong. `first`, `second`: the digits of
-  // instances 0 .. 3 and 4 .. 7.
-  MM_DEVICE void choose(const OfPlace& choices, std::uint32_t* at, const std::uint32_t (&first)[kWords],
-                        const std::uint32_t (&second)[kWords], unsigned i) const {
+  // The elements' words of a block, in `choices`, to where they belong, by the digits of instances 0 .. 3 and
+  // 4 .. 7.
+  MM_DEVICE void choose(const OfPlace& choices, std::uint32_t* at, const std::uint32_t (&of)[kRounds][kWords],
+                        unsigned block) const {
+    const bool is_whole = kBlocks == kWholeBlocks || block < kWholeBlocks;
+    const bool later = is_whole ? block % kQuads >= 4 : block != kWholeBlocks;
     std::uint32_t digits[kWords];
     MM_UNROLL
     for (unsigned word = 0; word < kWords; ++word) {
-      digits[word] = team_.shuffle(i < 4 ? first[word] : second[word], team_.lane() / 4 * 4 + i % 4);
+      digits[word] = team_.shuffle(later ? of[1][word] : of[0][word],
+                                   is_whole ? team_.lane() / 4 * 4 + block % 4 : team_.lane());
     }
     MM_UNROLL
     for (unsigned d = 0; d < kDigits; ++d) {
@@ -207,45 +214,72 @@ class Selection {
   }
 };
 
-/// Elements that all instances share, in records of kFours fours: each quad chooses by the digits of its two.
-template <class Team, unsigned kFours>
+/// Elements that all instances share, in records of kShape: each quad chooses by the digits of its two.
+template <class Team, RecordShape kShape>
 class SharedSelection {
   using OfPlace = Choices<Team>;
+  static constexpr unsigned kFours = kShape.whole / Record::kFour;
+  static_assert(kShape.split_four == 0 || kShape.split_four == Record::kFour);
 
  public:
   /// Of elements first .. first + count - 1. `shared`: at this thread's place in a quad.
-  MM_DEVICE SharedSelection(const Team& team, const Records& shared, std::uint32_t first, std::uint32_t count)
+  MM_DEVICE SharedSelection(const Team& team, const Records<kShape>& shared, std::uint32_t first,
+                            std::uint32_t count)
       : team_(team), shared_(shared), first_(first), count_(count) {}
 
   /// Elements first + digit[half] to the instances' records.
   MM_DEVICE void run(const RecordPair& to, const std::uint32_t (&digit)[2]) const {
+    // The words of a split four are one place more.
+    constexpr unsigned kPlaces = kFours + kShape.split_four / Record::kFour;
     OfPlace next = load(0, 0);
     MM_ROLLED
-    for (unsigned four = 0; four < kFours; ++four) {
+    for (unsigned four = 0; four < kPlaces; ++four) {
       cuda::Chunk<Record::kFour> found[2] = {};
       MM_ROLLED
       for (std::uint32_t begin = 0; begin < count_; begin += kChoices) {
         const OfPlace choices = next;
         next = begin + kChoices < count_ ? load(begin + kChoices, four)
-                                         : load(0, four + 1 < kFours ? four + 1 : four);
+                                         : load(0, four + 1 < kPlaces ? four + 1 : four);
         MM_UNROLL
         for (unsigned half = 0; half < 2; ++half) add(found[half], choices, digit[half] - begin);
       }
-      to[0].store_global(four, found[0]);
-      to[1].store_global(four, found[1]);
+      if (kFours == kPlaces || four < kFours) {
+        to[0].store_global(four, found[0]);
+        to[1].store_global(four, found[1]);
+      } else {
+        store_split_four(to.split_four, found);
+      }
     }
   }
 
  private:
   const Team& team_;
-  const Records& shared_;
+  const Records<kShape>& shared_;
   std::uint32_t first_, count_;
 
   MM_DEVICE OfPlace load(std::uint32_t begin, unsigned four) const {
     return OfPlace([&](unsigned set) {
       const std::uint32_t element = begin + OfPlace::element(team_, set, count_ - 1 - begin);
+      // All threads of a quad take the same words of a split four: those of the first instance.
+      if (kShape.split_four > 0 && four == kFours) {
+        return cuda::load_chunk<Record::kFour>(shared_.record(first_ + element, 0) +
+                                               Records<kShape>::kSplitAt);
+      }
       return shared_.at(first_ + element, 0).load(four);
     });
+  }
+
+  // Of the thread's own instance the words of its own channel.
+  MM_DEVICE void store_split_four(std::uint32_t* to, const cuda::Chunk<Record::kFour> (&found)[2]) const {
+    const bool second = own_instance(team_.lane()) != 0, odd = team_.lane() % 2 != 0;
+    cuda::Chunk<2> two;
+    MM_UNROLL
+    for (unsigned part = 0; part < 2; ++part) {
+      const std::uint32_t first = odd ? found[0].word[2 + part] : found[0].word[part];
+      const std::uint32_t other = odd ? found[1].word[2 + part] : found[1].word[part];
+      two.word[part] = second ? other : first;
+    }
+    cuda::store_chunk<2>(to, two);
   }
 
   // The words of element `digit`, unless it is not among the choices.

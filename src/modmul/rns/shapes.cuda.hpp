@@ -32,7 +32,7 @@ namespace manymod::rns {
 constexpr Form shape_form(unsigned bits, unsigned fours_at_once, bool in_turn, unsigned ring_stages,
                           bool records_shared) {
   Form form;
-  form.fours = sizes_of(bits).fours;
+  form.channels = sizes_of(bits).channels;
   form.words = sizes_of(bits).words;
   form.fours_at_once = fours_at_once;
   form.in_turn = in_turn;

@@ -32,12 +32,12 @@ constexpr Shape rns_shape(const char* kernel, unsigned block) {
   Shape shape;
   shape.kernel = kernel;
   shape.threads = kThreads;
-  shape.per_thread = 2 * kForm.fours;
+  shape.per_thread = 2 * kForm.fours();
   shape.block = block;
   shape.blocks = 1;
   shape.words = kForm.words;
   // A slot has a record for each of a thread's two instances.
-  shape.lane_words = 2 * rns::record_words(kForm.fours);
+  shape.lane_words = 2 * kForm.element_record().words();
   shape.shared_words = Memory::kRecordBytes / sizeof(std::uint32_t);
   // All of a block read the matrices that stream.
   shape.step = Memory::kStreamed ? block : kForm.compact ? kWarp : kWarpgroup;

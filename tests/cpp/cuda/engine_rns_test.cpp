@@ -42,7 +42,7 @@ class RnsEngine : public FakeGpuTest {
   Batch moduli(std::size_t count, std::size_t width) {
     Batch made = numbers_.odd_moduli(count, width);
     if (count > 1) make_refused(made, count / 3, 0);
-    if (count > 2) make_refused(made, count - 1, 19);
+    if (count > 2) make_refused(made, count - 1, 17);
     return made;
   }
 

@@ -72,7 +72,7 @@ using Rows = std::vector<std::vector<std::uint32_t>>;
 
 /// Coordinates in B of nothing but the largest values, bytes or zeros, and others, up to 2 m. With their
 /// ranks, as multiplications have them, and without, as squarings do.
-Rows extreme_coordinates(const std::vector<std::uint64_t>& base, Generator& draw) {
+Rows extreme_coordinates(const std::vector<std::uint64_t>& base, const Sizes& sizes, Generator& draw) {
   Rows rows(6);
   for (const std::uint64_t m : base) {
     const auto most = static_cast<std::uint32_t>(2 * m);
@@ -83,9 +83,12 @@ Rows extreme_coordinates(const std::vector<std::uint64_t>& base, Generator& draw
     rows[4].push_back(static_cast<std::uint32_t>(draw.below(most)));
     rows[5].push_back(static_cast<std::uint32_t>(draw.below(m)));
   }
-  Rows both = rows;
-  for (std::vector<std::uint32_t>& row : both) row.push_back(0);
-  for (const std::vector<std::uint32_t>& row : rows) both.push_back(with_rank(row));
+  Rows both;
+  for (const std::vector<std::uint32_t>& row : rows) {
+    both.push_back(with_rank(row, sizes));
+    both.push_back(both.back());
+    both.back().back() = 0;
+  }
   return both;
 }
 
@@ -124,15 +127,23 @@ Rows extreme_residues(const BaseA& base, Generator& draw) {
   return rows;
 }
 
-/// An extension of rows of words, the last of them the rank.
+/// A first instance's words as a second one's: those of a split four in their second places.
+std::vector<std::uint32_t> in_second_places(const Sizes& sizes, std::vector<std::uint32_t> words) {
+  const auto rank = words.end() - 1;
+  if (sizes.is_split()) std::swap_ranges(rank - 4, rank - 2, rank - 2);
+  return words;
+}
+
+/// An extension of rows of words by place, the last of them the rank.
 struct Extension {
+  const Sizes& sizes;
   const std::vector<std::uint64_t>& source;
   Moduli::ByteFactors factors;  ///< of a word's bytes
   Rows rows;
   bool narrow;
 
   /// `matrix` takes each row, the sum of its bytes times their factors and cofactors less k M, to its target
-  /// i, which is channel `c`, with a factor.
+  /// i, which is channel `c`, with a factor. So it does wherever the words of a split four are.
   void expect(const MatrixView& matrix, unsigned i, const StoredChannel& c, std::uint64_t scale,
               bool lazy = false) const {
     const Moduli::ByteFactors weight = weights(c.modulus);
@@ -142,6 +153,7 @@ struct Extension {
         for (unsigned p = 0; p < 4; ++p) expected += byte_of(words[v], p) * weight[v][p];
       }
       const std::array<std::uint64_t, 4> sums = matrix.sums(words, i);
+      ASSERT_EQ(matrix.sums(in_second_places(sizes, words), i), sums);
       ASSERT_TRUE(high_of(sums) >> 32 == 0 || !narrow);
       const std::uint32_t v = remainder(sums, c);
       ASSERT_TRUE(!lazy || may_be_kept(v, c.modulus, true));
@@ -150,13 +162,16 @@ struct Extension {
   }
 
  private:
-  /// Factors times M_j modulo m, and behind them -M 2^(8p).
+  /// Factors times M_j modulo m by place, and behind them -M 2^(8p).
   [[nodiscard]] Moduli::ByteFactors weights(std::uint64_t m) const {
-    Moduli::ByteFactors all(factors);
+    Moduli::ByteFactors all;
+    for (unsigned place = 0; place < sizes.places(); ++place) all.push_back(factors[sizes.channel(place)]);
     all.push_back({1, 1 << 8, 1 << 16, 1 << 24});
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      const std::uint64_t product = Moduli::product_mod_m(source, m, j);
-      for (std::uint64_t& w : all[j]) w = product_mod(w, j < source.size() ? product : m - product, m);
+    for (unsigned v = 0; v < all.size(); ++v) {
+      const bool of_channel = v < sizes.places();
+      const std::uint64_t product =
+          Moduli::product_mod_m(source, m, of_channel ? sizes.channel(v) : source.size());
+      for (std::uint64_t& w : all[v]) w = product_mod(w, of_channel ? product : m - product, m);
     }
     return all;
   }
@@ -167,14 +182,16 @@ TEST_P(RnsArithmetic, ExtensionsOfExtremeOperands) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
   const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
-  const bool narrow = Form{.fours = block.sizes.fours, .words = block.sizes.words}.narrow_sums();
+  const bool narrow = Form{.channels = block.sizes.channels, .words = block.sizes.words}.narrow_sums();
   Generator draw(71);
-  const Extension to_a{moduli.b, moduli.byte_factors_of_b(), extreme_coordinates(moduli.b, draw), narrow};
-  Extension to_b{moduli.a, factors, extreme_residues({block, moduli.a, factors}, draw), narrow};
+  const Sizes& sizes = block.sizes;
+  const Extension to_a{sizes, moduli.b, moduli.byte_factors_of_b(),
+                       extreme_coordinates(moduli.b, sizes, draw), narrow};
+  Extension to_b{sizes, moduli.a, factors, extreme_residues({block, moduli.a, factors}, draw), narrow};
   for (std::vector<std::uint32_t>& row : to_b.rows) row = with_rank(row, block);
   const Block of_n(GetParam(), modulus_constants(GetParam(), Limbs(GetParam() / 64, ~Limb{0})));
   const BasePair& pair = bases_of(GetParam());
-  for (unsigned i = 0; i < block.sizes.channels(); ++i) {
+  for (unsigned i = 0; i < sizes.channels; ++i) {
     const std::uint64_t a = moduli.a[i], kappa = moduli.kappa(i);
     to_a.expect(block.to_a(), i, block.a(i), 1);
     to_b.expect(block.to_b(), i, block.b(i), 1, pair.lazy_b);
@@ -195,16 +212,16 @@ class RankCheck {
     const auto floor = static_cast<std::uint64_t>(sum >> RankErrors::kBits);
     const std::uint64_t rest =
         static_cast<std::uint64_t>(sum) & ((std::uint64_t{1} << RankErrors::kBits) - 1);
-    const std::uint32_t rank = with_rank(residues, base_.block).back();
     // Each term is rounded down: by less than one for each byte that there is.
     const std::uint64_t tolerance = 892 * residues.size();
-    if (rest + tolerance < errors_.room()) {
-      ASSERT_EQ(rank, floor);
-      near_begin_ += rest < kNear ? 1 : 0;
-      near_end_ += rest + kNear > errors_.room() ? 1 : 0;
-    } else {
-      ASSERT_TRUE(rank == floor || rank == floor + 1) << rank << ' ' << floor;
+    const bool exact = rest + tolerance < errors_.room();
+    for (const unsigned instance : {0u, 1u}) {
+      const std::uint32_t rank = with_rank(residues, base_.block, instance).back();
+      ASSERT_TRUE(rank == floor || (rank == floor + 1 && !exact)) << rank << ' ' << floor;
     }
+    if (!exact) return;
+    near_begin_ += rest < kNear ? 1 : 0;
+    near_end_ += rest + kNear > errors_.room() ? 1 : 0;
   }
   [[nodiscard]] unsigned near_begin() const { return near_begin_; }
   [[nodiscard]] unsigned near_end() const { return near_end_; }
@@ -252,12 +269,12 @@ struct Element {
   std::vector<std::uint32_t> b, a;
 };
 
-/// A kernel's arithmetic modulo N in plain loops.
+/// A kernel's arithmetic modulo N in plain loops, for one of a quad's two instances.
 class Ring {
  public:
   /// The constants of the modulus from those of the bases: for instances with a modulus each.
-  Ring(const Block& block, const Limbs& n)
-      : block_(block), shared_(false), lazy_(bases_of(block.bits).lazy_b) {
+  Ring(const Block& block, const Limbs& n, unsigned instance = 0)
+      : block_(block), instance_(instance), shared_(false), lazy_(bases_of(block.bits).lazy_b) {
     const Element residues = load(naive::digits(n));
     for (unsigned i = 0; i < size(); ++i) {
       const StoredChannel b = block_.b(i);
@@ -272,8 +289,11 @@ class Ring {
     }
   }
   /// For instances that share the modulus of the block.
-  explicit Ring(const Block& block)
-      : block_(block), shared_(true), lazy_(bases_of(block.bits).lazy_b_of_one_modulus) {}
+  explicit Ring(const Block& block, unsigned instance = 0)
+      : block_(block),
+        instance_(instance),
+        shared_(true),
+        lazy_(bases_of(block.bits).lazy_b_of_one_modulus) {}
 
   [[nodiscard]] const std::vector<std::uint32_t>& to_coordinate() const { return to_coordinate_; }
   [[nodiscard]] bool lazy() const { return lazy_; }
@@ -297,7 +317,7 @@ class Ring {
 
   /// The integer that the residues in A stand for.
   [[nodiscard]] Limbs store(const Element& w) const {
-    const std::vector<std::uint32_t> words = with_rank(w.a, block_);
+    const std::vector<std::uint32_t> words = with_rank(w.a, block_, instance_);
     const unsigned count = 4 * block_.sizes.output_fours();
     Digits x(count);
     std::uint64_t carry = 0;
@@ -313,15 +333,16 @@ class Ring {
 
  private:
   const Block& block_;
+  unsigned instance_;
   bool shared_, lazy_;
   std::vector<std::uint32_t> to_coordinate_, scaled_n_;
 
-  [[nodiscard]] unsigned size() const { return block_.sizes.channels(); }
+  [[nodiscard]] unsigned size() const { return block_.sizes.channels; }
 
   [[nodiscard]] Element multiply_by(const Element& x, const Element& y, bool ranks) const {
     Element w;
     w.a = in_a(x, y, coordinates_of_t(x, y, ranks));
-    const std::vector<std::uint32_t> words = with_rank(w.a, block_);
+    const std::vector<std::uint32_t> words = with_rank(w.a, block_, instance_);
     for (unsigned j = 0; j < size(); ++j) {
       const StoredChannel channel = block_.b(j);
       const std::uint32_t v = remainder_in_b(block_.to_b(), words, j);
@@ -340,8 +361,8 @@ class Ring {
       t.push_back(coordinate_of_t(reduce_product(x.b[j], y.b[j], channel), j));
       EXPECT_LE(t.back(), 2 * channel.modulus);
     }
-    if (ranks) return with_rank(t);
-    t.push_back(0);
+    t = with_rank(t, block_.sizes, instance_);
+    if (!ranks) t.back() = 0;
     return t;
   }
 
@@ -373,6 +394,16 @@ class Ring {
     return static_cast<std::uint32_t>(power_mod(2, 64, c.modulus));
   }
 };
+
+/// With constants of both kinds, for each of a quad's instances whose words are in places of its own.
+std::vector<Ring> rings_of(const Limbs& n, const Block& block, const Block& of_n) {
+  std::vector<Ring> rings;
+  for (unsigned instance = 0; instance < (block.sizes.is_split() ? 2 : 1); ++instance) {
+    rings.emplace_back(block, n, instance);
+    rings.emplace_back(of_n, instance);
+  }
+  return rings;
+}
 
 void expect_element(const Ring& ring, const Element& x, const Digits& value, const Moduli& moduli) {
   for (unsigned i = 0; i < moduli.b.size(); ++i) {
@@ -509,9 +540,8 @@ TEST_P(RnsArithmetic, SquaresOfTheLargestElements) {
   all.emplace_back(limbs, 0).front() = 3;
   for (const Limbs& n : all) {
     const Block of_n(GetParam(), modulus_constants(GetParam(), n));
-    const Ring each(block, n), shared(of_n);
-    for (const Ring* ring : {&each, &shared}) {
-      const CheckedRing checked{*ring, moduli, block.sizes, n};
+    for (const Ring& ring : rings_of(n, block, of_n)) {
+      const CheckedRing checked{ring, moduli, block.sizes, n};
       checked.expect_squares(largest_value(block.sizes, n), 3);
       checked.expect_squares({0}, 2);
       checked.expect_multiplication(largest_value(block.sizes, n));
@@ -551,18 +581,17 @@ TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
   for (const Limbs& n : moduli) {
     const Block of_n(GetParam(), modulus_constants(GetParam(), n));
     ASSERT_EQ(of_n.bytes.size(), block.bytes.size());
-    const Ring each(block, n);
-    const Ring shared(of_n);
-    for (unsigned j = 0; j < of_n.sizes.channels() && !of_n.sizes.has_roots(); ++j) {
+    const std::vector<Ring> rings = rings_of(n, block, of_n);
+    for (unsigned j = 0; j < of_n.sizes.channels && !of_n.sizes.has_roots(); ++j) {
       const StoredChannel b = of_n.b(j);
-      ASSERT_EQ(each.to_coordinate()[j], product_mod(b.factor, std::uint64_t{1} << 32, b.modulus));
+      ASSERT_EQ(rings.front().to_coordinate()[j], product_mod(b.factor, std::uint64_t{1} << 32, b.modulus));
     }
     const Limbs x = draw.number(limbs), y = draw.number(limbs), ones(limbs, ~Limb{0});
-    for (const Ring* ring : {&each, &shared}) {
-      expect_product(*ring, n, x, y);
-      expect_product(*ring, n, ones, ones);
-      expect_product(*ring, n, Limbs(limbs, 0), y);
-      expect_product(*ring, n, zero_in_b, y);
+    for (const Ring& ring : rings) {
+      expect_product(ring, n, x, y);
+      expect_product(ring, n, ones, ones);
+      expect_product(ring, n, Limbs(limbs, 0), y);
+      expect_product(ring, n, zero_in_b, y);
     }
   }
 }

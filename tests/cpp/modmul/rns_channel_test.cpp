@@ -18,8 +18,8 @@ namespace manymod::rns {
 namespace {
 
 /// The first and the last of both bases of the narrowest width and of the widest.
-constexpr std::uint32_t kModuli[] = {kPrimes[0],   kPrimes[19],  kPrimes[271],
-                                     kPrimes[272], kPrimes[291], kPrimes[543]};
+constexpr std::uint32_t kModuli[] = {kPrimes[0],   kPrimes[17],  kPrimes[271],
+                                     kPrimes[272], kPrimes[289], kPrimes[543]};
 constexpr std::uint64_t kRadix = std::uint64_t{1} << 32;
 
 Channel channel_of(std::uint32_t m, std::uint32_t factor = 0) {
@@ -112,7 +112,7 @@ std::uint32_t remainder_of_sums(const Sums& s, const Channel& channel, unsigned 
   for (unsigned b = 0; b < 4; ++b) {
     sums.sum[8 * four + 4 * (b / 2) + 2 * half + b % 2] = static_cast<std::int32_t>(s[b]);
   }
-  return remainder<kNarrow>(sums, four, half, channel);
+  return remainder<kNarrow>(sums_of(sums, four, half), channel);
 }
 
 /// The sum that a remainder's quotient is made of.

@@ -328,7 +328,7 @@ TYPED_TEST(RnsPrograms, ModuliThatAreNotPrimeToTheBase) {
   naive::Generator generate(5);
   std::vector<Words> n = this->moduli(generate, this->kCount);
   std::vector<std::uint8_t> bad(this->kCount, 0);
-  for (const unsigned j : {0U, 5U, 4 * rns::sizes_of(this->kBits).fours - 1}) {
+  for (const unsigned j : {0U, 5U, rns::sizes_of(this->kBits).channels - 1}) {
     const std::size_t i = (j * 3 + 1) % this->kCount;
     Words half = edge_words(generate, this->kWords - 1);
     half[0] |= 1;
@@ -345,22 +345,38 @@ TYPED_TEST(RnsPrograms, ModuliThatAreNotPrimeToTheBase) {
   }
 }
 
-/// Each thread's fours of each record are its own, and together all of the table.
-TEST(RnsRecords, OfWarpsThatRunAtOnce) {
-  constexpr std::uint32_t kWarps = 3, kSlots = 4, kFours = 5, kLanes = 32, kFour = rns::Record::kFour;
-  std::vector<std::uint32_t> table(std::size_t{kWarps} * kSlots * 2 * kFours * kLanes * kFour, 0);
+/// Each thread's fours of each record are its own, and so are its words of split fours in those of its
+/// instances; together they are all of the table.
+template <rns::RecordShape kShape>
+void expect_records_of_warps() {
+  using Records = rns::Records<kShape>;
+  constexpr std::uint32_t kWarps = 3, kSlots = 4, kLanes = 32, kFour = rns::Record::kFour;
+  std::vector<std::uint32_t> table(std::size_t{kWarps} * kSlots * 2 * Records::kWords, 0);
+  const auto take = [](std::uint32_t* words, unsigned count, std::uint32_t owner) {
+    for (unsigned i = 0; i < count; ++i) {
+      ASSERT_EQ(words[i], 0U) << "of another record";
+      words[i] = owner;
+    }
+  };
   for (std::uint32_t i = 0; i < kWarps * kSlots * 2 * kLanes; ++i) {
     const std::uint32_t lane = i % kLanes, half = i / kLanes % 2, slot = i / kLanes / 2 % kSlots;
-    const auto records = rns::Records::of_warp(table.data(), i / kLanes / 2 / kSlots, kSlots, kFours, lane);
+    const auto records = Records::of_warp(table.data(), i / kLanes / 2 / kSlots, kSlots, lane);
     const rns::Record record = records.at(slot, half);
     EXPECT_EQ(record.of_neighbour(-static_cast<int>(lane)).words + std::size_t{lane} * kFour, record.words);
-    for (std::uint32_t four = 0; four < kFours; ++four) {
-      for (const std::uint32_t word : record.load(four).word) ASSERT_EQ(word, 0U) << "of another record";
-      const std::uint32_t own = i * kFours + four + 1;
-      record.store(four, {{own, own, own, own}});
-    }
+    const rns::RecordPair pair = records.pair(slot);
+    EXPECT_EQ(pair[half].words, record.words);
+    for (std::uint32_t four = 0; four < kShape.whole / kFour; ++four) take(record.at(four), kFour, i + 1);
+    if (rns::own_instance(lane) != half) continue;
+    EXPECT_EQ(pair.split_four, records.split_four(slot, half));
+    take(pair.split_four, kShape.split_four / 2, i + 1);
   }
   EXPECT_EQ(std::count(table.begin(), table.end(), 0U), 0);
+}
+
+TEST(RnsRecords, OfWarpsThatRunAtOnce) {
+  expect_records_of_warps<rns::record_shape({40, 1}, 2)>();
+  expect_records_of_warps<rns::record_shape({34, 1}, 2)>();
+  expect_records_of_warps<rns::record_shape({18, 1}, 2)>();
 }
 
 }  // namespace

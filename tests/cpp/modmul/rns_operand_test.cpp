@@ -27,9 +27,9 @@ class RnsOperands : public testing::Test {
  protected:
   static constexpr unsigned kBits = Bits::value;
   static constexpr rns::Sizes kSizes = rns::sizes_of(kBits);
-  static constexpr unsigned kQ = kSizes.fours;
-  using Operand = rns::Operand<LockstepTeam, kQ>;
-  using Bases = rns::Bases<LockstepTeam, kQ, kSizes.words>;
+  static constexpr unsigned kQ = kSizes.fours();
+  using Operand = rns::Operand<LockstepTeam, kSizes.channels>;
+  using Bases = rns::Bases<LockstepTeam, kSizes.channels, kSizes.words>;
   using Rows = std::array<std::vector<std::uint32_t>, kInstances>;
 
   const rns::Block block_{kBits};
@@ -51,7 +51,7 @@ class RnsOperands : public testing::Test {
     naive::Generator draw(kBits);
     Rows rows;
     for (unsigned k = 0; k < kInstances; ++k) {
-      for (unsigned i = 0; i < kSizes.channels(); ++i) {
+      for (unsigned i = 0; i < kSizes.channels; ++i) {
         const bool drawn = k >= std::size(kPatterns);
         const auto word = drawn ? static_cast<std::uint32_t>(draw.limb()) : kPatterns[k];
         rows[k].push_back(std::min<std::uint32_t>(word, most(i)));
@@ -61,6 +61,12 @@ class RnsOperands : public testing::Test {
   }
 
   static unsigned instance(const LockstepTeam& team, unsigned half) { return team.lane() / 4 * 2 + half; }
+  /// By place: a quad's instances have the channels of a split four in places of their own.
+  static Rows by_place(const Rows& rows) {
+    Rows placed;
+    for (unsigned k = 0; k < kInstances; ++k) placed[k] = rns::by_place(kSizes, rows[k], k % 2);
+    return placed;
+  }
   /// Of an instance, the words with which its quad's threads go into the product.
   static void read(Rows& words, const LockstepTeam& team, const Operand& operand) {
     for (unsigned half = 0; half < 2; ++half) {
@@ -73,9 +79,9 @@ class RnsOperands : public testing::Test {
   }
   /// Behind the rank there may be anything in its four, and zeros then.
   static void expect_words(const Rows& words, unsigned k, const std::vector<std::uint32_t>& expected) {
-    ASSERT_EQ(expected.size(), kSizes.channels() + 1);
+    ASSERT_EQ(expected.size(), kSizes.places() + 1);
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), words[k].begin())) << k;
-    for (std::size_t v = kSizes.channels() + 4; v < words[k].size(); ++v) ASSERT_EQ(words[k][v], 0U);
+    for (std::size_t v = kSizes.places() + 4; v < words[k].size(); ++v) ASSERT_EQ(words[k][v], 0U);
   }
 };
 
@@ -94,7 +100,7 @@ TYPED_TEST(RnsOperands, ChannelsOfThreads) {
   unsigned right = 0;
   this->run([&](const LockstepTeam& team, const typename TestFixture::Bases& bases) {
     for (unsigned q = 0; q < this->kQ; ++q) {
-      const unsigned i = 4 * q + team.lane() % 4;
+      const unsigned place = 4 * q + team.lane() % 4, i = this->kSizes.channel(place);
       const rns::StoredChannel a = this->block_.a(i), b = this->block_.b(i);
       right += is_channel(bases.a(q), a) && is_channel(bases.channel(q), a) &&
                        bases.set_up(q) == this->block_.set_up_a(i)
@@ -111,12 +117,13 @@ TYPED_TEST(RnsOperands, ChannelsOfThreads) {
 
 TYPED_TEST(RnsOperands, ResiduesWithTheirRanks) {
   const auto rows = this->extreme_rows([&](unsigned i) { return this->block_.a(i).modulus - 1; });
+  const auto placed = this->by_place(rows);
   typename TestFixture::Rows words;
   this->run([&](const LockstepTeam& team, const typename TestFixture::Bases& bases) {
     typename TestFixture::Operand operand;
     for (unsigned q = 0; q < this->kQ; ++q) {
       for (unsigned half = 0; half < 2; ++half) {
-        const std::uint32_t w = rows[this->instance(team, half)][4 * q + team.lane() % 4];
+        const std::uint32_t w = placed[this->instance(team, half)][4 * q + team.lane() % 4];
         operand.set_residue(half, q, w, bases.a(q));
       }
     }
@@ -124,19 +131,20 @@ TYPED_TEST(RnsOperands, ResiduesWithTheirRanks) {
     this->read(words, team, operand);
   });
   for (unsigned k = 0; k < kInstances; ++k) {
-    this->expect_words(words, k, rns::with_rank(rows[k], this->block_));
+    this->expect_words(words, k, rns::with_rank(rows[k], this->block_, k % 2));
   }
 }
 
 TYPED_TEST(RnsOperands, CoordinatesWithAndWithoutRanks) {
   const auto rows = this->extreme_rows([&](unsigned j) { return 2 * this->block_.b(j).modulus; });
+  const auto placed = this->by_place(rows);
   for (const bool ranks : {true, false}) {
     typename TestFixture::Rows words;
     this->run([&](const LockstepTeam& team, const typename TestFixture::Bases&) {
       typename TestFixture::Operand operand;
       for (unsigned q = 0; q < this->kQ; ++q) {
         for (unsigned half = 0; half < 2; ++half) {
-          operand.set_coordinate(half, q, rows[this->instance(team, half)][4 * q + team.lane() % 4]);
+          operand.set_coordinate(half, q, placed[this->instance(team, half)][4 * q + team.lane() % 4]);
         }
       }
       if (ranks) operand.set_coordinates_ranks(team);
@@ -144,7 +152,7 @@ TYPED_TEST(RnsOperands, CoordinatesWithAndWithoutRanks) {
       this->read(words, team, operand);
     });
     for (unsigned k = 0; k < kInstances; ++k) {
-      std::vector<std::uint32_t> expected = rns::with_rank(rows[k]);
+      std::vector<std::uint32_t> expected = rns::with_rank(rows[k], this->kSizes, k % 2);
       if (!ranks) expected.back() = 0;
       this->expect_words(words, k, expected);
     }

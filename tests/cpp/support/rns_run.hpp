@@ -71,21 +71,18 @@ RnsMemory run_rns_warps(device::ProgramJob job, std::uint32_t turn = 1) {
       std::remove_const_t<decltype(rns_team<kForm>(std::declval<LockstepGroup<kThreads>>(), nullptr))>;
   using Run = rns::Interpreter<Warp, kForm>;
   const std::uint32_t slots = Run::slots(job);
-  constexpr std::size_t kPair = std::size_t{2} * kThreads / rns::Record::kFour;  // records of a slot
-  RnsMemory table(warps, kPair * slots * rns::record_words(kForm.fours));
-  RnsMemory shared(warps, kPair * kForm.shared_words());
+  // Fours of a word of all a warp's threads.
+  constexpr std::size_t kFours = kThreads / rns::Record::kFour;
+  RnsMemory table(warps, 2 * slots * kForm.element_record().words() * kFours);
+  RnsMemory shared(warps, kForm.shared_words() * kFours);
   job.table = table.words();
   const auto* const constants = static_cast<const std::byte*>(job.constants);
   const auto run_warp = [&](std::uint32_t number) {
     run_lockstep<kThreads>([&](const LockstepGroup<kThreads>& warp) {
       const auto team = rns_team<kForm>(warp, constants + kForm.sizes().to_a());
       const typename Run::Constants bases(team, constants);
-      const rns::Records own =
-          rns::Records::of_warp(job.table, number, slots, Run::kRecordFours, team.lane());
-      const rns::Records records = rns::Records::of_warp(
-          shared.words(), number, 1, kForm.shared_words() / rns::Record::kFour, team.lane());
       const rns::Items items{number * kWarpItems + team.lane() / 4, job.count};
-      Run(team, bases, job, own, records, items).run(turn + 3 * number);
+      Run(team, bases, job, number, shared.words(), number, items).run(turn + 3 * number);
       if constexpr (kForm.ring_stages > 0) team.drain();
     });
   };

@@ -123,15 +123,17 @@ struct Block {
       : bits(width), sizes(sizes_of(width)), bytes(std::move(block)) {}
   explicit Block(unsigned width) : Block(width, base_constants(width)) {}
 
+  // By place: a channel's first one has its number.
+
   [[nodiscard]] StoredChannel b(unsigned j) const { return channel(j); }
-  [[nodiscard]] StoredChannel a(unsigned i) const { return channel(sizes.channels() + i); }
+  [[nodiscard]] StoredChannel a(unsigned i) const { return channel(sizes.places() + i); }
   /// The weight of byte p of residue i of A in the rank, in units of 2^-16.
   [[nodiscard]] std::uint32_t weight(unsigned i, unsigned p) const {
     return byte_of(a(i).factor, p) + 256 * byte_of(a(i).companion, p);
   }
   /// What Sizes::set_up_at says of these channels.
   [[nodiscard]] std::uint32_t set_up_b(unsigned j) const { return set_up(j); }
-  [[nodiscard]] std::uint32_t set_up_a(unsigned i) const { return set_up(sizes.channels() + i); }
+  [[nodiscard]] std::uint32_t set_up_a(unsigned i) const { return set_up(sizes.places() + i); }
   /// The words at Sizes::negatives_at(): as many for B as then for A.
   [[nodiscard]] std::vector<std::uint32_t> negatives() const {
     std::vector<std::uint32_t> words;
@@ -189,24 +191,37 @@ struct RankErrors {
 };
 
 /// An element is below so many N: c = 2 lambda n, coordinates in B being below lambda = 2 moduli.
-constexpr std::uint32_t most_moduli_of_an_element(const Sizes& sizes) { return 4 * sizes.channels(); }
+constexpr std::uint32_t most_moduli_of_an_element(const Sizes& sizes) { return 4 * sizes.channels; }
 
-/// Words along K of an extension from B: the coordinates, then their rank as the Cox estimates it.
-inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> xi) {
+/// The words of channels by place, for one of a quad's two instances: in a split four the places of the other
+/// one have zeros.
+inline std::vector<std::uint32_t> by_place(const Sizes& sizes, std::vector<std::uint32_t> words,
+                                           unsigned instance = 0) {
+  if (sizes.is_split()) words.insert(words.end() - std::ptrdiff_t{2} * instance, 2, 0);
+  return words;
+}
+
+/// Words along K of an extension from B: the coordinates by place, then their rank as the Cox estimates it.
+inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> xi, const Sizes& sizes,
+                                            unsigned instance = 0) {
   std::uint32_t sum = 0;
   for (const std::uint32_t x : xi) sum += x >> 15;
+  xi = by_place(sizes, std::move(xi), instance);
   xi.push_back(sum >> 16);
   return xi;
 }
 
-/// From A: the residues as they are stored, then their rank. A quad's threads keep bits behind the point for
-/// themselves.
-inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> w, const Block& block) {
+/// From A: the residues as they are stored, by place, then their rank. A quad's threads keep bits behind the
+/// point for themselves.
+inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> w, const Block& block,
+                                            unsigned instance = 0) {
+  w = by_place(block.sizes, std::move(w), instance);
   std::uint64_t low[4] = {}, sum = 128;
-  for (unsigned i = 0; i < w.size(); ++i) {
+  for (unsigned place = 0; place < w.size(); ++place) {
+    const StoredChannel channel = block.a(place);
     for (unsigned p = 0; p < 4; ++p) {
-      low[i % 4] += std::uint64_t{byte_of(w[i], p)} * byte_of(block.a(i).factor, p);
-      sum += std::uint64_t{byte_of(w[i], p)} * byte_of(block.a(i).companion, p);
+      low[place % 4] += std::uint64_t{byte_of(w[place], p)} * byte_of(channel.factor, p);
+      sum += std::uint64_t{byte_of(w[place], p)} * byte_of(channel.companion, p);
     }
   }
   for (const std::uint64_t of_thread : low) sum += of_thread >> 8;

@@ -76,14 +76,11 @@ class Block {
           test::rns_team<kForm>(warp, static_cast<const std::byte*>(job_.constants) + kForm.sizes().to_a());
       using Run = rns::Interpreter<std::remove_const_t<decltype(team)>, kForm>;
       const typename Run::Constants bases(team, memory_.at(0, Memory::kRecordsAt));
-      const rns::Records table =
-          rns::Records::of_warp(job_.table, number, Run::slots(job_), Run::kRecordFours, team.lane());
-      std::byte* const words = memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes);
-      const rns::Records records =
-          rns::Records::of_warp(reinterpret_cast<std::uint32_t*>(words), number - first_thread_ / kWarp, 1,
-                                kForm.shared_words() / rns::Record::kFour, team.lane());
+      auto* const records = reinterpret_cast<std::uint32_t*>(
+          memory_.at(Memory::kRecordsAt, launch_.block * Memory::kRecordBytes));
       const rns::Items items{unit * kWarpItems + team.lane() / 4, job_.count};
-      Run(team, bases, job_, table, records, items).run(number * kWarp / kThreads);
+      Run(team, bases, job_, number, records, number - first_thread_ / kWarp, items)
+          .run(number * kWarp / kThreads);
       if constexpr (Memory::kStreamed) team.drain();
     });
   }
