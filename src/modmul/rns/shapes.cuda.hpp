@@ -11,7 +11,7 @@
 
 #define MM_RNS_SHAPES(SHAPE)           \
   SHAPE(512, 640, 5, false, 0, true)   \
-  SHAPE(1024, 384, 9, false, 0, true)  \
+  SHAPE(1024, 384, 5, false, 0, true)  \
   SHAPE(1536, 384, 7, true, 0, true)   \
   SHAPE(2048, 256, 9, false, 0, false) \
   SHAPE(3072, 256, 9, true, 3, false)  \
