@@ -196,7 +196,7 @@ using RnsShapes =
 #else
 using RnsShapes =
     testing::Types<RnsShape<512, 5, false, 0, true>, RnsShape<512, 2, true, 3>, RnsShape<512, 2, false, 3>,
-                   RnsShape<1024, 9, false, 0, true>, RnsShape<1024, 4>, RnsShape<1536, 7, true, 0, true>,
+                   RnsShape<1024, 5, false, 0, true>, RnsShape<1024, 4>, RnsShape<1536, 7, true, 0, true>,
                    RnsShape<2048, 9>, RnsShape<3072, 9, true, 3>, RnsShape<4096, 6, true, 4>,
                    RnsShape<6144, 2, true, 4>, CompactShape<512, 2>, CompactShape<1536, 2>>;
 #endif
