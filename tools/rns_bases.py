@@ -4,10 +4,10 @@
 python tools/rns_bases.py --summary
 python tools/rns_bases.py --kind tensor --bits 1024 2048 > bases.hpp
 
-A base has a multiple of two to 16 channels and is the smallest that satisfies every inequality of docs/rns.md, as
-`reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their kind, dealt to
-the bases B and A so that their products are close; but a B of the tensor kind begins after all moduli that an
-A may have. Nothing in the output is random or typed by hand.
+A base has a multiple of two to 16 channels and is the smallest that satisfies every inequality of
+docs/rns.md, as `reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their
+kind, dealt to the bases B and A so that their products are close; but a B of the tensor kind begins after all
+moduli that an A may have. Nothing in the output is random or typed by hand.
 """
 
 from __future__ import annotations

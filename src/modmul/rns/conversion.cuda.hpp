@@ -21,6 +21,7 @@ namespace manymod::rns {
 template <class Team, Form kForm>
 class Conversion {
   static constexpr unsigned kQ = kForm.fours();
+  static constexpr unsigned kWhole = kForm.sizes().whole_fours();
   using Parts = Layout<kForm.channels, kForm.words>;
   static constexpr unsigned kInputSteps = Parts::kInput.steps;
   static constexpr unsigned kOutputFours = Parts::kOutput.target_fours;
@@ -77,8 +78,8 @@ class Conversion {
         if (kForm.records_shared && k >= kQ) {
           const ConstantByQuotient c = by_quotient(residue[half], channel);
           residue[half] = c.constant;
-          std::uint32_t* const quotient =
-              split ? record.split_four + 2 : record[half].word(kForm.sizes().whole_fours() + at);
+          std::uint32_t* const quotient = split ? record.split_four + static_cast<unsigned>(Part::quotients)
+                                                : record[half].word(kWhole + at);
           if (mine) *quotient = c.quotient;
         }
       }
@@ -124,7 +125,6 @@ class Conversion {
   /// A loop, as this is rare and its code is long.
   template <unsigned kAtOnce, class Change>
   MM_DEVICE void transform(const RecordPair& record, Change change) const {
-    constexpr unsigned kWhole = kForm.sizes().whole_fours();
     MM_ROLLED
     for (unsigned four = 0; four < kForm.element_record().whole / Record::kFour; ++four) {
       cuda::Chunk<Record::kFour> chunk[2] = {record[0].load(four), record[1].load(four)};

@@ -35,7 +35,6 @@ struct Items {
 
 template <class Team, Form kForm>
 class Interpreter {
-  static constexpr unsigned kQ = kForm.fours();
   static constexpr RecordShape kRecord = kForm.element_record();
   static constexpr unsigned kFours = kRecord.whole / Record::kFour;
   using Elements = Records<kRecord>;

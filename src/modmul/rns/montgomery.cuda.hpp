@@ -173,12 +173,12 @@ class Montgomery {
   RecordPair modulus_;
 
   /// The words of a part of two instances' records, to be asked for in their order.
-  template <unsigned kPart, class Reader>
+  template <Part kPart, class Reader>
   class Words {
    public:
     MM_DEVICE explicit Words(const RecordPair& records)
         : reader_{Reader(records[0]), Reader(records[1])},
-          split_four_(kForm.sizes().is_split() ? records.split_four[kPart] : 0) {}
+          split_four_(kForm.sizes().is_split() ? records.split_four[static_cast<unsigned>(kPart)] : 0) {}
     MM_DEVICE std::uint32_t get(unsigned half, unsigned q) {
       return kForm.is_split(q) ? split_four_ : reader_[half][q];
     }
@@ -193,14 +193,13 @@ class Montgomery {
     std::uint32_t split_four_;
   };
 
-  static constexpr unsigned kWhole = kForm.sizes().whole_fours();
   // A piece's constants are asked for before its sums are waited for.
   static constexpr bool kAhead = !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory();
   // Of a factor: the first-level cache is for the constants of moduli.
-  template <unsigned kPart>
-  using FactorWords = Words<kPart, RecordReader<kPart * kWhole, !kForm.factors_shared()>>;
-  template <unsigned kPart>
-  using ConstantWords = Words<kPart, RecordReader<kPart * kWhole>>;
+  template <Part kPart>
+  using FactorWords = Words<kPart, RecordReader<first_word<kForm.channels>(kPart), !kForm.factors_shared()>>;
+  template <Part kPart>
+  using ConstantWords = Words<kPart, RecordReader<first_word<kForm.channels>(kPart)>>;
 
   template <Factor kFactor>
   MM_DEVICE void multiply_by(Number& x, const RecordPair& y) const {
@@ -244,9 +243,9 @@ class Montgomery {
   template <Factor kFactor>
   MM_DEVICE void in_b(Input& t, Number& x, const RecordPair& y) const {
     Cursor<Part::b> own(x);
-    FactorWords<1> factor(y);
-    ConstantWords<1> constant(modulus_);
-    ConstantWords<2> quotient(modulus_);
+    FactorWords<Part::b> factor(y);
+    ConstantWords<Part::b> constant(modulus_);
+    ConstantWords<Part::quotients> quotient(modulus_);
     MM_UNROLL
     for (unsigned q = 0; q < kQ; ++q) {
       const Channel channel = bases_.b(q);
@@ -279,9 +278,9 @@ class Montgomery {
   template <Factor kFactor>
   MM_DEVICE void in_a(Input& w, const Input& t, Number& x, const RecordPair& y) const {
     Cursor<Part::a> own(x);
-    FactorWords<0> factor(y);
-    using Ahead = Words<0, AheadReader<0, kAtOnce>>;
-    std::conditional_t<kAhead, Ahead, ConstantWords<0>> constant(modulus_);
+    FactorWords<Part::a> factor(y);
+    using Ahead = Words<Part::a, AheadReader<0, kAtOnce>>;
+    std::conditional_t<kAhead, Ahead, ConstantWords<Part::a>> constant(modulus_);
     const auto prepare = [&](unsigned first, unsigned count) {
       if constexpr (kAhead) constant.load(first, count);
     };

@@ -157,13 +157,14 @@ class RecordWriter {
   cuda::Chunk<Record::kFour> four_{};
 };
 
-/// One of an element's bases: the order of their residues in a record.
-enum class Part : unsigned { a, b };
+/// A part of a record, in their order: a word for each of a thread's places in base A, in base B, and, of the
+/// constants of moduli in shared memory, of the quotients of those in B.
+enum class Part : unsigned { a, b, quotients };
 
-/// Where its residues begin in a record.
+/// Where the words of a part begin in a record; of a split four they are number `part`.
 template <unsigned kChannels>
 constexpr unsigned first_word(Part part) {
-  return part == Part::a ? 0 : Sizes{kChannels, 0}.whole_fours();
+  return static_cast<unsigned>(part) * Sizes{kChannels, 0}.whole_fours();
 }
 
 /// A thread's part of two instances' numbers in registers: residues, in A of kappa times the number and below

@@ -4,7 +4,8 @@
 // An element's words of one instance are the fours of a quad of threads. A thread reads those of its place in
 // the quad, of every eighth element, and the warp so has all elements' at once. It then is the thread of one
 // digit: a shuffle brings it the words of the element eight times something plus d mod 8 from each of the
-// threads' sets, and masks choose the set. What is read and written, and where, does not depend on digits.
+// threads' sets, and masks choose the set. Words of split fours are read for four instances at a time, each
+// place of a quad those of one. What is read and written, and where, does not depend on digits.
 // The threads that shuffles read do; the four of a quad always read four, one at each place of a quad, and so
 // shuffles take the same time whatever the digits are (docs/rns.md, "Class secret").
 #pragma once
