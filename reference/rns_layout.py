@@ -35,7 +35,7 @@ def placed(by_channel: Sequence[T]) -> tuple[T, ...]:
     >>> placed("abcdef")
     ('a', 'b', 'c', 'd', 'e', 'f', 'e', 'f')
     """
-    return (*by_channel, *by_channel[-SPLIT:]) if len(by_channel) % QUAD else tuple(by_channel)
+    return (*by_channel, *by_channel[-SPLIT:]) if len(by_channel) % QUAD == SPLIT else tuple(by_channel)
 
 
 def by_source_place(matrix: ByteMatrix) -> ByteMatrix:

@@ -44,7 +44,7 @@ MM_DEVICE std::uint32_t signed_coordinate(std::uint32_t s, const Channel& channe
   return s * channel.factor + channel.companion;
 }
 
-/// S_0 .. S_3.
+/// A target's byte sums S_0 .. S_3 of one instance.
 struct ChannelSums {
   std::uint32_t of_byte[4];
 };

@@ -30,7 +30,8 @@ class Conversion {
   static constexpr unsigned kFoursRead = kQ < 9 ? 1 : 2;
   // Residues whose columns of the matrix are on their way at a time: of wide numbers those of one are enough.
   static constexpr unsigned kInputsAtOnce = kInputSteps <= 8 ? Record::kFour : 1;
-  static_assert(2 * kOutputFours <= kForm.scratch_slots() * kForm.element_record().words(),
+  static_assert((kOutputFours + 1) / 2 * Record::kFour <=
+                    kForm.scratch_slots() * kForm.element_record().words(),
                 "scratch records hold the words of results");
 
  public:
@@ -50,7 +51,7 @@ class Conversion {
         rows.words[half][i] = number[half][4 * i + team_.lane() % 4];
       }
     }
-    transform<kInputsAtOnce>(record, [&](unsigned k, unsigned /*at*/, std::uint32_t(&residue)[2]) {
+    transform<kInputsAtOnce>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
       const Channel channel = bases_.channel(k);
       cuda::ByteSums<1> sums;
       team_.multiply(sums, rows, input_matrix(k), kQ);
@@ -66,7 +67,7 @@ class Conversion {
   MM_DEVICE bool set_up_moduli(const RecordPair& record, const device::WordSource (&n)[2]) const {
     to_residues(record, n);
     std::uint32_t zeros[2] = {0, 0};
-    transform<1>(record, [&](unsigned k, unsigned at, std::uint32_t(&residue)[2]) {
+    transform<1>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
       const Channel channel = bases_.channel(k);
       const bool split = kForm.is_split(k % kQ);
       if (k >= kQ) invert_both(residue, channel);
@@ -78,8 +79,9 @@ class Conversion {
         if (kForm.records_shared && k >= kQ) {
           const ConstantByQuotient c = by_quotient(residue[half], channel);
           residue[half] = c.constant;
-          std::uint32_t* const quotient = split ? record.split_four + static_cast<unsigned>(Part::quotients)
-                                                : record[half].word(kWhole + at);
+          std::uint32_t* const quotient =
+              split ? record.split_four + static_cast<unsigned>(Part::quotients)
+                    : record[half].word(first_word<kForm.channels>(Part::quotients) + k - kQ);
           if (mine) *quotient = c.quotient;
         }
       }
@@ -93,6 +95,8 @@ class Conversion {
   /// quad writes the first, thread 1 the second. `record` is overwritten.
   MM_DEVICE void to_words(const device::WordSink (&result)[2], const Operand<Team, kForm.channels>& w,
                           const device::WordSource (&n)[2], const RecordPair& record) const {
+    // Columns lie where other threads' words of split fours were.
+    team_.sync();
     store_columns(w, record);
     team_.sync();
     const unsigned thread = team_.lane() % 4, half = thread % 2;
@@ -120,9 +124,9 @@ class Conversion {
     return constants_ + at + std::size_t{k} * MatrixShape::kFourBytes;
   }
 
-  /// Call change(k, word of whole fours, residues k of both instances) for all of the records' residues,
-  /// kAtOnce of them at a time, and then for those of a split four, where the residues are the thread's one.
-  /// A loop, as this is rare and its code is long.
+  /// Call change(k, residues k of both instances) for all of the records' residues, kAtOnce of them at a
+  /// time, and then for those of a split four, where both are the thread's one. A loop, as this is rare and
+  /// its code is long.
   template <unsigned kAtOnce, class Change>
   MM_DEVICE void transform(const RecordPair& record, Change change) const {
     MM_ROLLED
@@ -134,7 +138,7 @@ class Conversion {
         for (unsigned i = 0; i < kAtOnce; ++i) {
           const unsigned k = four * Record::kFour + first + i;
           std::uint32_t residue[2] = {chunk[0].word[0], chunk[1].word[0]};
-          if (k < 2 * kWhole) change(k < kWhole ? k : k - kWhole + kQ, k, residue);
+          if (k < 2 * kWhole) change(k < kWhole ? k : k - kWhole + kQ, residue);
           MM_UNROLL
           for (unsigned half = 0; half < 2; ++half) push(chunk[half], residue[half]);
         }
@@ -146,7 +150,7 @@ class Conversion {
       MM_ROLLED
       for (unsigned part = 0; part < 2; ++part) {
         std::uint32_t residue[2] = {record.split_four[part], record.split_four[part]};
-        change(part * kQ + kWhole, 0, residue);
+        change(part * kQ + kWhole, residue);
         record.split_four[part] = own_instance(team_.lane()) == 0 ? residue[0] : residue[1];
       }
     }

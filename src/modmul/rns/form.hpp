@@ -10,7 +10,7 @@
 
 namespace manymod::rns {
 
-/// Elements of bases of more channels do not fit registers: they stay in memory.
+/// Elements of bases of more fours do not fit registers: they stay in memory.
 inline constexpr unsigned kMaxRegisterFours = 34;
 /// Up to so many, table elements are found for fewer digits at a time.
 inline constexpr unsigned kMaxFewSelections = 13;
@@ -22,7 +22,7 @@ inline constexpr unsigned kChoices = 32;
 
 /// The words of a record (record.cuda.hpp).
 struct RecordShape {
-  unsigned whole = 0;       ///< of a thread, a multiple of four: a word for each part of whole fours
+  unsigned whole = 0;       ///< of a thread: one for each part and whole four, rounded up to four
   unsigned split_four = 0;  ///< of an instance: 0, 4 or 8
 
   /// Of a thread; those of split fours on an average.

@@ -56,7 +56,7 @@ class Interpreter {
   }
 
   /// `warp`: whose part of the job's table this is. `shared`: words in shared memory, of all the block's
-  /// warps, of which the warp's are number `warp_of_block`. One of them has the moduli's constants.
+  /// warps, of which the warp's are number `warp_of_block`. The table or these have the moduli's constants.
   MM_DEVICE Interpreter(const Team& team, const Constants& bases, const device::ProgramJob& job,
                         std::uint32_t warp, std::uint32_t* shared, std::uint32_t warp_of_block,
                         const Items& items)

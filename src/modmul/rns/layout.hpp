@@ -131,16 +131,11 @@ template <unsigned kChannels, unsigned kWords>
 struct Layout {
   static constexpr Sizes kSizes{kChannels, kWords};
   static constexpr unsigned kQ = kSizes.fours();
-  static constexpr unsigned kSteps = kSizes.steps();
-  static constexpr unsigned kRankWord = kSizes.rank_word();
-  static constexpr unsigned kInputSteps = kSizes.input_steps();
-  static constexpr unsigned kOutputFours = kSizes.output_fours();
 
   static constexpr MatrixShape kExtension = kSizes.extension();
   static constexpr MatrixShape kInput = kSizes.input();
   static constexpr MatrixShape kOutput = kSizes.output();
 
-  static constexpr std::size_t kChannelsAt = kSizes.channels_at();
   static constexpr std::size_t kSetUpAt = kSizes.set_up_at();
   static constexpr std::size_t kNegativesAt = kSizes.negatives_at();
   static constexpr unsigned kNegativeWords = kSizes.negative_words();

@@ -74,7 +74,8 @@ class Bases {
   }
 };
 
-/// The operand of an extension for two instances: a word for each channel, and their ranks.
+/// The operand of an extension for two instances: a word for each place, 0 in those of a split four that are
+/// the other instance's, and their ranks.
 template <class Team, unsigned kChannels>
 class Operand {
   static constexpr unsigned kQ = Layout<kChannels, 1>::kQ;
@@ -172,13 +173,15 @@ class Montgomery {
   const Constants& bases_;
   RecordPair modulus_;
 
-  /// The words of a part of two instances' records, to be asked for in their order.
-  template <Part kPart, class Reader>
+  /// The words of a part of two instances' records, to be asked for in their order. That of a split four is
+  /// asked for at once, so that it is there in time; kUsed: whether any are.
+  template <Part kPart, class Reader, bool kUsed>
   class Words {
    public:
     MM_DEVICE explicit Words(const RecordPair& records)
         : reader_{Reader(records[0]), Reader(records[1])},
-          split_four_(kForm.sizes().is_split() ? records.split_four[static_cast<unsigned>(kPart)] : 0) {}
+          split_four_(kUsed && kForm.sizes().is_split() ? records.split_four[static_cast<unsigned>(kPart)]
+                                                        : 0) {}
     MM_DEVICE std::uint32_t get(unsigned half, unsigned q) {
       return kForm.is_split(q) ? split_four_ : reader_[half][q];
     }
@@ -195,11 +198,13 @@ class Montgomery {
 
   // A piece's constants are asked for before its sums are waited for.
   static constexpr bool kAhead = !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory();
-  // Of a factor: the first-level cache is for the constants of moduli.
+  // Of a factor, where it is not the number itself: the first-level cache is for the constants of moduli.
+  template <Part kPart, Factor kFactor>
+  using FactorWords = Words<kPart, RecordReader<first_word<kForm.channels>(kPart), !kForm.factors_shared()>,
+                            kFactor == Factor::other>;
   template <Part kPart>
-  using FactorWords = Words<kPart, RecordReader<first_word<kForm.channels>(kPart), !kForm.factors_shared()>>;
-  template <Part kPart>
-  using ConstantWords = Words<kPart, RecordReader<first_word<kForm.channels>(kPart)>>;
+  using ConstantWords = Words<kPart, RecordReader<first_word<kForm.channels>(kPart)>,
+                              kPart == Part::quotients ? kForm.records_shared : !kForm.one_modulus>;
 
   template <Factor kFactor>
   MM_DEVICE void multiply_by(Number& x, const RecordPair& y) const {
@@ -226,24 +231,27 @@ class Montgomery {
       chosen.of_byte[b] = own_half() == 0 ? first.of_byte[b] : second.of_byte[b];
     return chosen;
   }
-  // To the operand's words of both, of which one is 0 in a split four.
+  // In a split four x for the thread's own instance, 0 for the other one. One comparison serves both.
+  MM_DEVICE std::uint32_t if_own(unsigned half, std::uint32_t x) const {
+    return (own_half() == 0) == (half == 0) ? x : 0;
+  }
   MM_DEVICE void set_coordinate(Input& t, unsigned half, unsigned q, std::uint32_t xi) const {
     if (!kForm.is_split(q)) return t.set_coordinate(half, q, xi);
-    t.set_coordinate(0, q, own_half() == 0 ? xi : 0);
-    t.set_coordinate(1, q, own_half() == 0 ? 0 : xi);
+    MM_UNROLL
+    for (unsigned h = 0; h < 2; ++h) t.set_coordinate(h, q, if_own(h, xi));
   }
   MM_DEVICE void set_residue(Input& w, unsigned half, unsigned q, std::uint32_t residue,
                              const Channel& channel) const {
     if (!kForm.is_split(q)) return w.set_residue(half, q, residue, channel);
-    w.set_residue(0, q, own_half() == 0 ? residue : 0, channel);
-    w.set_residue(1, q, own_half() == 0 ? 0 : residue, channel);
+    MM_UNROLL
+    for (unsigned h = 0; h < 2; ++h) w.set_residue(h, q, if_own(h, residue), channel);
   }
 
   // Coordinates of t = -x y / N mod M_B.
   template <Factor kFactor>
   MM_DEVICE void in_b(Input& t, Number& x, const RecordPair& y) const {
     Cursor<Part::b> own(x);
-    FactorWords<Part::b> factor(y);
+    FactorWords<Part::b, kFactor> factor(y);
     ConstantWords<Part::b> constant(modulus_);
     ConstantWords<Part::quotients> quotient(modulus_);
     MM_UNROLL
@@ -278,8 +286,8 @@ class Montgomery {
   template <Factor kFactor>
   MM_DEVICE void in_a(Input& w, const Input& t, Number& x, const RecordPair& y) const {
     Cursor<Part::a> own(x);
-    FactorWords<Part::a> factor(y);
-    using Ahead = Words<Part::a, AheadReader<0, kAtOnce>>;
+    FactorWords<Part::a, kFactor> factor(y);
+    using Ahead = Words<Part::a, AheadReader<0, kAtOnce>, kAhead>;
     std::conditional_t<kAhead, Ahead, ConstantWords<Part::a>> constant(modulus_);
     const auto prepare = [&](unsigned first, unsigned count) {
       if constexpr (kAhead) constant.load(first, count);

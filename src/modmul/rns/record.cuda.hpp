@@ -70,7 +70,7 @@ class Records {
     return record(slot, half) + kSplitAt + lane_ / 4 * kShape.split_four +
            lane_ % 2 * (kShape.split_four / 2);
   }
-  /// Record `half` of slot `first` for the first instance, of `second` for the second.
+  /// Record 0 of slot `first` for the first instance, record `half` of slot `second` for the second.
   MM_DEVICE RecordPair pair(std::uint32_t first, std::uint32_t second, std::uint32_t half) const {
     const bool own = own_instance(lane_) != 0;
     return {{at(first, 0), at(second, half)}, split_four(own ? second : first, own ? half : 0)};

@@ -230,21 +230,21 @@ class SharedSelection {
 
   /// Elements first + digit[half] to the instances' records.
   MM_DEVICE void run(const RecordPair& to, const std::uint32_t (&digit)[2]) const {
-    // The words of a split four are one place more.
-    constexpr unsigned kPlaces = kFours + kShape.split_four / Record::kFour;
+    // The words of a split four are one chunk more.
+    constexpr unsigned kChunks = kFours + kShape.split_four / Record::kFour;
     OfPlace next = load(0, 0);
     MM_ROLLED
-    for (unsigned four = 0; four < kPlaces; ++four) {
+    for (unsigned four = 0; four < kChunks; ++four) {
       cuda::Chunk<Record::kFour> found[2] = {};
       MM_ROLLED
       for (std::uint32_t begin = 0; begin < count_; begin += kChoices) {
         const OfPlace choices = next;
         next = begin + kChoices < count_ ? load(begin + kChoices, four)
-                                         : load(0, four + 1 < kPlaces ? four + 1 : four);
+                                         : load(0, four + 1 < kChunks ? four + 1 : four);
         MM_UNROLL
         for (unsigned half = 0; half < 2; ++half) add(found[half], choices, digit[half] - begin);
       }
-      if (kFours == kPlaces || four < kFours) {
+      if (kFours == kChunks || four < kFours) {
         to[0].store_global(four, found[0]);
         to[1].store_global(four, found[1]);
       } else {
