@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <vector>
 
 #include "modmul/rns/constants.hpp"
@@ -19,9 +20,7 @@ std::vector<std::byte> streamed_constants(unsigned bits, const std::vector<manym
   return block;
 }
 
-}  // namespace
-
-int main() {
+int check() {
   for (const unsigned bits : {512u, 1024u, 4096u}) {
     std::vector<manymod::Limb> n(bits / 64, ~manymod::Limb{0} / 3);
     n[0] |= 1;
@@ -35,4 +34,16 @@ int main() {
     }
   }
   std::puts("constants of residue number systems");
+  return 0;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    return check();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "failed: %s\n", error.what());
+    return 1;
+  }
 }
