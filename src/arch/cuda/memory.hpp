@@ -64,28 +64,20 @@ MM_GLOBAL_LOAD(load_once, "L1::no_allocate")
 MM_GLOBAL_LOAD(load_block, "L2::256B")
 #undef MM_GLOBAL_LOAD
 
-/// Start a copy of four words from global memory to shared memory, for this thread alone: it may read them
-/// once its copies have arrived.
+/// Start a copy of two or four words, aligned to their size, from global memory to shared memory, for this
+/// thread alone: it may read them once its copies have arrived. Only four can pass the first-level cache by.
+template <unsigned kWords>
 MM_DEVICE void start_copy(std::uint32_t* shared, const std::uint32_t* words) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
-               "l"(words)
-               : "memory");
+  const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  if constexpr (kWords == 4) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(words) : "memory");
+  } else {
+    static_assert(kWords == 2);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(words) : "memory");
+  }
 #else
-  store_chunk<4>(shared, load_chunk<4>(words));
-#endif
-}
-
-/// The same of two words, aligned to 8 bytes.
-MM_DEVICE void start_copy_of_two(std::uint32_t* shared, const std::uint32_t* words) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
-                   static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
-               "l"(words)
-               : "memory");
-#else
-  store_chunk<2>(shared, load_chunk<2>(words));
+  store_chunk<kWords>(shared, load_chunk<kWords>(words));
 #endif
 }
 

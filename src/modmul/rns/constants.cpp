@@ -133,40 +133,59 @@ void for_places(const Sizes& sizes, unsigned channel, Use use) {
   if (sizes.is_split() && channel + 2 >= sizes.channels) use(channel + 2);
 }
 
+// The columns of a matrix in which one channel is the target: those of all its places.
+class TargetColumns {
+ public:
+  TargetColumns(MatrixWriter& matrix, const Sizes& sizes, unsigned channel)
+      : matrix_(matrix), sizes_(sizes), channel_(channel) {}
+
+  void put_word(unsigned word, const WordEntries& entries) const {
+    for_places(sizes_, channel_, [&](unsigned target) { matrix_.put(word, target, entries); });
+  }
+  /// Of the words of a channel that is a source.
+  void put_source(unsigned channel, const WordEntries& entries) const {
+    for_places(sizes_, channel, [&](unsigned place) { put_word(place, entries); });
+  }
+  void put_rank(const WordEntries& entries) const { put_word(sizes_.rank_word(), entries); }
+  /// Words of a number.
+  [[nodiscard]] unsigned words() const { return sizes_.words; }
+
+ private:
+  MatrixWriter& matrix_;
+  const Sizes& sizes_;
+  unsigned channel_;
+};
+
 // One target's columns of the extension from B: B_j 2^(8p) scale mod m and, for the rank, -M_B 2^(8p) scale.
-void fill_from_b(MatrixWriter& matrix, const Sizes& sizes, const Base& b, unsigned target,
-                 const ChannelField& field, std::uint32_t scale) {
+void fill_from_b(const TargetColumns& columns, const Base& b, const ChannelField& field,
+                 std::uint32_t scale) {
   const std::uint32_t form_of_256 = field.form(256);
   const Cofactors cofactors(b, field, scale);
   cofactors.for_each([&](unsigned j, std::uint32_t cofactor) {
-    const WordEntries entries = byte_multiples(field, cofactor, form_of_256);
-    for_places(sizes, j, [&](unsigned place) { matrix.put(place, target, entries); });
+    columns.put_source(j, byte_multiples(field, cofactor, form_of_256));
   });
-  matrix.put(sizes.rank_word(), target,
-             byte_multiples(field, field.negate(cofactors.product()), form_of_256));
+  columns.put_rank(byte_multiples(field, field.negate(cofactors.product()), form_of_256));
 }
 
 // One target's columns of the extension from A: v(i, p) A_i scale mod m and, for the rank, -M_A 2^(8p) scale.
-void fill_from_a(MatrixWriter& matrix, const Sizes& sizes, const Base& a, const ByteFactors& factors,
-                 unsigned target, const ChannelField& field, std::uint32_t scale) {
+void fill_from_a(const TargetColumns& columns, const Base& a, const ByteFactors& factors,
+                 const ChannelField& field, std::uint32_t scale) {
   const Cofactors cofactors(a, field, scale);
   cofactors.for_each([&](unsigned i, std::uint32_t cofactor) {
     const std::uint32_t form = field.form(cofactor);
     WordEntries entries{};
     // v(i, p) < a_i: a product with a form is below 2^32 m.
     for (unsigned p = 0; p < 4; ++p) entries[p] = field.multiply(factors[i][p], form);
-    for_places(sizes, i, [&](unsigned place) { matrix.put(place, target, entries); });
+    columns.put_source(i, entries);
   });
-  matrix.put(sizes.rank_word(), target,
-             byte_multiples(field, field.negate(cofactors.product()), field.form(256)));
+  columns.put_rank(byte_multiples(field, field.negate(cofactors.product()), field.form(256)));
 }
 
 // One target's columns of an input matrix: 2^(32w + 8p) scale mod m.
-void fill_input(MatrixWriter& matrix, unsigned words, unsigned target, const ChannelField& field,
-                std::uint32_t scale) {
+void fill_input(const TargetColumns& columns, const ChannelField& field, std::uint32_t scale) {
   const std::uint32_t form_of_256 = field.form(256);
-  for (unsigned w = 0; w < words; ++w) {
-    matrix.put(w, target, byte_multiples(field, scale, form_of_256));
+  for (unsigned w = 0; w < columns.words(); ++w) {
+    columns.put_word(w, byte_multiples(field, scale, form_of_256));
     scale = field.multiply(scale, field.radix());
   }
 }
@@ -296,21 +315,23 @@ BaseConstants made_base_constants(unsigned bits) {
   std::byte* const set_up = block.data() + sizes.set_up_at();
   std::byte* const negatives = block.data() + sizes.negatives_at();
   ByteFactors factors = byte_factors(bases);
-  for (unsigned place = 0; place < sizes.places(); ++place) {
-    const unsigned i = sizes.channel(place);
+  for (unsigned i = 0; i < sizes.channels; ++i) {
     const ChannelField& in_b = b.fields[i];
     const ChannelField& in_a = a.fields[i];
     const std::uint32_t k = kappa(b, in_a);
-    put_channel(channels, place, {in_b.modulus(), in_b.negative_inverse()});
-    put_channel(channels, sizes.places() + place, channel_with_weights(in_a, factors[i]));
-    put_word(set_up, place, negated_inverse_cofactor(b, i));
-    put_word(set_up, sizes.places() + place, k);
-    put_word(negatives, Sizes::negative_index(place), 0 - in_b.modulus());
-    put_word(negatives, sizes.negative_words() + Sizes::negative_index(place), 0 - in_a.modulus());
-    fill_from_b(to_a, sizes, b, place, in_a, 1);
-    fill_from_a(to_b, sizes, a, factors, place, in_b, 1);
-    fill_input(into_b, sizes.words, place, in_b, 1);
-    fill_input(into_a, sizes.words, place, in_a, in_a.multiply(k, 1));
+    const std::uint32_t inverse_cofactor = negated_inverse_cofactor(b, i);
+    for_places(sizes, i, [&](unsigned place) {
+      put_channel(channels, place, {in_b.modulus(), in_b.negative_inverse()});
+      put_channel(channels, sizes.places() + place, channel_with_weights(in_a, factors[i]));
+      put_word(set_up, place, inverse_cofactor);
+      put_word(set_up, sizes.places() + place, k);
+      put_word(negatives, Sizes::negative_index(place), 0 - in_b.modulus());
+      put_word(negatives, sizes.negative_words() + Sizes::negative_index(place), 0 - in_a.modulus());
+    });
+    fill_from_b({to_a, sizes, i}, b, in_a, 1);
+    fill_from_a({to_b, sizes, i}, a, factors, in_b, 1);
+    fill_input({into_b, sizes, i}, in_b, 1);
+    fill_input({into_a, sizes, i}, in_a, in_a.multiply(k, 1));
   }
   fill_output(MatrixWriter(sizes.output(), block.data() + sizes.out()), sizes, a, factors);
   return {std::move(block), std::move(factors)};
@@ -361,11 +382,11 @@ std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Bas
   MatrixWriter to_b(sizes.extension(), block + sizes.to_b());
   MatrixWriter into_b(sizes.input(), block + sizes.into_b());
   std::uint64_t divides = 0;
-  for (unsigned place = 0; place < sizes.places(); ++place) {
-    const ChannelField& field = bases.b.fields[sizes.channel(place)];
+  for (unsigned j = 0; j < sizes.channels; ++j) {
+    const ChannelField& field = bases.b.fields[j];
     const std::uint32_t inverse = field.inverse(form_of(n, field));
     divides |= word::is_zero_bit(inverse);
-    const std::uint32_t factor = field.multiply(inverse, word_at(block + sizes.set_up_at(), place));
+    const std::uint32_t factor = field.multiply(inverse, word_at(block + sizes.set_up_at(), j));
     const std::uint32_t c = field.multiply(factor, field.radix());
     StoredChannel channel = channel_with_factor(field, c);
     if (sizes.has_roots()) {
@@ -373,10 +394,10 @@ std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Bas
       channel.factor = found.sign;
       channel.companion = 2 * field.modulus() & (0 - (found.sign >> 31));
       const std::uint32_t rho = field.multiply(found.root, 1);
-      fill_from_a(to_b, sizes, bases.a, factors, place, field, rho);
-      fill_input(into_b, sizes.words, place, field, rho);
+      fill_from_a({to_b, sizes, j}, bases.a, factors, field, rho);
+      fill_input({into_b, sizes, j}, field, rho);
     }
-    put_channel(block + sizes.channels_at(), place, channel);
+    for_places(sizes, j, [&](unsigned place) { put_channel(block + sizes.channels_at(), place, channel); });
   }
   return divides;
 }
@@ -384,11 +405,11 @@ std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Bas
 // The matrix from B to A with N kappa^2 in it.
 void fill_scaled_extension(MatrixWriter to_a, const Sizes& sizes, const BaseFields& bases,
                            const std::byte* set_up, std::span<const Limb> n) {
-  for (unsigned place = 0; place < sizes.places(); ++place) {
-    const ChannelField& field = bases.a.fields[sizes.channel(place)];
-    const std::uint32_t k = word_at(set_up, sizes.places() + place);
+  for (unsigned i = 0; i < sizes.channels; ++i) {
+    const ChannelField& field = bases.a.fields[i];
+    const std::uint32_t k = word_at(set_up, sizes.places() + i);
     const std::uint32_t scale = field.multiply(field.multiply(form_of(n, field), k), k);
-    fill_from_b(to_a, sizes, bases.b, place, field, field.multiply(scale, 1));
+    fill_from_b({to_a, sizes, i}, bases.b, field, field.multiply(scale, 1));
   }
 }
 

@@ -22,18 +22,20 @@ inline constexpr unsigned kChoices = 32;
 
 /// The words of a record (record.cuda.hpp).
 struct RecordShape {
-  unsigned whole = 0;       ///< of a thread: one for each part and whole four, rounded up to four
-  unsigned split_four = 0;  ///< of an instance: 0, 4 or 8
+  unsigned whole = 0;  ///< of a thread: one for each part and whole four, rounded up to four
+  unsigned split_four =
+      0;  ///< of a split four, 0 or 4: of an instance in tables, of a thread in shared memory
 
   /// Of a thread; those of split fours on an average.
   [[nodiscard]] constexpr unsigned words() const { return whole + split_four / 4; }
-  /// Of a thread's two records in shared memory, where it has four words of a split four for itself.
-  [[nodiscard]] constexpr unsigned words_of_pair() const { return 2 * whole + (split_four > 0 ? 4 : 0); }
+  /// Of a thread's two records in shared memory.
+  [[nodiscard]] constexpr unsigned words_of_pair() const { return 2 * whole + split_four; }
 };
 
-/// With `parts` words for each of a thread's places in a base: an element's are 2.
+/// With `parts` words for each of a thread's places in a base: an element's are 2, and in tables there are no
+/// more.
 constexpr RecordShape record_shape(const Sizes& sizes, unsigned parts) {
-  return {(parts * sizes.whole_fours() + 3) / 4 * 4, sizes.is_split() ? (2 * parts + 3) / 4 * 4 : 0};
+  return {(parts * sizes.whole_fours() + 3) / 4 * 4, sizes.is_split() ? 4u : 0u};
 }
 
 struct Form {

@@ -167,9 +167,10 @@ class Interpreter {
     MM_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
       MM_UNROLL
-      for (unsigned four = 0; four < kFours; ++four) cuda::start_copy(to[half].at(four), from[half].at(four));
+      for (unsigned four = 0; four < kFours; ++four)
+        cuda::start_copy<Record::kFour>(to[half].at(four), from[half].at(four));
     }
-    if constexpr (kForm.sizes().is_split()) cuda::start_copy_of_two(to.split_four, from.split_four);
+    if constexpr (kForm.sizes().is_split()) cuda::start_copy<2>(to.split_four, from.split_four);
   }
 
   MM_DEVICE void finish(Number& x) const {
