@@ -19,12 +19,12 @@
 
 #include "arch/instruction_rates.hpp"
 #include "arch/scalar/word.hpp"
-#include "dispatch/cpu_features.hpp"
+#include "core/cpu_features.hpp"
 #include "executed_instructions.hpp"
+#include "lanes/kernels.hpp"
 #include "modmul/dpf52/kernels.hpp"
 #include "modmul/ifma52/kernels.hpp"
-#include "modmul/lanes/kernels.hpp"
-#include "modmul/radix28/kernels.hpp"
+#include "modmul/radix29/kernels.hpp"
 #include "modmul/vcpc512/kernels.hpp"
 
 #if MANYMOD_X86_64
@@ -44,8 +44,8 @@ struct Technique {
 
 constexpr Technique kTechniques[] = {
     {"ifma52.avx512", kAvx512 | CpuFeature::avx512ifma, ifma52::avx512ifma_kernels},
-    {"radix28.avx512f", kAvx512, radix28::avx512f_kernels},
-    {"radix28.avx2", kAvx2, radix28::avx2_kernels},
+    {"radix29.avx512f", kAvx512, radix29::avx512f_kernels},
+    {"radix29.avx2", kAvx2, radix29::avx2_kernels},
     {"dpf52.avx512f", kAvx512, []() -> const lanes::Kernels& { return dpf52::avx512f_kernels().lanes; }},
     {"dpf52.avx2", kAvx2, []() -> const lanes::Kernels& { return dpf52::avx2_kernels().lanes; }},
     {"vcpc512.avx512f", kAvx512, vcpc512::avx512f_kernels},

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "arch/scalar/word.hpp"
-#include "dispatch/cpu_features.hpp"
+#include "core/cpu_features.hpp"
 #include "executed_instructions.hpp"
 #include "modmul/ifma52/row.hpp"
 #include "modmul/scalar64/montgomery.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/cpu_features.hpp"
+#include "core/cpu_features.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/selection.hpp"
 #include "manymod/manymod.h"

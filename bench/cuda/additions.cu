@@ -5,9 +5,9 @@
 #include <type_traits>
 
 #include "addition_job.hpp"
-#include "modmul/device/multiplier.hpp"
 #include "modmul/fios/arithmetic.cuda.hpp"
 #include "modmul/fios/digits.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::bench {
 namespace {
@@ -26,7 +26,7 @@ class Chain {
     __device__ std::uint32_t operator[](unsigned j) const { return digit[j]; }
     __device__ std::uint32_t& operator[](unsigned j) { return digit[j]; }
   };
-  using Operand = std::conditional_t<kShared, device::LaneMemory, Digits>;
+  using Operand = std::conditional_t<kShared, LaneMemory, Digits>;
 
   static __device__ __forceinline__ Operand load(const std::uint32_t* words, unsigned index) {
     Operand r{};

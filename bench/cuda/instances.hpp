@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "cuda/memory.hpp"
-#include "cuda/stream.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/cuda/stream.hpp"
+#include "gpu/program/program.hpp"
 #include "manymod/manymod.h"
-#include "modmul/device/program.hpp"
 
 namespace manymod::bench {
 
@@ -43,7 +43,7 @@ class Instances {
   [[nodiscard]] const Operand& factor() const { return factor_; }      ///< below 2^(bits - 1)
   [[nodiscard]] const Operand& exponent() const { return exponent_; }  ///< top bit set
 
-  [[nodiscard]] device::DeviceOperand on_device(const Operand& operand) const {
+  [[nodiscard]] gpu::DeviceOperand on_device(const Operand& operand) const {
     return {operand.on_device.as<std::uint32_t>(), width_, is_shared(operand) ? 0 : width_};
   }
   [[nodiscard]] std::span<const std::uint32_t> row(const Operand& operand, std::size_t item) const {

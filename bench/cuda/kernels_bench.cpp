@@ -16,9 +16,14 @@
 #include <stdexcept>
 
 #include "addition_bench.hpp"
-#include "cuda/driver.hpp"
-#include "modmul/device/constants.hpp"
-#include "modmul/device/launch.hpp"
+#include "gpu/cuda/driver.hpp"
+#include "gpu/engine/constants.hpp"
+#include "gpu/engine/launch.hpp"
+#include "modmul/dpf52/variants.cuda.hpp"
+#include "modmul/fios/variants.cuda.hpp"
+#include "modmul/rns/variants.cuda.hpp"
+#include "modmul/row32/variants.cuda.hpp"
+#include "modmul/two_pass16/variants.cuda.hpp"
 #include "options.hpp"
 #include "program_main.hpp"
 #include "report_file.hpp"
@@ -43,11 +48,11 @@ struct WideSampleCase {
 constexpr WideSampleCase kWideSampleCases[] = {{1024, 4, 192}, {1536, 8, 96}, {2048, 8, 96}};
 
 struct Case {
-  const device::Technique* technique;
-  const device::Shape* shape;
+  const gpu::Technique* technique;
+  const gpu::Shape* shape;
 };
 
-unsigned widest_served(const device::Shape& shape) {
+unsigned widest_served(const gpu::Shape& shape) {
   unsigned bits = 0;
   for (const unsigned width : kWidths) {
     if (width <= 32 * shape.words) bits = width;
@@ -103,19 +108,19 @@ class Bench {
   [[nodiscard]] std::vector<Case> cases(Moduli moduli) const {
     std::vector<Case> found;
     const unsigned capability = device_.properties().compute_capability;
-    for (const auto& forms :
-         {device::row32(), device::dpf52(), device::two_pass16(), device::fios(), device::rns()}) {
-      for (const device::Technique& technique : forms) {
+    for (const auto& forms : {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(),
+                              fios::cuda_forms(), rns::cuda_forms()}) {
+      for (const gpu::Technique& technique : forms) {
         if (!options_.wants_technique(technique.folder, technique.name)) continue;
         if (capability < technique.min_compute_capability) continue;
-        for (const device::Shape& shape : shapes_of(technique, moduli)) found.push_back({&technique, &shape});
+        for (const gpu::Shape& shape : shapes_of(technique, moduli)) found.push_back({&technique, &shape});
       }
     }
     return found;
   }
 
   // Most techniques have no kernels of their own for a modulus that all instances share.
-  static std::span<const device::Shape> shapes_of(const device::Technique& technique, Moduli moduli) {
+  static std::span<const gpu::Shape> shapes_of(const gpu::Technique& technique, Moduli moduli) {
     if (moduli == Moduli::each) return technique.shapes;
     if (technique.constants == nullptr) return {};
     return technique.constants->shared_shapes;
@@ -124,7 +129,7 @@ class Bench {
   // As the engine chooses: of a technique's shapes with so many threads the one with the fewest words that
   // hold it.
   static std::vector<Case> engine_shapes(const std::vector<Case>& all, unsigned bits) {
-    std::map<std::pair<const device::Technique*, unsigned>, Case> chosen;
+    std::map<std::pair<const gpu::Technique*, unsigned>, Case> chosen;
     for (const Case& one : all) {
       if (32 * one.shape->words < bits) continue;
       Case& best = chosen.try_emplace({one.technique, one.shape->threads}, one).first->second;
@@ -169,8 +174,8 @@ class Bench {
     const std::size_t processors = device_.properties().multiprocessors;
     std::size_t count = ShapeBench::kSmallGridItems;
     for (const Case& one : plan.shapes) {
-      const device::Shape& shape = *one.shape;
-      const std::size_t shared = device::shared_bytes(shape, shape.block);
+      const gpu::Shape& shape = *one.shape;
+      const std::size_t shared = gpu::shared_bytes(shape, shape.block);
       const std::size_t blocks = device_.kernel(shape.kernel).blocks_per_multiprocessor(shape.block, shared);
       const unsigned batch = options_.sweep ? ShapeBench::most_waves(bits) : 1;
       const std::size_t waves = std::max(batch, ShapeBench::power_waves(bits));
@@ -215,8 +220,8 @@ class Bench {
   // What techniques with constants of their own are compared with.
   static Case plain_case(unsigned bits) {
     std::vector<Case> shapes;
-    const device::Technique& technique = device::row32().front();
-    for (const device::Shape& shape : technique.shapes) shapes.push_back({&technique, &shape});
+    const gpu::Technique& technique = row32::cuda_forms().front();
+    for (const gpu::Shape& shape : technique.shapes) shapes.push_back({&technique, &shape});
     shapes = engine_shapes(shapes, bits);
     const auto has_groups = [](const Case& one) { return one.shape->threads >= 8; };
     return *std::ranges::find_if(shapes, has_groups);

@@ -62,7 +62,7 @@ constexpr double rns_matrix_bytes(unsigned words) {
   return 2 * static_cast<double>(rns::sizes_of(32 * words).extension().bytes());
 }
 
-/// `name` of a device::Technique. The first is the narrowest.
+/// `name` of a gpu::Technique. The first is the narrowest.
 inline std::vector<PipeLimit> pipe_limits(std::string_view name, unsigned bits, bool one_modulus) {
   const double words = (bits + 31) / 32;
   if (name.starts_with("rns")) {

@@ -7,13 +7,13 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "modmul/device/window_choice.hpp"
+#include "gpu/program/window_choice.hpp"
 #include "modmul/rns/form.hpp"
 
 namespace manymod::bench {
 namespace {
 
-// The engine's choice for exponents of these lengths (modmul/device/engine.cpp).
+// The engine's choice for exponents of these lengths (gpu/engine/engine.cpp).
 constexpr unsigned kWindow = 5;
 constexpr std::uint32_t kFirstChain = 256;
 constexpr std::uint32_t kLongestChain = 20000;
@@ -27,7 +27,7 @@ constexpr Effort kBatchEffort{0.05, 1, 3};
 }  // namespace
 
 ShapeBench::ShapeBench(Session& session, const Instances& instances, Checker& checker,
-                       const device::Technique& technique, const device::Shape& shape,
+                       const gpu::Technique& technique, const gpu::Shape& shape,
                        const cuda::DeviceBuffer& results)
     : session_(session),
       instances_(instances),
@@ -43,13 +43,13 @@ ShapeBench::ShapeBench(Session& session, const Instances& instances, Checker& ch
 }
 
 std::string ShapeBench::title() const {
-  const device::Shape& shape = run_.shape();
+  const gpu::Shape& shape = run_.shape();
   return std::string(technique_.name) + " " + std::to_string(shape.threads) + "x" +
          std::to_string(shape.per_thread) + ", " + std::to_string(instances_.bits()) + " bits";
 }
 
 JsonObject ShapeBench::row(const char* operation) const {
-  const device::Shape& shape = run_.shape();
+  const gpu::Shape& shape = run_.shape();
   JsonObject r;
   r.set("operation", operation).set("bits", instances_.bits());
   r.set("technique", technique_.folder).set("form", technique_.name).set("kernel", shape.kernel);
@@ -103,7 +103,7 @@ void ShapeBench::set_limits(JsonObject& row, const Result& result, double clocks
 // What a block reads of its matrices from the second-level cache, by the items that share it; 0 where they
 // stay in shared memory.
 double ShapeBench::matrix_bytes_per_product() const {
-  const device::Shape& shape = run_.shape();
+  const gpu::Shape& shape = run_.shape();
   if (std::string_view(technique_.folder) != "rns") return 0;
   const bool resident = shape.block_shared_bytes >= rns::sizes_of(32 * shape.words).into_b();
   return resident ? 0 : rns_matrix_bytes(shape.words) * shape.threads / shape.block;
@@ -132,7 +132,7 @@ ShapeBench::Choice ShapeBench::choose_blocks(const std::function<Timing(unsigned
 std::uint32_t ShapeBench::chain_length() {
   const double usual = session_.quick ? 0.002 : 0.01;
   const double wanted = technique_.constants == nullptr ? usual : 5 * usual;
-  run_.load(device::repeated_square_program(kFirstChain), threads_of(occupancy_));
+  run_.load(gpu::repeated_square_program(kFirstChain), threads_of(occupancy_));
   const auto queue = [&] { run_.queue_program(run_.full_launch(occupancy_), run_.groups(occupancy_)); };
   const double steps = kFirstChain * wanted / session_.timer.measure(queue, {0, 1, 1}).best;
   // Odd: Checker::products
@@ -141,7 +141,7 @@ std::uint32_t ShapeBench::chain_length() {
 
 void ShapeBench::measure_chains() {
   const std::uint32_t steps = chain_length();
-  run_.load(device::repeated_square_program(steps), threads_of(occupancy_));
+  run_.load(gpu::repeated_square_program(steps), threads_of(occupancy_));
   const Choice choice = choose_blocks([&](unsigned blocks) {
     const auto queue = [&] { run_.queue_program(run_.full_launch(blocks), run_.groups(blocks)); };
     return session_.timer.measure(queue, {0, 1, 1});
@@ -151,7 +151,7 @@ void ShapeBench::measure_chains() {
 }
 
 Timing ShapeBench::time_chain(bool squares, const Choice& choice, std::uint32_t steps, const Effort& effort) {
-  run_.load(squares ? device::repeated_square_program(steps) : device::repeated_product_program(steps),
+  run_.load(squares ? gpu::repeated_square_program(steps) : gpu::repeated_product_program(steps),
             threads_of(choice.blocks));
   const auto queue = [&] { run_.queue_program(run_.full_launch(choice.blocks), run_.groups(choice.blocks)); };
   return session_.timer.measure(queue, effort);
@@ -177,14 +177,14 @@ void ShapeBench::measure_chain(bool squares, const Choice& choice, std::uint32_t
   std::printf("  %s %.1f M/s", squares ? "sqr" : "mul", session_.last_rate * 1e-6);
 }
 
-device::Program ShapeBench::power_program(unsigned window, bool secret) const {
-  return device::fixed_window_program(run_.shape().radix_bits, instances_.bits(), window, secret);
+gpu::Program ShapeBench::power_program(unsigned window, bool secret) const {
+  return gpu::fixed_window_program(run_.shape().radix_bits, instances_.bits(), window, secret);
 }
 
-ShapeBench::Result ShapeBench::power_result(const device::Program& program, const Timing& timing,
+ShapeBench::Result ShapeBench::power_result(const gpu::Program& program, const Timing& timing,
                                             std::size_t items) const {
   std::uint64_t squarings = 0, multiplications = 0;
-  for (const device::Step& step : program.steps) {
+  for (const gpu::Step& step : program.steps) {
     squarings += step.squarings;
     multiplications += step.multiplications;
   }
@@ -195,7 +195,7 @@ ShapeBench::Result ShapeBench::power_result(const device::Program& program, cons
 }
 
 unsigned ShapeBench::engine_window(bool secret) const {
-  return device::window_bits(run_.shape(), instances_.bits(), secret, run_.groups(occupancy_));
+  return gpu::window_bits(run_.shape(), instances_.bits(), secret, run_.groups(occupancy_));
 }
 
 // Where secret tables are read whole for each digit, narrow windows are favoured.
@@ -229,7 +229,7 @@ void ShapeBench::measure_powers() {
 
 void ShapeBench::measure_power(unsigned window, bool secret, const Choice& choice) {
   const std::size_t items = run_.groups(choice.blocks) * power_waves(instances_.bits());
-  const device::Program program = power_program(window, secret);
+  const gpu::Program program = power_program(window, secret);
   run_.load(program, threads_of(choice.blocks));
   const Timing start = session_.timer.measure([&] { run_.queue_start(items); }, {0, 1, 1});
   const auto queue = [&] { queue_power(run_.full_launch(choice.blocks), items); };
@@ -247,7 +247,7 @@ void ShapeBench::measure_power(unsigned window, bool secret, const Choice& choic
 
 void ShapeBench::measure_batches() {
   const unsigned window = windows(false).front();
-  const device::Program program = power_program(window, false);
+  const gpu::Program program = power_program(window, false);
   const std::size_t wave = run_.groups(occupancy_);
   std::printf("\n%-34s batches", title().c_str());
   for (const unsigned eighths : kBatchEighths) {
@@ -276,7 +276,7 @@ void ShapeBench::compute_others() {
 }
 
 void ShapeBench::measure_latency(const std::vector<std::size_t>& batches) {
-  const device::Program program = power_program(kWindow, true);
+  const gpu::Program program = power_program(kWindow, true);
   std::printf("%-34s latency", title().c_str());
   for (const std::size_t items : batches) {
     const cuda::LaunchShape launch = run_.launch_for(items);
@@ -296,7 +296,7 @@ void ShapeBench::measure_sustained(std::size_t items) {
   struct Runs {
     unsigned warm_up, timed;
   };
-  const device::Program program = power_program(kWindow, true);
+  const gpu::Program program = power_program(kWindow, true);
   const cuda::LaunchShape launch = run_.launch_for(items);
   std::printf("%-34s sustained", title().c_str());
   for (const Runs runs : {Runs{1, 4}, Runs{100, 20}}) {
@@ -317,7 +317,7 @@ void ShapeBench::measure_small_grid() {
   constexpr unsigned kBlocks = 64;
   const std::uint32_t steps = session_.quick ? 1001 : 10001;  // odd: Checker::products
   const cuda::LaunchShape launch = run_.launch_of(kBlocks, kSmallGridItems / kBlocks);
-  run_.load(device::repeated_product_program(steps), kSmallGridItems);
+  run_.load(gpu::repeated_product_program(steps), kSmallGridItems);
   const auto queue = [&] { run_.queue_program(launch, kSmallGridItems); };
   const Timing timing = session_.timer.measure(queue, session_.effort());
   const Verdict verdict = checker_.products(run_.results(kSmallGridItems), run_.radix_squared(), steps);
@@ -331,7 +331,7 @@ void ShapeBench::measure_small_grid() {
 void ShapeBench::launch_for_profile() {
   constexpr std::uint32_t kSteps = 1000;
   for (const bool squares : {false, true}) {
-    run_.load(squares ? device::repeated_square_program(kSteps) : device::repeated_product_program(kSteps),
+    run_.load(squares ? gpu::repeated_square_program(kSteps) : gpu::repeated_product_program(kSteps),
               threads_of(occupancy_));
     run_.queue_program(run_.full_launch(occupancy_), run_.groups(occupancy_));
     session_.stream.synchronize();

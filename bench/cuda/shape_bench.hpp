@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "gpu/engine/technique.hpp"
 #include "instances.hpp"
 #include "json_object.hpp"
-#include "modmul/device/technique.hpp"
 #include "pipe_limits.hpp"
 #include "shape_run.hpp"
 #include "timer.hpp"
@@ -32,9 +32,8 @@ struct Session {
 
 class ShapeBench {
  public:
-  ShapeBench(Session& session, const Instances& instances, Checker& checker,
-             const device::Technique& technique, const device::Shape& shape,
-             const cuda::DeviceBuffer& results);
+  ShapeBench(Session& session, const Instances& instances, Checker& checker, const gpu::Technique& technique,
+             const gpu::Shape& shape, const cuda::DeviceBuffer& results);
 
   /// Chains of multiplications and of squarings on a full device: `mul`, `sqr`.
   void measure_chains();
@@ -85,7 +84,7 @@ class ShapeBench {
   Session& session_;
   const Instances& instances_;
   Checker& checker_;
-  const device::Technique& technique_;
+  const gpu::Technique& technique_;
   ShapeRun run_;
   unsigned occupancy_;
   std::vector<PipeLimit> limits_;
@@ -97,8 +96,8 @@ class ShapeBench {
   [[nodiscard]] double matrix_bytes_per_product() const;
   [[nodiscard]] std::size_t threads_of(unsigned blocks) const;
   Choice choose_blocks(const std::function<Timing(unsigned)>& measure) const;
-  [[nodiscard]] device::Program power_program(unsigned window, bool secret) const;
-  [[nodiscard]] Result power_result(const device::Program& program, const Timing& timing,
+  [[nodiscard]] gpu::Program power_program(unsigned window, bool secret) const;
+  [[nodiscard]] Result power_result(const gpu::Program& program, const Timing& timing,
                                     std::size_t items) const;
   [[nodiscard]] unsigned engine_window(bool secret) const;
   [[nodiscard]] std::vector<unsigned> windows(bool secret) const;

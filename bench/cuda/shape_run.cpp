@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <span>
 
-#include "modmul/device/constants.hpp"
-#include "modmul/device/launch.hpp"
+#include "gpu/engine/constants.hpp"
+#include "gpu/engine/launch.hpp"
 
 namespace manymod::bench {
 namespace {
@@ -32,8 +32,8 @@ Words power_of_two_words(unsigned bit) {
 
 }  // namespace
 
-ShapeRun::ShapeRun(const cuda::Stream& stream, const Instances& instances, const device::Technique& technique,
-                   const device::Shape& shape, const cuda::DeviceBuffer& results)
+ShapeRun::ShapeRun(const cuda::Stream& stream, const Instances& instances, const gpu::Technique& technique,
+                   const gpu::Shape& shape, const cuda::DeviceBuffer& results)
     : stream_(stream),
       instances_(instances),
       shape_(shape),
@@ -45,7 +45,7 @@ ShapeRun::ShapeRun(const cuda::Stream& stream, const Instances& instances, const
   if (technique.constants != nullptr) bring_constants(*technique.constants);
 }
 
-void ShapeRun::bring_constants(const device::ConstantsSource& source) {
+void ShapeRun::bring_constants(const gpu::ConstantsSource& source) {
   const std::vector<std::byte> constants = make_constants(source);
   constants_ = copy_of(stream_, constants.data(), constants.size());
   radix_squared_ = source.radix_squared(shape_);
@@ -54,7 +54,7 @@ void ShapeRun::bring_constants(const device::ConstantsSource& source) {
   refused_ = cuda::DeviceBuffer(stream_.device(), instances_.count());
 }
 
-std::vector<std::byte> ShapeRun::make_constants(const device::ConstantsSource& source) const {
+std::vector<std::byte> ShapeRun::make_constants(const gpu::ConstantsSource& source) const {
   if (!instances_.one_modulus()) return source.of_shape(shape_);
   const std::span<const std::uint32_t> words = instances_.row(instances_.modulus(), 0);
   std::vector<Limb> modulus;
@@ -79,7 +79,7 @@ std::size_t ShapeRun::groups(unsigned blocks) const {
 }
 
 cuda::LaunchShape ShapeRun::launch_of(unsigned grid, unsigned block) const {
-  return {grid, block, device::shared_bytes(shape_, block)};
+  return {grid, block, gpu::shared_bytes(shape_, block)};
 }
 
 cuda::LaunchShape ShapeRun::full_launch(unsigned blocks) const {
@@ -87,12 +87,12 @@ cuda::LaunchShape ShapeRun::full_launch(unsigned blocks) const {
 }
 
 cuda::LaunchShape ShapeRun::launch_for(std::size_t items) const {
-  return device::program_launch(stream_.device(), shape_, items);
+  return gpu::program_launch(stream_.device(), shape_, items);
 }
 
-void ShapeRun::load(const device::Program& program, std::size_t threads) {
+void ShapeRun::load(const gpu::Program& program, std::size_t threads) {
   program_ = program;
-  const std::size_t bytes = program_.steps.size() * sizeof(device::Step);
+  const std::size_t bytes = program_.steps.size() * sizeof(gpu::Step);
   grow(steps_, stream_.device(), bytes);
   const std::size_t slots = program_.slots + shape_.more_slots(program_.scan);
   grow(table_, stream_.device(), threads * slots * shape_.lane_words * sizeof(std::uint32_t));
@@ -104,24 +104,24 @@ void ShapeRun::load(const device::Program& program, std::size_t threads) {
 
 void ShapeRun::queue_start(std::size_t items) const {
   const std::uint32_t words = instances_.width();
-  device::ResidueJob job;
+  gpu::ResidueJob job;
   job.modulus = instances_.on_device(instances_.modulus());
   job.words = words;
   if (radix_squared_on_device_.bytes() > 0) {
     job.value = {radix_squared_on_device_.as<std::uint32_t>(),
                  static_cast<std::uint32_t>(radix_squared_.size()), 0};
   } else {
-    job.zero_bits = shape_.radix_bits + device::start_power(shape_.radix_bits).bits - 32 * (words - 2);
+    job.zero_bits = shape_.radix_bits + gpu::start_power(shape_.radix_bits).bits - 32 * (words - 2);
   }
   job.count = static_cast<std::uint32_t>(std::min(items, instances_.modulus_count()));
   job.result = start_.as<std::uint32_t>();
   job.result_width = words;
-  device::launch_residue(stream_, job);
+  gpu::launch_residue(stream_, job);
 }
 
 void ShapeRun::queue_program(const cuda::LaunchShape& launch, std::size_t items) const {
-  device::ProgramJob job;
-  job.steps = steps_.as<device::Step>();
+  gpu::ProgramJob job;
+  job.steps = steps_.as<gpu::Step>();
   job.step_count = static_cast<std::uint32_t>(program_.steps.size());
   job.count = static_cast<std::uint32_t>(items);
   job.modulus = instances_.on_device(instances_.modulus());

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/memory.hpp"
-#include "cuda/stream.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/cuda/stream.hpp"
+#include "gpu/engine/technique.hpp"
+#include "gpu/program/programs.hpp"
 #include "instances.hpp"
-#include "modmul/device/programs.hpp"
-#include "modmul/device/technique.hpp"
 
 namespace manymod::bench {
 
@@ -18,10 +18,10 @@ class ShapeRun {
  public:
   /// `shape`: of the technique's, for the instances' kind of moduli. `results`: at least as many bytes as an
   /// operand of the instances has. @throws cuda::DriverError, also where the technique refuses their modulus
-  ShapeRun(const cuda::Stream& stream, const Instances& instances, const device::Technique& technique,
-           const device::Shape& shape, const cuda::DeviceBuffer& results);
+  ShapeRun(const cuda::Stream& stream, const Instances& instances, const gpu::Technique& technique,
+           const gpu::Shape& shape, const cuda::DeviceBuffer& results);
 
-  [[nodiscard]] const device::Shape& shape() const { return shape_; }
+  [[nodiscard]] const gpu::Shape& shape() const { return shape_; }
   [[nodiscard]] const cuda::Kernel& kernel() const { return kernel_; }
   /// Blocks of the shape's size on a multiprocessor at a time, at most.
   [[nodiscard]] unsigned occupancy() const;
@@ -30,12 +30,12 @@ class ShapeRun {
 
   /// That many blocks of the shape's size on each multiprocessor.
   [[nodiscard]] cuda::LaunchShape full_launch(unsigned blocks) const;
-  /// What the engine takes for so many items (modmul/device/launch.hpp).
+  /// What the engine takes for so many items (gpu/engine/launch.hpp).
   [[nodiscard]] cuda::LaunchShape launch_for(std::size_t items) const;
   [[nodiscard]] cuda::LaunchShape launch_of(unsigned grid, unsigned block) const;
 
   /// The program of what is queued from now on, in launches of up to `threads` threads. Clears the results.
-  void load(const device::Program& program, std::size_t threads);
+  void load(const gpu::Program& program, std::size_t threads);
   /// Program::load's start, for the first items.
   void queue_start(std::size_t items) const;
   void queue_program(const cuda::LaunchShape& launch, std::size_t items) const;
@@ -49,17 +49,17 @@ class ShapeRun {
  private:
   const cuda::Stream& stream_;
   const Instances& instances_;
-  const device::Shape& shape_;
+  const gpu::Shape& shape_;
   const cuda::Kernel& kernel_;
   const cuda::DeviceBuffer& results_;
   cuda::DeviceBuffer start_, claimed_, steps_, table_;
   Words radix_squared_;
-  // Of techniques with constants (modmul/device/constants.hpp); else empty.
+  // Of techniques with constants (gpu/engine/constants.hpp); else empty.
   cuda::DeviceBuffer constants_, radix_squared_on_device_, refused_;
-  device::Program program_;
+  gpu::Program program_;
 
-  void bring_constants(const device::ConstantsSource& source);
-  [[nodiscard]] std::vector<std::byte> make_constants(const device::ConstantsSource& source) const;
+  void bring_constants(const gpu::ConstantsSource& source);
+  [[nodiscard]] std::vector<std::byte> make_constants(const gpu::ConstantsSource& source) const;
 };
 
 }  // namespace manymod::bench

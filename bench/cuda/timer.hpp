@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "cuda/device.hpp"
-#include "cuda/memory.hpp"
-#include "cuda/stream.hpp"
+#include "gpu/cuda/device.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/cuda/stream.hpp"
 
 namespace manymod::bench {
 

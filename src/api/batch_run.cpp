@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "api/last_error.hpp"
-#include "repr/store.hpp"
+#include "abi/last_error.hpp"
+#include "engine/store.hpp"
 
 namespace manymod {
 namespace {

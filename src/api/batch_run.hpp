@@ -6,9 +6,9 @@
 #include <memory>
 #include <span>
 
-#include "dispatch/bucketing.hpp"
-#include "dispatch/engine.hpp"
-#include "dispatch/execution.hpp"
+#include "engine/engine.hpp"
+#include "exec/bucketing.hpp"
+#include "exec/execution.hpp"
 
 namespace manymod {
 

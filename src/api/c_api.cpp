@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "abi/last_error.hpp"
+#include "abi/required.hpp"
+#include "abi/struct_size.hpp"
 #include "api/fixed_base.hpp"
 #include "api/job.hpp"
-#include "api/last_error.hpp"
 #include "api/plan.hpp"
-#include "api/required.hpp"
-#include "api/struct_size.hpp"
 #include "dispatch/devices.hpp"
-#include "dispatch/execution.hpp"
 #include "dispatch/selection.hpp"
+#include "exec/execution.hpp"
 #include "manymod/manymod.h"
 
 struct mm_plan {

@@ -6,9 +6,9 @@
 #include <limits>
 #include <string>
 
-#include "api/enum_value.hpp"
-#include "dispatch/status_error.hpp"
-#include "dispatch/thread_pool.hpp"
+#include "abi/enum_value.hpp"
+#include "core/status_error.hpp"
+#include "core/thread_pool.hpp"
 
 namespace manymod {
 namespace {
@@ -227,40 +227,6 @@ BatchView checked_view(const mm_view& view, const char* what) {
   const std::size_t stride = view.stride == 0 ? view.width : view.stride;
   check_array(view.limbs, view.count, view.width, stride, what);
   return {view.limbs, view.count, view.width, stride, view.negative};
-}
-
-void check_struct_size(std::size_t given, std::size_t minimum, const char* what) {
-  if (given >= minimum) return;
-  throw_argument(std::string(what) + ".struct_size is " + number(given) + ", expected at least " +
-                 number(minimum));
-}
-
-unsigned checked_threads(unsigned threads) {
-  if (threads <= kMaxThreads) return threads;
-  throw_argument("threads is " + number(threads) + ", expected 0 to " + number(kMaxThreads));
-}
-
-Operation checked_operation(const mm_op& op) {
-  const long long value = enum_value(op);
-  if (value < 0 || value >= MM_OP_COUNT)
-    throw_argument("op " + std::to_string(value) + " is not an operation");
-  return static_cast<Operation>(value);
-}
-
-TimingClass checked_timing(const mm_timing& timing) {
-  const long long value = enum_value(timing);
-  if (value != MM_TIMING_PUBLIC && value != MM_TIMING_SECRET) {
-    throw_argument("timing " + std::to_string(value) + " is not a timing class");
-  }
-  return static_cast<TimingClass>(value);
-}
-
-bool checked_shared(const mm_modulus_kind& kind) {
-  const long long value = enum_value(kind);
-  if (value != MM_MODULUS_EACH && value != MM_MODULUS_SHARED) {
-    throw_argument("modulus_kind " + std::to_string(value) + " is not a modulus kind");
-  }
-  return value == MM_MODULUS_SHARED;
 }
 
 Job checked_job(const mm_call& call, Operation op, TimingClass timing, const BatchView* fixed_modulus) {

@@ -7,12 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "api/enum_value.hpp"
-#include "api/last_error.hpp"
-#include "cuda/memory.hpp"
-#include "cuda/stream.hpp"
+#include "abi/enum_value.hpp"
+#include "abi/last_error.hpp"
+#include "core/status_error.hpp"
 #include "dispatch/devices.hpp"
-#include "dispatch/status_error.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/cuda/stream.hpp"
 #include "manymod/manymod.h"
 
 namespace manymod {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "cuda/device.hpp"
+#include "gpu/cuda/device.hpp"
 
 namespace manymod {
 

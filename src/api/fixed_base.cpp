@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "api/checks.hpp"
-#include "dispatch/execution.hpp"
-#include "dispatch/status_error.hpp"
+#include "core/status_error.hpp"
+#include "exec/execution.hpp"
 
 namespace manymod {
 namespace {
@@ -79,8 +79,9 @@ FixedBase::FixedBase(const mm_fixed_base_options& options, const mm_view& base, 
       negative_(is_negative(modulus)),
       has_signs_(modulus.negative != nullptr),
       modulus_class_(checked_class(magnitude(), timing_)),
-      wish_(options, Operation::fixed_base_powmod, timing_, limbs::bit_length_var(magnitude()), true),
-      selection_(wish_.select()),
+      selection_options_(options, Operation::fixed_base_powmod, timing_, limbs::bit_length_var(magnitude()),
+                         true),
+      selection_(selection_options_.select()),
       engines_(make_engines(selection_)) {
   if (modulus_class_ == ModulusClass::unit) return;
   bases_.emplace(engines_, base_view(), magnitude(), exponent_bits_, timing_);
@@ -113,13 +114,13 @@ mm_status FixedBase::powmod(const mm_call& call) const {
 
 mm_status FixedBase::run_resident(const mm_call& call, Job& job) const {
   const Resident& resident = resident_.get(call.device_index, [this](cuda::Device& device) {
-    auto made = std::make_unique<Resident>(wish_, device, timing_);
+    auto made = std::make_unique<Resident>(selection_options_, device, timing_);
     if (modulus_class_ != ModulusClass::unit) {
       made->bases.emplace(made->engines.engines(), base_view(), magnitude(), exponent_bits_, timing_);
     }
     return made;
   });
-  const device::ResidentArrays& arrays = resident.engines.arrays();
+  const gpu::ResidentArrays& arrays = resident.engines.arrays();
   const ResidentCall arrays_of_call(call, arrays, kMaxModulusBits, job);
   return compute(resident.engines.engines(), resident.bases, job, {call.progress, call.progress_user},
                  [&](Items items) { arrays.zero(job.result, items); });

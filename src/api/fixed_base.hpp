@@ -9,10 +9,10 @@
 
 #include "api/batch_run.hpp"
 #include "api/resident.hpp"
-#include "api/select.hpp"
-#include "dispatch/bucketing.hpp"
-#include "dispatch/engine_set.hpp"
 #include "dispatch/selection.hpp"
+#include "dispatch/selection_options.hpp"
+#include "exec/bucketing.hpp"
+#include "exec/engine_set.hpp"
 #include "manymod/manymod.h"
 #include "repr/limbs.hpp"
 
@@ -44,8 +44,8 @@ class FixedBase {
                                   const Job& job, const Progress& progress, const ZeroItems& zero) const;
 
   struct Resident {
-    Resident(const SelectionWish& wish, cuda::Device& device, TimingClass timing)
-        : engines(wish, device, timing) {}
+    Resident(const SelectionOptions& options, cuda::Device& device, TimingClass timing)
+        : engines(options, device, timing) {}
     ResidentEngines engines;
     std::optional<PreparedBases> bases;
   };
@@ -59,7 +59,7 @@ class FixedBase {
   std::uint8_t negative_;  ///< sign of the modulus
   bool has_signs_;         ///< the modulus came with a sign array, so results need one
   ModulusClass modulus_class_;
-  SelectionWish wish_;
+  SelectionOptions selection_options_;
   Selection selection_;
   EngineSet engines_;
   std::optional<PreparedBases> bases_;  ///< none for modulus 1 or -1

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "abi/last_error.hpp"
 #include "api/job_queue.hpp"
-#include "api/last_error.hpp"
-#include "dispatch/status_error.hpp"
+#include "core/status_error.hpp"
 
 struct mm_job {
   std::shared_ptr<manymod::SubmittedCall> call;

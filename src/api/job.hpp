@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "dispatch/library_thread.hpp"
+#include "core/library_thread.hpp"
 #include "manymod/manymod.h"
 
 namespace manymod {

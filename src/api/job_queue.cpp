@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "dispatch/library_thread.hpp"
-#include "dispatch/status_error.hpp"
+#include "core/library_thread.hpp"
+#include "core/status_error.hpp"
 
 namespace manymod {
 namespace {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <span>
 
-#include "dispatch/bucketing.hpp"
-#include "dispatch/engine_set.hpp"
+#include "exec/bucketing.hpp"
+#include "exec/engine_set.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "api/checks.hpp"
-#include "dispatch/status_error.hpp"
+#include "core/status_error.hpp"
 
 namespace manymod {
 namespace {
@@ -30,8 +30,8 @@ Plan::Plan(const mm_plan_options& options)
       shared_(checked_shared(options.modulus_kind)),
       modulus_bits_(checked_modulus_bits(options.modulus_bits)),
       threads_(checked_threads(options.threads)),
-      wish_(options, op_, timing_, modulus_bits_, shared_),
-      selection_(wish_.select()),
+      selection_options_(options, op_, timing_, modulus_bits_, shared_),
+      selection_(selection_options_.select()),
       engines_(make_engines(selection_)),
       moduli_(engines_) {}
 
@@ -49,9 +49,9 @@ mm_status Plan::run(const mm_call& call) const {
 
 mm_status Plan::run_resident(const mm_call& call, Job& job) const {
   const Resident& resident = resident_.get(call.device_index, [this](cuda::Device& device) {
-    return std::make_unique<const Resident>(wish_, device, timing_);
+    return std::make_unique<const Resident>(selection_options_, device, timing_);
   });
-  const device::ResidentArrays& arrays = resident.engines.arrays();
+  const gpu::ResidentArrays& arrays = resident.engines.arrays();
   const ResidentCall arrays_of_call(call, arrays, modulus_bits_, job);
   return compute(resident.engines.engines(), resident.moduli, job, {call.progress, call.progress_user},
                  [&](Items items) { arrays.zero(job.result, items); });

@@ -8,9 +8,9 @@
 #include "api/batch_run.hpp"
 #include "api/modulus_cache.hpp"
 #include "api/resident.hpp"
-#include "api/select.hpp"
-#include "dispatch/engine_set.hpp"
 #include "dispatch/selection.hpp"
+#include "dispatch/selection_options.hpp"
+#include "exec/engine_set.hpp"
 #include "manymod/manymod.h"
 
 namespace manymod {
@@ -30,8 +30,8 @@ class Plan {
 
  private:
   struct Resident {
-    Resident(const SelectionWish& wish, cuda::Device& device, TimingClass timing)
-        : engines(wish, device, timing), moduli(engines.engines()) {}
+    Resident(const SelectionOptions& options, cuda::Device& device, TimingClass timing)
+        : engines(options, device, timing), moduli(engines.engines()) {}
     ResidentEngines engines;
     ModulusCache moduli;
   };
@@ -47,7 +47,7 @@ class Plan {
   bool shared_;
   std::size_t modulus_bits_;
   unsigned threads_;
-  SelectionWish wish_;
+  SelectionOptions selection_options_;
   Selection selection_;
   EngineSet engines_;
   ModulusCache moduli_;

@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "dispatch/status_error.hpp"
-#include "modmul/device/resident_engine.hpp"
+#include "core/status_error.hpp"
+#include "gpu/engine/resident_engine.hpp"
 
 namespace manymod {
 namespace {
 
-EngineSet resident_engines(const Selection& selection, const device::ResidentArrays& arrays) {
+EngineSet resident_engines(const Selection& selection, const gpu::ResidentArrays& arrays) {
   std::vector<EngineChoice> choices;
   for (const Choice& choice : selection.choices) {
     const Variant& variant = *choice.variant;
@@ -23,7 +23,7 @@ EngineSet resident_engines(const Selection& selection, const device::ResidentArr
       made.engine = variant.make_engine(arrays.device().index());
       made.gpus = 1;
     } else {
-      made.engine = device::through_host(variant.make_engine(0), arrays);
+      made.engine = gpu::through_host(variant.make_engine(0), arrays);
     }
     choices.push_back(std::move(made));
   }
@@ -35,20 +35,19 @@ std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t strid
 }
 
 void check_width(std::size_t width, const char* what) {
-  if (width <= device::kMaxResidentLimbs) return;
+  if (width <= gpu::kMaxResidentLimbs) return;
   throw StatusError(MM_ERR_ARGUMENT, std::string(what) + ".width is " + std::to_string(width) +
-                                         ", on a device at most " +
-                                         std::to_string(device::kMaxResidentLimbs));
+                                         ", on a device at most " + std::to_string(gpu::kMaxResidentLimbs));
 }
 
 }  // namespace
 
-ResidentEngines::ResidentEngines(const SelectionWish& wish, cuda::Device& device, TimingClass timing)
+ResidentEngines::ResidentEngines(const SelectionOptions& options, cuda::Device& device, TimingClass timing)
     : arrays_(device, timing == TimingClass::secret),
-      engines_(resident_engines(wish.select_beside(device.index()), arrays_)) {}
+      engines_(resident_engines(options.select_beside(device.index()), arrays_)) {}
 
-ResidentCall::ResidentCall(const mm_call& call, const device::ResidentArrays& arrays,
-                           std::size_t modulus_bits, Job& job)
+ResidentCall::ResidentCall(const mm_call& call, const gpu::ResidentArrays& arrays, std::size_t modulus_bits,
+                           Job& job)
     : arrays_(arrays) {
   check(job);
   arrays_.wait_for(static_cast<cuda::StreamHandle>(call.stream));

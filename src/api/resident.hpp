@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "api/device_memory.hpp"
-#include "api/select.hpp"
-#include "dispatch/device_facts.hpp"
 #include "dispatch/devices.hpp"
-#include "dispatch/engine_set.hpp"
+#include "dispatch/selection_options.hpp"
+#include "engine/device_facts.hpp"
+#include "exec/engine_set.hpp"
+#include "gpu/engine/resident.hpp"
 #include "manymod/manymod.h"
-#include "modmul/device/resident.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod {
@@ -23,13 +23,13 @@ namespace manymod {
 class ResidentEngines {
  public:
   /// @throws StatusError as select_variants
-  ResidentEngines(const SelectionWish& wish, cuda::Device& device, TimingClass timing);
+  ResidentEngines(const SelectionOptions& options, cuda::Device& device, TimingClass timing);
 
-  [[nodiscard]] const device::ResidentArrays& arrays() const { return arrays_; }
+  [[nodiscard]] const gpu::ResidentArrays& arrays() const { return arrays_; }
   [[nodiscard]] const EngineSet& engines() const { return engines_; }
 
  private:
-  device::ResidentArrays arrays_;
+  gpu::ResidentArrays arrays_;
   EngineSet engines_;
 };
 
@@ -57,12 +57,12 @@ class ResidentCall {
   /// (in `job` they are there from now on), and finds facts of the others, for moduli of up to `modulus_bits`
   /// bits. `job` must not outlive it.
   /// @throws StatusError MM_ERR_ARGUMENT, cuda::DriverError
-  ResidentCall(const mm_call& call, const device::ResidentArrays& arrays, std::size_t modulus_bits, Job& job);
+  ResidentCall(const mm_call& call, const gpu::ResidentArrays& arrays, std::size_t modulus_bits, Job& job);
   ResidentCall(const ResidentCall&) = delete;
   ResidentCall& operator=(const ResidentCall&) = delete;
 
  private:
-  const device::ResidentArrays& arrays_;
+  const gpu::ResidentArrays& arrays_;
   std::array<limbs::Buffer, 3> shared_;
   DeviceFacts facts_;
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "dispatch/registry.hpp"
+#include "core/cpu_features.hpp"
 
 namespace manymod {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "cuda/driver.hpp"
-#include "cuda/probe.hpp"
-#include "dispatch/cpu_features.hpp"
+#include "core/cpu_features.hpp"
+#include "gpu/cuda/driver.hpp"
+#include "gpu/cuda/probe.hpp"
 
 namespace manymod {
 namespace {

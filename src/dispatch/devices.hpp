@@ -26,8 +26,8 @@ struct Device {
   CpuFeatures cpu_features = 0;     ///< CPU backend
   CpuFeatures hidden_features = 0;  ///< CPU backend: present but hidden by MANYMOD_HIDE_CPU
   unsigned compute_capability = 0;  ///< CUDA backend: 90 for 9.0
-  unsigned code_capability = 0;     ///< CUDA backend: of the code that it runs, see cuda/device_code.hpp
-  bool full_rate_doubles = false;   ///< CUDA backend: see cuda/probe.hpp
+  unsigned code_capability = 0;     ///< CUDA backend: of the code that it runs, see gpu/cuda/device_code.hpp
+  bool full_rate_doubles = false;   ///< CUDA backend: see gpu/cuda/probe.hpp
   std::string obstacle;             ///< why nothing can run on it; empty if it can be used
 };
 

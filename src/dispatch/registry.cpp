@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/registry.hpp"
 
+#include "modmul/dpf52/variants.cuda.hpp"
+#include "modmul/dpf52/variants.hpp"
+#include "modmul/fios/variants.cuda.hpp"
+#include "modmul/ifma52/variants.hpp"
+#include "modmul/radix29/variants.hpp"
+#include "modmul/rns/variants.cuda.hpp"
+#include "modmul/rns_float/variants.cuda.hpp"
+#include "modmul/row32/variants.cuda.hpp"
+#include "modmul/scalar64/variants.hpp"
+#include "modmul/two_pass16/variants.cuda.hpp"
+#include "modmul/vcpc512/variants.hpp"
+
 namespace manymod {
 
 std::span<const Variant> registry() {
@@ -9,12 +21,22 @@ std::span<const Variant> registry() {
     scalar64::register_variants(rows);
     ifma52::register_variants(rows);
     vcpc512::register_variants(rows);
-    radix28::register_variants(rows);
+    radix29::register_variants(rows);
     dpf52::register_variants(rows);
-    device::register_variants(rows);
+    for (const std::span<const gpu::Technique> forms :
+         {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(), fios::cuda_forms(),
+          rns::cuda_forms(), rns_float::cuda_forms()}) {
+      gpu::add_variants(forms, rows);
+    }
     return rows;
   }();
   return variants;
+}
+
+std::string current_variant_name(std::string_view name) {
+  constexpr std::string_view kFormer = "radix28.", kCurrent = "radix29.";
+  if (!name.starts_with(kFormer)) return std::string(name);
+  return std::string(kCurrent) + std::string(name.substr(kFormer.size()));
 }
 
 }  // namespace manymod

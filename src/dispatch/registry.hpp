@@ -1,101 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of variants. A technique adds its rows in its own folder; nothing else names a technique.
+// The list of all variants that this build knows. registry.cpp is the one place that names the techniques.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "dispatch/engine.hpp"
+#include "engine/variant.hpp"
 
 namespace manymod {
-
-/// Instruction-set features a CPU variant may need; probed once (dispatch/cpu_features).
-enum class CpuFeature : std::uint32_t {
-  bmi2 = 1u << 0,
-  adx = 1u << 1,
-  avx2 = 1u << 2,
-  fma = 1u << 3,
-  avx512f = 1u << 4,
-  avx512dq = 1u << 5,
-  avx512bw = 1u << 6,
-  avx512vl = 1u << 7,
-  avx512ifma = 1u << 8,
-  avx512vbmi = 1u << 9,
-};
-using CpuFeatures = std::uint32_t;
-constexpr CpuFeatures operator|(CpuFeature a, CpuFeature b) {
-  return static_cast<CpuFeatures>(a) | static_cast<CpuFeatures>(b);
-}
-constexpr CpuFeatures operator|(CpuFeatures a, CpuFeature b) { return a | static_cast<CpuFeatures>(b); }
-
-enum class Backend : std::uint8_t { cpu = MM_BACKEND_CPU, cuda = MM_BACKEND_CUDA };
-
-using OperationSet = std::uint32_t;
-constexpr OperationSet operation_bit(Operation op) { return OperationSet{1} << static_cast<unsigned>(op); }
-inline constexpr OperationSet kAllOperations = (OperationSet{1} << kOperationCount) - 1;
-
-/// One row of the registry.
-struct Variant {
-  std::string name;       ///< technique + shape, unique: "scalar64.adx"
-  std::string technique;  ///< the folder under src/modmul
-  Backend backend = Backend::cpu;
-  OperationSet public_operations = 0;
-  OperationSet secret_operations = 0;
-  /// Of those: what Engine::accepts takes for several items with one modulus alone.
-  OperationSet shared_modulus_operations = 0;
-  std::size_t min_bits = 1;
-  std::size_t max_bits = kMaxModulusBits;
-  /// Engine::accepts never says no. A variant with false is paired with one that takes what it does not.
-  bool accepts_every_item = true;
-  unsigned instances = 1;  ///< side by side in one thread or thread group: part of them costs as much as all
-  unsigned threads_per_instance = 1;    ///< lanes of a GPU thread group
-  CpuFeatures cpu_features = 0;         ///< all needed (CPU backend)
-  unsigned min_compute_capability = 0;  ///< e.g. 90 for sm_90 (CUDA backend)
-  unsigned max_compute_capability = std::numeric_limits<unsigned>::max();
-  /// Not chosen, unless by name, for a GPU whose FP64 instructions are much slower than the others (CUDA
-  /// backend).
-  bool wants_fast_doubles = false;
-  int priority = 0;  ///< higher wins where the tuning table is silent
-  std::string summary;
-  /// For the GPU of that index (CUDA backend); of no matter to the CPU backend.
-  std::function<std::unique_ptr<Engine>(unsigned device_index)> make_engine;
-};
-
-/// Whether the variant offers the operation in that timing class.
-inline bool offers(const Variant& variant, Operation op, TimingClass timing) {
-  const OperationSet set =
-      timing == TimingClass::secret ? variant.secret_operations : variant.public_operations;
-  return (set & operation_bit(op)) != 0;
-}
 
 /// Every variant this build knows, in registration order. Built on first use, constant afterwards.
 std::span<const Variant> registry();
 
-/// Each technique defines one of these and dispatch/registry.cpp lists it.
-namespace scalar64 {
-void register_variants(std::vector<Variant>& variants);
-}
-namespace ifma52 {
-void register_variants(std::vector<Variant>& variants);
-}
-namespace vcpc512 {
-void register_variants(std::vector<Variant>& variants);
-}
-namespace radix28 {
-void register_variants(std::vector<Variant>& variants);
-}
-namespace dpf52 {
-void register_variants(std::vector<Variant>& variants);
-}
-/// Of all techniques on CUDA devices.
-namespace device {
-void register_variants(std::vector<Variant>& variants);
-}
+/// Today's name of the variant that earlier releases called `name`; `name` itself where it was not renamed.
+/// Technique radix29 was first called radix28.
+std::string current_variant_name(std::string_view name);
 
 }  // namespace manymod

@@ -2,13 +2,12 @@
 #include "dispatch/selection.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <utility>
 
-#include "dispatch/cpu_features.hpp"
-#include "dispatch/status_error.hpp"
+#include "core/cpu_features.hpp"
+#include "core/status_error.hpp"
 
 namespace manymod {
 namespace {
@@ -332,17 +331,6 @@ Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
 }
 
 }  // namespace
-
-std::string_view operation_name(Operation op) {
-  constexpr std::array<std::string_view, kOperationCount> kNames{
-      "addmod", "submod", "negmod",       "mulmod",           "sqrmod",
-      "powmod", "invmod", "multi_powmod", "fixed_base_powmod"};
-  return kNames.at(static_cast<std::size_t>(op));
-}
-
-std::string_view timing_name(TimingClass timing) {
-  return timing == TimingClass::secret ? "secret" : "public";
-}
 
 std::string hardware_needs(const Variant& variant) {
   if (variant.backend == Backend::cpu) return cpu_feature_names(variant.cpu_features);

@@ -2,6 +2,7 @@
 // Which variants serve a plan, and why the others do not.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,15 +10,10 @@
 #include <vector>
 
 #include "dispatch/devices.hpp"
-#include "dispatch/engine_set.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/tuning.hpp"
 
 namespace manymod {
-
-/// The words of the public interfaces: "powmod", "secret".
-std::string_view operation_name(Operation op);
-std::string_view timing_name(TimingClass timing);
 
 /// Hardware a variant needs, for people: "bmi2 adx", "compute capability 9.0", "" for none.
 std::string hardware_needs(const Variant& variant);
@@ -27,6 +23,9 @@ std::string hardware_obstacle(const Variant& variant, const Device& device);
 
 /// Why `variant` can run on none of `devices`; "" if one of them can run it.
 std::string hardware_obstacle(const Variant& variant, std::span<const Device> devices);
+
+/// As min_items: never the choice by number, only for items that the other choices do not accept.
+inline constexpr std::size_t kFallbackOnly = SIZE_MAX;
 
 struct VariantRequest {
   Operation op = Operation::mulmod;
@@ -84,9 +83,6 @@ Catalogue catalogue();
 /// multiprocessors, so that this one is never left idle. A forced variant need not suit it, and goes to GPUs
 /// that it does not suit where it suits none.
 Selection select_variants(const VariantRequest& request, const Catalogue& from = catalogue());
-
-/// An engine for each choice, in order: several GPUs are one (spread.hpp).
-EngineSet make_engines(const Selection& selection);
 
 /// The variant forced by `argument` (NULL: none), else by the environment variable MANYMOD_VARIANT (empty:
 /// none).

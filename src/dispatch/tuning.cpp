@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/status_error.hpp"
 #include "dispatch/shipped_tuning.hpp"
-#include "dispatch/status_error.hpp"
 
 namespace manymod {
 namespace {

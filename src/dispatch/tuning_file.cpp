@@ -9,8 +9,8 @@
 #include <charconv>
 #include <cstddef>
 
+#include "core/status_error.hpp"
 #include "dispatch/selection.hpp"
-#include "dispatch/status_error.hpp"
 #include "dispatch/tuning.hpp"
 
 namespace manymod {
@@ -138,7 +138,7 @@ class Parser {
     row.max_bits = number(fields[3], kMaxModulusBits, "max_bits");
     if (row.min_bits > row.max_bits) fail("min_bits is greater than max_bits");
     row.min_items = number(fields[4], kMaxMinItems, "min_items");
-    row.variant = fields[5];
+    row.variant = current_variant_name(fields[5]);
     row.evidence = fields[6];
     if (row.variant.empty()) fail("the variant's name is empty");
     if (table_.rows.size() == kMaxTuningRows) fail("more than " + std::to_string(kMaxTuningRows) + " rows");

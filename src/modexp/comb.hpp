@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "dispatch/engine.hpp"
+#include "core/operation.hpp"
+#include "core/ticker.hpp"
 #include "modexp/multiplier.hpp"
 #include "repr/limbs.hpp"
 

@@ -9,7 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "dispatch/engine.hpp"
+#include "core/operation.hpp"
+#include "core/ticker.hpp"
 #include "modexp/multiplier.hpp"
 #include "repr/limbs.hpp"
 

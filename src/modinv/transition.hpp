@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "arch/cuda/portable.hpp"
+#include "core/portable.hpp"
 
 namespace manymod::modinv {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "arch/instruction_rates.hpp"
-#include "dispatch/cpu_features.hpp"
+#include "core/cpu_features.hpp"
 #include "manymod/manymod.h"
 #include "python/call.hpp"
 

@@ -6,15 +6,9 @@
 #include <cstdint>
 #include <span>
 
+#include "core/limb.hpp"
+
 namespace manymod {
-
-using Limb = std::uint64_t;
-inline constexpr std::size_t kLimbBits = 64;
-inline constexpr std::size_t kMaxModulusBits = 16384;
-inline constexpr std::size_t kMaxModulusLimbs = kMaxModulusBits / kLimbBits;
-
-/// Limbs that hold `bits` bits.
-constexpr std::size_t limbs_for_bits(std::size_t bits) { return (bits + kLimbBits - 1) / kLimbBits; }
 
 /// Read-only batch of signed integers, `count` of them or one that serves every index.
 struct BatchView {

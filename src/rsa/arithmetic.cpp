@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "dispatch/cpu_features.hpp"
+#include "core/cpu_features.hpp"
 #include "modexp/windows.hpp"
 #include "modinv/safegcd.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "api/last_error.hpp"
-#include "api/required.hpp"
+#include "abi/last_error.hpp"
+#include "abi/required.hpp"
 #include "manymod/rsa.h"
 #include "rsa/bytes.hpp"
 #include "rsa/key.hpp"

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "api/last_error.hpp"
+#include "abi/last_error.hpp"
 #include "rsa/codec.hpp"
 #include "rsa/public_operation.hpp"
 #include "rsa/ring.hpp"

@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "api/enum_value.hpp"
-#include "dispatch/status_error.hpp"
+#include "abi/enum_value.hpp"
+#include "core/status_error.hpp"
 #include "rsa/call.hpp"
 #include "rsa/ring.hpp"
 

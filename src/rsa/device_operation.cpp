@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/memory.hpp"
-#include "dispatch/device_facts.hpp"
+#include "engine/device_facts.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/engine/launch.hpp"
+#include "gpu/engine/resident.hpp"
 #include "modexp/windows.hpp"
-#include "modmul/device/launch.hpp"
-#include "modmul/device/resident.hpp"
 #include "repr/wipe.hpp"
 #include "rsa/grid_pairs.hpp"
 #include "rsa/ring_devices.hpp"
@@ -30,8 +30,8 @@ bool like_first(const Rows& rows, const Key& key) {
 }
 
 struct Products {
-  const device::ProgramRunner& modulo_n;
-  const device::ProgramRunner& modulo_p;
+  const gpu::ProgramRunner& modulo_n;
+  const gpu::ProgramRunner& modulo_p;
 };
 
 /// Rows of numbers somewhere in a buffer.
@@ -58,7 +58,7 @@ struct KeyNumber {
 /// One attempt, in a workspace.
 class DeviceOperation {
  public:
-  DeviceOperation(Rows& rows, const GpuPower& gpu, const Products& products, device::Workspace& workspace,
+  DeviceOperation(Rows& rows, const GpuPower& gpu, const Products& products, gpu::Workspace& workspace,
                   const GridPairs& pairs, const PrivateSettings& settings, const ProgressPart& progress)
       : rows_(rows),
         gpu_(gpu),
@@ -94,7 +94,7 @@ class DeviceOperation {
   Rows& rows_;
   const GpuPower& gpu_;
   const Products& products_;
-  device::Workspace& workspace_;
+  gpu::Workspace& workspace_;
   const GridPairs& pairs_;
   const PrivateSettings& settings_;
   const ProgressPart& progress_;
@@ -102,7 +102,7 @@ class DeviceOperation {
   bool one_key_;  ///< and its two powers of each row fill the GPU
 
   // What is uploaded has the same place in the upload and at the beginning of the device's memory.
-  device::Layout upload_layout_, device_layout_;
+  gpu::Layout upload_layout_, device_layout_;
   Array numbers_;
   Array columns_, lines_;  ///< of each row, the numbers of its pairs
   Array drawn_factors_, drawn_inverses_;
@@ -127,7 +127,7 @@ class DeviceOperation {
     return key.scale_on_device(products_.modulo_n.radix_limbs());
   }
 
-  static Array add(device::Layout& layout, std::size_t rows, std::size_t limbs) {
+  static Array add(gpu::Layout& layout, std::size_t rows, std::size_t limbs) {
     Array array{0, limbs, rows};
     array.at = layout.add(array.bytes());
     return array;
@@ -210,11 +210,11 @@ class DeviceOperation {
     if (rows == 0) rows = count_;
     return {on_device(array, first), rows, array.limbs, array.limbs, nullptr, true};
   }
-  [[nodiscard]] static device::DeviceOperand words(const Limb* limbs, std::size_t width, std::size_t stride) {
+  [[nodiscard]] static gpu::DeviceOperand words(const Limb* limbs, std::size_t width, std::size_t stride) {
     return {reinterpret_cast<const std::uint32_t*>(limbs), static_cast<std::uint32_t>(2 * width),
             static_cast<std::uint32_t>(2 * stride)};
   }
-  [[nodiscard]] device::DeviceOperand words(const Array& array, std::size_t first = 0) const {
+  [[nodiscard]] gpu::DeviceOperand words(const Array& array, std::size_t first = 0) const {
     return words(on_device(array, first), array.limbs, array.limbs);
   }
 
@@ -275,11 +275,11 @@ class DeviceOperation {
 
   /// To each row of `to` the row of `from` that the list names.
   void gather(const Array& from, const Array& list, const Array& to) const {
-    device::RowsJob copy;
+    gpu::RowsJob copy;
     copy.from = {on_device(from), from.limbs, on_device(list)};
     copy.to = {on_device(to), to.limbs, nullptr};
     copy.from_width = copy.to_width = static_cast<std::uint32_t>(to.limbs);
-    device::launch_copy_rows(workspace_.stream(), copy, count_);
+    gpu::launch_copy_rows(workspace_.stream(), copy, count_);
   }
 
   void gather_pairs() const {
@@ -299,8 +299,7 @@ class DeviceOperation {
   void multiply_modulo_n(const BatchView& x, const std::array<Array, 2>& factors,
                          const BatchResult& product) const {
     const std::array operands{x, view(factors[0]), view(factors[1]), view(blinding_scale_)};
-    products_.modulo_n.run(device::plain_product_program(4), TimingClass::secret, view(n_), operands,
-                           product);
+    products_.modulo_n.run(gpu::plain_product_program(4), TimingClass::secret, view(n_), operands, product);
   }
 
   void blind() const {
@@ -377,31 +376,31 @@ class DeviceOperation {
     subtract();
     const std::array factors{view(differences_), view(qinv_)};
     const BatchView p = one_key_ ? one(first_key().key().p()) : view(p_.each);
-    products_.modulo_p.run(device::plain_product_program(2), TimingClass::secret, p, factors,
+    products_.modulo_p.run(gpu::plain_product_program(2), TimingClass::secret, p, factors,
                            result(factors_of_q_));
     add_multiple_of_q();
     if (settings_.blinding) multiply_modulo_n(view(combined_), inverses_, result(powers_));
   }
 
   /// p or q of each row.
-  [[nodiscard]] device::DeviceOperand prime(const Gathered& primes) const {
+  [[nodiscard]] gpu::DeviceOperand prime(const Gathered& primes) const {
     return one_key_ ? words(on_device(primes.once), half_limbs_, 0) : words(primes.each);
   }
 
   void subtract() const {
-    device::GarnerDifferenceJob job;
+    gpu::GarnerDifferenceJob job;
     job.a = words(halves_);
     job.b = words(halves_, count_);
     job.p = prime(p_);
     job.words = static_cast<std::uint32_t>(2 * half_limbs_);
     job.count = static_cast<std::uint32_t>(count_);
     job.result = reinterpret_cast<std::uint32_t*>(on_device(differences_));
-    device::launch_difference(workspace_.stream(), job);
+    gpu::launch_difference(workspace_.stream(), job);
     finish_copies();
   }
 
   void add_multiple_of_q() const {
-    device::GarnerSumJob job;
+    gpu::GarnerSumJob job;
     job.b = words(halves_, count_);
     job.q = prime(q_);
     job.h = words(factors_of_q_);
@@ -410,14 +409,14 @@ class DeviceOperation {
     const Array& to = settings_.blinding ? combined_ : powers_;
     job.result = reinterpret_cast<std::uint32_t*>(on_device(to));
     job.result_words = static_cast<std::uint32_t>(2 * limbs_);
-    device::launch_sum(workspace_.stream(), job);
+    gpu::launch_sum(workspace_.stream(), job);
     finish_copies();
   }
 
   void check() const {
     const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
     const std::array operands{view(powers_), view(check_scale_)};
-    products_.modulo_n.run(device::scaled_power_program(schedule), TimingClass::secret, view(n_), operands,
+    products_.modulo_n.run(gpu::scaled_power_program(schedule), TimingClass::secret, view(n_), operands,
                            result(found_));
   }
 
@@ -445,7 +444,7 @@ bool raise_to_private_on(const GpuPower& gpu, Rows& rows, std::span<std::uint8_t
   if (settings.blinding && !pairs.draw(rows, settings.threads, progress.part(0, kBlindingShare)))
     return false;
   bool done = false;
-  settings.devices->workspaces(gpu.device).lend([&](device::Workspace& workspace) {
+  settings.devices->workspaces(gpu.device).lend([&](gpu::Workspace& workspace) {
     done = DeviceOperation(rows, gpu, products, workspace, pairs, settings, progress).run(wrong);
   });
   return done;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "api/enum_value.hpp"
+#include "abi/enum_value.hpp"
 
 namespace manymod::rsa {
 namespace {

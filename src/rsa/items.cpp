@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "dispatch/status_error.hpp"
+#include "core/status_error.hpp"
 
 namespace manymod::rsa {
 namespace {

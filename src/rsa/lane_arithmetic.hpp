@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "modmul/lanes/moduli.hpp"
+#include "lanes/moduli.hpp"
 #include "rsa/arithmetic.hpp"
 
 namespace manymod::rsa {

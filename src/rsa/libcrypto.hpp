@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "dispatch/status_error.hpp"
+#include "core/status_error.hpp"
 
 namespace manymod::rsa {
 

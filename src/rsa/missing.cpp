@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C ABI of RSA in a build without libcrypto.
-#include "api/last_error.hpp"
+#include "abi/last_error.hpp"
 #include "manymod/rsa.h"
 
 namespace {

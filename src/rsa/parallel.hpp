@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstddef>
 
-#include "dispatch/execution.hpp"
-#include "dispatch/thread_pool.hpp"
+#include "core/thread_pool.hpp"
+#include "exec/execution.hpp"
 
 namespace manymod::rsa {
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "cuda/device.hpp"
-#include "cuda/error.hpp"
+#include "gpu/cuda/device.hpp"
+#include "gpu/cuda/error.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::rsa {
@@ -23,7 +23,7 @@ bool is_usable(const GpuPower& gpu) {
 PowerEngines::PowerEngines(const mm_rsa_ring_options& options, TimingClass timing, std::size_t limbs)
     : timing_(timing),
       limbs_(limbs),
-      selection_(SelectionWish(options, Operation::powmod, timing, limbs * kLimbBits, true).select()),
+      selection_(SelectionOptions(options, Operation::powmod, timing, limbs * kLimbBits, true).select()),
       engines_(make_engines(selection_)) {
   for (const Choice& choice : selection_.choices) {
     std::vector<GpuPower>& gpus = gpus_.emplace_back();

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "api/select.hpp"
-#include "dispatch/engine_set.hpp"
 #include "dispatch/selection.hpp"
+#include "dispatch/selection_options.hpp"
+#include "exec/engine_set.hpp"
 #include "manymod/rsa.h"
 #include "rsa/parallel.hpp"
 

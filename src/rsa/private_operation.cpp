@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cuda/error.hpp"
+#include "gpu/cuda/error.hpp"
 #include "rsa/device_operation.hpp"
 #include "rsa/lane_arithmetic.hpp"
 #include "rsa/public_operation.hpp"

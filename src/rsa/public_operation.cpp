@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "cuda/error.hpp"
+#include "gpu/cuda/error.hpp"
+#include "gpu/program/programs.hpp"
 #include "modexp/windows.hpp"
-#include "modmul/device/programs.hpp"
 #include "rsa/ring_devices.hpp"
 
 namespace manymod::rsa {
@@ -116,7 +116,7 @@ BatchView of_keys(const Rows& rows, limbs::Buffer& storage, const NumberOf& numb
 
 void raise_to_public_on(const GpuPower& gpu, const Rows& rows, const limbs::Buffer& numbers,
                         limbs::Buffer& powers, const PublicSettings& settings) {
-  const device::ProgramRunner& products = settings.devices->products(gpu.device, rows.limbs);
+  const gpu::ProgramRunner& products = settings.devices->products(gpu.device, rows.limbs);
   limbs::Buffer all_moduli;
   limbs::Buffer all_scales;
   const BatchView moduli = of_keys(rows, all_moduli, [](const RingKey& key) { return key.key().n(); });
@@ -124,7 +124,7 @@ void raise_to_public_on(const GpuPower& gpu, const Rows& rows, const limbs::Buff
       rows, all_scales, [&](const RingKey& key) { return key.scale_on_device(products.radix_limbs()); });
   const SlidingSchedule schedule = best_sliding_schedule(rows.runs.front().key->key().e());
   const std::array operands{rows.view(numbers), scales};
-  products.run(device::scaled_power_program(schedule), settings.timing, moduli, operands,
+  products.run(gpu::scaled_power_program(schedule), settings.timing, moduli, operands,
                {powers.data(), rows.count(), rows.limbs, rows.limbs, nullptr});
 }
 

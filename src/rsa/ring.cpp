@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "api/checks.hpp"
-#include "api/enum_value.hpp"
+#include "abi/enum_value.hpp"
+#include "abi/options.hpp"
 #include "rsa/call.hpp"
 
 namespace manymod::rsa {

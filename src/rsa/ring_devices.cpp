@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "dispatch/devices.hpp"
+#include "modmul/row32/variants.cuda.hpp"
 
 namespace manymod::rsa {
 
@@ -13,13 +14,13 @@ RingDevices::RingDevices() : arrays_(devices().size()) {}
 
 void RingDevices::add(std::size_t limbs) { products_.try_emplace(limbs, devices().size()); }
 
-const device::ProgramRunner& RingDevices::products(unsigned device, std::size_t limbs) const {
+const gpu::ProgramRunner& RingDevices::products(unsigned device, std::size_t limbs) const {
   cuda::Device& gpu = cuda::device(device);
   return *products_.at(limbs).at(device).get(
-      [&] { return std::make_unique<const device::ProgramRunner>(gpu, limbs); });
+      [&] { return std::make_unique<const gpu::ProgramRunner>(row32::cuda_forms().front(), gpu, limbs); });
 }
 
-device::Workspaces& RingDevices::workspaces(unsigned device) const {
+gpu::Workspaces& RingDevices::workspaces(unsigned device) const {
   cuda::Device& gpu = cuda::device(device);
   return arrays_.at(device).get([&] { return std::make_unique<const Arrays>(gpu); })->workspaces;
 }

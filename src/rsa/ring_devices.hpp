@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "dispatch/gpu_load.hpp"
-#include "modmul/device/program_runner.hpp"
-#include "modmul/device/workspace.hpp"
+#include "exec/gpu_load.hpp"
+#include "gpu/engine/program_runner.hpp"
+#include "gpu/engine/workspace.hpp"
 #include "rsa/power.hpp"
 
 namespace manymod::rsa {
@@ -24,19 +24,19 @@ class RingDevices {
 
   /// Products modulo numbers of a length that was added.
   /// @throws cuda::DriverError
-  [[nodiscard]] const device::ProgramRunner& products(unsigned device, std::size_t limbs) const;
+  [[nodiscard]] const gpu::ProgramRunner& products(unsigned device, std::size_t limbs) const;
   /// For arrays between products.
   /// @throws cuda::DriverError
-  [[nodiscard]] device::Workspaces& workspaces(unsigned device) const;
+  [[nodiscard]] gpu::Workspaces& workspaces(unsigned device) const;
 
  private:
   struct Arrays {
     explicit Arrays(cuda::Device& device) : workspaces(device) {}
-    mutable device::Workspaces workspaces;
+    mutable gpu::Workspaces workspaces;
   };
 
   // Of each CUDA device.
-  std::map<std::size_t, std::vector<PublishedOnce<device::ProgramRunner>>> products_;
+  std::map<std::size_t, std::vector<PublishedOnce<gpu::ProgramRunner>>> products_;
   std::vector<PublishedOnce<Arrays>> arrays_;
 };
 

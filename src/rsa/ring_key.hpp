@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "modmul/lanes/group.hpp"
+#include "lanes/group.hpp"
 #include "rsa/arithmetic.hpp"
 #include "rsa/blinding.hpp"
 #include "rsa/device_key.hpp"

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <initializer_list>
 
-#include "modmul/device/program.hpp"
-#include "modmul/device/rows.hpp"
+#include "gpu/kernels/rows.cuda.hpp"
+#include "gpu/program/program.hpp"
 
 int main() {
-  using namespace manymod::device;
+  using namespace manymod::gpu;
   std::printf("{");
   // A kernel of a technique is named after its shape, or after the width of its moduli.
   for (const char* const kernels : {"*_[0-9]*x[0-9]*", "rns_[0-9]*"}) {

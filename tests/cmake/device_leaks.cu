@@ -3,11 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/cuda/byte_products.hpp"
-#include "arch/cuda/streamed_products.hpp"
-#include "modmul/device/program.hpp"
+#include "arch/cuda/byte_products.cuda.hpp"
+#include "arch/cuda/streamed_products.cuda.hpp"
+#include "gpu/program/program.hpp"
 
-using manymod::device::ProgramJob;
+using manymod::gpu::ProgramJob;
 
 extern __shared__ uint4 shared_memory[];
 

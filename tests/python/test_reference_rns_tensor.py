@@ -480,8 +480,8 @@ def test_the_compiled_bases_are_those_of_the_tool(capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("bits", tool.WIDTHS)
 def test_the_compiled_constants_have_the_bytes_of_the_reference(bits: int) -> None:
-    """tests/cpp/modmul/rns_constants_test.cpp expects the same checksums."""
-    text = (ROOT / "tests/cpp/modmul/rns_constants_test.cpp").read_text()
+    """tests/cpp/modmul/rns/constants_test.cpp expects the same checksums."""
+    text = (ROOT / "tests/cpp/modmul/rns/constants_test.cpp").read_text()
     tables = tensor(bits)
     for less in (0, 5):
         block = constants(tables, (1 << bits) - less if less else None)

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/cuda/byte_products.hpp"
+#include "arch/cuda/byte_products.cuda.hpp"
 #include "job.hpp"
 
 namespace manymod::bench {

@@ -14,10 +14,10 @@
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "../timer.hpp"
-#include "cuda/device.hpp"
-#include "cuda/driver.hpp"
-#include "cuda/memory.hpp"
-#include "cuda/stream.hpp"
+#include "gpu/cuda/device.hpp"
+#include "gpu/cuda/driver.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/cuda/stream.hpp"
 #include "job.hpp"
 
 // The compiled kernels.cu, put into the program.

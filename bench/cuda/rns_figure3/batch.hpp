@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cuda/memory.hpp"
-#include "cuda/stream.hpp"
-#include "modmul/device/program.hpp"
+#include "gpu/cuda/memory.hpp"
+#include "gpu/cuda/stream.hpp"
+#include "gpu/program/program.hpp"
 
 namespace manymod::bench {
 
@@ -25,8 +25,8 @@ class Batch {
   [[nodiscard]] std::uint32_t words() const { return bits_ / 32; }
   [[nodiscard]] const Limbs& exponent() const { return exponent_; }
 
-  [[nodiscard]] device::DeviceOperand moduli() const { return rows(moduli_on_device_); }
-  [[nodiscard]] device::DeviceOperand bases() const { return rows(bases_on_device_); }
+  [[nodiscard]] gpu::DeviceOperand moduli() const { return rows(moduli_on_device_); }
+  [[nodiscard]] gpu::DeviceOperand bases() const { return rows(bases_on_device_); }
 
   /// Powers of the first `items` items by the library on the processor.
   [[nodiscard]] Limbs powers_on_cpu(std::size_t items, unsigned threads = 0) const;
@@ -40,7 +40,7 @@ class Batch {
   cuda::DeviceBuffer moduli_on_device_, bases_on_device_;
 
   [[nodiscard]] std::size_t limbs() const { return bits_ / 64; }
-  [[nodiscard]] device::DeviceOperand rows(const cuda::DeviceBuffer& buffer) const {
+  [[nodiscard]] gpu::DeviceOperand rows(const cuda::DeviceBuffer& buffer) const {
     return {buffer.as<std::uint32_t>(), words(), words()};
   }
 };

@@ -3,10 +3,12 @@
 
 #include <map>
 
-#include "modmul/device/constants.hpp"
-#include "modmul/device/technique.hpp"
+#include "gpu/engine/constants.hpp"
+#include "gpu/engine/technique.hpp"
 #include "modmul/rns_float/host_tables.hpp"
 #include "modmul/rns_float/multiplier.cuda.hpp"
+#include "modmul/rns_float/variants.cuda.hpp"
+#include "modmul/row32/variants.cuda.hpp"
 #include "shapes.hpp"
 
 namespace manymod::bench {
@@ -28,7 +30,7 @@ Candidate loaded_candidate(const char* form, const char* kernel, unsigned block,
   Candidate r;
   r.implementation = letter(form);
   r.form = form;
-  r.shape = device::make_shape<Technique, kThreads, kPerThread>(kernel, block, blocks);
+  r.shape = gpu::make_shape<Technique, kThreads, kPerThread>(kernel, block, blocks);
   r.constants = rns_float::table_bytes<M, kThreads, kPerThread>();
   r.squared_radix = rns_float::squared_radix<typename M::BasesOfShape>();
   return r;
@@ -38,12 +40,12 @@ Candidate loaded_candidate(const char* form, const char* kernel, unsigned block,
 
 std::vector<Candidate> library_candidates(unsigned bits) {
   std::vector<Candidate> found;
-  for (const device::Shape& shape : device::row32().front().shapes) {
+  for (const gpu::Shape& shape : row32::cuda_forms().front().shapes) {
     if (32 * shape.words == bits) found.push_back({"", "row32", true, shape, {}, {}});
   }
-  for (const device::Technique& technique : device::rns_float()) {
+  for (const gpu::Technique& technique : rns_float::cuda_forms()) {
     const std::string form = std::string(technique.name).substr(std::string("rns_float.").size());
-    for (const device::Shape& shape : technique.shapes) {
+    for (const gpu::Shape& shape : technique.shapes) {
       if (32 * shape.words != bits) continue;
       found.push_back({letter(form + "+"), form, true, shape, technique.constants->of_shape(shape),
                        technique.constants->radix_squared(shape)});

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cuda/device.hpp"
-#include "modmul/device/shape.hpp"
+#include "gpu/cuda/device.hpp"
+#include "gpu/program/shape.hpp"
 
 namespace manymod::bench {
 
@@ -16,7 +16,7 @@ struct Candidate {
   std::string implementation;  ///< the paper's letter; "" where it has none
   std::string form;
   bool specialised = false;
-  device::Shape shape;
+  gpu::Shape shape;
   std::vector<std::byte> constants;          ///< that the kernel reads; none where they are compiled in
   std::vector<std::uint32_t> squared_radix;  ///< M_B^2; none where R is a power of two
 };

@@ -22,11 +22,11 @@
 #include "../timer.hpp"
 #include "batch.hpp"
 #include "candidates.hpp"
-#include "cuda/device.hpp"
-#include "cuda/driver.hpp"
+#include "gpu/cuda/device.hpp"
+#include "gpu/cuda/driver.hpp"
+#include "gpu/engine/launch.hpp"
+#include "gpu/program/programs.hpp"
 #include "modexp/windows.hpp"
-#include "modmul/device/launch.hpp"
-#include "modmul/device/programs.hpp"
 
 // The compiled kernels.cu, put into the program.
 asm(".pushsection .rodata, \"a\"\n.balign 64\nmm_rns_figure3:\n.incbin \"" MM_RNS_FIGURE3_IMAGE
@@ -189,10 +189,10 @@ class Figure {
           candidate_(candidate),
           kernel_(std::move(kernel)),
           method_(method),
-          program_(device::sliding_window_program(candidate.shape.radix_bits, schedule())) {
+          program_(gpu::sliding_window_program(candidate.shape.radix_bits, schedule())) {
       const Batch& batch = figure.batch_;
       const std::size_t rows = batch.count() * batch.words() * sizeof(std::uint32_t);
-      steps_ = brought(program_.steps.data(), program_.steps.size() * sizeof(device::Step));
+      steps_ = brought(program_.steps.data(), program_.steps.size() * sizeof(gpu::Step));
       constants_ = brought(candidate.constants.data(), candidate.constants.size());
       squared_radix_ =
           brought(candidate.squared_radix.data(), candidate.squared_radix.size() * sizeof(std::uint32_t));
@@ -218,7 +218,7 @@ class Figure {
     const Candidate& candidate_;
     cuda::Kernel kernel_;
     const Method& method_;
-    device::Program program_;
+    gpu::Program program_;
     cuda::DeviceBuffer steps_, constants_, squared_radix_, start_, results_, refused_, claimed_, table_;
 
     [[nodiscard]] cuda::Device& device() const { return figure_.device_; }
@@ -237,13 +237,13 @@ class Figure {
 
     // As the engine launches: no more blocks than run at a time.
     [[nodiscard]] cuda::LaunchShape launch_for(std::size_t items) const {
-      const device::Shape& shape = candidate_.shape;
+      const gpu::Shape& shape = candidate_.shape;
       const unsigned processors = device().properties().multiprocessors;
       const std::size_t lanes = items * shape.threads, per_processor = (lanes + processors - 1) / processors;
       cuda::LaunchShape launch;
       launch.block = static_cast<unsigned>(
           std::min<std::size_t>(shape.block, (per_processor + shape.step - 1) / shape.step * shape.step));
-      launch.shared_bytes = device::shared_bytes(shape, launch.block);
+      launch.shared_bytes = gpu::shared_bytes(shape, launch.block);
       const unsigned resident =
           kernel_.blocks_per_multiprocessor(launch.block, launch.shared_bytes) * processors;
       if (resident == 0) {
@@ -257,12 +257,12 @@ class Figure {
 
     void queue(const cuda::LaunchShape& launch, std::size_t items) const {
       const Batch& batch = figure_.batch_;
-      device::ResidueJob start;
+      gpu::ResidueJob start;
       start.modulus = batch.moduli();
       start.words = batch.words();
       if (candidate_.squared_radix.empty()) {
         const unsigned radix_bits = candidate_.shape.radix_bits;
-        start.zero_bits = radix_bits + device::start_power(radix_bits).bits - 32 * (batch.words() - 2);
+        start.zero_bits = radix_bits + gpu::start_power(radix_bits).bits - 32 * (batch.words() - 2);
       } else {
         start.value = {squared_radix_.as<std::uint32_t>(),
                        static_cast<std::uint32_t>(candidate_.squared_radix.size()), 0};
@@ -270,10 +270,10 @@ class Figure {
       start.count = static_cast<std::uint32_t>(items);
       start.result = start_.as<std::uint32_t>();
       start.result_width = batch.words();
-      device::launch_residue(figure_.stream_, start);
+      gpu::launch_residue(figure_.stream_, start);
 
-      device::ProgramJob job;
-      job.steps = steps_.as<device::Step>();
+      gpu::ProgramJob job;
+      job.steps = steps_.as<gpu::Step>();
       job.step_count = static_cast<std::uint32_t>(program_.steps.size());
       job.count = static_cast<std::uint32_t>(items);
       job.modulus = batch.moduli();

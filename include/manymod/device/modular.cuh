@@ -19,14 +19,14 @@
 
 #include <cstdint>
 
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/thread_group.hpp"
-#include "modmul/device/divsteps.hpp"
-#include "modmul/device/integer_memory.hpp"
-#include "modmul/device/multiplier.hpp"
-#include "modmul/device/windows.hpp"
+#include "arch/cuda/thread_group.cuda.hpp"
+#include "core/portable.hpp"
+#include "modexp/windows.cuda.hpp"
+#include "modinv/divsteps.cuda.hpp"
 #include "modmul/dpf52/numbers.cuda.hpp"
 #include "modmul/row32/numbers.cuda.hpp"
+#include "repr/integer_memory.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::device {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "arch/memory_sanitizer.hpp"
-#include "repr/canonical.hpp"
+#include "core/limb.hpp"
 
 namespace manymod::avx512ifma {
 namespace {

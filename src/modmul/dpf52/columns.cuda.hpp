@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "arch/cuda/doubles.hpp"
+#include "arch/cuda/doubles.cuda.hpp"
 #include "modmul/dpf52/bounds.hpp"
 #include "repr/verify.hpp"
 

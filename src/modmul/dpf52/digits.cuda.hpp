@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "arch/cuda/thread_group.hpp"
-#include "arch/cuda/words.hpp"
-#include "modmul/device/multiplier.hpp"
+#include "arch/cuda/thread_group.cuda.hpp"
+#include "arch/cuda/words.cuda.hpp"
 #include "modmul/dpf52/columns.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::dpf52 {
 

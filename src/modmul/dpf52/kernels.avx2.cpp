@@ -3,9 +3,9 @@
 #if MANYMOD_X86_64
 #include <immintrin.h>
 
+#include "lanes/digit_loops.hpp"
 #include "modmul/dpf52/kernels.hpp"
 #include "modmul/dpf52/lane_montgomery.hpp"
-#include "modmul/lanes/digit_loops.hpp"
 
 namespace manymod::dpf52 {
 namespace {

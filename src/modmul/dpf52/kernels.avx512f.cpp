@@ -4,9 +4,9 @@
 #include <immintrin.h>
 
 #include "arch/memory_sanitizer.hpp"
+#include "lanes/digit_loops.hpp"
 #include "modmul/dpf52/kernels.hpp"
 #include "modmul/dpf52/lane_montgomery.hpp"
-#include "modmul/lanes/digit_loops.hpp"
 
 namespace manymod::dpf52 {
 namespace {

@@ -3,7 +3,7 @@
 // toward zero (Emmart, Zheng, Weems 2018). The proof of exactness is in bounds.hpp.
 #pragma once
 
-#include "modmul/lanes/kernels.hpp"
+#include "lanes/kernels.hpp"
 
 namespace manymod::dpf52 {
 

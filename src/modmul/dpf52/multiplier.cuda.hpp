@@ -17,15 +17,15 @@
 
 #include <cstdint>
 
-#include "arch/cuda/doubles.hpp"
-#include "arch/cuda/thread_group.hpp"
-#include "modmul/device/multiplier.hpp"
+#include "arch/cuda/doubles.cuda.hpp"
+#include "arch/cuda/thread_group.cuda.hpp"
 #include "modmul/dpf52/columns.cuda.hpp"
 #include "modmul/dpf52/digits.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::dpf52 {
 
-/// See modmul/device/multiplier.hpp. Lane l holds digits l kPerThread to (l + 1) kPerThread - 1.
+/// See gpu/program/multiplier.hpp. Lane l holds digits l kPerThread to (l + 1) kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
   static constexpr unsigned kLanes = Group::kSize;
@@ -49,7 +49,7 @@ class Multiplier {
   };
 
   template <class Words>
-  MM_DEVICE Multiplier(Group group, device::LaneMemory memory, const Words& n)
+  MM_DEVICE Multiplier(Group group, LaneMemory memory, const Words& n)
       : group_(group), memory_(memory), n_(from_words(n)), quotient_(std::uint64_t{n[1]} << 32 | n[0]) {}
 
   template <class Words>
@@ -60,7 +60,7 @@ class Multiplier {
   }
 
   /// In: a < 2 n, as mul(b, c) returns it for any b < 2 W and an integer c < n: (b c + q n) / R < n / 2 + n.
-  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
+  MM_DEVICE void to_words(WordSink r, const Element& a) const {
     std::uint64_t digits[kPerThread];
     MM_UNROLL
     for (unsigned j = 0; j < kPerThread; ++j) digits[j] = cuda::to_integer(a.digit[j]);
@@ -134,7 +134,7 @@ class Multiplier {
   };
 
   Group group_;
-  device::LaneMemory memory_;
+  LaneMemory memory_;
   Element n_;
   QuotientDigits quotient_;
 

@@ -10,8 +10,8 @@
 
 #include <cstdint>
 
-#include "arch/cuda/doubles.hpp"
-#include "arch/cuda/thread_group.hpp"
+#include "arch/cuda/doubles.cuda.hpp"
+#include "arch/cuda/thread_group.cuda.hpp"
 #include "modmul/dpf52/digits.cuda.hpp"
 #include "modmul/dpf52/multiplier.cuda.hpp"
 

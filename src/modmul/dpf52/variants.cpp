@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "modmul/dpf52/variants.hpp"
+
 // Technique dpf52's rows in the registry.
+#include "lanes/engine.hpp"
 #include "modmul/dpf52/kernels.hpp"
-#include "modmul/lanes/engine.hpp"
 
 namespace manymod::dpf52 {
 

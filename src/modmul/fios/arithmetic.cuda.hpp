@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "arch/cuda/portable.hpp"
+#include "core/portable.hpp"
 #include "modmul/fios/digits.cuda.hpp"
 
 namespace manymod::fios {

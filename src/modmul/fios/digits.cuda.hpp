@@ -7,9 +7,9 @@
 
 #include <cstdint>
 
-#include "arch/cuda/halves.hpp"
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/words.hpp"
+#include "arch/cuda/halves.cuda.hpp"
+#include "arch/cuda/words.cuda.hpp"
+#include "core/portable.hpp"
 
 namespace manymod::fios {
 
@@ -89,7 +89,7 @@ struct InLocalMemory {
   static constexpr unsigned kRounds = 1;
 };
 
-/// A device::LaneMemory: word j of neighbouring threads, of one group or of several, stand side by side, in
+/// A LaneMemory: word j of neighbouring threads, of one group or of several, stand side by side, in
 /// different banks. This is the paper's rule for global memory (its figure 1: consecutive words of a number
 /// are as far apart as there are threads, so that a warp's accesses coalesce), which the interpreter's table
 /// follows there, in chunks of up to 16 bytes.

@@ -13,17 +13,17 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "arch/cuda/thread_group.hpp"
-#include "arch/cuda/words.hpp"
-#include "modmul/device/lane_words.hpp"
-#include "modmul/device/multiplier.hpp"
+#include "arch/cuda/thread_group.cuda.hpp"
+#include "arch/cuda/words.cuda.hpp"
 #include "modmul/fios/arithmetic.cuda.hpp"
 #include "modmul/fios/digits.cuda.hpp"
 #include "modmul/fios/rows.cuda.hpp"
+#include "repr/lane_words.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::fios {
 
-/// See modmul/device/multiplier.hpp; a digit there is a 32-bit word. Programs hand elements from step to step
+/// See gpu/program/multiplier.hpp; a digit there is a 32-bit word. Programs hand elements from step to step
 /// by value, in words. For each operation the digits of its operands are put into their place, and the result
 /// is taken from there: 3 kDigits words beside 2 kDigits^2 products. Arithmetic by itself works in place.
 ///
@@ -42,7 +42,7 @@ class Multiplier {
     MM_DEVICE std::uint32_t operator[](unsigned j) const { return digit[j]; }
     MM_DEVICE std::uint32_t& operator[](unsigned j) { return digit[j]; }
   };
-  using Operand = std::conditional_t<kShared, device::LaneMemory, Digits>;
+  using Operand = std::conditional_t<kShared, LaneMemory, Digits>;
   using Digit = Radix<kDigitBits>;
   using Operations = Arithmetic<Digit, Place, kDigits>;
   using Products = Rows<Group, Digit, Place, kDigits, Operand>;
@@ -57,7 +57,7 @@ class Multiplier {
     std::uint32_t word[kPerThread];
   };
 
-  MM_DEVICE Multiplier(Group group, device::LaneMemory memory, device::WordSource n)
+  MM_DEVICE Multiplier(Group group, LaneMemory memory, WordSource n)
       : group_(group),
         memory_(memory),
         n_(operand(from_words(n), 0)),
@@ -72,7 +72,7 @@ class Multiplier {
   }
 
   /// In: a < n, as mul(b, one) returns it for any b < R
-  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
+  MM_DEVICE void to_words(WordSink r, const Element& a) const {
     MM_UNROLL
     for (unsigned j = 0; j < kPerThread; ++j) r.set(group_.lane() * kPerThread + j, a.word[j]);
   }
@@ -101,7 +101,7 @@ class Multiplier {
       return element(r);
     } else {
       Element r;
-      const std::uint32_t carry = device::add_masked<kPerThread>(group_, r.word, a.word, b.word, kAll);
+      const std::uint32_t carry = lane_words::add_masked<kPerThread>(group_, r.word, a.word, b.word, kAll);
       return reduced(r, carry);
     }
   }
@@ -113,8 +113,9 @@ class Multiplier {
       return element(r);
     } else {
       Element r;
-      const std::uint32_t borrow = device::subtract_masked<kPerThread>(group_, r.word, a.word, b.word, kAll);
-      device::add_masked<kPerThread>(group_, r.word, r.word, element(n_).word, 0 - borrow);
+      const std::uint32_t borrow =
+          lane_words::subtract_masked<kPerThread>(group_, r.word, a.word, b.word, kAll);
+      lane_words::add_masked<kPerThread>(group_, r.word, r.word, element(n_).word, 0 - borrow);
       return r;
     }
   }
@@ -126,7 +127,7 @@ class Multiplier {
   static constexpr std::uint32_t kAll = 0xffffffffu;
 
   Group group_;
-  device::LaneMemory memory_;
+  LaneMemory memory_;
   Operand n_;
   std::uint32_t n0_;  // -1/n mod beta
 
@@ -161,7 +162,7 @@ class Multiplier {
       return element(r);
     } else {
       Element sum = element(r);
-      const std::uint32_t overflow = device::resolve_carries<kPerThread>(group_, sum.word, top);
+      const std::uint32_t overflow = lane_words::resolve_carries<kPerThread>(group_, sum.word, top);
       return reduced(sum, overflow);
     }
   }
@@ -169,7 +170,7 @@ class Multiplier {
   /// The same for r + overflow R.
   MM_DEVICE Element reduced(const Element& a, std::uint32_t overflow) const {
     Element r;
-    device::reduce_once<kPerThread>(group_, r.word, a.word, element(n_).word, overflow);
+    lane_words::reduce_once<kPerThread>(group_, r.word, a.word, element(n_).word, overflow);
     return r;
   }
 };

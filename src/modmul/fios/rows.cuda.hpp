@@ -14,8 +14,8 @@
 
 #include <cstdint>
 
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/thread_group.hpp"
+#include "arch/cuda/thread_group.cuda.hpp"
+#include "core/portable.hpp"
 #include "modmul/fios/digits.cuda.hpp"
 
 namespace manymod::fios {

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "arch/avx512ifma/vector.hpp"
+#include "lanes/digit_loops.hpp"
 #include "modmul/ifma52/kernels.hpp"
-#include "modmul/lanes/digit_loops.hpp"
 
 namespace manymod::ifma52 {
 namespace {

@@ -2,7 +2,7 @@
 // Kernel tables of technique ifma52: digits of 52 bits multiplied by AVX-512 IFMA.
 #pragma once
 
-#include "modmul/lanes/kernels.hpp"
+#include "lanes/kernels.hpp"
 
 namespace manymod::ifma52 {
 

@@ -8,7 +8,7 @@
 #endif
 #include <immintrin.h>
 
-#include "modmul/lanes/digit_loops.hpp"
+#include "lanes/digit_loops.hpp"
 
 namespace manymod::ifma52 {
 namespace {

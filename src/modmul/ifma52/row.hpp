@@ -20,7 +20,7 @@
 //     < a b / R + n / W + n.
 #pragma once
 
-#include "modmul/lanes/kernels.hpp"
+#include "lanes/kernels.hpp"
 
 namespace manymod::ifma52 {
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "modmul/ifma52/variants.hpp"
+
 // Technique ifma52's rows in the registry.
+#include "lanes/engine.hpp"
 #include "modmul/ifma52/kernels.hpp"
 #include "modmul/ifma52/row.hpp"
-#include "modmul/lanes/engine.hpp"
 
 namespace manymod::ifma52 {
 

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 
-#include "arch/cuda/byte_products.hpp"
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/wide.hpp"
-#include "arch/cuda/words.hpp"
+#include "arch/cuda/byte_products.cuda.hpp"
+#include "arch/cuda/wide.cuda.hpp"
+#include "arch/cuda/words.cuda.hpp"
+#include "core/portable.hpp"
 #include "modmul/rns/layout.hpp"
 
 namespace manymod::rns {

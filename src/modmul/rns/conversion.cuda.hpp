@@ -6,15 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/cuda/byte_products.hpp"
-#include "arch/cuda/opaque.hpp"
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/wide.hpp"
-#include "modmul/device/multiplier.hpp"
+#include "arch/cuda/byte_products.cuda.hpp"
+#include "arch/cuda/opaque.cuda.hpp"
+#include "arch/cuda/wide.cuda.hpp"
+#include "core/portable.hpp"
 #include "modmul/rns/channel.cuda.hpp"
 #include "modmul/rns/layout.hpp"
 #include "modmul/rns/montgomery.cuda.hpp"
 #include "modmul/rns/record.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::rns {
 
@@ -42,7 +42,7 @@ class Conversion {
       : team_(team), bases_(bases), constants_(constants) {}
 
   /// Elements of numbers below 2^(32 words), to `record`.
-  MM_DEVICE void to_residues(const RecordPair& record, const device::WordSource (&number)[2]) const {
+  MM_DEVICE void to_residues(const RecordPair& record, const WordSource (&number)[2]) const {
     cuda::ByteRows<kInputSteps> rows;
     MM_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
@@ -64,7 +64,7 @@ class Conversion {
 
   /// The constants of the moduli n, as Montgomery wants them, to `record`. Whether the moduli are prime to
   /// M_B goes to the quad's threads 0 and 1: false for one that is not.
-  MM_DEVICE bool set_up_moduli(const RecordPair& record, const device::WordSource (&n)[2]) const {
+  MM_DEVICE bool set_up_moduli(const RecordPair& record, const WordSource (&n)[2]) const {
     to_residues(record, n);
     std::uint32_t zeros[2] = {0, 0};
     transform<1>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
@@ -93,8 +93,8 @@ class Conversion {
 
   /// The integers in [0, n) that the elements with residues w in A are, which are below 2 n: thread 0 of the
   /// quad writes the first, thread 1 the second. `record` is overwritten.
-  MM_DEVICE void to_words(const device::WordSink (&result)[2], const Operand<Team, kForm.channels>& w,
-                          const device::WordSource (&n)[2], const RecordPair& record) const {
+  MM_DEVICE void to_words(const WordSink (&result)[2], const Operand<Team, kForm.channels>& w,
+                          const WordSource (&n)[2], const RecordPair& record) const {
     // Columns lie where other threads' words of split fours were.
     team_.sync();
     store_columns(w, record);
@@ -105,9 +105,9 @@ class Conversion {
     const std::ptrdiff_t apart = record[1].words - record[0].words;
     const Record own{record[0].words + static_cast<std::ptrdiff_t>(half) * apart};
     const Record first = own.of_neighbour(-static_cast<int>(thread));
-    const device::WordSource modulus = half == 0 ? n[0] : n[1];
+    const WordSource modulus = half == 0 ? n[0] : n[1];
     const bool keep = resolve_carries(first, modulus, writes);
-    device::WordSink sink = half == 0 ? result[0] : result[1];
+    WordSink sink = half == 0 ? result[0] : result[1];
     if (!writes) sink.count = 0;
     subtract(sink, first, modulus, keep);
     team_.sync();
@@ -186,7 +186,7 @@ class Conversion {
   }
 
   // Words in place of the V_w. Returns whether the number is below n. A carry is below 2^25: V_w < 2^56.
-  MM_DEVICE bool resolve_carries(const Record& first, const device::WordSource& n, bool writes) const {
+  MM_DEVICE bool resolve_carries(const Record& first, const WordSource& n, bool writes) const {
     std::uint64_t carry = 0, borrow = 0;
     MM_ROLLED
     for (unsigned begin = 0; begin < kOutputFours; begin += kFoursRead) {
@@ -210,8 +210,8 @@ class Conversion {
   }
 
   // The words less n, or, where `keep`, as they are.
-  MM_DEVICE static void subtract(const device::WordSink& result, const Record& first,
-                                 const device::WordSource& n, bool keep) {
+  MM_DEVICE static void subtract(const WordSink& result, const Record& first, const WordSource& n,
+                                 bool keep) {
     const std::uint32_t mask = cuda::opaque(keep ? 0 : ~std::uint32_t{0});
     std::uint64_t borrow = 0;
     MM_ROLLED

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program (modmul/device/program.hpp) for the 16 items of a warp by one team.
+// Runs a program (gpu/program/program.hpp) for the 16 items of a warp by one team.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/cuda/memory.hpp"
-#include "arch/cuda/opaque.hpp"
-#include "arch/cuda/portable.hpp"
-#include "modmul/device/digit_value.hpp"
-#include "modmul/device/multiplier.hpp"
-#include "modmul/device/program.hpp"
+#include "arch/cuda/memory.cuda.hpp"
+#include "arch/cuda/opaque.cuda.hpp"
+#include "core/portable.hpp"
+#include "gpu/program/digit_value.cuda.hpp"
+#include "gpu/program/program.hpp"
 #include "modmul/rns/conversion.cuda.hpp"
 #include "modmul/rns/montgomery.cuda.hpp"
 #include "modmul/rns/record.cuda.hpp"
 #include "modmul/rns/selection.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::rns {
 
@@ -51,13 +51,13 @@ class Interpreter {
   using Constants = Bases<Team, kForm.channels, kForm.words>;
 
   /// Of a warp's table.
-  MM_DEVICE static std::uint32_t slots(const device::ProgramJob& job) {
+  MM_DEVICE static std::uint32_t slots(const gpu::ProgramJob& job) {
     return job.slots + kForm.own_slots() + (job.scan ? kSelections : 0);
   }
 
   /// `warp`: whose part of the job's table this is. `shared`: words in shared memory, of all the block's
   /// warps, of which the warp's are number `warp_of_block`. The table or these have the moduli's constants.
-  MM_DEVICE Interpreter(const Team& team, const Constants& bases, const device::ProgramJob& job,
+  MM_DEVICE Interpreter(const Team& team, const Constants& bases, const gpu::ProgramJob& job,
                         std::uint32_t warp, std::uint32_t* shared, std::uint32_t warp_of_block,
                         const Items& items)
       : team_(team),
@@ -80,7 +80,7 @@ class Interpreter {
     std::uint32_t selected = 0, most = 1 + turn * kTurn % kSelections;
     MM_ROLLED
     for (std::uint32_t s = 0; s < job_.step_count; ++s) {
-      const device::Step step = job_.steps[s];
+      const gpu::Step step = job_.steps[s];
       if (s >= selected && is_selected(step)) {
         selected = s + select(s, most);
         most = kSelections;
@@ -93,7 +93,7 @@ class Interpreter {
 
  private:
   const Team& team_;
-  const device::ProgramJob& job_;
+  const gpu::ProgramJob& job_;
   Items items_;
   Elements table_;
   std::uint32_t* shared_;
@@ -117,10 +117,10 @@ class Interpreter {
     return table_.pair(first, kOfOne ? first : first + 1, kOfOne ? 1 : 0);
   }
 
-  MM_DEVICE device::WordSource modulus(unsigned half) const { return job_.modulus.at(items_.index(half)); }
+  MM_DEVICE WordSource modulus(unsigned half) const { return job_.modulus.at(items_.index(half)); }
 
   MM_DEVICE void set_up() const {
-    const device::WordSource n[2] = {modulus(0), modulus(1)};
+    const WordSource n[2] = {modulus(0), modulus(1)};
     const bool good = conversion_.set_up_moduli(modulus_, n);
     const unsigned thread = team_.lane() % 4;
     const std::uint32_t item = thread == 0 ? items_.index(0) : items_.index(1);
@@ -129,7 +129,7 @@ class Interpreter {
     team_.sync();
   }
 
-  MM_DEVICE void run_step(Number& x, const device::Step& step, std::uint32_t s) const {
+  MM_DEVICE void run_step(Number& x, const gpu::Step& step, std::uint32_t s) const {
     RecordPair y = scratch();
     if constexpr (kForm.factors_shared()) {
       if (step.multiplications > 0) bring_factors(step, s);
@@ -160,7 +160,7 @@ class Interpreter {
   MM_DEVICE RecordPair factors() const { return in_shared<kRecord>(kForm.factors_at()); }
 
   // Starts copies of the step's factors to there.
-  MM_DEVICE void bring_factors(const device::Step& step, std::uint32_t s) const {
+  MM_DEVICE void bring_factors(const gpu::Step& step, std::uint32_t s) const {
     const RecordPair to = factors();
     RecordPair from = scratch();
     find(from, step, s);
@@ -176,12 +176,12 @@ class Interpreter {
   MM_DEVICE void finish(Number& x) const {
     Operand<Team, kForm.channels> w;
     montgomery_.operand_of(w, x);
-    const device::WordSource n[2] = {modulus(0), modulus(1)};
-    const device::WordSink result[2] = {sink(0), sink(1)};
+    const WordSource n[2] = {modulus(0), modulus(1)};
+    const WordSink result[2] = {sink(0), sink(1)};
     conversion_.to_words(result, w, n, scratch());
   }
 
-  MM_DEVICE device::WordSink sink(unsigned half) const {
+  MM_DEVICE WordSink sink(unsigned half) const {
     const std::size_t at = static_cast<std::size_t>(items_.index(half)) * job_.result_width;
     return {job_.result + at, items_.keep(half) ? job_.result_width : 0};
   }
@@ -189,15 +189,15 @@ class Interpreter {
   MM_DEVICE void store(Number& x, std::uint32_t slot) const { x.store(table_.pair(slot)); }
 
   // Where the step's factors are. Those that are nowhere yet are made in the scratch records.
-  MM_DEVICE void find(RecordPair& y, const device::Step& step, std::uint32_t s) const {
+  MM_DEVICE void find(RecordPair& y, const gpu::Step& step, std::uint32_t s) const {
     switch (step.source) {
-      case device::Source::comb:
+      case gpu::Source::comb:
         return choose_shared(y, step);
-      case device::Source::digit:
+      case gpu::Source::digit:
         if (!is_selected(step)) return choose(y, step);
         y = own_records(kSelectedSlot + s % kSelections);
         return;
-      case device::Source::slot:
+      case gpu::Source::slot:
         y = table_.pair(step.index);
         return;
       default:
@@ -205,21 +205,21 @@ class Interpreter {
     }
   }
 
-  MM_DEVICE void convert(RecordPair& y, const device::Step& step) const {
-    const device::WordSource numbers[2] = {number(step, 0), number(step, 1)};
+  MM_DEVICE void convert(RecordPair& y, const gpu::Step& step) const {
+    const WordSource numbers[2] = {number(step, 0), number(step, 1)};
     y = scratch();
     conversion_.to_residues(y, numbers);
   }
 
-  MM_DEVICE device::WordSource number(const device::Step& step, unsigned half) const {
-    if (step.source == device::Source::one) return {nullptr, 0, 1};
+  MM_DEVICE WordSource number(const gpu::Step& step, unsigned half) const {
+    if (step.source == gpu::Source::one) return {nullptr, 0, 1};
     const std::uint32_t item = items_.index(half);
-    return step.source == device::Source::start ? job_.start.at(item) : job_.operands[step.index].at(item);
+    return step.source == gpu::Source::start ? job_.start.at(item) : job_.operands[step.index].at(item);
   }
 
   // Element `index` + the digit of the table that all items share. In class secret the addresses that are
   // read do not depend on it.
-  MM_DEVICE void choose_shared(RecordPair& y, const device::Step& step) const {
+  MM_DEVICE void choose_shared(RecordPair& y, const gpu::Step& step) const {
     const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
     if (job_.scan) {
       y = scratch();
@@ -231,7 +231,7 @@ class Interpreter {
 
   // The same of the instances' own tables, where nothing has been selected: in class public, and of windows
   // that are too wide for a Selection.
-  MM_DEVICE void choose(RecordPair& y, const device::Step& step) const {
+  MM_DEVICE void choose(RecordPair& y, const gpu::Step& step) const {
     const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
     if (job_.scan) {
       y = scratch();
@@ -243,7 +243,7 @@ class Interpreter {
     }
   }
 
-  MM_DEVICE void pick(const Record& to, std::uint32_t half, const device::Step& step,
+  MM_DEVICE void pick(const Record& to, std::uint32_t half, const gpu::Step& step,
                       std::uint32_t digit) const {
     MM_ROLLED
     for (unsigned first = 0; first < kFours; first += kPicked) {
@@ -267,7 +267,7 @@ class Interpreter {
     }
   }
 
-  MM_DEVICE void pick_split_four(std::uint32_t* to, const device::Step& step,
+  MM_DEVICE void pick_split_four(std::uint32_t* to, const gpu::Step& step,
                                  const std::uint32_t (&digit)[2]) const {
     const std::uint32_t half = own_instance(team_.lane());
     cuda::Chunk<2> sum{};
@@ -281,21 +281,21 @@ class Interpreter {
     cuda::store_chunk<2>(to, sum);
   }
 
-  MM_DEVICE std::uint32_t digit_of(const device::Step& step, unsigned half) const {
-    return device::digit_value(step.digit, job_.operands[step.digit.exponent].at(items_.index(half)));
+  MM_DEVICE std::uint32_t digit_of(const gpu::Step& step, unsigned half) const {
+    return gpu::digit_value(step.digit, job_.operands[step.digit.exponent].at(items_.index(half)));
   }
   MM_DEVICE static std::uint32_t mask_of(std::uint32_t entry, std::uint32_t digit) {
     return cuda::opaque(0 - static_cast<std::uint32_t>(entry == digit));
   }
 
   // Of narrow windows' elements in class secret those of many digits are found at a time.
-  MM_DEVICE bool is_selected(const device::Step& step) const {
-    return job_.scan && step.source == device::Source::digit && 1u << step.digit.count <= kChoices;
+  MM_DEVICE bool is_selected(const gpu::Step& step) const {
+    return job_.scan && step.source == gpu::Source::digit && 1u << step.digit.count <= kChoices;
   }
 
   // Find the elements of step s and those after it that are alike, of `most` at most. Returns how many.
   MM_DEVICE std::uint32_t select(std::uint32_t s, std::uint32_t most) const {
-    const device::Step* const steps = job_.steps + s;
+    const gpu::Step* const steps = job_.steps + s;
     const std::uint32_t count = steps->alike < most ? steps->alike : most;
     team_.sync();
     const Select selection(team_, table_, job_.slots + kSelectedSlot, steps, count, s);

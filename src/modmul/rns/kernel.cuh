@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/cuda/byte_products.hpp"
-#include "arch/cuda/streamed_products.hpp"
-#include "modmul/device/kernel.cuh"
-#include "modmul/device/program.hpp"
+#include "arch/cuda/byte_products.cuda.hpp"
+#include "arch/cuda/streamed_products.cuda.hpp"
+#include "gpu/program/kernel.cuh"
+#include "gpu/program/program.hpp"
 #include "modmul/rns/form.hpp"
 #include "modmul/rns/interpreter.cuda.hpp"
 
@@ -16,7 +16,7 @@ namespace manymod::rns {
 
 extern __shared__ uint4 shared_memory[];
 
-using device::kWarp;
+using gpu::kWarp;
 
 /// Copy `bytes`, a multiple of 16, by all threads of the block, for tensor cores to read.
 __device__ __forceinline__ void bring(uint4* to, const void* from, std::size_t bytes) {
@@ -50,8 +50,7 @@ __device__ __forceinline__ bool any_of_neighbours(bool work) {
 /// Work through the job, in units for a warp; kThreads neighbours of the block go on until none of their
 /// warps has one.
 template <Form kForm, unsigned kThreads, class Team>
-__device__ __forceinline__ void run_units(const device::ProgramJob& job, const Team& team,
-                                          std::byte* shared) {
+__device__ __forceinline__ void run_units(const gpu::ProgramJob& job, const Team& team, std::byte* shared) {
   using Run = Interpreter<Team, kForm>;
   using Memory = SharedMemory<kForm>;
   constexpr std::uint32_t kItems = 16;
@@ -63,7 +62,7 @@ __device__ __forceinline__ void run_units(const device::ProgramJob& job, const T
   const std::uint32_t units = (job.count + kItems - 1) / kItems;
 #pragma unroll 1
   for (std::uint32_t unit = warp; any_of_neighbours<kThreads>(unit < units);
-       unit = device::next_unit(job, unit, warps)) {
+       unit = gpu::next_unit(job, unit, warps)) {
     const Items items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
     Run(team, bases, job, warp, records, threadIdx.x / kWarp, items).run(turn);
   }
@@ -72,7 +71,7 @@ __device__ __forceinline__ void run_units(const device::ProgramJob& job, const T
 /// Warps of compact forms and warpgroups of others work for themselves, or, where matrices stream through
 /// shared memory, all of a block together.
 template <Form kForm, unsigned kBlock>
-__device__ __forceinline__ void run_program(const device::ProgramJob& job) {
+__device__ __forceinline__ void run_program(const gpu::ProgramJob& job) {
   using Memory = SharedMemory<kForm>;
   auto* const shared = reinterpret_cast<std::byte*>(shared_memory);
   bring(shared_memory, job.constants, Memory::kConstantBytes);
@@ -92,8 +91,8 @@ __device__ __forceinline__ void run_program(const device::ProgramJob& job) {
 }  // namespace manymod::rns
 
 /// In blocks of kBlock threads; of fewer where nothing streams.
-#define MM_RNS_KERNEL(name, kForm, kBlock)                            \
-  extern "C" __global__ void __launch_bounds__(kBlock, 1)             \
-      name(const __grid_constant__ manymod::device::ProgramJob job) { \
-    manymod::rns::run_program<kForm, kBlock>(job);                    \
+#define MM_RNS_KERNEL(name, kForm, kBlock)                         \
+  extern "C" __global__ void __launch_bounds__(kBlock, 1)          \
+      name(const __grid_constant__ manymod::gpu::ProgramJob job) { \
+    manymod::rns::run_program<kForm, kBlock>(job);                 \
   }

@@ -2,7 +2,7 @@
 // Montgomery multiplication in residue number systems, both base extensions on tensor cores: the data flow of
 // docs/rns.md.
 //
-// A team of warps (arch/cuda/byte_products.hpp) multiplies 16 pairs of numbers a warp. From B to A each
+// A team of warps (arch/cuda/byte_products.cuda.hpp) multiplies 16 pairs of numbers a warp. From B to A each
 // coordinate is four bytes along K, from A to B each residue as it is stored: a thread's operand of the
 // matrix product; each target's four byte sums arrive at the thread that owns the channel. Nothing is
 // exchanged but the sums for the ranks, which join the product as one more word.
@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "arch/cuda/byte_products.hpp"
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/wide.hpp"
+#include "arch/cuda/byte_products.cuda.hpp"
+#include "arch/cuda/wide.cuda.hpp"
+#include "core/portable.hpp"
 #include "modmul/rns/channel.cuda.hpp"
 #include "modmul/rns/form.hpp"
 #include "modmul/rns/layout.hpp"

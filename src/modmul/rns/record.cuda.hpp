@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/cuda/memory.hpp"
-#include "arch/cuda/portable.hpp"
+#include "arch/cuda/memory.cuda.hpp"
+#include "core/portable.hpp"
 #include "modmul/rns/form.hpp"
 
 namespace manymod::rns {

@@ -12,13 +12,13 @@
 
 #include <cstdint>
 
-#include "arch/cuda/opaque.hpp"
-#include "arch/cuda/portable.hpp"
-#include "modmul/device/digit_value.hpp"
-#include "modmul/device/multiplier.hpp"
-#include "modmul/device/program.hpp"
+#include "arch/cuda/opaque.cuda.hpp"
+#include "core/portable.hpp"
+#include "gpu/program/digit_value.cuda.hpp"
+#include "gpu/program/program.hpp"
 #include "modmul/rns/form.hpp"
 #include "modmul/rns/record.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::rns {
 
@@ -120,7 +120,7 @@ class Selection {
   /// `table`: of the warp; what its threads wrote to it is seen by all. The element of steps[i] for i <
   /// count, count <= kSelections, goes to slot `slot` + (place + i) mod kSelections.
   MM_DEVICE Selection(const Team& team, const Records<kShape>& table, std::uint32_t slot,
-                      const device::Step* steps, std::uint32_t count, std::uint32_t place)
+                      const gpu::Step* steps, std::uint32_t count, std::uint32_t place)
       : team_(team),
         words_(table.words() + team.lane() % 4 * Record::kFour),
         count_(count),
@@ -175,11 +175,11 @@ class Selection {
     return OfPlace([&](unsigned set) { return cuda::load_block(at + from_[set]); });
   }
 
-  MM_DEVICE void read_digits(std::uint32_t (&digits)[kWords], const device::WordSource& exponent) const {
+  MM_DEVICE void read_digits(std::uint32_t (&digits)[kWords], const WordSource& exponent) const {
     if (stride_ == 1) {
-      pack(digits, [&](unsigned d) { return device::window_value(first_[d], bits_, exponent); });
+      pack(digits, [&](unsigned d) { return gpu::window_value(first_[d], bits_, exponent); });
     } else {
-      pack(digits, [&](unsigned d) { return device::digit_value({0, first_[d], stride_, bits_}, exponent); });
+      pack(digits, [&](unsigned d) { return gpu::digit_value({0, first_[d], stride_, bits_}, exponent); });
     }
   }
   template <class Value>

@@ -7,7 +7,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "arch/cuda/portable.hpp"
+#include "core/portable.hpp"
 #include "modmul/rns_float/base_pair.hpp"
 #include "modmul/rns_float/extension.cuda.hpp"
 #include "modmul/rns_float/tables.hpp"

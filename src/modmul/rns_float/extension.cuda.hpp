@@ -12,7 +12,7 @@
 // just given its digit goes on with constants that are 0, as the paper's guarded form passes through.
 #pragma once
 
-#include "arch/cuda/portable.hpp"
+#include "core/portable.hpp"
 #include "modmul/rns_float/tables.hpp"
 
 namespace manymod::rns_float {
@@ -77,7 +77,7 @@ struct Gathering {
 
 /// Keeps the digits of a lane's own channels.
 struct Keeping {
-  device::LaneMemory memory;
+  LaneMemory memory;
   static constexpr bool kAdds = false;
   MM_DEVICE void add(float /*digit*/, const float* /*constants*/) {}
   MM_DEVICE void settle() {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "modmul/device/kernel.cuh"
+#include "gpu/program/kernel.cuh"
 #include "modmul/rns_float/multiplier.cuda.hpp"
 #include "modmul/rns_float/shapes.cuda.hpp"
 

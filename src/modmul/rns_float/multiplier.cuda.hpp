@@ -14,18 +14,18 @@
 
 #include <cstdint>
 
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/singles.hpp"
-#include "modmul/device/multiplier.hpp"
+#include "arch/cuda/singles.cuda.hpp"
+#include "core/portable.hpp"
 #include "modmul/rns_float/constants.cuda.hpp"
 #include "modmul/rns_float/extension.cuda.hpp"
 #include "modmul/rns_float/full_word.cuda.hpp"
 #include "modmul/rns_float/half_word.cuda.hpp"
 #include "modmul/rns_float/pairs.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::rns_float {
 
-/// See modmul/device/multiplier.hpp; kPerThread counts channels of each base. `Form` is Specialised or
+/// See gpu/program/multiplier.hpp; kPerThread counts channels of each base. `Form` is Specialised or
 /// Loaded.
 template <class Group, unsigned kPerThread, class Kind, class Bases, class Form>
 class Multiplier {
@@ -63,7 +63,7 @@ class Multiplier {
   };
 
   /// `constants`: L::kWords words, aligned to 16 bytes, if kTablesFromMemory.
-  MM_DEVICE Multiplier(Group group, device::LaneMemory memory, device::WordSource n, const void* constants)
+  MM_DEVICE Multiplier(Group group, LaneMemory memory, WordSource n, const void* constants)
       : group_(group), memory_(memory), n_(n), source_(constants) {
     const Element residues = from_words(n);
     memory_[kRefused] = set_up_b(residues) ? 1 : 0;
@@ -82,7 +82,7 @@ class Multiplier {
   }
 
   /// In: abs(a) < n
-  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
+  MM_DEVICE void to_words(WordSink r, const Element& a) const {
     Residue x[kPerThread];
     MM_UNROLL
     for (unsigned k = 0; k < kPerThread; ++k) x[k] = a.a[k];
@@ -127,8 +127,8 @@ class Multiplier {
 
  private:
   Group group_;
-  device::LaneMemory memory_;
-  device::WordSource n_;
+  LaneMemory memory_;
+  WordSource n_;
   Source source_;
 
   // This lane's parts of the tables.
@@ -146,7 +146,7 @@ class Multiplier {
   }
 
   // What depends on n, and digits, in the lane's memory.
-  [[nodiscard]] MM_DEVICE device::LaneMemory own_memory(unsigned first) const {
+  [[nodiscard]] MM_DEVICE LaneMemory own_memory(unsigned first) const {
     return {&memory_[first], memory_.stride};
   }
   MM_DEVICE void keep(unsigned first, unsigned k, const Residue& r) const {
@@ -292,7 +292,7 @@ class Multiplier {
   }
 
   // r = sum, plus n where that is negative.
-  MM_DEVICE void put_canonical(const device::WordSink& r, const std::uint32_t (&sum)[kWords + 1]) const {
+  MM_DEVICE void put_canonical(const WordSink& r, const std::uint32_t (&sum)[kWords + 1]) const {
     const std::uint32_t negative = 0 - (sum[kWords] >> 31);
     std::uint64_t carry = 0;
     MM_UNROLL

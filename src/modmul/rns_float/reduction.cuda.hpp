@@ -5,8 +5,8 @@
 // either sign, and no correction follows. docs/rns.md, "Centred channels", has the proofs.
 #pragma once
 
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/singles.hpp"
+#include "arch/cuda/singles.cuda.hpp"
+#include "core/portable.hpp"
 
 namespace manymod::rns_float {
 

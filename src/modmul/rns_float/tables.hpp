@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <span>
 
-#include "arch/cuda/portable.hpp"
-#include "arch/cuda/singles.hpp"
+#include "arch/cuda/singles.cuda.hpp"
+#include "core/portable.hpp"
 #include "modmul/rns_float/channels.hpp"
 #include "modmul/rns_float/half_word.cuda.hpp"
 #include "modmul/rns_float/modular.hpp"

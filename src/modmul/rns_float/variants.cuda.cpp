@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "modmul/rns_float/variants.cuda.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-#include "modmul/device/constants.hpp"
-#include "modmul/device/technique.hpp"
+#include "gpu/engine/constants.hpp"
 #include "modmul/rns_float/host_tables.hpp"
 #include "modmul/rns_float/multiplier.cuda.hpp"
 #include "modmul/rns_float/shapes.cuda.hpp"
+#include "modmul/row32/variants.cuda.hpp"
 
-namespace manymod::device {
+namespace manymod::rns_float {
 namespace {
 
 // They are there for comparison: only a tuning row or its name chooses one.
@@ -22,11 +24,10 @@ struct HostConstants {
   std::vector<std::uint32_t> (*squared_radix)();
 };
 
-template <template <class, unsigned> class Technique, unsigned kThreads, unsigned kPerThread>
+template <template <class, unsigned> class Multiplier, unsigned kThreads, unsigned kPerThread>
 constexpr HostConstants host_constants() {
-  using M = Technique<cuda::ThreadGroup<kThreads>, kPerThread>;
-  return {&rns_float::table_bytes<M, kThreads, kPerThread>,
-          &rns_float::squared_radix<typename M::BasesOfShape>};
+  using M = Multiplier<cuda::ThreadGroup<kThreads>, kPerThread>;
+  return {&table_bytes<M, kThreads, kPerThread>, &squared_radix<typename M::BasesOfShape>};
 }
 
 struct Row {
@@ -34,44 +35,45 @@ struct Row {
   HostConstants constants;
 };
 
-#define SHAPE(form, threads, per_thread, block, blocks)         \
-  make_shape<rns_float::form::Multiplier, threads, per_thread>( \
-      "rns_float_" #form "_" #threads "x" #per_thread, block, blocks),
-#define FORM(form, SHAPES, summary) constexpr Shape form##_shapes[] = {SHAPES(SHAPE, form)};
+#define SHAPE(form, threads, per_thread, block, blocks)                                                   \
+  gpu::make_shape<form::Multiplier, threads, per_thread>("rns_float_" #form "_" #threads "x" #per_thread, \
+                                                         block, blocks),
+#define FORM(form, SHAPES, summary) constexpr gpu::Shape form##_shapes[] = {SHAPES(SHAPE, form)};
 MM_RNS_FLOAT_FORMS(FORM)
 #undef FORM
 #undef SHAPE
 
 #define SHAPE(form, threads, per_thread, block, blocks) \
-  {"rns_float_" #form "_" #threads "x" #per_thread,     \
-   host_constants<rns_float::form::Multiplier, threads, per_thread>()},
+  {"rns_float_" #form "_" #threads "x" #per_thread, host_constants<form::Multiplier, threads, per_thread>()},
 #define FORM(form, SHAPES, summary) SHAPES(SHAPE, form)
 constexpr Row kRows[] = {MM_RNS_FLOAT_FORMS(FORM)};
 #undef FORM
 #undef SHAPE
 
-const HostConstants& constants_of(const Shape& shape) {
+const HostConstants& constants_of(const gpu::Shape& shape) {
   const Row* row = kRows;
   while (std::strcmp(row->kernel, shape.kernel) != 0) ++row;
   return row->constants;
 }
 
-constexpr ConstantsSource kConstants{[](const Shape& shape) { return constants_of(shape).table(); }, nullptr,
-                                     [](const Shape& shape) { return constants_of(shape).squared_radix(); }};
+constexpr gpu::ConstantsSource kConstants{
+    [](const gpu::Shape& shape) { return constants_of(shape).table(); }, nullptr,
+    [](const gpu::Shape& shape) { return constants_of(shape).squared_radix(); }};
 
 }  // namespace
 
-std::span<const Technique> rns_float() {
+std::span<const gpu::Technique> cuda_forms() {
 #define FORM(form, SHAPES, what)                           \
   {.folder = "rns_float",                                  \
    .name = "rns_float." #form,                             \
    .summary = "residue number systems on binary32, " what, \
    .priority = kPriority,                                  \
    .shapes = form##_shapes,                                \
-   .constants = &kConstants},
-  static const Technique kForms[] = {MM_RNS_FLOAT_FORMS(FORM)};
+   .constants = &kConstants,                               \
+   .for_refused = &row32::cuda_forms().front()},
+  static const gpu::Technique kForms[] = {MM_RNS_FLOAT_FORMS(FORM)};
 #undef FORM
   return kForms;
 }
 
-}  // namespace manymod::device
+}  // namespace manymod::rns_float

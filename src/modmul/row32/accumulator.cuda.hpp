@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "arch/cuda/words.hpp"
+#include "arch/cuda/words.cuda.hpp"
 
 namespace manymod::row32 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "modmul/device/kernel.cuh"
+#include "gpu/program/kernel.cuh"
 #include "modmul/row32/multiplier.cuda.hpp"
 #include "modmul/row32/shapes.cuda.hpp"
 

@@ -9,15 +9,15 @@
 
 #include <cstdint>
 
-#include "arch/cuda/thread_group.hpp"
-#include "arch/cuda/words.hpp"
-#include "modmul/device/lane_words.hpp"
-#include "modmul/device/multiplier.hpp"
+#include "arch/cuda/thread_group.cuda.hpp"
+#include "arch/cuda/words.cuda.hpp"
 #include "modmul/row32/accumulator.cuda.hpp"
+#include "repr/lane_words.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::row32 {
 
-/// See modmul/device/multiplier.hpp. Lane l holds words l kPerThread to (l + 1) kPerThread - 1.
+/// See gpu/program/multiplier.hpp. Lane l holds words l kPerThread to (l + 1) kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
   static constexpr unsigned kLanes = Group::kSize;
@@ -36,7 +36,7 @@ class Multiplier {
   };
 
   template <class Words>
-  MM_DEVICE Multiplier(Group group, device::LaneMemory memory, const Words& n)
+  MM_DEVICE Multiplier(Group group, LaneMemory memory, const Words& n)
       : group_(group), memory_(memory), n_(from_words(n)), negative_inverse_(cuda::negative_inverse(n[0])) {}
 
   template <class Words>
@@ -48,9 +48,9 @@ class Multiplier {
   }
 
   /// In: a < 2 n, as mul(b, c) returns it for any b < R and an integer c < n: (b c + q n) / R < 2 n.
-  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
+  MM_DEVICE void to_words(WordSink r, const Element& a) const {
     std::uint32_t reduced[kPerThread];
-    device::reduce_once<kPerThread>(group_, reduced, a.word, n_.word);
+    lane_words::reduce_once<kPerThread>(group_, reduced, a.word, n_.word);
     MM_UNROLL
     for (unsigned j = 0; j < kPerThread; ++j) r.set(group_.lane() * kPerThread + j, reduced[j]);
   }
@@ -99,7 +99,7 @@ class Multiplier {
 
  private:
   Group group_;
-  device::LaneMemory memory_;
+  LaneMemory memory_;
   Element n_;
   std::uint32_t negative_inverse_;  // -1/n mod 2^32
 
@@ -120,8 +120,8 @@ class Multiplier {
   MM_DEVICE Element almost_reduced(const Accumulator<kPerThread>& s, std::uint32_t incoming) const {
     Element r;
     std::uint32_t overflow = shift_and_merge(r.word, s, incoming);
-    overflow = device::resolve_carries<kPerThread>(group_, r.word, overflow);
-    device::subtract_masked<kPerThread>(group_, r.word, r.word, n_.word, 0 - overflow);
+    overflow = lane_words::resolve_carries<kPerThread>(group_, r.word, overflow);
+    lane_words::subtract_masked<kPerThread>(group_, r.word, r.word, n_.word, 0 - overflow);
     return r;
   }
 

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "arch/cuda/portable.hpp"
-#include "modmul/device/lane_words.hpp"
+#include "core/portable.hpp"
 #include "modmul/row32/multiplier.cuda.hpp"
+#include "repr/lane_words.cuda.hpp"
 
 namespace manymod::row32 {
 
@@ -37,10 +37,10 @@ class Numbers {
   MM_DEVICE static Element add(const Group& group, const Element& a, const Element& b,
                                const Element& multiple) {
     Element r;
-    std::uint32_t overflow = device::add_masked<kPerThread>(group, r.word, a.word, b.word, kAll);
+    std::uint32_t overflow = lane_words::add_masked<kPerThread>(group, r.word, a.word, b.word, kAll);
     MM_UNROLL
     for (unsigned i = 0; i < 2; ++i) {
-      overflow -= device::subtract_masked<kPerThread>(group, r.word, r.word, multiple.word, 0 - overflow);
+      overflow -= lane_words::subtract_masked<kPerThread>(group, r.word, r.word, multiple.word, 0 - overflow);
     }
     return r;
   }
@@ -49,10 +49,10 @@ class Numbers {
   MM_DEVICE static Element sub(const Group& group, const Element& a, const Element& b,
                                const Element& multiple) {
     Element r;
-    std::uint32_t borrow = device::subtract_masked<kPerThread>(group, r.word, a.word, b.word, kAll);
+    std::uint32_t borrow = lane_words::subtract_masked<kPerThread>(group, r.word, a.word, b.word, kAll);
     MM_UNROLL
     for (unsigned i = 0; i < 2; ++i) {
-      borrow -= device::add_masked<kPerThread>(group, r.word, r.word, multiple.word, 0 - borrow);
+      borrow -= lane_words::add_masked<kPerThread>(group, r.word, r.word, multiple.word, 0 - borrow);
     }
     return r;
   }
@@ -60,14 +60,14 @@ class Numbers {
   /// R mod n, as R - m < R.
   MM_DEVICE static Element radix(const Group& group, const Element& multiple) {
     Element r = {};
-    device::subtract_masked<kPerThread>(group, r.word, r.word, multiple.word, kAll);
+    lane_words::subtract_masked<kPerThread>(group, r.word, r.word, multiple.word, kAll);
     return r;
   }
 
   /// a mod n, below n. In: a <= n
   MM_DEVICE static Element canonical(const Group& group, const Element& a, const Element& n) {
     Element r;
-    device::reduce_once<kPerThread>(group, r.word, a.word, n.word);
+    lane_words::reduce_once<kPerThread>(group, r.word, a.word, n.word);
     return r;
   }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "modmul/scalar64/variants.hpp"
+
 // The engine of technique scalar64 and its rows in the registry.
 #include <algorithm>
 
-#include "dispatch/registry.hpp"
 #include "modmul/scalar64/operations.hpp"
 
 namespace manymod::scalar64 {

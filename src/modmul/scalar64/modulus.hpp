@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "dispatch/engine.hpp"
+#include "engine/engine.hpp"
 #include "modmul/division.hpp"
 #include "modmul/power_of_two.hpp"
 #include "modmul/scalar64/montgomery.hpp"

@@ -2,7 +2,7 @@
 // What the operations of scalar64 share.
 #include "modmul/scalar64/operations.hpp"
 
-#include "repr/store.hpp"
+#include "engine/store.hpp"
 
 namespace manymod::scalar64 {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "modmul/device/kernel.cuh"
+#include "gpu/program/kernel.cuh"
 #include "modmul/two_pass16/multiplier.cuda.hpp"
 #include "modmul/two_pass16/shapes.cuda.hpp"
 

@@ -12,8 +12,8 @@
 
 #include <cstdint>
 
-#include "arch/cuda/halves.hpp"
-#include "arch/cuda/words.hpp"
+#include "arch/cuda/halves.cuda.hpp"
+#include "arch/cuda/words.cuda.hpp"
 #include "modmul/two_pass16/passes.cuda.hpp"
 
 namespace manymod::two_pass16 {

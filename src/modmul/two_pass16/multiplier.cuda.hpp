@@ -10,16 +10,16 @@
 
 #include <cstdint>
 
-#include "arch/cuda/thread_group.hpp"
-#include "arch/cuda/words.hpp"
-#include "modmul/device/lane_words.hpp"
-#include "modmul/device/multiplier.hpp"
+#include "arch/cuda/thread_group.cuda.hpp"
+#include "arch/cuda/words.cuda.hpp"
 #include "modmul/two_pass16/lane_sums.cuda.hpp"
 #include "modmul/two_pass16/passes.cuda.hpp"
+#include "repr/lane_words.cuda.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::two_pass16 {
 
-/// See modmul/device/multiplier.hpp. A digit is a 32-bit word; lane l holds words l kPerThread to (l + 1)
+/// See gpu/program/multiplier.hpp. A digit is a 32-bit word; lane l holds words l kPerThread to (l + 1)
 /// kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
@@ -35,7 +35,7 @@ class Multiplier {
     std::uint32_t word[kPerThread];
   };
 
-  MM_DEVICE Multiplier(Group group, device::LaneMemory /*memory*/, device::WordSource n)
+  MM_DEVICE Multiplier(Group group, LaneMemory /*memory*/, WordSource n)
       : group_(group), n_(from_words(n)), n0_(cuda::low_half(cuda::negative_inverse(n[0]))) {}
 
   template <class Words>
@@ -47,9 +47,9 @@ class Multiplier {
   }
 
   /// In: a < 2 n, as mul(b, c) returns it for any b < R and an integer c < n: (b c + q n) / R < 2 n.
-  MM_DEVICE void to_words(device::WordSink r, const Element& a) const {
+  MM_DEVICE void to_words(WordSink r, const Element& a) const {
     std::uint32_t reduced[kPerThread];
-    device::reduce_once<kPerThread>(group_, reduced, a.word, n_.word);
+    lane_words::reduce_once<kPerThread>(group_, reduced, a.word, n_.word);
     MM_UNROLL
     for (unsigned j = 0; j < kPerThread; ++j) r.set(group_.lane() * kPerThread + j, reduced[j]);
   }
@@ -91,14 +91,14 @@ class Multiplier {
   MM_DEVICE Element almost_reduced(const LaneSums<kPerThread>& sums) const {
     Element r;
     std::uint32_t overflow = shift_and_merge(r.word, sums);
-    overflow = device::resolve_carries<kPerThread>(group_, r.word, overflow);
+    overflow = lane_words::resolve_carries<kPerThread>(group_, r.word, overflow);
     return less_overflow(r, overflow);
   }
 
   /// a + overflow R - n, or a without an overflow. In: the former is below R
   MM_DEVICE Element less_overflow(const Element& a, std::uint32_t overflow) const {
     Element r;
-    device::subtract_masked<kPerThread>(group_, r.word, a.word, n_.word, 0 - overflow);
+    lane_words::subtract_masked<kPerThread>(group_, r.word, a.word, n_.word, 0 - overflow);
     return r;
   }
 };

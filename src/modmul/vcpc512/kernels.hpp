@@ -35,7 +35,7 @@
 // The paper's instructions come to 9 V + 4 a round.
 #pragma once
 
-#include "modmul/lanes/kernels.hpp"
+#include "lanes/kernels.hpp"
 
 namespace manymod::vcpc512 {
 

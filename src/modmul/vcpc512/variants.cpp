@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "modmul/vcpc512/variants.hpp"
+
 // Technique vcpc512's rows in the registry.
-#include "modmul/lanes/engine.hpp"
+#include "lanes/engine.hpp"
 #include "modmul/vcpc512/kernels.hpp"
 
 namespace manymod::vcpc512 {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "api/struct_size.hpp"
+#include "abi/struct_size.hpp"
 #include "plan_helpers.hpp"
 #include "small_integers.hpp"
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "cuda/engine_helpers.hpp"
+#include "gpu/engine/engine_helpers.hpp"
 #include "resident_helpers.hpp"
 
 namespace manymod::testing {

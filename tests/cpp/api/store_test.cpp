@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "repr/store.hpp"
+#include "engine/store.hpp"
 
 #include <gtest/gtest.h>
 

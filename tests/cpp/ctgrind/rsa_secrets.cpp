@@ -15,13 +15,13 @@
 #include <span>
 #include <vector>
 
-#include "../rsa/test_primes.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/selection.hpp"
 #include "rsa/arithmetic.hpp"
 #include "rsa/key.hpp"
 #include "rsa/padding.hpp"
 #include "rsa/ring.hpp"
+#include "rsa/test_primes.hpp"
 
 namespace {
 

@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/engine.hpp"
 #include "dispatch/registry.hpp"
 #include "dispatch/selection.hpp"
+#include "engine/engine.hpp"
 #include "manymod/manymod.h"
 
 namespace {

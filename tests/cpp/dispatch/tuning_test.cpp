@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "dispatch/status_error.hpp"
+#include "core/status_error.hpp"
 
 namespace manymod::testing {
 namespace {

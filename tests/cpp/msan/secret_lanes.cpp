@@ -20,13 +20,13 @@
 #include <span>
 #include <vector>
 
-#include "dispatch/engine.hpp"
+#include "engine/engine.hpp"
+#include "lanes/engine.hpp"
+#include "lanes/kernels.hpp"
 #include "modmul/dpf52/kernels.hpp"
 #include "modmul/ifma52/kernels.hpp"
 #include "modmul/ifma52/row.hpp"
-#include "modmul/lanes/engine.hpp"
-#include "modmul/lanes/kernels.hpp"
-#include "modmul/radix28/kernels.hpp"
+#include "modmul/radix29/kernels.hpp"
 #include "modmul/vcpc512/kernels.hpp"
 
 // The sanitizer's interface: sanitizer/msan_interface.h, which only its own compiler's headers have.
@@ -193,9 +193,9 @@ int check_techniques(const char* plant) {
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   const bool ifma = avx512 && __builtin_cpu_supports("avx512ifma");
   const Technique techniques[] = {
-      {"radix28.avx2", &manymod::radix28::avx2_kernels(), avx2},
+      {"radix29.avx2", &manymod::radix29::avx2_kernels(), avx2},
       {"dpf52.avx2", &manymod::dpf52::avx2_kernels().lanes, avx2},
-      {"radix28.avx512f", &manymod::radix28::avx512f_kernels(), avx512},
+      {"radix29.avx512f", &manymod::radix29::avx512f_kernels(), avx512},
       {"dpf52.avx512f", &manymod::dpf52::avx512f_kernels().lanes, avx512},
       {"vcpc512.avx512f", &manymod::vcpc512::avx512f_kernels(), avx512},
       {"ifma52.avx512, storing", &manymod::ifma52::storing_kernels(), ifma},

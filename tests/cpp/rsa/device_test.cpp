@@ -5,7 +5,7 @@
 #include <string>
 #include <thread>
 
-#include "dispatch/ticker.hpp"
+#include "core/ticker.hpp"
 #include "rsa/test_calls.hpp"
 #include "rsa/test_rings.hpp"
 #include "support/brief.hpp"

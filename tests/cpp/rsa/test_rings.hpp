@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "dispatch/status_error.hpp"
+#include "core/status_error.hpp"
 #include "rsa/key.hpp"
 #include "rsa/ring.hpp"
 #include "rsa/test_calls.hpp"

@@ -42,7 +42,7 @@ bool with_modulus(const Words& n, Body body) {
   using Modulus = typename Shape::Modulus;
   GuardedColumns memory(Shape::kThreads, Modulus::kSharedWords);
   run_lockstep<Shape::kThreads>([&](typename Shape::Group group) {
-    const device::LaneMemory own{memory.column(group.lane()), memory.stride()};
+    const LaneMemory own{memory.column(group.lane()), memory.stride()};
     const Modulus modulus(api_words(n), own, group);
     body(modulus, group.lane());
   });

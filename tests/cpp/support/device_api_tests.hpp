@@ -268,8 +268,8 @@ TYPED_TEST_P(DeviceApi, Powers) {
                                      GuardedResult(this->kWords), GuardedResult(this->kWords)};
       ASSERT_TRUE(with_modulus<TypeParam>(n, [&](const Modulus& m, unsigned lane) {
         const auto x = m.to_montgomery(m.load(a.data()));
-        const device::LaneMemory own{table.column(lane), table.stride()};
-        const device::LaneMemory own_short{short_table.column(lane), short_table.stride()};
+        const LaneMemory own{table.column(lane), table.stride()};
+        const LaneMemory own_short{short_table.column(lane), short_table.stride()};
         m.store(r[0].data(), m.from_montgomery(m.template pow<kWindow>(x, api_words(e), bits, own)));
         m.store(r[1].data(), m.from_montgomery(m.template pow_public<kWindow>(x, api_words(e), bits, own)));
         m.store(r[2].data(),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "modmul/device/multiplier.hpp"
+#include "repr/word_memory.hpp"
 #include "support/device_values.hpp"
 #include "support/lockstep.hpp"
 
@@ -83,18 +83,18 @@ template <class Shape, class Body>
 bool with_multiplier(const Words& n, Body body) {
   GuardedColumns memory(Shape::kThreads, Shape::Multiplier::kSharedWords);
   run_lockstep<Shape::kThreads>([&](typename Shape::Group group) {
-    const device::LaneMemory own{memory.column(group.lane()), memory.stride()};
-    const device::WordSource source{n.data(), static_cast<unsigned>(n.size())};
+    const LaneMemory own{memory.column(group.lane()), memory.stride()};
+    const WordSource source{n.data(), static_cast<unsigned>(n.size())};
     const typename Shape::Multiplier multiplier(group, own, source);
     body(multiplier, group);
   });
   return memory.guards_intact();
 }
 
-inline device::WordSource source_of(const Words& a) { return {a.data(), static_cast<unsigned>(a.size())}; }
+inline WordSource source_of(const Words& a) { return {a.data(), static_cast<unsigned>(a.size())}; }
 
 /// Where each of a group's lanes writes its part of the same number.
-inline device::WordSink sink_of(GuardedResult& r, std::size_t words) {
+inline WordSink sink_of(GuardedResult& r, std::size_t words) {
   return {r.data(), static_cast<unsigned>(words)};
 }
 

@@ -37,7 +37,7 @@ class DeviceMultiplier : public testing::Test {
   /// The number that an element stands for, divided by R: mul(a, one) as to_words gives it.
   template <class Multiplier, class Element>
   static void put(const Multiplier& m, GuardedResult& r, const Element& a, std::size_t words = kWords) {
-    m.to_words(sink_of(r, words), m.mul(a, m.from_words(device::WordSource{nullptr, 0, 1})));
+    m.to_words(sink_of(r, words), m.mul(a, m.from_words(WordSource{nullptr, 0, 1})));
   }
 
   struct Products {

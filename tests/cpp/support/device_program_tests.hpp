@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter of programs (modmul/device/interpreter.hpp) over any device multiplier, on the host:
+// The interpreter of programs (gpu/program/interpreter.cuda.hpp) over any device multiplier, on the host:
 // programs made here by hand, which use every kind of step.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <iterator>
 #include <vector>
 
-#include "modmul/device/interpreter.hpp"
+#include "gpu/program/interpreter.cuda.hpp"
 #include "support/device_multiplier.hpp"
 #include "support/device_steps.hpp"
 
@@ -25,7 +25,7 @@ class DeviceTable {
     for (Chunk& chunk : chunks_) std::fill(std::begin(chunk.word), std::end(chunk.word), kGuardWord);
   }
 
-  [[nodiscard]] device::Table of_lane(unsigned lane) {
+  [[nodiscard]] gpu::Table of_lane(unsigned lane) {
     return {chunks_.front().word, kThreads, Shape::kThreads + lane};
   }
   /// Whether the group wrote nothing but its own threads' words.
@@ -93,8 +93,8 @@ class DeviceProgram : public testing::Test {
     return numbers;
   }
 
-  static device::ProgramJob job_of(const Batch& batch, const std::vector<device::Step>& steps) {
-    device::ProgramJob job;
+  static gpu::ProgramJob job_of(const Batch& batch, const std::vector<gpu::Step>& steps) {
+    gpu::ProgramJob job;
     job.steps = steps.data();
     job.step_count = static_cast<std::uint32_t>(steps.size());
     job.modulus = batch.moduli.operand();
@@ -103,7 +103,7 @@ class DeviceProgram : public testing::Test {
   }
 
   /// The result of each item, which are `width` words, after checks that nothing else was written.
-  static std::vector<Words> run(device::ProgramJob job, std::uint32_t count, std::uint32_t width) {
+  static std::vector<Words> run(gpu::ProgramJob job, std::uint32_t count, std::uint32_t width) {
     GuardedResult result(std::size_t{count} * width);
     DeviceTable<Shape> table(kSlots);
     GuardedColumns memory(kLanes, Multiplier::kSharedWords);
@@ -112,8 +112,8 @@ class DeviceProgram : public testing::Test {
     job.result_width = width;
     for (std::uint32_t item = 0; item < count; ++item) {
       run_lockstep<kLanes>([&](typename Shape::Group group) {
-        const device::LaneMemory own{memory.column(group.lane()), memory.stride()};
-        device::Interpreter<Multiplier> interpreter(group, own, job, table.of_lane(group.lane()), item);
+        const LaneMemory own{memory.column(group.lane()), memory.stride()};
+        gpu::Interpreter<Multiplier> interpreter(group, own, job, table.of_lane(group.lane()), item);
         interpreter.run(true);
       });
     }
@@ -128,16 +128,16 @@ class DeviceProgram : public testing::Test {
   }
 
   /// x = R^2 mod n in slot kSquaredRadix, from the job's start.
-  static void add_squared_radix(std::vector<device::Step>& steps) {
+  static void add_squared_radix(std::vector<gpu::Step>& steps) {
     using namespace program;
     steps.push_back(load(Source::start));
     steps.push_back(stored(after_squarings({}, 1), kSquaredRadix));
   }
 
   /// base^e for fixed windows of operand 1's bits, base = operand 0.
-  static std::vector<device::Step> power_steps(unsigned exponent_bits) {
+  static std::vector<gpu::Step> power_steps(unsigned exponent_bits) {
     using namespace program;
-    std::vector<device::Step> steps;
+    std::vector<gpu::Step> steps;
     add_squared_radix(steps);
     steps.push_back(stored(multiply(Source::one), kPowers));
     steps.push_back(load(Source::operand, 0));
@@ -164,7 +164,7 @@ class DeviceProgram : public testing::Test {
       for (std::size_t e = 0; e < values.size(); ++e) {
         const auto element = m.from_words(source_of(oracle.to_montgomery(values[e])));
         for (unsigned j = 0; j < kLaneWords; ++j) {
-          constexpr unsigned kChunk = device::Interpreter<Multiplier>::kChunk;
+          constexpr unsigned kChunk = gpu::Interpreter<Multiplier>::kChunk;
           comb[(e * kLaneWords + j / kChunk * kChunk) * kLanes + group.lane() * kChunk + j % kChunk] =
               Multiplier::lane_word(element, j);
         }
@@ -186,7 +186,7 @@ TYPED_TEST_P(DeviceProgram, FixedWindowPower) {
   for (const std::size_t exponents : {std::size_t{1}, std::size_t{count}}) {
     const DeviceNumbers exponent(this->edge_numbers(generate, exponents, TestFixture::kExponentWords));
     const auto steps = this->power_steps(32 * TestFixture::kExponentWords + 7);
-    device::ProgramJob job = this->job_of(batch, steps);
+    gpu::ProgramJob job = this->job_of(batch, steps);
     job.operands[0] = bases.operand();
     job.operands[1] = exponent.operand();
     for (const bool scan : {true, false}) {
@@ -220,7 +220,7 @@ TYPED_TEST_P(DeviceProgram, Comb) {
   const Words comb = this->comb_of(n, values);
   const DeviceNumbers exponents(this->edge_numbers(generate, count, 1));
 
-  std::vector<device::Step> steps;
+  std::vector<gpu::Step> steps;
   for (unsigned b = kStride; b-- > 0;) {
     const Digit digit{.exponent = 5, .first = b, .stride = kStride, .count = kTeeth};
     const bool first = b + 1 == kStride;
@@ -228,7 +228,7 @@ TYPED_TEST_P(DeviceProgram, Comb) {
         by_digit(first ? load(Source::comb, 1) : after_squarings(multiply(Source::comb, 1), 1), digit));
   }
   steps.push_back(multiply(Source::one));
-  device::ProgramJob job = this->job_of(batch, steps);
+  gpu::ProgramJob job = this->job_of(batch, steps);
   job.operands[5] = exponents.operand();
   job.comb = comb.data();
   job.comb_threads = TestFixture::kLanes;
@@ -258,7 +258,7 @@ TYPED_TEST_P(DeviceProgram, RepeatedMultiplications) {
   const DeviceNumbers a(this->edge_numbers(generate, count, TestFixture::kWords));
   const DeviceNumbers b(std::vector<Words>{Words(TestFixture::kWords, 0xffffffffu)});
 
-  std::vector<device::Step> steps;
+  std::vector<gpu::Step> steps;
   this->add_squared_radix(steps);
   steps.push_back(load(Source::operand, 1));
   steps.push_back(stored(multiply(Source::slot, 0), 2));
@@ -270,7 +270,7 @@ TYPED_TEST_P(DeviceProgram, RepeatedMultiplications) {
   steps.push_back(twice);
   steps.push_back(multiply(Source::one));
 
-  device::ProgramJob job;
+  gpu::ProgramJob job;
   job.steps = steps.data();
   job.step_count = static_cast<std::uint32_t>(steps.size());
   job.modulus = short_moduli.operand();
@@ -290,18 +290,17 @@ TYPED_TEST_P(DeviceProgram, IdleGroupsKeepNothing) {
   using Shape = TypeParam;
   naive::Generator generate(14);
   const typename TestFixture::Batch batch(generate, 1);
-  const std::vector<device::Step> steps{program::load(program::Source::one)};
+  const std::vector<gpu::Step> steps{program::load(program::Source::one)};
   GuardedResult result(Shape::kWords);
   GuardedColumns memory(Shape::kThreads, Shape::Multiplier::kSharedWords);
   DeviceTable<Shape> table(1);
-  device::ProgramJob job = this->job_of(batch, steps);
+  gpu::ProgramJob job = this->job_of(batch, steps);
   job.count = 1;
   job.result = result.data();
   job.result_width = Shape::kWords;
   run_lockstep<Shape::kThreads>([&](typename Shape::Group group) {
-    const device::LaneMemory own{memory.column(group.lane()), memory.stride()};
-    device::Interpreter<typename Shape::Multiplier> interpreter(group, own, job, table.of_lane(group.lane()),
-                                                                0);
+    const LaneMemory own{memory.column(group.lane()), memory.stride()};
+    gpu::Interpreter<typename Shape::Multiplier> interpreter(group, own, job, table.of_lane(group.lane()), 0);
     interpreter.run(false);
   });
   EXPECT_EQ(result.words(), Words(Shape::kWords, kGuardWord));

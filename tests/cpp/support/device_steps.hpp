@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs (modmul/device/program.hpp) and their operands, made by hand.
+// Programs (gpu/program/program.hpp) and their operands, made by hand.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "modmul/device/program.hpp"
+#include "gpu/program/program.hpp"
 #include "support/device_values.hpp"
 
 namespace manymod::test {
@@ -22,7 +22,7 @@ class DeviceNumbers {
   [[nodiscard]] const Words& operator[](std::size_t i) const {
     return numbers_[numbers_.size() == 1 ? 0 : i];
   }
-  [[nodiscard]] device::DeviceOperand operand() const {
+  [[nodiscard]] gpu::DeviceOperand operand() const {
     const auto width = static_cast<std::uint32_t>(numbers_.front().size());
     return {words_.data(), width, numbers_.size() == 1 ? 0 : width};
   }
@@ -34,9 +34,9 @@ class DeviceNumbers {
 
 namespace program {
 
-using device::Digit;
-using device::Source;
-using device::Step;
+using gpu::Digit;
+using gpu::Source;
+using gpu::Step;
 
 inline Step load(Source source, std::uint32_t index = 0) {
   Step step;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/cpu_features.hpp"
+#include "core/cpu_features.hpp"
 #include "dispatch/registry.hpp"
 #include "modmul/scalar64/kernels.hpp"
 

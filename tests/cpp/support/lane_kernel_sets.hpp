@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/cpu_features.hpp"
+#include "core/cpu_features.hpp"
 #include "dispatch/registry.hpp"
+#include "lanes/kernels.hpp"
 #include "modmul/dpf52/kernels.hpp"
 #include "modmul/ifma52/kernels.hpp"
 #include "modmul/ifma52/row.hpp"
-#include "modmul/lanes/kernels.hpp"
-#include "modmul/radix28/kernels.hpp"
+#include "modmul/radix29/kernels.hpp"
 #include "modmul/vcpc512/kernels.hpp"
 
 namespace manymod::test {
@@ -45,8 +45,8 @@ inline std::vector<LaneKernelSet> lane_kernel_sets() {
   sets.push_back({"ifma52_row", &ifma52::row_kernels(), ifma, false, true});
   sets.push_back({"dpf52_avx512f", &dpf52::avx512f_kernels().lanes, avx512});
   sets.push_back({"dpf52_avx2", &dpf52::avx2_kernels().lanes, avx2});
-  sets.push_back({"radix28_avx512f", &radix28::avx512f_kernels(), avx512});
-  sets.push_back({"radix28_avx2", &radix28::avx2_kernels(), avx2});
+  sets.push_back({"radix29_avx512f", &radix29::avx512f_kernels(), avx512});
+  sets.push_back({"radix29_avx2", &radix29::avx2_kernels(), avx2});
   sets.push_back({"vcpc512_avx512f", &vcpc512::avx512f_kernels(), avx512});
 #endif
   return sets;

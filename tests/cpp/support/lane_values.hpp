@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-#include "modmul/lanes/kernels.hpp"
+#include "lanes/kernels.hpp"
 #include "repr/canonical.hpp"
 #include "support/naive.hpp"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "arch/cuda/words.hpp"
+#include "arch/cuda/words.cuda.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define MM_ADDRESS_SANITIZER 1

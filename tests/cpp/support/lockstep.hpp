@@ -2,9 +2,9 @@
 // Device code on the host: a group of threads whose lanes take turns on one host thread and exchange values
 // where the device's would.
 //
-// LockstepGroup<kThreads> stands for cuda::ThreadGroup<kThreads> (arch/cuda/thread_group.hpp). Each lane is a
-// fiber. At a shuffle, ballot or sync a lane leaves its value, lets the others run up to theirs, and then
-// reads. Lanes that meet at different calls have diverged, which is undefined on the device and an error
+// LockstepGroup<kThreads> stands for cuda::ThreadGroup<kThreads> (arch/cuda/thread_group.cuda.hpp). Each lane
+// is a fiber. At a shuffle, ballot or sync a lane leaves its value, lets the others run up to theirs, and
+// then reads. Lanes that meet at different calls have diverged, which is undefined on the device and an error
 // here; so are lanes that end while others wait.
 #pragma once
 

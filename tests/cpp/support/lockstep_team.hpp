@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp of a team (arch/cuda/byte_products.hpp) on the host: its lanes are fibers, and products of matrices
-// are plain loops.
+// A warp of a team (arch/cuda/byte_products.cuda.hpp) on the host: its lanes are fibers, and products of
+// matrices are plain loops.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/cuda/byte_products.hpp"
+#include "arch/cuda/byte_products.cuda.hpp"
 #include "arch/cuda/stream_shape.hpp"
 #include "support/byte_product.hpp"
 #include "support/lockstep.hpp"

@@ -44,7 +44,7 @@ template <class Shape, class Body>
 bool with_rns_multiplier(const Words& n, const void* table, Body body) {
   GuardedColumns memory(Shape::kThreads, Shape::Multiplier::kSharedWords);
   run_lockstep<Shape::kThreads>([&](typename Shape::Group group) {
-    const device::LaneMemory own{memory.column(group.lane()), memory.stride()};
+    const LaneMemory own{memory.column(group.lane()), memory.stride()};
     const typename Shape::Multiplier multiplier(group, own, source_of(n), table);
     body(multiplier, group);
   });

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "modmul/device/programs.hpp"
+#include "gpu/program/programs.hpp"
 #include "modmul/rns/constants.hpp"
 #include "modmul/rns/interpreter.cuda.hpp"
 #include "support/device_values.hpp"
@@ -64,7 +64,7 @@ auto rns_team(const LockstepGroup<32>& warp, [[maybe_unused]] const std::byte* m
 /// Run a job's items, 16 a warp. `job` lacks nothing but the table, which is returned. `turn`: of the first
 /// warp.
 template <rns::Form kForm>
-RnsMemory run_rns_warps(device::ProgramJob job, std::uint32_t turn = 1) {
+RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t turn = 1) {
   constexpr std::uint32_t kThreads = 32, kWarpItems = 16;
   const std::uint32_t warps = (job.count + kWarpItems - 1) / kWarpItems;
   using Warp =

@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-#include "cuda/driver_api.hpp"
+#include "gpu/cuda/driver_api.hpp"
 #include "support/fake_cuda/control.hpp"
 
 // The handle types of driver_api.hpp are declared there and made here.

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cuda/driver.hpp"
+#include "gpu/cuda/driver.hpp"
 #include "support/fake_cuda/control.hpp"
 #include "support/fake_cuda/kernels.hpp"
 
@@ -23,7 +23,7 @@ namespace manymod::testing {
 inline constexpr std::array<unsigned char, 4> kFakeImageBytes{};
 inline constexpr std::array<cuda::DeviceImage, 2> kFakeImages{{
     {"row32/kernels", kFakeImageBytes.data(), kFakeImageBytes.size()},
-    {"device/residue", kFakeImageBytes.data(), kFakeImageBytes.size()},
+    {"gpu/kernels/residue", kFakeImageBytes.data(), kFakeImageBytes.size()},
 }};
 
 inline constexpr std::array<cuda::CodeArchitecture, 1> kFakeArchitectures{{{90, 'a', false}}};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/fake_cuda/kernels.hpp"
 
-#include "modmul/device/facts.hpp"
-#include "modmul/device/garner_item.hpp"
-#include "modmul/device/interpreter.hpp"
-#include "modmul/device/residue_item.hpp"
-#include "modmul/device/rows.hpp"
+#include "gpu/kernels/facts.cuda.hpp"
+#include "gpu/kernels/garner_item.cuda.hpp"
+#include "gpu/kernels/residue_item.cuda.hpp"
+#include "gpu/kernels/rows.cuda.hpp"
+#include "gpu/program/interpreter.cuda.hpp"
 #include "modmul/dpf52/multiplier.cuda.hpp"
 #include "modmul/dpf52/shapes.cuda.hpp"
 #include "modmul/rns_float/multiplier.cuda.hpp"
@@ -40,21 +40,21 @@ class OneThread {
   void sync() const {}
 };
 
-/// What run_program of modmul/device/kernel.cuh does in one thread.
+/// What run_program of gpu/program/kernel.cuh does in one thread.
 template <class Multiplier, class Group>
-void run_thread(const Group& group, const device::ProgramJob& job, const Thread& thread) {
+void run_thread(const Group& group, const gpu::ProgramJob& job, const Thread& thread) {
   const std::uint32_t groups = thread.count / Group::kSize;
-  const device::Table table{job.table, thread.count, thread.index};
+  const gpu::Table table{job.table, thread.count, thread.index};
   for (std::uint32_t first = 0; first < job.count; first += groups) {
     const std::uint32_t item = first + thread.index / Group::kSize;
     const std::uint32_t own = item < job.count ? item : job.count - 1;
-    device::Interpreter<Multiplier>(group, thread.memory, job, table, own).run(item < job.count);
+    gpu::Interpreter<Multiplier>(group, thread.memory, job, table, own).run(item < job.count);
   }
 }
 
 template <template <class, unsigned> class Multiplier, unsigned kThreads, unsigned kPerThread>
 void run_program(const Launch& launch, void** parameters) {
-  const auto& job = argument<device::ProgramJob>(parameters);
+  const auto& job = argument<gpu::ProgramJob>(parameters);
   if constexpr (kThreads == 1) {
     for_each_thread(launch, [&](const Thread& thread) {
       run_thread<Multiplier<OneThread, kPerThread>>(OneThread(), job, thread);
@@ -77,16 +77,16 @@ void run_program(const Launch& launch, void** parameters) {
 
 void install_kernels() {
   install_rns_kernels();
-  add_item_kernel("mm_residue", &device::compute_residue);
-  add_item_kernel("mm_garner_difference", &device::compute_garner_difference);
-  add_item_kernel("mm_garner_sum", &device::compute_garner_sum);
-  add_item_kernel("mm_modulus_facts", &device::find_modulus_fact);
-  add_thread_kernel<device::ExponentRangeJob>("mm_exponent_range",
-                                              [](const device::ExponentRangeJob& job, const Thread& thread) {
-                                                device::find_exponent_range(job, thread.index, thread.count);
-                                              });
-  add_item_kernel("mm_exponent_bits", &device::find_exponent_bits);
-  add_item_kernel("mm_copy_rows", &device::copy_limb);
+  add_item_kernel("mm_residue", &gpu::compute_residue);
+  add_item_kernel("mm_garner_difference", &gpu::compute_garner_difference);
+  add_item_kernel("mm_garner_sum", &gpu::compute_garner_sum);
+  add_item_kernel("mm_modulus_facts", &gpu::find_modulus_fact);
+  add_thread_kernel<gpu::ExponentRangeJob>("mm_exponent_range",
+                                           [](const gpu::ExponentRangeJob& job, const Thread& thread) {
+                                             gpu::find_exponent_range(job, thread.index, thread.count);
+                                           });
+  add_item_kernel("mm_exponent_bits", &gpu::find_exponent_bits);
+  add_item_kernel("mm_copy_rows", &gpu::copy_limb);
 #define SHAPE(threads, per_thread, block, blocks) \
   add_kernel("row32_" #threads "x" #per_thread, &run_program<row32::Multiplier, threads, per_thread>);
   MM_ROW32_SHAPES(SHAPE)

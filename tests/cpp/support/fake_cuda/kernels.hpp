@@ -3,8 +3,8 @@
 // the name that it has in the library's device code; those of the library's own are added by install_kernels.
 //
 // To add a kernel whose threads do an item each, put what a thread does into a function that host and device
-// share (MM_DEVICE; modmul/device/residue_item.hpp is the model) and call add_item_kernel in kernels.cpp. Any
-// other kernel without exchanges between threads goes through add_thread_kernel.
+// share (MM_DEVICE; gpu/kernels/residue_item.cuda.hpp is the model) and call add_item_kernel in kernels.cpp.
+// Any other kernel without exchanges between threads goes through add_thread_kernel.
 //
 // Each block gets as much shared memory as the launch asks for, and memory is the process's own: in a build
 // under AddressSanitizer reads and writes outside are found.
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "modmul/device/multiplier.hpp"
+#include "repr/word_memory.hpp"
 #include "support/fake_cuda/control.hpp"
 
 namespace fake_cuda {
@@ -37,7 +37,7 @@ class SharedMemory {
     for (std::uint32_t& word : words_) word = 0xa5a5a5a5u;
   }
   /// Words 0, blockDim, 2 blockDim, .. from the thread's number.
-  [[nodiscard]] manymod::device::LaneMemory of(unsigned thread) { return {words_.data() + thread, threads_}; }
+  [[nodiscard]] manymod::LaneMemory of(unsigned thread) { return {words_.data() + thread, threads_}; }
 
  private:
   std::vector<std::uint32_t> words_;
@@ -46,9 +46,9 @@ class SharedMemory {
 
 /// One thread of a launch.
 struct Thread {
-  std::uint32_t index = 0;             ///< blockIdx.x blockDim.x + threadIdx.x
-  std::uint32_t count = 0;             ///< of the launch
-  manymod::device::LaneMemory memory;  ///< its column of the block's dynamic shared memory
+  std::uint32_t index = 0;     ///< blockIdx.x blockDim.x + threadIdx.x
+  std::uint32_t count = 0;     ///< of the launch
+  manymod::LaneMemory memory;  ///< its column of the block's dynamic shared memory
 };
 
 template <class Job>

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "modmul/device/program.hpp"
+#include "gpu/program/program.hpp"
 #include "modmul/rns/form.hpp"
 #include "modmul/rns/interpreter.cuda.hpp"
 #include "modmul/rns/shapes.cuda.hpp"
@@ -49,7 +49,7 @@ class Block {
   using Memory = rns::SharedMemory<kForm>;
 
  public:
-  Block(const device::ProgramJob& job, const Launch& launch, BlockMemory& memory, std::uint32_t first_thread)
+  Block(const gpu::ProgramJob& job, const Launch& launch, BlockMemory& memory, std::uint32_t first_thread)
       : job_(job), launch_(launch), memory_(memory), first_thread_(first_thread) {
     memory_.forget();
     std::memcpy(memory_.at(0, Memory::kConstantBytes), job.constants, Memory::kConstantBytes);
@@ -65,7 +65,7 @@ class Block {
   }
 
  private:
-  const device::ProgramJob& job_;
+  const gpu::ProgramJob& job_;
   const Launch& launch_;
   BlockMemory& memory_;
   std::uint32_t first_thread_;
@@ -96,7 +96,7 @@ constexpr std::uint32_t together() {
 template <rns::Form kForm, unsigned kBlock>
 void run_program(const Launch& launch, void** parameters) {
   constexpr std::uint32_t kTogether = together<kForm, kBlock>();
-  const auto& job = *static_cast<const device::ProgramJob*>(parameters[0]);
+  const auto& job = *static_cast<const gpu::ProgramJob*>(parameters[0]);
   if (launch.block % kTogether != 0 || launch.block > kBlock) {
     throw std::logic_error("blocks of rns: " + std::to_string(launch.block) + " threads");
   }

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices of bytes on tensor cores, in the layout of mma.m16n8k32 and wgmma: unsigned bytes,
+// 32-bit sums.
+//
+// A warp has 16 rows. Lane 4 g + t holds bytes 16 h + 4 t .. + 3 of rows g and g + 8 of a step of 32 bytes
+// along K, as one word each, and of a tile of 8 columns the sums of columns 2 t and 2 t + 1.
+//
+// The matrix lies in pieces of 8 columns by 16 bytes, a column's bytes together. Of a step and a tile the two
+// pieces follow each other; tiles follow at 256 bytes. Two tiles are a *four*: 16 columns, 512 bytes a step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/portable.hpp"
+
+namespace manymod::cuda {
+
+/// A lane's sums of kFours fours: of four f, byte column b (0 .. 3: 2 (tile) + low bit) and row half h at
+/// sum[8 f + 4 (b / 2) + 2 h + b % 2].
+template <unsigned kFours>
+struct ByteSums {
+  std::int32_t sum[8 * kFours];
+
+  MM_DEVICE std::uint32_t at(unsigned four, unsigned half, unsigned byte) const {
+    return static_cast<std::uint32_t>(sum[8 * four + 4 * (byte / 2) + 2 * half + byte % 2]);
+  }
+};
+
+/// A lane's words of kSteps steps: words[h][2 s + k] is word 4 (2 s + k) + t of row g + 8 h.
+template <unsigned kSteps>
+struct ByteRows {
+  std::uint32_t words[2][2 * kSteps];
+};
+
+#if defined(__CUDACC__)
+
+__device__ __forceinline__ void multiply_tile(std::int32_t* d, std::uint32_t a0, std::uint32_t a1,
+                                              std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
+                                              std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+/// sums = rows times `kFours` fours of a matrix in memory of any kind, each step of which has `step_fours`.
+template <unsigned kSteps, unsigned kFours>
+__device__ __forceinline__ void multiply_from_memory(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                                     const std::byte* fours, unsigned step_fours) {
+  const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+  for (unsigned i = 0; i < 8 * kFours; ++i) sums.sum[i] = 0;
+#pragma unroll
+  for (unsigned step = 0; step < kSteps; ++step) {
+    const auto* const words =
+        reinterpret_cast<const std::uint32_t*>(fours + std::size_t{step} * step_fours * 512) + lane;
+#pragma unroll
+    for (unsigned tile = 0; tile < 2 * kFours; ++tile) {
+      multiply_tile(&sums.sum[4 * tile], rows.words[0][2 * step], rows.words[1][2 * step],
+                    rows.words[0][2 * step + 1], rows.words[1][2 * step + 1], words[64 * tile],
+                    words[64 * tile + 32]);
+    }
+  }
+}
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+#define MM_LIST_8 "%0,%1,%2,%3,%4,%5,%6,%7"
+#define MM_LIST_16 MM_LIST_8 ",%8,%9,%10,%11,%12,%13,%14,%15"
+#define MM_LIST_24 MM_LIST_16 ",%16,%17,%18,%19,%20,%21,%22,%23"
+#define MM_LIST_32 MM_LIST_24 ",%24,%25,%26,%27,%28,%29,%30,%31"
+#define MM_LIST_40 MM_LIST_32 ",%32,%33,%34,%35,%36,%37,%38,%39"
+#define MM_LIST_48 MM_LIST_40 ",%40,%41,%42,%43,%44,%45,%46,%47"
+#define MM_LIST_56 MM_LIST_48 ",%48,%49,%50,%51,%52,%53,%54,%55"
+#define MM_LIST_64 MM_LIST_56 ",%56,%57,%58,%59,%60,%61,%62,%63"
+#define MM_LIST_72 MM_LIST_64 ",%64,%65,%66,%67,%68,%69,%70,%71"
+#define MM_SUMS_8(i)                                                                                      \
+  "+r"(d.sum[i]), "+r"(d.sum[(i) + 1]), "+r"(d.sum[(i) + 2]), "+r"(d.sum[(i) + 3]), "+r"(d.sum[(i) + 4]), \
+      "+r"(d.sum[(i) + 5]), "+r"(d.sum[(i) + 6]), "+r"(d.sum[(i) + 7])
+#define MM_SUMS_16 MM_SUMS_8(0), MM_SUMS_8(8)
+#define MM_SUMS_24 MM_SUMS_16, MM_SUMS_8(16)
+#define MM_SUMS_32 MM_SUMS_24, MM_SUMS_8(24)
+#define MM_SUMS_40 MM_SUMS_32, MM_SUMS_8(32)
+#define MM_SUMS_48 MM_SUMS_40, MM_SUMS_8(40)
+#define MM_SUMS_56 MM_SUMS_48, MM_SUMS_8(48)
+#define MM_SUMS_64 MM_SUMS_56, MM_SUMS_8(56)
+#define MM_SUMS_72 MM_SUMS_64, MM_SUMS_8(64)
+// Operands after the sums: four words of the rows, the matrix's descriptor, whether the sums are added to.
+#define MM_WGMMA(fours, columns, list, sums, a0, a1, a2, a3, matrix, add)                                  \
+  template <bool kAdd>                                                                                     \
+  __device__ __forceinline__ void start_step(ByteSums<fours>& d, const std::uint32_t* low_rows,            \
+                                             const std::uint32_t* high_rows, std::uint64_t descriptor) {   \
+    asm volatile("{.reg .pred add; setp.ne.b32 add, " add ", 0; wgmma.mma_async.sync.aligned.m64n" columns \
+                 "k32.s32.u8.u8 {" list "}, {" a0 "," a1 "," a2 "," a3 "}, " matrix ", add;}"              \
+                 : sums                                                                                    \
+                 : "r"(low_rows[0]), "r"(high_rows[0]), "r"(low_rows[1]), "r"(high_rows[1]),               \
+                   "l"(descriptor), "n"(kAdd ? 1 : 0));                                                    \
+  }
+MM_WGMMA(1, "16", MM_LIST_8, MM_SUMS_8(0), "%8", "%9", "%10", "%11", "%12", "%13")
+MM_WGMMA(2, "32", MM_LIST_16, MM_SUMS_16, "%16", "%17", "%18", "%19", "%20", "%21")
+MM_WGMMA(3, "48", MM_LIST_24, MM_SUMS_24, "%24", "%25", "%26", "%27", "%28", "%29")
+MM_WGMMA(4, "64", MM_LIST_32, MM_SUMS_32, "%32", "%33", "%34", "%35", "%36", "%37")
+MM_WGMMA(5, "80", MM_LIST_40, MM_SUMS_40, "%40", "%41", "%42", "%43", "%44", "%45")
+MM_WGMMA(6, "96", MM_LIST_48, MM_SUMS_48, "%48", "%49", "%50", "%51", "%52", "%53")
+MM_WGMMA(7, "112", MM_LIST_56, MM_SUMS_56, "%56", "%57", "%58", "%59", "%60", "%61")
+MM_WGMMA(8, "128", MM_LIST_64, MM_SUMS_64, "%64", "%65", "%66", "%67", "%68", "%69")
+MM_WGMMA(9, "144", MM_LIST_72, MM_SUMS_72, "%72", "%73", "%74", "%75", "%76", "%77")
+#undef MM_WGMMA
+#undef MM_SUMS_72
+#undef MM_SUMS_64
+#undef MM_SUMS_56
+#undef MM_SUMS_48
+#undef MM_SUMS_40
+#undef MM_SUMS_32
+#undef MM_SUMS_24
+#undef MM_SUMS_16
+#undef MM_SUMS_8
+#undef MM_LIST_72
+#undef MM_LIST_64
+#undef MM_LIST_56
+#undef MM_LIST_48
+#undef MM_LIST_40
+#undef MM_LIST_32
+#undef MM_LIST_24
+#undef MM_LIST_16
+#undef MM_LIST_8
+#endif
+
+/// A warp, which has 16 rows. All its threads call together. Products are made by mma.sync when they are
+/// started.
+class Warp {
+ public:
+  static constexpr unsigned kThreads = 32;
+
+  __device__ __forceinline__ unsigned lane() const { return threadIdx.x % kThreads; }
+  /// What the warp's threads wrote to memory before is seen by all of them after.
+  __device__ __forceinline__ void sync() const { __syncwarp(); }
+  /// `x` of the warp's thread `lane`, which is below 32. Secret lanes must never be the same for all threads
+  /// of the warp: that takes less time on an H200 (docs/rns.md, "Class secret").
+  __device__ __forceinline__ std::uint32_t shuffle(std::uint32_t x, unsigned lane) const {
+    return __shfl_sync(0xffffffffu, x, static_cast<int>(lane));
+  }
+  /// Sum over the four threads of a row.
+  __device__ __forceinline__ std::uint32_t sum_of_quad(std::uint32_t x) const {
+    x += __shfl_xor_sync(0xffffffffu, x, 1);
+    return x + __shfl_xor_sync(0xffffffffu, x, 2);
+  }
+
+  /// A matrix in shared memory, from 16-byte aligned `fours` on, each step of which has `step_fours`.
+  class Matrix {
+   public:
+    __device__ __forceinline__ Matrix(const std::byte* fours, unsigned step_fours)
+        : fours_(fours), step_fours_(step_fours) {}
+    __device__ __forceinline__ Matrix from(unsigned four) const {
+      return {fours_ + std::size_t{four} * 512, step_fours_};
+    }
+
+    const std::byte* fours_;
+    unsigned step_fours_;
+  };
+
+  /// Start sums = rows times the first kFours fours of `matrix`. `piece`: see streamed_products.hpp.
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                        const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
+    multiply(sums, rows, matrix.fours_, matrix.step_fours_);
+  }
+  /// Wait until all but the last kPending of the started products are done, up to the one with that piece.
+  template <unsigned kPending>
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {}
+  /// To be called with the sums of a product that was waited for, before they are used.
+  template <unsigned kFours>
+  __device__ __forceinline__ void settle([[maybe_unused]] ByteSums<kFours>& sums) const {}
+
+  /// sums = rows times the first kFours fours of a matrix in memory of any kind.
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ void multiply(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                           const std::byte* fours, unsigned step_fours) const {
+    multiply_from_memory<kSteps, kFours>(sums, rows, fours, step_fours);
+  }
+};
+
+/// A warpgroup, whose warps have 16 rows each: products by wgmma where there is that. All its threads call
+/// together; sums of a product that was started and rows that it reads are not to be touched before it was
+/// waited for.
+class Warpgroup : public Warp {
+ public:
+  static constexpr unsigned kThreads = 128;
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  /// The same by the low half of what describes it to wgmma: its address, and 128 bytes from piece to piece
+  /// along K, both in units of 16. Without swizzling.
+  class Matrix {
+   public:
+    __device__ __forceinline__ Matrix(const std::byte* fours, unsigned step_fours)
+        : low_((static_cast<std::uint32_t>(__cvta_generic_to_shared(fours)) & 0x3ffff) / 16 | 128 / 16 << 16),
+          step_fours_(step_fours) {}
+    __device__ __forceinline__ Matrix from(unsigned four) const {
+      Matrix rest(*this);
+      rest.low_ += four * kFourUnits;
+      return rest;
+    }
+    /// Of the first step. Opaque: kept by the compiler, the descriptors of all products would take the
+    /// registers of many.
+    __device__ __forceinline__ std::uint64_t descriptor() const {
+      std::uint32_t low;
+      asm volatile("mov.u32 %0, %1;" : "=r"(low) : "r"(low_));
+      return std::uint64_t{256 / 16} << 32 | low;  // 256 bytes from tile to tile
+    }
+    /// From a step's descriptor to the next one's.
+    __device__ __forceinline__ unsigned step_units() const { return step_fours_ * kFourUnits; }
+
+   private:
+    static constexpr unsigned kFourUnits = 512 / 16;
+    std::uint32_t low_;
+    unsigned step_fours_;
+  };
+#endif
+
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                        const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
+    start_product(sums, rows, matrix);
+  }
+  template <unsigned kPending>
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {
+    wait_for_products<kPending>();
+  }
+  /// Compilers know of no tie between the wait and the sums.
+  template <unsigned kFours>
+  __device__ __forceinline__ void settle(ByteSums<kFours>& sums) const {
+#pragma unroll
+    for (unsigned i = 0; i < 8 * kFours; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
+  }
+
+ protected:
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ static void start_product(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+                                                       const Matrix& matrix) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    const std::uint64_t descriptor = matrix.descriptor();
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    start_step<false>(sums, &rows.words[0][0], &rows.words[1][0], descriptor);
+#pragma unroll
+    for (unsigned step = 1; step < kSteps; ++step) {
+      start_step<true>(sums, &rows.words[0][2 * step], &rows.words[1][2 * step],
+                       descriptor + step * matrix.step_units());
+    }
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#else
+    multiply_from_memory<kSteps, kFours>(sums, rows, matrix.fours_, matrix.step_fours_);
+#endif
+  }
+
+  template <unsigned kPending>
+  __device__ __forceinline__ static void wait_for_products() {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+#endif
+  }
+};
+
+#endif
+
+}  // namespace manymod::cuda

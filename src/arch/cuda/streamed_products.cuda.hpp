@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with matrices that are too large for shared memory: all warpgroups of a block read them together,
+// piece by piece, in an order that repeats, while the next pieces are on their way.
+//
+// A piece is some fours of all steps (byte_products.hpp). The ring has kStages buffers, and the sequence of
+// pieces a multiple of that, so that a piece always goes to the same buffer. `full` of a buffer completes
+// when a copy has arrived, `empty` when all warps have read it. The block's first warp refills: when it has
+// read a piece itself, it waits for the buffer of the one kLag pieces before, which all warps have released
+// unless they are that far behind: while some multiply, others may use their sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/cuda/byte_products.cuda.hpp"
+#include "arch/cuda/stream_shape.hpp"
+
+namespace manymod::cuda {
+
+#if defined(__CUDACC__)
+
+/// mbarrier objects in shared memory.
+class Barrier {
+ public:
+  __device__ __forceinline__ explicit Barrier(const std::uint64_t* barrier)
+      : address_(static_cast<std::uint32_t>(__cvta_generic_to_shared(barrier))) {}
+
+  __device__ __forceinline__ void init(unsigned arrivals) const {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address_), "r"(arrivals) : "memory");
+  }
+  __device__ __forceinline__ void arrive() const {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address_) : "memory");
+  }
+  /// Arrive; the phase also waits for so many bytes of copies.
+  __device__ __forceinline__ void arrive_and_expect(unsigned bytes) const {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_), "r"(bytes)
+                 : "memory");
+  }
+  /// Wait until the phase of that parity is over. A warp waits as one, so that the compiler knows that it
+  /// does not diverge.
+  __device__ __forceinline__ void wait(unsigned parity) const {
+    while (!__all_sync(0xffffffffu, is_over(parity))) continue;
+  }
+  /// Copy `bytes`, a multiple of 16, from global memory to shared memory; the phase waits for it.
+  __device__ __forceinline__ void copy(std::uint32_t to, const std::byte* from, unsigned bytes) const {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+        "l"(from), "r"(bytes), "r"(address_)
+        : "memory");
+  }
+
+ private:
+  std::uint32_t address_;
+
+  [[nodiscard]] __device__ __forceinline__ int is_over(unsigned parity) const {
+    int over;
+    asm volatile(
+        "{.reg .pred over;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 over, [%1], %2;\n"
+        "selp.s32 %0, 1, 0, over;}"
+        : "=r"(over)
+        : "r"(address_), "r"(parity)
+        : "memory");
+    return over;
+  }
+};
+
+/// As Warpgroup, for all warpgroups of a block, which start the same products in the same order: those with
+/// the matrices of the sequence, piece after piece.
+template <class Shape, class Layout>
+class StreamedWarpgroup : public Warpgroup {
+  static constexpr unsigned kStages = Layout::kStages;
+  static constexpr unsigned kLag = Layout::kLag;
+
+ public:
+  /// Which matrix and which piece is a matter of the order.
+  struct Matrix {
+    __device__ __forceinline__ Matrix(const std::byte*, unsigned) {}
+    __device__ __forceinline__ Matrix from(unsigned) const { return *this; }
+  };
+
+  /// `ring`: Layout::kBytes of shared memory; `matrices`: in global memory, aligned to 16 bytes. All threads
+  /// of the block call.
+  __device__ __forceinline__ StreamedWarpgroup(std::byte* ring, const std::byte* matrices)
+      : ring_(ring), matrices_(matrices), refills_(__reduce_max_sync(~0u, threadIdx.x / kWarp) == 0) {
+    if (threadIdx.x == 0) {
+      for (unsigned stage = 0; stage < kStages; ++stage) {
+        full(stage).init(1);
+        empty(stage).init(blockDim.x / kWarp);
+      }
+      asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    for (unsigned piece = 0; refills_ && piece < kStages; ++piece) fill(piece);
+  }
+
+  /// Wait for the copies that nobody will use. Call once, after whole passes of the sequence.
+  __device__ __forceinline__ void drain() const {
+    if (!refills_) return;
+    // The last kLag pieces' buffers have not been filled again.
+    const unsigned filled = passes_ == 0 ? kStages : kStages - kLag;
+    for (unsigned piece = 0; piece < filled; ++piece) full(piece).wait(phase(passes_, piece));
+  }
+
+  /// Start sums = rows times `piece` of the sequence, which has kFours.
+  template <unsigned kSteps, unsigned kFours>
+  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows, const Matrix&,
+                                        unsigned piece) const {
+    const unsigned stage = piece % kStages;
+    full(stage).wait(phase(passes_, piece));
+    start_product(sums, rows, Warpgroup::Matrix(ring_, kFours).from(stage * (Shape::kBufferBytes / 512)));
+  }
+
+  /// Wait until all but the last kPending of the started products are done, up to the one with `piece`.
+  template <unsigned kPending>
+  __device__ __forceinline__ void wait(unsigned piece) const {
+    wait_for_products<kPending>();
+    release(piece);
+    if (piece + 1 == Shape::kPieces) ++passes_;
+  }
+
+ private:
+  static constexpr unsigned kWarp = 32;
+
+  std::byte* ring_;
+  const std::byte* matrices_;
+  bool refills_;                 // whether this is the first warp
+  mutable unsigned passes_ = 0;  // of the sequence
+
+  // Of the copy of that piece in that pass: a buffer has kPieces / kStages copies a pass.
+  __device__ __forceinline__ static unsigned phase(unsigned pass, unsigned piece) {
+    return (pass * (Shape::kPieces / kStages) + piece / kStages) % 2;
+  }
+  __device__ __forceinline__ const std::uint64_t* barriers() const {
+    return reinterpret_cast<const std::uint64_t*>(ring_ + Layout::kBarriersAt);
+  }
+  __device__ __forceinline__ Barrier full(unsigned stage) const { return Barrier(barriers() + stage); }
+  __device__ __forceinline__ Barrier empty(unsigned stage) const {
+    return Barrier(barriers() + kStages + stage);
+  }
+
+  // `piece` has been read by this warp.
+  __device__ __forceinline__ void release(unsigned piece) const {
+    __syncwarp();
+    if (threadIdx.x % kWarp == 0) empty(piece % kStages).arrive();
+    // At the first pieces of a pass it is one of the pass before, if there was one.
+    if (refills_ && (piece >= kLag || passes_ > 0)) {
+      const unsigned before = (piece + Shape::kPieces - kLag) % Shape::kPieces;
+      empty(before % kStages).wait(phase(piece >= kLag ? passes_ : passes_ - 1, before));
+      fill((before + kStages) % Shape::kPieces);
+    }
+    __syncwarp();
+  }
+
+  // By one thread of a warp that the compiler knows to be one: of others it would start the copies in a loop
+  // over the threads, as a copy takes its operands from registers that a warp has once.
+  __device__ __forceinline__ void fill(unsigned piece) const {
+    const unsigned stage = piece % kStages;
+    if (elected()) {
+      full(stage).arrive_and_expect(Shape::bytes(piece));
+      const auto to = static_cast<std::uint32_t>(
+          __cvta_generic_to_shared(ring_ + std::size_t{stage} * Shape::kBufferBytes));
+      full(stage).copy(to, matrices_ + Shape::begin(piece), Shape::bytes(piece));
+    }
+    __syncwarp();
+  }
+  __device__ __forceinline__ static bool elected() {
+    int one;
+    asm volatile("{.reg .pred one; elect.sync _|one, 0xffffffff; selp.s32 %0, 1, 0, one;}" : "=r"(one));
+    return one != 0;
+  }
+};
+
+#endif
+
+}  // namespace manymod::cuda

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bit lengths of several integers taken together, found on the host or by a kernel.
+#pragma once
+
+#include <cstdint>
+
+#include "core/portable.hpp"
+
+namespace manymod {
+
+struct LengthRange {
+  std::uint32_t shortest = 0xffffffffu;
+  std::uint32_t longest = 0;
+  std::uint64_t total = 0;
+
+  MM_DEVICE void add(std::uint32_t length) { add({length, length, length}); }
+  MM_DEVICE void add(const LengthRange& other) {
+    shortest = other.shortest < shortest ? other.shortest : shortest;
+    longest = other.longest > longest ? other.longest : longest;
+    total += other.total;
+  }
+
+  /// Whether all `count` lengths are within 1/16 of the longest on average: such batches keep their order,
+  /// which memory likes best.
+  [[nodiscard]] bool alike(std::uint64_t count) const {
+    const std::uint64_t most = longest * count;
+    return most - total <= most / 16;
+  }
+};
+
+}  // namespace manymod

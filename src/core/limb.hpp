@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The word that canonical numbers are made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace manymod {
+
+using Limb = std::uint64_t;
+inline constexpr std::size_t kLimbBits = 64;
+inline constexpr std::size_t kMaxModulusBits = 16384;
+inline constexpr std::size_t kMaxModulusLimbs = kMaxModulusBits / kLimbBits;
+
+/// Limbs that hold `bits` bits.
+constexpr std::size_t limbs_for_bits(std::size_t bits) { return (bits + kLimbBits - 1) / kLimbBits; }
+
+}  // namespace manymod

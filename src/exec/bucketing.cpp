@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/bucketing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "core/thread_pool.hpp"
+#include "engine/device_facts.hpp"
+#include "engine/store.hpp"
+#include "exec/execution.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod {
+namespace {
+
+using Key = std::uint16_t;  // a limb count; 0 for items that no engine sees
+
+// Below so many items each, waking threads costs more than it gains: an item takes 5 to 20 ns.
+constexpr std::size_t kItemsPerBlock = 16384;
+// So that a thread that comes late leaves the others something to do.
+constexpr std::size_t kBlocksPerThread = 4;
+
+// The batch in equal runs of items, gone through by several threads.
+class Blocks {
+ public:
+  Blocks(std::size_t items, unsigned threads) : items_(items) {
+    if (items < 2 * kItemsPerBlock || threads == 1) return;
+    threads_ = threads == 0 ? default_threads() : threads;
+    count_ = std::min(items / kItemsPerBlock, kBlocksPerThread * threads_);
+  }
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+
+  /// visit(block, begin, end) for each block of items [begin, end).
+  template <class Visit>
+  void for_each(const Visit& visit) const {
+    const auto visit_block = [&](std::size_t block) {
+      visit(block, items_ * block / count_, items_ * (block + 1) / count_);
+    };
+    if (count_ == 1) return visit_block(0);
+    std::atomic<bool> stop{false};
+    ThreadPool::of_this_process().run(
+        threads_, count_, [&](std::size_t block, const StopToken&) { visit_block(block); }, stop, {});
+  }
+
+ private:
+  std::size_t items_;
+  unsigned threads_ = 1;
+  std::size_t count_ = 1;
+};
+
+// What is known of the items of one key.
+struct KeyFacts {
+  std::size_t count = 0;
+  std::size_t even = 0;
+  LengthRange exponents;
+
+  void add(const KeyFacts& other) {
+    count += other.count;
+    even += other.even;
+    exponents.add(other.exponents);
+  }
+};
+
+void settle(const Job& job, std::size_t item, ModulusClass modulus_class) {
+  if (modulus_class == ModulusClass::unit && !job.result.on_device) store_zero(job.result, item);
+}
+
+bool may_look_at_exponents(const Job& job) {
+  return job.op == Operation::powmod && job.timing == TimingClass::public_;
+}
+
+// bucket_each, in passes over the batch's blocks.
+class Sorter {
+ public:
+  Sorter(const Job& job, std::size_t modulus_bits, unsigned threads)
+      : job_(job),
+        modulus_bits_(modulus_bits),
+        keys_in_use_(std::min(job.modulus.width, kMaxModulusLimbs) + 1),
+        own_exponents_(may_look_at_exponents(job) && !job.y.broadcast()),
+        blocks_(job.result.count, threads),
+        facts_(blocks_.count(), std::vector<KeyFacts>(keys_in_use_)),
+        keys_(std::make_unique_for_overwrite<Key[]>(job.result.count)) {}
+
+  BucketedBatch sort() {
+    blocks_.for_each(
+        [&](std::size_t block, std::size_t begin, std::size_t end) { classify(begin, end, facts_[block]); });
+    make_buckets();
+    if (batch_.settled > 0 || batch_.buckets.size() > 1) scatter();
+    return std::move(batch_);
+  }
+
+  /// Of the items of each bucket, in the order of the buckets.
+  [[nodiscard]] const std::vector<LengthRange>& exponents() const { return exponents_; }
+
+ private:
+  // Each item's limbs are visited once: the modulus's top and low limb and the exponent's top limb, where
+  // these are not 0.
+  void classify(std::size_t begin, std::size_t end, std::vector<KeyFacts>& facts) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const ModulusFact modulus = modulus_fact(job_, i, modulus_bits_);
+      const bool computed = modulus.modulus_class == ModulusClass::compute;
+      job_.status[i] = initial_status(modulus.modulus_class);
+      if (!computed) settle(job_, i, modulus.modulus_class);
+      keys_[i] = computed ? modulus.limbs : Key{0};
+      KeyFacts& of_key = facts[keys_[i]];
+      ++of_key.count;
+      of_key.even += modulus.odd ^ 1u;
+      if (own_exponents_ && computed) of_key.exponents.add(exponent_bits(job_, i));
+    }
+  }
+
+  // Widest first. As long as there is but one, of all items, these need no list.
+  void make_buckets() {
+    std::size_t computed = 0;
+    for (std::size_t key = keys_in_use_ - 1; key >= 1; --key) {
+      KeyFacts all;
+      for (const std::vector<KeyFacts>& facts : facts_) all.add(facts[key]);
+      if (all.count == 0) continue;
+      batch_.buckets.push_back({key, Items::run(0, all.count), job_.y.width, {}, all.even == 0});
+      exponents_.push_back(all.exponents);
+      computed += all.count;
+    }
+    batch_.settled = job_.result.count - computed;
+  }
+
+  // Stable counting sort by key. The facts' counts become each block's places.
+  void scatter() {
+    batch_.item_storage = std::make_unique_for_overwrite<std::size_t[]>(job_.result.count - batch_.settled);
+    std::size_t* const items = batch_.item_storage.get();
+    std::size_t place = 0;
+    for (Bucket& bucket : batch_.buckets) {
+      bucket.items = std::span<const std::size_t>(items + place, bucket.items.size());
+      for (std::vector<KeyFacts>& facts : facts_) place += std::exchange(facts[bucket.limbs].count, place);
+    }
+    blocks_.for_each([&](std::size_t block, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        if (keys_[i] != 0) items[facts_[block][keys_[i]].count++] = i;
+      }
+    });
+  }
+
+  const Job& job_;
+  std::size_t modulus_bits_;
+  std::size_t keys_in_use_;
+  bool own_exponents_;
+  Blocks blocks_;
+  std::vector<std::vector<KeyFacts>> facts_;  // by block and key
+  std::unique_ptr<Key[]> keys_;
+  BucketedBatch batch_;
+  std::vector<LengthRange> exponents_;
+};
+
+// Stable counting sort by length, longest first, at a resolution of 1/1024 of the range of lengths.
+void sort_by_length(std::span<std::size_t> items, std::span<std::uint32_t> lengths, std::uint32_t shortest,
+                    std::uint32_t longest) {
+  constexpr unsigned kClassBits = 10;
+  const auto range_bits = static_cast<unsigned>(std::bit_width(longest - shortest));
+  const unsigned shift = range_bits > kClassBits ? range_bits - kClassBits : 0;
+  const auto length_class = [&](std::uint32_t length) { return (longest - length) >> shift; };
+  std::array<std::size_t, (1u << kClassBits) + 1> next{};
+  for (const std::uint32_t length : lengths) ++next[length_class(length) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  const std::vector<std::size_t> old_items(items.begin(), items.end());
+  const std::vector<std::uint32_t> old_lengths(lengths.begin(), lengths.end());
+  for (std::size_t i = 0; i < old_items.size(); ++i) {
+    const std::size_t place = next[length_class(old_lengths[i])]++;
+    items[place] = old_items[i];
+    lengths[place] = old_lengths[i];
+  }
+}
+
+// The bucket's items as a list that may be written to. A bucket without one has all of the batch's.
+std::span<std::size_t> listed(BucketedBatch& batch, Bucket& bucket) {
+  const std::size_t count = bucket.items.size();
+  if (bucket.items.is_run()) {
+    batch.item_storage = std::make_unique_for_overwrite<std::size_t[]>(count);
+    std::iota(batch.item_storage.get(), batch.item_storage.get() + count, bucket.items.front());
+    bucket.items = std::span<const std::size_t>(batch.item_storage.get(), count);
+  }
+  return {batch.item_storage.get() + (bucket.items.list().data() - batch.item_storage.get()), count};
+}
+
+void order_bucket(const Job& job, const LengthRange& range, unsigned threads, BucketedBatch& batch,
+                  Bucket& bucket) {
+  if (!batch.exponent_storage) {
+    batch.exponent_storage = std::make_unique_for_overwrite<std::uint32_t[]>(job.result.count);
+  }
+  const std::span<std::size_t> items = listed(batch, bucket);
+  const std::ptrdiff_t begin = items.data() - batch.item_storage.get();
+  const std::span<std::uint32_t> lengths{batch.exponent_storage.get() + begin, items.size()};
+  Blocks(items.size(), threads).for_each([&](std::size_t, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) lengths[i] = exponent_bits(job, items[i]);
+  });
+  sort_by_length(items, lengths, range.shortest, range.longest);
+  bucket.exponent_bits = lengths;
+}
+
+// `ranges`: of the exponents of each bucket, as far as they may be looked at.
+void order_by_exponent(const Job& job, std::span<const LengthRange> ranges, unsigned threads,
+                       BucketedBatch& batch) {
+  if (!may_look_at_exponents(job)) return;
+  for (std::size_t b = 0; b < batch.buckets.size(); ++b) {
+    Bucket& bucket = batch.buckets[b];
+    const std::uint32_t longest = job.y.broadcast() ? exponent_bits(job, 0) : ranges[b].longest;
+    bucket.exponent_limbs = std::max<std::size_t>(1, limbs_for_bits(longest));
+    if (job.y.broadcast() || ranges[b].alike(bucket.items.size())) continue;
+    order_bucket(job, ranges[b], threads, batch, bucket);
+  }
+}
+
+// Of all of the batch's exponents.
+LengthRange exponent_lengths(const Job& job, unsigned threads) {
+  if (job.y.on_device) return job.facts->exponents;
+  const Blocks blocks(job.result.count, threads);
+  std::vector<LengthRange> ranges(blocks.count());
+  blocks.for_each([&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) ranges[block].add(exponent_bits(job, i));
+  });
+  LengthRange all;
+  for (const LengthRange& range : ranges) all.add(range);
+  return all;
+}
+
+}  // namespace
+
+ModulusClass classify_modulus(std::span<const Limb> modulus, std::size_t modulus_bits, TimingClass timing) {
+  const bool zero = modulus.empty();
+  return modulus_fact(modulus.size(), zero ? 0 : modulus.front(), zero ? 0 : modulus.back(), modulus_bits,
+                      timing == TimingClass::secret)
+      .modulus_class;
+}
+
+ItemStatus initial_status(ModulusClass modulus_class) {
+  switch (modulus_class) {
+    case ModulusClass::zero:
+      return ItemStatus::zero_modulus;
+    case ModulusClass::unit:
+      return ItemStatus::ok;
+    case ModulusClass::too_wide:
+      return ItemStatus::modulus_too_wide;
+    case ModulusClass::even:
+      return ItemStatus::even_modulus;
+    case ModulusClass::compute:
+      break;
+  }
+  return ItemStatus::not_computed;
+}
+
+BucketedBatch bucket_each(const Job& job, std::size_t modulus_bits, unsigned threads) {
+  Sorter sorter(job, modulus_bits, threads);
+  BucketedBatch batch = sorter.sort();
+  order_by_exponent(job, sorter.exponents(), threads, batch);
+  return batch;
+}
+
+BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::size_t modulus_limbs,
+                            unsigned threads) {
+  const std::size_t count = job.result.count;
+  std::fill(job.status, job.status + count, initial_status(modulus_class));
+  BucketedBatch batch;
+  if (modulus_class != ModulusClass::compute) {
+    for (std::size_t i = 0; i < count; ++i) settle(job, i, modulus_class);
+    batch.settled = count;
+    return batch;
+  }
+  batch.buckets.push_back({modulus_limbs, Items::run(0, count), job.y.width, {}});
+  LengthRange exponents;
+  if (may_look_at_exponents(job) && !job.y.broadcast()) exponents = exponent_lengths(job, threads);
+  order_by_exponent(job, {&exponents, 1}, threads, batch);
+  return batch;
+}
+
+}  // namespace manymod

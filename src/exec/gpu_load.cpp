@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/gpu_load.hpp"
+
+#include <array>
+#include <limits>
+#include <utility>
+
+namespace manymod {
+
+// Indices beyond the array's length share: they still get work, only not quite evenly.
+GpuLoad& gpu_load(unsigned index) {
+  static std::array<GpuLoad, 64> loads;
+  return loads[index % loads.size()];
+}
+
+GpuPlace::GpuPlace(std::span<const GpuCandidate> candidates, std::uint64_t work) : work_(work) {
+  std::uint64_t load_before = 0;
+  do {
+    auto best = std::pair(true, std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const GpuCandidate& gpu = candidates[i];
+      const std::uint64_t load = gpu.load->work();
+      const std::pair end(gpu.last_resort, static_cast<double>(load + work) / gpu.size);
+      if (end >= best) continue;
+      best = end;
+      chosen_ = i;
+      load_before = load;
+    }
+    load_ = candidates[chosen_].load;
+  } while (!load_->add(load_before, work));
+}
+
+}  // namespace manymod

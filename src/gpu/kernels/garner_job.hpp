@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of the kernels mm_garner_difference and mm_garner_sum: what Garner's formula,
+// b + q ((a - b) qinv mod p), does before and after the product by qinv = q^-1 mod p.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/program/program.hpp"
+
+namespace manymod::gpu {
+
+/// result = a - b + (a < b ? p : 0) mod 2^(32 words): (a - b) mod p for a < p and b < p.
+struct GarnerDifferenceJob {
+  DeviceOperand a, b, p;
+  std::uint32_t words = 0;  ///< of each of them and of the result
+  std::uint32_t count = 0;
+  std::uint32_t* result = nullptr;  ///< item i's `words` words from result[i words]
+};
+
+/// result = b + q h mod 2^(32 result_words).
+struct GarnerSumJob {
+  DeviceOperand b, q, h;
+  std::uint32_t words = 0;  ///< of each of them
+  std::uint32_t count = 0;
+  std::uint32_t* result = nullptr;  ///< item i's `result_words` words from result[i result_words]
+  std::uint32_t result_words = 0;   ///< at most 2 words
+};
+
+}  // namespace manymod::gpu

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The argument of the kernel mm_residue.
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/program/program.hpp"
+
+namespace manymod::gpu {
+
+/// result = +-value 2^zero_bits mod n, or 2^(32 (words - 2) + zero_bits) mod n where value has no words.
+struct ResidueJob {
+  DeviceOperand modulus;  ///< n > 1, odd where zero_bits > 0; one of its upper two words is not 0
+  DeviceOperand value;    ///< result i is that of value i modulo `values`
+  std::uint32_t values = 1;
+  const std::uint8_t* negative = nullptr;  ///< of the value: nonzero for -value; or null
+  std::uint32_t words = 0;                 ///< of the modulus, even
+  std::uint32_t zero_bits = 0;
+  std::uint32_t count = 0;  ///< of results
+  std::uint32_t per_modulus =
+      1;  ///< results that have one modulus: result i has that of item i / per_modulus
+  std::uint32_t* result = nullptr;  ///< item i's `result_width` words from result[i result_width]
+  std::uint32_t result_width = 0;   ///< >= words
+};
+
+}  // namespace manymod::gpu

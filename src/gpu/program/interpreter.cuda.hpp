@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program for one item by one group of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "arch/cuda/memory.cuda.hpp"
+#include "arch/cuda/opaque.cuda.hpp"
+#include "core/portable.hpp"
+#include "gpu/program/digit_value.cuda.hpp"
+#include "gpu/program/program.hpp"
+#include "repr/word_memory.hpp"
+
+namespace manymod::gpu {
+
+/// The table of a launch: lane words j .. j + kChunk - 1 of slot e, of the lane that is thread i of the
+/// launch, stand at words[((e lane_words + j) threads) + i kChunk ..], for j a multiple of kChunk: lanes read
+/// in chunks of up to 16 bytes, and neighbouring lanes neighbouring chunks.
+struct Table {
+  std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
+  std::uint32_t threads = 1;
+  std::uint32_t thread = 0;
+};
+
+template <class Multiplier>
+class Interpreter {
+  using Element = typename Multiplier::Element;
+  static constexpr unsigned kLaneWords = Multiplier::kLaneWords;
+  // Table elements that are read together; a table has 2 or more.
+  static constexpr unsigned kScanned = kLaneWords <= 16 ? 2 : 1;
+
+ public:
+  static constexpr unsigned kChunk = kLaneWords % 4 == 0 ? 4 : kLaneWords % 2 == 0 ? 2 : 1;  ///< see Table
+
+  /// `item` < job.count.
+  template <class Group>
+  MM_DEVICE Interpreter(const Group& group, const LaneMemory& memory, const ProgramJob& job,
+                        const Table& table, std::uint32_t item)
+      : multiplier_(multiplier(group, memory, job, item)),
+        job_(job),
+        table_(elements(table.words, table.threads, table.thread)),
+        comb_(elements(job.comb, job.comb_threads, group.lane())),
+        item_(item) {}
+
+  /// Run the steps. `keep`: whether the result is stored (false for groups that have no item of their own).
+  MM_DEVICE void run(bool keep) {
+    Element x = multiplier_.from_words(WordSource{});
+    MM_ROLLED
+    for (std::uint32_t s = 0; s < job_.step_count; ++s) {
+      const Step step = job_.steps[s];
+      MM_ROLLED
+      for (std::uint32_t i = 0; i < step.squarings; ++i) x = multiplier_.sqr(x);
+      if (step.source != Source::none) {
+        const Element y = read(step);
+        if (step.load) x = y;
+        MM_ROLLED
+        for (std::uint32_t i = 0; i < step.multiplications; ++i) x = multiplier_.mul(x, y);
+      }
+      if (step.store) write(step.slot, x);
+    }
+    const std::size_t at = static_cast<std::size_t>(item_) * job_.result_width;
+    multiplier_.to_words(WordSink{job_.result + at, keep ? job_.result_width : 0}, x);
+    if constexpr (requires { multiplier_.refused(); }) {
+      if (keep && job_.refused != nullptr) job_.refused[item_] = multiplier_.refused() ? 1 : 0;
+    }
+  }
+
+ private:
+  template <class Group>
+  MM_DEVICE static Multiplier multiplier(const Group& group, const LaneMemory& memory, const ProgramJob& job,
+                                         std::uint32_t item) {
+    if constexpr (std::is_constructible_v<Multiplier, Group, LaneMemory, WordSource, const void*>) {
+      return Multiplier(group, memory, job.modulus.at(item), job.constants);
+    } else {
+      return Multiplier(group, memory, job.modulus.at(item));
+    }
+  }
+
+  // This lane's words of a table's elements.
+  template <class Word>
+  struct Elements {
+    Word* words;               // of element 0
+    std::size_t chunk_step;    // from one chunk of an element to the next
+    std::size_t element_step;  // from one element to the next
+
+    MM_DEVICE Word* chunk(std::uint32_t element, unsigned j) const {
+      return words + element * element_step + j / kChunk * chunk_step;
+    }
+  };
+
+  template <class Word>
+  MM_DEVICE static Elements<Word> elements(Word* words, std::uint32_t threads, std::uint32_t thread) {
+    return {words == nullptr ? nullptr : words + std::size_t{thread} * kChunk, std::size_t{threads} * kChunk,
+            std::size_t{threads} * kLaneWords};
+  }
+
+  Multiplier multiplier_;
+  const ProgramJob& job_;
+  Elements<std::uint32_t> table_;
+  Elements<const std::uint32_t> comb_;
+  std::uint32_t item_;
+
+  MM_DEVICE Element read(const Step& step) const {
+    switch (step.source) {
+      case Source::comb:
+        return chosen(comb_, step.index, step.digit);
+      case Source::digit:
+        return chosen(table_, step.index, step.digit);
+      case Source::slot:
+        return element(table_, step.index);
+      default:
+        return multiplier_.from_words(number(step));
+    }
+  }
+
+  MM_DEVICE WordSource number(const Step& step) const {
+    if (step.source == Source::one) return {nullptr, 0, 1};
+    return step.source == Source::start ? job_.start.at(item_) : job_.operands[step.index].at(item_);
+  }
+
+  template <class Word>
+  MM_DEVICE static Element element(const Elements<Word>& from, std::uint32_t index) {
+    Element r;
+    MM_UNROLL
+    for (unsigned j = 0; j < kLaneWords; j += kChunk) {
+      const cuda::Chunk<kChunk> chunk = cuda::load_chunk<kChunk>(from.chunk(index, j));
+      MM_UNROLL
+      for (unsigned i = 0; i < kChunk; ++i) Multiplier::set_lane_word(r, j + i, chunk.word[i]);
+    }
+    return r;
+  }
+
+  MM_DEVICE void write(std::uint32_t index, const Element& a) const {
+    MM_UNROLL
+    for (unsigned j = 0; j < kLaneWords; j += kChunk) {
+      cuda::Chunk<kChunk> chunk;
+      MM_UNROLL
+      for (unsigned i = 0; i < kChunk; ++i) chunk.word[i] = Multiplier::lane_word(a, j + i);
+      cuda::store_chunk<kChunk>(table_.chunk(index, j), chunk);
+    }
+  }
+
+  /// Element `first` + the digit. In class secret all that a digit can mean are read, at addresses that do
+  /// not depend on it.
+  template <class Word>
+  MM_DEVICE Element chosen(const Elements<Word>& from, std::uint32_t first, const Digit& digit) const {
+    const std::uint32_t wanted = digit_value(digit, job_.operands[digit.exponent].at(item_));
+    if (!job_.scan) return element(from, first + wanted);
+    std::uint32_t sum[kLaneWords];
+    MM_UNROLL
+    for (unsigned j = 0; j < kLaneWords; ++j) sum[j] = 0;
+    // Several at a time, so that their loads do not wait for each other.
+    MM_ROLLED
+    for (std::uint32_t e = 0; e < (1u << digit.count); e += kScanned) {
+      MM_UNROLL
+      for (std::uint32_t i = 0; i < kScanned; ++i) {
+        const std::uint32_t mask = cuda::opaque(0 - static_cast<std::uint32_t>(e + i == wanted));
+        MM_UNROLL
+        for (unsigned j = 0; j < kLaneWords; j += kChunk) {
+          const cuda::Chunk<kChunk> chunk = cuda::load_chunk<kChunk>(from.chunk(first + e + i, j));
+          MM_UNROLL
+          for (unsigned k = 0; k < kChunk; ++k) sum[j + k] |= chunk.word[k] & mask;
+        }
+      }
+    }
+    Element r;
+    MM_UNROLL
+    for (unsigned j = 0; j < kLaneWords; ++j) Multiplier::set_lane_word(r, j, sum[j]);
+    return r;
+  }
+};
+
+}  // namespace manymod::gpu

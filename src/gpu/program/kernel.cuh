@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of one multiplier shape. A technique's kernels.cu lists its shapes with MM_DEVICE_KERNEL.
+#pragma once
+
+#include "arch/cuda/thread_group.cuda.hpp"
+#include "gpu/program/interpreter.cuda.hpp"
+
+namespace manymod::gpu {
+
+extern __shared__ std::uint32_t shared_words[];
+
+inline constexpr std::uint32_t kWarp = 32;
+
+/// The next unit of work for a warp that has done `unit`.
+__device__ __forceinline__ std::uint32_t next_unit(const ProgramJob& job, std::uint32_t unit,
+                                                   std::uint32_t warps) {
+  if (job.claimed == nullptr) return unit + warps;
+  std::uint32_t claim = 0;
+  if (threadIdx.x % kWarp == 0) claim = atomicAdd(job.claimed, 1u);
+  return warps + __reduce_max_sync(~0u, claim);
+}
+
+/// A unit of work is as many neighbouring items as a warp has groups. The first go to the launch's warps in
+/// turn, the others to whichever comes first: not all warps of a multiprocessor run equally fast. A group
+/// without an item of its own repeats the last one, as warps must not diverge. Units are made by reductions
+/// over the warp, so that the compiler knows that they do not.
+template <class Group, class Multiplier>
+__device__ __forceinline__ void run_program(const ProgramJob& job) {
+  constexpr std::uint32_t kItems = kWarp / Group::kSize;
+  const Group group;
+  const LaneMemory memory{shared_words + threadIdx.x, blockDim.x};
+  const std::uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const std::uint32_t threads = gridDim.x * blockDim.x;
+  const Table table{job.table, threads, thread};
+  const std::uint32_t units = (job.count + kItems - 1) / kItems;
+#pragma unroll 1
+  for (std::uint32_t unit = __reduce_max_sync(~0u, thread / kWarp); unit < units;
+       unit = next_unit(job, unit, threads / kWarp)) {
+    const std::uint32_t item = unit * kItems + thread % kWarp / Group::kSize;
+    const std::uint32_t own = item < job.count ? item : job.count - 1;
+    Interpreter<Multiplier>(group, memory, job, table, own).run(item < job.count);
+  }
+}
+
+}  // namespace manymod::gpu
+
+/// A kernel `name` for `Technique::Multiplier` with kThreads threads per instance and kPerThread digits per
+/// thread, in blocks of up to kBlock threads of which kBlocks run on a multiprocessor at a time.
+#define MM_DEVICE_KERNEL(name, Technique, kThreads, kPerThread, kBlock, kBlocks)              \
+  extern "C" __global__ void __launch_bounds__(kBlock, kBlocks)                               \
+      name(const __grid_constant__ manymod::gpu::ProgramJob job) {                            \
+    using Group = manymod::cuda::ThreadGroup<kThreads>;                                       \
+    manymod::gpu::run_program<Group, manymod::Technique::Multiplier<Group, kPerThread>>(job); \
+  }

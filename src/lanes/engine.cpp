@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lanes/engine.hpp"
+
+#include <algorithm>
+
+#include "lanes/group.hpp"
+#include "lanes/operations.hpp"
+
+namespace manymod::lanes {
+namespace {
+
+class LaneEngine final : public Engine {
+ public:
+  explicit LaneEngine(const Kernels& kernels) : kernels_(kernels) {}
+
+  /// Odd moduli and exponents that are not negative. Of products, those with one modulus for several items:
+  /// one product is done by long division before a modulus is ready for Montgomery form.
+  [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
+    if (job.timing == TimingClass::public_ && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
+    if (job.op == Operation::mulmod || job.op == Operation::sqrmod) {
+      return job.modulus.broadcast() && job.result.count > 1;
+    }
+    return !job.y.is_negative(item);
+  }
+
+  [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation,
+                                                         TimingClass) const override {
+    return std::make_unique<PreparedLanes>(kernels_, modulus);
+  }
+
+  [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
+                                                           std::span<const Limb> modulus,
+                                                           std::size_t exponent_bits, TimingClass timing,
+                                                           const StopToken& stop) const override {
+    return prepare_comb(kernels_, base, modulus, exponent_bits, timing, stop);
+  }
+
+  [[nodiscard]] std::size_t chunk_granularity(const Job&, std::size_t modulus_limbs) const override {
+    return kernels_.lanes * vectors_for(kernels_, modulus_limbs);
+  }
+
+  [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
+    const auto digits = static_cast<double>(kernels_.digits_for(modulus_limbs * kLimbBits));
+    const double product_ns =
+        (10 + kernels_.digit_pair_ns * digits * digits) / static_cast<double>(kernels_.lanes);
+    const auto bits = static_cast<double>(job.y.width * kLimbBits);
+    switch (job.op) {
+      case Operation::mulmod:
+      case Operation::sqrmod:
+        return 4 * product_ns + 4 * digits;
+      case Operation::fixed_base_powmod:
+        return product_ns * (10 + bits / 6);
+      default:
+        return product_ns * (40 + 1.2 * bits);
+    }
+  }
+
+  void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
+    const BucketRun bucket{kernels_, job, items, modulus_limbs};
+    switch (job.op) {
+      case Operation::mulmod:
+      case Operation::sqrmod:
+        return run_product(bucket);
+      case Operation::fixed_base_powmod:
+        return run_fixed_base_power(bucket);
+      default:
+        return run_power(bucket);
+    }
+  }
+
+ private:
+  const Kernels& kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const Kernels& kernels) { return std::make_unique<LaneEngine>(kernels); }
+
+Variant make_variant(std::string technique, const std::string& shape, const Kernels& kernels) {
+  Variant variant;
+  variant.name = technique + "." + shape;
+  variant.technique = std::move(technique);
+  variant.secret_operations = operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
+  variant.public_operations =
+      variant.secret_operations | operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod);
+  variant.shared_modulus_operations = operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod);
+  variant.max_bits =
+      std::min(kMaxModulusBits, kernels.max_digits * kernels.digit_bits - kernels.headroom_bits);
+  variant.accepts_every_item = false;
+  variant.instances = static_cast<unsigned>(kernels.lanes);
+  return variant;
+}
+
+}  // namespace manymod::lanes

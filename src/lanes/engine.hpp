@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine that every vector technique shares.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/variant.hpp"
+#include "lanes/kernels.hpp"
+
+namespace manymod::lanes {
+
+/// Computes with `kernels`, which must live as long as the process.
+std::unique_ptr<Engine> make_engine(const Kernels& kernels);
+
+/// A registry row for an engine on `kernels`: name, instances, widths and operations are filled in.
+Variant make_variant(std::string technique, const std::string& shape, const Kernels& kernels);
+
+}  // namespace manymod::lanes

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The moduli of one vector's lanes, prepared for Montgomery arithmetic.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "lanes/kernels.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::lanes {
+
+/// G odd moduli > 1 and what multiplication, conversion and comparison modulo them need. Elements: see
+/// lanes::Kernels. Timing: secret, but for the bit lengths of the moduli.
+class Moduli {
+ public:
+  explicit Moduli(const Kernels& kernels) : kernels_(&kernels) {}
+
+  /// Prepare for moduli[lane], one per lane, in `digits` digits (Kernels::digits_for the longest). Storage is
+  /// reused, and so is what `scratch` holds and comes to hold.
+  void assign(std::span<const std::span<const Limb>> moduli, std::size_t digits, limbs::Buffer& scratch);
+
+  [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
+  [[nodiscard]] std::size_t digits() const { return digits_; }
+  /// Words of one element.
+  [[nodiscard]] std::size_t words() const { return digits_ * kernels_->lanes; }
+  /// Words of scratch for every function below.
+  [[nodiscard]] std::size_t scratch_words() const { return spare_offset() + words(); }
+
+  /// The modulus block: see lanes::Kernels.
+  [[nodiscard]] const Limb* block() const { return part(0); }
+  /// R mod n, canonical.
+  [[nodiscard]] const Limb* one() const { return part(1); }
+
+  void mul(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
+    kernels_->mul(r, a, b, part(0), digits_, scratch);
+  }
+  void sqr(Limb* r, const Limb* a, Limb* scratch) const { kernels_->sqr(r, a, part(0), digits_, scratch); }
+  void sqr_select(Limb* r, const Limb* a, Limb* scratch, const SelectShare& share) const {
+    kernels_->sqr_select(r, a, part(0), digits_, scratch, share);
+  }
+
+  /// r = x[lane] R mod n, almost reduced, for |x| of any width; `negative` is public. scratch:
+  /// scratch_words().
+  void to_montgomery(Limb* r, std::span<const std::span<const Limb>> x, std::span<const bool> negative,
+                     Limb* scratch) const;
+  /// r = a / R mod n, exact digits, 0 <= r < n. In: a almost reduced. r may be a.
+  void from_montgomery(Limb* r, const Limb* a, Limb* scratch) const;
+  /// r = a mod n, exact digits, for a < 4 n. r may be a.
+  void reduce(Limb* r, const Limb* a) const;
+  /// r = x[lane] as it is. In: x < R. spare: words(), aligned, other than r.
+  void import_digits(Limb* r, std::span<const std::span<const Limb>> x, Limb* spare) const;
+  /// Canonical limbs, limb i of lane l in word i G + l, of every lane. In: exact digits below 2^(64 limbs).
+  void export_limbs(Limb* limbs, std::size_t limb_count, const Limb* a) const;
+
+ private:
+  const Kernels* kernels_;
+  std::size_t digits_ = 0;
+  limbs::Buffer data_;
+
+  /// Parts of data_: 0 the modulus block, 1 R mod n, 2 R^2 mod n, 3 the bound of almost reduced elements, 4
+  /// zero.
+  [[nodiscard]] const Limb* part(std::size_t index) const { return data_.data() + offset(index); }
+  [[nodiscard]] Limb* part(std::size_t index) { return data_.data() + offset(index); }
+  [[nodiscard]] std::size_t offset(std::size_t index) const {
+    return index == 0 ? 0 : whole_lines(block_words()) + (index - 1) * whole_lines(words());
+  }
+  [[nodiscard]] std::size_t block_words() const {
+    return kernels_->modulus_words != nullptr ? kernels_->modulus_words(digits_) : words() + kernels_->lanes;
+  }
+  /// Words rounded up to lines of 64 bytes, so that what follows is aligned.
+  [[nodiscard]] static std::size_t whole_lines(std::size_t words) { return (words + 7) / 8 * 8; }
+  /// Where an element of scratch lies behind that of the kernels.
+  [[nodiscard]] std::size_t spare_offset() const { return whole_lines(kernels_->scratch_words(digits_)); }
+  void double_mod(Limb* a, const Limb* bound) const { kernels_->add_mod(a, a, a, bound, digits_); }
+  void compute_one(std::span<const std::span<const Limb>> moduli);
+  void compute_r_squared(limbs::Buffer& scratch);
+  void set_bound();
+  void negate_lanes(Limb* a, std::span<const bool> negative) const;
+  void import_chunk(Limb* r, std::span<const std::span<const Limb>> x, std::size_t from_bit) const;
+  void export_lane(Limb* limbs, std::size_t limb_count, const Limb* a, std::size_t lane) const;
+};
+
+}  // namespace manymod::lanes

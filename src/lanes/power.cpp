@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// x^y mod n for odd n and y >= 0.
+#include <array>
+#include <optional>
+
+#include "lanes/group.hpp"
+#include "lanes/operations.hpp"
+#include "modexp/windows.hpp"
+
+namespace manymod::lanes {
+namespace {
+
+class PowerRun {
+ public:
+  explicit PowerRun(const BucketRun& run)
+      : run_(run), job_(run.job), group_(run.kernels, run.job, run.limbs, shared_moduli(run.job)) {
+    if (job_.may_follow_exponent()) {
+      schedule_ = best_sliding_schedule(job_.y.magnitude(0));
+      hold_back_last_step();
+    }
+  }
+
+  void run() {
+    for (std::size_t first = 0; first < run_.items.size(); first += group_.lanes()) {
+      if (job_.stop.requested()) return;
+      group_.assign(run_.items.subspan(first, std::min(group_.lanes(), run_.items.size() - first)));
+      const Multiplier m = group_.multiplier();
+      element_.require(m.words());
+      group_.load_montgomery(element_.data(), job_.x);
+      if (!raise(m)) return;
+      if (by_base_at_last_) {
+        multiply_by_base(m);
+      } else {
+        group_.leave_montgomery(element_.data(), element_.data());
+      }
+      group_.store(element_.data());
+    }
+  }
+
+ private:
+  const BucketRun& run_;
+  const Job& job_;
+  Group group_;
+  std::optional<SlidingSchedule> schedule_;  ///< of the one public exponent of a batch
+  bool by_base_at_last_ = false;             ///< what the schedule leaves out: see hold_back_last_step
+  limbs::Buffer element_;
+  limbs::Buffer base_;
+  limbs::Buffer workspace_;
+
+  /// Where the last step multiplies by the base, it also leaves Montgomery form, if it takes the base as it
+  /// is: of the 19 multiplications of 2^16 + 1 one less.
+  void hold_back_last_step() {
+    SlidingSchedule& schedule = *schedule_;
+    by_base_at_last_ = job_.x.negative == nullptr && schedule.steps.size() > 1 &&
+                       schedule.steps.back().index == 0 && schedule.final_squarings == 0;
+    if (!by_base_at_last_) return;
+    schedule.final_squarings = schedule.steps.back().squarings;
+    schedule.steps.pop_back();
+  }
+
+  /// element_ = element_ x, exact digits, out of Montgomery form.
+  void multiply_by_base(const Multiplier& m) {
+    base_.require(m.words());
+    if (group_.fits(job_.x)) {
+      // x < R and element_ < 2n: below 3n.
+      group_.load_plain(base_.data(), job_.x);
+      m.mul(element_.data(), base_.data(), element_.data());
+      group_.reduce(element_.data(), element_.data());
+      return;
+    }
+    group_.load_montgomery(base_.data(), job_.x);
+    m.mul(element_.data(), element_.data(), base_.data());
+    group_.leave_montgomery(element_.data(), element_.data());
+  }
+
+  /// element_ = element_^exponent lane by lane, but for a step held back; false if stopped.
+  bool raise(const Multiplier& m) {
+    if (schedule_) {
+      workspace_.require(sliding_window_workspace(m, *schedule_));
+      return sliding_window_power(m, element_.data(), element_.data(), *schedule_, workspace_.data(),
+                                  job_.stop);
+    }
+    const bool secret = job_.timing == TimingClass::secret;
+    std::array<std::span<const Limb>, kMaxLanes> exponents;
+    std::size_t bits = secret ? job_.y.width * kLimbBits : 0;
+    for (std::size_t lane = 0; lane < m.lanes(); ++lane) {
+      exponents[lane] = job_.y.magnitude(group_.item(lane));
+      if (!secret) bits = std::max(bits, limbs::bit_length_var(exponents[lane]));
+    }
+    const std::size_t width = secret
+                                  ? secret_window_width(m, bits, kScanCost / static_cast<double>(m.digits()))
+                                  : fixed_window_width(bits, 0);
+    workspace_.require(fixed_window_workspace(m, width));
+    return fixed_window_power(m, element_.data(), element_.data(), std::span(exponents).first(m.lanes()),
+                              bits, width, job_.timing, workspace_.data(), job_.stop);
+  }
+};
+
+}  // namespace
+
+void run_power(const BucketRun& run) { PowerRun(run).run(); }
+
+}  // namespace manymod::lanes

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Technique radix29: digits of 29 bits, multiplied by vpmuludq (32 x 32 to 64 bits), one instance a lane.
+#pragma once
+
+#include "lanes/kernels.hpp"
+
+namespace manymod::radix29 {
+
+#if MANYMOD_X86_64
+/// 4 lanes of a 256-bit vector.
+const lanes::Kernels& avx2_kernels();
+/// 8 lanes of a 512-bit vector; AVX-512F is all that the arithmetic needs, IFMA is not used.
+const lanes::Kernels& avx512f_kernels();
+#endif
+
+}  // namespace manymod::radix29

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several GPUs as one engine: who gets what, and what becomes of the items of one that fails, with engines
+// that only record. Calls of `run` that begin in the middle of others make chunks that are under way at once.
+#include "exec/spread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "exec/execution.hpp"
+#include "exec/substitution.hpp"
+#include "gpu/cuda/error.hpp"
+#include "recording_engine.hpp"
+
+namespace manymod::testing {
+namespace {
+
+constexpr std::array<Limb, 1> kModulus{35};
+constexpr std::array<Limb, 1> kBase{3};
+
+struct OwnModulus final : PreparedModulus {
+  explicit OwnModulus(const void* whose) : owner(whose) {}
+  const void* owner;
+};
+struct OwnBase final : PreparedBase {
+  explicit OwnBase(const void* whose) : owner(whose) {}
+  const void* owner;
+};
+
+class GpuRecorder final : public RecordingEngine {
+ public:
+  std::function<void()> on_run;  ///< in the middle of it; may throw
+  std::optional<cuda::Fault> fault;
+  std::optional<cuda::Fault> comb_fault;
+  mutable std::atomic<int> moduli{0}, bases{0}, asked{0};
+
+  std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation,
+                                           TimingClass) const override {
+    EXPECT_EQ(modulus[0], kModulus[0]);
+    ++moduli;
+    return std::make_unique<OwnModulus>(this);
+  }
+  std::unique_ptr<PreparedBase> prepare_base(const BatchView& base, std::span<const Limb> modulus,
+                                             std::size_t exponent_bits, TimingClass,
+                                             const StopToken& stop) const override {
+    if (comb_fault) throw cuda::DriverError(*comb_fault, 0, "no comb");
+    if (stop.requested()) return nullptr;
+    EXPECT_EQ(base.magnitude(0)[0], kBase[0]);
+    EXPECT_TRUE(base.is_negative(0));
+    EXPECT_EQ(modulus[0], kModulus[0]);
+    EXPECT_EQ(exponent_bits, 77u);
+    ++bases;
+    return std::make_unique<OwnBase>(this);
+  }
+  void run(const Job& job, Items items, std::size_t limbs) const override {
+    ++asked;
+    if (fault) throw cuda::DriverError(*fault, 0, "fails");
+    if (job.shared != nullptr) {
+      EXPECT_EQ(static_cast<const OwnModulus*>(job.shared)->owner, this);
+    }
+    if (job.fixed_base != nullptr) {
+      EXPECT_EQ(static_cast<const OwnBase*>(job.fixed_base)->owner, this);
+    }
+    if (on_run) on_run();
+    RecordingEngine::run(job, items, limbs);
+  }
+};
+
+class Spread : public ::testing::Test {
+ protected:
+  static constexpr std::size_t kMostGpus = 4;
+
+  // Engines of GPUs with so many multiprocessors.
+  std::unique_ptr<Engine> engine_of(std::initializer_list<unsigned> sizes) {
+    gpus_.clear();
+    std::vector<SpreadPart> parts;
+    for (const unsigned size : sizes) {
+      auto gpu = std::make_unique<GpuRecorder>();
+      const std::size_t index = gpus_.size();
+      gpu->cost_ns_per_limb = 1000;
+      gpu->on_run = [this, index] {
+        order_.push_back(index);
+        if (order_.size() < under_way_) run();
+      };
+      gpus_.push_back(gpu.get());
+      parts.push_back({std::move(gpu), size, &loads_.at(index)});
+    }
+    return spread(std::move(parts));
+  }
+
+  void use(std::initializer_list<unsigned> sizes) { engine_ = engine_of(sizes); }
+
+  void run(const PreparedModulus* modulus = nullptr, const PreparedBase* base = nullptr) {
+    statuses_.fill(ItemStatus::not_computed);
+    Job job;
+    job.status = statuses_.data();
+    job.shared = modulus;
+    job.fixed_base = base;
+    job.stop = StopToken(&stop_);
+    engine_->run(job, kItems, 1);
+  }
+
+  // The GPUs of so many chunks that are all under way before the first one ends.
+  std::vector<std::size_t> gpus_of(std::size_t chunks) {
+    order_.clear();
+    under_way_ = chunks;
+    run();
+    under_way_ = 0;
+    return order_;
+  }
+
+  [[nodiscard]] std::unique_ptr<PreparedBase> make_base() const {
+    const std::uint8_t negative = 1;
+    return engine_->prepare_base({kBase.data(), 1, 1, 1, &negative}, kModulus, 77, TimingClass::public_,
+                                 StopToken(&stop_));
+  }
+
+  [[nodiscard]] bool all_computed() const {
+    return std::count(statuses_.begin(), statuses_.end(), ItemStatus::ok) == std::ssize(statuses_);
+  }
+
+  void expect_idle() const {
+    for (const GpuLoad& load : loads_) EXPECT_EQ(load.work(), 0u);
+  }
+
+  using Gpus = std::vector<std::size_t>;
+  static constexpr std::array<std::size_t, 3> kItems{0, 1, 2};
+  std::array<GpuLoad, kMostGpus> loads_;
+  std::vector<GpuRecorder*> gpus_;
+  std::unique_ptr<Engine> engine_;
+  std::array<ItemStatus, 3> statuses_{};
+  std::atomic<bool> stop_{false};
+  Gpus order_;
+  std::size_t under_way_ = 0;
+};
+
+TEST_F(Spread, EachOfFourGetsItsShare) {
+  use({132, 132, 132, 132});
+  EXPECT_EQ(gpus_of(8), (Gpus{0, 1, 2, 3, 0, 1, 2, 3}));
+  EXPECT_TRUE(all_computed());
+  expect_idle();
+}
+
+TEST_F(Spread, OneAtATimeGoesToTheFirst) {
+  use({132, 132});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(gpus_of(1), Gpus{0});
+}
+
+TEST_F(Spread, SharesGoBySize) {
+  use({132, 66});
+  EXPECT_EQ(gpus_of(6), (Gpus{0, 0, 1, 0, 0, 1}));
+  use({132, 3});
+  EXPECT_EQ(gpus_of(6), Gpus(6, 0));
+  const Gpus many = gpus_of(90);
+  EXPECT_EQ(std::count(many.begin(), many.end(), 1u), 2);  // it takes as long for one as the other for 44
+}
+
+TEST_F(Spread, LoadsAreThoseOfAllEngines) {
+  use({132, 132});
+  const auto first = std::move(engine_);
+  const std::vector<GpuRecorder*> first_gpus = gpus_;
+  use({132, 132});
+  first_gpus[0]->on_run = [this] { run(); };
+  Job job;
+  std::array<ItemStatus, 3> statuses{};
+  job.status = statuses.data();
+  first->run(job, kItems, 1);
+  EXPECT_EQ(order_, Gpus{1});
+  EXPECT_NE(&gpu_load(0), &gpu_load(1));
+  EXPECT_EQ(&gpu_load(3), &gpu_load(3));
+}
+
+TEST_F(Spread, ItemsOfAFailingGpuGoToAnother) {
+  for (const cuda::Fault fault : {cuda::Fault::out_of_memory, cuda::Fault::other}) {
+    use({132, 132});
+    gpus_[0]->fault = fault;
+    EXPECT_EQ(gpus_of(4), Gpus(4, 1));
+    EXPECT_TRUE(all_computed());
+    EXPECT_EQ(gpus_[0]->asked, 1);  // not again while others are under way
+    EXPECT_EQ(gpus_of(1), Gpus{1});
+    EXPECT_EQ(gpus_[0]->asked, 2);
+    gpus_[0]->fault.reset();
+    EXPECT_EQ(gpus_of(2), (Gpus{0, 1}));
+    expect_idle();
+  }
+}
+
+TEST_F(Spread, ALostGpuIsNotAskedAgain) {
+  use({132, 132, 132});
+  gpus_[0]->fault = cuda::Fault::lost;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(gpus_of(4), (Gpus{1, 2, 1, 2}));
+  EXPECT_EQ(gpus_[0]->asked, 1);
+}
+
+TEST_F(Spread, FailsWhereAllFail) {
+  use({132, 132});
+  gpus_[0]->fault = cuda::Fault::lost;
+  gpus_[1]->fault = cuda::Fault::out_of_memory;
+  for (const auto& [round, status] : {std::pair{1, MM_ERR_DEVICE}, {2, MM_ERR_MEMORY}}) {
+    try {
+      run();
+      FAIL() << "no error";
+    } catch (const StatusError& error) {
+      EXPECT_EQ(error.status(), status) << error.what();  // of the first that was asked
+    }
+    EXPECT_EQ(gpus_[0]->asked, round);
+    EXPECT_EQ(gpus_[1]->asked, round);
+    EXPECT_EQ(statuses_[0], ItemStatus::not_computed);
+    expect_idle();
+  }
+}
+
+TEST_F(Spread, OtherExceptionsAreTheCallers) {
+  use({132, 132});
+  gpus_[0]->on_run = [] { throw std::bad_alloc(); };
+  EXPECT_THROW(run(), std::bad_alloc);
+  EXPECT_EQ(gpus_[1]->asked, 0);
+  expect_idle();
+}
+
+TEST_F(Spread, ModuliArePreparedWhereItemsGo) {
+  use({132, 132});
+  const auto modulus = engine_->prepare(kModulus, Operation::powmod, TimingClass::public_);
+  EXPECT_EQ(gpus_[0]->moduli + gpus_[1]->moduli, 0);
+  run(modulus.get());
+  run(modulus.get());
+  EXPECT_EQ(gpus_[0]->moduli, 1);
+  EXPECT_EQ(gpus_[1]->moduli, 0);
+  gpus_[0]->on_run = [&, nested = false]() mutable {
+    if (!std::exchange(nested, true)) run(modulus.get());
+  };
+  run(modulus.get());
+  EXPECT_EQ(gpus_[0]->moduli, 1);
+  EXPECT_EQ(gpus_[1]->moduli, 1);
+}
+
+TEST_F(Spread, CombsAreMadeWhereItemsGo) {
+  use({132, 132});
+  const auto base = make_base();
+  ASSERT_NE(base, nullptr);
+  EXPECT_EQ(gpus_[0]->bases, 1);
+  EXPECT_EQ(gpus_[1]->bases, 0);
+  gpus_[0]->on_run = [&] { run(nullptr, base.get()); };
+  run(nullptr, base.get());
+  run(nullptr, base.get());
+  EXPECT_EQ(gpus_[0]->bases, 1);
+  EXPECT_EQ(gpus_[1]->bases, 1);
+  EXPECT_EQ(gpus_[0]->items_run(), 6u);
+  EXPECT_EQ(gpus_[1]->items_run(), 6u);
+}
+
+TEST_F(Spread, ACombThatCannotBeMadeIsMadeOnAnother) {
+  use({132, 132});
+  gpus_[0]->comb_fault = cuda::Fault::out_of_memory;
+  const auto base = make_base();
+  ASSERT_NE(base, nullptr);
+  EXPECT_EQ(gpus_[1]->bases, 1);
+  run(nullptr, base.get());
+  EXPECT_EQ(gpus_[0]->asked, 0);
+  EXPECT_EQ(gpus_[1]->items_run(), 3u);
+  EXPECT_TRUE(all_computed());
+  gpus_[1]->comb_fault = cuda::Fault::lost;
+  EXPECT_THROW(static_cast<void>(make_base()), cuda::DriverError);
+  expect_idle();
+}
+
+TEST_F(Spread, StopsWhileACombIsMade) {
+  use({132, 132});
+  const auto base = make_base();
+  stop_ = true;
+  EXPECT_EQ(make_base(), nullptr);
+  gpus_[0]->fault = cuda::Fault::lost;
+  run(nullptr, base.get());  // the second one has no comb
+  EXPECT_EQ(gpus_[1]->asked, 0);
+  EXPECT_EQ(statuses_[0], ItemStatus::not_computed);
+}
+
+TEST_F(Spread, EstimatesAreTheFirstOnesThatWorks) {
+  use({132, 66});
+  gpus_[0]->granularity = 500;
+  gpus_[1]->granularity = 250;
+  EXPECT_EQ(engine_->chunk_granularity(Job(), 1), 500u);
+  EXPECT_EQ(engine_->item_cost_ns(Job(), 2), 2000);
+  gpus_[0]->fault = cuda::Fault::lost;
+  run();
+  EXPECT_EQ(engine_->chunk_granularity(Job(), 1), 250u);
+  gpus_[1]->fault = cuda::Fault::lost;
+  EXPECT_THROW(run(), cuda::DriverError);
+  EXPECT_EQ(engine_->chunk_granularity(Job(), 1), 500u);
+}
+
+TEST_F(Spread, TheCpuComesLast) {
+  auto cpu = std::make_unique<RecordingEngine>();
+  RecordingEngine& recorder = *cpu;
+  engine_ = with_substitute(engine_of({132, 132}), std::move(cpu));
+  run();
+  gpus_[0]->fault = cuda::Fault::lost;
+  run();
+  EXPECT_EQ(order_, (Gpus{0, 1}));
+  EXPECT_EQ(recorder.items_run(), 0u);
+  gpus_[1]->fault = cuda::Fault::lost;
+  run();
+  EXPECT_TRUE(all_computed());
+  EXPECT_EQ(recorder.items_run(), 3u);
+}
+
+TEST_F(Spread, ManyThreads) {
+  use({132, 132, 66});
+  for (GpuRecorder* gpu : gpus_) gpu->on_run = [] { std::this_thread::yield(); };
+  gpus_[2]->fault = cuda::Fault::out_of_memory;
+  constexpr std::size_t kThreads = 6, kRuns = 200;
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([this] {
+      std::array<ItemStatus, 3> statuses{};
+      Job job;
+      job.status = statuses.data();
+      for (std::size_t i = 0; i < kRuns; ++i) {
+        statuses.fill(ItemStatus::not_computed);
+        engine_->run(job, kItems, 1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(gpus_[0]->items_run() + gpus_[1]->items_run(), kThreads * kRuns * kItems.size());
+  expect_idle();
+}
+
+// A call's chunks: the threads that feed the GPUs, and what they do with small batches.
+class SpreadCall : public Spread {
+ protected:
+  static constexpr std::size_t kCount = 4000;
+
+  SpreadCall() : moduli_(kCount, 5), results_(kCount), item_statuses_(kCount) {
+    job_.op = Operation::mulmod;
+    job_.modulus = {moduli_.data(), kCount, 1, 1, nullptr};
+    job_.result = {results_.data(), kCount, 1, 1, nullptr};
+    job_.status = item_statuses_.data();
+  }
+
+  bool execute_on(std::initializer_list<unsigned> sizes, double item_ns, std::size_t wave, unsigned threads) {
+    std::vector<EngineChoice> choices;
+    EngineChoice choice{engine_of(sizes), 1, 1, true};
+    choice.gpus = static_cast<unsigned>(sizes.size());
+    for (GpuRecorder* gpu : gpus_) {
+      gpu->on_run = on_chunk;
+      gpu->cost_ns_per_limb = item_ns;
+      gpu->granularity = wave;
+    }
+    choices.push_back(std::move(choice));
+    engines_.emplace(std::move(choices));
+    return execute({*engines_}, job_, bucket_each(job_, 64), threads, {});
+  }
+
+  [[nodiscard]] std::size_t computed() const {
+    return static_cast<std::size_t>(std::count(item_statuses_.begin(), item_statuses_.end(), ItemStatus::ok));
+  }
+
+  std::function<void()> on_chunk;
+  std::vector<Limb> moduli_, results_;
+  std::vector<ItemStatus> item_statuses_;
+  Job job_;
+  std::optional<EngineSet> engines_;
+};
+
+// Each thread waits in its first chunk for the others.
+TEST_F(SpreadCall, ThreeThreadsFeedEach) {
+  std::atomic<unsigned> began{0};
+  on_chunk = [&began] {
+    ++began;
+    while (began < 12) std::this_thread::yield();
+  };
+  EXPECT_TRUE(execute_on({132, 132, 132, 132}, 1e6, 10, 1));
+  EXPECT_EQ(computed(), kCount);
+  for (const GpuRecorder* gpu : gpus_) EXPECT_GE(gpu->calls().size(), 3u);
+  expect_idle();
+}
+
+TEST_F(SpreadCall, AWaveIsForOne) {
+  EXPECT_TRUE(execute_on({132, 132}, 1e4, 5000, 0));
+  EXPECT_EQ(gpus_[0]->calls().size() + gpus_[1]->calls().size(), 1u);
+  EXPECT_EQ(computed(), kCount);
+}
+
+TEST_F(SpreadCall, ChunksAreWholeWaves) {
+  EXPECT_TRUE(execute_on({132, 132}, 1e4, 300, 0));
+  std::size_t parts = 0;
+  for (const GpuRecorder* gpu : gpus_) {
+    for (const auto& call : gpu->calls()) parts += call.items.size() % 300 != 0 ? 1 : 0;
+  }
+  EXPECT_EQ(parts, 1u);
+  EXPECT_EQ(computed(), kCount);
+}
+
+TEST_F(SpreadCall, AFailingGpuCostsNoItem) {
+  std::atomic<int> chunks{0};
+  on_chunk = [&chunks] {
+    if (++chunks == 3) throw cuda::DriverError(cuda::Fault::lost, 1, "lost in the middle");
+  };
+  EXPECT_TRUE(execute_on({132, 132}, 1e5, 100, 0));
+  EXPECT_EQ(computed(), kCount);
+  on_chunk = [] { throw cuda::DriverError(cuda::Fault::lost, 1, "lost"); };
+  EXPECT_THROW(execute_on({132, 132}, 1e5, 100, 0), cuda::DriverError);
+  expect_idle();
+}
+
+}  // namespace
+}  // namespace manymod::testing
