@@ -17,6 +17,11 @@ mm_status status_of(Fault fault) {
   }
 }
 
+FailureClass failure_of(Fault fault) {
+  return fault == Fault::out_of_memory || fault == Fault::other ? FailureClass::device
+                                                                : FailureClass::device_lost;
+}
+
 std::string prefixed(int device, const std::string& message) {
   if (device == DriverError::kNoDevice) return message;
   return "cuda:" + std::to_string(device) + ": " + message;
@@ -25,7 +30,8 @@ std::string prefixed(int device, const std::string& message) {
 }  // namespace
 
 DriverError::DriverError(Fault fault, int device, const char* call, Result result, const std::string& name)
-    : StatusError(status_of(fault), prefixed(device, std::string(call) + " failed: " + name)),
+    : StatusError(status_of(fault), prefixed(device, std::string(call) + " failed: " + name),
+                  failure_of(fault)),
       fault_(fault),
       result_(result),
       device_(device),
@@ -33,7 +39,9 @@ DriverError::DriverError(Fault fault, int device, const char* call, Result resul
       result_name_(name) {}
 
 DriverError::DriverError(Fault fault, int device, const std::string& message)
-    : StatusError(status_of(fault), prefixed(device, message)), fault_(fault), device_(device) {}
+    : StatusError(status_of(fault), prefixed(device, message), failure_of(fault)),
+      fault_(fault),
+      device_(device) {}
 
 Fault fault_of(Result result) {
   switch (result) {
