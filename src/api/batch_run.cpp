@@ -58,7 +58,7 @@ std::unique_ptr<ItemStatus[]> own_statuses(Job& job) {
 
 mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
                     const Progress& progress, const ZeroItems& zero) {
-  const bool completed = execute(workers, job, batch, threads, progress);
+  const bool completed = compute_batch(workers, job, batch, threads, progress);
   const bool good = all_ok(job);
   if (job.result.on_device && !(good && batch.settled == 0)) zero_on_device(job, batch, zero);
   const Summary summary = good ? Summary() : zero_failed_items(job);

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "engine/engine.hpp"
+#include "exec/batch.hpp"
 #include "exec/bucketing.hpp"
-#include "exec/execution.hpp"
 
 namespace manymod {
 

@@ -11,7 +11,7 @@
 #include "api/plan.hpp"
 #include "dispatch/devices.hpp"
 #include "dispatch/selection.hpp"
-#include "exec/execution.hpp"
+#include "exec/executor.hpp"
 #include "manymod/manymod.h"
 
 struct mm_plan {

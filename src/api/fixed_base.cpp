@@ -7,7 +7,7 @@
 
 #include "api/checks.hpp"
 #include "core/status_error.hpp"
-#include "exec/execution.hpp"
+#include "exec/progress.hpp"
 
 namespace manymod {
 namespace {
@@ -56,12 +56,12 @@ ModulusClass checked_class(std::span<const Limb> modulus, TimingClass timing) {
 // `prepare` with a token that lets the caller's callback, if any, stop it.
 template <class Prepare>
 void prepare_observed(const Progress& progress, Prepare&& prepare) {
-  if (progress.callback == nullptr) {
+  if (!progress.observed()) {
     prepare(StopToken());
     return;
   }
   std::atomic<bool> stop{false};
-  const Tick tick = [&progress] { return wants_stop(progress, 0, 1); };
+  const Tick tick = [&progress] { return progress.wants_stop(0, 1); };
   Ticker ticker(tick, stop);
   prepare(StopToken(&stop, &ticker));
   if (stop) throw StatusError(MM_ERR_CANCELLED, "cancelled by the progress callback; there is no fixed base");
@@ -86,7 +86,7 @@ FixedBase::FixedBase(const mm_fixed_base_options& options, const mm_view& base, 
   if (modulus_class_ == ModulusClass::unit) return;
   bases_.emplace(engines_, base_view(), magnitude(), exponent_bits_, timing_);
   prepare_observed({options.progress, options.progress_user}, [this](const StopToken& stop) {
-    static_cast<void>(bases_->for_engine(bases_->main_engine(), stop));
+    static_cast<void>(bases_->prepare(bases_->main_choice(), stop));
   });
 }
 

@@ -12,7 +12,7 @@
 #include "dispatch/selection.hpp"
 #include "dispatch/selection_options.hpp"
 #include "exec/bucketing.hpp"
-#include "exec/engine_set.hpp"
+#include "exec/prepared.hpp"
 #include "manymod/manymod.h"
 #include "repr/limbs.hpp"
 
@@ -32,7 +32,7 @@ class FixedBase {
 
   /// The variant for so many exponents, none of them negative.
   [[nodiscard]] const std::string& variant_name(std::size_t exponents = SIZE_MAX) const {
-    return selection_.choices[bases_ ? bases_->engine_for(exponents) : 0].variant->name;
+    return selection_.choices[bases_ ? bases_->choice_for(exponents) : 0].variant->name;
   }
 
  private:

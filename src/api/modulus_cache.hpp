@@ -7,7 +7,7 @@
 #include <span>
 
 #include "exec/bucketing.hpp"
-#include "exec/engine_set.hpp"
+#include "exec/prepared.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod {

@@ -11,23 +11,11 @@
 namespace manymod {
 namespace {
 
+// CPU engines reach the arrays through the host's memory.
 EngineSet resident_engines(const Selection& selection, const gpu::ResidentArrays& arrays) {
-  std::vector<EngineChoice> choices;
-  for (const Choice& choice : selection.choices) {
-    const Variant& variant = *choice.variant;
-    EngineChoice made;
-    made.lanes = variant.instances;
-    made.min_items = choice.min_items;
-    made.accepts_every_item = variant.accepts_every_item;
-    if (variant.backend == Backend::cuda) {
-      made.engine = variant.make_engine(arrays.device().index());
-      made.gpus = 1;
-    } else {
-      made.engine = gpu::through_host(variant.make_engine(0), arrays);
-    }
-    choices.push_back(std::move(made));
-  }
-  return EngineSet(std::move(choices));
+  return make_engines(selection, [&arrays](std::unique_ptr<const Engine> engine) {
+    return gpu::through_host(std::move(engine), arrays);
+  });
 }
 
 std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t stride) {

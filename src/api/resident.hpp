@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/device_memory.hpp"
+#include "core/published_once.hpp"
 #include "dispatch/devices.hpp"
 #include "dispatch/selection_options.hpp"
 #include "engine/device_facts.hpp"

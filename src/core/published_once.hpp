@@ -18,6 +18,8 @@ class PublishedOnce {
   PublishedOnce& operator=(const PublishedOnce&) = delete;
   ~PublishedOnce() { delete value_.load(std::memory_order_acquire); }
 
+  [[nodiscard]] bool has_value() const { return value_.load(std::memory_order_acquire) != nullptr; }
+
   /// The value; where there is none yet, `make()`'s, which may be null and is then not kept.
   template <class Make>
   const T* get(Make&& make) const {

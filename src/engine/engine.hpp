@@ -14,11 +14,17 @@
 
 namespace manymod {
 
+namespace lanes {
+class Moduli;  // lanes/moduli.hpp
+}
+
 /// Precomputed data of one shared modulus, owned by a plan; the concrete type is the engine's own.
 /// Destructors zero what they hold.
 class PreparedModulus {
  public:
   virtual ~PreparedModulus() = default;
+  /// The modulus in each lane of the engine's vectors; null where the engine does not work in lanes.
+  [[nodiscard]] virtual const lanes::Moduli* in_lanes() const { return nullptr; }
 };
 
 /// Precomputed powers of one base modulo one modulus; the concrete type is the engine's own.

@@ -3,15 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <numeric>
 #include <utility>
 
-#include "core/thread_pool.hpp"
 #include "engine/device_facts.hpp"
 #include "engine/store.hpp"
-#include "exec/execution.hpp"
+#include "exec/executor.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod {
@@ -24,7 +22,7 @@ constexpr std::size_t kItemsPerBlock = 16384;
 // So that a thread that comes late leaves the others something to do.
 constexpr std::size_t kBlocksPerThread = 4;
 
-// The batch in equal runs of items, gone through by several threads.
+// The batch in equal blocks of items, visited by several threads.
 class Blocks {
  public:
   Blocks(std::size_t items, unsigned threads) : items_(items) {
@@ -38,13 +36,12 @@ class Blocks {
   /// visit(block, begin, end) for each block of items [begin, end).
   template <class Visit>
   void for_each(const Visit& visit) const {
-    const auto visit_block = [&](std::size_t block) {
-      visit(block, items_ * block / count_, items_ * (block + 1) / count_);
-    };
-    if (count_ == 1) return visit_block(0);
-    std::atomic<bool> stop{false};
-    ThreadPool::of_this_process().run(
-        threads_, count_, [&](std::size_t block, const StopToken&) { visit_block(block); }, stop, {});
+    const WorkPart blocks = uniform_part(count_, kLongestChunkNs);  // each is a chunk of its own
+    execute(std::span(&blocks, 1), {count_ > 1, threads_}, {}, [&](const Chunk& chunk, const StopToken&) {
+      for (std::size_t block = chunk.begin; block < chunk.end; ++block) {
+        visit(block, items_ * block / count_, items_ * (block + 1) / count_);
+      }
+    });
   }
 
  private:

@@ -1,39 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting buckets into chunks for the thread pool: costly items first, ever smaller chunks towards the end.
+// Cutting a workload into chunks for the thread pool: expensive items first, ever smaller chunks towards the
+// end.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "exec/bucketing.hpp"
-#include "exec/engine_set.hpp"
-
 namespace manymod {
 
-/// Items [begin, end) of one bucket.
+/// Independent items that are computed alike, and what they are estimated to cost.
+struct WorkPart {
+  std::size_t items = 0;
+  std::size_t granularity = 1;  ///< items that should stay in one chunk, >= 1: the lanes of a vector, a wave
+  double item_ns = 0;           ///< of the most expensive item
+  double total_ns = 0;          ///< of the part
+  /// Where items cost differently: item i costs item_ns (fixed_weight + weights[i]) / (fixed_weight +
+  /// weights[0]). The first item is the most expensive one. Empty: all items cost the same.
+  std::span<const std::uint32_t> weights = {};
+  double fixed_weight = 0;
+
+  /// Estimated cost of items [begin, end).
+  [[nodiscard]] double cost_ns(std::size_t begin, std::size_t end) const;
+};
+
+/// `count` items that cost `item_ns` each.
+constexpr WorkPart uniform_part(std::size_t count, double item_ns) {
+  return {count, 1, item_ns, item_ns * static_cast<double>(count)};
+}
+
+double total_ns(std::span<const WorkPart> parts);
+
+/// Items [begin, end) of one part.
 struct Chunk {
-  std::size_t bucket = 0;
+  std::size_t part = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
+
+  [[nodiscard]] std::size_t size() const { return end - begin; }
 };
 
-/// What a bucket costs, from the engine's estimates.
-struct BucketCost {
-  double item_ns = 0;   ///< of an item with an exponent as long as the bucket's longest
-  double total_ns = 0;  ///< of the bucket, by the items' own exponent lengths where they are known; the last
-                        ///< vector counts in full
-  std::size_t granularity = 1;  ///< items that should stay together
-};
+/// No chunk of several granules costs more than this, so that progress and requests to stop are timely. An
+/// item that costs as much is a chunk of its own.
+inline constexpr double kLongestChunkNs = 50e6;
 
-/// `buckets`: of one engine each; `jobs`: as each engine of the set sees it.
-std::vector<BucketCost> bucket_costs(const EngineSet& engines, std::span<const Job> jobs,
-                                     std::span<const Bucket> buckets);
-
-/// Chunks in the order they should be begun. Each is 1/(4 threads) of the cost that is still left, so that
-/// threads finish together whatever the estimates' errors; none costs over 50 ms (progress, stopping) if it
-/// has several granules.
-std::vector<Chunk> cut_chunks(std::span<const Bucket> buckets, std::span<const BucketCost> costs,
-                              unsigned threads);
+/// Chunks in the order in which they should be begun. Each has 1 / (4 threads) of the cost that is left, so
+/// that threads finish together however wrong the estimates are.
+std::vector<Chunk> cut_chunks(std::span<const WorkPart> parts, unsigned threads);
 
 }  // namespace manymod

@@ -3,28 +3,38 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace manymod {
 namespace {
 
-Job fixed_base_job(std::size_t base_limbs, std::span<const Limb> modulus, TimingClass timing) {
-  Job job;
-  job.x.width = base_limbs;
-  job.op = Operation::fixed_base_powmod;
-  job.timing = timing;
-  job.modulus = {modulus.data(), 1, modulus.size(), modulus.size(), nullptr};
-  return job;
+Placement placement_of(const Choice& choice, const Variant* fallback, const AdaptCpuEngine& adapt_cpu) {
+  if (choice.variant->backend == Backend::cpu) {
+    std::unique_ptr<const Engine> engine = choice.variant->make_engine(0);
+    return adapt_cpu ? adapt_cpu(std::move(engine)) : std::move(engine);
+  }
+  std::vector<GpuEngine> gpus;
+  for (const Device* device : choice.devices) {
+    gpus.push_back({choice.variant->make_engine(device->index), device->index, std::max(1u, device->units),
+                    &gpu_load(device->index)});
+  }
+  return Placement(std::move(gpus), fallback == nullptr ? nullptr : fallback->make_engine(0));
 }
 
 }  // namespace
 
 EngineSet::EngineSet(std::vector<EngineChoice> choices)
     : choices_(std::move(choices)),
+      first_places_(1, 0),
       accepts_every_item_(std::all_of(choices_.begin(), choices_.end(),
                                       [](const EngineChoice& choice) { return choice.accepts_every_item; })) {
   if (std::none_of(choices_.begin(), choices_.end(),
                    [](const EngineChoice& choice) { return choice.min_items <= 1; })) {
     throw std::logic_error("no engine for a single item");
+  }
+  for (const EngineChoice& choice : choices_) {
+    first_places_.push_back(first_places_.back() + choice.placement.size());
   }
 }
 
@@ -35,7 +45,7 @@ std::size_t EngineSet::for_items(std::size_t items) const {
 }
 
 bool EngineSet::accepts(std::size_t index, const Job& job, std::size_t item) const {
-  return choices_[index].accepts_every_item || choices_[index].engine->accepts(job, item);
+  return choices_[index].accepts_every_item || choices_[index].placement.accepts(job, item);
 }
 
 std::size_t EngineSet::accepting(const Job& job, std::size_t item, std::size_t items) const {
@@ -47,30 +57,14 @@ std::size_t EngineSet::accepting(const Job& job, std::size_t item, std::size_t i
   throw std::logic_error("no engine accepts item " + std::to_string(item));
 }
 
-PreparedBases::PreparedBases(const EngineSet& engines, const BatchView& base, std::span<const Limb> modulus,
-                             std::size_t exponent_bits, TimingClass timing)
-    : engines_(engines),
-      base_(base.width),
-      negative_(base.is_negative(0) ? 1 : 0),
-      modulus_(modulus),
-      exponent_bits_(exponent_bits),
-      timing_(timing),
-      main_engine_(engines.accepting(fixed_base_job(base.width, modulus, timing), 0, SIZE_MAX)),
-      prepared_(engines.size()) {
-  const std::span<const Limb> limbs = base.magnitude(0);
-  std::copy(limbs.begin(), limbs.end(), base_.data());
-}
-
-std::size_t PreparedBases::engine_for(std::size_t exponents) const {
-  const std::size_t index = engines_.for_items(exponents);
-  return engines_.accepts(index, fixed_base_job(base_.size(), modulus_, timing_), 0) ? index : main_engine_;
-}
-
-const PreparedBase* PreparedBases::for_engine(std::size_t index, const StopToken& stop) const {
-  return prepared_[index].get([&] {
-    const BatchView base{base_.data(), 1, base_.size(), base_.size(), &negative_};
-    return engines_[index].engine->prepare_base(base, modulus_, exponent_bits_, timing_, stop);
-  });
+EngineSet make_engines(const Selection& selection, const AdaptCpuEngine& adapt_cpu) {
+  std::vector<EngineChoice> choices;
+  for (const Choice& choice : selection.choices) {
+    const Variant& variant = *choice.variant;
+    choices.push_back({placement_of(choice, selection.substitute, adapt_cpu), variant.instances,
+                       choice.min_items, variant.accepts_every_item});
+  }
+  return EngineSet(std::move(choices));
 }
 
 }  // namespace manymod

@@ -7,13 +7,13 @@
 
 namespace manymod {
 
-// Indices beyond the array's length share: they still get work, only not quite evenly.
+// GPUs whose index is beyond the array share an entry: they still get work, only less evenly.
 GpuLoad& gpu_load(unsigned index) {
   static std::array<GpuLoad, 64> loads;
   return loads[index % loads.size()];
 }
 
-GpuPlace::GpuPlace(std::span<const GpuCandidate> candidates, std::uint64_t work) : work_(work) {
+LoadShare::LoadShare(std::span<const GpuCandidate> candidates, std::uint64_t work) : work_(work) {
   std::uint64_t load_before = 0;
   do {
     auto best = std::pair(true, std::numeric_limits<double>::infinity());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several GPUs gets the next work.
+// Which of several GPUs gets the next work: the one that would finish it first.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace manymod {
 
-/// Work that a GPU has been given and not done yet, in nanoseconds by Engine::item_cost_ns.
+/// Work that a GPU has been given and has not finished yet, in nanoseconds by Engine::item_cost_ns.
 class GpuLoad {
  public:
   [[nodiscard]] std::uint64_t work() const { return work_.load(std::memory_order_relaxed); }
-  /// @return false, and nothing is added, if there is no longer `expected`
+  /// Add `more` if the load is still `expected`. @return whether it was
   bool add(std::uint64_t expected, std::uint64_t more) {
     return work_.compare_exchange_strong(expected, expected + more, std::memory_order_relaxed);
   }
@@ -23,25 +23,25 @@ class GpuLoad {
   std::atomic<std::uint64_t> work_{0};
 };
 
-/// The load of CUDA device `index`, of all of this process's work that is given to GPUs by their load.
+/// The load of GPU `index`: all work of this process that is placed on GPUs by their load.
 GpuLoad& gpu_load(unsigned index);
 
 /// A GPU that work may go to.
 struct GpuCandidate {
   GpuLoad* load;
   unsigned size;             ///< multiprocessors
-  bool last_resort = false;  ///< chosen only where all are
+  bool last_resort = false;  ///< chosen only where all candidates are
 };
 
-/// Work that counts as the load of one GPU for as long as this lives.
-class GpuPlace {
+/// Work that counts towards the load of one GPU for as long as this object lives.
+class LoadShare {
  public:
-  /// On the candidate that would end it first: whose load, this work included, is least relative to its size;
-  /// the earlier of equal ones. There is one at least. `work` is at most kMostWork.
-  GpuPlace(std::span<const GpuCandidate> candidates, std::uint64_t work);
-  GpuPlace(const GpuPlace&) = delete;
-  GpuPlace& operator=(const GpuPlace&) = delete;
-  ~GpuPlace() { load_->remove(work_); }
+  /// Give `work` (at most kMostWork) to the candidate that would finish it first: the one whose load, this
+  /// work included, is least relative to its size; the earlier of equal ones. There is at least one.
+  LoadShare(std::span<const GpuCandidate> candidates, std::uint64_t work);
+  LoadShare(const LoadShare&) = delete;
+  LoadShare& operator=(const LoadShare&) = delete;
+  ~LoadShare() { load_->remove(work_); }
 
   static constexpr std::uint64_t kMostWork = 1'000'000'000'000'000;  ///< thousands of such are below 2^63
 

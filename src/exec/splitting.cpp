@@ -59,7 +59,7 @@ class Splitter {
     for (std::size_t index = 0; index < engines_.size(); ++index) {
       const EngineChoice& choice = engines_[index];
       if (choice.min_items == kFallbackOnly || choice.accepts_every_item) continue;
-      if (!choice.engine->accepts(job_, item)) return false;
+      if (!choice.placement.accepts(job_, item)) return false;
     }
     return true;
   }
@@ -149,12 +149,12 @@ class Splitter {
   }
 
   [[nodiscard]] std::size_t best_on_threads(const Bucket& bucket, std::size_t measured) const {
-    if (threads_ <= 1 || engines_.size() == 1 || engines_[measured].gpus > 0) return measured;
+    if (threads_ <= 1 || engines_.size() == 1 || engines_[measured].gpus() > 0) return measured;
     if (bucket.items.size() / engines_[measured].lanes >= threads_) return measured;
     std::size_t best = measured;
     double best_ns = time_on_threads(bucket, measured) * kClearGain;
     for (std::size_t engine = 0; engine < engines_.size(); ++engine) {
-      if (engine == measured || engines_[engine].gpus > 0 || engines_[engine].min_items == kFallbackOnly)
+      if (engine == measured || engines_[engine].gpus() > 0 || engines_[engine].min_items == kFallbackOnly)
         continue;
       const double ns = time_on_threads(bucket, engine);
       if (ns >= best_ns) continue;
@@ -170,7 +170,7 @@ class Splitter {
     const std::size_t lanes = engines_[engine].lanes;
     const std::size_t vectors = (bucket.items.size() + lanes - 1) / lanes;
     const std::size_t turns = (vectors + threads_ - 1) / threads_;
-    return static_cast<double>(turns * lanes) * engines_[engine].engine->item_cost_ns(sized, bucket.limbs);
+    return static_cast<double>(turns * lanes) * engines_[engine].placement.item_cost_ns(sized, bucket.limbs);
   }
 
   const EngineSet& engines_;

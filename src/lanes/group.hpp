@@ -20,6 +20,7 @@ class PreparedLanes final : public PreparedModulus {
  public:
   PreparedLanes(const Kernels& kernels, std::span<const Limb> modulus);
   [[nodiscard]] const Moduli& moduli() const { return moduli_; }
+  [[nodiscard]] const Moduli* in_lanes() const override { return &moduli_; }
 
  private:
   Moduli moduli_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "abi/last_error.hpp"
+#include "exec/executor.hpp"
 #include "rsa/codec.hpp"
 #include "rsa/public_operation.hpp"
 #include "rsa/ring.hpp"
@@ -140,11 +141,15 @@ class CallRun {
     const unsigned wanted = checked_.is_private() ? kPrivateBlocksAtATime : kPublicBlocksAtATime;
     const auto at_a_time = static_cast<unsigned>(std::min<std::size_t>({threads, blocks, fitting, wanted}));
     const unsigned of_block = (threads + at_a_time - 1) / at_a_time;
-    return for_chunks(at_a_time, blocks, whole_call(), [&](std::size_t block, const StopToken& stop) {
-      // The block asks its token, and on the calling thread the token asks the caller.
+    const auto run_some = [&](std::size_t first, std::size_t last, const StopToken& stop) {
+      // A block asks its token, which asks the caller on the calling thread.
       const Progress progress{&stop_requested, const_cast<StopToken*>(&stop)};
-      run_block(count * block / blocks, count * (block + 1) / blocks, of_block, progress);
-    });
+      for (std::size_t block = first; block < last; ++block) {
+        run_block(count * block / blocks, count * (block + 1) / blocks, of_block, progress);
+      }
+    };
+    const ProgressPart whole = whole_call();
+    return execute_ranges(uniform_part(blocks, kLongestChunkNs), {true, at_a_time}, whole, run_some);
   }
 
   static int stop_requested(std::size_t, std::size_t, void* token) {
@@ -215,16 +220,16 @@ class CallRun {
     for (const std::size_t item : rows.items) bytes += static_cast<double>(checked_.input[item].size());
     for (const KeyRun& run : rows.runs) longest = std::max(longest, run.key->key().bytes());
     const double row_ns = kItemNs + kByteNs * bytes / static_cast<double>(rows.count());
-    return for_rows(threads, rows.count(), row_ns, progress,
-                    [&](std::size_t begin, std::size_t end, const StopToken& stop) {
-                      Codec codec(checked_, longest);
-                      for_runs(rows.runs, begin, end,
-                               [&](const KeyRun& run, std::size_t from, std::size_t to) {
-                                 for (std::size_t row = from; row < to && !stop.requested(); ++row) {
-                                   visit(codec, run.key->key(), row);
-                                 }
-                               });
-                    });
+    return execute_ranges(rows.count(), row_ns, threads, progress,
+                          [&](std::size_t begin, std::size_t end, const StopToken& stop) {
+                            Codec codec(checked_, longest);
+                            for_runs(rows.runs, begin, end,
+                                     [&](const KeyRun& run, std::size_t from, std::size_t to) {
+                                       for (std::size_t row = from; row < to && !stop.requested(); ++row) {
+                                         visit(codec, run.key->key(), row);
+                                       }
+                                     });
+                          });
   }
 
   bool encode(Rows& rows, unsigned threads, const ProgressPart& progress) {

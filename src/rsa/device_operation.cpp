@@ -58,7 +58,7 @@ struct KeyNumber {
 /// One attempt, in a workspace.
 class DeviceOperation {
  public:
-  DeviceOperation(Rows& rows, const GpuPower& gpu, const Products& products, gpu::Workspace& workspace,
+  DeviceOperation(Rows& rows, const PowerGpu& gpu, const Products& products, gpu::Workspace& workspace,
                   const GridPairs& pairs, const PrivateSettings& settings, const ProgressPart& progress)
       : rows_(rows),
         gpu_(gpu),
@@ -70,7 +70,7 @@ class DeviceOperation {
         count_(rows.count()),
         limbs_(rows.limbs),
         half_limbs_(first_key().key().p().size()),
-        one_key_(rows.runs.size() == 1 && 2 * count_ >= gpu.engine->chunk_granularity(Job(), half_limbs_)) {
+        one_key_(rows.runs.size() == 1 && 2 * count_ >= gpu.engine().chunk_granularity(Job(), half_limbs_)) {
     lay_out();
   }
 
@@ -92,7 +92,7 @@ class DeviceOperation {
 
  private:
   Rows& rows_;
-  const GpuPower& gpu_;
+  const PowerGpu& gpu_;
   const Products& products_;
   gpu::Workspace& workspace_;
   const GridPairs& pairs_;
@@ -316,7 +316,7 @@ class DeviceOperation {
   }
 
   [[nodiscard]] bool goes_on(double share) const {
-    return progress_.caller.callback == nullptr || !progress_.wants_stop(share);
+    return !progress_.observed() || !progress_.wants_stop(share);
   }
 
   // @return false if stopped
@@ -355,7 +355,7 @@ class DeviceOperation {
   void raise(Job& job) const {
     std::vector<ItemStatus> statuses(job.result.count, ItemStatus::not_computed);
     job.status = statuses.data();
-    gpu_.engine->run(job, Items::run(0, job.result.count), half_limbs_);
+    gpu_.engine().run(job, Items::run(0, job.result.count), half_limbs_);
   }
 
   /// For tests.
@@ -435,16 +435,16 @@ bool suits_device(const Rows& rows) {
   return std::ranges::all_of(rows.runs, [&](const KeyRun& run) { return like_first(rows, run.key->key()); });
 }
 
-bool raise_to_private_on(const GpuPower& gpu, Rows& rows, std::span<std::uint8_t> wrong,
+bool raise_to_private_on(const PowerGpu& gpu, Rows& rows, std::span<std::uint8_t> wrong,
                          const PrivateSettings& settings, const ProgressPart& progress) {
   const std::size_t limbs = rows.limbs;
-  const Products products{settings.devices->products(gpu.device, limbs),
-                          settings.devices->products(gpu.device, rows.runs.front().key->key().p().size())};
+  const Products products{settings.devices->products(gpu.index(), limbs),
+                          settings.devices->products(gpu.index(), rows.runs.front().key->key().p().size())};
   GridPairs pairs(rows);
   if (settings.blinding && !pairs.draw(rows, settings.threads, progress.part(0, kBlindingShare)))
     return false;
   bool done = false;
-  settings.devices->workspaces(gpu.device).lend([&](gpu::Workspace& workspace) {
+  settings.devices->workspaces(gpu.index()).lend([&](gpu::Workspace& workspace) {
     done = DeviceOperation(rows, gpu, products, workspace, pairs, settings, progress).run(wrong);
   });
   return done;

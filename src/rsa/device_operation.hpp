@@ -20,7 +20,7 @@ bool suits_device(const Rows& rows);
 /// In: suits_device(rows).
 /// @return false if the progress callback asked to stop
 /// @throws StatusError where the GPU fails
-bool raise_to_private_on(const GpuPower& gpu, Rows& rows, std::span<std::uint8_t> wrong,
+bool raise_to_private_on(const PowerGpu& gpu, Rows& rows, std::span<std::uint8_t> wrong,
                          const PrivateSettings& settings, const ProgressPart& progress);
 
 }  // namespace manymod::rsa

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exec/executor.hpp"
+
 namespace manymod::rsa {
 namespace {
 
@@ -35,7 +37,7 @@ bool GridPairs::draw(const Rows& rows, unsigned threads, const ProgressPart& pro
       draw_run(*rows.runs[run].key, first_[run], run + 1 < runs ? first_[run + 1] : count());
     }
   };
-  return for_rows(threads, runs, run_ns, progress, draw_some);
+  return execute_ranges(runs, run_ns, threads, progress, draw_some);
 }
 
 void GridPairs::draw_run(const RingKey& key, std::size_t begin, std::size_t end) {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "exec/progress.hpp"
 #include "repr/limbs.hpp"
-#include "rsa/parallel.hpp"
 #include "rsa/rows.hpp"
 
 namespace manymod::rsa {

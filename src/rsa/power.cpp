@@ -5,51 +5,41 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "gpu/cuda/device.hpp"
-#include "gpu/cuda/error.hpp"
+#include "exec/batch.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::rsa {
-
-bool is_usable(const GpuPower& gpu) {
-  try {
-    cuda::device(gpu.device).check_usable();
-    return true;
-  } catch (const cuda::DriverError&) {
-    return false;
-  }
-}
 
 PowerEngines::PowerEngines(const mm_rsa_ring_options& options, TimingClass timing, std::size_t limbs)
     : timing_(timing),
       limbs_(limbs),
       selection_(SelectionOptions(options, Operation::powmod, timing, limbs * kLimbBits, true).select()),
-      engines_(make_engines(selection_)) {
-  for (const Choice& choice : selection_.choices) {
-    std::vector<GpuPower>& gpus = gpus_.emplace_back();
-    if (choice.variant->backend != Backend::cuda) continue;
-    for (const Device* device : choice.devices) {
-      gpus.push_back({device->index, std::max(1U, device->units), gpu_powers_++,
-                      choice.variant->make_engine(device->index)});
-    }
-  }
+      engines_(make_engines(selection_)) {}
+
+std::size_t PowerEngines::gpu_wave(std::size_t powers) const {
+  const EngineChoice& choice = choice_for(powers);
+  if (choice.gpus() == 0) return 0;
+  // A GPU that cannot be used has a wave of one item.
+  const std::size_t wave = choice.placement.chunk_granularity(Job(), limbs_);
+  return wave > 1 ? wave : 0;
 }
 
-std::size_t PowerEngines::gpu_wave(std::size_t rows) const {
-  std::size_t most = 0;
-  for (const GpuPower& gpu : gpus_for(rows)) {
-    if (is_usable(gpu)) most = std::max(most, gpu.engine->chunk_granularity(Job(), limbs_));
-  }
-  return most;
+double PowerEngines::power_ns(std::size_t choice, std::size_t exponent_limbs) const {
+  Job job;
+  job.op = Operation::powmod;
+  job.timing = timing_;
+  job.x.width = limbs_;
+  job.y.width = exponent_limbs;
+  return engines_[choice].placement.item_cost_ns(job, limbs_);
 }
 
 bool PowerEngines::worth_sharing(std::size_t rows, std::size_t all_rows, std::size_t row_powers,
                                  unsigned threads) const {
-  const EngineChoice& choice = engines_[engines_.for_items(all_rows * row_powers)];
-  if (rows == all_rows && (choice.gpus > 0 || row_powers == 1)) return true;
-  if (choice.gpus > 0) return false;
+  const EngineChoice& choice = choice_for(all_rows * row_powers);
+  if (rows == all_rows && (choice.gpus() > 0 || row_powers == 1)) return true;
+  if (choice.gpus() > 0) return false;
   if (threads == 0) threads = default_threads();
-  return rows >= choice.engine->chunk_granularity(Job(), limbs_) * threads;
+  return rows >= choice.placement.chunk_granularity(Job(), limbs_) * threads;
 }
 
 bool compute_powers(const PowerEngines& engines, const PowerBatch& batch, unsigned threads,
@@ -71,7 +61,7 @@ bool compute_powers(const PowerEngines& engines, const PowerBatch& batch, unsign
   bucket.exponent_limbs = batch.y.width;
   bucket.all_odd = true;
   bucketed.settled = batch.result.count - batch.rows.size();
-  if (!execute({engines.set(), batch.shared}, job, bucketed, threads, progress.inner())) return false;
+  if (!compute_batch({engines.set(), batch.shared}, job, bucketed, threads, progress.nested())) return false;
   const bool all = std::all_of(batch.rows.begin(), batch.rows.end(),
                                [&](std::size_t row) { return statuses[row] == ItemStatus::ok; });
   if (!all) throw std::logic_error("a power of an RSA key was not computed");

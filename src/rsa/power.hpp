@@ -11,21 +11,21 @@
 #include "dispatch/selection.hpp"
 #include "dispatch/selection_options.hpp"
 #include "exec/engine_set.hpp"
+#include "exec/prepared.hpp"
+#include "exec/progress.hpp"
 #include "manymod/rsa.h"
-#include "rsa/parallel.hpp"
 
 namespace manymod::rsa {
 
-/// One GPU's engine of a choice.
-struct GpuPower {
-  unsigned device = 0;    ///< "cuda:`device`"
-  unsigned size = 1;      ///< multiprocessors
-  std::size_t index = 0;  ///< below PowerEngines::gpu_powers(), unlike those of all others
-  std::unique_ptr<const Engine> engine;
-};
+/// A GPU on which a choice of an engine set computes powers.
+struct PowerGpu {
+  const EngineSet& engines;
+  std::size_t choice;
+  std::size_t place;
 
-/// Not lost, nor left behind by a fork.
-bool is_usable(const GpuPower& gpu);
+  [[nodiscard]] unsigned index() const { return engines[choice].placement.gpu_index(place); }
+  [[nodiscard]] const Engine& engine() const { return engines[choice].placement.engine(place); }
+};
 
 /// The engines for powers in one timing class with moduli of one number of limbs.
 class PowerEngines {
@@ -40,13 +40,21 @@ class PowerEngines {
     return selection_.for_items(items).name;
   }
 
-  /// The GPUs that compute so many rows, each on its own; none where the CPU computes them.
-  [[nodiscard]] std::span<const GpuPower> gpus_for(std::size_t rows) const {
-    return gpus_[engines_.for_items(rows)];
+  /// Whether GPUs compute so many powers.
+  [[nodiscard]] bool on_gpus(std::size_t powers) const { return choice_for(powers).gpus() > 0; }
+  /// Powers that such a GPU works on at a time; 0 where the CPU computes them.
+  [[nodiscard]] std::size_t gpu_wave(std::size_t powers) const;
+
+  /// Run attempt(gpu) on one of the GPUs that compute so many powers with exponents of `exponent_limbs`
+  /// limbs, and on another one where that fails.
+  /// @return false where the CPU computes them, or where each GPU fails
+  template <class Attempt>
+  bool run_on_gpu(std::size_t powers, std::size_t exponent_limbs, const Attempt& attempt) const {
+    const std::size_t choice = engines_.for_items(powers);
+    const double cost_ns = power_ns(choice, exponent_limbs) * static_cast<double>(powers);
+    return engines_[choice].placement.run_on_gpu(
+        cost_ns, [&](std::size_t place) { attempt(PowerGpu{engines_, choice, place}); });
   }
-  [[nodiscard]] std::size_t gpu_powers() const { return gpu_powers_; }
-  /// Rows that such a GPU works on at a time; 0 where the CPU computes them.
-  [[nodiscard]] std::size_t gpu_wave(std::size_t rows) const;
 
   /// Whether so many rows with one modulus are computed as one batch with its prepared modulus, rather than
   /// together with rows of other moduli, each prepared anew; `row_powers`: a row's powers, with a modulus
@@ -60,8 +68,11 @@ class PowerEngines {
   std::size_t limbs_;
   Selection selection_;
   EngineSet engines_;
-  std::vector<std::vector<GpuPower>> gpus_;  ///< of each choice
-  std::size_t gpu_powers_ = 0;
+
+  [[nodiscard]] const EngineChoice& choice_for(std::size_t powers) const {
+    return engines_[engines_.for_items(powers)];
+  }
+  [[nodiscard]] double power_ns(std::size_t choice, std::size_t exponent_limbs) const;
 };
 
 /// Rows of powers with odd moduli of one number of limbs.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gpu/cuda/error.hpp"
+#include "exec/executor.hpp"
 #include "rsa/device_operation.hpp"
 #include "rsa/lane_arithmetic.hpp"
 #include "rsa/public_operation.hpp"
@@ -101,15 +101,15 @@ class PrivateOperation {
   template <class Visit>
   bool for_groups(double row_ns, const ProgressPart& progress, const Visit& visit) {
     const double rows = static_cast<double>(rows_.count()) / static_cast<double>(groups_.size());
-    return for_rows(settings_.threads, groups_.size(), rows * row_ns, progress,
-                    [&](std::size_t begin, std::size_t end, const StopToken& stop) {
-                      while (begin < end && !stop.requested()) {
-                        std::size_t next = begin + 1;
-                        while (next < end && alike(groups_[next], groups_[begin])) ++next;
-                        visit(std::span(groups_).subspan(begin, next - begin));
-                        begin = next;
-                      }
-                    });
+    return execute_ranges(groups_.size(), rows * row_ns, settings_.threads, progress,
+                          [&](std::size_t begin, std::size_t end, const StopToken& stop) {
+                            while (begin < end && !stop.requested()) {
+                              std::size_t next = begin + 1;
+                              while (next < end && alike(groups_[next], groups_[begin])) ++next;
+                              visit(std::span(groups_).subspan(begin, next - begin));
+                              begin = next;
+                            }
+                          });
   }
 
   static bool alike(const RowGroup& x, const RowGroup& y) { return x.key == y.key && x.lanes == y.lanes; }
@@ -311,16 +311,16 @@ bool recompute(Rows& rows, std::span<const std::uint8_t> wrong, std::span<RowOut
   return true;
 }
 
-// By a GPU where one computes the powers and nothing fails: else as the engines of the ring's devices go on.
+// On a GPU from end to end where GPUs compute the powers, else, and where they fail, step by step.
 bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettings& settings,
                   const ProgressPart& progress) {
   if (suits_device(rows)) {
     const RingKey& first = *rows.runs.front().key;
-    const PowersPlace place(first.p().engines, 2 * rows.count(), first.key().p().size());
-    try {
-      if (place.gpu() != nullptr) return raise_to_private_on(*place.gpu(), rows, wrong, settings, progress);
-    } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the engines of the ring go on
-    }
+    bool completed = false;
+    const auto attempt = [&](const PowerGpu& gpu) {
+      completed = raise_to_private_on(gpu, rows, wrong, settings, progress);
+    };
+    if (first.p().engines.run_on_gpu(2 * rows.count(), first.key().p().size(), attempt)) return completed;
   }
   return PrivateOperation(rows, Method::crt, settings).run(wrong, progress);
 }
@@ -333,7 +333,7 @@ const std::string& private_variant(const RingKey& key, std::size_t items, unsign
   const std::size_t halves = 2 * items;
   const bool alike = &engines == &key.q().engines;
   const bool pooled = !engines.worth_sharing(items, items, 2, threads);
-  const bool together = alike && (pooled || !engines.gpus_for(halves).empty());
+  const bool together = alike && (pooled || engines.on_gpus(halves));
   return engines.variant_name(together ? halves : items);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "gpu/cuda/error.hpp"
 #include "gpu/program/programs.hpp"
 #include "modexp/windows.hpp"
 #include "rsa/ring_devices.hpp"
@@ -114,9 +113,9 @@ BatchView of_keys(const Rows& rows, limbs::Buffer& storage, const NumberOf& numb
   return rows.view(storage);
 }
 
-void raise_to_public_on(const GpuPower& gpu, const Rows& rows, const limbs::Buffer& numbers,
+void raise_to_public_on(const PowerGpu& gpu, const Rows& rows, const limbs::Buffer& numbers,
                         limbs::Buffer& powers, const PublicSettings& settings) {
-  const gpu::ProgramRunner& products = settings.devices->products(gpu.device, rows.limbs);
+  const gpu::ProgramRunner& products = settings.devices->products(gpu.index(), rows.limbs);
   limbs::Buffer all_moduli;
   limbs::Buffer all_scales;
   const BatchView moduli = of_keys(rows, all_moduli, [](const RingKey& key) { return key.key().n(); });
@@ -134,16 +133,13 @@ bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buff
                      const PublicSettings& settings, const ProgressPart& progress) {
   const KeyRun& first = rows.runs.front();
   if (std::ranges::all_of(rows.runs, [&](const KeyRun& run) { return same_exponent(run, first); })) {
-    const PowersPlace place(modulo_n(*first.key, settings.timing).engines, rows.count(),
-                            first.key->key().e().size());
-    try {
-      if (place.gpu() != nullptr) {
-        if (progress.caller.callback != nullptr && progress.wants_stop(0)) return false;
-        raise_to_public_on(*place.gpu(), rows, numbers, powers, settings);
-        return true;
-      }
-    } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the ring's engines go on
-    }
+    bool completed = false;
+    const auto attempt = [&](const PowerGpu& gpu) {
+      completed = !progress.observed() || !progress.wants_stop(0);
+      if (completed) raise_to_public_on(gpu, rows, numbers, powers, settings);
+    };
+    const PowerEngines& engines = modulo_n(*first.key, settings.timing).engines;
+    if (engines.run_on_gpu(rows.count(), first.key->key().e().size(), attempt)) return completed;
   }
   return PublicOperation(rows, numbers, powers, settings, progress).run();
 }

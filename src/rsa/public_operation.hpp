@@ -2,7 +2,7 @@
 // x^e mod n for rows of many keys.
 #pragma once
 
-#include "rsa/parallel.hpp"
+#include "exec/progress.hpp"
 #include "rsa/rows.hpp"
 
 namespace manymod::rsa {

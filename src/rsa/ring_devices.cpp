@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/ring_devices.hpp"
 
-#include <algorithm>
 #include <memory>
 
 #include "dispatch/devices.hpp"
@@ -23,27 +22,6 @@ const gpu::ProgramRunner& RingDevices::products(unsigned device, std::size_t lim
 gpu::Workspaces& RingDevices::workspaces(unsigned device) const {
   cuda::Device& gpu = cuda::device(device);
   return arrays_.at(device).get([&] { return std::make_unique<const Arrays>(gpu); })->workspaces;
-}
-
-PowersPlace::PowersPlace(const PowerEngines& engines, std::size_t powers, std::size_t exponent_limbs) {
-  std::vector<const GpuPower*> gpus;
-  std::vector<GpuCandidate> candidates;
-  for (const GpuPower& gpu : engines.gpus_for(powers)) {
-    if (!is_usable(gpu)) continue;
-    gpus.push_back(&gpu);
-    candidates.push_back({&gpu_load(gpu.device), gpu.size});
-  }
-  if (gpus.empty()) return;
-  Job job;
-  job.op = Operation::powmod;
-  job.timing = engines.timing();
-  job.x.width = engines.limbs();
-  job.y.width = exponent_limbs;
-  const double power_ns = gpus.front()->engine->item_cost_ns(job, engines.limbs());
-  const double work =
-      std::clamp(power_ns * static_cast<double>(powers), 1.0, static_cast<double>(GpuPlace::kMostWork));
-  place_.emplace(candidates, static_cast<std::uint64_t>(work));
-  gpu_ = gpus[place_->chosen()];
 }
 
 }  // namespace manymod::rsa

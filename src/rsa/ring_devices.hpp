@@ -4,13 +4,11 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <vector>
 
-#include "exec/gpu_load.hpp"
+#include "core/published_once.hpp"
 #include "gpu/engine/program_runner.hpp"
 #include "gpu/engine/workspace.hpp"
-#include "rsa/power.hpp"
 
 namespace manymod::rsa {
 
@@ -38,20 +36,6 @@ class RingDevices {
   // Of each CUDA device.
   std::map<std::size_t, std::vector<PublishedOnce<gpu::ProgramRunner>>> products_;
   std::vector<PublishedOnce<Arrays>> arrays_;
-};
-
-/// A GPU for `powers` more powers of `exponent_limbs` limbs, chosen by load, whose load has them for as long
-/// as this lives.
-class PowersPlace {
- public:
-  PowersPlace(const PowerEngines& engines, std::size_t powers, std::size_t exponent_limbs);
-
-  /// None where the CPU computes so many powers, or where no GPU is of use.
-  [[nodiscard]] const GpuPower* gpu() const { return gpu_; }
-
- private:
-  const GpuPower* gpu_ = nullptr;
-  std::optional<GpuPlace> place_;
 };
 
 }  // namespace manymod::rsa

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lanes/group.hpp"
+#include "lanes/moduli.hpp"
 #include "rsa/arithmetic.hpp"
 #include "rsa/blinding.hpp"
 #include "rsa/device_key.hpp"
@@ -28,23 +28,15 @@ struct RingKeyEngines {
 /// One modulus for one set of engines.
 struct PreparedPower {
   PreparedPower(const PowerEngines& power_engines, std::span<const Limb> modulus)
-      : engines(power_engines),
-        moduli(engines.set(), modulus, Operation::powmod, engines.timing()),
-        modulus_(modulus),
-        on_gpus_(engines.gpu_powers()) {}
+      : engines(power_engines), moduli(engines.set(), modulus, Operation::powmod, engines.timing()) {}
 
   const PowerEngines& engines;
   PreparedModuli moduli;
 
   /// `gpu`: of `engines`.
-  [[nodiscard]] const PreparedModulus* on(const GpuPower& gpu) const {
-    return on_gpus_[gpu.index].get(
-        [&] { return gpu.engine->prepare(modulus_, Operation::powmod, engines.timing()); });
+  [[nodiscard]] const PreparedModulus* on(const PowerGpu& gpu) const {
+    return moduli.get(gpu.choice, gpu.place);
   }
-
- private:
-  std::span<const Limb> modulus_;
-  std::vector<PublishedOnce<PreparedModulus>> on_gpus_;
 };
 
 /// What a private operation needs of a key.
@@ -100,10 +92,8 @@ class RingKey {
   [[nodiscard]] const lanes::Moduli* secret_lanes(std::size_t rows) const {
     constexpr std::size_t kForManyRows = 0;
     const EngineChoice& choice = secret_.engines.set()[kForManyRows];
-    if (choice.gpus > 0 || choice.lanes == 1 || choice.lanes > rows) return nullptr;
-    const PreparedModulus* prepared = secret_.moduli.for_engine(kForManyRows);
-    const auto* in_lanes = dynamic_cast<const lanes::PreparedLanes*>(prepared);
-    return in_lanes == nullptr ? nullptr : &in_lanes->moduli();
+    if (choice.gpus() > 0 || choice.lanes == 1 || choice.lanes > rows) return nullptr;
+    return secret_.moduli.get(kForManyRows, 0)->in_lanes();
   }
 
  private:

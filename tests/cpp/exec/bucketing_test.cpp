@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "exec/batch.hpp"
 #include "exec/chunking.hpp"
 #include "recording_engine.hpp"
 
@@ -215,19 +216,19 @@ TEST(Bucketing, PowersOfOneModulusAreOrderedOnAnyNumberOfThreads) {
   expect_same(bucket_shared(batch.job, ModulusClass::compute, 1, 4), one);
 }
 
-std::vector<BucketCost> costs_of(std::unique_ptr<RecordingEngine> engine, const Job& job,
-                                 std::span<const Bucket> buckets) {
+std::vector<WorkPart> parts_of(std::unique_ptr<RecordingEngine> engine, const Job& job,
+                               std::span<const Bucket> buckets) {
   const std::vector<Job> jobs{job};
-  return bucket_costs(only(std::move(engine)), jobs, buckets);
+  return work_parts(only(std::move(engine)), jobs, buckets);
 }
 
 // Every item in exactly one chunk, whatever the shape.
 void expect_partition(const BucketedBatch& batch, const std::vector<Chunk>& chunks) {
   std::vector<std::size_t> reached(batch.buckets.size(), 0);
   for (const Chunk& chunk : chunks) {
-    EXPECT_EQ(chunk.begin, reached[chunk.bucket]);
+    EXPECT_EQ(chunk.begin, reached[chunk.part]);
     EXPECT_LT(chunk.begin, chunk.end);
-    reached[chunk.bucket] = chunk.end;
+    reached[chunk.part] = chunk.end;
   }
   for (std::size_t b = 0; b < batch.buckets.size(); ++b) EXPECT_EQ(reached[b], batch.buckets[b].items.size());
 }
@@ -237,9 +238,9 @@ TEST(Chunking, ManyChunksPerThreadWithSmallOnesLast) {
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
   auto engine = std::make_unique<RecordingEngine>();
   engine->cost_ns_per_limb = 1e5;
-  const auto costs = costs_of(std::move(engine), batch.job, buckets.buckets);
+  const auto parts = parts_of(std::move(engine), batch.job, buckets.buckets);
   for (const unsigned threads : {1u, 2u, 8u}) {
-    const std::vector<Chunk> chunks = cut_chunks(buckets.buckets, costs, threads);
+    const std::vector<Chunk> chunks = cut_chunks(parts, threads);
     expect_partition(buckets, chunks);
     EXPECT_GE(chunks.size(), 8u * threads);
     EXPECT_LE((chunks.back().end - chunks.back().begin) * threads * 32, 1000u);
@@ -252,8 +253,7 @@ TEST(Chunking, GranulesStayTogether) {
   auto engine = std::make_unique<RecordingEngine>();
   engine->cost_ns_per_limb = 1e5;
   engine->granularity = 8;
-  const std::vector<Chunk> chunks =
-      cut_chunks(buckets.buckets, costs_of(std::move(engine), batch.job, buckets.buckets), 2);
+  const std::vector<Chunk> chunks = cut_chunks(parts_of(std::move(engine), batch.job, buckets.buckets), 2);
   expect_partition(buckets, chunks);
   for (const Chunk& chunk : chunks) EXPECT_EQ(chunk.begin % 8, 0u);
 }
@@ -263,10 +263,9 @@ TEST(Chunking, FewCostlyItemsGetAChunkEach) {
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
   auto engine = std::make_unique<RecordingEngine>();
   engine->cost_ns_per_limb = 1e9;
-  const std::vector<Chunk> chunks =
-      cut_chunks(buckets.buckets, costs_of(std::move(engine), batch.job, buckets.buckets), 2);
+  const std::vector<Chunk> chunks = cut_chunks(parts_of(std::move(engine), batch.job, buckets.buckets), 2);
   EXPECT_EQ(chunks.size(), 4u);
-  EXPECT_EQ(buckets.buckets[chunks[0].bucket].limbs, 9u);  // the costly one first
+  EXPECT_EQ(buckets.buckets[chunks[0].part].limbs, 9u);  // the costly one first
 }
 
 // A tenth of the items have nearly all of the cost: they must not end up in the first chunk together.
@@ -277,8 +276,7 @@ TEST(Chunking, LongExponentsAreSpreadOverThreads) {
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
   auto engine = std::make_unique<RecordingEngine>();
   engine->cost_ns_per_limb = 1e6;
-  const std::vector<Chunk> chunks =
-      cut_chunks(buckets.buckets, costs_of(std::move(engine), batch.job, buckets.buckets), 2);
+  const std::vector<Chunk> chunks = cut_chunks(parts_of(std::move(engine), batch.job, buckets.buckets), 2);
   expect_partition(buckets, chunks);
   EXPECT_LE(chunks[0].end, 15u);
 }
@@ -288,8 +286,7 @@ TEST(Chunking, FreeItemsStillMakeChunks) {
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
   auto engine = std::make_unique<RecordingEngine>();
   engine->cost_ns_per_limb = 0;
-  expect_partition(buckets,
-                   cut_chunks(buckets.buckets, costs_of(std::move(engine), batch.job, buckets.buckets), 2));
+  expect_partition(buckets, cut_chunks(parts_of(std::move(engine), batch.job, buckets.buckets), 2));
 }
 
 }  // namespace

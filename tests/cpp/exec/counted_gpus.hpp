@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "dispatch/selection.hpp"
+#include "exec/batch.hpp"
 #include "exec/bucketing.hpp"
-#include "exec/execution.hpp"
 #include "gpu/cuda/error.hpp"
 
 namespace manymod::testing {
@@ -136,7 +136,7 @@ class CountedCalls {
   static Numbers run(const EngineSet& engines, Operation op, TimingClass timing, const Numbers& x,
                      const Numbers& y, const Numbers& n, unsigned threads = 0) {
     Call call(op, timing, x, y, n);
-    EXPECT_TRUE(execute({engines}, call.job, bucket_each(call.job, n.width * kLimbBits), threads, {}));
+    EXPECT_TRUE(compute_batch({engines}, call.job, bucket_each(call.job, n.width * kLimbBits), threads, {}));
     return call.result();
   }
 
@@ -145,7 +145,7 @@ class CountedCalls {
                      const Numbers& y, const Numbers& n, unsigned threads = 0) {
     Call call(Operation::fixed_base_powmod, timing, n, y, n);
     const BucketedBatch batch = bucket_shared(call.job, ModulusClass::compute, n.width);
-    EXPECT_TRUE(execute({engines, nullptr, &bases}, call.job, batch, threads, {}));
+    EXPECT_TRUE(compute_batch({engines, nullptr, &bases}, call.job, batch, threads, {}));
     return call.result();
   }
 

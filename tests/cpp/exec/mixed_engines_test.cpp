@@ -6,7 +6,7 @@
 #include <random>
 
 #include "dispatch/selection.hpp"
-#include "exec/execution.hpp"
+#include "exec/batch.hpp"
 
 namespace manymod::testing {
 namespace {
@@ -136,7 +136,7 @@ class MixedEngines : public ::testing::Test {
     const BucketedBatch batch = shared_limbs != nullptr
                                     ? bucket_shared(job_, ModulusClass::compute, *shared_limbs)
                                     : bucket_each(job_, kWidth * kLimbBits);
-    EXPECT_TRUE(execute(workers, job_, batch, threads, {}));
+    EXPECT_TRUE(compute_batch(workers, job_, batch, threads, {}));
     for (std::size_t i = 0; i < count_; ++i) {
       if (answer.statuses[i] == ItemStatus::ok) continue;
       EXPECT_EQ(answer.statuses[i], ItemStatus::not_invertible);

@@ -12,8 +12,8 @@
 #include <string>
 #include <thread>
 
+#include "exec/batch.hpp"
 #include "exec/chunking.hpp"
-#include "exec/execution.hpp"
 #include "recording_engine.hpp"
 
 namespace manymod::testing {
@@ -232,7 +232,7 @@ TEST_F(Splitting, CostsCountWholeVectors) {
   batch_ = bucket_each(job_, 64);
   const SplitBatch parts = split_by_engine(*engines_, job_, batch_.buckets, 1);
   const std::vector<Job> jobs(engines_->size(), job_);
-  const std::vector<BucketCost> costs = bucket_costs(*engines_, jobs, parts.buckets);
+  const std::vector<WorkPart> costs = work_parts(*engines_, jobs, parts.buckets);
   ASSERT_EQ(costs.size(), 1u);
   EXPECT_DOUBLE_EQ(costs[0].item_ns, 10);
   EXPECT_DOUBLE_EQ(costs[0].total_ns, 160);
@@ -243,7 +243,7 @@ TEST_F(Splitting, ThreadsGetFullVectors) {
   for (RecordingEngine* engine : recorders_) engine->cost_ns_per_limb *= 1e6;
   make_job(8 * 40 + 3);
   batch_ = bucket_each(job_, 64);
-  EXPECT_TRUE(execute({*engines_}, job_, batch_, 2, {}));
+  EXPECT_TRUE(compute_batch({*engines_}, job_, batch_, 2, {}));
   EXPECT_EQ(recorders_[0]->items_run(), 320u);
   EXPECT_EQ(recorders_[1]->items_run(), 3u);
   EXPECT_EQ(recorders_[2]->items_run(), 0u);
@@ -256,7 +256,7 @@ TEST_F(Splitting, TwoVectorsOnTwoThreads) {
   for (RecordingEngine* engine : recorders_) engine->cost_ns_per_limb *= 1e6;
   make_job(16);
   batch_ = bucket_each(job_, 64);
-  EXPECT_TRUE(execute({*engines_}, job_, batch_, 2, {}));
+  EXPECT_TRUE(compute_batch({*engines_}, job_, batch_, 2, {}));
   ASSERT_EQ(recorders_[0]->calls().size(), 2u);
   for (const auto& call : recorders_[0]->calls()) EXPECT_EQ(call.items.size(), 8u);
 }
@@ -265,7 +265,7 @@ TEST_F(Splitting, InlineRunsUseAllEngines) {
   make_job(12);
   moduli_[5] = 16;
   batch_ = bucket_each(job_, 64);
-  EXPECT_TRUE(execute({*engines_}, job_, batch_, 1, {}));
+  EXPECT_TRUE(compute_batch({*engines_}, job_, batch_, 1, {}));
   EXPECT_EQ(recorders_[0]->items_run(), 8u);
   EXPECT_EQ(recorders_[1]->items_run(), 3u);
   EXPECT_EQ(recorders_[2]->items_run(), 1u);
@@ -284,7 +284,7 @@ TEST_F(Splitting, CancelLeavesTheRestNotComputed) {
   }
   batch_ = bucket_each(job_, 64);
   const mm_progress_fn stop = [](std::size_t, std::size_t, void*) { return 1; };
-  EXPECT_FALSE(execute({*engines_}, job_, batch_, 2, {stop, nullptr}));
+  EXPECT_FALSE(compute_batch({*engines_}, job_, batch_, 2, {stop, nullptr}));
   EXPECT_LE(std::count(statuses_.begin(), statuses_.end(), ItemStatus::ok), 2);
   EXPECT_GE(std::count(statuses_.begin(), statuses_.end(), ItemStatus::not_computed), 98);
 }
@@ -327,7 +327,7 @@ class Prepared : public Splitting {
 
   void run(const Workers& workers) {
     batch_ = bucket_shared(job_, ModulusClass::compute, 1);
-    EXPECT_TRUE(execute(workers, job_, batch_, 1, {}));
+    EXPECT_TRUE(compute_batch(workers, job_, batch_, 1, {}));
   }
 
   std::vector<CountingEngine*> counters_;
@@ -354,7 +354,7 @@ TEST_F(Prepared, BasesForTheMainEngineAndWhenNeededTheOther) {
   const std::uint8_t negative = 1;
   const PreparedBases bases(*engines_, {&seven, 1, 1, 1, &negative}, job_.modulus.magnitude(0), 64,
                             job_.timing);
-  EXPECT_EQ(bases.main_engine(), 0u);
+  EXPECT_EQ(bases.main_choice(), 0u);
   const Workers workers{*engines_, nullptr, &bases};
   run(workers);
   EXPECT_EQ(counters_[0]->bases, 1);
@@ -374,8 +374,8 @@ TEST_F(Prepared, FewExponentsHaveACombOfTheirEngine) {
   const std::uint8_t negative = 1;
   const PreparedBases bases(*engines_, {&seven, 1, 1, 1, &negative}, job_.modulus.magnitude(0), 64,
                             job_.timing);
-  EXPECT_EQ(bases.engine_for(1), 1u);
-  EXPECT_EQ(bases.engine_for(2), 0u);
+  EXPECT_EQ(bases.choice_for(1), 1u);
+  EXPECT_EQ(bases.choice_for(2), 0u);
   const Workers workers{*engines_, nullptr, &bases};
   run(workers);
   EXPECT_EQ(counters_[1]->bases, 0);  // what is left of full vectors has no engine of its own
@@ -398,7 +398,7 @@ TEST_F(Prepared, AStoppedCombComputesNothing) {
   signs_[3] = 1;
   counters_[1]->base_is_stopped = true;
   batch_ = bucket_shared(job_, ModulusClass::compute, 1);
-  EXPECT_FALSE(execute({*engines_, nullptr, &bases}, job_, batch_, 1, {}));
+  EXPECT_FALSE(compute_batch({*engines_, nullptr, &bases}, job_, batch_, 1, {}));
   EXPECT_EQ(std::count(statuses_.begin(), statuses_.end(), ItemStatus::not_computed), 9);
   counters_[1]->base_is_stopped = false;
   run({*engines_, nullptr, &bases});
@@ -409,8 +409,8 @@ TEST_F(Prepared, AnEvenModulusHasTheOtherEngineForMain) {
   const Limb seven = 7;
   const Limb ten = 10;
   const PreparedBases bases(*engines_, {&seven, 1, 1, 1, nullptr}, {&ten, 1}, 64, TimingClass::public_);
-  EXPECT_EQ(bases.main_engine(), 1u);
-  EXPECT_EQ(bases.engine_for(100), 1u);
+  EXPECT_EQ(bases.main_choice(), 1u);
+  EXPECT_EQ(bases.choice_for(100), 1u);
 }
 
 // What vectors do not accept goes to the engine that is the choice for its number, where it accepts it.

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "exec/engine_set.hpp"
+#include "exec/prepared.hpp"
 #include "exec/recording_engine.hpp"
 #include "gpu/engine/chunk_run.hpp"
 #include "gpu/engine/engine.hpp"
@@ -62,8 +62,8 @@ TEST_F(DeviceWidths, WideFixedBases) {
   for (const std::size_t width : {3u, 4u}) {
     const PreparedBases bases(engines, {base.data(), 1, width, width, nullptr}, modulus_, 64,
                               TimingClass::public_);
-    EXPECT_EQ(bases.main_engine(), width - 3);
-    EXPECT_EQ(bases.engine_for(1000), width - 3);
+    EXPECT_EQ(bases.main_choice(), width - 3);
+    EXPECT_EQ(bases.choice_for(1000), width - 3);
   }
 }
 

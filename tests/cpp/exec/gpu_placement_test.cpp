@@ -12,7 +12,7 @@
 namespace manymod::testing {
 namespace {
 
-class GpuSpread : public ::testing::Test {
+class GpuPlacement : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto usable = [](const Device& device) {
@@ -43,7 +43,7 @@ class GpuSpread : public ::testing::Test {
   RandomNumbers random_{41};
 };
 
-TEST_F(GpuSpread, AllGpusComputeAndAnswerRight) {
+TEST_F(GpuPlacement, AllGpusComputeAndAnswerRight) {
   constexpr std::size_t kCount = 200'000, kWidth = 8;
   const Numbers n = random_.odd_moduli(kCount, kWidth), x = random_.any(kCount, kWidth);
   const Numbers y = random_.any(kCount, 1);
@@ -57,7 +57,7 @@ TEST_F(GpuSpread, AllGpusComputeAndAnswerRight) {
   }
 }
 
-TEST_F(GpuSpread, SharesAreEvenOnLongCalls) {
+TEST_F(GpuPlacement, SharesAreEvenOnLongCalls) {
   constexpr std::size_t kCount = 60'000, kWidth = 32;
   const Numbers n = random_.odd_moduli(kCount, kWidth), x = random_.any(kCount, kWidth);
   const Numbers y = random_.any(kCount, kWidth);
@@ -81,7 +81,7 @@ TEST_F(GpuSpread, SharesAreEvenOnLongCalls) {
   }
 }
 
-TEST_F(GpuSpread, ProductsOfManyItems) {
+TEST_F(GpuPlacement, ProductsOfManyItems) {
   constexpr std::size_t kCount = 1'500'000, kWidth = 2;
   const Numbers n = random_.odd_moduli(kCount, kWidth), x = random_.any(kCount, kWidth);
   const Numbers y = random_.any(kCount, kWidth);
@@ -89,7 +89,7 @@ TEST_F(GpuSpread, ProductsOfManyItems) {
   EXPECT_EQ(calls_.counts.used(), gpus_);
 }
 
-TEST_F(GpuSpread, FixedBasesHaveACombOnEach) {
+TEST_F(GpuPlacement, FixedBasesHaveACombOnEach) {
   constexpr std::size_t kCount = 400'000, kWidth = 4;
   const Numbers n = random_.odd_moduli(1, kWidth), g = random_.any(1, kWidth);
   const Numbers y = random_.any(kCount, kWidth);
@@ -107,7 +107,7 @@ TEST_F(GpuSpread, FixedBasesHaveACombOnEach) {
   }
 }
 
-TEST_F(GpuSpread, AGpuThatIsLostCostsNoItem) {
+TEST_F(GpuPlacement, AGpuThatIsLostCostsNoItem) {
   constexpr std::size_t kCount = 100'000, kWidth = 8;
   const Numbers n = random_.odd_moduli(kCount, kWidth), x = random_.any(kCount, kWidth);
   const Numbers y = random_.any(kCount, 1);
@@ -118,7 +118,7 @@ TEST_F(GpuSpread, AGpuThatIsLostCostsNoItem) {
 }
 
 // Each caller's batches are small: it is the callers that keep the GPUs busy.
-TEST_F(GpuSpread, ManyCallers) {
+TEST_F(GpuPlacement, ManyCallers) {
   constexpr std::size_t kCount = 500, kWidth = 16, kCallers = 8;
   const Numbers n = random_.odd_moduli(kCount, kWidth), x = random_.any(kCount, kWidth);
   const Numbers y = random_.any(kCount, kWidth);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several GPUs as one engine: who gets what, and what becomes of the items of one that fails, with engines
-// that only record. Calls of `run` that begin in the middle of others make chunks that are under way at once.
-#include "exec/spread.hpp"
+// Where items are computed: which of several GPUs gets what, and who computes the items of one that fails,
+// with engines that only record. Calls of `run` that begin in the middle of others put several chunks under
+// way at once.
+#include "exec/placement.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +13,7 @@
 #include <optional>
 #include <thread>
 
-#include "exec/execution.hpp"
-#include "exec/substitution.hpp"
+#include "exec/batch.hpp"
 #include "gpu/cuda/error.hpp"
 #include "recording_engine.hpp"
 
@@ -71,14 +71,15 @@ class GpuRecorder final : public RecordingEngine {
   }
 };
 
-class Spread : public ::testing::Test {
+class Placing : public ::testing::Test {
  protected:
   static constexpr std::size_t kMostGpus = 4;
 
-  // Engines of GPUs with so many multiprocessors.
-  std::unique_ptr<Engine> engine_of(std::initializer_list<unsigned> sizes) {
+  // On GPUs with so many multiprocessors.
+  Placement placement_of(std::initializer_list<unsigned> sizes,
+                         std::unique_ptr<const Engine> fallback = nullptr) {
     gpus_.clear();
-    std::vector<SpreadPart> parts;
+    std::vector<GpuEngine> engines;
     for (const unsigned size : sizes) {
       auto gpu = std::make_unique<GpuRecorder>();
       const std::size_t index = gpus_.size();
@@ -88,21 +89,29 @@ class Spread : public ::testing::Test {
         if (order_.size() < under_way_) run();
       };
       gpus_.push_back(gpu.get());
-      parts.push_back({std::move(gpu), size, &loads_.at(index)});
+      engines.push_back({std::move(gpu), static_cast<unsigned>(index), size, &loads_.at(index)});
     }
-    return spread(std::move(parts));
+    return Placement(std::move(engines), std::move(fallback));
   }
 
-  void use(std::initializer_list<unsigned> sizes) { engine_ = engine_of(sizes); }
+  static std::unique_ptr<const EngineSet> set_of(Placement placement) {
+    std::vector<EngineChoice> choices;
+    choices.push_back({std::move(placement), 1, 1, true});
+    return std::make_unique<const EngineSet>(std::move(choices));
+  }
 
-  void run(const PreparedModulus* modulus = nullptr, const PreparedBase* base = nullptr) {
+  void use(std::initializer_list<unsigned> sizes, std::unique_ptr<const Engine> fallback = nullptr) {
+    engines_ = set_of(placement_of(sizes, std::move(fallback)));
+  }
+
+  [[nodiscard]] const Placement& placement() const { return (*engines_)[0].placement; }
+
+  void run(const PreparedModuli* moduli = nullptr, const PreparedBases* bases = nullptr) {
     statuses_.fill(ItemStatus::not_computed);
     Job job;
     job.status = statuses_.data();
-    job.shared = modulus;
-    job.fixed_base = base;
     job.stop = StopToken(&stop_);
-    engine_->run(job, kItems, 1);
+    run_items({*engines_, moduli, bases}, 0, job, kItems, 1);
   }
 
   // The GPUs of so many chunks that are all under way before the first one ends.
@@ -114,11 +123,12 @@ class Spread : public ::testing::Test {
     return order_;
   }
 
-  [[nodiscard]] std::unique_ptr<PreparedBase> make_base() const {
+  [[nodiscard]] PreparedBases bases() const {
     const std::uint8_t negative = 1;
-    return engine_->prepare_base({kBase.data(), 1, 1, 1, &negative}, kModulus, 77, TimingClass::public_,
-                                 StopToken(&stop_));
+    return {*engines_, {kBase.data(), 1, 1, 1, &negative}, kModulus, 77, TimingClass::public_};
   }
+  // @return false if stopped
+  bool prepare(const PreparedBases& bases) const { return bases.prepare(0, StopToken(&stop_)); }
 
   [[nodiscard]] bool all_computed() const {
     return std::count(statuses_.begin(), statuses_.end(), ItemStatus::ok) == std::ssize(statuses_);
@@ -132,26 +142,26 @@ class Spread : public ::testing::Test {
   static constexpr std::array<std::size_t, 3> kItems{0, 1, 2};
   std::array<GpuLoad, kMostGpus> loads_;
   std::vector<GpuRecorder*> gpus_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<const EngineSet> engines_;
   std::array<ItemStatus, 3> statuses_{};
   std::atomic<bool> stop_{false};
   Gpus order_;
   std::size_t under_way_ = 0;
 };
 
-TEST_F(Spread, EachOfFourGetsItsShare) {
+TEST_F(Placing, EachOfFourGetsItsShare) {
   use({132, 132, 132, 132});
   EXPECT_EQ(gpus_of(8), (Gpus{0, 1, 2, 3, 0, 1, 2, 3}));
   EXPECT_TRUE(all_computed());
   expect_idle();
 }
 
-TEST_F(Spread, OneAtATimeGoesToTheFirst) {
+TEST_F(Placing, OneAtATimeGoesToTheFirst) {
   use({132, 132});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(gpus_of(1), Gpus{0});
 }
 
-TEST_F(Spread, SharesGoBySize) {
+TEST_F(Placing, SharesGoBySize) {
   use({132, 66});
   EXPECT_EQ(gpus_of(6), (Gpus{0, 0, 1, 0, 0, 1}));
   use({132, 3});
@@ -160,22 +170,22 @@ TEST_F(Spread, SharesGoBySize) {
   EXPECT_EQ(std::count(many.begin(), many.end(), 1u), 2);  // it takes as long for one as the other for 44
 }
 
-TEST_F(Spread, LoadsAreThoseOfAllEngines) {
+TEST_F(Placing, LoadsAreThoseOfAllEngines) {
   use({132, 132});
-  const auto first = std::move(engine_);
+  const auto first = std::move(engines_);
   const std::vector<GpuRecorder*> first_gpus = gpus_;
   use({132, 132});
   first_gpus[0]->on_run = [this] { run(); };
   Job job;
   std::array<ItemStatus, 3> statuses{};
   job.status = statuses.data();
-  first->run(job, kItems, 1);
+  run_items({*first}, 0, job, kItems, 1);
   EXPECT_EQ(order_, Gpus{1});
   EXPECT_NE(&gpu_load(0), &gpu_load(1));
   EXPECT_EQ(&gpu_load(3), &gpu_load(3));
 }
 
-TEST_F(Spread, ItemsOfAFailingGpuGoToAnother) {
+TEST_F(Placing, ItemsOfAFailingGpuGoToAnother) {
   for (const cuda::Fault fault : {cuda::Fault::out_of_memory, cuda::Fault::other}) {
     use({132, 132});
     gpus_[0]->fault = fault;
@@ -190,14 +200,14 @@ TEST_F(Spread, ItemsOfAFailingGpuGoToAnother) {
   }
 }
 
-TEST_F(Spread, ALostGpuIsNotAskedAgain) {
+TEST_F(Placing, ALostGpuIsNotAskedAgain) {
   use({132, 132, 132});
   gpus_[0]->fault = cuda::Fault::lost;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(gpus_of(4), (Gpus{1, 2, 1, 2}));
   EXPECT_EQ(gpus_[0]->asked, 1);
 }
 
-TEST_F(Spread, FailsWhereAllFail) {
+TEST_F(Placing, FailsWhereAllFail) {
   use({132, 132});
   gpus_[0]->fault = cuda::Fault::lost;
   gpus_[1]->fault = cuda::Fault::out_of_memory;
@@ -215,7 +225,7 @@ TEST_F(Spread, FailsWhereAllFail) {
   }
 }
 
-TEST_F(Spread, OtherExceptionsAreTheCallers) {
+TEST_F(Placing, OtherExceptionsAreTheCallers) {
   use({132, 132});
   gpus_[0]->on_run = [] { throw std::bad_alloc(); };
   EXPECT_THROW(run(), std::bad_alloc);
@@ -223,81 +233,82 @@ TEST_F(Spread, OtherExceptionsAreTheCallers) {
   expect_idle();
 }
 
-TEST_F(Spread, ModuliArePreparedWhereItemsGo) {
+TEST_F(Placing, ModuliArePreparedWhereItemsGo) {
   use({132, 132});
-  const auto modulus = engine_->prepare(kModulus, Operation::powmod, TimingClass::public_);
+  const PreparedModuli moduli(*engines_, kModulus, Operation::powmod, TimingClass::public_);
   EXPECT_EQ(gpus_[0]->moduli + gpus_[1]->moduli, 0);
-  run(modulus.get());
-  run(modulus.get());
+  run(&moduli);
+  run(&moduli);
   EXPECT_EQ(gpus_[0]->moduli, 1);
   EXPECT_EQ(gpus_[1]->moduli, 0);
   gpus_[0]->on_run = [&, nested = false]() mutable {
-    if (!std::exchange(nested, true)) run(modulus.get());
+    if (!std::exchange(nested, true)) run(&moduli);
   };
-  run(modulus.get());
+  run(&moduli);
   EXPECT_EQ(gpus_[0]->moduli, 1);
   EXPECT_EQ(gpus_[1]->moduli, 1);
 }
 
-TEST_F(Spread, CombsAreMadeWhereItemsGo) {
+TEST_F(Placing, CombsAreComputedWhereItemsGo) {
   use({132, 132});
-  const auto base = make_base();
-  ASSERT_NE(base, nullptr);
+  const PreparedBases combs = bases();
+  ASSERT_TRUE(prepare(combs));
   EXPECT_EQ(gpus_[0]->bases, 1);
   EXPECT_EQ(gpus_[1]->bases, 0);
-  gpus_[0]->on_run = [&] { run(nullptr, base.get()); };
-  run(nullptr, base.get());
-  run(nullptr, base.get());
+  gpus_[0]->on_run = [&] { run(nullptr, &combs); };
+  run(nullptr, &combs);
+  run(nullptr, &combs);
   EXPECT_EQ(gpus_[0]->bases, 1);
   EXPECT_EQ(gpus_[1]->bases, 1);
   EXPECT_EQ(gpus_[0]->items_run(), 6u);
   EXPECT_EQ(gpus_[1]->items_run(), 6u);
 }
 
-TEST_F(Spread, ACombThatCannotBeMadeIsMadeOnAnother) {
+TEST_F(Placing, ACombThatOneGpuCannotComputeIsComputedByAnother) {
   use({132, 132});
   gpus_[0]->comb_fault = cuda::Fault::out_of_memory;
-  const auto base = make_base();
-  ASSERT_NE(base, nullptr);
+  const PreparedBases combs = bases();
+  ASSERT_TRUE(prepare(combs));
   EXPECT_EQ(gpus_[1]->bases, 1);
-  run(nullptr, base.get());
+  run(nullptr, &combs);
   EXPECT_EQ(gpus_[0]->asked, 0);
   EXPECT_EQ(gpus_[1]->items_run(), 3u);
   EXPECT_TRUE(all_computed());
   gpus_[1]->comb_fault = cuda::Fault::lost;
-  EXPECT_THROW(static_cast<void>(make_base()), cuda::DriverError);
+  EXPECT_THROW(prepare(bases()), cuda::DriverError);
   expect_idle();
 }
 
-TEST_F(Spread, StopsWhileACombIsMade) {
+TEST_F(Placing, StopsWhileACombIsComputed) {
   use({132, 132});
-  const auto base = make_base();
+  const PreparedBases combs = bases();
+  ASSERT_TRUE(prepare(combs));
   stop_ = true;
-  EXPECT_EQ(make_base(), nullptr);
+  EXPECT_FALSE(prepare(bases()));
   gpus_[0]->fault = cuda::Fault::lost;
-  run(nullptr, base.get());  // the second one has no comb
+  run(nullptr, &combs);  // the second one has no comb
   EXPECT_EQ(gpus_[1]->asked, 0);
   EXPECT_EQ(statuses_[0], ItemStatus::not_computed);
 }
 
-TEST_F(Spread, EstimatesAreTheFirstOnesThatWorks) {
+TEST_F(Placing, EstimatesAreOfTheFirstGpuThatWorks) {
   use({132, 66});
   gpus_[0]->granularity = 500;
   gpus_[1]->granularity = 250;
-  EXPECT_EQ(engine_->chunk_granularity(Job(), 1), 500u);
-  EXPECT_EQ(engine_->item_cost_ns(Job(), 2), 2000);
+  EXPECT_EQ(placement().chunk_granularity(Job(), 1), 500u);
+  EXPECT_EQ(placement().item_cost_ns(Job(), 2), 2000);
   gpus_[0]->fault = cuda::Fault::lost;
   run();
-  EXPECT_EQ(engine_->chunk_granularity(Job(), 1), 250u);
+  EXPECT_EQ(placement().chunk_granularity(Job(), 1), 250u);
   gpus_[1]->fault = cuda::Fault::lost;
   EXPECT_THROW(run(), cuda::DriverError);
-  EXPECT_EQ(engine_->chunk_granularity(Job(), 1), 500u);
+  EXPECT_EQ(placement().chunk_granularity(Job(), 1), 500u);
 }
 
-TEST_F(Spread, TheCpuComesLast) {
+TEST_F(Placing, TheCpuComesLast) {
   auto cpu = std::make_unique<RecordingEngine>();
-  RecordingEngine& recorder = *cpu;
-  engine_ = with_substitute(engine_of({132, 132}), std::move(cpu));
+  const RecordingEngine& recorder = *cpu;
+  use({132, 132}, std::move(cpu));
   run();
   gpus_[0]->fault = cuda::Fault::lost;
   run();
@@ -309,7 +320,82 @@ TEST_F(Spread, TheCpuComesLast) {
   EXPECT_EQ(recorder.items_run(), 3u);
 }
 
-TEST_F(Spread, ManyThreads) {
+TEST_F(Placing, TheFallbackHasModuliAndCombsOfItsOwn) {
+  auto cpu = std::make_unique<GpuRecorder>();
+  GpuRecorder& fallback = *cpu;
+  use({132}, std::move(cpu));
+  const PreparedModuli moduli(*engines_, kModulus, Operation::powmod, TimingClass::public_);
+  const PreparedBases combs = bases();
+  ASSERT_TRUE(prepare(combs));
+  run(&moduli);
+  run(nullptr, &combs);
+  EXPECT_EQ(gpus_[0]->asked, 2);
+  EXPECT_EQ(fallback.moduli + fallback.bases + fallback.asked, 0);  // nothing while the GPU works
+  gpus_[0]->fault = cuda::Fault::out_of_memory;
+  run(&moduli);
+  run(nullptr, &combs);
+  run(nullptr, &combs);
+  EXPECT_TRUE(all_computed());
+  EXPECT_EQ(fallback.asked, 3);
+  EXPECT_EQ(fallback.moduli, 1);
+  EXPECT_EQ(fallback.bases, 1);
+  gpus_[0]->fault.reset();
+  run(&moduli);
+  EXPECT_EQ(fallback.asked, 3);
+  EXPECT_EQ(gpus_[0]->items_run(), 9u);
+}
+
+TEST_F(Placing, TheFallbackTakesABaseWhoseCombTheGpuCannotCompute) {
+  auto cpu = std::make_unique<GpuRecorder>();
+  const GpuRecorder& fallback = *cpu;
+  use({132}, std::move(cpu));
+  gpus_[0]->comb_fault = cuda::Fault::out_of_memory;
+  const PreparedBases combs = bases();
+  ASSERT_TRUE(prepare(combs));
+  run(nullptr, &combs);
+  EXPECT_TRUE(all_computed());
+  EXPECT_EQ(gpus_[0]->asked, 0);
+  EXPECT_EQ(fallback.asked, 1);
+}
+
+// A result may have taken the place of an operand: what is computed must not be computed again.
+TEST_F(Placing, OnlyUnfinishedItemsAreComputedElsewhere) {
+  auto cpu = std::make_unique<RecordingEngine>();
+  const RecordingEngine& recorder = *cpu;
+  use({132}, std::move(cpu));
+  gpus_[0]->on_item = [](std::size_t item, const StopToken&) {
+    if (item == 1) throw StatusError(MM_ERR_DEVICE, "lost");
+  };
+  run();
+  ASSERT_EQ(recorder.calls().size(), 1u);
+  EXPECT_EQ(recorder.calls()[0].items, (std::vector<std::size_t>{1, 2}));
+}
+
+TEST_F(Placing, ErrorsOfTheCallAreNotTriedElsewhere) {
+  use({132, 132}, std::make_unique<RecordingEngine>());
+  gpus_[0]->on_run = [] { throw StatusError(MM_ERR_ARGUMENT, "malformed"); };
+  EXPECT_THROW(run(), StatusError);
+  EXPECT_EQ(gpus_[1]->asked, 0);
+  expect_idle();
+}
+
+TEST_F(Placing, RunsOnGpusAlone) {
+  const auto fails = [](std::size_t) { throw StatusError(MM_ERR_DEVICE, "fails"); };
+  std::vector<std::size_t> places;
+  const auto records = [&](std::size_t place) { places.push_back(place); };
+  const Placement gpus = placement_of({132, 66}, std::make_unique<RecordingEngine>());
+  EXPECT_TRUE(gpus.run_on_gpu(1, records));
+  EXPECT_EQ(places, Gpus{0});
+  EXPECT_FALSE(gpus.run_on_gpu(1, fails));
+  const Placement cpu(std::make_unique<RecordingEngine>());
+  EXPECT_FALSE(cpu.run_on_gpu(1, records));
+  EXPECT_EQ(places, Gpus{0});
+  EXPECT_EQ(gpus.size(), 3u);
+  EXPECT_EQ(cpu.size(), 1u);
+  expect_idle();
+}
+
+TEST_F(Placing, ManyThreads) {
   use({132, 132, 66});
   for (GpuRecorder* gpu : gpus_) gpu->on_run = [] { std::this_thread::yield(); };
   gpus_[2]->fault = cuda::Fault::out_of_memory;
@@ -322,7 +408,7 @@ TEST_F(Spread, ManyThreads) {
       job.status = statuses.data();
       for (std::size_t i = 0; i < kRuns; ++i) {
         statuses.fill(ItemStatus::not_computed);
-        engine_->run(job, kItems, 1);
+        run_items({*engines_}, 0, job, kItems, 1);
       }
     });
   }
@@ -332,11 +418,11 @@ TEST_F(Spread, ManyThreads) {
 }
 
 // A call's chunks: the threads that feed the GPUs, and what they do with small batches.
-class SpreadCall : public Spread {
+class PlacingCall : public Placing {
  protected:
   static constexpr std::size_t kCount = 4000;
 
-  SpreadCall() : moduli_(kCount, 5), results_(kCount), item_statuses_(kCount) {
+  PlacingCall() : moduli_(kCount, 5), results_(kCount), item_statuses_(kCount) {
     job_.op = Operation::mulmod;
     job_.modulus = {moduli_.data(), kCount, 1, 1, nullptr};
     job_.result = {results_.data(), kCount, 1, 1, nullptr};
@@ -344,17 +430,13 @@ class SpreadCall : public Spread {
   }
 
   bool execute_on(std::initializer_list<unsigned> sizes, double item_ns, std::size_t wave, unsigned threads) {
-    std::vector<EngineChoice> choices;
-    EngineChoice choice{engine_of(sizes), 1, 1, true};
-    choice.gpus = static_cast<unsigned>(sizes.size());
+    use(sizes);
     for (GpuRecorder* gpu : gpus_) {
       gpu->on_run = on_chunk;
       gpu->cost_ns_per_limb = item_ns;
       gpu->granularity = wave;
     }
-    choices.push_back(std::move(choice));
-    engines_.emplace(std::move(choices));
-    return execute({*engines_}, job_, bucket_each(job_, 64), threads, {});
+    return compute_batch({*engines_}, job_, bucket_each(job_, 64), threads, {});
   }
 
   [[nodiscard]] std::size_t computed() const {
@@ -365,11 +447,10 @@ class SpreadCall : public Spread {
   std::vector<Limb> moduli_, results_;
   std::vector<ItemStatus> item_statuses_;
   Job job_;
-  std::optional<EngineSet> engines_;
 };
 
 // Each thread waits in its first chunk for the others.
-TEST_F(SpreadCall, ThreeThreadsFeedEach) {
+TEST_F(PlacingCall, ThreeThreadsFeedEach) {
   std::atomic<unsigned> began{0};
   on_chunk = [&began] {
     ++began;
@@ -381,13 +462,13 @@ TEST_F(SpreadCall, ThreeThreadsFeedEach) {
   expect_idle();
 }
 
-TEST_F(SpreadCall, AWaveIsForOne) {
+TEST_F(PlacingCall, AWaveIsForOne) {
   EXPECT_TRUE(execute_on({132, 132}, 1e4, 5000, 0));
   EXPECT_EQ(gpus_[0]->calls().size() + gpus_[1]->calls().size(), 1u);
   EXPECT_EQ(computed(), kCount);
 }
 
-TEST_F(SpreadCall, ChunksAreWholeWaves) {
+TEST_F(PlacingCall, ChunksAreWholeWaves) {
   EXPECT_TRUE(execute_on({132, 132}, 1e4, 300, 0));
   std::size_t parts = 0;
   for (const GpuRecorder* gpu : gpus_) {
@@ -397,7 +478,7 @@ TEST_F(SpreadCall, ChunksAreWholeWaves) {
   EXPECT_EQ(computed(), kCount);
 }
 
-TEST_F(SpreadCall, AFailingGpuCostsNoItem) {
+TEST_F(PlacingCall, AFailingGpuCostsNoItem) {
   std::atomic<int> chunks{0};
   on_chunk = [&chunks] {
     if (++chunks == 3) throw cuda::DriverError(cuda::Fault::lost, 1, "lost in the middle");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inline or on the pool, progress and stopping, with an engine that only records.
-#include "exec/execution.hpp"
+#include "exec/batch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST_F(Execution, ShortCallsStayOnTheCallingThread) {
   engine_.on_item = [caller](std::size_t, const StopToken&) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
   };
-  EXPECT_TRUE(execute({engines_}, job_, batch_, 4, {}));
+  EXPECT_TRUE(compute_batch({engines_}, job_, batch_, 4, {}));
   EXPECT_EQ(engine_.calls().size(), 1u);
   EXPECT_EQ(items_with(ItemStatus::ok), kCount - 1);
 }
@@ -59,7 +59,7 @@ TEST_F(Execution, OneUnobservedThreadStaysOnTheCallingThread) {
   engine_.on_item = [caller](std::size_t, const StopToken&) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
   };
-  EXPECT_TRUE(execute({engines_}, job_, batch_, 1, {}));
+  EXPECT_TRUE(compute_batch({engines_}, job_, batch_, 1, {}));
   EXPECT_EQ(items_with(ItemStatus::ok), kCount - 1);
 }
 
@@ -72,7 +72,7 @@ TEST_F(Execution, LongCallsAreSpread) {
     if (std::this_thread::get_id() != caller) others = true;
     while (!others) std::this_thread::yield();
   };
-  EXPECT_TRUE(execute({engines_}, job_, batch_, 3, {}));
+  EXPECT_TRUE(compute_batch({engines_}, job_, batch_, 3, {}));
   EXPECT_GT(engine_.calls().size(), 8u);
   EXPECT_EQ(items_with(ItemStatus::ok), kCount - 1);
 }
@@ -83,7 +83,7 @@ TEST_F(Execution, MemoryErrorsReachTheCaller) {
     engine_.on_item = [](std::size_t item, const StopToken&) {
       if (item == 70) throw std::bad_alloc();
     };
-    EXPECT_THROW(execute({engines_}, job_, batch_, 2, {}), std::bad_alloc);
+    EXPECT_THROW(compute_batch({engines_}, job_, batch_, 2, {}), std::bad_alloc);
   }
 }
 
@@ -106,7 +106,7 @@ TEST_F(Execution, ProgressStopsTheCall) {
   engine_.on_item = [](std::size_t item, const StopToken& token) {
     while (item >= 20 && !token.requested()) std::this_thread::yield();
   };
-  EXPECT_FALSE(execute({engines_}, job_, batch_, 1, {stop_at_second, &ticks}));
+  EXPECT_FALSE(compute_batch({engines_}, job_, batch_, 1, {stop_at_second, &ticks}));
   EXPECT_EQ(ticks.total, kCount);
   EXPECT_EQ(ticks.done, 21u);  // 20 computed and one settled before
   EXPECT_EQ(ticks.count, 2);

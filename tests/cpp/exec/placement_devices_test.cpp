@@ -12,7 +12,7 @@
 namespace manymod::testing {
 namespace {
 
-class SpreadDevices : public FakeGpuTest {
+class PlacingOnDevices : public FakeGpuTest {
  protected:
   static constexpr std::size_t kCount = 20'000, kWidth = 4;
   static constexpr const char* kVariant = "row32.cuda.t1";
@@ -42,7 +42,7 @@ class SpreadDevices : public FakeGpuTest {
   std::optional<CountedCalls> calls_;
 };
 
-TEST_F(SpreadDevices, EachOfFourComputes) {
+TEST_F(PlacingOnDevices, EachOfFourComputes) {
   look(4);
   calls_->counts.wait_for = 4;
   for (const char* device : {"cuda", "auto"}) {
@@ -53,14 +53,14 @@ TEST_F(SpreadDevices, EachOfFourComputes) {
   EXPECT_EQ(fake_cuda::counts().contexts, 4u);
 }
 
-TEST_F(SpreadDevices, OneByNameIsAlone) {
+TEST_F(PlacingOnDevices, OneByNameIsAlone) {
   look(3);
   expect_equal(run_on("cuda:1"), expected(), "cuda:1");
   EXPECT_EQ(calls_->counts.items[1], kCount);
   EXPECT_EQ(fake_cuda::counts().contexts, 1u);
 }
 
-TEST_F(SpreadDevices, AWaveStaysTogether) {
+TEST_F(PlacingOnDevices, AWaveStaysTogether) {
   look(2);
   const std::size_t wave = 128;
   const Numbers n = random_.odd_moduli(wave, kWidth), x = random_.any(wave, kWidth);
@@ -70,7 +70,7 @@ TEST_F(SpreadDevices, AWaveStaysTogether) {
   EXPECT_EQ(fake_cuda::counts().contexts, 1u);
 }
 
-TEST_F(SpreadDevices, OneOfTwoIsLost) {
+TEST_F(PlacingOnDevices, OneOfTwoIsLost) {
   for (const std::size_t lost : {0u, 1u}) {
     look(2);
     calls_->counts.lost[lost] = true;
@@ -82,7 +82,7 @@ TEST_F(SpreadDevices, OneOfTwoIsLost) {
   }
 }
 
-TEST_F(SpreadDevices, AllAreLost) {
+TEST_F(PlacingOnDevices, AllAreLost) {
   look(2);
   fake_cuda::settings().lost_at_call = fake_cuda::counts().calls + 40;
   expect_equal(run_on("auto"), expected(), "auto");
@@ -94,7 +94,7 @@ TEST_F(SpreadDevices, AllAreLost) {
 }
 
 // The first kernel waits until the other GPU has a context.
-TEST_F(SpreadDevices, APlanUsesAll) {
+TEST_F(PlacingOnDevices, APlanUsesAll) {
   look(2);
   fake_cuda::add_kernel("row32_1x8", [kernel = fake_cuda::kernel("row32_1x8")](
                                          const fake_cuda::Launch& launch, void** parameters) {
@@ -116,7 +116,7 @@ TEST_F(SpreadDevices, APlanUsesAll) {
   EXPECT_STREQ(mm_plan_variant(plan.get()), kVariant);
 }
 
-TEST_F(SpreadDevices, FixedBasesHaveACombOnEach) {
+TEST_F(PlacingOnDevices, FixedBasesHaveACombOnEach) {
   look(2);
   const Numbers n = random_.odd_moduli(1, 1), g = random_.any(1, 1);
   constexpr std::size_t kBits = 16;
@@ -124,7 +124,7 @@ TEST_F(SpreadDevices, FixedBasesHaveACombOnEach) {
   for (std::size_t i = 0; i < kCount; ++i) y.limbs[i * y.width] = i % (Limb{1} << kBits);
   const auto powers = [&](const EngineSet& engines) {
     const PreparedBases bases(engines, g.view(), n[0], kBits, TimingClass::public_);
-    static_cast<void>(bases.for_engine(bases.main_engine(), StopToken()));
+    static_cast<void>(bases.prepare(bases.main_choice(), StopToken()));
     return CountedCalls::run(engines, bases, TimingClass::public_, y, n);
   };
   calls_->counts.wait_for = 2;
