@@ -18,12 +18,12 @@ namespace manymod::cuda {
 
 /// A lane's sums of kFours fours: of four f, byte column b (0 .. 3: 2 (tile) + low bit) and row half h at
 /// sum[8 f + 4 (b / 2) + 2 h + b % 2].
-template <unsigned kFours>
+template <unsigned kQuads>
 struct ByteSums {
-  std::int32_t sum[8 * kFours];
+  std::int32_t sum[8 * kQuads];
 
-  MM_DEVICE std::uint32_t at(unsigned four, unsigned half, unsigned byte) const {
-    return static_cast<std::uint32_t>(sum[8 * four + 4 * (byte / 2) + 2 * half + byte % 2]);
+  MM_DEVICE std::uint32_t at(unsigned quad, unsigned half, unsigned byte) const {
+    return static_cast<std::uint32_t>(sum[8 * quad + 4 * (byte / 2) + 2 * half + byte % 2]);
   }
 };
 
@@ -35,7 +35,7 @@ struct ByteRows {
 
 #if defined(__CUDACC__)
 
-__device__ __forceinline__ void multiply_tile(std::int32_t* d, std::uint32_t a0, std::uint32_t a1,
+__device__ __forceinline__ void multiply_octet(std::int32_t* d, std::uint32_t a0, std::uint32_t a1,
                                               std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
                                               std::uint32_t b1) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
@@ -44,21 +44,21 @@ __device__ __forceinline__ void multiply_tile(std::int32_t* d, std::uint32_t a0,
 }
 
 /// sums = rows times `kFours` fours of a matrix in memory of any kind, each step of which has `step_fours`.
-template <unsigned kSteps, unsigned kFours>
-__device__ __forceinline__ void multiply_from_memory(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
-                                                     const std::byte* fours, unsigned step_fours) {
+template <unsigned kSteps, unsigned kQuads>
+__device__ __forceinline__ void multiply_from_memory(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
+                                                     const std::byte* quads, unsigned step_quads) {
   const unsigned lane = threadIdx.x % 32;
 #pragma unroll
-  for (unsigned i = 0; i < 8 * kFours; ++i) sums.sum[i] = 0;
+  for (unsigned i = 0; i < 8 * kQuads; ++i) sums.sum[i] = 0;
 #pragma unroll
   for (unsigned step = 0; step < kSteps; ++step) {
     const auto* const words =
-        reinterpret_cast<const std::uint32_t*>(fours + std::size_t{step} * step_fours * 512) + lane;
+        reinterpret_cast<const std::uint32_t*>(quads + std::size_t{step} * step_quads * 512) + lane;
 #pragma unroll
-    for (unsigned tile = 0; tile < 2 * kFours; ++tile) {
-      multiply_tile(&sums.sum[4 * tile], rows.words[0][2 * step], rows.words[1][2 * step],
-                    rows.words[0][2 * step + 1], rows.words[1][2 * step + 1], words[64 * tile],
-                    words[64 * tile + 32]);
+    for (unsigned octet = 0; octet < 2 * kQuads; ++octet) {
+      multiply_octet(&sums.sum[4 * octet], rows.words[0][2 * step], rows.words[1][2 * step],
+                    rows.words[0][2 * step + 1], rows.words[1][2 * step + 1], words[64 * octet],
+                    words[64 * octet + 32]);
     }
   }
 }
@@ -86,9 +86,9 @@ __device__ __forceinline__ void multiply_from_memory(ByteSums<kFours>& sums, con
 #define MM_SUMS_64 MM_SUMS_56, MM_SUMS_8(56)
 #define MM_SUMS_72 MM_SUMS_64, MM_SUMS_8(64)
 // Operands after the sums: four words of the rows, the matrix's descriptor, whether the sums are added to.
-#define MM_WGMMA(fours, columns, list, sums, a0, a1, a2, a3, matrix, add)                                  \
+#define MM_WGMMA(quads, columns, list, sums, a0, a1, a2, a3, matrix, add)                                  \
   template <bool kAdd>                                                                                     \
-  __device__ __forceinline__ void start_step(ByteSums<fours>& d, const std::uint32_t* low_rows,            \
+  __device__ __forceinline__ void start_step(ByteSums<quads>& d, const std::uint32_t* low_rows,            \
                                              const std::uint32_t* high_rows, std::uint64_t descriptor) {   \
     asm volatile("{.reg .pred add; setp.ne.b32 add, " add ", 0; wgmma.mma_async.sync.aligned.m64n" columns \
                  "k32.s32.u8.u8 {" list "}, {" a0 "," a1 "," a2 "," a3 "}, " matrix ", add;}"              \
@@ -141,7 +141,7 @@ class Warp {
     return __shfl_sync(0xffffffffu, x, static_cast<int>(lane));
   }
   /// Sum over the four threads of a row.
-  __device__ __forceinline__ std::uint32_t sum_of_quad(std::uint32_t x) const {
+  __device__ __forceinline__ std::uint32_t sum_over_thread_quad(std::uint32_t x) const {
     x += __shfl_xor_sync(0xffffffffu, x, 1);
     return x + __shfl_xor_sync(0xffffffffu, x, 2);
   }
@@ -149,34 +149,34 @@ class Warp {
   /// A matrix in shared memory, from 16-byte aligned `fours` on, each step of which has `step_fours`.
   class Matrix {
    public:
-    __device__ __forceinline__ Matrix(const std::byte* fours, unsigned step_fours)
-        : fours_(fours), step_fours_(step_fours) {}
-    __device__ __forceinline__ Matrix from(unsigned four) const {
-      return {fours_ + std::size_t{four} * 512, step_fours_};
+    __device__ __forceinline__ Matrix(const std::byte* quads, unsigned step_quads)
+        : quads_(quads), step_quads_(step_quads) {}
+    __device__ __forceinline__ Matrix from(unsigned quad) const {
+      return {quads_ + std::size_t{quad} * 512, step_quads_};
     }
 
-    const std::byte* fours_;
-    unsigned step_fours_;
+    const std::byte* quads_;
+    unsigned step_quads_;
   };
 
   /// Start sums = rows times the first kFours fours of `matrix`. `piece`: see streamed_products.hpp.
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
-                                        const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
-    multiply(sums, rows, matrix.fours_, matrix.step_fours_);
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ void start(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
+                                        const Matrix& matrix, [[maybe_unused]] unsigned tile) const {
+    multiply(sums, rows, matrix.quads_, matrix.step_quads_);
   }
   /// Wait until all but the last kPending of the started products are done, up to the one with that piece.
   template <unsigned kPending>
-  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {}
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned tile) const {}
   /// To be called with the sums of a product that was waited for, before they are used.
-  template <unsigned kFours>
-  __device__ __forceinline__ void settle([[maybe_unused]] ByteSums<kFours>& sums) const {}
+  template <unsigned kQuads>
+  __device__ __forceinline__ void settle([[maybe_unused]] ByteSums<kQuads>& sums) const {}
 
   /// sums = rows times the first kFours fours of a matrix in memory of any kind.
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ void multiply(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
-                                           const std::byte* fours, unsigned step_fours) const {
-    multiply_from_memory<kSteps, kFours>(sums, rows, fours, step_fours);
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ void multiply(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
+                                           const std::byte* quads, unsigned step_quads) const {
+    multiply_from_memory<kSteps, kQuads>(sums, rows, quads, step_quads);
   }
 };
 
@@ -192,12 +192,12 @@ class Warpgroup : public Warp {
   /// along K, both in units of 16. Without swizzling.
   class Matrix {
    public:
-    __device__ __forceinline__ Matrix(const std::byte* fours, unsigned step_fours)
-        : low_((static_cast<std::uint32_t>(__cvta_generic_to_shared(fours)) & 0x3ffff) / 16 | 128 / 16 << 16),
-          step_fours_(step_fours) {}
-    __device__ __forceinline__ Matrix from(unsigned four) const {
+    __device__ __forceinline__ Matrix(const std::byte* quads, unsigned step_quads)
+        : low_((static_cast<std::uint32_t>(__cvta_generic_to_shared(quads)) & 0x3ffff) / 16 | 128 / 16 << 16),
+          step_quads_(step_quads) {}
+    __device__ __forceinline__ Matrix from(unsigned quad) const {
       Matrix rest(*this);
-      rest.low_ += four * kFourUnits;
+      rest.low_ += quad * kQuadUnits;
       return rest;
     }
     /// Of the first step. Opaque: kept by the compiler, the descriptors of all products would take the
@@ -208,34 +208,34 @@ class Warpgroup : public Warp {
       return std::uint64_t{256 / 16} << 32 | low;  // 256 bytes from tile to tile
     }
     /// From a step's descriptor to the next one's.
-    __device__ __forceinline__ unsigned step_units() const { return step_fours_ * kFourUnits; }
+    __device__ __forceinline__ unsigned step_units() const { return step_quads_ * kQuadUnits; }
 
    private:
-    static constexpr unsigned kFourUnits = 512 / 16;
+    static constexpr unsigned kQuadUnits = 512 / 16;
     std::uint32_t low_;
-    unsigned step_fours_;
+    unsigned step_quads_;
   };
 #endif
 
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
-                                        const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ void start(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
+                                        const Matrix& matrix, [[maybe_unused]] unsigned tile) const {
     start_product(sums, rows, matrix);
   }
   template <unsigned kPending>
-  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned tile) const {
     wait_for_products<kPending>();
   }
   /// Compilers know of no tie between the wait and the sums.
-  template <unsigned kFours>
-  __device__ __forceinline__ void settle(ByteSums<kFours>& sums) const {
+  template <unsigned kQuads>
+  __device__ __forceinline__ void settle(ByteSums<kQuads>& sums) const {
 #pragma unroll
-    for (unsigned i = 0; i < 8 * kFours; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
+    for (unsigned i = 0; i < 8 * kQuads; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
   }
 
  protected:
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ static void start_product(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ static void start_product(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
                                                        const Matrix& matrix) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     const std::uint64_t descriptor = matrix.descriptor();
@@ -248,7 +248,7 @@ class Warpgroup : public Warp {
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #else
-    multiply_from_memory<kSteps, kFours>(sums, rows, matrix.fours_, matrix.step_fours_);
+    multiply_from_memory<kSteps, kQuads>(sums, rows, matrix.quads_, matrix.step_quads_);
 #endif
   }
 

@@ -91,7 +91,7 @@ class StreamedWarpgroup : public Warpgroup {
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncthreads();
-    for (unsigned piece = 0; refills_ && piece < kStages; ++piece) fill(piece);
+    for (unsigned tile = 0; refills_ && tile < kStages; ++tile) fill(tile);
   }
 
   /// Wait for the copies that nobody will use. Call once, after whole passes of the sequence.
@@ -99,24 +99,24 @@ class StreamedWarpgroup : public Warpgroup {
     if (!refills_) return;
     // The last kLag pieces' buffers have not been filled again.
     const unsigned filled = passes_ == 0 ? kStages : kStages - kLag;
-    for (unsigned piece = 0; piece < filled; ++piece) full(piece).wait(phase(passes_, piece));
+    for (unsigned tile = 0; tile < filled; ++tile) full(tile).wait(phase(passes_, tile));
   }
 
   /// Start sums = rows times `piece` of the sequence, which has kFours.
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows, const Matrix&,
-                                        unsigned piece) const {
-    const unsigned stage = piece % kStages;
-    full(stage).wait(phase(passes_, piece));
-    start_product(sums, rows, Warpgroup::Matrix(ring_, kFours).from(stage * (Shape::kBufferBytes / 512)));
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ void start(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows, const Matrix&,
+                                        unsigned tile) const {
+    const unsigned stage = tile % kStages;
+    full(stage).wait(phase(passes_, tile));
+    start_product(sums, rows, Warpgroup::Matrix(ring_, kQuads).from(stage * (Shape::kBufferBytes / 512)));
   }
 
   /// Wait until all but the last kPending of the started products are done, up to the one with `piece`.
   template <unsigned kPending>
-  __device__ __forceinline__ void wait(unsigned piece) const {
+  __device__ __forceinline__ void wait(unsigned tile) const {
     wait_for_products<kPending>();
-    release(piece);
-    if (piece + 1 == Shape::kPieces) ++passes_;
+    release(tile);
+    if (tile + 1 == Shape::kTiles) ++passes_;
   }
 
  private:
@@ -128,8 +128,8 @@ class StreamedWarpgroup : public Warpgroup {
   mutable unsigned passes_ = 0;  // of the sequence
 
   // Of the copy of that piece in that pass: a buffer has kPieces / kStages copies a pass.
-  __device__ __forceinline__ static unsigned phase(unsigned pass, unsigned piece) {
-    return (pass * (Shape::kPieces / kStages) + piece / kStages) % 2;
+  __device__ __forceinline__ static unsigned phase(unsigned pass, unsigned tile) {
+    return (pass * (Shape::kTiles / kStages) + tile / kStages) % 2;
   }
   __device__ __forceinline__ const std::uint64_t* barriers() const {
     return reinterpret_cast<const std::uint64_t*>(ring_ + Layout::kBarriersAt);
@@ -140,27 +140,27 @@ class StreamedWarpgroup : public Warpgroup {
   }
 
   // `piece` has been read by this warp.
-  __device__ __forceinline__ void release(unsigned piece) const {
+  __device__ __forceinline__ void release(unsigned tile) const {
     __syncwarp();
-    if (threadIdx.x % kWarp == 0) empty(piece % kStages).arrive();
+    if (threadIdx.x % kWarp == 0) empty(tile % kStages).arrive();
     // At the first pieces of a pass it is one of the pass before, if there was one.
-    if (refills_ && (piece >= kLag || passes_ > 0)) {
-      const unsigned before = (piece + Shape::kPieces - kLag) % Shape::kPieces;
-      empty(before % kStages).wait(phase(piece >= kLag ? passes_ : passes_ - 1, before));
-      fill((before + kStages) % Shape::kPieces);
+    if (refills_ && (tile >= kLag || passes_ > 0)) {
+      const unsigned before = (tile + Shape::kTiles - kLag) % Shape::kTiles;
+      empty(before % kStages).wait(phase(tile >= kLag ? passes_ : passes_ - 1, before));
+      fill((before + kStages) % Shape::kTiles);
     }
     __syncwarp();
   }
 
   // By one thread of a warp that the compiler knows to be one: of others it would start the copies in a loop
   // over the threads, as a copy takes its operands from registers that a warp has once.
-  __device__ __forceinline__ void fill(unsigned piece) const {
-    const unsigned stage = piece % kStages;
+  __device__ __forceinline__ void fill(unsigned tile) const {
+    const unsigned stage = tile % kStages;
     if (elected()) {
-      full(stage).arrive_and_expect(Shape::bytes(piece));
+      full(stage).arrive_and_expect(Shape::bytes(tile));
       const auto to = static_cast<std::uint32_t>(
           __cvta_generic_to_shared(ring_ + std::size_t{stage} * Shape::kBufferBytes));
-      full(stage).copy(to, matrices_ + Shape::begin(piece), Shape::bytes(piece));
+      full(stage).copy(to, matrices_ + Shape::begin(tile), Shape::bytes(tile));
     }
     __syncwarp();
   }

@@ -49,7 +49,7 @@ struct Step {
   /// So many steps, this one the first, choose from the same elements by digits of the same exponent that
   /// differ in where they begin, and none but the last one stores. At least 1; less than there are is
   /// allowed.
-  std::uint32_t alike = 1;
+  std::uint32_t selection_run = 1;
 };
 
 inline constexpr unsigned kMaxOperands = 64;

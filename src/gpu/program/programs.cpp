@@ -19,7 +19,7 @@ void count_alike(std::vector<Step>& steps) {
   for (std::size_t i = steps.size(); i-- > 0;) {
     const bool goes_on = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&
                          chooses_like(steps[i + 1], steps[i]);
-    steps[i].alike = goes_on ? steps[i + 1].alike + 1 : 1;
+    steps[i].selection_run = goes_on ? steps[i + 1].selection_run + 1 : 1;
   }
 }
 

@@ -20,17 +20,17 @@ namespace manymod::rns {
 
 template <class Team, Form kForm>
 class Conversion {
-  static constexpr unsigned kQ = kForm.fours();
-  static constexpr unsigned kWhole = kForm.sizes().whole_fours();
+  static constexpr unsigned kQ = kForm.quads();
+  static constexpr unsigned kWhole = kForm.sizes().whole_quads();
   using Parts = Layout<kForm.channels, kForm.words>;
   static constexpr unsigned kInputSteps = Parts::kInput.steps;
-  static constexpr unsigned kOutputFours = Parts::kOutput.target_fours;
+  static constexpr unsigned kOutputQuads = Parts::kOutput.target_quads;
   // Of a result's words so many fours are on their way at a time (measured: the narrowest forms lack
   // registers).
-  static constexpr unsigned kFoursRead = kQ < 9 ? 1 : 2;
+  static constexpr unsigned kQuadsInFlight = kQ < 9 ? 1 : 2;
   // Residues whose columns of the matrix are on their way at a time: of wide numbers those of one are enough.
-  static constexpr unsigned kInputsAtOnce = kInputSteps <= 8 ? Record::kFour : 1;
-  static_assert((kOutputFours + 1) / 2 * Record::kFour <=
+  static constexpr unsigned kResiduesInFlight = kInputSteps <= 8 ? Record::kChunkWords : 1;
+  static_assert((kOutputQuads + 1) / 2 * Record::kChunkWords <=
                     kForm.scratch_slots() * kForm.element_record().words(),
                 "scratch records hold the words of results");
 
@@ -51,7 +51,7 @@ class Conversion {
         rows.words[half][i] = number[half][4 * i + team_.lane() % 4];
       }
     }
-    transform<kInputsAtOnce>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
+    transform<kResiduesInFlight>(record, [&](unsigned k, std::uint32_t(&residue)[2]) {
       const Channel channel = bases_.channel(k);
       cuda::ByteSums<1> sums;
       team_.multiply(sums, rows, input_matrix(k), kQ);
@@ -73,21 +73,21 @@ class Conversion {
       if (k >= kQ) invert_both(residue, channel);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
-        const bool mine = !split || half == own_instance(team_.lane());
+        const bool mine = !split || half == split_instance(team_.lane());
         residue[half] = product(residue[half], bases_.set_up(k), channel);
         zeros[half] += mine && k >= kQ && residue[half] == 0 ? 1 : 0;
-        if (kForm.records_shared && k >= kQ) {
+        if (kForm.moduli_in_shared_memory && k >= kQ) {
           const ConstantByQuotient c = by_quotient(residue[half], channel);
           residue[half] = c.constant;
           std::uint32_t* const quotient =
-              split ? record.split_four + static_cast<unsigned>(Part::quotients)
+              split ? record.split_quad + static_cast<unsigned>(Part::quotients)
                     : record[half].word(first_word<kForm.channels>(Part::quotients) + k - kQ);
           if (mine) *quotient = c.quotient;
         }
       }
     });
     MM_UNROLL
-    for (std::uint32_t& sum : zeros) sum = team_.sum_of_quad(sum);
+    for (std::uint32_t& sum : zeros) sum = team_.sum_over_thread_quad(sum);
     return (team_.lane() % 2 == 0 ? zeros[0] : zeros[1]) == 0;
   }
 
@@ -100,16 +100,16 @@ class Conversion {
     store_columns(w, record);
     team_.sync();
     const unsigned thread = team_.lane() % 4, half = thread % 2;
-    const bool writes = thread < 2;
+    const bool is_writer = thread < 2;
     // By arithmetic: an array that is asked for by a variable index would be in local memory.
-    const std::ptrdiff_t apart = record[1].words - record[0].words;
-    const Record own{record[0].words + static_cast<std::ptrdiff_t>(half) * apart};
-    const Record first = own.of_neighbour(-static_cast<int>(thread));
+    const std::ptrdiff_t distance = record[1].words - record[0].words;
+    const Record own_record{record[0].words + static_cast<std::ptrdiff_t>(half) * distance};
+    const Record first = own_record.at_lane_offset(-static_cast<int>(thread));
     const WordSource modulus = half == 0 ? n[0] : n[1];
-    const bool keep = resolve_carries(first, modulus, writes);
+    const bool is_reduced = resolve_carries(first, modulus, is_writer);
     WordSink sink = half == 0 ? result[0] : result[1];
-    if (!writes) sink.count = 0;
-    subtract(sink, first, modulus, keep);
+    if (!is_writer) sink.count = 0;
+    subtract(sink, first, modulus, is_reduced);
     team_.sync();
   }
 
@@ -120,60 +120,60 @@ class Conversion {
 
   // Of residue k < 2 kQ of an element: those of A come first.
   MM_DEVICE const std::byte* input_matrix(unsigned k) const {
-    const std::size_t at = k < kQ ? Parts::kIntoA : Parts::kIntoB - std::size_t{kQ} * MatrixShape::kFourBytes;
-    return constants_ + at + std::size_t{k} * MatrixShape::kFourBytes;
+    const std::size_t at = k < kQ ? Parts::kIntoA : Parts::kIntoB - std::size_t{kQ} * MatrixShape::kQuadBytes;
+    return constants_ + at + std::size_t{k} * MatrixShape::kQuadBytes;
   }
 
   /// Call change(k, residues k of both instances) for all of the records' residues, kAtOnce of them at a
   /// time, and then for those of a split four, where both are the thread's one. A loop, as this is rare and
   /// its code is long.
-  template <unsigned kAtOnce, class Change>
+  template <unsigned kBatch, class Change>
   MM_DEVICE void transform(const RecordPair& record, Change change) const {
     MM_ROLLED
-    for (unsigned four = 0; four < kForm.element_record().whole / Record::kFour; ++four) {
-      cuda::Chunk<Record::kFour> chunk[2] = {record[0].load(four), record[1].load(four)};
+    for (unsigned index = 0; index < kForm.element_record().whole / Record::kChunkWords; ++index) {
+      cuda::Chunk<Record::kChunkWords> chunk[2] = {record[0].load(index), record[1].load(index)};
       MM_ROLLED
-      for (unsigned first = 0; first < Record::kFour; first += kAtOnce) {
+      for (unsigned first = 0; first < Record::kChunkWords; first += kBatch) {
         MM_UNROLL
-        for (unsigned i = 0; i < kAtOnce; ++i) {
-          const unsigned k = four * Record::kFour + first + i;
+        for (unsigned i = 0; i < kBatch; ++i) {
+          const unsigned k = index * Record::kChunkWords + first + i;
           std::uint32_t residue[2] = {chunk[0].word[0], chunk[1].word[0]};
           if (k < 2 * kWhole) change(k < kWhole ? k : k - kWhole + kQ, residue);
           MM_UNROLL
           for (unsigned half = 0; half < 2; ++half) push(chunk[half], residue[half]);
         }
       }
-      record[0].store(four, chunk[0]);
-      record[1].store(four, chunk[1]);
+      record[0].store(index, chunk[0]);
+      record[1].store(index, chunk[1]);
     }
     if constexpr (kForm.sizes().is_split()) {
       MM_ROLLED
       for (unsigned part = 0; part < 2; ++part) {
-        std::uint32_t residue[2] = {record.split_four[part], record.split_four[part]};
+        std::uint32_t residue[2] = {record.split_quad[part], record.split_quad[part]};
         change(part * kQ + kWhole, residue);
-        record.split_four[part] = own_instance(team_.lane()) == 0 ? residue[0] : residue[1];
+        record.split_quad[part] = split_instance(team_.lane()) == 0 ? residue[0] : residue[1];
       }
     }
   }
   // After as many of them as there are words the new ones stand in order.
-  MM_DEVICE static void push(cuda::Chunk<Record::kFour>& chunk, std::uint32_t word) {
+  MM_DEVICE static void push(cuda::Chunk<Record::kChunkWords>& chunk, std::uint32_t word) {
     MM_UNROLL
-    for (unsigned i = 0; i + 1 < Record::kFour; ++i) chunk.word[i] = chunk.word[i + 1];
-    chunk.word[Record::kFour - 1] = word;
+    for (unsigned i = 0; i + 1 < Record::kChunkWords; ++i) chunk.word[i] = chunk.word[i + 1];
+    chunk.word[Record::kChunkWords - 1] = word;
   }
 
   // V_w = S_0 + .. + 2^24 S_3 of word w = 4 f + t: words 2 f and 2 f + 1 of the thread's record.
   MM_DEVICE void store_columns(const Operand<Team, kForm.channels>& w, const RecordPair& record) const {
     MM_ROLLED
-    for (unsigned f = 0; f < kOutputFours; ++f) {
+    for (unsigned f = 0; f < kOutputQuads; ++f) {
       cuda::ByteSums<1> sums;
-      team_.multiply(sums, w.rows(), constants_ + Parts::kOut + f * MatrixShape::kFourBytes, kOutputFours);
+      team_.multiply(sums, w.rows(), constants_ + Parts::kOut + f * MatrixShape::kQuadBytes, kOutputQuads);
       MM_UNROLL
       for (unsigned half = 0; half < 2; ++half) {
         const std::uint64_t low = sums.at(0, half, 0) + (std::uint64_t{sums.at(0, half, 1)} << 8);
         const std::uint64_t high = sums.at(0, half, 2) + (std::uint64_t{sums.at(0, half, 3)} << 8);
         const std::uint64_t v = low + (high << 16);
-        std::uint32_t* const words = record[half].words + f / 2 * Record::kStep + 2 * (f % 2);
+        std::uint32_t* const words = record[half].words + f / 2 * Record::kChunkStride + 2 * (f % 2);
         cuda::store_chunk<2>(words, {static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(v >> 32)});
       }
     }
@@ -182,16 +182,16 @@ class Conversion {
   // Word w = 4 f + t and its carries.
   MM_DEVICE static std::uint32_t* column(const Record& first, unsigned w) {
     const unsigned f = w / 4;
-    return first.of_neighbour(static_cast<int>(w % 4)).words + f / 2 * Record::kStep + 2 * (f % 2);
+    return first.at_lane_offset(static_cast<int>(w % 4)).words + f / 2 * Record::kChunkStride + 2 * (f % 2);
   }
 
   // Words in place of the V_w. Returns whether the number is below n. A carry is below 2^25: V_w < 2^56.
-  MM_DEVICE bool resolve_carries(const Record& first, const WordSource& n, bool writes) const {
+  MM_DEVICE bool resolve_carries(const Record& first, const WordSource& n, bool is_writer) const {
     std::uint64_t carry = 0, borrow = 0;
     MM_ROLLED
-    for (unsigned begin = 0; begin < kOutputFours; begin += kFoursRead) {
-      std::uint64_t v[4 * kFoursRead];
-      std::uint32_t modulus[4 * kFoursRead];
+    for (unsigned begin = 0; begin < kOutputQuads; begin += kQuadsInFlight) {
+      std::uint64_t v[4 * kQuadsInFlight];
+      std::uint32_t modulus[4 * kQuadsInFlight];
       for_words(begin, [&](unsigned i, unsigned w) {
         const std::uint32_t* const words = column(first, w);
         v[i] = std::uint64_t{words[1]} << 32 | words[0];
@@ -203,7 +203,7 @@ class Conversion {
         const auto word = static_cast<std::uint32_t>(carry);
         carry >>= 32;
         borrow = (std::uint64_t{word} - modulus[i] - borrow) >> 63;
-        if (writes) column(first, w)[0] = word;
+        if (is_writer) column(first, w)[0] = word;
       });
     }
     return borrow != 0;
@@ -211,12 +211,12 @@ class Conversion {
 
   // The words less n, or, where `keep`, as they are.
   MM_DEVICE static void subtract(const WordSink& result, const Record& first, const WordSource& n,
-                                 bool keep) {
-    const std::uint32_t mask = cuda::opaque(keep ? 0 : ~std::uint32_t{0});
+                                 bool is_reduced) {
+    const std::uint32_t mask = cuda::opaque(is_reduced ? 0 : ~std::uint32_t{0});
     std::uint64_t borrow = 0;
     MM_ROLLED
-    for (unsigned begin = 0; begin < kOutputFours; begin += kFoursRead) {
-      std::uint32_t word[4 * kFoursRead], modulus[4 * kFoursRead];
+    for (unsigned begin = 0; begin < kOutputQuads; begin += kQuadsInFlight) {
+      std::uint32_t word[4 * kQuadsInFlight], modulus[4 * kQuadsInFlight];
       for_words(begin, [&](unsigned i, unsigned w) {
         word[i] = *column(first, w);
         modulus[i] = n[w] & mask;
@@ -233,8 +233,8 @@ class Conversion {
   template <class Use>
   MM_DEVICE static void for_words(unsigned begin, Use use) {
     MM_UNROLL
-    for (unsigned i = 0; i < 4 * kFoursRead; ++i) {
-      if (begin + i / 4 < kOutputFours) use(i, 4 * begin + i);
+    for (unsigned i = 0; i < 4 * kQuadsInFlight; ++i) {
+      if (begin + i / 4 < kOutputQuads) use(i, 4 * begin + i);
     }
   }
 };

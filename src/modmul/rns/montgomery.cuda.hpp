@@ -105,14 +105,14 @@ class Operand {
   MM_DEVICE void set_coordinates_ranks(const Team& team) {
     MM_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
-      set_rank(half, team.sum_of_quad(coordinates_[half]) >> kCoxBits);
+      set_rank(half, team.sum_over_thread_quad(coordinates_[half]) >> kCoxBits);
     }
   }
   /// Of residues: exact.
   MM_DEVICE void set_residues_ranks(const Team& team) {
     MM_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
-      set_rank(half, (team.sum_of_quad(residues_[half].value()) + kRankHalf) >> kRankBits);
+      set_rank(half, (team.sum_over_thread_quad(residues_[half].value()) + kRankHalf) >> kRankBits);
     }
   }
   MM_DEVICE const cuda::ByteRows<kSteps>& rows() const { return rows_; }
@@ -131,12 +131,12 @@ class Operand {
 /// Arithmetic of a thread's two instances.
 template <class Team, Form kForm>
 class Montgomery {
-  static constexpr unsigned kQ = kForm.fours();
+  static constexpr unsigned kQ = kForm.quads();
   using Input = Operand<Team, kForm.channels>;
 
  public:
   using Number =
-      std::conditional_t<kForm.in_memory(), StoredElement<kForm.channels>, Element<kForm.channels>>;
+      std::conditional_t<kForm.elements_in_memory(), StoredElement<kForm.channels>, Element<kForm.channels>>;
   using Constants = Bases<Team, kForm.channels, kForm.words>;
 
   /// `modulus`: for each instance N kappa_i^2 mod a_i, then -2^64 / (N B_j) mod b_j or, in shared memory, c =
@@ -152,12 +152,13 @@ class Montgomery {
 
   /// The operand of an extension from A of x.
   MM_DEVICE void operand_of(Input& w, Number& x) const {
-    Cursor<Part::a> own(x);
+    Cursor<Part::a> residues(x);
     MM_UNROLL
     for (unsigned q = 0; q < kQ; ++q) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
-      for (unsigned half = 0; half < instances(q); ++half) set_residue(w, half, q, own.get(half, q), channel);
+      for (unsigned half = 0; half < instances(q); ++half)
+        set_residue(w, half, q, residues.get(half, q), channel);
     }
     w.set_residues_ranks(team_);
   }
@@ -180,10 +181,10 @@ class Montgomery {
    public:
     MM_DEVICE explicit Words(const RecordPair& records)
         : reader_{Reader(records[0]), Reader(records[1])},
-          split_four_(kUsed && kForm.sizes().is_split() ? records.split_four[static_cast<unsigned>(kPart)]
+          split_quad_(kUsed && kForm.sizes().is_split() ? records.split_quad[static_cast<unsigned>(kPart)]
                                                         : 0) {}
     MM_DEVICE std::uint32_t get(unsigned half, unsigned q) {
-      return kForm.is_split(q) ? split_four_ : reader_[half][q];
+      return kForm.is_split(q) ? split_quad_ : reader_[half][q];
     }
     /// Where the reader is one ahead.
     MM_DEVICE void load(unsigned first, unsigned count) {
@@ -193,18 +194,20 @@ class Montgomery {
 
    private:
     Reader reader_[2];
-    std::uint32_t split_four_;
+    std::uint32_t split_quad_;
   };
 
   // A piece's constants are asked for before its sums are waited for.
-  static constexpr bool kAhead = !kForm.one_modulus && !kForm.records_shared && !kForm.in_memory();
+  static constexpr bool kPrefetch =
+      !kForm.one_modulus && !kForm.moduli_in_shared_memory && !kForm.elements_in_memory();
   // Of a factor, where it is not the number itself: the first-level cache is for the constants of moduli.
   template <Part kPart, Factor kFactor>
-  using FactorWords = Words<kPart, RecordReader<first_word<kForm.channels>(kPart), !kForm.factors_shared()>,
-                            kFactor == Factor::other>;
+  using FactorWords =
+      Words<kPart, RecordReader<first_word<kForm.channels>(kPart), !kForm.factors_in_shared_memory()>,
+            kFactor == Factor::other>;
   template <Part kPart>
   using ConstantWords = Words<kPart, RecordReader<first_word<kForm.channels>(kPart)>,
-                              kPart == Part::quotients ? kForm.records_shared : !kForm.one_modulus>;
+                              kPart == Part::quotients ? kForm.moduli_in_shared_memory : !kForm.one_modulus>;
 
   template <Factor kFactor>
   MM_DEVICE void multiply_by(Number& x, const RecordPair& y) const {
@@ -214,43 +217,43 @@ class Montgomery {
       in_b<kFactor>(t, x, y);
       in_a<kFactor>(w, t, x, y);
     }
-    if constexpr (kForm.in_memory()) operand_of(w, x);
+    if constexpr (kForm.elements_in_memory()) operand_of(w, x);
     to_b(x, w);
   }
 
   // For how many of its two instances a thread works in four q. If it is one, that stands for the first.
   MM_DEVICE static constexpr unsigned instances(unsigned q) { return kForm.is_split(q) ? 1 : 2; }
-  MM_DEVICE unsigned own_half() const { return own_instance(team_.lane()); }
+  MM_DEVICE unsigned split_half() const { return split_instance(team_.lane()); }
   template <class Sums>
-  MM_DEVICE ChannelSums of_instance(const Sums& sums, unsigned four, unsigned half, unsigned q) const {
-    if (!kForm.is_split(q)) return sums_of(sums, four, half);
-    const ChannelSums first = sums_of(sums, four, 0), second = sums_of(sums, four, 1);
+  MM_DEVICE ChannelSums sums_for(const Sums& sums, unsigned quad, unsigned half, unsigned q) const {
+    if (!kForm.is_split(q)) return sums_of(sums, quad, half);
+    const ChannelSums first = sums_of(sums, quad, 0), second = sums_of(sums, quad, 1);
     ChannelSums chosen{};
     MM_UNROLL
     for (unsigned b = 0; b < 4; ++b)
-      chosen.of_byte[b] = own_half() == 0 ? first.of_byte[b] : second.of_byte[b];
+      chosen.of_byte[b] = split_half() == 0 ? first.of_byte[b] : second.of_byte[b];
     return chosen;
   }
   // In a split four x for the thread's own instance, 0 for the other one. One comparison serves both.
-  MM_DEVICE std::uint32_t if_own(unsigned half, std::uint32_t x) const {
-    return (own_half() == 0) == (half == 0) ? x : 0;
+  MM_DEVICE std::uint32_t if_split_instance(unsigned half, std::uint32_t x) const {
+    return (split_half() == 0) == (half == 0) ? x : 0;
   }
   MM_DEVICE void set_coordinate(Input& t, unsigned half, unsigned q, std::uint32_t xi) const {
     if (!kForm.is_split(q)) return t.set_coordinate(half, q, xi);
     MM_UNROLL
-    for (unsigned h = 0; h < 2; ++h) t.set_coordinate(h, q, if_own(h, xi));
+    for (unsigned h = 0; h < 2; ++h) t.set_coordinate(h, q, if_split_instance(h, xi));
   }
   MM_DEVICE void set_residue(Input& w, unsigned half, unsigned q, std::uint32_t residue,
                              const Channel& channel) const {
     if (!kForm.is_split(q)) return w.set_residue(half, q, residue, channel);
     MM_UNROLL
-    for (unsigned h = 0; h < 2; ++h) w.set_residue(h, q, if_own(h, residue), channel);
+    for (unsigned h = 0; h < 2; ++h) w.set_residue(h, q, if_split_instance(h, residue), channel);
   }
 
   // Coordinates of t = -x y / N mod M_B.
   template <Factor kFactor>
   MM_DEVICE void in_b(Input& t, Number& x, const RecordPair& y) const {
-    Cursor<Part::b> own(x);
+    Cursor<Part::b> residues(x);
     FactorWords<Part::b, kFactor> factor(y);
     ConstantWords<Part::b> constant(modulus_);
     ConstantWords<Part::quotients> quotient(modulus_);
@@ -259,14 +262,14 @@ class Montgomery {
       const Channel channel = bases_.b(q);
       MM_UNROLL
       for (unsigned half = 0; half < instances(q); ++half) {
-        const std::uint32_t residue = own.get(half, q);
+        const std::uint32_t residue = residues.get(half, q);
         const std::uint32_t other = kFactor == Factor::itself ? residue : factor.get(half, q);
         const std::uint32_t s = reduce(cuda::multiply(residue, other), channel);
         if constexpr (kForm.rooted()) {
           set_coordinate(t, half, q, signed_coordinate(s, channel));
         } else if constexpr (kForm.one_modulus) {
           set_coordinate(t, half, q, coordinate(s, channel));
-        } else if constexpr (kForm.records_shared) {
+        } else if constexpr (kForm.moduli_in_shared_memory) {
           set_coordinate(t, half, q,
                          product_by_quotient(s, constant.get(half, q), quotient.get(half, q), channel));
         } else {
@@ -285,50 +288,50 @@ class Montgomery {
   // x = (x y + t' N) / M_B in A, which is w too where elements are in registers.
   template <Factor kFactor>
   MM_DEVICE void in_a(Input& w, const Input& t, Number& x, const RecordPair& y) const {
-    Cursor<Part::a> own(x);
+    Cursor<Part::a> residues(x);
     FactorWords<Part::a, kFactor> factor(y);
-    using Ahead = Words<Part::a, AheadReader<0, kAtOnce>, kAhead>;
-    std::conditional_t<kAhead, Ahead, ConstantWords<Part::a>> constant(modulus_);
+    using Prefetched = Words<Part::a, PrefetchReader<0, kTileQuads>, kPrefetch>;
+    std::conditional_t<kPrefetch, Prefetched, ConstantWords<Part::a>> constant(modulus_);
     const auto prepare = [&](unsigned first, unsigned count) {
-      if constexpr (kAhead) constant.load(first, count);
+      if constexpr (kPrefetch) constant.load(first, count);
     };
-    extend<0>(t, bases_.to_a(), prepare, [&](unsigned q, const auto& sums, unsigned four) {
+    extend<0>(t, bases_.to_a(), prepare, [&](unsigned q, const auto& sums, unsigned quad) {
       const Channel channel = bases_.a(q);
       MM_UNROLL
       for (unsigned half = 0; half < instances(q); ++half) {
-        const std::uint32_t residue = own.get(half, q);
+        const std::uint32_t residue = residues.get(half, q);
         const std::uint32_t other = kFactor == Factor::itself ? residue : factor.get(half, q);
-        const std::uint32_t tn = remainder<kNarrow>(of_instance(sums, four, half, q), channel);
+        const std::uint32_t tn = remainder<kNarrow>(sums_for(sums, quad, half, q), channel);
         const cuda::Wide v = kForm.one_modulus
                                  ? cuda::multiply_add(residue, other, {tn, 0})
                                  : cuda::multiply_add(corrected(tn, channel), constant.get(half, q),
                                                       cuda::multiply(residue, other));
         const std::uint32_t result = corrected(reduce(v, channel), channel);
-        own.set(half, q, result);
-        if constexpr (!kForm.in_memory()) set_residue(w, half, q, result, channel);
+        residues.set(half, q, result);
+        if constexpr (!kForm.elements_in_memory()) set_residue(w, half, q, result, channel);
       }
     });
-    if constexpr (!kForm.in_memory()) w.set_residues_ranks(team_);
+    if constexpr (!kForm.elements_in_memory()) w.set_residues_ranks(team_);
   }
 
   // The residues in B of x, whose residues in A are w.
   MM_DEVICE void to_b(Number& x, const Input& w) const {
-    Cursor<Part::b> own(x);
+    Cursor<Part::b> residues(x);
     extend<1>(
         w, bases_.to_b(), [](unsigned, unsigned) {},
-        [&](unsigned q, const auto& sums, unsigned four) {
+        [&](unsigned q, const auto& sums, unsigned quad) {
           const Channel channel = bases_.b(q);
           MM_UNROLL
           for (unsigned half = 0; half < instances(q); ++half) {
-            const std::uint32_t v = remainder<kNarrow>(of_instance(sums, four, half, q), channel);
-            own.set(half, q, kForm.lazy_b ? v : corrected(v, channel));
+            const std::uint32_t v = remainder<kNarrow>(sums_for(sums, quad, half, q), channel);
+            residues.set(half, q, kForm.lazy_b ? v : corrected(v, channel));
           }
         });
   }
 
   static constexpr bool kNarrow = kForm.narrow_sums();
-  static constexpr unsigned kAtOnce = kForm.fours_at_once;
-  static constexpr cuda::Pieces kPieces = kForm.pieces();
+  static constexpr unsigned kTileQuads = kForm.tile_quads;
+  static constexpr cuda::Tiles kTiles = kForm.tiles();
 
   /// Call use(q, sums, the four's number in them) for all q, and prepare(q, count) before the sums of q and
   /// those behind it are waited for. kMatrix: 0 for the one to A, 1 for the one to B; a multiplication
@@ -336,61 +339,61 @@ class Montgomery {
   template <unsigned kMatrix, class Prepare, class Use>
   MM_DEVICE void extend(const Input& operand, const typename Team::Matrix& matrix, Prepare prepare,
                         Use use) const {
-    constexpr unsigned kFirstPiece = kMatrix * kPieces.count();
-    if constexpr (kForm.in_memory()) {
-      use_by_loop<kFirstPiece>(operand, matrix, use);
+    constexpr unsigned kFirstTile = kMatrix * kTiles.count();
+    if constexpr (kForm.elements_in_memory()) {
+      consume_by_loop<kFirstTile>(operand, matrix, use);
     } else {
-      cuda::ByteSums<kPieces.size(0)> first;
-      team_.start(first, operand.rows(), matrix, kFirstPiece);
-      use_from<kFirstPiece, 0>(first, operand, matrix, prepare, use);
+      cuda::ByteSums<kTiles.size(0)> first;
+      team_.start(first, operand.rows(), matrix, kFirstTile);
+      consume_from<kFirstTile, 0>(first, operand, matrix, prepare, use);
     }
   }
 
   // The rest from piece kPiece on, whose sums are under way. Products of some fours run while others are
   // used, unless the form has a product at a time.
-  template <unsigned kFirstPiece, unsigned kPiece, unsigned kFours, class Prepare, class Use>
-  MM_DEVICE void use_from(cuda::ByteSums<kFours>& sums, const Input& operand,
-                          const typename Team::Matrix& matrix, Prepare& prepare, Use& use) const {
-    constexpr unsigned kFirst = kPieces.first(kPiece), kNext = kPiece + 1;
-    constexpr bool kIsLast = kNext == kPieces.count(), kBothRun = !kIsLast && !kForm.in_turn;
-    cuda::ByteSums<kPieces.size(kIsLast ? kPiece : kNext)> next;
+  template <unsigned kFirstTile, unsigned kTile, unsigned kQuads, class Prepare, class Use>
+  MM_DEVICE void consume_from(cuda::ByteSums<kQuads>& sums, const Input& operand,
+                              const typename Team::Matrix& matrix, Prepare& prepare, Use& use) const {
+    constexpr unsigned kFirst = kTiles.first(kTile), kNext = kTile + 1;
+    constexpr bool kIsLast = kNext == kTiles.count(), kOverlap = !kIsLast && !kForm.one_in_flight;
+    cuda::ByteSums<kTiles.size(kIsLast ? kTile : kNext)> next;
     const auto start_next = [&] {
-      team_.start(next, operand.rows(), matrix.from(kPieces.first(kNext)), kFirstPiece + kNext);
+      team_.start(next, operand.rows(), matrix.from(kTiles.first(kNext)), kFirstTile + kNext);
     };
-    if constexpr (kBothRun) start_next();
-    prepare(kFirst, kFours);
-    team_.template wait<kBothRun ? 1 : 0>(kFirstPiece + kPiece);
-    use_sums(sums, kFirst, use);
+    if constexpr (kOverlap) start_next();
+    prepare(kFirst, kQuads);
+    team_.template wait<kOverlap ? 1 : 0>(kFirstTile + kTile);
+    consume(sums, kFirst, use);
     if constexpr (!kIsLast) {
-      if constexpr (!kBothRun) start_next();
-      use_from<kFirstPiece, kNext>(next, operand, matrix, prepare, use);
+      if constexpr (!kOverlap) start_next();
+      consume_from<kFirstTile, kNext>(next, operand, matrix, prepare, use);
     }
   }
 
   // By a loop, for elements that need no constant indices: code of all fours would not fit the instruction
   // caches. While a warpgroup uses its sums, another's are made.
-  template <unsigned kFirstPiece, class Use>
-  MM_DEVICE void use_by_loop(const Input& operand, const typename Team::Matrix& matrix, Use& use) const {
-    constexpr unsigned kTurn = Record::kFour;
-    static_assert(kTurn % kAtOnce == 0 && kQ % kTurn == 0);
+  template <unsigned kFirstTile, class Use>
+  MM_DEVICE void consume_by_loop(const Input& operand, const typename Team::Matrix& matrix, Use& use) const {
+    constexpr unsigned kQuadsPerIteration = Record::kChunkWords;
+    static_assert(kQuadsPerIteration % kTileQuads == 0 && kQ % kQuadsPerIteration == 0);
     MM_ROLLED
-    for (unsigned turn = 0; turn < kQ; turn += kTurn) {
+    for (unsigned first_quad = 0; first_quad < kQ; first_quad += kQuadsPerIteration) {
       MM_UNROLL
-      for (unsigned i = 0; i < kTurn; i += kAtOnce) {
-        const unsigned piece = kFirstPiece + (turn + i) / kAtOnce;
-        cuda::ByteSums<kAtOnce> sums;
-        team_.start(sums, operand.rows(), matrix.from(turn + i), piece);
-        team_.template wait<0>(piece);
-        use_sums(sums, turn + i, use);
+      for (unsigned i = 0; i < kQuadsPerIteration; i += kTileQuads) {
+        const unsigned tile = kFirstTile + (first_quad + i) / kTileQuads;
+        cuda::ByteSums<kTileQuads> sums;
+        team_.start(sums, operand.rows(), matrix.from(first_quad + i), tile);
+        team_.template wait<0>(tile);
+        consume(sums, first_quad + i, use);
       }
     }
   }
 
-  template <unsigned kFours, class Use>
-  MM_DEVICE void use_sums(cuda::ByteSums<kFours>& sums, unsigned first, Use& use) const {
+  template <unsigned kQuads, class Use>
+  MM_DEVICE void consume(cuda::ByteSums<kQuads>& sums, unsigned first, Use& use) const {
     team_.settle(sums);
     MM_UNROLL
-    for (unsigned four = 0; four < kFours; ++four) use(first + four, sums, four);
+    for (unsigned quad = 0; quad < kQuads; ++quad) use(first + quad, sums, quad);
   }
 };
 

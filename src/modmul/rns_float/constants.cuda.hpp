@@ -35,9 +35,9 @@ __device__ constexpr Table<Layout<Kind, kThreads, kPerThread>> device_table =
 /// The host's, made when it runs: compilers would take long.
 template <class Kind, class Bases, unsigned kThreads, unsigned kPerThread>
 const Table<Layout<Kind, kThreads, kPerThread>>& host_table() {
-  using Made = Table<Layout<Kind, kThreads, kPerThread>>;
-  static const std::unique_ptr<const Made> kTable = [] {
-    auto table = std::make_unique<Made>();
+  using TableOfShape = Table<Layout<Kind, kThreads, kPerThread>>;
+  static const std::unique_ptr<const TableOfShape> kTable = [] {
+    auto table = std::make_unique<TableOfShape>();
     TableMaker<Kind, kThreads, kPerThread>(table->words, base_b<Bases>(), base_a<Bases>()).make();
     return table;
   }();
@@ -45,7 +45,7 @@ const Table<Layout<Kind, kThreads, kPerThread>>& host_table() {
 }
 
 /// Compilers evaluate the tables of bases with so many channels.
-inline constexpr unsigned kMostCompiledIn = 96;
+inline constexpr unsigned kMaxCompiledInChannels = 96;
 
 /// Constants and the number of channels are the kernel's; moduli stay in registers. Tables that are too much
 /// for compilers are in memory.
@@ -80,7 +80,7 @@ struct Specialised {
   };
 
   template <class Kind, class Bases, unsigned kThreads, unsigned kPerThread>
-  using Source = std::conditional_t<Bases::kChannels <= kMostCompiledIn,
+  using Source = std::conditional_t<Bases::kChannels <= kMaxCompiledInChannels,
                                     CompiledIn<Kind, Bases, kThreads, kPerThread>, InMemory<Bases>>;
 };
 

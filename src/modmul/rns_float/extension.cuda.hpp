@@ -14,6 +14,7 @@
 
 #include "core/portable.hpp"
 #include "modmul/rns_float/tables.hpp"
+#include "repr/word_memory.hpp"
 
 namespace manymod::rns_float {
 
@@ -26,7 +27,7 @@ class ModuliInRegisters {
     for (unsigned k = 0; k < kCount; ++k) modulus_[k] = load_modulus<Kind, kThreads>(lane, k);
   }
   MM_DEVICE typename Kind::Modulus operator[](unsigned k) const { return modulus_[k]; }
-  MM_DEVICE void move_down() {
+  MM_DEVICE void advance_row() {
     MM_UNROLL
     for (unsigned k = 0; k + 1 < kCount; ++k) modulus_[k] = modulus_[k + 1];
   }
@@ -43,7 +44,7 @@ class ModuliInMemory {
   MM_DEVICE typename Kind::Modulus operator[](unsigned k) const {
     return load_modulus<Kind, kThreads>(lane_, k < left_ ? first_ + k : first_);
   }
-  MM_DEVICE void move_down() {
+  MM_DEVICE void advance_row() {
     ++first_;
     --left_;
   }
@@ -55,7 +56,7 @@ class ModuliInMemory {
 
 /// Takes the other base's share of a digit.
 template <class Kind, class Moduli, unsigned kThreads, unsigned kCount>
-struct Gathering {
+struct TargetSums {
   using Sum = typename Kind::Sum;
   static constexpr bool kAdds = true;
 
@@ -72,16 +73,16 @@ struct Gathering {
     MM_UNROLL
     for (unsigned r = 0; r < kCount; ++r) Kind::settle(moduli[r], sums[r]);
   }
-  MM_DEVICE void keep(unsigned /*row*/, float /*own*/) {}
+  MM_DEVICE void store_digit(unsigned /*row*/, float /*own*/) {}
 };
 
 /// Keeps the digits of a lane's own channels.
-struct Keeping {
+struct DigitStore {
   LaneMemory memory;
   static constexpr bool kAdds = false;
   MM_DEVICE void add(float /*digit*/, const float* /*constants*/) {}
   MM_DEVICE void settle() {}
-  MM_DEVICE void keep(unsigned row, float own) const { memory[row] = cuda::pattern(own); }
+  MM_DEVICE void store_digit(unsigned row, float own_digit) const { memory[row] = cuda::pattern(own_digit); }
 };
 
 /// What the steps of one extension read.
@@ -96,19 +97,19 @@ class Extension {
   static constexpr unsigned kThreads = Group::kSize;
   using L = Layout<Kind, kThreads, kPerThread>;
   using Residue = typename Kind::Residue;
-  using OwnModuli = Moduli<Kind, kThreads, kPerThread>;
+  using LaneModuli = Moduli<Kind, kThreads, kPerThread>;
   // Digits that follow each other in unrolled code, of one row.
   static constexpr unsigned kBurst = kThreads < Kind::kBurst ? kThreads : Kind::kBurst;
   // A row's code takes as many channels as are left at the first row that it serves: this many rows each, so
   // that there are four pieces of code.
-  static constexpr unsigned kRowsAlike = (kPerThread + 3) / 4;
+  static constexpr unsigned kRowsPerVariant = (kPerThread + 3) / 4;
 
  public:
   /// `x`: residues in the source; they are used up. `outcome`: Gathering or Keeping.
   template <class Outcome>
   MM_DEVICE static void run(const Group& group, const Steps& steps, Residue (&x)[kPerThread],
                             Outcome& outcome) {
-    OwnModuli moduli(steps.source);
+    LaneModuli moduli(steps.source);
     const float* constants = steps.constants;
     run_from<0>(group, steps, x, moduli, constants, outcome);
   }
@@ -117,13 +118,13 @@ class Extension {
   // Rows kFirst and on, of kPerThread - kFirst channels at most.
   template <unsigned kFirst, class Outcome>
   MM_DEVICE static void run_from(const Group& group, const Steps& steps, Residue (&x)[kPerThread],
-                                 OwnModuli& moduli, const float*& constants, Outcome& outcome) {
+                                 LaneModuli& moduli, const float*& constants, Outcome& outcome) {
     if constexpr (kFirst < kPerThread) {
-      constexpr unsigned kEnd = kFirst + kRowsAlike < kPerThread ? kFirst + kRowsAlike : kPerThread;
+      constexpr unsigned kEnd = kFirst + kRowsPerVariant < kPerThread ? kFirst + kRowsPerVariant : kPerThread;
       MM_ROLLED
       for (unsigned row = kFirst; row < kEnd && row * kThreads < steps.channels; ++row) {
         run_row<kPerThread - kFirst>(group, steps, row, x, moduli, constants, outcome);
-        moduli.move_down();
+        moduli.advance_row();
         MM_UNROLL
         for (unsigned k = 0; k + 1 < kPerThread - kFirst; ++k) x[k] = x[k + 1];
       }
@@ -133,28 +134,28 @@ class Extension {
 
   template <unsigned kLeft, class Outcome>
   MM_DEVICE static void run_row(const Group& group, const Steps& steps, unsigned row,
-                                Residue (&x)[kPerThread], const OwnModuli& moduli, const float*& constants,
+                                Residue (&x)[kPerThread], const LaneModuli& moduli, const float*& constants,
                                 Outcome& outcome) {
     const typename Kind::Modulus current = load_modulus<Kind, kThreads>(steps.source, row);
-    float own = 0;
+    float own_digit = 0;
     MM_ROLLED
     for (unsigned first = 0; first < kThreads && row * kThreads + first < steps.channels; first += kBurst) {
       MM_UNROLL
       for (unsigned i = first; i < first + kBurst; ++i) {
-        const float mine = Kind::digit(current, x[0]);
-        const float digit = group.shuffle(mine, i);
-        if constexpr (!Outcome::kAdds) own = i == group.lane() ? mine : own;
+        const float candidate = Kind::digit(current, x[0]);
+        const float digit = group.shuffle(candidate, i);
+        if constexpr (!Outcome::kAdds) own_digit = i == group.lane() ? candidate : own_digit;
         divide<kLeft>(x, moduli, digit, constants);
         outcome.add(digit, constants + L::kOthers);
         constants += L::kStep;
       }
       outcome.settle();
     }
-    outcome.keep(row, own);
+    outcome.store_digit(row, own_digit);
   }
 
   template <unsigned kLeft>
-  MM_DEVICE static void divide(Residue (&x)[kPerThread], const OwnModuli& moduli, float digit,
+  MM_DEVICE static void divide(Residue (&x)[kPerThread], const LaneModuli& moduli, float digit,
                                const float* lane_constants) {
     typename Kind::Constant inverse[kLeft];
     load_constants<Kind, kThreads>(inverse, lane_constants);

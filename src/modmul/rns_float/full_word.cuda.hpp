@@ -16,7 +16,7 @@ namespace manymod::rns_float {
 
 /// See channels.hpp. Residues: abs <= m; constants: abs <= (m - 1) / 2.
 struct FullWord : WholeResidue {
-  static constexpr unsigned kPieceBits = 16;
+  static constexpr unsigned kSliceBits = 16;
   static constexpr unsigned kBurst = 2;
 
   /// reduced_product's, with the smallest m: of a difference or a residue with a constant or a settled
@@ -25,8 +25,8 @@ struct FullWord : WholeResidue {
   static constexpr bool conditions(const Range& moduli) {
     const std::uint64_t m = moduli.largest, digit = largest_digit(m);
     const std::uint64_t product = moduli.smallest * ((kValues >> 2) - 1);
-    return moduli.smallest >= 5 && (m + digit) * digit <= product && (m << kPieceBits) <= product &&
-           kBurst * m + digit <= kValues && m + (1U << kPieceBits) <= kValues;
+    return moduli.smallest >= 5 && (m + digit) * digit <= product && (m << kSliceBits) <= product &&
+           kBurst * m + digit <= kValues && m + (1U << kSliceBits) <= kValues;
   }
 
   MM_DEVICE static Residue multiply(const Modulus& m, const Residue& a, const Residue& b) {
@@ -42,8 +42,8 @@ struct FullWord : WholeResidue {
   MM_DEVICE static void add_product(const Modulus& m, Sum& s, float d, const Constant& c) {
     s.word[0] = cuda::add(s.word[0], reduced_product(m, d, c.word[0]));
   }
-  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
-    return {{reduce(m, cuda::add(reduced_product(m, a.word[0], 1U << kPieceBits), piece))}};
+  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float slice) {
+    return {{reduce(m, cuda::add(reduced_product(m, a.word[0], 1U << kSliceBits), slice))}};
   }
 };
 

@@ -22,7 +22,7 @@ MM_DEVICE void unpack(float both, float& a, float& b) {
 
 /// See channels.hpp. Residues: abs <= (m + 1) / 2; constants: abs <= (m - 1) / 2.
 struct HalfWord : WholeResidue {
-  static constexpr unsigned kPieceBits = 8;
+  static constexpr unsigned kSliceBits = 8;
   static constexpr unsigned kBurst = 4;
 
   /// kBurst products and a settled sum, a difference times a constant, and a piece are values; quotients are
@@ -30,7 +30,7 @@ struct HalfWord : WholeResidue {
   static constexpr bool conditions(const Range& moduli) {
     const std::uint64_t m = moduli.largest, digit = largest_digit(m);
     return moduli.smallest >= 5 && kBurst * digit * (m / 2) + digit <= kValues &&
-           2 * digit * digit <= kValues && (digit << kPieceBits) + (1U << kPieceBits) <= kValues;
+           2 * digit * digit <= kValues && (digit << kSliceBits) + (1U << kSliceBits) <= kValues;
   }
 
   MM_DEVICE static Residue multiply(const Modulus& m, const Residue& a, const Residue& b) {
@@ -46,8 +46,8 @@ struct HalfWord : WholeResidue {
   MM_DEVICE static void add_product(const Modulus& /*m*/, Sum& s, float d, const Constant& c) {
     s.word[0] = cuda::fused(d, c.word[0], s.word[0]);
   }
-  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
-    return {{reduce(m, cuda::fused(a.word[0], 1U << kPieceBits, piece))}};
+  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float slice) {
+    return {{reduce(m, cuda::fused(a.word[0], 1U << kSliceBits, slice))}};
   }
 };
 

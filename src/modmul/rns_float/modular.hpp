@@ -12,15 +12,15 @@ constexpr std::uint32_t multiply_mod(std::uint32_t a, std::uint32_t b, std::uint
 
 /// 1 / a mod m, by Euclid's algorithm; a is prime to m.
 constexpr std::uint32_t inverse_mod(std::uint32_t a, std::uint32_t m) {
-  std::int64_t above = m, below = a % m, of_above = 0, of_below = 1;
+  std::int64_t above = m, below = a % m, coefficient_above = 0, coefficient_below = 1;
   while (below != 0) {
-    const std::int64_t q = above / below, rest = above - q * below, of_rest = of_above - q * of_below;
+    const std::int64_t q = above / below, rest = above - q * below, coefficient_rest = coefficient_above - q * coefficient_below;
     above = below;
     below = rest;
-    of_above = of_below;
-    of_below = of_rest;
+    coefficient_above = coefficient_below;
+    coefficient_below = coefficient_rest;
   }
-  return static_cast<std::uint32_t>(of_above < 0 ? of_above + m : of_above);
+  return static_cast<std::uint32_t>(coefficient_above < 0 ? coefficient_above + m : coefficient_above);
 }
 
 /// The residue of least magnitude. In: c < m <= 2^24

@@ -44,8 +44,8 @@ class Multiplier {
   static constexpr unsigned kResidues = kPerThread * Kind::kResidueWords;  // of a lane in one base
   // Of a lane's memory: -1 / N in B, N / M_B in A, a product in A or, in its place, digits; whether N is
   // refused.
-  static constexpr unsigned kOfB = 0, kOfA = kResidues, kProduct = 2 * kResidues, kDigits = 2 * kResidues,
-                            kRefused = 3 * kResidues;
+  static constexpr unsigned kNegInverseAt = 0, kModulusAt = kResidues, kProductAt = 2 * kResidues, kDigitsAt = 2 * kResidues,
+                            kRefusedAt = 3 * kResidues;
 
  public:
   static constexpr unsigned kWords = (Bases::kBits + 31) / 32;
@@ -66,12 +66,12 @@ class Multiplier {
   MM_DEVICE Multiplier(Group group, LaneMemory memory, WordSource n, const void* constants)
       : group_(group), memory_(memory), n_(n), source_(constants) {
     const Element residues = from_words(n);
-    memory_[kRefused] = set_up_b(residues) ? 1 : 0;
+    memory_[kRefusedAt] = set_up_b(residues) ? 1 : 0;
     set_up_a(residues);
   }
 
   /// Whether n shares a factor with M_B, so that no result is of use. In every lane.
-  [[nodiscard]] MM_DEVICE bool refused() const { return memory_[kRefused] != 0; }
+  [[nodiscard]] MM_DEVICE bool refused() const { return memory_[kRefusedAt] != 0; }
 
   template <class Words>
   MM_DEVICE Element from_words(const Words& a) const {
@@ -86,7 +86,7 @@ class Multiplier {
     Residue x[kPerThread];
     MM_UNROLL
     for (unsigned k = 0; k < kPerThread; ++k) x[k] = a.a[k];
-    Keeping digits{own_memory(kDigits)};
+    DigitStore digits{memory_at(kDigitsAt)};
     Extension::run(group_, steps(moduli_a(), L::kToB), x, digits);
     std::uint32_t sum[kWords + 1];
     join_digits(sum);
@@ -98,8 +98,8 @@ class Multiplier {
     MM_UNROLL
     for (unsigned k = 0; k < kPerThread; ++k) {
       const Modulus of_b = load_modulus<Kind, kLanes>(moduli_b(), k);
-      t[k] = Kind::multiply(of_b, Kind::multiply(of_b, a.b[k], b.b[k]), kept(kOfB, k));
-      keep(kProduct, k, Kind::multiply(load_modulus<Kind, kLanes>(moduli_a(), k), a.a[k], b.a[k]));
+      t[k] = Kind::multiply(of_b, Kind::multiply(of_b, a.b[k], b.b[k]), load_residue(kNegInverseAt, k));
+      store_residue(kProductAt, k, Kind::multiply(load_modulus<Kind, kLanes>(moduli_a(), k), a.a[k], b.a[k]));
     }
     return reduced(t);
   }
@@ -146,16 +146,16 @@ class Multiplier {
   }
 
   // What depends on n, and digits, in the lane's memory.
-  [[nodiscard]] MM_DEVICE LaneMemory own_memory(unsigned first) const {
+  [[nodiscard]] MM_DEVICE LaneMemory memory_at(unsigned first) const {
     return {&memory_[first], memory_.stride};
   }
-  MM_DEVICE void keep(unsigned first, unsigned k, const Residue& r) const {
+  MM_DEVICE void store_residue(unsigned first, unsigned k, const Residue& r) const {
     MM_UNROLL
     for (unsigned i = 0; i < Kind::kResidueWords; ++i) {
       memory_[first + k * Kind::kResidueWords + i] = cuda::pattern(r.word[i]);
     }
   }
-  [[nodiscard]] MM_DEVICE Residue kept(unsigned first, unsigned k) const {
+  [[nodiscard]] MM_DEVICE Residue load_residue(unsigned first, unsigned k) const {
     Residue r;
     MM_UNROLL
     for (unsigned i = 0; i < Kind::kResidueWords; ++i) {
@@ -171,13 +171,13 @@ class Multiplier {
     const float* const exponents = source_.words() + L::kExponents + 4 * group_.lane();
     bool none = false;
     MM_UNROLL
-    for (unsigned k = 0; k < kPerThread; ++k) keep(kOfB, k, n.b[k]);
+    for (unsigned k = 0; k < kPerThread; ++k) store_residue(kNegInverseAt, k, n.b[k]);
     MM_ROLLED
     for (unsigned k = 0; k < kPerThread; ++k) {
       const Modulus m = load_modulus<Kind, kLanes>(moduli_b(), k);
       const auto e =
           static_cast<std::uint32_t>(cuda::integer_of(cuda::load_one(exponents + lane_offset<kLanes>(k))));
-      const Residue x = kept(kOfB, k);
+      const Residue x = load_residue(kNegInverseAt, k);
       Residue inverse = one(m);
       MM_ROLLED
       for (unsigned bit = kExponentBits; bit-- > 0;) {
@@ -186,7 +186,7 @@ class Multiplier {
       }
       const bool used = k * kLanes + group_.lane() < source_.channels();
       none |= used && Kind::digit(m, Kind::multiply(m, inverse, x)) != 1;
-      keep(kOfB, k, Kind::negate(inverse));
+      store_residue(kNegInverseAt, k, Kind::negate(inverse));
     }
     return group_.ballot(none) != 0;
   }
@@ -197,7 +197,7 @@ class Multiplier {
     load_inverse_radix(inverse_radix);
     MM_UNROLL
     for (unsigned k = 0; k < kPerThread; ++k) {
-      keep(kOfA, k, Kind::multiply_by(load_modulus<Kind, kLanes>(moduli_a(), k), n.a[k], inverse_radix[k]));
+      store_residue(kModulusAt, k, Kind::multiply_by(load_modulus<Kind, kLanes>(moduli_a(), k), n.a[k], inverse_radix[k]));
     }
   }
 
@@ -213,18 +213,18 @@ class Multiplier {
   // The residues of words in one base, piece by piece from the top.
   template <class Words>
   MM_DEVICE static void residues_of(Residue (&r)[kPerThread], const Words& a, const float* lane_moduli) {
-    constexpr unsigned kPieces = 32 / Kind::kPieceBits;
+    constexpr unsigned kSlices = 32 / Kind::kSliceBits;
     const Moduli moduli(lane_moduli);
     typename Kind::Partial sum[kPerThread]{};
     MM_ROLLED
     for (unsigned j = kWords; j-- > 0;) {
       std::uint32_t word = a[j];
       MM_ROLLED
-      for (unsigned i = 0; i < kPieces; ++i) {
-        const float piece = cuda::single_of(word >> (32 - Kind::kPieceBits));
-        word <<= Kind::kPieceBits;
+      for (unsigned i = 0; i < kSlices; ++i) {
+        const float slice = cuda::single_of(word >> (32 - Kind::kSliceBits));
+        word <<= Kind::kSliceBits;
         MM_UNROLL
-        for (unsigned k = 0; k < kPerThread; ++k) sum[k] = Kind::append(moduli[k], sum[k], piece);
+        for (unsigned k = 0; k < kPerThread; ++k) sum[k] = Kind::append(moduli[k], sum[k], slice);
       }
     }
     MM_UNROLL
@@ -233,9 +233,9 @@ class Multiplier {
 
   // From t = -x y / n in B and s = x y in A, which is kept: w = s / M_B + t (n / M_B) in A, and in B.
   MM_DEVICE Element reduced(Residue (&t)[kPerThread]) const {
-    using Gathering = rns_float::Gathering<Kind, Moduli, kLanes, kPerThread>;
+    using TargetSums = rns_float::TargetSums<Kind, Moduli, kLanes, kPerThread>;
     typename Kind::Sum sums[kPerThread]{};
-    Gathering into_a{Moduli(moduli_a()), sums};
+    TargetSums into_a{Moduli(moduli_a()), sums};
     Extension::run(group_, steps(moduli_b(), L::kToA), t, into_a);
 
     Element w;
@@ -244,12 +244,12 @@ class Multiplier {
     MM_UNROLL
     for (unsigned k = 0; k < kPerThread; ++k) {
       const Modulus m = load_modulus<Kind, kLanes>(moduli_a(), k);
-      const Residue product = Kind::multiply(m, Kind::total(m, sums[k]), kept(kOfA, k));
-      w.a[k] = Kind::add(m, Kind::multiply_by(m, kept(kProduct, k), inverse_radix[k]), product);
+      const Residue product = Kind::multiply(m, Kind::total(m, sums[k]), load_residue(kModulusAt, k));
+      w.a[k] = Kind::add(m, Kind::multiply_by(m, load_residue(kProductAt, k), inverse_radix[k]), product);
       t[k] = w.a[k];
       sums[k] = {};
     }
-    Gathering into_b{Moduli(moduli_b()), sums};
+    TargetSums into_b{Moduli(moduli_b()), sums};
     Extension::run(group_, steps(moduli_a(), L::kToB), t, into_b);
     MM_UNROLL
     for (unsigned k = 0; k < kPerThread; ++k) {
@@ -267,10 +267,10 @@ class Multiplier {
     const unsigned channels = source_.channels();
     MM_ROLLED
     for (unsigned row = (channels + kLanes - 1) / kLanes; row-- > 0;) {
-      const std::int32_t own = cuda::integer_of(cuda::single_from_pattern(memory_[kDigits + row]));
+      const std::int32_t own_digit = cuda::integer_of(cuda::single_from_pattern(memory_[kDigitsAt + row]));
       MM_ROLLED
       for (unsigned lane = kLanes; lane-- > 0;) {
-        const std::int32_t digit = group_.shuffle(own, lane);
+        const std::int32_t digit = group_.shuffle(own_digit, lane);
         const unsigned i = row * kLanes + lane;
         if (i >= channels) continue;
         multiply_and_add(sum, static_cast<std::uint32_t>(cuda::integer_of(cuda::load_one(order + i))), digit);

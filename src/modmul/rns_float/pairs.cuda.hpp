@@ -20,7 +20,7 @@ struct Parts {
 struct Factors {
   static constexpr unsigned kModulusWords = 8;
   static constexpr unsigned kConstantWords = 2;
-  static constexpr unsigned kPieceBits = 8;
+  static constexpr unsigned kSliceBits = 8;
   static constexpr unsigned kBurst = 4;
   static constexpr bool kPacked = false;
 
@@ -37,7 +37,7 @@ struct Factors {
   static constexpr bool conditions(const Range& factors, const Range& moduli) {
     const std::uint64_t part = largest_digit(factors.largest), m = moduli.largest;
     return factors.smallest >= 5 && kBurst * part * part + part <= kValues &&
-           (part << kPieceBits) + (1U << kPieceBits) <= kValues && m + 2 * part <= kValues &&
+           (part << kSliceBits) + (1U << kSliceBits) <= kValues && m + 2 * part <= kValues &&
            2 * largest_digit(m) + part <= kValues;
   }
 
@@ -81,10 +81,10 @@ struct Factors {
   MM_DEVICE static void settle(const Modulus& m, Sum& s) {
     s = {{reduce(m.p, s.word[0]), reduce(m.q, s.word[1])}};
   }
-  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
-    constexpr float kShift = 1U << kPieceBits;
-    return {{reduce(m.p, cuda::fused(a.word[0], kShift, piece)),
-             reduce(m.q, cuda::fused(a.word[1], kShift, piece))}};
+  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float slice) {
+    constexpr float kShift = 1U << kSliceBits;
+    return {{reduce(m.p, cuda::fused(a.word[0], kShift, slice)),
+             reduce(m.q, cuda::fused(a.word[1], kShift, slice))}};
   }
 };
 
@@ -158,8 +158,8 @@ struct Smooth : Factors {
   }
   MM_DEVICE static Residue negate(const Residue& a) { return {{-a.word[0]}}; }
   MM_DEVICE static float digit(const Modulus& /*m*/, const Residue& a) { return a.word[0]; }
-  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
-    return {Factors::append(m, a, piece)};
+  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float slice) {
+    return {Factors::append(m, a, slice)};
   }
   MM_DEVICE static Residue total(const Modulus& m, const Sum& s) { return {{join(m, s)}}; }
   MM_DEVICE static Residue total(const Modulus& m, const Partial& a) {

@@ -21,7 +21,7 @@
 
 namespace manymod::rns_float {
 
-constexpr unsigned whole_fours(unsigned words) { return (words + 3) / 4 * 4; }
+constexpr unsigned multiple_of_four(unsigned words) { return (words + 3) / 4 * 4; }
 
 /// Word j of what a lane has, from its word 0 on.
 template <unsigned kThreads>
@@ -40,9 +40,9 @@ struct Layout {
   static constexpr unsigned constants(unsigned channels) {
     return Kind::kPacked ? (channels + 1) / 2 : channels * Kind::kConstantWords;
   }
-  static constexpr unsigned kLaneModuli = whole_fours(kPerThread * Kind::kModulusWords);
-  static constexpr unsigned kLaneConstants = whole_fours(constants(kPerThread));
-  static constexpr unsigned kLaneExponents = whole_fours(kPerThread);
+  static constexpr unsigned kLaneModuli = multiple_of_four(kPerThread * Kind::kModulusWords);
+  static constexpr unsigned kLaneConstants = multiple_of_four(constants(kPerThread));
+  static constexpr unsigned kLaneExponents = multiple_of_four(kPerThread);
   /// Of a step: two times so many words, constants of the channels that are left, the first of
   /// them at the lane's place i / kThreads for step i; then those of the other base.
   static constexpr unsigned kOthers = kThreads * kLaneConstants;
@@ -58,7 +58,7 @@ struct Layout {
   /// a_i in the order of the channels.
   static constexpr unsigned kOrder = kInverseRadix + kThreads * kLaneConstants;
   /// Step i of the extension from B to A: 1 / b_i mod b_j for j > i, and b_0 .. b_(i-1) mod a_j.
-  static constexpr unsigned kToA = kOrder + whole_fours(kChannels);
+  static constexpr unsigned kToA = kOrder + multiple_of_four(kChannels);
   static constexpr unsigned kToB = kToA + kChannels * kStep;
   static constexpr unsigned kWords = kToB + kChannels * kStep;
 };
@@ -170,13 +170,13 @@ class TableMaker {
 template <class Kind, unsigned kThreads, unsigned kCount>
 MM_DEVICE void load_constants(typename Kind::Constant (&constants)[kCount], const float* lane) {
   constexpr unsigned kWords = Kind::kPacked ? (kCount + 1) / 2 : kCount * Kind::kConstantWords;
-  constexpr unsigned kFours = (kWords + 3) / 4;
-  float word[4 * kFours];
+  constexpr unsigned kChunks = (kWords + 3) / 4;
+  float word[4 * kChunks];
   MM_UNROLL
-  for (unsigned j = 0; j < kFours; ++j) {
-    const cuda::Singles<4> four = cuda::load_singles<4>(lane + 4 * kThreads * j);
+  for (unsigned j = 0; j < kChunks; ++j) {
+    const cuda::Singles<4> chunk = cuda::load_singles<4>(lane + 4 * kThreads * j);
     MM_UNROLL
-    for (unsigned i = 0; i < 4; ++i) word[4 * j + i] = four.word[i];
+    for (unsigned i = 0; i < 4; ++i) word[4 * j + i] = chunk.word[i];
   }
   MM_UNROLL
   for (unsigned k = 0; k < kCount; ++k) {

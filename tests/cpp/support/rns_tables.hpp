@@ -48,17 +48,17 @@ struct Moduli {
   }
   std::vector<std::uint64_t> b, a;
 
-  static Digits product(const std::vector<std::uint64_t>& moduli, std::size_t but = SIZE_MAX) {
+  static Digits product(const std::vector<std::uint64_t>& moduli, std::size_t except = SIZE_MAX) {
     Digits x{1};
     for (std::size_t i = 0; i < moduli.size(); ++i) {
-      if (i != but) x = naive::multiply(x, {static_cast<std::uint32_t>(moduli[i])});
+      if (i != except) x = naive::multiply(x, {static_cast<std::uint32_t>(moduli[i])});
     }
     return x;
   }
   static std::uint64_t product_mod_m(const std::vector<std::uint64_t>& moduli, std::uint64_t m,
-                                     std::size_t but = SIZE_MAX) {
+                                     std::size_t except = SIZE_MAX) {
     std::uint64_t x = 1;
-    for (std::size_t i = 0; i < moduli.size(); ++i) x = i == but ? x : product_mod(x, moduli[i], m);
+    for (std::size_t i = 0; i < moduli.size(); ++i) x = i == except ? x : product_mod(x, moduli[i], m);
     return x;
   }
   [[nodiscard]] std::uint64_t kappa(std::size_t i) const {
@@ -191,7 +191,7 @@ struct RankErrors {
 };
 
 /// An element is below so many N: c = 2 lambda n, coordinates in B being below lambda = 2 moduli.
-constexpr std::uint32_t most_moduli_of_an_element(const Sizes& sizes) { return 4 * sizes.channels; }
+constexpr std::uint32_t element_bound(const Sizes& sizes) { return 4 * sizes.channels; }
 
 /// The words of channels by place, for one of a quad's two instances: in a split four the places of the other
 /// one have zeros.

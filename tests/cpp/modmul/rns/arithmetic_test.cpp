@@ -318,7 +318,7 @@ class Ring {
   /// The integer that the residues in A stand for.
   [[nodiscard]] Limbs store(const Element& w) const {
     const std::vector<std::uint32_t> words = with_rank(w.a, block_, instance_);
-    const unsigned count = 4 * block_.sizes.output_fours();
+    const unsigned count = 4 * block_.sizes.output_quads();
     Digits x(count);
     std::uint64_t carry = 0;
     for (unsigned i = 0; i < count; ++i) {
@@ -460,7 +460,7 @@ Digits part_of(const Digits& x, std::uint64_t r) {
 
 /// c N - 1 for odd N: more than any element.
 Digits largest_value(const Sizes& sizes, const Limbs& n) {
-  Digits x = naive::multiply(naive::digits(n), {most_moduli_of_an_element(sizes)});
+  Digits x = naive::multiply(naive::digits(n), {element_bound(sizes)});
   --x.front();  // not 0, as c < 2^32
   return x;
 }
@@ -518,7 +518,7 @@ struct CheckedRing {
     Element x = largest_element(ring, value, moduli);
     for (unsigned i = 0; i < count; ++i) {
       x = ring.square(x);
-      const Digits square = value_below(x, most_moduli_of_an_element(sizes));
+      const Digits square = value_below(x, element_bound(sizes));
       expect_product(square, value, value);
       value = square;
     }

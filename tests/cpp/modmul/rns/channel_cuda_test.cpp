@@ -105,14 +105,14 @@ using Sums = std::array<std::uint32_t, 4>;
 /// Of these sums, among others that are as large as they can be.
 template <bool kNarrow>
 std::uint32_t remainder_of_sums(const Sums& s, const Channel& channel, unsigned place) {
-  constexpr unsigned kFours = 3;
-  const unsigned four = place % kFours, half = place % 2;
-  cuda::ByteSums<kFours> sums;
+  constexpr unsigned kQuads = 3;
+  const unsigned quad = place % kQuads, half = place % 2;
+  cuda::ByteSums<kQuads> sums;
   std::fill(std::begin(sums.sum), std::end(sums.sum), 0x7fffffff);
   for (unsigned b = 0; b < 4; ++b) {
-    sums.sum[8 * four + 4 * (b / 2) + 2 * half + b % 2] = static_cast<std::int32_t>(s[b]);
+    sums.sum[8 * quad + 4 * (b / 2) + 2 * half + b % 2] = static_cast<std::int32_t>(s[b]);
   }
-  return remainder<kNarrow>(sums_of(sums, four, half), channel);
+  return remainder<kNarrow>(sums_of(sums, quad, half), channel);
 }
 
 /// The sum that a remainder's quotient is made of.

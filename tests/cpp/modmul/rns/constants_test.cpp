@@ -186,7 +186,7 @@ Digits negated(Digits x, std::size_t words) {
 
 /// Row p of word v has the bytes of x.
 void expect_output(const MatrixView& out, unsigned v, unsigned p, Digits x) {
-  x.resize(out.shape.target_fours * 4, 0);
+  x.resize(out.shape.target_quads * 4, 0);
   for (unsigned w = 0; w < x.size(); ++w) ASSERT_EQ(out.entry(v, p, w), x[w]) << v << ' ' << p << ' ' << w;
 }
 
@@ -195,8 +195,8 @@ TEST_P(RnsConstantsOfAllWidths, OutputMatrix) {
   const Moduli moduli(GetParam());
   const MatrixView out = block.out();
   const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
-  ASSERT_EQ(out.shape.target_fours, block.sizes.output_fours());
-  const Digits rank = negated(Moduli::product(moduli.a), 4 * block.sizes.output_fours());
+  ASSERT_EQ(out.shape.target_quads, block.sizes.output_quads());
+  const Digits rank = negated(Moduli::product(moduli.a), 4 * block.sizes.output_quads());
   for (unsigned v = 0; v < 8 * out.shape.steps; ++v) {
     const bool of_residue = v < block.sizes.places(), of_rank = v == block.sizes.rank_word();
     const unsigned i = block.sizes.channel(v);
@@ -237,7 +237,7 @@ void expect_same_in_second_places(const Block& block) {
       }
     }
     for (const MatrixView& matrix : {block.to_a(), block.to_b(), block.out()}) {
-      for (unsigned i = 0; i < 4 * matrix.shape.target_fours; ++i) {
+      for (unsigned i = 0; i < 4 * matrix.shape.target_quads; ++i) {
         ASSERT_TRUE(same(matrix, second, i, first, i)) << second << ' ' << i;
       }
     }
@@ -398,7 +398,7 @@ TEST_P(RnsConstantsOfAllWidths, RanksOfElementsAreExact) {
   const RankErrors errors(block);
   EXPECT_LT(errors.under, RankErrors::kHalf);
   EXPECT_LT(errors.over, RankErrors::kHalf);
-  const std::uint32_t c = most_moduli_of_an_element(block.sizes);
+  const std::uint32_t c = element_bound(block.sizes);
   const std::uint64_t room = errors.room();
   const Digits end = naive::multiply(
       Moduli::product(moduli.a), {static_cast<std::uint32_t>(room), static_cast<std::uint32_t>(room >> 32)});
@@ -517,71 +517,71 @@ TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {
 
 /// A kernel whose product takes up to kMost fours finds those of all steps where StreamShape says.
 template <unsigned kBits, unsigned kMost>
-void expect_pieces() {
+void expect_tiles() {
   constexpr Sizes kSizes = sizes_of(kBits);
-  constexpr cuda::Pieces kPieces{kSizes.fours(), kMost};
-  using Shape = cuda::StreamShape<2, kSizes.steps(), kPieces>;
-  constexpr std::size_t kFour = MatrixShape::kFourBytes;
+  constexpr cuda::Tiles kTiles{kSizes.quads(), kMost};
+  using Shape = cuda::StreamShape<2, kSizes.steps(), kTiles>;
+  constexpr std::size_t kQuad = MatrixShape::kQuadBytes;
   Generator draw(77);
   std::vector<std::byte> before;
   while (before.size() < kSizes.bytes()) before.push_back(static_cast<std::byte>(draw.below(256)));
   std::vector<std::byte> after = before;
-  order_by_pieces(kBits, kPieces, after);
+  order_by_tiles(kBits, kTiles, after);
   const auto at = [](std::vector<std::byte>& bytes, std::size_t i) {
     return bytes.begin() + static_cast<std::ptrdiff_t>(i);
   };
   EXPECT_TRUE(std::equal(after.begin(), at(after, kSizes.to_a()), before.begin()));
   EXPECT_TRUE(std::equal(at(after, kSizes.into_b()), after.end(), at(before, kSizes.into_b())));
   std::size_t end = 0;
-  for (unsigned piece = 0; piece < Shape::kPieces; ++piece) {
-    ASSERT_EQ(Shape::begin(piece), end);
-    end += Shape::bytes(piece);
-    ASSERT_LE(Shape::bytes(piece), Shape::kBufferBytes);
-    const std::size_t matrix = piece < Shape::kPiecesOfOne ? kSizes.to_a() : kSizes.to_b();
-    const unsigned fours = Shape::fours(piece);
-    ASSERT_LE(fours, kMost);
-    ASSERT_TRUE(fours == kSizes.fours() / Shape::kPiecesOfOne ||
-                fours == kSizes.fours() / Shape::kPiecesOfOne + 1);
-    for (unsigned i = 0; i < kSizes.steps() * fours; ++i) {
-      const std::size_t from = std::size_t{i / fours} * kSizes.fours() + Shape::first(piece) + i % fours;
-      const auto found = at(after, kSizes.to_a() + Shape::begin(piece) + i * kFour);
-      ASSERT_TRUE(std::equal(found, found + kFour, at(before, matrix + from * kFour))) << piece << ' ' << i;
+  for (unsigned tile = 0; tile < Shape::kTiles; ++tile) {
+    ASSERT_EQ(Shape::begin(tile), end);
+    end += Shape::bytes(tile);
+    ASSERT_LE(Shape::bytes(tile), Shape::kBufferBytes);
+    const std::size_t matrix = tile < Shape::kTilesPerMatrix ? kSizes.to_a() : kSizes.to_b();
+    const unsigned quads = Shape::quads(tile);
+    ASSERT_LE(quads, kMost);
+    ASSERT_TRUE(quads == kSizes.quads() / Shape::kTilesPerMatrix ||
+                quads == kSizes.quads() / Shape::kTilesPerMatrix + 1);
+    for (unsigned i = 0; i < kSizes.steps() * quads; ++i) {
+      const std::size_t from = std::size_t{i / quads} * kSizes.quads() + Shape::first(tile) + i % quads;
+      const auto found = at(after, kSizes.to_a() + Shape::begin(tile) + i * kQuad);
+      ASSERT_TRUE(std::equal(found, found + kQuad, at(before, matrix + from * kQuad))) << tile << ' ' << i;
     }
   }
   EXPECT_EQ(end, 2 * kSizes.extension().bytes());
-  EXPECT_EQ(before == after, Shape::kPiecesOfOne == 1);
+  EXPECT_EQ(before == after, Shape::kTilesPerMatrix == 1);
 }
 
-TEST(RnsConstants, OrderByPieces) {
-  expect_pieces<512, 1>();
-  expect_pieces<512, 2>();
-  expect_pieces<512, 3>();
-  expect_pieces<512, 4>();
-  expect_pieces<512, 5>();
-  expect_pieces<512, 9>();
-  expect_pieces<1536, 7>();
-  expect_pieces<2048, 9>();
-  expect_pieces<3072, 4>();
-  expect_pieces<3072, 9>();
-  expect_pieces<4096, 4>();
-  expect_pieces<4096, 6>();
-  expect_pieces<4096, 34>();
-  expect_pieces<6144, 2>();
-  expect_pieces<8192, 3>();
+TEST(RnsConstants, OrderByTiles) {
+  expect_tiles<512, 1>();
+  expect_tiles<512, 2>();
+  expect_tiles<512, 3>();
+  expect_tiles<512, 4>();
+  expect_tiles<512, 5>();
+  expect_tiles<512, 9>();
+  expect_tiles<1536, 7>();
+  expect_tiles<2048, 9>();
+  expect_tiles<3072, 4>();
+  expect_tiles<3072, 9>();
+  expect_tiles<4096, 4>();
+  expect_tiles<4096, 6>();
+  expect_tiles<4096, 34>();
+  expect_tiles<6144, 2>();
+  expect_tiles<8192, 3>();
 }
 
 /// As few as there can be, even ones.
-TEST(RnsConstants, PiecesOfAllSizes) {
-  for (unsigned fours = 1; fours <= kMostChannels / 4; ++fours) {
+TEST(RnsConstants, TilesOfAllSizes) {
+  for (unsigned quads = 1; quads <= kMostChannels / 4; ++quads) {
     for (unsigned most = 1; most <= 9; ++most) {
-      const cuda::Pieces pieces{fours, most};
-      const unsigned count = pieces.count();
-      ASSERT_TRUE(count * most >= fours && (count - 1) * most < fours);
-      ASSERT_EQ(pieces.first(0), 0u);
-      ASSERT_EQ(pieces.first(count), fours);
+      const cuda::Tiles tiles{quads, most};
+      const unsigned count = tiles.count();
+      ASSERT_TRUE(count * most >= quads && (count - 1) * most < quads);
+      ASSERT_EQ(tiles.first(0), 0u);
+      ASSERT_EQ(tiles.first(count), quads);
       for (unsigned p = 0; p < count; ++p) {
-        ASSERT_GE(pieces.size(p), fours / count);
-        ASSERT_LE(pieces.size(p), (fours + count - 1) / count);
+        ASSERT_GE(tiles.size(p), quads / count);
+        ASSERT_LE(tiles.size(p), (quads + count - 1) / count);
       }
     }
   }

@@ -27,7 +27,7 @@ class RnsOperands : public testing::Test {
  protected:
   static constexpr unsigned kBits = Bits::value;
   static constexpr rns::Sizes kSizes = rns::sizes_of(kBits);
-  static constexpr unsigned kQ = kSizes.fours();
+  static constexpr unsigned kQ = kSizes.quads();
   using Operand = rns::Operand<LockstepTeam, kSizes.channels>;
   using Bases = rns::Bases<LockstepTeam, kSizes.channels, kSizes.words>;
   using Rows = std::array<std::vector<std::uint32_t>, kInstances>;

@@ -22,19 +22,19 @@ namespace manymod::test {
 namespace {
 
 /// As rns::shape_form has it.
-template <unsigned kBitsOfShape, unsigned kFoursAtOnce, bool kInTurn = false, unsigned kStages = 0,
-          bool kRecordsShared = false>
+template <unsigned kBitsOfShape, unsigned kTileQuads, bool kOneInFlight = false, unsigned kStages = 0,
+          bool kModuliInSharedMemory = false>
 struct RnsShape {
   static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
-  static constexpr rns::Form kEach = rns::shape_form(kBits, kFoursAtOnce, kInTurn, kStages, kRecordsShared);
+  static constexpr rns::Form kEach = rns::shape_form(kBits, kTileQuads, kOneInFlight, kStages, kModuliInSharedMemory);
   static constexpr rns::Form kShared = rns::with_one_modulus(kEach);
 };
 
 /// As rns::compact_form has it.
-template <unsigned kBitsOfShape, unsigned kFoursAtOnce>
+template <unsigned kBitsOfShape, unsigned kTileQuads>
 struct CompactShape {
   static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
-  static constexpr rns::Form kEach = rns::compact_form(kBits, kFoursAtOnce);
+  static constexpr rns::Form kEach = rns::compact_form(kBits, kTileQuads);
   static constexpr rns::Form kShared = rns::with_one_modulus(kEach);
 };
 
@@ -100,8 +100,8 @@ class RnsPrograms : public testing::Test {
 
     void set_comb(RnsMemory& table) { job_.comb = table.words(); }
     /// Returns the table.
-    RnsMemory run(std::uint32_t turn = 1) const {
-      return shared_ ? run_rns_warps<Shape::kShared>(job_, turn) : run_rns_warps<Shape::kEach>(job_, turn);
+    RnsMemory run(std::uint32_t group = 1) const {
+      return shared_ ? run_rns_warps<Shape::kShared>(job_, group) : run_rns_warps<Shape::kEach>(job_, group);
     }
     [[nodiscard]] Answer answer() const {
       Answer answer{{}, refused_};
@@ -218,7 +218,7 @@ TYPED_TEST(RnsPrograms, Products) {
   }
 }
 
-TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassPublic) {
+TYPED_TEST(RnsPrograms, FixedWindowPowersInVariableTime) {
   naive::Generator generate(2);
   const std::uint32_t bits = this->kExponentBits;
   for (const bool shared_modulus : {true, false}) {
@@ -228,7 +228,7 @@ TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassPublic) {
 }
 
 /// In class secret elements are selected for some digits at a time, but for the widest windows.
-TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassSecret) {
+TYPED_TEST(RnsPrograms, FixedWindowPowersInConstantTime) {
   naive::Generator generate(6);
   for (std::uint32_t window = 1; window <= (this->kBits <= 512 ? 6U : 5U); ++window) {
     if (kBriefTests && window != 1 && window < 5) continue;
@@ -243,14 +243,14 @@ TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassSecret) {
 }
 
 /// Warps select for other numbers of digits the first time.
-TYPED_TEST(RnsPrograms, TurnsOfWarps) {
+TYPED_TEST(RnsPrograms, StaggeredGroups) {
   naive::Generator generate(7);
   const DeviceNumbers n(this->moduli(generate, this->kCount)),
       x(this->numbers(generate, this->kCount, this->kWords)), exponent({Words{5, 0}});
   const gpu::Program program = gpu::fixed_window_program(0, this->kWide ? 6 : 40, 2, true);
   const typename TestFixture::Job job(program, n, false, {x, exponent}, this->kCount);
-  for (std::uint32_t turn = 0; turn < (this->kWide ? 3U : 6U); ++turn) {
-    job.run(turn);
+  for (std::uint32_t group = 0; group < (this->kWide ? 3U : 6U); ++group) {
+    job.run(group);
     const auto results = job.answer().results;
     for (std::size_t i = 0; i < this->kCount; ++i) {
       const MontgomeryOracle oracle(n[i], 32);
@@ -350,7 +350,7 @@ TYPED_TEST(RnsPrograms, ModuliThatAreNotPrimeToTheBase) {
 template <rns::RecordShape kShape>
 void expect_records_of_warps() {
   using Records = rns::Records<kShape>;
-  constexpr std::uint32_t kWarps = 3, kSlots = 4, kLanes = 32, kFour = rns::Record::kFour;
+  constexpr std::uint32_t kWarps = 3, kSlots = 4, kLanes = 32, kChunkWords = rns::Record::kChunkWords;
   std::vector<std::uint32_t> table(std::size_t{kWarps} * kSlots * 2 * Records::kWords, 0);
   const auto take = [](std::uint32_t* words, unsigned count, std::uint32_t owner) {
     for (unsigned i = 0; i < count; ++i) {
@@ -362,13 +362,13 @@ void expect_records_of_warps() {
     const std::uint32_t lane = i % kLanes, half = i / kLanes % 2, slot = i / kLanes / 2 % kSlots;
     const auto records = Records::of_warp(table.data(), i / kLanes / 2 / kSlots, kSlots, lane);
     const rns::Record record = records.at(slot, half);
-    EXPECT_EQ(record.of_neighbour(-static_cast<int>(lane)).words + std::size_t{lane} * kFour, record.words);
+    EXPECT_EQ(record.at_lane_offset(-static_cast<int>(lane)).words + std::size_t{lane} * kChunkWords, record.words);
     const rns::RecordPair pair = records.pair(slot);
     EXPECT_EQ(pair[half].words, record.words);
-    for (std::uint32_t four = 0; four < kShape.whole / kFour; ++four) take(record.at(four), kFour, i + 1);
-    if (rns::own_instance(lane) != half) continue;
-    EXPECT_EQ(pair.split_four, records.split_four(slot, half));
-    take(pair.split_four, kShape.split_four / 2, i + 1);
+    for (std::uint32_t chunk = 0; chunk < kShape.whole / kChunkWords; ++chunk) take(record.at(chunk), kChunkWords, i + 1);
+    if (rns::split_instance(lane) != half) continue;
+    EXPECT_EQ(pair.split_quad, records.split_quad(slot, half));
+    take(pair.split_quad, kShape.split_quad / 2, i + 1);
   }
   EXPECT_EQ(std::count(table.begin(), table.end(), 0U), 0);
 }

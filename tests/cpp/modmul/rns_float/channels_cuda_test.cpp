@@ -136,14 +136,14 @@ void check_sums(const Channel<Kind>& channel, const std::vector<std::int64_t>& d
 
 /// Pieces of an integer from the top.
 template <class Kind>
-void check_pieces(const Channel<Kind>& channel, std::uint64_t x) {
+void check_slices(const Channel<Kind>& channel, std::uint64_t x) {
   typename Kind::Partial sum{};
   std::int64_t expected = 0;
   for (unsigned shift = 64; shift > 0;) {
-    shift -= Kind::kPieceBits;
-    const std::uint64_t piece = x >> shift & ((std::uint64_t{1} << Kind::kPieceBits) - 1);
+    shift -= Kind::kSliceBits;
+    const std::uint64_t piece = x >> shift & ((std::uint64_t{1} << Kind::kSliceBits) - 1);
     sum = Kind::append(channel.record(), sum, static_cast<float>(piece));
-    expected = mod((expected << Kind::kPieceBits) + static_cast<std::int64_t>(piece), channel.m());
+    expected = mod((expected << Kind::kSliceBits) + static_cast<std::int64_t>(piece), channel.m());
   }
   ASSERT_EQ(channel.value(Kind::total(channel.record(), sum)), expected) << x;
 }
@@ -173,7 +173,7 @@ void check_edges(const Channel<Kind>& channel, std::int64_t largest_digit) {
   }
   check_sums(channel, digits, residues);
   for (const std::uint64_t x : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x8000000080000001}}) {
-    check_pieces(channel, x);
+    check_slices(channel, x);
   }
 }
 

@@ -124,9 +124,9 @@ class ExtensionRun {
       }
       typename Kind::Sum sums[kPerThread]{};
       const float* const of_a = words + L::kModuliA + 4 * lane;
-      rns_float::Gathering<Kind, Moduli, kThreads, kPerThread> gathering{Moduli(of_a), sums};
+      rns_float::TargetSums<Kind, Moduli, kThreads, kPerThread> gathering{Moduli(of_a), sums};
       Extension::run(group, steps, first, gathering);
-      rns_float::Keeping keeping{{memory.column(lane), memory.stride()}};
+      rns_float::DigitStore keeping{{memory.column(lane), memory.stride()}};
       Extension::run(group, steps, second, keeping);
       for (unsigned k = 0; k < kPerThread; ++k) {
         const unsigned i = k * kThreads + lane;
