@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between words of radix 2^32 and residues, both ways as products with constant matrices (docs/rns.md,
-// "Conversions"), and the constants of a modulus. A thread works for two instances as in montgomery.cuda.hpp.
+// Conversions between words of radix 2^32 and residues, both as products with constant matrices (docs/rns.md,
+// "Conversions"), and the set-up of a modulus' constants. A thread works on two instances as in
+// montgomery.cuda.hpp; all threads of the team call every function together. Constant-time in the numbers.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +26,11 @@ class Conversion {
   using Parts = Layout<kForm.channels, kForm.words>;
   static constexpr unsigned kInputSteps = Parts::kInput.steps;
   static constexpr unsigned kOutputQuads = Parts::kOutput.target_quads;
-  // Of a result's words so many fours are on their way at a time (measured: the narrowest forms lack
-  // registers).
+  // Word groups of a result that are in flight at a time. Measured: the narrowest forms lack registers for
+  // two.
   static constexpr unsigned kQuadsInFlight = kQ < 9 ? 1 : 2;
-  // Residues whose columns of the matrix are on their way at a time: of wide numbers those of one are enough.
+  // Residues whose columns of the matrix are in flight at a time. For wide numbers the columns of one
+  // suffice.
   static constexpr unsigned kResiduesInFlight = kInputSteps <= 8 ? Record::kChunkWords : 1;
   static_assert((kOutputQuads + 1) / 2 * Record::kChunkWords <=
                     kForm.scratch_slots() * kForm.element_record().words(),
@@ -37,11 +39,11 @@ class Conversion {
  public:
   using Constants = Bases<Team, kForm.channels, kForm.words>;
 
-  /// `constants`: all Parts::kBytes, in memory of any kind.
+  /// `constants`: all Parts::kBytes of them, in memory of any kind.
   MM_DEVICE Conversion(const Team& team, const Constants& bases, const std::byte* constants)
       : team_(team), bases_(bases), constants_(constants) {}
 
-  /// Elements of numbers below 2^(32 words), to `record`.
+  /// Converts numbers below 2^(32 words) to elements, which are stored to `record`.
   MM_DEVICE void to_residues(const RecordPair& record, const WordSource (&number)[2]) const {
     cuda::ByteRows<kInputSteps> rows;
     MM_UNROLL
@@ -62,8 +64,9 @@ class Conversion {
     });
   }
 
-  /// The constants of the moduli n, as Montgomery wants them, to `record`. Whether the moduli are prime to
-  /// M_B goes to the quad's threads 0 and 1: false for one that is not.
+  /// Computes the constants of the moduli n, as Montgomery reads them, and stores them to `record`. On input:
+  /// 0 <= n < 2^(32 words). Returns, in threads 0 and 1 of the thread quad, whether the first and the second
+  /// modulus is prime to M_B; for one that is not, the constants are meaningless.
   MM_DEVICE bool set_up_moduli(const RecordPair& record, const WordSource (&n)[2]) const {
     to_residues(record, n);
     std::uint32_t zeros[2] = {0, 0};
@@ -91,17 +94,18 @@ class Conversion {
     return (team_.lane() % 2 == 0 ? zeros[0] : zeros[1]) == 0;
   }
 
-  /// The integers in [0, n) that the elements with residues w in A are, which are below 2 n: thread 0 of the
-  /// quad writes the first, thread 1 the second. `record` is overwritten.
+  /// Stores the integers in [0, n) that are congruent to the elements whose residues in A are the words of w.
+  /// On input: the elements are below 2 n. Thread 0 of the thread quad writes the first result, thread 1 the
+  /// second. Overwrites `record`, where w must not be.
   MM_DEVICE void to_words(const WordSink (&result)[2], const Operand<Team, kForm.channels>& w,
                           const WordSource (&n)[2], const RecordPair& record) const {
-    // Columns lie where other threads' words of split fours were.
+    // The columns are written where other threads may still read words of the split channel quad.
     team_.sync();
     store_columns(w, record);
     team_.sync();
     const unsigned thread = team_.lane() % 4, half = thread % 2;
     const bool is_writer = thread < 2;
-    // By arithmetic: an array that is asked for by a variable index would be in local memory.
+    // Pointer arithmetic, because an array with a variable index would be in local memory.
     const std::ptrdiff_t distance = record[1].words - record[0].words;
     const Record own_record{record[0].words + static_cast<std::ptrdiff_t>(half) * distance};
     const Record first = own_record.at_lane_offset(-static_cast<int>(thread));
@@ -118,15 +122,15 @@ class Conversion {
   const Constants& bases_;
   const std::byte* constants_;
 
-  // Of residue k < 2 kQ of an element: those of A come first.
+  // The columns of residue k < 2 kQ of an element in the input matrices; those of A come first.
   MM_DEVICE const std::byte* input_matrix(unsigned k) const {
     const std::size_t at = k < kQ ? Parts::kIntoA : Parts::kIntoB - std::size_t{kQ} * MatrixShape::kQuadBytes;
     return constants_ + at + std::size_t{k} * MatrixShape::kQuadBytes;
   }
 
-  /// Call change(k, residues k of both instances) for all of the records' residues, kAtOnce of them at a
-  /// time, and then for those of a split four, where both are the thread's one. A loop, as this is rare and
-  /// its code is long.
+  /// Calls change(k, residues k of both instances) for all residues of the records, kBatch of them at a time;
+  /// then for those of the split channel quad, where both residues are the thread's one. A loop, as this runs
+  /// rarely and its code is long.
   template <unsigned kBatch, class Change>
   MM_DEVICE void transform(const RecordPair& record, Change change) const {
     MM_ROLLED
@@ -155,14 +159,15 @@ class Conversion {
       }
     }
   }
-  // After as many of them as there are words the new ones stand in order.
+  // Shifts a word in at the end. After as many calls as a chunk has words, the new words are in order.
   MM_DEVICE static void push(cuda::Chunk<Record::kChunkWords>& chunk, std::uint32_t word) {
     MM_UNROLL
     for (unsigned i = 0; i + 1 < Record::kChunkWords; ++i) chunk.word[i] = chunk.word[i + 1];
     chunk.word[Record::kChunkWords - 1] = word;
   }
 
-  // V_w = S_0 + .. + 2^24 S_3 of word w = 4 f + t: words 2 f and 2 f + 1 of the thread's record.
+  // Computes V_w = S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3 < 2^56 of result words w = 4 f + t, t the thread's
+  // position in its thread quad, and stores it in words 2 f and 2 f + 1 of the thread's record.
   MM_DEVICE void store_columns(const Operand<Team, kForm.channels>& w, const RecordPair& record) const {
     MM_ROLLED
     for (unsigned f = 0; f < kOutputQuads; ++f) {
@@ -179,13 +184,14 @@ class Conversion {
     }
   }
 
-  // Word w = 4 f + t and its carries.
+  // The address of V_w, w = 4 f + t, from the record of the thread quad's first thread.
   MM_DEVICE static std::uint32_t* column(const Record& first, unsigned w) {
     const unsigned f = w / 4;
     return first.at_lane_offset(static_cast<int>(w % 4)).words + f / 2 * Record::kChunkStride + 2 * (f % 2);
   }
 
-  // Words in place of the V_w. Returns whether the number is below n. A carry is below 2^25: V_w < 2^56.
+  // Replaces V_w by word w of the number for all w; carries are below 2^25, as V_w < 2^56. Returns whether
+  // the number is below n. is_writer: whether this thread stores the words; the others compute the same.
   MM_DEVICE bool resolve_carries(const Record& first, const WordSource& n, bool is_writer) const {
     std::uint64_t carry = 0, borrow = 0;
     MM_ROLLED
@@ -209,7 +215,7 @@ class Conversion {
     return borrow != 0;
   }
 
-  // The words less n, or, where `keep`, as they are.
+  // Stores the number less n or, if is_reduced, the number itself. Constant-time.
   MM_DEVICE static void subtract(const WordSink& result, const Record& first, const WordSource& n,
                                  bool is_reduced) {
     const std::uint32_t mask = cuda::opaque(is_reduced ? 0 : ~std::uint32_t{0});
@@ -229,7 +235,7 @@ class Conversion {
     }
   }
 
-  // Call use(i, w) for words w = 4 begin + i of the kFoursRead fours from `begin` on.
+  // Calls use(i, w) for words w = 4 begin + i of the kQuadsInFlight word groups from `begin` on.
   template <class Use>
   MM_DEVICE static void for_words(unsigned begin, Use use) {
     MM_UNROLL

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program (gpu/program/program.hpp) for the 16 items of a warp by one team.
+// Runs a program (gpu/program/program.hpp) for the 16 items of each warp of a team. Everything is
+// constant-time in the operands if the job's `scan` is set; otherwise addresses of table look-ups depend on
+// digits.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +20,20 @@
 
 namespace manymod::rns {
 
-/// A thread's two items: `first` and the one 8 behind, of `count`. Where there is none the last one is
-/// repeated.
+/// A thread's two items, `first` and `first` + 8, of `count`. An item that does not exist is replaced by the
+/// last one, so that every thread has work.
 struct Items {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 
-  /// Whether the result is stored.
+  /// Whether the item exists, so that its result is stored.
   MM_DEVICE bool exists(unsigned half) const { return item(half) < count; }
+  /// The item to compute.
   MM_DEVICE std::uint32_t index(unsigned half) const { return exists(half) ? item(half) : count - 1; }
 
  private:
-  // Opaque, to be computed where it is needed: kept, indices would take registers from the multiplications.
+  // Opaque, so that it is computed where it is needed: if the compiler kept indices, they would take
+  // registers from the multiplications.
   MM_DEVICE std::uint32_t item(unsigned half) const { return cuda::opaque(first) + 8 * half; }
 };
 
@@ -38,9 +42,10 @@ class Interpreter {
   static constexpr RecordShape kRecord = kForm.element_record();
   static constexpr unsigned kChunks = kRecord.whole / Record::kChunkWords;
   using Elements = Records<kRecord>;
-  // Fours of a record that are read together when a table is searched: loads in flight.
+  // Chunks of a record that are loaded together when a table is scanned.
   static constexpr unsigned kChunksInFlight = 8;
-  // Prime to kSelections: of so many turns no two select at a time.
+  // The stride by which groups of warps are staggered. It is coprime to kSelections, so that among
+  // kSelections groups no two select at the same time.
   static constexpr std::uint32_t kStagger = 11;
   static constexpr unsigned kSelectedSlot = kForm.kernel_slots();
   static constexpr unsigned kSelections = kForm.selections();
@@ -50,13 +55,14 @@ class Interpreter {
   using Number = typename Montgomery<Team, kForm>::Number;
   using Constants = Bases<Team, kForm.channels, kForm.words>;
 
-  /// Of a warp's table.
+  /// The number of slots of a warp's table.
   MM_DEVICE static std::uint32_t slots(const gpu::ProgramJob& job) {
     return job.slots + kForm.kernel_slots() + (job.scan ? kSelections : 0);
   }
 
-  /// `warp`: whose part of the job's table this is. `shared`: words in shared memory, of all the block's
-  /// warps, of which the warp's are number `warp_of_block`. The table or these have the moduli's constants.
+  /// `warp`: the number of the warp whose part of the job's table this is. `shared`: words in shared memory
+  /// of all the block's warps, of which this one is number `warp_of_block`. The constants of the moduli are
+  /// there or in the table, as the form says.
   MM_DEVICE Interpreter(const Team& team, const Constants& bases, const gpu::ProgramJob& job,
                         std::uint32_t warp, std::uint32_t* shared, std::uint32_t warp_of_block,
                         const Items& items)
@@ -71,12 +77,13 @@ class Interpreter {
         conversion_(team, bases, static_cast<const std::byte*>(job.constants)),
         montgomery_(team, bases, modulus_) {}
 
-  /// `turn`: of the warps that must stay together; others select elements at other times, so that while some
-  /// wait for memory, others multiply.
+  /// Runs the program. `group`: the number of the team. Teams are staggered, so that while some wait for the
+  /// memory accesses of a selection, others multiply.
   MM_DEVICE void run(std::uint32_t group) {
     if constexpr (!kForm.one_modulus) set_up();
     Number x(kernel_records(Form::kElementSlot));
-    // The elements of steps before `selected` are; the first time they are fewer.
+    // The elements of steps before `selected` have been selected. The first selection takes `most` <=
+    // kSelections steps, which staggers the teams.
     std::uint32_t selected = 0, most = 1 + group * kStagger % kSelections;
     MM_ROLLED
     for (std::uint32_t s = 0; s < job_.step_count; ++s) {
@@ -102,15 +109,18 @@ class Interpreter {
   Conversion<Team, kForm> conversion_;
   Montgomery<Team, kForm> montgomery_;
 
-  // `at`: words of a thread before them. One address leads to all of them.
+  // A pair of records in shared memory, behind `at` words of each thread. They lie so that the compiler reaches
+  // all of them from a single address with constant offsets.
   template <RecordShape kShape>
   MM_DEVICE RecordPair in_shared(unsigned at) const {
     const Record first{shared_ + std::size_t{Record::kWarp} * at + team_.lane() * Record::kChunkWords};
     const Record second{first.at(kShape.whole / Record::kChunkWords)};
     return {{first, second}, second.at(kShape.whole / Record::kChunkWords)};
   }
-  // Of the slots after the program's.
+  // The records of one of the kernel's own slots, which follow the program's.
   MM_DEVICE RecordPair kernel_records(unsigned slot) const { return table_.pair(job_.slots + slot); }
+  // Records for intermediate results. Where an instance has a slot of its own, each record has the size of
+  // two.
   MM_DEVICE RecordPair scratch() const {
     constexpr bool kOfOne = kForm.scratch_slots() == 1;
     const std::uint32_t first = job_.slots + Form::kScratchSlot;
@@ -119,6 +129,7 @@ class Interpreter {
 
   MM_DEVICE WordSource modulus(unsigned half) const { return job_.modulus.at(items_.index(half)); }
 
+  // Computes the constants of the items' moduli, and marks items whose moduli are refused.
   MM_DEVICE void set_up() const {
     const WordSource n[2] = {modulus(0), modulus(1)};
     const bool good = conversion_.set_up_moduli(modulus_, n);
@@ -129,6 +140,7 @@ class Interpreter {
     team_.sync();
   }
 
+  // Runs step s of the program.
   MM_DEVICE void run_step(Number& x, const gpu::Step& step, std::uint32_t s) const {
     RecordPair y = scratch();
     if constexpr (kForm.factors_in_shared_memory()) {
@@ -156,10 +168,10 @@ class Interpreter {
     for (std::uint32_t i = 0; i < times; ++i) montgomery_.multiply(x, y);
   }
 
-  // In shared memory.
+  // Where the factors of a multiplication are in shared memory.
   MM_DEVICE RecordPair factors() const { return in_shared<kRecord>(kForm.factors_at()); }
 
-  // Starts copies of the step's factors to there.
+  // Starts asynchronous copies of the step's factors to factors().
   MM_DEVICE void prefetch_factors(const gpu::Step& step, std::uint32_t s) const {
     const RecordPair to = factors();
     RecordPair from = scratch();
@@ -173,6 +185,7 @@ class Interpreter {
     if constexpr (kForm.sizes().is_split()) cuda::start_copy<2>(to.split_quad, from.split_quad);
   }
 
+  // Converts the elements to words and stores the results.
   MM_DEVICE void finish(Number& x) const {
     Operand<Team, kForm.channels> w;
     montgomery_.operand_of(w, x);
@@ -188,7 +201,8 @@ class Interpreter {
 
   MM_DEVICE void store(Number& x, std::uint32_t slot) const { x.store(table_.pair(slot)); }
 
-  // Where the step's factors are. Those that are nowhere yet are made in the scratch records.
+  // Sets y to the records of the step's factors. Factors that are in no table are computed into the scratch
+  // records.
   MM_DEVICE void locate(RecordPair& y, const gpu::Step& step, std::uint32_t s) const {
     switch (step.source) {
       case gpu::Source::comb:
@@ -205,6 +219,7 @@ class Interpreter {
     }
   }
 
+  // Converts the step's numbers to elements in the scratch records.
   MM_DEVICE void convert(RecordPair& y, const gpu::Step& step) const {
     const WordSource numbers[2] = {number(step, 0), number(step, 1)};
     y = scratch();
@@ -217,8 +232,8 @@ class Interpreter {
     return step.source == gpu::Source::start ? job_.start.at(item) : job_.operands[step.index].at(item);
   }
 
-  // Element `index` + the digit of the table that all items share. In class secret the addresses that are
-  // read do not depend on it.
+  // Sets y to element `index` + digit of the table that all items share. In constant-time programs, the
+  // addresses of loads do not depend on the digit.
   MM_DEVICE void comb_element(RecordPair& y, const gpu::Step& step) const {
     const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
     if (job_.scan) {
@@ -229,8 +244,8 @@ class Interpreter {
     }
   }
 
-  // The same of the instances' own tables, where nothing has been selected: in class public, and of windows
-  // that are too wide for a Selection.
+  // The same in the instances' own tables, where nothing has been selected: in variable-time programs, and
+  // for windows that are too wide for a Selection.
   MM_DEVICE void table_element(RecordPair& y, const gpu::Step& step) const {
     const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
     if (job_.scan) {
@@ -243,6 +258,7 @@ class Interpreter {
     }
   }
 
+  // Copies element `index` + digit of the instance `half` by reading all elements. Constant-time.
   MM_DEVICE void scan_record(const Record& to, std::uint32_t half, const gpu::Step& step,
                              std::uint32_t digit) const {
     MM_ROLLED
@@ -267,6 +283,7 @@ class Interpreter {
     }
   }
 
+  // The same for the words of the split channel quad.
   MM_DEVICE void scan_split_quad(std::uint32_t* to, const gpu::Step& step,
                                  const std::uint32_t (&digit)[2]) const {
     const std::uint32_t half = split_instance(team_.lane());
@@ -288,12 +305,14 @@ class Interpreter {
     return cuda::opaque(0 - static_cast<std::uint32_t>(entry == digit));
   }
 
-  // Of narrow windows' elements in class secret those of many digits are found at a time.
+  // Whether the step's element is found by a Selection: in constant-time programs, for windows of at most
+  // kSelectionEntries elements.
   MM_DEVICE bool is_selectable(const gpu::Step& step) const {
     return job_.scan && step.source == gpu::Source::digit && 1u << step.digit.count <= kSelectionEntries;
   }
 
-  // Find the elements of step s and those after it that are alike, of `most` at most. Returns how many.
+  // Selects the elements of step s and of those after it that belong to its run (Step::selection_run), at
+  // most `most` steps. Returns how many.
   MM_DEVICE std::uint32_t select(std::uint32_t s, std::uint32_t most) const {
     const gpu::Step* const steps = job_.steps + s;
     const std::uint32_t count = steps->selection_run < most ? steps->selection_run : most;

@@ -267,7 +267,7 @@ TEST(RnsFloatLoaded, ServesNarrowerBases) {
 /// What the host brings to the devices is what kernels read there.
 TEST(RnsFloatTables, OnlyThoseThatAreNotCompiledIn) {
   using OfManyChannels = rns_float::half::Multiplier<cuda::ThreadGroup<32>, 6>;
-  static_assert(OfManyChannels::BasesOfShape::kChannels > rns_float::kMostCompiledIn);
+  static_assert(OfManyChannels::BasesOfShape::kChannels > rns_float::kMaxCompiledInChannels);
   const auto& table = rns_float::host_table<rns_float::HalfWord, rns::Half2048, 32, 6>();
   const std::span<const std::byte> expected = std::as_bytes(std::span(table.words));
   for (const gpu::Technique& technique : rns_float::cuda_forms()) {
