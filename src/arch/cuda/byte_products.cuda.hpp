@@ -11,7 +11,6 @@
 // contiguous. The two core matrices of a step and an octet are adjacent; octets are 256 bytes apart. Two
 // octets are a column quad, `quad` in identifiers: 16 columns, 512 bytes for each step; lane 4 g + t holds
 // the four accumulators of one target in it.
-// pieces follow each other; tiles follow at 256 bytes. Two tiles are a *four*: 16 columns, 512 bytes a step.
 #pragma once
 
 #include <cstddef>
