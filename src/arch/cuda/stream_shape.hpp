@@ -48,7 +48,7 @@ struct StreamLayout {
   static constexpr unsigned kStages = kRingStages;
   /// How many tiles the warps of a block may be apart.
   static constexpr unsigned kLag = kStages / 2;
-  static_assert(kStages >= 2 && Shape::kTiles % kStages == 0, "each piece has a buffer of its own");
+  static_assert(kStages >= 2 && Shape::kTiles % kStages == 0, "each tile has a fixed buffer");
   static constexpr std::size_t kBarriersAt = std::size_t{kStages} * Shape::kBufferBytes;
   static constexpr std::size_t kBytes = kBarriersAt + 2 * kStages * sizeof(std::uint64_t);
 };

@@ -177,8 +177,8 @@ class Selection {
   std::uint32_t* words_;  // the table at the first chunk of this thread's position in a thread quad
   std::uint32_t count_, stride_, bits_;
   std::uint32_t first_[kDigitsPerThread];  // where this thread's digits begin in the exponent
-  std::uint32_t from_[Candidates::kSets],
-      to_[kDigitsPerThread];  // words to the elements that it reads and writes
+  // The offsets, in words, of the elements that this thread reads and writes.
+  std::uint32_t from_[Candidates::kSets], to_[kDigitsPerThread];
 
   /// The step of this thread's digit number d.
   MM_DEVICE unsigned step_index(unsigned d) const { return kThreadQuads * d + team_.lane() / 4; }

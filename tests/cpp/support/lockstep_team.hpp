@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp of a team (arch/cuda/byte_products.cuda.hpp) on the host: its lanes are fibers, and products of
-// matrices are plain loops.
+// A warp of a team (arch/cuda/byte_products.cuda.hpp) on the host: its lanes are fibers, and matrix products
+// are plain loops.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace manymod::test {
 
-/// What all teams have. A team besides starts products whose matrix its warps share, and waits for them.
+/// What all teams have in common. A team also starts products whose matrix its warps share, and waits for
+/// them.
 class LockstepWarp {
  public:
   explicit LockstepWarp(const LockstepGroup<32>& warp) : warp_(warp) {}
@@ -40,7 +41,7 @@ class LockstepWarp {
   void multiply(cuda::ByteSums<kQuads>& sums, const cuda::ByteRows<kSteps>& rows, const std::byte* quads,
                 unsigned step_quads) const {
     using Rows = const cuda::ByteRows<kSteps>*;
-    const std::uint32_t* row[2][4];  // of the quad's threads
+    const std::uint32_t* row[2][4];  // words of the thread quad's four threads
     for (unsigned t = 0; t < 4; ++t) {
       const Rows of_thread = warp_.shuffle(Rows{&rows}, lane() / 4 * 4 + t);
       for (unsigned half = 0; half < 2; ++half) row[half][t] = of_thread->words[half];
@@ -62,7 +63,7 @@ class LockstepWarp {
   LockstepGroup<32> warp_;
 };
 
-/// A team whose matrices all lie in memory.
+/// A team whose matrices are all in memory.
 class LockstepTeam : public LockstepWarp {
  public:
   using LockstepWarp::LockstepWarp;
@@ -76,8 +77,8 @@ class LockstepTeam : public LockstepWarp {
   void wait(unsigned /*piece*/) const {}
 };
 
-/// A team whose matrices stream: a cuda::StreamShape's pieces, each once a pass and in their order, as a
-/// ring has to bring them.
+/// A team whose matrices stream. It checks that the tiles of a cuda::StreamShape are used once in each pass
+/// and in order, as a ring brings them.
 template <class Shape>
 class LockstepStream : public LockstepWarp {
  public:
@@ -88,7 +89,7 @@ class LockstepStream : public LockstepWarp {
   void start(cuda::ByteSums<kQuads>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& /*matrix*/,
              unsigned tile) const {
     expect_next(started_, tile);
-    if (kQuads != Shape::quads(tile)) throw LockstepError("a piece of another size");
+    if (kQuads != Shape::quads(tile)) throw LockstepError("a tile of another size");
     multiply(sums, rows, matrices_ + Shape::begin(tile), kQuads);
   }
   template <unsigned kPending>
@@ -98,17 +99,17 @@ class LockstepStream : public LockstepWarp {
       throw LockstepError("other products under way than are waited for");
     }
   }
-  /// To be called at the end.
+  /// Checks at the end that all passes are complete.
   void drain() const {
     if (started_ != 0 || read_ != 0) throw LockstepError("a pass that has not ended");
   }
 
  private:
   const std::byte* matrices_;
-  mutable unsigned started_ = 0, read_ = 0;  // of a pass, next
+  mutable unsigned started_ = 0, read_ = 0;  // the next tile of the pass to start, and to wait for
 
   static void expect_next(unsigned& next, unsigned tile) {
-    if (tile != next) throw LockstepError("a piece that is not the next one");
+    if (tile != next) throw LockstepError("a tile that is not the next one");
     next = (next + 1) % Shape::kTiles;
   }
 };

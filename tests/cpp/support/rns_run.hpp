@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs programs by the tensor-core kernels of residue number systems on the host, a warp at a time.
+// Runs programs by the tensor-core kernels of residue number systems on the host, one warp at a time.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,14 @@
 
 namespace manymod::test {
 
-/// Words of some warps, `fours` fours each, aligned to 16 bytes and with guards around them.
+/// The words of several warps, `chunks` chunks of 4 words each, aligned to 16 bytes and surrounded by guards.
 class RnsMemory {
  public:
-  RnsMemory(std::size_t warps, std::size_t chunks) : chunks_per_warp_(chunks), chunks_(warps * chunks + 2, kGuard) {}
+  RnsMemory(std::size_t warps, std::size_t chunks)
+      : chunks_per_warp_(chunks), chunks_(warps * chunks + 2, kGuard) {}
   [[nodiscard]] std::uint32_t* words() { return chunks_[1].word; }
 
-  /// Call change() for a warp. Throws if what is not the warp's is different then.
+  /// Calls change(), which runs a warp. @throws LockstepError if words change that are not the warp's
   template <class Change>
   void expect_changes_of(std::size_t warp, Change change) {
     const std::vector<Chunk> before = chunks_;
@@ -44,14 +45,14 @@ class RnsMemory {
   static bool is_same(const Chunk& a, const Chunk& b) { return std::equal(a.word, a.word + 4, b.word); }
 };
 
-/// Constants as kernels of a form read them.
+/// The constants in the order in which kernels of a form read them.
 template <rns::Form kForm>
 std::vector<std::byte> in_stream_order(unsigned bits, std::vector<std::byte> constants) {
   if (kForm.ring_stages > 0) rns::order_by_tiles(bits, kForm.tiles(), constants);
   return constants;
 }
 
-/// A team of a form.
+/// The team of a form, for one warp.
 template <rns::Form kForm>
 auto rns_team(const LockstepGroup<32>& warp, [[maybe_unused]] const std::byte* matrices) {
   if constexpr (kForm.ring_stages > 0) {
@@ -61,8 +62,8 @@ auto rns_team(const LockstepGroup<32>& warp, [[maybe_unused]] const std::byte* m
   }
 }
 
-/// Run a job's items, 16 a warp. `job` lacks nothing but the table, which is returned. `turn`: of the first
-/// warp.
+/// Runs a job's items, 16 for each warp. The caller has set everything in `job` but the table. @return the
+/// table. `group`: the group number of the first warp, which staggers selections
 template <rns::Form kForm>
 RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t group = 1) {
   constexpr std::uint32_t kThreads = 32, kWarpItems = 16;
@@ -71,7 +72,7 @@ RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t group = 1) {
       std::remove_const_t<decltype(rns_team<kForm>(std::declval<LockstepGroup<kThreads>>(), nullptr))>;
   using Run = rns::Interpreter<Warp, kForm>;
   const std::uint32_t slots = Run::slots(job);
-  // Fours of a word of all a warp's threads.
+  // Chunks of one word of all a warp's threads.
   constexpr std::size_t kChunksPerWord = kThreads / rns::Record::kChunkWords;
   RnsMemory table(warps, 2 * slots * kForm.element_record().words() * kChunksPerWord);
   RnsMemory shared(warps, kForm.shared_words() * kChunksPerWord);

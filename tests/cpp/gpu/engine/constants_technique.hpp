@@ -113,7 +113,8 @@ struct Seen {
 
 /// One thread of a launch: its items one after the other, junk in its own slots all the while.
 template <unsigned kPerThread>
-void run_thread(const gpu::ProgramJob& job, const fake_cuda::Thread& thread, unsigned kernel_slots, Seen& seen) {
+void run_thread(const gpu::ProgramJob& job, const fake_cuda::Thread& thread, unsigned kernel_slots,
+                Seen& seen) {
   using M = Multiplier<kPerThread>;
   const std::size_t slot_words = std::size_t{thread.count} * M::kLaneWords;
   for (std::uint32_t item = thread.index; item < job.count; item += thread.count) {
