@@ -32,6 +32,7 @@ inline std::size_t bit_length_var(std::span<const Limb> a) {
   return size == 0 ? 0 : size * kLimbBits - static_cast<std::size_t>(std::countl_zero(a[size - 1]));
 }
 
+/// Whether a == 0.
 inline bool is_zero_var(std::span<const Limb> a) { return normalized_size_var(a) == 0; }
 
 /// The number of trailing zero bits. On input: a != 0.
@@ -227,6 +228,7 @@ class Buffer {
   [[nodiscard]] Limb* data() { return limbs_.data(); }
   [[nodiscard]] const Limb* data() const { return limbs_.data(); }
   [[nodiscard]] std::size_t size() const { return limbs_.size(); }
+  /// The first `size` limbs, or `size` limbs from `from` on.
   [[nodiscard]] std::span<Limb> first(std::size_t size) { return std::span(limbs_).first(size); }
   [[nodiscard]] std::span<const Limb> first(std::size_t size) const { return std::span(limbs_).first(size); }
   [[nodiscard]] std::span<Limb> part(std::size_t from, std::size_t size) {

@@ -22,6 +22,7 @@ inline void wipe_bytes(void* data, std::size_t bytes) {
 #endif
 }
 
+/// Zeroes limbs.
 inline void wipe(std::span<Limb> limbs) { wipe_bytes(limbs.data(), limbs.size_bytes()); }
 
 }  // namespace manymod

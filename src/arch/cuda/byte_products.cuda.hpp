@@ -231,6 +231,7 @@ class Warpgroup : public Warp {
   };
 #endif
 
+  /// See Warp; the product runs asynchronously.
   template <unsigned kSteps, unsigned kQuads>
   __device__ __forceinline__ void start(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
                                         const Matrix& matrix, [[maybe_unused]] unsigned tile) const {
@@ -248,6 +249,7 @@ class Warpgroup : public Warp {
   }
 
  protected:
+  /// Starts sums = rows times the first kQuads column quads of `matrix`, as one wgmma group.
   template <unsigned kSteps, unsigned kQuads>
   __device__ __forceinline__ static void start_product(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
                                                        const Matrix& matrix) {

@@ -54,6 +54,7 @@ class Barrier {
  private:
   std::uint32_t address_;
 
+  // Whether the phase of this parity is complete; may wait for a while.
   [[nodiscard]] __device__ __forceinline__ int is_over(unsigned parity) const {
     int over;
     asm volatile(
@@ -168,6 +169,7 @@ class StreamedWarpgroup : public Warpgroup {
     }
     __syncwarp();
   }
+  // Whether this is the one thread of the warp that the hardware elects.
   __device__ __forceinline__ static bool elected() {
     int one;
     asm volatile("{.reg .pred one; elect.sync _|one, 0xffffffff; selp.s32 %0, 1, 0, one;}" : "=r"(one));

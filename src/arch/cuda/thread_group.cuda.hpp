@@ -13,6 +13,7 @@ namespace manymod::cuda {
 
 #if defined(__CUDACC__)
 
+/// The group of the calling thread.
 template <unsigned kThreads>
 class ThreadGroup {
   static_assert(kThreads >= 1 && kThreads <= 32 && (kThreads & (kThreads - 1)) == 0);

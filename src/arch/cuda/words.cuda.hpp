@@ -19,6 +19,7 @@ namespace manymod::cuda {
 inline thread_local std::uint32_t carry_flag = 0;
 
 namespace host {
+/// The low word of a sum, or of a difference; the flag becomes its carry or borrow.
 inline std::uint32_t keep(std::uint64_t sum) {
   carry_flag = static_cast<std::uint32_t>(sum >> 32);
   return static_cast<std::uint32_t>(sum);
@@ -31,6 +32,7 @@ inline std::uint64_t wide(std::uint32_t value) { return value; }
 }  // namespace host
 #endif
 
+// Defines name(a, b): a PTX instruction, or the expression on_host.
 #if defined(__CUDA_ARCH__)
 #define MM_CHAIN_OPERATION(name, instruction, on_host)                   \
   MM_DEVICE std::uint32_t name(std::uint32_t a, std::uint32_t b) {       \

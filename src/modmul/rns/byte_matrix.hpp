@@ -30,15 +30,16 @@ inline std::array<std::uint32_t, 4> transposed(const WordEntries& entries) {
           odd[0] >> 16 | (odd[1] & ~kLow)};
 }
 
+/// Writes the entries of a matrix in the layout of MatrixShape.
 class MatrixWriter {
  public:
+  /// `bytes`: shape.bytes() bytes, zero where nothing is written.
   MatrixWriter(const MatrixShape& shape, std::byte* bytes) : shape_(shape), bytes_(bytes) {}
-  /// Writes into a matrix of the given shape at `bytes`, which holds shape.bytes() bytes.
 
+  /// Stores the constants of one word for one target.
   void put(unsigned word, unsigned target, const WordEntries& entries) {
     const std::array<std::uint32_t, 4> columns = transposed(entries);
     for (unsigned byte = 0; byte < 4; ++byte) {
-      /// Stores the constants of one word for one target.
       std::memcpy(bytes_ + matrix_offset(shape_, word, 0, target, byte), &columns[byte],
                   sizeof columns[byte]);
     }

@@ -150,6 +150,7 @@ class TargetColumns {
   void put_source(unsigned channel, const WordEntries& entries) const {
     for_places(sizes_, channel, [&](unsigned place) { put_word(place, entries); });
   }
+  /// Writes the entries of the rank word.
   void put_rank(const WordEntries& entries) const { put_word(sizes_.rank_word(), entries); }
   /// Words of a number that is converted into residues.
   [[nodiscard]] unsigned words() const { return sizes_.words; }
@@ -290,6 +291,7 @@ StoredChannel channel_with_weights(const ChannelField& field, const WordEntries&
   return channel;
 }
 
+// Stores number `index` of an array of channels, or of words, without assuming alignment.
 void put_channel(std::byte* channels, unsigned index, const StoredChannel& channel) {
   std::memcpy(channels + index * sizeof channel, &channel, sizeof channel);
 }
@@ -298,6 +300,7 @@ void put_word(std::byte* words, unsigned index, std::uint32_t word) {
   std::memcpy(words + index * sizeof word, &word, sizeof word);
 }
 
+// Number `index` of an array of words.
 std::uint32_t word_at(const std::byte* words, unsigned index) {
   std::uint32_t word = 0;
   std::memcpy(&word, words + index * sizeof word, sizeof word);

@@ -19,6 +19,7 @@
 
 namespace manymod::rns {
 
+/// Conversions of one form and team.
 template <class Team, Form kForm>
 class Conversion {
   static constexpr unsigned kQ = kForm.quads();
@@ -96,7 +97,7 @@ class Conversion {
 
   /// Stores the integers in [0, n) that are congruent to the elements whose residues in A are the words of w.
   /// On input: the elements are below 2 n. Thread 0 of the thread quad writes the first result, thread 1 the
-  /// second. Overwrites `record`, where w must not be.
+  /// second. Overwrites `record`.
   MM_DEVICE void to_words(const WordSink (&result)[2], const Operand<Team, kForm.channels>& w,
                           const WordSource (&n)[2], const RecordPair& record) const {
     // The columns are written where other threads may still read words of the split channel quad.

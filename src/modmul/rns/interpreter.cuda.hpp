@@ -37,6 +37,7 @@ struct Items {
   MM_DEVICE std::uint32_t item(unsigned half) const { return cuda::opaque(first) + 8 * half; }
 };
 
+/// The interpreter of one form for one warp of a team.
 template <class Team, Form kForm>
 class Interpreter {
   static constexpr RecordShape kRecord = kForm.element_record();
@@ -109,8 +110,8 @@ class Interpreter {
   Conversion<Team, kForm> conversion_;
   Montgomery<Team, kForm> montgomery_;
 
-  // A pair of records in shared memory, behind `at` words of each thread. They lie so that the compiler reaches
-  // all of them from a single address with constant offsets.
+  // A pair of records in shared memory, behind `at` words of each thread. They lie so that the compiler
+  // reaches all of them from a single address with constant offsets.
   template <RecordShape kShape>
   MM_DEVICE RecordPair in_shared(unsigned at) const {
     const Record first{shared_ + std::size_t{Record::kWarp} * at + team_.lane() * Record::kChunkWords};
@@ -127,6 +128,7 @@ class Interpreter {
     return table_.pair(first, kOfOne ? first : first + 1, kOfOne ? 1 : 0);
   }
 
+  // The modulus of the item `half`.
   MM_DEVICE WordSource modulus(unsigned half) const { return job_.modulus.at(items_.index(half)); }
 
   // Computes the constants of the items' moduli, and marks items whose moduli are refused.
@@ -194,6 +196,7 @@ class Interpreter {
     conversion_.to_words(result, w, n, scratch());
   }
 
+  // Where the result of the item `half` goes; nowhere if the item does not exist.
   MM_DEVICE WordSink sink(unsigned half) const {
     const std::size_t at = static_cast<std::size_t>(items_.index(half)) * job_.result_width;
     return {job_.result + at, items_.exists(half) ? job_.result_width : 0};
@@ -226,6 +229,7 @@ class Interpreter {
     conversion_.to_residues(y, numbers);
   }
 
+  // The number that is a step's factor.
   MM_DEVICE WordSource number(const gpu::Step& step, unsigned half) const {
     if (step.source == gpu::Source::one) return {nullptr, 0, 1};
     const std::uint32_t item = items_.index(half);
@@ -298,6 +302,7 @@ class Interpreter {
     cuda::store_chunk<2>(to, sum);
   }
 
+  // The digit of the item `half` in a step.
   MM_DEVICE std::uint32_t digit_of(const gpu::Step& step, unsigned half) const {
     return gpu::digit_value(step.digit, job_.operands[step.digit.exponent].at(items_.index(half)));
   }

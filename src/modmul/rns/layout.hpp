@@ -75,8 +75,11 @@ struct Sizes {
 
   /// Channel quads of a base, the split one included.
   [[nodiscard]] constexpr unsigned quads() const { return (channels + 3) / 4; }
+  /// Whether the last channel quad is split.
   [[nodiscard]] constexpr bool is_split() const { return channels % 4 != 0; }
+  /// Channel quads of a base without the split one.
   [[nodiscard]] constexpr unsigned whole_quads() const { return channels / 4; }
+  /// Places of a base.
   [[nodiscard]] constexpr unsigned places() const { return 4 * quads(); }
   /// The channel in a place.
   [[nodiscard]] constexpr unsigned channel(unsigned place) const {
@@ -86,11 +89,14 @@ struct Sizes {
   [[nodiscard]] constexpr bool has_roots() const { return channels <= kMaxRootedChannels; }
   /// Words along K of an extension: one for each place, then the rank, then zeros up to a whole step.
   [[nodiscard]] constexpr unsigned rank_word() const { return places(); }
+  /// Steps of an extension.
   [[nodiscard]] constexpr unsigned steps() const { return (quads() + 2) / 2; }
+  /// Steps of a conversion into residues.
   [[nodiscard]] constexpr unsigned input_steps() const { return (words + 7) / 8; }
   /// Words of a result before its last subtraction, below 2^(32 words + 1), in groups of four.
   [[nodiscard]] constexpr unsigned output_quads() const { return (words + 1 + 3) / 4; }
 
+  /// The shapes of the matrices: of an extension, of a conversion into residues, and of one into words.
   [[nodiscard]] constexpr MatrixShape extension() const { return {steps(), quads()}; }
   [[nodiscard]] constexpr MatrixShape input() const { return {input_steps(), quads()}; }
   [[nodiscard]] constexpr MatrixShape output() const { return {steps(), output_quads()}; }

@@ -239,6 +239,7 @@ class Montgomery {
   // For how many of the thread quad's two instances a thread works in channel quad q. If one, half 0 stands
   // for its split_instance().
   MM_DEVICE static constexpr unsigned instances(unsigned q) { return kForm.is_split(q) ? 1 : 2; }
+  // The instance for which the thread works in the split channel quad.
   MM_DEVICE unsigned split_half() const { return split_instance(team_.lane()); }
   template <class Sums>
   // The byte sums of the instance `half`, in a split channel quad those of the split_instance(). `quad`:
@@ -257,6 +258,8 @@ class Montgomery {
   MM_DEVICE std::uint32_t if_split_instance(unsigned half, std::uint32_t x) const {
     return (split_half() == 0) == (half == 0) ? x : 0;
   }
+  // Operand::set_coordinate() and set_residue(); in the split channel quad for both halves, with 0 for the
+  // other instance.
   MM_DEVICE void set_coordinate(Input& t, unsigned half, unsigned q, std::uint32_t xi) const {
     if (!kForm.is_split(q)) return t.set_coordinate(half, q, xi);
     MM_UNROLL
@@ -412,6 +415,7 @@ class Montgomery {
     }
   }
 
+  // Calls use() for the channel quads first .. first + kQuads - 1, whose product is complete.
   template <unsigned kQuads, class Use>
   MM_DEVICE void consume(cuda::ByteSums<kQuads>& sums, unsigned first, Use& use) const {
     team_.settle(sums);

@@ -29,6 +29,7 @@ struct Record {
 
   /// The address of a chunk.
   MM_DEVICE std::uint32_t* at(unsigned index) const { return words + std::size_t{index} * kChunkStride; }
+  /// Loads or stores a chunk.
   MM_DEVICE cuda::Chunk<kChunkWords> load(unsigned index) const {
     return cuda::load_chunk<kChunkWords>(at(index));
   }

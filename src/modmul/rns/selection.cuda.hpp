@@ -54,6 +54,7 @@ class Selector {
   unsigned source_lane_;
   std::uint32_t odd_, upper_;
 
+  // All ones if the bit is 1, else 0.
   MM_DEVICE static std::uint32_t mask(std::uint32_t packed, unsigned bit) {
     return cuda::opaque(0 - (packed >> bit & 1));
   }
@@ -196,6 +197,7 @@ class Selection {
       pack(digits, [&](unsigned d) { return gpu::digit_value({0, first_[d], stride_, bits_}, exponent); });
     }
   }
+  // Packs value(d) of all digits d of this thread.
   template <class Value>
   MM_DEVICE static void pack(std::uint32_t (&digits)[kWords], Value value) {
     MM_UNROLL
@@ -274,6 +276,7 @@ class SharedSelection {
   const Records<kShape>& shared_;
   std::uint32_t first_, count_;
 
+  // Loads a chunk of elements first_ + begin and those after it.
   MM_DEVICE Candidates load(std::uint32_t begin, unsigned chunk) const {
     return Candidates([&](unsigned set) {
       const std::uint32_t element = begin + Candidates::element(team_, set, count_ - 1 - begin);

@@ -29,6 +29,7 @@ static_assert(1u << gpu::kWidestSelected <= kSelectionEntries);
 
 constexpr unsigned bits_of(const gpu::Shape& shape) { return 32 * shape.words; }
 
+// The shape of a kernel, as the engine launches it.
 template <Form kForm>
 constexpr gpu::Shape rns_shape(const char* kernel, unsigned block) {
   using Memory = SharedMemory<kForm>;
@@ -69,6 +70,7 @@ constexpr gpu::Shape kCompactShapes[] = {MM_RNS_COMPACT_SHAPES(COMPACT)};
 constexpr gpu::Shape kCompactSharedShapes[] = {MM_RNS_COMPACT_SHAPES(COMPACT)};
 #undef COMPACT
 
+// Whether all kernels fit the shared memory of every device.
 constexpr bool are_compact(std::span<const gpu::Shape> shapes) {
   return std::ranges::all_of(shapes, [](const gpu::Shape& shape) {
     return shape.shared_words == 0 && shape.block_shared_bytes <= kCompactSharedBytes;
@@ -76,6 +78,7 @@ constexpr bool are_compact(std::span<const gpu::Shape> shapes) {
 }
 static_assert(are_compact(kCompactShapes) && are_compact(kCompactSharedShapes));
 
+// The form of a width for instances with a modulus each; that of a shared modulus has the same tiles.
 constexpr Form form_of(unsigned wanted) {
 #define SHAPE(bits, block, tile_quads, one_in_flight, stages, moduli_shared) \
   if ((bits) == wanted) return shape_form(bits, tile_quads, one_in_flight, stages, moduli_shared);
@@ -84,6 +87,7 @@ constexpr Form form_of(unsigned wanted) {
   return {};
 }
 
+// The constants of a width in the order in which its kernels read them.
 std::vector<std::byte> in_tiles(unsigned bits, std::vector<std::byte> block) {
   const Form form = form_of(bits);
   if (form.ring_stages > 0 && !block.empty()) order_by_tiles(bits, form.tiles(), block);

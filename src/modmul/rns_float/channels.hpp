@@ -44,8 +44,8 @@ struct Range {
   std::uint64_t largest = 0;
 };
 
-inline constexpr std::uint64_t kValues = std::uint64_t{1}
-                                         << 24;  ///< binary32 holds every integer up to this magnitude
+/// binary32 holds every integer up to this magnitude.
+inline constexpr std::uint64_t kValues = std::uint64_t{1} << 24;
 
 /// The largest magnitude of a digit, for moduli up to largest_modulus.
 constexpr std::uint64_t largest_digit(std::uint64_t largest_modulus) { return (largest_modulus + 1) / 2; }

@@ -29,6 +29,7 @@ class ModuliInRegisters {
     for (unsigned k = 0; k < kCount; ++k) modulus_[k] = load_modulus<Kind, kThreads>(lane, k);
   }
   MM_DEVICE typename Kind::Modulus operator[](unsigned k) const { return modulus_[k]; }
+  /// Drops the channels of the row that is complete.
   MM_DEVICE void advance_row() {
     MM_UNROLL
     for (unsigned k = 0; k + 1 < kCount; ++k) modulus_[k] = modulus_[k + 1];
@@ -65,12 +66,14 @@ struct TargetSums {
   Moduli moduli;
   Sum (&sums)[kCount];
 
+  /// Adds the digit times its place values, which are at `constants`.
   MM_DEVICE void add(float digit, const float* constants) {
     typename Kind::Constant place[kCount];
     load_constants<Kind, kThreads>(place, constants);
     MM_UNROLL
     for (unsigned r = 0; r < kCount; ++r) Kind::add_product(moduli[r], sums[r], digit, place[r]);
   }
+  /// Reduces the sums, after at most kBurst digits.
   MM_DEVICE void settle() {
     MM_UNROLL
     for (unsigned r = 0; r < kCount; ++r) Kind::settle(moduli[r], sums[r]);

@@ -59,6 +59,7 @@ class Multiplier {
   using FormOfShape = Form;
   static constexpr bool kTablesFromMemory = Source::kFromMemory;
 
+  /// A lane's residues of a number, in both bases.
   struct Element {
     Residue b[kPerThread];
     Residue a[kPerThread];

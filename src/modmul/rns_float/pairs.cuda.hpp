@@ -25,6 +25,7 @@ struct Factors {
   static constexpr unsigned kBurst = 4;
   static constexpr bool kPacked = false;
 
+  /// m = p q with its factors.
   struct Modulus {
     Divisor p, q, whole;
     Parts others;  ///< 1 / q mod p and 1 / p mod q
@@ -63,6 +64,7 @@ struct Factors {
 
   /// The parts of an integer a. On input: abs(a) <= 2^24.
   MM_DEVICE static Parts parts(const Modulus& m, float a) { return {{reduce(m.p, a), reduce(m.q, a)}}; }
+  /// a b, part by part.
   MM_DEVICE static Parts multiply_parts(const Modulus& m, const Parts& a, const Parts& b) {
     return {{reduce(m.p, cuda::multiply(a.word[0], b.word[0])),
              reduce(m.q, cuda::multiply(a.word[1], b.word[1]))}};

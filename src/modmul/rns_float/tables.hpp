@@ -88,6 +88,7 @@ class TableMaker {
   /// On input: `words` has L::kWords zeros.
   constexpr TableMaker(float* words, const BaseView& b, const BaseView& a) : words_(words), b_(b), a_(a) {}
 
+  /// Fills the table.
   constexpr void make() {
     words_[L::kCount] = static_cast<float>(b_.channels);
     put_moduli(L::kModuliB, b_);
@@ -109,6 +110,7 @@ class TableMaker {
   float* words_;
   BaseView b_, a_;
 
+  // Stores the records of a base's channels, idle ones included.
   constexpr void put_moduli(unsigned at, const BaseView& base) {
     for (unsigned i = 0; i < L::kChannels; ++i) {
       float record[Kind::kModulusWords] = {};
@@ -137,6 +139,7 @@ class TableMaker {
     }
   }
 
+  // Stores the constants of all steps of one extension.
   constexpr void put_steps(unsigned at, const BaseView& source, const BaseView& target) {
     for (unsigned j = 0; j < source.channels; ++j) {
       float* const lane = words_ + at + 4 * (j % kThreads);

@@ -24,12 +24,14 @@ struct HostConstants {
   std::vector<std::uint32_t> (*squared_radix)();
 };
 
+/// The functions that build them.
 template <template <class, unsigned> class Multiplier, unsigned kThreads, unsigned kPerThread>
 constexpr HostConstants host_constants() {
   using M = Multiplier<cuda::ThreadGroup<kThreads>, kPerThread>;
   return {&table_bytes<M, kThreads, kPerThread>, &squared_radix<typename M::BasesOfShape>};
 }
 
+/// A kernel's name with its constants.
 struct Row {
   const char* kernel;
   HostConstants constants;

@@ -469,7 +469,7 @@ Digits part_of(const Digits& x, std::uint64_t r) {
 /// c N - 1 for odd N: an upper bound for every element.
 Digits largest_value(const Sizes& sizes, const Limbs& n) {
   Digits x = naive::multiply(naive::digits(n), {element_bound(sizes)});
-  --x.front();  // no borrow, as c < 2^32 and N are not 0 modulo 2^32
+  --x.front();  // no borrow: N is odd and 0 < c < 2^32
   return x;
 }
 
