@@ -155,8 +155,8 @@ class Montgomery {
   MM_DEVICE Montgomery(const Team& team, const Constants& bases, const RecordPair& modulus)
       : team_(team), bases_(bases), modulus_(modulus) {}
 
-  /// x = x^2 / M_B mod N. On input and output: elements below c N with c about 4 n (docs/rns.md, (2) and
-  /// (3)).
+  /// x = x^2 / M_B mod N. On input and output: elements below c N with c about 4 n (docs/rns.md, "Montgomery
+  /// multiplication", (2) and (3)).
   MM_DEVICE void square(Number& x) const { multiply_by<Factor::itself>(x, modulus_); }
   /// x = x y / M_B mod N. On input: elements below c_1 N and c_2 N, c_1, c_2 <= c. On output: below (c_1 c_2
   /// N / M_B + 1 + e) N for a small e; for y = 1 below 2 N. y may be a copy of x.
@@ -236,7 +236,7 @@ class Montgomery {
     to_b(x, w);
   }
 
-  // For how many of the thread quad's two instances a thread works in channel quad q. If one, half 0 stands
+  // For how many of the thread quad's two instances a thread works in channel quad q. If one, half 0 is
   // for its split_instance().
   MM_DEVICE static constexpr unsigned instances(unsigned q) { return kForm.is_split(q) ? 1 : 2; }
   // The instance for which the thread works in the split channel quad.

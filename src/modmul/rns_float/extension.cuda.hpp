@@ -78,7 +78,7 @@ struct TargetSums {
     MM_UNROLL
     for (unsigned r = 0; r < kCount; ++r) Kind::settle(moduli[r], sums[r]);
   }
-  MM_DEVICE void store_digit(unsigned /*row*/, float /*own*/) {}
+  MM_DEVICE void store_digit(unsigned /*row*/, float /*own_digit*/) {}
 };
 
 /// An outcome of an extension: stores the digits of a lane's own channels.

@@ -70,11 +70,11 @@ class LockstepTeam : public LockstepWarp {
 
   template <unsigned kSteps, unsigned kQuads>
   void start(cuda::ByteSums<kQuads>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& matrix,
-             unsigned /*piece*/) const {
+             unsigned /*tile*/) const {
     multiply(sums, rows, matrix.quads, matrix.step_quads);
   }
   template <unsigned kPending>
-  void wait(unsigned /*piece*/) const {}
+  void wait(unsigned /*tile*/) const {}
 };
 
 /// A team whose matrices stream. It checks that the tiles of a cuda::StreamShape are used once in each pass

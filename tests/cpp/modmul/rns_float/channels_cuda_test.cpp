@@ -141,9 +141,9 @@ void check_slices(const Channel<Kind>& channel, std::uint64_t x) {
   std::int64_t expected = 0;
   for (unsigned shift = 64; shift > 0;) {
     shift -= Kind::kSliceBits;
-    const std::uint64_t piece = x >> shift & ((std::uint64_t{1} << Kind::kSliceBits) - 1);
-    sum = Kind::append(channel.record(), sum, static_cast<float>(piece));
-    expected = mod((expected << Kind::kSliceBits) + static_cast<std::int64_t>(piece), channel.m());
+    const std::uint64_t slice = x >> shift & ((std::uint64_t{1} << Kind::kSliceBits) - 1);
+    sum = Kind::append(channel.record(), sum, static_cast<float>(slice));
+    expected = mod((expected << Kind::kSliceBits) + static_cast<std::int64_t>(slice), channel.m());
   }
   ASSERT_EQ(channel.value(Kind::total(channel.record(), sum)), expected) << x;
 }
