@@ -10,16 +10,16 @@ namespace {
 
 #if MANYMOD_X86_64
 
-// Assembler text: a compiler may neither add an instruction to a loop nor take one away, and the file needs
+// The loops are assembler text: a compiler can neither add an instruction nor remove one, and the file needs
 // no instruction-set flags. Only vector registers 0 to 15 are named, which baseline x86-64 knows as xmm.
 //
-// Sources are registers 14 and 15; 0 to 13 are destinations, more than the 2 ports x 4 cycles of latency that
-// a chain on each would leave idle. Operands are neither zero nor special: some processors lower their
-// frequency by the bits that toggle.
+// Registers 14 and 15 are sources and 0 to 13 destinations: more independent chains than 2 ports x 4 cycles
+// of latency need. Operands are neither zero nor special: some processors lower their frequency with the
+// number of bits that toggle.
 #define MANYMOD_EACH(OPERATION, WIDTH) \
   ".irp k, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13\n" OPERATION " %%" WIDTH "\\k\n.endr\n"
 
-/// A loop over two times 14 instructions, first FIRST, then SECOND; both sources in every lane are A and B.
+/// A loop over twice 14 instructions, first FIRST, then SECOND. A and B are the two sources in every lane.
 // clang-format off
 #define MANYMOD_VECTOR_LOOP(FUNCTION, WIDTH, FIRST, SECOND, A, B)                                   \
   void FUNCTION(std::uint64_t rounds) {                                                             \
@@ -43,9 +43,10 @@ namespace {
   }
 // clang-format on
 
+// Instructions that are counted in a round of each loop.
 constexpr unsigned kVectorLoop = 28;
 constexpr std::uint64_t kFactorA = 0x9'e377'9b97'f4a7, kFactorB = 0x6'a09e'667f'3bcc;
-// 1 + 2^-20 and 1 + 2^-30: the sums grow by about 1 a round, far from overflow and from subnormals.
+// 1 + 2^-20 and 1 + 2^-30: the sums grow by about 1 per round and stay far from overflow and from subnormals.
 constexpr std::uint64_t kDoubleA = 0x3ff0'0001'0000'0000, kDoubleB = 0x3ff0'0000'0040'0000;
 
 MANYMOD_VECTOR_LOOP(madd52_zmm, "zmm", "vpmadd52luq", "vpmadd52huq", kFactorA, kFactorB)
@@ -71,7 +72,8 @@ void mulx(std::uint64_t rounds) {
       : "cc", "rax", "rcx", "rsi", "rdi", "r8", "r9", "r10", "r11");
 }
 
-// Register operands: some processors do additions of a small constant while renaming, several a cycle.
+// With register operands: some processors execute additions of a small constant while renaming, several per
+// cycle.
 constexpr unsigned kAddLoop = 32;
 void add_chain(std::uint64_t rounds) {
   std::uint64_t sum = kFactorA;
@@ -87,9 +89,9 @@ void add_chain(std::uint64_t rounds) {
       : "cc");
 }
 
-// As many instructions a cycle as the processor takes: additions for the ports that execute integers and,
-// where it is wider than those, instructions that occupy none. A thread that shares the core notices its
-// neighbour by this loop whatever the neighbour computes.
+// As many instructions per cycle as the processor issues: additions for the ports that execute integer
+// instructions and, where it is wider than those, instructions that occupy no port. Any program on the same
+// core's other thread slows this loop down, whatever it computes.
 constexpr unsigned kIssueLoop = 96;
 void fill_issue_width(std::uint64_t rounds) {
   asm volatile(
@@ -125,13 +127,14 @@ constexpr InstructionLoop kLoops[] = {
 
 #endif
 
-/// Processor time of this thread in seconds: what other processes take meanwhile does not count.
+/// Processor time of this thread in seconds; time that other processes take does not count.
 double processor_time() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+/// Processor time in seconds that `rounds` rounds take.
 double timed(const InstructionLoop& loop, std::uint64_t rounds) {
   const double start = processor_time();
   loop.run(rounds);
@@ -151,7 +154,7 @@ std::span<const InstructionLoop> instruction_loops() {
 double instruction_rate(const InstructionLoop& loop, double seconds) {
   std::uint64_t rounds = 1000;
   double elapsed = timed(loop, rounds);
-  // The first stretch says little: double until stretches are long enough to be timed and the core is warm.
+  // The first measurement is unreliable: double the rounds until one takes long enough and the core is warm.
   for (double warm = elapsed; warm < seconds / 4 || elapsed < seconds / 16; warm += elapsed) {
     if (elapsed < seconds / 16) rounds *= 2;
     elapsed = timed(loop, rounds);

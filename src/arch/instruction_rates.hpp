@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many of one instruction the calling thread completes in a second: the hard limit that a kernel built on
-// it is compared with. The loops work on registers alone, so that only the execution ports limit them.
+// How many instructions of one kind the calling thread completes per second: the upper limit that a kernel
+// built on that instruction is compared with. The loops use registers only, so that nothing but the execution
+// ports limits them.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,20 @@
 
 namespace manymod {
 
+/// A loop whose rounds execute `per_round` instructions of one kind.
 struct InstructionLoop {
   std::string_view name;  ///< mnemonic and register width: "vpmadd52_zmm"
-  CpuFeatures needs;      ///< the loop dies on a CPU without these
+  CpuFeatures needs;      ///< CPU features without which the loop faults
   unsigned per_round;     ///< instructions counted in a round
   void (*run)(std::uint64_t rounds);
 };
 
-/// Every loop of this build. "add_chain" is a chain of dependent additions: one a cycle, so its rate is the
-/// core's frequency. Empty on other processors than x86-64.
+/// Every loop of this build; empty on processors other than x86-64. "add_chain" is a chain of dependent
+/// additions, one per cycle, so that its rate is the core's frequency.
 std::span<const InstructionLoop> instruction_loops();
 
-/// Instructions a second of processor time over a stretch of about `seconds` (0 < seconds), after a warm-up
-/// of a quarter of it. The caller has checked `needs`.
+/// Instructions per second of processor time, measured over about `seconds` > 0 after a warm-up of a quarter
+/// of that. The caller has checked `needs`.
 double instruction_rate(const InstructionLoop& loop, double seconds);
 
 }  // namespace manymod

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether this is a build under MemorySanitizer, which follows neither assembly nor all intrinsics.
+// MANYMOD_MEMORY_SANITIZER is 1 in builds under MemorySanitizer, which supports neither assembly nor all
+// intrinsics.
 #pragma once
 
 #if defined(__has_feature)

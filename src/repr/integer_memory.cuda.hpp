@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Canonical numbers in a user's memory: little-endian limbs of 32 or 64 bits, taken as 32-bit words.
+// Canonical numbers in a user's memory, little-endian limbs of 32 or 64 bits, accessed as 32-bit words. All
+// but bit_length() are constant-time in the words.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,11 @@ class Words {
 
  private:
   const std::uint32_t* words_ = nullptr;
-  const std::uint64_t* limbs_ = nullptr;  // instead of words_
+  const std::uint64_t* limbs_ = nullptr;  // used instead of words_ if not null
   unsigned count_ = 0;
 };
 
-/// A number to write. Words from `count` on are dropped.
+/// A number to write. Words from `count` on are discarded.
 class WordsOut {
  public:
   MM_DEVICE WordsOut(std::uint32_t* words, unsigned count) : words_(words), count_(count) {}
@@ -45,11 +46,11 @@ class WordsOut {
 
  private:
   std::uint32_t* words_ = nullptr;
-  std::uint64_t* limbs_ = nullptr;  // instead of words_
+  std::uint64_t* limbs_ = nullptr;  // used instead of words_ if not null
   unsigned count_;
 
-  // Two lanes may have a half each, so that it is stored by itself; not through a pointer to another type,
-  // which compilers would take to be other memory.
+  // Two lanes may each write one half of a limb, so that each half is stored separately. On the host by
+  // memcpy and not through a pointer to another type, which would violate strict aliasing.
   MM_DEVICE void set_half(unsigned j, std::uint32_t word) const {
 #if defined(__CUDA_ARCH__)
     const auto address = reinterpret_cast<std::uint64_t>(limbs_) + std::uint64_t{4} * j;
@@ -60,11 +61,13 @@ class WordsOut {
   }
 };
 
+/// A number of one word.
 struct SmallWord {
   std::uint32_t value;
   MM_DEVICE std::uint32_t operator[](unsigned j) const { return j == 0 ? value : 0; }
 };
 
+/// 2^exponent.
 struct PowerOfTwo {
   unsigned exponent;
   MM_DEVICE std::uint32_t operator[](unsigned j) const {
@@ -72,20 +75,20 @@ struct PowerOfTwo {
   }
 };
 
-/// Words first to first + count - 1 of a.
+/// Words first .. first + count - 1 of a, as a number.
 struct ChunkWords {
   Words a;
   unsigned first, count;
   MM_DEVICE std::uint32_t operator[](unsigned j) const { return j < count ? a[first + j] : 0; }
 };
 
-/// a 2^bits, of a number below 2^(32 count).
+/// a 2^bits.
 struct ShiftedLeft {
   Words a;
   unsigned bits;
 
   MM_DEVICE std::uint32_t operator[](unsigned j) const {
-    const unsigned at = j - bits / 32;  // below word 0 this is past the last one
+    const unsigned at = j - bits / 32;  // wraps below word 0, to an index past the last word
     const std::uint32_t high = a[at], low = a[at - 1];
     return bits % 32 == 0 ? high : (high << (bits % 32)) | (low >> (32 - bits % 32));
   }
@@ -103,14 +106,14 @@ struct ShiftedRight {
   }
 };
 
-/// All ones where a word is not 0, without a comparison, which compilers might make a branch of.
+/// All ones if the word is not 0, else 0. Without a comparison, from which a compiler might make a branch.
 MM_DEVICE std::uint32_t mask_if_not_zero(std::uint32_t word) { return 0 - ((word | (0 - word)) >> 31); }
 
-/// n - 2, for an odd n > 1. Its borrow is found once, not at each word.
+/// n - 2 for odd n > 1. The extent of its borrow is computed once and not for each word.
 class LessTwo {
  public:
   MM_DEVICE explicit LessTwo(const Words& n) : n_(n) {
-    // Word 0 is odd: only a 1 borrows, from the first word above that is not 0.
+    // Word 0 is odd: only 1 - 2 borrows, from the words above up to the first that is not 0.
     std::uint32_t borrow = ~mask_if_not_zero(n[0] ^ 1) & 1;
     MM_ROLLED
     for (unsigned j = 1; j < n.count(); ++j) {
@@ -127,11 +130,11 @@ class LessTwo {
 
  private:
   Words n_;
-  unsigned last_ = 0;  // words 1 to last_ are borrowed from
+  unsigned last_ = 0;  // words 1 .. last_ are decremented
 };
 
-/// Bits of a number up to its highest that is not 0. Time depends on the length alone: words below the top
-/// are not read.
+/// The number of bits of a up to its highest 1. Variable-time in the length only: words below the top one are
+/// not read.
 MM_DEVICE unsigned bit_length(const Words& a) {
   unsigned count = a.count();
   while (count > 0 && a[count - 1] == 0) --count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers whose 32-bit words are spread over a group's lanes, lane l holding words l kWords to (l + 1) kWords
-// - 1: carries and borrows from lane to lane, in a fixed number of steps.
+// Numbers whose 32-bit words are spread over a group's lanes, lane l holding words l kWords .. (l + 1) kWords
+// - 1. Carries and borrows pass from lane to lane in a fixed number of steps: all functions are
+// constant-time. All lanes of the group call together.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace manymod::lane_words {
 
-/// r += carry; @return the carry out of the lane, 0 or 1. In: 0 <= carry < 2^32
+/// r += carry in this lane's words, 0 <= carry < 2^32. @return the carry out of the lane, 0 or 1.
 template <unsigned kWords>
 MM_DEVICE std::uint32_t add_word(std::uint32_t* r, std::uint32_t carry) {
   r[0] = cuda::add_cc(r[0], carry);
@@ -19,7 +20,7 @@ MM_DEVICE std::uint32_t add_word(std::uint32_t* r, std::uint32_t carry) {
   return cuda::addc(0, 0);
 }
 
-/// r -= borrow; @return the borrow out of the lane, 0 or 1.
+/// r -= borrow in this lane's words, 0 <= borrow < 2^32. @return the borrow out of the lane, 0 or 1.
 template <unsigned kWords>
 MM_DEVICE std::uint32_t subtract_word(std::uint32_t* r, std::uint32_t borrow) {
   r[0] = cuda::sub_cc(r[0], borrow);
@@ -28,9 +29,9 @@ MM_DEVICE std::uint32_t subtract_word(std::uint32_t* r, std::uint32_t borrow) {
   return cuda::subc(0, 0) & 1;
 }
 
-/// r = the number sum_l (r + overflow 2^(32 kWords)) 2^(32 kWords l), modulo 2^(32 kWords kSize), over all
-/// lanes l.
-/// @return in every lane: what that number has above its last lane's words
+/// Propagates carries: r = the sum over all lanes l of (r_l + overflow_l 2^(32 kWords)) 2^(32 kWords l),
+/// modulo 2^(32 kWords kSize), where r_l and overflow_l are those of lane l. On input: 0 <= overflow < 2^32.
+/// @return in every lane: the part of the sum above the last lane's words.
 template <unsigned kWords, class Group>
 MM_DEVICE std::uint32_t resolve_carries(const Group& group, std::uint32_t* r, std::uint32_t overflow) {
   if constexpr (Group::kSize == 1) {
@@ -48,7 +49,8 @@ MM_DEVICE std::uint32_t resolve_carries(const Group& group, std::uint32_t* r, st
   }
 }
 
-/// r = a - (b & mask); @return in every lane: the borrow out of the last one, 0 or 1
+/// r = a - (b & mask), where mask is 0 or all ones. r may be a or b. @return in every lane: the borrow out of
+/// the last lane, 0 or 1.
 template <unsigned kWords, class Group>
 MM_DEVICE std::uint32_t subtract_masked(const Group& group, std::uint32_t* r, const std::uint32_t* a,
                                         const std::uint32_t* b, std::uint32_t mask) {
@@ -68,7 +70,8 @@ MM_DEVICE std::uint32_t subtract_masked(const Group& group, std::uint32_t* r, co
   }
 }
 
-/// r = a + (b & mask); @return in every lane: the carry out of the last one, 0 or 1
+/// r = a + (b & mask), where mask is 0 or all ones. r may be a or b. @return in every lane: the carry out of
+/// the last lane, 0 or 1.
 template <unsigned kWords, class Group>
 MM_DEVICE std::uint32_t add_masked(const Group& group, std::uint32_t* r, const std::uint32_t* a,
                                    const std::uint32_t* b, std::uint32_t mask) {
@@ -79,13 +82,13 @@ MM_DEVICE std::uint32_t add_masked(const Group& group, std::uint32_t* r, const s
   return resolve_carries<kWords>(group, r, carry);
 }
 
-/// r = a + overflow R less n where that is not below n, R = 2^(32 kWords kSize). In: overflow 0 or 1. It is
-/// a + overflow R mod n below 2 n, and below R below R + n.
+/// With R = 2^(32 kWords kSize): r = a + overflow R, less n if that is at least n. On input: overflow is 0 or
+/// 1. So r = a + overflow R mod n if a + overflow R < 2 n; and r < R if a + overflow R < R + n. r may be a.
 template <unsigned kWords, class Group>
 MM_DEVICE void reduce_once(const Group& group, std::uint32_t* r, const std::uint32_t* a,
                            const std::uint32_t* n, std::uint32_t overflow = 0) {
   std::uint32_t difference[kWords];
-  // Where there is an overflow, a is below n.
+  // If there is an overflow and a + overflow R < R + n, then a < n and the subtraction borrows.
   const std::uint32_t below = subtract_masked<kWords>(group, difference, a, n, 0xffffffffu) - overflow;
   MM_UNROLL
   for (unsigned j = 0; j < kWords; ++j) r[j] = (a[j] & (0 - below)) | (difference[j] & (below - 1));

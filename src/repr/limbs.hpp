@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Little-endian 64-bit limb arrays: the few operations that every technique needs around its multiplier.
-// `_var` functions run in time that depends on the values; all others depend on sizes alone.
+// Numbers as little-endian arrays of 64-bit limbs: the few operations that every technique needs besides its
+// multiplier. Functions whose names end in `_var` are variable-time in values; all others are constant-time
+// and depend on sizes only. Unless stated otherwise, the result r is a or b itself or does not overlap them,
+// and it does not overlap n.
 #pragma once
 
 #include <algorithm>
@@ -17,33 +19,36 @@
 
 namespace manymod::limbs {
 
-/// Number of limbs without leading zero limbs.
+/// The number of limbs without leading zero limbs.
 inline std::size_t normalized_size_var(std::span<const Limb> a) {
   std::size_t size = a.size();
   while (size > 0 && a[size - 1] == 0) --size;
   return size;
 }
 
+/// The number of bits of a up to its highest 1; 0 for a = 0.
 inline std::size_t bit_length_var(std::span<const Limb> a) {
   const std::size_t size = normalized_size_var(a);
   return size == 0 ? 0 : size * kLimbBits - static_cast<std::size_t>(std::countl_zero(a[size - 1]));
 }
 
+/// Whether a == 0.
 inline bool is_zero_var(std::span<const Limb> a) { return normalized_size_var(a) == 0; }
 
-/// Trailing zero bits of a != 0.
+/// The number of trailing zero bits. On input: a != 0.
 inline std::size_t trailing_zeros_var(std::span<const Limb> a) {
   std::size_t i = 0;
   while (a[i] == 0) ++i;
   return i * kLimbBits + static_cast<std::size_t>(std::countr_zero(a[i]));
 }
 
-/// Bit i of a, 0 beyond its end.
+/// Bit i of a; 0 beyond its end. Variable-time in i.
 inline bool test_bit(std::span<const Limb> a, std::size_t i) {
   return i / kLimbBits < a.size() && ((a[i / kLimbBits] >> (i % kLimbBits)) & 1) != 0;
 }
 
-/// Bits [position, position + count) of a, 1 <= count <= 32; bits beyond its end are 0.
+/// Bits [position, position + count) of a; bits beyond its end are 0. On input: 1 <= count <= 32.
+/// Variable-time in position.
 inline std::uint32_t extract_bits(std::span<const Limb> a, std::size_t position, std::size_t count) {
   const std::size_t index = position / kLimbBits;
   const std::size_t shift = position % kLimbBits;
@@ -53,7 +58,8 @@ inline std::uint32_t extract_bits(std::span<const Limb> a, std::size_t position,
   return static_cast<std::uint32_t>(bits & ((Limb{1} << count) - 1));
 }
 
-/// a < b for arrays of any sizes; looks at the top limbs first and mostly stops there.
+/// Whether a < b, for arrays of any sizes. It compares from the top limbs down and stops at the first
+/// difference.
 inline bool less_var(std::span<const Limb> a, std::span<const Limb> b) {
   for (std::size_t i = std::max(a.size(), b.size()); i-- > 0;) {
     const Limb x = i < a.size() ? a[i] : 0;
@@ -63,28 +69,30 @@ inline bool less_var(std::span<const Limb> a, std::span<const Limb> b) {
   return false;
 }
 
-/// r = a with zero limbs behind it; r.size() >= a.size() after normalisation.
+/// r = a, extended by zero limbs. On input: a without leading zero limbs fits r.
 inline void copy_extend(std::span<Limb> r, std::span<const Limb> a) {
   const std::size_t size = std::min(r.size(), a.size());
   std::copy_n(a.begin(), size, r.begin());
   std::fill(r.begin() + static_cast<std::ptrdiff_t>(size), r.end(), Limb{0});
 }
 
-/// r = a + b, returns the carry; all of r.size() limbs.
+/// r = a + b mod 2^(64 size), size = r.size(); @return the carry. On input: a and b have at least that many
+/// limbs.
 inline Limb add(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b) {
   Limb carry = 0;
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = word::add_carry(a[i], b[i], carry);
   return carry;
 }
 
-/// r = a - b, returns the borrow; all of r.size() limbs.
+/// r = a - b mod 2^(64 size), size = r.size(); @return the borrow. On input: a and b have at least that many
+/// limbs.
 inline Limb sub(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b) {
   Limb borrow = 0;
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = word::sub_borrow(a[i], b[i], borrow);
   return borrow;
 }
 
-/// r = a - (bit ? b : 0), returns the borrow; bit is 0 or 1.
+/// r = a - bit b mod 2^(64 size), size = r.size(); @return the borrow. On input: bit is 0 or 1.
 inline Limb sub_if(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b, Limb bit) {
   const Limb mask = word::mask_from_bit(bit);
   Limb borrow = 0;
@@ -92,7 +100,7 @@ inline Limb sub_if(std::span<Limb> r, std::span<const Limb> a, std::span<const L
   return borrow;
 }
 
-/// r = a + (bit ? b : 0), returns the carry; bit is 0 or 1.
+/// r = a + bit b mod 2^(64 size), size = r.size(); @return the carry. On input: bit is 0 or 1.
 inline Limb add_if(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b, Limb bit) {
   const Limb mask = word::mask_from_bit(bit);
   Limb carry = 0;
@@ -100,27 +108,27 @@ inline Limb add_if(std::span<Limb> r, std::span<const Limb> a, std::span<const L
   return carry;
 }
 
-/// 1 if a < b, else 0; equal sizes.
+/// 1 if a < b, else 0. On input: equal sizes.
 inline Limb less(std::span<const Limb> a, std::span<const Limb> b) {
   Limb borrow = 0;
   for (std::size_t i = 0; i < a.size(); ++i) word::sub_borrow(a[i], b[i], borrow);
   return borrow;
 }
 
-/// 1 if every limb is 0, else 0.
+/// 1 if a == 0, else 0.
 inline Limb is_zero(std::span<const Limb> a) {
   Limb any = 0;
   for (const Limb limb : a) any |= limb;
   return word::is_zero_bit(any);
 }
 
-/// a = carry * 2^(64 size) + a  mod n, for a value below 2n; carry is 0 or 1.
+/// a = carry 2^(64 size) + a mod n, size = a.size(). On input: carry is 0 or 1, and the value is below 2 n.
 inline void reduce_once(std::span<Limb> a, std::span<const Limb> n, Limb carry = 0) {
   sub_if(a, a, n, carry | (less(a, n) ^ 1));
   MANYMOD_VERIFY_RANGE(less(a, n) == 1);
 }
 
-/// r = a + b mod n, a, b < n.
+/// r = a + b mod n. On input: a, b < n.
 inline void add_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b,
                     std::span<const Limb> n) {
   MANYMOD_VERIFY_RANGE(less(a, n) == 1 && less(b, n) == 1);
@@ -128,7 +136,7 @@ inline void add_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const 
   reduce_once(r, n, carry);
 }
 
-/// r = a - b mod n, a, b < n.
+/// r = a - b mod n. On input: a, b < n.
 inline void sub_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> b,
                     std::span<const Limb> n) {
   MANYMOD_VERIFY_RANGE(less(a, n) == 1 && less(b, n) == 1);
@@ -136,7 +144,7 @@ inline void sub_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const 
   add_if(r, r, n, borrow);
 }
 
-/// r = -a mod n, a < n.
+/// r = -a mod n. On input: a < n.
 inline void negate_mod(std::span<Limb> r, std::span<const Limb> a, std::span<const Limb> n) {
   MANYMOD_VERIFY_RANGE(less(a, n) == 1);
   const Limb nonzero = is_zero(a) ^ 1;
@@ -145,7 +153,7 @@ inline void negate_mod(std::span<Limb> r, std::span<const Limb> a, std::span<con
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = word::sub_borrow(n[i], a[i], borrow) & mask;
 }
 
-/// r = a * 2^shift, 0 <= shift < 64; returns the bits shifted out. r may be a.
+/// r = a 2^shift mod 2^(64 r.size()); @return the bits shifted out. On input: 0 <= shift < 64.
 inline Limb shift_left(std::span<Limb> r, std::span<const Limb> a, unsigned shift) {
   if (shift == 0) {
     std::copy_n(a.begin(), r.size(), r.begin());
@@ -160,7 +168,7 @@ inline Limb shift_left(std::span<Limb> r, std::span<const Limb> a, unsigned shif
   return out;
 }
 
-/// r = a div 2^bits; r.size() limbs of the quotient are written. r may be a.
+/// r = floor(a / 2^bits) mod 2^(64 r.size()).
 inline void shift_right_bits(std::span<Limb> r, std::span<const Limb> a, std::size_t bits) {
   const std::size_t skip = std::min(bits / kLimbBits, a.size());
   const std::span<const Limb> rest = a.subspan(skip);
@@ -183,7 +191,7 @@ inline void truncate_bits(std::span<Limb> a, std::size_t bits) {
   }
 }
 
-/// std::allocator, aligned to a cache line: the widest vector loads and stores fault on anything less.
+/// A std::allocator that aligns to a cache line: the widest vector loads and stores fault on anything less.
 template <class T>
 struct LineAllocator {
   using value_type = T;
@@ -198,8 +206,8 @@ struct LineAllocator {
   bool operator==(const LineAllocator&) const = default;
 };
 
-/// Limbs on the heap, aligned to 64 bytes, that are zeroed before they are given back: every scratch array
-/// may hold a secret.
+/// Limbs on the heap, aligned to 64 bytes. They are zeroed before they are freed, as every scratch array may
+/// hold a secret.
 class Buffer {
  public:
   Buffer() = default;
@@ -213,13 +221,14 @@ class Buffer {
   }
   ~Buffer() { wipe(std::span(limbs_)); }
 
-  /// At least `size` limbs; the contents are lost.
+  /// Ensures a size of at least `size` limbs; if it grows, the contents are lost.
   void require(std::size_t size) {
     if (size > limbs_.size()) *this = Buffer(size);
   }
   [[nodiscard]] Limb* data() { return limbs_.data(); }
   [[nodiscard]] const Limb* data() const { return limbs_.data(); }
   [[nodiscard]] std::size_t size() const { return limbs_.size(); }
+  /// The first `size` limbs, or `size` limbs from `from` on.
   [[nodiscard]] std::span<Limb> first(std::size_t size) { return std::span(limbs_).first(size); }
   [[nodiscard]] std::span<const Limb> first(std::size_t size) const { return std::span(limbs_).first(size); }
   [[nodiscard]] std::span<Limb> part(std::size_t from, std::size_t size) {

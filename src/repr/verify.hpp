@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Range checks of a VERIFY build (CMake option MANYMOD_VERIFY): a number outside the range its function
-// states stops the program at the call. Other builds do not evaluate the condition.
+// Range checks of a VERIFY build (CMake option MANYMOD_VERIFY): a number outside the range that its function
+// states aborts the program at the call. Other builds do not evaluate the condition.
 #pragma once
 
 #if MANYMOD_VERIFY

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Erasing what may be secret before its memory is given back.
+// Erases memory that may hold secrets before it is freed.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace manymod {
 
-/// Zero `bytes` bytes at `data`; the compiler may not drop the stores although nothing reads them again.
+/// Zeroes `bytes` bytes at `data`. The compiler cannot remove the stores, although nothing reads them again.
 inline void wipe_bytes(void* data, std::size_t bytes) {
   if (bytes == 0) return;
   std::memset(data, 0, bytes);
@@ -22,6 +22,7 @@ inline void wipe_bytes(void* data, std::size_t bytes) {
 #endif
 }
 
+/// Zeroes limbs.
 inline void wipe(std::span<Limb> limbs) { wipe_bytes(limbs.data(), limbs.size_bytes()); }
 
 }  // namespace manymod

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as kernels meet them in memory: little-endian 32-bit words, and a lane's own words.
+// How kernels access numbers in memory: little-endian 32-bit words, and words that belong to one lane.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace manymod {
 
-/// Words of a lane's own, in shared memory on devices: word j of neighbouring lanes stand side by side.
+/// Words that belong to one lane, on devices in shared memory: words j of neighbouring lanes are adjacent.
 struct LaneMemory {
   std::uint32_t* first = nullptr;
   unsigned stride = 1;
@@ -18,7 +18,8 @@ struct LaneMemory {
   }
 };
 
-/// A canonical number: little-endian 32-bit words; those from `count` on are 0. Without words it is `small`.
+/// A canonical number to read: little-endian 32-bit words; words from `count` on are 0. With count = 0 the
+/// number is `small`.
 struct WordSource {
   const std::uint32_t* words = nullptr;
   unsigned count = 0;
@@ -26,7 +27,7 @@ struct WordSource {
   MM_DEVICE std::uint32_t operator[](unsigned j) const { return j < count ? words[j] : j == 0 ? small : 0; }
 };
 
-/// Where a canonical number goes. Words from `count` on are dropped.
+/// Where a canonical number is written. Words from `count` on are discarded.
 struct WordSink {
   std::uint32_t* words = nullptr;
   unsigned count = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Little-endian 32-bit words, as the tables of residue number systems are made of them.
+// Little-endian arrays of 32-bit words: the operations from which the tables of residue number systems are
+// built. All values are public.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace manymod::words {
 
-/// x = x factor mod 2^(32 words). @return what it exceeds that by, in units of it
+/// x = x factor mod 2^(32 size), size = x.size(). @return floor(x factor / 2^(32 size)).
 constexpr std::uint32_t multiply_by(std::span<std::uint32_t> x, std::uint32_t factor) {
   std::uint64_t carry = 0;
   for (std::uint32_t& word : x) {
@@ -19,7 +20,7 @@ constexpr std::uint32_t multiply_by(std::span<std::uint32_t> x, std::uint32_t fa
   return static_cast<std::uint32_t>(carry);
 }
 
-/// The square of the product of `factors`, which are not 0, without leading zero words.
+/// The square of the product of `factors`, without leading zero words. On input: no factor is 0.
 inline std::vector<std::uint32_t> squared_product(std::span<const std::uint32_t> factors) {
   std::vector<std::uint32_t> product{1};
   for (unsigned time = 0; time < 2; ++time) {

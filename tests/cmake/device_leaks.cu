@@ -29,7 +29,7 @@ extern "C" __global__ void leaks_by_product_1x1(const __grid_constant__ ProgramJ
   volatile std::uint32_t* const result = job.result;
   const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];
   std::int32_t sums[4] = {};
-  manymod::cuda::multiply_tile(sums, word, word, word, word, 1, 1);
+  manymod::cuda::multiply_octet(sums, word, word, word, word, 1, 1);
 #pragma unroll 1
   for (std::int32_t i = 0; i < sums[0]; ++i) result[threadIdx.x] = static_cast<std::uint32_t>(i);
 }

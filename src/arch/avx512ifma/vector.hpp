@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrappers on AVX-512 IFMA instructions for code whose order of instructions is its design: the compiler
-// keeps the order written, a load stays a load (as memory operands, two for each digit, they would hold the
-// multipliers up: 1.77 instead of 2 vpmadd52 a cycle), and registers are all it chooses. Under
-// MemorySanitizer, which does not follow assembly, the same names are intrinsics. For *.avx512ifma.cpp files
-// only.
+// Wrappers around AVX-512 IFMA instructions for code whose instruction order is part of its design. The
+// compiler keeps the order as written and chooses only registers, and a load stays a separate instruction: as
+// memory operands, two for each digit, loads would delay the multipliers (1.77 instead of 2 vpmadd52 per
+// cycle). Under MemorySanitizer, which does not follow assembly, the same names are intrinsics. For
+// *.avx512ifma.cpp files only.
 #pragma once
 
 #include <immintrin.h>
@@ -30,30 +30,30 @@ using Lanes = __mmask8;
 
 [[maybe_unused]] inline Vector load(const Limb* p) { return _mm512_load_si512(p); }
 [[maybe_unused]] inline void store(Limb* p, Vector v) { _mm512_store_si512(p, v); }
-/// The same for some lanes. The sanitizer takes the mask of a masked store for an address.
+/// Stores the lanes `lanes`. Without a masked store: the sanitizer takes its mask for an address.
 [[maybe_unused]] inline void store_lanes(Limb* p, Lanes lanes, Vector v) {
   store(p, _mm512_mask_mov_epi64(load(p), lanes, v));
 }
-/// v, in some lanes `other`.
+/// v, with the lanes `lanes` replaced by those of `other`.
 [[maybe_unused]] inline Vector blended(Vector v, Lanes lanes, Vector other) {
   return _mm512_mask_blend_epi64(lanes, v, other);
 }
-/// sum += the low 52 bits of a b, for the low 52 bits of a and b
+/// sum += the low 52 bits of a b, for the low 52 bits of a and b.
 [[maybe_unused]] inline void add_low(Vector& sum, Vector a, Vector b) {
   sum = _mm512_madd52lo_epu64(sum, a, b);
 }
-/// sum += a b div 2^52, for the low 52 bits of a and b
+/// sum += floor(a b / 2^52), for the low 52 bits of a and b.
 [[maybe_unused]] inline void add_high(Vector& sum, Vector a, Vector b) {
   sum = _mm512_madd52hi_epu64(sum, a, b);
 }
 [[maybe_unused]] inline Vector add(Vector a, Vector b) { return _mm512_add_epi64(a, b); }
-/// a div 2^52
+/// floor(a / 2^52).
 [[maybe_unused]] inline Vector carry_of(Vector a) {
   return reinterpret_cast<Vector>(reinterpret_cast<__v8du>(a) >> 52);
 }
-/// a rotated to the left by one bit
+/// a rotated to the left by one bit.
 [[maybe_unused]] inline Vector rotate_left(Vector a) { return _mm512_rol_epi64(a, 1); }
-/// the lanes whose index is *value
+/// The lanes l for which indices[l] == *value.
 [[maybe_unused]] inline Lanes lanes_with(const std::uint32_t* indices, const std::uint32_t* value) {
   return _mm256_cmpeq_epi32_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(indices)),
                                  _mm256_set1_epi32(static_cast<int>(*value)));
@@ -69,20 +69,20 @@ using Lanes = __mmask8;
 [[maybe_unused]] inline void store(Limb* p, Vector v) {
   __asm__ __volatile__("vmovdqa64 %1, %0" : "=m"(*reinterpret_cast<Vector*>(p)) : "v"(v));
 }
-/// The same for some lanes.
+/// Stores the lanes `lanes`.
 [[maybe_unused]] inline void store_lanes(Limb* p, Lanes lanes, Vector v) {
   __asm__ __volatile__("vmovdqa64 %1, %0%{%2%}" : "+m"(*reinterpret_cast<Vector*>(p)) : "v"(v), "Yk"(lanes));
 }
-/// v, in some lanes `other`.
+/// v, with the lanes `lanes` replaced by those of `other`.
 [[maybe_unused]] inline Vector blended(Vector v, Lanes lanes, Vector other) {
   __asm__ __volatile__("vpblendmq %2, %0, %0%{%1%}" : "+v"(v) : "Yk"(lanes), "v"(other));
   return v;
 }
-/// sum += the low 52 bits of a b, for the low 52 bits of a and b
+/// sum += the low 52 bits of a b, for the low 52 bits of a and b.
 [[maybe_unused]] inline void add_low(Vector& sum, Vector a, Vector b) {
   __asm__ __volatile__("vpmadd52luq %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 }
-/// sum += a b div 2^52, for the low 52 bits of a and b
+/// sum += floor(a b / 2^52), for the low 52 bits of a and b.
 [[maybe_unused]] inline void add_high(Vector& sum, Vector a, Vector b) {
   __asm__ __volatile__("vpmadd52huq %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
 }
@@ -91,19 +91,20 @@ using Lanes = __mmask8;
   __asm__ __volatile__("vpaddq %2, %1, %0" : "=v"(sum) : "v"(a), "v"(b));
   return sum;
 }
-/// a div 2^52
+/// floor(a / 2^52).
 [[maybe_unused]] inline Vector carry_of(Vector a) {
   Vector carry;
   __asm__ __volatile__("vpsrlq $52, %1, %0" : "=v"(carry) : "v"(a));
   return carry;
 }
-/// a rotated to the left by one bit
+/// a rotated to the left by one bit.
 [[maybe_unused]] inline Vector rotate_left(Vector a) {
   Vector rotated;
   __asm__ __volatile__("vprolq $1, %1, %0" : "=v"(rotated) : "v"(a));
   return rotated;
 }
-/// the lanes whose index is *value, which a load port broadcasts: of a general register a vector port would
+/// The lanes l for which indices[l] == *value. A load port broadcasts *value; from a general register, a
+/// vector port would have to.
 [[maybe_unused]] inline Lanes lanes_with(const std::uint32_t* indices, const std::uint32_t* value) {
   __m256i wanted;
   Lanes lanes;

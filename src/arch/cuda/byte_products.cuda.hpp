@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices of bytes on tensor cores, in the layout of mma.m16n8k32 and wgmma: unsigned bytes,
-// 32-bit sums.
+// Products of matrices of unsigned bytes with 32-bit accumulators on tensor cores, in the fragment layouts of
+// mma.sync m16n8k32 and wgmma m64nNk32.
 //
-// A warp has 16 rows. Lane 4 g + t holds bytes 16 h + 4 t .. + 3 of rows g and g + 8 of a step of 32 bytes
-// along K, as one word each, and of a tile of 8 columns the sums of columns 2 t and 2 t + 1.
+// A team is a warp (Warp) or warpgroup (Warpgroup), or all warpgroups of a block (StreamedWarpgroup). Each
+// warp multiplies 16 rows. A step is 32 bytes along K. Lane 4 g + t holds of each step bytes 16 h + 4 t .. 16
+// h + 4 t + 3 of rows g and g + 8, as one word for each h = 0, 1, and of each octet (8 columns) the
+// accumulators of columns 2 t and 2 t + 1.
 //
-// The matrix lies in pieces of 8 columns by 16 bytes, a column's bytes together. Of a step and a tile the two
-// pieces follow each other; tiles follow at 256 bytes. Two tiles are a *four*: 16 columns, 512 bytes a step.
+// The matrix is stored as core matrices of 8 columns by 16 bytes along K, with the bytes of a column
+// contiguous. The two core matrices of a step and an octet are adjacent; octets are 256 bytes apart. Two
+// octets are a column quad, `quad` in identifiers: 16 columns, 512 bytes for each step; lane 4 g + t holds
+// the four accumulators of one target in it.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +20,15 @@
 
 namespace manymod::cuda {
 
-/// A lane's sums of kFours fours: of four f, byte column b (0 .. 3: 2 (tile) + low bit) and row half h at
-/// sum[8 f + 4 (b / 2) + 2 h + b % 2].
-template <unsigned kFours>
+/// A lane's accumulators of kQuads column quads. The one of quad f, byte column b < 4 (octet b / 2, column 2
+/// t + b % 2) and half h (row g + 8 h) is sum[8 f + 4 (b / 2) + 2 h + b % 2].
+template <unsigned kQuads>
 struct ByteSums {
-  std::int32_t sum[8 * kFours];
+  std::int32_t sum[8 * kQuads];
 
-  MM_DEVICE std::uint32_t at(unsigned four, unsigned half, unsigned byte) const {
-    return static_cast<std::uint32_t>(sum[8 * four + 4 * (byte / 2) + 2 * half + byte % 2]);
+  /// The accumulator of a quad, half and byte column.
+  MM_DEVICE std::uint32_t at(unsigned quad, unsigned half, unsigned byte) const {
+    return static_cast<std::uint32_t>(sum[8 * quad + 4 * (byte / 2) + 2 * half + byte % 2]);
   }
 };
 
@@ -35,30 +40,33 @@ struct ByteRows {
 
 #if defined(__CUDACC__)
 
-__device__ __forceinline__ void multiply_tile(std::int32_t* d, std::uint32_t a0, std::uint32_t a1,
-                                              std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
-                                              std::uint32_t b1) {
+/// d += rows times one octet for one step, by one mma.sync. a0, a2: words of row g for h = 0, 1; a1, a3: of
+/// row g + 8; b0, b1: this lane's words of the octet's core matrices.
+__device__ __forceinline__ void multiply_octet(std::int32_t* d, std::uint32_t a0, std::uint32_t a1,
+                                               std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
+                                               std::uint32_t b1) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
       : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-/// sums = rows times `kFours` fours of a matrix in memory of any kind, each step of which has `step_fours`.
-template <unsigned kSteps, unsigned kFours>
-__device__ __forceinline__ void multiply_from_memory(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
-                                                     const std::byte* fours, unsigned step_fours) {
+/// sums = rows times the first kQuads column quads of a matrix in memory of any kind, by mma.sync. Each step
+/// of the matrix has `step_quads` column quads. All threads of the warp call.
+template <unsigned kSteps, unsigned kQuads>
+__device__ __forceinline__ void multiply_from_memory(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
+                                                     const std::byte* quads, unsigned step_quads) {
   const unsigned lane = threadIdx.x % 32;
 #pragma unroll
-  for (unsigned i = 0; i < 8 * kFours; ++i) sums.sum[i] = 0;
+  for (unsigned i = 0; i < 8 * kQuads; ++i) sums.sum[i] = 0;
 #pragma unroll
   for (unsigned step = 0; step < kSteps; ++step) {
     const auto* const words =
-        reinterpret_cast<const std::uint32_t*>(fours + std::size_t{step} * step_fours * 512) + lane;
+        reinterpret_cast<const std::uint32_t*>(quads + std::size_t{step} * step_quads * 512) + lane;
 #pragma unroll
-    for (unsigned tile = 0; tile < 2 * kFours; ++tile) {
-      multiply_tile(&sums.sum[4 * tile], rows.words[0][2 * step], rows.words[1][2 * step],
-                    rows.words[0][2 * step + 1], rows.words[1][2 * step + 1], words[64 * tile],
-                    words[64 * tile + 32]);
+    for (unsigned octet = 0; octet < 2 * kQuads; ++octet) {
+      multiply_octet(&sums.sum[4 * octet], rows.words[0][2 * step], rows.words[1][2 * step],
+                     rows.words[0][2 * step + 1], rows.words[1][2 * step + 1], words[64 * octet],
+                     words[64 * octet + 32]);
     }
   }
 }
@@ -85,10 +93,12 @@ __device__ __forceinline__ void multiply_from_memory(ByteSums<kFours>& sums, con
 #define MM_SUMS_56 MM_SUMS_48, MM_SUMS_8(48)
 #define MM_SUMS_64 MM_SUMS_56, MM_SUMS_8(56)
 #define MM_SUMS_72 MM_SUMS_64, MM_SUMS_8(64)
-// Operands after the sums: four words of the rows, the matrix's descriptor, whether the sums are added to.
-#define MM_WGMMA(fours, columns, list, sums, a0, a1, a2, a3, matrix, add)                                  \
+// MM_WGMMA defines start_step<kAdd>(d, ..), which starts d = rows times one step of `quads` column quads, or
+// d += that if kAdd. The asm operands after the sums are four words of the rows, the matrix descriptor, and
+// kAdd.
+#define MM_WGMMA(quads, columns, list, sums, a0, a1, a2, a3, matrix, add)                                  \
   template <bool kAdd>                                                                                     \
-  __device__ __forceinline__ void start_step(ByteSums<fours>& d, const std::uint32_t* low_rows,            \
+  __device__ __forceinline__ void start_step(ByteSums<quads>& d, const std::uint32_t* low_rows,            \
                                              const std::uint32_t* high_rows, std::uint64_t descriptor) {   \
     asm volatile("{.reg .pred add; setp.ne.b32 add, " add ", 0; wgmma.mma_async.sync.aligned.m64n" columns \
                  "k32.s32.u8.u8 {" list "}, {" a0 "," a1 "," a2 "," a3 "}, " matrix ", add;}"              \
@@ -126,116 +136,122 @@ MM_WGMMA(9, "144", MM_LIST_72, MM_SUMS_72, "%72", "%73", "%74", "%75", "%76", "%
 #undef MM_LIST_8
 #endif
 
-/// A warp, which has 16 rows. All its threads call together. Products are made by mma.sync when they are
-/// started.
+/// A warp, which multiplies 16 rows. All its threads call every function together. Its products run by
+/// mma.sync, synchronously in start().
 class Warp {
  public:
   static constexpr unsigned kThreads = 32;
 
   __device__ __forceinline__ unsigned lane() const { return threadIdx.x % kThreads; }
-  /// What the warp's threads wrote to memory before is seen by all of them after.
+  /// Memory writes of the warp's threads before the call are visible to all of them after it.
   __device__ __forceinline__ void sync() const { __syncwarp(); }
-  /// `x` of the warp's thread `lane`, which is below 32. Secret lanes must never be the same for all threads
-  /// of the warp: that takes less time on an H200 (docs/rns.md, "Class secret").
+  /// `x` of the thread `lane` < 32. A secret lane must never be the same for all threads of the warp: that
+  /// case takes less time on an H200 (docs/rns.md, "Constant-time selection").
   __device__ __forceinline__ std::uint32_t shuffle(std::uint32_t x, unsigned lane) const {
     return __shfl_sync(0xffffffffu, x, static_cast<int>(lane));
   }
-  /// Sum over the four threads of a row.
-  __device__ __forceinline__ std::uint32_t sum_of_quad(std::uint32_t x) const {
+  /// The sum over the four threads of the thread quad.
+  __device__ __forceinline__ std::uint32_t sum_over_thread_quad(std::uint32_t x) const {
     x += __shfl_xor_sync(0xffffffffu, x, 1);
     return x + __shfl_xor_sync(0xffffffffu, x, 2);
   }
 
-  /// A matrix in shared memory, from 16-byte aligned `fours` on, each step of which has `step_fours`.
+  /// A matrix in shared memory. `quads`: its first column quad, aligned to 16 bytes; each step has
+  /// `step_quads`.
   class Matrix {
    public:
-    __device__ __forceinline__ Matrix(const std::byte* fours, unsigned step_fours)
-        : fours_(fours), step_fours_(step_fours) {}
-    __device__ __forceinline__ Matrix from(unsigned four) const {
-      return {fours_ + std::size_t{four} * 512, step_fours_};
+    __device__ __forceinline__ Matrix(const std::byte* quads, unsigned step_quads)
+        : quads_(quads), step_quads_(step_quads) {}
+    /// The same matrix from column quad `quad` on.
+    __device__ __forceinline__ Matrix from(unsigned quad) const {
+      return {quads_ + std::size_t{quad} * 512, step_quads_};
     }
 
-    const std::byte* fours_;
-    unsigned step_fours_;
+    const std::byte* quads_;
+    unsigned step_quads_;
   };
 
-  /// Start sums = rows times the first kFours fours of `matrix`. `piece`: see streamed_products.hpp.
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
-                                        const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
-    multiply(sums, rows, matrix.fours_, matrix.step_fours_);
+  /// Starts sums = rows times the first kQuads column quads of `matrix`. `tile`: the position of these in a
+  /// stream (streamed_products.cuda.hpp), unused here.
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ void start(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
+                                        const Matrix& matrix, [[maybe_unused]] unsigned tile) const {
+    multiply(sums, rows, matrix.quads_, matrix.step_quads_);
   }
-  /// Wait until all but the last kPending of the started products are done, up to the one with that piece.
+  /// Waits until all but the last kPending started products are complete, the one of `tile` included.
   template <unsigned kPending>
-  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {}
-  /// To be called with the sums of a product that was waited for, before they are used.
-  template <unsigned kFours>
-  __device__ __forceinline__ void settle([[maybe_unused]] ByteSums<kFours>& sums) const {}
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned tile) const {}
+  /// Called with the accumulators of a completed product before they are read: see Warpgroup.
+  template <unsigned kQuads>
+  __device__ __forceinline__ void settle([[maybe_unused]] ByteSums<kQuads>& sums) const {}
 
-  /// sums = rows times the first kFours fours of a matrix in memory of any kind.
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ void multiply(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
-                                           const std::byte* fours, unsigned step_fours) const {
-    multiply_from_memory<kSteps, kFours>(sums, rows, fours, step_fours);
+  /// sums = rows times the first kQuads column quads of a matrix in memory of any kind.
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ void multiply(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
+                                           const std::byte* quads, unsigned step_quads) const {
+    multiply_from_memory<kSteps, kQuads>(sums, rows, quads, step_quads);
   }
 };
 
-/// A warpgroup, whose warps have 16 rows each: products by wgmma where there is that. All its threads call
-/// together; sums of a product that was started and rows that it reads are not to be touched before it was
-/// waited for.
+/// A warpgroup, each of whose four warps multiplies 16 rows; products run asynchronously by wgmma on devices
+/// that have it. All its threads call every function together. Between start() and wait(), neither the
+/// accumulators nor the rows may be accessed.
 class Warpgroup : public Warp {
  public:
   static constexpr unsigned kThreads = 128;
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  /// The same by the low half of what describes it to wgmma: its address, and 128 bytes from piece to piece
-  /// along K, both in units of 16. Without swizzling.
+  /// A matrix in shared memory by the low half of its wgmma descriptor: the start address and the leading
+  /// dimension offset of 128 bytes (between core matrices along K), both in units of 16 bytes, without
+  /// swizzling.
   class Matrix {
    public:
-    __device__ __forceinline__ Matrix(const std::byte* fours, unsigned step_fours)
-        : low_((static_cast<std::uint32_t>(__cvta_generic_to_shared(fours)) & 0x3ffff) / 16 | 128 / 16 << 16),
-          step_fours_(step_fours) {}
-    __device__ __forceinline__ Matrix from(unsigned four) const {
+    __device__ __forceinline__ Matrix(const std::byte* quads, unsigned step_quads)
+        : low_((static_cast<std::uint32_t>(__cvta_generic_to_shared(quads)) & 0x3ffff) / 16 | 128 / 16 << 16),
+          step_quads_(step_quads) {}
+    __device__ __forceinline__ Matrix from(unsigned quad) const {
       Matrix rest(*this);
-      rest.low_ += four * kFourUnits;
+      rest.low_ += quad * kQuadUnits;
       return rest;
     }
-    /// Of the first step. Opaque: kept by the compiler, the descriptors of all products would take the
-    /// registers of many.
+    /// The descriptor of the first step. Opaque to the compiler, which would otherwise keep the descriptors
+    /// of many products in registers.
     __device__ __forceinline__ std::uint64_t descriptor() const {
       std::uint32_t low;
       asm volatile("mov.u32 %0, %1;" : "=r"(low) : "r"(low_));
-      return std::uint64_t{256 / 16} << 32 | low;  // 256 bytes from tile to tile
+      return std::uint64_t{256 / 16} << 32 | low;  // stride dimension offset: 256 bytes between octets
     }
-    /// From a step's descriptor to the next one's.
-    __device__ __forceinline__ unsigned step_units() const { return step_fours_ * kFourUnits; }
+    /// The difference between the descriptors of consecutive steps.
+    __device__ __forceinline__ unsigned step_units() const { return step_quads_ * kQuadUnits; }
 
    private:
-    static constexpr unsigned kFourUnits = 512 / 16;
+    static constexpr unsigned kQuadUnits = 512 / 16;
     std::uint32_t low_;
-    unsigned step_fours_;
+    unsigned step_quads_;
   };
 #endif
 
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
-                                        const Matrix& matrix, [[maybe_unused]] unsigned piece) const {
+  /// See Warp; the product runs asynchronously.
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ void start(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
+                                        const Matrix& matrix, [[maybe_unused]] unsigned tile) const {
     start_product(sums, rows, matrix);
   }
   template <unsigned kPending>
-  __device__ __forceinline__ void wait([[maybe_unused]] unsigned piece) const {
+  __device__ __forceinline__ void wait([[maybe_unused]] unsigned tile) const {
     wait_for_products<kPending>();
   }
-  /// Compilers know of no tie between the wait and the sums.
-  template <unsigned kFours>
-  __device__ __forceinline__ void settle(ByteSums<kFours>& sums) const {
+  /// Makes the accumulators depend on the wait: the compiler knows of no connection between the two.
+  template <unsigned kQuads>
+  __device__ __forceinline__ void settle(ByteSums<kQuads>& sums) const {
 #pragma unroll
-    for (unsigned i = 0; i < 8 * kFours; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
+    for (unsigned i = 0; i < 8 * kQuads; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
   }
 
  protected:
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ static void start_product(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows,
+  /// Starts sums = rows times the first kQuads column quads of `matrix`, as one wgmma group.
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ static void start_product(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows,
                                                        const Matrix& matrix) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
     const std::uint64_t descriptor = matrix.descriptor();
@@ -248,7 +264,7 @@ class Warpgroup : public Warp {
     }
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 #else
-    multiply_from_memory<kSteps, kFours>(sums, rows, matrix.fours_, matrix.step_fours_);
+    multiply_from_memory<kSteps, kQuads>(sums, rows, matrix.quads_, matrix.step_quads_);
 #endif
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of 4, 8 or 16 bytes at a time.
+// Loads, stores and copies of 4, 8 or 16 bytes by one instruction.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace manymod::cuda {
 
+/// kWords words, aligned to 4 kWords bytes.
 template <unsigned kWords>
 struct alignas(4 * kWords) Chunk {
   static_assert(kWords == 1 || kWords == 2 || kWords == 4);
@@ -21,12 +22,12 @@ template <unsigned kWords>
 using ChunkWords = std::conditional_t<kWords == 1, unsigned, std::conditional_t<kWords == 2, uint2, uint4>>;
 #endif
 
-/// In: `words` aligned to 4 kWords bytes.
+/// Loads a chunk. On input: `words` is aligned to 4 kWords bytes.
 template <unsigned kWords>
 MM_DEVICE Chunk<kWords> load_chunk(const std::uint32_t* words) {
   Chunk<kWords> chunk;
 #if defined(__CUDA_ARCH__)
-  // One instruction: memcpy would be kWords of them.
+  // A single instruction: memcpy would become kWords of them.
   *reinterpret_cast<ChunkWords<kWords>*>(chunk.word) = *reinterpret_cast<const ChunkWords<kWords>*>(words);
 #else
   std::memcpy(chunk.word, words, sizeof chunk);
@@ -34,6 +35,7 @@ MM_DEVICE Chunk<kWords> load_chunk(const std::uint32_t* words) {
   return chunk;
 }
 
+/// Stores a chunk. On input: `words` is aligned to 4 kWords bytes.
 template <unsigned kWords>
 MM_DEVICE void store_chunk(std::uint32_t* words, const Chunk<kWords>& chunk) {
 #if defined(__CUDA_ARCH__)
@@ -57,15 +59,16 @@ MM_DEVICE void store_chunk(std::uint32_t* words, const Chunk<kWords>& chunk) {
 #define MM_GLOBAL_LOAD(name, caching) \
   MM_DEVICE Chunk<4> name(const std::uint32_t* words) { return load_chunk<4>(words); }
 #endif
-/// Four words from global memory that are not read again soon: the first-level cache does not keep them.
+/// Loads four words from global memory that are not read again soon: the L1 cache does not keep them.
 MM_GLOBAL_LOAD(load_once, "L1::no_allocate")
-/// Four words from global memory. Their 256 bytes are brought to the second-level cache, for loads that
+/// Loads four words from global memory and brings the 256 bytes around them into the L2 cache, for loads that
 /// follow.
 MM_GLOBAL_LOAD(load_block, "L2::256B")
 #undef MM_GLOBAL_LOAD
 
-/// Start a copy of two or four words, aligned to their size, from global memory to shared memory, for this
-/// thread alone: it may read them once its copies have arrived. Only four can pass the first-level cache by.
+/// Starts an asynchronous copy of two or four words from global to shared memory; both addresses are aligned
+/// to the size. This thread may read them after wait_for_copies(). Copies of four words bypass the L1 cache;
+/// the hardware has no such copy of two.
 template <unsigned kWords>
 MM_DEVICE void start_copy(std::uint32_t* shared, const std::uint32_t* words) {
 #if defined(__CUDA_ARCH__)
@@ -81,15 +84,15 @@ MM_DEVICE void start_copy(std::uint32_t* shared, const std::uint32_t* words) {
 #endif
 }
 
-/// Wait for all copies that this thread has started.
+/// Waits for all copies that this thread has started.
 MM_DEVICE void wait_for_copies() {
 #if defined(__CUDA_ARCH__)
   asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 
-/// As store_chunk, to global memory, without a branch. One instruction also where the compiler does not see
-/// that it can be.
+/// Stores a chunk to global memory if `condition`, without a branch. A single instruction even where the
+/// compiler does not know the alignment.
 MM_DEVICE void store_global_if(bool condition, std::uint32_t* words, const Chunk<4>& chunk) {
 #if defined(__CUDA_ARCH__)
   asm volatile(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that a compiler knows nothing of, so that it makes no branch of what is computed with them.
+// Hides values from the compiler, so that it does not turn masks into branches.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace manymod::cuda {
 
-/// `word`. Of a mask that is 0 or all ones, nvcc would know that what it masks is needed in one case only,
-/// and load it in that case only.
+/// Returns `word`. nvcc does not see where it comes from; if it knew that a mask is 0 or all ones, it would
+/// make the load of a masked value conditional.
 MM_DEVICE std::uint32_t opaque(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
   asm("" : "+r"(word));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations of binary32, each rounded once to nearest, that no compiler contracts or reorders.
+// binary32 operations, each rounded once to nearest, which no compiler contracts or reorders.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace manymod::cuda {
 
-/// a b.
+/// a b, rounded.
 MM_DEVICE float multiply(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fmul_rn(a, b);
@@ -19,7 +19,7 @@ MM_DEVICE float multiply(float a, float b) {
 #endif
 }
 
-/// a + b.
+/// a + b, rounded.
 MM_DEVICE float add(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fadd_rn(a, b);
@@ -28,7 +28,7 @@ MM_DEVICE float add(float a, float b) {
 #endif
 }
 
-/// a - b.
+/// a - b, rounded.
 MM_DEVICE float subtract(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fsub_rn(a, b);
@@ -37,7 +37,7 @@ MM_DEVICE float subtract(float a, float b) {
 #endif
 }
 
-/// a b + c.
+/// a b + c, rounded once.
 MM_DEVICE float fused(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
   return __fmaf_rn(a, b, c);
@@ -46,6 +46,7 @@ MM_DEVICE float fused(float a, float b, float c) {
 #endif
 }
 
+/// The bit pattern of x.
 MM_DEVICE std::uint32_t pattern(float x) {
 #if defined(__CUDA_ARCH__)
   return __float_as_uint(x);
@@ -54,6 +55,7 @@ MM_DEVICE std::uint32_t pattern(float x) {
 #endif
 }
 
+/// The binary32 number with this bit pattern.
 MM_DEVICE float single_from_pattern(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
   return __uint_as_float(bits);
@@ -62,17 +64,19 @@ MM_DEVICE float single_from_pattern(std::uint32_t bits) {
 #endif
 }
 
-/// In: x < 2^23, so that it stands in the lowest bits of 2^23 + x.
+/// x as a binary32 number. On input: x < 2^23, so that x is the low bits of the pattern of 2^23 + x.
 MM_DEVICE float single_of(std::uint32_t x) { return subtract(single_from_pattern(x | 0x4b000000u), 0x1p23F); }
-/// In: an integer, abs(x) <= 2^24
+/// x as an integer. On input: x is an integer, abs(x) <= 2^24.
 MM_DEVICE std::int32_t integer_of(float x) { return static_cast<std::int32_t>(x); }
 
-/// Neighbours in memory that nobody writes to; `words` is aligned to 4 kCount bytes.
+/// Consecutive numbers in read-only memory.
 template <unsigned kCount>
 struct Singles {
   static_assert(kCount == 2 || kCount == 4);
   float word[kCount];
 };
+/// Loads kCount numbers through the read-only cache. On input: `words` is aligned to 4 kCount bytes; no
+/// kernel in flight writes to them.
 template <unsigned kCount>
 MM_DEVICE Singles<kCount> load_singles(const float* words) {
 #if defined(__CUDA_ARCH__)
@@ -89,6 +93,7 @@ MM_DEVICE Singles<kCount> load_singles(const float* words) {
   return some;
 #endif
 }
+/// Loads one number through the read-only cache.
 MM_DEVICE float load_one(const float* word) {
 #if defined(__CUDA_ARCH__)
   return __ldg(word);

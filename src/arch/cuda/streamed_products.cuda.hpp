@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with matrices that are too large for shared memory: all warpgroups of a block read them together,
-// piece by piece, in an order that repeats, while the next pieces are on their way.
+// Products with matrices that are too large for shared memory. All warpgroups of a block read them together,
+// tile by tile, in a sequence that repeats, while the next tiles are being copied.
 //
-// A piece is some fours of all steps (byte_products.hpp). The ring has kStages buffers, and the sequence of
-// pieces a multiple of that, so that a piece always goes to the same buffer. `full` of a buffer completes
-// when a copy has arrived, `empty` when all warps have read it. The block's first warp refills: when it has
-// read a piece itself, it waits for the buffer of the one kLag pieces before, which all warps have released
-// unless they are that far behind: while some multiply, others may use their sums.
+// A tile is several column quads of all steps (byte_products.cuda.hpp). The ring has kStages buffers, and the
+// number of tiles in the sequence is a multiple of that, so that a tile always uses the same buffer. Each
+// buffer has two barriers: `full` completes when a copy has arrived, `empty` when all warps have read it. The
+// block's first warp refills: after reading a tile itself, it waits until the buffer of the tile kLag tiles
+// earlier is empty, which it is unless another warp is that far behind. So while some warps multiply, others
+// can use their sums.
 #pragma once
 
 #include <cstddef>
@@ -19,29 +20,30 @@ namespace manymod::cuda {
 
 #if defined(__CUDACC__)
 
-/// mbarrier objects in shared memory.
+/// An mbarrier object in shared memory.
 class Barrier {
  public:
   __device__ __forceinline__ explicit Barrier(const std::uint64_t* barrier)
       : address_(static_cast<std::uint32_t>(__cvta_generic_to_shared(barrier))) {}
 
+  /// Initialises the barrier for phases of `arrivals` arrivals.
   __device__ __forceinline__ void init(unsigned arrivals) const {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address_), "r"(arrivals) : "memory");
   }
   __device__ __forceinline__ void arrive() const {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address_) : "memory");
   }
-  /// Arrive; the phase also waits for so many bytes of copies.
+  /// Arrives; the phase also waits until `bytes` bytes of copies have arrived.
   __device__ __forceinline__ void arrive_and_expect(unsigned bytes) const {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address_), "r"(bytes)
                  : "memory");
   }
-  /// Wait until the phase of that parity is over. A warp waits as one, so that the compiler knows that it
-  /// does not diverge.
+  /// Waits until the phase of this parity is complete. The whole warp takes the same branch, so that the
+  /// compiler knows that it does not diverge.
   __device__ __forceinline__ void wait(unsigned parity) const {
     while (!__all_sync(0xffffffffu, is_over(parity))) continue;
   }
-  /// Copy `bytes`, a multiple of 16, from global memory to shared memory; the phase waits for it.
+  /// Starts a copy of `bytes`, a multiple of 16, from global to shared memory; the phase waits for it.
   __device__ __forceinline__ void copy(std::uint32_t to, const std::byte* from, unsigned bytes) const {
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
@@ -52,6 +54,7 @@ class Barrier {
  private:
   std::uint32_t address_;
 
+  // Whether the phase of this parity is complete; may wait for a while.
   [[nodiscard]] __device__ __forceinline__ int is_over(unsigned parity) const {
     int over;
     asm volatile(
@@ -65,22 +68,22 @@ class Barrier {
   }
 };
 
-/// As Warpgroup, for all warpgroups of a block, which start the same products in the same order: those with
-/// the matrices of the sequence, piece after piece.
+/// A Warpgroup for all warpgroups of a block, which start the same products in the same order: those with the
+/// tiles of the sequence, one after the other.
 template <class Shape, class Layout>
 class StreamedWarpgroup : public Warpgroup {
   static constexpr unsigned kStages = Layout::kStages;
   static constexpr unsigned kLag = Layout::kLag;
 
  public:
-  /// Which matrix and which piece is a matter of the order.
+  /// Empty: the order of the calls determines the matrix and the tile.
   struct Matrix {
     __device__ __forceinline__ Matrix(const std::byte*, unsigned) {}
     __device__ __forceinline__ Matrix from(unsigned) const { return *this; }
   };
 
-  /// `ring`: Layout::kBytes of shared memory; `matrices`: in global memory, aligned to 16 bytes. All threads
-  /// of the block call.
+  /// `ring`: Layout::kBytes of shared memory. `matrices`: the sequence in global memory, aligned to 16 bytes.
+  /// All threads of the block call.
   __device__ __forceinline__ StreamedWarpgroup(std::byte* ring, const std::byte* matrices)
       : ring_(ring), matrices_(matrices), refills_(__reduce_max_sync(~0u, threadIdx.x / kWarp) == 0) {
     if (threadIdx.x == 0) {
@@ -91,32 +94,33 @@ class StreamedWarpgroup : public Warpgroup {
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncthreads();
-    for (unsigned piece = 0; refills_ && piece < kStages; ++piece) fill(piece);
+    for (unsigned tile = 0; refills_ && tile < kStages; ++tile) fill(tile);
   }
 
-  /// Wait for the copies that nobody will use. Call once, after whole passes of the sequence.
+  /// Waits for the copies in flight that nobody will read. Call once, after whole passes of the sequence.
   __device__ __forceinline__ void drain() const {
     if (!refills_) return;
-    // The last kLag pieces' buffers have not been filled again.
+    // The buffers of the last kLag tiles have not been filled again.
     const unsigned filled = passes_ == 0 ? kStages : kStages - kLag;
-    for (unsigned piece = 0; piece < filled; ++piece) full(piece).wait(phase(passes_, piece));
+    for (unsigned tile = 0; tile < filled; ++tile) full(tile).wait(phase(passes_, tile));
   }
 
-  /// Start sums = rows times `piece` of the sequence, which has kFours.
-  template <unsigned kSteps, unsigned kFours>
-  __device__ __forceinline__ void start(ByteSums<kFours>& sums, const ByteRows<kSteps>& rows, const Matrix&,
-                                        unsigned piece) const {
-    const unsigned stage = piece % kStages;
-    full(stage).wait(phase(passes_, piece));
-    start_product(sums, rows, Warpgroup::Matrix(ring_, kFours).from(stage * (Shape::kBufferBytes / 512)));
+  /// Starts sums = rows times the tile number `tile` of the sequence, which has kQuads column quads.
+  template <unsigned kSteps, unsigned kQuads>
+  __device__ __forceinline__ void start(ByteSums<kQuads>& sums, const ByteRows<kSteps>& rows, const Matrix&,
+                                        unsigned tile) const {
+    const unsigned stage = tile % kStages;
+    full(stage).wait(phase(passes_, tile));
+    start_product(sums, rows, Warpgroup::Matrix(ring_, kQuads).from(stage * (Shape::kBufferBytes / 512)));
   }
 
-  /// Wait until all but the last kPending of the started products are done, up to the one with `piece`.
+  /// Waits until all but the last kPending started products are complete, the one of `tile` included, and
+  /// releases the buffer of `tile`.
   template <unsigned kPending>
-  __device__ __forceinline__ void wait(unsigned piece) const {
+  __device__ __forceinline__ void wait(unsigned tile) const {
     wait_for_products<kPending>();
-    release(piece);
-    if (piece + 1 == Shape::kPieces) ++passes_;
+    release(tile);
+    if (tile + 1 == Shape::kTiles) ++passes_;
   }
 
  private:
@@ -124,12 +128,13 @@ class StreamedWarpgroup : public Warpgroup {
 
   std::byte* ring_;
   const std::byte* matrices_;
-  bool refills_;                 // whether this is the first warp
-  mutable unsigned passes_ = 0;  // of the sequence
+  bool refills_;                 // whether this is the block's first warp
+  mutable unsigned passes_ = 0;  // complete passes of the sequence
 
-  // Of the copy of that piece in that pass: a buffer has kPieces / kStages copies a pass.
-  __device__ __forceinline__ static unsigned phase(unsigned pass, unsigned piece) {
-    return (pass * (Shape::kPieces / kStages) + piece / kStages) % 2;
+  // The parity of the phase in which the copy of `tile` in pass `pass` arrives or is read: a buffer has
+  // kTiles / kStages copies in a pass.
+  __device__ __forceinline__ static unsigned phase(unsigned pass, unsigned tile) {
+    return (pass * (Shape::kTiles / kStages) + tile / kStages) % 2;
   }
   __device__ __forceinline__ const std::uint64_t* barriers() const {
     return reinterpret_cast<const std::uint64_t*>(ring_ + Layout::kBarriersAt);
@@ -139,31 +144,32 @@ class StreamedWarpgroup : public Warpgroup {
     return Barrier(barriers() + kStages + stage);
   }
 
-  // `piece` has been read by this warp.
-  __device__ __forceinline__ void release(unsigned piece) const {
+  // Releases the buffer of `tile`, which this warp has read, and refills an earlier one.
+  __device__ __forceinline__ void release(unsigned tile) const {
     __syncwarp();
-    if (threadIdx.x % kWarp == 0) empty(piece % kStages).arrive();
-    // At the first pieces of a pass it is one of the pass before, if there was one.
-    if (refills_ && (piece >= kLag || passes_ > 0)) {
-      const unsigned before = (piece + Shape::kPieces - kLag) % Shape::kPieces;
-      empty(before % kStages).wait(phase(piece >= kLag ? passes_ : passes_ - 1, before));
-      fill((before + kStages) % Shape::kPieces);
+    if (threadIdx.x % kWarp == 0) empty(tile % kStages).arrive();
+    // For the first kLag tiles of a pass, the earlier tile is in the previous pass, if there was one.
+    if (refills_ && (tile >= kLag || passes_ > 0)) {
+      const unsigned before = (tile + Shape::kTiles - kLag) % Shape::kTiles;
+      empty(before % kStages).wait(phase(tile >= kLag ? passes_ : passes_ - 1, before));
+      fill((before + kStages) % Shape::kTiles);
     }
     __syncwarp();
   }
 
-  // By one thread of a warp that the compiler knows to be one: of others it would start the copies in a loop
-  // over the threads, as a copy takes its operands from registers that a warp has once.
-  __device__ __forceinline__ void fill(unsigned piece) const {
-    const unsigned stage = piece % kStages;
+  // Starts the copy of a tile. One elected thread does, in a way that the compiler recognises: otherwise it
+  // would start copies in a loop over the threads, as a copy takes its operands from uniform registers.
+  __device__ __forceinline__ void fill(unsigned tile) const {
+    const unsigned stage = tile % kStages;
     if (elected()) {
-      full(stage).arrive_and_expect(Shape::bytes(piece));
+      full(stage).arrive_and_expect(Shape::bytes(tile));
       const auto to = static_cast<std::uint32_t>(
           __cvta_generic_to_shared(ring_ + std::size_t{stage} * Shape::kBufferBytes));
-      full(stage).copy(to, matrices_ + Shape::begin(piece), Shape::bytes(piece));
+      full(stage).copy(to, matrices_ + Shape::begin(tile), Shape::bytes(tile));
     }
     __syncwarp();
   }
+  // Whether this is the one thread of the warp that the hardware elects.
   __device__ __forceinline__ static bool elected() {
     int one;
     asm volatile("{.reg .pred one; elect.sync _|one, 0xffffffff; selp.s32 %0, 1, 0, one;}" : "=r"(one));

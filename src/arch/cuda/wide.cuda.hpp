@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// 64-bit sums of products of 32-bit words that stay one instruction each.
+// 64-bit sums of products of 32-bit words that compile to one instruction each.
 //
-// mad.wide.u32 in PTX becomes a product and two additions on current devices; mad.lo.cc and madc.hi of the
-// same operands, next to each other, become one IMAD.WIDE.U32.
+// On current devices mad.wide.u32 in PTX becomes a product and two additions, while mad.lo.cc and madc.hi
+// with the same operands, adjacent to each other, become one IMAD.WIDE.U32.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace manymod::cuda {
 
-/// hi 2^32 + lo
+/// A 64-bit integer, hi 2^32 + lo.
 struct Wide {
   std::uint32_t lo = 0;
   std::uint32_t hi = 0;
 };
 
-/// a b
+/// a b.
 MM_DEVICE Wide multiply(std::uint32_t a, std::uint32_t b) {
   const std::uint64_t product = std::uint64_t{a} * b;
   return {static_cast<std::uint32_t>(product), static_cast<std::uint32_t>(product >> 32)};
 }
 
-/// a b + c modulo 2^64
+/// a b + c mod 2^64.
 MM_DEVICE Wide multiply_add(std::uint32_t a, std::uint32_t b, Wide c) {
 #if defined(__CUDA_ARCH__)
   Wide r;

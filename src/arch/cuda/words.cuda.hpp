@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions on 32-bit words: carry chains, wide products, funnel shifts. PTX on the device, plain C++ on
-// the host.
+// the host. All are constant-time.
 //
-// A carry chain is a sequence of calls: one with `_cc` in its name sets the carry, one with `addc`, `subc` or
-// `madc` reads it. Nothing but such calls may stand between them. Subtractions carry a borrow.
+// A carry chain is a sequence of calls. A function with `_cc` in its name sets the carry flag; one with
+// `addc`, `subc` or `madc` reads it. Only such calls may be between them. In subtractions the flag is a
+// borrow.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,12 @@
 namespace manymod::cuda {
 
 #if !defined(__CUDA_ARCH__)
-/// The device's carry flag. Chains never span a call into a thread group, so one a host thread is enough.
+/// The host's stand-in for the device's carry flag. No chain spans a call into a thread group, so one for
+/// each host thread suffices.
 inline thread_local std::uint32_t carry_flag = 0;
 
 namespace host {
+/// The low word of a sum, or of a difference; the flag becomes its carry or borrow.
 inline std::uint32_t keep(std::uint64_t sum) {
   carry_flag = static_cast<std::uint32_t>(sum >> 32);
   return static_cast<std::uint32_t>(sum);
@@ -29,6 +32,7 @@ inline std::uint64_t wide(std::uint32_t value) { return value; }
 }  // namespace host
 #endif
 
+// Defines name(a, b): a PTX instruction, or the expression on_host.
 #if defined(__CUDA_ARCH__)
 #define MM_CHAIN_OPERATION(name, instruction, on_host)                   \
   MM_DEVICE std::uint32_t name(std::uint32_t a, std::uint32_t b) {       \
@@ -48,8 +52,8 @@ MM_CHAIN_OPERATION(subc_cc, "subc.cc.u32", host::keep_borrow(host::wide(a) - b -
 MM_CHAIN_OPERATION(subc, "subc.u32", a - b - carry_flag)
 #undef MM_CHAIN_OPERATION
 
-/// {hi, lo} = a b + {hi_in, lo_in}, setting the carry. One IMAD.WIDE.U32 on current devices: mad.lo and
-/// mad.hi of the same operands are fused where they stand next to each other (mad.wide is taken apart again).
+/// {hi, lo} = a b + {hi_in, lo_in}, setting the carry. One IMAD.WIDE.U32 on current devices, which fuse
+/// adjacent mad.lo and mad.hi of the same operands (and split mad.wide).
 MM_DEVICE void mad_wide_cc(std::uint32_t& lo, std::uint32_t& hi, std::uint32_t a, std::uint32_t b,
                            std::uint32_t lo_in, std::uint32_t hi_in) {
 #if defined(__CUDA_ARCH__)
@@ -79,7 +83,7 @@ MM_DEVICE void madc_wide_cc(std::uint32_t& lo, std::uint32_t& hi, std::uint32_t 
 #endif
 }
 
-/// {hi, lo} = a b. Leaves the carry as it is.
+/// {hi, lo} = a b. Preserves the carry.
 MM_DEVICE void mul_wide(std::uint32_t& lo, std::uint32_t& hi, std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDA_ARCH__)
   asm volatile("mul.lo.u32 %0, %2, %3;\n\tmul.hi.u32 %1, %2, %3;" : "=&r"(lo), "=r"(hi) : "r"(a), "r"(b));
@@ -90,7 +94,7 @@ MM_DEVICE void mul_wide(std::uint32_t& lo, std::uint32_t& hi, std::uint32_t a, s
 #endif
 }
 
-/// Low word of a b. Leaves the carry as it is, and its place in the order of the chain's calls.
+/// The low word of a b. Preserves the carry and, as a volatile instruction, its position within a chain.
 MM_DEVICE std::uint32_t mul_low(std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDA_ARCH__)
   std::uint32_t r;
@@ -101,7 +105,7 @@ MM_DEVICE std::uint32_t mul_low(std::uint32_t a, std::uint32_t b) {
 #endif
 }
 
-/// Low word of {hi, lo} >> bits, 0 <= bits < 32.
+/// The low word of {hi, lo} >> bits. On input: 0 <= bits < 32.
 MM_DEVICE std::uint32_t shift_right(std::uint32_t lo, std::uint32_t hi, unsigned bits) {
 #if defined(__CUDA_ARCH__)
   return __funnelshift_r(lo, hi, bits);
@@ -110,7 +114,7 @@ MM_DEVICE std::uint32_t shift_right(std::uint32_t lo, std::uint32_t hi, unsigned
 #endif
 }
 
-/// High word of {hi, lo} << bits, 0 <= bits < 32.
+/// The high word of {hi, lo} << bits. On input: 0 <= bits < 32.
 MM_DEVICE std::uint32_t shift_left(std::uint32_t lo, std::uint32_t hi, unsigned bits) {
 #if defined(__CUDA_ARCH__)
   return __funnelshift_l(lo, hi, bits);
@@ -119,7 +123,8 @@ MM_DEVICE std::uint32_t shift_left(std::uint32_t lo, std::uint32_t hi, unsigned 
 #endif
 }
 
-/// -1/n mod 2^32 for odd n, by Newton's iteration from three right bits: 3, 6, 12, 24, 48.
+/// -1/n mod 2^32 for odd n, by Newton's iteration: n has 3 correct bits, and each step doubles them: 6, 12,
+/// 24, 48.
 MM_DEVICE std::uint32_t negative_inverse(std::uint32_t n) {
   std::uint32_t x = n;
   x *= 2 - n * x;
@@ -129,7 +134,7 @@ MM_DEVICE std::uint32_t negative_inverse(std::uint32_t n) {
   return ~x + 1;
 }
 
-/// sum + a_0 b_0 + .. + a_3 b_3 modulo 2^32, for the bytes of a and b.
+/// sum + a_0 b_0 + a_1 b_1 + a_2 b_2 + a_3 b_3 mod 2^32, where a_p, b_p are the unsigned bytes of a and b.
 MM_DEVICE std::uint32_t add_byte_products(std::uint32_t sum, std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDA_ARCH__)
   return __dp4a(a, b, sum);
@@ -139,8 +144,8 @@ MM_DEVICE std::uint32_t add_byte_products(std::uint32_t sum, std::uint32_t a, st
 #endif
 }
 
-/// A word of bytes of a and b, the lowest by the lowest digit of kSelector: 0 to 3 are those of a, 4 to 7 of
-/// b; with 8 added it is eight copies of such a byte's top bit.
+/// A word of four bytes of a and b. Digit i of kSelector (4 bits) selects byte i of the result: 0 .. 3 are
+/// the bytes of a, 4 .. 7 those of b; 8 more gives eight copies of the top bit of that byte.
 template <std::uint32_t kSelector>
 MM_DEVICE std::uint32_t permute_bytes(std::uint32_t a, std::uint32_t b) {
   std::uint32_t r = 0;

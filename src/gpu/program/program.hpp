@@ -46,10 +46,10 @@ struct Step {
   std::uint32_t squarings = 0;
   std::uint32_t multiplications = 0;  ///< by an element of a table: at most 1
   Digit digit;
-  /// So many steps, this one the first, choose from the same elements by digits of the same exponent that
-  /// differ in where they begin, and none but the last one stores. At least 1; less than there are is
-  /// allowed.
-  std::uint32_t alike = 1;
+  /// The length of the run of steps, beginning with this one, whose table elements may be selected together:
+  /// they take elements from the same table by digits of the same exponent that differ only in where they
+  /// begin, and none but the last one stores. At least 1; a shorter length than the actual one is allowed.
+  std::uint32_t selection_run = 1;
 };
 
 inline constexpr unsigned kMaxOperands = 64;

@@ -15,11 +15,11 @@ bool chooses_like(const Step& step, const Step& first) {
          step.digit.count == first.digit.count;
 }
 
-void count_alike(std::vector<Step>& steps) {
+void count_selection_runs(std::vector<Step>& steps) {
   for (std::size_t i = steps.size(); i-- > 0;) {
     const bool goes_on = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&
                          chooses_like(steps[i + 1], steps[i]);
-    steps[i].alike = goes_on ? steps[i + 1].alike + 1 : 1;
+    steps[i].selection_run = goes_on ? steps[i + 1].selection_run + 1 : 1;
   }
 }
 
@@ -85,7 +85,7 @@ class Builder {
   }
   /// The last product was by an integer below n already.
   Program finish_as_it_is() {
-    count_alike(program_.steps);
+    count_selection_runs(program_.steps);
     return std::move(program_);
   }
 

@@ -21,13 +21,15 @@ struct Shape {
   unsigned shared_words = 0;
   unsigned step = 32;               ///< blocks have a multiple of so many threads
   unsigned block_shared_bytes = 0;  ///< shared memory of a block, besides shared_words of each thread
-  unsigned own_slots = 0;           ///< of the table: what a kernel keeps for itself, see ProgramJob::slots
+  unsigned kernel_slots = 0;        ///< of the table: what a kernel keeps for itself, see ProgramJob::slots
   /// In class secret kernels find the table elements of so many digits at a time, and keep them in as many
   /// slots after their own; 0 where they search for each.
   unsigned selections = 0;
 
   /// Of the table: what follows a program's, in class secret (`scan`) or not.
-  [[nodiscard]] constexpr unsigned more_slots(bool scan) const { return own_slots + (scan ? selections : 0); }
+  [[nodiscard]] constexpr unsigned more_slots(bool scan) const {
+    return kernel_slots + (scan ? selections : 0);
+  }
 };
 
 template <template <class, unsigned> class Multiplier, unsigned kThreads, unsigned kPerThread>

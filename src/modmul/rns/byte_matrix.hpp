@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a matrix of bytes of layout.hpp on the host.
+// Writes matrices of bytes in the layout of layout.hpp, on the host.
 #pragma once
 
 #include <array>
@@ -12,10 +12,11 @@
 
 namespace manymod::rns {
 
-/// The constants that the four bytes of a word are multiplied by, for one target.
+/// For one target and one word of the operand: entry p is the constant by which byte p of the word is
+/// multiplied.
 using WordEntries = std::array<std::uint32_t, 4>;
 
-/// The four numbers whose byte p is byte 0, 1, 2, 3 of entry p.
+/// Transposes a 4x4 matrix of bytes: word b of the result has byte b of entry p as its byte p.
 inline std::array<std::uint32_t, 4> transposed(const WordEntries& entries) {
   constexpr std::uint32_t kEven = 0x00ff00ff;
   constexpr std::uint32_t kLow = 0x0000ffff;
@@ -29,10 +30,13 @@ inline std::array<std::uint32_t, 4> transposed(const WordEntries& entries) {
           odd[0] >> 16 | (odd[1] & ~kLow)};
 }
 
+/// Writes the entries of a matrix in the layout of MatrixShape.
 class MatrixWriter {
  public:
+  /// `bytes`: shape.bytes() bytes, zero where nothing is written.
   MatrixWriter(const MatrixShape& shape, std::byte* bytes) : shape_(shape), bytes_(bytes) {}
 
+  /// Stores the constants of one word for one target.
   void put(unsigned word, unsigned target, const WordEntries& entries) {
     const std::array<std::uint32_t, 4> columns = transposed(entries);
     for (unsigned byte = 0; byte < 4; ++byte) {

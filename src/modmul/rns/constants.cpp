@@ -17,28 +17,29 @@ namespace manymod::rns {
 
 namespace {
 
-// Whether -1 is no square in any channel of B where kernels take it for so.
-constexpr bool roots_are_there() {
+// Whether every channel of B for which kernels use roots is 3 modulo 4, so that -1 is a non-residue.
+constexpr bool has_all_roots() {
   for (unsigned j = 0; j < kMaxRootedChannels; ++j) {
     if (channel_of_b(j) % 4 != 3) return false;
   }
   return true;
 }
-static_assert(roots_are_there());
+static_assert(has_all_roots());
 
 using Words = std::vector<std::uint32_t>;
 
-/// For each channel of A, v(i, p) = 2^(8p) / (kappa_i A_i) mod a_i: what byte p of a stored residue is
-/// multiplied by.
+/// For each channel of A, entry p is v(i, p) = 2^(8p) / (kappa_i A_i) mod a_i, the factor of byte p of a
+/// stored residue.
 using ByteFactors = std::vector<WordEntries>;
 
-/// One of the two bases.
+/// The fields of one of the two bases.
 struct Base {
   std::vector<ChannelField> fields;
 
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(fields.size()); }
 };
 
+/// The fields of both bases of a width.
 struct BaseFields {
   Base b, a;
 
@@ -50,7 +51,7 @@ struct BaseFields {
   }
 };
 
-/// Words that are zeroed at the end: what depends on a modulus.
+/// Words that depend on a modulus, which may be secret: wiped on destruction.
 class SecretWords {
  public:
   explicit SecretWords(std::size_t size) : words_(size) {}
@@ -65,7 +66,7 @@ class SecretWords {
   Words words_;
 };
 
-// Bytes that are zeroed at the end, unless they are moved from: what depends on a modulus.
+// Bytes that depend on a modulus, which may be secret: wiped on destruction unless they were moved from.
 struct SecretBlock {
   std::vector<std::byte> bytes;
 
@@ -75,79 +76,83 @@ struct SecretBlock {
   ~SecretBlock() { wipe_bytes(bytes.data(), bytes.size()); }
 };
 
-// In Montgomery form of `field`: the product of a base's moduli, but for one where `but` is its index.
-std::uint32_t product_of(const Base& base, const ChannelField& field, unsigned but = ~0u) {
+// The product of a base's primes modulo `field`, in its Montgomery form; without prime number `except`, if
+// given.
+std::uint32_t product_of(const Base& base, const ChannelField& field, unsigned except = ~0u) {
   std::uint32_t product = field.one();
   for (unsigned i = 0; i < base.size(); ++i) {
-    if (i != but) product = field.multiply(product, field.form(base.fields[i].modulus()));
+    if (i != except) product = field.multiply(product, field.form(base.fields[i].modulus()));
   }
   return product;
 }
 
-// kappa = 2^32 / M_B in Montgomery form.
+// kappa = 2^32 / M_B modulo a prime of A, in Montgomery form.
 std::uint32_t kappa(const Base& b, const ChannelField& field) {
   return field.multiply(field.inverse(product_of(b, field)), field.radix());
 }
 
-// x 2^(8p) mod m for p = 0 .. 3.
+// x 2^(8p) mod m for p = 0 .. 3, in the form that x has. On input: x < m.
 WordEntries byte_multiples(const ChannelField& field, std::uint32_t x, std::uint32_t form_of_256) {
   WordEntries entries{x};
   for (unsigned p = 1; p < 4; ++p) entries[p] = field.multiply(entries[p - 1], form_of_256);
   return entries;
 }
 
-// The products of a base's moduli but for one, times a number. In Montgomery form where that is, of a field
-// in which they are computed.
+// The cofactors M_j = M / m_j of a base modulo a prime m of `field`, times a number `scale` < m. They are in
+// Montgomery form if `scale` is.
 class Cofactors {
  public:
   Cofactors(const Base& source, const ChannelField& field, std::uint32_t scale)
-      : source_(source), field_(field), behind_(source.size() + 1) {
-    behind_[source.size()] = scale;
-    for (unsigned j = source.size(); j-- > 0;) behind_[j] = field.multiply(behind_[j + 1], form(j));
+      : source_(source), field_(field), suffix_products_(source.size() + 1) {
+    suffix_products_[source.size()] = scale;
+    for (unsigned j = source.size(); j-- > 0;)
+      suffix_products_[j] = field.multiply(suffix_products_[j + 1], form(j));
   }
 
-  /// Call use(j, scale M_j) for all j.
+  /// Calls use(j, scale M_j mod m) for all j in ascending order.
   template <class Use>
   void for_each(Use use) const {
     std::uint32_t before = field_.one();
     for (unsigned j = 0; j < source_.size(); ++j) {
-      use(j, field_.multiply(before, behind_[j + 1]));
+      use(j, field_.multiply(before, suffix_products_[j + 1]));
       before = field_.multiply(before, form(j));
     }
   }
-  /// Of all moduli: scale M.
-  [[nodiscard]] std::uint32_t product() const { return behind_[0]; }
+  /// scale M mod m, the product of all primes.
+  [[nodiscard]] std::uint32_t product() const { return suffix_products_[0]; }
 
  private:
   const Base& source_;
   const ChannelField& field_;
-  SecretWords behind_;  // scale times the product of the moduli from j on
+  SecretWords suffix_products_;  // entry j: scale times the primes from j on
 
   [[nodiscard]] std::uint32_t form(unsigned j) const { return field_.form(source_.fields[j].modulus()); }
 };
 
-// Call use(place) for a channel's places.
+// Calls use(place) for each place of a channel (layout.hpp).
 template <class Use>
 void for_places(const Sizes& sizes, unsigned channel, Use use) {
   use(channel);
   if (sizes.is_split() && channel + 2 >= sizes.channels) use(channel + 2);
 }
 
-// The columns of a matrix in which one channel is the target: those of all its places.
+// The columns of a matrix whose target is one channel, in all places of the channel.
 class TargetColumns {
  public:
   TargetColumns(MatrixWriter& matrix, const Sizes& sizes, unsigned channel)
       : matrix_(matrix), sizes_(sizes), channel_(channel) {}
 
+  /// Writes the entries of one word along K.
   void put_word(unsigned word, const WordEntries& entries) const {
     for_places(sizes_, channel_, [&](unsigned target) { matrix_.put(word, target, entries); });
   }
-  /// Of the words of a channel that is a source.
+  /// Writes the entries of a source channel into the words of all its places.
   void put_source(unsigned channel, const WordEntries& entries) const {
     for_places(sizes_, channel, [&](unsigned place) { put_word(place, entries); });
   }
+  /// Writes the entries of the rank word.
   void put_rank(const WordEntries& entries) const { put_word(sizes_.rank_word(), entries); }
-  /// Words of a number.
+  /// Words of a number that is converted into residues.
   [[nodiscard]] unsigned words() const { return sizes_.words; }
 
  private:
@@ -156,7 +161,8 @@ class TargetColumns {
   unsigned channel_;
 };
 
-// One target's columns of the extension from B: B_j 2^(8p) scale mod m and, for the rank, -M_B 2^(8p) scale.
+// Fills one target's columns of the extension from B: B_j 2^(8p) scale mod m, and for the rank -M_B 2^(8p)
+// scale. On input: scale < m.
 void fill_from_b(const TargetColumns& columns, const Base& b, const ChannelField& field,
                  std::uint32_t scale) {
   const std::uint32_t form_of_256 = field.form(256);
@@ -167,21 +173,22 @@ void fill_from_b(const TargetColumns& columns, const Base& b, const ChannelField
   columns.put_rank(byte_multiples(field, field.negate(cofactors.product()), form_of_256));
 }
 
-// One target's columns of the extension from A: v(i, p) A_i scale mod m and, for the rank, -M_A 2^(8p) scale.
+// Fills one target's columns of the extension from A: v(i, p) A_i scale mod m, and for the rank -M_A 2^(8p)
+// scale. On input: scale < m.
 void fill_from_a(const TargetColumns& columns, const Base& a, const ByteFactors& factors,
                  const ChannelField& field, std::uint32_t scale) {
   const Cofactors cofactors(a, field, scale);
   cofactors.for_each([&](unsigned i, std::uint32_t cofactor) {
     const std::uint32_t form = field.form(cofactor);
     WordEntries entries{};
-    // v(i, p) < a_i: a product with a form is below 2^32 m.
+    // v(i, p) < a_i < 2^32 and form < m: their product is below 2^32 m.
     for (unsigned p = 0; p < 4; ++p) entries[p] = field.multiply(factors[i][p], form);
     columns.put_source(i, entries);
   });
   columns.put_rank(byte_multiples(field, field.negate(cofactors.product()), field.form(256)));
 }
 
-// One target's columns of an input matrix: 2^(32w + 8p) scale mod m.
+// Fills one target's columns of an input matrix: 2^(32w + 8p) scale mod m. On input: scale < m.
 void fill_input(const TargetColumns& columns, const ChannelField& field, std::uint32_t scale) {
   const std::uint32_t form_of_256 = field.form(256);
   for (unsigned w = 0; w < columns.words(); ++w) {
@@ -190,8 +197,8 @@ void fill_input(const TargetColumns& columns, const ChannelField& field, std::ui
   }
 }
 
-// x / m mod 2^(32 words), m odd: word by word from the low end, as Jebelean's exact division.
-Words divided(Words x, const ChannelField& field) {
+// x / m mod 2^(32 words) for odd m, word by word from the least significant one (Jebelean's exact division).
+Words divided_exactly(Words x, const ChannelField& field) {
   const std::uint32_t inverse = 0 - field.negative_inverse();
   std::uint64_t borrow = 0;
   for (std::uint32_t& word : x) {
@@ -202,6 +209,7 @@ Words divided(Words x, const ChannelField& field) {
   return x;
 }
 
+// -x mod 2^(32 words).
 Words negated(Words x) {
   std::uint32_t carry = 1;
   for (std::uint32_t& word : x) {
@@ -211,7 +219,7 @@ Words negated(Words x) {
   return x;
 }
 
-// x 2^(8p) for p = 0 .. 3, modulo 2^(32 words).
+// x 2^(8p) mod 2^(32 words) for p = 0 .. 3.
 std::array<Words, 4> byte_multiples(const Words& x) {
   std::array<Words, 4> multiples;
   for (unsigned p = 0; p < 4; ++p) {
@@ -221,26 +229,28 @@ std::array<Words, 4> byte_multiples(const Words& x) {
   return multiples;
 }
 
-// A word's rows of the output matrix: byte p is multiplied by rows[p].
+// Fills the rows of one word of the output matrix: byte p of the word is multiplied by rows[p].
 void fill_output(MatrixWriter& matrix, unsigned word, const std::array<Words, 4>& rows) {
   for (unsigned w = 0; w < rows[0].size(); ++w) {
     matrix.put(word, w, {rows[0][w], rows[1][w], rows[2][w], rows[3][w]});
   }
 }
 
+// Fills the output matrix: v(i, p) A_i and, for the rank, -M_A 2^(8p), modulo 2^(32 C) (layout.hpp).
 void fill_output(MatrixWriter matrix, const Sizes& sizes, const Base& a, const ByteFactors& factors) {
-  Words product(std::size_t{4} * sizes.output_fours(), 0);
+  Words product(std::size_t{4} * sizes.output_quads(), 0);
   product[0] = 1;
   for (const ChannelField& field : a.fields) words::multiply_by(product, field.modulus());
   for (unsigned i = 0; i < a.size(); ++i) {
     std::array<Words, 4> rows;
-    rows.fill(divided(product, a.fields[i]));
+    rows.fill(divided_exactly(product, a.fields[i]));
     for (unsigned p = 0; p < 4; ++p) words::multiply_by(rows[p], factors[i][p]);
     for_places(sizes, i, [&](unsigned place) { fill_output(matrix, place, rows); });
   }
   fill_output(matrix, sizes.rank_word(), byte_multiples(negated(product)));
 }
 
+// v(i, p) for all channels of A.
 ByteFactors byte_factors(const BaseFields& bases) {
   ByteFactors factors;
   for (unsigned i = 0; i < bases.a.size(); ++i) {
@@ -252,25 +262,25 @@ ByteFactors byte_factors(const BaseFields& bases) {
   return factors;
 }
 
-// In Montgomery form: -1 / B_j.
+// -1 / B_j mod b_j, in Montgomery form.
 std::uint32_t negated_inverse_cofactor(const Base& b, unsigned j) {
   const ChannelField& field = b.fields[j];
   return field.negate(field.inverse(product_of(b, field, j)));
 }
 
-// Of B, with a factor, which is in Montgomery form, to coordinates.
+// A channel of B with the factor that turns s into a coordinate, which is given in Montgomery form.
 StoredChannel channel_with_factor(const ChannelField& field, std::uint32_t form_of_factor) {
   const std::uint32_t factor = field.multiply(form_of_factor, 1);
   return {field.modulus(), field.negative_inverse(), factor, field.quotient(factor)};
 }
 
-// v / m in units of 2^-16, rounded, in two bytes.
+// v / m in units of 2^-16, rounded to nearest and limited to two bytes. On input: v < m.
 std::uint32_t weight(std::uint32_t v, std::uint32_t m) {
   const std::uint64_t rounded = ((std::uint64_t{v} << 16) + m / 2) / m;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(rounded, 0xffff));
 }
 
-// Of A, with the weights of bytes in the rank.
+// A channel of A with the weights of bytes in the rank, from v(i, p).
 StoredChannel channel_with_weights(const ChannelField& field, const WordEntries& factors) {
   StoredChannel channel{field.modulus(), field.negative_inverse()};
   for (unsigned p = 0; p < 4; ++p) {
@@ -281,6 +291,7 @@ StoredChannel channel_with_weights(const ChannelField& field, const WordEntries&
   return channel;
 }
 
+// Stores number `index` of an array of channels, or of words, without assuming alignment.
 void put_channel(std::byte* channels, unsigned index, const StoredChannel& channel) {
   std::memcpy(channels + index * sizeof channel, &channel, sizeof channel);
 }
@@ -289,19 +300,20 @@ void put_word(std::byte* words, unsigned index, std::uint32_t word) {
   std::memcpy(words + index * sizeof word, &word, sizeof word);
 }
 
+// Number `index` of an array of words.
 std::uint32_t word_at(const std::byte* words, unsigned index) {
   std::uint32_t word = 0;
   std::memcpy(&word, words + index * sizeof word, sizeof word);
   return word;
 }
 
-// The constants of a width's bases, and what those of a modulus are made of beside them.
+// The constants of a width's bases, and the byte factors, which the constants of a modulus need besides.
 struct BaseConstants {
   std::vector<std::byte> block;
   ByteFactors factors;
 };
 
-BaseConstants made_base_constants(unsigned bits) {
+BaseConstants build_base_constants(unsigned bits) {
   const BaseFields bases(bases_of(bits));
   const Base& b = bases.b;
   const Base& a = bases.a;
@@ -337,18 +349,20 @@ BaseConstants made_base_constants(unsigned bits) {
   return {std::move(block), std::move(factors)};
 }
 
-// Made once for each width and kept: shared moduli differ from it in part.
-const BaseConstants& kept_base_constants(unsigned bits) {
+// The constants of a width's bases, built on first use and cached. The constants of a shared modulus are a
+// copy with some parts replaced. Thread-safe.
+const BaseConstants& cached_base_constants(unsigned bits) {
   constexpr std::size_t kWidths = std::size(kBasePairs);
-  static std::array<std::once_flag, kWidths> made;
-  static std::array<BaseConstants, kWidths> kept;
+  static std::array<std::once_flag, kWidths> built;
+  static std::array<BaseConstants, kWidths> cached;
   const auto row = static_cast<std::size_t>(&bases_of(bits) - kBasePairs);
-  std::call_once(made[row], [&] { kept[row] = made_base_constants(bits); });
-  return kept[row];
+  std::call_once(built[row], [&] { cached[row] = build_base_constants(bits); });
+  return cached[row];
 }
 
-// N in Montgomery form. Word by word from the low end N / 2^(32 words) mod m: with r <= m + 1 and a word
-// below 2^32, (r + word + q m) / 2^32 < (2^32 + m + 1 + 2^32 m) / 2^32, so that it is at most m + 1 again.
+// N in Montgomery form. Going through the words from the least significant one computes N / 2^(32 words) mod
+// m: with r <= m + 1 and a word below 2^32, (r + word + q m) / 2^32 < (2^32 + m + 1 + 2^32 m) / 2^32, which
+// is at most m + 1 again. Constant-time in N.
 std::uint32_t form_of(std::span<const Limb> n, const ChannelField& field) {
   std::uint64_t r = 0;
   for (const Limb limb : n) {
@@ -358,27 +372,30 @@ std::uint32_t form_of(std::span<const Limb> n, const ChannelField& field) {
       r = (t + std::uint64_t{q} * field.modulus()) >> 32;
     }
   }
-  std::uint32_t scale = field.radix();  // 2^(32 words) in Montgomery form, times 2^32 at the end
+  std::uint32_t scale =
+      field.radix();  // 2^(32 words) in Montgomery form; after the loop times 2^32 once more
   for (std::size_t w = 0; w < 2 * n.size(); ++w) scale = field.multiply(scale, field.radix());
   return field.multiply(static_cast<std::uint32_t>(r), scale);
 }
 
-/// A root of a number or of its negative, and the sign of that: 1 or -1.
+/// A square root of x or of -x, and the sign, 1 or -1 modulo 2^32, of the one that it is a root of.
 struct SignedRoot {
   std::uint32_t root, sign;
 };
 
-// In Montgomery form, for m = 3 modulo 4. x^((m + 1) / 4) has the square x x^((m - 1) / 2), which is x or -x.
+// The signed root of x, with x and the root in Montgomery form. On input: m = 3 modulo 4. x^((m + 1) / 4) has
+// the square x x^((m - 1) / 2), which is x or -x. Constant-time in x.
 SignedRoot signed_root(const ChannelField& field, std::uint32_t x) {
   const std::uint32_t root = field.power(x, (field.modulus() + 1) / 4);
   const auto is_square = static_cast<std::uint32_t>(word::is_zero_bit(field.multiply(root, root) ^ x));
   return {root, 2 * is_square - 1};
 }
 
-// What coordinates in B are made with, c_j = -2^32 / (N B_j) mod b_j: in its channels, or, with roots, in the
-// matrices into B. Returns 1 if N is not prime to M_B, else 0.
-std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const BaseFields& bases,
-                                 const ByteFactors& factors, std::span<const Limb> n) {
+// Stores what turns s = x y / 2^32 into coordinates in B, c_j = -2^32 / (N B_j) mod b_j: in the channels of B
+// or, with roots, as signs there and as factors in the matrices into B. Returns 1 if N is not prime to M_B,
+// else 0. Constant-time in N.
+std::uint64_t put_coordinate_factors(const Sizes& sizes, std::byte* block, const BaseFields& bases,
+                                     const ByteFactors& factors, std::span<const Limb> n) {
   MatrixWriter to_b(sizes.extension(), block + sizes.to_b());
   MatrixWriter into_b(sizes.input(), block + sizes.into_b());
   std::uint64_t divides = 0;
@@ -402,7 +419,7 @@ std::uint64_t put_to_coordinates(const Sizes& sizes, std::byte* block, const Bas
   return divides;
 }
 
-// The matrix from B to A with N kappa^2 in it.
+// Fills the matrix from B to A with the factor N kappa^2. Constant-time in N.
 void fill_scaled_extension(MatrixWriter to_a, const Sizes& sizes, const BaseFields& bases,
                            const std::byte* set_up, std::span<const Limb> n) {
   for (unsigned i = 0; i < sizes.channels; ++i) {
@@ -413,8 +430,9 @@ void fill_scaled_extension(MatrixWriter to_a, const Sizes& sizes, const BaseFiel
   }
 }
 
-// The block, or none if N is not prime to M_B: that is public, and nothing else that depends on a secret
-// modulus is decided here. Not inlined, so that tests can tell.
+// Returns the block, or an empty vector after wiping it if N is not prime to M_B. That one bit is public;
+// nothing else that depends on a secret modulus decides a branch in this file. Not inlined, so that the check
+// under valgrind can name this function in its suppression.
 [[gnu::noinline]] std::vector<std::byte> unless_refused(std::uint64_t divides, std::vector<std::byte> block) {
   if (divides == 0) return block;
   wipe_bytes(block.data(), block.size());
@@ -423,34 +441,34 @@ void fill_scaled_extension(MatrixWriter to_a, const Sizes& sizes, const BaseFiel
 
 }  // namespace
 
-std::vector<std::byte> base_constants(unsigned bits) { return kept_base_constants(bits).block; }
+std::vector<std::byte> base_constants(unsigned bits) { return cached_base_constants(bits).block; }
 
 std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n) {
   const Sizes sizes = sizes_of(bits);
   if (n.size() > sizes.words / 2) throw std::invalid_argument("modulus too long for its bases");
   const BaseFields bases(bases_of(bits));
-  const BaseConstants& kept = kept_base_constants(bits);
-  SecretBlock block(kept.block);
+  const BaseConstants& cached = cached_base_constants(bits);
+  SecretBlock block(cached.block);
   std::byte* const first = block.bytes.data();
-  const std::uint64_t divides = put_to_coordinates(sizes, first, bases, kept.factors, n);
+  const std::uint64_t divides = put_coordinate_factors(sizes, first, bases, cached.factors, n);
   fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), sizes, bases,
                         first + sizes.set_up_at(), n);
   return unless_refused(divides, std::move(block.bytes));
 }
 
-void order_by_pieces(unsigned bits, const cuda::Pieces& pieces, std::span<std::byte> constants) {
+void order_by_tiles(unsigned bits, const cuda::Tiles& tiles, std::span<std::byte> constants) {
   const Sizes sizes = sizes_of(bits);
   const std::size_t bytes = sizes.extension().bytes();
   for (const std::size_t at : {sizes.to_a(), sizes.to_b()}) {
     const std::span<const std::byte> matrix = constants.subspan(at, bytes);
     const SecretBlock before(std::vector<std::byte>(matrix.begin(), matrix.end()));
     std::byte* to = constants.data() + at;
-    for (unsigned piece = 0; piece < pieces.count(); ++piece) {
-      const unsigned first = pieces.first(piece);
-      const std::size_t row = pieces.size(piece) * std::size_t{MatrixShape::kFourBytes};
+    for (unsigned tile = 0; tile < tiles.count(); ++tile) {
+      const unsigned first = tiles.first(tile);
+      const std::size_t row = tiles.size(tile) * std::size_t{MatrixShape::kQuadBytes};
       for (unsigned step = 0; step < sizes.steps(); ++step, to += row) {
         std::memcpy(
-            to, before.bytes.data() + (std::size_t{step} * sizes.fours() + first) * MatrixShape::kFourBytes,
+            to, before.bytes.data() + (std::size_t{step} * sizes.quads() + first) * MatrixShape::kQuadBytes,
             row);
       }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program (gpu/program/program.hpp) for the 16 items of a warp by one team.
+// Runs a program (gpu/program/program.hpp) for the 16 items of each warp of a team. Everything is
+// constant-time in the operands if the job's `scan` is set; otherwise addresses of table look-ups depend on
+// digits.
 #pragma once
 
 #include <cstddef>
@@ -18,31 +20,35 @@
 
 namespace manymod::rns {
 
-/// A thread's two items: `first` and the one 8 behind, of `count`. Where there is none the last one is
-/// repeated.
+/// A thread's two items, `first` and `first` + 8, of `count`. An item that does not exist is replaced by the
+/// last one, so that every thread has work.
 struct Items {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 
-  /// Whether the result is stored.
-  MM_DEVICE bool keep(unsigned half) const { return item(half) < count; }
-  MM_DEVICE std::uint32_t index(unsigned half) const { return keep(half) ? item(half) : count - 1; }
+  /// Whether the item exists, so that its result is stored.
+  MM_DEVICE bool exists(unsigned half) const { return item(half) < count; }
+  /// The item to compute.
+  MM_DEVICE std::uint32_t index(unsigned half) const { return exists(half) ? item(half) : count - 1; }
 
  private:
-  // Opaque, to be computed where it is needed: kept, indices would take registers from the multiplications.
+  // Opaque, so that it is computed where it is needed: if the compiler kept indices, they would take
+  // registers from the multiplications.
   MM_DEVICE std::uint32_t item(unsigned half) const { return cuda::opaque(first) + 8 * half; }
 };
 
+/// The interpreter of one form for one warp of a team.
 template <class Team, Form kForm>
 class Interpreter {
   static constexpr RecordShape kRecord = kForm.element_record();
-  static constexpr unsigned kFours = kRecord.whole / Record::kFour;
+  static constexpr unsigned kChunks = kRecord.whole / Record::kChunkWords;
   using Elements = Records<kRecord>;
-  // Fours of a record that are read together when a table is searched: loads in flight.
-  static constexpr unsigned kPicked = 8;
-  // Prime to kSelections: of so many turns no two select at a time.
-  static constexpr std::uint32_t kTurn = 11;
-  static constexpr unsigned kSelectedSlot = kForm.own_slots();
+  // Chunks of a record that are loaded together when a table is scanned.
+  static constexpr unsigned kChunksInFlight = 8;
+  // The stride by which groups of warps are staggered. It is coprime to kSelections, so that among
+  // kSelections groups no two select at the same time.
+  static constexpr std::uint32_t kStagger = 11;
+  static constexpr unsigned kSelectedSlot = kForm.kernel_slots();
   static constexpr unsigned kSelections = kForm.selections();
   using Select = Selection<Team, kRecord, kSelections>;
 
@@ -50,13 +56,14 @@ class Interpreter {
   using Number = typename Montgomery<Team, kForm>::Number;
   using Constants = Bases<Team, kForm.channels, kForm.words>;
 
-  /// Of a warp's table.
+  /// The number of slots of a warp's table.
   MM_DEVICE static std::uint32_t slots(const gpu::ProgramJob& job) {
-    return job.slots + kForm.own_slots() + (job.scan ? kSelections : 0);
+    return job.slots + kForm.kernel_slots() + (job.scan ? kSelections : 0);
   }
 
-  /// `warp`: whose part of the job's table this is. `shared`: words in shared memory, of all the block's
-  /// warps, of which the warp's are number `warp_of_block`. The table or these have the moduli's constants.
+  /// `warp`: the number of the warp whose part of the job's table this is. `shared`: words in shared memory
+  /// of all the block's warps, of which this one is number `warp_of_block`. The constants of the moduli are
+  /// there or in the table, as the form says.
   MM_DEVICE Interpreter(const Team& team, const Constants& bases, const gpu::ProgramJob& job,
                         std::uint32_t warp, std::uint32_t* shared, std::uint32_t warp_of_block,
                         const Items& items)
@@ -65,23 +72,24 @@ class Interpreter {
         items_(items),
         table_(Elements::of_warp(job.table, warp, slots(job), team.lane())),
         shared_(shared + std::size_t{warp_of_block} * Record::kWarp * kForm.shared_words()),
-        modulus_(kForm.records_shared ? in_shared<kForm.modulus_record()>(0)
-                                      : own_records(kForm.modulus_slot())),
+        modulus_(kForm.moduli_in_shared_memory ? in_shared<kForm.modulus_record()>(0)
+                                               : kernel_records(kForm.modulus_slot())),
         comb_(const_cast<std::uint32_t*>(job.comb), team.lane() % 4),
         conversion_(team, bases, static_cast<const std::byte*>(job.constants)),
         montgomery_(team, bases, modulus_) {}
 
-  /// `turn`: of the warps that must stay together; others select elements at other times, so that while some
-  /// wait for memory, others multiply.
-  MM_DEVICE void run(std::uint32_t turn) {
+  /// Runs the program. `group`: the number of the team. Teams are staggered, so that while some wait for the
+  /// memory accesses of a selection, others multiply.
+  MM_DEVICE void run(std::uint32_t group) {
     if constexpr (!kForm.one_modulus) set_up();
-    Number x(own_records(Form::kElementSlot));
-    // The elements of steps before `selected` are; the first time they are fewer.
-    std::uint32_t selected = 0, most = 1 + turn * kTurn % kSelections;
+    Number x(kernel_records(Form::kElementSlot));
+    // The elements of steps before `selected` have been selected. The first selection takes `most` <=
+    // kSelections steps, which staggers the teams.
+    std::uint32_t selected = 0, most = 1 + group * kStagger % kSelections;
     MM_ROLLED
     for (std::uint32_t s = 0; s < job_.step_count; ++s) {
       const gpu::Step step = job_.steps[s];
-      if (s >= selected && is_selected(step)) {
+      if (s >= selected && is_selectable(step)) {
         selected = s + select(s, most);
         most = kSelections;
       }
@@ -102,47 +110,53 @@ class Interpreter {
   Conversion<Team, kForm> conversion_;
   Montgomery<Team, kForm> montgomery_;
 
-  // `at`: words of a thread before them. One address leads to all of them.
+  // A pair of records in shared memory, behind `at` words of each thread. They lie so that the compiler
+  // reaches all of them from a single address with constant offsets.
   template <RecordShape kShape>
   MM_DEVICE RecordPair in_shared(unsigned at) const {
-    const Record first{shared_ + std::size_t{Record::kWarp} * at + team_.lane() * Record::kFour};
-    const Record second{first.at(kShape.whole / Record::kFour)};
-    return {{first, second}, second.at(kShape.whole / Record::kFour)};
+    const Record first{shared_ + std::size_t{Record::kWarp} * at + team_.lane() * Record::kChunkWords};
+    const Record second{first.at(kShape.whole / Record::kChunkWords)};
+    return {{first, second}, second.at(kShape.whole / Record::kChunkWords)};
   }
-  // Of the slots after the program's.
-  MM_DEVICE RecordPair own_records(unsigned slot) const { return table_.pair(job_.slots + slot); }
+  // The records of one of the kernel's own slots, which follow the program's.
+  MM_DEVICE RecordPair kernel_records(unsigned slot) const { return table_.pair(job_.slots + slot); }
+  // Records for intermediate results. Where an instance has a slot of its own, each record has the size of
+  // two.
   MM_DEVICE RecordPair scratch() const {
     constexpr bool kOfOne = kForm.scratch_slots() == 1;
     const std::uint32_t first = job_.slots + Form::kScratchSlot;
     return table_.pair(first, kOfOne ? first : first + 1, kOfOne ? 1 : 0);
   }
 
+  // The modulus of the item `half`.
   MM_DEVICE WordSource modulus(unsigned half) const { return job_.modulus.at(items_.index(half)); }
 
+  // Computes the constants of the items' moduli, and marks items whose moduli are refused.
   MM_DEVICE void set_up() const {
     const WordSource n[2] = {modulus(0), modulus(1)};
     const bool good = conversion_.set_up_moduli(modulus_, n);
     const unsigned thread = team_.lane() % 4;
     const std::uint32_t item = thread == 0 ? items_.index(0) : items_.index(1);
-    const bool keep = thread == 0 ? items_.keep(0) : items_.keep(1);
-    if (thread < 2 && keep) job_.refused[item] = good ? 0 : 1;
+    const bool exists = thread == 0 ? items_.exists(0) : items_.exists(1);
+    if (thread < 2 && exists) job_.refused[item] = good ? 0 : 1;
     team_.sync();
   }
 
+  // Runs step s of the program.
   MM_DEVICE void run_step(Number& x, const gpu::Step& step, std::uint32_t s) const {
     RecordPair y = scratch();
-    if constexpr (kForm.factors_shared()) {
-      if (step.multiplications > 0) bring_factors(step, s);
+    if constexpr (kForm.factors_in_shared_memory()) {
+      if (step.multiplications > 0) prefetch_factors(step, s);
       square(x, step.squarings);
       cuda::wait_for_copies();
       multiply(x, factors(), step.multiplications);
     } else {
       square(x, step.squarings);
-      if (step.multiplications > 0) find(y, step, s);
+      if (step.multiplications > 0) locate(y, step, s);
       multiply(x, y, step.multiplications);
     }
     if (step.load) {
-      find(y, step, s);
+      locate(y, step, s);
       x.load(y);
     }
   }
@@ -156,23 +170,24 @@ class Interpreter {
     for (std::uint32_t i = 0; i < times; ++i) montgomery_.multiply(x, y);
   }
 
-  // In shared memory.
+  // Where the factors of a multiplication are in shared memory.
   MM_DEVICE RecordPair factors() const { return in_shared<kRecord>(kForm.factors_at()); }
 
-  // Starts copies of the step's factors to there.
-  MM_DEVICE void bring_factors(const gpu::Step& step, std::uint32_t s) const {
+  // Starts asynchronous copies of the step's factors to factors().
+  MM_DEVICE void prefetch_factors(const gpu::Step& step, std::uint32_t s) const {
     const RecordPair to = factors();
     RecordPair from = scratch();
-    find(from, step, s);
+    locate(from, step, s);
     MM_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
       MM_UNROLL
-      for (unsigned four = 0; four < kFours; ++four)
-        cuda::start_copy<Record::kFour>(to[half].at(four), from[half].at(four));
+      for (unsigned chunk = 0; chunk < kChunks; ++chunk)
+        cuda::start_copy<Record::kChunkWords>(to[half].at(chunk), from[half].at(chunk));
     }
-    if constexpr (kForm.sizes().is_split()) cuda::start_copy<2>(to.split_four, from.split_four);
+    if constexpr (kForm.sizes().is_split()) cuda::start_copy<2>(to.split_quad, from.split_quad);
   }
 
+  // Converts the elements to words and stores the results.
   MM_DEVICE void finish(Number& x) const {
     Operand<Team, kForm.channels> w;
     montgomery_.operand_of(w, x);
@@ -181,21 +196,23 @@ class Interpreter {
     conversion_.to_words(result, w, n, scratch());
   }
 
+  // Where the result of the item `half` goes; nowhere if the item does not exist.
   MM_DEVICE WordSink sink(unsigned half) const {
     const std::size_t at = static_cast<std::size_t>(items_.index(half)) * job_.result_width;
-    return {job_.result + at, items_.keep(half) ? job_.result_width : 0};
+    return {job_.result + at, items_.exists(half) ? job_.result_width : 0};
   }
 
   MM_DEVICE void store(Number& x, std::uint32_t slot) const { x.store(table_.pair(slot)); }
 
-  // Where the step's factors are. Those that are nowhere yet are made in the scratch records.
-  MM_DEVICE void find(RecordPair& y, const gpu::Step& step, std::uint32_t s) const {
+  // Sets y to the records of the step's factors. Factors that are in no table are computed into the scratch
+  // records.
+  MM_DEVICE void locate(RecordPair& y, const gpu::Step& step, std::uint32_t s) const {
     switch (step.source) {
       case gpu::Source::comb:
-        return choose_shared(y, step);
+        return comb_element(y, step);
       case gpu::Source::digit:
-        if (!is_selected(step)) return choose(y, step);
-        y = own_records(kSelectedSlot + s % kSelections);
+        if (!is_selectable(step)) return table_element(y, step);
+        y = kernel_records(kSelectedSlot + s % kSelections);
         return;
       case gpu::Source::slot:
         y = table_.pair(step.index);
@@ -205,21 +222,23 @@ class Interpreter {
     }
   }
 
+  // Converts the step's numbers to elements in the scratch records.
   MM_DEVICE void convert(RecordPair& y, const gpu::Step& step) const {
     const WordSource numbers[2] = {number(step, 0), number(step, 1)};
     y = scratch();
     conversion_.to_residues(y, numbers);
   }
 
+  // The number that is a step's factor.
   MM_DEVICE WordSource number(const gpu::Step& step, unsigned half) const {
     if (step.source == gpu::Source::one) return {nullptr, 0, 1};
     const std::uint32_t item = items_.index(half);
     return step.source == gpu::Source::start ? job_.start.at(item) : job_.operands[step.index].at(item);
   }
 
-  // Element `index` + the digit of the table that all items share. In class secret the addresses that are
-  // read do not depend on it.
-  MM_DEVICE void choose_shared(RecordPair& y, const gpu::Step& step) const {
+  // Sets y to element `index` + digit of the table that all items share. In constant-time programs, the
+  // addresses of loads do not depend on the digit.
+  MM_DEVICE void comb_element(RecordPair& y, const gpu::Step& step) const {
     const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
     if (job_.scan) {
       y = scratch();
@@ -229,58 +248,61 @@ class Interpreter {
     }
   }
 
-  // The same of the instances' own tables, where nothing has been selected: in class public, and of windows
-  // that are too wide for a Selection.
-  MM_DEVICE void choose(RecordPair& y, const gpu::Step& step) const {
+  // The same in the instances' own tables, where nothing has been selected: in variable-time programs, and
+  // for windows that are too wide for a Selection.
+  MM_DEVICE void table_element(RecordPair& y, const gpu::Step& step) const {
     const std::uint32_t digit[2] = {digit_of(step, 0), digit_of(step, 1)};
     if (job_.scan) {
       y = scratch();
-      pick(y[0], 0, step, digit[0]);
-      pick(y[1], 1, step, digit[1]);
-      if constexpr (kForm.sizes().is_split()) pick_split_four(y.split_four, step, digit);
+      scan_record(y[0], 0, step, digit[0]);
+      scan_record(y[1], 1, step, digit[1]);
+      if constexpr (kForm.sizes().is_split()) scan_split_quad(y.split_quad, step, digit);
     } else {
       y = table_.pair(step.index + digit[0], step.index + digit[1], 1);
     }
   }
 
-  MM_DEVICE void pick(const Record& to, std::uint32_t half, const gpu::Step& step,
-                      std::uint32_t digit) const {
+  // Copies element `index` + digit of the instance `half` by reading all elements. Constant-time.
+  MM_DEVICE void scan_record(const Record& to, std::uint32_t half, const gpu::Step& step,
+                             std::uint32_t digit) const {
     MM_ROLLED
-    for (unsigned first = 0; first < kFours; first += kPicked) {
-      cuda::Chunk<Record::kFour> sum[kPicked] = {};
+    for (unsigned first = 0; first < kChunks; first += kChunksInFlight) {
+      cuda::Chunk<Record::kChunkWords> sum[kChunksInFlight] = {};
       MM_ROLLED
       for (std::uint32_t e = 0; e < (1u << step.digit.count); ++e) {
         const std::uint32_t mask = mask_of(e, digit);
         const Record record = table_.at(step.index + e, half);
         MM_UNROLL
-        for (unsigned j = 0; j < kPicked; ++j) {
-          if (first + j >= kFours) continue;
-          const cuda::Chunk<Record::kFour> four = record.load(first + j);
+        for (unsigned j = 0; j < kChunksInFlight; ++j) {
+          if (first + j >= kChunks) continue;
+          const cuda::Chunk<Record::kChunkWords> chunk = record.load(first + j);
           MM_UNROLL
-          for (unsigned i = 0; i < Record::kFour; ++i) sum[j].word[i] |= four.word[i] & mask;
+          for (unsigned i = 0; i < Record::kChunkWords; ++i) sum[j].word[i] |= chunk.word[i] & mask;
         }
       }
       MM_UNROLL
-      for (unsigned j = 0; j < kPicked; ++j) {
-        if (first + j < kFours) to.store(first + j, sum[j]);
+      for (unsigned j = 0; j < kChunksInFlight; ++j) {
+        if (first + j < kChunks) to.store(first + j, sum[j]);
       }
     }
   }
 
-  MM_DEVICE void pick_split_four(std::uint32_t* to, const gpu::Step& step,
+  // The same for the words of the split channel quad.
+  MM_DEVICE void scan_split_quad(std::uint32_t* to, const gpu::Step& step,
                                  const std::uint32_t (&digit)[2]) const {
-    const std::uint32_t half = own_instance(team_.lane());
+    const std::uint32_t half = split_instance(team_.lane());
     cuda::Chunk<2> sum{};
     MM_ROLLED
     for (std::uint32_t e = 0; e < (1u << step.digit.count); ++e) {
       const std::uint32_t mask = mask_of(e, half == 0 ? digit[0] : digit[1]);
-      const cuda::Chunk<2> two = cuda::load_chunk<2>(table_.split_four(step.index + e, half));
+      const cuda::Chunk<2> two = cuda::load_chunk<2>(table_.split_quad(step.index + e, half));
       sum.word[0] |= two.word[0] & mask;
       sum.word[1] |= two.word[1] & mask;
     }
     cuda::store_chunk<2>(to, sum);
   }
 
+  // The digit of the item `half` in a step.
   MM_DEVICE std::uint32_t digit_of(const gpu::Step& step, unsigned half) const {
     return gpu::digit_value(step.digit, job_.operands[step.digit.exponent].at(items_.index(half)));
   }
@@ -288,15 +310,17 @@ class Interpreter {
     return cuda::opaque(0 - static_cast<std::uint32_t>(entry == digit));
   }
 
-  // Of narrow windows' elements in class secret those of many digits are found at a time.
-  MM_DEVICE bool is_selected(const gpu::Step& step) const {
-    return job_.scan && step.source == gpu::Source::digit && 1u << step.digit.count <= kChoices;
+  // Whether the step's element is found by a Selection: in constant-time programs, for windows of at most
+  // kSelectionEntries elements.
+  MM_DEVICE bool is_selectable(const gpu::Step& step) const {
+    return job_.scan && step.source == gpu::Source::digit && 1u << step.digit.count <= kSelectionEntries;
   }
 
-  // Find the elements of step s and those after it that are alike, of `most` at most. Returns how many.
+  // Selects the elements of step s and of those after it that belong to its run (Step::selection_run), at
+  // most `most` steps. Returns how many.
   MM_DEVICE std::uint32_t select(std::uint32_t s, std::uint32_t most) const {
     const gpu::Step* const steps = job_.steps + s;
-    const std::uint32_t count = steps->alike < most ? steps->alike : most;
+    const std::uint32_t count = steps->selection_run < most ? steps->selection_run : most;
     team_.sync();
     const Select selection(team_, table_, job_.slots + kSelectedSlot, steps, count, s);
     MM_ROLLED

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of one width. kernels.cu lists them.
+// The kernel of one form; kernels.cu instantiates all of them.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@ extern __shared__ uint4 shared_memory[];
 
 using gpu::kWarp;
 
-/// Copy `bytes`, a multiple of 16, by all threads of the block, for tensor cores to read.
-__device__ __forceinline__ void bring(uint4* to, const void* from, std::size_t bytes) {
+/// Copies `bytes`, a multiple of 16, from global memory to shared memory by all threads of the block, and
+/// makes them visible to tensor cores.
+__device__ __forceinline__ void copy_to_shared(uint4* to, const void* from, std::size_t bytes) {
   for (std::size_t i = threadIdx.x; i < bytes / sizeof(uint4); i += blockDim.x) {
     to[i] = static_cast<const uint4*>(from)[i];
   }
@@ -29,9 +30,10 @@ __device__ __forceinline__ void bring(uint4* to, const void* from, std::size_t b
   __syncthreads();
 }
 
-/// Whether a thread of the kThreads neighbours that must stay together has work. All of them call.
+/// Whether any of the kThreads neighbouring threads that work as one team has work. All of them call;
+/// kThreads is 32 or a multiple of it, up to the whole block.
 template <unsigned kThreads>
-__device__ __forceinline__ bool any_of_neighbours(bool work) {
+__device__ __forceinline__ bool any_of_team(bool work) {
   int any = work;
   if constexpr (kThreads > kWarp) {
     asm volatile(
@@ -43,12 +45,12 @@ __device__ __forceinline__ bool any_of_neighbours(bool work) {
         : "r"(static_cast<int>(work)), "r"(1 + threadIdx.x / kThreads), "n"(kThreads)
         : "memory");
   }
-  // So that the compiler knows that a warp does not diverge.
+  // A vote, so that the compiler knows that the warp does not diverge.
   return __any_sync(~0u, any);
 }
 
-/// Work through the job, in units for a warp; kThreads neighbours of the block go on until none of their
-/// warps has one.
+/// Works through the job, 16 items (a unit) for each warp at a time. A team of kThreads threads continues
+/// until none of its warps has a unit left.
 template <Form kForm, unsigned kThreads, class Team>
 __device__ __forceinline__ void run_units(const gpu::ProgramJob& job, const Team& team, std::byte* shared) {
   using Run = Interpreter<Team, kForm>;
@@ -58,23 +60,23 @@ __device__ __forceinline__ void run_units(const gpu::ProgramJob& job, const Team
   const std::uint32_t warp = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kWarp);
   const std::uint32_t warps = gridDim.x * blockDim.x / kWarp;
   auto* const records = reinterpret_cast<std::uint32_t*>(shared + Memory::kRecordsAt);
-  const std::uint32_t turn = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kThreads);
+  const std::uint32_t group = __reduce_max_sync(~0u, (blockIdx.x * blockDim.x + threadIdx.x) / kThreads);
   const std::uint32_t units = (job.count + kItems - 1) / kItems;
 #pragma unroll 1
-  for (std::uint32_t unit = warp; any_of_neighbours<kThreads>(unit < units);
+  for (std::uint32_t unit = warp; any_of_team<kThreads>(unit < units);
        unit = gpu::next_unit(job, unit, warps)) {
     const Items items{unit * kItems + threadIdx.x % kWarp / 4, job.count};
-    Run(team, bases, job, warp, records, threadIdx.x / kWarp, items).run(turn);
+    Run(team, bases, job, warp, records, threadIdx.x / kWarp, items).run(group);
   }
 }
 
-/// Warps of compact forms and warpgroups of others work for themselves, or, where matrices stream through
-/// shared memory, all of a block together.
+/// Runs the job by teams: single warps in compact forms, warpgroups in the others, or the whole block where
+/// matrices stream through shared memory.
 template <Form kForm, unsigned kBlock>
 __device__ __forceinline__ void run_program(const gpu::ProgramJob& job) {
   using Memory = SharedMemory<kForm>;
   auto* const shared = reinterpret_cast<std::byte*>(shared_memory);
-  bring(shared_memory, job.constants, Memory::kConstantBytes);
+  copy_to_shared(shared_memory, job.constants, Memory::kConstantBytes);
   if constexpr (Memory::kStreamed) {
     using Stream = ExtensionStream<kForm>;
     const cuda::StreamedWarpgroup<Stream, cuda::StreamLayout<Stream, kForm.ring_stages>> team(
@@ -90,7 +92,7 @@ __device__ __forceinline__ void run_program(const gpu::ProgramJob& job) {
 
 }  // namespace manymod::rns
 
-/// In blocks of kBlock threads; of fewer where nothing streams.
+/// Defines a kernel for blocks of at most kBlock threads; where matrices stream, of exactly kBlock.
 #define MM_RNS_KERNEL(name, kForm, kBlock)                         \
   extern "C" __global__ void __launch_bounds__(kBlock, 1)          \
       name(const __grid_constant__ manymod::gpu::ProgramJob job) { \

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Table elements of secret digits, for many digits from one reading of the table.
+// Constant-time table look-up: selects the table elements of many secret digits with one pass over the table.
 //
-// An element's words of one instance are the fours of a quad of threads. A thread reads those of its place in
-// the quad, of every eighth element, and the warp so has all elements' at once. It then is the thread of one
-// digit: a shuffle brings it the words of the element eight times something plus d mod 8 from each of the
-// threads' sets, and masks choose the set. Words of split fours are read for four instances at a time, each
-// place of a quad those of one. What is read and written, and where, does not depend on digits.
-// The threads that shuffles read do; the four of a quad always read four, one at each place of a quad, and so
-// shuffles take the same time whatever the digits are (docs/rns.md, "Class secret").
+// The record of an instance is spread over the four threads of its thread quad, in chunks of 4 words. Each
+// thread reads a chunk of its position in the thread quad from every eighth element; so the eight thread
+// quads of the warp together hold that chunk of up to 32 elements, four of them (a set each) in every thread.
+// Then each thread quad takes one digit d: shuffles bring it, from thread quad d mod 8, its chunk of each of
+// the four sets, and masks select set floor(d / 8). The words of the split channel quad are read for four
+// instances at a time, one for each position in a thread quad.
+//
+// Addresses of loads and stores do not depend on digits. The source lanes of shuffles do; but the four
+// threads of a thread quad always read from four lanes of different positions, and such shuffles take the
+// same time whatever the digits are (docs/rns.md, "Constant-time selection").
 #pragma once
 
 #include <cstdint>
@@ -22,33 +25,36 @@
 
 namespace manymod::rns {
 
-/// Which of kChoices elements' words a thread asks for: digits below kChoices, as they are packed.
-class Choice {
+/// Which of kSelectionEntries elements a thread takes. Digits below kSelectionEntries are packed several to a
+/// word; a digit is stored times 4.
+class Selector {
  public:
   static constexpr unsigned kBits = 8;
-  static constexpr unsigned kPacked = 32 / kBits;  ///< in a word
+  static constexpr unsigned kPacked = 32 / kBits;  ///< digits in a word
 
-  /// Those of digit `number` of kPacked, to be joined by bits.
-  MM_DEVICE static std::uint32_t packed(std::uint32_t digit, unsigned number) {
-    return digit * 4 << kBits * number;
+  /// A digit at its position, < kPacked, in a word; words of digits are combined by bitwise or.
+  MM_DEVICE static std::uint32_t packed(std::uint32_t digit, unsigned position) {
+    return digit * 4 << kBits * position;
   }
+  /// The selector of the digit at `position` in the word `packed`, for the calling thread.
   template <class Team>
-  MM_DEVICE Choice(const Team& team, std::uint32_t packed, unsigned number)
-      : from_((packed >> kBits * number & 28) | team.lane() % 4),
-        odd_(mask(packed, kBits * number + 5)),
-        upper_(mask(packed, kBits * number + 6)) {}
+  MM_DEVICE Selector(const Team& team, std::uint32_t packed, unsigned position)
+      : source_lane_((packed >> kBits * position & 28) | team.lane() % 4),
+        odd_(mask(packed, kBits * position + 5)),
+        upper_(mask(packed, kBits * position + 6)) {}
 
-  /// The warp's thread that has them, in the set..
-  MM_DEVICE unsigned from() const { return from_; }
-  /// ..of four that masks choose.
-  MM_DEVICE std::uint32_t of(const std::uint32_t (&set)[4]) const {
+  /// The lane of the warp from which to take the words: of thread quad digit mod 8, at the same position.
+  MM_DEVICE unsigned source_lane() const { return source_lane_; }
+  /// The word of set floor(digit / 8).
+  MM_DEVICE std::uint32_t pick(const std::uint32_t (&set)[4]) const {
     return either(upper_, either(odd_, set[3], set[2]), either(odd_, set[1], set[0]));
   }
 
  private:
-  unsigned from_;
+  unsigned source_lane_;
   std::uint32_t odd_, upper_;
 
+  // All ones if the bit is 1, else 0.
   MM_DEVICE static std::uint32_t mask(std::uint32_t packed, unsigned bit) {
     return cuda::opaque(0 - (packed >> bit & 1));
   }
@@ -57,100 +63,106 @@ class Choice {
   }
 };
 
-/// The fours of one place in kChoices elements' records, as a warp reads them: each quad those of every
-/// eighth element.
+/// One chunk of kSelectionEntries elements' records, spread over a warp: thread quad g holds it of elements
+/// g, g + 8, .., a set for each.
 template <class Team>
-class Choices {
+class CandidateChunks {
  public:
-  static constexpr unsigned kQuads = Record::kWarp / 4;
-  static constexpr unsigned kSets = kChoices / kQuads;
-  using Four = cuda::Chunk<Record::kFour>;
+  static constexpr unsigned kThreadQuads = Record::kWarp / 4;
+  static constexpr unsigned kSets = kSelectionEntries / kThreadQuads;
+  using ElementChunk = cuda::Chunk<Record::kChunkWords>;
 
-  /// The element whose four this thread has in a set, of those up to `last`; behind it is read again.
+  /// The number of the element of which this thread has the chunk in a set; elements after `last` are
+  /// replaced by it, so that nothing beyond the table is read.
   MM_DEVICE static std::uint32_t element(const Team& team, unsigned set, std::uint32_t last) {
-    const std::uint32_t element = kQuads * set + team.lane() / 4;
+    const std::uint32_t element = kThreadQuads * set + team.lane() / 4;
     return element < last ? element : last;
   }
 
-  /// `of_set`: the four of this thread's element in a set.
-  template <class OfSet>
-  MM_DEVICE explicit Choices(OfSet of_set) {
+  /// load_set(set) returns this thread's chunk of its element in the set.
+  template <class LoadSet>
+  MM_DEVICE explicit CandidateChunks(LoadSet load_set) {
     MM_UNROLL
-    for (unsigned set = 0; set < kSets; ++set) of_[set] = of_set(set);
+    for (unsigned set = 0; set < kSets; ++set) sets_[set] = load_set(set);
   }
 
-  /// This thread's words of the element that it chooses; other quads may choose others.
-  MM_DEVICE Four chosen(const Team& team, const Choice& choice) const {
-    std::uint32_t word[Record::kFour][kSets];
+  /// This thread's chunk of the element that `selector` takes; other thread quads may take other elements.
+  /// All threads of the warp call.
+  MM_DEVICE ElementChunk chosen(const Team& team, const Selector& selector) const {
+    std::uint32_t word[Record::kChunkWords][kSets];
     MM_UNROLL
-    for (unsigned i = 0; i < Record::kFour; ++i) {
+    for (unsigned i = 0; i < Record::kChunkWords; ++i) {
       MM_UNROLL
-      for (unsigned set = 0; set < kSets; ++set) word[i][set] = team.shuffle(of_[set].word[i], choice.from());
+      for (unsigned set = 0; set < kSets; ++set)
+        word[i][set] = team.shuffle(sets_[set].word[i], selector.source_lane());
     }
-    Four four;
+    ElementChunk chunk;
     MM_UNROLL
-    for (unsigned i = 0; i < Record::kFour; ++i) four.word[i] = choice.of(word[i]);
-    return four;
+    for (unsigned i = 0; i < Record::kChunkWords; ++i) chunk.word[i] = selector.pick(word[i]);
+    return chunk;
   }
 
  private:
-  Four of_[kSets];
+  ElementChunk sets_[kSets];
 };
 
-/// The elements of a warp's instances, in records of kShape, for up to kSelections steps that choose
-/// from the same elements by digits of the same exponent that differ in where they begin.
+/// Selects from the table of a warp's instances, in records of kShape, for up to kSelections steps of a
+/// program that take elements from the same table by digits of one exponent that differ only in where they
+/// begin.
 template <class Team, RecordShape kShape, unsigned kSelections>
 class Selection {
-  using OfPlace = Choices<Team>;
-  static constexpr unsigned kQuads = OfPlace::kQuads;
-  static constexpr unsigned kDigits = kSelections / kQuads;  // that a thread chooses for
-  static constexpr unsigned kWords = kDigits / Choice::kPacked;
-  static constexpr unsigned kRounds = kQuads / 4;
-  // The quads' fours of one place in a record are neighbours, and the places are: eight blocks for each of
-  // their fours. Behind them are the words of split fours, of four instances a block.
-  static constexpr unsigned kBlock = 4 * Record::kFour;
-  static constexpr unsigned kWholeBlocks = kQuads * (kShape.whole / Record::kFour);
-  static constexpr unsigned kBlocks = kWholeBlocks + kQuads * kShape.split_four / kBlock;
+  using Candidates = CandidateChunks<Team>;
+  static constexpr unsigned kThreadQuads = Candidates::kThreadQuads;
+  static constexpr unsigned kDigitsPerThread = kSelections / kThreadQuads;  // for each instance
+  static constexpr unsigned kWords = kDigitsPerThread / Selector::kPacked;
+  static constexpr unsigned kRounds = kThreadQuads / 4;
+  // Chunk c of the records of the warp's eight thread quads is contiguous and cut into eight blocks, one for
+  // each instance of a half; all chunks c follow each other. Behind them are the words of the split channel
+  // quad, in blocks of four instances.
+  static constexpr unsigned kBlock = 4 * Record::kChunkWords;
+  static constexpr unsigned kWholeBlocks = kThreadQuads * (kShape.whole / Record::kChunkWords);
+  static constexpr unsigned kBlocks = kWholeBlocks + kThreadQuads * kShape.split_quad / kBlock;
   static_assert(kBlocks == kWholeBlocks || kBlocks == kWholeBlocks + kRounds);
 
  public:
-  /// Words from an element's records to the next one's.
+  /// Words from one slot to the next.
   static constexpr std::uint32_t kStride = 2 * Records<kShape>::kWords;
 
-  /// `table`: of the warp; what its threads wrote to it is seen by all. The element of steps[i] for i <
-  /// count, count <= kSelections, goes to slot `slot` + (place + i) mod kSelections.
+  /// `table`: the warp's; its threads have synchronised since they wrote to it. `steps`: the first of `count`
+  /// <= kSelections steps. The element of steps[i] goes to slot `slot` + (place + i) mod kSelections.
+  /// `place`: the number of steps[0] in its program.
   MM_DEVICE Selection(const Team& team, const Records<kShape>& table, std::uint32_t slot,
                       const gpu::Step* steps, std::uint32_t count, std::uint32_t place)
       : team_(team),
-        words_(table.words() + team.lane() % 4 * Record::kFour),
+        words_(table.words() + team.lane() % 4 * Record::kChunkWords),
         count_(count),
         stride_(steps->digit.stride),
         bits_(steps->digit.count) {
     const std::uint32_t last = (1u << bits_) - 1;
     MM_UNROLL
-    for (unsigned set = 0; set < OfPlace::kSets; ++set) {
-      from_[set] = (steps->index + OfPlace::element(team, set, last)) * kStride;
+    for (unsigned set = 0; set < Candidates::kSets; ++set) {
+      from_[set] = (steps->index + Candidates::element(team, set, last)) * kStride;
     }
     MM_UNROLL
-    for (unsigned d = 0; d < kDigits; ++d) {
-      first_[d] = steps[number(d) < count ? number(d) : 0].digit.first;
-      to_[d] = (slot + (place + number(d)) % kSelections) * kStride;
+    for (unsigned d = 0; d < kDigitsPerThread; ++d) {
+      first_[d] = steps[step_index(d) < count ? step_index(d) : 0].digit.first;
+      to_[d] = (slot + (place + step_index(d)) % kSelections) * kStride;
     }
   }
 
-  /// For the instances of one half. exponent(i): of the i-th of them, i < 8; threads ask for different ones,
-  /// all of them at the same time.
+  /// Selects for the eight instances of one half. exponent(i): the exponent of instance i < 8; threads of
+  /// different positions call it for different i, all threads at the same time.
   template <class Exponent>
   MM_DEVICE void run(unsigned half, Exponent exponent) const {
-    // A thread's digits of the instance at its place in a quad, and of the one four behind.
+    // This thread's digits of the instances t and t + 4, t its position in a thread quad.
     std::uint32_t digits[kRounds][kWords];
     MM_UNROLL
     for (unsigned round = 0; round < kRounds; ++round) {
       read_digits(digits[round], exponent(4 * round + team_.lane() % 4));
     }
     std::uint32_t* at = words_ + std::size_t{half} * Records<kShape>::kWords;
-    OfPlace one = load(at);
-    OfPlace two = load(at + kBlock);
+    Candidates one = load(at);
+    Candidates two = load(at + kBlock);
     MM_ROLLED
     for (unsigned block = 0; block < kBlocks; block += 2) {
       choose(one, at, digits, block);
@@ -163,18 +175,21 @@ class Selection {
 
  private:
   const Team& team_;
-  std::uint32_t* words_;  // the first instance's, at this thread's place in a quad
+  std::uint32_t* words_;  // the table at the first chunk of this thread's position in a thread quad
   std::uint32_t count_, stride_, bits_;
-  std::uint32_t first_[kDigits];                      // of this thread's digits
-  std::uint32_t from_[OfPlace::kSets], to_[kDigits];  // words to the elements that it reads and writes
+  std::uint32_t first_[kDigitsPerThread];  // where this thread's digits begin in the exponent
+  // The offsets, in words, of the elements that this thread reads and writes.
+  std::uint32_t from_[Candidates::kSets], to_[kDigitsPerThread];
 
-  /// Of this thread's digit: a step.
-  MM_DEVICE unsigned number(unsigned d) const { return kQuads * d + team_.lane() / 4; }
+  /// The step of this thread's digit number d.
+  MM_DEVICE unsigned step_index(unsigned d) const { return kThreadQuads * d + team_.lane() / 4; }
 
-  MM_DEVICE OfPlace load(const std::uint32_t* at) const {
-    return OfPlace([&](unsigned set) { return cuda::load_block(at + from_[set]); });
+  /// Loads the block at `at`, relative to the first element, of all elements.
+  MM_DEVICE Candidates load(const std::uint32_t* at) const {
+    return Candidates([&](unsigned set) { return cuda::load_block(at + from_[set]); });
   }
 
+  /// Reads this thread's digits of one exponent, packed.
   MM_DEVICE void read_digits(std::uint32_t (&digits)[kWords], const WordSource& exponent) const {
     if (stride_ == 1) {
       pack(digits, [&](unsigned d) { return gpu::window_value(first_[d], bits_, exponent); });
@@ -182,73 +197,76 @@ class Selection {
       pack(digits, [&](unsigned d) { return gpu::digit_value({0, first_[d], stride_, bits_}, exponent); });
     }
   }
+  // Packs value(d) of all digits d of this thread.
   template <class Value>
   MM_DEVICE static void pack(std::uint32_t (&digits)[kWords], Value value) {
     MM_UNROLL
     for (unsigned word = 0; word < kWords; ++word) {
       digits[word] = 0;
       MM_UNROLL
-      for (unsigned i = 0; i < Choice::kPacked; ++i) {
-        digits[word] |= Choice::packed(value(Choice::kPacked * word + i), i);
+      for (unsigned i = 0; i < Selector::kPacked; ++i) {
+        digits[word] |= Selector::packed(value(Selector::kPacked * word + i), i);
       }
     }
   }
 
-  // The elements' words of a block, in `choices`, to where they belong, by the digits of instances 0 .. 3 and
-  // 4 .. 7.
-  MM_DEVICE void choose(const OfPlace& choices, std::uint32_t* at, const std::uint32_t (&of)[kRounds][kWords],
-                        unsigned block) const {
+  // Stores the block `block` of the elements that the digits take. `digits_of_round`: the digits of instances
+  // 0 .. 3 and 4 .. 7.
+  MM_DEVICE void choose(const Candidates& candidates, std::uint32_t* at,
+                        const std::uint32_t (&digits_of_round)[kRounds][kWords], unsigned block) const {
     const bool is_whole = kBlocks == kWholeBlocks || block < kWholeBlocks;
-    const bool later = is_whole ? block % kQuads >= 4 : block != kWholeBlocks;
+    const bool later = is_whole ? block % kThreadQuads >= 4 : block != kWholeBlocks;
     std::uint32_t digits[kWords];
     MM_UNROLL
     for (unsigned word = 0; word < kWords; ++word) {
-      digits[word] = team_.shuffle(later ? of[1][word] : of[0][word],
+      digits[word] = team_.shuffle(later ? digits_of_round[1][word] : digits_of_round[0][word],
                                    is_whole ? team_.lane() / 4 * 4 + block % 4 : team_.lane());
     }
     MM_UNROLL
-    for (unsigned d = 0; d < kDigits; ++d) {
-      if (kQuads * d >= count_) continue;
-      const Choice choice(team_, digits[d / Choice::kPacked], d % Choice::kPacked);
-      cuda::store_global_if(number(d) < count_, at + to_[d], choices.chosen(team_, choice));
+    for (unsigned d = 0; d < kDigitsPerThread; ++d) {
+      if (kThreadQuads * d >= count_) continue;
+      const Selector selector(team_, digits[d / Selector::kPacked], d % Selector::kPacked);
+      cuda::store_global_if(step_index(d) < count_, at + to_[d], candidates.chosen(team_, selector));
     }
   }
 };
 
-/// Elements that all instances share, in records of kShape: each quad chooses by the digits of its two.
+/// Selects from elements that all instances share, in records of kShape. Each thread quad selects by the
+/// digits of its two instances.
 template <class Team, RecordShape kShape>
 class SharedSelection {
-  using OfPlace = Choices<Team>;
-  static constexpr unsigned kFours = kShape.whole / Record::kFour;
-  static_assert(kShape.split_four == 0 || kShape.split_four == Record::kFour);
+  using Candidates = CandidateChunks<Team>;
+  static constexpr unsigned kWholeChunks = kShape.whole / Record::kChunkWords;
+  static_assert(kShape.split_quad == 0 || kShape.split_quad == Record::kChunkWords);
 
  public:
-  /// Of elements first .. first + count - 1. `shared`: at this thread's place in a quad.
+  /// Selects among elements first .. first + count - 1 of `shared`, which all threads read as if they were in
+  /// lane `lane % 4`: every thread quad reads the records of the first one.
   MM_DEVICE SharedSelection(const Team& team, const Records<kShape>& shared, std::uint32_t first,
                             std::uint32_t count)
       : team_(team), shared_(shared), first_(first), count_(count) {}
 
-  /// Elements first + digit[half] to the instances' records.
+  /// Stores elements first + digit[half] to the records of the instances. On input: digit[half] < count.
   MM_DEVICE void run(const RecordPair& to, const std::uint32_t (&digit)[2]) const {
-    // The words of a split four are one chunk more.
-    constexpr unsigned kChunks = kFours + kShape.split_four / Record::kFour;
-    OfPlace next = load(0, 0);
+    // The words of the split channel quad are handled as one chunk more.
+    constexpr unsigned kChunks = kWholeChunks + kShape.split_quad / Record::kChunkWords;
+    Candidates next = load(0, 0);
     MM_ROLLED
-    for (unsigned four = 0; four < kChunks; ++four) {
-      cuda::Chunk<Record::kFour> found[2] = {};
+    for (unsigned chunk = 0; chunk < kChunks; ++chunk) {
+      cuda::Chunk<Record::kChunkWords> found[2] = {};
       MM_ROLLED
-      for (std::uint32_t begin = 0; begin < count_; begin += kChoices) {
-        const OfPlace choices = next;
-        next = begin + kChoices < count_ ? load(begin + kChoices, four)
-                                         : load(0, four + 1 < kChunks ? four + 1 : four);
+      for (std::uint32_t begin = 0; begin < count_; begin += kSelectionEntries) {
+        const Candidates candidates = next;
+        next = begin + kSelectionEntries < count_ ? load(begin + kSelectionEntries, chunk)
+                                                  : load(0, chunk + 1 < kChunks ? chunk + 1 : chunk);
         MM_UNROLL
-        for (unsigned half = 0; half < 2; ++half) add(found[half], choices, digit[half] - begin);
+        for (unsigned half = 0; half < 2; ++half) add(found[half], candidates, digit[half] - begin);
       }
-      if (kFours == kChunks || four < kFours) {
-        to[0].store_global(four, found[0]);
-        to[1].store_global(four, found[1]);
+      if (kWholeChunks == kChunks || chunk < kWholeChunks) {
+        to[0].store_global(chunk, found[0]);
+        to[1].store_global(chunk, found[1]);
       } else {
-        store_split_four(to.split_four, found);
+        store_split_quad(to.split_quad, found);
       }
     }
   }
@@ -258,21 +276,24 @@ class SharedSelection {
   const Records<kShape>& shared_;
   std::uint32_t first_, count_;
 
-  MM_DEVICE OfPlace load(std::uint32_t begin, unsigned four) const {
-    return OfPlace([&](unsigned set) {
-      const std::uint32_t element = begin + OfPlace::element(team_, set, count_ - 1 - begin);
-      // All threads of a quad take the same words of a split four: those of the first instance.
-      if (kShape.split_four > 0 && four == kFours) {
-        return cuda::load_chunk<Record::kFour>(shared_.record(first_ + element, 0) +
-                                               Records<kShape>::kSplitAt);
+  // Loads a chunk of elements first_ + begin and those after it.
+  MM_DEVICE Candidates load(std::uint32_t begin, unsigned chunk) const {
+    return Candidates([&](unsigned set) {
+      const std::uint32_t element = begin + Candidates::element(team_, set, count_ - 1 - begin);
+      // All threads of a thread quad load the same words of the split channel quad: those of the table's
+      // first instance.
+      if (kShape.split_quad > 0 && chunk == kWholeChunks) {
+        return cuda::load_chunk<Record::kChunkWords>(shared_.record(first_ + element, 0) +
+                                                     Records<kShape>::kSplitAt);
       }
-      return shared_.at(first_ + element, 0).load(four);
+      return shared_.at(first_ + element, 0).load(chunk);
     });
   }
 
-  // Of the thread's own instance the words of its own channel.
-  MM_DEVICE void store_split_four(std::uint32_t* to, const cuda::Chunk<Record::kFour> (&found)[2]) const {
-    const bool second = own_instance(team_.lane()) != 0, odd = team_.lane() % 2 != 0;
+  // Stores the thread's words of the split channel quad: of its split_instance(), those of its channel.
+  MM_DEVICE void store_split_quad(std::uint32_t* to,
+                                  const cuda::Chunk<Record::kChunkWords> (&found)[2]) const {
+    const bool second = split_instance(team_.lane()) != 0, odd = team_.lane() % 2 != 0;
     cuda::Chunk<2> two;
     MM_UNROLL
     for (unsigned part = 0; part < 2; ++part) {
@@ -283,13 +304,14 @@ class SharedSelection {
     cuda::store_chunk<2>(to, two);
   }
 
-  // The words of element `digit`, unless it is not among the choices.
-  MM_DEVICE void add(cuda::Chunk<Record::kFour>& found, const OfPlace& choices, std::uint32_t digit) const {
-    const std::uint32_t among = cuda::opaque(0 - static_cast<std::uint32_t>(digit < kChoices));
-    const Choice choice(team_, Choice::packed(digit % kChoices, 0), 0);
-    const cuda::Chunk<Record::kFour> four = choices.chosen(team_, choice);
+  // Adds the words of element `digit` to `found` if it is among the candidates; nothing otherwise.
+  MM_DEVICE void add(cuda::Chunk<Record::kChunkWords>& found, const Candidates& candidates,
+                     std::uint32_t digit) const {
+    const std::uint32_t among = cuda::opaque(0 - static_cast<std::uint32_t>(digit < kSelectionEntries));
+    const Selector selector(team_, Selector::packed(digit % kSelectionEntries, 0), 0);
+    const cuda::Chunk<Record::kChunkWords> chunk = candidates.chosen(team_, selector);
     MM_UNROLL
-    for (unsigned i = 0; i < Record::kFour; ++i) found.word[i] |= four.word[i] & among;
+    for (unsigned i = 0; i < Record::kChunkWords; ++i) found.word[i] |= chunk.word[i] & among;
   }
 };
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The widths for which there are kernels: SHAPE(bits, threads per block, the most fours of a product that is
-// waited for, whether one such product is in flight and not two, stages of the ring or 0 where both matrices
-// lie in shared memory, whether the moduli's constants do).
+// The widths for which there are kernels: SHAPE(bits, threads per block, the most channel quads in a tile,
+// whether one tile's product is in flight instead of two, stages of the ring or 0 if both extension matrices
+// fit shared memory, whether the constants of the moduli are in shared memory).
 //
-// A multiprocessor has one block: 640 threads may use 96 registers each, 512 128, 384 168, 256 255.
+// A multiprocessor runs one block: with 640 threads each may use 96 registers, with 512 128, with 384 168,
+// with 256 255.
 #pragma once
 
 #include "modmul/rns/constants.hpp"
@@ -19,8 +20,8 @@
   SHAPE(6144, 256, 2, true, 4, false)  \
   SHAPE(8192, 256, 2, true, 4, false)
 
-// Those whose shared memory all devices from compute capability 8.0 on have: COMPACT(bits, threads per block,
-// the most fours of a product).
+// Kernels whose shared memory fits every device from compute capability 8.0 on: COMPACT(bits, threads per
+// block, the most channel quads in a tile).
 #define MM_RNS_COMPACT_SHAPES(COMPACT) \
   COMPACT(512, 512, 2)                 \
   COMPACT(1024, 384, 2)                \
@@ -28,31 +29,31 @@
 
 namespace manymod::rns {
 
-/// Of instances with moduli of their own.
-constexpr Form shape_form(unsigned bits, unsigned fours_at_once, bool in_turn, unsigned ring_stages,
-                          bool records_shared) {
+/// The form of a row of MM_RNS_SHAPES for instances with a modulus each.
+constexpr Form shape_form(unsigned bits, unsigned tile_quads, bool one_in_flight, unsigned ring_stages,
+                          bool moduli_in_shared_memory) {
   Form form;
   form.channels = sizes_of(bits).channels;
   form.words = sizes_of(bits).words;
-  form.fours_at_once = fours_at_once;
-  form.in_turn = in_turn;
+  form.tile_quads = tile_quads;
+  form.one_in_flight = one_in_flight;
   form.ring_stages = ring_stages;
-  form.records_shared = records_shared;
+  form.moduli_in_shared_memory = moduli_in_shared_memory;
   form.lazy_b = bases_of(bits).lazy_b;
   return form;
 }
 
-/// The same for instances that share a modulus.
+/// The same form for instances that share one modulus.
 constexpr Form with_one_modulus(Form form) {
   form.one_modulus = true;
-  form.records_shared = false;
+  form.moduli_in_shared_memory = false;
   form.lazy_b = bases_of(32 * form.words).lazy_b_of_one_modulus;
   return form;
 }
 
-/// The compact ones, of instances with moduli of their own.
-constexpr Form compact_form(unsigned bits, unsigned fours_at_once) {
-  Form form = shape_form(bits, fours_at_once, false, 0, false);
+/// The form of a row of MM_RNS_COMPACT_SHAPES for instances with a modulus each.
+constexpr Form compact_form(unsigned bits, unsigned tile_quads) {
+  Form form = shape_form(bits, tile_quads, false, 0, false);
   form.compact = true;
   return form;
 }

@@ -13,60 +13,64 @@
 namespace manymod::rns {
 namespace {
 
-// Only a tuning row or its name chooses it: it is for large batches.
+// Low: the technique is for large batches, so only a tuning row or its name chooses it.
 constexpr int kPriority = 5;
-// Its kernels need up to 222 KiB of shared memory for a block; 12.0 has 99.
+// Its kernels need up to 222 KiB of shared memory per block; devices of compute capability 12.0 have 99.
 constexpr unsigned kMaxComputeCapability = 119;
-// What a block may have on all devices from 8.0 on, by the CUDA C++ Programming Guide.
+// The shared memory that a block may have on every device from compute capability 8.0 on, by the CUDA C++
+// Programming Guide.
 constexpr unsigned kCompactSharedBytes = 99 * 1024;
-// mma.sync of bytes.
+// mma.sync on bytes needs 8.0.
 constexpr unsigned kCompactComputeCapability = 80;
-// A quad of threads works on two instances.
+// Four threads work on two instances.
 constexpr unsigned kThreads = 2;
 constexpr unsigned kWarp = 32, kWarpgroup = 128;
-static_assert(1u << gpu::kWidestSelected <= kChoices);
+static_assert(1u << gpu::kWidestSelected <= kSelectionEntries);
 
 constexpr unsigned bits_of(const gpu::Shape& shape) { return 32 * shape.words; }
 
+// The shape of a kernel, as the engine launches it.
 template <Form kForm>
 constexpr gpu::Shape rns_shape(const char* kernel, unsigned block) {
   using Memory = SharedMemory<kForm>;
   gpu::Shape shape;
   shape.kernel = kernel;
   shape.threads = kThreads;
-  shape.per_thread = 2 * kForm.fours();
+  shape.per_thread = 2 * kForm.quads();
   shape.block = block;
   shape.blocks = 1;
   shape.words = kForm.words;
   // A slot has a record for each of a thread's two instances.
   shape.lane_words = 2 * kForm.element_record().words();
   shape.shared_words = Memory::kRecordBytes / sizeof(std::uint32_t);
-  // All of a block read the matrices that stream.
+  // All warps of a block read the streaming matrices together.
   shape.step = Memory::kStreamed ? block : kForm.compact ? kWarp : kWarpgroup;
   shape.block_shared_bytes = Memory::kRecordsAt;
-  shape.own_slots = kForm.own_slots();
+  shape.kernel_slots = kForm.kernel_slots();
   shape.selections = kForm.selections();
   return shape;
 }
 
-#define SHAPE(bits, block, at_once, in_turn, stages, records) \
-  rns_shape<shape_form(bits, at_once, in_turn, stages, records)>("rns_" #bits, block),
+#define SHAPE(bits, block, tile_quads, one_in_flight, stages, moduli_shared) \
+  rns_shape<shape_form(bits, tile_quads, one_in_flight, stages, moduli_shared)>("rns_" #bits, block),
 constexpr gpu::Shape kShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
-#define SHAPE(bits, block, at_once, in_turn, stages, records)                                              \
-  rns_shape<with_one_modulus(shape_form(bits, at_once, in_turn, stages, records))>("rns_" #bits "_shared", \
-                                                                                   block),
+#define SHAPE(bits, block, tile_quads, one_in_flight, stages, moduli_shared)                       \
+  rns_shape<with_one_modulus(shape_form(bits, tile_quads, one_in_flight, stages, moduli_shared))>( \
+      "rns_" #bits "_shared", block),
 constexpr gpu::Shape kSharedShapes[] = {MM_RNS_SHAPES(SHAPE)};
 #undef SHAPE
 
-#define COMPACT(bits, block, at_once) rns_shape<compact_form(bits, at_once)>("rns_" #bits "_compact", block),
+#define COMPACT(bits, block, tile_quads) \
+  rns_shape<compact_form(bits, tile_quads)>("rns_" #bits "_compact", block),
 constexpr gpu::Shape kCompactShapes[] = {MM_RNS_COMPACT_SHAPES(COMPACT)};
 #undef COMPACT
-#define COMPACT(bits, block, at_once) \
-  rns_shape<with_one_modulus(compact_form(bits, at_once))>("rns_" #bits "_compact_shared", block),
+#define COMPACT(bits, block, tile_quads) \
+  rns_shape<with_one_modulus(compact_form(bits, tile_quads))>("rns_" #bits "_compact_shared", block),
 constexpr gpu::Shape kCompactSharedShapes[] = {MM_RNS_COMPACT_SHAPES(COMPACT)};
 #undef COMPACT
 
+// Whether all kernels fit the shared memory of every device.
 constexpr bool are_compact(std::span<const gpu::Shape> shapes) {
   return std::ranges::all_of(shapes, [](const gpu::Shape& shape) {
     return shape.shared_words == 0 && shape.block_shared_bytes <= kCompactSharedBytes;
@@ -74,28 +78,31 @@ constexpr bool are_compact(std::span<const gpu::Shape> shapes) {
 }
 static_assert(are_compact(kCompactShapes) && are_compact(kCompactSharedShapes));
 
+// The form of a width for instances with a modulus each; that of a shared modulus has the same tiles.
 constexpr Form form_of(unsigned wanted) {
-#define SHAPE(bits, block, at_once, in_turn, stages, records) \
-  if ((bits) == wanted) return shape_form(bits, at_once, in_turn, stages, records);
+#define SHAPE(bits, block, tile_quads, one_in_flight, stages, moduli_shared) \
+  if ((bits) == wanted) return shape_form(bits, tile_quads, one_in_flight, stages, moduli_shared);
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
   return {};
 }
 
-std::vector<std::byte> in_pieces(unsigned bits, std::vector<std::byte> block) {
+// The constants of a width in the order in which its kernels read them.
+std::vector<std::byte> in_tiles(unsigned bits, std::vector<std::byte> block) {
   const Form form = form_of(bits);
-  if (form.ring_stages > 0 && !block.empty()) order_by_pieces(bits, form.pieces(), block);
+  if (form.ring_stages > 0 && !block.empty()) order_by_tiles(bits, form.tiles(), block);
   return block;
 }
 
-// The widths of compact shapes are some whose matrices do not stream: their constants are the same.
+// The compact kernels' widths are among those whose matrices do not stream, so both share one layout of the
+// constants.
 constexpr gpu::ConstantsSource constants_for(std::span<const gpu::Shape> shared_shapes) {
   return {
       .of_shape =
-          [](const gpu::Shape& shape) { return in_pieces(bits_of(shape), base_constants(bits_of(shape))); },
+          [](const gpu::Shape& shape) { return in_tiles(bits_of(shape), base_constants(bits_of(shape))); },
       .of_modulus =
           [](const gpu::Shape& shape, std::span<const Limb> modulus) {
-            return in_pieces(bits_of(shape), modulus_constants(bits_of(shape), modulus));
+            return in_tiles(bits_of(shape), modulus_constants(bits_of(shape), modulus));
           },
       .radix_squared = [](const gpu::Shape& shape) { return squared_radix(bits_of(shape)); },
       .shared_shapes = shared_shapes};

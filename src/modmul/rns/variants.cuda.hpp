@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of technique rns, as the registry lists them.
+// The kernels of technique rns, for the registry.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bases serve which multiplier, and the conditions that they satisfy.
+// Which bases belong to which multiplier, and compile-time checks of the conditions that they satisfy.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@
 
 namespace manymod::rns_float {
 
-/// The bases of the smooth kind have their moduli's first factors.
+/// Bases of factored moduli also list the first factor of each modulus.
 template <class Bases>
 concept Factored = requires { Bases::kFirstB[0]; };
 
+/// Base B.
 template <class Bases>
 constexpr BaseView base_b() {
   if constexpr (Factored<Bases>) {
@@ -24,6 +25,7 @@ constexpr BaseView base_b() {
     return {Bases::kB, {}, Bases::kChannels};
   }
 }
+/// Base A.
 template <class Bases>
 constexpr BaseView base_a() {
   if constexpr (Factored<Bases>) {
@@ -33,12 +35,13 @@ constexpr BaseView base_a() {
   }
 }
 
+/// Extends the range to include `value`.
 constexpr void extend_range(Range& range, std::uint64_t value) {
   if (range.smallest == 0 || value < range.smallest) range.smallest = value;
   if (value > range.largest) range.largest = value;
 }
 
-/// Of the moduli, or of their factors.
+/// The range of the moduli of both bases, or of their factors.
 template <class Bases>
 constexpr Range range_of(bool factors) {
   Range range;
@@ -51,6 +54,7 @@ constexpr Range range_of(bool factors) {
   return range;
 }
 
+/// Whether the representation `Kind` can compute in all channels of the bases.
 template <class Kind, class Bases>
 constexpr bool channels_hold() {
   if constexpr (Factored<Bases>) {
@@ -72,14 +76,15 @@ constexpr bool product_reaches(const std::uint32_t (&moduli)[kChannels], unsigne
   return above != 0;
 }
 
-/// M_B, M_A > 4 2^bits, and moduli of at least 5: what numbers below 2^bits ask of centred digits.
+/// Whether M_B, M_A >= 2^(bits + 2) and all moduli are at least 5: what centred digits need for numbers below
+/// 2^bits (docs/rns.md, "Centred channels").
 template <class Bases>
 constexpr bool bases_hold() {
   return product_reaches(Bases::kB, Bases::kBits + 2) && product_reaches(Bases::kA, Bases::kBits + 2) &&
          range_of<Bases>(false).smallest >= 5;
 }
 
-/// The widest bases of a kind, of 512, 1024 and 2048 bits, that so many channels hold.
+/// The widest of the three bases, for 512, 1024 and 2048 bits, that kChannels channels can hold.
 template <unsigned kChannels, class Narrow, class Middle, class Wide>
 using Widest = std::conditional_t<(kChannels >= Wide::kChannels), Wide,
                                   std::conditional_t<(kChannels >= Middle::kChannels), Middle, Narrow>>;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a multiplier's tables are: compiled into the kernel, which then is one for these bases alone, or in
-// memory, for any bases that its channels hold (Moss, Page, Smart 2007, section 4.2, specialisation). Which
-// one a source of tables says by kFromMemory: whether it reads what it is given (ProgramJob::constants).
+// Where a multiplier's tables are (Moss, Page, Smart 2007, section 4.2, specialisation): compiled into a
+// kernel that is specialised on its bases, or in memory, for any bases that fit the kernel's channels. A
+// source of tables has kFromMemory, which tells whether it reads the address that it is given
+// (ProgramJob::constants).
 #pragma once
 
 #include <memory>
@@ -14,11 +15,13 @@
 
 namespace manymod::rns_float {
 
+/// The words of a table.
 template <class Layout>
 struct Table {
   alignas(16) float words[Layout::kWords];
 };
 
+/// The table of the bases, at compile time.
 template <class Kind, class Bases, unsigned kThreads, unsigned kPerThread>
 constexpr Table<Layout<Kind, kThreads, kPerThread>> make_table() {
   Table<Layout<Kind, kThreads, kPerThread>> table{};
@@ -32,23 +35,24 @@ __device__ constexpr Table<Layout<Kind, kThreads, kPerThread>> device_table =
     make_table<Kind, Bases, kThreads, kPerThread>();
 #endif
 
-/// The host's, made when it runs: compilers would take long.
+/// The table of the bases on the host. It is built on first use, as compilers would take long to evaluate it.
+/// Thread-safe.
 template <class Kind, class Bases, unsigned kThreads, unsigned kPerThread>
 const Table<Layout<Kind, kThreads, kPerThread>>& host_table() {
-  using Made = Table<Layout<Kind, kThreads, kPerThread>>;
-  static const std::unique_ptr<const Made> kTable = [] {
-    auto table = std::make_unique<Made>();
+  using TableOfShape = Table<Layout<Kind, kThreads, kPerThread>>;
+  static const std::unique_ptr<const TableOfShape> kTable = [] {
+    auto table = std::make_unique<TableOfShape>();
     TableMaker<Kind, kThreads, kPerThread>(table->words, base_b<Bases>(), base_a<Bases>()).make();
     return table;
   }();
   return *kTable;
 }
 
-/// Compilers evaluate the tables of bases with so many channels.
-inline constexpr unsigned kMostCompiledIn = 96;
+/// Bases of at most this many channels have their tables compiled in.
+inline constexpr unsigned kMaxCompiledInChannels = 96;
 
-/// Constants and the number of channels are the kernel's; moduli stay in registers. Tables that are too much
-/// for compilers are in memory.
+/// A form specialised on its bases: constants and the number of channels are known at compile time, and
+/// moduli stay in registers. Tables that are too large for compilers are in memory.
 struct Specialised {
   template <class Kind, unsigned kThreads, unsigned kCount>
   using Moduli = ModuliInRegisters<Kind, kThreads, kCount>;
@@ -80,11 +84,11 @@ struct Specialised {
   };
 
   template <class Kind, class Bases, unsigned kThreads, unsigned kPerThread>
-  using Source = std::conditional_t<Bases::kChannels <= kMostCompiledIn,
+  using Source = std::conditional_t<Bases::kChannels <= kMaxCompiledInChannels,
                                     CompiledIn<Kind, Bases, kThreads, kPerThread>, InMemory<Bases>>;
 };
 
-/// All of it is read from memory whenever it is needed.
+/// A form for any bases: everything is read from memory whenever it is needed.
 struct Loaded {
   template <class Kind, unsigned kThreads, unsigned kCount>
   using Moduli = ModuliInMemory<Kind, kThreads, kCount>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moduli below 2^12, whose products are binary32 values (Moss, Page, Smart 2007, section 4.1, half words).
+// Moduli below 2^12, products of which are binary32 values (Moss, Page, Smart 2007, section 4.1, half words).
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,25 @@ namespace manymod::rns_float {
 
 inline constexpr float kPackingUnit = 0x1p12F;
 
-/// Two integers in one value: a + 2^12 b. In: abs(a), abs(b) < 2^11
+/// a + 2^12 b: two integers in one value. On input: abs(a), abs(b) < 2^11.
 MM_DEVICE float pack(float a, float b) { return cuda::fused(b, kPackingUnit, a); }
-/// b is the integer nearest to (a + 2^12 b) / 2^12.
+/// The inverse of pack(). b is the integer nearest to (a + 2^12 b) / 2^12.
 MM_DEVICE void unpack(float both, float& a, float& b) {
   b = quotient({kPackingUnit, 1 / kPackingUnit}, both);
   a = cuda::fused(-b, kPackingUnit, both);
 }
 
-/// See channels.hpp. Residues: abs <= (m + 1) / 2; constants: abs <= (m - 1) / 2.
+/// See channels.hpp. Residues: abs(a) <= (m + 1) / 2. Constants: abs(c) <= (m - 1) / 2.
 struct HalfWord : WholeResidue {
-  static constexpr unsigned kPieceBits = 8;
+  static constexpr unsigned kSliceBits = 8;
   static constexpr unsigned kBurst = 4;
 
-  /// kBurst products and a settled sum, a difference times a constant, and a piece are values; quotients are
-  /// small.
+  /// kBurst products and a settled sum are together a binary32 value; so are a difference times a constant,
+  /// and a residue times 2^kSliceBits plus a slice. The smallest modulus bounds quotients.
   static constexpr bool conditions(const Range& moduli) {
     const std::uint64_t m = moduli.largest, digit = largest_digit(m);
     return moduli.smallest >= 5 && kBurst * digit * (m / 2) + digit <= kValues &&
-           2 * digit * digit <= kValues && (digit << kPieceBits) + (1U << kPieceBits) <= kValues;
+           2 * digit * digit <= kValues && (digit << kSliceBits) + (1U << kSliceBits) <= kValues;
   }
 
   MM_DEVICE static Residue multiply(const Modulus& m, const Residue& a, const Residue& b) {
@@ -46,12 +46,12 @@ struct HalfWord : WholeResidue {
   MM_DEVICE static void add_product(const Modulus& /*m*/, Sum& s, float d, const Constant& c) {
     s.word[0] = cuda::fused(d, c.word[0], s.word[0]);
   }
-  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
-    return {{reduce(m, cuda::fused(a.word[0], 1U << kPieceBits, piece))}};
+  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float slice) {
+    return {{reduce(m, cuda::fused(a.word[0], 1U << kSliceBits, slice))}};
   }
 };
 
-/// The same, stored two in a word.
+/// Half words of which two are stored in a word.
 struct PackedHalfWord : HalfWord {
   static constexpr bool kPacked = true;
   static constexpr bool conditions(const Range& moduli) {

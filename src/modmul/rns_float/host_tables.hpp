@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host brings to a device for a kernel: its tables and M_B^2.
+// What the host uploads for a kernel: its tables and M_B^2.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace manymod::rns_float {
 
-/// The tables that a kernel of `Multiplier` with so many threads reads from memory; empty if it reads none.
+/// The tables that a kernel of `Multiplier` with kThreads threads and kPerThread channels each reads from
+/// memory; empty if its tables are compiled in.
 template <class Multiplier, unsigned kThreads, unsigned kPerThread>
 std::vector<std::byte> table_bytes() {
   if constexpr (Multiplier::kTablesFromMemory) {
@@ -26,7 +27,7 @@ std::vector<std::byte> table_bytes() {
   }
 }
 
-/// Little-endian words of M_B^2.
+/// M_B^2 in little-endian words.
 template <class Bases>
 std::vector<std::uint32_t> squared_radix() {
   return words::squared_product(Bases::kB);

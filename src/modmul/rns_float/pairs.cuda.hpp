@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moduli m = p q of two half words (Moss, Page, Smart 2007, section 4.1): smooth ones, whose residues are
-// joined after every product, and pairs, whose residues stay apart until an extension needs their digit.
+// Moduli m = p q of two coprime half words (Moss, Page, Smart 2007, section 4.1). In smooth channels the
+// residues modulo p and q are joined to one modulo m after every product. In pairs they stay apart until an
+// extension needs the digit.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,20 @@
 
 namespace manymod::rns_float {
 
-/// One number for each factor: abs <= (p + 1) / 2, (q + 1) / 2, where nothing else is said.
+/// Residues modulo p and q: abs(a_p) <= (p + 1) / 2 and abs(a_q) <= (q + 1) / 2, except where stated.
 struct Parts {
   float word[2];
 };
 
-/// Arithmetic by parts.
+/// Arithmetic on parts, shared by both representations.
 struct Factors {
   static constexpr unsigned kModulusWords = 8;
   static constexpr unsigned kConstantWords = 2;
-  static constexpr unsigned kPieceBits = 8;
+  static constexpr unsigned kSliceBits = 8;
   static constexpr unsigned kBurst = 4;
   static constexpr bool kPacked = false;
 
+  /// m = p q with its factors.
   struct Modulus {
     Divisor p, q, whole;
     Parts others;  ///< 1 / q mod p and 1 / p mod q
@@ -32,12 +34,12 @@ struct Factors {
   using Sum = Parts;
   using Partial = Parts;
 
-  /// Products of parts as of half words; t_3 + t_6 of `join`, the difference of two digits, and a part less a
-  /// digit are values.
+  /// Products of parts are binary32 values as for half words. So are t_3 + t_6 of join(), the difference of
+  /// two digits, and a part less a digit.
   static constexpr bool conditions(const Range& factors, const Range& moduli) {
     const std::uint64_t part = largest_digit(factors.largest), m = moduli.largest;
     return factors.smallest >= 5 && kBurst * part * part + part <= kValues &&
-           (part << kPieceBits) + (1U << kPieceBits) <= kValues && m + 2 * part <= kValues &&
+           (part << kSliceBits) + (1U << kSliceBits) <= kValues && m + 2 * part <= kValues &&
            2 * largest_digit(m) + part <= kValues;
   }
 
@@ -51,7 +53,7 @@ struct Factors {
     words[6] = centred(inverse_mod(q % p, p), p);
     words[7] = centred(inverse_mod(p % q, q), q);
   }
-  /// x^(phi(m) - 1), phi(m) = (p - 1) (q - 1), is 1 / x for every x prime to m.
+  /// x^(phi(m) - 1) = 1 / x for every x prime to m, phi(m) = (p - 1) (q - 1).
   static constexpr std::uint32_t inverse_exponent(std::uint32_t m, std::uint32_t p) {
     return (p - 1) * (m / p - 1) - 1;
   }
@@ -60,14 +62,15 @@ struct Factors {
     return {{words[0], words[1]}, {words[2], words[3]}, {words[4], words[5]}, {{words[6], words[7]}}};
   }
 
-  /// The parts of an integer, abs <= 2^24.
+  /// The parts of an integer a. On input: abs(a) <= 2^24.
   MM_DEVICE static Parts parts(const Modulus& m, float a) { return {{reduce(m.p, a), reduce(m.q, a)}}; }
+  /// a b, part by part.
   MM_DEVICE static Parts multiply_parts(const Modulus& m, const Parts& a, const Parts& b) {
     return {{reduce(m.p, cuda::multiply(a.word[0], b.word[0])),
              reduce(m.q, cuda::multiply(a.word[1], b.word[1]))}};
   }
-  /// The integer, abs <= (m + 1) / 2, whose parts are a q, a p: the paper's t_3 = t_2 q and t_6 = t_5 p,
-  /// whose sum is below (p + 1) q / 2 + (q + 1) p / 2.
+  /// The integer, abs <= (m + 1) / 2, that is congruent to a_p q + a_q p modulo m: the paper's t_3 = t_2 q
+  /// and t_6 = t_5 p, abs(t_3 + t_6) <= (p + 1) q / 2 + (q + 1) p / 2.
   MM_DEVICE static float join(const Modulus& m, const Parts& a) {
     const float t6 = cuda::multiply(a.word[1], m.p.m);
     return reduce(m.whole, cuda::fused(a.word[0], m.q.m, t6));
@@ -81,14 +84,14 @@ struct Factors {
   MM_DEVICE static void settle(const Modulus& m, Sum& s) {
     s = {{reduce(m.p, s.word[0]), reduce(m.q, s.word[1])}};
   }
-  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
-    constexpr float kShift = 1U << kPieceBits;
-    return {{reduce(m.p, cuda::fused(a.word[0], kShift, piece)),
-             reduce(m.q, cuda::fused(a.word[1], kShift, piece))}};
+  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float slice) {
+    constexpr float kShift = 1U << kSliceBits;
+    return {{reduce(m.p, cuda::fused(a.word[0], kShift, slice)),
+             reduce(m.q, cuda::fused(a.word[1], kShift, slice))}};
   }
 };
 
-/// See channels.hpp. Residues are parts.
+/// See channels.hpp. A residue is its two parts.
 struct Pairs : Factors {
   static constexpr unsigned kResidueWords = 2;
   using Residue = Parts;
@@ -123,13 +126,14 @@ struct Pairs : Factors {
   MM_DEVICE static Residue total(const Modulus& /*m*/, const Sum& s) { return s; }
 };
 
-/// See channels.hpp. A residue is an integer, abs <= (m + 1) / 2. Constants have the factors that join parts.
+/// See channels.hpp. A residue is an integer a, abs(a) <= (m + 1) / 2. Constants include the factors 1 / q
+/// mod p and 1 / p mod q that join() needs.
 struct Smooth : Factors {
   static constexpr unsigned kResidueWords = 1;
   struct Residue {
     float word[1];
   };
-  /// Parts that stand for themselves, and are to be joined as such.
+  /// Parts without these factors.
   struct Partial : Parts {};
 
   struct Encoder {
@@ -158,8 +162,8 @@ struct Smooth : Factors {
   }
   MM_DEVICE static Residue negate(const Residue& a) { return {{-a.word[0]}}; }
   MM_DEVICE static float digit(const Modulus& /*m*/, const Residue& a) { return a.word[0]; }
-  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float piece) {
-    return {Factors::append(m, a, piece)};
+  MM_DEVICE static Partial append(const Modulus& m, const Partial& a, float slice) {
+    return {Factors::append(m, a, slice)};
   }
   MM_DEVICE static Residue total(const Modulus& m, const Sum& s) { return {{join(m, s)}}; }
   MM_DEVICE static Residue total(const Modulus& m, const Partial& a) {

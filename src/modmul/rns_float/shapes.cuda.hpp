@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of rns_float on CUDA devices, a list for each form: form, threads per instance, channels of a base
-// per thread, threads per block, blocks per multiprocessor (which bounds the registers of a thread: these are
-// the most blocks without spills). Of moduli of 512, 1024 and 2048 bits.
+// The shapes of rns_float on CUDA devices for moduli of 512, 1024 and 2048 bits, a list for each form:
+// SHAPE(form, threads per instance, channels of a base per thread, threads per block, blocks per
+// multiprocessor). The last one bounds the registers of a thread; it is the largest that causes no spills.
 #pragma once
 
 #define MM_RNS_FLOAT_HALF_SHAPES(SHAPE, form) \
@@ -29,8 +29,8 @@
   SHAPE(form, 16, 3, 128, 4)                   \
   SHAPE(form, 32, 3, 128, 4)
 
-/// FORM(name, list of its shapes, what it is). The paper's implementations B, C, D and E are half,
-/// half_packed, smooth and pairs; A is half without specialisation.
+/// FORM(name, the list of its shapes, a description). The paper's implementations B, C, D and E are half,
+/// half_packed, smooth and pairs; its A is half without specialisation.
 #define MM_RNS_FLOAT_FORMS(FORM)                                                               \
   FORM(half, MM_RNS_FLOAT_HALF_SHAPES, "moduli of half words")                                 \
   FORM(half_packed, MM_RNS_FLOAT_HALF_PACKED_SHAPES, "moduli of half words, stored in pairs")  \

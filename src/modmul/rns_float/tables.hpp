@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a multiplier reads that depends on the bases alone: as a constant of the compiled kernel or, for
-// kernels of any base, from memory (ProgramJob::constants).
+// The tables of a multiplier, which depend on the bases alone: constants of a specialised kernel or, for
+// kernels of any bases, in memory (ProgramJob::constants).
 //
-// Channel i belongs to lane i % kThreads of a group, in its place i / kThreads. A lane has kPerThread
-// channels of each base; those from `channels` on are idle: their modulus is 5 and all their constants are 0.
+// Channel i belongs to lane i % kThreads of a group, as its channel number i / kThreads (its `place` there).
+// A lane has kPerThread channels of each base. Those with i >= channels are idle: their modulus is 5, and all
+// their constants are 0.
 //
-// What a lane has in one place is cut to chunks of four words, and the chunks of neighbouring lanes stand
-// side by side: a group reads 16 kThreads bytes at a time.
+// Where each lane has several words, these are cut into chunks of four words, and equal chunks of
+// neighbouring lanes are adjacent, so that a group reads 16 kThreads bytes at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +22,10 @@
 
 namespace manymod::rns_float {
 
-constexpr unsigned whole_fours(unsigned words) { return (words + 3) / 4 * 4; }
+/// `words` rounded up to a multiple of 4.
+constexpr unsigned multiple_of_four(unsigned words) { return (words + 3) / 4 * 4; }
 
-/// Word j of what a lane has, from its word 0 on.
+/// The offset of a lane's word j relative to its word 0.
 template <unsigned kThreads>
 MM_DEVICE constexpr unsigned lane_offset(unsigned j) {
   return j / 4 * 4 * kThreads + j % 4;
@@ -31,58 +33,62 @@ MM_DEVICE constexpr unsigned lane_offset(unsigned j) {
 
 inline constexpr std::uint32_t kIdleModulus = 5;
 
-/// Offsets in binary32 words. All parts begin at multiples of 16 bytes.
+/// The layout of a table: offsets in binary32 words. All parts begin at multiples of 16 bytes.
 template <class Kind, unsigned kThreads, unsigned kPerThread>
 struct Layout {
-  static constexpr unsigned kChannels = kThreads * kPerThread;  ///< idle ones included
+  static constexpr unsigned kChannels = kThreads * kPerThread;  ///< including idle ones
 
-  /// Of a lane: what it has of `channels` constants.
+  /// The words of a lane's constants for `channels` of its channels.
   static constexpr unsigned constants(unsigned channels) {
     return Kind::kPacked ? (channels + 1) / 2 : channels * Kind::kConstantWords;
   }
-  static constexpr unsigned kLaneModuli = whole_fours(kPerThread * Kind::kModulusWords);
-  static constexpr unsigned kLaneConstants = whole_fours(constants(kPerThread));
-  static constexpr unsigned kLaneExponents = whole_fours(kPerThread);
-  /// Of a step: two times so many words, constants of the channels that are left, the first of
-  /// them at the lane's place i / kThreads for step i; then those of the other base.
+  static constexpr unsigned kLaneModuli = multiple_of_four(kPerThread * Kind::kModulusWords);
+  static constexpr unsigned kLaneConstants = multiple_of_four(constants(kPerThread));
+  static constexpr unsigned kLaneExponents = multiple_of_four(kPerThread);
+  /// A step has two groups of constants, kOthers words each. The first is for the remaining channels of the
+  /// source base, beginning in step i with a lane's channel number i / kThreads; the second is for the
+  /// channels of the other base.
   static constexpr unsigned kOthers = kThreads * kLaneConstants;
   static constexpr unsigned kStep = 2 * kOthers;
 
-  static constexpr unsigned kCount = 0;  ///< one word: the channels of a base
+  static constexpr unsigned kCount = 0;  ///< offset of one word: the number of channels of a base
   static constexpr unsigned kModuliB = 4;
   static constexpr unsigned kModuliA = kModuliB + kThreads * kLaneModuli;
-  /// e with x^e = 1 / x mod b_j.
+  /// The exponents e for which x^e = 1 / x mod b_j.
   static constexpr unsigned kExponents = kModuliA + kThreads * kLaneModuli;
   /// 1 / M_B mod a_i.
   static constexpr unsigned kInverseRadix = kExponents + kThreads * kLaneExponents;
   /// a_i in the order of the channels.
   static constexpr unsigned kOrder = kInverseRadix + kThreads * kLaneConstants;
   /// Step i of the extension from B to A: 1 / b_i mod b_j for j > i, and b_0 .. b_(i-1) mod a_j.
-  static constexpr unsigned kToA = kOrder + whole_fours(kChannels);
+  static constexpr unsigned kToA = kOrder + multiple_of_four(kChannels);
   static constexpr unsigned kToB = kToA + kChannels * kStep;
   static constexpr unsigned kWords = kToB + kChannels * kStep;
 };
 
-/// Moduli of one base; `first_factors` is empty where they have none.
+/// The moduli of one base; `first_factors` is empty if they are not factored.
 struct BaseView {
   const std::uint32_t* moduli;
   std::span<const std::uint32_t> first_factors;
   unsigned channels;
 
+  /// The first factor of modulus i, or 1.
   [[nodiscard]] constexpr std::uint32_t factor(unsigned i) const {
     return first_factors.empty() ? 1 : first_factors[i];
   }
 };
 
+/// Builds a table.
 template <class Kind, unsigned kThreads, unsigned kPerThread>
 class TableMaker {
   using L = Layout<Kind, kThreads, kPerThread>;
   using Encoder = typename Kind::Encoder;
 
  public:
-  /// `words`: L::kWords zeros.
+  /// On input: `words` has L::kWords zeros.
   constexpr TableMaker(float* words, const BaseView& b, const BaseView& a) : words_(words), b_(b), a_(a) {}
 
+  /// Fills the table.
   constexpr void make() {
     words_[L::kCount] = static_cast<float>(b_.channels);
     put_moduli(L::kModuliB, b_);
@@ -104,6 +110,7 @@ class TableMaker {
   float* words_;
   BaseView b_, a_;
 
+  // Stores the records of a base's channels, idle ones included.
   constexpr void put_moduli(unsigned at, const BaseView& base) {
     for (unsigned i = 0; i < L::kChannels; ++i) {
       float record[Kind::kModulusWords] = {};
@@ -119,7 +126,7 @@ class TableMaker {
     }
   }
 
-  // Number `place` of a lane's constants: c modulo the encoder's modulus.
+  // Stores c, encoded, as number `place` of a lane's constants.
   static constexpr void put_constant(float* lane, unsigned place, std::uint32_t c, const Encoder& encoder) {
     float words[Kind::kConstantWords] = {};
     encoder.encode(words, c);
@@ -132,6 +139,7 @@ class TableMaker {
     }
   }
 
+  // Stores the constants of all steps of one extension.
   constexpr void put_steps(unsigned at, const BaseView& source, const BaseView& target) {
     for (unsigned j = 0; j < source.channels; ++j) {
       float* const lane = words_ + at + 4 * (j % kThreads);
@@ -140,7 +148,7 @@ class TableMaker {
     }
   }
 
-  // b_0 .. b_(i-1) modulo channel j of the target, for every i.
+  // Stores the place values b_0 .. b_(i-1) modulo channel j of the target, for every i.
   static constexpr void put_places(float* lane, unsigned j, const BaseView& source, const BaseView& target) {
     const Encoder encoder(target.moduli[j], target.factor(j));
     std::uint32_t place = 1;
@@ -150,8 +158,8 @@ class TableMaker {
     }
   }
 
-  // 1 / b_i modulo channel j, for i < j, from products and one inverse: 1 / b_i = b_0 .. b_(i-1) / (b_0 ..
-  // b_i).
+  // Stores 1 / b_i modulo channel j of the source for i < j, from products and one inverse: 1 / b_i = b_0 ..
+  // b_(i-1) / (b_0 .. b_i).
   static constexpr void put_inverses(float* lane, unsigned j, const BaseView& source) {
     const std::uint32_t m = source.moduli[j];
     std::uint32_t product[L::kChannels + 1] = {1};
@@ -166,17 +174,17 @@ class TableMaker {
   }
 };
 
-/// `kCount` constants of a lane.
+/// Loads kCount constants of a lane.
 template <class Kind, unsigned kThreads, unsigned kCount>
 MM_DEVICE void load_constants(typename Kind::Constant (&constants)[kCount], const float* lane) {
   constexpr unsigned kWords = Kind::kPacked ? (kCount + 1) / 2 : kCount * Kind::kConstantWords;
-  constexpr unsigned kFours = (kWords + 3) / 4;
-  float word[4 * kFours];
+  constexpr unsigned kChunks = (kWords + 3) / 4;
+  float word[4 * kChunks];
   MM_UNROLL
-  for (unsigned j = 0; j < kFours; ++j) {
-    const cuda::Singles<4> four = cuda::load_singles<4>(lane + 4 * kThreads * j);
+  for (unsigned j = 0; j < kChunks; ++j) {
+    const cuda::Singles<4> chunk = cuda::load_singles<4>(lane + 4 * kThreads * j);
     MM_UNROLL
-    for (unsigned i = 0; i < 4; ++i) word[4 * j + i] = four.word[i];
+    for (unsigned i = 0; i < 4; ++i) word[4 * j + i] = chunk.word[i];
   }
   MM_UNROLL
   for (unsigned k = 0; k < kCount; ++k) {
@@ -193,7 +201,7 @@ MM_DEVICE void load_constants(typename Kind::Constant (&constants)[kCount], cons
   }
 }
 
-/// The record of one channel of a lane.
+/// Loads the record of a lane's channel number `place`.
 template <class Kind, unsigned kThreads>
 MM_DEVICE typename Kind::Modulus load_modulus(const float* lane, unsigned place) {
   constexpr unsigned kSize = Kind::kModulusWords < 4 ? Kind::kModulusWords : 4;

@@ -15,21 +15,23 @@
 namespace manymod::rns_float {
 namespace {
 
-// They are there for comparison: only a tuning row or its name chooses one.
+// Low: the technique is for comparison, so only a tuning row or its name chooses it.
 constexpr int kPriority = 5;
 
-/// Tables and M_B^2 of the multiplier that a shape is made of.
+/// The tables and M_B^2 of the multiplier of a shape.
 struct HostConstants {
   std::vector<std::byte> (*table)();
   std::vector<std::uint32_t> (*squared_radix)();
 };
 
+/// The functions that build them.
 template <template <class, unsigned> class Multiplier, unsigned kThreads, unsigned kPerThread>
 constexpr HostConstants host_constants() {
   using M = Multiplier<cuda::ThreadGroup<kThreads>, kPerThread>;
   return {&table_bytes<M, kThreads, kPerThread>, &squared_radix<typename M::BasesOfShape>};
 }
 
+/// A kernel's name with its constants.
 struct Row {
   const char* kernel;
   HostConstants constants;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of technique rns_float, as the registry lists them.
+// The kernels of technique rns_float, for the registry.
 #pragma once
 
 #include <span>

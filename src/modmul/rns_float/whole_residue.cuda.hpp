@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What channels with prime moduli have in common whose residues are one binary32 value each.
+// What the representations with prime moduli and one binary32 value per residue have in common.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace manymod::rns_float {
 
-/// See channels.hpp. Constants: abs <= (m - 1) / 2.
+/// See channels.hpp. Constants: abs(c) <= (m - 1) / 2.
 struct WholeResidue {
   static constexpr unsigned kModulusWords = 2;
   static constexpr unsigned kConstantWords = 1;
@@ -34,7 +34,7 @@ struct WholeResidue {
     constexpr Encoder(std::uint32_t modulus, std::uint32_t /*first factor*/) : m(modulus) {}
     constexpr void encode(float* words, std::uint32_t c) const { words[0] = centred(c, m); }
   };
-  /// e with x^e = 1 / x for every x prime to m.
+  /// The exponent e with x^e = 1 / x for every x prime to m.
   static constexpr std::uint32_t inverse_exponent(std::uint32_t m, std::uint32_t /*first factor*/) {
     return m - 2;
   }
@@ -45,7 +45,7 @@ struct WholeResidue {
   }
   MM_DEVICE static Residue negate(const Residue& a) { return {{-a.word[0]}}; }
   MM_DEVICE static void settle(const Modulus& m, Sum& s) { s.word[0] = reduce(m, s.word[0]); }
-  /// Of a sum or of what pieces make.
+  /// Also of a Partial, which is the same type.
   MM_DEVICE static Residue total(const Modulus& /*m*/, const Sum& s) { return s; }
 };
 

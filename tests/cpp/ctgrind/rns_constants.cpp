@@ -15,8 +15,8 @@ namespace {
 
 std::vector<std::byte> streamed_constants(unsigned bits, const std::vector<manymod::Limb>& n) {
   std::vector<std::byte> block = manymod::rns::modulus_constants(bits, n);
-  const manymod::cuda::Pieces pieces{manymod::rns::sizes_of(bits).fours(), 4};
-  if (!block.empty()) manymod::rns::order_by_pieces(bits, pieces, block);
+  const manymod::cuda::Tiles tiles{manymod::rns::sizes_of(bits).quads(), 4};
+  if (!block.empty()) manymod::rns::order_by_tiles(bits, tiles, block);
   return block;
 }
 

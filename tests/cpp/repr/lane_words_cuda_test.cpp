@@ -64,7 +64,7 @@ TEST(DeviceWords, WideProductsTakeAndGiveCarries) {
           ASSERT_EQ(wide(lo, hi), static_cast<std::uint64_t>(sum + 1));
           ASSERT_EQ(cuda::addc(0, 0), static_cast<std::uint32_t>((sum + 1) >> 64));
 
-          // In place, as sums of rows are.
+          // In place, as sums of rows are computed.
           lo = c;
           hi = d;
           (void)cuda::add_cc(0, 0);
@@ -98,14 +98,14 @@ TEST(DeviceWords, NegativeInverse) {
 
 TEST(DeviceWords, ProductsOfBytesAreAdded) {
   std::vector<std::uint32_t> words = kEdges;
-  // A byte alone, so that one that is multiplied by another's partner is seen.
+  // A single byte that is not 0 detects products of bytes at different positions.
   for (unsigned p = 0; p < 32; p += 8) words.insert(words.end(), {1u << p, 0x80u << p, 0xffu << p});
   words.insert(words.end(), {0x01020304u, 0xfefdfcfbu, 0x807f80ffu});
   for (const std::uint32_t a : words) {
     for (const std::uint32_t b : words) {
       std::uint64_t products = 0;
       for (unsigned p = 0; p < 4; ++p) products += std::uint64_t{a >> 8 * p & 255} * (b >> 8 * p & 255);
-      // The largest: 4 255^2. Sums wrap round.
+      // The largest sum of products is 4 255^2. Sums wrap around.
       for (const std::uint32_t sum : {0u, 1u, 0x7fffffffu, 0xffffffffu - 4 * 255 * 255, 0xffffffffu}) {
         ASSERT_EQ(cuda::add_byte_products(sum, a, b), static_cast<std::uint32_t>(sum + products))
             << a << ' ' << b;
@@ -123,7 +123,7 @@ TEST(DeviceWords, PermutedBytes) {
   EXPECT_EQ(cuda::permute_bytes<0x9ab8>(a, b), 0x0000ff00u);
 }
 
-/// All ways in which four and five lanes can produce and pass on carries.
+/// All ways in which four and five lanes can produce carries and pass them on.
 TEST(DeviceLaneWords, LaneCarries) {
   for (unsigned lanes = 1; lanes <= 5; ++lanes) {
     for (std::uint32_t generate = 0; generate < 1u << lanes; ++generate) {
@@ -143,7 +143,7 @@ TEST(DeviceLaneWords, LaneCarries) {
   EXPECT_EQ(cuda::lane_carries(0x80000000u, 0x7fffffffu), std::uint64_t{1} << 32);
 }
 
-/// A number spread over lanes, and the word counts and lanes that it is spread by.
+/// A number spread over lanes: the counts of lanes and of words per lane.
 template <unsigned kLanes, unsigned kLaneWords>
 struct Spread {
   static constexpr unsigned kThreads = kLanes;
@@ -166,7 +166,7 @@ class DeviceLaneWords : public testing::Test {
     return a.data() + std::size_t{group.lane()} * kWords;
   }
 
-  /// Numbers over all lanes whose carries stop at every place and run through from every place.
+  /// Numbers over all lanes in which carries start at every position, or run through from every position.
   static std::vector<Words> numbers(naive::Generator& generate) {
     std::vector<Words> all{Words(kAll, 0), Words(kAll, 0xffffffffu)};
     for (unsigned lane = 0; lane < kThreads; ++lane) {
@@ -178,7 +178,7 @@ class DeviceLaneWords : public testing::Test {
     return all;
   }
 
-  /// a + b with the carry out in a word more.
+  /// a + b, with the carry out in an additional word.
   static Words sum(const Words& a, const Words& b) {
     Words r(kAll + 1, 0);
     std::uint64_t carry = 0;
@@ -189,7 +189,7 @@ class DeviceLaneWords : public testing::Test {
     }
     return r;
   }
-  /// a - b, with all ones in a word more where it is negative.
+  /// a - b, with all ones in an additional word if it is negative.
   static Words difference(const Words& a, const Words& b) {
     Words r(kAll + 1, 0);
     std::int64_t borrow = 0;
@@ -225,7 +225,7 @@ TYPED_TEST(DeviceLaneWords, ResolveCarries) {
   for (const Words& number : this->numbers(generate)) {
     for (const std::uint32_t value : {0u, 1u, 2u, 0x80000000u, 0xfffffffeu}) {
       this->expect_resolved(number, Words(TypeParam::kThreads, value));
-      // One lane's carry, which runs through all above it.
+      // A carry of one lane that runs through all lanes above it.
       Words single(TypeParam::kThreads, 0);
       single[generate.below(TypeParam::kThreads)] = value;
       this->expect_resolved(number, single);

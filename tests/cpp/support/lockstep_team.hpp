@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp of a team (arch/cuda/byte_products.cuda.hpp) on the host: its lanes are fibers, and products of
-// matrices are plain loops.
+// A warp of a team (arch/cuda/byte_products.cuda.hpp) on the host: its lanes are fibers, and matrix products
+// are plain loops.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace manymod::test {
 
-/// What all teams have. A team besides starts products whose matrix its warps share, and waits for them.
+/// What all teams have in common. A team also starts products whose matrix its warps share, and waits for
+/// them.
 class LockstepWarp {
  public:
   explicit LockstepWarp(const LockstepGroup<32>& warp) : warp_(warp) {}
@@ -21,37 +22,37 @@ class LockstepWarp {
   [[nodiscard]] unsigned lane() const { return warp_.lane(); }
   void sync() const { warp_.sync(); }
   [[nodiscard]] std::uint32_t shuffle(std::uint32_t x, unsigned lane) const { return warp_.shuffle(x, lane); }
-  [[nodiscard]] std::uint32_t sum_of_quad(std::uint32_t x) const {
+  [[nodiscard]] std::uint32_t sum_over_thread_quad(std::uint32_t x) const {
     x += warp_.shuffle(x, lane() ^ 1);
     return x + warp_.shuffle(x, lane() ^ 2);
   }
 
   struct Matrix {
-    Matrix(const std::byte* first, unsigned of_step) : fours(first), step_fours(of_step) {}
-    [[nodiscard]] Matrix from(unsigned four) const { return {fours + std::size_t{four} * 512, step_fours}; }
-    const std::byte* fours;
-    unsigned step_fours;
+    Matrix(const std::byte* first, unsigned quads_of_step) : quads(first), step_quads(quads_of_step) {}
+    [[nodiscard]] Matrix from(unsigned quad) const { return {quads + std::size_t{quad} * 512, step_quads}; }
+    const std::byte* quads;
+    unsigned step_quads;
   };
 
-  template <unsigned kFours>
-  void settle(cuda::ByteSums<kFours>& /*sums*/) const {}
+  template <unsigned kQuads>
+  void settle(cuda::ByteSums<kQuads>& /*sums*/) const {}
 
-  template <unsigned kSteps, unsigned kFours>
-  void multiply(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const std::byte* fours,
-                unsigned step_fours) const {
+  template <unsigned kSteps, unsigned kQuads>
+  void multiply(cuda::ByteSums<kQuads>& sums, const cuda::ByteRows<kSteps>& rows, const std::byte* quads,
+                unsigned step_quads) const {
     using Rows = const cuda::ByteRows<kSteps>*;
-    const std::uint32_t* row[2][4];  // of the quad's threads
+    const std::uint32_t* row[2][4];  // words of the thread quad's four threads
     for (unsigned t = 0; t < 4; ++t) {
       const Rows of_thread = warp_.shuffle(Rows{&rows}, lane() / 4 * 4 + t);
       for (unsigned half = 0; half < 2; ++half) row[half][t] = of_thread->words[half];
     }
-    for (unsigned four = 0; four < kFours; ++four) {
+    for (unsigned quad = 0; quad < kQuads; ++quad) {
       for (unsigned byte = 0; byte < 4; ++byte) {
         const std::byte* const column =
-            fours + std::size_t{four} * 512 + byte / 2 * 256 + (2 * (lane() % 4) + byte % 2) * 16;
+            quads + std::size_t{quad} * 512 + byte / 2 * 256 + (2 * (lane() % 4) + byte % 2) * 16;
         for (unsigned half = 0; half < 2; ++half) {
-          sums.sum[8 * four + 4 * (byte / 2) + 2 * half + byte % 2] =
-              product_of_bytes(row[half], column, std::size_t{step_fours} * 512, kSteps);
+          sums.sum[8 * quad + 4 * (byte / 2) + 2 * half + byte % 2] =
+              product_of_bytes(row[half], column, std::size_t{step_quads} * 512, kSteps);
         }
       }
     }
@@ -62,54 +63,54 @@ class LockstepWarp {
   LockstepGroup<32> warp_;
 };
 
-/// A team whose matrices all lie in memory.
+/// A team whose matrices are all in memory.
 class LockstepTeam : public LockstepWarp {
  public:
   using LockstepWarp::LockstepWarp;
 
-  template <unsigned kSteps, unsigned kFours>
-  void start(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& matrix,
-             unsigned /*piece*/) const {
-    multiply(sums, rows, matrix.fours, matrix.step_fours);
+  template <unsigned kSteps, unsigned kQuads>
+  void start(cuda::ByteSums<kQuads>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& matrix,
+             unsigned /*tile*/) const {
+    multiply(sums, rows, matrix.quads, matrix.step_quads);
   }
   template <unsigned kPending>
-  void wait(unsigned /*piece*/) const {}
+  void wait(unsigned /*tile*/) const {}
 };
 
-/// A team whose matrices stream: a cuda::StreamShape's pieces, each once a pass and in their order, as a
-/// ring has to bring them.
+/// A team whose matrices stream. It checks that the tiles of a cuda::StreamShape are used once in each pass
+/// and in order, as a ring brings them.
 template <class Shape>
 class LockstepStream : public LockstepWarp {
  public:
   LockstepStream(const LockstepGroup<32>& warp, const std::byte* matrices)
       : LockstepWarp(warp), matrices_(matrices) {}
 
-  template <unsigned kSteps, unsigned kFours>
-  void start(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& /*matrix*/,
-             unsigned piece) const {
-    go_on(started_, piece);
-    if (kFours != Shape::fours(piece)) throw LockstepError("a piece of another size");
-    multiply(sums, rows, matrices_ + Shape::begin(piece), kFours);
+  template <unsigned kSteps, unsigned kQuads>
+  void start(cuda::ByteSums<kQuads>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& /*matrix*/,
+             unsigned tile) const {
+    expect_next(started_, tile);
+    if (kQuads != Shape::quads(tile)) throw LockstepError("a tile of another size");
+    multiply(sums, rows, matrices_ + Shape::begin(tile), kQuads);
   }
   template <unsigned kPending>
-  void wait(unsigned piece) const {
-    go_on(read_, piece);
-    if ((started_ + Shape::kPieces - read_) % Shape::kPieces != kPending) {
+  void wait(unsigned tile) const {
+    expect_next(read_, tile);
+    if ((started_ + Shape::kTiles - read_) % Shape::kTiles != kPending) {
       throw LockstepError("other products under way than are waited for");
     }
   }
-  /// To be called at the end.
+  /// Checks at the end that all passes are complete.
   void drain() const {
     if (started_ != 0 || read_ != 0) throw LockstepError("a pass that has not ended");
   }
 
  private:
   const std::byte* matrices_;
-  mutable unsigned started_ = 0, read_ = 0;  // of a pass, next
+  mutable unsigned started_ = 0, read_ = 0;  // the next tile of the pass to start, and to wait for
 
-  static void go_on(unsigned& next, unsigned piece) {
-    if (piece != next) throw LockstepError("a piece that is not the next one");
-    next = (next + 1) % Shape::kPieces;
+  static void expect_next(unsigned& next, unsigned tile) {
+    if (tile != next) throw LockstepError("a tile that is not the next one");
+    next = (next + 1) % Shape::kTiles;
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multipliers of technique rns_float on the host: of any shape, with tables in memory or compiled in.
+// Multipliers of technique rns_float on the host, of any shape, with tables in memory or compiled in.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace manymod::test {
 
-/// The tables that a kernel of shape `Shape` reads for `Bases`, which may be narrower than its own.
+/// The table that a kernel of shape `Shape` reads for `Bases`, which may be narrower than the shape's own.
 template <class Shape, class Bases = typename Shape::Multiplier::BasesOfShape>
 const void* rns_float_table() {
   using Kind = typename Shape::Multiplier::KindOfShape;
@@ -19,12 +19,13 @@ const void* rns_float_table() {
   return rns_float::host_table<Kind, Bases, Shape::kThreads, kPerThread>().words;
 }
 
+/// A shape of the kernels on the host.
 template <template <class, unsigned> class Technique, unsigned threads, unsigned per_thread>
 struct RnsFloatShape : DeviceShape<Technique, threads, per_thread> {
   static constexpr unsigned kPerThread = per_thread;
 };
 
-/// GoogleTest's name of a shape: pairs_loaded_4x6.
+/// GoogleTest's name of a shape, such as pairs_loaded_4x6.
 struct RnsFloatNames {
   template <class Shape>
   static std::string GetName(int /*index*/) {  // NOLINT(readability-identifier-naming): GoogleTest's
@@ -39,7 +40,8 @@ struct RnsFloatNames {
   }
 };
 
-/// Call body(multiplier, group) in every lane. @return whether the lanes kept to their own working memory
+/// Calls body(multiplier, group) in every lane. @return whether the lanes accessed only their own working
+/// memory
 template <class Shape, class Body>
 bool with_rns_multiplier(const Words& n, const void* table, Body body) {
   GuardedColumns memory(Shape::kThreads, Shape::Multiplier::kSharedWords);
@@ -51,7 +53,7 @@ bool with_rns_multiplier(const Words& n, const void* table, Body body) {
   return memory.guards_intact();
 }
 
-/// M_B of some bases, in words.
+/// M_B of the bases, in words.
 template <class Bases>
 Words radix_of() {
   Words radix{1};

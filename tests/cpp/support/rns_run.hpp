@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs programs by the tensor-core kernels of residue number systems on the host, a warp at a time.
+// Runs programs by the tensor-core kernels of residue number systems on the host, one warp at a time.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,19 @@
 
 namespace manymod::test {
 
-/// Words of some warps, `fours` fours each, aligned to 16 bytes and with guards around them.
+/// The words of several warps, `chunks` chunks of 4 words each, aligned to 16 bytes and surrounded by guards.
 class RnsMemory {
  public:
-  RnsMemory(std::size_t warps, std::size_t fours) : fours_(fours), chunks_(warps * fours + 2, kGuard) {}
+  RnsMemory(std::size_t warps, std::size_t chunks)
+      : chunks_per_warp_(chunks), chunks_(warps * chunks + 2, kGuard) {}
   [[nodiscard]] std::uint32_t* words() { return chunks_[1].word; }
 
-  /// Call change() for a warp. Throws if what is not the warp's is different then.
+  /// Calls change(), which runs a warp. @throws LockstepError if words change that are not the warp's
   template <class Change>
   void expect_changes_of(std::size_t warp, Change change) {
     const std::vector<Chunk> before = chunks_;
     change();
-    const auto begin = static_cast<std::ptrdiff_t>(1 + warp * fours_), end = begin + width();
+    const auto begin = static_cast<std::ptrdiff_t>(1 + warp * chunks_per_warp_), end = begin + width();
     const bool same = std::equal(chunks_.begin(), chunks_.begin() + begin, before.begin(), is_same) &&
                       std::equal(chunks_.begin() + end, chunks_.end(), before.begin() + end, is_same);
     if (!same) throw LockstepError("a write to what is not the warp's");
@@ -37,21 +38,21 @@ class RnsMemory {
  private:
   using Chunk = cuda::Chunk<4>;
   static constexpr Chunk kGuard{{0xfeedf00d, 0xfeedf00d, 0xfeedf00d, 0xfeedf00d}};
-  std::size_t fours_;
+  std::size_t chunks_per_warp_;
   std::vector<Chunk> chunks_;
 
-  [[nodiscard]] std::ptrdiff_t width() const { return static_cast<std::ptrdiff_t>(fours_); }
+  [[nodiscard]] std::ptrdiff_t width() const { return static_cast<std::ptrdiff_t>(chunks_per_warp_); }
   static bool is_same(const Chunk& a, const Chunk& b) { return std::equal(a.word, a.word + 4, b.word); }
 };
 
-/// Constants as kernels of a form read them.
+/// The constants in the order in which kernels of a form read them.
 template <rns::Form kForm>
 std::vector<std::byte> in_stream_order(unsigned bits, std::vector<std::byte> constants) {
-  if (kForm.ring_stages > 0) rns::order_by_pieces(bits, kForm.pieces(), constants);
+  if (kForm.ring_stages > 0) rns::order_by_tiles(bits, kForm.tiles(), constants);
   return constants;
 }
 
-/// A team of a form.
+/// The team of a form, for one warp.
 template <rns::Form kForm>
 auto rns_team(const LockstepGroup<32>& warp, [[maybe_unused]] const std::byte* matrices) {
   if constexpr (kForm.ring_stages > 0) {
@@ -61,20 +62,20 @@ auto rns_team(const LockstepGroup<32>& warp, [[maybe_unused]] const std::byte* m
   }
 }
 
-/// Run a job's items, 16 a warp. `job` lacks nothing but the table, which is returned. `turn`: of the first
-/// warp.
+/// Runs a job's items, 16 for each warp. The caller has set everything in `job` but the table. @return the
+/// table. `group`: the group number of the first warp, which staggers selections
 template <rns::Form kForm>
-RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t turn = 1) {
+RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t group = 1) {
   constexpr std::uint32_t kThreads = 32, kWarpItems = 16;
   const std::uint32_t warps = (job.count + kWarpItems - 1) / kWarpItems;
   using Warp =
       std::remove_const_t<decltype(rns_team<kForm>(std::declval<LockstepGroup<kThreads>>(), nullptr))>;
   using Run = rns::Interpreter<Warp, kForm>;
   const std::uint32_t slots = Run::slots(job);
-  // Fours of a word of all a warp's threads.
-  constexpr std::size_t kFours = kThreads / rns::Record::kFour;
-  RnsMemory table(warps, 2 * slots * kForm.element_record().words() * kFours);
-  RnsMemory shared(warps, kForm.shared_words() * kFours);
+  // Chunks of one word of all a warp's threads.
+  constexpr std::size_t kChunksPerWord = kThreads / rns::Record::kChunkWords;
+  RnsMemory table(warps, 2 * slots * kForm.element_record().words() * kChunksPerWord);
+  RnsMemory shared(warps, kForm.shared_words() * kChunksPerWord);
   job.table = table.words();
   const auto* const constants = static_cast<const std::byte*>(job.constants);
   const auto run_warp = [&](std::uint32_t number) {
@@ -82,7 +83,7 @@ RnsMemory run_rns_warps(gpu::ProgramJob job, std::uint32_t turn = 1) {
       const auto team = rns_team<kForm>(warp, constants + kForm.sizes().to_a());
       const typename Run::Constants bases(team, constants);
       const rns::Items items{number * kWarpItems + team.lane() / 4, job.count};
-      Run(team, bases, job, number, shared.words(), number, items).run(turn + 3 * number);
+      Run(team, bases, job, number, shared.words(), number, items).run(group + 3 * number);
       if constexpr (kForm.ring_stages > 0) team.drain();
     });
   };

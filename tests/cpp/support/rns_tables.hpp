@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants of residue number systems taken apart, and moduli by small loops that share no code with
-// them.
+// Readers of the constants of residue number systems, and an independent computation of the moduli and
+// factors by small loops that share no code with the library.
 #pragma once
 
 #include <array>
@@ -17,10 +17,12 @@ namespace manymod::rns {
 
 using naive::Digits;
 
+/// a b mod m. On input: m < 2^32.
 inline std::uint64_t product_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
   return a % m * (b % m) % m;
 }
 
+/// a^exponent mod m.
 inline std::uint64_t power_mod(std::uint64_t a, std::uint64_t exponent, std::uint64_t m) {
   std::uint64_t r = 1;
   for (; exponent != 0; exponent >>= 1) {
@@ -30,15 +32,17 @@ inline std::uint64_t power_mod(std::uint64_t a, std::uint64_t exponent, std::uin
   return r;
 }
 
+/// 1 / a mod m, for a prime m.
 inline std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m) { return power_mod(a % m, m - 2, m); }
 
+/// x mod m.
 inline std::uint64_t remainder_of(const Digits& x, std::uint64_t m) {
   std::uint64_t r = 0;
   for (std::size_t i = x.size(); i-- > 0;) r = (r << 32 | x[i]) % m;
   return r;
 }
 
-/// The channels of both bases, and what they make.
+/// The primes of both bases of a width, and what is derived from them.
 struct Moduli {
   explicit Moduli(unsigned bits) {
     for (unsigned i = 0; i < bases_of(bits).channels; ++i) {
@@ -48,24 +52,28 @@ struct Moduli {
   }
   std::vector<std::uint64_t> b, a;
 
-  static Digits product(const std::vector<std::uint64_t>& moduli, std::size_t but = SIZE_MAX) {
+  /// The product of the moduli, without number `except` if given.
+  static Digits product(const std::vector<std::uint64_t>& moduli, std::size_t except = SIZE_MAX) {
     Digits x{1};
     for (std::size_t i = 0; i < moduli.size(); ++i) {
-      if (i != but) x = naive::multiply(x, {static_cast<std::uint32_t>(moduli[i])});
+      if (i != except) x = naive::multiply(x, {static_cast<std::uint32_t>(moduli[i])});
     }
     return x;
   }
+  /// The same modulo m.
   static std::uint64_t product_mod_m(const std::vector<std::uint64_t>& moduli, std::uint64_t m,
-                                     std::size_t but = SIZE_MAX) {
+                                     std::size_t except = SIZE_MAX) {
     std::uint64_t x = 1;
-    for (std::size_t i = 0; i < moduli.size(); ++i) x = i == but ? x : product_mod(x, moduli[i], m);
+    for (std::size_t i = 0; i < moduli.size(); ++i) x = i == except ? x : product_mod(x, moduli[i], m);
     return x;
   }
+  /// kappa_i = 2^32 / M_B mod a_i.
   [[nodiscard]] std::uint64_t kappa(std::size_t i) const {
     return product_mod(std::uint64_t{1} << 32, inverse_mod(product_mod_m(b, a[i]), a[i]), a[i]);
   }
 
-  /// What byte p of word i of an operand counts: in A v(i, p) = 2^(8p) / (kappa_i A_i) mod a_i, in B 2^(8p).
+  /// The factors of byte p of word i of an operand: v(i, p) = 2^(8p) / (kappa_i A_i) mod a_i in A, and 2^(8p)
+  /// in B.
   using ByteFactors = std::vector<std::array<std::uint64_t, 4>>;
   [[nodiscard]] ByteFactors byte_factors_of_a() const {
     ByteFactors factors;
@@ -83,21 +91,23 @@ struct Moduli {
 
 inline std::uint32_t byte_of(std::uint32_t word, unsigned p) { return word >> 8 * p & 255; }
 
-/// A matrix of a block.
+/// One of the matrices of a block.
 struct MatrixView {
   MatrixShape shape;
   const std::byte* bytes;
 
+  /// Byte `byte` of an entry.
   [[nodiscard]] std::uint32_t digit(unsigned word, unsigned p, unsigned target, unsigned byte) const {
     return std::to_integer<std::uint32_t>(bytes[matrix_offset(shape, word, p, target, byte)]);
   }
+  /// The entry for byte p of a word and a target.
   [[nodiscard]] std::uint64_t entry(unsigned word, unsigned p, unsigned target) const {
     std::uint64_t value = 0;
     for (unsigned byte = 0; byte < 4; ++byte)
       value |= std::uint64_t{digit(word, p, target, byte)} << 8 * byte;
     return value;
   }
-  /// S_0 .. S_3 of the words' bytes.
+  /// The sums S_0 .. S_3 of one target for an operand's words.
   [[nodiscard]] std::array<std::uint64_t, 4> sums(const std::vector<std::uint32_t>& words,
                                                   unsigned target) const {
     std::array<std::uint64_t, 4> s{};
@@ -108,12 +118,14 @@ struct MatrixView {
     }
     return s;
   }
+  /// S_0 + 2^8 S_1 + 2^16 S_2 + 2^24 S_3.
   [[nodiscard]] std::uint64_t total(const std::vector<std::uint32_t>& words, unsigned target) const {
     const std::array<std::uint64_t, 4> s = sums(words, target);
     return s[0] + (s[1] << 8) + (s[2] << 16) + (s[3] << 24);
   }
 };
 
+/// The constants of a width, of the bases alone or of a shared modulus, with typed access.
 struct Block {
   unsigned bits;
   Sizes sizes;
@@ -123,7 +135,7 @@ struct Block {
       : bits(width), sizes(sizes_of(width)), bytes(std::move(block)) {}
   explicit Block(unsigned width) : Block(width, base_constants(width)) {}
 
-  // By place: a channel's first one has its number.
+  // The following are indexed by place; the first place of a channel has the channel's number.
 
   [[nodiscard]] StoredChannel b(unsigned j) const { return channel(j); }
   [[nodiscard]] StoredChannel a(unsigned i) const { return channel(sizes.places() + i); }
@@ -131,10 +143,10 @@ struct Block {
   [[nodiscard]] std::uint32_t weight(unsigned i, unsigned p) const {
     return byte_of(a(i).factor, p) + 256 * byte_of(a(i).companion, p);
   }
-  /// What Sizes::set_up_at says of these channels.
+  /// The words at Sizes::set_up_at().
   [[nodiscard]] std::uint32_t set_up_b(unsigned j) const { return set_up(j); }
   [[nodiscard]] std::uint32_t set_up_a(unsigned i) const { return set_up(sizes.places() + i); }
-  /// The words at Sizes::negatives_at(): as many for B as then for A.
+  /// The words at Sizes::negatives_at(): those of B, then as many of A.
   [[nodiscard]] std::vector<std::uint32_t> negatives() const {
     std::vector<std::uint32_t> words;
     for (unsigned i = 0; i < 2 * sizes.negative_words(); ++i) {
@@ -163,7 +175,8 @@ struct Block {
   }
 };
 
-/// The largest errors of the rank of residues in A, and what of M_A is left for elements, in units of 2^-48.
+/// The largest errors of the rank of residues in A, and the part of M_A that is left for elements (`room`),
+/// in units of 2^-48 (docs/rns.md, "Bytes as coordinates").
 struct RankErrors {
   static constexpr unsigned kBits = 48;
   static constexpr std::uint64_t kHalf = std::uint64_t{1} << (kBits - 1);
@@ -179,9 +192,9 @@ struct RankErrors {
         over += most(p) * scaled(estimate > v ? estimate - v : 0, moduli.a[i]);
       }
     }
-    under += std::uint64_t{4} << (kBits - 8);  // what four threads cut off
+    under += std::uint64_t{4} << (kBits - 8);  // the fractions that four threads drop
   }
-  /// With one half added an estimate is below the next integer.
+  /// With the offset of one half, an estimate for elements below room M_A is below the next integer.
   [[nodiscard]] std::uint64_t room() const { return kHalf - over; }
 
  private:
@@ -190,18 +203,19 @@ struct RankErrors {
   static std::uint64_t scaled(std::uint64_t x, std::uint64_t m) { return ((x << 32) + m - 1) / m; }
 };
 
-/// An element is below so many N: c = 2 lambda n, coordinates in B being below lambda = 2 moduli.
-constexpr std::uint32_t most_moduli_of_an_element(const Sizes& sizes) { return 4 * sizes.channels; }
+/// c: every element is below c N, c = 2 lambda n, for coordinates in B below lambda = 2 moduli.
+constexpr std::uint32_t element_bound(const Sizes& sizes) { return 4 * sizes.channels; }
 
-/// The words of channels by place, for one of a quad's two instances: in a split four the places of the other
-/// one have zeros.
+/// The words of channels by place, for one of a thread quad's two instances: in a split channel quad the
+/// places of the other instance have zeros.
 inline std::vector<std::uint32_t> by_place(const Sizes& sizes, std::vector<std::uint32_t> words,
                                            unsigned instance = 0) {
   if (sizes.is_split()) words.insert(words.end() - std::ptrdiff_t{2} * instance, 2, 0);
   return words;
 }
 
-/// Words along K of an extension from B: the coordinates by place, then their rank as the Cox estimates it.
+/// The words along K of an extension from B: the coordinates by place, then their rank as the Cox estimates
+/// it.
 inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> xi, const Sizes& sizes,
                                             unsigned instance = 0) {
   std::uint32_t sum = 0;
@@ -211,8 +225,8 @@ inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> xi, const
   return xi;
 }
 
-/// From A: the residues as they are stored, by place, then their rank. A quad's threads keep bits behind the
-/// point for themselves.
+/// The words along K of an extension from A: the residues as they are stored, by place, then their rank. Each
+/// thread of a thread quad drops the fraction of its own sum.
 inline std::vector<std::uint32_t> with_rank(std::vector<std::uint32_t> w, const Block& block,
                                             unsigned instance = 0) {
   w = by_place(block.sizes, std::move(w), instance);

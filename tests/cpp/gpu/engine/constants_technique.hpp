@@ -64,7 +64,7 @@ inline std::vector<std::uint32_t> radix_squared(const gpu::Shape& shape) {
 }
 
 template <unsigned kPerThread>
-constexpr gpu::Shape shape(const char* kernel, unsigned own_slots) {
+constexpr gpu::Shape shape(const char* kernel, unsigned kernel_slots) {
   using M = Multiplier<kPerThread>;
   return {.kernel = kernel,
           .per_thread = kPerThread,
@@ -74,7 +74,7 @@ constexpr gpu::Shape shape(const char* kernel, unsigned own_slots) {
           .shared_words = M::kSharedWords,
           .step = 128,
           .block_shared_bytes = kBlockBytes,
-          .own_slots = own_slots};
+          .kernel_slots = kernel_slots};
 }
 
 inline constexpr gpu::Shape kShapes[] = {shape<2>("constants_2", kOwnSlots),
@@ -113,11 +113,12 @@ struct Seen {
 
 /// One thread of a launch: its items one after the other, junk in its own slots all the while.
 template <unsigned kPerThread>
-void run_thread(const gpu::ProgramJob& job, const fake_cuda::Thread& thread, unsigned own_slots, Seen& seen) {
+void run_thread(const gpu::ProgramJob& job, const fake_cuda::Thread& thread, unsigned kernel_slots,
+                Seen& seen) {
   using M = Multiplier<kPerThread>;
   const std::size_t slot_words = std::size_t{thread.count} * M::kLaneWords;
   for (std::uint32_t item = thread.index; item < job.count; item += thread.count) {
-    for (std::size_t word = thread.index; word < own_slots * slot_words; word += thread.count) {
+    for (std::size_t word = thread.index; word < kernel_slots * slot_words; word += thread.count) {
       job.table[job.slots * slot_words + word] = kJunkWord;
     }
     if (job.refused != nullptr) {
@@ -156,7 +157,7 @@ void add_kernel(const gpu::Shape& shape, bool shared, Seen& seen) {
                           EXPECT_EQ(std::memcmp(job.constants, text.data(), text.size()), 0) << shape.kernel;
                           ++(shared ? seen.shared_launches : seen.launches);
                           fake_cuda::for_each_thread(launch, [&](const fake_cuda::Thread& thread) {
-                            run_thread<kPerThread>(job, thread, shape.own_slots, seen);
+                            run_thread<kPerThread>(job, thread, shape.kernel_slots, seen);
                           });
                         });
 }

@@ -87,15 +87,15 @@ TEST(DeviceProgramSteps, CountHowManyChooseAlike) {
   std::vector<std::uint32_t> counts;
   for (const gpu::Step& step : power.steps) {
     if (step.source == gpu::Source::digit) {
-      counts.push_back(step.alike);
+      counts.push_back(step.selection_run);
     } else {
-      EXPECT_EQ(step.alike, 1U);
+      EXPECT_EQ(step.selection_run, 1U);
     }
   }
   EXPECT_EQ(counts, (std::vector<std::uint32_t>{5, 4, 3, 2, 1}));
   // Two exponents take turns.
   for (const gpu::Step& step : gpu::interleaved_windows_program(64, 2, 23, 5).steps) {
-    EXPECT_EQ(step.alike, 1U);
+    EXPECT_EQ(step.selection_run, 1U);
   }
 }
 

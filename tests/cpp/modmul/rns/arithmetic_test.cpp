@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel computes with the constants of residue number systems, in plain loops on the host.
+// What a kernel computes with the constants of residue number systems, by plain loops on the host, at the
+// ends of all ranges.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 using naive::Generator;
 using naive::Limbs;
 
-/// At most T / 2^32 + m.
+/// T / 2^32 mod m, at most T / 2^32 + m.
 std::uint32_t reduce(std::uint64_t t, const StoredChannel& c) {
   const std::uint32_t q = static_cast<std::uint32_t>(t) * c.negative_inverse;
   const word::Wide sum = word::Wide{q} * c.modulus + t;
@@ -30,6 +31,7 @@ std::uint32_t reduce_product(std::uint64_t a, std::uint64_t b, const StoredChann
   return reduce(a * b, c);
 }
 
+/// v mod m. Expects v < 2 m.
 std::uint32_t corrected(std::uint32_t v, const StoredChannel& c) {
   EXPECT_LT(v, 2 * c.modulus);
   return v < c.modulus ? v : v - c.modulus;
@@ -43,7 +45,7 @@ std::uint32_t coordinate(std::uint32_t x, const StoredChannel& c) {
   return static_cast<std::uint32_t>(xi);
 }
 
-/// In B with roots: s, or 2 m - s.
+/// The coordinate in B with roots: s or 2 m - s.
 std::uint32_t signed_coordinate(std::uint32_t s, const StoredChannel& c) {
   EXPECT_LE(s, 2 * c.modulus);
   if (c.factor == 1) return s;
@@ -51,10 +53,10 @@ std::uint32_t signed_coordinate(std::uint32_t s, const StoredChannel& c) {
   return 2 * c.modulus - s;
 }
 
-/// What the quotient of a remainder is made of.
+/// Q, from which the quotient of a remainder is taken.
 std::uint64_t high_of(const std::array<std::uint64_t, 4>& s) { return s[2] + (s[3] << 8) + (s[1] >> 8); }
 
-/// T mod m, below 2 m.
+/// T mod m, not corrected, below 2 m.
 std::uint32_t remainder(const std::array<std::uint64_t, 4>& s, const StoredChannel& c) {
   for (const std::uint64_t sum : s) EXPECT_LT(sum, std::uint64_t{1} << 31);
   const std::uint64_t total = s[0] + (s[1] << 8) + (s[2] << 16) + (s[3] << 24);
@@ -63,15 +65,15 @@ std::uint32_t remainder(const std::array<std::uint64_t, 4>& s, const StoredChann
   return static_cast<std::uint32_t>(rest);
 }
 
-/// Whether B may keep v: products of two are below 2^32 m. What is not lazy keeps residues.
+/// Whether B may keep v: v v <= 2^32 m if B is lazy, otherwise v < m.
 bool may_be_kept(std::uint64_t v, std::uint64_t m, bool lazy) { return lazy ? v * v <= m << 32 : v < m; }
 
 class RnsArithmetic : public testing::TestWithParam<unsigned> {};
 
 using Rows = std::vector<std::vector<std::uint32_t>>;
 
-/// Coordinates in B of nothing but the largest values, bytes or zeros, and others, up to 2 m. With their
-/// ranks, as multiplications have them, and without, as squarings do.
+/// Coordinates in B up to 2 m: all the largest, patterns of bytes, zeros, and random ones. Each row once with
+/// its rank, as in multiplications, and once with rank 0, as in squarings.
 Rows extreme_coordinates(const std::vector<std::uint64_t>& base, const Sizes& sizes, Generator& draw) {
   Rows rows(6);
   for (const std::uint64_t m : base) {
@@ -92,14 +94,14 @@ Rows extreme_coordinates(const std::vector<std::uint64_t>& base, const Sizes& si
   return both;
 }
 
-/// Base A, its weights, and what they are estimates of.
+/// Base A with the weights of its bytes, and the exact factors that these estimate.
 struct BaseA {
   const Block& block;
   const std::vector<std::uint64_t>& moduli;
   const Moduli::ByteFactors& factors;
 
-  /// Of residue i, below the modulus: the largest bytes where the weight is too small, or where it is not,
-  /// and zeros.
+  /// A residue below modulus i whose bytes are the largest where the weight is below (too_small) or not below
+  /// the exact factor, and 0 elsewhere.
   [[nodiscard]] std::uint32_t bytes_with_errors(unsigned i, bool too_small) const {
     std::uint32_t bytes = 0;
     for (unsigned p = 0; p < 4; ++p) {
@@ -113,7 +115,7 @@ struct BaseA {
   }
 };
 
-/// The first two make the rank's errors as large as they can be, under and over.
+/// Residues in A. The first two rows make the rank's errors extreme: under, then over.
 Rows extreme_residues(const BaseA& base, Generator& draw) {
   constexpr std::uint32_t kPatterns[] = {~0u, 0, 0x7effffff, 0x7f000000, 0x00ffffff, 0x7f00ff00, 0x00ff00ff};
   Rows rows(4 + std::size(kPatterns));
@@ -127,23 +129,25 @@ Rows extreme_residues(const BaseA& base, Generator& draw) {
   return rows;
 }
 
-/// A first instance's words as a second one's: those of a split four in their second places.
+/// The words of a thread quad's first instance rearranged for the second one: the two words of a split
+/// channel quad in their second places.
 std::vector<std::uint32_t> in_second_places(const Sizes& sizes, std::vector<std::uint32_t> words) {
   const auto rank = words.end() - 1;
   if (sizes.is_split()) std::swap_ranges(rank - 4, rank - 2, rank - 2);
   return words;
 }
 
-/// An extension of rows of words by place, the last of them the rank.
+/// An extension, and operands by place whose last word is the rank.
 struct Extension {
   const Sizes& sizes;
   const std::vector<std::uint64_t>& source;
-  Moduli::ByteFactors factors;  ///< of a word's bytes
+  Moduli::ByteFactors factors;  ///< of the bytes of a word
   Rows rows;
   bool narrow;
 
-  /// `matrix` takes each row, the sum of its bytes times their factors and cofactors less k M, to its target
-  /// i, which is channel `c`, with a factor. So it does wherever the words of a split four are.
+  /// Expects of `matrix` for target i, channel `c`, and each row: the remainder of the sums is the sum of the
+  /// row's bytes times their factors and cofactors, less k M, times `scale`. The same for the words of a
+  /// split channel quad in their second places.
   void expect(const MatrixView& matrix, unsigned i, const StoredChannel& c, std::uint64_t scale,
               bool lazy = false) const {
     const Moduli::ByteFactors weight = weights(c.modulus);
@@ -162,7 +166,7 @@ struct Extension {
   }
 
  private:
-  /// Factors times M_j modulo m by place, and behind them -M 2^(8p).
+  /// By place: the factors times M_j modulo m; then -M 2^(8p) for the rank.
   [[nodiscard]] Moduli::ByteFactors weights(std::uint64_t m) const {
     Moduli::ByteFactors all;
     for (unsigned place = 0; place < sizes.places(); ++place) all.push_back(factors[sizes.channel(place)]);
@@ -177,7 +181,7 @@ struct Extension {
   }
 };
 
-/// Of both bases, and with a modulus in the matrices.
+/// Both extensions, with the constants of the bases alone and with those of a modulus.
 TEST_P(RnsArithmetic, ExtensionsOfExtremeOperands) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
@@ -197,12 +201,13 @@ TEST_P(RnsArithmetic, ExtensionsOfExtremeOperands) {
     to_b.expect(block.to_b(), i, block.b(i), 1, pair.lazy_b);
     const std::uint64_t n = remainder_of(Digits(GetParam() / 32, ~0u), a);
     to_a.expect(of_n.to_a(), i, of_n.a(i), product_mod(n, product_mod(kappa, kappa, a), a));
-    // Of the number 1: the root.
+    // The root is the residue of the number 1.
     to_b.expect(of_n.to_b(), i, of_n.b(i), of_n.into_b().entry(0, 0, i), pair.lazy_b_of_one_modulus);
   }
 }
 
-/// Compares ranks with exact sums of bytes times v(i, p) / a_i, and counts those about the ends of the room.
+/// Compares ranks with exact sums of bytes times v(i, p) / a_i, and counts those near the ends of the range
+/// in which they are exact.
 class RankCheck {
  public:
   explicit RankCheck(const BaseA& base) : base_(base), errors_(base.block) {}
@@ -212,7 +217,7 @@ class RankCheck {
     const auto floor = static_cast<std::uint64_t>(sum >> RankErrors::kBits);
     const std::uint64_t rest =
         static_cast<std::uint64_t>(sum) & ((std::uint64_t{1} << RankErrors::kBits) - 1);
-    // Each term is rounded down: by less than one for each byte that there is.
+    // Each term is rounded down, by less than one for each unit of a byte.
     const std::uint64_t tolerance = 892 * residues.size();
     const bool exact = rest + tolerance < errors_.room();
     for (const unsigned instance : {0u, 1u}) {
@@ -253,7 +258,7 @@ TEST_P(RnsArithmetic, RanksOfExtremeResidues) {
   Rows rows = extreme_residues(base, draw);
   RankCheck check(base);
   for (const std::vector<std::uint32_t>& row : rows) check.expect_rank(row);
-  // Nearly the largest error under and over, at all distances from an integer.
+  // Nearly the largest errors, at random distances from an integer.
   RankCheck under(base), over(base);
   for (unsigned i = 0; i < (kBriefTests ? 200 : 2000) && !HasFatalFailure(); ++i) {
     rows[0][i % 4] = static_cast<std::uint32_t>(draw.below(moduli.a[i % 4]));
@@ -269,10 +274,10 @@ struct Element {
   std::vector<std::uint32_t> b, a;
 };
 
-/// A kernel's arithmetic modulo N in plain loops, for one of a quad's two instances.
+/// A kernel's arithmetic modulo N by plain loops, for one of a thread quad's two instances.
 class Ring {
  public:
-  /// The constants of the modulus from those of the bases: for instances with a modulus each.
+  /// For instances with a modulus each: computes the constants of N from those of the bases.
   Ring(const Block& block, const Limbs& n, unsigned instance = 0)
       : block_(block), instance_(instance), shared_(false), lazy_(bases_of(block.bits).lazy_b) {
     const Element residues = load(naive::digits(n));
@@ -297,8 +302,9 @@ class Ring {
 
   [[nodiscard]] const std::vector<std::uint32_t>& to_coordinate() const { return to_coordinate_; }
   [[nodiscard]] bool lazy() const { return lazy_; }
-  /// What a number's residues in B are multiplied by: with roots rho_j.
+  /// The factor of a number's residues in B: rho_j with roots, else 1.
   [[nodiscard]] std::uint64_t factor_of_b(unsigned j) const { return block_.into_b().entry(0, 0, j); }
+  /// The element of a number.
   [[nodiscard]] Element load(Digits x) const {
     x.resize(block_.sizes.words, 0);
     Element element;
@@ -310,15 +316,15 @@ class Ring {
     return element;
   }
 
-  /// (x^2 + t' N) / M_B, where t' has no rank.
+  /// (x^2 + t' N) / M_B, where t' is extended with rank 0.
   [[nodiscard]] Element square(const Element& x) const { return multiply_by(x, x, false); }
-  /// (x y + t' N) / M_B
+  /// (x y + t' N) / M_B, where t' is extended with its rank.
   [[nodiscard]] Element multiply(const Element& x, const Element& y) const { return multiply_by(x, y, true); }
 
-  /// The integer that the residues in A stand for.
+  /// The integer that the residues in A represent.
   [[nodiscard]] Limbs store(const Element& w) const {
     const std::vector<std::uint32_t> words = with_rank(w.a, block_, instance_);
-    const unsigned count = 4 * block_.sizes.output_fours();
+    const unsigned count = 4 * block_.sizes.output_quads();
     Digits x(count);
     std::uint64_t carry = 0;
     for (unsigned i = 0; i < count; ++i) {
@@ -352,7 +358,7 @@ class Ring {
     return w;
   }
 
-  // And their rank, or 0.
+  // The coordinates of t and their rank, or 0 in its place.
   [[nodiscard]] std::vector<std::uint32_t> coordinates_of_t(const Element& x, const Element& y,
                                                             bool ranks) const {
     std::vector<std::uint32_t> t;
@@ -389,13 +395,14 @@ class Ring {
     return remainder(matrix.sums(words, j), block_.b(j));
   }
 
-  // 2^64 mod m, what makes 2^32 mod m of 1.
+  // 2^64 mod m: by reduction with 1 it becomes 2^32 mod m.
   static std::uint32_t fourth_power_of_radix(const StoredChannel& c) {
     return static_cast<std::uint32_t>(power_mod(2, 64, c.modulus));
   }
 };
 
-/// With constants of both kinds, for each of a quad's instances whose words are in places of its own.
+/// The ring modulo n with constants of both kinds, for each instance of a thread quad that has places of its
+/// own.
 std::vector<Ring> rings_of(const Limbs& n, const Block& block, const Block& of_n) {
   std::vector<Ring> rings;
   for (unsigned instance = 0; instance < (block.sizes.is_split() ? 2 : 1); ++instance) {
@@ -405,6 +412,7 @@ std::vector<Ring> rings_of(const Limbs& n, const Block& block, const Block& of_n
   return rings;
 }
 
+/// Expects the element x to have the residues of `value`.
 void expect_element(const Ring& ring, const Element& x, const Digits& value, const Moduli& moduli) {
   for (unsigned i = 0; i < moduli.b.size(); ++i) {
     const std::uint64_t a = moduli.a[i], b = moduli.b[i];
@@ -414,7 +422,7 @@ void expect_element(const Ring& ring, const Element& x, const Digits& value, con
   }
 }
 
-/// A number, in B by the largest remainders that may be kept.
+/// An element whose residues in B are as large as lazy remainders may be.
 Element largest_element(const Ring& ring, const Digits& value, const Moduli& moduli) {
   Element x;
   for (unsigned i = 0; i < moduli.b.size(); ++i) {
@@ -445,7 +453,7 @@ TEST_P(RnsArithmetic, NumbersIntoResiduesAndBack) {
   }
 }
 
-/// floor(x r / 2^48)
+/// floor(x r / 2^48).
 Digits part_of(const Digits& x, std::uint64_t r) {
   static_assert(RankErrors::kBits == 48);
   const Digits product =
@@ -458,14 +466,15 @@ Digits part_of(const Digits& x, std::uint64_t r) {
   return part;
 }
 
-/// c N - 1 for odd N: more than any element.
+/// c N - 1 for odd N: an upper bound for every element.
 Digits largest_value(const Sizes& sizes, const Limbs& n) {
-  Digits x = naive::multiply(naive::digits(n), {most_moduli_of_an_element(sizes)});
-  --x.front();  // not 0, as c < 2^32
+  Digits x = naive::multiply(naive::digits(n), {element_bound(sizes)});
+  --x.front();  // no borrow: N is odd and 0 < c < 2^32
   return x;
 }
 
-/// Numbers as large as elements may be in A, and larger ones for which the rank is exact too: to B and out.
+/// Conversions out of A, to B and to words, of numbers as large as elements may be and of larger ones for
+/// which the rank is still exact.
 TEST_P(RnsArithmetic, ElementsOutOfA) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
@@ -487,20 +496,20 @@ TEST_P(RnsArithmetic, ElementsOutOfA) {
                 product_mod(residue, shared.factor_of_b(j), b));
     }
     const Limbs out = each.store(x);
-    value.resize(2 * out.size(), 0);  // modulo a power of 2
+    value.resize(2 * out.size(), 0);  // results are modulo a power of 2
     ASSERT_EQ(out, naive::limbs(value, out.size()));
     ASSERT_EQ(shared.store(x), out);
   }
 }
 
-/// A modulus' ring, and what its operations leave.
+/// A ring with checks of its operations' results.
 struct CheckedRing {
   const Ring& ring;
   const Moduli& moduli;
   const Sizes& sizes;
   const Limbs& n;
 
-  /// The number that x is, which is to be below `most` N.
+  /// The number that x represents. Expects it to be below `most` N.
   [[nodiscard]] Digits value_below(const Element& x, std::uint32_t most) const {
     const Digits value = naive::digits(ring.store(x));
     EXPECT_FALSE(naive::at_least(value, naive::multiply(naive::digits(n), {most})));
@@ -509,22 +518,23 @@ struct CheckedRing {
   }
   [[nodiscard]] Digits modulo_n(const Digits& x) const { return naive::remainder(x, naive::digits(n)); }
 
-  /// r M_B = x y modulo N
+  /// Expects r M_B = x y modulo N.
   void expect_product(const Digits& r, const Digits& x, const Digits& y) const {
     ASSERT_EQ(modulo_n(naive::multiply(r, Moduli::product(moduli.b))), modulo_n(naive::multiply(x, y)));
   }
-  /// Squarings in a row of a number and the last multiplication, each from what the one before has left.
+  /// Expects `count` consecutive squarings and a last multiplication to be right, each applied to the
+  /// previous result.
   void expect_squares(Digits value, unsigned count) const {
     Element x = largest_element(ring, value, moduli);
     for (unsigned i = 0; i < count; ++i) {
       x = ring.square(x);
-      const Digits square = value_below(x, most_moduli_of_an_element(sizes));
+      const Digits square = value_below(x, element_bound(sizes));
       expect_product(square, value, value);
       value = square;
     }
     expect_product(value_below(ring.multiply(x, ring.load({1})), 2), value, {1});
   }
-  /// A factor may be as large as what is multiplied.
+  /// Expects the product of two numbers of this size to be right.
   void expect_multiplication(const Digits& value) const {
     const Element x = largest_element(ring, value, moduli);
     expect_product(value_below(ring.multiply(x, x), 2), value, value);
@@ -549,7 +559,7 @@ TEST_P(RnsArithmetic, SquaresOfTheLargestElements) {
   }
 }
 
-/// x y mod n through Montgomery form with M_B^2 mod n, and (x y)^4.
+/// Expects x y mod n and (x y)^4 mod n, computed in Montgomery form, which M_B^2 mod n leads to.
 void expect_product(const Ring& ring, const Limbs& n, const Limbs& x, const Limbs& y) {
   const std::vector<std::uint32_t> squared = squared_radix(static_cast<unsigned>(64 * n.size()));
   const Digits start = naive::remainder(squared, naive::digits(n));
@@ -575,7 +585,7 @@ TEST_P(RnsArithmetic, ProductsWithConstantsOfBothKinds) {
   Generator draw(73);
   std::vector<Limbs> moduli{Limbs(limbs, ~Limb{0}), draw.odd_modulus(limbs), draw.odd_modulus(limbs)};
   moduli.emplace_back(limbs, 0).front() = 3;
-  // Zeros in a channel of B: their coordinates may be 2 m.
+  // A zero residue in a channel of B, whose coordinate may be 2 m.
   Limbs zero_in_b(limbs, 0);
   zero_in_b.front() = channel_of_b(0);
   for (const Limbs& n : moduli) {

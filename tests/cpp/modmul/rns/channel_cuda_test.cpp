@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of one channel (modmul/rns/channel.cuda.hpp) at the ends of its ranges, against 64-bit integers.
+// Arithmetic of one channel (modmul/rns/channel.cuda.hpp) at the ends of its ranges, compared with 64-bit
+// integers.
 #include "modmul/rns/channel.cuda.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 namespace manymod::rns {
 namespace {
 
-/// The first and the last of both bases of the narrowest width and of the widest.
+/// The first and the last primes of both bases, for the narrowest and the widest width.
 constexpr std::uint32_t kModuli[] = {kPrimes[0],   kPrimes[17],  kPrimes[271],
                                      kPrimes[272], kPrimes[289], kPrimes[543]};
 constexpr std::uint64_t kRadix = std::uint64_t{1} << 32;
@@ -27,7 +28,7 @@ Channel channel_of(std::uint32_t m, std::uint32_t factor = 0) {
                                   static_cast<std::uint32_t>((std::uint64_t{factor} << 32) / m)});
 }
 
-/// Words about 0, m, 2 m, the powers of two and the end of the range, and others.
+/// Words near 0, m / 2, m, 2 m, powers of two and the end of the range, and random ones.
 std::vector<std::uint32_t> edges(std::uint32_t m) {
   std::vector<std::uint32_t> words;
   for (const std::uint32_t center :
@@ -64,7 +65,7 @@ TEST(RnsChannel, Coordinates) {
   }
 }
 
-/// In B with roots: s up to 2 m, for a sign and what is beside it.
+/// The coordinate in B with roots, for s up to 2 m and both signs.
 TEST(RnsChannel, SignedCoordinates) {
   for (const std::uint32_t m : kModuli) {
     const Channel positive = channel_of(StoredChannel{m, cuda::negative_inverse(m), 1, 0});
@@ -77,7 +78,7 @@ TEST(RnsChannel, SignedCoordinates) {
   }
 }
 
-/// Constants of a modulus, of which 2^32 times them are known.
+/// The constants of a modulus and their quotients, computed from 2^32 times the constants.
 TEST(RnsChannel, ConstantsByQuotients) {
   for (const std::uint32_t m : kModuli) {
     const Channel channel = channel_of(m);
@@ -102,20 +103,20 @@ TEST(RnsChannel, CorrectedResidues) {
 
 using Sums = std::array<std::uint32_t, 4>;
 
-/// Of these sums, among others that are as large as they can be.
+/// The remainder of sums `s` that are surrounded by others as large as they can be.
 template <bool kNarrow>
 std::uint32_t remainder_of_sums(const Sums& s, const Channel& channel, unsigned place) {
-  constexpr unsigned kFours = 3;
-  const unsigned four = place % kFours, half = place % 2;
-  cuda::ByteSums<kFours> sums;
+  constexpr unsigned kQuads = 3;
+  const unsigned quad = place % kQuads, half = place % 2;
+  cuda::ByteSums<kQuads> sums;
   std::fill(std::begin(sums.sum), std::end(sums.sum), 0x7fffffff);
   for (unsigned b = 0; b < 4; ++b) {
-    sums.sum[8 * four + 4 * (b / 2) + 2 * half + b % 2] = static_cast<std::int32_t>(s[b]);
+    sums.sum[8 * quad + 4 * (b / 2) + 2 * half + b % 2] = static_cast<std::int32_t>(s[b]);
   }
-  return remainder<kNarrow>(sums_of(sums, four, half), channel);
+  return remainder<kNarrow>(sums_of(sums, quad, half), channel);
 }
 
-/// The sum that a remainder's quotient is made of.
+/// Q, from which the quotient of a remainder is taken.
 std::uint64_t high_of(const Sums& s) { return s[2] + (std::uint64_t{s[3]} << 8) + (s[1] >> 8); }
 
 bool is_in_range(const Sums& s, std::uint32_t m) {
@@ -123,7 +124,7 @@ bool is_in_range(const Sums& s, std::uint32_t m) {
   return s[0] + (high_of(s) >> 15) * delta <= half - 2 * delta;
 }
 
-/// Returns whether the narrow form is one for these sums.
+/// Expects the remainder of `s` to be right. @return whether the sums are in the range of the narrow form
 bool expect_remainder(const Sums& s, std::uint32_t m, unsigned place) {
   const Channel channel = channel_of(m);
   const std::uint64_t total =
@@ -138,7 +139,8 @@ bool expect_remainder(const Sums& s, std::uint32_t m, unsigned place) {
   return true;
 }
 
-/// The largest sums for n coordinates and their rank: entries are below 2^31, so the top bytes below 2^7.
+/// The largest sums of n coordinates and their rank. Entries are below 2^31, so that their top bytes are
+/// below 2^7.
 Sums largest_sums(unsigned n) {
   const std::uint32_t bytes = 1020 * (n + 1);
   return {255 * bytes, 255 * bytes, 255 * bytes, 127 * bytes};
@@ -152,7 +154,7 @@ TEST(RnsChannel, RemaindersOfByteSums) {
                                     channel_of_b(pair.channels - 1)};
     const auto expect = [&](const Sums& s) {
       for (const std::uint32_t m : moduli) {
-        // In A whatever the sums, in B only those that entries of the bases can make.
+        // In A whatever the sums; in B only those that entries of the bases can produce.
         const bool in_range = is_in_range(s, m);
         ASSERT_TRUE(in_range || m < channel_of_a(kMostChannels - 1)) << m << " of " << pair.bits << " bits";
         if (!in_range) continue;
@@ -176,7 +178,7 @@ TEST(RnsChannel, RemaindersOfByteSums) {
   }
 }
 
-/// The quotient's sum is the largest word: one more would be lost.
+/// At the largest word that Q may be. One more would overflow.
 TEST(RnsChannel, NarrowRemaindersUpToTheirBound) {
   for (const std::uint32_t m : {kPrimes[0], kPrimes[5], kPrimes[99]}) {
     const Sums most{255, 0xffff, 0xff00, 0xffff00};
@@ -190,7 +192,7 @@ TEST(RnsChannel, NarrowRemaindersUpToTheirBound) {
   }
 }
 
-/// S_0 as large as the range allows, for quotients that leave the most.
+/// S_0 as large as the range allows, with the quotients that leave the most.
 TEST(RnsChannel, RemaindersJustBelowTwiceTheModulus) {
   for (const std::uint32_t m : {kPrimes[1], kPrimes[271], kPrimes[272], kPrimes[543]}) {
     for (const std::uint32_t quotient : {0u, 1u, 20000u, 100000u}) {
@@ -205,7 +207,7 @@ TEST(RnsChannel, RemaindersJustBelowTwiceTheModulus) {
   }
 }
 
-/// What a thread adds to the rank is a number with 16 bits behind the point, of which the last 8 are cut off.
+/// A thread's share of the rank has 16 fractional bits, the last 8 of which value() drops.
 class RankOfThread {
  public:
   void expect_to_add(std::uint32_t residue, const std::array<std::uint32_t, 4>& weights) {
@@ -231,7 +233,7 @@ TEST(RnsChannel, RanksOfTheLargestResiduesAndWeights) {
   for (unsigned q = 0; q < kMostChannels / 4; ++q) {
     rank.expect_to_add(kPrimes[0] - 1, {kMost, kMost, kMost, kMost});
   }
-  // 2^31 - 2: four threads' sum is a word.
+  // 2^31 - 2. The sum of four threads fits a word.
   EXPECT_EQ(rank.value(), std::uint64_t{kMostChannels / 4} * (254 + 255 + 255 + 127) * kMost >> 8);
   EXPECT_LT(4 * std::uint64_t{rank.value()} + 128, kRadix);
 }
@@ -267,7 +269,7 @@ TEST(RnsChannel, InverseOfResidues) {
   }
 }
 
-/// The largest T, and those at which a reduction changes.
+/// The largest T, and those at which the result of a reduction changes.
 TEST(RnsChannel, ReductionsAtTheEdges) {
   for (const std::uint32_t m : kModuli) {
     const Channel channel = channel_of(m);

@@ -63,7 +63,8 @@ void expect_coordinate(const StoredChannel& channel, std::uint64_t factor) {
   EXPECT_EQ(channel.companion, (factor << 32) / channel.modulus);
 }
 
-/// A channel of B with the root that entry 0 of its matrix from A, of source 0, has as a factor.
+/// Expects a channel of B with roots. @return its root, which is a factor of the entry of the matrix from A
+/// for source 0
 std::uint64_t expect_root(const StoredChannel& channel, std::uint64_t entry, std::uint64_t without_root,
                           std::uint64_t to_coordinate) {
   const std::uint64_t m = channel.modulus;
@@ -101,7 +102,7 @@ TEST_P(RnsConstantsOfAllWidths, ChannelsOfTheBases) {
   }
 }
 
-/// Those of a thread's places 4 q + t, for four q that begin with a multiple of four, are neighbours.
+/// The negatives of places 4 q + t, for four q that begin with a multiple of 4, are contiguous.
 TEST_P(RnsConstantsOfAllWidths, NegativesOfModuli) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
@@ -120,8 +121,8 @@ TEST_P(RnsConstantsOfAllWidths, NegativesOfModuli) {
   }
 }
 
-/// Every entry of `matrix` from `source`, whose words' bytes count `factors`, to `target`, times `scales`, in
-/// all places of channels; words behind the rank are 0.
+/// Expects every entry of `matrix` from `source` to `target`, times `scales`, in all places of channels,
+/// where `factors` are those of the source words' bytes; words behind the rank are 0.
 void expect_extension(const MatrixView& matrix, const Sizes& sizes, const std::vector<std::uint64_t>& source,
                       const Moduli::ByteFactors& factors, const std::vector<std::uint64_t>& target,
                       const std::vector<std::uint64_t>& scales) {
@@ -151,7 +152,7 @@ TEST_P(RnsConstantsOfAllWidths, ExtensionMatrices) {
   expect_extension(block.to_b(), sizes, moduli.a, moduli.byte_factors_of_a(), moduli.b, ones);
 }
 
-/// The column of an input matrix for a target m in a place: 2^(32 v + 8 p) scale.
+/// Expects the column of an input matrix for a target m in a place: 2^(32 v + 8 p) scale.
 void expect_input(const MatrixView& matrix, unsigned words, std::uint64_t m, unsigned place,
                   std::uint64_t scale) {
   std::uint64_t expected = scale;
@@ -172,7 +173,7 @@ TEST_P(RnsConstantsOfAllWidths, InputMatrices) {
   }
 }
 
-/// -x modulo 2^(32 words)
+/// -x mod 2^(32 words).
 Digits negated(Digits x, std::size_t words) {
   x.resize(words, 0);
   std::uint64_t carry = 1;
@@ -184,9 +185,9 @@ Digits negated(Digits x, std::size_t words) {
   return x;
 }
 
-/// Row p of word v has the bytes of x.
+/// Expects row p of word v to have the bytes of x.
 void expect_output(const MatrixView& out, unsigned v, unsigned p, Digits x) {
-  x.resize(out.shape.target_fours * 4, 0);
+  x.resize(out.shape.target_quads * 4, 0);
   for (unsigned w = 0; w < x.size(); ++w) ASSERT_EQ(out.entry(v, p, w), x[w]) << v << ' ' << p << ' ' << w;
 }
 
@@ -195,8 +196,8 @@ TEST_P(RnsConstantsOfAllWidths, OutputMatrix) {
   const Moduli moduli(GetParam());
   const MatrixView out = block.out();
   const Moduli::ByteFactors factors = moduli.byte_factors_of_a();
-  ASSERT_EQ(out.shape.target_fours, block.sizes.output_fours());
-  const Digits rank = negated(Moduli::product(moduli.a), 4 * block.sizes.output_fours());
+  ASSERT_EQ(out.shape.target_quads, block.sizes.output_quads());
+  const Digits rank = negated(Moduli::product(moduli.a), 4 * block.sizes.output_quads());
   for (unsigned v = 0; v < 8 * out.shape.steps; ++v) {
     const bool of_residue = v < block.sizes.places(), of_rank = v == block.sizes.rank_word();
     const unsigned i = block.sizes.channel(v);
@@ -208,7 +209,7 @@ TEST_P(RnsConstantsOfAllWidths, OutputMatrix) {
   }
 }
 
-/// The columns and rows of a split four are there for each of a quad's instances.
+/// Expects the rows and columns of a split channel quad to be repeated for both instances of a thread quad.
 void expect_same_in_second_places(const Block& block) {
   const Sizes& sizes = block.sizes;
   const std::vector<std::uint32_t> negatives = block.negatives();
@@ -237,7 +238,7 @@ void expect_same_in_second_places(const Block& block) {
       }
     }
     for (const MatrixView& matrix : {block.to_a(), block.to_b(), block.out()}) {
-      for (unsigned i = 0; i < 4 * matrix.shape.target_fours; ++i) {
+      for (unsigned i = 0; i < 4 * matrix.shape.target_quads; ++i) {
         ASSERT_TRUE(same(matrix, second, i, first, i)) << second << ' ' << i;
       }
     }
@@ -257,16 +258,16 @@ TEST_P(RnsConstantsOfAllWidths, SecondPlacesAreAsTheFirst) {
   expect_same_in_second_places(Block(GetParam(), modulus_constants(GetParam(), n)));
 }
 
-/// The largest words of an operand, and its rank.
+/// An operand as large as it can be: words, then the rank.
 struct LargestOperand {
   unsigned words;
   std::uint32_t word;
-  unsigned rank_word;  ///< behind the words
+  unsigned rank_word;  ///< after the words
   std::uint32_t rank;
 
   [[nodiscard]] std::uint32_t byte(unsigned v, unsigned p) const {
     if (v < words) return byte_of(word, p);
-    // What is below the rank's top byte may be anything.
+    // Bytes below the top byte of the rank may have any value.
     return v == rank_word ? std::min(rank >> 8 * p, 255u) : 0;
   }
   [[nodiscard]] std::uint64_t bytes() const {
@@ -278,7 +279,7 @@ struct LargestOperand {
   }
 };
 
-/// Of numbers in words of radix 2^32.
+/// Of a number in words of radix 2^32.
 LargestOperand largest_number(const Sizes& sizes) { return {sizes.words, ~0u, sizes.words, 0}; }
 
 /// Of coordinates in B, which are at most 2 m.
@@ -288,7 +289,7 @@ LargestOperand largest_coordinates(const Moduli& moduli, const Sizes& sizes) {
   return {sizes.channels, ~0u, sizes.rank_word(), with_rank(xi, sizes).back()};
 }
 
-/// Of residues in A, which are below 2^31, of either of a quad's instances.
+/// Of residues in A, which are below 2^31, for either instance of a thread quad.
 LargestOperand largest_residues(const Block& block) {
   const unsigned n = block.sizes.channels;
   const std::vector<std::uint32_t> most(n, 0x7fffffff);
@@ -296,7 +297,7 @@ LargestOperand largest_residues(const Block& block) {
   return {n, most[0], block.sizes.rank_word(), rank};
 }
 
-/// What the sums S_b of an operand and a remainder's quotient can be at most.
+/// The largest sums S_b of an operand for one target, and the largest Q of its remainder.
 struct LargestSums {
   std::uint64_t sum[4] = {};
 
@@ -307,17 +308,18 @@ struct LargestSums {
       }
     }
   }
-  /// S_2 + 2^8 S_3 + S_1 / 2^8
+  /// Q = S_2 + 2^8 S_3 + floor(S_1 / 2^8).
   [[nodiscard]] std::uint64_t high() const { return sum[2] + (sum[3] << 8) + (sum[1] >> 8); }
 };
 
 constexpr std::uint64_t kHalfRadix = std::uint64_t{1} << 31;
 
-/// For S_0 <= low and S_2 + 2^8 S_3 + S_1 / 2^8 <= high.
+/// The largest remainder for S_0 <= low and Q <= high.
 std::uint64_t largest_remainder(std::uint64_t low, std::uint64_t high, std::uint64_t m) {
   return kHalfRadix - (1 << 8) + low + (high >> 15) * (kHalfRadix - m);
 }
 
+/// Expects remainders to be at most 2 m - 2^8.
 void expect_range_of_remainder(std::uint64_t low, std::uint64_t high, std::uint64_t m) {
   ASSERT_LE(largest_remainder(low, high, m), 2 * m - (1 << 8)) << m;
 }
@@ -346,7 +348,7 @@ TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRange) {
   expect(block.into_b(), moduli.b, number, false);
 }
 
-/// Whatever entries below m a modulus makes: T < m times the sum of the operand's bytes.
+/// For a modulus, entries may be any residues below m: T < m times the sum of the operand's bytes.
 TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRangeForAnyModulus) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
@@ -356,7 +358,7 @@ TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRangeForAnyModulus) {
     for (const std::uint64_t m : target) expect_range_of_remainder(255 * bytes, bytes * (m - 1) >> 16, m);
   };
   expect(moduli.a, of_b);
-  // Matrices into B have a modulus in them if there are roots. Numbers may have more bytes than residues.
+  // Matrices into B depend on a modulus if there are roots. Numbers may have more bytes than residues.
   const std::uint64_t of_numbers = largest_number(block.sizes).bytes();
   if (block.sizes.has_roots()) expect(moduli.b, std::max(of_a, of_numbers));
   const Form form{.channels = block.sizes.channels, .words = block.sizes.words};
@@ -364,7 +366,7 @@ TEST_P(RnsConstantsOfAllWidths, RemaindersAreInRangeForAnyModulus) {
   EXPECT_EQ(form.narrow_sums(), of_b <= std::uint64_t{1} << 17);
 }
 
-/// Products of two remainders in B are below 2^32 m.
+/// B is lazy exactly where products of two remainders are at most 2^32 m.
 TEST_P(RnsConstantsOfAllWidths, LazyRemaindersWhereTheirProductsAreInRange) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
@@ -383,22 +385,21 @@ TEST_P(RnsConstantsOfAllWidths, LazyRemaindersWhereTheirProductsAreInRange) {
   EXPECT_EQ(bases.lazy_b_of_one_modulus, any);
 }
 
-/// x 2^bits
+/// x 2^bits.
 Digits shifted(const Digits& x, unsigned bits) {
   Digits power(bits / 32 + 1, 0);
   power.back() = 1u << bits % 32;
   return naive::multiply(x, power);
 }
 
-/// Of x = w / M_A below one half less the error, the rank is what is before the point. Elements are below c
-/// N.
+/// For w / M_A below one half less the error, the rank is exact. Elements are below c N.
 TEST_P(RnsConstantsOfAllWidths, RanksOfElementsAreExact) {
   const Block block(GetParam());
   const Moduli moduli(GetParam());
   const RankErrors errors(block);
   EXPECT_LT(errors.under, RankErrors::kHalf);
   EXPECT_LT(errors.over, RankErrors::kHalf);
-  const std::uint32_t c = most_moduli_of_an_element(block.sizes);
+  const std::uint32_t c = element_bound(block.sizes);
   const std::uint64_t room = errors.room();
   const Digits end = naive::multiply(
       Moduli::product(moduli.a), {static_cast<std::uint32_t>(room), static_cast<std::uint32_t>(room >> 32)});
@@ -422,7 +423,7 @@ TEST(RnsConstants, UnknownWidthsAreRefused) {
   EXPECT_THROW(modulus_constants(512, Limbs(9, 1)), std::invalid_argument);
 }
 
-/// Of IEEE 802.3.
+/// The CRC-32 of IEEE 802.3.
 std::uint32_t crc32(std::span<const std::byte> bytes) {
   std::uint32_t r = ~0u;
   for (const std::byte byte : bytes) {
@@ -434,7 +435,7 @@ std::uint32_t crc32(std::span<const std::byte> bytes) {
 
 struct Checksum {
   unsigned bits;
-  unsigned less;  ///< the shared modulus is 2^bits less that; 0: none is shared
+  unsigned less;  ///< the shared modulus is 2^bits less this; 0: no modulus is shared
   std::uint32_t crc;
 };
 
@@ -491,7 +492,7 @@ TEST_P(RnsConstantsOfAllWidths, SharedModulusDiffersInItsPartsOnly) {
     EXPECT_TRUE(
         std::equal(of_n.bytes.begin() + first, of_n.bytes.begin() + last, block.bytes.begin() + first));
   };
-  // The channels of A, what is for setting up and the negatives, and all behind the matrices into B.
+  // The channels of A, the set-up constants and the negatives, and everything behind the matrices into B.
   expect_same(sizes.places() * sizeof(StoredChannel), sizes.to_a());
   expect_same(sizes.into_a(), sizes.bytes());
 }
@@ -515,73 +516,73 @@ TEST_P(RnsConstantsOfAllWidths, ModuliThatAreNotPrimeToBAreRefused) {
   EXPECT_FALSE(modulus_constants(GetParam(), Limbs{1}).empty());
 }
 
-/// A kernel whose product takes up to kMost fours finds those of all steps where StreamShape says.
+/// A kernel whose tiles have up to kMost channel quads finds those of all steps where StreamShape tells.
 template <unsigned kBits, unsigned kMost>
-void expect_pieces() {
+void expect_tiles() {
   constexpr Sizes kSizes = sizes_of(kBits);
-  constexpr cuda::Pieces kPieces{kSizes.fours(), kMost};
-  using Shape = cuda::StreamShape<2, kSizes.steps(), kPieces>;
-  constexpr std::size_t kFour = MatrixShape::kFourBytes;
+  constexpr cuda::Tiles kTiles{kSizes.quads(), kMost};
+  using Shape = cuda::StreamShape<2, kSizes.steps(), kTiles>;
+  constexpr std::size_t kQuad = MatrixShape::kQuadBytes;
   Generator draw(77);
   std::vector<std::byte> before;
   while (before.size() < kSizes.bytes()) before.push_back(static_cast<std::byte>(draw.below(256)));
   std::vector<std::byte> after = before;
-  order_by_pieces(kBits, kPieces, after);
+  order_by_tiles(kBits, kTiles, after);
   const auto at = [](std::vector<std::byte>& bytes, std::size_t i) {
     return bytes.begin() + static_cast<std::ptrdiff_t>(i);
   };
   EXPECT_TRUE(std::equal(after.begin(), at(after, kSizes.to_a()), before.begin()));
   EXPECT_TRUE(std::equal(at(after, kSizes.into_b()), after.end(), at(before, kSizes.into_b())));
   std::size_t end = 0;
-  for (unsigned piece = 0; piece < Shape::kPieces; ++piece) {
-    ASSERT_EQ(Shape::begin(piece), end);
-    end += Shape::bytes(piece);
-    ASSERT_LE(Shape::bytes(piece), Shape::kBufferBytes);
-    const std::size_t matrix = piece < Shape::kPiecesOfOne ? kSizes.to_a() : kSizes.to_b();
-    const unsigned fours = Shape::fours(piece);
-    ASSERT_LE(fours, kMost);
-    ASSERT_TRUE(fours == kSizes.fours() / Shape::kPiecesOfOne ||
-                fours == kSizes.fours() / Shape::kPiecesOfOne + 1);
-    for (unsigned i = 0; i < kSizes.steps() * fours; ++i) {
-      const std::size_t from = std::size_t{i / fours} * kSizes.fours() + Shape::first(piece) + i % fours;
-      const auto found = at(after, kSizes.to_a() + Shape::begin(piece) + i * kFour);
-      ASSERT_TRUE(std::equal(found, found + kFour, at(before, matrix + from * kFour))) << piece << ' ' << i;
+  for (unsigned tile = 0; tile < Shape::kTiles; ++tile) {
+    ASSERT_EQ(Shape::begin(tile), end);
+    end += Shape::bytes(tile);
+    ASSERT_LE(Shape::bytes(tile), Shape::kBufferBytes);
+    const std::size_t matrix = tile < Shape::kTilesPerMatrix ? kSizes.to_a() : kSizes.to_b();
+    const unsigned quads = Shape::quads(tile);
+    ASSERT_LE(quads, kMost);
+    ASSERT_TRUE(quads == kSizes.quads() / Shape::kTilesPerMatrix ||
+                quads == kSizes.quads() / Shape::kTilesPerMatrix + 1);
+    for (unsigned i = 0; i < kSizes.steps() * quads; ++i) {
+      const std::size_t from = std::size_t{i / quads} * kSizes.quads() + Shape::first(tile) + i % quads;
+      const auto found = at(after, kSizes.to_a() + Shape::begin(tile) + i * kQuad);
+      ASSERT_TRUE(std::equal(found, found + kQuad, at(before, matrix + from * kQuad))) << tile << ' ' << i;
     }
   }
   EXPECT_EQ(end, 2 * kSizes.extension().bytes());
-  EXPECT_EQ(before == after, Shape::kPiecesOfOne == 1);
+  EXPECT_EQ(before == after, Shape::kTilesPerMatrix == 1);
 }
 
-TEST(RnsConstants, OrderByPieces) {
-  expect_pieces<512, 1>();
-  expect_pieces<512, 2>();
-  expect_pieces<512, 3>();
-  expect_pieces<512, 4>();
-  expect_pieces<512, 5>();
-  expect_pieces<512, 9>();
-  expect_pieces<1536, 7>();
-  expect_pieces<2048, 9>();
-  expect_pieces<3072, 4>();
-  expect_pieces<3072, 9>();
-  expect_pieces<4096, 4>();
-  expect_pieces<4096, 6>();
-  expect_pieces<4096, 34>();
-  expect_pieces<6144, 2>();
-  expect_pieces<8192, 3>();
+TEST(RnsConstants, OrderByTiles) {
+  expect_tiles<512, 1>();
+  expect_tiles<512, 2>();
+  expect_tiles<512, 3>();
+  expect_tiles<512, 4>();
+  expect_tiles<512, 5>();
+  expect_tiles<512, 9>();
+  expect_tiles<1536, 7>();
+  expect_tiles<2048, 9>();
+  expect_tiles<3072, 4>();
+  expect_tiles<3072, 9>();
+  expect_tiles<4096, 4>();
+  expect_tiles<4096, 6>();
+  expect_tiles<4096, 34>();
+  expect_tiles<6144, 2>();
+  expect_tiles<8192, 3>();
 }
 
-/// As few as there can be, even ones.
-TEST(RnsConstants, PiecesOfAllSizes) {
-  for (unsigned fours = 1; fours <= kMostChannels / 4; ++fours) {
+/// As few tiles as possible, of nearly equal sizes.
+TEST(RnsConstants, TilesOfAllSizes) {
+  for (unsigned quads = 1; quads <= kMostChannels / 4; ++quads) {
     for (unsigned most = 1; most <= 9; ++most) {
-      const cuda::Pieces pieces{fours, most};
-      const unsigned count = pieces.count();
-      ASSERT_TRUE(count * most >= fours && (count - 1) * most < fours);
-      ASSERT_EQ(pieces.first(0), 0u);
-      ASSERT_EQ(pieces.first(count), fours);
+      const cuda::Tiles tiles{quads, most};
+      const unsigned count = tiles.count();
+      ASSERT_TRUE(count * most >= quads && (count - 1) * most < quads);
+      ASSERT_EQ(tiles.first(0), 0u);
+      ASSERT_EQ(tiles.first(count), quads);
       for (unsigned p = 0; p < count; ++p) {
-        ASSERT_GE(pieces.size(p), fours / count);
-        ASSERT_LE(pieces.size(p), (fours + count - 1) / count);
+        ASSERT_GE(tiles.size(p), quads / count);
+        ASSERT_LE(tiles.size(p), (quads + count - 1) / count);
       }
     }
   }

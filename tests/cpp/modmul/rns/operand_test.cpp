@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a quad's threads bring to an extension (modmul/rns/montgomery.cuda.hpp), for all of a warp's
-// instances: their channels, the words along K and the ranks.
+// The operands that the threads of a thread quad contribute to an extension (modmul/rns/montgomery.cuda.hpp),
+// for all of a warp's instances: their channels, the words along K and the ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,14 +27,14 @@ class RnsOperands : public testing::Test {
  protected:
   static constexpr unsigned kBits = Bits::value;
   static constexpr rns::Sizes kSizes = rns::sizes_of(kBits);
-  static constexpr unsigned kQ = kSizes.fours();
+  static constexpr unsigned kQ = kSizes.quads();
   using Operand = rns::Operand<LockstepTeam, kSizes.channels>;
   using Bases = rns::Bases<LockstepTeam, kSizes.channels, kSizes.words>;
   using Rows = std::array<std::vector<std::uint32_t>, kInstances>;
 
   const rns::Block block_{kBits};
 
-  /// Call use(team, bases) for all lanes.
+  /// Calls use(team, bases) in all lanes.
   template <class Use>
   void run(Use use) const {
     run_lockstep<kLanes>([&](const LockstepGroup<kLanes>& warp) {
@@ -43,7 +43,7 @@ class RnsOperands : public testing::Test {
     });
   }
 
-  /// Words up to `most` of each channel: the largest, bytes or zeros, and others.
+  /// Words of at most most(i) for each channel i: all the largest, patterns of bytes, zeros, and random ones.
   template <class Most>
   static Rows extreme_rows(Most most) {
     constexpr std::uint32_t kPatterns[] = {~0u,        0,          0x7effffff, 0x7f000000,
@@ -60,14 +60,15 @@ class RnsOperands : public testing::Test {
     return rows;
   }
 
+  /// The instance of a thread and half.
   static unsigned instance(const LockstepTeam& team, unsigned half) { return team.lane() / 4 * 2 + half; }
-  /// By place: a quad's instances have the channels of a split four in places of their own.
+  /// By place: the two instances of a thread quad use different places of a split channel quad.
   static Rows by_place(const Rows& rows) {
     Rows placed;
     for (unsigned k = 0; k < kInstances; ++k) placed[k] = rns::by_place(kSizes, rows[k], k % 2);
     return placed;
   }
-  /// Of an instance, the words with which its quad's threads go into the product.
+  /// Stores this thread's operand words of its two instances.
   static void read(Rows& words, const LockstepTeam& team, const Operand& operand) {
     for (unsigned half = 0; half < 2; ++half) {
       std::vector<std::uint32_t>& all = words[instance(team, half)];
@@ -77,7 +78,7 @@ class RnsOperands : public testing::Test {
       }
     }
   }
-  /// Behind the rank there may be anything in its four, and zeros then.
+  /// Words behind the rank, within its channel quad, are arbitrary; all later ones are 0.
   static void expect_words(const Rows& words, unsigned k, const std::vector<std::uint32_t>& expected) {
     ASSERT_EQ(expected.size(), kSizes.places() + 1);
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), words[k].begin())) << k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tensor-core kernels of residue number systems on the host (modmul/rns/*.cuda.hpp): the lanes of a warp
-// in lockstep, matrix products by plain loops.
+// run in lockstep, and matrix products are plain loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,20 +21,21 @@
 namespace manymod::test {
 namespace {
 
-/// As rns::shape_form has it.
-template <unsigned kBitsOfShape, unsigned kFoursAtOnce, bool kInTurn = false, unsigned kStages = 0,
-          bool kRecordsShared = false>
+/// The forms of rns::shape_form.
+template <unsigned kBitsOfShape, unsigned kTileQuads, bool kOneInFlight = false, unsigned kStages = 0,
+          bool kModuliInSharedMemory = false>
 struct RnsShape {
   static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
-  static constexpr rns::Form kEach = rns::shape_form(kBits, kFoursAtOnce, kInTurn, kStages, kRecordsShared);
+  static constexpr rns::Form kEach =
+      rns::shape_form(kBits, kTileQuads, kOneInFlight, kStages, kModuliInSharedMemory);
   static constexpr rns::Form kShared = rns::with_one_modulus(kEach);
 };
 
-/// As rns::compact_form has it.
-template <unsigned kBitsOfShape, unsigned kFoursAtOnce>
+/// The forms of rns::compact_form.
+template <unsigned kBitsOfShape, unsigned kTileQuads>
 struct CompactShape {
   static constexpr unsigned kBits = kBitsOfShape, kWords = kBits / 32;
-  static constexpr rns::Form kEach = rns::compact_form(kBits, kFoursAtOnce);
+  static constexpr rns::Form kEach = rns::compact_form(kBits, kTileQuads);
   static constexpr rns::Form kShared = rns::with_one_modulus(kEach);
 };
 
@@ -42,9 +43,9 @@ template <class Shape>
 class RnsPrograms : public testing::Test {
  protected:
   static constexpr unsigned kBits = Shape::kBits, kWords = Shape::kWords;
-  // More than a warp's, and the last warp not full.
+  // More items than a warp has, and a last warp that is not full.
   static constexpr std::uint32_t kCount = kBits <= 512 ? 23 : 9;
-  // The host makes the products of wide matrices in loops.
+  // Wide matrix products are slow on the host.
   static constexpr bool kWide = kBits > 1024;
   static constexpr std::uint32_t kExponentBits = kWide ? 11 : 64;
 
@@ -72,8 +73,8 @@ class RnsPrograms : public testing::Test {
     std::vector<std::uint8_t> refused;
   };
 
-  /// A job and what it points to but for the moduli and the steps. `operands`: of the program, each of as
-  /// many numbers as there are items, or of one.
+  /// A job and the memory that it points to. `operands`: those of the program, each with as many numbers as
+  /// there are items, or with one.
   class Job {
    public:
     Job(const gpu::Program& program, const DeviceNumbers& moduli, bool shared,
@@ -99,9 +100,9 @@ class RnsPrograms : public testing::Test {
     }
 
     void set_comb(RnsMemory& table) { job_.comb = table.words(); }
-    /// Returns the table.
-    RnsMemory run(std::uint32_t turn = 1) const {
-      return shared_ ? run_rns_warps<Shape::kShared>(job_, turn) : run_rns_warps<Shape::kEach>(job_, turn);
+    /// Runs the job. @return the table
+    RnsMemory run(std::uint32_t group = 1) const {
+      return shared_ ? run_rns_warps<Shape::kShared>(job_, group) : run_rns_warps<Shape::kEach>(job_, group);
     }
     [[nodiscard]] Answer answer() const {
       Answer answer{{}, refused_};
@@ -140,7 +141,7 @@ class RnsPrograms : public testing::Test {
     return job.answer();
   }
 
-  /// All bits set, none, and others.
+  /// Exponents with all bits set, with none, and others.
   static std::vector<Words> exponents(naive::Generator& generate, std::uint32_t bits) {
     std::vector<Words> all;
     for (std::uint32_t i = 0; i < kCount; ++i) {
@@ -188,7 +189,7 @@ class RnsPrograms : public testing::Test {
   }
 };
 
-// Sanitizers multiply the time of each.
+// Sanitizers multiply the time of each shape.
 #if defined(MANYMOD_SANITIZED)
 using RnsShapes =
     testing::Types<RnsShape<512, 5, false, 0, true>, RnsShape<512, 2, true, 3>, CompactShape<512, 2>,
@@ -218,7 +219,7 @@ TYPED_TEST(RnsPrograms, Products) {
   }
 }
 
-TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassPublic) {
+TYPED_TEST(RnsPrograms, FixedWindowPowersInVariableTime) {
   naive::Generator generate(2);
   const std::uint32_t bits = this->kExponentBits;
   for (const bool shared_modulus : {true, false}) {
@@ -227,12 +228,13 @@ TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassPublic) {
   }
 }
 
-/// In class secret elements are selected for some digits at a time, but for the widest windows.
-TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassSecret) {
+/// In constant-time programs table elements are selected for several digits at a time, except for the widest
+/// windows.
+TYPED_TEST(RnsPrograms, FixedWindowPowersInConstantTime) {
   naive::Generator generate(6);
   for (std::uint32_t window = 1; window <= (this->kBits <= 512 ? 6U : 5U); ++window) {
     if (kBriefTests && window != 1 && window < 5) continue;
-    // At one width so many digits that they are selected in several turns.
+    // At one width so many digits that they need several selections.
     const std::uint32_t bits = this->kBits == 2048 && window == 1 ? 64 : this->kExponentBits;
     const gpu::Program program = gpu::fixed_window_program(0, bits, window, true);
     for (const bool shared_modulus : {true, false}) {
@@ -242,15 +244,15 @@ TYPED_TEST(RnsPrograms, FixedWindowPowersOfClassSecret) {
   }
 }
 
-/// Warps select for other numbers of digits the first time.
-TYPED_TEST(RnsPrograms, TurnsOfWarps) {
+/// The first selection of a warp is for a number of digits that depends on its group.
+TYPED_TEST(RnsPrograms, StaggeredGroups) {
   naive::Generator generate(7);
   const DeviceNumbers n(this->moduli(generate, this->kCount)),
       x(this->numbers(generate, this->kCount, this->kWords)), exponent({Words{5, 0}});
   const gpu::Program program = gpu::fixed_window_program(0, this->kWide ? 6 : 40, 2, true);
   const typename TestFixture::Job job(program, n, false, {x, exponent}, this->kCount);
-  for (std::uint32_t turn = 0; turn < (this->kWide ? 3U : 6U); ++turn) {
-    job.run(turn);
+  for (std::uint32_t group = 0; group < (this->kWide ? 3U : 6U); ++group) {
+    job.run(group);
     const auto results = job.answer().results;
     for (std::size_t i = 0; i < this->kCount; ++i) {
       const MontgomeryOracle oracle(n[i], 32);
@@ -259,8 +261,8 @@ TYPED_TEST(RnsPrograms, TurnsOfWarps) {
   }
 }
 
-/// Items share a comb's elements: tables of fewer elements than a warp's quads read at a time, of as many,
-/// and of more than it holds.
+/// Items share the elements of a comb: tables with fewer elements than a warp's thread quads read at a time,
+/// with as many, and with more than one Selection can choose from.
 TYPED_TEST(RnsPrograms, Combs) {
   std::vector<CombShape> shapes{{.teeth = 3, .blocks = 2, .rows = 7, .columns = 4}};
   if (this->kWide) shapes[0].rows = 3, shapes[0].columns = 2;
@@ -271,7 +273,7 @@ TYPED_TEST(RnsPrograms, Combs) {
   }
 }
 
-/// Several tables, from whose numbers digits are counted.
+/// Several tables, and digits that select relative to the beginning of each.
 TYPED_TEST(RnsPrograms, ProductsOfPowers) {
   naive::Generator generate(9);
   constexpr std::uint32_t kTerms = 2;
@@ -309,8 +311,8 @@ TYPED_TEST(RnsPrograms, SlidingWindowPowers) {
   this->expect_powers(program, false, true, {exponent});
 }
 
-/// Many squarings in a row, each of what one without a rank has left, so that every residue takes many
-/// values, and out of the last one: x^(2^k).
+/// Many consecutive squarings, whose results have no rank correction, so that every residue takes many
+/// values, and a last multiplication: x^(2^k).
 TYPED_TEST(RnsPrograms, RepeatedSquares) {
   gpu::Program program;
   const std::uint32_t count = this->kWide ? 20 : this->kBits <= 512 ? 150 : 50;
@@ -322,8 +324,8 @@ TYPED_TEST(RnsPrograms, RepeatedSquares) {
     this->expect_powers(program, shared_modulus, true, {exponent});
 }
 
-/// What an item with a modulus that is not prime to M_B leaves is of no use, and said to be; its neighbours
-/// in the quad and in the warp are not touched.
+/// An item whose modulus is not prime to M_B is reported as refused; the other items of the thread quad and
+/// of the warp have correct results.
 TYPED_TEST(RnsPrograms, ModuliThatAreNotPrimeToTheBase) {
   naive::Generator generate(5);
   std::vector<Words> n = this->moduli(generate, this->kCount);
@@ -345,12 +347,12 @@ TYPED_TEST(RnsPrograms, ModuliThatAreNotPrimeToTheBase) {
   }
 }
 
-/// Each thread's fours of each record are its own, and so are its words of split fours in those of its
-/// instances; together they are all of the table.
+/// The chunks of each thread's records and its words of split channel quads are disjoint from all others, and
+/// together they are the whole table.
 template <rns::RecordShape kShape>
 void expect_records_of_warps() {
   using Records = rns::Records<kShape>;
-  constexpr std::uint32_t kWarps = 3, kSlots = 4, kLanes = 32, kFour = rns::Record::kFour;
+  constexpr std::uint32_t kWarps = 3, kSlots = 4, kLanes = 32, kChunkWords = rns::Record::kChunkWords;
   std::vector<std::uint32_t> table(std::size_t{kWarps} * kSlots * 2 * Records::kWords, 0);
   const auto take = [](std::uint32_t* words, unsigned count, std::uint32_t owner) {
     for (unsigned i = 0; i < count; ++i) {
@@ -362,13 +364,15 @@ void expect_records_of_warps() {
     const std::uint32_t lane = i % kLanes, half = i / kLanes % 2, slot = i / kLanes / 2 % kSlots;
     const auto records = Records::of_warp(table.data(), i / kLanes / 2 / kSlots, kSlots, lane);
     const rns::Record record = records.at(slot, half);
-    EXPECT_EQ(record.of_neighbour(-static_cast<int>(lane)).words + std::size_t{lane} * kFour, record.words);
+    EXPECT_EQ(record.at_lane_offset(-static_cast<int>(lane)).words + std::size_t{lane} * kChunkWords,
+              record.words);
     const rns::RecordPair pair = records.pair(slot);
     EXPECT_EQ(pair[half].words, record.words);
-    for (std::uint32_t four = 0; four < kShape.whole / kFour; ++four) take(record.at(four), kFour, i + 1);
-    if (rns::own_instance(lane) != half) continue;
-    EXPECT_EQ(pair.split_four, records.split_four(slot, half));
-    take(pair.split_four, kShape.split_four / 2, i + 1);
+    for (std::uint32_t chunk = 0; chunk < kShape.whole / kChunkWords; ++chunk)
+      take(record.at(chunk), kChunkWords, i + 1);
+    if (rns::split_instance(lane) != half) continue;
+    EXPECT_EQ(pair.split_quad, records.split_quad(slot, half));
+    take(pair.split_quad, kShape.split_quad / 2, i + 1);
   }
   EXPECT_EQ(std::count(table.begin(), table.end(), 0U), 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The four representations of residues, one channel at a time: every residue of small moduli, and the ends of
-// what binary32 holds of large ones. Every result has to be the right residue and within its bounds.
+// what binary32 holds for large ones. Every result is the right residue and within its bounds.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -29,7 +29,7 @@ std::int64_t integer(float x) {
 
 std::int64_t mod(std::int64_t x, std::int64_t m) { return (x % m + m) % m; }
 
-/// One channel: the integers that its residues stand for, and what is allowed of them.
+/// One channel, the integers that its residues represent, and their bounds.
 template <class Kind>
 class Channel {
  public:
@@ -47,7 +47,7 @@ class Channel {
   [[nodiscard]] std::int64_t digit_bound() const { return (m_ + 1) / 2; }
   [[nodiscard]] const typename Kind::Modulus& record() const { return record_; }
 
-  /// The residue that an integer is kept as, which need not be of least magnitude.
+  /// The residue that represents an integer, which need not be of least magnitude.
   [[nodiscard]] Residue residue(std::int64_t x) const {
     if constexpr (Kind::kResidueWords == 2) {
       return {{part(x, factors_[0]), part(x, factors_[1])}};
@@ -63,7 +63,7 @@ class Channel {
     return r;
   }
 
-  /// The residue modulo m that `a` stands for, in [0, m); checks a's bounds.
+  /// The residue in [0, m) that `a` represents; checks the bounds of a.
   [[nodiscard]] std::int64_t value(const Residue& a) const {
     if constexpr (Kind::kResidueWords == 2) {
       for (unsigned i = 0; i < 2; ++i) EXPECT_LE(std::abs(integer(a.word[i])), (factors_[i] + 1) / 2);
@@ -89,14 +89,14 @@ class Channel {
   std::array<std::int64_t, 2> factors_;
   typename Kind::Modulus record_;
 
-  // Of least magnitude, or the other one where there are two about as large.
+  // The residue of least magnitude, or of two about as large the other one.
   static float part(std::int64_t x, std::int64_t p) {
     const std::int64_t r = mod(x, p);
     return static_cast<float>(r > (x > 0 ? (p + 1) / 2 : p / 2) ? r - p : r);
   }
 };
 
-/// Products, sums and steps of two residues x, y of a channel, with digits of `digits`.
+/// Checks products, sums and steps of two residues x, y of a channel, with digits of `digits`.
 template <class Kind>
 void check_pair(const Channel<Kind>& channel, std::int64_t x, std::int64_t y,
                 const std::vector<std::int64_t>& digits) {
@@ -113,7 +113,7 @@ void check_pair(const Channel<Kind>& channel, std::int64_t x, std::int64_t y,
   }
 }
 
-/// Sums of as many products as come between two reductions, over and over.
+/// Checks sums of as many products as there may be between two reductions, repeatedly.
 template <class Kind>
 void check_sums(const Channel<Kind>& channel, const std::vector<std::int64_t>& digits,
                 const std::vector<std::int64_t>& constants) {
@@ -134,21 +134,21 @@ void check_sums(const Channel<Kind>& channel, const std::vector<std::int64_t>& d
   }
 }
 
-/// Pieces of an integer from the top.
+/// Checks the conversion of an integer in slices, from the most significant one down.
 template <class Kind>
-void check_pieces(const Channel<Kind>& channel, std::uint64_t x) {
+void check_slices(const Channel<Kind>& channel, std::uint64_t x) {
   typename Kind::Partial sum{};
   std::int64_t expected = 0;
   for (unsigned shift = 64; shift > 0;) {
-    shift -= Kind::kPieceBits;
-    const std::uint64_t piece = x >> shift & ((std::uint64_t{1} << Kind::kPieceBits) - 1);
-    sum = Kind::append(channel.record(), sum, static_cast<float>(piece));
-    expected = mod((expected << Kind::kPieceBits) + static_cast<std::int64_t>(piece), channel.m());
+    shift -= Kind::kSliceBits;
+    const std::uint64_t slice = x >> shift & ((std::uint64_t{1} << Kind::kSliceBits) - 1);
+    sum = Kind::append(channel.record(), sum, static_cast<float>(slice));
+    expected = mod((expected << Kind::kSliceBits) + static_cast<std::int64_t>(slice), channel.m());
   }
   ASSERT_EQ(channel.value(Kind::total(channel.record(), sum)), expected) << x;
 }
 
-/// What residues of a channel reach, and their neighbours.
+/// Extreme residues of a channel, and their neighbours.
 template <class Kind>
 std::vector<std::int64_t> edges(const Channel<Kind>& channel) {
   const std::int64_t m = channel.m();
@@ -163,7 +163,7 @@ std::vector<std::int64_t> edges(const Channel<Kind>& channel) {
   return {found.begin(), found.end()};
 }
 
-/// `largest_digit`: of other channels.
+/// `largest_digit`: of the digits of other channels.
 template <class Kind>
 void check_edges(const Channel<Kind>& channel, std::int64_t largest_digit) {
   const std::vector<std::int64_t> digits = {0, 1, -1, largest_digit, -largest_digit, largest_digit / 3};
@@ -173,7 +173,7 @@ void check_edges(const Channel<Kind>& channel, std::int64_t largest_digit) {
   }
   check_sums(channel, digits, residues);
   for (const std::uint64_t x : {std::uint64_t{0}, ~std::uint64_t{0}, std::uint64_t{0x8000000080000001}}) {
-    check_pieces(channel, x);
+    check_slices(channel, x);
   }
 }
 
@@ -188,7 +188,7 @@ void check_all(const Channel<Kind>& channel, std::int64_t largest_digit) {
   check_sums(channel, digits, residues);
 }
 
-/// The first, middle and last channels of both bases.
+/// Checks the first, middle and last channels of both bases.
 template <class Kind, class Bases>
 void check_bases() {
   static_assert(bases_hold<Bases>() && channels_hold<Kind, Bases>());
@@ -242,7 +242,7 @@ TEST(RnsFloatChannels, EdgesOfPairs) {
   check_bases<Pairs, rns::Smooth2048>();
 }
 
-/// Two residues in a word come out again.
+/// pack() and unpack() are inverse to each other.
 TEST(RnsFloatChannels, Packing) {
   for (const float a : {-2047.0F, -2046.0F, -1.0F, 0.0F, 1.0F, 1000.0F, 2047.0F}) {
     for (const float b : {-2047.0F, -2.0F, 0.0F, 1.0F, 2046.0F, 2047.0F}) {
@@ -254,7 +254,7 @@ TEST(RnsFloatChannels, Packing) {
   }
 }
 
-/// Where moduli are too large, the conditions say so.
+/// The conditions fail for moduli that are too large.
 TEST(RnsFloatChannels, ConditionsHaveLimits) {
   EXPECT_TRUE(HalfWord::conditions({5, 4095}));
   EXPECT_FALSE(HalfWord::conditions({5, 4099}));

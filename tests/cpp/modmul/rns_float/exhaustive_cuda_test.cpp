@@ -52,14 +52,14 @@ using TinyShapes = testing::Types<TinyShape<rns_float::HalfWord, TinyBases, Spec
                                   TinyShape<rns_float::HalfWord, TinyBases, Loaded, 1, 3>>;
 TYPED_TEST_SUITE(RnsFloatExhaustive, TinyShapes, RnsFloatNames);
 
-// The number of triples grows with its third power, and sanitizers multiply the time of each.
+// The number of triples grows with the third power of kEnd, and sanitizers multiply the time of each.
 #if defined(MANYMOD_SANITIZED)
 constexpr std::uint32_t kEnd = 32;
 #else
 constexpr std::uint32_t kEnd = 64;
 #endif
 
-/// All moduli below kEnd that are prime to M_B, even ones too, and all factors below it.
+/// All moduli below kEnd that are prime to M_B, even ones included, and all factors below the modulus.
 TYPED_TEST(RnsFloatExhaustive, SmallNumbers) {
   using Shape = TypeParam;
   const Words radix = radix_of<typename Shape::Multiplier::BasesOfShape>();
@@ -90,7 +90,7 @@ TYPED_TEST(RnsFloatExhaustive, SmallNumbers) {
   }
 }
 
-/// One extension of residues that the caller picks: its digits, and the residues in the other base.
+/// One extension of residues that the caller chooses: its digits, and the residues in the other base.
 template <class Shape>
 class ExtensionRun {
   using Multiplier = typename Shape::Multiplier;
@@ -105,7 +105,7 @@ class ExtensionRun {
       rns_float::Extension<Kind, typename Shape::Group, kPerThread, rns_float::ModuliInRegisters>;
 
  public:
-  /// `pick(i)`: the residue in channel i of B.
+  /// pick(i) is the residue in channel i of B.
   template <class Pick>
   explicit ExtensionRun(const Pick& pick)
       : x_(kThreads * kPerThread), digits_(x_.size()), gathered_(x_.size()) {
@@ -124,9 +124,9 @@ class ExtensionRun {
       }
       typename Kind::Sum sums[kPerThread]{};
       const float* const of_a = words + L::kModuliA + 4 * lane;
-      rns_float::Gathering<Kind, Moduli, kThreads, kPerThread> gathering{Moduli(of_a), sums};
+      rns_float::TargetSums<Kind, Moduli, kThreads, kPerThread> gathering{Moduli(of_a), sums};
       Extension::run(group, steps, first, gathering);
-      rns_float::Keeping keeping{{memory.column(lane), memory.stride()}};
+      rns_float::DigitStore keeping{{memory.column(lane), memory.stride()}};
       Extension::run(group, steps, second, keeping);
       for (unsigned k = 0; k < kPerThread; ++k) {
         const unsigned i = k * kThreads + lane;
@@ -138,7 +138,8 @@ class ExtensionRun {
     });
   }
 
-  /// Whether the digits, each within its bound, are those of a number with the residues on both sides.
+  /// Checks that the digits are within their bounds, and that they are those of a number that has the
+  /// residues on both sides.
   void check() const {
     for (unsigned i = 0; i < Bases::kChannels; ++i) {
       ASSERT_LE(2 * std::abs(digits_[i]), Bases::kB[i] + 1) << "digit " << i;
@@ -171,8 +172,8 @@ using ExtensionShapes = testing::Types<
     RnsFloatShape<rns_float::pairs::Multiplier, 8, 3>, RnsFloatShape<rns_float::pairs::Multiplier, 32, 3>>;
 TYPED_TEST_SUITE(RnsFloatExtension, ExtensionShapes, RnsFloatNames);
 
-/// Residues at the ends of what products leave, which no number of the right size has in all channels: all on
-/// one side, on changing sides, and either by chance.
+/// Residues at the ends of what products leave, a combination that no number of the right size has in all
+/// channels: all of one sign, of alternating signs, and of random ones.
 TYPED_TEST(RnsFloatExtension, ResiduesAtTheEnds) {
   using Shape = TypeParam;
   using Kind = typename Shape::Multiplier::KindOfShape;

@@ -21,12 +21,12 @@
 namespace manymod::test {
 namespace {
 
-/// Canonical numbers that belong together.
+/// Canonical numbers of one item.
 struct Item {
   Words n, base, exponent;
 };
 
-/// What the kernels' interpreter makes of a program.
+/// The results that the kernels' interpreter computes for a program.
 struct Outcome {
   Words result;
   bool refused = false;
@@ -38,7 +38,7 @@ struct Runner {
   using ShapeBases = typename Multiplier::BasesOfShape;
   static constexpr unsigned kWords = Multiplier::kWords;
 
-  /// Products of x and y, and squares of x, canonical and divided by M_B as often as they should be.
+  /// Checks products of x and y and squares of x: canonical, and divided by M_B as often as expected.
   static void expect_products(const Words& n, const Words& x, const Words& y) {
     GuardedResult product(kWords), square(kWords), last(kWords);
     const MontgomeryOracle oracle(n, 32);
@@ -57,7 +57,7 @@ struct Runner {
     expect_quotient(oracle, n, last, oracle.times(x, y), oracle.reduce(radix));
   }
 
-  /// r is canonical, and r divisor = dividend.
+  /// Checks that r is canonical and r divisor = dividend modulo n.
   static void expect_quotient(const MontgomeryOracle& oracle, const Words& n, const GuardedResult& r,
                               const Words& dividend, const Words& divisor) {
     ASSERT_TRUE(r.guards_intact());
@@ -111,7 +111,7 @@ class RnsFloat : public testing::Test, public Runner<Shape> {};
 
 TYPED_TEST_SUITE_P(RnsFloat);
 
-/// Edges of numbers, moduli much shorter than the shape among them; all that are prime to M_B.
+/// Extreme numbers, moduli much shorter than the shape among them; all moduli are prime to M_B.
 TYPED_TEST_P(RnsFloat, Products) {
   naive::Generator generate(21);
   unsigned checked = 0;
@@ -129,8 +129,8 @@ TYPED_TEST_P(RnsFloat, Products) {
   EXPECT_GE(checked, 6U);
 }
 
-/// Powers by fixed windows, in both classes, and by the binary and the sliding windows of one exponent; the
-/// production's programs.
+/// Powers by the library's programs: fixed windows in constant and in variable time, and binary and sliding
+/// windows of one exponent.
 TYPED_TEST_P(RnsFloat, Powers) {
   naive::Generator generate(22);
   const void* const table = rns_float_table<TypeParam>();
@@ -156,7 +156,7 @@ TYPED_TEST_P(RnsFloat, Powers) {
   EXPECT_EQ(checked, wanted);
 }
 
-/// A modulus that shares a channel's factor is refused, whatever else it is.
+/// A modulus that shares a factor with a channel is refused.
 TYPED_TEST_P(RnsFloat, ModuliThatShareAFactorAreRefused) {
   using Bases = typename TestFixture::ShapeBases;
   constexpr rns_float::BaseView kB = rns_float::base_b<Bases>();
@@ -180,7 +180,7 @@ TYPED_TEST_P(RnsFloat, ModuliThatShareAFactorAreRefused) {
 
 REGISTER_TYPED_TEST_SUITE_P(RnsFloat, Products, Powers, ModuliThatShareAFactorAreRefused);
 
-// Sanitizers multiply the time of each: one shape of every form.
+// Sanitizers multiply the time of each shape: one of every form.
 #if defined(MANYMOD_SANITIZED)
 using Shapes = testing::Types<
     RnsFloatShape<rns_float::half::Multiplier, 4, 11>,
@@ -189,7 +189,7 @@ using Shapes = testing::Types<
     RnsFloatShape<rns_float::half_loaded::Multiplier, 16, 6>,
     RnsFloatShape<rns_float::pairs_loaded::Multiplier, 16, 3>>;
 #else
-/// The shapes of the kernels, others that leave channels idle, and forms with tables in memory.
+/// The shapes of the kernels, shapes with idle channels, and forms with tables in memory.
 using Shapes = testing::Types<
     RnsFloatShape<rns_float::half::Multiplier, 8, 6>, RnsFloatShape<rns_float::half::Multiplier, 16, 6>,
     RnsFloatShape<rns_float::half::Multiplier, 32, 6>, RnsFloatShape<rns_float::half::Multiplier, 4, 11>,
@@ -208,7 +208,7 @@ using Shapes = testing::Types<
 #endif
 INSTANTIATE_TYPED_TEST_SUITE_P(RnsFloat, RnsFloat, Shapes, RnsFloatNames);
 
-/// The same power in all representations.
+/// All representations compute the same power.
 template <class... AllShapes>
 void expect_all_agree(const Item& item, const gpu::Program& program) {
   const Words expected = expected_power(item);
@@ -241,7 +241,7 @@ TEST(RnsFloatRepresentations, Agree) {
   }
 }
 
-/// A kernel that reads its tables computes with narrower bases, too.
+/// A kernel that reads its tables from memory also computes with narrower bases.
 TEST(RnsFloatLoaded, ServesNarrowerBases) {
   using Shape = RnsFloatShape<rns_float::half_loaded::Multiplier, 16, 6>;
   static_assert(std::is_same_v<Shape::Multiplier::BasesOfShape, rns::Half1024>);
@@ -264,10 +264,10 @@ TEST(RnsFloatLoaded, ServesNarrowerBases) {
   EXPECT_EQ(outcome.result, expected);
 }
 
-/// What the host brings to the devices is what kernels read there.
+/// The host uploads the tables of those kernels that read them, and no others.
 TEST(RnsFloatTables, OnlyThoseThatAreNotCompiledIn) {
   using OfManyChannels = rns_float::half::Multiplier<cuda::ThreadGroup<32>, 6>;
-  static_assert(OfManyChannels::BasesOfShape::kChannels > rns_float::kMostCompiledIn);
+  static_assert(OfManyChannels::BasesOfShape::kChannels > rns_float::kMaxCompiledInChannels);
   const auto& table = rns_float::host_table<rns_float::HalfWord, rns::Half2048, 32, 6>();
   const std::span<const std::byte> expected = std::as_bytes(std::span(table.words));
   for (const gpu::Technique& technique : rns_float::cuda_forms()) {
@@ -286,7 +286,7 @@ TEST(RnsFloatTables, OnlyThoseThatAreNotCompiledIn) {
 
 }  // namespace
 
-// Only the header's table is of use here.
+// Only the table of the header is used here.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DeviceProgram);
 
 }  // namespace manymod::test

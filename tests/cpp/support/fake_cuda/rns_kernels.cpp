@@ -115,12 +115,12 @@ void install_both(const std::string& name) {
 }  // namespace
 
 void install_rns_kernels() {
-#define SHAPE(bits, block, at_once, in_turn, stages, records) \
-  install_both<rns::shape_form(bits, at_once, in_turn, stages, records), block>("rns_" #bits);
+#define SHAPE(bits, block, tile_quads, one_in_flight, stages, records) \
+  install_both<rns::shape_form(bits, tile_quads, one_in_flight, stages, records), block>("rns_" #bits);
   MM_RNS_SHAPES(SHAPE)
 #undef SHAPE
-#define COMPACT(bits, block, at_once) \
-  install_both<rns::compact_form(bits, at_once), block>("rns_" #bits "_compact");
+#define COMPACT(bits, block, tile_quads) \
+  install_both<rns::compact_form(bits, tile_quads), block>("rns_" #bits "_compact");
   MM_RNS_COMPACT_SHAPES(COMPACT)
 #undef COMPACT
 }
