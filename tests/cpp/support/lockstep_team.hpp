@@ -13,7 +13,8 @@
 
 namespace manymod::test {
 
-/// What all teams have. A team besides starts products whose matrix its warps share, and waits for them.
+/// The part of the interface that all teams share. A team also starts products whose matrix its warps share,
+/// and waits for them.
 class LockstepWarp {
  public:
   explicit LockstepWarp(const LockstepGroup<32>& warp) : warp_(warp) {}
@@ -40,7 +41,7 @@ class LockstepWarp {
   void multiply(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const std::byte* fours,
                 unsigned step_fours) const {
     using Rows = const cuda::ByteRows<kSteps>*;
-    const std::uint32_t* row[2][4];  // of the quad's threads
+    const std::uint32_t* row[2][4];  // the rows of the quad's threads
     for (unsigned t = 0; t < 4; ++t) {
       const Rows of_thread = warp_.shuffle(Rows{&rows}, lane() / 4 * 4 + t);
       for (unsigned half = 0; half < 2; ++half) row[half][t] = of_thread->words[half];
@@ -62,7 +63,7 @@ class LockstepWarp {
   LockstepGroup<32> warp_;
 };
 
-/// A team whose matrices all lie in memory.
+/// A team whose matrices are all in memory, so that a product is complete when it has been started.
 class LockstepTeam : public LockstepWarp {
  public:
   using LockstepWarp::LockstepWarp;
@@ -76,8 +77,8 @@ class LockstepTeam : public LockstepWarp {
   void wait(unsigned /*piece*/) const {}
 };
 
-/// A team whose matrices stream: a cuda::StreamShape's pieces, each once a pass and in their order, as a
-/// ring has to bring them.
+/// A team whose matrices are streamed: the pieces of a cuda::StreamShape, each once per pass and in order, as
+/// a ring buffer delivers them. Checks that products are started and waited for in that order.
 template <class Shape>
 class LockstepStream : public LockstepWarp {
  public:
@@ -87,28 +88,28 @@ class LockstepStream : public LockstepWarp {
   template <unsigned kSteps, unsigned kFours>
   void start(cuda::ByteSums<kFours>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& /*matrix*/,
              unsigned piece) const {
-    go_on(started_, piece);
-    if (kFours != Shape::fours(piece)) throw LockstepError("a piece of another size");
+    advance(started_, piece);
+    if (kFours != Shape::fours(piece)) throw LockstepError("the piece has a different size");
     multiply(sums, rows, matrices_ + Shape::begin(piece), kFours);
   }
   template <unsigned kPending>
   void wait(unsigned piece) const {
-    go_on(read_, piece);
-    if ((started_ + Shape::kPieces - read_) % Shape::kPieces != kPending) {
-      throw LockstepError("other products under way than are waited for");
+    advance(waited_, piece);
+    if ((started_ + Shape::kPieces - waited_) % Shape::kPieces != kPending) {
+      throw LockstepError("the number of pending products is not the one waited for");
     }
   }
-  /// To be called at the end.
+  /// Checks that the last pass has ended.
   void drain() const {
-    if (started_ != 0 || read_ != 0) throw LockstepError("a pass that has not ended");
+    if (started_ != 0 || waited_ != 0) throw LockstepError("the last pass has not ended");
   }
 
  private:
   const std::byte* matrices_;
-  mutable unsigned started_ = 0, read_ = 0;  // of a pass, next
+  mutable unsigned started_ = 0, waited_ = 0;  // next piece of a pass to be started, and to be waited for
 
-  static void go_on(unsigned& next, unsigned piece) {
-    if (piece != next) throw LockstepError("a piece that is not the next one");
+  static void advance(unsigned& next, unsigned piece) {
+    if (piece != next) throw LockstepError("pieces are not in order");
     next = (next + 1) % Shape::kPieces;
   }
 };
