@@ -24,6 +24,7 @@ class DigitLoops {
   /// Digits whose selected values stay in registers during one pass over a table.
   static constexpr std::size_t kBlock = 6;
 
+  /// One digit of all lanes.
   static const Vector& at(const Limb* p) { return *reinterpret_cast<const Vector*>(p); }
   static Vector& at(Limb* p) { return *reinterpret_cast<Vector*>(p); }
 
@@ -40,6 +41,8 @@ class DigitLoops {
     return kernels;
   }
 
+  /// In two passes: the sum and the comparison with m, then the subtraction of m from the lanes where it is
+  /// due.
   static void add_mod(Limb* r, const Limb* a, const Limb* b, const Limb* m, std::size_t digits) {
     Vector carry{};
     Vector borrow{};
@@ -59,6 +62,7 @@ class DigitLoops {
     }
   }
 
+  /// Digit d of a lane is bits [d w, d w + w) of its number; bits beyond its end are 0.
   static void to_digits(Limb* r, const Limb* limbs, std::size_t limb_count, std::size_t digits) {
     std::size_t bit = 0;
     for (std::size_t d = 0; d < digits; ++d, bit += w) {

@@ -61,6 +61,7 @@ class FixedBaseRun {
         prepared_(*static_cast<const PreparedComb*>(run.job.fixed_base)),
         group_(run.kernels, run.job, run.limbs, &prepared_.moduli.moduli()) {}
 
+  /// Computes all items, one group of lanes after another.
   void run() {
     for (std::size_t first = 0; first < run_.items.size(); first += group_.lanes()) {
       if (job_.stop.requested()) return;

@@ -41,6 +41,7 @@ class Group {
   /// Sets the items to compute, at most lanes() of them, and prepares their moduli.
   void assign(Items items);
 
+  /// The item in a lane; the last item in lanes without one.
   [[nodiscard]] std::size_t item(std::size_t lane) const { return items_[std::min(lane, count_ - 1)]; }
   /// The multiplier of the vectors that hold items.
   [[nodiscard]] Multiplier multiplier() { return {used_moduli(), scratch_.data()}; }
@@ -73,6 +74,7 @@ class Group {
   limbs::Buffer scratch_;
   limbs::Buffer residue_;
 
+  /// The moduli of the vectors that hold items.
   [[nodiscard]] std::span<const Moduli* const> used_moduli() const {
     return std::span(moduli_).first((count_ + kernels_.lanes - 1) / kernels_.lanes);
   }

@@ -69,6 +69,7 @@ class Moduli {
   [[nodiscard]] std::size_t offset(std::size_t index) const {
     return index == 0 ? 0 : whole_lines(block_words()) + (index - 1) * whole_lines(words());
   }
+  /// Words of the modulus block.
   [[nodiscard]] std::size_t block_words() const {
     return kernels_->modulus_words != nullptr ? kernels_->modulus_words(digits_) : words() + kernels_->lanes;
   }
@@ -78,11 +79,15 @@ class Moduli {
   [[nodiscard]] std::size_t spare_offset() const { return whole_lines(kernels_->scratch_words(digits_)); }
   /// a = 2 a mod bound. On input: a < bound.
   void double_mod(Limb* a, const Limb* bound) const { kernels_->add_mod(a, a, a, bound, digits_); }
+  /// Precomputations of assign(): parts 1, 2 and 3.
   void compute_one(std::span<const std::span<const Limb>> moduli);
   void compute_r_squared(limbs::Buffer& scratch);
   void set_bound();
+  /// a = bound - a in the lanes marked `negative`. On input and output: almost reduced.
   void negate_lanes(Limb* a, std::span<const bool> negative) const;
+  /// r = floor(x[lane] / 2^from_bit) mod R, as digits.
   void import_chunk(Limb* r, std::span<const std::span<const Limb>> x, std::size_t from_bit) const;
+  /// export_limbs for one lane.
   void export_lane(Limb* limbs, std::size_t limb_count, const Limb* a, std::size_t lane) const;
 };
 

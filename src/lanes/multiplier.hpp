@@ -50,9 +50,11 @@ class Multiplier {
       kernels().select(r + at, table + at, entries, words(), digits(), &indices[v * lanes_of_vector()]);
     });
   }
+  /// Entries of a table that one sqr_select covers, 0 if the technique has none.
   [[nodiscard]] std::size_t free_entries() const {
     return kernels().sqr_select != nullptr ? kernels().free_entries(digits()) : 0;
   }
+  /// r = a^2, overlapped with part `step` of the selection target = table[indices[lane]].
   void sqr_select(Limb* r, const Limb* a, Limb* target, const Limb* table, std::size_t entries,
                   std::span<const std::uint32_t> indices, std::size_t step) const {
     const std::size_t count = free_entries();
@@ -93,6 +95,7 @@ class Multiplier {
   [[nodiscard]] bool in_lockstep() const {
     return moduli_.size() == 2 && digits() <= kernels().paired_digits && kernels().mul_pair != nullptr;
   }
+  /// The operands of both vectors.
   [[nodiscard]] Pair pair(Limb* r, const Limb* a, const Limb* b) const {
     return {{r, r + vector_words_},
             {a, a + vector_words_},
@@ -100,6 +103,7 @@ class Multiplier {
             {moduli_[0]->block(), moduli_[1]->block()}};
   }
 
+  /// step(vector, index of the vector's first word)
   template <class Step>
   void for_each_vector(Step step) const {
     for (std::size_t v = 0; v < moduli_.size(); ++v) step(v, v * vector_words_);

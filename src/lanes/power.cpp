@@ -20,6 +20,7 @@ class PowerRun {
     }
   }
 
+  /// Computes all items, one group of lanes after another.
   void run() {
     for (std::size_t first = 0; first < run_.items.size(); first += group_.lanes()) {
       if (job_.stop.requested()) return;

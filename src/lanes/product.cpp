@@ -7,6 +7,7 @@
 
 namespace manymod::lanes {
 
+/// One group of lanes after another. Ranges: see Kernels::mul.
 void run_product(const BucketRun& run) {
   const Job& job = run.job;
   const BatchView& y = job.op == Operation::sqrmod ? job.x : job.y;

@@ -9,6 +9,7 @@ namespace {
 
 using word::Wide;
 
+/// The high and the low limb of x, and h B + l with B = 2^64.
 Limb high(Wide x) { return static_cast<Limb>(x >> kLimbBits); }
 Limb low(Wide x) { return static_cast<Limb>(x); }
 Wide join(Limb h, Limb l) { return (Wide{h} << kLimbBits) | l; }

@@ -18,6 +18,7 @@ class Divisor {
   void assign(std::span<const Limb> n);
 
   [[nodiscard]] std::size_t limbs() const { return limbs_; }
+  /// Limbs of scratch for a dividend of that many limbs.
   [[nodiscard]] static constexpr std::size_t scratch_limbs(std::size_t dividend_limbs) {
     return dividend_limbs + 1;
   }

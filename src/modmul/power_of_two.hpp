@@ -23,6 +23,7 @@ class PowerOfTwoRing {
   /// r = a b mod 2^k. On input and output: 0 <= value < 2^k. Aliasing: r may be a or b.
   void mul(Limb* r, const Limb* a, const Limb* b) const;
   void sqr(Limb* r, const Limb* a) const { mul(r, a, a); }
+  /// r = 1.
   void set_one(Limb* r) const;
 
   /// r = x mod 2^k, or -|x| mod 2^k if `negative`. On input: |x| of any size; r.size() == words().

@@ -11,6 +11,7 @@
 namespace manymod::dpf52 {
 namespace {
 
+/// The vector operations that LaneMontgomery asks of its parameter V.
 struct Avx2 {
   static constexpr std::size_t kLanes = 4;
   using Real = __m256d;
@@ -54,6 +55,7 @@ void call_rounding_toward_zero(void (*function)(Arguments...), Arguments... argu
   _mm_setcsr(saved);
 }
 
+// DigitKernels' functions: those of LaneMontgomery, with rounding toward zero in force.
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* scratch) {
   call_rounding_toward_zero(Multiplier::mul, r, a, b, modulus, digits, scratch);
 }

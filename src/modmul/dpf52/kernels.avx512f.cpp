@@ -11,6 +11,7 @@
 namespace manymod::dpf52 {
 namespace {
 
+/// The vector operations that LaneMontgomery asks of its parameter V.
 struct Avx512f {
   static constexpr std::size_t kLanes = 8;
   using Real = __m512d;

@@ -264,6 +264,7 @@ struct LaneMontgomery {
     Limb low[kMaxDigits];
     Limb high[kMaxDigits + 1];
   };
+  /// The table of all digit counts.
   static constexpr InitialValues initial_values() {
     InitialValues values{};
     for (Limb c = 0; c < kMaxDigits; ++c) values.low[c] = 0 - 2 * c * kPairExponent - kLowExponent;
@@ -291,6 +292,7 @@ struct LaneMontgomery {
     }
   }
 
+  /// column += value.
   static void add_to(Limb* column, Word value) { V::store(column, V::add(V::load(column), value)); }
 
   /// columns[j] += low(x_j y) + the high product of j - 1, for j < count. On input: `high` is the high

@@ -56,6 +56,7 @@ class Multiplier {
   MM_DEVICE Multiplier(Group group, LaneMemory memory, const Words& n)
       : group_(group), memory_(memory), n_(from_words(n)), quotient_(std::uint64_t{n[1]} << 32 | n[0]) {}
 
+  /// a. On input: a < W.
   template <class Words>
   MM_DEVICE Element from_words(const Words& a) const {
     Element r;
@@ -168,20 +169,23 @@ class Multiplier {
   // not known at compile time, all columns get the same correction there, and the initial columns start from
   // the difference.
   static constexpr bool kRowIsKnown = kLanes == 1 && kUnrolled;
-  static constexpr std::uint64_t kEnteringColumn = initial_value(2 * kPerThread, 2 * kPerThread);
+  static constexpr std::uint64_t kEnteringColumnCorrection = initial_value(2 * kPerThread, 2 * kPerThread);
 
-  MM_DEVICE static constexpr std::uint64_t initial_column(unsigned j) {
+  /// The correction of initial column j when it leaves as sum[0].
+  MM_DEVICE static constexpr std::uint64_t initial_column_correction(unsigned j) {
     return initial_value(2 * j, kLanes == 1 ? 2 * j + 1 : 2 * j + 2);
   }
-  MM_DEVICE static constexpr std::uint64_t final_column(unsigned j) {
+  /// The correction of a column that is sum[j] after the last row.
+  MM_DEVICE static constexpr std::uint64_t final_column_correction(unsigned j) {
     return initial_value(2 * (kPerThread - j), 2 * (kPerThread - 1 - j));
   }
 
+  /// The columns before the first row.
   MM_DEVICE static Columns initial_columns() {
     Columns s;
     MM_UNROLL
     for (unsigned j = 0; j < kPerThread; ++j)
-      s.sum[j] = kRowIsKnown ? 0 : initial_column(j) - kEnteringColumn;
+      s.sum[j] = kRowIsKnown ? 0 : initial_column_correction(j) - kEnteringColumnCorrection;
     s.sum[kPerThread] = 0;
     return s;
   }
@@ -213,7 +217,7 @@ class Multiplier {
   /// s = (s + q n) / 2^52, in row i.
   MM_DEVICE void reduce(Columns& s, unsigned i) const {
     const double q = group_.shuffle(quotient_.of(s.sum[0]), 0);
-    const std::uint64_t correction = kRowIsKnown ? initial_column(i) : kEnteringColumn;
+    const std::uint64_t correction = kRowIsKnown ? initial_column_correction(i) : kEnteringColumnCorrection;
     std::uint64_t incoming = 0;
     if constexpr (kLanes == 1) {
       // Lemma 5: no low product of n_0 q.
@@ -235,7 +239,7 @@ class Multiplier {
   /// The digits of s. On input: the number is below R / 2. On output: digits <= 2^52.
   MM_DEVICE Element finish(Columns& s) const {
     MM_UNROLL
-    for (unsigned j = 0; j < kPerThread; ++j) s.sum[j] += final_column(j);
+    for (unsigned j = 0; j < kPerThread; ++j) s.sum[j] += final_column_correction(j);
     const std::uint64_t carry = ripple<kPerThread>(s.sum, 0);
     if constexpr (kLanes > 1) {
       // The carry, below 2^12, is added to the lowest digit of the lane above, and from there at most 1 to

@@ -65,6 +65,7 @@ class Multiplier {
         n_(operand(from_words(n), 0)),
         n0_(cuda::negative_inverse(n[0]) & Digit::kMask) {}
 
+  /// a. On input: a < R.
   template <class Words>
   MM_DEVICE Element from_words(const Words& a) const {
     Element r;

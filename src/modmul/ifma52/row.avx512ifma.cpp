@@ -33,8 +33,10 @@ constexpr std::size_t kMinDigits = 4;
 
 MANYMOD_INLINE Vector zero() { return _mm512_setzero_si512(); }
 MANYMOD_INLINE Vector broadcast(Limb x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
+/// sum + the low (high) 52 bits of the product of the low 52 bits of x and y, digit by digit.
 MANYMOD_INLINE Vector add_low(Vector sum, Vector x, Vector y) { return _mm512_madd52lo_epu64(sum, x, y); }
 MANYMOD_INLINE Vector add_high(Vector sum, Vector x, Vector y) { return _mm512_madd52hi_epu64(sum, x, y); }
+/// The lowest digit of x, in all elements.
 MANYMOD_INLINE Vector lowest(Vector x) { return _mm512_broadcastq_epi64(_mm512_castsi512_si128(x)); }
 
 /// The mask of the digits in vector v of an element of `digits` digits.
@@ -156,10 +158,12 @@ constexpr Multiply kByVectors[kMaxVectors + 1] = {nullptr,     multiply<1>, mult
                                                   multiply<4>, multiply<5>, multiply<6>, multiply<7>,
                                                   multiply<8>, multiply<9>, multiply<10>};
 
+/// V for L digits.
 constexpr std::size_t vectors(std::size_t digits) {
   return (digits + kDigitsPerVector - 1) / kDigitsPerVector;
 }
 
+// The functions of lanes::Kernels; see there and row.hpp.
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* /*scratch*/) {
   kByVectors[vectors(digits)](r, a, b, modulus, digits);
 }

@@ -15,6 +15,7 @@
 namespace manymod::radix29 {
 namespace {
 
+/// The vector operations that ProductScanning asks of its parameter Arch.
 struct Avx2 {
   using Vector = __m256i;
   static constexpr std::size_t kLanes = 4;

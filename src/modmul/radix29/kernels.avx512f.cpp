@@ -15,6 +15,7 @@
 namespace manymod::radix29 {
 namespace {
 
+/// The vector operations that ProductScanning asks of its parameter Arch.
 struct Avx512f {
   using Vector = __m512i;
   static constexpr std::size_t kLanes = 8;

@@ -90,10 +90,12 @@ class ProductScanning {
     }
   }
 
+  /// Digit `index` of all lanes.
   static MANYMOD_INLINE Vector digit(const Limb* x, std::size_t index) {
     return Arch::load(x + index * kLanes);
   }
 
+  /// sum += x y mod 2^64. On input: x, y below 2^32.
   static MANYMOD_INLINE void multiply_add(Vector& sum, Vector x, Vector y) {
     sum = Arch::add(sum, Arch::mul_low32(x, y));
   }

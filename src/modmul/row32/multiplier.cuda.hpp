@@ -43,6 +43,7 @@ class Multiplier {
   MM_DEVICE Multiplier(Group group, LaneMemory memory, const Words& n)
       : group_(group), memory_(memory), n_(from_words(n)), negative_inverse_(cuda::negative_inverse(n[0])) {}
 
+  /// a. On input: a < R.
   template <class Words>
   MM_DEVICE Element from_words(const Words& a) const {
     Element r;
@@ -111,6 +112,7 @@ class Multiplier {
   Element n_;
   std::uint32_t negative_inverse_;  // -1/n mod 2^32
 
+  /// An accumulator of 0.
   MM_DEVICE static Accumulator<kPerThread> zero() {
     Accumulator<kPerThread> s;
     MM_UNROLL
@@ -133,6 +135,7 @@ class Multiplier {
     return r;
   }
 
+  /// mul by one thread; `b` gives its words as [j].
   template <class Words>
   MM_DEVICE Element mul_one_thread(const Element& a, const Words& b) const {
     Accumulator<kPerThread> s = zero();
@@ -146,6 +149,7 @@ class Multiplier {
     return almost_reduced(s, 0);
   }
 
+  /// mul by a group: lanes take turns in broadcasting their words of b.
   MM_DEVICE Element mul_grouped(const Element& a, const Element& b) const {
     Accumulator<kPerThread> s = zero();
     std::uint32_t incoming = 0;
@@ -180,6 +184,7 @@ class Multiplier {
       return j == i ? word : j == i + 1 ? doubled[j] & ~1u : doubled[j];
     }
   };
+  /// Row i; a[i] is recovered from 2 a.
   MM_DEVICE static SquareRow square_row(const std::uint32_t* doubled, unsigned i) {
     return {doubled, i, cuda::shift_right(doubled[i], doubled[i + 1], 1)};
   }

@@ -66,6 +66,7 @@ class Scalar64Engine final : public Engine {
  private:
   const Kernels& kernels_;
 
+  /// The limbs by which an operand is wider than the modulus.
   static double excess(std::size_t width, std::size_t limbs) {
     return width > limbs ? static_cast<double>(width - limbs) : 0;
   }

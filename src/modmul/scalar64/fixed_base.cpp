@@ -62,6 +62,7 @@ class FixedBaseRun {
     inverter_.assign(n_);
   }
 
+  /// Computes all items of the bucket.
   void run() {
     // An even modulus needs the power modulo 2^k too, which is computed item by item.
     const std::size_t lanes = n_.odd() ? lanes_for(n_.limbs()) : 1;

@@ -11,6 +11,7 @@ class DivisionRing {
   DivisionRing(const Kernels& kernels, const Modulus& n)
       : kernels_(kernels), n_(n), product_(2 * n.limbs()), scratch_(Divisor::scratch_limbs(2 * n.limbs())) {}
 
+  /// enter and leave convert residues 0 <= x < n from and to elements of the ring; mul multiplies elements.
   void enter(Limb* r, const Limb* x) { std::copy_n(x, n_.limbs(), r); }
   void leave(Limb* r, const Limb* a) { std::copy_n(a, n_.limbs(), r); }
   void mul(Limb* r, const Limb* a, const Limb* b) {

@@ -66,6 +66,7 @@ void for_each_tile(std::size_t limbs, Visit visit) {
   }
 }
 
+// The functions of Kernels; see there.
 void product(Limb* t, const Limb* a, std::size_t a_size, const Limb* b, std::size_t b_size) {
   std::fill_n(t, b_size, Limb{0});
   for_each_tile(a_size,

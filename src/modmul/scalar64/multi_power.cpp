@@ -19,6 +19,7 @@ class MultiPowerRun {
         moduli_(run.kernels, run.job, run.limbs, parts_needed(run.job)),
         exponents_(run.job.terms) {}
 
+  /// Computes all items of the bucket.
   void run() {
     for (const std::size_t item : run_.items) {
       if (!compute(item)) return;

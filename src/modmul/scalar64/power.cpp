@@ -27,6 +27,7 @@ class PowerRun {
     }
   }
 
+  /// Computes all items of the bucket: first those with even moduli, then the others in groups.
   void run() {
     std::vector<std::size_t> odd;
     odd.reserve(run_.items.size());
@@ -123,6 +124,7 @@ class PowerRun {
     return raise_fixed(lanes, exponents, bits, fixed_window_width(bits, 0));
   }
 
+  /// By fixed windows, all lanes in lockstep. On input: exponents of at most `bits` bits.
   bool raise_fixed(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents,
                    std::size_t bits, std::size_t width) {
     workspace_.require(fixed_window_workspace(lanes, width));
@@ -130,12 +132,14 @@ class PowerRun {
                               workspace_.data(), job_.stop);
   }
 
+  /// By sliding windows, with the same exponent in all lanes. Variable-time in the exponent.
   bool raise_sliding(const MontgomeryLanes& lanes, const SlidingSchedule& schedule) {
     workspace_.require(sliding_window_workspace(lanes, schedule));
     return sliding_window_power(lanes, element_.data(), element_.data(), schedule, workspace_.data(),
                                 job_.stop);
   }
 
+  /// By sliding windows, lane after lane. Variable-time in the exponents.
   bool raise_one_by_one(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
     for (std::size_t lane = 0; lane < exponents.size(); ++lane) {
       const MontgomeryLanes one = lanes.single(lane);

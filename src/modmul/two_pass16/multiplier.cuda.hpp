@@ -40,6 +40,7 @@ class Multiplier {
   MM_DEVICE Multiplier(Group group, LaneMemory /*memory*/, WordSource n)
       : group_(group), n_(from_words(n)), n0_(cuda::low_half(cuda::negative_inverse(n[0]))) {}
 
+  /// a. On input: a < R.
   template <class Words>
   MM_DEVICE Element from_words(const Words& a) const {
     Element r;

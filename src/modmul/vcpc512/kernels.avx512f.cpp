@@ -274,6 +274,7 @@ constexpr Multiply kByVectors[kMaxVectors + 1] = {nullptr,      kMultiply<1>, kM
                                                   kMultiply<3>, kMultiply<4>, kMultiply<5>,
                                                   kMultiply<6>, kMultiply<7>, kMultiply<8>};
 
+// The functions of lanes::Kernels; see there and kernels.hpp.
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* /*scratch*/) {
   kByVectors[digits / kLimbsPerVector](r, a, b, modulus);
 }
