@@ -15,7 +15,7 @@ namespace manymod::fios {
 
 // Precedes a loop over the digits of a lane; `Place` gives the unrolling factor.
 #if defined(__CUDA_ARCH__)
-#define MM_FIOS_DIGIT_LOOP _Pragma("unroll (Place::kUnrolling)")
+#define MM_FIOS_DIGIT_LOOP _Pragma("unroll (Place::kDigitUnrolling)")
 #else
 #define MM_FIOS_DIGIT_LOOP
 #endif

@@ -27,7 +27,7 @@
 namespace manymod::fios {
 
 #if defined(__CUDA_ARCH__)
-#define MM_FIOS_ROW_LOOP _Pragma("unroll (Place::kRounds)")
+#define MM_FIOS_ROW_LOOP _Pragma("unroll (Place::kRowUnrolling)")
 #else
 #define MM_FIOS_ROW_LOOP
 #endif
