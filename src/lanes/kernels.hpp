@@ -11,8 +11,8 @@
 
 namespace manymod::lanes {
 
-/// A part of a selection from a table, for Kernels::sqr_select. It covers entries first .. first +
-/// free_entries - 1; lanes whose index is among them receive their entry.
+/// One share of the work of a selection from a table, for Kernels::sqr_select. It covers entries first ..
+/// first + free_entries - 1; lanes whose index is among them receive their entry.
 struct SelectShare {
   /// Largest number of table entries.
   static constexpr std::size_t kMostEntries = 64;
@@ -69,15 +69,15 @@ struct Kernels {
               Limb* scratch) = nullptr;
   /// r = a^2 / R mod n in every lane. On input: a < 2 n. On output: r < 2 n. Aliasing: r may be a.
   void (*sqr)(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) = nullptr;
-  /// sqr, overlapped with a part of a selection from a table. After squarings whose parts cover the whole
+  /// sqr, overlapped with a share of a selection from a table. After squarings whose shares cover the whole
   /// table, `chosen` is complete. On input: the memory of `chosen` has been written before, so that its pages
   /// are mapped. Null if the technique does not provide it.
   void (*sqr_select)(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch,
                      const SelectShare& share) = nullptr;
-  /// Entries that one such part covers; 0: use `select`. Null without sqr_select.
+  /// Entries that one share covers; 0: use `select`. Null without sqr_select.
   std::size_t (*free_entries)(std::size_t digits) = nullptr;
   /// mul, sqr and sqr_select of two vectors in lockstep, for at most paired_digits digits; `shares` has one
-  /// part for each vector. Aliasing: operands of the second vector may not be results of the first. Null
+  /// for each vector. Aliasing: operands of the second vector may not be results of the first. Null
   /// where computing one vector after the other is as fast.
   void (*mul_pair)(const Pair& x, std::size_t digits, Limb* scratch) = nullptr;
   void (*sqr_pair)(const Pair& x, std::size_t digits, Limb* scratch) = nullptr;

@@ -54,7 +54,7 @@ class Multiplier {
   [[nodiscard]] std::size_t free_entries() const {
     return kernels().sqr_select != nullptr ? kernels().free_entries(digits()) : 0;
   }
-  /// r = a^2, overlapped with part `step` of the selection target = table[indices[lane]].
+  /// r = a^2, overlapped with share `step` of the selection target = table[indices[lane]].
   void sqr_select(Limb* r, const Limb* a, Limb* target, const Limb* table, std::size_t entries,
                   std::span<const std::uint32_t> indices, std::size_t step) const {
     const std::size_t count = free_entries();

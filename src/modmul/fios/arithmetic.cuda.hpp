@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum and difference modulo n by one thread, digit by digit, for operands in any storage.
+// Sum and difference modulo n by one thread, digit by digit, for operands in any place.
 //
 // An operand is anything that gives its digits as [j], 0 <= j < kDigits. R = beta^kDigits, beta =
 // 2^Radix::kBits. Timing: constant-time; times and addresses depend on kDigits only.

@@ -136,8 +136,8 @@ class Multiplier {
   Operand n_;
   std::uint32_t n0_;  // -1/n mod beta
 
-  /// Storage of a number. In shared memory there are kDigits words each for n (index 0), two operands (1, 2)
-  /// and a result (3).
+  /// The place of number `index`: shared memory has kDigits words each for n (0), two operands (1, 2) and a
+  /// result (3); elsewhere it is a new array.
   MM_DEVICE Operand place(unsigned index) const {
     if constexpr (kShared) {
       return {&memory_[index * kDigits], memory_.stride};
@@ -146,7 +146,7 @@ class Multiplier {
     }
   }
 
-  /// a's digits, copied to the storage of that index.
+  /// The digits of a, copied to the place of number `index`.
   MM_DEVICE Operand operand(const Element& a, unsigned index) const {
     Operand r = place(index);
     MM_UNROLL

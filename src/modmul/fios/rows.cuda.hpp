@@ -4,7 +4,7 @@
 // group of threads.
 //
 // R = beta^(kDigits kSize), beta = 2^Radix::kBits. Lane l holds digits l kDigits to (l + 1) kDigits - 1 of
-// each number, in any storage that gives them as [j], 0 <= j < kDigits.
+// each number, in any place that gives them as [j], 0 <= j < kDigits.
 //
 // One loop over a lane's digits adds a row of a b and a row of q n and shifts the sum by one digit. Each of
 // the two rows has its own carry variable. (The original algorithm adds the carry of the first row to the
