@@ -13,8 +13,8 @@ class LaneEngine final : public Engine {
  public:
   explicit LaneEngine(const Kernels& kernels) : kernels_(kernels) {}
 
-  /// Odd moduli and exponents that are not negative. Of products, those with one modulus for several items:
-  /// one product is done by long division before a modulus is ready for Montgomery form.
+  /// Accepts odd moduli and exponents >= 0. Accepts products only if several items share the modulus: a
+  /// single product is computed by long division in less time than the preparation of a modulus takes.
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
     if (job.timing == TimingClass::public_ && (job.modulus.magnitude(item)[0] & 1) == 0) return false;
     if (job.op == Operation::mulmod || job.op == Operation::sqrmod) {

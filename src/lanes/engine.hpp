@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine that every vector technique shares.
+// The engine that all vector techniques share.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace manymod::lanes {
 
-/// Computes with `kernels`, which must live as long as the process.
+/// An engine that computes with `kernels`, which must live as long as the process.
 std::unique_ptr<Engine> make_engine(const Kernels& kernels);
 
 /// A registry row for an engine on `kernels`: name, instances, widths and operations are filled in.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// g^y mod n with a comb of g, for odd n and y >= 0.
+// g^y mod n for one base g and many exponents y, by a comb of g, for odd n and y >= 0.
 #include <array>
 
 #include "lanes/group.hpp"
@@ -10,15 +10,17 @@
 namespace manymod::lanes {
 namespace {
 
-/// Tables up to 1 MiB stay in the second-level cache of every core in use.
+/// A table of up to 1 MiB stays in the second-level cache of current cores.
 constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
 
+/// A plan's base: its modulus and the comb, whose residues all lanes share.
 class PreparedComb final : public PreparedBase {
  public:
   PreparedComb(const Kernels& kernels, std::span<const Limb> modulus)
       : moduli(kernels, modulus), base(moduli.moduli().words()) {}
 
-  /// Returns false if a stop was requested.
+  /// Builds the comb for exponents of up to `exponent_bits` bits. Returns false if a stop was requested.
+  /// Timing: constant-time in g if `timing` is secret.
   bool assign(const BatchView& g, std::size_t exponent_bits, TimingClass timing, const StopToken& stop) {
     const Moduli& n = moduli.moduli();
     const std::size_t digits = n.digits();
@@ -32,7 +34,7 @@ class PreparedComb final : public PreparedBase {
     const std::size_t lanes = n.kernels().lanes;
     n.to_montgomery(base.data(), std::span(operands).first(lanes), std::span(negative).first(lanes),
                     scratch.data());
-    // All lanes compute the same table; one is kept.
+    // All lanes compute the same table. One copy is kept.
     limbs::Buffer wide(shape.entries() * n.words());
     limbs::Buffer workspace(n.words());
     const Moduli* const vector[] = {&n};
@@ -59,6 +61,7 @@ class FixedBaseRun {
         prepared_(*static_cast<const PreparedComb*>(run.job.fixed_base)),
         group_(run.kernels, run.job, run.limbs, &prepared_.moduli.moduli()) {}
 
+  /// Computes all items, one group of lanes after another.
   void run() {
     for (std::size_t first = 0; first < run_.items.size(); first += group_.lanes()) {
       if (job_.stop.requested()) return;
@@ -66,7 +69,7 @@ class FixedBaseRun {
       const Multiplier m = group_.multiplier();
       element_.require(m.words());
       if (!raise(m)) return;
-      group_.leave_montgomery(element_.data(), element_.data());
+      group_.from_montgomery(element_.data(), element_.data());
       group_.store(element_.data());
     }
   }
@@ -79,13 +82,15 @@ class FixedBaseRun {
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
+  /// element_ = the powers in Montgomery form. Returns false if a stop was requested.
   bool raise(const Multiplier& m) {
     std::array<std::span<const Limb>, kMaxLanes> storage;
     const std::span exponents = std::span(storage).first(m.lanes());
     std::size_t bits = 0;
     for (std::size_t lane = 0; lane < m.lanes(); ++lane) {
       exponents[lane] = job_.y.magnitude(group_.item(lane));
-      // In class secret the caller's width check vouches for it, and the value is not looked at.
+      // In constant time the exponent's width, which the caller has checked, implies that the comb covers it,
+      // and the value is not read.
       if (job_.timing == TimingClass::public_) bits = std::max(bits, limbs::bit_length_var(exponents[lane]));
     }
     if (bits > prepared_.shape.teeth * prepared_.shape.rows) return raise_beyond_comb(m, exponents, bits);
@@ -94,6 +99,7 @@ class FixedBaseRun {
                       workspace_.data(), job_.stop);
   }
 
+  /// The same by fixed windows, for exponents that the comb does not cover.
   bool raise_beyond_comb(const Multiplier& m, std::span<const std::span<const Limb>> exponents,
                          std::size_t bits) {
     const std::size_t vector_words = prepared_.moduli.moduli().words();

@@ -78,7 +78,7 @@ void Group::load_plain(Limb* r, const BatchView& operand) {
   });
 }
 
-void Group::leave_montgomery(Limb* r, const Limb* a) {
+void Group::from_montgomery(Limb* r, const Limb* a) {
   for_each_vector([&](const Moduli& n, std::size_t, std::size_t at) {
     n.from_montgomery(r + at, a + at, scratch_.data());
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items in the lanes of vectors: loading operands, multiplying, storing results.
+// Assignment of items to the lanes of vectors: loads operands, provides the multiplier, stores results.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@
 
 namespace manymod::lanes {
 
-/// Vectors computed in turn for moduli of `limbs` limbs.
+/// The number of vectors that are computed at a time for moduli of `limbs` limbs, 1 or 2.
 std::size_t vectors_for(const Kernels& kernels, std::size_t limbs);
 
-/// A plan's shared modulus in every lane.
+/// A plan's shared modulus, prepared in every lane.
 class PreparedLanes final : public PreparedModulus {
  public:
   PreparedLanes(const Kernels& kernels, std::span<const Limb> modulus);
@@ -26,37 +26,38 @@ class PreparedLanes final : public PreparedModulus {
   Moduli moduli_;
 };
 
-/// The moduli that a plan prepared for every lane; null where each item has its own.
+/// The shared modulus of a job's plan, in every lane; null if each item has its own modulus.
 const Moduli* shared_moduli(const Job& job);
 
-/// Up to lanes() items at a time. Lanes without an item of their own repeat the last one's operands; their
-/// results are dropped.
+/// At most lanes() items at a time. A lane without an item repeats the operands of the last item, and its
+/// result is discarded.
 class Group {
  public:
-  /// `shared`: the moduli of every lane, or null for each item's own.
+  /// On input: `shared` are the moduli of every lane, or null if each item has its own.
   Group(const Kernels& kernels, const Job& job, std::size_t limbs, const Moduli* shared);
 
-  /// Lanes of a full group.
+  /// The lanes of a full group.
   [[nodiscard]] std::size_t lanes() const { return vectors_ * kernels_.lanes; }
 
-  /// The items to compute, at most lanes() of them, and their moduli.
+  /// Sets the items to compute, at most lanes() of them, and prepares their moduli.
   void assign(Items items);
 
+  /// The item in a lane; the last item in lanes without one.
   [[nodiscard]] std::size_t item(std::size_t lane) const { return items_[std::min(lane, count_ - 1)]; }
-  /// For the vectors that hold items.
+  /// The multiplier of the vectors that hold items.
   [[nodiscard]] Multiplier multiplier() { return {used_moduli(), scratch_.data()}; }
 
-  /// r = the operand of each item in Montgomery form, or in vectors_used() elements as it is.
+  /// r = the operand of each item in Montgomery form, almost reduced.
   void load_montgomery(Limb* r, const BatchView& operand);
-  /// r = a / R mod n, exact digits.
-  void leave_montgomery(Limb* r, const Limb* a);
-  /// r = a mod n, exact digits, for a < 4 n.
+  /// r = a / R mod n, 0 <= r < n, exact digits. On input: almost reduced.
+  void from_montgomery(Limb* r, const Limb* a);
+  /// r = a mod n, 0 <= r < n, exact digits. On input: a < 4 n.
   void reduce(Limb* r, const Limb* a);
-  /// Whether every |operand| is below R, by its width alone.
+  /// True if the operand's width guarantees that every |operand| is below R.
   [[nodiscard]] bool fits(const BatchView& operand) const;
-  /// r = |operand| of each item. In: fits(operand).
+  /// r = |operand| of each item as digits. On input: fits(operand).
   void load_plain(Limb* r, const BatchView& operand);
-  /// Results and statuses of all items. In: exact digits, canonical.
+  /// Stores results and statuses of all items. On input: 0 <= a < n, exact digits.
   void store(const Limb* a);
 
  private:
@@ -74,11 +75,13 @@ class Group {
   limbs::Buffer scratch_;
   limbs::Buffer residue_;
 
+  /// The moduli of the vectors that hold items.
   [[nodiscard]] std::span<const Moduli* const> used_moduli() const {
     return std::span(moduli_).first((count_ + kernels_.lanes - 1) / kernels_.lanes);
   }
+  /// Fills operands_ and negative_ with the operand of each lane's item.
   void find_operands(const BatchView& operand);
-  /// step(moduli, first lane, first word) for each vector that holds items
+  /// step(moduli, first lane, index of the first word) for each vector that holds items
   template <class Step>
   void for_each_vector(Step step) {
     const auto used = used_moduli();

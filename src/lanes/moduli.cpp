@@ -11,7 +11,7 @@ namespace {
 
 inline Limb mask_of(unsigned bits) { return bits == kLimbBits ? ~Limb{0} : (Limb{1} << bits) - 1; }
 
-/// Bits [position, position + count) of a, 1 <= count <= 64; bits beyond its end are 0.
+/// Bits [position, position + count) of a, 1 <= count <= 64. Bits beyond the end of a are 0.
 inline Limb extract_word(std::span<const Limb> a, std::size_t position, unsigned count) {
   const std::size_t index = position / kLimbBits;
   const auto shift = static_cast<unsigned>(position % kLimbBits);
@@ -52,7 +52,8 @@ void Moduli::set_bound() {
   }
 }
 
-/// a = bound - a in the lanes named, which leaves almost reduced lanes so.
+/// a = bound - a in the lanes marked `negative`, where bound is 2 n (or n, if elements are fully reduced). On
+/// input and output: almost reduced lanes.
 void Moduli::negate_lanes(Limb* a, std::span<const bool> negative) const {
   for (std::size_t lane = 0; lane < kernels_->lanes; ++lane) {
     if (!negative[lane]) continue;
@@ -66,7 +67,7 @@ void Moduli::negate_lanes(Limb* a, std::span<const bool> negative) const {
 }
 
 void Moduli::compute_one(std::span<const std::span<const Limb>> moduli) {
-  // Double 2^b < n until it is R, for the largest b that serves all lanes.
+  // R mod n by doubling 2^b, where b is the largest with 2^b < n in all lanes.
   std::size_t start = moduli[0].size() * kLimbBits;
   for (const auto& n : moduli) start = std::min(start, limbs::bit_length_var(n) - 1);
   const unsigned w = kernels_->digit_bits;
@@ -79,7 +80,8 @@ void Moduli::compute_one(std::span<const std::span<const Limb>> moduli) {
 }
 
 void Moduli::compute_r_squared(limbs::Buffer& scratch) {
-  // R^2 is 2^(w L) in Montgomery form: left to right, the leading bits of the exponent by doubling.
+  // R^2 mod n is 2^(w L) in Montgomery form: a left-to-right power of 2, whose leading exponent bits are done
+  // by doubling.
   constexpr unsigned kLeadingBits = 4;
   const std::size_t exponent = digits_ * kernels_->digit_bits;
   const auto length = static_cast<unsigned>(std::bit_width(exponent));
@@ -147,7 +149,7 @@ void Moduli::export_lane(Limb* limbs, std::size_t limb_count, const Limb* a, std
 
 void Moduli::to_montgomery(Limb* r, std::span<const std::span<const Limb>> x, std::span<const bool> negative,
                            Limb* scratch) const {
-  // Horner's rule over chunks below R, as in technique scalar64.
+  // Horner's rule over chunks below R, most significant first, as in technique scalar64.
   const std::size_t chunk_bits = digits_ * kernels_->digit_bits;
   std::size_t size = 0;
   for (const auto& magnitude : x) size = std::max(size, magnitude.size());
@@ -169,7 +171,7 @@ void Moduli::to_montgomery(Limb* r, std::span<const std::span<const Limb>> x, st
 }
 
 void Moduli::from_montgomery(Limb* r, const Limb* a, Limb* scratch) const {
-  // (a + q n) / R <= n for a < R.
+  // For a < R, (a + q n) / R <= n, so one subtraction suffices.
   Limb* unit = scratch + spare_offset();
   std::fill_n(unit, words(), Limb{0});
   std::fill_n(unit, kernels_->lanes, Limb{1});

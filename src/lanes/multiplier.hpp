@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One or more vectors of lanes as the multiplier that modexp/ is generic over.
+// One or more vectors of lanes as a multiplier in the sense of modexp/multiplier.hpp.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,13 @@
 
 namespace manymod::lanes {
 
-/// `vectors` elements side by side: lane v G + l is lane l of vector v. Several vectors fill the pipelines of
-/// short numbers, whose dependent steps leave gaps. Models SelectingMultiplier.
+/// The elements of `vectors` vectors side by side: lane v G + l is lane l of vector v. Two vectors at a time
+/// fill the gaps that dependent steps of short multiplications leave in the pipelines. Models
+/// SelectingMultiplier, whose functions it implements under the same names.
 class Multiplier {
  public:
-  /// The moduli, one object for each vector and all of one digit count, must outlive this object. scratch:
-  /// Moduli::scratch_words().
+  /// On input: one Moduli object for each vector, all with the same digit count; the array and the objects
+  /// must outlive this object. scratch: Moduli::scratch_words().
   Multiplier(std::span<const Moduli* const> moduli, Limb* scratch)
       : moduli_(moduli), vector_words_(moduli.front()->words()), scratch_(scratch) {}
 
@@ -49,9 +50,11 @@ class Multiplier {
       kernels().select(r + at, table + at, entries, words(), digits(), &indices[v * lanes_of_vector()]);
     });
   }
+  /// Entries of a table that one sqr_select covers, 0 if the technique has none.
   [[nodiscard]] std::size_t free_entries() const {
     return kernels().sqr_select != nullptr ? kernels().free_entries(digits()) : 0;
   }
+  /// r = a^2, overlapped with share `step` of the selection target = table[indices[lane]].
   void sqr_select(Limb* r, const Limb* a, Limb* target, const Limb* table, std::size_t entries,
                   std::span<const std::uint32_t> indices, std::size_t step) const {
     const std::size_t count = free_entries();
@@ -88,9 +91,11 @@ class Multiplier {
   [[nodiscard]] const Kernels& kernels() const { return moduli_.front()->kernels(); }
   [[nodiscard]] std::size_t lanes_of_vector() const { return kernels().lanes; }
 
+  /// True if two vectors are computed by the pair kernels.
   [[nodiscard]] bool in_lockstep() const {
     return moduli_.size() == 2 && digits() <= kernels().paired_digits && kernels().mul_pair != nullptr;
   }
+  /// The operands of both vectors.
   [[nodiscard]] Pair pair(Limb* r, const Limb* a, const Limb* b) const {
     return {{r, r + vector_words_},
             {a, a + vector_words_},
@@ -98,11 +103,12 @@ class Multiplier {
             {moduli_[0]->block(), moduli_[1]->block()}};
   }
 
+  /// step(vector, index of the vector's first word)
   template <class Step>
   void for_each_vector(Step step) const {
     for (std::size_t v = 0; v < moduli_.size(); ++v) step(v, v * vector_words_);
   }
-  /// step(lane, word of the lane's first digit)
+  /// step(lane, index of the word of the lane's first digit)
   template <class Step>
   void for_each_lane(Step step) const {
     const std::size_t per_vector = lanes_of_vector();

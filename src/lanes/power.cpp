@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x^y mod n for odd n and y >= 0.
+// x^y mod n for odd n and y >= 0, one group of lanes after another.
 #include <array>
 #include <optional>
 
@@ -16,10 +16,11 @@ class PowerRun {
       : run_(run), job_(run.job), group_(run.kernels, run.job, run.limbs, shared_moduli(run.job)) {
     if (job_.may_follow_exponent()) {
       schedule_ = best_sliding_schedule(job_.y.magnitude(0));
-      hold_back_last_step();
+      split_off_last_product();
     }
   }
 
+  /// Computes all items, one group of lanes after another.
   void run() {
     for (std::size_t first = 0; first < run_.items.size(); first += group_.lanes()) {
       if (job_.stop.requested()) return;
@@ -28,10 +29,10 @@ class PowerRun {
       element_.require(m.words());
       group_.load_montgomery(element_.data(), job_.x);
       if (!raise(m)) return;
-      if (by_base_at_last_) {
+      if (ends_with_base_) {
         multiply_by_base(m);
       } else {
-        group_.leave_montgomery(element_.data(), element_.data());
+        group_.from_montgomery(element_.data(), element_.data());
       }
       group_.store(element_.data());
     }
@@ -41,28 +42,29 @@ class PowerRun {
   const BucketRun& run_;
   const Job& job_;
   Group group_;
-  std::optional<SlidingSchedule> schedule_;  ///< of the one public exponent of a batch
-  bool by_base_at_last_ = false;             ///< what the schedule leaves out: see hold_back_last_step
+  std::optional<SlidingSchedule> schedule_;  ///< of the exponent that all items share, if it is public
+  bool ends_with_base_ = false;  ///< the schedule lacks its last product: see split_off_last_product
   limbs::Buffer element_;
   limbs::Buffer base_;
   limbs::Buffer workspace_;
 
-  /// Where the last step multiplies by the base, it also leaves Montgomery form, if it takes the base as it
-  /// is: of the 19 multiplications of 2^16 + 1 one less.
-  void hold_back_last_step() {
+  /// If the schedule ends with a multiplication by the base, removes that step and sets ends_with_base_. The
+  /// multiplication can then take the base as a plain residue, which also leaves Montgomery form: one
+  /// multiplication less, of 19 for the exponent 2^16 + 1.
+  void split_off_last_product() {
     SlidingSchedule& schedule = *schedule_;
-    by_base_at_last_ = job_.x.negative == nullptr && schedule.steps.size() > 1 &&
-                       schedule.steps.back().index == 0 && schedule.final_squarings == 0;
-    if (!by_base_at_last_) return;
+    ends_with_base_ = job_.x.negative == nullptr && schedule.steps.size() > 1 &&
+                      schedule.steps.back().index == 0 && schedule.final_squarings == 0;
+    if (!ends_with_base_) return;
     schedule.final_squarings = schedule.steps.back().squarings;
     schedule.steps.pop_back();
   }
 
-  /// element_ = element_ x, exact digits, out of Montgomery form.
+  /// element_ = element_ x mod n, out of Montgomery form, 0 <= element_ < n, exact digits.
   void multiply_by_base(const Multiplier& m) {
     base_.require(m.words());
     if (group_.fits(job_.x)) {
-      // x < R and element_ < 2n: below 3n.
+      // x < R and element_ < 2 n: the product is below 3 n.
       group_.load_plain(base_.data(), job_.x);
       m.mul(element_.data(), base_.data(), element_.data());
       group_.reduce(element_.data(), element_.data());
@@ -70,10 +72,11 @@ class PowerRun {
     }
     group_.load_montgomery(base_.data(), job_.x);
     m.mul(element_.data(), element_.data(), base_.data());
-    group_.leave_montgomery(element_.data(), element_.data());
+    group_.from_montgomery(element_.data(), element_.data());
   }
 
-  /// element_ = element_^exponent lane by lane, but for a step held back; false if stopped.
+  /// element_ = element_^exponent lane by lane, without a last product that was split off. Returns false if a
+  /// stop was requested.
   bool raise(const Multiplier& m) {
     if (schedule_) {
       workspace_.require(sliding_window_workspace(m, *schedule_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x y mod n and x^2 mod n.
+// x y mod n and x^2 mod n for odd n.
 #include <algorithm>
 
 #include "lanes/group.hpp"
@@ -7,6 +7,7 @@
 
 namespace manymod::lanes {
 
+/// One group of lanes after another. Ranges: see Kernels::mul.
 void run_product(const BucketRun& run) {
   const Job& job = run.job;
   const BatchView& y = job.op == Operation::sqrmod ? job.x : job.y;
@@ -21,14 +22,14 @@ void run_product(const BucketRun& run) {
     product.require(m.words());
     group.load_montgomery(factor.data(), y);
     if (job.x.negative == nullptr && group.fits(job.x)) {
-      // x < R and y R mod n < 2n: (x (y R) + q n) / R < 3n.
+      // Montgomery form of one factor suffices. For x < R and y R mod n < 2 n, (x (y R) + q n) / R < 3 n.
       group.load_plain(product.data(), job.x);
       m.mul(product.data(), product.data(), factor.data());
       group.reduce(product.data(), product.data());
     } else {
       group.load_montgomery(product.data(), job.x);
       m.mul(product.data(), product.data(), factor.data());
-      group.leave_montgomery(product.data(), product.data());
+      group.from_montgomery(product.data(), product.data());
     }
     group.store(product.data());
   }

@@ -9,14 +9,16 @@ namespace {
 
 using word::Wide;
 
+/// The high and the low limb of x, and h B + l with B = 2^64.
 Limb high(Wide x) { return static_cast<Limb>(x >> kLimbBits); }
 Limb low(Wide x) { return static_cast<Limb>(x); }
 Wide join(Limb h, Limb l) { return (Wide{h} << kLimbBits) | l; }
 
-/// floor((B^2 - 1)/d) - B for B = 2^64, d >= B/2.
+/// On input: B/2 <= d < B, B = 2^64. On output: floor((B^2 - 1) / d) - B.
 Limb reciprocal_of_one_limb(Limb d) { return low(join(~d, ~Limb{0}) / d); }
 
-/// floor((B^3 - 1)/(d1 B + d0)) - B for d1 >= B/2 (Moller and Granlund 2011, algorithm 6).
+/// On input: B/2 <= d1 < B, d0 < B. On output: floor((B^3 - 1) / (d1 B + d0)) - B (Moller and Granlund 2011,
+/// algorithm 6).
 Limb reciprocal_of_two_limbs(Limb d1, Limb d0) {
   Limb v = reciprocal_of_one_limb(d1);
   Limb p = d1 * v + d0;
@@ -37,7 +39,8 @@ Limb reciprocal_of_two_limbs(Limb d1, Limb d0) {
   return v;
 }
 
-/// floor((u2 B^2 + u1 B + u0)/(d1 B + d0)) for (u2, u1) < (d1, d0) (Moller and Granlund 2011, algorithm 5).
+/// On input: B/2 <= d1, u2 B + u1 < d1 B + d0, v = reciprocal_of_two_limbs(d1, d0). On output: floor((u2 B^2
+/// + u1 B + u0) / (d1 B + d0)) (Moller and Granlund 2011, algorithm 5).
 Limb quotient_three_by_two(Limb u2, Limb u1, Limb u0, Limb d1, Limb d0, Limb v) {
   const Wide q = Wide{v} * u2 + join(u2, u1);
   Limb q1 = high(q);
@@ -51,8 +54,11 @@ Limb quotient_three_by_two(Limb u2, Limb u1, Limb u0, Limb d1, Limb d0, Limb v) 
   return r >= join(d1, d0) ? q1 + 1 : q1;
 }
 
-/// u[0..size] += q (2^(64 size) - d) - q 2^(64 size), that is -= q d; `complement` is 2^(64 size) - d. One
-/// carry chain instead of a carry and a borrow. Leaves all ones in u[size] if that went below zero.
+/// u[0..size] -= q d, computed as += q (2^(64 size) - d) - q 2^(64 size): this takes one carry chain, where
+/// the direct form takes a carry and a borrow.
+///
+/// On input: complement[0..size) = 2^(64 size) - d. On output: u[size] = 2^64 - 1 if the difference is
+/// negative, else 0.
 inline void subtract_product(Limb* u, const Limb* complement, std::size_t size, Limb q) {
   Limb carry = 0;
 #pragma GCC unroll 8
@@ -60,9 +66,12 @@ inline void subtract_product(Limb* u, const Limb* complement, std::size_t size, 
   u[size] += carry - q;
 }
 
-/// Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D: window[0..size) = window[0..steps + size)
-/// mod d, where the top `size` limbs are below d. d is followed by its complement. Size is compiled in, or 0
-/// to take `limbs`.
+/// Long division (Knuth, The Art of Computer Programming 2, section 4.3.1, algorithm D): dividend[0..size) =
+/// dividend[0..steps + size) mod d.
+///
+/// On input: the top `size` limbs of the dividend are less than d; d has its top bit set and is followed by
+/// its complement 2^(64 size) - d. `Size` is the limb count as a compile-time constant; if it is 0, `limbs`
+/// is used. On output: the limbs above dividend[size - 1] are destroyed. Timing: variable.
 template <std::size_t Size>
 void divide(Limb* dividend, std::size_t steps, const Limb* d, std::size_t limbs, Limb reciprocal) {
   const std::size_t size = Size != 0 ? Size : limbs;
@@ -108,7 +117,7 @@ Limb Divisor::remainder_one_limb(std::span<const Limb> u) const {
   for (std::size_t i = u.size(); i-- > 0;) {
     const Limb below = i > 0 && shift_ != 0 ? u[i - 1] >> (kLimbBits - shift_) : 0;
     const Limb limb = (u[i] << shift_) | below;
-    // Two by one limbs (Moller and Granlund 2011, algorithm 4).
+    // Division of two limbs by one (Moller and Granlund 2011, algorithm 4).
     const Wide q = Wide{reciprocal_} * r + join(r, limb);
     const Limb quotient = high(q) + 1;
     r = limb - quotient * d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remainders by any modulus, odd or even: long division with a precomputed reciprocal. Variable time.
+// Remainders modulo any modulus, odd or even, by long division with a precomputed reciprocal. Variable-time.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,31 @@
 
 namespace manymod {
 
-/// A modulus n >= 1 of L limbs (top limb not 0), prepared for division: shifted so that its top bit is set,
-/// with the reciprocal of its top two limbs (Moller and Granlund, "Improved division by invariant integers",
-/// 2011).
+/// A modulus n >= 1 of L limbs, prepared for division: n is shifted left until its top bit is set, and the
+/// reciprocal of the shifted top two limbs is stored (Moller and Granlund, "Improved division by invariant
+/// integers", IEEE Transactions on Computers 60, 2011).
 class Divisor {
  public:
-  /// Storage is reused from call to call.
+  /// Prepares for n. On input: the top limb of n is not 0. Storage is reused from call to call.
   void assign(std::span<const Limb> n);
 
   [[nodiscard]] std::size_t limbs() const { return limbs_; }
+  /// Limbs of scratch for a dividend of that many limbs.
   [[nodiscard]] static constexpr std::size_t scratch_limbs(std::size_t dividend_limbs) {
     return dividend_limbs + 1;
   }
 
-  /// r = u mod n, r.size() == L. scratch: scratch_limbs(u.size()) limbs. r may overlap u.
+  /// r = u mod n. On input: r.size() == L; u of any size; scratch has scratch_limbs(u.size()) limbs.
+  /// Aliasing: r may overlap u, scratch overlaps neither. Timing: variable.
   void remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* scratch) const;
 
  private:
   std::size_t limbs_ = 0;
   unsigned shift_ = 0;
   Limb reciprocal_ = 0;
-  limbs::Buffer shifted_;  ///< n 2^shift, then its complement 2^(64 L) - n 2^shift: L limbs each
+  limbs::Buffer shifted_;  ///< n 2^shift, then its complement 2^(64 L) - n 2^shift; L limbs each
 
+  /// The case L = 1. On input: u is not empty.
   [[nodiscard]] Limb remainder_one_limb(std::span<const Limb> u) const;
 };
 

@@ -6,7 +6,7 @@
 namespace manymod {
 namespace {
 
-/// t[0..size) = a b mod 2^(64 size).
+/// t[0..size) = a b mod 2^(64 size). Aliasing: t overlaps neither a nor b.
 void low_product(Limb* t, const Limb* a, const Limb* b, std::size_t size) {
   std::fill_n(t, size, Limb{0});
   for (std::size_t i = 0; i < size; ++i) {
@@ -55,6 +55,7 @@ void PowerOfTwoRing::invert(Limb* r, const Limb* a) const {
   std::fill_n(r, words(), Limb{0});
   r[0] = Limb{0} - word::negated_inverse(a[0]);
   limbs::truncate_bits({r, words()}, bits_);
+  // `correct` is the number of low bits of r that are right; each step doubles it.
   for (std::size_t correct = kLimbBits; correct < bits_; correct *= 2) {
     mul(t.data(), a, r);
     negate(t.first(words()));
@@ -83,7 +84,7 @@ void EvenSplit::combine(std::span<Limb> r, std::span<const Limb> x_m, std::span<
   limbs::sub(h.first(words), x_2, residue.first(words));
   limbs::truncate_bits(h.first(words), ring_.bits());
   ring_.mul(h.data(), h.data(), odd_inverse_.data());
-  // x_m + m h < n fits the limbs of n; a limb of h that would reach beyond them meets only zeros.
+  // x_m + m h < n fits the limbs of n, so products beyond r's last limb are 0.
   limbs::copy_extend(r, x_m);
   for (std::size_t i = 0; i < words && i < r.size(); ++i) {
     Limb carry = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled for the baseline: the instruction-set files call these functions in VERIFY builds only.
+// Compiled for the baseline instruction set. The instruction-set specific files call these functions in
+// VERIFY builds only.
 #include "modmul/dpf52/bounds.hpp"
 
 #include <cmath>
@@ -7,7 +8,7 @@
 namespace manymod::dpf52 {
 namespace {
 
-// False for NaN, too.
+// An integer in [0, 2^52]. False for NaN.
 bool is_digit(double x) { return x >= 0 && x <= 0x1p52 && x == std::trunc(x); }
 
 }  // namespace

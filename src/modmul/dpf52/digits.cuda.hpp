@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as 52-bit digits spread over a group's lanes, lane l holding digits l kDigits to (l + 1) kDigits -
-// 1: conversions from and to 32-bit words, exact digits. The number of steps is fixed.
+// Numbers as 52-bit digits distributed over the lanes of a group: lane l holds digits l kDigits to (l + 1)
+// kDigits - 1. Conversion from and to 32-bit words; carry propagation. A digit d_j is called exact if 0 <=
+// d_j < 2^52; products may leave digits of 2^52 (columns.cuda.hpp).
+//
+// Timing: every function is constant-time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +15,8 @@
 
 namespace manymod::dpf52 {
 
-/// d += carry, digits made exact. @return the carry out of the lane. In: d_j + carry < 2^64
+/// Adds `carry` at digit 0 and propagates carries through a lane's digits. On input: d_j + carry < 2^64. On
+/// output: exact digits. @return the carry out of the lane
 template <unsigned kDigits>
 MM_DEVICE std::uint64_t ripple(std::uint64_t* d, std::uint64_t carry) {
   MM_UNROLL
@@ -24,10 +28,11 @@ MM_DEVICE std::uint64_t ripple(std::uint64_t* d, std::uint64_t carry) {
   return carry;
 }
 
-/// All digits of a lane become exact. In: d_j <= 2^52, the number below 2^(52 kDigits kSize)
+/// Makes all digits of a number exact, without changing the number. On input: d_j <= 2^52; the number is
+/// below 2^(52 kDigits kSize).
 ///
-/// A lane's digits are below 2 2^(52 kDigits) together: its carry out is 0 or 1, and if it is 1 then what
-/// remains is not all ones, so that no lane both makes a carry and passes one on.
+/// The digits of a lane sum to less than 2 2^(52 kDigits). Its carry out is therefore 0 or 1, and if it is 1,
+/// the remaining digits are not all ones: no lane both generates and propagates a carry.
 template <unsigned kDigits, class Group>
 MM_DEVICE void make_exact(const Group& group, std::uint64_t* d) {
   const std::uint64_t out = ripple<kDigits>(d, 0);
@@ -41,8 +46,8 @@ MM_DEVICE void make_exact(const Group& group, std::uint64_t* d) {
   }
 }
 
-/// d -= borrow, digits kept exact. @return the borrow out of the lane, 0 or 1. In: exact digits, borrow 0 or
-/// 1
+/// Subtracts `borrow` at digit 0 and propagates borrows through a lane's digits. On input: exact digits;
+/// borrow <= 1. On output: exact digits. @return the borrow out of the lane, 0 or 1
 template <unsigned kDigits>
 MM_DEVICE std::uint64_t ripple_borrow(std::uint64_t* d, std::uint64_t borrow) {
   MM_UNROLL
@@ -54,7 +59,7 @@ MM_DEVICE std::uint64_t ripple_borrow(std::uint64_t* d, std::uint64_t borrow) {
   return borrow;
 }
 
-/// d = d mod n. In: exact digits, d < 2 n
+/// d = d mod n. On input: exact digits, d < 2 n; n's digits exact. On output: exact digits.
 template <unsigned kDigits, class Group>
 MM_DEVICE void reduce_once(const Group& group, std::uint64_t* d, const double* n) {
   std::uint64_t difference[kDigits];
@@ -68,8 +73,8 @@ MM_DEVICE void reduce_once(const Group& group, std::uint64_t* d, const double* n
     borrow = whole >> 63;
   }
   if constexpr (Group::kSize > 1) {
-    // A lane that is 0 passes a borrow on. It does not make one as well: a digit less another and a borrow is
-    // all ones then.
+    // A lane whose difference is 0 propagates a borrow. It does not generate one as well: it would be
+    // -2^(52 kDigits) as a whole, less than any difference of two numbers of kDigits exact digits.
     const std::uint64_t borrows = cuda::lane_carries(group.ballot(borrow != 0), group.ballot(any == 0));
     ripple_borrow<kDigits>(difference, borrows >> group.lane() & 1);
     borrow = borrows >> Group::kSize;
@@ -78,13 +83,13 @@ MM_DEVICE void reduce_once(const Group& group, std::uint64_t* d, const double* n
   for (unsigned j = 0; j < kDigits; ++j) d[j] = (d[j] & (0 - borrow)) | (difference[j] & (borrow - 1));
 }
 
-/// Word `at` of a number of kWords words, 0 beyond.
+/// Word `at` of a number of kWords words; 0 for at >= kWords.
 template <unsigned kWords, class Words>
 MM_DEVICE std::uint32_t padded_word(const Words& a, unsigned at) {
   return at < kWords ? a[at] : 0;
 }
 
-/// This lane's digits of a number of kWords words.
+/// d = this lane's digits, exact, of a number of kWords words.
 template <unsigned kDigits, unsigned kWords, class Words>
 MM_DEVICE void load_digits(double* d, const Words& a, unsigned lane) {
   constexpr unsigned kWindow = (kDigits * kDigitBits + 31) / 32;
@@ -105,7 +110,7 @@ MM_DEVICE void load_digits(double* d, const Words& a, unsigned lane) {
   }
 }
 
-/// Word j of the number with exact digits d_0 .. d_(kCount-1).
+/// Word j of the number with exact digits d[0 .. kCount - 1].
 template <unsigned kCount>
 MM_DEVICE std::uint32_t word_of_digits(const std::uint64_t* d, unsigned j) {
   const unsigned at = j * 32 / kDigitBits;
@@ -115,7 +120,7 @@ MM_DEVICE std::uint32_t word_of_digits(const std::uint64_t* d, unsigned j) {
   return static_cast<std::uint32_t>(low >> shift | high << (kDigitBits - shift));
 }
 
-/// The words of r that begin in this lane's digits. In: exact digits
+/// Stores the words of r whose lowest bit is in this lane's digits. On input: exact digits.
 template <unsigned kDigits, class Group, class Sink>
 MM_DEVICE void store_words(const Group& group, const Sink& r, const std::uint64_t* d) {
   constexpr unsigned kBits = kDigits * kDigitBits;
@@ -123,7 +128,7 @@ MM_DEVICE void store_words(const Group& group, const Sink& r, const std::uint64_
   const unsigned bit = group.lane() * kBits;
   const unsigned first = (bit + 31) / 32;
   const unsigned skipped = first * 32 - bit;
-  // The lowest digit of the lane above completes the last word; nothing is above the last lane.
+  // The lowest digit of the lane above completes the last word; above the last lane there is nothing.
   const std::uint64_t above = group.from_above(d[0]);
   std::uint64_t digits[kDigits + 1];
   MM_UNROLL

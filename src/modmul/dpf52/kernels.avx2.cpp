@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dpf52, 4 instances side by side in 256-bit vectors. These instructions take their rounding from MXCSR.
+// dpf52 on four instances side by side in 256-bit vectors. AVX2 instructions take their rounding mode from
+// MXCSR.
 #if MANYMOD_X86_64
 #include <immintrin.h>
 
@@ -10,6 +11,7 @@
 namespace manymod::dpf52 {
 namespace {
 
+/// The vector operations that LaneMontgomery asks of its parameter V.
 struct Avx2 {
   static constexpr std::size_t kLanes = 4;
   using Real = __m256d;
@@ -25,7 +27,7 @@ struct Avx2 {
   static Word shift_digit(Word x) { return _mm256_srli_epi64(x, kDigitBits); }
   static Word mask_digit(Word x) { return _mm256_and_si256(x, set((Limb{1} << kDigitBits) - 1)); }
   static Word bits(Real x) { return _mm256_castpd_si256(x); }
-  // x + 0x433 2^52 is the bit pattern of 2^52 + x: for x = 2^52, where the carry runs into the exponent, too.
+  // x + 0x433 2^52 is the bit pattern of 2^52 + x, also for x = 2^52, where the carry runs into the exponent.
   static Real to_real(Word x) {
     return subtract(_mm256_castsi256_pd(add(x, set(Limb{0x433} << kDigitBits))), set_real(0x1p52));
   }
@@ -36,12 +38,13 @@ struct Avx2 {
 using Multiplier = LaneMontgomery<Avx2>;
 using Linear = lanes::DigitLoops<Avx2, Avx2::kLanes, kDigitBits>;
 
-/// Call with rounding toward zero, all exceptions masked, no FTZ and DAZ; then restore MXCSR. `function` does
-/// not throw.
+/// Calls `function` with rounding toward zero, all exceptions masked, and FTZ and DAZ off, then restores
+/// MXCSR. `function` must not throw.
 ///
-/// The compiler knows nothing of MXCSR. What keeps the arithmetic inside: it is in a function of its own that
-/// is entered through a pointer which the compiler cannot see through, with its operands and results in
-/// memory. There it has no constant operation to evaluate at compile time.
+/// The compiler does not model MXCSR. Three things keep the arithmetic between the two writes of it: the
+/// arithmetic is in a function of its own, the compiler cannot see which function the pointer designates, and
+/// operands and results are in memory. In that function no operation has constant operands that the compiler
+/// could evaluate.
 template <class... Arguments>
 void call_rounding_toward_zero(void (*function)(Arguments...), Arguments... arguments) {
   const unsigned saved = _mm_getcsr();
@@ -52,6 +55,7 @@ void call_rounding_toward_zero(void (*function)(Arguments...), Arguments... argu
   _mm_setcsr(saved);
 }
 
+// DigitKernels' functions: those of LaneMontgomery, with rounding toward zero in force.
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* scratch) {
   call_rounding_toward_zero(Multiplier::mul, r, a, b, modulus, digits, scratch);
 }

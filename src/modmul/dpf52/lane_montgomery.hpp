@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Montgomery multiplication and squaring of dpf52 over a vector type. For inclusion in instruction-set files
-// only: `V` is a type of the including file's unnamed namespace, which keeps every instance private to it.
+// Montgomery multiplication and squaring of dpf52, generic in the vector type. Included by the
+// instruction-set specific files only: `V` is a type of the including file's unnamed namespace, so that no
+// instantiation is shared between files with different target flags.
 //
-// V gives vectors of kLanes doubles (Real) and of kLanes 64-bit words (Word):
+// V provides vectors of kLanes doubles (Real) and of kLanes 64-bit words (Word):
 //   load, store, load_real, store_real; set(Limb), set_real(double); bits (Real as Word);
-//   add (words, mod 2^64), shift_digit (right by 52), mask_digit (mod 2^52); to_real (digits up to 2^52);
-//   subtract (exact here, so its rounding is free), fma (rounded toward zero).
-// Its functions run with that rounding in force.
+//   add (words, mod 2^64), shift_digit (right by 52), mask_digit (mod 2^52); to_real (words <= 2^52);
+//   subtract (always exact here, so its rounding mode is irrelevant), fma (rounded toward zero).
+// The functions run while that rounding is in force. Timing: constant-time; it depends on L only.
 //
-// Cost. A digit product is 5 vector instructions: fma, subtract, fma, add, add. All of them go to the ports
-// that execute 512-bit arithmetic, of which current server cores have two: 2.5 cycles a product of 8 lanes.
-// For 256-bit vectors three ports add and subtract and two of them do fma: 5/3 cycles a product of 4 lanes.
-// Loads, stores and register copies go elsewhere, so column sums kept in memory cost no such time: four
-// products for each column visited stand beside 5 loads and a store. Multiplication: 2 L^2 products, of which
-// L lack subtract, fma and add (Lemma 5); squaring: L (L + 1) / 2 + L^2. About 25 instructions a digit come
-// on top: conversions, quotient digits, initial values, carries.
+// Cost. A product of two digits is 5 vector instructions: fma, subtract, fma, add, add. All of them need a
+// port that executes 512-bit arithmetic, of which current server cores have two: 2.5 cycles per product of 8
+// lanes. For 256-bit vectors three ports add and subtract and two of them execute fma: 5/3 cycles per product
+// of 4 lanes. Loads, stores and register copies use other ports, so column sums in memory cost no such time:
+// each visit of a column has four products, 5 loads and one store. A multiplication takes 2 L^2 products, L
+// of which need no subtract, fma and add (Lemma 5); a squaring takes L (L + 1) / 2 + L^2. Conversions,
+// quotient digits, initial values and carries add about 25 instructions per digit.
 //
-// Nothing of the five can be merged at 52 bits: the addend of the first fma must be at least 2^104 to place
-// its rounding, that of the second has to be free of it, and a column sum as a third addend would not be
-// exact. (At 50 bits four high products could pass through one fma accumulator, for 4.25 instructions a
-// product, but (52/50)^2 times as many products: 8 % fewer at best.)
+// None of the five can be merged at 52 bits: the addend of the first fma must be at least 2^104 to place its
+// rounding, that of the second must cancel the high product exactly, and a column sum as a third addend would
+// make the sum inexact. (At 50 bits, four high products could pass through one fma accumulator, for 4.25
+// instructions per product, but with (52/50)^2 times as many products: 8 % fewer instructions at best.)
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@
 #include "repr/canonical.hpp"
 #include "repr/verify.hpp"
 
-// GCC and Clang; a few products for each test of the loop's end.
+// Unrolling for GCC and Clang, so that the loop control is shared by several products.
 #define MANYMOD_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define MANYMOD_UNROLL(times) MANYMOD_PRAGMA(clang loop unroll_count(times))
@@ -39,6 +40,8 @@
 
 namespace manymod::dpf52 {
 
+/// The multiplier over vector type V. L is the number of digits, R = 2^(52 L), R >= 4 n. Digit d of an
+/// element is at d kLanes.
 template <class V>
 struct LaneMontgomery {
   using Real = typename V::Real;
@@ -51,15 +54,17 @@ struct LaneMontgomery {
   static constexpr Limb kLowExponent = Limb{0x433} << kDigitBits;
   static constexpr Limb kPairExponent = kHighExponent + kLowExponent;  // modulo 2^64, like all uses of it
 
-  /// Words of scratch: a and n as doubles (L vectors each), column sums and cross sums (2 L each).
+  /// Words of scratch: a and n as doubles (L vectors each), column sums (2 L) and sums of cross products (2
+  /// L).
   static std::size_t scratch_words(std::size_t digits) { return 6 * digits * kLanes; }
 
-  /// r = a b / R mod n, r < 2n, exact digits; in: a, b < 2n, or a < R and b <= n, exact digits; L >= 4. r may
-  /// be a or b.
+  /// r = a b / R mod n.
+  /// On input: a, b < 2 n, or a < R and b <= n; exact digits; L >= 4. On output: r < 2 n, exact digits.
+  /// Aliasing: r may be a or b.
   ///
-  /// Rows go in pairs: one pass adds a (b_i, b_(i+1)) and n times the quotient digits of the pair before. The
-  /// two lowest columns are complete at once, so that the next quotient digits have the time of the whole
-  /// pass.
+  /// Rows are processed in pairs: one pass adds a (b_i, b_(i+1)) and n times the quotient digits of the pair
+  /// before. The two lowest columns are complete at the start of the pass, so that the latency of the next
+  /// quotient digits overlaps with the rest of it.
   static void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits,
                   Limb* scratch) {
     MANYMOD_VERIFY_RANGE(exact_digits(a, digits * kLanes) && exact_digits(b, digits * kLanes));
@@ -67,7 +72,7 @@ struct LaneMontgomery {
     fill_initial(f.columns, digits);
     std::size_t i = digits % 2;
     if (i == 1) {
-      add_to(f.columns + digits * kLanes, stream(f.columns, f.a, digit(b, 0), digits, V::set(0)));
+      add_to(f.columns + digits * kLanes, add_row(f.columns, f.a, digit(b, 0), digits, V::set(0)));
       reduce_first(f);
     }
     add_row_pair(f, f.columns + i * kLanes, digit(b, i), digit(b, i + 1));
@@ -77,10 +82,12 @@ struct LaneMontgomery {
     MANYMOD_VERIFY_RANGE(exact_digits(r, digits * kLanes));
   }
 
-  /// r = a^2 / R mod n, r < 2n, exact digits; in: a < 2n, exact digits; L >= 4. r may be a.
+  /// r = a^2 / R mod n.
+  /// On input: a < 2 n, exact digits; L >= 4. On output: r < 2 n, exact digits. Aliasing: r may be a.
   ///
-  /// Cross products a_s a_j, s < j, are formed once into sums of their own, doubled when a column is taken
-  /// up. Their rows alternate with those of the reduction and fill the time of the quotient digits.
+  /// Cross products a_s a_j, s < j, are summed once, in columns of their own, which are doubled when a column
+  /// is read for the last time. Their rows alternate with the rows of the reduction and hide the latency of
+  /// the quotient digits.
   static void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) {
     MANYMOD_VERIFY_RANGE(exact_digits(a, digits * kLanes));
     const Frame f(a, modulus, digits, scratch);
@@ -89,25 +96,26 @@ struct LaneMontgomery {
     for (std::size_t c = 0; c < digits; ++c) V::store(f.cross + c * kLanes, V::set(0));
     V::store(f.cross + (2 * digits - 1) * kLanes, V::set(0));
 
-    const auto doubled = [&f](Word column, std::size_t c) {
+    const auto with_cross = [&f](Word column, std::size_t c) {
       const Word cross = V::load(f.cross + c * kLanes);
       return V::add(column, V::add(cross, cross));
     };
     cross_rows(f, 0);
     std::size_t i = digits % 2;
     if (i == 1) reduce_first(f);
-    Quotients q = lowest_pair(f, doubled(V::load(f.columns + i * kLanes), i),
-                              doubled(V::load(f.columns + (i + 1) * kLanes), i + 1));
-    // Columns i and i + 1 take cross rows up to i / 2; cross_rows(s) adds rows s and s + 1.
+    Quotients q = lowest_pair(f, with_cross(V::load(f.columns + i * kLanes), i),
+                              with_cross(V::load(f.columns + (i + 1) * kLanes), i + 1));
+    // Columns i and i + 1 take cross products of rows 0 to i / 2; cross_rows(s) adds rows s and s + 1.
     for (std::size_t s = 2; s + 2 <= digits - digits % 2; s += 2) {
       i += 2;
-      q = reduction_rows(f, i, q, doubled);
+      q = reduction_rows(f, i, q, with_cross);
       cross_rows(f, s);
     }
-    finish(r, f, q, doubled);
+    finish(r, f, q, with_cross);
     MANYMOD_VERIFY_RANGE(exact_digits(r, digits * kLanes));
   }
 
+  /// DigitKernels::split_product.
   static void split_product(Limb* high, Limb* low, const Limb* a, const Limb* b) {
     const Product p = product(digit(a, 0), digit(b, 0));
     V::store(high, V::add(p.high, V::set(0 - kHighExponent)));
@@ -115,7 +123,7 @@ struct LaneMontgomery {
   }
 
  private:
-  /// Operands as doubles and the places of the sums.
+  /// One multiplication's operands as doubles, its scratch memory and the two digits of -1/n.
   struct Frame {
     Frame(const Limb* operand, const Limb* modulus, std::size_t count, Limb* scratch)
         : digits(count),
@@ -128,8 +136,8 @@ struct LaneMontgomery {
       MANYMOD_VERIFY_RANGE(exact_digits(modulus, (count + 1) * kLanes));
       convert(a, operand, count);
       convert(n, modulus, count);
-      // Newton's step, k = k0 (2 + n k0) mod 2^104: n k0 + 1 = 2^52 e and k1 = k0 e mod 2^52. The low product
-      // of n_0 k0 is 2^52 - 1.
+      // A Newton step: k = k0 (2 + n k0) mod 2^104. With n k0 + 1 = 2^52 e it gives k1 = k0 e mod 2^52. The
+      // low product of n_0 and k0 is 2^52 - 1, so the high product plus 1 is its share of e.
       const Word high = V::bits(high_product(V::load_real(n), k0));
       const Word e = V::add(V::add(high, V::set(1)), product(V::load_real(n + kLanes), k0).low);
       const Real e0 = digit_of(e);
@@ -145,31 +153,32 @@ struct LaneMontgomery {
     Real k1;
   };
 
-  /// Bit patterns of a high and a low product, exponents included.
+  /// The bit patterns of a high and a low product, exponents included.
   struct Product {
     Word high;
     Word low;
   };
 
-  /// Two rows of products, x y0 and, one column higher, x y1, at work on one column after the other: column c
-  /// takes low(x_c y0), low(x_(c-1) y1) and the high products that the column before left.
+  /// Two rows of products, x y0 and, one column higher, x y1, added to one column after the other. Column c
+  /// takes low(x_c y0), low(x_(c-1) y1) and the high products pending from the column before.
   struct RowPair {
     Real y0;
     Real y1;
     Word high0;
     Word high1;
 
-    /// The first column: x_0 y0 alone.
+    /// Column 0: x_0 y0 only.
     Word first(Word column, Real x) {
       const Product p = product(x, y0);
       high0 = p.high;
       return V::add(column, p.low);
     }
-    /// The second column: nothing of row y1 comes from below.
+    /// Column 1: no high product of row y1 is pending.
     Word second(Word column, Real x, Real x_below) {
       high1 = V::set(0);
       return step(column, x, x_below);
     }
+    /// Columns 2 to L - 1; x is digit c, x_below digit c - 1.
     Word step(Word column, Real x, Real x_below) {
       const Word sum = V::add(V::add(column, high0), high1);
       const Product p0 = product(x, y0);
@@ -178,25 +187,28 @@ struct LaneMontgomery {
       high1 = p1.high;
       return V::add(V::add(sum, p0.low), p1.low);
     }
-    /// The last but one column: x_below is the top digit.
+    /// Column L: x_below is the top digit.
     Word last_low(Word column, Real x_below) {
       const Word sum = V::add(V::add(column, high0), high1);
       const Product p1 = product(x_below, y1);
       high1 = p1.high;
       return V::add(sum, p1.low);
     }
+    /// Column L + 1: only the high product of row y1 is left.
     Word last_high(Word column) const { return V::add(column, high1); }
   };
 
-  /// The quotient digits of two complete columns c and c + 1, of whose products with n those up to n_1 q0 and
-  /// n_0 q1 are done: their high products and the carry wait for column c + 2.
+  /// The quotient digits of two complete columns c and c + 1. Their products with n have been added up to n_1
+  /// q0 and n_0 q1; the high products of these and the carry are pending for column c + 2.
   struct Quotients {
     RowPair rows;
     Word carry;
   };
 
+  /// Digit `at` of an element, as doubles.
   static Real digit(const Limb* words, std::size_t at) { return V::to_real(V::load(words + at * kLanes)); }
 
+  /// reals[d] = words[d] as doubles, for `count` digits.
   static void convert(Limb* reals, const Limb* words, std::size_t count) {
     for (std::size_t at = 0; at < count; ++at) {
       const Real x = digit(words, at);
@@ -206,6 +218,7 @@ struct LaneMontgomery {
   }
 
 #if MANYMOD_VERIFY
+  /// True if satisfies_bounds holds in every lane.
   static bool hypotheses_hold(Real a, Real b) {
     alignas(64) Limb patterns[2 * kLanes];
     V::store_real(patterns, a);
@@ -219,6 +232,7 @@ struct LaneMontgomery {
   }
 #endif
 
+  /// Lemma 1.
   static Real high_product(Real a, Real b) { return V::fma(a, b, V::set_real(kHighOffset)); }
 
   /// Lemmas 1 and 2.
@@ -228,25 +242,29 @@ struct LaneMontgomery {
     return {V::bits(high), V::bits(low)};
   }
 
+  /// column mod 2^52 as doubles.
   static Real digit_of(Word column) { return V::to_real(V::mask_digit(column)); }
 
-  /// Lemma 4; `high` = high_product(t, k).
+  /// t k mod 2^52 (Lemma 4). On input: high = high_product(t, k).
   static Real low_digit(Real t, Real k, Real high) {
     return V::fma(t, k, V::subtract(V::set_real(kHighOffset), high));
   }
 
-  /// Lemma 5: what a complete column and its quotient digit put into the next column.
+  /// The carry from a complete column into the next one, its low product with the quotient digit included
+  /// (Lemma 5).
   static Word carry_of(Word column) {
     return V::shift_digit(V::add(column, V::set((Limb{1} << kDigitBits) - 1)));
   }
 
-  /// Minus the exponents to come (Lemma 3). Until its turn column c < L takes c + 1 low and c high products
-  /// of a b, c and c of q n, whose lowest low product is never computed: `low[c]`. Column 2L - c, c <= L,
-  /// takes c - 1 low and c high ones of each: `high[c]`.
+  /// Initial values of columns: minus the exponents that they will take (Lemma 3). A column c < L takes c + 1
+  /// low and c high products of a b, and c low and c high products of q n, the lowest low product of which is
+  /// never computed: `low[c]`. A column 2 L - c, c <= L, takes c - 1 low and c high products of each:
+  /// `high[c]`.
   struct InitialValues {
     Limb low[kMaxDigits];
     Limb high[kMaxDigits + 1];
   };
+  /// The table of all digit counts.
   static constexpr InitialValues initial_values() {
     InitialValues values{};
     for (Limb c = 0; c < kMaxDigits; ++c) values.low[c] = 0 - 2 * c * kPairExponent - kLowExponent;
@@ -255,7 +273,7 @@ struct LaneMontgomery {
   }
   static constexpr InitialValues kInitial = initial_values();
 
-  // A table, because loading a word into all lanes keeps off the arithmetic ports.
+  // The values come from a table because loading a word into all lanes does not use the arithmetic ports.
   static void fill_initial(Limb* columns, std::size_t digits) {
     for (std::size_t c = 0; c < digits; ++c) V::store(columns + c * kLanes, V::set(kInitial.low[c]));
     columns += digits * kLanes;
@@ -264,6 +282,7 @@ struct LaneMontgomery {
     }
   }
 
+  /// columns += sum of a_s^2 2^(104 s).
   static void add_diagonal(const Frame& f) {
     for (std::size_t s = 0; s < f.digits; ++s) {
       const Real a = V::load_real(f.a + s * kLanes);
@@ -273,10 +292,12 @@ struct LaneMontgomery {
     }
   }
 
+  /// column += value.
   static void add_to(Limb* column, Word value) { V::store(column, V::add(V::load(column), value)); }
 
-  /// columns[j] += the high product below + low(x_j y), j < count. Returns the last high product.
-  static Word stream(Limb* columns, const Limb* x, Real y, std::size_t count, Word high) {
+  /// columns[j] += low(x_j y) + the high product of j - 1, for j < count. On input: `high` is the high
+  /// product pending for column 0. @return the last high product
+  static Word add_row(Limb* columns, const Limb* x, Real y, std::size_t count, Word high) {
     for (std::size_t at = 0; at < count * kLanes; at += kLanes) {
       const Product p = product(V::load_real(x + at), y);
       V::store(columns + at, V::add(V::add(V::load(columns + at), high), p.low));
@@ -285,8 +306,9 @@ struct LaneMontgomery {
     return high;
   }
 
-  /// The quotient digits of two columns that lack only products with them: both at once from t k modulo
-  /// 2^104, as the second would otherwise wait for the products of the first (Lemma 6).
+  /// The quotient digits of two columns that are complete except for products of these digits. Both digits
+  /// come from t k mod 2^104 (Lemma 6); otherwise the second would have to wait for the products of the
+  /// first.
   static Quotients lowest_pair(const Frame& f, Word column0, Word column1) {
     const Real n0 = V::load_real(f.n);
     const Real t0 = digit_of(column0);
@@ -303,13 +325,13 @@ struct LaneMontgomery {
     return {{q0, q1, p.high, V::bits(high_product(n0, q1))}, carry_of(column)};
   }
 
-  /// An odd number of digits: column 0 goes first, alone.
+  /// The reduction step of column 0 alone, for an odd number of digits.
   static void reduce_first(const Frame& f) {
     const Word column = V::load(f.columns);
     const Real t = digit_of(column);
     const Real q = low_digit(t, f.k0, high_product(t, f.k0));
     const Word high = V::add(V::bits(high_product(V::load_real(f.n), q)), carry_of(column));
-    add_to(f.columns + f.digits * kLanes, stream(f.columns + kLanes, f.n + kLanes, q, f.digits - 1, high));
+    add_to(f.columns + f.digits * kLanes, add_row(f.columns + kLanes, f.n + kLanes, q, f.digits - 1, high));
   }
 
   /// columns += a (y0 + 2^52 y1).
@@ -327,7 +349,8 @@ struct LaneMontgomery {
     V::store(columns + end + kLanes, rows.last_high(V::load(columns + end + kLanes)));
   }
 
-  /// columns += a (y0 + 2^52 y1) + n q, q of the pair of columns below.
+  /// columns += a (y0 + 2^52 y1) + n q, where q are the quotient digits of the two columns below. @return the
+  /// quotient digits of the lowest two columns
   static Quotients mul_rows(const Frame& f, Limb* columns, Real y0, Real y1, Quotients below) {
     const auto a = [&f](std::size_t at) { return V::load_real(f.a + at); };
     const auto n = [&f](std::size_t at) { return V::load_real(f.n + at); };
@@ -354,16 +377,19 @@ struct LaneMontgomery {
     return next;
   }
 
-  /// Columns from `first` on += n q, q of the pair of columns below; complete columns go through `take`.
-  template <class Take>
-  static Quotients reduction_rows(const Frame& f, std::size_t first, Quotients below, Take take) {
+  /// The same for a squaring: columns from `first` on += n q, where q are the quotient digits of the two
+  /// columns below. complete(column, c) adds what is still missing from column c. @return the quotient digits
+  /// of columns `first` and first + 1
+  template <class Complete>
+  static Quotients reduction_rows(const Frame& f, std::size_t first, Quotients below, Complete complete) {
     const auto n = [&f](std::size_t at) { return V::load_real(f.n + at); };
     Limb* columns = f.columns + first * kLanes;
     const std::size_t end = f.digits * kLanes;
     RowPair& rows = below.rows;
-    Word column0 = V::add(take(V::load(columns), first), below.carry);
+    Word column0 = V::add(complete(V::load(columns), first), below.carry);
     column0 = rows.step(column0, n(2 * kLanes), n(kLanes));
-    const Word column1 = rows.step(take(V::load(columns + kLanes), first + 1), n(3 * kLanes), n(2 * kLanes));
+    const Word column1 =
+        rows.step(complete(V::load(columns + kLanes), first + 1), n(3 * kLanes), n(2 * kLanes));
     const Quotients next = lowest_pair(f, column0, column1);
     MANYMOD_UNROLL(4)
     for (std::size_t at = 2 * kLanes; at < end - 2 * kLanes; at += kLanes) {
@@ -375,8 +401,8 @@ struct LaneMontgomery {
     return next;
   }
 
-  /// Cross products of a_s and a_(s+1) with the digits above them, s + 1 < L. Rows come in increasing order:
-  /// these are the first to reach columns s + L and s + L + 1.
+  /// Adds the cross products of a_s and a_(s+1) with the digits above each of them, s + 1 < L. Rows come in
+  /// increasing order of s: these are the first to reach columns s + L and s + L + 1.
   static void cross_rows(const Frame& f, std::size_t s) {
     const auto a = [&f](std::size_t at) { return V::load_real(f.a + at); };
     Limb* columns = f.cross + s * kLanes;
@@ -400,14 +426,14 @@ struct LaneMontgomery {
     V::store(columns + end + kLanes, rows.high1);
   }
 
-  /// r = columns L .. 2L - 1 + n q, q of the pair of columns below, as exact digits; each column goes through
-  /// `take`. The lanes' carries ripple, at 3 instructions a digit: two rounds of a parallel resolve, to
-  /// digits of at most 2^52, take 6.
-  template <class Take>
-  static void finish(Limb* r, const Frame& f, Quotients below, Take take) {
+  /// r = columns L .. 2 L - 1 + n q as exact digits, where q are the quotient digits of the two columns
+  /// below; complete(column, c) adds what is still missing from column c. Carries ripple, at 3 instructions
+  /// per digit; two rounds of a parallel carry resolution, to digits of at most 2^52, would take 6.
+  template <class Complete>
+  static void finish(Limb* r, const Frame& f, Quotients below, Complete complete) {
     const auto n = [&f](std::size_t j) { return V::load_real(f.n + j * kLanes); };
     const auto column = [&](std::size_t j) {
-      return take(V::load(f.columns + (f.digits + j) * kLanes), f.digits + j);
+      return complete(V::load(f.columns + (f.digits + j) * kLanes), f.digits + j);
     };
     RowPair& rows = below.rows;
     Word carry = below.carry;
@@ -419,6 +445,7 @@ struct LaneMontgomery {
     store_digit(r + (j + 1) * kLanes, rows.last_high(column(j + 1)), carry);
   }
 
+  /// r = (column + carry) mod 2^52. @return the carry out
   static Word store_digit(Limb* r, Word column, Word carry) {
     const Word sum = V::add(column, carry);
     V::store(r, V::mask_digit(sum));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of dpf52 on CUDA devices: threads per instance, 52-bit digits per thread, threads per block, blocks
-// per multiprocessor (which bounds the registers of a thread). L digits serve moduli of up to 52 L - 2 bits,
-// rounded down to 32-bit words:
+// Shapes of dpf52 on CUDA devices. Columns: threads per instance; 52-bit digits per thread; threads per
+// block; blocks per multiprocessor, which limits the registers per thread. L digits serve moduli of up to 52
+// L - 2 bits, rounded down to 32-bit words:
 //
 //   digits                        3    4    5    8   10   15   20   30   32   40   60   64   80  160
 //   words                         4    6    8   12   16   24   32   48   51   64   97  103  129  259

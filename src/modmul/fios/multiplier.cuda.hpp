@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Technique fios: finely integrated operand scanning Montgomery multiplication, in radix 2^16 or 2^32, with
-// the operands in registers, shared memory or local memory; by one thread, or by a group of threads with the
-// operands in registers or shared memory. Local memory is for numbers that have no room in either, and a
-// group divides a number until a lane's part has. A lane reads and writes its own part only, wherever that
-// is; digits go from lane to lane by shuffles.
+// Technique fios: Montgomery multiplication by finely integrated operand scanning in radix 2^16 or 2^32, with
+// the operands in registers, in shared memory or in local memory. One thread per instance may use any of the
+// three; a group uses registers or shared memory. (Local memory serves numbers too large for both, and a
+// group divides a number until each lane's part fits.) A lane accesses only its own part of a number; lanes
+// exchange digits by shuffles.
 //
-// Numbers are fully reduced, below n, but for those that from_words makes of larger ones. For a, b < R the
-// product (a b + q n) / R with q < R is below R + n, so that it is below R after one subtraction; where a < n
-// or b <= n it is below 2 n, so that it is below n then.
+// Range. Elements are fully reduced, 0 <= element < n, except those that from_words builds from larger
+// numbers. For a, b < R and q < R the product (a b + q n) / R is below R + n, so one subtraction of n brings
+// it below R. If a < n or b <= n, it is below 2 n, and the subtraction brings it below n.
+//
+// Timing: every function is constant-time.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +25,12 @@
 
 namespace manymod::fios {
 
-/// See gpu/program/multiplier.hpp; a digit there is a 32-bit word. Programs hand elements from step to step
-/// by value, in words. For each operation the digits of its operands are put into their place, and the result
-/// is taken from there: 3 kDigits words beside 2 kDigits^2 products. Arithmetic by itself works in place.
+/// Models the multiplier of gpu/program/multiplier.hpp, whose digits are 32-bit words. Programs pass elements
+/// between steps by value, as words. Each operation copies the digits of its operands into their place and
+/// reads the result from there: 3 kDigits words beside 2 kDigits^2 products. Class Arithmetic works in place.
 ///
-/// Lane l holds words l kPerThread to (l + 1) kPerThread - 1 and the digits of these. What a group has to do
-/// after the last row, carries from lane to lane and the subtraction, it does on words.
+/// Lane l holds words l kPerThread to (l + 1) kPerThread - 1 and their digits. In a group, carries between
+/// lanes and the final subtraction are computed on words, after the last row.
 template <class Group, unsigned kPerThread, unsigned kDigitBits, class Place>
 class Multiplier {
   static constexpr unsigned kLanes = Group::kSize;
@@ -63,6 +65,7 @@ class Multiplier {
         n_(operand(from_words(n), 0)),
         n0_(cuda::negative_inverse(n[0]) & Digit::kMask) {}
 
+  /// a. On input: a < R.
   template <class Words>
   MM_DEVICE Element from_words(const Words& a) const {
     Element r;
@@ -71,16 +74,18 @@ class Multiplier {
     return r;
   }
 
-  /// In: a < n, as mul(b, one) returns it for any b < R
+  /// r = a. On input: a < n. mul(b, one) returns such an element for any b < R.
   MM_DEVICE void to_words(WordSink r, const Element& a) const {
     MM_UNROLL
     for (unsigned j = 0; j < kPerThread; ++j) r.set(group_.lane() * kPerThread + j, a.word[j]);
   }
 
+  /// a b / R mod n. On input: a, b < R. On output: below n if a < n or b <= n, else below R.
   MM_DEVICE Element mul(const Element& a, const Element& b) const {
     Operand r = place(3);
     return reduced(r, Products(group_, n_, n0_).product(r, operand(a, 1), operand(b, 2)));
   }
+  /// a^2 / R mod n. Range as for mul.
   MM_DEVICE Element sqr(const Element& a) const {
     Element twice;
     twice.word[0] = a.word[0] << 1;
@@ -93,7 +98,7 @@ class Multiplier {
     return reduced(r, Products(group_, n_, n0_).square(r, doubled, a.word[kPerThread - 1] >> 31));
   }
 
-  /// a + b mod n. In: a, b < n
+  /// a + b mod n. On input: a, b < n. On output: below n.
   MM_DEVICE Element add(const Element& a, const Element& b) const {
     if constexpr (kLanes == 1) {
       Operand r = place(3);
@@ -105,7 +110,7 @@ class Multiplier {
       return reduced(r, carry);
     }
   }
-  /// a - b mod n. In: a, b < n
+  /// a - b mod n. On input: a, b < n. On output: below n.
   MM_DEVICE Element sub(const Element& a, const Element& b) const {
     if constexpr (kLanes == 1) {
       Operand r = place(3);
@@ -131,8 +136,8 @@ class Multiplier {
   Operand n_;
   std::uint32_t n0_;  // -1/n mod beta
 
-  /// The place of a number: shared memory holds kDigits words each for n (index 0), two operands and a
-  /// result.
+  /// The place of number `index`: shared memory has kDigits words each for n (0), two operands (1, 2) and a
+  /// result (3); elsewhere it is a new array.
   MM_DEVICE Operand place(unsigned index) const {
     if constexpr (kShared) {
       return {&memory_[index * kDigits], memory_.stride};
@@ -141,6 +146,7 @@ class Multiplier {
     }
   }
 
+  /// The digits of a, copied to the place of number `index`.
   MM_DEVICE Operand operand(const Element& a, unsigned index) const {
     Operand r = place(index);
     MM_UNROLL
@@ -148,6 +154,7 @@ class Multiplier {
     return r;
   }
 
+  /// The element with the digits of a.
   MM_DEVICE static Element element(const Operand& a) {
     Element r;
     MM_UNROLL
@@ -155,7 +162,8 @@ class Multiplier {
     return r;
   }
 
-  /// The sum of r + top beta^kDigits over all lanes, less n where it is not below n. In: less than R + n
+  /// The sum of r + top beta^kDigits over all lanes, minus n once (see Arithmetic::reduce_once). On input:
+  /// the sum is below R + n.
   MM_DEVICE Element reduced(Operand& r, std::uint32_t top) const {
     if constexpr (kLanes == 1) {
       Operations::reduce_once(r, top, n_);
@@ -167,7 +175,7 @@ class Multiplier {
     }
   }
 
-  /// The same for r + overflow R.
+  /// The same for a + overflow R.
   MM_DEVICE Element reduced(const Element& a, std::uint32_t overflow) const {
     Element r;
     lane_words::reduce_once<kPerThread>(group_, r.word, a.word, element(n_).word, overflow);
@@ -175,7 +183,7 @@ class Multiplier {
   }
 };
 
-// One technique for each radix and place, to be named as such.
+// Namespaces that name a radix and a place, as MM_DEVICE_KERNEL expects a technique.
 #define MM_FIOS_TECHNIQUE(name, digit_bits, place)                                 \
   namespace name {                                                                 \
   template <class Group, unsigned kPerThread>                                      \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of fios on CUDA devices, a list for each form (a radix and a place for operands): form, threads per
-// instance, 32-bit words per thread, threads per block, blocks per multiprocessor (which bounds the registers
-// of a thread: these are the most blocks without spills). For one thread the paper's sizes, 160 to 384 bits,
-// and 512; for groups some widths from 512 to 8192 bits. Blocks with operands in shared memory need no more
-// than 32 KiB of it.
+// Shapes of fios on CUDA devices: one list for each form, that is for each pair of a radix and a place of
+// operands. Columns: form; threads per instance; 32-bit words per thread; threads per block; blocks per
+// multiprocessor, which limits the registers per thread. The number of blocks is the largest without register
+// spills. One thread per instance covers the paper's sizes, 160 to 384 bits, and 512 bits; groups cover some
+// widths from 512 to 8192 bits. A block with operands in shared memory uses at most 32 KiB of it.
 #pragma once
 
 #define MM_FIOS_RADIX16_REGISTERS_SHAPES(SHAPE, form) \
@@ -81,7 +81,7 @@
 #define MM_FIOS_RADIX16_LOCAL_SHAPES(SHAPE, form) MM_FIOS_LOCAL_SHAPES(SHAPE, form)
 #define MM_FIOS_RADIX32_LOCAL_SHAPES(SHAPE, form) MM_FIOS_LOCAL_SHAPES(SHAPE, form)
 
-/// FORM(name, list of its shapes, what it is)
+/// FORM(name, list of its shapes, description)
 #define MM_FIOS_FORMS(FORM)                                                                      \
   FORM(radix16_registers, MM_FIOS_RADIX16_REGISTERS_SHAPES, "radix 2^16, operands in registers") \
   FORM(radix16_shared, MM_FIOS_RADIX16_SHARED_SHAPES, "radix 2^16, operands in shared memory")   \

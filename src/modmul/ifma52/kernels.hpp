@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel tables of technique ifma52: digits of 52 bits multiplied by AVX-512 IFMA.
+// Kernel tables of technique ifma52 on 8 lanes: digits of 52 bits multiplied by AVX-512 IFMA.
 #pragma once
 
 #include "lanes/kernels.hpp"
@@ -7,11 +7,11 @@
 namespace manymod::ifma52 {
 
 #if MANYMOD_X86_64
-/// Eight instances side by side, as this processor computes them fastest.
+/// Eight instances side by side: the one of the two tables below that is faster on this processor.
 const lanes::Kernels& avx512ifma_kernels();
 
-// Those that it chooses from: selections beside squarings by masked stores, for Intel's processors, or by
-// blends, for AMD's.
+// They differ in how a selection that runs beside a squaring writes the selected entry: with masked stores
+// (faster on Intel processors) or with blends (faster on AMD processors).
 const lanes::Kernels& storing_kernels();
 const lanes::Kernels& blending_kernels();
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/ifma52/row.hpp"
 
-// GCC 12's own header warns of its undefined pass-through operands (GCC bug 105593).
+// GCC 12 warns about undefined pass-through operands in its own header (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -21,7 +21,7 @@ constexpr unsigned kDigitBits = 52;
 constexpr Limb kDigitMask = (Limb{1} << kDigitBits) - 1;
 constexpr std::size_t kDigitsPerVector = 8;
 constexpr std::size_t kMaxVectors = 10;
-/// The first digit, one friendly round and two ordinary ones.
+/// The product of the first digit, one round by the friendly multiple m, and two rounds by n.
 constexpr std::size_t kMinDigits = 4;
 
 #define MANYMOD_INLINE [[gnu::always_inline]] inline
@@ -33,20 +33,24 @@ constexpr std::size_t kMinDigits = 4;
 
 MANYMOD_INLINE Vector zero() { return _mm512_setzero_si512(); }
 MANYMOD_INLINE Vector broadcast(Limb x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
+/// sum + the low (high) 52 bits of the product of the low 52 bits of x and y, digit by digit.
 MANYMOD_INLINE Vector add_low(Vector sum, Vector x, Vector y) { return _mm512_madd52lo_epu64(sum, x, y); }
 MANYMOD_INLINE Vector add_high(Vector sum, Vector x, Vector y) { return _mm512_madd52hi_epu64(sum, x, y); }
+/// The lowest digit of x, in all elements.
 MANYMOD_INLINE Vector lowest(Vector x) { return _mm512_broadcastq_epi64(_mm512_castsi512_si128(x)); }
 
-/// The digits of vector v of an element of `digits` digits.
+/// The mask of the digits in vector v of an element of `digits` digits.
 MANYMOD_INLINE Mask present(std::size_t v, std::size_t digits) {
   const std::size_t left = digits - v * kDigitsPerVector;
   return left >= kDigitsPerVector ? Mask{0xff} : static_cast<Mask>((1U << left) - 1);
 }
 
+/// V vectors of digits, each with headroom above its 52 bits.
 template <int V>
 struct Number {
   Vector v[V];
 
+  /// Digits beyond `digits` are 0 and their memory is not accessed.
   MANYMOD_INLINE static Number load(const Limb* from, std::size_t digits) {
     Number x;
     MANYMOD_UNROLL
@@ -56,19 +60,19 @@ struct Number {
     return x;
   }
 
-  /// Vector i of this number divided by W.
+  /// Vector i of this number divided by W (its lowest digit is dropped).
   MANYMOD_INLINE Vector shifted(int i) const {
     return _mm512_alignr_epi64(i + 1 < V ? v[i + 1 < V ? i + 1 : i] : zero(), v[i], 1);
   }
 
-  /// What the lowest digit hands to the next one, in that one's place after the shift.
+  /// The carry out of the lowest digit, at the position of the next digit after the shift.
   MANYMOD_INLINE Vector lowest_carry() const { return _mm512_maskz_srli_epi64(1, v[0], kDigitBits); }
 };
 
-/// r = T with exact digits. In: words of T below 2^61 (L <= 80 digits, each the sum of at most 4 L low and
-/// high halves and a carry), T < R. One carry of each digit to the next leaves digits below W + 2^9; the rest
-/// are single carries, which one scalar addition of masks resolves: `over` are the digits that hand one on,
-/// `full` those that do if they receive one.
+/// r = t with exact digits. On input: t < R; words of t below 2^61 (L <= 80 digits, each the sum of at most 4
+/// L low and high halves and a carry). Adding each digit's carry to the next digit once leaves digits below W
+/// + 2^9. The remaining carries are single bits; one scalar addition of masks resolves them, with `generate`
+/// the digits that generate a carry and `propagate` those that propagate one.
 template <int V>
 MANYMOD_INLINE void store_exact(Limb* r, const Number<V>& t, std::size_t digits) {
   const Vector mask = broadcast(kDigitMask);
@@ -80,17 +84,19 @@ MANYMOD_INLINE void store_exact(Limb* r, const Number<V>& t, std::size_t digits)
     const Vector digit =
         _mm512_add_epi64(_mm512_and_si512(t.v[i], mask), _mm512_alignr_epi64(carries, below, 7));
     below = carries;
-    const unsigned over = _mm512_cmpgt_epu64_mask(digit, mask);
-    const unsigned full = _mm512_cmpeq_epi64_mask(digit, mask);
-    const unsigned sum = full + ((over << 1) | carry);
+    const unsigned generate = _mm512_cmpgt_epu64_mask(digit, mask);
+    const unsigned propagate = _mm512_cmpeq_epi64_mask(digit, mask);
+    const unsigned sum = propagate + ((generate << 1) | carry);
     carry = sum >> kDigitsPerVector;
-    const Vector exact = _mm512_mask_add_epi64(digit, static_cast<Mask>(sum ^ full), digit, broadcast(1));
+    const Vector exact =
+        _mm512_mask_add_epi64(digit, static_cast<Mask>(sum ^ propagate), digit, broadcast(1));
     _mm512_mask_storeu_epi64(r + 8 * i, present(static_cast<std::size_t>(i), digits),
                              _mm512_and_si512(exact, mask));
   }
 }
 
-/// A round by n itself: clears the lowest digit of t, then t = t / W + next + the round's high halves.
+/// A round by n itself: q = t k0 mod W; t = (t + low(n q)) / W + next + high(n q), where low and high act
+/// digit by digit.
 template <int V>
 MANYMOD_INLINE void ordinary_round(Number<V>& t, const Number<V>& next, const Number<V>& n, Vector k0) {
   const Vector q = lowest(add_low(zero(), t.v[0], k0));
@@ -102,8 +108,8 @@ MANYMOD_INLINE void ordinary_round(Number<V>& t, const Number<V>& next, const Nu
   t.v[0] = _mm512_add_epi64(t.v[0], carry);
 }
 
-/// r = a b / R mod n; see row.hpp. T at the start of round i holds all products of weight W^i and more but
-/// for the low halves of A b_i, which `next` brings together with the high halves of the rounds before.
+/// r = a b / R mod n; ranges as in row.hpp. Invariant at the start of round i: t holds all products of weight
+/// W^i or more, except the low halves of A b_i and the high halves of earlier rounds; `next` adds these.
 template <int V>
 void multiply(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits) {
   const Number<V> x = Number<V>::load(a, digits);
@@ -113,23 +119,23 @@ void multiply(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::s
   Vector digit = broadcast(b[0]);
   MANYMOD_UNROLL
   for (int i = 0; i < V; ++i) t.v[i] = add_low(zero(), x.v[i], digit);
-  Vector before_last = zero();
-  Vector last = lowest(t.v[0]);
+  Vector previous_quotient = zero();
+  Vector quotient = lowest(t.v[0]);
   for (std::size_t round = 1; round + 1 < digits; ++round) {
     const Vector next_digit = broadcast(b[round]);
     MANYMOD_UNROLL
     for (int i = 0; i < V; ++i) {
       next.v[i] = add_high(add_low(zero(), x.v[i], next_digit), x.v[i], digit);
-      next.v[i] = add_high(next.v[i], friendly.v[i], before_last);
+      next.v[i] = add_high(next.v[i], friendly.v[i], previous_quotient);
     }
     next.v[0] = _mm512_add_epi64(next.v[0], t.lowest_carry());
     MANYMOD_UNROLL
     for (int i = 0; i < V; ++i) {
-      t.v[i] = add_low(_mm512_add_epi64(t.shifted(i), next.v[i]), friendly.v[i], last);
+      t.v[i] = add_low(_mm512_add_epi64(t.shifted(i), next.v[i]), friendly.v[i], quotient);
     }
     digit = next_digit;
-    before_last = last;
-    last = lowest(t.v[0]);
+    previous_quotient = quotient;
+    quotient = lowest(t.v[0]);
   }
 
   const Number<V> n = Number<V>::load(modulus, digits);
@@ -138,7 +144,7 @@ void multiply(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::s
   MANYMOD_UNROLL
   for (int i = 0; i < V; ++i) {
     next.v[i] = add_high(add_low(zero(), x.v[i], top_digit), x.v[i], digit);
-    next.v[i] = add_high(next.v[i], friendly.v[i], before_last);
+    next.v[i] = add_high(next.v[i], friendly.v[i], previous_quotient);
   }
   ordinary_round(t, next, n, k0);
   MANYMOD_UNROLL
@@ -152,21 +158,23 @@ constexpr Multiply kByVectors[kMaxVectors + 1] = {nullptr,     multiply<1>, mult
                                                   multiply<4>, multiply<5>, multiply<6>, multiply<7>,
                                                   multiply<8>, multiply<9>, multiply<10>};
 
+/// V for L digits.
 constexpr std::size_t vectors(std::size_t digits) {
   return (digits + kDigitsPerVector - 1) / kDigitsPerVector;
 }
 
+// The functions of lanes::Kernels; see there and row.hpp.
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* /*scratch*/) {
   kByVectors[vectors(digits)](r, a, b, modulus, digits);
 }
 
-/// By multiplication: leaving out the products a_i a_j, j < i, of a row saves whole vectors only, and
-/// doubling the others costs as much up to V = 5.
+/// r = a^2 / R mod n by multiplication. Omitting the products a_i a_j, j < i, of a row would save whole
+/// vectors only, and doubling the others costs as much for V <= 5.
 void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) {
   mul(r, a, a, modulus, digits, scratch);
 }
 
-/// Every entry is loaded whole: no load's mask depends on the index.
+/// r = table[indices[0]]. Every entry is loaded whole; no load's mask depends on the index.
 void select(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t digits,
             const std::uint32_t* indices) {
   const Vector index = broadcast(indices[0]);
@@ -182,7 +190,7 @@ void select(Limb* r, const Limb* table, std::size_t entries, std::size_t stride,
   }
 }
 
-/// With one lane a residue is an element.
+/// The same: with one lane, a residue and an element have the same layout.
 void select_shared(Limb* r, const Limb* table, std::size_t entries, std::size_t digits,
                    const std::uint32_t* indices) {
   select(r, table, entries, digits, digits, indices);
@@ -192,7 +200,8 @@ std::size_t scratch_words(std::size_t /*digits*/) { return 0; }
 
 std::size_t modulus_words(std::size_t digits) { return digits + 1 + vectors(digits) * kDigitsPerVector; }
 
-/// m' = (n k0 + 1) / W, whose digits are those of n k0 + 1 from the second on; the first is 0.
+/// Kernels::prepare: m' = (n k0 + 1) / W. Its digits are the digits of n k0 + 1 from the second on; the first
+/// is 0.
 void prepare(Limb* modulus, std::size_t digits) {
   const Limb k0 = modulus[digits];
   Limb* friendly = modulus + digits + 1;

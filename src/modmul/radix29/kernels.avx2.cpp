@@ -4,7 +4,8 @@
 
 #include <immintrin.h>
 
-// Adding the products of a column to each other before the sum that stays in a register costs more registers.
+// Reassociation would add the products of a column to each other before adding them to the column sum, which
+// takes more registers.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-reassoc")
 #endif
@@ -14,6 +15,7 @@
 namespace manymod::radix29 {
 namespace {
 
+/// The vector operations that ProductScanning asks of its parameter Arch.
 struct Avx2 {
   using Vector = __m256i;
   static constexpr std::size_t kLanes = 4;
@@ -26,7 +28,8 @@ struct Avx2 {
   static Vector add(Vector x, Vector y) { return _mm256_add_epi64(x, y); }
   static Vector bit_and(Vector x, Vector y) { return _mm256_and_si256(x, y); }
   static Vector shift_right(Vector x) { return _mm256_srli_epi64(x, kDigitBits); }
-  /// A compiler that knows the mask turns a masked vpmuludq into vpmullq, of three times the latency.
+  /// x, opaque to the compiler. A compiler that knows the mask turns a masked vpmuludq into vpmullq, which
+  /// has three times the latency.
   static Vector opaque(Vector x) {
     asm("" : "+x"(x));
     return x;

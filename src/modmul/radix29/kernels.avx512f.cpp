@@ -4,7 +4,8 @@
 
 #include <immintrin.h>
 
-// Adding the products of a column to each other before the sum that stays in a register costs more registers.
+// Reassociation would add the products of a column to each other before adding them to the column sum, which
+// takes more registers.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-tree-reassoc")
 #endif
@@ -14,11 +15,13 @@
 namespace manymod::radix29 {
 namespace {
 
+/// The vector operations that ProductScanning asks of its parameter Arch.
 struct Avx512f {
   using Vector = __m512i;
   static constexpr std::size_t kLanes = 8;
 
-  // The unmasked forms of these two make g++ 12 warn of an uninitialised value in its own header.
+  // The mask of all lanes: the unmasked forms of two intrinsics make g++ 12 warn about an uninitialised value
+  // in its own header.
   static constexpr __mmask8 kAll = 0xff;
 
   static Vector load(const Limb* x) { return _mm512_load_si512(reinterpret_cast<const Vector*>(x)); }
@@ -29,7 +32,8 @@ struct Avx512f {
   static Vector add(Vector x, Vector y) { return _mm512_add_epi64(x, y); }
   static Vector bit_and(Vector x, Vector y) { return _mm512_and_si512(x, y); }
   static Vector shift_right(Vector x) { return _mm512_maskz_srli_epi64(kAll, x, kDigitBits); }
-  /// A compiler that knows the mask turns a masked vpmuludq into vpmullq, of three times the latency.
+  /// x, opaque to the compiler. A compiler that knows the mask turns a masked vpmuludq into vpmullq, which
+  /// has three times the latency.
   static Vector opaque(Vector x) {
     asm("" : "+v"(x));
     return x;

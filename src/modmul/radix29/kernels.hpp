@@ -7,9 +7,9 @@
 namespace manymod::radix29 {
 
 #if MANYMOD_X86_64
-/// 4 lanes of a 256-bit vector.
+/// 4 lanes, in a 256-bit vector; AVX2.
 const lanes::Kernels& avx2_kernels();
-/// 8 lanes of a 512-bit vector; AVX-512F is all that the arithmetic needs, IFMA is not used.
+/// 8 lanes, in a 512-bit vector; AVX-512F only, without IFMA.
 const lanes::Kernels& avx512f_kernels();
 #endif
 

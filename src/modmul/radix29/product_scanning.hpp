@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Montgomery multiplication and squaring of radix29 by finely integrated product scanning (FIPS: Koc, Acar,
-// Kaliski, IEEE Micro 16, 1996), in tiles of columns. For inclusion in instruction-set files only.
+// Montgomery multiplication and squaring of radix29 by finely integrated product scanning (FIPS: C. K. Koc,
+// T. Acar, B. S. Kaliski, "Analyzing and comparing Montgomery multiplication algorithms", IEEE Micro 16,
+// 1996), in tiles of columns. Included by the instruction-set specific files only.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +15,33 @@
 
 namespace manymod::radix29 {
 
-/// Column c of a b + q n, 0 <= c < 2L, is the sum of a_i b_(c-i) and of q_i n_(c-i). The columns c < L choose
-/// q_c, which makes them divisible by 2^w; the columns c >= L are the result. A tile is N neighbouring
-/// columns whose sums stay in registers from their first product to their digit: of each product one factor
-/// comes straight from memory, and nothing else is loaded or stored but one factor for N products.
+/// Column c of a b + q n, 0 <= c < 2 L, is the sum of all a_i b_(c-i) and q_i n_(c-i). Each column c < L
+/// determines q_c, which makes the column divisible by 2^w; the columns c >= L are the result. A tile is N
+/// neighbouring columns whose sums stay in registers from the first product until their digits are stored.
+/// One factor of each product is a memory operand, and the only other memory access is the load of the other
+/// factor, once for N products.
 ///
-/// `Arch` is a type of the including file's unnamed namespace, which keeps every instance private to it:
-/// Vector, kLanes and the functions load, store, zero, broadcast, opaque, mul_low32, add, bit_and,
-/// shift_right.
+/// `Arch` is a type of the including file's unnamed namespace, so that no instantiation is shared between
+/// files with different target flags. It provides Vector, kLanes and the functions load, store, zero,
+/// broadcast, opaque, mul_low32, add, bit_and, shift_right.
+///
+/// Timing: constant-time; it depends on L only.
 template <class Arch>
 class ProductScanning {
   using Vector = typename Arch::Vector;
   static constexpr std::size_t kLanes = Arch::kLanes;
 
  public:
+  /// r = a b / R mod n, R = 2^(w L) >= 4 n. On input: a, b < 2 n, or a < R and b <= n; digits below 2^w. On
+  /// output: r < 2 n, digits below 2^w. Aliasing: r may be a or b. scratch: scratch_words(digits).
   static void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits,
                   Limb* scratch) {
     const Operands x{a, b, modulus, scratch, r, digits};
     by_first_tile<false>(x);
   }
 
+  /// r = a^2 / R mod n. Ranges and aliasing as for mul. From kTile digits on, products a_i a_j, i < j, are
+  /// formed once, with the doubled digits of a.
   static void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) {
     if (digits < kTile) return mul(r, a, a, modulus, digits, scratch);
     Limb* const twice = scratch + digits * kLanes;
@@ -45,10 +53,12 @@ class ProductScanning {
     by_first_tile<true>(x);
   }
 
+  /// L vectors for q, L for the doubled digits of a square.
   static std::size_t scratch_words(std::size_t digits) { return 2 * digits * kLanes; }
 
  private:
-  /// Digit arrays: factors a and b (a square: b holds the doubled digits of a), n with k0 behind it, q, r.
+  /// Arrays of digits: the factors a and b (in a square, b holds the doubled digits of a), n followed by k0,
+  /// q, r.
   struct Operands {
     const Limb* a;
     const Limb* b;
@@ -58,10 +68,11 @@ class ProductScanning {
     std::size_t digits;
   };
 
+  /// N neighbouring columns.
   template <std::size_t N>
   struct Tile {
     Vector column[N];
-    Vector above;      ///< what folding carries into the column after the last
+    Vector above;      ///< what folds carry into the column above the last
     std::size_t room;  ///< products that a column may still take
   };
 
@@ -70,7 +81,7 @@ class ProductScanning {
     static constexpr std::size_t kValue = Value;
   };
 
-  /// step(Index<Begin>), .., step(Index<End - 1>), unrolled.
+  /// step(Index<Begin>), .., step(Index<End - 1>), unrolled at compile time.
   template <std::size_t Begin, std::size_t End, class Step>
   static MANYMOD_INLINE void unroll(const Step& step) {
     if constexpr (Begin < End) {
@@ -79,14 +90,17 @@ class ProductScanning {
     }
   }
 
+  /// Digit `index` of all lanes.
   static MANYMOD_INLINE Vector digit(const Limb* x, std::size_t index) {
     return Arch::load(x + index * kLanes);
   }
 
+  /// sum += x y mod 2^64. On input: x, y below 2^32.
   static MANYMOD_INLINE void multiply_add(Vector& sum, Vector x, Vector y) {
     sum = Arch::add(sum, Arch::mul_low32(x, y));
   }
 
+  /// A tile whose lowest column starts with `carry`, the others with 0.
   template <std::size_t N>
   static MANYMOD_INLINE Tile<N> start_tile(Vector carry) {
     Tile<N> tile;
@@ -97,6 +111,7 @@ class ProductScanning {
     return tile;
   }
 
+  /// Carries all but the low w bits of each column to the next one.
   template <std::size_t N>
   static MANYMOD_INLINE void fold(Tile<N>& tile) {
     const Vector mask = Arch::broadcast(kDigitMask);
@@ -109,15 +124,15 @@ class ProductScanning {
     tile.room = kColumnProducts;
   }
 
-  /// Makes room for `products` more in each column.
+  /// Makes room for `products` more products in each column, by a fold if necessary.
   template <std::size_t N>
   static MANYMOD_INLINE void reserve(Tile<N>& tile, std::size_t products) {
     if (tile.room < products) fold(tile);
     tile.room -= products;
   }
 
-  /// Compilers that see that neighbouring rows share digits of y keep those in registers and spill the sums;
-  /// the empty assembly hides it.
+  /// column[t] += x[0] y[t] for 0 <= t < N. Compilers that see that neighbouring rows share digits of y keep
+  /// those digits in registers and spill the sums; the empty assembly hides it.
   template <std::size_t N>
   static MANYMOD_INLINE void row(Tile<N>& tile, const Limb* x, const Limb* y) {
     const Vector factor = Arch::load(x);
@@ -127,8 +142,8 @@ class ProductScanning {
     });
   }
 
-  /// Adds x_i y_(last + count - 1 - i + t) to column t, for 0 <= i < count; a product counts `Weight` times
-  /// against the room.
+  /// column[t] += sum over 0 <= i < count of x_i last_(count - 1 - i + t), with folds where needed. Each
+  /// product counts as `Weight` products against the room; 2 is for doubled digits.
   template <std::size_t Weight, std::size_t N>
   static MANYMOD_INLINE void rows(Tile<N>& tile, const Limb* x, const Limb* last, std::size_t count) {
     const Limb* y = last + count * kLanes;
@@ -152,7 +167,7 @@ class ProductScanning {
     }
   }
 
-  /// The products x_(k+s) y_(t-s), 0 <= s <= t < N: the last rows of columns k + t < L.
+  /// column[t] += sum over 0 <= s <= t of x_s y_(t-s): the last rows of columns k + t < L, with x at digit k.
   template <std::size_t N>
   static MANYMOD_INLINE void low_edge(Tile<N>& tile, const Limb* x, const Limb* y) {
     reserve(tile, N);
@@ -164,8 +179,8 @@ class ProductScanning {
     });
   }
 
-  /// The products x_(u+1+s) y_(L-1+t-s), 0 <= t <= s < N - 1: the first rows of columns L + u + t. `x` is at
-  /// digit u + 1, `y` at digit L - N + 1.
+  /// column[t] += sum over t <= s < N - 1 of x_(u+1+s) y_(L-1+t-s): the first rows of columns L + u + t. On
+  /// input: `x` points to digit u + 1, `y` to digit L - N + 1.
   template <std::size_t Weight, std::size_t N>
   static MANYMOD_INLINE void high_edge(Tile<N>& tile, const Limb* x, const Limb* y) {
     reserve(tile, Weight * (N - 1));
@@ -177,8 +192,9 @@ class ProductScanning {
     });
   }
 
-  /// The rows of a square in which column k + t, k = 2 half - Parity, meets its diagonal: a_i^2 once for
-  /// 2 i = k + t, and 2 a_i a_(k+t-i) for half <= i < (k + t) / 2. `y` is at digit half - Parity of 2 a.
+  /// The rows of a square in which column k + t, k = 2 half - Parity, meets its diagonal: a_i^2 once for 2 i
+  /// = k + t, and 2 a_i a_(k+t-i) for half <= i < (k + t) / 2. On input: `a` points to digit half of a, `y`
+  /// to digit half - Parity of 2 a.
   template <std::size_t Parity, std::size_t N>
   static MANYMOD_INLINE void diagonal(Tile<N>& tile, const Limb* a, const Limb* y) {
     reserve(tile, N);
@@ -192,7 +208,8 @@ class ProductScanning {
     });
   }
 
-  /// The last N columns of a square, L >= N: 2 a_(L-j) a_(L-N+t+j) for N - t < 2 j, and the squares between.
+  /// All products of the last N columns of a square, L >= N: 2 a_(L-j) a_(L-N+t+j) for N - t < 2 j, and
+  /// a_(L-j)^2 for N - t = 2 j.
   template <std::size_t N>
   static MANYMOD_INLINE void last_columns_of_square(Tile<N>& tile, const Operands& x) {
     reserve(tile, N);
@@ -208,8 +225,8 @@ class ProductScanning {
     });
   }
 
-  /// Chooses q_k .. q_(k+N-1) and adds their products with n_0 .. n_(N-1); the columns are then divisible by
-  /// 2^w, one after the other. Returns the carry into column k + N.
+  /// Determines q_k .. q_(k+N-1) and adds their products with n_0 .. n_(N-1), which makes the columns
+  /// divisible by 2^w, one after the other. @return the carry into column k + N
   template <std::size_t N>
   static MANYMOD_INLINE Vector clear_columns(Tile<N>& tile, const Operands& x, std::size_t k) {
     reserve(tile, N);
@@ -229,7 +246,8 @@ class ProductScanning {
     return tile.above;
   }
 
-  /// Columns k .. k + N - 1 below L. Of a square, k mod 2 = Parity.
+  /// Computes columns k .. k + N - 1, k + N <= L, and stores their quotient digits. In a square, k mod 2 =
+  /// Parity. @return the carry into column k + N
   template <bool Square, std::size_t Parity, std::size_t N>
   static MANYMOD_NOINLINE Vector low_tile(const Operands& x, std::size_t k, Vector carry) {
     Tile<N> tile = start_tile<N>(carry);
@@ -245,7 +263,7 @@ class ProductScanning {
     return clear_columns(tile, x, k);
   }
 
-  /// The products of columns L + u .. L + u + N - 1 with all their rows.
+  /// Adds all products x_i y_j of columns L + u .. L + u + N - 1.
   template <std::size_t N>
   static MANYMOD_INLINE void high_product(Tile<N>& tile, const Limb* x, const Limb* y, std::size_t digits,
                                           std::size_t u) {
@@ -253,7 +271,7 @@ class ProductScanning {
     rows<1>(tile, x + (u + N) * kLanes, y + (u + 1) * kLanes, digits - u - N);
   }
 
-  /// The same for the square, L + u mod 2 = Parity, u + N <= (L + u + Parity) / 2.
+  /// The same for a square. On input: (L + u) mod 2 = Parity, u + N <= (L + u + Parity) / 2.
   template <std::size_t Parity, std::size_t N>
   static MANYMOD_INLINE void high_square(Tile<N>& tile, const Operands& x, std::size_t u) {
     const std::size_t k = x.digits + u;
@@ -263,8 +281,8 @@ class ProductScanning {
     diagonal<Parity>(tile, x.a + half * kLanes, x.b + (half - Parity) * kLanes);
   }
 
-  /// Columns L + u .. L + u + N - 1: writes r_u .. r_(u+N-1), of whose overwritten digits of a and b no
-  /// column after these has need. Returns the carry into column L + u + N.
+  /// Computes columns L + u .. L + u + N - 1 and stores r_u .. r_(u+N-1). Where r is a or b, the digits
+  /// overwritten are not read by later columns. @return the carry into column L + u + N
   template <bool Square, std::size_t Parity, bool Last, std::size_t N>
   static MANYMOD_NOINLINE Vector high_tile(const Operands& x, std::size_t u, Vector carry) {
     Tile<N> tile = start_tile<N>(carry);
@@ -285,7 +303,8 @@ class ProductScanning {
     return tile.above;
   }
 
-  /// Both halves are one tile of First = L mod kTile columns, then tiles of kTile.
+  /// All columns. Each half, c < L and c >= L, is one tile of First = L mod kTile columns followed by tiles
+  /// of kTile.
   template <bool Square, std::size_t First>
   static void columns(const Operands& x) {
     constexpr std::size_t kParity = First % 2;
@@ -300,6 +319,7 @@ class ProductScanning {
     high_tile<Square, 0, true, kTile>(x, u, carry);
   }
 
+  /// Calls columns() with First = L mod kTile as a compile-time constant.
   template <bool Square, std::size_t First = 0>
   static void by_first_tile(const Operands& x) {
     if constexpr (First < kTile) {

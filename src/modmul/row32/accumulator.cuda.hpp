@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of 32-bit products with carry chains: sum + a b for a lane's part of a and one word b.
+// Rows of 32-bit products summed with carry chains: sum += a b, where a is a lane's part of a number and b is
+// one word.
 //
-// A product of words i and 0 covers words i and i + 1. Products with even i never overlap each other, nor do
-// those with odd i: each kind is one carry chain of its own, in accumulators of its own, and nothing is
-// shifted by hand. After Emmart, Luitjens, Weems, Woolley, "Optimizing Modular Multiplication for NVIDIA's
-// Maxwell GPUs" (the row-oriented approach, fig. 2); even and odd accumulators replace its separate rows of
-// low and high products, as one instruction yields both halves of a product now.
+// The product of a[i] and b occupies words i and i + 1 of the sum. Products with even i do not overlap each
+// other, nor do products with odd i. Each of the two sets therefore has its own accumulator and its own carry
+// chain, and no word is shifted. After Emmart, Luitjens, Weems, Woolley, "Optimizing Modular Multiplication
+// for NVIDIA's Maxwell GPUs" (the row-oriented approach, figure 2). Even and odd accumulators replace the
+// paper's separate rows of low and high products, since one instruction now yields both halves of a product.
+//
+// Timing: every function is constant-time.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +17,8 @@
 
 namespace manymod::row32 {
 
-/// value = sum_j even[j] B^j + sum_j odd[j] B^(j+1) + top B^(kWords+1), B = 2^32.
-/// kWords is even: the last word of `odd` stands one above the last of `even`.
+/// Represents sum_j even[j] B^j + sum_j odd[j] B^(j+1) + top B^(kWords+1), with B = 2^32. kWords is even, so
+/// that the last word of `odd` is one position above the last word of `even`.
 template <unsigned kWords>
 struct Accumulator {
   static_assert(kWords >= 2 && kWords % 2 == 0);
@@ -24,8 +27,8 @@ struct Accumulator {
   std::uint32_t top;
 };
 
-/// sum += b times the words `first`, `first` + 2, .. of a, where word j stands at sum[j - offset]; leaves the
-/// carry out of the last product in the flag. There has to be one: first < kWords.
+/// sum[j - offset], sum[j + 1 - offset] += a[j] b for j = first, first + 2, .. < kWords, as one carry chain.
+/// On input: first < kWords. On output: the carry flag holds the carry out of the last product.
 template <unsigned kWords, class Words>
 MM_DEVICE void add_products(std::uint32_t* sum, unsigned offset, unsigned first, const Words& a,
                             std::uint32_t b) {
@@ -40,7 +43,8 @@ MM_DEVICE void add_products(std::uint32_t* sum, unsigned offset, unsigned first,
   }
 }
 
-/// The same for all odd words, the flag's carry added at word 1.
+/// odd[j - 1], odd[j] += a[j] b for all odd j, as one carry chain. On input: the carry flag is added at
+/// odd[0]. On output: the carry flag holds the carry out of the last product.
 template <unsigned kWords, class Words>
 MM_DEVICE void add_odd_products_and_carry(std::uint32_t* odd, const Words& a, std::uint32_t b) {
   MM_UNROLL
@@ -49,8 +53,7 @@ MM_DEVICE void add_odd_products_and_carry(std::uint32_t* odd, const Words& a, st
   }
 }
 
-/// s += a b.
-/// In: top < 2^32 - 4. The exact sum fits, since its words above kWords are counted in `top`.
+/// s += a b. On input: s.top < 2^32 - 4; the exact sum then fits, since `top` counts its overflow.
 template <unsigned kWords, class Words>
 MM_DEVICE void add_row(Accumulator<kWords>& s, const Words& a, std::uint32_t b) {
   add_products<kWords>(s.odd, 1, 1, a, b);
@@ -60,10 +63,11 @@ MM_DEVICE void add_row(Accumulator<kWords>& s, const Words& a, std::uint32_t b) 
   s.top = cuda::addc(s.top, 0);
 }
 
-/// s = (s - s mod B) / B + incoming B^(kWords-1), then the same rows as add_row for `a` and `b`, in one pass:
-/// the even accumulators become odd ones and the other way round. s.even[0] is not looked at.
+/// s = (s - s mod B) / B + incoming B^(kWords-1) + a b. Dividing by B exchanges the roles of the even and the
+/// odd accumulators, so shift and row are one pass. s.even[0] is not read: callers have made it 0, or pass it
+/// to the lane below.
 ///
-/// `incoming`: the lowest word of the lane above, which stands at word kWords of this lane.
+/// On input: `incoming` is the lowest word of the lane above, which is at word kWords of this lane.
 template <unsigned kWords, class Words>
 MM_DEVICE void shift_and_add_row(Accumulator<kWords>& s, std::uint32_t incoming, const Words& a,
                                  std::uint32_t b) {
@@ -89,7 +93,7 @@ MM_DEVICE void shift_and_add_row(Accumulator<kWords>& s, std::uint32_t incoming,
   }
 }
 
-/// r + overflow B^kWords = (s - s mod B) / B + incoming B^(kWords-1).
+/// r + overflow B^kWords = (s - s mod B) / B + incoming B^(kWords-1). Merges the two accumulators.
 /// @return overflow
 template <unsigned kWords>
 MM_DEVICE std::uint32_t shift_and_merge(std::uint32_t* r, const Accumulator<kWords>& s,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Technique row32: Montgomery multiplication by rows of 32-bit products with carry chains, one word of the
-// quotient a row (coarsely integrated operand scanning).
+// Technique row32: Montgomery multiplication by rows of 32-bit products with carry chains
+// (row32/accumulator.cuda.hpp). Coarsely integrated operand scanning: a row of a b[i] is followed by a row of
+// q[i] n, with one word of the quotient q per row.
 //
-// Numbers are almost reduced: below R = 2^kRadixBits, not necessarily below n. For a, b < R the sum after the
-// last row is (a b + q n) / R < R + n with q < R, and one n is subtracted where it is not below R, so mul's
-// result is below R.
+// Range. Elements are almost reduced: 0 <= element < R = 2^kRadixBits, not necessarily < n. For a, b < R the
+// sum after the last row is (a b + q n) / R < R + n, since q < R. One n is subtracted if the sum is R or
+// more, so the result of mul and sqr is below R.
+//
+// Timing: every function is constant-time.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +20,13 @@
 
 namespace manymod::row32 {
 
-/// See gpu/program/multiplier.hpp. Lane l holds words l kPerThread to (l + 1) kPerThread - 1.
+/// Models the multiplier of gpu/program/multiplier.hpp. Lane l holds words l kPerThread to (l + 1) kPerThread
+/// - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
   static constexpr unsigned kLanes = Group::kSize;
-  // The row loop of a single thread is unrolled, and b's words are read in turn: from here on they would not
-  // fit into the registers beside a, n and the accumulators.
+  // The row loop of a single thread is unrolled and reads one word of b per row. From 16 words on, b does not
+  // fit into the registers beside a, n and the accumulators, and is kept in shared memory.
   static constexpr bool kSharedOperand = kLanes == 1 && kPerThread >= 16;
 
  public:
@@ -39,6 +43,7 @@ class Multiplier {
   MM_DEVICE Multiplier(Group group, LaneMemory memory, const Words& n)
       : group_(group), memory_(memory), n_(from_words(n)), negative_inverse_(cuda::negative_inverse(n[0])) {}
 
+  /// a. On input: a < R.
   template <class Words>
   MM_DEVICE Element from_words(const Words& a) const {
     Element r;
@@ -47,7 +52,8 @@ class Multiplier {
     return r;
   }
 
-  /// In: a < 2 n, as mul(b, c) returns it for any b < R and an integer c < n: (b c + q n) / R < 2 n.
+  /// r = a mod n, 0 <= r < n. On input: a < 2 n. mul(b, c) returns such an element for b < R and an integer c
+  /// < n, since (b c + q n) / R < 2 n.
   MM_DEVICE void to_words(WordSink r, const Element& a) const {
     std::uint32_t reduced[kPerThread];
     lane_words::reduce_once<kPerThread>(group_, reduced, a.word, n_.word);
@@ -55,6 +61,7 @@ class Multiplier {
     for (unsigned j = 0; j < kPerThread; ++j) r.set(group_.lane() * kPerThread + j, reduced[j]);
   }
 
+  /// a b / R mod n. On input: a, b < R. On output: below R.
   MM_DEVICE Element mul(const Element& a, const Element& b) const {
     if constexpr (kLanes > 1) {
       return mul_grouped(a, b);
@@ -67,11 +74,13 @@ class Multiplier {
     }
   }
 
-  // A square is the sum of the products of words (s, i) and (t, j), word i of lane s and j of lane t, over
-  // all of both. Lane t takes those with j > i, doubled, in the row of word (s, i), and with j = i once: the
-  // products with i = j but s != t come up in two rows. So a row has kPerThread - i products in each lane,
-  // the same for all, in the place where a multiplication has kPerThread. In all rows but the first of a lane
-  // they do not reach the lowest word, which gives the quotient.
+  /// a^2 / R mod n. On input: a < R. On output: below R.
+  ///
+  /// A square is the sum of the products of word i of lane s and word j of lane t over all (s, i) and (t, j).
+  /// In the row of word (s, i), lane t adds the products with j > i doubled and the product with j = i once;
+  /// a pair with i = j and s != t thus occurs in two rows. A row has kPerThread - i products in each lane,
+  /// the same number in all lanes, where a multiplication has kPerThread. In all rows of a lane but its
+  /// first, i = 0, these products do not reach the lowest word, which determines the quotient.
   MM_DEVICE Element sqr(const Element& a) const {
     std::uint32_t doubled[kPerThread + 1];
     double_words(doubled, a);
@@ -103,6 +112,7 @@ class Multiplier {
   Element n_;
   std::uint32_t negative_inverse_;  // -1/n mod 2^32
 
+  /// An accumulator of 0.
   MM_DEVICE static Accumulator<kPerThread> zero() {
     Accumulator<kPerThread> s;
     MM_UNROLL
@@ -111,12 +121,12 @@ class Multiplier {
     return s;
   }
 
-  /// s += q n so that its lowest word becomes 0 (of lane 0, where there are several).
+  /// s += q n, with q such that the lowest word of s (of lane 0, in a group) becomes 0 mod B.
   MM_DEVICE void add_quotient_row(Accumulator<kPerThread>& s) const {
     add_row(s, n_.word, group_.shuffle(cuda::mul_low(s.even[0], negative_inverse_), 0));
   }
 
-  /// s / B, less n where it is not below R. In: s / B < R + n
+  /// s / B, minus n if s / B >= R. On input: s / B < R + n over all lanes. On output: below R.
   MM_DEVICE Element almost_reduced(const Accumulator<kPerThread>& s, std::uint32_t incoming) const {
     Element r;
     std::uint32_t overflow = shift_and_merge(r.word, s, incoming);
@@ -125,6 +135,7 @@ class Multiplier {
     return r;
   }
 
+  /// mul by one thread; `b` gives its words as [j].
   template <class Words>
   MM_DEVICE Element mul_one_thread(const Element& a, const Words& b) const {
     Accumulator<kPerThread> s = zero();
@@ -138,6 +149,7 @@ class Multiplier {
     return almost_reduced(s, 0);
   }
 
+  /// mul by a group: lanes take turns in broadcasting their words of b.
   MM_DEVICE Element mul_grouped(const Element& a, const Element& b) const {
     Accumulator<kPerThread> s = zero();
     std::uint32_t incoming = 0;
@@ -153,7 +165,7 @@ class Multiplier {
     return almost_reduced(s, incoming);
   }
 
-  // The words of 2 a for a lane's own words, and what it has above them.
+  /// doubled = 2 a of a lane's own words; the bit shifted out is doubled[kPerThread].
   MM_DEVICE static void double_words(std::uint32_t* doubled, const Element& a) {
     doubled[0] = a.word[0] << 1;
     MM_UNROLL
@@ -161,22 +173,24 @@ class Multiplier {
     doubled[kPerThread] = a.word[kPerThread - 1] >> 31;
   }
 
-  // a_i + 2 a_(i+1) B + ..: word j of 2 a is doubled[j], but for the bit that comes from a_i in word i + 1. 2
-  // a is kept in place of a.
+  /// Row i of a square: a[i] + 2 a[i + 1] B + 2 a[i + 2] B^2 + .. at words i, i + 1, ... Its words are those
+  /// of 2 a, except for word i itself and for the lowest bit of word i + 1, which belongs to 2 a[i]. Only 2 a
+  /// is kept in registers.
   struct SquareRow {
     const std::uint32_t* doubled;
     unsigned i;
-    std::uint32_t word;  // a_i
+    std::uint32_t word;  // a[i]
     MM_DEVICE std::uint32_t operator[](unsigned j) const {
       return j == i ? word : j == i + 1 ? doubled[j] & ~1u : doubled[j];
     }
   };
+  /// Row i; a[i] is recovered from 2 a.
   MM_DEVICE static SquareRow square_row(const std::uint32_t* doubled, unsigned i) {
     return {doubled, i, cuda::shift_right(doubled[i], doubled[i + 1], 1)};
   }
 
-  // s = s / B + row 0 times `word`. The sum of the rows so far is below 3 B^(kPerThread+1) in each lane, so
-  // that `top` stays small.
+  /// s = s / B + row 0 times `word`. The sum of the rows so far is below 3 B^(kPerThread+1) in each lane, so
+  /// `top` stays small.
   MM_DEVICE static void add_first_square_row(Accumulator<kPerThread>& s, std::uint32_t incoming,
                                              const std::uint32_t* doubled, std::uint32_t word) {
     shift_and_add_row(s, incoming, square_row(doubled, 0), word);
@@ -184,7 +198,7 @@ class Multiplier {
     s.top = cuda::addc(s.top, 0);
   }
 
-  // s += row i times `word`, i >= 1.
+  /// s += row i times `word`, i >= 1.
   MM_DEVICE static void add_square_row(Accumulator<kPerThread>& s, const std::uint32_t* doubled, unsigned i,
                                        std::uint32_t word) {
     const SquareRow row = square_row(doubled, i);
@@ -199,7 +213,8 @@ class Multiplier {
     }
   }
 
-  // What shift_and_add_row does, for the row q n, where no other row reaches the lowest word (of lane 0).
+  /// s = s / B + q n. Usable where no row of the square reaches the lowest word (of lane 0) after this one,
+  /// so that q is known before the row of the square has been added.
   MM_DEVICE void shift_and_add_quotient_row(Accumulator<kPerThread>& s, std::uint32_t incoming) const {
     const std::uint32_t lowest = s.odd[0] + s.even[1];
     shift_and_add_row(s, incoming, n_.word, group_.shuffle(cuda::mul_low(lowest, negative_inverse_), 0));

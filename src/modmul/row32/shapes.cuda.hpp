@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of row32 on CUDA devices: threads per instance, 32-bit words per thread, threads per block, blocks
-// per multiprocessor (which bounds the registers of a thread).
+// Shapes of row32 on CUDA devices. Columns: threads per instance; 32-bit words per thread; threads per block;
+// blocks per multiprocessor, which limits the registers per thread.
 #pragma once
 
 #define MM_ROW32_SHAPES(SHAPE) \

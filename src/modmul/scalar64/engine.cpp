@@ -33,7 +33,7 @@ class Scalar64Engine final : public Engine {
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
     const auto limbs = static_cast<double>(modulus_limbs);
     const double product_ns = 8 + 0.65 * limbs * limbs;
-    // Operands wider than the modulus are reduced first.
+    // The cost of reducing operands that are wider than the modulus.
     const bool y_is_exponent =
         job.op != Operation::addmod && job.op != Operation::submod && job.op != Operation::mulmod;
     const auto bases = static_cast<double>(job.op == Operation::multi_powmod ? job.terms : 1);
@@ -66,11 +66,12 @@ class Scalar64Engine final : public Engine {
  private:
   const Kernels& kernels_;
 
+  /// The limbs by which an operand is wider than the modulus.
   static double excess(std::size_t width, std::size_t limbs) {
     return width > limbs ? static_cast<double>(width - limbs) : 0;
   }
 
-  /// For operands no wider than the modulus.
+  /// The cost for operands no wider than the modulus.
   static double reduced_cost_ns(const Job& job, double limbs, double product_ns) {
     const double bits = static_cast<double>(job.y.width * kLimbBits);
     switch (job.op) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// g^y mod n with a comb of g.
+// g^y mod n for one base g and many exponents y, by a comb of g.
 #include <array>
 
 #include "modexp/comb.hpp"
@@ -9,9 +9,11 @@
 namespace manymod::scalar64 {
 namespace {
 
-/// Tables up to 1 MiB stay in the second-level cache of every core in use.
+/// A table of up to 1 MiB stays in the second-level cache of current cores.
 constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
 
+/// A plan's base: its modulus n, the comb modulo n's odd part, and what exponents beyond the comb and even
+/// moduli need.
 class PreparedComb final : public PreparedBase {
  public:
   PreparedComb(const Kernels& kernels, std::span<const Limb> n) : value(n.size()), modulus(kernels) {
@@ -19,12 +21,13 @@ class PreparedComb final : public PreparedBase {
     modulus.assign(value.first(n.size()), Modulus::kMontgomery);
   }
 
-  /// Returns false if a stop was requested.
+  /// Builds the comb for exponents of up to `exponent_bits` bits. Returns false if a stop was requested.
+  /// Timing: constant-time in g if `timing` is secret.
   bool assign(const BatchView& base, std::size_t exponent_bits, TimingClass timing, const StopToken& stop) {
     if (!modulus.odd()) {
       const PowerOfTwoRing& ring = modulus.split().ring();
-      residue_two.require(ring.words());
-      ring.reduce(residue_two.first(ring.words()), base.magnitude(0), base.is_negative(0));
+      base_mod_2k.require(ring.words());
+      ring.reduce(base_mod_2k.first(ring.words()), base.magnitude(0), base.is_negative(0));
     }
     if (!modulus.has_odd_part()) return true;
     const Montgomery& mont = modulus.montgomery();
@@ -45,7 +48,7 @@ class PreparedComb final : public PreparedBase {
   CombShape shape;
   limbs::Buffer table;
   limbs::Buffer element;      ///< g in Montgomery form, for exponents beyond the comb
-  limbs::Buffer residue_two;  ///< g mod 2^k for n = 2^k m
+  limbs::Buffer base_mod_2k;  ///< g mod 2^k, where n = 2^k m
 };
 
 class FixedBaseRun {
@@ -59,8 +62,9 @@ class FixedBaseRun {
     inverter_.assign(n_);
   }
 
+  /// Computes all items of the bucket.
   void run() {
-    // An even modulus takes the power modulo 2^k as well, item by item.
+    // An even modulus needs the power modulo 2^k too, which is computed item by item.
     const std::size_t lanes = n_.odd() ? lanes_for(n_.limbs()) : 1;
     element_.require(lanes * n_.limbs());
     workspace_.require(lanes * n_.limbs());
@@ -81,37 +85,40 @@ class FixedBaseRun {
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
+  /// Computes and stores the results of `group`, n odd. Returns false if a stop was requested, as do all
+  /// below.
   bool power_group(Items group) {
-    if (!power_odd(group)) return false;
+    if (!power_mod_odd(group)) return false;
     for (std::size_t lane = 0; lane < group.size(); ++lane) {
       finish(group[lane], element_.part(lane * n_.limbs(), n_.limbs()));
     }
     return true;
   }
 
+  /// The same for one item, n = 2^k m even.
   bool power_even(std::size_t item) {
     const EvenSplit& split = n_.split();
     if (n_.has_odd_part()) {
-      if (!power_odd(Items::run(item, 1))) return false;
+      if (!power_mod_odd(Items::run(item, 1))) return false;
     } else {
       std::fill_n(element_.data(), 1, Limb{0});
     }
     const SlidingSchedule schedule = best_sliding_schedule(job_.y.magnitude(item));
-    limbs::Buffer two_power(split.ring().words());
+    limbs::Buffer result_mod_2k(split.ring().words());
     limbs::Buffer value(n_.limbs());
     workspace_.require(sliding_window_workspace(split.ring(), schedule));
-    if (!sliding_window_power(split.ring(), two_power.data(), prepared_.residue_two.data(), schedule,
+    if (!sliding_window_power(split.ring(), result_mod_2k.data(), prepared_.base_mod_2k.data(), schedule,
                               workspace_.data(), job_.stop)) {
       return false;
     }
     split.combine(value.first(n_.limbs()), element_.first(split.odd_part().size()),
-                  two_power.first(split.ring().words()));
+                  result_mod_2k.first(split.ring().words()));
     finish(item, value.first(n_.limbs()));
     return true;
   }
 
-  /// element_ = the powers modulo n's odd part as plain residues, lane by lane.
-  bool power_odd(Items group) {
+  /// element_ = the powers modulo n's odd part, as plain residues, lane by lane.
+  bool power_mod_odd(Items group) {
     const Montgomery& mont = n_.montgomery();
     std::array<const Montgomery*, kMaxLanes> same;
     std::array<std::span<const Limb>, kMaxLanes> exponents;
@@ -138,12 +145,14 @@ class FixedBaseRun {
     return true;
   }
 
-  /// In class secret the caller's width check vouches for it, and the value is not looked at.
+  /// True if the comb covers the exponent. In constant time this follows from the exponent's width, which the
+  /// caller has checked, and the value is not read.
   [[nodiscard]] bool exponent_fits(std::span<const Limb> exponent) const {
     const std::size_t bits = prepared_.shape.teeth * prepared_.shape.rows;
     return job_.timing == TimingClass::secret || limbs::bit_length_var(exponent) <= bits;
   }
 
+  /// element_ = the powers in Montgomery form by sliding windows. Variable-time.
   bool power_beyond_comb(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
     for (std::size_t lane = 0; lane < exponents.size(); ++lane) {
       const MontgomeryLanes one = lanes.single(lane);
@@ -157,7 +166,7 @@ class FixedBaseRun {
     return true;
   }
 
-  /// A negative exponent means the inverse of the power; g^-0 = 1 is its own.
+  /// Stores the result. A negative exponent gives the inverse of the power; an exponent of -0 gives 1.
   void finish(std::size_t item, std::span<Limb> value) {
     const Limb invertible = job_.y.is_negative(item) ? inverter_.invert(value, value, job_.timing) : 1;
     finish_item_if(job_, item, value, n_.value(), invertible);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inverses modulo n: one safegcd each, or one for a whole block where the modulus is shared.
+// Inverses modulo n: one inversion (safegcd) per item, or per block of items if the modulus is shared.
 #include "modmul/scalar64/operations.hpp"
 
 namespace manymod::scalar64 {
 namespace {
 
-/// Canonical residues multiplied by long division: the ring for even moduli.
+/// The ring of residues 0 <= x < n with products reduced by long division, for even moduli. Variable-time.
 class DivisionRing {
  public:
   DivisionRing(const Kernels& kernels, const Modulus& n)
       : kernels_(kernels), n_(n), product_(2 * n.limbs()), scratch_(Divisor::scratch_limbs(2 * n.limbs())) {}
 
+  /// enter and leave convert residues 0 <= x < n from and to elements of the ring; mul multiplies elements.
   void enter(Limb* r, const Limb* x) { std::copy_n(x, n_.limbs(), r); }
   void leave(Limb* r, const Limb* a) { std::copy_n(a, n_.limbs(), r); }
   void mul(Limb* r, const Limb* a, const Limb* b) {
@@ -25,7 +26,7 @@ class DivisionRing {
   limbs::Buffer scratch_;
 };
 
-/// Montgomery form: the ring for odd moduli.
+/// The ring of residues in Montgomery form, for odd moduli.
 class MontgomeryRing {
  public:
   explicit MontgomeryRing(const Modulus& n) : n_(n), scratch_(Montgomery::scratch_limbs(n.limbs())) {}
@@ -41,9 +42,11 @@ class MontgomeryRing {
   limbs::Buffer scratch_;
 };
 
-/// Montgomery's simultaneous inversion (1987): x_i^-1 = (x_0 ... x_{i-1}) (x_0 ... x_i)^-1, one inversion for
-/// all. values: `count` canonical residues, replaced by their inverses. Returns false, values unchanged, if
-/// one of them has none.
+/// Montgomery's simultaneous inversion (Montgomery, "Speeding the Pollard and elliptic curve methods of
+/// factorization", 1987): x_i^-1 = (x_0 ... x_{i-1}) (x_0 ... x_i)^-1, with one inversion for all.
+///
+/// On input: values holds `count` residues 0 <= x < n of `limbs` limbs. On output: their inverses. Returns
+/// false, with the values unchanged, if one of them has no inverse. Variable-time.
 template <class Ring>
 bool invert_block(Ring& ring, Inverter& inverter, std::span<Limb> values, std::size_t count,
                   std::size_t limbs) {
@@ -76,6 +79,7 @@ bool invert_block(Ring& ring, Inverter& inverter, std::span<Limb> values, std::s
   return true;
 }
 
+/// invmod of a variable-time job with a shared modulus, block by block.
 void run_shared_inverse(const BucketRun& run) {
   const Job& job = run.job;
   ModulusCursor moduli(run.kernels, job, run.limbs, 0);
@@ -94,11 +98,12 @@ void run_shared_inverse(const BucketRun& run) {
                    job.x.is_negative(block[i]), scratch);
     }
     const std::span<Limb> all = values.first(block.size() * run.limbs);
-    const bool together = n.odd() ? invert_block(montgomery_ring, inverter, all, block.size(), run.limbs)
-                                  : invert_block(division_ring, inverter, all, block.size(), run.limbs);
+    const bool all_invertible = n.odd()
+                                    ? invert_block(montgomery_ring, inverter, all, block.size(), run.limbs)
+                                    : invert_block(division_ring, inverter, all, block.size(), run.limbs);
     for (std::size_t i = 0; i < block.size(); ++i) {
       const std::span<Limb> value = values.part(i * run.limbs, run.limbs);
-      const Limb invertible = together ? 1 : inverter.invert(value, value, TimingClass::public_);
+      const Limb invertible = all_invertible ? 1 : inverter.invert(value, value, TimingClass::public_);
       finish_item_if(job, block[i], value, n.value(), invertible);
     }
   }
@@ -121,25 +126,25 @@ Limb Inverter::invert_even_var(std::span<Limb> r, std::span<const Limb> x) {
   const EvenSplit& split = modulus_->split();
   const std::size_t limbs = modulus_->limbs();
   const std::size_t odd_limbs = split.odd_part().size();
-  const std::span<Limb> x_odd(scratch_.data(), odd_limbs);
-  const std::span<Limb> x_two(scratch_.data() + limbs, split.ring().words());
-  const std::span<Limb> inverse_two(scratch_.data() + 2 * limbs, split.ring().words());
+  const std::span<Limb> x_mod_odd(scratch_.data(), odd_limbs);
+  const std::span<Limb> x_mod_2k(scratch_.data() + limbs, split.ring().words());
+  const std::span<Limb> inverse_mod_2k(scratch_.data() + 2 * limbs, split.ring().words());
   Limb* work = scratch_.data() + 3 * limbs;
   Limb invertible = x[0] & 1;
   if (invertible != 0 && modulus_->has_odd_part()) {
-    modulus_->montgomery().to_montgomery(x_odd.data(), x, false, work);
-    modulus_->montgomery().from_montgomery(x_odd.data(), x_odd.data(), work);
-    invertible = gcd_.invert_var(x_odd, x_odd);
+    modulus_->montgomery().to_montgomery(x_mod_odd.data(), x, false, work);
+    modulus_->montgomery().from_montgomery(x_mod_odd.data(), x_mod_odd.data(), work);
+    invertible = gcd_.invert_var(x_mod_odd, x_mod_odd);
   } else {
-    std::fill(x_odd.begin(), x_odd.end(), Limb{0});
+    std::fill(x_mod_odd.begin(), x_mod_odd.end(), Limb{0});
   }
   if (invertible == 0) {
     std::fill(r.begin(), r.end(), Limb{0});
     return 0;
   }
-  split.ring().reduce(x_two, x, false);
-  split.ring().invert(inverse_two.data(), x_two.data());
-  split.combine(r, x_odd, inverse_two);
+  split.ring().reduce(x_mod_2k, x, false);
+  split.ring().invert(inverse_mod_2k.data(), x_mod_2k.data());
+  split.combine(r, x_mod_odd, inverse_mod_2k);
   return 1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scalar64 with mulx, adcx and adox: loops over the tiles of the generated assembly (mont_adx_gen.py).
+// scalar64 with mulx, adcx and adox: loops over the tiles of the assembly that mont_adx_gen.py generates.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -51,8 +51,8 @@ constexpr decltype(&mm_scalar64_adx_square_tile_1) kSquareTile[] =
     MANYMOD_BY_TILE(mm_scalar64_adx_square_tile);
 constexpr decltype(&mm_scalar64_adx_redc_tile_1) kRedcTile[] = MANYMOD_BY_TILE(mm_scalar64_adx_redc_tile);
 
-/// Calls visit(position, width) for tiles of nearly equal width <= kUnrolledLimbs that cover `limbs`: a
-/// narrow last tile would waste its rows' fixed cost.
+/// Calls visit(position, width) for tiles that cover `limbs` limbs. All widths are at most kUnrolledLimbs and
+/// differ by at most 1, since a narrow last tile would waste the fixed cost of its rows.
 template <class Visit>
 void for_each_tile(std::size_t limbs, Visit visit) {
   const std::size_t tiles = (limbs + kUnrolledLimbs - 1) / kUnrolledLimbs;
@@ -66,6 +66,7 @@ void for_each_tile(std::size_t limbs, Visit visit) {
   }
 }
 
+// The functions of Kernels; see there.
 void product(Limb* t, const Limb* a, std::size_t a_size, const Limb* b, std::size_t b_size) {
   std::fill_n(t, b_size, Limb{0});
   for_each_tile(a_size,
@@ -94,7 +95,7 @@ __m256i match_mask(std::size_t entry, std::size_t index) {
                             _mm256_set1_epi64x(static_cast<long long>(index)));
 }
 
-/// r[0 .. Vectors * 4) = table[index][...] by compare and mask; the scan is bound by its loads.
+/// r[0 .. 4 Vectors) = table[index][..], by comparison and mask; the time is that of the loads.
 template <std::size_t Vectors>
 void select_block(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t index) {
   __m256i sum[Vectors] = {};
@@ -108,7 +109,7 @@ void select_block(Limb* r, const Limb* table, std::size_t entries, std::size_t s
   for (std::size_t k = 0; k < Vectors; ++k) _mm256_storeu_si256(reinterpret_cast<__m256i*>(r) + k, sum[k]);
 }
 
-/// The last 1 to 3 limbs of an entry, by loads that read only those.
+/// The same for the last 1 to 3 limbs of an entry, with loads that access only those limbs.
 void select_tail(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t index,
                  std::size_t limbs) {
   const __m256i lanes =

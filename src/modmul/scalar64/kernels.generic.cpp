@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// scalar64 in portable C++: the twin of the mulx/adcx/adox kernels, for every processor.
+// scalar64 in portable C++: the counterpart of the mulx/adcx/adox kernels for every processor. Each function
+// is described at its member of Kernels.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -10,7 +11,7 @@
 namespace manymod::scalar64 {
 namespace {
 
-/// t[0..size) += a * b, returns the carry limb.
+/// t[0..size) += a b mod 2^(64 size). @return the carry limb
 inline Limb add_product(Limb* t, const Limb* a, std::size_t size, Limb b) {
   Limb carry = 0;
   for (std::size_t i = 0; i < size; ++i) t[i] = word::multiply_add(t[i], a[i], b, carry);
@@ -22,7 +23,7 @@ void product(Limb* t, const Limb* a, std::size_t a_size, const Limb* b, std::siz
   for (std::size_t j = 0; j < b_size; ++j) t[a_size + j] = add_product(t + j, a, a_size, b[j]);
 }
 
-/// Off-diagonal products once, doubled, plus the squares: size (size + 1) / 2 word products.
+/// Off-diagonal products once, doubled, plus the squares: size (size + 1) / 2 limb products.
 void square(Limb* t, const Limb* a, std::size_t size) {
   std::fill_n(t, 2 * size, Limb{0});
   for (std::size_t i = 0; i + 1 < size; ++i) {
@@ -41,8 +42,8 @@ void square(Limb* t, const Limb* a, std::size_t size) {
   }
 }
 
-/// t += M n with M chosen so that t mod R = 0; returns the carry out of t[2L).  The quotient t / R stays in
-/// t[L..2L).
+/// t += M n, with M < R such that t mod R becomes 0. On output: t[L..2L) holds t / R, without its carry out.
+/// @return the carry out of t[2L - 1]
 Limb add_quotient_multiples(Limb* t, const Limb* n, Limb n0, std::size_t limbs) {
   Limb carry = 0;
   for (std::size_t i = 0; i < limbs; ++i) {
@@ -57,6 +58,7 @@ void reduce(Limb* r, Limb* t, const Limb* n, Limb n0, std::size_t limbs) {
   limbs::sub_if({r, limbs}, {t + limbs, limbs}, {n, limbs}, carry);
 }
 
+/// r = t / R mod n, 0 <= r < n. On input: t < R n. t is destroyed.
 void reduce_fully(Limb* r, Limb* t, const Limb* n, Limb n0, std::size_t limbs) {
   const Limb carry = add_quotient_multiples(t, n, n0, limbs);
   limbs::reduce_once({t + limbs, limbs}, {n, limbs}, carry);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition, subtraction, negation, multiplication and squaring modulo n. Variable time.
+// Addition, subtraction, negation, multiplication and squaring modulo n. Variable-time.
 #include "modmul/scalar64/operations.hpp"
 
 namespace manymod::scalar64 {
 
 namespace {
 
-/// Where a modulus is prepared once, two Montgomery products beat a long division up to this size.
+/// Where a modulus is prepared once for many items, two Montgomery products are faster than a long division
+/// up to this size.
 constexpr std::size_t kMontgomeryProductLimbs = 20;
 
-/// The operands of item after item as residues, and room for a result.
+/// The operands of one item after another, as residues 0 <= x < n, and storage for a result. Each is valid
+/// until the next item.
 class Operands {
  public:
   explicit Operands(const BucketRun& run)

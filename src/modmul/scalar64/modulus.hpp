@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One modulus with everything the operations of scalar64 need about it.
+// One modulus with everything that the operations of scalar64 precompute for it.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,24 @@
 
 namespace manymod::scalar64 {
 
-/// |n| > 1, prepared. The parts an operation does not ask for stay unset.
+/// |n| > 1 with precomputed parts. Accessors of parts that assign() did not ask for must not be used.
 class Modulus {
  public:
-  /// Long division by n.
+  /// Part: a divisor, for long division by n.
   static constexpr unsigned kDivisor = 1;
-  /// Montgomery form modulo the odd part, and the split if n is even.
+  /// Part: Montgomery form modulo n's odd part, and the split of an even n.
   static constexpr unsigned kMontgomery = 2;
 
   explicit Modulus(const Kernels& kernels) : montgomery_(kernels) {}
 
-  /// Prepare `parts` for n (top limb not 0). n itself is not copied and must stay; other storage is reused
+  /// Prepares the parts of n, whose top limb is not 0. n is referenced, not copied; other storage is reused
   /// from call to call.
   void assign(std::span<const Limb> n, unsigned parts);
 
   [[nodiscard]] std::span<const Limb> value() const { return value_; }
   [[nodiscard]] std::size_t limbs() const { return value_.size(); }
   [[nodiscard]] bool odd() const { return (value_[0] & 1) != 0; }
-  /// A power of two has no odd part to compute with: its montgomery() is unset.
+  /// False for a power of two, whose odd part is 1: montgomery() is unset then.
   [[nodiscard]] bool has_odd_part() const { return odd() || !split_.odd_part_is_one(); }
 
   [[nodiscard]] bool has(unsigned part) const { return (parts_ & part) != 0; }
@@ -37,11 +37,12 @@ class Modulus {
   [[nodiscard]] const Montgomery& montgomery() const { return montgomery_; }  ///< modulo n, or n's odd part
   [[nodiscard]] const EvenSplit& split() const { return split_; }             ///< n even only
 
-  /// r = x mod n, 0 <= r < n, for |x| of any width. Variable time. Prepares a divisor of its own if there is
-  /// none and one is needed. r may overlap x.
+  /// r = x mod n, or -|x| mod n if `negative`. On input: |x| of any size; r.size() == limbs(). On output: 0
+  /// <= r < n. Aliasing: r may overlap x. Timing: variable. If a divisor is needed and was not prepared, a
+  /// temporary one is.
   void reduce_var(std::span<Limb> r, std::span<const Limb> x, bool negative, limbs::Buffer& scratch) const;
 
-  /// The same without a copy where there is nothing to do: x's own limbs if 0 <= x < n, else `storage`.
+  /// The same without a needless copy: returns x's own limbs if 0 <= x < n, else `storage`.
   [[nodiscard]] std::span<const Limb> residue_var(std::span<Limb> storage, std::span<const Limb> x,
                                                   bool negative, limbs::Buffer& scratch) const {
     if (!negative && x.size() >= limbs() && limbs::less_var(x, value_)) return x.first(limbs());
@@ -72,13 +73,14 @@ class PreparedSharedModulus final : public PreparedModulus {
   Modulus modulus_;
 };
 
-/// The modulus of item after item: the plan's prepared one, or one prepared for the item in place.
+/// The moduli of one item after another: the plan's shared modulus, or one that is prepared for each item in
+/// turn.
 class ModulusCursor {
  public:
   ModulusCursor(const Kernels& kernels, const Job& job, std::size_t limbs, unsigned parts)
       : job_(job), limbs_(limbs), parts_(parts), own_(kernels) {}
 
-  /// Valid until the next call.
+  /// The modulus of `item`. Valid until the next call.
   const Modulus& at(std::size_t item) {
     if (job_.shared != nullptr) return static_cast<const PreparedSharedModulus*>(job_.shared)->modulus();
     own_.assign(job_.modulus.magnitude(item).first(limbs_), parts_);

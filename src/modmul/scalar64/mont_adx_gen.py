@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes mont.adx.S: Montgomery multiplication and squaring on 64-bit limbs with mulx, adcx and adox.
 
-Why a generator: compilers do not keep two carry chains (CF by adcx, OF by adox) alive at once, and inline
-assembly with 15 live registers does not compile in every build mode. One source serves every size.
+Assembly, because compilers do not keep two carry chains (CF by adcx, OF by adox) alive at once, and inline
+assembly with 15 live registers does not compile in every build mode. Generated, so that one source serves
+every size.
 
-Each row adds  tile * multiplier  to an accumulator of W limbs and shifts it down by one limb:
+Operands wider than MAX_TILE limbs are processed in tiles of W limbs, 1 <= W <= MAX_TILE. One row adds the
+product of a tile and one limb (the multiplier, in rdx) and one more limb (the feed) to the accumulator P of W
+limbs, and shifts the sum down by one limb:
 
-    feed + P + tile * rdx  ->  low limb (emitted), P[0..W-1]
+    feed + P + tile * rdx  ->  low limb (stored), P[0..W-1]
 
-It never overflows: with feed < 2^64, P < 2^(64W) and tile < 2^(64W),
+A row does not overflow: with feed < 2^64, P < 2^(64W) and tile < 2^(64W),
 P + tile*rdx + feed <= (2^(64W) - 1) + (2^(64W) - 1)(2^64 - 1) + 2^64 - 1 = 2^(64(W+1)) - 1.
 
-The low half of a product T < R^2 (R = 2^(64L)) is reduced on its own: q = (T mod R + M n)/R <= n fits L limbs
-by the same bound, and the result is T div R + q (SOS, Koc, Acar, Kaliski 1996, section 4; n odd,
-n0 = -n^-1 mod 2^64).
+Montgomery reduction of a product T < R^2, R = 2^(64L), takes the low half alone: q = (T mod R + M n)/R <= n,
+M < R, fits L limbs by the same bound, and the result is T div R + q (separated operand scanning: Koc, Acar,
+Kaliski, "Analyzing and comparing Montgomery multiplication algorithms", 1996, section 4). n is odd and
+n0 = -n^-1 mod 2^64.
 
-Routines (System V x86-64 calls; W is the tile width in limbs, t a work array):
+Routines (System V x86-64 calling convention; t is a work array):
 
-    mm_scalar64_adx_mul_L(r, a, b, n, n0)   L = 1..8, r = a b / R mod n, fully reduced; one of a, b at most n
-    mm_scalar64_adx_sqr_L(r, a, n, n0)      L = 1..8, r = a^2 / R mod n, fully reduced; a at most n
+    mm_scalar64_adx_mul_L(r, a, b, n, n0)   L = 1..8, r = a b / R mod n, r < n; a <= n or b <= n
+    mm_scalar64_adx_sqr_L(r, a, n, n0)      L = 1..8, r = a^2 / R mod n, r < n; a <= n
     mm_scalar64_adx_product_tile_W(t, tile, b, count)
                                             t[0..count+W) = t[0..count) + tile[0..W) * b[0..count)
     mm_scalar64_adx_square_tile_W(t, a, count)
@@ -27,13 +31,14 @@ Routines (System V x86-64 calls; W is the tile width in limbs, t a work array):
     mm_scalar64_adx_double_add_squares(t, a, count)
                                             t[0..2 count) = 2 t + sum of a_i^2 2^(128 i)
     mm_scalar64_adx_redc_tile_W(t, n, n0, limbs, carry) -> carry
-                                            adds M n to t, M < 2^(64W), so that t[0..W) would become 0;
-                                            t[0..W) receives M; the carry in goes to limb `limbs`, the carry
-                                            out belongs to limb `limbs + W`
+                                            t += M n, M < 2^(64W) such that t[0..W) becomes 0, and then
+                                            t[0..W) = M. The carry passed in is added at limb `limbs`; the
+                                            carry returned has the weight of limb `limbs + W`
     mm_scalar64_adx_subtract_bit(r, a, n, count, bit)
-                                            r = a - bit * n mod 2^(64 count), bit 0 or 1
+                                            r = a - bit * n mod 2^(64 count), bit <= 1
 
-All of them run in time that depends on sizes alone.
+Aliasing: r may be a or b; t overlaps no operand. Timing: every routine is constant-time; it depends on sizes
+only.
 """
 
 from __future__ import annotations
@@ -64,7 +69,7 @@ class Assembly:
         self.lines.append(f"{name}:")
 
     def function(self, name: str, frame_bytes: int, body: Callable[[str], None]) -> None:
-        """One global function; `body` receives the function's symbol as prefix for its local labels."""
+        """Emit one global function. `body` receives the prefix of its local labels."""
         symbol = PREFIX + name
         self.lines += [
             f"\t.globl {symbol}",
@@ -92,7 +97,7 @@ class Assembly:
 
 
 def first_row(asm: Assembly, width: int, tile: str, low: str) -> None:
-    """P = tile * rdx div 2^64, the low limb goes to `low`; P was empty."""
+    """P = tile * rdx div 2^64; the low limb is stored to `low`. P is not read."""
     asm.emit(f"mulx ({tile}), {T}, {ACC[0]}", f"movq {T}, {low}")
     for i in range(1, width):
         asm.emit(f"mulx {8 * i}({tile}), {T}, {ACC[i]}", f"{'adcq' if i > 1 else 'addq'} {T}, {ACC[i - 1]}")
@@ -101,7 +106,7 @@ def first_row(asm: Assembly, width: int, tile: str, low: str) -> None:
 
 
 def row_steps(asm: Assembly, width: int, tile: str) -> None:
-    """Columns 1..W of a row: both carries of column 0 are in CF and OF, its high half in P[0]."""
+    """Columns 1..W of a row. On input: the carries of column 0 are in CF and OF, its high half in P[0]."""
     for i in range(1, width):
         asm.emit(
             f"adcxq {ACC[i]}, {ACC[i - 1]}",
@@ -133,10 +138,10 @@ def reduction_row(asm: Assembly, width: int, modulus: str, n0: str, keep_quotien
 
 
 def triangle(asm: Assembly, width: int, source: str, target: Callable[[int], str], preload: bool) -> None:
-    """Off-diagonal products a_i a_j, i < j < W.
+    """Sum of the off-diagonal products a_i a_j, i < j < W, of the limbs at `source`.
 
-    Columns 1..W-1 go to target(column), added to what is there if `preload`; columns W..2W-1 stay in
-    P[column mod W]. Row i touches columns 2i+1..i+W, which are distinct modulo W.
+    Columns 1..W-1 are stored to target(column), after adding its old value if `preload`; columns W..2W-1 stay
+    in P[column mod W]. Row i updates columns 2i+1..i+W, which are distinct modulo W.
     """
     acc = [ACC[c % width] for c in range(2 * width)]
     if preload:
@@ -166,7 +171,7 @@ def triangle(asm: Assembly, width: int, source: str, target: Callable[[int], str
 
 
 def emit_final_reduction(asm: Assembly, limbs: int, high: Callable[[int], str]) -> None:
-    """r = P + high - (n if that is >= n); rdi = r, rcx = n. P + high < 2n."""
+    """r = P + high, minus n if that is n or more. rdi = r, rcx = n. On input: P + high < 2n."""
     for i in range(limbs):
         asm.emit(f"{'adcq' if i else 'addq'} {high(i)}, {ACC[i]}")
     asm.emit("sbbq %rax, %rax")
@@ -174,19 +179,19 @@ def emit_final_reduction(asm: Assembly, limbs: int, high: Callable[[int], str]) 
         asm.emit(f"movq {ACC[i]}, {8 * i}(%rdi)")
     for i in range(limbs):
         asm.emit(f"{'sbbq' if i else 'subq'} {8 * i}(%rcx), {ACC[i]}")
-    # CF: the sum fitted L limbs and was below n, so it stays. (With a carry out, n is surely subtracted.)
+    # CF = 1: the sum had no carry out and was below n, so it is kept. (With a carry out, it is above n.)
     asm.emit("sbbq $0, %rax")
     for i in range(limbs):
         asm.emit(f"cmovcq {8 * i}(%rdi), {ACC[i]}", f"movq {ACC[i]}, {8 * i}(%rdi)")
 
 
 def stack(index: int) -> str:
-    """Limb `index` of the routine's frame."""
+    """Return the operand for limb `index` of the stack frame."""
     return f"{8 * index}(%rsp)"
 
 
 def emit_unrolled_multiply(asm: Assembly, limbs: int) -> None:
-    """mul_L: rdi = r, rsi = a, rdx = b, rcx = n, r8 = n0."""
+    """Emit mul_L: rdi = r, rsi = a, rdx = b, rcx = n, r8 = n0."""
     n0 = stack(2 * limbs)
 
     def body(_: str) -> None:
@@ -203,7 +208,7 @@ def emit_unrolled_multiply(asm: Assembly, limbs: int) -> None:
 
 
 def emit_reduce_stack(asm: Assembly, limbs: int, n0: str) -> None:
-    """r = (stack[0..2L)) / R mod n."""
+    """r = stack[0..2L) / R mod n; rdi = r, rcx = n."""
     for i in range(limbs):
         asm.emit(f"movq {stack(i)}, {ACC[i]}")
     for _ in range(limbs):
@@ -212,7 +217,7 @@ def emit_reduce_stack(asm: Assembly, limbs: int, n0: str) -> None:
 
 
 def emit_unrolled_square(asm: Assembly, limbs: int) -> None:
-    """sqr_L: rdi = r, rsi = a, rdx = n, rcx = n0."""
+    """Emit sqr_L: rdi = r, rsi = a, rdx = n, rcx = n0."""
     n0 = stack(2 * limbs)
 
     def body(_: str) -> None:
@@ -230,7 +235,7 @@ def emit_unrolled_square(asm: Assembly, limbs: int) -> None:
 
 
 def emit_unrolled_double_add_squares(asm: Assembly, limbs: int) -> None:
-    """stack[0..2L) = 2 * (columns 1..W-1 on the stack, W..2W-1 in P) + squares of rsi's limbs."""
+    """stack[0..2L) = 2 * (columns 1..L-1 on the stack, L..2L-1 in P) + the squares of the limbs at rsi."""
     asm.emit("xorl %ebp, %ebp")
     for i in range(limbs):
         asm.emit(f"movq {8 * i}(%rsi), %rdx", f"mulx %rdx, {T}, {V}")
@@ -247,7 +252,7 @@ def emit_unrolled_double_add_squares(asm: Assembly, limbs: int) -> None:
 
 
 def emit_row_loop(asm: Assembly, width: int, loop: str) -> None:
-    """Rows over rbp > 0 multipliers at rcx with the tile at rsi; rdi walks along the feeds."""
+    """Rows of the tile at rsi with rbp > 0 multipliers at rcx; rdi points to the feed of the current row."""
     asm.emit(".p2align 4")
     asm.label(loop)
     asm.emit("movq (%rcx), %rdx")
@@ -262,7 +267,7 @@ def store_accumulator(asm: Assembly, width: int, target: str) -> None:
 
 
 def emit_product_tile(asm: Assembly, width: int) -> None:
-    """rdi = t, rsi = tile, rdx = b, rcx = count > 0."""
+    """Emit product_tile_W: rdi = t, rsi = tile, rdx = b, rcx = count > 0."""
 
     def body(label: str) -> None:
         asm.emit("movq %rcx, %rbp", "movq %rdx, %rcx")
@@ -275,7 +280,7 @@ def emit_product_tile(asm: Assembly, width: int) -> None:
 
 
 def emit_square_tile(asm: Assembly, width: int) -> None:
-    """rdi = t, rsi = a, rdx = count >= 0 of limbs behind the tile."""
+    """Emit square_tile_W: rdi = t, rsi = a, rdx = count >= 0, the limbs of a above the tile."""
 
     def body(label: str) -> None:
         asm.emit("movq %rdx, %rbp")
@@ -294,7 +299,7 @@ def emit_square_tile(asm: Assembly, width: int) -> None:
 
 
 def emit_redc_tile(asm: Assembly, width: int) -> None:
-    """rdi = t, rsi = n, rdx = n0, rcx = limbs >= W, r8 = carry in."""
+    """Emit redc_tile_W: rdi = t, rsi = n, rdx = n0, rcx = limbs >= W, r8 = carry."""
     n0, carry = stack(0), stack(1)
 
     def body(label: str) -> None:
@@ -316,9 +321,10 @@ def emit_redc_tile(asm: Assembly, width: int) -> None:
 
 
 def emit_loop_by_four(asm: Assembly, label: str, step: Callable[[int], None], advance: Iterable[str]) -> None:
-    """Run step(k) rcx times, four at a time, keeping CF and OF: jrcxz and lea touch no flag.
+    """Loop that runs a step rcx > 0 times, unrolled by four, and preserves CF and OF.
 
-    rcx = count > 0. `step(k)` works k limbs behind the pointers; `advance` holds lea templates by limbs.
+    `step(k)` emits the step at k limbs above the pointers; `advance` holds templates of lea instructions that
+    advance the pointers by `limbs` limbs. jrcxz and lea affect no flags.
     """
     advance = list(advance)
     asm.emit("movq %rcx, %rbp", "andl $3, %ebp", "shrq $2, %rcx", "leaq 1(%rcx), %rcx", "leaq 1(%rbp), %rbp")
@@ -340,7 +346,7 @@ def emit_loop_by_four(asm: Assembly, label: str, step: Callable[[int], None], ad
 
 
 def emit_double_add_squares(asm: Assembly) -> None:
-    """rdi = t, rsi = a, rdx = count > 0."""
+    """Emit double_add_squares: rdi = t, rsi = a, rdx = count > 0."""
 
     def step(k: int) -> None:
         asm.emit(f"movq {8 * k}(%rsi), %rdx", f"mulx %rdx, {T}, {V}")
@@ -360,7 +366,10 @@ def emit_double_add_squares(asm: Assembly) -> None:
 
 
 def emit_subtract_bit(asm: Assembly) -> None:
-    """rdi = r, rsi = a, rdx = n, rcx = count > 0, r8 = bit. mulx masks without touching the borrow in CF."""
+    """Emit subtract_bit: rdi = r, rsi = a, rdx = n, rcx = count > 0, r8 = bit.
+
+    mulx multiplies n by the bit without affecting the borrow in CF.
+    """
 
     def step(k: int) -> None:
         asm.emit(
@@ -379,7 +388,7 @@ def emit_subtract_bit(asm: Assembly) -> None:
 
 
 def generate() -> str:
-    """The whole file."""
+    """Return the text of mont.adx.S."""
     asm = Assembly()
     asm.lines += ["# Generated by mont_adx_gen.py; do not edit.", "\t.text"]
     for limbs in range(1, MAX_TILE + 1):

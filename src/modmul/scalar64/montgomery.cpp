@@ -6,7 +6,7 @@
 namespace manymod::scalar64 {
 namespace {
 
-/// a = 2 a mod n, a < n.
+/// a = 2 a mod n. On input: a < n.
 void double_mod(std::span<Limb> a, std::span<const Limb> n) {
   const Limb carry = limbs::shift_left(a, a, 1);
   limbs::reduce_once(a, n, carry);
@@ -20,7 +20,7 @@ void Montgomery::assign(std::span<const Limb> n) {
   std::copy(n.begin(), n.end(), data_.data());
   n0_ = word::negated_inverse(n[0]);
 
-  // R mod n by doubling 2^(b-1) < n < 2^b, then R 2^L mod n by L more doublings.
+  // R mod n, by doubling 2^(b-1), where 2^(b-1) < n < 2^b; then R 2^L mod n by L more doublings.
   const std::size_t bits = limbs_ * kLimbBits - static_cast<std::size_t>(std::countl_zero(n[limbs_ - 1]));
   const std::span<Limb> power = data_.part(limbs_, limbs_);
   std::fill(power.begin(), power.end(), Limb{0});
@@ -30,7 +30,8 @@ void Montgomery::assign(std::span<const Limb> n) {
   std::copy(power.begin(), power.end(), square.begin());
   for (std::size_t i = 0; i < limbs_; ++i) double_mod(square, modulus());
 
-  // R 2^L -> R 2^(2L) -> ... -> R 2^(64 L) = R^2: six Montgomery squarings. (n^2 + M n)/R < 2n for a < n.
+  // R 2^L -> R 2^(2L) -> ... -> R 2^(64 L) = R^2 by six Montgomery squarings. For a < n, (a^2 + M n) / R < 2
+  // n.
   Limb* scratch = data_.data() + 3 * limbs_;
   for (int i = 0; i < 6; ++i) {
     sqr(square.data(), square.data(), scratch);
@@ -39,8 +40,8 @@ void Montgomery::assign(std::span<const Limb> n) {
 }
 
 void Montgomery::to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch) const {
-  // Horner's rule over chunks of L limbs, x = sum of c_i R^i: value <- value * R + c_i, all in Montgomery
-  // form. (c R^2 mod n + M n)/R < 2n for c < R, R^2 mod n < n.
+  // Horner's rule over chunks of L limbs, x = sum of c_i R^i: value = value R + c_i, in Montgomery form. For
+  // c < R and R^2 mod n < n, (c (R^2 mod n) + M n) / R < 2 n.
   const std::span<Limb> value(r, limbs_);
   const std::span<Limb> digit(scratch + 2 * limbs_, limbs_);
   const std::size_t chunks = (x.size() + limbs_ - 1) / limbs_;
@@ -65,7 +66,7 @@ void Montgomery::from_montgomery(Limb* r, const Limb* a, Limb* scratch) const {
     mul(r, a, kOne, scratch);
     return;
   }
-  // (a + M n)/R <= n for a < R, so one subtraction is enough.
+  // (a + M n) / R <= n for a < R, so one subtraction suffices.
   limbs::copy_extend({scratch, 2 * limbs_}, {a, limbs_});
   kernels_->reduce(r, scratch, data_.data(), n0_, limbs_);
   limbs::reduce_once({r, limbs_}, modulus());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Montgomery form on 64-bit limbs (Montgomery 1985): one odd modulus, and the multiplier that modexp/ is
-// generic over.
+// Montgomery multiplication on 64-bit limbs (P. L. Montgomery, "Modular multiplication without trial
+// division", 1985) modulo an odd number, and its adapter to the concept Multiplier of modexp/.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,16 @@
 
 namespace manymod::scalar64 {
 
-/// An odd modulus n > 1 of L limbs (top limb not 0), prepared: R = 2^(64 L), n0 = -n^-1 mod 2^64, R mod n,
-/// R^2 mod n.
+/// An odd modulus n > 1 of L limbs (top limb not 0) with precomputed R = 2^(64 L), n0 = -n^-1 mod 2^64, R mod
+/// n and R^2 mod n.
 ///
-/// Ranges. An element in Montgomery form is x R mod n, possibly plus a multiple of n ("almost reduced"):
-///   L <= kUnrolledLimbs: 0 <= element < n;   L > kUnrolledLimbs: 0 <= element < R.
-/// Both are closed under mul and sqr: with a, b < R the reduction gives (a b + M n)/R < R + n, and one n is
-/// taken off where that reaches R. Timing: secret; only the limb count and the bit length of n decide time
-/// and addresses.
+/// Ranges. An element in Montgomery form is congruent to x R mod n:
+///   L <= kUnrolledLimbs: fully reduced, 0 <= element < n;
+///   L > kUnrolledLimbs: almost reduced, 0 <= element < R.
+/// mul and sqr preserve both ranges: for a, b < R the reduction gives (a b + M n) / R < R + n, and one n is
+/// subtracted if that is R or more.
+///
+/// Timing: constant-time; times and addresses depend on L and on the bit length of n only.
 class Montgomery {
  public:
   explicit Montgomery(const Kernels& kernels) : kernels_(&kernels) {}
@@ -29,21 +31,22 @@ class Montgomery {
   Montgomery& operator=(Montgomery&&) = default;
   Montgomery(const Montgomery&) = delete;
   Montgomery& operator=(const Montgomery&) = delete;
-  /// n0 gives the lowest limb of n away.
+  /// n0 reveals the lowest limb of n, so it is wiped.
   ~Montgomery() { wipe_bytes(&n0_, sizeof n0_); }
 
-  /// Prepare for n; storage is reused from call to call.
+  /// Prepares for n. Storage is reused from call to call.
   void assign(std::span<const Limb> n);
 
   [[nodiscard]] std::size_t limbs() const { return limbs_; }
   [[nodiscard]] std::span<const Limb> modulus() const { return data_.part(0, limbs_); }
+  /// R mod n: the element 1.
   [[nodiscard]] const Limb* one() const { return data_.data() + limbs_; }
   [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
 
-  /// Limbs of scratch that each function below needs (`scratch` may not overlap its operands).
+  /// Limbs of scratch that each function below needs. Scratch must not overlap operands.
   [[nodiscard]] static constexpr std::size_t scratch_limbs(std::size_t limbs) { return 3 * limbs; }
 
-  /// r = a b / R mod n (range: see above). r may be a or b.
+  /// r = a b / R mod n. On input and output: elements in the range above. Aliasing: r may be a or b.
   void mul(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
     if (limbs_ <= kUnrolledLimbs) {
       MANYMOD_VERIFY_RANGE(at_most_n(a) || at_most_n(b));
@@ -54,7 +57,7 @@ class Montgomery {
       kernels_->reduce(r, scratch, data_.data(), n0_, limbs_);
     }
   }
-  /// r = a^2 / R mod n. r may be a.
+  /// r = a^2 / R mod n. Range as for mul. Aliasing: r may be a.
   void sqr(Limb* r, const Limb* a, Limb* scratch) const {
     if (limbs_ <= kUnrolledLimbs) {
       MANYMOD_VERIFY_RANGE(at_most_n(a));
@@ -66,18 +69,19 @@ class Montgomery {
     }
   }
 
-  /// r = x R mod n, 0 <= r < n, for |x| of any width; `negative` is public. r may not overlap x.
+  /// r = x R mod n, or -|x| R mod n if `negative`, which is public. On input: |x| of any size. On output: 0
+  /// <= r < n. Aliasing: r must not overlap x.
   void to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch) const;
-  /// r = a b mod n, 0 <= r < n, for plain residues a, b < n. r may be a or b.
+  /// r = a b mod n for plain residues. On input: a, b < n. On output: 0 <= r < n. Aliasing: r may be a or b.
   void mul_plain(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
     MANYMOD_VERIFY_RANGE(limbs::less({a, limbs_}, modulus()) == 1 &&
                          limbs::less({b, limbs_}, modulus()) == 1);
     mul(r, a, b, scratch);
     mul(r, r, r_squared(), scratch);
-    // With R^2 mod n < n the second product is below 2n.
+    // Since R^2 mod n < n, the second product is below 2 n.
     if (limbs_ > kUnrolledLimbs) limbs::reduce_once({r, limbs_}, modulus());
   }
-  /// r = a / R mod n, 0 <= r < n. r may be a.
+  /// r = a / R mod n. On input: an element. On output: 0 <= r < n. Aliasing: r may be a.
   void from_montgomery(Limb* r, const Limb* a, Limb* scratch) const;
 
  private:
@@ -92,18 +96,19 @@ class Montgomery {
 #endif
 };
 
-/// `lanes` independent elements multiplied side by side, lane after lane in memory: out-of-order cores
-/// overlap the carry chains of one lane with those of the next. Models the concept Multiplier
-/// (modexp/multiplier.hpp).
+/// The elements of `lanes` independent moduli, one after the other in memory. Out-of-order cores overlap the
+/// carry chains of different lanes. Models the concepts Multiplier and TableMultiplier of
+/// modexp/multiplier.hpp.
 class MontgomeryLanes {
  public:
-  /// The moduli, one per lane and all of one limb count, must outlive this object.
+  /// On input: one modulus per lane, all with the same limb count; both the array and the moduli must outlive
+  /// this object. scratch: Montgomery::scratch_limbs.
   MontgomeryLanes(std::span<const Montgomery* const> moduli, Limb* scratch)
       : moduli_(moduli), words_(moduli.front()->limbs()), scratch_(scratch) {}
 
   [[nodiscard]] std::size_t lanes() const { return moduli_.size(); }
   [[nodiscard]] std::size_t words() const { return words_ * lanes(); }
-  /// One of the lanes on its own.
+  /// A multiplier of one of the lanes.
   [[nodiscard]] MontgomeryLanes single(std::size_t lane) const {
     return {moduli_.subspan(lane, 1), scratch_};
   }
@@ -148,6 +153,7 @@ class MontgomeryLanes {
 
   [[nodiscard]] const Kernels& kernels() const { return moduli_.front()->kernels(); }
 
+  /// step(lane, index of the lane's first limb)
   template <class Step>
   void for_each_lane(Step step) const {
     for (std::size_t lane = 0; lane < lanes(); ++lane) step(lane, lane * words_);

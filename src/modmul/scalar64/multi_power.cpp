@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of powers modulo n. Variable time.
+// Products of powers, x_0^y_0 x_1^y_1 ... mod n. Variable-time.
 #include <vector>
 
 #include "modexp/multi.hpp"
@@ -8,7 +8,7 @@
 namespace manymod::scalar64 {
 namespace {
 
-/// Straus's tables beyond this many limbs fall out of the cache and lose to buckets.
+/// With larger tables, Straus's method misses the cache and loses to the bucket method.
 constexpr std::size_t kMaxTableLimbs = std::size_t{1} << 17;
 
 class MultiPowerRun {
@@ -19,6 +19,7 @@ class MultiPowerRun {
         moduli_(run.kernels, run.job, run.limbs, parts_needed(run.job)),
         exponents_(run.job.terms) {}
 
+  /// Computes all items of the bucket.
   void run() {
     for (const std::size_t item : run_.items) {
       if (!compute(item)) return;
@@ -36,11 +37,13 @@ class MultiPowerRun {
   limbs::Buffer scratch_;
   limbs::Buffer workspace_;
 
-  /// Index of a term in a view that holds the terms of every item, or one set of terms for all.
+  /// The index of a term in a view that holds either the terms of every item or one set of terms for all
+  /// items.
   [[nodiscard]] std::size_t index_of(const BatchView& view, std::size_t item, std::size_t term) const {
     return view.count == job_.terms ? term : item * job_.terms + term;
   }
 
+  /// Computes and stores the result of one item. Returns false if a stop was requested, as do all below.
   bool compute(std::size_t item) {
     const Modulus& n = moduli_.at(item);
     scratch_.require(Montgomery::scratch_limbs(run_.limbs));
@@ -57,20 +60,21 @@ class MultiPowerRun {
     limbs::Buffer parts(2 * run_.limbs);
     const std::span<Limb> value = result.first(run_.limbs);
     if (n.odd()) {
-      if (!power_odd(value, n, bits)) return false;
+      if (!power_mod_odd(value, n, bits)) return false;
     } else {
       const EvenSplit& split = n.split();
-      const std::span<Limb> odd_power = parts.part(0, split.odd_part().size());
-      const std::span<Limb> two_power = parts.part(run_.limbs, split.ring().words());
-      if (n.has_odd_part() && !power_odd(odd_power, n, bits)) return false;
-      if (!power_two(two_power, split.ring(), bits)) return false;
-      split.combine(value, odd_power, two_power);
+      const std::span<Limb> result_mod_odd = parts.part(0, split.odd_part().size());
+      const std::span<Limb> result_mod_2k = parts.part(run_.limbs, split.ring().words());
+      if (n.has_odd_part() && !power_mod_odd(result_mod_odd, n, bits)) return false;
+      if (!power_mod_2k(result_mod_2k, split.ring(), bits)) return false;
+      split.combine(value, result_mod_odd, result_mod_2k);
     }
     finish_item_if(job_, item, value, n.value(), invertible);
     return true;
   }
 
-  /// bases_[term] = the canonical base, inverted for a negative exponent. Returns 0 if that has no inverse.
+  /// bases_[term] = the base mod n, inverted if the exponent is negative. Returns 0 if that inverse does not
+  /// exist and is needed, else 1.
   Limb load_term(std::size_t item, std::size_t term, const Modulus& n) {
     const std::size_t x_index = index_of(job_.x, item, term);
     const std::size_t y_index = index_of(job_.y, item, term);
@@ -81,7 +85,8 @@ class MultiPowerRun {
     return inverter_.invert(base, base, TimingClass::public_) | limbs::is_zero(exponents_[term]);
   }
 
-  bool power_odd(std::span<Limb> r, const Modulus& n, std::size_t bits) {
+  /// r = the product of powers modulo n's odd part. On input: exponents of at most `bits` bits.
+  bool power_mod_odd(std::span<Limb> r, const Modulus& n, std::size_t bits) {
     const Montgomery& mont = n.montgomery();
     const Montgomery* const lane[] = {&mont};
     const MontgomeryLanes lanes(lane, scratch_.data());
@@ -96,7 +101,8 @@ class MultiPowerRun {
     return true;
   }
 
-  bool power_two(std::span<Limb> r, const PowerOfTwoRing& ring, std::size_t bits) {
+  /// r = the product of powers modulo 2^k.
+  bool power_mod_2k(std::span<Limb> r, const PowerOfTwoRing& ring, std::size_t bits) {
     elements_.require(job_.terms * ring.words());
     for (std::size_t term = 0; term < job_.terms; ++term) {
       if (job_.stop.requested()) return false;
@@ -106,6 +112,7 @@ class MultiPowerRun {
     return power(r, ring, bits);
   }
 
+  /// r = the product of powers of elements_, all in the form of m.
   template <Multiplier M>
   bool power(std::span<Limb> r, const M& m, std::size_t bits) {
     const MultiPlan plan = plan_multi(job_.terms, bits, kMaxTableLimbs / m.words());

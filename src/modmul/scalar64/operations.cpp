@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operations of scalar64 share.
+// Functions that several operations of scalar64 share.
 #include "modmul/scalar64/operations.hpp"
 
 #include "engine/store.hpp"

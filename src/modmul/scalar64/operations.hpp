@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of scalar64 on a bucket of items; engine.cpp chooses among them.
+// The operations of scalar64 on a bucket of items. engine.cpp dispatches to them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace manymod::scalar64 {
 
-/// Items of a bucket and what is common to them.
+/// Items of one bucket, all with moduli of the same limb count, and the job they belong to.
 struct BucketRun {
   const Kernels& kernels;
   const Job& job;
@@ -19,12 +19,15 @@ struct BucketRun {
   std::size_t limbs;  ///< of every modulus in the bucket
 };
 
-/// Parts of a modulus that an operation works with. Class secret never divides: the divisor is variable time.
+/// The parts of class Modulus that an operation uses. A constant-time operation never divides, as long
+/// division is variable-time.
 unsigned parts_needed(Operation op, TimingClass timing, bool shared_modulus);
 inline unsigned parts_needed(const Job& job) {
   return parts_needed(job.op, job.timing, job.shared != nullptr);
 }
 
+// Each computes the items of a bucket and stores results and statuses. If a stop is requested, it returns
+// early.
 void run_add_sub_neg(const BucketRun& run);
 void run_mul_sqr(const BucketRun& run);
 void run_inverse(const BucketRun& run);
@@ -32,26 +35,27 @@ void run_power(const BucketRun& run);
 void run_multi_power(const BucketRun& run);
 void run_fixed_base_power(const BucketRun& run);
 
-/// Items whose inverses are computed together with one inversion (shared modulus, class public).
+/// Items whose inverses are computed together, with one inversion (shared modulus, variable-time).
 inline constexpr std::size_t kInversionBlock = 64;
 
-/// Lanes that pay for `limbs` limbs: short carry chains leave the multiplier idle unless a second one fills
-/// in.
+/// Lanes for moduli of `limbs` limbs. The carry chains of short numbers leave the multiplier idle unless
+/// those of other lanes overlap with them.
 std::size_t lanes_for(std::size_t limbs);
 
-/// Null if a stop was requested.
+/// A comb of `base` for fixed_base_powmod with exponents of up to `exponent_bits` bits. Null if a stop was
+/// requested.
 std::unique_ptr<PreparedBase> prepare_comb(const Kernels& kernels, const BatchView& base,
                                            std::span<const Limb> modulus, std::size_t exponent_bits,
                                            TimingClass timing, const StopToken& stop);
 
-/// Inverses modulo one modulus after another, odd or even.
+/// Inverses modulo an odd or even modulus.
 class Inverter {
  public:
-  /// The modulus, with part kMontgomery, must outlive the inversions.
+  /// On input: a modulus with part kMontgomery; it must outlive the inversions.
   void assign(const Modulus& modulus);
 
-  /// r = x^-1 mod n, 0 <= x < n in n.limbs() limbs; r may be x. Returns 0, and r = 0, if there is none.
-  /// Class secret needs an odd n.
+  /// r = x^-1 mod n. On input: 0 <= x < n in n.limbs() limbs; n odd if `timing` is secret. On output: r < n.
+  /// Returns 1, or 0 with r = 0 if there is no inverse. Aliasing: r may be x. Timing: as `timing` asks.
   Limb invert(std::span<Limb> r, std::span<const Limb> x, TimingClass timing);
 
  private:
@@ -62,12 +66,12 @@ class Inverter {
   Limb invert_even_var(std::span<Limb> r, std::span<const Limb> x);
 };
 
-/// Store an item's residue, with status ok.
+/// Stores an item's residue with status ok.
 void finish_item(const Job& job, std::size_t item, std::span<const Limb> residue,
                  std::span<const Limb> modulus);
 
-/// The same where `invertible` is 1; where it is 0, store 0 and status not_invertible. No branch on it. The
-/// residue is overwritten.
+/// Stores an item's residue with status ok if invertible is 1, or 0 with status not_invertible if it is 0. On
+/// output: the residue is overwritten. Timing: constant-time, no branch on `invertible`.
 void finish_item_if(const Job& job, std::size_t item, std::span<Limb> residue, std::span<const Limb> modulus,
                     Limb invertible);
 

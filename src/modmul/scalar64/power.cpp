@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// x^y mod n: groups of lanes modulo odd n, one item at a time modulo even n.
+// x^y mod n: in groups of lanes for odd n, one item at a time for even n.
 #include <array>
 #include <optional>
 #include <vector>
@@ -10,8 +10,8 @@
 namespace manymod::scalar64 {
 namespace {
 
-/// Below this length the pattern of ones decides: sliding windows of one item beat fixed windows of several
-/// lanes.
+/// Up to this exponent length, sliding windows item by item are faster than fixed windows on several lanes,
+/// as sparse exponents need few products.
 constexpr std::size_t kLockstepMinBits = 48;
 
 class PowerRun {
@@ -27,6 +27,7 @@ class PowerRun {
     }
   }
 
+  /// Computes all items of the bucket: first those with even moduli, then the others in groups.
   void run() {
     std::vector<std::size_t> odd;
     odd.reserve(run_.items.size());
@@ -49,15 +50,15 @@ class PowerRun {
   const Job& job_;
   std::size_t lanes_ = 1;
   std::vector<ModulusCursor> moduli_;        ///< one for each lane
-  std::optional<SlidingSchedule> schedule_;  ///< of the one public exponent of a batch
+  std::optional<SlidingSchedule> schedule_;  ///< of the exponent that all items share, if it is public
   Inverter inverter_;
   bool inverter_is_set_ = false;
   limbs::Buffer scratch_;
   limbs::Buffer element_;
   limbs::Buffer workspace_;
 
-  /// The base of an item in Montgomery form, inverted for a negative exponent. Returns 0 if that has no
-  /// inverse.
+  /// r = the base of an item in Montgomery form, inverted if the exponent is negative. Returns 0 if that
+  /// inverse does not exist and is needed, else 1.
   Limb load_base(Limb* r, std::size_t item, const Modulus& n) {
     const Montgomery& mont = n.montgomery();
     mont.to_montgomery(r, job_.x.magnitude(item), job_.x.is_negative(item), scratch_.data());
@@ -69,19 +70,21 @@ class PowerRun {
     return usable;
   }
 
-  /// x = x^-1 mod n. Returns 1 if there is one, or if the exponent is 0, which needs none.
+  /// x = x^-1 mod n. Returns 1 if the inverse exists or the exponent is 0, which needs none, else 0.
   Limb invert_base(std::span<Limb> x, std::size_t item, const Modulus& n) {
     if (job_.shared == nullptr || !inverter_is_set_) inverter_.assign(n);
     inverter_is_set_ = true;
     return inverter_.invert(x, x, job_.timing) | limbs::is_zero(job_.y.magnitude(item));
   }
 
+  /// A copy of x in workspace_.
   std::span<const Limb> limbs_copy(std::span<const Limb> x) {
     workspace_.require(x.size());
     std::copy(x.begin(), x.end(), workspace_.data());
     return workspace_.first(x.size());
   }
 
+  /// Computes and stores the results of at most lanes_ items with odd moduli.
   void power_group(std::span<const std::size_t> group) {
     const std::size_t limbs = run_.limbs;
     std::array<const Modulus*, kMaxLanes> moduli;
@@ -105,7 +108,8 @@ class PowerRun {
     }
   }
 
-  /// element_ = element_^exponent lane by lane; false if stopped.
+  /// element_ = element_^exponent, lane by lane. Returns false if a stop was requested, as do the three
+  /// below.
   bool raise(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
     if (schedule_) return raise_sliding(lanes, *schedule_);
     if (job_.timing == TimingClass::secret) {
@@ -120,6 +124,7 @@ class PowerRun {
     return raise_fixed(lanes, exponents, bits, fixed_window_width(bits, 0));
   }
 
+  /// By fixed windows, all lanes in lockstep. On input: exponents of at most `bits` bits.
   bool raise_fixed(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents,
                    std::size_t bits, std::size_t width) {
     workspace_.require(fixed_window_workspace(lanes, width));
@@ -127,12 +132,14 @@ class PowerRun {
                               workspace_.data(), job_.stop);
   }
 
+  /// By sliding windows, with the same exponent in all lanes. Variable-time in the exponent.
   bool raise_sliding(const MontgomeryLanes& lanes, const SlidingSchedule& schedule) {
     workspace_.require(sliding_window_workspace(lanes, schedule));
     return sliding_window_power(lanes, element_.data(), element_.data(), schedule, workspace_.data(),
                                 job_.stop);
   }
 
+  /// By sliding windows, lane after lane. Variable-time in the exponents.
   bool raise_one_by_one(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
     for (std::size_t lane = 0; lane < exponents.size(); ++lane) {
       const MontgomeryLanes one = lanes.single(lane);
@@ -144,7 +151,8 @@ class PowerRun {
     return true;
   }
 
-  /// n = 2^k m: the power modulo m in Montgomery form, modulo 2^k directly, put together by the split.
+  /// One item with n = 2^k m even: the power modulo m in Montgomery form and the power modulo 2^k, combined
+  /// by the split.
   void power_even(std::size_t item) {
     const Modulus& n = moduli_[0].at(item);
     const EvenSplit& split = n.split();
@@ -159,26 +167,26 @@ class PowerRun {
 
     const std::size_t odd_limbs = split.odd_part().size();
     limbs::Buffer parts(odd_limbs + split.ring().words());
-    const std::span<Limb> odd_power = parts.part(0, odd_limbs);
-    const std::span<Limb> two_power = parts.part(odd_limbs, split.ring().words());
+    const std::span<Limb> result_mod_odd = parts.part(0, odd_limbs);
+    const std::span<Limb> result_mod_2k = parts.part(odd_limbs, split.ring().words());
     if (n.has_odd_part()) {
       const Montgomery& mont = n.montgomery();
       const Montgomery* const lane[] = {&mont};
       const MontgomeryLanes lanes(lane, scratch_.data());
-      mont.to_montgomery(odd_power.data(), x, false, scratch_.data());
+      mont.to_montgomery(result_mod_odd.data(), x, false, scratch_.data());
       workspace_.require(sliding_window_workspace(lanes, schedule));
-      if (!sliding_window_power(lanes, odd_power.data(), odd_power.data(), schedule, workspace_.data(),
-                                job_.stop))
+      if (!sliding_window_power(lanes, result_mod_odd.data(), result_mod_odd.data(), schedule,
+                                workspace_.data(), job_.stop))
         return;
-      mont.from_montgomery(odd_power.data(), odd_power.data(), scratch_.data());
+      mont.from_montgomery(result_mod_odd.data(), result_mod_odd.data(), scratch_.data());
     }
-    split.ring().reduce(two_power, x, false);
+    split.ring().reduce(result_mod_2k, x, false);
     workspace_.require(sliding_window_workspace(split.ring(), schedule));
-    if (!sliding_window_power(split.ring(), two_power.data(), two_power.data(), schedule, workspace_.data(),
-                              job_.stop)) {
+    if (!sliding_window_power(split.ring(), result_mod_2k.data(), result_mod_2k.data(), schedule,
+                              workspace_.data(), job_.stop)) {
       return;
     }
-    split.combine(x, odd_power, two_power);
+    split.combine(x, result_mod_odd, result_mod_2k);
     finish_item_if(job_, item, x, n.value(), invertible);
   }
 };

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and Montgomery reductions of multiprecision numbers on 16-bit multipliers, in two passes.
+// Products and Montgomery reductions of multiprecision numbers by 16-bit multiplications, in two passes.
 //
-// A product of two 16-bit halves is a word. Low by low and high by high half stand at a word's place
-// (aligned); low by high and high by low stand half a word above one (unaligned). The first pass sums all the
-// unaligned products as if they were aligned, the sum is shifted by half a word, and the second pass adds the
-// aligned ones: carries run along rows of whole words and no product is ever split.
+// The product of two 16-bit halves is a 32-bit word. Low by low and high by high half are at the position of
+// a word ("aligned"); low by high and high by low are half a word higher ("unaligned"). The first pass sums
+// all unaligned products as if they were aligned, then the sum is shifted by half a word, and the second pass
+// adds the aligned products. Carries thus propagate along rows of whole words and no product has to be split.
 //
 // After Emmart, Luitjens, Weems, Woolley, "Optimizing Modular Multiplication for NVIDIA's Maxwell GPUs",
-// figures 4 to 7. Its names: LH(b, A) is the row of low(b) high(A[j]), and so on. Here B = 2^32, R =
-// B^kWords.
+// figures 4 to 7. In the paper's notation LH(b, A) is the row of products low(b) high(A[j]), and likewise LL,
+// HL and HH. Here B = 2^32 and R = B^kWords.
+//
+// Timing: every function is constant-time.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +20,14 @@
 
 namespace manymod::two_pass16 {
 
-/// A number by the halves of its words: word j is high[j] 2^16 + low[j], each below 2^16.
+/// A number as the halves of its words: word j is high[j] 2^16 + low[j], each half below 2^16.
 template <unsigned kWords>
 struct Halves {
   std::uint32_t low[kWords];
   std::uint32_t high[kWords];
 };
 
+/// The halves of the words a[0..kWords).
 template <unsigned kWords>
 MM_DEVICE Halves<kWords> halves_of(const std::uint32_t* a) {
   Halves<kWords> r;
@@ -36,8 +39,8 @@ MM_DEVICE Halves<kWords> halves_of(const std::uint32_t* a) {
   return r;
 }
 
-/// sum[j] += b a[j] for first <= j < kWords, and `addend` at the first; leaves the carry out of the last in
-/// the flag. In: a[j], b, addend < 2^16; first < kWords
+/// sum[j] += b a[j] for first <= j < kWords, and sum[first] += addend, as one carry chain. On input: a[j], b,
+/// addend < 2^16; first < kWords. On output: the carry flag holds the carry out of the last word.
 template <unsigned kWords>
 MM_DEVICE void add_row(std::uint32_t* sum, unsigned first, const std::uint32_t* a, std::uint32_t b,
                        std::uint32_t addend) {
@@ -48,7 +51,7 @@ MM_DEVICE void add_row(std::uint32_t* sum, unsigned first, const std::uint32_t* 
   }
 }
 
-/// p = p 2^16 for p < 2^(64 kWords - 16).
+/// p = p 2^16. On input: p < 2^(64 kWords - 16), in 2 kWords words.
 template <unsigned kWords>
 MM_DEVICE void shift_half_word(std::uint32_t* p) {
   MM_UNROLL
@@ -56,16 +59,17 @@ MM_DEVICE void shift_half_word(std::uint32_t* p) {
   p[0] = cuda::straddling_word(0, p[0]);
 }
 
-/// p = a b, 2 kWords words: figure 6. In: a, b < R
+/// p = a b in 2 kWords words (figure 6). On input: a, b < R. Aliasing: p overlaps neither a nor b.
 ///
-/// A row is at most (2^16 - 1)^2 (R - 1) / (B - 1) = (1 - 2 / (2^16 + 1)) (R - 1).
+/// Bounds. A row is at most (2^16 - 1)^2 (R - 1) / (B - 1) = (1 - 2 / (2^16 + 1)) (R - 1).
 ///
-/// First pass: rows LH and HL of b[i] stand at words i to i + kWords - 1. All of them up to the i-th are less
-/// than 2 R B^i, so word i + kWords, empty before, is at most 1 with their two carries.
+/// First pass: the rows LH and HL of b[i] are at words i to i + kWords - 1. All rows up to the i-th sum to
+/// less than 2 R B^i. Word i + kWords, which is 0 before, therefore receives at most 1 from the carries of
+/// both rows.
 ///
-/// Second pass: row LL of b[i] at words i to i + kWords - 1, row HH one word higher. All of them up to the
-/// i-th are less than R B^(i+1), and so are the words there before: `carry`, what is due at word i + 1 +
-/// kWords and kept until the row gets there, is at most 1.
+/// Second pass: the row LL of b[i] is at words i to i + kWords - 1, the row HH one word higher. All rows up
+/// to the i-th sum to less than R B^(i+1), and so do the words that were there before. Therefore `carry`,
+/// which has the weight of word i + 1 + kWords and is held until a row reaches that word, is at most 1.
 template <unsigned kWords>
 MM_DEVICE void multiply(std::uint32_t* p, const std::uint32_t* a, const std::uint32_t* b) {
   const Halves<kWords> half = halves_of<kWords>(a);
@@ -92,9 +96,9 @@ MM_DEVICE void multiply(std::uint32_t* p, const std::uint32_t* a, const std::uin
   }
 }
 
-/// p = sum over i < j of a[i] a[j] B^(i+j), plus sum of low(a[i]) high(a[i]) 2^16 B^(2i): all of a square
-/// that counts twice, so p < R^2 / 2. Rows, carries and bounds are those of multiply, without the products
-/// below the diagonal.
+/// p = sum over i < j of a[i] a[j] B^(i+j), plus sum over i of low(a[i]) high(a[i]) 2^16 B^(2i): the part of
+/// a^2 that counts twice, so p < R^2 / 2. Rows, carries and bounds are those of multiply, without the
+/// products below the diagonal.
 template <unsigned kWords>
 MM_DEVICE void multiply_above_diagonal(std::uint32_t* p, const Halves<kWords>& a) {
   MM_UNROLL
@@ -124,11 +128,12 @@ MM_DEVICE void multiply_above_diagonal(std::uint32_t* p, const Halves<kWords>& a
   p[2 * kWords - 1] += carry;
 }
 
-/// p = a^2, 2 kWords words, with 2 kWords^2 + kWords products for multiply's 4 kWords^2. In: a < R
+/// p = a^2 in 2 kWords words, with 2 kWords^2 + kWords half-word products where multiply has 4 kWords^2. On
+/// input: a < R. Aliasing: p does not overlap a.
 ///
-/// The paper omits it. From row-oriented fast squaring: the products above the diagonal once, doubled, and
-/// those on it. The diagonal's unaligned products are equal in pairs, so one of each pair is summed with what
-/// is doubled.
+/// The paper mentions this squaring and omits its details. As in row-oriented squaring, the products above
+/// the diagonal are summed once and doubled, then those on the diagonal are added. The two unaligned products
+/// of a diagonal position are equal, so one of them is summed with the part that is doubled.
 template <unsigned kWords>
 MM_DEVICE void square(std::uint32_t* p, const std::uint32_t* a) {
   const Halves<kWords> half = halves_of<kWords>(a);
@@ -145,18 +150,20 @@ MM_DEVICE void square(std::uint32_t* p, const std::uint32_t* a) {
   }
 }
 
-/// r + overflow R = (x + q n) / R for the q < R that makes it an integer: figure 7. `x`, 2 kWords words, is
-/// used up. In: x < R^2; n < R by its halves; n0 = -1/n mod 2^16. The result is below R + n.
+/// r + overflow R = (x + q n) / R, for the q < R that makes it an integer (figure 7).
+///
+/// On input: x < R^2 in 2 kWords words; n < R, odd, as halves; n0 = -1/n mod 2^16. On output: the result is
+/// below R + n; x is destroyed. Aliasing: r does not overlap x.
 /// @return overflow, 0 or 1
 ///
-/// The unaligned products of q n are summed in `unaligned` (the paper's U), which stands half a word above x;
-/// what is left in the upper half of a word that is done goes over from one to the other, into the free
-/// addend of a row's first product. In each round:
+/// `unaligned` (the paper's U) sums the unaligned products of q n, half a word above x. When the lower half
+/// of the lowest word of one sum has become 0, its upper half moves to the other sum, as the addend of a
+/// row's first product. Invariants of a round:
 ///
-/// - unaligned < 2 R / B before it, since before the shift it is a number below R plus the row LL;
-/// - the row LH of q is at most (R - 1) (1 - 2 / (2^16 + 1)), so that their sum is below R: row LH
-///   has no carry;
-/// - `carry`, what is due at word i + kWords of x, is at most 1, as in multiply.
+/// - unaligned < 2 R / B before the round, since before its shift it is a number below R plus a row LL;
+/// - the row LH of q is at most (R - 1) (1 - 2 / (2^16 + 1)), so its sum with `unaligned` is below R and the
+///   row has no carry out;
+/// - `carry`, which has the weight of word i + kWords of x, is at most 1, as in multiply.
 template <unsigned kWords>
 MM_DEVICE std::uint32_t reduce(std::uint32_t* r, std::uint32_t* x, const Halves<kWords>& n,
                                std::uint32_t n0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of two_pass16 on CUDA devices: threads per instance, 32-bit words per thread, threads per block,
-// blocks per multiprocessor (which bounds the registers of a thread: these are the most blocks without
-// spills). One thread has no registers left for the 7 words that each word of longer numbers takes; groups
-// divide them, at some widths from 512 to 8192 bits.
+// Shapes of two_pass16 on CUDA devices. Columns: threads per instance; 32-bit words per thread; threads per
+// block; blocks per multiprocessor, which limits the registers per thread. The number of blocks is the
+// largest without register spills. Each word of a number takes 7 registers, too many for one thread beyond 24
+// words; groups divide longer numbers and cover some widths from 512 to 8192 bits.
 #pragma once
 
 #define MM_TWO_PASS16_SHAPES(SHAPE) \

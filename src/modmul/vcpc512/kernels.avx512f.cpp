@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// vcpc512 with AVX-512F/DQ/BW/VL. Line numbers are those of Algorithm 3 in the PhiRSA paper.
+// vcpc512 with AVX-512F, DQ, BW and VL. Line numbers refer to Algorithm 3 of the PhiRSA paper.
 #include "modmul/vcpc512/kernels.hpp"
 #include "arch/memory_sanitizer.hpp"
 
-// GCC 12's own header warns of its undefined pass-through operands (GCC bug 105593).
+// GCC 12 warns about undefined pass-through operands in its own header (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -17,7 +17,7 @@ using Vector = __m512i;
 using Mask = __mmask8;
 
 constexpr std::size_t kMaxVectors = kMaxBits / (kLimbsPerVector * kLimbBits);
-/// Up to this many vectors the chains stay in mask registers (see kernels.hpp).
+/// Up to this many vectors the carries of the chains stay in mask registers (see kernels.hpp).
 constexpr int kMaxMaskVectors = 3;
 
 #define MANYMOD_INLINE [[gnu::always_inline]] inline
@@ -31,8 +31,9 @@ MANYMOD_INLINE Vector load(const Limb* from) { return _mm512_loadu_si512(from); 
 MANYMOD_INLINE void store(Limb* to, Vector x) { _mm512_storeu_si512(to, x); }
 MANYMOD_INLINE Vector ones() { return _mm512_set1_epi64(-1); }
 
-/// x, of which the compiler knows nothing: from a constant addend Clang would make the masked additions of a
-/// chain longer sequences, and from vpmuludq with half of its result unused the three-uop vpmullq.
+/// x, opaque to the compiler. Knowing a constant addend, Clang would turn the masked additions of a chain
+/// into longer sequences; knowing that half of a product is unused, it would turn vpmuludq into vpmullq,
+/// which takes three micro-operations.
 MANYMOD_INLINE Vector opaque(Vector x) {
 #if !MANYMOD_MEMORY_SANITIZER
   __asm__("" : "+v"(x));
@@ -40,17 +41,20 @@ MANYMOD_INLINE Vector opaque(Vector x) {
   return x;
 }
 
-/// Which of 8 limbs receive a carry, by one scalar addition: generate = limbs that overflowed, propagate =
-/// limbs of all ones (disjoint sets). A bit of `propagate` hands a carry on exactly as the integer addition
-/// does. `carry` is the carry into the lowest limb, then the one out of the highest.
-/// It replaces the paper's move-shift-move loop (lines 25-31 and 38-44), whose time depends on the data.
+/// Resolves the carries of 8 limbs by one scalar addition.
+/// On input: bits of `generate` mark the limbs that overflowed, bits of `propagate` the limbs of all ones;
+/// the two sets are disjoint. `carry` is the carry into the lowest limb. A bit of `propagate` passes a carry
+/// on exactly as a bit of an integer addition does. On output: `carry` is the carry out of the highest limb.
+/// @return the limbs that receive a carry
+///
+/// This replaces the paper's move-shift-move loop (lines 25-31 and 38-44), whose time depends on the data.
 MANYMOD_INLINE Mask carries_into(unsigned generate, unsigned propagate, unsigned& carry) {
   const unsigned sum = propagate + ((generate << 1) | carry);
   carry = sum >> 8;
   return static_cast<Mask>(sum ^ propagate);
 }
 
-/// x + y + carry as integers of 512 bits; carry in and out is 0 or 1.
+/// x + y + carry mod 2^512. On input and output: carry <= 1.
 MANYMOD_INLINE Vector add_carry(Vector x, Vector y, unsigned& carry) {
   const Vector sum = _mm512_add_epi64(x, y);
   const Mask into =
@@ -58,7 +62,8 @@ MANYMOD_INLINE Vector add_carry(Vector x, Vector y, unsigned& carry) {
   return _mm512_mask_sub_epi64(sum, into, sum, ones());
 }
 
-/// x - y - borrow; the limbs that hand a borrow on are those that became 0.
+/// x - y - borrow mod 2^512. On input and output: borrow <= 1. A limb propagates a borrow if its difference
+/// is 0.
 MANYMOD_INLINE Vector sub_borrow(Vector x, Vector y, unsigned& borrow) {
   const Vector difference = _mm512_sub_epi64(x, y);
   const Mask into =
@@ -66,14 +71,14 @@ MANYMOD_INLINE Vector sub_borrow(Vector x, Vector y, unsigned& borrow) {
   return _mm512_mask_add_epi64(difference, into, difference, ones());
 }
 
-/// The carries that no chain has taken in after the last round, as a number of V vectors and a top word.
+/// The carries still pending after the last round, as a number of V vectors and a top word.
 template <int V>
 struct Pending {
   Vector value[V];
   unsigned top;
 };
 
-/// at_j + at_j1 2^32 + at_j2 2^64, each a vector of counts per 64-bit element.
+/// at_j + at_j1 2^32 + at_j2 2^64, each argument being V vectors of counts per 64-bit element.
 template <int V>
 MANYMOD_INLINE Pending<V> combine(const Vector* at_j, const Vector* at_j1, const Vector* at_j2) {
   Pending<V> pending;
@@ -88,13 +93,13 @@ MANYMOD_INLINE Pending<V> combine(const Vector* at_j, const Vector* at_j1, const
   return pending;
 }
 
-/// Carries in mask registers: k[parity of the round][chain][vector], chains in the order of a round.
+/// Carries in mask registers: k[parity of the round][chain][vector], with the chains in the order of a round.
 template <int V>
 struct MaskChains {
   Mask k[2][4][V] = {};
   Vector one = opaque(_mm512_set1_epi64(1));
 
-  /// One vpadcd: (S, k) = S + product + k.
+  /// One vpadcd: (S, k) = S + product + k, where k is the carry mask of this chain.
   template <int Parity, int Chain>
   MANYMOD_INLINE void add(int v, Vector& s, Vector product) {
     Mask& carry = k[Parity][Chain][v];
@@ -103,20 +108,23 @@ struct MaskChains {
     carry = _mm512_cmplt_epu64_mask(s, product);
   }
 
-  /// Lines 8-9: q = S[0] mu + k1[0] mu; chain 1 has yet to take its carry in.
+  /// Lines 8-9: q = S[0] mu + k[Parity][1][0] mu, since chain 1 has not taken its pending carry in yet.
   template <int Parity>
   MANYMOD_INLINE Vector quotient(Vector s, Vector mu) const {
     const Vector q = opaque(_mm512_mul_epu32(s, mu));
     return _mm512_mask_add_epi64(q, k[Parity][1][0], q, mu);
   }
 
+  /// start + 1 in the elements of x, + 1 in the elements of y.
   MANYMOD_INLINE static Vector count(Mask x, Mask y, Vector start) {
     start = _mm512_mask_sub_epi64(start, x, start, ones());
     return _mm512_mask_sub_epi64(start, y, start, ones());
   }
 
-  /// After an odd round the next round is even. Its first two chains (parity 0) are aligned with S; parity 0
-  /// after the shift and parity 1 before the shift wait for one more shift; parity 1's last two for two.
+  /// Pending carries after the last round, which is odd, so the next would be even. The first two chains of
+  /// parity 0 are aligned with S. The last two chains of parity 0 (added after the shift) and the first two
+  /// of parity 1 (before the shift) are one 32-bit element higher; the last two chains of parity 1 are two
+  /// elements higher.
   MANYMOD_INLINE Pending<V> pending() const {
     const Vector zero = _mm512_setzero_si512();
     Vector at_j[V];
@@ -132,9 +140,9 @@ struct MaskChains {
   }
 };
 
-/// Carries as counts per element: due[parity] is taken in after the shift of the next round of that parity,
-/// the first place where the carries of the round before it (chains 0 and 1) and of the round two before it
-/// (chains 2 and 3) are aligned. 0 <= count <= 4.
+/// Carries as counts per 64-bit element. due[parity] is taken in after the shift of the next round of that
+/// parity: the first point at which the carries of the round before it (chains 0 and 1) and of the round two
+/// before it (chains 2 and 3) are aligned with S. 0 <= count <= 4.
 template <int V>
 struct CountChains {
   Vector due[2][V];
@@ -145,6 +153,7 @@ struct CountChains {
     for (int v = 0; v < V; ++v) due[0][v] = due[1][v] = _mm512_setzero_si512();
   }
 
+  /// S += product, and in chain 2 the counts that are due; the carries out are added to the counts.
   template <int Parity, int Chain>
   MANYMOD_INLINE void add(int v, Vector& s, Vector product) {
     Vector& counts = due[Chain < 2 ? 1 - Parity : Parity][v];
@@ -158,11 +167,13 @@ struct CountChains {
     }
   }
 
+  /// Lines 8-9: q = S[0] mu.
   template <int Parity>
   MANYMOD_INLINE Vector quotient(Vector s, Vector mu) const {
     return opaque(_mm512_mul_epu32(s, mu));
   }
 
+  /// Pending carries after the last round.
   MANYMOD_INLINE Pending<V> pending() const {
     Vector none[V];
     MANYMOD_UNROLL
@@ -171,6 +182,7 @@ struct CountChains {
   }
 };
 
+/// The multiplication's operands with even and odd 32-bit elements apart, and mu = -m^-1 mod 2^32.
 template <int V>
 struct Operands {
   Vector a_even[V];
@@ -191,7 +203,8 @@ struct Operands {
   }
 };
 
-/// Lines 5-17, one round. The low half of each element of b is b_i; vpmuludq reads no more.
+/// Lines 5-17: one round. On input: the low half of each 64-bit element of b is b_i; vpmuludq ignores the
+/// rest.
 template <int Parity, class Chains, int V>
 MANYMOD_INLINE void round(Vector (&s)[V], Chains& chains, const Operands<V>& x, Vector b) {
   MANYMOD_UNROLL
@@ -210,7 +223,8 @@ MANYMOD_INLINE void round(Vector (&s)[V], Chains& chains, const Operands<V>& x, 
   for (int v = 0; v < V; ++v) chains.template add<Parity, 3>(v, s[v], _mm512_mul_epu32(x.m_odd[v], q));
 }
 
-/// Lines 19-46: r = S + pending, less n where that is >= n. In: S + pending < 2n. Both are computed always.
+/// Lines 19-46: r = S + pending, minus n if that is n or more. On input: S + pending < 2 n. Timing: both
+/// results are computed always.
 template <int V>
 MANYMOD_INLINE void finish(Limb* r, Vector (&s)[V], const Pending<V>& pending, const Vector (&n)[V]) {
   Vector reduced[V];
@@ -227,7 +241,8 @@ MANYMOD_INLINE void finish(Limb* r, Vector (&s)[V], const Pending<V>& pending, c
   for (int v = 0; v < V; ++v) store(r + 8 * v, _mm512_mask_mov_epi64(reduced[v], keep, s[v]));
 }
 
-/// Algorithm 3 on V vectors. Sum of all rounds: (a b + q n) / R < 2n for a < R, b <= n; q < R.
+/// Algorithm 3 on V vectors: r = a b / R mod n. On input: a < R, b <= n (or a, b < n). On output: r < n. The
+/// sum of all rounds is (a b + q n) / R < 2 n, as q < R. Aliasing: r may be a or b.
 template <int V, class Chains>
 void multiply(Limb* r, const Limb* a, const Limb* b, const Limb* m) {
   const Operands<V> x(a, m);
@@ -259,16 +274,18 @@ constexpr Multiply kByVectors[kMaxVectors + 1] = {nullptr,      kMultiply<1>, kM
                                                   kMultiply<3>, kMultiply<4>, kMultiply<5>,
                                                   kMultiply<6>, kMultiply<7>, kMultiply<8>};
 
+// The functions of lanes::Kernels; see there and kernels.hpp.
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* /*scratch*/) {
   kByVectors[digits / kLimbsPerVector](r, a, b, modulus);
 }
 
-/// The paper squares by its multiplication: a round shifts S, so that the products a_i a_j and a_j a_i meet
-/// in different rounds and cannot be shared.
+/// r = a^2 / R mod n, by multiplication as in the paper: a round shifts S, so the products a_i a_j and a_j
+/// a_i are added in different rounds and cannot be shared.
 void sqr(Limb* r, const Limb* a, const Limb* modulus, std::size_t digits, Limb* scratch) {
   mul(r, a, a, modulus, digits, scratch);
 }
 
+/// r = a + b mod m. On input: a + b < 2 m. On output: r < m. Aliasing: r may be a or b.
 void add_mod(Limb* r, const Limb* a, const Limb* b, const Limb* m, std::size_t digits) {
   unsigned carry = 0;
   unsigned borrow = 0;
@@ -277,7 +294,7 @@ void add_mod(Limb* r, const Limb* a, const Limb* b, const Limb* m, std::size_t d
     store(r + at, sum);
     sub_borrow(sum, load(m + at), borrow);
   }
-  // a + b < 2m: the sum is at least m if it has a carry out or m goes into it without a borrow.
+  // The sum is m or more if it has a carry out or if subtracting m gives no borrow.
   const auto subtract = static_cast<Mask>(0U - (carry | (1 - borrow)));
   borrow = 0;
   for (std::size_t at = 0; at < digits; at += kLimbsPerVector) {
@@ -285,7 +302,8 @@ void add_mod(Limb* r, const Limb* a, const Limb* b, const Limb* m, std::size_t d
   }
 }
 
-/// Every entry is loaded whole: a masked load could skip memory that its mask excludes.
+/// r = table[indices[0]]. Every entry is loaded whole: a masked load could skip the memory that its mask
+/// excludes.
 void select(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t digits,
             const std::uint32_t* indices) {
   const Vector index = _mm512_set1_epi64(static_cast<long long>(indices[0]));
@@ -300,7 +318,7 @@ void select(Limb* r, const Limb* table, std::size_t entries, std::size_t stride,
   }
 }
 
-/// With one lane a residue is an element.
+/// The same: with one lane, a residue and an element have the same layout.
 void select_shared(Limb* r, const Limb* table, std::size_t entries, std::size_t digits,
                    const std::uint32_t* indices) {
   select(r, table, entries, digits, digits, indices);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run under valgrind: the constants of a modulus that is marked as undefined memory, as kernels read them
-// whose matrices stream. Whether they can be computed with is public: declassified.supp names the one
-// function that decides it.
+// Runs under valgrind: the constants of a modulus that is marked as undefined memory, in the order in which
+// kernels with streamed matrices read them. Whether a modulus is refused is public: declassified.supp names
+// the one function that branches on it.
 #include <valgrind/memcheck.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 namespace {
 
+/// The constants of n for moduli of `bits` bits, ordered by pieces. Empty if n is refused.
 std::vector<std::byte> streamed_constants(unsigned bits, const std::vector<manymod::Limb>& n) {
   std::vector<std::byte> block = manymod::rns::modulus_constants(bits, n);
   const manymod::cuda::Tiles tiles{manymod::rns::sizes_of(bits).quads(), 4};
@@ -20,6 +21,7 @@ std::vector<std::byte> streamed_constants(unsigned bits, const std::vector<manym
   return block;
 }
 
+/// The constants of poisoned and of plain moduli are the same. Returns the exit status.
 int check() {
   for (const unsigned bits : {512u, 1024u, 4096u}) {
     std::vector<manymod::Limb> n(bits / 64, ~manymod::Limb{0} / 3);

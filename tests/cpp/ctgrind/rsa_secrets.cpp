@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run under valgrind: RSA with its secrets marked as undefined memory: the private numbers of a key (of the
-// primes all but their lowest and highest limbs, parity and length being public), what is decrypted and what
-// is encrypted. valgrind reports each branch and each address that depends on them.
+// Runs under valgrind: RSA with its secrets marked as undefined memory. Secret are the private numbers of a
+// key (of the primes all but their lowest and highest limbs, since parity and length are public), the
+// messages that are decrypted and the messages that are encrypted. valgrind reports each branch and each
+// address that depends on them.
 //
-// Public, and named in declassified.supp: whether a result of the Chinese remainder theorem is right, whether
-// OAEP padding is good, and what statuses follow.
+// Public, and named in declassified.supp: whether a result of the Chinese remainder theorem is correct,
+// whether OAEP padding is valid, and the statuses that follow from these.
 #include <openssl/bn.h>
 #include <valgrind/memcheck.h>
 
@@ -28,26 +29,31 @@ namespace {
 using namespace manymod;
 using Bytes = std::vector<std::uint8_t>;
 
+/// Ends the program with a message if the condition does not hold.
 void require(bool condition, const char* what) {
   if (condition) return;
   std::fprintf(stderr, "failed: %s: %s\n", what, mm_last_error());
   std::exit(1);
 }
 
+/// Mark memory as undefined; poison_inner leaves out the lowest and the highest limb.
 void poison(std::span<const Limb> limbs) { VALGRIND_MAKE_MEM_UNDEFINED(limbs.data(), limbs.size_bytes()); }
 void poison(Bytes& bytes) { VALGRIND_MAKE_MEM_UNDEFINED(bytes.data(), bytes.size()); }
 void poison_inner(std::span<const Limb> limbs) { poison(limbs.subspan(1, limbs.size() - 2)); }
+/// Marks memory as defined, as a caller may look at results.
 template <class T>
 void declassify(const std::vector<T>& values) {
   VALGRIND_MAKE_MEM_DEFINED(values.data(), values.size() * sizeof(T));
 }
 
+/// The number with these hexadecimal digits.
 rsa::Number number(const char* digits) {
   BIGNUM* value = nullptr;
   require(BN_hex2bn(&value, digits) > 0, "BN_hex2bn");
   return rsa::Number(value);
 }
 
+/// The key with these primes, computed by libcrypto.
 std::shared_ptr<const rsa::Key> make_key(const testing::TestPrimes& primes) {
   const rsa::Libcrypto<BN_CTX> context(BN_CTX_new());
   rsa::KeyNumbers numbers;
@@ -66,6 +72,7 @@ std::shared_ptr<const rsa::Key> make_key(const testing::TestPrimes& primes) {
   return std::make_shared<const rsa::Key>(std::move(numbers), 0);
 }
 
+/// Marks the private numbers of a key as undefined.
 void poison_private(const rsa::Key& key) {
   for (const std::span<const Limb> secret : {key.d(), key.dp(), key.dq(), key.qinv()}) poison(secret);
   poison_inner(key.p());
@@ -73,11 +80,13 @@ void poison_private(const rsa::Key& key) {
   VALGRIND_MAKE_MEM_UNDEFINED(key.exponent_digest().data(), key.exponent_digest().size());
 }
 
+/// What to do with a batch.
 struct Call {
   mm_rsa_op op;
   mm_rsa_scheme scheme;
 };
 
+/// The outputs of a call on `count` inputs of equal size.
 Bytes run(const rsa::Ring& ring, const Call& what, std::size_t count, const Bytes& inputs) {
   const std::size_t k = ring.max_modulus_bytes();
   Bytes output(count * k);
@@ -101,14 +110,15 @@ Bytes run(const rsa::Ring& ring, const Call& what, std::size_t count, const Byte
   return output;
 }
 
-/// Poisoned and plain calls agree, where nothing is random.
+/// A poisoned and a plain call give the same results, for schemes without randomness. Encryption, whose
+/// padding is random, runs on poisoned messages.
 void check_calls(const testing::TestPrimes& primes, const Variant& variant) {
   mm_rsa_ring_options options{};
   options.variant = variant.name.c_str();
   options.threads = 1;
   const std::shared_ptr<const rsa::Key> keys[] = {make_key(primes)};
   const rsa::Ring plain(options, keys);
-  // Few items share vectors with a modulus each; many have prepared primes.
+  // With few items, vectors hold items with different moduli; with many, the primes are prepared once.
   for (const std::size_t count : {1U, 5U}) {
     const std::size_t k = keys[0]->bytes();
     Bytes messages(count * 20);
@@ -134,7 +144,7 @@ void check_calls(const testing::TestPrimes& primes, const Variant& variant) {
   }
 }
 
-/// Padding taken off encoded messages that are secret in every byte, good and bad ones.
+/// Padding is removed from encoded messages whose bytes are all secret, valid and invalid ones.
 void check_padding() {
   rsa::Hasher sha256(MM_RSA_SHA256);
   const Bytes label_digest(32, 7);
@@ -154,20 +164,20 @@ void check_padding() {
     std::uint64_t size = rsa::decode_pkcs1v15_message(secret, secret_digest, ciphertext, sha256);
     VALGRIND_MAKE_MEM_DEFINED(&size, sizeof size);
     declassify(secret);
-    require(size == expected && secret == pkcs1v15, "PKCS#1 v1.5 comes off alike");
+    require(size == expected && secret == pkcs1v15, "PKCS#1 v1.5 padding: the poisoned run gives the same");
     expected = rsa::decode_oaep(oaep, label_digest, sha256).size;
     secret = encoded;
     poison(secret);
     size = rsa::decode_oaep(secret, label_digest, sha256).size;
     VALGRIND_MAKE_MEM_DEFINED(&size, sizeof size);
     declassify(secret);
-    require(size == expected && secret == oaep, "OAEP comes off alike");
+    require(size == expected && secret == oaep, "OAEP padding: the poisoned run gives the same");
   }
 }
 
-/// dpf52 computes wrongly under valgrind, which rounds products to nearest whatever the control word says; no
-/// result would then leave. Its powers are checked by secret_class.cpp.
-bool computes_rightly_here(const Variant& variant) {
+/// False for dpf52, whose results are wrong under valgrind, which rounds products to nearest whatever MXCSR
+/// asks for; the check of results would reject all of them. Its powers are checked by secret_class.cpp.
+bool computes_correctly_under_valgrind(const Variant& variant) {
   return variant.backend == Backend::cpu && variant.technique != "dpf52" &&
          hardware_obstacle(variant, catalogue().devices).empty();
 }
@@ -178,7 +188,7 @@ int main() {
   require(RUNNING_ON_VALGRIND != 0, "this program must run under valgrind");
   check_padding();
   for (const Variant& variant : registry()) {
-    if (!computes_rightly_here(variant)) continue;
+    if (!computes_correctly_under_valgrind(variant)) continue;
     for (const testing::TestPrimes& primes : testing::kTestPrimes) {
       // Primes of one length, and of two.
       if (primes.bits == 1024 || primes.bits == 1536) check_calls(primes, variant);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run under valgrind: every operation of timing class secret, on every usable variant, with its secrets
+// Runs under valgrind: every constant-time operation on every variant that can run there, with its secrets
 // marked as undefined memory. valgrind reports each branch and each address that depends on them.
 //
-// Poisoned: bases, exponents, and the modulus but for its lowest and highest limb (its parity and bit length
-// are public). That an inverse exists is public too: declassified.supp names the one function that looks at
-// the statuses.
+// Poisoned: bases, exponents, and the moduli except for their lowest and highest limbs, since parity and bit
+// length are public. Whether an inverse exists is public too: declassified.supp names the one function that
+// branches on the statuses.
 #include <valgrind/memcheck.h>
 
 #include <algorithm>
@@ -30,20 +30,24 @@ using Limbs = std::vector<std::uint64_t>;
 
 constexpr std::size_t kItems = 3;
 
+/// Ends the program with a message if the condition does not hold.
 void require(bool condition, const char* what) {
   if (condition) return;
   std::fprintf(stderr, "failed: %s: %s\n", what, mm_last_error());
   std::exit(1);
 }
 
+/// Marks memory as undefined.
 void poison(Limbs& limbs) { VALGRIND_MAKE_MEM_UNDEFINED(limbs.data(), limbs.size() * sizeof(limbs[0])); }
 
+/// The same for each of several moduli of `width` limbs, except for its lowest and highest limb.
 void poison_inner(Limbs& moduli, std::size_t width) {
   for (std::size_t item = 0; item * width < moduli.size(); ++item) {
     if (width > 2) VALGRIND_MAKE_MEM_UNDEFINED(&moduli[item * width + 1], (width - 2) * sizeof(moduli[0]));
   }
 }
 
+/// Marks memory as defined, as a caller may look at results.
 void declassify(void* data, std::size_t bytes) { VALGRIND_MAKE_MEM_DEFINED(data, bytes); }
 
 Limbs random_limbs(std::mt19937_64& random, std::size_t count) {
@@ -56,7 +60,7 @@ mm_view view(const Limbs& limbs, std::size_t count) {
   return {limbs.data(), count, limbs.size() / count, limbs.size() / count, nullptr};
 }
 
-/// The public side of a batch.
+/// The public properties of a batch.
 struct Shape {
   std::size_t width;    ///< limbs of the moduli
   std::size_t x_width;  ///< limbs of the bases
@@ -66,10 +70,11 @@ struct Shape {
   bool y_negative = false;
   bool n_negative = false;
 
-  /// Limbs of the exponents: several windows, and more would only repeat them.
+  /// Limbs of the exponents: enough for several windows; more would only repeat them.
   [[nodiscard]] std::size_t y_width() const { return std::min<std::size_t>(width, 3); }
 };
 
+/// A batch of kItems items.
 struct Batch {
   Shape shape;
   Limbs x, y, n;
@@ -106,6 +111,7 @@ mm_view signed_view(const Limbs& limbs, std::size_t count, const std::uint8_t* s
   return result;
 }
 
+/// The call on a batch through the C API.
 mm_call make_call(const Batch& batch, Limbs& result, std::uint8_t* signs, std::uint8_t* status) {
   mm_call call{};
   call.struct_size = sizeof(call);
@@ -118,6 +124,7 @@ mm_call make_call(const Batch& batch, Limbs& result, std::uint8_t* signs, std::u
   return call;
 }
 
+/// The results of an operation through a plan.
 Limbs run(mm_op op, const char* variant, const Batch& batch) {
   mm_plan_options options{};
   options.struct_size = sizeof(options);
@@ -140,6 +147,7 @@ Limbs run(mm_op op, const char* variant, const Batch& batch) {
   return result;
 }
 
+/// The results of fixed-base powers through the C API.
 Limbs run_fixed_base(const char* variant, const Batch& batch) {
   mm_fixed_base_options options{};
   options.struct_size = sizeof(options);
@@ -161,8 +169,8 @@ Limbs run_fixed_base(const char* variant, const Batch& batch) {
   return result;
 }
 
-/// The engine without the API around it: valgrind's CPUID hides instructions (adcx, adox) that it does
-/// execute.
+/// The results of an operation by the engine itself: under valgrind CPUID hides instructions (adcx, adox)
+/// that valgrind does execute, so the API would not offer such a variant.
 Limbs run_engine(mm_op op, const manymod::Variant& variant, const Batch& batch) {
   const auto engine = variant.make_engine(0);
   const std::size_t width = batch.shape.width;
@@ -197,6 +205,7 @@ Limbs run_engine(mm_op op, const manymod::Variant& variant, const Batch& batch) 
   return result;
 }
 
+/// The results of an operation through the API.
 Limbs run_api(mm_op op, const manymod::Variant& variant, const Batch& batch) {
   return op == MM_OP_FIXED_BASE_POWMOD ? run_fixed_base(variant.name.c_str(), batch)
                                        : run(op, variant.name.c_str(), batch);
@@ -204,7 +213,8 @@ Limbs run_api(mm_op op, const manymod::Variant& variant, const Batch& batch) {
 
 using Runner = Limbs (*)(mm_op, const manymod::Variant&, const Batch&);
 
-/// Poisoned and plain runs agree, and valgrind stays silent.
+/// A poisoned run and a plain run give the same results, and valgrind reports nothing. Returns the number of
+/// checks, 0 or 1.
 int check(Runner runner, mm_op op, const manymod::Variant& variant, const Shape& shape) {
   const auto operation = manymod::operation_bit(static_cast<manymod::Operation>(op));
   if ((variant.secret_operations & operation) == 0) return 0;
@@ -226,8 +236,8 @@ int check_operations(Runner runner, const manymod::Variant& variant, const Shape
   return checks;
 }
 
-/// One size of each kind (single limb, unrolled, odd, the last unrolled one, looped with two and three
-/// tiles), then every public trait of a batch at an unrolled and a looped size.
+/// One size of each kind (a single limb, an unrolled even and an odd one, the last unrolled one, two and
+/// three tiles), then every public property of a batch at an unrolled and at a tiled size.
 int check_all(Runner runner, const manymod::Variant& variant) {
   int checks = 0;
   for (const std::size_t width : {1U, 3U, 4U, 8U, 9U, 17U}) {
@@ -257,7 +267,7 @@ int check_all(Runner runner, const manymod::Variant& variant) {
   return checks;
 }
 
-/// What valgrind executes whatever its CPUID says, provided that the host has it.
+/// True if valgrind executes the variant's instructions, whatever its CPUID reports, and the host has them.
 bool runs_under_valgrind(const manymod::Variant& variant) {
   using manymod::CpuFeature;
   const manymod::CpuFeatures executed = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
@@ -282,7 +292,7 @@ int main() {
       std::printf("not checked here: %s\n", variant.name.c_str());
     }
   }
-  require(checks > 0, "some variant offers class secret");
+  require(checks > 0, "some variant offers constant-time operations");
   std::printf("%d poisoned calls agree with the plain ones\n", checks);
   return 0;
 }

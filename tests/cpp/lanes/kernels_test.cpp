@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One body of tests for the arithmetic of every table of lanes::Kernels, against slow arithmetic on plain
-// integers.
+// Tests of the arithmetic of every table of lanes::Kernels, the same for all techniques, against slow
+// arithmetic on plain integers.
 #include "support/lane_kernel_tests.hpp"
 
 namespace manymod::lane_kernel_tests {
 namespace {
 
+/// Tables whose digits may have undefined bits above w.
 class LooseDigits : public LaneKernels {};
 
 TEST(LaneValues, ReductionAgreesWithDivision) {
@@ -36,27 +37,27 @@ TEST_P(LaneKernels, DigitCountsLeaveTheHeadroom) {
 TEST_P(LaneKernels, MultipliesAndSquares) {
   Generator generate(2);
   for (const std::size_t digits : digit_counts(45)) {
-    Machine machine(digits, 0xAAAAAAAAAAAAAAAA);
+    KernelRunner runner(digits, 0xAAAAAAAAAAAAAAAA);
     for (std::size_t round = 0; round < rounds(digits); ++round) {
       const Operands x = almost_reduced(generate, digits, round);
       const GuardedWords n = modulus_block(x.n, digits);
       const GuardedWords a = test::pack(kernels(), x.a, digits);
       const GuardedWords b = test::pack(kernels(), x.b, digits);
-      ASSERT_NO_FATAL_FAILURE(expect_product(machine.mul(a, b, n), digits, x.a, x.b, x.n, "mul"));
-      ASSERT_NO_FATAL_FAILURE(expect_product(machine.sqr(a, n), digits, x.a, x.a, x.n, "sqr"));
+      ASSERT_NO_FATAL_FAILURE(expect_product(runner.mul(a, b, n), digits, x.a, x.b, x.n, "mul"));
+      ASSERT_NO_FATAL_FAILURE(expect_product(runner.sqr(a, n), digits, x.a, x.a, x.n, "sqr"));
       ASSERT_EQ(a.words(), test::pack(kernels(), x.a, digits).words()) << "an operand is written";
     }
   }
 }
 
-TEST_P(LaneKernels, MultipliesWhatIsNotReduced) {
+TEST_P(LaneKernels, MultipliesAnUnreducedFactor) {
   Generator generate(3);
   for (const std::size_t digits : digit_counts(45)) {
-    Machine machine(digits, ~Limb{0});
+    KernelRunner runner(digits, ~Limb{0});
     for (std::size_t round = 0; round < rounds(digits); ++round) {
       const Operands x = wide_factor(generate, digits, round);
-      const GuardedWords& r = machine.mul(test::pack(kernels(), x.a, digits),
-                                          test::pack(kernels(), x.b, digits), modulus_block(x.n, digits));
+      const GuardedWords& r = runner.mul(test::pack(kernels(), x.a, digits),
+                                         test::pack(kernels(), x.b, digits), modulus_block(x.n, digits));
       ASSERT_NO_FATAL_FAILURE(expect_product(r, digits, x.a, x.b, x.n, "a < R", GetParam().slack));
     }
   }
@@ -70,9 +71,9 @@ TEST_P(LaneKernels, ResultMayBeAnOperand) {
     const GuardedWords a = test::pack(kernels(), x.a, digits);
     const GuardedWords b = test::pack(kernels(), x.b, digits);
     GuardedWords scratch(kernels().scratch_words(digits));
-    Machine machine(digits, 0);
-    const std::vector<Limb> product = digits_of(machine.mul(a, b, n));
-    const std::vector<Limb> square = digits_of(machine.sqr(a, n));
+    KernelRunner runner(digits, 0);
+    const std::vector<Limb> product = digits_of(runner.mul(a, b, n));
+    const std::vector<Limb> square = digits_of(runner.sqr(a, n));
     GuardedWords first(a);
     kernels().mul(first.data(), first.data(), b.data(), n.data(), digits, scratch.data());
     ASSERT_EQ(digits_of(first), product) << digits;
@@ -88,18 +89,18 @@ TEST_P(LaneKernels, ResultMayBeAnOperand) {
   }
 }
 
-TEST_P(LaneKernels, ScratchNeedsNoContents) {
+TEST_P(LaneKernels, ScratchMayHoldAnything) {
   Generator generate(5);
   for (const std::size_t digits : digit_counts(45)) {
     const Operands x = almost_reduced(generate, digits, digits);
     const GuardedWords n = modulus_block(x.n, digits);
     const GuardedWords a = test::pack(kernels(), x.a, digits);
     const GuardedWords b = test::pack(kernels(), x.b, digits);
-    Machine zeros(digits, 0);
+    KernelRunner zeros(digits, 0);
     const std::vector<Limb> product = digits_of(zeros.mul(a, b, n));
     const std::vector<Limb> square = digits_of(zeros.sqr(a, n));
     for (const Limb fill : {~Limb{0}, Limb{0xAAAAAAAAAAAAAAAA}}) {
-      Machine filled(digits, fill);
+      KernelRunner filled(digits, fill);
       ASSERT_EQ(digits_of(filled.mul(a, b, n)), product) << digits;
       ASSERT_EQ(digits_of(filled.sqr(a, n)), square) << digits;
     }
@@ -115,13 +116,13 @@ TEST_P(LaneKernels, PermutedLanesGivePermutedResults) {
   };
   for (const std::size_t digits : digit_counts(45)) {
     const Operands x = almost_reduced(generate, digits, digits);
-    Machine machine(digits, 0);
+    KernelRunner runner(digits, 0);
     const auto results = [&](const Operands& y) {
       const GuardedWords n = modulus_block(y.n, digits);
       const GuardedWords a = test::pack(kernels(), y.a, digits);
       LaneValues values;
-      const GuardedWords product(machine.mul(a, test::pack(kernels(), y.b, digits), n));
-      const GuardedWords square(machine.sqr(a, n));
+      const GuardedWords product(runner.mul(a, test::pack(kernels(), y.b, digits), n));
+      const GuardedWords square(runner.sqr(a, n));
       for (std::size_t lane = 0; lane < lanes(); ++lane) {
         Limbs both = test::unpack(kernels(), product.data(), digits, lane);
         const Limbs second = test::unpack(kernels(), square.data(), digits, lane);
@@ -138,31 +139,32 @@ TEST_P(LaneKernels, PermutedLanesGivePermutedResults) {
   }
 }
 
-/// One lane's operands are kept while all others take extreme or senseless values.
-TEST_P(LaneKernels, NeighboursDoNotMatter) {
+/// One lane's operands stay the same while all other lanes take extreme operands or random words out of
+/// range.
+TEST_P(LaneKernels, LanesAreIndependent) {
   if (lanes() == 1) return;
   Generator generate(7);
   for (const std::size_t digits : digit_counts(24)) {
     const Operands x = almost_reduced(generate, digits, digits);
-    Machine machine(digits, 0);
-    const std::vector<Limb> product = digits_of(machine.mul(
+    KernelRunner runner(digits, 0);
+    const std::vector<Limb> product = digits_of(runner.mul(
         test::pack(kernels(), x.a, digits), test::pack(kernels(), x.b, digits), modulus_block(x.n, digits)));
     const std::vector<Limb> square =
-        digits_of(machine.sqr(test::pack(kernels(), x.a, digits), modulus_block(x.n, digits)));
-    const auto expect_kept = [&](std::size_t kept, const GuardedWords& a, const GuardedWords& b,
-                                 const GuardedWords& n, const char* what) {
-      const std::vector<Limb> p = digits_of(machine.mul(a, b, n));
-      const std::vector<Limb> s = digits_of(machine.sqr(a, n));
-      for (std::size_t at = kept; at < p.size(); at += lanes()) {
-        ASSERT_EQ(p[at], product[at]) << what << ", lane " << kept << " of " << digits << " digits";
-        ASSERT_EQ(s[at], square[at]) << what << ", lane " << kept << " of " << digits << " digits";
+        digits_of(runner.sqr(test::pack(kernels(), x.a, digits), modulus_block(x.n, digits)));
+    const auto expect_unchanged = [&](std::size_t fixed_lane, const GuardedWords& a, const GuardedWords& b,
+                                      const GuardedWords& n, const char* what) {
+      const std::vector<Limb> p = digits_of(runner.mul(a, b, n));
+      const std::vector<Limb> s = digits_of(runner.sqr(a, n));
+      for (std::size_t at = fixed_lane; at < p.size(); at += lanes()) {
+        ASSERT_EQ(p[at], product[at]) << what << ", lane " << fixed_lane << " of " << digits << " digits";
+        ASSERT_EQ(s[at], square[at]) << what << ", lane " << fixed_lane << " of " << digits << " digits";
       }
     };
-    for (std::size_t kept = 0; kept < lanes(); ++kept) {
+    for (std::size_t fixed_lane = 0; fixed_lane < lanes(); ++fixed_lane) {
       Operands largest = x;
       Operands zero = x;
       for (std::size_t lane = 0; lane < lanes(); ++lane) {
-        if (lane == kept) continue;
+        if (lane == fixed_lane) continue;
         const Limbs n = modulus(generate, digits, 0);
         const Limbs top = test::difference(bound(n), test::small(1, n.size()));
         largest.n[lane] = n;
@@ -170,29 +172,30 @@ TEST_P(LaneKernels, NeighboursDoNotMatter) {
         zero.a[lane] = zero.b[lane] = Limbs(n.size(), 0);
       }
       for (const Operands& y : {largest, zero}) {
-        ASSERT_NO_FATAL_FAILURE(expect_kept(kept, test::pack(kernels(), y.a, digits),
-                                            test::pack(kernels(), y.b, digits), modulus_block(y.n, digits),
-                                            "extreme neighbours"));
+        ASSERT_NO_FATAL_FAILURE(expect_unchanged(fixed_lane, test::pack(kernels(), y.a, digits),
+                                                 test::pack(kernels(), y.b, digits),
+                                                 modulus_block(y.n, digits), "extreme neighbours"));
       }
-#if !MANYMOD_VERIFY  // which stops at operands out of range
+#if !MANYMOD_VERIFY  // a VERIFY build stops at operands out of range
       GuardedWords a = test::pack(kernels(), x.a, digits);
       GuardedWords b = test::pack(kernels(), x.b, digits);
       GuardedWords n = modulus_block(x.n, digits);
-      const Limb keep = GetParam().loose_digits ? ~Limb{0} : test::low_bits(w());
+      const Limb mask = GetParam().loose_digits ? ~Limb{0} : test::low_bits(w());
       for (GuardedWords* element : {&a, &b, &n}) {
         for (std::size_t at = 0; at < element->size(); ++at) {
-          if (at % lanes() != kept) (*element)[at] = generate.limb() & keep;
+          if (at % lanes() != fixed_lane) (*element)[at] = generate.limb() & mask;
         }
       }
-      ASSERT_NO_FATAL_FAILURE(expect_kept(kept, a, b, n, "senseless neighbours"));
+      ASSERT_NO_FATAL_FAILURE(expect_unchanged(fixed_lane, a, b, n, "random neighbours"));
 #endif
     }
   }
 }
 
+/// Random bits above the digits of operands do not change any result.
 TEST_P(LooseDigits, BitsAboveTheDigitsAreIgnored) {
   Generator generate(8);
-  const auto soiled = [&](const LaneValues& values, std::size_t digits) {
+  const auto with_random_high_bits = [&](const LaneValues& values, std::size_t digits) {
     GuardedWords element = test::pack(kernels(), values, digits);
     for (std::size_t at = 0; at < element.size(); ++at) element[at] |= generate.limb() << w();
     return element;
@@ -200,25 +203,26 @@ TEST_P(LooseDigits, BitsAboveTheDigitsAreIgnored) {
   for (const std::size_t digits : digit_counts(45)) {
     const Operands x = almost_reduced(generate, digits, digits);
     const GuardedWords n = modulus_block(x.n, digits);
-    Machine machine(digits, 0);
-    ASSERT_NO_FATAL_FAILURE(expect_product(machine.mul(soiled(x.a, digits), soiled(x.b, digits), n), digits,
-                                           x.a, x.b, x.n, "mul"));
+    KernelRunner runner(digits, 0);
     ASSERT_NO_FATAL_FAILURE(
-        expect_product(machine.sqr(soiled(x.a, digits), n), digits, x.a, x.a, x.n, "sqr"));
+        expect_product(runner.mul(with_random_high_bits(x.a, digits), with_random_high_bits(x.b, digits), n),
+                       digits, x.a, x.b, x.n, "mul"));
+    ASSERT_NO_FATAL_FAILURE(
+        expect_product(runner.sqr(with_random_high_bits(x.a, digits), n), digits, x.a, x.a, x.n, "sqr"));
     GuardedWords r(digits * lanes());
     const GuardedWords m = test::pack(kernels(), x.n, digits);
     LaneValues reduced = x.a;
     for (std::size_t lane = 0; lane < lanes(); ++lane)
       if (!test::below(x.a[lane], x.n[lane])) reduced[lane] = test::difference(x.a[lane], x.n[lane]);
-    kernels().add_mod(r.data(), soiled(x.a, digits).data(), soiled(LaneValues(lanes(), {0}), digits).data(),
-                      m.data(), digits);
+    kernels().add_mod(r.data(), with_random_high_bits(x.a, digits).data(),
+                      with_random_high_bits(LaneValues(lanes(), {0}), digits).data(), m.data(), digits);
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
       ASSERT_EQ(test::unpack(kernels(), r.data(), digits, lane), reduced[lane]) << "add_mod, " << digits;
     }
   }
 }
 
-/// a + b < 2m, sums around 0, m and 2m; also with m = 2n, the bound of almost reduced values.
+/// Sums a + b < 2 m near 0, m and 2 m; also with m = 2 n, the bound of almost reduced values.
 TEST_P(LaneKernels, AddsAtTheEdges) {
   Generator generate(9);
   for (const std::size_t digits : digit_counts(45)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the lane engine builds from every kernel table: conversions, and two vectors as one multiplier.
+// The layers that the lane engine builds on every kernel table: conversions (lanes::Moduli), and two vectors
+// as one multiplier (lanes::Multiplier).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ using test::LaneValues;
 
 std::vector<std::span<const Limb>> spans(const LaneValues& values) { return {values.begin(), values.end()}; }
 
-/// Odd, of exactly `bits` bits, at least 2.
+/// A random odd number of exactly `bits` bits. On input: bits >= 2.
 Limbs odd_of(Generator& generate, std::size_t bits) {
   const std::size_t size = limbs_for_bits(bits);
   Limbs n = test::truncated(generate.number(size), bits - 1);
@@ -35,7 +36,7 @@ class LaneModuli : public test::LaneKernelTest {
  protected:
   [[nodiscard]] static std::size_t lanes() { return kernels().lanes; }
 
-  /// The bit lengths of this round: each lane has its own.
+  /// One modulus per lane, of different bit lengths; that of lane 0 has max_bits.
   [[nodiscard]] static LaneValues moduli(Generator& generate, std::size_t max_bits) {
     LaneValues n;
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
@@ -48,7 +49,7 @@ class LaneModuli : public test::LaneKernelTest {
   static constexpr std::array<std::size_t, 12> kBits = {2,   51,  52,  63,   64,   65,
                                                         127, 256, 521, 1024, 1300, 2048};
 
-  /// x mod n, or -x mod n.
+  /// x mod n, or -x mod n if `negative`.
   [[nodiscard]] static Limbs residue(const Limbs& x, bool negative, const Limbs& n) {
     const Limbs r = naive::reduce(x, n);
     const bool zero = test::bit_length(r) == 0;
@@ -56,7 +57,8 @@ class LaneModuli : public test::LaneKernelTest {
   }
 };
 
-TEST_P(LaneModuli, ThereAndBack) {
+/// to_montgomery and from_montgomery are inverse to each other, for operands of any size and sign.
+TEST_P(LaneModuli, MontgomeryRoundTrip) {
   Generator generate(1);
   for (const std::size_t bits : kBits) {
     const LaneValues n = moduli(generate, bits);
@@ -66,7 +68,7 @@ TEST_P(LaneModuli, ThereAndBack) {
     scratch.require(moduli.scratch_words());
     limbs::Buffer element(moduli.words());
     const std::size_t size = n[0].size();
-    // Narrower than the moduli, as wide, wider than R, and much wider.
+    // Narrower than the moduli, as wide as these, wider than R, and much wider.
     for (const std::size_t width : {std::size_t{1}, size, size + 1, 2 * size + 3, 3 * size + 40}) {
       LaneValues x;
       std::vector<char> negative;
@@ -110,6 +112,7 @@ TEST_P(LaneModuli, ThereAndBack) {
   }
 }
 
+/// one() is R mod n, and reduce() takes values below 4 n.
 TEST_P(LaneModuli, OneAndReduction) {
   Generator generate(2);
   for (const std::size_t bits : kBits) {
@@ -129,7 +132,7 @@ TEST_P(LaneModuli, OneAndReduction) {
           << bits << " bits, lane " << lane;
       Limbs value = naive::reduce(generate.number(size), modulus);
       expected.push_back(value);
-      // Up to 3n more where digits leave room for 4n.
+      // Up to 3 n more, if the digits have headroom for 4 n.
       const std::size_t multiples = kernels().headroom_bits < 2 ? 1 : generate.below(4);
       for (std::size_t i = 0; i < multiples && kernels().headroom_bits >= 2; ++i) {
         value = test::sum(value, modulus);
@@ -142,7 +145,7 @@ TEST_P(LaneModuli, OneAndReduction) {
   }
 }
 
-/// Two vectors, as a multiplier runs short numbers, are twice as many lanes.
+/// Two vectors in one multiplier compute the same as each vector alone.
 TEST_P(LaneModuli, TwoVectorsAreOneMultiplier) {
   Generator generate(3);
   constexpr std::size_t kBitsHere = 300;

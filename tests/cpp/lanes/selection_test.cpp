@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection from tables by every table of lanes::Kernels, alone and beside squarings, and two vectors in
-// lockstep.
+// Tests of selection from tables by every table of lanes::Kernels, alone and overlapped with squarings, and
+// of two vectors in lockstep.
 #include "support/lane_kernel_tests.hpp"
 
 namespace manymod::lane_kernel_tests {
@@ -15,11 +15,11 @@ TEST_P(LaneSelection, SelectsEveryEntryInEveryLane) {
   for (const std::size_t digits : digit_counts(17)) {
     for (const std::size_t entries : {1, 2, 5, 8, 32, 64}) {
       if (digits > 17 && entries > 8) continue;
-      // Entries may lie further apart than an element is long: Multiplier's second vector lies between.
+      // The stride may exceed an element: in a table of two vectors, the second vector's entry lies between.
       const std::size_t stride = (digits * lanes() + 7) / 8 * 8 * (1 + entries % 2);
-      const GuardedWords table = table_of(generate, entries * stride, w());
+      const GuardedWords table = random_table(generate, entries * stride, w());
       for (std::size_t shift = 0; shift < entries; ++shift) {
-        const std::vector<std::uint32_t> indices = scattered(shift, entries);
+        const std::vector<std::uint32_t> indices = lane_indices(shift, entries);
         GuardedWords r(digits * lanes());
         kernels().select(r.data(), table.data(), entries, stride, digits, indices.data());
         ASSERT_TRUE(r.guards_intact());
@@ -34,9 +34,9 @@ TEST_P(LaneSelection, SelectsEverySharedEntryInEveryLane) {
   for (const std::size_t digits : digit_counts(17)) {
     for (const std::size_t entries : {1, 2, 5, 8, 32, 64}) {
       if (digits > 17 && entries > 8) continue;
-      const GuardedWords table = table_of(generate, entries * digits, w());
+      const GuardedWords table = random_table(generate, entries * digits, w());
       for (std::size_t shift = 0; shift < entries; ++shift) {
-        const std::vector<std::uint32_t> indices = scattered(shift, entries);
+        const std::vector<std::uint32_t> indices = lane_indices(shift, entries);
         GuardedWords r(digits * lanes());
         kernels().select_shared(r.data(), table.data(), entries, digits, indices.data());
         ASSERT_TRUE(r.guards_intact());
@@ -54,13 +54,13 @@ TEST_P(SelectingKernels, SquaresWhileItSelects) {
     const Operands x = almost_reduced(generate, digits, digits);
     const GuardedWords n = modulus_block(x.n, digits);
     const GuardedWords a = test::pack(kernels(), x.a, digits);
-    Machine machine(digits, 0);
-    const std::vector<Limb> square = digits_of(machine.sqr(a, n));
+    KernelRunner runner(digits, 0);
+    const std::vector<Limb> square = digits_of(runner.sqr(a, n));
     for (const std::size_t entries : {7, 8, 32, 64}) {
       const std::size_t stride = (digits * lanes() + 7) / 8 * 8 * (1 + entries % 2);
-      const GuardedWords table = table_of(generate, entries * stride, w());
+      const GuardedWords table = random_table(generate, entries * stride, w());
       for (std::size_t shift = 0; shift < entries; ++shift) {
-        const std::vector<std::uint32_t> indices = scattered(shift, entries);
+        const std::vector<std::uint32_t> indices = lane_indices(shift, entries);
         GuardedWords chosen(digits * lanes(), ~Limb{0});
         for (std::size_t first = 0; first < entries; first += per_share) {
           const manymod::lanes::SelectShare share{chosen.data(), table.data(), stride,
@@ -77,8 +77,8 @@ TEST_P(SelectingKernels, SquaresWhileItSelects) {
   }
 }
 
-/// Two vectors in lockstep are what they are one after the other; results may overwrite operands.
-TEST_P(PairKernels, PairsAreTwoVectors) {
+/// Two vectors in lockstep give the results of each vector alone; results may overwrite operands.
+TEST_P(PairKernels, PairsEqualTwoVectors) {
   Generator generate(13);
   for (const std::size_t digits : digit_counts(kernels().paired_digits)) {
     if (digits > kernels().paired_digits) break;
@@ -117,11 +117,11 @@ TEST_P(PairKernels, PairsAreTwoVectors) {
       if (kernels().sqr_select_pair == nullptr || kernels().free_entries(digits) == 0) continue;
       constexpr std::size_t kEntries = 16;
       const std::size_t stride = 2 * digits * lanes();
-      const GuardedWords table = table_of(generate, kEntries * stride, w());
+      const GuardedWords table = random_table(generate, kEntries * stride, w());
       GuardedWords chosen[] = {GuardedWords(digits * lanes(), ~Limb{0}),
                                GuardedWords(digits * lanes(), ~Limb{0})};
-      const std::vector<std::uint32_t> indices[] = {scattered(round, kEntries),
-                                                    scattered(round + 7, kEntries)};
+      const std::vector<std::uint32_t> indices[] = {lane_indices(round, kEntries),
+                                                    lane_indices(round + 7, kEntries)};
       const std::size_t per_share = kernels().free_entries(digits);
       for (std::size_t first = 0; first < kEntries; first += per_share) {
         manymod::lanes::SelectShare shares[2];

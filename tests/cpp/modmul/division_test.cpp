@@ -11,6 +11,7 @@ namespace {
 using naive::Generator;
 using naive::Limbs;
 
+/// u mod n by the code under test.
 Limbs remainder_by(const Divisor& divisor, const Limbs& u) {
   Limbs r(divisor.limbs(), 0xAAAA);
   Limbs scratch(Divisor::scratch_limbs(u.size()));
@@ -40,8 +41,7 @@ TEST(Divisor, EdgePatternsOfAllSizes) {
   }
 }
 
-/// Dividends q n + r with q of all ones and r = n - 1 make the estimated quotient digits as large as they
-/// get.
+/// Dividends q n + r, with q of all ones and r = n - 1, give the largest estimates of quotient digits.
 TEST(Divisor, LargestQuotientDigits) {
   Generator generate(22);
   Divisor divisor;

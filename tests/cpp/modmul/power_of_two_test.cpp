@@ -11,6 +11,7 @@ namespace {
 using naive::Generator;
 using naive::Limbs;
 
+/// 2^k.
 Limbs power_of_two(std::size_t k) {
   Limbs n(k / 64 + 1, 0);
   n.back() = Limb{1} << (k % 64);
@@ -70,8 +71,8 @@ TEST(PowerOfTwoRing, NegativeNumbersWrap) {
   EXPECT_EQ(r, (Limbs{~Limb{0} - 4, 0x3F}));
 }
 
-/// x -> (x mod m, x mod 2^k) -> x for every x of every even n up to 400.
-TEST(EvenSplit, PutsEveryResidueTogetherAgain) {
+/// combine(x mod m, x mod 2^k) = x for every x below every even n up to 400.
+TEST(EvenSplit, CombinesEveryResidue) {
   EvenSplit split;
   for (Limb n = 2; n <= 400; n += 2) {
     split.assign(Limbs{n});

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with MemorySanitizer, together with the vector techniques: both operations of timing class secret,
-// on every kernel table that the processor can run, with their secrets marked as uninitialised memory. The
-// sanitizer stops at the first branch, divisor or address that depends on them.
+// Compiled with MemorySanitizer, together with the vector techniques: both constant-time operations of the
+// lane engine, on every kernel table that the processor can run, with their secrets marked as uninitialised
+// memory. The sanitizer stops at the first branch, divisor or address that depends on them.
 //
-// Poisoned: bases, exponents, and the moduli but for their lowest and highest limbs (parity and bit length
-// are public). Results must come out poisoned, or the sanitizer has lost sight of the secrets on the way.
+// Poisoned: bases, exponents, and the moduli except for their lowest and highest limbs, since parity and bit
+// length are public. Results must come out poisoned; otherwise the sanitizer has lost track of the secrets.
 //
-// Usage: secret_lanes            check; or
-//        secret_lanes branch     plant a select that stops early on index 0,
-//        secret_lanes address    plant a select that looks its entry up: the sanitizer must find either
+// Usage: secret_lanes            runs the checks
+//        secret_lanes branch     replaces select by one that ends early on index 0
+//        secret_lanes address    replaces select by one that reads only the selected entry; in both cases the
+//        sanitizer must report an error
 #include <immintrin.h>
 
 #include <cstddef>
@@ -29,7 +30,7 @@
 #include "modmul/radix29/kernels.hpp"
 #include "modmul/vcpc512/kernels.hpp"
 
-// The sanitizer's interface: sanitizer/msan_interface.h, which only its own compiler's headers have.
+// The sanitizer's interface, declared here because only its own compiler has sanitizer/msan_interface.h.
 void poison(const volatile void* data, std::size_t size) __asm__("__msan_poison");
 void unpoison(const volatile void* data, std::size_t size) __asm__("__msan_unpoison");
 /// The offset of the first poisoned byte, or -1.
@@ -41,9 +42,10 @@ using manymod::Limb;
 using manymod::lanes::Kernels;
 using Limbs = std::vector<Limb>;
 
-/// Two vectors where small numbers are computed in pairs, and lanes without an item.
+/// Enough items for two vectors (used for small numbers) and for lanes without an item.
 constexpr std::size_t kItems = 11;
 
+/// Ends the program with a message if the condition does not hold.
 void require(bool condition, const char* name, const char* what) {
   if (condition) return;
   std::fprintf(stderr, "failed: %s: %s\n", name, what);
@@ -69,11 +71,11 @@ class Generator {
   std::uint64_t state_;
 };
 
-/// The public side of a batch.
+/// The public properties of a batch.
 struct Shape {
   std::size_t width;    ///< limbs of the moduli
-  std::size_t x_width;  ///< of the bases
-  std::size_t y_width;  ///< of the exponents
+  std::size_t x_width;  ///< limbs of the bases
+  std::size_t y_width;  ///< limbs of the exponents
   bool shared;          ///< one modulus for all items
   bool x_negative;
 };
@@ -104,6 +106,7 @@ struct Batch {
   }
 };
 
+/// The results of an operation by the engine.
 Limbs run(const manymod::Engine& engine, manymod::Operation op, const Batch& batch) {
   const Shape& shape = batch.shape;
   Limbs result(kItems * shape.width);
@@ -135,7 +138,7 @@ Limbs run(const manymod::Engine& engine, manymod::Operation op, const Batch& bat
   return result;
 }
 
-/// Poisoned and plain runs agree, and the poison reaches each item's result.
+/// A poisoned run and a plain run give the same results, and the results of the poisoned run are poisoned.
 void check(const char* name, const manymod::Engine& engine, manymod::Operation op, const Shape& shape) {
   Batch batch(shape);
   const Limbs expected = run(engine, op, batch);
@@ -149,6 +152,7 @@ void check(const char* name, const manymod::Engine& engine, manymod::Operation o
   require(found == expected, name, "the poisoned run computes the same");
 }
 
+/// Checks both operations at several sizes. Returns the number of checks.
 int check_technique(const char* name, const Kernels& kernels) {
   const auto engine = manymod::lanes::make_engine(kernels);
   int checks = 0;
@@ -165,14 +169,16 @@ int check_technique(const char* name, const Kernels& kernels) {
   return checks;
 }
 
-const Kernels* planted = nullptr;  ///< the table whose select a planted one stands for
+const Kernels* planted = nullptr;  ///< the table whose select a faulty one replaces
 
+/// A select with a branch on an index.
 void stop_early(Limb* r, const Limb* table, std::size_t entries, std::size_t stride, std::size_t digits,
                 const std::uint32_t* indices) {
   if (indices[0] == 0) entries = 1;
   planted->select(r, table, entries, stride, digits, indices);
 }
 
+/// A select with an address that depends on an index.
 void look_up(Limb* r, const Limb* table, std::size_t /*entries*/, std::size_t stride, std::size_t digits,
              const std::uint32_t* indices) {
   for (std::size_t at = 0; at < digits * planted->lanes; ++at) {
@@ -186,6 +192,8 @@ struct Technique {
   bool usable;
 };
 
+/// Checks all techniques that the processor can run, with a faulty select if `plant` names one. Returns the
+/// number of checks.
 int check_techniques(const char* plant) {
   const bool avx2 =
       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -223,8 +231,7 @@ int check_techniques(const char* plant) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  // Under the sanitizer technique dpf52 rounds by the control word where it otherwise names the rounding in
-  // each instruction.
+  // In builds with the sanitizer dpf52 takes its rounding from MXCSR; otherwise each instruction states it.
   _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_MASK_MASK);
   require(check_techniques(count > 1 ? arguments[1] : nullptr) > 0, "processor", "has AVX2");
   return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words on a 64-byte boundary, as the vector kernels' contract has them.
+// Words on a 64-byte boundary, as the vector kernels require.
 #pragma once
 
 #include <algorithm>

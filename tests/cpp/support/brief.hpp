@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sanitizers multiply the time of tests: those that take long then leave out some of their sizes.
+// Sanitizers make tests several times slower; in their builds, slow tests omit some of their sizes.
 #pragma once
 
 namespace manymod {

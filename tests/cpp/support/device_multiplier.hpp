@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device multiplier of one shape on the host, for the test bodies that all techniques share.
+// A device multiplier of one shape on the host, for the tests that all device techniques share.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,21 @@
 
 namespace manymod::test {
 
+/// The content of guards.
 inline constexpr std::uint32_t kGuardWord = 0x5afe5afe;
 
-/// A technique's multiplier with threads per instance and digits per thread.
+/// A technique's multiplier with `threads` threads per instance and `per_thread` digits per thread.
 template <template <class, unsigned> class Technique, unsigned threads, unsigned per_thread>
 struct DeviceShape {
   static constexpr unsigned kThreads = threads;
   using Group = LockstepGroup<threads>;
   using Multiplier = Technique<Group, per_thread>;
   static constexpr unsigned kWords = Multiplier::kWords;
-  /// About the time of a multiplication: exchanges among lanes cost most.
+  /// Relative time of a multiplication on the host. Exchanges among lanes are the most expensive part.
   static constexpr unsigned kCost = threads == 1 ? kWords / 8 + 1 : kWords * threads;
 };
 
-/// GoogleTest's name of a shape: 4threads_64words.
+/// The name of a shape in messages of GoogleTest: 4threads_64words.
 struct DeviceShapeNames {
   template <class Shape>
   static std::string GetName(int /*index*/) {  // NOLINT(readability-identifier-naming): GoogleTest's
@@ -36,7 +37,7 @@ struct DeviceShapeNames {
   }
 };
 
-/// Columns of words, one for each lane, with guard words on all sides of each.
+/// Columns of words, one for each lane, with guard words around each.
 class GuardedColumns {
  public:
   GuardedColumns(unsigned lanes, std::size_t words)
@@ -61,7 +62,7 @@ class GuardedColumns {
   Words memory_;
 };
 
-/// Words to write to, with guards before and after.
+/// Words to write to, with guard words before and after.
 class GuardedResult {
  public:
   explicit GuardedResult(std::size_t words) : memory_(words + 2 * kGuards, kGuardWord) {}
@@ -78,7 +79,7 @@ class GuardedResult {
   Words memory_;
 };
 
-/// Call body(multiplier, group) in every lane. @return whether the lanes kept to their own working memory
+/// Calls body(multiplier, group) in every lane. @return true if no lane wrote outside of its working memory
 template <class Shape, class Body>
 bool with_multiplier(const Words& n, Body body) {
   GuardedColumns memory(Shape::kThreads, Shape::Multiplier::kSharedWords);
@@ -93,7 +94,7 @@ bool with_multiplier(const Words& n, Body body) {
 
 inline WordSource source_of(const Words& a) { return {a.data(), static_cast<unsigned>(a.size())}; }
 
-/// Where each of a group's lanes writes its part of the same number.
+/// The number to which all lanes of a group write their parts.
 inline WordSink sink_of(GuardedResult& r, std::size_t words) {
   return {r.data(), static_cast<unsigned>(words)};
 }

@@ -2,11 +2,10 @@
 // Tests that every device multiplier passes, on the host. A technique's test file instantiates them for its
 // shapes:
 //
-//   INSTANTIATE_TYPED_TEST_SUITE_P(Row32, DeviceMultiplier, testing::Types<DeviceShape<row32::Multiplier, 1,
-//   8>, ..>,
-//                                  DeviceShapeNames);
+//   using Shapes = testing::Types<DeviceShape<row32::Multiplier, 1, 8>, ..>;
+//   INSTANTIATE_TYPED_TEST_SUITE_P(Row32, DeviceMultiplier, Shapes, DeviceShapeNames);
 //
-// DeviceMultiplierExhaustive is for shapes of a few words; it takes thousands of products.
+// DeviceMultiplierExhaustive is for shapes of a few words, since it computes thousands of products.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,42 +19,48 @@
 
 namespace manymod::test {
 
-/// A multiplication or squaring of a chain: x = x^2, x = x y, x = y x or x = x x by mul.
+/// A step of a chain of products: x = x^2, x = x y, x = y x, or x = x x by mul.
 enum class ChainStep : std::uint8_t { square, times_factor, factor_times, times_itself };
 
+/// The tests of one shape.
 template <class Shape>
 class DeviceMultiplier : public testing::Test {
  protected:
   static constexpr unsigned kWords = Shape::kWords;
   static constexpr unsigned kRadixBits = Shape::Multiplier::kRadixBits;
 
-  /// Repetitions, fewer for costly shapes.
+  /// At most `most` repetitions, fewer for expensive shapes.
   static constexpr unsigned repetitions(unsigned most) {
     return std::max(1u, most * 16 / std::max(16u, Shape::kCost));
   }
 
-  /// The number that an element stands for, divided by R: mul(a, one) as to_words gives it.
+  /// r = a / R mod n, by mul(a, one), whose result to_words accepts.
   template <class Multiplier, class Element>
-  static void put(const Multiplier& m, GuardedResult& r, const Element& a, std::size_t words = kWords) {
+  static void store_residue(const Multiplier& m, GuardedResult& r, const Element& a,
+                            std::size_t words = kWords) {
     m.to_words(sink_of(r, words), m.mul(a, m.from_words(WordSource{nullptr, 0, 1})));
   }
 
+  /// Results of the operations, each converted by put() except the last.
   struct Products {
     GuardedResult mul{kWords};
     GuardedResult sqr{kWords};
-    GuardedResult last{kWords};  // a b / R, straight from the multiplication by an integer below n
+    GuardedResult last{
+        kWords};  // a b / R from one multiplication by an integer below n, as to_words accepts it
   };
+  /// mul and sqr of a and b, and the product of a and residue_of_b.
   static Products products(const Words& n, const Words& a, const Words& b, const Words& residue_of_b) {
     Products r;
     EXPECT_TRUE(with_multiplier<Shape>(n, [&](const auto& m, const auto&) {
       const auto x = m.from_words(source_of(a));
-      put(m, r.mul, m.mul(x, m.from_words(source_of(b))));
-      put(m, r.sqr, m.sqr(x));
+      store_residue(m, r.mul, m.mul(x, m.from_words(source_of(b))));
+      store_residue(m, r.sqr, m.sqr(x));
       m.to_words(sink_of(r.last, kWords), m.mul(x, m.from_words(source_of(residue_of_b))));
     }));
     return r;
   }
 
+  /// The products are those of the oracle.
   static void expect_products(const MontgomeryOracle& oracle, const Words& n, const Words& a,
                               const Words& b) {
     const Products r = products(n, a, b, oracle.reduce(b));
@@ -65,6 +70,7 @@ class DeviceMultiplier : public testing::Test {
     ASSERT_TRUE(r.mul.guards_intact() && r.sqr.guards_intact());
   }
 
+  /// The result of a chain of products that starts from x = start, with y = factor.
   static Words chain(const Words& n, const Words& start, const Words& factor,
                      const std::vector<ChainStep>& steps) {
     GuardedResult r(kWords);
@@ -87,12 +93,13 @@ class DeviceMultiplier : public testing::Test {
             break;
         }
       }
-      put(m, r, x);
+      store_residue(m, r, x);
     }));
     EXPECT_TRUE(r.guards_intact());
     return r.words();
   }
 
+  /// The same by the oracle.
   static Words expected_chain(const MontgomeryOracle& oracle, const Words& start, const Words& factor,
                               const std::vector<ChainStep>& steps) {
     Words x = oracle.reduce(start);
@@ -107,21 +114,21 @@ class DeviceMultiplier : public testing::Test {
 
 TYPED_TEST_SUITE_P(DeviceMultiplier);
 
-/// Numbers come back from Montgomery form, into exactly the words that were asked for.
+/// Conversion from Montgomery form gives the number, in exactly the words that are requested.
 TYPED_TEST_P(DeviceMultiplier, RoundTrip) {
   using Shape = TypeParam;
   naive::Generator generate(1);
   for (const Words& n : edge_moduli(generate, Shape::kWords, this->repetitions(20))) {
     const MontgomeryOracle oracle(n, this->kRadixBits);
     const std::size_t words = significant_words(n);
-    // Sources end where the numbers do: a read beyond is out of bounds.
+    // Sources end with the numbers: a read beyond their end is out of bounds.
     const Words short_n(n.begin(), n.begin() + static_cast<std::ptrdiff_t>(words));
     for (const Words& a : edge_operands(generate, n, 1)) {
       const Words x = oracle.reduce(a);
       const Words short_x = sized(oracle.to_montgomery(x), words);
       GuardedResult r(words);
       ASSERT_TRUE(with_multiplier<Shape>(short_n, [&](const auto& m, const auto&) {
-        this->put(m, r, m.from_words(source_of(short_x)), words);
+        this->store_residue(m, r, m.from_words(source_of(short_x)), words);
       }));
       ASSERT_EQ(r.words(), sized(x, words));
       ASSERT_TRUE(r.guards_intact());
@@ -129,6 +136,7 @@ TYPED_TEST_P(DeviceMultiplier, RoundTrip) {
   }
 }
 
+/// Products and squares of all edge operands modulo all edge moduli.
 TYPED_TEST_P(DeviceMultiplier, ProductsOfEdges) {
   naive::Generator generate(2);
   for (const Words& n : edge_moduli(generate, TypeParam::kWords, this->repetitions(10))) {
@@ -144,7 +152,7 @@ TYPED_TEST_P(DeviceMultiplier, ProductsOfEdges) {
   }
 }
 
-/// The largest numbers below R that come up: results of products stay in range, whatever came before.
+/// Chains of random products, starting from numbers up to R - 1: results of products stay in range.
 TYPED_TEST_P(DeviceMultiplier, Chains) {
   naive::Generator generate(3);
   for (const Words& n : edge_moduli(generate, TypeParam::kWords, this->repetitions(20))) {
@@ -160,7 +168,7 @@ TYPED_TEST_P(DeviceMultiplier, Chains) {
   }
 }
 
-/// Long runs of squarings, as exponentiations have.
+/// Long runs of squarings, as exponentiations have them.
 TYPED_TEST_P(DeviceMultiplier, RepeatedSquaring) {
   naive::Generator generate(4);
   for (const Words& n : edge_moduli(generate, TypeParam::kWords, 2)) {
@@ -171,7 +179,7 @@ TYPED_TEST_P(DeviceMultiplier, RepeatedSquaring) {
   }
 }
 
-/// lane_word and set_lane_word take an element apart and put it together again.
+/// lane_word and set_lane_word copy an element word by word.
 TYPED_TEST_P(DeviceMultiplier, LaneWords) {
   using Shape = TypeParam;
   using Multiplier = typename Shape::Multiplier;
@@ -186,7 +194,7 @@ TYPED_TEST_P(DeviceMultiplier, LaneWords) {
       for (unsigned j = 0; j < Multiplier::kLaneWords; ++j) {
         Multiplier::set_lane_word(copy, j, Multiplier::lane_word(x, j));
       }
-      this->put(m, r, m.mul(copy, x));
+      this->store_residue(m, r, m.mul(copy, x));
     }));
     const Words square = oracle.montgomery(a, a);
     ASSERT_EQ(r.words(), oracle.from_montgomery(oracle.montgomery(square, square)));
@@ -201,7 +209,7 @@ class DeviceMultiplierExhaustive : public DeviceMultiplier<Shape> {};
 
 TYPED_TEST_SUITE_P(DeviceMultiplierExhaustive);
 
-/// All odd n below 64, or 32 in brief, and all factors below n.
+/// All odd n with 3 <= n < 64 (32 in sanitizer builds) and all factors below n.
 TYPED_TEST_P(DeviceMultiplierExhaustive, SmallModuli) {
   using Shape = TypeParam;
   for (std::uint32_t modulus = 3; modulus < (kBriefTests ? 32 : 64); modulus += 2) {
@@ -214,9 +222,9 @@ TYPED_TEST_P(DeviceMultiplierExhaustive, SmallModuli) {
     ASSERT_TRUE(with_multiplier<Shape>(n, [&](const auto& m, const auto&) {
       for (std::uint32_t a = 0; a < modulus; ++a) {
         const auto x = m.from_words(source_of(word_number(a, 1)));
-        this->put(m, squares[a], m.sqr(x), 1);
+        this->store_residue(m, squares[a], m.sqr(x), 1);
         for (std::uint32_t b = 0; b < modulus; ++b) {
-          this->put(m, r[a * modulus + b], m.mul(x, m.from_words(source_of(word_number(b, 1)))), 1);
+          this->store_residue(m, r[a * modulus + b], m.mul(x, m.from_words(source_of(word_number(b, 1)))), 1);
         }
       }
     }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter of programs (gpu/program/interpreter.cuda.hpp) over any device multiplier, on the host:
-// programs made here by hand, which use every kind of step.
+// Tests of the interpreter of programs (gpu/program/interpreter.cuda.hpp) with any device multiplier, on the
+// host. The programs are written by hand and use every kind of step.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace manymod::test {
 
-/// The table of a launch in which other groups stand before and after the one under test.
+/// The table of a launch with three groups: one before and one after the group under test.
 template <class Shape>
 class DeviceTable {
  public:
@@ -28,7 +28,7 @@ class DeviceTable {
   [[nodiscard]] gpu::Table of_lane(unsigned lane) {
     return {chunks_.front().word, kThreads, Shape::kThreads + lane};
   }
-  /// Whether the group wrote nothing but its own threads' words.
+  /// True if the group wrote words of its own threads only.
   [[nodiscard]] bool guards_intact() const {
     for (std::size_t i = 0; i < 4 * chunks_.size(); ++i) {
       const std::size_t thread = i / kChunk % kThreads;
@@ -49,6 +49,7 @@ class DeviceTable {
   std::vector<Chunk> chunks_;
 };
 
+/// The tests of one shape.
 template <class Shape>
 class DeviceProgram : public testing::Test {
  protected:
@@ -57,14 +58,15 @@ class DeviceProgram : public testing::Test {
   static constexpr unsigned kLanes = Shape::kThreads;
   static constexpr unsigned kLaneWords = Multiplier::kLaneWords;
   static constexpr unsigned kRadixBits = Multiplier::kRadixBits;
-  // The table: slot 0 holds R^2, slots 1 to 16 R times powers of the base.
+  // Slots of the table: slot 0 holds R^2 mod n, slots 1 to 16 hold R times powers of the base.
   static constexpr std::uint32_t kSquaredRadix = 0;
   static constexpr std::uint32_t kPowers = 1;
   static constexpr std::uint32_t kSlots = 17;
   static constexpr unsigned kDigitBits = kWords * kLanes > 512 ? 2 : 4;
   static constexpr unsigned kExponentWords = kWords * kLanes > 64 ? 1 : 2;
 
-  /// Moduli of a batch and 2^(R's bits + half of them) modulo each.
+  /// Moduli of a batch, and 2^(r + r / 2) mod n for each of them, where R = 2^r; its Montgomery square is
+  /// R^2.
   struct Batch {
     explicit Batch(naive::Generator& generate, std::size_t count)
         : moduli(some(generate, count)), start(starts(moduli, count)) {}
@@ -87,12 +89,14 @@ class DeviceProgram : public testing::Test {
     }
   };
 
+  /// `count` numbers of `words` words at edges.
   static std::vector<Words> edge_numbers(naive::Generator& generate, std::size_t count, std::size_t words) {
     std::vector<Words> numbers;
     for (std::size_t i = 0; i < count; ++i) numbers.push_back(edge_words(generate, words));
     return numbers;
   }
 
+  /// A job with the batch's moduli and starting values.
   static gpu::ProgramJob job_of(const Batch& batch, const std::vector<gpu::Step>& steps) {
     gpu::ProgramJob job;
     job.steps = steps.data();
@@ -102,7 +106,7 @@ class DeviceProgram : public testing::Test {
     return job;
   }
 
-  /// The result of each item, which are `width` words, after checks that nothing else was written.
+  /// The results of all items, `width` words each. Checks that nothing else was written.
   static std::vector<Words> run(gpu::ProgramJob job, std::uint32_t count, std::uint32_t width) {
     GuardedResult result(std::size_t{count} * width);
     DeviceTable<Shape> table(kSlots);
@@ -127,14 +131,14 @@ class DeviceProgram : public testing::Test {
     return results;
   }
 
-  /// x = R^2 mod n in slot kSquaredRadix, from the job's start.
+  /// Appends steps that compute R^2 mod n from the job's start and store it in slot kSquaredRadix.
   static void add_squared_radix(std::vector<gpu::Step>& steps) {
     using namespace program;
     steps.push_back(load(Source::start));
     steps.push_back(stored(after_squarings({}, 1), kSquaredRadix));
   }
 
-  /// base^e for fixed windows of operand 1's bits, base = operand 0.
+  /// base^e by fixed windows, where base is operand 0 and e consists of the low bits of operand 1.
   static std::vector<gpu::Step> power_steps(unsigned exponent_bits) {
     using namespace program;
     std::vector<gpu::Step> steps;
@@ -156,7 +160,7 @@ class DeviceProgram : public testing::Test {
     return steps;
   }
 
-  /// R value mod n for each value, as a job's `comb` has them, of as many threads as a group has.
+  /// R value mod n for each value, in the layout of ProgramJob::comb for a group's number of threads.
   static Words comb_of(const Words& n, const std::vector<Words>& values) {
     const MontgomeryOracle oracle(n, kRadixBits);
     Words comb(values.size() * kLanes * kLaneWords);
@@ -176,8 +180,9 @@ class DeviceProgram : public testing::Test {
 
 TYPED_TEST_SUITE_P(DeviceProgram);
 
-/// Class secret reads all of a table, class public one element: the same powers. Exponents end within a word
-/// and have words that the program does not look at.
+/// Powers are the same whether a digit's element is selected by reading the whole table (constant-time) or by
+/// one access (variable-time). Exponents end within a word and are followed by words that the program
+/// ignores.
 TYPED_TEST_P(DeviceProgram, FixedWindowPower) {
   naive::Generator generate(11);
   const std::uint32_t count = 4;
@@ -200,7 +205,7 @@ TYPED_TEST_P(DeviceProgram, FixedWindowPower) {
   }
 }
 
-/// A comb of three teeth, `stride` bits apart, whose powers all items share.
+/// A comb with three teeth, `stride` bits apart, whose powers all items share.
 TYPED_TEST_P(DeviceProgram, Comb) {
   using namespace program;
   constexpr unsigned kTeeth = 3;
@@ -211,7 +216,8 @@ TYPED_TEST_P(DeviceProgram, Comb) {
   const Words& n = batch.moduli[0];
   const MontgomeryOracle oracle(n, this->kRadixBits);
   const Words base = oracle.reduce(edge_words(generate, TestFixture::kWords));
-  // Element 1 + d is the product of base^(2^(t kStride)) for the bits t of d; element 0 is not the comb's.
+  // Element 1 + d is the product of base^(2^(t kStride)) over the bits t of d. Element 0 does not belong to
+  // the comb.
   std::vector<Words> values{word_number(2, TestFixture::kWords)};
   for (std::uint64_t d = 0; d < 1u << kTeeth; ++d) {
     const std::uint64_t exponent = (d & 1) | (d >> 1 & 1) << kStride | (d >> 2) << (2 * kStride);
@@ -242,7 +248,8 @@ TYPED_TEST_P(DeviceProgram, Comb) {
   }
 }
 
-/// x = ((a b)^(2^3) b^2) mod n, with factors that are not reduced and results of the moduli's own length.
+/// x = (a b)^(2^3) b^2 mod n, with factors that are not reduced, and results in fewer words than the shape
+/// has.
 TYPED_TEST_P(DeviceProgram, RepeatedMultiplications) {
   using namespace program;
   naive::Generator generate(13);
@@ -285,7 +292,7 @@ TYPED_TEST_P(DeviceProgram, RepeatedMultiplications) {
   }
 }
 
-/// A group that repeats another's item for want of one of its own writes nothing.
+/// A group without an item of its own repeats another group's item and writes no result.
 TYPED_TEST_P(DeviceProgram, IdleGroupsKeepNothing) {
   using Shape = TypeParam;
   naive::Generator generate(14);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs (gpu/program/program.hpp) and their operands, made by hand.
+// Builders for programs (gpu/program/program.hpp) and their operands in tests.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace manymod::test {
 
-/// Numbers of a batch, one after the other in as many words each.
+/// The numbers of a batch, one after the other, with the same number of words each.
 class DeviceNumbers {
  public:
   explicit DeviceNumbers(std::vector<Words> numbers) : numbers_(std::move(numbers)) {
     for (const Words& number : numbers_) words_.insert(words_.end(), number.begin(), number.end());
   }
-  /// Number i of the batch; the first where there is one for all.
+  /// Number i of the batch; the first if there is one for all items.
   [[nodiscard]] const Words& operator[](std::size_t i) const {
     return numbers_[numbers_.size() == 1 ? 0 : i];
   }
@@ -38,6 +38,8 @@ using gpu::Digit;
 using gpu::Source;
 using gpu::Step;
 
+// Steps: load or multiply by an element; a step can also store its result, start with squarings, or select
+// its element by a digit of an exponent.
 inline Step load(Source source, std::uint32_t index = 0) {
   Step step;
   step.source = source;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of device multipliers compare with, in 32-bit words: residues by schoolbook products and
-// division, and numbers and moduli that break carries.
+// Reference values for tests of device multipliers, in 32-bit words: residues by schoolbook products and
+// division, and numbers and moduli at edges.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace manymod::test {
 
 using Words = naive::Digits;
 
+/// `value` in `count` words.
 inline Words word_number(std::uint64_t value, std::size_t count) {
   Words words(count, 0);
   words[0] = static_cast<std::uint32_t>(value);
@@ -23,25 +24,27 @@ inline Words word_number(std::uint64_t value, std::size_t count) {
   return words;
 }
 
+/// 2^exponent in `count` words.
 inline Words power_of_two(std::size_t exponent, std::size_t count) {
   Words words(count, 0);
   words.at(exponent / 32) = std::uint32_t{1} << (exponent % 32);
   return words;
 }
 
-/// Words below the top one that is not 0, at least one.
+/// The number of words up to the highest nonzero one, at least 1.
 inline std::size_t significant_words(const Words& a) {
   std::size_t count = a.size();
   while (count > 1 && a[count - 1] == 0) --count;
   return count;
 }
 
+/// a in `count` words: truncated, or extended by zeros.
 inline Words sized(Words a, std::size_t count) {
   a.resize(count, 0);
   return a;
 }
 
-/// Residues modulo an odd n > 1, in as many words as n is given in, and R = 2^radix_bits.
+/// Residues modulo an odd n > 1, in as many words as n is given in. R = 2^radix_bits.
 class MontgomeryOracle {
  public:
   MontgomeryOracle(const Words& n, unsigned radix_bits) : size_(n.size()) {
@@ -85,7 +88,7 @@ class MontgomeryOracle {
 
   static naive::Limbs limbs_of(const Words& a) { return naive::limbs(a, (a.size() + 1) / 2); }
 
-  // (n + 1) / 2 = 1/2 mod n
+  // (n + 1) / 2 = 1/2 mod n.
   static Words word_halved(const Words& n) {
     Words half(n.size());
     for (std::size_t i = 0; i < n.size(); ++i) {
@@ -98,32 +101,33 @@ class MontgomeryOracle {
   }
 };
 
-/// Numbers of `count` words from a generator of edge patterns.
+/// A number of `count` words by the generator of edge patterns.
 inline Words edge_words(naive::Generator& generate, std::size_t count) {
   return sized(naive::digits(generate.number((count + 1) / 2)), count);
 }
 
-/// Zeros but for bits [first, end).
+/// The number whose bits [first, end) are 1 and all others 0.
 inline Words run_of_ones(std::size_t first, std::size_t end, std::size_t count) {
   Words words(count, 0);
   for (std::size_t bit = first; bit < end; ++bit) words[bit / 32] |= std::uint32_t{1} << (bit % 32);
   return words;
 }
 
-/// Odd moduli above 1 of up to `count` words at which reductions, quotients and lengths are extreme, and
-/// `random` more.
+/// Odd moduli above 1 of up to `count` words with extreme lengths, reductions and quotients, and `random`
+/// more.
 inline std::vector<Words> edge_moduli(naive::Generator& generate, std::size_t count, unsigned random) {
   const std::size_t bits = 32 * count;
-  std::vector<Words> moduli{word_number(3, count),            // much shorter than the shape
-                            word_number(0xffffffffu, count),  //
-                            run_of_ones(0, bits, count),  // quotient words of all ones come back as they are
-                            run_of_ones(0, bits - 1, count),             //
-                            run_of_ones(32, bits, count),                // low word 1, once it is odd
-                            power_of_two(bits - 1, count),               // top bit alone
-                            power_of_two(bits - 32, count),              // top word 1
-                            run_of_ones(bits - 32, bits, count),         // top word all ones
-                            run_of_ones(bits / 3, 2 * bits / 3, count),  //
-                            sized(edge_words(generate, (count + 1) / 2), count)};  // half as long
+  std::vector<Words> moduli{
+      word_number(3, count),                                 // much shorter than the shape
+      word_number(0xffffffffu, count),                       //
+      run_of_ones(0, bits, count),                           // quotient words of all ones
+      run_of_ones(0, bits - 1, count),                       //
+      run_of_ones(32, bits, count),                          // low word 1 after setting the lowest bit
+      power_of_two(bits - 1, count),                         // top bit alone
+      power_of_two(bits - 32, count),                        // top word 1
+      run_of_ones(bits - 32, bits, count),                   // top word all ones
+      run_of_ones(bits / 3, 2 * bits / 3, count),            //
+      sized(edge_words(generate, (count + 1) / 2), count)};  // half as long as the shape
   for (unsigned i = 0; i < random; ++i) {
     Words n = edge_words(generate, count);
     if (i % 3 == 1) n[0] = 1;
@@ -137,7 +141,8 @@ inline std::vector<Words> edge_moduli(naive::Generator& generate, std::size_t co
   return moduli;
 }
 
-/// Numbers of n's size, below n and not, at which products and carries are extreme, and `random` more.
+/// Numbers with as many words as n, some of them n or more, that give extreme products and carries, and
+/// `random` more.
 inline std::vector<Words> edge_operands(naive::Generator& generate, const Words& n, unsigned random) {
   const std::size_t count = n.size();
   const std::size_t bits = 32 * count;

@@ -13,6 +13,7 @@
 
 namespace manymod::test {
 
+/// A kernel table of scalar64.
 struct KernelSet {
   std::string name;
   const scalar64::Kernels* kernels;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel tables of all vector techniques, and what of the processor each needs.
+// The kernel tables of all vector techniques, and the processor features that each needs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,20 +19,22 @@
 
 namespace manymod::test {
 
+/// A kernel table and its properties.
 struct LaneKernelSet {
   std::string name;
   const lanes::Kernels* kernels;
   CpuFeatures needed;
-  /// The bits above w of a word are undefined in results and ignored in operands; else both are zero.
+  /// True if the bits above w of a word are undefined in results and ignored in operands; otherwise they are
+  /// 0.
   bool loose_digits = false;
-  /// a < R and b <= n give r < 2n + n / 2^w, not r < 2n.
+  /// True if a < R and b <= n give r < 2 n + n / 2^w instead of r < 2 n.
   bool slack = false;
 };
 
-/// Name it in messages.
+/// Prints the name in messages of GoogleTest.
 inline std::ostream& operator<<(std::ostream& out, const LaneKernelSet& set) { return out << set.name; }
 
-/// The tables of this build, whatever the processor.
+/// All tables of this build, whatever the processor.
 inline std::vector<LaneKernelSet> lane_kernel_sets() {
   std::vector<LaneKernelSet> sets;
 #if MANYMOD_X86_64
@@ -52,7 +54,7 @@ inline std::vector<LaneKernelSet> lane_kernel_sets() {
   return sets;
 }
 
-/// What the processor lacks for a table; "" if it can run.
+/// The names of the features that the processor lacks for a table; "" if the table can run.
 inline std::string missing_features(const LaneKernelSet& set) {
   return cpu_feature_names(set.needed & ~cpu_info().features);
 }
@@ -61,7 +63,7 @@ inline std::string lane_kernel_set_name(const ::testing::TestParamInfo<LaneKerne
   return info.param.name;
 }
 
-/// Base of tests over every table: those the processor cannot run are skipped, saying what it lacks.
+/// Base of tests over every table. Tables that the processor cannot run are skipped with a message.
 class LaneKernelTest : public ::testing::TestWithParam<LaneKernelSet> {
  protected:
   void SetUp() override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of every table of lanes::Kernels share: operands at the edges, kernels called between guard
-// words, slow arithmetic to compare with.
+// Shared by the tests of every table of lanes::Kernels: operands at the edges of their ranges, calls of
+// kernels with guard words around all memory, and slow arithmetic for comparison.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,6 +26,7 @@ struct Operands {
   LaneValues a, b, n;
 };
 
+/// Base of the tests: the parameter is a kernel table. L digits of w bits, R = 2^(w L).
 class LaneKernels : public test::LaneKernelTest {
  protected:
   [[nodiscard]] static std::size_t lanes() { return kernels().lanes; }
@@ -33,7 +34,7 @@ class LaneKernels : public test::LaneKernelTest {
   [[nodiscard]] static std::size_t limbs_of(std::size_t digits) { return limbs_for_bits(digits * w()); }
   [[nodiscard]] static bool fully_reduced() { return kernels().headroom_bits < 2; }
 
-  /// Every number of digits up to `all_to`, then some larger ones and the largest.
+  /// Every possible number of digits up to `all_to`, then some larger ones and the largest.
   [[nodiscard]] static std::vector<std::size_t> digit_counts(std::size_t all_to) {
     std::vector<std::size_t> counts;
     const std::size_t step = kernels().digit_multiple;
@@ -51,7 +52,7 @@ class LaneKernels : public test::LaneKernelTest {
   }
 
   static constexpr std::size_t kModulusKinds = 8;
-  /// Odd n > 1 with 2^headroom n <= R.
+  /// An odd n > 1 with 2^headroom_bits n <= R, of one of kModulusKinds kinds of edges.
   [[nodiscard]] static Limbs modulus(Generator& generate, std::size_t digits, std::size_t kind) {
     const std::size_t size = limbs_of(digits);
     const std::size_t bits = digits * w() - kernels().headroom_bits;
@@ -86,15 +87,16 @@ class LaneKernels : public test::LaneKernelTest {
     return n;
   }
 
-  /// What almost reduced values stay below.
+  /// The exclusive bound of almost reduced values: 2 n, or n if elements are fully reduced.
   [[nodiscard]] static Limbs bound(const Limbs& n) { return fully_reduced() ? n : test::sum(n, n); }
 
+  /// A random number below `end`.
   [[nodiscard]] static Limbs random_below(Generator& generate, const Limbs& end) {
     const Limbs value = test::truncated(generate.number(end.size()), test::bit_length(end));
     return test::below(value, end) ? value : test::truncated(value, test::bit_length(end) - 1);
   }
 
-  /// x + y mod m for x + y < 2m.
+  /// x + y mod m. On input: x + y < 2 m.
   [[nodiscard]] static Limbs sum_mod(Limbs x, Limbs y, Limbs m) {
     const std::size_t size = m.size();
     for (Limbs* value : {&x, &y, &m}) value->push_back(0);
@@ -104,7 +106,7 @@ class LaneKernels : public test::LaneKernelTest {
     return out;
   }
 
-  /// Below `end` > 1, edges first.
+  /// A number below `end`, end >= n > 1, often at an edge.
   [[nodiscard]] static Limbs value_below(Generator& generate, const Limbs& end, const Limbs& n) {
     const std::size_t size = end.size();
     Limbs value = random_below(generate, end);
@@ -128,7 +130,7 @@ class LaneKernels : public test::LaneKernelTest {
     return test::below(value, end) ? value : test::difference(value, n);
   }
 
-  /// Kinds of moduli in turn; a, b almost reduced.
+  /// Operands a, b almost reduced, with a different kind of modulus in each lane.
   [[nodiscard]] static Operands almost_reduced(Generator& generate, std::size_t digits, std::size_t round) {
     Operands x;
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
@@ -140,19 +142,20 @@ class LaneKernels : public test::LaneKernelTest {
     return x;
   }
 
-  /// The other range: a < R, b <= n.
+  /// Operands of the other permitted range: a < R, b <= n.
   [[nodiscard]] static Operands wide_factor(Generator& generate, std::size_t digits, std::size_t round) {
     Operands x = almost_reduced(generate, digits, round);
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
       const std::size_t size = limbs_of(digits);
-      const Limbs r_less_one = test::truncated(Limbs(size, ~Limb{0}), digits * w());
-      x.a[lane] = generate.below(3) == 0 ? r_less_one : test::truncated(generate.number(size), digits * w());
+      const Limbs r_minus_one = test::truncated(Limbs(size, ~Limb{0}), digits * w());
+      x.a[lane] = generate.below(3) == 0 ? r_minus_one : test::truncated(generate.number(size), digits * w());
       if (generate.below(4) == 0) x.b[lane] = x.n[lane];
       if (test::below(x.n[lane], x.b[lane])) x.b[lane] = test::difference(x.b[lane], x.n[lane]);
     }
     return x;
   }
 
+  /// The modulus block of the moduli n.
   [[nodiscard]] static GuardedWords modulus_block(const LaneValues& n, std::size_t digits) {
     const GuardedWords packed = test::pack(kernels(), n, digits);
     const bool has_more = kernels().modulus_words != nullptr;
@@ -166,10 +169,10 @@ class LaneKernels : public test::LaneKernelTest {
     return block;
   }
 
-  /// The kernels on packed operands, with fresh scratch; what they must leave alone is checked.
-  class Machine {
+  /// Calls the kernels on packed operands, with fresh scratch, and checks the guards.
+  class KernelRunner {
    public:
-    Machine(std::size_t digits, Limb scratch_fill)
+    KernelRunner(std::size_t digits, Limb scratch_fill)
         : digits_(digits), scratch_fill_(scratch_fill), result_(digits * lanes()) {}
 
     const GuardedWords& mul(const GuardedWords& a, const GuardedWords& b, const GuardedWords& n) {
@@ -196,8 +199,8 @@ class LaneKernels : public test::LaneKernelTest {
     }
   };
 
-  /// The lane's value is `expected` < n, or n more where values are almost reduced; and digits are exact
-  /// where the technique has them so.
+  /// The lane's value is `expected` < n, or n more if values are almost reduced, or one further n less
+  /// `slack`; its digits are exact if the technique promises that.
   static void expect_residue(const GuardedWords& element, std::size_t digits, std::size_t lane,
                              const Limbs& expected, const Limbs& n, const std::string& what,
                              bool slack = false) {
@@ -213,6 +216,7 @@ class LaneKernels : public test::LaneKernelTest {
     }
   }
 
+  /// Every lane holds a b / R mod n.
   static void expect_product(const GuardedWords& element, std::size_t digits, const LaneValues& a,
                              const LaneValues& b, const LaneValues& n, const std::string& what,
                              bool slack = false) {
@@ -222,15 +226,15 @@ class LaneKernels : public test::LaneKernelTest {
     }
   }
 
-  /// The digits without what lies above them.
+  /// The digits of an element, without the bits above them.
   [[nodiscard]] static std::vector<Limb> digits_of(const GuardedWords& element) {
     std::vector<Limb> words = element.words();
     for (Limb& word : words) word &= test::low_bits(w());
     return words;
   }
 
-  /// An entry for each lane; over all shifts, each entry in each lane.
-  [[nodiscard]] static std::vector<std::uint32_t> scattered(std::size_t shift, std::size_t entries) {
+  /// An index for each lane; over all shifts, each index in each lane.
+  [[nodiscard]] static std::vector<std::uint32_t> lane_indices(std::size_t shift, std::size_t entries) {
     std::vector<std::uint32_t> indices;
     for (std::size_t lane = 0; lane < lanes(); ++lane) {
       indices.push_back(static_cast<std::uint32_t>((shift + 3 * lane) % entries));
@@ -238,8 +242,8 @@ class LaneKernels : public test::LaneKernelTest {
     return indices;
   }
 
-  /// Each lane of `chosen` is its index's entry of a table with `stride` words from entry to entry and
-  /// `digit_words` words a digit: lanes(), or 1 where all lanes share the entries.
+  /// Each lane of `chosen` holds its index's entry of a table whose entries are `stride` words apart and have
+  /// `digit_words` words per digit: lanes(), or 1 if all lanes share the entries.
   static void expect_chosen(const GuardedWords& chosen, const GuardedWords& table,
                             const std::vector<std::uint32_t>& indices, std::size_t stride,
                             std::size_t digit_words) {
@@ -252,19 +256,19 @@ class LaneKernels : public test::LaneKernelTest {
     }
   }
 
-  /// More rounds where there are fewer lanes and digits.
+  /// Repetitions of a test: more for fewer lanes and digits.
   [[nodiscard]] static std::size_t rounds(std::size_t digits) { return (digits < 50 ? 64 : 16) / lanes(); }
 };
 
-/// A table of senseless exact digits.
-inline GuardedWords table_of(Generator& generate, std::size_t words, unsigned w) {
+/// A table of random exact digits.
+inline GuardedWords random_table(Generator& generate, std::size_t words, unsigned w) {
   GuardedWords table(words);
   for (std::size_t at = 0; at < words; ++at) table[at] = generate.limb() & test::low_bits(w);
   return table;
 }
 
 #if MANYMOD_X86_64
-/// The tables of which `wanted` holds.
+/// The tables for which `wanted` holds.
 template <class Wanted>
 std::vector<test::LaneKernelSet> sets_with(Wanted wanted) {
   std::vector<test::LaneKernelSet> sets = test::lane_kernel_sets();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of the vector kernels from and to plain integers, guarded memory for them, and Montgomery
-// reduction in 32-bit digits that shares no code with the library.
+// Conversion of elements of vector kernels from and to plain integers, guarded memory for them, and
+// Montgomery reduction in 32-bit digits that shares no code with the library.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,10 @@
 
 namespace manymod::test {
 
+/// The content of guards.
 inline constexpr Limb kUntouched = 0x5AFE5AFE5AFE5AFE;
 
-/// Words on a 64-byte boundary between guards of one cache line.
+/// Words on a 64-byte boundary, between guards of one cache line each.
 class GuardedWords {
  public:
   explicit GuardedWords(std::size_t size, Limb fill = kUntouched)
@@ -56,6 +57,7 @@ class GuardedWords {
   std::unique_ptr<Limb[], Free> words_;
 };
 
+/// 2^count - 1 for 1 <= count <= 64.
 inline Limb low_bits(unsigned count) { return count == kLimbBits ? ~Limb{0} : (Limb{1} << count) - 1; }
 
 /// Bits [d w, d w + w) of x.
@@ -75,7 +77,7 @@ inline Limb digit(const naive::Limbs& x, unsigned w, std::size_t d) {
 /// One integer for each lane.
 using LaneValues = std::vector<naive::Limbs>;
 
-/// The element that holds them.
+/// The element whose lanes hold these integers.
 inline GuardedWords pack(const lanes::Kernels& kernels, const LaneValues& values, std::size_t digits) {
   GuardedWords element(digits * kernels.lanes);
   for (std::size_t d = 0; d < digits; ++d) {
@@ -86,7 +88,7 @@ inline GuardedWords pack(const lanes::Kernels& kernels, const LaneValues& values
   return element;
 }
 
-/// One lane's integer from the low bits of its words.
+/// The integer in one lane, from the low w bits of its words.
 inline naive::Limbs unpack(const lanes::Kernels& kernels, const Limb* element, std::size_t digits,
                            std::size_t lane) {
   const unsigned w = kernels.digit_bits;
@@ -100,7 +102,7 @@ inline naive::Limbs unpack(const lanes::Kernels& kernels, const Limb* element, s
   return value;
 }
 
-/// a + b, or a - b for a >= b, of equal sizes; the carry out is dropped.
+/// a + b, or a - b, modulo 2^(64 size). On input: equal sizes.
 inline naive::Limbs sum(const naive::Limbs& a, const naive::Limbs& b) {
   naive::Limbs out(a);
   bool carry = false;
@@ -119,11 +121,13 @@ inline naive::Limbs difference(const naive::Limbs& a, const naive::Limbs& b) {
   }
   return out;
 }
+/// `value` in `size` limbs.
 inline naive::Limbs small(Limb value, std::size_t size) {
   naive::Limbs out(size, 0);
   out[0] = value;
   return out;
 }
+/// a < b.
 inline bool below(const naive::Limbs& a, const naive::Limbs& b) {
   return !naive::at_least(naive::digits(a), naive::digits(b));
 }
@@ -147,7 +151,8 @@ inline naive::Limbs truncated(naive::Limbs a, std::size_t bits) {
   return a;
 }
 
-/// a b / 2^bits mod n for odd n: Montgomery's reduction by 32 bits at a time, the last step by what is left.
+/// a b / 2^bits mod n. On input: n odd. Montgomery reduction by 32 bits per step, and by the remaining bits
+/// in the last step.
 inline naive::Limbs montgomery_product(const naive::Limbs& a, const naive::Limbs& b, const naive::Limbs& n,
                                        std::size_t bits) {
   const naive::Digits modulus = naive::digits(n);
@@ -182,7 +187,8 @@ inline naive::Limbs montgomery_product(const naive::Limbs& a, const naive::Limbs
   return r;
 }
 
-/// base^exponent mod n for odd n, in Montgomery form: naive::power_mod divides bit by bit at every step.
+/// base^exponent mod n. On input: n odd. In Montgomery form, since naive::power_mod divides bit by bit in
+/// every step.
 inline naive::Limbs power_mod(const naive::Limbs& base, const naive::Limbs& exponent, const naive::Limbs& n) {
   const std::size_t bits = n.size() * kLimbBits;
   const naive::Limbs r = power_of_two_limbs(bits, n.size() + 1);

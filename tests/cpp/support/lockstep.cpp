@@ -29,10 +29,11 @@
 namespace manymod::test {
 namespace {
 
-// What a chain reads that goes on across a meeting point: not a carry, so that its sum comes out wrong.
-constexpr std::uint32_t kBrokenCarry = 0x5bad5bad;
+// Stored in the carry flag at each synchronization. It is no valid carry, so a carry chain that spans a
+// synchronization gives a wrong sum.
+constexpr std::uint32_t kInvalidCarry = 0x5bad5bad;
 
-/// Memory for a fiber's stack, with an unusable page at its end.
+/// The stack of a fiber, with an inaccessible page at its end.
 class Stack {
  public:
   Stack() : guard_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
@@ -54,26 +55,28 @@ class Stack {
   std::byte* memory_;
 };
 
-/// Thrown in lanes that wait, when another has failed.
+/// Thrown in waiting lanes after another lane has failed.
 struct Abandoned {};
 
-std::string describe(unsigned lane, const MeetingPoint& point) {
-  if (point.ordinal == 0) return "lane " + std::to_string(lane) + " met nobody";
-  return "lane " + std::to_string(lane) + " was last at meeting point " + std::to_string(point.ordinal) +
-         ", " + point.operation + " of " + std::to_string(point.size) + " bytes at " + point.file + ":" +
+/// Describes where a lane was last synchronized, for messages.
+std::string describe(unsigned lane, const SyncPoint& point) {
+  if (point.ordinal == 0) return "lane " + std::to_string(lane) + " never synchronized";
+  return "lane " + std::to_string(lane) + " was last at sync point " + std::to_string(point.ordinal) + ", " +
+         point.operation + " of " + std::to_string(point.size) + " bytes at " + point.file + ":" +
          std::to_string(point.line);
 }
 
-bool same(const MeetingPoint& a, const MeetingPoint& b) {
-  const auto alike = [](const char* x, const char* y) { return x == y || std::strcmp(x, y) == 0; };
-  return a.ordinal == b.ordinal && alike(a.operation, b.operation) && a.line == b.line && a.size == b.size &&
-         alike(a.file, b.file);
+/// True if the two are the same synchronization.
+bool same(const SyncPoint& a, const SyncPoint& b) {
+  const auto equal = [](const char* x, const char* y) { return x == y || std::strcmp(x, y) == 0; };
+  return a.ordinal == b.ordinal && equal(a.operation, b.operation) && a.line == b.line && a.size == b.size &&
+         equal(a.file, b.file);
 }
 
 }  // namespace
 
-/// The contexts of the lanes and, after them, of their caller. AddressSanitizer has to be told of each
-/// switch.
+/// The contexts of the lanes and, after them, of the caller of Lockstep::run. AddressSanitizer must be
+/// notified of each switch.
 struct Lockstep::Fibers {
   struct Fiber {
     ucontext_t context{};
@@ -96,10 +99,16 @@ struct Lockstep::Fibers {
     return fibers;
   }
 
+  /// Prepares the fiber of a lane.
   void start(unsigned lane);
+  /// Switches from one fiber to another; returns when the first is resumed.
   void switch_to(unsigned from, unsigned to);
-  void arrived(unsigned in, const void** bottom, std::size_t* size);
+  /// Notifies AddressSanitizer that fiber `in` runs. If not null, `bottom` and `size` receive the stack of
+  /// the fiber that ran before.
+  void notify_arrival(unsigned in, const void** bottom, std::size_t* size);
+  /// The next lane that has not ended, in cyclic order; kCaller if all have.
   [[nodiscard]] unsigned next(unsigned lane) const;
+  /// The body of a fiber.
   void run_lane(unsigned lane);
   static void entry(unsigned lane);
 };
@@ -119,7 +128,8 @@ void Lockstep::Fibers::start(unsigned lane) {
   f.context.uc_link = nullptr;
   makecontext(&f.context, reinterpret_cast<void (*)()>(&Fibers::entry), 1, lane);
 #if defined(MM_ADDRESS_SANITIZER)
-  // Its swapcontext would do so at every switch, over as many bytes as the context says that its stack has.
+  // Its swapcontext would clear the shadow at every switch, of as many bytes as the context states for its
+  // stack.
   __asan_unpoison_memory_region(f.bottom, f.size);
   f.context.uc_stack.ss_size = 0;
 #endif
@@ -131,11 +141,11 @@ void Lockstep::Fibers::switch_to(unsigned from, unsigned to) {
   __sanitizer_start_switch_fiber(keep, fiber[to].bottom, fiber[to].size);
 #endif
   swapcontext(&fiber[from].context, &fiber[to].context);
-  arrived(from, nullptr, nullptr);
+  notify_arrival(from, nullptr, nullptr);
 }
 
-void Lockstep::Fibers::arrived([[maybe_unused]] unsigned in, [[maybe_unused]] const void** bottom,
-                               [[maybe_unused]] std::size_t* size) {
+void Lockstep::Fibers::notify_arrival([[maybe_unused]] unsigned in, [[maybe_unused]] const void** bottom,
+                                      [[maybe_unused]] std::size_t* size) {
 #if defined(MM_ADDRESS_SANITIZER)
   __sanitizer_finish_switch_fiber(fiber[in].fake_stack, bottom, size);
 #endif
@@ -150,12 +160,12 @@ unsigned Lockstep::Fibers::next(unsigned lane) const {
 }
 
 void Lockstep::Fibers::run_lane(unsigned lane) {
-  // Lane 0 is entered from the caller, whose stack is learned so.
+  // Lane 0 is entered from the caller, whose stack becomes known here.
   Fiber& caller = fiber[kCaller];
   if (lane == 0) {
-    arrived(lane, &caller.bottom, &caller.size);
+    notify_arrival(lane, &caller.bottom, &caller.size);
   } else {
-    arrived(lane, nullptr, nullptr);
+    notify_arrival(lane, nullptr, nullptr);
   }
   try {
     if (!failure) (*body)(*lockstep, lane);
@@ -181,22 +191,22 @@ void Lockstep::run(unsigned lanes, const std::function<void(Lockstep&, unsigned)
   if (fibers.failure) std::rethrow_exception(std::exchange(fibers.failure, nullptr));
 }
 
-void Lockstep::meet(unsigned lane, MeetingPoint point, const Value& value) {
-  point.ordinal = ++met_[lane];
-  left_[point.ordinal % 2][lane] = {point, value};
+void Lockstep::synchronize(unsigned lane, SyncPoint point, const Value& value) {
+  point.ordinal = ++sync_counts_[lane];
+  deposits_[point.ordinal % 2][lane] = {point, value};
   fibers_.switch_to(lane, fibers_.next(lane));
   if (fibers_.failure) throw Abandoned();
-  // Each lane compares with its neighbour: together, all lanes.
+  // Each lane compares with its neighbour, so all lanes are compared.
   const unsigned neighbour = (lane + 1) % lanes_;
-  if (!same(point, left(neighbour, point.ordinal).point)) {
+  if (!same(point, deposit(neighbour, point.ordinal).point)) {
     throw LockstepError("lanes have diverged: " + describe(lane, point) + "; " +
-                        describe(neighbour, left(neighbour, met_[neighbour]).point));
+                        describe(neighbour, deposit(neighbour, sync_counts_[neighbour]).point));
   }
-  cuda::carry_flag = kBrokenCarry;
+  cuda::carry_flag = kInvalidCarry;
 }
 
 const Lockstep::Value& Lockstep::value(unsigned reader, unsigned lane) const {
-  return left(lane, met_[reader]).value;
+  return deposit(lane, sync_counts_[reader]).value;
 }
 
 }  // namespace manymod::test

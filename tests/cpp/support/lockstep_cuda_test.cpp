@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group of lanes that device code runs with in tests: what it exchanges, and what it refuses.
+// Tests of the lockstep groups that device code runs with: exchange of values, and detection of divergence.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -55,6 +55,7 @@ TEST(DeviceLockstep, SyncOrdersMemory) {
   });
 }
 
+/// The message of the exception that `body` ends with; "" if none.
 std::string failure_of(void (*body)(LockstepGroup<4>)) {
   try {
     run_lockstep<4>(body);
@@ -92,7 +93,7 @@ TEST(DeviceLockstep, DivergenceIsAnError) {
   for (const auto body : {different_operations, different_places, different_sizes, absent_lane}) {
     EXPECT_NE(failure_of(body).find("diverged"), std::string::npos);
   }
-  EXPECT_NE(failure_of(absent_lane).find("lane 1 met nobody"), std::string::npos);
+  EXPECT_NE(failure_of(absent_lane).find("lane 1 never synchronized"), std::string::npos);
 }
 
 TEST(DeviceLockstep, LanesThatEndEarlyAreAnError) {
@@ -123,7 +124,7 @@ TEST(DeviceLockstep, GroupsDoNotNest) {
                LockstepError);
 }
 
-TEST(DeviceLockstep, ChainsThatSpanAMeetingPointGoWrong) {
+TEST(DeviceLockstep, CarryChainsAcrossSyncPointsGoWrong) {
   run_lockstep<2>([](LockstepGroup<2> group) {
     (void)cuda::add_cc(1, 1);
     group.sync();

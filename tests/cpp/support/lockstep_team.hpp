@@ -101,7 +101,7 @@ class LockstepStream : public LockstepWarp {
   }
   /// Checks at the end that all passes are complete.
   void drain() const {
-    if (started_ != 0 || read_ != 0) throw LockstepError("a pass that has not ended");
+    if (started_ != 0 || waited_ != 0) throw LockstepError("the last pass has not ended");
   }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests spend more time here than in what they test: always optimised (cmake/ManymodTests.cmake).
+// Tests spend more time here than in the code under test, so this file is always optimised
+// (cmake/ManymodTests.cmake).
 #include "support/naive.hpp"
 
 namespace naive {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slow big-integer arithmetic that shares no code with the library: 32-bit digits, schoolbook product,
-// bit-by-bit remainder. And generators of integers that sit on edges.
+// bit-by-bit remainder. Also a generator of integers at edges.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@ namespace naive {
 using Limbs = std::vector<std::uint64_t>;
 using Digits = std::vector<std::uint32_t>;
 
+/// Conversion between limbs and 32-bit digits; limbs() gives `count` limbs.
 inline Digits digits(std::span<const std::uint64_t> limbs) {
   Digits out;
   for (const std::uint64_t limb : limbs) {
@@ -31,22 +32,26 @@ inline Limbs limbs(const Digits& digits, std::size_t count) {
   return out;
 }
 
+/// a b in a.size() + b.size() digits.
 Digits multiply(const Digits& a, const Digits& b);
 
+/// a >= b; sizes may differ.
 bool at_least(const Digits& a, const Digits& b);
 
-/// a mod n by shifting in one bit after the other and subtracting n where it fits.
+/// a mod n in n.size() + 1 digits, by shifting in one bit after the other and subtracting n where possible.
 Digits remainder(const Digits& a, const Digits& n);
 
-/// a b mod n as limbs of n's count.
+/// a b mod n, in as many limbs as n has.
 inline Limbs multiply_mod(const Limbs& a, const Limbs& b, const Limbs& n) {
   return limbs(remainder(multiply(digits(a), digits(b)), digits(n)), n.size());
 }
 
+/// a mod n, in as many limbs as n has.
 inline Limbs reduce(const Limbs& a, const Limbs& n) {
   return limbs(remainder(digits(a), digits(n)), n.size());
 }
 
+/// base^exponent mod n, in as many limbs as n has.
 inline Limbs power_mod(const Limbs& base, const Limbs& exponent, const Limbs& n) {
   Limbs one(n.size(), 0);
   one[0] = 1;
@@ -58,11 +63,13 @@ inline Limbs power_mod(const Limbs& base, const Limbs& exponent, const Limbs& n)
   return result;
 }
 
-/// Limbs drawn from the patterns that break carries: zeros, ones, single bits, long runs, and uniform ones.
+/// Generates limbs that cause long carries: zeros, all ones, single bits, runs of ones, and uniformly random
+/// ones.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed) : engine_(seed) {}
 
+  /// A random number below `bound`.
   std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
 
   std::uint64_t limb() {
@@ -80,13 +87,14 @@ class Generator {
     }
   }
 
+  /// A number of `size` limbs.
   Limbs number(std::size_t size) {
     Limbs out(size);
     for (std::uint64_t& value : out) value = limb();
     return out;
   }
 
-  /// Odd, top limb not 0, above 1.
+  /// An odd number above 1 whose top limb is not 0.
   Limbs odd_modulus(std::size_t size) {
     Limbs out = number(size);
     out.front() |= 1;
@@ -94,7 +102,7 @@ class Generator {
     return out;
   }
 
-  /// Below n; n - 1 and 0 come up often.
+  /// A number below n; often 0 or n - 1.
   Limbs residue(const Limbs& n) {
     switch (below(8)) {
       case 0:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A multiplier modulo a small prime that counts what it is asked to do: exponentiation methods can be checked
+// A multiplier modulo a small prime that counts operations, so that exponentiation methods can be checked
 // exhaustively and by their operation counts.
 #pragma once
 
@@ -11,6 +11,7 @@
 
 namespace manymod::test {
 
+/// Residues modulo `prime`, one limb per lane. Models TableMultiplier of modexp/multiplier.hpp.
 class SmallField {
  public:
   explicit SmallField(Limb prime, std::size_t lanes = 1) : prime_(prime), lanes_(lanes) {}
@@ -45,6 +46,7 @@ class SmallField {
     gather_shared(r, table, indices);
   }
 
+  /// base^exponent by repeated multiplication, which is not counted.
   [[nodiscard]] Limb power(Limb base, Limb exponent) const {
     Limb result = 1;
     for (Limb i = 0; i < exponent; ++i) result = result * base % prime_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dpf52 on what is its own: the lemmas on edge values, MXCSR, the predicate, the largest column sums.
+// Tests of dpf52 on CPUs only: the lemmas on edge values, MXCSR, the predicates, the largest column sums.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST(Dpf52Bounds, ExactDigits) {
 
 #if MANYMOD_X86_64
 
-/// Zeroed words on a 64-byte boundary.
+/// Words on a 64-byte boundary, initially 0.
 class Words {
  public:
   explicit Words(std::size_t count) : lines_((count + 7) / 8) {}
@@ -70,13 +70,13 @@ class Words {
   std::vector<Line> lines_;
 };
 
-/// The processor's control word for as long as this object lives, then the former one.
-class ControlWord {
+/// Sets MXCSR for the lifetime of the object, then restores it.
+class ScopedMxcsr {
  public:
-  explicit ControlWord(std::uint32_t value) : saved_(read()) { write(value); }
-  ~ControlWord() { write(saved_); }
-  ControlWord(const ControlWord&) = delete;
-  ControlWord& operator=(const ControlWord&) = delete;
+  explicit ScopedMxcsr(std::uint32_t value) : saved_(read()) { write(value); }
+  ~ScopedMxcsr() { write(saved_); }
+  ScopedMxcsr(const ScopedMxcsr&) = delete;
+  ScopedMxcsr& operator=(const ScopedMxcsr&) = delete;
 
   static std::uint32_t read() {
     std::uint32_t value = 0;
@@ -90,13 +90,13 @@ class ControlWord {
 };
 
 constexpr std::uint32_t kMaskAll = 0x1F80;
-constexpr std::uint32_t kControlWords[] = {
-    kMaskAll,                             // as a process starts
+constexpr std::uint32_t kMxcsrValues[] = {
+    kMaskAll,                             // the initial value of a process
     kMaskAll | 0x2000,                    // round down
     kMaskAll | 0x4000,                    // round up
     kMaskAll | 0x6000,                    // round toward zero
     kMaskAll | 0x8040,                    // flush to zero, denormals are zero
-    kMaskAll | 0x8040 | 0x4000,           // those, round up
+    kMaskAll | 0x8040 | 0x4000,           // both of these, round up
     kMaskAll | 0x0015,                    // some sticky flags
     kMaskAll | 0x003F,                    // all sticky flags
     0x0000,                               // every exception traps
@@ -104,6 +104,7 @@ constexpr std::uint32_t kControlWords[] = {
     (kMaskAll & ~std::uint32_t{0x1000}),  // inexact traps
 };
 
+/// The kernels of one instruction set.
 struct Set {
   const char* name;
   CpuFeatures needed;
@@ -121,6 +122,7 @@ class Dpf52 : public testing::TestWithParam<Set> {
   [[nodiscard]] static const lanes::Kernels& kernels() { return GetParam().kernels().lanes; }
   [[nodiscard]] static std::size_t lanes() { return kernels().lanes; }
 
+  /// split_product gives the high and the low half of each product of a and b.
   static void expect_split(const std::vector<Limb>& a, const std::vector<Limb>& b) {
     for (std::size_t first = 0; first < a.size(); first += lanes()) {
       Words x(lanes());
@@ -140,7 +142,7 @@ class Dpf52 : public testing::TestWithParam<Set> {
     }
   }
 
-  /// Operands and modulus of every lane, with what mul and sqr say of them.
+  /// Operands and modulus of every lane, and the results of mul and sqr.
   struct Case {
     explicit Case(std::size_t count)
         : digits(count), a(count * lanes()), b(a), n((count + 1) * lanes()), product(a), square(a) {}
@@ -177,7 +179,7 @@ class Dpf52 : public testing::TestWithParam<Set> {
       }
     }
 
-    /// result R = t mod n, result < 2n, exact digits.
+    /// result R = t mod n, result < 2 n, exact digits.
     void expect_quotient(Words& result, const naive::Digits& t, std::size_t lane) {
       const naive::Digits modulus = naive::digits(value(n, digits, lane));
       naive::Digits radix(digits * kDigitBits / 32 + 1, 0);
@@ -191,8 +193,8 @@ class Dpf52 : public testing::TestWithParam<Set> {
     }
   };
 
-  /// Moduli of the largest size for the digits; operands a = 2n - 1 in even lanes, random ones below n
-  /// elsewhere.
+  /// Moduli as large as L digits permit. Operands a = 2 n - 1 in even lanes; otherwise random numbers below
+  /// n.
   static Case make_case(std::size_t digits, std::uint64_t seed) {
     naive::Generator generate(seed);
     Case c(digits);
@@ -213,7 +215,7 @@ class Dpf52 : public testing::TestWithParam<Set> {
           const Limb below = d == 0 ? 0 : c.n[at(d - 1)] >> (kDigitBits - 1);
           c.a[at(d)] = (c.n[at(d)] << 1 & kMask) | below;
         }
-        c.a[at(0)] -= 1;  // 2n - 2 in the lowest digit is even and n odd: no borrow
+        c.a[at(0)] -= 1;  // no borrow: as n is odd, the lowest digit of 2 n is not 0
       }
       c.n[at(digits)] = word::negated_inverse(c.n[at(0)]) & kMask;
     }
@@ -254,44 +256,46 @@ TEST_P(Dpf52, SplitProductOfRandomDigits) {
   expect_split(a, b);
 }
 
-TEST_P(Dpf52, EveryKernelLeavesTheControlWordAlone) {
+TEST_P(Dpf52, EveryKernelPreservesMxcsr) {
   Case c = make_case(5, 1);
   Words scratch(kernels().scratch_words(5));
   Words r(5 * lanes());
   Words other(5 * lanes());
-  const auto expect_kept = [](std::uint32_t wanted, const char* kernel, auto call) {
+  const auto expect_unchanged = [](std::uint32_t wanted, const char* kernel, auto call) {
     std::uint32_t found = 0;
     {
-      const ControlWord scope(wanted);
+      const ScopedMxcsr scope(wanted);
       call();
-      found = ControlWord::read();
+      found = ScopedMxcsr::read();
     }
     EXPECT_EQ(found, wanted) << kernel;
   };
   const std::array<std::uint32_t, 8> indices{};
-  for (const std::uint32_t wanted : kControlWords) {
-    expect_kept(wanted, "mul",
-                [&] { kernels().mul(r.data(), c.a.data(), c.b.data(), c.n.data(), 5, scratch.data()); });
-    expect_kept(wanted, "sqr", [&] { kernels().sqr(r.data(), c.a.data(), c.n.data(), 5, scratch.data()); });
-    expect_kept(wanted, "add_mod",
-                [&] { kernels().add_mod(r.data(), c.b.data(), c.b.data(), c.n.data(), 5); });
-    expect_kept(wanted, "select",
-                [&] { kernels().select(r.data(), c.a.data(), 1, 5 * lanes(), 5, indices.data()); });
-    expect_kept(wanted, "split_product",
-                [&] { GetParam().kernels().split_product(r.data(), other.data(), c.a.data(), c.b.data()); });
+  for (const std::uint32_t wanted : kMxcsrValues) {
+    expect_unchanged(wanted, "mul",
+                     [&] { kernels().mul(r.data(), c.a.data(), c.b.data(), c.n.data(), 5, scratch.data()); });
+    expect_unchanged(wanted, "sqr",
+                     [&] { kernels().sqr(r.data(), c.a.data(), c.n.data(), 5, scratch.data()); });
+    expect_unchanged(wanted, "add_mod",
+                     [&] { kernels().add_mod(r.data(), c.b.data(), c.b.data(), c.n.data(), 5); });
+    expect_unchanged(wanted, "select",
+                     [&] { kernels().select(r.data(), c.a.data(), 1, 5 * lanes(), 5, indices.data()); });
+    expect_unchanged(wanted, "split_product", [&] {
+      GetParam().kernels().split_product(r.data(), other.data(), c.a.data(), c.b.data());
+    });
     std::fill_n(other.data(), 5 * lanes(), Limb{0});
   }
 }
 
-TEST_P(Dpf52, ResultsDoNotDependOnTheControlWord) {
+TEST_P(Dpf52, ResultsDoNotDependOnMxcsr) {
   for (const std::size_t digits : {4U, 5U, 8U, 11U}) {
     Case expected = make_case(digits, digits);
     expected.run();
     expected.expect_right();
-    for (const std::uint32_t wanted : kControlWords) {
+    for (const std::uint32_t wanted : kMxcsrValues) {
       Case c = make_case(digits, digits);
       {
-        const ControlWord scope(wanted);
+        const ScopedMxcsr scope(wanted);
         c.run();
       }
       EXPECT_EQ(c.product, expected.product) << digits << " digits, MXCSR " << wanted;
@@ -308,8 +312,8 @@ TEST_P(Dpf52, EveryShapeOfTheLoops) {
   }
 }
 
-/// n = 2^m - 1 with m = 52 L - 2 and a = b = 2n - 1: all digits as large as they get, in as many as are
-/// allowed. R = 4 and a = -1 modulo n, so that a b / R is 1/4, that is 2^(m - 2), up to one n.
+/// The largest digits in as many columns as are allowed: n = 2^m - 1 with m = 52 L - 2 and a = b = 2 n - 1.
+/// Modulo n, R = 4 and a = -1, so that a b / R = 1/4 = 2^(m - 2), possibly plus one n.
 TEST_P(Dpf52, LargestColumnSums) {
   for (const std::size_t digits : {std::size_t{316}, kMaxDigits - 1, kMaxDigits}) {
     Case c(digits);

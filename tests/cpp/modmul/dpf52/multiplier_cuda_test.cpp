@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dpf52's device multiplier on the host: the tests of all device multipliers, and what is its own: doubles
-// rounded toward zero, patterns of products, quotient digits, digits of 2^52, the range of results.
+// The device multiplier of dpf52 on the host: the tests of all device multipliers, and tests of dpf52 only:
+// doubles rounded toward zero, bit patterns of products, quotient digits, digits of 2^52, the range of
+// results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,13 +46,14 @@ constexpr std::uint64_t kEdgeDigits[] = {0,
                                          kRadix - 1,
                                          kRadix};
 
+/// A random number up to 2^52, often at an edge.
 std::uint64_t random_digit(naive::Generator& generate) {
   const std::uint64_t any = generate.limb() % (kRadix + 1);
   return generate.below(4) == 0 ? kEdgeDigits[generate.below(std::size(kEdgeDigits))]
                                 : any >> generate.below(dpf52::kDigitBits);
 }
 
-/// The processor's own, under the rounding that it is told.
+/// The processor's fma, in rounding mode toward zero.
 double hardware_fma_toward_zero(double a, double b, double c) {
   const int saved = std::fegetround();
   std::fesetround(FE_TOWARDZERO);
@@ -94,6 +96,7 @@ TEST(Dpf52Doubles, ConversionsAreExact) {
   }
 }
 
+/// product() gives the high and the low half of a b in its bit patterns.
 void expect_patterns(std::uint64_t a, std::uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide exact = Wide{a} * b;
@@ -125,9 +128,10 @@ TEST(Dpf52Columns, QuotientDigits) {
   }
 }
 
-/// A number by its digits, which need not be exact.
+/// A number as digits, which may be 2^52.
 using Digits = std::vector<std::uint64_t>;
 
+/// Multiplication of elements that are given by their digits.
 template <class Shape>
 class Dpf52Digits : public testing::Test {
  protected:
@@ -137,6 +141,7 @@ class Dpf52Digits : public testing::Test {
   static constexpr unsigned kDigits = kPerThread * Shape::kThreads;
   static constexpr unsigned kTopBits = 32 * Shape::kWords + 1 - dpf52::kDigitBits * (kDigits - 1);
 
+  /// The number with these digits.
   static Words value(const Digits& digits) {
     Words sum(digits.size() * dpf52::kDigitBits / 32 + 3, 0);
     for (std::size_t d = 0; d < digits.size(); ++d) {
@@ -155,13 +160,14 @@ class Dpf52Digits : public testing::Test {
     return sum;
   }
 
-  /// Below 2 W: lower digits as they are, the top one, with their carry, below 2 W / 2^(52 (digits - 1)).
+  /// A number below 2 W: the top digit is limited so that, with a carry into it, the number is below 2 W.
   static Digits bounded(Digits digits) {
     const std::uint64_t most = (std::uint64_t{1} << kTopBits) - 2;
     digits.back() = std::min(digits.back(), most);
     return digits;
   }
 
+  /// Copies the digits of a lane to or from an element.
   static void set(Element& element, const Digits& digits, unsigned lane) {
     for (unsigned j = 0; j < Multiplier::kLaneWords; ++j) {
       const std::uint64_t bits = cuda::pattern(cuda::to_double(digits[lane * kPerThread + j / 2]));
@@ -195,10 +201,12 @@ class Dpf52Digits : public testing::Test {
     return r;
   }
 
+  /// The number is below 2 n.
   static bool below_twice(const Digits& digits, const Words& n) {
     return !naive::at_least(value(digits), naive::multiply(n, {2}));
   }
 
+  /// Products and squares are congruent to the oracle's and in range.
   static void expect_right(const Words& n, const Digits& a, const Digits& b) {
     const MontgomeryOracle oracle(n, Multiplier::kRadixBits);
     const Words x = value(a);
@@ -221,7 +229,7 @@ using DigitShapes =
     testing::Types<Shape<1, 2>, Shape<1, 5>, Shape<1, 15>, Shape<2, 10>, Shape<4, 5>, Shape<16, 2>>;
 TYPED_TEST_SUITE(Dpf52Digits, DigitShapes, DeviceShapeNames);
 
-/// The largest digits and column sums that there are.
+/// The largest digits and column sums that can occur.
 TYPED_TEST(Dpf52Digits, LargestDigits) {
   naive::Generator generate(6);
   std::vector<Words> moduli = edge_moduli(generate, TypeParam::kWords, 0);
@@ -235,7 +243,7 @@ TYPED_TEST(Dpf52Digits, LargestDigits) {
   }
 }
 
-/// Nothing of lane 0 gets into the word that begins in the last lane's highest digit.
+/// The word that begins in the highest digit of the last lane gets no bits of lane 0.
 TYPED_TEST(Dpf52Digits, WordsBeyondTheWidestModulusAreZero) {
   const Words n = this->all_ones();
   GuardedResult r(TypeParam::kWords + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fios' device multipliers on the host, for each radix and place: the tests of all device multipliers, and
-// what is their own: canonical results, sums, differences, operations in place.
+// The device multipliers of fios on the host, for each radix and place of operands: the tests of all device
+// multipliers, and tests of fios only: canonical results, sums, differences, operations in place, bounds of
+// unreduced products.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -21,13 +22,13 @@
 namespace manymod::test {
 namespace {
 
-// On the host operands in local memory are as those in registers.
+// On the host, operands in local memory do not differ from operands in registers.
 template <template <class, unsigned> class Technique>
 using Shapes =
     testing::Types<DeviceShape<Technique, 1, 5>, DeviceShape<Technique, 1, 8>, DeviceShape<Technique, 1, 12>>;
 template <template <class, unsigned> class Technique>
 using LocalShapes = testing::Types<DeviceShape<Technique, 1, 7>, DeviceShape<Technique, 1, 16>>;
-// Sanitizers multiply the time of each.
+// Fewer shapes in sanitizer builds, which are several times slower.
 #if defined(MANYMOD_SANITIZED)
 template <template <class, unsigned> class Technique>
 using GroupShapes = testing::Types<DeviceShape<Technique, 4, 8>, DeviceShape<Technique, 32, 2>>;
@@ -50,7 +51,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix32Shared, DeviceMultiplier, Shapes<fios:
 INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix32Local, DeviceMultiplier,
                                LocalShapes<fios::radix32_local::Multiplier>, DeviceShapeNames);
 
-// The same for groups, which have their operands in registers or shared memory.
+// The same for groups, which have their operands in registers or in shared memory.
 INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix16RegistersGroups, DeviceMultiplier,
                                GroupShapes<fios::radix16_registers::Multiplier>, DeviceShapeNames);
 INSTANTIATE_TYPED_TEST_SUITE_P(FiosRadix16SharedGroups, DeviceMultiplier,
@@ -103,7 +104,7 @@ using ArithmeticShapes = testing::Types<
     DeviceShape<fios::radix32_shared::Multiplier, 32, 2>>;
 TYPED_TEST_SUITE(Fios, ArithmeticShapes);
 
-/// a + b mod n, or a - b mod n for `sign` -1, for a, b < n.
+/// a + b mod n, or a - b mod n if sign < 0. On input: a, b < n.
 Words sum_mod(const Words& a, Words b, const Words& n, int sign) {
   std::int64_t carry = 0;
   if (sign < 0) {  // n - b
@@ -146,7 +147,7 @@ TYPED_TEST(Fios, SumsDifferencesAndCanonicalProducts) {
           const auto y = m.from_words(source_of(b));
           m.to_words(sink_of(sum, Shape::kWords), m.add(x, y));
           m.to_words(sink_of(difference, Shape::kWords), m.sub(x, y));
-          // Below n where one of the factors is: x or the other way round.
+          // The result is below n if one factor is: x is one, on either side.
           m.to_words(sink_of(product, Shape::kWords), m.mul(m.from_words(source_of(other)), x));
           m.to_words(sink_of(square, Shape::kWords), m.sqr(x));
         }));
@@ -160,7 +161,7 @@ TYPED_TEST(Fios, SumsDifferencesAndCanonicalProducts) {
   }
 }
 
-/// Sums and differences may go where an operand is.
+/// The result of a sum or a difference may overwrite an operand.
 TEST(FiosArithmetic, InPlace) {
   constexpr unsigned kDigits = 3;
   using Arithmetic = fios::Arithmetic<fios::Radix<16>, fios::InSharedMemory, kDigits>;
@@ -177,7 +178,7 @@ TEST(FiosArithmetic, InPlace) {
   EXPECT_EQ(Words(a, a + kDigits), (Words{0, 0, 0}));
 }
 
-/// a + b, a word longer.
+/// a + b, in one word more.
 Words sum_of(const Words& a, const Words& b) {
   Words sum(a.size() + 1);
   std::uint64_t carry = 0;
@@ -190,7 +191,7 @@ Words sum_of(const Words& a, const Words& b) {
   return sum;
 }
 
-/// The rows of kThreads lanes with kPerThread words each.
+/// class Rows of kThreads lanes with kPerThread words each.
 template <unsigned kBits, unsigned kThreads, unsigned kPerThread>
 class LaneRows {
   using Radix = fios::Radix<kBits>;
@@ -201,8 +202,8 @@ class LaneRows {
  public:
   static constexpr unsigned kWords = kThreads * kPerThread;
 
-  /// a b / R, or a^2 / R where `square`, before the subtraction: the sum of what all lanes have, a word
-  /// longer than n.
+  /// a b / R, or a^2 / R if `square`, before the final subtraction: the sum of the parts of all lanes, in one
+  /// word more than n.
   static Words sum(const Words& a, const Words& b, const Words& n, bool square) {
     Words kept(kWords);
     Words above(kWords);
@@ -243,7 +244,7 @@ class LaneRows {
   }
 };
 
-/// Products and squares before the subtraction, of any numbers below R: below a + n, as claimed.
+/// Before the final subtraction, products and squares of any numbers below R are below a + n.
 template <unsigned kBits, unsigned kThreads, unsigned kPerThread>
 void expect_products_within_bounds() {
   using Rows = LaneRows<kBits, kThreads, kPerThread>;

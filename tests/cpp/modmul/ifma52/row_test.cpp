@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The horizontal IFMA kernels: one instance across vectors, digits of 52 bits.
+// The ifma52 kernels that spread one instance across vectors: digits of 52 bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using Words = test::AlignedWords;
 constexpr unsigned kBits = 52;
 constexpr Limb kMask = (Limb{1} << kBits) - 1;
 
-/// Digits of 52 bits as limbs of 64, and back; `count` is of the answer.
+/// Converts digits of from_bits bits to `count` digits of to_bits bits.
 Limbs regroup(const Limbs& from, unsigned from_bits, unsigned to_bits, std::size_t count) {
   Limbs to(count, 0);
   for (std::size_t bit = 0; bit < from.size() * from_bits && bit < count * to_bits; ++bit) {
@@ -33,6 +33,7 @@ Limbs regroup(const Limbs& from, unsigned from_bits, unsigned to_bits, std::size
   return to;
 }
 
+/// The parameter is the number of digits L.
 class Ifma52Row : public testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
@@ -46,7 +47,7 @@ class Ifma52Row : public testing::TestWithParam<std::size_t> {
     return regroup(digits_of, kBits, 64, (digits() * kBits + 63) / 64);
   }
 
-  /// A number of L digits below R / 2^headroom, of digits that break carries.
+  /// A number below R / 2^headroom, of L digits that cause long carries.
   [[nodiscard]] Limbs number(Generator& generate, unsigned headroom) const {
     Limbs x(digits());
     for (Limb& digit : x) digit = generate.limb() & kMask;
@@ -54,6 +55,7 @@ class Ifma52Row : public testing::TestWithParam<std::size_t> {
     return x;
   }
 
+  /// An odd modulus below R / 8.
   [[nodiscard]] Limbs odd(Generator& generate) const {
     Limbs n = number(generate, 3);
     n.front() |= 1;
@@ -61,6 +63,7 @@ class Ifma52Row : public testing::TestWithParam<std::size_t> {
     return n;
   }
 
+  /// The modulus block of n.
   [[nodiscard]] Words block(const Limbs& n) const {
     Limbs words = n;
     words.push_back(word::negated_inverse(n[0]) & kMask);
@@ -70,7 +73,7 @@ class Ifma52Row : public testing::TestWithParam<std::size_t> {
     return result;
   }
 
-  /// r R = a b mod n, exact digits, r < 2n.
+  /// r R = a b mod n, r < 2 n, exact digits.
   void expect_product(const Limbs& r, const Limbs& a, const Limbs& b, const Limbs& n,
                       const std::string& what) const {
     for (const Limb digit : r) ASSERT_LE(digit, kMask) << what;
@@ -86,6 +89,7 @@ class Ifma52Row : public testing::TestWithParam<std::size_t> {
         << what;
   }
 
+  /// The product by the kernel under test.
   [[nodiscard]] Limbs multiply(const Limbs& a, const Limbs& b, const Limbs& n) const {
     const Words r(Limbs(digits(), 0xAAAA));
     row_kernels().mul(r.data(), Words(a).data(), Words(b).data(), block(n).data(), digits(), nullptr);
@@ -106,7 +110,7 @@ TEST_P(Ifma52Row, RandomProducts) {
   }
 }
 
-/// Operands at the ends of their ranges: 0, n, 2n - 1, R / 2, runs of ones.
+/// Operands at the ends of their ranges: 0, n, 2 n - 1, R / 2, runs of ones.
 TEST_P(Ifma52Row, EdgesOfTheRanges) {
   Generator generate(2);
   Limbs largest(digits(), kMask);
@@ -135,8 +139,7 @@ TEST_P(Ifma52Row, EdgesOfTheRanges) {
   }
 }
 
-/// With b = n the result is n: where n has a run of zero digits, a carry out of one place runs through them
-/// all.
+/// With b = n the result is n. Where n has a run of zero digits, a carry must propagate through all of them.
 TEST_P(Ifma52Row, CarryThroughTheResult) {
   Generator generate(5);
   for (int round = 0; round < 40; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// radix29 at its column bound: for every number of digits the product whose columns are as full as can be.
+// radix29 at its column bound: for every number of digits, a product whose columns are as large as possible.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -30,7 +30,7 @@ Words aligned_words(std::size_t count) {
   return Words(static_cast<Limb*>(std::aligned_alloc(kLine, bytes)));
 }
 
-/// Digit `index` of 2^exponent - delta, for 0 < delta < 2^w <= 2^exponent, or of 2^exponent for delta = 0.
+/// Digit `index` of 2^exponent - delta. On input: delta = 0, or 0 < delta < 2^w <= 2^exponent.
 Limb digit_of_power(std::size_t exponent, Limb delta, std::size_t index) {
   const std::size_t low = index * kDigitBits;
   if (delta == 0) return exponent / kDigitBits == index ? Limb{1} << exponent % kDigitBits : 0;
@@ -40,8 +40,9 @@ Limb digit_of_power(std::size_t exponent, Limb delta, std::size_t index) {
   return index == 0 ? ones + 1 - delta : ones;
 }
 
-/// L >= 2, n = 2^m - 1 with m = w L - 2, so R = 4 mod n and k0 = 1; a = 2n - 1 = -1 mod n, whose digits are
-/// all ones but for the first and the last. a^2 / R = 1/4 = 2^(m-2) mod n; the result may have one n more.
+/// Products with the largest columns, for L >= 2 digits. n = 2^m - 1 with m = w L - 2, so R = 4 mod n and k0
+/// = 1. a = 2 n - 1 = -1 mod n, whose digits are all ones except the first and the last. a^2 / R = 1/4 =
+/// 2^(m-2) mod n; the result may be one n larger.
 void check_fullest_columns(const lanes::Kernels& kernels, std::size_t digits) {
   const std::size_t lanes = kernels.lanes;
   const std::size_t m = kDigitBits * digits - radix29::kHeadroomBits;
@@ -56,7 +57,7 @@ void check_fullest_columns(const lanes::Kernels& kernels, std::size_t digits) {
   for (std::size_t lane = 0; lane < lanes; ++lane) modulus[digits * lanes + lane] = 1;
 
   const auto expect_quarter = [&] {
-    // 2^(m-2) + n = 2^m + 2^(m-2) - 1: its digit 0 tells the two apart where m - 2 >= w
+    // 2^(m-2) + n = 2^m + 2^(m-2) - 1. Its digit 0 is odd and that of 2^(m-2) is even, where m - 2 >= w.
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       Limb carry = 0;
       const bool one_more = (r[lane] & 1) != 0;

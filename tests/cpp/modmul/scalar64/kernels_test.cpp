@@ -49,7 +49,7 @@ TEST_P(Scalar64Kernels, SquareIsTheProductWithItself) {
   }
 }
 
-/// r R = a b mod n, and the range that the kernel promises.
+/// r R = a b mod n, r < n, for a <= n and b < R.
 TEST_P(Scalar64Kernels, UnrolledMultiplicationIsFullyReduced) {
   Generator generate(3);
   for (std::size_t size = 1; size <= kUnrolledLimbs; ++size) {
@@ -95,7 +95,7 @@ TEST_P(Scalar64Kernels, UnrolledMultiplicationMayWriteOverItsOperands) {
   }
 }
 
-/// Every t < R^2 is allowed, so a result may need the carry out of limb 2L.
+/// Every t < R^2 is allowed, so the sum may have a carry out of limb 2 L - 1.
 TEST_P(Scalar64Kernels, ReduceKeepsTheResidueAndItsRange) {
   Generator generate(5);
   for (std::size_t size = 1; size <= 40; ++size) {

@@ -69,7 +69,7 @@ TEST_P(MontgomeryForm, ProductsAndSquaresAtEverySize) {
   }
 }
 
-/// Elements above n, as far as the range of the class reaches, are as good as reduced ones.
+/// Almost reduced elements, 0 <= element < R, give correct results.
 TEST_P(MontgomeryForm, AlmostReducedOperandsUpToTheirBound) {
   Generator generate(12);
   for (std::size_t size = kUnrolledLimbs + 1; size <= 26; ++size) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// two_pass16's device multiplier on the host: the tests of all device multipliers, and what is its own:
-// halves, whole products, squares, reductions of numbers that its products never are, and the sums of lanes.
+// The device multiplier of two_pass16 on the host: the tests of all device multipliers, and tests of
+// two_pass16 only: 16-bit halves, whole products, squares, reductions of all numbers below R^2, and the sums
+// of lanes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ using Shape = DeviceShape<two_pass16::Multiplier, kThreads, kPerThread>;
 using Shapes = testing::Types<Shape<1, 2>, Shape<1, 3>, Shape<1, 4>, Shape<1, 6>, Shape<1, 8>, Shape<1, 12>,
                               Shape<1, 16>, Shape<1, 24>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(TwoPass16, DeviceMultiplier, Shapes, DeviceShapeNames);
-// Sanitizers multiply the time of each.
+// Fewer shapes in sanitizer builds, which are several times slower.
 #if defined(MANYMOD_SANITIZED)
 using GroupShapes = testing::Types<Shape<2, 3>, Shape<8, 3>, Shape<32, 1>>;
 #else
@@ -59,7 +60,7 @@ TEST(DeviceHalves, ProductsAndPlaces) {
   }
 }
 
-/// Numbers whose halves are 0, 1, 2^16 - 2 or 2^16 - 1, or whose words are edges.
+/// Numbers whose halves are 0, 1, 2^16 - 2 or 2^16 - 1, and numbers of edge words.
 template <unsigned kWords>
 std::vector<Words> numbers_of_edge_halves(naive::Generator& generate, unsigned count) {
   constexpr std::array<std::uint32_t, 4> kHalves{0, 1, 0xfffe, 0xffff};
@@ -74,6 +75,7 @@ std::vector<Words> numbers_of_edge_halves(naive::Generator& generate, unsigned c
   return numbers;
 }
 
+/// The products and squares of all pairs of edge numbers are exact.
 template <unsigned kWords>
 void expect_exact_products() {
   naive::Generator generate(kWords);
@@ -97,7 +99,7 @@ TEST(TwoPass16, ProductsAndSquaresAreExact) {
   expect_exact_products<16>();
 }
 
-/// r + overflow R for x, which need not be a product of numbers below R.
+/// r + overflow R = reduce(x) for any x < R^2, in kWords + 1 words.
 template <unsigned kWords>
 Words reduced(Words x, const Words& n) {
   const auto halves = two_pass16::halves_of<kWords>(n.data());
@@ -107,8 +109,8 @@ Words reduced(Words x, const Words& n) {
   return r;
 }
 
-/// r R = x + q n with 0 <= q < R, which says all: r, a word longer than n, is congruent to x / R, and below
-/// R + n for x < R^2.
+/// r R = x + q n with 0 <= q < R. It follows that r, one word longer than n, is congruent to x / R, and that
+/// r < R + n for x < R^2.
 void expect_reduced(const Words& r, const Words& x, const Words& n) {
   const std::size_t words = n.size();
   ASSERT_LE(r[words], 1U);
@@ -128,6 +130,7 @@ void expect_reduced(const Words& r, const Words& x, const Words& n) {
   ASSERT_FALSE(naive::at_least(multiple, bound));
 }
 
+/// expect_reduced for edge numbers x and n.
 template <unsigned kWords>
 void expect_reductions() {
   naive::Generator generate(kWords);
@@ -153,8 +156,8 @@ TEST(TwoPass16, ReductionsOfAllNumbersBelowTheSquareOfR) {
   expect_reductions<16>();
 }
 
-/// a b, or a^2 where `square`, over R: the sum of what the lanes have after the last row, which stays within
-/// the bounds that are claimed between rows.
+/// a b / R, or a^2 / R if `square`: the sum of the parts of all lanes after the last row. Checks the bounds
+/// of the parts.
 template <unsigned kThreads, unsigned kPerThread>
 Words reduced_by_lanes(const Words& a, const Words& b, const Words& n, bool square) {
   constexpr unsigned kWords = kThreads * kPerThread;
@@ -184,6 +187,7 @@ Words reduced_by_lanes(const Words& a, const Words& b, const Words& n, bool squa
   return r;
 }
 
+/// expect_reduced for products and squares by a group.
 template <unsigned kThreads, unsigned kPerThread>
 void expect_reductions_by_lanes() {
   constexpr unsigned kWords = kThreads * kPerThread;

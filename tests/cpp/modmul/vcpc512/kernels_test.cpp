@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// vcpc512 on what is its own: carries that ripple through all elements and vectors, quotients that leave a
+// Tests of vcpc512 only: carries that propagate through all elements and vectors, quotients that leave a
 // carry on element 0 in every round, moduli that fill the vectors, sums with a carry out.
 #include "modmul/vcpc512/kernels.hpp"
 
@@ -29,12 +29,12 @@ Words modulus_block(const Limbs& n) {
   return Words(block);
 }
 
-Limbs less_one(Limbs n) {
+Limbs minus_one(Limbs n) {
   --n[0];
   return n;
 }
 
-/// The parameter is the number of 512-bit vectors.
+/// The parameter is the number of 512-bit vectors V.
 class Vcpc512 : public testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
@@ -46,6 +46,7 @@ class Vcpc512 : public testing::TestWithParam<std::size_t> {
   [[nodiscard]] std::size_t size() const { return GetParam() * kLimbsPerVector; }
   [[nodiscard]] Limbs ones() const { return Limbs(size(), ~Limb{0}); }
 
+  /// The product by the kernel under test.
   [[nodiscard]] Limbs multiply(const Limbs& a, const Limbs& b, const Limbs& n) const {
     const Words r(Limbs(size(), 0xAAAA));
     avx512f_kernels().mul(r.data(), Words(a).data(), Words(b).data(), modulus_block(n).data(), size(),
@@ -53,7 +54,7 @@ class Vcpc512 : public testing::TestWithParam<std::size_t> {
     return r.limbs();
   }
 
-  /// r R = a b mod n and r < n.
+  /// r R = a b mod n, r < n.
   void expect_product(const Limbs& a, const Limbs& b, const Limbs& n, const std::string& what) const {
     const Limbs r = multiply(a, b, n);
     ASSERT_EQ(limbs::less(r, n), 1U) << what;
@@ -62,7 +63,7 @@ class Vcpc512 : public testing::TestWithParam<std::size_t> {
     ASSERT_EQ(naive::reduce(shifted, n), naive::multiply_mod(a, b, n)) << what;
   }
 
-  /// Numbers whose additions carry far: runs of ones, alternate elements, single bits at the ends.
+  /// Numbers whose sums have long carries: runs of ones, alternating elements, single bits at the ends.
   [[nodiscard]] std::vector<Limbs> patterns() const {
     Limbs low_half = ones();
     std::fill(low_half.begin() + static_cast<std::ptrdiff_t>(size() / 2), low_half.end(), 0);
@@ -73,7 +74,7 @@ class Vcpc512 : public testing::TestWithParam<std::size_t> {
     return {Limbs(size(), 0),
             one,
             ones(),
-            less_one(ones()),
+            minus_one(ones()),
             low_half,
             top_bit,
             Limbs(size(), 0xffffffff),
@@ -88,13 +89,13 @@ TEST_P(Vcpc512, CarryPatterns) {
       for (const Limbs& b : patterns()) {
         if (limbs::less(n, b) == 0) expect_product(a, b, n, "pattern");
       }
-      expect_product(a, less_one(n), n, "n - 1");
+      expect_product(a, minus_one(n), n, "n - 1");
     }
   }
 }
 
-/// With b = n the quotient is -a mod R and the sum of all rounds is n: each digit of q can be chosen, and the
-/// final subtraction meets equality.
+/// With b = n the quotient is -a mod R and the sum of all rounds is n. Each digit of q can thus be chosen,
+/// and the final subtraction meets equality.
 TEST_P(Vcpc512, ChosenQuotients) {
   Generator generate(1);
   for (int round = 0; round < 200; ++round) {
@@ -116,7 +117,7 @@ TEST_P(Vcpc512, RandomOperands) {
   }
 }
 
-/// Moduli much narrower than the vectors, as padding makes them.
+/// Moduli much narrower than the vectors, padded with zeros.
 TEST_P(Vcpc512, NarrowModuli) {
   Generator generate(3);
   for (std::size_t limbs = 1; limbs < size(); limbs += 3) {
@@ -144,14 +145,14 @@ TEST_P(Vcpc512, ResultMayOverwriteAnOperand) {
   EXPECT_EQ(z.limbs(), multiply(a, a, n));
 }
 
-/// a + b < 2m up to the largest modulus, whose sums leave the L digits.
+/// Sums a + b < 2 m up to the largest modulus, with sums of R or more.
 TEST_P(Vcpc512, ModularSums) {
   Generator generate(5);
   for (int round = 0; round < 100; ++round) {
     const Limbs m = round % 2 == 0 ? ones() : generate.odd_modulus(size());
     Limbs a = generate.residue(m);
     Limbs b = generate.residue(m);
-    if (round % 5 == 0) a = b = less_one(m);
+    if (round % 5 == 0) a = b = minus_one(m);
     Limbs wide_a = a;
     Limbs wide_b = b;
     wide_a.push_back(0);
@@ -164,7 +165,7 @@ TEST_P(Vcpc512, ModularSums) {
     ASSERT_EQ(x.limbs(), naive::reduce(wide_a, m)) << round;
   }
   const Limbs m = ones();
-  const Words x(less_one(m));
+  const Words x(minus_one(m));
   Limbs one(size(), 0);
   one[0] = 1;
   avx512f_kernels().add_mod(x.data(), x.data(), Words(one).data(), Words(m).data(), size());
@@ -186,7 +187,7 @@ TEST_P(Vcpc512, SelectsEveryEntry) {
 
 INSTANTIATE_TEST_SUITE_P(Vectors, Vcpc512, testing::Range<std::size_t>(1, kMaxBits / 512 + 1));
 
-TEST(Vcpc512Shape, WidthsThatFillTheVectorsNeedNoFurtherOne) {
+TEST(Vcpc512Shape, WidthsThatFillTheVectorsNeedNoMoreVectors) {
   const lanes::Kernels& kernels = avx512f_kernels();
   for (std::size_t bits = 512; bits <= kMaxBits; bits += 512) {
     EXPECT_EQ(kernels.digits_for(bits), bits / 64);
