@@ -246,12 +246,12 @@ size_t mm_device_count(void) {
   return count;
 }
 
-mm_status mm_device_get(size_t index, mm_device_info* info) {
+mm_status mm_device_get(size_t position, mm_device_info* info) {
   return manymod::guarded([&] {
     const auto devices = manymod::devices();
     mm_device_info& out = required(info, "info");
-    if (index >= devices.size()) throw_index(index, devices.size(), "device");
-    manymod::struct_to_caller(describe(devices[index]), out, "info");
+    if (position >= devices.size()) throw_index(position, devices.size(), "device");
+    manymod::struct_to_caller(describe(devices[position]), out, "info");
     return MM_OK;
   });
 }

@@ -72,13 +72,13 @@ class RsaKey {
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_create(&numbers, key); });
   }
 
-  static RsaKey decode(nb::handle encoded, nb::handle passphrase, unsigned checks) {
+  static RsaKey decode(nb::handle encoded, nb::handle password, unsigned checks) {
     const BytesView text(encoded);
-    std::optional<BytesView> phrase;
+    std::optional<BytesView> password_view;
     mm_rsa_decode_options options{};
     options.struct_size = sizeof options;
     options.checks = checks;
-    if (!passphrase.is_none()) options.passphrase = phrase.emplace(passphrase).bytes();
+    if (!password.is_none()) options.password = password_view.emplace(password).bytes();
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_decode(text.bytes(), &options, key); });
   }
 
@@ -275,7 +275,7 @@ void bind_key(nb::module_& module) {
       .def_static("from_numbers", &RsaKey::from_numbers, nb::arg("n"), nb::arg("e"), nb::arg("d").none(),
                   nb::arg("p").none(), nb::arg("q").none(), nb::arg("dp").none(), nb::arg("dq").none(),
                   nb::arg("qinv").none(), nb::arg("checks"))
-      .def_static("decode", &RsaKey::decode, nb::arg("encoded"), nb::arg("passphrase").none(),
+      .def_static("decode", &RsaKey::decode, nb::arg("encoded"), nb::arg("password").none(),
                   nb::arg("checks"))
       .def_prop_ro("modulus_bits", [](const RsaKey& key) { return key.info().modulus_bits; })
       .def_prop_ro("modulus_bytes", [](const RsaKey& key) { return key.info().modulus_bytes; })

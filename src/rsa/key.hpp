@@ -63,9 +63,9 @@ class Key {
 /// @throws StatusError MM_ERR_NULL, MM_ERR_KEY
 std::shared_ptr<const Key> key_from_numbers(const mm_rsa_numbers& numbers);
 
-/// From PEM or DER. `passphrase` with data NULL: none.
+/// From PEM or DER. `password` with data NULL: none.
 /// @throws StatusError MM_ERR_NULL, MM_ERR_KEY
-std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& passphrase,
+std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& password,
                                              unsigned checks);
 
 }  // namespace manymod::rsa

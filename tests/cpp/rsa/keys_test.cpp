@@ -233,7 +233,7 @@ struct Encoding {
   const char* format;
   const char* structure;
   int selection;
-  const char* passphrase;
+  const char* password;
 };
 
 std::string encoded(const TestKey& key, const Encoding& encoding) {
@@ -241,11 +241,11 @@ std::string encoded(const TestKey& key, const Encoding& encoding) {
       OSSL_ENCODER_CTX_new_for_pkey(key.oracle.get(), encoding.selection, encoding.format, encoding.structure,
                                     nullptr),
       OSSL_ENCODER_CTX_free);
-  if (encoding.passphrase != nullptr) {
+  if (encoding.password != nullptr) {
     EXPECT_EQ(OSSL_ENCODER_CTX_set_cipher(context.get(), "AES-256-CBC", nullptr), 1);
     EXPECT_EQ(OSSL_ENCODER_CTX_set_passphrase(context.get(),
-                                              reinterpret_cast<const unsigned char*>(encoding.passphrase),
-                                              std::string(encoding.passphrase).size()),
+                                              reinterpret_cast<const unsigned char*>(encoding.password),
+                                              std::string(encoding.password).size()),
               1);
   }
   unsigned char* data = nullptr;
@@ -256,11 +256,11 @@ std::string encoded(const TestKey& key, const Encoding& encoding) {
   return text;
 }
 
-Outcome decode(const std::string& text, const char* passphrase) {
+Outcome decode(const std::string& text, const char* password) {
   mm_rsa_decode_options options{};
   options.struct_size = sizeof options;
-  const Bytes given = passphrase == nullptr ? Bytes{} : bytes_of(passphrase);
-  if (passphrase != nullptr) options.passphrase = view_of(given);
+  const Bytes given = password == nullptr ? Bytes{} : bytes_of(password);
+  if (password != nullptr) options.password = view_of(given);
   mm_rsa_key* key = nullptr;
   const mm_status status =
       mm_rsa_key_decode({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, &options, &key);
@@ -283,7 +283,7 @@ TEST(RsaKeys, AreReadFromTheirEncodings) {
   };
   for (const Encoding& encoding : encodings) {
     const std::string text = encoded(key, encoding);
-    const Outcome read = decode(text, encoding.passphrase);
+    const Outcome read = decode(text, encoding.password);
     ASSERT_EQ(read.status, MM_OK) << encoding.format << " " << encoding.structure << ": " << read.message;
     const bool is_private = encoding.selection == EVP_PKEY_KEYPAIR;
     EXPECT_EQ(info_of(read.key.get()).is_private, is_private ? 1 : 0);
@@ -310,8 +310,8 @@ TEST(RsaKeys, TellWhyTheyCannotBeRead) {
       "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
   const std::string openssh =
       "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA==\n-----END OPENSSH PRIVATE KEY-----\n";
-  const auto tells = [](const std::string& text, const char* passphrase, const char* reason) {
-    const Outcome found = decode(text, passphrase);
+  const auto tells = [](const std::string& text, const char* password, const char* reason) {
+    const Outcome found = decode(text, password);
     EXPECT_EQ(found.status, MM_ERR_KEY);
     EXPECT_NE(found.message.find(reason), std::string::npos) << found.message;
   };
