@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI: pointers and struct sizes checked, objects owned, exceptions turned into statuses.
+// The functions of manymod.h: they check pointers and struct sizes, own the objects and turn exceptions into
+// statuses.
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ using manymod::required;
 using manymod::required_struct;
 using manymod::StatusError;
 
-// Strings that mm_variant_info points to; made once, as long-lived as the process.
+// The strings that mm_variant_info points to. They are built once and live as long as the process.
 struct VariantTexts {
   std::string needs;
   std::string reason;
