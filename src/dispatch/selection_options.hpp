@@ -36,7 +36,7 @@ class SelectionOptions {
   /// whichever device the options name; those of the CPU if the options name the CPU or a CPU variant, or if
   /// that GPU has no variant for the task.
   /// @throws StatusError as select_variants
-  [[nodiscard]] Selection select_beside(unsigned device_index) const;
+  [[nodiscard]] Selection select_on_gpu(unsigned device_index) const;
 
  private:
   VariantRequest request_;  // without its device and forced variant

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI of RSA: pointers and struct sizes checked, objects owned, exceptions turned into statuses.
+// The functions of rsa.h: they check pointers and struct sizes, own the objects and turn exceptions into
+// statuses.
 #include <memory>
 #include <string>
 #include <vector>

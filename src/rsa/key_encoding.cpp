@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys from PEM and DER, read by libcrypto's decoders.
+// Keys from PEM and DER, parsed by libcrypto's decoders.
 #include <openssl/core_names.h>
 #include <openssl/decoder.h>
 
@@ -17,7 +17,8 @@ struct FreeDecoder {
   void operator()(OSSL_DECODER_CTX* context) const { OSSL_DECODER_CTX_free(context); }
 };
 
-/// OSSL_PASSPHRASE_CALLBACK. Without it libcrypto would ask on the terminal.
+// An OSSL_PASSPHRASE_CALLBACK, whose last argument is the password (mm_bytes). Without a callback libcrypto
+// would prompt on the terminal.
 int give_password(char* buffer, std::size_t room, std::size_t* size, const OSSL_PARAM*, void* user) {
   const auto& password = *static_cast<const mm_bytes*>(user);
   if (password.data == nullptr || password.size > room) return 0;
@@ -26,6 +27,7 @@ int give_password(char* buffer, std::size_t room, std::size_t* size, const OSSL_
   return 1;
 }
 
+// The parameter of that name; null if the key does not have it.
 Number number_of(const EVP_PKEY* key, const char* name) {
   BIGNUM* number = nullptr;
   if (EVP_PKEY_get_bn_param(key, name, &number) != 1) return nullptr;
@@ -33,7 +35,7 @@ Number number_of(const EVP_PKEY* key, const char* name) {
   return Number(number);
 }
 
-// What is wrong with an encoding that libcrypto does not read.
+// Why libcrypto could not parse an encoding.
 std::string reason_unread(std::string_view text, bool has_password) {
   const auto has = [text](const char* word) { return text.find(word) != std::string_view::npos; };
   if (has("-----BEGIN OPENSSH PRIVATE KEY")) {
@@ -72,7 +74,7 @@ Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& password) {
 std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& password,
                                              unsigned checks) {
   if (encoded.data == nullptr) throw StatusError(MM_ERR_NULL, "encoded is NULL");
-  // libcrypto would take its size for an int.
+  // libcrypto converts the size to int.
   if (encoded.size > INT_MAX) throw StatusError(MM_ERR_KEY, "RSA key: longer than 2^31 - 1 bytes");
   const QuietErrors quiet;
   const Libcrypto<EVP_PKEY> key = decoded(encoded, password);
