@@ -26,7 +26,7 @@
 namespace manymod::python {
 namespace {
 
-/// A Python int as big-endian bytes, zeroed at the end of the scope. None gives no bytes.
+/// A Python int as big-endian bytes, zeroed on destruction. No bytes for None.
 class SecretNumber {
  public:
   SecretNumber(nb::handle value, const char* name) {
@@ -126,7 +126,7 @@ class RsaKey {
   std::unique_ptr<mm_rsa_key, Destroy> key_;
 };
 
-/// The parameter of the package that an operation's input is.
+/// Name of the parameter of the Python function that holds an operation's input.
 const char* input_name(int op) {
   switch (op) {
     case MM_RSA_PUBLIC:
@@ -139,7 +139,7 @@ const char* input_name(int op) {
   }
 }
 
-/// What pads the items of a call; the label is kept.
+/// The padding of a call, with ownership of its label.
 class RsaPadding {
  public:
   RsaPadding(int scheme, int hash, int mgf_hash, int salt_length, bool prehashed, nb::bytes label)
@@ -191,7 +191,7 @@ class RsaRing {
     return mm_rsa_ring_variant(ring_.get(), key, private_operation ? 1 : 0, items);
   }
 
-  /// Operations whose results are bytes. Items that the arrays describe are checked by the library.
+  /// Run an operation whose results are bytes. The library checks the items that the arrays describe.
   int run(int op, const RsaPadding& padding, std::size_t count, nb::handle keys, nb::handle input,
           nb::handle input_offsets, nb::handle output, nb::handle sizes, nb::handle status,
           nb::handle progress) {
@@ -241,7 +241,7 @@ class RsaRing {
     return call;
   }
 
-  /// @return MM_OK or MM_ERR_ITEMS; everything else throws.
+  /// Run the call. @return MM_OK or MM_ERR_ITEMS; any other status throws
   int run_call(mm_rsa_call& call, nb::handle progress) {
     Watch watch{progress.is_none() ? nullptr : progress.ptr(), 0, call.count, nullptr};
     call.progress = on_progress;
@@ -254,7 +254,7 @@ class RsaRing {
   std::unique_ptr<mm_rsa_ring, Destroy> ring_;
 };
 
-/// The first sizes[i] bytes of each row as a list of bytes objects.
+/// A list of bytes objects: the first sizes[i] bytes of each row i.
 nb::object rows_to_bytes(nb::handle rows, nb::handle sizes) {
   const ByteArray array(rows, Access::read, "rows");
   const Vector<std::size_t> lengths(sizes, Access::read, array.count(), "sizes");
