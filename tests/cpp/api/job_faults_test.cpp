@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of several threads on GPUs that fail in the middle, some of them cancelled: each ends once, and what
-// it computed is right.
+// Jobs of several threads on GPUs that fail during the calls, some of them cancelled: each job ends exactly
+// once, and the items that it computed are correct.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class JobFaults : public FakeGpuTest {
     }
   }
 
-  // All threads use one plan.
+  // All threads use the same plan.
   void run_all() const {
     mm_plan_options options = plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, 64 * kWidth);
     options.device = "auto";

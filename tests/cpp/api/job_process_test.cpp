@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of the C ABI as processes see them: forked off, ending, short of threads.
+// Jobs in processes that fork, that exit, and that cannot start threads.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -16,7 +16,7 @@
 namespace manymod::testing {
 namespace {
 
-// What `work`, run in a forked child, returns; -1 if it crashed.
+// The value that work() returns in a forked child; -1 if the child crashed.
 template <class Work>
 int in_child(Work&& work) {
   const pid_t child = fork();
@@ -58,7 +58,7 @@ TEST(JobProcesses, AfterAFork) {
   EXPECT_TRUE(queued.right());
 }
 
-// What a process leaves behind when it exits. Never destroyed, as jobs may use it to the last.
+// The data of jobs that still run when the process exits. Never destroyed, as jobs may use it until the end.
 struct Abandoned {
   PlanPointer plan = power_plan(256);
   std::vector<std::unique_ptr<Powers>> powers;
@@ -79,13 +79,14 @@ void submit_and_abandon(std::size_t jobs) {
   abandoned->running.wait(false);
 }
 
-// In processes of their own, which begin anew: what a forked one lost looks like leaks where it exits.
+// These tests run in newly started processes: in a forked child, memory of threads that were not copied looks
+// like a leak at exit.
 class JobsAtExit : public ::testing::Test {
  protected:
   JobsAtExit() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// Each job would run for minutes.
+// Each of the jobs would run for minutes.
 TEST_F(JobsAtExit, AreNotWaitedFor) {
   const auto leave = [] {
     submit_and_abandon(20);
@@ -107,7 +108,7 @@ TEST_F(JobsAtExit, AreLeftByACallback) {
 }
 
 #ifdef __GLIBC__
-// No address space holds such a stack, so no thread can be started.
+// Request a stack that no address space can hold, so that no thread can be started.
 void refuse_threads() {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of the C ABI: outcomes, order, cancelling, callbacks.
+// Asynchronous calls of the C ABI: outcomes, order, cancellation, callbacks.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -56,7 +56,7 @@ TEST(Jobs, TheCallIsCopied) {
   EXPECT_TRUE(powers.right());
 }
 
-// As an older header's: nothing behind its struct is read.
+// A struct of an older header: no bytes beyond its struct_size are read.
 TEST(Jobs, AShorterCall) {
   const PlanPointer plan = power_plan(16);
   Powers powers(2, 16, 16);
@@ -85,7 +85,7 @@ void note_place(mm_status, void* user) {
 
 TEST(Jobs, BeginInOrder) {
   const PlanPointer plan = power_plan(1);
-  const auto held = hold_threads(kJobThreads - 1);  // one thread is left
+  const auto held = hold_threads(kJobThreads - 1);  // one thread remains free
   Order order;
   std::vector<Place> places;
   for (std::size_t i = 0; i < 50; ++i) places.push_back({&order, i});
@@ -122,7 +122,7 @@ TEST(Jobs, CancelledBeforeTheyBegin) {
   EXPECT_EQ(told.times, 1);
 }
 
-// A call that a run would refuse is not written to either.
+// A cancelled job writes nothing for a call that mm_plan_run would reject.
 TEST(Jobs, CancelledWithoutAResult) {
   const PlanPointer plan = power_plan(16);
   const auto held = hold_threads();
@@ -161,7 +161,7 @@ TEST(Jobs, CancelledWithoutAProgressCallback) {
   const PlanPointer plan = power_plan(256);
   Powers powers(1, 256, 16384);
   const JobPointer job = submit(plan.get(), powers.call);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // most likely it runs then
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it has most likely begun by then
   mm_job_cancel(job.get());
   EXPECT_EQ(mm_job_wait(job.get()), MM_ERR_CANCELLED);
   EXPECT_EQ(powers.statuses[0], MM_ITEM_NOT_COMPUTED);
@@ -184,7 +184,8 @@ TEST(Jobs, CancelledAfterTheirEnd) {
   EXPECT_TRUE(powers.right());
 }
 
-// Whoever comes first: the outcome is one of two, and the statuses agree with it.
+// Cancelling races with the beginning of the job: the outcome is one of two, and the item statuses agree with
+// it.
 TEST(Jobs, CancelledAsTheyBegin) {
   const PlanPointer plan = power_plan(1);
   for (int round = 0; round < 300; ++round) {
@@ -229,7 +230,7 @@ TEST(Jobs, BadItemsAndBadCalls) {
   EXPECT_NE(std::string(mm_last_error()).find("1 of 2 items"), std::string::npos) << mm_last_error();
   EXPECT_EQ(result, (Limbs{0, 3}));
   EXPECT_EQ(statuses, (std::vector<std::uint8_t>{MM_ITEM_NOT_INVERTIBLE, MM_OK}));
-  // Each thread that waits is told why.
+  // Every waiting thread gets the description of the error.
   std::thread other([&] {
     EXPECT_EQ(mm_job_wait(argument.get()), MM_ERR_ARGUMENT);
     EXPECT_NE(std::string(mm_last_error()).find("x.count is 7"), std::string::npos) << mm_last_error();
@@ -274,7 +275,7 @@ TEST(Jobs, ExceptionsOfCallbacksAreDropped) {
   EXPECT_TRUE(powers.right());
 }
 
-// What a callback finds when it tries to wait.
+// Records the status that a callback gets when it tries to wait.
 struct Impatient {
   mm_plan* plan;
   mm_job* other;

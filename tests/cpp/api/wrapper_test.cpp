@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ wrapper: the same answers as the C ABI, errors as exceptions.
+// The C++ wrapper: the same results as the C ABI, and errors as exceptions.
 #include "manymod/manymod.hpp"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<std::size_t> listed(const Items& items) { return {items.begin(), items.end()}; }
 
-// A run is what a list of the same numbers is.
+// A run behaves like a list of the same indices.
 TEST(ItemsOfABatch, RunsAndLists) {
   const std::vector<std::size_t> list{7, 8, 9, 10, 11};
   const Items kept(list), run = Items::run(7, 5);

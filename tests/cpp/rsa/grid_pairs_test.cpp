@@ -47,7 +47,7 @@ TEST(RsaGridPairs, NoTwoRowsShareBoth) {
   }
 }
 
-// factor = r^e and inverse = 1/r, no pair like another.
+// factor = r^e and inverse = 1/r, and all pairs differ.
 TEST(RsaGridPairs, InversesUndoFactors) {
   const rsa::Ring ring = ring_of_one();
   const rsa::RingKey& key = ring.key(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys: what is taken for one, what is not and why, and how they are read.
+// Keys: valid and invalid numbers with the reported reasons, and encodings.
 #include <gtest/gtest.h>
 #include <openssl/encoder.h>
 
@@ -39,7 +39,7 @@ Bytes with_added(const Bytes& number, int difference) {
   return bytes_of(sum);
 }
 
-/// A signature shows that two keys have the same private exponent modulo p and q.
+/// Whether two keys have the same private exponent modulo p and q, judged by a signature.
 bool same_private_key(const mm_rsa_key* x, const mm_rsa_key* y) {
   const mm_rsa_key* keys[] = {x, y};
   mm_rsa_ring* ring = nullptr;
@@ -190,7 +190,7 @@ TEST(RsaKeys, HaveTheirPrimesTestedOnRequest) {
   const Outcome good = create(numbers);
   EXPECT_EQ(good.status, MM_OK) << good.message;
 
-  // 9 p in place of p, with an exponent made for it: all else holds.
+  // 9 p instead of p, with an exponent computed for it: all other relations hold.
   const TestKey& key = test_key(1024);
   const Owned<BN_CTX> context(BN_CTX_new());
   TestNumbers composite(kTestPrimes[0]);
@@ -294,7 +294,7 @@ TEST(RsaKeys, AreReadFromTheirEncodings) {
 TEST(RsaKeys, AreNotReadPastTheSizesThatLibcryptoTakes) {
   const std::string text = encoded(test_key(1024), {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr});
   mm_rsa_key* key = nullptr;
-  // As an int it is -1, for which libcrypto reads up to the first zero byte.
+  // Converted to int it is -1, for which libcrypto reads up to the first zero byte.
   const std::size_t size = std::size_t{UINT32_MAX};
   EXPECT_EQ(mm_rsa_key_decode({reinterpret_cast<const std::uint8_t*>(text.c_str()), size}, nullptr, &key),
             MM_ERR_KEY);
@@ -341,7 +341,7 @@ TEST(RsaKeys, AreNotReadWithoutTheirPassphraseOrFromAnythingElse) {
             MM_ERR_KEY);
   OPENSSL_free(der);
   const std::string good = encoded(key, {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr});
-  // Whatever a damaged encoding is, it is answered: with a key that holds together, or an error.
+  // A damaged encoding gives either a consistent key or an error.
   for (std::size_t i = 0; i < good.size(); i += 3) {
     std::string damaged = good;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x41);
