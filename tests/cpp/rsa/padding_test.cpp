@@ -121,7 +121,7 @@ TEST(RsaPadding, Pkcs1v15PaddingIsGoodOrAnsweredByASyntheticMessage) {
   }
 }
 
-/// An encoded OAEP message with an arbitrary data block and first byte, which the masks are applied to.
+/// The OAEP encoding of a given data block, with `first` as its first byte.
 Bytes oaep_encoded(std::size_t k, const Bytes& data_block, std::uint8_t first) {
   rsa::Hasher mgf(MM_RSA_SHA256);
   const std::size_t digest = mgf.size();
@@ -163,7 +163,7 @@ TEST(RsaPadding, EveryFlawOfOaepPaddingIsTheSameError) {
   EXPECT_EQ(count_of(results.item_status, MM_ITEM_RSA_DECRYPTION), encoded.size() - 1);
   for (std::size_t i = 1; i < encoded.size(); ++i) EXPECT_TRUE(results.outputs[i].empty());
   EXPECT_TRUE(results.zero_behind);
-  // Another label gives another message.
+  // A label other than the encoded one is an error.
   mm_rsa_padding labelled = padding(MM_RSA_OAEP, MM_RSA_SHA256);
   const Bytes label = bytes_of("other");
   labelled.label = view_of(label);
