@@ -37,7 +37,7 @@ bool has_statuses(const mm_call& call) {
 }
 
 // Call the completion callback. Its exceptions are discarded, as none may cross the C ABI.
-void tell(const Completion& done, mm_status status) noexcept {
+void notify(const Completion& done, mm_status status) noexcept {
   try {
     done.callback(status, done.user);
   } catch (...) {
@@ -55,7 +55,7 @@ bool SubmittedCall::begin() noexcept {
 void SubmittedCall::run() noexcept {
   if (!begin()) return;
   const InJob guard;
-  end(stop_.load(std::memory_order_relaxed) ? give_up() : compute());
+  end(stop_.load(std::memory_order_relaxed) ? end_unbegun() : compute());
 }
 
 void SubmittedCall::cancel() noexcept {
@@ -63,7 +63,7 @@ void SubmittedCall::cancel() noexcept {
   stop_.store(true, std::memory_order_relaxed);
   if (!begin()) return;
   const InJob guard;
-  end(give_up());
+  end(end_unbegun());
 }
 
 bool SubmittedCall::stopped(std::size_t items_done, std::size_t items_total) {
@@ -91,7 +91,7 @@ mm_status SubmittedCall::compute() noexcept {
   return status;
 }
 
-mm_status SubmittedCall::give_up() noexcept {
+mm_status SubmittedCall::end_unbegun() noexcept {
   if (has_statuses(call_)) std::memset(call_.item_status, MM_ITEM_NOT_COMPUTED, call_.count);
   explain("cancelled by mm_job_cancel before it began");
   return MM_ERR_CANCELLED;
@@ -107,7 +107,7 @@ void SubmittedCall::explain(const char* text) noexcept {
 
 void SubmittedCall::end(mm_status status) noexcept {
   status_ = status;
-  if (done_.callback != nullptr) tell(done_, status);
+  if (done_.callback != nullptr) notify(done_, status);
   phase_.store(kEnded, std::memory_order_release);
   phase_.notify_all();
 }

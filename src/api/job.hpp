@@ -50,7 +50,7 @@ class SubmittedCall {
   void wait_for_end() const noexcept;
   [[nodiscard]] bool stopped(std::size_t items_done, std::size_t items_total);
   [[nodiscard]] mm_status compute() noexcept;
-  [[nodiscard]] mm_status give_up() noexcept;
+  [[nodiscard]] mm_status end_unbegun() noexcept;
   void end(mm_status status) noexcept;
   void explain(const char* text) noexcept;
 

@@ -14,7 +14,7 @@ namespace manymod {
 namespace {
 
 // Jobs that are asked to stop do so within a fraction of this time, unless a callback hangs.
-constexpr std::chrono::seconds kPatienceAtExit{2};
+constexpr std::chrono::seconds kExitTimeout{2};
 
 std::atomic<JobQueue*> current{nullptr};
 
@@ -113,7 +113,7 @@ void JobQueue::close() {
     if (call != nullptr) call->cancel();
   }
   lock.lock();
-  call_ended_.wait_for(lock, kPatienceAtExit, [this] { return !others_run_locked(); });
+  call_ended_.wait_for(lock, kExitTimeout, [this] { return !others_run_locked(); });
 }
 
 }  // namespace manymod

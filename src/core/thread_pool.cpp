@@ -59,7 +59,7 @@ ThreadPool& ThreadPool::of_this_process() {
   while (pool == nullptr || pool->pid_ != pid) {
     auto* fresh = new ThreadPool();
     fresh->pid_ = pid;
-    fresh->widest_ = std::min(usable_cpu_count(), kMaxThreads);
+    fresh->most_threads_ = std::min(usable_cpu_count(), kMaxThreads);
     fresh->inherited_ = pool;
     if (current.compare_exchange_strong(pool, fresh, std::memory_order_acq_rel)) return *fresh;
     delete fresh;
@@ -71,10 +71,10 @@ ThreadPool& ThreadPool::of_this_process() {
 // already. A run without workers is computed by its caller, so their number need not grow with the number of
 // concurrent runs.
 std::size_t ThreadPool::claim_new_workers_locked(std::size_t threads) {
-  widest_ = std::max(widest_, threads);
+  most_threads_ = std::max(most_threads_, threads);
   const std::size_t idle = workers_ - busy_;
   if (idle >= open_slots_) return 0;
-  const std::size_t claimed = std::min(open_slots_ - idle, widest_ - 1 - workers_);
+  const std::size_t claimed = std::min(open_slots_ - idle, most_threads_ - 1 - workers_);
   workers_ += claimed;
   return claimed;
 }

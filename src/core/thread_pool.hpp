@@ -53,11 +53,11 @@ class ThreadPool {
   ThreadPool* inherited_ = nullptr;  ///< the pool of the parent process, kept reachable, never used
   std::mutex mutex_;
   std::condition_variable work_offered_;
-  std::vector<Run*> offered_;   ///< runs with open slots, oldest first
-  std::size_t open_slots_ = 0;  ///< sum of the open slots of all offered runs
-  std::size_t workers_ = 0;     ///< workers that are started or about to be
-  std::size_t widest_ = 1;      ///< usable CPUs, or the largest thread count of a run if that is larger
-  std::size_t busy_ = 0;        ///< workers that compute
+  std::vector<Run*> offered_;     ///< runs with open slots, oldest first
+  std::size_t open_slots_ = 0;    ///< sum of the open slots of all offered runs
+  std::size_t workers_ = 0;       ///< workers that are started or about to be
+  std::size_t most_threads_ = 1;  ///< usable CPUs, or the largest thread count of a run if that is larger
+  std::size_t busy_ = 0;          ///< workers that compute
 };
 
 }  // namespace manymod

@@ -168,18 +168,18 @@ void check_factors(Arithmetic& arithmetic, const KeyNumbers& numbers) {
 }
 
 // `computed` follows from other numbers: check `given` against it, or set `given` if it is missing.
-void settle(Number& given, Number computed, const char* mismatch) {
+void check_or_set(Number& given, Number computed, const char* mismatch) {
   if (given) return require_key(equal(given, computed), mismatch);
   given = std::move(computed);
 }
 
 // Check that e d = 1 mod prime - 1, and check or set `reduced` = d mod prime - 1.
-void settle_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, const Number& prime, Number& reduced,
-                     const char* no_inverse, const char* mismatch) {
+void check_or_set_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, const Number& prime,
+                           Number& reduced, const char* no_inverse, const char* mismatch) {
   const Number order = minus_one(prime);
   Number computed = arithmetic.remainder(numbers.d, order);
   require_key(is_one(arithmetic.remainder(arithmetic.product(numbers.e, computed), order)), no_inverse);
-  settle(reduced, std::move(computed), mismatch);
+  check_or_set(reduced, std::move(computed), mismatch);
 }
 
 // Check the private numbers, compute the missing ones and order the primes so that p > q.
@@ -190,13 +190,13 @@ void complete_private(KeyNumbers& numbers, unsigned checks) {
   if (!numbers.p) recover_primes(arithmetic, numbers);
   check_factors(arithmetic, numbers);
   if ((checks & MM_RSA_CHECK_PRIMES) != 0) check_primes(arithmetic, numbers);
-  settle_exponent(arithmetic, numbers, numbers.p, numbers.dp, "e d is not 1 mod p - 1",
-                  "dp is not d mod p - 1");
-  settle_exponent(arithmetic, numbers, numbers.q, numbers.dq, "e d is not 1 mod q - 1",
-                  "dq is not d mod q - 1");
+  check_or_set_exponent(arithmetic, numbers, numbers.p, numbers.dp, "e d is not 1 mod p - 1",
+                        "dp is not d mod p - 1");
+  check_or_set_exponent(arithmetic, numbers, numbers.q, numbers.dq, "e d is not 1 mod q - 1",
+                        "dq is not d mod q - 1");
   Number qinv = arithmetic.inverse(numbers.q, numbers.p);
   require_key(qinv != nullptr, "q has no inverse mod p");
-  settle(numbers.qinv, std::move(qinv), "qinv is not the inverse of q mod p");
+  check_or_set(numbers.qinv, std::move(qinv), "qinv is not the inverse of q mod p");
   if (!less(numbers.p, numbers.q)) return;
   // With p > q a residue modulo q is reduced modulo p too.
   std::swap(numbers.p, numbers.q);

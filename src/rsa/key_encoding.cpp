@@ -36,7 +36,7 @@ Number number_of(const EVP_PKEY* key, const char* name) {
 }
 
 // Why libcrypto could not parse an encoding.
-std::string reason_unread(std::string_view text, bool has_password) {
+std::string parse_failure_reason(std::string_view text, bool has_password) {
   const auto has = [text](const char* word) { return text.find(word) != std::string_view::npos; };
   if (has("-----BEGIN OPENSSH PRIVATE KEY")) {
     return "an OpenSSH key: convert it with ssh-keygen -p -m PEM";
@@ -64,7 +64,7 @@ Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& password) {
   Libcrypto<EVP_PKEY> owned(key);
   if (done != 1 || !owned) {
     const std::string_view text(reinterpret_cast<const char*>(encoded.data), encoded.size);
-    throw StatusError(MM_ERR_KEY, "RSA key: " + reason_unread(text, password.data != nullptr));
+    throw StatusError(MM_ERR_KEY, "RSA key: " + parse_failure_reason(text, password.data != nullptr));
   }
   return owned;
 }

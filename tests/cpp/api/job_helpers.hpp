@@ -62,17 +62,17 @@ struct Powers {
 };
 
 // Records the calls of a job's completion callback.
-struct Told {
+struct CompletionRecord {
   std::atomic<int> times{0};
   std::atomic<int> status{-1};
   std::thread::id thread;
 };
 
-inline void tell(mm_status status, void* user) {
-  auto* told = static_cast<Told*>(user);
-  told->thread = std::this_thread::get_id();
-  told->status = status;
-  ++told->times;
+inline void record_completion(mm_status status, void* user) {
+  auto* record = static_cast<CompletionRecord*>(user);
+  record->thread = std::this_thread::get_id();
+  record->status = status;
+  ++record->times;
 }
 
 inline JobPointer submit(mm_plan* plan, const mm_call& call, mm_done_fn done = nullptr,
@@ -90,7 +90,7 @@ class HeldJob {
   HeldJob() {
     powers_.call.progress = hold;
     powers_.call.progress_user = this;
-    job = submit(plan_.get(), powers_.call, tell, &told);
+    job = submit(plan_.get(), powers_.call, record_completion, &record);
   }
   ~HeldJob() { open(); }
   HeldJob(const HeldJob&) = delete;
@@ -102,7 +102,7 @@ class HeldJob {
     open_.notify_all();
   }
 
-  Told told;
+  CompletionRecord record;
 
  private:
   static int hold(std::size_t, std::size_t, void* user) {

@@ -33,8 +33,8 @@ TEST(JobProcesses, AfterAFork) {
   ASSERT_EQ(mm_job_wait(ended.get()), MM_OK);
   const auto held = hold_threads();
   Powers queued(2, 16, 16);
-  Told told;
-  JobPointer waiting = submit(plan.get(), queued.call, tell, &told);
+  CompletionRecord record;
+  JobPointer waiting = submit(plan.get(), queued.call, record_completion, &record);
   EXPECT_EQ(in_child([&] {
               if (mm_job_wait(ended.get()) != MM_OK) return 1;
               ended.reset();
@@ -45,14 +45,14 @@ TEST(JobProcesses, AfterAFork) {
                 mm_job_cancel(left_behind->get());
                 left_behind->reset();
               }
-              if (told.times != 0 || queued.statuses[0] != 0xff) return 5;
+              if (record.times != 0 || queued.statuses[0] != 0xff) return 5;
               Powers own(20, 16, 16);
-              const JobPointer job = submit(plan.get(), own.call, tell, &told);
-              if (mm_job_wait(job.get()) != MM_OK || !own.right() || told.times != 1) return 6;
+              const JobPointer job = submit(plan.get(), own.call, record_completion, &record);
+              if (mm_job_wait(job.get()) != MM_OK || !own.right() || record.times != 1) return 6;
               return 0;
             }),
             0);
-  EXPECT_EQ(told.times, 0);
+  EXPECT_EQ(record.times, 0);
   open_all(held);
   EXPECT_EQ(mm_job_wait(waiting.get()), MM_OK);
   EXPECT_TRUE(queued.right());
@@ -122,10 +122,11 @@ TEST(JobProcesses, WithoutThreads) {
   EXPECT_EQ(in_child([&] {
               refuse_threads();
               Powers powers(1, 16, 16);
-              Told told;
+              CompletionRecord record;
               mm_job* job = nullptr;
-              if (mm_plan_submit(plan.get(), &powers.call, tell, &told, &job) != MM_ERR_MEMORY) return 1;
-              if (job != nullptr || told.times != 0) return 2;
+              if (mm_plan_submit(plan.get(), &powers.call, record_completion, &record, &job) != MM_ERR_MEMORY)
+                return 1;
+              if (job != nullptr || record.times != 0) return 2;
               return std::string(mm_last_error()).find("thread") == std::string::npos ? 3 : 0;
             }),
             0);
