@@ -235,8 +235,7 @@ MM_API const char* mm_plan_variant(const mm_plan* plan);
  * over after the last full vector go to the variant chosen for that number of items, and items that a variant
  * does not accept (even moduli, negative exponents) go to one that does. A call with one modulus on a plan of
  * kind MM_MODULUS_EACH may use another variant (see mm_variant_info.shared_modulus_ops). Valid as long as the
- * plan;
- * "" for NULL.
+ * plan. Returns "" for NULL.
  */
 MM_API const char* mm_plan_variant_for(const mm_plan* plan, size_t items);
 
@@ -298,7 +297,7 @@ typedef struct mm_fixed_base_options {
   size_t struct_size;
   mm_timing timing;        /**< of the calls on the object */
   size_t exponent_bits;    /**< 1..2^20: length of the exponents that the comb covers. Longer exponents are
-                              slower    in MM_TIMING_PUBLIC and rejected in MM_TIMING_SECRET */
+                              slower in MM_TIMING_PUBLIC and rejected in MM_TIMING_SECRET */
   const char* device;      /**< as in mm_plan_options */
   const char* variant;     /**< as in mm_plan_options */
   unsigned threads;        /**< CPU threads of one mm_fixed_base_powmod, at most 1024; 0: mm_get_threads() */

@@ -46,12 +46,18 @@ class SubmittedCall {
 
   [[nodiscard]] bool ended() const noexcept { return phase_.load(std::memory_order_acquire) == kEnded; }
   [[nodiscard]] bool left_behind() const noexcept { return process_ != process_id(); }
+  // Change the phase from kQueued to kBegun. Returns false if another thread has done so.
   [[nodiscard]] bool begin() noexcept;
   void wait_for_end() const noexcept;
+  // The progress callback of the running call: whether cancel() or the user's callback requested a stop.
   [[nodiscard]] bool stopped(std::size_t items_done, std::size_t items_total);
+  // Run the call and return its outcome; its message is stored.
   [[nodiscard]] mm_status compute() noexcept;
+  // The outcome of a call that is cancelled before it began; sets its item statuses.
   [[nodiscard]] mm_status end_unbegun() noexcept;
+  // Store the outcome, call the completion callback and wake the waiting threads.
   void end(mm_status status) noexcept;
+  // Append to the message.
   void explain(const char* text) noexcept;
 
   const CallRunner runner_;

@@ -13,6 +13,7 @@
 
 namespace manymod {
 
+/// A queue of asynchronous calls and the threads that run them. Thread-safe.
 class JobQueue {
  public:
   /// Largest number of jobs that run at once. Two or three keep a GPU busy: one computes while the operands
@@ -38,7 +39,9 @@ class JobQueue {
   static void at_exit();
 
   void start_thread_locked();
+  // The body of thread number `slot`.
   void work(std::size_t slot);
+  // Cancel all calls and wait for those that run, at most kExitTimeout.
   void close();
   void cancel_waiting(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool others_run_locked() const;

@@ -32,6 +32,7 @@ constexpr CpuFeatures operator|(CpuFeature a, CpuFeature b) {
 }
 constexpr CpuFeatures operator|(CpuFeatures a, CpuFeature b) { return a | static_cast<CpuFeatures>(b); }
 
+/// The CPU of this process.
 struct CpuInfo {
   std::string model;               ///< "Intel(R) Xeon(R) Processor"; "unknown CPU" if it cannot be determined
   CpuFeatures features = 0;        ///< supported by the CPU and the OS and not hidden

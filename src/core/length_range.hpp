@@ -8,6 +8,7 @@
 
 namespace manymod {
 
+/// Minimum, maximum and sum of bit lengths. Initially of no integers.
 struct LengthRange {
   std::uint32_t shortest = 0xffffffffu;
   std::uint32_t longest = 0;

@@ -16,6 +16,7 @@ namespace manymod {
 /// Largest number of threads that one call uses.
 inline constexpr unsigned kMaxThreads = 1024;
 
+/// Worker threads that all calls share. Thread-safe.
 class ThreadPool {
  public:
   /// Computes one chunk and polls the token, which belongs to the thread that runs it.

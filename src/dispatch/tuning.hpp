@@ -26,6 +26,7 @@ struct TuningRow {
   std::string evidence;  ///< the measurement: the time of this variant and of the second fastest
 };
 
+/// A tuning table and its origin.
 struct TuningTable {
   std::string source;     ///< path of the file; "" for the built-in rows alone
   std::string processor;  ///< the processor on which it was measured

@@ -20,6 +20,8 @@ enum class Access : std::uint8_t { read, write };
 class Buffer {
  public:
   Buffer() = default;
+  /// `what` is the name of the argument in messages. @throws a Python exception unless the object has that
+  /// many dimensions and allows the access
   Buffer(nb::handle object, Access access, int dimensions, const char* what);
   ~Buffer() {
     if (view_.obj != nullptr) PyBuffer_Release(&view_);

@@ -19,6 +19,7 @@ namespace manymod::python {
 /// The bytes of a contiguous bytes-like object, which stays exported and so cannot move them.
 class BytesView {
  public:
+  /// @throws the Python exception of PyObject_GetBuffer
   explicit BytesView(nb::handle object);
   ~BytesView() { PyBuffer_Release(&view_); }
   BytesView(const BytesView&) = delete;

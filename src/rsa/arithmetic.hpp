@@ -30,6 +30,7 @@ void raise_to_exponent(Limb* x, const scalar64::Montgomery& n, std::span<const L
 /// Precomputed constants of a private key, which must outlive it. Thread-safe.
 class PrivateArithmetic {
  public:
+  /// In: a private key.
   explicit PrivateArithmetic(const Key& key);
 
   /// Limbs of scratch that each function below needs.

@@ -40,20 +40,27 @@ class Codec {
   std::array<std::uint8_t, 4096> salts_;  ///< random bytes, of which the last `salts_left_` are unused
   std::size_t salts_left_ = 0, salts_drawn_ = 0;
 
+  // Encoders of the operations, each with the result of encode(). Those that write `encoded` fill k bytes.
   mm_status encode_number(const Key& key, ByteSpan bytes, std::span<Limb> number) const;
   mm_status encode_signature(const Key& key, ByteSpan message, std::span<std::uint8_t> encoded);
   mm_status encode_pss_signature(const Key& key, ByteSpan digest, std::span<std::uint8_t> encoded);
   mm_status encode_message(ByteSpan message, std::span<std::uint8_t> encoded);
   mm_status encode_ciphertext(const Key& key, ByteSpan ciphertext, std::span<Limb> number) const;
   mm_status take_signature(const Key& key, std::size_t item, std::span<Limb> number) const;
+  // Whether `encoded`, which it may overwrite, is a valid encoding of the message's digest. Variable-time.
   [[nodiscard]] bool verified(const Key& key, ByteSpan message, std::span<std::uint8_t> encoded);
+  // Remove the padding of a decrypted message in place, and write the message. Constant-time until the status
+  // is returned.
   mm_status decode_message(const Key& key, std::size_t item, std::span<std::uint8_t> encoded);
 
+  // Whether the input is to be a digest and does not have its length.
   [[nodiscard]] bool digest_has_wrong_size(ByteSpan message) const;
+  // The message's digest, which is the message itself if the call is prehashed; else it lies in `storage`.
   ByteSpan digest_of(ByteSpan message, std::span<std::uint8_t> storage);
   /// A fresh random salt, valid until the next call.
   ByteSpan salt(std::size_t size);
   PssShape pss_shape(const Key& key) { return {key.bits(), *hash_, *mgf_}; }
+  // Write all of `bytes`, of which the first `size` are the result, to the output of `item`.
   void write(std::size_t item, ByteSpan bytes, std::size_t size) const;
 };
 

@@ -15,6 +15,7 @@ namespace manymod::rsa {
 struct Grid {
   std::size_t columns, lines;
 
+  /// A grid for `rows` rows: columns * lines >= rows.
   explicit Grid(std::size_t rows);
 };
 
@@ -23,11 +24,13 @@ struct Grid {
 /// pair per row would take the host longer than a GPU needs for the row's powers.
 class GridPairs {
  public:
+  /// Allocate the pairs of all keys of `rows`; draw() computes them.
   explicit GridPairs(const Rows& rows);
 
   /// Draw the pairs on up to `threads` threads. @return false if it was stopped
   bool draw(const Rows& rows, unsigned threads, const ProgressPart& progress);
 
+  /// Number of pairs.
   [[nodiscard]] std::size_t count() const { return factors_.size() / limbs_; }
   /// The factors of all pairs, count() times n's limbs, as in BlindingPair.
   [[nodiscard]] const limbs::Buffer& factors() const { return factors_; }
