@@ -60,8 +60,7 @@ nb::object fast_sequence(nb::handle sequence) {
 }
 
 /// A copy of `fast` in which every element that is neither int nor mpz is converted to int. It works on a
-/// snapshot, because
-/// __index__ may run any code, including code that changes the caller's list.
+/// snapshot, because __index__ may run any code, including code that changes the caller's list.
 nb::object replace_others(nb::handle fast, Classifier& classify) {
   nb::object copy = nb::steal(PySequence_List(fast.ptr()));
   if (!copy.is_valid()) throw nb::python_error();

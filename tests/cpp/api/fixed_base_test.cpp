@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Powers of a fixed base through the C ABI: invalid options and calls, limits of exponents, cancellation,
+// variants.
 #include <gtest/gtest.h>
 
 #include <string>

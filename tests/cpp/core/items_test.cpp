@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sets of item indices: runs and lists.
 #include "core/items.hpp"
 
 #include <gtest/gtest.h>

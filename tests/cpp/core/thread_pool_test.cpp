@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The thread pool: chunks, ticks, exceptions, stops, concurrent and nested calls, forks.
 #include "core/thread_pool.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Blinding pairs of grids of rows.
 #include "rsa/grid_pairs.hpp"
 
 #include <gtest/gtest.h>
