@@ -94,8 +94,8 @@ class Engine {
   /// Compute the result and the status of each item.
   ///
   /// In: `items`: indices into the batch, whose moduli have `modulus_limbs` limbs. Out: job.result and
-  /// job.status at these items. Items that are skipped because job.stop was requested keep the status
-  /// not_computed, and their results may remain unwritten. Timing: by job.timing.
+  /// job.status at these items. Items that are skipped because job.stop was requested must have the
+  /// status not_computed, and their results may remain unwritten. Timing: by job.timing.
   /// @throws std::bad_alloc; StatusError if a device fails
   virtual void run(const Job& job, Items items, std::size_t modulus_limbs) const = 0;
 };
