@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The main job on real input: verify the self-signatures of all RSA root certificates in one batched call.
+"""Demonstration on real data: verify the self-signatures of all RSA root certificates in one batched call.
 
 Every root certificate of the `certifi` bundle signs itself. For those with an RSA key (2048 and 4096 bits,
 mixed) the signature s, the exponent e and the modulus n go into one call s^e mod n, and each answer is
@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 @dataclass
 class Root:
-    """A root certificate with an RSA key and a PKCS#1 v1.5 signature of its own."""
+    """A root certificate with an RSA key and a PKCS#1 v1.5 self-signature."""
 
     name: str
     certificate: x509.Certificate
@@ -65,7 +65,7 @@ class Root:
 
 
 def subject(certificate: x509.Certificate) -> str:
-    """A short name for people."""
+    """A short name for display."""
     names = x509.NameOID
     for kind in (names.COMMON_NAME, names.ORGANIZATIONAL_UNIT_NAME, names.ORGANIZATION_NAME):
         if attributes := certificate.subject.get_attributes_for_oid(kind):
@@ -74,7 +74,7 @@ def subject(certificate: x509.Certificate) -> str:
 
 
 def load_roots() -> tuple[list[Root], list[tuple[str, str]]]:
-    """RSA roots of the certifi bundle; and the others, each with why it is none."""
+    """RSA roots of the certifi bundle, and its other certificates with the reason why each is not used."""
     roots: list[Root] = []
     others: list[tuple[str, str]] = []
     with warnings.catch_warnings():
@@ -97,7 +97,7 @@ def load_roots() -> tuple[list[Root], list[tuple[str, str]]]:
 
 
 def encoded_message(root: Root) -> int:
-    """EMSA-PKCS1-v1_5 of the signed part as an integer: 00 01 ff ... 00 DigestInfo hash (RFC 8017, 9.2)."""
+    """EMSA-PKCS1-v1_5 of the signed part as an integer: 00 01 ff .. 00 DigestInfo hash (RFC 8017, 9.2)."""
     digest = hashes.Hash(root.hash)
     digest.update(root.certificate.tbs_certificate_bytes)
     tail = b"\x00" + DIGEST_INFO[root.hash.name] + digest.finalize()
@@ -106,7 +106,7 @@ def encoded_message(root: Root) -> int:
 
 
 def verify(roots: Sequence[Root]) -> float:
-    """Verify all of them in one call; returns its seconds."""
+    """Verify all roots in one call and return its time in seconds."""
     signatures, exponents, moduli = (list(column) for column in zip(*(r.numbers for r in roots), strict=True))
     start = time.perf_counter()
     powers = manymod.powmod(signatures, exponents, moduli)
@@ -117,7 +117,7 @@ def verify(roots: Sequence[Root]) -> float:
 
 
 def agrees(root: Root) -> bool:
-    """Whether the cryptography package comes to the same verdict."""
+    """Whether the cryptography package agrees on the signature."""
     certificate = root.certificate
     try:
         root.key.verify(
@@ -129,14 +129,14 @@ def agrees(root: Root) -> bool:
 
 
 def verdict(root: Root) -> str:
-    """For people."""
+    """The outcome as text."""
     if not root.verified:
         return "[red]WRONG"
     return "[yellow]verified, weak hash" if root.hash.name in WEAK_HASHES else "[green]verified"
 
 
 def show_roots(console: Console) -> bool:
-    """Verify and print; True if every signature is right and cross-checked."""
+    """Verify the roots and print the outcome; True if every signature is valid and cross-checked."""
     roots, others = load_roots()
     seconds = verify(roots)
     table = Table("subject", "bits", "exponent", "hash", "verdict", title="RSA root certificates of certifi")
@@ -160,14 +160,14 @@ def show_roots(console: Console) -> bool:
 
 
 def timed(work: Callable[[], list[T]]) -> tuple[list[T], float]:
-    """Answer and seconds of one call."""
+    """The result of one call and its time in seconds."""
     start = time.perf_counter()
     answer = work()
     return answer, time.perf_counter() - start
 
 
 def show_throughput(console: Console, count: int, sample: int) -> bool:
-    """Time a batch beside gmpy2; True if the sampled answers agree."""
+    """Compare the time of a batch with gmpy2's; True if the sampled results agree."""
     source = random.Random(2048)
     top = 1 << (BATCH_BITS - 1)
     moduli = [source.getrandbits(BATCH_BITS) | top | 1 for _ in range(count)]
@@ -207,7 +207,7 @@ def show_throughput(console: Console, count: int, sample: int) -> bool:
 
 
 def show_signing(console: Console, count: int, sample: int) -> bool:
-    """Sign what the roots certify with a new key, beside OpenSSL; True if the answers are right."""
+    """Sign the roots' signed parts with a new key and compare with OpenSSL; True if all is correct."""
     if not supported():
         console.print("\nThis build has no RSA: it was made without OpenSSL's libcrypto.")
         return True

@@ -40,7 +40,7 @@ int main(void) {
   call.struct_size = sizeof call;
   call.count = ITEMS;
   call.x = (mm_view){&base[0][0], ITEMS, WIDTH, WIDTH, NULL};
-  call.y = (mm_view){exponent, 1, 1, 1, NULL}; /* one exponent for all items */
+  call.y = (mm_view){exponent, 1, 1, 1, NULL}; /* one exponent that all items share */
   call.modulus = (mm_view){p, 1, WIDTH, WIDTH, NULL};
   call.result = (mm_result){&power[0][0], ITEMS, WIDTH, WIDTH, NULL};
   call.item_status = item_status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batched powers, inverses with bad items reported one by one, and a fixed base, through the C++ wrapper.
+// Batched powers, inverses with a status per item, and powers of a fixed base, through the C++ wrapper.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +19,7 @@ void expect(bool right, const char* what) {
 
 void show_powers() {
   const Limbs base{2, 3, 10};
-  const Limbs exponent{10, 1000};  // 10 + 1000 * 2^64: one exponent of two limbs for all items
+  const Limbs exponent{10, 1000};  // 10 + 1000 * 2^64: an exponent of two limbs that all items share
   const Limbs modulus{1000, 101, 997};
   const manymod::Batch power = manymod::powmod({base, 1}, {exponent, 2}, {modulus, 1});
   for (std::size_t i = 0; i < power.size(); ++i) {

@@ -15,7 +15,7 @@ namespace {
 using Limbs = std::vector<std::uint64_t>;
 using manymod::Timing;
 
-const manymod::Where kOneThread{{}, {}, 1};
+const manymod::Placement kOneThread{{}, {}, 1};
 
 Limbs random_limbs(std::size_t count) {
   static std::mt19937_64 random(1);

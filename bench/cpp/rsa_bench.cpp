@@ -27,7 +27,7 @@ rsa::Ring& ring_of(unsigned bits) {
   if (size < 0) throw std::runtime_error("libcrypto makes no key");
   const rsa::Key key = rsa::Key::decode({reinterpret_cast<const char*>(der), static_cast<std::size_t>(size)});
   OPENSSL_clear_free(der, static_cast<std::size_t>(size));
-  manymod::Where where;
+  manymod::Placement where;
   where.device = "cpu";
   where.threads = 1;
   return rings.emplace(bits, rsa::Ring(key, where)).first->second;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the examples' host code shares: device arrays, errors, small arithmetic on little-endian words.
+// Host code shared by the examples: device arrays, error checks and arithmetic on numbers of little-endian
+// words.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +21,7 @@ inline void check(cudaError_t status, const char* what) {
   std::exit(1);
 }
 
-/// An array on the device, freed at the end.
+/// An array in device memory, freed on destruction.
 class DeviceArray {
  public:
   explicit DeviceArray(std::size_t count) : count_(count) {
@@ -45,14 +46,14 @@ class DeviceArray {
   std::size_t count_;
 };
 
-/// Whether there is a device. Says so if not.
+/// Whether there is a CUDA device. Prints a message if there is none.
 inline bool have_device() {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) return true;
   std::puts("skipped: no CUDA device");
   return false;
 }
-inline constexpr int kSkipped = 77;  // exit status, as ctest is told
+inline constexpr int kSkipped = 77;  // exit status that ctest counts as a skipped test
 
 /// Words of 2^bits - k.
 inline Words below_power(unsigned bits, std::uint32_t k) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Miller-Rabin over batches of odd numbers of 512, 768 and 1024 bits. Known primes and composites are among
-// them, and random ones, of which those with a small factor must be found composite.
+// Miller-Rabin tests of batches of odd numbers of 512, 768 and 1024 bits: known primes and composites, and
+// random numbers, of which those with a small factor must be found composite.
 //
 //   nvcc -std=c++20 -arch=sm_90a -I<prefix>/include miller_rabin.cu -o miller_rabin
 #include <algorithm>
@@ -24,8 +24,8 @@ struct Bases {
 
 extern __shared__ std::uint32_t shared_words[];
 
-/// flags[i] = whether candidate i passes. Every thread of a warp has a number to work on, if not one of its
-/// own.
+/// flags[i] = whether candidate i passes. All threads of a warp compute: those beyond the batch repeat the
+/// last candidate.
 template <class Modulus, unsigned kThreads>
 __global__ void __launch_bounds__(kBlock)
     test_candidates(const std::uint32_t* candidates, unsigned count, Bases bases, unsigned most_twos,
@@ -54,7 +54,7 @@ struct Batch {
   }
 };
 
-/// Known numbers, and random ones with their highest bit set.
+/// Known primes and composites, and random numbers of exactly `bits` bits.
 Batch make_batch(unsigned bits, const Words& largest_prime, unsigned random) {
   using example::below_power, example::product;
   Batch batch{bits / 32, {}, {}};
@@ -81,7 +81,7 @@ Batch make_batch(unsigned bits, const Words& largest_prime, unsigned random) {
   return batch;
 }
 
-/// @return answers that are wrong
+/// @return the number of wrong results
 template <unsigned kBits, unsigned kThreads>
 unsigned run(const Words& largest_prime, unsigned random) {
   using Modulus = manymod::device::Modulus<kBits, kThreads>;

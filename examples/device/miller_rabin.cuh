@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round of the Miller-Rabin test by one thread or a group of threads: device code of miller_rabin.cu.
+// Miller-Rabin tests by one thread or a group of threads per number: the device code of miller_rabin.cu.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ namespace miller_rabin {
 
 namespace device = manymod::device;
 
-/// n - 1 = 2^twos times an odd number: the words of that number. n is odd.
+/// The words of (n - 1) / 2^twos, which is odd. In: n is odd, twos = twos_below(n).
 struct OddPart {
   device::Words n;
   unsigned twos;
   MM_DEVICE std::uint32_t operator[](unsigned j) const {
-    // floor((n - 1) / 2^twos) = floor(n / 2^twos), as twos > 0 and n's lowest bit is the one that is taken.
+    // floor((n - 1) / 2^twos) = floor(n / 2^twos), as twos > 0 and n is odd.
     return device::ShiftedRight{n, twos}[j];
   }
 };
 
-/// How often 2 divides n - 1.
+/// The largest k for which 2^k divides n - 1.
 MM_DEVICE unsigned twos_below(const device::Words& n) {
   unsigned twos = 1;
   MM_ROLLED
@@ -29,8 +29,8 @@ MM_DEVICE unsigned twos_below(const device::Words& n) {
   return twos;
 }
 
-/// Whether n, the modulus, is a strong probable prime to a base. `most_twos`: at least twos_below() of all
-/// the numbers that a warp works on, so that its threads stay together.
+/// Whether the modulus n is a strong probable prime to `base`. In: `most_twos` is at least twos_below() of
+/// every number of the warp, so that its threads do not diverge.
 template <class Modulus>
 MM_DEVICE bool passes(const Modulus& m, const device::Words& n, std::uint32_t base, unsigned most_twos) {
   const unsigned twos = twos_below(n);
@@ -46,7 +46,7 @@ MM_DEVICE bool passes(const Modulus& m, const device::Words& n, std::uint32_t ba
   return passed;
 }
 
-/// Whether n passes the rounds with all of the bases, each of which is taken modulo n and must not be 0 then.
+/// Whether the modulus n passes the test to every base. In: no base is 0 modulo n.
 template <class Modulus>
 MM_DEVICE bool is_probable_prime(const Modulus& m, const device::Words& n, const std::uint32_t* bases,
                                  unsigned count, unsigned most_twos) {

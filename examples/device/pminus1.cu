@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pollard's p - 1 method, stage 1, over a batch of 512-bit composites: each has one prime factor p for which
-// p - 1 divides lcm(1, .., 1000), and one for which it does not.
+// Stage 1 of Pollard's p - 1 method on a batch of 512-bit composites, each with one prime factor p for which
+// p - 1 divides lcm(1, .., 1000) and one for which it does not.
 //
 //   nvcc -std=c++20 -arch=sm_90a -I<prefix>/include pminus1.cu -o pminus1
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr unsigned kBlock = 64;
 constexpr std::uint32_t kBound = 1000;
 using Modulus = manymod::device::Modulus<kBits, kThreads>;
 
-// A table of each thread's, in shared memory beside what the multiplier needs.
+// Size of each thread's table of powers, in shared memory behind the multiplier's words.
 constexpr unsigned kTableWords = Modulus::table_words(pminus1::kWindow - 1);
 constexpr unsigned kSharedBytes = kBlock * (Modulus::kSharedWords + kTableWords) * sizeof(std::uint32_t);
 
@@ -50,14 +50,14 @@ Words smooth_exponent() {
   return e;
 }
 
-/// Primes p for which p - 1 is a product of different primes below kBound.
+/// Primes p for which p - 1 is a product of distinct primes below kBound.
 const Words kSmooth[] = {
     {0x42ecc52b, 0x8c239bd8, 0xec58e8bd, 0x83fcd013, 0xf6a5c1f4, 0x8c5b8bfc, 0x9e9e9a04, 0x0d65ada3},
     {0xca258b4f, 0xe42c6f6e, 0x12a45387, 0x420e35f0, 0xd69b9aee, 0xbed8e39b, 0x7b14eaac, 0x4d0bfe72},
     {0x0760f713, 0x7a8893c4, 0x9bdf49f6, 0x669d9e76, 0xe9dd777b, 0x91a055b6, 0x13ad0c97, 0x0f153c98},
     {0x45cf3817, 0x70d8a4fa, 0xbb3efb2d, 0x6f30fdf7, 0x2f05bf8c, 0x33f55f6d, 0x5fb8605d, 0x050e03b6},
 };
-/// Primes 2^256 - k for which it is not.
+/// Primes 2^256 - k for which p - 1 is not kBound-smooth.
 constexpr std::uint32_t kOthers[] = {189, 357, 435, 587, 617, 923, 1053, 1299};
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * @file manymod.hpp
- * @brief C++20 wrapper over manymod.h: RAII, views from containers, exceptions. Header only; needs the C
- * library alone.
+ * @brief C++20 wrapper of manymod.h: RAII, views of containers, exceptions. Header only; it links to the C
+ * library alone. manymod.h documents the semantics, timing and statuses.
  *
- * Integers are little-endian 64-bit limbs, item after item. One-call helpers (powmod, mulmod, ...) make a
- * plan, run it and throw Error if any item has no result; Plan and FixedBase keep what they precompute and
- * can report each item.
+ * Integers are little-endian 64-bit limbs, stored one item after the other. The functions powmod, mulmod, ..
+ * create a plan, run one call and throw Error if any item has no result. Plan and FixedBase keep their
+ * precomputed data and can report a status per item.
  *
  *     std::vector<std::uint64_t> base{2}, exponent{10}, modulus{1000};
  *     auto r = manymod::powmod({base, 1}, {exponent, 1}, {modulus, 1});  // r[0][0] == 24
@@ -28,11 +28,12 @@
 
 #include "manymod/manymod.h"
 
-// The inline namespace keeps these names apart from the library's own in programs that link it statically.
+// The inline namespace gives these names other symbols than the library's own, for programs that link it
+// statically.
 namespace manymod {
 inline namespace wrapper {
 
-/// A call or an item that failed: the status and mm_last_error()'s sentence.
+/// A failed call: its status, and the text of mm_last_error() as what().
 class Error : public std::runtime_error {
  public:
   Error(mm_status status, const std::string& message)
@@ -51,21 +52,24 @@ inline void check(mm_status status) {
 /// Owns `count` signed integers of `width` limbs each.
 class Batch {
  public:
+  /// `count` zeros.
   Batch(std::size_t count, std::size_t width) : width_(width), limbs_(count * width), negative_(count) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return negative_.size(); }
   [[nodiscard]] std::size_t width() const noexcept { return width_; }
 
-  /// Limbs of item i.
+  /// Limbs of item i, 0 <= i < size().
   [[nodiscard]] std::span<std::uint64_t> operator[](std::size_t i) {
     return std::span(limbs_).subspan(i * width_, width_);
   }
   [[nodiscard]] std::span<const std::uint64_t> operator[](std::size_t i) const {
     return std::span(limbs_).subspan(i * width_, width_);
   }
+  /// Sign of item i, 0 <= i < size().
   [[nodiscard]] bool negative(std::size_t i) const { return negative_[i] != 0; }
   void set_negative(std::size_t i, bool negative) { negative_[i] = negative ? 1 : 0; }
 
+  /// All limbs, item after item, and one sign byte per item.
   [[nodiscard]] std::span<std::uint64_t> limbs() noexcept { return limbs_; }
   [[nodiscard]] std::span<const std::uint64_t> limbs() const noexcept { return limbs_; }
   [[nodiscard]] std::span<std::uint8_t> signs() noexcept { return negative_; }
@@ -77,13 +81,14 @@ class Batch {
   std::vector<std::uint8_t> negative_;
 };
 
-/// Read-only look at integers that someone else owns.
+/// A read-only view of integers, which must outlive it and every call that uses it.
 class View {
  public:
   View() = default;
 
-  /// limbs.size() / width integers, all >= 0 unless `negative` has a byte for each.
-  /// @throws std::invalid_argument if the sizes do not match
+  /// limbs.size() / width integers, all nonnegative unless `negative` holds a byte for each of them.
+  /// @throws std::invalid_argument if limbs.size() is not a multiple of width > 0, or if `negative` has
+  /// another size
   View(std::span<const std::uint64_t> limbs, std::size_t width, std::span<const std::uint8_t> negative = {}) {
     if (width == 0 || limbs.size() % width != 0) {
       throw std::invalid_argument("manymod::View: the limbs are no whole number of integers of that width");
@@ -96,7 +101,7 @@ class View {
   }
   View(const Batch& batch)  // NOLINT(google-explicit-constructor): a batch is its own view
       : View(batch.limbs(), batch.width(), batch.signs()) {}
-  /// For strides and other layouts.
+  /// A view of any stride.
   explicit View(const mm_view& view) : view_(view) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return view_.count; }
@@ -107,6 +112,7 @@ class View {
   mm_view view_{};
 };
 
+/// mm_op, without the operation of FixedBase.
 enum class Op {
   addmod = MM_OP_ADDMOD,
   submod = MM_OP_SUBMOD,
@@ -117,29 +123,32 @@ enum class Op {
   invmod = MM_OP_INVMOD,
   multi_powmod = MM_OP_MULTI_POWMOD,
 };
+/// mm_timing: variable-time or constant-time.
 enum class Timing { public_ = MM_TIMING_PUBLIC, secret = MM_TIMING_SECRET };
+/// mm_modulus_kind.
 enum class ModulusKind { each = MM_MODULUS_EACH, shared = MM_MODULUS_SHARED };
 
-/// Where and how to compute; empty strings leave the choice to the library.
-struct Where {
+/// Device, variant and threads as in mm_plan_options; an empty string is NULL there.
+struct Placement {
   std::string device;
   std::string variant;
   unsigned threads = 0;
 };
 
-/// What one call computes on. `count` 0: as many items as the largest operand has.
+/// Operands of one call, as in mm_call.
 struct Operands {
   View x, y, modulus;
-  std::size_t count = 0;
-  std::size_t terms = 0;  ///< multi_powmod: `count` must be given too
+  std::size_t count = 0;  ///< items; 0: as many as the largest operand has
+  std::size_t terms = 0;  ///< multi_powmod: terms of each product; `count` must then be set
 };
 
-/// Called about ten times a second with items done and items in all; return false to stop the call.
-/// What it throws is thrown by the call, after the call has stopped.
+/// Progress callback as mm_progress_fn, but it returns false to stop the call. An exception that it throws
+/// stops the call and is rethrown by it.
 using Progress = std::function<bool(std::size_t done, std::size_t total)>;
 
 namespace detail {
 
+/// Runs a Progress behind the C ABI and keeps the exception that it throws.
 struct ProgressGuard {
   const Progress* progress;
   std::exception_ptr error;
@@ -157,7 +166,7 @@ struct ProgressGuard {
 
 inline const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-/// A call of the C ABI with the arrays that it writes. It stays where it is made: the call points into it.
+/// An mm_call and the arrays that it writes. It cannot be moved, as the call points into it.
 class OwnedCall {
  public:
   OwnedCall(const Operands& operands, std::size_t count, std::size_t result_width, Progress progress)
@@ -183,7 +192,9 @@ class OwnedCall {
 
   [[nodiscard]] const mm_call* get() const noexcept { return &call_; }
 
-  /// The results, after the call returned `status`; bad items throw unless the caller takes the statuses.
+  /// The results of the call, which returned `status`.
+  /// @throws the exception of the progress callback; Error unless `status` is MM_OK, or MM_ERR_ITEMS with
+  /// `statuses`
   Batch finish(mm_status status, std::vector<mm_status>* statuses) {
     if (guard_.error) std::rethrow_exception(guard_.error);
     if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
@@ -203,7 +214,7 @@ class OwnedCall {
   mm_call call_{};
 };
 
-/// Run `run(&call)`.
+/// Results of a call, computed by run(const mm_call*).
 template <class Run>
 Batch run_call(Run&& run, const Operands& operands, std::size_t count, std::size_t result_width,
                std::vector<mm_status>* statuses, const Progress& progress) {
@@ -211,7 +222,7 @@ Batch run_call(Run&& run, const Operands& operands, std::size_t count, std::size
   return call.finish(run(call.get()), statuses);
 }
 
-/// Items of a call on a plan.
+/// Number of items of a call on a plan.
 inline std::size_t count_of(const Operands& operands) {
   return operands.count != 0 ? operands.count
                              : std::max({operands.x.size(), operands.y.size(), operands.modulus.size()});
@@ -219,13 +230,14 @@ inline std::size_t count_of(const Operands& operands) {
 
 }  // namespace detail
 
-/// A call that runs on a thread of the library's own, made by Plan::submit or FixedBase::submit. The plan and
-/// the operands must stay as they are until it has ended. Destroying a job that has not ended cancels it and
-/// waits, but in a callback of a job, where nothing waits.
+/// An asynchronous call, started by Plan::submit or FixedBase::submit. The plan and the operands must remain
+/// unchanged until it has ended. Destroying a job that has not ended cancels it and waits for it, except in a
+/// callback of a job.
 class Job {
  public:
-  /// Wait for the results, once. @throws as Plan::run does; std::logic_error where they were taken already;
-  /// Error(MM_ERR_ARGUMENT) in a callback of a job, after which the results are still to be had
+  /// Wait for the results; they can be taken once.
+  /// @throws as Plan::run; std::logic_error if they were taken before; Error with MM_ERR_ARGUMENT in a
+  /// callback of a job, after which wait() may be called again
   Batch wait(std::vector<mm_status>* statuses = nullptr) {
     if (!state_) throw std::logic_error("manymod::Job: no call to wait for");
     const mm_status status = mm_job_wait(state_->job);
@@ -233,9 +245,9 @@ class Job {
     const std::unique_ptr<State> state = std::move(state_);
     return state->call->finish(status, statuses);
   }
-  /// Whether wait() would return at once.
+  /// Whether wait() would return without waiting.
   [[nodiscard]] bool ended() const noexcept { return !state_ || mm_job_ended(state_->job) != 0; }
-  /// Ask it to stop; wait() then throws Error(MM_ERR_CANCELLED), unless it comes to its end first.
+  /// Ask it to stop; wait() then throws Error with MM_ERR_CANCELLED unless the call completes first.
   void cancel() noexcept {
     if (state_) mm_job_cancel(state_->job);
   }
@@ -258,11 +270,11 @@ class Job {
     mm_job* job = nullptr;
   };
 
-  /// The running call's own hold on what it writes to.
+  // Owned by the job while it runs, so that the arrays it writes live until `done` has been called.
   using Hold = std::shared_ptr<detail::OwnedCall>;
   static void release(mm_status, void* hold) { delete static_cast<Hold*>(hold); }
 
-  /// `submit(&call, done, user, &job)` submits it.
+  // submit(const mm_call*, mm_done_fn, void* user, mm_job**) submits the call.
   template <class Submit>
   Job(Submit&& submit, const Operands& operands, std::size_t count, std::size_t result_width,
       const Progress& progress)
@@ -275,34 +287,37 @@ class Job {
   std::unique_ptr<State> state_;
 };
 
-/// A plan of the C ABI. Calls on one plan may run in several threads at once.
+/// Owns an mm_plan. Several threads may run calls on one plan.
 class Plan {
  public:
+  /// A plan for moduli of up to `modulus_bits` bits. @throws Error as mm_plan_create
   Plan(Op op, std::size_t modulus_bits, ModulusKind kind = ModulusKind::each, Timing timing = Timing::public_,
-       const Where& where = {}) {
+       const Placement& placement = {}) {
     mm_plan_options options{};
     options.struct_size = sizeof options;
     options.op = static_cast<mm_op>(op);
     options.timing = static_cast<mm_timing>(timing);
     options.modulus_kind = static_cast<mm_modulus_kind>(kind);
     options.modulus_bits = modulus_bits;
-    options.device = detail::or_null(where.device);
-    options.variant = detail::or_null(where.variant);
-    options.threads = where.threads;
+    options.device = detail::or_null(placement.device);
+    options.variant = detail::or_null(placement.variant);
+    options.threads = placement.threads;
     mm_plan* plan = nullptr;
     check(mm_plan_create(&options, &plan));
     plan_.reset(plan);
   }
 
-  /// Results in batch order, as wide as the modulus. Items without a result are 0 and have a status; they
-  /// throw Error(MM_ERR_ITEMS) where `statuses` is NULL.
+  /// Results in batch order, as wide as the modulus. An item without a result is 0 and has a status in
+  /// *statuses; if `statuses` is NULL the call throws Error with MM_ERR_ITEMS instead.
+  /// @throws Error as mm_plan_run
   Batch run(const Operands& operands, std::vector<mm_status>* statuses = nullptr,
             const Progress& progress = {}) {
     return detail::run_call([this](const mm_call* call) { return mm_plan_run(plan_.get(), call); }, operands,
                             detail::count_of(operands), operands.modulus.width(), statuses, progress);
   }
 
-  /// The same as a job. `progress` is called on the job's thread.
+  /// The same as an asynchronous call. `progress` is called on the job's thread. @throws Error as
+  /// mm_plan_submit
   [[nodiscard]] Job submit(const Operands& operands, const Progress& progress = {}) {
     return {[this](const mm_call* call, mm_done_fn done, void* user, mm_job** job) {
               return mm_plan_submit(plan_.get(), call, done, user, job);
@@ -310,12 +325,12 @@ class Plan {
             operands, detail::count_of(operands), operands.modulus.width(), progress};
   }
 
-  /// Run a call of the C ABI as it is: results into the caller's own array.
+  /// Run a call of the C ABI, which writes to the caller's arrays. @return as mm_plan_run
   mm_status run(const mm_call& call) { return mm_plan_run(plan_.get(), &call); }
 
-  /// The variant for large batches.
+  /// Name of the variant for large batches.
   [[nodiscard]] std::string variant() const { return mm_plan_variant(plan_.get()); }
-  /// The variant for so many items whose moduli have one number of limbs.
+  /// Name of the variant for `items` items whose moduli have the same number of limbs.
   [[nodiscard]] std::string variant_for(std::size_t items) const {
     return mm_plan_variant_for(plan_.get(), items);
   }
@@ -327,22 +342,25 @@ class Plan {
   std::unique_ptr<mm_plan, Destroy> plan_;
 };
 
-/// Powers of one base modulo one modulus by a precomputed comb.
+/// Owns an mm_fixed_base: powers of one base modulo one modulus by a precomputed comb. Several threads may
+/// run calls on one object.
 class FixedBase {
  public:
-  /// `progress`: called with 0 items of 1 during the creation; where it returns false,
-  /// Error(MM_ERR_CANCELLED).
+  /// Precompute the comb for exponents of up to `exponent_bits` bits. `base` and `modulus` are copied.
+  /// `progress` is called with (0, 1) meanwhile; if it returns false, the constructor throws Error with
+  /// MM_ERR_CANCELLED.
+  /// @throws Error as mm_fixed_base_create
   FixedBase(const View& base, const View& modulus, std::size_t exponent_bits, Timing timing = Timing::public_,
-            const Where& where = {}, const Progress& progress = {})
+            const Placement& placement = {}, const Progress& progress = {})
       : width_(modulus.width()) {
     detail::ProgressGuard guard{&progress, nullptr};
     mm_fixed_base_options options{};
     options.struct_size = sizeof options;
     options.timing = static_cast<mm_timing>(timing);
     options.exponent_bits = exponent_bits;
-    options.device = detail::or_null(where.device);
-    options.variant = detail::or_null(where.variant);
-    options.threads = where.threads;
+    options.device = detail::or_null(placement.device);
+    options.variant = detail::or_null(placement.variant);
+    options.threads = placement.threads;
     if (progress) {
       options.progress = &detail::ProgressGuard::call;
       options.progress_user = &guard;
@@ -354,7 +372,7 @@ class FixedBase {
     fixed_base_.reset(fixed_base);
   }
 
-  /// base^(exponents_i) mod modulus for every i. Bad items as in Plan::run.
+  /// base^(exponents_i) mod modulus for every i; statuses and exceptions as in Plan::run.
   Batch powmod(const View& exponents, std::vector<mm_status>* statuses = nullptr,
                const Progress& progress = {}) {
     Operands operands;
@@ -364,7 +382,7 @@ class FixedBase {
         exponents.size(), width_, statuses, progress);
   }
 
-  /// The same as a job, see Plan::submit.
+  /// The same as an asynchronous call, see Plan::submit.
   [[nodiscard]] Job submit(const View& exponents, const Progress& progress = {}) {
     Operands operands;
     operands.y = exponents;
@@ -374,9 +392,9 @@ class FixedBase {
             operands, exponents.size(), width_, progress};
   }
 
-  /// The variant for large batches.
+  /// Name of the variant for large batches.
   [[nodiscard]] std::string variant() const { return mm_fixed_base_variant(fixed_base_.get()); }
-  /// The variant for so many exponents, none of them negative.
+  /// Name of the variant for `exponents` nonnegative exponents.
   [[nodiscard]] std::string variant_for(std::size_t exponents) const {
     return mm_fixed_base_variant_for(fixed_base_.get(), exponents);
   }
@@ -391,48 +409,54 @@ class FixedBase {
 
 namespace detail {
 
-inline Batch run_once(Op op, const Operands& operands, Timing timing, const Where& where) {
+inline Batch run_once(Op op, const Operands& operands, Timing timing, const Placement& placement) {
   constexpr std::size_t kMaxBits = MM_MAX_MODULUS_BITS;
   const std::size_t limbs = std::clamp<std::size_t>(operands.modulus.width(), 1, kMaxBits / 64);
   const ModulusKind kind = operands.modulus.size() == 1 ? ModulusKind::shared : ModulusKind::each;
-  return Plan(op, limbs * 64, kind, timing, where).run(operands);
+  return Plan(op, limbs * 64, kind, timing, placement).run(operands);
 }
 
 }  // namespace detail
 
-// One call each; operands of one integer serve every item. @throws Error for a bad call or any bad item.
+// Single calls. An operand of one integer is used for every item. All throw Error for an invalid call and for
+// an item without a result; all are variable-time unless their name ends in _sec.
 
 /// x + y mod n
-inline Batch addmod(const View& x, const View& y, const View& n, const Where& where = {}) {
-  return detail::run_once(Op::addmod, {x, y, n}, Timing::public_, where);
+inline Batch addmod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::addmod, {x, y, n}, Timing::public_, placement);
 }
 /// x - y mod n
-inline Batch submod(const View& x, const View& y, const View& n, const Where& where = {}) {
-  return detail::run_once(Op::submod, {x, y, n}, Timing::public_, where);
+inline Batch submod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::submod, {x, y, n}, Timing::public_, placement);
 }
 /// -x mod n
-inline Batch negmod(const View& x, const View& n, const Where& where = {}) {
-  return detail::run_once(Op::negmod, {x, {}, n}, Timing::public_, where);
+inline Batch negmod(const View& x, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::negmod, {x, {}, n}, Timing::public_, placement);
 }
 /// x * y mod n
-inline Batch mulmod(const View& x, const View& y, const View& n, const Where& where = {}) {
-  return detail::run_once(Op::mulmod, {x, y, n}, Timing::public_, where);
+inline Batch mulmod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::mulmod, {x, y, n}, Timing::public_, placement);
 }
 /// x^2 mod n
-inline Batch sqrmod(const View& x, const View& n, const Where& where = {}) {
-  return detail::run_once(Op::sqrmod, {x, {}, n}, Timing::public_, where);
+inline Batch sqrmod(const View& x, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::sqrmod, {x, {}, n}, Timing::public_, placement);
 }
-/// base^exponent mod n; exponents may be negative
-inline Batch powmod(const View& base, const View& exponent, const View& n, const Where& where = {}) {
-  return detail::run_once(Op::powmod, {base, exponent, n}, Timing::public_, where);
+/// base^exponent mod n, exponents of any sign
+inline Batch powmod(const View& base, const View& exponent, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::powmod, {base, exponent, n}, Timing::public_, placement);
 }
-/// The same in timing class secret: time and memory access depend on sizes alone; odd moduli only
-inline Batch powmod_sec(const View& base, const View& exponent, const View& n, const Where& where = {}) {
-  return detail::run_once(Op::powmod, {base, exponent, n}, Timing::secret, where);
+/// base^exponent mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch powmod_sec(const View& base, const View& exponent, const View& n,
+                        const Placement& placement = {}) {
+  return detail::run_once(Op::powmod, {base, exponent, n}, Timing::secret, placement);
 }
 /// x^-1 mod n
-inline Batch invmod(const View& x, const View& n, const Where& where = {}) {
-  return detail::run_once(Op::invmod, {x, {}, n}, Timing::public_, where);
+inline Batch invmod(const View& x, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::invmod, {x, {}, n}, Timing::public_, placement);
+}
+/// x^-1 mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch invmod_sec(const View& x, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::invmod, {x, {}, n}, Timing::secret, placement);
 }
 
 }  // namespace wrapper

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file rsa.h
- * @brief C ABI of manymod: RSA in bulk (RFC 8017). Signatures, encryption and the bare operations on many
- * messages and many keys at once.
+ * @brief C ABI of manymod: RSA (RFC 8017) on many messages and many keys at once: signatures, encryption and
+ * the bare operations.
  *
- * Numbers and messages are bytes; numbers are unsigned and big-endian, as in RFC 8017 (I2OSP, OS2IP). k is
- * the length of an item's modulus in bytes.
+ * Numbers and messages are byte strings; numbers are unsigned and big-endian, as in RFC 8017 (I2OSP, OS2IP).
+ * k is the length of an item's modulus in bytes.
  *
- * Conventions are those of manymod.h: MM_OK, MM_ERR_ITEMS (the call ran; some items carry a status, the
- * others are right) or another MM_ERR_* (nothing usable was written), explained by mm_last_error(); structs
- * that begin with struct_size may grow at their end; nothing prints, aborts or lets a C++ exception out; all
- * functions may be called from several threads at once, and one ring may run several calls at once.
+ * Errors, struct sizes, ownership and thread safety follow the conventions of manymod.h; several calls may
+ * run on one ring at once.
  *
- * Timing. Private keys, what is decrypted, what is encrypted and what is random are secret: no branch and no
- * address depends on them. Public are: sizes (of keys, messages, ciphertexts, salts), key indices, public
- * keys, signatures and their messages, statuses, and the length of a decrypted message once it is returned.
- * See docs/rsa.md for what is covered, zeroed and checked, and for what is not.
+ * Timing. Private keys, decrypted and encrypted messages and random values are secret: branches and memory
+ * accesses do not depend on them. Public are the sizes of keys, messages, ciphertexts and salts, key indices,
+ * public keys, signatures and the messages that they sign, statuses, and the length of a decrypted message
+ * once it is returned. docs/rsa.md states what is covered, zeroed and checked, and what is not.
  *
  * A library built without libcrypto returns MM_ERR_UNSUPPORTED from every function here that returns a
  * status.
@@ -29,14 +27,14 @@
 extern "C" {
 #endif
 
-/** Sizes of a key's modulus, in bits. */
+/** Range of a key's modulus size, in bits. */
 #define MM_RSA_MIN_BITS 1024
 #define MM_RSA_MAX_BITS 8192
 
-/** 1 if this build computes RSA, 0 if it was built without libcrypto. */
+/** @return 1 if this build supports RSA, 0 if it was built without libcrypto */
 MM_API int mm_rsa_supported(void);
 
-/** Bytes that someone else owns. data may be NULL where size is 0. */
+/** Bytes that the caller owns. data may be NULL if size is 0. */
 typedef struct mm_bytes {
   const uint8_t* data;
   size_t size;
@@ -44,145 +42,164 @@ typedef struct mm_bytes {
 
 /* ---- keys ------------------------------------------------------------------------------------------- */
 
-/** A public or private key: its numbers, checked. Private numbers are zeroed when it is destroyed. */
+/** A public or private key whose numbers were checked. Immutable; private numbers are zeroed when it is
+ * destroyed. */
 typedef struct mm_rsa_key mm_rsa_key;
 
-/** Checks that take time, asked for one by one; what is cheap is always checked. */
+/** Flags for optional checks that take time. The cheap checks are always made. */
 typedef enum mm_rsa_check {
-  MM_RSA_CHECK_PRIMES = 1 /**< p and q are prime (Miller-Rabin, BN_check_prime). Of unchecked ones that
-                             are not, results are wrong as a rule: MM_ITEM_RSA_FAULT */
+  MM_RSA_CHECK_PRIMES = 1 /**< p and q are prime (Miller-Rabin, BN_check_prime). A key whose p or q is
+                             composite and that was not checked gives MM_ITEM_RSA_FAULT as a rule */
 } mm_rsa_check;
 
 /**
- * The numbers of a key, leading zero bytes allowed. Zero-initialise, then set struct_size.
- * Public key: n and e. Private key: n, e, d; p and q together or not at all (then they are recovered);
- * dp, dq, qinv each if known (else computed). A number that is not given has size 0.
+ * The numbers of a key; leading zero bytes are allowed. Zero-initialise it, then set struct_size.
+ * A public key has n and e. A private key has n, e and d; p and q are given together or omitted, in which
+ * case they are recovered; each of dp, dq and qinv may be given with them, else it is computed. A number that
+ * is omitted has size 0.
  */
 typedef struct mm_rsa_numbers {
   size_t struct_size;
-  mm_bytes n;      /**< modulus, odd, MM_RSA_MIN_BITS to MM_RSA_MAX_BITS */
+  mm_bytes n;      /**< modulus, odd, MM_RSA_MIN_BITS to MM_RSA_MAX_BITS bits */
   mm_bytes e;      /**< public exponent, odd, 3 <= e < n */
-  mm_bytes d;      /**< private exponent, d < n, e d = 1 mod p - 1 and mod q - 1 */
+  mm_bytes d;      /**< private exponent, 0 < d < n, e d = 1 mod p - 1 and mod q - 1 */
   mm_bytes p, q;   /**< primes, p q = n, p != q */
   mm_bytes dp;     /**< d mod p - 1 */
   mm_bytes dq;     /**< d mod q - 1 */
   mm_bytes qinv;   /**< q^-1 mod p */
-  unsigned checks; /**< MM_RSA_CHECK_* */
+  unsigned checks; /**< MM_RSA_CHECK_* flags */
 } mm_rsa_numbers;
 
 /**
- * Make a key from its numbers. Copied; the caller's copy is the caller's to zero.
- * @return MM_OK and *key; or, with *key = NULL, MM_ERR_KEY if the numbers are no key (mm_last_error() says
- * which relation does not hold, never a value), MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_MEMORY.
- * Timing: sizes are public; the checks are libcrypto's, of which the recovery of p and q and the primality
- * test may show the primes' lengths and the number of attempts.
+ * Create a key from its numbers, which are copied; the caller zeroes its own copy.
+ * Timing: the sizes are public. The checks use libcrypto; recovering p and q and testing primality may reveal
+ * the lengths of the primes and the number of attempts.
+ * @param key receives the key, which the caller destroys; NULL on failure
+ * @return MM_OK; MM_ERR_KEY if the numbers are not a key (mm_last_error() states which relation does not
+ * hold, never a value); MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_MEMORY, MM_ERR_CRYPTO
  */
 MM_API mm_status mm_rsa_key_create(const mm_rsa_numbers* numbers, mm_rsa_key** key);
 
-/** Options of mm_rsa_key_decode. Zero-initialise, then set struct_size. */
+/** Options of mm_rsa_key_decode. Zero-initialise them, then set struct_size. */
 typedef struct mm_rsa_decode_options {
   size_t struct_size;
-  mm_bytes passphrase; /**< of an encrypted private key; data NULL: none is given */
-  unsigned checks;     /**< MM_RSA_CHECK_* */
+  mm_bytes password; /**< of an encrypted private key; data NULL: no password */
+  unsigned checks;   /**< MM_RSA_CHECK_* flags */
 } mm_rsa_decode_options;
 
 /**
- * Make a key from PEM or DER: PKCS#1, PKCS#8 (encrypted too) or SubjectPublicKeyInfo, read by libcrypto.
- * @param options NULL for none
- * @return as mm_rsa_key_create; MM_ERR_KEY also for what cannot be read, for a key that is not RSA, for a
- * passphrase that is missing or wrong and for more than INT_MAX bytes. Of PEM that is encrypted, OpenSSH's
- * own or truncated mm_last_error() says so.
+ * Create a key from PEM or DER: PKCS#1, PKCS#8 (also encrypted) or SubjectPublicKeyInfo, parsed by libcrypto.
+ * @param encoded at most INT_MAX bytes
+ * @param options NULL for the defaults
+ * @param key     receives the key, which the caller destroys; NULL on failure
+ * @return as mm_rsa_key_create; MM_ERR_KEY also for an encoding that cannot be parsed, a key that is not RSA
+ * or has more than two primes, and a password that is missing or wrong. For PEM that is encrypted, truncated
+ * or in OpenSSH's format mm_last_error() says so.
  */
 MM_API mm_status mm_rsa_key_decode(mm_bytes encoded, const mm_rsa_decode_options* options, mm_rsa_key** key);
 
-/** What is public about a key. */
+/** Public properties of a key. */
 typedef struct mm_rsa_key_info {
-  size_t struct_size; /**< set by the caller: sizeof(mm_rsa_key_info); no more is written */
+  size_t struct_size; /**< set by the caller to sizeof(mm_rsa_key_info); no more bytes are written */
   size_t modulus_bits;
-  size_t modulus_bytes;  /**< k: bytes of a signature or ciphertext */
-  size_t exponent_bytes; /**< bytes of e */
-  int is_private;
+  size_t modulus_bytes;  /**< k, the length of a signature or ciphertext */
+  size_t exponent_bytes; /**< length of e */
+  int is_private;        /**< 1 for a private key */
 } mm_rsa_key_info;
 
-/** Fill *info. @return MM_OK, MM_ERR_NULL or MM_ERR_ARGUMENT for a wrong struct_size. */
+/** Describe a key. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
 MM_API mm_status mm_rsa_key_get_info(const mm_rsa_key* key, mm_rsa_key_info* info);
-/** Write n as modulus_bytes bytes and e as exponent_bytes bytes. There is no way to read private numbers. */
+/** Write n as modulus_bytes bytes and e as exponent_bytes bytes. Private numbers cannot be read.
+ * @return MM_OK; MM_ERR_NULL */
 MM_API mm_status mm_rsa_key_get_public(const mm_rsa_key* key, uint8_t* n, uint8_t* e);
-/** Destroy a key (NULL is allowed). Rings made from it stay usable; private numbers are zeroed when the last
- * of them goes. */
+/** Destroy a key. NULL is allowed. Rings created from it remain usable; the private numbers are zeroed when
+ * the last of them is destroyed. */
 MM_API void mm_rsa_key_destroy(mm_rsa_key* key);
 
 /* ---- rings ------------------------------------------------------------------------------------------ */
 
-/** Keys on a device, with what is precomputed for each: what calls run on. One key is a ring of one. */
+/** A key ring: keys placed on a device, with the data precomputed for each of them. Calls run on a ring; a
+ * single key is a ring of one. */
 typedef struct mm_rsa_ring mm_rsa_ring;
 
+/** Base blinding of private operations. */
 typedef enum mm_rsa_blinding {
-  MM_RSA_BLINDING_ON = 0, /**< private operations work on m r^e, r random and other for each item */
+  MM_RSA_BLINDING_ON = 0, /**< the power is computed of m r^e with a random r that differs for every item */
   MM_RSA_BLINDING_OFF = 1
 } mm_rsa_blinding;
 
-/** Options of mm_rsa_ring_create. Zero-initialise, then set struct_size. */
+/** Options of mm_rsa_ring_create. Zero-initialise them, then set struct_size. */
 typedef struct mm_rsa_ring_options {
   size_t struct_size;
-  const char* device;  /**< as mm_plan_options */
-  const char* variant; /**< as mm_plan_options: forced for every power */
-  unsigned threads;    /**< CPU threads of its calls, at most 1024; 0: mm_get_threads() */
+  const char* device;  /**< as in mm_plan_options */
+  const char* variant; /**< as in mm_plan_options; forced for every power */
+  unsigned threads;    /**< CPU threads of one call, at most 1024; 0: mm_get_threads() */
   mm_rsa_blinding blinding;
 } mm_rsa_ring_options;
 
 /**
- * Make a ring of keys[0 .. count), public, private or both. What is precomputed for a key is made by the
- * first call that needs it, and zeroed with the ring.
+ * Create a ring of the keys keys[0 .. count), public, private or both. The first call that needs the
+ * precomputed data of a key computes it; it is zeroed with the ring. The keys may be destroyed before the
+ * ring.
  * @param options NULL for the defaults
- * @return MM_OK and *ring; or, with *ring = NULL, an error as of mm_plan_create
+ * @param ring    receives the ring, which the caller destroys; NULL on failure
+ * @return as mm_plan_create
  */
 MM_API mm_status mm_rsa_ring_create(const mm_rsa_ring_options* options, const mm_rsa_key* const* keys,
                                     size_t count, mm_rsa_ring** ring);
 
+/** Properties and counters of a ring. */
 typedef struct mm_rsa_ring_info {
-  size_t struct_size; /**< set by the caller: sizeof(mm_rsa_ring_info); no more is written */
-  size_t keys;
+  size_t struct_size;       /**< set by the caller to sizeof(mm_rsa_ring_info); no more bytes are written */
+  size_t keys;              /**< number of keys */
   size_t max_modulus_bytes; /**< largest k */
-  uint64_t private_items; /**< private operations computed since its creation; not those of items that have a
-                             status before theirs begins */
-  uint64_t recomputed;    /**< those whose CRT result was wrong and that were computed again without CRT */
+  uint64_t private_items; /**< private operations computed since the ring was created, without the items whose
+                             status was known before */
+  uint64_t recomputed;    /**< those whose CRT result failed its check and that were recomputed without CRT */
 } mm_rsa_ring_info;
 
-/** Fill *info. @return MM_OK, MM_ERR_NULL or MM_ERR_ARGUMENT for a wrong struct_size. */
+/** Describe a ring. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
 MM_API mm_status mm_rsa_ring_get_info(const mm_rsa_ring* ring, mm_rsa_ring_info* info);
-/** Variant of the powers of the private (nonzero `private_operation`) or public operation with key `key` for
- * `items` items of that key; "" for a key that is not there. Where the powers modulo p and q are computed
- * together, it is the choice for twice as many. Valid as long as the ring. */
+/**
+ * Name of the variant that computes the powers of `items` items with key number `key`, for its private
+ * operation if private_operation is nonzero, else for its public one. If the powers modulo p and q are
+ * computed in one batch, it is the choice for twice as many items. Valid as long as the ring; "" for NULL and
+ * for a key that the ring does not have.
+ */
 MM_API const char* mm_rsa_ring_variant(const mm_rsa_ring* ring, size_t key, int private_operation,
                                        size_t items);
-/** Destroy a ring (NULL is allowed), once none of its calls runs; what it precomputed is zeroed. */
+/** Destroy a ring and zero its precomputed data. NULL is allowed. None of its calls may be running. */
 MM_API void mm_rsa_ring_destroy(mm_rsa_ring* ring);
 
 /* ---- calls ------------------------------------------------------------------------------------------ */
 
+/** Operations. */
 typedef enum mm_rsa_op {
-  MM_RSA_PUBLIC = 0,  /**< bare m^e mod n (RSAEP, RSAVP1): input m < n, at most k bytes; output k bytes. The
-                         input counts as secret */
-  MM_RSA_PRIVATE = 1, /**< bare c^d mod n (RSADP, RSASP1): input c < n, at most k bytes; output k bytes */
-  MM_RSA_SIGN = 2,    /**< input: messages (or digests, see prehashed); output: signatures of k bytes */
-  MM_RSA_VERIFY = 3,  /**< input: messages or digests; signature: of any length; output: `valid` alone */
+  MM_RSA_PUBLIC = 0,  /**< bare m^e mod n (RSAEP, RSAVP1). Input: m < n, at most k bytes, treated as secret;
+                         output: k bytes */
+  MM_RSA_PRIVATE = 1, /**< bare c^d mod n (RSADP, RSASP1). Input: c < n, at most k bytes; output: k bytes */
+  MM_RSA_SIGN = 2,    /**< input: messages, or digests if `prehashed`; output: signatures of k bytes */
+  MM_RSA_VERIFY = 3,  /**< input: messages or digests; signature: of any length; output: `valid` only */
   MM_RSA_ENCRYPT = 4, /**< input: messages; output: ciphertexts of k bytes */
-  MM_RSA_DECRYPT = 5  /**< input: ciphertexts of k bytes; output: messages, their lengths in output.sizes */
+  MM_RSA_DECRYPT =
+      5 /**< input: ciphertexts of k bytes; output: messages, with their lengths in output.sizes */
 } mm_rsa_op;
 
+/** Schemes of RFC 8017. */
 typedef enum mm_rsa_scheme {
-  MM_RSA_RAW = 0,      /**< MM_RSA_PUBLIC and MM_RSA_PRIVATE */
-  MM_RSA_PKCS1V15 = 1, /**< RSASSA-PKCS1-v1_5 and RSAES-PKCS1-v1_5. Decryption rejects implicitly: a bad
-                          padding gives a message that depends on the key and the ciphertext alone, of a
-                          length that does too, and no error (draft-irtf-cfrg-rsa-guidance; OpenSSL 3.2's) */
-  MM_RSA_PSS = 2,      /**< RSASSA-PSS, signatures */
-  MM_RSA_OAEP = 3      /**< RSAES-OAEP, encryption */
+  MM_RSA_RAW = 0, /**< no padding, for MM_RSA_PUBLIC and MM_RSA_PRIVATE */
+  MM_RSA_PKCS1V15 =
+      1,          /**< RSASSA-PKCS1-v1_5 and RSAES-PKCS1-v1_5. Decryption rejects implicitly: invalid padding
+                     is not an error but yields a message whose bytes and length depend only on the key and
+                     the ciphertext (draft-irtf-cfrg-rsa-guidance; the same as OpenSSL 3.2's) */
+  MM_RSA_PSS = 2, /**< RSASSA-PSS, for signatures */
+  MM_RSA_OAEP = 3 /**< RSAES-OAEP, for encryption */
 } mm_rsa_scheme;
 
+/** Hash functions. */
 typedef enum mm_rsa_hash {
   MM_RSA_HASH_NONE = 0,
-  MM_RSA_SHA1 = 1, /**< for OAEP and for what was signed long ago */
+  MM_RSA_SHA1 = 1, /**< for OAEP and for verifying old signatures */
   MM_RSA_SHA224 = 2,
   MM_RSA_SHA256 = 3,
   MM_RSA_SHA384 = 4,
@@ -196,86 +213,91 @@ typedef enum mm_rsa_hash {
 } mm_rsa_hash;
 #define MM_RSA_HASH_COUNT 12
 
-/** Bytes of a digest; 0 for MM_RSA_HASH_NONE and unknown values. */
+/** @return the length of a digest in bytes; 0 for MM_RSA_HASH_NONE and unknown values */
 MM_API size_t mm_rsa_hash_size(mm_rsa_hash hash);
 
-/** Salt lengths of PSS other than a number of bytes. */
-#define MM_RSA_SALT_DIGEST (-1) /**< as long as the digest */
-#define MM_RSA_SALT_AUTO (-2)   /**< verification: whatever length the signature has; not for signing */
-#define MM_RSA_SALT_MAX (-3)    /**< the longest that the key and the hash allow; for verification too */
+/** Salt lengths of PSS that are not a number of bytes. */
+#define MM_RSA_SALT_DIGEST (-1) /**< the length of the digest */
+#define MM_RSA_SALT_AUTO (-2)   /**< verification only: whatever length the signature has */
+#define MM_RSA_SALT_MAX (-3)    /**< the largest length that the key and the hash allow */
 
 /** Padding of a call. */
 typedef struct mm_rsa_padding {
   mm_rsa_scheme scheme;
-  mm_rsa_hash hash;     /**< of messages; of OAEP's label. PKCS#1 v1.5 encryption has none */
+  mm_rsa_hash hash;     /**< of the message in signatures, of the label in OAEP; unused in PKCS#1 v1.5
+                           encryption */
   mm_rsa_hash mgf_hash; /**< of MGF1 (PSS, OAEP); MM_RSA_HASH_NONE: the same as `hash` */
-  int salt_length;      /**< PSS: bytes, or MM_RSA_SALT_* */
+  int salt_length;      /**< PSS: a number of bytes, or MM_RSA_SALT_* */
   int prehashed;        /**< signatures: nonzero if the inputs are digests by `hash` */
-  mm_bytes label;       /**< OAEP's label, one for all items */
+  mm_bytes label;       /**< OAEP: the label of all items */
 } mm_rsa_padding;
 
 /**
- * Read-only items of bytes, in one of three forms: `items` not NULL: count pointers and sizes; else `offsets`
- * not NULL: item i is data[offsets[i] .. offsets[i + 1]) (Arrow's large_binary; count + 1 offsets, never
- * descending, the first >= 0); else item i is the `size` bytes at data + i stride.
+ * Byte strings that are read, in one of three forms:
+ * - `items` is not NULL: `count` pointers and sizes;
+ * - else `offsets` is not NULL: item i is data[offsets[i] .. offsets[i + 1]), with count + 1 offsets that are
+ *   nonnegative and do not descend (Arrow's large_binary);
+ * - else item i is the `size` bytes at data + i * stride.
  */
 typedef struct mm_bytes_view {
   size_t count; /**< N, or 1: the same bytes for every item */
   const uint8_t* data;
   size_t size;
-  size_t stride; /**< 0 means size */
+  size_t stride; /**< >= size; 0 means size */
   const int64_t* offsets;
   const mm_bytes* items;
 } mm_bytes_view;
 
-/** Written items: item i at data + i stride. Bytes of an item past its size are zeroed up to k (for
- * MM_RSA_DECRYPT too), and those of an item that has a status up to the largest k of the call's keys; where
- * no item has a key that is there, to that of the ring's keys, but not past the stride. */
+/** Byte strings that are written: item i at data + i * stride. The bytes after an item's size are zeroed up
+ * to k, for MM_RSA_DECRYPT too. An item with a status other than MM_OK is zeroed up to the largest k of the
+ * call's keys, or of the ring's if none of the call's keys exists, but never past the stride. */
 typedef struct mm_bytes_result {
   uint8_t* data;
   size_t count;  /**< N */
   size_t stride; /**< >= k of every key of the call, for every operation */
-  size_t* sizes; /**< N sizes; an item that has a status has size 0. May be NULL but for MM_RSA_DECRYPT */
+  size_t* sizes; /**< N sizes, 0 for an item with a status other than MM_OK. May be NULL except for
+                    MM_RSA_DECRYPT */
 } mm_bytes_result;
 
-/** A call on a ring. Zero-initialise, then set struct_size = sizeof(mm_rsa_call). */
+/** A call on a ring. Zero-initialise it, then set struct_size = sizeof(mm_rsa_call). */
 typedef struct mm_rsa_call {
   size_t struct_size;
   mm_rsa_op op;
   mm_rsa_padding padding;
-  size_t count;             /**< N; 0 is allowed and does nothing */
-  const uint32_t* key;      /**< NULL: the ring's key 0 for every item; else N indices of keys */
+  size_t count;             /**< N; a call with 0 items does nothing */
+  const uint32_t* key;      /**< N indices of keys in the ring; NULL: key 0 for every item */
   mm_bytes_view input;      /**< see mm_rsa_op */
-  mm_bytes_view signature;  /**< MM_RSA_VERIFY */
-  mm_bytes_result output;   /**< all but MM_RSA_VERIFY; overlaps no input */
-  uint8_t* valid;           /**< MM_RSA_VERIFY: N bytes, 1 for a good signature, else 0 */
+  mm_bytes_view signature;  /**< MM_RSA_VERIFY: the signatures */
+  mm_bytes_result output;   /**< all operations but MM_RSA_VERIFY; it must not overlap an input */
+  uint8_t* valid;           /**< MM_RSA_VERIFY: N bytes, 1 for a valid signature, else 0 */
   uint8_t* item_status;     /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
-  uint8_t* item_recomputed; /**< NULL, or N bytes: 1 where the CRT result was wrong and the item was computed
-                               again without CRT (its result is right), else 0 */
-  mm_progress_fn progress;  /**< NULL, or as in mm_call */
-  void* progress_user;
+  uint8_t* item_recomputed; /**< NULL, or N bytes: 1 if the CRT result failed its check and the item was
+                               recomputed without CRT (its result is valid), else 0 */
+  mm_progress_fn progress;  /**< NULL, or the progress callback */
+  void* progress_user;      /**< passed to `progress` */
 } mm_rsa_call;
 
 /**
- * Run one call.
+ * Compute one call and return when it is complete. Several threads may run calls on one ring.
  *
- * Statuses of items: MM_ITEM_RSA_KEY (no such key in the ring, or a private operation with a public key),
- * MM_ITEM_RSA_LENGTH (message or salt too long for the key and padding, digest or ciphertext of the wrong
- * length, key too short for the padding), MM_ITEM_RSA_RANGE (number not below the modulus),
- * MM_ITEM_RSA_DECRYPTION (bad OAEP padding, whatever is bad about it), MM_ITEM_RSA_FAULT (computed wrongly,
- * twice: defective hardware, or p or q is not prime, see MM_RSA_CHECK_PRIMES), MM_ITEM_NOT_COMPUTED.
- * MM_RSA_VERIFY: a signature that is no signature, for whatever reason, is valid[i] = 0 with status MM_OK;
- * only a missing key and a digest of the wrong length have a status.
+ * Item statuses: MM_ITEM_RSA_KEY (the ring has no such key, or a private operation names a public key);
+ * MM_ITEM_RSA_LENGTH (the message or salt is too long for the key and padding, the digest or ciphertext has
+ * the wrong length, or the key is too short for the padding); MM_ITEM_RSA_RANGE (the number is not below the
+ * modulus); MM_ITEM_RSA_DECRYPTION (invalid OAEP padding, whatever is wrong with it); MM_ITEM_RSA_FAULT (two
+ * computations failed their check: the hardware is defective, or p or q is not prime, see
+ * MM_RSA_CHECK_PRIMES); MM_ITEM_NOT_COMPUTED. For MM_RSA_VERIFY a signature that is invalid for any reason
+ * gives valid[i] = 0 with status MM_OK; only a missing key and a digest of the wrong length have a status.
  *
- * Every result s of a private operation is checked against s^e = m before it is written to the output; see
- * docs/rsa.md for what that finds.
+ * Every result s of a private operation is checked against s^e = m before it is written to the output;
+ * docs/rsa.md states which faults that detects.
  *
- * A call that fails once it has begun (MM_ERR_MEMORY, MM_ERR_DEVICE, MM_ERR_CRYPTO) leaves nothing of what it
- * has computed: every item is MM_ITEM_NOT_COMPUTED. One that is cancelled leaves the items that are finished.
+ * A call that fails after it has begun (MM_ERR_MEMORY, MM_ERR_DEVICE, MM_ERR_CRYPTO) discards its results:
+ * every item is MM_ITEM_NOT_COMPUTED. A cancelled call keeps the items that were finished.
  *
- * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL, MM_ERR_ARGUMENT (a struct_size, enum, count, offset, salt length
- * or stride is wrong, or the scheme is not for the operation), MM_ERR_OVERLAP; MM_ERR_CANCELLED;
- * MM_ERR_MEMORY; MM_ERR_DEVICE; MM_ERR_CRYPTO (libcrypto failed: no randomness, no such hash)
+ * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL; MM_ERR_ARGUMENT (an invalid struct_size, enum value, count,
+ * offset, salt length or stride, or a scheme that the operation does not have); MM_ERR_OVERLAP;
+ * MM_ERR_CANCELLED; MM_ERR_MEMORY; MM_ERR_DEVICE; MM_ERR_CRYPTO (libcrypto failed: no randomness, or an
+ * unavailable hash)
  */
 MM_API mm_status mm_rsa_run(mm_rsa_ring* ring, const mm_rsa_call* call);
 

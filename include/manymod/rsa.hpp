@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * @file rsa.hpp
- * @brief C++20 wrapper over rsa.h: RAII, containers of bytes, exceptions. Header only; needs the C library
- * alone.
+ * @brief C++20 wrapper of rsa.h: RAII, containers of bytes, exceptions. Header only; it links to the C
+ * library alone. rsa.h documents the semantics, timing and statuses.
  *
  *     manymod::rsa::Ring ring({manymod::rsa::Key::decode(pem)});
  *     auto signatures = ring.sign(messages, manymod::rsa::pss(MM_RSA_SHA256));
@@ -39,7 +39,7 @@ inline mm_bytes view_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-/// Zeroed when it goes: decrypted messages pass through it.
+/// Bytes that are zeroed on destruction: decrypted messages pass through them.
 class WipedBytes {
  public:
   explicit WipedBytes(std::size_t size) : bytes_(size) {}
@@ -57,15 +57,17 @@ class WipedBytes {
 
 }  // namespace detail
 
-/// Numbers of a key, big-endian; see mm_rsa_numbers for which may be left out.
+/// Numbers of a key, big-endian; mm_rsa_numbers states which may be empty.
 struct Numbers {
   std::span<const std::uint8_t> n, e, d, p, q, dp, dq, qinv;
 };
 
-/// A key of the C ABI.
+/// Owns an mm_rsa_key. Immutable; safe to use from several threads.
 class Key {
  public:
-  /// @throws Error(MM_ERR_KEY) if the numbers are no key. `checks`: MM_RSA_CHECK_*
+  /// A key from its numbers, which are copied.
+  /// @param checks MM_RSA_CHECK_* flags
+  /// @throws Error with MM_ERR_KEY if the numbers are not a key, else as mm_rsa_key_create
   explicit Key(const Numbers& numbers, unsigned checks = 0) {
     mm_rsa_numbers given{};
     given.struct_size = sizeof given;
@@ -83,23 +85,27 @@ class Key {
     key_.reset(key);
   }
 
-  /// From PEM or DER. @throws Error(MM_ERR_KEY)
-  static Key decode(std::string_view encoded, std::string_view passphrase = {}, unsigned checks = 0) {
+  /// A key from PEM or DER.
+  /// @param password of an encrypted key; a view with data() == nullptr means no password
+  /// @throws Error with MM_ERR_KEY if there is no usable key in it, else as mm_rsa_key_decode
+  static Key decode(std::string_view encoded, std::string_view password = {}, unsigned checks = 0) {
     mm_rsa_decode_options options{};
     options.struct_size = sizeof options;
-    options.passphrase = detail::view_of(passphrase);
+    options.password = detail::view_of(password);
     options.checks = checks;
     mm_rsa_key* key = nullptr;
     check(mm_rsa_key_decode(detail::view_of(encoded), &options, &key));
     return Key(key);
   }
 
+  /// Sizes, and whether the key is private.
   [[nodiscard]] mm_rsa_key_info info() const {
     mm_rsa_key_info info{};
     info.struct_size = sizeof info;
     check(mm_rsa_key_get_info(key_.get(), &info));
     return info;
   }
+  /// The key of the C ABI; it remains owned by this object.
   [[nodiscard]] const mm_rsa_key* get() const noexcept { return key_.get(); }
 
  private:
@@ -111,10 +117,10 @@ class Key {
   std::unique_ptr<mm_rsa_key, Destroy> key_;
 };
 
-/// The bare operations.
+/// No padding, for the bare operations.
 inline mm_rsa_padding raw() { return {}; }
 
-/// PKCS#1 v1.5; `hash` for signatures only.
+/// PKCS#1 v1.5. `hash` is for signatures only.
 inline mm_rsa_padding pkcs1v15(mm_rsa_hash hash = MM_RSA_HASH_NONE) {
   mm_rsa_padding padding{};
   padding.scheme = MM_RSA_PKCS1V15;
@@ -122,6 +128,7 @@ inline mm_rsa_padding pkcs1v15(mm_rsa_hash hash = MM_RSA_HASH_NONE) {
   return padding;
 }
 
+/// PSS. `salt_length`: a number of bytes or MM_RSA_SALT_*; `mgf_hash`: MM_RSA_HASH_NONE means `hash`.
 inline mm_rsa_padding pss(mm_rsa_hash hash, int salt_length = MM_RSA_SALT_DIGEST,
                           mm_rsa_hash mgf_hash = MM_RSA_HASH_NONE) {
   mm_rsa_padding padding{};
@@ -132,7 +139,7 @@ inline mm_rsa_padding pss(mm_rsa_hash hash, int salt_length = MM_RSA_SALT_DIGEST
   return padding;
 }
 
-/// `label` must outlive the padding.
+/// OAEP. `label` is not copied and must outlive the padding; `mgf_hash`: MM_RSA_HASH_NONE means `hash`.
 inline mm_rsa_padding oaep(mm_rsa_hash hash, std::span<const std::uint8_t> label = {},
                            mm_rsa_hash mgf_hash = MM_RSA_HASH_NONE) {
   mm_rsa_padding padding{};
@@ -143,25 +150,29 @@ inline mm_rsa_padding oaep(mm_rsa_hash hash, std::span<const std::uint8_t> label
   return padding;
 }
 
-/// Signatures of digests instead of messages.
+/// The same padding for signatures whose inputs are digests instead of messages.
 inline mm_rsa_padding prehashed(mm_rsa_padding padding) {
   padding.prehashed = 1;
   return padding;
 }
 
-/// Keys on a device. Calls on one ring may run in several threads at once.
+/// Owns an mm_rsa_ring: keys on a device. Several threads may run calls on one ring.
 ///
-/// In all calls key_of[i] is the index of item i's key; empty: key 0 for every item. Items without a result
-/// are empty and have a status; they throw Error(MM_ERR_ITEMS) where `statuses` is NULL.
+/// In all calls key_indices[i] is the index of item i's key in the ring; empty means key 0 for every item. An
+/// item without a result is empty and has a status in *statuses; if `statuses` is NULL the call throws Error
+/// with MM_ERR_ITEMS instead.
+/// @throws Error as mm_rsa_run; std::invalid_argument if the numbers of items, signatures and key indices
+/// differ
 class Ring {
  public:
-  explicit Ring(std::span<const Key> keys, const Where& where = {},
+  /// A ring of these keys, which may be destroyed before it. @throws Error as mm_rsa_ring_create
+  explicit Ring(std::span<const Key> keys, const Placement& placement = {},
                 mm_rsa_blinding blinding = MM_RSA_BLINDING_ON) {
     mm_rsa_ring_options options{};
     options.struct_size = sizeof options;
-    options.device = wrapper::detail::or_null(where.device);
-    options.variant = wrapper::detail::or_null(where.variant);
-    options.threads = where.threads;
+    options.device = wrapper::detail::or_null(placement.device);
+    options.variant = wrapper::detail::or_null(placement.variant);
+    options.threads = placement.threads;
     options.blinding = blinding;
     std::vector<const mm_rsa_key*> pointers(keys.size());
     std::transform(keys.begin(), keys.end(), pointers.begin(), [](const Key& key) { return key.get(); });
@@ -169,41 +180,46 @@ class Ring {
     check(mm_rsa_ring_create(&options, pointers.data(), pointers.size(), &ring));
     ring_.reset(ring);
   }
-  explicit Ring(const Key& key, const Where& where = {}, mm_rsa_blinding blinding = MM_RSA_BLINDING_ON)
-      : Ring(std::span(&key, 1), where, blinding) {}
+  /// A ring of one key.
+  explicit Ring(const Key& key, const Placement& placement = {},
+                mm_rsa_blinding blinding = MM_RSA_BLINDING_ON)
+      : Ring(std::span(&key, 1), placement, blinding) {}
 
+  /// Signatures of k bytes. Timing: constant-time in the private key.
   [[nodiscard]] std::vector<Bytes> sign(std::span<const Bytes> messages, const mm_rsa_padding& padding,
-                                        std::span<const std::uint32_t> key_of = {},
+                                        std::span<const std::uint32_t> key_indices = {},
                                         std::vector<mm_status>* statuses = nullptr) {
-    return run(MM_RSA_SIGN, padding, messages, key_of, statuses);
+    return run(MM_RSA_SIGN, padding, messages, key_indices, statuses);
   }
+  /// Ciphertexts of k bytes. Timing: constant-time in the messages.
   [[nodiscard]] std::vector<Bytes> encrypt(std::span<const Bytes> messages, const mm_rsa_padding& padding,
-                                           std::span<const std::uint32_t> key_of = {},
+                                           std::span<const std::uint32_t> key_indices = {},
                                            std::vector<mm_status>* statuses = nullptr) {
-    return run(MM_RSA_ENCRYPT, padding, messages, key_of, statuses);
+    return run(MM_RSA_ENCRYPT, padding, messages, key_indices, statuses);
   }
+  /// Messages. Timing: constant-time in the private key and the messages, until their lengths are returned.
   [[nodiscard]] std::vector<Bytes> decrypt(std::span<const Bytes> ciphertexts, const mm_rsa_padding& padding,
-                                           std::span<const std::uint32_t> key_of = {},
+                                           std::span<const std::uint32_t> key_indices = {},
                                            std::vector<mm_status>* statuses = nullptr) {
-    return run(MM_RSA_DECRYPT, padding, ciphertexts, key_of, statuses);
+    return run(MM_RSA_DECRYPT, padding, ciphertexts, key_indices, statuses);
   }
-  /// m^e mod n of big-endian numbers m < n.
+  /// m^e mod n of big-endian numbers m < n, as k bytes. Timing: constant-time in m.
   [[nodiscard]] std::vector<Bytes> raw_public(std::span<const Bytes> numbers,
-                                              std::span<const std::uint32_t> key_of = {},
+                                              std::span<const std::uint32_t> key_indices = {},
                                               std::vector<mm_status>* statuses = nullptr) {
-    return run(MM_RSA_PUBLIC, raw(), numbers, key_of, statuses);
+    return run(MM_RSA_PUBLIC, raw(), numbers, key_indices, statuses);
   }
-  /// c^d mod n of big-endian numbers c < n.
+  /// c^d mod n of big-endian numbers c < n, as k bytes. Timing: constant-time in c and the private key.
   [[nodiscard]] std::vector<Bytes> raw_private(std::span<const Bytes> numbers,
-                                               std::span<const std::uint32_t> key_of = {},
+                                               std::span<const std::uint32_t> key_indices = {},
                                                std::vector<mm_status>* statuses = nullptr) {
-    return run(MM_RSA_PRIVATE, raw(), numbers, key_of, statuses);
+    return run(MM_RSA_PRIVATE, raw(), numbers, key_indices, statuses);
   }
 
-  /// Whether each signature is good.
+  /// Whether each signature is valid. Timing: variable-time.
   [[nodiscard]] std::vector<bool> verify(std::span<const Bytes> messages, std::span<const Bytes> signatures,
                                          const mm_rsa_padding& padding,
-                                         std::span<const std::uint32_t> key_of = {},
+                                         std::span<const std::uint32_t> key_indices = {},
                                          std::vector<mm_status>* statuses = nullptr) {
     if (signatures.size() != messages.size()) {
       throw std::invalid_argument("manymod::rsa::Ring: one signature for each message is needed");
@@ -212,7 +228,7 @@ class Ring {
     const Items given(signatures);
     std::vector<std::uint8_t> valid(messages.size());
     std::vector<std::uint8_t> item_status(messages.size());
-    mm_rsa_call call = call_of(MM_RSA_VERIFY, padding, inputs, key_of);
+    mm_rsa_call call = call_of(MM_RSA_VERIFY, padding, inputs, key_indices);
     call.signature = given.view();
     call.valid = valid.data();
     call.item_status = item_status.data();
@@ -220,6 +236,7 @@ class Ring {
     return {valid.begin(), valid.end()};
   }
 
+  /// Number of keys, largest k and counters.
   [[nodiscard]] mm_rsa_ring_info info() const {
     mm_rsa_ring_info info{};
     info.struct_size = sizeof info;
@@ -228,6 +245,7 @@ class Ring {
   }
 
  private:
+  // Byte strings as an mm_bytes_view; they must outlive it.
   class Items {
    public:
     explicit Items(std::span<const Bytes> items) : items_(items.size()) {
@@ -246,9 +264,10 @@ class Ring {
     std::vector<mm_bytes> items_;
   };
 
+  // A call without its output.
   static mm_rsa_call call_of(mm_rsa_op op, const mm_rsa_padding& padding, const Items& inputs,
-                             std::span<const std::uint32_t> key_of) {
-    if (!key_of.empty() && key_of.size() != inputs.size()) {
+                             std::span<const std::uint32_t> key_indices) {
+    if (!key_indices.empty() && key_indices.size() != inputs.size()) {
       throw std::invalid_argument("manymod::rsa::Ring: one key index for each item is needed");
     }
     mm_rsa_call call{};
@@ -256,11 +275,12 @@ class Ring {
     call.op = op;
     call.padding = padding;
     call.count = inputs.size();
-    call.key = key_of.empty() ? nullptr : key_of.data();
+    call.key = key_indices.empty() ? nullptr : key_indices.data();
     call.input = inputs.view();
     return call;
   }
 
+  // Throw for a failed call, or hand out the item statuses.
   static void finish(mm_status status, std::span<const std::uint8_t> item_status,
                      std::vector<mm_status>* statuses) {
     if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
@@ -271,14 +291,15 @@ class Ring {
   }
 
   [[nodiscard]] std::vector<Bytes> run(mm_rsa_op op, const mm_rsa_padding& padding,
-                                       std::span<const Bytes> items, std::span<const std::uint32_t> key_of,
+                                       std::span<const Bytes> items,
+                                       std::span<const std::uint32_t> key_indices,
                                        std::vector<mm_status>* statuses) {
     const Items inputs(items);
     const std::size_t stride = info().max_modulus_bytes;
     detail::WipedBytes data(stride * items.size());
     std::vector<std::size_t> sizes(items.size());
     std::vector<std::uint8_t> item_status(items.size());
-    mm_rsa_call call = call_of(op, padding, inputs, key_of);
+    mm_rsa_call call = call_of(op, padding, inputs, key_indices);
     call.output = {data.data(), items.size(), stride, sizes.data()};
     call.item_status = item_status.data();
     finish(mm_rsa_run(ring_.get(), &call), item_status, statuses);

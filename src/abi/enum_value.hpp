@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Enums that a C caller filled in.
 #pragma once
 
 #include <cstring>
@@ -6,8 +7,8 @@
 
 namespace manymod {
 
-/// The number in an enum that a C caller filled in. Reading it as the enum type would be undefined for
-/// numbers that no enumerator can hold.
+/// The number stored in `value`. Reading it as an enum would be undefined behaviour for numbers outside the
+/// range of the enumerators.
 template <class Enum>
 long long enum_value(const Enum& value) {
   std::underlying_type_t<Enum> number;

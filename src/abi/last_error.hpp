@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's last failure, for mm_last_error().
+// The text of mm_last_error(), and the conversion of exceptions into statuses.
 #pragma once
 
 #include <exception>
@@ -11,12 +11,14 @@
 
 namespace manymod {
 
-/// Remember `message` for this thread; where memory is short, remember nothing. Returns `status`.
+/// Store `message` as this thread's last error, or an empty one if memory is short. Returns `status`.
 mm_status fail(mm_status status, std::string_view message) noexcept;
 
+/// This thread's last error; valid until the next fail() on this thread.
 const char* last_error() noexcept;
 
-/// Run `call` and turn exceptions into a status and a message: none may leave the C ABI.
+/// The status that call() returns; an exception becomes a status and a last error, as none may cross the C
+/// ABI.
 template <class Call>
 mm_status guarded(Call&& call) noexcept {
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of the C ABI, range-checked.
+// Range checks of options of the C ABI.
 #pragma once
 
 #include "core/operation.hpp"
@@ -7,14 +7,13 @@
 
 namespace manymod {
 
-/// CPU threads of the options, 0 to kMaxThreads.
-/// @throws StatusError MM_ERR_ARGUMENT
+/// `threads`. @throws StatusError MM_ERR_ARGUMENT unless it is at most kMaxThreads
 unsigned checked_threads(unsigned threads);
 
-/// Enum values of the options, range-checked.
-/// @throws StatusError MM_ERR_ARGUMENT
+/// The operation and the timing class. @throws StatusError MM_ERR_ARGUMENT for another number
 Operation checked_operation(const mm_op& op);
 TimingClass checked_timing(const mm_timing& timing);
+/// Whether the modulus is shared. @throws StatusError MM_ERR_ARGUMENT for another number
 bool checked_shared(const mm_modulus_kind& kind);
 
 }  // namespace manymod

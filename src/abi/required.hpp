@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointers that a caller of the C ABI must give.
+// Pointers that must not be NULL.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace manymod {
 
-/// What `pointer` points to; `what` names it.
+/// The object that `pointer` points to. `what` is its name in the message.
 /// @throws StatusError MM_ERR_NULL
 template <class T>
 T& required(T* pointer, const char* what) {
@@ -17,7 +17,7 @@ T& required(T* pointer, const char* what) {
   return *pointer;
 }
 
-/// The struct in this version's size, see struct_from_caller.
+/// The struct in the size of this version, see struct_from_caller.
 /// @throws StatusError MM_ERR_NULL, MM_ERR_ARGUMENT
 template <class T>
 T required_struct(const T* pointer, const char* what) {

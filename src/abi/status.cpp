@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names and descriptions of statuses, and the last error of each thread.
 #include <array>
 #include <cstring>
 #include <string>
@@ -49,6 +50,7 @@ constexpr std::array<StatusText, 26> kStatusTexts{{
     {MM_ERR_CRYPTO, "MM_ERR_CRYPTO", "libcrypto failed"},
 }};
 
+// Null for an unknown status.
 const StatusText* find_status(mm_status status) {
   for (const StatusText& text : kStatusTexts) {
     if (enum_value(text.status) == enum_value(status)) return &text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structs of the C ABI that may be shorter or longer than this version's: they grow at their end only.
+// Structs of the C ABI from callers with an older or newer header. Structs only gain members at their end.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,13 @@
 
 namespace manymod {
 
-/// struct_size as promised: `minimum`, version 0.1's size, or more from a caller with a newer header.
+/// Check that struct_size is at least `minimum`, the size in version 0.1. It may be larger than this
+/// version's size if the caller has a newer header. `what` is the struct's name in the message.
 /// @throws StatusError MM_ERR_ARGUMENT
 void check_struct_size(std::size_t given, std::size_t minimum, const char* what);
 
-/// sizeof of a struct whose last member ends at `end`. A later member must not go into the padding there: the
-/// size would not tell whether it is set.
+/// sizeof of a struct whose last member ends at `end`. A member that is added later must not lie in the
+/// padding behind it, as the size would not reveal whether the caller has set it.
 constexpr std::size_t padded_size(std::size_t end, std::size_t alignment) {
   return (end + alignment - 1) / alignment * alignment;
 }
@@ -24,8 +25,7 @@ constexpr std::size_t padded_size(std::size_t end, std::size_t alignment) {
 #define MANYMOD_SIZE_THROUGH(Struct, member) \
   padded_size(offsetof(Struct, member) + sizeof(Struct::member), alignof(Struct))
 
-/// Size in the first version that had the struct, the least that a caller may give: through its last member
-/// then.
+/// Size of the struct in the first version that had it, the smallest size that a caller may give.
 template <class Struct>
 inline constexpr std::size_t kMinimumSize = 0;
 template <>
@@ -65,7 +65,7 @@ inline constexpr std::size_t kMinimumSize<mm_rsa_call> = MANYMOD_SIZE_THROUGH(mm
 
 #undef MANYMOD_SIZE_THROUGH
 
-/// The caller's struct in this version's size: members that an older header lacks are 0.
+/// The caller's struct in the size of this version. Members that the caller's header does not have are 0.
 /// @throws StatusError MM_ERR_ARGUMENT
 template <class Struct>
 Struct struct_from_caller(const Struct& given, const char* what) {
@@ -76,7 +76,7 @@ Struct struct_from_caller(const Struct& given, const char* what) {
   return known;
 }
 
-/// Write `filled` over as much of the caller's struct as there is; its struct_size stays.
+/// Copy `filled` to the caller's struct, up to the size of the smaller one. The caller's struct_size is kept.
 /// @throws StatusError MM_ERR_ARGUMENT
 template <class Struct>
 void struct_to_caller(Struct filled, Struct& given, const char* what) {

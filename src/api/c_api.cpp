@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI: pointers and struct sizes checked, objects owned, exceptions turned into statuses.
+// The functions of manymod.h: they check pointers and struct sizes, own the objects and turn exceptions into
+// statuses.
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ using manymod::required;
 using manymod::required_struct;
 using manymod::StatusError;
 
-// Strings that mm_variant_info points to; made once, as long-lived as the process.
+// The strings that mm_variant_info points to. They are built once and live as long as the process.
 struct VariantTexts {
   std::string needs;
   std::string reason;
@@ -246,12 +247,12 @@ size_t mm_device_count(void) {
   return count;
 }
 
-mm_status mm_device_get(size_t index, mm_device_info* info) {
+mm_status mm_device_get(size_t position, mm_device_info* info) {
   return manymod::guarded([&] {
     const auto devices = manymod::devices();
     mm_device_info& out = required(info, "info");
-    if (index >= devices.size()) throw_index(index, devices.size(), "device");
-    manymod::struct_to_caller(describe(devices[index]), out, "info");
+    if (position >= devices.size()) throw_index(position, devices.size(), "device");
+    manymod::struct_to_caller(describe(devices[position]), out, "info");
     return MM_OK;
   });
 }

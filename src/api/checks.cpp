@@ -13,7 +13,7 @@
 namespace manymod {
 namespace {
 
-// Objects larger than this cannot exist (pointer differences would overflow).
+// Larger arrays cannot exist: pointer differences would overflow.
 constexpr std::size_t kMaxLimbs =
     static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / sizeof(Limb);
 
@@ -28,7 +28,8 @@ bool uses_y(Operation op) {
   return op != Operation::negmod && op != Operation::sqrmod && op != Operation::invmod;
 }
 
-// `count` items of `width` limbs, `stride` apart: shape possible, pointer there and aligned.
+// Check an array of `count` items of `width` limbs, `stride` limbs apart: 0 < width <= stride, the size in
+// bytes does not overflow, the pointer is not NULL and aligned.
 void check_array(const Limb* limbs, std::size_t count, std::size_t width, std::size_t stride,
                  const std::string& what) {
   if (width == 0) throw_argument(what + ".width is 0");
@@ -44,13 +45,14 @@ void check_array(const Limb* limbs, std::size_t count, std::size_t width, std::s
   }
 }
 
+// Check that `count` is `one` (the operand is shared by all items) or `all`.
 void check_count(std::size_t count, std::size_t one, std::size_t all, const std::string& what) {
   if (count == one || count == all) return;
   throw_argument(what + ".count is " + number(count) + ", expected " + number(all) +
                  (one == all ? "" : " or " + number(one)));
 }
 
-// Arrays on a device have no signs.
+// Whether the array is on a device; such arrays have no signs.
 bool checked_on_device(const mm_call& call, unsigned flag, const std::uint8_t* negative, const char* what) {
   if ((call.on_device & flag) == 0) return false;
   if (negative == nullptr) return true;
@@ -66,7 +68,7 @@ BatchResult checked_result(const mm_result& result, std::size_t count) {
   return {result.limbs, count, result.width, stride, result.negative};
 }
 
-// Byte ranges for overlap tests; comparing addresses as integers is defined for unrelated arrays too.
+// A range of addresses [begin, end). Integers, as the order of pointers into different arrays is unspecified.
 struct Range {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -94,7 +96,8 @@ Range limb_range(const BatchResult& result) {
 
 Range sign_range(const BatchView& view) { return byte_range(view.negative, view.count); }
 
-// Two column blocks of one table: same stride, limbs side by side in every row.
+// Whether the two batches are disjoint column blocks of one table: they have the same stride, and their limbs
+// do not overlap in any row.
 bool interleaved(const BatchView& view, const BatchResult& result) {
   if (view.stride != result.stride) return false;
   const std::size_t row = result.stride * sizeof(Limb);
@@ -113,7 +116,8 @@ struct Outputs {
   Range limbs, signs, statuses;
 };
 
-// In place is fine (`may_alias`) where result item i takes the place of operand item i and of nothing else.
+// Reject outputs that overlap an operand. With `may_alias`, result item i may replace operand item i and no
+// other.
 void check_overlap(const BatchView& view, const Job& job, const Outputs& outputs, bool may_alias,
                    const std::string& what) {
   if (view.limbs == nullptr) return;
@@ -146,8 +150,8 @@ void check_overlaps(const Job& job) {
   check_overlap(job.modulus, job, outputs, may_alias, "modulus");
 }
 
-// An operand of a multi-exponentiation: items x terms, or one set of terms for all; without terms there is
-// none.
+// An operand of a multi-exponentiation: count * terms items, or `terms` items shared by all products; empty
+// if there are no terms.
 BatchView checked_terms(const mm_view& view, std::size_t count, std::size_t terms, const char* what) {
   if (terms == 0) return {};
   if (count > kMaxLimbs / terms) throw_argument(std::string(what) + " would be larger than any array can be");
@@ -173,7 +177,7 @@ void set_operands(const mm_call& call, Job& job) {
   }
 }
 
-// For results that have no signs.
+// Drop the signs of moduli whose results have none; a negative modulus is an error.
 void drop_signs(BatchView& modulus) {
   if (modulus.negative == nullptr) return;
   const auto is_negative = [](std::uint8_t sign) { return sign != 0; };
@@ -183,7 +187,7 @@ void drop_signs(BatchView& modulus) {
   modulus.negative = nullptr;
 }
 
-// Which of the arrays in use are on a device.
+// Set on_device of the arrays that the operation uses.
 void set_places(const mm_call& call, bool fixed_modulus, Job& job) {
   constexpr unsigned kKnown = MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT;
   if ((call.on_device & ~kKnown) != 0) {
@@ -209,7 +213,7 @@ void check_result_fits(const Job& job) {
   }
 }
 
-// Signs none of which is set: engines would look at each, or refuse the call.
+// Drop sign arrays without a set sign: engines would examine each sign, or reject the call.
 void drop_unset_signs(Job& job) {
   const auto drop = [](BatchView& view) {
     if (view.negative == nullptr) return;

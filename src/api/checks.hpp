@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can be wrong with a call, found before anything is computed.
+// Argument checks of a call, made before anything is computed or written.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,15 @@
 
 namespace manymod {
 
-/// The view in the library's own form: stride resolved, no signs where the array is NULL.
-/// @throws StatusError MM_ERR_NULL, MM_ERR_ARGUMENT (`what` names the view in the message)
+/// The view in the library's form, with its stride resolved. `what` is its name in the message.
+/// @throws StatusError MM_ERR_NULL, MM_ERR_ARGUMENT
 BatchView checked_view(const mm_view& view, const char* what);
 
-/// A job from a call with call.count >= 1: op, timing, terms, views and result set, status NULL unless the
-/// call brings an array. Views that the operation does not use stay empty. `fixed_modulus` (NULL but for
-/// fixed_base_powmod) takes the place of call.modulus.
+/// The job of a call.
+///
+/// In: call.count >= 1; `fixed_modulus`: the modulus of a fixed_base_powmod, which replaces call.modulus,
+/// else null. Out: op, timing, terms, views and result are set; views that the operation does not use are
+/// empty; status is null if the call has no array for it.
 /// @throws StatusError MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_OVERLAP
 Job checked_job(const mm_call& call, Operation op, TimingClass timing, const BatchView* fixed_modulus);
 

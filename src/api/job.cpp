@@ -16,8 +16,8 @@ struct mm_job {
 namespace manymod {
 namespace {
 
-// Set while this thread may be in a callback of a job. Were one to wait for jobs, those that it waits for
-// might wait for its thread.
+// Set while this thread may run a callback of a job. A callback must not wait for jobs: they might need its
+// thread to begin.
 thread_local bool in_job = false;
 
 class InJob {
@@ -31,13 +31,13 @@ class InJob {
   bool before_;
 };
 
-// Before a call was checked: whether it has a place for statuses as far as one can see.
+// Whether a call that has not been checked yet appears to have an array for `count` statuses.
 bool has_statuses(const mm_call& call) {
   return call.item_status != nullptr && call.result.limbs != nullptr && call.result.count == call.count;
 }
 
-// What a callback throws (it may be C++) is dropped: nothing may unwind through the C ABI.
-void tell(const Completion& done, mm_status status) noexcept {
+// Call the completion callback. Its exceptions are discarded, as none may cross the C ABI.
+void notify(const Completion& done, mm_status status) noexcept {
   try {
     done.callback(status, done.user);
   } catch (...) {
@@ -55,7 +55,7 @@ bool SubmittedCall::begin() noexcept {
 void SubmittedCall::run() noexcept {
   if (!begin()) return;
   const InJob guard;
-  end(stop_.load(std::memory_order_relaxed) ? give_up() : compute());
+  end(stop_.load(std::memory_order_relaxed) ? end_unbegun() : compute());
 }
 
 void SubmittedCall::cancel() noexcept {
@@ -63,7 +63,7 @@ void SubmittedCall::cancel() noexcept {
   stop_.store(true, std::memory_order_relaxed);
   if (!begin()) return;
   const InJob guard;
-  end(give_up());
+  end(end_unbegun());
 }
 
 bool SubmittedCall::stopped(std::size_t items_done, std::size_t items_total) {
@@ -85,13 +85,13 @@ mm_status SubmittedCall::compute() noexcept {
   const char* text = last_error();
   if (status == MM_ERR_CANCELLED && was_stopped_) {
     explain("cancelled by mm_job_cancel");
-    text = std::strchr(text, ';');  // "...; 5 of 9 items have no result"
+    text = std::strchr(text, ';');  // keeps "; 5 of 9 items have no result"
   }
   if (text != nullptr) explain(text);
   return status;
 }
 
-mm_status SubmittedCall::give_up() noexcept {
+mm_status SubmittedCall::end_unbegun() noexcept {
   if (has_statuses(call_)) std::memset(call_.item_status, MM_ITEM_NOT_COMPUTED, call_.count);
   explain("cancelled by mm_job_cancel before it began");
   return MM_ERR_CANCELLED;
@@ -100,14 +100,14 @@ mm_status SubmittedCall::give_up() noexcept {
 void SubmittedCall::explain(const char* text) noexcept {
   try {
     message_ += text;
-  } catch (...) {  // no memory: the status alone tells
+  } catch (...) {  // out of memory: the caller gets the status alone
     message_.clear();
   }
 }
 
 void SubmittedCall::end(mm_status status) noexcept {
   status_ = status;
-  if (done_.callback != nullptr) tell(done_, status);
+  if (done_.callback != nullptr) notify(done_, status);
   phase_.store(kEnded, std::memory_order_release);
   phase_.notify_all();
 }
@@ -153,7 +153,7 @@ extern "C" {
 
 int mm_job_ended(const mm_job* job) { return job == nullptr || job->call->over() ? 1 : 0; }
 
-// The job may be destroyed meanwhile, by its `done` callback: what is called stays until it returns.
+// The `done` callback may destroy the job during these functions, so they hold a reference to its call.
 
 mm_status mm_job_wait(mm_job* job) {
   if (job == nullptr) return manymod::fail(MM_ERR_NULL, "job is NULL");

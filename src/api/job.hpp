@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that was submitted as a job: what becomes of it from its submission to its end.
+// An asynchronous call from its submission to its end.
 #pragma once
 
 #include <atomic>
@@ -11,32 +11,34 @@
 
 namespace manymod {
 
-/// Runs a call to its end; throws what is wrong with it.
+/// Computes a call. @throws StatusError for an invalid call
 using CallRunner = std::function<mm_status(const mm_call& call)>;
 
-/// Who is told that a job is over.
+/// The completion callback and its argument.
 struct Completion {
   mm_done_fn callback = nullptr;
   void* user = nullptr;
 };
 
-/// Queued, begun by one thread at most, ended. It waits by an atomic, not by a mutex, so that a forked child
-/// may drop what its parent left unfinished.
+/// A call that is queued, then begun by at most one thread, then ended. Waiting uses an atomic rather than a
+/// mutex, so that a forked child can destroy calls that its parent left unfinished.
 class SubmittedCall {
  public:
   SubmittedCall(CallRunner runner, const mm_call& call, Completion done)
       : runner_(std::move(runner)), call_(call), done_(done) {}
 
-  /// Run it, unless it was cancelled before.
+  /// Compute it on this thread, unless it was cancelled before.
   void run() noexcept;
-  /// Ask it to stop. One that has not begun ends here.
+  /// Ask it to stop. A call that has not begun ends here, with its callback.
   void cancel() noexcept;
 
-  /// Also true of what can never end: a call that was left behind by a fork.
+  /// Whether it has ended, or never will because it was submitted before this process was forked.
   [[nodiscard]] bool over() const noexcept { return ended() || left_behind(); }
-  /// The outcome, once it is there. @throws StatusError where waiting would have no end
+  /// Wait for the end and return the outcome.
+  /// @throws StatusError MM_ERR_ARGUMENT in a callback of a job and after a fork, where it might wait for
+  /// ever
   mm_status wait() const;
-  /// Until it has ended, where that is sure to come.
+  /// Wait for the end, unless wait() would throw.
   void wait_if_possible() const noexcept;
 
  private:
@@ -44,27 +46,34 @@ class SubmittedCall {
 
   [[nodiscard]] bool ended() const noexcept { return phase_.load(std::memory_order_acquire) == kEnded; }
   [[nodiscard]] bool left_behind() const noexcept { return process_ != process_id(); }
+  // Change the phase from kQueued to kBegun. Returns false if another thread has done so.
   [[nodiscard]] bool begin() noexcept;
   void wait_for_end() const noexcept;
+  // The progress callback of the running call: whether cancel() or the user's callback requested a stop.
   [[nodiscard]] bool stopped(std::size_t items_done, std::size_t items_total);
+  // Run the call and return its outcome; its message is stored.
   [[nodiscard]] mm_status compute() noexcept;
-  [[nodiscard]] mm_status give_up() noexcept;
+  // The outcome of a call that is cancelled before it began; sets its item statuses.
+  [[nodiscard]] mm_status end_unbegun() noexcept;
+  // Store the outcome, call the completion callback and wake the waiting threads.
   void end(mm_status status) noexcept;
+  // Append to the message.
   void explain(const char* text) noexcept;
 
   const CallRunner runner_;
   const mm_call call_;
   const Completion done_;
   const long process_ = process_id();
-  std::atomic<int> phase_{kQueued};  ///< an int, which operating systems can wait for
+  std::atomic<int> phase_{kQueued};  ///< an int, on which operating systems can wait (futex)
   std::atomic<bool> stop_{false};
-  bool was_stopped_ = false;  ///< by cancel(), in the middle
-  mm_status status_ = MM_OK;  ///< this and the message are final before phase_ is kEnded
+  bool was_stopped_ = false;  ///< whether cancel() stopped it after it had begun
+  mm_status status_ = MM_OK;  ///< final, like message_, before phase_ becomes kEnded
   std::string message_;
 };
 
-/// Queue `call` as a job. `job` is set before the job can begin: its callbacks may use and destroy it.
-/// @throws StatusError, std::bad_alloc; then `job` is NULL and the callback is not called
+/// Queue `call` as a job. `job` is set before the job can begin, so that its callbacks may use and destroy
+/// it.
+/// @throws StatusError, std::bad_alloc; `job` is then null and the callback is not called
 void submit_job(CallRunner runner, const mm_call& call, Completion done, mm_job*& job);
 
 }  // namespace manymod

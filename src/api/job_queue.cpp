@@ -13,18 +13,18 @@
 namespace manymod {
 namespace {
 
-// Jobs that were asked to stop do so within a fraction of it, unless a callback hangs.
-constexpr std::chrono::seconds kPatienceAtExit{2};
+// Jobs that are asked to stop do so within a fraction of this time, unless a callback hangs.
+constexpr std::chrono::seconds kExitTimeout{2};
 
 std::atomic<JobQueue*> current{nullptr};
 
-// What this thread runs, if it is a queue's. In a child that its callback forked it is no call of the queue
-// there.
+// The call that this thread runs, if it is a thread of a queue. In a child forked by its callback it is not a
+// call of the child's queue.
 thread_local const SubmittedCall* own_call = nullptr;
 
 }  // namespace
 
-// Never destroyed, for the reasons that ThreadPool::of_this_process() has.
+// Never destroyed, for the reasons given at ThreadPool::of_this_process().
 JobQueue& JobQueue::of_this_process() {
   const long process = process_id();
   JobQueue* queue = current.load(std::memory_order_acquire);
@@ -32,8 +32,8 @@ JobQueue& JobQueue::of_this_process() {
     auto* fresh = new JobQueue();
     fresh->inherited_ = queue;
     if (current.compare_exchange_strong(queue, fresh, std::memory_order_acq_rel)) {
-      // A child inherits the registration. The static objects that jobs use were made before, with their
-      // plans, so they are destroyed after at_exit() has run.
+      // A child inherits the registration. The static objects that jobs use were constructed earlier, with
+      // their plans, and are therefore destroyed after at_exit() has run.
       if (fresh->inherited_ == nullptr) static_cast<void>(std::atexit(at_exit));
       return *fresh;
     }
@@ -57,7 +57,7 @@ void JobQueue::start_thread_locked() {
     start_library_thread([this, slot = threads_] { work(slot); });
     ++threads_;
   } catch (...) {
-    if (threads_ > 0) return;  // those there are will do the work
+    if (threads_ > 0) return;  // the existing threads do the work
     waiting_.pop_back();
     throw StatusError(MM_ERR_MEMORY, "the system has no thread to give that could run the job");
   }
@@ -86,7 +86,7 @@ void JobQueue::at_exit() {
   if (queue->process_ == process_id()) queue->close();
 }
 
-// Ends them on this thread.
+// End the waiting calls on this thread.
 void JobQueue::cancel_waiting(std::unique_lock<std::mutex>& lock) {
   while (!waiting_.empty()) {
     const std::shared_ptr<SubmittedCall> call = std::move(waiting_.front());
@@ -97,7 +97,7 @@ void JobQueue::cancel_waiting(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// exit() may have been called by a callback of a job.
+// Whether calls other than this thread's own run: exit() may have been called by a callback of a job.
 bool JobQueue::others_run_locked() const {
   return std::ranges::any_of(running_,
                              [](const auto& call) { return call != nullptr && call.get() != own_call; });
@@ -108,12 +108,12 @@ void JobQueue::close() {
   closed_ = true;
   cancel_waiting(lock);
   const auto running = running_;
-  lock.unlock();  // one that its thread has not begun yet ends here, with its callback
+  lock.unlock();  // a call that its thread has not begun yet ends here, with its callback
   for (const std::shared_ptr<SubmittedCall>& call : running) {
     if (call != nullptr) call->cancel();
   }
   lock.lock();
-  call_ended_.wait_for(lock, kPatienceAtExit, [this] { return !others_run_locked(); });
+  call_ended_.wait_for(lock, kExitTimeout, [this] { return !others_run_locked(); });
 }
 
 }  // namespace manymod

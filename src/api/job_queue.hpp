@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that run jobs: one queue per process, first in, first out.
+// The job queue of the process, first in, first out, and the threads that run its jobs.
 #pragma once
 
 #include <array>
@@ -13,18 +13,19 @@
 
 namespace manymod {
 
+/// A queue of asynchronous calls and the threads that run them. Thread-safe.
 class JobQueue {
  public:
-  /// Jobs that run at a time. Two or three keep a GPU fed: one computes while the operands of the next are
-  /// converted and the results of the last stored. Eight do so for several GPUs and for the CPU beside them;
-  /// of jobs on CPUs more would only share the same cores.
+  /// Largest number of jobs that run at once. Two or three keep a GPU busy: one computes while the operands
+  /// of the next are converted and the results of the previous one are stored. Eight keep several GPUs and
+  /// the CPU busy; more jobs on CPUs would only share the same cores.
   static constexpr std::size_t kThreads = 8;
 
-  /// The queue of this process. A forked child gets one of its own.
+  /// The queue of this process. A forked child gets a new one.
   static JobQueue& of_this_process();
 
-  /// Queue a call; threads are started as they are needed.
-  /// @throws StatusError MM_ERR_MEMORY where there is no thread and none can be had, MM_ERR_CANCELLED while
+  /// Queue a call. Threads are started as they are needed.
+  /// @throws StatusError MM_ERR_MEMORY if there is no thread and none can be started, MM_ERR_CANCELLED while
   /// the process exits; std::bad_alloc
   void push(std::shared_ptr<SubmittedCall> call);
 
@@ -38,18 +39,20 @@ class JobQueue {
   static void at_exit();
 
   void start_thread_locked();
+  // The body of thread number `slot`.
   void work(std::size_t slot);
+  // Cancel all calls and wait for those that run, at most kExitTimeout.
   void close();
   void cancel_waiting(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool others_run_locked() const;
 
   const long process_ = process_id();
-  JobQueue* inherited_ = nullptr;  ///< the parent process's queue, kept reachable but never touched
+  JobQueue* inherited_ = nullptr;  ///< the queue of the parent process, kept reachable, never used
   std::mutex mutex_;
   std::condition_variable work_offered_;
   std::condition_variable call_ended_;
   std::deque<std::shared_ptr<SubmittedCall>> waiting_;
-  std::array<std::shared_ptr<SubmittedCall>, kThreads> running_;  ///< by thread; empty of those that wait
+  std::array<std::shared_ptr<SubmittedCall>, kThreads> running_;  ///< by thread; null if the thread is idle
   std::size_t threads_ = 0;
   std::size_t idle_ = 0;
   bool closed_ = false;

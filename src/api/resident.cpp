@@ -32,7 +32,7 @@ void check_width(std::size_t width, const char* what) {
 
 ResidentEngines::ResidentEngines(const SelectionOptions& options, cuda::Device& device, TimingClass timing)
     : arrays_(device, timing == TimingClass::secret),
-      engines_(resident_engines(options.select_beside(device.index()), arrays_)) {}
+      engines_(resident_engines(options.select_on_gpu(device.index()), arrays_)) {}
 
 ResidentCall::ResidentCall(const mm_call& call, const gpu::ResidentArrays& arrays, std::size_t modulus_bits,
                            Job& job)

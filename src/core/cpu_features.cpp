@@ -50,7 +50,7 @@ CpuidRegisters cpuid(unsigned leaf, unsigned subleaf = 0) {
   return r;
 }
 
-// XCR0: which register files the OS saves on a context switch (Intel SDM vol. 1, 13.3).
+// XCR0, the register files that the OS saves on a context switch (Intel SDM vol. 1, 13.3). Needs OSXSAVE.
 std::uint64_t xcr0() {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
@@ -144,7 +144,7 @@ CpuInfo probe() {
   return {probe_model(), present & ~hidden, hidden, physical_memory(), unknown_cpu_features(list)};
 }
 
-// The names in a list with spaces or commas between them.
+// Call visit(name) for each name in a list separated by spaces or commas.
 template <class Visit>
 void for_each_name(std::string_view list, Visit&& visit) {
   while (!list.empty()) {
@@ -205,7 +205,8 @@ const CpuInfo& cpu_info() {
 
 unsigned usable_cpu_count() {
 #if defined(__linux__)
-  // The kernel refuses a mask shorter than its own, so grow it: machines with over 1024 CPUs exist.
+  // The kernel rejects a mask shorter than its own, and machines with more than 1024 CPUs exist: try longer
+  // ones.
   for (int cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
     cpu_set_t* mask = CPU_ALLOC(static_cast<std::size_t>(cpus));
     if (mask == nullptr) break;

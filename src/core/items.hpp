@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which items of a batch are meant.
+// Sets of item indices.
 #pragma once
 
 #include <concepts>
@@ -9,9 +9,9 @@
 
 namespace manymod {
 
-/// Indices of items: a run first, first + 1, .., which takes no memory to write and to read again, or a list
-/// that somebody else keeps. Where a GPU does the rest, a batch's list would be much of what is left to the
-/// host.
+/// Indices of items in a batch: a run first, first + 1, .., which needs no memory, or a list owned by the
+/// caller. When a GPU computes the batch, writing and reading a list would be a large part of the host's
+/// work.
 class Items {
  public:
   class Iterator {
@@ -40,11 +40,11 @@ class Items {
     Iterator(const std::size_t* list, std::size_t at) : list_(list), at_(at) {}
 
     const std::size_t* list_ = nullptr;
-    std::size_t at_ = 0;  // in the list; without one, the item
+    std::size_t at_ = 0;  // position in the list, or the index itself if there is no list
   };
 
   Items() = default;
-  /// A span, vector or array, which must outlive it.
+  /// A list: a span, vector or array, which must outlive it.
   template <class List>
     requires(!std::same_as<List, Items> && std::convertible_to<const List&, std::span<const std::size_t>>)
   Items(const List& list) {
@@ -52,7 +52,7 @@ class Items {
     list_ = all.data();
     size_ = all.size();
   }
-  /// first, first + 1, .. first + size - 1
+  /// The run first, first + 1, .. first + size - 1.
   static Items run(std::size_t first, std::size_t size) {
     Items items;
     items.first_ = first;
@@ -62,20 +62,20 @@ class Items {
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  /// i < size()
+  /// Index number i. In: i < size().
   [[nodiscard]] std::size_t operator[](std::size_t i) const {
     return list_ == nullptr ? first_ + i : list_[i];
   }
   [[nodiscard]] std::size_t front() const { return (*this)[0]; }
   [[nodiscard]] std::size_t back() const { return (*this)[size_ - 1]; }
-  /// begin + size <= size()
+  /// Indices number begin .. begin + size - 1. In: begin + size <= size().
   [[nodiscard]] Items subspan(std::size_t begin, std::size_t size) const {
     return list_ == nullptr ? run(first_ + begin, size) : Items(std::span(list_ + begin, size));
   }
 
-  /// Whether there is no list.
+  /// Whether this is a run rather than a list.
   [[nodiscard]] bool is_run() const { return list_ == nullptr; }
-  /// Nothing where there is none.
+  /// The list; empty for a run.
   [[nodiscard]] std::span<const std::size_t> list() const { return {list_, is_run() ? 0 : size_}; }
 
   [[nodiscard]] Iterator begin() const { return {list_, is_run() ? first_ : 0}; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bit lengths of several integers taken together, found on the host or by a kernel.
+// Minimum, maximum and sum of the bit lengths of several integers, computed on the host or by a kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 namespace manymod {
 
+/// Minimum, maximum and sum of bit lengths. Initially of no integers.
 struct LengthRange {
   std::uint32_t shortest = 0xffffffffu;
   std::uint32_t longest = 0;
@@ -20,8 +21,8 @@ struct LengthRange {
     total += other.total;
   }
 
-  /// Whether all `count` lengths are within 1/16 of the longest on average: such batches keep their order,
-  /// which memory likes best.
+  /// Whether the `count` lengths are on average within 1/16 of the longest. The items of such a batch are
+  /// computed in the order in which they are given, which suits the caches best.
   [[nodiscard]] bool alike(std::uint64_t count) const {
     const std::uint64_t most = longest * count;
     return most - total <= most / 16;

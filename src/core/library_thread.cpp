@@ -15,7 +15,7 @@ namespace manymod {
 namespace {
 
 #ifdef MANYMOD_POSIX
-// A thread inherits the mask of the one that starts it.
+// Blocks all signals on this thread for its lifetime, so that a thread started meanwhile inherits that mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

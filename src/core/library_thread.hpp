@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the library's own, and how it notices that a fork left them behind.
+// Threads that the library starts, and the detection of a fork that did not copy them.
 #pragma once
 
 #include <functional>
 
 namespace manymod {
 
-/// Number of this process. What has threads behind it keeps the number of the process that started them: a
-/// forked child, which has another, inherits none of them.
+/// Identifier of this process. An object with threads stores the identifier of the process that started them:
+/// a forked child has another identifier and inherits no threads.
 long process_id();
 
-/// Start a thread that nobody joins: it never keeps the process from exiting. Signals such as SIGINT are left
-/// to the application's threads.
-/// @throws std::system_error, std::bad_alloc where the system has no more to give
+/// Start a detached thread, which does not keep the process from exiting. It blocks all signals, so that the
+/// application's threads receive SIGINT and others.
+/// @throws std::system_error, std::bad_alloc if the system cannot start a thread
 void start_library_thread(std::function<void()> body);
 
 }  // namespace manymod

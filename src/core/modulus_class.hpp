@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be done with one modulus, found on the host or by a kernel.
+// Classification of a modulus, made on the host or by a kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,22 @@
 
 namespace manymod {
 
+/// compute: an engine computes the item; unit: the modulus is 1 or -1 and the result 0; zero, too_wide, even:
+/// the item has no result.
 enum class ModulusClass : std::uint8_t { compute, zero, unit, too_wide, even };
 
-/// All that a call goes by, in both timing classes.
+/// The properties of a modulus that a call branches on, in both timing classes.
 struct ModulusFact {
-  std::uint16_t limbs = 0;  ///< without leading zero limbs, at most 65535
+  std::uint16_t limbs = 0;  ///< number of limbs without leading zero limbs, saturated at 65535
   ModulusClass modulus_class = ModulusClass::zero;
   std::uint8_t odd = 0;  ///< 0 or 1
 };
 
-/// Of a modulus of `limbs` limbs without leading zero limbs, `low` and `top` its lowest and highest (0 where
-/// there are none), in a plan for moduli of up to `modulus_bits` bits.
+/// Classify |n|.
+///
+/// In: `limbs`: number of limbs of |n| without leading zero limbs; `low`, `top`: its lowest and highest limb,
+/// 0 if limbs == 0; `modulus_bits`: upper bound on the length of the plan's moduli; `secret`: whether the
+/// timing class is secret, in which even moduli are not computed.
 MM_DEVICE ModulusFact modulus_fact(std::uint64_t limbs, std::uint64_t low, std::uint64_t top,
                                    std::uint64_t modulus_bits, bool secret) {
   const std::uint64_t max_limbs = (modulus_bits + 63) / 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be asked of the library: operations, timing classes, and the outcome of an item.
+// Operations, timing classes and item statuses.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,10 @@ enum class Operation : std::uint8_t {
 };
 inline constexpr std::size_t kOperationCount = MM_OP_COUNT;
 
+/// public_: variable-time; secret: constant-time.
 enum class TimingClass : std::uint8_t { public_ = MM_TIMING_PUBLIC, secret = MM_TIMING_SECRET };
 
-/// Outcome of one item, stored as a byte.
+/// Status of one item, stored as a byte.
 enum class ItemStatus : std::uint8_t {
   ok = MM_OK,
   zero_modulus = MM_ITEM_ZERO_MODULUS,
@@ -35,7 +36,7 @@ enum class ItemStatus : std::uint8_t {
   not_computed = MM_ITEM_NOT_COMPUTED,
 };
 
-/// The words of the public interfaces: "powmod", "secret".
+/// Names in the public interfaces: "powmod", "secret".
 std::string_view operation_name(Operation op);
 std::string_view timing_name(TimingClass timing);
 

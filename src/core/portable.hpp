@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lets one source be compiled for CUDA devices and, for tests without a GPU, for the host.
+// Macros for sources that are compiled both for CUDA devices and for the host, where they are tested without
+// a GPU.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -8,7 +9,8 @@
 #define MM_DEVICE inline
 #endif
 
-// Unrolling is what keeps an array in registers on the device; the host has no need of it.
+// MM_UNROLL unrolls a loop on the device, so that the arrays it indexes stay in registers; MM_ROLLED prevents
+// it. Neither matters on the host.
 #if defined(__CUDA_ARCH__)
 #define MM_UNROLL _Pragma("unroll")
 #define MM_ROLLED _Pragma("unroll 1")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are made when they are first needed, without a lock.
+// Lock-free lazy initialisation.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace manymod {
 
-/// A value made by whoever needs it first. Without a lock: two threads may both make it, one of them wins,
-/// and a fork in the middle leaves nothing locked.
+/// A value that is computed on first use, without a lock: several threads may compute it at once, of which
+/// one publishes its value and the others discard theirs. A fork at any moment leaves nothing locked.
 template <class T>
 class PublishedOnce {
  public:
@@ -20,7 +20,8 @@ class PublishedOnce {
 
   [[nodiscard]] bool has_value() const { return value_.load(std::memory_order_acquire) != nullptr; }
 
-  /// The value; where there is none yet, `make()`'s, which may be null and is then not kept.
+  /// The value, valid as long as this object; computed by make() if there is none yet.
+  /// @param make returns a std::unique_ptr; null is returned to the caller and not kept
   template <class Make>
   const T* get(Make&& make) const {
     if (const T* found = value_.load(std::memory_order_acquire)) return found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A failed call on its way to the C ABI, where it becomes a status code and mm_last_error()'s text.
+// The exception of a failed call, which the C ABI turns into a status and the text of mm_last_error().
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@ namespace manymod {
 /// What a failure means for work that could be computed elsewhere.
 enum class FailureClass : std::uint8_t {
   call,         ///< the call cannot be served, wherever it is computed
-  device,       ///< a device failed this time, for want of memory for instance, and may succeed later
-  device_lost,  ///< a device computes nothing more for this process
+  device,       ///< a device failed, for lack of memory for instance, and may succeed later
+  device_lost,  ///< a device can no longer be used by this process
 };
 
+/// A failed call: its status, message and failure class.
 class StatusError : public std::runtime_error {
  public:
-  /// MM_ERR_DEVICE is a device's failure, any other status the call's.
+  /// The failure class is `device` for MM_ERR_DEVICE and `call` for any other status.
   StatusError(mm_status status, const std::string& message)
       : StatusError(status, message, status == MM_ERR_DEVICE ? FailureClass::device : FailureClass::call) {}
   StatusError(mm_status status, const std::string& message, FailureClass failure)

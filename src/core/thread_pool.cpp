@@ -10,7 +10,8 @@
 
 namespace manymod {
 
-// One call's work. Lives on the caller's stack; guarded by the pool's mutex but for the atomics.
+// The work of one call. It lives on the caller's stack; all members but the atomics are guarded by the pool's
+// mutex.
 struct ThreadPool::Run {
   const Body* body;
   std::size_t chunks;
@@ -24,6 +25,7 @@ struct ThreadPool::Run {
   Run(const Body& body_in, std::size_t chunks_in, std::atomic<bool>& stop_in, std::size_t slots)
       : body(&body_in), chunks(chunks_in), stop(&stop_in), open_slots(slots) {}
 
+  // Claim the next chunk. Returns false if none is left or a stop was requested.
   bool take(std::size_t& chunk) {
     if (stop->load(std::memory_order_relaxed)) return false;
     chunk = next.fetch_add(1, std::memory_order_relaxed);
@@ -32,7 +34,7 @@ struct ThreadPool::Run {
 
   [[nodiscard]] bool done() const { return open_slots == 0 && active == 0; }
 
-  // Chunks until there are none; what the first failing one threw.
+  // Compute chunks until none is left. Returns the exception of a chunk that failed, which stops the run.
   std::exception_ptr work(Ticker* ticker) {
     const StopToken token(stop, ticker);
     try {
@@ -48,8 +50,8 @@ struct ThreadPool::Run {
   }
 };
 
-// The pool is never destroyed: its threads may still wait in it while the process exits, and a mutex that
-// another thread held at a fork can be neither used nor destroyed by the child.
+// The pool is never destroyed: its threads may still wait in it while the process exits, and a child can
+// neither use nor destroy a mutex that another thread held at the fork.
 ThreadPool& ThreadPool::of_this_process() {
   static std::atomic<ThreadPool*> current{nullptr};
   const long pid = process_id();
@@ -57,7 +59,7 @@ ThreadPool& ThreadPool::of_this_process() {
   while (pool == nullptr || pool->pid_ != pid) {
     auto* fresh = new ThreadPool();
     fresh->pid_ = pid;
-    fresh->widest_ = std::min(usable_cpu_count(), kMaxThreads);
+    fresh->most_threads_ = std::min(usable_cpu_count(), kMaxThreads);
     fresh->inherited_ = pool;
     if (current.compare_exchange_strong(pool, fresh, std::memory_order_acq_rel)) return *fresh;
     delete fresh;
@@ -65,28 +67,30 @@ ThreadPool& ThreadPool::of_this_process() {
   return *pool;
 }
 
-// Number of workers to start for a run of `threads` threads, counted as there already. A run that gets none
-// is computed by its caller, so their number need not grow with the number of runs at once.
+// The number of workers that the caller must start for a run of `threads` threads; workers_ counts them
+// already. A run without workers is computed by its caller, so their number need not grow with the number of
+// concurrent runs.
 std::size_t ThreadPool::claim_new_workers_locked(std::size_t threads) {
-  widest_ = std::max(widest_, threads);
+  most_threads_ = std::max(most_threads_, threads);
   const std::size_t idle = workers_ - busy_;
   if (idle >= open_slots_) return 0;
-  const std::size_t claimed = std::min(open_slots_ - idle, widest_ - 1 - workers_);
+  const std::size_t claimed = std::min(open_slots_ - idle, most_threads_ - 1 - workers_);
   workers_ += claimed;
   return claimed;
 }
 
-// Without the lock: starting a thread takes longer than many a run.
+// Called without the lock, as starting a thread may take longer than a short run.
 void ThreadPool::start_workers(std::size_t count) {
   if (count == 0) return;
   try {
     for (; count > 0; --count) start_library_thread([this] { worker_loop(); });
-  } catch (...) {  // the system has no more threads to give: those there are will do the work
+  } catch (...) {  // the system cannot start more threads: the existing ones do the work
     const std::lock_guard lock(mutex_);
     workers_ -= count;
   }
 }
 
+// Offer `run` to no further workers.
 void ThreadPool::withdraw_locked(Run& run) {
   open_slots_ -= run.open_slots;
   run.open_slots = 0;
@@ -107,13 +111,14 @@ void ThreadPool::worker_loop() {
     lock.lock();
     --busy_;
     if (error && !run.error) run.error = std::move(error);
-    withdraw_locked(run);  // nothing is left in it for further workers
+    withdraw_locked(run);  // it has no chunks left for further workers
     --run.active;
-    // Under the lock: the run dies with its caller's frame as soon as the caller sees it done.
+    // Under the lock, as the run is destroyed with its caller's frame once the caller sees it done.
     if (run.done()) run.finished.notify_one();
   }
 }
 
+// Wait until no worker uses `run`; the caller's ticks continue meanwhile.
 void ThreadPool::wait_for_workers(Run& run, const Tick& tick, std::unique_lock<std::mutex>& lock) {
   const auto done = [&run] { return run.done(); };
   if (!tick) {
@@ -147,7 +152,7 @@ void ThreadPool::run(unsigned threads, std::size_t chunks, const Body& body, std
   Ticker ticker(tick, stop);
   std::exception_ptr error = run.work(tick ? &ticker : nullptr);
   lock.lock();
-  if (run.open_slots > 0) withdraw_locked(run);  // workers that come late find nothing left
+  if (run.open_slots > 0) withdraw_locked(run);  // late workers would find no chunks
   if (error && !run.error) run.error = std::move(error);
   wait_for_workers(run, tick, lock);
   lock.unlock();

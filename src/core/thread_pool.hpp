@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that outlive calls: chunks of work handed out dynamically, one pool per process.
+// The thread pool of the process, which hands out the chunks of calls dynamically.
 #pragma once
 
 #include <atomic>
@@ -13,24 +13,26 @@
 
 namespace manymod {
 
-/// More threads than this are never used by one call.
+/// Largest number of threads that one call uses.
 inline constexpr unsigned kMaxThreads = 1024;
 
+/// Worker threads that all calls share. Thread-safe.
 class ThreadPool {
  public:
-  /// One chunk of work; polls the token, which is the calling thread's or a worker's.
+  /// Computes one chunk and polls the token, which belongs to the thread that runs it.
   using Body = std::function<void(std::size_t chunk, const StopToken& token)>;
 
-  /// The pool of this process. A forked child, which inherits no threads, gets a pool of its own.
+  /// The pool of this process. A forked child inherits no threads and gets a new pool.
   static ThreadPool& of_this_process();
 
-  /// Call body(0) .. body(chunks - 1), each once, on `threads` threads, the calling one among them (fewer if
-  /// there are fewer chunks, the system refuses threads or other calls hold the workers: the pool has one
-  /// thread less than the larger of the usable CPUs and the most that any one call could use). `tick` (may be
-  /// empty) is called on the calling thread every kTickInterval: while that computes, by way of its token.
-  /// Once `stop` is set, by a tick or by anyone else, no further chunk is begun. Several threads may call
-  /// this at once.
-  /// @throws what the first failing body threw, after all workers have left.
+  /// Call body(0) .. body(chunks - 1) once each on `threads` threads, one of them the calling thread. Fewer
+  /// threads are used if there are fewer chunks, if the system cannot start threads or if other calls occupy
+  /// the workers: the pool has max(usable CPUs, largest thread count of any call so far) - 1 workers.
+  ///
+  /// `tick`, which may be empty, is called on the calling thread every kTickInterval; while that thread
+  /// computes, its token calls it. Once `stop` is set, by a tick or by another thread, no further chunk
+  /// begins. Thread-safe.
+  /// @throws the exception of the first body that failed, after all workers have left the run
   void run(unsigned threads, std::size_t chunks, const Body& body, std::atomic<bool>& stop, const Tick& tick);
 
   ThreadPool(const ThreadPool&) = delete;
@@ -49,14 +51,14 @@ class ThreadPool {
   void wait_for_workers(Run& run, const Tick& tick, std::unique_lock<std::mutex>& lock);
 
   long pid_ = 0;
-  ThreadPool* inherited_ = nullptr;  ///< the parent process's pool, kept reachable but never touched
+  ThreadPool* inherited_ = nullptr;  ///< the pool of the parent process, kept reachable, never used
   std::mutex mutex_;
   std::condition_variable work_offered_;
-  std::vector<Run*> offered_;   ///< runs with open slots, oldest first
-  std::size_t open_slots_ = 0;  ///< of all offered runs together
-  std::size_t workers_ = 0;     ///< started or about to be
-  std::size_t widest_ = 1;      ///< threads that one run can use: CPUs at first, then the most asked for
-  std::size_t busy_ = 0;
+  std::vector<Run*> offered_;     ///< runs with open slots, oldest first
+  std::size_t open_slots_ = 0;    ///< sum of the open slots of all offered runs
+  std::size_t workers_ = 0;       ///< workers that are started or about to be
+  std::size_t most_threads_ = 1;  ///< usable CPUs, or the largest thread count of a run if that is larger
+  std::size_t busy_ = 0;          ///< workers that compute
 };
 
 }  // namespace manymod

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving a caller the floor while its own thread computes: progress and the wish to stop.
+// Periodic callbacks on the calling thread while it computes, and requests to stop.
 #pragma once
 
 #include <atomic>
@@ -8,23 +8,24 @@
 
 namespace manymod {
 
-/// Returns true to ask the workers to stop. Must not throw.
+/// A periodic callback. Returns true to request a stop. It must not throw.
 using Tick = std::function<bool()>;
 
-/// How often a caller is given the floor.
+/// Time between two ticks.
 inline constexpr std::chrono::milliseconds kTickInterval{100};
 
-/// Calls a tick every kTickInterval and sets the stop flag when it asks to. Belongs to the calling thread:
-/// only that one polls it.
+/// Calls a tick every kTickInterval and sets the stop flag if the tick requests it. Only the calling thread
+/// polls it.
 class Ticker {
  public:
   Ticker(const Tick& tick, std::atomic<bool>& stop)
       : tick_(tick), stop_(stop), next_(std::chrono::steady_clock::now() + kTickInterval) {}
 
-  /// Cheap enough for inner loops whose turns take under a millisecond: most calls do not read the clock.
+  /// For loops whose iterations take less than a millisecond: only every 64th call reads the clock.
   void poll() {
     if (++calls_ % kCallsPerClock == 0) poll_clock();
   }
+  /// Reads the clock on every call.
   void poll_clock() {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_ || stop_.load(std::memory_order_relaxed)) return;
@@ -41,11 +42,12 @@ class Ticker {
   unsigned calls_ = 0;
 };
 
-/// Asked between windows of an exponentiation and between items, so that a long call stops within a second.
+/// A request to stop, polled between the windows of an exponentiation and between items, so that a long call
+/// stops within a second.
 class StopToken {
  public:
   StopToken() = default;
-  /// `ticker`: null but on the calling thread.
+  /// `ticker` is null except on the calling thread.
   explicit StopToken(const std::atomic<bool>* flag, Ticker* ticker = nullptr)
       : flag_(flag), ticker_(ticker) {}
 
@@ -53,7 +55,7 @@ class StopToken {
     if (ticker_ != nullptr) ticker_->poll();
     return is_set();
   }
-  /// For turns that take longer: always reads the clock.
+  /// For loops whose iterations take longer: reads the clock on every call.
   [[nodiscard]] bool requested_now() const {
     if (ticker_ != nullptr) ticker_->poll_clock();
     return is_set();

@@ -25,7 +25,7 @@ bool SelectionOptions::for_cpu() const {
 
 Selection SelectionOptions::select() const { return select_variants(request_on(device_)); }
 
-Selection SelectionOptions::select_beside(unsigned device_index) const {
+Selection SelectionOptions::select_on_gpu(unsigned device_index) const {
   if (for_cpu()) return select_variants(request_on("cpu"));
   try {
     return select_variants(request_on("cuda:" + std::to_string(device_index)));

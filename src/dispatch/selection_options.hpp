@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variants and device that options ask for.
+// The device and variant named in the options of a plan.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace manymod {
 
-/// What options ask for, kept for as long as choices may be made from it.
+/// Device, forced variant and task of a plan, kept so that variants can be selected later too.
 class SelectionOptions {
  public:
-  /// `Options`: mm_plan_options or mm_fixed_base_options, which name device and variant alike.
+  /// `Options`: mm_plan_options or mm_fixed_base_options, whose members `device` and `variant` have the same
+  /// meaning.
   template <class Options>
   SelectionOptions(const Options& options, Operation op, TimingClass timing, std::size_t modulus_bits,
                    bool shared_modulus)
@@ -27,21 +28,23 @@ class SelectionOptions {
     if (request_.forced) forced_ = current_variant_name(*request_.forced);
   }
 
+  /// The variants for calls on arrays in host memory.
   /// @throws StatusError as select_variants
   [[nodiscard]] Selection select() const;
 
-  /// For calls on arrays in the memory of "cuda:`device_index`": its GPU's variants, whatever the device
-  /// asked for, as long as one was not asked to stay on the CPU. The CPU's where that GPU has none for the
-  /// task.
+  /// The variants for calls on arrays in the memory of the GPU with index `device_index`: those of that GPU,
+  /// whichever device the options name; those of the CPU if the options name the CPU or a CPU variant, or if
+  /// that GPU has no variant for the task.
   /// @throws StatusError as select_variants
-  [[nodiscard]] Selection select_beside(unsigned device_index) const;
+  [[nodiscard]] Selection select_on_gpu(unsigned device_index) const;
 
  private:
-  VariantRequest request_;  // but for its device and variant
+  VariantRequest request_;  // without its device and forced variant
   std::string device_;
   std::optional<std::string> forced_;
 
   [[nodiscard]] VariantRequest request_on(std::string_view device) const;
+  // Whether the options name the CPU or a variant of it.
   [[nodiscard]] bool for_cpu() const;
 };
 

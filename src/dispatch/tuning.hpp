@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variant is fastest where, as measured: the rows shipped, or a file's in their place.
+// Tuning tables: which variant is fastest, as measured. The built-in rows, or those of a file.
 #pragma once
 
 #include <cstddef>
@@ -12,53 +12,55 @@
 
 namespace manymod {
 
-/// Of the rows for an operation, timing class and width whose variants can run, the first that takes the
-/// number of items at hand wins; where no row fits, the variants' priorities decide. A row whose variant
-/// needs a shared modulus for the operation (Variant::shared_modulus_operations) speaks for such batches
-/// alone.
+/// Among the rows that match the operation, timing class and width and whose variants can run, the first one
+/// whose min_items does not exceed the number of items decides; without such a row the priorities of the
+/// variants do. A row whose variant needs a shared modulus for the operation
+/// (Variant::shared_modulus_operations) applies only to batches with one.
 struct TuningRow {
   Operation op = Operation::powmod;
   TimingClass timing = TimingClass::public_;
-  std::size_t min_bits = 1, max_bits = kMaxModulusBits;  ///< modulus widths the row speaks for
-  /// Least number of items, of a bucket or of what is left of one, for which the variant is the choice.
+  std::size_t min_bits = 1, max_bits = kMaxModulusBits;  ///< range of modulus widths
+  /// Least number of items of a bucket, or of its remainder after full vectors, that the row applies to.
   std::size_t min_items = 1;
   std::string variant;
-  std::string evidence;  ///< the measurement: this variant's time and the runner-up's
+  std::string evidence;  ///< the measurement: the time of this variant and of the second fastest
 };
 
+/// A tuning table and its origin.
 struct TuningTable {
-  std::string source;     ///< path of the file; "" for the shipped rows alone
-  std::string processor;  ///< where it was measured
+  std::string source;     ///< path of the file; "" for the built-in rows alone
+  std::string processor;  ///< the processor on which it was measured
   std::string date;
-  std::string
-      notes;  ///< what of the file was left out and why, one line each, at most kMaxTuningNotes of them
+  std::string notes;  ///< the parts of the file that were skipped and why, one line each, at most
+                      ///< kMaxTuningNotes of them
   std::vector<TuningRow> rows;
 };
 
-/// The rows of this build.
+/// The built-in table.
 const TuningTable& shipped_tuning();
 
 /// The table in use, which lives as long as the process: that of the last load_tuning, else that of the file
-/// which the environment variable MANYMOD_TUNING named when this was first called, else the shipped one.
-/// @throws StatusError MM_ERR_TUNING as long as that file is missing or malformed
+/// that the environment variable MANYMOD_TUNING named at the first call, else the built-in one. Thread-safe.
+/// @throws StatusError MM_ERR_TUNING while that file is missing or malformed
 const TuningTable& tuning_table();
 
-/// Use a file's rows in place of the shipped ones of the operations and timing classes that it speaks of.
-/// NULL for the shipped ones.
-/// @throws StatusError MM_ERR_TUNING where the file is missing or malformed; the table in use then stays
+/// Use the rows of a file instead of the built-in ones of the operations and timing classes that it contains.
+/// A null path restores the built-in rows. Thread-safe.
+/// @throws StatusError MM_ERR_TUNING if the file is missing or malformed; the table in use then does not
+/// change
 void load_tuning(const char* path);
 
-/// Most rows of a file.
+/// Largest number of rows of a file.
 inline constexpr std::size_t kMaxTuningRows = 10'000;
-/// Most notes on a file; a last one says how many more there would be.
+/// Largest number of notes on a file; a further note counts those that were dropped.
 inline constexpr std::size_t kMaxTuningNotes = 20;
-/// Most items that a row may ask for.
+/// Largest min_items of a row.
 inline constexpr std::size_t kMaxMinItems = std::size_t{1} << 24;
 
-/// The table of a file's text. Rows that name no variant of `variants`, or one that does not offer the
-/// operation, are left out with a note; rows of `shipped` fill in where the text says nothing of an operation
-/// and class.
-/// @throws StatusError MM_ERR_TUNING that names `source` and the line
+/// Parse the text of a tuning file. Rows that name a variant which is not in `variants` or does not offer the
+/// operation are skipped with a note. For operations and timing classes without a row in the text, the rows
+/// of `shipped` are used.
+/// @throws StatusError MM_ERR_TUNING; the message names `source` and the line
 TuningTable parse_tuning(std::string_view text, const std::string& source, std::span<const Variant> variants,
                          std::span<const TuningRow> shipped);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of a job's integers, wherever they are.
+// Properties of a job's integers, in host memory or on a device.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace manymod {
 
-/// Found by the device for operands in its memory.
+/// Properties that the device has computed of operands in its memory.
 struct DeviceFacts {
-  std::optional<ModulusFact> all_moduli;     ///< of every modulus, where they are on_device and all alike
-  std::vector<ModulusFact> moduli;           ///< of each, where they are on_device and not alike
-  LengthRange exponents;                     ///< where they are on_device, in class public
-  std::vector<std::uint32_t> exponent_bits;  ///< of each of them; empty where their lengths are alike and
-                                             ///< nothing goes by the length of each
+  std::optional<ModulusFact> all_moduli;     ///< if moduli are on_device and have equal properties
+  std::vector<ModulusFact> moduli;           ///< of each modulus, if they are on_device and differ
+  LengthRange exponents;                     ///< if exponents are on_device, in timing class public
+  std::vector<std::uint32_t> exponent_bits;  ///< length of each exponent; empty if the lengths are similar
+                                             ///< and only the longest matters
 
   [[nodiscard]] const ModulusFact& modulus(std::size_t item) const {
     return all_moduli ? *all_moduli : moduli[item];
@@ -32,10 +32,12 @@ struct DeviceFacts {
   }
 };
 
+/// Whether any array of the job is on_device.
 inline bool uses_device_memory(const Job& job) {
   return job.x.on_device || job.y.on_device || job.modulus.on_device || job.result.on_device;
 }
 
+/// Classification of the modulus of `item` in a plan for moduli of up to `modulus_bits` bits.
 inline ModulusFact modulus_fact(const Job& job, std::size_t item, std::size_t modulus_bits) {
   if (job.modulus.on_device) return job.facts->modulus(item);
   const std::span<const Limb> padded = job.modulus.magnitude(item);
@@ -49,8 +51,8 @@ inline bool modulus_is_odd(const Job& job, std::size_t item) {
   return (job.modulus.magnitude(item)[0] & 1) != 0;
 }
 
-/// Bits of exponent `index`, at most 2^32 - 1; on a device those of the longest, where the length of each is
-/// not known. Class public.
+/// Bit length of exponent `index`, saturated at 2^32 - 1; for exponents on_device whose single lengths are
+/// not known, that of the longest. Timing: variable-time; timing class public only.
 inline std::uint32_t exponent_bits(const Job& job, std::size_t index) {
   if (job.y.on_device) return job.facts->exponent_length(index);
   const std::size_t bits = limbs::bit_length_var(job.y.magnitude(index));

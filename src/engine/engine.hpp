@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a technique gives the dispatcher: an engine that computes items of one bucket.
+// The interface of an engine: one variant, which computes the items of a bucket.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace lanes {
 class Moduli;  // lanes/moduli.hpp
 }
 
-/// Precomputed data of one shared modulus, owned by a plan; the concrete type is the engine's own.
-/// Destructors zero what they hold.
+/// Precomputed data of a shared modulus. Each engine has its own concrete type, whose destructor zeroes its
+/// data.
 class PreparedModulus {
  public:
   virtual ~PreparedModulus() = default;
@@ -27,7 +27,7 @@ class PreparedModulus {
   [[nodiscard]] virtual const lanes::Moduli* in_lanes() const { return nullptr; }
 };
 
-/// Precomputed powers of one base modulo one modulus; the concrete type is the engine's own.
+/// Precomputed powers of one base modulo one modulus. Each engine has its own concrete type.
 class PreparedBase {
  public:
   virtual ~PreparedBase() = default;
@@ -35,67 +35,74 @@ class PreparedBase {
 
 struct DeviceFacts;  // engine/device_facts.hpp
 
-/// A call as an engine sees it. Views are checked; every item listed in a bucket has 1 < |modulus|, of
-/// exactly the bucket's limb count, and is odd where the timing class is secret.
+/// A call as an engine sees it. Its views are checked. Every item in a bucket has |modulus| > 1 with exactly
+/// the bucket's number of limbs, and an odd modulus if the timing class is secret.
 struct Job {
   Operation op = Operation::addmod;
   TimingClass timing = TimingClass::public_;
   std::size_t terms = 0;  ///< multi_powmod only
-  /// powmod: the exponent is public whatever the timing class says of bases and moduli. Only where one serves
-  /// all items do engines make use of it.
+  /// powmod: the exponent is public although bases and moduli may be secret. Engines use this only if one
+  /// exponent is shared by all items.
   bool public_exponent = false;
   BatchView x, y, modulus;
   BatchResult result;
-  ItemStatus* status = nullptr;  ///< one per item of the batch, never null
-  /// Set iff the plan's modulus kind is shared; null as long as it is open which engine gets the items.
+  ItemStatus* status = nullptr;  ///< one per item of the batch; not null in calls of an engine
+  /// Set if and only if the plan's modulus kind is shared; null until an engine has been chosen for the
+  /// items.
   const PreparedModulus* shared = nullptr;
   const PreparedBase* fixed_base = nullptr;  ///< in `run`, fixed_base_powmod only
-  const DeviceFacts* facts = nullptr;        ///< of operands that are on_device
+  const DeviceFacts* facts = nullptr;        ///< properties of the operands that are on_device
   StopToken stop;
 
-  /// Whether the sequence of operations may follow the exponent, which all items share.
+  /// Whether the sequence of operations may depend on the exponent: it is public and shared by all items.
   [[nodiscard]] bool may_follow_exponent() const {
     return y.broadcast() && (public_exponent || timing == TimingClass::public_);
   }
 };
 
-/// One variant, ready to compute. Stateless between calls and safe to call from several threads.
+/// One variant, ready to compute. It keeps no state between calls and is thread-safe.
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Whether the engine can compute this item at all, by public facts alone: the sizes of all items, the
-  /// modulus's parity (class public) and the exponent's sign. Neither `run` nor the two functions that
-  /// prepare see one that it does not accept. An engine that says no to any item must say so in its Variant
-  /// too (accepts_every_item).
+  /// Whether the engine can compute this item, which depends on public properties only: the sizes of all
+  /// items, the parity of the modulus (timing class public) and the sign of the exponent. Items that are not
+  /// accepted are not passed to prepare, prepare_base or run. The Variant of an engine that rejects any item
+  /// has accepts_every_item == false.
   [[nodiscard]] virtual bool accepts([[maybe_unused]] const Job& job,
                                      [[maybe_unused]] std::size_t item) const {
     return true;
   }
 
-  /// Precompute for a modulus that a whole batch shares. `modulus` is normalised (top limb nonzero), > 1.
+  /// Precompute the data of a shared modulus. In: modulus > 1, its top limb is nonzero. Timing: by the timing
+  /// class.
   [[nodiscard]] virtual std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
                                                                  TimingClass timing) const = 0;
 
-  /// Precompute the comb of `base` (any width, any sign) for exponents up to `exponent_bits`. Null if `stop`
-  /// was requested.
+  /// Precompute the comb of `base` for exponents of up to `exponent_bits` bits.
+  /// In: `base` has any width and sign; modulus > 1, its top limb is nonzero. Returns null if `stop` was
+  /// requested.
   [[nodiscard]] virtual std::unique_ptr<PreparedBase> prepare_base(const BatchView& base,
                                                                    std::span<const Limb> modulus,
                                                                    std::size_t exponent_bits,
                                                                    TimingClass timing,
                                                                    const StopToken& stop) const = 0;
 
-  /// Items that should stay together in one chunk (lanes of a vector, items of one batch inversion).
+  /// Number of items that should be computed in one chunk: the lanes of a vector, or the items of a batch
+  /// inversion.
   [[nodiscard]] virtual std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const = 0;
 
-  /// Rough nanoseconds for one item (an engine with lanes: a full vector's time / lanes), for chunking and
-  /// for deciding whether threads pay. Public sizes only: exponent length is taken from the view's width in
-  /// class secret.
+  /// Estimated nanoseconds per item (for vectors, the time of a full vector divided by its lanes). It
+  /// determines the chunk size and whether several threads are worthwhile. It depends on public sizes only:
+  /// in timing class secret the exponent length is the width of its view.
   [[nodiscard]] virtual double item_cost_ns(const Job& job, std::size_t modulus_limbs) const = 0;
 
-  /// Compute result and status of each item in `items` (indices into the batch; moduli of `modulus_limbs`
-  /// limbs). Must leave status not_computed, and may leave the result unwritten, for items skipped because
-  /// job.stop was requested. Throws std::bad_alloc, and StatusError where a device fails.
+  /// Compute the result and the status of each item.
+  ///
+  /// In: `items`: indices into the batch, whose moduli have `modulus_limbs` limbs. Out: job.result and
+  /// job.status at these items. Items that are skipped because job.stop was requested must have the
+  /// status not_computed, and their results may remain unwritten. Timing: by job.timing.
+  /// @throws std::bad_alloc; StatusError if a device fails
   virtual void run(const Job& job, Items items, std::size_t modulus_limbs) const = 0;
 };
 

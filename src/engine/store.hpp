@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a residue leaves an engine: Python's sign rule, zero extension, and zeroed results for bad items.
+// Storing results: the sign rule of Python, zero extension, and zeros for items without a result.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ inline void store_result(const Job& job, std::size_t item, std::span<const Limb>
   if (job.result.negative != nullptr) job.result.negative[item] = negative;
 }
 
-/// Result of an item that has none (bad, cancelled) or whose modulus is 1 or -1: zero.
+/// Store 0 as the result of `item`, which has a status other than ok or a modulus of 1 or -1.
 inline void store_zero(const BatchResult& result, std::size_t item) {
   const std::span<Limb> out = result.magnitude(item);
   std::fill(out.begin(), out.end(), Limb{0});

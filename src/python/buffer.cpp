@@ -39,7 +39,7 @@ LimbArray::LimbArray(nb::handle object, Access access, const char* what) : buffe
   constexpr auto kLimbBytes = static_cast<Py_ssize_t>(sizeof(Limb));
   if (width_ > 1 && buffer_.stride(1) != kLimbBytes) reject(what, "rows must be contiguous");
   stride_ = width_;
-  if (count_ > 1) {  // strides of axes shorter than 2 mean nothing
+  if (count_ > 1) {  // the stride of an axis shorter than 2 is meaningless
     const Py_ssize_t step = buffer_.stride(0);
     if (step < static_cast<Py_ssize_t>(width_) * kLimbBytes || step % kLimbBytes != 0) {
       reject(what, "rows must not overlap or run backwards");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed, checked views of objects that offer the buffer protocol (numpy arrays above all).
+// Typed, checked views of objects with the buffer protocol, such as numpy arrays.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,10 +16,12 @@ namespace nb = nanobind;
 
 enum class Access : std::uint8_t { read, write };
 
-/// A Py_buffer, released at the end of the scope.
+/// A Py_buffer, released on destruction. The object stays exported and so cannot move its memory.
 class Buffer {
  public:
   Buffer() = default;
+  /// `what` is the name of the argument in messages. @throws a Python exception unless the object has that
+  /// many dimensions and allows the access
   Buffer(nb::handle object, Access access, int dimensions, const char* what);
   ~Buffer() {
     if (view_.obj != nullptr) PyBuffer_Release(&view_);
@@ -37,7 +39,7 @@ class Buffer {
   Py_buffer view_{};
 };
 
-/// uint64[N, L] whose rows are contiguous and lie at an ascending, constant distance.
+/// uint64[N, L] with contiguous rows at a constant, positive stride.
 class LimbArray {
  public:
   LimbArray(nb::handle object, Access access, const char* what);
@@ -54,7 +56,7 @@ class LimbArray {
   std::size_t stride_ = 0;
 };
 
-/// uint8[N] or bool[N], contiguous; None gives no bytes.
+/// uint8[N] or bool[N], contiguous; empty for None.
 class ByteVector {
  public:
   ByteVector(nb::handle object, Access access, std::size_t expected_count, const char* what);
@@ -66,7 +68,7 @@ class ByteVector {
   std::uint8_t* data_ = nullptr;
 };
 
-/// uint8[N, W] with contiguous rows at any constant distance.
+/// uint8[N, W] with contiguous rows at any constant stride.
 class ByteArray {
  public:
   ByteArray(nb::handle object, Access access, const char* what);

@@ -37,7 +37,7 @@ BytesItems::BytesItems(nb::handle items, nb::handle offsets, const char* what)
 void BytesItems::read_tuple(nb::handle items, const char* what) {
   kept_ = nb::borrow(items);
   const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr()));
-  items_.reserve(count + 1);  // never empty: `items` of the view tells which form it has
+  items_.reserve(count + 1);  // never null: mm_bytes_view.items selects the form of the view
   for (std::size_t i = 0; i < count; ++i) {
     PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
     if (PyBytes_Check(item)) {
@@ -59,7 +59,7 @@ void BytesItems::read_slices(nb::handle block, const char* what) {
   if (offsets_.size() == 0) reject(what, "no offsets");
   block_.emplace(block);
   const std::int64_t end = offsets_.data()[offsets_.size() - 1];
-  // The library sees that the first is not negative and that they never descend.
+  // The library checks that the first offset is nonnegative and that they do not descend.
   if (end < 0 || static_cast<std::size_t>(end) > block_->bytes().size) reject(what, "offsets past the end");
   view_.count = offsets_.size() - 1;
   view_.data = block_->bytes().data;

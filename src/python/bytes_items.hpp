@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of byte strings as the RSA calls of the C ABI take and give them.
+// Batches of byte strings as arguments and results of RSA calls of the C ABI.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,9 +16,10 @@
 
 namespace manymod::python {
 
-/// The bytes of one bytes-like object, which must be contiguous; exported, so that they stay where they are.
+/// The bytes of a contiguous bytes-like object, which stays exported and so cannot move them.
 class BytesView {
  public:
+  /// @throws the Python exception of PyObject_GetBuffer
   explicit BytesView(nb::handle object);
   ~BytesView() { PyBuffer_Release(&view_); }
   BytesView(const BytesView&) = delete;
@@ -32,7 +33,7 @@ class BytesView {
   Py_buffer view_{};
 };
 
-/// A contiguous 1-D array of T, or None for no array.
+/// A contiguous 1-D array of T; null for None.
 template <typename T>
 class Vector {
  public:
@@ -61,8 +62,8 @@ class Vector {
   std::optional<Buffer> buffer_;
 };
 
-/// Items to read: a tuple of bytes-like objects; uint8[N, W] with rows in ascending order; or, with offsets
-/// (int64[N + 1]), slices of one block of bytes. None: no items.
+/// Input items: a tuple of bytes-like objects; uint8[N, W] with rows at a positive stride; or, with offsets
+/// int64[N + 1], slices of one block of bytes. No items for None.
 class BytesItems {
  public:
   BytesItems(nb::handle items, nb::handle offsets, const char* what);

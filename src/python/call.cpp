@@ -16,7 +16,7 @@
 namespace manymod::python {
 namespace {
 
-/// Limbs in device memory if `limbs` are, which have no signs.
+/// `limbs` as a DeviceLimbs if they are in device memory, which has no signs.
 std::optional<DeviceLimbs> device_limbs_in(nb::handle limbs, nb::handle negative, const char* what) {
   if (!nb::isinstance<DeviceLimbs>(limbs)) return std::nullopt;
   if (!negative.is_none()) {
@@ -25,7 +25,7 @@ std::optional<DeviceLimbs> device_limbs_in(nb::handle limbs, nb::handle negative
   return nb::cast<DeviceLimbs>(limbs);
 }
 
-/// One operand: an array and its signs, or absent.
+/// One operand: an array with its signs, or none.
 class Operand {
  public:
   Operand(nb::handle limbs, nb::handle negative, const char* what) {
@@ -51,7 +51,7 @@ class Operand {
   std::optional<ByteVector> signs_;
 };
 
-/// Where results and their signs are written.
+/// The arrays of the results and their signs.
 class Result {
  public:
   Result(nb::handle limbs, nb::handle negative, std::size_t count)
@@ -79,7 +79,7 @@ class Result {
   std::optional<ByteVector> signs_;
 };
 
-/// Arrays of one call, kept alive and exported while it runs.
+/// The arrays of one call, which stay alive and exported while it runs.
 class Call {
  public:
   Call(std::size_t count, std::size_t terms, nb::handle x, nb::handle x_negative, nb::handle y,
@@ -104,7 +104,7 @@ class Call {
     place(MM_ON_DEVICE_RESULT, result_.device_limbs());
   }
 
-  /// Run with the GIL released. @return MM_OK or MM_ERR_ITEMS; everything else throws.
+  /// Run the call with the GIL released. @return MM_OK or MM_ERR_ITEMS; any other status throws
   template <typename Run>
   int run(nb::handle progress, std::size_t first, std::size_t total, Run&& run_call) {
     Watch watch{progress.is_none() ? nullptr : progress.ptr(), first, total, nullptr};
@@ -193,7 +193,7 @@ class FixedBase {
     const mm_view base_view = base_operand.view();
     const mm_view modulus_view = modulus_operand.view();
     mm_fixed_base* fixed_base = nullptr;
-    Watch watch;  // signals only
+    Watch watch;  // handles signals only
     options.progress = on_progress;
     options.progress_user = &watch;
     const mm_status status = run_watched(

@@ -12,7 +12,7 @@ void bind_call(nanobind::module_& module);
 /// Add threads, devices, variants and the version to the extension module.
 void bind_hardware(nanobind::module_& module);
 
-/// Throw the Python exception for a failed call; its class comes from manymod.errors.
+/// Throw the Python exception of a failed call, whose class is defined in manymod.errors.
 [[noreturn]] void throw_call_error(int status);
 
 }  // namespace manymod::python

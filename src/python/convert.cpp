@@ -13,14 +13,14 @@
 namespace manymod::python {
 namespace {
 
-// Objects are scattered over the heap: ask for their memory this many items ahead of use.
+// Number of items by which objects, which are scattered over the heap, are prefetched.
 constexpr Py_ssize_t kAheadHeader = 16;
 constexpr Py_ssize_t kAheadLimbs = 8;
 
 enum class Element : std::uint8_t { integer, mpz, other };
 
-/// Tells elements apart. Looks for gmpy2 once, before the caller's items are walked: that may run Python
-/// code.
+/// Distinguishes int, mpz and other elements. It looks for gmpy2 once, before the elements are visited, as
+/// the look-up may run Python code.
 class Classifier {
  public:
   Element operator()(const PyObject* value) {
@@ -36,7 +36,8 @@ class Classifier {
   bool met_mpz_ = false;
 };
 
-/// Rethrow the pending error as a TypeError that names the element, unless it is not about its type.
+/// Raise a TypeError with the position and type of the element; a pending exception of another class is
+/// rethrown.
 [[noreturn]] void raise_bad_element(Py_ssize_t index, PyObject* value) {
   if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
   PyErr_Clear();
@@ -58,8 +59,8 @@ nb::object fast_sequence(nb::handle sequence) {
   return nb::steal(fast);
 }
 
-/// A copy of `fast` in which everything that is neither int nor mpz became an int. Works on its own
-/// snapshot, because __index__ may run any code, also code that changes the caller's list.
+/// A copy of `fast` in which every element that is neither int nor mpz is converted to int. It works on a
+/// snapshot, because __index__ may run any code, including code that changes the caller's list.
 nb::object replace_others(nb::handle fast, Classifier& classify) {
   nb::object copy = nb::steal(PySequence_List(fast.ptr()));
   if (!copy.is_valid()) throw nb::python_error();
@@ -78,7 +79,7 @@ nb::object replace_others(nb::handle fast, Classifier& classify) {
 struct SequenceExtent {
   std::size_t max_bits = 0;
   bool any_negative = false;
-  bool plain = true;  ///< nothing but int and mpz
+  bool plain = true;  ///< all elements are int or mpz
 };
 
 SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widths) {
@@ -108,7 +109,8 @@ SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widt
   return extent;
 }
 
-/// (sequence of int and mpz alone, widest in bits, any negative, any mpz)
+/// Returns (sequence whose elements are int or mpz, largest bit length, whether any is negative, whether any
+/// is an mpz).
 nb::tuple scan_ints(nb::handle sequence) {
   Classifier classify;
   nb::object fast = fast_sequence(sequence);
@@ -120,7 +122,7 @@ nb::tuple scan_ints(nb::handle sequence) {
   return nb::make_tuple(fast, extent.max_bits, extent.any_negative, classify.met_mpz());
 }
 
-/// Limbs of each element of a scanned sequence into `widths`, uint32[N].
+/// Write the number of limbs of each element of a scanned sequence to `widths`, uint32[N].
 void int_widths(nb::handle sequence, nb::handle widths) {
   Classifier classify;
   const Buffer out(widths, Access::write, 1, "widths");
@@ -146,7 +148,7 @@ void prefetch_mpz_limbs(const PyObject* value) {
 #endif
 }
 
-/// Elements [start, start + N) of a scanned sequence into limbs[N, L] and, if given, signs.
+/// Write elements [start, start + N) of a scanned sequence to limbs[N, L] and, if given, their signs.
 void ints_to_limbs(nb::handle sequence, Py_ssize_t start, nb::handle limbs, nb::handle negative) {
   Classifier classify;
   const LimbArray out(limbs, Access::write, "limbs");
@@ -183,7 +185,7 @@ void ints_to_limbs(nb::handle sequence, Py_ssize_t start, nb::handle limbs, nb::
   }
 }
 
-/// A list of what `write(limbs, width, negative)` makes of each row.
+/// A list of the objects that write(limbs, width, negative) returns for each row.
 template <typename Write>
 nb::object write_list(nb::handle limbs, nb::handle negative, Write write) {
   const LimbArray in(limbs, Access::read, "limbs");
@@ -210,7 +212,7 @@ nb::object limbs_to_mpz(nb::handle limbs, nb::handle negative) {
   });
 }
 
-/// ("none" or how mpz are read, "none" or how they are written): for tests and bug reports.
+/// How mpz are read and written, "none" without gmpy2; for tests and bug reports.
 nb::tuple mpz_methods() {
   const Gmpy2* gmpy2 = Gmpy2::loaded();
   if (gmpy2 == nullptr) return nb::make_tuple("none", "none");
@@ -234,7 +236,7 @@ void store_big(Limb word, std::uint8_t* bytes) {
   std::memcpy(bytes, &swapped, sizeof swapped);
 }
 
-/// Big-endian bytes into exactly ceil(width / 8) limbs and zeros above.
+/// Write `width` big-endian bytes to ceil(width / 8) limbs and zeros to the limbs above them.
 void read_bytes(const std::uint8_t* bytes, std::size_t width, Limb* limbs, std::size_t limb_width) {
   const std::size_t whole = width / sizeof(Limb);
   for (std::size_t j = 0; j < whole; ++j) limbs[j] = load_big(bytes + width - (j + 1) * sizeof(Limb));
@@ -247,7 +249,7 @@ void read_bytes(const std::uint8_t* bytes, std::size_t width, Limb* limbs, std::
   std::fill(limbs + used, limbs + limb_width, Limb{0});
 }
 
-/// The low 8 * width bits as big-endian bytes. @return false if higher bits are set.
+/// Write the low 8 * width bits as big-endian bytes. @return false if higher bits are set
 bool write_bytes(const Limb* limbs, std::size_t limb_width, std::uint8_t* bytes, std::size_t width) {
   const std::size_t whole = std::min(width / sizeof(Limb), limb_width);
   for (std::size_t j = 0; j < whole; ++j) store_big(limbs[j], bytes + width - (j + 1) * sizeof(Limb));
@@ -264,7 +266,7 @@ bool write_bytes(const Limb* limbs, std::size_t limb_width, std::uint8_t* bytes,
   return top == 0 && std::all_of(limbs + whole + 1, limbs + limb_width, [](Limb limb) { return limb == 0; });
 }
 
-/// uint8[N, W] big-endian into limbs[N, L], 8 L >= W.
+/// Convert big-endian uint8[N, W] to limbs[N, L]. In: 8 L >= W.
 void bytes_to_limbs(nb::handle bytes, nb::handle limbs) {
   const ByteArray in(bytes, Access::read, "bytes");
   const LimbArray out(limbs, Access::write, "limbs");
@@ -274,7 +276,8 @@ void bytes_to_limbs(nb::handle bytes, nb::handle limbs) {
   for (std::size_t i = 0; i < in.count(); ++i) read_bytes(in.row(i), in.width(), out.row(i), out.width());
 }
 
-/// limbs[N, L] into uint8[N, W] big-endian; OverflowError names the first item that needs more bytes.
+/// Convert limbs[N, L] to big-endian uint8[N, W]. An OverflowError names the first item that needs more
+/// bytes.
 void limbs_to_bytes(nb::handle limbs, nb::handle bytes) {
   const LimbArray in(limbs, Access::read, "limbs");
   const ByteArray out(bytes, Access::write, "bytes");
@@ -287,7 +290,7 @@ void limbs_to_bytes(nb::handle limbs, nb::handle bytes) {
   }
 }
 
-/// A sequence of bytes objects, big-endian, into limbs[N, L]; the caller has found the widest.
+/// Convert a sequence of big-endian bytes objects to limbs[N, L]. In: none is longer than 8 L bytes.
 void bytes_list_to_limbs(nb::handle sequence, nb::handle limbs) {
   const LimbArray out(limbs, Access::write, "limbs");
   const nb::object fast = fast_sequence(sequence);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structures of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), in the layout of its C ABI,
-// which every 1.x keeps. Producers of before 1.0 hand out the unversioned one.
+// The structures of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html) in the layout of its C ABI,
+// which is the same in every 1.x. Older producers export the unversioned structure.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline constexpr std::uint32_t kMinorVersion = 0;
 // Bits of ManagedTensorVersioned::flags.
 inline constexpr std::uint64_t kReadOnly = 1;
 inline constexpr std::uint64_t kIsCopied =
-    2;  ///< made for this capsule: the consumer may do with it as it likes
+    2;  ///< a copy that belongs to the consumer, which may overwrite it
 
 inline constexpr const char* kName = "dltensor";
 inline constexpr const char* kUsedName = "used_dltensor";
@@ -45,18 +45,19 @@ struct Tensor {
   std::int32_t dimensions;
   DataType type;
   std::int64_t* shape;
-  std::int64_t* strides;  ///< in elements; nullptr: C-contiguous
+  std::int64_t* strides;  ///< in elements; null: C-contiguous
   std::uint64_t byte_offset;
 };
 
-/// What a capsule "dltensor" holds.
+/// The content of a capsule named "dltensor".
 struct ManagedTensor {
   Tensor tensor;
   void* context;
   void (*deleter)(ManagedTensor* self);
 };
 
-/// What a capsule "dltensor_versioned" holds. Of another major version nothing but the deleter may be used.
+/// The content of a capsule named "dltensor_versioned". With another major version only `version`,
+/// `manager_ctx` and `deleter` may be used.
 struct ManagedTensorVersioned {
   Version version;
   void* context;

@@ -11,7 +11,7 @@
 namespace manymod::python {
 namespace {
 
-/// Rows that are handed out.
+/// The exported rows.
 struct Rows {
   Limb* data = nullptr;
   dlpack::Device device{};
@@ -39,7 +39,7 @@ Rows rows_on_host(const DeviceLimbs& limbs) {
   return {data, {dlpack::kCpu, 0}, limbs.count(), limbs.width(), limbs.width(), std::move(packed), 0};
 }
 
-/// A tensor that is handed out, with what it points to.
+/// An exported tensor with the memory it points to.
 template <class Managed>
 struct Export {
   Managed managed{};
@@ -58,7 +58,7 @@ constexpr bool kVersioned = std::is_same_v<Managed, dlpack::ManagedTensorVersion
 template <class Managed>
 constexpr const char* kCapsuleName = kVersioned<Managed> ? dlpack::kVersionedName : dlpack::kName;
 
-/// Of a capsule that nobody took over.
+/// Destructor of a capsule: frees the tensor unless a consumer has taken it.
 template <class Managed>
 void destroy_capsule(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, kCapsuleName<Managed>) == 0) return;
@@ -87,14 +87,14 @@ nb::object capsule_of(Rows rows, bool of_signed_type, bool flat) {
   }
   PyObject* const capsule = PyCapsule_New(&made->managed, kCapsuleName<Managed>, &destroy_capsule<Managed>);
   if (capsule == nullptr) throw nb::python_error();
-  static_cast<void>(made.release());  // the capsule's now
+  static_cast<void>(made.release());  // owned by the capsule
   return nb::steal(capsule);
 }
 
 nb::object capsule_of(Rows rows, bool versioned, bool of_signed_type, bool flat) {
   if (flat && rows.width != 1) throw nb::value_error("only rows of one limb are flat");
   if (versioned) return capsule_of<dlpack::ManagedTensorVersioned>(std::move(rows), of_signed_type, flat);
-  // It could not say so.
+  // The unversioned structure has no read-only flag.
   if ((rows.flags & dlpack::kReadOnly) != 0) {
     throw nb::buffer_error("a read-only array is not exported by DLPack of before 1.0");
   }

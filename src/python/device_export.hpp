@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack capsules of limbs in the memory of a CUDA device.
+// DLPack export of limbs in the memory of a CUDA device.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,11 +8,12 @@
 
 namespace manymod::python {
 
-/// Of [N, L], or of [N] for one limb each; of DLPack 1.0 if `versioned`.
+/// A capsule of the array, of shape [N, L], or [N] if its items have one limb; in the format of DLPack 1.0 if
+/// `versioned`.
 nb::object to_capsule(const DeviceLimbs& limbs, bool versioned, bool of_signed_type, bool flat);
 
-/// Of a copy in memory of its own, in the host's if `on_host`, else on the same device. It is wiped when the
-/// last consumer has dropped it.
+/// A capsule of a copy, in host memory if `on_host`, else on the same device. The copy is zeroed when its
+/// last consumer releases it.
 nb::object to_copied_capsule(const DeviceLimbs& limbs, bool on_host, bool versioned, bool of_signed_type,
                              bool flat);
 

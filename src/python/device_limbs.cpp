@@ -21,8 +21,9 @@ constexpr std::size_t kLimbBytes = sizeof(Limb);
 
 std::string message(const char* name, const std::string& why) { return std::string(name) + ": " + why; }
 
-/// With or without the GIL, as packages free what they took from capsules. It waits for the device, so others
-/// may have the GIL meanwhile. A failure is the device's: there is nobody left to tell.
+/// Free device memory. Called with or without the GIL, as consumers of capsules may free them on any thread.
+/// It waits for the device and releases the GIL meanwhile. A failure is ignored: there is no caller that
+/// could handle it.
 void free_bytes(unsigned device_index, void* memory) {
   const bool held = Py_IsInitialized() != 0 && PyGILState_Check() != 0;
   PyThreadState* const thread = held ? PyEval_SaveThread() : nullptr;
@@ -60,7 +61,7 @@ std::shared_ptr<Managed> taken_over(nb::handle capsule, const char* name, const 
   return {managed, [](Managed* owned) {
             if (owned->deleter == nullptr) return;
             const nb::gil_scoped_acquire held;
-            const nb::error_scope kept;  // the producer's code may raise and clear errors of its own
+            const nb::error_scope kept;  // the producer's code may raise and clear exceptions
             owned->deleter(owned);
           }};
 }
@@ -149,7 +150,7 @@ void DeviceLimbs::read_layout(const dlpack::Tensor& tensor, const char* name) {
     if (tensor.shape[axis] < 0) throw nb::buffer_error(message(name, "a negative shape").c_str());
     shape_.push_back(static_cast<std::size_t>(tensor.shape[axis]));
   }
-  // Rows in one or two leading axes, then the limbs of a row; a 1-D array has one limb in each row.
+  // One or two leading axes of rows, then the axis of limbs; a 1-D array has one limb per row.
   const bool stacked = rank == 3;
   width_ = rank == 1 ? 1 : shape_.back();
   count_ = stacked ? shape_[0] * shape_[1] : shape_[0];
@@ -159,7 +160,7 @@ void DeviceLimbs::read_layout(const dlpack::Tensor& tensor, const char* name) {
     const std::int64_t* const strides = tensor.strides;
     if (rank > 1) inner_stride = static_cast<std::size_t>(strides[rank - 1]);
     const std::size_t rows_axis = stacked && shape_[1] > 1 ? 1 : 0;
-    // Backward strides become far too large ones, which check_rows refuses.
+    // Negative strides become huge unsigned ones, which check_rows rejects.
     if (count_ > 1) stride_ = static_cast<std::size_t>(strides[rows_axis]);
     if (rows_axis == 1 && shape_[0] > 1 && static_cast<std::size_t>(strides[0]) != shape_[1] * stride_) {
       throw nb::value_error(

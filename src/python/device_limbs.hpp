@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limbs in the memory of a CUDA device: our own, or of an array that another package made.
+// Limbs in the memory of a CUDA device, allocated by this package or imported from another one.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -20,13 +20,14 @@ namespace dlpack {
 struct Tensor;
 }
 
-/// uint64[N, L] in device memory, with contiguous rows at an ascending, constant distance. Copies share it.
+/// uint64[N, L] in device memory with contiguous rows at a constant, positive stride. Copies of the object
+/// share the memory.
 class DeviceLimbs {
  public:
-  /// Memory of our own, not initialised.
+  /// A new, uninitialised array.
   static DeviceLimbs allocate(unsigned device_index, std::size_t count, std::size_t width);
-  /// The array in a DLPack capsule, which is used up: uint64[N], or uint64 or int64[N, L] or [N, T, L], the
-  /// last as N T rows. Throws with `name` in front for anything else.
+  /// The array in a DLPack capsule, which is consumed: uint64[N], or uint64 or int64 of shape [N, L] or [N,
+  /// T, L], the latter as N T rows. Throws for anything else; the message begins with `name`.
   static DeviceLimbs from_capsule(nb::handle capsule, const char* name);
 
   [[nodiscard]] unsigned device_index() const { return device_index_; }
@@ -35,11 +36,11 @@ class DeviceLimbs {
   [[nodiscard]] std::size_t width() const { return width_; }
   [[nodiscard]] std::size_t stride() const { return stride_; }
   [[nodiscard]] bool writable() const { return writable_; }
-  /// Whoever holds it keeps the memory.
+  /// Shared ownership of the memory.
   [[nodiscard]] const std::shared_ptr<void>& owner() const { return owner_; }
-  /// Limbs from the first of the first row to the last of the last.
+  /// Number of limbs from the first limb of the first row to the last limb of the last row.
   [[nodiscard]] std::size_t span() const { return count_ == 0 ? 0 : (count_ - 1) * stride_ + width_; }
-  /// As the producer gave it.
+  /// The shape that the producer exported.
   [[nodiscard]] const std::vector<std::size_t>& shape() const { return shape_; }
   [[nodiscard]] bool of_signed_type() const { return of_signed_type_; }
 
@@ -49,9 +50,10 @@ class DeviceLimbs {
   void to_host(nb::handle limbs) const;
   /// Copy all rows from a host array uint64[N, L].
   void from_host(nb::handle limbs) const;
-  /// The same numbers in memory of our own on the same device.
+  /// A copy on the same device.
   [[nodiscard]] DeviceLimbs copy() const;
-  /// The rows without gaps, in memory that is wiped when it is freed; as long as if there were gaps.
+  /// A copy with contiguous rows, in memory of the size of the strided array, which is zeroed when it is
+  /// freed.
   [[nodiscard]] limbs::Buffer packed_on_host() const;
 
  private:

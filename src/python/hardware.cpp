@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads, devices, variants, the tuning table and the rates of single instructions.
+// Threads, devices, variants, the tuning table and measured instruction rates, as Python objects.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -83,7 +83,7 @@ nb::list instruction_names() {
   return names;
 }
 
-/// None where this build or this CPU has no such instruction.
+/// None if this build or this CPU does not have the instruction.
 std::optional<double> measure_instruction(const std::string& name, double seconds) {
   if (!(seconds > 0 && seconds <= 10)) throw nb::value_error("seconds must be above 0 and at most 10");
   const auto loops = instruction_loops();

@@ -17,7 +17,7 @@ std::size_t bit_length(const Limb* limbs, std::size_t width) {
   return width == 0 ? 0 : width * kLimbBits - static_cast<std::size_t>(std::countl_zero(limbs[width - 1]));
 }
 
-/// Bit length of each |item| into out, int64[N].
+/// Write the bit length of each |item| to out, int64[N].
 void bit_lengths(nb::handle limbs, nb::handle out) {
   const LimbArray in(limbs, Access::read, "limbs");
   const Buffer result(out, Access::write, 1, "out");
@@ -31,7 +31,7 @@ void bit_lengths(nb::handle limbs, nb::handle out) {
   }
 }
 
-/// -1, 0 or 1 as |x| is below, equal to or above |y|, whatever their widths.
+/// -1, 0 or 1 if |x| < |y|, |x| == |y| or |x| > |y|. The widths may differ.
 int compare_magnitudes(const Limb* x, std::size_t x_width, const Limb* y, std::size_t y_width) {
   const std::size_t x_bits = bit_length(x, x_width);
   const std::size_t y_bits = bit_length(y, y_width);
@@ -47,7 +47,7 @@ int sign(const Limb* limbs, std::size_t width, bool negative) {
   return negative ? -1 : 1;
 }
 
-/// -1, 0 or 1 for each pair into out, int8[N]; y may be a single item.
+/// Write the comparison of each pair to out, int8[N]; y may be a single item.
 void compare(nb::handle x, nb::handle x_negative, nb::handle y, nb::handle y_negative, nb::handle out) {
   const LimbArray left(x, Access::read, "x");
   const LimbArray right(y, Access::read, "y");
@@ -66,9 +66,11 @@ void compare(nb::handle x, nb::handle x_negative, nb::handle y, nb::handle y_neg
   }
 }
 
-/// Ends of runs of consecutive items, each as long as the run's arrays stay within `budget` bytes: each array
-/// is as wide as its widest item in the run. `widths` are uint32[N] limb counts, `fixed` further bytes an
-/// item.
+/// Split a batch into runs of consecutive items whose arrays stay within `budget` bytes, and return the ends
+/// of the runs.
+///
+/// In: `widths`: uint32[N] limb counts of each array, which in a run is as wide as its widest item; `fixed`:
+/// further bytes per item.
 nb::list split_runs(const nb::list& widths, std::size_t fixed, std::size_t budget) {
   std::deque<Buffer> buffers;
   for (const nb::handle item : widths) {

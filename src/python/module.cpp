@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The private extension module manymod._core. Its functions trust their Python callers for semantics, never
-// for shapes, types or lengths.
+// The private extension module manymod._core. Its functions rely on their Python callers for the meaning of
+// arguments, but check every shape, type and length.
 #include <nanobind/nanobind.h>
 
 #include "python/call.hpp"
@@ -9,8 +9,8 @@
 #include "python/rsa.hpp"
 
 NB_MODULE(_core, module) {
-  // The plans kept for reuse outlive the interpreter's last check, and a forked child leaves its parent's
-  // alone.
+  // Cached plans outlive the interpreter's leak check, and a forked child does not destroy those of its
+  // parent.
   nanobind::set_leak_warnings(false);
   module.doc() = "Private: conversions and the C ABI of manymod.";
   manymod::python::bind_convert(module);

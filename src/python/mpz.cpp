@@ -27,7 +27,7 @@ struct KnownValue {
   Limb limbs[3];
 };
 
-// Sign, zero, one limb and several limbs: enough to tell GMP's layout from any other.
+// Values of both signs, zero, one limb and several limbs: they distinguish GMP's layout from any other.
 constexpr KnownValue kKnownValues[] = {
     {"0", 0, false, {}},
     {"1", 1, false, {1}},
@@ -74,7 +74,7 @@ const Gmpy2* Gmpy2::loaded() {
   PyObject* modules = PyImport_GetModuleDict();
   PyObject* module = modules != nullptr ? PyDict_GetItemString(modules, "gmpy2") : nullptr;
   if (module == nullptr || !instance.examine(module)) {
-    PyErr_Clear();  // an unusable gmpy2 counts as none: its numbers then go through __index__
+    PyErr_Clear();  // an unusable gmpy2 is treated as absent: its numbers are converted by __index__
     return nullptr;
   }
   return &instance;
@@ -85,7 +85,7 @@ bool Gmpy2::examine(PyObject* module) {
   if (type.get() == nullptr || !PyType_Check(type.get())) return false;
   PyObject* from_binary = PyObject_GetAttrString(module, "from_binary");
   if (from_binary == nullptr) return false;
-  // Both live as long as the process: gmpy2 cannot be unloaded.
+  // Both live as long as the process, as gmpy2 cannot be unloaded.
   Py_INCREF(type.get());
   mpz_type_ = reinterpret_cast<PyTypeObject*>(type.get());
   from_binary_ = from_binary;
@@ -104,7 +104,8 @@ bool Gmpy2::verify_layout() const {
   return true;
 }
 
-/// gmpy2's own allocator of mpz objects and the mpz realloc of the very GMP it uses, both checked by use.
+/// gmpy2's allocator of mpz objects and the mpz realloc of the GMP that it uses, both verified by calling
+/// them.
 void Gmpy2::find_writer(PyObject* module) {
 #if defined(__unix__) || defined(__APPLE__)
   const Owned capsule(PyObject_GetAttrString(module, "_C_API"));
@@ -114,7 +115,7 @@ void Gmpy2::find_writer(PyObject* module) {
   if (api == nullptr || api[kMpzTypeIndex] != mpz_type_ || api[kXmpzTypeIndex] != xmpz.get()) return;
   Dl_info library{};
   if (dladdr(api[kMpzNewIndex], &library) == 0 || library.dli_fname == nullptr) return;
-  // The handle keeps the (already loaded) library for the life of the process.
+  // The handle keeps the library, which is loaded already, for the lifetime of the process.
   void* handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return;
   void* realloc_symbol = dlsym(handle, "__gmpz_realloc");
@@ -148,14 +149,14 @@ PyObject* Gmpy2::write_direct(const Limb* limbs, std::size_t width, bool negativ
   PyObject* value = new_mpz_(nullptr);
   if (value == nullptr) return nullptr;
   auto* mpz = reinterpret_cast<MpzObject*>(value);
-  // gmpy2 reuses freed objects and their limbs, so most of the time there is room already.
+  // gmpy2 reuses freed objects with their limbs, so there is usually enough room.
   if (mpz->allocated < static_cast<int>(width)) realloc_(&mpz->allocated, static_cast<long>(width));
   if (width != 0) std::memcpy(const_cast<Limb*>(mpz->limbs), limbs, width * sizeof(Limb));
   mpz->size = negative ? -static_cast<int>(width) : static_cast<int>(width);
   return value;
 }
 
-/// Through gmpy2.from_binary, whose format for an mpz is: byte 1, byte 1 (plus) or 2 (minus), then the
+/// Create an mpz by gmpy2.from_binary, whose format is: byte 1, byte 1 (plus) or 2 (minus), then the
 /// magnitude in little-endian bytes; zero is 01 00.
 PyObject* Gmpy2::write_binary(const Limb* limbs, std::size_t width, bool negative) const {
   while (width > 0 && limbs[width - 1] == 0) --width;

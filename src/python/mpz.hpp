@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gmpy2.mpz read and written as limbs. gmpy2 is optional and never imported here: an mpz can only reach us
-// from a program that has imported it.
+// Conversion between gmpy2.mpz and limbs. gmpy2 is optional and never imported here: only a program that has
+// imported it can pass an mpz.
 #pragma once
 
 #include <Python.h>
@@ -13,25 +13,25 @@
 
 namespace manymod::python {
 
-/// An mpz as gmpy2 lays it out: the object's header, then GMP's __mpz_struct.
+/// The layout of an mpz object of gmpy2: the object header, then GMP's __mpz_struct.
 struct MpzObject {
   PyObject_HEAD int allocated;
   int size;  ///< limbs in use, negative for a negative number
   const Limb* limbs;
 };
 
-/// gmpy2 as found in this process, with what was learnt about it.
+/// The gmpy2 of this process and its verified properties.
 class Gmpy2 {
  public:
-  /// The process's gmpy2, examined on first use after the program imported it; nullptr if it did not.
+  /// The gmpy2 of this process, examined on first use after the program has imported it; null if it has not.
   static const Gmpy2* loaded();
 
   [[nodiscard]] bool is_mpz(const PyObject* value) const { return Py_TYPE(value) == mpz_type_; }
   /// Whether the layout was verified with known values, so that MpzObject may be used.
   [[nodiscard]] bool layout_verified() const { return layout_verified_; }
-  /// New mpz, or nullptr with a Python error set.
+  /// A new mpz, or null with a Python exception set.
   [[nodiscard]] PyObject* write(const Limb* limbs, std::size_t width, bool negative) const;
-  /// "direct" or "from_binary": how write() makes its objects.
+  /// How write() creates objects: "direct" or "from_binary".
   [[nodiscard]] const char* write_method() const { return new_mpz_ != nullptr ? "direct" : "from_binary"; }
 
  private:
@@ -52,10 +52,10 @@ class Gmpy2 {
   bool layout_verified_ = false;
 };
 
-/// Extent of an mpz whose layout was verified.
+/// Length and sign of an mpz whose layout was verified.
 [[nodiscard]] IntExtent mpz_extent(const PyObject* value);
 
-/// |value| into limbs[0, width), zero-padded; false if it does not fit.
+/// Write |value| to limbs[0, width), zero-extended. @return false if it does not fit
 [[nodiscard]] bool read_mpz(const PyObject* value, Limb* limbs, std::size_t width, bool* negative);
 
 }  // namespace manymod::python

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPython's int is sign and magnitude in digits of 30 bits, least significant first (PEP 757 describes the
-// layout and, from 3.14, the public way to it). 32 digits are exactly 15 limbs, so the kernels below work in
-// such blocks through 16 words of 60 bits: word k holds bits [60k, 60k+60), limb j holds bits [64j, 64j+64).
+// CPython's int is a sign and a magnitude in digits of 30 bits, least significant first (PEP 757 describes
+// the layout and its public interface, from 3.14 on). 32 digits are exactly 15 limbs, so the kernels below
+// convert such blocks through 16 words of 60 bits: word k holds bits [60k, 60k+60), limb j holds bits [64j,
+// 64j+64).
 #include "python/pyint.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class Digits {
   explicit Digits(PyObject* value) {
     const auto* integer = reinterpret_cast<const PyLongObject*>(value);
 #if PY_VERSION_HEX >= 0x030C0000
-    // lv_tag: digit count above 3 low bits, of which the lower 2 are the sign (0 plus, 1 zero, 2 minus).
+    // lv_tag: the digit count, shifted left by 3; bits 0 and 1 are the sign (0 plus, 1 zero, 2 minus).
     const auto tag = integer->long_value.lv_tag;
     data_ = integer->long_value.ob_digit;
     count_ = tag >> 3;
@@ -49,12 +50,13 @@ class Digits {
   bool negative_ = false;
 };
 #else
-/// The digits of an int, exported (PEP 757); ints that CPython gives as an int64 are split here.
+/// The exported digits of an int (PEP 757); an int that CPython exports as an int64 is split into digits
+/// here.
 class Digits {
  public:
   explicit Digits(PyObject* value) {
     if (PyLong_Export(value, &exported_) < 0) {
-      PyErr_Clear();  // only a non-int fails, and callers have checked
+      PyErr_Clear();  // this fails only for an object that is not an int, which callers exclude
       return;
     }
     if (exported_.digits != nullptr) {
@@ -93,7 +95,7 @@ std::size_t digits_bits(const Digits& digits) {
   return (digits.count() - 1) * kDigitBits + static_cast<std::size_t>(std::bit_width(top));
 }
 
-/// 15 limbs from 32 digits: limb j = word j >> 4j | word j+1 << (60 - 4j).
+/// Convert 32 digits to 15 limbs: limb j = word j >> 4j | word j+1 << (60 - 4j).
 void unpack_block(const Digit* digits, Limb* limbs) {
   Limb words[16];
   for (std::size_t k = 0; k < 16; ++k) words[k] = digits[2 * k] | Limb{digits[2 * k + 1]} << kDigitBits;
@@ -102,7 +104,7 @@ void unpack_block(const Digit* digits, Limb* limbs) {
   }
 }
 
-/// 32 digits from 15 limbs: word k = (limb k-1 >> (64 - 4k) | limb k << 4k) mod 2^60.
+/// Convert 15 limbs to 32 digits: word k = (limb k-1 >> (64 - 4k) | limb k << 4k) mod 2^60.
 void pack_block(const Limb* limbs, Digit* digits) {
   Limb words[16];
   words[0] = limbs[0] & kWordMask;
@@ -116,7 +118,7 @@ void pack_block(const Limb* limbs, Digit* digits) {
   }
 }
 
-/// All digits into `width` limbs; the caller has checked that they fit.
+/// Convert all digits to `width` limbs. In: they fit.
 void unpack(const Digit* digits, std::size_t count, Limb* limbs, std::size_t width) {
   Limb* const end = limbs + width;
   for (; count >= kBlockDigits && end - limbs >= static_cast<std::ptrdiff_t>(kBlockLimbs);
@@ -131,7 +133,7 @@ void unpack(const Digit* digits, std::size_t count, Limb* limbs, std::size_t wid
     filled += kDigitBits;
     if (filled >= kLimbBits) {
       filled -= static_cast<unsigned>(kLimbBits);
-      if (limbs == end) return;  // only zero bits of the top digit are left
+      if (limbs == end) return;  // the remaining bits of the top digit are 0
       *limbs++ = pending;
       pending = digit >> (kDigitBits - filled);
     }
@@ -140,7 +142,7 @@ void unpack(const Digit* digits, std::size_t count, Limb* limbs, std::size_t wid
   std::fill(limbs, end, Limb{0});
 }
 
-/// The low `count` digits of limbs[0, width), where count <= ceil(64 width / 30).
+/// Convert limbs[0, width) to their low `count` digits. In: count <= ceil(64 width / 30).
 void pack(const Limb* limbs, std::size_t width, Digit* digits, std::size_t count) {
   for (; count >= kBlockDigits; count -= kBlockDigits, digits += kBlockDigits) {
     pack_block(limbs, digits);
@@ -165,7 +167,7 @@ void pack(const Limb* limbs, std::size_t width, Digit* digits, std::size_t count
 }
 
 #if PY_VERSION_HEX < 0x030E0000
-/// A new int of exactly `count` digits, the top one nonzero, for `fill` to write.
+/// A new int of exactly `count` digits, which `fill` writes; the top digit is nonzero.
 template <typename Fill>
 PyObject* make_int(std::size_t count, bool negative, Fill fill) {
   PyLongObject* integer = _PyLong_New(static_cast<Py_ssize_t>(count));
@@ -208,7 +210,7 @@ bool read_int(PyObject* value, Limb* limbs, std::size_t width, bool* negative) {
 PyObject* write_int(const Limb* limbs, std::size_t width, bool negative) {
   while (width > 0 && limbs[width - 1] == 0) --width;
   if (width == 0) return PyLong_FromLong(0);
-  if (width == 1 && limbs[0] <= kWordMask) {  // CPython shares its small ints: let it make them
+  if (width == 1 && limbs[0] <= kWordMask) {  // CPython shares small ints, so it creates them itself
     const auto value = static_cast<long long>(limbs[0]);
     return PyLong_FromLongLong(negative ? -value : value);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python ints read and written as limbs, without a bytes object in between. The layouts of the supported
-// CPython versions are known to pyint.cpp alone.
+// Conversion between Python ints and limbs without an intermediate bytes object. Only pyint.cpp depends on
+// the layouts of the supported CPython versions.
 #pragma once
 
 #include <Python.h>
@@ -17,17 +17,17 @@ struct IntExtent {
   bool negative = false;
 };
 
-/// Extent of `value`, an int (PyLong_Check holds).
+/// Bit length and sign of `value`. In: PyLong_Check(value).
 [[nodiscard]] IntExtent int_extent(PyObject* value);
 
-/// |value| into limbs[0, width), zero-padded. `value` is an int.
-/// @return false if |value| >= 2^(64 width); the limbs are then unspecified.
+/// Write |value| to limbs[0, width), zero-extended. In: PyLong_Check(value).
+/// @return false if |value| >= 2^(64 width); the limbs are then unspecified
 [[nodiscard]] bool read_int(PyObject* value, Limb* limbs, std::size_t width, bool* negative);
 
-/// New reference to (-1)^negative * sum_j limbs[j] 2^(64 j), or nullptr with a Python error set.
+/// A new reference to (-1)^negative * sum_j limbs[j] 2^(64 j), or null with a Python exception set.
 [[nodiscard]] PyObject* write_int(const Limb* limbs, std::size_t width, bool negative);
 
-/// Ask the cache for the start of an int that read_int will want soon.
+/// Prefetch the beginning of an int that read_int will read soon.
 inline void prefetch_int(const PyObject* value) {
 #if defined(__GNUC__)
   const char* start = reinterpret_cast<const char*>(value);

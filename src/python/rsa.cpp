@@ -26,7 +26,7 @@
 namespace manymod::python {
 namespace {
 
-/// A Python int as big-endian bytes, zeroed at the end of the scope. None gives no bytes.
+/// A Python int as big-endian bytes, zeroed on destruction. No bytes for None.
 class SecretNumber {
  public:
   SecretNumber(nb::handle value, const char* name) {
@@ -72,13 +72,13 @@ class RsaKey {
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_create(&numbers, key); });
   }
 
-  static RsaKey decode(nb::handle encoded, nb::handle passphrase, unsigned checks) {
+  static RsaKey decode(nb::handle encoded, nb::handle password, unsigned checks) {
     const BytesView text(encoded);
-    std::optional<BytesView> phrase;
+    std::optional<BytesView> password_view;
     mm_rsa_decode_options options{};
     options.struct_size = sizeof options;
     options.checks = checks;
-    if (!passphrase.is_none()) options.passphrase = phrase.emplace(passphrase).bytes();
+    if (!password.is_none()) options.password = password_view.emplace(password).bytes();
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_decode(text.bytes(), &options, key); });
   }
 
@@ -126,7 +126,7 @@ class RsaKey {
   std::unique_ptr<mm_rsa_key, Destroy> key_;
 };
 
-/// The parameter of the package that an operation's input is.
+/// Name of the parameter of the Python function that holds an operation's input.
 const char* input_name(int op) {
   switch (op) {
     case MM_RSA_PUBLIC:
@@ -139,7 +139,7 @@ const char* input_name(int op) {
   }
 }
 
-/// What pads the items of a call; the label is kept.
+/// The padding of a call, with ownership of its label.
 class RsaPadding {
  public:
   RsaPadding(int scheme, int hash, int mgf_hash, int salt_length, bool prehashed, nb::bytes label)
@@ -191,7 +191,7 @@ class RsaRing {
     return mm_rsa_ring_variant(ring_.get(), key, private_operation ? 1 : 0, items);
   }
 
-  /// Operations whose results are bytes. Items that the arrays describe are checked by the library.
+  /// Run an operation whose results are bytes. The library checks the items that the arrays describe.
   int run(int op, const RsaPadding& padding, std::size_t count, nb::handle keys, nb::handle input,
           nb::handle input_offsets, nb::handle output, nb::handle sizes, nb::handle status,
           nb::handle progress) {
@@ -241,7 +241,7 @@ class RsaRing {
     return call;
   }
 
-  /// @return MM_OK or MM_ERR_ITEMS; everything else throws.
+  /// Run the call. @return MM_OK or MM_ERR_ITEMS; any other status throws
   int run_call(mm_rsa_call& call, nb::handle progress) {
     Watch watch{progress.is_none() ? nullptr : progress.ptr(), 0, call.count, nullptr};
     call.progress = on_progress;
@@ -254,7 +254,7 @@ class RsaRing {
   std::unique_ptr<mm_rsa_ring, Destroy> ring_;
 };
 
-/// The first sizes[i] bytes of each row as a list of bytes objects.
+/// A list of bytes objects: the first sizes[i] bytes of each row i.
 nb::object rows_to_bytes(nb::handle rows, nb::handle sizes) {
   const ByteArray array(rows, Access::read, "rows");
   const Vector<std::size_t> lengths(sizes, Access::read, array.count(), "sizes");
@@ -275,7 +275,7 @@ void bind_key(nb::module_& module) {
       .def_static("from_numbers", &RsaKey::from_numbers, nb::arg("n"), nb::arg("e"), nb::arg("d").none(),
                   nb::arg("p").none(), nb::arg("q").none(), nb::arg("dp").none(), nb::arg("dq").none(),
                   nb::arg("qinv").none(), nb::arg("checks"))
-      .def_static("decode", &RsaKey::decode, nb::arg("encoded"), nb::arg("passphrase").none(),
+      .def_static("decode", &RsaKey::decode, nb::arg("encoded"), nb::arg("password").none(),
                   nb::arg("checks"))
       .def_prop_ro("modulus_bits", [](const RsaKey& key) { return key.info().modulus_bits; })
       .def_prop_ro("modulus_bytes", [](const RsaKey& key) { return key.info().modulus_bytes; })

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and rings of the RSA part of the C ABI as Python objects.
+// Keys and rings of rsa.h as Python objects.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace manymod::python {
 
-/// Add RsaKey, RsaRing and what belongs to them to the extension module.
+/// Add RsaKey, RsaRing and their helpers to the extension module.
 void bind_rsa(nanobind::module_& module);
 
 }  // namespace manymod::python

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the C ABI that run with the GIL released and let Python handle signals on the way.
+// Calls of the C ABI with the GIL released, during which Python handles signals and receives progress.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,16 +14,17 @@ namespace manymod::python {
 
 namespace nb = nanobind;
 
-/// What the progress callback needs. It runs on the calling thread, whose state is saved while the GIL is
-/// free.
+/// Data of the progress callback, which runs on the calling thread, whose thread state is saved while the GIL
+/// is released.
 struct Watch {
-  PyObject* progress = nullptr;  ///< callable, or nullptr
-  std::size_t first = 0;         ///< items of the whole job done before this call
+  PyObject* progress = nullptr;  ///< a callable, or null
+  std::size_t first = 0;         ///< items of the whole job that were computed before this call
   std::size_t total = 0;         ///< items of the whole job
   PyThreadState* thread = nullptr;
 };
 
-/// Lets Python handle signals, then tells the user; a Python error (KeyboardInterrupt, say) stops the call.
+/// An mm_progress_fn: lets Python handle signals, then calls the user's callback. A Python exception, such as
+/// KeyboardInterrupt, stops the call.
 inline int on_progress(std::size_t done, std::size_t, void* user) {
   auto* watch = static_cast<Watch*>(user);
   PyEval_RestoreThread(watch->thread);
@@ -39,7 +40,8 @@ inline int on_progress(std::size_t done, std::size_t, void* user) {
   return failed ? 1 : 0;
 }
 
-/// `call()` with the GIL released. Throws what Python code that it called on the way raised.
+/// Run call() with the GIL released. Rethrows the exception of the Python code that the progress callback
+/// called.
 template <typename Run>
 mm_status run_watched(Watch& watch, Run&& call) {
   watch.thread = PyEval_SaveThread();
@@ -49,7 +51,7 @@ mm_status run_watched(Watch& watch, Run&& call) {
   return status;
 }
 
-/// An optional name as the C ABI takes it.
+/// An optional string for the C ABI: null if it is absent.
 inline const char* text_or_null(const std::optional<std::string>& text) {
   return text ? text->c_str() : nullptr;
 }

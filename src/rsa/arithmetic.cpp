@@ -12,7 +12,8 @@
 namespace manymod::rsa {
 namespace {
 
-// 0 < r < n at random, by rejection: that a number was too large says nothing of the one that is kept.
+// A random r with 0 < r < n of `bits` bits, by rejection sampling: the rejected candidates are independent of
+// r, so their number reveals nothing about it.
 void random_below(std::span<Limb> r, std::span<const Limb> n, std::size_t bits) {
   do {
     require_crypto(
@@ -65,7 +66,7 @@ BlindingPair PrivateArithmetic::fresh_pair(unsigned uses) const {
   inverter.assign(key_.n());
   limbs::Buffer plain(limbs);
   const std::span<Limb> r = plain.first(limbs);
-  // Whoever meets a number without an inverse has a factor of n.
+  // A number without an inverse would reveal a factor of n; its probability is negligible.
   do {
     random_below(r, key_.n(), key_.bits());
   } while (inverter.invert(inverse, r) == 0);
@@ -86,7 +87,7 @@ void PrivateArithmetic::multiply(Limb* r, const Limb* x, const Limb* factor, Lim
 }
 
 void PrivateArithmetic::multiply_reduced(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const {
-  // With x < n and factor < R the product is below 2n.
+  // x < n and factor < R give x factor / R + n < 2n.
   multiply(r, x, factor, scratch);
   limbs::reduce_once({r, key_.limbs()}, key_.n());
 }
@@ -98,7 +99,7 @@ void PrivateArithmetic::combine(Limb* r, const Limb* a, const Limb* b, Limb* scr
   const std::span<Limb> factor(scratch, p.size());
   const std::span<Limb> product(scratch + p.size(), p.size() + q.size());
   Limb* rest = scratch + 2 * p.size() + q.size();
-  // A fault may have left residues that are not reduced: no range is relied on before the product.
+  // After a fault the residues may not be reduced, so nothing before the product relies on their range.
   const Limb borrow = limbs::sub(factor, {a, p.size()}, b_limbs);
   limbs::add_if(factor, factor, p, borrow);
   p_.mul(factor.data(), factor.data(), qinv_.data(), rest);
@@ -108,7 +109,7 @@ void PrivateArithmetic::combine(Limb* r, const Limb* a, const Limb* b, Limb* scr
   for (std::size_t i = 0; i < product.size(); ++i) {
     product[i] = word::add_carry(product[i], i < p.size() ? b_limbs[i] : Limb{0}, carry);
   }
-  // b + q (p - 1) < p q for b < q: what lies beyond n's limbs is 0.
+  // b < q gives b + q (p - 1) < p q = n: the limbs beyond those of n are 0.
   std::copy_n(product.begin(), key_.limbs(), r);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a private operation does to single numbers around its powers: blinding and the Chinese remainder
-// theorem, modulo the numbers of one key. Timing: secret, sizes alone decide.
+// Arithmetic on single numbers of a private operation before and after its powers: blinding and the Chinese
+// remainder theorem. Timing: constant-time, except where noted.
 #pragma once
 
 #include <cstddef>
@@ -12,44 +12,50 @@
 
 namespace manymod::rsa {
 
-/// r^e and r^-1 mod n for a random r, in Montgomery form.
+/// r^e and r^-1 mod n for a random r, in Montgomery form with R = 2^(64 limbs of n).
 struct BlindingPair {
   limbs::Buffer factor;   ///< r^e R mod n
   limbs::Buffer inverse;  ///< r^-1 R mod n
   unsigned uses_left = 0;
 };
 
-/// The fastest that this processor runs.
+/// The fastest scalar kernels that this CPU supports.
 const scalar64::Kernels& fastest_kernels();
 
-/// x = x^exponent in Montgomery form modulo n. Timing: the exponent is public. `scratch`: as for n's
-/// products.
+/// x = x^exponent mod n in Montgomery form.
+///
+/// In: x < n, `scratch`: as for products modulo n. Timing: constant-time in x, variable-time in the exponent.
 void raise_to_exponent(Limb* x, const scalar64::Montgomery& n, std::span<const Limb> exponent, Limb* scratch);
 
-/// Of a private key, which must outlive it. Safe to use from several threads.
+/// Precomputed constants of a private key, which must outlive it. Thread-safe.
 class PrivateArithmetic {
  public:
+  /// In: a private key.
   explicit PrivateArithmetic(const Key& key);
 
-  /// Limbs of scratch for each function below.
+  /// Limbs of scratch that each function below needs.
   [[nodiscard]] std::size_t scratch_limbs() const;
 
-  /// A pair for a fresh random r, good for `uses` numbers.
-  /// @throws StatusError MM_ERR_CRYPTO without randomness
+  /// A pair of a fresh random r that may be used `uses` times.
+  /// @throws StatusError MM_ERR_CRYPTO if libcrypto gives no random bytes
   [[nodiscard]] BlindingPair fresh_pair(unsigned uses) const;
-  /// The pair of r^2.
+  /// Replace the pair of r by that of r^2.
   void square(BlindingPair& pair, Limb* scratch) const;
 
   [[nodiscard]] const scalar64::Montgomery& modulo_n() const { return n_; }
   [[nodiscard]] const scalar64::Montgomery& modulo_p() const { return p_; }
 
-  /// r = x factor / R mod n up to a multiple of n, r < R: x r^e. x < n; n's limbs. r may be x.
+  /// r = x factor / R mod n, almost reduced: with the factor of a pair, the product of x and its r^e.
+  ///
+  /// In: x < n, factor < R, both in n's limbs. Out: r < R, congruent to it modulo n. Aliasing: r may be x.
   void multiply(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;
-  /// The same, reduced: r < n.
+  /// The same, fully reduced. Out: r < n.
   void multiply_reduced(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;
 
-  /// r = the number below n that is a mod p and b mod q (Garner): b + q ((a - b) qinv mod p).
-  /// In: a < p and b < q, each in p's limbs. Out: n's limbs.
+  /// r = the number below n that is a modulo p and b modulo q, by Garner's formula b + q ((a - b) qinv mod
+  /// p).
+  ///
+  /// In: a < p, b < q, both in p's limbs. Out: r < n, in n's limbs.
   void combine(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blinding pairs of one key, kept between uses.
+// Blinding pairs of a key that are kept between calls.
 #pragma once
 
 #include <mutex>
@@ -11,28 +11,30 @@
 
 namespace manymod::rsa {
 
-/// A pair is squared after each use, so that all numbers are multiplied by unlike factors, and dropped after
-/// kUses. Whoever needs one takes it out: threads share none.
+/// The blinding pairs of one key that no thread uses at the moment. A pair is squared after each use, so that
+/// every number is multiplied by a different factor, and discarded after kUses uses. A thread takes a pair
+/// out while it uses it: no pair is shared. Thread-safe.
 class BlindingStock {
  public:
   static constexpr unsigned kUses = 128;
 
   BlindingStock() { pairs_.reserve(kKept); }
 
-  /// One that was given back, if there is one.
+  /// A pair that was given back, if there is one.
   [[nodiscard]] std::optional<BlindingPair> take();
+  /// Keep `pair` for the next take(), unless its uses are exhausted or the stock is full.
   void give_back(BlindingPair pair) noexcept;
 
  private:
   static constexpr std::size_t kKept = 64;
 
-  std::mutex mutex_;  ///< never waited for, as a fork may have left it locked for ever
+  std::mutex mutex_;  ///< only tried, never waited for, as a fork may have left it locked for ever
   std::vector<BlindingPair> pairs_;
-  long pid_ = 0;  ///< of the process that the pairs are of: a forked child makes its own
+  long pid_ = 0;  ///< the process that computed the pairs; a forked child must not use them
 };
 
-/// Pairs of one thread, for row after row or, by LaneArithmetic, as many rows as there are lanes after as
-/// many.
+/// Blinding pairs for one thread, which takes one per row, or with LaneArithmetic one per group of lanes()
+/// rows. The pair is given back to the stock on destruction.
 template <class Arithmetic>
 class Blinder {
  public:
@@ -42,7 +44,7 @@ class Blinder {
   Blinder(const Blinder&) = delete;
   Blinder& operator=(const Blinder&) = delete;
 
-  /// Valid until the next call.
+  /// The next pair, valid until the next call. `scratch`: as for Arithmetic::square.
   const BlindingPair& next(Limb* scratch) {
     if (pair_.uses_left == 0) {
       pair_ = arithmetic_.fresh_pair(BlindingStock::kUses);

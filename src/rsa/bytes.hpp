@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Big-endian bytes and little-endian limbs (RFC 8017, section 4), and bytes that are zeroed after use.
+// Conversion between big-endian bytes and little-endian limbs (RFC 8017, section 4), and byte arrays for
+// secrets.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace manymod::rsa {
 
 using ByteSpan = std::span<const std::uint8_t>;
 
-/// Bytes that may be secret.
+/// Bytes that are zeroed on destruction.
 class SecretBytes {
  public:
   explicit SecretBytes(std::size_t size = 0) : bytes_(size) {}
@@ -34,18 +35,20 @@ class SecretBytes {
   std::vector<std::uint8_t> bytes_;
 };
 
-/// The limb that eight bytes spell, and back.
+/// The limb in eight big-endian bytes.
 inline Limb load_limb(const std::uint8_t* bytes) {
   Limb limb;
   std::memcpy(&limb, bytes, sizeof limb);
   return std::endian::native == std::endian::little ? __builtin_bswap64(limb) : limb;
 }
+/// A limb as eight big-endian bytes.
 inline void store_limb(std::uint8_t* bytes, Limb limb) {
   if constexpr (std::endian::native == std::endian::little) limb = __builtin_bswap64(limb);
   std::memcpy(bytes, &limb, sizeof limb);
 }
 
-/// OS2IP: limbs = the number that `bytes` spell. In: bytes.size() <= 8 limbs.size(). Timing: sizes alone.
+/// OS2IP: limbs = the number in `bytes`, zero-extended. In: bytes.size() <= 8 limbs.size(). Timing:
+/// constant-time.
 inline void limbs_from_bytes(std::span<Limb> limbs, ByteSpan bytes) {
   std::size_t left = bytes.size();
   for (Limb& limb : limbs) {
@@ -60,7 +63,7 @@ inline void limbs_from_bytes(std::span<Limb> limbs, ByteSpan bytes) {
   }
 }
 
-/// I2OSP: bytes = the low bytes.size() bytes of the number. Timing: sizes alone.
+/// I2OSP: bytes = the low bytes.size() bytes of the number in `limbs`. Timing: constant-time.
 inline void bytes_from_limbs(std::span<std::uint8_t> bytes, std::span<const Limb> limbs) {
   std::size_t left = bytes.size();
   for (const Limb limb : limbs) {
@@ -75,7 +78,7 @@ inline void bytes_from_limbs(std::span<std::uint8_t> bytes, std::span<const Limb
   std::fill_n(bytes.begin(), left, std::uint8_t{0});
 }
 
-/// `bytes` without leading zero bytes. Timing: variable.
+/// `bytes` without leading zero bytes. Timing: variable-time.
 inline ByteSpan without_leading_zeros_var(ByteSpan bytes) {
   std::size_t zeros = 0;
   while (zeros < bytes.size() && bytes[zeros] == 0) ++zeros;

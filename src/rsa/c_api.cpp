@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI of RSA: pointers and struct sizes checked, objects owned, exceptions turned into statuses.
+// The functions of rsa.h: they check pointers and struct sizes, own the objects and turn exceptions into
+// statuses.
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,7 +66,7 @@ mm_status mm_rsa_key_decode(mm_bytes encoded, const mm_rsa_decode_options* optio
     mm_rsa_key*& created = required(key, "key");
     const mm_rsa_decode_options chosen =
         options == nullptr ? mm_rsa_decode_options{} : required_struct(options, "options");
-    created = new mm_rsa_key{manymod::rsa::key_from_encoding(encoded, chosen.passphrase, chosen.checks)};
+    created = new mm_rsa_key{manymod::rsa::key_from_encoding(encoded, chosen.password, chosen.checks)};
     return MM_OK;
   });
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Argument checks of an RSA call, made before anything is computed or written.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -67,7 +68,7 @@ ByteSpan checked_label(const mm_bytes& label) {
   return {label.data, label.size};
 }
 
-// Largest k of the keys that the call's items name; 0 where none of them is there.
+// Largest k of the keys that the call's items name; 0 if the ring has none of them.
 std::size_t longest_modulus(const Ring& ring, const mm_rsa_call& call) {
   if (call.key == nullptr) return ring.key(0).key().bytes();
   std::size_t longest = 0;
@@ -77,7 +78,7 @@ std::size_t longest_modulus(const Ring& ring, const mm_rsa_call& call) {
   return longest;
 }
 
-// @return CheckedCall::row_bytes
+// Check the output arrays. Returns CheckedCall::row_bytes.
 std::size_t check_output(const Ring& ring, const CheckedCall& checked) {
   const mm_rsa_call& call = checked.call;
   const mm_bytes_result& output = call.output;

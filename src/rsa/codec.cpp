@@ -40,7 +40,7 @@ mm_status Codec::encode(const Key& key, std::size_t item, std::span<Limb> number
 mm_status Codec::encode_number(const Key& key, ByteSpan bytes, std::span<Limb> number) const {
   if (bytes.size() > key.bytes()) return MM_ITEM_RSA_LENGTH;
   limbs_from_bytes(number, bytes);
-  // The verdict is public: it is the item's status.
+  // Whether it is below n is public: it determines the item's status.
   if (limbs::less(number, key.n()) == 1) return MM_ITEM_NOT_COMPUTED;
   std::ranges::fill(number, Limb{0});
   return MM_ITEM_RSA_RANGE;
@@ -75,7 +75,8 @@ mm_status Codec::encode_pss_signature(const Key& key, ByteSpan digest, std::span
   return MM_ITEM_NOT_COMPUTED;
 }
 
-// Drawn several at a time, twice as many each time: a draw costs libcrypto as much as six digests.
+// Random bytes are drawn for several salts at once, for twice as many each time: one RAND_bytes costs as much
+// as six digests.
 ByteSpan Codec::salt(std::size_t size) {
   static_assert(std::tuple_size_v<decltype(salts_)> >= MM_RSA_MAX_BITS / 8);
   if (salts_left_ < size) {
@@ -156,7 +157,7 @@ mm_status Codec::decode_message(const Key& key, std::size_t item, std::span<std:
   }
   const Decoded decoded = decode_oaep(encoded, ByteSpan(checked_.label_digest).first(hash_->size()), *mgf_);
   write(item, encoded, decoded.size);
-  // The verdict is public from here on.
+  // Whether the padding is valid is public from here on.
   return decoded.good != 0 ? MM_OK : MM_ITEM_RSA_DECRYPTION;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items to numbers and powers to results, for one thread.
+// Encoding items as numbers and decoding powers to results.
 #pragma once
 
 #include <array>
@@ -12,17 +12,22 @@
 
 namespace manymod::rsa {
 
+/// Encoder and decoder of the items of one call, used by one thread.
 class Codec {
  public:
-  /// `modulus_bytes`: the largest k that it will see.
+  /// `modulus_bytes`: the largest k of the keys that it is used with. `call` must outlive it.
   Codec(const CheckedCall& call, std::size_t modulus_bytes);
 
-  /// The number that an item is raised as. Where the item has a status other than MM_OK, or is settled
-  /// without a power, the number is 0.
-  /// @return MM_ITEM_NOT_COMPUTED: its power is needed; else the item's final status
+  /// Encode the input of an item.
+  ///
+  /// Out: `number`: the number below n whose power is needed, in n's limbs; 0 if the item needs no power.
+  /// Timing: constant-time in secret inputs (see rsa.h).
+  /// @return MM_ITEM_NOT_COMPUTED if the power is needed, else the item's final status
   mm_status encode(const Key& key, std::size_t item, std::span<Limb> number);
 
-  /// Write what the power means.
+  /// Decode the power of an item and write its result to the call's output or `valid`.
+  ///
+  /// In: `power` < n, in n's limbs. Timing: constant-time in secret results (see rsa.h).
   /// @return the item's final status
   mm_status decode(const Key& key, std::size_t item, std::span<const Limb> power);
 
@@ -30,25 +35,32 @@ class Codec {
   const CheckedCall& checked_;
   std::optional<Hasher> hash_;
   std::optional<Hasher> mgf_;
-  std::optional<Hasher> sha256_;  ///< of implicit rejection
+  std::optional<Hasher> sha256_;  ///< for implicit rejection
   SecretBytes encoded_;
-  std::array<std::uint8_t, 4096> salts_;  ///< drawn and not yet used: the last `salts_left_`
+  std::array<std::uint8_t, 4096> salts_;  ///< random bytes, of which the last `salts_left_` are unused
   std::size_t salts_left_ = 0, salts_drawn_ = 0;
 
+  // Encoders of the operations, each with the result of encode(). Those that write `encoded` fill k bytes.
   mm_status encode_number(const Key& key, ByteSpan bytes, std::span<Limb> number) const;
   mm_status encode_signature(const Key& key, ByteSpan message, std::span<std::uint8_t> encoded);
   mm_status encode_pss_signature(const Key& key, ByteSpan digest, std::span<std::uint8_t> encoded);
   mm_status encode_message(ByteSpan message, std::span<std::uint8_t> encoded);
   mm_status encode_ciphertext(const Key& key, ByteSpan ciphertext, std::span<Limb> number) const;
   mm_status take_signature(const Key& key, std::size_t item, std::span<Limb> number) const;
+  // Whether `encoded`, which it may overwrite, is a valid encoding of the message's digest. Variable-time.
   [[nodiscard]] bool verified(const Key& key, ByteSpan message, std::span<std::uint8_t> encoded);
+  // Remove the padding of a decrypted message in place, and write the message. Constant-time until the status
+  // is returned.
   mm_status decode_message(const Key& key, std::size_t item, std::span<std::uint8_t> encoded);
 
+  // Whether the input is to be a digest and does not have its length.
   [[nodiscard]] bool digest_has_wrong_size(ByteSpan message) const;
+  // The message's digest, which is the message itself if the call is prehashed; else it lies in `storage`.
   ByteSpan digest_of(ByteSpan message, std::span<std::uint8_t> storage);
-  /// A fresh salt, valid until the next one.
+  /// A fresh random salt, valid until the next call.
   ByteSpan salt(std::size_t size);
   PssShape pss_shape(const Key& key) { return {key.bits(), *hash_, *mgf_}; }
+  // Write all of `bytes`, of which the first `size` are the result, to the output of `item`.
   void write(std::size_t item, ByteSpan bytes, std::size_t size) const;
 };
 

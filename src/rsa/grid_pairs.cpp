@@ -9,7 +9,7 @@
 namespace manymod::rsa {
 namespace {
 
-// Drawing a pair: two squarings modulo n of so many limbs, roughly.
+// Estimated time of one pair: two squarings modulo n.
 double blinding_ns(std::size_t limbs) { return 3 * static_cast<double>(limbs * limbs); }
 
 }  // namespace

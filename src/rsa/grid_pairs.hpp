@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blinding pairs for more rows than one would draw pairs for.
+// Blinding pairs for large batches, in which most rows share the two pairs that they combine.
 #pragma once
 
 #include <cstddef>
@@ -11,41 +11,44 @@
 
 namespace manymod::rsa {
 
-/// Rows of one key laid out in columns and lines: row k is in column k % columns and in line k / columns.
+/// The rows of one key arranged in a near-square grid: row k is in column k % columns and line k / columns.
 struct Grid {
   std::size_t columns, lines;
 
+  /// A grid for `rows` rows: columns * lines >= rows.
   explicit Grid(std::size_t rows);
 };
 
-/// Blinding pairs of all rows. Only one for each column and one for each line of a key's rows are drawn, and
-/// a row is blinded by the product of its two: drawing one for each row would take the host longer than a GPU
-/// needs for the row's powers.
+/// Blinding pairs of all rows of a batch. For each key one pair is drawn per column and one per line of its
+/// grid, and a row is blinded by the product of its two pairs, a combination that no other row has. Drawing a
+/// pair per row would take the host longer than a GPU needs for the row's powers.
 class GridPairs {
  public:
+  /// Allocate the pairs of all keys of `rows`; draw() computes them.
   explicit GridPairs(const Rows& rows);
 
-  /// @return false if stopped
+  /// Draw the pairs on up to `threads` threads. @return false if it was stopped
   bool draw(const Rows& rows, unsigned threads, const ProgressPart& progress);
 
+  /// Number of pairs.
   [[nodiscard]] std::size_t count() const { return factors_.size() / limbs_; }
-  /// What numbers are multiplied by, as in BlindingPair.
+  /// The factors of all pairs, count() times n's limbs, as in BlindingPair.
   [[nodiscard]] const limbs::Buffer& factors() const { return factors_; }
-  /// What takes the blinding off.
+  /// The inverses of all pairs, which remove the blinding.
   [[nodiscard]] const limbs::Buffer& inverses() const { return inverses_; }
 
-  /// The pair of the column of row k of a run.
+  /// Index of the pair of row k's column, in the grid of run number `run`.
   [[nodiscard]] std::size_t column(std::size_t run, const Grid& grid, std::size_t k) const {
     return first_[run] + k % grid.columns;
   }
-  /// The pair of its line.
+  /// Index of the pair of row k's line.
   [[nodiscard]] std::size_t line(std::size_t run, const Grid& grid, std::size_t k) const {
     return first_[run] + grid.columns + k / grid.columns;
   }
 
  private:
   std::size_t limbs_;
-  std::vector<std::size_t> first_;  ///< pair of each run
+  std::vector<std::size_t> first_;  ///< index of the first pair of each run
   limbs::Buffer factors_, inverses_;
 
   void draw_run(const RingKey& key, std::size_t begin, std::size_t end);

@@ -56,7 +56,7 @@ ItemsIn::ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what)
 }
 
 bool ItemsIn::overlap(ByteSpan bytes) const {
-  // Of pointers into unlike arrays only std::less has an order.
+  // Pointers into different arrays are ordered by std::less only.
   const std::less<> before;
   for (std::size_t i = 0; i < view_.count; ++i) {
     const ByteSpan item = (*this)[i];

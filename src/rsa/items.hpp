@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items of bytes of the C ABI: checked once, then read and written one by one.
+// Input items of the C ABI: byte strings that are checked once and then read one by one.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,14 @@
 
 namespace manymod::rsa {
 
-/// Items to read.
+/// A checked mm_bytes_view. The bytes are not copied.
 class ItemsIn {
  public:
-  /// @throws StatusError if it does not hold `count` items, or one that serves all; `what` names it
+  /// `what` is the name of the view in messages.
+  /// @throws StatusError MM_ERR_ARGUMENT, MM_ERR_NULL unless it holds `count` items or one item for all
   ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what);
 
+  /// The bytes of an item, item < count.
   [[nodiscard]] ByteSpan operator[](std::size_t item) const {
     const std::size_t i = view_.count == 1 ? 0 : item;
     if (view_.items != nullptr) return {view_.items[i].data, view_.items[i].size};
@@ -27,11 +29,11 @@ class ItemsIn {
     return {view_.data + i * view_.stride, view_.size};
   }
 
-  /// Whether a byte of any item lies in `bytes`.
+  /// Whether any item overlaps `bytes`.
   [[nodiscard]] bool overlap(ByteSpan bytes) const;
 
  private:
-  mm_bytes_view view_;  ///< its stride resolved
+  mm_bytes_view view_;  ///< stride 0 is replaced by size
 };
 
 }  // namespace manymod::rsa

@@ -9,7 +9,7 @@
 namespace manymod::rsa {
 namespace {
 
-// Attempts to factor n with the private exponent; each fails with a chance of at most 1/2.
+// Attempts to factor n with the private exponent; each fails with probability at most 1/2.
 constexpr int kFactorAttempts = 128;
 
 [[noreturn]] void reject(const std::string& reason) { throw StatusError(MM_ERR_KEY, "RSA key: " + reason); }
@@ -18,6 +18,8 @@ void require_key(bool condition, const char* reason) {
   if (!condition) reject(reason);
 }
 
+// A BIGNUM in libcrypto's secure heap, for which libcrypto uses its constant-time functions where it has
+// them.
 Number new_number() {
   Number number(BN_secure_new());
   if (!number) throw std::bad_alloc();
@@ -29,7 +31,7 @@ bool is_one(const Number& number) { return BN_is_one(number.get()) == 1; }
 bool less(const Number& x, const Number& y) { return BN_cmp(x.get(), y.get()) < 0; }
 bool equal(const Number& x, const Number& y) { return BN_cmp(x.get(), y.get()) == 0; }
 
-// Arithmetic by libcrypto, results in new numbers.
+// Arithmetic by libcrypto; every result is a new number.
 class Arithmetic {
  public:
   Arithmetic() : context_(BN_CTX_secure_new()) {
@@ -53,7 +55,7 @@ class Arithmetic {
     require_crypto(BN_div(r.get(), nullptr, x.get(), y.get(), context()) == 1, "BN_div");
     return r;
   }
-  /// Null if there is no inverse.
+  /// x^-1 mod n; null if there is none.
   Number inverse(const Number& x, const Number& n) {
     Number r = new_number();
     if (BN_mod_inverse(r.get(), x.get(), n.get(), context()) == nullptr) return nullptr;
@@ -86,7 +88,7 @@ Number minus_one(const Number& x) {
   return r;
 }
 
-/// 2 <= x < n at random.
+// A random x with 2 <= x < n.
 Number random_base(const Number& n) {
   Number x = new_number();
   do {
@@ -95,7 +97,8 @@ Number random_base(const Number& n) {
   return x;
 }
 
-// A square root of 1 other than 1 and -1 among base^odd_part, its square, ..; null if there is none.
+// A square root of 1 modulo n other than 1 and -1 among base^(odd_part 2^i), 0 <= i < twos; null if there is
+// none.
 Number square_root_of_one(Arithmetic& arithmetic, const Number& base, const Number& odd_part, int twos,
                           const Number& n) {
   const Number top = minus_one(n);
@@ -108,7 +111,8 @@ Number square_root_of_one(Arithmetic& arithmetic, const Number& base, const Numb
   return nullptr;
 }
 
-// p and q from n, e and d: NIST SP 800-56B (2009), appendix C.
+// Compute p and q from n, e and d: NIST SP 800-56B (2009), appendix C. Timing: reveals the number of
+// attempts.
 void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   const Number multiple = minus_one(arithmetic.product(numbers.e, numbers.d));
   require_key(BN_is_zero(multiple.get()) == 0 && BN_is_odd(multiple.get()) == 0,
@@ -163,21 +167,22 @@ void check_factors(Arithmetic& arithmetic, const KeyNumbers& numbers) {
   require_key(equal(arithmetic.product(numbers.p, numbers.q), numbers.n), "p q is not n");
 }
 
-// A number that follows from others: checked if given, else taken.
-void settle(Number& given, Number computed, const char* mismatch) {
+// `computed` follows from other numbers: check `given` against it, or set `given` if it is missing.
+void check_or_set(Number& given, Number computed, const char* mismatch) {
   if (given) return require_key(equal(given, computed), mismatch);
   given = std::move(computed);
 }
 
-// The number modulo prime - 1 that `d` must be the inverse of `e` for.
-void settle_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, const Number& prime, Number& reduced,
-                     const char* no_inverse, const char* mismatch) {
+// Check that e d = 1 mod prime - 1, and check or set `reduced` = d mod prime - 1.
+void check_or_set_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, const Number& prime,
+                           Number& reduced, const char* no_inverse, const char* mismatch) {
   const Number order = minus_one(prime);
   Number computed = arithmetic.remainder(numbers.d, order);
   require_key(is_one(arithmetic.remainder(arithmetic.product(numbers.e, computed), order)), no_inverse);
-  settle(reduced, std::move(computed), mismatch);
+  check_or_set(reduced, std::move(computed), mismatch);
 }
 
+// Check the private numbers, compute the missing ones and order the primes so that p > q.
 void complete_private(KeyNumbers& numbers, unsigned checks) {
   require_key(less(numbers.d, numbers.n), "d is not below n");
   require_key(BN_is_zero(numbers.d.get()) == 0, "d is 0");
@@ -185,20 +190,21 @@ void complete_private(KeyNumbers& numbers, unsigned checks) {
   if (!numbers.p) recover_primes(arithmetic, numbers);
   check_factors(arithmetic, numbers);
   if ((checks & MM_RSA_CHECK_PRIMES) != 0) check_primes(arithmetic, numbers);
-  settle_exponent(arithmetic, numbers, numbers.p, numbers.dp, "e d is not 1 mod p - 1",
-                  "dp is not d mod p - 1");
-  settle_exponent(arithmetic, numbers, numbers.q, numbers.dq, "e d is not 1 mod q - 1",
-                  "dq is not d mod q - 1");
+  check_or_set_exponent(arithmetic, numbers, numbers.p, numbers.dp, "e d is not 1 mod p - 1",
+                        "dp is not d mod p - 1");
+  check_or_set_exponent(arithmetic, numbers, numbers.q, numbers.dq, "e d is not 1 mod q - 1",
+                        "dq is not d mod q - 1");
   Number qinv = arithmetic.inverse(numbers.q, numbers.p);
   require_key(qinv != nullptr, "q has no inverse mod p");
-  settle(numbers.qinv, std::move(qinv), "qinv is not the inverse of q mod p");
+  check_or_set(numbers.qinv, std::move(qinv), "qinv is not the inverse of q mod p");
   if (!less(numbers.p, numbers.q)) return;
-  // The larger one is p, so that a residue modulo q is one modulo p.
+  // With p > q a residue modulo q is reduced modulo p too.
   std::swap(numbers.p, numbers.q);
   std::swap(numbers.dp, numbers.dq);
   numbers.qinv = arithmetic.inverse(numbers.q, numbers.p);
 }
 
+// `number` in `limbs` limbs. Timing: constant-time in its value.
 limbs::Buffer limbs_of(const Number& number, std::size_t limbs) {
   SecretBytes bytes(8 * limbs);
   require_crypto(BN_bn2binpad(number.get(), bytes.data(), static_cast<int>(bytes.size())) >= 0,
@@ -212,6 +218,7 @@ std::size_t limbs_needed(const Number& number) {
   return limbs_for_bits(static_cast<std::size_t>(BN_num_bits(number.get())));
 }
 
+// The number in big-endian bytes; null for no bytes. `what` is its name in messages.
 Number number_from(const mm_bytes& bytes, const char* what) {
   if (bytes.size == 0) return nullptr;
   if (bytes.data == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");

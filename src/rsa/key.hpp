@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An RSA key: checked numbers in limbs.
+// RSA keys.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,25 @@
 
 namespace manymod::rsa {
 
-/// Numbers as libcrypto holds them; null for one that is not given.
+/// The numbers of a key as libcrypto objects; null if not given.
 struct KeyNumbers {
   Number n, e, d, p, q, dp, dq, qinv;
 };
 
-/// Immutable; rings share it. Private numbers are zeroed when it goes.
+/// A key whose numbers were checked, in limbs. Immutable and shared by rings. The destructor zeroes the
+/// private numbers.
 class Key {
  public:
-  /// Checks the numbers and completes them. `checks`: MM_RSA_CHECK_*.
-  /// @throws StatusError MM_ERR_KEY, saying which relation does not hold
+  /// Check the numbers and compute the missing ones. `checks`: MM_RSA_CHECK_* flags.
+  /// @throws StatusError MM_ERR_KEY with the relation that does not hold, MM_ERR_ARGUMENT for unknown flags
   Key(KeyNumbers numbers, unsigned checks);
 
   [[nodiscard]] std::size_t bits() const { return bits_; }
-  /// Of the modulus: k.
+  /// k, the length of the modulus in bytes.
   [[nodiscard]] std::size_t bytes() const { return (bits_ + 7) / 8; }
   [[nodiscard]] std::size_t limbs() const { return limbs_for_bits(bits_); }
   [[nodiscard]] std::span<const Limb> n() const { return whole(n_); }
-  [[nodiscard]] std::span<const Limb> e() const { return whole(e_); }  ///< top limb not 0
+  [[nodiscard]] std::span<const Limb> e() const { return whole(e_); }  ///< top limb nonzero
   [[nodiscard]] std::size_t exponent_bytes() const { return exponent_bytes_; }
 
   [[nodiscard]] bool is_private() const { return d_.size() != 0; }
@@ -40,7 +41,7 @@ class Key {
   [[nodiscard]] std::span<const Limb> dp() const { return whole(dp_); }      ///< as many limbs as p
   [[nodiscard]] std::span<const Limb> dq() const { return whole(dq_); }      ///< as many limbs as p
   [[nodiscard]] std::span<const Limb> qinv() const { return whole(qinv_); }  ///< as many limbs as p
-  /// SHA-256 of d in k bytes, for implicit rejection.
+  /// SHA-256 of d as k bytes, for implicit rejection.
   [[nodiscard]] const Sha256Digest& exponent_digest() const { return exponent_digest_; }
 
   Key(const Key&) = delete;
@@ -59,13 +60,13 @@ class Key {
   void keep_private(const KeyNumbers& numbers);
 };
 
-/// From the C ABI's numbers.
+/// A key from the numbers of the C ABI.
 /// @throws StatusError MM_ERR_NULL, MM_ERR_KEY
 std::shared_ptr<const Key> key_from_numbers(const mm_rsa_numbers& numbers);
 
-/// From PEM or DER. `passphrase` with data NULL: none.
+/// A key from PEM or DER. `password` with data == NULL means no password.
 /// @throws StatusError MM_ERR_NULL, MM_ERR_KEY
-std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& passphrase,
+std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& password,
                                              unsigned checks);
 
 }  // namespace manymod::rsa

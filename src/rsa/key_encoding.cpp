@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys from PEM and DER, read by libcrypto's decoders.
+// Keys from PEM and DER, parsed by libcrypto's decoders.
 #include <openssl/core_names.h>
 #include <openssl/decoder.h>
 
@@ -17,15 +17,17 @@ struct FreeDecoder {
   void operator()(OSSL_DECODER_CTX* context) const { OSSL_DECODER_CTX_free(context); }
 };
 
-/// OSSL_PASSPHRASE_CALLBACK. Without it libcrypto would ask on the terminal.
-int give_passphrase(char* buffer, std::size_t room, std::size_t* size, const OSSL_PARAM*, void* user) {
-  const auto& passphrase = *static_cast<const mm_bytes*>(user);
-  if (passphrase.data == nullptr || passphrase.size > room) return 0;
-  if (passphrase.size != 0) std::memcpy(buffer, passphrase.data, passphrase.size);
-  *size = passphrase.size;
+// An OSSL_PASSPHRASE_CALLBACK, whose last argument is the password (mm_bytes). Without a callback libcrypto
+// would prompt on the terminal.
+int give_password(char* buffer, std::size_t room, std::size_t* size, const OSSL_PARAM*, void* user) {
+  const auto& password = *static_cast<const mm_bytes*>(user);
+  if (password.data == nullptr || password.size > room) return 0;
+  if (password.size != 0) std::memcpy(buffer, password.data, password.size);
+  *size = password.size;
   return 1;
 }
 
+// The parameter of that name; null if the key does not have it.
 Number number_of(const EVP_PKEY* key, const char* name) {
   BIGNUM* number = nullptr;
   if (EVP_PKEY_get_bn_param(key, name, &number) != 1) return nullptr;
@@ -33,8 +35,8 @@ Number number_of(const EVP_PKEY* key, const char* name) {
   return Number(number);
 }
 
-// What is wrong with an encoding that libcrypto does not read.
-std::string reason_unread(std::string_view text, bool has_passphrase) {
+// Why libcrypto could not parse an encoding.
+std::string parse_failure_reason(std::string_view text, bool has_password) {
   const auto has = [text](const char* word) { return text.find(word) != std::string_view::npos; };
   if (has("-----BEGIN OPENSSH PRIVATE KEY")) {
     return "an OpenSSH key: convert it with ssh-keygen -p -m PEM";
@@ -42,19 +44,19 @@ std::string reason_unread(std::string_view text, bool has_passphrase) {
   const bool pem = has("-----BEGIN ");
   if (pem && !has("-----END ")) return "truncated PEM, it has no END line";
   if (pem && has("ENCRYPTED")) {
-    return has_passphrase ? "encrypted: its password is wrong, or it is no RSA key"
-                          : "encrypted: give its password";
+    return has_password ? "encrypted: its password is wrong, or it is no RSA key"
+                        : "encrypted: give its password";
   }
-  return "neither PEM nor DER of an RSA key, or its passphrase is missing or wrong";
+  return "neither PEM nor DER of an RSA key, or its password is missing or wrong";
 }
 
-Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& passphrase) {
+Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& password) {
   EVP_PKEY* key = nullptr;
   const std::unique_ptr<OSSL_DECODER_CTX, FreeDecoder> context(
       OSSL_DECODER_CTX_new_for_pkey(&key, nullptr, nullptr, "RSA", 0, nullptr, nullptr));
   require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
-  mm_bytes given = passphrase;
-  require_crypto(OSSL_DECODER_CTX_set_passphrase_cb(context.get(), give_passphrase, &given) == 1,
+  mm_bytes given = password;
+  require_crypto(OSSL_DECODER_CTX_set_passphrase_cb(context.get(), give_password, &given) == 1,
                  "OSSL_DECODER_CTX_set_passphrase_cb");
   const unsigned char* data = encoded.data;
   std::size_t size = encoded.size;
@@ -62,20 +64,20 @@ Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& passphrase)
   Libcrypto<EVP_PKEY> owned(key);
   if (done != 1 || !owned) {
     const std::string_view text(reinterpret_cast<const char*>(encoded.data), encoded.size);
-    throw StatusError(MM_ERR_KEY, "RSA key: " + reason_unread(text, passphrase.data != nullptr));
+    throw StatusError(MM_ERR_KEY, "RSA key: " + parse_failure_reason(text, password.data != nullptr));
   }
   return owned;
 }
 
 }  // namespace
 
-std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& passphrase,
+std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& password,
                                              unsigned checks) {
   if (encoded.data == nullptr) throw StatusError(MM_ERR_NULL, "encoded is NULL");
-  // libcrypto would take its size for an int.
+  // libcrypto converts the size to int.
   if (encoded.size > INT_MAX) throw StatusError(MM_ERR_KEY, "RSA key: longer than 2^31 - 1 bytes");
   const QuietErrors quiet;
-  const Libcrypto<EVP_PKEY> key = decoded(encoded, passphrase);
+  const Libcrypto<EVP_PKEY> key = decoded(encoded, password);
   if (number_of(key.get(), OSSL_PKEY_PARAM_RSA_FACTOR3)) {
     throw StatusError(MM_ERR_KEY, "RSA key: it has more than two primes");
   }

@@ -45,7 +45,7 @@ void LaneArithmetic::multiply(Limb* r, const Limb* x, const Limb* factor, Limb* 
   std::array<std::span<const Limb>, kMaxLanes> rows;
   for (std::size_t lane = 0; lane < lanes(); ++lane) rows[lane] = {x + lane * limbs, limbs};
   n_.import_digits(element, std::span(rows).first(lanes()), spare);
-  // x < R and factor < 2n: below 3n.
+  // x < R and factor < 2n give x factor / R + n < 3n.
   n_.mul(element, element, factor, scratch);
   n_.reduce(element, element);
   n_.export_limbs(spare, limbs, element);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of libcrypto's objects, and its failures as exceptions.
+// Smart pointers to libcrypto objects, and its failures as exceptions.
 #pragma once
 
 #include <openssl/bn.h>
@@ -23,14 +23,15 @@ struct FreeLibcrypto {
 template <class T>
 using Libcrypto = std::unique_ptr<T, FreeLibcrypto>;
 
-using Number = Libcrypto<BIGNUM>;  ///< zeroed when it goes
+using Number = Libcrypto<BIGNUM>;  ///< zeroed on destruction
 
-/// @throws StatusError MM_ERR_CRYPTO unless `done`
+/// Check the outcome of a libcrypto function. @throws StatusError MM_ERR_CRYPTO unless `done`
 inline void require_crypto(bool done, const char* function) {
   if (!done) throw StatusError(MM_ERR_CRYPTO, std::string("libcrypto failed: ") + function);
 }
 
-/// What libcrypto puts into the thread's error queue meanwhile is taken out again: the queue is the caller's.
+/// Removes the errors that libcrypto adds to the thread's error queue during its lifetime, as the queue
+/// belongs to the application.
 class QuietErrors {
  public:
   QuietErrors() { ERR_set_mark(); }

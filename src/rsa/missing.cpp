@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI of RSA in a build without libcrypto.
+// The functions of rsa.h in a build without libcrypto.
 #include "abi/last_error.hpp"
 #include "manymod/rsa.h"
 

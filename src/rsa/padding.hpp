@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encodings of RFC 8017: what stands between a message and the number that is raised to a power.
+// The encoding methods of RFC 8017, which pad messages before the power and check and remove padding after
+// it.
 //
-// Encoded messages have as many bytes as the modulus (k), leading zeros included. Functions that take padding
-// off a secret branch on sizes alone; their verdict is a mask.
+// Encoded messages have k bytes like the modulus, leading zeros included. Functions that remove padding from
+// a secret are constant-time: they branch on sizes only, and report validity as a mask.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,10 @@ namespace manymod::rsa {
 
 // ---- signatures: messages and signatures are public
 
-/// EMSA-PKCS1-v1_5 (section 9.2). Returns false if the message is too short for the digest.
+/// EMSA-PKCS1-v1_5 (section 9.2). Returns false if `encoded` is too short for the digest.
 bool encode_pkcs1v15_signature(std::span<std::uint8_t> encoded, const HashFacts& hash, ByteSpan digest);
 
-/// Shape of EMSA-PSS (section 9.1) for a modulus of so many bits.
+/// Parameters of EMSA-PSS (section 9.1) for a modulus of `modulus_bits` bits.
 struct PssShape {
   std::size_t modulus_bits;
   Hasher& hash;
@@ -27,45 +28,52 @@ struct PssShape {
 
   [[nodiscard]] std::size_t encoded_bits() const { return modulus_bits - 1; }
   [[nodiscard]] std::size_t encoded_bytes() const { return (encoded_bits() + 7) / 8; }
-  /// Whether a salt of that length fits, and the longest that does.
+  /// Whether a salt of `salt` bytes fits, and the longest salt that does (if fits(0)).
   [[nodiscard]] bool fits(std::size_t salt) const { return encoded_bytes() >= hash.size() + salt + 2; }
   [[nodiscard]] std::size_t longest_salt() const { return encoded_bytes() - hash.size() - 2; }
 };
 
-/// EMSA-PSS-ENCODE. In: shape.fits(salt.size()).
+/// EMSA-PSS-ENCODE (section 9.1.1). In: shape.fits(salt.size()). Out: `encoded`, k bytes.
 void encode_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan digest, ByteSpan salt);
 
+/// Accepts a salt of any length.
 inline constexpr std::size_t kAnySalt = SIZE_MAX;
 
-/// EMSA-PSS-VERIFY for a salt of `salt` bytes or kAnySalt. Destroys `encoded`.
+/// EMSA-PSS-VERIFY (section 9.1.2) for a salt of `salt` bytes, or of any length for kAnySalt. Overwrites
+/// `encoded`. Timing: variable-time.
 bool verify_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan digest, std::size_t salt);
 
 // ---- encryption: messages are secret
 
-/// Message bytes that fit, -1 if not even an empty one does.
+/// Length of the longest message that fits; negative if not even an empty one does.
 std::ptrdiff_t longest_pkcs1v15_message(std::size_t modulus_bytes);
 std::ptrdiff_t longest_oaep_message(std::size_t modulus_bytes, std::size_t digest_size);
 
-/// EME-PKCS1-v1_5 (section 7.2.1), random bytes by libcrypto. In: the message fits.
+/// EME-PKCS1-v1_5 encoding (section 7.2.1) with random bytes from libcrypto. In: the message fits. Timing:
+/// constant-time in the message. @throws StatusError MM_ERR_CRYPTO
 void encode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan message);
 
-/// EME-OAEP (section 7.1.1). In: the message fits; label_digest and seed have one digest's length.
+/// EME-OAEP encoding (section 7.1.1). In: the message fits; label_digest and seed have the length of a
+/// digest. Timing: constant-time in the message and the seed.
 void encode_oaep(std::span<std::uint8_t> encoded, ByteSpan message, ByteSpan label_digest, ByteSpan seed,
                  Hasher& mgf);
 
-/// A message with its padding off: at the front of the array that held the encoded one, zeros behind.
+/// A decoded message: it lies at the front of the array that held the encoded one, followed by zeros.
 struct Decoded {
   constant_time::Mask good;
   std::uint64_t size;
 };
 
-/// EME-OAEP decoding (section 7.1.2) in place. In: k >= 2 digests + 2. Where it is not good, size is 0 and
-/// all bytes are 0.
+/// EME-OAEP decoding (section 7.1.2) in place. In: k >= 2 digest lengths + 2. If the padding is invalid, good
+/// and size are 0 and all bytes are 0. Timing: constant-time in the bytes, the validity and the size.
 Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, Hasher& mgf);
 
-/// EME-PKCS1-v1_5 decoding with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7): in place of a
-/// message with bad padding, one that follows from the private exponent and the ciphertext (k bytes).
-/// `exponent_digest`: SHA-256 of the private exponent in k bytes. Returns the message's size.
+/// EME-PKCS1-v1_5 decoding in place with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7):
+/// invalid padding yields a message that is derived from the private exponent and the ciphertext.
+///
+/// In: `exponent_digest`: SHA-256 of the private exponent as k bytes; `ciphertext`: k bytes. Out: the message
+/// at the front of `encoded`, zeros behind it. Returns its size. Timing: constant-time in the bytes, the
+/// validity and the size.
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
                                       ByteSpan ciphertext, Hasher& sha256);
 

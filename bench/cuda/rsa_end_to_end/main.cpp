@@ -320,7 +320,7 @@ class Bench {
     std::uint64_t state = 7;
     for (std::uint64_t& limb : numbers)
       limb = (state = state * 6364136223846793005 + 1442695040888963407) | 1;
-    Where where;
+    Placement where;
     where.device = device;
     Plan plan(Op::powmod, bits, ModulusKind::each, Timing::secret, where);
     const auto view = [&](const std::vector<std::uint64_t>& array) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches of every small size, with moduli and exponents of mixed lengths, on every usable variant: full
-// vectors, ragged ones, and single items.
+// vectors, partly filled vectors and single items.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 using naive::Generator;
 using naive::Limbs;
 
-/// Odd, of exactly `bits` bits, at least 2.
+/// A random odd number of exactly `bits` bits, bits >= 2.
 Limbs odd_of(Generator& generate, std::size_t bits) {
   const std::size_t size = limbs_for_bits(bits);
   Limbs n = test::truncated(generate.number(size), bits - 1);
@@ -25,8 +25,8 @@ Limbs odd_of(Generator& generate, std::size_t bits) {
   return n;
 }
 
-/// Items with moduli and exponents of mixed lengths, and what their powers are.
-/// The parameter is the moduli's width in limbs: 7, 13 and 30 digits of 52 bits take different ways.
+/// Items with moduli and exponents of mixed lengths, and their expected powers. The parameter is the width of
+/// the moduli in limbs: 7, 13 and 30 digits of 52 bits use different code.
 class Batches : public ::testing::TestWithParam<std::size_t> {
  protected:
   static constexpr std::size_t kItems = 17;
@@ -47,11 +47,11 @@ class Batches : public ::testing::TestWithParam<std::size_t> {
   }
 
   struct Expected {
-    Limbs own;           ///< each item's own modulus
-    Limbs shared;        ///< the first item's modulus for all
-    Limbs one_exponent;  ///< that, and the last exponent
-    Limbs base;          ///< that, and the first base: items of a fixed base
-    Limbs product;       ///< x squared by its own modulus
+    Limbs own;           ///< powers modulo each item's modulus
+    Limbs shared;        ///< powers modulo the first modulus
+    Limbs one_exponent;  ///< powers modulo the first modulus with the last exponent
+    Limbs base;          ///< powers of the first base modulo the first modulus
+    Limbs product;       ///< x^2 modulo each item's modulus
   };
 
   [[nodiscard]] Expected expected() const {
@@ -134,7 +134,7 @@ TEST_P(Batches, OfEverySizeOnEveryVariant) {
   for (const mm_variant_info& variant : usable_variants()) {
     for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
       for (std::size_t count = 1; count <= kItems; ++count) {
-        // Of wide moduli some suffice: single items, ragged and full vectors.
+        // For wide moduli a selection suffices: single items, partly filled and full vectors.
         if (width_ > 5 && count % 8 > 1 && count % 8 != 3) continue;
         if (offers(variant, MM_OP_POWMOD, timing)) {
           ASSERT_NO_FATAL_FAILURE(expect_run(variant, MM_OP_POWMOD, timing, count, false, y(count), all.own));

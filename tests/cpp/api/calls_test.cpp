@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls as processes and threads make them: cancelled, concurrent, after a fork, with a remembered modulus.
+// Calls of several threads and processes: cancelled, concurrent, after a fork, with a cached modulus.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,9 +18,8 @@ namespace {
 
 using Limbs = std::vector<std::uint64_t>;
 
-// powmod of `count` items modulo 2^(64 width) - 1 with exponents of `exponent_width` full limbs: x = 2, so
-// that the result 2^(e mod 64 width) is known; e = 2^(64 exponent_width) - 1 = -1 + 2^k gives a shift of 64
-// width - 1 when 64 width divides 2^(64 exponent_width).
+// powmod of `count` items with x = 2, modulus 2^(64 width) - 1 and e = 2^(64 exponent_width) - 1. The result
+// is 2^(e mod 64 width) = 2^(64 width - 1) if 64 width divides 2^(64 exponent_width).
 struct PowersOfTwo {
   PowersOfTwo(std::size_t count_in, std::size_t width_in, std::size_t exponent_width_in)
       : count(count_in),
@@ -67,7 +66,7 @@ PlanPointer power_plan(std::size_t width, unsigned threads = 2, mm_timing timing
   return make_plan(options);
 }
 
-// So many that threads share them, and long enough that they do.
+// Enough items of enough work that several threads compute them.
 PowersOfTwo many_powers() { return {400, 16, kBriefTests ? 4U : 16U}; }
 
 TEST(Calls, ThreadCountsGiveTheSameResults) {
@@ -142,7 +141,7 @@ TEST(Calls, CancelledInTheMiddle) {
   }
 }
 
-// A single item that would run for minutes: the engine itself must notice.
+// A single item that would run for minutes: the engine itself must poll for the stop.
 TEST(Calls, OneLongItemIsCancelled) {
   for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
     PowersOfTwo powers(1, 256, 16384);
@@ -153,7 +152,7 @@ TEST(Calls, OneLongItemIsCancelled) {
     call.progress_user = &watcher;
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(mm_plan_run(power_plan(256, 1, timing).get(), &call), MM_ERR_CANCELLED);
-    // Generous, for slow sanitizer builds: the item itself takes far longer.
+    // A generous bound for slow sanitizer builds; the item itself takes far longer.
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
     EXPECT_EQ(powers.statuses[0], MM_ITEM_NOT_COMPUTED);
     EXPECT_EQ(powers.item(0), Limbs(256, 0));
@@ -192,7 +191,7 @@ TEST(Calls, SeveralThreadsOnOnePlan) {
     users.emplace_back([&, user] {
       for (int round = 0; round < (kBriefTests ? 6 : 20); ++round) {
         PowersOfTwo powers(user % 2 == 0 ? 3 : 200, user < 2 ? 8 : 4,
-                           8);  // two moduli take turns in the plan
+                           8);  // two moduli alternate in the plan
         const mm_call call = powers.call();
         if (mm_plan_run(plan.get(), &call) != MM_OK || !powers.all_right()) ++wrong;
       }
@@ -202,7 +201,7 @@ TEST(Calls, SeveralThreadsOnOnePlan) {
   EXPECT_EQ(wrong, 0);
 }
 
-// A forked child has none of its parent's threads and must make its own.
+// A forked child inherits none of its parent's threads and must start its own.
 TEST(Calls, ForkThenUse) {
   const PlanPointer plan = power_plan(16, 2);
   PowersOfTwo before = many_powers();

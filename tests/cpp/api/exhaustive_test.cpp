@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every (x, y, modulus) of small size through the C ABI, for every operation, usable variant and timing
+// Exhaustive tests of the C ABI: every small (x, y, modulus), for every operation, usable variant and timing
 // class.
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace manymod::testing {
 namespace {
 
-// The number of triples grows with its third power, and sanitizers multiply the time of each.
+// The number of triples grows with the third power of this bound, and sanitizers slow down each of them.
 #if defined(MANYMOD_SANITIZED)
 constexpr std::int64_t kLargestModulus = 16;
 #else
@@ -33,8 +33,7 @@ struct Triples {
 
 bool has_y(mm_op op) { return op != MM_OP_NEGMOD && op != MM_OP_SQRMOD && op != MM_OP_INVMOD; }
 
-// All x and y of at most the modulus's size, of both signs: bases and exponents above, at and below the
-// modulus.
+// All x and y of both signs with magnitudes below, at and above that of the modulus.
 Triples triples_of(mm_op op, mm_timing timing, std::int64_t n) {
   Triples all;
   const std::int64_t m = (n < 0 ? -n : n) + 1;
@@ -104,7 +103,8 @@ class Exhaustive : public ::testing::TestWithParam<mm_op> {
     EXPECT_GT(offers_seen, 0u) << "no usable variant offers this operation";
   }
 
-  /// For the operation: a plan for a modulus per item then names another.
+  /// Whether the variant computes the operation with a shared modulus only, so that a plan for one modulus
+  /// per item names another variant.
   static bool needs_shared_modulus(const std::string& variant) {
     for (const mm_variant_info& info : usable_variants()) {
       if (info.name == variant) return (info.shared_modulus_ops >> GetParam() & 1) != 0;
@@ -165,7 +165,7 @@ Expected python_product(const std::vector<std::int64_t>& x, const std::vector<st
   return {MM_OK, python_mod(product, n)};
 }
 
-// Terms of each item, and the same terms for every item.
+// Terms per item, and terms shared by all items.
 TEST(ExhaustiveMultiPowmod, UpToThreeTerms) {
   for (const mm_variant_info& variant : usable_variants()) {
     if (!offers(variant, MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC)) continue;

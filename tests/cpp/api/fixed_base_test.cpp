@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Powers of a fixed base through the C ABI: invalid options and calls, limits of exponents, cancellation,
+// variants.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -82,7 +84,7 @@ int stop_at_second(std::size_t done, std::size_t total, void* user) {
   return ++ticks->count == 2 ? 1 : 0;
 }
 
-// A comb of a million squarings of the widest modulus: far longer than two ticks on any machine.
+// A comb of a million squarings modulo the widest modulus takes far longer than two ticks on any machine.
 TEST_F(FixedBase, CreationCanBeStopped) {
   const std::vector<std::uint64_t> modulus(MM_MAX_MODULUS_BITS / 64, ~std::uint64_t{0});
   options_.exponent_bits = std::size_t{1} << 20;
@@ -162,7 +164,8 @@ TEST_F(FixedBase, VariantName) {
                mm_fixed_base_variant(fixed_base_.get()));
 }
 
-// Whatever variants the numbers have, answers are the same, and the same again once all combs are made.
+// The results do not depend on the number of exponents, which selects the variant, nor on whether its comb
+// exists already.
 TEST_F(FixedBase, EveryNumberOfExponents) {
   ASSERT_EQ(create(3, 1009), MM_OK);
   for (int round = 0; round < 2; ++round) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statuses item by item, mixed widths with their order kept, in-place calls, broadcasting.
+// Statuses per item, the order of items of mixed widths, in-place calls, shared operands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,8 +79,7 @@ TEST(Items, LastErrorNamesTheArgument) {
   EXPECT_STREQ(mm_last_error(), "modulus_bits is 0, expected 1 to 16384");
 }
 
-// x = 2^(64 k) + 1 and modulus 2^(64 m) - 1, where x^2 mod n is known in closed form: 2^(128 k mod 64 m) +
-// 2^(64 k + 1) + 1.
+// For x = 2^(64 k) + 1 and the modulus 2^(64 m) - 1, x^2 mod n is 2^(128 k mod 64 m) + 2^(64 k + 1) + 1.
 TEST(Items, MixedWidthsKeepTheirOrder) {
   constexpr std::size_t kWidth = 20;
   constexpr std::size_t kCount = 500;
@@ -111,8 +110,9 @@ TEST(Items, MixedWidthsKeepTheirOrder) {
   }
 }
 
-// Unlike exponents make the dispatcher reorder the items; the results must stay where they belong.
-TEST(Items, UnlikeExponentsKeepTheirOrder) {
+// Exponents of different lengths make the dispatcher reorder the items; the results must keep the order of
+// the batch.
+TEST(Items, ExponentsOfDifferentLengthsKeepTheirOrder) {
   constexpr std::size_t kCount = 300;
   std::vector<std::int64_t> x;
   std::vector<std::int64_t> y;
@@ -137,7 +137,7 @@ TEST(Items, UnlikeExponentsKeepTheirOrder) {
   }
 }
 
-// The result may replace any operand of as many items.
+// The result may replace any operand that has as many items.
 TEST(Items, InPlace) {
   const std::vector<std::int64_t> x{3, -4, 5, 100, -7, 12};
   const std::vector<std::int64_t> y{6, 7, -8, -1, 3, 5};
@@ -173,7 +173,7 @@ TEST(Items, InPlaceWithASharedModulus) {
   }
 }
 
-// One bad item inside a block that shares one inversion must not spoil its neighbours.
+// An item that is not invertible must not affect the other items of a block that shares one inversion.
 TEST(Items, SharedInversionSkipsBadItems) {
   std::vector<std::int64_t> x;
   for (std::int64_t i = -300; i < 300; ++i) x.push_back(i);
@@ -216,7 +216,7 @@ TEST(Items, Broadcasting) {
   }
 }
 
-// Moduli exactly as wide as the plan and one bit wider.
+// Moduli of exactly the plan's width, and one bit wider.
 TEST(Items, PlanWidthIsAnExactBound) {
   for (const std::size_t bits : {1u, 2u, 63u, 64u, 65u, 128u, 1000u}) {
     const std::size_t width = bits / 64 + 2;
@@ -237,7 +237,7 @@ TEST(Items, PlanWidthIsAnExactBound) {
   }
 }
 
-// The widest modulus, and a result wider than it: zero-extended.
+// The widest modulus, with a result array that is wider still and must be zero-extended.
 TEST(Items, WidestModulus) {
   constexpr std::size_t kWidth = MM_MAX_MODULUS_BITS / 64;
   const Limbs n(kWidth, ~std::uint64_t{0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of several threads on GPUs that fail in the middle, some of them cancelled: each ends once, and what
-// it computed is right.
+// Jobs of several threads on GPUs that fail during the calls, some of them cancelled: each job ends exactly
+// once, and the items that it computed are correct.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class JobFaults : public FakeGpuTest {
   struct Submitted {
     Batch results{kCount, kWidth};
     std::vector<std::uint8_t> statuses = std::vector<std::uint8_t>(kCount, 0xff);
-    Told told;
+    CompletionRecord record;
     JobPointer job;
   };
 
@@ -45,15 +45,15 @@ class JobFaults : public FakeGpuTest {
     mm_call call = make_call(View(x_).get(), View(y_).get(), View(n_).get(),
                              {to.results.limbs().data(), kCount, kWidth, kWidth, to.results.signs().data()},
                              to.statuses.data());
-    to.job = submit(plan, call, tell, &to.told);
+    to.job = submit(plan, call, record_completion, &to.record);
     if (cancel) mm_job_cancel(to.job.get());
   }
 
   void expect_right(const Submitted& submitted, bool cancelled) const {
     const mm_status outcome = mm_job_wait(submitted.job.get());
     EXPECT_TRUE(outcome == MM_OK || (cancelled && outcome == MM_ERR_CANCELLED)) << mm_last_error();
-    EXPECT_EQ(submitted.told.times, 1);
-    EXPECT_EQ(submitted.told.status, outcome);
+    EXPECT_EQ(submitted.record.times, 1);
+    EXPECT_EQ(submitted.record.status, outcome);
     for (std::size_t i = 0; i < kCount; ++i) {
       if (submitted.statuses[i] == MM_OK) {
         ASSERT_TRUE(std::ranges::equal(submitted.results[i], expected_[i])) << "item " << i;
@@ -63,7 +63,7 @@ class JobFaults : public FakeGpuTest {
     }
   }
 
-  // All threads use one plan.
+  // All threads use the same plan.
   void run_all() const {
     mm_plan_options options = plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, 64 * kWidth);
     options.device = "auto";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of the C ABI that answer at once, that run for minutes, and that wait to be let go.
+// Helpers for tests of asynchronous calls: short jobs, jobs that run for minutes, and jobs that wait for a
+// gate to open.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace manymod::testing {
 
 using Limbs = std::vector<std::uint64_t>;
 
-// As many jobs run at a time, see manymod.h.
+// Largest number of jobs that run at once, see mm_job.
 inline constexpr std::size_t kJobThreads = 8;
 
 struct DestroyJob {
@@ -30,8 +31,7 @@ inline PlanPointer power_plan(std::size_t width) {
   return make_plan(options);
 }
 
-// 2^(2^(64 exponent_width) - 1) mod 2^(64 width) - 1: a power of two, 2^(64 width - 1) for widths that are
-// powers of two.
+// 2^(2^(64 exponent_width) - 1) mod 2^(64 width) - 1, which is 2^(64 width - 1) if width is a power of two.
 struct Powers {
   Powers(std::size_t count, std::size_t width, std::size_t exponent_width)
       : y(exponent_width, ~std::uint64_t{0}),
@@ -61,18 +61,18 @@ struct Powers {
   mm_call call{};
 };
 
-// What a job told its callback.
-struct Told {
+// Records the calls of a job's completion callback.
+struct CompletionRecord {
   std::atomic<int> times{0};
   std::atomic<int> status{-1};
   std::thread::id thread;
 };
 
-inline void tell(mm_status status, void* user) {
-  auto* told = static_cast<Told*>(user);
-  told->thread = std::this_thread::get_id();
-  told->status = status;
-  ++told->times;
+inline void record_completion(mm_status status, void* user) {
+  auto* record = static_cast<CompletionRecord*>(user);
+  record->thread = std::this_thread::get_id();
+  record->status = status;
+  ++record->times;
 }
 
 inline JobPointer submit(mm_plan* plan, const mm_call& call, mm_done_fn done = nullptr,
@@ -83,13 +83,14 @@ inline JobPointer submit(mm_plan* plan, const mm_call& call, mm_done_fn done = n
   return JobPointer(job);
 }
 
-// One power that takes minutes, held by its progress callback until the gate opens; then it stops.
+// A job of one power that takes minutes, whose progress callback waits for a gate to open and then stops the
+// call.
 class HeldJob {
  public:
   HeldJob() {
     powers_.call.progress = hold;
     powers_.call.progress_user = this;
-    job = submit(plan_.get(), powers_.call, tell, &told);
+    job = submit(plan_.get(), powers_.call, record_completion, &record);
   }
   ~HeldJob() { open(); }
   HeldJob(const HeldJob&) = delete;
@@ -101,7 +102,7 @@ class HeldJob {
     open_.notify_all();
   }
 
-  Told told;
+  CompletionRecord record;
 
  private:
   static int hold(std::size_t, std::size_t, void* user) {
@@ -118,7 +119,8 @@ class HeldJob {
   std::atomic<bool> open_{false};
 
  public:
-  JobPointer job;  ///< destroyed, and so waited for, before what it uses; the destructor opens the gate first
+  JobPointer job;  ///< destroyed, and so waited for, before the members that it uses; the destructor opens
+                   ///< the gate first
 };
 
 inline std::vector<std::unique_ptr<HeldJob>> hold_threads(std::size_t threads = kJobThreads) {

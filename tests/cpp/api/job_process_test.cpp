@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of the C ABI as processes see them: forked off, ending, short of threads.
+// Jobs in processes that fork, that exit, and that cannot start threads.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -16,7 +16,7 @@
 namespace manymod::testing {
 namespace {
 
-// What `work`, run in a forked child, returns; -1 if it crashed.
+// The value that work() returns in a forked child; -1 if the child crashed.
 template <class Work>
 int in_child(Work&& work) {
   const pid_t child = fork();
@@ -33,8 +33,8 @@ TEST(JobProcesses, AfterAFork) {
   ASSERT_EQ(mm_job_wait(ended.get()), MM_OK);
   const auto held = hold_threads();
   Powers queued(2, 16, 16);
-  Told told;
-  JobPointer waiting = submit(plan.get(), queued.call, tell, &told);
+  CompletionRecord record;
+  JobPointer waiting = submit(plan.get(), queued.call, record_completion, &record);
   EXPECT_EQ(in_child([&] {
               if (mm_job_wait(ended.get()) != MM_OK) return 1;
               ended.reset();
@@ -45,20 +45,20 @@ TEST(JobProcesses, AfterAFork) {
                 mm_job_cancel(left_behind->get());
                 left_behind->reset();
               }
-              if (told.times != 0 || queued.statuses[0] != 0xff) return 5;
+              if (record.times != 0 || queued.statuses[0] != 0xff) return 5;
               Powers own(20, 16, 16);
-              const JobPointer job = submit(plan.get(), own.call, tell, &told);
-              if (mm_job_wait(job.get()) != MM_OK || !own.right() || told.times != 1) return 6;
+              const JobPointer job = submit(plan.get(), own.call, record_completion, &record);
+              if (mm_job_wait(job.get()) != MM_OK || !own.right() || record.times != 1) return 6;
               return 0;
             }),
             0);
-  EXPECT_EQ(told.times, 0);
+  EXPECT_EQ(record.times, 0);
   open_all(held);
   EXPECT_EQ(mm_job_wait(waiting.get()), MM_OK);
   EXPECT_TRUE(queued.right());
 }
 
-// What a process leaves behind when it exits. Never destroyed, as jobs may use it to the last.
+// The data of jobs that still run when the process exits. Never destroyed, as jobs may use it until the end.
 struct Abandoned {
   PlanPointer plan = power_plan(256);
   std::vector<std::unique_ptr<Powers>> powers;
@@ -79,13 +79,14 @@ void submit_and_abandon(std::size_t jobs) {
   abandoned->running.wait(false);
 }
 
-// In processes of their own, which begin anew: what a forked one lost looks like leaks where it exits.
+// These tests run in newly started processes: in a forked child, memory of threads that were not copied looks
+// like a leak at exit.
 class JobsAtExit : public ::testing::Test {
  protected:
   JobsAtExit() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// Each job would run for minutes.
+// Each of the jobs would run for minutes.
 TEST_F(JobsAtExit, AreNotWaitedFor) {
   const auto leave = [] {
     submit_and_abandon(20);
@@ -107,7 +108,7 @@ TEST_F(JobsAtExit, AreLeftByACallback) {
 }
 
 #ifdef __GLIBC__
-// No address space holds such a stack, so no thread can be started.
+// Request a stack that no address space can hold, so that no thread can be started.
 void refuse_threads() {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -121,10 +122,11 @@ TEST(JobProcesses, WithoutThreads) {
   EXPECT_EQ(in_child([&] {
               refuse_threads();
               Powers powers(1, 16, 16);
-              Told told;
+              CompletionRecord record;
               mm_job* job = nullptr;
-              if (mm_plan_submit(plan.get(), &powers.call, tell, &told, &job) != MM_ERR_MEMORY) return 1;
-              if (job != nullptr || told.times != 0) return 2;
+              if (mm_plan_submit(plan.get(), &powers.call, record_completion, &record, &job) != MM_ERR_MEMORY)
+                return 1;
+              if (job != nullptr || record.times != 0) return 2;
               return std::string(mm_last_error()).find("thread") == std::string::npos ? 3 : 0;
             }),
             0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of the C ABI: outcomes, order, cancelling, callbacks.
+// Asynchronous calls of the C ABI: outcomes, order, cancellation, callbacks.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,20 +24,20 @@ TEST(Jobs, AnswerAsCallsDo) {
   for (std::size_t user = 0; user < 4; ++user) {
     users.emplace_back([&, user] {
       std::vector<std::unique_ptr<Powers>> powers;
-      std::vector<std::unique_ptr<Told>> told;
+      std::vector<std::unique_ptr<CompletionRecord>> record;
       std::vector<JobPointer> jobs;
       for (std::size_t i = 0; i < 40; ++i) {
         powers.push_back(std::make_unique<Powers>(i % 5 + (user % 2) * 30, 16, i % 2 == 0 ? 16 : 1));
         if (i % 2 != 0) powers.back()->y = {1023};
-        told.push_back(std::make_unique<Told>());
+        record.push_back(std::make_unique<CompletionRecord>());
         powers.back()->call.y.limbs = powers.back()->y.data();
-        jobs.push_back(submit(plan.get(), powers.back()->call, tell, told.back().get()));
+        jobs.push_back(submit(plan.get(), powers.back()->call, record_completion, record.back().get()));
       }
       for (std::size_t i = 0; i < jobs.size(); ++i) {
         if (mm_job_wait(jobs[i].get()) != MM_OK || !powers[i]->right()) ++wrong;
         if (mm_job_ended(jobs[i].get()) != 1 || mm_job_wait(jobs[i].get()) != MM_OK) ++wrong;
-        if (told[i]->times != 1 || told[i]->status != MM_OK) ++wrong;
-        if (told[i]->thread == std::this_thread::get_id()) ++wrong;
+        if (record[i]->times != 1 || record[i]->status != MM_OK) ++wrong;
+        if (record[i]->thread == std::this_thread::get_id()) ++wrong;
       }
     });
   }
@@ -56,7 +56,7 @@ TEST(Jobs, TheCallIsCopied) {
   EXPECT_TRUE(powers.right());
 }
 
-// As an older header's: nothing behind its struct is read.
+// A struct of an older header: no bytes beyond its struct_size are read.
 TEST(Jobs, AShorterCall) {
   const PlanPointer plan = power_plan(16);
   Powers powers(2, 16, 16);
@@ -85,7 +85,7 @@ void note_place(mm_status, void* user) {
 
 TEST(Jobs, BeginInOrder) {
   const PlanPointer plan = power_plan(1);
-  const auto held = hold_threads(kJobThreads - 1);  // one thread is left
+  const auto held = hold_threads(kJobThreads - 1);  // one thread remains free
   Order order;
   std::vector<Place> places;
   for (std::size_t i = 0; i < 50; ++i) places.push_back({&order, i});
@@ -104,14 +104,14 @@ TEST(Jobs, CancelledBeforeTheyBegin) {
   const PlanPointer plan = power_plan(16);
   const auto held = hold_threads();
   Powers powers(5, 16, 16);
-  Told told;
-  const JobPointer job = submit(plan.get(), powers.call, tell, &told);
+  CompletionRecord record;
+  const JobPointer job = submit(plan.get(), powers.call, record_completion, &record);
   EXPECT_EQ(mm_job_ended(job.get()), 0);
   mm_job_cancel(job.get());
   EXPECT_EQ(mm_job_ended(job.get()), 1);
-  EXPECT_EQ(told.times, 1);
-  EXPECT_EQ(told.status, MM_ERR_CANCELLED);
-  EXPECT_EQ(told.thread, std::this_thread::get_id());
+  EXPECT_EQ(record.times, 1);
+  EXPECT_EQ(record.status, MM_ERR_CANCELLED);
+  EXPECT_EQ(record.thread, std::this_thread::get_id());
   EXPECT_EQ(mm_job_wait(job.get()), MM_ERR_CANCELLED);
   EXPECT_STREQ(mm_last_error(), "cancelled by mm_job_cancel before it began");
   EXPECT_EQ(powers.statuses, std::vector<std::uint8_t>(5, MM_ITEM_NOT_COMPUTED));
@@ -119,10 +119,10 @@ TEST(Jobs, CancelledBeforeTheyBegin) {
   mm_job_cancel(job.get());
   open_all(held);
   for (const auto& other : held) EXPECT_EQ(mm_job_wait(other->job.get()), MM_ERR_CANCELLED);
-  EXPECT_EQ(told.times, 1);
+  EXPECT_EQ(record.times, 1);
 }
 
-// A call that a run would refuse is not written to either.
+// A cancelled job writes nothing for a call that mm_plan_run would reject.
 TEST(Jobs, CancelledWithoutAResult) {
   const PlanPointer plan = power_plan(16);
   const auto held = hold_threads();
@@ -145,8 +145,8 @@ TEST(Jobs, CancelledWhileTheyRun) {
   std::atomic<bool> running{false};
   powers.call.progress = note_running;
   powers.call.progress_user = &running;
-  Told told;
-  const JobPointer job = submit(plan.get(), powers.call, tell, &told);
+  CompletionRecord record;
+  const JobPointer job = submit(plan.get(), powers.call, record_completion, &record);
   running.wait(false);
   EXPECT_EQ(mm_job_ended(job.get()), 0);
   mm_job_cancel(job.get());
@@ -154,14 +154,14 @@ TEST(Jobs, CancelledWhileTheyRun) {
   EXPECT_STREQ(mm_last_error(), "cancelled by mm_job_cancel; 1 of 1 items have no result");
   EXPECT_EQ(powers.statuses[0], MM_ITEM_NOT_COMPUTED);
   EXPECT_EQ(powers.result, Limbs(256, 0));
-  EXPECT_EQ(told.times, 1);
+  EXPECT_EQ(record.times, 1);
 }
 
 TEST(Jobs, CancelledWithoutAProgressCallback) {
   const PlanPointer plan = power_plan(256);
   Powers powers(1, 256, 16384);
   const JobPointer job = submit(plan.get(), powers.call);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // most likely it runs then
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it has most likely begun by then
   mm_job_cancel(job.get());
   EXPECT_EQ(mm_job_wait(job.get()), MM_ERR_CANCELLED);
   EXPECT_EQ(powers.statuses[0], MM_ITEM_NOT_COMPUTED);
@@ -184,18 +184,19 @@ TEST(Jobs, CancelledAfterTheirEnd) {
   EXPECT_TRUE(powers.right());
 }
 
-// Whoever comes first: the outcome is one of two, and the statuses agree with it.
+// Cancelling races with the beginning of the job: the outcome is one of two, and the item statuses agree with
+// it.
 TEST(Jobs, CancelledAsTheyBegin) {
   const PlanPointer plan = power_plan(1);
   for (int round = 0; round < 300; ++round) {
     Powers powers(3, 1, 1);
-    Told told;
-    const JobPointer job = submit(plan.get(), powers.call, tell, &told);
+    CompletionRecord record;
+    const JobPointer job = submit(plan.get(), powers.call, record_completion, &record);
     std::thread other([&] { mm_job_cancel(job.get()); });
     mm_job_cancel(job.get());
     const mm_status status = mm_job_wait(job.get());
     other.join();
-    ASSERT_EQ(told.times, 1);
+    ASSERT_EQ(record.times, 1);
     if (status == MM_OK) {
       ASSERT_TRUE(powers.right());
     } else {
@@ -210,7 +211,7 @@ TEST(Jobs, DestroyWaits) {
   held.wait_until_held();
   std::thread opener([&] { held.open(); });
   held.job.reset();
-  EXPECT_EQ(held.told.times, 1);
+  EXPECT_EQ(held.record.times, 1);
   opener.join();
 }
 
@@ -229,7 +230,7 @@ TEST(Jobs, BadItemsAndBadCalls) {
   EXPECT_NE(std::string(mm_last_error()).find("1 of 2 items"), std::string::npos) << mm_last_error();
   EXPECT_EQ(result, (Limbs{0, 3}));
   EXPECT_EQ(statuses, (std::vector<std::uint8_t>{MM_ITEM_NOT_INVERTIBLE, MM_OK}));
-  // Each thread that waits is told why.
+  // Every waiting thread gets the description of the error.
   std::thread other([&] {
     EXPECT_EQ(mm_job_wait(argument.get()), MM_ERR_ARGUMENT);
     EXPECT_NE(std::string(mm_last_error()).find("x.count is 7"), std::string::npos) << mm_last_error();
@@ -242,18 +243,18 @@ TEST(Jobs, BadItemsAndBadCalls) {
 TEST(Jobs, RefusedSubmissions) {
   const PlanPointer plan = power_plan(16);
   Powers powers(1, 16, 16);
-  Told told;
-  mm_job* job = reinterpret_cast<mm_job*>(&told);
-  EXPECT_EQ(mm_plan_submit(nullptr, &powers.call, tell, &told, &job), MM_ERR_NULL);
+  CompletionRecord record;
+  mm_job* job = reinterpret_cast<mm_job*>(&record);
+  EXPECT_EQ(mm_plan_submit(nullptr, &powers.call, record_completion, &record, &job), MM_ERR_NULL);
   EXPECT_EQ(job, nullptr);
-  EXPECT_EQ(mm_plan_submit(plan.get(), nullptr, tell, &told, &job), MM_ERR_NULL);
-  EXPECT_EQ(mm_plan_submit(plan.get(), &powers.call, tell, &told, nullptr), MM_ERR_NULL);
-  EXPECT_EQ(mm_fixed_base_submit(nullptr, &powers.call, tell, &told, &job), MM_ERR_NULL);
+  EXPECT_EQ(mm_plan_submit(plan.get(), nullptr, record_completion, &record, &job), MM_ERR_NULL);
+  EXPECT_EQ(mm_plan_submit(plan.get(), &powers.call, record_completion, &record, nullptr), MM_ERR_NULL);
+  EXPECT_EQ(mm_fixed_base_submit(nullptr, &powers.call, record_completion, &record, &job), MM_ERR_NULL);
   powers.call.struct_size = 8;
-  job = reinterpret_cast<mm_job*>(&told);
-  EXPECT_EQ(mm_plan_submit(plan.get(), &powers.call, tell, &told, &job), MM_ERR_ARGUMENT);
+  job = reinterpret_cast<mm_job*>(&record);
+  EXPECT_EQ(mm_plan_submit(plan.get(), &powers.call, record_completion, &record, &job), MM_ERR_ARGUMENT);
   EXPECT_EQ(job, nullptr);
-  EXPECT_EQ(told.times, 0);
+  EXPECT_EQ(record.times, 0);
   EXPECT_EQ(mm_job_ended(nullptr), 1);
   EXPECT_EQ(mm_job_wait(nullptr), MM_ERR_NULL);
   mm_job_cancel(nullptr);
@@ -261,20 +262,20 @@ TEST(Jobs, RefusedSubmissions) {
 }
 
 void tell_and_throw(mm_status status, void* user) {
-  tell(status, user);
+  record_completion(status, user);
   throw 42;
 }
 
 TEST(Jobs, ExceptionsOfCallbacksAreDropped) {
   const PlanPointer plan = power_plan(16);
   Powers powers(1, 16, 16);
-  Told told;
-  EXPECT_EQ(mm_job_wait(submit(plan.get(), powers.call, tell_and_throw, &told).get()), MM_OK);
-  EXPECT_EQ(told.times, 1);
+  CompletionRecord record;
+  EXPECT_EQ(mm_job_wait(submit(plan.get(), powers.call, tell_and_throw, &record).get()), MM_OK);
+  EXPECT_EQ(record.times, 1);
   EXPECT_TRUE(powers.right());
 }
 
-// What a callback finds when it tries to wait.
+// Records the status that a callback gets when it tries to wait.
 struct Impatient {
   mm_plan* plan;
   mm_job* other;

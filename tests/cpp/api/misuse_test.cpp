@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Malformed calls: each must be refused with the right status, before anything is written.
+// Invalid calls: each must be rejected with the right status before anything is written.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace manymod::testing {
 namespace {
 
-// As a caller in C may make one; in C++ such a value is undefined.
+// An enum with a number outside its range, which a C caller can create; in C++ such a cast is undefined.
 template <class Enum>
 [[gnu::no_sanitize("enum")]] Enum enum_of(int number) {
   Enum value;
@@ -113,14 +113,14 @@ TEST(PlanMisuse, Devices) {
   }
 }
 
-// A call that is right, to be spoiled one field at a time.
+// A valid call, of which each test invalidates one member.
 class CallMisuse : public ::testing::Test {
  protected:
   CallMisuse() : plan_(make_plan(plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, 128))) {
     call_ = make_call(x_.view(), y_.view(), n_.view(), result_.result(), statuses_.data());
   }
 
-  // The status of the spoiled call; nothing may have been written.
+  // The status of the invalid call, which must not write anything.
   mm_status run() {
     const std::vector<std::uint64_t> before = result_.limbs();
     const std::vector<std::uint8_t> statuses_before = statuses_;
@@ -152,7 +152,7 @@ TEST_F(CallMisuse, TheUnspoiledCallIsFine) {
 TEST_F(CallMisuse, StructSize) {
   call_.struct_size = offsetof(mm_call, on_device) - 8;
   EXPECT_EQ(run(), MM_ERR_ARGUMENT);
-  call_.struct_size = offsetof(mm_call, on_device);  // what version 0.1 began with
+  call_.struct_size = offsetof(mm_call, on_device);  // the size of the first version of mm_call
   EXPECT_EQ(run(), MM_OK);
   call_.struct_size = sizeof call_ + 8;
   EXPECT_EQ(run(), MM_OK);
@@ -250,7 +250,8 @@ TEST_F(CallMisuse, PartialOverlapIsRefused) {
   std::vector<std::uint64_t> memory(32, 5);
   const mm_call good = call_;
   for (const auto pointer : {&mm_call::x, &mm_call::y, &mm_call::modulus}) {
-    for (const std::size_t offset : {1u, 2u, 5u}) {  // by a limb, by an item, the last limb
+    for (const std::size_t offset :
+         {1u, 2u, 5u}) {  // off by a limb, off by an item, overlap of the last limb only
       call_ = good;
       (call_.*pointer).limbs = memory.data();
       call_.result.limbs = memory.data() + offset;
@@ -261,7 +262,7 @@ TEST_F(CallMisuse, PartialOverlapIsRefused) {
     }
     call_ = good;
     (call_.*pointer).limbs = memory.data();
-    call_.result.limbs = memory.data() + 6;  // side by side
+    call_.result.limbs = memory.data() + 6;  // adjacent
     EXPECT_EQ(run(), MM_OK) << mm_last_error();
   }
   EXPECT_EQ(memory[31], 5u);
@@ -344,7 +345,7 @@ TEST(MultiPowmodMisuse, CountsAndAliasing) {
   EXPECT_EQ(mm_plan_run(plan.get(), &call), MM_ERR_OVERLAP);
 }
 
-// As a caller with a newer header has them: members of ours, then some that this version does not know.
+// A struct of a newer header: the members of this version followed by unknown ones.
 template <class Info>
 struct NewerInfo {
   Info info;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sign byte on the exponent 0 means nothing: x^-0 = 1 even where x has no inverse, in every class.
+// The sign of an exponent 0 is ignored: x^-0 = 1 even if x has no inverse, in every timing class.
 #include <gtest/gtest.h>
 
 #include "api/plan_helpers.hpp"

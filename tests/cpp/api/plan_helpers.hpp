@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans and calls of the C ABI with few words.
+// Short notations for plans and calls of the C ABI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ inline mm_plan_options plan_options(mm_op op, mm_timing timing = MM_TIMING_PUBLI
   return options;
 }
 
-/// A plan, or NULL and a test failure.
+/// A plan, or null and a test failure.
 inline PlanPointer make_plan(const mm_plan_options& options) {
   mm_plan* plan = nullptr;
   EXPECT_EQ(mm_plan_create(&options, &plan), MM_OK) << mm_last_error();
@@ -65,8 +65,8 @@ inline std::size_t usable_gpus() {
   return gpus;
 }
 
-/// Registered variants that this machine can run. Those of GPUs remember one that a test before was given, so
-/// where there is none they are left out.
+/// Registered variants that this machine can run. `usable` is determined once per process, possibly while a
+/// fake GPU was installed by an earlier test; without a GPU now, CUDA variants are omitted.
 inline std::vector<mm_variant_info> usable_variants() {
   const bool has_gpu = usable_gpus() > 0;
   std::vector<mm_variant_info> usable;

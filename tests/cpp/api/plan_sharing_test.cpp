@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plan for a shared modulus in several threads and in forked children.
+// A plan for a shared modulus that is used by several threads and by forked children.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ PlanPointer shared_plan() {
   return make_plan(plan_options(MM_OP_POWMOD, MM_TIMING_PUBLIC, 64, MM_MODULUS_SHARED));
 }
 
-// Threads that call `work(thread, step)` until they are told to finish.
+// Threads that call work(thread, step) repeatedly until finish().
 class Busy {
  public:
   template <class Work>
@@ -47,7 +47,7 @@ class Busy {
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
 
-  /// Number of calls that returned false.
+  /// Stop the threads and return the number of calls that returned false.
   int finish() {
     stop_ = true;
     for (std::thread& thread : threads_) {
@@ -69,11 +69,11 @@ TEST(PlanSharing, ThreadsWithDifferentModuli) {
   EXPECT_EQ(others.finish(), 0);
 }
 
-// Not with sanitizers: their allocators take no part in fork (GCC before 14, Clang before 17), so
-// that another thread may leave them locked in the child for ever.
+// Not with sanitizers: their allocators have no fork handlers (GCC before 14, Clang before 17), so another
+// thread may leave them locked for ever in the child.
 #if defined(__unix__) && !defined(MANYMOD_SANITIZED)
 
-// A modulus that is wide and refused: much of the call's time goes by under the plan's lock, in comparing it.
+// A wide modulus that is rejected: the call spends much of its time comparing it under the plan's lock.
 bool refuses_even_modulus(mm_plan* plan) {
   constexpr std::size_t kWidth = MM_MAX_MODULUS_BITS / 64;
   static const std::vector<std::uint64_t> even(kWidth, 2);
@@ -85,7 +85,8 @@ bool refuses_even_modulus(mm_plan* plan) {
   return mm_plan_run(plan, &call) == MM_ERR_ITEMS && status == MM_ITEM_EVEN_MODULUS;
 }
 
-// Children are forked at any moment of the other threads' calls, also while these hold the plan's lock.
+// Children are forked at arbitrary moments of the other threads' calls, also while these hold the plan's
+// lock.
 TEST(PlanSharing, ForkedChildrenNeverHang) {
   const PlanPointer plan =
       make_plan(plan_options(MM_OP_POWMOD, MM_TIMING_SECRET, MM_MAX_MODULUS_BITS, MM_MODULUS_SHARED));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the C ABI with arrays in a device's memory, beside the same calls on host arrays.
+// Calls of the C ABI on arrays in device memory, compared with the same calls on host arrays.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,8 +21,8 @@ inline constexpr unsigned kAllOnDevice =
     MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT;
 inline constexpr std::uint64_t kJunk = 0xdeadbeefdeadbeefULL;
 
-/// A batch in device memory, its integers `gap` limbs apart, behind one limb that does not belong to it: a
-/// user's slice need not begin where an allocation does.
+/// A batch in device memory with gaps of `gap` limbs between its integers. It begins one limb after the start
+/// of its allocation, as a user's slice may.
 class DeviceBatch {
  public:
   DeviceBatch(const Batch& batch, std::size_t gap, unsigned device_index = 0)
@@ -46,7 +46,7 @@ class DeviceBatch {
   [[nodiscard]] mm_view view() const { return {limbs(), count_, width_, stride_, nullptr}; }
   [[nodiscard]] mm_result result() const { return {limbs(), count_, width_, stride_, nullptr}; }
 
-  /// What is there now. Nothing between the integers may have changed.
+  /// Read the batch, and check that the gaps are unchanged.
   Batch read() {
     std::vector<std::uint64_t> now(image_.size());
     copy(now.data(), address_, MM_COPY_TO_HOST);
@@ -77,14 +77,14 @@ class DeviceBatch {
   }
 };
 
-/// A call, its arrays in the host's memory.
+/// A call with its arrays in host memory.
 struct Question {
   mm_op op = MM_OP_MULMOD;
   Batch x{0, 1}, y{0, 1}, modulus{0, 1};
   mm_timing timing = MM_TIMING_PUBLIC;
   std::size_t count = 0;
   std::size_t terms = 0;
-  std::size_t modulus_bits = 0;  ///< 0: as many as the modulus array can hold
+  std::size_t modulus_bits = 0;  ///< 0: 64 times the width of the modulus
 
   [[nodiscard]] mm_plan_options options(const char* device, const char* variant = nullptr) const {
     const mm_modulus_kind kind = modulus.size() == 1 && count > 1 ? MM_MODULUS_SHARED : MM_MODULUS_EACH;
@@ -102,11 +102,11 @@ struct Answer {
   std::vector<std::uint8_t> statuses;
 };
 
-/// Where a call's arrays are.
+/// Locations and layouts of a call's arrays.
 struct Places {
   unsigned on_device = kAllOnDevice;
   std::size_t gap = 0;           ///< limbs between integers
-  std::size_t result_width = 0;  ///< 0: the modulus's
+  std::size_t result_width = 0;  ///< 0: the width of the modulus
   const char* device = "auto";
   const char* variant = nullptr;
   unsigned device_index = 0;
@@ -128,7 +128,7 @@ inline Answer run_call(const Question& question, mm_plan* plan, mm_call call, st
   return answer;
 }
 
-/// By the CPU, from host arrays.
+/// The answer of the CPU for host arrays.
 inline Answer asked_on_host(const Question& question, std::size_t result_width = 0) {
   const PlanPointer plan = make_plan(question.options("cpu"));
   mm_call call{};
@@ -174,7 +174,7 @@ inline void expect_same(const Answer& answer, const Answer& expected, const std:
   }
 }
 
-/// The same answer as from host arrays.
+/// Expect the answer for arrays at `places` to equal that for host arrays.
 inline void expect_same_answer(const Question& question, const Places& places, const std::string& what) {
   expect_same(asked_on_device(question, places), asked_on_host(question, places.result_width),
               what + ", operation " + std::to_string(question.op) + ", class " +

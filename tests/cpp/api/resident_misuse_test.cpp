@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with arrays in device memory and with the functions for it, and what is left when calls on
-// them fail or end early.
+// Invalid calls on arrays in device memory, invalid calls of the functions on device memory, and the data
+// that remains when calls fail or are cancelled.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class ResidentMisuse : public FakeGpuTest {
   CudaNumbers numbers_{43};
   Batch x_ = numbers_.some(kCount, 2), modulus_ = numbers_.odd_moduli(kCount, 2);
 
-  // A product x x mod n, all on cuda:0, changed by `change`. Nothing may be written.
+  // Expect a call x * x mod n on cuda:0, modified by `change`, to be rejected without writing anything.
   template <class Change>
   void expect_refused(mm_status expected, const std::string& message, Change&& change) {
     const PlanPointer plan = make_plan(plan_options(MM_OP_MULMOD, MM_TIMING_PUBLIC, 128));
@@ -62,7 +62,8 @@ TEST_F(ResidentMisuse, AnotherDevicesMemory) {
 }
 
 TEST_F(ResidentMisuse, ArraysLargerThanTheirMemory) {
-  // Below what is allocated: an array that seems to reach far up does not overlap it.
+  // A static array lies below the allocations, so a device array with an exaggerated size does not overlap
+  // it.
   static std::array<std::uint64_t, 2 * kCount> results;
   const auto to_host = [](mm_call& call) {
     call.result = {results.data(), kCount, 2, 2, nullptr};
@@ -134,7 +135,7 @@ TEST_F(ResidentMisuse, LostDevice) {
   EXPECT_EQ(mm_device_copy(0, limbs, limbs + 2, 16, MM_COPY_ON_DEVICE), MM_ERR_DEVICE);
   EXPECT_EQ(mm_device_free(0, address), MM_ERR_DEVICE);
   plan.reset();
-  fake_cuda::reset();  // nothing of a lost device can be freed
+  fake_cuda::reset();  // memory of a lost device cannot be freed
 }
 
 TEST_F(ResidentMisuse, PlanInAForkedChild) {
@@ -147,14 +148,14 @@ TEST_F(ResidentMisuse, PlanInAForkedChild) {
   EXPECT_EQ(mm_plan_run(plan.get(), &call), MM_OK) << mm_last_error();
 }
 
-// Each chunk takes longer than the callback waits for its first turn.
+// Each chunk takes longer than the interval of the progress callback.
 TEST_F(ResidentMisuse, CancelledCall) {
   fake_cuda::add_kernel("row32_1x2", [](const fake_cuda::Launch&, void**) {
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
   });
   const std::size_t count = 3000;
   const Batch n = numbers_.odd_moduli(count, 1), x = numbers_.some(count, 1);
-  const Batch y = single(65537, 20'000);  // as much work as its width lets expect
+  const Batch y = single(65537, 20'000);  // constant-time: the work is determined by the width
   mm_plan_options options = plan_options(MM_OP_POWMOD, MM_TIMING_SECRET, 64);
   options.device = "cuda:0";
   options.variant = "row32.cuda.t1";
@@ -178,7 +179,7 @@ TEST_F(ResidentMisuse, CancelledCall) {
 class ResidentSecrets : public ResidentMisuse {
  protected:
   const Batch y_ = numbers_.some(kCount, 1);
-  std::size_t calls_ = 0;  // of the driver, by the last run
+  std::size_t calls_ = 0;  // driver calls of the last run
 
   [[nodiscard]] Question asked(mm_op op) const {
     Question question;
@@ -191,8 +192,7 @@ class ResidentSecrets : public ResidentMisuse {
     return question;
   }
 
-  // On arrays that are gone when it returns. Of the driver's calls that the plan makes, number `failing`
-  // fails.
+  // Run a call on arrays that are freed when it returns. Driver call number `failing` of the plan fails.
   Answer run(const Question& question, mm_plan* plan, std::size_t failing) {
     const DeviceBatch x(x_, 1), exponents(y_, 1), modulus(modulus_, 1);
     DeviceBatch result(x_, 2);
@@ -209,16 +209,17 @@ class ResidentSecrets : public ResidentMisuse {
 
   void expect_none_left(const Batch& batch, const std::string& what) const {
     for (std::size_t i = 0; i < kCount; ++i) {
-      const bool long_enough = batch[i][0] >> 32 != 0;  // short numbers stand in programs as well
+      const bool long_enough = batch[i][0] >> 32 != 0;  // short numbers also occur in step programs
       const std::size_t bytes = batch.width() * sizeof(std::uint64_t);
       EXPECT_FALSE(long_enough && fake_cuda::holds(batch[i].data(), bytes)) << what << ", item " << i;
     }
   }
 };
 
-constexpr mm_op kGpuAndHost[] = {MM_OP_POWMOD, MM_OP_INVMOD};  // by the GPU, and through the host
+constexpr mm_op kGpuAndHost[] = {MM_OP_POWMOD, MM_OP_INVMOD};  // computed on the GPU, and via the host
 
-// What a call of class secret had on its way is gone; the caller's own arrays are not the library's to wipe.
+// The intermediate data of a constant-time call is zeroed. The caller's arrays are not: they belong to the
+// caller.
 TEST_F(ResidentSecrets, NothingIsLeft) {
   for (const mm_op op : kGpuAndHost) {
     const Question question = asked(op);
@@ -254,7 +255,7 @@ TEST_F(ResidentSecrets, NothingIsLeftByCallsThatFail) {
     }
     EXPECT_GT(failed, 10u);
   }
-  renew();  // where wiping itself failed, there was nothing to be done about it
+  renew();  // data may remain where zeroing itself failed
 }
 
 class DeviceMemory : public FakeCudaTest {};

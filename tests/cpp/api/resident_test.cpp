@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on arrays in device memory, on the fake driver: the same answers as from host arrays.
+// Calls on arrays in device memory, on the fake driver: their answers equal those for host arrays.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Resident : public FakeGpuTest {
  protected:
   CudaNumbers numbers_{41};
 
-  // Bases wider than the moduli, exponents of one limb, `moduli` of them or one.
+  // A call with bases wider than the moduli, exponents of one limb, and `moduli` moduli (`count` or 1).
   Question question(mm_op op, mm_timing timing, std::size_t count, std::size_t width, std::size_t moduli) {
     Question asked;
     asked.op = op;
@@ -52,7 +52,7 @@ class Resident : public FakeGpuTest {
     return FixedBasePointer(made);
   }
 
-  // Moduli of all lengths up to the array's width, even ones, zeros and ones among them.
+  // Moduli of all lengths up to the width of the array, including even ones, zeros and ones.
   Batch mixed_moduli(std::size_t count, std::size_t width) {
     Batch moduli = numbers_.some(count, width);
     for (std::size_t i = 0; i < count; ++i) {
@@ -157,8 +157,8 @@ TEST_F(Resident, ExponentsOfUnlikeLengths) {
   expect_same_answer(asked, {}, "exponents of 0 to 5 limbs");
 }
 
-// What the host gets to know of alike exponents does not grow with their number.
-TEST_F(Resident, ExponentsOfAlikeLengths) {
+// The data copied to the host about exponents of similar lengths does not grow with their number.
+TEST_F(Resident, ExponentsOfSimilarLengths) {
   const std::size_t count = 4000;
   Question asked = question(MM_OP_POWMOD, MM_TIMING_PUBLIC, count, 1, count);
   for (std::size_t i = 0; i < count; ++i) asked.y[i][0] |= std::uint64_t{1} << 60;
@@ -179,7 +179,7 @@ TEST_F(Resident, VariantsByName) {
   }
 }
 
-// More than 128 threads take at a time, in chunks for several of the library's threads.
+// More items than 128 GPU threads compute at once, in chunks for several threads of the library.
 TEST_F(Resident, SeveralChunks) {
   const std::size_t count = 2500;
   Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
@@ -191,7 +191,7 @@ TEST_F(Resident, SeveralChunks) {
   expect_same_answer(powers, {}, "powers");
 }
 
-// What has to be taken in smaller pieces where memory is short.
+// A batch that must be split because device memory is short.
 TEST_F(Resident, LittleMemory) {
   const Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, 2500, 2, 2500);
   fake_cuda::settings().memory_bytes = std::size_t{256} << 10;
@@ -246,7 +246,7 @@ TEST_F(Resident, ColumnsOfOneTable) {
   expect_same(answer, asked_on_host(asked), "columns");
 }
 
-// Nothing but a fact of all moduli and programs goes to the host and back.
+// Only one fact about all moduli is copied to the host, and only step programs to the device.
 TEST_F(Resident, OperandsStayOnTheDevice) {
   const std::size_t count = 4000;
   const Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 4, count);

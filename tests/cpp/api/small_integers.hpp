@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small signed integers as batches for the C ABI, and what Python's % and pow make of them.
+// Small signed integers as batches of the C ABI, and their expected results by Python's % and pow.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace manymod::testing {
 
-/// Integers that fit int64, stored `width` limbs wide and `stride` limbs apart; the gaps hold junk.
+/// Integers that fit in int64, stored `width` limbs wide and `stride` limbs apart. The gaps hold a fixed
+/// pattern.
 class Integers {
  public:
   explicit Integers(const std::vector<std::int64_t>& values, std::size_t width = 1, std::size_t stride = 0)
@@ -29,7 +30,7 @@ class Integers {
   [[nodiscard]] mm_view view() const { return {limbs_.data(), size(), width_, stride_, negative_.data()}; }
   [[nodiscard]] mm_result result() { return {limbs_.data(), size(), width_, stride_, negative_.data()}; }
 
-  /// Item i, or nothing if it is wider than an int64 or a negative zero.
+  /// Item i; nothing if it does not fit in int64 or is a negative zero.
   [[nodiscard]] std::optional<std::int64_t> value(std::size_t i) const {
     const std::uint64_t* item = &limbs_[i * stride_];
     for (std::size_t j = 1; j < width_; ++j) {
@@ -40,7 +41,7 @@ class Integers {
     return negative_[i] != 0 ? -magnitude : magnitude;
   }
 
-  /// Whether the limbs between the items are as they were.
+  /// Whether the limbs between the items are unchanged.
   [[nodiscard]] bool gaps_untouched() const {
     for (std::size_t i = 0; i < size(); ++i) {
       for (std::size_t j = width_; j < stride_; ++j) {
@@ -61,7 +62,7 @@ class Integers {
   std::vector<std::uint8_t> negative_;
 };
 
-/// What one item should come to.
+/// The expected result and status of an item.
 struct Expected {
   mm_status status = MM_OK;
   std::int64_t value = 0;
@@ -69,13 +70,13 @@ struct Expected {
   friend bool operator==(const Expected&, const Expected&) = default;
 };
 
-/// Python's a % n for n != 0.
+/// Python's a % n. In: n != 0.
 inline std::int64_t python_mod(std::int64_t a, std::int64_t n) {
   const std::int64_t r = a % n;
   return r != 0 && (r < 0) != (n < 0) ? r + n : r;
 }
 
-/// Python's pow(b, e, n); |n| < 2^31.
+/// Python's pow(b, e, n). In: |n| < 2^31.
 inline Expected python_pow(std::int64_t b, std::int64_t e, std::int64_t n) {
   if (n == 0) return {MM_ITEM_ZERO_MODULUS, 0};
   const std::int64_t m = n < 0 ? -n : n;
@@ -113,7 +114,7 @@ inline Expected python_operation(mm_op op, std::int64_t x, std::int64_t y, std::
   }
 }
 
-/// The status class secret gives where class public would compute.
+/// `expected` in timing class `timing`: constant-time calls reject even moduli.
 inline Expected in_class(mm_timing timing, std::int64_t n, Expected expected) {
   if (timing == MM_TIMING_SECRET && n != 0 && n % 2 == 0) return {MM_ITEM_EVEN_MODULUS, 0};
   return expected;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Storing results: signs, zero extension, results in place of operands.
 #include "engine/store.hpp"
 
 #include <gtest/gtest.h>

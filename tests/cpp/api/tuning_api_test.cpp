@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuning table and the choice by number of items, through the C ABI.
+// The tuning table, and the selection of variants by the number of items, through the C ABI.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -131,7 +131,8 @@ TEST_F(TuningApi, BadFilesChangeNothing) {
   EXPECT_STREQ(table().processor, "Test CPU");
 }
 
-// Whatever accepts an item only in part of the cases has help, forced or not: answers never depend on it.
+// A forced variant that does not accept every item leaves those to another one; the results do not depend on
+// it.
 TEST_F(TuningApi, ForcedVariantsComputeEveryItem) {
   const std::vector<std::uint64_t> x{2, 2, 2, 3, 2, 3, 7, 2, 3, 5, 2};
   const std::vector<std::uint64_t> y{10, 5, 1, 1, 3, 4, 2, 1, 2, 3, 0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forcing variants by argument and environment, hiding CPU features, and what the library says of itself.
+// Forced variants by argument and environment variable, hidden CPU features, and the descriptions of variants
+// and devices.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -164,7 +165,8 @@ std::string own_path() {
   return readlink("/proc/self/exe", path.data(), path.size() - 1) > 0 ? path.data() : "";
 }
 
-// Features are probed once per process, so the hidden ones are tested in a child that runs this very test.
+// Features are probed once per process, so hidden features are tested in a child process that runs this test
+// again.
 TEST(Variants, HiddenCpuFeaturesAreMissing) {
   const char* hidden = std::getenv("MANYMOD_HIDE_CPU");
   if (hidden == nullptr) {

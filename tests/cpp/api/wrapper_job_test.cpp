@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of the C++ wrapper: the same answers and errors as its calls.
+// Asynchronous calls of the C++ wrapper: the same results and exceptions as its synchronous calls.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 using Limbs = std::vector<std::uint64_t>;
 using manymod::View;
 
-// One power that takes minutes.
+// A power that takes minutes.
 struct LongPower {
   Limbs x{3};
   Limbs y = Limbs(16384, ~std::uint64_t{0});
@@ -87,7 +87,7 @@ TEST(WrapperJobs, AreCancelledAndMoved) {
   } catch (const manymod::Error& error) {
     EXPECT_EQ(error.status(), MM_ERR_CANCELLED);
   }
-  // One that nobody waits for does not keep anybody waiting.
+  // Destroying a job that nobody waits for cancels it and does not block for long.
   const manymod::Job dropped = power.plan.submit(power.operands());
 }
 

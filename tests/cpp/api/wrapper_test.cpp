@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ wrapper: the same answers as the C ABI, errors as exceptions.
+// The C++ wrapper: the same results as the C ABI, and errors as exceptions.
 #include "manymod/manymod.hpp"
 
 #include <gtest/gtest.h>
@@ -65,11 +65,20 @@ TEST(Wrapper, BadCallsThrow) {
   EXPECT_THROW(View(three, 0), std::invalid_argument);
   const Limbs two{1, 2};
   EXPECT_THROW((void)manymod::addmod({three, 1}, {two, 1}, {three, 1}), manymod::Error);
-  manymod::Where nowhere;
+  manymod::Placement nowhere;
   nowhere.variant = "nonesuch";
   EXPECT_THROW(
       manymod::Plan(manymod::Op::powmod, 64, manymod::ModulusKind::each, manymod::Timing::public_, nowhere),
       manymod::Error);
+}
+
+TEST(Wrapper, ConstantTimeInverses) {
+  const Limbs three{3};
+  const Limbs eleven{11};
+  EXPECT_EQ(manymod::invmod_sec({three, 1}, {eleven, 1})[0][0], 4u);
+  const Limbs even{10};  // 3 is invertible modulo 10, but constant-time inverses need odd moduli
+  EXPECT_EQ(manymod::invmod({three, 1}, {even, 1})[0][0], 7u);
+  EXPECT_THROW((void)manymod::invmod_sec({three, 1}, {even, 1}), manymod::Error);
 }
 
 TEST(Wrapper, MultiPowmodAndFixedBase) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Detection of CPU features, and names of features.
 #include "core/cpu_features.hpp"
 
 #include <gtest/gtest.h>

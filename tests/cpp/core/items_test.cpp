@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sets of item indices: runs and lists.
 #include "core/items.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ namespace {
 
 std::vector<std::size_t> listed(const Items& items) { return {items.begin(), items.end()}; }
 
-// A run is what a list of the same numbers is.
+// A run behaves like a list of the same indices.
 TEST(ItemsOfABatch, RunsAndLists) {
   const std::vector<std::size_t> list{7, 8, 9, 10, 11};
   const Items kept(list), run = Items::run(7, 5);

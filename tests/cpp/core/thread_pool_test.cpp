@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The thread pool: chunks, ticks, exceptions, stops, concurrent and nested calls, forks.
 #include "core/thread_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ TEST(ThreadPool, EachChunkRunsOnce) {
   }
 }
 
-// Bodies that wait for each other can only finish if that many threads run at once.
+// Bodies that wait for each other can finish only if all of them run at once.
 TEST(ThreadPool, ExactlyAsManyThreadsAsAsked) {
   constexpr unsigned kThreads = 6;
   std::mutex mutex;
@@ -69,7 +70,7 @@ TEST(ThreadPool, ExceptionsReachTheCaller) {
   EXPECT_EQ(after, 50);
 }
 
-// The calling thread has nothing left to do and waits for a worker that is still busy.
+// The calling thread has no work left and waits for a worker that is still computing.
 TEST(ThreadPool, TicksComeWhileTheCallerWaits) {
   std::atomic<bool> stop{false};
   const auto caller = std::this_thread::get_id();
@@ -156,8 +157,8 @@ TEST(ThreadPool, ForkedChildrenGetTheirOwn) {
   EXPECT_EQ(&ThreadPool::of_this_process(), parents);
 }
 
-// In a child, whose pool nobody has used before. Every caller computes until all of them have begun, so a
-// pool that gave each call workers of its own would show them all.
+// In a forked child, whose pool is new. Every caller computes until all callers have begun, so a pool that
+// started workers for each call would reveal more threads.
 TEST(ThreadPool, ManyCallersShareTheWorkersOfOne) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);

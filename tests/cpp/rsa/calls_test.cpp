@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Malformed calls, forms of input and output, stopping, and the C++ wrapper.
+// Invalid calls, forms of input and output, cancellation, and the C++ wrapper.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace manymod::testing {
 namespace {
 
-/// A call that signs three messages, and all that it points to.
+/// A call that signs three messages, with the data that it points to.
 struct SigningCall {
   std::array<std::uint8_t, 30> messages{};
   Bytes signatures = Bytes(3 * 128);
@@ -34,7 +34,7 @@ struct SigningCall {
   }
 };
 
-/// What a C caller may put into an enum.
+/// An enum with a number outside its range, which a C caller can create.
 template <class Enum>
 void set_number(Enum& target, int number) {
   static_assert(sizeof target == sizeof number);

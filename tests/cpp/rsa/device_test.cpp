@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RSA on a GPU: the fake driver's, on which 128 threads are all that run at a time.
+// RSA on the GPU of the fake driver, which runs at most 128 threads at once.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -23,7 +23,7 @@ class RsaOnGpu : public FakeGpuTest {
     count_sums();
   }
 
-  /// Counts batches whose halves a GPU puts together.
+  /// Count the batches whose halves are recombined on the GPU.
   void count_sums() {
     fake_cuda::add_kernel("mm_garner_sum", [this, sum = fake_cuda::kernel("mm_garner_sum")](
                                                const fake_cuda::Launch& launch, void** parameters) {
@@ -33,7 +33,8 @@ class RsaOnGpu : public FakeGpuTest {
   }
   unsigned sums_ = 0;
 
-  // Lanes of groups of threads are fibers here, which take their time.
+  // One thread per instance by default: the fake driver runs the threads of a group as fibers, which are
+  // slow.
   static mm_rsa_ring_options options(const char* device, unsigned threads = 1,
                                      const char* variant = "row32.cuda.t1") {
     mm_rsa_ring_options options = ring_options(threads, device);
@@ -54,7 +55,7 @@ class RsaOnGpu : public FakeGpuTest {
 
 const mm_rsa_padding kSigning = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
 
-// Alone, some that do not fill the GPU, and as many as share prepared primes.
+// One item, a few that do not fill the GPU, and enough that prepared primes are shared.
 TEST_F(RsaOnGpu, SignaturesOfOneKey) {
   const std::size_t bits[] = {1024};
   for (const mm_rsa_blinding blinding : {MM_RSA_BLINDING_ON, MM_RSA_BLINDING_OFF}) {
@@ -73,7 +74,7 @@ TEST_F(RsaOnGpu, SignaturesOfOneKey) {
   }
 }
 
-// The primes of 1536 bits are of unlike lengths: the host puts their halves together.
+// The primes of the 1536-bit key have different lengths: the host recombines its halves.
 TEST_F(RsaOnGpu, SignaturesOfManyKeys) {
   const std::size_t bits[] = {1024, 1031, 1536};
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
@@ -88,9 +89,9 @@ TEST_F(RsaOnGpu, SignaturesOfManyKeys) {
   EXPECT_EQ(count_of(checked.valid, 1), messages.size());
 }
 
-// Of as many limbs, but with unlike public exponents: each kind is computed for itself.
-TEST_F(RsaOnGpu, UnlikeKeysOfOneLength) {
-  if (kBriefTests) return;  // no other code than of the test above
+// Keys with the same number of limbs but different public exponents are computed in separate batches.
+TEST_F(RsaOnGpu, DifferentExponentsOfOneLength) {
+  if (kBriefTests) return;  // the same code as in the test above
   const std::size_t bits[] = {1031, 1040};
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
   ASSERT_NE(ring, nullptr);
@@ -139,8 +140,8 @@ TEST_F(RsaOnGpu, FaultsInEitherHalfNeverLeave) {
   expect_mended(70, FaultPoint::half_q, 0);
 }
 
-// Every launch and every allocation of a call in turn.
-TEST_F(RsaOnGpu, WhereTheGpuFailsTheCpuGoesOn) {
+// Each launch and each allocation of a call fails once.
+TEST_F(RsaOnGpu, FailsOverToTheCpu) {
   const std::size_t bits[] = {1024};
   const std::vector<Bytes> messages = messages_of(4);
   const auto sign_with = [&](const char* device, auto set) {
@@ -165,8 +166,8 @@ TEST_F(RsaOnGpu, WhereTheGpuFailsTheCpuGoesOn) {
   }
 }
 
-// More items than a block has.
-TEST_F(RsaOnGpu, BlocksSideBySide) {
+// More items than fit in one block.
+TEST_F(RsaOnGpu, ConcurrentBlocks) {
   const std::size_t bits[] = {1024};
   const RingPointer ring = make_ring(bits, options("cuda:0", 2));
   ASSERT_NE(ring, nullptr);
@@ -183,7 +184,7 @@ TEST_F(RsaOnGpu, BlocksSideBySide) {
   for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(results.valid[i], i % 50 == 0 ? 0 : 1) << i;
 }
 
-// A block is given up between its steps.
+// A block is cancelled between its steps.
 TEST_F(RsaOnGpu, Stops) {
   fake_cuda::add_kernel("row32_1x16", [power = fake_cuda::kernel("row32_1x16")](
                                           const fake_cuda::Launch& launch, void** parameters) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults in a private operation: a damaged residue must never leave, and is computed again.
+// Faults in a private operation: a wrong result must never be released, and is recomputed.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,7 +14,7 @@ using rsa::FaultPoint;
 
 TEST(RsaFaults, InEitherHalfNeverLeaveAndAreReported) {
   const TestKey& key = test_key(1024);
-  // A single item, some that fill no vector, and a batch with prepared primes.
+  // A single item, a few that do not fill a vector, and a batch with prepared primes.
   for (const std::size_t items : {1U, 3U, 33U}) {
     const std::vector<Bytes> messages = messages_of(items);
     std::vector<Bytes> expected;
@@ -44,7 +44,7 @@ TEST(RsaFaults, TwiceInOneItemLeaveNothingOfIt) {
   const std::vector<Bytes> messages = messages_of(5);
   RingOfKeys ring({1024}, ring_options(1));
   ring.set_hook([](FaultPoint point, std::span<Limb> residues, std::size_t limbs) {
-    // Row 3, which is the only one to be computed again.
+    // Row 3 is the only row that is recomputed.
     const std::size_t row = point == FaultPoint::without_crt ? 0 : 3;
     if (point != FaultPoint::half_p) residues[row * limbs + 1] ^= 4;
   });
@@ -79,7 +79,7 @@ TEST(RsaFaults, OfACallLeaveNothingOfIt) {
   const std::vector<Bytes> messages = messages_of(6);
   const std::uint32_t key_of[] = {0, 1, 0, 1, 0, 1};
   RingOfKeys ring({1024, 1536}, ring_options(1));
-  // When the items of the shorter key are done.
+  // Fails after the items of the shorter key have been computed.
   ring.set_hook([](FaultPoint point, std::span<Limb>, std::size_t limbs) {
     if (point == FaultPoint::half_p && limbs > 8) throw StatusError(MM_ERR_DEVICE, "lost");
   });

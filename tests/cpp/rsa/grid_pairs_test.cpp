@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Blinding pairs of grids of rows.
 #include "rsa/grid_pairs.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ TEST(RsaGridPairs, NoTwoRowsShareBoth) {
   }
 }
 
-// factor = r^e and inverse = 1/r, no pair like another.
+// factor = r^e and inverse = 1/r, and all pairs differ.
 TEST(RsaGridPairs, InversesUndoFactors) {
   const rsa::Ring ring = ring_of_one();
   const rsa::RingKey& key = ring.key(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys: what is taken for one, what is not and why, and how they are read.
+// Keys: valid and invalid numbers with the reported reasons, and encodings.
 #include <gtest/gtest.h>
 #include <openssl/encoder.h>
 
@@ -39,7 +39,7 @@ Bytes with_added(const Bytes& number, int difference) {
   return bytes_of(sum);
 }
 
-/// A signature shows that two keys have the same private exponent modulo p and q.
+/// Whether two keys have the same private exponent modulo p and q, judged by a signature.
 bool same_private_key(const mm_rsa_key* x, const mm_rsa_key* y) {
   const mm_rsa_key* keys[] = {x, y};
   mm_rsa_ring* ring = nullptr;
@@ -190,7 +190,7 @@ TEST(RsaKeys, HaveTheirPrimesTestedOnRequest) {
   const Outcome good = create(numbers);
   EXPECT_EQ(good.status, MM_OK) << good.message;
 
-  // 9 p in place of p, with an exponent made for it: all else holds.
+  // 9 p instead of p, with an exponent computed for it: all other relations hold.
   const TestKey& key = test_key(1024);
   const Owned<BN_CTX> context(BN_CTX_new());
   TestNumbers composite(kTestPrimes[0]);
@@ -233,7 +233,7 @@ struct Encoding {
   const char* format;
   const char* structure;
   int selection;
-  const char* passphrase;
+  const char* password;
 };
 
 std::string encoded(const TestKey& key, const Encoding& encoding) {
@@ -241,11 +241,11 @@ std::string encoded(const TestKey& key, const Encoding& encoding) {
       OSSL_ENCODER_CTX_new_for_pkey(key.oracle.get(), encoding.selection, encoding.format, encoding.structure,
                                     nullptr),
       OSSL_ENCODER_CTX_free);
-  if (encoding.passphrase != nullptr) {
+  if (encoding.password != nullptr) {
     EXPECT_EQ(OSSL_ENCODER_CTX_set_cipher(context.get(), "AES-256-CBC", nullptr), 1);
     EXPECT_EQ(OSSL_ENCODER_CTX_set_passphrase(context.get(),
-                                              reinterpret_cast<const unsigned char*>(encoding.passphrase),
-                                              std::string(encoding.passphrase).size()),
+                                              reinterpret_cast<const unsigned char*>(encoding.password),
+                                              std::string(encoding.password).size()),
               1);
   }
   unsigned char* data = nullptr;
@@ -256,11 +256,11 @@ std::string encoded(const TestKey& key, const Encoding& encoding) {
   return text;
 }
 
-Outcome decode(const std::string& text, const char* passphrase) {
+Outcome decode(const std::string& text, const char* password) {
   mm_rsa_decode_options options{};
   options.struct_size = sizeof options;
-  const Bytes given = passphrase == nullptr ? Bytes{} : bytes_of(passphrase);
-  if (passphrase != nullptr) options.passphrase = view_of(given);
+  const Bytes given = password == nullptr ? Bytes{} : bytes_of(password);
+  if (password != nullptr) options.password = view_of(given);
   mm_rsa_key* key = nullptr;
   const mm_status status =
       mm_rsa_key_decode({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, &options, &key);
@@ -283,7 +283,7 @@ TEST(RsaKeys, AreReadFromTheirEncodings) {
   };
   for (const Encoding& encoding : encodings) {
     const std::string text = encoded(key, encoding);
-    const Outcome read = decode(text, encoding.passphrase);
+    const Outcome read = decode(text, encoding.password);
     ASSERT_EQ(read.status, MM_OK) << encoding.format << " " << encoding.structure << ": " << read.message;
     const bool is_private = encoding.selection == EVP_PKEY_KEYPAIR;
     EXPECT_EQ(info_of(read.key.get()).is_private, is_private ? 1 : 0);
@@ -294,7 +294,7 @@ TEST(RsaKeys, AreReadFromTheirEncodings) {
 TEST(RsaKeys, AreNotReadPastTheSizesThatLibcryptoTakes) {
   const std::string text = encoded(test_key(1024), {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr});
   mm_rsa_key* key = nullptr;
-  // As an int it is -1, for which libcrypto reads up to the first zero byte.
+  // Converted to int it is -1, for which libcrypto reads up to the first zero byte.
   const std::size_t size = std::size_t{UINT32_MAX};
   EXPECT_EQ(mm_rsa_key_decode({reinterpret_cast<const std::uint8_t*>(text.c_str()), size}, nullptr, &key),
             MM_ERR_KEY);
@@ -310,8 +310,8 @@ TEST(RsaKeys, TellWhyTheyCannotBeRead) {
       "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
   const std::string openssh =
       "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaA==\n-----END OPENSSH PRIVATE KEY-----\n";
-  const auto tells = [](const std::string& text, const char* passphrase, const char* reason) {
-    const Outcome found = decode(text, passphrase);
+  const auto tells = [](const std::string& text, const char* password, const char* reason) {
+    const Outcome found = decode(text, password);
     EXPECT_EQ(found.status, MM_ERR_KEY);
     EXPECT_NE(found.message.find(reason), std::string::npos) << found.message;
   };
@@ -341,7 +341,7 @@ TEST(RsaKeys, AreNotReadWithoutTheirPassphraseOrFromAnythingElse) {
             MM_ERR_KEY);
   OPENSSL_free(der);
   const std::string good = encoded(key, {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR, nullptr});
-  // Whatever a damaged encoding is, it is answered: with a key that holds together, or an error.
+  // A damaged encoding gives either a consistent key or an error.
   for (std::size_t i = 0; i < good.size(); i += 3) {
     std::string damaged = good;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x41);

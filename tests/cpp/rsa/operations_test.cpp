@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation against libcrypto, both ways, over sizes, hashes, key rings and forms of input.
+// Every operation against libcrypto, in both directions, over sizes, hashes, key rings and forms of input.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace manymod::testing {
 namespace {
 
-/// What the keys and items of a mixed batch are.
+/// The keys of a mixed batch and the key of each item.
 struct Mixed {
   std::vector<std::size_t> bits;
   std::vector<std::uint32_t> key_of;
@@ -17,7 +17,7 @@ struct Mixed {
   [[nodiscard]] const TestKey& key(std::size_t item) const { return test_key(bits[key_of[item]]); }
 };
 
-/// Many items of one key, some of a second, one each of the others, in no order.
+/// Many items of one key, some of a second, one of each other key, in mixed order.
 Mixed mixed_batch(std::size_t items) {
   Mixed mixed{{1024, 2048, 1031, 1536, 3072}, {}};
   for (std::size_t i = 0; i < items; ++i) {
@@ -206,7 +206,7 @@ TEST(RsaOperations, NumbersAtTheEdgesOfTheModulus) {
     EXPECT_EQ(results.item_status, (std::vector<std::uint8_t>{MM_OK, MM_ITEM_RSA_RANGE, MM_ITEM_RSA_RANGE,
                                                               MM_ITEM_RSA_LENGTH, MM_OK, MM_OK}));
     EXPECT_EQ(results.outputs[0], below);  // (-1)^odd = -1
-    // Not invertible modulo n: blinding must not mind.
+    // p is not invertible modulo n, which must not disturb blinding.
     EXPECT_EQ(results.outputs[4], oracle_power(key, key.bytes.p, op == MM_RSA_PRIVATE));
     EXPECT_EQ(results.outputs[5], oracle_power(key, key.bytes.q, op == MM_RSA_PRIVATE));
   }
@@ -231,7 +231,7 @@ TEST(RsaOperations, BadSignaturesAreInvalidNotErrors) {
 }
 
 TEST(RsaOperations, EveryBitOfAnEncodedSignatureCounts) {
-  // Signatures whose encoded message is off by one bit: raised with the private key to be so.
+  // Signatures whose encoded message is wrong in one bit, computed with the private key.
   const TestKey& key = test_key(1024);
   const RingPointer ring = make_ring(1024);
   for (const mm_rsa_scheme scheme : {MM_RSA_PKCS1V15, MM_RSA_PSS}) {
@@ -296,7 +296,7 @@ TEST(RsaOperations, ARingOutlivesItsKeysAndBlindingOutlivesItsPair) {
   ASSERT_EQ(mm_rsa_ring_create(nullptr, keys, 1, &made), MM_OK) << mm_last_error();
   const RingPointer ring(made);
   own.reset();
-  // More than a blinding pair's life, over several calls.
+  // More items than the uses of a blinding pair, over several calls.
   const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
   for (int call = 0; call < 5; ++call) {
     const std::vector<Bytes> messages = messages_of(61);

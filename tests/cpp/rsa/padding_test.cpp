@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Padding taken off: implicit rejection against OpenSSL's results, every way in which padding can be bad.
+// Removing padding: implicit rejection compared with results of OpenSSL, and every kind of invalid padding.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 namespace ct = manymod::rsa::constant_time;
 
-/// What OpenSSL 4.0.3 (by way of cryptography 50.0.2) decrypts the number `ciphertext` to, PKCS#1 v1.5 with
+/// Decryption of the number `ciphertext` by OpenSSL 4.0.3 (through cryptography 50.0.2), PKCS#1 v1.5 with
 /// implicit rejection.
 struct Rejected {
   std::size_t bits;
@@ -68,7 +68,7 @@ TEST(RsaPadding, BadPkcs1v15PaddingGivesOpenSslsSyntheticMessages) {
   }
 }
 
-/// Ciphertexts of these encoded messages.
+/// Ciphertexts of already encoded messages.
 std::vector<Bytes> sealed(const TestKey& key, const std::vector<Bytes>& encoded) {
   std::vector<Bytes> ciphertexts;
   for (const Bytes& bytes : encoded) ciphertexts.push_back(oracle_power(key, bytes, false));
@@ -114,14 +114,14 @@ TEST(RsaPadding, Pkcs1v15PaddingIsGoodOrAnsweredByASyntheticMessage) {
   EXPECT_EQ(first.outputs, again.outputs);
   for (std::size_t i = 0; i < bad.size(); ++i) {
     EXPECT_LE(first.outputs[i].size(), k - 11);
-    // Not a part of what was encoded, but for a chance that grows with shortness.
+    // The message is not part of the encoded one, except by chance, which is likelier for short messages.
     const Bytes& message = first.outputs[i];
     EXPECT_TRUE(message.size() < 8 ||
                 std::search(bad[i].begin(), bad[i].end(), message.begin(), message.end()) == bad[i].end());
   }
 }
 
-/// What is encoded under OAEP before the masks, spoilt, as an encoded message.
+/// The OAEP encoding of a given data block, with `first` as its first byte.
 Bytes oaep_encoded(std::size_t k, const Bytes& data_block, std::uint8_t first) {
   rsa::Hasher mgf(MM_RSA_SHA256);
   const std::size_t digest = mgf.size();
@@ -163,7 +163,7 @@ TEST(RsaPadding, EveryFlawOfOaepPaddingIsTheSameError) {
   EXPECT_EQ(count_of(results.item_status, MM_ITEM_RSA_DECRYPTION), encoded.size() - 1);
   for (std::size_t i = 1; i < encoded.size(); ++i) EXPECT_TRUE(results.outputs[i].empty());
   EXPECT_TRUE(results.zero_behind);
-  // The label counts.
+  // A label other than the encoded one is an error.
   mm_rsa_padding labelled = padding(MM_RSA_OAEP, MM_RSA_SHA256);
   const Bytes label = bytes_of("other");
   labelled.label = view_of(label);

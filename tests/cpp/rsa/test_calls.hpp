@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings and calls with few words.
+// Short notations for rings and calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ inline mm_rsa_ring_options with_blinding(mm_rsa_ring_options options, mm_rsa_bli
   return options;
 }
 
-/// A ring of the test keys with these sizes, or NULL and a test failure.
+/// A ring of the test keys of these sizes, or null and a test failure.
 inline RingPointer make_ring(std::span<const std::size_t> bits,
                              const mm_rsa_ring_options& options = ring_options()) {
   std::vector<const mm_rsa_key*> keys;
@@ -55,7 +55,7 @@ inline mm_rsa_padding padding(mm_rsa_scheme scheme, mm_rsa_hash hash = MM_RSA_HA
   return padding;
 }
 
-/// Items as pointers and sizes.
+/// Byte strings as an mm_bytes_view of pointers and sizes.
 class Pointers {
  public:
   explicit Pointers(std::span<const Bytes> items) {
@@ -72,15 +72,15 @@ class Pointers {
   std::vector<mm_bytes> items_;
 };
 
-/// What a call gave.
+/// The outcome of a call.
 struct Results {
   mm_status status = MM_OK;
-  std::vector<Bytes> outputs;  ///< cut to their sizes
+  std::vector<Bytes> outputs;  ///< truncated to their sizes
   std::vector<std::uint8_t> valid, item_status, recomputed;
-  bool zero_behind = true;  ///< all bytes past the sizes, up to the stride
+  bool zero_behind = true;  ///< whether all bytes from the sizes up to the stride are 0
 };
 
-/// One call; `signatures` for MM_RSA_VERIFY only, `key_of` empty for key 0.
+/// Run one call. `signatures`: for MM_RSA_VERIFY only; `key_of`: the key of each item, empty for key 0.
 inline Results run(mm_rsa_ring* ring, mm_rsa_op op, const mm_rsa_padding& padding,
                    std::span<const Bytes> inputs, std::span<const std::uint32_t> key_of = {},
                    std::span<const Bytes> signatures = {}) {

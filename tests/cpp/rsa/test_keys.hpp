@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys for tests, the same in this library and in libcrypto, which is the oracle.
+// Test keys as keys of this library and of libcrypto, which is the oracle.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ inline Bytes bytes_of(const Number& number) {
 
 inline Bytes bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
 
-/// A key's numbers, by libcrypto.
+/// The numbers of a key, computed by libcrypto.
 struct TestNumbers {
   Number n, e, d, p, q, dp, dq, qinv;
 
@@ -81,7 +81,7 @@ struct TestNumbers {
   }
 };
 
-/// A key's numbers as bytes.
+/// The numbers of a key as bytes.
 struct KeyBytes {
   Bytes n, e, d, p, q, dp, dq, qinv;
 
@@ -117,7 +117,7 @@ inline mm_rsa_numbers private_numbers(const KeyBytes& bytes) {
   return numbers;
 }
 
-/// A key, or NULL and a test failure.
+/// A key, or null and a test failure.
 inline KeyPointer make_key(const mm_rsa_numbers& numbers) {
   mm_rsa_key* key = nullptr;
   EXPECT_EQ(mm_rsa_key_create(&numbers, &key), MM_OK) << mm_last_error();
@@ -158,7 +158,7 @@ struct TestKey {
   [[nodiscard]] std::size_t k() const { return bytes.n.size(); }
 };
 
-/// The key with a modulus of so many bits, made once.
+/// The test key whose modulus has `bits` bits, created once.
 inline const TestKey& test_key(std::size_t bits) {
   static const auto keys = [] {
     std::vector<std::unique_ptr<const TestKey>> made;
@@ -175,7 +175,7 @@ inline const TestKey& test_key(std::size_t bits) {
 
 struct HashName {
   mm_rsa_hash hash;
-  const char* name;  ///< libcrypto's
+  const char* name;  ///< its name in libcrypto
 };
 inline constexpr HashName kHashNames[] = {{MM_RSA_SHA1, "SHA1"},
                                           {MM_RSA_SHA224, "SHA224"},
@@ -213,7 +213,7 @@ inline int oracle_padding(mm_rsa_scheme scheme) {
 inline void set_signature_padding(EVP_PKEY_CTX* context, const mm_rsa_padding& padding) {
   ASSERT_EQ(EVP_PKEY_CTX_set_rsa_padding(context, oracle_padding(padding.scheme)), 1);
   if (padding.scheme != MM_RSA_PSS) return;
-  // MM_RSA_SALT_* are libcrypto's numbers too.
+  // MM_RSA_SALT_* have the values of libcrypto's constants.
   ASSERT_EQ(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, padding.salt_length), 1);
   const mm_rsa_hash mgf = padding.mgf_hash == MM_RSA_HASH_NONE ? padding.hash : padding.mgf_hash;
   ASSERT_EQ(EVP_PKEY_CTX_set_rsa_mgf1_md(context, oracle_hash(mgf)), 1);
@@ -264,7 +264,7 @@ inline Bytes oracle_encrypt(const TestKey& key, const Bytes& message, const mm_r
   return ciphertext;
 }
 
-/// Empty where the oracle refuses.
+/// The message; empty if the oracle rejects the ciphertext.
 inline Bytes oracle_decrypt(const TestKey& key, const Bytes& ciphertext, const mm_rsa_padding& padding) {
   const Owned<EVP_PKEY_CTX> context(EVP_PKEY_CTX_new(key.oracle.get(), nullptr));
   EXPECT_EQ(EVP_PKEY_decrypt_init(context.get()), 1);
@@ -301,7 +301,7 @@ inline Bytes noise(std::size_t size, std::uint64_t seed) {
   return bytes;
 }
 
-/// Items of unlike lengths, the first empty.
+/// Messages of different lengths, the first one empty.
 inline std::vector<Bytes> messages_of(std::size_t count, std::size_t longest = 200) {
   std::vector<Bytes> messages(count);
   for (std::size_t i = 0; i < count; ++i) messages[i] = noise(i * 37 % (longest + 1), i);

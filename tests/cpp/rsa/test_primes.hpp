@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixed keys, so that failures can be repeated: random primes (seeded), never used for anything else.
+// Fixed test keys, so that failures can be reproduced: random primes from a seeded generator, used for
+// nothing else.
 #pragma once
 
 #include <array>
@@ -8,14 +9,14 @@
 namespace manymod::testing {
 
 struct TestPrimes {
-  std::size_t bits;  ///< of the modulus
+  std::size_t bits;  ///< length of the modulus
   const char* p;
   const char* q;
   const char* e;
 };
 
-/// Hexadecimal. 1031: no whole number of bytes, e = 3; 1040: of as many limbs; 1536: primes of 960 and 576
-/// bits, e > 2^64.
+/// Hexadecimal. 1031: not a multiple of 8 bits, e = 3; 1040: the same number of limbs as 1031; 1536: primes
+/// of 960 and 576 bits, e > 2^64.
 inline constexpr std::array<TestPrimes, 8> kTestPrimes{{
     {1024,
      "efced11d2bd8a1e6047a8387cdde8d516301bbfca0c5154e0ff9bb510944fe0c9dfb369bab13dfae627655daa05f1119"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings whose results tests can damage.
+// Rings with injected faults.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace manymod::testing {
 
-/// A ring of its own, whose results can be damaged.
+/// A ring of new keys whose intermediate results tests can corrupt.
 class RingOfKeys {
  public:
   RingOfKeys(std::initializer_list<std::size_t> bits, const mm_rsa_ring_options& options) {
@@ -28,7 +28,7 @@ class RingOfKeys {
     ring_ = std::make_unique<rsa::Ring>(options, keys);
   }
 
-  /// Flip one bit in this row's residue from now on.
+  /// From now on, flip one bit of the residue of row `row` at this point.
   void flip(rsa::FaultPoint point, std::size_t row, std::size_t bit) {
     ring_->set_fault_hook([=](rsa::FaultPoint at, std::span<Limb> residues, std::size_t limbs) {
       if (at != point) return;

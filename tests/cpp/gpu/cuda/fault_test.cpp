@@ -15,8 +15,8 @@
 namespace manymod::testing {
 namespace {
 
-const Where kOnCuda{"cuda:0", "row32.cuda.t1", 0};
-const Where kOnAuto{"auto", "row32.cuda.t1", 0};
+const Placement kOnCuda{"cuda:0", "row32.cuda.t1", 0};
+const Placement kOnAuto{"auto", "row32.cuda.t1", 0};
 
 class CudaFaults : public FakeGpuTest {
  protected:
@@ -28,7 +28,7 @@ class CudaFaults : public FakeGpuTest {
   const Operands operands_{x_, y_, n_};
   std::string message_;  // of the last call
 
-  Plan plan(const Where& where, Timing timing = Timing::secret) const {
+  Plan plan(const Placement& where, Timing timing = Timing::secret) const {
     return plan_for(Op::powmod, operands_, timing, where);
   }
 
@@ -44,7 +44,7 @@ class CudaFaults : public FakeGpuTest {
     }
   }
 
-  mm_status run_once(const Where& where) {
+  mm_status run_once(const Placement& where) {
     try {
       Plan once = plan(where);
       return run(once);

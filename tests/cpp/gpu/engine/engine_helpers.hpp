@@ -120,19 +120,19 @@ inline void expect_right(const Batch& results, Op op, const Operands& operands, 
   }
 }
 
-inline std::string text_of(Op op, const Operands& operands, Timing timing, const Where& where) {
+inline std::string text_of(Op op, const Operands& operands, Timing timing, const Placement& where) {
   return where.variant + " on " + where.device + ", operation " + std::to_string(static_cast<int>(op)) +
          (timing == Timing::secret ? ", secret, " : ", public, ") +
          std::to_string(64 * operands.modulus.width()) + " bits";
 }
 
-inline Plan plan_for(Op op, const Operands& operands, Timing timing, const Where& where) {
+inline Plan plan_for(Op op, const Operands& operands, Timing timing, const Placement& where) {
   const ModulusKind kind = operands.modulus.size() == 1 ? ModulusKind::shared : ModulusKind::each;
   return {op, 64 * operands.modulus.width(), kind, timing, where};
 }
 
 /// Run one call, which must have used the GPU and answer right.
-inline void check_plan(Op op, const Operands& operands, Timing timing, const Where& where) {
+inline void check_plan(Op op, const Operands& operands, Timing timing, const Placement& where) {
   Plan plan = plan_for(op, operands, timing, where);
   const std::size_t launches = fake_cuda::counts().launches;
   expect_right(plan.run(operands), op, operands, text_of(op, operands, timing, where));

@@ -29,7 +29,7 @@ constexpr Timing kClasses[] = {Timing::public_, Timing::secret};
 class RnsFloatEngine : public FakeGpuTest, public ::testing::WithParamInterface<Form> {
  protected:
   CudaNumbers numbers_{53};
-  Where where_{"cuda:0", GetParam().variant, 0};
+  Placement where_{"cuda:0", GetParam().variant, 0};
 
   // Odd, and a multiple of the form's prime.
   static void make_refused(Batch& moduli, std::size_t item) {

@@ -18,8 +18,8 @@
 namespace manymod::testing {
 namespace {
 
-const Where kOnRns{"cuda:0", "rns.cuda.t2", 0};
-const Where kOnCompact{"cuda:0", "rns.compact.cuda.t2", 0};
+const Placement kOnRns{"cuda:0", "rns.cuda.t2", 0};
+const Placement kOnCompact{"cuda:0", "rns.compact.cuda.t2", 0};
 constexpr Timing kClasses[] = {Timing::public_, Timing::secret};
 
 class RnsEngine : public FakeGpuTest {

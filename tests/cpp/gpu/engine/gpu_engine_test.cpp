@@ -77,7 +77,7 @@ class GpuEngine : public ::testing::Test {
     return limbs;
   }
 
-  static Where on(const mm_variant_info& variant) { return {"cuda", variant.name, 0}; }
+  static Placement on(const mm_variant_info& variant) { return {"cuda", variant.name, 0}; }
 
   void compare(const mm_variant_info& variant, Op op, const Operands& operands, Timing timing,
                const std::string& what) {
