@@ -94,9 +94,9 @@ class LockstepStream : public LockstepWarp {
   }
   template <unsigned kPending>
   void wait(unsigned tile) const {
-    expect_next(read_, tile);
-    if ((started_ + Shape::kTiles - read_) % Shape::kTiles != kPending) {
-      throw LockstepError("other products under way than are waited for");
+    expect_next(waited_, tile);
+    if ((started_ + Shape::kTiles - waited_) % Shape::kTiles != kPending) {
+      throw LockstepError("the number of pending products is not the one waited for");
     }
   }
   /// Checks at the end that all passes are complete.
@@ -106,10 +106,10 @@ class LockstepStream : public LockstepWarp {
 
  private:
   const std::byte* matrices_;
-  mutable unsigned started_ = 0, read_ = 0;  // the next tile of the pass to start, and to wait for
+  mutable unsigned started_ = 0, waited_ = 0;  // the next tile of the pass to start, and to wait for
 
   static void expect_next(unsigned& next, unsigned tile) {
-    if (tile != next) throw LockstepError("a tile that is not the next one");
+    if (tile != next) throw LockstepError("tiles are not in order");
     next = (next + 1) % Shape::kTiles;
   }
 };
