@@ -16,7 +16,8 @@ struct Summary {
   std::size_t first_failed = 0;
 };
 
-// Of results on a device: of items that failed, and of those with modulus 1 or -1, which are in no bucket.
+// Zero results in a device's memory: of items that failed, and of those with modulus 1 or -1, which are in no
+// bucket.
 void zero_on_device(const Job& job, const BucketedBatch& batch, const ZeroItems& zero) {
   std::vector<bool> computed(job.result.count, batch.settled == 0);
   if (batch.settled > 0) {
@@ -31,7 +32,7 @@ void zero_on_device(const Job& job, const BucketedBatch& batch, const ZeroItems&
   if (!without_result.empty()) zero(without_result);
 }
 
-// Vectorised, unlike the search for those that failed.
+// Compilers vectorise this, unlike the search for failed items.
 bool all_ok(const Job& job) {
   const auto good = std::count(job.status, job.status + job.result.count, ItemStatus::ok);
   return static_cast<std::size_t>(good) == job.result.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last leg of every call: bucketed items computed, bad results zeroed, statuses summed up.
+// The end of every call: compute the bucketed items, zero the results of failed ones, sum up the statuses.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,13 @@
 
 namespace manymod {
 
-/// Gives `job` a status array of its own where the caller brought none; keep the returned owner until the
-/// call ends.
+/// Give `job` a status array if the caller passed none. The returned owner must outlive the call.
 std::unique_ptr<ItemStatus[]> own_statuses(Job& job);
 
-/// Zeroes the results of these items of a job, where they are on_device.
+/// Zeroes the results of items in a device's memory.
 using ZeroItems = std::function<void(Items items)>;
 
-/// Compute `batch`, zero the results of items without one. `zero`: needed where the results are on_device.
+/// Compute `batch` and zero the results of items without one, by `zero` if results are in a device's memory.
 /// @return MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with mm_last_error() set.
 mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
                     const Progress& progress, const ZeroItems& zero = {});

@@ -53,7 +53,7 @@ ModulusClass checked_class(std::span<const Limb> modulus, TimingClass timing) {
       std::string("modulus: ") + mm_status_message(static_cast<mm_status>(initial_status(modulus_class))));
 }
 
-// `prepare` with a token that lets the caller's callback, if any, stop it.
+// Call prepare(token), where the token lets the caller's progress callback stop the preparation.
 template <class Prepare>
 void prepare_observed(const Progress& progress, Prepare&& prepare) {
   if (!progress.observed()) {

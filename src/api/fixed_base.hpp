@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers of one base modulo one modulus, with the comb made once.
+// Powers of one base modulo one modulus, by a comb that is computed once.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace manymod {
 
-/// Longest exponent that a comb is made for: beyond it the table would be larger than it is worth.
+/// The longest exponent that a comb covers: the table for a longer one would cost more than it saves.
 inline constexpr std::size_t kMaxCombExponentBits = std::size_t{1} << 20;
 
 class FixedBase {
@@ -30,7 +30,7 @@ class FixedBase {
   /// @throws StatusError for a malformed call
   mm_status powmod(const mm_call& call) const;
 
-  /// The variant for so many exponents, none of them negative.
+  /// The variant that computes a call with `exponents` exponents, none of them negative.
   [[nodiscard]] const std::string& variant_name(std::size_t exponents = SIZE_MAX) const {
     return selection_.choices[bases_ ? bases_->choice_for(exponents) : 0].variant->name;
   }

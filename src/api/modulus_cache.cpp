@@ -7,8 +7,8 @@
 namespace manymod {
 namespace {
 
-// The lock if it comes free in a moment: its holders keep it for well under a microsecond. One that stays
-// locked is a forked child's copy of a mutex that another thread of the parent held.
+// Try to lock for a moment: holders keep the mutex for well under a microsecond. If it stays locked, it is a
+// forked child's copy of a mutex that another thread of the parent held.
 std::unique_lock<std::mutex> lock_without_waiting(std::mutex& mutex) {
   constexpr int kAttempts = 50;
   std::unique_lock lock(mutex, std::try_to_lock);
@@ -45,7 +45,8 @@ std::shared_ptr<const CachedModulus> ModulusCache::get(const BatchView& modulus,
     const auto lock = lock_without_waiting(mutex_);
     if (lock.owns_lock() && last_ && last_->is(value)) return last_;
   }
-  // Prepared, and the one before destroyed, outside the lock: other calls on this plan go on meanwhile.
+  // The new entry is prepared, and the old one destroyed, outside the lock, so that other calls on this plan
+  // do not wait.
   auto fresh = std::make_shared<const CachedModulus>(engines_, value, modulus_bits, op, timing);
   std::shared_ptr<const CachedModulus> kept = fresh;
   {

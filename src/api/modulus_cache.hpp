@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last modulus that a plan's calls shared, with what was precomputed for it.
+// The last shared modulus of a plan's calls, with the data precomputed for it.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@
 
 namespace manymod {
 
-/// What a shared modulus came to, kept from call to call.
+/// A shared modulus, its class and its precomputed data, kept from call to call.
 class CachedModulus {
  public:
   /// `modulus`: limbs without leading zero limbs.
   CachedModulus(const EngineSet& engines, std::span<const Limb> modulus, std::size_t modulus_bits,
                 Operation op, TimingClass timing);
 
-  /// Compared in time that depends on the lengths alone: moduli such as RSA primes are secrets themselves.
+  /// Constant-time for a given length: moduli such as RSA primes are secret themselves.
   [[nodiscard]] bool is(std::span<const Limb> modulus) const;
 
   [[nodiscard]] std::size_t limbs() const { return value_.size(); }
@@ -34,18 +34,19 @@ class CachedModulus {
   PreparedModuli prepared_;
 };
 
-/// Of one set of engines, which must outlive it.
+/// For one set of engines, which must outlive it.
 class ModulusCache {
  public:
   explicit ModulusCache(const EngineSet& engines) : engines_(engines) {}
 
-  /// What `modulus`, one integer, comes to in a plan for moduli of up to `modulus_bits` bits.
+  /// The entry of `modulus`, one integer, in a plan for moduli of up to `modulus_bits` bits.
   [[nodiscard]] std::shared_ptr<const CachedModulus> get(const BatchView& modulus, std::size_t modulus_bits,
                                                          Operation op, TimingClass timing) const;
 
  private:
   const EngineSet& engines_;
-  mutable std::mutex mutex_;  ///< guards last_; never waited for, as a fork may have left it locked for ever
+  mutable std::mutex
+      mutex_;  ///< guards last_; only tried, never waited for: in a forked child it may stay locked for ever
   mutable std::shared_ptr<const CachedModulus> last_;
 };
 

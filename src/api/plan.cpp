@@ -57,7 +57,7 @@ mm_status Plan::run_resident(const mm_call& call, Job& job) const {
                  [&](Items items) { arrays.zero(job.result, items); });
 }
 
-// By each item's modulus.
+// Buckets for a call with a modulus per item.
 BucketedBatch Plan::bucketed(const Job& job) const {
   if (job.facts == nullptr || !job.facts->all_moduli) return bucket_each(job, modulus_bits_, threads_);
   const ModulusFact& modulus = *job.facts->all_moduli;

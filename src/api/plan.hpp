@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan: one operation, timing class and modulus kind, with the variant resolved once.
+// A plan: one operation, timing class and modulus kind, for which variants are selected once.
 #pragma once
 
 #include <cstdint>

@@ -15,11 +15,11 @@
 namespace manymod {
 namespace {
 
-using Key = std::uint16_t;  // a limb count; 0 for items that no engine sees
+using Key = std::uint16_t;  // the number of limbs of the modulus; 0 for settled items
 
-// Below so many items each, waking threads costs more than it gains: an item takes 5 to 20 ns.
+// Smaller blocks do not pay for waking a thread: an item takes 5 to 20 ns.
 constexpr std::size_t kItemsPerBlock = 16384;
-// So that a thread that comes late leaves the others something to do.
+// Several, so that the work is balanced when a thread starts late.
 constexpr std::size_t kBlocksPerThread = 4;
 
 // The batch in equal blocks of items, visited by several threads.
@@ -50,7 +50,7 @@ class Blocks {
   std::size_t count_ = 1;
 };
 
-// What is known of the items of one key.
+// What is known about the items of one key.
 struct KeyFacts {
   std::size_t count = 0;
   std::size_t even = 0;
@@ -71,7 +71,7 @@ bool may_look_at_exponents(const Job& job) {
   return job.op == Operation::powmod && job.timing == TimingClass::public_;
 }
 
-// bucket_each, in passes over the batch's blocks.
+// The passes of bucket_each over the blocks of a batch.
 class Sorter {
  public:
   Sorter(const Job& job, std::size_t modulus_bits, unsigned threads)
@@ -91,12 +91,12 @@ class Sorter {
     return std::move(batch_);
   }
 
-  /// Of the items of each bucket, in the order of the buckets.
+  /// The lengths of the exponents in each bucket.
   [[nodiscard]] const std::vector<LengthRange>& exponents() const { return exponents_; }
 
  private:
-  // Each item's limbs are visited once: the modulus's top and low limb and the exponent's top limb, where
-  // these are not 0.
+  // Each item is visited once. Of its numbers only the modulus's top and low limbs and the exponent's top
+  // limb are read, unless leading limbs are 0.
   void classify(std::size_t begin, std::size_t end, std::vector<KeyFacts>& facts) {
     for (std::size_t i = begin; i < end; ++i) {
       const ModulusFact modulus = modulus_fact(job_, i, modulus_bits_);
@@ -111,7 +111,7 @@ class Sorter {
     }
   }
 
-  // Widest first. As long as there is but one, of all items, these need no list.
+  // The widest first. A single bucket with all items needs no list.
   void make_buckets() {
     std::size_t computed = 0;
     for (std::size_t key = keys_in_use_ - 1; key >= 1; --key) {
@@ -125,7 +125,7 @@ class Sorter {
     batch_.settled = job_.result.count - computed;
   }
 
-  // Stable counting sort by key. The facts' counts become each block's places.
+  // Stable counting sort by key: the counts of a block become its write positions.
   void scatter() {
     batch_.item_storage = std::make_unique_for_overwrite<std::size_t[]>(job_.result.count - batch_.settled);
     std::size_t* const items = batch_.item_storage.get();
@@ -146,7 +146,7 @@ class Sorter {
   std::size_t keys_in_use_;
   bool own_exponents_;
   Blocks blocks_;
-  std::vector<std::vector<KeyFacts>> facts_;  // by block and key
+  std::vector<std::vector<KeyFacts>> facts_;  // by block, then by key
   std::unique_ptr<Key[]> keys_;
   BucketedBatch batch_;
   std::vector<LengthRange> exponents_;
@@ -171,7 +171,7 @@ void sort_by_length(std::span<std::size_t> items, std::span<std::uint32_t> lengt
   }
 }
 
-// The bucket's items as a list that may be written to. A bucket without one has all of the batch's.
+// The bucket's items as a writable list. A bucket without a list holds the whole batch.
 std::span<std::size_t> listed(BucketedBatch& batch, Bucket& bucket) {
   const std::size_t count = bucket.items.size();
   if (bucket.items.is_run()) {
@@ -197,7 +197,7 @@ void order_bucket(const Job& job, const LengthRange& range, unsigned threads, Bu
   bucket.exponent_bits = lengths;
 }
 
-// `ranges`: of the exponents of each bucket, as far as they may be looked at.
+// `ranges`: the lengths of the exponents in each bucket, if they may be read.
 void order_by_exponent(const Job& job, std::span<const LengthRange> ranges, unsigned threads,
                        BucketedBatch& batch) {
   if (!may_look_at_exponents(job)) return;
@@ -210,7 +210,7 @@ void order_by_exponent(const Job& job, std::span<const LengthRange> ranges, unsi
   }
 }
 
-// Of all of the batch's exponents.
+// The lengths of all exponents of the batch.
 LengthRange exponent_lengths(const Job& job, unsigned threads) {
   if (job.y.on_device) return job.facts->exponents;
   const Blocks blocks(job.result.count, threads);

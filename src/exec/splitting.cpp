@@ -7,7 +7,7 @@
 namespace manymod {
 namespace {
 
-// Estimates err by some tens of a percent: a choice that was measured is overruled for a clear gain only.
+// Estimates are off by tens of percent: they overrule a measured choice only for a clear gain.
 constexpr double kClearGain = 0.8;
 
 bool is_product(Operation op) { return op == Operation::mulmod || op == Operation::sqrmod; }
@@ -48,12 +48,12 @@ class Splitter {
   SplitBatch finish() { return std::move(split_); }
 
  private:
-  // Whether one item's public facts are all items'.
+  // Whether all items have the parity and signs of the first one.
   [[nodiscard]] bool same_for_all(const Bucket& bucket) const {
     return same_signs_ && (bucket.all_odd || job_.modulus.broadcast());
   }
 
-  // By every engine that might be the choice, so that all of the numbers can be served.
+  // Whether each engine that may become the choice for some number of items accepts the item.
   [[nodiscard]] bool accepted(std::size_t item) const {
     if (fixed_base_engine_) return engines_.accepts(*fixed_base_engine_, job_, item);
     for (std::size_t index = 0; index < engines_.size(); ++index) {
@@ -64,7 +64,7 @@ class Splitter {
     return true;
   }
 
-  // The number of all items of the bucket stands for that of those which the same engine takes.
+  // The engine for an item that not all accept. The bucket's size approximates the number of such items.
   [[nodiscard]] std::size_t taker(const Bucket& bucket, std::size_t item) const {
     return engines_.accepting(job_, item, bucket.items.size());
   }
@@ -78,7 +78,7 @@ class Splitter {
     return prefix;
   }
 
-  // One part for each engine, the items' order kept: those accepted by all choices, and for each engine those
+  // Part the items, in their order: those that all engines accept, and for each engine those of the others
   // that it is the first to accept.
   void by_acceptance(const Bucket& bucket) {
     constexpr std::size_t kByNumber = SIZE_MAX;
@@ -177,7 +177,7 @@ class Splitter {
   const Job& job_;
   unsigned threads_;
   std::optional<std::size_t> fixed_base_engine_;
-  bool same_signs_;  // of all exponents that the operation has
+  bool same_signs_;  // all exponents have the same sign
   SplitBatch split_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving the items of each bucket to the engines that compute them fastest.
+// Splitting buckets among the engines of a set, by what each accepts and computes fastest.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace manymod {
 
-/// Buckets of one engine each (Bucket::engine), none of them empty. The buckets they were cut from must
+/// Buckets for one engine each (Bucket::engine), none of them empty. The buckets that they are parts of must
 /// outlive them.
 struct SplitBatch {
   std::vector<Bucket> buckets;
@@ -21,11 +21,12 @@ struct SplitBatch {
   std::vector<std::unique_ptr<std::uint32_t[]>> exponent_storage;
 };
 
-/// Items that an engine does not accept go to the first that does, of those for so many items if it can be.
-/// Of the others, while there are any, the choice for their number takes as many as fill its vectors, or all
-/// where they are less than one vector. Where they are too few to give each of `threads` threads a vector of
-/// its own, all may go to another engine whose estimated time on that many threads is clearly shorter.
-/// `fixed_base_engine`: the engine of all items that it accepts, whatever their number.
+/// An item that some choice does not accept goes to the first choice that accepts it, preferably one for that
+/// many items. The others are split repeatedly: the choice for the number of items that are left takes as
+/// many as fill its vectors, or all of them if they are less than one vector. If there are too few items to
+/// give each of `threads` threads a vector of its own, all may go to another engine whose estimated time on
+/// that many threads is clearly shorter. `fixed_base_engine`, if set, takes all items that it accepts,
+/// whatever their number.
 SplitBatch split_by_engine(const EngineSet& engines, const Job& job, std::span<const Bucket> buckets,
                            unsigned threads, std::optional<std::size_t> fixed_base_engine = {});
 

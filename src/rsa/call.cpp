@@ -15,22 +15,23 @@
 namespace manymod::rsa {
 namespace {
 
-// Working memory of a block of items: some nine numbers an item.
+// Working memory of a block of items: about nine numbers per item.
 constexpr std::size_t kBlockBytes = std::size_t{96} << 20;
 constexpr std::size_t kNumbersPerItem = 9;
-// Blocks that a GPU computes have as many items as it works on at a time, but within these limits. While it
-// computes one block others are encoded, blinded and decoded.
+// A block for a GPU has as many items as the GPU computes at a time, within these limits. While the GPU
+// computes one block, other blocks are encoded, blinded and decoded.
 constexpr std::size_t kLeastGpuBlock = 64;
 constexpr std::size_t kMostGpuBlock = 32768;
-// A block of private operations keeps the GPU busy for milliseconds: few blocks do, and the sooner the first
-// is encoded, by several threads, the better. One of public operations takes the host longer than the GPU.
+// A block of private operations keeps the GPU busy for milliseconds: a few blocks in flight suffice, and
+// several threads should encode the first one. A block of public operations takes the CPU longer than the
+// GPU.
 constexpr unsigned kPrivateBlocksAtATime = 6;
 constexpr unsigned kPublicBlocksAtATime = 16;
 constexpr std::size_t kGpuBlocksBytes = std::size_t{1} << 30;
-// Encoding or decoding one item: some digests, and as much more for each byte of the message.
+// The cost of encoding or decoding one item: a few digests, and kByteNs for each byte of its message.
 constexpr double kItemNs = 3000;
 constexpr double kByteNs = 1;
-// Shares of a block's time, roughly.
+// Rough shares of a block's time.
 constexpr double kEncodingShare = 0.02;
 constexpr double kPowersShare = 0.96;
 
@@ -51,7 +52,7 @@ class CallRun {
     try {
       return finish(wave > 0 ? run_blocks_at_a_time(wave) : run_blocks());
     } catch (...) {
-      // What was decrypted before must not lie where nobody looks for it.
+      // Plaintexts of earlier blocks must not stay in a buffer that the caller believes to be empty.
       discard();
       throw;
     }
@@ -62,7 +63,7 @@ class CallRun {
   CheckedCall checked_;
   std::vector<std::uint8_t> own_status_;
   std::uint8_t* status_ = nullptr;
-  bool by_kind_ = false;  ///< rows that are computed together have keys of one kind
+  bool by_kind_ = false;  ///< rows computed together have keys of the same kind (Ring::kind_of)
 
   [[nodiscard]] std::size_t key_of(std::size_t item) const {
     return checked_.call.key == nullptr ? 0 : checked_.call.key[item];
@@ -77,7 +78,7 @@ class CallRun {
     return by_kind_ ? ring_.kind_of(key_of(item)) : 0;
   }
 
-  /// Items by the lengths of their keys, then perhaps by their kinds, then by their keys.
+  /// The items that have a key, sorted by the key's length, then by its kind if by_kind_, then by the key.
   [[nodiscard]] std::vector<std::size_t> sorted_items(std::size_t begin, std::size_t end) {
     std::vector<std::size_t> items;
     items.reserve(end - begin);
@@ -96,7 +97,7 @@ class CallRun {
     return items;
   }
 
-  /// The rows of the first items, as many as are computed together.
+  /// Rows for the longest prefix of `items` that can be computed together.
   [[nodiscard]] Rows take_rows(std::span<const std::size_t> items) const {
     Rows rows;
     rows.limbs = ring_.key(key_of(items.front())).key().limbs();
@@ -115,12 +116,12 @@ class CallRun {
   }
 
   [[nodiscard]] std::size_t item_bytes() const { return kNumbersPerItem * ring_.max_modulus_bytes(); }
-  /// Of a block.
+  /// Items of a block, at most.
   [[nodiscard]] std::size_t most_items() const {
     return std::max<std::size_t>(1, kBlockBytes / item_bytes());
   }
 
-  /// One block after another, each on all threads.
+  /// Compute the blocks one after the other, each on all threads.
   bool run_blocks() {
     const std::size_t count = checked_.call.count;
     const std::size_t block = most_items();
@@ -130,7 +131,7 @@ class CallRun {
     return true;
   }
 
-  /// Blocks side by side, so that the GPU has always something to do.
+  /// Compute several blocks at a time, so that the GPU never waits for the CPU.
   bool run_blocks_at_a_time(std::size_t wave) {
     const std::size_t count = checked_.call.count;
     const std::size_t most = std::min(std::clamp(wave, kLeastGpuBlock, kMostGpuBlock), most_items());
@@ -185,7 +186,7 @@ class CallRun {
                   progress.part(kEncodingShare + kPowersShare, 1 - kEncodingShare - kPowersShare));
   }
 
-  /// Of the powers.
+  /// The timing class of the powers.
   [[nodiscard]] TimingClass timing() const {
     return checked_.op == MM_RSA_VERIFY ? TimingClass::public_ : TimingClass::secret;
   }
@@ -200,7 +201,7 @@ class CallRun {
     return true;
   }
 
-  /// Rows of items that have a status already stand for nothing.
+  /// Rows whose items already have a status are not counted.
   void count_computed(const Rows& rows, std::span<const RowOutcome> outcomes) const {
     std::uint64_t computed = 0;
     std::uint64_t wrong = 0;
@@ -212,7 +213,7 @@ class CallRun {
     ring_.count_private(computed, wrong);
   }
 
-  /// visit(codec, key, row) for all rows.
+  /// Call visit(codec, key, row) for all rows, each thread with a codec of its own.
   template <class Visit>
   bool for_codecs(const Rows& rows, unsigned threads, const ProgressPart& progress, const Visit& visit) {
     double bytes = 0;
@@ -259,7 +260,7 @@ class CallRun {
     std::fill_n(output.data + item * output.stride, checked_.row_bytes, std::uint8_t{0});
   }
 
-  /// No item has a result.
+  /// Leave the call without any result.
   void discard() {
     const mm_rsa_call& call = checked_.call;
     for (std::size_t item = 0; item < call.count; ++item) {

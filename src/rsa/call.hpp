@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of the C ABI: what can be wrong with it, and how it is computed, block by block.
+// One call of the C ABI: its checks, and its computation block by block.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace manymod::rsa {
 
 class Ring;
 
-/// A call without faults but for its items.
+/// A call whose arguments are checked; only single items can still be invalid.
 struct CheckedCall {
-  /// @throws StatusError
+  /// @throws StatusError for a malformed call
   CheckedCall(const Ring& ring, const mm_rsa_call& given);
 
   const mm_rsa_call& call;
@@ -24,7 +24,7 @@ struct CheckedCall {
   const HashFacts* mgf;   ///< of PSS and OAEP
   ItemsIn input;
   std::optional<ItemsIn> signature;
-  std::size_t row_bytes = 0;                            ///< written of each row of the output, at most
+  std::size_t row_bytes = 0;                            ///< most bytes written to a row of the output
   std::array<std::uint8_t, kMaxDigest> label_digest{};  ///< of OAEP
 
   [[nodiscard]] bool is_private() const {

@@ -19,7 +19,7 @@
 namespace manymod::rsa {
 namespace {
 
-// Shares of the time, roughly.
+// Rough shares of the time.
 constexpr double kBlindingShare = 0.02;
 constexpr double kPowersEnd = 0.9;
 
@@ -34,7 +34,7 @@ struct Products {
   const gpu::ProgramRunner& modulo_p;
 };
 
-/// Rows of numbers somewhere in a buffer.
+/// An array of numbers at an offset of a buffer.
 struct Array {
   std::size_t at = 0;
   std::size_t limbs = 0;
@@ -43,19 +43,19 @@ struct Array {
   [[nodiscard]] std::size_t bytes() const { return rows * limbs * sizeof(Limb); }
 };
 
-/// Rows that are uploaded once for several rows of a batch, and where each of these gets its own.
+/// Numbers of each key, uploaded once, and their copies for each row of the batch.
 struct Gathered {
   Array once;
   Array each;
 };
 
-/// A number of keys: where the rows are of one key, the key's own on the host; or of each row.
+/// A number of the rows' keys: in the host's memory if all rows have one key, else an array with one per row.
 struct KeyNumber {
   std::span<const Limb> shared;
   Gathered rows;
 };
 
-/// One attempt, in a workspace.
+/// One attempt to compute the rows, in a workspace.
 class DeviceOperation {
  public:
   DeviceOperation(Rows& rows, const PowerGpu& gpu, const Products& products, gpu::Workspace& workspace,
@@ -74,7 +74,7 @@ class DeviceOperation {
     lay_out();
   }
 
-  /// As raise_to_private_on.
+  /// See raise_to_private_on. @return false if stopped
   bool run(std::span<std::uint8_t> wrong) {
     upload();
     blind();
@@ -99,20 +99,20 @@ class DeviceOperation {
   const PrivateSettings& settings_;
   const ProgressPart& progress_;
   std::size_t count_, limbs_, half_limbs_;
-  bool one_key_;  ///< and its two powers of each row fill the GPU
+  bool one_key_;  ///< all rows have one key, and their powers fill the GPU
 
-  // What is uploaded has the same place in the upload and at the beginning of the device's memory.
+  // Uploaded arrays have the same offsets in the upload buffer and in the device's memory.
   gpu::Layout upload_layout_, device_layout_;
   Array numbers_;
-  Array columns_, lines_;  ///< of each row, the numbers of its pairs
+  Array columns_, lines_;  ///< of each row, the indices of its two pairs
   Array drawn_factors_, drawn_inverses_;
-  std::array<Array, 2> factors_, inverses_;  ///< of each row, its column's and its line's
-  Array runs_;                               ///< of each row, the number of its key's run
+  std::array<Array, 2> factors_, inverses_;  ///< of each row, of its column's pair and of its line's pair
+  Array runs_;                               ///< of each row, the index of its key's run
   KeyNumber n_, blinding_scale_, check_scale_, qinv_;
-  Gathered p_, q_;    ///< `each` where the rows are of several keys: next to each other
-  Gathered dp_, dq_;  ///< nothing where they are of one; `each` next to each other
-  Array blinded_;     ///< of each row; and again, where they are of several keys
-  Array halves_;      ///< powers modulo p of all rows, then modulo q
+  Gathered p_, q_;    ///< `each`, if the rows have several keys, are contiguous
+  Gathered dp_, dq_;  ///< empty if the rows have one key; `each` are contiguous
+  Array blinded_;     ///< of each row; twice if the rows have several keys
+  Array halves_;      ///< the powers modulo p of all rows, then those modulo q
   Array differences_, factors_of_q_, combined_, powers_, found_;
   std::byte* upload_ = nullptr;
   std::byte* device_ = nullptr;
@@ -151,7 +151,7 @@ class DeviceOperation {
     differences_ = add(device_layout_, count_, half_limbs_);
     factors_of_q_ = add(device_layout_, count_, half_limbs_);
     combined_ = add(device_layout_, count_, limbs_);
-    // Next to each other, as they come back.
+    // Contiguous, because they are downloaded together.
     powers_ = add(device_layout_, count_, limbs_);
     found_ = add(device_layout_, count_, limbs_);
     upload_ = workspace_.upload(upload_layout_.bytes());
@@ -273,7 +273,7 @@ class DeviceOperation {
     }
   }
 
-  /// To each row of `to` the row of `from` that the list names.
+  /// Row i of `to` = row list[i] of `from`.
   void gather(const Array& from, const Array& list, const Array& to) const {
     gpu::RowsJob copy;
     copy.from = {on_device(from), from.limbs, on_device(list)};
@@ -358,7 +358,7 @@ class DeviceOperation {
     gpu_.engine().run(job, Items::run(0, job.result.count), half_limbs_);
   }
 
-  /// For tests.
+  /// Let a test corrupt the halves.
   void damage() const {
     if (settings_.fault_hook == nullptr) return;
     limbs::Buffer halves(2 * count_ * half_limbs_);
@@ -371,7 +371,7 @@ class DeviceOperation {
     finish_copies();
   }
 
-  /// Garner's formula, then the blinding taken off.
+  /// Combine the halves by Garner's formula, then remove the blinding.
   void combine() {
     subtract();
     const std::array factors{view(differences_), view(qinv_)};
@@ -382,7 +382,7 @@ class DeviceOperation {
     if (settings_.blinding) multiply_modulo_n(view(combined_), inverses_, result(powers_));
   }
 
-  /// p or q of each row.
+  /// p or q, one for all rows or one per row.
   [[nodiscard]] gpu::DeviceOperand prime(const Gathered& primes) const {
     return one_key_ ? words(on_device(primes.once), half_limbs_, 0) : words(primes.each);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private operations that stay on a GPU from the blinded number to the check: all numbers of a batch go there
-// once, the results and what the public exponent makes of them come back once.
+// Private operations that stay on a GPU from the blinding to the check: all numbers of a batch are uploaded
+// once; the results and their powers by the public exponent are downloaded once.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace manymod::rsa {
 
-/// Whether a GPU takes the private operations of these rows: their keys have one public exponent, and primes
-/// of one number of limbs.
+/// Whether a GPU can compute the private operations of these rows together: their keys have the same public
+/// exponent, and primes with the same number of limbs.
 bool suits_device(const Rows& rows);
 
-/// As the host's private operation (private_operation.cpp), by the Chinese remainder theorem: rows.powers,
-/// and wrong[row] is 1 where one is not right.
-/// In: suits_device(rows).
+/// Compute rows.powers by the Chinese remainder theorem, as the CPU's private operation does
+/// (private_operation.cpp); wrong[row] = 1 where the check by the public exponent fails, else 0.
+/// On input: suits_device(rows).
 /// @return false if the progress callback asked to stop
 /// @throws StatusError where the GPU fails
 bool raise_to_private_on(const PowerGpu& gpu, Rows& rows, std::span<std::uint8_t> wrong,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers by the library's engines: what is chosen once for a length of moduli, prepared once for a modulus.
+// Powers by the library's engines: variants are selected once for a length of moduli, moduli prepared once.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct PowerGpu {
   [[nodiscard]] const Engine& engine() const { return engines[choice].placement.engine(place); }
 };
 
-/// The engines for powers in one timing class with moduli of one number of limbs.
+/// The engines for powers of one timing class with moduli of one number of limbs.
 class PowerEngines {
  public:
   /// @throws StatusError for options that no variant can serve
@@ -56,10 +56,10 @@ class PowerEngines {
         cost_ns, [&](std::size_t place) { attempt(PowerGpu{engines_, choice, place}); });
   }
 
-  /// Whether so many rows with one modulus are computed as one batch with its prepared modulus, rather than
-  /// together with rows of other moduli, each prepared anew; `row_powers`: a row's powers, with a modulus
-  /// each. They are where there are no others, and where they fill what all threads compute at a time, by the
-  /// engine that would compute all of them together. Of GPUs, where they are `all_rows`.
+  /// Whether to compute `rows` rows with one modulus as a batch of its own with the prepared modulus, rather
+  /// than together with the rows of other moduli (`all_rows` in all), where each item's modulus is prepared
+  /// anew. `row_powers`: powers per row, each with a modulus of its own. A batch of its own pays if there are
+  /// no other rows, or if it fills the vectors of all threads; on GPUs only if there are no other rows.
   [[nodiscard]] bool worth_sharing(std::size_t rows, std::size_t all_rows, std::size_t row_powers,
                                    unsigned threads) const;
 
@@ -75,27 +75,27 @@ class PowerEngines {
   [[nodiscard]] double power_ns(std::size_t choice, std::size_t exponent_limbs) const;
 };
 
-/// Rows of powers with odd moduli of one number of limbs.
+/// Powers with odd moduli that have the same number of limbs.
 struct PowerBatch {
   BatchView x, y, modulus;
   BatchResult result;
   bool public_exponent = false;
-  std::size_t limbs = 0;                   ///< of each modulus, top limb not 0
-  std::span<const std::size_t> rows;       ///< those of the views to compute, at least one
-  const PreparedModuli* shared = nullptr;  ///< of the modulus, where the view has one
+  std::size_t limbs = 0;                   ///< of each modulus; its top limb is not 0
+  std::span<const std::size_t> rows;       ///< indices of the items to compute, at least one
+  const PreparedModuli* shared = nullptr;  ///< if the view has one modulus for all items
 };
 
-/// Compute them on up to `threads` threads.
+/// Compute the powers on up to `threads` threads.
 /// @return false if the progress callback asked to stop
-/// @throws StatusError as an engine's failure
+/// @throws StatusError if all places fail
 bool compute_powers(const PowerEngines& engines, const PowerBatch& batch, unsigned threads,
                     const ProgressPart& progress);
 
-/// Powers with secret exponents and a modulus each, gathered one by one.
+/// Powers with secret exponents, each with a modulus of its own, collected one by one and computed together.
 class PooledPowers {
  public:
-  /// x: `x_limbs` limbs, target: as many as the modulus has (its top limb not 0, `engines` being for that
-  /// number). Exponents are below their moduli. All must stay until the powers are computed.
+  /// x has `x_limbs` limbs; target has as many as the modulus, whose top limb is not 0 and whose length is
+  /// that of `engines`; exponent < modulus. All of them must outlive compute().
   struct Power {
     const PowerEngines* engines;
     const Limb* x;

@@ -12,21 +12,20 @@
 namespace manymod::rsa {
 namespace {
 
-// Shares of a private operation's time, roughly.
+// Rough shares of a private operation's time.
 constexpr double kBlindingShare = 0.02;
 constexpr double kPowersShare = 0.88;
 constexpr double kCombiningShare = 0.02;
 constexpr double kCheckShare = 0.08;
 
-// A product modulo n of so many limbs, roughly.
+// Rough cost of a product modulo a number of `limbs` limbs.
 double product_ns(std::size_t limbs) {
   return 20 + 1.5 * static_cast<double>(limbs) * static_cast<double>(limbs);
 }
 
 enum class Method : std::uint8_t { crt, whole };
 
-/// Rows of one key that are blinded together: in the lanes of a vector, or else, where `lanes` is null, one
-/// by one.
+/// Rows of one key that are blinded together: in the lanes of a vector, or one by one if `lanes` is null.
 struct RowGroup {
   const RingKey* key;
   const lanes::Moduli* lanes;
@@ -49,7 +48,7 @@ class PrivateOperation {
     if (settings.blinding) inverses_ = limbs::Buffer(rows.count() * inverse_limbs_);
   }
 
-  /// wrong[row] is 1 where the result is not right. @return false if stopped
+  /// wrong[row] = 1 where the result fails the check, else 0. @return false if stopped
   bool run(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
     return blind(progress.part(0, kBlindingShare)) && raise(progress.part(kBlindingShare, kPowersShare)) &&
            finish(progress.part(kBlindingShare + kPowersShare, kCombiningShare)) &&
@@ -61,12 +60,12 @@ class PrivateOperation {
   Method method_;
   const PrivateSettings& settings_;
   std::size_t limbs_;
-  std::size_t half_limbs_;         ///< of the longest p
-  limbs::Buffer blinded_;          ///< numbers r^e
-  std::vector<RowGroup> groups_;   ///< in order, all rows
-  std::size_t inverse_limbs_ = 0;  ///< of a row of `inverses_`
-  limbs::Buffer inverses_;         ///< r^-1 R mod n; of a group with lanes, one element
-  limbs::Buffer halves_;           ///< powers modulo p of all rows, then modulo q
+  std::size_t half_limbs_;         ///< limbs of the longest p
+  limbs::Buffer blinded_;          ///< number times r^e mod n
+  std::vector<RowGroup> groups_;   ///< in order; together all rows
+  std::size_t inverse_limbs_ = 0;  ///< limbs of a row of `inverses_`
+  limbs::Buffer inverses_;         ///< r^-1 R mod n; for a group in lanes, one element of all lanes
+  limbs::Buffer halves_;           ///< the powers modulo p of all rows, then those modulo q
 
   static std::size_t longest_half(const Rows& rows) {
     std::size_t longest = 0;
@@ -97,7 +96,7 @@ class PrivateOperation {
     }
   }
 
-  /// visit(groups) for all groups, those of one key and kind that are next to each other together.
+  /// Call visit(groups) for all groups; adjacent groups of the same key and kind are visited together.
   template <class Visit>
   bool for_groups(double row_ns, const ProgressPart& progress, const Visit& visit) {
     const double rows = static_cast<double>(rows_.count()) / static_cast<double>(groups_.size());
@@ -185,7 +184,7 @@ class PrivateOperation {
     return pool.compute(settings_.threads, progress);
   }
 
-  /// Keys with many rows one by one, with their prepared primes; the others' rows together.
+  /// Keys with many rows are computed one by one with their prepared primes, the rows of all others together.
   bool raise_halves(const ProgressPart& progress) {
     PooledPowers pool(limbs_);
     const auto all = static_cast<double>(rows_.count());
@@ -213,7 +212,7 @@ class PrivateOperation {
     }
   }
 
-  /// One half of the rows of one key.
+  /// The powers modulo one prime for the rows of one key.
   bool raise_half(const KeyRun& run, std::size_t which, const PreparedPower& prepared,
                   std::span<const Limb> prime, std::span<const Limb> exponent, const ProgressPart& progress) {
     const std::vector<std::size_t> items = all_rows(run.size());
@@ -228,7 +227,7 @@ class PrivateOperation {
     return compute_powers(prepared.engines, batch, settings_.threads, progress);
   }
 
-  /// The halves put together, the blinding taken off.
+  /// Combine the halves and remove the blinding.
   bool finish(const ProgressPart& progress) {
     return for_groups(2 * product_ns(limbs_), progress, [&](std::span<const RowGroup> groups) {
       const PrivateArithmetic& arithmetic = groups.front().key->arithmetic();
@@ -256,9 +255,9 @@ class PrivateOperation {
     }
   }
 
-  /// Whether the public exponent leads back to the number that each result was made from.
+  /// Check that the result's power by the public exponent is the number again.
   bool check(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
-    // No longer needed: it takes the numbers that the public exponent leads to.
+    // The blinded numbers are no longer needed: their memory takes the powers by e.
     limbs::Buffer& found = blinded_;
     if (!raise_to_public(rows_, rows_.powers, found,
                          {TimingClass::secret, settings_.threads, settings_.devices}, progress)) {
@@ -269,7 +268,7 @@ class PrivateOperation {
   }
 };
 
-// The rows that `wrong` marks, their powers not computed.
+// The rows that `wrong` marks, without powers.
 Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong) {
   Rows some;
   some.limbs = rows.limbs;
@@ -288,7 +287,8 @@ Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong) {
   return some;
 }
 
-// Whether a result is right is public. Not inlined: the tests of secret independence know it by its name.
+// Whether a result is right is public. Not inlined, because the secret-independence tests suppress findings
+// in this function by its name.
 [[gnu::noinline]] bool all_right(std::span<const std::uint8_t> wrong) {
   return std::ranges::all_of(wrong, [](std::uint8_t row) { return row == 0; });
 }
@@ -311,7 +311,7 @@ bool recompute(Rows& rows, std::span<const std::uint8_t> wrong, std::span<RowOut
   return true;
 }
 
-// On a GPU from end to end where GPUs compute the powers, else, and where they fail, step by step.
+// On a GPU from end to end if GPUs compute the powers; on the CPU otherwise, and if the GPUs fail.
 bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettings& settings,
                   const ProgressPart& progress) {
   if (suits_device(rows)) {

@@ -99,7 +99,8 @@ class PublicOperation {
   }
 };
 
-/// A number of each row's key: one, or in `storage` all.
+/// A view of one number of each row's key: a single number if there is one key, else all of them in
+/// `storage`.
 template <class NumberOf>
 BatchView of_keys(const Rows& rows, limbs::Buffer& storage, const NumberOf& number_of) {
   if (rows.runs.size() == 1) return one(number_of(*rows.runs.front().key));

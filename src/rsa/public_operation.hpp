@@ -10,13 +10,13 @@ namespace manymod::rsa {
 class RingDevices;  // rsa/ring_devices.hpp
 
 struct PublicSettings {
-  /// secret: the numbers are. Exponents and moduli are public in both classes.
+  /// Whether the numbers are secret. Exponents and moduli are always public.
   TimingClass timing = TimingClass::public_;
   unsigned threads = 0;
   const RingDevices* devices = nullptr;
 };
 
-/// powers = numbers^e mod n, row by row.
+/// powers = numbers^e mod n for each row.
 /// @return false if the progress callback asked to stop
 bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
                      const PublicSettings& settings, const ProgressPart& progress);

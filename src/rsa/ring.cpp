@@ -29,7 +29,7 @@ const PowerEngines& engines_for(EnginesByLimbs& engines, const mm_rsa_ring_optio
   return *found;
 }
 
-// Sizes of n, p and q in limbs, and e.
+// Limbs of n, p and q, and the public exponent.
 using Kind = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Limb>>;
 
 Kind kind_of_key(const Key& key) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys on a device, and calls on them.
+// A key ring: keys prepared for the devices of its options, and calls on them.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@ class Ring {
 
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
   [[nodiscard]] const RingKey& key(std::size_t index) const { return *keys_[index]; }
-  /// A number that keys share which a GPU computes together: their moduli are of one number of limbs, their
-  /// primes too, and they have one public exponent.
+  /// A number shared by all keys whose rows a GPU can compute together: their moduli have the same number of
+  /// limbs, so have their primes, and they have the same public exponent.
   [[nodiscard]] std::size_t kind_of(std::size_t index) const { return kinds_[index]; }
   [[nodiscard]] std::size_t max_modulus_bytes() const;
   [[nodiscard]] unsigned threads() const { return threads_; }
@@ -44,22 +44,22 @@ class Ring {
   /// raise_to_private for this ring's keys.
   bool raise_private(Rows& rows, std::span<RowOutcome> outcomes, unsigned threads,
                      const ProgressPart& progress) const;
-  /// Add to what info() says: items computed, and how many of them were wrong at first.
+  /// Add to the counts of info(): items computed, and how many of them failed the first check.
   void count_private(std::uint64_t computed, std::uint64_t wrong) const;
 
-  /// Powers in one timing class that a GPU works on at a time, the most of all lengths of moduli; 0 where the
-  /// CPU computes so many of any length.
+  /// How many powers of a timing class a GPU computes at a time: the maximum over all lengths of moduli; 0 if
+  /// the CPU computes that many powers for every length.
   [[nodiscard]] std::size_t gpu_wave(TimingClass timing, std::size_t powers) const;
 
-  /// For tests: damages what calls compute from now on.
+  /// For tests: corrupts intermediate results of all later calls.
   void set_fault_hook(FaultHook hook) { fault_hook_ = std::move(hook); }
 
  private:
   unsigned threads_;
   bool blinding_;
   FaultHook fault_hook_;
-  std::map<std::size_t, std::unique_ptr<const PowerEngines>> open_engines_;    ///< by limbs
-  std::map<std::size_t, std::unique_ptr<const PowerEngines>> secret_engines_;  ///< by limbs
+  std::map<std::size_t, std::unique_ptr<const PowerEngines>> open_engines_;    ///< variable-time, by limbs
+  std::map<std::size_t, std::unique_ptr<const PowerEngines>> secret_engines_;  ///< constant-time, by limbs
   std::vector<std::unique_ptr<const RingKey>> keys_;
   std::vector<std::size_t> kinds_;  ///< of each key
   RingDevices devices_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ring has on GPUs besides its engines for powers.
+// What a ring holds on GPUs besides its engines for powers.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace manymod::rsa {
 
-/// Made when it is first needed. Safe to use from several threads once all lengths are added.
+/// Programs and workspaces of each GPU, created on first use. Thread-safe once all lengths are added.
 class RingDevices {
  public:
   RingDevices();
 
-  /// For moduli of so many limbs.
+  /// Prepare for moduli of `limbs` limbs.
   void add(std::size_t limbs);
 
-  /// Products modulo numbers of a length that was added.
+  /// For products modulo numbers of `limbs` limbs, which add() was called with.
   /// @throws cuda::DriverError
   [[nodiscard]] const gpu::ProgramRunner& products(unsigned device, std::size_t limbs) const;
-  /// For arrays between products.
+  /// For the arrays that products read and write.
   /// @throws cuda::DriverError
   [[nodiscard]] gpu::Workspaces& workspaces(unsigned device) const;
 
@@ -33,7 +33,7 @@ class RingDevices {
     mutable gpu::Workspaces workspaces;
   };
 
-  // Of each CUDA device.
+  // By limbs, then by device.
   std::map<std::size_t, std::vector<PublishedOnce<gpu::ProgramRunner>>> products_;
   std::vector<PublishedOnce<Arrays>> arrays_;
 };

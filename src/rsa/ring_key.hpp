@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A key of a ring with the engines for its sizes and what is prepared for its moduli.
+// A key of a ring: the engines for its sizes, and the data precomputed for its moduli.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@
 
 namespace manymod::rsa {
 
-/// Engines of a ring for moduli as long as one key's. `half` and `secret`: see RingKey.
+/// The ring's engines for the lengths of one key's moduli: variable-time (`open`) and constant-time
+/// (`secret`) modulo n, constant-time modulo p and q for private keys.
 struct RingKeyEngines {
   const PowerEngines& open;
   const PowerEngines& secret;
@@ -25,7 +26,7 @@ struct RingKeyEngines {
   const PowerEngines* half_q = nullptr;
 };
 
-/// One modulus for one set of engines.
+/// One modulus, prepared for the engines that compute powers modulo it.
 struct PreparedPower {
   PreparedPower(const PowerEngines& power_engines, std::span<const Limb> modulus)
       : engines(power_engines), moduli(engines.set(), modulus, Operation::powmod, engines.timing()) {}
@@ -33,7 +34,7 @@ struct PreparedPower {
   const PowerEngines& engines;
   PreparedModuli moduli;
 
-  /// `gpu`: of `engines`.
+  /// For a GPU of `engines`.
   [[nodiscard]] const PreparedModulus* on(const PowerGpu& gpu) const {
     return moduli.get(gpu.choice, gpu.place);
   }
@@ -51,7 +52,7 @@ struct PrivateParts {
   mutable BlindingStock lane_blinding;
 };
 
-/// Stays where it is made.
+/// Neither copied nor moved: engines refer to its numbers.
 class RingKey {
  public:
   RingKey(std::shared_ptr<const Key> key, const RingKeyEngines& engines)
@@ -60,35 +61,35 @@ class RingKey {
   }
 
   [[nodiscard]] const Key& key() const { return *key_; }
-  /// Powers modulo n in class public.
+  /// For variable-time powers modulo n.
   [[nodiscard]] const PreparedPower& open() const { return open_; }
-  /// Powers modulo n in class secret.
+  /// For constant-time powers modulo n.
   [[nodiscard]] const PreparedPower& secret() const { return secret_; }
 
-  /// See public_scale. Always of the same radix.
+  /// See public_scale. Every call has the same radix.
   [[nodiscard]] std::span<const Limb> scale_on_device(std::size_t radix_n) const {
     const limbs::Buffer& scale = *scale_on_device_.get(
         [&] { return std::make_unique<const limbs::Buffer>(public_scale(*key_, radix_n)); });
     return scale.first(scale.size());
   }
 
-  /// Of private keys only.
+  /// Of a private key.
   [[nodiscard]] const PreparedPower& p() const { return private_->p; }
   [[nodiscard]] const PreparedPower& q() const { return private_->q; }
   [[nodiscard]] const PrivateArithmetic& arithmetic() const {
     return *private_->arithmetic.get([this] { return std::make_unique<const PrivateArithmetic>(*key_); });
   }
-  /// For GPUs' multiplications modulo n and modulo p: always of the same radices.
+  /// Constants for multiplications modulo n and modulo p on GPUs. Every call has the same radices.
   [[nodiscard]] const DeviceKey& on_device(std::size_t radix_n, std::size_t radix_p) const {
     return *private_->on_device.get(
         [&] { return std::make_unique<const DeviceKey>(arithmetic(), key_->qinv(), radix_n, radix_p); });
   }
   [[nodiscard]] BlindingStock& blinding() const { return private_->blinding; }
-  /// Of pairs for the lanes of `secret_lanes`.
+  /// The stock of pairs for the lanes of secret_lanes().
   [[nodiscard]] BlindingStock& lane_blinding() const { return private_->lane_blinding; }
 
-  /// n in the lanes of the CPU's engine for many rows, prepared for powers in class secret; null where that
-  /// engine has none, or more than `rows`.
+  /// n in the lanes of the CPU engine that computes constant-time powers of many rows; null if that engine
+  /// has no lanes, or more lanes than `rows`.
   [[nodiscard]] const lanes::Moduli* secret_lanes(std::size_t rows) const {
     constexpr std::size_t kForManyRows = 0;
     const EngineChoice& choice = secret_.engines.set()[kForManyRows];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a call whose moduli have one number of limbs, those of one key next to each other.
+// Rows of a call whose moduli have the same number of limbs; the rows of one key are contiguous.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace manymod::rsa {
 
-/// Rows [begin, end) of one key.
+/// The rows [begin, end), which belong to one key.
 struct KeyRun {
   const RingKey* key;
   std::size_t begin;
@@ -23,10 +23,10 @@ struct KeyRun {
 };
 
 struct Rows {
-  std::vector<std::size_t> items;  ///< a row's item in the call
-  std::vector<KeyRun> runs;        ///< in order, all rows
+  std::vector<std::size_t> items;  ///< of each row, its item in the call
+  std::vector<KeyRun> runs;        ///< in order; together all rows
   std::size_t limbs = 0;           ///< of each modulus
-  limbs::Buffer numbers;           ///< what is raised, a row below its modulus
+  limbs::Buffer numbers;           ///< bases; each row is below its modulus
   limbs::Buffer powers;            ///< the results
 
   [[nodiscard]] std::size_t count() const { return items.size(); }
@@ -41,12 +41,13 @@ struct Rows {
   }
 };
 
-/// A number that all rows share.
+/// A view of one number that all rows share.
 inline BatchView one(std::span<const Limb> number) {
   return {number.data(), 1, number.size(), number.size(), nullptr};
 }
 
-/// visit(run, begin, end) for the parts of the runs that lie in rows [begin, end).
+/// Call visit(run, first, last) for each run that intersects rows [begin, end): [first, last) is the
+/// intersection.
 template <class Visit>
 void for_runs(std::span<const KeyRun> runs, std::size_t begin, std::size_t end, const Visit& visit) {
   for (const KeyRun& run : runs) {
