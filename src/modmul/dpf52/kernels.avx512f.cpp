@@ -32,7 +32,7 @@ struct Avx512f {
   static Real subtract(Real x, Real y) { return _mm512_sub_pd(x, y); }
 #if MANYMOD_MEMORY_SANITIZER
   // MemorySanitizer treats the operands of instructions that it does not know as branch conditions, so its
-  // builds use the plain fma and set rounding toward zero in MXCSR.
+  // builds use the plain fma; their test program sets rounding toward zero in MXCSR.
   static Real fma(Real x, Real y, Real z) { return _mm512_fmadd_pd(x, y, z); }
 #else
   // Embedded rounding also suppresses exceptions. All other instructions used here are exact and raise none.

@@ -17,7 +17,7 @@ struct DigitKernels {
 
   /// For one vector of digits, lane by lane: high = floor(a b / 2^52), low = a b mod 2^52.
   /// On input: a, b <= 2^52; `lanes.lanes` words each, aligned to 64 bytes. On output: high <= 2^52, with
-  /// equality for a = b = 2^52 only. Aliasing: none of the outputs may be an operand.
+  /// equality for a = b = 2^52 only. Aliasing: high and low are distinct.
   void (*split_product)(Limb* high, Limb* low, const Limb* a, const Limb* b) = nullptr;
 };
 

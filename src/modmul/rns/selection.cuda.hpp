@@ -129,10 +129,10 @@ class Selection {
   static constexpr std::uint32_t kStride = 2 * Records<kShape>::kWords;
 
   /// `table`: the warp's; its threads have synchronised since they wrote to it. `steps`: the first of `count`
-  /// <= kSelections steps. The element of steps[i] goes to slot `slot` + (place + i) mod kSelections.
-  /// `place`: the number of steps[0] in its program.
+  /// <= kSelections steps. The element of steps[i] goes to slot `slot` + (first_step + i) mod kSelections.
+  /// first_step: the number of steps[0] in its program.
   MM_DEVICE Selection(const Team& team, const Records<kShape>& table, std::uint32_t slot,
-                      const gpu::Step* steps, std::uint32_t count, std::uint32_t place)
+                      const gpu::Step* steps, std::uint32_t count, std::uint32_t first_step)
       : team_(team),
         words_(table.words() + team.lane() % 4 * Record::kChunkWords),
         count_(count),
@@ -146,7 +146,7 @@ class Selection {
     MM_UNROLL
     for (unsigned d = 0; d < kDigitsPerThread; ++d) {
       first_[d] = steps[step_index(d) < count ? step_index(d) : 0].digit.first;
-      to_[d] = (slot + (place + step_index(d)) % kSelections) * kStride;
+      to_[d] = (slot + (first_step + step_index(d)) % kSelections) * kStride;
     }
   }
 

@@ -199,8 +199,8 @@ class LaneKernels : public test::LaneKernelTest {
     }
   };
 
-  /// The lane's value is `expected` < n, or n more if values are almost reduced, or one further n less
-  /// `slack`; its digits are exact if the technique promises that.
+  /// The lane's value is `expected` < n, or n more if values are almost reduced, or, with `slack`, 2 n more;
+  /// its digits are exact if the technique promises that.
   static void expect_residue(const GuardedWords& element, std::size_t digits, std::size_t lane,
                              const Limbs& expected, const Limbs& n, const std::string& what,
                              bool slack = false) {
