@@ -13,19 +13,19 @@ namespace {
 
 EngineSet resident_engines(const Selection& selection, const gpu::ResidentArrays& arrays) {
   std::vector<EngineChoice> choices;
-  for (const Choice& choice : selection.choices) {
-    const Variant& variant = *choice.variant;
-    EngineChoice made;
-    made.lanes = variant.instances;
-    made.min_items = choice.min_items;
-    made.accepts_every_item = variant.accepts_every_item;
-    if (variant.backend == Backend::cuda) {
-      made.engine = variant.make_engine(arrays.device().index());
-      made.gpus = 1;
+  for (const Choice& selected : selection.choices) {
+    const Variant& variant = *selected.variant;
+    EngineChoice choice;
+    choice.lanes = variant.instances;
+    choice.min_items = selected.min_items;
+    choice.accepts_every_item = variant.accepts_every_item;
+    if (variant.backend != Backend::cpu) {
+      choice.engine = variant.make_engine(arrays.device().index());
+      choice.gpus = 1;
     } else {
-      made.engine = gpu::through_host(variant.make_engine(0), arrays);
+      choice.engine = gpu::through_host(variant.make_engine(0), arrays);
     }
-    choices.push_back(std::move(made));
+    choices.push_back(std::move(choice));
   }
   return EngineSet(std::move(choices));
 }
@@ -42,7 +42,7 @@ void check_width(std::size_t width, const char* what) {
 
 }  // namespace
 
-ResidentEngines::ResidentEngines(const SelectionOptions& options, cuda::Device& device, TimingClass timing)
+ResidentEngines::ResidentEngines(const SelectionOptions& options, gpu::Device& device, TimingClass timing)
     : arrays_(device, timing == TimingClass::secret),
       engines_(resident_engines(options.select_beside(device.index()), arrays_)) {}
 
@@ -50,11 +50,11 @@ ResidentCall::ResidentCall(const mm_call& call, const gpu::ResidentArrays& array
                            Job& job)
     : arrays_(arrays) {
   check(job);
-  arrays_.wait_for(static_cast<cuda::StreamHandle>(call.stream));
+  arrays_.wait_for(call.stream);
   const std::size_t terms = std::max<std::size_t>(1, job.terms);
-  bring_shared(terms, job.x, shared_[0]);
-  bring_shared(terms, job.y, shared_[1]);
-  bring_shared(1, job.modulus, shared_[2]);
+  fetch_shared(terms, job.x, shared_[0]);
+  fetch_shared(terms, job.y, shared_[1]);
+  fetch_shared(1, job.modulus, shared_[2]);
   facts_ = arrays_.facts(job, modulus_bits);
   job.facts = &facts_;
 }
@@ -77,7 +77,7 @@ void ResidentCall::check(const Job& job) const {
               "result");
 }
 
-void ResidentCall::bring_shared(std::size_t terms, BatchView& view, limbs::Buffer& storage) const {
+void ResidentCall::fetch_shared(std::size_t terms, BatchView& view, limbs::Buffer& storage) const {
   if (!view.on_device || (view.count != 1 && view.count != terms)) return;
   storage = arrays_.rows(view, Items::run(0, 1), view.count, view.width);
   view = {storage.data(), view.count, view.width, view.width, nullptr};

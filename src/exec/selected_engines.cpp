@@ -34,8 +34,8 @@ EngineSet make_engines(const Selection& selection) {
     made.min_items = choice.min_items;
     made.accepts_every_item = variant.accepts_every_item;
     if (variant.backend == Backend::cuda) made.gpus = static_cast<unsigned>(choice.devices.size());
-    if (made.gpus > 0 && selection.substitute != nullptr) {
-      made.engine = with_substitute(std::move(made.engine), selection.substitute->make_engine(0));
+    if (made.gpus > 0 && selection.cpu_fallback != nullptr) {
+      made.engine = with_substitute(std::move(made.engine), selection.cpu_fallback->make_engine(0));
     }
     choices.push_back(std::move(made));
   }

@@ -10,7 +10,7 @@
 #include "exec/engine_set.hpp"
 #include "exec/preparation.hpp"
 #include "exec/unfinished.hpp"
-#include "gpu/cuda/error.hpp"
+#include "gpu/device_error.hpp"
 
 namespace manymod {
 namespace {
@@ -22,11 +22,11 @@ enum class Health : std::uint8_t {
 };
 
 Health health_after(const StatusError& error) {
-  const auto* const failure = dynamic_cast<const cuda::DriverError*>(&error);
+  const auto* const failure = dynamic_cast<const gpu::DeviceError*>(&error);
   if (failure == nullptr) return Health::failed;
   switch (failure->fault()) {
-    case cuda::Fault::out_of_memory:
-    case cuda::Fault::other:
+    case gpu::Fault::out_of_memory:
+    case gpu::Fault::other:
       return Health::failed;
     default:
       return Health::gone;

@@ -5,17 +5,17 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "gpu/cuda/device.hpp"
-#include "gpu/cuda/error.hpp"
+#include "dispatch/devices.hpp"
+#include "gpu/device_error.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::rsa {
 
 bool is_usable(const GpuPower& gpu) {
   try {
-    cuda::device(gpu.device).check_usable();
+    gpu_device(Backend::cuda, gpu.device).check_usable();
     return true;
-  } catch (const cuda::DriverError&) {
+  } catch (const gpu::DeviceError&) {
     return false;
   }
 }

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gpu/cuda/error.hpp"
+#include "gpu/device_error.hpp"
 #include "rsa/device_operation.hpp"
 #include "rsa/lane_arithmetic.hpp"
 #include "rsa/public_operation.hpp"
@@ -319,7 +319,7 @@ bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettin
     const PowersPlace place(first.p().engines, 2 * rows.count(), first.key().p().size());
     try {
       if (place.gpu() != nullptr) return raise_to_private_on(*place.gpu(), rows, wrong, settings, progress);
-    } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the engines of the ring go on
+    } catch (const gpu::DeviceError&) {  // NOLINT(bugprone-empty-catch): the engines of the ring go on
     }
   }
   return PrivateOperation(rows, Method::crt, settings).run(wrong, progress);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "gpu/cuda/error.hpp"
+#include "gpu/device_error.hpp"
 #include "gpu/program/programs.hpp"
 #include "modexp/windows.hpp"
 #include "rsa/ring_devices.hpp"
@@ -142,7 +142,7 @@ bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buff
         raise_to_public_on(*place.gpu(), rows, numbers, powers, settings);
         return true;
       }
-    } catch (const cuda::DriverError&) {  // NOLINT(bugprone-empty-catch): the ring's engines go on
+    } catch (const gpu::DeviceError&) {  // NOLINT(bugprone-empty-catch): the ring's engines go on
     }
   }
   return PublicOperation(rows, numbers, powers, settings, progress).run();

@@ -23,15 +23,15 @@ class RingDevices {
   void add(std::size_t limbs);
 
   /// Products modulo numbers of a length that was added.
-  /// @throws cuda::DriverError
+  /// @throws gpu::DeviceError
   [[nodiscard]] const gpu::ProgramRunner& products(unsigned device, std::size_t limbs) const;
   /// For arrays between products.
-  /// @throws cuda::DriverError
+  /// @throws gpu::DeviceError
   [[nodiscard]] gpu::Workspaces& workspaces(unsigned device) const;
 
  private:
   struct Arrays {
-    explicit Arrays(cuda::Device& device) : workspaces(device) {}
+    explicit Arrays(gpu::Device& device) : workspaces(device) {}
     mutable gpu::Workspaces workspaces;
   };
 

@@ -25,7 +25,7 @@
 
 namespace manymod::dpf52 {
 
-/// See gpu/program/multiplier.hpp. Lane l holds digits l kPerThread to (l + 1) kPerThread - 1.
+/// See gpu/program/multiplier.cuda.hpp. Lane l holds digits l kPerThread to (l + 1) kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
   static constexpr unsigned kLanes = Group::kSize;

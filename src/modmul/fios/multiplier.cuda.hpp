@@ -23,7 +23,7 @@
 
 namespace manymod::fios {
 
-/// See gpu/program/multiplier.hpp; a digit there is a 32-bit word. Programs hand elements from step to step
+/// See gpu/program/multiplier.cuda.hpp; a digit there is a 32-bit word. Programs hand elements from step to step
 /// by value, in words. For each operation the digits of its operands are put into their place, and the result
 /// is taken from there: 3 kDigits words beside 2 kDigits^2 products. Arithmetic by itself works in place.
 ///

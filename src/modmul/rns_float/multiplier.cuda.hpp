@@ -25,7 +25,7 @@
 
 namespace manymod::rns_float {
 
-/// See gpu/program/multiplier.hpp; kPerThread counts channels of each base. `Form` is Specialised or
+/// See gpu/program/multiplier.cuda.hpp; kPerThread counts channels of each base. `Form` is Specialised or
 /// Loaded.
 template <class Group, unsigned kPerThread, class Kind, class Bases, class Form>
 class Multiplier {

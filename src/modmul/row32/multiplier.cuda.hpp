@@ -17,7 +17,7 @@
 
 namespace manymod::row32 {
 
-/// See gpu/program/multiplier.hpp. Lane l holds words l kPerThread to (l + 1) kPerThread - 1.
+/// See gpu/program/multiplier.cuda.hpp. Lane l holds words l kPerThread to (l + 1) kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
   static constexpr unsigned kLanes = Group::kSize;

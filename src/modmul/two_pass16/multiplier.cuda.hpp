@@ -19,7 +19,7 @@
 
 namespace manymod::two_pass16 {
 
-/// See gpu/program/multiplier.hpp. A digit is a 32-bit word; lane l holds words l kPerThread to (l + 1)
+/// See gpu/program/multiplier.cuda.hpp. A digit is a 32-bit word; lane l holds words l kPerThread to (l + 1)
 /// kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
