@@ -36,7 +36,7 @@ cuda::Kernel AdditionBench::kernel(const std::string& name) const {
 }
 
 void AdditionBench::measure(const Instances& instances, const Checker& checker,
-                            const cuda::DeviceBuffer& results) {
+                            const gpu::DeviceBuffer& results) {
   if (std::ranges::find(kWidths, instances.bits()) == std::end(kWidths)) return;
 #define FORM(name, digit_bits, place) Form{#name, digit_bits, std::string_view(#place) == "InSharedMemory"},
   const Form forms[] = {MM_BENCH_ADDITION_FORMS(FORM)};
@@ -49,7 +49,7 @@ void AdditionBench::measure(const Instances& instances, const Checker& checker,
 }
 
 void AdditionBench::measure_form(const Form& form, const Instances& instances, const Checker& checker,
-                                 const cuda::DeviceBuffer& results) {
+                                 const gpu::DeviceBuffer& results) {
   const std::string name =
       "bench_add_" + std::string(form.name) + "_" + std::to_string(instances.bits() / 32);
   const cuda::Kernel adding = kernel(name);
@@ -62,9 +62,9 @@ void AdditionBench::measure_form(const Form& form, const Instances& instances, c
   JsonObject about;
   about.set("bits", instances.bits()).set("technique", "fios").set("form", std::string("fios.") + form.name);
   about.set("kernel", name).set("registers", adding.registers()).set("local_bytes", adding.local_bytes());
-  const cuda::LaunchShape full{blocks, kBlock, shared * kBlock};
+  const gpu::LaunchShape full{blocks, kBlock, shared * kBlock};
   const unsigned paper_block = kPaperItems / kPaperBlocks;
-  const cuda::LaunchShape paper{kPaperBlocks, paper_block, shared * paper_block};
+  const gpu::LaunchShape paper{kPaperBlocks, paper_block, shared * paper_block};
   std::printf("%-26s", name.c_str());
   for (const Run& run :
        {Run{"add", false, full, std::size_t{blocks} * kBlock},
@@ -77,7 +77,7 @@ void AdditionBench::measure_form(const Form& form, const Instances& instances, c
 
 void AdditionBench::measure_run(const Run& run, const JsonObject& about, const cuda::Kernel& kernel,
                                 const Instances& instances, const Checker& checker,
-                                const cuda::DeviceBuffer& results) {
+                                const gpu::DeviceBuffer& results) {
   AdditionJob job{};
   // Below the modulus, which has its top bit set; and the next item's, for another number.
   job.x = instances.factor().on_device.as<std::uint32_t>();
@@ -88,11 +88,11 @@ void AdditionBench::measure_run(const Run& run, const JsonObject& about, const c
   job.count = static_cast<std::uint32_t>(run.items);
   job.steps = session_.quick ? 1000 : 10000;
   job.subtract = run.subtract ? 1 : 0;
-  cuda::set_bytes(session_.stream, results.data(), 0, results.bytes());
+  session_.stream.set_bytes(results.data(), 0, results.bytes());
   const Timing timing =
       session_.timer.measure([&] { kernel.launch(session_.stream, run.launch, job); }, session_.effort());
   std::vector<std::uint32_t> words(run.items * instances.width());
-  cuda::copy_to_host(session_.stream, words.data(), results.data(), words.size() * sizeof(std::uint32_t));
+  session_.stream.copy_to_host(words.data(), results.data(), words.size() * sizeof(std::uint32_t));
   session_.stream.synchronize();
   const Verdict verdict = checker.sums(words, job.steps, run.subtract);
   const double operations = static_cast<double>(run.items) * job.steps;

@@ -19,7 +19,7 @@ class AdditionBench {
   /// All forms at the instances' width, where it is one of the paper's. `results`: as many bytes as an
   /// operand has.
   /// @throws cuda::DriverError
-  void measure(const Instances& instances, const Checker& checker, const cuda::DeviceBuffer& results);
+  void measure(const Instances& instances, const Checker& checker, const gpu::DeviceBuffer& results);
 
  private:
   struct Form {
@@ -30,7 +30,7 @@ class AdditionBench {
   struct Run {
     const char* operation;
     bool subtract;
-    cuda::LaunchShape launch;
+    gpu::LaunchShape launch;
     std::size_t items;
   };
 
@@ -39,9 +39,9 @@ class AdditionBench {
   cuda::ModuleHandle module_ = nullptr;  ///< as long as the process
 
   void measure_form(const Form& form, const Instances& instances, const Checker& checker,
-                    const cuda::DeviceBuffer& results);
+                    const gpu::DeviceBuffer& results);
   void measure_run(const Run& run, const JsonObject& about, const cuda::Kernel& kernel,
-                   const Instances& instances, const Checker& checker, const cuda::DeviceBuffer& results);
+                   const Instances& instances, const Checker& checker, const gpu::DeviceBuffer& results);
   [[nodiscard]] cuda::Kernel kernel(const std::string& name) const;
 };
 

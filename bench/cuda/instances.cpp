@@ -158,8 +158,8 @@ Instances::Instances(const cuda::Stream& stream, unsigned bits, std::size_t coun
       if (odd) row[0] |= 1;
     }
     const std::size_t bytes = operand.words.size() * sizeof(std::uint32_t);
-    operand.on_device = cuda::DeviceBuffer(stream.device(), bytes);
-    cuda::copy_to_device(stream, operand.on_device.data(), operand.words.data(), bytes);
+    operand.on_device = gpu::DeviceBuffer(stream.device(), bytes);
+    stream.copy_to_device(operand.on_device.data(), operand.words.data(), bytes);
   };
   fill(modulus_, TopBit::set, true);
   fill(base_, TopBit::random, false);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/cuda/stream.hpp"
 #include "gpu/program/program.hpp"
 #include "manymod/manymod.h"
@@ -28,7 +28,7 @@ class Instances {
   /// A row for each instance, or one for all.
   struct Operand {
     Words words;
-    cuda::DeviceBuffer on_device;
+    gpu::DeviceBuffer on_device;
   };
 
   Instances(const cuda::Stream& stream, unsigned bits, std::size_t count, Moduli moduli);

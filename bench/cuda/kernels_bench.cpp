@@ -17,6 +17,8 @@
 
 #include "addition_bench.hpp"
 #include "gpu/cuda/driver.hpp"
+#include "gpu/cuda/probe.hpp"
+#include "gpu/cuda/requirements.hpp"
 #include "gpu/engine/constants.hpp"
 #include "gpu/engine/launch.hpp"
 #include "modmul/dpf52/variants.cuda.hpp"
@@ -107,12 +109,13 @@ class Bench {
 
   [[nodiscard]] std::vector<Case> cases(Moduli moduli) const {
     std::vector<Case> found;
-    const unsigned capability = device_.properties().compute_capability;
+    const unsigned capability = device_.compute_capability();
+    const cuda::CudaTraits traits(capability, capability, cuda::full_rate_doubles(capability));
     for (const auto& forms : {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(),
                               fios::cuda_forms(), rns::cuda_forms()}) {
       for (const gpu::Technique& technique : forms) {
         if (!options_.wants_technique(technique.folder, technique.name)) continue;
-        if (capability < technique.min_compute_capability) continue;
+        if (!technique.requirements->obstacle("cuda:0", traits).empty()) continue;
         for (const gpu::Shape& shape : shapes_of(technique, moduli)) found.push_back({&technique, &shape});
       }
     }
@@ -189,7 +192,7 @@ class Bench {
   void run_width(const Width& width, const WidthPlan& plan) {
     const auto [bits, moduli] = width;
     const Instances instances(stream_, bits, instances_for(bits, plan), moduli);
-    const cuda::DeviceBuffer results(device_, instances.base().on_device.bytes());
+    const gpu::DeviceBuffer results(device_, instances.base().on_device.bytes());
     Checker checker(instances, options_.quick ? 4 : 16);
     const auto with = [&](const Case& one, const auto& measure) {
       if (device_.lost()) return;
@@ -261,9 +264,9 @@ class Bench {
 };
 
 std::string Bench::report() const {
-  const cuda::DeviceProperties& properties = device_.properties();
+  const gpu::DeviceProperties& properties = device_.properties();
   JsonObject document;
-  document.set("card", properties.model).set("compute_capability", properties.compute_capability);
+  document.set("card", properties.model).set("compute_capability", device_.compute_capability());
   document.set("multiprocessors", properties.multiprocessors);
   document.set("driver", driver_version());
   document.set("cuda", cuda::version_text(cuda::Driver::current().version()));

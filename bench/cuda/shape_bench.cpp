@@ -28,7 +28,7 @@ constexpr Effort kBatchEffort{0.05, 1, 3};
 
 ShapeBench::ShapeBench(Session& session, const Instances& instances, Checker& checker,
                        const gpu::Technique& technique, const gpu::Shape& shape,
-                       const cuda::DeviceBuffer& results)
+                       const gpu::DeviceBuffer& results)
     : session_(session),
       instances_(instances),
       checker_(checker),
@@ -110,7 +110,7 @@ double ShapeBench::matrix_bytes_per_product() const {
 }
 
 std::size_t ShapeBench::threads_of(unsigned blocks) const {
-  const cuda::LaunchShape launch = run_.full_launch(blocks);
+  const gpu::LaunchShape launch = run_.full_launch(blocks);
   return std::size_t{launch.grid} * launch.block;
 }
 
@@ -211,7 +211,7 @@ std::vector<unsigned> ShapeBench::windows(bool secret) const {
   return windows;
 }
 
-void ShapeBench::queue_power(const cuda::LaunchShape& launch, std::size_t items) const {
+void ShapeBench::queue_power(const gpu::LaunchShape& launch, std::size_t items) const {
   run_.queue_start(items);
   run_.queue_program(launch, items);
 }
@@ -253,7 +253,7 @@ void ShapeBench::measure_batches() {
   for (const unsigned eighths : kBatchEighths) {
     if (eighths > 8 * most_waves(instances_.bits())) continue;
     const std::size_t items = wave * eighths / 8;
-    const cuda::LaunchShape launch = run_.launch_for(items);
+    const gpu::LaunchShape launch = run_.launch_for(items);
     run_.load(program, std::size_t{launch.grid} * launch.block);
     const Timing timing = session_.timer.measure([&] { queue_power(launch, items); }, kBatchEffort);
     const Verdict verdict = checker_.powers(run_.results(items));
@@ -267,7 +267,7 @@ void ShapeBench::measure_batches() {
 
 void ShapeBench::compute_others() {
   const std::size_t items = instances_.count();
-  const cuda::LaunchShape launch = run_.launch_for(items);
+  const gpu::LaunchShape launch = run_.launch_for(items);
   run_.load(power_program(kWindow, false), std::size_t{launch.grid} * launch.block);
   queue_power(launch, items);
   if (const Verdict verdict = checker_.powers(run_.results(items)); verdict.wrong > 0) {
@@ -279,7 +279,7 @@ void ShapeBench::measure_latency(const std::vector<std::size_t>& batches) {
   const gpu::Program program = power_program(kWindow, true);
   std::printf("%-34s latency", title().c_str());
   for (const std::size_t items : batches) {
-    const cuda::LaunchShape launch = run_.launch_for(items);
+    const gpu::LaunchShape launch = run_.launch_for(items);
     run_.load(program, std::size_t{launch.grid} * launch.block);
     const Timing timing = session_.timer.measure([&] { queue_power(launch, items); }, session_.effort());
     const Verdict verdict = checker_.powers(run_.results(items));
@@ -297,7 +297,7 @@ void ShapeBench::measure_sustained(std::size_t items) {
     unsigned warm_up, timed;
   };
   const gpu::Program program = power_program(kWindow, true);
-  const cuda::LaunchShape launch = run_.launch_for(items);
+  const gpu::LaunchShape launch = run_.launch_for(items);
   std::printf("%-34s sustained", title().c_str());
   for (const Runs runs : {Runs{1, 4}, Runs{100, 20}}) {
     run_.load(program, std::size_t{launch.grid} * launch.block);
@@ -316,7 +316,7 @@ void ShapeBench::measure_sustained(std::size_t items) {
 void ShapeBench::measure_small_grid() {
   constexpr unsigned kBlocks = 64;
   const std::uint32_t steps = session_.quick ? 1001 : 10001;  // odd: Checker::products
-  const cuda::LaunchShape launch = run_.launch_of(kBlocks, kSmallGridItems / kBlocks);
+  const gpu::LaunchShape launch = run_.launch_of(kBlocks, kSmallGridItems / kBlocks);
   run_.load(gpu::repeated_product_program(steps), kSmallGridItems);
   const auto queue = [&] { run_.queue_program(launch, kSmallGridItems); };
   const Timing timing = session_.timer.measure(queue, session_.effort());

@@ -33,7 +33,7 @@ struct Session {
 class ShapeBench {
  public:
   ShapeBench(Session& session, const Instances& instances, Checker& checker, const gpu::Technique& technique,
-             const gpu::Shape& shape, const cuda::DeviceBuffer& results);
+             const gpu::Shape& shape, const gpu::DeviceBuffer& results);
 
   /// Chains of multiplications and of squarings on a full device: `mul`, `sqr`.
   void measure_chains();
@@ -101,7 +101,7 @@ class ShapeBench {
                                     std::size_t items) const;
   [[nodiscard]] unsigned engine_window(bool secret) const;
   [[nodiscard]] std::vector<unsigned> windows(bool secret) const;
-  void queue_power(const cuda::LaunchShape& launch, std::size_t items) const;
+  void queue_power(const gpu::LaunchShape& launch, std::size_t items) const;
   std::uint32_t chain_length();
   [[nodiscard]] Timing time_chain(bool squares, const Choice& choice, std::uint32_t steps,
                                   const Effort& effort);

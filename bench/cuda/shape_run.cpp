@@ -10,16 +10,16 @@
 namespace manymod::bench {
 namespace {
 
-void grow(cuda::DeviceBuffer& buffer, cuda::Device& device, std::size_t bytes) {
+void grow(gpu::DeviceBuffer& buffer, cuda::Device& device, std::size_t bytes) {
   if (buffer.bytes() >= bytes) return;
-  buffer = cuda::DeviceBuffer();  // both at a time may be too much
-  buffer = cuda::DeviceBuffer(device, bytes);
+  buffer = gpu::DeviceBuffer();  // both at a time may be too much
+  buffer = gpu::DeviceBuffer(device, bytes);
 }
 
 /// Returns when it is there.
-cuda::DeviceBuffer copy_of(const cuda::Stream& stream, const void* data, std::size_t bytes) {
-  cuda::DeviceBuffer copy(stream.device(), bytes);
-  cuda::copy_to_device(stream, copy.data(), data, bytes);
+gpu::DeviceBuffer copy_of(const cuda::Stream& stream, const void* data, std::size_t bytes) {
+  gpu::DeviceBuffer copy(stream.device(), bytes);
+  stream.copy_to_device(copy.data(), data, bytes);
   stream.synchronize();
   return copy;
 }
@@ -33,7 +33,7 @@ Words power_of_two_words(unsigned bit) {
 }  // namespace
 
 ShapeRun::ShapeRun(const cuda::Stream& stream, const Instances& instances, const gpu::Technique& technique,
-                   const gpu::Shape& shape, const cuda::DeviceBuffer& results)
+                   const gpu::Shape& shape, const gpu::DeviceBuffer& results)
     : stream_(stream),
       instances_(instances),
       shape_(shape),
@@ -51,7 +51,7 @@ void ShapeRun::bring_constants(const gpu::ConstantsSource& source) {
   radix_squared_ = source.radix_squared(shape_);
   radix_squared_on_device_ =
       copy_of(stream_, radix_squared_.data(), radix_squared_.size() * sizeof(std::uint32_t));
-  refused_ = cuda::DeviceBuffer(stream_.device(), instances_.count());
+  refused_ = gpu::DeviceBuffer(stream_.device(), instances_.count());
 }
 
 std::vector<std::byte> ShapeRun::make_constants(const gpu::ConstantsSource& source) const {
@@ -70,7 +70,7 @@ std::vector<std::byte> ShapeRun::make_constants(const gpu::ConstantsSource& sour
 }
 
 unsigned ShapeRun::occupancy() const {
-  const cuda::LaunchShape launch = launch_of(1, shape_.block);
+  const gpu::LaunchShape launch = launch_of(1, shape_.block);
   return kernel_.blocks_per_multiprocessor(launch.block, launch.shared_bytes);
 }
 
@@ -78,15 +78,15 @@ std::size_t ShapeRun::groups(unsigned blocks) const {
   return std::size_t{blocks} * stream_.device().properties().multiprocessors * shape_.block / shape_.threads;
 }
 
-cuda::LaunchShape ShapeRun::launch_of(unsigned grid, unsigned block) const {
+gpu::LaunchShape ShapeRun::launch_of(unsigned grid, unsigned block) const {
   return {grid, block, gpu::shared_bytes(shape_, block)};
 }
 
-cuda::LaunchShape ShapeRun::full_launch(unsigned blocks) const {
+gpu::LaunchShape ShapeRun::full_launch(unsigned blocks) const {
   return launch_of(blocks * stream_.device().properties().multiprocessors, shape_.block);
 }
 
-cuda::LaunchShape ShapeRun::launch_for(std::size_t items) const {
+gpu::LaunchShape ShapeRun::launch_for(std::size_t items) const {
   return gpu::program_launch(stream_.device(), shape_, items);
 }
 
@@ -96,9 +96,9 @@ void ShapeRun::load(const gpu::Program& program, std::size_t threads) {
   grow(steps_, stream_.device(), bytes);
   const std::size_t slots = program_.slots + shape_.more_slots(program_.scan);
   grow(table_, stream_.device(), threads * slots * shape_.lane_words * sizeof(std::uint32_t));
-  cuda::copy_to_device(stream_, steps_.data(), program_.steps.data(), bytes);
-  cuda::set_bytes(stream_, results_.data(), 0, results_.bytes());
-  if (refused_.bytes() > 0) cuda::set_bytes(stream_, refused_.data(), 0, refused_.bytes());
+  stream_.copy_to_device(steps_.data(), program_.steps.data(), bytes);
+  stream_.set_bytes(results_.data(), 0, results_.bytes());
+  if (refused_.bytes() > 0) stream_.set_bytes(refused_.data(), 0, refused_.bytes());
   stream_.synchronize();
 }
 
@@ -119,7 +119,7 @@ void ShapeRun::queue_start(std::size_t items) const {
   gpu::launch_residue(stream_, job);
 }
 
-void ShapeRun::queue_program(const cuda::LaunchShape& launch, std::size_t items) const {
+void ShapeRun::queue_program(const gpu::LaunchShape& launch, std::size_t items) const {
   gpu::ProgramJob job;
   job.steps = steps_.as<gpu::Step>();
   job.step_count = static_cast<std::uint32_t>(program_.steps.size());
@@ -139,14 +139,14 @@ void ShapeRun::queue_program(const cuda::LaunchShape& launch, std::size_t items)
   job.refused = refused_.as<std::uint8_t>();
   if (items * shape_.threads > std::size_t{launch.grid} * launch.block) {
     job.claimed = claimed_.as<std::uint32_t>();
-    cuda::set_bytes(stream_, job.claimed, 0, sizeof(std::uint32_t));
+    stream_.set_bytes(job.claimed, 0, sizeof(std::uint32_t));
   }
   kernel_.launch(stream_, launch, job);
 }
 
 Words ShapeRun::results(std::size_t items) const {
   Words words(items * instances_.width());
-  cuda::copy_to_host(stream_, words.data(), results_.data(), words.size() * sizeof(std::uint32_t));
+  stream_.copy_to_host(words.data(), results_.data(), words.size() * sizeof(std::uint32_t));
   stream_.synchronize();
   return words;
 }
@@ -154,7 +154,7 @@ Words ShapeRun::results(std::size_t items) const {
 std::size_t ShapeRun::refused(std::size_t items) const {
   if (refused_.bytes() == 0) return 0;
   std::vector<std::uint8_t> marks(items);
-  cuda::copy_to_host(stream_, marks.data(), refused_.data(), items);
+  stream_.copy_to_host(marks.data(), refused_.data(), items);
   stream_.synchronize();
   return items - static_cast<std::size_t>(std::ranges::count(marks, 0));
 }

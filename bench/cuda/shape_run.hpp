@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/cuda/stream.hpp"
 #include "gpu/engine/technique.hpp"
 #include "gpu/program/programs.hpp"
@@ -19,7 +19,7 @@ class ShapeRun {
   /// `shape`: of the technique's, for the instances' kind of moduli. `results`: at least as many bytes as an
   /// operand of the instances has. @throws cuda::DriverError, also where the technique refuses their modulus
   ShapeRun(const cuda::Stream& stream, const Instances& instances, const gpu::Technique& technique,
-           const gpu::Shape& shape, const cuda::DeviceBuffer& results);
+           const gpu::Shape& shape, const gpu::DeviceBuffer& results);
 
   [[nodiscard]] const gpu::Shape& shape() const { return shape_; }
   [[nodiscard]] const cuda::Kernel& kernel() const { return kernel_; }
@@ -29,16 +29,16 @@ class ShapeRun {
   [[nodiscard]] std::size_t groups(unsigned blocks) const;
 
   /// That many blocks of the shape's size on each multiprocessor.
-  [[nodiscard]] cuda::LaunchShape full_launch(unsigned blocks) const;
+  [[nodiscard]] gpu::LaunchShape full_launch(unsigned blocks) const;
   /// What the engine takes for so many items (gpu/engine/launch.hpp).
-  [[nodiscard]] cuda::LaunchShape launch_for(std::size_t items) const;
-  [[nodiscard]] cuda::LaunchShape launch_of(unsigned grid, unsigned block) const;
+  [[nodiscard]] gpu::LaunchShape launch_for(std::size_t items) const;
+  [[nodiscard]] gpu::LaunchShape launch_of(unsigned grid, unsigned block) const;
 
   /// The program of what is queued from now on, in launches of up to `threads` threads. Clears the results.
   void load(const gpu::Program& program, std::size_t threads);
   /// Program::load's start, for the first items.
   void queue_start(std::size_t items) const;
-  void queue_program(const cuda::LaunchShape& launch, std::size_t items) const;
+  void queue_program(const gpu::LaunchShape& launch, std::size_t items) const;
   /// Of the first items; waits for them.
   [[nodiscard]] Words results(std::size_t items) const;
   /// How many of the first items the last program had to refuse, after `results`.
@@ -51,11 +51,11 @@ class ShapeRun {
   const Instances& instances_;
   const gpu::Shape& shape_;
   const cuda::Kernel& kernel_;
-  const cuda::DeviceBuffer& results_;
-  cuda::DeviceBuffer start_, claimed_, steps_, table_;
+  const gpu::DeviceBuffer& results_;
+  gpu::DeviceBuffer start_, claimed_, steps_, table_;
   Words radix_squared_;
   // Of techniques with constants (gpu/engine/constants.hpp); else empty.
-  cuda::DeviceBuffer constants_, radix_squared_on_device_, refused_;
+  gpu::DeviceBuffer constants_, radix_squared_on_device_, refused_;
   gpu::Program program_;
 
   void bring_constants(const gpu::ConstantsSource& source);

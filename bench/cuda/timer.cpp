@@ -80,7 +80,7 @@ ClockMeter::ClockMeter(cuda::Device& device)
 void ClockMeter::queue(const cuda::Stream& stream) const {
   if (!kernel_) return;
   kernel_->launch(stream, {}, Argument{result_.as<std::uint64_t>(), kClockNanoseconds});
-  cuda::copy_to_host(stream, host_.data(), result_.data(), result_.bytes());
+  stream.copy_to_host(host_.data(), result_.data(), result_.bytes());
 }
 
 double ClockMeter::mhz() const {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
-#include "gpu/cuda/memory.hpp"
 #include "gpu/cuda/stream.hpp"
 
 namespace manymod::bench {
@@ -49,8 +49,8 @@ class ClockMeter {
   };
   std::optional<cuda::Kernel> kernel_;
   double nominal_mhz_;
-  cuda::DeviceBuffer result_;
-  cuda::PinnedBuffer host_;
+  gpu::DeviceBuffer result_;
+  gpu::PinnedBuffer host_;
 };
 
 class Timer {

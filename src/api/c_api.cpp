@@ -78,7 +78,7 @@ mm_device_info describe(const manymod::Device& device) {
   return info;
 }
 
-mm_cuda_info describe(const manymod::CudaSupport& support) {
+mm_cuda_info describe(const manymod::GpuSupport& support) {
   mm_cuda_info info{};
   info.built = support.built ? 1 : 0;
   info.driver = support.driver.c_str();
@@ -260,7 +260,7 @@ mm_status mm_device_get(size_t position, mm_device_info* info) {
 mm_status mm_cuda_get_info(mm_cuda_info* info) {
   return manymod::guarded([&] {
     mm_cuda_info& out = required(info, "info");
-    manymod::struct_to_caller(describe(manymod::cuda_support()), out, "info");
+    manymod::struct_to_caller(describe(manymod::gpu_support(manymod::Backend::cuda)), out, "info");
     return MM_OK;
   });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -11,64 +12,66 @@
 #include "abi/last_error.hpp"
 #include "core/status_error.hpp"
 #include "dispatch/devices.hpp"
-#include "gpu/cuda/memory.hpp"
-#include "gpu/cuda/stream.hpp"
+#include "gpu/buffer.hpp"
 #include "manymod/manymod.h"
 
 namespace manymod {
 namespace {
 
-// What mm_device_allocate gave out, so that it can be zeroed before it is freed, and nothing be freed twice.
+// The memory that mm_device_allocate returned: it is zeroed before it is freed, and nothing is freed twice.
 class Allocations {
  public:
-  // Lives on as the driver may be gone when static objects are destroyed.
+  // Never destroyed: the driver may have shut down before static objects are.
   static Allocations& of_this_process() {
     static auto& allocations = *new Allocations;
     return allocations;
   }
 
-  void* add(cuda::DeviceBuffer buffer, cuda::Device& device) {
+  void* add(gpu::DeviceBuffer buffer, gpu::Device& device) {
     void* const address = buffer.data();
     const std::lock_guard lock(mutex_);
     buffers_.emplace(std::pair(&device, address), std::move(buffer));
     return address;
   }
 
-  /// @return nothing if there is none of that address on that device
-  std::optional<cuda::DeviceBuffer> take(void* address, cuda::Device& device) {
+  /// @return nothing if no allocation on that device has that address
+  std::optional<gpu::DeviceBuffer> take(void* address, gpu::Device& device) {
     const std::lock_guard lock(mutex_);
     const auto found = buffers_.find({&device, address});
     if (found == buffers_.end()) return std::nullopt;
-    std::optional<cuda::DeviceBuffer> buffer(std::move(found->second));
+    std::optional<gpu::DeviceBuffer> buffer(std::move(found->second));
     buffers_.erase(found);
     return buffer;
   }
 
  private:
-  std::mutex mutex_;  // a forked child never gets as far as this
-  std::map<std::pair<cuda::Device*, void*>, cuda::DeviceBuffer> buffers_;
+  std::mutex mutex_;  // never locked in a forked child, where checked_device throws before
+  std::map<std::pair<gpu::Device*, void*>, gpu::DeviceBuffer> buffers_;
 };
+
+// The backend of the devices that the C ABI addresses by an index alone (mm_call.device_index).
+constexpr Backend kBackend = Backend::cuda;
 
 std::string device_name(unsigned index) { return "cuda:" + std::to_string(index); }
 
-void copy(cuda::Device& device, void* to, const void* from, std::size_t bytes, mm_copy_direction direction) {
-  const cuda::Stream stream = cuda::Stream::borrowed(device, nullptr);
+void copy(gpu::Device& device, void* to, const void* from, std::size_t bytes, mm_copy_direction direction) {
+  const std::unique_ptr<gpu::Stream> stream = device.borrow_stream(nullptr);
   switch (direction) {
     case MM_COPY_TO_DEVICE:
       check_on_device(device, to, bytes, "to");
-      cuda::copy_to_device(stream, to, from, bytes);
+      stream->copy_to_device(to, from, bytes);
       break;
     case MM_COPY_TO_HOST:
       check_on_device(device, from, bytes, "from");
-      cuda::copy_to_host(stream, to, from, bytes);
+      stream->copy_to_host(to, from, bytes);
       break;
     case MM_COPY_ON_DEVICE:
       check_on_device(device, to, bytes, "to");
       check_on_device(device, from, bytes, "from");
-      cuda::copy_on_device(stream, to, from, bytes);
+      stream->copy_on_device(to, from, bytes);
       break;
   }
-  stream.synchronize();
+  stream->synchronize();
 }
 
 mm_copy_direction checked_direction(const mm_copy_direction& direction) {
@@ -83,26 +86,26 @@ void check_not_null(const void* pointer, const char* what) {
 
 }  // namespace
 
-cuda::Device& checked_device(unsigned index) {
+gpu::Device& checked_device(unsigned index) {
   const std::span<const Device> all = devices();
   const auto found = std::find_if(all.begin(), all.end(), [index](const Device& device) {
-    return device.backend == Backend::cuda && device.index == index;
+    return device.backend == kBackend && device.index == index;
   });
   if (found == all.end()) {
-    const std::string& obstacle = cuda_support().obstacle;
+    const std::string& obstacle = gpu_support(kBackend).obstacle;
     throw StatusError(MM_ERR_UNKNOWN_DEVICE,
                       "no device " + device_name(index) + (obstacle.empty() ? "" : ": " + obstacle));
   }
   if (!found->obstacle.empty()) throw StatusError(MM_ERR_DEVICE, device_name(index) + ": " + found->obstacle);
-  cuda::Device& device = cuda::device(index);
+  gpu::Device& device = gpu_device(kBackend, index);
   device.check_usable();
   return device;
 }
 
-void check_on_device(cuda::Device& device, const void* address, std::size_t bytes, const std::string& what) {
+void check_on_device(gpu::Device& device, const void* address, std::size_t bytes, const std::string& what) {
   const auto* const first = static_cast<const std::byte*>(address);
   for (const std::byte* byte : {first, first + (bytes - 1)}) {
-    const std::optional<unsigned> owner = cuda::device_of(device, byte);
+    const std::optional<unsigned> owner = device.owner_of(byte);
     if (owner == device.index()) continue;
     std::string message = what + " is ";
     if (owner) {
@@ -123,7 +126,7 @@ mm_status mm_device_allocate(unsigned device_index, size_t bytes, void** address
   if (address != nullptr) *address = nullptr;
   return manymod::guarded([&] {
     manymod::check_not_null(address, "address");
-    manymod::cuda::Device& device = manymod::checked_device(device_index);
+    manymod::gpu::Device& device = manymod::checked_device(device_index);
     if (bytes > 0) {
       *address = manymod::Allocations::of_this_process().add({device, bytes}, device);
     }
@@ -134,7 +137,7 @@ mm_status mm_device_allocate(unsigned device_index, size_t bytes, void** address
 mm_status mm_device_free(unsigned device_index, void* address) {
   return manymod::guarded([&] {
     if (address == nullptr) return MM_OK;
-    manymod::cuda::Device& device = manymod::checked_device(device_index);
+    manymod::gpu::Device& device = manymod::checked_device(device_index);
     if (manymod::Allocations::of_this_process().take(address, device)) return MM_OK;
     throw manymod::StatusError(MM_ERR_ARGUMENT,
                                "address was not allocated by mm_device_allocate, or is freed already");
@@ -145,7 +148,7 @@ mm_status mm_device_copy(unsigned device_index, void* to, const void* from, size
                          mm_copy_direction direction) {
   return manymod::guarded([&] {
     const mm_copy_direction checked = manymod::checked_direction(direction);
-    manymod::cuda::Device& device = manymod::checked_device(device_index);
+    manymod::gpu::Device& device = manymod::checked_device(device_index);
     if (bytes == 0) return MM_OK;
     manymod::check_not_null(to, "to");
     manymod::check_not_null(from, "from");

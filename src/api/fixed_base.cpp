@@ -113,7 +113,7 @@ mm_status FixedBase::powmod(const mm_call& call) const {
 }
 
 mm_status FixedBase::run_resident(const mm_call& call, Job& job) const {
-  const Resident& resident = resident_.get(call.device_index, [this](cuda::Device& device) {
+  const Resident& resident = resident_.get(call.device_index, [this](gpu::Device& device) {
     auto made = std::make_unique<Resident>(selection_options_, device, timing_);
     if (modulus_class_ != ModulusClass::unit) {
       made->bases.emplace(made->engines.engines(), base_view(), magnitude(), exponent_bits_, timing_);

@@ -44,7 +44,7 @@ class FixedBase {
                                   const Job& job, const Progress& progress, const ZeroItems& zero) const;
 
   struct Resident {
-    Resident(const SelectionOptions& options, cuda::Device& device, TimingClass timing)
+    Resident(const SelectionOptions& options, gpu::Device& device, TimingClass timing)
         : engines(options, device, timing) {}
     ResidentEngines engines;
     std::optional<PreparedBases> bases;

@@ -48,7 +48,7 @@ mm_status Plan::run(const mm_call& call) const {
 }
 
 mm_status Plan::run_resident(const mm_call& call, Job& job) const {
-  const Resident& resident = resident_.get(call.device_index, [this](cuda::Device& device) {
+  const Resident& resident = resident_.get(call.device_index, [this](gpu::Device& device) {
     return std::make_unique<const Resident>(selection_options_, device, timing_);
   });
   const gpu::ResidentArrays& arrays = resident.engines.arrays();

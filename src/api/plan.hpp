@@ -30,7 +30,7 @@ class Plan {
 
  private:
   struct Resident {
-    Resident(const SelectionOptions& options, cuda::Device& device, TimingClass timing)
+    Resident(const SelectionOptions& options, gpu::Device& device, TimingClass timing)
         : engines(options, device, timing), moduli(engines.engines()) {}
     ResidentEngines engines;
     ModulusCache moduli;

@@ -30,7 +30,7 @@ void check_width(std::size_t width, const char* what) {
 
 }  // namespace
 
-ResidentEngines::ResidentEngines(const SelectionOptions& options, cuda::Device& device, TimingClass timing)
+ResidentEngines::ResidentEngines(const SelectionOptions& options, gpu::Device& device, TimingClass timing)
     : arrays_(device, timing == TimingClass::secret),
       engines_(resident_engines(options.select_on_gpu(device.index()), arrays_)) {}
 
@@ -38,11 +38,11 @@ ResidentCall::ResidentCall(const mm_call& call, const gpu::ResidentArrays& array
                            Job& job)
     : arrays_(arrays) {
   check(job);
-  arrays_.wait_for(static_cast<cuda::StreamHandle>(call.stream));
+  arrays_.wait_for(call.stream);
   const std::size_t terms = std::max<std::size_t>(1, job.terms);
-  bring_shared(terms, job.x, shared_[0]);
-  bring_shared(terms, job.y, shared_[1]);
-  bring_shared(1, job.modulus, shared_[2]);
+  fetch_shared(terms, job.x, shared_[0]);
+  fetch_shared(terms, job.y, shared_[1]);
+  fetch_shared(1, job.modulus, shared_[2]);
   facts_ = arrays_.facts(job, modulus_bits);
   job.facts = &facts_;
 }
@@ -65,7 +65,7 @@ void ResidentCall::check(const Job& job) const {
               "result");
 }
 
-void ResidentCall::bring_shared(std::size_t terms, BatchView& view, limbs::Buffer& storage) const {
+void ResidentCall::fetch_shared(std::size_t terms, BatchView& view, limbs::Buffer& storage) const {
   if (!view.on_device || (view.count != 1 && view.count != terms)) return;
   storage = arrays_.rows(view, Items::run(0, 1), view.count, view.width);
   view = {storage.data(), view.count, view.width, view.width, nullptr};

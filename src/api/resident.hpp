@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on arrays in the memory of a CUDA device, which are used in place (mm_call.on_device).
+// Calls on arrays in the memory of a device, which are used in place (mm_call.on_device).
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@
 
 namespace manymod {
 
-/// What computes on arrays in one device's memory: its own engines, and those of the CPU for items that they
-/// do not take.
+/// The engines for arrays in one device's memory: the device's own, and the CPU's for items that those do not
+/// accept.
 class ResidentEngines {
  public:
   /// @throws StatusError as select_variants
-  ResidentEngines(const SelectionOptions& options, cuda::Device& device, TimingClass timing);
+  ResidentEngines(const SelectionOptions& options, gpu::Device& device, TimingClass timing);
 
   [[nodiscard]] const gpu::ResidentArrays& arrays() const { return arrays_; }
   [[nodiscard]] const EngineSet& engines() const { return engines_; }
@@ -34,30 +34,30 @@ class ResidentEngines {
   EngineSet engines_;
 };
 
-/// One T for each CUDA device, made when it is first asked for.
+/// One T per device, built on first use.
 template <class T>
 class PerDevice {
  public:
-  PerDevice() : made_(devices().size()) {}  // the CPU is one of them
+  PerDevice() : objects_(devices().size()) {}  // one more than there are GPUs, for the CPU
 
   /// @throws StatusError as checked_device, and what make(device) throws
   template <class Make>
   const T& get(unsigned device_index, const Make& make) const {
-    cuda::Device& device = checked_device(device_index);
-    return *made_.at(device_index).get([&] { return std::unique_ptr<const T>(make(device)); });
+    gpu::Device& device = checked_device(device_index);
+    return *objects_.at(device_index).get([&] { return std::unique_ptr<const T>(make(device)); });
   }
 
  private:
-  std::vector<PublishedOnce<T>> made_;
+  std::vector<PublishedOnce<T>> objects_;
 };
 
-/// The arrays of one call, ready to be used.
+/// Prepares the arrays of one call.
 class ResidentCall {
  public:
-  /// Checks the addresses, waits for the caller's stream, brings integers that all items share to the host
-  /// (in `job` they are there from now on), and finds facts of the others, for moduli of up to `modulus_bits`
-  /// bits. `job` must not outlive it.
-  /// @throws StatusError MM_ERR_ARGUMENT, cuda::DriverError
+  /// Checks the addresses, waits for the caller's stream, copies integers that all items share to the host
+  /// and makes `job` refer to the copies, and determines the facts about the other integers, for moduli of up
+  /// to `modulus_bits` bits. `job` must not outlive this object.
+  /// @throws StatusError MM_ERR_ARGUMENT, gpu::DeviceError
   ResidentCall(const mm_call& call, const gpu::ResidentArrays& arrays, std::size_t modulus_bits, Job& job);
   ResidentCall(const ResidentCall&) = delete;
   ResidentCall& operator=(const ResidentCall&) = delete;
@@ -68,7 +68,7 @@ class ResidentCall {
   DeviceFacts facts_;
 
   void check(const Job& job) const;
-  void bring_shared(std::size_t terms, BatchView& view, limbs::Buffer& storage) const;
+  void fetch_shared(std::size_t terms, BatchView& view, limbs::Buffer& storage) const;
 };
 
 }  // namespace manymod

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/devices.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
@@ -9,13 +12,25 @@
 #include <utility>
 
 #include "core/cpu_features.hpp"
-#include "gpu/cuda/driver.hpp"
-#include "gpu/cuda/probe.hpp"
+#include "engine/cpu_requirements.hpp"
+#include "gpu/cuda/backend.hpp"
 
 namespace manymod {
 namespace {
 
-// A misspelt name must not pass for a feature that is hidden.
+// The list of GPU backends: nothing else of src/dispatch names one.
+std::span<const gpu::Backend* const> gpu_backends() {
+  static const std::array backends{&cuda::backend()};
+  return backends;
+}
+
+const gpu::Backend& gpu_backend(Backend id) {
+  const std::span<const gpu::Backend* const> all = gpu_backends();
+  return **std::find_if(all.begin(), all.end(),
+                        [id](const gpu::Backend* backend) { return backend->id() == id; });
+}
+
+// A misspelt name must not look like a feature that is hidden.
 std::string features_text(const CpuInfo& info) {
   std::string text = cpu_feature_names(info.features);
   std::istringstream unknown(info.unknown_hidden);
@@ -35,77 +50,104 @@ Device cpu_device() {
   cpu.features = features_text(info);
   cpu.units = usable_cpu_count();
   cpu.memory_bytes = info.memory_bytes;
-  cpu.cpu_features = info.features;
-  cpu.hidden_features = info.hidden;
+  cpu.traits = std::make_shared<const CpuTraits>(info.features, info.hidden);
   return cpu;
 }
 
-Device cuda_device(std::size_t index, const cuda::DeviceInfo& info,
-                   std::span<const cuda::CodeArchitecture> code) {
-  Device gpu;
-  gpu.name = "cuda:" + std::to_string(index);
-  gpu.model = info.model;
-  gpu.backend = Backend::cuda;
-  gpu.index = static_cast<unsigned>(index);
-  gpu.features = "sm_" + std::to_string(info.compute_capability);
-  gpu.units = info.multiprocessors;
-  gpu.memory_bytes = info.memory_bytes;
-  gpu.compute_capability = info.compute_capability;
-  gpu.code_capability = cuda::code_capability(code, info.compute_capability);
-  gpu.full_rate_doubles = cuda::full_rate_doubles(info.compute_capability);
-  gpu.obstacle = info.obstacle;
-  return gpu;
+Device device_of(const gpu::Backend& backend, unsigned index, gpu::DeviceDescription description) {
+  Device device;
+  device.name = std::string(backend.name()) + ":" + std::to_string(index);
+  device.model = std::move(description.model);
+  device.backend = backend.id();
+  device.index = index;
+  device.features = std::move(description.features);
+  device.units = description.multiprocessors;
+  device.memory_bytes = description.memory_bytes;
+  device.traits = std::move(description.traits);
+  device.obstacle = std::move(description.obstacle);
+  return device;
 }
 
-bool is_set(const char* value) {
+std::string hiding_variable(const gpu::Backend& backend) {
+  std::string name = std::string("MANYMOD_HIDE_") + backend.title();
+  for (char& letter : name) {
+    letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  }
+  return name;
+}
+
+bool is_set(const std::string& variable) {
+  const char* const value = std::getenv(variable.c_str());
   return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
 }
 
-/// What was found with the driver of one Driver::use. Kept for good, as plans refer to its devices.
+// Appends the backend's devices to `found`.
+GpuSupport find_gpus(const gpu::Backend& backend, std::vector<Device>& found) {
+  GpuSupport support;
+  support.backend = backend.id();
+  support.built = backend.built();
+  const std::string variable = hiding_variable(backend);
+  if (!support.built) {
+    support.obstacle = std::string("this build of manymod has no ") + backend.title() + " support";
+  } else if (is_set(variable)) {
+    support.obstacle = "hidden by " + variable;
+  } else {
+    gpu::DeviceList list = backend.list_devices();
+    support.driver = std::move(list.driver);
+    support.obstacle = std::move(list.obstacle);
+    unsigned index = 0;
+    for (gpu::DeviceDescription& description : list.devices) {
+      found.push_back(device_of(backend, index++, std::move(description)));
+    }
+  }
+  return support;
+}
+
+// Changes when one of the backends does.
+unsigned generation() {
+  unsigned sum = 0;
+  for (const gpu::Backend* backend : gpu_backends()) sum += backend->generation();
+  return sum;
+}
+
+/// What was found in one generation. Never freed, as plans refer to its devices.
 struct Found {
-  unsigned driver_use;
+  unsigned generation;
   Hardware hardware;
-  const Found* previous;  // reachable, and so no leak
+  const Found* previous;  // keeps it reachable, so that it does not count as leaked
 };
 
 const Hardware& hardware() {
-  // Not a lock: a child that is forked off while another thread holds one could never take it.
+  // An atomic, not a mutex: a child that is forked while another thread holds a mutex can never lock it.
   static std::atomic<const Found*> latest = nullptr;
   const Found* found = latest.load();
-  while (found == nullptr || found->driver_use != cuda::Driver::uses()) {
-    const unsigned use = cuda::Driver::uses();
-    auto made = std::make_unique<const Found>(
-        Found{use, find_hardware(cuda::Driver::current(), std::getenv("MANYMOD_HIDE_CUDA")), found});
-    if (latest.compare_exchange_strong(found, made.get())) found = made.release();
+  while (found == nullptr || found->generation != generation()) {
+    const unsigned now = generation();
+    auto next = std::make_unique<const Found>(Found{now, find_hardware(), found});
+    if (latest.compare_exchange_strong(found, next.get())) found = next.release();
   }
   return found->hardware;
 }
 
 }  // namespace
 
-Hardware find_hardware(cuda::Driver& driver, const char* hide_cuda) {
+Hardware find_hardware() {
   Hardware found;
   found.devices.push_back(cpu_device());
-  found.cuda.built = !driver.sources().images.empty();
-  if (!found.cuda.built) {
-    found.cuda.obstacle = "this build of manymod has no CUDA support";
-    return found;
-  }
-  if (is_set(hide_cuda)) {
-    found.cuda.obstacle = "hidden by MANYMOD_HIDE_CUDA";
-    return found;
-  }
-  const cuda::Probe probe = cuda::probe(driver);
-  if (probe.driver_version > 0) found.cuda.driver = cuda::version_text(probe.driver_version);
-  found.cuda.obstacle = probe.obstacle;
-  for (std::size_t i = 0; i < probe.devices.size(); ++i) {
-    found.devices.push_back(cuda_device(i, probe.devices[i], driver.sources().architectures));
+  for (const gpu::Backend* backend : gpu_backends()) {
+    found.gpus.push_back(find_gpus(*backend, found.devices));
   }
   return found;
 }
 
 std::span<const Device> devices() { return hardware().devices; }
 
-const CudaSupport& cuda_support() { return hardware().cuda; }
+const GpuSupport& gpu_support(Backend backend) {
+  const std::vector<GpuSupport>& all = hardware().gpus;
+  return *std::find_if(all.begin(), all.end(),
+                       [backend](const GpuSupport& support) { return support.backend == backend; });
+}
+
+gpu::Device& gpu_device(Backend backend, unsigned index) { return gpu_backend(backend).device(index); }
 
 }  // namespace manymod

@@ -1,54 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of this machine: the CPU first, then GPUs.
+// The devices of this machine: the CPU first, then the GPUs of each backend.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "dispatch/registry.hpp"
+#include "gpu/backend.hpp"
 
 namespace manymod {
 
-namespace cuda {
-class Driver;
-}
-
 struct Device {
   std::string name;   ///< "cpu", "cuda:0"
-  std::string model;  ///< the maker's name for it
+  std::string model;  ///< the vendor's name for it
   Backend backend = Backend::cpu;
-  unsigned index = 0;               ///< among the devices of its backend: 1 for "cuda:1"
-  std::string features;             ///< space-separated, for people
-  unsigned units = 1;               ///< CPUs this process may run on; multiprocessors of a GPU
-  std::uint64_t memory_bytes = 0;   ///< 0 if unknown
-  CpuFeatures cpu_features = 0;     ///< CPU backend
-  CpuFeatures hidden_features = 0;  ///< CPU backend: present but hidden by MANYMOD_HIDE_CPU
-  unsigned compute_capability = 0;  ///< CUDA backend: 90 for 9.0
-  unsigned code_capability = 0;     ///< CUDA backend: of the code that it runs, see gpu/cuda/device_code.hpp
-  bool full_rate_doubles = false;   ///< CUDA backend: see gpu/cuda/probe.hpp
-  std::string obstacle;             ///< why nothing can run on it; empty if it can be used
+  unsigned index = 0;                          ///< among the devices of its backend: 1 for "cuda:1"
+  std::string features;                        ///< space-separated, for users
+  unsigned units = 1;                          ///< CPUs this process may run on; multiprocessors of a GPU
+  std::uint64_t memory_bytes = 0;              ///< 0 if unknown
+  std::shared_ptr<const DeviceTraits> traits;  ///< never null: for the requirements of the backend's variants
+  std::string obstacle;                        ///< why nothing can run on it; empty if it can be used
 };
 
-/// What this build and this machine have of CUDA, for people.
-struct CudaSupport {
-  bool built = false;  ///< the library has device code
-  std::string
-      driver;  ///< newest CUDA version that the driver serves, such as "13.0"; empty if none was found
-  std::string obstacle;  ///< why there is no CUDA device; empty if there is one
+/// What this build and this machine have of a GPU backend, for users.
+struct GpuSupport {
+  Backend backend = Backend::cuda;
+  bool built = false;    ///< the library has device code for it
+  std::string driver;    ///< newest API version that the driver serves: "13.0"; empty if none was found
+  std::string obstacle;  ///< why there is no device; empty if there is one
 };
 
 struct Hardware {
-  std::vector<Device> devices;  ///< the CPU, then "cuda:0", ..
-  CudaSupport cuda;
+  std::vector<Device> devices;   ///< the CPU, then "cuda:0", ..
+  std::vector<GpuSupport> gpus;  ///< of each backend
 };
 
-/// @param hide_cuda the value of MANYMOD_HIDE_CUDA, null if unset: anything but "" and "0" hides all GPUs
-Hardware find_hardware(cuda::Driver& driver, const char* hide_cuda);
+/// Lists the hardware anew. A backend's devices are hidden if the environment variable MANYMOD_HIDE_CUDA
+/// (with the backend's title in place of CUDA) is set to anything but "" and "0".
+Hardware find_hardware();
 
-/// Probed on first use, constant afterwards. Makes no context on a GPU.
+/// Found on first use, constant afterwards. Opens no GPU.
 std::span<const Device> devices();
-const CudaSupport& cuda_support();
+const GpuSupport& gpu_support(Backend backend);
+
+/// The GPU of that backend and index, opened on first use. @throws gpu::DeviceError
+gpu::Device& gpu_device(Backend backend, unsigned index);
 
 }  // namespace manymod

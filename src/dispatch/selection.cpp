@@ -6,13 +6,12 @@
 #include <cstdlib>
 #include <utility>
 
-#include "core/cpu_features.hpp"
 #include "core/status_error.hpp"
 
 namespace manymod {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 template <class Range, class Name>
 std::string joined(const Range& range, Name&& name) {
@@ -28,18 +27,7 @@ std::string device_names(std::span<const Device> devices) {
   return joined(devices, [](const Device& d) { return d.name; });
 }
 
-std::string with_commas(std::string names) {
-  for (std::size_t at = names.find(' '); at != std::string::npos; at = names.find(' ', at + 2)) {
-    names.replace(at, 1, ", ");
-  }
-  return names;
-}
-
-constexpr unsigned kNoLimit = std::numeric_limits<unsigned>::max();
-
-std::string capability(unsigned value) {
-  return std::to_string(value / 10) + "." + std::to_string(value % 10);
-}
+const char* backend_title(Backend backend) { return backend == Backend::cuda ? "CUDA" : "CPU"; }
 
 std::string task_name(const VariantRequest& request) {
   return std::string(operation_name(request.op)) + " in timing class " +
@@ -84,30 +72,30 @@ std::vector<const Device*> devices_named(std::string_view name, std::span<const 
   if (name != "cuda" && !is_cuda_index(name)) {
     throw StatusError(
         MM_ERR_UNKNOWN_DEVICE,
-        "unknown device " + quoted(name) +
+        "unknown device " + in_quotes(name) +
             ": expected 'auto', 'cpu', 'cuda' or 'cuda:K'; devices here: " + device_names(devices));
   }
   matching = devices_of_backend(devices, Backend::cuda);
   if (matching.empty()) {
-    throw StatusError(MM_ERR_UNKNOWN_DEVICE, "no CUDA device found: device " + quoted(name) +
+    throw StatusError(MM_ERR_UNKNOWN_DEVICE, "no CUDA device found: device " + in_quotes(name) +
                                                  " asked for, devices here: " + device_names(devices));
   }
   if (name == "cuda") return matching;
   std::erase_if(matching, [name](const Device* device) { return device->name != name; });
   if (matching.empty()) {
     throw StatusError(MM_ERR_UNKNOWN_DEVICE,
-                      "no device " + quoted(name) + "; devices here: " + device_names(devices));
+                      "no device " + in_quotes(name) + "; devices here: " + device_names(devices));
   }
   return matching;
 }
 
-// Multiprocessors of unlike GPUs are not the same, but nothing else tells before a measurement.
+// Multiprocessors of different models differ in speed, but without a measurement nothing else is known.
 bool is_larger(const Device* a, const Device* b) {
   if (a->units != b->units) return a->units > b->units;
-  return a->full_rate_doubles && !b->full_rate_doubles;
+  return a->backend == b->backend && a->traits->rank() > b->traits->rank();
 }
 
-// Largest first.
+// Those of `among` that can run the variant, in order of decreasing size.
 std::vector<const Device*> devices_for(const Variant& variant, const std::vector<const Device*>& among) {
   std::vector<const Device*> able;
   for (const Device* device : among) {
@@ -119,14 +107,14 @@ std::vector<const Device*> devices_for(const Variant& variant, const std::vector
 
 struct Candidate {
   const Variant* variant = nullptr;
-  std::vector<const Device*> devices;  // that can run it, the largest first
+  std::vector<const Device*> devices;  // that can run it, in order of decreasing size; not empty
 };
 
 bool suits(const Variant& variant, const Device* device) {
-  return !variant.wants_fast_doubles || device->full_rate_doubles;
+  return variant.requirements == nullptr || variant.requirements->suits(*device->traits);
 }
 
-// Those that it suits, where there are any.
+// The devices that the variant suits; all that can run it if it suits none.
 std::vector<const Device*> best_devices(const Candidate& candidate) {
   std::vector<const Device*> best;
   for (const Device* device : candidate.devices) {
@@ -140,7 +128,7 @@ const Device* largest_gpu(const std::vector<Candidate>& candidates) {
   const Device* largest = nullptr;
   for (const Candidate& candidate : candidates) {
     const Device* const own = candidate.devices.front();
-    if (own->backend == Backend::cuda && (largest == nullptr || is_larger(own, largest))) largest = own;
+    if (own->backend != Backend::cpu && (largest == nullptr || is_larger(own, largest))) largest = own;
   }
   return largest;
 }
@@ -156,31 +144,32 @@ std::vector<Candidate> candidates(const VariantRequest& request, const Catalogue
   return usable;
 }
 
-bool speaks_for(const TuningRow& row, const VariantRequest& request) {
+bool applies_to(const TuningRow& row, const VariantRequest& request) {
   return row.op == request.op && row.timing == request.timing && row.min_bits <= request.modulus_bits &&
          request.modulus_bits <= row.max_bits;
 }
 
-// Without a measurement: vectors that are half full beat one item at a time on every technique so far, and
-// some thousands of items keep a GPU busy, which one that was asked for by name need not be.
+// Without a measurement: vectors that are half full have been faster than single items with every technique
+// so far, and thousands of items keep a GPU busy. A GPU that was requested by name takes any number.
 constexpr std::size_t kUnmeasuredGpuItems = 4096;
 std::size_t unmeasured_min_items(const Variant& variant, const VariantRequest& request) {
   if (variant.backend == Backend::cpu) return std::max(1u, variant.instances / 2);
   return request.device == "auto" ? kUnmeasuredGpuItems : 1;
 }
 
-// Puts together a plan's list of choices.
+// Composes a plan's list of choices.
 class Chooser {
  public:
-  /// `helpers`: for what the usable variants do not accept.
+  /// `usable`: on the requested devices. `on_cpu`: where a general variant is looked for if none of those is
+  /// one.
   Chooser(const VariantRequest& request, std::span<const TuningRow> tuning, std::vector<Candidate> usable,
-          std::vector<Candidate> helpers)
+          std::vector<Candidate> on_cpu)
       : request_(request),
         tuning_(tuning),
         usable_(std::move(usable)),
-        helpers_(std::move(helpers)),
+        on_cpu_(std::move(on_cpu)),
         largest_gpu_(largest_gpu(usable_)) {
-    for (std::vector<Candidate>* candidates : {&usable_, &helpers_}) {
+    for (std::vector<Candidate>* candidates : {&usable_, &on_cpu_}) {
       std::stable_sort(candidates->begin(), candidates->end(), [](const Candidate& a, const Candidate& b) {
         return a.variant->priority > b.variant->priority;
       });
@@ -192,13 +181,13 @@ class Chooser {
       if (const Candidate* candidate = named_by(row, usable_)) add(*candidate, row.min_items);
     }
     add_unmeasured([this](const Candidate& candidate) {
-      return is_for_this_machine(candidate) && is_worth_the_way(candidate);
+      return uses_largest_gpu(candidate) && transfer_pays(candidate);
     });
     add_unmeasured([](const Candidate&) { return true; });
-    const Candidate* all_rounder = all_rounder_of(usable_);
+    const Candidate* general = general_variant_of(usable_);
     if (chosen_.choices.back().min_items > 1) {
-      if (all_rounder != nullptr) {
-        add(*all_rounder, 1);
+      if (general != nullptr) {
+        add(*general, 1);
       } else {
         chosen_.choices.back().min_items = 1;
       }
@@ -213,37 +202,38 @@ class Chooser {
 
  private:
   const Candidate* named_by(const TuningRow& row, const std::vector<Candidate>& among) const {
-    if (!speaks_for(row, request_)) return nullptr;
+    if (!applies_to(row, request_)) return nullptr;
     for (const Candidate& candidate : among) {
-      if (candidate.variant->name == row.variant && is_for_this_machine(candidate)) return &candidate;
+      if (candidate.variant->name == row.variant && uses_largest_gpu(candidate)) return &candidate;
     }
     return nullptr;
   }
 
-  // Those that `wanted` wants, if there is no choice yet.
-  template <class Wanted>
-  void add_unmeasured(Wanted&& wanted) {
+  // Adds the usable variants that meet `condition`, if there is no choice yet.
+  template <class Condition>
+  void add_unmeasured(Condition&& condition) {
     if (!chosen_.choices.empty()) return;
     for (const Candidate& candidate : usable_) {
-      if (wanted(candidate)) add(candidate, unmeasured_min_items(*candidate.variant, request_));
+      if (condition(candidate)) add(candidate, unmeasured_min_items(*candidate.variant, request_));
     }
   }
 
-  // Operands of a single product take longer to a GPU and back than most CPUs take for it.
-  [[nodiscard]] bool is_worth_the_way(const Candidate& candidate) const {
+  // Copying the operands of a single product to a GPU and the result back takes longer than most CPUs take to
+  // compute it.
+  [[nodiscard]] bool transfer_pays(const Candidate& candidate) const {
     const bool product = request_.op == Operation::mulmod || request_.op == Operation::sqrmod;
     return candidate.variant->backend == Backend::cpu || !product || request_.device != "auto";
   }
 
-  // Whether it keeps the largest GPU at work.
-  [[nodiscard]] bool is_for_this_machine(const Candidate& candidate) const {
+  // False for a candidate on GPUs that would leave the largest one idle.
+  [[nodiscard]] bool uses_largest_gpu(const Candidate& candidate) const {
     if (candidate.variant->backend == Backend::cpu) return true;
     const std::vector<const Device*>& devices = candidate.devices;
-    return suits(*candidate.variant, largest_gpu_) &&
-           std::find(devices.begin(), devices.end(), largest_gpu_) != devices.end();
+    return std::find(devices.begin(), devices.end(), largest_gpu_) != devices.end() &&
+           suits(*candidate.variant, largest_gpu_);
   }
 
-  // Where it takes fewer items than those before.
+  // Ignored unless it takes fewer items than the choices before it.
   void add(const Candidate& candidate, std::size_t min_items) {
     std::vector<Choice>& choices = chosen_.choices;
     if (!choices.empty() && min_items >= choices.back().min_items) return;
@@ -255,8 +245,8 @@ class Chooser {
     return {candidate.variant, best_devices(candidate), min_items, shared};
   }
 
-  // The best variant that accepts every item; NULL if there is none.
-  const Candidate* all_rounder_of(const std::vector<Candidate>& among) const {
+  // The best variant that accepts every item; null if there is none.
+  const Candidate* general_variant_of(const std::vector<Candidate>& among) const {
     for (const TuningRow& row : tuning_) {
       const Candidate* candidate = named_by(row, among);
       if (candidate != nullptr && candidate->variant->accepts_every_item) return candidate;
@@ -268,27 +258,27 @@ class Chooser {
   }
 
   Selection with_fallback() {
-    const Candidate* all_rounder = all_rounder_of(usable_);
-    if (all_rounder == nullptr) all_rounder = all_rounder_of(helpers_);
+    const Candidate* general = general_variant_of(usable_);
+    if (general == nullptr) general = general_variant_of(on_cpu_);
     const bool has_one = std::any_of(chosen_.choices.begin(), chosen_.choices.end(),
                                      [](const Choice& choice) { return choice.variant->accepts_every_item; });
-    if (!has_one && all_rounder != nullptr) {
-      chosen_.choices.push_back(choice_of(*all_rounder, kFallbackOnly));
+    if (!has_one && general != nullptr) {
+      chosen_.choices.push_back(choice_of(*general, kFallbackOnly));
     }
     chosen_.shared_modulus = request_.shared_modulus;
-    if (request_.device == "auto") chosen_.substitute = all_rounder_on_cpu(all_rounder);
+    if (request_.device == "auto") chosen_.cpu_fallback = general_on_cpu(general);
     return chosen_;
   }
 
-  // What computes in the place of a GPU that fails.
-  [[nodiscard]] static const Variant* all_rounder_on_cpu(const Candidate* all_rounder) {
-    const bool is_one = all_rounder != nullptr && all_rounder->variant->backend == Backend::cpu;
-    return is_one ? all_rounder->variant : nullptr;
+  // What computes the items of a GPU that fails.
+  [[nodiscard]] static const Variant* general_on_cpu(const Candidate* general) {
+    const bool is_one = general != nullptr && general->variant->backend == Backend::cpu;
+    return is_one ? general->variant : nullptr;
   }
 
   const VariantRequest& request_;
   std::span<const TuningRow> tuning_;
-  std::vector<Candidate> usable_, helpers_;  // highest priority first
+  std::vector<Candidate> usable_, on_cpu_;  // highest priority first
   const Device* largest_gpu_;
   Selection chosen_;
 };
@@ -312,8 +302,8 @@ std::string candidate_names(const std::vector<Candidate>& usable) {
   std::string why = task_obstacle(variant, request);
   if (why.empty()) why = obstacle_on(variant, among);
   throw StatusError(MM_ERR_UNUSABLE_VARIANT,
-                    "variant " + quoted(variant.name) + " (" + std::string(request.forced_by) + ") " + why +
-                        "; usable for " + task_name(request) + ": " + candidate_names(usable));
+                    "variant " + in_quotes(variant.name) + " (" + std::string(request.forced_by) + ") " +
+                        why + "; usable for " + task_name(request) + ": " + candidate_names(usable));
 }
 
 Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
@@ -325,7 +315,7 @@ Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
     if (variant.name == *request.forced) throw_unusable(variant, request, among, usable);
   }
   throw StatusError(MM_ERR_UNKNOWN_VARIANT,
-                    "no variant named " + quoted(*request.forced) + " (" + std::string(request.forced_by) +
+                    "no variant named " + in_quotes(*request.forced) + " (" + std::string(request.forced_by) +
                         "); usable for " + task_name(request) + ": " + candidate_names(usable) +
                         "; `manymod info` lists all " + std::to_string(from.variants.size()));
 }
@@ -333,42 +323,23 @@ Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
 }  // namespace
 
 std::string hardware_needs(const Variant& variant) {
-  if (variant.backend == Backend::cpu) return cpu_feature_names(variant.cpu_features);
-  std::string needs = "compute capability " + capability(variant.min_compute_capability);
-  if (variant.max_compute_capability < kNoLimit) needs += " to " + capability(variant.max_compute_capability);
-  return needs;
-}
-
-// Where the build has no code at all for the GPU, calls say so.
-std::string gpu_obstacle(const Variant& variant, const Device& device) {
-  const unsigned has = device.compute_capability, code = device.code_capability;
-  if (has < variant.min_compute_capability || has > variant.max_compute_capability) {
-    return "needs " + hardware_needs(variant) + ", device " + quoted(device.name) + " has " + capability(has);
-  }
-  if (code == 0 || code >= variant.min_compute_capability) return {};
-  return "needs kernels compiled for " + hardware_needs(variant) + ", this build has those of " +
-         capability(code) + " for device " + quoted(device.name) + " (MANYMOD_CUDA_ARCHITECTURES)";
+  return variant.requirements == nullptr ? std::string() : variant.requirements->describe();
 }
 
 std::string hardware_obstacle(const Variant& variant, const Device& device) {
   if (variant.backend != device.backend) {
-    return std::string("needs a ") + (variant.backend == Backend::cuda ? "CUDA device" : "CPU") +
-           ", not device " + quoted(device.name);
+    return std::string("needs a ") + backend_title(variant.backend) +
+           (variant.backend == Backend::cpu ? "" : " device") + ", not device " + in_quotes(device.name);
   }
-  if (!device.obstacle.empty()) return "needs device " + quoted(device.name) + ": " + device.obstacle;
-  if (variant.backend == Backend::cuda) return gpu_obstacle(variant, device);
-  const CpuFeatures missing = variant.cpu_features & ~device.cpu_features;
-  if (missing == 0) return {};
-  std::string why = "needs " + with_commas(cpu_feature_names(missing)) + ", which this CPU lacks";
-  const CpuFeatures hidden = missing & device.hidden_features;
-  if (hidden != 0) why += " (hidden by MANYMOD_HIDE_CPU: " + with_commas(cpu_feature_names(hidden)) + ")";
-  return why;
+  if (!device.obstacle.empty()) return "needs device " + in_quotes(device.name) + ": " + device.obstacle;
+  if (variant.requirements == nullptr) return {};
+  return variant.requirements->obstacle(device.name, *device.traits);
 }
 
 std::string hardware_obstacle(const Variant& variant, std::span<const Device> devices) {
   const std::vector<const Device*> matching = devices_of_backend(devices, variant.backend);
   if (matching.empty()) {
-    return std::string("no ") + (variant.backend == Backend::cuda ? "CUDA" : "CPU") + " device found";
+    return std::string("no ") + backend_title(variant.backend) + " device found";
   }
   return devices_for(variant, matching).empty() ? obstacle_on(variant, matching) : std::string();
 }
@@ -393,7 +364,7 @@ Selection select_variants(const VariantRequest& request, const Catalogue& from) 
   if (request.forced) return chooser.forced(forced_candidate(request, from, among, usable));
   if (usable.empty()) {
     throw StatusError(MM_ERR_UNUSABLE_VARIANT, "no variant can run " + task_name(request) + " on device " +
-                                                   quoted(request.device) +
+                                                   in_quotes(request.device) +
                                                    "; `manymod info` lists the variants");
   }
   return chooser.best();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variants serve a plan, and why the others do not.
+// Chooses the variants that serve a plan, and tells why the others do not.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace manymod {
 
-/// Hardware a variant needs, for people: "bmi2 adx", "compute capability 9.0", "" for none.
+/// The hardware that a variant requires, for users: "bmi2 adx", "compute capability 9.0"; "" if none.
 std::string hardware_needs(const Variant& variant);
 
 /// Why `variant` cannot run on `device`, whatever the operation; "" if it can.
@@ -24,40 +24,42 @@ std::string hardware_obstacle(const Variant& variant, const Device& device);
 /// Why `variant` can run on none of `devices`; "" if one of them can run it.
 std::string hardware_obstacle(const Variant& variant, std::span<const Device> devices);
 
-/// As min_items: never the choice by number, only for items that the other choices do not accept.
+/// As min_items: the variant is not chosen for a number of items, only for items that no other choice
+/// accepts.
 inline constexpr std::size_t kFallbackOnly = SIZE_MAX;
 
 struct VariantRequest {
   Operation op = Operation::mulmod;
   TimingClass timing = TimingClass::public_;
   std::size_t modulus_bits = 1;
-  bool shared_modulus = false;              ///< one modulus for the items of a call
+  bool shared_modulus = false;              ///< one modulus for all items of a call
   std::string_view device = "auto";         ///< "auto", "cpu", "cuda", "cuda:K"
   std::optional<std::string_view> forced;   ///< a variant's name
-  std::string_view forced_by = "argument";  ///< where the name came from, for messages
+  std::string_view forced_by = "argument";  ///< source of that name, for messages
 };
 
-/// A variant and for how many items it is the choice.
+/// A variant and the number of items from which on it is chosen.
 struct Choice {
   const Variant* variant = nullptr;
-  std::vector<const Device*> devices;  ///< the CPU, or GPUs, the largest first
+  std::vector<const Device*> devices;  ///< the CPU, or GPUs in order of decreasing size
   std::size_t min_items = 1;           ///< see EngineChoice
-  bool needs_shared_modulus = false;   ///< takes the operation for several items with one modulus alone
+  bool needs_shared_modulus = false;   ///< accepts the operation only for several items with one modulus
 };
 
-/// The variants of a plan, on the CPU and on GPUs, as EngineSet orders them: the first for large batches.
+/// The variants of a plan, on the CPU and on GPUs, in EngineSet's order: the first is for the largest
+/// batches.
 struct Selection {
   std::vector<Choice> choices;
   bool shared_modulus = false;  ///< as requested
-  const Variant* substitute =
-      nullptr;  ///< computes on the CPU what a GPU fails to; null: its failure is the call's
+  /// Computes on the CPU the items that a failed GPU did not; null: the GPU's failure is the call's failure.
+  const Variant* cpu_fallback = nullptr;
 
-  /// The variant that computes a batch of `items` items with odd moduli of one length and exponents that are
-  /// not negative; of more items than fill its vectors, the rest may go to another.
+  /// The variant that computes a batch of `items` items with odd moduli of one length and exponents >= 0.
+  /// Items beyond a multiple of its vectors' lanes may be computed by another.
   [[nodiscard]] const Variant& for_items(std::size_t items) const;
 };
 
-/// What there is to choose from.
+/// What a selection chooses from.
 struct Catalogue {
   std::span<const Variant> variants;
   std::span<const Device> devices;
@@ -67,25 +69,26 @@ struct Catalogue {
 /// This build on this machine.
 Catalogue catalogue();
 
-/// Resolve a request. A variant that does not offer the operation in the asked timing class is never
-/// returned.
-/// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT or MM_ERR_UNUSABLE_VARIANT, saying what
-/// there is.
+/// Resolve a request. Never returns a variant that does not offer the operation in the requested timing
+/// class.
+/// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT or MM_ERR_UNUSABLE_VARIANT, with a
+/// message that lists the alternatives.
 ///
-/// The tuning rows for the request that name usable variants make the list; the earliest that takes a number
-/// of items wins. Where there are none, the highest priority does, for batches of at least half its lanes.
-/// Single items, and whatever the choices do not accept, go to the best variant that accepts every item. A
-/// forced variant takes all that it accepts. Variants that need a shared modulus are choices of a request for
-/// a modulus per item too: its calls may have one modulus for all their items.
+/// The choices are the usable variants that the tuning rows for the request name, in the order of the rows:
+/// the first whose min_items a batch reaches computes it. Without such rows the usable variant of the highest
+/// priority is chosen, for batches of at least half its lanes. Single items, and items that no choice
+/// accepts, go to the general variant: the best one that accepts every item. A forced variant computes
+/// everything that it accepts. A request for a modulus per item may also get variants that need a shared
+/// modulus, as the items of a call may still have one modulus in common.
 ///
-/// Where several GPUs may be used ("auto", "cuda"), a choice is on all of them that can run its variant and
-/// suit it (Variant::wants_fast_doubles). The choices are variants that suit the GPU with the most
-/// multiprocessors, so that this one is never left idle. A forced variant need not suit it, and goes to GPUs
-/// that it does not suit where it suits none.
+/// If several GPUs may be used ("auto", "cuda"), a choice runs on all of them that meet its variant's
+/// requirements and that it suits (Requirements::suits). Only variants that suit the largest GPU, that with
+/// the most multiprocessors, become choices, so that it is never left idle. This does not apply to a forced
+/// variant, which also runs on GPUs that it does not suit if it suits none.
 Selection select_variants(const VariantRequest& request, const Catalogue& from = catalogue());
 
-/// The variant forced by `argument` (NULL: none), else by the environment variable MANYMOD_VARIANT (empty:
-/// none).
+/// Sets the request's forced variant: `argument`, or if that is NULL the value of the environment variable
+/// MANYMOD_VARIANT; none if that is empty or unset.
 void apply_forced_variant(VariantRequest& request, const char* argument);
 
 }  // namespace manymod

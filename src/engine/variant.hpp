@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a technique registers: one variant of it, the hardware that it needs and how its engine is made.
+// What a technique registers: one variant of it, the hardware that it requires and how to build its engine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 
-#include "core/cpu_features.hpp"
 #include "core/operation.hpp"
 #include "engine/engine.hpp"
+#include "engine/requirements.hpp"
 
 namespace manymod {
 
@@ -22,28 +22,25 @@ inline constexpr OperationSet kAllOperations = (OperationSet{1} << kOperationCou
 
 /// One row of the registry (dispatch/registry.hpp).
 struct Variant {
-  std::string name;       ///< technique + shape, unique: "scalar64.adx"
-  std::string technique;  ///< the folder under src/modmul
+  std::string name;       ///< technique and shape, unique: "scalar64.adx"
+  std::string technique;  ///< its folder in src/modmul
   Backend backend = Backend::cpu;
-  OperationSet public_operations = 0;
-  OperationSet secret_operations = 0;
-  /// Of those: what Engine::accepts takes for several items with one modulus alone.
+  OperationSet public_operations = 0;  ///< offered in variable time (timing class public)
+  OperationSet secret_operations = 0;  ///< offered in constant time (timing class secret)
+  /// Those of the operations that Engine::accepts only for several items with one modulus.
   OperationSet shared_modulus_operations = 0;
   std::size_t min_bits = 1;
   std::size_t max_bits = kMaxModulusBits;
-  /// Engine::accepts never says no. A variant with false is paired with one that takes what it does not.
+  /// Engine::accepts returns true for every item. A variant with false is paired with one that accepts what
+  /// it rejects.
   bool accepts_every_item = true;
-  unsigned instances = 1;  ///< side by side in one thread or thread group: part of them costs as much as all
-  unsigned threads_per_instance = 1;    ///< lanes of a GPU thread group
-  CpuFeatures cpu_features = 0;         ///< all needed (CPU backend)
-  unsigned min_compute_capability = 0;  ///< e.g. 90 for sm_90 (CUDA backend)
-  unsigned max_compute_capability = std::numeric_limits<unsigned>::max();
-  /// Not chosen, unless by name, for a GPU whose FP64 instructions are much slower than the others (CUDA
-  /// backend).
-  bool wants_fast_doubles = false;
-  int priority = 0;  ///< higher wins where the tuning table is silent
+  /// Instances that one thread or thread group computes together: fewer cost as much as all.
+  unsigned instances = 1;
+  unsigned threads_per_instance = 1;                 ///< lanes of a GPU thread group
+  std::shared_ptr<const Requirements> requirements;  ///< beyond the backend; null if there are none
+  int priority = 0;  ///< the highest is chosen where the tuning table has no row
   std::string summary;
-  /// For the GPU of that index (CUDA backend); of no matter to the CPU backend.
+  /// Builds an engine on the backend's device of that index; the CPU backend ignores the index.
   std::function<std::unique_ptr<Engine>(unsigned device_index)> make_engine;
 };
 

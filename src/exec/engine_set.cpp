@@ -61,7 +61,7 @@ EngineSet make_engines(const Selection& selection, const AdaptCpuEngine& adapt_c
   std::vector<EngineChoice> choices;
   for (const Choice& choice : selection.choices) {
     const Variant& variant = *choice.variant;
-    choices.push_back({placement_of(choice, selection.substitute, adapt_cpu), variant.instances,
+    choices.push_back({placement_of(choice, selection.cpu_fallback, adapt_cpu), variant.instances,
                        choice.min_items, variant.accepts_every_item});
   }
   return EngineSet(std::move(choices));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/cpu_requirements.hpp"
 #include "lanes/group.hpp"
 #include "lanes/operations.hpp"
 
@@ -76,7 +77,8 @@ class LaneEngine final : public Engine {
 
 std::unique_ptr<Engine> make_engine(const Kernels& kernels) { return std::make_unique<LaneEngine>(kernels); }
 
-Variant make_variant(std::string technique, const std::string& shape, const Kernels& kernels) {
+Variant make_variant(std::string technique, const std::string& shape, const Kernels& kernels,
+                     CpuFeatures features) {
   Variant variant;
   variant.name = technique + "." + shape;
   variant.technique = std::move(technique);
@@ -88,6 +90,7 @@ Variant make_variant(std::string technique, const std::string& shape, const Kern
       std::min(kMaxModulusBits, kernels.max_digits * kernels.digit_bits - kernels.headroom_bits);
   variant.accepts_every_item = false;
   variant.instances = static_cast<unsigned>(kernels.lanes);
+  variant.requirements = cpu_requirements(features);
   return variant;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/cpu_features.hpp"
 #include "engine/variant.hpp"
 #include "lanes/kernels.hpp"
 
@@ -13,7 +14,9 @@ namespace manymod::lanes {
 /// An engine that computes with `kernels`, which must live as long as the process.
 std::unique_ptr<Engine> make_engine(const Kernels& kernels);
 
-/// A registry row for an engine on `kernels`: name, instances, widths and operations are filled in.
-Variant make_variant(std::string technique, const std::string& shape, const Kernels& kernels);
+/// A registry row for an engine on `kernels` that requires `features`: all but the priority, the summary and
+/// make_engine is filled in.
+Variant make_variant(std::string technique, const std::string& shape, const Kernels& kernels,
+                     CpuFeatures features);
 
 }  // namespace manymod::lanes

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/device_facts.hpp"
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/engine/launch.hpp"
 #include "gpu/engine/resident.hpp"
 #include "modexp/windows.hpp"
@@ -85,7 +85,7 @@ class DeviceOperation {
       check();
       download(wrong);
     }
-    cuda::set_bytes(workspace_.stream(), device_, 0, device_layout_.bytes());
+    workspace_.stream().set_bytes(device_, 0, device_layout_.bytes());
     finish_copies();
     return done;
   }
@@ -236,7 +236,7 @@ class DeviceOperation {
     std::memcpy(upload_ + numbers_.at, rows_.numbers.data(), numbers_.bytes());
     put_keys();
     if (settings_.blinding) put_pairs();
-    cuda::copy_to_device(workspace_.stream(), device_, upload_, upload_layout_.bytes());
+    workspace_.stream().copy_to_device(device_, upload_, upload_layout_.bytes());
     if (settings_.blinding) gather_pairs();
     if (!one_key_) gather_keys();
     finish_copies();
@@ -306,11 +306,10 @@ class DeviceOperation {
     if (settings_.blinding) {
       multiply_modulo_n(view(numbers_), factors_, result(blinded_));
     } else {
-      cuda::copy_on_device(workspace_.stream(), on_device(blinded_), on_device(numbers_), numbers_.bytes());
+      workspace_.stream().copy_on_device(on_device(blinded_), on_device(numbers_), numbers_.bytes());
     }
     if (!one_key_) {
-      cuda::copy_on_device(workspace_.stream(), on_device(blinded_, count_), on_device(blinded_),
-                           numbers_.bytes());
+      workspace_.stream().copy_on_device(on_device(blinded_, count_), on_device(blinded_), numbers_.bytes());
     }
     finish_copies();
   }
@@ -363,11 +362,11 @@ class DeviceOperation {
     if (settings_.fault_hook == nullptr) return;
     limbs::Buffer halves(2 * count_ * half_limbs_);
     const std::size_t half = count_ * half_limbs_;
-    cuda::copy_to_host(workspace_.stream(), halves.data(), on_device(halves_), halves_.bytes());
+    workspace_.stream().copy_to_host(halves.data(), on_device(halves_), halves_.bytes());
     finish_copies();
     (*settings_.fault_hook)(FaultPoint::half_p, halves.part(0, half), half_limbs_);
     (*settings_.fault_hook)(FaultPoint::half_q, halves.part(half, half), half_limbs_);
-    cuda::copy_to_device(workspace_.stream(), on_device(halves_), halves.data(), halves_.bytes());
+    workspace_.stream().copy_to_device(on_device(halves_), halves.data(), halves_.bytes());
     finish_copies();
   }
 
@@ -421,7 +420,7 @@ class DeviceOperation {
   }
 
   void download(std::span<std::uint8_t> wrong) {
-    cuda::copy_to_host(workspace_.stream(), download_, on_device(powers_), returned_bytes());
+    workspace_.stream().copy_to_host(download_, on_device(powers_), returned_bytes());
     finish_copies();
     std::memcpy(rows_.powers.data(), download_, powers_.bytes());
     mark_wrong(rows_, reinterpret_cast<const Limb*>(download_ + (found_.at - powers_.at)), wrong);

@@ -14,13 +14,13 @@ RingDevices::RingDevices() : arrays_(devices().size()) {}
 void RingDevices::add(std::size_t limbs) { products_.try_emplace(limbs, devices().size()); }
 
 const gpu::ProgramRunner& RingDevices::products(unsigned device, std::size_t limbs) const {
-  cuda::Device& gpu = cuda::device(device);
+  gpu::Device& gpu = gpu_device(Backend::cuda, device);
   return *products_.at(limbs).at(device).get(
       [&] { return std::make_unique<const gpu::ProgramRunner>(row32::cuda_forms().front(), gpu, limbs); });
 }
 
 gpu::Workspaces& RingDevices::workspaces(unsigned device) const {
-  cuda::Device& gpu = cuda::device(device);
+  gpu::Device& gpu = gpu_device(Backend::cuda, device);
   return arrays_.at(device).get([&] { return std::make_unique<const Arrays>(gpu); })->workspaces;
 }
 

@@ -21,15 +21,15 @@ class RingDevices {
   void add(std::size_t limbs);
 
   /// For products modulo numbers of `limbs` limbs, which add() was called with.
-  /// @throws cuda::DriverError
+  /// @throws gpu::DeviceError
   [[nodiscard]] const gpu::ProgramRunner& products(unsigned device, std::size_t limbs) const;
   /// For the arrays that products read and write.
-  /// @throws cuda::DriverError
+  /// @throws gpu::DeviceError
   [[nodiscard]] gpu::Workspaces& workspaces(unsigned device) const;
 
  private:
   struct Arrays {
-    explicit Arrays(cuda::Device& device) : workspaces(device) {}
+    explicit Arrays(gpu::Device& device) : workspaces(device) {}
     mutable gpu::Workspaces workspaces;
   };
 

@@ -28,8 +28,12 @@ LAYERS = [
     ["api"],
     ["python"],
 ]
-# The layers of gpu/, likewise.
-GPU_LAYERS = [["cuda"], ["program"], ["kernels"], ["engine"]]
+# The layers of gpu/, likewise. INTERFACE stands for the files directly in gpu/, which all backends implement.
+INTERFACE = ""
+GPU_LAYERS = [[INTERFACE], ["cuda", "program"], ["kernels"], ["engine"]]
+# What may include the CUDA backend: its own folder, the registration of a technique's CUDA kernels, and the list
+# of backends. Everything else uses the interface.
+CUDA_USERS = re.compile(r"gpu/cuda/.*|modmul/\w+/variants\.cuda\.cpp|dispatch/devices\.cpp")
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 GPU_LEVEL = {folder: level for level, folders in enumerate(GPU_LAYERS) for folder in folders}
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
@@ -46,17 +50,27 @@ def upward(source: str, included: str) -> bool:
 
     >>> upward("repr/limbs.hpp", "core/limb.hpp"), upward("core/limb.hpp", "repr/limbs.hpp")
     (False, True)
-    >>> upward("gpu/cuda/device.hpp", "gpu/engine/engine.hpp"), upward("lanes/moduli.hpp", "gpu/cuda/device.hpp")
+    >>> upward("gpu/cuda/device.hpp", "gpu/engine/engine.hpp"), upward("lanes/moduli.hpp", "gpu/device.hpp")
     (True, True)
+    >>> upward("gpu/engine/launch.hpp", "gpu/device.hpp"), upward("gpu/device.hpp", "gpu/cuda/device.hpp")
+    (False, True)
+    >>> upward("gpu/program/programs.hpp", "gpu/cuda/device.hpp")
+    True
     """
     own, other = Path(source).parts, Path(included).parts
     if other[0] == "manymod":
         return False
     if own[0] != other[0]:
         return LEVEL[other[0]] >= LEVEL[own[0]]
-    if own[0] != "gpu" or len(own) < 3 or len(other) < 3 or own[1] == other[1]:
+    if own[0] != "gpu":
         return False
-    return GPU_LEVEL[other[1]] >= GPU_LEVEL[own[1]]
+    own_folder, other_folder = gpu_folder(own), gpu_folder(other)
+    return own_folder != other_folder and GPU_LEVEL[other_folder] >= GPU_LEVEL[own_folder]
+
+
+def gpu_folder(parts: tuple[str, ...]) -> str:
+    """Return the folder of gpu/ that a path is in, or INTERFACE."""
+    return parts[1] if len(parts) > 2 else INTERFACE
 
 
 def test_each_folder_has_its_layer() -> None:
@@ -75,6 +89,17 @@ def test_layers_look_down_only(folder: str) -> None:
         if upward(source, included)
     ]
     assert found == []
+
+
+def test_only_the_backend_and_its_registration_include_cuda() -> None:
+    """The engine, the programs and all layers above use GPUs through the interface in src/gpu."""
+    users = {
+        path.relative_to(SRC).as_posix()
+        for path in SOURCES
+        if any(included.startswith("gpu/cuda/") for included in includes(path))
+    }
+    assert {user for user in users if not CUDA_USERS.fullmatch(user)} == set()
+    assert "dispatch/devices.cpp" in users
 
 
 def test_included_files_exist() -> None:

@@ -14,9 +14,9 @@
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "../timer.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/driver.hpp"
-#include "gpu/cuda/memory.hpp"
 #include "gpu/cuda/stream.hpp"
 #include "job.hpp"
 
@@ -80,7 +80,7 @@ class Measurements {
         stream_(device),
         blocks_(device.properties().multiprocessors),
         results_(device, sizeof(OverlapResult) * kOverlapGroups * blocks_) {
-    if (device.properties().compute_capability != kCapability) {
+    if (device.compute_capability() != kCapability) {
       throw std::runtime_error("wants a GPU of compute capability 9.0");
     }
     device.call(device.api().module_load_data, &module_, static_cast<const void*>(mm_pipe_overlap));
@@ -92,9 +92,9 @@ class Measurements {
   }
 
   [[nodiscard]] std::string report() const {
-    const cuda::DeviceProperties& properties = device_.properties();
+    const gpu::DeviceProperties& properties = device_.properties();
     JsonObject document;
-    document.set("card", properties.model).set("compute_capability", properties.compute_capability);
+    document.set("card", properties.model).set("compute_capability", device_.compute_capability());
     document.set("multiprocessors", properties.multiprocessors).set("driver", driver_version());
     document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
     document.set("date", now()).set("commit", commit()).set("quick", options_.quick);
@@ -111,7 +111,7 @@ class Measurements {
   cuda::Device& device_;
   cuda::Stream stream_;
   unsigned blocks_;
-  cuda::DeviceBuffer results_;
+  gpu::DeviceBuffer results_;
   cuda::ModuleHandle module_ = nullptr;             ///< as long as the process
   double products_alone_[kOverlapGroups + 1] = {};  ///< by the number of warpgroups
   std::vector<JsonObject> rows_;
@@ -126,15 +126,15 @@ class Measurements {
   [[nodiscard]] Rates rates(const cuda::Kernel& kernel, const Setting& setting) const {
     const unsigned groups = setting.product_groups + setting.other_groups;
     // No second block would fit.
-    const cuda::LaunchShape shape{blocks_, groups * kOverlapThreads, device_.properties().shared_per_block};
+    const gpu::LaunchShape shape{blocks_, groups * kOverlapThreads, device_.properties().shared_per_block};
     const std::uint64_t clocks = options_.quick ? 100'000 : 400'000;
     const OverlapJob job{results_.as<OverlapResult>(), clocks, setting.product_groups, setting.inside};
     std::vector<double> instructions, products;
     for (unsigned repetition = 0; repetition < (options_.quick ? 3U : 7U); ++repetition) {
-      cuda::set_bytes(stream_, results_.data(), 0, results_.bytes());
+      stream_.set_bytes(results_.data(), 0, results_.bytes());
       kernel.launch(stream_, shape, job);
       std::vector<OverlapResult> results(kOverlapGroups * blocks_);
-      cuda::copy_to_host(stream_, results.data(), results_.data(), results_.bytes());
+      stream_.copy_to_host(results.data(), results_.data(), results_.bytes());
       stream_.synchronize();
       if (repetition == 0) continue;  // to warm up
       for (unsigned block = 0; block < blocks_; ++block) {

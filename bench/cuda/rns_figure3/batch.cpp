@@ -30,10 +30,10 @@ Limbs half_weight_exponent(std::mt19937_64& random, unsigned bits) {
   return exponent;
 }
 
-cuda::DeviceBuffer brought(const cuda::Stream& stream, const Limbs& limbs) {
+gpu::DeviceBuffer brought(const cuda::Stream& stream, const Limbs& limbs) {
   const std::size_t bytes = limbs.size() * sizeof(std::uint64_t);
-  cuda::DeviceBuffer buffer(stream.device(), bytes);
-  cuda::copy_to_device(stream, buffer.data(), limbs.data(), bytes);
+  gpu::DeviceBuffer buffer(stream.device(), bytes);
+  stream.copy_to_device(buffer.data(), limbs.data(), bytes);
   stream.synchronize();
   return buffer;
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/cuda/stream.hpp"
 #include "gpu/program/program.hpp"
 
@@ -37,10 +37,10 @@ class Batch {
   unsigned bits_;
   std::size_t count_;
   Limbs moduli_, bases_, exponent_;
-  cuda::DeviceBuffer moduli_on_device_, bases_on_device_;
+  gpu::DeviceBuffer moduli_on_device_, bases_on_device_;
 
   [[nodiscard]] std::size_t limbs() const { return bits_ / 64; }
-  [[nodiscard]] gpu::DeviceOperand rows(const cuda::DeviceBuffer& buffer) const {
+  [[nodiscard]] gpu::DeviceOperand rows(const gpu::DeviceBuffer& buffer) const {
     return {buffer.as<std::uint32_t>(), words(), words()};
   }
 };

@@ -110,9 +110,9 @@ class Figure {
   }
 
   [[nodiscard]] std::string report() const {
-    const cuda::DeviceProperties& properties = device_.properties();
+    const gpu::DeviceProperties& properties = device_.properties();
     JsonObject document;
-    document.set("card", properties.model).set("compute_capability", properties.compute_capability);
+    document.set("card", properties.model).set("compute_capability", device_.compute_capability());
     document.set("multiprocessors", properties.multiprocessors).set("driver", driver_version());
     document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
     document.set("date", now())
@@ -196,13 +196,13 @@ class Figure {
       constants_ = brought(candidate.constants.data(), candidate.constants.size());
       squared_radix_ =
           brought(candidate.squared_radix.data(), candidate.squared_radix.size() * sizeof(std::uint32_t));
-      start_ = cuda::DeviceBuffer(device(), rows);
-      results_ = cuda::DeviceBuffer(device(), rows);
-      refused_ = cuda::DeviceBuffer(device(), batch.count());
-      claimed_ = cuda::DeviceBuffer(device(), sizeof(std::uint32_t));
-      const cuda::LaunchShape launch = launch_for(batch.count());
-      table_ = cuda::DeviceBuffer(device(), std::size_t{launch.grid} * launch.block * program_.slots *
-                                                candidate.shape.lane_words * sizeof(std::uint32_t));
+      start_ = gpu::DeviceBuffer(device(), rows);
+      results_ = gpu::DeviceBuffer(device(), rows);
+      refused_ = gpu::DeviceBuffer(device(), batch.count());
+      claimed_ = gpu::DeviceBuffer(device(), sizeof(std::uint32_t));
+      const gpu::LaunchShape launch = launch_for(batch.count());
+      table_ = gpu::DeviceBuffer(device(), std::size_t{launch.grid} * launch.block * program_.slots *
+                                               candidate.shape.lane_words * sizeof(std::uint32_t));
     }
 
     void run() {
@@ -219,7 +219,7 @@ class Figure {
     cuda::Kernel kernel_;
     const Method& method_;
     gpu::Program program_;
-    cuda::DeviceBuffer steps_, constants_, squared_radix_, start_, results_, refused_, claimed_, table_;
+    gpu::DeviceBuffer steps_, constants_, squared_radix_, start_, results_, refused_, claimed_, table_;
 
     [[nodiscard]] cuda::Device& device() const { return figure_.device_; }
 
@@ -228,19 +228,19 @@ class Figure {
       return method_.width == 0 ? best_sliding_schedule(exponent) : sliding_schedule(exponent, method_.width);
     }
 
-    [[nodiscard]] cuda::DeviceBuffer brought(const void* data, std::size_t bytes) const {
-      cuda::DeviceBuffer buffer(device(), bytes);
-      cuda::copy_to_device(figure_.stream_, buffer.data(), data, bytes);
+    [[nodiscard]] gpu::DeviceBuffer brought(const void* data, std::size_t bytes) const {
+      gpu::DeviceBuffer buffer(device(), bytes);
+      figure_.stream_.copy_to_device(buffer.data(), data, bytes);
       figure_.stream_.synchronize();
       return buffer;
     }
 
     // As the engine launches: no more blocks than run at a time.
-    [[nodiscard]] cuda::LaunchShape launch_for(std::size_t items) const {
+    [[nodiscard]] gpu::LaunchShape launch_for(std::size_t items) const {
       const gpu::Shape& shape = candidate_.shape;
       const unsigned processors = device().properties().multiprocessors;
       const std::size_t lanes = items * shape.threads, per_processor = (lanes + processors - 1) / processors;
-      cuda::LaunchShape launch;
+      gpu::LaunchShape launch;
       launch.block = static_cast<unsigned>(
           std::min<std::size_t>(shape.block, (per_processor + shape.step - 1) / shape.step * shape.step));
       launch.shared_bytes = gpu::shared_bytes(shape, launch.block);
@@ -255,7 +255,7 @@ class Figure {
       return launch;
     }
 
-    void queue(const cuda::LaunchShape& launch, std::size_t items) const {
+    void queue(const gpu::LaunchShape& launch, std::size_t items) const {
       const Batch& batch = figure_.batch_;
       gpu::ResidueJob start;
       start.modulus = batch.moduli();
@@ -286,15 +286,15 @@ class Figure {
       if (!candidate_.squared_radix.empty()) job.refused = refused_.as<std::uint8_t>();
       if (items * candidate_.shape.threads > std::size_t{launch.grid} * launch.block) {
         job.claimed = claimed_.as<std::uint32_t>();
-        cuda::set_bytes(figure_.stream_, job.claimed, 0, sizeof(std::uint32_t));
+        figure_.stream_.set_bytes(job.claimed, 0, sizeof(std::uint32_t));
       }
       kernel_.launch(figure_.stream_, launch, job);
     }
 
     void measure(std::size_t items) {
-      const cuda::LaunchShape launch = launch_for(items);
-      cuda::set_bytes(figure_.stream_, results_.data(), 0, results_.bytes());
-      cuda::set_bytes(figure_.stream_, refused_.data(), 0, refused_.bytes());
+      const gpu::LaunchShape launch = launch_for(items);
+      figure_.stream_.set_bytes(results_.data(), 0, results_.bytes());
+      figure_.stream_.set_bytes(refused_.data(), 0, refused_.bytes());
       const Effort effort = figure_.options_.quick ? Effort{0.01, 1, 3} : Effort{0.2, 2, 9};
       const Timing timing = figure_.timer_.measure([&] { queue(launch, items); }, effort);
       const double each = timing.median / static_cast<double>(items);
@@ -316,9 +316,8 @@ class Figure {
       const std::size_t words = figure_.batch_.words();
       std::vector<std::uint32_t> found(items * words);
       std::vector<std::uint8_t> refused(items);
-      cuda::copy_to_host(figure_.stream_, found.data(), results_.data(),
-                         found.size() * sizeof(std::uint32_t));
-      cuda::copy_to_host(figure_.stream_, refused.data(), refused_.data(), items);
+      figure_.stream_.copy_to_host(found.data(), results_.data(), found.size() * sizeof(std::uint32_t));
+      figure_.stream_.copy_to_host(refused.data(), refused_.data(), items);
       figure_.stream_.synchronize();
       std::size_t refusals = 0, checked = 0, compared = 0, wrong = 0;
       for (std::size_t i = 0; i < items; ++i) {

@@ -3,45 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string_view>
 
 #include "gpu/cuda/stream.hpp"
+#include "repr/wipe.hpp"
 
 namespace manymod::cuda {
-
-Kernel::Kernel(Device& device, FunctionHandle function, std::string name)
-    : device_(&device), function_(function), name_(std::move(name)) {
-  registers_ = attribute(kFunctionRegisters);
-  local_bytes_ = attribute(kFunctionLocalBytes);
-  max_threads_ = attribute(kFunctionMaxThreads);
-  // More than 48 KiB have to be asked for. This is a limit, not a claim on them.
-  const std::size_t limit = device.properties().shared_per_block;
-  const std::size_t own = attribute(kFunctionStaticShared);
-  device.call(device.api().function_set_attribute, function_, kFunctionMaxDynamicShared,
-              static_cast<int>(limit - std::min(limit, own)));
-}
-
-unsigned Kernel::attribute(int attribute) const {
-  int value = 0;
-  device_->call(device_->api().function_get_attribute, &value, attribute, function_);
-  return static_cast<unsigned>(std::max(value, 0));
-}
-
-unsigned Kernel::blocks_per_multiprocessor(unsigned block, std::size_t shared_bytes) const {
-  int blocks = 0;
-  device_->call(device_->api().occupancy_max_blocks, &blocks, function_, static_cast<int>(block),
-                shared_bytes);
-  return static_cast<unsigned>(std::max(blocks, 0));
-}
-
-void Kernel::launch_with(const Stream& stream, const LaunchShape& shape, void** parameters) const {
-  if (shape.shared_bytes > device_->properties().shared_per_block) {
-    throw DriverError(Fault::other, static_cast<int>(device_->index()),
-                      name_ + " wants " + std::to_string(shape.shared_bytes) + " bytes of shared memory");
-  }
-  device_->call(device_->api().launch_kernel, function_, shape.grid, 1u, 1u, shape.block, 1u, 1u,
-                static_cast<unsigned>(shape.shared_bytes), stream.handle(), parameters, nullptr);
-}
 
 Device::ContextScope::ContextScope(Device& device) : device_(device) {
   device.check_usable();
@@ -49,15 +19,18 @@ Device::ContextScope::ContextScope(Device& device) : device_(device) {
 }
 
 Device::Device(Driver& driver, unsigned index)
-    : driver_(driver), api_(driver.loaded_api()), index_(index), images_(driver.sources().images.size()) {
+    : gpu::Device(index),
+      driver_(driver),
+      api_(driver.loaded_api()),
+      images_(driver.sources().images.size()) {
   const int number = static_cast<int>(index);
   driver.check(api_.device_get, api_.device_get(&handle_, number), number);
   read_properties();
   driver.check(api_.primary_context_retain, api_.primary_context_retain(&context_, handle_), number);
 }
 
-// Without a call: the driver may have shut down before static objects are destroyed, and it then frees
-// contexts.
+// Does not release the context: the driver may have shut down before static objects are destroyed, and has
+// then freed it.
 Device::~Device() = default;
 
 Result Device::enter() noexcept { return api_.context_push(context_); }
@@ -68,7 +41,7 @@ void Device::leave() noexcept {
 }
 
 void Device::check_usable() const {
-  const int number = static_cast<int>(index_);
+  const int number = static_cast<int>(index());
   if (!driver_.own_process()) throw DriverError(Fault::forked, number, forked_message());
   if (lost()) {
     throw DriverError(Fault::lost, number,
@@ -83,40 +56,74 @@ void Device::check(const char* call, Result result) {
     lost_call_ = call;
     lost_result_ = result;
   }
-  driver_.throw_result(call, result, static_cast<int>(index_));
+  driver_.throw_result(call, result, static_cast<int>(index()));
 }
 
 int Device::device_attribute(int attribute) const {
   int value = 0;
   driver_.check(api_.device_get_attribute, api_.device_get_attribute(&value, attribute, handle_),
-                static_cast<int>(index_));
+                static_cast<int>(index()));
   return std::max(value, 0);
 }
 
 void Device::read_properties() {
-  const int number = static_cast<int>(index_);
+  const int number = static_cast<int>(index());
   std::array<char, 256> model{};
   driver_.check(api_.device_get_name,
                 api_.device_get_name(model.data(), static_cast<int>(model.size()) - 1, handle_), number);
   std::size_t memory_bytes = 0;
   driver_.check(api_.device_total_memory, api_.device_total_memory(&memory_bytes, handle_), number);
   const auto read = [this](int attribute) { return static_cast<unsigned>(device_attribute(attribute)); };
+  compute_capability_ = 10 * read(kCapabilityMajor) + read(kCapabilityMinor);
   properties_.model = model.data();
-  properties_.compute_capability = 10 * read(kCapabilityMajor) + read(kCapabilityMinor);
   properties_.multiprocessors = read(kMultiprocessorCount);
-  properties_.threads_per_multiprocessor = read(kThreadsPerMultiprocessor);
-  properties_.shared_per_multiprocessor = read(kSharedPerMultiprocessor);
   properties_.shared_per_block = read(kSharedPerBlockOptIn);
   properties_.memory_bytes = memory_bytes;
 }
 
-MemoryInfo Device::memory() {
-  MemoryInfo info;
-  call(api_.memory_info, &info.free_bytes, &info.total_bytes);
-  return info;
+std::unique_ptr<gpu::Stream> Device::make_stream() { return std::make_unique<Stream>(*this); }
+
+std::unique_ptr<gpu::Stream> Device::borrow_stream(void* native_handle) {
+  return std::make_unique<Stream>(Stream::borrowed(*this, static_cast<StreamHandle>(native_handle)));
 }
 
-void Device::synchronize() { call(api_.context_synchronize); }
+std::unique_ptr<gpu::Event> Device::make_event() { return std::make_unique<Event>(*this); }
+
+std::optional<unsigned> Device::owner_of(const void* address) {
+  const auto& attribute = api_.pointer_attribute;
+  unsigned type = 0;
+  const Result known = query(attribute, &type, kPointerMemoryType, address_of(address));
+  if (known == kErrorInvalidValue) return std::nullopt;
+  check(attribute.name(), known);
+  if (type != kMemoryTypeDevice) return std::nullopt;
+  int ordinal = 0;
+  call(attribute, &ordinal, kPointerDeviceOrdinal, address_of(address));
+  return static_cast<unsigned>(ordinal);
+}
+
+void* Device::allocate(gpu::MemoryKind kind, std::size_t bytes) {
+  if (kind == gpu::MemoryKind::pinned) {
+    void* data = nullptr;
+    call(api_.host_allocate, &data, bytes, kHostAllocPortable);
+    return data;
+  }
+  DeviceAddress address = 0;
+  call(api_.memory_allocate, &address, bytes);
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
+}
+
+void Device::free(gpu::MemoryKind kind, void* data, std::size_t bytes) noexcept {
+  release(api_.context_synchronize);
+  if (kind == gpu::MemoryKind::pinned) {
+    // Drivers may leave page-locked memory unmapped in a forked child.
+    if (driver_.own_process()) wipe_bytes(data, bytes);
+    release(api_.host_free, data);
+    return;
+  }
+  release(api_.memory_set, address_of(data), static_cast<unsigned char>(0), bytes, nullptr);
+  release(api_.context_synchronize);
+  release(api_.memory_free, address_of(data));
+}
 
 const Kernel& Device::kernel(const std::string& name) {
   check_usable();
@@ -128,10 +135,10 @@ const Kernel& Device::kernel(const std::string& name) {
 
 FunctionHandle Device::find_function(const std::string& name) {
   const std::span<const DeviceImage> images = driver_.sources().images;
-  // An image "row32/kernels" holds kernels named row32_..: loading the others first would take time. Of "rns"
-  // and "rns_float" the longer name fits rns_float_.. better.
+  // Loading an image takes time, so the likeliest comes first: "row32/kernels" has the kernels row32_*. Both
+  // "rns" and "rns_float" are prefixes of rns_float_*, whose kernels are in the image with the longer name.
   std::vector<std::size_t> order(images.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   const auto fit = [&](std::size_t i) {
     const std::string_view image = images[i].name, folder = image.substr(0, image.find('/'));
     return name.starts_with(folder) ? folder.size() : 0;
@@ -140,7 +147,7 @@ FunctionHandle Device::find_function(const std::string& name) {
   for (const std::size_t i : order) {
     if (FunctionHandle function = find_in_image(i, name)) return function;
   }
-  throw DriverError(Fault::no_device_code, static_cast<int>(index_),
+  throw DriverError(Fault::no_device_code, static_cast<int>(index()),
                     images.empty() ? "this build of manymod has no device code"
                                    : "this build of manymod has no kernel " + name);
 }
@@ -149,14 +156,14 @@ void Device::load_image(std::size_t number) {
   Image& image = images_[number];
   if (image.library != nullptr || image.module != nullptr) return;
   const void* const data = driver_.sources().images[number].data;
-  if (libraries()) {
+  if (has_libraries()) {
     call(api_.library_load_data, &image.library, data, nullptr, nullptr, 0u, nullptr, nullptr, 0u);
   } else {
     call(api_.module_load_data, &image.module, data);
   }
 }
 
-bool Device::libraries() const {
+bool Device::has_libraries() const {
   return api_.library_load_data && api_.library_get_kernel && api_.kernel_get_function;
 }
 
@@ -164,7 +171,7 @@ FunctionHandle Device::find_in_image(std::size_t number, const std::string& name
   load_image(number);
   const Image& image = images_[number];
   FunctionHandle function = nullptr;
-  if (libraries()) {
+  if (has_libraries()) {
     KernelHandle kernel = nullptr;
     const Result found = query(api_.library_get_kernel, &kernel, image.library, name.c_str());
     if (found == kErrorNotFound) return nullptr;

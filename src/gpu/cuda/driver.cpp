@@ -12,7 +12,7 @@
 namespace manymod::cuda {
 namespace {
 
-// Not a lock: a child that is forked off while another thread holds one could never take it.
+// An atomic, not a mutex: a child that is forked while another thread holds a mutex can never lock it.
 std::atomic<Driver*>& current_driver() {
   static std::atomic<Driver*> driver = nullptr;
   return driver;
@@ -89,7 +89,7 @@ std::string Driver::result_name(Result result) const {
 }
 
 void Driver::throw_result(const char* call, Result result, int device) const {
-  throw DriverError(fault_of(result), device, call, result, result_name(result));
+  throw DriverError(fault_of(result), device, call, result_name(result));
 }
 
 void Driver::load() {
@@ -102,7 +102,7 @@ void Driver::load() {
   }
   auto api = std::make_unique<const DriverApi>(library, sources_.hidden_functions);
   if (inherited_) {
-    version_ = previous_->version_;  // without a call
+    version_ = previous_->version_;  // the driver must not be called here
   } else if (api->driver_get_version) {
     api->driver_get_version(&version_);
   }
@@ -125,11 +125,11 @@ const DriverApi& Driver::initialise() {
   if (forked()) throw DriverError(Fault::forked, DriverError::kNoDevice, forked_message());
   const DriverApi& api = usable_api();
   if (!init_result_) {
-    initialised_ = true;  // before the call, for a child forked off meanwhile
+    initialised_ = true;  // before the call, for a child that is forked during it
     init_result_ = api.init(0);
     initialised_ = init_result_ == kSuccess;
   }
-  // Another user of CUDA in the parent: the driver alone knows.
+  // Other code of the parent initialised CUDA before the fork: only the driver can tell.
   if (init_result_ == kErrorNotInitialized) {
     throw DriverError(Fault::forked, DriverError::kNoDevice, forked_message());
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA driver of this process: loaded by name at run time, initialised when a device is first used.
 //
-// A child process that was forked off after the driver was initialised cannot use it. All that is held on the
-// driver knows its process; in such a child it is dropped without a call, and every use throws DriverError
-// with Fault::forked.
+// A process that was forked after the driver was initialised cannot use it. Every object that stands on the
+// driver knows the process that created it; in a forked child its destructor makes no call, and every use
+// throws DriverError with Fault::forked.
 #pragma once
 
 #include <sys/types.h>
@@ -28,22 +28,22 @@ struct DriverSources {
   std::string driver = "libcuda.so.1";
   std::string management = "libnvidia-ml.so.1";  ///< NVML: lists GPUs without initialising the driver
   std::span<const DeviceImage> images = device_images();
-  std::vector<std::string> hidden_functions;  ///< of the driver, for tests: as if it had none of these
+  std::vector<std::string> hidden_functions;  ///< for tests: functions that the driver is to lack
   std::span<const CodeArchitecture> architectures = device_architectures();  ///< of the images
 };
 
-/// 1000 major + 10 minor of the CUDA version that a driver must serve at least: 12.0.
+/// The oldest CUDA version that a driver must serve, as 1000 major + 10 minor: 12.0.
 inline constexpr int kOldestDriver = 12000;
 /// "12.0" for 12000
 std::string version_text(int version);
 
 class Driver {
  public:
-  /// This process's. Lives as long as the process.
+  /// The driver of this process; lives as long as the process.
   static Driver& current();
-  /// For tests, while nothing uses CUDA: from now on `current()` is a new one, with these sources.
+  /// For tests, while nothing uses CUDA: makes a new driver with these sources the current one.
   static void use(const DriverSources& sources);
-  /// How often `use` was called.
+  /// How many times `use` was called.
   static unsigned uses();
 
   Driver(DriverSources sources, bool inherited, const Driver* previous);
@@ -51,26 +51,26 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
   ~Driver();
 
-  /// The functions of the driver, loaded and initialised. @throws DriverError
+  /// The functions of the driver, after loading and initialising it. @throws DriverError
   const DriverApi& initialised_api();
 
-  /// 12080 for a driver that serves CUDA 12.8. Does not initialise it. @throws DriverError no_driver
+  /// 12080 for a driver that serves CUDA 12.8. Does not initialise the driver. @throws DriverError no_driver
   int version();
-  /// As `version`. @throws DriverError also driver_too_old
+  /// Does not initialise the driver either. @throws DriverError no_driver, driver_too_old
   void check_version();
 
-  /// The device, its context made on first use. One that could not be made is tried again at the next call.
+  /// The device; its context is retained on first use. A failed attempt is repeated at the next call.
   /// @throws DriverError
   Device& device(unsigned index);
 
   [[nodiscard]] const DriverSources& sources() const { return sources_; }
-  [[nodiscard]] bool initialised() const {
-    return initialised_;
-  }  ///< cuInit was called, here or before the fork
-  [[nodiscard]] bool own_process() const;  ///< false in a child of the process it is of
+  /// cuInit was called, in this process or before it was forked.
+  [[nodiscard]] bool initialised() const { return initialised_; }
+  /// False in a forked child of the process that created this object.
+  [[nodiscard]] bool own_process() const;
   [[nodiscard]] bool forked() const { return inherited_ || (initialised_ && !own_process()); }
 
-  /// Throws what `result` of `function` means, unless it is kSuccess.
+  /// Throws the error that `result` of `function` means, unless it is kSuccess.
   template <class... Parameters>
   void check(const Function<Parameters...>& function, Result result,
              int device = DriverError::kNoDevice) const {
@@ -80,7 +80,7 @@ class Driver {
   /// "CUDA_ERROR_OUT_OF_MEMORY"
   [[nodiscard]] std::string result_name(Result result) const;
 
-  /// For what stands on an initialised driver.
+  /// For objects that exist only after the driver was initialised.
   [[nodiscard]] const DriverApi& loaded_api() const { return *api_; }
 
  private:
@@ -92,7 +92,7 @@ class Driver {
   const DriverSources sources_;
   const pid_t process_;
   const bool inherited_;
-  const Driver* const previous_;  ///< reachable, so that what its process still uses is no leak
+  const Driver* const previous_;  ///< keeps it reachable: it is not freed, and must not count as leaked
   std::atomic<bool> initialised_;
   std::mutex mutex_;
   std::unique_ptr<const DriverApi> api_;
@@ -101,7 +101,7 @@ class Driver {
   std::vector<std::unique_ptr<Device>> devices_;
 };
 
-/// "CUDA was in use when this process was forked off ..."
+/// "CUDA was initialised before this process was forked off ..."
 std::string forked_message();
 
 }  // namespace manymod::cuda

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the CUDA driver API that is used here, found at run time.
+// The part of the CUDA driver API that this library uses, looked up at run time.
 //
-// Declared after cuda.h (CUDA Driver API reference manual, 13.0), so that neither building nor loading this
-// library needs anything of CUDA. Versioned names (cuMemAlloc_v2) are what cuda.h's macros stand for; the
-// driver keeps them for good.
+// The declarations follow cuda.h (CUDA Driver API reference manual, 13.0), so that neither building nor
+// loading this library needs any file of CUDA. cuda.h's macros expand to the versioned names (cuMemAlloc_v2),
+// which the driver keeps forever.
 #pragma once
 
 #include <cstddef>
@@ -28,23 +28,18 @@ using EventHandle = struct EventObject*;        // CUevent
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kErrorInvalidValue = 1;
 inline constexpr Result kErrorNotInitialized = 3;
-inline constexpr Result kErrorNoDevice = 100;
 inline constexpr Result kErrorNotFound = 500;
-inline constexpr Result kErrorNotReady = 600;
 
 // CUdevice_attribute
 inline constexpr int kMultiprocessorCount = 16;
 inline constexpr int kComputeMode = 20;
-inline constexpr int kThreadsPerMultiprocessor = 39;
 inline constexpr int kCapabilityMajor = 75;
 inline constexpr int kCapabilityMinor = 76;
-inline constexpr int kSharedPerMultiprocessor = 81;
 inline constexpr int kSharedPerBlockOptIn = 97;
 
 inline constexpr int kComputeModeProhibited = 2;  // CUcomputemode
 
 // CUfunction_attribute
-inline constexpr int kFunctionMaxThreads = 0;
 inline constexpr int kFunctionStaticShared = 1;
 inline constexpr int kFunctionLocalBytes = 3;
 inline constexpr int kFunctionRegisters = 4;
@@ -60,17 +55,17 @@ inline constexpr unsigned kEventBlockingSync = 1;   // CUevent_flags
 inline constexpr unsigned kEventDisableTiming = 2;  // CUevent_flags
 inline constexpr unsigned kHostAllocPortable = 1;   // CU_MEMHOSTALLOC_PORTABLE
 
-/// A library opened at run time; what it lacks is remembered.
+/// A library that was opened at run time. Remembers which required symbols it lacks.
 class SymbolSource {
  public:
-  /// Of the functions named in `hidden` it seems to have none.
+  /// The functions named in `hidden` are treated as missing.
   explicit SymbolSource(void* library, std::span<const std::string> hidden = {})
       : library_(library), hidden_(hidden.begin(), hidden.end()) {}
-  /// @return nullptr if there is none of that name
+  /// @return nullptr if the library has no such symbol
   [[nodiscard]] void* find(const char* name) const;
-  /// As `find`; a name that is not found goes to `missing`.
+  /// As `find`; appends the name to `missing` if the library has no such symbol.
   [[nodiscard]] void* require(const char* name);
-  [[nodiscard]] const std::string& missing() const { return missing_; }  ///< spaces between the names
+  [[nodiscard]] const std::string& missing() const { return missing_; }  ///< names, separated by spaces
 
  private:
   void* library_;
@@ -78,7 +73,7 @@ class SymbolSource {
   std::string missing_;
 };
 
-/// One function of the driver, with its name for messages.
+/// A function of the driver, and its name for messages.
 template <class... Parameters>
 class Function {
  public:
@@ -97,8 +92,7 @@ class Function {
   Pointer pointer_;
 };
 
-/// A null pointer stands for a function that is missing; those without which nothing works are in
-/// `missing()`.
+/// The driver's functions. A missing one is a null pointer; `missing()` names the required ones among them.
 class DriverApi {
  public:
   DriverApi(void* library, std::span<const std::string> hidden)
@@ -106,7 +100,7 @@ class DriverApi {
   [[nodiscard]] const std::string& missing() const { return required_.missing(); }
 
  private:
-  SymbolSource required_;  // first: the functions' initialisers use these two
+  SymbolSource required_;  // declared first: the initialisers of the functions use these two
   const SymbolSource optional_;
 
  public:
@@ -125,7 +119,7 @@ class DriverApi {
   Function<ContextHandle*> context_pop{required_, "cuCtxPopCurrent_v2"};
   Function<> context_synchronize{required_, "cuCtxSynchronize"};
 
-  // Since CUDA 12.0; modules serve where they are missing.
+  // Since CUDA 12.0; modules are used where they are missing.
   Function<LibraryHandle*, const void*, int*, void**, unsigned, int*, void**, unsigned> library_load_data{
       optional_, "cuLibraryLoadData"};
   Function<KernelHandle*, LibraryHandle, const char*> library_get_kernel{optional_, "cuLibraryGetKernel"};
@@ -144,14 +138,11 @@ class DriverApi {
   Function<StreamHandle*, unsigned> stream_create{required_, "cuStreamCreate"};
   Function<StreamHandle> stream_destroy{required_, "cuStreamDestroy_v2"};
   Function<StreamHandle> stream_synchronize{required_, "cuStreamSynchronize"};
-  Function<StreamHandle> stream_query{required_, "cuStreamQuery"};
-  Function<StreamHandle, EventHandle, unsigned> stream_wait_event{required_, "cuStreamWaitEvent"};
 
   Function<EventHandle*, unsigned> event_create{required_, "cuEventCreate"};
   Function<EventHandle> event_destroy{required_, "cuEventDestroy_v2"};
   Function<EventHandle, StreamHandle> event_record{required_, "cuEventRecord"};
   Function<EventHandle> event_synchronize{required_, "cuEventSynchronize"};
-  Function<EventHandle> event_query{required_, "cuEventQuery"};
   Function<float*, EventHandle, EventHandle> event_elapsed_time{required_, "cuEventElapsedTime"};
 
   Function<DeviceAddress*, std::size_t> memory_allocate{required_, "cuMemAlloc_v2"};
@@ -164,7 +155,6 @@ class DriverApi {
   Function<DeviceAddress, DeviceAddress, std::size_t, StreamHandle> copy_on_device{required_,
                                                                                    "cuMemcpyDtoDAsync_v2"};
   Function<DeviceAddress, unsigned char, std::size_t, StreamHandle> memory_set{required_, "cuMemsetD8Async"};
-  Function<std::size_t*, std::size_t*> memory_info{required_, "cuMemGetInfo_v2"};
   Function<void*, int, DeviceAddress> pointer_attribute{required_, "cuPointerGetAttribute"};
 };
 

@@ -2,46 +2,6 @@
 #include "gpu/cuda/error.hpp"
 
 namespace manymod::cuda {
-namespace {
-
-mm_status status_of(Fault fault) {
-  switch (fault) {
-    case Fault::out_of_memory:
-      return MM_ERR_MEMORY;
-    case Fault::no_driver:
-    case Fault::driver_too_old:
-    case Fault::no_device:
-      return MM_ERR_UNKNOWN_DEVICE;
-    default:
-      return MM_ERR_DEVICE;
-  }
-}
-
-FailureClass failure_of(Fault fault) {
-  return fault == Fault::out_of_memory || fault == Fault::other ? FailureClass::device
-                                                                : FailureClass::device_lost;
-}
-
-std::string prefixed(int device, const std::string& message) {
-  if (device == DriverError::kNoDevice) return message;
-  return "cuda:" + std::to_string(device) + ": " + message;
-}
-
-}  // namespace
-
-DriverError::DriverError(Fault fault, int device, const char* call, Result result, const std::string& name)
-    : StatusError(status_of(fault), prefixed(device, std::string(call) + " failed: " + name),
-                  failure_of(fault)),
-      fault_(fault),
-      result_(result),
-      device_(device),
-      call_(call),
-      result_name_(name) {}
-
-DriverError::DriverError(Fault fault, int device, const std::string& message)
-    : StatusError(status_of(fault), prefixed(device, message), failure_of(fault)),
-      fault_(fault),
-      device_(device) {}
 
 Fault fault_of(Result result) {
   switch (result) {

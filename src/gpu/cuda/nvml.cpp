@@ -21,14 +21,14 @@ struct ManagedMemory {  // nvmlMemory_t, in bytes
   unsigned long long used = 0;
 };
 
-// Declared after nvml.h (NVML API reference). nvmlReturn_t is 0 for success, as CUresult.
+// The declarations follow nvml.h (NVML API reference). nvmlReturn_t is 0 for success, as CUresult is.
 class ManagementApi {
  public:
   explicit ManagementApi(void* library) : required_(library), optional_(library) {}
   [[nodiscard]] bool complete() const { return required_.missing().empty(); }
 
  private:
-  SymbolSource required_;  // first: the functions' initialisers use these two
+  SymbolSource required_;  // declared first: the initialisers of the functions use these two
   const SymbolSource optional_;
 
  public:
@@ -99,28 +99,28 @@ std::optional<std::vector<ManagedDevice>> describe_all(const ManagementApi& api)
   return devices;
 }
 
-enum class Entry : std::uint8_t { device, end, unclear };
+enum class Entry : std::uint8_t { device, end, ambiguous };
 
-// One entry of CUDA_VISIBLE_DEVICES: a number, or the beginning of one GPU's UUID. What is no device ends the
-// list.
+// One entry of CUDA_VISIBLE_DEVICES: an index, or a prefix of one GPU's UUID. An entry that names no device
+// ends the list.
 Entry parse_entry(std::string_view text, const std::vector<ManagedDevice>& devices, std::size_t& number) {
   if (text.starts_with("GPU-")) {
     const auto is_named = [&](const ManagedDevice& device) { return device.uuid.starts_with(text); };
     const auto found = std::find_if(devices.begin(), devices.end(), is_named);
     if (found == devices.end()) return Entry::end;
-    if (std::find_if(found + 1, devices.end(), is_named) != devices.end()) return Entry::unclear;
+    if (std::find_if(found + 1, devices.end(), is_named) != devices.end()) return Entry::ambiguous;
     number = static_cast<std::size_t>(found - devices.begin());
     return Entry::device;
   }
   long long value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return Entry::unclear;
+  if (error != std::errc() || end != text.data() + text.size()) return Entry::ambiguous;
   if (value < 0 || value >= static_cast<long long>(devices.size())) return Entry::end;
   number = static_cast<std::size_t>(value);
   return Entry::device;
 }
 
-bool order_is_plain(const std::vector<ManagedDevice>& devices, const char* cuda_device_order) {
+bool is_bus_order(const std::vector<ManagedDevice>& devices, const char* cuda_device_order) {
   if (cuda_device_order != nullptr && std::string_view(cuda_device_order) == "PCI_BUS_ID") return true;
   return std::all_of(devices.begin(), devices.end(), [&](const ManagedDevice& device) {
     return device.info.model == devices.front().info.model;
@@ -142,7 +142,7 @@ std::optional<std::vector<ManagedDevice>> managed_devices(const std::string& lib
 std::optional<std::vector<std::size_t>> visible_order(const std::vector<ManagedDevice>& devices,
                                                       const char* cuda_visible_devices,
                                                       const char* cuda_device_order) {
-  if (!order_is_plain(devices, cuda_device_order)) return std::nullopt;
+  if (!is_bus_order(devices, cuda_device_order)) return std::nullopt;
   for (const ManagedDevice& device : devices) {
     if (device.partitioned) return std::nullopt;
   }
@@ -158,7 +158,7 @@ std::optional<std::vector<std::size_t>> visible_order(const std::vector<ManagedD
     const Entry entry = parse_entry(rest.substr(0, length), devices, number);
     if (entry == Entry::end) break;
     const bool repeated = std::find(order.begin(), order.end(), number) != order.end();
-    if (entry == Entry::unclear || repeated) return std::nullopt;
+    if (entry == Entry::ambiguous || repeated) return std::nullopt;
     order.push_back(number);
     rest.remove_prefix(std::min(length + 1, rest.size()));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GPUs there are, without making a context; where NVML can tell, without initialising the driver
-// either, so that a process that only looked may still fork.
+// Lists the GPUs without creating a context. Where NVML can list them, the driver is not initialised either,
+// so that a process that only listed the GPUs may still fork and use them in its children.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,19 @@ struct DeviceInfo {
 };
 
 struct Probe {
-  int driver_version = 0;           ///< 12080: the driver serves CUDA 12.8; 0 if there is no driver
+  int driver_version = 0;           ///< 12080 if the driver serves CUDA 12.8; 0 if there is no driver
   std::vector<DeviceInfo> devices;  ///< in the driver's order: the first is "cuda:0"
   std::string obstacle;             ///< why there are none; empty if there are some
 };
 
-/// Never throws a DriverError, and never makes a context.
+/// Throws no DriverError and creates no context.
 Probe probe(Driver& driver);
 
-/// Obstacle of a device that its owner has closed to programs.
+/// Obstacle of a device whose compute mode lets no process use it.
 std::string prohibited_message();
 
-/// FP64 instructions for each FP32 instruction in the same time are at least 1 to 2 (CUDA C++ Programming
-/// Guide, arithmetic instructions): GPUs made for computing, against 1 to 32 or 64 for others.
+/// Whether FP64 instructions have at least half the throughput of FP32 instructions (CUDA C++ Programming
+/// Guide, arithmetic instructions). GPUs for data centres do; others have 1/32 or 1/64.
 bool full_rate_doubles(unsigned compute_capability);
 
 }  // namespace manymod::cuda

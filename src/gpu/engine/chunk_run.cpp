@@ -15,34 +15,34 @@ namespace manymod::gpu {
 namespace {
 
 constexpr std::size_t kWordsPerLimb = sizeof(Limb) / sizeof(std::uint32_t);
-// Of the rows of an item together: kernels count their words in 32 bits.
+// Most limbs from one item's rows to the next item's: kernels count words in 32 bits.
 constexpr std::size_t kMaxStride = std::numeric_limits<std::uint32_t>::max() / kWordsPerLimb;
-// Operands that are on the device already are only read and reduced there.
+// See upload_bytes_per_item.
 constexpr std::size_t kResidentShare = 4;
 
 std::uint32_t words(std::size_t limbs) { return static_cast<std::uint32_t>(limbs * kWordsPerLimb); }
 
-// How an operand comes to be where kernels read it.
+// How an operand gets to where kernels read it.
 enum class Route : std::uint8_t {
-  upload,    // gathered on the host
-  in_place,  // in the device's memory all along
-  gather,    // there, but not in one run of rows
+  upload,    // gathered on the host, then copied
+  in_place,  // kernels read the caller's array in the device's memory
+  gather,    // copied from the caller's array there, as the items' rows are not consecutive
 };
 
-// An operand of the call on its way: gathered to rows of `limbs` limbs, on the device perhaps reduced.
+// Where the rows of one of the call's operands are, and their residues if it is reduced.
 struct Rows {
   const BatchView* view = nullptr;
   Route route = Route::upload;
   std::size_t limbs = 0;
   std::size_t stride = 0;  // limbs from one row to the next
-  std::size_t terms = 1;   // numbers of an item
-  std::size_t count = 0;   // of numbers: of all items, or those that all items share
+  std::size_t terms = 1;   // numbers per item
+  std::size_t count = 0;   // numbers of all items, or those that all items share
   bool shared = false;
   bool reduce = false;
-  std::size_t at = 0;           // in the upload, or where gathered on the device
-  std::size_t negative_at = 0;  // of a byte a number; used where the view has signs
-  std::size_t residues_at = 0;  // on the device
-  std::size_t residues = 0;     // how many
+  std::size_t at = 0;           // offset in the upload, or of the gathered rows on the device
+  std::size_t negative_at = 0;  // offset of the signs, one byte per number, if the view has signs
+  std::size_t residues_at = 0;  // offset of the residues on the device
+  std::size_t residues = 0;     // number of residues
 
   [[nodiscard]] std::size_t bytes() const { return limbs * sizeof(Limb); }
 };
@@ -59,23 +59,23 @@ class ChunkRun {
     lay_out();
   }
 
-  /// @return items that are refused
+  /// @return the refused items
   std::vector<std::size_t> run() {
     bring_operands();
     launch_program(words_at(table_at_));
     if (job_.result.on_device) {
       scatter_results();
     } else {
-      cuda::copy_to_host(workspace_.stream(), download_, device_ + result_at_, result_bytes());
+      workspace_.stream().copy_to_host(download_, device_ + result_at_, result_bytes());
     }
     bring_refused();
     finish();
     return store();
   }
 
-  /// The smallest launch, for the first item; the table stays.
-  std::optional<cuda::DeviceBuffer> run_for_table() {
-    cuda::DeviceBuffer table(plan_.device, table_bytes());
+  /// As make_table.
+  std::optional<DeviceBuffer> run_for_table() {
+    DeviceBuffer table(plan_.device, table_bytes());
     bring_operands();
     launch_program(table.as<std::uint32_t>());
     bring_refused();
@@ -89,14 +89,14 @@ class ChunkRun {
   const Job& job_;
   Items items_;
   Workspace& workspace_;
-  bool in_one_run_;  // asked of device memory alone
+  bool in_one_run_;  // the items are consecutive; false where no operand is in device memory
   Rows modulus_;
   std::vector<Rows> operands_;
   std::size_t list_at_ = 0, claimed_at_ = 0, steps_at_ = 0, start_at_ = 0, table_at_ = 0, result_at_ = 0,
               refused_at_ = 0, refused_on_host_at_ = 0;
-  Layout upload_layout_;  // also the beginning of the device's memory
+  Layout upload_layout_;  // also of the beginning of the device memory
   Layout device_layout_, download_layout_;
-  cuda::LaunchShape launch_;
+  LaunchShape launch_;
   std::byte* upload_ = nullptr;
   std::byte* download_ = nullptr;
   std::byte* device_ = nullptr;
@@ -109,7 +109,7 @@ class ChunkRun {
     const std::size_t slots = plan_.program.slots + plan_.shape.more_slots(plan_.program.scan);
     return std::size_t{launch_.grid} * launch_.block * slots * plan_.shape.lane_words * sizeof(std::uint32_t);
   }
-  [[nodiscard]] const cuda::Kernel& kernel() const { return plan_.device.kernel(plan_.shape.kernel); }
+  [[nodiscard]] const Kernel& kernel() const { return plan_.device.kernel(plan_.shape.kernel); }
 
   Rows rows_of(const BatchView& view, std::size_t limbs, std::size_t terms) const {
     Rows rows;
@@ -127,7 +127,8 @@ class ChunkRun {
     return rows;
   }
 
-  // Whether the program may write where the results go: no rounding up, no gaps, and nothing that is read.
+  // Whether the program may write to the caller's array: its rows have the modulus's width and no gaps, and
+  // it is not an operand.
   [[nodiscard]] bool results_in_place() const {
     const BatchResult& result = job_.result;
     const auto apart = [&](const Rows& rows) { return rows.view->limbs != result.limbs; };
@@ -135,7 +136,7 @@ class ChunkRun {
            apart(modulus_) && std::all_of(operands_.begin(), operands_.end(), apart);
   }
 
-  // Kernels pick rows by the items' numbers.
+  // Whether kernels select rows by the items' indices.
   [[nodiscard]] bool needs_list() const {
     const auto gathered = [](const Rows& rows) { return rows.route == Route::gather; };
     return !in_one_run_ && (job_.result.on_device || gathered(modulus_) ||
@@ -150,7 +151,7 @@ class ChunkRun {
       rows.reduce =
           operand.entry == Entry::residue ||
           (operand.entry == Entry::factor && (rows.limbs > plan_.limbs || rows.view->negative != nullptr));
-      // An operand that all items share has a residue for each modulus.
+      // An operand that all items share has one residue per modulus.
       rows.residues = rows.shared && !modulus_.shared ? items_.size() * plan_.terms : rows.count;
       add_to_upload(rows);
       operands_.push_back(rows);
@@ -194,7 +195,7 @@ class ChunkRun {
       std::memcpy(upload_ + list_at_, items_.list().data(), items_.list().size_bytes());
     }
     std::memcpy(upload_ + steps_at_, plan_.program.steps.data(), plan_.program.steps.size() * sizeof(Step));
-    cuda::copy_to_device(workspace_.stream(), device_, upload_, upload_layout_.bytes());
+    workspace_.stream().copy_to_device(device_, upload_, upload_layout_.bytes());
     gather_on_device(modulus_);
     for (const Rows& rows : operands_) gather_on_device(rows);
     if (plan_.program.needs_start()) launch_start();
@@ -203,7 +204,7 @@ class ChunkRun {
     }
   }
 
-  // The view's count says nothing of an operand that has as many terms as there are items: rows_of asked.
+  // rows.shared decides, as the view's count is ambiguous for as many terms as items.
   void gather(const Rows& rows) const {
     if (rows.route != Route::upload) return;
     for (std::size_t i = 0; i < rows.count; ++i) {
@@ -215,7 +216,7 @@ class ChunkRun {
     }
   }
 
-  // The items' rows of a caller's array on the device.
+  // The items' rows in a caller's array on the device.
   [[nodiscard]] RowsPlace place(const Limb* limbs, std::size_t stride, std::size_t terms) const {
     auto* const all = const_cast<Limb*>(limbs);
     if (in_one_run_) return {all + items_[0] * terms * stride, stride, nullptr};
@@ -253,13 +254,13 @@ class ChunkRun {
 
   void bring_refused() const {
     if (!plan_.may_refuse) return;
-    cuda::copy_to_host(workspace_.stream(), download_ + refused_on_host_at_, refused(), items_.size());
+    workspace_.stream().copy_to_host(download_ + refused_on_host_at_, refused(), items_.size());
   }
 
   [[nodiscard]] bool any_refused() const {
     if (!plan_.may_refuse) return false;
     const std::byte* const flags = download_ + refused_on_host_at_;
-    // Vectorised, unlike a search.
+    // std::count is vectorised, a search is not.
     const auto accepted = std::count(flags, flags + items_.size(), std::byte{0});
     return static_cast<std::size_t>(accepted) != items_.size();
   }
@@ -268,7 +269,7 @@ class ChunkRun {
     return plan_.may_refuse && download_[refused_on_host_at_ + i] != std::byte{0};
   }
 
-  // Number i of the rows.
+  // The rows as an operand of kernels: number i is row i.
   [[nodiscard]] DeviceOperand numbers(const Rows& rows) const {
     return {words_of(rows), words(rows.limbs), rows.count == 1 ? 0 : words(rows.stride)};
   }
@@ -279,7 +280,7 @@ class ChunkRun {
     return reinterpret_cast<const std::uint32_t*>(rows.view->limbs + items_[0] * rows.terms * rows.stride);
   }
 
-  // Term t of each item.
+  // Term t of each item, reduced if the operand is.
   [[nodiscard]] DeviceOperand term(const Rows& rows, std::size_t t) const {
     const std::uint32_t width = rows.reduce ? modulus_words() : words(rows.limbs);
     const std::size_t stride = rows.reduce ? width : words(rows.stride);
@@ -338,7 +339,7 @@ class ChunkRun {
     program.result_width = modulus_words();
     if (items_.size() * plan_.shape.threads > std::size_t{launch_.grid} * launch_.block) {
       program.claimed = words_at(claimed_at_);
-      cuda::set_bytes(workspace_.stream(), program.claimed, 0, sizeof(std::uint32_t));
+      workspace_.stream().set_bytes(program.claimed, 0, sizeof(std::uint32_t));
     }
     program.table = table;
     program.comb = plan_.comb.table;
@@ -347,12 +348,12 @@ class ChunkRun {
     program.slots = plan_.program.slots;
     if (plan_.constants != nullptr) program.constants = plan_.constants->constants();
     program.refused = refused();
-    if (plan_.may_refuse) cuda::set_bytes(workspace_.stream(), refused(), 0, items_.size());
+    if (plan_.may_refuse) workspace_.stream().set_bytes(refused(), 0, items_.size());
     kernel().launch(workspace_.stream(), launch_, program);
   }
 
   void finish() const {
-    if (secret()) cuda::set_bytes(workspace_.stream(), device_, 0, device_layout_.bytes());
+    if (secret()) workspace_.stream().set_bytes(device_, 0, device_layout_.bytes());
     workspace_.done().record(workspace_.stream());
     workspace_.done().wait();
     if (secret()) wipe_bytes(upload_, upload_layout_.bytes());
@@ -389,7 +390,7 @@ class ChunkRun {
 
 }  // namespace
 
-std::size_t items_at_a_time(cuda::Device& device, const Shape& shape) {
+std::size_t items_of_wave(Device& device, const Shape& shape) {
   const std::size_t blocks =
       device.kernel(shape.kernel).blocks_per_multiprocessor(shape.block, shared_bytes(shape, shape.block));
   return std::max<std::size_t>(1, blocks * device.properties().multiprocessors * shape.block / shape.threads);
@@ -409,7 +410,7 @@ std::vector<std::size_t> run_chunk(const ChunkPlan& plan, Items items, Workspace
   return ChunkRun(plan, items, workspace).run();
 }
 
-std::optional<cuda::DeviceBuffer> make_table(const ChunkPlan& plan, Workspace& workspace) {
+std::optional<DeviceBuffer> make_table(const ChunkPlan& plan, Workspace& workspace) {
   return ChunkRun(plan, Items::run(0, 1), workspace).run_for_table();
 }
 

@@ -11,11 +11,11 @@ DeviceConstants::DeviceConstants(std::span<const std::byte> constants,
     : radix_squared_words_(static_cast<std::uint32_t>(radix_squared.size())) {
   layout_.add(constants.size());
   radix_squared_at_ = layout_.add(radix_squared.size_bytes());
-  buffer_ = cuda::DeviceBuffer(workspace.stream().device(), layout_.bytes());
+  buffer_ = DeviceBuffer(workspace.stream().device(), layout_.bytes());
   std::byte* const upload = workspace.upload(layout_.bytes());
   std::ranges::copy(constants, upload);
   std::ranges::copy(std::as_bytes(radix_squared), upload + radix_squared_at_);
-  cuda::copy_to_device(workspace.stream(), buffer_.data(), upload, layout_.bytes());
+  workspace.stream().copy_to_device(buffer_.data(), upload, layout_.bytes());
   workspace.done().record(workspace.stream());
   workspace.done().wait();
   wipe_bytes(upload, layout_.bytes());

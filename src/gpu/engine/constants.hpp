@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of some techniques read besides the items' numbers (ProgramJob::constants): made on the
-// host, brought to a device once.
+// What the kernels of some techniques read besides the items' numbers (ProgramJob::constants): computed on
+// the host and copied to a device once.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 #include "core/published_once.hpp"
 #include "engine/engine.hpp"
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/engine/workspace.hpp"
 #include "gpu/program/program.hpp"
 #include "gpu/program/shape.hpp"
@@ -22,45 +22,46 @@
 
 namespace manymod::gpu {
 
-/// How a technique makes them.
+/// How a technique computes its constants.
 struct ConstantsSource {
-  /// For a kernel whose items have moduli of their own. Empty where all of them are compiled into it.
+  /// For a kernel whose items have their own moduli. Empty if all constants are compiled into the kernel.
   std::vector<std::byte> (*of_shape)(const Shape& shape);
-  /// For a kernel whose items share that modulus, which is odd. Empty if it cannot compute with it. Null
-  /// where there are no such kernels.
+  /// For a kernel whose items share that odd modulus. Empty if the kernel cannot compute with it. Null if the
+  /// technique has no such kernels.
   std::vector<std::byte> (*of_modulus)(const Shape& shape, std::span<const Limb> modulus);
-  /// Little-endian words of R^2, where R is no power of two.
+  /// Little-endian words of R^2 where R is not a power of two.
   std::vector<std::uint32_t> (*radix_squared)(const Shape& shape);
-  /// The kernels of `of_modulus`, of the same widths as the technique's others, which serve where there are
-  /// none.
-  // NOLINTNEXTLINE(readability-redundant-member-init): compilers warn of what an initialiser list leaves out
+  /// The kernels for `of_modulus`, of the same widths as the technique's others. Empty: the others are used
+  /// for shared moduli too.
+  // NOLINTNEXTLINE(readability-redundant-member-init): without it compilers warn where a list omits the
+  // member
   std::span<const Shape> shared_shapes = {};
 };
 
-/// In the memory of a device.
+/// Constants in the memory of a device.
 class DeviceConstants {
  public:
-  /// Returns when they are there, and leaves nothing in the workspace. @throws cuda::DriverError
+  /// Returns when the copy is done, and zeroes what it used of the workspace. @throws DeviceError
   DeviceConstants(std::span<const std::byte> constants, std::span<const std::uint32_t> radix_squared,
                   Workspace& workspace);
 
   [[nodiscard]] const void* constants() const { return buffer_.data(); }
-  /// One number that all items share.
+  /// R^2, which all items share.
   [[nodiscard]] DeviceOperand radix_squared() const;
 
  private:
   Layout layout_;
   std::size_t radix_squared_at_;
   std::uint32_t radix_squared_words_;
-  cuda::DeviceBuffer buffer_;
+  DeviceBuffer buffer_;
 };
 
-/// Those of one shape. May be asked from several threads.
+/// The constants of one shape. Thread-safe.
 class ShapeConstants {
  public:
   ShapeConstants(const ConstantsSource& source, const Shape& shape) : source_(&source), shape_(&shape) {}
 
-  /// Made on first use. @throws cuda::DriverError
+  /// Computed on first use. @throws DeviceError
   [[nodiscard]] const DeviceConstants& on_device(Workspace& workspace) const;
 
  private:
@@ -69,19 +70,19 @@ class ShapeConstants {
   PublishedOnce<DeviceConstants> on_device_;
 };
 
-/// Those of one modulus, made on first use: on the host, where they are zeroed once they are on the device.
-/// May be asked from several threads; not in a forked child, where the lock may be taken for good.
+/// The constants of one modulus: computed on the host on first use, and zeroed there once they are on the
+/// device. Thread-safe; not to be used in a forked child, where the mutex may stay locked forever.
 class ModulusConstants final : public PreparedModulus {
  public:
   ModulusConstants(const ConstantsSource& source, const Shape& shape, std::span<const Limb> modulus);
 
   /// The technique cannot compute with this modulus.
   [[nodiscard]] bool refused() const;
-  /// Of a modulus that is not refused. @throws cuda::DriverError
+  /// The modulus must not be refused. @throws DeviceError
   [[nodiscard]] const DeviceConstants& on_device(Workspace& workspace) const;
 
  private:
-  // Zeroed at the end.
+  // Zeroed by its destructor.
   class SecretBytes {
    public:
     explicit SecretBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
@@ -97,11 +98,11 @@ class ModulusConstants final : public PreparedModulus {
   const ConstantsSource& source_;
   const Shape& shape_;
   limbs::Buffer modulus_;
-  mutable std::mutex mutex_;  // guards what follows, which one thread makes while others wait
+  mutable std::mutex mutex_;  // guards the members below: one thread computes them while others wait
   mutable std::optional<SecretBytes> on_host_;
   mutable std::optional<DeviceConstants> on_device_;
 
-  // While they are not on the device; empty if the modulus is refused. The caller holds mutex_.
+  // To be called while they are not on the device; empty if the modulus is refused. The caller holds mutex_.
   [[nodiscard]] std::span<const std::byte> on_host() const;
 };
 

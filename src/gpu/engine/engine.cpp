@@ -10,73 +10,51 @@
 #include "engine/device_facts.hpp"
 #include "gpu/engine/chunk_run.hpp"
 #include "gpu/engine/constants.hpp"
-#include "gpu/program/window_choice.hpp"
+#include "gpu/engine/prepared_comb.hpp"
+#include "gpu/engine/task.hpp"
 #include "modexp/comb.hpp"
-#include "modexp/windows.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::gpu {
 namespace {
 
-// Combs up to 1 MiB stay in the second-level cache, as all instances read them.
+// All instances read the comb: up to 1 MiB of it stays in the second-level cache.
 constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
-constexpr std::size_t kMaxInterleavedWindowBits = 4;  // each term has a table
-constexpr double kCombScanCost = 0.01;                // all instances read the same elements
-// Of the operands on their way at a time: enough to be copied at full speed, and in any case a small part of
-// the device's memory.
+constexpr double kCombScanCost = 0.01;  // low, as all instances read the same elements
+// Most bytes of operands in one upload: enough to be copied at full speed, and at most this part of the
+// device's memory.
 constexpr std::size_t kUploadBytes = std::size_t{64} << 20;
 constexpr std::size_t kMemoryParts = 128;
-// A chunk's operands are gathered and its results stored at about so many bytes a nanosecond by one thread.
+// The rate, in bytes per nanosecond, at which one thread gathers a chunk's operands and stores its results.
 constexpr double kHostBytesPerNs = 5;
 constexpr double kClockGhz = 1.7;
 
-/// Without constants of moduli: all items have the plan's modulus, which each chunk brings to the device, and
-/// there is nothing to prepare on the host.
+/// Of a technique that has no constants of moduli: every chunk uploads the plan's modulus, and nothing is
+/// prepared on the host.
 class NothingPrepared final : public PreparedModulus {};
 
-class PreparedComb final : public PreparedBase {
- public:
-  PreparedComb(const BatchView& base, std::span<const Limb> modulus)
-      : base_limbs(base.width), modulus_limbs(modulus.size()), negative(base.is_negative(0) ? 1 : 0) {
-    std::copy_n(base.magnitude(0).data(), base.width, base_limbs.data());
-    std::copy_n(modulus.data(), modulus.size(), modulus_limbs.data());
-    base_view = {base_limbs.data(), 1, base_limbs.size(), base_limbs.size(), &negative};
-    modulus_view = {modulus_limbs.data(), 1, modulus_limbs.size(), modulus_limbs.size(), nullptr};
-  }
-
-  limbs::Buffer base_limbs, modulus_limbs;
-  std::uint8_t negative;
-  CombShape shape;
-  cuda::DeviceBuffer table;
-  std::uint32_t table_threads = 0;                    ///< see DeviceComb
-  std::unique_ptr<const ModulusConstants> constants;  ///< null where the technique has none of moduli
-  bool of_fallback = false;                           ///< the technique refuses the modulus
-  BatchView base_view, modulus_view;
-};
-
-// What the items of a call have in common, and the program for them. Lives as long as the chunks' runs.
-struct Task {
-  Program program;
-  std::vector<Operand> operands;
-  std::size_t terms = 1;
-  DeviceComb comb;
-};
-
+// Who computes what: the items whose moduli the technique's kernels accept are computed by these kernels; the
+// others (rns: moduli that are not prime to its bases) by the general engine, which is the engine of
+// Technique::general with shapes of any number of threads. A modulus that all items share is checked once,
+// on the host, when its constants are computed: then the whole call goes to one of the two. Moduli of the
+// items' own are checked by the kernel, which reports the refused items; these are computed by the general
+// engine afterwards. Both engines work in the same workspaces.
 class DeviceEngine final : public Engine {
  public:
   DeviceEngine(const Technique& technique, unsigned threads, unsigned device_index)
-      : device_index_(device_index),
+      : backend_(*technique.backend),
+        device_index_(device_index),
         source_(technique.constants),
         shapes_(shapes_with(technique.shapes, threads)) {
     if (source_ == nullptr) return;
     shared_shapes_ = shapes_with(source_->shared_shapes, threads);
     for (const Shape& shape : shapes_) constants_.emplace_back(*source_, shape);
-    if (technique.for_refused == nullptr) return;
-    fallback_ = std::make_unique<DeviceEngine>(*technique.for_refused, kAnyThreads, device_index);
-    fallback_->lender_ = this;
+    if (technique.general == nullptr) return;
+    general_ = std::make_unique<DeviceEngine>(*technique.general, kAnyThreads, device_index);
+    general_->workspaces_from_ = this;
   }
 
-  /// Odd moduli and exponents that are not negative, in as many terms and words as a kernel takes.
+  /// Accepts odd moduli and exponents >= 0 of as many terms and words as a kernel takes.
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
     if (std::max(job.x.width, job.y.width) > kMaxOperandLimbs / std::max<std::size_t>(1, job.terms)) {
       return false;
@@ -106,21 +84,22 @@ class DeviceEngine final : public Engine {
     if (stop.requested()) return nullptr;
     auto comb = std::make_unique<PreparedComb>(base, modulus);
     if (fill(*comb, exponent_bits, timing)) return comb;
-    auto others = fallback_->prepare_base(base, modulus, exponent_bits, timing, stop);
-    if (others != nullptr) static_cast<PreparedComb&>(*others).of_fallback = true;
-    return others;
+    auto general_comb = general_->prepare_base(base, modulus, exponent_bits, timing, stop);
+    if (general_comb != nullptr) static_cast<PreparedComb&>(*general_comb).by_general = true;
+    return general_comb;
   }
 
-  /// As many as the device works on at a time. 1 where that cannot be found out: `run` will say why.
+  /// One wave of the device. 1 if the device fails: `run` will then report why.
   [[nodiscard]] std::size_t chunk_granularity(const Job&, std::size_t modulus_limbs) const override {
     try {
-      return items_at_a_time(device(), shape_for(modulus_limbs));
-    } catch (const cuda::DriverError&) {
+      return items_of_wave(device(), shape_for(modulus_limbs));
+    } catch (const DeviceError&) {
       return 1;
     }
   }
 
-  /// From the products' word multiplications, 32 of which a multiprocessor does in a clock cycle at best.
+  /// An estimate from the number of word multiplications, of which a multiprocessor computes at most 32 per
+  /// clock cycle.
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
     const auto words = static_cast<double>(2 * modulus_limbs);
     const double product_clocks = 2.4 * words * words / 32 + 1;
@@ -131,14 +110,14 @@ class DeviceEngine final : public Engine {
   }
 
   void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
-    cuda::Device& gpu = device();
-    if (is_for_fallback(job)) {
-      fallback_->run(job, items, modulus_limbs);
+    Device& gpu = device();
+    if (is_for_general(job)) {
+      general_->run(job, items, modulus_limbs);
       return;
     }
     const ModulusConstants* const shared = shared_constants(job);
     const Shape& shape = shape_for(modulus_limbs, shared);
-    const std::size_t wave = items_at_a_time(gpu, shape);
+    const std::size_t wave = items_of_wave(gpu, shape);
     const Task task = task_for(job, items, shape, std::min(wave, items.size()));
     ChunkPlan plan{gpu, shape, job, task.program, modulus_limbs, task.operands, task.terms, task.comb};
     std::size_t most = items_of_chunk(gpu, upload_bytes_per_item(plan), wave);
@@ -148,40 +127,43 @@ class DeviceEngine final : public Engine {
       std::vector<std::size_t> refused;
       try {
         workspaces().lend([&](Workspace& workspace) {
-          give_constants(plan, shared, workspace);
+          provide_constants(plan, shared, workspace);
           refused = run_chunk(plan, items.subspan(first, count), workspace);
         });
-      } catch (const cuda::DriverError& error) {
-        if (error.fault() != cuda::Fault::out_of_memory || count == 1) throw;
+      } catch (const DeviceError& error) {
+        if (error.fault() != Fault::out_of_memory || count == 1) throw;
         most = count / 2;
         continue;
       }
       first += count;
-      // Never with a comb of the technique's own: its modulus would have been refused when it was made.
-      if (!refused.empty()) fallback_->run(job, refused, modulus_limbs);
+      // Nothing is refused in a call with a comb of this engine: its modulus was accepted when it was built.
+      if (!refused.empty()) general_->run(job, refused, modulus_limbs);
     }
   }
 
  private:
-  // Only the estimate of an item's cost needs it where there is no device to ask.
+  // For item_cost_ns, which must not open the device.
   static constexpr double kMultiprocessors = 100;
   static constexpr unsigned kAnyThreads = 0;
 
+  const Backend& backend_;
   unsigned device_index_;
-  const ConstantsSource* source_;           // null: there are no constants
-  std::vector<Shape> shapes_;               // of one number of threads, by words
-  std::vector<Shape> shared_shapes_;        // for a modulus that all items share; empty: shapes_
-  std::deque<ShapeConstants> constants_;    // of shapes_
-  std::unique_ptr<DeviceEngine> fallback_;  // for what a technique with constants refuses
-  const DeviceEngine* lender_ = nullptr;  // whose fallback this is: one gives up memory that the other needs
+  const ConstantsSource* source_;          // null: there are no constants
+  std::vector<Shape> shapes_;              // of one number of threads, by words
+  std::vector<Shape> shared_shapes_;       // for a modulus that all items share; empty: shapes_ serve for it
+  std::deque<ShapeConstants> constants_;   // of shapes_
+  std::unique_ptr<DeviceEngine> general_;  // null where the technique refuses no modulus
+  // Set in a general engine: it works in the workspaces of the engine that owns it, so that each of the two
+  // frees memory which the other needs.
+  const DeviceEngine* workspaces_from_ = nullptr;
   mutable std::once_flag workspaces_made_;
   mutable std::unique_ptr<Workspaces> workspaces_;
 
-  // To be called before all else: in a forked child it throws, where locks may be taken for good.
-  [[nodiscard]] cuda::Device& device() const { return cuda::device(device_index_); }
+  // To be called first of all: it throws in a forked child, where a mutex may stay locked forever.
+  [[nodiscard]] Device& device() const { return backend_.device(device_index_); }
 
-  // Whole waves; less than one where its operands are too wide for that.
-  [[nodiscard]] static std::size_t items_of_chunk(const cuda::Device& gpu, std::size_t bytes_per_item,
+  // A number of whole waves; less than one wave where its operands are too wide.
+  [[nodiscard]] static std::size_t items_of_chunk(const Device& gpu, std::size_t bytes_per_item,
                                                   std::size_t wave) {
     const auto part = static_cast<std::size_t>(gpu.properties().memory_bytes / kMemoryParts);
     const std::size_t waves = std::min(kUploadBytes, part) / bytes_per_item / wave;
@@ -189,12 +171,12 @@ class DeviceEngine final : public Engine {
   }
 
   [[nodiscard]] Workspaces& workspaces() const {
-    if (lender_ != nullptr) return lender_->workspaces();
+    if (workspaces_from_ != nullptr) return workspaces_from_->workspaces();
     std::call_once(workspaces_made_, [this] { workspaces_ = std::make_unique<Workspaces>(device()); });
     return *workspaces_;
   }
 
-  // The narrowest first.
+  // Those with that number of threads, the narrowest first.
   [[nodiscard]] static std::vector<Shape> shapes_with(std::span<const Shape> shapes, unsigned threads) {
     std::vector<Shape> chosen;
     for (const Shape& shape : shapes) {
@@ -210,7 +192,7 @@ class DeviceEngine final : public Engine {
     const auto fits = [&](const Shape& shape) { return shape.words >= 2 * modulus_limbs; };
     return *std::find_if(among.begin(), among.end(), fits);
   }
-  // `shared`: of the modulus that all items share, or null.
+  // `shared`: the constants of the modulus that all items share, or null.
   [[nodiscard]] const Shape& shape_for(std::size_t modulus_limbs,
                                        const ModulusConstants* shared = nullptr) const {
     return shape_for(modulus_limbs, shared != nullptr ? shared_shapes_ : shapes_);
@@ -220,36 +202,36 @@ class DeviceEngine final : public Engine {
     return std::make_unique<ModulusConstants>(*source_, shape_for(modulus.size(), shared_shapes_), modulus);
   }
 
-  [[nodiscard]] bool is_for_fallback(const Job& job) const {
-    if (fallback_ == nullptr) return false;
-    if (job.fixed_base != nullptr) return static_cast<const PreparedComb*>(job.fixed_base)->of_fallback;
+  [[nodiscard]] bool is_for_general(const Job& job) const {
+    if (general_ == nullptr) return false;
+    if (job.fixed_base != nullptr) return static_cast<const PreparedComb*>(job.fixed_base)->by_general;
     const ModulusConstants* const shared = shared_constants(job);
     return shared != nullptr && shared->refused();
   }
 
-  // Null where there are none, and for items with moduli of their own.
+  // Null where the technique has none, and where each item has its own modulus.
   [[nodiscard]] const ModulusConstants* shared_constants(const Job& job) const {
     if (shared_shapes_.empty()) return nullptr;
     if (job.fixed_base == nullptr) return static_cast<const ModulusConstants*>(job.shared);
     return static_cast<const PreparedComb*>(job.fixed_base)->constants.get();
   }
 
-  // Has the plan's constants on the device, if it is to have any. `shared` as for its shape.
-  void give_constants(ChunkPlan& plan, const ModulusConstants* shared, Workspace& workspace) const {
+  // Brings the constants that the plan's kernel reads, if any, to the device. `shared` as in shape_for.
+  void provide_constants(ChunkPlan& plan, const ModulusConstants* shared, Workspace& workspace) const {
     if (source_ == nullptr) return;
     plan.may_refuse = shared == nullptr;
     plan.constants =
         shared != nullptr ? &shared->on_device(workspace) : &constants_of(plan.shape).on_device(workspace);
   }
 
-  // `shape`: of shapes_.
+  // `shape`: an element of shapes_.
   [[nodiscard]] const ShapeConstants& constants_of(const Shape& shape) const {
     return constants_[static_cast<std::size_t>(&shape - shapes_.data())];
   }
 
-  // Make the comb's table. @return false if the technique refuses the modulus
+  // Computes the comb's table. @return false if the technique refuses the modulus
   bool fill(PreparedComb& comb, std::size_t exponent_bits, TimingClass timing) const {
-    cuda::Device& gpu = device();
+    Device& gpu = device();
     const std::size_t limbs = comb.modulus_limbs.size();
     if (!shared_shapes_.empty()) comb.constants = constants_of(comb.modulus_view.magnitude(0));
     const ModulusConstants* const shared = comb.constants.get();
@@ -265,9 +247,9 @@ class DeviceEngine final : public Engine {
     job.modulus = comb.modulus_view;
     const Program program = comb_table_program(shape.radix_bits, comb.shape);
     ChunkPlan plan{gpu, shape, job, program, limbs, {{&job.x, Entry::factor}}, 1, {}};
-    std::optional<cuda::DeviceBuffer> table;
+    std::optional<DeviceBuffer> table;
     workspaces().lend([&](Workspace& workspace) {
-      give_constants(plan, shared, workspace);
+      provide_constants(plan, shared, workspace);
       table = make_table(plan, workspace);
     });
     if (!table) return false;
@@ -288,78 +270,6 @@ class DeviceEngine final : public Engine {
       default:
         return 10;
     }
-  }
-
-  // `tables`: of items that are worked on at a time.
-  [[nodiscard]] static Task task_for(const Job& job, Items items, const Shape& shape, std::size_t tables) {
-    switch (job.op) {
-      case Operation::powmod:
-        return power_task(job, items, job.x, shape, tables);
-      case Operation::multi_powmod:
-        return multi_power_task(job, items, shape);
-      case Operation::fixed_base_powmod:
-        return fixed_base_task(job, items, shape, tables);
-      case Operation::sqrmod:
-        return {product_program(shape.radix_bits, 0), {{&job.x, Entry::residue}}, 1, {}};
-      default:
-        return {
-            product_program(shape.radix_bits, 1), {{&job.x, Entry::factor}, {&job.y, Entry::residue}}, 1, {}};
-    }
-  }
-
-  [[nodiscard]] static Task power_task(const Job& job, Items items, const BatchView& base, const Shape& shape,
-                                       std::size_t tables) {
-    const bool secret = job.timing == TimingClass::secret;
-    const std::vector<Operand> operands{{&base, Entry::factor}, {&job.y, Entry::as_it_is}};
-    if (job.may_follow_exponent()) {
-      const SlidingSchedule schedule = best_sliding_schedule(job.y.magnitude(0));
-      return {sliding_window_program(shape.radix_bits, schedule), operands, 1, {}};
-    }
-    const auto bits =
-        static_cast<std::uint32_t>(secret ? job.y.width * kLimbBits : longest_exponent(job, items));
-    const std::uint32_t window = window_bits(shape, bits, secret, tables);
-    return {fixed_window_program(shape.radix_bits, bits, window, secret), operands, 1, {}};
-  }
-
-  [[nodiscard]] static Task multi_power_task(const Job& job, Items items, const Shape& shape) {
-    const auto bits = static_cast<std::uint32_t>(longest_exponent(job, items));
-    const auto terms = static_cast<std::uint32_t>(job.terms);
-    const auto window = static_cast<std::uint32_t>(
-        std::min<std::size_t>(fixed_window_width(bits, 0), kMaxInterleavedWindowBits));
-    return {interleaved_windows_program(shape.radix_bits, terms, bits, window),
-            {{&job.x, Entry::factor}, {&job.y, Entry::as_it_is}},
-            job.terms,
-            {}};
-  }
-
-  [[nodiscard]] static Task fixed_base_task(const Job& job, Items items, const Shape& shape,
-                                            std::size_t tables) {
-    const auto& comb = *static_cast<const PreparedComb*>(job.fixed_base);
-    const bool secret = job.timing == TimingClass::secret;
-    const std::size_t covered = comb.shape.teeth * comb.shape.rows;
-    if (!secret && longest_exponent(job, items) > covered)
-      return power_task(job, items, comb.base_view, shape, tables);
-    return {comb_power_program(comb.shape, secret),
-            {{&job.y, Entry::as_it_is}},
-            1,
-            {comb.table.as<std::uint32_t>(), comb.table_threads}};
-  }
-
-  static std::size_t longest_exponent(const Job& job, Items items) {
-    const std::size_t terms = std::max<std::size_t>(1, job.terms);
-    if (job.y.on_device && job.facts->exponent_bits.empty()) return job.facts->exponents.longest;
-    std::size_t bits = 0;
-    const auto look_at = [&](std::size_t index) {
-      bits = std::max<std::size_t>(bits, exponent_bits(job, index));
-    };
-    if (job.y.count == terms) {
-      for (std::size_t t = 0; t < terms; ++t) look_at(t);
-      return bits;
-    }
-    for (const std::size_t item : items) {
-      for (std::size_t t = 0; t < terms; ++t) look_at(item * terms + t);
-    }
-    return bits;
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine of a technique on a CUDA device.
+// The engine of a technique on a GPU.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace manymod::gpu {
 
-/// Computes with the technique's shapes of `threads` threads per instance on GPU `device_index`. The GPU is
-/// first used when there is something to compute. Throws cuda::DriverError where the GPU fails, besides
-/// std::bad_alloc.
+/// Computes with the technique's shapes of `threads` threads per instance on the backend's device of that
+/// index, which is opened when there is something to compute. Throws DeviceError where the device fails,
+/// besides std::bad_alloc.
 std::unique_ptr<Engine> make_engine(const Technique& technique, unsigned threads, unsigned device_index);
 
 }  // namespace manymod::gpu

@@ -10,11 +10,12 @@ namespace {
 
 constexpr unsigned kWarp = 32;
 
-// Of a kernel that computes each of `items` items by one thread, in item_bytes(words) bytes of shared memory.
-cuda::LaunchShape item_launch(const cuda::Device& device, std::uint32_t words, std::uint32_t items) {
+// The launch of a kernel that computes each of `items` items by one thread, in item_bytes(words) bytes of
+// shared memory.
+LaunchShape item_launch(const Device& device, std::uint32_t words, std::uint32_t items) {
   const std::size_t bytes = item_bytes(words);
   const std::size_t fitting = device.properties().shared_per_block / bytes / kWarp * kWarp;
-  cuda::LaunchShape launch;
+  LaunchShape launch;
   launch.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, kWarp, kItemBlock));
   launch.grid = (items + launch.block - 1) / launch.block;
   launch.shared_bytes = bytes * launch.block;
@@ -23,33 +24,33 @@ cuda::LaunchShape item_launch(const cuda::Device& device, std::uint32_t words, s
 
 }  // namespace
 
-cuda::LaunchShape program_launch(cuda::Device& device, const Shape& shape, std::size_t items) {
+LaunchShape program_launch(Device& device, const Shape& shape, std::size_t items) {
   const unsigned processors = device.properties().multiprocessors;
   const std::size_t lanes = items * shape.threads;
   const std::size_t per_processor = (lanes + processors - 1) / processors;
-  cuda::LaunchShape launch;
+  LaunchShape launch;
   launch.block = static_cast<unsigned>(
       std::min<std::size_t>(shape.block, (per_processor + shape.step - 1) / shape.step * shape.step));
   launch.shared_bytes = shared_bytes(shape, launch.block);
-  const cuda::Kernel& kernel = device.kernel(shape.kernel);
+  const Kernel& kernel = device.kernel(shape.kernel);
   const unsigned resident = kernel.blocks_per_multiprocessor(launch.block, launch.shared_bytes) * processors;
   launch.grid = static_cast<unsigned>(
       std::min<std::size_t>(std::max(1u, resident), (lanes + launch.block - 1) / launch.block));
   return launch;
 }
 
-void launch_residue(const cuda::Stream& stream, const ResidueJob& job) {
-  cuda::Device& device = stream.device();
+void launch_residue(const Stream& stream, const ResidueJob& job) {
+  Device& device = stream.device();
   device.kernel("mm_residue").launch(stream, item_launch(device, job.words, job.count), job);
 }
 
-void launch_difference(const cuda::Stream& stream, const GarnerDifferenceJob& job) {
-  cuda::Device& device = stream.device();
+void launch_difference(const Stream& stream, const GarnerDifferenceJob& job) {
+  Device& device = stream.device();
   device.kernel("mm_garner_difference").launch(stream, item_launch(device, job.words, job.count), job);
 }
 
-void launch_sum(const cuda::Stream& stream, const GarnerSumJob& job) {
-  cuda::Device& device = stream.device();
+void launch_sum(const Stream& stream, const GarnerSumJob& job) {
+  Device& device = stream.device();
   device.kernel("mm_garner_sum").launch(stream, item_launch(device, job.words, job.count), job);
 }
 

@@ -10,7 +10,8 @@
 namespace manymod::gpu {
 namespace {
 
-// The narrowest that holds the moduli; of those the one with the fewest threads, which is for large batches.
+// The narrowest shape that holds the moduli; of equally narrow ones the one with the fewest threads, which is
+// fastest for large batches.
 const Shape& shape_of(std::span<const Shape> shapes, std::size_t limbs) {
   const auto cost = [&](const Shape& shape) {
     return std::tuple(shape.words < 2 * limbs, shape.words, shape.threads);
@@ -20,7 +21,7 @@ const Shape& shape_of(std::span<const Shape> shapes, std::size_t limbs) {
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(const Technique& technique, cuda::Device& device, std::size_t limbs)
+ProgramRunner::ProgramRunner(const Technique& technique, Device& device, std::size_t limbs)
     : device_(device), limbs_(limbs), shape_(shape_of(technique.shapes, limbs)), workspaces_(device) {}
 
 void ProgramRunner::run(const Program& program, TimingClass timing, const BatchView& modulus,

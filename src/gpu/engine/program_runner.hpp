@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs other than those of an engine's operations.
+// Runs programs other than those of an engine's operations.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
 #include "engine/engine.hpp"
-#include "gpu/cuda/device.hpp"
+#include "gpu/device.hpp"
 #include "gpu/engine/technique.hpp"
 #include "gpu/engine/workspace.hpp"
 #include "gpu/program/programs.hpp"
@@ -15,24 +15,25 @@
 
 namespace manymod::gpu {
 
-/// For odd moduli of one number of limbs. Safe to use from several threads.
+/// For odd moduli of a fixed number of limbs. Thread-safe.
 class ProgramRunner {
  public:
-  /// `technique`: without constants, its shapes hold moduli of `limbs` limbs.
-  ProgramRunner(const Technique& technique, cuda::Device& device, std::size_t limbs);
+  /// `technique` has no constants, and some of its shapes hold moduli of `limbs` limbs.
+  ProgramRunner(const Technique& technique, Device& device, std::size_t limbs);
 
-  /// Programs are to be made for R = 2^(64 radix_limbs()), which is not below 2^(64 limbs).
+  /// Programs must be built for R = 2^(64 radix_limbs()) >= 2^(64 limbs).
   [[nodiscard]] std::size_t radix_limbs() const { return shape_.words / 2; }
 
-  /// Run the program for items 0 .. result.count - 1 and wait for it. Operands of any width, their values
-  /// below R. Results `limbs` wide, in none of the operands' places. All of them are on the device or all on
-  /// the host, where those that all items share always are. In class secret nothing is left behind.
-  /// @throws cuda::DriverError
+  /// Runs the program for items 0 .. result.count - 1 and waits for it. On input: operands of any width, with
+  /// values below R; those that all items share are on the host, the others and the results either all on the
+  /// device or all on the host. On output: results `limbs` limbs wide, which must not overlap operands. With
+  /// TimingClass::secret all intermediate copies are zeroed.
+  /// @throws DeviceError
   void run(const Program& program, TimingClass timing, const BatchView& modulus,
            std::span<const BatchView> operands, const BatchResult& result) const;
 
  private:
-  cuda::Device& device_;
+  Device& device_;
   std::size_t limbs_;
   const Shape& shape_;
   mutable Workspaces workspaces_;

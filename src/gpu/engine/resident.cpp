@@ -3,32 +3,33 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/kernels/facts.cuda.hpp"
 #include "repr/wipe.hpp"
 
 namespace manymod::gpu {
 namespace {
 
-constexpr std::size_t kFactsAtATime = std::size_t{1} << 22;
-// Of threads that go through all exponents together, at least so many each; and of exponents that they count
-// in 32 bits.
+constexpr std::size_t kFactsPerLaunch = std::size_t{1} << 22;
+// mm_exponent_range: most threads, least exponents per thread, and most exponents per launch, which are
+// counted in 32 bits.
 constexpr std::size_t kRangeThreads = std::size_t{1} << 14;
 constexpr std::size_t kRangeShare = 8;
-constexpr std::size_t kRangeAtATime = std::size_t{1} << 31;
-// On their way at a time: enough to be copied at full speed.
-constexpr std::size_t kTransferBytes = std::size_t{32} << 20;
-constexpr std::size_t kElementsOfLaunch = std::size_t{1} << 31;
+constexpr std::size_t kRangePerLaunch = std::size_t{1} << 31;
+constexpr std::size_t kTransferBytes = std::size_t{32} << 20;  // enough to be copied at full speed
+constexpr std::size_t kElementsPerLaunch = std::size_t{1} << 31;
 
-bool exponents_may_be_looked_at(const Job& job) {
+bool exponents_are_public(const Job& job) {
   if (job.timing == TimingClass::secret) return false;
   return job.op == Operation::powmod || job.op == Operation::multi_powmod ||
          job.op == Operation::fixed_base_powmod;
 }
 
-// Whether anything goes by the length of a single exponent: the order of the items where lengths are unlike,
-// chunks whose exponents are shorter than others, and items that do not go into one bucket.
+// Whether lengths of single exponents matter. Where they differ, they decide the order of the items and how
+// long the exponents of each chunk are; where the items form several buckets, each has its own longest
+// exponent.
 bool single_lengths_matter(const Job& job, const DeviceFacts& facts) {
   const bool one_bucket = job.modulus.broadcast() || facts.all_moduli;
   return !facts.exponents.alike(job.y.count) || (job.op == Operation::powmod && !one_bucket);
@@ -39,13 +40,13 @@ unsigned blocks_for(std::size_t threads, unsigned block) {
 }
 
 template <class FactsJob>
-void launch_facts(const cuda::Stream& stream, const char* kernel, const FactsJob& job) {
+void launch_facts(const Stream& stream, const char* kernel, const FactsJob& job) {
   stream.device().kernel(kernel).launch(stream, {blocks_for(job.count, kFactsBlock), kFactsBlock, 0}, job);
 }
 
-// Copy to the host and wait for it.
+// Copies to the host and waits for the copy.
 void receive_from(const Workspace& workspace, void* host, const void* device, std::size_t bytes) {
-  cuda::copy_to_host(workspace.stream(), host, device, bytes);
+  workspace.stream().copy_to_host(host, device, bytes);
   workspace.done().record(workspace.stream());
   workspace.done().wait();
 }
@@ -65,10 +66,10 @@ bool consecutive(Items items) {
   return true;
 }
 
-void launch_copy_rows(const cuda::Stream& stream, RowsJob job, std::size_t rows) {
+void launch_copy_rows(const Stream& stream, RowsJob job, std::size_t rows) {
   if (job.to_width == 0) return;
-  const std::size_t most = std::max<std::size_t>(1, kElementsOfLaunch / job.to_width);
-  const cuda::Kernel& kernel = stream.device().kernel("mm_copy_rows");
+  const std::size_t most = std::max<std::size_t>(1, kElementsPerLaunch / job.to_width);
+  const Kernel& kernel = stream.device().kernel("mm_copy_rows");
   for (std::size_t first = 0; first < rows; first += most) {
     job.first_row = first;
     job.count = static_cast<std::uint32_t>(std::min(most, rows - first) * job.to_width);
@@ -76,8 +77,8 @@ void launch_copy_rows(const cuda::Stream& stream, RowsJob job, std::size_t rows)
   }
 }
 
-// Rows of some items between the host and a caller's array: packed in pinned memory and in scratch memory of
-// the device, from or to which a kernel copies them.
+// Moves rows of some items between the host and a caller's array: they are packed in pinned memory and in
+// scratch memory of the device, and a kernel copies them between the scratch memory and the array.
 class ResidentArrays::Transfer {
  public:
   Transfer(Workspace& workspace, bool secret, Items items, std::size_t rows, std::size_t width)
@@ -92,12 +93,12 @@ class ResidentArrays::Transfer {
 
   void to_host(const BatchView& view, std::size_t terms, Limb* rows) {
     const RowsPlace from = place(const_cast<Limb*>(view.limbs), view.stride, terms);
-    const cuda::Stream& stream = workspace_.stream();
+    const Stream& stream = workspace_.stream();
     if (from.items == nullptr && (view.stride == width_ || rows_ == 1)) {
-      cuda::copy_to_host(stream, packed_, from.limbs, packed_bytes());
+      stream.copy_to_host(packed_, from.limbs, packed_bytes());
     } else {
       launch_copy_rows(stream, job(from, {scratch_rows(), width_, nullptr}, terms), rows_);
-      cuda::copy_to_host(stream, packed_, scratch_rows(), packed_bytes());
+      stream.copy_to_host(packed_, scratch_rows(), packed_bytes());
     }
     finish();
     std::memcpy(rows, packed_, packed_bytes());
@@ -106,7 +107,7 @@ class ResidentArrays::Transfer {
 
   void to_device(const BatchResult& result, const Limb* rows) {
     std::memcpy(packed_, rows, packed_bytes());
-    cuda::copy_to_device(workspace_.stream(), scratch_rows(), packed_, packed_bytes());
+    workspace_.stream().copy_to_device(scratch_rows(), packed_, packed_bytes());
     scatter(result, {scratch_rows(), width_, nullptr});
     finish();
     if (secret_) wipe_bytes(packed_, packed_bytes());
@@ -129,12 +130,12 @@ class ResidentArrays::Transfer {
   [[nodiscard]] std::size_t packed_bytes() const { return rows_ * width_ * sizeof(Limb); }
   [[nodiscard]] Limb* scratch_rows() const { return reinterpret_cast<Limb*>(scratch_ + packed_at_); }
 
-  // The items' rows of a caller's array, with the list of them on its way where one is needed.
+  // The items' rows in a caller's array; enqueues the upload of the list of items if one is needed.
   RowsPlace place(Limb* limbs, std::size_t stride, std::size_t terms) {
     if (list_bytes_ == 0) return {limbs + items_[0] * terms * stride, stride, nullptr};
     static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
     std::memcpy(list_, items_.list().data(), list_bytes_);
-    cuda::copy_to_device(workspace_.stream(), scratch_, list_, list_bytes_);
+    workspace_.stream().copy_to_device(scratch_, list_, list_bytes_);
     return {limbs, stride, reinterpret_cast<const std::uint64_t*>(scratch_)};
   }
 
@@ -154,33 +155,33 @@ class ResidentArrays::Transfer {
   }
 
   void finish() {
-    if (secret_) cuda::set_bytes(workspace_.stream(), scratch_, 0, layout_.bytes());
+    if (secret_) workspace_.stream().set_bytes(scratch_, 0, layout_.bytes());
     workspace_.done().record(workspace_.stream());
     workspace_.done().wait();
   }
 };
 
-void ResidentArrays::wait_for(cuda::StreamHandle stream) const {
-  const cuda::Event done(device_);
-  done.record(cuda::Stream::borrowed(device_, stream));
-  done.wait();
+void ResidentArrays::wait_for(void* stream) const {
+  const std::unique_ptr<Event> done = device_.make_event();
+  done->record(*device_.borrow_stream(stream));
+  done->wait();
 }
 
 DeviceFacts ResidentArrays::facts(const Job& job, std::size_t modulus_bits) const {
   DeviceFacts facts;
   workspaces_.lend([&](Workspace& workspace) {
     if (job.modulus.on_device) find_modulus_facts(job, modulus_bits, workspace, facts);
-    if (!job.y.on_device || !exponents_may_be_looked_at(job)) return;
+    if (!job.y.on_device || !exponents_are_public(job)) return;
     facts.exponents = exponent_range(job, workspace);
     if (single_lengths_matter(job, facts)) find_exponent_bits(job, workspace, facts);
   });
   return facts;
 }
 
-// Of moduli that are all alike, no more than this comes to the host.
+// Where all moduli have the same facts, only one of them is copied to the host.
 void ResidentArrays::find_modulus_facts(const Job& job, std::size_t modulus_bits, Workspace& workspace,
                                         DeviceFacts& facts) {
-  const std::size_t count = job.modulus.count, most = std::min(count, kFactsAtATime);
+  const std::size_t count = job.modulus.count, most = std::min(count, kFactsPerLaunch);
   const std::size_t bytes = sizeof(std::uint32_t) + most * sizeof(ModulusFact);
   std::byte* const scratch = workspace.on_device(bytes);
   std::byte* const received = workspace.download(bytes);
@@ -198,7 +199,7 @@ void ResidentArrays::find_modulus_facts(const Job& job, std::size_t modulus_bits
   for (std::size_t first = 0; first < count; first += most) {
     find.moduli = facts_operand(job.modulus, first);
     find.count = static_cast<std::uint32_t>(std::min(most, count - first));
-    cuda::set_bytes(workspace.stream(), scratch, 0, sizeof(std::uint32_t));
+    workspace.stream().set_bytes(scratch, 0, sizeof(std::uint32_t));
     launch_facts(workspace.stream(), "mm_modulus_facts", find);
     receive(1);
     if (first == 0) facts.all_moduli = *found;
@@ -212,7 +213,7 @@ void ResidentArrays::find_modulus_facts(const Job& job, std::size_t modulus_bits
   if (!facts.moduli.empty()) facts.all_moduli.reset();
 }
 
-// Of long batches far less comes to the host than the length of each.
+// For long batches this copies far less to the host than the length of each exponent.
 LengthRange ResidentArrays::exponent_range(const Job& job, Workspace& workspace) {
   const std::size_t count = job.y.count;
   const unsigned blocks =
@@ -222,11 +223,11 @@ LengthRange ResidentArrays::exponent_range(const Job& job, Workspace& workspace)
   std::byte* const received = workspace.download(bytes);
   ExponentRangeJob find;
   find.ranges = reinterpret_cast<LengthRange*>(scratch);
-  const cuda::Kernel& kernel = workspace.stream().device().kernel("mm_exponent_range");
+  const Kernel& kernel = workspace.stream().device().kernel("mm_exponent_range");
   LengthRange all;
-  for (std::size_t first = 0; first < count; first += kRangeAtATime) {
+  for (std::size_t first = 0; first < count; first += kRangePerLaunch) {
     find.exponents = facts_operand(job.y, first);
-    find.count = static_cast<std::uint32_t>(std::min(kRangeAtATime, count - first));
+    find.count = static_cast<std::uint32_t>(std::min(kRangePerLaunch, count - first));
     kernel.launch(workspace.stream(), {blocks, kFactsBlock, 0}, find);
     receive_from(workspace, received, scratch, bytes);
     const auto* const ranges = reinterpret_cast<const LengthRange*>(received);
@@ -236,7 +237,7 @@ LengthRange ResidentArrays::exponent_range(const Job& job, Workspace& workspace)
 }
 
 void ResidentArrays::find_exponent_bits(const Job& job, Workspace& workspace, DeviceFacts& facts) {
-  const std::size_t count = job.y.count, most = std::min(count, kFactsAtATime);
+  const std::size_t count = job.y.count, most = std::min(count, kFactsPerLaunch);
   std::byte* const scratch = workspace.on_device(most * sizeof(std::uint32_t));
   std::byte* const received = workspace.download(most * sizeof(std::uint32_t));
   ExponentBitsJob find;

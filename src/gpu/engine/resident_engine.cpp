@@ -11,10 +11,10 @@
 namespace manymod::gpu {
 namespace {
 
-// Of the operands of items that are computed together.
-constexpr std::size_t kBytesAtATime = std::size_t{32} << 20;
+// Most bytes of operands that are on the host together.
+constexpr std::size_t kHostedBytes = std::size_t{32} << 20;
 
-/// Some items of a job with all their integers in the host's memory: item i of `job()` is items[i].
+/// Some items of a job with all their integers in host memory: item i of `job()` is items[i].
 class HostedItems {
  public:
   HostedItems(const Job& from, Items items, std::size_t modulus_limbs, const ResidentArrays& arrays)
@@ -62,7 +62,7 @@ class HostedItems {
   std::vector<std::uint8_t> negative_;
   std::vector<ItemStatus> status_;
 
-  // Integers that all items share stay where they are.
+  // Integers that all items share are not copied.
   void bring(const BatchView& view, std::size_t terms, std::size_t width, BatchView& hosted,
              Hosted& storage) const {
     if (view.limbs == nullptr || view.count == 1 || (view.count == terms && !view.on_device)) return;
@@ -101,7 +101,8 @@ class HostEngine final : public Engine {
 
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
     if (!job.modulus.on_device) return engine_->accepts(job, item);
-    // All that an engine may look at is the modulus's parity. A count of 2: there are several moduli.
+    // The modulus's parity is all that an engine may look at. The count of 2 tells that there are several
+    // moduli.
     const Limb parity = modulus_is_odd(job, item) ? 3 : 2;
     Job visible = job;
     visible.modulus = {&parity, 2, 1, 0, nullptr};
@@ -129,7 +130,7 @@ class HostEngine final : public Engine {
   }
 
   void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
-    const std::size_t most = items_at_a_time(job, modulus_limbs);
+    const std::size_t most = items_per_run(job, modulus_limbs);
     for (std::size_t first = 0; first < items.size() && !job.stop.requested(); first += most) {
       run_some(job, items.subspan(first, std::min(most, items.size() - first)), modulus_limbs);
     }
@@ -139,13 +140,13 @@ class HostEngine final : public Engine {
   std::unique_ptr<const Engine> engine_;
   const ResidentArrays& arrays_;
 
-  // Whole granules, as far as they fit.
-  [[nodiscard]] std::size_t items_at_a_time(const Job& job, std::size_t modulus_limbs) const {
+  // A multiple of the engine's granularity if that fits.
+  [[nodiscard]] std::size_t items_per_run(const Job& job, std::size_t modulus_limbs) const {
     const std::size_t terms = std::max<std::size_t>(1, job.terms);
     const std::size_t bytes = ((job.x.width + job.y.width) * terms + 2 * modulus_limbs) * sizeof(Limb);
     const std::size_t granule = std::max<std::size_t>(1, engine_->chunk_granularity(job, modulus_limbs));
-    const std::size_t granules = kBytesAtATime / bytes / granule;
-    return granules > 0 ? granules * granule : std::max<std::size_t>(1, kBytesAtATime / bytes);
+    const std::size_t granules = kHostedBytes / bytes / granule;
+    return granules > 0 ? granules * granule : std::max<std::size_t>(1, kHostedBytes / bytes);
   }
 
   void run_some(const Job& job, Items items, std::size_t modulus_limbs) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine of the host for items whose operands or results are in a device's memory.
+// A CPU engine for items whose operands or results are in a device's memory.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace manymod::gpu {
 
-/// Brings the items' integers to the host, has them computed by `engine`, and brings the results back.
-/// `arrays` must outlive it.
+/// Copies the items' integers to the host, computes them by `engine`, and copies the results back. `arrays`
+/// must outlive the engine.
 std::unique_ptr<Engine> through_host(std::unique_ptr<const Engine> engine, const ResidentArrays& arrays);
 
 }  // namespace manymod::gpu

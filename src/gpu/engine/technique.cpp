@@ -12,9 +12,10 @@ namespace {
 
 Variant variant_of(const Technique& technique, unsigned threads) {
   Variant variant;
-  variant.name = std::string(technique.name) + ".cuda.t" + std::to_string(threads);
+  variant.name =
+      std::string(technique.name) + "." + technique.backend->name() + ".t" + std::to_string(threads);
   variant.technique = technique.folder;
-  variant.backend = Backend::cuda;
+  variant.backend = technique.backend->id();
   variant.secret_operations = operation_bit(Operation::powmod) | operation_bit(Operation::fixed_base_powmod);
   variant.public_operations = variant.secret_operations | operation_bit(Operation::mulmod) |
                               operation_bit(Operation::sqrmod) | operation_bit(Operation::multi_powmod);
@@ -25,9 +26,7 @@ Variant variant_of(const Technique& technique, unsigned threads) {
   variant.max_bits = std::min<std::size_t>(kMaxModulusBits, words / 2 * kLimbBits);
   variant.accepts_every_item = false;
   variant.threads_per_instance = threads;
-  variant.min_compute_capability = technique.min_compute_capability;
-  variant.max_compute_capability = technique.max_compute_capability;
-  variant.wants_fast_doubles = technique.wants_fast_doubles;
+  variant.requirements = technique.requirements;
   variant.priority = technique.priority - static_cast<int>(threads);
   variant.summary = std::string(technique.summary) + ", " + std::to_string(threads) +
                     (threads == 1 ? " thread per instance" : " threads per instance");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one chunk of a batch needs on a device: a stream and buffers that grow as needed and are used again.
+// What one chunk of a batch needs on a device: a stream, and buffers that grow as needed and are reused.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,9 @@
 #include <mutex>
 #include <vector>
 
-#include "gpu/cuda/memory.hpp"
-#include "gpu/cuda/stream.hpp"
+#include "gpu/buffer.hpp"
+#include "gpu/device.hpp"
+#include "gpu/device_error.hpp"
 
 namespace manymod::gpu {
 
@@ -32,53 +33,54 @@ class Layout {
 
 class Workspace {
  public:
-  explicit Workspace(cuda::Device& device) : device_(device), stream_(device), done_(device) {}
+  explicit Workspace(Device& device)
+      : device_(device), stream_(device.make_stream()), done_(device.make_event()) {}
 
-  [[nodiscard]] const cuda::Stream& stream() const { return stream_; }
-  [[nodiscard]] const cuda::Event& done() const { return done_; }
+  [[nodiscard]] const Stream& stream() const { return *stream_; }
+  [[nodiscard]] const Event& done() const { return *done_; }
 
-  // Buffers of at least so many bytes; contents undefined. @throws cuda::DriverError out_of_memory
+  // Buffers of at least that many bytes; their contents are undefined. @throws DeviceError out_of_memory
   std::byte* upload(std::size_t bytes) { return grown(upload_, bytes).template as<std::byte>(); }
   std::byte* download(std::size_t bytes) { return grown(download_, bytes).template as<std::byte>(); }
   std::byte* on_device(std::size_t bytes) { return grown(device_memory_, bytes).template as<std::byte>(); }
 
  private:
-  cuda::Device& device_;
-  cuda::Stream stream_;
-  cuda::Event done_;
-  cuda::PinnedBuffer upload_, download_;
-  cuda::DeviceBuffer device_memory_;
+  Device& device_;
+  std::unique_ptr<const Stream> stream_;
+  std::unique_ptr<const Event> done_;
+  PinnedBuffer upload_, download_;
+  DeviceBuffer device_memory_;
 
-  template <class Buffer>
-  Buffer& grown(Buffer& buffer, std::size_t bytes) {
+  template <MemoryKind kKind>
+  Buffer<kKind>& grown(Buffer<kKind>& buffer, std::size_t bytes) {
     if (buffer.bytes() < bytes) {
-      buffer = Buffer();  // both at a time may be too much
-      buffer = Buffer(device_, bytes);
+      buffer = Buffer<kKind>();  // frees the old one first: there may be no memory for both
+      buffer = Buffer<kKind>(device_, bytes);
     }
     return buffer;
   }
 };
 
-/// The workspaces of a device: so many chunks are on their way at a time, one of them computed while the
-/// operands of others are gathered and copied.
+/// The workspaces of a device. Several chunks are in flight at the same time, so that the operands of some
+/// are gathered and copied while another is computed.
 class Workspaces {
  public:
-  explicit Workspaces(cuda::Device& device) : device_(device) { idle_.reserve(kAtATime); }
+  explicit Workspaces(Device& device) : device_(device) { idle_.reserve(kInFlight); }
 
-  /// Holds a workspace for as long as it lives. One that an exception ends is not used again: work on it may
-  /// still be under way, and what it holds may be secret.
+  /// Holds a workspace for as long as it lives. If it ends by an exception the workspace is discarded: work
+  /// on it may still be in flight, and its contents may be secret.
   class Lease {
    public:
-    /// Waits until there is one. @throws cuda::DriverError
+    /// Waits until a workspace is available. @throws DeviceError
     explicit Lease(Workspaces& from);
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     ~Lease();
     Workspace& operator*() const { return *workspace_; }
 
-    /// After out of memory: give this workspace's memory and that of idle ones back.
-    /// @return whether there may be more now: some were idle, or others are at work, of which there will be
-    /// fewer at a time from now on
+    /// After out_of_memory: frees this workspace and the idle ones.
+    /// @return whether a second attempt may find more memory: some workspaces were idle, or others are in
+    /// use, of which fewer are allowed from now on
     bool make_room();
 
    private:
@@ -87,7 +89,7 @@ class Workspaces {
     std::unique_ptr<Workspace> workspace_;
   };
 
-  /// Call `use` with a workspace; once more for each time that it ran out of memory and there may be more.
+  /// Calls `use` with a workspace; again each time that it ran out of memory and there may be more now.
   template <class Use>
   void lend(Use&& use) {
     for (;;) {
@@ -95,27 +97,27 @@ class Workspaces {
       try {
         use(*lease);
         return;
-      } catch (const cuda::DriverError& error) {
-        if (error.fault() != cuda::Fault::out_of_memory || !lease.make_room()) throw;
+      } catch (const DeviceError& error) {
+        if (error.fault() != Fault::out_of_memory || !lease.make_room()) throw;
       }
     }
   }
 
  private:
-  static constexpr std::size_t kAtATime = 4;
+  static constexpr std::size_t kInFlight = 4;
 
   void take_place();
   void free_place();
   std::unique_ptr<Workspace> take();
   void give_back(std::unique_ptr<Workspace> workspace);
 
-  cuda::Device& device_;
+  Device& device_;
   std::mutex mutex_;
-  /// Counts freed places. No condition variable: its destructor would wait in a forked child for the
-  /// parent's threads.
+  /// Counts freed places. Not a condition variable: its destructor would wait in a forked child for threads
+  /// of the parent.
   std::atomic<std::uint32_t> freed_{0};
-  std::size_t places_ = kAtATime;  ///< workspaces at a time, >= 1
-  std::size_t in_use_ = 0;         ///< <= places_, or what places_ was before
+  std::size_t places_ = kInFlight;  ///< workspaces that may be in use together, >= 1
+  std::size_t in_use_ = 0;          ///< <= places_, or <= an earlier value of places_
   std::vector<std::unique_ptr<Workspace>> idle_;
 };
 

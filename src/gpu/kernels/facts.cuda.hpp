@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread of the kernels mm_modulus_facts, mm_exponent_range and mm_exponent_bits does: facts of
-// integers in device memory that the host has to know. Limbs are read from the top down to the highest that
-// is not 0, and the lowest; time and addresses depend on the integer's length alone.
+// One thread of the kernels mm_modulus_facts, mm_exponent_range and mm_exponent_bits: facts that the host
+// needs of integers in device memory. They read the limbs from the top down to the highest nonzero one, and
+// the lowest limb.
+//
+// Timing: time and addresses depend on the lengths of the integers only.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +17,14 @@ namespace manymod::gpu {
 
 inline constexpr unsigned kFactsBlock = 128;  ///< threads of a block
 
-/// Integer i is `width` limbs from limbs[i stride].
+/// Integer i is the `width` limbs from limbs[i stride].
 struct FactsOperand {
   const std::uint64_t* limbs = nullptr;
   std::uint64_t stride = 0;
   std::uint64_t width = 0;
 
   [[nodiscard]] MM_DEVICE const std::uint64_t* at(std::uint32_t item) const { return limbs + item * stride; }
-  /// Limbs without leading zero limbs.
+  /// The number of limbs of integer `item` without leading zero limbs.
   [[nodiscard]] MM_DEVICE std::uint64_t size(std::uint32_t item) const {
     const std::uint64_t* const number = at(item);
     std::uint64_t size = width;
@@ -33,18 +35,19 @@ struct FactsOperand {
 
 struct ModulusFactsJob {
   FactsOperand moduli;
-  FactsOperand first;  ///< of the batch
+  FactsOperand first;  ///< the first modulus of the batch
   std::uint32_t count = 0;
   bool secret = false;
   std::uint64_t modulus_bits = 0;
-  ModulusFact* facts = nullptr;        ///< of each
-  std::uint32_t* different = nullptr;  ///< becomes 1 where one is not as the first
+  ModulusFact* facts = nullptr;  ///< of each modulus
+  std::uint32_t* different =
+      nullptr;  ///< set to 1 if the facts of any modulus differ from those of the first
 };
 
 struct ExponentRangeJob {
   FactsOperand exponents;
   std::uint32_t count = 0;
-  LengthRange* ranges = nullptr;  ///< of each thread's share
+  LengthRange* ranges = nullptr;  ///< of each thread's exponents
 };
 
 struct ExponentBitsJob {
@@ -59,7 +62,7 @@ MM_DEVICE ModulusFact fact_of(const ModulusFactsJob& job, const FactsOperand& mo
   return modulus_fact(size, number[0], size == 0 ? 0 : number[size - 1], job.modulus_bits, job.secret);
 }
 
-/// `item` < job.count.
+/// In: item < job.count.
 MM_DEVICE void find_modulus_fact(const ModulusFactsJob& job, std::uint32_t item) {
   const ModulusFact fact = fact_of(job, job.moduli, item), first = fact_of(job, job.first, 0);
   job.facts[item] = fact;
@@ -68,7 +71,7 @@ MM_DEVICE void find_modulus_fact(const ModulusFactsJob& job, std::uint32_t item)
   if (!alike) *job.different = 1;
 }
 
-/// At most 2^32 - 1.
+/// The bit length of number `item`, at most 2^32 - 1.
 MM_DEVICE std::uint32_t length_of(const FactsOperand& numbers, std::uint32_t item) {
   const std::uint64_t size = numbers.size(item);
   std::uint64_t bits = 0;
@@ -79,7 +82,7 @@ MM_DEVICE std::uint32_t length_of(const FactsOperand& numbers, std::uint32_t ite
   return static_cast<std::uint32_t>(bits < 0xffffffffu ? bits : 0xffffffffu);
 }
 
-/// The share of thread `thread` of `threads`: numbers thread, thread + threads, ..
+/// Thread `thread` of `threads`, by a grid-stride loop over the numbers.
 MM_DEVICE void find_exponent_range(const ExponentRangeJob& job, std::uint32_t thread, std::uint32_t threads) {
   LengthRange range;
   for (std::uint64_t i = thread; i < job.count; i += threads) {
@@ -88,7 +91,7 @@ MM_DEVICE void find_exponent_range(const ExponentRangeJob& job, std::uint32_t th
   job.ranges[thread] = range;
 }
 
-/// `item` < job.count.
+/// In: item < job.count.
 MM_DEVICE void find_exponent_bits(const ExponentBitsJob& job, std::uint32_t item) {
   job.bits[item] = length_of(job.exponents, item);
 }

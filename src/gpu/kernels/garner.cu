@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of garner_item.hpp: one item a thread, its numbers in shared memory.
+// The kernels of garner_job.hpp: one item per thread, its numbers in shared memory.
 #include "gpu/kernels/garner_item.cuda.hpp"
 #include "gpu/kernels/item_kernel.hpp"
 

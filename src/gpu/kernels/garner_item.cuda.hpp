@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread of the kernels of garner_job.hpp does. Timing: secret, sizes alone decide.
+// One thread of the kernels of garner_job.hpp. Timing: constant; depends on sizes only.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace manymod::gpu {
 
-/// `item` < job.count. `memory`: item_bytes(job.words) bytes of this thread's own
+/// In: item < job.count. `memory`: item_bytes(job.words) bytes that belong to this thread.
 MM_DEVICE void compute_garner_difference(const GarnerDifferenceJob& job, std::uint32_t item,
                                          LaneMemory memory) {
   const WordSource a = job.a.at(item), b = job.b.at(item), p = job.p.at(item);
@@ -31,8 +31,9 @@ MM_DEVICE void compute_garner_difference(const GarnerDifferenceJob& job, std::ui
   }
 }
 
-/// The same. Column by column: with words < 2^16, `low` and `high`, sums of that many products' halves, of a
-/// word and of what the column before left, stay below 2^49.
+/// In: as above. The product q h is computed column by column. `low` and `high` are sums of at most `words`
+/// halves of products, of one word and of the carry from the previous column: with words < 2^16 they stay
+/// below 2^49.
 MM_DEVICE void compute_garner_sum(const GarnerSumJob& job, std::uint32_t item, LaneMemory memory) {
   const WordSource b = job.b.at(item), q = job.q.at(item), h = job.h.at(item);
   const std::uint32_t words = job.words;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of the kernels mm_garner_difference and mm_garner_sum: what Garner's formula,
-// b + q ((a - b) qinv mod p), does before and after the product by qinv = q^-1 mod p.
+// The arguments of the kernels mm_garner_difference and mm_garner_sum: the parts of Garner's formula
+// b + q ((a - b) qinv mod p) before and after the product by qinv = q^-1 mod p.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace manymod::gpu {
 
-/// result = a - b + (a < b ? p : 0) mod 2^(32 words): (a - b) mod p for a < p and b < p.
+/// result = a - b + (a < b ? p : 0) mod 2^(32 words), which is (a - b) mod p if a < p and b < p.
 struct GarnerDifferenceJob {
   DeviceOperand a, b, p;
   std::uint32_t words = 0;  ///< of each of them and of the result

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that compute each item by one thread, its numbers in shared memory.
+// Kernels that compute each item by one thread, with its numbers in shared memory.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace manymod::gpu {
 
 inline constexpr unsigned kItemBlock = 64;  ///< most threads of a block
 
-/// Bytes of shared memory that a thread has for an item of two numbers of so many words.
+/// Bytes of shared memory per thread: two numbers of `words` words.
 constexpr std::size_t item_bytes(std::uint32_t words) { return std::size_t{8} * words; }
 
 }  // namespace manymod::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for calls whose arrays are in device memory (facts.hpp, rows.hpp).
+// The kernels for calls whose arrays are in device memory (facts.cuda.hpp, rows.cuda.hpp).
 #include "gpu/kernels/facts.cuda.hpp"
 #include "gpu/kernels/rows.cuda.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel of residue_item.hpp: one item a thread, its numbers in shared memory.
+// The kernel of residue_job.hpp: one item per thread, its numbers in shared memory.
 #include "gpu/kernels/item_kernel.hpp"
 #include "gpu/kernels/residue_item.cuda.hpp"
 

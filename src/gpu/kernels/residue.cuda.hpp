@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// a 2^z mod n by one thread, for a of any length: how operands that are wider than their modulus, and the
-// powers of 2 that Montgomery form needs, become canonical. Long division with one digit of the quotient a
-// step (Knuth, The Art of Computer Programming 2, 4.3.1 D). Digits of 31 bits, estimated in double precision,
-// are at most one too small, and rarely that: remainders below (1 + 2^-9) n need no correction before the
-// last one, so that a step is one pass over the words.
+// a 2^z mod n by one thread, for a of any length. Reduces operands that are wider than their modulus, and the
+// powers of 2 that Montgomery form needs.
 //
-// Time and addresses depend on lengths alone.
+// Long division with one digit of the quotient per step (Knuth, The Art of Computer Programming 2, 4.3.1 D).
+// The digits have 31 bits and are estimated in double precision; an estimate is exact or, rarely, too small
+// by one. Remainders stay below (1 + 2^-9) n, so that only the last one is corrected and a step is one pass
+// over the words.
+//
+// Timing: constant; time and addresses depend on lengths only.
 #pragma once
 
 #include <cstdint>
@@ -15,50 +17,50 @@
 
 namespace manymod::gpu {
 
-/// 0 <= r < (1 + 2^-9) n, to which bits are appended.
+/// A remainder r, 0 <= r < (1 + 2^-9) n, to which bits are appended.
 class Residue {
  public:
-  static constexpr unsigned kMostBits = 31;  ///< appended in one step
+  static constexpr unsigned kMostBits = 31;  ///< most bits that one step appends
 
-  /// `n`: `words` words, words even, one of the upper two not 0, n > 1. `copy`, `r`: `words` words of memory
-  /// each.
+  /// In: n > 1 of `words` words, words even, one of the upper two nonzero. `copy`, `r`: `words` words of
+  /// memory each.
   MM_DEVICE Residue(const WordSource& n, unsigned words, LaneMemory copy, LaneMemory r)
       : n_(copy), r_(r), words_(words) {
     for (unsigned j = 0; j < words_; ++j) n_[j] = n[j];
     inverse_ = reciprocal(top(n_, 0));
   }
 
-  /// r = a, of at most words - 2 words: below n.
+  /// r = a. In: a has at most words - 2 words, so that a < n.
   MM_DEVICE void assign(const WordSource& a) {
     for (unsigned j = 0; j < words_; ++j) r_[j] = a[j];
   }
 
-  /// r = 2^(32 (words - 2)): below n, which is odd and above 1.
+  /// r = 2^(32 (words - 2)), which is below n. In: n is odd.
   MM_DEVICE void assign_power() {
     for (unsigned j = 0; j < words_; ++j) r_[j] = static_cast<std::uint32_t>(j == words_ - 2);
   }
 
-  /// r = 2^bits r + word modulo n, 1 <= bits <= kMostBits, word < 2^bits.
+  /// r = 2^bits r + word modulo n. In: 1 <= bits <= kMostBits, word < 2^bits.
   MM_DEVICE void append(std::uint32_t word, unsigned bits) {
     Pass pass{quotient(word, bits), bits, 0, word, 0};
-    const unsigned fours = words_ / 4 * 4;
-    if (fours > 0) {
+    const unsigned quads_end = words_ / 4 * 4;
+    if (quads_end > 0) {
       Some<4> own = load<4>(r_, 0), n = load<4>(n_, 0);
       MM_ROLLED
-      for (unsigned j = 0; j < fours; j += 4) {
-        // Before the stores, which the compiler must not move loads across.
-        const unsigned next = j + 4 < fours ? j + 4 : j;
+      for (unsigned j = 0; j < quads_end; j += 4) {
+        // Prefetched before the stores, across which the compiler may not move loads.
+        const unsigned next = j + 4 < quads_end ? j + 4 : j;
         const Some<4> next_own = load<4>(r_, next), next_n = load<4>(n_, next);
         store(j, pass.less(own, n));
         own = next_own;
         n = next_n;
       }
     }
-    if (fours < words_) store(fours, pass.less(load<2>(r_, fours), load<2>(n_, fours)));
+    if (quads_end < words_) store(quads_end, pass.less(load<2>(r_, quads_end), load<2>(n_, quads_end)));
     above_ = cuda::shift_left(pass.below, above_, bits) - pass.taken;
   }
 
-  /// The residue in [0, n); n less it if `negate` and it is not 0.
+  /// result = r mod n in [0, n), or -r mod n if `negate`.
   MM_DEVICE void store(WordSink result, const WordSource& n, bool negate) {
     subtract_if_not_below();
     std::uint32_t any = 0;
@@ -77,10 +79,10 @@ class Residue {
  private:
   LaneMemory n_, r_;
   unsigned words_;
-  std::uint32_t above_ = 0;  // r's word above the others
-  double inverse_ = 0;       // of n in units of 2^(32 (words - 4))
+  std::uint32_t above_ = 0;  // word `words_` of r
+  double inverse_ = 0;       // 1 / n, n in units of 2^(32 (words - 4))
 
-  /// Neighbouring words.
+  /// kCount consecutive words.
   template <unsigned kCount>
   struct Some {
     std::uint32_t word[kCount];
@@ -98,16 +100,16 @@ class Residue {
     for (unsigned i = 0; i < kCount; ++i) r_[j + i] = words.word[i];
   }
 
-  /// Once through r from the low end, for 2^bits r + in - q n.
+  /// One pass over r from the low end, which computes 2^bits r + in - q n.
   struct Pass {
     std::uint32_t q;
     unsigned bits;
-    std::uint32_t below;  // the word of r below those that come next
+    std::uint32_t below;  // the word of r below the next words
     std::uint32_t in;     // 0 after the first words
-    std::uint32_t taken;  // from the words that come next
+    std::uint32_t taken;  // borrow from the next words
 
-    // Of a number v of kCount words q v + taken <= (2^32 - 1) 2^(32 kCount), and where the part above is 2^32
-    // - 1 the rest is 0: then nothing is borrowed.
+    // The new `taken` fits a word: for a number v of kCount words q v + taken <= (2^32 - 1) 2^(32 kCount), so
+    // if the word above the kCount words is 2^32 - 1 the others are 0 and the subtraction borrows nothing.
     template <unsigned kCount>
     MM_DEVICE Some<kCount> less(const Some<kCount>& own, const Some<kCount>& n) {
       Some<kCount> low, high, y;
@@ -133,9 +135,9 @@ class Residue {
     }
   };
 
-  // 1 / x for 2^64 <= x <= 2^128, off by less than 2^-52 in proportion. The device's division branches on its
-  // operands, for those out of the common range. Its estimate is off by less than 2^-16, which becomes 2^-48
-  // and 2^-96, roundings apart.
+  // 1 / x for 2^64 <= x <= 2^128, with a relative error below 2^-52. The device's division would branch on
+  // its operands. The relative error of rcp.approx is below 2^-16; the two iterations make it 2^-48 and
+  // 2^-96, plus rounding errors.
   MM_DEVICE static double reciprocal(double x) {
 #if defined(__CUDA_ARCH__)
     double r;
@@ -148,20 +150,20 @@ class Residue {
 #endif
   }
 
-  // {above, x} in units of 2^(32 (words - 4)): of its upper words, of which 0 <= x - (these) < 1, by at most
-  // four roundings.
+  // The upper words of {above, x} in units of 2^(32 (words - 4)). The omitted words are worth at least 0 and
+  // less than 1; at most four roundings.
   MM_DEVICE double top(const LaneMemory& x, std::uint32_t above) const {
     const auto pair = [&](unsigned j) { return static_cast<double>(std::uint64_t{x[j + 1]} << 32 | x[j]); };
     const double low = words_ > 2 ? pair(words_ - 4) : 0;
     return above * 0x1p128 + (pair(words_ - 2) * 0x1p64 + low);
   }
 
-  // q = floor(y / n) for y = 2^bits r + word, or one less where y - q n then is below (1 + 2^-9) n.
+  // For y = 2^bits r + word: q = floor(y / n), or one less if then y - q n < (1 + 2^-9) n.
   //
-  // In these units n >= 2^64, and y / n < 2^31 (1 + 2^-9): what top() and, of more than two words, the
-  // omitted word leave out is below 2^-32 of n. Ten roundings at most and the reciprocal's error are below
-  // 2^-49 in proportion. So the estimate is off by less than 2^-17, and less 2^-10 it is below y / n by less
-  // than 2^-9.
+  // In these units n >= 2^64, and y / n < 2^31 (1 + 2^-9). What top() omits, and the word if n has more than
+  // two words, is less than 2^-32 n. At most ten roundings and the reciprocal's error have together a
+  // relative error below 2^-49. So the estimate of y / n has an absolute error below 2^-17; after subtracting
+  // 2^-10 it is below y / n, by less than 2^-9.
   MM_DEVICE std::uint32_t quotient(std::uint32_t word, unsigned bits) const {
     const double appended = words_ > 2 ? 0 : word * 0x1p64;
     const double y = top(r_, above_) * static_cast<double>(std::uint32_t{1} << bits) + appended;
@@ -169,7 +171,7 @@ class Residue {
     return static_cast<std::uint32_t>(estimate > 0 ? estimate : 0);
   }
 
-  // r less n where that is not negative: below n.
+  // r = r - n if r >= n; on output r < n.
   MM_DEVICE void subtract_if_not_below() {
     std::uint32_t borrow = 0;
     for (unsigned j = 0; j < words_; ++j) {

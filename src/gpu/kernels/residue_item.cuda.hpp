@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread of the kernel mm_residue does.
+// One thread of the kernel mm_residue. Timing: constant; depends on lengths only.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace manymod::gpu {
 
-/// The `left` low bits of a number; word(first, bits) is `bits` of them from `first` on.
+/// Appends the `left` low bits of a number to the residue, where word(first, bits) returns its `bits` bits
+/// from bit `first` up.
 template <class Word>
 MM_DEVICE void append_bits(Residue& residue, std::uint32_t left, Word word) {
   while (left > 0) {
@@ -20,7 +21,7 @@ MM_DEVICE void append_bits(Residue& residue, std::uint32_t left, Word word) {
   }
 }
 
-/// `item` < job.count. `memory`: item_bytes(job.words) bytes of this thread's own
+/// In: item < job.count. `memory`: item_bytes(job.words) bytes that belong to this thread.
 MM_DEVICE void compute_residue(const ResidueJob& job, std::uint32_t item, LaneMemory memory) {
   const WordSource n = job.modulus.at(item / job.per_modulus), value = job.value.at(item % job.values);
   Residue residue(n, job.words, memory, {&memory[job.words], memory.stride});

@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program for one item by one group of threads.
+// Runs a program (program.hpp) for one item by one group of threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "arch/cuda/memory.cuda.hpp"
 #include "arch/cuda/opaque.cuda.hpp"
 #include "core/portable.hpp"
 #include "gpu/program/digit_value.cuda.hpp"
+#include "gpu/program/multiplier.cuda.hpp"
 #include "gpu/program/program.hpp"
 #include "repr/word_memory.hpp"
 
 namespace manymod::gpu {
 
-/// The table of a launch: lane words j .. j + kChunk - 1 of slot e, of the lane that is thread i of the
-/// launch, stand at words[((e lane_words + j) threads) + i kChunk ..], for j a multiple of kChunk: lanes read
-/// in chunks of up to 16 bytes, and neighbouring lanes neighbouring chunks.
+/// The table of a launch. For j a multiple of kChunk, the lane words j .. j + kChunk - 1 of slot e of thread
+/// i of the launch are at words[(e lane_words + j) threads + i kChunk ..]: lanes read chunks of up to 16
+/// bytes, and neighbouring lanes read neighbouring chunks.
 struct Table {
   std::uint32_t* words = nullptr;  ///< aligned to 16 bytes
   std::uint32_t threads = 1;
   std::uint32_t thread = 0;
 };
 
-template <class Multiplier>
+template <ProgramMultiplier Multiplier>
 class Interpreter {
   using Element = typename Multiplier::Element;
   static constexpr unsigned kLaneWords = Multiplier::kLaneWords;
-  // Table elements that are read together; a table has 2 or more.
+  // Table elements that are loaded together; a table has at least 2.
   static constexpr unsigned kScanned = kLaneWords <= 16 ? 2 : 1;
 
  public:
   static constexpr unsigned kChunk = kLaneWords % 4 == 0 ? 4 : kLaneWords % 2 == 0 ? 2 : 1;  ///< see Table
 
-  /// `item` < job.count.
+  /// In: item < job.count.
   template <class Group>
+    requires MultiplierOf<Multiplier, Group>
   MM_DEVICE Interpreter(const Group& group, const LaneMemory& memory, const ProgramJob& job,
                         const Table& table, std::uint32_t item)
       : multiplier_(multiplier(group, memory, job, item)),
@@ -44,7 +45,8 @@ class Interpreter {
         comb_(elements(job.comb, job.comb_threads, group.lane())),
         item_(item) {}
 
-  /// Run the steps. `keep`: whether the result is stored (false for groups that have no item of their own).
+  /// Runs the steps. `keep`: whether the result is stored; false for a group that repeats another group's
+  /// item.
   MM_DEVICE void run(bool keep) {
     Element x = multiplier_.from_words(WordSource{});
     MM_ROLLED
@@ -62,7 +64,7 @@ class Interpreter {
     }
     const std::size_t at = static_cast<std::size_t>(item_) * job_.result_width;
     multiplier_.to_words(WordSink{job_.result + at, keep ? job_.result_width : 0}, x);
-    if constexpr (requires { multiplier_.refused(); }) {
+    if constexpr (RefusingMultiplier<Multiplier>) {
       if (keep && job_.refused != nullptr) job_.refused[item_] = multiplier_.refused() ? 1 : 0;
     }
   }
@@ -71,19 +73,19 @@ class Interpreter {
   template <class Group>
   MM_DEVICE static Multiplier multiplier(const Group& group, const LaneMemory& memory, const ProgramJob& job,
                                          std::uint32_t item) {
-    if constexpr (std::is_constructible_v<Multiplier, Group, LaneMemory, WordSource, const void*>) {
+    if constexpr (MultiplierWithConstants<Multiplier, Group>) {
       return Multiplier(group, memory, job.modulus.at(item), job.constants);
     } else {
       return Multiplier(group, memory, job.modulus.at(item));
     }
   }
 
-  // This lane's words of a table's elements.
+  // The words of a table's elements that belong to this lane.
   template <class Word>
   struct Elements {
     Word* words;               // of element 0
-    std::size_t chunk_step;    // from one chunk of an element to the next
-    std::size_t element_step;  // from one element to the next
+    std::size_t chunk_step;    // words from one chunk of an element to the next
+    std::size_t element_step;  // words from one element to the next
 
     MM_DEVICE Word* chunk(std::uint32_t element, unsigned j) const {
       return words + element * element_step + j / kChunk * chunk_step;
@@ -142,8 +144,8 @@ class Interpreter {
     }
   }
 
-  /// Element `first` + the digit. In class secret all that a digit can mean are read, at addresses that do
-  /// not depend on it.
+  /// Element `first` + the digit. If job.scan, in constant time: reads all elements that the digit may
+  /// select, at addresses that do not depend on the digit.
   template <class Word>
   MM_DEVICE Element chosen(const Elements<Word>& from, std::uint32_t first, const Digit& digit) const {
     const std::uint32_t wanted = digit_value(digit, job_.operands[digit.exponent].at(item_));
@@ -151,7 +153,7 @@ class Interpreter {
     std::uint32_t sum[kLaneWords];
     MM_UNROLL
     for (unsigned j = 0; j < kLaneWords; ++j) sum[j] = 0;
-    // Several at a time, so that their loads do not wait for each other.
+    // kScanned at a time, so that their loads overlap.
     MM_ROLLED
     for (std::uint32_t e = 0; e < (1u << digit.count); e += kScanned) {
       MM_UNROLL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of one multiplier shape. A technique's kernels.cu lists its shapes with MM_DEVICE_KERNEL.
+// The kernel of one shape of a multiplier. A technique's kernels.cu lists its shapes with MM_DEVICE_KERNEL.
 #pragma once
 
 #include "arch/cuda/thread_group.cuda.hpp"
@@ -11,7 +11,7 @@ extern __shared__ std::uint32_t shared_words[];
 
 inline constexpr std::uint32_t kWarp = 32;
 
-/// The next unit of work for a warp that has done `unit`.
+/// The next unit of work of a warp that has finished `unit`.
 __device__ __forceinline__ std::uint32_t next_unit(const ProgramJob& job, std::uint32_t unit,
                                                    std::uint32_t warps) {
   if (job.claimed == nullptr) return unit + warps;
@@ -20,10 +20,11 @@ __device__ __forceinline__ std::uint32_t next_unit(const ProgramJob& job, std::u
   return warps + __reduce_max_sync(~0u, claim);
 }
 
-/// A unit of work is as many neighbouring items as a warp has groups. The first go to the launch's warps in
-/// turn, the others to whichever comes first: not all warps of a multiprocessor run equally fast. A group
-/// without an item of its own repeats the last one, as warps must not diverge. Units are made by reductions
-/// over the warp, so that the compiler knows that they do not.
+/// A unit of work is as many neighbouring items as a warp has groups. Warp w starts with unit w; the
+/// remaining units go to whichever warp claims them first (or by a grid-stride loop, where job.claimed is
+/// null), as the warps of a multiprocessor do not run equally fast. Warps must not diverge: a group beyond
+/// the last item repeats that item. Unit numbers come from reductions over the warp, so that the compiler
+/// knows that they are warp-uniform.
 template <class Group, class Multiplier>
 __device__ __forceinline__ void run_program(const ProgramJob& job) {
   constexpr std::uint32_t kItems = kWarp / Group::kSize;
@@ -44,8 +45,8 @@ __device__ __forceinline__ void run_program(const ProgramJob& job) {
 
 }  // namespace manymod::gpu
 
-/// A kernel `name` for `Technique::Multiplier` with kThreads threads per instance and kPerThread digits per
-/// thread, in blocks of up to kBlock threads of which kBlocks run on a multiprocessor at a time.
+/// Defines the kernel `name` for `Technique::Multiplier` with kThreads threads per instance and kPerThread
+/// digits per thread, in blocks of up to kBlock threads, of which kBlocks are resident on a multiprocessor.
 #define MM_DEVICE_KERNEL(name, Technique, kThreads, kPerThread, kBlock, kBlocks)              \
   extern "C" __global__ void __launch_bounds__(kBlock, kBlocks)                               \
       name(const __grid_constant__ manymod::gpu::ProgramJob job) {                            \

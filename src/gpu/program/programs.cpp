@@ -6,10 +6,11 @@
 namespace manymod::gpu {
 namespace {
 
-// Below this many bits more squarings are saved by more division.
+// The least StartPower::bits: with fewer bits the squarings would cost more than the steps of division that
+// they save.
 constexpr std::uint32_t kLeastStartBits = 32;
 
-bool chooses_like(const Step& step, const Step& first) {
+bool selects_alike(const Step& step, const Step& first) {
   return step.source == first.source && step.index == first.index &&
          step.digit.exponent == first.digit.exponent && step.digit.stride == first.digit.stride &&
          step.digit.count == first.digit.count;
@@ -17,9 +18,9 @@ bool chooses_like(const Step& step, const Step& first) {
 
 void count_selection_runs(std::vector<Step>& steps) {
   for (std::size_t i = steps.size(); i-- > 0;) {
-    const bool goes_on = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&
-                         chooses_like(steps[i + 1], steps[i]);
-    steps[i].selection_run = goes_on ? steps[i + 1].selection_run + 1 : 1;
+    const bool continues = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&
+                           selects_alike(steps[i + 1], steps[i]);
+    steps[i].selection_run = continues ? steps[i + 1].selection_run + 1 : 1;
   }
 }
 
@@ -49,7 +50,7 @@ class Builder {
     step.squarings = times;
     return step;
   }
-  /// Store what the last step leaves.
+  /// Store x after the last step.
   void store_last(std::uint32_t slot) {
     program_.steps.back().store = true;
     program_.steps.back().slot = slot;
@@ -78,13 +79,13 @@ class Builder {
     square(start_power(radix_bits).squarings);
   }
 
-  /// Leave Montgomery form.
+  /// Convert x from Montgomery form: x / R.
   Program finish() {
     multiply(Source::one);
-    return finish_as_it_is();
+    return finish_without_conversion();
   }
-  /// The last product was by an integer below n already.
-  Program finish_as_it_is() {
+  /// x is the result: the last product was by an integer below n.
+  Program finish_without_conversion() {
     count_selection_runs(program_.steps);
     return std::move(program_);
   }
@@ -97,7 +98,7 @@ Digit window_digit(std::uint32_t exponent, std::uint32_t first, std::uint32_t co
   return {.exponent = exponent, .first = first, .stride = 1, .count = count};
 }
 
-// Slots 0 .. table_entries - 1 = x, x^3, x^5, .. of the x that the last step leaves.
+// Slots 0 .. table_entries - 1 = x, x^3, x^5, .., where x is the value after the last step.
 void store_odd_powers(Builder& build, const SlidingSchedule& exponent) {
   build.store_last(0);
   const auto entries = static_cast<std::uint32_t>(exponent.table_entries);
@@ -111,7 +112,7 @@ void store_odd_powers(Builder& build, const SlidingSchedule& exponent) {
   }
 }
 
-// x = the power, from its base's odd powers.
+// x = the power, computed from the odd powers of its base in the table.
 void raise(Builder& build, const SlidingSchedule& exponent) {
   build.load(Source::slot, exponent.steps.front().index);
   for (std::size_t s = 1; s < exponent.steps.size(); ++s) {
@@ -230,7 +231,7 @@ Program comb_table_program(std::uint32_t radix_bits, const CombShape& shape) {
       build.store_last(block * per_block + i);
     }
   }
-  return build.finish_as_it_is();
+  return build.finish_without_conversion();
 }
 
 Program comb_power_program(const CombShape& shape, bool secret) {
@@ -258,14 +259,14 @@ Program product_program(std::uint32_t radix_bits, std::uint32_t second) {
   build.load_radix_squared(radix_bits);
   build.multiply(Source::operand, 0);
   build.multiply(Source::operand, second);
-  return build.finish_as_it_is();
+  return build.finish_without_conversion();
 }
 
 Program plain_product_program(std::uint32_t factors) {
   Builder build;
   build.load(Source::operand, 0);
   for (std::uint32_t factor = 1; factor < factors; ++factor) build.multiply(Source::operand, factor);
-  return build.finish_as_it_is();
+  return build.finish_without_conversion();
 }
 
 Program scaled_power_program(const SlidingSchedule& exponent) {
@@ -274,7 +275,7 @@ Program scaled_power_program(const SlidingSchedule& exponent) {
   store_odd_powers(build, exponent);
   raise(build, exponent);
   build.multiply(Source::operand, 1);
-  return build.finish_as_it_is();
+  return build.finish_without_conversion();
 }
 
 Program repeated_product_program(std::uint32_t count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs of the operations (program.hpp), for a multiplier with R = 2^radix_bits; radix_bits is 0 where
-// R is no power of two.
+// The programs (program.hpp) of the operations, for a multiplier with R = 2^radix_bits, or with radix_bits =
+// 0 if R is not a power of two.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace manymod::gpu {
 
 struct Program {
   std::vector<Step> steps;
-  std::uint32_t slots = 0;  ///< elements of a group's table
+  std::uint32_t slots = 0;  ///< elements of each group's table
   bool scan = false;        ///< see ProgramJob
 
-  /// Whether some step reads Source::start.
+  /// Whether any step reads Source::start.
   [[nodiscard]] bool needs_start() const;
 };
 
-/// The job's start is 2^(radix_bits + bits) mod n; `squarings` Montgomery squarings of it are R^2 mod n. A
-/// high `bits` spares squarings, a low one steps of long division. Of no power of two the start is R^2
-/// itself.
+/// The job's start is 2^(radix_bits + bits) mod n, and `squarings` Montgomery squarings turn it into R^2 mod
+/// n. More bits cost steps of long division, fewer bits cost squarings. If R is not a power of two, the start
+/// is R^2 mod n itself: bits = squarings = 0.
 struct StartPower {
   std::uint32_t bits = 0;
   std::uint32_t squarings = 0;
@@ -32,11 +32,11 @@ struct StartPower {
 StartPower start_power(std::uint32_t radix_bits);
 
 /// operand 0 ^ operand 1 by fixed windows of `window` bits, the exponents read as `exponent_bits` bits each.
-/// `secret`: table elements are found by reading all.
+/// `secret`: constant time; table elements are found by reading all of them.
 Program fixed_window_program(std::uint32_t radix_bits, std::uint32_t exponent_bits, std::uint32_t window,
                              bool secret);
 
-/// operand 0 ^ e for one public exponent.
+/// operand 0 ^ e for one public exponent e, in variable time.
 Program sliding_window_program(std::uint32_t radix_bits, const SlidingSchedule& exponent);
 
 /// The product of operand t ^ operand (terms + t) over t < terms, all exponents read as `exponent_bits` bits
@@ -44,26 +44,26 @@ Program sliding_window_program(std::uint32_t radix_bits, const SlidingSchedule& 
 Program interleaved_windows_program(std::uint32_t radix_bits, std::uint32_t terms,
                                     std::uint32_t exponent_bits, std::uint32_t window);
 
-/// The comb of operand 0 as the first shape.entries() slots of the table (modexp/comb.hpp, build_comb). The
-/// result is of no use.
+/// The comb of operand 0 in the first shape.entries() slots of the table (modexp/comb.hpp, build_comb). The
+/// result is unused.
 Program comb_table_program(std::uint32_t radix_bits, const CombShape& shape);
 
-/// base ^ operand 0 with the base's comb as the job's. `secret`: comb elements are found by reading all of a
-/// block.
+/// base ^ operand 0, with the base's comb as ProgramJob::comb. `secret`: constant time; comb elements are
+/// found by reading all elements of a block.
 Program comb_power_program(const CombShape& shape, bool secret);
 
-/// operand 0 * operand `second`, which is below n.
+/// operand 0 * operand `second`. In: operand `second` < n.
 Program product_program(std::uint32_t radix_bits, std::uint32_t second);
 
-/// The product of operands 0 .. factors - 1 over R^(factors - 1), the last of which is below n.
+/// The product of operands 0 .. factors - 1, divided by R^(factors - 1). In: the last operand is below n.
 Program plain_product_program(std::uint32_t factors);
 
-/// operand 0 ^ e (operand 1 / R^e) for one public exponent e >= 1; operand 1 is below n. With R^e mod n for
-/// operand 1 it is the power, and no number is brought into Montgomery form for it.
+/// operand 0 ^ e (operand 1 / R^e) for one public exponent e >= 1. In: operand 1 < n. With operand 1 = R^e
+/// mod n this is the power, without a conversion to Montgomery form.
 Program scaled_power_program(const SlidingSchedule& exponent);
 
-/// `count` times in a row x = x y / R or x = x^2 / R, from operand 0 (and y = operand 1), then one
-/// multiplication by 1: for measurements.
+/// For measurements: `count` times x = x y / R or x = x^2 / R, from x = operand 0 (and y = operand 1), then
+/// one multiplication by 1.
 Program repeated_product_program(std::uint32_t count);
 Program repeated_square_program(std::uint32_t count);
 

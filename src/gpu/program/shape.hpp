@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A technique's shapes: the same list makes its kernels (kernel.cuh) and tells the host what there is.
+// A technique's shapes: one list both defines the kernels (kernel.cuh) and describes them to the host.
 //
 // src/modmul/<technique>/shapes.cuda.hpp defines MM_<TECHNIQUE>_SHAPES(SHAPE), a list of
 //   SHAPE(threads per instance, digits per thread, threads per block, blocks per multiprocessor)
@@ -12,21 +12,22 @@ namespace manymod::gpu {
 struct Shape {
   const char* kernel = "";  ///< its name in the device code
   unsigned threads = 1;     ///< per instance
-  unsigned per_thread = 1;  ///< digits of a thread
-  unsigned block = 1;       ///< threads of a block
-  unsigned blocks = 1;      ///< on a multiprocessor at a time
-  unsigned words = 0;       ///< see multiplier.hpp: kWords, and so on
-  unsigned radix_bits = 0;  ///< 0 where R is no power of two
+  unsigned per_thread = 1;  ///< digits per thread
+  unsigned block = 1;       ///< most threads of a block
+  unsigned blocks = 1;      ///< resident on a multiprocessor
+  // kWords, kRadixBits, kLaneWords and kSharedWords of the multiplier (multiplier.cuda.hpp).
+  unsigned words = 0;
+  unsigned radix_bits = 0;
   unsigned lane_words = 0;
   unsigned shared_words = 0;
-  unsigned step = 32;               ///< blocks have a multiple of so many threads
-  unsigned block_shared_bytes = 0;  ///< shared memory of a block, besides shared_words of each thread
-  unsigned kernel_slots = 0;        ///< of the table: what a kernel keeps for itself, see ProgramJob::slots
-  /// In class secret kernels find the table elements of so many digits at a time, and keep them in as many
-  /// slots after their own; 0 where they search for each.
+  unsigned step = 32;               ///< the number of threads of a block is a multiple of it
+  unsigned block_shared_bytes = 0;  ///< shared memory of a block, in addition to shared_words per thread
+  unsigned kernel_slots = 0;        ///< table slots that the kernel uses for itself, see ProgramJob::slots
+  /// In constant time kernels look up the table elements of that many digits together, and keep them in as
+  /// many slots after their own; 0 if they look up each element when it is needed.
   unsigned selections = 0;
 
-  /// Of the table: what follows a program's, in class secret (`scan`) or not.
+  /// Table slots that follow the program's slots; `scan`: in constant time.
   [[nodiscard]] constexpr unsigned more_slots(bool scan) const {
     return kernel_slots + (scan ? selections : 0);
   }

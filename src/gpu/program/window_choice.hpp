@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide windows of exponents are on a CUDA device.
+// The widths of exponent windows on a GPU.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,19 @@
 
 namespace manymod::gpu {
 
-/// What reading a table element costs, in multiplications, as measured on an H200
-/// (bench/results/device_powers_h200.json): with groups of four threads and more this over the number of
-/// words, for each word that holds a digit; with one or two threads a constant, where the tables of all
-/// instances that are worked on stay in the second-level cache and where they do not.
+/// The cost of reading a table element in constant time, in multiplications, as measured on an H200
+/// (bench/results/device_powers_h200.json). For groups of four threads and more: kScanCostOfWords times the
+/// words that hold a digit, divided by the modulus's words. For one or two threads: kScanCost if the tables
+/// of all instances in flight fit in the second-level cache, else kScanCostFromMemory.
 inline constexpr double kScanCostOfWords = 0.9;
 inline constexpr double kScanCost = 0.02;
 inline constexpr double kScanCostFromMemory = 0.06;
-/// Where elements are selected for many digits at a time wider tables cost nothing but their making.
+/// Where the elements of many digits are looked up together (Shape::selections), a wider window costs only
+/// the computation of its table.
 inline constexpr std::size_t kWidestSelected = 5;
 
-/// `tables`: of items that are worked on at a time. A thread of a large group multiplies long for each word
-/// that it reads, and the longer the wider the numbers are.
+/// `tables`: the number of instances in flight. The threads of a large group do more arithmetic per word that
+/// they read, and the more so the wider the numbers are.
 inline double scan_cost(const Shape& shape, std::size_t tables) {
   constexpr unsigned kLargeGroup = 4;
   constexpr std::size_t kCachedBytes = std::size_t{32} << 20;
@@ -35,10 +36,10 @@ inline double scan_cost(const Shape& shape, std::size_t tables) {
   return tables * kUsualTable * element > kCachedBytes ? kScanCostFromMemory : kScanCost;
 }
 
-/// Of fixed windows, for exponents that are read as so many bits.
+/// The width of fixed windows for exponents that are read as `exponent_bits` bits.
 inline std::uint32_t window_bits(const Shape& shape, std::size_t exponent_bits, bool secret,
                                  std::size_t tables) {
-  // Of shorter exponents the widest windows save too little for their tables.
+  // For shorter exponents the widest windows save less than their tables cost.
   const bool selects = secret && shape.selections > 0;
   const std::size_t most = selects ? kWidestSelected : exponent_bits < 1536 ? 5 : 6;
   const std::size_t best =

@@ -27,7 +27,7 @@
 
 namespace manymod::dpf52 {
 
-/// Models the multiplier of gpu/program/multiplier.hpp. Lane l holds digits l kPerThread to (l + 1)
+/// Models the multiplier of gpu/program/multiplier.cuda.hpp. Lane l holds digits l kPerThread to (l + 1)
 /// kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/dpf52/variants.cuda.hpp"
 
+#include "gpu/cuda/backend.hpp"
+#include "gpu/cuda/requirements.hpp"
 #include "modmul/dpf52/multiplier.cuda.hpp"
 #include "modmul/dpf52/shapes.cuda.hpp"
 
@@ -12,7 +14,13 @@ std::span<const gpu::Technique> cuda_forms() {
   static constexpr gpu::Shape kShapes[] = {MM_DPF52_SHAPES(SHAPE)};
 #undef SHAPE
   static const gpu::Technique kForms[] = {
-      {"dpf52", "dpf52", "52-bit digits in doubles, products by FMA rounded toward zero", 90, kShapes, true}};
+      {.folder = "dpf52",
+       .name = "dpf52",
+       .summary = "52-bit digits in doubles, products by FMA rounded toward zero",
+       .priority = 90,
+       .shapes = kShapes,
+       .backend = &cuda::backend(),
+       .requirements = cuda::cuda_requirements({.wants_fast_doubles = true})}};
   return kForms;
 }
 

@@ -25,9 +25,10 @@
 
 namespace manymod::fios {
 
-/// Models the multiplier of gpu/program/multiplier.hpp, whose digits are 32-bit words. Programs pass elements
-/// between steps by value, as words. Each operation copies the digits of its operands into their place and
-/// reads the result from there: 3 kDigits words beside 2 kDigits^2 products. Class Arithmetic works in place.
+/// Models the multiplier of gpu/program/multiplier.cuda.hpp, whose digits are 32-bit words. Programs pass
+/// elements between steps by value, as words. Each operation copies the digits of its operands into their
+/// place and reads the result from there: 3 kDigits words beside 2 kDigits^2 products. Class Arithmetic works
+/// in place.
 ///
 /// Lane l holds words l kPerThread to (l + 1) kPerThread - 1 and their digits. In a group, carries between
 /// lanes and the final subtraction are computed on words, after the last row.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/fios/variants.cuda.hpp"
 
+#include "gpu/cuda/backend.hpp"
+#include "gpu/cuda/requirements.hpp"
 #include "modmul/fios/multiplier.cuda.hpp"
 #include "modmul/fios/shapes.cuda.hpp"
 
@@ -20,8 +22,14 @@ MM_FIOS_FORMS(FORM)
 }  // namespace
 
 std::span<const gpu::Technique> cuda_forms() {
-#define FORM(form, SHAPES, summary) \
-  {"fios", "fios." #form, "finely integrated operand scanning, " summary, kPriority, form##_shapes},
+#define FORM(form, SHAPES, what)                           \
+  {.folder = "fios",                                       \
+   .name = "fios." #form,                                  \
+   .summary = "finely integrated operand scanning, " what, \
+   .priority = kPriority,                                  \
+   .shapes = form##_shapes,                                \
+   .backend = &cuda::backend(),                            \
+   .requirements = cuda::cuda_requirements({})},
   static const gpu::Technique kForms[] = {MM_FIOS_FORMS(FORM)};
 #undef FORM
   return kForms;

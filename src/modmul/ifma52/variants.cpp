@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/ifma52/variants.hpp"
 
-// Technique ifma52's rows in the registry.
 #include "lanes/engine.hpp"
 #include "modmul/ifma52/kernels.hpp"
 #include "modmul/ifma52/row.hpp"
@@ -12,10 +11,9 @@ namespace manymod::ifma52 {
 namespace {
 
 Variant make_variant(const std::string& shape, const lanes::Kernels& kernels) {
-  Variant variant = lanes::make_variant("ifma52", shape, kernels);
-  variant.cpu_features = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
-                         CpuFeature::avx512bw | CpuFeature::avx512vl | CpuFeature::avx512ifma;
-  return variant;
+  return lanes::make_variant("ifma52", shape, kernels,
+                             CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
+                                 CpuFeature::avx512bw | CpuFeature::avx512vl | CpuFeature::avx512ifma);
 }
 
 }  // namespace

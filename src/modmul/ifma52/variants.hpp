@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variants of technique ifma52 on CPUs, as the registry lists them.
+// The CPU variants of technique ifma52 for the registry.
 #pragma once
 
 #include <vector>

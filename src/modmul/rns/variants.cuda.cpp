@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/backend.hpp"
+#include "gpu/cuda/requirements.hpp"
 #include "gpu/engine/constants.hpp"
 #include "gpu/program/window_choice.hpp"
 #include "modmul/rns/constants.hpp"
@@ -119,18 +121,20 @@ std::span<const gpu::Technique> cuda_forms() {
        .summary = "residue number systems, base extensions on tensor cores",
        .priority = kPriority,
        .shapes = kShapes,
-       .min_compute_capability = 90,
-       .max_compute_capability = kMaxComputeCapability,
+       .backend = &cuda::backend(),
+       .requirements = cuda::cuda_requirements(
+           {.min_compute_capability = 90, .max_compute_capability = kMaxComputeCapability}),
        .constants = &kConstants,
-       .for_refused = &row32::cuda_forms().front()},
+       .general = &row32::cuda_forms().front()},
       {.folder = "rns",
        .name = "rns.compact",
        .summary = "residue number systems on tensor cores, in 99 KiB of shared memory",
        .priority = kPriority - 1,
        .shapes = kCompactShapes,
-       .min_compute_capability = kCompactComputeCapability,
+       .backend = &cuda::backend(),
+       .requirements = cuda::cuda_requirements({.min_compute_capability = kCompactComputeCapability}),
        .constants = &kCompactConstants,
-       .for_refused = &row32::cuda_forms().front()}};
+       .general = &row32::cuda_forms().front()}};
   return kForms;
 }
 

@@ -27,8 +27,8 @@
 
 namespace manymod::rns_float {
 
-/// The multiplier of gpu/program/multiplier.hpp, with kPerThread channels of each base per thread. `Form` is
-/// Specialised or Loaded (constants.cuda.hpp).
+/// The multiplier of gpu/program/multiplier.cuda.hpp, with kPerThread channels of each base per thread.
+/// `Form` is Specialised or Loaded (constants.cuda.hpp).
 template <class Group, unsigned kPerThread, class Kind, class Bases, class Form>
 class Multiplier {
   static_assert(bases_hold<Bases>() && channels_hold<Kind, Bases>());

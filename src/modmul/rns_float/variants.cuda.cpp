@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "gpu/cuda/backend.hpp"
+#include "gpu/cuda/requirements.hpp"
 #include "gpu/engine/constants.hpp"
 #include "modmul/rns_float/host_tables.hpp"
 #include "modmul/rns_float/multiplier.cuda.hpp"
@@ -71,8 +73,10 @@ std::span<const gpu::Technique> cuda_forms() {
    .summary = "residue number systems on binary32, " what, \
    .priority = kPriority,                                  \
    .shapes = form##_shapes,                                \
+   .backend = &cuda::backend(),                            \
+   .requirements = cuda::cuda_requirements({}),            \
    .constants = &kConstants,                               \
-   .for_refused = &row32::cuda_forms().front()},
+   .general = &row32::cuda_forms().front()},
   static const gpu::Technique kForms[] = {MM_RNS_FLOAT_FORMS(FORM)};
 #undef FORM
   return kForms;

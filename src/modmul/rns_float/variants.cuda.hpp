@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of technique rns_float, for the registry.
+// The CUDA kernels of technique rns_float, as one gpu::Technique for each of its forms.
 #pragma once
 
 #include <span>

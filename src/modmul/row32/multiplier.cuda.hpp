@@ -20,7 +20,8 @@
 
 namespace manymod::row32 {
 
-/// Models the multiplier of gpu/program/multiplier.hpp. Lane l holds words l kPerThread to (l + 1) kPerThread
+/// Models the multiplier of gpu/program/multiplier.cuda.hpp. Lane l holds words l kPerThread to (l + 1)
+/// kPerThread
 /// - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {

@@ -4,6 +4,7 @@
 // The engine of technique scalar64 and its rows in the registry.
 #include <algorithm>
 
+#include "engine/cpu_requirements.hpp"
 #include "modmul/scalar64/operations.hpp"
 
 namespace manymod::scalar64 {
@@ -112,7 +113,7 @@ Variant make_variant(const std::string& shape, std::string summary) {
 void register_variants(std::vector<Variant>& variants) {
 #if MANYMOD_X86_64
   Variant adx = make_variant("adx", "64-bit limbs, two carry chains by mulx, adcx and adox");
-  adx.cpu_features = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
+  adx.requirements = cpu_requirements(CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2);
   adx.priority = 20;
   adx.make_engine = [](unsigned) -> std::unique_ptr<Engine> {
     return std::make_unique<Scalar64Engine>(adx_kernels());

@@ -21,8 +21,8 @@
 
 namespace manymod::two_pass16 {
 
-/// Models the multiplier of gpu/program/multiplier.hpp, with 32-bit words as digits. Lane l holds words l
-/// kPerThread to (l + 1) kPerThread - 1.
+/// Models the multiplier of gpu/program/multiplier.cuda.hpp, with 32-bit words as digits. Lane l holds words
+/// l kPerThread to (l + 1) kPerThread - 1.
 template <class Group, unsigned kPerThread>
 class Multiplier {
   static constexpr unsigned kLanes = Group::kSize;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/two_pass16/variants.cuda.hpp"
 
+#include "gpu/cuda/backend.hpp"
+#include "gpu/cuda/requirements.hpp"
 #include "modmul/two_pass16/multiplier.cuda.hpp"
 #include "modmul/two_pass16/shapes.cuda.hpp"
 
@@ -11,8 +13,13 @@ std::span<const gpu::Technique> cuda_forms() {
   gpu::make_shape<Multiplier, threads, per_thread>("two_pass16_" #threads "x" #per_thread, block, blocks),
   static constexpr gpu::Shape kShapes[] = {MM_TWO_PASS16_SHAPES(SHAPE)};
 #undef SHAPE
-  static const gpu::Technique kForms[] = {
-      {"two_pass16", "two_pass16", "16-bit products, unaligned ones first", 20, kShapes}};
+  static const gpu::Technique kForms[] = {{.folder = "two_pass16",
+                                           .name = "two_pass16",
+                                           .summary = "16-bit products, unaligned ones first",
+                                           .priority = 20,
+                                           .shapes = kShapes,
+                                           .backend = &cuda::backend(),
+                                           .requirements = cuda::cuda_requirements({})}};
   return kForms;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of technique two_pass16, as the registry lists them.
+// The CUDA kernels of technique two_pass16, as one gpu::Technique for each of its forms.
 #pragma once
 
 #include <span>

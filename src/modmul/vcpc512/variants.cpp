@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/vcpc512/variants.hpp"
 
-// Technique vcpc512's rows in the registry.
 #include "lanes/engine.hpp"
 #include "modmul/vcpc512/kernels.hpp"
 
@@ -9,9 +8,9 @@ namespace manymod::vcpc512 {
 
 void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
 #if MANYMOD_X86_64
-  Variant row = lanes::make_variant("vcpc512", "avx512f", avx512f_kernels());
-  row.cpu_features = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq | CpuFeature::avx512bw |
-                     CpuFeature::avx512vl;
+  Variant row = lanes::make_variant("vcpc512", "avx512f", avx512f_kernels(),
+                                    CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
+                                        CpuFeature::avx512bw | CpuFeature::avx512vl);
   row.priority = 1;
   row.summary = "vector carry propagation chains, one instance across 512-bit vectors";
   row.make_engine = [](unsigned) { return lanes::make_engine(avx512f_kernels()); };

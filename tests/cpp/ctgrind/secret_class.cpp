@@ -21,6 +21,7 @@
 
 #include "dispatch/registry.hpp"
 #include "dispatch/selection.hpp"
+#include "engine/cpu_requirements.hpp"
 #include "engine/engine.hpp"
 #include "manymod/manymod.h"
 
@@ -271,11 +272,12 @@ int check_all(Runner runner, const manymod::Variant& variant) {
 bool runs_under_valgrind(const manymod::Variant& variant) {
   using manymod::CpuFeature;
   const manymod::CpuFeatures executed = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
-  if (variant.backend != manymod::Backend::cpu || (variant.cpu_features & ~executed) != 0) return false;
+  if (variant.backend != manymod::Backend::cpu) return false;
+  if (variant.requirements == nullptr) return true;
+  if (!variant.requirements->obstacle("cpu", manymod::CpuTraits(executed)).empty()) return false;
   std::ifstream cpuinfo("/proc/cpuinfo");
   const std::string text((std::istreambuf_iterator<char>(cpuinfo)), {});
-  return variant.cpu_features == 0 ||
-         (text.find(" adx") != std::string::npos && text.find(" avx2") != std::string::npos);
+  return text.find(" adx") != std::string::npos && text.find(" avx2") != std::string::npos;
 }
 
 }  // namespace

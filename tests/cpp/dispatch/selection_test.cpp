@@ -4,12 +4,24 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <tuple>
 
 #include "core/status_error.hpp"
+#include "engine/cpu_requirements.hpp"
+#include "gpu/cuda/requirements.hpp"
 
 namespace manymod::testing {
 namespace {
+
+std::shared_ptr<const DeviceTraits> cpu_traits(CpuFeatures features, CpuFeatures hidden = 0) {
+  return std::make_shared<const CpuTraits>(features, hidden);
+}
+
+// The build's code is compiled for the GPU's own capability.
+std::shared_ptr<const DeviceTraits> gpu_traits(unsigned capability, bool full_rate_doubles = false) {
+  return std::make_shared<const cuda::CudaTraits>(capability, capability, full_rate_doubles);
+}
 
 Variant variant(const char* name, Backend backend, CpuFeatures needs, int priority) {
   Variant v;
@@ -17,7 +29,8 @@ Variant variant(const char* name, Backend backend, CpuFeatures needs, int priori
   v.technique = "toy";
   v.backend = backend;
   v.public_operations = kAllOperations;
-  v.cpu_features = needs;
+  v.requirements = backend == Backend::cpu ? cpu_requirements(needs)
+                                           : cuda::cuda_requirements({.min_compute_capability = 0});
   v.priority = priority;
   return v;
 }
@@ -30,10 +43,10 @@ class SelectionTest : public ::testing::Test {
     variants_.push_back(variant("toy.cuda", Backend::cuda, 0, 100));
     variants_[0].secret_operations = operation_bit(Operation::powmod);
     variants_[1].max_bits = 4096;
-    variants_[2].min_compute_capability = 90;
+    variants_[2].requirements = cuda::cuda_requirements({.min_compute_capability = 90});
     Device cpu;
     cpu.name = "cpu";
-    cpu.cpu_features = CpuFeature::adx | CpuFeature::avx2;
+    cpu.traits = cpu_traits(CpuFeature::adx | CpuFeature::avx2);
     devices_.push_back(cpu);
   }
 
@@ -42,9 +55,8 @@ class SelectionTest : public ::testing::Test {
     Device gpu;
     gpu.name = name;
     gpu.backend = Backend::cuda;
-    gpu.compute_capability = capability;
     gpu.units = multiprocessors;
-    gpu.full_rate_doubles = full_rate_doubles;
+    gpu.traits = gpu_traits(capability, full_rate_doubles);
     devices_.push_back(gpu);
   }
 
@@ -114,7 +126,7 @@ TEST_F(SelectionTest, PriorityDecidesAmongTheUsable) {
   request_.modulus_bits = 8192;
   EXPECT_EQ(choice(), "toy.plain@cpu");
   request_.modulus_bits = 2048;
-  devices_[0].cpu_features = static_cast<CpuFeatures>(CpuFeature::avx2);
+  devices_[0].traits = cpu_traits(static_cast<CpuFeatures>(CpuFeature::avx2));
   EXPECT_EQ(choice(), "toy.plain@cpu");
 }
 
@@ -155,7 +167,7 @@ TEST_F(SelectionTest, TheListEndsWithOneForSingleItems) {
   add_lanes();
   tune(5, "toy.v8");
   EXPECT_EQ(choices(), "toy.v8:5 toy.fast:1");
-  devices_[0].cpu_features = 0;
+  devices_[0].traits = cpu_traits(0);
   EXPECT_EQ(choices(), "toy.v8:5 toy.plain:1");
   tune(1, "toy.v4");
   EXPECT_EQ(choices(), "toy.v8:5 toy.v4:1 toy.plain:*");
@@ -285,7 +297,8 @@ TEST_F(SelectionTest, LargerGpusComeFirst) {
 // The largest GPU is never idle: a variant that does not suit it is no choice, whatever else it suits.
 TEST_F(SelectionTest, UnlikeGpus) {
   variants_.push_back(variant("toy.doubles", Backend::cuda, 0, 200));
-  variants_.back().wants_fast_doubles = true;
+  variants_.back().requirements =
+      cuda::cuda_requirements({.min_compute_capability = 0, .wants_fast_doubles = true});
   tune(1, "toy.doubles");
   tune(1, "toy.cuda");
   add_gpu("cuda:0", 90, 60);
@@ -300,12 +313,13 @@ TEST_F(SelectionTest, UnlikeGpus) {
   request_.device = "cuda";
   request_.forced = "toy.doubles";
   EXPECT_EQ(choice(), "toy.doubles@cuda:1");
-  devices_[2].full_rate_doubles = false;
+  devices_[2].traits = gpu_traits(90);
   EXPECT_EQ(choice(), "toy.doubles@cuda:0+cuda:1");
 }
 
 TEST_F(SelectionTest, WhereNothingSuitsTheGpuWhatRunsIsUsed) {
-  variants_[2].wants_fast_doubles = true;
+  variants_[2].requirements =
+      cuda::cuda_requirements({.min_compute_capability = 90, .wants_fast_doubles = true});
   add_gpu("cuda:0", 90);
   EXPECT_EQ(choice(), "toy.fast@cpu");
   request_.device = "cuda";
@@ -323,8 +337,7 @@ TEST_F(SelectionTest, ForcedVariants) {
   request_.modulus_bits = 4097;
   expect_failure(MM_ERR_UNUSABLE_VARIANT, {"1 to 4096 bits", "toy.plain"});
   request_.modulus_bits = 2048;
-  devices_[0].cpu_features = 0;
-  devices_[0].hidden_features = static_cast<CpuFeatures>(CpuFeature::adx);
+  devices_[0].traits = cpu_traits(0, static_cast<CpuFeatures>(CpuFeature::adx));
   expect_failure(MM_ERR_UNUSABLE_VARIANT,
                  {"adx, avx2", "this CPU lacks", "MANYMOD_HIDE_CPU: adx", "toy.plain"});
 }
@@ -358,7 +371,7 @@ TEST_F(SelectionTest, Devices) {
 TEST_F(SelectionTest, ObstaclesForPeople) {
   EXPECT_EQ(hardware_obstacle(variants_[2], devices_), "no CUDA device found");
   EXPECT_EQ(hardware_obstacle(variants_[1], devices_), "");
-  devices_[0].cpu_features = 0;
+  devices_[0].traits = cpu_traits(0);
   EXPECT_EQ(hardware_obstacle(variants_[1], devices_), "needs adx, avx2, which this CPU lacks");
   EXPECT_EQ(hardware_needs(variants_[1]), "adx avx2");
   EXPECT_EQ(hardware_needs(variants_[2]), "compute capability 9.0");
@@ -394,7 +407,7 @@ TEST(Registry, SomeoneAcceptsEveryItem) {
       for (const Variant& v : registry()) {
         if (!offers(v, op, timing)) continue;
         offered = true;
-        general |= v.accepts_every_item && v.cpu_features == 0 && v.max_bits == kMaxModulusBits;
+        general |= v.accepts_every_item && hardware_needs(v).empty() && v.max_bits == kMaxModulusBits;
       }
       EXPECT_EQ(offered, general) << operation_name(op);
     }

@@ -14,6 +14,7 @@
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_code.hpp"
 #include "gpu/cuda/nvml.hpp"
+#include "gpu/cuda/requirements.hpp"
 #include "support/fake_cuda/fixture.hpp"
 
 namespace manymod::testing {
@@ -21,6 +22,10 @@ namespace {
 
 using cuda::Driver;
 using cuda::Probe;
+
+const cuda::CudaTraits& traits_of(const Device& device) {
+  return static_cast<const cuda::CudaTraits&>(*device.traits);
+}
 
 class CudaProbe : public FakeCudaTest {
  protected:
@@ -158,36 +163,43 @@ TEST(CudaVisibleOrder, UnlikeModelsNeedTheBusOrder) {
 
 TEST_F(CudaProbe, HardwareListsGpusAfterTheCpu) {
   fake_cuda::settings().devices = 2;
-  const Hardware found = find_hardware(Driver::current(), nullptr);
+  const Hardware found = find_hardware();
   ASSERT_EQ(found.devices.size(), 3u);
   EXPECT_EQ(found.devices[0].name, "cpu");
   EXPECT_EQ(found.devices[2].name, "cuda:1");
   EXPECT_EQ(found.devices[2].backend, Backend::cuda);
   EXPECT_EQ(found.devices[2].features, "sm_90");
   EXPECT_EQ(found.devices[2].units, 132u);
-  EXPECT_TRUE(found.devices[2].full_rate_doubles);
-  EXPECT_TRUE(found.cuda.built);
-  EXPECT_EQ(found.cuda.driver, "13.0");
-  EXPECT_EQ(found.cuda.obstacle, "");
+  EXPECT_TRUE(traits_of(found.devices[2]).full_rate_doubles());
+  ASSERT_EQ(found.gpus.size(), 1u);
+  EXPECT_EQ(found.gpus[0].backend, Backend::cuda);
+  EXPECT_TRUE(found.gpus[0].built);
+  EXPECT_EQ(found.gpus[0].driver, "13.0");
+  EXPECT_EQ(found.gpus[0].obstacle, "");
 }
 
 TEST_F(CudaProbe, HiddenGpus) {
   for (const char* hide : {"1", "yes"}) {
-    const Hardware found = find_hardware(Driver::current(), hide);
+    setenv("MANYMOD_HIDE_CUDA", hide, 1);
+    const Hardware found = find_hardware();
     EXPECT_EQ(found.devices.size(), 1u);
-    EXPECT_EQ(found.cuda.obstacle, "hidden by MANYMOD_HIDE_CUDA");
+    EXPECT_EQ(found.gpus.at(0).obstacle, "hidden by MANYMOD_HIDE_CUDA");
   }
-  for (const char* show : {"", "0"}) EXPECT_EQ(find_hardware(Driver::current(), show).devices.size(), 2u);
+  for (const char* show : {"", "0"}) {
+    setenv("MANYMOD_HIDE_CUDA", show, 1);
+    EXPECT_EQ(find_hardware().devices.size(), 2u);
+  }
+  unsetenv("MANYMOD_HIDE_CUDA");
 }
 
 TEST_F(CudaProbe, BuildWithoutDeviceCode) {
   auto sources = fake_sources();
   sources.images = {};
   Driver::use(sources);
-  const Hardware found = find_hardware(Driver::current(), nullptr);
+  const Hardware found = find_hardware();
   EXPECT_EQ(found.devices.size(), 1u);
-  EXPECT_FALSE(found.cuda.built);
-  EXPECT_EQ(found.cuda.obstacle, "this build of manymod has no CUDA support");
+  EXPECT_FALSE(found.gpus.at(0).built);
+  EXPECT_EQ(found.gpus.at(0).obstacle, "this build of manymod has no CUDA support");
 }
 
 TEST(CudaCapability, CodeThatAGpuRuns) {
@@ -217,9 +229,9 @@ TEST_F(CudaProbe, CodeOfTheBuildForEachGpu) {
   auto sources = fake_sources();
   sources.architectures = kCode;
   Driver::use(sources);
-  EXPECT_EQ(find_hardware(Driver::current(), nullptr).devices[1].code_capability, 80u);
+  EXPECT_EQ(traits_of(find_hardware().devices[1]).code_capability(), 80u);
   Driver::use(fake_sources());
-  EXPECT_EQ(find_hardware(Driver::current(), nullptr).devices[1].code_capability, 90u);
+  EXPECT_EQ(traits_of(find_hardware().devices[1]).code_capability(), 90u);
 }
 
 TEST(CudaCapability, DoublesAtFullRate) {

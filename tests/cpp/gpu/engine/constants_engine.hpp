@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/engine/constants_technique.hpp"
 #include "gpu/engine/engine.hpp"
 #include "support/fake_cuda/fixture.hpp"
@@ -27,7 +27,7 @@ inline constexpr TimingClass kPublic = TimingClass::public_, kSecret = TimingCla
 struct Numbers {
   std::size_t width = 0;
   Limbs limbs;
-  std::unique_ptr<cuda::DeviceBuffer> there;
+  std::unique_ptr<gpu::DeviceBuffer> there;
 
   [[nodiscard]] std::size_t count() const { return width == 0 ? 0 : limbs.size() / width; }
   [[nodiscard]] Limbs number(std::size_t i) const {
@@ -39,7 +39,7 @@ struct Numbers {
 
   // The fake driver's device memory can be written to.
   void send() {
-    there = std::make_unique<cuda::DeviceBuffer>(cuda::device(0), limbs.size() * sizeof(Limb));
+    there = std::make_unique<gpu::DeviceBuffer>(cuda::device(0), limbs.size() * sizeof(Limb));
     std::copy(limbs.begin(), limbs.end(), there->as<Limb>());
   }
 };

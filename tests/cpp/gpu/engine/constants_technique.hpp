@@ -93,7 +93,7 @@ inline gpu::Technique technique_for_each() {
           .priority = 0,
           .shapes = kShapes,
           .constants = &kSourceForEach,
-          .for_refused = &row32::cuda_forms().front()};
+          .general = &row32::cuda_forms().front()};
 }
 
 inline gpu::Technique technique() {
@@ -103,7 +103,7 @@ inline gpu::Technique technique() {
           .priority = 0,
           .shapes = kShapes,
           .constants = &kSource,
-          .for_refused = &row32::cuda_forms().front()};
+          .general = &row32::cuda_forms().front()};
 }
 
 /// What its kernels have met.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "support/fake_cuda/fixture.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -71,7 +71,7 @@ TEST_F(FakeKernels, LittleSharedMemoryIsFound) {
 
 TEST_F(FakeKernels, WritesBesideDeviceMemoryAreFound) {
   fake_cuda::add_item_kernel("square", &square);
-  const cuda::DeviceBuffer results(cuda::device(0), 8 * sizeof(std::uint64_t));
+  const gpu::DeviceBuffer results(cuda::device(0), 8 * sizeof(std::uint64_t));
   EXPECT_DEATH(launch("square", {1, 32, 0}, {results.as<std::uint64_t>(), 9}), "AddressSanitizer");
 }
 #endif

@@ -8,7 +8,7 @@
 
 #include "api/resident_helpers.hpp"
 #include "engine_helpers.hpp"
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/cuda/stream.hpp"
 
 namespace manymod::testing {
@@ -145,7 +145,7 @@ TEST_F(GpuResident, WaitsForTheCallersStream) {
   const Answer expected = asked_on_host(asked);
   cuda::Device& gpu = cuda::device(0);
   const cuda::Stream own(gpu), legacy = cuda::Stream::borrowed(gpu, nullptr);
-  const cuda::DeviceBuffer large(gpu, std::size_t{1} << 30);
+  const gpu::DeviceBuffer large(gpu, std::size_t{1} << 30);
   const PlanPointer plan = make_plan(asked.options("auto"));
   const DeviceBatch x(asked.x, 0), y(asked.y, 0), modulus(asked.modulus, 0), nothing(Batch(count, 2), 0);
   for (const cuda::Stream* const stream : {&own, &legacy}) {
@@ -155,9 +155,9 @@ TEST_F(GpuResident, WaitsForTheCallersStream) {
     call.stream = stream->handle();
     EXPECT_EQ(run_call(asked, plan.get(), call, 2).status, MM_OK);  // all is loaded from now on
     for (int i = 0; i < 200; ++i) {
-      cuda::set_bytes(*stream, large.data(), static_cast<unsigned char>(i), large.bytes());
+      stream->set_bytes(large.data(), static_cast<unsigned char>(i), large.bytes());
     }
-    cuda::copy_on_device(*stream, late.limbs(), x.limbs(), count * 2 * sizeof(std::uint64_t));
+    stream->copy_on_device(late.limbs(), x.limbs(), count * 2 * sizeof(std::uint64_t));
     Answer answer = run_call(asked, plan.get(), call, 2);
     answer.results = result.read();
     expect_same(answer, expected, stream == &own ? "own stream" : "legacy default stream");

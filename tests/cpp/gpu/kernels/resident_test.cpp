@@ -10,7 +10,7 @@
 
 #include "exec/bucketing.hpp"
 #include "exec/recording_engine.hpp"
-#include "gpu/cuda/memory.hpp"
+#include "gpu/buffer.hpp"
 #include "gpu/engine/resident.hpp"
 #include "gpu/engine/resident_engine.hpp"
 #include "gpu/kernels/facts.cuda.hpp"
@@ -89,11 +89,11 @@ class ResidentArraysTest : public FakeGpuTest {
   // More than are gone through at a time.
   static constexpr std::size_t kMany = (std::size_t{1} << 22) + 1000;
 
-  static cuda::DeviceBuffer on_device(const std::vector<std::uint64_t>& limbs) {
+  static gpu::DeviceBuffer on_device(const std::vector<std::uint64_t>& limbs) {
     cuda::Device& gpu = cuda::device(0);
-    cuda::DeviceBuffer there(gpu, limbs.size() * sizeof(Limb));
+    gpu::DeviceBuffer there(gpu, limbs.size() * sizeof(Limb));
     const cuda::Stream stream(gpu);
-    cuda::copy_to_device(stream, there.data(), limbs.data(), there.bytes());
+    stream.copy_to_device(there.data(), limbs.data(), there.bytes());
     stream.synchronize();
     return there;
   }
@@ -101,8 +101,8 @@ class ResidentArraysTest : public FakeGpuTest {
   // Of products, or of powers where there are exponents.
   static DeviceFacts facts_of(const std::vector<std::uint64_t>& moduli, std::size_t modulus_bits,
                               const std::vector<std::uint64_t>* exponents = nullptr) {
-    const cuda::DeviceBuffer n = on_device(moduli);
-    cuda::DeviceBuffer y;
+    const gpu::DeviceBuffer n = on_device(moduli);
+    gpu::DeviceBuffer y;
     Job job;
     job.op = Operation::mulmod;
     job.modulus = {n.as<Limb>(), moduli.size(), 1, 1, nullptr, true};
@@ -167,7 +167,7 @@ TEST_F(ResidentArraysTest, LengthsOfExponents) {
 // 40 integers of 1 MiB are not brought at once, though the engine would like 64.
 TEST_F(ResidentArraysTest, WideItemsComeInPiecesOfLessThanAGranule) {
   constexpr std::size_t kCount = 40, kWidth = std::size_t{1} << 17;
-  const cuda::DeviceBuffer x = on_device(std::vector<std::uint64_t>(kCount * kWidth, 3));
+  const gpu::DeviceBuffer x = on_device(std::vector<std::uint64_t>(kCount * kWidth, 3));
   const gpu::ResidentArrays arrays(cuda::device(0), false);
   auto recorder = std::make_unique<RecordingEngine>();
   const RecordingEngine& asked = *recorder;
@@ -193,9 +193,9 @@ TEST_F(ResidentArraysTest, RowsOfPickedItemsThereAndBack) {
   const gpu::ResidentArrays arrays(gpu, true);
   std::vector<std::uint64_t> table(4000);
   std::iota(table.begin(), table.end(), std::uint64_t{1});
-  const cuda::DeviceBuffer there(gpu, table.size() * sizeof(Limb));
+  const gpu::DeviceBuffer there(gpu, table.size() * sizeof(Limb));
   const cuda::Stream stream(gpu);
-  cuda::copy_to_device(stream, there.data(), table.data(), there.bytes());
+  stream.copy_to_device(there.data(), table.data(), there.bytes());
   stream.synchronize();
   const std::vector<std::size_t> items{3, 999, 0, 500};
   const limbs::Buffer rows = arrays.rows({there.as<Limb>(), 1000, 3, 4, nullptr, true}, items, 1, 3);
@@ -209,7 +209,7 @@ TEST_F(ResidentArraysTest, RowsOfPickedItemsThereAndBack) {
   arrays.store(result, others, packed, 2);
   arrays.zero(result, items);
   std::vector<std::uint64_t> after(table.size());
-  cuda::copy_to_host(stream, after.data(), there.data(), there.bytes());
+  stream.copy_to_host(after.data(), there.data(), there.bytes());
   stream.synchronize();
   for (std::size_t i = 0; i < 4; ++i) {
     for (std::size_t j = 0; j < 3; ++j) {

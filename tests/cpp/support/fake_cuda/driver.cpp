@@ -271,10 +271,8 @@ FAKE_CUDA_API Result cuDeviceGetAttribute(int* value, int attribute, DeviceHandl
   const Settings& s = state().settings;
   const std::map<int, int> values{{kMultiprocessorCount, static_cast<int>(s.multiprocessors)},
                                   {kComputeMode, s.prohibited ? 2 : 0},
-                                  {kThreadsPerMultiprocessor, static_cast<int>(s.threads_per_multiprocessor)},
                                   {kCapabilityMajor, s.capability / 10},
                                   {kCapabilityMinor, s.capability % 10},
-                                  {kSharedPerMultiprocessor, 228 << 10},
                                   {kSharedPerBlockOptIn, 227 << 10}};
   const auto found = values.find(attribute);
   if (found == values.end()) return misuse(kErrorInvalidValue);
@@ -364,7 +362,7 @@ FAKE_CUDA_API Result cuModuleGetFunction(FunctionHandle* function, ModuleHandle,
 
 FAKE_CUDA_API Result cuFuncGetAttribute(int* value, int attribute, FunctionHandle) {
   const std::lock_guard guard(lock());
-  *value = attribute == kFunctionMaxThreads ? 1024 : attribute == kFunctionRegisters ? 64 : 0;
+  *value = attribute == kFunctionRegisters ? 64 : 0;
   return begin_context_call();
 }
 
@@ -425,16 +423,6 @@ FAKE_CUDA_API Result cuStreamSynchronize(StreamHandle) {
   return begin_context_call();
 }
 
-FAKE_CUDA_API Result cuStreamQuery(StreamHandle) {
-  const std::lock_guard guard(lock());
-  return begin_context_call();
-}
-
-FAKE_CUDA_API Result cuStreamWaitEvent(StreamHandle, EventHandle, unsigned) {
-  const std::lock_guard guard(lock());
-  return begin_context_call();
-}
-
 FAKE_CUDA_API Result cuEventCreate(EventHandle* event, unsigned) {
   const std::lock_guard guard(lock());
   const Result begun = begin_context_call();
@@ -458,11 +446,6 @@ FAKE_CUDA_API Result cuEventRecord(EventHandle event, StreamHandle) {
 }
 
 FAKE_CUDA_API Result cuEventSynchronize(EventHandle) {
-  const std::lock_guard guard(lock());
-  return begin_context_call();
-}
-
-FAKE_CUDA_API Result cuEventQuery(EventHandle) {
   const std::lock_guard guard(lock());
   return begin_context_call();
 }
@@ -550,13 +533,6 @@ FAKE_CUDA_API Result cuMemsetD8Async(DeviceAddress to, unsigned char value, std:
   if (result == kSuccess) result = find_range(state().device_memory, to, bytes);
   if (result == kSuccess) std::memset(reinterpret_cast<void*>(to), value, bytes);
   return result;
-}
-
-FAKE_CUDA_API Result cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
-  const std::lock_guard guard(lock());
-  *total_bytes = state().settings.memory_bytes;
-  *free_bytes = *total_bytes - state().allocated;
-  return begin_context_call();
 }
 
 FAKE_CUDA_API Result cuPointerGetAttribute(void* value, int attribute, DeviceAddress address) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a variant requires of the hardware, and what is known of a device: opaque to all but the backend that
+// both belong to.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace manymod {
+
+/// What a backend knows about one of its devices, for the requirements of its own variants.
+class DeviceTraits {
+ public:
+  DeviceTraits() = default;
+  DeviceTraits(const DeviceTraits&) = delete;
+  DeviceTraits& operator=(const DeviceTraits&) = delete;
+  virtual ~DeviceTraits() = default;
+
+  /// Of two devices of one backend with equally many units, the one with the higher value is taken to be the
+  /// larger.
+  [[nodiscard]] virtual int rank() const { return 0; }
+};
+
+/// Judges devices of the variant's own backend only: `traits` are always of that backend's type.
+class Requirements {
+ public:
+  Requirements() = default;
+  Requirements(const Requirements&) = delete;
+  Requirements& operator=(const Requirements&) = delete;
+  virtual ~Requirements() = default;
+
+  /// The required hardware, for users: "bmi2 adx", "compute capability 9.0"; "" if nothing is required.
+  [[nodiscard]] virtual std::string describe() const = 0;
+
+  /// Why the variant cannot run on the device, as the rest of a sentence that begins with the variant; "" if
+  /// it can.
+  [[nodiscard]] virtual std::string obstacle(std::string_view device_name,
+                                             const DeviceTraits& traits) const = 0;
+
+  /// Whether the variant is fit for the device. One that is not runs there, but is chosen by name only.
+  [[nodiscard]] virtual bool suits([[maybe_unused]] const DeviceTraits& traits) const { return true; }
+};
+
+}  // namespace manymod

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU backend: one driver API and the devices that it offers. dispatch/devices.cpp lists the backends.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/requirements.hpp"
+#include "engine/variant.hpp"
+#include "gpu/device.hpp"
+
+namespace manymod::gpu {
+
+/// A device as it is known before it is opened.
+struct DeviceDescription {
+  std::string model;
+  std::string features;                        ///< space-separated, for users: "sm_90"
+  unsigned multiprocessors = 0;                ///< 0 if unknown
+  std::uint64_t memory_bytes = 0;              ///< 0 if unknown
+  std::string obstacle;                        ///< why it cannot be used; empty if it can
+  std::shared_ptr<const DeviceTraits> traits;  ///< for the requirements of the backend's variants
+};
+
+struct DeviceList {
+  std::string driver;  ///< newest API version that the driver serves; empty if none was found
+  std::vector<DeviceDescription> devices;  ///< in the driver's order: device(0) is the first
+  std::string obstacle;                    ///< why there are none; empty if there are some
+};
+
+/// Lives as long as the process. Functions may be called from any thread.
+class Backend {
+ public:
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  [[nodiscard]] virtual manymod::Backend id() const = 0;
+  [[nodiscard]] virtual const char* name() const = 0;   ///< of devices and variants: "cuda" in "cuda:0"
+  [[nodiscard]] virtual const char* title() const = 0;  ///< for users: "CUDA"
+
+  /// Whether this build has the backend's device code.
+  [[nodiscard]] virtual bool built() const = 0;
+  /// Lists the devices without opening any; a process that only lists them may still fork and let its
+  /// children use them wherever the driver can be asked without initialising it. Does not throw DeviceError.
+  [[nodiscard]] virtual DeviceList list_devices() const = 0;
+  /// Changes when tests replace the driver: what list_devices returned before is then out of date.
+  [[nodiscard]] virtual unsigned generation() const = 0;
+
+  /// Opened on first use. @throws DeviceError
+  [[nodiscard]] virtual Device& device(unsigned index) const = 0;
+
+ protected:
+  Backend() = default;
+  ~Backend() = default;
+};
+
+}  // namespace manymod::gpu

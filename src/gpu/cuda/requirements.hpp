@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a technique's CUDA kernels require of a GPU, and of what this build compiled for it.
+#pragma once
+
+#include <limits>
+#include <memory>
+
+#include "engine/requirements.hpp"
+
+namespace manymod::cuda {
+
+class CudaTraits final : public DeviceTraits {
+ public:
+  /// `code_capability`: of the code that the GPU runs, see gpu/cuda/device_code.hpp.
+  CudaTraits(unsigned compute_capability, unsigned code_capability, bool full_rate_doubles)
+      : compute_capability_(compute_capability),
+        code_capability_(code_capability),
+        full_rate_doubles_(full_rate_doubles) {}
+
+  [[nodiscard]] unsigned compute_capability() const { return compute_capability_; }  ///< 90 for 9.0
+  [[nodiscard]] unsigned code_capability() const { return code_capability_; }
+  [[nodiscard]] bool full_rate_doubles() const { return full_rate_doubles_; }  ///< see gpu/cuda/probe.hpp
+  [[nodiscard]] int rank() const override { return full_rate_doubles_ ? 1 : 0; }
+
+ private:
+  unsigned compute_capability_, code_capability_;
+  bool full_rate_doubles_;
+};
+
+struct CudaNeeds {
+  /// Of the instructions used. The capabilities for which the build has machine code or PTX are another
+  /// matter (MANYMOD_CUDA_ARCHITECTURES).
+  unsigned min_compute_capability = 70;
+  unsigned max_compute_capability = std::numeric_limits<unsigned>::max();
+  /// Not fit for a GPU whose FP64 instructions are much slower than the others.
+  bool wants_fast_doubles = false;
+};
+
+std::shared_ptr<const Requirements> cuda_requirements(const CudaNeeds& needs);
+
+}  // namespace manymod::cuda

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel of this library on one device.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace manymod::gpu {
+
+class Stream;
+
+struct LaunchShape {
+  unsigned grid = 1;             ///< blocks
+  unsigned block = 1;            ///< threads per block
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  /// How many blocks of that size are resident on a multiprocessor at the same time; 0 if none fits.
+  [[nodiscard]] virtual unsigned blocks_per_multiprocessor(unsigned block,
+                                                           std::size_t shared_bytes) const = 0;
+
+  /// Enqueues the kernel. `stream` belongs to the kernel's device. The argument is copied before this
+  /// returns. @throws DeviceError
+  template <class Argument>
+  void launch(const Stream& stream, const LaunchShape& shape, const Argument& argument) const {
+    static_assert(std::is_trivially_copyable_v<Argument> && sizeof(Argument) <= 4096);
+    launch_with(stream, shape, &argument, sizeof argument);
+  }
+
+ protected:
+  Kernel() = default;
+  Kernel(const Kernel&) = default;
+  Kernel& operator=(const Kernel&) = default;
+
+ private:
+  virtual void launch_with(const Stream& stream, const LaunchShape& shape, const void* argument,
+                           std::size_t bytes) const = 0;
+};
+
+}  // namespace manymod::gpu
