@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One or more vectors of lanes as the multiplier that modexp/ is generic over.
+// One or more vectors of lanes as the monoid that modexp/ is generic over.
 #pragma once
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 #include <span>
 
 #include "lanes/moduli.hpp"
-#include "modexp/multiplier.hpp"
+#include "modexp/monoid.hpp"
 
 namespace manymod::lanes {
 
 /// `vectors` elements side by side: lane v G + l is lane l of vector v. Several vectors fill the pipelines of
-/// short numbers, whose dependent steps leave gaps. Models SelectingMultiplier.
+/// short numbers, whose dependent steps leave gaps. Models SelectingMonoid.
 class Multiplier {
  public:
   /// The moduli, one object for each vector and all of one digit count, must outlive this object. scratch:

@@ -10,7 +10,7 @@
 
 namespace manymod {
 
-/// Residues modulo 2^k in ceil(k/64) limbs, 0 <= value < 2^k. Models the concept Multiplier with one lane.
+/// Residues modulo 2^k in ceil(k/64) limbs, 0 <= value < 2^k. Models the concept Monoid with one lane.
 class PowerOfTwoRing {
  public:
   /// k >= 1; storage is reused from call to call.

@@ -7,7 +7,7 @@
 
 #include "core/portable.hpp"
 
-namespace manymod::device {
+namespace manymod::integers {
 
 /// A number to read. Words from `count` on are 0.
 class Words {
@@ -146,4 +146,4 @@ MM_DEVICE unsigned bit_length(const Words& a) {
   return bits + top;
 }
 
-}  // namespace manymod::device
+}  // namespace manymod::integers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Montgomery form on 64-bit limbs (Montgomery 1985): one odd modulus, and the multiplier that modexp/ is
+// Montgomery form on 64-bit limbs (Montgomery 1985): one odd modulus, and the monoid that modexp/ is
 // generic over.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace manymod::scalar64 {
 
-/// An odd modulus n > 1 of L limbs (top limb not 0), prepared: R = 2^(64 L), n0 = -n^-1 mod 2^64, R mod n,
+/// An odd modulus n > 1 in L limbs, prepared: R = 2^(64 L), n0 = -n^-1 mod 2^64, R mod n,
 /// R^2 mod n.
 ///
 /// Ranges. An element in Montgomery form is x R mod n, possibly plus a multiple of n ("almost reduced"):
@@ -93,8 +93,8 @@ class Montgomery {
 };
 
 /// `lanes` independent elements multiplied side by side, lane after lane in memory: out-of-order cores
-/// overlap the carry chains of one lane with those of the next. Models the concept Multiplier
-/// (modexp/multiplier.hpp).
+/// overlap the carry chains of one lane with those of the next. Models the concept Monoid
+/// (modexp/monoid.hpp).
 class MontgomeryLanes {
  public:
   /// The moduli, one per lane and all of one limb count, must outlive this object.
