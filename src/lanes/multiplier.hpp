@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One or more vectors of lanes as a multiplier in the sense of modexp/multiplier.hpp.
+// One or more vectors of lanes as a monoid in the sense of modexp/monoid.hpp.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 #include <span>
 
 #include "lanes/moduli.hpp"
-#include "modexp/multiplier.hpp"
+#include "modexp/monoid.hpp"
 
 namespace manymod::lanes {
 
 /// The elements of `vectors` vectors side by side: lane v G + l is lane l of vector v. Two vectors at a time
 /// fill the gaps that dependent steps of short multiplications leave in the pipelines. Models
-/// SelectingMultiplier, whose functions it implements under the same names.
+/// SelectingMonoid, whose functions it implements under the same names.
 class Multiplier {
  public:
   /// On input: one Moduli object for each vector, all with the same digit count; the array and the objects

@@ -12,7 +12,7 @@ CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, 
     const std::size_t rows = (exponent_bits + teeth - 1) / teeth;
     for (std::size_t blocks = 1; blocks <= rows; blocks = blocks < 8 ? blocks + 1 : blocks * 2) {
       CombShape shape{teeth, blocks, rows, (rows + blocks - 1) / blocks};
-      // Blocks that rounding left without a row would only cost memory.
+      // Rounding may leave blocks without a row, which would only take memory.
       shape.blocks = (rows + shape.columns - 1) / shape.columns;
       if (shape.entries() * residue_limbs > max_limbs && best_cost >= 0) continue;
       const double read = 1 + scan * static_cast<double>(std::size_t{1} << teeth);

@@ -9,14 +9,16 @@
 
 #include "core/operation.hpp"
 #include "core/ticker.hpp"
-#include "modexp/multiplier.hpp"
+#include "modexp/limb_bits.hpp"
+#include "modexp/monoid.hpp"
+#include "modexp/recoding.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod {
 
-/// Shape of a comb. An exponent of teeth * rows bits (rows = spacing of the teeth) is cut into `teeth`
-/// strings; each string into `blocks` pieces of `columns` bits. Cost: columns - 1 squarings and at most
-/// `rows` multiplications.
+/// Shape of a comb. An exponent of teeth * rows bits (rows is the spacing of the teeth) is cut into `teeth`
+/// strings, and each string into `blocks` pieces of `columns` bits. A power costs columns - 1 squarings and
+/// at most `rows` multiplications.
 struct CombShape {
   std::size_t teeth = 1;    ///< h: 2^h powers a block
   std::size_t blocks = 1;   ///< v tables
@@ -26,26 +28,28 @@ struct CombShape {
   [[nodiscard]] std::size_t entries() const { return blocks << teeth; }
 };
 
-/// The shape with the fewest operations whose tables fit `max_limbs` limbs for residues of `residue_limbs`
-/// limbs. `scan`: cost of reading one entry in multiplications (0 for indexed loads).
+/// The shape with the fewest operations whose tables fit in `max_limbs` limbs, for residues of
+/// `residue_limbs` limbs. `scan`: the cost of reading one entry, in multiplications (0 for indexed loads).
 CombShape best_comb_shape(std::size_t exponent_bits, std::size_t residue_limbs, std::size_t max_limbs,
                           double scan);
 
-/// Bits that a comb covers for exponents up to `exponent_bits`: secret ones are as wide as their limbs.
+/// Bits that a comb covers for exponents below 2^exponent_bits. Constant-time powers take secret exponents at
+/// the full width of their limbs.
 constexpr std::size_t comb_bits(std::size_t exponent_bits, TimingClass timing) {
   return timing == TimingClass::secret ? limbs_for_bits(exponent_bits) * kLimbBits : exponent_bits;
 }
 
 /// Fill `table`, shape.entries() elements:
 ///   table[j 2^h + i] = product over the bits t of i of g^(2^(t rows + j columns)).
-/// Lanes are independent. workspace: one element. Returns false, the table unusable, if a stop was requested.
-template <Multiplier M>
+/// Lanes are independent. workspace: one element. Returns false, with the table unusable, if a stop was
+/// requested.
+template <Monoid M>
 bool build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, Limb* workspace,
                 const StopToken& stop) {
   const std::size_t words = m.words();
   const std::size_t per_block = std::size_t{1} << shape.teeth;
   std::copy_n(g, words, workspace);
-  // Walk g^(2^s) upwards and drop each power that is a tooth of some block into its slot 2^t.
+  // Compute g^(2^s) for ascending s and store each power that is a tooth of some block in its slot 2^t.
   for (std::size_t t = 0; t < shape.teeth; ++t) {
     for (std::size_t s = 0; s < shape.rows; ++s) {
       if (stop.requested()) return false;
@@ -68,10 +72,10 @@ bool build_comb(const M& m, const CombShape& shape, const Limb* g, Limb* table, 
   return true;
 }
 
-/// r = g^exponent in every lane, exponents below 2^(teeth rows). workspace: one element. r must not be in the
-/// table. With timing class secret the operations and addresses depend on the shape alone. Returns false, r
-/// unusable, if a stop was requested.
-template <TableMultiplier M>
+/// r = g^exponent in every lane, for exponents below 2^(teeth rows). workspace: one element. r must not be in
+/// the table. Returns false, with r unusable, if a stop was requested. Timing: with TimingClass::secret the
+/// operations and addresses depend on the shape alone.
+template <TableMonoid M>
 bool comb_power(const M& m, const CombShape& shape, const Limb* table, Limb* r,
                 std::span<const std::span<const Limb>> exponents, TimingClass timing, Limb* workspace,
                 const StopToken& stop) {
@@ -87,10 +91,9 @@ bool comb_power(const M& m, const CombShape& shape, const Limb* table, Limb* r,
       const std::size_t row = block * shape.columns + column;
       if (row >= shape.rows) continue;
       for (std::size_t lane = 0; lane < m.lanes(); ++lane) {
-        digits[lane] = 0;
-        for (std::size_t t = 0; t < shape.teeth; ++t) {
-          digits[lane] |= limbs::extract_bits(exponents[lane], t * shape.rows + row, 1) << t;
-        }
+        digits[lane] =
+            recoding::comb_digit(recoding::LimbBits(exponents[lane]), static_cast<unsigned>(shape.teeth),
+                                 static_cast<unsigned>(shape.rows), static_cast<unsigned>(row));
       }
       const Limb* entries = table + block * per_block * residue;
       if (timing == TimingClass::secret) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of powers: interleaved sliding windows (Straus 1964; Moller 2001) for few terms, buckets
-// (Pippenger 1976) for many. Variable time.
+// (Pippenger 1976) for many. Variable-time.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@ struct MultiPlan {
   std::size_t width = 1;  ///< window width
 };
 
-/// Cheaper of the two by their multiplication counts
+/// The cheaper method by multiplication counts:
 ///   Straus:    terms 2^(w-1) + terms bits/(w+1) + bits
 ///   Pippenger: ceil(bits/w) (terms + 2^(w+1)) + bits
-/// Straus's tables (terms 2^(w-1) residues) and Pippenger's buckets (2^w) must fit `max_residues`, but for w
-/// = 1.
+/// Straus's tables (terms 2^(w-1) residues) and Pippenger's buckets (2^w) must fit in `max_residues`, except
+/// that w = 1 is always allowed.
 MultiPlan plan_multi(std::size_t terms, std::size_t bits, std::size_t max_residues);
 
 /// Limbs of workspace for multi_power.
-template <Multiplier M>
+template <Monoid M>
 std::size_t multi_workspace(const M& m, const MultiPlan& plan, std::size_t terms) {
   const std::size_t entries =
       plan.buckets ? (std::size_t{1} << plan.width) + 1 : (terms << (plan.width - 1)) + 1;
@@ -37,7 +37,7 @@ std::size_t multi_workspace(const M& m, const MultiPlan& plan, std::size_t terms
 
 namespace detail {
 
-template <Multiplier M>
+template <Monoid M>
 bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<const Limb>> exponents,
             std::size_t width, Limb* workspace, const StopToken& stop) {
   struct Event {
@@ -71,12 +71,12 @@ bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<co
   return square_times(m, r, position, stop);
 }
 
-template <Multiplier M>
+template <Monoid M>
 bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span<const Limb>> exponents,
                std::size_t bits, std::size_t width, Limb* workspace, const StopToken& stop) {
   const std::size_t words = m.words();
   const std::size_t buckets = std::size_t{1} << width;
-  Limb* running = workspace;  // slot 0: the zero digit has no bucket
+  Limb* running = workspace;  // slot 0 is free: digit 0 has no bucket
   Limb* sum = workspace + buckets * words;
   std::vector<char> used(buckets);
   m.set_one(r);
@@ -85,7 +85,7 @@ bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span
     if (!square_times(m, r, width, stop)) return false;
     std::fill(used.begin(), used.end(), char{0});
     for (std::size_t term = 0; term < exponents.size(); ++term) {
-      const std::uint32_t digit = limbs::extract_bits(exponents[term], window * width, width);
+      const std::uint32_t digit = recoding::LimbBits(exponents[term])(window * width, width);
       if (digit == 0) continue;
       if (stop.requested()) return false;
       Limb* bucket = workspace + digit * words;
@@ -96,7 +96,7 @@ bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span
         used[digit] = 1;
       }
     }
-    // sum = product of bucket[d]^d: multiply up the running product of all buckets from the top.
+    // sum = product of bucket[d]^d: the product of the running products of all buckets from d up.
     m.set_one(running);
     m.set_one(sum);
     bool any = false;
@@ -115,9 +115,9 @@ bool pippenger(const M& m, Limb* r, const Limb* bases, std::span<const std::span
 
 }  // namespace detail
 
-/// r = product of bases[t]^exponents[t]; `bases` holds exponents.size() elements, m has one lane, exponents
-/// are at most `bits` bits. Returns false, r unusable, if a stop was requested.
-template <Multiplier M>
+/// r = product of bases[t]^exponents[t]. `bases` holds exponents.size() elements; m has one lane; exponents
+/// are below 2^bits. Returns false, with r unusable, if a stop was requested. Variable-time.
+template <Monoid M>
 bool multi_power(const M& m, const MultiPlan& plan, Limb* r, const Limb* bases,
                  std::span<const std::span<const Limb>> exponents, std::size_t bits, Limb* workspace,
                  const StopToken& stop) {

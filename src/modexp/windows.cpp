@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "modexp/limb_bits.hpp"
+#include "modexp/recoding.hpp"
+
 namespace manymod {
 namespace {
 
@@ -48,24 +51,20 @@ std::size_t SlidingSchedule::operations() const {
 }
 
 SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t width) {
+  const recoding::LimbBits bits(exponent);
   SlidingSchedule schedule;
-  std::size_t top = limbs::bit_length_var(exponent);
+  auto left = static_cast<unsigned>(limbs::bit_length_var(exponent));
   std::uint32_t squarings = 0;
-  while (top > 0) {
-    if (!limbs::test_bit(exponent, top - 1)) {
-      ++squarings;
-      --top;
-      continue;
-    }
-    std::size_t length = std::min(width, top);
-    while (!limbs::test_bit(exponent, top - length)) --length;
-    const std::uint32_t digit = limbs::extract_bits(exponent, top - length, length);
+  while (left > 0) {
+    const recoding::SlidingDigit digit =
+        recoding::top_sliding_digit(bits, left, static_cast<unsigned>(width));
+    squarings += digit.count;
+    left -= digit.count;
+    if (digit.value == 0) continue;
     const bool first = schedule.steps.empty();
-    squarings += static_cast<std::uint32_t>(length);
-    schedule.steps.push_back({first ? 0 : squarings, digit / 2});
-    schedule.table_entries = std::max<std::size_t>(schedule.table_entries, digit / 2 + 1);
+    schedule.steps.push_back({first ? 0 : squarings, digit.value / 2});
+    schedule.table_entries = std::max<std::size_t>(schedule.table_entries, digit.value / 2 + 1);
     squarings = 0;
-    top -= length;
   }
   schedule.final_squarings = squarings;
   return schedule;
@@ -80,6 +79,16 @@ SlidingSchedule best_sliding_schedule(std::span<const Limb> exponent) {
     if (candidate.operations() < best.operations()) best = std::move(candidate);
   }
   return best;
+}
+
+std::vector<std::int8_t> width_naf(std::span<const Limb> exponent, std::size_t width) {
+  const auto length = static_cast<unsigned>(limbs::bit_length_var(exponent));
+  std::vector<std::int8_t> digits(length + 1, 0);
+  const unsigned positions = recoding::signed_sliding_digits(
+      recoding::LimbBits(exponent), length, static_cast<unsigned>(width),
+      [&](unsigned i, std::int32_t digit) { digits[i] = static_cast<std::int8_t>(digit); });
+  digits.resize(positions);
+  return digits;
 }
 
 }  // namespace manymod

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers by windows for users' kernels: fixed windows in both timing classes, sliding ones for an exponent
-// that a warp shares. `Modulus` is that of manymod/device/modular.cuh. Squarings and products are each in a
-// loop once or twice, as they are long when unrolled.
+// Powers by windows in kernels: fixed windows, constant-time or variable-time, and sliding windows for an
+// exponent that all threads of a warp share. The digits are those of modexp/recoding.hpp.
+//
+// `Modulus` is a class such as that of manymod/device/modular.cuh: it has a type Residue of kResidueWords
+// words, with word(j) and set_word(j, value), and one(), mul(a, b) and sqr(a) that return residues. The code
+// of a product is long; loops are kept rolled so that it appears once or twice.
 #pragma once
 
 #include <cstdint>
 
 #include "arch/cuda/words.cuda.hpp"
+#include "modexp/recoding.hpp"
 #include "repr/word_memory.hpp"
 
-namespace manymod::device {
+namespace manymod::windows {
 
-/// Residues in a thread's own memory.
+/// A table of residues in a thread's own memory.
 template <class Residue, unsigned kResidueWords>
 class ResidueTable {
  public:
@@ -27,7 +31,7 @@ class ResidueTable {
     for (unsigned j = 0; j < kResidueWords; ++j) r.set_word(j, memory_[index * kResidueWords + j]);
     return r;
   }
-  /// Element `wanted` of `count`, at addresses that do not depend on it.
+  /// Element `wanted` of the first `count`. Constant-time: all of them are read.
   MM_DEVICE Residue scan(unsigned count, unsigned wanted) const {
     std::uint32_t sum[kResidueWords] = {};
     MM_ROLLED
@@ -49,12 +53,15 @@ class ResidueTable {
 template <class Modulus>
 using TableOf = ResidueTable<typename Modulus::Residue, Modulus::kResidueWords>;
 
-/// Bits first to first + count - 1 of e, 1 <= count < 32.
+/// An exponent of 32-bit words, e[j], as modexp/recoding.hpp reads it. Words beyond its end are 0.
 template <class Exponent>
-MM_DEVICE std::uint32_t bit_field(const Exponent& e, unsigned first, unsigned count) {
-  const std::uint32_t low = e[first / 32], high = e[first / 32 + 1];
-  return cuda::shift_right(low, high, first % 32) & ((1u << count) - 1);
-}
+struct WordBits {
+  const Exponent& e;
+  MM_DEVICE std::uint32_t operator()(unsigned first, unsigned count) const {
+    const std::uint32_t low = e[first / 32], high = e[first / 32 + 1];
+    return cuda::shift_right(low, high, first % 32) & ((1u << count) - 1);
+  }
+};
 
 /// r^(2^count)
 template <class Modulus>
@@ -65,7 +72,8 @@ MM_DEVICE typename Modulus::Residue square_repeatedly(const Modulus& m, typename
   return r;
 }
 
-/// a^e for the lower `bits` bits of e. All elements of the table are read for each digit if kScan.
+/// a^e for the low `bits` bits of e. `memory`: 2^kWindow residues. Timing: with kScan all of the table is
+/// read for each digit, and time and addresses depend on `bits` alone; without it, addresses depend on e.
 template <unsigned kWindow, bool kScan, class Modulus, class Exponent>
 MM_DEVICE typename Modulus::Residue fixed_windows(const Modulus& m, const typename Modulus::Residue& a,
                                                   const Exponent& e, unsigned bits,
@@ -81,13 +89,13 @@ MM_DEVICE typename Modulus::Residue fixed_windows(const Modulus& m, const typena
     table.put(i, r);
   }
   const auto power = [&](unsigned first, unsigned count) {
-    const std::uint32_t digit = bit_field(e, first, count);
+    const std::uint32_t digit = WordBits<Exponent>{e}(first, count);
     return kScan ? table.scan(kEntries, digit) : table.get(digit);
   };
   if (bits == 0) return m.one();
-  const unsigned top = (bits - 1) % kWindow + 1;
-  unsigned left = bits - top;
-  r = power(left, top);
+  const recoding::Window top = recoding::top_window(bits, kWindow);
+  unsigned left = top.first;
+  r = power(left, top.count);
   MM_ROLLED
   while (left > 0) {
     left -= kWindow;
@@ -96,33 +104,28 @@ MM_DEVICE typename Modulus::Residue fixed_windows(const Modulus& m, const typena
   return r;
 }
 
-/// a^e for the lower `bits` bits of e, by digits that are 0 or odd and below 2^kWindow: odd_power(digit) is
-/// a^digit. No squarings before the first digit that is not 0.
+/// a^e for the low `bits` bits of e by sliding digits of at most kWindow bits: odd_power(digit) returns
+/// a^digit. There are no squarings before the first digit that is not 0. Variable-time.
 template <unsigned kWindow, class Modulus, class Exponent, class OddPower>
-MM_DEVICE typename Modulus::Residue by_digits(const Modulus& m, const Exponent& e, unsigned bits,
-                                              OddPower odd_power) {
+MM_DEVICE typename Modulus::Residue by_sliding_digits(const Modulus& m, const Exponent& e, unsigned bits,
+                                                      OddPower odd_power) {
   auto r = m.one();
   bool started = false;
   MM_ROLLED
   for (unsigned left = bits; left > 0;) {
-    unsigned count = 1;
-    std::uint32_t digit = bit_field(e, left - 1, 1);
-    if (kWindow > 1 && digit != 0) {
-      count = left < kWindow ? left : kWindow;
-      digit = bit_field(e, left - count, count);
-      for (; digit % 2 == 0; digit /= 2) --count;
-    }
-    left -= count;
-    if (started) r = square_repeatedly(m, r, count);
-    if (digit != 0) {
-      r = started ? m.mul(r, odd_power(digit)) : odd_power(digit);
+    const recoding::SlidingDigit digit = recoding::top_sliding_digit(WordBits<Exponent>{e}, left, kWindow);
+    left -= digit.count;
+    if (started) r = square_repeatedly(m, r, digit.count);
+    if (digit.value != 0) {
+      r = started ? m.mul(r, odd_power(digit.value)) : odd_power(digit.value);
       started = true;
     }
   }
   return r;
 }
 
-/// The same with the odd powers of a in a table.
+/// a^e for the low `bits` bits of e by sliding windows. `memory`: 2^(kWindow - 1) residues, the odd powers of
+/// a. Variable-time.
 template <unsigned kWindow, class Modulus, class Exponent>
 MM_DEVICE typename Modulus::Residue sliding_windows(const Modulus& m, const typename Modulus::Residue& a,
                                                     const Exponent& e, unsigned bits,
@@ -137,7 +140,7 @@ MM_DEVICE typename Modulus::Residue sliding_windows(const Modulus& m, const type
     power = m.mul(power, square);
     table.put(i, power);
   }
-  return by_digits<kWindow>(m, e, bits, [&](std::uint32_t digit) { return table.get(digit / 2); });
+  return by_sliding_digits<kWindow>(m, e, bits, [&](std::uint32_t digit) { return table.get(digit / 2); });
 }
 
-}  // namespace manymod::device
+}  // namespace manymod::windows

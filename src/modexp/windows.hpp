@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentiation by windows: fixed windows (any exponent per lane, public or secret) and sliding windows over
-// odd powers (one public exponent). Handbook of Applied Cryptography, algorithms 14.82 and 14.85.
+// Exponentiation by windows over any monoid: fixed windows (each lane has an exponent of its own,
+// constant-time or variable-time) and sliding windows over odd powers (all lanes share one public exponent).
+// Handbook of Applied Cryptography, algorithms 14.82 and 14.85. The digits are those of modexp/recoding.hpp.
 #pragma once
 
 #include <array>
@@ -11,7 +12,9 @@
 
 #include "core/operation.hpp"
 #include "core/ticker.hpp"
-#include "modexp/multiplier.hpp"
+#include "modexp/limb_bits.hpp"
+#include "modexp/monoid.hpp"
+#include "modexp/recoding.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod {
@@ -22,8 +25,8 @@ inline constexpr std::size_t kMaxWindow = 10;
 /// reading one table entry, in multiplications: 0 for indexed loads.
 std::size_t fixed_window_width(std::size_t bits, double scan);
 
-/// How one exponent is worked off from its top: `squarings`, then a multiplication by the odd power 2 index +
-/// 1, step by step; then `final_squarings`.
+/// Sliding windows of one exponent, from its top down. Each step is `squarings` squarings followed by a
+/// multiplication by the odd power base^(2 index + 1); after the last step come `final_squarings` squarings.
 struct SlidingSchedule {
   struct Step {
     std::uint32_t squarings;
@@ -33,31 +36,36 @@ struct SlidingSchedule {
   std::size_t final_squarings = 0;
   std::size_t table_entries = 0;  ///< odd powers used: base^1, base^3, ..., base^(2 table_entries - 1)
 
-  /// Squarings and multiplications it costs, the table included.
+  /// Squarings and multiplications that the power costs, the table of odd powers included.
   [[nodiscard]] std::size_t operations() const;
 };
 
-/// Recode with windows of at most `width` bits that begin and end with a one.
+/// The schedule with windows of at most `width` bits, each of which begins and ends with a one.
+/// Variable-time.
 SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t width);
 
 /// The cheapest schedule: short exponents are recoded with each width, long ones with the width that
-/// minimises 2^(w-1) + bits/(w+1).
+/// minimises 2^(w-1) + bits/(w+1). Variable-time.
 SlidingSchedule best_sliding_schedule(std::span<const Limb> exponent);
 
+/// The digits of the non-adjacent form of `width` bits (recoding::signed_sliding_digits), d_0 first and
+/// without zeros at the end. In: 2 <= width <= 8. Variable-time.
+std::vector<std::int8_t> width_naf(std::span<const Limb> exponent, std::size_t width);
+
 /// Limbs of workspace for fixed_window_power / sliding_window_power.
-template <Multiplier M>
+template <Monoid M>
 std::size_t fixed_window_workspace(const M& m, std::size_t width) {
   return ((std::size_t{1} << width) + 1) * m.words();
 }
-template <Multiplier M>
+template <Monoid M>
 std::size_t sliding_window_workspace(const M& m, const SlidingSchedule& schedule) {
   return (schedule.table_entries + 1) * m.words();
 }
 
-/// Whether the squarings of a window of `width` bits can look at all of its table on the side.
-template <Multiplier M>
+/// Whether the squarings of a window of `width` bits can read all of the table besides.
+template <Monoid M>
 bool selects_while_squaring([[maybe_unused]] const M& m, TimingClass timing, std::size_t width) {
-  if constexpr (SelectingMultiplier<M>) {
+  if constexpr (SelectingMonoid<M>) {
     const std::size_t entries = std::size_t{1} << width;
     return timing == TimingClass::secret && m.free_entries() <= entries &&
            entries <= width * m.free_entries();
@@ -65,9 +73,9 @@ bool selects_while_squaring([[maybe_unused]] const M& m, TimingClass timing, std
   return false;
 }
 
-/// fixed_window_width for exponents of timing class secret: the widest window whose selection is free, where
-/// there is one. `scan`: see there.
-template <Multiplier M>
+/// fixed_window_width for constant-time powers: the widest window whose selection is free, where there is
+/// one. `scan`: see fixed_window_width.
+template <Monoid M>
 std::size_t secret_window_width(const M& m, std::size_t bits, double scan) {
   std::size_t width = fixed_window_width(bits, 0);
   while (width > 1 && !selects_while_squaring(m, TimingClass::secret, width)) --width;
@@ -76,10 +84,10 @@ std::size_t secret_window_width(const M& m, std::size_t bits, double scan) {
 
 /// r = base^exponent in every lane.
 ///
-/// exponents: one per lane, read as `bits` bits (bits beyond an exponent's end are 0). With timing class
-/// secret the sequence of operations and addresses depends on bits and width only. r may be base. Returns
-/// false, r unusable, if a stop was requested.
-template <TableMultiplier M>
+/// exponents: one per lane, each below 2^bits; bits beyond an exponent's end are 0. r may be base. Returns
+/// false, with r unusable, if a stop was requested. Timing: with TimingClass::secret the sequence of
+/// operations and addresses depends on `bits` and `width` alone.
+template <TableMonoid M>
 bool fixed_window_power(const M& m, Limb* r, const Limb* base,
                         std::span<const std::span<const Limb>> exponents, std::size_t bits, std::size_t width,
                         TimingClass timing, Limb* workspace, const StopToken& stop) {
@@ -98,7 +106,7 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
   const std::span<std::uint32_t> digits(storage.data(), m.lanes());
   const auto read_digits = [&](std::size_t position) {
     for (std::size_t lane = 0; lane < digits.size(); ++lane) {
-      digits[lane] = limbs::extract_bits(exponents[lane], position, width);
+      digits[lane] = recoding::LimbBits(exponents[lane])(position, width);
     }
   };
   const auto look_up = [&](Limb* target) {
@@ -110,7 +118,8 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
   };
 
   const bool select_while_squaring = selects_while_squaring(m, timing, width);
-  std::size_t position = bits == 0 ? 0 : (bits - 1) / width * width;
+  std::size_t position =
+      bits == 0 ? 0 : recoding::top_window(static_cast<unsigned>(bits), static_cast<unsigned>(width)).first;
   read_digits(position);
   look_up(r);
   while (position > 0) {
@@ -118,7 +127,7 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
     position -= width;
     read_digits(position);
     if (select_while_squaring) {
-      if constexpr (SelectingMultiplier<M>) {
+      if constexpr (SelectingMonoid<M>) {
         for (std::size_t i = 0; i < width; ++i) m.sqr_select(r, r, factor, table, entries, digits, i);
       }
     } else {
@@ -130,8 +139,8 @@ bool fixed_window_power(const M& m, Limb* r, const Limb* base,
   return true;
 }
 
-/// r = r^(2^times). Returns false, r unusable, if a stop was requested.
-template <Multiplier M>
+/// r = r^(2^times). Returns false, with r unusable, if a stop was requested.
+template <Monoid M>
 bool square_times(const M& m, Limb* r, std::size_t times, const StopToken& stop) {
   for (std::size_t i = 0; i < times; ++i) {
     if (stop.requested()) return false;
@@ -141,7 +150,7 @@ bool square_times(const M& m, Limb* r, std::size_t times, const StopToken& stop)
 }
 
 /// table[i] = base^(2 i + 1), i < entries; `square` is one element of scratch.
-template <Multiplier M>
+template <Monoid M>
 void odd_powers(const M& m, Limb* table, const Limb* base, std::size_t entries, Limb* square) {
   const std::size_t words = m.words();
   std::copy_n(base, words, table);
@@ -149,9 +158,9 @@ void odd_powers(const M& m, Limb* table, const Limb* base, std::size_t entries, 
   for (std::size_t i = 1; i < entries; ++i) m.mul(table + i * words, table + (i - 1) * words, square);
 }
 
-/// r = base^exponent in every lane for the one public exponent that `schedule` was made from. r may be base.
-/// Returns false, r unusable, if a stop was requested.
-template <Multiplier M>
+/// r = base^exponent in every lane for the one public exponent that `schedule` recodes. r may be base.
+/// Returns false, with r unusable, if a stop was requested.
+template <Monoid M>
 bool sliding_window_power(const M& m, Limb* r, const Limb* base, const SlidingSchedule& schedule,
                           Limb* workspace, const StopToken& stop) {
   const std::size_t words = m.words();

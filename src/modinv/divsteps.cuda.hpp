@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greatest common divisors with an odd number, and inverses modulo it, by one thread: divsteps (Bernstein and
-// Yang, "Fast constant-time gcd computation and modular inversion", 2019), 30 at a time on the low words as
-// 2x2 transition matrices. What modinv/safegcd.hpp does, with digits whose products fit 64 bits.
+// Greatest common divisors with an odd number, and inverses modulo it, by one thread: division steps
+// (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", 2019), 30 at a time on the
+// low words as 2x2 transition matrices. The algorithm is that of modinv/safegcd.hpp, on digits whose products
+// fit in 64 bits.
 //
 // Numbers are arrays of signed 30-bit digits: value = sum of digit_i 2^(30 i), 0 <= digit_i < 2^30 below the
 // top one, the top digit signed. Ranges kept: f odd, |f|, |g| < 2^kBits; -2n < d, e < n before each update,
 // which adds a multiple of n so that the division by 2^30 is exact and the range holds again.
 //
-// Timing: secret. The number of divsteps depends on kBits alone.
+// Timing: constant-time. The number of division steps depends on kBits alone.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 #define MM_UNROLL_DIGITS
 #endif
 
-namespace manymod::device {
+namespace manymod::modinv {
 
 /// For n < 2^kBits, n odd.
 template <unsigned kBits>
@@ -35,7 +36,7 @@ class Divsteps {
   static constexpr unsigned kUnroll = kDigits <= 14 ? kDigits : 1;
 
  public:
-  /// In: x < 2^kBits for the gcd, x <= n for the inverse
+  /// In: x < 2^kBits where the gcd is wanted, x <= n where the inverse is
   template <class Modulus, class Number>
   MM_DEVICE Divsteps(const Modulus& n, const Number& x)
       : inverse_((0 - cuda::negative_inverse(n[0])) & kDigitMask) {
@@ -96,7 +97,7 @@ class Divsteps {
     return static_cast<std::int32_t>(cuda::shift_right(a[bit / 32], a[bit / 32 + 1], bit % 32) & kDigitMask);
   }
 
-  // Two digits reach: bit % 30 is even, so that they have 60 - 28 bits or more.
+  // Two digits hold all of a word: the word's first bit is at an even place of its digit, at most 28.
   MM_DEVICE static std::uint32_t word(const Digits& a, unsigned j) {
     const unsigned index = 32 * j / kDigitBits, shift = 32 * j % kDigitBits;
     const std::uint32_t low = index < kDigits ? static_cast<std::uint32_t>(a[index]) : 0;
@@ -170,6 +171,6 @@ class Divsteps {
   }
 };
 
-}  // namespace manymod::device
+}  // namespace manymod::modinv
 
 #undef MM_UNROLL_DIGITS

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inverses modulo odd n by divsteps (Bernstein and Yang, "Fast constant-time gcd computation and modular
-// inversion", 2019), 62 steps at a time on the low words as 2x2 transition matrices.
+// Inverses modulo odd n by division steps (Bernstein and Yang, "Fast constant-time gcd computation and
+// modular inversion", 2019), 62 at a time on the low words as 2x2 transition matrices.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace manymod {
 
-/// Inverter for one odd modulus n > 1; holds the working storage, so that a batch allocates once.
+/// Inverter for one odd modulus n > 1. It owns the working storage, so that a batch allocates once.
 ///
 /// Numbers are arrays of signed 62-bit digits: value = sum of digit_i 2^(62 i), 0 <= digit_i < 2^62 below the
 /// top one, the top digit signed. Ranges kept: f odd, |f| <= n, |g| <= n; -2n < d, e < n before each update,
@@ -28,11 +28,12 @@ class SafeGcd {
   /// Storage is reused from call to call. In: n odd, n > 1, top limb not 0.
   void assign(std::span<const Limb> n);
 
-  /// r = x^-1 mod n, x < n, both n.size() limbs; r may be x. Returns 1, or 0 (then r = 0) if gcd(x, n) > 1.
-  /// Timing: secret. (49 b + 57)/17 divsteps for a b-bit modulus, Bernstein and Yang, theorem 11.2.
+  /// r = x^-1 mod n, for x < n, both of n.size() limbs; r may be x. Returns 1, or 0 (and r = 0) if
+  /// gcd(x, n) > 1. Constant-time: (49 b + 57) / 17 division steps for a modulus of b bits (Bernstein and
+  /// Yang, theorem 11.2).
   Limb invert(std::span<Limb> r, std::span<const Limb> x);
 
-  /// The same in variable time: strips runs of zero bits, stops when g = 0, drops leading digits.
+  /// The same in variable time: skips runs of zero bits, stops when g = 0, drops leading digits.
   Limb invert_var(std::span<Limb> r, std::span<const Limb> x);
 
  private:

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divsteps on low words (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion",
-// 2019), the part that inversion on the host and in kernels has in common.
-//
-// Timing: secret.
+// Division steps on low words (Bernstein and Yang, "Fast constant-time gcd computation and modular
+// inversion", 2019): the part that inversion on the host and inversion in kernels have in common.
+// Constant-time.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,8 @@ struct Transition {
   Signed u, v, q, r;
 };
 
-/// All ones if bit is 1, 0 if it is 0. Hidden from compilers for the host, which may make a branch of a mask;
-/// what becomes of device code is checked.
+/// All ones if bit is 1, 0 if it is 0. An empty statement hides the bit from compilers for the host, which
+/// might turn the mask into a branch. The machine code for devices is checked by tests.
 template <class Word>
 MM_DEVICE Word divstep_mask(Word bit) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)

@@ -10,7 +10,7 @@
 
 namespace manymod {
 
-/// Residues modulo 2^k, 0 <= value < 2^k, in ceil(k / 64) limbs. Models the concept Multiplier with one lane.
+/// Residues modulo 2^k, 0 <= value < 2^k, in ceil(k / 64) limbs. Models the concept Monoid with one lane.
 class PowerOfTwoRing {
  public:
   /// Prepares for 2^k, k >= 1. Storage is reused from call to call.

@@ -8,7 +8,7 @@
 
 #include "core/portable.hpp"
 
-namespace manymod::device {
+namespace manymod::integers {
 
 /// A number to read. Words from `count` on are 0.
 class Words {
@@ -149,4 +149,4 @@ MM_DEVICE unsigned bit_length(const Words& a) {
   return bits + top;
 }
 
-}  // namespace manymod::device
+}  // namespace manymod::integers

@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "modexp/multiplier.hpp"
+#include "modexp/monoid.hpp"
 
 namespace manymod::rsa {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, differences and canonical forms of dpf52's numbers: what users' kernels need beside products.
+// Sums, differences, halves and canonical forms of dpf52's numbers: what a field needs besides products.
 //
-// Numbers are below B = R/2, which mul takes as well as 2 W (multiplier.cuda.hpp): for a, b < R/2 and n < W
-// <= R/4 the result (a b + q n) / R is below R/4 + n < R/2. The top bit of a number modulo R thus tells a sum
-// of B or more, or a negative difference. With a multiple m = n 2^z of the modulus, B/2 < m < B, at most two
-// of m bring either back below B. All lanes of a group call together; no branch and no address depends on a
-// number.
+// Numbers are below B = R/2, which mul accepts as it accepts 2 W (multiplier.cuda.hpp): for a, b < R/2 and
+// n < W <= R/4 the result (a b + q n) / R is below R/4 + n < R/2. The top bit of a number modulo R is
+// therefore set exactly for a sum of B or more and for a negative difference. With a multiple m = n 2^z of
+// the modulus, B/2 < m < B, subtracting or adding m at most twice brings either back below B. All lanes of a
+// group call each function together. Constant-time: no branch and no address depends on a number.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Numbers {
   static constexpr unsigned kTotalWords = (Multiplier::kRadixBits + 31) / 32;
   static constexpr unsigned kBoundBits = Multiplier::kRadixBits - 1;  ///< numbers are below B = 2^kBoundBits
 
-  /// In: a < 2^kBoundBits
+  /// The number of words a[j]. In: a < 2^kBoundBits; words beyond its end are 0.
   template <class Words>
   MM_DEVICE static Element load(const Group& group, const Words& a) {
     Element r;
@@ -33,7 +33,8 @@ class Numbers {
     return r;
   }
 
-  /// a + b mod n, below B. In: a, b < B. The sum is below 2 B, less one m below 2 B - B/2, less two below B.
+  /// a + b mod n, below B. In: a, b < B. The sum is below 2 B, after one subtraction below 2 B - B/2 and
+  /// after two below B.
   MM_DEVICE static Element add(const Group& group, const Element& a, const Element& b,
                                const Element& multiple) {
     std::uint64_t d[kPerThread];
@@ -70,6 +71,23 @@ class Numbers {
     return from_digits(d);
   }
 
+  /// a / 2 mod n, below B: (a + (a mod 2) n) / 2 < (B + n) / 2. In: a < B, n the odd modulus, exact digits.
+  MM_DEVICE static Element half(const Group& group, const Element& a, const Element& n) {
+    std::uint64_t d[kPerThread];
+    to_digits(d, a);
+    make_exact<kPerThread>(group, d);
+    const std::uint64_t odd = 0 - group.shuffle(d[0] & 1, 0);
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) d[j] += cuda::to_integer(n.digit[j]) & odd;
+    resolve(group, d);
+    const std::uint64_t above = group.from_above(d[0]);
+    MM_UNROLL
+    for (unsigned j = 0; j + 1 < kPerThread; ++j) d[j] = d[j] >> 1 | (d[j + 1] & 1) << (kDigitBits - 1);
+    d[kPerThread - 1] >>= 1;
+    if (group.lane() + 1 < Group::kSize) d[kPerThread - 1] |= (above & 1) << (kDigitBits - 1);
+    return from_digits(d);
+  }
+
   /// R mod n, as R - 2 m, 0 < R - 2 m < B.
   MM_DEVICE static Element radix(const Group& group, const Element& multiple) {
     std::uint64_t d[kPerThread] = {};
@@ -90,7 +108,7 @@ class Numbers {
     return from_digits(d);
   }
 
-  /// In: exact digits
+  /// r.set(j, word j) for all words, each by the lane in whose digits it begins. In: exact digits
   template <class Sink>
   MM_DEVICE static void store(const Group& group, const Sink& r, const Element& a) {
     std::uint64_t d[kPerThread];
@@ -98,7 +116,7 @@ class Numbers {
     store_words<kPerThread>(group, r, d);
   }
 
-  /// All words of a canonical number, in every lane. `words`: kTotalWords of them
+  /// words[0 .. kTotalWords) = all words of a canonical number, in every lane.
   MM_DEVICE static void gather(const Group& group, std::uint32_t* words, const Element& a) {
     constexpr unsigned kDigits = kPerThread * Group::kSize;
     std::uint64_t d[kDigits];

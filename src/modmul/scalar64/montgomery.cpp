@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modmul/scalar64/montgomery.hpp"
 
-#include <bit>
-
 namespace manymod::scalar64 {
 namespace {
 
@@ -21,7 +19,7 @@ void Montgomery::assign(std::span<const Limb> n) {
   n0_ = word::negated_inverse(n[0]);
 
   // R mod n, by doubling 2^(b-1), where 2^(b-1) < n < 2^b; then R 2^L mod n by L more doublings.
-  const std::size_t bits = limbs_ * kLimbBits - static_cast<std::size_t>(std::countl_zero(n[limbs_ - 1]));
+  const std::size_t bits = limbs::bit_length_var(n);
   const std::span<Limb> power = data_.part(limbs_, limbs_);
   std::fill(power.begin(), power.end(), Limb{0});
   power[(bits - 1) / kLimbBits] = Limb{1} << ((bits - 1) % kLimbBits);

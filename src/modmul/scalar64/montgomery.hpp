@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Montgomery multiplication on 64-bit limbs (P. L. Montgomery, "Modular multiplication without trial
-// division", 1985) modulo an odd number, and its adapter to the concept Multiplier of modexp/.
+// division", 1985) modulo an odd number, and its adapter to the concept Monoid of modexp/.
 #pragma once
 
 #include <algorithm>
@@ -97,8 +97,8 @@ class Montgomery {
 };
 
 /// The elements of `lanes` independent moduli, one after the other in memory. Out-of-order cores overlap the
-/// carry chains of different lanes. Models the concepts Multiplier and TableMultiplier of
-/// modexp/multiplier.hpp.
+/// carry chains of different lanes. Models the concepts Monoid and TableMonoid of
+/// modexp/monoid.hpp.
 class MontgomeryLanes {
  public:
   /// On input: one modulus per lane, all with the same limb count; both the array and the moduli must outlive

@@ -113,7 +113,7 @@ class MultiPowerRun {
   }
 
   /// r = the product of powers of elements_, all in the form of m.
-  template <Multiplier M>
+  template <Monoid M>
   bool power(std::span<Limb> r, const M& m, std::size_t bits) {
     const MultiPlan plan = plan_multi(job_.terms, bits, kMaxTableLimbs / m.words());
     workspace_.require(multi_workspace(m, plan, job_.terms));

@@ -11,7 +11,7 @@
 
 namespace manymod::test {
 
-/// Residues modulo `prime`, one limb per lane. Models TableMultiplier of modexp/multiplier.hpp.
+/// Residues modulo `prime`, one limb per lane. Models TableMonoid of modexp/monoid.hpp.
 class SmallField {
  public:
   explicit SmallField(Limb prime, std::size_t lanes = 1) : prime_(prime), lanes_(lanes) {}

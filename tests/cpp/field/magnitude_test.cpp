@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Breaches of the stated ranges: caught at the call in VERIFY builds; in others there is nothing that costs.
+#include "field/magnitude.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "field/device.cuda.hpp"
+#include "field/lanes.hpp"
+#include "field/scalar.hpp"
+#include "support/lane_kernel_sets.hpp"
+#include "support/naive_field.hpp"
+
+namespace manymod::test {
+namespace {
+
+/// A group of one thread.
+struct OneThread {
+  static constexpr unsigned kSize = 1;
+  [[nodiscard]] unsigned lane() const { return 0; }
+  template <class T>
+  T shuffle(T value, unsigned /*source*/) const {
+    return value;
+  }
+  template <class T>
+  T from_above(T value) const {
+    return value;
+  }
+  template <class T>
+  T from_below(T value) const {
+    return value;
+  }
+  [[nodiscard]] std::uint32_t ballot(bool condition) const { return condition ? 1 : 0; }
+};
+
+using Scalar = field::ScalarField<4>;
+using Device = field::DeviceField<256, 1, field::Row32, OneThread>;
+
+const naive::Limbs kPrime{0xfffffffefffffc2f, ~Limb{0}, ~Limb{0}, ~Limb{0}};
+
+Scalar scalar_field() { return {scalar64::generic_kernels(), kPrime}; }
+Device device_field() {
+  return {integers::Words(kPrime.data(), static_cast<unsigned>(kPrime.size())), LaneMemory{}, OneThread{}};
+}
+
+/// r of magnitude m, by additions.
+template <class F>
+void set_magnitude(const F& f, typename F::Element& r, unsigned m) {
+  typename F::Element one;
+  f.one(one);
+  f.one(r);
+  for (unsigned i = 1; i < m; ++i) f.add(r, r, one);
+}
+
+#if MANYMOD_VERIFY
+
+template <class F>
+void expect_magnitudes(const F& f) {
+  typename F::Element a, b, r;
+  for (unsigned m = 1; m <= field::kMaxMagnitude; ++m) {
+    set_magnitude(f, a, m);
+    EXPECT_EQ(a.magnitude(), m);
+    f.normalize_weak(r, a);
+    EXPECT_EQ(r.magnitude(), 1U);
+    if (m < field::kMaxMagnitude) {
+      f.half(r, a);
+      EXPECT_EQ(r.magnitude(), m / 2 + 1);
+    }
+  }
+  set_magnitude(f, a, 2);
+  set_magnitude(f, b, 2);
+  f.mul(r, a, b);
+  EXPECT_EQ(r.magnitude(), 1U);
+  f.template sub<4>(r, a, b);
+  EXPECT_EQ(r.magnitude(), 6U);
+  f.template neg<4>(r, a);
+  EXPECT_EQ(r.magnitude(), 5U);
+  f.one(b);
+  f.cmov(b, a, f.is_zero(b));
+  EXPECT_EQ(b.magnitude(), 2U);
+}
+
+template <class F>
+void expect_breaches_caught(const F& f) {
+  typename F::Element one, two, three, five, eight, unset, r;
+  f.one(one);
+  set_magnitude(f, two, 2);
+  set_magnitude(f, three, 3);
+  set_magnitude(f, five, 5);
+  set_magnitude(f, eight, 8);
+  EXPECT_DEATH(f.mul(r, two, three), "out of range");
+  EXPECT_DEATH(f.mul(r, five, one), "out of range");
+  EXPECT_DEATH(f.sqr(r, three), "out of range");
+  EXPECT_DEATH(f.add(r, five, five), "out of range");
+  EXPECT_DEATH(f.add(r, eight, one), "out of range");
+  EXPECT_DEATH(f.sub(r, one, two), "out of range");
+  EXPECT_DEATH(f.template sub<4>(r, five, one), "out of range");
+  EXPECT_DEATH(f.neg(r, two), "out of range");
+  EXPECT_DEATH(f.template neg<4>(r, five), "out of range");
+  EXPECT_DEATH(f.half(r, eight), "out of range");
+  EXPECT_DEATH(f.template normalize_weak<2>(r, three), "out of range");
+  EXPECT_DEATH(static_cast<void>(f.is_zero(two)), "out of range");
+  EXPECT_DEATH(static_cast<void>(f.equal(one, two)), "out of range");
+  EXPECT_DEATH(f.mul(r, one, unset), "out of range");
+  EXPECT_DEATH(f.cmov(unset, one, f.is_zero(one)), "out of range");
+  EXPECT_DEATH(static_cast<void>(f.inverse(r, unset)), "out of range");
+}
+
+TEST(Magnitudes, ScalarElementsCarryThem) { expect_magnitudes(scalar_field()); }
+TEST(Magnitudes, DeviceElementsCarryThem) { expect_magnitudes(device_field()); }
+TEST(MagnitudesDeathTest, ScalarBreachesAreCaught) { expect_breaches_caught(scalar_field()); }
+TEST(MagnitudesDeathTest, DeviceBreachesAreCaught) { expect_breaches_caught(device_field()); }
+
+/// A value outside of the range that its magnitude states is caught too.
+TEST(MagnitudesDeathTest, ScalarValuesAreChecked) {
+  const Scalar f = scalar_field();
+  Scalar::Element a, r;
+  f.one(a);
+  std::copy(kPrime.begin(), kPrime.end(), a.limb);
+  EXPECT_DEATH(f.add(r, a, a), "out of range");
+}
+
+class LaneMagnitudes : public LaneKernelTest {
+ protected:
+  template <class Body>
+  static void with_field(Body body) {
+    if (kernels().digit_bits == 64) GTEST_SKIP() << "digits of 64 bits leave no room for a field's sums";
+    const std::vector<std::span<const Limb>> n(kernels().lanes, kPrime);
+    lanes::Moduli moduli(kernels());
+    limbs::Buffer scratch;
+    moduli.assign(n, field::lane_field_digits(kernels(), 256), scratch);
+    const lanes::Moduli* const pointer = &moduli;
+    body(field::LaneField<8 * 9>({&pointer, 1}));
+  }
+};
+using LaneMagnitudesDeathTest = LaneMagnitudes;
+
+TEST_P(LaneMagnitudes, ElementsCarryThem) {
+  with_field([](const auto& f) { expect_magnitudes(f); });
+}
+TEST_P(LaneMagnitudesDeathTest, BreachesAreCaught) {
+  with_field([](const auto& f) { expect_breaches_caught(f); });
+}
+TEST_P(LaneMagnitudesDeathTest, ValuesAreChecked) {
+  with_field([](const auto& f) {
+    typename std::decay_t<decltype(f)>::Element a, r;
+    f.one(a);
+    for (std::size_t i = 0; i < f.words(); ++i) a.words[i] = (Limb{1} << kernels().digit_bits) - 1;
+    EXPECT_DEATH(f.add(r, a, a), "out of range");
+  });
+}
+INSTANTIATE_TEST_SUITE_P(Lanes, LaneMagnitudes, testing::ValuesIn(lane_kernel_sets()), lane_kernel_set_name);
+
+#else
+
+// Elements are their digits alone.
+static_assert(std::is_empty_v<field::Carried>);
+static_assert(sizeof(Scalar::Element) == 4 * sizeof(Limb));
+static_assert(sizeof(field::LaneField<40>::Element) == 40 * sizeof(Limb));
+static_assert(sizeof(Device::Element) == 8 * sizeof(std::uint32_t));
+
+#endif
+
+/// The rules by which programs are made for tests stop at the same calls, in every build.
+TEST(Magnitudes, NaiveFieldKeepsToTheContract) {
+  const NaiveField f(kPrime);
+  NaiveField::Element one, two, three, eight, r;
+  f.one(one);
+  set_magnitude(f, two, 2);
+  set_magnitude(f, three, 3);
+  set_magnitude(f, eight, 8);
+  EXPECT_NO_THROW(f.mul(r, two, two));
+  EXPECT_THROW(f.mul(r, two, three), MagnitudeError);
+  EXPECT_THROW(f.sqr(r, three), MagnitudeError);
+  EXPECT_THROW(f.add(r, eight, one), MagnitudeError);
+  EXPECT_THROW(f.sub(r, one, two), MagnitudeError);
+  EXPECT_THROW(f.neg(r, two), MagnitudeError);
+  EXPECT_THROW(f.half(r, eight), MagnitudeError);
+  EXPECT_THROW(static_cast<void>(f.is_zero(two)), MagnitudeError);
+}
+
+/// Formulas at the limits of the rules pass on all backends, in VERIFY builds as well.
+TEST(Magnitudes, LegalExtremesPass) {
+  const auto run = [](const auto& f) {
+    typename std::decay_t<decltype(f)>::Element a, b, r;
+    set_magnitude(f, a, 4);
+    f.one(b);
+    f.mul(r, a, b);
+    f.add(r, a, a);
+    f.template sub<4>(r, a, a);
+    f.normalize_weak(r, r);
+    return f.is_zero(r) != 0;
+  };
+  EXPECT_TRUE(run(scalar_field()));
+  EXPECT_TRUE(run(device_field()));
+}
+
+}  // namespace
+}  // namespace manymod::test
