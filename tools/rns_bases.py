@@ -5,7 +5,7 @@ python tools/rns_bases.py --summary
 python tools/rns_bases.py --kind tensor --bits 1024 2048 > bases.hpp
 
 A base has a multiple of two to 16 channels and is the smallest that satisfies every inequality of
-docs/rns.md, as `reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their
+docs/rns/theory.md, as the modules of `reference/modmul/rns` evaluate them. The moduli are the largest of their
 kind, dealt to the bases B and A so that their products are close; but a B of the tensor kind begins after all
 moduli that an A may have. Nothing in the output is random or typed by hand.
 """
@@ -23,11 +23,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reference.rns_bases import Base, BaseError, BasePair, check_bases, require
-from reference.rns_channels import Channel, FullWord, HalfWord, Paired, Smooth
-from reference.rns_extension import MixedRadix
-from reference.rns_staged import channel_conditions
-from reference.rns_tensor import TensorBases, conditions
+from reference.modmul.rns.bases import Base, BaseError, BasePair, check_bases, require
+from reference.modmul.rns.extension import MixedRadix
+from reference.modmul.rns.tensor import TensorBases, conditions
+from reference.modmul.rns_float.channels import Channel, FullWord, HalfWord, Paired, Smooth
+from reference.modmul.rns_float.staged import channel_conditions
 
 WIDTHS = (512, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 #: A quad of threads shares the channels.
