@@ -26,7 +26,7 @@ from reference.modmul.rns.tensor import (
     TensorMontgomery,
     conditions,
 )
-from rns_support import ROOT, bases, tensor, tool
+from tests.python.rns_support import ROOT, bases, tensor, tool
 
 
 def small(**changes: object) -> TensorBases:

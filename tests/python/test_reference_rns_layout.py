@@ -19,7 +19,7 @@ from reference.modmul.rns.layout import (
     placed,
 )
 from reference.modmul.rns.words import WORD
-from rns_support import ROOT, tensor, tool
+from tests.python.rns_support import ROOT, tensor, tool
 
 
 @pytest.mark.parametrize("bits", tool.WIDTHS)

@@ -11,8 +11,8 @@ Form
 ----
 Two bases, products M_B and M_A; the Montgomery radix is M_B. An element is an integer below c N, known by its
 residues in both. ``t = x y (-1/N) mod M_B`` exists in B alone and is extended to A, where
-``w = (x y + t N) / M_B`` follows; w is extended back. c and what the bases have to satisfy: docs/rns/theory.md and
-:func:`reference.modmul.rns.bases.conditions`.
+``w = (x y + t N) / M_B`` follows; w is extended back. The constant c, and what the bases have to satisfy, are
+in docs/rns/theory.md and :func:`reference.modmul.rns.bases.conditions`.
 
 Printed slips: the radix of algorithm 1 is |B|, where section 3.2 and the heading say |A|; a term of the CRT
 in section 3.1 is the cofactor |B| / B[i] times the coordinate, where B[i] is printed for the factor.
