@@ -149,7 +149,7 @@ def full_word_moduli(count: int) -> list[int]:
 
 
 def fused_moduli(count: int) -> list[int]:
-    """The largest primes below 21 2^18, for the full words of docs/rns/theory.md, "Centred channels"."""
+    """The largest primes below 21 2^18, for full words: docs/rns/floating_point.md, "Centred channels"."""
     return list(itertools.islice(primes_down_from(21 << 18), count))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Montgomery multiplication in residue number systems on floating-point units (technique ``rns_float``).
 
-Theory, bounds and proofs: docs/rns/theory.md, "Floating-point channels". Bases and base extensions are
+Theory, bounds and proofs: docs/rns/floating_point.md. Bases and base extensions are
 those of :mod:`reference.modmul.rns`.
 
 =====================  ==============================================================================

@@ -4,8 +4,7 @@
 Source: A. Moss, D. Page, N. P. Smart, *Toward Acceleration of RSA Using 3D Graphics Hardware* (IMA CC 2007),
 section 4.1: half-word (implementations A and B), full-word by multi-precision arithmetic (its experiments
 failed on hardware that did not round correctly), smooth (D), paired (E); the packed half-words of
-implementation C are half-words to arithmetic. Ranges and proofs are in docs/rns/theory.md, "Floating-point
-channels".
+implementation C are half-words to arithmetic. Ranges and proofs are in docs/rns/floating_point.md.
 
 p is the precision, 24 for binary32. Every operation is one of
 :class:`reference.modmul.rns_float.binary_float.BinaryFloat`; those that must not round are asserted not to.
