@@ -5,9 +5,9 @@ python tools/rns_bases.py --summary
 python tools/rns_bases.py --kind tensor --bits 1024 2048 > bases.hpp
 
 A base has a multiple of two to 16 channels and is the smallest that satisfies every inequality of
-docs/rns.md, as `reference/rns_bases.py` and its neighbours evaluate them. The moduli are the largest of their
-kind, dealt to the bases B and A so that their products are close; but a B of the tensor kind begins after all
-moduli that an A may have. Nothing in the output is random or typed by hand.
+docs/rns/theory.md, as the modules of `reference/modmul/rns` evaluate them. The moduli are the largest of
+their kind, dealt to the bases B and A so that their products are close; but a B of the tensor kind begins
+after all moduli that an A may have. Nothing in the output is random or typed by hand.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reference.rns_bases import Base, BaseError, BasePair, check_bases, require
-from reference.rns_channels import Channel, FullWord, HalfWord, Paired, Smooth
-from reference.rns_extension import MixedRadix
-from reference.rns_staged import channel_conditions
-from reference.rns_tensor import TensorBases, conditions
+from reference.modmul.rns.bases import Base, BaseError, BasePair, check_bases, require
+from reference.modmul.rns.extension import MixedRadix
+from reference.modmul.rns.tensor import TensorBases, conditions
+from reference.modmul.rns_float.channels import Channel, FullWord, HalfWord, Paired, Smooth
+from reference.modmul.rns_float.staged import channel_conditions
 
 WIDTHS = (512, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 #: A quad of threads shares the channels.
@@ -120,7 +120,7 @@ def tensor_moduli(count: int) -> list[int]:
     """The largest primes below 2^31, half of ``count``, for A; for B as many after the first MOST_CHANNELS.
 
     Remainders of byte sums ask more of A, where a shared modulus is part of the matrix at all widths. B has
-    those first that are 3 modulo 4: narrow enough, it has no others, and so roots (docs/rns.md).
+    those first that are 3 modulo 4: narrow enough, it has no others, and so roots (docs/rns/theory.md).
     """
     primes = list(itertools.islice(primes_down_from((1 << 31) - 1), 2 * MOST_CHANNELS))
     rooted_first = sorted(primes[MOST_CHANNELS:], key=lambda m: (m % 4 != 3, -m))
@@ -149,7 +149,7 @@ def full_word_moduli(count: int) -> list[int]:
 
 
 def fused_moduli(count: int) -> list[int]:
-    """The largest primes below 21 2^18, for the full words of docs/rns.md, "Centred channels"."""
+    """The largest primes below 21 2^18, for full words: docs/rns/floating_point.md, "Centred channels"."""
     return list(itertools.islice(primes_down_from(21 << 18), count))
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modular multiplication and division, word by word."""
+"""Modular multiplication and division, word by word, with the names of ``src/modmul``."""

@@ -1,23 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documents against the code: examples run, links resolve, what they list is what there is."""
+"""The documents against the code: examples run, links resolve, and lists are complete."""
 
 from __future__ import annotations
 
 import doctest
+import importlib.util
+import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+FOLDERS = ("docs", "bench", "examples", "reference", "src", "tests", "tools")
+PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))])
+CODE = sorted(
+    path
+    for folder in (*FOLDERS, "include", "python", "cmake")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".py", ".sh", ".cmake"}
+)
 DOCTEST_OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+@cache
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^\s*```.*?^\s*```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+@cache
+def headings(page: Path) -> list[str]:
+    """The headings of a page."""
+    return re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page.
+
+    >>> "the-limit" in anchors(ROOT / "docs/cpu.md")
+    True
+    """
+    slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings(page)]
+    return {
+        slug if n == 0 else f"{slug}-{n}" for i, slug in enumerate(slugs) for n in [slugs[:i].count(slug)]
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -32,11 +67,69 @@ def test_the_python_guide_has_examples() -> None:
     assert len(examples) > 20
 
 
+def broken(page: Path) -> list[str]:
+    """The relative links of a page whose file, or whose anchor in a page, does not exist."""
+    missing = []
+    for link in re.findall(r"\]\(([^)\s]+)[^)]*\)", prose(page)):
+        name, _, anchor = link.partition("#")
+        if "://" in name or name.startswith("mailto:"):
+            continue
+        target = (page.parent / name) if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            missing.append(link)
+    return missing
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_relative_links_resolve(page: Path) -> None:
-    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text())
-    missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
-    assert missing == []
+def test_relative_links_and_anchors_resolve(page: Path) -> None:
+    assert broken(page) == []
+
+
+def test_broken_links_are_found(tmp_path: Path) -> None:
+    """Guards the test above."""
+    page = tmp_path / "page.md"
+    page.write_text(
+        '# A `b`: c\n[a](#a-b-c) [b](#d) [c](none.md) [d](page.md#e "title") [e](https://a.b/c)\n```\n[f](f)\n```\n'
+    )
+    assert broken(page) == ["#d", "none.md", "page.md#e"]
+
+
+def test_every_page_is_linked() -> None:
+    """A page that no other page links to is not found by a reader."""
+    linked = {
+        (page.parent / link).resolve()
+        for page in PAGES
+        for link in re.findall(r"\]\(([^)#\s]+\.md)[^)]*\)", prose(page))
+        if "://" not in link
+    }
+    assert [name_of(page) for page in PAGES if page not in linked and page.name != "README.md"] == []
+
+
+def test_comments_name_pages_and_sections_that_exist() -> None:
+    """A comment that sends the reader to a page, or to a section of it, is right.
+
+    docs/rns.md lists the sections of the pages in docs/rns/ that comments name.
+    """
+    wrong = []
+    for path in CODE:
+        text = re.sub(r"\n\s*(?://[/!]?|#|\*)?\s*", " ", path.read_text(encoding="utf-8"))
+        for name, section in re.findall(r"\b(docs/[\w/]+\.md)(?:,? \"([^\"]+)\")?", text):
+            page = ROOT / name
+            found = page.exists() and any(heading.startswith(section) for heading in headings(page))
+            if not found and not (name == "docs/rns.md" and section in prose(page)):
+                wrong.append(f"{name_of(path)}: {name} {section}")
+    assert wrong == []
+
+
+def test_the_performance_page_has_the_table_of_its_report() -> None:
+    """What tools/bench_table.py prints of the report."""
+    spec = importlib.util.spec_from_file_location("bench_table", ROOT / "tools/bench_table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    report = json.loads((ROOT / "bench/results/powers_emerald_rapids.json").read_text(encoding="utf-8"))
+    assert f"\n\n{tool.render(report)}\n\n" in (ROOT / "docs/performance.md").read_text(encoding="utf-8")
 
 
 def test_the_c_guide_shows_the_tested_example() -> None:
@@ -87,5 +180,5 @@ def test_names_of_the_c_interface_are_declared(page: Path) -> None:
     """Names of the C ABI that a page mentions are declared in its headers."""
     header = "".join((ROOT / f"include/manymod/{name}.h").read_text() for name in ("manymod", "rsa"))
     mentioned = set(re.findall(r"\b(?:mm_\w+|MM_\w+)\b", page.read_text()))
-    mentioned -= {"mm_", "MM_", "MM_ITEM_", "MM_ERR_"}
+    mentioned -= {"mm_", "MM_", "MM_ITEM_", "MM_ERR_", "MM_DEVICE_KERNEL"}
     assert {name for name in mentioned if not re.search(rf"\b{name}\b", header)} == set()

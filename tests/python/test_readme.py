@@ -1,50 +1,162 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README.md against the repository: its example runs, its table is the report's, its links lead somewhere."""
+"""README.md against the repository: its examples run, and its tables have the numbers of their reports."""
 
 from __future__ import annotations
 
+import csv
 import doctest
-import importlib.util
 import json
 import re
+import shlex
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+TABLES = re.findall(r"(?:^\|.*\n)+", TEXT, re.MULTILINE)
 
 
-def rendered(report: dict[str, Any]) -> str:
-    """What tools/bench_table.py makes of a report."""
-    spec = importlib.util.spec_from_file_location("bench_table", ROOT / "tools/bench_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return str(module.render(report))
+def example(language: str) -> str:
+    """The one block of code in this language."""
+    blocks = re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 1, language
+    return str(blocks[0])
+
+
+def report(name: str) -> Any:
+    """A report that README.md links."""
+    assert f"](bench/results/{name}.json)" in TEXT
+    return json.loads((ROOT / f"bench/results/{name}.json").read_text(encoding="utf-8"))
 
 
 def test_the_python_example_runs() -> None:
-    example = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert example is not None
-    test = doctest.DocTestParser().get_doctest(example[1], {}, "README.md", "README.md", 0)
+    test = doctest.DocTestParser().get_doctest(example("python"), {}, "README.md", "README.md", 0)
     assert len(test.examples) >= 4
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+@pytest.mark.parametrize(("language", "program"), [("c", "powmod.c"), ("cpp", "powmod.cpp")])
+def test_examples_are_parts_of_programs_that_ctest_runs(language: str, program: str) -> None:
+    source = (ROOT / "examples" / program).read_text(encoding="utf-8")
+    assert textwrap.indent(example(language), "  ") in source
+
+
+def test_the_command_runs(tmp_path: Path) -> None:
+    """On a table that has the columns it names."""
+    command = shlex.split(example("sh"))
+    assert command[0] == "manymod"
+    rows = [(3, 2**127 - 1), (2**100, 10**40 + 7)]
+    with (tmp_path / "requests.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("message", "modulus"), *rows])
+    run = [sys.executable, "-m", *command]
+    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    with (tmp_path / "powers.csv").open(newline="", encoding="utf-8") as file:
+        written = list(csv.DictReader(file))
+    assert [int(row["result"], 0) for row in written] == [pow(x, 65537, n) for x, n in rows]
 
 
 def test_nothing_is_left_to_fill_in() -> None:
     assert re.search(r"@[A-Z0-9_]+@", TEXT) is None
 
 
-def test_the_table_is_that_of_the_report_it_links() -> None:
-    linked = set(re.findall(r"\]\((bench/results/[^)]+\.json)\)", TEXT))
-    assert len(linked) == 1, linked
-    report = json.loads((ROOT / linked.pop()).read_text(encoding="utf-8"))
-    tables = re.findall(r"(?:^\|.*\n)+", TEXT, re.MULTILINE)
-    assert rendered(report) + "\n" in tables
+def rate(value: float | None) -> str:
+    """Three significant digits, or whole items, of items a second.
+
+    >>> rate(20042.0), rate(999_600.0), rate(45.9), rate(None)
+    ('20.0 k', '1.00 M', '46', '-')
+    """
+    if value is None:
+        return "-"
+    for unit, scale in (("M", 1e6), ("k", 1e3)):
+        if value >= 0.9995 * scale:
+            rounded = float(f"{value / scale:.3g}")
+            return f"{rounded:.{2 - len(str(int(rounded))) + 1}f} {unit}"
+    return f"{value:.0f}"
 
 
-def test_links_resolve() -> None:
-    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", TEXT)
-    assert len(targets) > 5
-    assert [target for target in targets if "://" not in target and not (ROOT / target).exists()] == []
+def markdown(rows: list[list[str]]) -> str:
+    """A table whose first column is text and whose others are numbers."""
+    head, *body = rows
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *body]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def median(found: Any, peer: str, operation: str, bits: int) -> float | None:
+    """The median of one row of bench/peers/peers.py, if there is one."""
+    rows = [
+        row["median"]
+        for row in found["results"]
+        if (row["peer"], row["operation"], row["bits"]) == (peer, operation, bits)
+    ]
+    assert len(rows) <= 1
+    return rows[0] if rows else None
+
+
+def cpu_table() -> str:
+    """Of the reports: powers on one machine, RSA on another."""
+    powers, rsa = report("peers_emerald_rapids"), report("rsa_peers_zen4")
+    rows = [["operation", "bits", "manymod", "crypto_mb", "OpenSSL", "GMP"]]
+    for bits in (512, 1024, 2048, 3072, 4096):
+        peers = [
+            ("manymod", "powmod, batch 64"),
+            ("crypto_mb", "mbx_exp_mb8, batch 64"),
+            ("OpenSSL", "BN_mod_exp_mont_consttime"),
+            ("GMP", "mpz_powm_sec"),
+        ]
+        rows.append(["`powmod`", str(bits), *(rate(median(powers, *peer, bits)) for peer in peers)])
+    for name, bare in (("sign", "mbx_rsa_private_crt_mb8"), ("verify", "mbx_rsa_public_mb8")):
+        for bits in (2048, 3072, 4096):
+            peers = [
+                ("manymod", f"RSA {name} PKCS#1 v1.5, batch 64, one key"),
+                ("crypto_mb", f"{bare}, batch 64"),
+                ("OpenSSL", f"RSA {name} PKCS#1 v1.5"),
+            ]
+            rates = [rate(median(rsa, *peer, bits)) for peer in peers]
+            rows.append([f"RSA {name}", str(bits), *rates, "-"])
+    return markdown(rows)
+
+
+def gpu_table() -> str:
+    """Of the reports: kernels and CGBN, and calls."""
+    kernels, calls = report("rns_h100"), report("end_to_end_h100")
+
+    def best(bits: int, timing: str) -> float:
+        return max(
+            float(row["per_second"])
+            for row in kernels["rows"]
+            if (row["operation"], row["bits"], row.get("timing_class")) == ("power", bits, timing)
+            and row["moduli"] == "each"
+        )
+
+    def call(bits: int, timing: str, device: str) -> float:
+        members = ("operation", "bits", "timing_class", "device", "kind", "exponents", "arrays", "results")
+        wanted = ("powmod", bits, timing, device, "large", "each", "host", "kept")
+        found = [row for row in calls["rows"] if tuple(row.get(name) for name in members) == wanted]
+        assert len(found) == 1
+        return float(found[0]["items_per_second"])
+
+    def peer(bits: int) -> float:
+        rows = [row for row in kernels["peer"]["runs"] if (row["operation"], row["bits"]) == ("power", bits)]
+        return max(float(row["per_second"]) for row in rows)
+
+    head = ["bits", "variable-time, kernels", "calls", "constant-time, kernels", "calls", "CGBN"]
+    rows = [[*head, "variable-time / CGBN", "CPU, constant-time"]]
+    for bits in (512, 1024, 1536, 2048, 3072, 4096):
+        ours = [best(bits, "public"), call(bits, "public", "cuda"), best(bits, "secret")]
+        ours += [call(bits, "secret", "cuda"), peer(bits)]
+        ratio = f"{ours[0] / peer(bits):.2f}x"
+        rows.append([str(bits), *map(rate, ours), ratio, rate(call(bits, "secret", "cpu"))])
+    return markdown(rows)
+
+
+def test_the_cpu_table_is_that_of_its_reports() -> None:
+    assert cpu_table() in TABLES
+
+
+def test_the_gpu_table_is_that_of_its_reports() -> None:
+    assert gpu_table() in TABLES

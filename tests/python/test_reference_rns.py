@@ -10,10 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from reference.rns import Element, RnsMontgomery
-from reference.rns_bases import Base, BaseError, BasePair, Cox, Extension, check_bases, conditions
-from reference.rns_extension import ByteRower, CoxRower, MixedRadix, ShenoyKumaresan, Uncorrected
-from reference.rns_operands import StoredResidues
+from reference.modmul.rns.bases import Base, BaseError, BasePair, Cox, Extension, check_bases, conditions
+from reference.modmul.rns.extension import ByteRower, CoxRower, MixedRadix, ShenoyKumaresan, Uncorrected
+from reference.modmul.rns.montgomery import Element, RnsMontgomery
+from reference.modmul.rns.operands import StoredResidues
 
 TINY_B, TINY_A = Base((13, 9, 8)), Base((11, 7, 5))
 TINY_COX_B, TINY_COX_A = Cox.truncating(TINY_B, 4), Cox.truncating(TINY_A, 4, offset=12)

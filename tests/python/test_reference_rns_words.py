@@ -8,9 +8,9 @@ import random
 from fractions import Fraction
 
 import pytest
-from reference.rns_bytes import ByteMatrix, join, split
-from reference.rns_tensor import MOST_NARROW_CHANNELS
-from reference.rns_words import (
+from reference.modmul.rns.byte_matrix import ByteMatrix, join, split
+from reference.modmul.rns.tensor import MOST_NARROW_CHANNELS
+from reference.modmul.rns.words import (
     WORD,
     corrected,
     largest_below,

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from reference.rns_bases import Base, Condition, Cox, Residues
-from reference.rns_operands import StoredResidues, integer_of
+from reference.modmul.rns.bases import Base, Condition, Cox, Residues
+from reference.modmul.rns.operands import StoredResidues, integer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reference.rns_words import Bound
+    from reference.modmul.rns.words import Bound
 
 
 def mixed_radix_digits(base: Base, x: Sequence[int]) -> Residues:

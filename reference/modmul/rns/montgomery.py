@@ -11,8 +11,8 @@ Form
 ----
 Two bases, products M_B and M_A; the Montgomery radix is M_B. An element is an integer below c N, known by its
 residues in both. ``t = x y (-1/N) mod M_B`` exists in B alone and is extended to A, where
-``w = (x y + t N) / M_B`` follows; w is extended back. c and what the bases have to satisfy: docs/rns.md and
-:func:`reference.rns_bases.conditions`.
+``w = (x y + t N) / M_B`` follows; w is extended back. The constant c, and what the bases have to satisfy, are
+in docs/rns/theory.md and :func:`reference.modmul.rns.bases.conditions`.
 
 Printed slips: the radix of algorithm 1 is |B|, where section 3.2 and the heading say |A|; a term of the CRT
 in section 3.1 is the cofactor |B| / B[i] times the coordinate, where B[i] is printed for the factor.
@@ -25,7 +25,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from reference.modexp.windows import power_fixed
-from reference.rns_bases import BasePair, Residues, check_bases, check_modulus
+from reference.modmul.rns.bases import BasePair, Residues, check_bases, check_modulus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,8 +128,8 @@ class RnsMontgomery:
     def power(self, base: int, exponent: int, bits: int | None = None, width: int | None = None) -> int:
         """``base^exponent mod N`` by fixed windows over ``bits`` bits of the exponent.
 
-        >>> from reference.rns_bases import Base
-        >>> from reference.rns_extension import MixedRadix
+        >>> from reference.modmul.rns.bases import Base
+        >>> from reference.modmul.rns.extension import MixedRadix
         >>> bases = MixedRadix(Base((13, 11, 7))), MixedRadix(Base((17, 19, 5)))
         >>> RnsMontgomery(BasePair.of(*bases, bits=7), 101).power(3, 100)
         1

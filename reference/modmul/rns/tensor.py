@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data flow of RNS Montgomery multiplication with both extensions on 8-bit tensor cores, one instance.
 
-Sources: as :mod:`reference.rns`; the matrix form of the extensions, the scaling kappa and the ranges are
-derived in docs/rns.md.
+Sources are those of :mod:`reference.modmul.rns.montgomery`; docs/rns/theory.md derives the matrix form of the
+extensions, the scale kappa and the ranges.
 
 A base extension is a product of words' bytes with a matrix of constants of the bases alone, whose byte sums
 have a remainder without a high word of any product. Base A keeps ``X_i = x_i kappa_i``, ``kappa_i =
@@ -21,13 +21,22 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from reference import rns_bases
 from reference.modexp.windows import power_fixed
-from reference.rns_bases import Base, BasePair, Condition, Cox, Residues, check_modulus, require
-from reference.rns_bytes import INT32_MAX, ByteMatrix, join
-from reference.rns_conversion import RadixToResidues, ResiduesToRadix, remainders_hold
-from reference.rns_extension import ByteRower, CoxRower, Uncorrected
-from reference.rns_operands import (
+from reference.modmul.rns.bases import (
+    Base,
+    BasePair,
+    Condition,
+    Cox,
+    Residues,
+    check_modulus,
+    exits_with_one_subtraction,
+    require,
+)
+from reference.modmul.rns.bases import conditions as conditions_of_pair
+from reference.modmul.rns.byte_matrix import INT32_MAX, ByteMatrix, join
+from reference.modmul.rns.conversion import RadixToResidues, ResiduesToRadix, remainders_hold
+from reference.modmul.rns.extension import ByteRower, CoxRower, Uncorrected
+from reference.modmul.rns.operands import (
     Coordinates,
     Operand,
     StoredResidues,
@@ -35,7 +44,7 @@ from reference.rns_operands import (
     factors_of_bytes,
     largest_operand,
 )
-from reference.rns_words import (
+from reference.modmul.rns.words import (
     WORD,
     Bound,
     largest_below,
@@ -255,11 +264,11 @@ def channel_conditions(bases: TensorBases) -> Iterator[Condition]:
 
 
 def conditions(bases: TensorBases) -> Iterator[Condition]:
-    """Every inequality of docs/rns.md for this data flow."""
+    """Every inequality of docs/rns/theory.md for this data flow."""
     yield "odd moduli of at most 31 bits", all(m % 2 and m < 1 << 31 for m in bases.b.moduli + bases.a.moduli)
-    yield from rns_bases.conditions(bases.pair)
-    yield from rns_bases.conditions(bases.ranked_pair)
-    yield "exit with one subtraction", rns_bases.exits_with_one_subtraction(bases.ranked_pair)
+    yield from conditions_of_pair(bases.pair)
+    yield from conditions_of_pair(bases.ranked_pair)
+    yield "exit with one subtraction", exits_with_one_subtraction(bases.ranked_pair)
     yield from channel_conditions(bases)
     for part in (bases.to_a, bases.to_b, *bases.inputs, bases.output):
         yield from part.conditions()

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference.rns_bases import BaseError, BasePair
-from reference.rns_channels import Channel, FullWord, HalfWord, Paired, Smooth
-from reference.rns_extension import MixedRadix
-from reference.rns_float import BinaryFloat
-from reference.rns_staged import R, StagedMontgomery
+from reference.modmul.rns.bases import BaseError, BasePair
+from reference.modmul.rns.extension import MixedRadix
+from reference.modmul.rns_float.binary_float import BinaryFloat
+from reference.modmul.rns_float.channels import Channel, FullWord, HalfWord, Paired, Smooth
+from reference.modmul.rns_float.staged import R, StagedMontgomery
 
 BINARY32 = BinaryFloat()
 

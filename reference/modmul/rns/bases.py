@@ -8,7 +8,7 @@ Sources
 - S. Kawamura, M. Koike, F. Sano, A. Shimbo, *Cox-Rower Architecture for Fast Parallel Montgomery
   Multiplication* (EUROCRYPT 2000): the sum of truncated residues and its error.
 
-The inequalities and their proofs are in docs/rns.md, under the names that :func:`conditions` uses.
+The inequalities and their proofs are in docs/rns/theory.md, under the names that :func:`conditions` uses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from reference.rns_words import Bound, largest_below
+from reference.modmul.rns.words import Bound, largest_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -233,9 +233,9 @@ class BasePair:
 
 
 def conditions(pair: BasePair) -> Iterator[Condition]:
-    """Every inequality of docs/rns.md that does not depend on how channels compute.
+    """Every inequality of docs/rns/theory.md that does not depend on how channels compute.
 
-    >>> from reference.rns_extension import MixedRadix
+    >>> from reference.modmul.rns.extension import MixedRadix
     >>> small = BasePair.of(MixedRadix(Base((13, 11))), MixedRadix(Base((7, 17))), 5)
     >>> [name for name, holds in conditions(small) if not holds]
     []
@@ -267,10 +267,10 @@ def require(checks: Iterator[Condition]) -> None:
 def check_bases(pair: BasePair) -> None:
     """Reject a pair that does not keep elements below ``bound N``; the error names the inequality.
 
-    >>> from reference.rns_extension import MixedRadix
+    >>> from reference.modmul.rns.extension import MixedRadix
     >>> check_bases(BasePair.of(MixedRadix(Base((13, 11))), MixedRadix(Base((7, 26))), 5))
     Traceback (most recent call last):
-    reference.rns_bases.BaseError: coprime moduli
+    reference.modmul.rns.bases.BaseError: coprime moduli
     """
     require(conditions(pair))
 

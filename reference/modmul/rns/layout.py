@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of :mod:`reference.rns_tensor` as bytes in memory, as src/modmul/rns/layout.hpp places them."""
+"""The tables of :mod:`reference.modmul.rns.tensor` as bytes, as src/modmul/rns/layout.hpp places them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reference.rns_bytes import ByteMatrix, join
-from reference.rns_operands import QUAD, SPLIT, WORD_BYTES
-from reference.rns_tensor import TensorMontgomery
-from reference.rns_words import WORD, shoup_quotient
+from reference.modmul.rns.byte_matrix import ByteMatrix, join
+from reference.modmul.rns.operands import QUAD, SPLIT, WORD_BYTES
+from reference.modmul.rns.tensor import TensorMontgomery
+from reference.modmul.rns.words import WORD, shoup_quotient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeVar
 
-    from reference.rns_bases import Residues
-    from reference.rns_tensor import TensorBases
+    from reference.modmul.rns.bases import Residues
+    from reference.modmul.rns.tensor import TensorBases
 
     T = TypeVar("T")
 

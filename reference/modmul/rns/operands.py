@@ -2,8 +2,8 @@
 """What the matrix product of a base extension takes: the bytes of words by channel, and of their rank.
 
 Each byte stands for a multiple of its *factor*: the integer is the sum of bytes times factors, less the rank
-times M. Words are coordinates, with a Cox, or residues as they are stored: docs/rns.md, "The Cox" and "Bytes
-as coordinates".
+times M. Words are coordinates, whose rank a Cox estimates, or stored residues: docs/rns/theory.md,
+"The Cox" and "Bytes as coordinates".
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
-from reference.rns_bases import RANK_BITS, Base, Condition, Cox, Residues
-from reference.rns_bytes import largest_bytes, split
+from reference.modmul.rns.bases import RANK_BITS, Base, Condition, Cox, Residues
+from reference.modmul.rns.byte_matrix import largest_bytes, split
 
 WORD_BYTES = 4
 

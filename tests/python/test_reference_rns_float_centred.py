@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from reference.rns_centred import SMALLEST_MODULUS, reduce, reduced_product
-from reference.rns_float import BinaryFloat
+from reference.modmul.rns_float.binary_float import BinaryFloat
+from reference.modmul.rns_float.centred import SMALLEST_MODULUS, reduce, reduced_product
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY32 = BinaryFloat()

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from reference.rns_bases import Base, BasePair, Condition, check_bases, check_modulus, require
-from reference.rns_channels import Channel
-from reference.rns_extension import MixedRadix, mixed_radix_weights
+from reference.modmul.rns.bases import Base, BasePair, Condition, check_bases, check_modulus, require
+from reference.modmul.rns.extension import MixedRadix, mixed_radix_weights
+from reference.modmul.rns_float.channels import Channel
 
 R = TypeVar("R")
 Vector = tuple[R, ...]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrix products over bytes, as 8-bit tensor cores compute them: u8 operands, int32 accumulators.
 
-A number is a row of bytes along K; an entry of the matrix is a number cut into columns of bytes. docs/rns.md,
-"Matrix products over bytes", has the bounds.
+A number is a row of bytes along K; an entry of the matrix is a number cut into columns of bytes. The bounds
+are in docs/rns/theory.md, "Matrix products over bytes".
 """
 
 from __future__ import annotations

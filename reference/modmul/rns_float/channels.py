@@ -4,10 +4,10 @@
 Source: A. Moss, D. Page, N. P. Smart, *Toward Acceleration of RSA Using 3D Graphics Hardware* (IMA CC 2007),
 section 4.1: half-word (implementations A and B), full-word by multi-precision arithmetic (its experiments
 failed on hardware that did not round correctly), smooth (D), paired (E); the packed half-words of
-implementation C are half-words to arithmetic. Ranges and proofs: docs/rns.md, "Floating-point channels".
+implementation C are half-words to arithmetic. Ranges and proofs are in docs/rns/floating_point.md.
 
-p is the precision, 24 for binary32. Every operation is one of :class:`reference.rns_float.BinaryFloat`; those
-that must not round are asserted not to.
+p is the precision, 24 for binary32. Every operation is one of
+:class:`reference.modmul.rns_float.binary_float.BinaryFloat`; those that must not round are asserted not to.
 
 Printed slip: the last line of the smooth multiplication, ``(t3 s(t3) m) + t6``, stands for the sum t3 + t6
 reduced by m once where it is m or more, without ever exceeding m: (t3 - m) + t6, and m more if negative.
@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from reference.rns_bases import Condition, require
-from reference.rns_float import BinaryFloat
+from reference.modmul.rns.bases import Condition, require
+from reference.modmul.rns_float.binary_float import BinaryFloat
 
 R = TypeVar("R")
 

@@ -8,7 +8,7 @@ Sources
   has it.
 
 A residue bound 1 means corrected, below m; a bound lambda above 1 means that the result, an integer below
-lambda m, is left as it is. docs/rns.md, "Channels of 32-bit words".
+lambda m, is left as it is. docs/rns/theory.md, "Channels of 32-bit words".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Into residues: the bytes of x times ``2^(8p) scale_i mod m_i``, one remainder of byte sums by channel.
 Back: the bytes of an extension's operand, words and rank, times their factors modulo 2^(8C); then carries.
-docs/rns.md, "Conversions".
+docs/rns/theory.md, "Conversions".
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reference.rns_bases import Condition, Residues
-from reference.rns_bytes import ByteMatrix, join, split
-from reference.rns_operands import Operand, bytes_of, factors_of_bytes, largest_operand
-from reference.rns_words import largest_for_any_entries, remainder, remainder_holds
+from reference.modmul.rns.bases import Condition, Residues
+from reference.modmul.rns.byte_matrix import ByteMatrix, join, split
+from reference.modmul.rns.operands import Operand, bytes_of, factors_of_bytes, largest_operand
+from reference.modmul.rns.words import largest_for_any_entries, remainder, remainder_holds
 
 
 def remainders_hold(matrix: ByteMatrix, moduli: Residues) -> bool:
