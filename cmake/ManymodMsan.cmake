@@ -31,7 +31,8 @@ endif()
 
 # The program, and what of the library it runs.
 file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
-     "tests/cpp/msan/*.cpp" "src/lanes/*.cpp" "src/modexp/*.cpp" "src/modmul/dpf52/bounds.cpp"
+     "tests/cpp/msan/*.cpp" "src/core/cpu_features.cpp" "src/engine/*.cpp" "src/lanes/*.cpp" "src/modexp/*.cpp"
+     "src/modmul/dpf52/bounds.cpp"
      "src/modmul/*/*.avx2.cpp" "src/modmul/*/*.avx512f.cpp" "src/modmul/*/*.avx512ifma.cpp")
 set(manymod_msan_objects "")
 foreach(source IN LISTS manymod_msan_sources)
