@@ -2,6 +2,6 @@
 """Slow, plain Python oracle of manymod's algorithms.
 
 Every module follows one published algorithm step by step, on explicit machine words of any size, and
-asserts the ranges its proof relies on. The folder names are those of ``src/``. Nothing here is meant to be
-fast or free of timing leaks: it is what the compiled code is compared with, and what explains it.
+asserts the ranges that its proof relies on. The folder names are those of ``src/``. The code is neither fast
+nor constant-time: the compiled code is compared with it, and it explains the compiled code.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Integers biased towards what breaks modular arithmetic, from a seeded generator.
 
-Uniform random operands almost never carry across several words, never meet a conditional subtraction's
-boundary and never have a zero word. These do, on purpose.
+Uniformly random operands almost never carry across several words, reach the boundary of a conditional
+subtraction, or have a zero word. These operands often do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EDGE_WIDTHS = tuple(
         | {320, 448, 640, 1536, 3072, 8192}
     )
 )
-"""Bit lengths around limb boundaries, around the sizes with code of their own, and the common key sizes."""
+"""Bit lengths around limb boundaries and around the sizes with separate code, and the common key sizes."""
 
 
 def runs(rng: random.Random, bits: int) -> int:
@@ -49,7 +49,7 @@ def exact_width(value: int, bits: int) -> int:
 
 
 def moduli(rng: random.Random, bits: int, *, odd: bool) -> list[int]:
-    """Moduli of exactly ``bits`` bits, at least one; with ``odd`` odd ones alone.
+    """Moduli of exactly ``bits`` bits, at least one modulus; only odd ones if ``odd``.
 
     All ones; the top bit alone (and the low bit if odd); a low limb of all ones (n0' = 1) and of 1
     (n0' = -1); limbs of edge values; runs; uniform. Even ones: 2^k m for k at and around limb boundaries.
@@ -76,7 +76,7 @@ def moduli(rng: random.Random, bits: int, *, odd: bool) -> list[int]:
 
 
 def operands(rng: random.Random, n: int, count: int) -> list[int]:
-    """``count`` integers of any sign and size, most of them near what matters for the modulus ``n``."""
+    """``count`` integers of any sign and size, most of them near boundaries of arithmetic modulo ``n``."""
     bits = abs(n).bit_length() or 1
     limb_top = 1 << (-(-bits // LIMB_BITS) * LIMB_BITS)
     near = [0, 1, 2, abs(n) - 1, abs(n), abs(n) + 1, 2 * abs(n) - 1, limb_top - 1, limb_top, 1 << (bits - 1)]

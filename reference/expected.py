@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each operation must answer, by Python's own integers (checked against gmpy2 where it is installed)."""
+"""The result that each operation must have: by Python's integers, or by GMP where gmpy2 is installed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ OK, ZERO_MODULUS, NOT_INVERTIBLE, EVEN_MODULUS = 0, 1, 2, 3
 """Item statuses of the C ABI (``MM_OK``, ``MM_ITEM_*``)."""
 
 PYTHON_LIMIT = 1 << 27
-"""Above this many bit operations (length^2 times exponent length) the work is left to GMP."""
+"""Above this many bit operations (length^2 times exponent length) GMP computes."""
 
 INVERSE_LIMIT = 2048
-"""Inverses modulo longer moduli are left to GMP."""
+"""GMP computes inverses modulo longer moduli."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Answer:
 
 
 def power(x: int, y: int, n: int) -> int:
-    """``pow(x, y, n)`` for n != 0; ``ValueError`` where the inverse it needs does not exist.
+    """``pow(x, y, n)`` for n != 0; ``ValueError`` where the inverse that it needs does not exist.
 
-    Signs, and everything that is cheap, are Python's own. Long powers come from GMP modulo |n|.
+    Python computes signs and everything that is cheap, GMP long powers modulo |n|.
     """
     bits = abs(n).bit_length()
     if gmpy2 is None or bits * bits * abs(y).bit_length() <= PYTHON_LIMIT:
@@ -47,7 +47,7 @@ def power(x: int, y: int, n: int) -> int:
 
 
 def inverse(x: int, n: int) -> int:
-    """``pow(x, -1, n)`` for gcd(x, n) = 1; long inverses come from GMP."""
+    """``pow(x, -1, n)`` for gcd(x, n) = 1; GMP computes long inverses."""
     if gmpy2 is None or n.bit_length() <= INVERSE_LIMIT:
         return pow(x, -1, n)
     return int(gmpy2.invert(x, abs(n))) % n

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Canonical form: little-endian words in radix W = 2^word_bits.
 
-The compiled library fixes ``word_bits = 64``. Here it is a parameter, so that tests run the same
-algorithms over every value of a toy word size.
+In the compiled library ``word_bits`` is 64. Here it is a parameter, so that tests run the same algorithms
+over every value of a toy word size.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def to_words(value: int, count: int, word_bits: int = 64) -> Words:
 
 
 def from_words(words: Sequence[int], word_bits: int = 64) -> int:
-    """The integer that ``words`` spell; each word must be in ``[0, W)``.
+    """The integer that ``words`` represent; each word must be in ``[0, W)``.
 
     >>> from_words((52, 18, 0), word_bits=8) == 0x1234
     True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of w bits and one carry flag: what the carry chains of a GPU's integer instructions compute."""
+"""Words of w bits and one carry flag: the carry chains of a GPU's integer instructions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Chain:
-    """The carry flag, beside additions and multiplications of words of ``bits`` bits.
+    """A carry flag, and additions and multiplications of words of ``bits`` bits that use it.
 
     A method whose name ends in ``_cc`` sets the flag, one that begins with ``addc`` or ``madc`` reads it.
 

@@ -54,17 +54,17 @@ class FloatFormat:
 
     @property
     def bias(self) -> int:
-        """Added to the exponent in the pattern."""
+        """What the pattern adds to the exponent."""
         return (1 << (self.exponent_bits - 1)) - 1
 
     @property
     def radix(self) -> int:
-        """Of the digits."""
+        """The radix of the digits."""
         return 1 << self.digit_bits
 
     @property
     def mask(self) -> int:
-        """Of a digit in a column sum."""
+        """The mask of a digit in a column sum."""
         return self.radix - 1
 
     @property
@@ -165,7 +165,7 @@ def split_product(a: int, b: int, fmt: FloatFormat = BINARY64) -> tuple[int, int
 
 
 def make_initial(high_count: int, low_count: int, fmt: FloatFormat = BINARY64) -> int:
-    """What a column starts at, to cancel the exponents of so many products (figure 6)."""
+    """The initial value of a column that cancels the exponents of its products (figure 6)."""
     exponents = high_count * fmt.high_exponent + low_count * fmt.low_exponent
     return -(exponents << fmt.digit_bits) % (1 << fmt.word_bits)
 
@@ -346,7 +346,7 @@ class Montgomery:
     def mul_cios(self, a: Sequence[int], b: Sequence[int]) -> list[int]:
         """The L columns of ``a b / R mod n``, row by row (section II; figure 9 with one thread).
 
-        After row i the L + 1 sums shift down by one: a column of the next row counts the products it has had.
+        After row i the L + 1 sums shift down by one: a column of the next row counts the products in it.
         """
         fmt, size, word = self.fmt, self.length, 1 << self.fmt.word_bits
         sums = [make_initial(2 * j, 2 * j + 2, fmt) for j in range(size)] + [0]

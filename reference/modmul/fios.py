@@ -13,18 +13,18 @@ Form
 k digits of d bits, beta = 2^d, R = beta^k. One inner loop adds a_j b_i and q n_j and shifts by a digit.
 
 - :func:`koc_acar_kaliski`, the original: the carry of the first product is added to t[j + 1], from where it
-  runs on for as long as the data demand (its ADD).
-- :func:`product`: each of the two rows has a carry of its own. A digit product and two digits are below
-  beta^2, so no carry is more than a digit; the extra words are these two and the top digit, the paper's
-  three.
+  propagates as far as the data require (its ADD).
+- :func:`product`: each of the two rows keeps its own carry. A product of digits and two digits are below
+  beta^2, so that no carry exceeds a digit; the paper's three extra words are these two carries and the top
+  digit.
 
 The product is (a b + q n) / R < a + n, and one conditional subtraction follows. It is below n where a < n or
 b <= n; operands are reduced in the paper.
 
 Lanes: the paper has one thread for each number. :func:`product_by_lanes` and :func:`square_by_lanes` divide
-the digits among lanes. Each has a top digit of its own, and hands the digit that it shifts out to the lane
-below. Squares have in the row of digit i of one lane each lane's own digits j > i, doubled, and j = i once:
-digits with i = j of different lanes meet in two rows, all others in one.
+the digits among lanes. Each lane has its own top digit, and passes the digit that it shifts out to the
+lane below. The row of digit i of one lane in a square has each lane's digits j > i, doubled, and j = i once:
+digits with i = j of different lanes are multiplied in two rows, all others in one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Sources
   subtractions*, Electronics Letters 35 (1999): operands below 2n where R >= 4n.
 - Ç. K. Koç, T. Acar, B. S. Kaliski, IEEE Micro 16 (1996): separated operand scanning.
 
-This is one lane of the eight.
+This module computes one of the eight lanes.
 
 Form
 ----
@@ -29,8 +29,8 @@ Carry rule. lo(q_i n_0) = -c_i mod 2^w, so row i carries (c_i + lo(q_i n_0)) / 2
 floor(c' / 2^w), and lo(q_i n_0) is never computed. As c' + 1 = c modulo 2^w, q_i = (c' k0 + k0) mod 2^w.
 
 Squares. The sums X of products a_i a_j, i < j, are doubled before the squares of the digits are added. Biased
-columns start at 2^(w+11) + (2^(w-1) - 1) and are doubled by a rotation of the word, which brings its top
-bit in at the bottom: 2 (X + 2^(w-1) - 1) + 1 = 2 X + 2^w - 1, so the bias costs nothing here either.
+columns start at 2^(w+11) + (2^(w-1) - 1) and are doubled by a rotation of the word, which moves its top
+bit to the bottom: 2 (X + 2^(w-1) - 1) + 1 = 2 X + 2^w - 1, so the bias costs nothing here either.
 
 Bounds. In column k of a b there are at most 2L - 1 halves (L pairs i + j = k and L - 1 pairs i + j = k - 1,
 or fewer), and as many in that of q n, each at most 2^w - 1. With the bias and a carry of at most 4L from
@@ -61,10 +61,10 @@ SPARE_BITS = 12
 HEADROOM_BITS = 2
 #: Digits up to which the columns of a row stay in registers.
 WINDOW = 22
-#: Beyond that: rows of a block, and digits of n that the rows themselves take in.
+#: Beyond that: rows of a block, and the digits of n that these rows use immediately.
 BLOCK = 10
 ROW_WINDOW = 20
-#: Table entries that one squaring can look at, and fewer for short rows.
+#: Table entries that one squaring can read, and fewer for short rows.
 SHARE_ENTRIES = 7
 FEW_ENTRIES = 4
 
@@ -205,7 +205,7 @@ class Ifma52:
         """The same with only ``window`` columns at hand.
 
         The rows of a block add their products with the lower ``window`` digits of n, which is all that the
-        quotient digits of a block of fewer rows depend on; the other products follow, block by block.
+        quotient digits of a block of fewer rows depend on; the other products are added after each block.
         """
         assert block < window <= self.length
         t = list(t)
@@ -267,7 +267,7 @@ class Ifma52:
 
 
 def shares(entries: int, squarings: int, most: int = SHARE_ENTRIES) -> list[tuple[int, int]]:
-    """The table entries [first, last) that each squaring of a window looks at, ``most`` of them or fewer.
+    """The table entries [first, last) that each squaring of a window reads, at most ``most`` of them.
 
     >>> shares(32, 5)
     [(0, 6), (6, 12), (12, 19), (19, 25), (25, 32)]
@@ -283,8 +283,8 @@ def store_share(
     """A squaring's part of a selection: lanes with an index in its share get their entry.
 
     Every entry of the share is read and stored under a mask, digit by digit, a digit in each row of the
-    reduction. Kernels are made for FEW_ENTRIES and for SHARE_ENTRIES of them; smaller shares repeat their
-    first one, whose lanes are the same.
+    reduction. There are kernels for FEW_ENTRIES and for SHARE_ENTRIES of them; smaller shares repeat their
+    first entry, whose lanes are the same.
 
     >>> table = [[[10 * entry + lane] for lane in range(2)] for entry in range(4)]
     >>> chosen = [[0], [0]]

@@ -13,10 +13,10 @@ Form
 W = 2^w, k words (k even), R = W^k. A row is ``a b_i``, and ``q n`` that clears the lowest word, after which
 the sum is shifted by a word. The paper adds a row's low products first and its high ones then. Here a
 product is added whole: those of even words never overlap each other, nor do those of odd words, so each
-kind is one carry chain in an accumulator of its own, and the shift exchanges the two.
+kind is one carry chain in a separate accumulator, and the shift exchanges the two.
 
-Lanes: k = words x lanes, each lane with the accumulator of its own words. Carries out of a lane wait in its
-top word; the shift hands each lane's lowest word to the lane below. They are resolved at the end.
+Lanes: k = words x lanes; each lane has the accumulator of its words. Carries out of a lane stay in its top
+word until the end; the shift passes each lane's lowest word to the lane below.
 
 Numbers are almost reduced. For a, b < R the sum after the last row is (a b + q n) / R < R + n.
 """
@@ -117,7 +117,7 @@ class Row32:
     bits: int = 32
 
     def __post_init__(self) -> None:
-        """Reject what has no Montgomery form."""
+        """Reject moduli without Montgomery form."""
         if self.n < 1 or self.n % 2 == 0:
             raise ValueError("Montgomery arithmetic needs an odd positive modulus")
         if self.n >= self.radix:
@@ -156,7 +156,7 @@ class Row32:
         """``a^2 / R mod n``, below R, for a < R, in one lane.
 
         Row i of a square is ``a_i (a_i W^i + sum over j > i of 2 a_j W^j)``. It is added at word i while
-        the sum's lowest word stands at word i too.
+        the lowest word of the sum is word i too.
         """
         assert self.lanes == 1
         words = to_words(a, self.words, self.bits)
@@ -181,7 +181,7 @@ class Row32:
 
     @staticmethod
     def _handed_down(s: Sequence[Accumulator]) -> list[int]:
-        """What each lane gets from the lane above in a shift: its lowest word."""
+        """The word that each lane receives in a shift: the lowest word of the lane above."""
         return [lane.even[0] for lane in s[1:]] + [0]
 
     def _add_quotient_row(self, s: Sequence[Accumulator], n: Sequence[Words]) -> None:

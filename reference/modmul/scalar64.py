@@ -22,7 +22,7 @@ Bounds. t_low + M n <= (R - 1)(n + 1) < R (n + 1), so the integer q is at most n
 t_high + q = (t + M n) / R with t < n R and M n < R n, so it is below 2n.
 
 Almost reduced form. For operands that are only below R (long ones skip comparing with n), t <= (R - 1)^2,
-so t_high + q <= R - 2 + n. Where that reaches R, one n is taken off: the result is below R again.
+so t_high + q <= R - 2 + n. Where that reaches R, one n is subtracted: the result is below R again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from reference.repr import Words, from_words, to_words, words_for_bits
 def word_inverse(n0: int, word_bits: int) -> int:
     """``n0**-1 mod 2**word_bits`` for odd ``n0``, by Newton's iteration ``x <- x (2 - n0 x)``.
 
-    ``x = n0`` is right to 3 bits (n0^2 = 1 mod 8) and every step doubles that.
+    ``x = n0`` is correct to 3 bits (n0^2 = 1 mod 8), and every step doubles that.
 
     >>> word_inverse(7, 8)
     183

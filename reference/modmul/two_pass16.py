@@ -9,7 +9,7 @@ section IV, figures 4 to 7.
 Form
 ----
 h-bit halves, words of w = 2h bits, W = 2^w, k words, R = W^k. A product of two halves is a word. Low by low
-and high by high stand at a word's place (*aligned*), low by high and high by low half a word above one
+and high by high begin at a word boundary (*aligned*), low by high and high by low half a word above one
 (*unaligned*). The first pass sums the unaligned products in whole words, the sum is shifted by h bits, the
 second pass adds the aligned ones.
 
@@ -21,7 +21,7 @@ Two forms of each algorithm:
 
 Bounds. A row is at most (2^h - 1)^2 (R - 1) / (W - 1) = (2^h - 1) / (2^h + 1) (R - 1). So rows LH and HL up
 to the i-th, each at its word, sum to less than 2 R W^i, and rows LL and HH to less than R W^(i+1): after
-either pair what is due above the rows is 0 or 1.
+either pair the carry above the rows is 0 or 1.
 
 For x < R^2 the reduction is (x + q n) / R < R + n; one n is subtracted where it is not below R.
 """
@@ -118,8 +118,8 @@ def _add_aligned(
 ) -> int:
     """Second pass: rows (word, LL, HH), the i-th ending below word i + k.
 
-    What is due at word i + k waits until the row gets there, and is at most 1. Returns what is due at the
-    end.
+    The carry that is due at word i + k, at most 1, is kept until a row reaches that word. Returns the carry
+    that is due at the end.
     """
     carry = 0
     for i, (at, row_ll, row_hh) in enumerate(rows):

@@ -9,17 +9,17 @@ Instructions on Intel Xeon Phi for RSA*: section 4 and Algorithm 3 in its append
 Form
 ----
 S, A, M are vectors of N elements of w bits, R = 2^(w N). A round takes in b_i, forms q and shifts S right by
-one element. Carries out of an element are not handed to its neighbour: the shift brings the neighbour to
-their place, and the next round's addition takes them in (a *chain*). Four chains are kept apart, one for each
-addition of a round. What is still pending after the last round is added at the end.
+one element. Carries out of an element are not added to its neighbour at once: the shift moves the neighbour
+to their position, and the next round's addition includes them (a *chain*). There are four separate chains,
+one for each addition of a round. Carries that are pending after the last round are added at the end.
 
 Two forms:
 
 - :func:`algorithm_3`, the paper's: low and high halves of all products, carries of w-bit elements.
-- :func:`even_odd`, what AVX-512 offers: full products of the even or of the odd elements, added to S as
-  elements of 2w bits. A carry out of such an element belongs two elements of w bits higher, where two shifts
-  bring the element of the same chain, so the chains of even and of odd rounds are kept apart. Carries stay
-  in masks (``MaskChains``) or are added up in vectors of counts (``CountChains``).
+- :func:`even_odd`, the form for AVX-512: full products of the even or of the odd elements, added to S as
+  elements of 2w bits. A carry out of such an element belongs two elements of w bits higher, where the element
+  of the same chain arrives after two shifts, so that the chains of even and of odd rounds are separate.
+  Carries stay in masks (``MaskChains``) or are summed in vectors of counts (``CountChains``).
 
 Bounds. A product is at most (W - 1)^2 = W^2 - 2W + 1 for W = 2^w, so up to 2W - 2 pending carries are added
 to it without overflow. After all rounds S + pending = (a b + q n) / R with q < R, which is below 2n for
@@ -57,9 +57,9 @@ def vadc(s: Vector, k: Mask, addend: Sequence[int], bits: int) -> tuple[Vector, 
 def carries_into(generate: int, propagate: int, carry: int, elements: int) -> tuple[int, int]:
     """Which elements receive a carry, by one addition of the masks; and the carry out.
 
-    ``generate``: elements that overflowed; ``propagate``: elements of all ones; disjoint. An addition hands
-    a carry through a run of ones of ``propagate`` and leaves 0 behind, so the bits that differ are those that
-    a carry entered. In place of the loops of lines 25-31 and 38-44, whose time depends on the data.
+    ``generate``: elements that overflowed; ``propagate``: elements of all ones; disjoint. An addition passes
+    a carry through a run of ones of ``propagate`` and leaves 0 there, so that the bits that differ are those
+    that a carry entered. It replaces the loops of lines 25-31 and 38-44, whose time depends on the data.
 
     >>> [bin(x) for x in carries_into(0b00001, 0b00110, 0, 5)]
     ['0b1110', '0b0']
@@ -144,11 +144,11 @@ class MaskChains:
         return total
 
     def waiting_at_element_0(self, parity: int) -> int:
-        """The carry that q must count although its chain has yet to take it in."""
+        """The carry that q must include although its chain has not added it yet."""
         return self.k[parity][1][0]
 
     def pending(self, w: int) -> int:
-        """What no chain has taken in after an odd round, as an integer."""
+        """The carries that no chain has added after an odd round, as an integer."""
         shift_of = {(0, 0): 0, (0, 1): 0, (0, 2): 1, (0, 3): 1, (1, 0): 1, (1, 1): 1, (1, 2): 2, (1, 3): 2}
         return sum(
             carry << (w * (2 * j + shift))
@@ -159,7 +159,7 @@ class MaskChains:
 
 @dataclass
 class CountChains:
-    """Carries of 2w-bit elements counted: ``due[parity]`` is taken in after the next shift of that parity."""
+    """Counts of the carries of 2w-bit elements: ``due[parity]`` is added after that parity's next shift."""
 
     elements: int
     bits: int
@@ -169,7 +169,7 @@ class CountChains:
         self.due = [[0] * self.elements for _ in range(2)]
 
     def add(self, parity: int, chain: int, s: Vector, product: Sequence[int]) -> Vector:
-        """S + product; the first addition after the shift takes the counts in, every one adds to them."""
+        """S + product; the first addition after the shift adds the counts, and each one increases them."""
         target = 1 - parity if chain < 2 else parity
         if chain == 2:
             product = [x + count for x, count in zip(product, self.due[target], strict=True)]
@@ -181,12 +181,12 @@ class CountChains:
         return total
 
     def waiting_at_element_0(self, parity: int) -> int:
-        """Nothing: counts are taken in before their element becomes the lowest."""
+        """Always 0: counts are added before their element becomes the lowest."""
         del parity
         return 0
 
     def pending(self, w: int) -> int:
-        """What is due after an odd round, as an integer."""
+        """The counts that are due after an odd round, as an integer."""
         return sum(
             count << (w * (2 * j + 1 + parity))
             for parity in range(2)

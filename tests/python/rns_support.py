@@ -46,20 +46,20 @@ def bases(bits: int) -> TensorBases:
 
 @functools.cache
 def tensor(bits: int) -> TensorBases:
-    """The bases that are compiled."""
+    """The bases of the compiled kernels."""
     tables: TensorBases = tool.bases_for("tensor", bits).tensor
     return tables
 
 
 def largest_words(extension: ExtensionMatrix) -> list[int]:
-    """Of the operand."""
+    """The largest word of each channel of the operand."""
     operand = extension.operand
     bound = operand.cox.slack if isinstance(operand, Coordinates) else 1
     return [largest_below(bound, m) for m in operand.base.moduli]
 
 
 def extreme_words(extension: ExtensionMatrix) -> list[list[int]]:
-    """Nothing but the largest values, the largest bytes, the least, and mixtures."""
+    """Words with the largest values, the largest bytes, the least, and mixtures of these."""
     largest = largest_words(extension)
     return [
         largest,

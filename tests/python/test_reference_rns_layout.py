@@ -49,7 +49,7 @@ def test_places_of_matrix_entries() -> None:
 
 @pytest.mark.parametrize("channels", [4, 16, 18, 20, 30, 36])
 def test_places_of_negatives(channels: int) -> None:
-    """A thread has four of its places side by side."""
+    """Four places of a thread are next to each other."""
     moduli = tuple(2**31 - 1 - 2 * i for i in range(channels))
     by_place = placed(moduli)
     words = struct.unpack(f"<{(len(by_place) + 15) // 16 * 16}I", negatives(moduli))
@@ -59,7 +59,7 @@ def test_places_of_negatives(channels: int) -> None:
 
 
 def test_places_of_channels() -> None:
-    """Those of a split four are there twice, ahead of the rank: of the source and of the target."""
+    """The channels of a split quad occupy it twice, as sources (before the rank) and as targets."""
     assert placed(range(8)) == tuple(range(8))
     assert placed(range(10)) == (*range(10), 8, 9)
     matrix = ByteMatrix(tuple(tuple(100 * row + i for i in range(6)) for row in range(4 * 7)))

@@ -18,7 +18,7 @@ from tests.python.rns_support import bases, extreme_words, tensor, tool
 
 
 def test_coordinates_stand_for_their_sum() -> None:
-    """Of any size below their bound, without a rank and with one."""
+    """Coordinates of any size below their bound do, without a rank and with one."""
     to_a = bases(60).to_a
     for xi in extreme_words(to_a):
         exact = sum(x * c for x, c in zip(xi, to_a.operand.base.cofactors, strict=True))
@@ -28,7 +28,7 @@ def test_coordinates_stand_for_their_sum() -> None:
 
 
 def test_the_rank_of_bytes_of_every_value() -> None:
-    """Residues of two bytes: all that are in the room."""
+    """All residues of two bytes within the room."""
     base = Base((263, 257))
     for units in ((1, 1), (262, 256), (77, 202)):
         stored = StoredResidues(base, units)
@@ -60,7 +60,7 @@ def misled(stored: StoredResidues, sign: int) -> list[int]:
 
 
 def with_fraction(stored: StoredResidues, words: list[int], fraction: Fraction) -> list[int]:
-    """Another first word, so that the value is the next above this fraction of M."""
+    """The words with another first one, so that the value is the next above this fraction of M."""
     m, first = stored.base.moduli[0], stored.base.cofactors[0]
     rest = integer_of(stored, [0, *words[1:]], 0)
     xi = -(-(math.ceil(fraction * stored.base.product) - rest) // first) % m
@@ -88,7 +88,7 @@ def test_the_rank_of_bytes_at_the_edges_of_its_room(bits: int) -> None:
 
 @pytest.mark.parametrize("bits", tool.WIDTHS)
 def test_the_error_of_weights_is_nearly_reached(bits: int) -> None:
-    """But for what threads drop, and one in the top bytes."""
+    """It is reached but for what threads drop, and for one in the top bytes."""
     stored = tensor(bits).stored_in_a
     for sign, error in ((1, stored.over), (-1, stored.under)):
         words = misled(stored, sign)
@@ -97,7 +97,7 @@ def test_the_error_of_weights_is_nearly_reached(bits: int) -> None:
 
 
 def test_weights_are_at_most_two_bytes() -> None:
-    """Nearest to the fraction, but for those that would round to 1."""
+    """They are nearest to the fraction, but for those that would round to 1."""
     stored = StoredResidues(Base((2**31 - 1,)), (2**31 - 2,))
     assert stored.weights[0] == (65535, 65535, 65536 - 2, 65536 - 512)
     for tables in (bases(60), tensor(8192)):
@@ -108,7 +108,7 @@ def test_weights_are_at_most_two_bytes() -> None:
 
 
 def test_sums_of_the_operands_bytes() -> None:
-    """Coordinates have any bytes, residues no top byte above 127."""
+    """Coordinates may have any bytes, residues no top byte above 127."""
     tables = tensor(8192)
     assert tables.to_a.largest_byte_sum == 1020 * 272 + 255 + (tables.to_a.operand.largest_rank >> 8)
     assert tables.to_b.largest_byte_sum == 892 * 272 + 255 + 255 + 1
@@ -118,8 +118,8 @@ def test_sums_of_the_operands_bytes() -> None:
 
 
 @pytest.mark.parametrize("channels", [17, 18, 20])
-def test_a_split_four_is_summed_by_the_second_two_threads_for_the_second_instance(channels: int) -> None:
-    """Of single bytes, each in units of 1/256 of the rank but for what the thread drops."""
+def test_a_split_quad_is_summed_by_the_second_two_threads_for_the_second_instance(channels: int) -> None:
+    """The rank of each instance is the sum of its threads, in units of 1/256, each rounded down."""
     moduli = tuple(itertools.islice(tool.primes_down_from((1 << 31) - 1), channels))
     stored = StoredResidues(Base(moduli), tuple(m // 3 for m in moduli))
     draw = random.Random(channels)

@@ -59,7 +59,7 @@ def test_remainders_in_a_are_in_range_for_any_matrix() -> None:
 
 
 def ring_of(bits: int, compiled: bool, n: int, shared: bool) -> TensorMontgomery:
-    """In the compiled bases, which have roots, or others."""
+    """Arithmetic in the compiled bases, which have roots, or in the smallest ones."""
     return TensorMontgomery(tensor(bits) if compiled else bases(bits), n, shared)
 
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 Residues = tuple[int, ...]
 Condition = tuple[str, bool]
-"""Name of an inequality, and whether it holds."""
+"""The name of an inequality, and whether it holds."""
 
 RANK_BITS = 32
-"""The Cox adds in one word of this size."""
+"""The sum of the Cox has to fit one word of this size."""
 
 
 class BaseError(ValueError):
@@ -39,7 +39,7 @@ class BaseError(ValueError):
 
 @dataclass(frozen=True)
 class Base:
-    """Moduli m_1 .. m_n, to be pairwise coprime; M is their product.
+    """Pairwise coprime moduli m_1 .. m_n; M is their product.
 
     >>> base = Base((7, 11, 13))
     >>> base.residues(1000), base.value((6, 10, 12))
@@ -54,7 +54,7 @@ class Base:
 
     @cached_property
     def product(self) -> int:
-        """M."""
+        """The product M of the moduli."""
         return math.prod(self.moduli)
 
     @cached_property
@@ -82,17 +82,17 @@ class Base:
         return sum(xi * cofactor for xi, cofactor in terms) % self.product
 
     def mul(self, x: Sequence[int], y: Sequence[int]) -> Residues:
-        """Products by channel."""
+        """The product in each channel."""
         return tuple(a * b % m for a, b, m in zip(x, y, self.moduli, strict=True))
 
     def add(self, x: Sequence[int], y: Sequence[int]) -> Residues:
-        """Sums by channel."""
+        """The sum in each channel."""
         return tuple((a + b) % m for a, b, m in zip(x, y, self.moduli, strict=True))
 
 
 @dataclass(frozen=True)
 class Cox:
-    """Estimates ranks: ``floor(offset / 2^bits + sum of floor(xi_i weight_i / 2^shift_i) / 2^bits)``.
+    """An estimate of ranks: ``floor(offset / 2^bits + sum of floor(xi_i weight_i / 2^shift_i) / 2^bits)``.
 
     ``xi_i < slack m_i``. The estimate of each term falls short of xi_i / m_i by at most :meth:`error`'s term.
     """
@@ -106,7 +106,7 @@ class Cox:
 
     @classmethod
     def truncating(cls, base: Base, bits: int, offset: int = 0, slack: Bound = 1) -> Cox:
-        """The top ``bits`` bits of residues taken as fractions of the next power of two (Kawamura et al.).
+        """A Cox that adds the top ``bits`` bits of coordinates, as fractions of 2^r (Kawamura et al.).
 
         >>> Cox.truncating(Base((7, 13)), 2).rank((6, 12))
         1
@@ -117,13 +117,13 @@ class Cox:
 
     @classmethod
     def weighing(cls, base: Base, bits: int, shift: int, offset: int = 0, slack: Bound = 1) -> Cox:
-        """Residues times rounded ``2^(bits+shift) / m_i``: for moduli far from a power of two."""
+        """A Cox that multiplies by rounded ``2^(bits+shift) / m_i``, for moduli far from powers of two."""
         weights = tuple((1 << (bits + shift)) // m for m in base.moduli)
         return cls(base, bits, weights, (shift,) * len(base), offset, slack)
 
     @property
     def alpha(self) -> Fraction:
-        """The offset as a fraction."""
+        """The offset as a fraction of 2^bits."""
         return Fraction(self.offset, 1 << self.bits)
 
     @cached_property
@@ -157,7 +157,7 @@ class Cox:
         return total >> self.bits
 
     def conditions(self) -> Iterator[Condition]:
-        """Inequalities of section "The Cox"."""
+        """Yield the inequalities of section "The Cox"."""
         rows = zip(self.base.moduli, self.weights, self.shifts, strict=True)
         yield "cox weight", all(u * m <= 1 << (s + self.bits) for m, u, s in rows)
         yield "cox width", self.largest_sum < 1 << RANK_BITS
@@ -165,7 +165,7 @@ class Cox:
 
 
 class Extension(Protocol):
-    """From the residues of x in ``carried`` to those of some ``x + j M``, j >= 0, elsewhere.
+    """A base extension: from the residues of x in ``carried`` to those of ``x + j M``, j >= 0, in a target.
 
     For ``x < room M`` the result is an integer in [x, (1 + excess) M), and x itself where ``excess`` is 0.
     """
@@ -182,20 +182,20 @@ class Extension(Protocol):
 
     @property
     def excess(self) -> Fraction:
-        """Bound of the extra multiple of M."""
+        """The bound e of the extra multiples: x + j M < (1 + e) M."""
         ...
 
     @property
     def room(self) -> Fraction:
-        """Bound of the values taken, as a fraction of M."""
+        """The bound of the accepted x, as a fraction of M."""
         ...
 
     def extend(self, x: Sequence[int], target: Base) -> Residues:
-        """Residues modulo the channels of ``target``."""
+        """The residues modulo the channels of ``target``."""
         ...
 
     def conditions(self) -> Iterator[Condition]:
-        """What the extension itself requires."""
+        """Yield what the extension itself requires."""
         ...
 
 
@@ -203,7 +203,7 @@ class Extension(Protocol):
 class BasePair:
     """Bases B (whose product is the Montgomery radix) and A, with their extensions, for N < 2^bits.
 
-    Elements are integers below ``bound N``. The bound 2 (1 + excess of B to A) asks the least of M_B.
+    Elements are integers below ``bound N``. The bound 2 (1 + excess of B to A) allows the smallest M_B.
     """
 
     from_b: Extension
@@ -213,7 +213,7 @@ class BasePair:
 
     @classmethod
     def of(cls, from_b: Extension, from_a: Extension, bits: int, bound: Fraction | None = None) -> BasePair:
-        """With the bound that asks the least of M_B where none is given."""
+        """A pair with the bound that allows the smallest M_B, where none is given."""
         return cls(from_b, from_a, bits, 2 * (1 + from_b.excess) if bound is None else bound)
 
     @property
@@ -223,17 +223,17 @@ class BasePair:
 
     @property
     def a(self) -> Base:
-        """Base A, with its redundant channel where there is one."""
+        """Base A, with its redundant channel if it has one."""
         return self.from_a.carried
 
     @property
     def radix(self) -> int:
-        """M_B."""
+        """The Montgomery radix M_B."""
         return self.b.product
 
 
 def conditions(pair: BasePair) -> Iterator[Condition]:
-    """Every inequality of docs/rns/theory.md that does not depend on how channels compute.
+    """Yield every inequality of docs/rns/theory.md that does not depend on how channels compute.
 
     >>> from reference.modmul.rns.extension import MixedRadix
     >>> small = BasePair.of(MixedRadix(Base((13, 11))), MixedRadix(Base((7, 17))), 5)
@@ -253,7 +253,7 @@ def conditions(pair: BasePair) -> Iterator[Condition]:
 
 
 def exits_with_one_subtraction(pair: BasePair) -> bool:
-    """The Montgomery product with 1 is below 2 N: ``c / M_B + excess <= 1``."""
+    """Whether the Montgomery product with 1 is below 2 N: ``c / M_B + excess <= 1``."""
     return pair.bound / pair.radix + pair.from_b.excess <= 1
 
 
@@ -278,8 +278,8 @@ def check_bases(pair: BasePair) -> None:
 def check_modulus(pair: BasePair, n: int) -> None:
     """Reject a modulus that the pair does not serve.
 
-    N need not be odd: it has to be prime to M_B, which a channel that divides it tells (N mod b_j = 0 for
-    prime b_j).
+    N need not be odd. It has to be prime to M_B, which fails exactly where N mod b_j = 0 for one of the prime
+    channels b_j.
     """
     if not 0 < n < 1 << pair.bits:
         raise BaseError("modulus range")

@@ -20,7 +20,7 @@ INT32_MAX = (1 << 31) - 1
 
 
 def split(x: int, count: int) -> list[int]:
-    """Bytes of x, least significant first.
+    """The ``count`` bytes of x, least significant first.
 
     >>> split(0x01FF, 2)
     [255, 1]
@@ -38,15 +38,16 @@ def largest_bytes(largest: int, count: int) -> tuple[int, ...]:
 
 
 def join(sums: Sequence[int]) -> int:
-    """The number of these digits in radix 2^8, of any size."""
+    """The number with these digits in radix 2^8, which may be larger than bytes."""
     return sum(int(s) << (8 * p) for p, s in enumerate(sums))
 
 
 @dataclass(frozen=True)
 class ByteMatrix:
-    """Rows by byte of the operand, ``width`` columns by entry; entry [row][target] of ``entries``.
+    """A matrix of bytes: a row for each byte of the operand, ``width`` columns for each entry of ``entries``.
 
-    ``largest`` has the largest byte of the operand in each of the last rows that need not hold all bytes.
+    ``entries[row][target]`` is a number. ``largest`` has the largest bytes that the operand may have in the
+    last rows; in the rows before, it may have any.
     """
 
     entries: tuple[tuple[int, ...], ...]
@@ -60,23 +61,23 @@ class ByteMatrix:
 
     @cached_property
     def columns(self) -> Array:
-        """The matrix: rows, targets times width."""
+        """The bytes of the matrix, in rows of ``width`` times the number of targets."""
         cut = b"".join(x.to_bytes(self.width, "little") for row in self.entries for x in row)
         return np.frombuffer(cut, dtype=np.uint8).reshape(len(self.entries), -1).astype(np.int64)
 
     @cached_property
     def largest_sums(self) -> Array:
-        """Column sums for the largest operand: no others are larger. By target."""
+        """The column sums for the largest operand, by target: no others are larger."""
         sums: Array = (self.largest_operand @ self.columns).reshape(-1, self.width)
         return sums
 
     @property
     def fits_int32(self) -> bool:
-        """No accumulator can overflow, in whichever order the terms are added."""
+        """Whether no accumulator can overflow, in any order of the terms."""
         return int(self.largest_sums.max()) <= INT32_MAX
 
     def product(self, row: Sequence[int]) -> Array:
-        """Column sums, by target: ``width`` int32 accumulators each, asserted not to overflow."""
+        """The column sums: for each target ``width`` int32 accumulators, asserted not to overflow."""
         operand = np.array(row, dtype=np.int64)
         assert operand.min() >= 0 and (operand <= self.largest_operand).all()
         result: Array = (operand @ self.columns).reshape(-1, self.width)

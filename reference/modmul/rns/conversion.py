@@ -19,14 +19,14 @@ from reference.modmul.rns.words import largest_for_any_entries, remainder, remai
 
 
 def remainders_hold(matrix: ByteMatrix, moduli: Residues) -> bool:
-    """The sums of each target have a remainder below twice its modulus, whatever the operand."""
+    """Whether the sums of each target have a remainder below twice its modulus, for every operand."""
     rows = zip(matrix.largest_sums, moduli, strict=True)
     return all(remainder_holds(int(sums[0]), join(sums) >> 31, m) for sums, m in rows)
 
 
 @dataclass(frozen=True)
 class RadixToResidues:
-    """Integers of ``length`` bytes to ``x scale_i mod m_i``."""
+    """The conversion of integers of ``length`` bytes to ``x scale_i mod m_i``."""
 
     moduli: Residues
     scales: Residues
@@ -34,22 +34,22 @@ class RadixToResidues:
 
     @cached_property
     def matrix(self) -> ByteMatrix:
-        """Entries by byte of x and channel."""
+        """The matrix, with a row for each byte of x and a target for each channel."""
         rows = zip(self.moduli, self.scales, strict=True)
         columns = [[scale * pow(2, 8 * p, m) % m for p in range(self.length)] for m, scale in rows]
         return ByteMatrix(tuple(zip(*columns, strict=True)))
 
     def conditions(self) -> Iterator[Condition]:
-        """Inequalities of "Into residues"."""
+        """Yield the inequalities of "Into residues"."""
         yield "input accumulator", self.matrix.fits_int32
         yield "input range", remainders_hold(self.matrix, self.moduli)
 
     def holds_for_any_scale(self, m: int) -> bool:
-        """Remainders modulo a target m are below 2 m for any scale."""
+        """Whether remainders modulo a target m are below 2 m for any scale."""
         return remainder_holds(*largest_for_any_entries(255 * self.length, m), m)
 
     def convert(self, x: int) -> Residues:
-        """Residues of 0 <= x < 2^(8 length)."""
+        """The scaled residues of 0 <= x < 2^(8 length)."""
         sums = self.matrix.product(split(x, self.length))
         rows = zip(sums, self.moduli, strict=True)
         return tuple(remainder([int(s) for s in c], m) for c, m in rows)
@@ -57,25 +57,25 @@ class RadixToResidues:
 
 @dataclass(frozen=True)
 class ResiduesToRadix:
-    """Words of a value below room M and 2^(8 length) to that value."""
+    """The conversion of the operand's words to their value, below room M and 2^(8 length)."""
 
     operand: Operand
     length: int
 
     @cached_property
     def matrix(self) -> ByteMatrix:
-        """Rows by byte of each word, then of the rank; columns by byte of the result."""
+        """The matrix: a row for each byte of the words and the rank, a column for each byte of the result."""
         modulus = 1 << (8 * self.length)
         rows = tuple((factor % modulus,) for factor in factors_of_bytes(self.operand))
         return ByteMatrix(rows, self.length, largest_operand(self.operand))
 
     def conditions(self) -> Iterator[Condition]:
-        """Inequalities of "Back to radix 2^32"."""
+        """Yield the inequalities of "Back to radix 2^32"."""
         yield "output accumulator", self.matrix.fits_int32
         yield "output words", self.length % 4 == 0
 
     def convert(self, words: Sequence[int]) -> int:
-        """The value of these words."""
+        """The value that these words represent."""
         row = bytes_of(words, self.operand.rank(words))
         return resolve_carries([int(c) for c in self.matrix.product(row)[0]])
 
@@ -83,8 +83,8 @@ class ResiduesToRadix:
 def resolve_carries(columns: Sequence[int]) -> int:
     """``sum of columns[i] 2^(8i)`` modulo 2^(8 count), from columns in [0, 2^31).
 
-    Four columns make a sum below 2^56; its high part, below 2^24, joins the next word; what is left are
-    carries of one bit.
+    Four columns have a sum below 2^56; its high part, below 2^24, is added to the next word, and carries of
+    one bit remain.
 
     >>> resolve_carries([255] * 7 + [256]) == 2**56 - 1
     True

@@ -47,7 +47,7 @@ def mixed_radix_digits(base: Base, x: Sequence[int]) -> Residues:
 
 
 def mixed_radix_weights(base: Base) -> Residues:
-    """1, m_1, m_1 m_2, ..: the places of :func:`mixed_radix_digits`."""
+    """The places 1, m_1, m_1 m_2, .. of :func:`mixed_radix_digits`."""
     return tuple(math.prod(base.moduli[:i]) for i in range(len(base)))
 
 
@@ -59,41 +59,41 @@ def convolve(xi: Sequence[int], rank: int, source: Base, target: Base) -> Residu
 
 @dataclass(frozen=True)
 class MixedRadix:
-    """Szabo-Tanaka: exact for every x < M."""
+    """The extension of Szabo and Tanaka, exact for every x < M."""
 
     source: Base
 
     @property
     def carried(self) -> Base:
-        """The source."""
+        """The source; there is no redundant channel."""
         return self.source
 
     @property
     def excess(self) -> Fraction:
-        """None."""
+        """The extension is exact."""
         return Fraction(0)
 
     @property
     def room(self) -> Fraction:
-        """All of [0, M)."""
+        """All of [0, M) is accepted."""
         return Fraction(1)
 
     def extend(self, x: Sequence[int], target: Base) -> Residues:
-        """Digits, then one product by digit and target channel."""
+        """The digits, then one product for each digit and target channel."""
         digits = mixed_radix_digits(self.source, x)
         places = mixed_radix_weights(self.source)
         return tuple(sum(d * (p % m) for d, p in zip(digits, places, strict=True)) % m for m in target.moduli)
 
     def conditions(self) -> Iterator[Condition]:
-        """None beyond coprimality."""
+        """Nothing is required but coprime moduli."""
         yield from ()
 
 
 @dataclass(frozen=True)
 class CoxRower:
-    """Rank by the Cox: with offset alpha, right wherever ``Delta <= alpha + x / M < 1``.
+    """An extension whose Cox estimates the rank, correctly where ``Delta <= alpha + x / M < 1``.
 
-    Offset 0 takes all of [0, M) and may add M to an x < Delta M; an offset alpha >= Delta is exact below
+    Offset 0 accepts all of [0, M) and may add M to an x < Delta M; an offset alpha >= Delta is exact below
     (1 - alpha) M.
     """
 
@@ -101,22 +101,22 @@ class CoxRower:
 
     @property
     def source(self) -> Base:
-        """The Cox's base."""
+        """The base of the Cox."""
         return self.cox.base
 
     @property
     def carried(self) -> Base:
-        """The source."""
+        """The source; there is no redundant channel."""
         return self.source
 
     @property
     def excess(self) -> Fraction:
-        """What the error has beyond the offset."""
+        """The part of the error that the offset does not cover."""
         return max(Fraction(0), self.cox.error - self.cox.alpha)
 
     @property
     def room(self) -> Fraction:
-        """What the offset leaves."""
+        """The part of [0, M) that the offset leaves."""
         return 1 - self.cox.alpha
 
     def extend(self, x: Sequence[int], target: Base) -> Residues:
@@ -125,35 +125,38 @@ class CoxRower:
         return convolve(xi, self.cox.rank(xi), self.source, target)
 
     def conditions(self) -> Iterator[Condition]:
-        """Those of the Cox, and that the estimate is off by one at most."""
+        """The conditions of the Cox, and that its estimate is off by one at most."""
         yield from self.cox.conditions()
         yield "cox error", self.cox.error - self.cox.alpha < 1
 
 
 @dataclass(frozen=True)
 class ByteRower:
-    """Rank of stored residues' bytes: right where ``under <= alpha`` and ``alpha + over + x / M < 1``."""
+    """An extension by bytes of stored residues.
+
+    It is exact where ``under <= alpha`` and ``alpha + over + x / M < 1``.
+    """
 
     stored: StoredResidues
 
     @property
     def source(self) -> Base:
-        """The stored residues' base."""
+        """The base of the stored residues."""
         return self.stored.base
 
     @property
     def carried(self) -> Base:
-        """The source."""
+        """The source; there is no redundant channel."""
         return self.source
 
     @property
     def excess(self) -> Fraction:
-        """What the error has beyond the offset."""
+        """The part of the error that the offset does not cover."""
         return max(Fraction(0), self.stored.under - self.stored.alpha)
 
     @property
     def room(self) -> Fraction:
-        """What the offset and the estimate's excess leave."""
+        """The part of [0, M) that the offset and the error upwards leave."""
         return 1 - self.stored.alpha - self.stored.over
 
     def extend(self, x: Sequence[int], target: Base) -> Residues:
@@ -162,44 +165,49 @@ class ByteRower:
         return target.residues(integer_of(self.stored, words, self.stored.rank(words)))
 
     def conditions(self) -> Iterator[Condition]:
-        """Those of the rank."""
+        """The conditions of the rank."""
         yield from self.stored.conditions()
 
 
 @dataclass(frozen=True)
 class Uncorrected:
-    """No rank: ``x + k M`` with 0 <= k < slack n (Bajard, Didier, Kornerup), for ``xi_i < slack m_i``."""
+    """An extension without a rank (Bajard, Didier, Kornerup).
+
+    The result is ``x + k M`` with 0 <= k < slack n, for ``xi_i < slack m_i``.
+    """
 
     source: Base
     slack: Bound = 1
 
     @property
     def carried(self) -> Base:
-        """The source."""
+        """The source; there is no redundant channel."""
         return self.source
 
     @property
     def excess(self) -> Fraction:
-        """The sum of the coordinates' fractions, less 1."""
+        """The largest sum of the coordinates' fractions, less 1."""
         return Fraction(self.slack) * len(self.source) - 1
 
     @property
     def room(self) -> Fraction:
-        """All of [0, M)."""
+        """All of [0, M) is accepted."""
         return Fraction(1)
 
     def extend(self, x: Sequence[int], target: Base) -> Residues:
-        """``sum of xi_j M_j``."""
+        """``sum of xi_j M_j``, without a correction."""
         return convolve(self.source.coordinates(x), 0, self.source, target)
 
     def conditions(self) -> Iterator[Condition]:
-        """None beyond coprimality."""
+        """Nothing is required but coprime moduli."""
         yield from ()
 
 
 @dataclass(frozen=True)
 class ShenoyKumaresan:
-    """Rank from the residue of x itself, 0 <= x < M, modulo a redundant channel of at least n.
+    """An extension that computes the rank from the residue of x itself modulo a redundant channel r >= n.
+
+    It is exact for 0 <= x < M.
 
     >>> extension = ShenoyKumaresan(Base((7, 11, 13)), 5)
     >>> extension.extend(extension.carried.residues(1000), Base((17,))) == (1000 % 17,)
@@ -216,12 +224,12 @@ class ShenoyKumaresan:
 
     @property
     def excess(self) -> Fraction:
-        """None."""
+        """The extension is exact."""
         return Fraction(0)
 
     @property
     def room(self) -> Fraction:
-        """All of [0, M)."""
+        """All of [0, M) is accepted."""
         return Fraction(1)
 
     def extend(self, x: Sequence[int], target: Base) -> Residues:
@@ -232,5 +240,5 @@ class ShenoyKumaresan:
         return convolve(xi, rank, self.source, target)
 
     def conditions(self) -> Iterator[Condition]:
-        """The redundant channel tells the ranks apart."""
+        """The redundant channel distinguishes all ranks."""
         yield "redundant modulus", self.redundant >= len(self.source)

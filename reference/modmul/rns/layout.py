@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 STEP_BYTES = 32
-"""Bytes along K of one matrix instruction."""
+"""Bytes along K that one matrix instruction takes."""
 
-FOUR_COLUMNS = 16
-"""Columns of four targets."""
+QUAD_COLUMNS = 16
+"""Columns of the targets of one channel quad."""
 
 
 def placed(by_channel: Sequence[T]) -> tuple[T, ...]:
-    """By place what is given by channel: where the last four has two channels alone, they stand there twice.
+    """What is given by channel, by place: the two channels of a split quad occupy it twice.
 
     >>> placed("abcdef")
     ('a', 'b', 'c', 'd', 'e', 'f', 'e', 'f')
@@ -39,39 +39,43 @@ def placed(by_channel: Sequence[T]) -> tuple[T, ...]:
 
 
 def by_source_place(matrix: ByteMatrix) -> ByteMatrix:
-    """Rows of a word for each place, then those of the rank."""
+    """The matrix with the rows of a word for each place, then those of the rank."""
     rows = matrix.entries
     *channels, rank = (rows[i : i + WORD_BYTES] for i in range(0, len(rows), WORD_BYTES))
     return ByteMatrix(tuple(row for word in (*placed(channels), rank) for row in word), matrix.width)
 
 
 def by_target_place(matrix: ByteMatrix) -> ByteMatrix:
-    """Columns of a target for each place."""
+    """The matrix with the columns of a target for each place."""
     return ByteMatrix(tuple(placed(row) for row in matrix.entries), matrix.width)
 
 
 def fragments(matrix: ByteMatrix) -> bytes:
     """Pieces of 8 columns times 16 bytes along K, in each of which a column's bytes are neighbours.
 
-    For each step of K and each four targets there are four: the targets' low two bytes and the first half of
-    the step, the second half, then the same with their high two bytes.
+    For each step of K and each channel quad of targets there are four: the targets' low two bytes and the
+    first half of the step, the second half, then the same with their high two bytes.
     """
     rows, columns = matrix.columns.shape
-    steps, fours = -(-rows // STEP_BYTES), -(-columns // FOUR_COLUMNS)
-    padded = np.zeros((steps * STEP_BYTES, fours * FOUR_COLUMNS), dtype=np.uint8)
+    steps, quads = -(-rows // STEP_BYTES), -(-columns // QUAD_COLUMNS)
+    padded = np.zeros((steps * STEP_BYTES, quads * QUAD_COLUMNS), dtype=np.uint8)
     padded[:rows, :columns] = matrix.columns
-    # Row: step, half, place in it; column: four, target in it, high or low, byte in it.
-    cut = padded.reshape(steps, 2, STEP_BYTES // 2, fours, 4, 2, 2)
+    # Row: step, half, place in it; column: quad, target in it, high or low, byte in it.
+    cut = padded.reshape(steps, 2, STEP_BYTES // 2, quads, 4, 2, 2)
     return bytes(cut.transpose(0, 3, 5, 1, 4, 6, 2).tobytes())
 
 
 def channel(m: int, first: int, second: int) -> bytes:
-    """Its modulus, -1 / m mod 2^32, and what makes coordinates or ranks."""
+    """The words of a channel: m, -1 / m mod 2^32, and the constants of coordinates or ranks."""
     return struct.pack("<4I", m, -pow(m, -1, WORD) % WORD, first % WORD, second)
 
 
 def channels_of_b(bases: TensorBases, ring: TensorMontgomery | None) -> bytes:
-    """Those of the bases alone make no coordinates; with roots a sign does, and 2 m where it is negative."""
+    """The channels of B.
+
+    The bases alone have no constants of coordinates. With roots these are a sign, and 2 m where it is
+    negative.
+    """
     moduli = bases.b.moduli
     if ring is None:
         return b"".join(placed([channel(m, 0, 0) for m in moduli]))
@@ -83,14 +87,14 @@ def channels_of_b(bases: TensorBases, ring: TensorMontgomery | None) -> bytes:
 
 
 def channels_of_a(bases: TensorBases) -> bytes:
-    """With the low bytes of the weights of a word's bytes, and their high bytes."""
+    """The channels of A: the weights of a word's bytes in the rank, as low bytes and high bytes."""
     rows = zip(bases.a.moduli, bases.stored_in_a.weights, strict=True)
     parts = ((m, join([g & 255 for g in w]), join([g >> 8 for g in w])) for m, w in rows)
     return b"".join(placed([channel(m, low, high) for m, low, high in parts]))
 
 
 def set_up(bases: TensorBases) -> bytes:
-    """What the constants of a modulus are made of: a word for each place of B, then of A."""
+    """The words that constants of a modulus are computed from, for each place of B, then of A."""
     b = zip(bases.b.moduli, bases.b.inverse_cofactors, strict=True)
     a = zip(bases.a.moduli, bases.kappa, strict=True)
     words = placed([-inverse * WORD % m for m, inverse in b]) + placed([k * WORD % m for m, k in a])
@@ -98,7 +102,7 @@ def set_up(bases: TensorBases) -> bytes:
 
 
 def negatives(moduli: Residues) -> bytes:
-    """``2^32 - m``, in blocks of 16 places, four of each thread's together."""
+    """``2^32 - m``, in blocks of 16 places, with four of each thread next to each other."""
     by_place = placed(moduli)
     words = [0] * (-(-len(by_place) // 16) * 16)
     for i, m in enumerate(by_place):
@@ -107,7 +111,7 @@ def negatives(moduli: Residues) -> bytes:
 
 
 def constants(bases: TensorBases, n: int | None = None) -> bytes:
-    """For instances with a modulus each, or those that share n."""
+    """All tables, for instances with a modulus each, or for those that share n."""
     ring = None if n is None else TensorMontgomery(bases, n, shared=True)
     into_a, into_b = bases.inputs if ring is None else ring.inputs
     to_a = bases.to_a if ring is None else ring.scaled_extension

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Element(NamedTuple):
-    """Residues in A, with a redundant channel last where there is one, and in B."""
+    """An element: its residues in A, with a redundant channel last where there is one, and in B."""
 
     a: Residues
     b: Residues
@@ -59,18 +59,18 @@ class RnsMontgomery:
         return tuple(pow(self.pair.radix, -1, m) for m in self.pair.a.moduli)
 
     def element(self, x: int) -> Element:
-        """Residues of an integer 0 <= x < M_B, M_A."""
+        """The element of an integer 0 <= x < M_B, M_A."""
         assert 0 <= x < min(self.pair.radix, self.pair.from_a.source.product)
         return Element(self.pair.a.residues(x), self.pair.b.residues(x))
 
     def integer(self, x: Element) -> int:
-        """The integer that both bases stand for."""
+        """The integer that the residues in both bases represent."""
         value = self.pair.b.value(x.b)
         assert self.pair.a.residues(value) == x.a, "the bases disagree"
         return value
 
     def is_element(self, x: Element) -> bool:
-        """The integer is below c N."""
+        """Whether the integer is below c N."""
         return self.integer(x) < self.pair.bound * self.n
 
     def product(self, x: Element, y: Element) -> Element:
@@ -101,7 +101,7 @@ class RnsMontgomery:
         return self.element(self.pair.radix % self.n)
 
     def select(self, table: Sequence[Element], index: int) -> Element:
-        """Plain indexing."""
+        """The entry at ``index``."""
         return table[index]
 
     def encode(self, x: int) -> Element:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the matrix product of a base extension takes: the bytes of words by channel, and of their rank.
+"""The operands of a base extension's matrix product: the bytes of a word for each channel, and of the rank.
 
 Each byte stands for a multiple of its *factor*: the integer is the sum of bytes times factors, less the rank
 times M. Words are coordinates, whose rank a Cox estimates, or stored residues: docs/rns/theory.md,
@@ -20,34 +20,34 @@ from reference.modmul.rns.byte_matrix import largest_bytes, split
 WORD_BYTES = 4
 
 QUAD = 4
-"""Threads that share the channels of two instances: channel i is the one of thread i mod 4."""
+"""Threads that share the channels of two instances: thread i mod 4 owns channel i."""
 
 SPLIT = 2
-"""Channels that may remain: threads 0 and 1 have them for the first instance, 2 and 3 for the second."""
+"""Channels of a split quad: threads 0 and 1 own them for the first instance, 2 and 3 for the second."""
 
 INSTANCES = (0, 1)
-"""Of a quad."""
+"""The instances of a quad."""
 
 WEIGHT_BITS = 16
-"""Of a byte in the rank: two bytes, which are added up each for itself."""
+"""Bits of the weight of a byte in the rank: two bytes, which are summed separately."""
 
 
 class Operand(Protocol):
-    """Words by channel of ``base``, and their rank."""
+    """An operand: a word for each channel of ``base``, and how to estimate their rank."""
 
     @property
     def base(self) -> Base:
-        """Of the product M."""
+        """The base, whose product is M."""
         ...
 
     @property
     def factors(self) -> tuple[int, ...]:
-        """Of each byte of the words."""
+        """The factor of each byte of the words."""
         ...
 
     @property
     def largest(self) -> tuple[int, ...]:
-        """What each byte of the words is at most."""
+        """The largest value of each byte of the words."""
         ...
 
     @property
@@ -56,12 +56,12 @@ class Operand(Protocol):
         ...
 
     def rank(self, words: Sequence[int]) -> int:
-        """How often M is taken off."""
+        """How often M is subtracted."""
         ...
 
 
 def factors_of_bytes(operand: Operand) -> tuple[int, ...]:
-    """Those of the words, then of the rank."""
+    """The factors of the bytes of the words, then of the rank."""
     return (*operand.factors, *(-operand.base.product << (8 * p) for p in range(WORD_BYTES)))
 
 
@@ -71,24 +71,24 @@ def largest_operand(operand: Operand) -> tuple[int, ...]:
 
 
 def bytes_of(words: Sequence[int], rank: int) -> list[int]:
-    """A row of the matrix product."""
+    """The operand as a row of bytes: those of the words, then of the rank."""
     return [byte for word in (*words, rank) for byte in split(word, WORD_BYTES)]
 
 
 def integer_of(operand: Operand, words: Sequence[int], rank: int) -> int:
-    """What the words stand for."""
+    """The integer that the words and the rank represent."""
     return sum(b * f for b, f in zip(bytes_of(words, rank), factors_of_bytes(operand), strict=True))
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Coordinates xi_i of any four bytes, ranked by the Cox."""
+    """An operand of coordinates xi_i, whose bytes may be any, with the rank of a Cox."""
 
     cox: Cox
 
     @property
     def base(self) -> Base:
-        """The Cox's."""
+        """The base of the Cox."""
         return self.cox.base
 
     @cached_property
@@ -98,22 +98,22 @@ class Coordinates:
 
     @property
     def largest(self) -> tuple[int, ...]:
-        """All."""
+        """Every byte may occur."""
         return (255,) * (WORD_BYTES * len(self.base))
 
     @property
     def largest_rank(self) -> int:
-        """The Cox's."""
+        """The largest rank that the Cox estimates."""
         return self.cox.largest_rank
 
     def rank(self, words: Sequence[int]) -> int:
-        """The Cox's."""
+        """The rank that the Cox estimates."""
         return self.cox.rank(words)
 
 
 @dataclass(frozen=True)
 class StoredResidues:
-    """Residues W_i < m_i whose coordinates are ``W_i u_i``: each byte is like a coordinate of its own.
+    """An operand of residues W_i < m_i whose coordinates are ``W_i u_i``: each byte acts as a coordinate.
 
     >>> stored = StoredResidues(Base((7, 11, 13)), (2, 3, 4))
     >>> words = stored.words(stored.base.residues(300))
@@ -146,7 +146,7 @@ class StoredResidues:
 
     @cached_property
     def largest(self) -> tuple[int, ...]:
-        """Those of residues."""
+        """The largest bytes of residues."""
         return tuple(byte for m in self.base.moduli for byte in largest_bytes(m - 1, WORD_BYTES))
 
     @property
@@ -164,16 +164,16 @@ class StoredResidues:
 
     @cached_property
     def under(self) -> Fraction:
-        """What the estimate falls short by at most: each thread of a quad drops less than 1/256."""
+        """The most that the estimate falls short by: each thread of a quad drops less than 1/256."""
         return self._largest_error(1) + Fraction(QUAD, 256)
 
     @cached_property
     def over(self) -> Fraction:
-        """What the estimate exceeds the sum by at most."""
+        """The most that the estimate exceeds the sum by."""
         return self._largest_error(-1)
 
     def _thread_sums(self, digits: Sequence[int], instance: int) -> Iterator[tuple[int, int]]:
-        """Bytes times the weights' low bytes, and times their high bytes."""
+        """For each thread the sums of bytes times the weights' low bytes, and times their high bytes."""
         weights = [g for c in self.weights for g in c]
         channels = [(digits[i : i + 4], weights[i : i + 4]) for i in range(0, len(digits), WORD_BYTES)]
         if instance == 1 and len(channels) % QUAD == SPLIT:
@@ -183,17 +183,17 @@ class StoredResidues:
             yield sum(b * (g & 255) for b, g in pairs), sum(b * (g >> 8) for b, g in pairs)
 
     def _sum(self, digits: Sequence[int], instance: int) -> int:
-        """In units of 1/256, with the offset."""
+        """The estimate in units of 1/256, with the offset."""
         return self.offset + sum(high + (low >> 8) for low, high in self._thread_sums(digits, instance))
 
     @cached_property
     def _largest_sum(self) -> int:
-        """That of the largest bytes, of either instance."""
+        """The largest sum of either instance: that of the largest bytes."""
         return max(self._sum(self.largest, instance) for instance in INSTANCES)
 
     @property
     def largest_rank(self) -> int:
-        """That of the largest bytes."""
+        """The rank of the largest bytes."""
         return self._largest_sum >> 8
 
     def rank(self, words: Sequence[int], instance: int = 0) -> int:
@@ -209,7 +209,7 @@ class StoredResidues:
         return tuple(xi * pow(u, -1, m) % m for xi, u, m in rows)
 
     def conditions(self) -> Iterator[Condition]:
-        """What section "Bytes as coordinates" asks beyond room."""
+        """Yield what section "Bytes as coordinates" requires beyond room."""
         largest_low = max(low for i in INSTANCES for low, _ in self._thread_sums(self.largest, i))
         yield "rank width", max(largest_low, self._largest_sum) < 1 << RANK_BITS
         yield "rank offset", 0 <= self.alpha < 1

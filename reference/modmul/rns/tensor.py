@@ -4,13 +4,13 @@
 Sources are those of :mod:`reference.modmul.rns.montgomery`; docs/rns/theory.md derives the matrix form of the
 extensions, the scale kappa and the ranges.
 
-A base extension is a product of words' bytes with a matrix of constants of the bases alone, whose byte sums
-have a remainder without a high word of any product. Base A keeps ``X_i = x_i kappa_i``, ``kappa_i =
-2^32 / M_B mod a_i``: one reduction of ``X Y + t N kappa^2`` is then the stored result, whose bytes are what
-the extension to B takes. That to A takes coordinates, and in squarings no rank of them. Base B keeps plain
-residues, as remainders leave them where products allow it. Where all instances share a modulus and -1 is a
-square in no channel of B, it keeps ``X_j = x_j rho_j``, and one reduction of ``X Y`` is the coordinate of t
-but for its sign. Every bound of :func:`conditions` is asserted as it is used.
+A base extension is a product of the bytes of words with a matrix of constants of the bases, and a remainder
+of the byte sums, which takes no high word of a product. Base A keeps ``X_i = x_i kappa_i``, ``kappa_i =
+2^32 / M_B mod a_i``: one reduction of ``X Y + t N kappa^2`` is then the stored result, whose bytes are the
+operand of the extension to B. The extension to A takes coordinates, and in squarings no rank. Base B keeps
+plain residues, as uncorrected remainders where products allow it. Where all instances share a modulus and -1
+is a square in no channel of B, it keeps ``X_j = x_j rho_j``, and one reduction of ``X Y`` is the coordinate
+of t but for its sign. Every bound of :func:`conditions` is asserted as it is used.
 """
 
 from __future__ import annotations
@@ -61,26 +61,26 @@ from reference.modmul.rns.words import (
 COX_BITS = 16
 
 MOST_NARROW_CHANNELS = 127
-"""Up to so many, the quotient of a remainder of byte sums comes of a single word."""
+"""Up to so many channels, the quotient of a remainder of byte sums is computed from a single word."""
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Bounds of what is not corrected, in units of its modulus."""
+    """Bounds of uncorrected values, in units of the modulus."""
 
     s: Bound = 2
     xi_b: Bound = 2 + Fraction(1, 1 << 30)
 
 
 FULL_RANGES = Ranges()
-"""For m < 2^31. Coordinates in B may be 2 m."""
+"""The ranges for m < 2^31. Coordinates in B may be 2 m."""
 
 
 @dataclass(frozen=True)
 class ExtensionMatrix:
-    """``T_i = (sum of bytes times factors) scale_i mod m_i`` for the targets m_i.
+    """A base extension as a matrix product: ``T_i = (sum of bytes times factors) scale_i mod m_i``.
 
-    The rank is one more word of the operand.
+    The m_i are the targets. The rank is one more word of the operand.
     """
 
     operand: Operand
@@ -97,32 +97,32 @@ class ExtensionMatrix:
 
     @property
     def narrow(self) -> bool:
-        """Quotients of remainders come of a single word."""
+        """Whether quotients of remainders are computed from a single word."""
         return len(self.operand.base) <= MOST_NARROW_CHANNELS
 
     @cached_property
     def largest_byte_sum(self) -> int:
-        """D: bound of the sum of the operand's bytes."""
+        """The bound D of the sum of the operand's bytes."""
         return sum(largest_operand(self.operand))
 
     def conditions(self) -> Iterator[Condition]:
-        """The first holds for any scales, the second for these."""
+        """Yield the conditions: the first holds for any scales, the second for these."""
         yield "accumulator", 255 * self.largest_byte_sum <= INT32_MAX
         yield "range of remainder", remainders_hold(self.matrix, self.target.moduli)
 
     def holds_for_any_scale(self, m: int) -> bool:
-        """Remainders modulo a target m are below 2 m for any scale."""
+        """Whether remainders modulo a target m are below 2 m for any scale."""
         return remainder_holds(*largest_for_any_entries(self.largest_byte_sum, m), m)
 
     @cached_property
     def largest_remainders(self) -> Residues:
-        """Of each target, uncorrected."""
+        """The largest uncorrected remainder of each target."""
         rows = zip(self.matrix.largest_sums, self.target.moduli, strict=True)
         return tuple(largest_remainder(int(sums[0]), join(sums) >> 31, m) for sums, m in rows)
 
     @cached_property
     def largest_remainders_for_any_scale(self) -> Residues:
-        """The same whatever the scales."""
+        """The largest uncorrected remainder of each target for any scales."""
         targets = self.target.moduli
         largest = (largest_for_any_entries(self.largest_byte_sum, m) for m in targets)
         return tuple(largest_remainder(*sums, m) for sums, m in zip(largest, targets, strict=True))
@@ -136,7 +136,7 @@ class ExtensionMatrix:
 
 @dataclass(frozen=True)
 class TensorBases:
-    """Bases for N < 2^bits."""
+    """The bases for N < 2^bits, and their constants."""
 
     b: Base
     a: Base
@@ -155,35 +155,35 @@ class TensorBases:
 
     @cached_property
     def pair(self) -> BasePair:
-        """As squarings have it: without a rank from B to A. Its bound is that of all elements."""
+        """The pair for squarings, without a rank from B to A. Its bound holds for all elements."""
         from_b = Uncorrected(self.b, self.ranges.xi_b)
         return BasePair.of(from_b, ByteRower(self.stored_in_a), self.bits)
 
     @cached_property
     def ranked_pair(self) -> BasePair:
-        """As multiplications have it, whose results exceed N by less."""
+        """The pair for multiplications, whose results are smaller."""
         return replace(self.pair, from_b=CoxRower(self.coordinates_of_b.cox))
 
     @cached_property
     def to_a(self) -> ExtensionMatrix:
-        """From B."""
+        """The extension from B to A."""
         return ExtensionMatrix(self.coordinates_of_b, self.a, (1,) * len(self.a))
 
     @cached_property
     def to_b(self) -> ExtensionMatrix:
-        """From A."""
+        """The extension from A to B."""
         return ExtensionMatrix(self.stored_in_a, self.b, (1,) * len(self.b))
 
     def to_scaled_a(self, n: int) -> ExtensionMatrix:
-        """From B to what is added to X Y, where all instances share the modulus n: scaled by N kappa^2."""
+        """The extension from B to A times N kappa^2, to be added to X Y where all instances share n."""
         return replace(self.to_a, scales=self.scaled(n))
 
     def to_scaled_b(self, n: int) -> ExtensionMatrix:
-        """From A to what B keeps where all instances share the modulus n: scaled by rho."""
+        """The extension from A to B times rho, where all instances share n."""
         return replace(self.to_b, scales=tuple(root for root, _ in self.roots(n)))
 
     def _remainders_in_b(self, shared: bool) -> Residues:
-        """What remainders in B are at most, uncorrected."""
+        """The largest uncorrected remainders in B."""
         if shared and self.rooted:
             return self.to_b.largest_remainders_for_any_scale
         return self.to_b.largest_remainders
@@ -194,21 +194,21 @@ class TensorBases:
         return all(reduction_holds(v * v, m, self.ranges.s) for v, m in rows)
 
     def largest_in_b(self, shared: bool) -> Residues:
-        """What B's residues are at most."""
+        """The largest residues that B keeps."""
         return self._remainders_in_b(shared) if self.lazy_b(shared) else tuple(m - 1 for m in self.b.moduli)
 
     @cached_property
     def rooted(self) -> bool:
-        """Whether -1 is no square in any channel of B: each number or its negative has a root."""
+        """Whether -1 is a square in no channel of B, so that each number or its negative has a root."""
         return all(m % 4 == 3 for m in self.b.moduli)
 
     def to_coordinates(self, n: int) -> Residues:
-        """``-2^32 / (N B_j) mod b_j``: s to the coordinate of t."""
+        """``-2^32 / (N B_j) mod b_j``, which takes s to the coordinate of t."""
         rows = zip(self.b.inverse_cofactors, self.b.moduli, strict=True)
         return tuple(-inverse * WORD * pow(n, -1, m) % m for inverse, m in rows)
 
     def roots(self, n: int) -> tuple[tuple[int, int], ...]:
-        """``rho_j`` and a sign, rho_j^2 being the sign times :meth:`to_coordinates`. For a rooted B."""
+        """For a rooted B, ``rho_j`` and a sign such that rho_j^2 is the sign times :meth:`to_coordinates`."""
         rows = zip(self.to_coordinates(n), self.b.moduli, strict=True)
         found = [(pow(c, (m + 1) // 4, m), c, m) for c, m in rows]
         assert all(root * root % m in (c, m - c) for root, c, m in found)
@@ -225,13 +225,13 @@ class TensorBases:
 
     @cached_property
     def coordinate_factors(self) -> Residues:
-        """``1 / (kappa_i A_i) mod a_i``: from the stored w to its coordinate."""
+        """``1 / (kappa_i A_i) mod a_i``, which takes the stored w to its coordinate."""
         rows = zip(self.a.inverse_cofactors, self.kappa, self.a.moduli, strict=True)
         return tuple(inverse * pow(k, -1, m) % m for inverse, k, m in rows)
 
     @cached_property
     def inputs(self) -> tuple[RadixToResidues, RadixToResidues]:
-        """From bytes into A, scaled, and into B."""
+        """The conversions from bytes into A, scaled, and into B."""
         length = -(-self.bits // 8)
         ones = (1,) * len(self.b)
         return (
@@ -241,12 +241,12 @@ class TensorBases:
 
     @cached_property
     def output(self) -> ResiduesToRadix:
-        """From stored residues in A to words that hold 2 N, by the four."""
+        """The conversion from stored residues in A to words that hold 2 N, a multiple of four of them."""
         return ResiduesToRadix(self.stored_in_a, -(-(self.bits + 1) // 128) * 16)
 
 
 def channel_conditions(bases: TensorBases) -> Iterator[Condition]:
-    """The inequalities of single channels."""
+    """Yield the inequalities of single channels."""
     r = bases.ranges
     largest_in_b = zip(bases.largest_in_b(False), bases.largest_in_b(True), strict=True)
     for m, largest in zip(bases.b.moduli, largest_in_b, strict=True):
@@ -264,7 +264,7 @@ def channel_conditions(bases: TensorBases) -> Iterator[Condition]:
 
 
 def conditions(bases: TensorBases) -> Iterator[Condition]:
-    """Every inequality of docs/rns/theory.md for this data flow."""
+    """Yield every inequality of docs/rns/theory.md for this data flow."""
     yield "odd moduli of at most 31 bits", all(m % 2 and m < 1 << 31 for m in bases.b.moduli + bases.a.moduli)
     yield from conditions_of_pair(bases.pair)
     yield from conditions_of_pair(bases.ranked_pair)
@@ -275,7 +275,7 @@ def conditions(bases: TensorBases) -> Iterator[Condition]:
 
 
 class TensorElement(NamedTuple):
-    """``x kappa_i`` in A; x in B, or x rho_j, corrected or not."""
+    """An element: ``x kappa_i`` in A; x or x rho_j in B, corrected or not."""
 
     a: Residues
     b: Residues
@@ -299,12 +299,12 @@ class TensorMontgomery:
 
     @cached_property
     def scaled_extension(self) -> ExtensionMatrix:
-        """From B to ``t' N kappa^2`` in A."""
+        """The extension from B to ``t' N kappa^2`` in A."""
         return self.bases.to_scaled_a(self.n)
 
     @cached_property
     def to_b(self) -> ExtensionMatrix:
-        """From A to what B keeps."""
+        """The extension from A to the residues that B keeps."""
         return self.bases.to_scaled_b(self.n) if self.rooted else self.bases.to_b
 
     @property
@@ -319,12 +319,12 @@ class TensorMontgomery:
 
     @cached_property
     def largest_in_b(self) -> Residues:
-        """What B's residues are at most."""
+        """The largest residues that B keeps."""
         return self.bases.largest_in_b(self.shared)
 
     @cached_property
     def roots(self) -> tuple[tuple[int, int], ...]:
-        """rho_j and its sign, 1 and 1 where B keeps plain residues. Constants of the modulus."""
+        """The constants rho_j and their signs; 1 and 1 where B keeps plain residues."""
         return self.bases.roots(self.n) if self.rooted else ((1, 1),) * len(self.bases.b)
 
     @cached_property
@@ -343,18 +343,18 @@ class TensorMontgomery:
 
     @cached_property
     def inputs(self) -> tuple[RadixToResidues, RadixToResidues]:
-        """From bytes into A and B, as they are kept."""
+        """The conversions from bytes into A and B."""
         into_a, into_b = self.bases.inputs
         return into_a, replace(into_b, scales=tuple(root for root, _ in self.roots))
 
     def element(self, x: int) -> TensorElement:
-        """Of an integer."""
+        """The element of an integer."""
         in_a = zip(self.bases.kappa, self.bases.a.moduli, strict=True)
         in_b = zip(self.roots, self.bases.b.moduli, strict=True)
         return TensorElement(tuple(x * k % m for k, m in in_a), tuple(x * root % m for (root, _), m in in_b))
 
     def integer(self, x: TensorElement) -> int:
-        """The integer that both bases stand for, at most ``min(M_A, M_B)``."""
+        """The integer that the residues in both bases represent, at most ``min(M_A, M_B)``."""
         assert all(0 <= r < m for r, m in zip(x.a, self.bases.a.moduli, strict=True))
         assert all(0 <= r <= v for r, v in zip(x.b, self.largest_in_b, strict=True))
         in_b = zip(x.b, self.roots, self.bases.b.moduli, strict=True)
@@ -364,7 +364,7 @@ class TensorMontgomery:
         return value
 
     def _coordinates_b(self, x: TensorElement, y: TensorElement) -> Residues:
-        """Coordinates of ``t = -x y / N mod M_B``."""
+        """The coordinates of ``t = -x y / N mod M_B``."""
         r, moduli = self.bases.ranges, self.bases.b.moduli
         s = [montgomery_reduce(u * v, m, r.s) for u, v, m in zip(x.b, y.b, moduli, strict=True)]
         if self.rooted:
@@ -396,7 +396,7 @@ class TensorMontgomery:
         return self._reduced(x, x, ranked=False)
 
     def _checked(self, x: int, y: int, w: TensorElement, pair: BasePair) -> TensorElement:
-        """W, asserted to be the product of integers below ``bound N``, and as small as the pair makes it."""
+        """``w``, asserted to be the product of integers below ``bound N`` and within the pair's bound."""
         limit, radix = self.bases.pair.bound * self.n, self.bases.b.product
         value = self.integer(w)
         assert max(x, y, value) < limit
@@ -418,7 +418,7 @@ class TensorMontgomery:
         return self.element(self.bases.b.product % self.n)
 
     def select(self, table: Sequence[TensorElement], index: int) -> TensorElement:
-        """Plain indexing."""
+        """The entry at ``index``."""
         return table[index]
 
     def encode(self, x: int) -> TensorElement:

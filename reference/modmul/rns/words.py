@@ -4,11 +4,11 @@
 Sources
 -------
 - P. L. Montgomery, *Modular Multiplication Without Trial Division* (1985).
-- V. Shoup's product with a constant, as D. Harvey, *Faster Arithmetic for Number-Theoretic Transforms* (2014)
-  has it.
+- V. Shoup's product with a constant, in the form of D. Harvey, *Faster Arithmetic for Number-Theoretic
+  Transforms* (2014).
 
-A residue bound 1 means corrected, below m; a bound lambda above 1 means that the result, an integer below
-lambda m, is left as it is. docs/rns/theory.md, "Channels of 32-bit words".
+Bound 1 of a residue means that it is corrected, to below m; a bound lambda above 1 means that the result, an
+integer below lambda m, is not corrected. docs/rns/theory.md, "Channels of 32-bit words".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORD = 1 << 32
 
 
 def largest_below(bound: Bound, m: int) -> int:
-    """Largest integer below ``bound m``.
+    """The largest integer below ``bound m``.
 
     >>> largest_below(Fraction(3, 2), 7), largest_below(2, 7)
     (10, 13)
@@ -42,7 +42,7 @@ def corrected(v: int, m: int, word: int = WORD) -> int:
 
 
 def reduction_holds(total: int, m: int, bound: Bound) -> bool:
-    """A total of at most ``total`` reduces to less than ``bound m`` in 32-bit words."""
+    """Whether a total of at most ``total`` reduces to less than ``bound m`` in 32-bit words."""
     if bound == 1:
         return total < m * WORD and 2 * m <= WORD
     return total <= (bound - 1) * WORD * m and bound * m <= WORD
@@ -68,13 +68,13 @@ def montgomery_reduce(total: int, m: int, bound: Bound = 1) -> int:
 
 
 def shoup_quotient(c: int, m: int, word: int = WORD) -> int:
-    """What goes with a constant c: ``floor(2^32 c / m)``."""
+    """The second word of a constant c: ``floor(2^32 c / m)``."""
     assert 0 <= c < m
     return c * word // m
 
 
 def shoup_holds(largest: int, m: int, bound: Bound) -> bool:
-    """Products of x <= ``largest`` with constants are below ``bound m`` in 32-bit words."""
+    """Whether products of x <= ``largest`` with constants are below ``bound m`` in 32-bit words."""
     return largest < WORD and Fraction(WORD + largest, WORD) <= bound and bound * m <= WORD
 
 
@@ -93,7 +93,7 @@ def shoup_product(x: int, c: int, m: int, word: int = WORD) -> int:
 
 
 def remainder_holds(largest_low: int, largest_quotient: int, m: int, byte: int = 8) -> bool:
-    """**range of remainder**: S_0 and q up to these leave remainders below 2 m.
+    """**range of remainder**: whether S_0 and q up to these have remainders below 2 m.
 
     >>> remainder_holds(2**31 - 2 * 19 - 100 * 19, 100, 2**31 - 19)
     True
@@ -104,7 +104,7 @@ def remainder_holds(largest_low: int, largest_quotient: int, m: int, byte: int =
 
 
 def largest_for_any_entries(byte_sum: int, m: int) -> tuple[int, int]:
-    """S_0 and q of bytes with this sum at most, times any entries below m.
+    """The largest S_0 and q of bytes with at most this sum, times any entries below m.
 
     >>> largest_for_any_entries(2**17, 2**31 - 1)
     (33423360, 131071)
@@ -113,7 +113,7 @@ def largest_for_any_entries(byte_sum: int, m: int) -> tuple[int, int]:
 
 
 def largest_remainder(largest_low: int, largest_quotient: int, m: int, byte: int = 8) -> int:
-    """What S_0 and q up to these leave at most, uncorrected.
+    """The largest uncorrected remainder for S_0 and q up to these.
 
     >>> largest_remainder(255, 100, 2**31 - 19) == 2**31 - 2**8 + 255 + 1900
     True

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Binary floating point of any precision, round to nearest, ties to even, without limits of the exponent.
+"""Binary floating point of any precision, round to nearest, ties to even, with unlimited exponents.
 
-Values are rationals, so that every rounding error is known. Precision 24 is binary32 for what the channels
-do: their magnitudes lie in [2^-24, 2^48].
+Values are rationals, so that every rounding error is known. Precision 24 agrees with binary32 wherever the
+channels use it: their magnitudes are in [2^-24, 2^48].
 
 Sources: T. J. Dekker, *A floating-point technique for extending the available precision* (1971); J.-M. Muller
 et al., *Handbook of Floating-Point Arithmetic*, chapter 4 (two-product, Veltkamp's splitting).
@@ -19,13 +19,13 @@ Number = int | Fraction
 
 @dataclass(frozen=True)
 class BinaryFloat:
-    """``precision`` bits of significand, the leading one included; u = 2^-precision."""
+    """A format with ``precision`` bits of significand, the leading one included; u = 2^-precision."""
 
     precision: int = 24
 
     @property
     def whole(self) -> int:
-        """2^precision: integers up to it are values."""
+        """2^precision: integers up to this magnitude are values."""
         return 1 << self.precision
 
     def nearest(self, x: Number) -> Number:
@@ -46,7 +46,7 @@ class BinaryFloat:
         return round(x / unit) * unit
 
     def is_value(self, x: Number) -> bool:
-        """x needs no rounding."""
+        """Whether x is a value, which needs no rounding."""
         return self.nearest(x) == x
 
     def exact(self, x: Number) -> int:
@@ -72,7 +72,7 @@ class BinaryFloat:
         return rounded_reciprocal(self, m)
 
     def rint(self, x: Number) -> int:
-        """Nearest integer of a value below 2^(precision-2), by adding and subtracting 3/2 2^(precision-1).
+        """The integer nearest to a value below 2^(precision-2): 3/2 2^(precision-1) is added and subtracted.
 
         >>> [BinaryFloat(24).rint(Fraction(n, 4)) for n in (-3, -2, 5, 6)]
         [-1, 0, 1, 2]
@@ -89,14 +89,14 @@ class BinaryFloat:
         return self.exact(high), self.exact(low)
 
     def split(self, a: int) -> tuple[int, int]:
-        """Veltkamp: ``a = high + low`` in p - s and, with a sign, s - 1 bits, s = ceil(p / 2)."""
+        """Veltkamp's splitting: ``a = high + low`` in p - s and, with a sign, s - 1 bits, s = ceil(p / 2)."""
         c = self.mul((1 << (-(-self.precision // 2))) + 1, a)
         high = self.add(c, -self.add(c, -a))
         low = self.add(a, -high)
         return self.exact(high), self.exact(low)
 
     def two_product_split(self, a: int, b: int) -> tuple[int, int]:
-        """Dekker: :meth:`two_product` without a fused operation; every product of halves is exact.
+        """Dekker's method: :meth:`two_product` without a fused operation; every product of halves is exact.
 
         >>> BinaryFloat().two_product_split(16777213, 4099), BinaryFloat().two_product(16777213, 4099)
         ((68769792000, 4087), (68769792000, 4087))
@@ -111,5 +111,5 @@ class BinaryFloat:
 
 @cache
 def rounded_reciprocal(f: BinaryFloat, m: int) -> Number:
-    """``f.nearest(1 / m)``, kept."""
+    """``f.nearest(1 / m)``, cached."""
     return f.nearest(Fraction(1, m))

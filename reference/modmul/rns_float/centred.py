@@ -2,8 +2,9 @@
 """Centred channels: remainders by quotients rounded to the nearest integer, without corrections.
 
 Source: own, after A. Moss, D. Page, N. P. Smart, *Toward Acceleration of RSA Using 3D Graphics Hardware* (IMA
-CC 2007), section 4.1. Ranges and proofs are in docs/rns/floating_point.md, "Centred channels". Every operation is
-one of :class:`reference.modmul.rns_float.binary_float.BinaryFloat`; those that must not round are asserted not to.
+CC 2007), section 4.1. Ranges and proofs are in docs/rns/floating_point.md, "Centred channels". Every
+operation is one of :class:`reference.modmul.rns_float.binary_float.BinaryFloat`; those that must not round
+are asserted not to.
 """
 
 from __future__ import annotations

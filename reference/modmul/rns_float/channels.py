@@ -32,12 +32,12 @@ class Channel(Protocol[R]):
 
     @property
     def modulus(self) -> int:
-        """m."""
+        """The modulus m."""
         ...
 
     @property
     def largest_digit(self) -> int:
-        """Largest integer that :meth:`load` takes."""
+        """The largest integer that :meth:`load` accepts."""
         ...
 
     def load(self, digit: int) -> R:
@@ -45,24 +45,24 @@ class Channel(Protocol[R]):
         ...
 
     def digit(self, a: R) -> int:
-        """The integer in [0, m)."""
+        """The integer in [0, m) that the residue represents."""
         ...
 
     def mul(self, a: R, b: R) -> R:
-        """a b mod m."""
+        """The residue of a b."""
         ...
 
     def add(self, a: R, b: R) -> R:
-        """a + b mod m."""
+        """The residue of a + b."""
         ...
 
     def sub(self, a: R, b: R) -> R:
-        """a - b mod m."""
+        """The residue of a - b."""
         ...
 
 
 def lifted(f: BinaryFloat, x: int, m: int) -> int:
-    """x + m where x < 0: [-m, m) to [0, m)."""
+    """The residue in [0, m) of x in [-m, m): x + m where x < 0."""
     assert -m <= x < m
     return f.exact(x + m) if x < 0 else x
 
@@ -83,12 +83,12 @@ class HalfWord:
         require(self.conditions())
 
     def conditions(self) -> Iterator[Condition]:
-        """Inequality of "Half words"."""
+        """Yield the inequality of "Half words"."""
         yield "half word", self.modulus >= 3 and self.modulus**2 <= self.float.whole
 
     @property
     def largest_digit(self) -> int:
-        """2^p - m: its rounded quotient times m is a value."""
+        """2^p - m, whose rounded quotient times m is a value."""
         return self.float.whole - self.modulus
 
     def load(self, digit: int) -> int:
@@ -106,15 +106,15 @@ class HalfWord:
         return a
 
     def mul(self, a: int, b: int) -> int:
-        """a b <= (m - 1)^2 <= 2^p - m."""
+        """The product, which is exact: a b <= (m - 1)^2 <= 2^p - m."""
         return self.load(self.float.exact(a * b))
 
     def add(self, a: int, b: int) -> int:
-        """One conditional addition."""
+        """The result takes one conditional addition."""
         return lifted(self.float, self.float.exact(self.float.exact(a - self.modulus) + b), self.modulus)
 
     def sub(self, a: int, b: int) -> int:
-        """One conditional addition."""
+        """The result takes one conditional addition."""
         return lifted(self.float, self.float.exact(a - b), self.modulus)
 
 
@@ -122,7 +122,7 @@ class HalfWord:
 class FullWord:
     """Odd 3 <= m < 2^p, residues centred: abs(a) <= (m - 1) / 2. Products as exact pairs h + l.
 
-    ``fused`` says whether a fused multiply-add is there; else products are split as Dekker does.
+    With ``fused`` there is a fused multiply-add; without it products are split by Dekker's method.
 
     >>> FullWord(16777213).digit(FullWord(16777213).mul(-8388606, 8388606))
     4194303
@@ -137,11 +137,11 @@ class FullWord:
         require(self.conditions())
 
     def conditions(self) -> Iterator[Condition]:
-        """Inequality of "Full words"."""
+        """Yield the inequality of "Full words"."""
         yield "full word", self.modulus % 2 == 1 and 3 <= self.modulus < self.float.whole
 
     def _centred(self, x: int) -> int:
-        """One multiple of m to or from x, abs(x) < 3 m / 2."""
+        """The centred residue of abs(x) < 3 m / 2, by one addition or subtraction of m."""
         m, half = self.modulus, self.modulus // 2
         x = self.float.exact(x - m) if x > half else self.float.exact(x + m) if x < -half else x
         assert abs(x) <= half
@@ -149,21 +149,21 @@ class FullWord:
 
     @property
     def largest_digit(self) -> int:
-        """Below 2 m and 2^p."""
+        """The largest integer below 2 m and 2^p."""
         return min(2 * self.modulus, self.float.whole) - 1
 
     def load(self, digit: int) -> int:
-        """At most two subtractions."""
+        """The residue takes at most two subtractions."""
         assert 0 <= digit <= self.largest_digit
         return self._centred(self.float.exact(digit - self.modulus) if digit >= self.modulus else digit)
 
     def digit(self, a: int) -> int:
-        """One conditional addition."""
+        """The result takes one conditional addition."""
         assert abs(a) <= self.modulus // 2
         return lifted(self.float, a, self.modulus)
 
     def mul(self, a: int, b: int) -> int:
-        """``a b = h + l``; h less its rounded quotient is below m; centred, l added, centred."""
+        """``a b = h + l``: h less its rounded multiple of m, centred; plus l, centred again."""
         f, m = self.float, self.modulus
         high, low = f.two_product(a, b) if self.fused else f.two_product_split(a, b)
         q = f.rint(f.mul(high, f.reciprocal(m)))
@@ -172,7 +172,7 @@ class FullWord:
         return self._centred(f.exact(self._centred(remainder) + low))
 
     def _remainder(self, high: int, q: int) -> int:
-        """``h - q m``: one fused operation, or two subtractions, the first of neighbours."""
+        """``h - q m``: one fused operation, or two subtractions, the first exact by Sterbenz's lemma."""
         f, m = self.float, self.modulus
         if self.fused:
             return f.exact(f.fma(-q, m, high))
@@ -180,17 +180,17 @@ class FullWord:
         return f.exact(f.exact(high - product_high) - product_low)
 
     def add(self, a: int, b: int) -> int:
-        """abs(a + b) < m."""
+        """The sum is below m in magnitude and is centred."""
         return self._centred(self.float.exact(a + b))
 
     def sub(self, a: int, b: int) -> int:
-        """abs(a - b) < m."""
+        """The difference is below m in magnitude and is centred."""
         return self._centred(self.float.exact(a - b))
 
 
 @dataclass(frozen=True)
 class Smooth:
-    """m = first second, half words prime to each other; residues in [0, m), which both factors can load.
+    """m = first second, two coprime half words; residues are in [0, m), which both factors can load.
 
     >>> Smooth(4093, 4091).mul(16744462, 16744461) == 16744462 * 16744461 % (4093 * 4091)
     True
@@ -205,18 +205,18 @@ class Smooth:
         require(self.conditions())
 
     def conditions(self) -> Iterator[Condition]:
-        """Inequality of "Smooth moduli"."""
+        """Yield the inequality of "Smooth moduli"."""
         p, q, whole = self.first, self.second, self.float.whole
         yield "smooth factors", min(p, q) >= 3 and max(p, q) ** 2 <= whole and math.gcd(p, q) == 1
 
     @property
     def modulus(self) -> int:
-        """m."""
+        """The modulus m."""
         return self.first * self.second
 
     @cached_property
     def factors(self) -> tuple[HalfWord, HalfWord]:
-        """Channels of the two factors."""
+        """The channels of the two factors."""
         return HalfWord(self.first, self.float), HalfWord(self.second, self.float)
 
     def parts(self, a: int) -> tuple[int, int]:
@@ -233,11 +233,11 @@ class Smooth:
 
     @property
     def largest_digit(self) -> int:
-        """Below 2 m and 2^p."""
+        """The largest integer below 2 m and 2^p."""
         return min(2 * self.modulus, self.float.whole) - 1
 
     def load(self, digit: int) -> int:
-        """At most one subtraction."""
+        """The residue takes at most one subtraction."""
         assert 0 <= digit <= self.largest_digit
         return self.float.exact(digit - self.modulus) if digit >= self.modulus else digit
 
@@ -247,22 +247,22 @@ class Smooth:
         return a
 
     def mul(self, a: int, b: int) -> int:
-        """Products of the parts, joined."""
+        """The product of the parts, joined."""
         (p, q), x, y = self.factors, self.parts(a), self.parts(b)
         return self.join((p.mul(x[0], y[0]), q.mul(x[1], y[1])))
 
     def add(self, a: int, b: int) -> int:
-        """One conditional addition."""
+        """The result takes one conditional addition."""
         return lifted(self.float, self.float.exact(self.float.exact(a - self.modulus) + b), self.modulus)
 
     def sub(self, a: int, b: int) -> int:
-        """One conditional addition."""
+        """The result takes one conditional addition."""
         return lifted(self.float, self.float.exact(a - b), self.modulus)
 
 
 @dataclass(frozen=True)
 class Paired:
-    """A smooth modulus whose residues stay apart, one by factor, until an extension needs the digit.
+    """A smooth modulus whose residues stay separate, one for each factor, until an extension needs the digit.
 
     >>> Paired(Smooth(13, 11)).digit(Paired(Smooth(13, 11)).mul((2, 5), (3, 7)))
     123
@@ -272,33 +272,33 @@ class Paired:
 
     @property
     def modulus(self) -> int:
-        """first second."""
+        """The product of both factors."""
         return self.smooth.modulus
 
     @property
     def largest_digit(self) -> int:
-        """What both parts take."""
+        """The largest integer that both parts accept."""
         return min(part.largest_digit for part in self.smooth.factors)
 
     def load(self, digit: int) -> tuple[int, int]:
-        """Both remainders."""
+        """The remainders modulo both factors."""
         return self.smooth.parts(digit)
 
     def digit(self, a: tuple[int, int]) -> int:
-        """Joined."""
+        """The parts, joined."""
         return self.smooth.join(a)
 
     def mul(self, a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
-        """By part."""
+        """The result is computed in each part."""
         p, q = self.smooth.factors
         return p.mul(a[0], b[0]), q.mul(a[1], b[1])
 
     def add(self, a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
-        """By part."""
+        """The result is computed in each part."""
         p, q = self.smooth.factors
         return p.add(a[0], b[0]), q.add(a[1], b[1])
 
     def sub(self, a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
-        """By part."""
+        """The result is computed in each part."""
         p, q = self.smooth.factors
         return p.sub(a[0], b[0]), q.sub(a[1], b[1])

@@ -2,8 +2,8 @@
 """Montgomery multiplication with Szabo-Tanaka extensions, stage by stage, over channels of any kind.
 
 Source: A. Moss, D. Page, N. P. Smart, *Toward Acceleration of RSA Using 3D Graphics Hardware* (IMA CC 2007),
-algorithm 2. Each stage of theirs is a rendering pass, or one by digit. Digits pass between channels as plain
-integers; where the channels are pairs of small moduli they are joined there and nowhere else.
+algorithm 2. Each stage is one rendering pass there, or one pass for each digit. Channels exchange digits as
+plain integers; pairs of small moduli are joined for that and for nothing else.
 
 Printed slip: stage 1 has ``s_A <- x_A y_B`` for ``x_A y_A``.
 """
@@ -22,11 +22,11 @@ from reference.modmul.rns_float.channels import Channel
 R = TypeVar("R")
 Vector = tuple[R, ...]
 Both = tuple[Vector[R], Vector[R]]
-"""Residues in A and in B."""
+"""The residues in A and in B."""
 
 
 def channel_conditions(channels: Sequence[Channel[R]]) -> Iterator[Condition]:
-    """A digit of one channel can be loaded by every other: inequality of "Digits between channels"."""
+    """Yield that every channel can load the digits of all others: "Digits between channels"."""
     largest = max(c.modulus for c in channels) - 1
     yield "digits between channels", all(largest <= c.largest_digit for c in channels)
 
@@ -56,11 +56,11 @@ class StagedMontgomery(Generic[R]):
         return tuple(c.load(x % c.modulus) for c in channels)
 
     def element(self, x: int) -> Both[R]:
-        """Residues of an integer."""
+        """The residues of an integer."""
         return self._constant(self.a, x), self._constant(self.b, x)
 
     def integer(self, x: Both[R]) -> int:
-        """The integer that both bases stand for."""
+        """The integer that the residues in both bases represent."""
         bases = zip((self.pair.a, self.pair.b), (self.a, self.b), x, strict=True)
         in_a, in_b = (
             base.value([c.digit(r) for c, r in zip(channels, part, strict=True)])
