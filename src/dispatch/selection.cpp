@@ -12,7 +12,7 @@
 namespace manymod {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 template <class Range, class Name>
 std::string joined(const Range& range, Name&& name) {
@@ -84,19 +84,19 @@ std::vector<const Device*> devices_named(std::string_view name, std::span<const 
   if (name != "cuda" && !is_cuda_index(name)) {
     throw StatusError(
         MM_ERR_UNKNOWN_DEVICE,
-        "unknown device " + quoted(name) +
+        "unknown device " + in_quotes(name) +
             ": expected 'auto', 'cpu', 'cuda' or 'cuda:K'; devices here: " + device_names(devices));
   }
   matching = devices_of_backend(devices, Backend::cuda);
   if (matching.empty()) {
-    throw StatusError(MM_ERR_UNKNOWN_DEVICE, "no CUDA device found: device " + quoted(name) +
+    throw StatusError(MM_ERR_UNKNOWN_DEVICE, "no CUDA device found: device " + in_quotes(name) +
                                                  " asked for, devices here: " + device_names(devices));
   }
   if (name == "cuda") return matching;
   std::erase_if(matching, [name](const Device* device) { return device->name != name; });
   if (matching.empty()) {
     throw StatusError(MM_ERR_UNKNOWN_DEVICE,
-                      "no device " + quoted(name) + "; devices here: " + device_names(devices));
+                      "no device " + in_quotes(name) + "; devices here: " + device_names(devices));
   }
   return matching;
 }
@@ -312,8 +312,8 @@ std::string candidate_names(const std::vector<Candidate>& usable) {
   std::string why = task_obstacle(variant, request);
   if (why.empty()) why = obstacle_on(variant, among);
   throw StatusError(MM_ERR_UNUSABLE_VARIANT,
-                    "variant " + quoted(variant.name) + " (" + std::string(request.forced_by) + ") " + why +
-                        "; usable for " + task_name(request) + ": " + candidate_names(usable));
+                    "variant " + in_quotes(variant.name) + " (" + std::string(request.forced_by) + ") " +
+                        why + "; usable for " + task_name(request) + ": " + candidate_names(usable));
 }
 
 Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
@@ -325,7 +325,7 @@ Candidate forced_candidate(const VariantRequest& request, const Catalogue& from,
     if (variant.name == *request.forced) throw_unusable(variant, request, among, usable);
   }
   throw StatusError(MM_ERR_UNKNOWN_VARIANT,
-                    "no variant named " + quoted(*request.forced) + " (" + std::string(request.forced_by) +
+                    "no variant named " + in_quotes(*request.forced) + " (" + std::string(request.forced_by) +
                         "); usable for " + task_name(request) + ": " + candidate_names(usable) +
                         "; `manymod info` lists all " + std::to_string(from.variants.size()));
 }
@@ -343,19 +343,20 @@ std::string hardware_needs(const Variant& variant) {
 std::string gpu_obstacle(const Variant& variant, const Device& device) {
   const unsigned has = device.compute_capability, code = device.code_capability;
   if (has < variant.min_compute_capability || has > variant.max_compute_capability) {
-    return "needs " + hardware_needs(variant) + ", device " + quoted(device.name) + " has " + capability(has);
+    return "needs " + hardware_needs(variant) + ", device " + in_quotes(device.name) + " has " +
+           capability(has);
   }
   if (code == 0 || code >= variant.min_compute_capability) return {};
   return "needs kernels compiled for " + hardware_needs(variant) + ", this build has those of " +
-         capability(code) + " for device " + quoted(device.name) + " (MANYMOD_CUDA_ARCHITECTURES)";
+         capability(code) + " for device " + in_quotes(device.name) + " (MANYMOD_CUDA_ARCHITECTURES)";
 }
 
 std::string hardware_obstacle(const Variant& variant, const Device& device) {
   if (variant.backend != device.backend) {
     return std::string("needs a ") + (variant.backend == Backend::cuda ? "CUDA device" : "CPU") +
-           ", not device " + quoted(device.name);
+           ", not device " + in_quotes(device.name);
   }
-  if (!device.obstacle.empty()) return "needs device " + quoted(device.name) + ": " + device.obstacle;
+  if (!device.obstacle.empty()) return "needs device " + in_quotes(device.name) + ": " + device.obstacle;
   if (variant.backend == Backend::cuda) return gpu_obstacle(variant, device);
   const CpuFeatures missing = variant.cpu_features & ~device.cpu_features;
   if (missing == 0) return {};
@@ -393,7 +394,7 @@ Selection select_variants(const VariantRequest& request, const Catalogue& from) 
   if (request.forced) return chooser.forced(forced_candidate(request, from, among, usable));
   if (usable.empty()) {
     throw StatusError(MM_ERR_UNUSABLE_VARIANT, "no variant can run " + task_name(request) + " on device " +
-                                                   quoted(request.device) +
+                                                   in_quotes(request.device) +
                                                    "; `manymod info` lists the variants");
   }
   return chooser.best();
