@@ -30,7 +30,7 @@ class Codec {
   const CheckedCall& checked_;
   std::optional<Hasher> hash_;
   std::optional<Hasher> mgf_;
-  std::optional<Hasher> sha256_;  ///< of implicit rejection
+  std::optional<HmacSha256> hmac_;  ///< of implicit rejection
   SecretBytes encoded_;
   std::array<std::uint8_t, 4096> salts_;  ///< drawn and not yet used: the last `salts_left_`
   std::size_t salts_left_ = 0, salts_drawn_ = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encodings of RFC 8017: what stands between a message and the number that is raised to a power.
+// The encodings of RFC 8017, which convert between a message and the number that is raised to a power.
 //
-// Encoded messages have as many bytes as the modulus (k), leading zeros included. Functions that take padding
-// off a secret branch on sizes alone; their verdict is a mask.
+// Encoded messages have as many bytes as the modulus (k), leading zeros included. Functions that remove
+// padding from a secret are constant-time: they branch on sizes alone, and their verdict is a mask.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ void encode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan message);
 void encode_oaep(std::span<std::uint8_t> encoded, ByteSpan message, ByteSpan label_digest, ByteSpan seed,
                  Hasher& mgf);
 
-/// A message with its padding off: at the front of the array that held the encoded one, zeros behind.
+/// A decoded message. It stands at the front of the array that held the encoded one; zeros follow.
 struct Decoded {
   constant_time::Mask good;
   std::uint64_t size;
@@ -63,10 +63,11 @@ struct Decoded {
 /// all bytes are 0.
 Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, Hasher& mgf);
 
-/// EME-PKCS1-v1_5 decoding with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7): in place of a
-/// message with bad padding, one that follows from the private exponent and the ciphertext (k bytes).
-/// `exponent_digest`: SHA-256 of the private exponent in k bytes. Returns the message's size.
+/// EME-PKCS1-v1_5 decoding with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7) in place: where
+/// the padding is bad, the result is a synthetic message, which depends on the private exponent and the
+/// ciphertext (k bytes) alone. In: exponent_digest is the SHA-256 of the private exponent in k bytes. Returns
+/// the message's size. Constant-time.
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
-                                      ByteSpan ciphertext, Hasher& sha256);
+                                      ByteSpan ciphertext, HmacSha256& hmac);
 
 }  // namespace manymod::rsa
