@@ -6,6 +6,8 @@
 #   make test     C++ and Python tests, once optimised and once under sanitizers with range checks
 #   make bench    measurements of this machine
 #   make lint     formatters, linters, type checkers      make format   apply the formatters
+#   make compilers   everything with each compiler on PATH, warnings as errors
+#   make lowest   build and test with the lowest versions of the dependencies that pyproject.toml allows
 #   make clean    remove .venv and build
 
 SHELL := /bin/bash
@@ -23,19 +25,20 @@ RELEASE := build/release
 export PATH := $(VENV)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
-# Of new build folders: of each job it knows what it waits for, and make only of each target.
+# The generator of new build folders. Ninja orders single compilations; make orders only whole targets.
 export CMAKE_GENERATOR ?= Ninja
-# What runs the unit tests: few enough to start quickly, many enough to keep all processors busy to the end.
+# Processes that share the unit tests: few enough to start quickly, enough to keep all processors busy to the end.
 SHARDS := -DMANYMOD_TEST_SHARDS=32
 
 PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
-  $(shell find cmake include src python tools/build_backend -type f -not -name '*.py[co]' -not -name '.*')
+  $(shell find cmake data include src python tools/build_backend -type f -not -name '*.py[co]' -not -name '.*')
 CPP_SOURCES = $(shell find src include tests bench examples \
   -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh')
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% tests/%,$(CPP_SOURCES)))
 PYTHON_CODE = $(wildcard python cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
-.PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-format lint-cpp format clean
+.PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-format lint-clang lint-cpp format \
+  compilers lowest clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -56,18 +59,18 @@ $(STAMPS)/build-tools: tools/ensure_build_tools.sh $(STAMPS)/deps-build
 	@tools/ensure_build_tools.sh $(PIP)
 	@touch $@
 
-# What the build or the tests want of the system, where its package manager is ours to use.
+# System packages that the build or the tests need; the script installs them if it may use the package manager.
 $(STAMPS)/system-%: tools/setup_system.sh | $(STAMPS)/venv
 	@tools/setup_system.sh $* $(VENV)/bin/python
 	@touch $@
 
-# The Python package, built in the directory that the C++ tests and benchmarks share: one compilation.
+# The Python package, in the build folder of the C++ tests and benchmarks, so that the library is compiled once.
 $(STAMPS)/package: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/system-build
 	$(PIP) install --no-deps --no-build-isolation -C build-dir=$(RELEASE) \
 	  -C cmake.define.MANYMOD_WERROR=$(WERROR) .
 	@touch $@
 
-# ---- what people call ---------------------------------------------------------------------------------
+# ---- targets ------------------------------------------------------------------------------------------
 demo: $(STAMPS)/package $(STAMPS)/deps-demo
 	$(VENV)/bin/python examples/demo.py
 
@@ -83,14 +86,14 @@ test-cpp: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system-test
 	cmake --build $(RELEASE)
 	ctest --test-dir $(RELEASE) --output-on-failure
 
-# Sanitizers and range checks in one build: both watch the same runs. Alone it tests the device code, which is all in
-# headers and so the same in each build.
+# Sanitizers and range checks in one build, as both check the same runs. Only this build includes the unit tests of the
+# device code: it is all in headers, so that a second build would compile and test the same code again.
 test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	cmake --preset asan -DMANYMOD_VERIFY=ON $(SHARDS) -DPython_EXECUTABLE=$(VENV)/bin/python
 	cmake --build --preset asan
 	ctest --preset asan
 
-# Some of them run on the C++ tests' driver without a GPU.
+# Some of these tests run on the C++ tests' substitute for the CUDA driver, which needs no GPU.
 test-python: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
 	cmake --build $(RELEASE) --target manymod_fake_cuda
@@ -104,7 +107,7 @@ bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system-test
 	$(VENV)/bin/manymod bench
 	$(VENV)/bin/manymod bench cpu --quick
 
-lint: lint-python lint-format lint-cpp
+lint: lint-python lint-format lint-clang lint-cpp
 
 lint-python: $(STAMPS)/deps-lint $(STAMPS)/deps-test
 	$(VENV)/bin/ruff check .
@@ -113,6 +116,16 @@ lint-python: $(STAMPS)/deps-lint $(STAMPS)/deps-test
 
 lint-format: $(STAMPS)/deps-lint
 	$(VENV)/bin/clang-format --dry-run -Werror $(CPP_SOURCES)
+
+# The library's syntax with one Clang, whichever compiler builds it.
+lint-clang: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
+	$(VENV)/bin/python tools/try_compilers.py --syntax-only --parts library --newest-clang --jobs $(JOBS)
+
+compilers: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
+	$(VENV)/bin/python tools/try_compilers.py --jobs $(JOBS)
+
+lowest: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
+	$(VENV)/bin/python tools/lowest_versions.py --jobs $(JOBS)
 
 lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	cmake -S . -B build/lint --log-level=WARNING -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_PYTHON=ON \

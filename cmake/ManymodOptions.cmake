@@ -13,6 +13,11 @@ set(manymod_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND manymod_warnings -Wno-restrict)
 endif()
+# Clang 19 reports std::stable_sort of libstdc++ 12, which calls the deprecated std::get_temporary_buffer:
+# https://github.com/llvm/llvm-project/issues/76515
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND manymod_warnings -Wno-deprecated-declarations)
+endif()
 if(MANYMOD_WERROR)
   list(APPEND manymod_warnings -Werror)
 endif()

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Install by apt what is missing, if we may: setup_system.sh build PYTHON | setup_system.sh test
+# Install missing system packages by apt, if we are root: setup_system.sh build PYTHON | setup_system.sh test
 #
-# build: the headers of libcrypto, without which RSA is left out, and of Python. test: GoogleTest and Google Benchmark,
-# which CMake downloads elsewhere, valgrind and Clang 19 (for MemorySanitizer); the tests that need these say what to
-# install.
+# build: the headers of libcrypto, without which RSA is left out, and of Python.
+# test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; valgrind and Clang 19 (for
+# MemorySanitizer and `make lint-clang`). Tests that need a missing one print what to install.
 set -euo pipefail
 
 missing=()
@@ -18,6 +18,8 @@ build)
 test)
   [ -e /usr/include/gtest/gtest.h ] || missing+=(libgtest-dev)
   [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
+  [ -e /usr/include/nlohmann/json.hpp ] || missing+=(nlohmann-json3-dev)
+  [ -e /usr/include/CLI/CLI.hpp ] || missing+=(libcli11-dev)
   { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
   # Releases older than Debian 12 and Ubuntu 24.04 do not have it.
   [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
@@ -32,7 +34,7 @@ install() {
   [ $# -eq 0 ] && return
   echo "installing $*"
   if ! DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null; then
-    echo "apt-get failed; going on without $*" >&2
+    echo "apt-get failed; continuing without $*" >&2
   fi
 }
 install "${missing[@]}"

@@ -59,9 +59,13 @@ void AdditionBench::measure_form(const Form& form, const Instances& instances, c
   const unsigned blocks =
       std::min<unsigned>(occupancy * session_.stream.device().properties().multiprocessors,
                          static_cast<unsigned>(instances.count() / kBlock) - 1);
-  JsonObject about;
-  about.set("bits", instances.bits()).set("technique", "fios").set("form", std::string("fios.") + form.name);
-  about.set("kernel", name).set("registers", adding.registers()).set("local_bytes", adding.local_bytes());
+  Json about;
+  about["bits"] = instances.bits();
+  about["technique"] = "fios";
+  about["form"] = std::string("fios.") + form.name;
+  about["kernel"] = name;
+  about["registers"] = adding.registers();
+  about["local_bytes"] = adding.local_bytes();
   const gpu::LaunchShape full{blocks, kBlock, shared * kBlock};
   const unsigned paper_block = kPaperItems / kPaperBlocks;
   const gpu::LaunchShape paper{kPaperBlocks, paper_block, shared * paper_block};
@@ -75,7 +79,7 @@ void AdditionBench::measure_form(const Form& form, const Instances& instances, c
   std::printf("\n");
 }
 
-void AdditionBench::measure_run(const Run& run, const JsonObject& about, const cuda::Kernel& kernel,
+void AdditionBench::measure_run(const Run& run, const Json& about, const cuda::Kernel& kernel,
                                 const Instances& instances, const Checker& checker,
                                 const gpu::DeviceBuffer& results) {
   AdditionJob job{};
@@ -96,18 +100,22 @@ void AdditionBench::measure_run(const Run& run, const JsonObject& about, const c
   session_.stream.synchronize();
   const Verdict verdict = checker.sums(words, job.steps, run.subtract);
   const double operations = static_cast<double>(run.items) * job.steps;
-  JsonObject row;
-  row.set("operation", run.operation)
-      .merge(about)
-      .set("block", run.launch.block)
-      .set("grid", run.launch.grid);
-  row.set("instances", run.items).set("operations", job.steps).set("milliseconds", timing.median * 1e3);
-  row.set("repetitions", timing.repetitions)
-      .set("mhz", timing.mhz)
-      .set("per_second", operations / timing.median);
-  row.set("checked", verdict.checked).set("compared", verdict.compared).set("wrong", verdict.wrong);
+  Json row;
+  row["operation"] = run.operation;
+  row.update(about);
+  row["block"] = run.launch.block;
+  row["grid"] = run.launch.grid;
+  row["instances"] = run.items;
+  row["operations"] = job.steps;
+  row["milliseconds"] = timing.median * 1e3;
+  row["repetitions"] = timing.repetitions;
+  row["mhz"] = timing.mhz;
+  row["per_second"] = operations / timing.median;
+  row["checked"] = verdict.checked;
+  row["compared"] = verdict.compared;
+  row["wrong"] = verdict.wrong;
   if (verdict.wrong > 0) {
-    row.set("wrong_what", verdict.what);
+    row["wrong_what"] = verdict.what;
     ++session_.wrong;
     std::printf("\nWRONG: %s %s: %s\n", run.operation, kernel.name().c_str(), verdict.what.c_str());
   }

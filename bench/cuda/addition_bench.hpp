@@ -40,8 +40,8 @@ class AdditionBench {
 
   void measure_form(const Form& form, const Instances& instances, const Checker& checker,
                     const gpu::DeviceBuffer& results);
-  void measure_run(const Run& run, const JsonObject& about, const cuda::Kernel& kernel,
-                   const Instances& instances, const Checker& checker, const gpu::DeviceBuffer& results);
+  void measure_run(const Run& run, const Json& about, const cuda::Kernel& kernel, const Instances& instances,
+                   const Checker& checker, const gpu::DeviceBuffer& results);
   [[nodiscard]] cuda::Kernel kernel(const std::string& name) const;
 };
 

@@ -96,7 +96,7 @@ class Bench {
     return session_.wrong == 0 && session_.failed == 0 && (options_.profile || !session_.rows.empty());
   }
 
-  [[nodiscard]] std::string report() const;
+  [[nodiscard]] Json report() const;
 
  private:
   const Options& options_;
@@ -246,39 +246,46 @@ class Bench {
     constexpr unsigned kWidestOfFios = 512;
     if (instances.bits() > kWidestOfFios) return;
     for (const mm_op op : {MM_OP_MULMOD, MM_OP_ADDMOD}) {
-      JsonObject row;
-      row.set("operation", op == MM_OP_MULMOD ? "cpu_mulmod" : "cpu_addmod").set("bits", instances.bits());
-      row.set("instances", ShapeBench::kSmallGridItems);
-      row.set("nanoseconds", cpu_nanoseconds(instances, ShapeBench::kSmallGridItems, op));
+      Json row;
+      row["operation"] = op == MM_OP_MULMOD ? "cpu_mulmod" : "cpu_addmod";
+      row["bits"] = instances.bits();
+      row["instances"] = ShapeBench::kSmallGridItems;
+      row["nanoseconds"] = cpu_nanoseconds(instances, ShapeBench::kSmallGridItems, op);
       session_.rows.push_back(std::move(row));
     }
   }
 
   void fail(const std::string& what, const std::exception& error) {
     ++session_.failed;
-    JsonObject row;
-    row.set("operation", "failed").set("what", what).set("message", error.what());
+    Json row;
+    row["operation"] = "failed";
+    row["what"] = what;
+    row["message"] = error.what();
     session_.rows.push_back(std::move(row));
     std::printf("\nFAILED: %s: %s\n", what.c_str(), error.what());
   }
 };
 
-std::string Bench::report() const {
+Json Bench::report() const {
   const gpu::DeviceProperties& properties = device_.properties();
-  JsonObject document;
-  document.set("card", properties.model).set("compute_capability", device_.compute_capability());
-  document.set("multiprocessors", properties.multiprocessors);
-  document.set("driver", driver_version());
-  document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
-  document.set("mhz", session_.mhz.empty() ? 0.0 : median_of(session_.mhz));
-  document.set("mhz_from", timer_.clock_source());
-  document.set("date", now()).set("commit", commit());
-  document.set("quick", options_.quick).set("complete", complete_);
-  document.set(
-      "method",
-      "kernels alone, by events; medians; answers compared with the CPU library's and other kernels'");
-  document.set("wrong", session_.wrong).set("failed", session_.failed).set("rows", session_.rows);
-  return document.text() + "\n";
+  Json document;
+  document["card"] = properties.model;
+  document["compute_capability"] = device_.compute_capability();
+  document["multiprocessors"] = properties.multiprocessors;
+  document["driver"] = driver_version();
+  document["cuda"] = cuda::version_text(cuda::Driver::current().version());
+  document["mhz"] = session_.mhz.empty() ? 0.0 : median_of(session_.mhz);
+  document["mhz_from"] = timer_.clock_source();
+  document["date"] = now();
+  document["commit"] = commit();
+  document["quick"] = options_.quick;
+  document["complete"] = complete_;
+  document["method"] =
+      "kernels alone, by events; medians; answers compared with the CPU library's and other kernels'";
+  document["wrong"] = session_.wrong;
+  document["failed"] = session_.failed;
+  document["rows"] = session_.rows;
+  return document;
 }
 
 int run(const Options& options) {
@@ -294,5 +301,5 @@ int run(const Options& options) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main("device_kernels", kUsage, [&] { return parse_options(count, arguments); }, run);
+  return program_main<Options>(kDescription, count, arguments, add_options, run);
 }

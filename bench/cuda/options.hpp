@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command line of device_kernels.
+// The command line of device_kernels.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arguments.hpp"
+#include "program_main.hpp"
 
 namespace manymod::bench {
 
@@ -15,11 +15,11 @@ struct Options : CommonOptions {
   std::vector<std::string> techniques;  ///< empty: all
   std::vector<unsigned> bits;           ///< empty: all
   std::vector<std::string> moduli;      ///< "each", "shared"; empty: both
-  std::vector<unsigned> windows;        ///< of powers; empty: a choice for each width
+  std::vector<unsigned> windows;        ///< of powers, in bits; empty: a choice for each width
   bool sweep = false;                   ///< powers in batches of many sizes
   bool profile = false;
 
-  /// By the name of the folder, "fios", or of the form, "fios.radix32_shared".
+  /// `folder` is such as "fios", `name` such as "fios.radix32_shared"; an option names either.
   [[nodiscard]] bool wants_technique(std::string_view folder, std::string_view name) const {
     const auto is_named = [&](const std::string& wanted) { return wanted == folder || wanted == name; };
     return techniques.empty() || std::ranges::any_of(techniques, is_named);
@@ -32,38 +32,20 @@ struct Options : CommonOptions {
   }
 };
 
-inline constexpr const char* kUsage =
-    "device_kernels [--technique NAME,..] [--bits N,..] [--moduli each,shared] [--window N,..] [--sweep]\n"
-    "               [--quick] [--json FILE]\n"
-    "device_kernels --profile [--technique NAME,..] [--bits N,..] [--moduli each,shared]\n"
-    "  Measure the CUDA kernels of all shapes, and check their answers against the CPU library.\n"
-    "  --window: of all powers\n"
-    "  --sweep: powers also in batches of an eighth to four times what the device works on at a time\n"
-    "  --profile: of each shape one launch of multiplications, one of squarings and one of secret powers, "
-    "for ncu\n";
+inline constexpr const char* kDescription =
+    "Measure the CUDA kernels of all shapes and check their answers against the CPU library.";
 
-/// @throws std::invalid_argument
-inline Options parse_options(int count, char** arguments) {
-  Options options;
-  parse_arguments(count, arguments, options, [&](std::string_view name, const auto& value) {
-    if (name == "--profile") {
-      options.profile = true;
-    } else if (name == "--technique") {
-      options.techniques = split(value());
-    } else if (name == "--bits") {
-      options.bits = split_numbers(value());
-    } else if (name == "--moduli") {
-      options.moduli = split(value());
-    } else if (name == "--window") {
-      options.windows = split_numbers(value());
-    } else if (name == "--sweep") {
-      options.sweep = true;
-    } else {
-      return false;
-    }
-    return true;
-  });
-  return options;
+inline void add_options(CLI::App& command, Options& options) {
+  add_list(command, "--technique", options.techniques, "Names of techniques or forms (default: all)");
+  add_list(command, "--bits", options.bits, "Widths (default: all)")->check(CLI::PositiveNumber);
+  add_list(command, "--moduli", options.moduli, "A modulus for each instance, or one for all (default: both)")
+      ->check(CLI::IsMember({"each", "shared"}));
+  add_list(command, "--window", options.windows, "Windows of all powers, in bits")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--sweep", options.sweep,
+                   "Measure powers also in batches of an eighth to four times a full device");
+  command.add_flag("--profile", options.profile,
+                   "For ncu: launch multiplications, squarings and secret powers of each shape once");
 }
 
 }  // namespace manymod::bench

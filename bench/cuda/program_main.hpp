@@ -1,31 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// What main does in every benchmark program here.
+// The main function of every benchmark program here, and the options that they share.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <stdexcept>
+#include <string>
 
 namespace manymod::bench {
 
-/// The exit status of `program`. parse() makes its options (CommonOptions and more), run(options) returns the
-/// status. Wrong arguments (std::invalid_argument) are answered
-/// with the usage and 2.
-template <class Parse, class Run>
-int program_main(const char* program, const char* usage, Parse parse, Run run) {
+struct CommonOptions {
+  bool quick = false;
+  std::string json;
+};
+
+/// Add an option that takes several values, separated by commas.
+template <class T>
+CLI::Option* add_list(CLI::App& command, const std::string& name, T& values, const std::string& description) {
+  return command.add_option(name, values, description)->delimiter(',');
+}
+
+/// Run a benchmark program and return its exit status: what `run(options)` returns, 2 for wrong arguments,
+/// and EXIT_FAILURE for an exception. `Options` derives from CommonOptions; `add_options(command, options)`
+/// adds the options of this program.
+template <class Options, class AddOptions, class Run>
+int program_main(const std::string& description, int count, char** arguments, AddOptions add_options,
+                 Run run) {
+  CLI::App command(description);
+  Options options;
+  command.add_flag("--quick", options.quick, "Measure for a shorter time, and fewer cases");
+  command.add_option("--json", options.json, "Write the report to this file");
+  add_options(command, options);
   try {
-    const auto options = parse();
-    if (options.help) {
-      std::fputs(usage, stdout);
-      return EXIT_SUCCESS;
-    }
+    command.parse(count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return command.exit(error) == 0 ? EXIT_SUCCESS : 2;
+  }
+  try {
     return run(options);
-  } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "%s: %s\n%s", program, error.what(), usage);
-    return 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    std::fprintf(stderr, "%s: %s\n", command.get_name().c_str(), error.what());
     return EXIT_FAILURE;
   }
 }

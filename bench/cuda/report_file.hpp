@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every report says of when and where it was made, and writing it.
+// Facts of a report that every program states, and the writing of report files.
 #pragma once
 
 #include <cstdio>
@@ -8,9 +8,11 @@
 #include <fstream>
 #include <string>
 
+#include "json.hpp"
+
 namespace manymod::bench {
 
-/// Of the NVIDIA driver, "" where there is none.
+/// The version of the NVIDIA driver, "" where there is none.
 inline std::string driver_version() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string line;
@@ -18,6 +20,7 @@ inline std::string driver_version() {
   return line;
 }
 
+/// The time in UTC, in ISO 8601.
 inline std::string now() {
   const std::time_t time = std::time(nullptr);
   std::tm fields{};
@@ -26,26 +29,27 @@ inline std::string now() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S+00:00", &fields)};
 }
 
-/// The environment's MANYMOD_COMMIT.
+/// The value of the environment variable MANYMOD_COMMIT, "" where it is not set.
 inline std::string commit() {
   const char* const name = std::getenv("MANYMOD_COMMIT");
   return name == nullptr ? "" : name;
 }
 
-inline bool write_file(const std::string& path, const std::string& text) {
+/// Write a report to `path`. Returns whether that succeeded.
+inline bool write_report(const std::string& path, const Json& report) {
   std::ofstream file(path);
-  file << text;
+  file << report.dump(1) << '\n';
   file.close();
   if (file) return true;
   std::fprintf(stderr, "cannot write %s\n", path.c_str());
   return false;
 }
 
-/// Write bench.report() to options.json, if one is asked for: also in between, so that a run that is cut off
-/// leaves what it measured.
+/// Write bench.report() to options.json if that is set. Benchmarks also call this in between, so that a run
+/// that is cut off leaves what it measured.
 template <class Options, class Bench>
 bool save_report(const Options& options, const Bench& bench) {
-  return options.json.empty() || write_file(options.json, bench.report());
+  return options.json.empty() || write_report(options.json, bench.report());
 }
 
 }  // namespace manymod::bench

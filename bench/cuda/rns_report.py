@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joins what `tools/gpu_run.sh rns` measured to one report.
+"""Joins what `tools/gpu_run.py rns` measured to one report.
 
 python bench/cuda/rns_report.py FOLDER --bits 512,.. --json REPORT.json
 

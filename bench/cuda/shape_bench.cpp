@@ -48,37 +48,48 @@ std::string ShapeBench::title() const {
          std::to_string(shape.per_thread) + ", " + std::to_string(instances_.bits()) + " bits";
 }
 
-JsonObject ShapeBench::row(const char* operation) const {
+Json ShapeBench::row(const char* operation) const {
   const gpu::Shape& shape = run_.shape();
-  JsonObject r;
-  r.set("operation", operation).set("bits", instances_.bits());
-  r.set("technique", technique_.folder).set("form", technique_.name).set("kernel", shape.kernel);
-  r.set("threads_per_instance", shape.threads).set("digits_per_thread", shape.per_thread);
-  r.set("moduli", instances_.one_modulus() ? "shared" : "each");
-  r.set("words", shape.words).set("registers", run_.kernel().registers());
-  r.set("local_bytes", run_.kernel().local_bytes()).set("occupancy", occupancy_);
+  Json r;
+  r["operation"] = operation;
+  r["bits"] = instances_.bits();
+  r["technique"] = technique_.folder;
+  r["form"] = technique_.name;
+  r["kernel"] = shape.kernel;
+  r["threads_per_instance"] = shape.threads;
+  r["digits_per_thread"] = shape.per_thread;
+  r["moduli"] = instances_.one_modulus() ? "shared" : "each";
+  r["words"] = shape.words;
+  r["registers"] = run_.kernel().registers();
+  r["local_bytes"] = run_.kernel().local_bytes();
+  r["occupancy"] = occupancy_;
   return r;
 }
 
-void ShapeBench::finish(JsonObject row, const Result& result, Verdict verdict) {
+void ShapeBench::finish(Json row, const Result& result, Verdict verdict) {
   const double operations = static_cast<double>(result.items) * result.operations;
   // Chains are far longer than their set-up.
   const double rate = operations / std::max(result.timing.median - result.set_up, result.timing.median / 2);
   const unsigned processors = session_.stream.device().properties().multiprocessors;
   const double clocks = processors * result.timing.mhz * 1e6 / rate;
-  row.set("instances", result.items).set("operations", result.operations);
-  row.set("milliseconds", result.timing.median * 1e3).set("best_milliseconds", result.timing.best * 1e3);
-  row.set("repetitions", result.timing.repetitions).set("mhz", result.timing.mhz);
-  row.set("per_second", rate).set("clocks", clocks);
+  row["instances"] = result.items;
+  row["operations"] = result.operations;
+  row["milliseconds"] = result.timing.median * 1e3;
+  row["best_milliseconds"] = result.timing.best * 1e3;
+  row["repetitions"] = result.timing.repetitions;
+  row["mhz"] = result.timing.mhz;
+  row["per_second"] = rate;
+  row["clocks"] = clocks;
   set_limits(row, result, clocks);
   // Of random moduli fewer than one in a million is to be refused.
   if (const std::size_t refused = run_.refused(result.items); refused > 0) {
     verdict.add_wrong(std::to_string(refused) + " moduli are refused");
   }
-  row.set("checked", verdict.checked).set("compared", verdict.compared);
-  row.set("wrong", verdict.wrong);
+  row["checked"] = verdict.checked;
+  row["compared"] = verdict.compared;
+  row["wrong"] = verdict.wrong;
   if (verdict.wrong > 0) {
-    row.set("wrong_what", verdict.what);
+    row["wrong_what"] = verdict.what;
     ++session_.wrong;
     std::printf("\nWRONG: %s: %s\n", title().c_str(), verdict.what.c_str());
   }
@@ -87,16 +98,18 @@ void ShapeBench::finish(JsonObject row, const Result& result, Verdict verdict) {
   session_.last_rate = rate;
 }
 
-void ShapeBench::set_limits(JsonObject& row, const Result& result, double clocks) const {
-  row.set("pipe", limits_.front().pipe).set("limit_clocks", result.limit_clocks.front());
-  row.set("percent_of_limit", 100 * result.limit_clocks.front() / clocks);
-  JsonObject percents;
+void ShapeBench::set_limits(Json& row, const Result& result, double clocks) const {
+  row["pipe"] = limits_.front().pipe;
+  row["limit_clocks"] = result.limit_clocks.front();
+  row["percent_of_limit"] = 100 * result.limit_clocks.front() / clocks;
+  Json percents;
   for (std::size_t i = 0; i < limits_.size(); ++i) {
-    percents.set(limits_[i].pipe, 100 * result.limit_clocks[i] / clocks);
+    percents[limits_[i].pipe] = 100 * result.limit_clocks[i] / clocks;
   }
-  row.set("percent_of_pipes", percents);
+  row["percent_of_pipes"] = percents;
   if (const double bytes = matrix_bytes_per_product() * result.products; bytes > 0) {
-    row.set("matrix_bytes", bytes).set("matrix_bytes_per_clock", bytes / clocks);
+    row["matrix_bytes"] = bytes;
+    row["matrix_bytes_per_clock"] = bytes / clocks;
   }
 }
 
@@ -120,7 +133,7 @@ ShapeBench::Choice ShapeBench::choose_blocks(const std::function<Timing(unsigned
   double best = 0;
   for (unsigned blocks = occupancy_; blocks > 0 && blocks + 2 >= occupancy_; --blocks) {
     const double rate = static_cast<double>(run_.groups(blocks)) / measure(blocks).best;
-    choice.tried.set(std::to_string(blocks), rate);
+    choice.tried[std::to_string(blocks)] = rate;
     if (rate <= best * kWorthwhile) continue;
     best = rate;
     choice.blocks = blocks;
@@ -170,9 +183,11 @@ void ShapeBench::measure_chain(bool squares, const Choice& choice, std::uint32_t
   const std::uint32_t counted = technique_.constants == nullptr ? steps : steps - 1;
   Result result{timing, items, static_cast<double>(counted), 1, set_up.median, {}};
   for (const PipeLimit& limit : limits_) result.limit_clocks.push_back(squares ? limit.sqr : limit.mul);
-  JsonObject r = row(squares ? "sqr" : "mul");
-  if (technique_.constants != nullptr) r.set("set_up_milliseconds", set_up.median * 1e3);
-  r.set("block", run_.shape().block).set("blocks", choice.blocks).set("blocks_tried", choice.tried);
+  Json r = row(squares ? "sqr" : "mul");
+  if (technique_.constants != nullptr) r["set_up_milliseconds"] = set_up.median * 1e3;
+  r["block"] = run_.shape().block;
+  r["blocks"] = choice.blocks;
+  r["blocks_tried"] = choice.tried;
   finish(std::move(r), result, verdict);
   std::printf("  %s %.1f M/s", squares ? "sqr" : "mul", session_.last_rate * 1e-6);
 }
@@ -235,11 +250,14 @@ void ShapeBench::measure_power(unsigned window, bool secret, const Choice& choic
   const auto queue = [&] { queue_power(run_.full_launch(choice.blocks), items); };
   const Timing timing = session_.timer.measure(queue, session_.effort());
   const Verdict verdict = checker_.powers(run_.results(items));
-  JsonObject r = row("power");
-  r.set("window_bits", window).set("timing_class", secret ? "secret" : "public");
-  r.set("engine_window", window == engine_window(secret));
-  r.set("start_milliseconds", start.best * 1e3);
-  r.set("block", run_.shape().block).set("blocks", choice.blocks).set("blocks_tried", choice.tried);
+  Json r = row("power");
+  r["window_bits"] = window;
+  r["timing_class"] = secret ? "secret" : "public";
+  r["engine_window"] = window == engine_window(secret);
+  r["start_milliseconds"] = start.best * 1e3;
+  r["block"] = run_.shape().block;
+  r["blocks"] = choice.blocks;
+  r["blocks_tried"] = choice.tried;
   finish(std::move(r), power_result(program, timing, items), verdict);
   std::printf("  w%u%s %.1f k/s", window, secret ? "s" : "",
               static_cast<double>(items) / timing.median * 1e-3);
@@ -257,9 +275,12 @@ void ShapeBench::measure_batches() {
     run_.load(program, std::size_t{launch.grid} * launch.block);
     const Timing timing = session_.timer.measure([&] { queue_power(launch, items); }, kBatchEffort);
     const Verdict verdict = checker_.powers(run_.results(items));
-    JsonObject r = row("batch");
-    r.set("window_bits", window).set("timing_class", "public").set("waves", eighths / 8.0);
-    r.set("block", launch.block).set("grid", launch.grid);
+    Json r = row("batch");
+    r["window_bits"] = window;
+    r["timing_class"] = "public";
+    r["waves"] = eighths / 8.0;
+    r["block"] = launch.block;
+    r["grid"] = launch.grid;
     finish(std::move(r), power_result(program, timing, items), verdict);
     std::printf("  %zu: %.1f k/s", items, static_cast<double>(items) / timing.median * 1e-3);
   }
@@ -283,9 +304,11 @@ void ShapeBench::measure_latency(const std::vector<std::size_t>& batches) {
     run_.load(program, std::size_t{launch.grid} * launch.block);
     const Timing timing = session_.timer.measure([&] { queue_power(launch, items); }, session_.effort());
     const Verdict verdict = checker_.powers(run_.results(items));
-    JsonObject r = row("latency");
-    r.set("window_bits", kWindow).set("timing_class", "secret");
-    r.set("block", launch.block).set("grid", launch.grid);
+    Json r = row("latency");
+    r["window_bits"] = kWindow;
+    r["timing_class"] = "secret";
+    r["block"] = launch.block;
+    r["grid"] = launch.grid;
     finish(std::move(r), power_result(program, timing, items), verdict);
     std::printf("  %zu: %.3f ms", items, timing.median * 1e3);
   }
@@ -304,9 +327,12 @@ void ShapeBench::measure_sustained(std::size_t items) {
     const auto queue = [&] { queue_power(launch, items); };
     const Timing timing = session_.timer.measure_after(queue, runs.warm_up, runs.timed);
     const Verdict verdict = checker_.powers(run_.results(items));
-    JsonObject r = row("sustained");
-    r.set("window_bits", kWindow).set("timing_class", "secret").set("warm_up_runs", runs.warm_up);
-    r.set("block", launch.block).set("grid", launch.grid);
+    Json r = row("sustained");
+    r["window_bits"] = kWindow;
+    r["timing_class"] = "secret";
+    r["warm_up_runs"] = runs.warm_up;
+    r["block"] = launch.block;
+    r["grid"] = launch.grid;
     finish(std::move(r), power_result(program, timing, items), verdict);
     std::printf("  after %u: %.1f k/s", runs.warm_up, static_cast<double>(items) / timing.median * 1e-3);
   }
@@ -321,8 +347,9 @@ void ShapeBench::measure_small_grid() {
   const auto queue = [&] { run_.queue_program(launch, kSmallGridItems); };
   const Timing timing = session_.timer.measure(queue, session_.effort());
   const Verdict verdict = checker_.products(run_.results(kSmallGridItems), run_.radix_squared(), steps);
-  JsonObject r = row("mul_1024");
-  r.set("block", launch.block).set("grid", launch.grid);
+  Json r = row("mul_1024");
+  r["block"] = launch.block;
+  r["grid"] = launch.grid;
   Result result{timing, kSmallGridItems, static_cast<double>(steps), 1, 0, {}};
   for (const PipeLimit& limit : limits_) result.limit_clocks.push_back(limit.mul);
   finish(std::move(r), result, verdict);

@@ -8,7 +8,7 @@
 
 #include "gpu/engine/technique.hpp"
 #include "instances.hpp"
-#include "json_object.hpp"
+#include "json.hpp"
 #include "pipe_limits.hpp"
 #include "shape_run.hpp"
 #include "timer.hpp"
@@ -21,7 +21,7 @@ struct Session {
   Timer& timer;
   bool quick = false;
   std::vector<unsigned> windows;  ///< of powers; empty: a choice for each width
-  std::vector<JsonObject> rows;
+  std::vector<Json> rows;
   std::vector<double> mhz;  ///< of all rows
   unsigned wrong = 0;       ///< rows
   unsigned failed = 0;      ///< shapes that could not be measured
@@ -69,7 +69,7 @@ class ShapeBench {
  private:
   struct Choice {
     unsigned blocks = 1;  ///< on a multiprocessor
-    JsonObject tried;     ///< items a second by blocks
+    Json tried;           ///< items a second by blocks
   };
   // What a row's numbers are computed from.
   struct Result {
@@ -90,9 +90,9 @@ class ShapeBench {
   std::vector<PipeLimit> limits_;
 
   [[nodiscard]] std::string title() const;
-  [[nodiscard]] JsonObject row(const char* operation) const;
-  void finish(JsonObject row, const Result& result, Verdict verdict);
-  void set_limits(JsonObject& row, const Result& result, double clocks) const;
+  [[nodiscard]] Json row(const char* operation) const;
+  void finish(Json row, const Result& result, Verdict verdict);
+  void set_limits(Json& row, const Result& result, double clocks) const;
   [[nodiscard]] double matrix_bytes_per_product() const;
   [[nodiscard]] std::size_t threads_of(unsigned blocks) const;
   Choice choose_blocks(const std::function<Timing(unsigned)>& measure) const;

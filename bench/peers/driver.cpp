@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// manymod_peers SECONDS REPETITIONS < operands > report: every operation of every peer in turn, over and
-// over, each for about SECONDS a time, on one thread; beside them the rates of vpmadd52 and of dependent
-// additions, and with every rate how many instructions a cycle the core issued just before and after. The
-// report is JSON; peers.py makes the operands and checks the answers.
+// manymod_peers SECONDS REPETITIONS < operands > report: runs every operation of every peer in rounds, each
+// for about SECONDS at a time, on one thread. The rounds also measure the rates of vpmadd52 and of dependent
+// additions, and each rate has the number of instructions per cycle that the core issued just before and
+// after it. The report is JSON; peers.py generates the operands and checks the answers.
 #include <time.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,7 @@
 namespace {
 
 using peers::Case;
+using Json = nlohmann::ordered_json;
 using Cases = std::vector<Case> (*)(const peers::Operands&);
 
 struct Peer {
@@ -45,7 +48,7 @@ std::vector<Peer> all_peers() {
   };
 }
 
-/// Processor time of this thread in seconds: what other processes take meanwhile does not count.
+/// Processor time of this thread in seconds, which excludes the time of other processes.
 double processor_time() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -58,13 +61,14 @@ double seconds_of(const Case& entry, std::size_t runs) {
   return processor_time() - start;
 }
 
-/// Rates a second, and the lower of what the core issued a cycle before and after.
+/// Rates per second, and the lower of the numbers of instructions that the core issued per cycle before and
+/// after.
 struct Samples {
   std::vector<double> rates;
   std::vector<double> issued;
 };
 
-/// A case with the number of runs that take about as long as asked for, and what was measured so far.
+/// A case with the number of runs that take about as long as requested, and the samples taken so far.
 struct Measured {
   Case entry;
   std::size_t runs = 1;
@@ -81,8 +85,8 @@ Measured calibrate(Case entry, double seconds) {
   return {std::move(entry), runs, {}};
 }
 
-/// Takes samples again while another process on the core's other hardware thread takes its share: a loop that
-/// fills the issue width shows it.
+/// Repeats a sample that another process on the core's other hardware thread disturbed, which shows in the
+/// rate of a loop that fills the issue width.
 class QuietSampler {
  public:
   explicit QuietSampler(double seconds) : seconds_(seconds), last_(issued()) {}
@@ -134,40 +138,29 @@ bool runs_here(const manymod::InstructionLoop& loop) {
 #endif
 }
 
-void append_numbers(std::string& text, const std::vector<double>& numbers) {
-  text += "[";
-  for (std::size_t i = 0; i < numbers.size(); ++i) text += (i ? ", " : "") + std::to_string(numbers[i]);
-  text += "]";
+Json report_samples(const Samples& samples) { return {{"rates", samples.rates}, {"issued", samples.issued}}; }
+
+Json report_case(const Measured& measured) {
+  const Case& entry = measured.entry;
+  Json report{{"peer", entry.peer},
+              {"operation", entry.operation},
+              {"bits", entry.bits},
+              {"items", entry.items},
+              {"variant", entry.variant}};
+  report.update(report_samples(measured.samples));
+  Json answers = Json::array();
+  for (const auto& answer : entry.answers()) answers.push_back(peers::to_hex(answer));
+  report["answers"] = std::move(answers);
+  return report;
 }
 
-void append_samples(std::string& text, const Samples& samples) {
-  text += R"("rates": )";
-  append_numbers(text, samples.rates);
-  text += R"(, "issued": )";
-  append_numbers(text, samples.issued);
-}
-
-std::string report_case(const Measured& measured) {
-  std::string text = R"({"peer": ")" + measured.entry.peer + R"(", "operation": ")" +
-                     measured.entry.operation + R"(", "bits": )" + std::to_string(measured.entry.bits) +
-                     R"(, "items": )" + std::to_string(measured.entry.items) + R"(, "variant": ")" +
-                     measured.entry.variant + R"(", )";
-  append_samples(text, measured.samples);
-  text += R"(, "answers": [)";
-  const auto answers = measured.entry.answers();
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    text += std::string(i ? ", " : "") + "\"" + peers::to_hex(answers[i]) + "\"";
-  }
-  return text + "]}";
-}
-
-/// A loop over one instruction joins the round like a peer.
+/// A loop over one instruction, measured in each round like a peer.
 struct Limit {
   manymod::InstructionLoop loop;
   Samples samples;
 };
 
-std::string measure_width(const peers::Operands& operands, double seconds, int repetitions) {
+Json measure_width(const peers::Operands& operands, double seconds, int repetitions) {
   std::vector<Measured> all;
   for (const Peer& peer : all_peers()) {
     for (Case& entry : peer.cases(operands)) all.push_back(calibrate(std::move(entry), seconds));
@@ -183,41 +176,40 @@ std::string measure_width(const peers::Operands& operands, double seconds, int r
     }
     for (Measured& measured : all) sampler.take(measured.samples, [&] { return measured.rate(); });
   }
-  std::string text = R"({"bits": )" + std::to_string(operands.bits) + R"(, "instructions": {)";
-  for (const Limit& limit : limits) {
-    text += (&limit == limits.data() ? "\"" : ", \"") + std::string(limit.loop.name) + "\": {";
-    append_samples(text, limit.samples);
-    text += "}";
-  }
-  text += "}, \"results\": [";
-  for (const Measured& measured : all) {
-    text += (&measured == all.data() ? "\n  " : ",\n  ") + report_case(measured);
-  }
-  return text + "]}";
+  Json instructions = Json::object();
+  for (const Limit& limit : limits)
+    instructions[std::string(limit.loop.name)] = report_samples(limit.samples);
+  Json results = Json::array();
+  for (const Measured& measured : all) results.push_back(report_case(measured));
+  return {
+      {"bits", operands.bits}, {"instructions", std::move(instructions)}, {"results", std::move(results)}};
 }
 
-int measure(double seconds, int repetitions) {
-  const auto widths = peers::read_operands(std::cin);
-  std::string text = "{\"versions\": {";
-  bool first = true;
-  for (const Peer& peer : all_peers()) {
-    text += std::string(first ? "\"" : ", \"") + peer.name + "\": \"" + peer.version + "\"";
-    first = false;
+void measure(double seconds, int repetitions) {
+  Json versions = Json::object();
+  for (const Peer& peer : all_peers()) versions[peer.name] = peer.version;
+  Json widths = Json::array();
+  for (const auto& operands : peers::read_operands(std::cin)) {
+    widths.push_back(measure_width(operands, seconds, repetitions));
   }
-  text += "},\n\"widths\": [";
-  for (const auto& operands : widths) {
-    text += (&operands == widths.data() ? "\n" : ",\n") + measure_width(operands, seconds, repetitions);
-  }
-  std::cout << text << "]}\n";
-  return EXIT_SUCCESS;
+  const Json report{{"versions", std::move(versions)}, {"widths", std::move(widths)}};
+  std::cout << report.dump(1) << '\n';
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  CLI::App command("Measure all peers with the operands of the standard input, and print a report.");
+  double seconds = 0;
+  int repetitions = 0;
+  command.add_option("seconds", seconds, "Time of one sample")->required()->check(CLI::PositiveNumber);
+  command.add_option("repetitions", repetitions, "Samples of each case")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  CLI11_PARSE(command, argc, argv);
   try {
-    if (argc != 3) throw std::invalid_argument("usage: manymod_peers SECONDS REPETITIONS < operands");
-    return measure(std::stod(argv[1]), std::stoi(argv[2]));
+    measure(seconds, repetitions);
+    return EXIT_SUCCESS;
   } catch (const std::exception& error) {
     std::cerr << "manymod_peers: " << error.what() << "\n";
     return EXIT_FAILURE;

@@ -18,7 +18,7 @@ EngineSet resident_engines(const Selection& selection, const gpu::ResidentArrays
   });
 }
 
-std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t stride) {
+std::size_t array_bytes(std::size_t count, std::size_t width, std::size_t stride) {
   return ((count - 1) * stride + width) * sizeof(Limb);
 }
 
@@ -52,8 +52,7 @@ void ResidentCall::check(const Job& job) const {
                                std::size_t stride, const char* what) {
     if (!on_device) return;
     check_width(width, what);
-    check_on_device(arrays_.device(), limbs, extent_bytes(count, width, stride),
-                    std::string(what) + ".limbs");
+    check_on_device(arrays_.device(), limbs, array_bytes(count, width, stride), std::string(what) + ".limbs");
   };
   const auto check_view = [&](const BatchView& view, const char* what) {
     check_array(view.on_device, view.limbs, view.count, view.width, view.stride, what);

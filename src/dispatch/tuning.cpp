@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/tuning.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 #include "core/status_error.hpp"
-#include "dispatch/shipped_tuning.hpp"
+#include "dispatch/tuning_files.hpp"
 
 namespace manymod {
 namespace {
 
-std::vector<TuningRow> shipped_rows() {
-  std::vector<TuningRow> rows = shipped_gpu_rows();
-  const std::vector<TuningRow> cpu = shipped_cpu_rows();
-  rows.insert(rows.end(), cpu.begin(), cpu.end());
-  return rows;
+// The embedded files as one table. It has no notes: that a build lacks variants of other processors is no
+// fault of the files.
+TuningTable embedded_table() {
+  TuningTable table;
+  for (const TuningFile& file : embedded_tuning_files()) {
+    TuningTable part = parse_tuning(file.text, std::string(file.name), registry(), {});
+    if (!table.processor.empty()) table.processor += ", ";
+    table.processor += part.processor;
+    table.date = std::max(table.date, part.date);
+    table.rows.insert(table.rows.end(), std::make_move_iterator(part.rows.begin()),
+                      std::make_move_iterator(part.rows.end()));
+  }
+  return table;
 }
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
@@ -82,8 +92,7 @@ TuningTable table_of_file(const std::string& path) {
 }  // namespace
 
 const TuningTable& shipped_tuning() {
-  static const TuningTable table{"", "Intel Xeon (AVX-512 IFMA, AMX), NVIDIA H200", "2026-11", "",
-                                 shipped_rows()};
+  static const TuningTable table = embedded_table();
   return table;
 }
 

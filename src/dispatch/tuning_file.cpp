@@ -4,7 +4,7 @@
 //   manymod-tuning  1  PROCESSOR  DATE
 //   OPERATION  TIMING  MIN_BITS  MAX_BITS  MIN_ITEMS  VARIANT  EVIDENCE
 //
-// Empty lines and lines that begin with # say nothing. The header comes first.
+// Empty lines and lines that begin with # are comments. The header precedes the rows.
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -20,7 +20,7 @@ constexpr std::string_view kMagic = "manymod-tuning";
 constexpr std::string_view kVersion = "1";
 constexpr std::size_t kHeaderFields = 4;
 constexpr std::size_t kRowFields = 7;
-constexpr std::size_t kQuotedLength = 40;  // of a bad field, in messages
+constexpr std::size_t kQuotedLength = 40;  // longest part of a bad field in a message
 
 using Fields = std::vector<std::string_view>;
 
@@ -75,7 +75,7 @@ class Parser {
                       "tuning file '" + source_ + "', line " + std::to_string(line_number_) + ": " + why);
   }
 
-  static std::string quoted(std::string_view field) {
+  static std::string in_quotes(std::string_view field) {
     std::string shown(field.substr(0, kQuotedLength));
     if (field.size() > kQuotedLength) shown += "..";
     return "'" + shown + "'";
@@ -94,9 +94,10 @@ class Parser {
 
   void take_header(const Fields& fields) {
     if (fields[0] != kMagic)
-      fail("begins with " + quoted(fields[0]) + ", expected '" + std::string(kMagic) + "'");
+      fail("begins with " + in_quotes(fields[0]) + ", expected '" + std::string(kMagic) + "'");
     if (fields.size() > 1 && fields[1] != kVersion) {
-      fail("format version " + quoted(fields[1]) + ", this library reads version " + std::string(kVersion));
+      fail("format version " + in_quotes(fields[1]) + ", this library reads version " +
+           std::string(kVersion));
     }
     check_field_count(fields, kHeaderFields);
     table_.processor = fields[2];
@@ -110,7 +111,7 @@ class Parser {
     const char* const last = first + field.size();
     const auto [end, error] = std::from_chars(first, last, value);
     if (error != std::errc() || end != last || value < 1 || value > limit) {
-      fail(std::string(what) + " is " + quoted(field) + ", expected 1 to " + std::to_string(limit));
+      fail(std::string(what) + " is " + in_quotes(field) + ", expected 1 to " + std::to_string(limit));
     }
     return value;
   }
@@ -119,14 +120,14 @@ class Parser {
     for (std::size_t op = 0; op < kOperationCount; ++op) {
       if (operation_name(static_cast<Operation>(op)) == field) return static_cast<Operation>(op);
     }
-    fail("no operation " + quoted(field));
+    fail("no operation " + in_quotes(field));
   }
 
   [[nodiscard]] TimingClass timing(std::string_view field) const {
     for (const TimingClass timing : {TimingClass::public_, TimingClass::secret}) {
       if (timing_name(timing) == field) return timing;
     }
-    fail("timing class is " + quoted(field) + ", expected 'public' or 'secret'");
+    fail("timing class is " + in_quotes(field) + ", expected 'public' or 'secret'");
   }
 
   void add_row(const Fields& fields) {
@@ -142,18 +143,18 @@ class Parser {
     row.evidence = fields[6];
     if (row.variant.empty()) fail("the variant's name is empty");
     if (table_.rows.size() == kMaxTuningRows) fail("more than " + std::to_string(kMaxTuningRows) + " rows");
-    if (is_of_use(row)) table_.rows.push_back(std::move(row));
+    if (is_offered(row)) table_.rows.push_back(std::move(row));
   }
 
-  [[nodiscard]] bool is_of_use(const TuningRow& row) {
+  [[nodiscard]] bool is_offered(const TuningRow& row) {
     const auto named = std::find_if(variants_.begin(), variants_.end(),
                                     [&](const Variant& variant) { return variant.name == row.variant; });
     if (named == variants_.end()) {
-      note("this build has no variant " + quoted(row.variant));
+      note("this build has no variant " + in_quotes(row.variant));
       return false;
     }
     if (offers(*named, row.op, row.timing)) return true;
-    note(quoted(row.variant) + " does not offer " + std::string(operation_name(row.op)) +
+    note(in_quotes(row.variant) + " does not offer " + std::string(operation_name(row.op)) +
          " in timing class " + std::string(timing_name(row.timing)));
     return false;
   }
@@ -180,10 +181,10 @@ TuningTable parse_tuning(std::string_view text, const std::string& source, std::
   const std::size_t own = table.rows.size();
   for (const TuningRow& row : shipped) {
     const auto end = table.rows.begin() + static_cast<std::ptrdiff_t>(own);
-    const bool spoken_of = std::any_of(table.rows.begin(), end, [&](const TuningRow& of_file) {
+    const bool has_own_rows = std::any_of(table.rows.begin(), end, [&](const TuningRow& of_file) {
       return of_file.op == row.op && of_file.timing == row.timing;
     });
-    if (!spoken_of) table.rows.push_back(row);
+    if (!has_own_rows) table.rows.push_back(row);
   }
   return table;
 }

@@ -11,7 +11,7 @@ namespace manymod::rsa {
 Codec::Codec(const CheckedCall& call, std::size_t modulus_bytes) : checked_(call), encoded_(modulus_bytes) {
   if (call.hash != nullptr) hash_.emplace(call.hash->hash);
   if (call.mgf != nullptr) mgf_.emplace(call.mgf->hash);
-  if (call.op == MM_RSA_DECRYPT && call.scheme == MM_RSA_PKCS1V15) sha256_.emplace(MM_RSA_SHA256);
+  if (call.op == MM_RSA_DECRYPT && call.scheme == MM_RSA_PKCS1V15) hmac_.emplace();
 }
 
 mm_status Codec::encode(const Key& key, std::size_t item, std::span<Limb> number) {
@@ -151,7 +151,7 @@ bool Codec::verified(const Key& key, ByteSpan message, std::span<std::uint8_t> e
 mm_status Codec::decode_message(const Key& key, std::size_t item, std::span<std::uint8_t> encoded) {
   if (checked_.scheme == MM_RSA_PKCS1V15) {
     const std::uint64_t size =
-        decode_pkcs1v15_message(encoded, key.exponent_digest(), checked_.input[item], *sha256_);
+        decode_pkcs1v15_message(encoded, key.exponent_digest(), checked_.input[item], *hmac_);
     write(item, encoded, size);
     return MM_OK;
   }

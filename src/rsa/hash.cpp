@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/hash.hpp"
 
+#include <openssl/core_names.h>
+
 #include <algorithm>
 #include <string>
 
@@ -22,8 +24,6 @@ constexpr std::array<HashFacts, MM_RSA_HASH_COUNT - 1> kHashes{{
     {MM_RSA_SHA3_384, "SHA3-384", 48, 9},
     {MM_RSA_SHA3_512, "SHA3-512", 64, 10},
 }};
-
-constexpr std::size_t kSha256Block = 64;
 
 Libcrypto<EVP_MD> fetched(const HashFacts& facts) {
   Libcrypto<EVP_MD> hash(EVP_MD_fetch(nullptr, facts.name, nullptr));
@@ -69,21 +69,26 @@ void Hasher::xor_mask(std::span<std::uint8_t> target, ByteSpan seed) {
   wipe_bytes(block.data(), block.size());
 }
 
-Sha256Digest hmac(Hasher& sha256, ByteSpan key, std::initializer_list<ByteSpan> parts) {
-  std::array<std::uint8_t, kSha256Block> inner;
-  std::array<std::uint8_t, kSha256Block> outer;
-  for (std::size_t i = 0; i < kSha256Block; ++i) {
-    const std::uint8_t byte = i < key.size() ? key[i] : std::uint8_t{0};
-    inner[i] = byte ^ 0x36;
-    outer[i] = byte ^ 0x5c;
+HmacSha256::HmacSha256() {
+  const Libcrypto<EVP_MAC> hmac(EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr));
+  require_crypto(hmac != nullptr, "EVP_MAC_fetch");
+  context_.reset(EVP_MAC_CTX_new(hmac.get()));
+  require_crypto(context_ != nullptr, "EVP_MAC_CTX_new");
+  std::string hash(find_hash(MM_RSA_SHA256)->name);
+  const std::array<OSSL_PARAM, 2> parameters{
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash.data(), 0), OSSL_PARAM_construct_end()};
+  require_crypto(EVP_MAC_CTX_set_params(context_.get(), parameters.data()) == 1, "EVP_MAC_CTX_set_params");
+}
+
+Sha256Digest HmacSha256::digest(ByteSpan key, std::initializer_list<ByteSpan> parts) {
+  // With the key each time: OpenSSL before 3.0.3 does not start again without one.
+  require_crypto(EVP_MAC_init(context_.get(), key.data(), key.size(), nullptr) == 1, "EVP_MAC_init");
+  for (const ByteSpan& part : parts) {
+    require_crypto(EVP_MAC_update(context_.get(), part.data(), part.size()) == 1, "EVP_MAC_update");
   }
   Sha256Digest result;
-  std::array<ByteSpan, 5> all{ByteSpan(inner)};
-  std::copy(parts.begin(), parts.end(), all.begin() + 1);
-  sha256.digest(result, {all[0], all[1], all[2], all[3], all[4]});
-  sha256.digest(result, {outer, result});
-  wipe_bytes(inner.data(), inner.size());
-  wipe_bytes(outer.data(), outer.size());
+  std::size_t size = 0;
+  require_crypto(EVP_MAC_final(context_.get(), result.data(), &size, result.size()) == 1, "EVP_MAC_final");
   return result;
 }
 

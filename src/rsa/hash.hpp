@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests by libcrypto, MGF1 (RFC 8017, appendix B.2.1) and HMAC-SHA-256 over them.
+// Digests and HMAC-SHA-256 by libcrypto, and MGF1 (RFC 8017, appendix B.2.1) over the digests.
 #pragma once
 
 #include <array>
@@ -52,7 +52,17 @@ class Hasher {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
-/// HMAC (RFC 2104) of the parts in a row. `sha256` hashes by SHA-256; the key is one digest long.
-Sha256Digest hmac(Hasher& sha256, ByteSpan key, std::initializer_list<ByteSpan> parts);
+/// HMAC-SHA-256 (RFC 2104) and a context for it: for one thread at a time.
+class HmacSha256 {
+ public:
+  /// @throws StatusError MM_ERR_CRYPTO if libcrypto does not have it
+  HmacSha256();
+
+  /// HMAC of the concatenation of the parts. Constant-time in the values of key and parts.
+  Sha256Digest digest(ByteSpan key, std::initializer_list<ByteSpan> parts);
+
+ private:
+  Libcrypto<EVP_MAC_CTX> context_;
+};
 
 }  // namespace manymod::rsa

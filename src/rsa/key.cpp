@@ -12,10 +12,12 @@ namespace {
 // Attempts to factor n with the private exponent; each fails with probability at most 1/2.
 constexpr int kFactorAttempts = 128;
 
-[[noreturn]] void reject(const std::string& reason) { throw StatusError(MM_ERR_KEY, "RSA key: " + reason); }
+[[noreturn]] void reject_key(const std::string& reason) {
+  throw StatusError(MM_ERR_KEY, "RSA key: " + reason);
+}
 
 void require_key(bool condition, const char* reason) {
-  if (!condition) reject(reason);
+  if (!condition) reject_key(reason);
 }
 
 // A BIGNUM in libcrypto's secure heap, for which libcrypto uses its constant-time functions where it has
@@ -29,7 +31,7 @@ Number new_number() {
 
 bool is_one(const Number& number) { return BN_is_one(number.get()) == 1; }
 bool less(const Number& x, const Number& y) { return BN_cmp(x.get(), y.get()) < 0; }
-bool equal(const Number& x, const Number& y) { return BN_cmp(x.get(), y.get()) == 0; }
+bool same_number(const Number& x, const Number& y) { return BN_cmp(x.get(), y.get()) == 0; }
 
 // Arithmetic by libcrypto; every result is a new number.
 class Arithmetic {
@@ -103,7 +105,7 @@ Number square_root_of_one(Arithmetic& arithmetic, const Number& base, const Numb
                           const Number& n) {
   const Number top = minus_one(n);
   Number x = arithmetic.power(base, odd_part, n);
-  for (int i = 0; i < twos && !is_one(x) && !equal(x, top); ++i) {
+  for (int i = 0; i < twos && !is_one(x) && !same_number(x, top); ++i) {
     Number next = arithmetic.square(x, n);
     if (is_one(next)) return x;
     x = std::move(next);
@@ -128,7 +130,7 @@ void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
     numbers.q = arithmetic.quotient(numbers.n, numbers.p);
     return;
   }
-  reject("p and q cannot be recovered: n, e and d do not belong together");
+  reject_key("p and q cannot be recovered: n, e and d do not belong together");
 }
 
 void check_public(const KeyNumbers& numbers) {
@@ -136,8 +138,8 @@ void check_public(const KeyNumbers& numbers) {
   require_key(numbers.e != nullptr, "e is missing");
   const int bits = BN_num_bits(numbers.n.get());
   if (bits < MM_RSA_MIN_BITS || bits > MM_RSA_MAX_BITS) {
-    reject("n has " + std::to_string(bits) + " bits, expected " + std::to_string(MM_RSA_MIN_BITS) + " to " +
-           std::to_string(MM_RSA_MAX_BITS));
+    reject_key("n has " + std::to_string(bits) + " bits, expected " + std::to_string(MM_RSA_MIN_BITS) +
+               " to " + std::to_string(MM_RSA_MAX_BITS));
   }
   require_key(BN_is_odd(numbers.n.get()) == 1, "n is even");
   require_key(BN_is_odd(numbers.e.get()) == 1, "e is even");
@@ -163,13 +165,13 @@ void check_primes(Arithmetic& arithmetic, const KeyNumbers& numbers) {
 void check_factors(Arithmetic& arithmetic, const KeyNumbers& numbers) {
   require_key(BN_is_odd(numbers.p.get()) == 1 && !is_one(numbers.p), "p is even or 1");
   require_key(BN_is_odd(numbers.q.get()) == 1 && !is_one(numbers.q), "q is even or 1");
-  require_key(!equal(numbers.p, numbers.q), "p and q are the same");
-  require_key(equal(arithmetic.product(numbers.p, numbers.q), numbers.n), "p q is not n");
+  require_key(!same_number(numbers.p, numbers.q), "p and q are the same");
+  require_key(same_number(arithmetic.product(numbers.p, numbers.q), numbers.n), "p q is not n");
 }
 
 // `computed` follows from other numbers: check `given` against it, or set `given` if it is missing.
 void check_or_set(Number& given, Number computed, const char* mismatch) {
-  if (given) return require_key(equal(given, computed), mismatch);
+  if (given) return require_key(same_number(given, computed), mismatch);
   given = std::move(computed);
 }
 
@@ -224,7 +226,7 @@ Number number_from(const mm_bytes& bytes, const char* what) {
   if (bytes.data == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
   const ByteSpan digits = without_leading_zeros_var({bytes.data, bytes.size});
   if (digits.size() > MM_RSA_MAX_BITS / 8) {
-    reject(std::string(what) + " has more than " + std::to_string(MM_RSA_MAX_BITS) + " bits");
+    reject_key(std::string(what) + " has more than " + std::to_string(MM_RSA_MAX_BITS) + " bits");
   }
   Number number = new_number();
   require_crypto(BN_bin2bn(digits.data(), static_cast<int>(digits.size()), number.get()) != nullptr,

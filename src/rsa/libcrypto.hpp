@@ -18,6 +18,8 @@ struct FreeLibcrypto {
   void operator()(BN_CTX* context) const { BN_CTX_free(context); }
   void operator()(EVP_MD* hash) const { EVP_MD_free(hash); }
   void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+  void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
+  void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };
 template <class T>

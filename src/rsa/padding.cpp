@@ -14,7 +14,8 @@ namespace ct = constant_time;
 
 // 00 02, at least 8 bytes of padding, 00.
 constexpr std::size_t kPkcs1v15Overhead = 11;
-// Candidates for the length of a synthetic message: enough that one fits but for a chance of 2^-128.
+// Candidates for the length of a synthetic message. Each fits with probability above 1/2, so that none does
+// with probability below 2^-128.
 constexpr std::size_t kLengthCandidates = 128;
 
 // DER of DigestInfo up to the digest's own bytes (RFC 8017, section 9.2, note 1).
@@ -69,16 +70,16 @@ void random_nonzero(std::span<std::uint8_t> bytes) {
   }
 }
 
-// The pseudorandom function of implicit rejection, `label` telling what its output is for: HMAC of a counter,
-// the label and the number of output bits.
-void rejection_bytes(std::span<std::uint8_t> out, Hasher& sha256, ByteSpan key, std::string_view label) {
+// The pseudorandom function of implicit rejection: each 32 bytes of output are the HMAC of a block counter,
+// the label, which names the purpose of the output, and the number of output bits.
+void rejection_bytes(std::span<std::uint8_t> out, HmacSha256& hmac, ByteSpan key, std::string_view label) {
   const std::size_t bits = 8 * out.size();
   const std::array<std::uint8_t, 2> length{static_cast<std::uint8_t>(bits >> 8),
                                            static_cast<std::uint8_t>(bits)};
   std::array<std::uint8_t, 2> counter{};
   const ByteSpan label_bytes(reinterpret_cast<const std::uint8_t*>(label.data()), label.size());
   for (std::size_t from = 0; from < out.size(); from += Sha256Digest{}.size()) {
-    Sha256Digest block = hmac(sha256, key, {counter, label_bytes, length});
+    Sha256Digest block = hmac.digest(key, {counter, label_bytes, length});
     const std::size_t count = std::min(block.size(), out.size() - from);
     std::copy_n(block.begin(), count, out.begin() + static_cast<std::ptrdiff_t>(from));
     wipe_bytes(block.data(), block.size());
@@ -198,13 +199,13 @@ Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, Hash
 }
 
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
-                                      ByteSpan ciphertext, Hasher& sha256) {
+                                      ByteSpan ciphertext, HmacSha256& hmac) {
   const std::size_t size = encoded.size();
-  Sha256Digest key = hmac(sha256, exponent_digest, {ciphertext});
+  Sha256Digest key = hmac.digest(exponent_digest, {ciphertext});
   SecretBytes synthetic(size);
   SecretBytes candidates(2 * kLengthCandidates);
-  rejection_bytes(synthetic.first(size), sha256, key, "message");
-  rejection_bytes(candidates.first(candidates.size()), sha256, key, "length");
+  rejection_bytes(synthetic.first(size), hmac, key, "message");
+  rejection_bytes(candidates.first(candidates.size()), hmac, key, "length");
   wipe_bytes(key.data(), key.size());
   const std::uint64_t rejected_size =
       synthetic_length(candidates.first(candidates.size()), size - (kPkcs1v15Overhead - 1));

@@ -75,6 +75,6 @@ Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, Hash
 /// at the front of `encoded`, zeros behind it. Returns its size. Timing: constant-time in the bytes, the
 /// validity and the size.
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
-                                      ByteSpan ciphertext, Hasher& sha256);
+                                      ByteSpan ciphertext, HmacSha256& hmac);
 
 }  // namespace manymod::rsa

@@ -296,8 +296,8 @@ json.dump(report, open(options[options.index("--json") + 1], "w"))
 """
 
 
-def test_stage_goes_on_after_a_failure(tmp_path: Path) -> None:
-    """`tools/gpu_run.sh rns` with programs that stand for those of a GPU machine."""
+def test_stage_continues_after_a_failure(tmp_path: Path) -> None:
+    """`tools/gpu_run.py rns` with programs that imitate those of a GPU machine."""
     sample, program = tmp_path / "sample.json", tmp_path / "programs" / "device_kernels"
     sample.write_text(json.dumps(KERNELS[1024]))
     program.parent.mkdir()
@@ -314,7 +314,7 @@ def test_stage_goes_on_after_a_failure(tmp_path: Path) -> None:
         "MANYMOD_COMMIT": "0123abc",
     }
     done = subprocess.run(
-        [ROOT / "tools/gpu_run.sh", "rns"],
+        [sys.executable, ROOT / "tools/gpu_run.py", "rns"],
         env=environment,
         capture_output=True,
         text=True,

@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../arguments.hpp"
-#include "../json_object.hpp"
+#include "../json.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "case.hpp"
@@ -18,13 +17,10 @@
 namespace manymod::bench {
 namespace {
 
-constexpr const char* kEndToEndUsage =
-    "end_to_end [--part powers,products,batches,resident] [--bits N,..] [--device NAME] [--quick] [--json "
-    "FILE]\n"
-    "  Time calls of plans on arrays in pageable memory, and in the GPU's own (resident), beside the same "
-    "on\n"
-    "  the processor; 16 answers of each row are compared with the processor's.\n"
-    "  --device: where to compute, cuda unless said\n";
+constexpr const char* kDescription =
+    "Time calls of plans on arrays in pageable memory and in the GPU's memory (part resident), and the same "
+    "calls on the "
+    "processor; 16 answers of each row are compared with the processor's.";
 
 constexpr unsigned kPowerWidths[] = {256, 512, 1024, 1536, 2048, 3072, 4096};
 constexpr unsigned kProductWidths[] = {256, 384, 512, 768, 1024};
@@ -47,21 +43,11 @@ struct Settings : CommonOptions {
   }
 };
 
-Settings parse_settings(int count, char** arguments) {
-  Settings settings;
-  parse_arguments(count, arguments, settings, [&](std::string_view name, const auto& value) {
-    if (name == "--device") {
-      settings.device = value();
-    } else if (name == "--part") {
-      settings.parts = split(value());
-    } else if (name == "--bits") {
-      settings.bits = split_numbers(value());
-    } else {
-      return false;
-    }
-    return true;
-  });
-  return settings;
+void add_options(CLI::App& command, Settings& settings) {
+  add_list(command, "--part", settings.parts, "Parts to measure (default: all)")
+      ->check(CLI::IsMember({"powers", "products", "batches", "resident"}));
+  add_list(command, "--bits", settings.bits, "Widths (default: all)")->check(CLI::PositiveNumber);
+  command.add_option("--device", settings.device, "Where to compute")->capture_default_str();
 }
 
 struct Timed {
@@ -93,26 +79,29 @@ class Bench {
     return wrong_ == 0 && failed_ == 0 && !rows_.empty();
   }
 
-  [[nodiscard]] std::string report() const {
-    JsonObject document;
+  [[nodiscard]] Json report() const {
+    Json document;
     describe_machine(document);
-    document.set("device", settings_.device).set("quick", quick_).set("complete", complete_);
-    document.set(
-        "method",
+    document["device"] = settings_.device;
+    document["quick"] = quick_;
+    document["complete"] = complete_;
+    document["method"] =
         "wall-clock time of mm_plan_run, medians after a call to warm up; operands and results in "
         "pageable memory or, where arrays is \"device\", in the GPU's; one odd modulus with its top bit "
         "set to each item, exponents as long as the moduli; results into memory that was written "
-        "before, or newly allocated where results is \"fresh\"; samples compared with the CPU's");
-    document.set("resident_obstacle", resident_obstacle_);
-    document.set("wrong", wrong_).set("failed", failed_).set("rows", rows_);
-    return document.text() + "\n";
+        "before, or newly allocated where results is \"fresh\"; samples compared with the CPU's";
+    document["resident_obstacle"] = resident_obstacle_;
+    document["wrong"] = wrong_;
+    document["failed"] = failed_;
+    document["rows"] = rows_;
+    return document;
   }
 
  private:
   const Settings& settings_;
   bool quick_;
   Operands operands_;
-  std::vector<JsonObject> rows_;
+  std::vector<Json> rows_;
   std::string resident_obstacle_;
   unsigned wrong_ = 0;
   unsigned failed_ = 0;
@@ -267,8 +256,9 @@ class Bench {
       measure(run);
     } catch (const std::exception& error) {
       ++failed_;
-      JsonObject row = description(what);
-      row.set("kind", "failed").set("message", error.what());
+      Json row = description(what);
+      row["kind"] = "failed";
+      row["message"] = error.what();
       rows_.push_back(std::move(row));
       std::printf("FAILED: %s %u bits on %s: %s\n", what.operation(), what.bits, what.device.c_str(),
                   error.what());
@@ -276,11 +266,15 @@ class Bench {
     std::fflush(stdout);
   }
 
-  static JsonObject description(const Case& what) {
-    JsonObject row;
-    row.set("operation", what.operation()).set("timing_class", what.timing_class()).set("bits", what.bits);
-    row.set("exponents", what.exponents_name()).set("arrays", what.on_device ? "device" : "host");
-    row.set("results", what.results == Results::fresh ? "fresh" : "kept").set("device", what.device);
+  static Json description(const Case& what) {
+    Json row;
+    row["operation"] = what.operation();
+    row["timing_class"] = what.timing_class();
+    row["bits"] = what.bits;
+    row["exponents"] = what.exponents_name();
+    row["arrays"] = what.on_device ? "device" : "host";
+    row["results"] = what.results == Results::fresh ? "fresh" : "kept";
+    row["device"] = what.device;
     return row;
   }
 
@@ -288,14 +282,20 @@ class Bench {
                const char* kind = "large") {
     const CaseRun::Verdict verdict = run.check(items);
     const double rate = static_cast<double>(items) / timed.median;
-    JsonObject row = description(what);
-    row.set("kind", kind).set("variant", run.variant(items)).set("items", items).set("runs", timed.runs);
-    row.set("seconds", timed.median).set("best_seconds", timed.best).set("items_per_second", rate);
-    row.set("bytes_per_second", rate * static_cast<double>(what.bytes_per_item()));
-    row.set("checked", verdict.checked).set("wrong", verdict.wrong.empty() ? 0 : 1);
+    Json row = description(what);
+    row["kind"] = kind;
+    row["variant"] = run.variant(items);
+    row["items"] = items;
+    row["runs"] = timed.runs;
+    row["seconds"] = timed.median;
+    row["best_seconds"] = timed.best;
+    row["items_per_second"] = rate;
+    row["bytes_per_second"] = rate * static_cast<double>(what.bytes_per_item());
+    row["checked"] = verdict.checked;
+    row["wrong"] = verdict.wrong.empty() ? 0 : 1;
     if (!verdict.wrong.empty()) {
       ++wrong_;
-      row.set("wrong_what", verdict.wrong);
+      row["wrong_what"] = verdict.wrong;
     }
     rows_.push_back(std::move(row));
     std::printf(
@@ -307,14 +307,18 @@ class Bench {
         rate * static_cast<double>(what.bytes_per_item()) / 1e9, verdict.wrong.empty() ? "" : "  WRONG");
   }
 
-  static void describe_machine(JsonObject& document) {
+  static void describe_machine(Json& document) {
     const mm_device_info processor = device_info("cpu");
-    document.set("processor", processor.model).set("processors", processor.units);
-    document.set("card", device_info("cuda:0").model).set("multiprocessors", multiprocessors());
+    document["processor"] = processor.model;
+    document["processors"] = processor.units;
+    document["card"] = device_info("cuda:0").model;
+    document["multiprocessors"] = multiprocessors();
     mm_cuda_info cuda{};
     cuda.struct_size = sizeof cuda;
-    if (mm_cuda_get_info(&cuda) == MM_OK) document.set("cuda", cuda.driver);
-    document.set("driver", driver_version()).set("date", now()).set("commit", commit());
+    if (mm_cuda_get_info(&cuda) == MM_OK) document["cuda"] = cuda.driver;
+    document["driver"] = driver_version();
+    document["date"] = now();
+    document["commit"] = commit();
   }
 
   static std::size_t multiprocessors() { return std::max(1u, device_info("cuda:0").units); }
@@ -343,5 +347,5 @@ int run(const Settings& settings) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main("end_to_end", kEndToEndUsage, [&] { return parse_settings(count, arguments); }, run);
+  return program_main<Settings>(kDescription, count, arguments, add_options, run);
 }

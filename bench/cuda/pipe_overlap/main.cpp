@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../arguments.hpp"
-#include "../json_object.hpp"
+#include "../json.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "../timer.hpp"
@@ -30,11 +29,10 @@ namespace {
 
 constexpr unsigned kCapability = 90;
 constexpr unsigned kInside[] = {1, 2, 3, 4, 6, 8};  // bodies beside a product of the same warp
-constexpr const char* kUsage =
-    "pipe_overlap [--kind NAME,..] [--quick] [--json FILE]\n"
-    "  Measure products of bytes on tensor cores (wgmma) beside instructions of one kind or two, on a GPU "
-    "of\n"
-    "  compute capability 9.0.\n";
+constexpr const char* kDescription =
+    "Measure products of bytes on tensor cores (wgmma) together with instructions of one kind or two, on a "
+    "GPU of compute "
+    "capability 9.0.";
 
 const std::vector<std::string> kKinds = {
 #define KIND(name, ...) #name,
@@ -46,17 +44,9 @@ struct Options : CommonOptions {
   std::vector<std::string> kinds = kKinds;
 };
 
-Options parse_options(int count, char** arguments) {
-  Options options;
-  parse_arguments(count, arguments, options, [&](std::string_view name, const auto& value) {
-    if (name != "--kind") return false;
-    options.kinds = split(value());
-    for (const std::string& kind : options.kinds) {
-      if (std::ranges::find(kKinds, kind) == kKinds.end()) throw std::invalid_argument("no kind: " + kind);
-    }
-    return true;
-  });
-  return options;
+void add_options(CLI::App& command, Options& options) {
+  add_list(command, "--kind", options.kinds, "Kinds of instructions (default: all)")
+      ->check(CLI::IsMember(kKinds));
 }
 
 /// Of one multiprocessor in one clock.
@@ -91,19 +81,23 @@ class Measurements {
     for (const std::string& kind : options_.kinds) measure_kind(kind);
   }
 
-  [[nodiscard]] std::string report() const {
+  [[nodiscard]] Json report() const {
     const gpu::DeviceProperties& properties = device_.properties();
-    JsonObject document;
-    document.set("card", properties.model).set("compute_capability", device_.compute_capability());
-    document.set("multiprocessors", properties.multiprocessors).set("driver", driver_version());
-    document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
-    document.set("date", now()).set("commit", commit()).set("quick", options_.quick);
-    document.set("method",
-                 "one block of 128-thread warpgroups on each multiprocessor, by its cycle counter; wgmma "
-                 "m64n48k32 of unsigned bytes, left operand in registers, 4 to a product; medians over "
-                 "multiprocessors and repetitions");
-    document.set("rows", rows_);
-    return document.text() + "\n";
+    Json document;
+    document["card"] = properties.model;
+    document["compute_capability"] = device_.compute_capability();
+    document["multiprocessors"] = properties.multiprocessors;
+    document["driver"] = driver_version();
+    document["cuda"] = cuda::version_text(cuda::Driver::current().version());
+    document["date"] = now();
+    document["commit"] = commit();
+    document["quick"] = options_.quick;
+    document["method"] =
+        "one block of 128-thread warpgroups on each multiprocessor, by its cycle counter; wgmma "
+        "m64n48k32 of unsigned bytes, left operand in registers, 4 to a product; medians over "
+        "multiprocessors and repetitions";
+    document["rows"] = rows_;
+    return document;
   }
 
  private:
@@ -114,7 +108,7 @@ class Measurements {
   gpu::DeviceBuffer results_;
   cuda::ModuleHandle module_ = nullptr;             ///< as long as the process
   double products_alone_[kOverlapGroups + 1] = {};  ///< by the number of warpgroups
-  std::vector<JsonObject> rows_;
+  std::vector<Json> rows_;
 
   [[nodiscard]] cuda::Kernel kernel(const std::string& kind) const {
     cuda::FunctionHandle function = nullptr;
@@ -165,10 +159,10 @@ class Measurements {
     std::printf("products of bytes a clock of a multiprocessor, by warpgroups:");
     for (unsigned groups = 1; groups <= kOverlapGroups; ++groups) {
       products_alone_[groups] = rates(any, {groups, 0, 0}).products;
-      JsonObject row;
-      row.set("mode", "products")
-          .set("product_groups", groups)
-          .set("products_per_clock", products_alone_[groups]);
+      Json row;
+      row["mode"] = "products";
+      row["product_groups"] = groups;
+      row["products_per_clock"] = products_alone_[groups];
       rows_.push_back(std::move(row));
       std::printf("  %u: %.0f", groups, products_alone_[groups]);
     }
@@ -181,9 +175,12 @@ class Measurements {
     std::printf("%s: instructions a clock of a multiprocessor, by warpgroups:", kind.c_str());
     for (unsigned groups = 1; groups <= kOverlapGroups; ++groups) {
       alone[groups] = rates(measured, {0, groups, 0}).instructions;
-      JsonObject row;
-      row.set("mode", "instructions").set("kind", kind).set("other_groups", groups);
-      rows_.push_back(std::move(row.set("instructions_per_clock", alone[groups])));
+      Json row;
+      row["mode"] = "instructions";
+      row["kind"] = kind;
+      row["other_groups"] = groups;
+      row["instructions_per_clock"] = alone[groups];
+      rows_.push_back(std::move(row));
       std::printf("  %u: %.1f", groups, alone[groups]);
     }
     std::printf("\n");
@@ -203,11 +200,15 @@ class Measurements {
     const Rates both = rates(measured, setting);
     const double instructions = 100 * both.instructions / alone[setting.other_groups];
     const double products = 100 * both.products / products_alone_[setting.product_groups];
-    JsonObject row;
-    row.set("mode", "beside").set("kind", kind);
-    row.set("product_groups", setting.product_groups).set("other_groups", setting.other_groups);
-    row.set("products_per_clock", both.products).set("instructions_per_clock", both.instructions);
-    row.set("percent_of_products", products).set("percent_of_instructions", instructions);
+    Json row;
+    row["mode"] = "beside";
+    row["kind"] = kind;
+    row["product_groups"] = setting.product_groups;
+    row["other_groups"] = setting.other_groups;
+    row["products_per_clock"] = both.products;
+    row["instructions_per_clock"] = both.instructions;
+    row["percent_of_products"] = products;
+    row["percent_of_instructions"] = instructions;
     rows_.push_back(std::move(row));
     std::printf("  %u of products beside %u: %.0f and %.1f a clock, %.0f %% and %.0f %% of alone\n",
                 setting.product_groups, setting.other_groups, both.products, both.instructions, products,
@@ -222,11 +223,16 @@ class Measurements {
     const double product = kOverlapProduct / products_alone_[groups];
     const double others = instructions * kOverlapThreads / alone[groups];
     const double hidden = 100 * (product + others - together) / std::min(product, others);
-    JsonObject row;
-    row.set("mode", "inside").set("kind", kind).set("product_groups", groups);
-    row.set("instructions_per_product", instructions).set("clocks", together);
-    row.set("clocks_of_product", product).set("clocks_of_instructions", others);
-    rows_.push_back(std::move(row.set("percent_hidden", hidden)));
+    Json row;
+    row["mode"] = "inside";
+    row["kind"] = kind;
+    row["product_groups"] = groups;
+    row["instructions_per_product"] = instructions;
+    row["clocks"] = together;
+    row["clocks_of_product"] = product;
+    row["clocks_of_instructions"] = others;
+    row["percent_hidden"] = hidden;
+    rows_.push_back(std::move(row));
     std::printf("  %u with both: a product and %u take %.0f clocks, %.0f and %.0f alone: %.0f %% hidden\n",
                 groups, instructions, together, product, others, hidden);
   }
@@ -244,5 +250,5 @@ int run(const Options& options) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main("pipe_overlap", kUsage, [&] { return parse_options(count, arguments); }, run);
+  return program_main<Options>(kDescription, count, arguments, add_options, run);
 }

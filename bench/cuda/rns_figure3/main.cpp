@@ -15,8 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../arguments.hpp"
-#include "../json_object.hpp"
+#include "../json.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "../timer.hpp"
@@ -42,32 +41,28 @@ constexpr std::size_t kChecked = 16;
 // The paper's 23552 instances fill a texture of half words, 47104 one of full words.
 const std::vector<std::size_t> kBatches = {32, 128, 512, 2048, 8192, 23552, 47104, 94208};
 const std::vector<std::size_t> kQuickBatches = {32, 2048};
-constexpr const char* kUsage =
-    "rns_figure3 [--bits 512|1024|2048] [--batches N,..] [--quick] [--json FILE]\n"
-    "  Powers with one exponent on residue number systems of binary32 channels, by number of instances.\n";
+constexpr const char* kDescription =
+    "Measure powers with one exponent on residue number systems of binary32 channels, by number of "
+    "instances.";
 
 struct Options : CommonOptions {
   unsigned bits = kBits;
-  std::vector<std::size_t> batches;  ///< ascending; empty: the usual ones
+  std::vector<std::size_t> batches;  ///< empty: kBatches or kQuickBatches
 };
 
-Options parse_options(int count, char** arguments) {
-  Options options;
-  parse_arguments(count, arguments, options, [&](std::string_view name, const auto& value) {
-    if (name == "--batches") {
-      options.batches = split_numbers<std::size_t>(value());
-      std::ranges::sort(options.batches);
-    } else if (name == "--bits") {
-      options.bits = parse_number<unsigned>(value());
-      const bool known = options.bits == 512 || options.bits == 1024 || options.bits == 2048;
-      if (!known) throw std::invalid_argument("no width: " + std::to_string(options.bits));
-    } else {
-      return false;
-    }
-    return true;
-  });
-  if (options.batches.empty()) options.batches = options.quick ? kQuickBatches : kBatches;
-  return options;
+void add_options(CLI::App& command, Options& options) {
+  command.add_option("--bits", options.bits, "Width")
+      ->check(CLI::IsMember({512, 1024, 2048}))
+      ->capture_default_str();
+  add_list(command, "--batches", options.batches, "Instances of a launch")->check(CLI::PositiveNumber);
+}
+
+/// The batches to measure, in ascending order.
+std::vector<std::size_t> batches_of(const Options& options) {
+  std::vector<std::size_t> batches = options.batches;
+  if (batches.empty()) batches = options.quick ? kQuickBatches : kBatches;
+  std::ranges::sort(batches);
+  return batches;
 }
 
 struct Method {
@@ -79,7 +74,7 @@ class Figure {
  public:
   Figure(const Options& options, cuda::Device& device)
       : options_(options),
-        batches_(options.batches),
+        batches_(batches_of(options)),
         device_(device),
         stream_(device),
         timer_(stream_),
@@ -109,28 +104,32 @@ class Figure {
     return wrong_ == 0 && failed_ == 0;
   }
 
-  [[nodiscard]] std::string report() const {
+  [[nodiscard]] Json report() const {
     const gpu::DeviceProperties& properties = device_.properties();
-    JsonObject document;
-    document.set("card", properties.model).set("compute_capability", device_.compute_capability());
-    document.set("multiprocessors", properties.multiprocessors).set("driver", driver_version());
-    document.set("cuda", cuda::version_text(cuda::Driver::current().version()));
-    document.set("date", now())
-        .set("commit", commit())
-        .set("quick", options_.quick)
-        .set("complete", complete_);
-    document.set("bits", options_.bits).set("mhz_from", timer_.clock_source());
-    document.set(
-        "method",
+    Json document;
+    document["card"] = properties.model;
+    document["compute_capability"] = device_.compute_capability();
+    document["multiprocessors"] = properties.multiprocessors;
+    document["driver"] = driver_version();
+    document["cuda"] = cuda::version_text(cuda::Driver::current().version());
+    document["date"] = now();
+    document["commit"] = commit();
+    document["quick"] = options_.quick;
+    document["complete"] = complete_;
+    document["bits"] = options_.bits;
+    document["mhz_from"] = timer_.clock_source();
+    document["method"] =
         "kernels alone, by events; medians; one exponent, half of its bits set; an odd modulus to each "
-        "instance; answers compared with the CPU library's and other kernels'");
-    document.set("wrong", wrong_).set("failed", failed_).set("rows", rows_);
-    return document.text() + "\n";
+        "instance; answers compared with the CPU library's and other kernels'";
+    document["wrong"] = wrong_;
+    document["failed"] = failed_;
+    document["rows"] = rows_;
+    return document;
   }
 
  private:
   const Options& options_;
-  const std::vector<std::size_t>& batches_;
+  std::vector<std::size_t> batches_;
   cuda::Device& device_;
   cuda::Stream stream_;
   Timer timer_;
@@ -139,7 +138,7 @@ class Figure {
   std::vector<Method> methods_;
   std::optional<cuda::ModuleHandle> module_;  // as long as the process
   std::vector<std::uint32_t> others_;         // answers of a kernel that refuses nothing
-  std::vector<JsonObject> rows_;
+  std::vector<Json> rows_;
   unsigned wrong_ = 0, failed_ = 0;
   bool complete_ = false;
 
@@ -157,11 +156,13 @@ class Figure {
     const std::size_t items = options_.quick ? 64 : 1024;
     for (const unsigned threads : {1U, 0U}) {
       const double seconds = batch_.seconds_on_cpu(items, threads);
-      JsonObject row;
-      row.set("implementation", "CPU").set("threads", threads == 0 ? "all" : "1").set("instances", items);
-      row.set("milliseconds", seconds * 1e3)
-          .set("microseconds_per_power", seconds * 1e6 / static_cast<double>(items));
-      row.set("per_second", static_cast<double>(items) / seconds);
+      Json row;
+      row["implementation"] = "CPU";
+      row["threads"] = threads == 0 ? "all" : "1";
+      row["instances"] = items;
+      row["milliseconds"] = seconds * 1e3;
+      row["microseconds_per_power"] = seconds * 1e6 / static_cast<double>(items);
+      row["per_second"] = static_cast<double>(items) / seconds;
       rows_.push_back(std::move(row));
     }
   }
@@ -173,9 +174,10 @@ class Figure {
       for (const Method& method : methods_) Measurement(*this, candidate, kernel(), method).run();
     } catch (const cuda::DriverError& error) {
       ++failed_;
-      JsonObject row;
-      row.set("implementation", candidate.implementation).set("kernel", candidate.shape.kernel);
-      row.set("failed", error.what());
+      Json row;
+      row["implementation"] = candidate.implementation;
+      row["kernel"] = candidate.shape.kernel;
+      row["failed"] = error.what();
       rows_.push_back(std::move(row));
       std::printf("FAILED: %s: %s\n", candidate.shape.kernel, error.what());
     }
@@ -298,21 +300,29 @@ class Figure {
       const Effort effort = figure_.options_.quick ? Effort{0.01, 1, 3} : Effort{0.2, 2, 9};
       const Timing timing = figure_.timer_.measure([&] { queue(launch, items); }, effort);
       const double each = timing.median / static_cast<double>(items);
-      JsonObject row;
-      row.set("implementation", candidate_.implementation).set("form", candidate_.form);
-      row.set("specialised", candidate_.specialised).set("kernel", candidate_.shape.kernel);
-      row.set("exponentiation", method_.name).set("instances", items);
-      row.set("milliseconds", timing.median * 1e3).set("best_milliseconds", timing.best * 1e3);
-      row.set("microseconds_per_power", each * 1e6).set("per_second", 1 / each);
-      row.set("repetitions", timing.repetitions).set("mhz", timing.mhz);
-      row.set("block", launch.block).set("grid", launch.grid);
-      row.set("registers", kernel_.registers()).set("local_bytes", kernel_.local_bytes());
+      Json row;
+      row["implementation"] = candidate_.implementation;
+      row["form"] = candidate_.form;
+      row["specialised"] = candidate_.specialised;
+      row["kernel"] = candidate_.shape.kernel;
+      row["exponentiation"] = method_.name;
+      row["instances"] = items;
+      row["milliseconds"] = timing.median * 1e3;
+      row["best_milliseconds"] = timing.best * 1e3;
+      row["microseconds_per_power"] = each * 1e6;
+      row["per_second"] = 1 / each;
+      row["repetitions"] = timing.repetitions;
+      row["mhz"] = timing.mhz;
+      row["block"] = launch.block;
+      row["grid"] = launch.grid;
+      row["registers"] = kernel_.registers();
+      row["local_bytes"] = kernel_.local_bytes();
       check(items, row);
       figure_.rows_.push_back(std::move(row));
       std::printf("  %zu: %.1f k/s", items, 1e-3 / each);
     }
 
-    void check(std::size_t items, JsonObject& row) {
+    void check(std::size_t items, Json& row) {
       const std::size_t words = figure_.batch_.words();
       std::vector<std::uint32_t> found(items * words);
       std::vector<std::uint8_t> refused(items);
@@ -337,7 +347,10 @@ class Figure {
         compared += i * words < figure_.others_.size() ? 1 : 0;
         wrong += right ? 0 : 1;
       }
-      row.set("refused", refusals).set("checked", checked).set("compared", compared).set("wrong", wrong);
+      row["refused"] = refusals;
+      row["checked"] = checked;
+      row["compared"] = compared;
+      row["wrong"] = wrong;
       if (wrong > 0) {
         ++figure_.wrong_;
         std::printf("\nWRONG: %s, %zu instances: %zu of them\n", candidate_.shape.kernel, items, wrong);
@@ -361,5 +374,5 @@ int run(const Options& options) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main("rns_figure3", kUsage, [&] { return parse_options(count, arguments); }, run);
+  return program_main<Options>(kDescription, count, arguments, add_options, run);
 }

@@ -13,8 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../arguments.hpp"
-#include "../json_object.hpp"
+#include "../json.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "keys.hpp"
@@ -22,13 +21,10 @@
 namespace manymod::bench {
 namespace {
 
-constexpr const char* kUsage =
-    "rsa_end_to_end [--bits N,..] [--part sign,verify,weights] [--batches N,..] [--device NAME,..] "
-    "[--quick]\n"
-    "               [--json FILE]\n"
-    "  Time calls that sign and verify, with hashing, padding, blinding and check; samples are checked by\n"
-    "  libcrypto. weights: powers of class secret with exponents of few and of many ones.\n"
-    "  --device: where to compute, cuda,cpu unless said\n";
+constexpr const char* kDescription =
+    "Time calls that sign and verify, with hashing, padding, blinding and check; libcrypto checks samples. "
+    "The part "
+    "weights times constant-time powers with exponents of few and of many ones.";
 
 constexpr std::size_t kMessageBytes = 32;
 constexpr std::size_t kKeys = 16;  // of a ring with many
@@ -46,23 +42,14 @@ struct Options : CommonOptions {
   }
 };
 
-Options parse_options(int count, char** arguments) {
-  Options options;
-  parse_arguments(count, arguments, options, [&](std::string_view name, const auto& value) {
-    if (name == "--bits") {
-      options.bits = split_numbers(value());
-    } else if (name == "--part") {
-      options.parts = split(value());
-    } else if (name == "--device") {
-      options.devices = split(value());
-    } else if (name == "--batches") {
-      options.batches = split_numbers<std::size_t>(value());
-    } else {
-      return false;
-    }
-    return true;
-  });
-  return options;
+void add_options(CLI::App& command, Options& options) {
+  add_list(command, "--bits", options.bits, "Widths")->check(CLI::PositiveNumber)->capture_default_str();
+  add_list(command, "--part", options.parts, "Parts to measure (default: all)")
+      ->check(CLI::IsMember({"sign", "verify", "weights"}));
+  add_list(command, "--device", options.devices, "Where to compute")->capture_default_str();
+  add_list(command, "--batches", options.batches, "Items of a call")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
 }
 
 double seconds_of(const auto& call) {
@@ -161,27 +148,32 @@ class Bench {
     return wrong_ == 0 && failed_ == 0 && !rows_.empty();
   }
 
-  [[nodiscard]] std::string report() const {
-    JsonObject document;
-    document.set("card", model_of("cuda:0")).set("processor", model_of("cpu"));
-    document.set("processors", mm_get_threads()).set("driver", driver_version());
-    document.set("date", now()).set("commit", commit());
-    document.set("quick", options_.quick).set("complete", complete_);
-    document.set(
-        "method",
+  [[nodiscard]] Json report() const {
+    Json document;
+    document["card"] = model_of("cuda:0");
+    document["processor"] = model_of("cpu");
+    document["processors"] = mm_get_threads();
+    document["driver"] = driver_version();
+    document["date"] = now();
+    document["commit"] = commit();
+    document["quick"] = options_.quick;
+    document["complete"] = complete_;
+    document["method"] =
         "wall-clock time of mm_rsa_run, medians after a call to warm up; messages of 32 bytes "
         "(verification: digests of SHA-256) and signatures in pageable memory; signing with SHA-256, "
         "padding, blinding unless it says otherwise, and check of every result; e = 65537; samples "
         "checked by libcrypto; weights: mm_plan_run of powmod in class secret, an odd modulus to each "
-        "item, calls in turn");
-    document.set("wrong", wrong_).set("failed", failed_).set("rows", rows_);
-    return document.text() + "\n";
+        "item, calls in turn";
+    document["wrong"] = wrong_;
+    document["failed"] = failed_;
+    document["rows"] = rows_;
+    return document;
   }
 
  private:
   const Options& options_;
   std::vector<TimedKey> keys_;
-  std::vector<JsonObject> rows_;
+  std::vector<Json> rows_;
   unsigned wrong_ = 0, failed_ = 0;
   bool complete_ = false;
 
@@ -211,8 +203,9 @@ class Bench {
       }
     } catch (const std::exception& error) {
       ++failed_;
-      JsonObject row = description(what);
-      row.set("kind", "failed").set("message", error.what());
+      Json row = description(what);
+      row["kind"] = "failed";
+      row["message"] = error.what();
       rows_.push_back(std::move(row));
       std::printf("FAILED: %s %u bits on %s: %s\n", what.operation, what.bits, what.device.c_str(),
                   error.what());
@@ -234,11 +227,14 @@ class Bench {
     return Ring(ring);
   }
 
-  static JsonObject description(const Case& what) {
-    JsonObject row;
-    row.set("operation", what.operation).set("padding", what.scheme == MM_RSA_PSS ? "pss" : "pkcs1v15");
-    row.set("bits", what.bits).set("keys", what.keys).set("blinding", what.blinding);
-    row.set("device", what.device);
+  static Json description(const Case& what) {
+    Json row;
+    row["operation"] = what.operation;
+    row["padding"] = what.scheme == MM_RSA_PSS ? "pss" : "pkcs1v15";
+    row["bits"] = what.bits;
+    row["keys"] = what.keys;
+    row["blinding"] = what.blinding;
+    row["device"] = what.device;
     return row;
   }
 
@@ -274,9 +270,14 @@ class Bench {
     const double rate = static_cast<double>(items.count) / median;
     const bool is_private = std::string_view(what.operation) == "sign";
     const std::string variant = mm_rsa_ring_variant(ring.get(), 0, is_private ? 1 : 0, 2 * items.count);
-    JsonObject row = description(what);
-    row.set("kind", "batch").set("items", items.count).set("variant", variant).set("runs", runs);
-    row.set("seconds", median).set("items_per_second", rate).set("wrong", wrong);
+    Json row = description(what);
+    row["kind"] = "batch";
+    row["items"] = items.count;
+    row["variant"] = variant;
+    row["runs"] = runs;
+    row["seconds"] = median;
+    row["items_per_second"] = rate;
+    row["wrong"] = wrong;
     rows_.push_back(std::move(row));
     wrong_ += wrong > 0 ? 1 : 0;
     std::printf("%-7s %-9s %5u bits %3zu keys %-9s %-5s %-16s %8zu items %10.3f ms %12.1f /s%s\n",
@@ -343,11 +344,17 @@ class Bench {
     for (const Weight& weight : weights) {
       std::vector<double> sorted = weight.seconds;
       std::ranges::sort(sorted);
-      JsonObject row;
-      row.set("kind", "weights").set("operation", "powmod").set("bits", bits).set("exponents", weight.name);
-      row.set("items", count).set("device", device).set("runs", sorted.size());
-      row.set("seconds", sorted[sorted.size() / 2]).set("first_quartile", sorted[sorted.size() / 4]);
-      row.set("third_quartile", sorted[3 * sorted.size() / 4]);
+      Json row;
+      row["kind"] = "weights";
+      row["operation"] = "powmod";
+      row["bits"] = bits;
+      row["exponents"] = weight.name;
+      row["items"] = count;
+      row["device"] = device;
+      row["runs"] = sorted.size();
+      row["seconds"] = sorted[sorted.size() / 2];
+      row["first_quartile"] = sorted[sorted.size() / 4];
+      row["third_quartile"] = sorted[3 * sorted.size() / 4];
       rows_.push_back(std::move(row));
       std::printf("powmod, class secret, %u bits, exponents %-7s %10.4f ms\n", bits, weight.name,
                   sorted[sorted.size() / 2] * 1e3);
@@ -366,5 +373,5 @@ int run(const Options& options) {
 
 int main(int count, char** arguments) {
   using namespace manymod::bench;  // NOLINT(google-build-using-namespace)
-  return program_main("rsa_end_to_end", kUsage, [&] { return parse_options(count, arguments); }, run);
+  return program_main<Options>(kDescription, count, arguments, add_options, run);
 }

@@ -147,6 +147,7 @@ void check_calls(const testing::TestPrimes& primes, const Variant& variant) {
 /// Padding is removed from encoded messages whose bytes are all secret, valid and invalid ones.
 void check_padding() {
   rsa::Hasher sha256(MM_RSA_SHA256);
+  rsa::HmacSha256 hmac;
   const Bytes label_digest(32, 7);
   const Bytes ciphertext(128, 9);
   for (const bool good : {true, false}) {
@@ -156,12 +157,12 @@ void check_padding() {
     encoded[40] = 0;
     Bytes pkcs1v15 = encoded;
     Bytes oaep = encoded;
-    std::uint64_t expected = rsa::decode_pkcs1v15_message(pkcs1v15, label_digest, ciphertext, sha256);
+    std::uint64_t expected = rsa::decode_pkcs1v15_message(pkcs1v15, label_digest, ciphertext, hmac);
     Bytes secret = encoded;
     Bytes secret_digest = label_digest;
     poison(secret);
     poison(secret_digest);
-    std::uint64_t size = rsa::decode_pkcs1v15_message(secret, secret_digest, ciphertext, sha256);
+    std::uint64_t size = rsa::decode_pkcs1v15_message(secret, secret_digest, ciphertext, hmac);
     VALGRIND_MAKE_MEM_DEFINED(&size, sizeof size);
     declassify(secret);
     require(size == expected && secret == pkcs1v15, "PKCS#1 v1.5 padding: the poisoned run gives the same");

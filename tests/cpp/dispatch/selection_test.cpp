@@ -378,25 +378,6 @@ TEST_F(SelectionTest, ObstaclesForPeople) {
   EXPECT_EQ(hardware_needs(variants_[0]), "");
 }
 
-TEST(ShippedTuning, RowsNameVariantsThatOfferTheOperation) {
-  std::size_t known = 0;
-  for (const TuningRow& row : shipped_tuning().rows) {
-    EXPECT_LE(row.min_bits, row.max_bits);
-    EXPECT_GE(row.min_items, 1u);
-    EXPECT_LE(row.min_items, kMaxMinItems);
-    EXPECT_FALSE(row.evidence.empty());
-    for (const Variant& v : registry()) {
-      if (v.name != row.variant) continue;  // variants of other processors are not in this build
-      ++known;
-      const OperationSet set = row.timing == TimingClass::secret ? v.secret_operations : v.public_operations;
-      EXPECT_NE(set & operation_bit(row.op), 0u) << row.variant;
-    }
-  }
-#if MANYMOD_X86_64
-  EXPECT_EQ(known, shipped_tuning().rows.size());
-#endif
-}
-
 // What the dispatcher leans on: someone takes even moduli and negative exponents, on any processor.
 TEST(Registry, SomeoneAcceptsEveryItem) {
   for (std::size_t number = 0; number < kOperationCount; ++number) {

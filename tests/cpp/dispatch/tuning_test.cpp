@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/status_error.hpp"
+#include "dispatch/tuning_files.hpp"
 
 namespace manymod::testing {
 namespace {
@@ -140,6 +141,32 @@ TEST_F(Tuning, TooManyRows) {
   EXPECT_EQ(parse(text).rows.size(), kMaxTuningRows);
   text += "powmod\tpublic\t1\t64\t1\ttoy.a\tx\n";
   expect_refused(text, {"line 10002", "more than 10000 rows"});
+}
+
+TEST(EmbeddedTuning, EachRowNamesAVariantThatOffersTheOperation) {
+  std::size_t rows = 0;
+  for (const TuningFile& file : embedded_tuning_files()) {
+    const TuningTable table = parse_tuning(file.text, std::string(file.name), registry(), {});
+#if MANYMOD_X86_64
+    EXPECT_EQ(table.notes, "") << file.name;  // other processors' builds lack some variants
+#endif
+    EXPECT_FALSE(table.rows.empty()) << file.name;
+    for (const TuningRow& row : table.rows) EXPECT_FALSE(row.evidence.empty()) << file.name;
+    rows += table.rows.size();
+  }
+  EXPECT_EQ(shipped_tuning().rows.size(), rows);
+  EXPECT_EQ(shipped_tuning().source, "");
+  EXPECT_EQ(shipped_tuning().notes, "");
+}
+
+// Of the rows that fit, the first decides, and GPUs are for batches of more items than the rows for CPUs ask
+// for.
+TEST(EmbeddedTuning, RowsOfGpusPrecedeThoseOfCpus) {
+  const auto on_gpu = [](const TuningRow& row) { return row.variant.find(".cuda.") != std::string::npos; };
+  const std::vector<TuningRow>& rows = shipped_tuning().rows;
+  EXPECT_TRUE(std::is_partitioned(rows.begin(), rows.end(), on_gpu));
+  EXPECT_TRUE(on_gpu(rows.front()));
+  EXPECT_FALSE(on_gpu(rows.back()));
 }
 
 }  // namespace
