@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Montgomery multiplication of one instance across a vector, its quotient digits without a multiplication.
+"""Montgomery multiplication of one instance across a vector; quotient digits take no multiplication.
 
 Form
 ----
@@ -10,14 +10,14 @@ m' = (m + 1) / W is an integer and a round's quotient digit is the lowest digit 
     (T + q m) / W = (T - q) / W + q m'
 
 Moduli of this shape are Montgomery-friendly: M. Knezevic, F. Vercauteren, I. Verbauwhede, *Speeding Up
-Bipartite Modular Multiplication*, WAIFI 2010. Here the multiple serves in all rounds but the last two, which
-reduce by n itself; the operands and the result stay below 2n.
+Bipartite Modular Multiplication*, WAIFI 2010. Here all rounds but the last two reduce by this multiple, and
+the last two by n itself; the operands and the result stay below 2n.
 
 Vectors
 -------
 T is a row of digits with room above w bits. The low and the high halves of a product of digits are added at
 their places in the row; the quotient digit of round i - 1 reaches place 0 of round i by its low half alone,
-the high half comes one round later. Only place 0 hands a carry on before the end.
+the high half comes one round later. Only place 0 passes a carry on before the end.
 
 Bound. With q_i < W, and m < W n,
 
@@ -106,7 +106,7 @@ class RowModulus:
 
 
 def _shift_and_add(t: list[int], terms: list[list[int]], w: int) -> list[int]:
-    """``t / W`` without its lowest digit, that one's carry on the next place, and the terms."""
+    """``t / W`` without its lowest digit, whose carry is added to the next place, plus the terms."""
     shifted = [*t[1:], 0]
     shifted[0] += t[0] >> w
     return [sum(column) for column in zip(shifted, *terms, strict=True)]
@@ -116,8 +116,8 @@ def exact_digits(t: list[int], w: int) -> list[int]:
     """The digits of ``sum t_j W^j`` below R: one carry of every place to the next, then single carries.
 
     In: places below 2^(2w-1), so that the first carry leaves digits at most W + 2^(w-1) - 2, which carry at
-    most 1. The single carries are resolved by one addition: ``over`` digits hand one on, ``full`` ones pass
-    it on.
+    most 1. One addition resolves the single carries: digits in ``over`` generate one, digits in ``full``
+    propagate it.
 
     >>> exact_digits([16 * 3 + 15, 12, 15, 0], 4)
     [15, 15, 15, 0]

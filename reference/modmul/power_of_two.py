@@ -55,7 +55,7 @@ class PowerOfTwoRing:
         return self.mul(a, a)
 
     def select(self, table: Sequence[Words], index: int) -> Words:
-        """Plain indexing: even moduli are for timing class public alone."""
+        """The entry at ``index``: even moduli are computed in variable time only."""
         return table[index]
 
     def value(self, a: Words) -> int:

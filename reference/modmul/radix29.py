@@ -14,7 +14,7 @@ With w = 29, L digits, R = 2^(w L), odd n with 4 n <= R, column c of ``a b + q n
     sum of a_i b_(c-i) and of q_i n_(c-i) over 0 <= i, c - i < L,  plus the carry of column c - 1
 
 Columns c < L choose ``q_c = column * k0 mod 2^w``, k0 = -n^-1 mod 2^w, which makes them divisible by 2^w;
-columns c >= L give digit c - L of the result ``(a b + q n) / R``. With a, b < 2n (or a < R, b <= n) and q < R
+columns c >= L are digit c - L of the result ``(a b + q n) / R``. With a, b < 2n (or a < R, b <= n) and q < R
 that is below (4 n n + R n) / R <= 2 n.
 
 A column is a 64-bit sum. Columns are summed in tiles of neighbours, and a tile whose columns have no room for
@@ -33,7 +33,7 @@ DIGIT_BITS = 29
 DIGIT_MASK = (1 << DIGIT_BITS) - 1
 HEADROOM_BITS = 2
 TILE = 6
-#: Digit products that a column may take before it is folded.
+#: Digit products that a column has room for before it is folded.
 COLUMN_PRODUCTS = 63
 #: Bound on a column before its first product and after a fold.
 FOLDED_COLUMN = 1 << 40

@@ -52,7 +52,7 @@ class Accumulator:
 
     @property
     def value(self) -> int:
-        """The number it stands for."""
+        """The number that the accumulator represents."""
         w = self.bits
         return (
             from_words(self.even, w) + (from_words(self.odd, w) << w) + (self.top << (w * (self.words + 1)))

@@ -134,7 +134,7 @@ def _add_aligned(
 
 
 def multiply(a: Words, b: Words, h: int) -> list[int]:
-    """``a b`` in 2k words: figure 6 with its carries; those of a row make a word of at most 1."""
+    """``a b`` in 2k words: figure 6 with its carries; the carries of a row are at most 1."""
     k = len(a)
     p = [0] * (2 * k)
     for i, b_i in enumerate(b):
@@ -153,8 +153,8 @@ def multiply(a: Words, b: Words, h: int) -> list[int]:
 def square(a: Words, h: int) -> list[int]:
     """``a^2`` in 2k words with 2 k^2 + k products of halves, for the 4 k^2 of :func:`multiply`.
 
-    What counts twice is summed once and doubled: the products above the diagonal and, on it, one of the two
-    equal unaligned ones. The aligned ones of the diagonal are added then.
+    Products that occur twice are summed once and doubled: those above the diagonal and, on it, one of the two
+    equal unaligned ones. The aligned products of the diagonal are added afterwards.
 
     >>> from_words(square((0x34, 0x12), 4), 8) == 0x1234**2
     True
@@ -181,14 +181,14 @@ def square(a: Words, h: int) -> list[int]:
 
 
 def _with_addend(row: list[int], addend: int, h: int) -> list[int]:
-    """``addend`` added to the first product, which leaves room for a half."""
+    """The row with ``addend``, a half, added to its first product."""
     total = row[0] + addend
     assert addend < 1 << h and total < 1 << (2 * h)
     return [total, *row[1:]]
 
 
 def reduce(x: list[int], n: Words, np0: int, h: int) -> int:
-    """``(x + q n) / R`` for ``x < R^2`` in 2k words, which are used up: figure 7 with its carries."""
+    """``(x + q n) / R`` for ``x < R^2`` in 2k words, which are overwritten: figure 7 with its carries."""
     k, w = len(n), 2 * h
     u = [0] * k
     carry = 0
@@ -227,7 +227,7 @@ class TwoPass:
     half_bits: int = 16
 
     def __post_init__(self) -> None:
-        """Reject what has no Montgomery form."""
+        """Reject moduli without Montgomery form."""
         if self.n < 1 or self.n % 2 == 0:
             raise ValueError("Montgomery arithmetic needs an odd positive modulus")
         if self.n >= self.radix:

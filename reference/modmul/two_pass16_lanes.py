@@ -8,13 +8,13 @@ the distributed approach of section II, with the rows of figure 6 and the two su
 
 Form
 ----
-As :mod:`reference.modmul.two_pass16`; k words in each of L lanes, R = W^(k L). A row of the product and one
-of the reduction alternate. The unaligned products of both go into one sum, which stands h bits above the
-other, of the aligned ones, and is shifted when all rows are done. Carries out of a lane stay in it until
-then. After a row each lane hands its lowest word down.
+The notation is that of :mod:`reference.modmul.two_pass16`, with k words in each of L lanes, R = W^(k L). A
+row of the product and one of the reduction alternate. The unaligned products of both are added to one sum,
+which has an offset of h bits to the other, of the aligned ones, and is shifted when all rows are done.
+Carries out of a lane stay in it until then. After a row each lane passes its lowest word to the lane below.
 
-Squares: in the row of word i of lane s each lane has its own words j > i, doubled, and j = i once. Words with
-i = j of different lanes meet in two rows, all others in one.
+Squares: in the row of word i of lane s each lane uses its words j > i, doubled, and j = i once. Words with
+i = j of different lanes are multiplied in two rows, all others in one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class LaneSums:
 
     @property
     def value(self) -> int:
-        """The number it stands for."""
+        """The number that the sums represent."""
         w = 2 * self.half_bits
         return from_words(self.aligned, w) + (from_words(self.unaligned, w) << self.half_bits)
 
@@ -74,7 +74,7 @@ class LaneSums:
         assert self.add_high_row(hh(b, x, h), first) == 0
 
     def shift(self, carry: int, incoming: int, above: int) -> None:
-        """Shift by a word: ``carry`` was due above the last, ``incoming`` and ``above`` at the last."""
+        """Shift by a word: ``carry`` is added above the last word, ``incoming`` and ``above`` at the last."""
         assert self.unaligned[self.words] <= 4
         top = self.aligned[self.words] + incoming + above
         w = 2 * self.half_bits

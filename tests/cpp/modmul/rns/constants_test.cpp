@@ -439,7 +439,7 @@ struct Checksum {
   std::uint32_t crc;
 };
 
-/// Of reference/modmul/rns/layout.py; tests/python/test_reference_rns_tensor.py computes them.
+/// Of reference/modmul/rns/layout.py; tests/python/test_reference_rns_layout.py computes them.
 constexpr Checksum kChecksums[] = {
     {512, 0, 0xa374bfe9u},  {512, 5, 0x8da09bb2u},  {1024, 0, 0x83bc9f55u}, {1024, 5, 0xea111514u},
     {1536, 0, 0x2d8ac226u}, {1536, 5, 0x6ab8c68bu}, {2048, 0, 0x61621300u}, {2048, 5, 0x513de3bbu},
