@@ -103,7 +103,7 @@ class LaneField {
   LaneField(const LaneField&) = delete;
   LaneField& operator=(const LaneField&) = delete;
 
-  [[nodiscard]] std::size_t lanes() const { return multiplier_.lanes(); }
+  [[nodiscard]] std::size_t lanes() const { return count_ * kernels_.lanes; }
   [[nodiscard]] std::size_t words() const { return count_ * vector_words_; }
 
   void zero(Element& r) const {

@@ -21,6 +21,7 @@ LAYERS = [
     ["engine"],
     ["lanes", "gpu"],
     ["modmul"],
+    ["field"],
     ["dispatch"],
     ["exec"],
     ["abi"],

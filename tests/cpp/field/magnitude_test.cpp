@@ -155,6 +155,8 @@ TEST_P(LaneMagnitudesDeathTest, ValuesAreChecked) {
   });
 }
 INSTANTIATE_TEST_SUITE_P(Lanes, LaneMagnitudes, testing::ValuesIn(lane_kernel_sets()), lane_kernel_set_name);
+INSTANTIATE_TEST_SUITE_P(Lanes, LaneMagnitudesDeathTest, testing::ValuesIn(lane_kernel_sets()),
+                         lane_kernel_set_name);
 
 #else
 
