@@ -32,9 +32,6 @@ inline std::size_t bit_length_var(std::span<const Limb> a) {
   return size == 0 ? 0 : size * kLimbBits - static_cast<std::size_t>(std::countl_zero(a[size - 1]));
 }
 
-/// Whether a == 0.
-inline bool is_zero_var(std::span<const Limb> a) { return normalized_size_var(a) == 0; }
-
 /// The number of trailing zero bits. On input: a != 0.
 inline std::size_t trailing_zeros_var(std::span<const Limb> a) {
   std::size_t i = 0;

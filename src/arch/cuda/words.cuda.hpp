@@ -83,17 +83,6 @@ MM_DEVICE void madc_wide_cc(std::uint32_t& lo, std::uint32_t& hi, std::uint32_t 
 #endif
 }
 
-/// {hi, lo} = a b. Preserves the carry.
-MM_DEVICE void mul_wide(std::uint32_t& lo, std::uint32_t& hi, std::uint32_t a, std::uint32_t b) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("mul.lo.u32 %0, %2, %3;\n\tmul.hi.u32 %1, %2, %3;" : "=&r"(lo), "=r"(hi) : "r"(a), "r"(b));
-#else
-  const std::uint64_t product = host::wide(a) * b;
-  lo = static_cast<std::uint32_t>(product);
-  hi = static_cast<std::uint32_t>(product >> 32);
-#endif
-}
-
 /// The low word of a b. Preserves the carry and, as a volatile instruction, its position within a chain.
 MM_DEVICE std::uint32_t mul_low(std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDA_ARCH__)
