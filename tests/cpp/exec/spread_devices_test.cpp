@@ -19,7 +19,7 @@ class SpreadDevices : public FakeGpuTest {
 
   void look(unsigned gpus) {
     fake_cuda::settings().devices = gpus;
-    hardware_ = find_hardware(cuda::Driver::current(), nullptr);
+    hardware_ = find_hardware();
     ASSERT_EQ(hardware_.devices.size(), gpus + 1);
     calls_.emplace(hardware_.devices);
   }

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
 #include "support/fake_cuda/fixture.hpp"
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gpu/buffer.hpp"
+#include "gpu/cuda/device.hpp"
 #include "gpu/engine/constants_technique.hpp"
 #include "gpu/engine/engine.hpp"
 #include "support/fake_cuda/fixture.hpp"

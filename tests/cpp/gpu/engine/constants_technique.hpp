@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+#include "gpu/cuda/backend.hpp"
+#include "gpu/cuda/requirements.hpp"
 #include "gpu/engine/constants.hpp"
 #include "gpu/engine/technique.hpp"
 #include "gpu/program/interpreter.cuda.hpp"
@@ -92,6 +94,8 @@ inline gpu::Technique technique_for_each() {
           .summary = "for tests",
           .priority = 0,
           .shapes = kShapes,
+          .backend = &cuda::backend(),
+          .requirements = cuda::cuda_requirements({}),
           .constants = &kSourceForEach,
           .general = &row32::cuda_forms().front()};
 }
@@ -102,6 +106,8 @@ inline gpu::Technique technique() {
           .summary = "for tests",
           .priority = 0,
           .shapes = kShapes,
+          .backend = &cuda::backend(),
+          .requirements = cuda::cuda_requirements({}),
           .constants = &kSource,
           .general = &row32::cuda_forms().front()};
 }

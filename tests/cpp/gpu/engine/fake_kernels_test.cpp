@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/buffer.hpp"
+#include "gpu/cuda/device.hpp"
 #include "support/fake_cuda/fixture.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -11,6 +11,7 @@
 #include "exec/bucketing.hpp"
 #include "exec/recording_engine.hpp"
 #include "gpu/buffer.hpp"
+#include "gpu/cuda/stream.hpp"
 #include "gpu/engine/resident.hpp"
 #include "gpu/engine/resident_engine.hpp"
 #include "gpu/kernels/facts.cuda.hpp"
