@@ -23,9 +23,10 @@
 
 namespace manymod::fios {
 
-/// See gpu/program/multiplier.cuda.hpp; a digit there is a 32-bit word. Programs hand elements from step to step
-/// by value, in words. For each operation the digits of its operands are put into their place, and the result
-/// is taken from there: 3 kDigits words beside 2 kDigits^2 products. Arithmetic by itself works in place.
+/// See gpu/program/multiplier.cuda.hpp; a digit there is a 32-bit word. Programs hand elements from step to
+/// step by value, in words. For each operation the digits of its operands are put into their place, and the
+/// result is taken from there: 3 kDigits words beside 2 kDigits^2 products. Arithmetic by itself works in
+/// place.
 ///
 /// Lane l holds words l kPerThread to (l + 1) kPerThread - 1 and the digits of these. What a group has to do
 /// after the last row, carries from lane to lane and the subtraction, it does on words.
