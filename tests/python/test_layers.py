@@ -32,8 +32,8 @@ LAYERS = [
 # The layers of gpu/, likewise. INTERFACE stands for the files directly in gpu/, which all backends implement.
 INTERFACE = ""
 GPU_LAYERS = [[INTERFACE], ["cuda", "program"], ["kernels"], ["engine"]]
-# What may include the CUDA backend: its own folder, the registration of a technique's CUDA kernels, and the list
-# of backends. Everything else uses the interface.
+# What may include the CUDA backend: its own folder, the registration of a technique's CUDA kernels, and the
+# list of backends. Everything else uses the interface.
 CUDA_USERS = re.compile(r"gpu/cuda/.*|modmul/\w+/variants\.cuda\.cpp|dispatch/devices\.cpp")
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 GPU_LEVEL = {folder: level for level, folders in enumerate(GPU_LAYERS) for folder in folders}
