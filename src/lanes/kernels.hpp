@@ -43,7 +43,9 @@ struct Pair {
 /// then what `prepare` makes of them, where a technique has it.
 ///
 /// Ranges: a lane is "almost reduced" if 0 <= value < 2 n. L is chosen so that R >= 2^headroom_bits n, with
-/// headroom_bits >= 2; then a < 2n, b < 2n (or a < R, b <= n) give (a b + q n) / R < 2n.
+/// headroom_bits >= 2; then a < 2n, b < 2n (or a < R, b <= n) give (a b + q n) / R < 2n. With more headroom
+/// larger operands do as well: mul and sqr take any a, b < R with a b <= R n, and a b <= R n / 2 where
+/// headroom_bits is 3 (field/lanes.hpp).
 ///
 /// Timing: secret. Time, branches and addresses of every function depend on L and `entries` alone.
 struct Kernels {
