@@ -2,7 +2,7 @@
 """Exponentiation by windows.
 
 Sources: HAC 14.79 (square and multiply), 14.82 (left-to-right k-ary: fixed windows), 14.85 (sliding
-windows with odd powers) and table 14.16 (counts).
+windows with odd powers) and table 14.16 (counts); Solinas 2000, section 4.1 (w-NAF).
 """
 
 from __future__ import annotations
@@ -59,6 +59,31 @@ def sliding_width(bits: int) -> int:
     while width < MAX_WIDTH and bits > (width + 1) * (width + 2) << (width - 1):
         width += 1
     return width
+
+
+def width_naf(exponent: int, width: int) -> list[int]:
+    """Digits of the non-adjacent form of ``width`` bits, least significant first.
+
+    Each digit is 0 or odd and in magnitude below 2^(width - 1); of any ``width`` neighbours at most one is
+    not 0.
+
+    >>> width_naf(7, 2), width_naf(0b1011_0111, 4)
+    ([-1, 0, 0, 1], [7, 0, 0, 0, -5, 0, 0, 0, 1])
+    >>> all(sum(d << i for i, d in enumerate(width_naf(e, 5))) == e for e in range(500))
+    True
+    >>> {abs(d) for e in range(500) for d in width_naf(e, 4)}
+    {0, 1, 3, 5, 7}
+    """
+    digits_found = []
+    while exponent:
+        digit = 0
+        if exponent & 1:
+            digit = exponent & ((1 << width) - 1)
+            if digit >> (width - 1):
+                digit -= 1 << width
+        digits_found.append(digit)
+        exponent = (exponent - digit) >> 1
+    return digits_found
 
 
 def power_binary(ring: Monoid[T], base: T, exponent: int) -> T:
