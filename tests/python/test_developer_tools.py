@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/try_compilers.py and tools/lowest_versions.py: what they look for, and how they read what they find."""
+"""tools/try_compilers.py and tools/lowest_versions.py: what they look for and how they read it."""
 
 from __future__ import annotations
 
