@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA kernels: nvcc compiles each src/**/*.cu to a fat binary, which is embedded in the library. Nothing of CUDA is
-# linked: the library loads the driver when it is asked for a device. CMake's CUDA language is not used, since it
-# needs a working device toolchain at configuration and links cudart.
+# CUDA kernels: nvcc compiles each src/**/*.cu to a fat binary, which is embedded in the library. The library links no part
+# of CUDA: it loads the driver when a caller first uses a device. CMake's CUDA language would need a working device
+# toolchain at configuration and would link cudart.
 #
 #   MANYMOD_CUDA                ON, OFF, or AUTO: ON where nvcc is found. The environment variable is the default
-#   MANYMOD_CUDA_ARCHITECTURES  list such as 80;90a;100+ptx, or "all": what releases are compiled for
-#   MANYMOD_NVCC                the compiler, where it is not found by itself
+#   MANYMOD_CUDA_ARCHITECTURES  list such as 80;90a;100+ptx, or "all" for those of releases
+#   MANYMOD_NVCC                the compiler; CMake searches for it unless this is set
 
 set(manymod_cuda_default AUTO)
 if(NOT "$ENV{MANYMOD_CUDA}" STREQUAL "")
@@ -16,10 +16,10 @@ set_property(CACHE MANYMOD_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(manymod_release_architectures 80 90a 100+ptx 120)
 set(manymod_least_nvcc 12.8)
 
-# Find <program> of PATH or an installed toolkit, else of the wheels that the Python package's build and tests bring
-# with them.
+# Find <program> on PATH or in an installed toolkit, else in the wheels that the Python package's build and tests depend
+# on.
 function(manymod_find_cuda_tool variable program what)
-  # That of an earlier, isolated build is gone.
+  # An earlier build in an isolated environment may have cached a program that is gone.
   if(${variable} AND NOT EXISTS "${${variable}}")
     unset(${variable} CACHE)
   endif()
@@ -36,8 +36,8 @@ endfunction()
 
 # Set <version_var> to nvcc's, or to "" if it cannot run.
 function(manymod_nvcc_version version_var)
-  execute_process(COMMAND "${MANYMOD_NVCC}" --version OUTPUT_VARIABLE said ERROR_QUIET)
-  string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" found "${said}")
+  execute_process(COMMAND "${MANYMOD_NVCC}" --version OUTPUT_VARIABLE output ERROR_QUIET)
+  string(REGEX MATCH "release ([0-9]+\\.[0-9]+)" found "${output}")
   set(${version_var} "${CMAKE_MATCH_1}" PARENT_SCOPE)
 endfunction()
 
@@ -150,7 +150,7 @@ else()
   message(STATUS "CUDA kernels: none, as ${manymod_cuda_why}")
 endif()
 
-# Let <target> hold the images and what finds them.
+# Embed the images in <target>, with the functions that list them.
 function(manymod_embed_device_code target)
   set(generated "${manymod_device_dir}/device_images.cpp")
   if(manymod_fatbins)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The headers for users' own kernels: include/manymod/device, and under manymod/device/detail the headers of src/ that
-# these include, with includes to match. They are put together in the build folder, as one tree that is used from
-# there and installed.
+# The headers for users' own kernels: include/manymod/device and the headers of src/ that these include. They are copied to
+# one tree in the build folder, the latter to manymod/device/detail with their #include lines adapted. Examples use the
+# tree from there, and it is installed.
 #
 #   manymod_device_include  its include directory
 #   manymod_device_headers  its files
@@ -9,7 +9,7 @@
 set(manymod_device_include "${CMAKE_CURRENT_BINARY_DIR}/device_include")
 set(manymod_device_headers "")
 
-# Write <name>, a path below <folder>, to <target>, and what it includes to manymod/device/detail.
+# Copy <name>, a path below <folder>, to <target>, and the headers that it includes to manymod/device/detail.
 function(manymod_stage_device_header folder name target)
   set(file "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")

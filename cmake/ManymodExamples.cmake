@@ -11,8 +11,8 @@ foreach(source IN LISTS example_sources)
   set_tests_properties(${name} PROPERTIES LABELS example TIMEOUT 120)
 endforeach()
 
-# examples/device: programs of their own for nvcc, with the headers for users' kernels alone. Without a GPU they are
-# skipped.
+# examples/device: programs that nvcc compiles with nothing but the headers for users' kernels. Their tests are skipped
+# without a GPU.
 option(MANYMOD_BUILD_DEVICE_EXAMPLES "Build the CUDA examples, which link cudart" OFF)
 if(MANYMOD_BUILD_DEVICE_EXAMPLES)
   if(NOT manymod_cuda_on)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Install rules: component "python" is what goes into a wheel, the rest serves C and C++ users.
+# Install rules: the component "python" is the content of a wheel, the component "library" is for C and C++ users.
 include(CMakePackageConfigHelpers)
 include(ManymodDeviceHeaders)
 

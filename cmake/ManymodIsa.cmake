@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Instruction sets: a file's suffix says which it is compiled for; nothing else gets -m flags.
+# Instruction sets: the suffix of a file names the one that it is compiled for. No other file gets -m flags.
 
-# Weakest first; each row: suffix, flags.
+# The suffixes, weakest first, and the flags of each.
 set(manymod_isa_suffixes adx avx2 avx512f avx512ifma)
 set(manymod_isa_flags_adx -mbmi2 -madx -mavx2)
 set(manymod_isa_flags_avx2 -mavx2 -mfma -mbmi2)

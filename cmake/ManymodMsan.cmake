@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/cpp/msan: the vector techniques under MemorySanitizer, which tells what depends on secrets on processors
-# whose instructions valgrind does not know. That takes Clang 19 or newer, whatever compiles the rest.
+# tests/cpp/msan: the vector techniques under MemorySanitizer, which reports what depends on secrets also in code whose
+# instructions valgrind does not know. It needs Clang 19 or newer, whichever compiler builds the rest.
 
 set(manymod_msan_flags -fsanitize=memory -fno-sanitize-memory-param-retval)
 
-# The first that is new enough and has the runtime. One that is not must not stay in the cache, or a Clang that is
+# Take the first Clang that is new enough and has the runtime. Others must not stay in the cache, or a Clang that is
 # installed later would never be found.
 set(manymod_msan_usable FALSE)
 set(manymod_msan_probe "${CMAKE_CURRENT_BINARY_DIR}/msan/probe.cpp")
@@ -29,7 +29,7 @@ if(NOT manymod_msan_usable)
   return()
 endif()
 
-# The program, and what of the library it runs.
+# The program and the sources of the library that it runs.
 file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
      "tests/cpp/msan/*.cpp" "src/core/cpu_features.cpp" "src/engine/*.cpp" "src/lanes/*.cpp" "src/modexp/*.cpp"
      "src/modmul/dpf52/bounds.cpp"
@@ -69,7 +69,7 @@ add_custom_command(
 add_custom_target(manymod_msan ALL DEPENDS "${manymod_msan_program}")
 
 add_test(NAME msan_secret_lanes COMMAND "${manymod_msan_program}")
-# The check must find what it looks for.
+# The check must report planted dependences.
 foreach(plant IN ITEMS branch address)
   add_test(NAME msan_finds_secret_${plant} COMMAND "${manymod_msan_program}" ${plant})
   set_tests_properties(msan_finds_secret_${plant} PROPERTIES

@@ -41,7 +41,7 @@ function(manymod_sanitize_link target)
   target_link_options(${target} PUBLIC ${manymod_sanitize_flags})
 endfunction()
 
-# Let an ELF shared object export only what the version script names.
+# Export from an ELF shared object only the symbols that the version script names.
 function(manymod_export_only target script)
   if(UNIX AND NOT APPLE)
     target_link_options(${target} PRIVATE "LINKER:--version-script=${script}")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# RSA, which takes digests and randomness from libcrypto.
+# RSA, which uses digests, HMAC and randomness of libcrypto.
 #
 #   MANYMOD_RSA   AUTO: if OpenSSL 3 is found; ON: stop if it is not; OFF: without
 #
-# Without it the functions of rsa.h are there and return MM_ERR_UNSUPPORTED.
+# Without it the functions of rsa.h return MM_ERR_UNSUPPORTED.
 set(MANYMOD_RSA AUTO CACHE STRING "RSA by libcrypto of OpenSSL 3: AUTO, ON or OFF")
 set_property(CACHE MANYMOD_RSA PROPERTY STRINGS AUTO ON OFF)
 

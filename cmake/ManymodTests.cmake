@@ -21,21 +21,22 @@ set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
 list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|support/fake_cuda)/")
 
-# Unrolled device code, of many shapes on the host: optimising it takes minutes, and sanitizers multiply that. What it
-# computes is for its own tests; as kernels of the driver below it is watched for the memory that the library gives it.
+# Unrolled device code of many shapes, compiled for the host: its optimisation takes minutes, and sanitizers multiply
+# that. Its own tests check its results. In the kernels of the substitute driver below, sanitizers only check its accesses
+# to the memory that the library passes to it.
 set(manymod_device_test_options -O1)
 set(manymod_fake_kernel_options -O1)
 if(MANYMOD_SANITIZE)
   set(manymod_device_test_options -O0)
   set(manymod_fake_kernel_options -Og -fno-sanitize=undefined)
 endif()
-# Where tests spend most of their time, what is not tested itself.
+# Helpers, not under test themselves, in which the tests spend most of their time.
 set_source_files_properties(
   tests/cpp/support/byte_product.cpp tests/cpp/support/lockstep.cpp tests/cpp/support/naive.cpp
   PROPERTIES COMPILE_OPTIONS "-O3;-fno-sanitize=undefined" SKIP_PRECOMPILE_HEADERS ON)
 
-# A CUDA driver without a GPU, which runs the kernels on the host. Programs that load the driver by its name find it
-# in the folder fake_cuda of the build.
+# A substitute for the CUDA driver, which runs the kernels on the host without a GPU. Programs that load the driver by
+# its name find it in the folder fake_cuda of the build.
 add_library(manymod_fake_cuda SHARED
   tests/cpp/support/fake_cuda/driver.cpp tests/cpp/support/fake_cuda/kernels.cpp
   tests/cpp/support/fake_cuda/rns_kernels.cpp tests/cpp/support/fake_cuda/start.cpp
@@ -58,7 +59,7 @@ if(test_sources)
   set(manymod_device_tests ${test_sources})
   list(FILTER manymod_device_tests INCLUDE REGEX "_cuda_test\\.cpp$")
   set_property(SOURCE ${manymod_device_tests} APPEND PROPERTY COMPILE_OPTIONS ${manymod_device_test_options})
-  # These spend their time in plain arithmetic of their own, which sanitizers make slow enough.
+  # These spend their time in plain arithmetic of the tests, which would be too slow under sanitizers without optimisation.
   set(manymod_own_options_tests ${manymod_device_tests})
   if(MANYMOD_SANITIZE)
     set(manymod_arithmetic_tests ${test_sources})
@@ -67,7 +68,7 @@ if(test_sources)
     set_property(SOURCE ${manymod_arithmetic_tests} APPEND PROPERTY COMPILE_OPTIONS -O1)
     list(APPEND manymod_own_options_tests ${manymod_arithmetic_tests})
   endif()
-  # A precompiled header is for one set of options.
+  # A precompiled header serves one set of options.
   set_source_files_properties(${manymod_own_options_tests} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   if(NOT MANYMOD_TEST_DEVICE_CODE)
     list(REMOVE_ITEM test_sources ${manymod_device_tests})
@@ -96,7 +97,7 @@ if(test_sources)
   endif()
 endif()
 
-# A secret is marked as undefined memory; valgrind then reports each branch and address that depends on it.
+# The programs mark secrets as undefined memory, so that valgrind reports each branch and address that depends on one.
 # Sanitizers and valgrind exclude each other.
 if(NOT MANYMOD_SANITIZE)
   find_program(MANYMOD_VALGRIND valgrind)
@@ -124,7 +125,7 @@ if(MANYMOD_X86_64 AND NOT MANYMOD_SANITIZE)
   include(ManymodMsan)
 endif()
 
-# The kernels' registers and local memory, as the compiler reported them.
+# The kernels' registers and local memory in the compiler's reports.
 if(manymod_device_resources)
   add_test(NAME device_resources
            COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_device_resources.py"
@@ -136,7 +137,8 @@ else()
 endif()
 set_tests_properties(device_resources PROPERTIES LABELS package)
 
-# Their machine code: nothing in it may depend on secrets that shows in its timing. The check knows sm_90's.
+# The machine code of the kernels: no instruction with a data-dependent effect on timing may depend on a secret. The check
+# knows the instructions of sm_90.
 if(manymod_architectures MATCHES "(^|,)90a(,|$)" AND NOT MANYMOD_SANITIZE)
   manymod_find_cuda_tool(MANYMOD_CUOBJDUMP cuobjdump "CUDA disassembler")
   add_executable(manymod_device_layouts tests/cmake/device_layouts.cpp)
@@ -149,7 +151,7 @@ if(manymod_architectures MATCHES "(^|,)90a(,|$)" AND NOT MANYMOD_SANITIZE)
             "${MANYMOD_CUOBJDUMP}" "$<TARGET_FILE:manymod_device_layouts>")
   add_test(NAME device_secrets
            COMMAND ${check} "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/device_declassified.txt" ${manymod_fatbins})
-  # The check must find what it looks for, and no more.
+  # The check must report the planted leaks and nothing else.
   add_test(NAME device_secrets_finds_leaks COMMAND ${check} /dev/null "${manymod_device_dir}/leaks.fatbin")
   string(CONCAT found
     "leaks_by_waiting_1x1: wait or copy depends on a secret.*leaks_by_lane_1x1: lane depends on a secret.*"
@@ -165,7 +167,7 @@ else()
 endif()
 set_tests_properties(device_secrets PROPERTIES LABELS package TIMEOUT 300)
 
-# The library as others meet it: its exported symbols, and an installation that a user's project finds.
+# The library from outside: its exported symbols, and an installation that a user's project finds.
 if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
   add_test(NAME exported_symbols
            COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DLIBRARY=$<TARGET_FILE:manymod>"
@@ -183,7 +185,7 @@ if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
   set_tests_properties(exported_symbols installed_package PROPERTIES LABELS package TIMEOUT 300)
 endif()
 
-# Only optimised builds are meant to run on other processors; without inlining nearly everything is shared.
+# Only optimised builds must run on other processors: without inlining, instruction-set files share nearly all functions.
 if(MANYMOD_X86_64 AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MANYMOD_SANITIZE)
   add_test(NAME isa_isolation
            COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_isa_isolation.py"

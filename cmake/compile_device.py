@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compile one CUDA source to a fat binary and say what registers and memory each of its kernels takes.
+"""Compile one CUDA source to a fat binary and report the registers and memory of each of its kernels.
 
 Warnings are errors. The report is JSON: a list of {kernel, arch, registers, stack, spill_stores, spill_loads,
 seconds}, the sizes in bytes.
@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# What ptxas -v says of a kernel, in this order.
+# The lines of ptxas -v about a kernel, in this order.
 ENTRY = re.compile(r"Compiling entry function '(?P<kernel>\w+)' for 'sm_(?P<arch>\w+)'")
 FIELDS = (
     re.compile(
@@ -26,7 +26,7 @@ FIELDS = (
     re.compile(r"Used (?P<registers>\d+) registers"),
 )
 COMPILE_TIME = re.compile(r"Compile time = ([\d.]+) ms")
-# Lines that say what is asked for; any other is the compiler's own word to the reader.
+# Lines of the requested report; any other line is a message for the reader.
 CHATTER = re.compile(r"^(ptxas info\s|\s+\d+ bytes stack frame)")
 
 

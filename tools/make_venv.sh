@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Make a virtual environment: make_venv.sh PYTHON DIRECTORY
+# Create a virtual environment: make_venv.sh PYTHON DIRECTORY
 set -euo pipefail
 python=$1
 directory=$2
@@ -13,7 +13,7 @@ if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null
   else
-    echo "$python cannot make virtual environments; install them (Debian, Ubuntu: apt-get install python3-venv)" >&2
+    echo "$python cannot create virtual environments; install them (Debian, Ubuntu: apt-get install python3-venv)" >&2
     exit 1
   fi
 fi

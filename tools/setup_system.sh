@@ -21,7 +21,7 @@ test)
   [ -e /usr/include/nlohmann/json.hpp ] || missing+=(nlohmann-json3-dev)
   [ -e /usr/include/CLI/CLI.hpp ] || missing+=(libcli11-dev)
   { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
-  # Releases older than Debian 12 and Ubuntu 24.04 do not have it.
+  # Releases older than Debian 12 and Ubuntu 24.04 have no Clang 19.
   [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
     optional=(clang-19 libclang-rt-19-dev)
   ;;

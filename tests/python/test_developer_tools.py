@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/try_compilers.py and tools/lowest_versions.py: what they look for and how they read it."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import gpu_run  # noqa: E402
+import gpu_stages  # noqa: E402
+import lowest_versions  # noqa: E402
+import try_compilers  # noqa: E402
+
+
+@pytest.mark.parametrize("module", [gpu_run, gpu_stages, lowest_versions, try_compilers])
+def test_doctests(module: object) -> None:
+    outcome = doctest.testmod(module)  # type: ignore[arg-type]
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+def compiler(folder: Path, name: str, **macros: int) -> Path:
+    """Make a program that prints its macros."""
+    path = folder / name
+    lines = "".join(f"echo '#define {macro} {value}'\n" for macro, value in macros.items())
+    path.write_text(f"#!/bin/sh\n{lines}")
+    path.chmod(0o755)
+    return path
+
+
+def test_compilers_on_the_path(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    plain = compiler(first, "g++", __GNUC__=14)
+    compiler(first, "g++-11", __GNUC__=11)
+    clang = compiler(second, "clang++-19", __clang_major__=19, __GNUC__=4)
+    compiler(second, "clang++", __clang_major__=19, __GNUC__=4)
+    compiler(second, "g++-14", __GNUC__=14)
+    compiler(second, "x86_64-linux-gnu-g++-15", __GNUC__=15)
+    compiler(second, "clang++-18")
+    found = try_compilers.find_compilers(f"{first}:{second}:{tmp_path / 'none'}")
+    assert [(one.name, one.cxx) for one in found] == [("clang++-19", clang), ("g++-14", plain)]
+    assert [one.c.name for one in found] == ["clang-19", "gcc"]
+
+
+def test_sources_of_this_project(tmp_path: Path) -> None:
+    own = str(ROOT / "src/core/operation.cpp")
+    names = [own, str(ROOT / "build/x/_deps/googletest/a.cpp"), "/usr/src/b.cpp", str(ROOT / "c.S")]
+    (tmp_path / "compile_commands.json").write_text(json.dumps([{"file": name} for name in names]))
+    assert [entry["file"] for entry in try_compilers.own_entries(tmp_path)] == [own]
+
+
+def test_sources_that_fail_together_are_checked_alone(tmp_path: Path) -> None:
+    (tmp_path / "Unity").mkdir()
+    unity = tmp_path / "Unity/unity_0_cxx.cxx"
+    sources = [tmp_path / "a.cpp", tmp_path / "b.cpp"]
+    unity.write_text("".join(f'#include "{source}"\n' for source in sources))
+    # A compiler that rejects the unity source and every source that contains "wrong".
+    program = tmp_path / "compiler.py"
+    program.write_text(
+        "import pathlib, sys\n"
+        "text = pathlib.Path(sys.argv[1]).read_text()\n"
+        "sys.exit('error: ' + text if 'include' in text or 'wrong' in text else 0)\n"
+    )
+    entry = {"directory": str(tmp_path), "file": str(unity), "command": f"{sys.executable} {program} {unity}"}
+    for texts, error in ((("fine", "fine"), ""), (("fine", "wrong"), "error: wrong\n")):
+        for source, text in zip(sources, texts, strict=True):
+            source.write_text(text)
+        assert try_compilers.check_entry(entry, tmp_path / "all.hpp") == error
+
+
+def test_lowest_versions_are_those_of_the_project() -> None:
+    found = lowest_versions.lowest((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert any(one.startswith("nanobind==") for one in found)
+    assert any(one.startswith("numpy==") for one in found)
+    assert not any(">=" in one for one in found)
