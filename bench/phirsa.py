@@ -20,8 +20,8 @@ from typing import Any
 
 import manymod
 from manymod import _core
-from manymod.cli.bench_cpu_run import AUTO, Case, Contender, random_items
-from manymod.cli.bench_report import machine, versions
+from manymod.cli.bench.cpu import AUTO, Case, Contender, random_items
+from manymod.cli.bench.report import machine, versions
 
 MONTGOMERY_BITS = (512, 1024, 2048)
 RSA_BITS = (1024, 2048, 4096)

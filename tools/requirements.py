@@ -32,14 +32,23 @@ def string_list(text: str, table: str, key: str) -> list[str]:
     return [str(item) for item in ast.literal_eval(value[1])]
 
 
+def extra_requirements(extra: str, text: str) -> list[str]:
+    """Return the requirements of an extra, and of the extras that it names by `manymod[...]`."""
+    found: list[str] = []
+    for requirement in string_list(text, "project.optional-dependencies", extra):
+        own = re.fullmatch(r"manymod\[([\w,]+)\]", requirement)
+        if own is None:
+            found.append(requirement)
+        else:
+            found += [one for other in own[1].split(",") for one in extra_requirements(other, text)]
+    return list(dict.fromkeys(found))
+
+
 def requirements(purpose: str, text: str) -> list[str]:
     """Return the requirements of `purpose` as pyproject.toml's `text` states them."""
     if purpose == "build":
         return [*string_list(text, "build-system", "requires"), *compiler_requirements()]
-    return [
-        *string_list(text, "project", "dependencies"),
-        *string_list(text, "project.optional-dependencies", purpose),
-    ]
+    return [*string_list(text, "project", "dependencies"), *extra_requirements(purpose, text)]
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from manymod.cli.bench_limit import LANES, LIMIT, power_cost
+from manymod.cli.bench.limit import LANES, LIMIT, power_cost
 
 WIDTHS = "512,1024,1536,2048,3072,4096"
 RSA_WIDTHS = "1024,2048,3072,4096"

@@ -350,6 +350,12 @@ MM_API unsigned mm_set_threads(unsigned threads);
 /** Where a variant runs. */
 typedef enum mm_backend { MM_BACKEND_CPU = 0, MM_BACKEND_CUDA = 1 } mm_backend;
 
+/** Bits of mm_variant_info.traits. */
+typedef enum mm_variant_trait {
+  MM_VARIANT_COMPARISON_ONLY = 1, /**< registered for comparison: selected by its name or a tuning row only */
+  MM_VARIANT_WANTS_FAST_DOUBLES = 2 /**< not selected for a GPU whose FP64 is much slower than its FP32 */
+} mm_variant_trait;
+
 /** A registered variant: technique, backend and shape. Strings live as long as the process. */
 typedef struct mm_variant_info {
   size_t struct_size;    /**< set by the caller to sizeof(mm_variant_info); no more bytes are written */
@@ -367,6 +373,7 @@ typedef struct mm_variant_info {
   const char* reason;            /**< why it is not usable; "" if it is */
   unsigned shared_modulus_ops;   /**< those of its operations that it computes only for several items with one
                                     shared modulus */
+  uint64_t traits;               /**< mm_variant_trait bits */
 } mm_variant_info;
 
 /** @return the number of registered variants, constant for a build */
@@ -432,6 +439,7 @@ typedef struct mm_device_info {
   unsigned units;        /**< CPUs that this process may use, or multiprocessors of the GPU; 0 if unknown */
   uint64_t memory_bytes; /**< physical memory; 0 if unknown */
   const char* obstacle;  /**< why the device is not usable; "" if it is */
+  unsigned device_index; /**< K of "cuda:K", as in mm_call; 0 for the CPU */
 } mm_device_info;
 
 /** @return the number of devices, constant for a process: 1 for the CPU, plus the GPUs found */

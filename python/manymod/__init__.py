@@ -40,7 +40,17 @@ from manymod.hardware import (
 )
 from manymod.intarray import IntArray
 from manymod.multi import multi_powmod
-from manymod.ops import addmod, invmod, mulmod, negmod, powmod, powmod_sec, sqrmod, submod
+from manymod.ops import (
+    addmod,
+    invmod,
+    invmod_sec,
+    mulmod,
+    negmod,
+    powmod,
+    powmod_sec,
+    sqrmod,
+    submod,
+)
 from manymod.plan import Plan, clear_plans
 
 __version__ = _core.version()
@@ -74,6 +84,7 @@ __all__ = [
     "devices",
     "get_threads",
     "invmod",
+    "invmod_sec",
     "load_tuning",
     "mulmod",
     "multi_powmod",

@@ -1,7 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m manymod`."""
+"""`manymod` and `python -m manymod`."""
 
-from manymod.cli.main import main
+from __future__ import annotations
+
+import sys
+
+from manymod._extras import extra_of, missing_extra
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command, or say which extra it needs."""
+    try:
+        from manymod.cli.main import main as command  # noqa: PLC0415 - it may not be installed
+
+        command(prog_name="manymod")
+    except ImportError as error:
+        extra = extra_of(error)
+        if extra is None:
+            raise
+        feature = "the manymod command" if extra in {"arrow", "cli"} else "this command"
+        sys.exit(f"manymod: {missing_extra(feature, 'cli' if extra == 'arrow' else extra)}")
+
 
 if __name__ == "__main__":
-    main(prog_name="manymod")
+    main()

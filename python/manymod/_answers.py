@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers in the kind in which the operands were given."""
+"""Answers of the same kind as the operands."""
 
 from __future__ import annotations
 
@@ -11,33 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
+from manymod._answer import Answer
 from manymod._device import DeviceRows, check_one_device
-from manymod._operands import Kind, Operand
+from manymod._device_answer import DeviceAnswer
+from manymod._operand_kinds import Kind, Operand
 from manymod.intarray import IntArray, Limbs, Signs
 
-__all__ = ["Answer", "answer_for"]
-
-
-class Answer:
-    """Collects the results of a batch, run by run, and makes the caller's object of them."""
-
-    #: results are written where they stay
-    direct: bool = False
-    #: there is no place for signs: no modulus may have them, not even a batch of which none is negative
-    without_signs: bool = False
-
-    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Any, Signs | None]:
-        """Where the results of items [start, stop), `width` limbs or wider, are to be written."""
-        limbs = np.empty((stop - start, width), np.uint64)
-        return limbs, np.empty(stop - start, np.uint8) if signed else None
-
-    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
-        """Take over results that were written into `buffers`."""
-        raise NotImplementedError
-
-    def finish(self, null: NDArray[np.bool_] | None) -> Any:
-        """The caller's object."""
-        raise NotImplementedError
+__all__ = ["answer_for"]
 
 
 def _to_objects(limbs: Limbs, signs: Signs | None, mpz: bool) -> list[Any]:
@@ -311,8 +291,6 @@ def answer_for(count: int | None, operands: Sequence[Operand], modulus: Operand,
 def _make(count: int, source: Operand, modulus: Operand, out: Any, operands: Sequence[Operand]) -> Answer:
     kind, width = source.kind, modulus.width
     if isinstance(source, DeviceRows):
-        from manymod._device_answer import DeviceAnswer  # noqa: PLC0415
-
         if kind is Kind.DEVICE_INTEGERS:
             _integer_dtype(source, modulus)
         return DeviceAnswer(count, source, modulus, out, operands)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manymod._extras import missing_extra
+
 __all__ = ["ArrowColumn", "fixed_size_binary", "integers", "is_arrow", "rechunk", "validity"]
 
 
@@ -87,7 +89,10 @@ def validity(null: NDArray[np.bool_] | None) -> tuple[Any, int]:
 
 def fixed_size_binary(rows: NDArray[np.uint8], null: NDArray[np.bool_] | None) -> Any:
     """FixedSizeBinaryArray over the memory of ``uint8[N, W]``."""
-    import pyarrow as pa  # noqa: PLC0415
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+    except ImportError as error:
+        raise missing_extra("an Arrow array", "arrow") from error
 
     bitmap, null_count = validity(null)
     data = pa.py_buffer(np.ascontiguousarray(rows))

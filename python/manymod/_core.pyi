@@ -10,6 +10,65 @@ _Limbs = NDArray[np.uint64]
 _Signs = NDArray[np.uint8] | None
 _Progress = Callable[[int, int], Any] | None
 
+#: Names of the operations, in the order of mm_op.
+OPERATIONS: tuple[str, ...]
+MAX_THREADS: int
+MM_MAX_MODULUS_BITS: int
+MM_OK: int
+MM_ITEM_ZERO_MODULUS: int
+MM_ITEM_NOT_INVERTIBLE: int
+MM_ITEM_EVEN_MODULUS: int
+MM_ITEM_MODULUS_TOO_WIDE: int
+MM_ITEM_NOT_COMPUTED: int
+MM_ITEM_RSA_KEY: int
+MM_ITEM_RSA_LENGTH: int
+MM_ITEM_RSA_RANGE: int
+MM_ITEM_RSA_DECRYPTION: int
+MM_ITEM_RSA_FAULT: int
+MM_ERR_ITEMS: int
+MM_ERR_NULL: int
+MM_ERR_ARGUMENT: int
+MM_ERR_OVERLAP: int
+MM_ERR_MEMORY: int
+MM_ERR_CANCELLED: int
+MM_ERR_UNKNOWN_VARIANT: int
+MM_ERR_UNUSABLE_VARIANT: int
+MM_ERR_UNKNOWN_DEVICE: int
+MM_ERR_INTERNAL: int
+MM_ERR_TUNING: int
+MM_ERR_DEVICE: int
+MM_ERR_UNSUPPORTED: int
+MM_ERR_KEY: int
+MM_ERR_CRYPTO: int
+MM_MODULUS_EACH: int
+MM_MODULUS_SHARED: int
+MM_RSA_MIN_BITS: int
+MM_RSA_MAX_BITS: int
+MM_RSA_CHECK_PRIMES: int
+MM_RSA_PUBLIC: int
+MM_RSA_PRIVATE: int
+MM_RSA_SIGN: int
+MM_RSA_ENCRYPT: int
+MM_RSA_DECRYPT: int
+MM_RSA_RAW: int
+MM_RSA_PKCS1V15: int
+MM_RSA_PSS: int
+MM_RSA_OAEP: int
+MM_RSA_SHA1: int
+MM_RSA_SHA224: int
+MM_RSA_SHA256: int
+MM_RSA_SHA384: int
+MM_RSA_SHA512: int
+MM_RSA_SHA512_224: int
+MM_RSA_SHA512_256: int
+MM_RSA_SHA3_224: int
+MM_RSA_SHA3_256: int
+MM_RSA_SHA3_384: int
+MM_RSA_SHA3_512: int
+MM_RSA_SALT_DIGEST: int
+MM_RSA_SALT_AUTO: int
+MM_RSA_SALT_MAX: int
+
 def scan_ints(sequence: Sequence[Any]) -> tuple[Sequence[Any], int, bool, bool]: ...
 def int_widths(sequence: Sequence[Any], widths: NDArray[np.uint32]) -> None: ...
 def split_runs(widths: list[NDArray[np.uint32]], fixed_bytes: int, budget_bytes: int) -> list[int]: ...
@@ -20,6 +79,33 @@ def mpz_methods() -> tuple[str, str]: ...
 def bytes_to_limbs(bytes: NDArray[np.uint8], limbs: _Limbs) -> None: ...
 def limbs_to_bytes(limbs: _Limbs, bytes: NDArray[np.uint8]) -> None: ...
 def bytes_list_to_limbs(sequence: Sequence[bytes], limbs: _Limbs) -> None: ...
+def scan_text(
+    data: Buffer,
+    offsets: NDArray[np.int64],
+    max_decimal_digits: int,
+    notations: NDArray[np.uint8],
+    widths: NDArray[np.uint32],
+) -> None: ...
+def text_to_limbs(
+    data: Buffer,
+    offsets: NDArray[np.int64],
+    start: int,
+    notations: NDArray[np.uint8],
+    limbs: _Limbs,
+    negative: _Signs,
+) -> None: ...
+def limbs_to_text(
+    limbs: _Limbs,
+    negative: _Signs,
+    present: NDArray[np.bool_] | None,
+    hexadecimal: NDArray[np.bool_] | None,
+    min_digits: NDArray[np.uint32] | None,
+    offsets: NDArray[np.int64],
+) -> bytes: ...
+def binary_to_limbs(data: Buffer, offsets: NDArray[np.int64], start: int, limbs: _Limbs) -> None: ...
+def limbs_to_binary(limbs: _Limbs, offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> None: ...
+def words_to_limbs(words: _Limbs, limbs: _Limbs, negative: NDArray[np.uint8]) -> None: ...
+def limbs_to_words(limbs: _Limbs, negative: _Signs, words: _Limbs) -> None: ...
 def bit_lengths(limbs: _Limbs, out: NDArray[np.int64]) -> None: ...
 def compare(x: _Limbs, x_negative: _Signs, y: _Limbs, y_negative: _Signs, out: NDArray[np.int8]) -> None: ...
 
@@ -196,4 +282,5 @@ def instruction_rate(name: str, seconds: float) -> float | None: ...
 def load_tuning(path: str | None) -> None: ...
 def tuning() -> dict[str, Any]: ...
 def version() -> str: ...
+def status_name(status: int) -> str: ...
 def status_message(status: int) -> str: ...

@@ -11,11 +11,12 @@ import numpy as np
 
 from manymod import _core
 from manymod._device_packages import allocator_of, current_device, importer_of
-from manymod._operands import DLPACK_CUDA, Batch, Kind, LimbRows, Operand, Scalar, _index
+from manymod._operand_kinds import Batch, Kind, LimbRows, Operand, Scalar, index_of
 from manymod.errors import DeviceError
 from manymod.intarray import Limbs, lengths_in_bits
 
 __all__ = [
+    "DLPACK_CUDA",
     "DeviceRows",
     "Export",
     "check_one_device",
@@ -32,6 +33,8 @@ _DLPACK_VERSION = (1, 0)
 #: The legacy default stream by its number in DLPack: calls wait for what is queued there.
 _DEFAULT_STREAM = 1
 _DLPACK_CPU, _DLPACK_CUDA = 1, 2
+#: kDLCUDA, kDLCUDAManaged
+DLPACK_CUDA = (_DLPACK_CUDA, 13)
 
 
 class Export:
@@ -171,7 +174,7 @@ def device_operand(name: str, value: Any, *, stacked: bool = False) -> Operand:
         stacked: it is ``uint64[N, T, L]``, taken as N T rows; else of fewer dimensions.
     """
     if getattr(value, "ndim", None) == 0:
-        return Scalar(name, _index(name, value))
+        return Scalar(name, index_of(name, value))
     given = limbs = import_limbs(name, value)
     dimensions = len(given.shape)
     if dimensions > (3 if stacked else 2):

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._answers import Answer
+from manymod._answer import Answer
 from manymod._device import DeviceRows, import_limbs, is_on_device
 from manymod._device_packages import is_immutable
-from manymod._operands import Kind, Operand
+from manymod._operand_kinds import Kind, Operand
 from manymod.device_array import DeviceArray
 from manymod.intarray import Limbs, Signs
 

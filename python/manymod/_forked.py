@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a forked child process inherits and must leave alone: a thread that is gone may hold its locks."""
+"""Objects that a forked child inherits and must not use: threads that it lacks may hold their locks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _left_behind: list[object] = []
 
 
 def leave_behind(inherited: object) -> None:
-    """Keep what the parent process made for ever, so that nothing destroys it here."""
+    """Keep a reference to an object of the parent process, so that it is never destroyed here."""
     _left_behind.append(inherited)
 
 
 class ProcessOwn(Generic[T]):
-    """An object of which a forked child makes one of its own.
+    """An object that a forked child replaces by one of its own.
 
     >>> own = ProcessOwn([1, 2])
     >>> own.get(list)
@@ -34,7 +34,7 @@ class ProcessOwn(Generic[T]):
         self._value = value
 
     def get(self, make: Callable[[], T]) -> T:
-        """The object; `make()` makes a forked child's."""
+        """Return the object; in a forked child, the result of `make()`."""
         if self._pid != os.getpid():
             leave_behind(self._value)
             self._value = make()

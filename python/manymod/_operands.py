@@ -3,243 +3,29 @@
 
 from __future__ import annotations
 
-import operator
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from enum import Enum
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manymod import _core
 from manymod._arrow import ArrowColumn, is_arrow
+from manymod._device import DLPACK_CUDA, device_operand
 from manymod._device_packages import importer_of
+from manymod._operand_kinds import Binary, Integers, Kind, LimbRows, Operand, Scalar, Sequenced, index_of
 from manymod.errors import DeviceError
-from manymod.intarray import (
-    IntArray,
-    Limbs,
-    Signs,
-    bytes_to_limbs,
-    canonical_limbs,
-    lengths_in_bits,
-    limbs_for,
-    refuse_mask,
-    scan_ints,
-)
+from manymod.intarray import IntArray, refuse_mask
 
-__all__ = [
-    "DLPACK_CUDA",
-    "Binary",
-    "Integers",
-    "Kind",
-    "LimbRows",
-    "Operand",
-    "Scalar",
-    "Sequenced",
-    "broadcast_row",
-    "common_length",
-    "operand",
-]
-
-#: Limbs and signs; the limbs are uint64[N, L], or a _core.DeviceLimbs of them in GPU memory.
-Batch = tuple[Any, "Signs | None"]
+__all__ = ["broadcast_row", "common_length", "operand"]
 
 _DLPACK_CPU = 1
-#: kDLCUDA, kDLCUDAManaged
-DLPACK_CUDA = (2, 13)
-
-
-class Kind(Enum):
-    """What an operand was given as, and so what the answer is made as."""
-
-    SCALAR = "scalar"
-    LIST = "list"
-    OBJECTS = "1-D object array"
-    INTARRAY = "IntArray"
-    LIMBS = "uint64[N, L]"
-    BYTES = "uint8[N, W]"
-    INTEGERS = "1-D integer array"
-    ARROW_BYTES = "Arrow fixed_size_binary"
-    ARROW_INTEGERS = "Arrow integers"
-    DEVICE_LIMBS = "uint64[N, L] in GPU memory"
-    DEVICE_INTEGERS = "1-D uint64 array in GPU memory"
-
-
-class Operand:
-    """N integers, or one for every item (``count`` None)."""
-
-    kind: Kind
-    name: str
-    count: int | None
-    #: no item is wider
-    bits: int
-    #: False: no item is negative
-    signed: bool = False
-    #: limbs of rows() cost no memory
-    direct: bool = False
-    #: rows() returns memory of our own, which may be zeroed after use
-    copies: bool = True
-    #: answers are gmpy2.mpz
-    mpz: bool = False
-    null: NDArray[np.bool_] | None = None
-    #: of a ChunkedArray
-    chunk_lengths: list[int] | None = None
-    #: makes the caller's own kind of array from a numpy array, or from a _core.DeviceLimbs
-    wrap: Callable[[Any], Any] | None = None
-
-    @property
-    def width(self) -> int:
-        """Limbs of a row."""
-        return limbs_for(self.bits)
-
-    def rows(self, start: int, stop: int, width: int) -> Batch:
-        """Limbs and signs of some items; those of a `varied` operand `width` limbs wide."""
-        raise NotImplementedError
-
-    def varied(self) -> NDArray[np.uint32] | None:
-        """Limbs that each item needs, where rows() can be asked for narrower rows than `width`."""
-        return None
-
-    def host_limbs(self) -> Limbs:
-        """Limbs of all items, in the memory of the host."""
-        limbs: Limbs = self.rows(0, self.count or 1, self.width)[0]
-        return limbs
-
-    def exact_bits(self) -> int:
-        """Bits of the widest item."""
-        return self.bits
-
-
-class Scalar(Operand):
-    """One integer for every item."""
-
-    kind = Kind.SCALAR
-    count = None
-    direct = True
-
-    def __init__(self, name: str, value: int, mpz: bool = False) -> None:
-        self.name = name
-        self.value = value
-        self.mpz = mpz
-        self.bits = value.bit_length()
-        self.signed = value < 0
-
-    def rows(self, start: int, stop: int, width: int) -> Batch:  # noqa: ARG002
-        """One row."""
-        limbs = np.empty((1, width), np.uint64)
-        signs = np.ones(1, np.uint8) if self.signed else None
-        _core.ints_to_limbs((self.value,), 0, limbs, signs)
-        return limbs, signs
-
-
-class Sequenced(Operand):
-    """A sequence of Python ints or mpz."""
-
-    def __init__(self, name: str, values: Sequence[Any], kind: Kind = Kind.LIST) -> None:
-        self.name = name
-        self.kind = kind
-        try:
-            self.values, self.bits, self.signed, self.mpz = scan_ints(values)
-        except TypeError as error:
-            raise TypeError(f"{name}: {error}") from None
-        self.count = len(self.values)
-
-    def rows(self, start: int, stop: int, width: int) -> Batch:
-        """Convert these items."""
-        limbs = np.empty((stop - start, width), np.uint64)
-        signs = np.empty(stop - start, np.uint8) if self.signed else None
-        _core.ints_to_limbs(self.values, start, limbs, signs)
-        return limbs, signs
-
-    def varied(self) -> NDArray[np.uint32]:
-        """Limbs that each item needs."""
-        widths = np.empty(len(self.values), np.uint32)
-        _core.int_widths(self.values, widths)
-        return widths
-
-
-class LimbRows(Operand):
-    """``uint64[N, L]``, used where it lies."""
-
-    direct = True
-
-    def __init__(self, name: str, limbs: Limbs, negative: Signs | None, kind: Kind) -> None:
-        self.name = name
-        self.kind = kind
-        self.limbs = canonical_limbs(limbs)
-        self.copies = self.limbs is not limbs
-        self.negative = negative
-        self.count = len(limbs)
-        self.bits = 64 * self.limbs.shape[1]
-        self.signed = negative is not None
-
-    def rows(self, start: int, stop: int, width: int) -> Batch:  # noqa: ARG002
-        """Views."""
-        if stop - start == self.count:
-            return self.limbs, self.negative
-        return self.limbs[start:stop], None if self.negative is None else self.negative[start:stop]
-
-    def exact_bits(self) -> int:
-        """Bits of the widest item."""
-        return int(lengths_in_bits(self.limbs).max(initial=0))
-
-
-class Binary(Operand):
-    """``uint8[N, W]`` of big-endian bytes."""
-
-    def __init__(self, name: str, data: NDArray[np.uint8], kind: Kind) -> None:
-        self.name = name
-        self.kind = kind
-        self.data = data
-        self.count = len(data)
-        self.bits = 8 * data.shape[1]
-
-    def rows(self, start: int, stop: int, width: int) -> Batch:  # noqa: ARG002
-        """Convert these items."""
-        return bytes_to_limbs(self.data[start:stop]), None
-
-    def exact_bits(self) -> int:
-        """Bits of the widest item."""
-        limbs = bytes_to_limbs(self.data)
-        bits = int(lengths_in_bits(limbs).max(initial=0))
-        limbs.fill(0)
-        return bits
-
-
-class Integers(Operand):
-    """A 1-D array of numpy integers."""
-
-    def __init__(self, name: str, data: NDArray[Any], kind: Kind) -> None:
-        self.name = name
-        self.kind = kind
-        self.data = data
-        self.count = len(data)
-        self.bits = 64
-        self.signed = data.dtype.kind == "i"
-
-    def rows(self, start: int, stop: int, width: int) -> Batch:  # noqa: ARG002
-        """Convert these items."""
-        part = self.data[start:stop]
-        if not self.signed:
-            return np.array(part, np.uint64, order="C").reshape(-1, 1), None
-        values = np.array(part, np.int64, order="C")
-        negative = values < 0
-        magnitudes = values.view(np.uint64)
-        np.negative(magnitudes, out=magnitudes, where=negative)
-        return magnitudes.reshape(-1, 1), negative.view(np.uint8)
-
-    def exact_bits(self) -> int:
-        """Bits of the widest item."""
-        if not len(self.data):
-            return 0
-        return max(abs(int(self.data.min())), abs(int(self.data.max()))).bit_length()
 
 
 def _from_numpy(name: str, array: NDArray[Any]) -> Operand:
     code = array.dtype.kind
     if array.ndim == 0 and code in "iubO":
-        return Scalar(name, _index(name, array.item()))
+        return Scalar(name, index_of(name, array.item()))
     if array.ndim == 1 and code in "iub":
         return Integers(name, array, Kind.INTEGERS)
     if array.ndim == 1 and code == "O":
@@ -270,8 +56,6 @@ def _from_arrow(name: str, column: Any) -> Operand:
 def _from_dlpack(name: str, producer: Any) -> Operand:
     device = producer.__dlpack_device__()[0]
     if device in DLPACK_CUDA:
-        from manymod._device import device_operand  # noqa: PLC0415
-
         return device_operand(name, producer)
     if device != _DLPACK_CPU:
         raise DeviceError(f"{name} is on DLPack device type {int(device)}, neither the CPU nor CUDA")
@@ -300,7 +84,7 @@ def operand(name: str, value: Any) -> Operand:
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
         return _from_dlpack(name, value)
     if hasattr(type(value), "__index__"):
-        return Scalar(name, _index(name, value), _is_mpz(value))
+        return Scalar(name, index_of(name, value), _is_mpz(value))
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
         return Sequenced(name, value)
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, memoryview)):
@@ -309,13 +93,6 @@ def operand(name: str, value: Any) -> Operand:
         f"{name}: {type(value).__name__} is neither an integer nor a batch of integers (list, IntArray, "
         "numpy, Arrow or DLPack array; for bytes see IntArray.from_bytes)"
     )
-
-
-def _index(name: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
 
 
 def _is_mpz(value: Any) -> bool:

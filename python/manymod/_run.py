@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._answers import Answer
-from manymod._operands import Batch, Operand
+from manymod._answer import Answer
+from manymod._operand_kinds import Batch, Operand
 from manymod.errors import Status, _raise_items
 from manymod.intarray import Limbs, Signs
 
@@ -22,9 +22,6 @@ Errors = Literal["raise", "status"]
 
 #: Bytes of converted operands and results held at a time.
 RUN_BYTES = 64 << 20
-
-#: MM_ERR_ITEMS: the call ran, some items carry a status.
-_SOME_ITEMS = 64
 
 
 class Kernel(Protocol):
@@ -67,7 +64,7 @@ class _Column:
 
 
 class Watched:
-    """A progress function that is sure to hear of the end."""
+    """A progress function that is always called at the end."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -169,7 +166,7 @@ class _Job:
         finally:
             self._wipe(batches)
         self.answer.store(start, stop, limbs, signs)
-        return code == _SOME_ITEMS
+        return code == _core.MM_ERR_ITEMS
 
     def _call(
         self,

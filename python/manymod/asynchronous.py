@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that run on threads of their own while the program goes on."""
+"""Asynchronous calls: on threads of their own, while the caller continues."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENDED = frozenset({"CANCELLED", "CANCELLED_AND_NOTIFIED", "FINISHED"})
 
 
 class Job(Future[R]):
-    """A future that tells a forked child, which lacks the thread that would end it, instead of hanging there.
+    """A future that raises in a forked child, which lacks the thread that would end it, instead of hanging.
 
     All methods of futures, and the functions that wait for several, begin by taking `_condition`.
     """
@@ -73,7 +73,7 @@ class _Threads:
         self.stopping = False
 
     def executor(self) -> ThreadPoolExecutor:
-        """The executor, made at its first use."""
+        """The executor, started at its first use."""
         with self._lock:
             if self._executor is None:
                 # Not at the top: in functions of atexit this import fails, and the package's must not.

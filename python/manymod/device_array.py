@@ -21,7 +21,7 @@ __all__ = ["DeviceArray", "to_device"]
 class DeviceArray:
     """N integers that are not negative as ``uint64[N, L]`` little-endian limbs in the memory of a GPU.
 
-    Made by `to_device`, and by operations on arrays in GPU memory. Other packages take it without a copy by
+    `to_device` and operations on arrays in GPU memory return it. Other packages take it without a copy by
     DLPack or the CUDA array interface, say ``cupy.from_dlpack(array)``, ``cupy.asarray(array)`` or
     ``torch.from_dlpack(array)``. Its memory is zeroed when the last of them has dropped it.
     """
@@ -31,7 +31,7 @@ class DeviceArray:
     _device_limbs: _core.DeviceLimbs
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Not for use: call `to_device`."""
+        """Raise TypeError: `to_device` is the way to make one."""
         raise TypeError("use manymod.to_device")
 
     @classmethod
@@ -74,7 +74,7 @@ class DeviceArray:
         return f"DeviceArray(N={count}, bits={64 * width}, device={self.device!r})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Refused, as numpy would not show that each use copies: call `numpy`."""
+        """Refuse to convert implicitly, as each use would copy: call `numpy`."""
         raise TypeError("a DeviceArray is not converted to a numpy array by itself: use .numpy()")
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -113,7 +113,7 @@ class DeviceArray:
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as limbs and the name of the GPU, on which it is made again."""
+        """Pickle as limbs and the name of the GPU, to which they are copied again."""
         return to_device, (self.numpy(), self.device)
 
 
@@ -131,8 +131,8 @@ def to_device(x: Any, device: str = "cuda:0") -> DeviceArray:
 
     Args:
         x: integers of any kind that operations take, none of them negative or null. A single integer makes
-            one row, which stands for every item of a batch beside it, so a modulus for example.
-        device: ``"cuda:K"``; ``"cuda"`` is the first.
+            one row, such as a modulus, which operations apply to every item of another batch.
+        device: ``"cuda:K"``, K being the `index` of `devices`; ``"cuda"`` is ``"cuda:0"``.
 
     Raises:
         ValueError: if an item is negative or null.

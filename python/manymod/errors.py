@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from manymod import _core
+
 __all__ = [
     "CryptoError",
     "DeviceError",
@@ -26,29 +28,29 @@ __all__ = [
 
 
 class Status(IntEnum):
-    """Outcome of one item. Anything but ``OK`` means that its result is 0 or empty and stands for nothing."""
+    """Outcome of one item. Unless it is ``OK``, the item has no result; 0 or empty bytes are in its place."""
 
-    OK = 0
+    OK = _core.MM_OK
     #: the modulus is 0
-    ZERO_MODULUS = 1
+    ZERO_MODULUS = _core.MM_ITEM_ZERO_MODULUS
     #: an inverse is needed and gcd(x, modulus) is not 1
-    NOT_INVERTIBLE = 2
-    #: timing class secret needs an odd modulus
-    EVEN_MODULUS = 3
+    NOT_INVERTIBLE = _core.MM_ITEM_NOT_INVERTIBLE
+    #: a constant-time operation needs an odd modulus
+    EVEN_MODULUS = _core.MM_ITEM_EVEN_MODULUS
     #: the modulus is wider than 16384 bits, or than the plan was made for
-    MODULUS_TOO_WIDE = 4
+    MODULUS_TOO_WIDE = _core.MM_ITEM_MODULUS_TOO_WIDE
     #: not computed: an operand is null (Arrow)
-    NOT_COMPUTED = 5
+    NOT_COMPUTED = _core.MM_ITEM_NOT_COMPUTED
     #: RSA: no such key in the ring, or a public key where a private one is needed
-    RSA_KEY = 6
+    RSA_KEY = _core.MM_ITEM_RSA_KEY
     #: RSA: message, digest, salt or ciphertext of a wrong length for the key and the padding
-    RSA_LENGTH = 7
+    RSA_LENGTH = _core.MM_ITEM_RSA_LENGTH
     #: RSA: the number is not below the modulus
-    RSA_RANGE = 8
+    RSA_RANGE = _core.MM_ITEM_RSA_RANGE
     #: RSA: decryption failed, for whatever reason
-    RSA_DECRYPTION = 9
+    RSA_DECRYPTION = _core.MM_ITEM_RSA_DECRYPTION
     #: RSA: computed wrongly, twice: defective hardware, or p or q is not prime
-    RSA_FAULT = 10
+    RSA_FAULT = _core.MM_ITEM_RSA_FAULT
 
 
 class ManymodError(Exception):
@@ -72,7 +74,7 @@ class InternalError(ManymodError, RuntimeError):
 
 
 class InvalidKeyError(ManymodError, ValueError):
-    """What was given is no usable RSA key; the message says why and never shows a secret number."""
+    """The input is not a usable RSA key; the message explains why, without secret numbers."""
 
 
 class UnsupportedError(ManymodError, NotImplementedError):
@@ -80,7 +82,7 @@ class UnsupportedError(ManymodError, NotImplementedError):
 
 
 class CryptoError(ManymodError, RuntimeError):
-    """OpenSSL's libcrypto failed, for want of randomness or of a hash function."""
+    """OpenSSL's libcrypto failed: no randomness, or no such hash function."""
 
 
 class ItemError(ManymodError):
@@ -114,8 +116,9 @@ class ItemZeroDivisionError(ItemError, ZeroDivisionError):
 _POWER_OPS = frozenset({"powmod", "invmod", "multi_powmod", "fixed_base_powmod"})
 _MESSAGES = {
     Status.NOT_INVERTIBLE: "base is not invertible for the given modulus",
-    Status.EVEN_MODULUS: "timing class secret needs an odd modulus",
-    Status.MODULUS_TOO_WIDE: "the modulus is wider than 16384 bits or than the plan's modulus_bits",
+    Status.EVEN_MODULUS: "a constant-time operation needs an odd modulus",
+    Status.MODULUS_TOO_WIDE: f"the modulus is wider than {_core.MM_MAX_MODULUS_BITS} bits"
+    " or than the plan's modulus_bits",
     Status.NOT_COMPUTED: "the item was not computed",
     Status.RSA_KEY: "no such key in the ring, or a public key where a private one is needed",
     Status.RSA_LENGTH: "message, digest, salt or ciphertext of a wrong length for the key and the padding",
@@ -154,24 +157,23 @@ def _raise_items(
     raise kind(message, indices, statuses, result)
 
 
-# mm_status of whole calls, from manymod.h.
 _CALL_ERRORS: dict[int, type[Exception]] = {
-    65: InternalError,
-    66: ValueError,
-    67: ValueError,
-    68: MemoryError,
-    69: InternalError,
-    70: VariantError,
-    71: VariantError,
-    72: DeviceError,
-    74: TuningError,
-    75: DeviceError,
-    76: UnsupportedError,
-    77: InvalidKeyError,
-    78: CryptoError,
+    _core.MM_ERR_NULL: InternalError,
+    _core.MM_ERR_ARGUMENT: ValueError,
+    _core.MM_ERR_OVERLAP: ValueError,
+    _core.MM_ERR_MEMORY: MemoryError,
+    _core.MM_ERR_CANCELLED: InternalError,
+    _core.MM_ERR_UNKNOWN_VARIANT: VariantError,
+    _core.MM_ERR_UNUSABLE_VARIANT: VariantError,
+    _core.MM_ERR_UNKNOWN_DEVICE: DeviceError,
+    _core.MM_ERR_TUNING: TuningError,
+    _core.MM_ERR_DEVICE: DeviceError,
+    _core.MM_ERR_UNSUPPORTED: UnsupportedError,
+    _core.MM_ERR_KEY: InvalidKeyError,
+    _core.MM_ERR_CRYPTO: CryptoError,
 }
 
 
 def _call_error(status: int, message: str) -> Exception:
-    """Build the exception for a failed call; used by the extension."""
+    """Return the exception for a failed call of the C ABI; the extension raises it."""
     return _CALL_ERRORS.get(status, InternalError)(message)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._answers import answer_for
 from manymod._forked import ProcessOwn
-from manymod._operands import Batch, Operand, Scalar, operand
+from manymod._operand_kinds import Batch, Operand, Scalar
+from manymod._operands import operand
 from manymod._run import Errors, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
 from manymod.asynchronous import submit
@@ -43,17 +44,17 @@ class FixedBase:
 
     Args:
         g: the base, an integer of any size and sign.
-        n: the modulus, not 0, up to 16384 bits; odd in class secret.
+        n: the modulus, not 0, up to 16384 bits; odd if `secret`.
         exponent_bits: exponents up to this length use the comb; by default the length of `n`. Longer ones
-            still work in class public, but slower.
-        secret: timing class of the exponents. In class secret the time depends on `exponent_bits`, rounded up
+            still work unless `secret`, but slower.
+        secret: constant-time in the exponents: the time depends on `exponent_bits`, rounded up
             to whole limbs of 64 bits, and exponents wider than that are refused.
         device: as in `powmod`.
         variant: as in `powmod`.
         threads: as in `powmod`.
 
     Raises:
-        ValueError: if `n` is 0, too wide or, in class secret, even.
+        ValueError: if `n` is 0, too wide or, where `secret`, even.
 
     Ctrl-C stops a long computation of the comb within a second.
 
@@ -83,7 +84,7 @@ class FixedBase:
         if modulus.bits > MAX_MODULUS_BITS:
             raise ValueError(f"n has {modulus.bits} bits, more than {MAX_MODULUS_BITS}")
         if secret and modulus.value % 2 == 0:
-            raise ValueError("timing class secret needs an odd modulus")
+            raise ValueError("a constant-time operation needs an odd modulus")
         self._exponent_bits = (
             modulus.bits if exponent_bits is None else checked_integer("exponent_bits", exponent_bits)
         )
@@ -156,14 +157,14 @@ class FixedBase:
         return self._handle.get(self._make)
 
     def _pinned_width(self, exps: Operand) -> int | None:
-        """In class secret, the one width of all exponents."""
+        """Return the one width of all secret exponents, None where they are not secret."""
         if not self._secret:
             return None
         width = limbs_for(self._exponent_bits)
         if exps.width > width:
             raise ValueError(
-                f"exponents of {exps.bits} bits are wider than exponent_bits={self._exponent_bits} allows in "
-                "class secret"
+                f"exponents of {exps.bits} bits are wider than exponent_bits={self._exponent_bits} allows "
+                "in constant time"
             )
         return width
 
@@ -209,7 +210,7 @@ class FixedBase:
 
         Raises:
             ItemValueError: (a ValueError) if an exponent is negative and `g` is not invertible.
-            ValueError: if an exponent is too wide for class secret.
+            ValueError: if an exponent is wider than a secret one may be.
 
         Timing class: as given at construction.
         """
@@ -254,11 +255,9 @@ class FixedBase:
         return submit(powmod, exps, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as the arguments; refused in class secret."""
+        """Pickle as the arguments; refused where `secret`."""
         if self._secret:
-            raise TypeError(
-                "a FixedBase of timing class secret cannot be pickled: make it anew where it is used"
-            )
+            raise TypeError("a secret FixedBase cannot be pickled: construct it where it is used")
         return _restored, (self._arguments,)
 
     def __repr__(self) -> str:

@@ -31,13 +31,14 @@ class Device:
 
     Attributes:
         name: ``"cpu"``, ``"cuda:0"``.
-        model: the maker's name of it.
+        model: its product name.
         backend: ``"cpu"`` or ``"cuda"``.
         features: instruction sets or compute capability; also ``"unknown-in-MANYMOD_HIDE_CPU:NAME"`` for
             each name in that environment variable that is no feature. Of a GPU: ``"sm_90"``.
         units: CPUs this process may run on, or multiprocessors of a GPU, 0 if unknown.
         memory_bytes: physical memory, 0 if unknown.
         obstacle: why nothing can run on it, empty if it can be used.
+        index: K of ``"cuda:K"``, the index that DLPack, CuPy and PyTorch use; 0 for the CPU.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Device:
     units: int
     memory_bytes: int
     obstacle: str
+    index: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class CudaSupport:
 
     Attributes:
         built: whether the library has code for GPUs.
-        driver: newest CUDA version that the NVIDIA driver serves, such as ``"13.0"``; empty if none.
+        driver: newest CUDA version that the NVIDIA driver supports, such as ``"13.0"``; empty if none.
         obstacle: why there is no CUDA device, empty if there is one.
     """
 
@@ -72,8 +74,8 @@ class Variant:
         name: what ``variant=`` takes, such as ``"scalar64.adx"``.
         technique: how it represents and multiplies numbers.
         backend: ``"cpu"`` or ``"cuda"``.
-        public_ops: operations it offers in timing class public.
-        secret_ops: operations it offers in timing class secret.
+        public_ops: operations that it offers in variable time.
+        secret_ops: operations that it offers in constant time.
         min_bits: narrowest modulus in bits.
         max_bits: widest modulus in bits.
         instances: instances computed side by side by one thread or thread group.
@@ -83,6 +85,8 @@ class Variant:
         usable: whether it can run here.
         reason: why not, empty if usable.
         shared_modulus_ops: of its operations those that it computes only for several items with one modulus.
+        comparison_only: registered to be compared with: chosen by name or by a tuning row alone.
+        wants_fast_doubles: not chosen for a GPU whose FP64 is much slower than its FP32.
     """
 
     name: str
@@ -99,17 +103,19 @@ class Variant:
     usable: bool
     reason: str
     shared_modulus_ops: tuple[str, ...]
+    comparison_only: bool = False
+    wants_fast_doubles: bool = False
 
 
 @dataclass(frozen=True)
 class TuningRow:
-    """A measured choice. Of the rows that fit, the first that can run and takes the number of items wins.
+    """A measured choice: of the rows that fit, the first whose variant can run here is used.
 
     Attributes:
         op: the operation.
-        secret: timing class secret.
-        min_bits: narrowest modulus that the row speaks for.
-        max_bits: widest modulus that the row speaks for.
+        secret: whether it is for constant-time operations.
+        min_bits: narrowest modulus that the row is for.
+        max_bits: widest modulus that the row is for.
         min_items: least number of items, of those with as many limbs or of what full vectors leave of them.
         variant: the choice.
         evidence: the measurement.
@@ -153,8 +159,7 @@ def tuning() -> Tuning:
     True
     """
     table = _core.tuning()
-    names = list(OPERATIONS)
-    rows = tuple(TuningRow(**{**row, "op": names[row["op"]]}) for row in table["rows"])
+    rows = tuple(TuningRow(**{**row, "op": _core.OPERATIONS[row["op"]]}) for row in table["rows"])
     return Tuning(**{**table, "notes": tuple(table["notes"].splitlines()), "rows": rows})
 
 
@@ -163,7 +168,7 @@ def load_tuning(path: str | os.PathLike[str] | None) -> Tuning:
 
     Args:
         path: the file; its rows take the place of this build's own for the operations and timing classes
-            that it speaks of. None restores this build's own.
+            that it has rows for. None restores this build's own.
 
     Returns:
         The table now in use.
@@ -227,12 +232,12 @@ def variants() -> list[Variant]:
 
 
 def get_threads() -> int:
-    """Number of CPU threads used where a call does not say: by default the CPUs this process may run on."""
+    """Number of CPU threads used by calls without `threads`: by default the CPUs this process may run on."""
     return _core.get_threads()
 
 
 def set_threads(threads: int) -> int:
-    """Set the number of CPU threads used where a call does not say.
+    """Set the number of CPU threads used by calls without `threads`.
 
     Args:
         threads: 1 to 1024; 0 restores the default.

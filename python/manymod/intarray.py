@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
+from manymod._arrow import fixed_size_binary
 
 __all__ = ["IntArray"]
 
@@ -280,9 +281,11 @@ class IntArray:
         return rows if byteorder == "big" else np.ascontiguousarray(rows[:, ::-1])
 
     def to_arrow(self, length: int | None = None) -> Any:
-        """``pyarrow.FixedSizeBinaryArray`` of big-endian bytes; `length` as in `to_bytes`."""
-        from manymod._arrow import fixed_size_binary  # noqa: PLC0415
+        """``pyarrow.FixedSizeBinaryArray`` of big-endian bytes; `length` as in `to_bytes`.
 
+        Raises:
+            ImportError: if pyarrow is not installed.
+        """
         return fixed_size_binary(self.to_bytes(length), None)
 
     @property

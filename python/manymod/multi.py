@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._answers import answer_for
 from manymod._device import DeviceRows, device_operand, is_on_device, on_host
-from manymod._operands import Batch, Kind, Operand, broadcast_row, operand
+from manymod._operand_kinds import Batch, Kind, LimbRows, Operand
+from manymod._operands import broadcast_row, operand
 from manymod._run import RUN_BYTES, Errors, Progress, Watched
 from manymod._typing import Integer, Options, Raising, ScalarWithStatus, Statuses
 from manymod.errors import Status, _raise_items
@@ -24,7 +25,7 @@ from manymod.plan import checked_errors, shared_handle
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["multi_powmod"]
+__all__ = ["multi_powmod", "multi_powmod_columns"]
 
 #: From this many terms on, a single product is split into one partial product for each thread.
 _SPLIT_TERMS = 256
@@ -50,7 +51,7 @@ class _Rows:
         return self.terms if self._lengths is None else self._lengths[row]
 
     def varied(self) -> NDArray[np.uint32] | None:
-        """Limbs that each integer needs, where rows() can be asked for narrower ones; measured once."""
+        """Limbs that each integer needs, where read() can convert to fewer; measured once."""
         if self._widths is None:
             self._widths = self.flat.varied()
         return self._widths
@@ -238,7 +239,7 @@ def multi_powmod(
             ``uint8[N, T, W]`` big-endian bytes or a 2-D object array.
         exps: exponents, in the same shape as `bases`. If one of the two is rows and the other a flat
             sequence, the latter serves every row.
-        mod: one modulus, or for N products one each. A sequence of one modulus will do for one product.
+        mod: one modulus, or one for each of N products. One product also takes a sequence of one modulus.
         device: as in `powmod`.
         variant: as in `powmod`.
         threads: as in `powmod`.
@@ -254,7 +255,7 @@ def multi_powmod(
         ItemValueError: (a ValueError) if a modulus is 0, or a base with negative exponent is not invertible.
         ValueError: if lengths differ.
 
-    Timing class: public.
+    Variable-time.
 
     >>> multi_powmod([2, 3, 5], [4, 3, 2], 1000)
     800
@@ -274,11 +275,9 @@ def multi_powmod(
     if modulus.count is not None and modulus.count != count:
         products = 1 if count is None else count
         raise ValueError(f"lengths differ: there are {products} products, mod has {modulus.count}")
-    handle = shared_handle(
-        "multi_powmod", False, modulus.count is None, modulus.bits, device, variant, threads
-    )
     if count is None and out is not None:
         raise ValueError("out cannot be used for a single product")
+    handle = _handle_for(modulus, device, variant, threads)
     watched = None if progress is None else Watched(progress)
     if count is None:  # partial products are put together on the host
         base_rows.flat, exp_rows.flat, modulus = (on_host(item) for item in sources)
@@ -286,6 +285,59 @@ def multi_powmod(
     if count is None:
         return call.single(threads or get_threads(), errors)
     return call.many(count, errors, out)
+
+
+def _handle_for(modulus: Operand, device: str, variant: str | None, threads: int) -> _core.Plan:
+    return shared_handle("multi_powmod", False, modulus.count is None, modulus.bits, device, variant, threads)
+
+
+def multi_powmod_columns(
+    bases: Sequence[IntArray | int],
+    exps: Sequence[IntArray | int],
+    mod: IntArray | int,
+    count: int,
+    *,
+    device: str = "auto",
+    variant: str | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> tuple[IntArray, NDArray[np.uint8]]:
+    """Products of powers whose terms are columns, as those of a table are.
+
+    Args:
+        bases: a base of every product for each term: one for each of `count` products, or one for all.
+        exps: exponents, in the same form.
+        mod: a modulus for each product, or one for all.
+        count: number of products.
+        device: as in `powmod`.
+        variant: as in `powmod`.
+        threads: as in `powmod`.
+        progress: as in `powmod`.
+
+    Returns:
+        The products, and a `Status` for each.
+    """
+    modulus = operand("mod", mod)
+    handle = _handle_for(modulus, device, variant, threads)
+    watched = None if progress is None else Watched(progress)
+    base_rows, exp_rows = _interleaved("bases", bases, count), _interleaved("exps", exps, count)
+    products: tuple[IntArray, NDArray[np.uint8]]
+    products = _Product(handle, base_rows, exp_rows, modulus, watched).many(count, "status", None)
+    return products
+
+
+def _interleaved(name: str, columns: Sequence[IntArray | int], count: int) -> _Rows:
+    """Rows of one integer of each column."""
+    arrays = [IntArray.from_ints([column]) if isinstance(column, int) else column for column in columns]
+    width = max(array.limbs.shape[1] for array in arrays)
+    limbs = np.zeros((count, len(arrays), width), np.uint64)
+    signs = np.zeros((count, len(arrays)), np.uint8)
+    for term, array in enumerate(arrays):
+        limbs[:, term, : array.limbs.shape[1]] = array.limbs
+        if array.negative is not None:
+            signs[:, term] = array.negative
+    flat = LimbRows(name, limbs.reshape(-1, width), signs.reshape(-1) if signs.any() else None, Kind.INTARRAY)
+    return _Rows(flat, count, len(arrays))
 
 
 class _Product:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._answers import answer_for
 from manymod._forked import ProcessOwn, leave_behind
-from manymod._operands import Batch, Operand, common_length, operand
+from manymod._operand_kinds import Batch, Operand
+from manymod._operands import common_length, operand
 from manymod._run import Errors, Kernel, Progress, execute
 from manymod._typing import Array, CallOptions, Integer, Raising, ScalarWithStatus, Statuses
 from manymod.asynchronous import submit
@@ -28,22 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_MODULUS_BITS", "OPERATIONS", "Plan", "clear_plans"]
 
-MAX_MODULUS_BITS = 16384
+#: Widest modulus in bits.
+MAX_MODULUS_BITS = _core.MM_MAX_MODULUS_BITS
 
-#: mm_op of each operation, from manymod.h.
-OPERATIONS = {
-    "addmod": 0,
-    "submod": 1,
-    "negmod": 2,
-    "mulmod": 3,
-    "sqrmod": 4,
-    "powmod": 5,
-    "invmod": 6,
-    "multi_powmod": 7,
-    "fixed_base_powmod": 8,
-}
+#: mm_op of each operation.
+OPERATIONS = {name: number for number, name in enumerate(_core.OPERATIONS)}
 
-#: Names of the operands, the modulus apart.
+#: Names of the operands in the order of the call, without the modulus.
 OPERANDS = {
     "addmod": ("x", "y"),
     "submod": ("x", "y"),
@@ -53,9 +45,6 @@ OPERANDS = {
     "powmod": ("base", "exp"),
     "invmod": ("x",),
 }
-
-_SHARED = 1
-_MAX_THREADS = 1024
 
 
 def _make_handle(environment: str | None, *options: Any) -> _core.Plan:  # noqa: ARG001
@@ -88,8 +77,8 @@ def clear_plans() -> None:
 def checked_threads(threads: int) -> int:
     """`threads` if it is a number of threads (0: the default)."""
     number = checked_integer("threads", threads)
-    if not 0 <= number <= _MAX_THREADS:
-        raise ValueError(f"threads must be 0 (the default) to {_MAX_THREADS}, not {number}")
+    if not 0 <= number <= _core.MAX_THREADS:
+        raise ValueError(f"threads must be 0 (the default) to {_core.MAX_THREADS}, not {number}")
     return number
 
 
@@ -187,6 +176,26 @@ def run_operation(
     )
 
 
+def run_cached(
+    op: str,
+    values: tuple[Any, ...],
+    mod: Any,
+    secret: bool,
+    device: str,
+    variant: str | None,
+    threads: int,
+    errors: str,
+    out: Any,
+    progress: Progress | None,
+) -> Any:
+    """Compute one operation by the plan for its options, which is kept for reuse."""
+
+    def handle(modulus: Operand) -> _core.Plan:
+        return shared_handle(op, secret, modulus.count is None, modulus.bits, device, variant, threads)
+
+    return run_operation(op, values, mod, handle, secret=secret, errors=errors, out=out, progress=progress)
+
+
 def _checked_modulus(modulus: Operand, secret: bool) -> int:
     """Bit length of a plan's own modulus, if every call could use it."""
     limbs, signs = modulus.rows(0, 1, modulus.width)
@@ -198,7 +207,7 @@ def _checked_modulus(modulus: Operand, secret: bool) -> int:
     if modulus.bits > MAX_MODULUS_BITS:
         raise ValueError(f"modulus has {modulus.bits} bits, more than {MAX_MODULUS_BITS}")
     if secret and value % 2 == 0:
-        raise ValueError("timing class secret needs an odd modulus")
+        raise ValueError("a constant-time operation needs an odd modulus")
     return modulus.bits
 
 
@@ -212,17 +221,17 @@ class Plan:
     Args:
         op: ``"addmod"``, ``"submod"``, ``"negmod"``, ``"mulmod"``, ``"sqrmod"``, ``"powmod"``, ``"invmod"``.
         modulus_bits: widest modulus of the calls, 1 to 16384; wider ones get `Status.MODULUS_TOO_WIDE`.
-        modulus: or the one modulus of all calls, not 0, up to 16384 bits, odd in class secret: it is prepared
-            once and kept.
-        secret: timing class secret (powmod and invmod): time and memory access depend on sizes alone.
-        device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        modulus: the one modulus of all calls instead, not 0, up to 16384 bits, odd if `secret`; it is
+            prepared once and kept.
+        secret: constant-time (powmod and invmod): time and memory access depend on sizes alone.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:K"``.
         variant: name of a variant (see `variants`) to force.
         threads: CPU threads, up to 1024; 0 uses `get_threads`.
 
-    A plan is pickled as its arguments and made anew where it is unpickled; one of class secret is refused.
+    A plan is pickled as its arguments, and planned again where it is unpickled; a secret one is not pickled.
 
     Raises:
-        ValueError: if the modulus is 0, too wide or, in class secret, even.
+        ValueError: if the modulus is 0, too wide or, where `secret`, even.
         VariantError: if the variant is unknown or cannot do this.
         DeviceError: if there is no such device.
 
@@ -272,7 +281,7 @@ class Plan:
             "variant": variant,
             "threads": threads,
         }
-        kind = _SHARED if self._modulus is not None else 0
+        kind = _core.MM_MODULUS_EACH if self._modulus is None else _core.MM_MODULUS_SHARED
         numbers = (OPERATIONS[op], int(secret), kind, width)
         choice = checked_choice(device, variant)
         self._options: tuple[Any, ...] = (*numbers, *choice, checked_threads(threads))
@@ -413,9 +422,9 @@ class Plan:
         return submit(self, *operands, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as the arguments; refused in class secret, whose modulus may be one."""
+        """Pickle as the arguments; refused for a secret plan, whose modulus may be one."""
         if self._secret:
-            raise TypeError("a Plan of timing class secret cannot be pickled: make it anew where it is used")
+            raise TypeError("a secret Plan cannot be pickled: construct it where it is used")
         return _restored, (self._arguments,)
 
     def __repr__(self) -> str:

@@ -63,6 +63,10 @@ mm_variant_info describe(const manymod::Variant& variant, const VariantTexts& te
   info.usable = texts.reason.empty() ? 1 : 0;
   info.reason = texts.reason.c_str();
   info.shared_modulus_ops = variant.shared_modulus_operations;
+  if (variant.comparison_only) info.traits |= MM_VARIANT_COMPARISON_ONLY;
+  if (variant.requirements != nullptr && variant.requirements->wants_fast_doubles()) {
+    info.traits |= MM_VARIANT_WANTS_FAST_DOUBLES;
+  }
   return info;
 }
 
@@ -75,6 +79,7 @@ mm_device_info describe(const manymod::Device& device) {
   info.units = device.units;
   info.memory_bytes = device.memory_bytes;
   info.obstacle = device.obstacle.c_str();
+  info.device_index = device.index;
   return info;
 }
 

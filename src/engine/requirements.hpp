@@ -39,6 +39,9 @@ class Requirements {
 
   /// Whether the variant is fit for the device. One that is not runs there, but is chosen by name only.
   [[nodiscard]] virtual bool suits([[maybe_unused]] const DeviceTraits& traits) const { return true; }
+
+  /// Whether suits() requires FP64 instructions that are about as fast as FP32.
+  [[nodiscard]] virtual bool wants_fast_doubles() const { return false; }
 };
 
 }  // namespace manymod

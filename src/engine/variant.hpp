@@ -38,6 +38,8 @@ struct Variant {
   unsigned instances = 1;
   unsigned threads_per_instance = 1;                 ///< lanes of a GPU thread group
   std::shared_ptr<const Requirements> requirements;  ///< beyond the backend; null if there are none
+  /// Registered for comparison with others: selected by its name or a tuning row only.
+  bool comparison_only = false;
   int priority = 0;  ///< the highest is chosen where the tuning table has no row
   std::string summary;
   /// Builds an engine on the backend's device of that index; the CPU backend ignores the index.

@@ -236,37 +236,7 @@ void store_big(Limb word, std::uint8_t* bytes) {
   std::memcpy(bytes, &swapped, sizeof swapped);
 }
 
-/// Write `width` big-endian bytes to ceil(width / 8) limbs and zeros to the limbs above them.
-void read_bytes(const std::uint8_t* bytes, std::size_t width, Limb* limbs, std::size_t limb_width) {
-  const std::size_t whole = width / sizeof(Limb);
-  for (std::size_t j = 0; j < whole; ++j) limbs[j] = load_big(bytes + width - (j + 1) * sizeof(Limb));
-  std::size_t used = whole;
-  if (const std::size_t head = width % sizeof(Limb); head != 0) {
-    Limb top = 0;
-    for (std::size_t k = 0; k < head; ++k) top = top << 8 | bytes[k];
-    limbs[used++] = top;
-  }
-  std::fill(limbs + used, limbs + limb_width, Limb{0});
-}
-
-/// Write the low 8 * width bits as big-endian bytes. @return false if higher bits are set
-bool write_bytes(const Limb* limbs, std::size_t limb_width, std::uint8_t* bytes, std::size_t width) {
-  const std::size_t whole = std::min(width / sizeof(Limb), limb_width);
-  for (std::size_t j = 0; j < whole; ++j) store_big(limbs[j], bytes + width - (j + 1) * sizeof(Limb));
-  std::size_t rest = width - whole * sizeof(Limb);
-  if (whole == limb_width) {
-    std::memset(bytes, 0, rest);
-    return true;
-  }
-  Limb top = limbs[whole];
-  while (rest > 0) {
-    bytes[--rest] = static_cast<std::uint8_t>(top & 0xff);
-    top >>= 8;
-  }
-  return top == 0 && std::all_of(limbs + whole + 1, limbs + limb_width, [](Limb limb) { return limb == 0; });
-}
-
-/// Convert big-endian uint8[N, W] to limbs[N, L]. In: 8 L >= W.
+/// Convert big-endian uint8[N, W] to limbs[N, L]. On input: 8 L >= W.
 void bytes_to_limbs(nb::handle bytes, nb::handle limbs) {
   const ByteArray in(bytes, Access::read, "bytes");
   const LimbArray out(limbs, Access::write, "limbs");
@@ -311,6 +281,34 @@ void bytes_list_to_limbs(nb::handle sequence, nb::handle limbs) {
 }
 
 }  // namespace
+
+void read_bytes(const std::uint8_t* bytes, std::size_t width, Limb* limbs, std::size_t limb_width) {
+  const std::size_t whole = width / sizeof(Limb);
+  for (std::size_t j = 0; j < whole; ++j) limbs[j] = load_big(bytes + width - (j + 1) * sizeof(Limb));
+  std::size_t used = whole;
+  if (const std::size_t head = width % sizeof(Limb); head != 0) {
+    Limb top = 0;
+    for (std::size_t k = 0; k < head; ++k) top = top << 8 | bytes[k];
+    limbs[used++] = top;
+  }
+  std::fill(limbs + used, limbs + limb_width, Limb{0});
+}
+
+bool write_bytes(const Limb* limbs, std::size_t limb_width, std::uint8_t* bytes, std::size_t width) {
+  const std::size_t whole = std::min(width / sizeof(Limb), limb_width);
+  for (std::size_t j = 0; j < whole; ++j) store_big(limbs[j], bytes + width - (j + 1) * sizeof(Limb));
+  std::size_t rest = width - whole * sizeof(Limb);
+  if (whole == limb_width) {
+    std::memset(bytes, 0, rest);
+    return true;
+  }
+  Limb top = limbs[whole];
+  while (rest > 0) {
+    bytes[--rest] = static_cast<std::uint8_t>(top & 0xff);
+    top >>= 8;
+  }
+  return top == 0 && std::all_of(limbs + whole + 1, limbs + limb_width, [](Limb limb) { return limb == 0; });
+}
 
 void bind_convert(nb::module_& module) {
   module.def("scan_ints", &scan_ints, nb::arg("sequence"));

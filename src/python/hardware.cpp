@@ -29,6 +29,7 @@ nb::list devices() {
     device["name"] = info.name;
     device["model"] = info.model;
     device["backend"] = backend_name(info.backend);
+    device["index"] = info.device_index;
     device["features"] = info.features;
     device["units"] = info.units;
     device["memory_bytes"] = info.memory_bytes;
@@ -70,6 +71,8 @@ nb::list variants() {
     variant["usable"] = info.usable != 0;
     variant["reason"] = info.reason;
     variant["shared_modulus_ops"] = info.shared_modulus_ops;
+    variant["comparison_only"] = (info.traits & MM_VARIANT_COMPARISON_ONLY) != 0;
+    variant["wants_fast_doubles"] = (info.traits & MM_VARIANT_WANTS_FAST_DOUBLES) != 0;
     all.append(variant);
   }
   return all;
@@ -126,6 +129,8 @@ nb::dict tuning() {
   return table;
 }
 
+std::string status_name(int status) { return mm_status_name(static_cast<mm_status>(status)); }
+
 std::string status_message(int status) { return mm_status_message(static_cast<mm_status>(status)); }
 
 }  // namespace
@@ -141,6 +146,7 @@ void bind_hardware(nb::module_& module) {
   module.def("version", &mm_version);
   module.def("instruction_names", &instruction_names);
   module.def("instruction_rate", &measure_instruction, nb::arg("name"), nb::arg("seconds"));
+  module.def("status_name", &status_name, nb::arg("status"));
   module.def("status_message", &status_message, nb::arg("status"));
 }
 

@@ -13,8 +13,10 @@ NB_MODULE(_core, module) {
   // parent.
   nanobind::set_leak_warnings(false);
   module.doc() = "Private: conversions and the C ABI of manymod.";
+  manymod::python::bind_constants(module);
   manymod::python::bind_convert(module);
   manymod::python::bind_limbs(module);
+  manymod::python::bind_columns(module);
   manymod::python::bind_call(module);
   manymod::python::bind_device(module);
   manymod::python::bind_hardware(module);

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from manymod.cli import main
+from manymod.cli.main import main
 
 COMMAND = [sys.executable, "-m", "manymod"]
 Row = dict[str, Any]

@@ -5,10 +5,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
-__all__ = ["EDGE_BITS", "edge_values", "integers", "mixed", "positive"]
+from manymod import IntArray
+
+__all__ = [
+    "EDGE_BITS",
+    "edge_values",
+    "integers",
+    "ints_of_bytes",
+    "ints_of_limbs",
+    "limbs_of",
+    "mixed",
+    "positive",
+]
 
 #: Around CPython's 30-bit digits, 64-bit limbs, blocks of 32 digits (15 limbs), and wide.
 EDGE_BITS = (
@@ -67,3 +80,20 @@ def mixed(source: random.Random, count: int, max_bits: int, *, signed: bool = Tr
     """`count` random integers of mixed widths."""
     values = [source.getrandbits(source.randrange(1, max_bits + 1)) for _ in range(count)]
     return [-value if signed and source.random() < 0.5 else value for value in values]
+
+
+def limbs_of(values: list[int]) -> Any:
+    """Limbs of integers, uint64[N, L]."""
+    return IntArray.from_ints(values).limbs
+
+
+def ints_of_limbs(limbs: Any) -> list[int]:
+    """The integers of an answer that must be limbs."""
+    assert limbs.dtype == np.uint64
+    return IntArray.from_limbs(limbs).to_ints()
+
+
+def ints_of_bytes(rows: Any) -> list[int]:
+    """The integers of an answer that must be bytes."""
+    assert isinstance(rows, np.ndarray)
+    return IntArray.from_bytes(rows).to_ints()

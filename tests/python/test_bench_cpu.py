@@ -16,8 +16,8 @@ from tests.python.cli_support import COMMAND, run
 
 import manymod
 from manymod import _core
-from manymod.cli import bench_cpu as command
-from manymod.cli.bench_cpu_run import (
+from manymod.cli.bench import cpu_command as command
+from manymod.cli.bench.cpu import (
     AUTO,
     Case,
     Contender,
@@ -28,8 +28,8 @@ from manymod.cli.bench_cpu_run import (
     rows,
     variants_for,
 )
-from manymod.cli.bench_limit import LANES, LIMIT, mulmod_cost, power_cost
-from manymod.cli.bench_quiet import CYCLES, ISSUE, QUIET, QuietMeter, Reading
+from manymod.cli.bench.limit import LANES, LIMIT, mulmod_cost, power_cost
+from manymod.cli.bench.quiet import CYCLES, ISSUE, QUIET, QuietMeter, Reading
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDS = {
@@ -249,7 +249,7 @@ def test_operands_repeat_in_long_batches() -> None:
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     file = tmp_path / "cpu.json"
-    finished = run("bench", "cpu", "--quick", "--bits", "64", "--threads", 2, "--json", file)
+    finished = run("bench", "cpu", "--quick", "--bits", "64", "--threads", 2, "--output", file)
     assert finished.code == 0, finished.err
     report = json.loads(file.read_text())
     assert report["bench"] == "cpu"
@@ -288,7 +288,7 @@ def test_command_usage() -> None:
 
 
 def test_command_with_nothing_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("manymod.cli.bench_cpu_run.variants_for", lambda _case, _settings: [])
+    monkeypatch.setattr("manymod.cli.bench.cpu.variants_for", lambda _case, _settings: [])
     finished = run("bench", "cpu", "--quick", "--bits", "64")
     assert finished.code == 1
     assert "no variant" in finished.err

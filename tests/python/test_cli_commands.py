@@ -103,7 +103,7 @@ def test_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")  # test runners set it to something narrow for their workers
     file = tmp_path / "bench.json"
     finished = run(
-        "bench", "--quick", "--bits", "64,256", "--ops", "powmod,powmod_sec,mulmod", "--json", file
+        "bench", "--quick", "--bits", "64,256", "--op", "powmod,powmod_sec,mulmod", "--output", file
     )
     assert finished.code == 0, finished.err
     report = json.loads(file.read_text())
@@ -123,7 +123,7 @@ def test_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bench_prints_json_where_no_file_is_named() -> None:
-    command = [*COMMAND, "bench", "--json", "--quick", "--bits", "64", "--ops", "mulmod"]
+    command = [*COMMAND, "bench", "--json", "--quick", "--bits", "64", "--op", "mulmod"]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     assert {row["op"] for row in json.loads(finished.stdout)["results"]} == {"mulmod"}
 
@@ -131,7 +131,7 @@ def test_bench_prints_json_where_no_file_is_named() -> None:
 def test_bench_takes_the_commit_of_no_other_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = importlib.import_module("manymod.cli.bench_report")
+    module = importlib.import_module("manymod.cli.bench.report")
     header = tmp_path / "include/manymod/manymod.h"
     monkeypatch.setattr(module, "_output", lambda _command: f"{tmp_path}\nabc1234")
     assert module.commit() is None
@@ -150,13 +150,13 @@ def test_number_of_threads_is_limited(command: str) -> None:
 def test_bench_notices_wrong_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     right = manymod.powmod
     monkeypatch.setattr(manymod, "powmod", lambda x, y, n, **words: right(x, [2] * len(x), n, **words))
-    finished = run("bench", "--quick", "--bits", "64", "--ops", "powmod")
+    finished = run("bench", "--quick", "--bits", "64", "--op", "powmod")
     assert finished.code == 1
     assert "is wrong" in finished.err
 
 
 def test_bench_usage() -> None:
-    assert run("bench", "--ops", "nosuch").code == 2
+    assert run("bench", "--op", "nosuch").code == 2
     assert run("bench", "--bits", "many").code == 2
     assert run("bench", "--gmp", "/nosuch/libgmp.so").code == 2
 

@@ -290,7 +290,7 @@ def test_errors_of_writing_name_the_output(tmp_path: Path, monkeypatch: pytest.M
     def full(_path: Path, _schema: Any, _format: str) -> Any:
         raise OSError(28, "No space left on device", ".out.parquet.tmp")
 
-    monkeypatch.setattr("manymod.cli.sinks.open_sink", full)
+    monkeypatch.setattr("manymod.tables.writers.open_writer", full)
     finished = run("powmod", table, "-o", out, *POWMOD)
     assert finished.code == 1
     assert finished.err.splitlines()[-1] == f"manymod: {out}: No space left on device"

@@ -20,7 +20,7 @@ ROWS, WIDTH, COLUMNS = 300_000, 256, 5
 PROGRAM = """
 import sys
 from pathlib import Path
-from manymod.cli import main
+from manymod.cli.main import main
 try:
     main(sys.argv[1:], prog_name="manymod")
 finally:

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from tests.python.cli_support import leftovers, power_rows, read_table, run, start, write_table
 
-from manymod.cli import operation_job
-from manymod.cli import table as table_module
+from manymod.tables import operation_job, parts
 
 POWMOD = ("--base", "b", "--exp", "e", "--mod", "n")
 #: Every batch is kept at once, and one thread makes a run long enough to be caught in the middle.
@@ -105,7 +104,7 @@ def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(table_module, "write_table", full)
+        patch.setattr(parts, "write_table", full)
         finished = run("powmod", table, "-o", out, *POWMOD)
     assert finished.code == 1
     assert "No space left" in finished.err
@@ -118,7 +117,7 @@ def test_a_complete_run_is_only_put_together(
 ) -> None:
     table, out = stopped
     with monkeypatch.context() as patch:
-        patch.setattr(operation_job, "run_batch", None)
+        patch.setattr(operation_job.ColumnWork, "compute", None)
         assert run("powmod", table, "-o", out, *POWMOD, "--resume").code == 0
     assert len(read_table(out)) == 20
     assert leftovers(out) == []

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from tests.python.cli_support import read_arrow, read_table, run, write_arrow, write_table
 from tests.python.rsa_support import peer_key, private_key
 
-from manymod.cli.bench_rsa_timing import largest_t
+from manymod.cli.bench.rsa_timing import largest_t
 
 MESSAGES = [f"message {number} ä" for number in range(30)]
 
@@ -179,7 +179,7 @@ def test_wrong_usage(tmp_path: Path, keys: list[Path]) -> None:
 
 
 def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    from manymod.cli import rsa_job
+    from manymod.tables import rsa_job
 
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     write_table(table, [{"m": message} for message in MESSAGES])
@@ -196,7 +196,7 @@ def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: 
         "--padding",
         "pkcs1v15",
     )
-    compute, calls = rsa_job.RsaJob._compute, []
+    compute, calls = rsa_job.RsaWork._compute, []
 
     def interrupted(*args: Any) -> Any:
         calls.append(1)
@@ -205,7 +205,7 @@ def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: 
         return compute(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(rsa_job.RsaJob, "_compute", interrupted)
+        patch.setattr(rsa_job.RsaWork, "_compute", interrupted)
         assert run(*arguments, "--key", keys[0]).code == 130
     other = run(*arguments, "--key", keys[1], "--resume")
     assert (other.code, "keys changed" in other.err) == (1, True)
@@ -216,7 +216,9 @@ def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: 
 
 def test_bench_reports_every_operation(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    finished = run("bench", "rsa", "--bits", 1024, "--quick", "--threads", 2, "--batch", 8, "--json", report)
+    finished = run(
+        "bench", "rsa", "--bits", 1024, "--quick", "--threads", 2, "--batch", 8, "--output", report
+    )
     assert finished.code == 0, finished.err
     found = json.loads(report.read_text())
     assert [row["op"] for row in found["results"]] == ["sign", "verify", "encrypt", "decrypt"]
@@ -235,7 +237,7 @@ def test_bench_reports_every_operation(tmp_path: Path) -> None:
 def test_bench_puts_a_signer_under_load(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     arguments = ("bench", "rsa", "--bits", 1024, "--ops", "verify", "--quick", "--threads", 2, "--signer")
-    finished = run(*arguments, "--json", report)
+    finished = run(*arguments, "--output", report)
     assert finished.code == 0, finished.err
     rows = json.loads(report.read_text())["signer"]
     assert [row["threads"] for row in rows] == [1, 2]
@@ -253,7 +255,7 @@ COMPARED = ("public power (control)", "power", "raw", "raw, not blinded", "OAEP"
 def test_bench_compares_times_of_secrets(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     arguments = ("bench", "rsa", "--bits", 1024, "--ops", "verify", "--quick", "--threads", 1, "--timing")
-    finished = run(*arguments, "--json", report)
+    finished = run(*arguments, "--output", report)
     assert finished.code == 0, finished.err
     rows = json.loads(report.read_text())["timing"]
     assert [(row["operation"], row["batch"]) for row in rows] == [

@@ -99,6 +99,7 @@ def test_modulus_too_wide(shared: bool) -> None:
 
 def test_even_modulus_in_class_secret() -> None:
     assert manymod.powmod_sec([2, 2], 3, [10, 11], errors="status")[1].tolist() == [Status.EVEN_MODULUS, 0]
+    assert manymod.invmod_sec([3, 3], [10, 11], errors="status")[1].tolist() == [Status.EVEN_MODULUS, 0]
     with pytest.raises(ValueError, match="odd"):
         manymod.powmod(2, 3, 10, secret=True)
 
@@ -296,7 +297,7 @@ def test_pickled_plans_work_and_secret_ones_are_refused() -> None:
     fixed = pickle.loads(pickle.dumps(manymod.FixedBase(3, 1009, exponent_bits=70)))
     assert (fixed.powmod([5]), fixed.exponent_bits) == ([243], 70)
     for secret in (manymod.Plan("powmod", modulus=7, secret=True), manymod.FixedBase(3, 7, secret=True)):
-        with pytest.raises(TypeError, match="secret cannot be pickled"):
+        with pytest.raises(TypeError, match="secret .* cannot be pickled"):
             pickle.dumps(secret)
 
 

@@ -13,16 +13,21 @@ MODULES = [
     *(
         f"manymod.{name}"
         for name in (
+            "_extras",
+            "arithmetic",
             "asynchronous",
             "fixed_base",
             "hardware",
             "intarray",
             "multi",
-            "ops",
             "plan",
+            "powers",
             "rsa",
             "rsa.keys",
             "rsa.padding",
+            "tables",
+            "tables.columns",
+            "tables.operations",
         )
     ),
 ]

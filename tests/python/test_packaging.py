@@ -7,6 +7,8 @@ import importlib.metadata
 import importlib.resources
 import re
 import runpy
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -43,17 +45,92 @@ def requirements() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "tools/requirements.py"))
 
 
-def due_here(requirements: Iterable[str], extra: str) -> list[str]:
+def due_here(requirements: Iterable[str], extra: str) -> set[str]:
     """Return what of `requirements` this machine needs for `extra`, without the conditions."""
-    parsed = [Requirement(requirement) for requirement in requirements]
-    due = [one for one in parsed if one.marker is None or one.marker.evaluate({"extra": extra})]
-    return sorted(f"{one.name}{one.specifier}" for one in due)
+    due: set[str] = set()
+    for one in map(Requirement, requirements):
+        if one.marker is not None and not one.marker.evaluate({"extra": extra}):
+            continue
+        if one.name == "manymod":
+            due = due.union(*(due_here(requirements, other) for other in one.extras))
+        else:
+            due.add(f"{one.name}{one.specifier}")
+    return due
 
 
-@pytest.mark.parametrize("extra", ["rsa", "demo", "test", "lint"])
+@pytest.mark.parametrize("extra", ["arrow", "cli", "rsa", "bench", "demo", "test", "lint"])
 def test_requirements_tool_agrees_with_the_metadata(requirements: dict[str, Any], extra: str) -> None:
     listed = requirements["requirements"](extra, (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert due_here(importlib.metadata.requires("manymod") or [], extra) == due_here(listed, extra)
+
+
+def test_the_package_alone_depends_on_numpy_alone() -> None:
+    assert due_here(importlib.metadata.requires("manymod") or [], "") == {"numpy>=1.24"}
+
+
+#: Runs the code that follows where no package of an extra can be imported.
+BLOCKED = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"click", "rich", "pyarrow", "gmpy2", "cryptography"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
+
+sys.meta_path.insert(0, Blocker())
+"""
+
+
+def run_blocked(code: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process where numpy is the only package that manymod finds."""
+    return subprocess.run([sys.executable, "-c", BLOCKED + code], capture_output=True, text=True, check=False)
+
+
+def test_arithmetic_and_rsa_need_numpy_alone() -> None:
+    finished = run_blocked(
+        "import manymod, numpy, pickle\n"
+        "from manymod import rsa\n"
+        "print(manymod.powmod([2, 3], 10, 1000), manymod.FixedBase(3, 101).powmod([2]))\n"
+        "print(manymod.multi_powmod([2, 3], [1, 1], 7), manymod.invmod_sec(3, 7))\n"
+        "print(manymod.addmod(numpy.array([1, 2]), 5, 7), manymod.submit(manymod.sqrmod, 3, 7).result())\n"
+        "print(manymod.IntArray.from_ints([5]).to_ints(), len(manymod.variants()) > 1)\n"
+        "key = rsa.PublicKey.from_numbers(n=2**1024 - 105) if rsa.supported() else None\n"
+        "print(key is None or len(key.encrypt(b'message', 'oaep')))\n"
+    )
+    assert finished.stderr == ""
+    assert finished.stdout.splitlines()[:4] == ["[24, 49] [9]", "6 5", "[6 0] 2", "[5] True"]
+
+
+def test_the_command_says_which_extra_it_needs() -> None:
+    finished = run_blocked("sys.argv = ['manymod', 'info']\nfrom manymod.__main__ import main\nmain()\n")
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    assert finished.stderr == (
+        "manymod: the manymod command needs packages that are not installed: pip install 'manymod[cli]'\n"
+    )
+
+
+def test_tables_say_which_extra_they_need() -> None:
+    finished = run_blocked(
+        "try:\n    import manymod.tables\nexcept ImportError as error:\n    print(error)\n"
+    )
+    assert finished.stdout == (
+        "manymod.tables needs packages that are not installed: pip install 'manymod[arrow]'\n"
+    )
+
+
+def test_arrow_answers_say_which_extra_they_need() -> None:
+    finished = run_blocked(
+        "import manymod\ntry:\n    manymod.IntArray.from_ints([5]).to_arrow()\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    assert "pip install 'manymod[arrow]'" in finished.stdout
+
+
+def test_the_console_script_is_the_module() -> None:
+    scripts = importlib.metadata.entry_points(group="console_scripts", name="manymod")
+    assert {script.value for script in scripts} == {"manymod.__main__:main"}
 
 
 def test_requirements_tool_refuses_an_unknown_purpose(requirements: dict[str, Any]) -> None:

@@ -14,11 +14,11 @@ import pytest
 from tests.python.cli_support import COMMAND, run
 
 import manymod
-from manymod.cli import tune_run
-from manymod.cli.tune_case import Case, Target, cases, make_batch, make_runner
-from manymod.cli.tune_choice import Choice, choices, cpu_rows, width_ranges
-from manymod.cli.tune_file import complete_rows, file_text, table_in_use, write_file
-from manymod.cli.tune_run import Settings, measure
+from manymod.cli.tune import cpu_measure as tune_run
+from manymod.cli.tune.case import Case, Target, cases, make_batch, make_runner
+from manymod.cli.tune.choice import Choice, choices, cpu_rows, width_ranges
+from manymod.cli.tune.cpu_measure import Settings, measure
+from manymod.cli.tune.file import complete_rows, file_text, table_in_use, write_file
 
 HEADER = "manymod-tuning\t1\tSome CPU\ttoday\n"
 ROW = "powmod\tpublic\t1\t16384\t{}\tscalar64.generic\tmeasured\n"
@@ -210,7 +210,7 @@ def test_the_table_in_use_may_be_one_that_is_yet_to_be_made(
 ) -> None:
     monkeypatch.setenv("MANYMOD_TUNING", str(tmp_path / "t"))
     code = (
-        "import sys; from pathlib import Path; from manymod.cli.tune_file import table_in_use;"
+        "import sys; from pathlib import Path; from manymod.cli.tune.file import table_in_use;"
         "print(repr(table_in_use(Path(sys.argv[1])).source))"
     )
     for name, found in (("t", "''\n"), ("u", "")):
@@ -254,7 +254,7 @@ def test_tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "my.tuning"
     shipped = manymod.tuning().rows
     ops = "powmod,sqrmod,fixed_base_powmod"
-    finished = run("tune", "--quick", "--op", ops, "--bits", "64,128", "--output", file)
+    finished = run("tune", "--quick", "--op", ops, "--bits", "64,128", "-o", file)
     assert finished.code == 0, finished.err
     assert "MANYMOD_TUNING" in finished.out
     table = manymod.load_tuning(file)

@@ -24,6 +24,7 @@ both: tuple[list[int], NDArray[np.uint8]] = manymod.addmod([1], 2, 3, errors="st
 item: int = array[0]
 part: manymod.IntArray = array[1:]
 secret: list[int] = manymod.powmod_sec([2, 3], 3, 5)
+inverses: list[int] = manymod.invmod_sec([2, 3], 5)
 product: int = manymod.multi_powmod([2, 3], [4, 5], 7)
 products: list[int] = manymod.multi_powmod([[2, 3], [4]], [[4, 5], [6]], 7)
 powers: list[int] = manymod.FixedBase(2, 7).powmod([1, 2])
@@ -55,8 +56,8 @@ def test_snippet(tmp_path: Path) -> None:
         line.partition(":")[2] for line in output.splitlines() if ": error:" in line or "Revealed" in line
     ]
     revealed = ["IntArray", "int", "list[", "ndarray", "list[", "list[", "Future["]
-    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=26):
+    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=27):
         assert line.startswith(f"{number}: note: Revealed type is")
         assert kind in line
         assert "Any" not in line.partition("Revealed")[2] or kind == "ndarray"
-    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["33", "34", "35"], output
+    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["34", "35", "36"], output

@@ -1,6 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `manymod` command."""
-
-from manymod.cli.main import main
-
-__all__ = ["main"]
+"""The `manymod` command, for the extra `cli`: see `manymod.cli.main`."""

@@ -14,7 +14,7 @@ from rich.table import Table
 
 import manymod
 from manymod.cli.progress import output_console
-from manymod.cli.tune_report import rows_table
+from manymod.cli.tuning_rows import rows_table
 
 __all__ = ["collect", "info"]
 
@@ -33,10 +33,18 @@ def _plain(value: Any) -> Any:
 
 def collect() -> dict[str, Any]:
     """Devices, variants, version and threads, ready for JSON."""
-    devices = ("name", "model", "backend", "features", "units", "memory_bytes", "obstacle")
+    devices = ("name", "model", "backend", "index", "features", "units", "memory_bytes", "obstacle")
     variants = (
         *("name", "technique", "backend", "public_ops", "secret_ops", "min_bits", "max_bits"),
-        *("needs", "summary", "usable", "reason", "shared_modulus_ops"),
+        *(
+            "needs",
+            "summary",
+            "usable",
+            "reason",
+            "shared_modulus_ops",
+            "comparison_only",
+            "wants_fast_doubles",
+        ),
     )
     table = manymod.tuning()
     return {

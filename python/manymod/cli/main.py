@@ -1,30 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entry point of the `manymod` command: the group and its commands."""
+"""The `manymod` command: the group and its commands."""
 
 from __future__ import annotations
 
+import importlib
 import sys
+from typing import Any
 
 import click
 
 import manymod
-from manymod.cli.bench import bench
-from manymod.cli.bench_cpu import bench_cpu
-from manymod.cli.bench_rsa import bench_rsa
-from manymod.cli.columns import MAX_DECIMAL_DIGITS
 from manymod.cli.info import info
-from manymod.cli.operations import OPERATIONS
-from manymod.cli.rsa_command import rsa
+from manymod.cli.rsa.command import rsa
 from manymod.cli.selftest import selftest
-from manymod.cli.table_command import table_command
-from manymod.cli.tune import tune
+from manymod.cli.table.command import table_command
+from manymod.tables.columns import MAX_DECIMAL_DIGITS
+from manymod.tables.operations import OPERATIONS
 
 __all__ = ["main"]
 
+#: Commands whose modules are imported only where they are asked for: module, name there, short help.
+LAZY = {
+    "bench": ("manymod.cli.bench.command", "Throughput of this machine beside gmpy2, GMP and Python."),
+    "tune": ("manymod.cli.tune.command", "Measure which variant is fastest where on this machine."),
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Commands(click.Group):
+    """A group some of whose commands are imported on first use."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name."""
+        if cmd_name in LAZY and cmd_name not in self.commands:
+            module = importlib.import_module(LAZY[cmd_name][0])
+            self.add_command(getattr(module, cmd_name))
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names."""
+        return sorted({*super().list_commands(ctx), *LAZY})
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, without importing those that are not."""
+        rows = []
+        for name in self.list_commands(ctx):
+            loaded = self.commands.get(name)
+            rows.append((name, LAZY[name][1] if loaded is None else loaded.get_short_help_str(80)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(manymod.__version__, prog_name="manymod")
-def main() -> None:
+def main(**_: Any) -> None:
     """Modular arithmetic on many independent big integers at once."""
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(MAX_DECIMAL_DIGITS)
@@ -32,7 +60,5 @@ def main() -> None:
 
 for operation in OPERATIONS.values():
     main.add_command(table_command(operation))
-bench.add_command(bench_cpu)
-bench.add_command(bench_rsa)
-for command in (info, selftest, bench, tune, rsa):
+for command in (info, selftest, rsa):
     main.add_command(command)

@@ -19,8 +19,6 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from manymod.cli.sources import Source
-
 __all__ = ["RowProgress", "make_bar", "output_console"]
 
 
@@ -63,12 +61,11 @@ def make_bar(console: Console, unit: str, enabled: bool) -> Progress:
 
 
 class RowProgress:
-    """Progress over the rows of a source, whose number may be a guess from the bytes read so far."""
+    """A bar over the rows of a table, to be called with the rows done and in all."""
 
     def __init__(self, console: Console, description: str, enabled: bool) -> None:
         self._bar = make_bar(console, "rows", enabled)
         self._task = self._bar.add_task(description, total=None)
-        self._base = 0
 
     def __enter__(self) -> RowProgress:
         self._bar.start()
@@ -79,23 +76,6 @@ class RowProgress:
     ) -> None:
         self._bar.stop()
 
-    def start(self, done: int, rows: int, source: Source) -> None:
-        """A batch of `rows` begins after `done` rows."""
-        self._base = done
-        self._set_total(done + rows, source)
-
-    def advance(self, done_in_batch: int, _total: int) -> None:
-        """Rows of the batch that are computed."""
-        self._bar.update(self._task, completed=self._base + done_in_batch)
-
-    def finish(self, done: int, source: Source) -> None:
-        """All rows up to `done` are computed."""
-        self._set_total(done, source)
-        self._bar.update(self._task, completed=done)
-
-    def _set_total(self, rows_read: int, source: Source) -> None:
-        total = source.total_rows
-        if total is None:
-            fraction = source.fraction()
-            total = round(rows_read / fraction) if fraction > 0 else None
-        self._bar.update(self._task, total=total)
+    def __call__(self, done: int, total: int | None) -> None:
+        """Show that so many rows are done."""
+        self._bar.update(self._task, completed=done, total=total)

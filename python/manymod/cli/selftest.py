@@ -16,9 +16,10 @@ from rich.console import Console
 from rich.table import Table
 
 import manymod
-from manymod.cli.operations import status_names
+from manymod.cli.options import operations_option
 from manymod.cli.progress import make_bar, output_console
 from manymod.cli.selftest_cases import OPERANDS, WIDTHS, batch, expected, exponents, operands
+from manymod.tables.status import STATUS_NAMES
 
 __all__ = ["selftest"]
 
@@ -72,7 +73,10 @@ def _compare(
     tally.items += len(wanted)
     tally.wrong += abs(len(values) - len(wanted))
     for got, right, item in zip(
-        zip(values, status_names(statuses), strict=True), wanted, items, strict=False
+        zip(values, (STATUS_NAMES[int(status)] for status in statuses), strict=True),
+        wanted,
+        items,
+        strict=False,
     ):
         if got != right:
             tally.wrong += 1
@@ -127,12 +131,10 @@ def _table(tallies: list[Tally]) -> Table:
 
 @click.command(short_help="Every usable variant against Python's arithmetic, in under 30 s.")
 @click.option("--variant", help="Only this variant.")
-@click.option(
-    "--op", "ops", multiple=True, type=click.Choice([*OPERANDS, FIXED_BASE]), help="Only this; repeatable."
-)
+@operations_option([*OPERANDS, FIXED_BASE], "Operations. [default: all]")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random operands.")
-def selftest(variant: str | None, ops: tuple[str, ...], seed: int) -> None:
-    """Run every usable variant, operation, timing class and edge value; exit 1 on any difference."""
+def selftest(variant: str | None, ops: list[str], seed: int) -> None:
+    """Compare every usable variant, operation and timing class with Python; exit 1 on any difference."""
     start = time.perf_counter()
     tallies = list(_tallies(variant, ops))
     if not tallies:

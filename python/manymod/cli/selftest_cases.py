@@ -58,7 +58,7 @@ FULL_EXPONENT_BITS = 1024
 
 @dataclass(frozen=True)
 class Batch:
-    """Operands by column, and for each item the answer and status name, without and with class secret."""
+    """Operands by column; for each item the answer and status name, in variable time and in constant time."""
 
     columns: tuple[tuple[Any, ...], ...]
     public: tuple[tuple[int, str], ...]

@@ -9,14 +9,14 @@ import hashlib
 import json
 import operator
 import re
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod import _core
 from manymod._run import Errors, Progress
 from manymod._typing import Raising, Statuses
 from manymod.errors import InvalidKeyError
+from manymod.rsa._calls import KeyCalls
 from manymod.rsa._typing import ByteBatch
-from manymod.rsa.ring import KeyRing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PrivateKey", "PublicKey"]
 
-_CHECK_PRIMES = 1
 _PEM = b"-----BEGIN"
 
 
@@ -67,8 +66,8 @@ class _Key:
         self._native = native
 
     @functools.cached_property
-    def _ring(self) -> KeyRing:
-        return KeyRing([cast("Any", self)])
+    def _calls(self) -> KeyCalls:
+        return KeyCalls([self._native])
 
     @functools.cached_property
     def _numbers(self) -> tuple[bytes, bytes]:
@@ -185,9 +184,7 @@ class PublicKey(_Key):
         progress: Progress | None = None,
     ) -> Any:
         """Whether each signature is good; as `KeyRing.verify` with this key for every item."""
-        return self._ring.verify(
-            signatures, messages, None, padding, algorithm, errors=errors, progress=progress
-        )
+        return self._calls.verify(signatures, messages, None, padding, algorithm, errors, progress)
 
     @overload
     def encrypt(
@@ -221,11 +218,11 @@ class PublicKey(_Key):
         progress: Progress | None = None,
     ) -> Any:
         """Encrypt messages; as `KeyRing.encrypt` with this key for every item."""
-        return self._ring.encrypt(messages, None, padding, errors=errors, out=out, progress=progress)
+        return self._calls.encrypt(messages, None, padding, errors, out, progress)
 
     def raw(self, numbers: Any, *, errors: Errors = "raise", out: Any = None) -> Any:
         """m^e mod n of big-endian numbers m < n, without padding; as `KeyRing.raw_public`."""
-        return self._ring.raw_public(numbers, None, errors=errors, out=out)
+        return self._calls.raw(False, numbers, None, errors, out)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PublicKey):
@@ -374,7 +371,7 @@ class PrivateKey(_Key):
         progress: Progress | None = None,
     ) -> Any:
         """Sign messages; as `KeyRing.sign` with this key for every item."""
-        return self._ring.sign(messages, None, padding, algorithm, errors=errors, out=out, progress=progress)
+        return self._calls.sign(messages, None, padding, algorithm, errors, out, progress)
 
     @overload
     def decrypt(
@@ -419,11 +416,11 @@ class PrivateKey(_Key):
         progress: Progress | None = None,
     ) -> Any:
         """Decrypt ciphertexts; as `KeyRing.decrypt` with this key for every item."""
-        return self._ring.decrypt(ciphertexts, None, padding, errors=errors, out=out, progress=progress)
+        return self._calls.decrypt(ciphertexts, None, padding, errors, out, progress)
 
     def raw(self, numbers: Any, *, errors: Errors = "raise", out: Any = None) -> Any:
         """c^d mod n of big-endian numbers c < n, without padding; as `KeyRing.raw_private`."""
-        return self._ring.raw_private(numbers, None, errors=errors, out=out)
+        return self._calls.raw(True, numbers, None, errors, out)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Refuse to be pickled."""
@@ -431,4 +428,4 @@ class PrivateKey(_Key):
 
 
 def _checks(check_primes: bool) -> int:
-    return _CHECK_PRIMES if check_primes else 0
+    return _core.MM_RSA_CHECK_PRIMES if check_primes else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paddings and hashes of RSA: our own names for them, and those of the ``cryptography`` package."""
+"""Paddings and hashes of RSA, by name or as objects of the ``cryptography`` package."""
 
 from __future__ import annotations
 
@@ -10,26 +10,35 @@ from manymod import _core
 
 __all__ = ["HASHES", "NO_PADDING", "Padding", "Prehashed", "Purpose", "hash_number", "native_padding"]
 
-#: mm_rsa_hash of each hash, from rsa.h.
+#: mm_rsa_hash of each hash.
 HASHES = {
-    "sha1": 1,
-    "sha224": 2,
-    "sha256": 3,
-    "sha384": 4,
-    "sha512": 5,
-    "sha512-224": 6,
-    "sha512-256": 7,
-    "sha3-224": 8,
-    "sha3-256": 9,
-    "sha3-384": 10,
-    "sha3-512": 11,
+    "sha1": _core.MM_RSA_SHA1,
+    "sha224": _core.MM_RSA_SHA224,
+    "sha256": _core.MM_RSA_SHA256,
+    "sha384": _core.MM_RSA_SHA384,
+    "sha512": _core.MM_RSA_SHA512,
+    "sha512-224": _core.MM_RSA_SHA512_224,
+    "sha512-256": _core.MM_RSA_SHA512_256,
+    "sha3-224": _core.MM_RSA_SHA3_224,
+    "sha3-256": _core.MM_RSA_SHA3_256,
+    "sha3-384": _core.MM_RSA_SHA3_384,
+    "sha3-512": _core.MM_RSA_SHA3_512,
 }
 
 #: mm_rsa_scheme of each padding.
-_SCHEMES = {"raw": 0, "pkcs1v15": 1, "pss": 2, "oaep": 3}
+_SCHEMES = {
+    "raw": _core.MM_RSA_RAW,
+    "pkcs1v15": _core.MM_RSA_PKCS1V15,
+    "pss": _core.MM_RSA_PSS,
+    "oaep": _core.MM_RSA_OAEP,
+}
 #: MM_RSA_SALT_* of each name.
-_SALT_LENGTHS = {"digest": -1, "auto": -2, "max": -3}
-_MAX_SALT_LENGTH = 8192 // 8
+_SALT_LENGTHS = {
+    "digest": _core.MM_RSA_SALT_DIGEST,
+    "auto": _core.MM_RSA_SALT_AUTO,
+    "max": _core.MM_RSA_SALT_MAX,
+}
+_MAX_SALT_LENGTH = _core.MM_RSA_MAX_BITS // 8
 
 #: ``name`` of the paddings of the cryptography package.
 _FOREIGN_SCHEMES = {"EMSA-PKCS1-v1_5": "pkcs1v15", "EMSA-PSS": "pss", "EME-OAEP": "oaep"}
@@ -109,7 +118,7 @@ class Padding:
 
 @dataclass(frozen=True)
 class Prehashed:
-    """In the place of a hash: what is signed or verified are digests by this hash, made by the caller.
+    """Takes the place of a hash where the caller has hashed: messages are digests by this hash.
 
     >>> Prehashed("sha256")
     Prehashed(algorithm='sha256')
@@ -144,7 +153,7 @@ def _foreign_salt_length(length: Any) -> Any:
 
 
 def _read_padding(padding: Any) -> Padding:
-    """What a name, a `Padding` or a padding of the cryptography package says."""
+    """Return the `Padding` that a name or a padding of the cryptography package stands for."""
     if isinstance(padding, Padding):
         return padding
     if isinstance(padding, str):

@@ -1,32 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many keys at once: batches in which each item names its key."""
+"""Rings of keys: batches in which each item names its key."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Literal
 
 from manymod import _core
-from manymod._forked import ProcessOwn
-from manymod._run import Errors, Progress, Watched
-from manymod.errors import Status, _raise_items
-from manymod.plan import checked_choice, checked_errors, checked_integer, checked_items, checked_threads
-from manymod.rsa._items import Items, Kind, bytes_answer, check_out, common_count, flags_answer, items
-from manymod.rsa.padding import NO_PADDING, native_padding
-
-if TYPE_CHECKING:
-    from manymod.rsa.keys import PrivateKey, PublicKey
+from manymod._run import Errors, Progress
+from manymod.plan import checked_items
+from manymod.rsa._calls import KeyCalls
+from manymod.rsa.keys import PrivateKey, PublicKey
 
 __all__ = ["KeyRing"]
-
-#: mm_rsa_op, from rsa.h.
-_PUBLIC, _PRIVATE, _SIGN, _ENCRYPT, _DECRYPT = 0, 1, 2, 4, 5
-
-#: MM_ERR_ITEMS: the call ran, some items carry a status.
-_SOME_ITEMS = 64
 
 
 class KeyRing:
@@ -57,15 +43,7 @@ class KeyRing:
         for position, key in enumerate(self._keys):
             if not isinstance(getattr(key, "_native", None), _core.RsaKey):
                 raise TypeError(f"key {position} is a {type(key).__name__}, no PrivateKey or PublicKey")
-        self._widths = np.array([key.modulus_bytes for key in self._keys], np.int64)
-        self._options = (*checked_choice(device, variant), checked_threads(threads), bool(blinding))
-        self._handle = ProcessOwn(self._make())
-
-    def _make(self) -> _core.RsaRing:
-        return _core.RsaRing([key._native for key in self._keys], *self._options)
-
-    def _handle_here(self) -> _core.RsaRing:
-        return self._handle.get(self._make)
+        self._calls = KeyCalls([key._native for key in self._keys], device, variant, threads, blinding)
 
     @property
     def keys(self) -> tuple[PrivateKey | PublicKey, ...]:
@@ -84,12 +62,12 @@ class KeyRing:
     @property
     def threads(self) -> int:
         """CPU threads of its calls; 0: as `manymod.set_threads` says."""
-        return int(self._options[2])
+        return self._calls.threads
 
     @property
     def private_items(self) -> int:
         """Private operations computed so far; not those of items that could not begin."""
-        return self._handle_here().private_items
+        return self._calls.handle.private_items
 
     @property
     def recomputed(self) -> int:
@@ -98,7 +76,7 @@ class KeyRing:
         Their results are right; a number other than 0 says that the hardware, or its memory, is failing, or
         that a factor of a key is not prime (see `check_primes` of `PrivateKey.from_pem`).
         """
-        return self._handle_here().recomputed
+        return self._calls.handle.recomputed
 
     def variant_for(self, key: int, items: int, *, private: bool = True) -> str:
         """Name of the variant that computes the private or public operation of `items` items of a key.
@@ -106,7 +84,7 @@ class KeyRing:
         Where both powers of a private operation are computed together, it is the one for twice as many.
         """
         self._keys[key]
-        return self._handle_here().variant(key % len(self), bool(private), checked_items("items", items))
+        return self._calls.handle.variant(key % len(self), bool(private), checked_items("items", items))
 
     def sign(
         self,
@@ -143,16 +121,7 @@ class KeyRing:
 
         Every signature was checked with the public key. Timing class: secret.
         """
-        return self._run(
-            "sign",
-            _SIGN,
-            native_padding(padding, algorithm, "sign"),
-            ("messages", messages),
-            key_indices,
-            errors,
-            out,
-            progress,
-        )
+        return self._calls.sign(messages, key_indices, padding, algorithm, errors, out, progress)
 
     def decrypt(
         self,
@@ -185,10 +154,7 @@ class KeyRing:
         PKCS#1 v1.5 rejects implicitly: of a wrong padding comes a message that depends on the key and the
         ciphertext alone, and no error. Timing class: secret.
         """
-        native = native_padding(padding, None, "encrypt")
-        return self._run(
-            "decrypt", _DECRYPT, native, ("ciphertexts", ciphertexts), key_indices, errors, out, progress
-        )
+        return self._calls.decrypt(ciphertexts, key_indices, padding, errors, out, progress)
 
     def encrypt(
         self,
@@ -212,10 +178,7 @@ class KeyRing:
 
         The messages count as secret.
         """
-        native = native_padding(padding, None, "encrypt")
-        return self._run(
-            "encrypt", _ENCRYPT, native, ("messages", messages), key_indices, errors, out, progress
-        )
+        return self._calls.encrypt(messages, key_indices, padding, errors, out, progress)
 
     def raw_private(
         self, numbers: Any, key_indices: Any = None, *, errors: Errors = "raise", out: Any = None
@@ -233,13 +196,13 @@ class KeyRing:
 
         Without padding this is neither a signature nor a decryption that is safe to use.
         """
-        return self._run("raw", _PRIVATE, NO_PADDING, ("numbers", numbers), key_indices, errors, out, None)
+        return self._calls.raw(True, numbers, key_indices, errors, out)
 
     def raw_public(
         self, numbers: Any, key_indices: Any = None, *, errors: Errors = "raise", out: Any = None
     ) -> Any:
         """m^e mod n of big-endian numbers m < n (RFC 8017, RSAEP), without padding; as `raw_private`."""
-        return self._run("raw", _PUBLIC, NO_PADDING, ("numbers", numbers), key_indices, errors, out, None)
+        return self._calls.raw(False, numbers, key_indices, errors, out)
 
     def verify(
         self,
@@ -269,106 +232,7 @@ class KeyRing:
             Arrow (null where a signature or message is); the signatures decide, or the messages if the
             signature is a single one.
         """
-        if errors not in {"false", "status"}:
-            raise ValueError(f"errors must be 'false' or 'status', not {errors!r}")
-        native = native_padding(padding, algorithm, "verify")
-        given, texts = items("signatures", signatures), items("messages", messages)
-        indices = self._indices(key_indices)
-        count = common_count(
-            {"signatures": given.count, "messages": texts.count, "key_indices": _length(indices)}
-        )
-        source = _source(count, given, texts)
-        total = 1 if count is None else count
-        null, rows = _present(source, given, texts)
-        valid = np.zeros(total, np.bool_)
-        part = total if rows is None else len(rows)
-        flags, status = np.zeros(part, np.uint8), np.empty(part, np.uint8)
-        if rows is not None:
-            given, texts, indices = given.take(rows), texts.take(rows), _taken(indices, rows)
-        watched = None if progress is None else Watched(progress)
-        keys = _broadcast(indices, part)
-        self._handle_here().verify(
-            native, part, keys, texts.block, texts.offsets, given.block, given.offsets, flags, status, watched
-        )
-        if watched is not None:
-            watched.finish(total)
-        there = slice(None) if rows is None else rows
-        valid[there] = flags != 0
-        verdicts = flags_answer(source, valid, null)
-        if errors == "false":
-            return verdicts
-        statuses = np.full(total, Status.NOT_COMPUTED, np.uint8)
-        statuses[there] = status
-        return verdicts, (Status(int(status[0])) if count is None else statuses)
-
-    def _indices(self, key_indices: Any) -> NDArray[np.uint32] | None:
-        """Indices as the C ABI has them; one that no key has becomes the first such one."""
-        if key_indices is None:
-            return None
-        if isinstance(key_indices, (int, np.integer)):
-            key_indices = [checked_integer("key_indices", key_indices)]
-            return self._bounded(np.asarray(key_indices)).reshape(())
-        given = np.asarray(key_indices)
-        if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
-            raise TypeError("key_indices must be an integer or a 1-D sequence of integers")
-        return self._bounded(given)
-
-    def _bounded(self, given: NDArray[Any]) -> NDArray[np.uint32]:
-        missing = (given < 0) | (given >= len(self))
-        return np.where(missing, len(self), given).astype(np.uint32)
-
-    def _width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
-        """Bytes of the longest modulus that is used."""
-        if indices is None:
-            return self._keys[0].modulus_bytes
-        used = self._widths[indices[indices < len(self)]]
-        widest = int(np.max(used, initial=0))
-        if one_size and np.size(used) and int(np.min(used)) != widest:
-            raise ValueError("keys of different sizes: give the batch as a list, the results vary in length")
-        return widest or int(self._widths.max())
-
-    def _run(
-        self,
-        op: str,
-        number: int,
-        padding: _core.RsaPadding,
-        operand: tuple[str, Any],
-        key_indices: Any,
-        errors: Errors,
-        out: Any,
-        progress: Progress | None,
-    ) -> Any:
-        checked_errors(errors)
-        name, value = operand
-        given, indices = items(name, value), self._indices(key_indices)
-        count = common_count({name: given.count, "key_indices": _length(indices)})
-        source = _source(count, given)
-        if number == _DECRYPT and source.kind is Kind.ROWS:
-            source = Items(Kind.LIST, source.count, ())
-        total = 1 if count is None else count
-        width = self._width(indices, source.kind is Kind.ROWS)
-        if out is not None:
-            check_out(out, source.kind, total, width)
-        null, present = _present(source, given)
-        batch = _Batch(total, width, _direct(out, value))
-        watched = None if progress is None else Watched(progress)
-        try:
-            some_bad = batch.run(self._handle_here(), number, padding, given, indices, present, watched)
-            if watched is not None:
-                watched.finish(total)
-            one_size = number != _DECRYPT
-            result = bytes_answer(source, batch.rows, batch.sizes, null, out, one_size=one_size)
-        finally:
-            if number == _DECRYPT:
-                batch.rows.fill(0)  # every answer of this operation is a copy
-        if errors == "status":
-            return result, (Status(int(batch.status[0])) if count is None else batch.status)
-        if some_bad:
-            bad = batch.status != 0
-            if null is not None:
-                bad &= ~null
-            _raise_items(op, bad, batch.status, result, count is None)
-        return result
+        return self._calls.verify(signatures, messages, key_indices, padding, algorithm, errors, progress)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Refuse to be pickled: the keys may be private."""
@@ -377,76 +241,5 @@ class KeyRing:
     def __repr__(self) -> str:
         """Number and sizes of the keys; no number of theirs."""
         sizes = sorted({key.key_size for key in self._keys})
-        device = self._options[0]
+        device = self._calls.device
         return f"KeyRing({len(self)} keys, bits={sizes}, device={device!r})"
-
-
-class _Batch:
-    """Results of a call while they are made: rows, their sizes and statuses."""
-
-    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None) -> None:
-        self.rows = np.zeros((count, width), np.uint8) if out is None else out
-        self.sizes = np.zeros(count, np.uint64)
-        self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
-
-    def run(
-        self,
-        handle: _core.RsaRing,
-        op: int,
-        padding: _core.RsaPadding,
-        given: Items,
-        indices: NDArray[np.uint32] | None,
-        present: NDArray[np.intp] | None,
-        progress: Progress | None,
-    ) -> bool:
-        """Compute the items that are present (None: all). Returns whether some have a status."""
-        if present is None:
-            keys = _broadcast(indices, len(self.rows))
-            arguments = (given.block, given.offsets, self.rows, self.sizes, self.status)
-            return handle.run(op, padding, len(self.rows), keys, *arguments, progress) == _SOME_ITEMS
-        part = _Batch(len(present), self.rows.shape[1], None)
-        try:
-            bad = part.run(handle, op, padding, given.take(present), _taken(indices, present), None, progress)
-            self.rows[present], self.sizes[present] = part.rows, part.sizes
-            self.status[present] = part.status
-        finally:
-            part.rows.fill(0)
-        return bad
-
-
-def _length(indices: NDArray[np.uint32] | None) -> int | None:
-    return None if indices is None or indices.ndim == 0 else len(indices)
-
-
-def _broadcast(indices: NDArray[np.uint32] | None, count: int) -> NDArray[np.uint32] | None:
-    return None if indices is None else np.ascontiguousarray(np.broadcast_to(indices, (count,)))
-
-
-def _taken(indices: NDArray[np.uint32] | None, rows: NDArray[np.intp]) -> NDArray[np.uint32] | None:
-    return indices if indices is None or indices.ndim == 0 else indices[rows]
-
-
-def _source(count: int | None, *operands: Items) -> Items:
-    """What decides the kind of the answer: the first batch; a list where key indices alone make it one."""
-    batch = next((given for given in operands if given.count is not None), operands[0])
-    return batch if batch.count is not None or count is None else Items(Kind.LIST, count, ())
-
-
-def _present(source: Items, *operands: Items) -> tuple[NDArray[np.bool_] | None, NDArray[np.intp] | None]:
-    """Where an operand is null, and the positions of the other items; None twice where none is."""
-    null: NDArray[np.bool_] | None = None
-    for given in operands:
-        if given.null is not None:
-            null = given.null if null is None else null | given.null
-    if null is None:
-        return None, None
-    if source.kind is Kind.ROWS:
-        raise ValueError(f"an operand has nulls, which results as {source.kind.value} cannot hold")
-    return null, np.flatnonzero(~null)
-
-
-def _direct(out: Any, value: Any) -> NDArray[np.uint8] | None:
-    """`out` itself, where the library may write there while it reads `value`."""
-    if not isinstance(out, np.ndarray) or not out.flags.c_contiguous:
-        return None
-    return None if isinstance(value, np.ndarray) and np.may_share_memory(out, value) else out

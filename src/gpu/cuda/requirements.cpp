@@ -41,6 +41,7 @@ class CudaRequirements final : public Requirements {
   [[nodiscard]] bool suits(const DeviceTraits& traits) const override {
     return !needs_.wants_fast_doubles || static_cast<const CudaTraits&>(traits).full_rate_doubles();
   }
+  [[nodiscard]] bool wants_fast_doubles() const override { return needs_.wants_fast_doubles; }
 
  private:
   CudaNeeds needs_;

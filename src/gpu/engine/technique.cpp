@@ -27,6 +27,7 @@ Variant variant_of(const Technique& technique, unsigned threads) {
   variant.accepts_every_item = false;
   variant.threads_per_instance = threads;
   variant.requirements = technique.requirements;
+  variant.comparison_only = technique.comparison_only;
   variant.priority = technique.priority - static_cast<int>(threads);
   variant.summary = std::string(technique.summary) + ", " + std::to_string(threads) +
                     (threads == 1 ? " thread per instance" : " threads per instance");

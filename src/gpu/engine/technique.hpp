@@ -30,6 +30,7 @@ struct Technique {
   /// A technique that computes the items whose moduli the kernels refuse; its shapes hold all widths that
   /// `shapes` hold. Null where the kernels refuse none.
   const Technique* general = nullptr;
+  bool comparison_only = false;  ///< see Variant
 };
 
 /// Append a variant for each form and number of threads per instance.

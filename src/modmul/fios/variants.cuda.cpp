@@ -29,7 +29,8 @@ std::span<const gpu::Technique> cuda_forms() {
    .priority = kPriority,                                  \
    .shapes = form##_shapes,                                \
    .backend = &cuda::backend(),                            \
-   .requirements = cuda::cuda_requirements({})},
+   .requirements = cuda::cuda_requirements({}),            \
+   .comparison_only = true},
   static const gpu::Technique kForms[] = {MM_FIOS_FORMS(FORM)};
 #undef FORM
   return kForms;

@@ -76,7 +76,8 @@ std::span<const gpu::Technique> cuda_forms() {
    .backend = &cuda::backend(),                            \
    .requirements = cuda::cuda_requirements({}),            \
    .constants = &kConstants,                               \
-   .general = &row32::cuda_forms().front()},
+   .general = &row32::cuda_forms().front(),                \
+   .comparison_only = true},
   static const gpu::Technique kForms[] = {MM_RNS_FLOAT_FORMS(FORM)};
 #undef FORM
   return kForms;

@@ -19,7 +19,8 @@ std::span<const gpu::Technique> cuda_forms() {
                                            .priority = 20,
                                            .shapes = kShapes,
                                            .backend = &cuda::backend(),
-                                           .requirements = cuda::cuda_requirements({})}};
+                                           .requirements = cuda::cuda_requirements({}),
+                                           .comparison_only = true}};
   return kForms;
 }
 

@@ -323,7 +323,7 @@ TEST(RsaKeys, TellWhyTheyCannotBeRead) {
   tells("no key", nullptr, "neither PEM nor DER");
 }
 
-TEST(RsaKeys, AreNotReadWithoutTheirPassphraseOrFromAnythingElse) {
+TEST(RsaKeys, AreNotReadWithoutTheirPasswordOrFromAnythingElse) {
   const TestKey& key = test_key(1024);
   const std::string locked = encoded(key, {"PEM", "EncryptedPrivateKeyInfo", EVP_PKEY_KEYPAIR, "right"});
   EXPECT_EQ(decode(locked, "wrong").status, MM_ERR_KEY);

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What collects the results of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod.intarray import Limbs, Signs
+
+__all__ = ["Answer"]
+
+
+class Answer:
+    """Collects the results of a batch, run by run, and returns them as the caller's kind of object."""
+
+    #: results are written where they stay
+    direct: bool = False
+    #: there is no place for signs: no modulus may have them, not even a batch of which none is negative
+    without_signs: bool = False
+
+    def buffers(self, start: int, stop: int, width: int, signed: bool) -> tuple[Any, Signs | None]:
+        """Return arrays for results and signs of items [start, stop), `width` limbs or wider."""
+        limbs = np.empty((stop - start, width), np.uint64)
+        return limbs, np.empty(stop - start, np.uint8) if signed else None
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
+        """Keep results that were written into `buffers`."""
+        raise NotImplementedError
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:
+        """Return the caller's object."""
+        raise NotImplementedError

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said where a package of an optional extra is not installed."""
+
+from __future__ import annotations
+
+__all__ = ["EXTRAS", "extra_of", "missing_extra"]
+
+#: Packages, by the extra that installs them; the first extra that has a package is the one to name.
+EXTRAS = {
+    "arrow": ("pyarrow",),
+    "cli": ("click", "rich"),
+    "rsa": ("cryptography",),
+    "bench": ("gmpy2",),
+}
+
+
+def missing_extra(feature: str, extra: str) -> ImportError:
+    """Return the error of a feature whose extra is not installed.
+
+    >>> missing_extra("the manymod command", "cli").msg
+    "the manymod command needs packages that are not installed: pip install 'manymod[cli]'"
+    """
+    return ImportError(
+        f"{feature} needs packages that are not installed: pip install 'manymod[{extra}]'", name=extra
+    )
+
+
+def extra_of(error: ImportError) -> str | None:
+    """Return the extra whose package a failed import wanted, None if it is a package of no extra.
+
+    >>> extra_of(ImportError(name="rich.console")), extra_of(ImportError(name="os"))
+    ('cli', None)
+    """
+    package = (error.name or "").partition(".")[0]
+    if package in EXTRAS:
+        return package
+    return next((extra for extra, packages in EXTRAS.items() if package in packages), None)

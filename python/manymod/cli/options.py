@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options that several commands have, spelled and described alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from manymod import _core
+
+__all__ = [
+    "Option",
+    "device_option",
+    "operations_option",
+    "output_option",
+    "threads_option",
+    "variant_option",
+]
+
+Option = Callable[[Any], Any]
+
+
+def device_option() -> Option:
+    """`--device`, of commands that compute on any."""
+    return click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:K.")
+
+
+def variant_option() -> Option:
+    """`--variant`."""
+    return click.option("--variant", help="Variant by name; see `manymod info`.")
+
+
+def threads_option(help_text: str = "CPU threads; 0: all.") -> Option:
+    """`--threads`."""
+    return click.option("--threads", type=click.IntRange(0, _core.MAX_THREADS), default=0, help=help_text)
+
+
+def output_option(help_text: str, **settings: Any) -> Option:
+    """`-o`, `--output`: a file to write."""
+    path = click.Path(dir_okay=False, path_type=Path)
+    return click.option("-o", "--output", type=path, metavar="OUT", help=help_text, **settings)
+
+
+def operations_option(choices: Sequence[str], help_text: str) -> Option:
+    """`--op`: operations, separated by commas or given several times; empty where it is not given."""
+
+    def names(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> list[str]:
+        given = dict.fromkeys(name.strip() for value in values for name in value.split(","))
+        if unknown := [name for name in given if name not in choices]:
+            raise click.BadParameter(f"{unknown[0]!r} is none of {', '.join(choices)}")
+        return list(given)
+
+    return click.option("--op", "--ops", "ops", multiple=True, callback=names, help=help_text)

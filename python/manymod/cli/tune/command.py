@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod tune`: measures which variant is fastest where on this machine, and writes a tuning file."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from rich.console import Console
+
+import manymod
+from manymod.cli.bench.quiet import QuietMeter
+from manymod.cli.bench.report import widths
+from manymod.cli.options import operations_option, output_option
+from manymod.cli.progress import make_bar, output_console
+from manymod.cli.tune.case import Case, Target, cases
+from manymod.cli.tune.choice import choices, cpu_rows
+from manymod.cli.tune.cpu_measure import AUTO, OPS, Settings, library_choice, measure
+from manymod.cli.tune.file import complete_rows, file_text, table_in_use, write_file
+from manymod.cli.tune.gpu_choice import gap_rows, gpu_choices, gpu_rows, middles
+from manymod.cli.tune.gpu_measure import GPU_OPS, GpuSettings, measure_gpu
+from manymod.cli.tune.report import (
+    choice_table,
+    gpu_choice_table,
+    print_check,
+    print_usage,
+    show_table,
+    times_remarks,
+)
+
+__all__ = ["tune"]
+
+BITS = (128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 8192)
+QUICK_BITS = (256, 512, 1024, 2048)
+#: Seconds after which a quick run begins no further case.
+QUICK_LIMIT = 45
+#: Of powers; for the other operations, whose choices are the powers' for the most part, every other width.
+GPU_BITS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
+OTHER_GPU_BITS = (128, 256, 512, 1024, 2048, 4096, 8192)
+QUICK_GPU_BITS = (256, 1024, 2048, 4096)
+#: Seconds that a run on a GPU is planned for.
+GPU_SECONDS = 300
+QUICK_GPU_SECONDS = 45
+
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True)
+class _Options:
+    quick: bool
+    ops: list[str]
+    bits: list[int] | None
+    output: Path
+    check: bool
+
+
+def _device(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """Name of a device that could be."""
+    if value != "cpu" and not re.fullmatch(r"cuda(:[0-9]{1,9})?", value):
+        raise click.BadParameter(f"{value!r} is none of cpu, cuda, cuda:K")
+    return value
+
+
+def _settings(quick: bool) -> Settings:
+    if quick:
+        return Settings(seconds=0.002, repetitions=7, exponent_bits=256, every_count=False)
+    return Settings(seconds=0.005, repetitions=7, exponent_bits=2048, every_count=True)
+
+
+def _gpu_settings(quick: bool, device: str) -> GpuSettings:
+    if quick:
+        return GpuSettings(device, seconds=0.001, longest=0.1, repetitions=3, patience=0.05)
+    return GpuSettings(device, seconds=0.002, longest=0.5, repetitions=5, patience=0.3)
+
+
+def _measure_all(
+    wanted: list[Case], limit: float, measure_one: Callable[[Case, float], _Found], console: Console
+) -> dict[Case, _Found]:
+    """What every case that could begin within `limit` seconds was found to be, narrow ones first.
+
+    Each is given a time of the monotonic clock by which it had better end: after twice its share of what is
+    left, and within `limit`.
+    """
+    start = time.monotonic()
+    found: dict[Case, _Found] = {}
+    order = sorted(
+        wanted, key=lambda case: case.bits
+    )  # a run that is cut short has something of each operation
+    with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
+        for index, case in enumerate(bar.track(order, description="measuring")):
+            left = limit - (time.monotonic() - start)
+            if left >= 0:
+                share = min(left, 2 * left / (len(order) - index))
+                found[case] = measure_one(case, time.monotonic() + share)
+    if left_out := len(wanted) - len(found):
+        console.print(f"{left_out} of {len(wanted)} cases were left out for lack of time.")
+    return {case: found[case] for case in wanted if case in found}
+
+
+def _write(options: _Options, text: str) -> None:
+    try:
+        write_file(options.output, text)
+    except OSError as error:
+        raise click.ClickException(f"{options.output}: {error}") from error
+
+
+def _groups(measured: dict[Case, _Found]) -> list[tuple[str, bool]]:
+    return [(case.op, case.secret) for case in measured]
+
+
+def _tune_cpu(options: _Options, console: Console) -> None:
+    ops = options.ops or list(OPS)
+    if unknown := [op for op in ops if op not in OPS]:
+        raise click.BadParameter(f"{unknown[0]!r} is tuned on a GPU only", param_hint="--op")
+    kept = table_in_use(options.output).rows
+    settings = _settings(options.quick)
+    meter = QuietMeter(settings.seconds / 8)
+    extra = [AUTO] if options.check else []
+    measured = _measure_all(
+        cases(ops, options.bits or (QUICK_BITS if options.quick else BITS)),
+        QUICK_LIMIT if options.quick else float("inf"),
+        lambda case, _until: measure(case, settings, extra, meter),
+        console,
+    )
+    if options.check:
+        print_check(measured, library_choice, console)
+        return
+    results = {case: choices(times) for case, times in measured.items()}
+    rows = complete_rows(cpu_rows(results), _groups(measured), kept, "cpu")
+    _write(options, file_text(rows, _model("cpu"), "one thread"))
+    console.print(choice_table(results))
+
+
+def _devices(name: str) -> list[manymod.Device]:
+    """The devices that a name stands for: `cuda` for all GPUs."""
+    return [device for device in manymod.devices() if name in {device.name, device.backend}]
+
+
+def _model(name: str) -> str:
+    """The maker's name of the first usable device of a name."""
+    return next(device.model for device in _devices(name) if not device.obstacle)
+
+
+def _gpu_cases(options: _Options) -> list[Case]:
+    ops = options.ops or list(GPU_OPS)
+    every: list[Case] = []
+    for op in ops:
+        usual = GPU_BITS if op == "powmod" else OTHER_GPU_BITS
+        every += cases([op], options.bits or (QUICK_GPU_BITS if options.quick else usual), "cuda")
+    return every
+
+
+def _check_gpu(name: str) -> None:
+    """Raise what says why there is no such GPU, or none that can be used."""
+    if obstacle := manymod.cuda_support().obstacle:
+        raise click.ClickException(f"no GPU to tune for: {obstacle}")
+    gpus = _devices(name)
+    if not gpus:
+        here = ", ".join(device.name for device in manymod.devices())
+        raise click.ClickException(f"no device {name}; devices here: {here}")
+    if all(gpu.obstacle for gpu in gpus):
+        obstacles = "; ".join(f"{gpu.name}: {gpu.obstacle}" for gpu in gpus)
+        raise click.ClickException(f"no GPU to tune for: {obstacles}")
+
+
+def _tune_gpu(options: _Options, device: str, console: Console) -> None:
+    kept = table_in_use(options.output).rows
+    _check_gpu(device)
+    wanted = _gpu_cases(options)
+    if not wanted:
+        raise click.ClickException(f"no variant for {device} has these operations and widths")
+    settings = _gpu_settings(options.quick, device)
+    measured = _measure_all(
+        wanted,
+        QUICK_GPU_SECONDS if options.quick else GPU_SECONDS,
+        lambda case, until: measure_gpu(case, settings, until, options.check),
+        console,
+    )
+    if options.check:
+        times = {case: found.times for case, found in measured.items()}
+        print_check(times, Target("auto", None, 0).choice, console)
+        return
+    middle = middles(list(measured))
+    results = {case: gpu_choices(found, middle[case]) for case, found in measured.items()}
+    threads = manymod.get_threads()
+    rows = [*gpu_rows(results, threads), *gap_rows(list(results), kept)]
+    complete = complete_rows(rows, _groups(measured), kept, "cuda")
+    processor, how = f"{_model(device)}; {_model('cpu')}", f"GPU and {threads} CPU threads"
+    _write(options, file_text(complete, processor, how, times_remarks(measured)))
+    console.print(gpu_choice_table(results, measured))
+
+
+@click.command(short_help="Measure which variant is fastest where on this machine.")
+@click.option(
+    "--device",
+    callback=_device,
+    default="cpu",
+    show_default=True,
+    help="What to measure: cpu, or cuda or cuda:K against the CPU with all its threads.",
+)
+@click.option("--quick", is_flag=True, help="Few widths and, on the CPU, short exponents: about a minute.")
+@operations_option(GPU_OPS, f"Operations. [default: all; cpu: {','.join(OPS)}; cuda: also multi_powmod]")
+@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}; more for cuda]")
+@output_option("The tuning file to write.", default=Path("manymod.tuning"), show_default=True)
+@click.option("--check", is_flag=True, help="Compare the library's choices with the best; write nothing.")
+@click.option("--show", is_flag=True, help="Print the tuning table in use; measure nothing.")
+def tune(
+    device: str,
+    quick: bool,
+    ops: list[str],
+    bits: list[int] | None,
+    output: Path,
+    check: bool,
+    show: bool,
+) -> None:
+    """Measure which variant is fastest where on this machine, and write a tuning file.
+
+    Every usable CPU variant is measured at several widths and numbers of items, with one thread: some
+    minutes, or less than one with --quick. With --device cuda, the GPU's variants against the CPU with all
+    its threads: five minutes at most, or less than one. The file keeps the rows of the table in use for the
+    devices that are not measured.
+    """
+    console = output_console()
+    options = _Options(quick, ops, bits, output, check)
+    try:
+        if show:
+            show_table(console)
+        elif device == "cpu":
+            _tune_cpu(options, console)
+        else:
+            _tune_gpu(options, device, console)
+    except manymod.ManymodError as error:
+        raise click.ClickException(str(error)) from error
+    if not (show or check):
+        print_usage(output, console)

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RSA calls on keys of the extension: what keys and rings of keys have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _core
+from manymod._forked import ProcessOwn
+from manymod._run import Progress, Watched
+from manymod.errors import Status, _raise_items
+from manymod.plan import checked_choice, checked_errors, checked_integer, checked_threads
+from manymod.rsa._items import Items, Kind, bytes_answer, check_out, common_count, flags_answer, items
+from manymod.rsa.padding import NO_PADDING, native_padding
+
+__all__ = ["KeyCalls"]
+
+
+class KeyCalls:
+    """The calls on some keys, with what the library precomputes for them. `KeyRing` documents each call."""
+
+    def __init__(
+        self,
+        keys: Sequence[_core.RsaKey],
+        device: str = "auto",
+        variant: str | None = None,
+        threads: int = 0,
+        blinding: bool = True,
+    ) -> None:
+        self._keys = list(keys)
+        self._widths = np.array([key.modulus_bytes for key in keys], np.int64)
+        self.device, variant = checked_choice(device, variant)
+        self.threads = checked_threads(threads)
+        self._options = (self.device, variant, self.threads, bool(blinding))
+        self._handle = ProcessOwn(self._make())
+
+    def _make(self) -> _core.RsaRing:
+        return _core.RsaRing(self._keys, *self._options)
+
+    @property
+    def handle(self) -> _core.RsaRing:
+        """The extension's ring, of this process."""
+        return self._handle.get(self._make)
+
+    def sign(
+        self,
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        errors: str,
+        out: Any,
+        progress: Progress | None,
+    ) -> Any:
+        """Sign messages."""
+        native = native_padding(padding, algorithm, "sign")
+        operand = ("messages", messages)
+        return self._run("sign", _core.MM_RSA_SIGN, native, operand, key_indices, errors, out, progress)
+
+    def decrypt(
+        self,
+        ciphertexts: Any,
+        key_indices: Any,
+        padding: Any,
+        errors: str,
+        out: Any,
+        progress: Progress | None,
+    ) -> Any:
+        """Decrypt ciphertexts."""
+        native = native_padding(padding, None, "encrypt")
+        operand = ("ciphertexts", ciphertexts)
+        return self._run("decrypt", _core.MM_RSA_DECRYPT, native, operand, key_indices, errors, out, progress)
+
+    def encrypt(
+        self, messages: Any, key_indices: Any, padding: Any, errors: str, out: Any, progress: Progress | None
+    ) -> Any:
+        """Encrypt messages."""
+        native = native_padding(padding, None, "encrypt")
+        operand = ("messages", messages)
+        return self._run("encrypt", _core.MM_RSA_ENCRYPT, native, operand, key_indices, errors, out, progress)
+
+    def raw(self, private: bool, numbers: Any, key_indices: Any, errors: str, out: Any) -> Any:
+        """Compute the private or public power of numbers, without padding."""
+        op = _core.MM_RSA_PRIVATE if private else _core.MM_RSA_PUBLIC
+        return self._run("raw", op, NO_PADDING, ("numbers", numbers), key_indices, errors, out, None)
+
+    def verify(
+        self,
+        signatures: Any,
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        errors: str,
+        progress: Progress | None,
+    ) -> Any:
+        """Check signatures."""
+        if errors not in {"false", "status"}:
+            raise ValueError(f"errors must be 'false' or 'status', not {errors!r}")
+        native = native_padding(padding, algorithm, "verify")
+        given, texts = items("signatures", signatures), items("messages", messages)
+        indices = self._indices(key_indices)
+        count = common_count(
+            {"signatures": given.count, "messages": texts.count, "key_indices": _length(indices)}
+        )
+        source = _source(count, given, texts)
+        total = 1 if count is None else count
+        null, rows = _present(source, given, texts)
+        valid = np.zeros(total, np.bool_)
+        part = total if rows is None else len(rows)
+        flags, status = np.zeros(part, np.uint8), np.empty(part, np.uint8)
+        if rows is not None:
+            given, texts, indices = given.take(rows), texts.take(rows), _taken(indices, rows)
+        watched = None if progress is None else Watched(progress)
+        keys = _broadcast(indices, part)
+        self.handle.verify(
+            native, part, keys, texts.block, texts.offsets, given.block, given.offsets, flags, status, watched
+        )
+        if watched is not None:
+            watched.finish(total)
+        there = slice(None) if rows is None else rows
+        valid[there] = flags != 0
+        verdicts = flags_answer(source, valid, null)
+        if errors == "false":
+            return verdicts
+        statuses = np.full(total, Status.NOT_COMPUTED, np.uint8)
+        statuses[there] = status
+        return verdicts, (Status(int(status[0])) if count is None else statuses)
+
+    def _indices(self, key_indices: Any) -> NDArray[np.uint32] | None:
+        """Indices as the C ABI has them; one that no key has becomes the first such one."""
+        if key_indices is None:
+            return None
+        if isinstance(key_indices, (int, np.integer)):
+            key_indices = [checked_integer("key_indices", key_indices)]
+            return self._bounded(np.asarray(key_indices)).reshape(())
+        given = np.asarray(key_indices)
+        if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
+            raise TypeError("key_indices must be an integer or a 1-D sequence of integers")
+        return self._bounded(given)
+
+    def _bounded(self, given: NDArray[Any]) -> NDArray[np.uint32]:
+        missing = (given < 0) | (given >= len(self._keys))
+        return np.where(missing, len(self._keys), given).astype(np.uint32)
+
+    def _width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
+        """Bytes of the longest modulus that is used."""
+        if indices is None:
+            return self._keys[0].modulus_bytes
+        used = self._widths[indices[indices < len(self._keys)]]
+        widest = int(np.max(used, initial=0))
+        if one_size and np.size(used) and int(np.min(used)) != widest:
+            raise ValueError("keys of different sizes: give the batch as a list, the results vary in length")
+        return widest or int(self._widths.max())
+
+    def _run(
+        self,
+        op: str,
+        number: int,
+        padding: _core.RsaPadding,
+        operand: tuple[str, Any],
+        key_indices: Any,
+        errors: str,
+        out: Any,
+        progress: Progress | None,
+    ) -> Any:
+        checked_errors(errors)
+        name, value = operand
+        given, indices = items(name, value), self._indices(key_indices)
+        count = common_count({name: given.count, "key_indices": _length(indices)})
+        source = _source(count, given)
+        if number == _core.MM_RSA_DECRYPT and source.kind is Kind.ROWS:
+            source = Items(Kind.LIST, source.count, ())
+        total = 1 if count is None else count
+        width = self._width(indices, source.kind is Kind.ROWS)
+        if out is not None:
+            check_out(out, source.kind, total, width)
+        null, present = _present(source, given)
+        batch = _Batch(total, width, _direct(out, value))
+        watched = None if progress is None else Watched(progress)
+        try:
+            some_bad = batch.run(self.handle, number, padding, given, indices, present, watched)
+            if watched is not None:
+                watched.finish(total)
+            one_size = number != _core.MM_RSA_DECRYPT
+            result = bytes_answer(source, batch.rows, batch.sizes, null, out, one_size=one_size)
+        finally:
+            if number == _core.MM_RSA_DECRYPT:
+                batch.rows.fill(0)  # every answer of this operation is a copy
+        if errors == "status":
+            return result, (Status(int(batch.status[0])) if count is None else batch.status)
+        if some_bad:
+            bad = batch.status != 0
+            if null is not None:
+                bad &= ~null
+            _raise_items(op, bad, batch.status, result, count is None)
+        return result
+
+
+class _Batch:
+    """Results of a call while they are made: rows, their sizes and statuses."""
+
+    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None) -> None:
+        self.rows = np.zeros((count, width), np.uint8) if out is None else out
+        self.sizes = np.zeros(count, np.uint64)
+        self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
+
+    def run(
+        self,
+        handle: _core.RsaRing,
+        op: int,
+        padding: _core.RsaPadding,
+        given: Items,
+        indices: NDArray[np.uint32] | None,
+        present: NDArray[np.intp] | None,
+        progress: Progress | None,
+    ) -> bool:
+        """Compute the items that are present (None: all). Returns whether some have a status."""
+        if present is None:
+            keys = _broadcast(indices, len(self.rows))
+            arguments = (given.block, given.offsets, self.rows, self.sizes, self.status)
+            return handle.run(op, padding, len(self.rows), keys, *arguments, progress) == _core.MM_ERR_ITEMS
+        part = _Batch(len(present), self.rows.shape[1], None)
+        try:
+            bad = part.run(handle, op, padding, given.take(present), _taken(indices, present), None, progress)
+            self.rows[present], self.sizes[present] = part.rows, part.sizes
+            self.status[present] = part.status
+        finally:
+            part.rows.fill(0)
+        return bad
+
+
+def _length(indices: NDArray[np.uint32] | None) -> int | None:
+    return None if indices is None or indices.ndim == 0 else len(indices)
+
+
+def _broadcast(indices: NDArray[np.uint32] | None, count: int) -> NDArray[np.uint32] | None:
+    return None if indices is None else np.ascontiguousarray(np.broadcast_to(indices, (count,)))
+
+
+def _taken(indices: NDArray[np.uint32] | None, rows: NDArray[np.intp]) -> NDArray[np.uint32] | None:
+    return indices if indices is None or indices.ndim == 0 else indices[rows]
+
+
+def _source(count: int | None, *operands: Items) -> Items:
+    """What decides the kind of the answer: the first batch; a list where key indices alone make it one."""
+    batch = next((given for given in operands if given.count is not None), operands[0])
+    return batch if batch.count is not None or count is None else Items(Kind.LIST, count, ())
+
+
+def _present(source: Items, *operands: Items) -> tuple[NDArray[np.bool_] | None, NDArray[np.intp] | None]:
+    """Where an operand is null, and the positions of the other items; None twice where none is."""
+    null: NDArray[np.bool_] | None = None
+    for given in operands:
+        if given.null is not None:
+            null = given.null if null is None else null | given.null
+    if null is None:
+        return None, None
+    if source.kind is Kind.ROWS:
+        raise ValueError(f"an operand has nulls, which results as {source.kind.value} cannot hold")
+    return null, np.flatnonzero(~null)
+
+
+def _direct(out: Any, value: Any) -> NDArray[np.uint8] | None:
+    """`out` itself, where the library may write there while it reads `value`."""
+    if not isinstance(out, np.ndarray) or not out.flags.c_contiguous:
+        return None
+    return None if isinstance(value, np.ndarray) and np.may_share_memory(out, value) else out

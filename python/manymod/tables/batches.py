@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of rows, and what every source of them offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+__all__ = ["Batch", "BatchLimits", "MemorySource", "Source", "rebatch"]
+
+#: Memory of the interpreter and its libraries before any table is read.
+BASE_MEMORY = 160 << 20
+#: Bytes that a batch costs at its peak for each byte read: columns, limbs, results, text, parts.
+BATCH_FACTOR = 24
+#: Batches are not cut smaller than this, however little memory is allowed.
+LEAST_BATCH = 1 << 18
+
+
+@dataclass(frozen=True)
+class BatchLimits:
+    """A batch ends at `rows` rows or about `size` bytes, whichever comes first."""
+
+    rows: int = 8192
+    size: int = 10 << 20
+
+    @classmethod
+    def within(cls, memory: int, rows: int) -> BatchLimits:
+        """Limits that keep a run within about `memory` bytes."""
+        return cls(rows, max(LEAST_BATCH, (memory - BASE_MEMORY) // BATCH_FACTOR))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A record batch, and by index the status of rows that could not be read."""
+
+    rows: Any
+    problems: dict[int, str] = field(default_factory=dict)
+
+
+class Source(Protocol):
+    """A table to read.
+
+    Batches depend on the table and the limits alone, so that a resumed run meets the same ones.
+
+    Attributes:
+        schema: the Arrow schema of the batches.
+        total_rows: number of rows, None where it is not known before all are read.
+    """
+
+    schema: Any
+    total_rows: int | None
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the batches, in order."""
+
+    def fraction(self) -> float:
+        """Return how much of the table has been read, 0 to 1."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what must be the same for batches to be the same, ready for JSON."""
+
+    def close(self) -> None:
+        """Release the table."""
+
+
+class MemorySource:
+    """An Arrow table, record batch, or sequence of record batches of one schema."""
+
+    def __init__(self, table: Any, limits: BatchLimits | None = None) -> None:
+        if isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
+        elif not isinstance(table, pa.Table):
+            table = pa.Table.from_batches(list(table))
+        self._table = table
+        self._limits = limits or BatchLimits()
+        self._read_rows = 0
+        self.schema = plain_schema(table.schema)
+        self.total_rows: int | None = table.num_rows
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over the batches, in order."""
+        pieces = (plain_batch(piece, self.schema) for piece in self._table.to_batches())
+        for rows in rebatch(pieces, self.schema, self._limits):
+            self._read_rows += rows.num_rows
+            yield Batch(rows)
+
+    def fraction(self) -> float:
+        """Return how much of the table has been read, 0 to 1."""
+        return self._read_rows / max(1, int(self._table.num_rows))
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the number of rows and the limits; contents are not looked at."""
+        return {"rows": self.total_rows, "batch": [self._limits.rows, self._limits.size]}
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def rebatch(pieces: Iterable[Any], schema: Any, limits: BatchLimits) -> Iterator[Any]:
+    """Join small record batches into batches of at most `limits.rows` rows and about `limits.size` bytes."""
+    pending: list[Any] = []
+    rows = size = 0
+    for piece in pieces:
+        start = 0
+        while start < piece.num_rows:
+            fitting = (limits.size - size) * piece.num_rows // max(1, piece.nbytes)
+            head = piece.slice(start, min(limits.rows - rows, max(1, fitting)))
+            start += head.num_rows
+            pending.append(head)
+            rows += head.num_rows
+            size += head.nbytes
+            if rows >= limits.rows or size >= limits.size:
+                yield _join(pending, schema)
+                pending, rows, size = [], 0, 0
+    if pending:
+        yield _join(pending, schema)
+
+
+def _join(pieces: list[Any], schema: Any) -> Any:
+    table = pa.Table.from_batches(pieces, schema).combine_chunks()
+    return table.to_batches()[0]
+
+
+def plain_schema(schema: Any) -> Any:
+    """Return the schema with dictionary-encoded columns decoded.
+
+    Their dictionaries change from batch to batch.
+    """
+    for index, column in enumerate(schema):
+        if pa.types.is_dictionary(column.type):
+            schema = schema.set(index, column.with_type(column.type.value_type))
+    return schema
+
+
+def plain_batch(batch: Any, schema: Any) -> Any:
+    """Return `batch` with dictionary-encoded columns decoded, as `plain_schema` gave its `schema`."""
+    if not any(pa.types.is_dictionary(column.type) for column in batch.columns):
+        return batch
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types of columns that hold integers: integer, decimal, text and big-endian bytes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow as pa
+
+__all__ = [
+    "MAX_DECIMAL_DIGITS",
+    "Span",
+    "column_kind",
+    "holds",
+    "modulus_bytes",
+    "parse_integer",
+    "result_span",
+    "type_span",
+]
+
+#: Longest decimal cell: conversion is quadratic, longer ones could stall a run. Hexadecimal has no limit.
+MAX_DECIMAL_DIGITS = 100_000
+
+_INTEGER = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)", re.ASCII)
+
+#: Lowest and highest integer; None where there is no bound.
+Span = tuple[int | None, int | None]
+
+
+def parse_integer(text: str) -> int:
+    """Exact integer from decimal or ``0x`` hexadecimal text, with an optional sign and outer blanks.
+
+    Raises ValueError for anything else, also for the ``_`` and the non-ASCII digits that ``int`` takes.
+
+    >>> parse_integer(" -0xff"), parse_integer("007")
+    (-255, 7)
+    """
+    text = text.strip(" \t\r\n")
+    if not _INTEGER.fullmatch(text):
+        raise ValueError("not an integer")
+    return int(text, 16 if "x" in text or "X" in text else 10)
+
+
+def column_kind(dtype: Any) -> str | None:
+    """One of ``integer``, ``decimal``, ``text``, ``bytes``; None for a type that holds no integers."""
+    types = pa.types
+    if types.is_integer(dtype):
+        return "integer"
+    if types.is_decimal(dtype) and dtype.scale == 0:
+        return "decimal"
+    if types.is_string(dtype) or types.is_large_string(dtype) or str(dtype) == "string_view":
+        return "text"
+    if (
+        types.is_binary(dtype)
+        or types.is_large_binary(dtype)
+        or types.is_fixed_size_binary(dtype)
+        or str(dtype) == "binary_view"
+    ):
+        return "bytes"
+    return None
+
+
+def type_span(dtype: Any) -> Span:
+    """Range of the integers a column type can hold.
+
+    >>> type_span(pa.int8())
+    (-128, 127)
+    """
+    kind = column_kind(dtype)
+    if kind == "integer":
+        bits = dtype.bit_width
+        return (
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+            if pa.types.is_signed_integer(dtype)
+            else (0, (1 << bits) - 1)
+        )
+    if kind == "decimal":
+        return 1 - 10**dtype.precision, 10**dtype.precision - 1
+    if kind == "bytes":
+        return (0, 256**dtype.byte_width - 1) if pa.types.is_fixed_size_binary(dtype) else (0, None)
+    return None, None
+
+
+def result_span(modulus: Span) -> Span:
+    """Range of x mod n over a range of n: the result has the sign of n and is nearer to 0.
+
+    >>> result_span((-10, 1000))
+    (-9, 999)
+    """
+    low, high = modulus
+    return (None if low is None else min(low + 1, 0), None if high is None else max(high - 1, 0))
+
+
+def holds(dtype: Any, wanted: Span) -> bool:
+    """Whether a column type holds every integer of a range."""
+    low, high = type_span(dtype)
+    return (low is None or (wanted[0] is not None and low <= wanted[0])) and (
+        high is None or (wanted[1] is not None and wanted[1] <= high)
+    )
+
+
+def modulus_bytes(modulus: int) -> int:
+    """Length of a modulus in bytes, at least 1: the length of a result written as bytes."""
+    return max(1, (modulus.bit_length() + 7) // 8)

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The integers of Arrow columns as limbs, and limbs as Arrow columns; no cell becomes a Python int."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from manymod import _core
+from manymod._arrow import fixed_size_binary, validity
+from manymod.intarray import IntArray, Limbs, Signs, lengths_in_bits, limbs_for
+from manymod.tables.columns import MAX_DECIMAL_DIGITS, column_kind
+
+__all__ = [
+    "IntegerColumn",
+    "encode_binary",
+    "encode_decimals",
+    "encode_integers",
+    "encode_text",
+    "read_column",
+]
+
+_HEXADECIMAL = 2
+
+
+def _narrow(limbs: Limbs, signs: Signs | None = None) -> IntArray:
+    """An array that is no wider than its widest item."""
+    width = limbs_for(int(lengths_in_bits(limbs).max(initial=0)))
+    narrow = limbs if width == limbs.shape[1] else np.ascontiguousarray(limbs[:, :width])
+    return IntArray._make(narrow, signs if signs is not None and signs.any() else None)
+
+
+def _where(mask: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    return mask if mask.any() else None
+
+
+class IntegerColumn:
+    """The integers of one column of a batch.
+
+    Attributes:
+        count: number of rows.
+        null: where a cell is null, None if none is.
+        invalid: where a cell holds something else than an integer, None if none does.
+        hexadecimal: where a cell is hexadecimal text, None for a column that is no text.
+    """
+
+    count: int
+    null: NDArray[np.bool_] | None = None
+    invalid: NDArray[np.bool_] | None = None
+    hexadecimal: NDArray[np.bool_] | None = None
+
+    def widths(self) -> NDArray[np.uint32]:
+        """Return the limbs that each row needs at most."""
+        raise NotImplementedError
+
+    def rows(self, start: int, stop: int) -> IntArray:
+        """Return the integers of rows [start, stop); those of cells without one have no meaning."""
+        raise NotImplementedError
+
+
+class _Constant(IntegerColumn):
+    """A column all of whose rows take up the same number of limbs."""
+
+    width = 1
+
+    def widths(self) -> NDArray[np.uint32]:
+        return np.full(self.count, self.width, np.uint32)
+
+
+class _Integers(_Constant):
+    """Arrow integers of up to 64 bits."""
+
+    def __init__(self, array: Any) -> None:
+        self.count = len(array)
+        dtype = np.dtype(array.type.to_pandas_dtype())
+        data = array.buffers()[1]
+        size = dtype.itemsize
+        self._values: NDArray[Any] = np.frombuffer(data, dtype, len(array), array.offset * size)
+
+    def rows(self, start: int, stop: int) -> IntArray:
+        part = self._values[start:stop]
+        if part.dtype.kind == "u":
+            return IntArray._make(part.astype(np.uint64).reshape(-1, 1))
+        values = part.astype(np.int64)
+        negative = values < 0
+        magnitudes = values.view(np.uint64)
+        np.negative(magnitudes, out=magnitudes, where=negative)
+        return IntArray._make(magnitudes.reshape(-1, 1), negative.view(np.uint8) if negative.any() else None)
+
+
+class _Decimals(_Constant):
+    """Arrow decimals of scale 0: two's complement words."""
+
+    def __init__(self, array: Any) -> None:
+        if array.type.bit_width < 128:
+            array = array.cast(pa.decimal128(38, 0))
+        self.count = len(array)
+        self.width = array.type.bit_width // 64
+        start = array.offset * self.width * 8
+        flat = np.frombuffer(array.buffers()[1], np.uint64, self.count * self.width, start)
+        self._words = flat.reshape(self.count, self.width)
+
+    def rows(self, start: int, stop: int) -> IntArray:
+        words = self._words[start:stop]
+        limbs, signs = np.empty_like(words), np.empty(len(words), np.uint8)
+        _core.words_to_limbs(words, limbs, signs)
+        return _narrow(limbs, signs)
+
+
+class _FixedBytes(_Constant):
+    """Arrow fixed_size_binary: big-endian bytes."""
+
+    def __init__(self, array: Any) -> None:
+        self.count, size = len(array), array.type.byte_width
+        self.width = limbs_for(8 * size)
+        data = array.buffers()[1]
+        flat = np.frombuffer(data or b"", np.uint8, self.count * size, array.offset * size)
+        self._bytes = flat.reshape(self.count, size)
+
+    def rows(self, start: int, stop: int) -> IntArray:
+        limbs = np.empty((stop - start, self.width), np.uint64)
+        _core.bytes_to_limbs(self._bytes[start:stop], limbs)
+        return _narrow(limbs)
+
+
+def _slices(array: Any) -> tuple[Any, NDArray[np.int64]]:
+    """The data and the offsets of a large_string or large_binary array."""
+    _, offsets, data = array.buffers()
+    found = np.frombuffer(offsets or bytes(8), np.int64, len(array) + 1 if offsets else 1, 8 * array.offset)
+    return data or b"", np.resize(found, len(array) + 1) if not offsets else found
+
+
+class _Bytes(IntegerColumn):
+    """Arrow binary of any length: big-endian bytes."""
+
+    def __init__(self, array: Any) -> None:
+        self.count = len(array)
+        self._data, self._offsets = _slices(array.cast(pa.large_binary()))
+
+    def widths(self) -> NDArray[np.uint32]:
+        widths: NDArray[np.uint32] = np.maximum(1, (np.diff(self._offsets) + 7) // 8).astype(np.uint32)
+        return widths
+
+    def rows(self, start: int, stop: int) -> IntArray:
+        sizes = np.diff(self._offsets[start : stop + 1])
+        limbs = np.empty((stop - start, limbs_for(8 * int(sizes.max(initial=0)))), np.uint64)
+        _core.binary_to_limbs(self._data, self._offsets, start, limbs)
+        return _narrow(limbs)
+
+
+class _Texts(IntegerColumn):
+    """Arrow text: decimal, or hexadecimal after 0x."""
+
+    def __init__(self, array: Any) -> None:
+        self.count = len(array)
+        self._data, self._offsets = _slices(array.cast(pa.large_string()))
+        self._notations = np.empty(self.count, np.uint8)
+        self._widths = np.empty(self.count, np.uint32)
+        arrays = (self._notations, self._widths)
+        _core.scan_text(self._data, self._offsets, MAX_DECIMAL_DIGITS, *arrays)
+        self.invalid = _where(self._notations == 0)
+        self.hexadecimal = self._notations == _HEXADECIMAL
+
+    def widths(self) -> NDArray[np.uint32]:
+        return self._widths
+
+    def rows(self, start: int, stop: int) -> IntArray:
+        width = int(self._widths[start:stop].max(initial=1))
+        limbs, signs = np.empty((stop - start, width), np.uint64), np.empty(stop - start, np.uint8)
+        _core.text_to_limbs(self._data, self._offsets, start, self._notations, limbs, signs)
+        return _narrow(limbs, signs)
+
+
+_KINDS: dict[str, type[Any]] = {"integer": _Integers, "decimal": _Decimals, "text": _Texts}
+
+
+def read_column(array: Any) -> IntegerColumn:
+    """Return the integers of an Arrow array of a type that `column_kind` knows."""
+    kind = column_kind(array.type)
+    if kind == "bytes":
+        found: IntegerColumn = (_FixedBytes if pa.types.is_fixed_size_binary(array.type) else _Bytes)(array)
+    else:
+        found = _KINDS[str(kind)](array)
+    if array.null_count:
+        found.null = ~array.is_valid().to_numpy(zero_copy_only=False)
+    return found
+
+
+def read_texts(cells: Sequence[object]) -> IntegerColumn:
+    """Return the integers of untyped cells: text holds one or not, None is null, anything else holds none."""
+    try:
+        return read_column(pa.array(cells, pa.large_string()))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):  # not all of them are text, or encodable
+        texts = [None if cell is None else cell if _is_ascii(cell) else "" for cell in cells]
+        return read_column(pa.array(texts, pa.large_string()))
+
+
+def _is_ascii(cell: object) -> bool:
+    return isinstance(cell, str) and cell.isascii()
+
+
+def _absent(present: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    return None if present is None else ~present
+
+
+def encode_text(
+    values: IntArray,
+    present: NDArray[np.bool_] | None,
+    hexadecimal: NDArray[np.bool_] | None,
+    min_digits: NDArray[np.uint32] | None = None,
+) -> Any:
+    """Return Arrow text of integers, null where they are not present.
+
+    Args:
+        values: the integers.
+        present: None (all are) or bool[N].
+        hexadecimal: None (none is) or bool[N]: which become 0x and hexadecimal digits.
+        min_digits: hexadecimal digits at least.
+    """
+    offsets = np.empty(len(values) + 1, np.int64)
+    signs = values._negative
+    data = _core.limbs_to_text(values._limbs, signs, present, hexadecimal, min_digits, offsets)
+    return _with_offsets(pa.large_string(), offsets, pa.py_buffer(data), present)
+
+
+def _with_offsets(
+    dtype: Any, offsets: NDArray[np.int64], data: Any, present: NDArray[np.bool_] | None
+) -> Any:
+    bitmap, nulls = validity(_absent(present))
+    return pa.Array.from_buffers(dtype, len(offsets) - 1, [bitmap, pa.py_buffer(offsets), data], nulls)
+
+
+def encode_binary(
+    values: IntArray, present: NDArray[np.bool_] | None, sizes: NDArray[np.int64] | int, dtype: Any
+) -> Any:
+    """Return big-endian bytes of integers that are not negative, null where they are not present.
+
+    Args:
+        values: the integers.
+        present: None (all are) or bool[N].
+        sizes: bytes of every item, or of each.
+        dtype: an Arrow type of bytes; a fixed-size one has `sizes` bytes.
+    """
+    if isinstance(sizes, int) and pa.types.is_fixed_size_binary(dtype):
+        rows = np.empty((len(values), sizes), np.uint8)
+        _core.limbs_to_bytes(values._limbs, rows)
+        return fixed_size_binary(rows, _absent(present))
+    offsets = np.zeros(len(values) + 1, np.int64)
+    lengths = np.broadcast_to(np.asarray(sizes, np.int64), (len(values),))
+    np.cumsum(lengths if present is None else np.where(present, lengths, 0), out=offsets[1:])
+    data = np.empty(int(offsets[-1]), np.uint8)
+    _core.limbs_to_binary(values._limbs, offsets, data)
+    return _with_offsets(pa.large_binary(), offsets, pa.py_buffer(data), present).cast(dtype)
+
+
+def encode_decimals(values: IntArray, present: NDArray[np.bool_] | None, dtype: Any) -> Any:
+    """Return Arrow decimals, null where the integers are not present; all that are fit the type."""
+    wide = dtype if dtype.bit_width >= 128 else pa.decimal128(38, 0)
+    words = np.empty((len(values), wide.bit_width // 64), np.uint64)
+    _core.limbs_to_words(values._limbs, values._negative, words)
+    bitmap, nulls = validity(_absent(present))
+    return pa.Array.from_buffers(wide, len(values), [bitmap, pa.py_buffer(words)], nulls).cast(dtype)
+
+
+def encode_integers(values: IntArray, present: NDArray[np.bool_] | None, dtype: Any) -> Any:
+    """Return Arrow integers, null where they are not present; all that are fit the type."""
+    magnitudes = values._limbs[:, 0]
+    signs = values._negative
+    if signs is not None:
+        magnitudes = np.where(signs != 0, np.uint64(0) - magnitudes, magnitudes)
+    numbers = np.ascontiguousarray(magnitudes).astype(dtype.to_pandas_dtype())
+    bitmap, nulls = validity(_absent(present))
+    return pa.Array.from_buffers(dtype, len(numbers), [bitmap, pa.py_buffer(numbers)], nulls)

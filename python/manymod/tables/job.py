@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a job is: work that is bound to the columns of a source, and then done batch by batch."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from manymod.tables.batches import Batch, Source
+
+__all__ = ["Computed", "Job", "RowProgress", "Work"]
+
+#: Called with the number of rows done and in all, as far as that is known.
+RowProgress = Callable[[int, int], Any]
+
+
+@dataclass(frozen=True)
+class Computed:
+    """A batch of the output.
+
+    Attributes:
+        rows: the record batch.
+        bad: index and status of the rows that are not ok, in order.
+    """
+
+    rows: Any
+    bad: list[tuple[int, str]]
+
+
+class Work(ABC):
+    """A job that is bound to a source.
+
+    Batches are independent of each other: they may be computed in any order, by several threads, or by copies
+    of the job that other processes bind to a source of the same schema.
+
+    Attributes:
+        schema: the Arrow schema of the output.
+    """
+
+    schema: Any
+
+    @abstractmethod
+    def compute(self, batch: Batch, progress: RowProgress | None = None) -> Computed:
+        """Compute a batch. `progress` is called with rows of the batch, about ten times a second."""
+
+
+class Job(ABC):
+    """Something to do with every row of a table."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What is done, for people."""
+
+    @abstractmethod
+    def bind(self, source: Source) -> Work:
+        """Return the work on the rows of a source.
+
+        Raises:
+            OperandError: if a name does not fit the columns.
+        """
+
+    @abstractmethod
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what results depend on besides the table, ready for JSON."""

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that a job was given: which operands are columns, and which columns the output has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from manymod.tables.columns import parse_integer
+from manymod.tables.errors import OperandError
+from manymod.tables.operations import option_of
+
+__all__ = ["OutputNames", "check_new", "listed", "resolve_operand"]
+
+_LISTED = 20
+
+
+@dataclass(frozen=True)
+class OutputNames:
+    """Names of the result and status columns, and how results are written: same, dec, hex or bytes."""
+
+    result: str = "result"
+    status: str = "status"
+    how: str = "same"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the names of a table's columns, the first of many."""
+    return ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "") or "none"
+
+
+def resolve_operand(text: str, names: Sequence[str], label: str) -> str | int:
+    """Return a column's name, or the integer of a literal. A name that is both is a column.
+
+    Raises:
+        OperandError: if it is neither, or the name of several columns.
+    """
+    if names.count(text) > 1:
+        raise OperandError(
+            f"{option_of(label)} {text}: the table has {names.count(text)} columns of that name"
+        )
+    if text in names:
+        return text
+    try:
+        return parse_integer(text)
+    except ValueError:
+        raise OperandError(
+            f"{option_of(label)} {text}: neither a column nor an integer; columns: {listed(names)}"
+        ) from None
+
+
+def check_new(names: Sequence[str], output: OutputNames) -> None:
+    """Raise OperandError if an output column has the name of another."""
+    for option, name in (("--result", output.result), ("--status-column", output.status)):
+        if name in names:
+            raise OperandError(f"the table already has a column {name!r}: choose another with {option}")
+    if output.result == output.status:
+        raise OperandError(f"--result and --status-column are both {output.result!r}")

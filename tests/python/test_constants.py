@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constants that the package takes from the extension: none is missing, none is made up."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import manymod
+from manymod import _core
+from manymod.plan import MAX_MODULUS_BITS, OPERANDS, OPERATIONS
+from manymod.rsa.padding import HASHES
+
+HEADERS = Path(__file__).resolve().parents[2] / "include/manymod"
+
+
+def declared(name: str) -> dict[str, int]:
+    """Enumerators and numeric macros of a header."""
+    text = (HEADERS / name).read_text(encoding="utf-8")
+    found = re.findall(r"^\s*(MM_\w+) =\s+(-?\d+)", text, re.MULTILINE)
+    found += re.findall(r"^#define (MM_\w+) \(?(-?\d+)\)?", text, re.MULTILINE)
+    return {name: int(value) for name, value in found}
+
+
+def test_constants_are_those_of_the_headers() -> None:
+    values = declared("manymod.h") | declared("rsa.h")
+    shared = {name: value for name, value in vars(_core).items() if name.startswith("MM_")}
+    assert shared
+    assert shared == {name: values[name] for name in shared}
+
+
+def test_every_status_has_its_name() -> None:
+    names = {number: _core.status_name(number) for number in range(64)}
+    known = {number: name for number, name in names.items() if name != "MM_?"}
+    statuses = {int(status): status.name for status in manymod.Status}
+    assert statuses == {
+        number: name.removeprefix("MM_").removeprefix("ITEM_") for number, name in known.items()
+    }
+
+
+def test_every_error_of_a_call_has_its_exception() -> None:
+    from manymod.errors import _CALL_ERRORS
+
+    errors = {value for name, value in declared("manymod.h").items() if name.startswith("MM_ERR_")}
+    assert errors - {_core.MM_ERR_ITEMS, _core.MM_ERR_INTERNAL} == set(_CALL_ERRORS)
+
+
+def test_operations_and_hashes() -> None:
+    header = declared("manymod.h")
+    assert {f"MM_OP_{name.upper()}": number for name, number in OPERATIONS.items()} == {
+        name: value for name, value in header.items() if re.match(r"MM_OP_(?!COUNT)", name)
+    }
+    assert set(OPERANDS) < set(OPERATIONS)
+    assert header["MM_MAX_MODULUS_BITS"] == MAX_MODULUS_BITS
+    assert len(HASHES) == declared("rsa.h")["MM_RSA_HASH_COUNT"] - 1
+
+
+def test_facts_of_variants() -> None:
+    for variant in manymod.variants():
+        assert variant.comparison_only == (variant.technique in {"two_pass16", "fios", "rns_float"})
+        assert not variant.wants_fast_doubles or (variant.technique, variant.backend) == ("dpf52", "cuda")
+
+
+def test_device_indices_are_those_of_their_backend() -> None:
+    for device in manymod.devices():
+        assert device.name == ("cpu" if device.backend == "cpu" else f"cuda:{device.index}")
+    assert manymod.devices()[0].index == 0

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The signer when things go wrong or end: callbacks, failures, closing, exit, forks, arguments."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import functools
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.python import fake_gpu
+from tests.python.rsa_support import peer_key, private_key
+from tests.python.signer_support import BITS, HOW, Gate, check_counts, message, one_at_a_time, wait_until
+
+import manymod
+from manymod import rsa
+from manymod.rsa import _signer_service as service_module
+
+pytest_plugins = ["tests.python.signer_support"]
+
+
+def test_answers_set_once_whatever_callbacks_do(expected: list[bytes]) -> None:
+    """Callbacks that raise or that ask for more on the signer's own thread."""
+    again: list[Future[bytes]] = []
+    calls: Counter[int] = Counter()
+
+    with rsa.Signer(private_key(BITS), *HOW) as signer:
+
+        def callback(number: int, _future: Future[bytes]) -> None:
+            calls[number] += 1
+            again.append(signer.submit(message(number + 100)))
+            raise ArithmeticError("in a callback")
+
+        futures = [signer.submit(message(number)) for number in range(100)]
+        for number, future in enumerate(futures):
+            future.add_done_callback(functools.partial(callback, number))
+        assert [future.result(60) for future in futures] == expected[:100]
+        wait_until(lambda: len(again) == 100)
+        assert {future.result(60) for future in again} == set(expected[100:200])
+    assert calls == Counter(range(100))
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_callbacks_cannot_make_the_signer_wait_for_itself(
+    monkeypatch: pytest.MonkeyPatch, direct: bool
+) -> None:
+    """Neither on the signer's thread nor on that of a caller who signs itself."""
+    outcomes: list[Any] = []
+    made: list[Future[bytes]] = []
+    original = service_module.Request.__init__
+
+    def in_callback(_future: Future[bytes]) -> None:
+        for attempt in (
+            lambda: signer.sign(b"itself"),
+            lambda: [signer.submit(b"more") for _ in range(3)],
+            signer.close,
+        ):
+            try:
+                attempt()
+            except (RuntimeError, rsa.SignerFullError) as error:
+                outcomes.append(type(error))
+        raise SystemExit
+
+    def observed(request: Any, *args: Any) -> None:
+        original(request, *args)
+        if not made:
+            made.append(request.future)
+            request.future.add_done_callback(in_callback)
+
+    monkeypatch.setattr(service_module.Request, "__init__", observed)
+    signer = one_at_a_time(max_queue=2)
+    if direct:
+        with pytest.raises(SystemExit):
+            signer.sign(b"a")
+    else:
+        assert signer.submit(b"a").result(60)
+    signer.close()
+    assert outcomes == [RuntimeError, rsa.SignerFullError]
+    assert made[0].result(0)
+    found = signer.statistics()
+    check_counts(found)
+    assert (found.accepted, found.signed, found.refused) == (3, 3, 1)
+
+
+def test_futures_that_someone_else_answers(gate: Gate, expected: list[bytes]) -> None:
+    with one_at_a_time() as signer:
+        futures = [signer.submit(message(0))]
+        gate.wait_entered()
+        futures += [signer.submit(message(number)) for number in range(1, 5)]
+        futures[1].set_result(b"mine")
+        futures[2].set_exception(KeyError("mine"))
+        futures[3].set_running_or_notify_cancel()  # not an answer
+        gate.open.set()
+        assert [futures[number].result(20) for number in (0, 3, 4)] == [
+            expected[number] for number in (0, 3, 4)
+        ]
+        assert futures[1].result(0) == b"mine"
+        assert signer.sign(message(5)) == expected[5]
+    found = signer.statistics()
+    check_counts(found)
+    assert (found.signed, found.cancelled) == (4, 2)
+
+
+def test_closing_ends_all_requests_whatever_their_callbacks_raise(gate: Gate) -> None:
+    def leave(_future: Future[bytes]) -> None:
+        raise SystemExit
+
+    signer = one_at_a_time()
+    running = signer.submit(message(0))
+    gate.wait_entered()
+    waiting = [signer.submit(message(number)) for number in range(1, 6)]
+    waiting[0].set_result(b"mine")
+    for future in waiting[1:3]:
+        future.add_done_callback(leave)
+    closing = manymod.submit(signer.close, drain=False)
+    assert not concurrent.futures.wait(waiting, 20).not_done
+    gate.open.set()
+    with pytest.raises(SystemExit):
+        closing.result(60)
+    assert running.result(0)
+    assert [future.cancelled() for future in waiting] == [False] + [True] * 4
+    signer.close()
+    check_counts(signer.statistics())
+
+
+def test_ctrl_c_leaves_no_place_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes when a request that its caller signed itself is answered."""
+
+    class Interrupted:
+        def __init__(self, lock: Any) -> None:
+            self.lock = lock
+            self.comes = False
+
+        def __enter__(self) -> None:
+            if self.comes:
+                self.comes = False
+                raise KeyboardInterrupt
+            self.lock.__enter__()
+
+        def __exit__(self, *given: object) -> None:
+            self.lock.__exit__(*given)
+
+    with one_at_a_time() as signer:
+        service = signer._service
+        lock = Interrupted(service._lock)
+        answer = service._answer
+
+        def answer_and_interrupt(batch: Any) -> None:
+            answer(batch)
+            lock.comes = True
+
+        with monkeypatch.context() as patched:
+            patched.setattr(service, "_lock", lock)
+            patched.setattr(service, "_answer", answer_and_interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                signer.sign(b"a")
+        assert not service._owners
+        assert signer.sign(b"b")
+    check_counts(signer.statistics())
+
+
+def test_items_that_cannot_be_signed_fail_alone() -> None:
+    ring = rsa.KeyRing([private_key(BITS), private_key(BITS).public_key()])
+    good = bytes(32)
+    with rsa.Signer(ring, "pkcs1v15", rsa.Prehashed("sha256")) as signer:
+        futures = [
+            signer.submit(digest, key) for _ in range(50) for digest in (good, b"short") for key in (0, 1)
+        ]
+        concurrent.futures.wait(futures, 60)
+    signature = private_key(BITS).sign(good, "pkcs1v15", rsa.Prehashed("sha256"))
+    for number, future in enumerate(futures):
+        if number % 4 == 0:
+            assert future.result() == signature
+        else:
+            error = future.exception()
+            assert isinstance(error, rsa.ItemValueError)
+            assert ("no such key" if number % 2 else "length") in str(error)
+    found = signer.statistics()
+    check_counts(found)
+    assert (found.signed, found.failed) == (50, 150)
+
+
+def test_a_call_that_fails_is_every_requests_answer(gate: Gate, expected: list[bytes]) -> None:
+    """As when a device is lost and nothing else can compute: all are told, and the signer goes on."""
+    with one_at_a_time() as signer:
+        futures = [signer.submit(message(0))]
+        gate.wait_entered()
+        futures += [signer.submit(message(number)) for number in range(1, 20)]
+        gate.failure = manymod.DeviceError("lost")
+        gate.open.set()
+        assert all(isinstance(future.exception(60), manymod.DeviceError) for future in futures)
+        gate.failure = None
+        assert signer.sign(message(30)) == expected[30]
+    found = signer.statistics()
+    check_counts(found)
+    assert (found.signed, found.failed) == (1, 20)
+
+
+ON_GPU = """
+import json, sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from manymod import rsa
+from manymod.asynchronous import Job
+from tests.python.fake_gpu import count
+
+given = json.load(sys.stdin)
+key = rsa.PrivateKey.from_numbers(n=given["n"], e=65537, d=given["d"])
+answers = Counter()
+
+def ask(number):
+    try:
+        answers[number, signer.submit(b"request %d" % number).result(60).hex()] += 1
+    except Exception as error:
+        answers[number, type(error).__name__] += 1
+
+ring = rsa.KeyRing([key], device=given["device"], variant="row32.cuda.t1")
+options = {"max_concurrent": given["concurrent"]}
+with rsa.Signer(ring, "pkcs1v15", "sha256", **options) as signer, ThreadPoolExecutor(8) as pool:
+    list(pool.map(ask, range(given["requests"])))
+found = signer.statistics()
+json.dump({
+    "answers": [[number, answer, times] for (number, answer), times in answers.items()],
+    "counts": [found.accepted, found.signed, found.failed],
+    "calls": count("calls"),
+}, sys.stdout)
+"""
+
+
+def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
+    """On device auto nobody notices; on device cuda those who come too late are told."""
+    fake_gpu.needed()
+    numbers = peer_key(BITS).private_numbers()
+    given = {"n": numbers.public_numbers.n, "d": numbers.d, "requests": 200, "concurrent": 1}
+    gpu = {"multiprocessors": 1, "threads_per_multiprocessor": 128}
+    whole = fake_gpu.run(ON_GPU, {**given, "device": "cuda"}, **gpu)
+    assert whole["counts"] == [200, 200, 0]
+    for device in ("auto", "cuda"):
+        cut = fake_gpu.run(ON_GPU, {**given, "device": device}, lost_at_call=whole["calls"] // 2, **gpu)
+        answers = {number: answer for number, answer, times in cut["answers"] if times == 1}
+        assert sorted(answers) == list(range(200))
+        assert len(cut["answers"]) == 200
+        signed = [number for number, answer in answers.items() if answer == expected[number].hex()]
+        lost = [number for number, answer in answers.items() if answer == "DeviceError"]
+        assert len(signed) + len(lost) == 200
+        assert cut["counts"] == [200, len(signed), len(lost)]
+        assert bool(lost) == (device == "cuda")
+        assert signed
+    given["concurrent"] = 8
+    for call in (whole["calls"] // 4, whole["calls"] // 2):
+        cut = fake_gpu.run(ON_GPU, {**given, "device": "auto"}, lost_at_call=call, **gpu)
+        assert sorted(cut["answers"]) == [[number, expected[number].hex(), 1] for number in range(200)]
+
+
+@pytest.mark.parametrize("drain", [True, False])
+def test_closing(gate: Gate, expected: list[bytes], drain: bool) -> None:
+    signer = one_at_a_time(max_queue=5)
+    running = signer.submit(message(0))
+    gate.wait_entered()
+    waiting = [signer.submit(message(number)) for number in range(1, 6)]
+    blocked = manymod.submit(signer.sign, message(6))  # waits for room
+    wait_until(blocked.running)
+    time.sleep(0.02)
+    closing = manymod.submit(signer.close, drain=drain)
+    wait_until(lambda: signer._service._closed)
+    with pytest.raises(rsa.SignerClosedError):
+        signer.submit(message(7))
+    with pytest.raises(rsa.SignerClosedError):
+        asyncio.run(signer.asign(message(7)))
+    gate.open.set()
+    closing.result(60)
+    with pytest.raises(rsa.SignerClosedError):
+        blocked.result(60)
+    assert running.result(0) == expected[0]
+    if drain:
+        assert [future.result(0) for future in waiting] == expected[1:6]
+    else:
+        for future in waiting:
+            with pytest.raises(CancelledError):
+                future.result(0)
+    assert not any(thread.is_alive() for thread in signer._service._threads)
+    signer.close()
+    check_counts(signer.statistics())
+
+
+def test_an_exception_in_the_block_cancels_what_waits(gate: Gate) -> None:
+    def leave() -> None:
+        with one_at_a_time() as signer:
+            futures.append(signer.submit(message(0)))
+            gate.wait_entered()
+            futures.append(signer.submit(message(1)))
+            thread.start()
+            raise KeyError
+
+    def open_once_cancelled() -> None:
+        wait_until(futures[1].cancelled)
+        gate.open.set()
+
+    thread = threading.Thread(target=open_once_cancelled, daemon=True)
+    futures: list[Future[bytes]] = []
+    with pytest.raises(KeyError):
+        leave()
+    assert futures[0].result(0)
+    assert futures[1].cancelled()
+
+
+@pytest.mark.parametrize("waits", ["with rsa.Signer(key, 'pss', 'sha256') as signer:", "if True:"])
+def test_the_interpreter_exits_with_requests_pending(waits: str) -> None:
+    numbers = peer_key(BITS).private_numbers()
+    code = f"""
+from manymod import rsa
+from manymod.asynchronous import Job
+key = rsa.PrivateKey.from_numbers(n={numbers.public_numbers.n}, e=65537, d={numbers.d})
+signer = rsa.Signer(key, "pss", "sha256")
+{waits}
+    futures = [signer.submit(b"x") for _ in range(5000)]
+    print(len(futures[0].result()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True, timeout=240
+    )
+    assert (done.stdout.strip(), done.stderr) == ("128", "")
+
+
+def test_the_interpreter_exits_after_a_callback_has_closed_the_signer() -> None:
+    """What was accepted is answered before it is gone."""
+    numbers = peer_key().private_numbers()
+    code = f"""
+import atexit, threading
+from manymod import rsa
+from manymod.asynchronous import Job
+atexit.register(lambda: print(sum(future.done() for future in futures)))
+key = rsa.PrivateKey.from_numbers(n={numbers.public_numbers.n}, e=65537, d={numbers.d})
+signer = rsa.Signer(key, "pkcs1v15", "sha256", max_batch=64, max_concurrent=2)
+futures = [signer.submit(b"x") for _ in range(1000)]
+closed = threading.Event()
+
+def close(_):
+    signer.close()
+    closed.set()
+
+futures[0].add_done_callback(close)
+closed.wait()
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False, timeout=240
+    )
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "1000", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_is_told(gate: Gate) -> None:
+    with one_at_a_time() as signer:
+        future = signer.submit(message(0))
+        gate.wait_entered()
+        child = os.fork()
+        if child == 0:
+            told = 0
+            attempts: list[Any] = [
+                lambda: signer.submit(message(1)),
+                lambda: future.result(5),
+                signer.statistics,
+            ]
+            for attempt in attempts:
+                try:
+                    attempt()
+                except RuntimeError:
+                    told += 1
+            signer.close()
+            os._exit(told)
+        gate.open.set()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        assert future.result(60)
+
+
+def test_wrong_arguments() -> None:
+    key = private_key(BITS)
+    bad: list[dict[str, Any]] = [
+        {"deadline": -1},
+        {"deadline": float("nan")},
+        {"max_batch": 0},
+        {"max_queue": 0},
+        {"max_concurrent": 0},
+        {"full": "drop"},
+    ]
+    for options in bad:
+        with pytest.raises(ValueError, match=next(iter(options))):
+            rsa.Signer(key, *HOW, **options)
+    with pytest.raises(ValueError, match="auto"):
+        rsa.Signer(key, rsa.Padding("pss", salt_length="auto"), "sha256")
+    with pytest.raises(TypeError, match="not PublicKey"):
+        rsa.Signer(key.public_key(), *HOW)  # type: ignore[arg-type]
+    with rsa.Signer(key, *HOW) as signer:
+        for wrong in ("text", None, 5):
+            with pytest.raises(TypeError, match="message must be bytes"):
+                signer.submit(wrong)  # type: ignore[arg-type]
+        for index in (-1, 1):
+            with pytest.raises(ValueError, match="the ring has 1 keys"):
+                signer.submit(b"a", index)
+        assert signer.statistics().accepted == 0
+        assert signer.statistics().latency == {}
+
+
+def test_many_keys() -> None:
+    keys = [private_key(BITS, number) for number in range(5)]
+    ring = rsa.KeyRing(keys)
+    with rsa.Signer(ring, *HOW) as signer:
+        futures = [signer.submit(message(number), number % 5) for number in range(500)]
+        signatures = [future.result(60) for future in futures]
+    indices = np.arange(500) % 5
+    assert signatures == ring.sign([message(number) for number in range(500)], indices, *HOW)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""manymod.tables from Python: sources, sinks, jobs, progress and errors."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.python.cli_support import leftovers, power_rows, read_table, write_table
+from tests.python.rsa_support import private_key
+
+from manymod import rsa, tables
+
+
+def powers(**operands: str) -> tables.OperationJob:
+    """A job of powers."""
+    return tables.OperationJob(operation=tables.OPERATIONS["powmod"], operands=operands)
+
+
+def rows_of(job: tables.Job, table: Any, limits: tables.BatchLimits | None = None) -> dict[str, list[Any]]:
+    """Columns of the output of a job over a table in memory."""
+    sink = tables.MemorySink()
+    tables.run(job, tables.MemorySource(table, limits), sink)
+    columns: dict[str, list[Any]] = sink.table().to_pydict()
+    return columns
+
+
+def test_a_table_in_memory() -> None:
+    table = pa.table({"b": pa.array([2, None, 4]), "n": pa.array(["7", "0x0b", "0"])})
+    found = rows_of(powers(base="b", exp="-1", mod="n"), table)
+    assert found["result"] == ["4", None, None]
+    assert found["status"] == ["ok", "base_is_null", "zero_modulus"]
+
+
+def test_batches_may_be_computed_anywhere() -> None:
+    """What a worker does: take a pickled job, bind it to a schema, compute batches in any order."""
+    job = pickle.loads(pickle.dumps(powers(base="b", exp="e", mod="n")))
+    rows = power_rows(30, 200, seed=3)
+    source = tables.MemorySource(pa.Table.from_pylist(rows), tables.BatchLimits(rows=7))
+    work = job.bind(source)
+    batches = list(source.batches())
+    assert [batch.rows.num_rows for batch in batches] == [7, 7, 7, 7, 2]
+    outputs = [work.compute(batch) for batch in reversed(batches)][::-1]
+    table = pa.Table.from_batches([output.rows for output in outputs], work.schema)
+    expected = [str(pow(int(row["b"]), int(row["e"]), int(row["n"]))) for row in rows]
+    assert table["result"].to_pylist() == expected
+    assert all(output.bad == [] for output in outputs)
+
+
+def test_progress_counts_rows(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    write_table(path, power_rows(50, 64, seed=4))
+    calls: list[tuple[int, int | None]] = []
+    source = tables.open_source(path, limits=tables.BatchLimits(rows=20))
+    tally = tables.run(
+        powers(base="b", exp="e", mod="n"),
+        source,
+        tables.MemorySink(),
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    source.close()
+    assert (tally.rows, tally.batches, tally.complete) == (50, 3, True)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+    assert calls[-1] == (50, 50)
+
+
+def test_an_exception_of_progress_stops_the_run() -> None:
+    def stop(_done: int, _total: int | None) -> None:
+        raise RuntimeError("enough")
+
+    source = tables.MemorySource(pa.table({"b": [1, 2]}))
+    with pytest.raises(RuntimeError, match="enough"):
+        tables.run(powers(base="b", exp="2", mod="7"), source, tables.MemorySink(), progress=stop)
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.jsonl", "out.arrow"])
+def test_a_file_appears_whole_or_not_at_all(tmp_path: Path, name: str) -> None:
+    out = tmp_path / name
+    sink = tables.FileSink(out)
+    try:
+        tables.run(powers(base="b", exp="2", mod="7"), tables.MemorySource(pa.table({"b": [3, 4]})), sink)
+    finally:
+        sink.close()
+    assert [int(row["result"]) for row in read_table(out)] == [2, 2]
+    before = out.read_bytes()
+    sink = tables.FileSink(out)
+    sink.open(pa.schema([("b", pa.int64())]), {})
+    sink.write(pa.record_batch({"b": pa.array([1])}), tables.Tally())
+    sink.close()
+    assert out.read_bytes() == before
+    assert leftovers(out) == []
+
+
+def test_lines_pass_letter_by_letter(tmp_path: Path) -> None:
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    path.write_text('{"b": 3, "f": 1.50}\nno json\n')
+    source = tables.open_source(path, as_lines=True)
+    sink = tables.FileSink(out)
+    tally = tables.run(powers(base="b", exp="2", mod="7"), source, sink)
+    sink.close()
+    source.close()
+    first, second = out.read_text().splitlines()
+    assert first == '{"b": 3, "f": 1.50, "result": 2, "status": "ok"}'
+    assert json.loads(second) == {"line": "no json", "result": None, "status": "invalid_json"}
+    assert tally.bad_rows == [(2, "invalid_json")]
+
+
+def test_a_resumable_file_continues(tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    table = pa.table({"b": pa.array(range(10))})
+    job, limits = powers(base="b", exp="2", mod="7"), tables.BatchLimits(rows=3)
+
+    def run(stop_after: int | None, resume: bool) -> tables.Tally:
+        def interrupt(done: int, _total: int | None) -> None:
+            if stop_after is not None and done >= stop_after:
+                raise KeyboardInterrupt
+
+        sink = tables.ResumableFile(out, "parquet", seconds=0, resume=resume)
+        try:
+            return tables.run(job, tables.MemorySource(table, limits), sink, progress=interrupt)
+        finally:
+            sink.close()
+
+    with pytest.raises(KeyboardInterrupt):
+        run(stop_after=6, resume=False)
+    assert not out.exists()
+    with pytest.raises(tables.PartsError, match="--resume"):
+        run(stop_after=None, resume=False)
+    tally = run(stop_after=None, resume=True)
+    assert (tally.rows, tally.batches) == (10, 4)
+    assert [row["result"] for row in read_table(out)] == [b * b % 7 for b in range(10)]
+    assert leftovers(out) == []
+
+
+def test_rsa_jobs() -> None:
+    ring = rsa.KeyRing([private_key()])
+    messages = ["one", "two", None]
+    job = tables.RsaJob(
+        operation="sign",
+        operands={"message": "m"},
+        ring=ring,
+        padding=rsa.Padding("pkcs1v15"),
+        algorithm="sha256",
+    )
+    found = rows_of(job, pa.table({"m": messages}))
+    assert found["result"][:2] == private_key().sign([b"one", b"two"], "pkcs1v15", "sha256")
+    assert found["status"] == ["ok", "ok", "message_is_null"]
+
+
+def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
+    source = tables.MemorySource(pa.table({"b": [1.5], "status": [1]}))
+    for operands, message in [
+        ({"base": "nosuch", "exp": "1", "mod": "7"}, "neither a column nor an integer"),
+        ({"base": "1", "exp": "1", "mod": "7"}, "already has a column 'status'"),
+        ({"base": "1", "exp": "1"}, "powmod takes base, exp, mod"),
+    ]:
+        with pytest.raises(tables.OperandError, match=message):
+            powers(**operands).bind(source)
+    with pytest.raises(tables.TableError, match="unknown extension"):
+        tables.format_of(tmp_path / "in.xyz")
+    with pytest.raises(tables.TableError, match="not a regular file"):
+        tables.open_source(tmp_path / "in.csv")
+
+
+def test_products_of_powers_and_fixed_bases() -> None:
+    table = pa.table(
+        {"a": pa.array([2, -3, 5]), "b": ["7", "0x10", "9"], "e": pa.array([3, 2, -1]), "n": [101, 103, 9]}
+    )
+    product = tables.OperationJob(
+        operation=tables.OPERATIONS["multi_powmod"],
+        operands={"base1": "a", "exp1": "e", "base2": "b", "exp2": "5", "mod": "n"},
+    )
+    found = rows_of(product, table)
+    assert found["result"][:2] == [2**3 * 7**5 % 101, (-3) ** 2 * 16**5 % 103]
+    assert found["status"] == ["ok", "ok", "ok"]
+    fixed = tables.OperationJob(
+        operation=tables.OPERATIONS["fixed_base_powmod"], operands={"base": "3", "exp": "e", "mod": "9"}
+    )
+    found = rows_of(fixed, table)
+    assert found["result"] == [0, 0, None]
+    assert found["status"] == ["ok", "ok", "not_invertible"]
+    for operation, operands, message in [
+        ("multi_powmod", {"base1": "a", "mod": "n"}, "as many base as exp"),
+        ("fixed_base_powmod", {"base": "a", "exp": "e", "mod": "9"}, "takes one integer there"),
+        ("fixed_base_powmod", {"base": "3", "exp": "e", "mod": "0"}, "cannot be 0"),
+    ]:
+        job = tables.OperationJob(operation=tables.OPERATIONS[operation], operands=operands)
+        with pytest.raises(tables.OperandError, match=message):
+            job.bind(tables.MemorySource(table))
