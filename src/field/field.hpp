@@ -10,7 +10,7 @@
 //     0 <= value < m B        (scalar: B = n; lanes: B = 2 n; device: B = 2^kBoundBits, see there)
 //
 // Magnitudes are rules about code, not data: whoever writes a formula adds them up by the table below. A
-// backend may reduce its results further than the table says; a formula that keeps to the table is right on
+// backend may reduce its results further than the table states; a formula that keeps to the table is right on
 // every backend. In VERIFY builds (CMake option MANYMOD_VERIFY) elements carry their magnitude, and a call
 // with operands outside of the stated range stops the program. Other builds have neither the member nor the
 // check.

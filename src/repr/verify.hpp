@@ -3,7 +3,17 @@
 // states aborts the program at the call. Other builds do not evaluate the condition.
 #pragma once
 
-#if MANYMOD_VERIFY
+#if MANYMOD_VERIFY && defined(__CUDA_ARCH__)
+#include <cstdio>
+
+#define MANYMOD_VERIFY_RANGE(condition)                                    \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
+      printf("%s:%d: out of range: %s\n", __FILE__, __LINE__, #condition); \
+      __trap();                                                            \
+    }                                                                      \
+  } while (false)
+#elif MANYMOD_VERIFY
 #include <cstdio>
 #include <cstdlib>
 

@@ -126,7 +126,7 @@ TEST(Windows, ARequestedStopEndsThem) {
   EXPECT_FALSE(sliding_window_power(field, &r, &base, schedule, workspace.data(), stop));
 }
 
-/// The definition, for every exponent below 2^12 and every width; and the digits are as sparse as it says.
+/// The definition, for every exponent below 2^12 and every width; and the digits are as sparse as it states.
 TEST(WidthNaf, EveryExponentUpTo4095WithEveryWidth) {
   for (std::size_t width = recoding::kMinNafWidth; width <= recoding::kMaxNafWidth; ++width) {
     for (Limb exponent = 0; exponent < 4096; ++exponent) {
