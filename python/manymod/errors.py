@@ -33,7 +33,7 @@ class Status(IntEnum):
     ZERO_MODULUS = 1
     #: an inverse is needed and gcd(x, modulus) is not 1
     NOT_INVERTIBLE = 2
-    #: timing class secret needs an odd modulus
+    #: constant-time operations need an odd modulus
     EVEN_MODULUS = 3
     #: the modulus is wider than 16384 bits, or than the plan was made for
     MODULUS_TOO_WIDE = 4
@@ -114,7 +114,7 @@ class ItemZeroDivisionError(ItemError, ZeroDivisionError):
 _POWER_OPS = frozenset({"powmod", "invmod", "multi_powmod", "fixed_base_powmod"})
 _MESSAGES = {
     Status.NOT_INVERTIBLE: "base is not invertible for the given modulus",
-    Status.EVEN_MODULUS: "timing class secret needs an odd modulus",
+    Status.EVEN_MODULUS: "constant-time operations need an odd modulus",
     Status.MODULUS_TOO_WIDE: "the modulus is wider than 16384 bits or than the plan's modulus_bits",
     Status.NOT_COMPUTED: "the item was not computed",
     Status.RSA_KEY: "no such key in the ring, or a public key where a private one is needed",

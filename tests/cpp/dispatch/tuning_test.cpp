@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning files: what is read, what is left out, what is refused.
+// Tuning files: rows that are read, rows that are left out with a note, malformed files.
 #include "dispatch/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST_F(Tuning, UselessRowsAreNoted) {
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(table.notes,
             "line 2 left out: this build has no variant 'other.machine'\n"
-            "line 4 left out: 'toy.a' does not offer powmod in timing class secret");
+            "line 4 left out: 'toy.a' does not offer powmod in constant time");
 }
 
 TEST_F(Tuning, NotesAreFew) {
@@ -159,8 +159,7 @@ TEST(EmbeddedTuning, EachRowNamesAVariantThatOffersTheOperation) {
   EXPECT_EQ(shipped_tuning().notes, "");
 }
 
-// Of the rows that fit, the first decides, and GPUs are for batches of more items than the rows for CPUs ask
-// for.
+// The first applicable row decides, and rows for GPUs require more items than rows for CPUs.
 TEST(EmbeddedTuning, RowsOfGpusPrecedeThoseOfCpus) {
   const auto on_gpu = [](const TuningRow& row) { return row.variant.find(".cuda.") != std::string::npos; };
   const std::vector<TuningRow>& rows = shipped_tuning().rows;
