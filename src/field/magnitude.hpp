@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The magnitudes that elements of a field carry, and the ranges of the field's functions in terms of them.
-// field/field.hpp explains both; every backend applies these rules, so that they are stated once.
+// field/field.hpp explains both. Every backend applies these rules, so that they are written only once.
 #pragma once
 
 #include "core/portable.hpp"
