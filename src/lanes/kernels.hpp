@@ -45,7 +45,7 @@ struct Pair {
 /// words), then the words that `prepare` computes from these, if the technique has it.
 ///
 /// Ranges. A lane is *almost reduced* if 0 <= value < 2 n. L is chosen such that R >= 2^headroom_bits n. If
-/// headroom_bits >= 2, then a, b < 2 n (or a < R, b <= n) give (a b + q n) / R < 2 n. With headroom_bits = 0
+/// headroom_bits >= 2, then a, b < 2 n (or a < R, b <= n) imply (a b + q n) / R < 2 n. With headroom_bits = 0
 /// elements are fully reduced, 0 <= value < n.
 ///
 /// Timing: every function is constant-time; times, branches and addresses depend on L and on `entries` only.
