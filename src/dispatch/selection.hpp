@@ -60,7 +60,7 @@ struct Selection {
   [[nodiscard]] const Variant& for_items(std::size_t items) const;
 };
 
-/// What a selection chooses from.
+/// The variants, devices and tuning rows from which a selection chooses.
 struct Catalogue {
   std::span<const Variant> variants;
   std::span<const Device> devices;

@@ -12,7 +12,7 @@
 
 namespace manymod {
 
-/// What computes a call's items.
+/// The engines of a call, and their prepared moduli or combs.
 struct Workers {
   const EngineSet& engines;
   const PreparedModuli* moduli = nullptr;  ///< set iff the items share one modulus

@@ -50,7 +50,7 @@ class Blocks {
   std::size_t count_ = 1;
 };
 
-// What is known about the items of one key.
+// Properties of the items of one key.
 struct KeyFacts {
   std::size_t count = 0;
   std::size_t even = 0;

@@ -40,13 +40,13 @@ using ChunkBody = std::function<void(const Chunk& chunk, const StopToken& stop)>
 
 /// Cut the workload into chunks and run them on the thread pool.
 /// @return false if `wants_stop` requested a stop; no chunk begins after that
-/// @throws what the first failing chunk threw, after all threads have left
+/// @throws the exception of the first failing chunk, after all threads have left the run
 bool execute_on_pool(std::span<const WorkPart> parts, unsigned threads, const StopQuery& wants_stop,
                      const ChunkBody& body);
 
 /// Run body(chunk, stop) for chunks that together contain each item of each part exactly once.
 /// @return false if `wants_stop` requested a stop
-/// @throws what a chunk threw
+/// @throws the exception of a chunk
 template <class Body>
 bool execute(std::span<const WorkPart> parts, const Schedule& schedule, const StopQuery& wants_stop,
              const Body& body) {

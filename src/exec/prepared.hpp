@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engines of a set have precomputed for a shared modulus or for a fixed base, place by place.
+// Data that the engines of a set precompute for a shared modulus or a fixed base, separately for each place.
 #pragma once
 
 #include <cstddef>

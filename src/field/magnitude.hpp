@@ -14,7 +14,8 @@ inline constexpr unsigned kMaxMagnitude = 8;
 inline constexpr unsigned kMaxProduct = 4;
 
 #if MANYMOD_VERIFY
-/// What an element carries besides its value, in VERIFY builds: its magnitude, or 0 before it has a value.
+/// The member that elements have besides their value in VERIFY builds: its magnitude, or 0 before it has a
+/// value.
 class Carried {
  public:
   MM_DEVICE unsigned magnitude() const { return magnitude_; }

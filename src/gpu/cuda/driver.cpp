@@ -129,7 +129,7 @@ const DriverApi& Driver::initialise() {
     init_result_ = api.init(0);
     initialised_ = init_result_ == kSuccess;
   }
-  // Other code of the parent initialised CUDA before the fork: only the driver can tell.
+  // Other code of the parent initialised CUDA before the fork, which only the driver knows.
   if (init_result_ == kErrorNotInitialized) {
     throw DriverError(Fault::forked, DriverError::kNoDevice, forked_message());
   }

@@ -41,7 +41,7 @@ struct DeviceComb {
   std::uint32_t threads = 0;
 };
 
-/// What the items of a chunk have in common.
+/// The properties that the items of a chunk share.
 struct ChunkPlan {
   Device& device;
   const Shape& shape;

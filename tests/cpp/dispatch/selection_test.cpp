@@ -152,7 +152,7 @@ TEST_F(SelectionTest, ConstantTimeIsNeverServedByAVariableTimeVariant) {
   expect_failure(MM_ERR_UNUSABLE_VARIANT, {"no variant", "mulmod", "constant time"});
 }
 
-TEST_F(SelectionTest, RowsMakeAListByNumberOfItems) {
+TEST_F(SelectionTest, RowsFormAListByNumberOfItems) {
   add_lanes();
   tune(2, "toy.v8");
   tune(3, "toy.v4");  // never first: toy.v8 takes 2 and more
@@ -173,7 +173,7 @@ TEST_F(SelectionTest, TheListEndsWithOneForSingleItems) {
   EXPECT_EQ(choices(), "toy.v8:5 toy.v4:1 toy.plain:*");
 }
 
-TEST_F(SelectionTest, TheFallbackIsTheTuningTablesWhereItNamesOne) {
+TEST_F(SelectionTest, TheFallbackIsThatOfTheTuningTableIfItNamesOne) {
   add_lanes();
   tune(1, "toy.v8");
   tune(1, "toy.plain");
@@ -185,7 +185,7 @@ TEST_F(SelectionTest, UnmeasuredVectorsAreForBatchesThatFillHalfOfThem) {
   EXPECT_EQ(choices(), "toy.v8:4 toy.v4:2 toy.fast:1");
 }
 
-TEST_F(SelectionTest, WhereNothingElseRunsVectorsTakeSingleItems) {
+TEST_F(SelectionTest, VectorsTakeSingleItemsIfNothingElseRuns) {
   add_lanes();
   variants_.erase(variants_.begin(), variants_.begin() + 3);
   EXPECT_EQ(choices(), "toy.v8:4 toy.v4:1");
@@ -226,7 +226,7 @@ TEST_F(SelectionTest, VariantsThatNeedASharedModulusAreNotNamedForOthers) {
   EXPECT_EQ(named(1), "toy.v4");
 }
 
-TEST_F(SelectionTest, ModuliOfTheirOwnGoByNumberWhereTheyCan) {
+TEST_F(SelectionTest, PerItemModuliUseTheChoiceForTheirNumber) {
   add_lanes();
   for (Variant& v : variants_) {
     if (!v.accepts_every_item) v.shared_modulus_operations = operation_bit(Operation::powmod);
@@ -240,7 +240,7 @@ TEST_F(SelectionTest, ModuliOfTheirOwnGoByNumberWhereTheyCan) {
   EXPECT_EQ(selection.for_items(1).name, "toy.plain");
 }
 
-TEST_F(SelectionTest, AVariantForOwnModuliGoesByNumber) {
+TEST_F(SelectionTest, AVariantForPerItemModuliIsChosenByNumber) {
   add_lanes();
   variants_[3].shared_modulus_operations = operation_bit(Operation::mulmod);
   request_.op = Operation::powmod;
@@ -317,7 +317,7 @@ TEST_F(SelectionTest, HeterogeneousGpus) {
   EXPECT_EQ(choice(), "toy.doubles@cuda:0+cuda:1");
 }
 
-TEST_F(SelectionTest, WhereNothingSuitsTheGpuWhatRunsIsUsed) {
+TEST_F(SelectionTest, AVariantThatRunsIsUsedIfNoneSuitsTheGpu) {
   variants_[2].requirements =
       cuda::cuda_requirements({.min_compute_capability = 90, .wants_fast_doubles = true});
   add_gpu("cuda:0", 90);

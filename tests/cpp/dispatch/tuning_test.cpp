@@ -69,7 +69,7 @@ TEST_F(Tuning, Rows) {
   EXPECT_TRUE(parse(header_).rows.empty());
 }
 
-TEST_F(Tuning, UselessRowsAreNoted) {
+TEST_F(Tuning, UnusableRowsAreNoted) {
   const TuningTable table = parse(header_ +
                                   "powmod\tpublic\t1\t64\t1\tother.machine\tx\n"
                                   "powmod\tpublic\t1\t64\t1\ttoy.a\tx\n"
@@ -80,7 +80,7 @@ TEST_F(Tuning, UselessRowsAreNoted) {
             "line 4 left out: 'toy.a' does not offer powmod in constant time");
 }
 
-TEST_F(Tuning, NotesAreFew) {
+TEST_F(Tuning, NotesAreLimited) {
   std::string text = header_;
   for (std::size_t i = 0; i < kMaxTuningNotes + 7; ++i) text += "powmod\tpublic\t1\t64\t1\tother\tx\n";
   const std::string notes = parse(text).notes;
@@ -91,7 +91,7 @@ TEST_F(Tuning, NotesAreFew) {
   EXPECT_EQ(parse(text).notes.find("more lines"), std::string::npos);
 }
 
-TEST_F(Tuning, ShippedRowsFillIn) {
+TEST_F(Tuning, ShippedRowsCompleteAFile) {
   shipped_.push_back({Operation::powmod, TimingClass::public_, 1, 64, 1, "toy.a", "shipped"});
   shipped_.push_back({Operation::powmod, TimingClass::secret, 1, 64, 1, "toy.b", "shipped"});
   const TuningTable table = parse(header_ + "powmod\tpublic\t1\t64\t1\ttoy.b\tmeasured\n");

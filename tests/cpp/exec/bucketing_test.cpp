@@ -106,7 +106,7 @@ TEST(Bucketing, SharedModulusIsOneBucketInOrder) {
   for (const ItemStatus status : batch.statuses) EXPECT_EQ(status, ItemStatus::zero_modulus);
 }
 
-TEST(Bucketing, ItemsThatAreAllTogetherTakeNoMemory) {
+TEST(Bucketing, OneBucketWithAllItemsNeedsNoList) {
   Batch similar({2, 2, 2}, {2046, 2048, 2047});
   for (const BucketedBatch& buckets :
        {bucket_each(similar.job, kMaxModulusBits), bucket_shared(similar.job, ModulusClass::compute, 2)}) {

@@ -124,7 +124,7 @@ TEST(Executor, RangesReportTheirPartOfACall) {
   EXPECT_LE(reported.back(), 1000u);
 }
 
-TEST(Progress, AThrowingCallbackAsksToStop) {
+TEST(Progress, AThrowingCallbackRequestsAStop) {
   const Progress throwing{
       [](std::size_t, std::size_t, void*) -> int { throw std::runtime_error("callback"); }, nullptr};
   EXPECT_TRUE(throwing.wants_stop(0, 1));

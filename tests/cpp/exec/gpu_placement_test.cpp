@@ -43,7 +43,7 @@ class GpuPlacement : public ::testing::Test {
   RandomNumbers random_{41};
 };
 
-TEST_F(GpuPlacement, AllGpusComputeAndAnswerRight) {
+TEST_F(GpuPlacement, AllGpusComputeCorrectResults) {
   constexpr std::size_t kCount = 200'000, kWidth = 8;
   const Numbers n = random_.odd_moduli(kCount, kWidth), x = random_.any(kCount, kWidth);
   const Numbers y = random_.any(kCount, 1);

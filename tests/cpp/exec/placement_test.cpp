@@ -462,7 +462,7 @@ TEST_F(PlacingCall, ThreeThreadsFeedEach) {
   expect_idle();
 }
 
-TEST_F(PlacingCall, AWaveIsForOne) {
+TEST_F(PlacingCall, AWaveIsNotSplit) {
   EXPECT_TRUE(execute_on({132, 132}, 1e4, 5000, 0));
   EXPECT_EQ(gpus_[0]->calls().size() + gpus_[1]->calls().size(), 1u);
   EXPECT_EQ(computed(), kCount);

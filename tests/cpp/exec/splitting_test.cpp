@@ -348,7 +348,7 @@ TEST_F(Prepared, ModuliOnceForEachEngineThatRuns) {
   EXPECT_EQ(counters_[1]->moduli, 1);
 }
 
-TEST_F(Prepared, BasesForTheMainEngineAndWhenNeededTheOther) {
+TEST_F(Prepared, BasesForTheMainEngineAndForTheOtherWhenNeeded) {
   job_.op = Operation::fixed_base_powmod;
   const Limb seven = 7;
   const std::uint8_t negative = 1;
@@ -368,7 +368,7 @@ TEST_F(Prepared, BasesForTheMainEngineAndWhenNeededTheOther) {
   EXPECT_EQ(counters_[0]->items_run(), 25u);
 }
 
-TEST_F(Prepared, FewExponentsHaveACombOfTheirEngine) {
+TEST_F(Prepared, FewExponentsUseACombOfTheEngineForTheirNumber) {
   job_.op = Operation::fixed_base_powmod;
   const Limb seven = 7;
   const std::uint8_t negative = 1;
@@ -405,7 +405,7 @@ TEST_F(Prepared, AStoppedCombComputesNothing) {
   EXPECT_EQ(std::count(statuses_.begin(), statuses_.end(), ItemStatus::ok), 9);
 }
 
-TEST_F(Prepared, AnEvenModulusHasTheOtherEngineForMain) {
+TEST_F(Prepared, AnEvenModulusHasTheGeneralEngineAsMainChoice) {
   const Limb seven = 7;
   const Limb ten = 10;
   const PreparedBases bases(*engines_, {&seven, 1, 1, 1, nullptr}, {&ten, 1}, 64, TimingClass::public_);
@@ -414,7 +414,7 @@ TEST_F(Prepared, AnEvenModulusHasTheOtherEngineForMain) {
 }
 
 // Items that vectors do not accept go to the engine chosen for their number, if it accepts them.
-TEST(Acceptance, GoesByNumberWhereItCan) {
+TEST(Acceptance, DependsOnTheNumberOfItemsIfPossible) {
   std::vector<EngineChoice> choices;
   for (const std::size_t least : {100u, 4u, 1u}) {
     auto engine = std::make_unique<RecordingEngine>();

@@ -78,7 +78,7 @@ class LockstepTeam : public LockstepWarp {
 };
 
 /// A team whose matrices stream. It checks that the tiles of a cuda::StreamShape are used once in each pass
-/// and in order, as a ring brings them.
+/// and in order, as a ring delivers them.
 template <class Shape>
 class LockstepStream : public LockstepWarp {
  public:

@@ -109,7 +109,7 @@ TEST_F(CudaDevice, Properties) {
   EXPECT_EQ(device.properties().memory_bytes, std::uint64_t{1} << 30);
 }
 
-TEST_F(CudaDevice, KernelsAreFoundOnceInTheLikeliestImage) {
+TEST_F(CudaDevice, KernelsAreLoadedOnceFromTheBestMatchingImage) {
   Device& device = cuda::device(0);
   const Kernel& kernel = device.kernel("row32_double");
   EXPECT_EQ(&device.kernel("row32_double"), &kernel);
@@ -308,7 +308,7 @@ TEST_F(CudaDevice, LostAtAnyCall) {
   EXPECT_LT(failed, calls) << "destructors drop failures";
 }
 
-TEST_F(CudaDevice, ForkedChildDropsWhatItInherits) {
+TEST_F(CudaDevice, ForkedChildrenReleaseNothing) {
   Device& device = cuda::device(0);
   const DeviceBuffer kept(device, 64);
   EXPECT_TRUE(true_in_child([&] {

@@ -113,7 +113,7 @@ TEST_F(CudaDriver, FaultsOfResults) {
   for (const int other : {1, 701, 12345, -1}) EXPECT_EQ(cuda::fault_of(other), Fault::other);
 }
 
-TEST_F(CudaDriver, ForkBeforeUseLeavesBothProcessesADriver) {
+TEST_F(CudaDriver, ForkBeforeUseLeavesTheDriverUsableInBothProcesses) {
   Driver::current().version();
   EXPECT_TRUE(true_in_child([] { return cuda::device(0).index() == 0 && fake_cuda::counts().misuses == 0; }));
   EXPECT_EQ(cuda::device(0).index(), 0u);

@@ -266,7 +266,7 @@ TEST_F(CudaFaults, LostInTheMiddleOfManyChunks) {
 
 // ---- drivers and builds that cannot be used ---------------------------------------------------------------
 
-TEST_F(CudaFaults, DriversThatDoNotServe) {
+TEST_F(CudaFaults, UnusableDrivers) {
   const auto expect_no_device = [&](const std::string& what) {
     EXPECT_EQ(run_once({"cuda", "", 0}), MM_ERR_UNKNOWN_DEVICE) << what << ": " << message_;
     EXPECT_EQ(run_once({"auto", "", 0}), MM_OK) << what << ": " << message_;

@@ -98,7 +98,7 @@ TEST_F(ConstantsEngine, NoMemoryForARefusedItem) {
 }
 
 // A launch of any kernel fails: items that are not computed keep their operands.
-TEST_F(ConstantsEngine, FailuresLeaveWhatIsNotComputedAsItWas) {
+TEST_F(ConstantsEngine, FailuresLeaveUncomputedItemsUnchanged) {
   const std::size_t count = 12, width = 2;
   const Numbers x = some(count, width), y = some(count, 1), n = moduli(count, width);
   std::size_t failed = 0, computed = 0;

@@ -36,7 +36,7 @@ TEST_F(ConstantsEngine, RefusedItemsAreComputedByTheGeneralEngine) {
 }
 
 // Results that overwrite operands which refused items still need, and results in separate arrays.
-TEST_F(ConstantsEngine, RefusedItemsAndWhereResultsGo) {
+TEST_F(ConstantsEngine, RefusedItemsWithEachPlaceOfResults) {
   enum class Target { x, modulus, apart, wide };
   const std::size_t count = 30, width = 2;
   for (const bool on_device : {false, true}) {
@@ -142,7 +142,7 @@ TEST_F(ConstantsEngine, WithoutKernelsForSharedModuli) {
   engine_.reset();
 }
 
-TEST_F(ConstantsEngine, ConstantsAreBroughtOnce) {
+TEST_F(ConstantsEngine, ConstantsAreUploadedOnce) {
   const Numbers x = some(5, 3), n = moduli(5, 3), one{3, modulus(3, false), nullptr};
   const auto prepared = engine_->prepare(one.limbs, Operation::sqrmod, kPublic);
   const auto bytes = [&](const Numbers& moduli, const PreparedModulus* shared) {
@@ -194,7 +194,7 @@ TEST_F(ConstantsEngine, SeveralThreadsAtOnce) {
 }
 
 // Of the library's own techniques.
-TEST(ConstantsTechniques, KernelsForSharedModuliAndForWhatIsRefused) {
+TEST(ConstantsTechniques, KernelsForSharedAndForRefusedModuli) {
   for (const std::span<const gpu::Technique> forms : {rns::cuda_forms(), rns_float::cuda_forms()}) {
     for (const gpu::Technique& technique : forms) {
       const std::span<const gpu::Shape> shared = technique.constants->shared_shapes;

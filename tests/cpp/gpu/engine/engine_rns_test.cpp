@@ -150,7 +150,7 @@ TEST_F(RnsEngine, FixedBases) {
   }
 }
 
-TEST_F(RnsEngine, WhatIsRefusedIsComputedByTheOtherTechnique) {
+TEST_F(RnsEngine, RefusedItemsAreComputedByTheGeneralTechnique) {
   const Fallback fallback("row32_1x16");
   const Batch x = numbers_.some(40, 8), n = moduli(40, 8);
   check_plan(Op::sqrmod, {x, {}, n}, Timing::public_, kOnRns);

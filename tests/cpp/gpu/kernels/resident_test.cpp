@@ -189,7 +189,7 @@ TEST_F(ResidentArraysTest, WideItemsComeInPiecesOfLessThanAGranule) {
   for (const RecordingEngine::Call& call : recorded.calls()) EXPECT_LE(call.items.size(), 32u);
 }
 
-TEST_F(ResidentArraysTest, RowsOfPickedItemsThereAndBack) {
+TEST_F(ResidentArraysTest, RowsOfListedItemsToTheHostAndBack) {
   cuda::Device& gpu = cuda::device(0);
   const gpu::ResidentArrays arrays(gpu, true);
   std::vector<std::uint64_t> table(4000);
