@@ -35,7 +35,7 @@ class Status(IntEnum):
     ZERO_MODULUS = _core.MM_ITEM_ZERO_MODULUS
     #: an inverse is needed and gcd(x, modulus) is not 1
     NOT_INVERTIBLE = _core.MM_ITEM_NOT_INVERTIBLE
-    #: a constant-time operation needs an odd modulus
+    #: constant-time operations need an odd modulus
     EVEN_MODULUS = _core.MM_ITEM_EVEN_MODULUS
     #: the modulus is wider than 16384 bits, or than the plan was made for
     MODULUS_TOO_WIDE = _core.MM_ITEM_MODULUS_TOO_WIDE
@@ -116,7 +116,7 @@ class ItemZeroDivisionError(ItemError, ZeroDivisionError):
 _POWER_OPS = frozenset({"powmod", "invmod", "multi_powmod", "fixed_base_powmod"})
 _MESSAGES = {
     Status.NOT_INVERTIBLE: "base is not invertible for the given modulus",
-    Status.EVEN_MODULUS: "a constant-time operation needs an odd modulus",
+    Status.EVEN_MODULUS: "constant-time operations need an odd modulus",
     Status.MODULUS_TOO_WIDE: f"the modulus is wider than {_core.MM_MAX_MODULUS_BITS} bits"
     " or than the plan's modulus_bits",
     Status.NOT_COMPUTED: "the item was not computed",

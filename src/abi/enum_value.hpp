@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enums that a C caller filled in.
+// Reading enums whose values a C caller has set.
 #pragma once
 
 #include <cstring>

@@ -21,7 +21,7 @@ constexpr std::array<StatusText, 26> kStatusTexts{{
     {MM_OK, "MM_OK", "success"},
     {MM_ITEM_ZERO_MODULUS, "MM_ITEM_ZERO_MODULUS", "the modulus is 0"},
     {MM_ITEM_NOT_INVERTIBLE, "MM_ITEM_NOT_INVERTIBLE", "the base is not invertible for this modulus"},
-    {MM_ITEM_EVEN_MODULUS, "MM_ITEM_EVEN_MODULUS", "timing class secret needs an odd modulus"},
+    {MM_ITEM_EVEN_MODULUS, "MM_ITEM_EVEN_MODULUS", "constant-time operations need an odd modulus"},
     {MM_ITEM_MODULUS_TOO_WIDE, "MM_ITEM_MODULUS_TOO_WIDE",
      "the modulus is wider than the plan or the library allows"},
     {MM_ITEM_NOT_COMPUTED, "MM_ITEM_NOT_COMPUTED", "the call was cancelled before this item"},

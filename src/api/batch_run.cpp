@@ -16,11 +16,11 @@ struct Summary {
   std::size_t first_failed = 0;
 };
 
-// Zero results in a device's memory: of items that failed, and of those with modulus 1 or -1, which are in no
-// bucket.
+// Zero the results in a device's memory of items that failed, and of items with modulus 1 or -1, which are in
+// no bucket.
 void zero_on_device(const Job& job, const BucketedBatch& batch, const ZeroItems& zero) {
-  std::vector<bool> computed(job.result.count, batch.settled == 0);
-  if (batch.settled > 0) {
+  std::vector<bool> computed(job.result.count, batch.finished == 0);
+  if (batch.finished > 0) {
     for (const Bucket& bucket : batch.buckets) {
       for (const std::size_t item : bucket.items) computed[item] = true;
     }
@@ -32,7 +32,7 @@ void zero_on_device(const Job& job, const BucketedBatch& batch, const ZeroItems&
   if (!without_result.empty()) zero(without_result);
 }
 
-// Compilers vectorise this, unlike the search for failed items.
+// Compilers vectorise this count, but not the search for failed items.
 bool all_ok(const Job& job) {
   const auto good = std::count(job.status, job.status + job.result.count, ItemStatus::ok);
   return static_cast<std::size_t>(good) == job.result.count;
@@ -61,7 +61,7 @@ mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch&
                     const Progress& progress, const ZeroItems& zero) {
   const bool completed = compute_batch(workers, job, batch, threads, progress);
   const bool good = all_ok(job);
-  if (job.result.on_device && !(good && batch.settled == 0)) zero_on_device(job, batch, zero);
+  if (job.result.on_device && !(good && batch.finished == 0)) zero_on_device(job, batch, zero);
   const Summary summary = good ? Summary() : zero_failed_items(job);
   if (completed && summary.failed == 0) return MM_OK;
   const std::string counts =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of every call: compute the bucketed items, zero the results of failed ones, sum up the statuses.
+// The last steps of every call: compute the bucketed items, zero the results of failed ones, summarise the
+// statuses.
 #pragma once
 
 #include <functional>

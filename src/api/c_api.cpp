@@ -37,12 +37,12 @@ struct VariantTexts {
 
 const std::vector<VariantTexts>& variant_texts() {
   static const std::vector<VariantTexts> texts = [] {
-    std::vector<VariantTexts> made;
+    std::vector<VariantTexts> built;
     for (const manymod::Variant& variant : manymod::registry()) {
-      made.push_back(
+      built.push_back(
           {manymod::hardware_needs(variant), manymod::hardware_obstacle(variant, manymod::devices())});
     }
-    return made;
+    return built;
   }();
   return texts;
 }
@@ -115,7 +115,7 @@ mm_tuning_row describe(const manymod::TuningRow& row) {
 
 [[noreturn]] void throw_index(std::size_t index, std::size_t count, const char* what) {
   throw StatusError(MM_ERR_ARGUMENT, std::string(what) + " " + std::to_string(index) +
-                                         " asked for, there are " + std::to_string(count));
+                                         " does not exist, there are " + std::to_string(count));
 }
 
 }  // namespace

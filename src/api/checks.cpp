@@ -45,7 +45,7 @@ void check_array(const Limb* limbs, std::size_t count, std::size_t width, std::s
   }
 }
 
-// Check that `count` is `one` (the operand is shared by all items) or `all`.
+// Check that `count` is `one` (all items share the operand) or `all`.
 void check_count(std::size_t count, std::size_t one, std::size_t all, const std::string& what) {
   if (count == one || count == all) return;
   throw_argument(what + ".count is " + number(count) + ", expected " + number(all) +

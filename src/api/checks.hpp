@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Argument checks of a call, made before anything is computed or written.
+// Argument checks of a call, performed before anything is computed or written.
 #pragma once
 
 #include <cstddef>

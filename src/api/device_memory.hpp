@@ -14,7 +14,7 @@ namespace manymod {
 gpu::Device& checked_device(unsigned index);
 
 /// Checks that the first and the last of the `bytes` >= 1 bytes at `address` are in the device's memory; the
-/// driver does not tell where an array ends. `what` names the array in the message.
+/// driver does not report where an array ends. `what` names the array in the message.
 /// @throws StatusError MM_ERR_ARGUMENT
 void check_on_device(gpu::Device& device, const void* address, std::size_t bytes, const std::string& what);
 

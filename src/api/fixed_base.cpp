@@ -104,7 +104,7 @@ mm_status FixedBase::powmod(const mm_call& call) const {
   Job job = checked_job(call, Operation::fixed_base_powmod, timing_, &modulus);
   if (timing_ == TimingClass::secret && job.y.width > limbs_for_bits(exponent_bits_)) {
     throw StatusError(MM_ERR_ARGUMENT, "y.width is " + std::to_string(job.y.width) +
-                                           " limbs, but the secret comb serves " +
+                                           " limbs, but the constant-time comb serves " +
                                            std::to_string(exponent_bits_) + "-bit exponents");
   }
   const auto statuses = own_statuses(job);
@@ -114,11 +114,11 @@ mm_status FixedBase::powmod(const mm_call& call) const {
 
 mm_status FixedBase::run_resident(const mm_call& call, Job& job) const {
   const Resident& resident = resident_.get(call.device_index, [this](gpu::Device& device) {
-    auto made = std::make_unique<Resident>(selection_options_, device, timing_);
+    auto fresh = std::make_unique<Resident>(selection_options_, device, timing_);
     if (modulus_class_ != ModulusClass::unit) {
-      made->bases.emplace(made->engines.engines(), base_view(), magnitude(), exponent_bits_, timing_);
+      fresh->bases.emplace(fresh->engines.engines(), base_view(), magnitude(), exponent_bits_, timing_);
     }
-    return made;
+    return fresh;
   });
   const gpu::ResidentArrays& arrays = resident.engines.arrays();
   const ResidentCall arrays_of_call(call, arrays, kMaxModulusBits, job);

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxCombExponentBits = std::size_t{1} << 20;
 class FixedBase {
  public:
   /// @throws StatusError for options or integers that are wrong or that no variant can serve, and
-  /// MM_ERR_CANCELLED where options.progress asked to stop
+  /// MM_ERR_CANCELLED if options.progress requested a stop
   FixedBase(const mm_fixed_base_options& options, const mm_view& base, const mm_view& modulus);
 
   /// @throws StatusError for a malformed call

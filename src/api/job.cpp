@@ -16,8 +16,8 @@ struct mm_job {
 namespace manymod {
 namespace {
 
-// Set while this thread may run a callback of a job. A callback must not wait for jobs: they might need its
-// thread to begin.
+// Set while this thread may run a callback of a job. A callback must not wait for jobs, since their start
+// might need its thread.
 thread_local bool in_job = false;
 
 class InJob {

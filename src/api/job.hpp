@@ -29,14 +29,13 @@ class SubmittedCall {
 
   /// Compute it on this thread, unless it was cancelled before.
   void run() noexcept;
-  /// Ask it to stop. A call that has not begun ends here, with its callback.
+  /// Request a stop. A call that has not begun ends during this function, which calls its callback.
   void cancel() noexcept;
 
   /// Whether it has ended, or never will because it was submitted before this process was forked.
   [[nodiscard]] bool over() const noexcept { return ended() || left_behind(); }
   /// Wait for the end and return the outcome.
-  /// @throws StatusError MM_ERR_ARGUMENT in a callback of a job and after a fork, where it might wait for
-  /// ever
+  /// @throws StatusError MM_ERR_ARGUMENT in a callback of a job and after a fork, where it might wait forever
   mm_status wait() const;
   /// Wait for the end, unless wait() would throw.
   void wait_if_possible() const noexcept;
@@ -53,7 +52,7 @@ class SubmittedCall {
   [[nodiscard]] bool stopped(std::size_t items_done, std::size_t items_total);
   // Run the call and return its outcome; its message is stored.
   [[nodiscard]] mm_status compute() noexcept;
-  // The outcome of a call that is cancelled before it began; sets its item statuses.
+  // The outcome of a call that was cancelled before it began; sets its item statuses.
   [[nodiscard]] mm_status end_unbegun() noexcept;
   // Store the outcome, call the completion callback and wake the waiting threads.
   void end(mm_status status) noexcept;
@@ -64,7 +63,7 @@ class SubmittedCall {
   const mm_call call_;
   const Completion done_;
   const long process_ = process_id();
-  std::atomic<int> phase_{kQueued};  ///< an int, on which operating systems can wait (futex)
+  std::atomic<int> phase_{kQueued};  ///< an int, which operating systems can wait on (futex)
   std::atomic<bool> stop_{false};
   bool was_stopped_ = false;  ///< whether cancel() stopped it after it had begun
   mm_status status_ = MM_OK;  ///< final, like message_, before phase_ becomes kEnded

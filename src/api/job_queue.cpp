@@ -13,13 +13,13 @@
 namespace manymod {
 namespace {
 
-// Jobs that are asked to stop do so within a fraction of this time, unless a callback hangs.
+// Cancelled jobs stop within a fraction of this time, unless a callback hangs.
 constexpr std::chrono::seconds kExitTimeout{2};
 
 std::atomic<JobQueue*> current{nullptr};
 
-// The call that this thread runs, if it is a thread of a queue. In a child forked by its callback it is not a
-// call of the child's queue.
+// The call that this thread runs, if it is a thread of a queue. In a child that was forked by its callback,
+// it does not belong to the child's queue.
 thread_local const SubmittedCall* own_call = nullptr;
 
 }  // namespace
@@ -45,7 +45,7 @@ JobQueue& JobQueue::of_this_process() {
 void JobQueue::push(std::shared_ptr<SubmittedCall> call) {
   {
     const std::lock_guard lock(mutex_);
-    if (closed_) throw StatusError(MM_ERR_CANCELLED, "the process exits: no job begins any more");
+    if (closed_) throw StatusError(MM_ERR_CANCELLED, "the process is exiting: no further job is accepted");
     waiting_.push_back(std::move(call));
     if (idle_ < waiting_.size() && threads_ < kThreads) start_thread_locked();
   }
@@ -59,7 +59,7 @@ void JobQueue::start_thread_locked() {
   } catch (...) {
     if (threads_ > 0) return;  // the existing threads do the work
     waiting_.pop_back();
-    throw StatusError(MM_ERR_MEMORY, "the system has no thread to give that could run the job");
+    throw StatusError(MM_ERR_MEMORY, "the system cannot start a thread for the job");
   }
 }
 
@@ -86,7 +86,7 @@ void JobQueue::at_exit() {
   if (queue->process_ == process_id()) queue->close();
 }
 
-// End the waiting calls on this thread.
+// Cancels the waiting calls on this thread.
 void JobQueue::cancel_waiting(std::unique_lock<std::mutex>& lock) {
   while (!waiting_.empty()) {
     const std::shared_ptr<SubmittedCall> call = std::move(waiting_.front());
@@ -97,7 +97,7 @@ void JobQueue::cancel_waiting(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// Whether calls other than this thread's own run: exit() may have been called by a callback of a job.
+// Whether any call other than that of this thread runs: exit() may have been called by a callback of a job.
 bool JobQueue::others_run_locked() const {
   return std::ranges::any_of(running_,
                              [](const auto& call) { return call != nullptr && call.get() != own_call; });
@@ -108,7 +108,7 @@ void JobQueue::close() {
   closed_ = true;
   cancel_waiting(lock);
   const auto running = running_;
-  lock.unlock();  // a call that its thread has not begun yet ends here, with its callback
+  lock.unlock();  // a call that its thread has not begun yet ends here, which calls its callback
   for (const std::shared_ptr<SubmittedCall>& call : running) {
     if (call != nullptr) call->cancel();
   }

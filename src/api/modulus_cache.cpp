@@ -7,8 +7,8 @@
 namespace manymod {
 namespace {
 
-// Try to lock for a moment: holders keep the mutex for well under a microsecond. If it stays locked, it is a
-// forked child's copy of a mutex that another thread of the parent held.
+// Try to lock for a short time: holders keep the mutex for less than a microsecond. If it stays locked, it is
+// the copy in a forked child of a mutex that another thread of the parent held.
 std::unique_lock<std::mutex> lock_without_waiting(std::mutex& mutex) {
   constexpr int kAttempts = 50;
   std::unique_lock lock(mutex, std::try_to_lock);

@@ -46,7 +46,7 @@ class ModulusCache {
  private:
   const EngineSet& engines_;
   mutable std::mutex
-      mutex_;  ///< guards last_; only tried, never waited for: in a forked child it may stay locked for ever
+      mutex_;  ///< guards last_; only tried, never waited for: in a forked child it may stay locked forever
   mutable std::shared_ptr<const CachedModulus> last_;
 };
 

@@ -11,7 +11,7 @@
 namespace manymod {
 namespace {
 
-// CPU engines reach the arrays through the host's memory.
+// CPU engines work on copies of the arrays in host memory.
 EngineSet resident_engines(const Selection& selection, const gpu::ResidentArrays& arrays) {
   return make_engines(selection, [&arrays](std::unique_ptr<const Engine> engine) {
     return gpu::through_host(std::move(engine), arrays);

@@ -19,8 +19,8 @@
 
 namespace manymod {
 
-/// The engines for arrays in one device's memory: the device's own, and the CPU's for items that those do not
-/// accept.
+/// The engines for arrays in one device's memory: those of the device, and those of the CPU for items that
+/// they do not accept.
 class ResidentEngines {
  public:
   /// @throws StatusError as select_variants
@@ -38,7 +38,7 @@ class ResidentEngines {
 template <class T>
 class PerDevice {
  public:
-  PerDevice() : objects_(devices().size()) {}  // one more than there are GPUs, for the CPU
+  PerDevice() : objects_(devices().size()) {}  // one more than GPUs, as the CPU is a device too
 
   /// @throws StatusError as checked_device, and what make(device) throws
   template <class Make>

@@ -90,8 +90,8 @@ void add_chain(std::uint64_t rounds) {
 }
 
 // As many instructions per cycle as the processor issues: additions for the ports that execute integer
-// instructions and, where it is wider than those, instructions that occupy no port. Any program on the same
-// core's other thread slows this loop down, whatever it computes.
+// instructions and, where it is wider than those, instructions that occupy no port. Any program on the other
+// hardware thread of the same core slows this loop down.
 constexpr unsigned kIssueLoop = 96;
 void fill_issue_width(std::uint64_t rounds) {
   asm volatile(

@@ -41,13 +41,13 @@ struct CpuInfo {
   std::string unknown_hidden;      ///< names in MANYMOD_HIDE_CPU that are not features, separated by spaces
 };
 
-/// The result of the probe, which the first call makes. Thread-safe.
+/// The result of the probe, which the first call performs. Thread-safe.
 const CpuInfo& cpu_info();
 
 /// Number of CPUs in this process's current affinity mask, at least 1.
 unsigned usable_cpu_count();
 
-/// Features that the CPU and the OS support, whatever MANYMOD_HIDE_CPU names.
+/// Features that the CPU and the OS support, including those that MANYMOD_HIDE_CPU hides.
 CpuFeatures probe_cpu_features();
 
 /// The features that `list` names, separated by spaces or commas; "all" means every feature.

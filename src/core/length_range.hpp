@@ -8,7 +8,7 @@
 
 namespace manymod {
 
-/// Minimum, maximum and sum of bit lengths. Initially of no integers.
+/// Minimum, maximum and sum of the bit lengths of the integers that were added; of none at first.
 struct LengthRange {
   std::uint32_t shortest = 0xffffffffu;
   std::uint32_t longest = 0;
@@ -21,9 +21,9 @@ struct LengthRange {
     total += other.total;
   }
 
-  /// Whether the `count` lengths are on average within 1/16 of the longest. The items of such a batch are
-  /// computed in the order in which they are given, which suits the caches best.
-  [[nodiscard]] bool alike(std::uint64_t count) const {
+  /// Whether the mean of the `count` lengths is at least 15/16 of the longest. The items of such a batch are
+  /// computed in the order in which they are given, which has the best locality.
+  [[nodiscard]] bool nearly_equal(std::uint64_t count) const {
     const std::uint64_t most = longest * count;
     return most - total <= most / 16;
   }

@@ -15,7 +15,8 @@ namespace manymod {
 namespace {
 
 #ifdef MANYMOD_POSIX
-// Blocks all signals on this thread for its lifetime, so that a thread started meanwhile inherits that mask.
+// Blocks all signals on this thread as long as the object lives, so that threads started meanwhile inherit
+// the mask.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

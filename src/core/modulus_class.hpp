@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classification of a modulus, made on the host or by a kernel.
+// Classification of a modulus, on the host or by a kernel.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ModulusFact {
 ///
 /// In: `limbs`: number of limbs of |n| without leading zero limbs; `low`, `top`: its lowest and highest limb,
 /// 0 if limbs == 0; `modulus_bits`: upper bound on the length of the plan's moduli; `secret`: whether the
-/// timing class is secret, in which even moduli are not computed.
+/// call is constant-time, in which case items with even moduli are not computed.
 MM_DEVICE ModulusFact modulus_fact(std::uint64_t limbs, std::uint64_t low, std::uint64_t top,
                                    std::uint64_t modulus_bits, bool secret) {
   const std::uint64_t max_limbs = (modulus_bits + 63) / 64;

@@ -16,4 +16,8 @@ std::string_view timing_name(TimingClass timing) {
   return timing == TimingClass::secret ? "secret" : "public";
 }
 
+std::string_view timing_description(TimingClass timing) {
+  return timing == TimingClass::secret ? "constant time" : "variable time";
+}
+
 }  // namespace manymod

@@ -40,4 +40,7 @@ enum class ItemStatus : std::uint8_t {
 std::string_view operation_name(Operation op);
 std::string_view timing_name(TimingClass timing);
 
+/// The timing class in messages: "constant time", "variable time".
+std::string_view timing_description(TimingClass timing);
+
 }  // namespace manymod

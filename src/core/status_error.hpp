@@ -10,7 +10,7 @@
 
 namespace manymod {
 
-/// What a failure means for work that could be computed elsewhere.
+/// Whether the work of a failed call could be computed elsewhere.
 enum class FailureClass : std::uint8_t {
   call,         ///< the call cannot be served, wherever it is computed
   device,       ///< a device failed, for lack of memory for instance, and may succeed later

@@ -18,7 +18,7 @@
 namespace manymod {
 namespace {
 
-// The list of GPU backends: nothing else of src/dispatch names one.
+// The list of GPU backends. No other file of src/dispatch includes one.
 std::span<const gpu::Backend* const> gpu_backends() {
   static const std::array backends{&cuda::backend()};
   return backends;
@@ -103,14 +103,14 @@ GpuSupport find_gpus(const gpu::Backend& backend, std::vector<Device>& found) {
   return support;
 }
 
-// Changes when one of the backends does.
+// Changes when the generation of a backend changes.
 unsigned generation() {
   unsigned sum = 0;
   for (const gpu::Backend* backend : gpu_backends()) sum += backend->generation();
   return sum;
 }
 
-/// What was found in one generation. Never freed, as plans refer to its devices.
+/// The hardware found in one generation. Never freed, as plans refer to its devices.
 struct Found {
   unsigned generation;
   Hardware hardware;

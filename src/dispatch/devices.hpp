@@ -25,7 +25,7 @@ struct Device {
   std::string obstacle;                        ///< why nothing can run on it; empty if it can be used
 };
 
-/// What this build and this machine have of a GPU backend, for users.
+/// What this build and this machine support of a GPU backend, for users.
 struct GpuSupport {
   Backend backend = Backend::cuda;
   bool built = false;    ///< the library has device code for it
@@ -38,11 +38,11 @@ struct Hardware {
   std::vector<GpuSupport> gpus;  ///< of each backend
 };
 
-/// Lists the hardware anew. A backend's devices are hidden if the environment variable MANYMOD_HIDE_CUDA
-/// (with the backend's title in place of CUDA) is set to anything but "" and "0".
+/// Lists the hardware again at each call. A backend's devices are hidden if the environment variable
+/// MANYMOD_HIDE_CUDA (with the backend's title in place of CUDA) is set to anything but "" and "0".
 Hardware find_hardware();
 
-/// Found on first use, constant afterwards. Opens no GPU.
+/// The devices of this machine, listed on first use and constant afterwards. Opens no GPU.
 std::span<const Device> devices();
 const GpuSupport& gpu_support(Backend backend);
 

@@ -13,7 +13,7 @@ namespace manymod {
 /// Every variant this build knows, in registration order. Built on first use, constant afterwards.
 std::span<const Variant> registry();
 
-/// Today's name of the variant that earlier releases called `name`; `name` itself where it was not renamed.
+/// The current name of the variant that earlier releases called `name`; `name` itself if it was not renamed.
 /// Technique radix29 was first called radix28.
 std::string current_variant_name(std::string_view name);
 

@@ -30,15 +30,15 @@ std::string device_names(std::span<const Device> devices) {
 const char* backend_title(Backend backend) { return backend == Backend::cuda ? "CUDA" : "CPU"; }
 
 std::string task_name(const VariantRequest& request) {
-  return std::string(operation_name(request.op)) + " in timing class " +
-         std::string(timing_name(request.timing)) + " at " + std::to_string(request.modulus_bits) + " bits";
+  return std::string(operation_name(request.op)) + " in " + std::string(timing_description(request.timing)) +
+         " at " + std::to_string(request.modulus_bits) + " bits";
 }
 
 // Why the variant cannot do the task on any hardware; "" if it can.
 std::string task_obstacle(const Variant& variant, const VariantRequest& request) {
   if (!offers(variant, request.op, request.timing)) {
-    return "does not offer " + std::string(operation_name(request.op)) + " in timing class " +
-           std::string(timing_name(request.timing));
+    return "does not offer " + std::string(operation_name(request.op)) + " in " +
+           std::string(timing_description(request.timing));
   }
   if (request.modulus_bits < variant.min_bits || request.modulus_bits > variant.max_bits) {
     return "serves moduli of " + std::to_string(variant.min_bits) + " to " +
@@ -78,7 +78,7 @@ std::vector<const Device*> devices_named(std::string_view name, std::span<const 
   matching = devices_of_backend(devices, Backend::cuda);
   if (matching.empty()) {
     throw StatusError(MM_ERR_UNKNOWN_DEVICE, "no CUDA device found: device " + in_quotes(name) +
-                                                 " asked for, devices here: " + device_names(devices));
+                                                 " was requested; devices here: " + device_names(devices));
   }
   if (name == "cuda") return matching;
   std::erase_if(matching, [name](const Device* device) { return device->name != name; });
@@ -123,7 +123,7 @@ std::vector<const Device*> best_devices(const Candidate& candidate) {
   return best.empty() ? candidate.devices : best;
 }
 
-// Null where no GPU can run any.
+// Null if no GPU can run any candidate.
 const Device* largest_gpu(const std::vector<Candidate>& candidates) {
   const Device* largest = nullptr;
   for (const Candidate& candidate : candidates) {
@@ -149,8 +149,9 @@ bool applies_to(const TuningRow& row, const VariantRequest& request) {
          request.modulus_bits <= row.max_bits;
 }
 
-// Without a measurement: vectors that are half full have been faster than single items with every technique
-// so far, and thousands of items keep a GPU busy. A GPU that was requested by name takes any number.
+// The least number of items of a variant without a tuning row. With every technique so far, vectors that are
+// half full have been faster than single items, and thousands of items keep a GPU busy. A GPU that was
+// requested by name takes any number.
 constexpr std::size_t kUnmeasuredGpuItems = 4096;
 std::size_t unmeasured_min_items(const Variant& variant, const VariantRequest& request) {
   if (variant.backend == Backend::cpu) return std::max(1u, variant.instances / 2);
@@ -160,8 +161,8 @@ std::size_t unmeasured_min_items(const Variant& variant, const VariantRequest& r
 // Composes a plan's list of choices.
 class Chooser {
  public:
-  /// `usable`: on the requested devices. `on_cpu`: where a general variant is looked for if none of those is
-  /// one.
+  /// `usable`: the variants usable on the requested devices. `on_cpu`: those usable on the CPU, among which
+  /// the general variant is looked for if none of `usable` is general.
   Chooser(const VariantRequest& request, std::span<const TuningRow> tuning, std::vector<Candidate> usable,
           std::vector<Candidate> on_cpu)
       : request_(request),
@@ -218,8 +219,8 @@ class Chooser {
     }
   }
 
-  // Copying the operands of a single product to a GPU and the result back takes longer than most CPUs take to
-  // compute it.
+  // Most CPUs compute a product in less time than the copies of its operands to a GPU and of its result back
+  // take.
   [[nodiscard]] bool transfer_pays(const Candidate& candidate) const {
     const bool product = request_.op == Operation::mulmod || request_.op == Operation::sqrmod;
     return candidate.variant->backend == Backend::cpu || !product || request_.device != "auto";
@@ -233,7 +234,7 @@ class Chooser {
            suits(*candidate.variant, largest_gpu_);
   }
 
-  // Ignored unless it takes fewer items than the choices before it.
+  // Ignored unless its min_items is below that of the choices before it.
   void add(const Candidate& candidate, std::size_t min_items) {
     std::vector<Choice>& choices = chosen_.choices;
     if (!choices.empty() && min_items >= choices.back().min_items) return;
@@ -270,7 +271,7 @@ class Chooser {
     return chosen_;
   }
 
-  // What computes the items of a GPU that fails.
+  // The variant for failover from GPUs to the CPU.
   [[nodiscard]] static const Variant* general_on_cpu(const Candidate* general) {
     const bool is_one = general != nullptr && general->variant->backend == Backend::cpu;
     return is_one ? general->variant : nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the variants that serve a plan, and tells why the others do not.
+// Chooses the variants that serve a plan, and states why the others do not.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace manymod {
 /// The hardware that a variant requires, for users: "bmi2 adx", "compute capability 9.0"; "" if none.
 std::string hardware_needs(const Variant& variant);
 
-/// Why `variant` cannot run on `device`, whatever the operation; "" if it can.
+/// Why `variant` cannot run any operation on `device`; "" if it can.
 std::string hardware_obstacle(const Variant& variant, const Device& device);
 
 /// Why `variant` can run on none of `devices`; "" if one of them can run it.
@@ -38,7 +38,7 @@ struct VariantRequest {
   std::string_view forced_by = "argument";  ///< source of that name, for messages
 };
 
-/// A variant and the number of items from which on it is chosen.
+/// A variant and the least number of items for which it is chosen.
 struct Choice {
   const Variant* variant = nullptr;
   std::vector<const Device*> devices;  ///< the CPU, or GPUs in order of decreasing size
@@ -51,7 +51,8 @@ struct Choice {
 struct Selection {
   std::vector<Choice> choices;
   bool shared_modulus = false;  ///< as requested
-  /// Computes on the CPU the items that a failed GPU did not; null: the GPU's failure is the call's failure.
+  /// The variant that computes on the CPU the items of a GPU that failed; null: the call fails if a GPU
+  /// fails.
   const Variant* cpu_fallback = nullptr;
 
   /// The variant that computes a batch of `items` items with odd moduli of one length and exponents >= 0.
@@ -59,7 +60,7 @@ struct Selection {
   [[nodiscard]] const Variant& for_items(std::size_t items) const;
 };
 
-/// What a selection chooses from.
+/// The variants, devices and tuning rows from which a selection chooses.
 struct Catalogue {
   std::span<const Variant> variants;
   std::span<const Device> devices;

@@ -11,7 +11,7 @@
 
 namespace manymod {
 
-/// Device, forced variant and task of a plan, kept so that variants can be selected later too.
+/// Device, forced variant and task of a plan, kept so that variants can also be selected later.
 class SelectionOptions {
  public:
   /// `Options`: mm_plan_options or mm_fixed_base_options, whose members `device` and `variant` have the same
@@ -33,8 +33,8 @@ class SelectionOptions {
   [[nodiscard]] Selection select() const;
 
   /// The variants for calls on arrays in the memory of the GPU with index `device_index`: those of that GPU,
-  /// whichever device the options name; those of the CPU if the options name the CPU or a CPU variant, or if
-  /// that GPU has no variant for the task.
+  /// even if the options name another one; those of the CPU if the options name the CPU or a CPU variant, or
+  /// if that GPU has no variant for the task.
   /// @throws StatusError as select_variants
   [[nodiscard]] Selection select_on_gpu(unsigned device_index) const;
 

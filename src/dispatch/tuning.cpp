@@ -17,8 +17,8 @@
 namespace manymod {
 namespace {
 
-// The embedded files as one table. It has no notes: that a build lacks variants of other processors is no
-// fault of the files.
+// The embedded files as one table. It has no notes, since a build without the variants of other processors is
+// not an error in the files.
 TuningTable embedded_table() {
   TuningTable table;
   for (const TuningFile& file : embedded_tuning_files()) {
@@ -50,7 +50,7 @@ void publish(TuningTable table) {
   [[maybe_unused]] const Published* const owned_by_newest = fresh.release();
 }
 
-/// Publishes the table unless there is one already: a call of load_tuning meanwhile has the last word.
+/// Publishes the table unless there is one already: a concurrent load_tuning takes precedence.
 const TuningTable& publish_first(TuningTable table) {
   auto fresh = std::make_unique<Published>();
   fresh->table = std::move(table);
@@ -65,7 +65,7 @@ const TuningTable& publish_first(TuningTable table) {
   throw StatusError(MM_ERR_TUNING, "tuning file '" + path + "': " + why);
 }
 
-// Regular files only: a pipe might keep the caller waiting for ever.
+// Regular files only: reading a pipe might block forever.
 std::string file_text(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variant is fastest where, as measured: the rows embedded in the library, or a file's in their place.
+// The measured fastest variants: the rows embedded in the library, or those of a file instead.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 namespace manymod {
 
 /// Among the rows for an operation, timing class and width whose variants can run, the first whose min_items
-/// the batch reaches decides; where no row fits, the variants' priorities decide. A row whose variant needs a
+/// the batch reaches decides; if no row applies, the variants' priorities decide. A row whose variant needs a
 /// shared modulus for the operation (Variant::shared_modulus_operations) applies only to batches with one.
 struct TuningRow {
   Operation op = Operation::powmod;
   TimingClass timing = TimingClass::public_;
   std::size_t min_bits = 1, max_bits = kMaxModulusBits;  ///< modulus widths to which the row applies
-  /// Fewest items, of a bucket or of the rest of one, for which the variant is chosen.
+  /// Least number of items, of a bucket or of the remainder of one, for which the variant is chosen.
   std::size_t min_items = 1;
   std::string variant;
   std::string evidence;  ///< the measurement: the time of this variant and of the second fastest
@@ -46,12 +46,12 @@ const TuningTable& tuning_table();
 
 /// Use a file's rows, which replace the shipped rows of the operations and timing classes that the file has
 /// rows for. A null path restores the shipped rows.
-/// @throws StatusError MM_ERR_TUNING where the file is missing or malformed; the table in use then stays
+/// @throws StatusError MM_ERR_TUNING if the file is missing or malformed; the table in use is then unchanged
 void load_tuning(const char* path);
 
 /// Largest number of rows of a file.
 inline constexpr std::size_t kMaxTuningRows = 10'000;
-/// Most notes on a file; a last note counts those left out.
+/// Largest number of notes on a file; one more note counts those left out.
 inline constexpr std::size_t kMaxTuningNotes = 20;
 /// Largest min_items of a row.
 inline constexpr std::size_t kMaxMinItems = std::size_t{1} << 24;

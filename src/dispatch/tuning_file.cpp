@@ -154,8 +154,8 @@ class Parser {
       return false;
     }
     if (offers(*named, row.op, row.timing)) return true;
-    note(in_quotes(row.variant) + " does not offer " + std::string(operation_name(row.op)) +
-         " in timing class " + std::string(timing_name(row.timing)));
+    note(in_quotes(row.variant) + " does not offer " + std::string(operation_name(row.op)) + " in " +
+         std::string(timing_description(row.timing)));
     return false;
   }
 

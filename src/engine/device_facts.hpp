@@ -20,7 +20,7 @@ namespace manymod {
 struct DeviceFacts {
   std::optional<ModulusFact> all_moduli;     ///< if moduli are on_device and have equal properties
   std::vector<ModulusFact> moduli;           ///< of each modulus, if they are on_device and differ
-  LengthRange exponents;                     ///< if exponents are on_device, in timing class public
+  LengthRange exponents;                     ///< if exponents are on_device, in variable-time calls
   std::vector<std::uint32_t> exponent_bits;  ///< length of each exponent; empty if the lengths are similar
                                              ///< and only the longest matters
 
@@ -51,8 +51,8 @@ inline bool modulus_is_odd(const Job& job, std::size_t item) {
   return (job.modulus.magnitude(item)[0] & 1) != 0;
 }
 
-/// Bit length of exponent `index`, saturated at 2^32 - 1; for exponents on_device whose single lengths are
-/// not known, that of the longest. Timing: variable-time; timing class public only.
+/// Bit length of exponent `index`, saturated at 2^32 - 1; for exponents on_device whose individual lengths
+/// are not known, that of the longest. Variable-time; only for variable-time calls.
 inline std::uint32_t exponent_bits(const Job& job, std::size_t index) {
   if (job.y.on_device) return job.facts->exponent_length(index);
   const std::size_t bits = limbs::bit_length_var(job.y.magnitude(index));

@@ -36,7 +36,7 @@ class PreparedBase {
 struct DeviceFacts;  // engine/device_facts.hpp
 
 /// A call as an engine sees it. Its views are checked. Every item in a bucket has |modulus| > 1 with exactly
-/// the bucket's number of limbs, and an odd modulus if the timing class is secret.
+/// the bucket's number of limbs, and an odd modulus if the call is constant-time.
 struct Job {
   Operation op = Operation::addmod;
   TimingClass timing = TimingClass::public_;
@@ -66,9 +66,9 @@ class Engine {
   virtual ~Engine() = default;
 
   /// Whether the engine can compute this item, which depends on public properties only: the sizes of all
-  /// items, the parity of the modulus (timing class public) and the sign of the exponent. Items that are not
-  /// accepted are not passed to prepare, prepare_base or run. The Variant of an engine that rejects any item
-  /// has accepts_every_item == false.
+  /// items, the parity of the modulus (in variable-time calls) and the sign of the exponent. Items that are
+  /// not accepted are not passed to prepare, prepare_base or run. The Variant of an engine that rejects any
+  /// item has accepts_every_item == false.
   [[nodiscard]] virtual bool accepts([[maybe_unused]] const Job& job,
                                      [[maybe_unused]] std::size_t item) const {
     return true;
@@ -94,7 +94,7 @@ class Engine {
 
   /// Estimated nanoseconds per item (for vectors, the time of a full vector divided by its lanes). It
   /// determines the chunk size and whether several threads are worthwhile. It depends on public sizes only:
-  /// in timing class secret the exponent length is the width of its view.
+  /// in constant-time calls the exponent length is the width of its view.
   [[nodiscard]] virtual double item_cost_ns(const Job& job, std::size_t modulus_limbs) const = 0;
 
   /// Compute the result and the status of each item.

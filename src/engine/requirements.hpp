@@ -37,7 +37,8 @@ class Requirements {
   [[nodiscard]] virtual std::string obstacle(std::string_view device_name,
                                              const DeviceTraits& traits) const = 0;
 
-  /// Whether the variant is fit for the device. One that is not runs there, but is chosen by name only.
+  /// Whether the variant is efficient on the device. One that is not can run there, but is chosen only by
+  /// name.
   [[nodiscard]] virtual bool suits([[maybe_unused]] const DeviceTraits& traits) const { return true; }
 
   /// Whether suits() requires FP64 instructions that are about as fast as FP32.

@@ -25,8 +25,8 @@ struct Variant {
   std::string name;       ///< technique and shape, unique: "scalar64.adx"
   std::string technique;  ///< its folder in src/modmul
   Backend backend = Backend::cpu;
-  OperationSet public_operations = 0;  ///< offered in variable time (timing class public)
-  OperationSet secret_operations = 0;  ///< offered in constant time (timing class secret)
+  OperationSet public_operations = 0;  ///< offered in variable time
+  OperationSet secret_operations = 0;  ///< offered in constant time
   /// Those of the operations that Engine::accepts only for several items with one modulus.
   OperationSet shared_modulus_operations = 0;
   std::size_t min_bits = 1;
@@ -34,7 +34,8 @@ struct Variant {
   /// Engine::accepts returns true for every item. A variant with false is paired with one that accepts what
   /// it rejects.
   bool accepts_every_item = true;
-  /// Instances that one thread or thread group computes together: fewer cost as much as all.
+  /// Instances that one thread or thread group computes together; fewer instances cost as much as all of
+  /// them.
   unsigned instances = 1;
   unsigned threads_per_instance = 1;                 ///< lanes of a GPU thread group
   std::shared_ptr<const Requirements> requirements;  ///< beyond the backend; null if there are none

@@ -16,13 +16,13 @@ namespace {
 // bits of exponent.
 constexpr double kFixedBits = 24;
 
-// What the engine computes for each item that it gets: more than 1 where the last vector is not full.
+// The vector slots that the engine computes per item: more than 1 where the last vector is not full.
 double padding(std::size_t items, std::size_t lanes) {
   const std::size_t vectors = (items + lanes - 1) / lanes;
   return static_cast<double>(vectors * lanes) / static_cast<double>(items);
 }
 
-// The items without a result. The others must not be computed again: a result may have taken the place of an
+// The items without a result. The others must not be computed again: a result may have overwritten an
 // operand.
 std::vector<std::size_t> unfinished(const Job& job, Items items) {
   std::vector<std::size_t> rest;
@@ -60,7 +60,8 @@ Work divide(const Workers& workers, const Job& job, const BucketedBatch& batch, 
   work.jobs.assign(workers.engines.size(), job);
   if (workers.moduli != nullptr) {
     for (const Bucket& bucket : work.buckets) {
-      // On the CPU once, before several threads need it. On GPUs where and when items go there.
+      // On the CPU it is prepared once, before several threads need it; on a GPU when the first items go
+      // there.
       if (workers.engines[bucket.engine].gpus() > 0) continue;
       work.jobs[bucket.engine].shared = workers.moduli->get(bucket.engine, 0);
     }
@@ -69,15 +70,15 @@ Work divide(const Workers& workers, const Job& job, const BucketedBatch& batch, 
   return work;
 }
 
-// Have a comb for each choice: it is computed here, observed by the callback, where a choice is used for the
-// first time, for few exponents or for negative ones.
-// @return false if the callback asked to stop
-bool prepare_combs(const PreparedBases& bases, const Progress& progress, std::size_t settled,
+// Ensure that each choice has a comb. It is computed here, with progress, if a choice is used for the first
+// time, such as that for few exponents or for negative ones.
+// @return false if the callback requested a stop
+bool prepare_combs(const PreparedBases& bases, const Progress& progress, std::size_t finished,
                    const Work& work) {
   std::atomic<bool> stop{false};
   Tick tick;
   if (progress.observed()) {
-    tick = [&] { return progress.wants_stop(settled, work.jobs.front().result.count); };
+    tick = [&] { return progress.wants_stop(finished, work.jobs.front().result.count); };
   }
   Ticker ticker(tick, stop);
   const StopToken token(&stop, tick ? &ticker : nullptr);
@@ -136,11 +137,12 @@ bool compute_batch(const Workers& workers, Job job, const BucketedBatch& batch, 
       schedule_for(total_ns(work.parts), threads, work.gpus(workers.engines), progress.observed());
   if (schedule.threads > 1 && workers.engines.size() > 1)
     work = divide(workers, job, batch, schedule.threads);
-  if (workers.bases != nullptr && !prepare_combs(*workers.bases, progress, batch.settled, work)) return false;
+  if (workers.bases != nullptr && !prepare_combs(*workers.bases, progress, batch.finished, work))
+    return false;
   StopQuery wants_stop;
   if (progress.observed()) {
     wants_stop = [&](std::size_t done) {
-      return progress.wants_stop(batch.settled + done, job.result.count);
+      return progress.wants_stop(batch.finished + done, job.result.count);
     };
   }
   return execute(work.parts, schedule, wants_stop, [&](const Chunk& chunk, const StopToken& stop) {

@@ -12,28 +12,28 @@
 
 namespace manymod {
 
-/// What computes a call's items.
+/// The engines of a call, and their prepared moduli or combs.
 struct Workers {
   const EngineSet& engines;
   const PreparedModuli* moduli = nullptr;  ///< set iff the items share one modulus
   const PreparedBases* bases = nullptr;    ///< fixed_base_powmod only
 };
 
-/// The cost of buckets (of one choice each, Bucket::engine) by their engines' estimates. `jobs`: as each
-/// choice of the set sees the call.
+/// The costs of buckets, each of which belongs to one choice (Bucket::engine), by the estimates of their
+/// engines. `jobs`: the call as each choice of the set sees it.
 std::vector<WorkPart> work_parts(const EngineSet& engines, std::span<const Job> jobs,
                                  std::span<const Bucket> buckets);
 
-/// Compute `items`, moduli of `modulus_limbs` limbs each, at one place of choice `index`; where that fails,
-/// what has no result yet at the next one (see Placement).
-/// @throws StatusError where all places fail
+/// Compute `items`, whose moduli have `modulus_limbs` limbs, at one place of choice `index`; if that fails,
+/// compute those without a result at the next place (see Placement).
+/// @throws StatusError if all places fail
 void run_items(const Workers& workers, std::size_t index, const Job& job, Items items,
                std::size_t modulus_limbs);
 
 /// Compute every item of `batch`. `job.stop`, `job.shared` and `job.fixed_base` are replaced. `threads` 0
 /// means default_threads().
-/// @return false if the progress callback asked to stop; items not reached keep status not_computed
-/// @throws std::bad_alloc, StatusError where devices fail, std::logic_error where no engine accepts an item
+/// @return false if the progress callback requested a stop; items not reached keep status not_computed
+/// @throws std::bad_alloc, StatusError if devices fail, std::logic_error if no engine accepts an item
 bool compute_batch(const Workers& workers, Job job, const BucketedBatch& batch, unsigned threads,
                    const Progress& progress);
 

@@ -15,9 +15,9 @@
 namespace manymod {
 namespace {
 
-using Key = std::uint16_t;  // the number of limbs of the modulus; 0 for settled items
+using Key = std::uint16_t;  // the number of limbs of the modulus; 0 for items that need no engine
 
-// Smaller blocks do not pay for waking a thread: an item takes 5 to 20 ns.
+// With smaller blocks, waking a thread would cost more than it saves: an item takes 5 to 20 ns.
 constexpr std::size_t kItemsPerBlock = 16384;
 // Several, so that the work is balanced when a thread starts late.
 constexpr std::size_t kBlocksPerThread = 4;
@@ -50,7 +50,7 @@ class Blocks {
   std::size_t count_ = 1;
 };
 
-// What is known about the items of one key.
+// Properties of the items of one key.
 struct KeyFacts {
   std::size_t count = 0;
   std::size_t even = 0;
@@ -63,7 +63,8 @@ struct KeyFacts {
   }
 };
 
-void settle(const Job& job, std::size_t item, ModulusClass modulus_class) {
+// Store the result of an item that no engine computes. Failed items get theirs at the end of the call.
+void finish_item(const Job& job, std::size_t item, ModulusClass modulus_class) {
   if (modulus_class == ModulusClass::unit && !job.result.on_device) store_zero(job.result, item);
 }
 
@@ -87,7 +88,7 @@ class Sorter {
     blocks_.for_each(
         [&](std::size_t block, std::size_t begin, std::size_t end) { classify(begin, end, facts_[block]); });
     make_buckets();
-    if (batch_.settled > 0 || batch_.buckets.size() > 1) scatter();
+    if (batch_.finished > 0 || batch_.buckets.size() > 1) scatter();
     return std::move(batch_);
   }
 
@@ -95,14 +96,14 @@ class Sorter {
   [[nodiscard]] const std::vector<LengthRange>& exponents() const { return exponents_; }
 
  private:
-  // Each item is visited once. Of its numbers only the modulus's top and low limbs and the exponent's top
-  // limb are read, unless leading limbs are 0.
+  // Each item is visited once. Only the top and low limbs of its modulus and the top limb of its exponent are
+  // read, unless leading limbs are 0.
   void classify(std::size_t begin, std::size_t end, std::vector<KeyFacts>& facts) {
     for (std::size_t i = begin; i < end; ++i) {
       const ModulusFact modulus = modulus_fact(job_, i, modulus_bits_);
       const bool computed = modulus.modulus_class == ModulusClass::compute;
       job_.status[i] = initial_status(modulus.modulus_class);
-      if (!computed) settle(job_, i, modulus.modulus_class);
+      if (!computed) finish_item(job_, i, modulus.modulus_class);
       keys_[i] = computed ? modulus.limbs : Key{0};
       KeyFacts& of_key = facts[keys_[i]];
       ++of_key.count;
@@ -122,12 +123,12 @@ class Sorter {
       exponents_.push_back(all.exponents);
       computed += all.count;
     }
-    batch_.settled = job_.result.count - computed;
+    batch_.finished = job_.result.count - computed;
   }
 
   // Stable counting sort by key: the counts of a block become its write positions.
   void scatter() {
-    batch_.item_storage = std::make_unique_for_overwrite<std::size_t[]>(job_.result.count - batch_.settled);
+    batch_.item_storage = std::make_unique_for_overwrite<std::size_t[]>(job_.result.count - batch_.finished);
     std::size_t* const items = batch_.item_storage.get();
     std::size_t place = 0;
     for (Bucket& bucket : batch_.buckets) {
@@ -205,7 +206,7 @@ void order_by_exponent(const Job& job, std::span<const LengthRange> ranges, unsi
     Bucket& bucket = batch.buckets[b];
     const std::uint32_t longest = job.y.broadcast() ? exponent_bits(job, 0) : ranges[b].longest;
     bucket.exponent_limbs = std::max<std::size_t>(1, limbs_for_bits(longest));
-    if (job.y.broadcast() || ranges[b].alike(bucket.items.size())) continue;
+    if (job.y.broadcast() || ranges[b].nearly_equal(bucket.items.size())) continue;
     order_bucket(job, ranges[b], threads, batch, bucket);
   }
 }
@@ -261,8 +262,8 @@ BucketedBatch bucket_shared(const Job& job, ModulusClass modulus_class, std::siz
   std::fill(job.status, job.status + count, initial_status(modulus_class));
   BucketedBatch batch;
   if (modulus_class != ModulusClass::compute) {
-    for (std::size_t i = 0; i < count; ++i) settle(job, i, modulus_class);
-    batch.settled = count;
+    for (std::size_t i = 0; i < count; ++i) finish_item(job, i, modulus_class);
+    batch.finished = count;
     return batch;
   }
   batch.buckets.push_back({modulus_limbs, Items::run(0, count), job.y.width, {}});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting a batch into buckets by the number of limbs of the moduli, and settling items that need no engine.
+// Sorting a batch into buckets by the number of limbs of the moduli, and finishing the items that need no
+// engine.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ struct Bucket {
 
 struct BucketedBatch {
   std::vector<Bucket> buckets;  ///< none of them empty
-  std::size_t settled = 0;      ///< items whose result and status are already final
+  std::size_t finished = 0;     ///< items whose result and status are already final
 
   /// The lists of the buckets' items; null if one bucket holds the whole batch in its order.
   std::unique_ptr<std::size_t[]> item_storage;

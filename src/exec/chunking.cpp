@@ -11,7 +11,7 @@ namespace {
 constexpr double kShortestChunkNs = 20e3;
 // Chunks per thread that the remaining cost is cut into.
 constexpr double kShareOfRest = 4;
-// No chunk is smaller than the whole cost over so many chunks per thread.
+// The most chunks per thread: no chunk is smaller than the whole cost / (kFinestShare threads).
 constexpr double kFinestShare = 64;
 
 class Cutter {
@@ -38,7 +38,7 @@ class Cutter {
   }
 
  private:
-  // Items to add at a time: as many as the target asks for where items cost the same, else one granule.
+  // Items to add at a time: as many as the target allows if all items cost the same, else one granule.
   static std::size_t step(const WorkPart& part, double target) {
     if (!part.weights.empty() || part.item_ns <= 0) return part.granularity;
     const double granule_ns = part.item_ns * static_cast<double>(part.granularity);

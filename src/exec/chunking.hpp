@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting a workload into chunks for the thread pool: expensive items first, ever smaller chunks towards the
-// end.
+// Cutting a workload into chunks for the thread pool: expensive items first, smaller and smaller chunks
+// towards the end.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace manymod {
 
-/// Independent items that are computed alike, and what they are estimated to cost.
+/// Independent items that one function computes, and their estimated costs.
 struct WorkPart {
   std::size_t items = 0;
   std::size_t granularity = 1;  ///< items that should stay in one chunk, >= 1: the lanes of a vector, a wave
@@ -42,11 +42,11 @@ struct Chunk {
 };
 
 /// No chunk of several granules costs more than this, so that progress and requests to stop are timely. An
-/// item that costs as much is a chunk of its own.
+/// item that alone costs as much forms one chunk.
 inline constexpr double kLongestChunkNs = 50e6;
 
-/// Chunks in the order in which they should be begun. Each has 1 / (4 threads) of the cost that is left, so
-/// that threads finish together however wrong the estimates are.
+/// Chunks in the order in which they should be begun. Each has 1 / (4 threads) of the remaining cost, so that
+/// threads finish together even if the estimates are wrong.
 std::vector<Chunk> cut_chunks(std::span<const WorkPart> parts, unsigned threads);
 
 }  // namespace manymod

@@ -15,12 +15,12 @@ namespace manymod {
 
 struct EngineChoice {
   Placement placement;
-  std::size_t lanes = 1;      ///< items computed at a time: part of a vector costs as much as a full one
-  std::size_t min_items = 1;  ///< the choice where at least so many items are left
+  std::size_t lanes = 1;  ///< items computed at a time; a partly filled vector costs as much as a full one
+  std::size_t min_items = 1;  ///< least number of remaining items for which this choice is taken
   bool accepts_every_item = true;
 
-  /// How many GPUs it computes on; 0 for the CPU. On GPUs item_cost_ns is one GPU's and holds for many items
-  /// only, and chunks wait for the device.
+  /// The number of GPUs that it computes on; 0 for the CPU. On GPUs item_cost_ns is the cost on one GPU and
+  /// holds only for many items, and chunks wait for the device.
   [[nodiscard]] unsigned gpus() const { return placement.gpus(); }
 };
 
@@ -36,11 +36,11 @@ class EngineSet {
   /// Index of the choice for `items` >= 1 items.
   [[nodiscard]] std::size_t for_items(std::size_t items) const;
   [[nodiscard]] bool accepts(std::size_t index, const Job& job, std::size_t item) const;
-  /// Index of the first choice for at most `items` items that accepts the item, or else of the first that
-  /// does.
+  /// Index of the first choice with min_items <= `items` that accepts the item, else of the first that
+  /// accepts it.
   /// @throws std::logic_error if none does
   [[nodiscard]] std::size_t accepting(const Job& job, std::size_t item, std::size_t items) const;
-  /// Whether no choice ever turns an item down.
+  /// Whether every choice accepts every item.
   [[nodiscard]] bool accepts_every_item() const { return accepts_every_item_; }
 
   /// Number of a place among those of all choices, < places().

@@ -13,9 +13,10 @@ namespace {
 
 // Below this, waking threads (some 50 us until they all run) costs more than it gains.
 constexpr double kWorthThreadsNs = 150e3;
-// Below this, nobody misses progress or a way to stop.
+// Shorter calls need neither progress nor a way to stop.
 constexpr double kWorthProgressNs = 20e6;
-// One computes, one uploads the next chunk's operands, one stores the last chunk's results.
+// One chunk is computed while the operands of the next are uploaded and the results of the previous are
+// stored.
 constexpr unsigned kThreadsPerGpu = 3;
 
 std::atomic<unsigned> threads_setting{0};

@@ -14,8 +14,8 @@
 
 namespace manymod {
 
-/// CPU threads of calls that do not say how many: set_default_threads()'s number, else the CPUs of this
-/// process.
+/// The number of CPU threads of calls that do not specify one: the number given to set_default_threads(),
+/// else the number of CPUs that this process may use.
 unsigned default_threads();
 /// Set it, at most kMaxThreads; 0 restores the default. @return the new number
 unsigned set_default_threads(unsigned threads);
@@ -26,27 +26,27 @@ struct Schedule {
   unsigned threads = 1;  ///< the calling one included
 };
 
-/// The schedule for work of `cost_ns`. `threads`: as asked for, 0 for default_threads(). `gpus` that compute
-/// it get several threads each: while one computes a chunk, the next is uploaded and the last one's results
-/// are stored.
+/// The schedule for work of `cost_ns`. `threads`: as requested, 0 for default_threads(). Each of the `gpus`
+/// GPUs that compute it gets several threads: while one chunk is computed, the next is uploaded and the
+/// results of the previous one are stored.
 Schedule schedule_for(double cost_ns, unsigned threads, unsigned gpus, bool observed);
 
-/// Asked about ten times a second on the calling thread, with the number of items done so far, whether to
-/// stop. Empty: nobody observes the call.
+/// Returns whether to stop. Called about ten times a second on the calling thread, with the number of items
+/// done so far. Empty: the call has no progress callback.
 using StopQuery = std::function<bool(std::size_t done)>;
 /// Computes the items of one chunk; called from several threads at a time. May return early once a stop is
 /// requested.
 using ChunkBody = std::function<void(const Chunk& chunk, const StopToken& stop)>;
 
 /// Cut the workload into chunks and run them on the thread pool.
-/// @return false if `wants_stop` asked to stop; chunks that were not begun then never are
-/// @throws what the first failing chunk threw, after all threads have left
+/// @return false if `wants_stop` requested a stop; no chunk begins after that
+/// @throws the exception of the first failing chunk, after all threads have left the run
 bool execute_on_pool(std::span<const WorkPart> parts, unsigned threads, const StopQuery& wants_stop,
                      const ChunkBody& body);
 
-/// Run body(chunk, stop) for chunks that together are all items of all parts, each once.
-/// @return false if `wants_stop` asked to stop
-/// @throws what a chunk threw
+/// Run body(chunk, stop) for chunks that together contain each item of each part exactly once.
+/// @return false if `wants_stop` requested a stop
+/// @throws the exception of a chunk
 template <class Body>
 bool execute(std::span<const WorkPart> parts, const Schedule& schedule, const StopQuery& wants_stop,
              const Body& body) {
@@ -57,8 +57,8 @@ bool execute(std::span<const WorkPart> parts, const Schedule& schedule, const St
   return true;
 }
 
-/// Run visit(begin, end, stop) for ranges that together are all items of `part`.
-/// @return false if the caller asked to stop
+/// Run visit(begin, end, stop) for ranges that together contain each item of `part` exactly once.
+/// @return false if the caller requested a stop
 template <class Visit>
 bool execute_ranges(const WorkPart& part, const Schedule& schedule, const ProgressPart& progress,
                     const Visit& visit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several GPUs gets the next work: the one that would finish it first.
+// Chooses which of several GPUs gets the next work: the one that would finish it first.
 #pragma once
 
 #include <atomic>
@@ -30,20 +30,21 @@ GpuLoad& gpu_load(unsigned index);
 struct GpuCandidate {
   GpuLoad* load;
   unsigned size;             ///< multiprocessors
-  bool last_resort = false;  ///< chosen only where all candidates are
+  bool last_resort = false;  ///< chosen only if all candidates are last resorts
 };
 
 /// Work that counts towards the load of one GPU for as long as this object lives.
 class LoadShare {
  public:
-  /// Give `work` (at most kMostWork) to the candidate that would finish it first: the one whose load, this
-  /// work included, is least relative to its size; the earlier of equal ones. There is at least one.
+  /// Give `work` (at most kMostWork) to the candidate that would finish it first: the one whose load
+  /// including this work, divided by its size, is least; the first of equal ones. There is at least one.
   LoadShare(std::span<const GpuCandidate> candidates, std::uint64_t work);
   LoadShare(const LoadShare&) = delete;
   LoadShare& operator=(const LoadShare&) = delete;
   ~LoadShare() { load_->remove(work_); }
 
-  static constexpr std::uint64_t kMostWork = 1'000'000'000'000'000;  ///< thousands of such are below 2^63
+  static constexpr std::uint64_t kMostWork =
+      1'000'000'000'000'000;  ///< the sum of thousands of them is below 2^63
 
   /// Position among the candidates.
   [[nodiscard]] std::size_t chosen() const { return chosen_; }

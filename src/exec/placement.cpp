@@ -11,12 +11,11 @@ namespace {
 
 enum class State : std::uint8_t {
   works,
-  failed,  ///< until nothing is under way
+  failed,  ///< until no work is in flight
   lost,    ///< for the rest of the process
 };
 
-/// A GPU that has failed already is tried only where no other is left, and a lost one only where nothing
-/// else is.
+/// A GPU that has failed, and one that is lost, are tried only if no working GPU is left.
 std::vector<GpuCandidate> candidates(std::span<const GpuEngine> gpus, std::span<const std::size_t> places,
                                      const std::vector<std::atomic<State>>& states) {
   std::vector<GpuCandidate> found;
@@ -38,8 +37,8 @@ struct Placement::Health {
 
 namespace {
 
-// Work that is under way for as long as this object lives. The first after a pause gives GPUs that failed
-// another chance.
+// Counts work as in flight for as long as this object lives. When no other work is in flight, GPUs that
+// failed, but are not lost, are used again.
 class UnderWay {
  public:
   UnderWay(std::atomic<std::size_t>& count, std::vector<std::atomic<State>>& states) : count_(count) {

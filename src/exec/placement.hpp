@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one variant computes: on the CPU, or on one or several GPUs with a CPU engine that takes over where
-// they fail.
+// Where one variant computes: on the CPU, or on one or several GPUs with a CPU engine to which work fails
+// over.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,14 @@ struct GpuEngine {
   GpuLoad* load = nullptr;  ///< must outlive the placement
 };
 
-/// The places of a variant, numbered: the CPU alone is place 0; or GPUs 0, 1, .., and after them the CPU
-/// engine that takes over, if there is one.
+/// The places of a variant, numbered: the CPU alone is place 0; else the GPUs are places 0, 1, .., and the
+/// CPU engine for failover, if there is one, is the last.
 ///
-/// Each piece of work goes to the GPU that would finish it first. Where a GPU fails (a StatusError whose
-/// FailureClass is not `call`), the work is given to another GPU and in the end to the CPU engine; without
-/// one, the call fails with the first GPU's error. A GPU that failed gets nothing more while other work is
-/// under way, as what was in its way, such as too little memory, may be gone later; one that is lost for this
-/// process gets nothing at all, unless there is nothing else left.
+/// Each piece of work goes to the GPU that would finish it first. If a GPU fails (a StatusError whose
+/// FailureClass is not `call`), the work fails over to another GPU and at last to the CPU engine; without
+/// one, the call fails with the error of the first GPU. A GPU that failed gets no more work while other work
+/// is in flight, since the cause, such as a lack of memory, may be temporary. One that is lost for this
+/// process gets no more work at all. Either is still tried if no other GPU is left.
 class Placement {
  public:
   /// On the CPU.
@@ -55,18 +55,18 @@ class Placement {
   /// The index of the GPU that is `place` < gpus().
   [[nodiscard]] unsigned gpu_index(std::size_t place) const { return gpus_[place].index; }
 
-  /// As the variant's engine on any of the places.
+  /// Engine::accepts, which is the same for all places.
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const { return engine(0).accepts(job, item); }
-  /// Of the first GPU that works.
+  /// Engine::chunk_granularity of the first GPU that works.
   [[nodiscard]] std::size_t chunk_granularity(const Job& job, std::size_t modulus_limbs) const;
-  /// On one GPU.
+  /// Engine::item_cost_ns, on one GPU.
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const {
     return engine(0).item_cost_ns(job, modulus_limbs);
   }
 
-  /// Run attempt(place) for the place that work of `cost_ns` goes to, and where a GPU fails for the next one.
-  /// An attempt leaves what a failed one before it has computed.
-  /// @throws what an attempt threw, if it is no GPU's failure or there is no other place left
+  /// Run attempt(place) for the place that work of `cost_ns` goes to, and if a GPU fails, for the next one.
+  /// An attempt must not compute again what a failed one before it has computed.
+  /// @throws what an attempt threw, if it is not the failure of a GPU or no other place is left
   template <class Attempt>
   void run(double cost_ns, const Attempt& attempt) const {
     if (gpus_.empty()) return attempt(std::size_t{0});
@@ -85,7 +85,7 @@ class Placement {
  private:
   struct Health;  // of the GPUs
 
-  /// @return null once an attempt succeeds; what the first threw where all GPUs fail
+  /// @return null once an attempt succeeds; the exception of the first attempt if all GPUs fail
   [[nodiscard]] std::exception_ptr attempt_on_gpus(double cost_ns,
                                                    const std::function<void(std::size_t)>& attempt) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engines of a set have precomputed for a shared modulus or for a fixed base, place by place.
+// Data that the engines of a set precompute for a shared modulus or a fixed base, separately for each place.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ class PreparedModuli {
   std::vector<PublishedOnce<PreparedModulus>> prepared_;
 };
 
-/// The comb of one base for each engine that comes to need it. Engines and modulus must outlive it. Safe to
-/// use from several threads.
+/// The comb of one base, computed for each engine when it is first needed. Engines and modulus must outlive
+/// it. Safe to use from several threads.
 class PreparedBases {
  public:
   /// `base`: one integer, which is copied. Computes no comb yet.
@@ -44,11 +44,11 @@ class PreparedBases {
 
   /// Index of the choice for large batches: the first one, unless it does not accept the modulus.
   [[nodiscard]] std::size_t main_choice() const { return main_choice_; }
-  /// Index of the choice for a call with so many exponents, all that it accepts: a comb for what is left of
-  /// full vectors would cost more than it saves.
+  /// Index of the choice that computes a call with that many exponents, as far as it accepts them. The tail
+  /// after full vectors stays with that choice, because a second comb would cost more than it saves.
   [[nodiscard]] std::size_t choice_for(std::size_t exponents) const;
 
-  /// Have a comb at one place of choice `index` at least: where there is none yet, compute one.
+  /// Ensure that choice `index` has a comb at one place at least: if there is none yet, compute one.
   /// @return false if `stop` was requested
   /// @throws StatusError if all places fail
   bool prepare(std::size_t index, const StopToken& stop) const;

@@ -10,14 +10,14 @@
 namespace manymod {
 
 struct Progress {
-  mm_progress_fn callback = nullptr;  ///< NULL: nobody observes the call
+  mm_progress_fn callback = nullptr;  ///< NULL: the call has no progress callback
   void* user = nullptr;
 
   [[nodiscard]] bool observed() const { return callback != nullptr; }
 
   /// Report `done` of `total` items to the callback, which must not be NULL.
-  /// @return whether it asks to stop. An exception that it throws (it may be C++) counts as a request to
-  /// stop: nothing may unwind through the C ABI.
+  /// @return whether it requests a stop. An exception that it throws (it may be C++) counts as a request to
+  /// stop, since nothing may unwind through the C ABI.
   [[nodiscard]] bool wants_stop(std::size_t done, std::size_t total) const;
 };
 

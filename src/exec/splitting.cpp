@@ -7,7 +7,7 @@
 namespace manymod {
 namespace {
 
-// Estimates are off by tens of percent: they overrule a measured choice only for a clear gain.
+// Estimates are off by tens of percent, so they override a measured choice only for a clear gain.
 constexpr double kClearGain = 0.8;
 
 bool is_product(Operation op) { return op == Operation::mulmod || op == Operation::sqrmod; }
@@ -64,7 +64,8 @@ class Splitter {
     return true;
   }
 
-  // The engine for an item that not all accept. The bucket's size approximates the number of such items.
+  // The engine for an item that some engines do not accept. The bucket's size approximates the number of such
+  // items.
   [[nodiscard]] std::size_t taker(const Bucket& bucket, std::size_t item) const {
     return engines_.accepting(job_, item, bucket.items.size());
   }
@@ -78,8 +79,8 @@ class Splitter {
     return prefix;
   }
 
-  // Part the items, in their order: those that all engines accept, and for each engine those of the others
-  // that it is the first to accept.
+  // Partition the items, in their order: those that all engines accept, and for each engine those of the
+  // others that it is the first to accept.
   void by_acceptance(const Bucket& bucket) {
     constexpr std::size_t kByNumber = SIZE_MAX;
     const std::size_t count = bucket.items.size();

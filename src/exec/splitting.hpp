@@ -22,11 +22,10 @@ struct SplitBatch {
 };
 
 /// An item that some choice does not accept goes to the first choice that accepts it, preferably one for that
-/// many items. The others are split repeatedly: the choice for the number of items that are left takes as
-/// many as fill its vectors, or all of them if they are less than one vector. If there are too few items to
-/// give each of `threads` threads a vector of its own, all may go to another engine whose estimated time on
-/// that many threads is clearly shorter. `fixed_base_engine`, if set, takes all items that it accepts,
-/// whatever their number.
+/// many items. The others are split repeatedly: the choice for the number of remaining items takes as many as
+/// fill its vectors, or all of them if they are less than one vector. If there are fewer vectors than
+/// threads, all items may go to another engine whose estimated time on that many threads is clearly shorter.
+/// `fixed_base_engine`, if set, takes all items that it accepts, regardless of their number.
 SplitBatch split_by_engine(const EngineSet& engines, const Job& job, std::span<const Bucket> buckets,
                            unsigned threads, std::optional<std::size_t> fixed_base_engine = {});
 

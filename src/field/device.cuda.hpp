@@ -3,8 +3,9 @@
 // numbers of technique row32 or dpf52. It compiles for the host as well, for tests and for constants.
 //
 // Ranges. With R = 2^kRadixBits, an element is below B = 2^kBoundBits: B = R for Row32 and R / 2 for Dpf52. B
-// has nothing to do with n but that n < B; every function brings its result back below B by multiples of n
-// (modmul/row32/numbers.cuda.hpp, modmul/dpf52/numbers.cuda.hpp), whatever magnitude the rules give it.
+// does not depend on n except that n < B; every function reduces its result below B by multiples of n
+// (modmul/row32/numbers.cuda.hpp, modmul/dpf52/numbers.cuda.hpp), also if the rules give it a magnitude above
+// 1.
 //
 // With kThreads > 1 all threads of a warp call each function together.
 #pragma once
@@ -81,8 +82,8 @@ class DeviceField {
   using Source = Words;
   using Sink = integers::WordsOut;
 
-  /// Computes R^2 mod n by about log2(kRadixBits) squarings. `n` must stay where it is as long as inverse and
-  /// gcd are called. `memory`: kSharedWords words of this thread's own.
+  /// Computes R^2 mod n by about log2(kRadixBits) squarings. The memory of `n` must stay valid as long as
+  /// inverse and gcd are called. `memory`: kSharedWords words of this thread's own.
   MM_DEVICE DeviceField(const Words& n, LaneMemory memory, Group group)
       : DeviceField(n, memory, group, Digits{}) {
     radix_squared_ = radix_squared();

@@ -9,11 +9,11 @@
 //
 //     0 <= value < m B        (scalar: B = n; lanes: B = 2 n; device: B = 2^kBoundBits, see there)
 //
-// Magnitudes are rules about code, not data: whoever writes a formula adds them up by the table below. A
-// backend may reduce its results further than the table states; a formula that keeps to the table is right on
-// every backend. In VERIFY builds (CMake option MANYMOD_VERIFY) elements carry their magnitude, and a call
-// with operands outside of the stated range stops the program. Other builds have neither the member nor the
-// check.
+// Magnitudes are rules about code, not data: the author of a formula adds them up by the table below. A
+// backend may reduce its results further than the table requires; a formula that keeps to the table is
+// correct on every backend. In VERIFY builds (CMake option MANYMOD_VERIFY) elements carry their magnitude,
+// and a call with operands outside of the stated range stops the program. Other builds have neither the
+// member nor the check.
 //
 //   function                     on input                                   on output
 //   mul(r, a, b)                 m(a) m(b) <= kMaxProduct = 4               r = a b, m(r) = 1
@@ -21,17 +21,18 @@
 //   add(r, a, b)                 m(a) + m(b) <= kMaxMagnitude = 8           r = a + b, m(r) = m(a) + m(b)
 //   sub<k>(r, a, b)              m(b) <= k, m(a) + k <= kMaxMagnitude       r = a - b, m(r) = m(a) + k
 //   neg<k>(r, a)                 m(a) <= k                                  r = -a, m(r) = k + 1
-//   half(r, a)                   m(a) < kMaxMagnitude                       r = a / 2, m(r) = floor(m(a) / 2)
-//   + 1 normalize_weak<k>(r, a)      m(a) <= k                                  r = a, m(r) = 1 cmov(r, a,
-//   mask)             any m(r), m(a)                             r = mask ? a : r, m(r) = max of both
+//   half(r, a)                   m(a) < kMaxMagnitude                       r = a / 2,
+//                                                                           m(r) = floor(m(a) / 2) + 1
+//   normalize_weak<k>(r, a)      m(a) <= k                                  r = a, m(r) = 1
+//   cmov(r, a, mask)             any m(r), m(a)                             r = mask ? a : r,
+//                                                                           m(r) = max of both
 //   is_zero(a), equal(a, b)      m(a) = m(b) = 1                            a mask
 //   zero(r), one(r)                                                         m(r) = 1
 //   from_limbs(r, x)             x < 2^(64 l), l the limbs of the field     r = x mod n, m(r) = 1
 //   to_limbs(x, a)               any m(a)                                   x = a mod n, 0 <= x < n
-//   inverse(r, a)                any m(a)                                   r = 1/a, or 0 where gcd(a, n) >
-//   1;
-//                                                                           m(r) = 1; a mask: the inverse
-//                                                                           exists
+//   inverse(r, a)                any m(a)                                   r = 1/a, or 0 if gcd(a, n) > 1;
+//                                                                           m(r) = 1; a mask: whether the
+//                                                                           inverse exists
 //
 // k is a template parameter: 1 (the default), 2 or 4 for sub and neg; 2, 4 or 8 (the default) for
 // normalize_weak. half multiplies by 1/2 mod n.
@@ -40,8 +41,8 @@
 // with &, | and ~.
 //
 // Aliasing: r may be an operand. Timing: constant-time. No branch and no address depends on an element, on a
-// mask or on n, but for the bit length of n. Secrets: elements are plain data, which whoever keeps a secret
-// in one erases (repr/wipe.hpp).
+// mask or on n, but for the bit length of n. Secrets: elements are plain data; code that keeps a secret in
+// one must erase it (repr/wipe.hpp).
 #pragma once
 
 #include <concepts>

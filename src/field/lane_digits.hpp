@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear-time functions of a field in lanes, beside those of lanes::Kernels.
+// The linear-time functions of a field in lanes that lanes::Kernels does not have.
 #pragma once
 
 #include <cstddef>

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A field on instances in the lanes of vectors (field/field.hpp), over lanes::Kernels of digits of 29 or 52
-// bits: ifma52, radix29 and dpf52. Each lane has a modulus of its own.
+// bits: ifma52, radix29 and dpf52. Each lane has its own modulus.
 //
 // Ranges. With w = digit_bits and L digits, R = 2^(w L), digits are chosen so that R >= 16 n (two bits more
 // than lanes::Kernels::headroom_bits, which is at least 2), and B = 2 n.
-//   An element of magnitude m is below 2 m n <= 16 n <= R and has exact digits where a function of this class
-//   wrote it, or the digits that Kernels::mul leaves.
+//   An element of magnitude m is below 2 m n <= 16 n <= R. It has exact digits if a function of this class
+//   wrote it, else the digits that Kernels::mul leaves.
+//
 //   mul: a b < m(a) m(b) (2n)^2 <= 16 n^2 <= R n, so that (a b + q n) / R < 2 n with q < R. Kernels with
 //   three bits of headroom leave (a b + q n + q' n) / R with a further q' n / R <= n / 2^w
-//   (modmul/ifma52/row.hpp); there R >= 32 n, and the result is below n / 2 + n + n / 2^w < 2 n. add, sub:
-//   sums stay below R by the rule on magnitudes. half: (2 m n + n) / 2 <= ((m + 1) / 2) 2 n, and 2 m n + n <
-//   16 n for m < 8.
+//   (modmul/ifma52/row.hpp); there R >= 32 n, and the result is below n / 2 + n + n / 2^w < 2 n.
+//
+//   add, sub: sums stay below R by the rule on magnitudes.
+//
+//   half: (2 m n + n) / 2 <= ((m + 1) / 2) 2 n, and 2 m n + n < 16 n for m < 8.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +77,7 @@ class LaneField {
   };
   using Mask = LaneMask;
   using Source = std::span<const std::span<const Limb>>;  ///< one number a lane, of any number of limbs
-  using Sink = std::span<const std::span<Limb>>;          ///< likewise; each must hold its n
+  using Sink = std::span<const std::span<Limb>>;  ///< one number a lane; each must have room for its n
 
   /// One or two objects, of lane_field_digits digits each, which must outlive the field. Throws
   /// std::invalid_argument where the kernels, the digits or kWords do not fit.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The magnitudes that elements of a field carry, and the ranges of the field's functions in terms of them.
-// field/field.hpp explains both; every backend applies these rules, so that they are stated once.
+// field/field.hpp explains both. Every backend applies these rules, so that they are written only once.
 #pragma once
 
 #include "core/portable.hpp"
@@ -14,7 +14,8 @@ inline constexpr unsigned kMaxMagnitude = 8;
 inline constexpr unsigned kMaxProduct = 4;
 
 #if MANYMOD_VERIFY
-/// What an element carries besides its value, in VERIFY builds: its magnitude, or 0 before it has a value.
+/// The member that elements have besides their value in VERIFY builds: its magnitude, or 0 before it has a
+/// value.
 class Carried {
  public:
   MM_DEVICE unsigned magnitude() const { return magnitude_; }

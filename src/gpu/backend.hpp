@@ -42,7 +42,7 @@ class Backend {
   /// Whether this build has the backend's device code.
   [[nodiscard]] virtual bool built() const = 0;
   /// Lists the devices without opening any; a process that only lists them may still fork and let its
-  /// children use them wherever the driver can be asked without initialising it. Does not throw DeviceError.
+  /// children use them, if the driver can be queried without initialising it. Does not throw DeviceError.
   [[nodiscard]] virtual DeviceList list_devices() const = 0;
   /// Changes when tests replace the driver: what list_devices returned before is then out of date.
   [[nodiscard]] virtual unsigned generation() const = 0;

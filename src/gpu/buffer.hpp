@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a scope owns. It is zeroed before it is freed.
+// Owners of memory, which zero it before they free it.
 #pragma once
 
 #include <cstddef>

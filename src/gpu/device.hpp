@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU, whatever its backend: the kernels of this library on it, its memory and its streams.
+// One GPU of any backend: the kernels of this library on it, its memory and its streams.
 //
 // Functions may be called from any thread and throw DeviceError. After a fork the child must not use devices
 // of its parent: every function throws Fault::forked there, and destructors release nothing.
@@ -37,8 +37,8 @@ class Device {
   [[nodiscard]] unsigned index() const { return index_; }  ///< 1 for "cuda:1"
   [[nodiscard]] const DeviceProperties& properties() const { return properties_; }
 
-  /// Every other function checks this too. To be called before pinned memory is touched, which a forked child
-  /// may not have.
+  /// Every other function checks this too. Call it before accessing pinned memory, which a forked child may
+  /// not have.
   /// @throws DeviceError forked, lost
   virtual void check_usable() const = 0;
 

@@ -14,7 +14,7 @@ class Event {
  public:
   virtual ~Event() = default;
 
-  /// Marks the end of the work that is in the stream now. @throws DeviceError
+  /// Marks the end of the work that has been enqueued so far. @throws DeviceError
   virtual void record(const Stream& stream) const = 0;
   /// Sleeps until the work before the mark is done; returns at once if nothing was recorded.
   /// @throws DeviceError

@@ -47,7 +47,8 @@ class PrivateArithmetic {
 
   /// r = x factor / R mod n, almost reduced: with the factor of a pair, the product of x and its r^e.
   ///
-  /// In: x < n, factor < R, both in n's limbs. Out: r < R, congruent to it modulo n. Aliasing: r may be x.
+  /// In: x < n, factor < R, both in n's limbs. Out: r < R, congruent to x factor / R modulo n. Aliasing: r
+  /// may be x.
   void multiply(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;
   /// The same, fully reduced. Out: r < n.
   void multiply_reduced(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;

@@ -143,7 +143,8 @@ class CallRun {
     const auto at_a_time = static_cast<unsigned>(std::min<std::size_t>({threads, blocks, fitting, wanted}));
     const unsigned of_block = (threads + at_a_time - 1) / at_a_time;
     const auto run_some = [&](std::size_t first, std::size_t last, const StopToken& stop) {
-      // A block asks its token, which asks the caller on the calling thread.
+      // The progress callback of a block polls the block's token, which calls the caller's callback on the
+      // calling thread.
       const Progress progress{&stop_requested, const_cast<StopToken*>(&stop)};
       for (std::size_t block = first; block < last; ++block) {
         run_block(count * block / blocks, count * (block + 1) / blocks, of_block, progress);
@@ -213,7 +214,7 @@ class CallRun {
     ring_.count_private(computed, wrong);
   }
 
-  /// Call visit(codec, key, row) for all rows, each thread with a codec of its own.
+  /// Call visit(codec, key, row) for all rows; each thread has its own codec.
   template <class Visit>
   bool for_codecs(const Rows& rows, unsigned threads, const ProgressPart& progress, const Visit& visit) {
     double bytes = 0;

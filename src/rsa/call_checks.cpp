@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Argument checks of an RSA call, made before anything is computed or written.
+// Argument checks of an RSA call, performed before anything is computed or written.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 mm_rsa_op checked_op(const mm_rsa_op& op) {
   const long long value = enum_value(op);
   if (value >= MM_RSA_PUBLIC && value <= MM_RSA_DECRYPT) return op;
-  reject("op is " + std::to_string(value) + ", no mm_rsa_op");
+  reject("op is " + std::to_string(value) + ", which is not an mm_rsa_op");
 }
 
 bool has_scheme(mm_rsa_op op, long long scheme) {
@@ -38,7 +38,7 @@ bool has_scheme(mm_rsa_op op, long long scheme) {
 mm_rsa_scheme checked_scheme(const mm_rsa_padding& padding, mm_rsa_op op) {
   const long long scheme = enum_value(padding.scheme);
   if (has_scheme(op, scheme)) return padding.scheme;
-  reject("padding.scheme is " + std::to_string(scheme) + ", which is not for this operation");
+  reject("padding.scheme is " + std::to_string(scheme) + ", which this operation does not have");
 }
 
 bool is_signature(mm_rsa_op op) { return op == MM_RSA_SIGN || op == MM_RSA_VERIFY; }
@@ -46,20 +46,20 @@ bool is_signature(mm_rsa_op op) { return op == MM_RSA_SIGN || op == MM_RSA_VERIF
 const HashFacts* checked_hash(const mm_rsa_padding& padding, mm_rsa_op op, mm_rsa_scheme scheme) {
   if (!is_signature(op) && scheme != MM_RSA_OAEP) return nullptr;
   if (const HashFacts* hash = find_hash(padding.hash)) return hash;
-  reject("padding.hash is " + std::to_string(enum_value(padding.hash)) + ", no hash");
+  reject("padding.hash is " + std::to_string(enum_value(padding.hash)) + ", which is not a hash");
 }
 
 const HashFacts* checked_mgf(const mm_rsa_padding& padding, mm_rsa_scheme scheme, const HashFacts* hash) {
   if (scheme != MM_RSA_PSS && scheme != MM_RSA_OAEP) return nullptr;
   if (enum_value(padding.mgf_hash) == MM_RSA_HASH_NONE) return hash;
   if (const HashFacts* mgf = find_hash(padding.mgf_hash)) return mgf;
-  reject("padding.mgf_hash is " + std::to_string(enum_value(padding.mgf_hash)) + ", no hash");
+  reject("padding.mgf_hash is " + std::to_string(enum_value(padding.mgf_hash)) + ", which is not a hash");
 }
 
 void check_salt(const mm_rsa_padding& padding, mm_rsa_op op) {
   if (enum_value(padding.scheme) != MM_RSA_PSS) return;
   const int salt = padding.salt_length;
-  if (op == MM_RSA_SIGN && salt == MM_RSA_SALT_AUTO) reject("MM_RSA_SALT_AUTO is for verification alone");
+  if (op == MM_RSA_SIGN && salt == MM_RSA_SALT_AUTO) reject("MM_RSA_SALT_AUTO is only for verification");
   if (salt < MM_RSA_SALT_MAX) reject("padding.salt_length is " + std::to_string(salt));
 }
 

@@ -53,9 +53,9 @@ class Codec {
   // is returned.
   mm_status decode_message(const Key& key, std::size_t item, std::span<std::uint8_t> encoded);
 
-  // Whether the input is to be a digest and does not have its length.
+  // Whether the call is prehashed and the input does not have the length of a digest.
   [[nodiscard]] bool digest_has_wrong_size(ByteSpan message) const;
-  // The message's digest, which is the message itself if the call is prehashed; else it lies in `storage`.
+  // The message's digest: the message itself if the call is prehashed, else bytes in `storage`.
   ByteSpan digest_of(ByteSpan message, std::span<std::uint8_t> storage);
   /// A fresh random salt, valid until the next call.
   ByteSpan salt(std::size_t size);

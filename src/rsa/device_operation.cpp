@@ -23,7 +23,8 @@ namespace {
 constexpr double kBlindingShare = 0.02;
 constexpr double kPowersEnd = 0.9;
 
-bool like_first(const Rows& rows, const Key& key) {
+// Whether a GPU can compute the rows of `key` together with those of the first key, see suits_device.
+bool matches_first(const Rows& rows, const Key& key) {
   const Key& first = rows.runs.front().key->key();
   return key.p().size() == first.p().size() && key.q().size() == first.p().size() &&
          std::ranges::equal(key.e(), first.e());
@@ -314,13 +315,13 @@ class DeviceOperation {
     finish_copies();
   }
 
-  [[nodiscard]] bool goes_on(double share) const {
+  [[nodiscard]] bool may_continue(double share) const {
     return !progress_.observed() || !progress_.wants_stop(share);
   }
 
   // @return false if stopped
   [[nodiscard]] bool raise_halves() const {
-    if (!goes_on(kBlindingShare)) return false;
+    if (!may_continue(kBlindingShare)) return false;
     Job job;
     job.op = Operation::powmod;
     job.timing = TimingClass::secret;
@@ -333,7 +334,7 @@ class DeviceOperation {
       job.modulus = view(p_.each, 0, 2 * count_);
       job.result = result(halves_, 0, 2 * count_);
       raise(job);
-      return goes_on(kPowersEnd);
+      return may_continue(kPowersEnd);
     }
     const RingKey& key = first_key();
     job.x = view(blinded_);
@@ -342,13 +343,13 @@ class DeviceOperation {
     job.shared = key.p().on(gpu_);
     job.result = result(halves_);
     raise(job);
-    if (!goes_on((kBlindingShare + kPowersEnd) / 2)) return false;
+    if (!may_continue((kBlindingShare + kPowersEnd) / 2)) return false;
     job.y = one(key.key().dq());
     job.modulus = one(key.key().q());
     job.shared = key.q().on(gpu_);
     job.result = result(halves_, count_);
     raise(job);
-    return goes_on(kPowersEnd);
+    return may_continue(kPowersEnd);
   }
 
   void raise(Job& job) const {
@@ -431,7 +432,8 @@ class DeviceOperation {
 }  // namespace
 
 bool suits_device(const Rows& rows) {
-  return std::ranges::all_of(rows.runs, [&](const KeyRun& run) { return like_first(rows, run.key->key()); });
+  return std::ranges::all_of(rows.runs,
+                             [&](const KeyRun& run) { return matches_first(rows, run.key->key()); });
 }
 
 bool raise_to_private_on(const PowerGpu& gpu, Rows& rows, std::span<std::uint8_t> wrong,

@@ -16,10 +16,10 @@ namespace manymod::rsa {
 bool suits_device(const Rows& rows);
 
 /// Compute rows.powers by the Chinese remainder theorem, as the CPU's private operation does
-/// (private_operation.cpp); wrong[row] = 1 where the check by the public exponent fails, else 0.
-/// On input: suits_device(rows).
-/// @return false if the progress callback asked to stop
-/// @throws StatusError where the GPU fails
+/// (private_operation.cpp); wrong[row] = 1 if the check by the public exponent fails, else 0. On input:
+/// suits_device(rows).
+/// @return false if the progress callback requested a stop
+/// @throws StatusError if the GPU fails
 bool raise_to_private_on(const PowerGpu& gpu, Rows& rows, std::span<std::uint8_t> wrong,
                          const PrivateSettings& settings, const ProgressPart& progress);
 

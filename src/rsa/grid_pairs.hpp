@@ -20,8 +20,8 @@ struct Grid {
 };
 
 /// Blinding pairs of all rows of a batch. For each key one pair is drawn per column and one per line of its
-/// grid, and a row is blinded by the product of its two pairs, a combination that no other row has. Drawing a
-/// pair per row would take the host longer than a GPU needs for the row's powers.
+/// grid, and a row is blinded by the product of its two pairs, a combination that no other row uses. Drawing
+/// a pair per row would take the host longer than a GPU needs for the row's powers.
 class GridPairs {
  public:
   /// Allocate the pairs of all keys of `rows`; draw() computes them.

@@ -46,7 +46,7 @@ Hasher::Hasher(mm_rsa_hash hash)
 }
 
 void Hasher::digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts) {
-  // Without a hash, the context is used again as it is.
+  // A null hash keeps that of the previous use.
   const EVP_MD* hash = started_ ? nullptr : hash_.get();
   require_crypto(EVP_DigestInit_ex2(context_.get(), hash, nullptr) == 1, "EVP_DigestInit_ex2");
   started_ = true;
@@ -81,7 +81,7 @@ HmacSha256::HmacSha256() {
 }
 
 Sha256Digest HmacSha256::digest(ByteSpan key, std::initializer_list<ByteSpan> parts) {
-  // With the key each time: OpenSSL before 3.0.3 does not start again without one.
+  // The key is passed each time, because OpenSSL before 3.0.3 does not restart without one.
   require_crypto(EVP_MAC_init(context_.get(), key.data(), key.size(), nullptr) == 1, "EVP_MAC_init");
   for (const ByteSpan& part : parts) {
     require_crypto(EVP_MAC_update(context_.get(), part.data(), part.size()) == 1, "EVP_MAC_update");

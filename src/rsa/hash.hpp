@@ -24,13 +24,13 @@ struct HashFacts {
   std::uint8_t identifier;
 };
 
-/// Null for MM_RSA_HASH_NONE and for what is no hash.
+/// Null for MM_RSA_HASH_NONE and for values that name no hash.
 const HashFacts* find_hash(const mm_rsa_hash& hash);
 
-/// One hash and a context for it: for one thread at a time.
+/// One hash and a context for it. For use by one thread at a time.
 class Hasher {
  public:
-  /// `hash`: one that find_hash finds.
+  /// In: find_hash(hash) is not null.
   /// @throws StatusError MM_ERR_CRYPTO if libcrypto does not have it
   explicit Hasher(mm_rsa_hash hash);
 
@@ -52,7 +52,7 @@ class Hasher {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
-/// HMAC-SHA-256 (RFC 2104) and a context for it: for one thread at a time.
+/// HMAC-SHA-256 (RFC 2104) and a context for it. For use by one thread at a time.
 class HmacSha256 {
  public:
   /// @throws StatusError MM_ERR_CRYPTO if libcrypto does not have it

@@ -20,8 +20,7 @@ void require_key(bool condition, const char* reason) {
   if (!condition) reject_key(reason);
 }
 
-// A BIGNUM in libcrypto's secure heap, for which libcrypto uses its constant-time functions where it has
-// them.
+// A BIGNUM in libcrypto's secure heap, flagged so that libcrypto uses constant-time functions if it has them.
 Number new_number() {
   Number number(BN_secure_new());
   if (!number) throw std::bad_alloc();
@@ -118,7 +117,7 @@ Number square_root_of_one(Arithmetic& arithmetic, const Number& base, const Numb
 void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   const Number multiple = minus_one(arithmetic.product(numbers.e, numbers.d));
   require_key(BN_is_zero(multiple.get()) == 0 && BN_is_odd(multiple.get()) == 0,
-              "e d - 1 is no multiple of p - 1 and q - 1");
+              "e d - 1 is not a multiple of p - 1 and q - 1");
   int twos = 0;
   while (BN_is_bit_set(multiple.get(), twos) == 0) ++twos;
   Number odd_part = new_number();
@@ -150,7 +149,7 @@ void check_public(const KeyNumbers& numbers) {
 void check_given_together(const KeyNumbers& numbers) {
   require_key((numbers.p == nullptr) == (numbers.q == nullptr), "p and q belong together, one is missing");
   const bool derived = numbers.dp || numbers.dq || numbers.qinv;
-  require_key(!derived || numbers.p != nullptr, "dp, dq and qinv are of no use without p and q");
+  require_key(!derived || numbers.p != nullptr, "dp, dq and qinv need p and q");
   require_key(numbers.d != nullptr || numbers.p == nullptr, "d is missing");
 }
 
@@ -239,7 +238,7 @@ Number number_from(const mm_bytes& bytes, const char* what) {
 Key::Key(KeyNumbers numbers, unsigned checks) {
   const QuietErrors quiet;
   if ((checks & ~unsigned{MM_RSA_CHECK_PRIMES}) != 0) {
-    throw StatusError(MM_ERR_ARGUMENT, "checks holds bits that are no MM_RSA_CHECK_*");
+    throw StatusError(MM_ERR_ARGUMENT, "checks has bits other than MM_RSA_CHECK_*");
   }
   check_public(numbers);
   check_given_together(numbers);

@@ -44,8 +44,8 @@ std::string parse_failure_reason(std::string_view text, bool has_password) {
   const bool pem = has("-----BEGIN ");
   if (pem && !has("-----END ")) return "truncated PEM, it has no END line";
   if (pem && has("ENCRYPTED")) {
-    return has_password ? "encrypted: its password is wrong, or it is no RSA key"
-                        : "encrypted: give its password";
+    return has_password ? "encrypted: its password is wrong, or it is not an RSA key"
+                        : "encrypted: its password is needed";
   }
   return "neither PEM nor DER of an RSA key, or its password is missing or wrong";
 }

@@ -7,7 +7,7 @@ namespace {
 
 mm_status unsupported() {
   return manymod::fail(MM_ERR_UNSUPPORTED,
-                       "this build has no RSA: it was made without libcrypto of OpenSSL 3");
+                       "this build has no RSA: it was built without libcrypto of OpenSSL 3");
 }
 
 }  // namespace

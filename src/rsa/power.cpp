@@ -60,7 +60,7 @@ bool compute_powers(const PowerEngines& engines, const PowerBatch& batch, unsign
   bucket.items = batch.rows;
   bucket.exponent_limbs = batch.y.width;
   bucket.all_odd = true;
-  bucketed.settled = batch.result.count - batch.rows.size();
+  bucketed.finished = batch.result.count - batch.rows.size();
   if (!compute_batch({engines.set(), batch.shared}, job, bucketed, threads, progress.nested())) return false;
   const bool all = std::all_of(batch.rows.begin(), batch.rows.end(),
                                [&](std::size_t row) { return statuses[row] == ItemStatus::ok; });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers by the library's engines: variants are selected once for a length of moduli, moduli prepared once.
+// Powers by the library's engines. Variants are selected once for each length of moduli, and moduli are
+// prepared once.
 #pragma once
 
 #include <cstddef>
@@ -40,14 +41,14 @@ class PowerEngines {
     return selection_.for_items(items).name;
   }
 
-  /// Whether GPUs compute so many powers.
+  /// Whether GPUs compute a batch of that many powers.
   [[nodiscard]] bool on_gpus(std::size_t powers) const { return choice_for(powers).gpus() > 0; }
-  /// Powers that such a GPU works on at a time; 0 where the CPU computes them.
+  /// The number of powers that such a GPU computes at a time; 0 if the CPU computes them.
   [[nodiscard]] std::size_t gpu_wave(std::size_t powers) const;
 
-  /// Run attempt(gpu) on one of the GPUs that compute so many powers with exponents of `exponent_limbs`
-  /// limbs, and on another one where that fails.
-  /// @return false where the CPU computes them, or where each GPU fails
+  /// Run attempt(gpu) on one of the GPUs that compute that many powers with exponents of `exponent_limbs`
+  /// limbs, and on another one if that fails.
+  /// @return false if the CPU computes them, or if all GPUs fail
   template <class Attempt>
   bool run_on_gpu(std::size_t powers, std::size_t exponent_limbs, const Attempt& attempt) const {
     const std::size_t choice = engines_.for_items(powers);
@@ -56,10 +57,11 @@ class PowerEngines {
         cost_ns, [&](std::size_t place) { attempt(PowerGpu{engines_, choice, place}); });
   }
 
-  /// Whether to compute `rows` rows with one modulus as a batch of its own with the prepared modulus, rather
-  /// than together with the rows of other moduli (`all_rows` in all), where each item's modulus is prepared
-  /// anew. `row_powers`: powers per row, each with a modulus of its own. A batch of its own pays if there are
-  /// no other rows, or if it fills the vectors of all threads; on GPUs only if there are no other rows.
+  /// Whether to compute `rows` rows with one modulus as a separate batch with the prepared modulus, rather
+  /// than together with the rows of other moduli (`all_rows` in all), for which the modulus of each item is
+  /// prepared again. `row_powers`: powers per row, each with its own modulus. A separate batch is faster if
+  /// there are no other rows, or if it fills the vectors of all threads; on GPUs only if there are no other
+  /// rows.
   [[nodiscard]] bool worth_sharing(std::size_t rows, std::size_t all_rows, std::size_t row_powers,
                                    unsigned threads) const;
 
@@ -86,12 +88,13 @@ struct PowerBatch {
 };
 
 /// Compute the powers on up to `threads` threads.
-/// @return false if the progress callback asked to stop
+/// @return false if the progress callback requested a stop
 /// @throws StatusError if all places fail
 bool compute_powers(const PowerEngines& engines, const PowerBatch& batch, unsigned threads,
                     const ProgressPart& progress);
 
-/// Powers with secret exponents, each with a modulus of its own, collected one by one and computed together.
+/// Powers with secret exponents, each with its own modulus, which are collected one by one and computed
+/// together.
 class PooledPowers {
  public:
   /// x has `x_limbs` limbs; target has as many as the modulus, whose top limb is not 0 and whose length is
@@ -107,7 +110,7 @@ class PooledPowers {
   explicit PooledPowers(std::size_t x_limbs) : x_limbs_(x_limbs) {}
 
   void add(const Power& power) { powers_.push_back(power); }
-  /// @return false if the progress callback asked to stop
+  /// @return false if the progress callback requested a stop
   bool compute(unsigned threads, const ProgressPart& progress);
 
  private:

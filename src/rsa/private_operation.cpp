@@ -104,14 +104,17 @@ class PrivateOperation {
                           [&](std::size_t begin, std::size_t end, const StopToken& stop) {
                             while (begin < end && !stop.requested()) {
                               std::size_t next = begin + 1;
-                              while (next < end && alike(groups_[next], groups_[begin])) ++next;
+                              while (next < end && same_key_and_lanes(groups_[next], groups_[begin])) ++next;
                               visit(std::span(groups_).subspan(begin, next - begin));
                               begin = next;
                             }
                           });
   }
 
-  static bool alike(const RowGroup& x, const RowGroup& y) { return x.key == y.key && x.lanes == y.lanes; }
+  // Whether two groups can be visited together.
+  static bool same_key_and_lanes(const RowGroup& x, const RowGroup& y) {
+    return x.key == y.key && x.lanes == y.lanes;
+  }
 
   [[nodiscard]] Limb* inverse(std::size_t row) { return inverses_.data() + row * inverse_limbs_; }
 
@@ -257,7 +260,7 @@ class PrivateOperation {
 
   /// Check that the result's power by the public exponent is the number again.
   bool check(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
-    // The blinded numbers are no longer needed: their memory takes the powers by e.
+    // The blinded numbers are no longer needed, so their memory is reused for the powers by e.
     limbs::Buffer& found = blinded_;
     if (!raise_to_public(rows_, rows_.powers, found,
                          {TimingClass::secret, settings_.threads, settings_.devices}, progress)) {
@@ -331,9 +334,9 @@ const std::string& private_variant(const RingKey& key, std::size_t items, unsign
   const PowerEngines& engines = key.p().engines;
   items = std::clamp(items, std::size_t{1}, SIZE_MAX / 2);
   const std::size_t halves = 2 * items;
-  const bool alike = &engines == &key.q().engines;
+  const bool same_engines = &engines == &key.q().engines;
   const bool pooled = !engines.worth_sharing(items, items, 2, threads);
-  const bool together = alike && (pooled || engines.on_gpus(halves));
+  const bool together = same_engines && (pooled || engines.on_gpus(halves));
   return engines.variant_name(together ? halves : items);
 }
 

@@ -12,7 +12,7 @@
 
 namespace manymod::rsa {
 
-/// Where a test may corrupt intermediate results: the residues of all rows, `limbs` limbs each.
+/// The points at which a test may corrupt intermediate results: the residues of all rows, `limbs` limbs each.
 enum class FaultPoint : std::uint8_t { half_p, half_q, without_crt };
 using FaultHook = std::function<void(FaultPoint, std::span<Limb> residues, std::size_t limbs)>;
 
@@ -41,7 +41,7 @@ void mark_wrong(const Rows& rows, const Limb* found, std::span<std::uint8_t> wro
 
 /// rows.powers = rows.numbers^d mod n, each row checked by its public exponent. Constant-time, except that
 /// the outcomes are public.
-/// @return false if the progress callback asked to stop; the powers are then 0
+/// @return false if the progress callback requested a stop; the powers are then unspecified and unchecked
 /// @throws StatusError MM_ERR_CRYPTO if there is no randomness for the blinding
 bool raise_to_private(Rows& rows, std::span<RowOutcome> outcomes, const PrivateSettings& settings,
                       const ProgressPart& progress);

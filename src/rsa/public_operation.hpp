@@ -17,7 +17,7 @@ struct PublicSettings {
 };
 
 /// powers = numbers^e mod n for each row.
-/// @return false if the progress callback asked to stop
+/// @return false if the progress callback requested a stop
 bool raise_to_public(const Rows& rows, const limbs::Buffer& numbers, limbs::Buffer& powers,
                      const PublicSettings& settings, const ProgressPart& progress);
 

@@ -19,7 +19,8 @@ using EnginesByLimbs = std::map<std::size_t, std::unique_ptr<const PowerEngines>
 bool checked_blinding(const mm_rsa_blinding& blinding) {
   const long long value = enum_value(blinding);
   if (value == MM_RSA_BLINDING_ON || value == MM_RSA_BLINDING_OFF) return value == MM_RSA_BLINDING_ON;
-  throw StatusError(MM_ERR_ARGUMENT, "blinding is " + std::to_string(value) + ", no mm_rsa_blinding");
+  throw StatusError(MM_ERR_ARGUMENT,
+                    "blinding is " + std::to_string(value) + ", which is not an mm_rsa_blinding");
 }
 
 const PowerEngines& engines_for(EnginesByLimbs& engines, const mm_rsa_ring_options& options,

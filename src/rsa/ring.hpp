@@ -31,7 +31,7 @@ class Ring {
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
   [[nodiscard]] const RingKey& key(std::size_t index) const { return *keys_[index]; }
   /// A number shared by all keys whose rows a GPU can compute together: their moduli have the same number of
-  /// limbs, so have their primes, and they have the same public exponent.
+  /// limbs, their primes have the same numbers of limbs, and their public exponents are equal.
   [[nodiscard]] std::size_t kind_of(std::size_t index) const { return kinds_[index]; }
   [[nodiscard]] std::size_t max_modulus_bytes() const;
   [[nodiscard]] unsigned threads() const { return threads_; }

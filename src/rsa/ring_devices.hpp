@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a ring holds on GPUs besides its engines for powers.
+// The objects on GPUs that a ring owns besides its engines for powers.
 #pragma once
 
 #include <cstddef>

@@ -34,13 +34,13 @@ struct PreparedPower {
   const PowerEngines& engines;
   PreparedModuli moduli;
 
-  /// For a GPU of `engines`.
+  /// The modulus prepared for a GPU of `engines`.
   [[nodiscard]] const PreparedModulus* on(const PowerGpu& gpu) const {
     return moduli.get(gpu.choice, gpu.place);
   }
 };
 
-/// What a private operation needs of a key.
+/// Data that private operations with a key need.
 struct PrivateParts {
   PrivateParts(const Key& key, const RingKeyEngines& engines)
       : p(*engines.half_p, key.p()), q(*engines.half_q, key.q()) {}
@@ -73,7 +73,7 @@ class RingKey {
     return scale.first(scale.size());
   }
 
-  /// Of a private key.
+  /// For private keys only.
   [[nodiscard]] const PreparedPower& p() const { return private_->p; }
   [[nodiscard]] const PreparedPower& q() const { return private_->q; }
   [[nodiscard]] const PrivateArithmetic& arithmetic() const {

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that CUDA kernels keep their numbers in registers: check_device_resources.py EXCEPTIONS REPORT...
 
-A report is what cmake/compile_device.py writes. A kernel for sm_90a, which the shapes are tuned for, fails if
-it has a stack or spills registers, unless EXCEPTIONS lists it: lines of a pattern of names and the bytes of
-stack that those kernels may have, the reason after `#`.
+The reports are written by cmake/compile_device.py. A kernel for sm_90a, the architecture for which the
+shapes are tuned, fails if it has a stack or spills registers, unless EXCEPTIONS lists it. Each of its lines
+has a pattern of kernel names and the bytes of stack that those kernels may use, and the reason after `#`.
 """
 
 from __future__ import annotations

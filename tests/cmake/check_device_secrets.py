@@ -1,26 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Check the CUDA kernels' machine code for what could tell secrets by its timing.
+"""Check the machine code of the CUDA kernels for timing that depends on secrets.
 
-A data-flow analysis of every kernel for sm_90a looks for what depends on secrets and must not:
+A data-flow analysis of every kernel for sm_90a reports the following if they depend on secrets:
 
-- jumps, calls, returns and meeting points of threads, and the predicates that these stand under; what threads
-  and asynchronous copies wait for;
-- addresses, of constants too; predicates that loads and stores stand under, since whether memory is touched
-  is seen like where; lanes and masks of shuffles;
-- instructions that are not on the lists of sass_code.py, whose time may depend on their operands or which the
-  analysis does not know.
+- jumps, calls, returns and convergence points of threads, and their predicates; barriers and the counts of
+  asynchronous copies;
+- addresses, also of constants; predicates of loads and stores, since an observer sees whether memory is
+  accessed as well as where; lanes and masks of shuffles.
 
-Secret is all that is loaded through pointers or from shared memory, and what is computed from it, carries and
-predicates included. Public are the kernel's argument, the numbers of threads and blocks, what is loaded
-through the pointers that LAYOUTS names, and what of these is kept in local memory. LAYOUTS is a program that
-prints JSON: for patterns of kernels' names the offsets in their argument of pointers to public data
-("public"), and of bytes that are 1 in timing class secret ("true"): code that a jump on these leaves out is
-not looked at.
+It also reports instructions that are not on the lists of sass_code.py, whose time may depend on their
+operands or which the analysis does not know.
 
-DECLASSIFIED lists patterns of kernels that make something of secrets public, the reason after `#`, and
-patterns with one kind of finding (`pattern: finding # reason`) that is harmless in these kernels. No other
-code is left out.
+Secret are all values that are loaded through pointers or from shared memory, and all values computed from
+them, carries and predicates included. Public are the kernel's argument, the numbers of threads and blocks,
+values loaded through the pointers that LAYOUTS names, and copies of these in local memory. LAYOUTS is a
+program that prints JSON: for patterns of kernel names, the offsets in their argument of pointers to public
+data ("public") and of bytes that are 1 in constant-time calls ("true"). Code that is skipped because of such
+a byte is not analysed.
+
+DECLASSIFIED lists patterns of kernels that declassify values computed from secrets, with the reason after
+`#`, and patterns with one kind of finding (`pattern: finding # reason`) that is harmless in these kernels.
+All other code is analysed.
 
 Usage: check_device_secrets.py CUOBJDUMP LAYOUTS DECLASSIFIED FATBIN...
 """
@@ -115,7 +116,7 @@ class Analysis:
         elif one.name != "EXIT":
             target = one.target()
             targets = [self.index.get(target, -1) if target is not None else -1]
-            if len(one.operands) > 1 or one.modifiers:  # a predicate of its own, or other threads' too
+            if len(one.operands) > 1 or one.modifiers:  # a predicate of its own, or of other threads
                 runs = None
         return self.inside(targets if runs else following + targets, one)
 
@@ -125,7 +126,7 @@ class Analysis:
         return [target for target in targets if 0 <= target < len(self.code)]
 
     def step(self, state: State, one: sass.Instruction) -> None:
-        """Change the state as the instruction does."""
+        """Apply the effect of the instruction to the state."""
         runs = self.runs(state, one)
         if runs is False:
             return
@@ -142,7 +143,7 @@ class Analysis:
         elif one.name in sass.BARRIERS | sass.COPIES:
             if secret & (guard | one.addresses | one.reads):
                 self.report("wait or copy depends on a secret", one)
-            # An exchange tells what was there.
+            # An exchange returns the previous, secret value.
             state.put(one.writes, Value(secret="EXCH" in one.modifiers), literal)
         elif one.name in sass.ARITHMETIC:
             self.arithmetic(state, one, literal)
@@ -168,7 +169,7 @@ class Analysis:
             state.copies[copy] = state.original(*original)
 
     def reads(self, state: State, one: sass.Instruction) -> int:
-        """The registers that the result depends on: one, of a selection whose predicate is known."""
+        """The registers that the result depends on: only one for a selection with a known predicate."""
         if one.name in {"SEL", "USEL"}:
             predicate = sass.bit(one.sources[2].lstrip("!"))
             known = state.constants.get(predicate) if predicate is not None else None
@@ -211,12 +212,12 @@ class Analysis:
             state.put(LOCAL, self.kept(state, one.reads), literal, partly=True)
 
     def of_public(self, state: State, one: sass.Instruction) -> bool:
-        """Whether an address is made from a pointer to public data."""
+        """Whether an address is computed from a pointer to public data."""
         address = sass.registers(one.sources[0].rpartition("[")[2])
         return bool(state.listed & address)
 
     def parameter(self, one: sass.Instruction) -> Value:
-        """What is loaded from constant memory."""
+        """The value that is loaded from constant memory."""
         found = sass.CONSTANT.fullmatch(one.sources[0])
         if found is None:
             self.report("not understood", one)
@@ -235,7 +236,7 @@ class Analysis:
         return Value(bool(state.secret & places), bool(state.listed & places))
 
     def local(self, state: State, one: sass.Instruction, literal: Literal | None) -> None:
-        """Local memory: words at known places of the stack are told apart."""
+        """Loads and stores of local memory; words at known offsets in the stack are tracked separately."""
         slots = self.slots(state, one)
         if one.name == "STL":
             if not slots:
@@ -250,7 +251,7 @@ class Analysis:
                 state.put(register, value, literal)
 
     def slots(self, state: State, one: sass.Instruction) -> list[int]:
-        """The words of local memory that are loaded or stored, each a set; none if they are not known."""
+        """The words of local memory that are loaded or stored, each as a set; none if they are unknown."""
         found = ADDRESS.fullmatch(one.operands[0 if one.name == "STL" else 1])
         base = sass.bit(found[1] or "") if found is not None else None
         known = state.constants.get(base) if base is not None else None
@@ -265,7 +266,7 @@ class Analysis:
 
 
 def findings(kernel: str, text: str, layout: Layout) -> list[str]:
-    """Return what is wrong with a kernel, one line each."""
+    """Return the findings in a kernel, one line each."""
     analysis = Analysis(text, layout)
     found = analysis.run()
     if not found and not analysis.loads_secrets:
@@ -275,12 +276,12 @@ def findings(kernel: str, text: str, layout: Layout) -> list[str]:
 
 def layouts(program: str) -> dict[str, Layout]:
     """Return the layouts that a program prints, by patterns of kernels' names."""
-    said: dict[str, dict[str, list[int]]] = json.loads(
+    printed: dict[str, dict[str, list[int]]] = json.loads(
         subprocess.run([program], check=True, capture_output=True, text=True).stdout
     )
     return {
         pattern: Layout(tuple(offsets.get("public", ())), tuple(offsets.get("true", ())))
-        for pattern, offsets in said.items()
+        for pattern, offsets in printed.items()
     }
 
 
@@ -297,7 +298,7 @@ def reasons(text: str) -> dict[str, str]:
 
 
 def of_kernel(kernel: str, by_pattern: dict[str, Layout]) -> Layout:
-    """Return the layout of the first pattern that fits; else one where nothing is public."""
+    """Return the layout of the first matching pattern, else one without public data."""
     return next(
         (layout for pattern, layout in by_pattern.items() if fnmatch.fnmatchcase(kernel, pattern)), Layout()
     )
@@ -308,10 +309,10 @@ def disassembly(cuobjdump: str, fatbin: str) -> dict[str, str]:
     # cuobjdump looks for nvdisasm.
     path = f"{Path(cuobjdump).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command = [cuobjdump, "-sass", "-arch", ARCHITECTURE, fatbin]
-    said = subprocess.run(
+    printed = subprocess.run(
         command, check=True, capture_output=True, text=True, env=os.environ | {"PATH": path}
     )
-    return dict(sass.kernels(said.stdout))
+    return dict(sass.kernels(printed.stdout))
 
 
 def main(cuobjdump: str, layout_program: str, declassified: str, fatbins: list[str]) -> int:
@@ -339,13 +340,13 @@ def main(cuobjdump: str, layout_program: str, declassified: str, fatbins: list[s
 
 
 def covers(declassified: str, kernel: str, line: str) -> bool:
-    """Whether a pattern of the list, with or without a kind of finding, is of that finding of a kernel."""
+    """Whether an entry of the list, with or without a kind of finding, covers that finding in a kernel."""
     pattern, _, kind = (part.strip() for part in declassified.partition(":"))
     return fnmatch.fnmatchcase(kernel, pattern) and line.startswith(f"{kernel}: {kind}")
 
 
 def report(outcome: dict[str, list[str]], allowed: dict[str, str]) -> int:
-    """Print the findings that are not declassified, and idle declassifications."""
+    """Print the findings that are not declassified, and entries that cover no finding."""
     failed = 0
     idle = set(allowed)
     for kernel, lines in outcome.items():

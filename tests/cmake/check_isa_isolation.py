@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check that no function compiled for a special instruction set can replace a baseline one.
 
-Of an inline function or template instance that several object files emit, a linker keeps any one copy. If the
-copy of an object compiled with, say, -mavx2 won, baseline code would die on processors without AVX2.
+If several object files emit the same inline function or template instance, a linker keeps an arbitrary copy.
+If it kept the copy of an object compiled with, say, -mavx2, baseline code would crash on processors without
+AVX2.
 
 Usage: check_isa_isolation.py NM OBJECT...
 """

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Check the vector kernels' machine code for what could tell secrets by its timing.
+"""Check the machine code of the vector kernels for timing that depends on secrets.
 
-Every instruction must be on the list below: no gathers, no scatters, no compression, none that turns vectors
-or masks into flags. And a data-flow analysis of every function looks for conditional jumps, addresses and
-divisors that depend on data. Public are the arguments of a function (pointers and sizes), constants, and what
-is computed from them or put on the stack; data are masks, the arguments that are vectors, and whatever is
-loaded through a pointer to words. Pointers to anything else lead to records of pointers and sizes, which are
-public.
+Every instruction must be on the list below: no gathers, no scatters, no compression, no instruction that
+turns vectors or masks into flags. A data-flow analysis of every function also reports conditional jumps,
+addresses and divisors that depend on data. Public are the arguments of a function (pointers and sizes),
+constants, and values that are computed from them or stored on the stack. Data are masks, the arguments that
+are vectors, and all values that are loaded through a pointer to words. Pointers to any other type refer to
+records of pointers and sizes, which are public.
 
 Usage: check_vector_instructions.py OBJDUMP OBJECT...
 """
@@ -28,7 +28,7 @@ ALLOWED = re.compile(
       v?mov(dqa|dqu)(32|64)? | v?mov(ap|up)[sd] | vmov[dq] | vpmov[sz]x\w+ | vpmovm2[bwdq] | vpmov(qd|dw)
     | v(p?broadcast|perm|p?shuf|p?unpck|extract|insert|pinsr|pextr|p?align|p?blend)\w+
     | vzeroupper | vmovddup
-      # arithmetic whose time is that of its size
+      # arithmetic whose time depends on the vector width only
     | vp(add|sub|mul|madd52|sll|srl|sra|rol|ror|and|or|xor|andn|ternlog|min|max|abs)\w*
     | v(add|sub|mul|fmadd|fmsub|fnmadd|fnmsub|and|andn|or|xor)\w*[sp]d | v(and|andn|or|xor)ps
     | vcvt(uqq2pd|qq2pd|dq2pd|udq2pd|pd2qq|pd2uqq|ttpd2uqq)
@@ -37,7 +37,7 @@ ALLOWED = re.compile(
     | k(mov|add|and|andn|or|xor|xnor|not|shiftl|shiftr|unpck)[bwdq]{1,2}
       # the control word of dpf52.avx2
     | vldmxcsr | vstmxcsr
-      # general registers; what of them may not depend on data is found by the data flow
+      # general registers; the data-flow analysis finds uses that must not depend on data
     | mov\w* | lea | push | pop | xchg | (add|sub|adc|sbb|and|or|xor|not|neg|inc|dec|cmp|test|imul)[bwlq]?
     | mul | mulx | div | cqto | cltq | cltd
     | (shl|shr|sar|rol|ror|shlx|shrx|sarx|rorx|shld|shrd|bt|bts)[bwlq]?
@@ -103,7 +103,7 @@ class Function:
 
 @dataclass
 class State:
-    """What depends on data, and what points to records, before an instruction."""
+    """The registers and stack slots that depend on data or point to records before an instruction."""
 
     data: set[str] = field(default_factory=set)  # registers, "flags", stack slots ("rsp+8")
     records: set[str] = field(default_factory=set)  # registers and stack slots
@@ -112,7 +112,7 @@ class State:
         return State(set(self.data), set(self.records))
 
     def merge(self, other: State) -> bool:
-        """Take what other adds; return whether that is anything."""
+        """Take the union with another state; return whether it adds anything."""
         data, records = self.data | other.data, self.records | other.records
         changed = len(data) + len(records) > len(self.data) + len(self.records)
         self.data, self.records = data, records
@@ -294,7 +294,7 @@ class Analysis:
             state.records.add(name)
 
     def vector(self, state: State, one: Instruction) -> None:
-        """Vectors are public if all that they are made of is."""
+        """Vectors are public if all their sources are."""
         operands = one.operands
         widths = [VECTOR_SLOTS[found.group(1)] for found in re.finditer(r"%([xyz])mm", one.text)]
         width = max(widths, default=1)
@@ -306,7 +306,7 @@ class Analysis:
         ):
             sources = operands[:2]
         data = any(self.is_data(state, operand, width) for operand in sources) or "{%k" in one.text
-        # Compilers park pointers in vector registers.
+        # Compilers store pointers in vector registers.
         record = any(self.is_record(state, operand, width) for operand in sources)
         slots = self.slots(operands[-1].split("{")[0], width)
         if not slots:
@@ -320,7 +320,7 @@ class Analysis:
             state.records |= slots
 
     def step(self, state: State, one: Instruction) -> None:
-        """Change the state as the instruction does."""
+        """Apply the effect of the instruction to the state."""
         name, operands = one.mnemonic, one.operands
         if ALLOWED.match(name) is None:
             self.report("not on the list", one)
@@ -344,7 +344,7 @@ class Analysis:
             self.general(state, one)
 
     def jump(self, state: State, one: Instruction) -> None:
-        """Jumps through tables, and conditional ones."""
+        """Jumps through tables, and conditional jumps."""
         if one.mnemonic == "jmp":
             if one.operands[0].startswith("*") and self.is_data(state, one.operands[0][1:]):
                 self.report("jump depends on data", one)
@@ -384,7 +384,7 @@ class Analysis:
         self.put(state, operands[1], data, record)
 
     def arithmetic(self, state: State, one: Instruction) -> None:
-        """What combines its operands, and flags, into its last operand and flags."""
+        """Instructions that combine their operands and flags into the last operand and flags."""
         name, operands = one.mnemonic, one.operands
         data = any(self.is_data(state, operand) for operand in operands)
         if re.match(r"^(xor|sub)[lq]?$", name) and operands[0] == operands[1]:
@@ -409,7 +409,7 @@ class Analysis:
 
 
 def violations(disassembly: str) -> list[str]:
-    """Return what is wrong with the functions of a disassembly, one line each."""
+    """Return the violations in the functions of a disassembly, one line each."""
     found: list[str] = []
     for function in functions(disassembly):
         found += [f"{function.name}: {text}" for text in sorted(Analysis(function).run())]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints where check_device_secrets.py finds what is public in the kernels' arguments.
+// Prints, for check_device_secrets.py, the offsets of public pointers in the kernels' arguments.
 #include <cstddef>
 #include <cstdio>
 #include <initializer_list>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that tell secrets, to show that check_device_secrets.py finds it, and one that does not.
+// Kernels that leak secrets, to show that check_device_secrets.py reports them, and one that leaks none.
 #include <cstddef>
 #include <cstdint>
 
@@ -11,7 +11,7 @@ using manymod::gpu::ProgramJob;
 
 extern __shared__ uint4 shared_memory[];
 
-// As many rounds as a word of an operand says.
+// The number of rounds is a word of an operand.
 extern "C" __global__ void leaks_by_branch_1x1(const __grid_constant__ ProgramJob job) {
   volatile std::uint32_t* const result = job.result;
   const std::uint32_t rounds = job.operands[0].at(threadIdx.x)[0];
@@ -19,12 +19,12 @@ extern "C" __global__ void leaks_by_branch_1x1(const __grid_constant__ ProgramJo
   for (std::uint32_t i = 0; i < rounds; ++i) result[threadIdx.x] = i;
 }
 
-// An element of a table, picked by a word of an operand; in class secret too.
+// Reads an element of a table at an index that is a word of an operand, in constant-time calls too.
 extern "C" __global__ void leaks_by_address_1x1(const __grid_constant__ ProgramJob job) {
   job.result[threadIdx.x] = job.table[job.operands[0].at(threadIdx.x)[0]];
 }
 
-// As many rounds as a product of bytes says, of a word of an operand.
+// The number of rounds is a product of the bytes of a word of an operand.
 extern "C" __global__ void leaks_by_product_1x1(const __grid_constant__ ProgramJob job) {
   volatile std::uint32_t* const result = job.result;
   const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];
@@ -34,7 +34,7 @@ extern "C" __global__ void leaks_by_product_1x1(const __grid_constant__ ProgramJ
   for (std::int32_t i = 0; i < sums[0]; ++i) result[threadIdx.x] = static_cast<std::uint32_t>(i);
 }
 
-// The same where the secret is the matrix, in shared memory.
+// The same with the secret in the matrix, which is in shared memory.
 extern "C" __global__ void leaks_by_matrix_1x1(const __grid_constant__ ProgramJob job) {
   volatile std::uint32_t* const result = job.result;
   auto* const words = reinterpret_cast<std::uint32_t*>(shared_memory);
@@ -50,19 +50,19 @@ extern "C" __global__ void leaks_by_matrix_1x1(const __grid_constant__ ProgramJo
   for (std::uint32_t i = 0; i < sums.at(0, 0, 0); ++i) result[threadIdx.x] = i;
 }
 
-// Whether one of a block's threads has an odd word of an operand.
+// Branches on whether any thread of the block has an odd word of an operand.
 extern "C" __global__ void leaks_by_meeting_1x1(const __grid_constant__ ProgramJob job) {
   const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];
   if (__syncthreads_or(static_cast<int>(word & 1)) != 0) job.result[threadIdx.x] = word;
 }
 
-// Of another thread's word: of the same one's for all threads, if their words are the same.
+// Shuffles from a lane that is a word of an operand; all threads read the same lane if their words are equal.
 extern "C" __global__ void leaks_by_lane_1x1(const __grid_constant__ ProgramJob job) {
   const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];
   job.result[threadIdx.x] = manymod::cuda::Warpgroup().shuffle(word, word % 32);
 }
 
-// For as many bytes as a word of an operand says.
+// Waits for a number of bytes that is a word of an operand.
 extern "C" __global__ void leaks_by_waiting_1x1(const __grid_constant__ ProgramJob job) {
   const manymod::cuda::Barrier arrived(reinterpret_cast<const std::uint64_t*>(shared_memory));
   arrived.init(1);
@@ -70,8 +70,8 @@ extern "C" __global__ void leaks_by_waiting_1x1(const __grid_constant__ ProgramJ
   arrived.wait(0);
 }
 
-// The same word of the table where the exponent is public, and as many times as a step says; once more if a
-// thread of the block has got an odd number.
+// Reads the table at a secret index only if the exponent is public, a number of times that a step gives, and
+// branches on numbers that threads have claimed.
 extern "C" __global__ void leaks_nothing_1x1(const __grid_constant__ ProgramJob job) {
   volatile std::uint32_t* const result = job.result;
   const std::uint32_t word = job.operands[0].at(threadIdx.x)[0];

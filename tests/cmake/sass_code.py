@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of SASS, the machine code of NVIDIA GPUs, as cuobjdump prints it for sm_90.
 
-Registers of all kinds are bits of one integer, so that sets of them are integers: R0 to R254 are bits 0 to
-254, the uniform ones UR0 .. start at 256, predicates P0 .. at 512, uniform predicates UP0 .. at 520. RZ and
-PT, which are constant, have none.
+A set of registers is an integer with one bit for each register: R0 to R254 are bits 0 to 254, the uniform
+registers UR0 .. start at bit 256, predicates P0 .. at 512, uniform predicates UP0 .. at 520. RZ and PT,
+which are constant, have no bit.
 """
 
 from __future__ import annotations
@@ -13,33 +13,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 FIRST = {"R": 0, "UR": 256, "P": 512, "UP": 520}
-# The predicates of a kind together.
+# All predicates of a kind.
 PREDICATES = {"PR": 0x7F << FIRST["P"], "UPR": 0x7F << FIRST["UP"]}
 REGISTER_BITS = 544
 
 # Words of an address: a copy's barrier follows the place that it copies to; a matrix has descriptors.
 ADDRESS_WORDS = {"UBLKCP": 2, "IGMMA": 4}
 
-# Jumps, ends, meeting points, and what waits for memory and tensor cores. BAR.RED tells what its threads'
-# predicates say together: like the other operands of a meeting point they must be public, and so B2R's are.
+# Jumps, exits, convergence points, and waits for memory and tensor cores. BAR.RED combines predicates of its
+# threads: like the other operands of a barrier they must be public, and so the result that B2R reads is
+# public.
 CONTROL = {"BRA", "EXIT", "BSSY", "BSYNC", "BREAK", "WARPSYNC", "YIELD", "NOP", "CALL", "RET", "BAR"}
 CONTROL |= {"MEMBAR", "FENCE", "WARPGROUP", "DEPBAR", "LDGDEPBAR"}
-# What threads and copies wait for, in shared memory: places, counts and phases must be public. Then so is
-# what they tell: whether copies and other threads have come as far.
+# Barriers in shared memory, which threads and copies wait for: addresses, counts and phases must be public.
+# Then their state, the progress of copies and other threads, is public too.
 BARRIERS = {"SYNCS"}
-# Copies from global to shared memory: from, to and how much must be public.
+# Copies from global to shared memory: both addresses and the size must be public.
 COPIES = {"UBLKCP", "LDGSTS"}
 LOADS = {"LD", "LDG", "LDS", "LDL"}
 STORES = {"ST", "STG", "STS", "STL"}
 CONSTANT_LOADS = {"LDC", "ULDC"}
 ATOMICS = {"ATOMG"}
-# Products of matrices of which one is in shared memory. Their results come later, but nothing that would be
-# lost touches them before.
+# Products of matrices of which one is in shared memory. They are asynchronous, but no instruction accesses
+# their results before they are complete.
 MATRIX_LOADS = {"IGMMA"}
 MEMORY = LOADS | STORES | CONSTANT_LOADS | ATOMICS | MATRIX_LOADS
 DOUBLES = {"DADD", "DMUL", "DFMA", "DSETP"}
 COMPARISONS = {"ISETP", "UISETP", "FSETP", "DSETP", "PLOP3", "UPLOP3"}
-# What computes from registers alone. Each takes the same time whatever its operands are.
+# Instructions that read only registers. The time of each is independent of the values of its operands.
 ARITHMETIC = COMPARISONS | DOUBLES
 ARITHMETIC |= set(
     re.findall(
@@ -61,7 +62,7 @@ PREDICATE = re.compile(r"U?P[0-9T]")
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction and the registers that it has to do with."""
+    """One instruction and the registers that it reads and writes."""
 
     address: int
     guard: int  # the bit of its predicate, or -1
@@ -80,7 +81,7 @@ class Instruction:
         return self.operands[self.destinations :]
 
     def target(self) -> int | None:
-        """Where a jump leads."""
+        """The target of a jump."""
         last = self.operands[-1] if self.operands else ""
         return int(last, 16) if re.fullmatch(r"0x[0-9a-f]+", last) else None
 
@@ -92,7 +93,7 @@ def bit(register: str) -> int | None:
 
 
 def registers(operand: str, words: int = 1) -> int:
-    """Return the registers in an operand of `words` words; those of an address tell their size."""
+    """Return the registers in an operand of `words` words; addresses state their size themselves."""
     found = 0
     for kind, number, wide in REGISTER.findall(operand):
         count = 2 if wide else words if kind in {"R", "UR"} else 1
@@ -170,7 +171,7 @@ def _destinations(name: str, operands: tuple[str, ...]) -> int:
     if name in {"VOTE", "VOTEU"}:
         return 1 if PREDICATE.fullmatch(operands[0]) else 2
     count = 1
-    # Carries out stand between the result and its first operand.
+    # Carry-out predicates follow the result, before the first source.
     if not PREDICATE.fullmatch(operands[0]) and name in {"IADD3", "UIADD3", "IMAD", "UIMAD", "LEA", "ULEA"}:
         while count < len(operands) and PREDICATE.fullmatch(operands[count]):
             count += 1
@@ -178,7 +179,7 @@ def _destinations(name: str, operands: tuple[str, ...]) -> int:
 
 
 def decode(line: str) -> Instruction | None:
-    """Return the instruction of a line; None if it has none."""
+    """Return the instruction in a line; None if there is none."""
     found = LINE.match(line)
     if found is None:
         return None
@@ -204,7 +205,7 @@ def decode(line: str) -> Instruction | None:
             reads |= registers(operand, _source_words(name, modifiers, index))
         index += 0 if re.fullmatch(r"!?U?P[0-9T]", operand) else 1
     if name in {"P2R", "R2P"} and re.fullmatch(r"0x[0-9a-f]+", operands[-1]):
-        # The mask says which predicates; P2R's other bits are those of its source.
+        # The mask selects the predicates; the other bits of P2R's result are those of its source.
         others = ~(int(operands[-1], 16) << FIRST["P"]) & PREDICATES["PR"]
         reads, writes = reads & ~others, writes & ~others
     return Instruction(

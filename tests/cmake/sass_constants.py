@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of registers that SASS (sass_code.py) computes from what is known before it runs."""
+"""Register values in SASS (sass_code.py) that are known before it runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Constant:
     """A word, or a predicate as 0 or 1."""
 
     value: int
-    stack: bool = False  # how far it is from the stack pointer at the kernel's start
+    stack: bool = False  # an offset from the stack pointer at the start of the kernel
 
 
 #: By register.
@@ -22,7 +22,7 @@ Constants = dict[int, Constant]
 
 
 def compare(relation: str, a: int, b: int, signed: bool) -> bool | None:
-    """Return the outcome of a comparison of words; None for a relation that is none."""
+    """Return the outcome of a comparison of words; None for an unknown relation."""
     if signed:
         a, b = ((word ^ 0x80000000) - 0x80000000 for word in (a, b))
     outcomes = {"EQ": a == b, "NE": a != b, "LT": a < b, "LE": a <= b, "GT": a > b, "GE": a >= b}
@@ -30,13 +30,13 @@ def compare(relation: str, a: int, b: int, signed: bool) -> bool | None:
 
 
 def lookup(table: int, words: list[int], size: int) -> int:
-    """Return LOP3's result: bit by bit the entry of `table` that the bits of three words name."""
+    """Return LOP3's result: bit by bit the entry of `table` that the bits of three words select."""
     a, b, c = words[:3]
     return sum((table >> (4 * (a >> i & 1) + 2 * (b >> i & 1) + (c >> i & 1)) & 1) << i for i in range(size))
 
 
 def copied(one: sass.Instruction) -> tuple[int, bool] | None:
-    """Return the predicate that an instruction's first result always is, and whether it is its opposite."""
+    """Return the predicate that the first result copies, and whether it is negated."""
     if one.name not in {"PLOP3", "UPLOP3"} or len(one.sources) < 4:
         return None
     inputs = one.sources[:3]
@@ -53,7 +53,7 @@ def copied(one: sass.Instruction) -> tuple[int, bool] | None:
 
 
 def fold(one: sass.Instruction, constants: Constants) -> Constant | None:
-    """Return an instruction's first result if constants give it, or they and immediate operands."""
+    """Return the first result of an instruction if constants and immediate operands determine it."""
     folding = _Folding(constants)
     result = folding.result(one)
     return result if folding.used else None
@@ -109,7 +109,7 @@ class _Folding:
         return Constant(sum(value.value for value in known) & 0xFFFFFFFF, any(value.stack for value in known))
 
     def packed(self, one: sass.Instruction) -> Constant | None:
-        """A word's bits, those in a mask replaced by predicates of their numbers."""
+        """A word in which the bits of a mask are replaced by the predicates with their numbers."""
         word, mask = self.words(one.sources[1:]), self.words(one.sources[2:])
         if one.sources[0] != "PR" or word is None or mask is None:
             return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What check_device_secrets.py knows before an instruction."""
+"""The state of the data-flow analysis of check_device_secrets.py before an instruction."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 import sass_code as sass
 from sass_constants import Constant, Constants
 
-LOCAL_SLOTS = 1024  # words of local memory that are told apart
+LOCAL_SLOTS = 1024  # words of local memory that are tracked separately
 LOCAL = ((1 << LOCAL_SLOTS) - 1) << sass.REGISTER_BITS
 
-#: The bit of a predicate, and whether it is meant to be false.
+#: The bit of a predicate, and whether the literal is its negation.
 Literal = tuple[int, bool]
 
 
 @dataclass(frozen=True)
 class Value:
-    """What is known of a value: see State."""
+    """The properties of a value, see State."""
 
     secret: bool = False
     listed: bool = False
@@ -31,11 +31,11 @@ class State:
     Sets are of bits: those of registers (sass_code.py), then those of words of local memory.
     """
 
-    secret: int = 0  # depends on secrets; what was never written does not
-    listed: int = 0  # made from a pointer to public data, whatever path led here
+    secret: int = 0  # depends on secrets; registers that were never written do not
+    listed: int = 0  # computed from a pointer to public data on every path that leads here
     constants: Constants = field(default_factory=dict)
-    public_if: dict[Literal, int] = field(default_factory=dict)  # of `secret`: public if a predicate holds
-    copies: dict[int, Literal] = field(default_factory=dict)  # predicates that are what another one is
+    public_if: dict[Literal, int] = field(default_factory=dict)  # of `secret`: public if the literal holds
+    copies: dict[int, Literal] = field(default_factory=dict)  # predicates that equal another literal
 
     def copy(self) -> State:
         return State(self.secret, self.listed, dict(self.constants), dict(self.public_if), dict(self.copies))
@@ -46,7 +46,7 @@ class State:
         return at, negated != opposite
 
     def merge(self, other: State) -> bool:
-        """Keep what holds in both; return whether that is less."""
+        """Keep the properties that hold in both states; return whether any is lost."""
         secret, listed = self.secret | other.secret, self.listed & other.listed
         constants = {at: value for at, value in self.constants.items() if other.constants.get(at) == value}
         changed = (secret, listed) != (self.secret, self.listed) or len(constants) < len(self.constants)
@@ -61,15 +61,15 @@ class State:
         return changed
 
     def secret_if(self, literal: Literal | None) -> int:
-        """Return what is secret where the predicate holds."""
+        """Return the secret registers if the literal holds."""
         return self.secret & ~self.public_if.get(literal, 0) if literal is not None else self.secret
 
     def put(self, target: int, value: Value, literal: Literal | None = None, partly: bool = False) -> None:
-        """Let `target` be `value` where the predicate holds; if `partly`, or what it was."""
+        """Set `target` to `value` if the literal holds; with `partly`, it may also keep its old value."""
         self._put_if(target, value, literal, partly)
         clear = 0 if literal is not None or partly else target
         self.secret = (self.secret & ~clear) | (target if value.secret else 0)
-        if literal is not None:  # what is public either way is public
+        if literal is not None:  # public in both cases
             opposite = literal[0], not literal[1]
             self.secret &= ~(self.public_if.get(literal, 0) & self.public_if.get(opposite, 0))
         if not value.listed:

@@ -179,7 +179,7 @@ class Products {
     for (unsigned i = 0; i < 2; ++i) {
       team_.start(sums_[i], rows_, matrix_, 0);
       team_.template wait<1>(0);
-      team_.settle(sums_[1 - i]);
+      team_.order_after_wait(sums_[1 - i]);
       beside();
     }
   }
@@ -188,7 +188,7 @@ class Products {
     std::uint64_t sum = 0;
 #pragma unroll
     for (auto& sums : sums_) {
-      team_.settle(sums);
+      team_.order_after_wait(sums);
 #pragma unroll
       for (const std::int32_t word : sums.sum) sum += static_cast<std::uint32_t>(word);
     }

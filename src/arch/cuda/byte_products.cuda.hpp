@@ -181,9 +181,9 @@ class Warp {
   /// Waits until all but the last kPending started products are complete, the one of `tile` included.
   template <unsigned kPending>
   __device__ __forceinline__ void wait([[maybe_unused]] unsigned tile) const {}
-  /// Called with the accumulators of a completed product before they are read: see Warpgroup.
+  /// Must be called with the accumulators of a completed product before they are read, see Warpgroup.
   template <unsigned kQuads>
-  __device__ __forceinline__ void settle([[maybe_unused]] ByteSums<kQuads>& sums) const {}
+  __device__ __forceinline__ void order_after_wait([[maybe_unused]] ByteSums<kQuads>& sums) const {}
 
   /// sums = rows times the first kQuads column quads of a matrix in memory of any kind.
   template <unsigned kSteps, unsigned kQuads>
@@ -241,9 +241,9 @@ class Warpgroup : public Warp {
   __device__ __forceinline__ void wait([[maybe_unused]] unsigned tile) const {
     wait_for_products<kPending>();
   }
-  /// Makes the accumulators depend on the wait: the compiler knows of no connection between the two.
+  /// Makes the accumulators depend on the preceding wait(), since the compiler does not see that dependence.
   template <unsigned kQuads>
-  __device__ __forceinline__ void settle(ByteSums<kQuads>& sums) const {
+  __device__ __forceinline__ void order_after_wait(ByteSums<kQuads>& sums) const {
 #pragma unroll
     for (unsigned i = 0; i < 8 * kQuads; ++i) asm volatile("" : "+r"(sums.sum[i])::"memory");
   }

@@ -46,7 +46,7 @@ struct StreamShape {
 template <class Shape, unsigned kRingStages>
 struct StreamLayout {
   static constexpr unsigned kStages = kRingStages;
-  /// How many tiles the warps of a block may be apart.
+  /// The number of tiles by which the warps of a block may be apart.
   static constexpr unsigned kLag = kStages / 2;
   static_assert(kStages >= 2 && Shape::kTiles % kStages == 0, "each tile has a fixed buffer");
   static constexpr std::size_t kBarriersAt = std::size_t{kStages} * Shape::kBufferBytes;

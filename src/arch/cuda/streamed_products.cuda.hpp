@@ -6,8 +6,8 @@
 // number of tiles in the sequence is a multiple of that, so that a tile always uses the same buffer. Each
 // buffer has two barriers: `full` completes when a copy has arrived, `empty` when all warps have read it. The
 // block's first warp refills: after reading a tile itself, it waits until the buffer of the tile kLag tiles
-// earlier is empty, which it is unless another warp is that far behind. So while some warps multiply, others
-// can use their sums.
+// earlier is empty, which is the case unless another warp is that far behind. So some warps can use their
+// sums while others multiply.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +97,7 @@ class StreamedWarpgroup : public Warpgroup {
     for (unsigned tile = 0; refills_ && tile < kStages; ++tile) fill(tile);
   }
 
-  /// Waits for the copies in flight that nobody will read. Call once, after whole passes of the sequence.
+  /// Waits for the copies in flight that will not be read. Call once, after whole passes of the sequence.
   __device__ __forceinline__ void drain() const {
     if (!refills_) return;
     // The buffers of the last kLag tiles have not been filled again.

@@ -135,8 +135,9 @@ const Kernel& Device::kernel(const std::string& name) {
 
 FunctionHandle Device::find_function(const std::string& name) {
   const std::span<const DeviceImage> images = driver_.sources().images;
-  // Loading an image takes time, so the likeliest comes first: "row32/kernels" has the kernels row32_*. Both
-  // "rns" and "rns_float" are prefixes of rns_float_*, whose kernels are in the image with the longer name.
+  // Loading an image takes time, so the images whose folder is the longest prefix of the kernel's name come
+  // first: "row32/kernels" has the kernels row32_*, and rns_float_* are in "rns_float/kernels" rather than
+  // "rns/kernels".
   std::vector<std::size_t> order(images.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto fit = [&](std::size_t i) {

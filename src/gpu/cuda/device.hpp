@@ -24,7 +24,7 @@ class Device final : public gpu::Device {
   ~Device() override;
 
   [[nodiscard]] unsigned compute_capability() const { return compute_capability_; }  ///< 90 for 9.0
-  /// A kernel or the device failed: every use throws Fault::lost from now on.
+  /// Whether a kernel or the device failed, after which every use throws Fault::lost.
   [[nodiscard]] bool lost() const { return lost_result_ != kSuccess; }
 
   void check_usable() const override;

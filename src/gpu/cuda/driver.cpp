@@ -55,17 +55,17 @@ Driver& Driver::current() {
   std::atomic<Driver*>& current = current_driver();
   Driver* driver = current.load();
   while (driver == nullptr || !driver->own_process()) {
-    auto made = driver == nullptr
-                    ? std::make_unique<Driver>(DriverSources{}, false, nullptr)
-                    : std::make_unique<Driver>(driver->sources(), driver->initialised(), driver);
-    if (current.compare_exchange_strong(driver, made.get())) driver = made.release();
+    auto fresh = driver == nullptr
+                     ? std::make_unique<Driver>(DriverSources{}, false, nullptr)
+                     : std::make_unique<Driver>(driver->sources(), driver->initialised(), driver);
+    if (current.compare_exchange_strong(driver, fresh.get())) driver = fresh.release();
   }
   return *driver;
 }
 
 void Driver::use(const DriverSources& sources) {
-  auto made = std::make_unique<Driver>(sources, false, current_driver().load());
-  current_driver() = made.release();
+  auto fresh = std::make_unique<Driver>(sources, false, current_driver().load());
+  current_driver() = fresh.release();
   ++use_count();
 }
 
@@ -125,11 +125,11 @@ const DriverApi& Driver::initialise() {
   if (forked()) throw DriverError(Fault::forked, DriverError::kNoDevice, forked_message());
   const DriverApi& api = usable_api();
   if (!init_result_) {
-    initialised_ = true;  // before the call, for a child that is forked during it
+    initialised_ = true;  // set before the call, for a child that is forked during it
     init_result_ = api.init(0);
     initialised_ = init_result_ == kSuccess;
   }
-  // Other code of the parent initialised CUDA before the fork: only the driver can tell.
+  // Other code of the parent initialised CUDA before the fork, which only the driver knows.
   if (init_result_ == kErrorNotInitialized) {
     throw DriverError(Fault::forked, DriverError::kNoDevice, forked_message());
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA driver of this process: loaded by name at run time, initialised when a device is first used.
 //
-// A process that was forked after the driver was initialised cannot use it. Every object that stands on the
-// driver knows the process that created it; in a forked child its destructor makes no call, and every use
+// A process that was forked after the driver was initialised cannot use it. Every object that depends on the
+// driver stores the process that created it; in a forked child its destructor makes no call, and every use
 // throws DriverError with Fault::forked.
 #pragma once
 
@@ -28,7 +28,7 @@ struct DriverSources {
   std::string driver = "libcuda.so.1";
   std::string management = "libnvidia-ml.so.1";  ///< NVML: lists GPUs without initialising the driver
   std::span<const DeviceImage> images = device_images();
-  std::vector<std::string> hidden_functions;  ///< for tests: functions that the driver is to lack
+  std::vector<std::string> hidden_functions;  ///< for tests: functions to treat as missing
   std::span<const CodeArchitecture> architectures = device_architectures();  ///< of the images
 };
 
@@ -41,7 +41,7 @@ class Driver {
  public:
   /// The driver of this process; lives as long as the process.
   static Driver& current();
-  /// For tests, while nothing uses CUDA: makes a new driver with these sources the current one.
+  /// For tests, while nothing uses CUDA: creates a driver with these sources and makes it the current one.
   static void use(const DriverSources& sources);
   /// How many times `use` was called.
   static unsigned uses();
@@ -92,7 +92,7 @@ class Driver {
   const DriverSources sources_;
   const pid_t process_;
   const bool inherited_;
-  const Driver* const previous_;  ///< keeps it reachable: it is not freed, and must not count as leaked
+  const Driver* const previous_;  ///< never freed; kept reachable so that it does not count as leaked
   std::atomic<bool> initialised_;
   std::mutex mutex_;
   std::unique_ptr<const DriverApi> api_;

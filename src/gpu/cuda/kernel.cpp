@@ -38,7 +38,7 @@ void Kernel::launch_with(const gpu::Stream& stream, const gpu::LaunchShape& shap
                          std::size_t /*bytes*/) const {
   if (shape.shared_bytes > device_->properties().shared_per_block) {
     throw DriverError(Fault::other, static_cast<int>(device_->index()),
-                      name_ + " wants " + std::to_string(shape.shared_bytes) + " bytes of shared memory");
+                      name_ + " needs " + std::to_string(shape.shared_bytes) + " bytes of shared memory");
   }
   void* parameters[] = {const_cast<void*>(argument)};
   device_->call(device_->api().launch_kernel, function_, shape.grid, 1u, 1u, shape.block, 1u, 1u,

@@ -32,7 +32,7 @@ class CudaRequirements final : public Requirements {
     if (has < needs_.min_compute_capability || has > needs_.max_compute_capability) {
       return "needs " + describe() + ", " + device + " has " + capability_text(has);
     }
-    // Where the build has no code at all for the GPU, the calls themselves report it.
+    // If the build has no code at all for the GPU, the calls themselves report it.
     if (code == 0 || code >= needs_.min_compute_capability) return {};
     return "needs kernels compiled for " + describe() + ", this build has those of " + capability_text(code) +
            " for " + device + " (MANYMOD_CUDA_ARCHITECTURES)";

@@ -28,11 +28,11 @@ class CudaTraits final : public DeviceTraits {
 };
 
 struct CudaNeeds {
-  /// Of the instructions used. The capabilities for which the build has machine code or PTX are another
-  /// matter (MANYMOD_CUDA_ARCHITECTURES).
+  /// Required by the instructions used. This is independent of the capabilities for which the build has
+  /// machine code or PTX (MANYMOD_CUDA_ARCHITECTURES).
   unsigned min_compute_capability = 70;
   unsigned max_compute_capability = std::numeric_limits<unsigned>::max();
-  /// Not fit for a GPU whose FP64 instructions are much slower than the others.
+  /// Whether the kernels are inefficient on a GPU whose FP64 instructions are much slower than the others.
   bool wants_fast_doubles = false;
 };
 

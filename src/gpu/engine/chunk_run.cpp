@@ -15,21 +15,21 @@ namespace manymod::gpu {
 namespace {
 
 constexpr std::size_t kWordsPerLimb = sizeof(Limb) / sizeof(std::uint32_t);
-// Most limbs from one item's rows to the next item's: kernels count words in 32 bits.
+// Largest distance in limbs between the rows of consecutive items: kernels count words in 32 bits.
 constexpr std::size_t kMaxStride = std::numeric_limits<std::uint32_t>::max() / kWordsPerLimb;
 // See upload_bytes_per_item.
 constexpr std::size_t kResidentShare = 4;
 
 std::uint32_t words(std::size_t limbs) { return static_cast<std::uint32_t>(limbs * kWordsPerLimb); }
 
-// How an operand gets to where kernels read it.
+// How an operand reaches the memory in which kernels read it.
 enum class Route : std::uint8_t {
   upload,    // gathered on the host, then copied
   in_place,  // kernels read the caller's array in the device's memory
-  gather,    // copied from the caller's array there, as the items' rows are not consecutive
+  gather,  // copied within the device's memory, as the items' rows in the caller's array are not consecutive
 };
 
-// Where the rows of one of the call's operands are, and their residues if it is reduced.
+// The rows of one operand of the call, and their residues if it is reduced.
 struct Rows {
   const BatchView* view = nullptr;
   Route route = Route::upload;
@@ -204,7 +204,7 @@ class ChunkRun {
     }
   }
 
-  // rows.shared decides, as the view's count is ambiguous for as many terms as items.
+  // Tests rows.shared, because the view's count is ambiguous if there are as many terms as items.
   void gather(const Rows& rows) const {
     if (rows.route != Route::upload) return;
     for (std::size_t i = 0; i < rows.count; ++i) {

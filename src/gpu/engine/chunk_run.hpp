@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One chunk of a batch on a device: uploads its operands, runs the kernels and downloads the results.
+// One chunk of a batch on a device: upload of its operands, kernels, download of the results.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@
 
 namespace manymod::gpu {
 
-/// Programs take factors below 2^(32 kWords), and some of them factors below n. Others are first reduced on
-/// the device.
+/// Whether an operand is reduced on the device first. Programs take factors below 2^(32 kWords), and some
+/// take factors below n.
 enum class Entry : std::uint8_t {
   as_it_is,  ///< never reduced: an exponent
   factor,    ///< reduced if it is wider than the modulus or has a sign
   residue,   ///< always reduced
 };
 
-/// Most limbs of an operand, all terms of an item together: kernels count its words, and an exponent's bits,
-/// in 32 bits.
+/// Largest number of limbs of an operand, all terms of an item together: kernels count its words, and an
+/// exponent's bits, in 32 bits.
 inline constexpr std::size_t kMaxOperandLimbs = (std::size_t{1} << 26) - 1;
 
 /// One of the call's operands; each of its `terms` terms is an operand of the program.
@@ -41,7 +41,7 @@ struct DeviceComb {
   std::uint32_t threads = 0;
 };
 
-/// What the items of a chunk have in common.
+/// The properties that the items of a chunk share.
 struct ChunkPlan {
   Device& device;
   const Shape& shape;
@@ -67,7 +67,7 @@ std::size_t upload_bytes_per_item(const ChunkPlan& plan);
 /// @throws DeviceError
 std::vector<std::size_t> run_chunk(const ChunkPlan& plan, Items items, Workspace& workspace);
 
-/// Runs the plan's program on the first item in the smallest launch, all of whose groups compute the same.
+/// Runs the plan's program on the first item in the smallest launch, in which all groups compute the same.
 /// @return the program's table; nothing if the kernel refuses the item
 /// @throws DeviceError
 std::optional<DeviceBuffer> make_table(const ChunkPlan& plan, Workspace& workspace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of some techniques read besides the items' numbers (ProgramJob::constants): computed on
-// the host and copied to a device once.
+// Constants that the kernels of some techniques read besides the items' numbers (ProgramJob::constants). They
+// are computed on the host and copied to a device once.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ struct ConstantsSource {
 /// Constants in the memory of a device.
 class DeviceConstants {
  public:
-  /// Returns when the copy is done, and zeroes what it used of the workspace. @throws DeviceError
+  /// Returns when the copy is done, and zeroes the part of the workspace that it used. @throws DeviceError
   DeviceConstants(std::span<const std::byte> constants, std::span<const std::uint32_t> radix_squared,
                   Workspace& workspace);
 
@@ -76,7 +76,7 @@ class ModulusConstants final : public PreparedModulus {
  public:
   ModulusConstants(const ConstantsSource& source, const Shape& shape, std::span<const Limb> modulus);
 
-  /// The technique cannot compute with this modulus.
+  /// Whether the technique cannot compute with this modulus.
   [[nodiscard]] bool refused() const;
   /// The modulus must not be refused. @throws DeviceError
   [[nodiscard]] const DeviceConstants& on_device(Workspace& workspace) const;
@@ -102,7 +102,8 @@ class ModulusConstants final : public PreparedModulus {
   mutable std::optional<SecretBytes> on_host_;
   mutable std::optional<DeviceConstants> on_device_;
 
-  // To be called while they are not on the device; empty if the modulus is refused. The caller holds mutex_.
+  // The constants on the host; empty if the modulus is refused. In: they are not on the device, and the
+  // caller holds mutex_.
   [[nodiscard]] std::span<const std::byte> on_host() const;
 };
 

@@ -21,24 +21,24 @@ namespace {
 // All instances read the comb: up to 1 MiB of it stays in the second-level cache.
 constexpr std::size_t kMaxCombLimbs = std::size_t{1} << 17;
 constexpr double kCombScanCost = 0.01;  // low, as all instances read the same elements
-// Most bytes of operands in one upload: enough to be copied at full speed, and at most this part of the
-// device's memory.
+// Largest size of the operands in one upload: enough to be copied at full speed, and at most 1 / kMemoryParts
+// of the device's memory.
 constexpr std::size_t kUploadBytes = std::size_t{64} << 20;
 constexpr std::size_t kMemoryParts = 128;
 // The rate, in bytes per nanosecond, at which one thread gathers a chunk's operands and stores its results.
 constexpr double kHostBytesPerNs = 5;
 constexpr double kClockGhz = 1.7;
 
-/// Of a technique that has no constants of moduli: every chunk uploads the plan's modulus, and nothing is
-/// prepared on the host.
+/// For techniques without constants of moduli: every chunk uploads the plan's modulus, and nothing is
+/// prepared.
 class NothingPrepared final : public PreparedModulus {};
 
-// Who computes what: the items whose moduli the technique's kernels accept are computed by these kernels; the
-// others (rns: moduli that are not prime to its bases) by the general engine, which is the engine of
-// Technique::general with shapes of any number of threads. A modulus that all items share is checked once,
-// on the host, when its constants are computed: then the whole call goes to one of the two. Moduli of the
-// items' own are checked by the kernel, which reports the refused items; these are computed by the general
-// engine afterwards. Both engines work in the same workspaces.
+// Items whose moduli the technique's kernels accept are computed by these kernels. The others (in rns, moduli
+// that are not coprime to its bases) are computed by the general engine, which is the engine of
+// Technique::general with shapes of any number of threads. A modulus that all items share is checked once, on
+// the host, when its constants are computed; the whole call then goes to one of the two engines. If each item
+// has its own modulus, the kernel checks it and reports the refused items, which the general engine computes
+// afterwards. Both engines use the same workspaces.
 class DeviceEngine final : public Engine {
  public:
   DeviceEngine(const Technique& technique, unsigned threads, unsigned device_index)
@@ -153,13 +153,13 @@ class DeviceEngine final : public Engine {
   std::vector<Shape> shared_shapes_;       // for a modulus that all items share; empty: shapes_ serve for it
   std::deque<ShapeConstants> constants_;   // of shapes_
   std::unique_ptr<DeviceEngine> general_;  // null where the technique refuses no modulus
-  // Set in a general engine: it works in the workspaces of the engine that owns it, so that each of the two
-  // frees memory which the other needs.
+  // Set in a general engine: it uses the workspaces of the engine that owns it, so that each of the two can
+  // free memory that the other needs.
   const DeviceEngine* workspaces_from_ = nullptr;
   mutable std::once_flag workspaces_made_;
   mutable std::unique_ptr<Workspaces> workspaces_;
 
-  // To be called first of all: it throws in a forked child, where a mutex may stay locked forever.
+  // Call this before locking any mutex: it throws in a forked child, where a mutex may stay locked forever.
   [[nodiscard]] Device& device() const { return backend_.device(device_index_); }
 
   // A number of whole waves; less than one wave where its operands are too wide.
@@ -216,7 +216,7 @@ class DeviceEngine final : public Engine {
     return static_cast<const PreparedComb*>(job.fixed_base)->constants.get();
   }
 
-  // Brings the constants that the plan's kernel reads, if any, to the device. `shared` as in shape_for.
+  // Copies the constants that the plan's kernel reads, if any, to the device. `shared` as in shape_for.
   void provide_constants(ChunkPlan& plan, const ModulusConstants* shared, Workspace& workspace) const {
     if (source_ == nullptr) return;
     plan.may_refuse = shared == nullptr;

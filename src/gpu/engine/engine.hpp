@@ -11,8 +11,8 @@
 namespace manymod::gpu {
 
 /// Computes with the technique's shapes of `threads` threads per instance on the backend's device of that
-/// index, which is opened when there is something to compute. Throws DeviceError where the device fails,
-/// besides std::bad_alloc.
+/// index, which is opened at the first computation. Functions throw DeviceError if the device fails, and
+/// std::bad_alloc.
 std::unique_ptr<Engine> make_engine(const Technique& technique, unsigned threads, unsigned device_index);
 
 }  // namespace manymod::gpu

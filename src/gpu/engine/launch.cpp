@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned kWarp = 32;
 
-// The launch of a kernel that computes each of `items` items by one thread, in item_bytes(words) bytes of
+// The launch of a kernel in which one thread computes each of `items` items, in item_bytes(words) bytes of
 // shared memory.
 LaunchShape item_launch(const Device& device, std::uint32_t words, std::uint32_t items) {
   const std::size_t bytes = item_bytes(words);

@@ -16,7 +16,8 @@
 
 namespace manymod::gpu {
 
-/// Of one base modulo one modulus. Copies both, and zeroes the copies and the table when it is destroyed.
+/// The comb of one base modulo one modulus. Copies both, and zeroes the copies and the table when it is
+/// destroyed.
 class PreparedComb final : public PreparedBase {
  public:
   PreparedComb(const BatchView& base, std::span<const Limb> modulus)

@@ -13,8 +13,8 @@ namespace manymod::gpu {
 namespace {
 
 constexpr std::size_t kFactsPerLaunch = std::size_t{1} << 22;
-// mm_exponent_range: most threads, least exponents per thread, and most exponents per launch, which are
-// counted in 32 bits.
+// mm_exponent_range: the largest number of threads, the least number of exponents per thread, and the largest
+// number of exponents per launch, which are counted in 32 bits.
 constexpr std::size_t kRangeThreads = std::size_t{1} << 14;
 constexpr std::size_t kRangeShare = 8;
 constexpr std::size_t kRangePerLaunch = std::size_t{1} << 31;
@@ -27,12 +27,12 @@ bool exponents_are_public(const Job& job) {
          job.op == Operation::fixed_base_powmod;
 }
 
-// Whether lengths of single exponents matter. Where they differ, they decide the order of the items and how
-// long the exponents of each chunk are; where the items form several buckets, each has its own longest
+// Whether the lengths of individual exponents matter. If they differ, they determine the order of the items
+// and the exponent length of each chunk; if the items form several buckets, each bucket has its own longest
 // exponent.
 bool single_lengths_matter(const Job& job, const DeviceFacts& facts) {
   const bool one_bucket = job.modulus.broadcast() || facts.all_moduli;
-  return !facts.exponents.alike(job.y.count) || (job.op == Operation::powmod && !one_bucket);
+  return !facts.exponents.nearly_equal(job.y.count) || (job.op == Operation::powmod && !one_bucket);
 }
 
 unsigned blocks_for(std::size_t threads, unsigned block) {
@@ -213,7 +213,7 @@ void ResidentArrays::find_modulus_facts(const Job& job, std::size_t modulus_bits
   if (!facts.moduli.empty()) facts.all_moduli.reset();
 }
 
-// For long batches this copies far less to the host than the length of each exponent.
+// For large batches this copies much less to the host than the length of each exponent would take.
 LengthRange ResidentArrays::exponent_range(const Job& job, Workspace& workspace) {
   const std::size_t count = job.y.count;
   const unsigned blocks =

@@ -15,7 +15,7 @@
 
 namespace manymod::gpu {
 
-/// Most limbs of an integer in device memory.
+/// Largest number of limbs of an integer in device memory.
 inline constexpr std::size_t kMaxResidentLimbs = std::size_t{1} << 26;
 
 /// Whether the items are first, first + 1, first + 2, ..

@@ -11,7 +11,7 @@
 namespace manymod::gpu {
 namespace {
 
-// Most bytes of operands that are on the host together.
+// Largest size of the operands that are copied to the host at a time.
 constexpr std::size_t kHostedBytes = std::size_t{32} << 20;
 
 /// Some items of a job with all their integers in host memory: item i of `job()` is items[i].
@@ -101,8 +101,8 @@ class HostEngine final : public Engine {
 
   [[nodiscard]] bool accepts(const Job& job, std::size_t item) const override {
     if (!job.modulus.on_device) return engine_->accepts(job, item);
-    // The modulus's parity is all that an engine may look at. The count of 2 tells that there are several
-    // moduli.
+    // An engine may read only the parity of the modulus. The count of 2 shows that the items do not share one
+    // modulus.
     const Limb parity = modulus_is_odd(job, item) ? 3 : 2;
     Job visible = job;
     visible.modulus = {&parity, 2, 1, 0, nullptr};

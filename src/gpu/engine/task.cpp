@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxInterleavedWindowBits = 4;  // each term has a table
 
-// Bits of the longest exponent of the items. Variable time.
+// Bit length of the longest exponent of the items. Variable-time.
 std::size_t longest_exponent(const Job& job, Items items) {
   const std::size_t terms = std::max<std::size_t>(1, job.terms);
   if (job.y.on_device && job.facts->exponent_bits.empty()) return job.facts->exponents.longest;

@@ -13,7 +13,8 @@
 
 namespace manymod::gpu {
 
-/// The program for the items of a call, and what the items have in common. Outlives the runs of the chunks.
+/// The program for the items of a call, and what the items have in common. Must outlive the runs of the
+/// chunks.
 struct Task {
   Program program;
   std::vector<Operand> operands;

@@ -2,8 +2,8 @@
 // A technique's kernels on GPUs, and the variants that they form: one for each form and number of threads per
 // instance, such as "row32.cuda.t4". A modulus goes to the shape with the fewest words that hold it.
 //
-// Most kernels need nothing but the items' numbers, with R a power of two. Those that need constants
-// (constants.hpp) may come with further kernels for a modulus that all items share, and may refuse moduli.
+// Most kernels read only the items' numbers, with R a power of two. Those that need constants (constants.hpp)
+// may come with further kernels for a modulus that all items share, and may refuse moduli.
 #pragma once
 
 #include <memory>

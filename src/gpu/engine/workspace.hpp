@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one chunk of a batch needs on a device: a stream, and buffers that grow as needed and are reused.
+// The resources of one chunk of a batch on a device: a stream, and buffers that grow as needed and are
+// reused.
 #pragma once
 
 #include <atomic>
@@ -80,7 +81,7 @@ class Workspaces {
 
     /// After out_of_memory: frees this workspace and the idle ones.
     /// @return whether a second attempt may find more memory: some workspaces were idle, or others are in
-    /// use, of which fewer are allowed from now on
+    /// use, whose number is limited further from now on
     bool make_room();
 
    private:
@@ -89,7 +90,8 @@ class Workspaces {
     std::unique_ptr<Workspace> workspace_;
   };
 
-  /// Calls `use` with a workspace; again each time that it ran out of memory and there may be more now.
+  /// Calls `use` with a workspace, again each time that it ran out of memory while more may have become
+  /// available.
   template <class Use>
   void lend(Use&& use) {
     for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread of the kernels mm_modulus_facts, mm_exponent_range and mm_exponent_bits: facts that the host
-// needs of integers in device memory. They read the limbs from the top down to the highest nonzero one, and
+// One thread of the kernels mm_modulus_facts, mm_exponent_range and mm_exponent_bits: properties of integers
+// in device memory that the host needs. They read the limbs from the top down to the highest nonzero one, and
 // the lowest limb.
 //
 // Timing: time and addresses depend on the lengths of the integers only.
@@ -66,9 +66,9 @@ MM_DEVICE ModulusFact fact_of(const ModulusFactsJob& job, const FactsOperand& mo
 MM_DEVICE void find_modulus_fact(const ModulusFactsJob& job, std::uint32_t item) {
   const ModulusFact fact = fact_of(job, job.moduli, item), first = fact_of(job, job.first, 0);
   job.facts[item] = fact;
-  const bool alike =
+  const bool equal =
       fact.limbs == first.limbs && fact.modulus_class == first.modulus_class && fact.odd == first.odd;
-  if (!alike) *job.different = 1;
+  if (!equal) *job.different = 1;
 }
 
 /// The bit length of number `item`, at most 2^32 - 1.

@@ -7,7 +7,7 @@
 
 namespace manymod::gpu {
 
-inline constexpr unsigned kItemBlock = 64;  ///< most threads of a block
+inline constexpr unsigned kItemBlock = 64;  ///< largest number of threads per block
 
 /// Bytes of shared memory per thread: two numbers of `words` words.
 constexpr std::size_t item_bytes(std::uint32_t words) { return std::size_t{8} * words; }

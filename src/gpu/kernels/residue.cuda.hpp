@@ -160,10 +160,10 @@ class Residue {
 
   // For y = 2^bits r + word: q = floor(y / n), or one less if then y - q n < (1 + 2^-9) n.
   //
-  // In these units n >= 2^64, and y / n < 2^31 (1 + 2^-9). What top() omits, and the word if n has more than
-  // two words, is less than 2^-32 n. At most ten roundings and the reciprocal's error have together a
-  // relative error below 2^-49. So the estimate of y / n has an absolute error below 2^-17; after subtracting
-  // 2^-10 it is below y / n, by less than 2^-9.
+  // In these units n >= 2^64, and y / n < 2^31 (1 + 2^-9). The part that top() omits, and the word if n has
+  // more than two words, are together less than 2^-32 n. At most ten roundings and the reciprocal's error
+  // have together a relative error below 2^-49. So the estimate of y / n has an absolute error below 2^-17;
+  // after subtracting 2^-10 it is below y / n, by less than 2^-9.
   MM_DEVICE std::uint32_t quotient(std::uint32_t word, unsigned bits) const {
     const double appended = words_ > 2 ? 0 : word * 0x1p64;
     const double y = top(r_, above_) * static_cast<double>(std::uint32_t{1} << bits) + appended;

@@ -21,8 +21,8 @@ __device__ __forceinline__ std::uint32_t next_unit(const ProgramJob& job, std::u
 }
 
 /// A unit of work is as many neighbouring items as a warp has groups. Warp w starts with unit w; the
-/// remaining units go to whichever warp claims them first (or by a grid-stride loop, where job.claimed is
-/// null), as the warps of a multiprocessor do not run equally fast. Warps must not diverge: a group beyond
+/// remaining units go to the warp that claims them first (or are shared by a grid-stride loop, if job.claimed
+/// is null), as the warps of a multiprocessor do not run equally fast. Warps must not diverge: a group beyond
 /// the last item repeats that item. Unit numbers come from reductions over the warp, so that the compiler
 /// knows that they are warp-uniform.
 template <class Group, class Multiplier>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a technique provides to the interpreter of programs (interpreter.cuda.hpp): Montgomery arithmetic
+// The interface of a technique to the interpreter of programs (interpreter.cuda.hpp): Montgomery arithmetic
 // modulo one odd number n, by a group of threads.
 //
 // A multiplier is a class template over the thread group and the shape, in
@@ -16,9 +16,8 @@
 //     Multiplier(Group group, LaneMemory memory, WordSource n);
 //
 //     // Instead, of a technique with constants: `constants` is ProgramJob::constants. A multiplier that may
-//     // refuse moduli has refused(), which returns the same in all lanes; if it is true, results are
-//     undefined
-//     // numbers.
+//     // refuse moduli has refused(), which returns the same in all lanes; if it returns true, results are
+//     // undefined.
 //     Multiplier(Group group, LaneMemory memory, WordSource n, const void* constants);
 //     bool refused() const;
 //
@@ -47,7 +46,7 @@
 
 namespace manymod::gpu {
 
-/// M has everything above but the constructor.
+/// M has all members above except the constructor.
 template <class M>
 concept ProgramMultiplier =
     std::default_initializable<typename M::Element> && std::copyable<typename M::Element> &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs: what a kernel computes for each item of a batch, as a list of steps around one Montgomery
+// Programs: the computation of a kernel for each item of a batch, as a list of steps around one Montgomery
 // multiplication and one squaring. They are plain data: each GPU backend has its own interpreter for them.
 //
 // All operations (powers in both timing classes, products, combs, products of powers) are lists of the same
@@ -37,8 +37,8 @@ struct Digit {
   std::uint32_t count = 0;  ///< < 32
 };
 
-/// In this order: `squarings` times x = x^2 / R; with y read from `source`, x = y if `load`, then
-/// `multiplications` times x = x y / R; if `store`, table[slot] = x.
+/// A step of a program. It performs, in this order: `squarings` times x = x^2 / R; with y read from `source`,
+/// x = y if `load`, then `multiplications` times x = x y / R; if `store`, table[slot] = x.
 struct Step {
   Source source = Source::none;
   bool load = false;
@@ -49,8 +49,9 @@ struct Step {
   std::uint32_t multiplications = 0;  ///< at most 1 if y is an element of a table
   Digit digit;
   /// The length of the run of steps, beginning with this one, whose table elements may be selected together:
-  /// they take elements from the same table by digits of the same exponent that differ only in where they
-  /// begin, and none but the last one stores. At least 1; a shorter length than the actual one is allowed.
+  /// they take elements from the same table by digits of the same exponent that differ only in their
+  /// positions, and none but the last one stores. At least 1; a shorter length than the actual one is
+  /// allowed.
   std::uint32_t selection_run = 1;
 };
 
@@ -90,8 +91,8 @@ struct ProgramJob {
   /// The program's slots of the table. The slots that a kernel needs for itself (Shape::more_slots) follow
   /// them.
   std::uint32_t slots = 0;
-  /// What the technique's kernels read besides the numbers (gpu/engine/constants.hpp); for a kernel of one
-  /// shared modulus, the constants of that modulus. Null if the technique has none.
+  /// Constants that the technique's kernels read besides the numbers (gpu/engine/constants.hpp); for a kernel
+  /// of one shared modulus, the constants of that modulus. Null if the technique has none.
   const void* constants = nullptr;
   /// A byte per item, 0 on input: a kernel sets it to another value if it cannot compute with the item's
   /// modulus, and the item's result is undefined then. Null if the technique has no constants, or if they are

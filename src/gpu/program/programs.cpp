@@ -6,11 +6,12 @@
 namespace manymod::gpu {
 namespace {
 
-// The least StartPower::bits: with fewer bits the squarings would cost more than the steps of division that
+// The least StartPower::bits: with fewer bits, the squarings would cost more than the division steps that
 // they save.
 constexpr std::uint32_t kLeastStartBits = 32;
 
-bool selects_alike(const Step& step, const Step& first) {
+// Whether the two steps select from the same table by digits of the same exponent and shape.
+bool same_selection(const Step& step, const Step& first) {
   return step.source == first.source && step.index == first.index &&
          step.digit.exponent == first.digit.exponent && step.digit.stride == first.digit.stride &&
          step.digit.count == first.digit.count;
@@ -19,7 +20,7 @@ bool selects_alike(const Step& step, const Step& first) {
 void count_selection_runs(std::vector<Step>& steps) {
   for (std::size_t i = steps.size(); i-- > 0;) {
     const bool continues = i + 1 < steps.size() && !steps[i].store && steps[i].source == Source::digit &&
-                           selects_alike(steps[i + 1], steps[i]);
+                           same_selection(steps[i + 1], steps[i]);
     steps[i].selection_run = continues ? steps[i + 1].selection_run + 1 : 1;
   }
 }

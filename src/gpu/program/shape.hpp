@@ -23,8 +23,8 @@ struct Shape {
   unsigned step = 32;               ///< the number of threads of a block is a multiple of it
   unsigned block_shared_bytes = 0;  ///< shared memory of a block, in addition to shared_words per thread
   unsigned kernel_slots = 0;        ///< table slots that the kernel uses for itself, see ProgramJob::slots
-  /// In constant time kernels look up the table elements of that many digits together, and keep them in as
-  /// many slots after their own; 0 if they look up each element when it is needed.
+  /// In constant time, kernels select the table elements of that many digits together, and store them in as
+  /// many slots after their own slots; 0 if they select each element when it is needed.
   unsigned selections = 0;
 
   /// Table slots that follow the program's slots; `scan`: in constant time.

@@ -18,8 +18,8 @@ namespace manymod::gpu {
 inline constexpr double kScanCostOfWords = 0.9;
 inline constexpr double kScanCost = 0.02;
 inline constexpr double kScanCostFromMemory = 0.06;
-/// Where the elements of many digits are looked up together (Shape::selections), a wider window costs only
-/// the computation of its table.
+/// The widest constant-time window if the elements of many digits are selected together (Shape::selections).
+/// A wider window then costs only the computation of its table.
 inline constexpr std::size_t kWidestSelected = 5;
 
 /// `tables`: the number of instances in flight. The threads of a large group do more arithmetic per word that

@@ -418,7 +418,7 @@ class Montgomery {
   // Calls use() for the channel quads first .. first + kQuads - 1, whose product is complete.
   template <unsigned kQuads, class Use>
   MM_DEVICE void consume(cuda::ByteSums<kQuads>& sums, unsigned first, Use& use) const {
-    team_.settle(sums);
+    team_.order_after_wait(sums);
     MM_UNROLL
     for (unsigned quad = 0; quad < kQuads; ++quad) use(first + quad, sums, quad);
   }

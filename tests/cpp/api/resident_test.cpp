@@ -69,7 +69,7 @@ class Resident : public FakeGpuTest {
   }
 };
 
-TEST_F(Resident, AllOperationsInBothClasses) {
+TEST_F(Resident, AllOperationsInBothTimingClasses) {
   for (const mm_op op : kPlanOperations) {
     for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
       if (!offered(op, timing)) continue;

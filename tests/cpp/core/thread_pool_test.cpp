@@ -36,7 +36,7 @@ TEST(ThreadPool, EachChunkRunsOnce) {
 }
 
 // Bodies that wait for each other can finish only if all of them run at once.
-TEST(ThreadPool, ExactlyAsManyThreadsAsAsked) {
+TEST(ThreadPool, ExactlyTheRequestedNumberOfThreads) {
   constexpr unsigned kThreads = 6;
   std::mutex mutex;
   std::condition_variable changed;
@@ -104,7 +104,7 @@ TEST(ThreadPool, TicksComeOnTheCallingThreadAndStop) {
   EXPECT_TRUE(stop);
 }
 
-// A call made from a tick needs workers while the outer call still holds its own.
+// A call within a tick needs workers while the outer call still holds its own workers.
 TEST(ThreadPool, CallsInsideATick) {
   std::atomic<bool> stop{false};
   std::atomic<int> inner_runs{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The choice among variants, on made-up variants and machines.
+// Selection among invented variants on invented machines.
 #include "dispatch/selection.hpp"
 
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST_F(SelectionTest, PriorityDecidesAmongTheUsable) {
   EXPECT_EQ(choice(), "toy.plain@cpu");
 }
 
-TEST_F(SelectionTest, TuningBeatsPriorityWhereItSpeaks) {
+TEST_F(SelectionTest, TuningRowsPrecedePriorities) {
   tuning_.push_back({Operation::powmod, TimingClass::public_, 1, 1024, 1, "toy.plain", "measured"});
   tuning_.push_back({Operation::powmod, TimingClass::public_, 1, 16384, 1, "toy.cuda", "measured"});
   EXPECT_EQ(choice(), "toy.fast@cpu");
@@ -140,19 +140,19 @@ TEST_F(SelectionTest, TuningBeatsPriorityWhereItSpeaks) {
   EXPECT_EQ(choice(), "toy.fast@cpu");
 }
 
-TEST_F(SelectionTest, SecretIsNeverGivenToAPublicVariant) {
+TEST_F(SelectionTest, ConstantTimeIsNeverServedByAVariableTimeVariant) {
   request_.timing = TimingClass::secret;
   EXPECT_EQ(choice(), "toy.plain@cpu");
   tuning_.push_back({Operation::powmod, TimingClass::secret, 1, 16384, 1, "toy.fast", "wrong row"});
   EXPECT_EQ(choice(), "toy.plain@cpu");
   request_.forced = "toy.fast";
-  expect_failure(MM_ERR_UNUSABLE_VARIANT, {"'toy.fast'", "timing class secret", "toy.plain"});
+  expect_failure(MM_ERR_UNUSABLE_VARIANT, {"'toy.fast'", "constant time", "toy.plain"});
   request_.forced.reset();
   request_.op = Operation::mulmod;
-  expect_failure(MM_ERR_UNUSABLE_VARIANT, {"no variant", "mulmod", "secret"});
+  expect_failure(MM_ERR_UNUSABLE_VARIANT, {"no variant", "mulmod", "constant time"});
 }
 
-TEST_F(SelectionTest, RowsMakeAListByNumberOfItems) {
+TEST_F(SelectionTest, RowsFormAListByNumberOfItems) {
   add_lanes();
   tune(2, "toy.v8");
   tune(3, "toy.v4");  // never first: toy.v8 takes 2 and more
@@ -173,7 +173,7 @@ TEST_F(SelectionTest, TheListEndsWithOneForSingleItems) {
   EXPECT_EQ(choices(), "toy.v8:5 toy.v4:1 toy.plain:*");
 }
 
-TEST_F(SelectionTest, TheFallbackIsTheTuningTablesWhereItNamesOne) {
+TEST_F(SelectionTest, TheFallbackIsThatOfTheTuningTableIfItNamesOne) {
   add_lanes();
   tune(1, "toy.v8");
   tune(1, "toy.plain");
@@ -185,7 +185,7 @@ TEST_F(SelectionTest, UnmeasuredVectorsAreForBatchesThatFillHalfOfThem) {
   EXPECT_EQ(choices(), "toy.v8:4 toy.v4:2 toy.fast:1");
 }
 
-TEST_F(SelectionTest, WhereNothingElseRunsVectorsTakeSingleItems) {
+TEST_F(SelectionTest, VectorsTakeSingleItemsIfNothingElseRuns) {
   add_lanes();
   variants_.erase(variants_.begin(), variants_.begin() + 3);
   EXPECT_EQ(choices(), "toy.v8:4 toy.v4:1");
@@ -226,7 +226,7 @@ TEST_F(SelectionTest, VariantsThatNeedASharedModulusAreNotNamedForOthers) {
   EXPECT_EQ(named(1), "toy.v4");
 }
 
-TEST_F(SelectionTest, ModuliOfTheirOwnGoByNumberWhereTheyCan) {
+TEST_F(SelectionTest, PerItemModuliUseTheChoiceForTheirNumber) {
   add_lanes();
   for (Variant& v : variants_) {
     if (!v.accepts_every_item) v.shared_modulus_operations = operation_bit(Operation::powmod);
@@ -240,7 +240,7 @@ TEST_F(SelectionTest, ModuliOfTheirOwnGoByNumberWhereTheyCan) {
   EXPECT_EQ(selection.for_items(1).name, "toy.plain");
 }
 
-TEST_F(SelectionTest, AVariantForOwnModuliGoesByNumber) {
+TEST_F(SelectionTest, AVariantForPerItemModuliIsChosenByNumber) {
   add_lanes();
   variants_[3].shared_modulus_operations = operation_bit(Operation::mulmod);
   request_.op = Operation::powmod;
@@ -270,10 +270,10 @@ TEST_F(SelectionTest, ChoicesAreOnTheCpuAndAllGpus) {
   request_.forced.reset();
   request_.device = "cuda:1";
   EXPECT_EQ(choice(), "toy.cuda@cuda:1");
-  EXPECT_EQ(choices(), "toy.cuda:1 toy.fast:*");  // a GPU that is asked for gets all that it accepts
+  EXPECT_EQ(choices(), "toy.cuda:1 toy.fast:*");  // a requested GPU gets all items that it accepts
 }
 
-TEST_F(SelectionTest, UnmeasuredProductsStayOnTheCpuUnlessAGpuIsAskedFor) {
+TEST_F(SelectionTest, UnmeasuredProductsStayOnTheCpuUnlessAGpuIsRequested) {
   add_gpu("cuda:0", 90);
   request_.op = Operation::mulmod;
   EXPECT_EQ(choice(), "toy.fast@cpu");
@@ -294,8 +294,8 @@ TEST_F(SelectionTest, LargerGpusComeFirst) {
   EXPECT_EQ(choice(), "toy.cuda@cuda:3+cuda:2+cuda:0");
 }
 
-// The largest GPU is never idle: a variant that does not suit it is no choice, whatever else it suits.
-TEST_F(SelectionTest, UnlikeGpus) {
+// The largest GPU is never idle: a variant that does not suit it is not chosen, even if it suits others.
+TEST_F(SelectionTest, HeterogeneousGpus) {
   variants_.push_back(variant("toy.doubles", Backend::cuda, 0, 200));
   variants_.back().requirements =
       cuda::cuda_requirements({.min_compute_capability = 0, .wants_fast_doubles = true});
@@ -317,7 +317,7 @@ TEST_F(SelectionTest, UnlikeGpus) {
   EXPECT_EQ(choice(), "toy.doubles@cuda:0+cuda:1");
 }
 
-TEST_F(SelectionTest, WhereNothingSuitsTheGpuWhatRunsIsUsed) {
+TEST_F(SelectionTest, AVariantThatRunsIsUsedIfNoneSuitsTheGpu) {
   variants_[2].requirements =
       cuda::cuda_requirements({.min_compute_capability = 90, .wants_fast_doubles = true});
   add_gpu("cuda:0", 90);
@@ -368,7 +368,7 @@ TEST_F(SelectionTest, Devices) {
   expect_failure(MM_ERR_UNKNOWN_DEVICE, {"'tpu'"});
 }
 
-TEST_F(SelectionTest, ObstaclesForPeople) {
+TEST_F(SelectionTest, MessagesOfObstacles) {
   EXPECT_EQ(hardware_obstacle(variants_[2], devices_), "no CUDA device found");
   EXPECT_EQ(hardware_obstacle(variants_[1], devices_), "");
   devices_[0].traits = cpu_traits(0);
@@ -378,8 +378,9 @@ TEST_F(SelectionTest, ObstaclesForPeople) {
   EXPECT_EQ(hardware_needs(variants_[0]), "");
 }
 
-// What the dispatcher leans on: someone takes even moduli and negative exponents, on any processor.
-TEST(Registry, SomeoneAcceptsEveryItem) {
+// Selection relies on a variant for every operation that accepts even moduli and negative exponents on any
+// processor.
+TEST(Registry, EveryOperationHasAGeneralVariant) {
   for (std::size_t number = 0; number < kOperationCount; ++number) {
     const auto op = static_cast<Operation>(number);
     for (const TimingClass timing : {TimingClass::public_, TimingClass::secret}) {
@@ -395,7 +396,7 @@ TEST(Registry, SomeoneAcceptsEveryItem) {
   }
 }
 
-// Variants say truly whether they accept everything.
+// accepts_every_item agrees with Engine::accepts.
 TEST(Registry, AcceptanceIsAsDeclared) {
   const Limb modulus = 12;
   const Limb exponent = 3;

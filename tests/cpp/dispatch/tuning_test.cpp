@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning files: what is read, what is left out, what is refused.
+// Tuning files: rows that are read, rows that are left out with a note, malformed files.
 #include "dispatch/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST_F(Tuning, Rows) {
   EXPECT_TRUE(parse(header_).rows.empty());
 }
 
-TEST_F(Tuning, UselessRowsAreNoted) {
+TEST_F(Tuning, UnusableRowsAreNoted) {
   const TuningTable table = parse(header_ +
                                   "powmod\tpublic\t1\t64\t1\tother.machine\tx\n"
                                   "powmod\tpublic\t1\t64\t1\ttoy.a\tx\n"
@@ -77,10 +77,10 @@ TEST_F(Tuning, UselessRowsAreNoted) {
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(table.notes,
             "line 2 left out: this build has no variant 'other.machine'\n"
-            "line 4 left out: 'toy.a' does not offer powmod in timing class secret");
+            "line 4 left out: 'toy.a' does not offer powmod in constant time");
 }
 
-TEST_F(Tuning, NotesAreFew) {
+TEST_F(Tuning, NotesAreLimited) {
   std::string text = header_;
   for (std::size_t i = 0; i < kMaxTuningNotes + 7; ++i) text += "powmod\tpublic\t1\t64\t1\tother\tx\n";
   const std::string notes = parse(text).notes;
@@ -91,7 +91,7 @@ TEST_F(Tuning, NotesAreFew) {
   EXPECT_EQ(parse(text).notes.find("more lines"), std::string::npos);
 }
 
-TEST_F(Tuning, ShippedRowsFillIn) {
+TEST_F(Tuning, ShippedRowsCompleteAFile) {
   shipped_.push_back({Operation::powmod, TimingClass::public_, 1, 64, 1, "toy.a", "shipped"});
   shipped_.push_back({Operation::powmod, TimingClass::secret, 1, 64, 1, "toy.b", "shipped"});
   const TuningTable table = parse(header_ + "powmod\tpublic\t1\t64\t1\ttoy.b\tmeasured\n");
@@ -159,8 +159,7 @@ TEST(EmbeddedTuning, EachRowNamesAVariantThatOffersTheOperation) {
   EXPECT_EQ(shipped_tuning().notes, "");
 }
 
-// Of the rows that fit, the first decides, and GPUs are for batches of more items than the rows for CPUs ask
-// for.
+// The first applicable row decides, and rows for GPUs require more items than rows for CPUs.
 TEST(EmbeddedTuning, RowsOfGpusPrecedeThoseOfCpus) {
   const auto on_gpu = [](const TuningRow& row) { return row.variant.find(".cuda.") != std::string::npos; };
   const std::vector<TuningRow>& rows = shipped_tuning().rows;

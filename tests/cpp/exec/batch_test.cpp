@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inline or on the pool, progress and stopping, with an engine that only records.
+// Batches on the calling thread or on the pool, progress and stopping, with an engine that only records.
 #include "exec/batch.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class Execution : public ::testing::Test {
     job_.modulus = {moduli_.data(), kCount, 1, 1, nullptr};
     job_.result = {results_.data(), kCount, 1, 1, nullptr};
     job_.status = statuses_.data();
-    moduli_[50] = 0;  // one settled item
+    moduli_[50] = 0;  // one item that needs no engine
     batch_ = bucket_each(job_, 64);
   }
 
@@ -108,7 +108,7 @@ TEST_F(Execution, ProgressStopsTheCall) {
   };
   EXPECT_FALSE(compute_batch({engines_}, job_, batch_, 1, {stop_at_second, &ticks}));
   EXPECT_EQ(ticks.total, kCount);
-  EXPECT_EQ(ticks.done, 21u);  // 20 computed and one settled before
+  EXPECT_EQ(ticks.done, 21u);  // 20 computed, and one that needs no engine
   EXPECT_EQ(ticks.count, 2);
   EXPECT_GT(items_with(ItemStatus::not_computed), 0u);
   EXPECT_EQ(items_with(ItemStatus::zero_modulus), 1u);

@@ -52,7 +52,7 @@ TEST(Bucketing, ByLimbCountWithTheOrderKept) {
   Batch batch({2, 5, 2, 1, 5, 2});
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
   ASSERT_EQ(buckets.buckets.size(), 3u);
-  EXPECT_EQ(buckets.settled, 0u);
+  EXPECT_EQ(buckets.finished, 0u);
   EXPECT_EQ(buckets.buckets[0].limbs, 5u);
   EXPECT_EQ(items_of(buckets.buckets[0]), (std::vector<std::size_t>{1, 4}));
   EXPECT_EQ(items_of(buckets.buckets[1]), (std::vector<std::size_t>{0, 2, 5}));
@@ -60,7 +60,7 @@ TEST(Bucketing, ByLimbCountWithTheOrderKept) {
   for (const ItemStatus status : batch.statuses) EXPECT_EQ(status, ItemStatus::not_computed);
 }
 
-TEST(Bucketing, BadAndTrivialModuliAreSettled) {
+TEST(Bucketing, BadAndTrivialModuliNeedNoEngine) {
   Batch batch({1, 0, 1, 3, 2, 1});
   batch.moduli[2 * batch.width] = 1;
   batch.moduli[5 * batch.width] = 4;
@@ -69,7 +69,7 @@ TEST(Bucketing, BadAndTrivialModuliAreSettled) {
   EXPECT_EQ(batch.statuses, (std::vector<ItemStatus>{ItemStatus::not_computed, ItemStatus::zero_modulus,
                                                      ItemStatus::ok, ItemStatus::modulus_too_wide,
                                                      ItemStatus::not_computed, ItemStatus::even_modulus}));
-  EXPECT_EQ(buckets.settled, 4u);
+  EXPECT_EQ(buckets.finished, 4u);
   ASSERT_EQ(buckets.buckets.size(), 2u);
   EXPECT_EQ(items_of(buckets.buckets[0]), (std::vector<std::size_t>{4}));
   EXPECT_EQ(items_of(buckets.buckets[1]), (std::vector<std::size_t>{0}));
@@ -102,28 +102,29 @@ TEST(Bucketing, SharedModulusIsOneBucketInOrder) {
   EXPECT_EQ(items_of(buckets.buckets[0]), (std::vector<std::size_t>{0, 1, 2, 3}));
   const BucketedBatch none = bucket_shared(batch.job, ModulusClass::zero, 0);
   EXPECT_TRUE(none.buckets.empty());
-  EXPECT_EQ(none.settled, 4u);
+  EXPECT_EQ(none.finished, 4u);
   for (const ItemStatus status : batch.statuses) EXPECT_EQ(status, ItemStatus::zero_modulus);
 }
 
-TEST(Bucketing, ItemsThatAreAllTogetherTakeNoMemory) {
-  Batch alike({2, 2, 2}, {2046, 2048, 2047});
+TEST(Bucketing, OneBucketWithAllItemsNeedsNoList) {
+  Batch similar({2, 2, 2}, {2046, 2048, 2047});
   for (const BucketedBatch& buckets :
-       {bucket_each(alike.job, kMaxModulusBits), bucket_shared(alike.job, ModulusClass::compute, 2)}) {
+       {bucket_each(similar.job, kMaxModulusBits), bucket_shared(similar.job, ModulusClass::compute, 2)}) {
     ASSERT_EQ(buckets.buckets.size(), 1u);
     EXPECT_TRUE(buckets.buckets[0].items.is_run());
     EXPECT_EQ(buckets.item_storage, nullptr);
   }
-  Batch settled({2, 0, 2});
-  EXPECT_EQ(items_of(bucket_each(settled.job, kMaxModulusBits).buckets[0]), (std::vector<std::size_t>{0, 2}));
-  Batch unlike({2, 2, 2}, {17, 2048, 40});
-  for (const BucketedBatch& buckets :
-       {bucket_each(unlike.job, kMaxModulusBits), bucket_shared(unlike.job, ModulusClass::compute, 2)}) {
+  Batch with_zero_modulus({2, 0, 2});
+  EXPECT_EQ(items_of(bucket_each(with_zero_modulus.job, kMaxModulusBits).buckets[0]),
+            (std::vector<std::size_t>{0, 2}));
+  Batch different({2, 2, 2}, {17, 2048, 40});
+  for (const BucketedBatch& buckets : {bucket_each(different.job, kMaxModulusBits),
+                                       bucket_shared(different.job, ModulusClass::compute, 2)}) {
     EXPECT_EQ(items_of(buckets.buckets[0]), (std::vector<std::size_t>{1, 2, 0}));
   }
 }
 
-TEST(Bucketing, UnlikeExponentsAreOrderedLongestFirst) {
+TEST(Bucketing, ExponentsOfDifferentLengthsAreOrderedLongestFirst) {
   Batch batch({2, 2, 1, 2, 2, 1}, {17, 2048, 40, 0, 17, 4096});
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
   ASSERT_EQ(buckets.buckets.size(), 2u);
@@ -134,9 +135,9 @@ TEST(Bucketing, UnlikeExponentsAreOrderedLongestFirst) {
   EXPECT_EQ(items_of(buckets.buckets[1]), (std::vector<std::size_t>{5, 2}));
 }
 
-TEST(Bucketing, AlikeSecretOrSharedExponentsKeepTheOrder) {
-  Batch alike({1, 1, 1}, {2046, 2048, 2047});
-  EXPECT_EQ(items_of(bucket_each(alike.job, 64).buckets[0]), (std::vector<std::size_t>{0, 1, 2}));
+TEST(Bucketing, SimilarSecretOrSharedExponentsKeepTheOrder) {
+  Batch similar({1, 1, 1}, {2046, 2048, 2047});
+  EXPECT_EQ(items_of(bucket_each(similar.job, 64).buckets[0]), (std::vector<std::size_t>{0, 1, 2}));
   Batch secret({1, 1, 1}, {17, 2048, 40});
   secret.job.timing = TimingClass::secret;
   const BucketedBatch buckets = bucket_each(secret.job, 64);
@@ -146,7 +147,7 @@ TEST(Bucketing, AlikeSecretOrSharedExponentsKeepTheOrder) {
   EXPECT_EQ(items_of(bucket_each(one.job, 64).buckets[0]), (std::vector<std::size_t>{0, 1, 2}));
 }
 
-TEST(Bucketing, SaysWhichBucketsAreAllOdd) {
+TEST(Bucketing, AllOddBucketsAreMarked) {
   Batch batch({2, 1, 2, 3, 3});
   batch.moduli[2 * batch.width] = 4;
   const BucketedBatch buckets = bucket_each(batch.job, kMaxModulusBits);
@@ -154,12 +155,12 @@ TEST(Bucketing, SaysWhichBucketsAreAllOdd) {
   EXPECT_TRUE(buckets.buckets[0].all_odd);
   EXPECT_FALSE(buckets.buckets[1].all_odd);
   EXPECT_TRUE(buckets.buckets[2].all_odd);
-  batch.job.timing = TimingClass::secret;  // the even one is settled
+  batch.job.timing = TimingClass::secret;  // the item with the even modulus is in no bucket
   for (const Bucket& bucket : bucket_each(batch.job, kMaxModulusBits).buckets) EXPECT_TRUE(bucket.all_odd);
 }
 
 void expect_same(const BucketedBatch& batch, const BucketedBatch& other) {
-  EXPECT_EQ(batch.settled, other.settled);
+  EXPECT_EQ(batch.finished, other.finished);
   ASSERT_EQ(batch.buckets.size(), other.buckets.size());
   for (std::size_t b = 0; b < batch.buckets.size(); ++b) {
     const Bucket& bucket = batch.buckets[b];
@@ -172,7 +173,7 @@ void expect_same(const BucketedBatch& batch, const BucketedBatch& other) {
   }
 }
 
-// Enough items for several blocks of any number of threads.
+// Enough items for several blocks with any number of threads.
 constexpr std::size_t kManyItems = 150'001;
 
 std::vector<std::size_t> repeated(const std::vector<std::size_t>& pattern) {
@@ -189,7 +190,7 @@ TEST(Bucketing, LargeBatchesComeOutTheSameOnAnyNumberOfThreads) {
     const BucketedBatch one = bucket_each(batch.job, kMaxModulusBits, 1);
     const std::vector<ItemStatus> statuses = batch.statuses;
     ASSERT_EQ(one.buckets.size(), 2u);
-    EXPECT_EQ(one.buckets[0].items.size() + one.buckets[1].items.size() + one.settled, kManyItems);
+    EXPECT_EQ(one.buckets[0].items.size() + one.buckets[1].items.size() + one.finished, kManyItems);
     for (const unsigned threads : {0u, 2u, 5u}) {
       expect_same(bucket_each(batch.job, kMaxModulusBits, threads), one);
       EXPECT_EQ(batch.statuses, statuses);
@@ -222,7 +223,7 @@ std::vector<WorkPart> parts_of(std::unique_ptr<RecordingEngine> engine, const Jo
   return work_parts(only(std::move(engine)), jobs, buckets);
 }
 
-// Every item in exactly one chunk, whatever the shape.
+// Checks that every item is in exactly one chunk.
 void expect_partition(const BucketedBatch& batch, const std::vector<Chunk>& chunks) {
   std::vector<std::size_t> reached(batch.buckets.size(), 0);
   for (const Chunk& chunk : chunks) {

@@ -36,13 +36,13 @@ struct Numbers {
   std::vector<Limb> limbs;
 };
 
-/// By the GPUs' indices.
+/// Counts and switches, indexed by GPU.
 struct GpuCounts {
   std::array<std::atomic<std::size_t>, 16> items{};
   std::array<std::atomic<std::size_t>, 16> combs{};
   std::array<std::atomic<bool>, 16> lost{};  ///< may be set at any time
   std::array<std::atomic<bool>, 16> begun{};
-  /// A GPU's first run waits until so many GPUs have begun one.
+  /// The first run of each GPU waits until this number of GPUs have begun one.
   std::size_t wait_for = 1;
 
   void begin(unsigned index) {
@@ -117,7 +117,7 @@ inline std::vector<Variant> counted_variants(GpuCounts& counts) {
   return variants;
 }
 
-/// Calls on GPUs, or on the CPU for comparison, by the same way as those of a plan.
+/// Calls on GPUs, or on the CPU for comparison, executed in the same way as those of a plan.
 class CountedCalls {
  public:
   explicit CountedCalls(std::span<const Device> devices)
@@ -140,7 +140,7 @@ class CountedCalls {
     return call.result();
   }
 
-  /// Powers of the base that `bases` was made for, by `engines`.
+  /// Powers of the base of `bases`, by `engines`.
   static Numbers run(const EngineSet& engines, const PreparedBases& bases, TimingClass timing,
                      const Numbers& y, const Numbers& n, unsigned threads = 0) {
     Call call(Operation::fixed_base_powmod, timing, n, y, n);

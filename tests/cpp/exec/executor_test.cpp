@@ -67,7 +67,7 @@ TEST(Executor, SchedulesFollowTheCost) {
   EXPECT_TRUE(schedule_for(1e6, 8, 0, false).on_pool);
   EXPECT_EQ(schedule_for(1e6, 8, 0, false).threads, 8u);
   EXPECT_FALSE(schedule_for(1e9, 1, 0, false).on_pool);
-  EXPECT_TRUE(schedule_for(1e9, 1, 0, true).on_pool);  // observed for long: with progress
+  EXPECT_TRUE(schedule_for(1e9, 1, 0, true).on_pool);  // long and observed: with progress
   EXPECT_FALSE(schedule_for(1e6, 1, 0, true).on_pool);
   EXPECT_EQ(schedule_for(1e9, 0, 0, false).threads, default_threads());
   EXPECT_EQ(schedule_for(1e9, 1, 4, false).threads, 12u);  // three feed each GPU
@@ -124,7 +124,7 @@ TEST(Executor, RangesReportTheirPartOfACall) {
   EXPECT_LE(reported.back(), 1000u);
 }
 
-TEST(Progress, AThrowingCallbackAsksToStop) {
+TEST(Progress, AThrowingCallbackRequestsAStop) {
   const Progress throwing{
       [](std::size_t, std::size_t, void*) -> int { throw std::runtime_error("callback"); }, nullptr};
   EXPECT_TRUE(throwing.wants_stop(0, 1));

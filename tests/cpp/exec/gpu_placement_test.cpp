@@ -31,7 +31,7 @@ class GpuPlacement : public ::testing::Test {
                  variant);
   }
 
-  // GPUs that did at least half of an even share.
+  // The number of GPUs that computed at least half of an even share.
   [[nodiscard]] std::size_t busy(std::size_t items) const {
     return static_cast<std::size_t>(
         std::count_if(calls_.counts.items.begin(), calls_.counts.items.end(),
@@ -43,13 +43,13 @@ class GpuPlacement : public ::testing::Test {
   RandomNumbers random_{41};
 };
 
-TEST_F(GpuPlacement, AllGpusComputeAndAnswerRight) {
+TEST_F(GpuPlacement, AllGpusComputeCorrectResults) {
   constexpr std::size_t kCount = 200'000, kWidth = 8;
   const Numbers n = random_.odd_moduli(kCount, kWidth), x = random_.any(kCount, kWidth);
   const Numbers y = random_.any(kCount, 1);
   for (const char* variant : {"row32.cuda.t8", "dpf52.cuda.t4"}) {
     for (const TimingClass timing : {TimingClass::public_, TimingClass::secret}) {
-      compare(Operation::powmod, timing, variant, x, y, n);  // the first use of a GPU takes it a while
+      compare(Operation::powmod, timing, variant, x, y, n);  // the first use of a GPU is slow
       calls_.counts.forget();
       compare(Operation::powmod, timing, variant, x, y, n);
       EXPECT_EQ(calls_.counts.used(), gpus_) << variant;
@@ -74,9 +74,10 @@ TEST_F(GpuPlacement, SharesAreEvenOnLongCalls) {
   static_cast<void>(run(gpu));
   calls_.counts.forget();
   expect_equal(run(gpu), expected, "all GPUs against the first");
-  const bool alike = std::all_of(devices().begin() + 2, devices().end(),
-                                 [](const Device& device) { return device.units == devices()[1].units; });
-  if (alike) {
+  const bool equal_sizes = std::all_of(devices().begin() + 2, devices().end(), [](const Device& device) {
+    return device.units == devices()[1].units;
+  });
+  if (equal_sizes) {
     EXPECT_EQ(busy(kCount), gpus_);
   }
 }
@@ -117,7 +118,7 @@ TEST_F(GpuPlacement, AGpuThatIsLostCostsNoItem) {
   EXPECT_EQ(calls_.counts.items[0], 0u);
 }
 
-// Each caller's batches are small: it is the callers that keep the GPUs busy.
+// Each batch is small, so that only several callers together keep the GPUs busy.
 TEST_F(GpuPlacement, ManyCallers) {
   constexpr std::size_t kCount = 500, kWidth = 16, kCallers = 8;
   const Numbers n = random_.odd_moduli(kCount, kWidth), x = random_.any(kCount, kWidth);

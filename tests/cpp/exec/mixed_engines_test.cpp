@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches computed by several engines together give what one engine gives: real engines, some of them made to
-// refuse even moduli and negative exponents and to take their items eight and four at a time.
+// Batches computed by several engines have the results of a single engine. The engines are real; some are
+// restricted to odd moduli and exponents >= 0, with granularities of eight and four items.
 #include <gtest/gtest.h>
 
 #include <random>

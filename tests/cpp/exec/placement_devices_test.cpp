@@ -120,7 +120,7 @@ TEST_F(PlacingOnDevices, FixedBasesHaveACombOnEach) {
   look(2);
   const Numbers n = random_.odd_moduli(1, 1), g = random_.any(1, 1);
   constexpr std::size_t kBits = 16;
-  Numbers y(kCount, 16);  // in wide arrays, which a call is thought to take longer for
+  Numbers y(kCount, 16);  // in wide arrays, for which the estimated cost is higher
   for (std::size_t i = 0; i < kCount; ++i) y.limbs[i * y.width] = i % (Limb{1} << kBits);
   const auto powers = [&](const EngineSet& engines) {
     const PreparedBases bases(engines, g.view(), n[0], kBits, TimingClass::public_);

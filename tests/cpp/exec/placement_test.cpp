@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where items are computed: which of several GPUs gets what, and who computes the items of one that fails,
-// with engines that only record. Calls of `run` that begin in the middle of others put several chunks under
-// way at once.
+// Placement of items on several GPUs and failover, with engines that only record. Calls of `run` that begin
+// within others put several chunks in flight at once.
 #include "exec/placement.hpp"
 
 #include <gtest/gtest.h>
@@ -34,10 +33,10 @@ struct OwnBase final : PreparedBase {
 
 class GpuRecorder final : public RecordingEngine {
  public:
-  std::function<void()> on_run;  ///< in the middle of it; may throw
+  std::function<void()> on_run;  ///< called within run(); may throw
   std::optional<cuda::Fault> fault;
   std::optional<cuda::Fault> comb_fault;
-  mutable std::atomic<int> moduli{0}, bases{0}, asked{0};
+  mutable std::atomic<int> moduli{0}, bases{0}, runs{0};
 
   std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation,
                                            TimingClass) const override {
@@ -58,7 +57,7 @@ class GpuRecorder final : public RecordingEngine {
     return std::make_unique<OwnBase>(this);
   }
   void run(const Job& job, Items items, std::size_t limbs) const override {
-    ++asked;
+    ++runs;
     if (fault) throw cuda::DriverError(*fault, 0, "fails");
     if (job.shared != nullptr) {
       EXPECT_EQ(static_cast<const OwnModulus*>(job.shared)->owner, this);
@@ -75,7 +74,7 @@ class Placing : public ::testing::Test {
  protected:
   static constexpr std::size_t kMostGpus = 4;
 
-  // On GPUs with so many multiprocessors.
+  // A placement on GPUs with these numbers of multiprocessors.
   Placement placement_of(std::initializer_list<unsigned> sizes,
                          std::unique_ptr<const Engine> fallback = nullptr) {
     gpus_.clear();
@@ -114,7 +113,7 @@ class Placing : public ::testing::Test {
     run_items({*engines_, moduli, bases}, 0, job, kItems, 1);
   }
 
-  // The GPUs of so many chunks that are all under way before the first one ends.
+  // The GPUs of `chunks` chunks that are all in flight before the first one ends.
   std::vector<std::size_t> gpus_of(std::size_t chunks) {
     order_.clear();
     under_way_ = chunks;
@@ -167,7 +166,8 @@ TEST_F(Placing, SharesGoBySize) {
   use({132, 3});
   EXPECT_EQ(gpus_of(6), Gpus(6, 0));
   const Gpus many = gpus_of(90);
-  EXPECT_EQ(std::count(many.begin(), many.end(), 1u), 2);  // it takes as long for one as the other for 44
+  EXPECT_EQ(std::count(many.begin(), many.end(), 1u),
+            2);  // it takes as long for one chunk as the other GPU for 44
 }
 
 TEST_F(Placing, LoadsAreThoseOfAllEngines) {
@@ -191,20 +191,20 @@ TEST_F(Placing, ItemsOfAFailingGpuGoToAnother) {
     gpus_[0]->fault = fault;
     EXPECT_EQ(gpus_of(4), Gpus(4, 1));
     EXPECT_TRUE(all_computed());
-    EXPECT_EQ(gpus_[0]->asked, 1);  // not again while others are under way
+    EXPECT_EQ(gpus_[0]->runs, 1);  // not used again while other work is in flight
     EXPECT_EQ(gpus_of(1), Gpus{1});
-    EXPECT_EQ(gpus_[0]->asked, 2);
+    EXPECT_EQ(gpus_[0]->runs, 2);
     gpus_[0]->fault.reset();
     EXPECT_EQ(gpus_of(2), (Gpus{0, 1}));
     expect_idle();
   }
 }
 
-TEST_F(Placing, ALostGpuIsNotAskedAgain) {
+TEST_F(Placing, ALostGpuIsNotUsedAgain) {
   use({132, 132, 132});
   gpus_[0]->fault = cuda::Fault::lost;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(gpus_of(4), (Gpus{1, 2, 1, 2}));
-  EXPECT_EQ(gpus_[0]->asked, 1);
+  EXPECT_EQ(gpus_[0]->runs, 1);
 }
 
 TEST_F(Placing, FailsWhereAllFail) {
@@ -216,20 +216,20 @@ TEST_F(Placing, FailsWhereAllFail) {
       run();
       FAIL() << "no error";
     } catch (const StatusError& error) {
-      EXPECT_EQ(error.status(), status) << error.what();  // of the first that was asked
+      EXPECT_EQ(error.status(), status) << error.what();  // the error of the first GPU
     }
-    EXPECT_EQ(gpus_[0]->asked, round);
-    EXPECT_EQ(gpus_[1]->asked, round);
+    EXPECT_EQ(gpus_[0]->runs, round);
+    EXPECT_EQ(gpus_[1]->runs, round);
     EXPECT_EQ(statuses_[0], ItemStatus::not_computed);
     expect_idle();
   }
 }
 
-TEST_F(Placing, OtherExceptionsAreTheCallers) {
+TEST_F(Placing, OtherExceptionsReachTheCaller) {
   use({132, 132});
   gpus_[0]->on_run = [] { throw std::bad_alloc(); };
   EXPECT_THROW(run(), std::bad_alloc);
-  EXPECT_EQ(gpus_[1]->asked, 0);
+  EXPECT_EQ(gpus_[1]->runs, 0);
   expect_idle();
 }
 
@@ -271,7 +271,7 @@ TEST_F(Placing, ACombThatOneGpuCannotComputeIsComputedByAnother) {
   ASSERT_TRUE(prepare(combs));
   EXPECT_EQ(gpus_[1]->bases, 1);
   run(nullptr, &combs);
-  EXPECT_EQ(gpus_[0]->asked, 0);
+  EXPECT_EQ(gpus_[0]->runs, 0);
   EXPECT_EQ(gpus_[1]->items_run(), 3u);
   EXPECT_TRUE(all_computed());
   gpus_[1]->comb_fault = cuda::Fault::lost;
@@ -286,8 +286,8 @@ TEST_F(Placing, StopsWhileACombIsComputed) {
   stop_ = true;
   EXPECT_FALSE(prepare(bases()));
   gpus_[0]->fault = cuda::Fault::lost;
-  run(nullptr, &combs);  // the second one has no comb
-  EXPECT_EQ(gpus_[1]->asked, 0);
+  run(nullptr, &combs);  // the second GPU has no comb
+  EXPECT_EQ(gpus_[1]->runs, 0);
   EXPECT_EQ(statuses_[0], ItemStatus::not_computed);
 }
 
@@ -329,19 +329,19 @@ TEST_F(Placing, TheFallbackHasModuliAndCombsOfItsOwn) {
   ASSERT_TRUE(prepare(combs));
   run(&moduli);
   run(nullptr, &combs);
-  EXPECT_EQ(gpus_[0]->asked, 2);
-  EXPECT_EQ(fallback.moduli + fallback.bases + fallback.asked, 0);  // nothing while the GPU works
+  EXPECT_EQ(gpus_[0]->runs, 2);
+  EXPECT_EQ(fallback.moduli + fallback.bases + fallback.runs, 0);  // nothing while the GPU works
   gpus_[0]->fault = cuda::Fault::out_of_memory;
   run(&moduli);
   run(nullptr, &combs);
   run(nullptr, &combs);
   EXPECT_TRUE(all_computed());
-  EXPECT_EQ(fallback.asked, 3);
+  EXPECT_EQ(fallback.runs, 3);
   EXPECT_EQ(fallback.moduli, 1);
   EXPECT_EQ(fallback.bases, 1);
   gpus_[0]->fault.reset();
   run(&moduli);
-  EXPECT_EQ(fallback.asked, 3);
+  EXPECT_EQ(fallback.runs, 3);
   EXPECT_EQ(gpus_[0]->items_run(), 9u);
 }
 
@@ -354,11 +354,11 @@ TEST_F(Placing, TheFallbackTakesABaseWhoseCombTheGpuCannotCompute) {
   ASSERT_TRUE(prepare(combs));
   run(nullptr, &combs);
   EXPECT_TRUE(all_computed());
-  EXPECT_EQ(gpus_[0]->asked, 0);
-  EXPECT_EQ(fallback.asked, 1);
+  EXPECT_EQ(gpus_[0]->runs, 0);
+  EXPECT_EQ(fallback.runs, 1);
 }
 
-// A result may have taken the place of an operand: what is computed must not be computed again.
+// A result may have overwritten an operand, so computed items must not be computed again.
 TEST_F(Placing, OnlyUnfinishedItemsAreComputedElsewhere) {
   auto cpu = std::make_unique<RecordingEngine>();
   const RecordingEngine& recorder = *cpu;
@@ -375,7 +375,7 @@ TEST_F(Placing, ErrorsOfTheCallAreNotTriedElsewhere) {
   use({132, 132}, std::make_unique<RecordingEngine>());
   gpus_[0]->on_run = [] { throw StatusError(MM_ERR_ARGUMENT, "malformed"); };
   EXPECT_THROW(run(), StatusError);
-  EXPECT_EQ(gpus_[1]->asked, 0);
+  EXPECT_EQ(gpus_[1]->runs, 0);
   expect_idle();
 }
 
@@ -417,7 +417,7 @@ TEST_F(Placing, ManyThreads) {
   expect_idle();
 }
 
-// A call's chunks: the threads that feed the GPUs, and what they do with small batches.
+// The chunks of a call: how many threads feed the GPUs, and how small batches are placed.
 class PlacingCall : public Placing {
  protected:
   static constexpr std::size_t kCount = 4000;
@@ -462,7 +462,7 @@ TEST_F(PlacingCall, ThreeThreadsFeedEach) {
   expect_idle();
 }
 
-TEST_F(PlacingCall, AWaveIsForOne) {
+TEST_F(PlacingCall, AWaveIsNotSplit) {
   EXPECT_TRUE(execute_on({132, 132}, 1e4, 5000, 0));
   EXPECT_EQ(gpus_[0]->calls().size() + gpus_[1]->calls().size(), 1u);
   EXPECT_EQ(computed(), kCount);

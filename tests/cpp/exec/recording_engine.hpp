@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine that computes nothing and remembers what it was asked to do.
+// An engine that computes nothing and records its calls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class RecordingEngine : public Engine {
   double cost_ns_per_limb = 1;
   std::size_t granularity = 1;
   std::function<void(std::size_t item, const StopToken& token)> on_item;  ///< may throw; called by any thread
-  std::function<bool(const Job& job, std::size_t item)> accepts_item;     ///< none: everything
+  std::function<bool(const Job& job, std::size_t item)> accepts_item;     ///< empty: accepts everything
 
   bool accepts(const Job& job, std::size_t item) const override {
     return !accepts_item || accepts_item(job, item);

@@ -59,7 +59,7 @@ class Splitting : public ::testing::Test {
     job_.status = statuses_.data();
   }
 
-  // "engine*items" for each part, by limbs where there are several.
+  // "engine*items" for each part, in the order of the parts.
   std::string split(unsigned threads = 1) {
     batch_ = bucket_each(job_, 4096);
     const SplitBatch parts = split_by_engine(*engines_, job_, batch_.buckets, threads);
@@ -72,7 +72,7 @@ class Splitting : public ::testing::Test {
     return text;
   }
 
-  // Every item once, with its own exponent's length.
+  // Checks that every item occurs once, with the length of its own exponent.
   void expect_partition(const SplitBatch& parts) const {
     std::vector<std::size_t> seen;
     for (const Bucket& bucket : parts.buckets) {
@@ -165,7 +165,7 @@ TEST_F(Splitting, NothingIsAccepted) {
   EXPECT_EQ(parts.buckets[0].items.size(), 9u);
 }
 
-TEST_F(Splitting, NobodyAcceptsIsAnError) {
+TEST_F(Splitting, AnItemThatNoEngineAcceptsIsAnError) {
   make_job(3);
   moduli_[1] = 16;
   std::vector<EngineChoice> choices;
@@ -176,7 +176,7 @@ TEST_F(Splitting, NobodyAcceptsIsAnError) {
   EXPECT_THROW(split(), std::logic_error);
 }
 
-TEST_F(Splitting, NobodyForSingleItemsIsAnError) {
+TEST_F(Splitting, NoEngineForSingleItemsIsAnError) {
   std::vector<EngineChoice> choices;
   choices.push_back({std::make_unique<RecordingEngine>(), 8, 2, true});
   choices.push_back({std::make_unique<RecordingEngine>(), 8, kFallbackOnly, true});
@@ -348,7 +348,7 @@ TEST_F(Prepared, ModuliOnceForEachEngineThatRuns) {
   EXPECT_EQ(counters_[1]->moduli, 1);
 }
 
-TEST_F(Prepared, BasesForTheMainEngineAndWhenNeededTheOther) {
+TEST_F(Prepared, BasesForTheMainEngineAndForTheOtherWhenNeeded) {
   job_.op = Operation::fixed_base_powmod;
   const Limb seven = 7;
   const std::uint8_t negative = 1;
@@ -368,7 +368,7 @@ TEST_F(Prepared, BasesForTheMainEngineAndWhenNeededTheOther) {
   EXPECT_EQ(counters_[0]->items_run(), 25u);
 }
 
-TEST_F(Prepared, FewExponentsHaveACombOfTheirEngine) {
+TEST_F(Prepared, FewExponentsUseACombOfTheEngineForTheirNumber) {
   job_.op = Operation::fixed_base_powmod;
   const Limb seven = 7;
   const std::uint8_t negative = 1;
@@ -378,7 +378,7 @@ TEST_F(Prepared, FewExponentsHaveACombOfTheirEngine) {
   EXPECT_EQ(bases.choice_for(2), 0u);
   const Workers workers{*engines_, nullptr, &bases};
   run(workers);
-  EXPECT_EQ(counters_[1]->bases, 0);  // what is left of full vectors has no engine of its own
+  EXPECT_EQ(counters_[1]->bases, 0);  // the tail stays with the engine of the full vectors
   make_job(1);
   job_.op = Operation::fixed_base_powmod;
   run(workers);
@@ -405,7 +405,7 @@ TEST_F(Prepared, AStoppedCombComputesNothing) {
   EXPECT_EQ(std::count(statuses_.begin(), statuses_.end(), ItemStatus::ok), 9);
 }
 
-TEST_F(Prepared, AnEvenModulusHasTheOtherEngineForMain) {
+TEST_F(Prepared, AnEvenModulusHasTheGeneralEngineAsMainChoice) {
   const Limb seven = 7;
   const Limb ten = 10;
   const PreparedBases bases(*engines_, {&seven, 1, 1, 1, nullptr}, {&ten, 1}, 64, TimingClass::public_);
@@ -413,8 +413,8 @@ TEST_F(Prepared, AnEvenModulusHasTheOtherEngineForMain) {
   EXPECT_EQ(bases.choice_for(100), 1u);
 }
 
-// What vectors do not accept goes to the engine that is the choice for its number, where it accepts it.
-TEST(Acceptance, GoesByNumberWhereItCan) {
+// Items that vectors do not accept go to the engine chosen for their number, if it accepts them.
+TEST(Acceptance, DependsOnTheNumberOfItemsIfPossible) {
   std::vector<EngineChoice> choices;
   for (const std::size_t least : {100u, 4u, 1u}) {
     auto engine = std::make_unique<RecordingEngine>();

@@ -151,7 +151,7 @@ TEST(RsaKeys, AreRejectedWithTheReason) {
       {"no e", [&](auto& x) { x.e = {}; }, "e is missing"},
       {"no d", [&](auto& x) { x.d = {}; }, "d is missing"},
       {"one prime", [&](auto& x) { x.q = {}; }, "one is missing"},
-      {"dp alone", [&](auto& x) { x.p = x.q = {}; }, "of no use without p and q"},
+      {"dp alone", [&](auto& x) { x.p = x.q = {}; }, "dp, dq and qinv need p and q"},
       {"even n", [&](auto& x) { x.n = view_of(even_n); }, "n is even"},
       {"800 bits", [&](auto& x) { x.n = view_of(small_n); }, "n has 800 bits, expected 1024 to 8192"},
       {"8200 bits", [&](auto& x) { x.n = view_of(wide_n); }, "n has more than 8192 bits"},
@@ -315,9 +315,9 @@ TEST(RsaKeys, TellWhyTheyCannotBeRead) {
     EXPECT_EQ(found.status, MM_ERR_KEY);
     EXPECT_NE(found.message.find(reason), std::string::npos) << found.message;
   };
-  tells(locked, nullptr, "encrypted: give its password");
-  tells(traditional, nullptr, "encrypted: give its password");
-  tells(locked, "wrong", "encrypted: its password is wrong, or it is no RSA key");
+  tells(locked, nullptr, "encrypted: its password is needed");
+  tells(traditional, nullptr, "encrypted: its password is needed");
+  tells(locked, "wrong", "encrypted: its password is wrong, or it is not an RSA key");
   tells(openssh, nullptr, "an OpenSSH key: convert it with ssh-keygen -p -m PEM");
   tells(good.substr(0, good.size() / 2), nullptr, "truncated");
   tells("no key", nullptr, "neither PEM nor DER");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Most of the time of kernels on the host goes in here: always optimised (cmake/ManymodTests.cmake).
+// Kernels on the host spend most of their time here, so this file is always optimised
+// (cmake/ManymodTests.cmake).
 #include "support/byte_product.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tensor core does, in a loop.
+// The product of bytes that a tensor core computes, as a loop.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ class DeviceApi : public testing::Test {
     return edge_moduli(generate, kWords, repetitions(random));
   }
 
-  /// What `compute` makes of the residues of a and b.
+  /// The number that `compute` returns for the residues of a and b.
   template <class Compute>
   static Words result(const Words& n, const Words& a, const Words& b, Compute compute) {
     GuardedResult r(kWords);
@@ -73,8 +73,8 @@ class DeviceApi : public testing::Test {
 
 TYPED_TEST_SUITE_P(DeviceApi);
 
-/// Numbers at the upper end of a residue's range come back below it, as numbers of the same residue. Residues
-/// are made of words that lie above n: all ones below B.
+/// Sums and differences of residues at the upper end of the range stay below its bound and represent the
+/// correct residue. Operands are words above n: all ones below B.
 TYPED_TEST_P(DeviceApi, SumsAndDifferences) {
   using Shape = TypeParam;
   using Modulus = typename Shape::Modulus;
@@ -100,7 +100,7 @@ TYPED_TEST_P(DeviceApi, SumsAndDifferences) {
   }
 }
 
-/// Sums and differences of any numbers below B, the largest among them, stay below B and right.
+/// Sums and differences of numbers below B, including the largest, are below B and correct.
 TYPED_TEST_P(DeviceApi, ExtremesOfTheRange) {
   using Modulus = typename TypeParam::Modulus;
   constexpr unsigned kBound = Modulus::kBoundBits;
@@ -210,7 +210,7 @@ TYPED_TEST_P(DeviceApi, Comparisons) {
   }
 }
 
-/// Limbs of 64 bits are the same numbers; nothing is written beyond them, or at all without `keep`.
+/// Limbs of 64 bits give the same numbers; nothing is written beyond them, and nothing at all without `keep`.
 TYPED_TEST_P(DeviceApi, Limbs) {
   using Modulus = typename TypeParam::Modulus;
   naive::Generator generate(15);
@@ -287,7 +287,7 @@ TYPED_TEST_P(DeviceApi, Powers) {
   }
 }
 
-/// Inverses where there are any, greatest common divisors where not.
+/// Inverses if they exist, else greatest common divisors.
 TYPED_TEST_P(DeviceApi, InversesAndCommonDivisors) {
   using Modulus = typename TypeParam::Modulus;
   naive::Generator generate(18);

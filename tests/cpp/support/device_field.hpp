@@ -51,7 +51,7 @@ struct DeviceBackend {
     void flag(std::size_t i, std::uint32_t mask) {
       const int value = mask == 0 ? 0 : mask == ~std::uint32_t{0} ? 1 : -2;
       int& kept = outputs.flags[i][0];
-      kept = kept == -1 || kept == value ? value : -3;  // all threads have the same
+      kept = kept == -1 || kept == value ? value : -3;  // all threads must have the same value
     }
   };
 

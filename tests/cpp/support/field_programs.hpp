@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs for fields: straight lines of the functions of field/field.hpp that keep to its magnitudes, close
-// to their limits, and run on any backend.
+// Programs for fields: sequences of functions of field/field.hpp without branches, with magnitudes close to
+// their limits, which run on any backend.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct FieldStep {
 inline constexpr std::size_t kFieldRegisters = 5;
 inline constexpr std::size_t kFieldInputs = 3;  ///< registers that hold inputs at the start; the others are 1
 
-/// The magnitude of each register, as a program goes along.
+/// The magnitude of each register during a program.
 class MagnitudeTracker {
  public:
   explicit MagnitudeTracker(std::array<unsigned, kFieldInputs> inputs) {

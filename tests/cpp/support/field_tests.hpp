@@ -7,7 +7,7 @@
 //   kCost                            about the time of a product, in units of a small one
 //   instances(bits)                  instances that a field for moduli of `bits` bits computes at once
 //   radix_bits(bits)                 R = 2^radix_bits
-//   bound(n, bits, m)                a number of instance n's magnitude m is below it
+//   bound(n, bits, m)                the bound of numbers of magnitude m modulo n
 //   with_field(moduli, bits, body)   body(field, io) in each thread, for one modulus an instance
 // where io.load(r, x) reads one number an instance, io.set_raw(r, x, m) makes x itself, a number below the
 // bound, the element, and io.store(i, a), io.flag(i, mask) keep the canonical number and the mask of output
@@ -31,7 +31,7 @@
 
 namespace manymod::test {
 
-/// What a program leaves: for each output one number, or one truth value, an instance.
+/// The outputs of a program: each has one number, or one truth value, for each instance.
 struct FieldOutputs {
   std::vector<std::vector<naive::Limbs>> numbers;
   std::vector<std::vector<int>> flags;
@@ -96,13 +96,13 @@ class FieldContract : public testing::Test {
     r.resize(limbs, 0);
     return r;
   }
-  /// The residue that a number stands for.
+  /// The residue that a number represents.
   static naive::Limbs value_of(const naive::Limbs& raw, const naive::Limbs& n, std::size_t bits) {
     naive::Limbs one(n.size(), 0);
     one[0] = 1;
     return montgomery_product(raw, one, n, Backend::radix_bits(bits));
   }
-  /// The largest number of magnitude m that stands for x.
+  /// The largest number of magnitude m that represents x.
   static naive::Limbs largest_raw(const naive::Limbs& x, const naive::Limbs& n, std::size_t bits,
                                   unsigned m) {
     naive::Limbs top = Backend::bound(n, bits, m);
@@ -292,7 +292,7 @@ TYPED_TEST_P(FieldContract, EveryResidueOfSmallPrimes) {
         keep(3, 2, 8);
         f.cmov(r, a[kMost - 1], ~f.equal(a[0], b[0]));
         keep(kMost, 2, 9);
-        expected = list;  // alike in all threads
+        expected = list;  // the same in all threads
       });
       ASSERT_LE(expected.size(), outputs.numbers.size());
       for (std::size_t i = 0; i < instances; ++i) {
@@ -327,7 +327,7 @@ TYPED_TEST_P(FieldContract, EveryResidueOfSmallPrimes) {
   }
 }
 
-/// Inverses modulo composites as well, of numbers that have none too.
+/// Inverses, also modulo composites and of numbers that have no inverse.
 TYPED_TEST_P(FieldContract, Inverses) {
   naive::Generator generate(4);
   std::size_t invertible = 0, others = 0;

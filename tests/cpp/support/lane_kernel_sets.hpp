@@ -34,7 +34,7 @@ struct LaneKernelSet {
 /// Prints the name in messages of GoogleTest.
 inline std::ostream& operator<<(std::ostream& out, const LaneKernelSet& set) { return out << set.name; }
 
-/// All tables of this build, whatever the processor.
+/// All tables of this build, including those that the processor cannot run.
 inline std::vector<LaneKernelSet> lane_kernel_sets() {
   std::vector<LaneKernelSet> sets;
 #if MANYMOD_X86_64

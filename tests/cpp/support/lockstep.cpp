@@ -29,7 +29,7 @@
 namespace manymod::test {
 namespace {
 
-// Stored in the carry flag at each synchronization. It is no valid carry, so a carry chain that spans a
+// Stored in the carry flag at each synchronization. It is not a valid carry, so a carry chain that spans a
 // synchronization gives a wrong sum.
 constexpr std::uint32_t kInvalidCarry = 0x5bad5bad;
 

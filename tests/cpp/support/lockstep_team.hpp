@@ -13,8 +13,8 @@
 
 namespace manymod::test {
 
-/// What all teams have in common. A team also starts products whose matrix its warps share, and waits for
-/// them.
+/// The functions that all teams share. A team also starts products whose matrix its warps share, and waits
+/// for them.
 class LockstepWarp {
  public:
   explicit LockstepWarp(const LockstepGroup<32>& warp) : warp_(warp) {}
@@ -35,7 +35,7 @@ class LockstepWarp {
   };
 
   template <unsigned kQuads>
-  void settle(cuda::ByteSums<kQuads>& /*sums*/) const {}
+  void order_after_wait(cuda::ByteSums<kQuads>& /*sums*/) const {}
 
   template <unsigned kSteps, unsigned kQuads>
   void multiply(cuda::ByteSums<kQuads>& sums, const cuda::ByteRows<kSteps>& rows, const std::byte* quads,
@@ -78,7 +78,7 @@ class LockstepTeam : public LockstepWarp {
 };
 
 /// A team whose matrices stream. It checks that the tiles of a cuda::StreamShape are used once in each pass
-/// and in order, as a ring brings them.
+/// and in order, as a ring delivers them.
 template <class Shape>
 class LockstepStream : public LockstepWarp {
  public:
@@ -89,7 +89,7 @@ class LockstepStream : public LockstepWarp {
   void start(cuda::ByteSums<kQuads>& sums, const cuda::ByteRows<kSteps>& rows, const Matrix& /*matrix*/,
              unsigned tile) const {
     expect_next(started_, tile);
-    if (kQuads != Shape::quads(tile)) throw LockstepError("a tile of another size");
+    if (kQuads != Shape::quads(tile)) throw LockstepError("the tile has another size");
     multiply(sums, rows, matrices_ + Shape::begin(tile), kQuads);
   }
   template <unsigned kPending>

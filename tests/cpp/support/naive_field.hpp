@@ -13,7 +13,7 @@
 
 namespace manymod::test {
 
-/// A program that does not keep to the contract.
+/// Thrown if a program violates the contract.
 class MagnitudeError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

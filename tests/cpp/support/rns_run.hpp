@@ -24,7 +24,7 @@ class RnsMemory {
       : chunks_per_warp_(chunks), chunks_(warps * chunks + 2, kGuard) {}
   [[nodiscard]] std::uint32_t* words() { return chunks_[1].word; }
 
-  /// Calls change(), which runs a warp. @throws LockstepError if words change that are not the warp's
+  /// Calls change(), which runs a warp. @throws LockstepError if words of other warps change
   template <class Change>
   void expect_changes_of(std::size_t warp, Change change) {
     const std::vector<Chunk> before = chunks_;
@@ -32,7 +32,7 @@ class RnsMemory {
     const auto begin = static_cast<std::ptrdiff_t>(1 + warp * chunks_per_warp_), end = begin + width();
     const bool same = std::equal(chunks_.begin(), chunks_.begin() + begin, before.begin(), is_same) &&
                       std::equal(chunks_.begin() + end, chunks_.end(), before.begin() + end, is_same);
-    if (!same) throw LockstepError("a write to what is not the warp's");
+    if (!same) throw LockstepError("a write to words of another warp");
   }
 
  private:

@@ -42,7 +42,7 @@ inline std::uint64_t remainder_of(const Digits& x, std::uint64_t m) {
   return r;
 }
 
-/// The primes of both bases of a width, and what is derived from them.
+/// The primes of both bases of a width, and values derived from them.
 struct Moduli {
   explicit Moduli(unsigned bits) {
     for (unsigned i = 0; i < bases_of(bits).channels; ++i) {
@@ -60,7 +60,7 @@ struct Moduli {
     }
     return x;
   }
-  /// The same modulo m.
+  /// That product modulo m.
   static std::uint64_t product_mod_m(const std::vector<std::uint64_t>& moduli, std::uint64_t m,
                                      std::size_t except = SIZE_MAX) {
     std::uint64_t x = 1;

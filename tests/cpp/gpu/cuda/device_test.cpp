@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, streams and memory on a device, and what is left when one of them fails.
+// Kernels, streams and memory on a device, and the state after one of them fails.
 #include "gpu/cuda/device.hpp"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ TEST_F(CudaDevice, Properties) {
   EXPECT_EQ(device.properties().memory_bytes, std::uint64_t{1} << 30);
 }
 
-TEST_F(CudaDevice, KernelsAreFoundOnceInTheLikeliestImage) {
+TEST_F(CudaDevice, KernelsAreLoadedOnceFromTheBestMatchingImage) {
   Device& device = cuda::device(0);
   const Kernel& kernel = device.kernel("row32_double");
   EXPECT_EQ(&device.kernel("row32_double"), &kernel);
@@ -126,7 +126,7 @@ TEST_F(CudaDevice, MissingKernel) {
   EXPECT_EQ(error->fault(), Fault::no_device_code);
   EXPECT_EQ(error->status(), MM_ERR_DEVICE);
   EXPECT_STREQ(error->what(), "cuda:0: this build of manymod has no kernel row32_none");
-  EXPECT_EQ(fake_cuda::counts().images, kFakeImages.size()) << "looked for in all";
+  EXPECT_EQ(fake_cuda::counts().images, kFakeImages.size()) << "all images are searched";
   EXPECT_FALSE(cuda::device(0).lost());
 }
 
@@ -233,7 +233,7 @@ TEST_F(CudaDevice, CopiesOnTheDevice) {
   EXPECT_EQ(bytes, std::vector<unsigned char>(16, 7));
 }
 
-TEST_F(CudaDevice, WhoseMemory) {
+TEST_F(CudaDevice, OwnersOfMemory) {
   fake_cuda::settings().devices = 2;
   const DeviceBuffer buffer(cuda::device(1), 16);
   const int host = 0;
@@ -283,7 +283,7 @@ TEST_F(CudaDevice, KernelFaultLosesTheDevice) {
   EXPECT_EQ(fake_cuda::counts().calls, calls) << "the driver is not asked again";
 }
 
-// Whichever call it is that the device is lost at: an error, no crash, and never a wrong answer.
+// The device is lost at each call of the driver: an error, no crash, and never a wrong result.
 TEST_F(CudaDevice, LostAtAnyCall) {
   std::size_t calls = 0;
   {
@@ -308,7 +308,7 @@ TEST_F(CudaDevice, LostAtAnyCall) {
   EXPECT_LT(failed, calls) << "destructors drop failures";
 }
 
-TEST_F(CudaDevice, ForkedChildDropsWhatItInherits) {
+TEST_F(CudaDevice, ForkedChildrenReleaseNothing) {
   Device& device = cuda::device(0);
   const DeviceBuffer kept(device, 64);
   EXPECT_TRUE(true_in_child([&] {

@@ -21,7 +21,7 @@ using cuda::Fault;
 
 class CudaDriver : public FakeCudaTest {};
 
-TEST_F(CudaDriver, DeviceIsMadeOnceByAllThreads) {
+TEST_F(CudaDriver, AllThreadsGetTheSameDevice) {
   std::vector<std::thread> threads;
   std::vector<cuda::Device*> devices(8);
   for (auto& device : devices) threads.emplace_back([&device] { device = &cuda::device(0); });
@@ -97,7 +97,7 @@ TEST_F(CudaDriver, NoSuchDevice) {
   }
 }
 
-TEST_F(CudaDriver, ContextThatCannotBeMadeIsTriedAgain) {
+TEST_F(CudaDriver, AFailedContextIsRetried) {
   fake_cuda::settings().retain_result = 2;
   EXPECT_EQ(fault_in([] { cuda::device(0); }), Fault::out_of_memory);
   fake_cuda::settings().retain_result = 0;
@@ -113,7 +113,7 @@ TEST_F(CudaDriver, FaultsOfResults) {
   for (const int other : {1, 701, 12345, -1}) EXPECT_EQ(cuda::fault_of(other), Fault::other);
 }
 
-TEST_F(CudaDriver, ForkBeforeUseLeavesBothProcessesADriver) {
+TEST_F(CudaDriver, ForkBeforeUseLeavesTheDriverUsableInBothProcesses) {
   Driver::current().version();
   EXPECT_TRUE(true_in_child([] { return cuda::device(0).index() == 0 && fake_cuda::counts().misuses == 0; }));
   EXPECT_EQ(cuda::device(0).index(), 0u);
@@ -148,7 +148,7 @@ TEST_F(CudaDriver, ForkWhileAnotherThreadHoldsTheDriver) {
   EXPECT_TRUE(ok);
 }
 
-// Another library initialised CUDA in the parent: only the driver can tell.
+// Another library initialised CUDA in the parent, which only the driver knows.
 TEST_F(CudaDriver, ForkAfterAnotherUserOfCuda) {
   fake_cuda::settings().init_result = 3;
   const auto error = driver_error([] { cuda::device(0); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on a CUDA device that fails: on device cuda a status that says why, on device auto the right answers
-// from the processor, and in either case nothing that is left behind.
+// Calls on a CUDA device that fails: an error with its reason on device cuda, correct results from the CPU on
+// device auto, and in either case no memory or secret left behind.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,9 +54,11 @@ class CudaFaults : public FakeGpuTest {
     }
   }
 
-  [[nodiscard]] bool says(const std::string& text) const { return message_.find(text) != std::string::npos; }
+  [[nodiscard]] bool message_has(const std::string& text) const {
+    return message_.find(text) != std::string::npos;
+  }
 
-  // Calls of the driver that a plan and one call on it make, and the end of both.
+  // The number of driver calls for creating a plan, one call on it, and destroying it.
   std::size_t driver_calls() {
     renew();
     EXPECT_EQ(run_once(kOnCuda), MM_OK) << message_;
@@ -84,7 +86,7 @@ TEST_F(CudaFaults, NoMemoryForOneItem) {
     renew();
     fake_cuda::settings().memory_bytes = bytes;
     EXPECT_EQ(run_once(kOnCuda), MM_ERR_MEMORY) << message_;
-    EXPECT_TRUE(says("cuMemAlloc") && says("CUDA_ERROR_OUT_OF_MEMORY")) << message_;
+    EXPECT_TRUE(message_has("cuMemAlloc") && message_has("CUDA_ERROR_OUT_OF_MEMORY")) << message_;
     EXPECT_EQ(run_once(kOnAuto), MM_OK) << message_;
     expect_nothing_left();
   }
@@ -93,7 +95,7 @@ TEST_F(CudaFaults, NoMemoryForOneItem) {
 TEST_F(CudaFaults, NoPageLockedMemory) {
   fake_cuda::settings().host_memory_bytes = 100;
   EXPECT_EQ(run_once(kOnCuda), MM_ERR_MEMORY) << message_;
-  EXPECT_TRUE(says("cuMemHostAlloc")) << message_;
+  EXPECT_TRUE(message_has("cuMemHostAlloc")) << message_;
   EXPECT_EQ(run_once(kOnAuto), MM_OK) << message_;
 }
 
@@ -109,7 +111,7 @@ TEST_F(CudaFaults, AnyAllocationMayFailOnce) {
   }
 }
 
-// Where memory is enough for one chunk at a time, the others wait for it.
+// If memory suffices for one chunk at a time, the others wait for it.
 TEST_F(CudaFaults, CallsTakeTurnsWhereMemoryIsShort) {
   const std::size_t needed = [&] {
     std::size_t most = 0;
@@ -158,13 +160,13 @@ TEST_F(CudaFaults, CombsWithoutMemory) {
 
 // ---- other failures of calls ----------------------------------------------------------------------------
 
-TEST_F(CudaFaults, WorkspacesThatCannotBeMadeAreNotMissedLater) {
+TEST_F(CudaFaults, FailedWorkspacesAreCreatedLater) {
   Plan gpu = plan(kOnCuda);
   Plan either = plan(kOnAuto);
   fake_cuda::settings().stream_result = 801;
   for (int i = 0; i < 6; ++i) {
     EXPECT_EQ(run(gpu), MM_ERR_DEVICE);
-    EXPECT_TRUE(says("cuStreamCreate") && says("CUDA_ERROR_NOT_SUPPORTED")) << message_;
+    EXPECT_TRUE(message_has("cuStreamCreate") && message_has("CUDA_ERROR_NOT_SUPPORTED")) << message_;
     EXPECT_EQ(run(either), MM_OK) << message_;
   }
   fake_cuda::settings().stream_result = 0;
@@ -177,7 +179,8 @@ TEST_F(CudaFaults, LaunchesThatAreRefused) {
     fake_cuda::settings().failing_launch = at;
     Plan gpu = plan(kOnCuda);
     EXPECT_EQ(run(gpu), MM_ERR_DEVICE);
-    EXPECT_TRUE(says("cuda:0") && says("cuLaunchKernel") && says("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"))
+    EXPECT_TRUE(message_has("cuda:0") && message_has("cuLaunchKernel") &&
+                message_has("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"))
         << message_;
     EXPECT_FALSE(fake_cuda::holds(y_.limbs().data(), 8 * kCount)) << "secrets of the call that failed";
     EXPECT_FALSE(fake_cuda::holds(x_.limbs().data(), 16 * kCount));
@@ -188,7 +191,7 @@ TEST_F(CudaFaults, LaunchesThatAreRefused) {
   }
 }
 
-// Each of the driver's calls in turn: an error or right answers on cuda, right answers on auto.
+// Each call of the driver fails once: an error or correct results on cuda, correct results on auto.
 TEST_F(CudaFaults, AnyCallMayFail) {
   const std::size_t calls = driver_calls();
   ASSERT_GT(calls, 30u);
@@ -198,7 +201,8 @@ TEST_F(CudaFaults, AnyCallMayFail) {
     renew();
     fake_cuda::settings().failing_call = at;
     const mm_status status = run_once(kOnCuda);
-    EXPECT_TRUE(status == MM_OK || (status == MM_ERR_DEVICE && says("CUDA_ERROR_NOT_SUPPORTED"))) << message_;
+    EXPECT_TRUE(status == MM_OK || (status == MM_ERR_DEVICE && message_has("CUDA_ERROR_NOT_SUPPORTED")))
+        << message_;
     failed += status == MM_OK ? 0 : 1;
     expect_nothing_left();
     renew();
@@ -217,7 +221,7 @@ TEST_F(CudaFaults, LostAtAnyCall) {
     renew();
     fake_cuda::settings().lost_at_call = at;
     const mm_status status = run_once(kOnCuda);
-    EXPECT_TRUE(status == MM_OK || (status == MM_ERR_DEVICE && says("CUDA_ERROR_ILLEGAL_ADDRESS")))
+    EXPECT_TRUE(status == MM_OK || (status == MM_ERR_DEVICE && message_has("CUDA_ERROR_ILLEGAL_ADDRESS")))
         << message_;
     failed += status == MM_OK ? 0 : 1;
     expect_nothing_left();
@@ -236,10 +240,10 @@ TEST_F(CudaFaults, LostByAKernel) {
     fake_cuda::settings().faulting_launch = at;
     Plan gpu = plan(kOnCuda), either = plan(kOnAuto);
     EXPECT_EQ(run(gpu), MM_ERR_DEVICE);
-    EXPECT_TRUE(says("cuda:0") && says("failed: CUDA_ERROR_ILLEGAL_ADDRESS")) << message_;
+    EXPECT_TRUE(message_has("cuda:0") && message_has("failed: CUDA_ERROR_ILLEGAL_ADDRESS")) << message_;
     const std::size_t launches = fake_cuda::counts().launches;
     EXPECT_EQ(run(gpu), MM_ERR_DEVICE);
-    EXPECT_TRUE(says("cuda:0") && says("lost by an earlier failure")) << message_;
+    EXPECT_TRUE(message_has("cuda:0") && message_has("lost by an earlier failure")) << message_;
     EXPECT_EQ(run(either), MM_OK) << message_;
     EXPECT_EQ(run_once(kOnAuto), MM_OK) << message_;
     EXPECT_EQ(fake_cuda::counts().launches, launches) << "a lost device is left alone";
@@ -260,10 +264,9 @@ TEST_F(CudaFaults, LostInTheMiddleOfManyChunks) {
   }
 }
 
-// ---- drivers and builds that do not serve
-// ------------------------------------------------------------------
+// ---- drivers and builds that cannot be used ---------------------------------------------------------------
 
-TEST_F(CudaFaults, DriversThatDoNotServe) {
+TEST_F(CudaFaults, UnusableDrivers) {
   const auto expect_no_device = [&](const std::string& what) {
     EXPECT_EQ(run_once({"cuda", "", 0}), MM_ERR_UNKNOWN_DEVICE) << what << ": " << message_;
     EXPECT_EQ(run_once({"auto", "", 0}), MM_OK) << what << ": " << message_;
@@ -289,7 +292,7 @@ TEST_F(CudaFaults, DriversThatDoNotServe) {
   expect_no_device("without a GPU");
 }
 
-// NVML lists GPUs that the driver then does not give.
+// NVML lists GPUs that the driver then does not offer.
 TEST_F(CudaFaults, DriverThatDoesNotStart) {
   fake_cuda::settings().init_result = 803;
   EXPECT_EQ(run_once(kOnCuda), MM_ERR_UNKNOWN_DEVICE) << message_;
@@ -303,13 +306,13 @@ TEST_F(CudaFaults, DriverThatDoesNotStart) {
 TEST_F(CudaFaults, KernelsThatCannotBeLoaded) {
   fake_cuda::settings().load_result = 209;
   EXPECT_EQ(run_once(kOnCuda), MM_ERR_DEVICE);
-  EXPECT_TRUE(says("CUDA_ERROR_NO_BINARY_FOR_GPU")) << message_;
+  EXPECT_TRUE(message_has("CUDA_ERROR_NO_BINARY_FOR_GPU")) << message_;
   EXPECT_EQ(run_once(kOnAuto), MM_OK) << message_;
 
   fake_cuda::reset();
   cuda::Driver::use(fake_sources());
   EXPECT_EQ(run_once(kOnCuda), MM_ERR_DEVICE);
-  EXPECT_TRUE(says("has no kernel row32_1x4")) << message_;
+  EXPECT_TRUE(message_has("has no kernel row32_1x4")) << message_;
   EXPECT_EQ(run_once(kOnAuto), MM_OK) << message_;
 }
 
@@ -319,7 +322,8 @@ TEST_F(CudaFaults, ForkedAfterUse) {
   Plan gpu = plan(kOnCuda), either = plan(kOnAuto);
   EXPECT_EQ(run(gpu), MM_OK) << message_;
   EXPECT_TRUE(true_in_child([&] {
-    const bool refused = run(gpu) == MM_ERR_DEVICE && says("forked") && run_once(kOnCuda) == MM_ERR_DEVICE;
+    const bool refused =
+        run(gpu) == MM_ERR_DEVICE && message_has("forked") && run_once(kOnCuda) == MM_ERR_DEVICE;
     return refused && run(either) == MM_OK && run_once(kOnAuto) == MM_OK &&
            run_once({"cpu", "", 0}) == MM_OK && fake_cuda::counts().misuses == 0;
   }));
@@ -332,14 +336,14 @@ TEST_F(CudaFaults, ForkedBeforeUse) {
   EXPECT_EQ(run(gpu), MM_OK) << message_;
 }
 
-// The child inherits all of the engine's places and locks as taken.
+// In the child, all workspaces and locks of the engine are taken.
 TEST_F(CudaFaults, ForkedWhileOthersCompute) {
   std::atomic<int> computing = 0;
-  std::atomic<bool> go_on = false;
+  std::atomic<bool> proceed = false;
   fake_cuda::add_kernel("row32_1x4", [&, kernel = fake_cuda::kernel("row32_1x4")](
                                          const fake_cuda::Launch& launch, void** parameters) {
     ++computing;
-    while (!go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!proceed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     kernel(launch, parameters);
   });
   Plan gpu = plan(kOnCuda), either = plan(kOnAuto);
@@ -350,7 +354,7 @@ TEST_F(CudaFaults, ForkedWhileOthersCompute) {
   }
   while (computing < 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_TRUE(true_in_child([&] { return run(gpu) == MM_ERR_DEVICE && run(either) == MM_OK; }));
-  go_on = true;
+  proceed = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(right, 4);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is found of GPUs, and that looking for them neither makes a context nor, with NVML, initialises the
-// driver.
+// Listing of GPUs, which neither creates a context nor, with NVML, initialises the driver.
 #include "gpu/cuda/probe.hpp"
 
 #include <gtest/gtest.h>
@@ -63,9 +62,9 @@ TEST_F(CudaProbe, ByTheDriverWithoutAContext) {
   }
 }
 
-TEST_F(CudaProbe, GpusUnlikeEachOtherAndPartitionsAreForTheDriverToOrder) {
+TEST_F(CudaProbe, TheDriverOrdersHeterogeneousGpusAndPartitions) {
   fake_cuda::settings().devices = 2;
-  fake_cuda::settings().unlike_models = true;
+  fake_cuda::settings().different_models = true;
   EXPECT_EQ(probe().devices.size(), 2u);
   EXPECT_EQ(fake_cuda::counts().initialisations, 1u);
   fake_cuda::reset();
@@ -84,7 +83,7 @@ TEST_F(CudaProbe, VisibleDevices) {
   unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
-TEST_F(CudaProbe, NoDriverIsSaid) {
+TEST_F(CudaProbe, ReportsAMissingDriver) {
   auto sources = fake_sources();
   sources.driver = "libmanymod-no-such-driver.so.1";
   Driver::use(sources);
@@ -94,7 +93,7 @@ TEST_F(CudaProbe, NoDriverIsSaid) {
   EXPECT_TRUE(found.obstacle.starts_with("no NVIDIA driver: ")) << found.obstacle;
 }
 
-TEST_F(CudaProbe, OldDriverIsSaid) {
+TEST_F(CudaProbe, ReportsAnOldDriver) {
   fake_cuda::settings().version = 11040;
   const Probe found = probe();
   EXPECT_EQ(found.driver_version, 11040);
@@ -102,7 +101,7 @@ TEST_F(CudaProbe, OldDriverIsSaid) {
   EXPECT_NE(found.obstacle.find("too old"), std::string::npos);
 }
 
-TEST_F(CudaProbe, BrokenDriverIsSaid) {
+TEST_F(CudaProbe, ReportsABrokenDriver) {
   fake_cuda::settings().management = false;
   fake_cuda::settings().init_result = 803;
   EXPECT_EQ(probe().obstacle, "cuInit failed: CUDA error 803");
@@ -122,7 +121,7 @@ TEST_F(CudaProbe, ProhibitedDevice) {
   }
 }
 
-TEST_F(CudaProbe, ForkedChildIsTold) {
+TEST_F(CudaProbe, ForkedChildrenSeeWhyDevicesAreUnusable) {
   cuda::device(0);
   EXPECT_TRUE(true_in_child([] {
     const Probe found = probe();
@@ -154,7 +153,7 @@ TEST(CudaVisibleOrder, Lists) {
   }
 }
 
-TEST(CudaVisibleOrder, UnlikeModelsNeedTheBusOrder) {
+TEST(CudaVisibleOrder, HeterogeneousGpusNeedTheBusOrder) {
   EXPECT_EQ(cuda::visible_order(three_gpus("B"), nullptr, nullptr), std::nullopt);
   EXPECT_EQ(cuda::visible_order(three_gpus("B"), nullptr, "FASTEST_FIRST"), std::nullopt);
   EXPECT_TRUE(cuda::visible_order(three_gpus("B"), nullptr, "PCI_BUS_ID").has_value());

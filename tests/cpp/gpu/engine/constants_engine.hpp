@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine of constants_technique.hpp, calls on it, and what they should answer by slow arithmetic.
+// The engine of constants_technique.hpp, calls on it, and their expected results by slow arithmetic.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ using naive::Limbs;
 
 inline constexpr TimingClass kPublic = TimingClass::public_, kSecret = TimingClass::secret;
 
-// Numbers side by side, on the host or copied to a device.
+// A contiguous array of numbers, on the host or copied to a device.
 struct Numbers {
   std::size_t width = 0;
   Limbs limbs;
@@ -38,7 +38,7 @@ struct Numbers {
   [[nodiscard]] const Limb* data() const { return there ? there->as<Limb>() : limbs.data(); }
   [[nodiscard]] BatchView view() const { return {data(), count(), width, width, nullptr, there != nullptr}; }
 
-  // The fake driver's device memory can be written to.
+  // The host can write to the device memory of the fake driver.
   void send() {
     there = std::make_unique<gpu::DeviceBuffer>(cuda::device(0), limbs.size() * sizeof(Limb));
     std::copy(limbs.begin(), limbs.end(), there->as<Limb>());
@@ -98,39 +98,39 @@ class ConstantsEngine : public FakeGpuTest {
   };
   static Call call(Operation op, TimingClass timing, const Numbers& x, const Numbers& y, const Numbers& n,
                    const BatchResult& result) {
-    Call made;
-    made.limbs = n.width;
-    made.items.resize(result.count);
-    std::iota(made.items.begin(), made.items.end(), std::size_t{0});
-    made.statuses.assign(result.count, ItemStatus::not_computed);
-    made.job.op = op;
-    made.job.timing = timing;
-    made.job.x = x.view();
-    made.job.y = y.view();
-    made.job.modulus = n.view();
-    made.job.result = result;
-    made.job.status = made.statuses.data();
-    return made;
+    Call engine_call;
+    engine_call.limbs = n.width;
+    engine_call.items.resize(result.count);
+    std::iota(engine_call.items.begin(), engine_call.items.end(), std::size_t{0});
+    engine_call.statuses.assign(result.count, ItemStatus::not_computed);
+    engine_call.job.op = op;
+    engine_call.job.timing = timing;
+    engine_call.job.x = x.view();
+    engine_call.job.y = y.view();
+    engine_call.job.modulus = n.view();
+    engine_call.job.result = result;
+    engine_call.job.status = engine_call.statuses.data();
+    return engine_call;
   }
 
-  // With results of their own, on the host.
+  // Checks a call whose results are in a separate array on the host.
   void check(Operation op, TimingClass timing, const Numbers& x, const Numbers& y, const Numbers& n,
              std::size_t count, const PreparedModulus* shared = nullptr,
              const PreparedBase* base = nullptr) const {
     SCOPED_TRACE("operation " + std::to_string(static_cast<int>(op)) + ", " + std::to_string(n.width) +
                  " limbs, " + std::to_string(n.count()) + " moduli");
     Limbs results(count * n.width);
-    Call made = call(op, timing, x, y, n, {results.data(), count, n.width, n.width});
-    made.job.shared = shared;
-    made.job.fixed_base = base;
-    engine_->run(made.job, made.items, made.limbs);
-    expect_right(op, x, y, n, results.data(), made);
+    Call engine_call = call(op, timing, x, y, n, {results.data(), count, n.width, n.width});
+    engine_call.job.shared = shared;
+    engine_call.job.fixed_base = base;
+    engine_->run(engine_call.job, engine_call.items, engine_call.limbs);
+    expect_right(op, x, y, n, results.data(), engine_call);
   }
 
   static void expect_right(Operation op, const Numbers& x, const Numbers& y, const Numbers& n,
-                           const Limb* results, const Call& made) {
-    for (const std::size_t i : made.items) {
-      ASSERT_EQ(made.statuses[i], ItemStatus::ok) << "item " << i;
+                           const Limb* results, const Call& engine_call) {
+    for (const std::size_t i : engine_call.items) {
+      ASSERT_EQ(engine_call.statuses[i], ItemStatus::ok) << "item " << i;
       const Limbs result(results + i * n.width, results + (i + 1) * n.width);
       ASSERT_EQ(result, expected(op, x.number(i), y.number(i), n.number(i))) << "item " << i;
     }

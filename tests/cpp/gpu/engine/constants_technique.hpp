@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A technique with constants for tests of what the engine does for such: its kernels compute as those of
-// row32 do, and check all that a launch brings them. They refuse multiples of 7.
+// A technique with constants, for tests of the engine. Its kernels compute like those of row32, check all
+// arguments of a launch, and refuse multiples of 7.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ inline bool refuses(std::span<const Limb> modulus) {
   return naive::reduce(n, {kRefusedFactor}) == naive::Limbs{0};
 }
 
-/// The shape's name, and, behind more than a small call brings to a device, the modulus where there is one.
+/// The shape's name, and the modulus if there is one, at an offset larger than the uploads of small calls.
 inline std::vector<std::byte> constants_text(const gpu::Shape& shape, std::span<const Limb> modulus) {
   constexpr std::size_t kModulusAt = std::size_t{64} << 10;
   std::vector<std::byte> text(kModulusAt + shape.words * sizeof(std::uint32_t));
@@ -50,11 +50,11 @@ inline std::vector<std::byte> constants_text(const gpu::Shape& shape, std::span<
 
 inline std::vector<std::byte> of_shape(const gpu::Shape& shape) { return constants_text(shape, {}); }
 
-/// How often constants of a modulus were made.
-inline std::atomic<int> made_of_moduli{0};
+/// How often constants of a modulus were computed.
+inline std::atomic<int> modulus_constants_built{0};
 
 inline std::vector<std::byte> of_modulus(const gpu::Shape& shape, std::span<const Limb> modulus) {
-  ++made_of_moduli;
+  ++modulus_constants_built;
   if (refuses(modulus)) return {};
   return constants_text(shape, modulus);
 }
@@ -112,12 +112,12 @@ inline gpu::Technique technique() {
           .general = &row32::cuda_forms().front()};
 }
 
-/// What its kernels have met.
+/// Counts what the kernels have been launched with.
 struct Seen {
   std::atomic<int> launches{0}, shared_launches{0}, refused{0};
 };
 
-/// One thread of a launch: its items one after the other, junk in its own slots all the while.
+/// One thread of a launch: computes its items one after the other, with junk in the kernel's own slots.
 template <unsigned kPerThread>
 void run_thread(const gpu::ProgramJob& job, const fake_cuda::Thread& thread, unsigned kernel_slots,
                 Seen& seen) {

@@ -45,7 +45,7 @@ TEST_F(ConstantsEngine, ShortOfMemory) {
 TEST_F(ConstantsEngine, NoMemoryForConstantsAtFirst) {
   const Numbers x = some(4, 2), y = some(4, 1), n{2, modulus(2, false), nullptr};
   const auto prepared = engine_->prepare(n.limbs, Operation::powmod, kPublic);
-  const int made = made_of_moduli;
+  const int built = modulus_constants_built;
   fake_cuda::settings().memory_bytes = 4096;
   EXPECT_EQ(fault_in([&] { check(Operation::powmod, kPublic, x, y, n, 4, prepared.get()); }),
             cuda::Fault::out_of_memory);
@@ -53,10 +53,10 @@ TEST_F(ConstantsEngine, NoMemoryForConstantsAtFirst) {
   fake_cuda::settings().memory_bytes = fake_cuda::Settings().memory_bytes;
   check(Operation::powmod, kPublic, x, y, n, 4, prepared.get());
   EXPECT_GT(seen_.shared_launches, 0);
-  EXPECT_EQ(made_of_moduli - made, 1);
+  EXPECT_EQ(modulus_constants_built - built, 1);
 }
 
-// What the technique's kernel needed is there for the one that computes what it refuses.
+// The memory that the technique's kernel needed is available to the kernel that computes the refused items.
 TEST_F(ConstantsEngine, MemoryForOneKernelAtATime) {
   const Numbers x = some(1, 2), y = some(1, 4), n{2, modulus(2, true), nullptr};
   std::size_t needed = 0;
@@ -73,31 +73,32 @@ TEST_F(ConstantsEngine, MemoryForOneKernelAtATime) {
   check(Operation::powmod, kSecret, x, y, n, 1);
 }
 
-// Only the refused item is short of memory: the others are not computed again from their results.
+// Memory is short only for the refused item: the others are not computed again from their results.
 TEST_F(ConstantsEngine, NoMemoryForARefusedItem) {
   const std::size_t count = 9, width = 2;
   Numbers x = some(count, width), n{width, {}, nullptr};
   for (std::size_t i = 0; i < count; ++i) append(n, modulus(width, i == 4));
   const Limbs before = x.limbs;
-  Call made = call(Operation::sqrmod, kPublic, x, {}, n, {x.limbs.data(), count, width, width});
+  Call engine_call = call(Operation::sqrmod, kPublic, x, {}, n, {x.limbs.data(), count, width, width});
   fake_cuda::add_kernel("constants_6", [kernel = fake_cuda::kernel("constants_6")](
                                            const fake_cuda::Launch& launch, void** parameters) {
     kernel(launch, parameters);
     fake_cuda::settings().failing_launch = fake_cuda::counts().launches;
     fake_cuda::settings().launch_result = 2;
   });
-  EXPECT_EQ(fault_in([&] { engine_->run(made.job, made.items, made.limbs); }), cuda::Fault::out_of_memory);
+  EXPECT_EQ(fault_in([&] { engine_->run(engine_call.job, engine_call.items, engine_call.limbs); }),
+            cuda::Fault::out_of_memory);
   const Numbers operand{width, before, nullptr};
   for (std::size_t i = 0; i < count; ++i) {
-    EXPECT_EQ(made.statuses[i], i == 4 ? ItemStatus::not_computed : ItemStatus::ok);
+    EXPECT_EQ(engine_call.statuses[i], i == 4 ? ItemStatus::not_computed : ItemStatus::ok);
     const Limbs right =
         i == 4 ? operand.number(i) : expected(Operation::sqrmod, operand.number(i), {}, n.number(i));
     EXPECT_EQ(x.number(i), right) << i;
   }
 }
 
-// A launch fails, of whichever kernel: what is not computed has the operands that it had.
-TEST_F(ConstantsEngine, FailuresLeaveWhatIsNotComputedAsItWas) {
+// A launch of any kernel fails: items that are not computed keep their operands.
+TEST_F(ConstantsEngine, FailuresLeaveUncomputedItemsUnchanged) {
   const std::size_t count = 12, width = 2;
   const Numbers x = some(count, width), y = some(count, 1), n = moduli(count, width);
   std::size_t failed = 0, computed = 0;
@@ -109,12 +110,12 @@ TEST_F(ConstantsEngine, FailuresLeaveWhatIsNotComputedAsItWas) {
     Numbers place{width, x.limbs, nullptr};
     place.send();
     fake_cuda::settings().failing_launch = at;
-    Call made = call(Operation::powmod, kPublic, place, y, n,
-                     {place.there->as<Limb>(), count, width, width, nullptr, true});
-    const auto fault = fault_in([&] { engine_->run(made.job, made.items, made.limbs); });
+    Call engine_call = call(Operation::powmod, kPublic, place, y, n,
+                            {place.there->as<Limb>(), count, width, width, nullptr, true});
+    const auto fault = fault_in([&] { engine_->run(engine_call.job, engine_call.items, engine_call.limbs); });
     failed += fault ? 1 : 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const bool is_done = made.statuses[i] == ItemStatus::ok;
+      const bool is_done = engine_call.statuses[i] == ItemStatus::ok;
       computed += fault && is_done ? 1 : 0;
       const Limbs right =
           is_done ? expected(Operation::powmod, x.number(i), y.number(i), n.number(i)) : x.number(i);
@@ -126,18 +127,20 @@ TEST_F(ConstantsEngine, FailuresLeaveWhatIsNotComputedAsItWas) {
   EXPECT_GT(computed, 0u);
 }
 
-// The same of any of the driver's calls, with results in place of an operand on the host, and of the loss of
-// the device.
+// The same for a failure of any driver call and for the loss of the device, with results in place of an
+// operand on the host.
 TEST_F(ConstantsEngine, AnyCallMayFail) {
   const std::size_t count = 6, width = 2;
   const Numbers x = some(count, width), n = moduli(count, width);
   // @return whether the engine threw
   const auto run = [&] {
     Numbers place{width, x.limbs, nullptr};
-    Call made = call(Operation::sqrmod, kPublic, place, {}, n, {place.limbs.data(), count, width, width});
-    const bool failed = fault_in([&] { engine_->run(made.job, made.items, made.limbs); }).has_value();
+    Call engine_call =
+        call(Operation::sqrmod, kPublic, place, {}, n, {place.limbs.data(), count, width, width});
+    const bool failed =
+        fault_in([&] { engine_->run(engine_call.job, engine_call.items, engine_call.limbs); }).has_value();
     for (std::size_t i = 0; i < count; ++i) {
-      const bool is_done = made.statuses[i] == ItemStatus::ok;
+      const bool is_done = engine_call.statuses[i] == ItemStatus::ok;
       const Limbs right = is_done ? expected(Operation::sqrmod, x.number(i), {}, n.number(i)) : x.number(i);
       EXPECT_EQ(place.number(i), right) << i;
       EXPECT_TRUE(failed || is_done);
@@ -165,17 +168,17 @@ TEST_F(ConstantsEngine, AnyCallMayFail) {
 TEST_F(ConstantsEngine, RefusedItemsOfACallThatIsStopped) {
   const Numbers x = some(9, 2), y = some(9, 1), n = moduli(9, 2);
   Limbs results(18);
-  Call made = call(Operation::powmod, kPublic, x, y, n, {results.data(), 9, 2, 2});
+  Call engine_call = call(Operation::powmod, kPublic, x, y, n, {results.data(), 9, 2, 2});
   std::atomic<bool> stop = false;
   fake_cuda::add_kernel("constants_6", [&stop, kernel = fake_cuda::kernel("constants_6")](
                                            const fake_cuda::Launch& launch, void** parameters) {
     kernel(launch, parameters);
     stop = true;
   });
-  made.job.stop = StopToken(&stop);
-  engine_->run(made.job, made.items, made.limbs);
+  engine_call.job.stop = StopToken(&stop);
+  engine_->run(engine_call.job, engine_call.items, engine_call.limbs);
   for (std::size_t i = 0; i < 9; ++i) {
-    EXPECT_EQ(made.statuses[i], i % 3 == 1 ? ItemStatus::not_computed : ItemStatus::ok);
+    EXPECT_EQ(engine_call.statuses[i], i % 3 == 1 ? ItemStatus::not_computed : ItemStatus::ok);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA engine of a technique whose kernels read constants and may refuse moduli: what they are given, and
-// that refused items are computed all the same.
+// The CUDA engine of a technique whose kernels read constants and may refuse moduli: the arguments of the
+// kernels, and the computation of refused items by the general engine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr Operation kOperations[] = {Operation::powmod, Operation::mulmod, Operation::sqrmod};
 
-TEST_F(ConstantsEngine, RefusedItemsAreComputedAllTheSame) {
+TEST_F(ConstantsEngine, RefusedItemsAreComputedByTheGeneralEngine) {
   for (const std::size_t width : {1u, 2u, 3u}) {
     for (const Operation op : kOperations) {
       const std::size_t count = 40;
@@ -35,8 +35,8 @@ TEST_F(ConstantsEngine, RefusedItemsAreComputedAllTheSame) {
   EXPECT_EQ(seen_.shared_launches, 0);
 }
 
-// Results that take the place of operands which refused items still need, and results beside them.
-TEST_F(ConstantsEngine, RefusedItemsAndWhereResultsGo) {
+// Results that overwrite operands which refused items still need, and results in separate arrays.
+TEST_F(ConstantsEngine, RefusedItemsWithEachPlaceOfResults) {
   enum class Target { x, modulus, apart, wide };
   const std::size_t count = 30, width = 2;
   for (const bool on_device : {false, true}) {
@@ -53,15 +53,15 @@ TEST_F(ConstantsEngine, RefusedItemsAndWhereResultsGo) {
         const Numbers& place = target == Target::x ? own_x : target == Target::modulus ? own_n : beside;
         const std::size_t stride = place.width;
         const Limbs before(place.data(), place.data() + count * stride);
-        Call made = call(Operation::powmod, kPublic, own_x, y, own_n,
-                         {const_cast<Limb*>(place.data()), count, stride, stride, nullptr, on_device});
-        if (!all) std::erase_if(made.items, [](std::size_t i) { return i % 4 == 3; });
+        Call engine_call = call(Operation::powmod, kPublic, own_x, y, own_n,
+                                {const_cast<Limb*>(place.data()), count, stride, stride, nullptr, on_device});
+        if (!all) std::erase_if(engine_call.items, [](std::size_t i) { return i % 4 == 3; });
         const int refused = seen_.refused;
-        engine_->run(made.job, made.items, made.limbs);
+        engine_->run(engine_call.job, engine_call.items, engine_call.limbs);
         EXPECT_GT(seen_.refused, refused);
         for (std::size_t i = 0; i < count; ++i) {
           const bool computed = all || i % 4 != 3;
-          ASSERT_EQ(made.statuses[i], computed ? ItemStatus::ok : ItemStatus::not_computed);
+          ASSERT_EQ(engine_call.statuses[i], computed ? ItemStatus::ok : ItemStatus::not_computed);
           Limbs right = expected(Operation::powmod, x.number(i), y.number(i), n.number(i));
           right.resize(stride);
           if (!computed) right.assign(before.data() + i * stride, before.data() + (i + 1) * stride);
@@ -72,16 +72,16 @@ TEST_F(ConstantsEngine, RefusedItemsAndWhereResultsGo) {
   }
 }
 
-// Exponents on the device as well, in class secret; nothing of the call stays behind.
+// A constant-time call with its exponents on the device as well; no copy of its numbers remains.
 TEST_F(ConstantsEngine, SecretsOfRefusedItems) {
   const std::size_t count = 12, width = 2;
   Numbers x = some(count, width), y{1, Limbs(count, 0xfedcba9876543211u), nullptr}, n = moduli(count, width);
   const Limbs exponents = y.limbs;
   for (Numbers* numbers : {&x, &y, &n}) numbers->send();
   Limbs results(count * width);
-  Call made = call(Operation::powmod, kSecret, x, y, n, {results.data(), count, width, width});
-  engine_->run(made.job, made.items, made.limbs);
-  expect_right(Operation::powmod, x, y, n, results.data(), made);
+  Call engine_call = call(Operation::powmod, kSecret, x, y, n, {results.data(), count, width, width});
+  engine_->run(engine_call.job, engine_call.items, engine_call.limbs);
+  expect_right(Operation::powmod, x, y, n, results.data(), engine_call);
   y.there.reset();
   EXPECT_FALSE(fake_cuda::holds(exponents.data(), sizeof(Limb)));
   EXPECT_FALSE(fake_cuda::holds(results.data(), results.size() * sizeof(Limb)));
@@ -122,7 +122,7 @@ TEST_F(ConstantsEngine, FixedBases) {
   }
 }
 
-// Kernels for moduli of all kinds: they refuse those that items share as well.
+// The same kernels compute shared moduli, and refuse them as well.
 TEST_F(ConstantsEngine, WithoutKernelsForSharedModuli) {
   const gpu::Technique technique = technique_for_each();
   engine_ = gpu::make_engine(technique, 1, 0);
@@ -142,7 +142,7 @@ TEST_F(ConstantsEngine, WithoutKernelsForSharedModuli) {
   engine_.reset();
 }
 
-TEST_F(ConstantsEngine, ConstantsAreBroughtOnce) {
+TEST_F(ConstantsEngine, ConstantsAreUploadedOnce) {
   const Numbers x = some(5, 3), n = moduli(5, 3), one{3, modulus(3, false), nullptr};
   const auto prepared = engine_->prepare(one.limbs, Operation::sqrmod, kPublic);
   const auto bytes = [&](const Numbers& moduli, const PreparedModulus* shared) {
@@ -177,11 +177,11 @@ TEST_F(ConstantsEngine, SeveralChunksOfSeveralRounds) {
   EXPECT_GT(seen_.launches, 1);
 }
 
-// All of them want the constants, which one of them makes.
+// All threads need the constants, and one of them computes them.
 TEST_F(ConstantsEngine, SeveralThreadsAtOnce) {
   const Numbers x = some(9, 2), y = some(9, 1), n = moduli(9, 2), one{2, modulus(2, false), nullptr};
   const auto prepared = engine_->prepare(one.limbs, Operation::powmod, kPublic);
-  const int made = made_of_moduli;
+  const int built = modulus_constants_built;
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
@@ -190,11 +190,11 @@ TEST_F(ConstantsEngine, SeveralThreadsAtOnce) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(made_of_moduli - made, 1);
+  EXPECT_EQ(modulus_constants_built - built, 1);
 }
 
 // Of the library's own techniques.
-TEST(ConstantsTechniques, KernelsForSharedModuliAndForWhatIsRefused) {
+TEST(ConstantsTechniques, KernelsForSharedAndForRefusedModuli) {
   for (const std::span<const gpu::Technique> forms : {rns::cuda_forms(), rns_float::cuda_forms()}) {
     for (const gpu::Technique& technique : forms) {
       const std::span<const gpu::Shape> shared = technique.constants->shared_shapes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole calls on the fake driver, and what they should answer by slow arithmetic.
+// Whole calls on the fake driver, and their expected results by slow arithmetic.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace manymod::testing {
 
-/// Batches of numbers that sit on edges.
+/// Batches of numbers at the edges of their ranges.
 class CudaNumbers {
  public:
   explicit CudaNumbers(std::uint64_t seed) : generate_(seed) {}
@@ -131,7 +131,7 @@ inline Plan plan_for(Op op, const Operands& operands, Timing timing, const Place
   return {op, 64 * operands.modulus.width(), kind, timing, where};
 }
 
-/// Run one call, which must have used the GPU and answer right.
+/// Runs one call and checks that it used the GPU and that its results are correct.
 inline void check_plan(Op op, const Operands& operands, Timing timing, const Placement& where) {
   Plan plan = plan_for(op, operands, timing, where);
   const std::size_t launches = fake_cuda::counts().launches;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole calls by the kernels of residue number systems on binary32, on the fake driver. Among the moduli are
-// some that a kernel refuses, which nobody is to notice.
+// Whole calls by the kernels of residue number systems on binary32, on the fake driver. Some of the moduli
+// are refused by the kernels; the results must be correct nevertheless.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,21 +43,21 @@ class RnsFloatEngine : public FakeGpuTest, public ::testing::WithParamInterface<
   }
 
   Batch short_exponents(std::size_t count) {
-    Batch made(count, 1);
-    for (std::size_t i = 0; i < count; ++i) made[i][0] = numbers_.below(1 << 20);
-    return made;
+    Batch batch(count, 1);
+    for (std::size_t i = 0; i < count; ++i) batch[i][0] = numbers_.below(1 << 20);
+    return batch;
   }
 
-  // Of several, two are refused.
+  // `count` moduli, of which two are refused if there are several.
   Batch moduli(std::size_t count, std::size_t width) {
-    Batch made = numbers_.odd_moduli(count, width);
-    make_refused(made, count / 3);
-    make_refused(made, count - 1);
-    return made;
+    Batch batch = numbers_.odd_moduli(count, width);
+    make_refused(batch, count / 3);
+    make_refused(batch, count - 1);
+    return batch;
   }
 };
 
-TEST_P(RnsFloatEngine, PowersOfBothClasses) {
+TEST_P(RnsFloatEngine, PowersInBothTimingClasses) {
   for (const Timing timing : kClasses) {
     for (const std::size_t width : {1u, 8u}) {
       const Batch x = numbers_.with_signs(numbers_.some(7, width + 1)), y = numbers_.some(7, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole calls by the kernels of residue number systems, on the fake driver. Among the moduli are some that
-// those kernels refuse, which nobody is to notice.
+// Whole calls by the kernels of residue number systems, on the fake driver. Some of the moduli are refused by
+// those kernels; the results must be correct nevertheless.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,15 +38,15 @@ class RnsEngine : public FakeGpuTest {
     std::copy(product.begin(), product.end(), moduli[item].begin());
   }
 
-  // Of several, two are refused.
+  // `count` moduli, of which two are refused if there are several.
   Batch moduli(std::size_t count, std::size_t width) {
-    Batch made = numbers_.odd_moduli(count, width);
-    if (count > 1) make_refused(made, count / 3, 0);
-    if (count > 2) make_refused(made, count - 1, 17);
-    return made;
+    Batch batch = numbers_.odd_moduli(count, width);
+    if (count > 1) make_refused(batch, count / 3, 0);
+    if (count > 2) make_refused(batch, count - 1, 17);
+    return batch;
   }
 
-  // Whether items went to the kernel that stands in for those of rns.
+  // Counts the items that went to the fallback kernel for those that rns refuses.
   class Fallback {
    public:
     explicit Fallback(const char* kernel) {
@@ -63,7 +63,7 @@ class RnsEngine : public FakeGpuTest {
   };
 };
 
-TEST_F(RnsEngine, PowersOfBothClasses) {
+TEST_F(RnsEngine, PowersInBothTimingClasses) {
   for (const Timing timing : kClasses) {
     for (const std::size_t width : {1u, 8u, 9u, 24u, 32u}) {
       if (kBriefTests && width != 8 && width != 24) continue;
@@ -86,8 +86,9 @@ TEST_F(RnsEngine, WideModuli) {
   }
 }
 
-// Their matrices stream; of the widest whose elements are in registers all operations are in one loop.
-TEST_F(RnsEngine, WideModuliOfClassSecret) {
+// Their matrices are streamed; with 64 limbs, the widest elements in registers, all operations are in one
+// loop.
+TEST_F(RnsEngine, WideModuliInConstantTime) {
   for (const std::size_t width : {41u, 64u}) {
     if (kBriefTests && width != 41) continue;
     const Batch x = numbers_.some(3, width), n = moduli(3, width), y = numbers_.some(3, 1);
@@ -149,7 +150,7 @@ TEST_F(RnsEngine, FixedBases) {
   }
 }
 
-TEST_F(RnsEngine, WhatIsRefusedIsComputedByTheOtherTechnique) {
+TEST_F(RnsEngine, RefusedItemsAreComputedByTheGeneralTechnique) {
   const Fallback fallback("row32_1x16");
   const Batch x = numbers_.some(40, 8), n = moduli(40, 8);
   check_plan(Op::sqrmod, {x, {}, n}, Timing::public_, kOnRns);
@@ -170,7 +171,7 @@ TEST_F(RnsEngine, SeveralUnitsOfSeveralWarpgroups) {
   check_plan(Op::sqrmod, {x, {}, numbers_.odd_moduli(1, 1)}, Timing::public_, kOnRns);
 }
 
-// On devices that have no others of rns, too.
+// Also on devices that run no other kernels of rns.
 TEST_F(RnsEngine, CompactKernels) {
   for (const int capability : {80, 120}) {
     fake_cuda::settings().capability = capability;
@@ -249,7 +250,7 @@ TEST_F(RnsEngine, SecretsAreWiped) {
   }
 }
 
-// Each of the driver's calls in turn, and the loss of the device at it.
+// Each call of the driver fails once, and the device is lost once at each of them.
 TEST_F(RnsEngine, AnyCallMayFail) {
   const Batch n = moduli(3, 1), x = numbers_.some(3, 1), y = single(3);
   const Operands operands{x, y, n};
@@ -284,7 +285,7 @@ TEST_F(RnsEngine, AnyCallMayFail) {
   }
 }
 
-/// Whether calls of all classes and devices that leave the choice to the library take rns, all or none.
+/// Checks whether rns is selected in both timing classes and on both devices if no variant is forced.
 void expect_choice(bool rns, std::size_t bits, std::size_t items) {
   for (const Timing timing : kClasses) {
     for (const char* device : {"auto", "cuda"}) {

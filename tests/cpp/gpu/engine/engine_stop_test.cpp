@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An engine on a CUDA device that is asked to stop.
+// A stop request to an engine on a CUDA device.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace {
 
 using CudaEngineStop = FakeGpuTest;
 
-// While the first chunk is computed: that one is finished, no other is begun.
+// The stop is requested during the first chunk: that chunk is finished, and no other begins.
 TEST_F(CudaEngineStop, BetweenChunks) {
   constexpr std::size_t kChunk = 128;
   fake_cuda::settings().memory_bytes = std::size_t{256} << 10;

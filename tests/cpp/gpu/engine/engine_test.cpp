@@ -21,7 +21,7 @@ class CudaEngine : public FakeGpuTest {
 
 constexpr std::uint64_t kFermat = 65537;
 
-TEST_F(CudaEngine, PowersOfBothClasses) {
+TEST_F(CudaEngine, PowersInBothTimingClasses) {
   for (const char* variant : {"row32.cuda.t1", "dpf52.cuda.t1"}) {
     for (const std::size_t width : {1u, 2u, 3u, 4u, 8u, 16u}) {
       const Batch n = numbers_.odd_moduli(4, width), x = numbers_.some(4, width);
@@ -116,7 +116,7 @@ TEST_F(CudaEngine, FixedBases) {
   const Batch g = numbers_.with_signs(numbers_.some(1, 3)), n = numbers_.odd_moduli(1, 2);
   const Batch y = numbers_.some(12, 2);
   for (const Timing timing : {Timing::public_, Timing::secret}) {
-    // Exponents of class public that are longer than the comb take another way.
+    // Variable-time exponents longer than the comb are computed by windows instead.
     for (const std::size_t bits : {std::size_t{128}, std::size_t{70}}) {
       if (timing == Timing::secret && bits < 128) continue;
       FixedBase powers(g, n, bits, timing, {"cuda", "", 0});
@@ -128,7 +128,7 @@ TEST_F(CudaEngine, FixedBases) {
   }
 }
 
-// 128 threads at a time, and memory for few items on their way.
+// 128 threads at a time, and memory for few items in flight.
 TEST_F(CudaEngine, SeveralChunksOfSeveralRounds) {
   fake_cuda::settings().memory_bytes = std::size_t{1} << 20;
   const std::size_t count = 1111;
@@ -203,7 +203,8 @@ TEST_F(CudaEngine, OnePlanInSeveralThreads) {
   EXPECT_EQ(same, 30);
 }
 
-// What a call of class secret had on its way is gone when it returns; that of class public may stay.
+// Copies of a constant-time call's numbers are zeroed when it returns; those of a variable-time call may
+// remain.
 TEST_F(CudaEngine, SecretsAreWipedAtTheEndOfEachCall) {
   const Batch n = numbers_.odd_moduli(5, 2), x = single(0x123456789abcdef1u, 2),
               y = single(0xfedcba9876543211u);

@@ -20,7 +20,7 @@ class DeviceWidths : public ::testing::Test {
   std::unique_ptr<Engine> engine_ = gpu::make_engine(row32::cuda_forms().front(), 1, 0);
   std::vector<Limb> modulus_{7};
 
-  // Neither operand is there: acceptance goes by sizes.
+  // The operands have no limbs, since acceptance depends on sizes only.
   [[nodiscard]] bool accepts(Operation op, TimingClass timing, std::size_t x, std::size_t y,
                              std::size_t terms = 0) const {
     Job job;
@@ -50,7 +50,7 @@ TEST_F(DeviceWidths, OperandsThatKernelsCannotCountGoElsewhere) {
   }
 }
 
-// The comb of a base that the first engine does not take is another's.
+// If the first engine does not accept a base, another engine computes its comb.
 TEST_F(DeviceWidths, WideFixedBases) {
   auto narrow = std::make_unique<RecordingEngine>();
   narrow->accepts_item = [](const Job& job, std::size_t) { return job.x.width <= 3; };

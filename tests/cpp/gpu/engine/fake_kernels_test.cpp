@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the fake driver see what kernels of a device see.
+// Kernels of the fake driver get the same arguments and thread numbers as kernels on a device.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Squares {
 
 void square(const Squares& job, std::uint32_t item) { job.results[item] = std::uint64_t{item} * item; }
 
-// The second half of what a thread has of two words of shared memory.
+// Uses the second of a thread's two words of shared memory.
 void square_there(const Squares& job, std::uint32_t item, LaneMemory memory) {
   memory[1] = item;
   job.results[item] = std::uint64_t{memory[1]} * memory[1];

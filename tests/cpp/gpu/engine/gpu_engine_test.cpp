@@ -13,7 +13,7 @@
 namespace manymod::testing {
 namespace {
 
-// Words that carries and borrows go wrong at: zeros, ones and long runs of them among random ones.
+// Numbers that expose errors in carries and borrows: zero words, words of all ones, and random words.
 class Values {
  public:
   explicit Values(std::uint64_t seed) : random_(seed) {}
@@ -93,7 +93,7 @@ class GpuEngine : public ::testing::Test {
   std::vector<mm_variant_info> variants_;
 };
 
-TEST_F(GpuEngine, PowersOfBothClasses) {
+TEST_F(GpuEngine, PowersInBothTimingClasses) {
   for (const mm_variant_info& variant : variants_) {
     for (const std::size_t width : widths(variant)) {
       Values values(width);
@@ -145,7 +145,7 @@ TEST_F(GpuEngine, WideAndNegativeOperands) {
       const Batch x = values.with_signs(values.numbers(60, 2 * width + 1));
       const Batch narrow = values.with_signs(values.numbers(60, 1)), y = values.numbers(60, 1);
       compare(variant, Op::powmod, {x, y, n}, Timing::public_, "wide bases");
-      compare(variant, Op::powmod, {x, y, n}, Timing::secret, "wide bases of class secret");
+      compare(variant, Op::powmod, {x, y, n}, Timing::secret, "wide bases in constant time");
       compare(variant, Op::powmod, {narrow, y, n}, Timing::public_, "narrow bases");
       compare(variant, Op::mulmod, {x, narrow, n}, Timing::public_, "wide by narrow");
       compare(variant, Op::mulmod, {narrow, x, n}, Timing::public_, "narrow by wide");
@@ -167,8 +167,8 @@ TEST_F(GpuEngine, ProductsOfEveryWidth) {
   }
 }
 
-// Even moduli, negative exponents and moduli of other widths go elsewhere or to other shapes; bad items say
-// so.
+// Even moduli and negative exponents go to the CPU and moduli of other widths to other shapes; bad items get
+// their statuses.
 TEST_F(GpuEngine, MixedBatches) {
   const mm_variant_info& variant = variants_.front();
   const std::size_t width = std::min<std::size_t>(8, variant.max_bits / 64);

@@ -57,7 +57,7 @@ class GpuResident : public ::testing::Test {
   }
 };
 
-TEST_F(GpuResident, AllOperationsInBothClasses) {
+TEST_F(GpuResident, AllOperationsInBothTimingClasses) {
   for (const mm_op op : kPlanOperations) {
     for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
       if (!offered(op, timing)) continue;
@@ -136,8 +136,7 @@ TEST_F(GpuResident, SeveralChunks) {
   expect_same_answer(asked, {.gap = 1}, "mixed products");
 }
 
-// The operand is brought there by the last of many copies on the caller's stream, which the call has to wait
-// for.
+// The operand is written by the last of many operations on the caller's stream, for which the call must wait.
 TEST_F(GpuResident, WaitsForTheCallersStream) {
   const std::size_t count = 1000;
   Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
@@ -173,15 +172,15 @@ TEST_F(GpuResident, FixedBases) {
     options.struct_size = sizeof options;
     options.timing = static_cast<mm_timing>(timing);
     options.exponent_bits = 256;
-    mm_fixed_base* made = nullptr;
+    mm_fixed_base* created = nullptr;
     const mm_view base = View(g).get(), modulus = View(n).get();
-    ASSERT_EQ(mm_fixed_base_create(&options, &base, &modulus, &made), MM_OK) << mm_last_error();
-    const FixedBasePointer fixed_base(made);
+    ASSERT_EQ(mm_fixed_base_create(&options, &base, &modulus, &created), MM_OK) << mm_last_error();
+    const FixedBasePointer fixed_base(created);
     const DeviceBatch there(y, 0);
     DeviceBatch result(Batch(5000, 16), 2);
     mm_call call = make_call({}, there.view(), {}, result.result());
     call.on_device = MM_ON_DEVICE_Y | MM_ON_DEVICE_RESULT;
-    ASSERT_EQ(mm_fixed_base_powmod(made, &call), MM_OK) << mm_last_error();
+    ASSERT_EQ(mm_fixed_base_powmod(created, &call), MM_OK) << mm_last_error();
     const Batch results = result.read();
     EXPECT_TRUE(std::equal(results.limbs().begin(), results.limbs().end(), expected.limbs().begin()));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels around Garner's formula do for one item.
+// The kernels for Garner's formula, one item at a time.
 #include <gtest/gtest.h>
 
 #include <cstdint>

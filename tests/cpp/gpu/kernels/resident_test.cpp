@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels find out about integers in device memory and how they copy rows of them, item by item on the
-// host, and in the pieces that large batches are cut into.
+// The kernels that determine properties of integers in device memory and copy rows of them, item by item on
+// the host, and in the pieces into which large batches are cut.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ TEST(ResidentFacts, BitsOfExponents) {
   }
 }
 
-TEST(ResidentRows, PickedPutAndPadded) {
+TEST(ResidentRows, GatheredScatteredAndPadded) {
   std::vector<std::uint64_t> from(60), to(80, 9);
   std::iota(from.begin(), from.end(), std::uint64_t{100});
   const std::vector<std::uint64_t> picked{4, 0, 3}, put{1, 3, 0};
@@ -87,7 +87,7 @@ TEST(ResidentRows, PickedPutAndPadded) {
 
 class ResidentArraysTest : public FakeGpuTest {
  protected:
-  // More than are gone through at a time.
+  // More integers than one launch processes.
   static constexpr std::size_t kMany = (std::size_t{1} << 22) + 1000;
 
   static gpu::DeviceBuffer on_device(const std::vector<std::uint64_t>& limbs) {
@@ -99,7 +99,7 @@ class ResidentArraysTest : public FakeGpuTest {
     return there;
   }
 
-  // Of products, or of powers where there are exponents.
+  // The facts of a call: products, or powers if there are exponents.
   static DeviceFacts facts_of(const std::vector<std::uint64_t>& moduli, std::size_t modulus_bits,
                               const std::vector<std::uint64_t>* exponents = nullptr) {
     const gpu::DeviceBuffer n = on_device(moduli);
@@ -116,7 +116,7 @@ class ResidentArraysTest : public FakeGpuTest {
   }
 };
 
-TEST_F(ResidentArraysTest, ModuliThatAreAllAlike) {
+TEST_F(ResidentArraysTest, ModuliWithEqualProperties) {
   const DeviceFacts facts = facts_of(std::vector<std::uint64_t>(kMany, 15), 64);
   ASSERT_TRUE(facts.all_moduli.has_value());
   EXPECT_TRUE(facts.moduli.empty());
@@ -125,7 +125,7 @@ TEST_F(ResidentArraysTest, ModuliThatAreAllAlike) {
   EXPECT_EQ(facts.modulus(7).modulus_class, ModulusClass::compute);
 }
 
-TEST_F(ResidentArraysTest, OneThatIsNot) {
+TEST_F(ResidentArraysTest, OneModulusWithOtherProperties) {
   for (const std::size_t place : {std::size_t{0}, std::size_t{5}, kMany - 1}) {
     std::vector<std::uint64_t> moduli(kMany, 15);
     moduli[place] = 16;
@@ -139,7 +139,7 @@ TEST_F(ResidentArraysTest, OneThatIsNot) {
   }
 }
 
-// The length of each comes to the host where it is needed alone.
+// Individual lengths are copied to the host only if they are needed.
 TEST_F(ResidentArraysTest, LengthsOfExponents) {
   constexpr std::size_t kCount = (std::size_t{1} << 17) + 5;  // several for each thread
   std::vector<std::uint64_t> exponents(kCount, kTop >> 3);
@@ -147,31 +147,31 @@ TEST_F(ResidentArraysTest, LengthsOfExponents) {
   exponents[7] = 1;
   std::vector<std::uint64_t> moduli(kCount, 15);
   const std::uint64_t total = (kCount - 2) * std::uint64_t{61} + 64 + 1;
-  for (const bool unlike : {false, true}) {
-    if (unlike) std::fill_n(exponents.begin() + 100, kCount / 2, 0);
+  for (const bool different_lengths : {false, true}) {
+    if (different_lengths) std::fill_n(exponents.begin() + 100, kCount / 2, 0);
     for (const bool several : {false, true}) {
       moduli[3] = several ? 16 : 15;
       const DeviceFacts facts = facts_of(moduli, 64, &exponents);
-      EXPECT_EQ(facts.exponents.shortest, unlike ? 0u : 1u);
+      EXPECT_EQ(facts.exponents.shortest, different_lengths ? 0u : 1u);
       EXPECT_EQ(facts.exponents.longest, 64u);
-      EXPECT_EQ(facts.exponents.total, unlike ? total - kCount / 2 * 61 : total);
-      EXPECT_EQ(facts.exponents.alike(kCount), !unlike);
-      ASSERT_EQ(facts.exponent_bits.size(), unlike || several ? kCount : 0);
+      EXPECT_EQ(facts.exponents.total, different_lengths ? total - kCount / 2 * 61 : total);
+      EXPECT_EQ(facts.exponents.nearly_equal(kCount), !different_lengths);
+      ASSERT_EQ(facts.exponent_bits.size(), different_lengths || several ? kCount : 0);
       for (const std::size_t i : {std::size_t{7}, kCount - 2}) {
         EXPECT_EQ(facts.exponent_length(i),
-                  unlike || several ? limbs::bit_length_var({&exponents[i], 1}) : std::size_t{64});
+                  different_lengths || several ? limbs::bit_length_var({&exponents[i], 1}) : std::size_t{64});
       }
     }
   }
 }
 
-// 40 integers of 1 MiB are not brought at once, though the engine would like 64.
+// 40 integers of 1 MiB are not copied at once, although the engine's granularity is 64.
 TEST_F(ResidentArraysTest, WideItemsComeInPiecesOfLessThanAGranule) {
   constexpr std::size_t kCount = 40, kWidth = std::size_t{1} << 17;
   const gpu::DeviceBuffer x = on_device(std::vector<std::uint64_t>(kCount * kWidth, 3));
   const gpu::ResidentArrays arrays(cuda::device(0), false);
   auto recorder = std::make_unique<RecordingEngine>();
-  const RecordingEngine& asked = *recorder;
+  const RecordingEngine& recorded = *recorder;
   recorder->granularity = 64;
   const std::unique_ptr<Engine> engine = gpu::through_host(std::move(recorder), arrays);
   const Limb modulus = 15;
@@ -185,11 +185,11 @@ TEST_F(ResidentArraysTest, WideItemsComeInPiecesOfLessThanAGranule) {
   job.status = statuses.data();
   engine->run(job, Items::run(0, kCount), 1);
   EXPECT_EQ(statuses, std::vector<ItemStatus>(kCount, ItemStatus::ok));
-  EXPECT_EQ(asked.items_run(), kCount);
-  for (const RecordingEngine::Call& call : asked.calls()) EXPECT_LE(call.items.size(), 32u);
+  EXPECT_EQ(recorded.items_run(), kCount);
+  for (const RecordingEngine::Call& call : recorded.calls()) EXPECT_LE(call.items.size(), 32u);
 }
 
-TEST_F(ResidentArraysTest, RowsOfPickedItemsThereAndBack) {
+TEST_F(ResidentArraysTest, RowsOfListedItemsToTheHostAndBack) {
   cuda::Device& gpu = cuda::device(0);
   const gpu::ResidentArrays arrays(gpu, true);
   std::vector<std::uint64_t> table(4000);

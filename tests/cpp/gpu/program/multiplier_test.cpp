@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interpreter demands of a multiplier.
+// The concepts that the interpreter requires of a multiplier.
 #include "gpu/program/multiplier.cuda.hpp"
 
 #include <gtest/gtest.h>

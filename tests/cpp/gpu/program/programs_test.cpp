@@ -17,7 +17,7 @@
 namespace manymod::test {
 namespace {
 
-// By what a thread of the kernel mm_residue does.
+// value 2^zero_bits mod n, or its negative, as a thread of the kernel mm_residue computes it.
 Words residue(const Words& value, const Words& n, std::uint32_t zero_bits, bool negate) {
   const auto words = static_cast<std::uint32_t>(n.size());
   const auto negative = static_cast<std::uint8_t>(negate);
@@ -41,7 +41,7 @@ Words residue(const Words& value, const Words& n, std::uint32_t zero_bits, bool 
   return {all.begin(), all.begin() + words};
 }
 
-// Moduli of so many words one of whose upper two is not 0.
+// Moduli of `words` words, of which one of the upper two is not 0.
 std::vector<Words> full_moduli(naive::Generator& generate, std::size_t words) {
   std::vector<Words> moduli = edge_moduli(generate, words, 8);
   std::erase_if(moduli, [](const Words& n) { return significant_words(n) + 1 < n.size(); });
@@ -82,7 +82,7 @@ TEST(DeviceResidue, OfPowersOfTwo) {
   }
 }
 
-TEST(DeviceProgramSteps, CountHowManyChooseAlike) {
+TEST(DeviceProgramSteps, CountRunsOfEqualSelections) {
   const gpu::Program power = gpu::fixed_window_program(64, 23, 5, true);
   std::vector<std::uint32_t> counts;
   for (const gpu::Step& step : power.steps) {
@@ -93,7 +93,7 @@ TEST(DeviceProgramSteps, CountHowManyChooseAlike) {
     }
   }
   EXPECT_EQ(counts, (std::vector<std::uint32_t>{5, 4, 3, 2, 1}));
-  // Two exponents take turns.
+  // The digits of two exponents alternate.
   for (const gpu::Step& step : gpu::interleaved_windows_program(64, 2, 23, 5).steps) {
     EXPECT_EQ(step.selection_run, 1U);
   }

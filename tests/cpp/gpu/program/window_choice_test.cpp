@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of powers on CUDA devices: those that bench/results/device_powers_h200.json and
-// device_kernels_h200.json found fastest, or within 1 % of it.
+// Windows of powers on CUDA devices: the fastest ones, or those within 1 % of them, according to
+// bench/results/device_powers_h200.json and device_kernels_h200.json.
 #include "gpu/program/window_choice.hpp"
 #include "modmul/dpf52/variants.cuda.hpp"
 #include "modmul/rns/variants.cuda.hpp"
@@ -35,7 +35,7 @@ const gpu::Shape& shape_of(const Measured& measured) {
 
 constexpr std::size_t kManyTables = 33792;
 
-TEST(WindowChoice, OfLargeGroupsInClassSecret) {
+TEST(WindowChoice, ConstantTimeInLargeGroups) {
   const auto row32 = row32::cuda_forms(), dpf52 = dpf52::cuda_forms();
   for (const Measured& measured : {
            Measured{row32, 4, 8, 1024, 4},
@@ -61,8 +61,8 @@ TEST(WindowChoice, OfLargeGroupsInClassSecret) {
   }
 }
 
-// Their tables are narrower where they do not fit the second-level cache.
-TEST(WindowChoice, OfSmallGroupsInClassSecret) {
+// Windows are narrower if the tables of all instances do not fit the second-level cache.
+TEST(WindowChoice, ConstantTimeInSmallGroups) {
   const auto row32 = row32::cuda_forms(), dpf52 = dpf52::cuda_forms();
   for (const Measured& measured : {
            Measured{row32, 1, 32, 1024, 3},
@@ -77,8 +77,8 @@ TEST(WindowChoice, OfSmallGroupsInClassSecret) {
   }
 }
 
-// Their kernels select elements for many digits at a time, so that secrets cost as good as nothing.
-TEST(WindowChoice, OfSelections) {
+// These kernels select the elements of many digits together, so that constant time costs almost nothing.
+TEST(WindowChoice, ConstantTimeWithJointSelections) {
   for (const gpu::Shape& shape : rns::cuda_forms().front().shapes) {
     EXPECT_EQ(gpu::window_bits(shape, 512, true, kManyTables), 5u) << shape.kernel;
     EXPECT_EQ(gpu::window_bits(shape, 8192, true, kManyTables), 5u) << shape.kernel;
@@ -87,7 +87,7 @@ TEST(WindowChoice, OfSelections) {
   }
 }
 
-TEST(WindowChoice, OfClassPublic) {
+TEST(WindowChoice, VariableTime) {
   const gpu::Shape& shape = shape_of({row32::cuda_forms(), 4, 16, 2048, 0});
   EXPECT_EQ(gpu::window_bits(shape, 1024, false, kManyTables), 5u);
   EXPECT_EQ(gpu::window_bits(shape, 2048, false, kManyTables), 6u);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A CUDA driver without a GPU: a shared library with the functions of libcuda.so.1 and libnvidia-ml.so.1 that
-// the library uses. Memory is the host's; copies and kernels are done when they are called. Tests in C++ link
-// it for these controls, and give its path to Driver::use.
+// the library uses. Device memory is host memory, and copies and kernels run synchronously. C++ tests link it
+// for the controls below, and pass its path to Driver::use.
 //
-// Other programs meet it by LD_LIBRARY_PATH: the build's folder fake_cuda has it under both names. It then
-// has the kernels of kernels.hpp, and the settings that the environment variable FAKE_CUDA gives by their
-// names below:
+// Other programs load it by LD_LIBRARY_PATH: the folder fake_cuda of the build has it under both names. It
+// then has the kernels of kernels.hpp, and the environment variable FAKE_CUDA sets the settings below by
+// name:
 //
 //   FAKE_CUDA=devices=2,memory_bytes=1000000,lost_at_call=40
 //
-// fake_cuda_count("launches") is a function in C that says what Counts has of that name.
+// The C function fake_cuda_count("launches") returns the member of Counts with that name.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace fake_cuda {
 
-/// A kernel: gets the launch's shape and the array of pointers to its arguments.
+/// A kernel: a function of the launch shape and the array of pointers to its arguments.
 struct Launch {
   unsigned grid = 0;
   unsigned block = 0;
@@ -31,7 +31,7 @@ using KernelFunction = std::function<void(const Launch& launch, void** parameter
 inline constexpr unsigned kMaxDevices = 8;
 inline constexpr std::size_t kNever = SIZE_MAX;
 
-/// How the driver is and what goes wrong. Counts begin at 0.
+/// The properties of the driver and its GPUs, and the failures to inject. Call numbers begin at 0.
 struct Settings {
   unsigned devices = 1;
   int version = 13000;
@@ -39,7 +39,7 @@ struct Settings {
   unsigned multiprocessors = 132;
   unsigned threads_per_multiprocessor = 2048;
   bool management = true;                           ///< NVML works
-  bool unlike_models = false;                       ///< each GPU has a name of its own
+  bool different_models = false;                    ///< the GPUs have different model names
   bool prohibited = false;                          ///< compute mode
   bool partitioned = false;                         ///< MIG mode
   int init_result = 0;                              ///< of cuInit
@@ -50,7 +50,7 @@ struct Settings {
   std::size_t host_memory_bytes = kNever;           ///< that can be page-locked
   std::size_t failing_allocation = kNever;          ///< of device memory: this one is out of memory
   std::size_t failing_host_allocation = kNever;
-  std::size_t failing_call = kNever;     ///< this one does nothing and returns call_result
+  std::size_t failing_call = kNever;     ///< this call does nothing and returns call_result
   int call_result = 801;                 ///< CUDA_ERROR_NOT_SUPPORTED
   std::size_t failing_launch = kNever;   ///< this launch returns launch_result
   int launch_result = 701;               ///< CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
@@ -78,17 +78,18 @@ struct Counts {
   std::size_t misuses = 0;  ///< no context, freed twice, copy out of bounds, call in a forked child
 };
 
-/// As new: nothing is left of what was made and registered before, nor of the environment's settings.
+/// Resets everything: objects, registered kernels, settings (those of the environment included) and counts.
 FAKE_CUDA_API void reset();
 FAKE_CUDA_API Settings& settings();
 FAKE_CUDA_API const Counts& counts();
-/// Of device memory, at this moment.
+/// The number of bytes of device memory that are allocated now.
 FAKE_CUDA_API std::size_t allocated_bytes();
-/// Whether these bytes stand anywhere in the memory of a device or in page-locked memory.
+/// Whether these bytes occur anywhere in device memory or page-locked memory.
 FAKE_CUDA_API bool holds(const void* bytes, std::size_t size);
-/// A kernel that every image has. nullptr: one that does nothing. See kernels.hpp for the library's.
+/// Registers a kernel that every image then has; nullptr: a kernel that does nothing. kernels.hpp has the
+/// library's kernels.
 FAKE_CUDA_API void add_kernel(const char* name, const KernelFunction& function);
-/// What was registered under that name: for kernels that do something besides.
+/// The kernel registered under that name, for kernels that wrap another one.
 FAKE_CUDA_API KernelFunction kernel(const char* name);
 
 }  // namespace fake_cuda

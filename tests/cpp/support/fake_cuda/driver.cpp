@@ -16,7 +16,7 @@
 #include "gpu/cuda/driver_api.hpp"
 #include "support/fake_cuda/control.hpp"
 
-// The handle types of driver_api.hpp are declared there and made here.
+// The handle types are declared in driver_api.hpp and defined here.
 namespace manymod::cuda {
 struct ContextObject {
   int device;
@@ -99,7 +99,7 @@ Result misuse(Result result) {
   return result;
 }
 
-// What every call after cuInit starts with.
+// The first step of every call after cuInit.
 Result begin_call() {
   State& s = state();
   if (s.process != getpid()) return misuse(kErrorNotInitialized);
@@ -131,8 +131,8 @@ std::uintptr_t keep(std::map<std::uintptr_t, Memory>& memory, std::size_t bytes)
   return address;
 }
 
-// A lost device's memory could not be wiped, and counts as freed though the call fails: what is left is a
-// leak.
+// The memory of a lost device cannot be wiped. It counts as freed although the call fails, so that the rest
+// is a leak.
 Result drop(std::map<std::uintptr_t, Memory>& memory, std::size_t& allocated, std::uintptr_t address) {
   const Result begun = begin_context_call();
   const auto found = memory.find(address);
@@ -157,7 +157,7 @@ Result find_function(FunctionHandle* function, const char* name) {
 bool is_device(int index) { return index >= 0 && std::cmp_less(index, state().settings.devices); }
 
 std::string model_of(int index) {
-  return state().settings.unlike_models ? "Fake GPU " + std::to_string(index) : std::string("Fake GPU");
+  return state().settings.different_models ? "Fake GPU " + std::to_string(index) : std::string("Fake GPU");
 }
 
 Result copy_text(const std::string& text, char* to, std::size_t size) {
@@ -559,7 +559,7 @@ FAKE_CUDA_API Result nvmlDeviceGetCount_v2(unsigned* count) {
   return kSuccess;
 }
 
-// The handle of device i is i + 1: nothing is behind it.
+// The handle of device i is the number i + 1, which is not a pointer to anything.
 FAKE_CUDA_API Result nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) {
   *handle = reinterpret_cast<void*>(std::uintptr_t{index} + 1);
   return kSuccess;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests on the fake driver: each begins with a new one, and ends with a check that it was used as it may be
-// used.
+// Fixtures for tests on the fake driver. Each test begins with a new driver and ends with a check that it was
+// used correctly.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ inline constexpr std::array<cuda::DeviceImage, 2> kFakeImages{{
 
 inline constexpr std::array<cuda::CodeArchitecture, 1> kFakeArchitectures{{{90, 'a', false}}};
 
-/// The fake driver and images in which it finds every kernel that it knows.
+/// The fake driver, and images in which it finds every registered kernel.
 inline cuda::DriverSources fake_sources() {
   return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}, kFakeArchitectures};
 }
@@ -52,8 +52,8 @@ class FakeCudaTest : public ::testing::Test {
   }
 };
 
-/// A GPU with the library's kernels on which 128 threads are all that run at a time, so that small batches
-/// take several rounds. At the end nothing of it may be left.
+/// A GPU with the library's kernels that runs only 128 threads at a time, so that small batches take several
+/// rounds. At the end, all of its memory and objects must be freed.
 class FakeGpuTest : public FakeCudaTest {
  protected:
   void SetUp() override {
@@ -66,7 +66,7 @@ class FakeGpuTest : public FakeCudaTest {
     FakeCudaTest::TearDown();
   }
 
-  /// A driver that knows nothing of what was before.
+  /// Replaces the driver by a new one.
   static void renew() {
     fake_cuda::reset();
     fake_cuda::install_kernels();
@@ -85,7 +85,7 @@ class FakeGpuTest : public FakeCudaTest {
   }
 };
 
-/// What `call` throws; none if it returns.
+/// The exception that `call` throws; none if it returns.
 template <class Call>
 std::optional<cuda::DriverError> driver_error(Call&& call) {
   try {

@@ -19,7 +19,7 @@ namespace {
 
 using namespace manymod;  // NOLINT(google-build-using-namespace)
 
-/// A group of one thread, which has nobody to wait for.
+/// A group of one thread, which needs no synchronisation.
 class OneThread {
  public:
   static constexpr unsigned kSize = 1;
@@ -40,7 +40,7 @@ class OneThread {
   void sync() const {}
 };
 
-/// What run_program of gpu/program/kernel.cuh does in one thread.
+/// The work of one thread in run_program of gpu/program/kernel.cuh.
 template <class Multiplier, class Group>
 void run_thread(const Group& group, const gpu::ProgramJob& job, const Thread& thread) {
   const std::uint32_t groups = thread.count / Group::kSize;

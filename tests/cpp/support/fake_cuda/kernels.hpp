@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the fake driver: device code on the host, called as a launch calls it. Each is registered under
-// the name that it has in the library's device code; those of the library's own are added by install_kernels.
+// Kernels of the fake driver: device code compiled for the host and called like a launch. Each is registered
+// under its name in the library's device code; install_kernels adds those of the library.
 //
-// To add a kernel whose threads do an item each, put what a thread does into a function that host and device
-// share (MM_DEVICE; gpu/kernels/residue_item.cuda.hpp is the model) and call add_item_kernel in kernels.cpp.
-// Any other kernel without exchanges between threads goes through add_thread_kernel.
+// To add a kernel in which each thread computes one item, put the work of a thread into a function that host
+// and device share (MM_DEVICE; gpu/kernels/residue_item.cuda.hpp is the model) and call add_item_kernel in
+// kernels.cpp. Any other kernel without exchanges between threads goes through add_thread_kernel.
 //
-// Each block gets as much shared memory as the launch asks for, and memory is the process's own: in a build
-// under AddressSanitizer reads and writes outside are found.
+// Each block gets as much shared memory as the launch requests. All memory is that of the process, so that
+// AddressSanitizer finds accesses out of bounds.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 namespace fake_cuda {
 
 /// The library's kernels: mm_residue and others with an item a thread, and the programs' kernels of all
-/// shapes of row32 and dpf52. Lanes of a group are fibers: what a product by several threads takes is some 10
-/// us a lane.
+/// shapes of row32 and dpf52. Lanes of a group are fibers; a product by several threads takes about 10 us per
+/// lane.
 FAKE_CUDA_API void install_kernels();
 
 /// The dynamic shared memory of a block.
@@ -32,11 +32,11 @@ class SharedMemory {
     forget();
   }
 
-  /// A new block finds nothing that it could count on.
+  /// Overwrites the memory, as a new block must not rely on its contents.
   void forget() {
     for (std::uint32_t& word : words_) word = 0xa5a5a5a5u;
   }
-  /// Words 0, blockDim, 2 blockDim, .. from the thread's number.
+  /// The words thread, thread + blockDim, thread + 2 blockDim, ..
   [[nodiscard]] manymod::LaneMemory of(unsigned thread) { return {words_.data() + thread, threads_}; }
 
  private:
@@ -75,7 +75,7 @@ void add_thread_kernel(const char* name, void (*function)(const Job& job, const 
   });
 }
 
-/// A kernel whose thread i does item i, if i < job.count: `function(job, item, memory)` or `function(job,
+/// A kernel whose thread i computes item i, if i < job.count: `function(job, item, memory)` or `function(job,
 /// item)`.
 template <class Job, class... Memory>
 void add_item_kernel(const char* name,

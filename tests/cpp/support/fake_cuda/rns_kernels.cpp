@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of modmul/rns: what run_program of modmul/rns/kernel.cuh does, a warp at a time.
+// The kernels of modmul/rns: the work of run_program of modmul/rns/kernel.cuh, a warp at a time.
 #include "support/fake_cuda/rns_kernels.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class BlockMemory {
   explicit BlockMemory(std::size_t bytes) : bytes_(bytes), fours_(bytes / sizeof(Four)) {}
 
   [[nodiscard]] std::byte* at(std::size_t offset, std::size_t size) {
-    if (offset + size > bytes_) throw std::out_of_range("shared memory that the launch has not asked for");
+    if (offset + size > bytes_) throw std::out_of_range("shared memory beyond what the launch requested");
     return reinterpret_cast<std::byte*>(fours_.data()) + offset;
   }
   void forget() { std::fill(fours_.begin(), fours_.end(), kJunk); }
@@ -43,7 +43,7 @@ class BlockMemory {
   std::vector<Four> fours_;
 };
 
-/// kThreads: neighbours that go together.
+/// kThreads: the number of neighbouring threads that work together.
 template <rns::Form kForm, unsigned kThreads>
 class Block {
   using Memory = rns::SharedMemory<kForm>;
@@ -59,7 +59,7 @@ class Block {
     const std::uint32_t warps = launch_.grid * launch_.block / kWarp;
     for (std::uint32_t own = 0; own < launch_.block / kWarp; ++own) {
       const std::uint32_t warp = first_thread_ / kWarp + own;
-      // A warp that only goes along with its neighbours would repeat the last item, to no effect.
+      // A warp without items would only repeat the last item, without any effect.
       for (std::uint32_t unit = warp; unit * kWarpItems < job_.count; unit += warps) run_items(warp, unit);
     }
   }

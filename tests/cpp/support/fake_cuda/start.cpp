@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver is when it is loaded: with the library's kernels and the settings of the environment
+// The state of the driver when it is loaded: the library's kernels, and the settings of the environment
 // variable FAKE_CUDA.
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +29,7 @@ const std::map<std::string, Setter, std::less<>>& setters() {
                                                               SETTING(multiprocessors),
                                                               SETTING(threads_per_multiprocessor),
                                                               SETTING(management),
-                                                              SETTING(unlike_models),
+                                                              SETTING(different_models),
                                                               SETTING(prohibited),
                                                               SETTING(partitioned),
                                                               SETTING(init_result),
@@ -62,7 +62,7 @@ const std::map<std::string, std::size_t Counts::*, std::less<>>& counters() {
   return all;
 }
 
-// A test that sets what is not there must not pass.
+// A test with an unknown setting must not pass.
 [[noreturn]] void refuse(const char* what, std::string_view text) {
   std::fprintf(stderr, "fake CUDA driver: %s: %.*s\n", what, static_cast<int>(text.size()), text.data());
   std::abort();
