@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command, or say which extra it needs."""
+    """Run the command, or name the extra that it needs."""
     try:
         from manymod.cli.main import main as command  # noqa: PLC0415 - it may not be installed
 

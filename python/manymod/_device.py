@@ -143,7 +143,7 @@ def order_behind_caller(values: Iterable[Any]) -> None:
     For calls that are begun on another thread, where other streams are the current ones.
     """
     for value in values:
-        # What is wrong with the array is said when the call takes it.
+        # An array that is not accepted raises when the call takes it.
         with contextlib.suppress(Exception):
             if is_on_device(value):
                 _capsule(value)
@@ -166,7 +166,7 @@ def import_limbs(name: str, value: Any) -> _core.DeviceLimbs:
 
 
 def device_operand(name: str, value: Any, *, stacked: bool = False) -> Operand:
-    """The operand that an array on a CUDA device stands for.
+    """Return the operand of an array on a CUDA device.
 
     Args:
         name: for errors.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said where a package of an optional extra is not installed."""
+"""The message of a feature whose optional packages are not installed."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Operand:
     signed: bool = False
     #: limbs of rows() cost no memory
     direct: bool = False
-    #: rows() returns memory of our own, which may be zeroed after use
+    #: rows() returns copies, which may be zeroed after use
     copies: bool = True
     #: answers are gmpy2.mpz
     mpz: bool = False

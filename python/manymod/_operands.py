@@ -65,7 +65,7 @@ def _from_dlpack(name: str, producer: Any) -> Operand:
 
 
 def operand(name: str, value: Any) -> Operand:
-    """The operand that `value` stands for.
+    """Return the operand of `value`.
 
     Raises:
         TypeError: if it is of no accepted kind, or has an element that is not an integer.
@@ -120,7 +120,7 @@ def _hint(item: Operand, other: Operand) -> str:
                 "are an array uint64[1, L])"
             )
     if item.count == 1 or other.count == 1:
-        return " (for one integer beside every item give it as such, not as a sequence)"
+        return " (give one integer for every item as an int, not as a sequence)"
     return ""
 
 

@@ -246,7 +246,7 @@ def execute(
     """Compute a batch of `count` items (None: one, all operands being scalars) and make the answer.
 
     `pinned_widths` holds, for secret operands, the limbs to give every item whatever its value; copies of
-    such operands, and of moduli beside them, are zeroed.
+    such operands, and of their moduli, are zeroed.
     """
     total = 1 if count is None else count
     pins = [*pinned_widths, *[None] * (len(operands) - len(pinned_widths))]

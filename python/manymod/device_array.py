@@ -22,7 +22,7 @@ class DeviceArray:
     """N integers that are not negative as ``uint64[N, L]`` little-endian limbs in the memory of a GPU.
 
     `to_device` and operations on arrays in GPU memory return it. Other packages take it without a copy by
-    DLPack or the CUDA array interface, say ``cupy.from_dlpack(array)``, ``cupy.asarray(array)`` or
+    DLPack or the CUDA array interface: ``cupy.from_dlpack(array)``, ``cupy.asarray(array)`` or
     ``torch.from_dlpack(array)``. Its memory is zeroed when the last of them has dropped it.
     """
 

@@ -145,7 +145,7 @@ class IntArray:
             present[:] = 0 if signs is None else signs
 
     def _make_signs(self) -> Signs:
-        """Signs of our own, or of the array this is a view of; nothing is negative yet."""
+        """Allocate the signs of this array, or of the one that it is a view of; nothing is negative yet."""
         if self._root is not None:
             return self._root._make_signs()[self._part]
         self._own_signs = np.zeros(len(self), np.uint8)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operations, on batches and scalars of every accepted kind.
 
-Any operand may be a scalar, which then stands for every item; one modulus or one exponent for a whole batch
+Any operand may be a scalar, which is then used for every item; one modulus or one exponent for a whole batch
 is planned as such. If all operands are scalars the answer is a scalar. Else the answer is of the kind of the
 first operand that is not:
 
@@ -21,7 +21,7 @@ other DLPack arrays on the CPU, uint64 or uint8    as numpy, handed to the produ
 `DeviceArray`, DLPack ``uint64[N, L]`` on a GPU    ``uint64[N, Lmod]`` on that GPU, of the same package
 =================================================  ======================================================
 
-One row, ``uint64[1, L]`` or ``uint8[1, W]``, beside operands of another length stands for every item, as an
+One row, ``uint64[1, L]`` or ``uint8[1, W]``, is used for every item of a batch of another length, as an
 int does. A 1-D array is always N integers of up to 64 bits.
 """
 

@@ -48,7 +48,7 @@ OPERANDS = {
 
 
 def _make_handle(environment: str | None, *options: Any) -> _core.Plan:  # noqa: ARG001
-    # The extension reads the environment itself, and so can say where a bad name came from.
+    # The extension reads the environment itself, so that its errors name the source of a bad name.
     return _core.Plan(*options)
 
 

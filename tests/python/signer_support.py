@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A signer whose calls can be held, and signatures to expect; a pytest plugin for its fixtures."""
+"""A signer whose calls can be held, and signatures to expect; conftest.py offers its fixtures."""
 
 from __future__ import annotations
 

@@ -116,6 +116,16 @@ def test_timing_class_secret(tmp_path: Path) -> None:
     assert rows[0]["result"] == str(pow(3, 77, 101))
 
 
+@pytest.mark.parametrize("name", ["parquet", "jsonl"])
+def test_secret_operands_and_results_as_bytes(tmp_path: Path, name: str) -> None:
+    table, out = tmp_path / f"in.{name}", tmp_path / f"out.{name}"
+    n = 2**127 - 1
+    write_table(table, [{"b": "3", "e": str(2**100), "n": str(n)}, {"b": "x", "e": "1", "n": "7"}])
+    assert run("powmod", table, "-o", out, *POWMOD, "--secret", "--result-format", "bytes").code == 3
+    expected = pow(3, 2**100, n).to_bytes(16, "big")
+    assert read_table(out)[0]["result"] == (expected if name == "parquet" else "0x" + expected.hex())
+
+
 @pytest.mark.parametrize(
     ("operation", "answer"),
     [

@@ -22,6 +22,7 @@ from tests.python.rsa_support import peer_key, private_key
 
 import manymod
 from manymod import rsa
+from manymod.rsa._calls import KeyCalls
 
 HASHES: dict[str, hashes.HashAlgorithm] = {
     "sha1": hashes.SHA1(),
@@ -306,7 +307,7 @@ def test_a_call_that_ends_early_leaves_no_plaintext(monkeypatch: pytest.MonkeyPa
             seen[-1].fill(0xEE)
             raise InterruptedError
 
-    monkeypatch.setattr(rsa.KeyRing, "_handle_here", lambda _: Handle())
+    monkeypatch.setattr(KeyCalls, "handle", property(lambda _: Handle()))
     for batch in (texts, pa.array([*texts, None])):
         with pytest.raises(InterruptedError):
             key.decrypt(batch, "oaep")

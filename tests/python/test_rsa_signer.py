@@ -20,8 +20,6 @@ from manymod import rsa
 from manymod.asynchronous import Job
 from manymod.rsa import ring as ring_module
 
-pytest_plugins = ["tests.python.signer_support"]
-
 
 def test_one_request() -> None:
     with rsa.Signer(private_key(), *HOW) as signer:

@@ -25,8 +25,6 @@ import manymod
 from manymod import rsa
 from manymod.rsa import _signer_service as service_module
 
-pytest_plugins = ["tests.python.signer_support"]
-
 
 def test_answers_set_once_whatever_callbacks_do(expected: list[bytes]) -> None:
     """Callbacks that raise or that ask for more on the signer's own thread."""

@@ -73,10 +73,10 @@ def _operations(variant: dict[str, Any]) -> str:
 
 
 def _cuda_line(support: dict[str, Any]) -> str:
-    driver = f"driver serves {support['driver']}" if support["driver"] else ""
+    driver = f"the driver supports {support['driver']}" if support["driver"] else ""
     build = "" if support["built"] else NOT_BUILT
-    said = build or "; ".join(part for part in (driver, support["obstacle"]) if part)
-    return f"CUDA: {said}"
+    status = build or "; ".join(part for part in (driver, support["obstacle"]) if part)
+    return f"CUDA: {status}"
 
 
 def _reason(variant: dict[str, Any], cuda: dict[str, Any]) -> str:
@@ -124,7 +124,7 @@ def _print(found: dict[str, Any], console: Console) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the tuning table.")
 @click.option("--tuning", is_flag=True, help="Print the tuning table too.")
 def info(as_json: bool, tuning: bool) -> None:
-    """Print the hardware found, and every variant with whether, or why not, it can run here."""
+    """Print the hardware found, and every variant with whether it can run here, or why not."""
     try:
         found = collect()
     except manymod.TuningError as error:

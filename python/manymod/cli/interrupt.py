@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM as one exception that never strikes in the middle of keeping a result."""
+"""Ctrl-C and SIGTERM as one exception that is never raised while a result is being kept."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class InterruptGuard:
             signal.signal(number, handler)
 
     def ignore(self) -> None:
-        """From here on the work is done: nothing is left to interrupt."""
+        """Ignore interruptions from now on: the work is done."""
         self._shielded = True
 
     @contextlib.contextmanager

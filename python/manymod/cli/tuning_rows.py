@@ -12,7 +12,7 @@ __all__ = ["rows_table"]
 
 
 def rows_table(table_in_use: manymod.Tuning) -> Table:
-    """The rows of a tuning table, with the measurement beside each choice."""
+    """Return the rows of a tuning table, each choice with its measurement."""
     source = table_in_use.source or "of this build"
     rows = Table(
         title=Text(f"Tuning table {source}: {table_in_use.processor}, {table_in_use.date}"),

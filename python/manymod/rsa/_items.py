@@ -108,7 +108,7 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Items:
 
 
 def items(name: str, value: Any) -> Items:
-    """The items that `value` stands for.
+    """Return the items of `value`.
 
     Raises:
         TypeError: if it is of no accepted kind. Elements of a list are looked at by the call.

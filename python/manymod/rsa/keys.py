@@ -45,7 +45,7 @@ def _decoded(data: str | Buffer, password: str | Buffer | None, pem: bool, check
 
 
 def _foreign_numbers(key: Any, method: str) -> Any:
-    """What a key of the cryptography package says; other kinds of keys have the same methods."""
+    """Return the numbers of a key of the cryptography package; keys of other kinds have the same methods."""
     numbers = getattr(key, method, None)
     if numbers is None or "RSA" not in type(key).__name__:
         kind = "RSAPrivateKey" if method == "private_numbers" else "RSAPublicKey"
@@ -147,7 +147,7 @@ class PublicKey(_Key):
     @classmethod
     def _made(cls, native: _core.RsaKey) -> Self:
         if native.is_private:
-            raise InvalidKeyError("a private key: PrivateKey reads it, and its public_key() is what it says")
+            raise InvalidKeyError("a private key: read it with PrivateKey and take its public_key()")
         return cls(native)
 
     @overload
@@ -263,7 +263,7 @@ class PrivateKey(_Key):
 
         Raises:
             InvalidKeyError: (a ValueError) if it is no RSA private key, if its numbers contradict each other,
-                or if the password is missing or wrong; it says so of encrypted, OpenSSH's and cut PEM.
+                or if the password is missing or wrong; it names encrypted, OpenSSH's and truncated PEM.
         """
         return cls._made(_decoded(data, password, True, _checks(check_primes)))
 

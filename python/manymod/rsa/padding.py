@@ -80,7 +80,7 @@ class Padding:
         algorithm: OAEP's hash of the label. Signatures get their hash with the call.
         mgf: hash of MGF1 (PSS, OAEP); None: the same as the hash of the messages or the label.
         salt_length: PSS: bytes, ``"digest"`` (as long as the digest), ``"max"`` (as long as fits) or
-            ``"auto"`` (verification only: as long as the signature says).
+            ``"auto"`` (verification only: the length found in the signature).
         label: OAEP's label.
 
     >>> Padding("pss", salt_length="max").salt_length
@@ -153,7 +153,7 @@ def _foreign_salt_length(length: Any) -> Any:
 
 
 def _read_padding(padding: Any) -> Padding:
-    """Return the `Padding` that a name or a padding of the cryptography package stands for."""
+    """Return the `Padding` of a name or of a padding of the cryptography package."""
     if isinstance(padding, Padding):
         return padding
     if isinstance(padding, str):
@@ -175,7 +175,7 @@ def native_padding(padding: Any, algorithm: Any, purpose: Purpose) -> _core.RsaP
 
     Args:
         padding: a `Padding`, a scheme's name, or a padding of the cryptography package; or what this function
-            made of one before, which stands for the algorithm and the purpose too.
+            returned before, which includes the algorithm and the purpose.
         algorithm: for signatures: hash of the messages, or `Prehashed` of one (of either package).
         purpose: what it is for; decryption has what encryption has.
     """

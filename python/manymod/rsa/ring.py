@@ -22,7 +22,7 @@ class KeyRing:
         keys: `PrivateKey` and `PublicKey` objects, at least one; items name them by their position.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:K"``.
         variant: name of a variant to force for every power; see `manymod.variants`.
-        threads: CPU threads of its calls; 0: as `manymod.set_threads` says.
+        threads: CPU threads of its calls; 0 uses `manymod.get_threads`.
         blinding: whether private operations work on randomly masked numbers.
 
     Calls may run in several threads at once. What a key needs is precomputed by the first call with it.
@@ -61,7 +61,7 @@ class KeyRing:
 
     @property
     def threads(self) -> int:
-        """CPU threads of its calls; 0: as `manymod.set_threads` says."""
+        """CPU threads of its calls; 0: `manymod.get_threads`."""
         return self._calls.threads
 
     @property
@@ -73,7 +73,7 @@ class KeyRing:
     def recomputed(self) -> int:
         """Private operations whose result failed the check and which were computed again without CRT.
 
-        Their results are right; a number other than 0 says that the hardware, or its memory, is failing, or
+        Their results are right; a number other than 0 means that the hardware, or its memory, is failing, or
         that a factor of a key is not prime (see `check_primes` of `PrivateKey.from_pem`).
         """
         return self._calls.handle.recomputed
@@ -101,7 +101,7 @@ class KeyRing:
 
         Args:
             messages: bytes, a list of bytes, ``uint8[N, W]``, or an Arrow binary array; one bytes object
-                beside several key indices is signed with each.
+                is signed with each of several key indices.
             key_indices: an integer, or N of them; None: key 0.
             padding: ``PKCS1v15`` or ``PSS`` of the cryptography package, a `Padding`, or its scheme's name.
             algorithm: the hash, by name or as an object of the cryptography package; or `Prehashed` (of
@@ -219,7 +219,7 @@ class KeyRing:
 
         Args:
             signatures: in any kind that `sign` takes, of any length.
-            messages: likewise; one bytes object stands for every item.
+            messages: likewise; one bytes object is the message of every item.
             key_indices: as in `sign`; an item whose key is not there is False.
             padding: as in `sign`.
             algorithm: as in `sign`.

@@ -180,7 +180,7 @@ class Signer:
     def close(self, *, drain: bool = True) -> None:
         """Take no more requests and return when all that were accepted are answered.
 
-        In a callback of a request it returns at once, and the signer goes on with what it has. Close it again
+        In a callback of a request it returns at once, and the signer finishes what it has. Close it again
         to wait for that; else the exit of the interpreter does, which cancels what has not begun.
 
         Args:

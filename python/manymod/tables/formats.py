@@ -38,10 +38,10 @@ _SOURCES: dict[str, Callable[[Path, BatchLimits], Source]] = {
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file's extension stands for.
+    """Return the format of a file's extension.
 
     Raises:
-        TableError: if it stands for none.
+        TableError: if the extension is unknown.
     """
     try:
         return EXTENSIONS[path.suffix.lower()]

@@ -64,4 +64,4 @@ class Job(ABC):
 
     @abstractmethod
     def fingerprint(self) -> dict[str, Any]:
-        """Return what results depend on besides the table, ready for JSON."""
+        """Return what results depend on apart from the table, ready for JSON."""

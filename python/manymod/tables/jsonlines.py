@@ -45,7 +45,7 @@ _AS_INTEGERS = json.JSONDecoder()
 
 
 def parse_row(line: str, integers_as_text: bool = False) -> dict[str, Any] | None:
-    """Return the object on a line, or None where there is no such object.
+    """Return the object on a line without outer blanks, or None where there is no such object.
 
     Integers are exact: Python ints, which the interpreter limits in length (sys.set_int_max_str_digits), or
     with `integers_as_text` `JsonInteger`.
@@ -54,10 +54,10 @@ def parse_row(line: str, integers_as_text: bool = False) -> dict[str, Any] | Non
     if integers_as_text:
         decoder = _AS_TEXT if len(line) <= MAX_DECIMAL_DIGITS else _AS_CHECKED_TEXT
     try:
-        row = decoder.decode(line)
+        row, end = decoder.raw_decode(line)
     except (ValueError, RecursionError):
         return None
-    return row if isinstance(row, dict) else None
+    return row if isinstance(row, dict) and end == len(line) else None
 
 
 class JsonLinesSource(FileSource):

@@ -45,7 +45,7 @@ class OperationJob(Job):
         operation: one of `OPERATIONS`.
         operands: the name of a column, or the text of an integer, by label: those of `Operation.operands`,
             for a product of powers ``base1``, ``exp1``, ``base2``, ...
-        names: names of the columns that the output has besides, and how results are written.
+        names: names of the columns that are added, and how results are written.
         engine: where and how it runs.
     """
 
@@ -103,17 +103,18 @@ class _Operands:
 
 @dataclass
 class _Results:
-    """Results of some rows: 0 where one is not present."""
+    """Results of some rows, 0 where not present, and bytes of each modulus, or of the one for all."""
 
     values: IntArray
-    modulus: RowValues
     present: NDArray[np.bool_] | None
+    sizes: NDArray[np.int64] | int
 
-    def sizes(self) -> NDArray[np.int64] | int:
-        """Bytes of each row's modulus, at least 1."""
-        if isinstance(self.modulus, int):
-            return columns.modulus_bytes(self.modulus)
-        return np.maximum(1, (lengths_in_bits(self.modulus.limbs) + 7) // 8)
+
+def _modulus_sizes(modulus: RowValues) -> NDArray[np.int64] | int:
+    """Bytes of each modulus, at least 1."""
+    if isinstance(modulus, int):
+        return columns.modulus_bytes(modulus)
+    return np.maximum(1, (lengths_in_bits(modulus.limbs) + 7) // 8)
 
 
 class _OperationWork(Work):
@@ -176,6 +177,7 @@ class _OperationWork(Work):
         values = every if rows is None else [_take(value, rows) for value in every]
         advance = None if progress is None else (lambda done, _: progress(start + done, total))
         results, statuses = self._function(values, count, advance)
+        sizes = _modulus_sizes(every[-1]) if self.unsigned else 0
         if self._secret:
             for value in (*every, *values):
                 if isinstance(value, IntArray):
@@ -188,7 +190,7 @@ class _OperationWork(Work):
             operands.statuses.mark(negative, NEGATIVE_RESULT, start)
             results.limbs[negative] = 0
         present = operands.statuses.ok()[start:stop]
-        return _Results(results, every[-1], None if present.all() else present)
+        return _Results(results, None if present.all() else present, sizes)
 
 
 def _take(value: RowValues, rows: NDArray[np.intp]) -> RowValues:
@@ -276,7 +278,7 @@ class ColumnWork(_OperationWork):
             hexadecimal = _notation(self.names.how, operands.values, self._template, start, len(values))
             return encode_text(values, present, hexadecimal).cast(dtype)
         if self._kind == "bytes":
-            sizes = dtype.byte_width if pa.types.is_fixed_size_binary(dtype) else results.sizes()
+            sizes = dtype.byte_width if pa.types.is_fixed_size_binary(dtype) else results.sizes
             return encode_binary(values, present, sizes, dtype)
         if self._kind == "decimal":
             return encode_decimals(values, present, dtype)
@@ -354,7 +356,7 @@ class LineWork(_OperationWork):
         hexadecimal = _notation(how, operands.values, operands.template, start, count)
         digits = None
         if how == "bytes":
-            digits = np.broadcast_to(np.asarray(2 * np.asarray(results.sizes()), np.uint32), (count,)).copy()
+            digits = np.broadcast_to(np.asarray(2 * np.asarray(results.sizes), np.uint32), (count,)).copy()
         return encode_text(results.values, results.present, hexadecimal, digits)
 
     def assemble(self, batch: Batch, operands: _Operands, results: Any) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finished parts of a run, kept beside the output until it is complete: what a run can be resumed from."""
+"""Output files that an interrupted run can resume: finished parts are kept until the output is complete."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ResumableFile(Sink):
             if entries and not resume and not restart:
                 raise PartsError(
                     f"{self.folder} holds the finished parts of an interrupted run: "
-                    "go on from them with --resume, or begin again with --restart"
+                    "continue from them with --resume, or begin again with --restart"
                 )
         self.folder.mkdir(exist_ok=True)
         self._lock = self._take_lock()

@@ -72,7 +72,7 @@ class RsaJob(Job):
         padding: of every row.
         algorithm: of signatures.
         message_is_hex: text in the message column is hexadecimal, and not itself the message.
-        names: names of the columns that the output has besides; results are written as ``bytes``, ``hex`` or,
+        names: names of the columns that are added; results are written as ``bytes``, ``hex`` or,
             decrypted, ``text``.
     """
 

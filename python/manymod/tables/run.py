@@ -64,7 +64,7 @@ def run(
     Args:
         job: what to do with the rows.
         source: where they come from. The caller closes it.
-        sink: where they go. The caller closes it; one that can be resumed says which batches are there.
+        sink: where they go. The caller closes it; one that can be resumed returns which batches it has.
         progress: called with rows done and in all, about ten times a second. An exception that it raises
             stops the run and is passed on.
         shield: makes a context in which no KeyboardInterrupt is raised, for what must not be done by halves.

@@ -123,7 +123,7 @@ class FileSink(Sink):
         self._replacement: Replacement | None = None
 
     def open(self, schema: Any, fingerprint: Mapping[str, Any]) -> Tally:  # noqa: ARG002
-        """Begin a file beside the one to write."""
+        """Begin a temporary file in the same folder."""
         with naming(self._path):
             self._replacement = self._stack.enter_context(Replacement(self._path, schema, self._format))
         return Tally()

@@ -47,7 +47,7 @@ def refuse_unreadable(path: Path) -> None:
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Name the file that the user gave in Arrow's errors, and in those of a temporary file beside it."""
+    """Name the user's file in Arrow's errors, and in errors of a temporary file that replaces it."""
     try:
         yield
     except pa.ArrowException as error:

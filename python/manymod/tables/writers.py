@@ -187,7 +187,7 @@ class Replacement:
         self._writer: Writer | None = None
 
     def __enter__(self) -> Self:
-        """Begin a file beside `path`."""
+        """Begin a temporary file in the same folder."""
         self._writer = open_writer(self._temporary, *self._arguments)
         return self
 

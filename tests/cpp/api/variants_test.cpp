@@ -128,6 +128,7 @@ TEST(Variants, CudaIsNotFound) {
     info.struct_size = sizeof info;
     ASSERT_EQ(mm_device_get(i, &info), MM_OK);
     if (info.backend == MM_BACKEND_CUDA) GTEST_SKIP() << "this machine has a CUDA device";
+    EXPECT_EQ(info.device_index, 0u);
   }
   mm_plan_options options = plan_options(MM_OP_POWMOD);
   for (const char* device : {"cuda", "cuda:0"}) {
@@ -148,6 +149,10 @@ TEST(Variants, DescriptionsAreComplete) {
     EXPECT_NE(info.public_ops, 0u) << info.name;
     EXPECT_LE(info.min_bits, info.max_bits) << info.name;
     EXPECT_LE(info.max_bits, std::size_t{MM_MAX_MODULUS_BITS}) << info.name;
+    EXPECT_LE(info.traits, std::uint64_t{MM_VARIANT_COMPARISON_ONLY | MM_VARIANT_WANTS_FAST_DOUBLES});
+    if (info.backend == MM_BACKEND_CPU) {
+      EXPECT_EQ(info.traits, 0u) << info.name;
+    }
     EXPECT_STRNE(info.summary, "") << info.name;
     EXPECT_EQ(info.usable != 0, std::string(info.reason).empty()) << info.name;
   }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of the CPU variants, all of them in turn, over and over, each beside the limit measured with it."""
+"""Rates of the CPU variants, measured alternately, each with the limit measured at the same time."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ class Series:
 def measure(case: Case, settings: Settings, meter: QuietMeter) -> list[Series]:
     """Samples of each variant that can run the case. Raises ArithmeticError for a wrong answer.
 
-    All contenders in turn, over and over, until each has as many undisturbed samples as there are
+    Alternates between all contenders until each has as many undisturbed samples as there are
     repetitions, or twice as many of both kinds.
     """
     contenders = _contenders(case, settings)

@@ -77,7 +77,7 @@ def _percent(value: float | None) -> str:
 def _method(settings: Settings) -> str:
     return (
         f"medians of {settings.repetitions} undisturbed samples of about {settings.seconds} s, all variants "
-        "in turn; processor time, but wall time where several threads are set against one; a call takes and "
+        "alternating; processor time, but wall time where several threads compare with one; a call takes and "
         "gives limb arrays; a sample is disturbed if, just before or after it, another process on the same "
         f"core took its share: the loop {ISSUE} does less than {QUIET[ISSUE]:.0%} or that of vpmadd52 less "
         f"than {QUIET[LIMIT]:.0%} of the best number a cycle in this run; at most {2 * settings.repetitions} "
@@ -87,7 +87,7 @@ def _method(settings: Settings) -> str:
 
 
 def _table(results: list[dict[str, Any]]) -> Table:
-    table = Table(title="items a second, threads as said", title_justify="left")
+    table = Table(title="items a second", title_justify="left")
     for heading in ("operation", "bits", "modulus", "batch", "threads", "variant"):
         table.add_column(heading)
     for heading in ("median", "best", "limit", "percent of limit", "quiet", "a call", "threads / 1"):
@@ -141,7 +141,7 @@ def bench_cpu(
     threads: int,
     quick: bool,
 ) -> None:
-    """Measure modular powers (secret exponents of full length) and products, all variants in turn.
+    """Measure modular powers (secret exponents of full length) and products, alternating between variants.
 
     Each variant that can run here, and the dispatcher's own choice, with one modulus per item and with a
     shared one, for a batch of 1, 8 and 64 on one thread, and for a larger one on several. A sample of the

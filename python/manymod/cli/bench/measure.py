@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput of one operation at one width, every contender in turn, over and over."""
+"""Throughput of one operation at one width, alternating between all contenders."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Throughput of RSA operations, manymod and OpenSSL in turn, over and over; and latencies of one item."""
+"""Throughput of RSA operations, alternating between manymod and OpenSSL; and latencies of one item."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ DEADLINE = 1e-3
 #: Of the peak, what is asked for while latencies are taken.
 LOAD = 0.5
 QUANTILES = (0.5, 0.9, 0.99)
-#: Requests before those that count: the first batches are not like those of a load that goes on.
+#: Warm-up requests: the first batches are not like those of a continuous load.
 _WARM_UP = 0.1
 
 

@@ -25,7 +25,7 @@ __all__ = ["NOTHING_SEEN", "largest_t", "measure_timing"]
 NOTHING_SEEN = 4.5
 #: Parts of all times, the shortest first, that are compared: interrupts make the longest.
 _CROPS = (0.5, 0.7, 0.9, 0.97, 0.99, 1.0)
-#: Inputs of each kind, used in turn.
+#: Inputs of each kind, used cyclically.
 _INPUTS = 64
 
 

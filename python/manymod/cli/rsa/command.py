@@ -145,7 +145,7 @@ def _read_key(path: Path, password: bytes | None, private: bool) -> PrivateKey |
 
 def _ring(operation: str, options: dict[str, Any]) -> KeyRing:
     if len(options["keys"]) > 1 and options["key_column"] is None:
-        raise click.UsageError("several --key need a --key-column that says which row has which")
+        raise click.UsageError("several --key need a --key-column with each row's key")
     password = None
     if options["password_file"] is not None:
         password = options["password_file"].read_bytes().rstrip(b"\r\n")

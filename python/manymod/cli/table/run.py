@@ -50,7 +50,7 @@ def _memory(_context: click.Context, _parameter: click.Parameter, value: str) ->
     """Bytes of a size such as 400M or 2GiB."""
     match = re.fullmatch(r"(\d+)\s*([kMGT]?)(?:i?B)?", value, re.ASCII | re.IGNORECASE)
     if not match:
-        raise click.BadParameter(f"{value!r} is not a size; say for instance 400M")
+        raise click.BadParameter(f"{value!r} is not a size, such as 400M")
     size = int(match[1]) << 10 * ("kmgt".find(match[2].lower()) + 1 if match[2] else 0)
     if size < MIN_MEMORY:
         raise click.BadParameter(f"{value} is too little; at least {MIN_MEMORY >> 20}M is needed")
@@ -128,7 +128,7 @@ def _format(path: Path, given: str | None, option: str) -> str:
     try:
         return tables.format_of(path)
     except tables.TableError as error:
-        raise click.UsageError(f"{error}; say {option}") from error
+        raise click.UsageError(f"{error}; give {option}") from error
 
 
 def table_files(options: dict[str, Any]) -> TableFiles:

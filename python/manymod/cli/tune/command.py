@@ -137,7 +137,7 @@ def _tune_cpu(options: _Options, console: Console) -> None:
 
 
 def _devices(name: str) -> list[manymod.Device]:
-    """The devices that a name stands for: `cuda` for all GPUs."""
+    """Return the devices of a name; `cuda` names all GPUs."""
     return [device for device in manymod.devices() if name in {device.name, device.backend}]
 
 
@@ -156,7 +156,7 @@ def _gpu_cases(options: _Options) -> list[Case]:
 
 
 def _check_gpu(name: str) -> None:
-    """Raise what says why there is no such GPU, or none that can be used."""
+    """Raise an error that explains why there is no such GPU, or none that can be used."""
     if obstacle := manymod.cuda_support().obstacle:
         raise click.ClickException(f"no GPU to tune for: {obstacle}")
     gpus = _devices(name)

@@ -86,7 +86,7 @@ class _Samples:
         self._taken: dict[str, dict[int, list[float]]] = {name: {} for name in names}
 
     def round(self, names: Sequence[str], counts: Sequence[int], repetitions: int) -> None:
-        """All variants in turn at each number of items, over and over: what disturbs one disturbs all."""
+        """Alternate between the variants at each number of items, so that a disturbance affects all."""
         length = min(self._case.bits, self._settings.exponent_bits)
         batches = {
             count: make_batch(self._case, length, count, self._settings.seed) for count in (*counts, 1)

@@ -16,7 +16,7 @@ def _variants() -> dict[str, manymod.Variant]:
 
 
 def technique(name: str) -> str:
-    """Return a variant's technique; empty for a name that is none, such as one that stands for the CPU."""
+    """Return a variant's technique; empty for any other name, such as that of the CPU's times."""
     variant = _variants().get(name)
     return "" if variant is None else variant.technique
 

@@ -47,11 +47,11 @@ LOOKS = 3
 LOOK_SECONDS = 0.15
 #: More items make the best variant faster by less than this: the card is full.
 FULL = 1.05
-#: Seconds of a call that says whether the card is full.
+#: Seconds of a call that is long enough to show whether the card is full.
 FULL_SECONDS = 0.03
 #: Seconds of a call to which the memory that it makes first matters little.
 LONG = 0.1
-#: Up to so many items calls may be longer: fewer say nothing of a large card.
+#: Calls of up to this many items may be longer: with fewer a large card is not full.
 USUAL = 16384
 LONGER = 4
 
@@ -255,7 +255,7 @@ class _Race:
         return self._fastest(fewer) * STEP < self._fastest(count) * FULL
 
     def _measure(self, count: int, until: float) -> None:
-        """One sample of each, then more of those in the contest, in turns: what disturbs one disturbs all."""
+        """Take one sample of each, then, alternating between them, more of those close to the best."""
         batch = self._batch(count)
         hopeful = [
             runner for runner in self._running() if runner.expected(count) <= LONGER * self._settings.longest

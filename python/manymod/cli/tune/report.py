@@ -48,7 +48,7 @@ def _ratio(value: float | None) -> str:
 
 
 def choice_table(results: Mapping[Case, Sequence[Choice]]) -> Table:
-    """The choices made, with the measurement beside each."""
+    """Return the choices, each with its measurement."""
     table = Table(title="Choices, with the time at the band's largest number of items", title_justify="left")
     for heading in ("operation", "timing", "bits", "items", "variant"):
         table.add_column(heading)
@@ -71,7 +71,7 @@ def choice_table(results: Mapping[Case, Sequence[Choice]]) -> Table:
 
 
 def gpu_choice_table(results: Mapping[Case, Sequence[GpuChoice]], measured: Mapping[Case, GpuTimes]) -> Table:
-    """The choices made, with the measurement beside each; `CPU` where it wins at large numbers."""
+    """Return the choices, each with its measurement; `CPU` where it wins at large numbers."""
     table = Table(title="Choices, with the time at the band's largest number of items", title_justify="left")
     for heading in ("operation", "timing", "bits", "items from", "variant"):
         table.add_column(heading)
@@ -119,8 +119,8 @@ def show_table(console: Console) -> None:
 def print_check(
     measured: Mapping[Case, Times], library_choice: Callable[[Case, int], str], console: Console
 ) -> None:
-    """Print the library's own choice beside the best variant, and what it loses."""
-    table = Table(title="The library's choice beside the best variant measured", title_justify="left")
+    """Print the library's own choice, the best variant, and the difference."""
+    table = Table(title="The library's choice and the best variant measured", title_justify="left")
     for heading in ("operation", "timing", "bits", "items", "choice", "best"):
         table.add_column(heading)
     for heading in ("choice's ns", "best's ns", "regret"):
