@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ Limbs modulus(std::size_t bits) {
 }
 
 enum class Function { mul, sqr, add, sub, half, inverse };
+constexpr std::size_t kBits[] = {256, 384, 521};
 constexpr const char* kNames[] = {"mul", "sqr", "add", "sub", "half", "inverse"};
 
 /// One call after the other, each on the result of the last one, as in a formula.
@@ -69,7 +71,7 @@ void measure(benchmark::State& state, const F& f, Function function, std::size_t
       loop([&] { f.inverse(a, b); });
       break;
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * instances));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(instances));
 }
 
 template <std::size_t kLimbs>
@@ -102,7 +104,7 @@ bool register_all() {
   const auto each = [](const std::string& name, auto run) {
     for (const Function function :
          {Function::mul, Function::sqr, Function::add, Function::sub, Function::half, Function::inverse}) {
-      for (const std::size_t bits : {256, 384, 521}) {
+      for (const std::size_t bits : kBits) {
         benchmark::RegisterBenchmark(
             ("field/" + name + "/" + kNames[static_cast<std::size_t>(function)] + "/" + std::to_string(bits))
                 .c_str(),

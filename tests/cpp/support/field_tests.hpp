@@ -55,10 +55,11 @@ class FieldContract : public testing::Test {
     return std::max<std::size_t>(1, most / Backend::kCost / (kBriefTests ? 4 : 1));
   }
   static std::vector<std::size_t> widths() {
-    // 228 and 256 bits leave four bits of the digits of 29 and of 52 bits, what a field needs at least, and 230
-    // and 258 less.
+    // 228 and 256 bits leave four bits of the digits of 29 and of 52 bits, what a field needs at least, and
+    // 230 and 258 less.
+    constexpr std::size_t kAll[] = {2, 8, 31, 64, 127, 228, 230, 255, 256, 258, 384, 521, 576, 640};
     std::vector<std::size_t> widths;
-    for (const std::size_t bits : {2, 8, 31, 64, 127, 228, 230, 255, 256, 258, 384, 521, 576, 640}) {
+    for (const std::size_t bits : kAll) {
       if (bits <= Backend::max_bits()) widths.push_back(bits);
     }
     return widths;
