@@ -94,7 +94,7 @@ class LaneField {
         limbs_(limb_count_ * lanes()),
         multiplier_(std::span(moduli_).first(count_), scratch_.data()) {
     if (operations_ == nullptr || words() > kWords || lanes() > kMaxLanes) {
-      throw std::invalid_argument("lanes that a field cannot be built on");
+      throw std::invalid_argument("a field cannot be built on these lane kernels");
     }
     for_each_vector([&](std::size_t v, std::size_t at) {
       const Limb* n = moduli_[v]->block();
@@ -262,7 +262,8 @@ class LaneField {
   lanes::Multiplier multiplier_;
 
   static std::array<const lanes::Moduli*, kMaxVectors> copied(std::span<const lanes::Moduli* const> moduli) {
-    if (moduli.empty() || moduli.size() > kMaxVectors) throw std::invalid_argument("one vector or two");
+    if (moduli.empty() || moduli.size() > kMaxVectors)
+      throw std::invalid_argument("a field needs one or two vectors");
     std::array<const lanes::Moduli*, kMaxVectors> r{};
     std::copy(moduli.begin(), moduli.end(), r.begin());
     return r;

@@ -46,9 +46,9 @@ void BytesItems::read_tuple(nb::handle items, const char* what) {
       exported_.push_back(std::make_unique<BytesView>(item));
       items_.push_back(exported_.back()->bytes());
     } else {
-      throw nb::type_error(
-          (std::string(what) + ": item " + std::to_string(i) + " is no bytes but " + Py_TYPE(item)->tp_name)
-              .c_str());
+      throw nb::type_error((std::string(what) + ": item " + std::to_string(i) + " must be bytes, not " +
+                            Py_TYPE(item)->tp_name)
+                               .c_str());
     }
   }
   view_.count = count;

@@ -43,7 +43,9 @@ class Vector {
     const bool placed = reinterpret_cast<std::uintptr_t>(buffer_->data()) % alignof(T) == 0 &&
                         (size() < 2 || buffer_->stride(0) == sizeof(T));
     if (buffer_->itemsize() != sizeof(T) || !placed) {
-      throw nb::value_error((std::string(what) + ": must be contiguous, of another type").c_str());
+      throw nb::value_error(
+          (std::string(what) + ": must be contiguous, with items of " + std::to_string(sizeof(T)) + " bytes")
+              .c_str());
     }
   }
   Vector(nb::handle object, Access access, std::size_t expected_size, const char* what)

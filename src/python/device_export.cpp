@@ -92,11 +92,11 @@ nb::object capsule_of(Rows rows, bool of_signed_type, bool flat) {
 }
 
 nb::object capsule_of(Rows rows, bool versioned, bool of_signed_type, bool flat) {
-  if (flat && rows.width != 1) throw nb::value_error("only rows of one limb are flat");
+  if (flat && rows.width != 1) throw nb::value_error("a flat array needs rows of one limb");
   if (versioned) return capsule_of<dlpack::ManagedTensorVersioned>(std::move(rows), of_signed_type, flat);
   // The unversioned structure has no read-only flag.
   if ((rows.flags & dlpack::kReadOnly) != 0) {
-    throw nb::buffer_error("a read-only array is not exported by DLPack of before 1.0");
+    throw nb::buffer_error("a read-only array can be exported only by DLPack 1.0 or later");
   }
   return capsule_of<dlpack::ManagedTensor>(std::move(rows), of_signed_type, flat);
 }

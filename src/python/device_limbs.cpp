@@ -89,7 +89,7 @@ bool has_limbs(const dlpack::Tensor& tensor) {
 DeviceLimbs DeviceLimbs::allocate(unsigned device_index, std::size_t count, std::size_t width) {
   if (width == 0) throw nb::value_error("rows must have at least one limb");
   if (count > std::numeric_limits<std::size_t>::max() / kLimbBytes / width) {
-    throw nb::value_error("that many limbs have no size in bytes");
+    throw nb::value_error("the size in bytes is out of range");
   }
   DeviceLimbs limbs;
   limbs.owner_ = allocate_bytes(device_index, count * width * kLimbBytes);
@@ -110,7 +110,8 @@ DeviceLimbs DeviceLimbs::from_capsule(nb::handle capsule, const char* name) {
                                                                     dlpack::kUsedVersionedName);
     limbs.owner_ = managed;
     if (managed->version.major != dlpack::kMajorVersion) {
-      const std::string why = "DLPack of version " + std::to_string(managed->version.major) + " is not known";
+      const std::string why =
+          "DLPack version " + std::to_string(managed->version.major) + " is not supported";
       throw nb::buffer_error(message(name, why).c_str());
     }
     limbs.writable_ = (managed->flags & dlpack::kReadOnly) == 0;
@@ -120,7 +121,7 @@ DeviceLimbs DeviceLimbs::from_capsule(nb::handle capsule, const char* name) {
     limbs.owner_ = managed;
     tensor = &managed->tensor;
   } else {
-    throw nb::type_error(message(name, "__dlpack__ gave no unused DLPack capsule").c_str());
+    throw nb::type_error(message(name, "__dlpack__ did not return an unused DLPack capsule").c_str());
   }
   limbs.read_layout(*tensor, name);
   return limbs;
@@ -129,7 +130,7 @@ DeviceLimbs DeviceLimbs::from_capsule(nb::handle capsule, const char* name) {
 void DeviceLimbs::read_layout(const dlpack::Tensor& tensor, const char* name) {
   if ((tensor.device.type != dlpack::kCuda && tensor.device.type != dlpack::kCudaManaged) ||
       tensor.device.index < 0) {
-    throw nb::buffer_error(message(name, "the DLPack capsule is of no CUDA device").c_str());
+    throw nb::buffer_error(message(name, "the DLPack capsule is not on a CUDA device").c_str());
   }
   if (!has_limbs(tensor)) {
     const std::string why = described(tensor) +
@@ -187,7 +188,7 @@ void DeviceLimbs::check_rows(std::size_t inner_stride, const char* name) const {
 }
 
 DeviceLimbs DeviceLimbs::part(std::size_t start, std::size_t stop) const {
-  if (start > stop || stop > count_) throw nb::value_error("no such rows");
+  if (start > stop || stop > count_) throw nb::value_error("the rows are out of range");
   DeviceLimbs rows = *this;
   rows.data_ = data_ == nullptr ? nullptr : data_ + start * stride_;
   rows.count_ = stop - start;
@@ -207,7 +208,8 @@ limbs::Buffer DeviceLimbs::packed_on_host() const {
 
 void DeviceLimbs::to_host(nb::handle limbs) const {
   const LimbArray array(limbs, Access::write, "limbs");
-  if (array.count() != count_ || array.width() != width_) throw nb::value_error("limbs has another shape");
+  if (array.count() != count_ || array.width() != width_)
+    throw nb::value_error("limbs has a different shape");
   if (array.stride() == width_ && stride_ == width_) {
     copy_bytes(device_index_, array.row(0), data_, span() * kLimbBytes, MM_COPY_TO_HOST);
     return;
@@ -220,7 +222,8 @@ void DeviceLimbs::to_host(nb::handle limbs) const {
 
 void DeviceLimbs::from_host(nb::handle limbs) const {
   const LimbArray array(limbs, Access::read, "limbs");
-  if (array.count() != count_ || array.width() != width_) throw nb::value_error("limbs has another shape");
+  if (array.count() != count_ || array.width() != width_)
+    throw nb::value_error("limbs has a different shape");
   if (array.stride() != width_ || stride_ != width_) throw nb::value_error("limbs must be contiguous");
   copy_bytes(device_index_, data_, array.row(0), span() * kLimbBytes, MM_COPY_TO_DEVICE);
 }

@@ -90,7 +90,7 @@ REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         ValueError,
         "x: limbs in GPU memory must be aligned",
     ),
-    "a later DLPack": ({"version": (2, 0)}, BufferError, "DLPack of version 2"),
+    "a later DLPack": ({"version": (2, 0)}, BufferError, "DLPack version 2"),
     "another device": ({"device": (10, 0)}, DeviceError, "x is on DLPack device type 10"),
 }
 
@@ -117,13 +117,13 @@ class Strange(Tensor):
 
 @on_device
 def test_strange_capsules() -> None:
-    with pytest.raises(TypeError, match="x: __dlpack__ gave no unused DLPack capsule"):
+    with pytest.raises(TypeError, match="x: __dlpack__ did not return an unused DLPack capsule"):
         manymod.sqrmod(Strange(lambda: None), P)
     used = to_device([1]).__dlpack__()
     assert ints(manymod.sqrmod(Strange(lambda: used), P)) == [1]
     with pytest.raises(TypeError, match="no unused DLPack capsule"):
         manymod.sqrmod(Strange(lambda: used), P)
-    with pytest.raises(BufferError, match="x: the DLPack capsule is of no CUDA device"):
+    with pytest.raises(BufferError, match="x: the DLPack capsule is not on a CUDA device"):
         manymod.sqrmod(Strange(lambda: np.zeros((1, 1), np.uint64).__dlpack__()), P)
 
 

@@ -108,7 +108,7 @@ def test_out_of_memory() -> None:
     allocate = manymod._core.DeviceLimbs.allocate
     with pytest.raises(MemoryError):
         allocate(0, 1 << 42, 1)
-    with pytest.raises(ValueError, match="no size in bytes"):
+    with pytest.raises(ValueError, match="size in bytes is out of range"):
         allocate(0, 1 << 60, 1 << 10)
     with pytest.raises(ValueError, match="at least one limb"):
         allocate(0, 1, 0)
