@@ -2,6 +2,7 @@
 #include "api/device_memory.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -103,9 +104,10 @@ gpu::Device& checked_device(unsigned index) {
 }
 
 void check_on_device(gpu::Device& device, const void* address, std::size_t bytes, const std::string& what) {
-  const auto* const first = static_cast<const std::byte*>(address);
-  for (const std::byte* byte : {first, first + (bytes - 1)}) {
-    const std::optional<unsigned> owner = device.owner_of(byte);
+  // As numbers: pointers must not wrap around.
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  for (const std::uintptr_t byte : {first, first + (bytes - 1)}) {
+    const std::optional<unsigned> owner = device.owner_of(reinterpret_cast<const void*>(byte));
     if (owner == device.index()) continue;
     std::string message = what + " is ";
     if (owner) {

@@ -16,11 +16,11 @@ GpuLoad& gpu_load(unsigned index) {
 LoadShare::LoadShare(std::span<const GpuCandidate> candidates, std::uint64_t work) : work_(work) {
   std::uint64_t load_before = 0;
   do {
-    auto best = std::pair(true, std::numeric_limits<double>::infinity());
+    auto best = std::pair(std::numeric_limits<unsigned>::max(), std::numeric_limits<double>::infinity());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const GpuCandidate& gpu = candidates[i];
       const std::uint64_t load = gpu.load->work();
-      const std::pair end(gpu.last_resort, static_cast<double>(load + work) / gpu.size);
+      const std::pair end(gpu.resort, static_cast<double>(load + work) / gpu.size);
       if (end >= best) continue;
       best = end;
       chosen_ = i;

@@ -29,8 +29,8 @@ GpuLoad& gpu_load(unsigned index);
 /// A GPU that work may go to.
 struct GpuCandidate {
   GpuLoad* load;
-  unsigned size;             ///< multiprocessors
-  bool last_resort = false;  ///< chosen only if all candidates are last resorts
+  unsigned size;        ///< multiprocessors
+  unsigned resort = 0;  ///< chosen only if no candidate has a lower value
 };
 
 /// Work that counts towards the load of one GPU for as long as this object lives.

@@ -9,19 +9,20 @@
 namespace manymod {
 namespace {
 
+// In the order in which GPUs are preferred.
 enum class State : std::uint8_t {
   works,
   failed,  ///< until no work is in flight
   lost,    ///< for the rest of the process
 };
 
-/// A GPU that has failed, and one that is lost, are tried only if no working GPU is left.
+/// A GPU that has failed is tried only if no working one is left, a lost one only if no other is left.
 std::vector<GpuCandidate> candidates(std::span<const GpuEngine> gpus, std::span<const std::size_t> places,
                                      const std::vector<std::atomic<State>>& states) {
   std::vector<GpuCandidate> found;
   for (const std::size_t place : places) {
-    const bool works = states[place].load(std::memory_order_relaxed) == State::works;
-    found.push_back({gpus[place].load, gpus[place].size, !works});
+    const State state = states[place].load(std::memory_order_relaxed);
+    found.push_back({gpus[place].load, gpus[place].size, static_cast<unsigned>(state)});
   }
   return found;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/blinding.hpp"
 
-#include <unistd.h>
-
 #include <utility>
+
+#include "core/library_thread.hpp"
 
 namespace manymod::rsa {
 
 std::optional<BlindingPair> BlindingStock::take() {
-  const auto process = static_cast<long>(getpid());
+  const auto process = process_id();
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || pid_ != process || pairs_.empty()) return std::nullopt;
   BlindingPair pair = std::move(pairs_.back());
@@ -18,7 +18,7 @@ std::optional<BlindingPair> BlindingStock::take() {
 
 void BlindingStock::give_back(BlindingPair pair) noexcept {
   if (pair.uses_left == 0) return;
-  const auto process = static_cast<long>(getpid());
+  const auto process = process_id();
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   if (pid_ != process) pairs_.clear();

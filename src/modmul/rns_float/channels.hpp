@@ -6,13 +6,13 @@
 //     static constexpr unsigned kModulusWords;   // of a channel's record in the tables
 //     static constexpr unsigned kConstantWords;  // of a constant that multiplies residues or digits
 //     static constexpr unsigned kResidueWords;
-//     static constexpr unsigned kSliceBits;      // numbers are converted in slices of this many bits;
-//     divides 32 static constexpr unsigned kBurst;          // the most products that are added between two
-//     settle() static constexpr bool kPacked;             // two constants or two stored residues share a
-//     word struct Modulus; struct Residue; struct Constant; struct Sum; struct Partial; static constexpr void
-//     encode_modulus(float* words, m, first factor); class Encoder { Encoder(m, first factor); void
-//     encode(float* words, c); };  // a constant c < m static constexpr std::uint32_t inverse_exponent(m,
-//     first factor);  // x^e = 1 / x for x prime to m
+//     static constexpr unsigned kSliceBits;      // numbers are converted in slices of these; divides 32
+//     static constexpr unsigned kBurst;          // most products that are added between two settle()
+//     static constexpr bool kPacked;             // two constants or stored residues share a word
+//     struct Modulus; struct Residue; struct Constant; struct Sum; struct Partial;
+//     static constexpr void encode_modulus(float* words, m, first factor);
+//     class Encoder { Encoder(m, first factor); void encode(float* words, c); };  // constant c < m
+//     static constexpr std::uint32_t inverse_exponent(m, first factor);  // x^e = 1 / x for x prime to m
 //
 //     static Modulus modulus(const float (&words)[kModulusWords]);
 //     static Residue multiply(m, Residue a, Residue b);          // a b mod m

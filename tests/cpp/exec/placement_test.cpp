@@ -207,6 +207,28 @@ TEST_F(Placing, ALostGpuIsNotUsedAgain) {
   EXPECT_EQ(gpus_[0]->runs, 1);
 }
 
+TEST_F(Placing, AFailedGpuIsPreferredToALostOne) {
+  use({132, 132});
+  gpus_[0]->fault = cuda::Fault::lost;
+  run();
+  ASSERT_EQ(order_, Gpus{1});
+  order_.clear();
+  // The second GPU fails while other work is under way on it, and then works again.
+  gpus_[1]->on_run = [this] {
+    gpus_[1]->fault = cuda::Fault::out_of_memory;
+    EXPECT_THROW(run(), StatusError);
+    gpus_[1]->fault.reset();
+    gpus_[1]->on_run = [this] { order_.push_back(1); };
+    const int runs_before = gpus_[0]->runs;
+    run();
+    EXPECT_EQ(order_, Gpus{1});
+    EXPECT_EQ(gpus_[0]->runs, runs_before);
+  };
+  run();
+  EXPECT_TRUE(all_computed());
+  expect_idle();
+}
+
 TEST_F(Placing, FailsWhereAllFail) {
   use({132, 132});
   gpus_[0]->fault = cuda::Fault::lost;
