@@ -31,12 +31,11 @@ std::vector<std::size_t> unfinished(const Job& job, Items items) {
   return rest;
 }
 
-// Buckets of one choice each, their estimated costs, and the job as each choice sees it.
+// Buckets of one choice each, and their estimated costs.
 struct Work {
   SplitBatch split;
   std::span<const Bucket> buckets;
   std::vector<WorkPart> parts;  ///< of the buckets
-  std::vector<Job> jobs;        ///< by choice
 
   [[nodiscard]] unsigned gpus(const EngineSet& engines) const {
     unsigned most = 0;
@@ -57,16 +56,15 @@ Work divide(const Workers& workers, const Job& job, const BucketedBatch& batch, 
     work.split = split_by_engine(workers.engines, job, batch.buckets, threads, fixed_base_choice);
     work.buckets = work.split.buckets;
   }
-  work.jobs.assign(workers.engines.size(), job);
-  if (workers.moduli != nullptr) {
-    for (const Bucket& bucket : work.buckets) {
-      // On the CPU it is prepared once, before several threads need it; on a GPU when the first items go
-      // there.
-      if (workers.engines[bucket.engine].gpus() > 0) continue;
-      work.jobs[bucket.engine].shared = workers.moduli->get(bucket.engine, 0);
-    }
+  work.parts.reserve(work.buckets.size());
+  for (const Bucket& bucket : work.buckets) {
+    const EngineChoice& choice = workers.engines[bucket.engine];
+    Job seen = job;
+    // On the CPU the modulus is prepared once, before several threads need it; on a GPU when the first items
+    // go there.
+    if (workers.moduli != nullptr && choice.gpus() == 0) seen.shared = workers.moduli->get(bucket.engine, 0);
+    work.parts.push_back(work_part(choice, seen, bucket));
   }
-  work.parts = work_parts(workers.engines, work.jobs, work.buckets);
   return work;
 }
 
@@ -74,11 +72,11 @@ Work divide(const Workers& workers, const Job& job, const BucketedBatch& batch, 
 // time, such as that for few exponents or for negative ones.
 // @return false if the callback requested a stop
 bool prepare_combs(const PreparedBases& bases, const Progress& progress, std::size_t finished,
-                   const Work& work) {
+                   std::size_t total, const Work& work) {
   std::atomic<bool> stop{false};
   Tick tick;
   if (progress.observed()) {
-    tick = [&] { return progress.wants_stop(finished, work.jobs.front().result.count); };
+    tick = [&] { return progress.wants_stop(finished, total); };
   }
   Ticker ticker(tick, stop);
   const StopToken token(&stop, tick ? &ticker : nullptr);
@@ -88,56 +86,48 @@ bool prepare_combs(const PreparedBases& bases, const Progress& progress, std::si
 
 }  // namespace
 
-std::vector<WorkPart> work_parts(const EngineSet& engines, std::span<const Job> jobs,
-                                 std::span<const Bucket> buckets) {
-  std::vector<WorkPart> parts;
-  parts.reserve(buckets.size());
-  for (const Bucket& bucket : buckets) {
-    const EngineChoice& choice = engines[bucket.engine];
-    Job sized = jobs[bucket.engine];
-    sized.y.width = bucket.exponent_limbs;
-    WorkPart part;
-    part.items = bucket.items.size();
-    part.granularity =
-        std::max<std::size_t>(1, choice.placement.chunk_granularity(jobs[bucket.engine], bucket.limbs));
-    part.item_ns = choice.placement.item_cost_ns(sized, bucket.limbs);
-    part.weights = bucket.exponent_bits;
-    part.fixed_weight = kFixedBits;
-    part.total_ns = part.cost_ns(0, part.items) * padding(part.items, choice.lanes);
-    parts.push_back(part);
-  }
-  return parts;
+WorkPart work_part(const EngineChoice& choice, Job job, const Bucket& bucket) {
+  WorkPart part;
+  part.items = bucket.items.size();
+  part.granularity = std::max<std::size_t>(1, choice.placement.chunk_granularity(job, bucket.limbs));
+  job.y.width = bucket.exponent_limbs;
+  part.item_ns = choice.placement.item_cost_ns(job, bucket.limbs);
+  part.weights = bucket.exponent_bits;
+  part.fixed_weight = kFixedBits;
+  part.total_ns = part.cost_ns(0, part.items) * padding(part.items, choice.lanes);
+  return part;
 }
 
-void run_items(const Workers& workers, std::size_t index, const Job& job, Items items,
+void run_items(const Workers& workers, std::size_t index, const Job& job, const StopToken& stop, Items items,
                std::size_t modulus_limbs) {
   const Placement& placement = workers.engines[index].placement;
   const double item_ns = placement.gpus() == 0 ? 0 : placement.item_cost_ns(job, modulus_limbs);
+  Job own = job;
+  own.stop = stop;
   std::vector<std::size_t> rest;
   bool first = true;
   placement.run(item_ns * static_cast<double>(items.size()), [&](std::size_t place) {
-    if (!first) items = rest = unfinished(job, items);
+    if (!first) items = rest = unfinished(own, items);
     first = false;
-    Job own = job;
     if (workers.moduli != nullptr) own.shared = workers.moduli->get(index, place);
     if (workers.bases != nullptr) {
-      own.fixed_base = workers.bases->get(index, place, job.stop);
+      own.fixed_base = workers.bases->get(index, place, stop);
       if (own.fixed_base == nullptr) return;  // stopped
     }
     placement.engine(place).run(own, items, modulus_limbs);
   });
 }
 
-bool compute_batch(const Workers& workers, Job job, const BucketedBatch& batch, unsigned threads,
+bool compute_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
                    const Progress& progress) {
   if (batch.buckets.empty()) return true;
-  job.stop = StopToken();
   Work work = divide(workers, job, batch, 1);
   const Schedule schedule =
       schedule_for(total_ns(work.parts), threads, work.gpus(workers.engines), progress.observed());
   if (schedule.threads > 1 && workers.engines.size() > 1)
     work = divide(workers, job, batch, schedule.threads);
-  if (workers.bases != nullptr && !prepare_combs(*workers.bases, progress, batch.finished, work))
+  if (workers.bases != nullptr &&
+      !prepare_combs(*workers.bases, progress, batch.finished, job.result.count, work))
     return false;
   StopQuery wants_stop;
   if (progress.observed()) {
@@ -147,9 +137,8 @@ bool compute_batch(const Workers& workers, Job job, const BucketedBatch& batch, 
   }
   return execute(work.parts, schedule, wants_stop, [&](const Chunk& chunk, const StopToken& stop) {
     const Bucket& bucket = work.buckets[chunk.part];
-    Job own = work.jobs[bucket.engine];
-    own.stop = stop;
-    run_items(workers, bucket.engine, own, bucket.items.subspan(chunk.begin, chunk.size()), bucket.limbs);
+    run_items(workers, bucket.engine, job, stop, bucket.items.subspan(chunk.begin, chunk.size()),
+              bucket.limbs);
   });
 }
 

@@ -219,8 +219,10 @@ TEST(Bucketing, PowersOfOneModulusAreOrderedOnAnyNumberOfThreads) {
 
 std::vector<WorkPart> parts_of(std::unique_ptr<RecordingEngine> engine, const Job& job,
                                std::span<const Bucket> buckets) {
-  const std::vector<Job> jobs{job};
-  return work_parts(only(std::move(engine)), jobs, buckets);
+  const EngineSet engines = only(std::move(engine));
+  std::vector<WorkPart> parts;
+  for (const Bucket& bucket : buckets) parts.push_back(work_part(engines[0], job, bucket));
+  return parts;
 }
 
 // Checks that every item is in exactly one chunk.

@@ -109,8 +109,7 @@ class Placing : public ::testing::Test {
     statuses_.fill(ItemStatus::not_computed);
     Job job;
     job.status = statuses_.data();
-    job.stop = StopToken(&stop_);
-    run_items({*engines_, moduli, bases}, 0, job, kItems, 1);
+    run_items({*engines_, moduli, bases}, 0, job, StopToken(&stop_), kItems, 1);
   }
 
   // The GPUs of `chunks` chunks that are all in flight before the first one ends.
@@ -179,7 +178,7 @@ TEST_F(Placing, LoadsAreThoseOfAllEngines) {
   Job job;
   std::array<ItemStatus, 3> statuses{};
   job.status = statuses.data();
-  run_items({*first}, 0, job, kItems, 1);
+  run_items({*first}, 0, job, StopToken(), kItems, 1);
   EXPECT_EQ(order_, Gpus{1});
   EXPECT_NE(&gpu_load(0), &gpu_load(1));
   EXPECT_EQ(&gpu_load(3), &gpu_load(3));
@@ -430,7 +429,7 @@ TEST_F(Placing, ManyThreads) {
       job.status = statuses.data();
       for (std::size_t i = 0; i < kRuns; ++i) {
         statuses.fill(ItemStatus::not_computed);
-        run_items({*engines_}, 0, job, kItems, 1);
+        run_items({*engines_}, 0, job, StopToken(), kItems, 1);
       }
     });
   }

@@ -231,12 +231,11 @@ TEST_F(Splitting, CostsCountWholeVectors) {
   make_job(13);
   batch_ = bucket_each(job_, 64);
   const SplitBatch parts = split_by_engine(*engines_, job_, batch_.buckets, 1);
-  const std::vector<Job> jobs(engines_->size(), job_);
-  const std::vector<WorkPart> costs = work_parts(*engines_, jobs, parts.buckets);
-  ASSERT_EQ(costs.size(), 1u);
-  EXPECT_DOUBLE_EQ(costs[0].item_ns, 10);
-  EXPECT_DOUBLE_EQ(costs[0].total_ns, 160);
-  EXPECT_EQ(costs[0].granularity, 8u);
+  ASSERT_EQ(parts.buckets.size(), 1u);
+  const WorkPart cost = work_part((*engines_)[parts.buckets[0].engine], job_, parts.buckets[0]);
+  EXPECT_DOUBLE_EQ(cost.item_ns, 10);
+  EXPECT_DOUBLE_EQ(cost.total_ns, 160);
+  EXPECT_EQ(cost.granularity, 8u);
 }
 
 TEST_F(Splitting, ThreadsGetFullVectors) {
