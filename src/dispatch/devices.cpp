@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cctype>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
@@ -18,16 +17,22 @@
 namespace manymod {
 namespace {
 
+struct ListedBackend {
+  const gpu::Backend* backend;
+  const char* hiding_variable;  ///< environment variable: any value but "" and "0" hides its devices
+};
+
 // The list of GPU backends. No other file of src/dispatch includes one.
-std::span<const gpu::Backend* const> gpu_backends() {
-  static const std::array backends{&cuda::backend()};
+std::span<const ListedBackend> gpu_backends() {
+  static const std::array backends{ListedBackend{&cuda::backend(), "MANYMOD_HIDE_CUDA"}};
   return backends;
 }
 
 const gpu::Backend& gpu_backend(Backend id) {
-  const std::span<const gpu::Backend* const> all = gpu_backends();
-  return **std::find_if(all.begin(), all.end(),
-                        [id](const gpu::Backend* backend) { return backend->id() == id; });
+  const std::span<const ListedBackend> all = gpu_backends();
+  return *std::find_if(all.begin(), all.end(), [id](const ListedBackend& listed) {
+            return listed.backend->id() == id;
+          })->backend;
 }
 
 // A misspelt name must not look like a feature that is hidden.
@@ -68,29 +73,21 @@ Device device_of(const gpu::Backend& backend, unsigned index, gpu::DeviceDescrip
   return device;
 }
 
-std::string hiding_variable(const gpu::Backend& backend) {
-  std::string name = std::string("MANYMOD_HIDE_") + backend.title();
-  for (char& letter : name) {
-    letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-  }
-  return name;
-}
-
-bool is_set(const std::string& variable) {
-  const char* const value = std::getenv(variable.c_str());
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
   return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
 }
 
 // Appends the backend's devices to `found`.
-GpuSupport find_gpus(const gpu::Backend& backend, std::vector<Device>& found) {
+GpuSupport find_gpus(const ListedBackend& listed, std::vector<Device>& found) {
+  const gpu::Backend& backend = *listed.backend;
   GpuSupport support;
   support.backend = backend.id();
   support.built = backend.built();
-  const std::string variable = hiding_variable(backend);
   if (!support.built) {
     support.obstacle = std::string("this build of manymod has no ") + backend.title() + " support";
-  } else if (is_set(variable)) {
-    support.obstacle = "hidden by " + variable;
+  } else if (is_set(listed.hiding_variable)) {
+    support.obstacle = std::string("hidden by ") + listed.hiding_variable;
   } else {
     gpu::DeviceList list = backend.list_devices();
     support.driver = std::move(list.driver);
@@ -106,7 +103,7 @@ GpuSupport find_gpus(const gpu::Backend& backend, std::vector<Device>& found) {
 // Changes when the generation of a backend changes.
 unsigned generation() {
   unsigned sum = 0;
-  for (const gpu::Backend* backend : gpu_backends()) sum += backend->generation();
+  for (const ListedBackend& listed : gpu_backends()) sum += listed.backend->generation();
   return sum;
 }
 
@@ -134,8 +131,8 @@ const Hardware& hardware() {
 Hardware find_hardware() {
   Hardware found;
   found.devices.push_back(cpu_device());
-  for (const gpu::Backend* backend : gpu_backends()) {
-    found.gpus.push_back(find_gpus(*backend, found.devices));
+  for (const ListedBackend& listed : gpu_backends()) {
+    found.gpus.push_back(find_gpus(listed, found.devices));
   }
   return found;
 }

@@ -148,6 +148,9 @@ def test_the_environment_page_lists_every_variable() -> None:
         if path.suffix in {".cpp", ".hpp", ".c", ".py"} and path.is_file()
     ]
     read = {name for path in sources for name in reading.findall(path.read_text())}
+    # The list of GPU backends names the variable that hides the devices of each.
+    backends = (ROOT / "src/dispatch/devices.cpp").read_text()
+    read |= set(re.findall(r"::backend\(\), \"(MANYMOD_\w+)\"", backends))
     page = (ROOT / "docs/environment.md").read_text()
     assert read == set(re.findall(r"^\| `(MANYMOD_\w+)`", page, re.MULTILINE))
 

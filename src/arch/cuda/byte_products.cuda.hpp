@@ -146,7 +146,7 @@ class Warp {
   /// Memory writes of the warp's threads before the call are visible to all of them after it.
   __device__ __forceinline__ void sync() const { __syncwarp(); }
   /// `x` of the thread `lane` < 32. A secret lane must never be the same for all threads of the warp: that
-  /// case takes less time on an H200 (docs/rns.md, "Constant-time selection").
+  /// case takes less time on an H200 (docs/rns/kernels.md, "Constant-time selection").
   __device__ __forceinline__ std::uint32_t shuffle(std::uint32_t x, unsigned lane) const {
     return __shfl_sync(0xffffffffu, x, static_cast<int>(lane));
   }

@@ -12,7 +12,7 @@ namespace manymod::rns {
 struct BasePair {
   unsigned bits;
   unsigned channels;           ///< of each base
-  bool lazy_b;                 ///< base B keeps remainders uncorrected (docs/rns.md, "Lazy remainders")
+  bool lazy_b;                 ///< B keeps remainders uncorrected (docs/rns/theory.md, "Lazy remainders")
   bool lazy_b_of_one_modulus;  ///< the same for instances that share one modulus
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic in one channel on the device: an odd modulus m, 2^31 - 2^30 < m < 2^31, and residues as 32-bit
-// words. docs/rns.md, "Channels of 32-bit words", derives the bounds. All functions are constant-time in
-// their residues. A result is "corrected" if it is in [0, m).
+// words. docs/rns/theory.md, "Channels of 32-bit words", derives the bounds. All functions are constant-time
+// in their residues. A result is "corrected" if it is in [0, m).
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,8 @@ MM_DEVICE std::uint32_t remainder(const ChannelSums& sums, const Channel& channe
 }
 
 /// One thread's share of the rank of residues in A, in units of 2^-8; `low` is in units of 2^-16. It is the
-/// sum over residues of their bytes times the bytes of the weights (docs/rns.md, "Bytes as coordinates").
+/// sum over residues of their bytes times the bytes of the weights (docs/rns/theory.md, "Bytes as
+/// coordinates").
 struct RankSum {
   std::uint32_t low = 0, high = 0;
 

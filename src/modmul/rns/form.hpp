@@ -9,10 +9,10 @@
 //                 product M_B. M_B is the Montgomery radix.
 //   channel       one prime of a base, and the arithmetic modulo that prime.
 //   element       a number in residue form: one residue for each channel of both bases.
-//   coordinate    of x in channel i: x_i / M_i mod m_i, where M_i = M / m_i (docs/rns.md, "Words").
+//   coordinate    of x in channel i: x_i / M_i mod m_i, where M_i = M / m_i (docs/rns/theory.md, "Words").
 //   rank          the k for which x = sum of coordinate_i M_i - k M.
 //   kappa, root   the constants by which the stored residues of A, and with one shared modulus those of B,
-//                 are scaled (docs/rns.md, "The scale kappa" and "Roots").
+//                 are scaled (docs/rns/theory.md, "The scale kappa" and "Roots").
 //   thread quad   four neighbouring threads of a warp, which hold rows g and g + 8 of the fragments of
 //                 mma.sync and wgmma. It works on two instances; `half`, 0 or 1, tells which.
 //   channel quad  four channels of a base, one for each thread of a thread quad. In identifiers `quad`; its
@@ -84,7 +84,7 @@ struct Form {
   bool moduli_in_shared_memory = false;
   /// All instances share one modulus, which is part of the constants.
   bool one_modulus = false;
-  /// Base B keeps remainders of byte sums without correction (docs/rns.md, "Lazy remainders").
+  /// Base B keeps remainders of byte sums without correction (docs/rns/theory.md, "Lazy remainders").
   bool lazy_b = false;
   /// A block's shared memory holds only the constants and the matrices, and each warp works by itself.
   bool compact = false;
@@ -98,8 +98,8 @@ struct Form {
   /// Base B keeps residues times the roots of the constants that turn products into coordinates.
   [[nodiscard]] constexpr bool rooted() const { return one_modulus && sizes().has_roots(); }
   /// Whether S_2 + 2^8 S_3 + floor(S_1 / 2^8) < 2^32 in both extensions. Entries are below 2^31, and the
-  /// bytes of the rank add less than one word more of any channel quad would (docs/rns.md, "Remainders of
-  /// byte sums").
+  /// bytes of the rank add less than one word more of any channel quad would (docs/rns/theory.md, "Remainders
+  /// of byte sums").
   [[nodiscard]] constexpr bool narrow_sums() const { return channels <= 127; }
 
   /// How many digits have their table elements selected at a time in constant-time programs. Measured: more

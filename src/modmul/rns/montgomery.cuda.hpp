@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Montgomery multiplication in residue number systems with both base extensions on tensor cores: the data
-// flow of docs/rns.md, "Montgomery multiplication" and "The steps of a multiplication". form.hpp defines the
-// terms.
+// flow of docs/rns/theory.md, "Montgomery multiplication" and "The steps of a multiplication". form.hpp
+// defines the terms.
 //
 // A team of warps (arch/cuda/byte_products.cuda.hpp) works on 16 instances for each warp. From B to A, a
 // coordinate is four bytes along K; from A to B, a stored residue is. These words are a thread's operand of
@@ -155,8 +155,8 @@ class Montgomery {
   MM_DEVICE Montgomery(const Team& team, const Constants& bases, const RecordPair& modulus)
       : team_(team), bases_(bases), modulus_(modulus) {}
 
-  /// x = x^2 / M_B mod N. On input and output: elements below c N with c about 4 n (docs/rns.md, "Montgomery
-  /// multiplication", (2) and (3)).
+  /// x = x^2 / M_B mod N. On input and output: elements below c N with c about 4 n (docs/rns/theory.md,
+  /// "Montgomery multiplication", (2) and (3)).
   MM_DEVICE void square(Number& x) const { multiply_by<Factor::itself>(x, modulus_); }
   /// x = x y / M_B mod N. On input: elements below c_1 N and c_2 N, c_1, c_2 <= c. On output: below (c_1 c_2
   /// N / M_B + 1 + e) N for a small e; for y = 1 below 2 N. y may be a copy of x.

@@ -10,7 +10,7 @@
 //
 // Addresses of loads and stores do not depend on digits. The source lanes of shuffles do; but the four
 // threads of a thread quad always read from four lanes of different positions, and such shuffles take the
-// same time whatever the digits are (docs/rns.md, "Constant-time selection").
+// same time whatever the digits are (docs/rns/kernels.md, "Constant-time selection").
 #pragma once
 
 #include <cstdint>

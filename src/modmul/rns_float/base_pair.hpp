@@ -77,7 +77,7 @@ constexpr bool product_reaches(const std::uint32_t (&moduli)[kChannels], unsigne
 }
 
 /// Whether M_B, M_A >= 2^(bits + 2) and all moduli are at least 5: what centred digits need for numbers below
-/// 2^bits (docs/rns.md, "Centred channels").
+/// 2^bits (docs/rns/floating_point.md, "Centred channels").
 template <class Bases>
 constexpr bool bases_hold() {
   return product_reaches(Bases::kB, Bases::kBits + 2) && product_reaches(Bases::kA, Bases::kBits + 2) &&

@@ -30,8 +30,8 @@
 //
 // Every function accepts what the others return. Digits may be those of any channel of the same bases.
 // `conditions` states what the moduli have to satisfy, in terms of the largest and the smallest one; it is
-// evaluated where bases are chosen (base_pair.hpp). The proofs are in docs/rns.md, "Centred channels". All
-// functions are constant-time.
+// evaluated where bases are chosen (base_pair.hpp). The proofs are in docs/rns/floating_point.md, "Centred
+// channels". All functions are constant-time.
 #pragma once
 
 #include <cstdint>

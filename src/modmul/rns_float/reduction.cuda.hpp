@@ -2,7 +2,8 @@
 // Remainders of integers in binary32. u = 2^-24; every integer of magnitude up to 2^24 is a binary32 value.
 //
 // Residues are centred: a quotient rounded to nearest leaves a remainder of either sign and of magnitude
-// about m / 2 at most, and no correction follows. docs/rns.md, "Centred channels", has the proofs.
+// about m / 2 at most, and no correction follows. docs/rns/floating_point.md, "Centred channels", has the
+// proofs.
 #pragma once
 
 #include "arch/cuda/singles.cuda.hpp"

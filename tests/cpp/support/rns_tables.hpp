@@ -176,7 +176,7 @@ struct Block {
 };
 
 /// The largest errors of the rank of residues in A, and the part of M_A that is left for elements (`room`),
-/// in units of 2^-48 (docs/rns.md, "Bytes as coordinates").
+/// in units of 2^-48 (docs/rns/theory.md, "Bytes as coordinates").
 struct RankErrors {
   static constexpr unsigned kBits = 48;
   static constexpr std::uint64_t kHalf = std::uint64_t{1} << (kBits - 1);
