@@ -98,7 +98,7 @@ def batches_table(report: Report) -> Iterator[str]:
         line = {row["waves"]: row for row in found if (row["bits"], row["moduli"]) == (bits, moduli)}
         wave = next((str(round(row["instances"] / row["waves"])) for row in line.values()), MISSING)
         rows.append([str(bits), moduli, wave, *(scaled(rate(line.get(part)), 1e3) for part in waves)])
-    yield "### Powers by batch, thousands a second, class public"
+    yield "### Powers by batch, thousands a second, variable-time"
     yield markdown(["bits", "moduli", "items of a wave", *(f"{part:g} waves" for part in waves)], rows)
 
 

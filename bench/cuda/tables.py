@@ -84,7 +84,7 @@ def technique_table(report: Report) -> Iterator[str]:
 def scan_table(report: Report) -> Iterator[str]:
     """What reading a whole table costs: secret by public powers of the same shape and window.
 
-    Of each technique and width the shape that is fastest in class secret.
+    Of each technique and width the shape that is fastest in constant time.
     """
     rows = []
     windows = sorted({row["window_bits"] for row in report.select("power")})

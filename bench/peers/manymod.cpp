@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This library itself, through its C ABI: powers of class secret, and both halves of an RSA private operation
+// This library itself, through its C ABI: constant-time powers, and both halves of an RSA private operation
 // by the Chinese remainder theorem (their recombination apart).
 #include "manymod/manymod.h"
 

@@ -97,7 +97,7 @@ def power_binary(ring: Monoid[T], base: T, exponent: int) -> T:
 
 
 def power_fixed(ring: Monoid[T], base: T, exponent: int, bits: int, width: int | None = None) -> T:
-    """Fixed windows (HAC 14.82) over exactly ``bits`` exponent bits: the pattern of timing class secret.
+    """Fixed windows (HAC 14.82) over exactly ``bits`` exponent bits: constant-time.
 
     Every digit, zero or not, costs ``width`` squarings, one whole-table selection and one multiplication, so
     the sequence of operations is a function of ``bits`` alone.
@@ -117,7 +117,7 @@ def power_fixed(ring: Monoid[T], base: T, exponent: int, bits: int, width: int |
 
 
 def power_sliding(ring: Monoid[T], base: T, exponent: int, width: int | None = None) -> T:
-    """Sliding windows over odd powers g, g^3, .., g^(2^w - 1) (HAC 14.85): timing class public."""
+    """Sliding windows over odd powers g, g^3, .., g^(2^w - 1) (HAC 14.85): variable-time."""
     if exponent == 0:
         return ring.one()
     width = width or sliding_width(exponent.bit_length())

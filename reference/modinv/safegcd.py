@@ -124,7 +124,7 @@ class State:
 
 
 def invert_fixed(x: int, n: int, steps: int = BATCH, *, half: bool = False) -> int | None:
-    """Inverse by a number of batches that depends on the length of n alone: timing class secret.
+    """Inverse by a number of batches that depends on the length of n alone: constant-time.
 
     Starts from delta = 1, or from 1/2 with ``half``, which needs a fifth fewer divsteps. ``None`` where
     gcd(x, n) > 1; for n = 1 the inverse is 0.
@@ -139,7 +139,7 @@ def invert_fixed(x: int, n: int, steps: int = BATCH, *, half: bool = False) -> i
 
 
 def invert_variable(x: int, n: int, steps: int = BATCH) -> int | None:
-    """Inverse that stops at g = 0: timing class public. ``None`` where gcd(x, n) > 1."""
+    """Inverse that stops at g = 0: variable-time. ``None`` where gcd(x, n) > 1."""
     state, eta2, mask = State.of(x % n, n, steps), 2, (1 << steps) - 1
     while state.g != 0:
         eta2, t = transition(eta2, state.f & mask, state.g & mask, steps)

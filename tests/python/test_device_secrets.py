@@ -169,7 +169,7 @@ def test_code_of_class_public_is_left_out(jump: list[str]) -> None:
     end = f"{16 * (len(STEPS) + len(SECRET) + len(jump) + len(INDEXED)):#x}"
     lines = [*STEPS, *SECRET, *(line.format(end=end) for line in jump), *INDEXED]
     assert found(lines) == []
-    # Not so if another byte decides, or if the jump is taken in class public.
+    # Not so if another byte decides, or if the jump is taken in variable time.
     assert len(found([line.replace("0x218]", "0x219]") for line in lines])) == 1
     other = [line.replace("@P0", "@!P0") if "@P0" in line else line.replace("@!P0", "@P0") for line in lines]
     assert len(found(other)) == 1

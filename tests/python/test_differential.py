@@ -32,7 +32,7 @@ HUGE_BITS = 20_011
 
 
 def offered(*operations: str) -> list[tuple[str, str]]:
-    """``(operation, variant)`` for what the usable variants offer in class public."""
+    """``(operation, variant)`` for what the usable variants offer in variable time."""
     return [(op, variant.name) for op in operations for variant in USABLE if op in variant.public_ops]
 
 
@@ -389,7 +389,7 @@ def test_multi_powmod_with_shared_terms(variant: str) -> None:
 
 @pytest.mark.parametrize(("secret", "variant"), offered_classes("fixed_base_powmod"))
 def test_fixed_base(secret: bool, variant: str) -> None:
-    """The comb, over exponents of its own length; in class public also over longer and negative ones."""
+    """The comb, over exponents of its own length; in variable time also over longer and negative ones."""
     rng = rng_for("fixed", secret)
     for bits in (1, 2, 60, 64, 65, 255, 256, 521, 1024, 2048):
         for n in rng.sample(cases.moduli(rng, bits, odd=secret), 3):

@@ -43,7 +43,7 @@ def test_all_powers_mixed_moduli(variant: str) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_all_secret_powers(variant: str) -> None:
-    """As above in class secret, where an even modulus has a status of its own."""
+    """As above in constant time, where an even modulus has a status of its own."""
     rows = [(x, y, n) for n in range(LIMIT + 1) for x in range(max(1, n)) for y in range(-2, LIMIT)]
     x, y, n = (list(column) for column in zip(*rows, strict=True))
     result, status = manymod.powmod(x, y, n, variant=variant, secret=True, errors="status")

@@ -185,7 +185,7 @@ def test_powers(joined: dict[str, Any]) -> None:
 
 def test_batches(joined: dict[str, Any]) -> None:
     text = rendered(joined)
-    assert cells(text, "Powers by batch, thousands a second, class public") == [
+    assert cells(text, "Powers by batch, thousands a second, variable-time") == [
         ["1024", "each", "1000", "2,000", "4,000"]
     ]
     assert "| 0.5 waves | 1 waves |" in text

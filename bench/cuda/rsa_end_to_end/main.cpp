@@ -162,7 +162,7 @@ class Bench {
         "wall-clock time of mm_rsa_run, medians after a call to warm up; messages of 32 bytes "
         "(verification: digests of SHA-256) and signatures in pageable memory; signing with SHA-256, "
         "padding, blinding unless it says otherwise, and check of every result; e = 65537; samples "
-        "checked by libcrypto; weights: mm_plan_run of powmod in class secret, an odd modulus to each "
+        "checked by libcrypto; weights: constant-time powmod by mm_plan_run, an odd modulus to each "
         "item, calls in turn";
     document["wrong"] = wrong_;
     document["failed"] = failed_;
@@ -356,7 +356,7 @@ class Bench {
       row["first_quartile"] = sorted[sorted.size() / 4];
       row["third_quartile"] = sorted[3 * sorted.size() / 4];
       rows_.push_back(std::move(row));
-      std::printf("powmod, class secret, %u bits, exponents %-7s %10.4f ms\n", bits, weight.name,
+      std::printf("constant-time powmod, %u bits, exponents %-7s %10.4f ms\n", bits, weight.name,
                   sorted[sorted.size() / 2] * 1e3);
     }
   }

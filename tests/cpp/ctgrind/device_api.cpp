@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run under valgrind: the functions of timing class secret that users' kernels have
+// Run under valgrind: the constant-time functions that users' kernels have
 // (manymod/device/modular.cuh, with technique row32), compiled for the host, with operands, exponents and the
 // modulus's inner words marked as undefined memory. valgrind reports each branch and each address that
 // depends on them.

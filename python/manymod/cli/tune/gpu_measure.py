@@ -297,8 +297,8 @@ class _Race:
         if wrong.any():
             item = int(wrong.argmax())
             raise manymod.InternalError(
-                f"{runner.name} and {name} differ in item {item} of {batch.count}: {self._case.op} in class"
-                f" {self._case.timing} at {self._case.bits} bits"
+                f"{runner.name} and {name} differ in item {item} of {batch.count}: {self._case.op},"
+                f" timing class {self._case.timing}, at {self._case.bits} bits"
             )
 
     def _others(self, count: int) -> list[_Runner]:
