@@ -3,7 +3,6 @@
 // over.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -83,7 +82,7 @@ class Placement {
   }
 
  private:
-  struct Health;  // of the GPUs
+  class Health;  // of the GPUs
 
   /// @return null once an attempt succeeds; the exception of the first attempt if all GPUs fail
   [[nodiscard]] std::exception_ptr attempt_on_gpus(double cost_ns,
