@@ -77,8 +77,8 @@ class DeviceBatch {
   }
 };
 
-/// A call with its arrays in host memory.
-struct Question {
+/// An operation and its operands in host memory.
+struct CallOperands {
   mm_op op = MM_OP_MULMOD;
   Batch x{0, 1}, y{0, 1}, modulus{0, 1};
   mm_timing timing = MM_TIMING_PUBLIC;
@@ -96,7 +96,8 @@ struct Question {
   }
 };
 
-struct Answer {
+/// What a call returned.
+struct CallResults {
   mm_status status = MM_OK;
   Batch results{0, 1};
   std::vector<std::uint8_t> statuses;
@@ -112,39 +113,41 @@ struct Places {
   unsigned device_index = 0;
 };
 
-inline Answer run_call(const Question& question, mm_plan* plan, mm_call call, std::size_t result_width) {
-  Answer answer;
-  answer.results = Batch(question.count, result_width);
-  answer.statuses.assign(question.count, 0xff);
+inline CallResults run_call(const CallOperands& operands, mm_plan* plan, mm_call call,
+                            std::size_t result_width) {
+  CallResults returned;
+  returned.results = Batch(operands.count, result_width);
+  returned.statuses.assign(operands.count, 0xff);
   call.struct_size = sizeof call;
-  call.count = question.count;
-  call.terms = question.terms;
-  call.item_status = answer.statuses.data();
+  call.count = operands.count;
+  call.terms = operands.terms;
+  call.item_status = returned.statuses.data();
   if (call.result.limbs == nullptr) {
-    call.result = {answer.results.limbs().data(), question.count, result_width, result_width,
-                   answer.results.signs().data()};
+    call.result = {returned.results.limbs().data(), operands.count, result_width, result_width,
+                   returned.results.signs().data()};
   }
-  answer.status = mm_plan_run(plan, &call);
-  return answer;
+  returned.status = mm_plan_run(plan, &call);
+  return returned;
 }
 
-/// The answer of the CPU for host arrays.
-inline Answer asked_on_host(const Question& question, std::size_t result_width = 0) {
-  const PlanPointer plan = make_plan(question.options("cpu"));
+/// The results that the CPU computes for arrays in host memory.
+inline CallResults host_results(const CallOperands& operands, std::size_t result_width = 0) {
+  const PlanPointer plan = make_plan(operands.options("cpu"));
   mm_call call{};
-  call.x = View(question.x).get();
-  call.y = View(question.y).get();
-  call.modulus = View(question.modulus).get();
-  return run_call(question, plan.get(), call, result_width != 0 ? result_width : question.modulus.width());
+  call.x = View(operands.x).get();
+  call.y = View(operands.y).get();
+  call.modulus = View(operands.modulus).get();
+  return run_call(operands, plan.get(), call, result_width != 0 ? result_width : operands.modulus.width());
 }
 
-inline Answer asked_on_device(const Question& question, const Places& places) {
-  const PlanPointer plan = make_plan(question.options(places.device, places.variant));
-  const std::size_t result_width = places.result_width != 0 ? places.result_width : question.modulus.width();
-  const DeviceBatch x(question.x, places.gap, places.device_index),
-      y(question.y, places.gap, places.device_index),
-      modulus(question.modulus, places.gap, places.device_index);
-  Batch junk(question.count, result_width);
+/// The results of a call whose arrays are at `places`.
+inline CallResults device_results(const CallOperands& operands, const Places& places) {
+  const PlanPointer plan = make_plan(operands.options(places.device, places.variant));
+  const std::size_t result_width = places.result_width != 0 ? places.result_width : operands.modulus.width();
+  const DeviceBatch x(operands.x, places.gap, places.device_index),
+      y(operands.y, places.gap, places.device_index),
+      modulus(operands.modulus, places.gap, places.device_index);
+  Batch junk(operands.count, result_width);
   std::fill(junk.limbs().begin(), junk.limbs().end(), kJunk);
   DeviceBatch result(junk, places.gap, places.device_index);
   const auto view_of = [&](unsigned flag, const DeviceBatch& there, const Batch& here) {
@@ -153,32 +156,32 @@ inline Answer asked_on_device(const Question& question, const Places& places) {
   mm_call call{};
   call.on_device = places.on_device;
   call.device_index = places.device_index;
-  call.x = view_of(MM_ON_DEVICE_X, x, question.x);
-  call.y = view_of(MM_ON_DEVICE_Y, y, question.y);
-  call.modulus = view_of(MM_ON_DEVICE_MODULUS, modulus, question.modulus);
+  call.x = view_of(MM_ON_DEVICE_X, x, operands.x);
+  call.y = view_of(MM_ON_DEVICE_Y, y, operands.y);
+  call.modulus = view_of(MM_ON_DEVICE_MODULUS, modulus, operands.modulus);
   const bool result_there = (places.on_device & MM_ON_DEVICE_RESULT) != 0;
   if (result_there) call.result = result.result();
-  Answer answer = run_call(question, plan.get(), call, result_width);
-  if (result_there) answer.results = result.read();
-  return answer;
+  CallResults returned = run_call(operands, plan.get(), call, result_width);
+  if (result_there) returned.results = result.read();
+  return returned;
 }
 
-inline void expect_same(const Answer& answer, const Answer& expected, const std::string& what) {
-  ASSERT_EQ(answer.status, expected.status) << what << ": " << mm_last_error();
-  ASSERT_EQ(answer.statuses, expected.statuses) << what;
+inline void expect_same(const CallResults& actual, const CallResults& expected, const std::string& what) {
+  ASSERT_EQ(actual.status, expected.status) << what << ": " << mm_last_error();
+  ASSERT_EQ(actual.statuses, expected.statuses) << what;
   for (std::size_t i = 0; i < expected.results.size(); ++i) {
-    ASSERT_EQ(answer.results.negative(i), expected.results.negative(i)) << what << ", item " << i;
+    ASSERT_EQ(actual.results.negative(i), expected.results.negative(i)) << what << ", item " << i;
     for (std::size_t j = 0; j < expected.results.width(); ++j) {
-      ASSERT_EQ(answer.results[i][j], expected.results[i][j]) << what << ", item " << i << ", limb " << j;
+      ASSERT_EQ(actual.results[i][j], expected.results[i][j]) << what << ", item " << i << ", limb " << j;
     }
   }
 }
 
-/// Expect the answer for arrays at `places` to equal that for host arrays.
-inline void expect_same_answer(const Question& question, const Places& places, const std::string& what) {
-  expect_same(asked_on_device(question, places), asked_on_host(question, places.result_width),
-              what + ", operation " + std::to_string(question.op) + ", class " +
-                  std::to_string(question.timing) + ", on the device " + std::to_string(places.on_device) +
+/// Expects the results for arrays at `places` to equal those for arrays in host memory.
+inline void expect_same_as_host(const CallOperands& operands, const Places& places, const std::string& what) {
+  expect_same(device_results(operands, places), host_results(operands, places.result_width),
+              what + ", operation " + std::to_string(operands.op) + ", class " +
+                  std::to_string(operands.timing) + ", on the device " + std::to_string(places.on_device) +
                   ", gap " + std::to_string(places.gap));
 }
 

@@ -181,30 +181,30 @@ class ResidentSecrets : public ResidentMisuse {
   const Batch y_ = numbers_.some(kCount, 1);
   std::size_t calls_ = 0;  // driver calls of the last run
 
-  [[nodiscard]] Question asked(mm_op op) const {
-    Question question;
-    question.op = op;
-    question.timing = MM_TIMING_SECRET;
-    question.count = kCount;
-    question.x = x_;
-    question.y = y_;
-    question.modulus = modulus_;
-    return question;
+  [[nodiscard]] CallOperands operands_of(mm_op op) const {
+    CallOperands operands;
+    operands.op = op;
+    operands.timing = MM_TIMING_SECRET;
+    operands.count = kCount;
+    operands.x = x_;
+    operands.y = y_;
+    operands.modulus = modulus_;
+    return operands;
   }
 
   // Run a call on arrays that are freed when it returns. Driver call number `failing` of the plan fails.
-  Answer run(const Question& question, mm_plan* plan, std::size_t failing) {
+  CallResults run(const CallOperands& operands, mm_plan* plan, std::size_t failing) {
     const DeviceBatch x(x_, 1), exponents(y_, 1), modulus(modulus_, 1);
     DeviceBatch result(x_, 2);
     mm_call call = make_call(x.view(), exponents.view(), modulus.view(), result.result());
     call.on_device = kAllOnDevice;
     const std::size_t before = fake_cuda::counts().calls;
     if (failing != fake_cuda::kNever) fake_cuda::settings().failing_call = before + failing;
-    Answer answer = run_call(question, plan, call, 2);
+    CallResults returned = run_call(operands, plan, call, 2);
     calls_ = fake_cuda::counts().calls - before;
     fake_cuda::settings().failing_call = fake_cuda::kNever;
-    answer.results = result.read();
-    return answer;
+    returned.results = result.read();
+    return returned;
   }
 
   void expect_none_left(const Batch& batch, const std::string& what) const {
@@ -222,31 +222,31 @@ constexpr mm_op kGpuAndHost[] = {MM_OP_POWMOD, MM_OP_INVMOD};  // computed on th
 // caller.
 TEST_F(ResidentSecrets, NothingIsLeft) {
   for (const mm_op op : kGpuAndHost) {
-    const Question question = asked(op);
-    const PlanPointer plan = make_plan(question.options("auto"));
-    const Answer answer = run(question, plan.get(), fake_cuda::kNever);
-    expect_same(answer, asked_on_host(question), "secrets");
+    const CallOperands operands = operands_of(op);
+    const PlanPointer plan = make_plan(operands.options("auto"));
+    const CallResults actual = run(operands, plan.get(), fake_cuda::kNever);
+    expect_same(actual, host_results(operands), "secrets");
     expect_none_left(x_, "x");
     expect_none_left(y_, "y");
-    expect_none_left(answer.results, "results");
+    expect_none_left(actual.results, "results");
   }
 }
 
 TEST_F(ResidentSecrets, NothingIsLeftByCallsThatFail) {
   for (const mm_op op : kGpuAndHost) {
-    const Question question = asked(op);
-    const Answer expected = asked_on_host(question);
+    const CallOperands operands = operands_of(op);
+    const CallResults expected = host_results(operands);
     calls_ = 0;
     std::size_t failed = 0;
     for (std::size_t at = 0; at <= calls_ && !HasFailure(); ++at) {
       renew();
-      const PlanPointer plan = make_plan(question.options("auto"));
-      const Answer answer = run(question, plan.get(), at);
+      const PlanPointer plan = make_plan(operands.options("auto"));
+      const CallResults actual = run(operands, plan.get(), at);
       const std::string what = "operation " + std::to_string(op) + ", call " + std::to_string(at);
-      if (answer.status == expected.status) {
-        expect_same(answer, expected, what);
+      if (actual.status == expected.status) {
+        expect_same(actual, expected, what);
       } else {
-        EXPECT_EQ(answer.status, MM_ERR_DEVICE) << what;
+        EXPECT_EQ(actual.status, MM_ERR_DEVICE) << what;
         ++failed;
       }
       expect_none_left(x_, what);

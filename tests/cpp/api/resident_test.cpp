@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on arrays in device memory, on the fake driver: their answers equal those for host arrays.
+// Calls on arrays in device memory, on the fake driver: their results equal those for host arrays.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,17 +27,18 @@ class Resident : public FakeGpuTest {
   CudaNumbers numbers_{41};
 
   // A call with bases wider than the moduli, exponents of one limb, and `moduli` moduli (`count` or 1).
-  Question question(mm_op op, mm_timing timing, std::size_t count, std::size_t width, std::size_t moduli) {
-    Question asked;
-    asked.op = op;
-    asked.timing = timing;
-    asked.count = count;
-    asked.terms = op == MM_OP_MULTI_POWMOD ? 2 : 0;
-    const std::size_t numbers = count * std::max<std::size_t>(1, asked.terms);
-    asked.x = numbers_.some(numbers, width + 1);
-    asked.y = numbers_.some(numbers, 1);
-    asked.modulus = numbers_.odd_moduli(moduli, width);
-    return asked;
+  CallOperands random_operands(mm_op op, mm_timing timing, std::size_t count, std::size_t width,
+                               std::size_t moduli) {
+    CallOperands operands;
+    operands.op = op;
+    operands.timing = timing;
+    operands.count = count;
+    operands.terms = op == MM_OP_MULTI_POWMOD ? 2 : 0;
+    const std::size_t numbers = count * std::max<std::size_t>(1, operands.terms);
+    operands.x = numbers_.some(numbers, width + 1);
+    operands.y = numbers_.some(numbers, 1);
+    operands.modulus = numbers_.odd_moduli(moduli, width);
+    return operands;
   }
 
   static FixedBasePointer fixed_base(const Batch& g, const Batch& n, mm_timing timing, const char* device) {
@@ -75,10 +76,10 @@ TEST_F(Resident, AllOperationsInBothTimingClasses) {
       if (!offered(op, timing)) continue;
       for (const std::size_t width : {1u, 3u}) {
         for (const std::size_t moduli : {std::size_t{11}, std::size_t{1}}) {
-          const Question asked = question(op, timing, 11, width, moduli);
-          expect_same_answer(asked, {}, "together");
-          expect_same_answer(asked, {.gap = 2}, "apart");
-          expect_same_answer(asked, {.gap = 1, .result_width = width + 2}, "wide results");
+          const CallOperands operands = random_operands(op, timing, 11, width, moduli);
+          expect_same_as_host(operands, {}, "together");
+          expect_same_as_host(operands, {.gap = 2}, "apart");
+          expect_same_as_host(operands, {.gap = 1, .result_width = width + 2}, "wide results");
         }
       }
     }
@@ -88,13 +89,15 @@ TEST_F(Resident, AllOperationsInBothTimingClasses) {
 TEST_F(Resident, EachSetOfArraysOnTheDevice) {
   for (const mm_op op : {MM_OP_SUBMOD, MM_OP_MULMOD, MM_OP_POWMOD, MM_OP_MULTI_POWMOD}) {
     for (unsigned set = 0; set <= kAllOnDevice; ++set) {
-      Question asked = question(op, MM_TIMING_PUBLIC, 7, 2, 7);
-      if ((set & MM_ON_DEVICE_X) == 0) asked.x = numbers_.with_signs(asked.x);
-      if ((set & MM_ON_DEVICE_Y) == 0 && op != MM_OP_MULTI_POWMOD) asked.y = numbers_.with_signs(asked.y);
-      if ((set & (MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT)) == 0) {
-        asked.modulus = numbers_.with_signs(asked.modulus);
+      CallOperands operands = random_operands(op, MM_TIMING_PUBLIC, 7, 2, 7);
+      if ((set & MM_ON_DEVICE_X) == 0) operands.x = numbers_.with_signs(operands.x);
+      if ((set & MM_ON_DEVICE_Y) == 0 && op != MM_OP_MULTI_POWMOD) {
+        operands.y = numbers_.with_signs(operands.y);
       }
-      expect_same_answer(asked, {.on_device = set}, "set");
+      if ((set & (MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT)) == 0) {
+        operands.modulus = numbers_.with_signs(operands.modulus);
+      }
+      expect_same_as_host(operands, {.on_device = set}, "set");
     }
   }
 }
@@ -103,13 +106,14 @@ TEST_F(Resident, MixedModuli) {
   for (const mm_op op : kPlanOperations) {
     for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
       if (!offered(op, timing)) continue;
-      Question asked = question(op, timing, 90, 4, 90);
-      asked.modulus = mixed_moduli(90, 4);
-      asked.modulus_bits = 230;  // some are too wide
-      expect_same_answer(asked, {}, "mixed");
-      expect_same_answer(asked, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_RESULT}}, "results here");
-      expect_same_answer(asked, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_MODULUS}, .gap = 1},
-                         "moduli here");
+      CallOperands operands = random_operands(op, timing, 90, 4, 90);
+      operands.modulus = mixed_moduli(90, 4);
+      operands.modulus_bits = 230;  // some are too wide
+      expect_same_as_host(operands, {}, "mixed");
+      expect_same_as_host(operands, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_RESULT}},
+                          "results here");
+      expect_same_as_host(operands, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_MODULUS}, .gap = 1},
+                          "moduli here");
     }
   }
 }
@@ -117,10 +121,10 @@ TEST_F(Resident, MixedModuli) {
 TEST_F(Resident, SharedModuliOfEachClass) {
   for (const std::uint64_t modulus : {0u, 1u, 6u, 1u << 20}) {
     for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
-      Question asked = question(MM_OP_POWMOD, timing, 5, 1, 1);
-      asked.modulus = single(modulus);
-      asked.modulus_bits = 16;
-      expect_same_answer(asked, {}, "modulus " + std::to_string(modulus));
+      CallOperands operands = random_operands(MM_OP_POWMOD, timing, 5, 1, 1);
+      operands.modulus = single(modulus);
+      operands.modulus_bits = 16;
+      expect_same_as_host(operands, {}, "modulus " + std::to_string(modulus));
     }
   }
 }
@@ -128,93 +132,93 @@ TEST_F(Resident, SharedModuliOfEachClass) {
 TEST_F(Resident, IntegersThatAllItemsShare) {
   for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
     for (const std::size_t moduli : {std::size_t{9}, std::size_t{1}}) {
-      Question asked = question(MM_OP_POWMOD, timing, 9, 2, moduli);
-      asked.y = single(65537);
-      expect_same_answer(asked, {.gap = 1}, "one exponent");
-      asked.x = numbers_.some(1, 2);
-      expect_same_answer(asked, {}, "one power");
-      asked.y = numbers_.some(9, 1);
-      expect_same_answer(asked, {}, "one base");
+      CallOperands operands = random_operands(MM_OP_POWMOD, timing, 9, 2, moduli);
+      operands.y = single(65537);
+      expect_same_as_host(operands, {.gap = 1}, "one exponent");
+      operands.x = numbers_.some(1, 2);
+      expect_same_as_host(operands, {}, "one power");
+      operands.y = numbers_.some(9, 1);
+      expect_same_as_host(operands, {}, "one base");
     }
   }
-  Question asked = question(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, 6, 2, 6);
-  asked.x = numbers_.some(2, 2);
-  expect_same_answer(asked, {.gap = 1}, "bases of all products");
-  expect_same_answer(question(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, 1, 2, 1), {}, "one product");
+  CallOperands operands = random_operands(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, 6, 2, 6);
+  operands.x = numbers_.some(2, 2);
+  expect_same_as_host(operands, {.gap = 1}, "bases of all products");
+  expect_same_as_host(random_operands(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, 1, 2, 1), {}, "one product");
   for (const mm_op op : kPlanOperations) {
-    expect_same_answer(question(op, MM_TIMING_PUBLIC, 1, 2, 1), {}, "one item");
+    expect_same_as_host(random_operands(op, MM_TIMING_PUBLIC, 1, 2, 1), {}, "one item");
   }
 }
 
 TEST_F(Resident, ExponentsOfUnlikeLengths) {
-  Question asked = question(MM_OP_POWMOD, MM_TIMING_PUBLIC, 60, 2, 60);
-  asked.y = numbers_.some(60, 5);
+  CallOperands operands = random_operands(MM_OP_POWMOD, MM_TIMING_PUBLIC, 60, 2, 60);
+  operands.y = numbers_.some(60, 5);
   for (std::size_t i = 0; i < 60; ++i) {
-    std::fill(asked.y[i].begin() + static_cast<std::ptrdiff_t>(i % 6), asked.y[i].end(), 0);
+    std::fill(operands.y[i].begin() + static_cast<std::ptrdiff_t>(i % 6), operands.y[i].end(), 0);
   }
-  expect_same_answer(asked, {}, "exponents of 0 to 5 limbs");
-  asked.timing = MM_TIMING_SECRET;
-  expect_same_answer(asked, {}, "exponents of 0 to 5 limbs");
+  expect_same_as_host(operands, {}, "exponents of 0 to 5 limbs");
+  operands.timing = MM_TIMING_SECRET;
+  expect_same_as_host(operands, {}, "exponents of 0 to 5 limbs");
 }
 
 // The data copied to the host about exponents of similar lengths does not grow with their number.
 TEST_F(Resident, ExponentsOfSimilarLengths) {
   const std::size_t count = 4000;
-  Question asked = question(MM_OP_POWMOD, MM_TIMING_PUBLIC, count, 1, count);
-  for (std::size_t i = 0; i < count; ++i) asked.y[i][0] |= std::uint64_t{1} << 60;
-  asked.y[count - 1][0] = ~std::uint64_t{0};
-  asked.y[count / 2][0] = 0;
+  CallOperands operands = random_operands(MM_OP_POWMOD, MM_TIMING_PUBLIC, count, 1, count);
+  for (std::size_t i = 0; i < count; ++i) operands.y[i][0] |= std::uint64_t{1} << 60;
+  operands.y[count - 1][0] = ~std::uint64_t{0};
+  operands.y[count / 2][0] = 0;
   const std::size_t before = fake_cuda::counts().to_host_bytes;
-  expect_same_answer(asked, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_RESULT}}, "alike");
+  expect_same_as_host(operands, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_RESULT}}, "alike");
   const std::size_t results = count * sizeof(std::uint64_t);
   EXPECT_LT(fake_cuda::counts().to_host_bytes - before, results + 3 * count);
-  asked = question(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, 300, 1, 1);
-  expect_same_answer(asked, {}, "products of powers, one modulus");
+  operands = random_operands(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, 300, 1, 1);
+  expect_same_as_host(operands, {}, "products of powers, one modulus");
 }
 
 TEST_F(Resident, VariantsByName) {
   for (const char* variant : {"row32.cuda.t1", "dpf52.cuda.t1", "row32.cuda.t4", "scalar64.generic"}) {
-    const Question asked = question(MM_OP_POWMOD, MM_TIMING_PUBLIC, 12, 3, 12);
-    expect_same_answer(asked, {.device = "auto", .variant = variant}, variant);
+    const CallOperands operands = random_operands(MM_OP_POWMOD, MM_TIMING_PUBLIC, 12, 3, 12);
+    expect_same_as_host(operands, {.device = "auto", .variant = variant}, variant);
   }
 }
 
 // More items than 128 GPU threads compute at once, in chunks for several threads of the library.
 TEST_F(Resident, SeveralChunks) {
   const std::size_t count = 2500;
-  Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
-  expect_same_answer(asked, {}, "products");
-  asked.modulus = mixed_moduli(count, 2);
-  expect_same_answer(asked, {.gap = 1}, "products of mixed lengths");
-  Question powers = question(MM_OP_POWMOD, MM_TIMING_SECRET, 700, 1, 700);
+  CallOperands operands = random_operands(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
+  expect_same_as_host(operands, {}, "products");
+  operands.modulus = mixed_moduli(count, 2);
+  expect_same_as_host(operands, {.gap = 1}, "products of mixed lengths");
+  CallOperands powers = random_operands(MM_OP_POWMOD, MM_TIMING_SECRET, 700, 1, 700);
   powers.y = numbers_.some(700, 3);
-  expect_same_answer(powers, {}, "powers");
+  expect_same_as_host(powers, {}, "powers");
 }
 
 // A batch that must be split because device memory is short.
 TEST_F(Resident, LittleMemory) {
-  const Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, 2500, 2, 2500);
+  const CallOperands operands = random_operands(MM_OP_MULMOD, MM_TIMING_PUBLIC, 2500, 2, 2500);
   fake_cuda::settings().memory_bytes = std::size_t{256} << 10;
-  expect_same_answer(asked, {}, "products");
+  expect_same_as_host(operands, {}, "products");
 }
 
 TEST_F(Resident, ResultsInThePlaceOfAnOperand) {
   for (const mm_op op : {MM_OP_ADDMOD, MM_OP_MULMOD, MM_OP_POWMOD}) {
     for (const unsigned which : {MM_ON_DEVICE_X, MM_ON_DEVICE_Y, MM_ON_DEVICE_MODULUS}) {
       for (const std::size_t gap : {0u, 3u}) {
-        Question asked = question(op, MM_TIMING_PUBLIC, 300, 2, 300);
-        asked.x = numbers_.some(300, 2);
-        asked.y = numbers_.some(300, 2);
-        if (gap != 0) asked.modulus = mixed_moduli(300, 2);
-        const Answer expected = asked_on_host(asked);
-        const PlanPointer plan = make_plan(asked.options("auto"));
-        DeviceBatch x(asked.x, gap), y(asked.y, gap), modulus(asked.modulus, gap);
+        CallOperands operands = random_operands(op, MM_TIMING_PUBLIC, 300, 2, 300);
+        operands.x = numbers_.some(300, 2);
+        operands.y = numbers_.some(300, 2);
+        if (gap != 0) operands.modulus = mixed_moduli(300, 2);
+        const CallResults expected = host_results(operands);
+        const PlanPointer plan = make_plan(operands.options("auto"));
+        DeviceBatch x(operands.x, gap), y(operands.y, gap), modulus(operands.modulus, gap);
         DeviceBatch& taken = which == MM_ON_DEVICE_X ? x : which == MM_ON_DEVICE_Y ? y : modulus;
         mm_call call = make_call(x.view(), y.view(), modulus.view(), taken.result());
         call.on_device = kAllOnDevice;
-        Answer answer = run_call(asked, plan.get(), call, 2);
-        answer.results = taken.read();
-        expect_same(answer, expected, "in the place of " + std::to_string(which));
+        CallResults actual = run_call(operands, plan.get(), call, 2);
+        actual.results = taken.read();
+        expect_same(actual, expected, "in the place of " + std::to_string(which));
       }
     }
   }
@@ -223,39 +227,40 @@ TEST_F(Resident, ResultsInThePlaceOfAnOperand) {
 // Operands and results as column blocks of one table.
 TEST_F(Resident, ColumnsOfOneTable) {
   const std::size_t count = 40;
-  Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
-  asked.x = numbers_.some(count, 2);
-  asked.y = numbers_.some(count, 2);
+  CallOperands operands = random_operands(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
+  operands.x = numbers_.some(count, 2);
+  operands.y = numbers_.some(count, 2);
   Batch table(count, 8);
   for (std::size_t i = 0; i < count; ++i) {
-    std::copy(asked.x[i].begin(), asked.x[i].end(), table[i].begin());
-    std::copy(asked.y[i].begin(), asked.y[i].end(), table[i].begin() + 2);
-    std::copy(asked.modulus[i].begin(), asked.modulus[i].end(), table[i].begin() + 4);
+    std::copy(operands.x[i].begin(), operands.x[i].end(), table[i].begin());
+    std::copy(operands.y[i].begin(), operands.y[i].end(), table[i].begin() + 2);
+    std::copy(operands.modulus[i].begin(), operands.modulus[i].end(), table[i].begin() + 4);
   }
   DeviceBatch there(table, 0);
   const auto column = [&](std::size_t first) { return mm_view{there.limbs() + first, count, 2, 8, nullptr}; };
-  const PlanPointer plan = make_plan(asked.options("auto"));
+  const PlanPointer plan = make_plan(operands.options("auto"));
   mm_call call = make_call(column(0), column(2), column(4), {there.limbs() + 6, count, 2, 8, nullptr});
   call.on_device = kAllOnDevice;
-  Answer answer = run_call(asked, plan.get(), call, 2);
+  CallResults actual = run_call(operands, plan.get(), call, 2);
   const Batch after = there.read();
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = 0; j < 6; ++j) ASSERT_EQ(after[i][j], table[i][j]) << "item " << i;
-    std::copy(after[i].begin() + 6, after[i].end(), answer.results[i].begin());
+    std::copy(after[i].begin() + 6, after[i].end(), actual.results[i].begin());
   }
-  expect_same(answer, asked_on_host(asked), "columns");
+  expect_same(actual, host_results(operands), "columns");
 }
 
 // Only one fact about all moduli is copied to the host, and only step programs to the device.
 TEST_F(Resident, OperandsStayOnTheDevice) {
   const std::size_t count = 4000;
-  const Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 4, count);
-  const PlanPointer plan = make_plan(asked.options("auto"));
-  const DeviceBatch x(asked.x, 0), y(asked.y, 0), modulus(asked.modulus, 0), result(asked.modulus, 0);
+  const CallOperands operands = random_operands(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 4, count);
+  const PlanPointer plan = make_plan(operands.options("auto"));
+  const DeviceBatch x(operands.x, 0), y(operands.y, 0), modulus(operands.modulus, 0),
+      result(operands.modulus, 0);
   mm_call call = make_call(x.view(), y.view(), modulus.view(), result.result());
   call.on_device = kAllOnDevice;
   const fake_cuda::Counts before = fake_cuda::counts();
-  EXPECT_EQ(run_call(asked, plan.get(), call, 4).status, MM_OK);
+  EXPECT_EQ(run_call(operands, plan.get(), call, 4).status, MM_OK);
   EXPECT_LE(fake_cuda::counts().to_host_bytes - before.to_host_bytes, 8u);
   EXPECT_LT(fake_cuda::counts().to_device_bytes - before.to_device_bytes, count * sizeof(std::uint64_t));
 }
@@ -264,35 +269,35 @@ TEST_F(Resident, OtherDevicesThanThePlans) {
   fake_cuda::settings().devices = 3;
   for (const char* device : {"auto", "cpu", "cuda", "cuda:0", "cuda:2"}) {
     for (const unsigned index : {0u, 1u, 2u}) {
-      const Question asked = question(MM_OP_POWMOD, MM_TIMING_PUBLIC, 20, 2, 20);
-      expect_same_answer(asked, {.device = device, .device_index = index},
-                         std::string(device) + " with arrays on " + std::to_string(index));
+      const CallOperands operands = random_operands(MM_OP_POWMOD, MM_TIMING_PUBLIC, 20, 2, 20);
+      expect_same_as_host(operands, {.device = device, .device_index = index},
+                          std::string(device) + " with arrays on " + std::to_string(index));
     }
   }
 }
 
 TEST_F(Resident, OnePlanOnSeveralDevices) {
   fake_cuda::settings().devices = 2;
-  const Question asked = question(MM_OP_POWMOD, MM_TIMING_SECRET, 20, 2, 1);
-  const Answer expected = asked_on_host(asked);
-  const PlanPointer plan = make_plan(asked.options("auto"));
+  const CallOperands operands = random_operands(MM_OP_POWMOD, MM_TIMING_SECRET, 20, 2, 1);
+  const CallResults expected = host_results(operands);
+  const PlanPointer plan = make_plan(operands.options("auto"));
   for (const unsigned index : {1u, 0u, 1u, 0u}) {
-    const DeviceBatch x(asked.x, 0, index), y(asked.y, 0, index), modulus(asked.modulus, 0, index);
+    const DeviceBatch x(operands.x, 0, index), y(operands.y, 0, index), modulus(operands.modulus, 0, index);
     DeviceBatch result(Batch(20, 2), 0, index);
     mm_call call = make_call(x.view(), y.view(), modulus.view(), result.result());
     call.on_device = kAllOnDevice;
     call.device_index = index;
-    Answer answer = run_call(asked, plan.get(), call, 2);
-    answer.results = result.read();
-    expect_same(answer, expected, "device " + std::to_string(index));
+    CallResults actual = run_call(operands, plan.get(), call, 2);
+    actual.results = result.read();
+    expect_same(actual, expected, "device " + std::to_string(index));
   }
 }
 
 TEST_F(Resident, OnePlanInSeveralThreads) {
-  const Question asked = question(MM_OP_POWMOD, MM_TIMING_SECRET, 40, 2, 40);
-  const Answer expected = asked_on_host(asked);
-  const PlanPointer plan = make_plan(asked.options("auto"));
-  const DeviceBatch x(asked.x, 0), y(asked.y, 0), modulus(asked.modulus, 0);
+  const CallOperands operands = random_operands(MM_OP_POWMOD, MM_TIMING_SECRET, 40, 2, 40);
+  const CallResults expected = host_results(operands);
+  const PlanPointer plan = make_plan(operands.options("auto"));
+  const DeviceBatch x(operands.x, 0), y(operands.y, 0), modulus(operands.modulus, 0);
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
@@ -300,9 +305,9 @@ TEST_F(Resident, OnePlanInSeveralThreads) {
         DeviceBatch result(Batch(40, 2), i % 2 == 0 ? 0 : 1);
         mm_call call = make_call(x.view(), y.view(), modulus.view(), result.result());
         call.on_device = kAllOnDevice;
-        Answer answer = run_call(asked, plan.get(), call, 2);
-        answer.results = result.read();
-        expect_same(answer, expected, "in a thread");
+        CallResults actual = run_call(operands, plan.get(), call, 2);
+        actual.results = result.read();
+        expect_same(actual, expected, "in a thread");
       }
     });
   }

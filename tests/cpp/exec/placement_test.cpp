@@ -1,151 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement of items on several GPUs and failover, with engines that only record. Calls of `run` that begin
-// within others put several chunks in flight at once.
+// Placement of items on several GPUs and failover, with engines that only record.
 #include "exec/placement.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <new>
-#include <optional>
 #include <thread>
 
-#include "exec/batch.hpp"
-#include "gpu/cuda/error.hpp"
-#include "recording_engine.hpp"
+#include "placing.hpp"
 
 namespace manymod::testing {
 namespace {
-
-constexpr std::array<Limb, 1> kModulus{35};
-constexpr std::array<Limb, 1> kBase{3};
-
-struct OwnModulus final : PreparedModulus {
-  explicit OwnModulus(const void* whose) : owner(whose) {}
-  const void* owner;
-};
-struct OwnBase final : PreparedBase {
-  explicit OwnBase(const void* whose) : owner(whose) {}
-  const void* owner;
-};
-
-class GpuRecorder final : public RecordingEngine {
- public:
-  std::function<void()> on_run;  ///< called within run(); may throw
-  std::optional<cuda::Fault> fault;
-  std::optional<cuda::Fault> comb_fault;
-  mutable std::atomic<int> moduli{0}, bases{0}, runs{0};
-
-  std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation,
-                                           TimingClass) const override {
-    EXPECT_EQ(modulus[0], kModulus[0]);
-    ++moduli;
-    return std::make_unique<OwnModulus>(this);
-  }
-  std::unique_ptr<PreparedBase> prepare_base(const BatchView& base, std::span<const Limb> modulus,
-                                             std::size_t exponent_bits, TimingClass,
-                                             const StopToken& stop) const override {
-    if (comb_fault) throw cuda::DriverError(*comb_fault, 0, "no comb");
-    if (stop.requested()) return nullptr;
-    EXPECT_EQ(base.magnitude(0)[0], kBase[0]);
-    EXPECT_TRUE(base.is_negative(0));
-    EXPECT_EQ(modulus[0], kModulus[0]);
-    EXPECT_EQ(exponent_bits, 77u);
-    ++bases;
-    return std::make_unique<OwnBase>(this);
-  }
-  void run(const Job& job, Items items, std::size_t limbs) const override {
-    ++runs;
-    if (fault) throw cuda::DriverError(*fault, 0, "fails");
-    if (job.shared != nullptr) {
-      EXPECT_EQ(static_cast<const OwnModulus*>(job.shared)->owner, this);
-    }
-    if (job.fixed_base != nullptr) {
-      EXPECT_EQ(static_cast<const OwnBase*>(job.fixed_base)->owner, this);
-    }
-    if (on_run) on_run();
-    RecordingEngine::run(job, items, limbs);
-  }
-};
-
-class Placing : public ::testing::Test {
- protected:
-  static constexpr std::size_t kMostGpus = 4;
-
-  // A placement on GPUs with these numbers of multiprocessors.
-  Placement placement_of(std::initializer_list<unsigned> sizes,
-                         std::unique_ptr<const Engine> fallback = nullptr) {
-    gpus_.clear();
-    std::vector<GpuEngine> engines;
-    for (const unsigned size : sizes) {
-      auto gpu = std::make_unique<GpuRecorder>();
-      const std::size_t index = gpus_.size();
-      gpu->cost_ns_per_limb = 1000;
-      gpu->on_run = [this, index] {
-        order_.push_back(index);
-        if (order_.size() < under_way_) run();
-      };
-      gpus_.push_back(gpu.get());
-      engines.push_back({std::move(gpu), static_cast<unsigned>(index), size, &loads_.at(index)});
-    }
-    return Placement(std::move(engines), std::move(fallback));
-  }
-
-  static std::unique_ptr<const EngineSet> set_of(Placement placement) {
-    std::vector<EngineChoice> choices;
-    choices.push_back({std::move(placement), 1, 1, true});
-    return std::make_unique<const EngineSet>(std::move(choices));
-  }
-
-  void use(std::initializer_list<unsigned> sizes, std::unique_ptr<const Engine> fallback = nullptr) {
-    engines_ = set_of(placement_of(sizes, std::move(fallback)));
-  }
-
-  [[nodiscard]] const Placement& placement() const { return (*engines_)[0].placement; }
-
-  void run(const PreparedModuli* moduli = nullptr, const PreparedBases* bases = nullptr) {
-    statuses_.fill(ItemStatus::not_computed);
-    Job job;
-    job.status = statuses_.data();
-    run_items({*engines_, moduli, bases}, 0, job, StopToken(&stop_), kItems, 1);
-  }
-
-  // The GPUs of `chunks` chunks that are all in flight before the first one ends.
-  std::vector<std::size_t> gpus_of(std::size_t chunks) {
-    order_.clear();
-    under_way_ = chunks;
-    run();
-    under_way_ = 0;
-    return order_;
-  }
-
-  [[nodiscard]] PreparedBases bases() const {
-    const std::uint8_t negative = 1;
-    return {*engines_, {kBase.data(), 1, 1, 1, &negative}, kModulus, 77, TimingClass::public_};
-  }
-  // @return false if stopped
-  bool prepare(const PreparedBases& bases) const { return bases.prepare(0, StopToken(&stop_)); }
-
-  [[nodiscard]] bool all_computed() const {
-    return std::count(statuses_.begin(), statuses_.end(), ItemStatus::ok) == std::ssize(statuses_);
-  }
-
-  void expect_idle() const {
-    for (const GpuLoad& load : loads_) EXPECT_EQ(load.work(), 0u);
-  }
-
-  using Gpus = std::vector<std::size_t>;
-  static constexpr std::array<std::size_t, 3> kItems{0, 1, 2};
-  std::array<GpuLoad, kMostGpus> loads_;
-  std::vector<GpuRecorder*> gpus_;
-  std::unique_ptr<const EngineSet> engines_;
-  std::array<ItemStatus, 3> statuses_{};
-  std::atomic<bool> stop_{false};
-  Gpus order_;
-  std::size_t under_way_ = 0;
-};
 
 TEST_F(Placing, EachOfFourGetsItsShare) {
   use({132, 132, 132, 132});
@@ -435,79 +302,6 @@ TEST_F(Placing, ManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(gpus_[0]->items_run() + gpus_[1]->items_run(), kThreads * kRuns * kItems.size());
-  expect_idle();
-}
-
-// The chunks of a call: how many threads feed the GPUs, and how small batches are placed.
-class PlacingCall : public Placing {
- protected:
-  static constexpr std::size_t kCount = 4000;
-
-  PlacingCall() : moduli_(kCount, 5), results_(kCount), item_statuses_(kCount) {
-    job_.op = Operation::mulmod;
-    job_.modulus = {moduli_.data(), kCount, 1, 1, nullptr};
-    job_.result = {results_.data(), kCount, 1, 1, nullptr};
-    job_.status = item_statuses_.data();
-  }
-
-  bool execute_on(std::initializer_list<unsigned> sizes, double item_ns, std::size_t wave, unsigned threads) {
-    use(sizes);
-    for (GpuRecorder* gpu : gpus_) {
-      gpu->on_run = on_chunk;
-      gpu->cost_ns_per_limb = item_ns;
-      gpu->granularity = wave;
-    }
-    return compute_batch({*engines_}, job_, bucket_each(job_, 64), threads, {});
-  }
-
-  [[nodiscard]] std::size_t computed() const {
-    return static_cast<std::size_t>(std::count(item_statuses_.begin(), item_statuses_.end(), ItemStatus::ok));
-  }
-
-  std::function<void()> on_chunk;
-  std::vector<Limb> moduli_, results_;
-  std::vector<ItemStatus> item_statuses_;
-  Job job_;
-};
-
-// Each thread waits in its first chunk for the others.
-TEST_F(PlacingCall, ThreeThreadsFeedEach) {
-  std::atomic<unsigned> began{0};
-  on_chunk = [&began] {
-    ++began;
-    while (began < 12) std::this_thread::yield();
-  };
-  EXPECT_TRUE(execute_on({132, 132, 132, 132}, 1e6, 10, 1));
-  EXPECT_EQ(computed(), kCount);
-  for (const GpuRecorder* gpu : gpus_) EXPECT_GE(gpu->calls().size(), 3u);
-  expect_idle();
-}
-
-TEST_F(PlacingCall, AWaveIsNotSplit) {
-  EXPECT_TRUE(execute_on({132, 132}, 1e4, 5000, 0));
-  EXPECT_EQ(gpus_[0]->calls().size() + gpus_[1]->calls().size(), 1u);
-  EXPECT_EQ(computed(), kCount);
-}
-
-TEST_F(PlacingCall, ChunksAreWholeWaves) {
-  EXPECT_TRUE(execute_on({132, 132}, 1e4, 300, 0));
-  std::size_t parts = 0;
-  for (const GpuRecorder* gpu : gpus_) {
-    for (const auto& call : gpu->calls()) parts += call.items.size() % 300 != 0 ? 1 : 0;
-  }
-  EXPECT_EQ(parts, 1u);
-  EXPECT_EQ(computed(), kCount);
-}
-
-TEST_F(PlacingCall, AFailingGpuCostsNoItem) {
-  std::atomic<int> chunks{0};
-  on_chunk = [&chunks] {
-    if (++chunks == 3) throw cuda::DriverError(cuda::Fault::lost, 1, "lost in the middle");
-  };
-  EXPECT_TRUE(execute_on({132, 132}, 1e5, 100, 0));
-  EXPECT_EQ(computed(), kCount);
-  on_chunk = [] { throw cuda::DriverError(cuda::Fault::lost, 1, "lost"); };
-  EXPECT_THROW(execute_on({132, 132}, 1e5, 100, 0), cuda::DriverError);
   expect_idle();
 }
 

@@ -199,17 +199,17 @@ TEST_F(RnsEngine, CompactKernelsEndAt1536Bits) {
 
 TEST_F(RnsEngine, ArraysOnTheDevice) {
   for (const mm_op op : {MM_OP_MULMOD, MM_OP_POWMOD}) {
-    Question asked{.op = op, .count = 19};
-    asked.x = numbers_.some(19, 4);
-    asked.y = numbers_.some(19, 1);
-    asked.modulus = moduli(19, 4);
-    const auto check = [&](const Places& places) { expect_same_answer(asked, places, "rns"); };
+    CallOperands operands{.op = op, .count = 19};
+    operands.x = numbers_.some(19, 4);
+    operands.y = numbers_.some(19, 1);
+    operands.modulus = moduli(19, 4);
+    const auto check = [&](const Places& places) { expect_same_as_host(operands, places, "rns"); };
     check({.device = "cuda:0", .variant = "rns.cuda.t2"});
     check({.gap = 2, .device = "cuda:0", .variant = "rns.cuda.t2"});
     check({.result_width = 6, .device = "cuda:0", .variant = "rns.cuda.t2"});
     check({.on_device = MM_ON_DEVICE_RESULT, .device = "cuda:0", .variant = "rns.cuda.t2"});
     // Even moduli go elsewhere: the others are not in one run.
-    for (std::size_t i = 0; i < 19; i += 5) asked.modulus[i][0] &= ~std::uint64_t{1};
+    for (std::size_t i = 0; i < 19; i += 5) operands.modulus[i][0] &= ~std::uint64_t{1};
     check({.device = "auto", .variant = "rns.cuda.t2"});
   }
 }
@@ -217,19 +217,19 @@ TEST_F(RnsEngine, ArraysOnTheDevice) {
 TEST_F(RnsEngine, ResultsInThePlaceOfAnOperandOnTheDevice) {
   for (const bool in_place_of_modulus : {false, true}) {
     for (const std::size_t gap : {0u, 1u}) {
-      Question asked{.op = MM_OP_POWMOD, .count = 37};
-      asked.x = numbers_.some(37, 3);
-      asked.y = numbers_.some(37, 1);
-      asked.modulus = moduli(37, 3);
-      const Answer expected = asked_on_host(asked);
-      const PlanPointer plan = make_plan(asked.options("cuda:0", "rns.cuda.t2"));
-      DeviceBatch x(asked.x, gap), y(asked.y, gap), modulus(asked.modulus, gap);
+      CallOperands operands{.op = MM_OP_POWMOD, .count = 37};
+      operands.x = numbers_.some(37, 3);
+      operands.y = numbers_.some(37, 1);
+      operands.modulus = moduli(37, 3);
+      const CallResults expected = host_results(operands);
+      const PlanPointer plan = make_plan(operands.options("cuda:0", "rns.cuda.t2"));
+      DeviceBatch x(operands.x, gap), y(operands.y, gap), modulus(operands.modulus, gap);
       DeviceBatch& taken = in_place_of_modulus ? modulus : x;
       mm_call call = make_call(x.view(), y.view(), modulus.view(), taken.result());
       call.on_device = kAllOnDevice;
-      Answer answer = run_call(asked, plan.get(), call, 3);
-      answer.results = taken.read();
-      expect_same(answer, expected, in_place_of_modulus ? "in the modulus's place" : "in the base's place");
+      CallResults actual = run_call(operands, plan.get(), call, 3);
+      actual.results = taken.read();
+      expect_same(actual, expected, in_place_of_modulus ? "in the modulus's place" : "in the base's place");
     }
   }
 }

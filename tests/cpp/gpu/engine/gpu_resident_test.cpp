@@ -27,17 +27,18 @@ class GpuResident : public ::testing::Test {
   std::vector<mm_variant_info> variants_;
   CudaNumbers numbers_{47};
 
-  Question question(mm_op op, mm_timing timing, std::size_t count, std::size_t width, std::size_t moduli) {
-    Question asked;
-    asked.op = op;
-    asked.timing = timing;
-    asked.count = count;
-    asked.terms = op == MM_OP_MULTI_POWMOD ? 3 : 0;
-    const std::size_t numbers = count * std::max<std::size_t>(1, asked.terms);
-    asked.x = numbers_.some(numbers, width + 1);
-    asked.y = numbers_.some(numbers, 2);
-    asked.modulus = numbers_.odd_moduli(moduli, width);
-    return asked;
+  CallOperands random_operands(mm_op op, mm_timing timing, std::size_t count, std::size_t width,
+                               std::size_t moduli) {
+    CallOperands operands;
+    operands.op = op;
+    operands.timing = timing;
+    operands.count = count;
+    operands.terms = op == MM_OP_MULTI_POWMOD ? 3 : 0;
+    const std::size_t numbers = count * std::max<std::size_t>(1, operands.terms);
+    operands.x = numbers_.some(numbers, width + 1);
+    operands.y = numbers_.some(numbers, 2);
+    operands.modulus = numbers_.odd_moduli(moduli, width);
+    return operands;
   }
 
   Batch mixed_moduli(std::size_t count, std::size_t width) {
@@ -63,9 +64,9 @@ TEST_F(GpuResident, AllOperationsInBothTimingClasses) {
       if (!offered(op, timing)) continue;
       for (const std::size_t width : {1u, 2u, 5u, 16u, 33u}) {
         for (const std::size_t moduli : {std::size_t{150}, std::size_t{1}}) {
-          const Question asked = question(op, timing, 150, width, moduli);
-          expect_same_answer(asked, {}, "together");
-          expect_same_answer(asked, {.gap = 3, .result_width = width + 1}, "apart");
+          const CallOperands operands = random_operands(op, timing, 150, width, moduli);
+          expect_same_as_host(operands, {}, "together");
+          expect_same_as_host(operands, {.gap = 3, .result_width = width + 1}, "apart");
         }
       }
     }
@@ -76,23 +77,24 @@ TEST_F(GpuResident, MixedModuli) {
   for (const mm_op op : kPlanOperations) {
     for (const mm_timing timing : {MM_TIMING_PUBLIC, MM_TIMING_SECRET}) {
       if (!offered(op, timing)) continue;
-      Question asked = question(op, timing, 2000, 8, 2000);
-      asked.modulus = mixed_moduli(2000, 8);
-      asked.modulus_bits = 500;
-      expect_same_answer(asked, {}, "mixed");
-      expect_same_answer(asked, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_RESULT}, .gap = 1},
-                         "results here");
-      expect_same_answer(asked, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_MODULUS}}, "moduli here");
+      CallOperands operands = random_operands(op, timing, 2000, 8, 2000);
+      operands.modulus = mixed_moduli(2000, 8);
+      operands.modulus_bits = 500;
+      expect_same_as_host(operands, {}, "mixed");
+      expect_same_as_host(operands, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_RESULT}, .gap = 1},
+                          "results here");
+      expect_same_as_host(operands, {.on_device = kAllOnDevice & ~unsigned{MM_ON_DEVICE_MODULUS}},
+                          "moduli here");
     }
   }
 }
 
 TEST_F(GpuResident, EachSetOfArraysOnTheDevice) {
   for (unsigned set = 0; set <= kAllOnDevice; ++set) {
-    Question asked = question(MM_OP_POWMOD, MM_TIMING_PUBLIC, 500, 4, 500);
-    if ((set & MM_ON_DEVICE_X) == 0) asked.x = numbers_.with_signs(asked.x);
-    if ((set & MM_ON_DEVICE_Y) == 0) asked.y = numbers_.with_signs(asked.y);
-    expect_same_answer(asked, {.on_device = set}, "set");
+    CallOperands operands = random_operands(MM_OP_POWMOD, MM_TIMING_PUBLIC, 500, 4, 500);
+    if ((set & MM_ON_DEVICE_X) == 0) operands.x = numbers_.with_signs(operands.x);
+    if ((set & MM_ON_DEVICE_Y) == 0) operands.y = numbers_.with_signs(operands.y);
+    expect_same_as_host(operands, {.on_device = set}, "set");
   }
 }
 
@@ -100,10 +102,10 @@ TEST_F(GpuResident, EveryVariant) {
   for (const mm_variant_info& variant : variants_) {
     const std::size_t width = std::min<std::size_t>(6, variant.max_bits / 64);
     for (const mm_op op : {MM_OP_POWMOD, MM_OP_MULMOD}) {
-      expect_same_answer(question(op, MM_TIMING_PUBLIC, 100, width, 100), {.gap = 1, .variant = variant.name},
-                         variant.name);
-      expect_same_answer(question(op, MM_TIMING_PUBLIC, 100, width, 100), {.variant = variant.name},
-                         variant.name);
+      expect_same_as_host(random_operands(op, MM_TIMING_PUBLIC, 100, width, 100),
+                          {.gap = 1, .variant = variant.name}, variant.name);
+      expect_same_as_host(random_operands(op, MM_TIMING_PUBLIC, 100, width, 100), {.variant = variant.name},
+                          variant.name);
     }
   }
 }
@@ -112,17 +114,17 @@ TEST_F(GpuResident, ResultsInThePlaceOfAnOperand) {
   for (const mm_op op : {MM_OP_ADDMOD, MM_OP_MULMOD, MM_OP_POWMOD}) {
     for (const unsigned which : {MM_ON_DEVICE_X, MM_ON_DEVICE_Y, MM_ON_DEVICE_MODULUS}) {
       for (const std::size_t gap : {0u, 3u}) {
-        Question asked = question(op, MM_TIMING_PUBLIC, 20'000, 2, 20'000);
-        asked.x = numbers_.some(20'000, 2);
-        if (gap != 0) asked.modulus = mixed_moduli(20'000, 2);
-        const PlanPointer plan = make_plan(asked.options("auto"));
-        DeviceBatch x(asked.x, gap), y(asked.y, gap), modulus(asked.modulus, gap);
+        CallOperands operands = random_operands(op, MM_TIMING_PUBLIC, 20'000, 2, 20'000);
+        operands.x = numbers_.some(20'000, 2);
+        if (gap != 0) operands.modulus = mixed_moduli(20'000, 2);
+        const PlanPointer plan = make_plan(operands.options("auto"));
+        DeviceBatch x(operands.x, gap), y(operands.y, gap), modulus(operands.modulus, gap);
         DeviceBatch& taken = which == MM_ON_DEVICE_X ? x : which == MM_ON_DEVICE_Y ? y : modulus;
         mm_call call = make_call(x.view(), y.view(), modulus.view(), taken.result());
         call.on_device = kAllOnDevice;
-        Answer answer = run_call(asked, plan.get(), call, 2);
-        answer.results = taken.read();
-        expect_same(answer, asked_on_host(asked), "in the place of " + std::to_string(which));
+        CallResults actual = run_call(operands, plan.get(), call, 2);
+        actual.results = taken.read();
+        expect_same(actual, host_results(operands), "in the place of " + std::to_string(which));
       }
     }
   }
@@ -130,36 +132,37 @@ TEST_F(GpuResident, ResultsInThePlaceOfAnOperand) {
 
 TEST_F(GpuResident, SeveralChunks) {
   const std::size_t count = 3'000'000;
-  Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
-  expect_same_answer(asked, {}, "products");
-  asked.modulus = mixed_moduli(count, 2);
-  expect_same_answer(asked, {.gap = 1}, "mixed products");
+  CallOperands operands = random_operands(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
+  expect_same_as_host(operands, {}, "products");
+  operands.modulus = mixed_moduli(count, 2);
+  expect_same_as_host(operands, {.gap = 1}, "mixed products");
 }
 
 // The operand is written by the last of many operations on the caller's stream, for which the call must wait.
 TEST_F(GpuResident, WaitsForTheCallersStream) {
   const std::size_t count = 1000;
-  Question asked = question(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
-  asked.x = numbers_.some(count, 2);
-  const Answer expected = asked_on_host(asked);
+  CallOperands operands = random_operands(MM_OP_MULMOD, MM_TIMING_PUBLIC, count, 2, count);
+  operands.x = numbers_.some(count, 2);
+  const CallResults expected = host_results(operands);
   cuda::Device& gpu = cuda::device(0);
   const cuda::Stream own(gpu), legacy = cuda::Stream::borrowed(gpu, nullptr);
   const gpu::DeviceBuffer large(gpu, std::size_t{1} << 30);
-  const PlanPointer plan = make_plan(asked.options("auto"));
-  const DeviceBatch x(asked.x, 0), y(asked.y, 0), modulus(asked.modulus, 0), nothing(Batch(count, 2), 0);
+  const PlanPointer plan = make_plan(operands.options("auto"));
+  const DeviceBatch x(operands.x, 0), y(operands.y, 0), modulus(operands.modulus, 0),
+      nothing(Batch(count, 2), 0);
   for (const cuda::Stream* const stream : {&own, &legacy}) {
     DeviceBatch late(Batch(count, 2), 0), result(Batch(count, 2), 0);
     mm_call call = make_call(late.view(), y.view(), modulus.view(), result.result());
     call.on_device = kAllOnDevice;
     call.stream = stream->handle();
-    EXPECT_EQ(run_call(asked, plan.get(), call, 2).status, MM_OK);  // all is loaded from now on
+    EXPECT_EQ(run_call(operands, plan.get(), call, 2).status, MM_OK);  // all is loaded from now on
     for (int i = 0; i < 200; ++i) {
       stream->set_bytes(large.data(), static_cast<unsigned char>(i), large.bytes());
     }
     stream->copy_on_device(late.limbs(), x.limbs(), count * 2 * sizeof(std::uint64_t));
-    Answer answer = run_call(asked, plan.get(), call, 2);
-    answer.results = result.read();
-    expect_same(answer, expected, stream == &own ? "own stream" : "legacy default stream");
+    CallResults actual = run_call(operands, plan.get(), call, 2);
+    actual.results = result.read();
+    expect_same(actual, expected, stream == &own ? "own stream" : "legacy default stream");
   }
 }
 
