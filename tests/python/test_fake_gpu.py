@@ -126,7 +126,7 @@ def test_sound_device() -> None:
 
 FAILURES: list[tuple[dict[str, int], str, str]] = [
     ({"load_result": 209}, "DeviceError", "CUDA_ERROR_NO_BINARY_FOR_GPU"),
-    ({"lost_at_call": 40}, "DeviceError", "CUDA_ERROR_ILLEGAL_ADDRESS"),
+    ({"lost_at_call": 34}, "DeviceError", "CUDA_ERROR_ILLEGAL_ADDRESS"),
     ({"faulting_launch": 1}, "DeviceError", "CUDA_ERROR_ILLEGAL_ADDRESS"),
     ({"failing_launch": 0}, "DeviceError", "cuLaunchKernel failed: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"),
     ({"memory_bytes": 1000}, "MemoryError", "cuMemAlloc"),
