@@ -65,20 +65,17 @@ extern "C" {
 typedef enum mm_status {
   MM_OK = 0,
   /* Statuses of an item; the item's result is 0. */
-  MM_ITEM_ZERO_MODULUS = 1,   /**< the modulus is 0 */
-  MM_ITEM_NOT_INVERTIBLE = 2, /**< an inverse is needed and gcd(x, modulus) != 1 */
-  MM_ITEM_EVEN_MODULUS = 3,   /**< the modulus is even; constant-time calls need odd moduli */
-  MM_ITEM_MODULUS_TOO_WIDE =
-      4,                    /**< the modulus is wider than MM_MAX_MODULUS_BITS or the plan's modulus_bits */
-  MM_ITEM_NOT_COMPUTED = 5, /**< the call was cancelled before this item was computed */
+  MM_ITEM_ZERO_MODULUS = 1,     /**< the modulus is 0 */
+  MM_ITEM_NOT_INVERTIBLE = 2,   /**< an inverse is needed and gcd(x, modulus) != 1 */
+  MM_ITEM_EVEN_MODULUS = 3,     /**< the modulus is even; constant-time calls need odd moduli */
+  MM_ITEM_MODULUS_TOO_WIDE = 4, /**< wider than MM_MAX_MODULUS_BITS or the plan's modulus_bits */
+  MM_ITEM_NOT_COMPUTED = 5,     /**< the call was cancelled before this item was computed */
   /* Statuses of an item of an RSA call (rsa.h). */
   MM_ITEM_RSA_KEY = 6,        /**< the ring has no such key, or a private operation names a public key */
-  MM_ITEM_RSA_LENGTH = 7,     /**< the length of the message, digest, salt or ciphertext does not fit the key
-                                 and the padding */
+  MM_ITEM_RSA_LENGTH = 7,     /**< the message, digest, salt or ciphertext does not fit key and padding */
   MM_ITEM_RSA_RANGE = 8,      /**< the number is not below the modulus */
   MM_ITEM_RSA_DECRYPTION = 9, /**< decryption failed */
-  MM_ITEM_RSA_FAULT = 10, /**< two computations failed their check: the hardware is defective, or p or q is
-                             not prime */
+  MM_ITEM_RSA_FAULT = 10, /**< two computations failed their check: a hardware fault, or p or q not prime */
   /* Statuses of a call. */
   MM_ERR_ITEMS = 64,            /**< at least one item has a status other than MM_OK */
   MM_ERR_NULL = 65,             /**< a required pointer is NULL */
@@ -88,14 +85,12 @@ typedef enum mm_status {
   MM_ERR_CANCELLED = 69,        /**< the progress callback or mm_job_cancel requested a stop; items that were
                                    not finished have status MM_ITEM_NOT_COMPUTED */
   MM_ERR_UNKNOWN_VARIANT = 70,  /**< no variant has that name; mm_last_error() lists the names */
-  MM_ERR_UNUSABLE_VARIANT = 71, /**< the variant cannot run on this machine, or does not offer this operation,
-                                   width or timing class */
+  MM_ERR_UNUSABLE_VARIANT = 71, /**< it cannot run here, or lacks this operation, width or timing class */
   MM_ERR_UNKNOWN_DEVICE = 72,   /**< there is no such device, or no device of that kind was found */
   MM_ERR_INTERNAL = 73,         /**< a bug in manymod */
   MM_ERR_TUNING = 74,           /**< a tuning file is missing or malformed; mm_last_error() names the line */
   MM_ERR_DEVICE = 75,      /**< a CUDA device or its driver failed; mm_last_error() names the driver call */
-  MM_ERR_UNSUPPORTED = 76, /**< this build lacks a component that the function needs; mm_last_error() names
-                              it */
+  MM_ERR_UNSUPPORTED = 76, /**< this build lacks a component, which mm_last_error() names */
   MM_ERR_KEY = 77,         /**< the RSA key is not usable; mm_last_error() gives the reason */
   MM_ERR_CRYPTO = 78       /**< libcrypto failed; mm_last_error() names the function */
 } mm_status;
@@ -453,8 +448,7 @@ MM_API mm_status mm_device_get(size_t position, mm_device_info* info);
 typedef struct mm_cuda_info {
   size_t struct_size;   /**< set by the caller to sizeof(mm_cuda_info); no more bytes are written */
   int built;            /**< 1 if the library contains code for CUDA devices */
-  const char* driver;   /**< newest CUDA version that the NVIDIA driver supports: "13.0"; "" if there is no
-                           driver */
+  const char* driver;   /**< newest CUDA version that the driver supports: "13.0"; "" without a driver */
   const char* obstacle; /**< why there is no CUDA device; "" if there is one */
 } mm_cuda_info;
 
