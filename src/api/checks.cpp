@@ -82,10 +82,6 @@ Range byte_range(const void* data, std::size_t bytes) {
 
 bool overlap(const Range& a, const Range& b) { return a.begin < b.end && b.begin < a.end; }
 
-std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t stride) {
-  return count == 0 ? 0 : ((count - 1) * stride + width) * sizeof(Limb);
-}
-
 Range limb_range(const BatchView& view) {
   return byte_range(view.limbs, extent_bytes(view.count, view.width, view.stride));
 }
@@ -225,6 +221,10 @@ void drop_unset_signs(Job& job) {
 }
 
 }  // namespace
+
+std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t stride) {
+  return count == 0 ? 0 : ((count - 1) * stride + width) * sizeof(Limb);
+}
 
 BatchView checked_view(const mm_view& view, const char* what) {
   if (view.count == 0) throw_argument(std::string(what) + ".count is 0");

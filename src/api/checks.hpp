@@ -14,6 +14,9 @@ namespace manymod {
 /// @throws StatusError MM_ERR_NULL, MM_ERR_ARGUMENT
 BatchView checked_view(const mm_view& view, const char* what);
 
+/// The bytes from the first limb of an array of items to its last one.
+std::size_t extent_bytes(std::size_t count, std::size_t width, std::size_t stride);
+
 /// The job of a call.
 ///
 /// In: call.count >= 1; `fixed_modulus`: the modulus of a fixed_base_powmod, which replaces call.modulus,

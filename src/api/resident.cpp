@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/checks.hpp"
 #include "core/status_error.hpp"
 #include "gpu/engine/resident_engine.hpp"
 
@@ -16,10 +17,6 @@ EngineSet resident_engines(const Selection& selection, const gpu::ResidentArrays
   return make_engines(selection, [&arrays](std::unique_ptr<const Engine> engine) {
     return gpu::through_host(std::move(engine), arrays);
   });
-}
-
-std::size_t array_bytes(std::size_t count, std::size_t width, std::size_t stride) {
-  return ((count - 1) * stride + width) * sizeof(Limb);
 }
 
 void check_width(std::size_t width, const char* what) {
@@ -52,7 +49,8 @@ void ResidentCall::check(const Job& job) const {
                                std::size_t stride, const char* what) {
     if (!on_device) return;
     check_width(width, what);
-    check_on_device(arrays_.device(), limbs, array_bytes(count, width, stride), std::string(what) + ".limbs");
+    check_on_device(arrays_.device(), limbs, extent_bytes(count, width, stride),
+                    std::string(what) + ".limbs");
   };
   const auto check_view = [&](const BatchView& view, const char* what) {
     check_array(view.on_device, view.limbs, view.count, view.width, view.stride, what);

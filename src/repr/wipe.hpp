@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Erases memory that may hold secrets before it is freed.
+// Erases memory that may hold secrets before it is freed, and arrays that do so.
 #pragma once
 
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "repr/canonical.hpp"
 
@@ -24,5 +26,30 @@ inline void wipe_bytes(void* data, std::size_t bytes) {
 
 /// Zeroes limbs.
 inline void wipe(std::span<Limb> limbs) { wipe_bytes(limbs.data(), limbs.size_bytes()); }
+
+/// Elements that may be secret: zeroed on destruction, unless they were released.
+template <class T>
+class SecretArray {
+ public:
+  explicit SecretArray(std::size_t size = 0) : elements_(size) {}
+  explicit SecretArray(std::vector<T> elements) : elements_(std::move(elements)) {}
+  SecretArray(const SecretArray&) = delete;
+  SecretArray& operator=(const SecretArray&) = delete;
+  ~SecretArray() { wipe_bytes(elements_.data(), elements_.size() * sizeof(T)); }
+
+  [[nodiscard]] std::size_t size() const { return elements_.size(); }
+  [[nodiscard]] T* data() { return elements_.data(); }
+  [[nodiscard]] T& operator[](std::size_t i) { return elements_[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return elements_[i]; }
+  [[nodiscard]] std::span<T> first(std::size_t size) { return std::span(elements_).first(size); }
+  [[nodiscard]] std::span<const T> first(std::size_t size) const { return std::span(elements_).first(size); }
+  [[nodiscard]] std::span<const T> all() const { return elements_; }
+
+  /// The elements, for the caller to zero. The array is empty afterwards.
+  [[nodiscard]] std::vector<T> release() { return std::exchange(elements_, {}); }
+
+ private:
+  std::vector<T> elements_;
+};
 
 }  // namespace manymod

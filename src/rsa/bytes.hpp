@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion between big-endian bytes and little-endian limbs (RFC 8017, section 4), and byte arrays for
-// secrets.
+// Conversion between big-endian bytes and little-endian limbs (RFC 8017, section 4).
 #pragma once
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 #include "repr/canonical.hpp"
 #include "repr/wipe.hpp"
@@ -18,22 +16,7 @@ namespace manymod::rsa {
 
 using ByteSpan = std::span<const std::uint8_t>;
 
-/// Bytes that are zeroed on destruction.
-class SecretBytes {
- public:
-  explicit SecretBytes(std::size_t size = 0) : bytes_(size) {}
-  SecretBytes(const SecretBytes&) = delete;
-  SecretBytes& operator=(const SecretBytes&) = delete;
-  ~SecretBytes() { wipe_bytes(bytes_.data(), bytes_.size()); }
-
-  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
-  [[nodiscard]] std::uint8_t* data() { return bytes_.data(); }
-  [[nodiscard]] std::span<std::uint8_t> first(std::size_t size) { return std::span(bytes_).first(size); }
-  [[nodiscard]] ByteSpan first(std::size_t size) const { return std::span(bytes_).first(size); }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-};
+using SecretBytes = SecretArray<std::uint8_t>;
 
 /// The limb in eight big-endian bytes.
 inline Limb load_limb(const std::uint8_t* bytes) {

@@ -41,7 +41,7 @@ ModulusConstants::ModulusConstants(const ConstantsSource& source, const Shape& s
 
 std::span<const std::byte> ModulusConstants::on_host() const {
   if (!on_host_) on_host_.emplace(source_.of_modulus(shape_, {modulus_.data(), modulus_.size()}));
-  return on_host_->bytes();
+  return on_host_->all();
 }
 
 bool ModulusConstants::refused() const {

@@ -82,24 +82,11 @@ class ModulusConstants final : public PreparedModulus {
   [[nodiscard]] const DeviceConstants& on_device(Workspace& workspace) const;
 
  private:
-  // Zeroed by its destructor.
-  class SecretBytes {
-   public:
-    explicit SecretBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
-    SecretBytes(const SecretBytes&) = delete;
-    SecretBytes& operator=(const SecretBytes&) = delete;
-    ~SecretBytes() { wipe_bytes(bytes_.data(), bytes_.size()); }
-    [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-
-   private:
-    std::vector<std::byte> bytes_;
-  };
-
   const ConstantsSource& source_;
   const Shape& shape_;
   limbs::Buffer modulus_;
   mutable std::mutex mutex_;  // guards the members below: one thread computes them while others wait
-  mutable std::optional<SecretBytes> on_host_;
+  mutable std::optional<SecretArray<std::byte>> on_host_;
   mutable std::optional<DeviceConstants> on_device_;
 
   // The constants on the host; empty if the modulus is refused. In: they are not on the device, and the

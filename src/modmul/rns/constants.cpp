@@ -11,6 +11,7 @@
 #include "modmul/rns/byte_matrix.hpp"
 #include "modmul/rns/channel_field.hpp"
 #include "repr/limbs.hpp"
+#include "repr/wipe.hpp"
 #include "repr/words.hpp"
 
 namespace manymod::rns {
@@ -49,31 +50,6 @@ struct BaseFields {
       a.fields.emplace_back(channel_of_a(i));
     }
   }
-};
-
-/// Words that depend on a modulus, which may be secret: wiped on destruction.
-class SecretWords {
- public:
-  explicit SecretWords(std::size_t size) : words_(size) {}
-  SecretWords(const SecretWords&) = delete;
-  SecretWords& operator=(const SecretWords&) = delete;
-  ~SecretWords() { wipe_bytes(words_.data(), words_.size() * sizeof(std::uint32_t)); }
-
-  std::uint32_t& operator[](std::size_t i) { return words_[i]; }
-  const std::uint32_t& operator[](std::size_t i) const { return words_[i]; }
-
- private:
-  Words words_;
-};
-
-// Bytes that depend on a modulus, which may be secret: wiped on destruction unless they were moved from.
-struct SecretBlock {
-  std::vector<std::byte> bytes;
-
-  explicit SecretBlock(std::vector<std::byte> begun) : bytes(std::move(begun)) {}
-  SecretBlock(const SecretBlock&) = delete;
-  SecretBlock& operator=(const SecretBlock&) = delete;
-  ~SecretBlock() { wipe_bytes(bytes.data(), bytes.size()); }
 };
 
 // The product of a base's primes modulo `field`, in its Montgomery form; without prime number `except`, if
@@ -124,7 +100,7 @@ class Cofactors {
  private:
   const Base& source_;
   const ChannelField& field_;
-  SecretWords suffix_products_;  // entry j: scale times the primes from j on
+  SecretArray<std::uint32_t> suffix_products_;  // entry j: scale times the primes from j on
 
   [[nodiscard]] std::uint32_t form(unsigned j) const { return field_.form(source_.fields[j].modulus()); }
 };
@@ -448,12 +424,12 @@ std::vector<std::byte> modulus_constants(unsigned bits, std::span<const Limb> n)
   if (n.size() > sizes.words / 2) throw std::invalid_argument("modulus too long for its bases");
   const BaseFields bases(bases_of(bits));
   const BaseConstants& cached = cached_base_constants(bits);
-  SecretBlock block(cached.block);
-  std::byte* const first = block.bytes.data();
+  SecretArray<std::byte> block(cached.block);
+  std::byte* const first = block.data();
   const std::uint64_t divides = put_coordinate_factors(sizes, first, bases, cached.factors, n);
   fill_scaled_extension(MatrixWriter(sizes.extension(), first + sizes.to_a()), sizes, bases,
                         first + sizes.set_up_at(), n);
-  return unless_refused(divides, std::move(block.bytes));
+  return unless_refused(divides, block.release());
 }
 
 void order_by_tiles(unsigned bits, const cuda::Tiles& tiles, std::span<std::byte> constants) {
@@ -461,14 +437,14 @@ void order_by_tiles(unsigned bits, const cuda::Tiles& tiles, std::span<std::byte
   const std::size_t bytes = sizes.extension().bytes();
   for (const std::size_t at : {sizes.to_a(), sizes.to_b()}) {
     const std::span<const std::byte> matrix = constants.subspan(at, bytes);
-    const SecretBlock before(std::vector<std::byte>(matrix.begin(), matrix.end()));
+    const SecretArray<std::byte> before(std::vector<std::byte>(matrix.begin(), matrix.end()));
     std::byte* to = constants.data() + at;
     for (unsigned tile = 0; tile < tiles.count(); ++tile) {
       const unsigned first = tiles.first(tile);
       const std::size_t row = tiles.size(tile) * std::size_t{MatrixShape::kQuadBytes};
       for (unsigned step = 0; step < sizes.steps(); ++step, to += row) {
         std::memcpy(
-            to, before.bytes.data() + (std::size_t{step} * sizes.quads() + first) * MatrixShape::kQuadBytes,
+            to, before.all().data() + (std::size_t{step} * sizes.quads() + first) * MatrixShape::kQuadBytes,
             row);
       }
     }
