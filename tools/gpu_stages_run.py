@@ -24,7 +24,7 @@ from gpu_stages import Stage, Step
 GRACE = 10.0
 #: Exit status of a command that was stopped at its limit, as `timeout` of coreutils has it.
 TIMED_OUT = 124
-#: Facts of a card that nvidia-smi is asked for.
+#: Properties of a card that are queried from nvidia-smi.
 CARD_FIELDS = ("name", "driver_version", "compute_cap", "memory.total", "clocks.max.sm")
 
 

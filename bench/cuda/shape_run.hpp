@@ -30,7 +30,7 @@ class ShapeRun {
 
   /// That many blocks of the shape's size on each multiprocessor.
   [[nodiscard]] gpu::LaunchShape full_launch(unsigned blocks) const;
-  /// What the engine takes for so many items (gpu/engine/launch.hpp).
+  /// The launch that the engine chooses for this number of items (gpu/engine/launch.hpp).
   [[nodiscard]] gpu::LaunchShape launch_for(std::size_t items) const;
   [[nodiscard]] gpu::LaunchShape launch_of(unsigned grid, unsigned block) const;
 

@@ -19,7 +19,7 @@ from manymod.tables.operations import OPERATIONS
 
 __all__ = ["main"]
 
-#: Commands whose modules are imported only where they are asked for: module, name there, short help.
+#: Commands whose modules are imported only when they run: module, name there, short help.
 LAZY = {
     "bench": ("manymod.cli.bench.command", "Throughput of this machine beside gmpy2, GMP and Python."),
     "tune": ("manymod.cli.tune.command", "Measure which variant is fastest where on this machine."),

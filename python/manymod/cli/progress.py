@@ -77,5 +77,5 @@ class RowProgress:
         self._bar.stop()
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Show that so many rows are done."""
+        """Show the number of rows that are done."""
         self._bar.update(self._task, completed=done, total=total)

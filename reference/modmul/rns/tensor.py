@@ -61,7 +61,7 @@ from reference.modmul.rns.words import (
 COX_BITS = 16
 
 MOST_NARROW_CHANNELS = 127
-"""Up to so many channels, the quotient of a remainder of byte sums is computed from a single word."""
+"""Up to this number of channels, the quotient of a remainder of byte sums is computed from a single word."""
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ CPU = "CPU"
 SOME_GPUS = ("rns",)
 #: The technique that every GPU can run.
 EVERYWHERE = "row32"
-#: Variants for comparison are dropped where so many items take them `LESS_THAN_BEST` times as long.
+#: Variants for comparison are dropped once a number of items takes them `LESS_THAN_BEST` times as long.
 LOOK = 16384
 LESS_THAN_BEST = 1.1
-#: First number of items; GPUs that win there are asked for fewer, too.
+#: First number of items; where GPUs win there, smaller numbers are measured, too.
 FIRST_COUNT = 64
 STEP = 4
 MAX_COUNT = 1 << 20
@@ -103,7 +103,7 @@ class GpuTimes:
         )
 
     def best(self, count: int) -> str:
-        """The fastest GPU variant for so many items."""
+        """The fastest GPU variant for this number of items."""
         return min(self.gpu, key=lambda name: self.times[name][count])
 
     def gain(self, count: int) -> float:
@@ -168,14 +168,14 @@ class _Runner:
         self.taken[count] = statistics.median_low(self.samples)
 
     def in_proportion(self, count: int) -> float:
-        """Seconds that so many items take by the largest number measured; 0 if there is none."""
+        """Seconds that this number of items takes by the largest number measured; 0 if there is none."""
         if not self.taken:
             return 0.0
         largest = max(self.taken)
         return self.taken[largest] * count / largest
 
     def expected(self, count: int) -> float:
-        """Seconds that so many items take on a GPU; 0 if unknown.
+        """Seconds that this number of items takes on a GPU; 0 if unknown.
 
         As few items as leave most of it idle take as long as one; more, in the end, in proportion to their
         number.
