@@ -31,7 +31,7 @@ CPU = "CPU"
 SOME_GPUS = ("rns",)
 #: The technique that every GPU can run.
 EVERYWHERE = "row32"
-#: Variants for comparison are dropped once a number of items takes them `LESS_THAN_BEST` times as long.
+#: Variants for comparison are dropped if this number of items takes them `LESS_THAN_BEST` times as long.
 LOOK = 16384
 LESS_THAN_BEST = 1.1
 #: First number of items; where GPUs win there, smaller numbers are measured, too.
