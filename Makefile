@@ -48,7 +48,7 @@ $(STAMPS)/venv:
 	@tools/make_venv.sh "$(PYTHON)" "$(VENV)"
 	@mkdir -p $(STAMPS) && touch $@
 
-# deps-build: what builds the package; deps-demo, deps-test, deps-lint: the package's own dependencies and
+# deps-build: what builds the package; deps-cuda: a compiler for its CUDA kernels, if there is none; deps-demo, deps-test, deps-lint: the package's own dependencies and
 # those of that extra.
 $(STAMPS)/deps-%: pyproject.toml tools/requirements.py tools/build_backend/cuda_compiler.py | $(STAMPS)/venv
 	@$(VENV)/bin/python tools/requirements.py $* > $(STAMPS)/$*.txt
@@ -65,10 +65,19 @@ $(STAMPS)/system-%: tools/setup_system.sh | $(STAMPS)/venv
 	@touch $@
 
 # The Python package, in the build folder of the C++ tests and benchmarks, so that the library is compiled once.
+install_package = $(PIP) install --no-deps --no-build-isolation -C build-dir=$(RELEASE) \
+  -C cmake.define.MANYMOD_WERROR=$(WERROR)
+
+CUDA_KERNELS = MANYMOD_CUDA=ON $(shell nvidia-smi >/dev/null 2>&1 || echo MANYMOD_CUDA_ARCHITECTURES=90a)
+
 $(STAMPS)/package: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/system-build
-	$(PIP) install --no-deps --no-build-isolation -C build-dir=$(RELEASE) \
-	  -C cmake.define.MANYMOD_WERROR=$(WERROR) .
+	$(install_package) -C cmake.define.MANYMOD_CUDA=AUTO .
 	@touch $@
+
+# The package with the CUDA kernels whether or not there is a GPU: the tests check their machine code for sm_90a.
+$(STAMPS)/package-cuda: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/deps-cuda $(STAMPS)/system-build
+	$(install_package) $(addprefix -C cmake.define.,$(CUDA_KERNELS)) .
+	@touch $(STAMPS)/package $@
 
 # ---- targets ------------------------------------------------------------------------------------------
 demo: $(STAMPS)/package $(STAMPS)/deps-demo
@@ -81,7 +90,7 @@ test-cpp test-asan test-python: WERROR := ON
 configure_tests = cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON \
   -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 -DMANYMOD_TEST_DEVICE_CODE=OFF $(SHARDS)
 
-test-cpp: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system-test
+test-cpp: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
 	cmake --build $(RELEASE)
 	ctest --test-dir $(RELEASE) --output-on-failure
@@ -94,7 +103,7 @@ test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	ctest --preset asan
 
 # Some of these tests run on the C++ tests' substitute for the CUDA driver, which needs no GPU.
-test-python: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system-test
+test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
 	cmake --build $(RELEASE) --target manymod_fake_cuda
 	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda \

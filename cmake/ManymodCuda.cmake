@@ -3,8 +3,11 @@
 # of CUDA: it loads the driver when a caller first uses a device. CMake's CUDA language would need a working device
 # toolchain at configuration and would link cudart.
 #
-#   MANYMOD_CUDA                ON, OFF, or AUTO: ON where nvcc is found. The environment variable is the default
-#   MANYMOD_CUDA_ARCHITECTURES  list such as 80;90a;100+ptx, or "all" for those of releases
+#   MANYMOD_CUDA                ON, OFF, or AUTO: ON where the machine has an NVIDIA GPU and nvcc is found. The environment
+#                               variable is the default
+#   MANYMOD_CUDA_ARCHITECTURES  list such as 80;90a;100+ptx, or "all" for those of releases. Default: those of the machine's
+#                               GPUs, or all if it has none
+#   MANYMOD_COMPARISON_KERNELS  OFF leaves out the techniques that are only for comparison: half of the compilation
 #   MANYMOD_NVCC                the compiler; CMake searches for it unless this is set
 
 set(manymod_cuda_default AUTO)
@@ -13,6 +16,8 @@ if(NOT "$ENV{MANYMOD_CUDA}" STREQUAL "")
 endif()
 set(MANYMOD_CUDA "${manymod_cuda_default}" CACHE STRING "Compile the CUDA kernels: AUTO, ON or OFF")
 set_property(CACHE MANYMOD_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(MANYMOD_COMPARISON_KERNELS "Compile the CUDA kernels of techniques that are only for comparison" ON)
+set(manymod_comparison_techniques fios rns_float two_pass16)
 set(manymod_release_architectures 80 90a 100+ptx 120)
 set(manymod_least_nvcc 12.8)
 
@@ -41,19 +46,26 @@ function(manymod_nvcc_version version_var)
   set(${version_var} "${CMAKE_MATCH_1}" PARENT_SCOPE)
 endfunction()
 
-# Architectures of this machine's GPUs; sm_90a where there are none.
+# Whether the kernel driver of NVIDIA, or that of WSL, knows a GPU (tools/build_backend/cuda_compiler.py asks the same).
+function(manymod_has_gpu result_var)
+  file(GLOB gpus "/dev/nvidia0" "/proc/driver/nvidia/gpus/*" "/usr/lib/wsl/lib/libcuda.so.1")
+  if(gpus)
+    set(${result_var} TRUE PARENT_SCOPE)
+  else()
+    set(${result_var} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Architectures of this machine's GPUs; all where there are none.
 function(manymod_default_architectures list_var)
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
                   OUTPUT_VARIABLE capabilities OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE outcome)
-  set(list "")
+  set(list all)
   if(outcome EQUAL 0 AND capabilities MATCHES "^[0-9.\n]+$")
     string(REPLACE "." "" capabilities "${capabilities}")
     string(REPLACE "\n" ";" list "${capabilities}")
     list(REMOVE_DUPLICATES list)
     list(TRANSFORM list REPLACE "^90$" "90a")
-  endif()
-  if(NOT list)
-    set(list 90a)
   endif()
   set(${list_var} "${list}" PARENT_SCOPE)
 endfunction()
@@ -72,26 +84,45 @@ function(manymod_compile_device source base architectures)
     VERBATIM)
 endfunction()
 
-set(manymod_cuda_on FALSE)
-if(NOT MANYMOD_CUDA MATCHES "^(AUTO|auto)$" AND NOT MANYMOD_CUDA)
-  set(manymod_cuda_why "MANYMOD_CUDA is ${MANYMOD_CUDA}")
-else()
+# Set <why_var> to why the kernels are not compiled, or to "" if they are; an error where they were asked for.
+function(manymod_judge_cuda why_var)
+  set(${why_var} "" PARENT_SCOPE)
+  if(MANYMOD_CUDA MATCHES "^(AUTO|auto)$")
+    manymod_has_gpu(gpu)
+    if(NOT gpu)
+      set(${why_var} "this machine has no NVIDIA GPU; -DMANYMOD_CUDA=ON compiles them for other machines" PARENT_SCOPE)
+      return()
+    endif()
+  elseif(NOT MANYMOD_CUDA)
+    set(${why_var} "MANYMOD_CUDA is ${MANYMOD_CUDA}" PARENT_SCOPE)
+    return()
+  endif()
   manymod_find_cuda_tool(MANYMOD_NVCC nvcc "CUDA compiler")
-  set(manymod_nvcc_version "")
+  set(version "")
   if(MANYMOD_NVCC)
-    manymod_nvcc_version(manymod_nvcc_version)
+    manymod_nvcc_version(version)
   endif()
+  set(manymod_nvcc_version "${version}" PARENT_SCOPE)
   if(NOT MANYMOD_NVCC)
-    set(manymod_cuda_why "nvcc was not found")
-  elseif(manymod_nvcc_version STREQUAL "" OR manymod_nvcc_version VERSION_LESS manymod_least_nvcc)
-    set(manymod_cuda_why "${MANYMOD_NVCC} is not of CUDA ${manymod_least_nvcc} or newer")
+    set(why "nvcc was not found")
+  elseif(version STREQUAL "" OR version VERSION_LESS manymod_least_nvcc)
+    set(why "${MANYMOD_NVCC} is not of CUDA ${manymod_least_nvcc} or newer")
   else()
-    set(manymod_cuda_on TRUE)
+    return()
   endif()
-  if(NOT manymod_cuda_on AND NOT MANYMOD_CUDA MATCHES "^(AUTO|auto)$")
-    message(FATAL_ERROR "MANYMOD_CUDA is ${MANYMOD_CUDA}, but ${manymod_cuda_why}. Install the CUDA toolkit, or "
-                        "its compiler by: pip install 'cuda-toolkit[nvcc,cudart,crt,nvvm]==13.0.*'")
+  string(APPEND why ". Install the CUDA toolkit, or its compiler by: pip install 'cuda-toolkit[nvcc,cudart,crt,nvvm]==13.0.*'")
+  if(NOT MANYMOD_CUDA MATCHES "^(AUTO|auto)$")
+    message(FATAL_ERROR "MANYMOD_CUDA is ${MANYMOD_CUDA}, but ${why}")
   endif()
+  message(WARNING "This machine has an NVIDIA GPU that the build will not use, as ${why}")
+  set(${why_var} "${why}" PARENT_SCOPE)
+endfunction()
+
+manymod_judge_cuda(manymod_cuda_why)
+if(manymod_cuda_why STREQUAL "")
+  set(manymod_cuda_on TRUE)
+else()
+  set(manymod_cuda_on FALSE)
 endif()
 
 set(manymod_device_dir "${CMAKE_CURRENT_BINARY_DIR}/device")
@@ -101,6 +132,7 @@ set(manymod_image_symbols "")
 set(manymod_image_rows "")
 set(manymod_architectures "")
 set(manymod_architecture_rows "")
+set(manymod_left_out_rows "")
 if(manymod_cuda_on)
   if(NOT DEFINED MANYMOD_CUDA_ARCHITECTURES)
     manymod_default_architectures(manymod_architectures)
@@ -130,10 +162,17 @@ if(manymod_cuda_on)
     string(APPEND manymod_architecture_rows "    {${CMAKE_MATCH_1}, ${suffix}, ${ptx}},\n")
   endforeach()
   list(JOIN manymod_architectures "," manymod_architectures)
-  message(STATUS "CUDA kernels: nvcc ${manymod_nvcc_version}, ${manymod_architectures}")
+  message(STATUS "CUDA kernels: nvcc ${manymod_nvcc_version}, ${manymod_architectures}. They are most of the compilation: "
+                 "MANYMOD_CUDA_ARCHITECTURES, MANYMOD_COMPARISON_KERNELS=OFF or MANYMOD_CUDA=OFF shorten it")
 
   file(GLOB_RECURSE manymod_device_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}/src"
        "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cu")
+  if(NOT MANYMOD_COMPARISON_KERNELS)
+    foreach(technique IN LISTS manymod_comparison_techniques)
+      list(FILTER manymod_device_sources EXCLUDE REGEX "^modmul/${technique}/")
+      string(APPEND manymod_left_out_rows "    \"${technique}\",\n")
+    endforeach()
+  endif()
   foreach(source IN LISTS manymod_device_sources)
     string(REGEX REPLACE "^modmul/|\\.cu$" "" name "${source}")
     string(MAKE_C_IDENTIFIER "${name}" identifier)

@@ -42,3 +42,6 @@ add_library(manymod::device ALIAS manymod_device)
 set_target_properties(manymod_device PROPERTIES EXPORT_NAME device)
 target_include_directories(manymod_device INTERFACE
   "$<BUILD_INTERFACE:${manymod_device_include}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+# An option rather than the feature cuda_std_20, which CMake before 3.26 does not know of nvcc 12 and 13.
+target_compile_options(manymod_device INTERFACE
+  "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<IN_LIST:$<TARGET_PROPERTY:CUDA_STANDARD>,20;23>>>:-std=c++20>")

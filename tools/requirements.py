@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the requirements of one purpose from pyproject.toml, one a line, for `pip install -r`.
 
-`build` means the build system's requirements, with the CUDA compiler where it is due; any other word means
-the package's dependencies and that extra.
+`build` means the build system's requirements, with the CUDA compiler where it is due; `cuda` that compiler
+alone, unless the machine has one; any other word means the package's dependencies and that extra.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 from pathlib import Path
@@ -48,6 +49,8 @@ def requirements(purpose: str, text: str) -> list[str]:
     """Return the requirements of `purpose` as pyproject.toml's `text` states them."""
     if purpose == "build":
         return [*string_list(text, "build-system", "requires"), *compiler_requirements()]
+    if purpose == "cuda":
+        return compiler_requirements(environ=os.environ | {"MANYMOD_CUDA": "ON"})
     return [*string_list(text, "project", "dependencies"), *extra_requirements(purpose, text)]
 
 

@@ -52,7 +52,10 @@ struct Dpf52 {
 /// threads. Functions: see field/field.hpp; and numbers besides residues, which are not in Montgomery form.
 template <unsigned kBits, unsigned kThreads, class Technique, class Group = cuda::ThreadGroup<kThreads>>
 class DeviceField {
-  static_assert(Group::kSize == kThreads && kBits >= 2);
+  static_assert(kThreads != 0 && kThreads <= 32 && (kThreads & (kThreads - 1)) == 0,
+                "kThreads must be 1, 2, 4, 8, 16 or 32: neighbouring threads of a warp share a number");
+  static_assert(kBits >= 2, "kBits must be at least 2: moduli are odd numbers above 1");
+  static_assert(Group::kSize == kThreads, "Group must be of kThreads threads");
   static constexpr unsigned kPerThread = Technique::per_thread((kBits + 31) / 32, kThreads);
   using Numbers = typename Technique::template Numbers<Group, kPerThread>;
   using Multiplier = typename Numbers::Multiplier;

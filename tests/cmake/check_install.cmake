@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the library to a scratch folder, build a user's project against it, run it.
-# With a CUDA compiler, compile a kernel with the installed headers alone.
+# With pkg-config, build a C program with the flags that it prints, for the shared and for the static library.
+# With a CUDA compiler, compile the project of docs/device.md, whose only language is CUDA, and a kernel with the installed
+# headers alone.
 # cmake -DBUILD=... -DWORK=... -DSOURCE=... [-DGENERATOR=...] [-DNVCC=...] -P check_install.cmake
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE failed)
@@ -15,7 +17,49 @@ run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}/tests/cmake/consumer" -B 
     "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DEXAMPLES=${SOURCE}/examples" -DCMAKE_BUILD_TYPE=Release)
 run("${CMAKE_COMMAND}" --build "${WORK}/consumer")
 run("${CMAKE_CTEST_COMMAND}" --test-dir "${WORK}/consumer" --output-on-failure --no-tests=error)
+
+find_program(PKG_CONFIG pkg-config)
+find_program(CC NAMES cc gcc clang)
+file(GLOB_RECURSE pc "${WORK}/prefix/manymod.pc")
+if(PKG_CONFIG AND CC)
+  get_filename_component(folder "${pc}" DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} "${folder}")
+  foreach(kind IN ITEMS shared static)
+    set(options --cflags --libs)
+    if(kind STREQUAL static)
+      list(APPEND options --static)
+    endif()
+    execute_process(COMMAND "${PKG_CONFIG}" ${options} manymod OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE
+                    COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    if(kind STREQUAL static)
+      # Of two libraries in one folder the linker takes the shared one.
+      list(TRANSFORM flags REPLACE "^-lmanymod$" "-l:libmanymod.a")
+    endif()
+    run("${CC}" -std=c11 "${SOURCE}/examples/powmod.c" ${flags} -o "${WORK}/powmod_${kind}")
+    execute_process(COMMAND "${PKG_CONFIG}" --variable=libdir manymod OUTPUT_VARIABLE libdir
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(ENV{LD_LIBRARY_PATH} "${libdir}")
+    run("${WORK}/powmod_${kind}")
+  endforeach()
+else()
+  message(STATUS "pkg-config or a C compiler is missing: the flags of manymod.pc are not tried")
+endif()
+
 if(NVCC)
   run("${NVCC}" -std=c++20 -arch=sm_90a -Werror all-warnings -cubin "-I${WORK}/prefix/include"
       -o "${WORK}/pminus1.cubin" "${SOURCE}/examples/device/pminus1.cu")
+  foreach(standard IN ITEMS "" -DCMAKE_CUDA_STANDARD=20)
+    if(standard AND CMAKE_VERSION VERSION_LESS 3.26)
+      continue()
+    endif()
+    run("${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}/examples/device/project" -B "${WORK}/project${standard}"
+        "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_CUDA_COMPILER=${NVCC}" -DCMAKE_CUDA_ARCHITECTURES=90 ${standard})
+    run("${CMAKE_COMMAND}" --build "${WORK}/project${standard}")
+  endforeach()
+  execute_process(COMMAND "${NVCC}" -std=c++17 -arch=sm_90a -cubin "-I${WORK}/prefix/include" -o "${WORK}/old.cubin"
+                          "${SOURCE}/examples/device/project/products.cu" ERROR_VARIABLE said RESULT_VARIABLE failed)
+  if(NOT failed OR NOT said MATCHES "is C\\+\\+20: compile with -std=c\\+\\+20")
+    message(FATAL_ERROR "C++17 is not refused by name: ${said}")
+  endif()
 endif()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -58,6 +59,13 @@ def requirements(machine: Path, gpu: bool, nvcc: bool, **settings: str) -> list[
 )
 def test_compiler_is_required_where_due(machine: Path, mode: str, gpu: bool, nvcc: bool, due: bool) -> None:
     assert bool(requirements(machine, gpu, nvcc, MANYMOD_CUDA=mode)) is due
+
+
+def test_gpu_of_wsl_counts(machine: Path) -> None:
+    assert not cuda_compiler.has_nvidia_gpu(machine)
+    (machine / "usr/lib/wsl/lib").mkdir(parents=True)
+    (machine / "usr/lib/wsl/lib/libcuda.so.1").touch()
+    assert cuda_compiler.has_nvidia_gpu(machine)
 
 
 def test_nvcc_on_path_or_cuda_home(machine: Path) -> None:
@@ -145,3 +153,61 @@ def test_compiler_failure_is_passed_on(
     assert compile_device.main() == 3
     assert "error: no" in capfd.readouterr().err
     assert not (tmp_path / "x.json").exists()
+
+
+class Nvcc:
+    """A compiler that notes its calls, with a header of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.calls = folder / "calls"
+        self.calls.touch()
+        self.path = self.install(folder / "toolkit")
+
+    def install(self, toolkit: Path) -> Path:
+        """Return the compiler's path in another folder."""
+        (toolkit / "bin").mkdir(parents=True)
+        (toolkit / "own.h").touch()
+        self.path = toolkit / "bin/nvcc"
+        self.path.write_text(
+            "#!/bin/sh\n"
+            "if [ $1 = --version ]; then echo release 13.0; exit; fi\n"
+            f"echo call >> {self.calls}\n"
+            "while [ $# -gt 1 ]; do case $1 in -o) out=$2;; -MF) dep=$2;; esac; shift; done\n"
+            f'echo code > $out; echo "$out : $1 \\\\" > $dep; echo "  {toolkit}/own.h" >> $dep\n'
+        )
+        self.path.chmod(0o755)
+        return self.path
+
+    def count(self) -> int:
+        return len(self.calls.read_text().splitlines())
+
+
+def test_compiled_kernels_are_kept_while_their_sources_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvcc = Nvcc(tmp_path)
+    source, output, depfile = tmp_path / "x.cu", tmp_path / "x.fatbin", tmp_path / "x.d"
+    source.write_text("one")
+
+    def compile_and_count(*, architectures: str = "80") -> int:
+        before = nvcc.count()
+        arguments = ["--nvcc", nvcc.path, "--architectures", architectures, "--include", tmp_path]
+        arguments += ["--output", output, "--depfile", depfile, "--resources", tmp_path / "x.json", source]
+        monkeypatch.setattr(sys, "argv", ["compile_device.py", *map(str, arguments)])
+        assert compile_device.main() == 0
+        assert str(source) in depfile.read_text()
+        depfile.unlink()
+        return nvcc.count() - before
+
+    assert compile_and_count() == 1
+    assert compile_and_count() == 0
+    shutil.rmtree(tmp_path / "toolkit")
+    nvcc.install(tmp_path / "another")
+    assert compile_and_count() == 0
+    source.write_text("two")
+    assert compile_and_count() == 1
+    assert compile_and_count(architectures="90a") == 1
+    output.write_text("damaged")
+    assert compile_and_count(architectures="90a") == 1
+    (tmp_path / "x.sources.json").write_text("[")
+    assert compile_and_count(architectures="90a") == 1

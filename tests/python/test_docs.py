@@ -138,6 +138,13 @@ def test_the_c_guide_shows_the_tested_example() -> None:
     assert f"```c\n{(ROOT / 'examples/item_status.c').read_text()}```" in guide
 
 
+def test_the_device_guide_shows_the_tested_project() -> None:
+    """The test of the installed library compiles examples/device/project; the guide shows the same text."""
+    guide = (ROOT / "docs/device.md").read_text()
+    for language, name in (("cmake", "CMakeLists.txt"), ("cpp", "products.cu")):
+        assert f"```{language}\n{(ROOT / 'examples/device/project' / name).read_text()}```" in guide
+
+
 def test_the_environment_page_lists_every_variable() -> None:
     """Every MANYMOD_* variable that code or tests read is on the page, and no other."""
     reading = re.compile(r"(?:getenv\(|environ(?:\.get)?[(\[])\s*\"(MANYMOD_\w+)\"")

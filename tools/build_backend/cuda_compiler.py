@@ -42,9 +42,10 @@ def cuda_mode(config_settings: Mapping[str, list[str] | str], environ: Mapping[s
 
 
 def has_nvidia_gpu(root: Path = Path("/")) -> bool:
-    """Whether the kernel driver of NVIDIA knows a GPU."""
+    """Whether the kernel driver of NVIDIA, or that of WSL, knows a GPU; as cmake/ManymodCuda.cmake asks."""
     gpus = root / "proc/driver/nvidia/gpus"
-    return (root / "dev/nvidia0").exists() or (gpus.is_dir() and any(gpus.iterdir()))
+    files = (root / "dev/nvidia0", root / "usr/lib/wsl/lib/libcuda.so.1")
+    return any(file.exists() for file in files) or (gpus.is_dir() and any(gpus.iterdir()))
 
 
 def has_nvcc(environ: Mapping[str, str], root: Path = Path("/")) -> bool:

@@ -17,6 +17,10 @@
 // docs/device.md is the guide: groups of threads, shared memory, costs, and what replaces CGBN's functions.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "manymod/device/modular.cuh is C++20: compile with -std=c++20 (the CMake target manymod::device does)"
+#endif
+
 #include <cstdint>
 
 #include "arch/cuda/thread_group.cuda.hpp"

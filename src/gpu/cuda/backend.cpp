@@ -12,15 +12,16 @@
 namespace manymod::cuda {
 namespace {
 
-gpu::DeviceDescription describe(const DeviceInfo& info, std::span<const CodeArchitecture> code) {
+gpu::DeviceDescription describe(const DeviceInfo& info, const DriverSources& sources) {
   const unsigned capability = info.compute_capability;
   return {.model = info.model,
           .features = "sm_" + std::to_string(capability),
           .multiprocessors = info.multiprocessors,
           .memory_bytes = info.memory_bytes,
           .obstacle = info.obstacle,
-          .traits = std::make_shared<const CudaTraits>(capability, code_capability(code, capability),
-                                                       full_rate_doubles(capability))};
+          .traits = std::make_shared<const CudaTraits>(capability,
+                                                       code_capability(sources.architectures, capability),
+                                                       full_rate_doubles(capability), sources.left_out)};
 }
 
 class CudaBackend final : public gpu::Backend {
@@ -39,7 +40,7 @@ class CudaBackend final : public gpu::Backend {
     if (found.driver_version > 0) list.driver = version_text(found.driver_version);
     list.obstacle = found.obstacle;
     for (const DeviceInfo& info : found.devices) {
-      list.devices.push_back(describe(info, driver.sources().architectures));
+      list.devices.push_back(describe(info, driver.sources()));
     }
     return list;
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 namespace manymod::cuda {
 
@@ -27,6 +28,9 @@ struct CodeArchitecture {
 
 /// The architectures of `device_images`.
 std::span<const CodeArchitecture> device_architectures();
+
+/// Folders of techniques whose kernels the build leaves out (MANYMOD_COMPARISON_KERNELS).
+std::span<const std::string_view> left_out_techniques();
 
 /// The capability for which the code that a GPU of `capability` runs was compiled, since some kernels exist
 /// for later capabilities only; 0 if the GPU runs none of the code. The driver prefers machine code to PTX

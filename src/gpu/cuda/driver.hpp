@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/cuda/device_code.hpp"
@@ -30,6 +31,7 @@ struct DriverSources {
   std::span<const DeviceImage> images = device_images();
   std::vector<std::string> hidden_functions;  ///< for tests: functions to treat as missing
   std::span<const CodeArchitecture> architectures = device_architectures();  ///< of the images
+  std::span<const std::string_view> left_out = left_out_techniques();
 };
 
 /// The oldest CUDA version that a driver must serve, as 1000 major + 10 minor: 12.0.

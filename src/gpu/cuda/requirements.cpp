@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/cuda/requirements.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace manymod::cuda {
@@ -31,6 +32,10 @@ class CudaRequirements final : public Requirements {
     const std::string device = "device '" + std::string(device_name) + "'";
     if (has < needs_.min_compute_capability || has > needs_.max_compute_capability) {
       return "needs " + describe() + ", " + device + " has " + capability_text(has);
+    }
+    if (std::ranges::find(gpu.left_out(), needs_.technique) != gpu.left_out().end()) {
+      return "needs the kernels of " + std::string(needs_.technique) +
+             ", which this build leaves out (MANYMOD_COMPARISON_KERNELS)";
     }
     // If the build has no code at all for the GPU, the calls themselves report it.
     if (code == 0 || code >= needs_.min_compute_capability) return {};

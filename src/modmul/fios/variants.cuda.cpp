@@ -22,14 +22,14 @@ MM_FIOS_FORMS(FORM)
 }  // namespace
 
 std::span<const gpu::Technique> cuda_forms() {
-#define FORM(form, SHAPES, what)                           \
-  {.folder = "fios",                                       \
-   .name = "fios." #form,                                  \
-   .summary = "finely integrated operand scanning, " what, \
-   .priority = kPriority,                                  \
-   .shapes = form##_shapes,                                \
-   .backend = &cuda::backend(),                            \
-   .requirements = cuda::cuda_requirements({}),            \
+#define FORM(form, SHAPES, what)                                   \
+  {.folder = "fios",                                               \
+   .name = "fios." #form,                                          \
+   .summary = "finely integrated operand scanning, " what,         \
+   .priority = kPriority,                                          \
+   .shapes = form##_shapes,                                        \
+   .backend = &cuda::backend(),                                    \
+   .requirements = cuda::cuda_requirements({.technique = "fios"}), \
    .comparison_only = true},
   static const gpu::Technique kForms[] = {MM_FIOS_FORMS(FORM)};
 #undef FORM

@@ -67,16 +67,16 @@ constexpr gpu::ConstantsSource kConstants{
 }  // namespace
 
 std::span<const gpu::Technique> cuda_forms() {
-#define FORM(form, SHAPES, what)                           \
-  {.folder = "rns_float",                                  \
-   .name = "rns_float." #form,                             \
-   .summary = "residue number systems on binary32, " what, \
-   .priority = kPriority,                                  \
-   .shapes = form##_shapes,                                \
-   .backend = &cuda::backend(),                            \
-   .requirements = cuda::cuda_requirements({}),            \
-   .constants = &kConstants,                               \
-   .general = &row32::cuda_forms().front(),                \
+#define FORM(form, SHAPES, what)                                        \
+  {.folder = "rns_float",                                               \
+   .name = "rns_float." #form,                                          \
+   .summary = "residue number systems on binary32, " what,              \
+   .priority = kPriority,                                               \
+   .shapes = form##_shapes,                                             \
+   .backend = &cuda::backend(),                                         \
+   .requirements = cuda::cuda_requirements({.technique = "rns_float"}), \
+   .constants = &kConstants,                                            \
+   .general = &row32::cuda_forms().front(),                             \
    .comparison_only = true},
   static const gpu::Technique kForms[] = {MM_RNS_FLOAT_FORMS(FORM)};
 #undef FORM

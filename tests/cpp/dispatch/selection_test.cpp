@@ -378,6 +378,16 @@ TEST_F(SelectionTest, MessagesOfObstacles) {
   EXPECT_EQ(hardware_needs(variants_[0]), "");
 }
 
+TEST_F(SelectionTest, KernelsThatTheBuildLeavesOut) {
+  static constexpr std::string_view kLeftOut[] = {"toy"};
+  add_gpu("cuda:0", 90);
+  devices_[1].traits = std::make_shared<const cuda::CudaTraits>(90, 90, true, kLeftOut);
+  EXPECT_EQ(hardware_obstacle(variants_[2], devices_), "");
+  variants_[2].requirements = cuda::cuda_requirements({.technique = "toy"});
+  EXPECT_EQ(hardware_obstacle(variants_[2], devices_),
+            "needs the kernels of toy, which this build leaves out (MANYMOD_COMPARISON_KERNELS)");
+}
+
 // Selection relies on a variant for every operation that accepts even moduli and negative exponents on any
 // processor.
 TEST(Registry, EveryOperationHasAGeneralVariant) {

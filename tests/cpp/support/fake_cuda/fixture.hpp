@@ -30,7 +30,7 @@ inline constexpr std::array<cuda::CodeArchitecture, 1> kFakeArchitectures{{{90, 
 
 /// The fake driver, and images in which it finds every registered kernel.
 inline cuda::DriverSources fake_sources() {
-  return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}, kFakeArchitectures};
+  return {MANYMOD_FAKE_CUDA, MANYMOD_FAKE_CUDA, kFakeImages, {}, kFakeArchitectures, {}};
 }
 
 class FakeCudaTest : public ::testing::Test {
