@@ -16,11 +16,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from requirements import string_list
+from requirements import extra_requirements, string_list
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Extras whose dependencies the tests use.
-EXTRAS = ("rsa", "test")
 #: Tools that the tests run without, and whose newest versions serve as well.
 LEFT_OUT = ("nvidia-", "mypy")
 
@@ -41,8 +39,7 @@ def pinned(requirement: str) -> str:
 def lowest(text: str) -> list[str]:
     """Return the pinned requirements of the build, the package and its tests in pyproject.toml's `text`."""
     found = [*string_list(text, "build-system", "requires"), *string_list(text, "project", "dependencies")]
-    for extra in EXTRAS:
-        found += string_list(text, "project.optional-dependencies", extra)
+    found += extra_requirements("test", text)
     return sorted({pinned(one) for one in found if not one.startswith(LEFT_OUT)})
 
 

@@ -80,4 +80,6 @@ def test_lowest_versions_are_those_of_the_project() -> None:
     found = lowest_versions.lowest((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert any(one.startswith("nanobind==") for one in found)
     assert any(one.startswith("numpy==") for one in found)
+    assert any(one.startswith("pyarrow==") for one in found)  # of an extra that an extra names
+    assert not any(one.startswith("manymod") for one in found)
     assert not any(">=" in one for one in found)
