@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Lowest major version of each family that the project supports.
-LOWEST = {"g++": 12, "clang++": 14}
+LOWEST = {"g++": 12, "clang++": 16}
 #: What can be compiled, and the CMake option that adds it to the build. The library is always part of it.
 PARTS = {
     "library": "",
@@ -222,11 +222,11 @@ def try_compiler(compiler: Compiler, arguments: argparse.Namespace) -> Outcome:
 def first_error(text: str) -> str:
     r"""Return the first line that states an error, else the first line.
 
-    >>> first_error("building\na.cpp:1: error: x\na.cpp:2: error: y")
+    >>> first_error("building error.cpp.o\na.cpp:1: error: x\na.cpp:2: error: y")
     'a.cpp:1: error: x'
     """
     lines = text.strip().splitlines()
-    return next((line for line in lines if re.search(r"\berror\b", line, re.IGNORECASE)), lines[0])
+    return next((line for line in lines if re.search(r"\berror\b(?!\.)", line, re.IGNORECASE)), lines[0])
 
 
 def parse_arguments() -> argparse.Namespace:
