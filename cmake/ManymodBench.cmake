@@ -50,6 +50,10 @@ if(manymod_cuda_on)
   manymod_embed_kernels(rns_figure3 bench/cuda/rns_figure3/main.cpp MM_RNS_FIGURE3_IMAGE
                         bench/cuda/rns_figure3/kernels.cu "${manymod_architectures}")
 
+  manymod_add_device_program(fields bench/cuda/fields/main.cpp bench/cuda/timer.cpp)
+  manymod_embed_kernels(fields bench/cuda/fields/main.cpp MM_FIELDS_IMAGE bench/cuda/fields/kernels.cu
+                        "${manymod_architectures}")
+
   # Only sm_90a has its instructions.
   manymod_add_device_program(pipe_overlap bench/cuda/pipe_overlap/main.cpp bench/cuda/timer.cpp)
   manymod_embed_kernels(pipe_overlap bench/cuda/pipe_overlap/main.cpp MM_PIPE_OVERLAP_IMAGE

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions modulo special primes p in 32-bit words, by one thread, without or almost without products.
+//
+// A prime is a class of static functions over kWords words; numbers are below B = 2^(32 kWords), p < B:
+//   word(j)         word j of p
+//   kRadixBits      elements stand for x R mod p with R = 2^kRadixBits; 0: they stand for x itself
+//   reduce(r, t)    r = t / R mod p, r < B. On input: t < B^2, 2 kWords words, which are overwritten
+//   correct(r, c)   r = r + c B mod p, r < B. On input: c is 0 or 1, r + c B < 2 B
+//   repay(r, c)     r = r - c B mod p, r < B. On input: c is 0 or 1, r - c B > -B
+//   settle(r)       r = r mod p, r < 2 p. On input: r < B
+//
+// Folding primes replace B by d = B - k p > 0, small: r + c B = r + c d. Montgomery-friendly primes have p =
+// -1 modulo a power of 2^32: the quotient of a step is the lowest words themselves, and its multiple of p +
+// 1, which is a sum of few signed powers of 2^32, takes additions alone.
+//
+// Sources: J. A. Solinas, "Generalized Mersenne Numbers" (CORR 99-39) for the shape of the primes; S. Gueron,
+// V. Krasnov, "Fast prime field elliptic-curve cryptography with 256-bit primes" (2015) for Montgomery
+// reduction without multiplications where p = -1 modulo a power of the word.
+//
+// Timing: every function is constant-time.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/cuda/words.cuda.hpp"
+#include "core/portable.hpp"
+#include "modmul/special_primes/primes.hpp"
+
+namespace manymod::special_primes {
+
+/// t[from .. kEnd) += u[0 .. kCount), a carry chain to the end. Returns the carry out.
+template <unsigned kEnd, unsigned kCount>
+MM_DEVICE std::uint32_t add_words(std::uint32_t* t, unsigned from, const std::uint32_t* u) {
+  t[from] = cuda::add_cc(t[from], u[0]);
+  MM_UNROLL
+  for (unsigned j = 1; from + j < kEnd; ++j) {
+    t[from + j] = cuda::addc_cc(t[from + j], j < kCount ? u[j] : 0);
+  }
+  return cuda::addc(0, 0);
+}
+
+/// r - c p, kWords words. On input: c is 0 or 1. Returns the borrow.
+template <class Prime>
+MM_DEVICE std::uint32_t subtract_if(std::uint32_t* r, std::uint32_t c) {
+  const std::uint32_t mask = 0 - c;
+  r[0] = cuda::sub_cc(r[0], mask & Prime::word(0));
+  MM_UNROLL
+  for (unsigned j = 1; j < Prime::kWords; ++j) r[j] = cuda::subc_cc(r[j], mask & Prime::word(j));
+  return cuda::subc(0, 0) & 1;
+}
+/// r + c p. Returns the carry.
+template <class Prime>
+MM_DEVICE std::uint32_t add_if(std::uint32_t* r, std::uint32_t c) {
+  const std::uint32_t mask = 0 - c;
+  r[0] = cuda::add_cc(r[0], mask & Prime::word(0));
+  MM_UNROLL
+  for (unsigned j = 1; j < Prime::kWords; ++j) r[j] = cuda::addc_cc(r[j], mask & Prime::word(j));
+  return cuda::addc(0, 0);
+}
+
+/// p = 2^255 - 19: B = 2^256 = 38 mod p.
+struct Curve25519 {
+  static constexpr unsigned kWords = 8;
+  static constexpr unsigned kRadixBits = 0;
+  static constexpr std::uint32_t kFold = 38;
+
+  MM_DEVICE static constexpr std::uint32_t word(unsigned j) {
+    return j == 0 ? 0xffffffedu : j < 7 ? 0xffffffffu : 0x7fffffffu;
+  }
+
+  /// t < B^2: low + 38 high < 39 B. With the words above B, below 39, folded once more the sum is below B +
+  /// 39 * 38; if it is B or more, the low part is below 39 * 38 and takes another 38 in its lowest word.
+  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
+    std::uint32_t odd[kWords];
+    MM_UNROLL
+    for (unsigned j = 1; j < kWords; j += 2) {
+      cuda::mad_wide_cc(odd[j - 1], odd[j], t[kWords + j], kFold, 0, 0);
+    }
+    cuda::mad_wide_cc(t[0], t[1], t[kWords], kFold, t[0], t[1]);
+    MM_UNROLL
+    for (unsigned j = 2; j < kWords; j += 2) {
+      cuda::madc_wide_cc(t[j], t[j + 1], t[kWords + j], kFold, t[j], t[j + 1]);
+    }
+    std::uint32_t top = cuda::addc(0, 0);
+    t[1] = cuda::add_cc(t[1], odd[0]);
+    MM_UNROLL
+    for (unsigned j = 2; j < kWords; ++j) t[j] = cuda::addc_cc(t[j], odd[j - 1]);
+    top = cuda::addc(top, odd[kWords - 1]);
+
+    r[0] = cuda::add_cc(t[0], top * kFold);
+    MM_UNROLL
+    for (unsigned j = 1; j < kWords; ++j) r[j] = cuda::addc_cc(t[j], 0);
+    r[0] += kFold * cuda::addc(0, 0);
+  }
+  /// r + 38 c < B + 38: if that overflows, the low part is below 38.
+  MM_DEVICE static void correct(std::uint32_t* r, std::uint32_t c) {
+    r[0] = cuda::add_cc(r[0], kFold * c);
+    MM_UNROLL
+    for (unsigned j = 1; j < kWords; ++j) r[j] = cuda::addc_cc(r[j], 0);
+    r[0] += kFold * cuda::addc(0, 0);
+  }
+  /// r - 38 c > -38: if that borrows, the low part is at least B - 38, and its lowest word 2^32 - 38.
+  MM_DEVICE static void repay(std::uint32_t* r, std::uint32_t c) {
+    r[0] = cuda::sub_cc(r[0], kFold * c);
+    MM_UNROLL
+    for (unsigned j = 1; j < kWords; ++j) r[j] = cuda::subc_cc(r[j], 0);
+    r[0] -= kFold * (cuda::subc(0, 0) & 1);
+  }
+  /// 2^255 = 19: below 2^255 + 19.
+  MM_DEVICE static void settle(std::uint32_t* r) {
+    const std::uint32_t fold = kFold / 2 * (r[kWords - 1] >> 31);
+    r[kWords - 1] &= 0x7fffffffu;
+    add_words<kWords, 1>(r, 0, &fold);
+  }
+};
+
+/// p = 2^256 - 2^32 - 977, the field of secp256k1: B = 2^256 = d = 2^32 + 977 mod p.
+struct Secp256k1 {
+  static constexpr unsigned kWords = 8;
+  static constexpr unsigned kRadixBits = 0;
+  static constexpr std::uint32_t kFold = 977;
+
+  MM_DEVICE static constexpr std::uint32_t word(unsigned j) {
+    return j == 0 ? 0xfffffc2fu : j == 1 ? 0xfffffffeu : 0xffffffffu;
+  }
+
+  /// t < B^2: low + d high < (d + 1) B, whose part from B on is top <= d, 33 bits. low' + d top < B + 2^67;
+  /// if that is B or more, the low part is below 2^67, and adding d carries no further than into word 2.
+  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
+    // The high words, at one position more, and 977 times the odd ones of them.
+    std::uint32_t odd[kWords];
+    cuda::mad_wide_cc(odd[0], odd[1], t[kWords + 1], kFold, t[kWords], t[kWords + 1]);
+    MM_UNROLL
+    for (unsigned j = 3; j < kWords; j += 2) {
+      cuda::madc_wide_cc(odd[j - 1], odd[j], t[kWords + j], kFold, t[kWords + j - 1], t[kWords + j]);
+    }
+    std::uint32_t top_high = cuda::addc(0, 0);
+    cuda::mad_wide_cc(t[0], t[1], t[kWords], kFold, t[0], t[1]);
+    MM_UNROLL
+    for (unsigned j = 2; j < kWords; j += 2) {
+      cuda::madc_wide_cc(t[j], t[j + 1], t[kWords + j], kFold, t[j], t[j + 1]);
+    }
+    std::uint32_t top_low = cuda::addc(0, 0);
+    t[1] = cuda::add_cc(t[1], odd[0]);
+    MM_UNROLL
+    for (unsigned j = 2; j < kWords; ++j) t[j] = cuda::addc_cc(t[j], odd[j - 1]);
+    top_low = cuda::addc_cc(top_low, odd[kWords - 1]);
+    top_high = cuda::addc(top_high, 0);
+
+    std::uint32_t fold[3];  // d top
+    cuda::mad_wide_cc(fold[0], fold[1], top_low, kFold, 0, top_high * kFold);
+    fold[1] = cuda::add_cc(fold[1], top_low);
+    fold[2] = cuda::addc(top_high, 0);
+    add_fold(t, add_words<kWords, 3>(t, 0, fold));
+    MM_UNROLL
+    for (unsigned j = 0; j < kWords; ++j) r[j] = t[j];
+  }
+  /// r + c d < B + d: if that overflows, the low part is below d < 2^33.
+  MM_DEVICE static void correct(std::uint32_t* r, std::uint32_t c) {
+    const std::uint32_t fold[2] = {kFold * c, c};
+    add_fold(r, add_words<kWords, 2>(r, 0, fold));
+  }
+  /// r - c d > -d: if that borrows, the low part is at least B - d, and its two lowest words at least 2^64 -
+  /// d > d.
+  MM_DEVICE static void repay(std::uint32_t* r, std::uint32_t c) {
+    r[0] = cuda::sub_cc(r[0], kFold * c);
+    r[1] = cuda::subc_cc(r[1], c);
+    MM_UNROLL
+    for (unsigned j = 2; j < kWords; ++j) r[j] = cuda::subc_cc(r[j], 0);
+    const std::uint32_t borrow = cuda::subc(0, 0) & 1;
+    r[0] = cuda::sub_cc(r[0], kFold * borrow);
+    r[1] = cuda::subc(r[1], borrow);
+  }
+  MM_DEVICE static void settle(std::uint32_t* /*r*/) {}  // B < 2 p
+
+ private:
+  /// r += c d. On input: r < 2^67 if c is 1.
+  MM_DEVICE static void add_fold(std::uint32_t* r, std::uint32_t c) {
+    r[0] = cuda::add_cc(r[0], kFold * c);
+    r[1] = cuda::addc_cc(r[1], c);
+    r[2] = cuda::addc(r[2], 0);
+  }
+};
+
+/// What Montgomery-friendly primes with B < 2 p have in common. r + c B - c p < B + (B - p) and r - c B + c p
+/// > -p each need at most one more p.
+template <class Prime>
+struct MontgomeryFriendly {
+  MM_DEVICE static void correct(std::uint32_t* r, std::uint32_t c) {
+    c -= subtract_if<Prime>(r, c);
+    subtract_if<Prime>(r, c);
+  }
+  MM_DEVICE static void repay(std::uint32_t* r, std::uint32_t c) {
+    c -= add_if<Prime>(r, c);
+    add_if<Prime>(r, c);
+  }
+  MM_DEVICE static void settle(std::uint32_t* /*r*/) {}  // B < 2 p
+  /// r = the upper words of t, of which `carry` B were lost, less p if that is 1. (a b + q p) / B < B + p for
+  /// a, b < B and q < B, so that the result is below B.
+  MM_DEVICE static void take_upper(std::uint32_t* r, const std::uint32_t* t, std::uint32_t carry) {
+    MM_UNROLL
+    for (unsigned j = 0; j < Prime::kWords; ++j) r[j] = t[Prime::kWords + j];
+    subtract_if<Prime>(r, carry);
+  }
+};
+
+/// p = 2^256 - 2^224 + 2^192 + 2^96 - 1, the field of P-256 (FIPS 186-5): -1 modulo 2^96.
+struct P256 : MontgomeryFriendly<P256> {
+  static constexpr unsigned kWords = 8;
+  static constexpr unsigned kRadixBits = 256;
+
+  MM_DEVICE static constexpr std::uint32_t word(unsigned j) {
+    return j < 3 || j == 7 ? 0xffffffffu : j == 6 ? 1u : 0u;
+  }
+
+  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
+    std::uint32_t carry = add_multiple<3>(t, 0);
+    carry += add_multiple<3>(t, 3);
+    carry += add_multiple<2>(t, 6);
+    take_upper(r, t, carry);
+  }
+
+ private:
+  /// t += q p 2^(32 at), q = the kCount words of t from `at` on, which become 0 and are not written. Returns
+  /// the carry. q (p + 1) = q 2^96 + q (1 - 2^32 + 2^64) 2^192.
+  template <unsigned kCount>
+  MM_DEVICE static std::uint32_t add_multiple(std::uint32_t* t, unsigned at) {
+    std::uint32_t u[5 + kCount] = {};
+    const std::uint32_t* const q = t + at;
+    MM_UNROLL
+    for (unsigned j = 0; j < kCount; ++j) u[j] = u[3 + j] = q[j];
+    // u[3 ..] = q + q 2^64 - q 2^32
+    u[5] = cuda::add_cc(u[5], q[0]);
+    MM_UNROLL
+    for (unsigned j = 1; j < kCount; ++j) u[5 + j] = cuda::addc_cc(0, q[j]);
+    u[4] = cuda::sub_cc(u[4], q[0]);
+    MM_UNROLL
+    for (unsigned j = 1; j < kCount; ++j) u[4 + j] = cuda::subc_cc(u[4 + j], q[j]);
+    u[4 + kCount] = cuda::subc(u[4 + kCount], 0);
+    return add_words<2 * kWords, 5 + kCount>(t, at + 3, u);
+  }
+};
+
+/// p = 2^256 - 2^224 - 2^96 + 2^64 - 1, the field of SM2 (GB/T 32918.5): -1 modulo 2^64.
+struct Sm2 : MontgomeryFriendly<Sm2> {
+  static constexpr unsigned kWords = 8;
+  static constexpr unsigned kRadixBits = 256;
+
+  MM_DEVICE static constexpr std::uint32_t word(unsigned j) {
+    return j == 2 ? 0u : j == 7 ? 0xfffffffeu : 0xffffffffu;
+  }
+
+  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
+    std::uint32_t carry = 0;
+    MM_UNROLL
+    for (unsigned at = 0; at < kWords; at += 2) carry += add_multiple(t, at);
+    take_upper(r, t, carry);
+  }
+
+ private:
+  /// t += q p 2^(32 at), q = two words of t from `at` on. q (p + 1) 2^-64 = (q - q 2^32) - (q - q 2^32)
+  /// 2^160.
+  MM_DEVICE static std::uint32_t add_multiple(std::uint32_t* t, unsigned at) {
+    const std::uint32_t q0 = t[at], q1 = t[at + 1];
+    std::uint32_t u[8];
+    u[0] = q0;
+    u[1] = cuda::sub_cc(q1, q0);
+    u[2] = cuda::subc_cc(0, q1);
+    u[3] = cuda::subc_cc(0, 0);
+    u[4] = cuda::subc_cc(0, 0);
+    u[5] = cuda::subc_cc(0, q0);
+    u[6] = cuda::subc_cc(q0, q1);
+    u[7] = cuda::subc(q1, 0);
+    return add_words<2 * kWords, 8>(t, at + 2, u);
+  }
+};
+
+/// p = 2^384 - 2^128 - 2^96 + 2^32 - 1, the field of P-384 (FIPS 186-5): 2^32 - 1 modulo 2^64.
+struct P384 : MontgomeryFriendly<P384> {
+  static constexpr unsigned kWords = 12;
+  static constexpr unsigned kRadixBits = 384;
+
+  MM_DEVICE static constexpr std::uint32_t word(unsigned j) {
+    return j == 1 || j == 2 ? 0u : j == 4 ? 0xfffffffeu : 0xffffffffu;
+  }
+
+  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
+    std::uint32_t carry = 0;
+    MM_UNROLL
+    for (unsigned at = 0; at < kWords; at += 2) carry += add_multiple(t, at);
+    take_upper(r, t, carry);
+  }
+
+ private:
+  /// t += q p 2^(32 at) for the q of two words that clears two words of t: q = t (2^32 + 1), as (2^32 + 1) p
+  /// = -1 modulo 2^64. With c the carry of q1 = t1 + t0, the lower words of t + q p are c 2^64, and above
+  /// them
+  ///   (c + q1) - q0 2^32 - (q0 + q1) 2^64 - q1 2^96 + q 2^320.
+  MM_DEVICE static std::uint32_t add_multiple(std::uint32_t* t, unsigned at) {
+    const std::uint32_t q0 = t[at];
+    const std::uint32_t q1 = cuda::add_cc(t[at + 1], q0);
+    const std::uint32_t c = cuda::addc(0, 0);
+    std::uint32_t minus[3];  // (q0 + q1) + q1 2^32
+    minus[0] = cuda::add_cc(q0, q1);
+    minus[1] = cuda::addc_cc(q1, 0);
+    minus[2] = cuda::addc(0, 0);
+    std::uint32_t u[12];
+    u[0] = cuda::add_cc(q1, c);
+    u[1] = cuda::addc(0, 0);
+    u[1] = cuda::sub_cc(u[1], q0);
+    MM_UNROLL
+    for (unsigned j = 2; j < 10; ++j) u[j] = cuda::subc_cc(0, j < 5 ? minus[j - 2] : 0);
+    u[10] = cuda::subc_cc(q0, 0);
+    u[11] = cuda::subc(q1, 0);
+    return add_words<2 * kWords, 12>(t, at + 2, u);
+  }
+};
+
+/// p = 2^521 - 1, the field of P-521 (FIPS 186-5). B = 2^544 = 2^23 mod p.
+struct P521 {
+  static constexpr unsigned kWords = 17;
+  static constexpr unsigned kRadixBits = 0;
+
+  MM_DEVICE static constexpr std::uint32_t word(unsigned j) {
+    return j < kWords - 1 ? 0xffffffffu : kTopMask;
+  }
+
+  /// t < B^2 = 2^1088: low 521 bits + high 567 bits < 2^568, then low 521 bits + high 47 bits.
+  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
+    std::uint32_t high[kWords + 1];
+    MM_UNROLL
+    for (unsigned j = 0; j < kWords; ++j) high[j] = cuda::shift_right(t[kTop + j], t[kTop + j + 1], kTopBits);
+    high[kWords] = t[2 * kWords - 1] >> kTopBits;
+    t[kTop] &= kTopMask;
+    high[kWords] += add_words<kWords, kWords>(t, 0, high);
+    const std::uint32_t rest[2] = {cuda::shift_right(t[kTop], high[kWords], kTopBits),
+                                   high[kWords] >> kTopBits};
+    t[kTop] &= kTopMask;
+    add_words<kWords, 2>(t, 0, rest);
+    MM_UNROLL
+    for (unsigned j = 0; j < kWords; ++j) r[j] = t[j];
+  }
+  /// r + 2^23 c < B + 2^23: if that overflows, the low part is below 2^23.
+  MM_DEVICE static void correct(std::uint32_t* r, std::uint32_t c) {
+    const std::uint32_t fold = c << kSpareBits;
+    r[0] += add_words<kWords, 1>(r, 0, &fold) << kSpareBits;
+  }
+  /// r - 2^23 c > -2^23: if that borrows, the low part is at least B - 2^23, and its lowest word 2^32 - 2^23.
+  MM_DEVICE static void repay(std::uint32_t* r, std::uint32_t c) {
+    r[0] = cuda::sub_cc(r[0], c << kSpareBits);
+    MM_UNROLL
+    for (unsigned j = 1; j < kWords; ++j) r[j] = cuda::subc_cc(r[j], 0);
+    r[0] -= (cuda::subc(0, 0) & 1) << kSpareBits;
+  }
+  /// Below 2^521 + 2^23.
+  MM_DEVICE static void settle(std::uint32_t* r) {
+    const std::uint32_t fold = r[kTop] >> kTopBits;
+    r[kTop] &= kTopMask;
+    add_words<kWords, 1>(r, 0, &fold);
+  }
+
+ private:
+  static constexpr unsigned kTop = kWords - 1;  ///< the word of bit 521, and that bit
+  static constexpr unsigned kTopBits = 521 - 32 * kTop;
+  static constexpr unsigned kSpareBits = 32 - kTopBits;
+  static constexpr std::uint32_t kTopMask = (1u << kTopBits) - 1;
+};
+
+/// Whether the words are those of the prime.
+template <class Prime, class Limbs>
+constexpr bool has_words_of() {
+  bool same = true;
+  for (unsigned j = 0; j < 2 * Limbs::kLimbs; ++j) {
+    const auto word = static_cast<std::uint32_t>(Limbs::kLimb[j / 2] >> (32 * (j % 2)));
+    same = same && word == (j < Prime::kWords ? Prime::word(j) : 0);
+  }
+  return same;
+}
+static_assert(has_words_of<Curve25519, primes::Curve25519>() &&
+              has_words_of<Secp256k1, primes::Secp256k1>() && has_words_of<P256, primes::P256>() &&
+              has_words_of<Sm2, primes::Sm2>() && has_words_of<P384, primes::P384>() &&
+              has_words_of<P521, primes::P521>());
+
+}  // namespace manymod::special_primes
