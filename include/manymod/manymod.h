@@ -213,11 +213,11 @@ typedef struct mm_plan mm_plan;
 MM_API mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan);
 
 /**
- * Compute one call and return when it is complete. With MM_MODULUS_SHARED the precomputed data of the last
- * modulus is kept and reused. Timing: by the plan's timing class. Several threads may run calls on one plan.
+ * Compute one call and return when it is complete; its arrays must remain unchanged meanwhile. With
+ * MM_MODULUS_SHARED the precomputed data of the last modulus is kept. Timing: by the plan's timing class.
+ * Several threads may run calls on one plan.
  * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_OVERLAP (nothing was written);
- *         MM_ERR_CANCELLED (items with status MM_OK are valid); MM_ERR_UNKNOWN_DEVICE, MM_ERR_DEVICE,
- *         MM_ERR_MEMORY
+ *         MM_ERR_CANCELLED (items with status MM_OK are valid); MM_ERR_UNKNOWN_DEVICE, _DEVICE, _MEMORY
  */
 MM_API mm_status mm_plan_run(mm_plan* plan, const mm_call* call);
 

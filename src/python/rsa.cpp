@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/read_once.hpp"
 #include "python/buffer.hpp"
 #include "python/bytes_items.hpp"
 #include "python/call.hpp"
@@ -265,9 +266,10 @@ nb::object rows_to_bytes(nb::handle rows, nb::handle sizes) {
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(array.count())));
   if (!list.is_valid()) throw nb::python_error();
   for (std::size_t i = 0; i < array.count(); ++i) {
-    if (lengths.data()[i] > array.width()) throw nb::value_error("sizes: wider than the rows");
-    PyObject* item = PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array.row(i)),
-                                               static_cast<Py_ssize_t>(lengths.data()[i]));
+    const std::size_t size = read_once(lengths.data()[i]);
+    if (size > array.width()) throw nb::value_error("sizes: wider than the rows");
+    PyObject* item =
+        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array.row(i)), static_cast<Py_ssize_t>(size));
     if (item == nullptr) throw nb::python_error();
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), item);
   }

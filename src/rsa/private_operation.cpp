@@ -2,6 +2,7 @@
 #include "rsa/private_operation.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "exec/executor.hpp"
 #include "rsa/device_operation.hpp"
@@ -260,12 +261,16 @@ class PrivateOperation {
 
   /// Check that the result's power by the public exponent is the number again.
   bool check(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
-    // The blinded numbers are no longer needed, so their memory is reused for the powers by e.
-    limbs::Buffer& found = blinded_;
+    blinded_ = limbs::Buffer();  // Not reused: without blinding they are the numbers themselves.
+    limbs::Buffer found(rows_.count() * limbs_);
+    const std::span<Limb> powers = found.first(found.size());
+    std::memset(powers.data(), kNoPower, powers.size_bytes());
+    damage(FaultPoint::before_check, powers, limbs_);
     if (!raise_to_public(rows_, rows_.powers, found,
                          {TimingClass::secret, settings_.threads, settings_.devices}, progress)) {
       return false;
     }
+    damage(FaultPoint::after_check, powers, limbs_);
     mark_wrong(rows_, found.data(), wrong);
     return true;
   }
