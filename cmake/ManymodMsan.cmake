@@ -31,7 +31,7 @@ endif()
 
 # The program and the sources of the library that it runs.
 file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
-     "tests/cpp/msan/*.cpp" "src/core/cpu_features.cpp" "src/engine/*.cpp" "src/lanes/*.cpp" "src/modexp/*.cpp"
+     "tests/cpp/msan/*.cpp" "src/core/cpu_features.cpp" "src/core/environment.cpp" "src/engine/*.cpp" "src/lanes/*.cpp" "src/modexp/*.cpp"
      "src/modmul/dpf52/bounds.cpp"
      "src/modmul/*/*.avx2.cpp" "src/modmul/*/*.avx512f.cpp" "src/modmul/*/*.avx512ifma.cpp")
 set(manymod_msan_objects "")

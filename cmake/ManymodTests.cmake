@@ -19,7 +19,7 @@ if(NOT manymod_libcrypto)
 endif()
 set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
-list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|support/fake_cuda)/")
+list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|privileged|support/fake_cuda)/")
 
 # Unrolled device code of many shapes, compiled for the host: its optimisation takes minutes, and sanitizers multiply
 # that. Its own tests check its results. In the kernels of the substitute driver below, sanitizers only check its accesses
@@ -97,6 +97,15 @@ if(test_sources)
   else()
     gtest_discover_tests(manymod_tests DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 600)
   endif()
+endif()
+
+# In a program of its own, whose copy runs with another user's privileges.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MANYMOD_SANITIZE)
+  add_executable(manymod_privileged tests/cpp/privileged/environment.cpp)
+  manymod_configure_target(manymod_privileged)
+  target_link_libraries(manymod_privileged PRIVATE manymod_static)
+  add_test(NAME privileged_environment COMMAND manymod_privileged)
+  set_tests_properties(privileged_environment PROPERTIES LABELS package SKIP_REGULAR_EXPRESSION "skipped:")
 endif()
 
 # The programs mark secrets as undefined memory, so that valgrind reports each branch and address that depends on one.

@@ -17,7 +17,7 @@
  *
  * Struct sizes. A struct that begins with struct_size may gain members at its end in later versions. A
  * program compiled against an older or a newer header keeps working: members missing from an older struct are
- * taken as 0, and bytes beyond this version's struct are neither read nor written.
+ * taken as 0. Members of a newer one must be 0, else the call fails (MM_ERR_ARGUMENT); none is written.
  *
  * Thread safety. All functions may be called from several threads at once, and several calls may run on one
  * plan at once. An object must not be destroyed while one of its calls runs.
