@@ -23,14 +23,27 @@ struct Transition {
   Signed u, v, q, r;
 };
 
-/// All ones if bit is 1, 0 if it is 0. An empty statement hides the bit from compilers for the host, which
-/// might turn the mask into a branch. The machine code for devices is checked by tests.
+/// Returns `word`. An empty statement hides it from compilers for the host: they turn a mask that they know
+/// to be 0 or all ones into a branch, as Clang 19 does at -O3. The machine code for devices is checked by
+/// tests.
+template <class Word>
+MM_DEVICE Word hidden(Word word) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+  __asm__("" : "+r"(word));
+#endif
+  return word;
+}
+
+/// All ones if bit is 1, 0 if it is 0.
 template <class Word>
 MM_DEVICE Word divstep_mask(Word bit) {
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-  __asm__("" : "+r"(bit));
-#endif
-  return Word{0} - bit;
+  return Word{0} - hidden(bit);
+}
+
+/// All ones if x is negative, else 0.
+template <class Signed>
+MM_DEVICE Signed sign_mask(Signed x) {
+  return hidden(static_cast<Signed>(x >> std::numeric_limits<Signed>::digits));
 }
 
 /// kSteps divsteps on the low words of f and g, f odd; eta = -delta. One step swaps iff delta > 0 and g is

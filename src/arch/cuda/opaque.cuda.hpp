@@ -8,10 +8,10 @@
 
 namespace manymod::cuda {
 
-/// Returns `word`. nvcc does not see where it comes from; if it knew that a mask is 0 or all ones, it would
-/// make the load of a masked value conditional.
+/// Returns `word`. The compiler does not see where it comes from; if it knew that a mask is 0 or all ones, it
+/// would make the load of a masked value conditional, as nvcc and Clang 19 do.
 MM_DEVICE std::uint32_t opaque(std::uint32_t word) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || defined(__GNUC__)
   asm("" : "+r"(word));
 #endif
   return word;
