@@ -128,7 +128,7 @@ if(NOT MANYMOD_SANITIZE)
     else()
       add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/ValgrindMissing.cmake")
     endif()
-    set_tests_properties(${name} PROPERTIES LABELS ctgrind TIMEOUT 600 COST 100)
+    set_tests_properties(${name} PROPERTIES LABELS "ctgrind;constant_time" TIMEOUT 600 COST 100)
   endforeach()
 endif()
 
@@ -207,5 +207,5 @@ if(MANYMOD_X86_64 AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MANYMOD_SANITI
            COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_vector_instructions.py"
                    "${CMAKE_OBJDUMP}" "$<TARGET_OBJECTS:manymod_objects>"
            COMMAND_EXPAND_LISTS)
-  set_tests_properties(vector_instructions PROPERTIES LABELS package)
+  set_tests_properties(vector_instructions PROPERTIES LABELS "package;constant_time")
 endif()

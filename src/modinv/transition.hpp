@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "arch/cuda/opaque.cuda.hpp"
 #include "core/portable.hpp"
 
 namespace manymod::modinv {
@@ -23,27 +24,17 @@ struct Transition {
   Signed u, v, q, r;
 };
 
-/// Returns `word`. An empty statement hides it from compilers for the host: they turn a mask that they know
-/// to be 0 or all ones into a branch, as Clang 19 does at -O3. The machine code for devices is checked by
-/// tests.
-template <class Word>
-MM_DEVICE Word hidden(Word word) {
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-  __asm__("" : "+r"(word));
-#endif
-  return word;
-}
-
-/// All ones if bit is 1, 0 if it is 0.
+/// All ones if bit is 1, 0 if it is 0. Hidden, as compilers turn a mask that they know to be 0 or all ones
+/// into a branch, Clang 19 at -O3 for example.
 template <class Word>
 MM_DEVICE Word divstep_mask(Word bit) {
-  return Word{0} - hidden(bit);
+  return Word{0} - cuda::opaque_on_host(bit);
 }
 
-/// All ones if x is negative, else 0.
+/// All ones if x is negative, else 0. Hidden likewise.
 template <class Signed>
 MM_DEVICE Signed sign_mask(Signed x) {
-  return hidden(static_cast<Signed>(x >> std::numeric_limits<Signed>::digits));
+  return cuda::opaque_on_host(static_cast<Signed>(x >> std::numeric_limits<Signed>::digits));
 }
 
 /// kSteps divsteps on the low words of f and g, f odd; eta = -delta. One step swaps iff delta > 0 and g is

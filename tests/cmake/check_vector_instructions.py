@@ -31,7 +31,8 @@ VECTOR_OBJECT = re.compile(r"\.(avx2|avx512f|avx512ifma)\.cpp\.o(bj)?$")
 ALLOWED = re.compile(
     r"""^(
       # moves, widenings, shuffles with constant patterns
-      v?mov(dqa|dqu)(32|64)? | v?mov(ap|up)[sd] | vmov[dq] | vpmov[sz]x\w+ | vpmovm2[bwdq] | vpmov(qd|dw)
+      v?mov(dqa|dqu)(32|64)? | v?mov(ap|up)[sd] | vmov[dq] | vpmov[sz]x\w+ | vpmovm2[bwdq]
+    | vpmov[bwdq]2m | vpmov(qd|dw)
     | v(p?broadcast|perm|p?shuf|p?unpck|extract|insert|pinsr|pextr|p?align|p?blend)\w+
     | vzeroupper | vmovddup
       # arithmetic whose time depends on the vector width only
@@ -163,11 +164,15 @@ class Analysis:
         base = found.group(2)
         if base is None or base == "%rip":
             return False  # a table of constants
-        return REGISTERS.get(base[1:], "") not in state.records
+        # The table may be the index, and what is added to it the base.
+        registers = {REGISTERS.get(name[1:], "") for name in (base, found.group(3)) if name is not None}
+        return registers.isdisjoint(state.records)
 
     def is_record(self, state: State, operand: str, width: int = 1) -> bool:
         if operand.startswith("%"):
             return REGISTERS.get(operand[1:], "") in state.records
+        if (found := MEMORY.match(operand)) is not None and found.group(2) == "%rip":
+            return True  # the address of constants, from the table of addresses
         return not self.slots(state, operand, width).isdisjoint(state.records)
 
     def check_addresses(self, state: State, one: Instruction) -> None:

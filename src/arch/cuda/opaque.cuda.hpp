@@ -17,4 +17,14 @@ MM_DEVICE std::uint32_t opaque(std::uint32_t word) {
   return word;
 }
 
+/// Returns `word`, hidden from compilers for the host only. It is for code whose machine code for devices is
+/// checked by tests (tests/cmake/check_device_secrets.py).
+template <class Word>
+MM_DEVICE Word opaque_on_host(Word word) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+  asm("" : "+r"(word));
+#endif
+  return word;
+}
+
 }  // namespace manymod::cuda
