@@ -6,7 +6,7 @@
 #   make test     C++ and Python tests, once optimised and once under sanitizers with range checks
 #   make bench    measurements of this machine
 #   make lint     formatters, linters, type checkers      make format   apply the formatters
-#   make compilers   everything with each compiler on PATH, warnings as errors
+#   make compilers   everything with each compiler on PATH, warnings as errors, and the tests of constant-time code
 #   make lowest   build and test with the lowest versions of the dependencies that pyproject.toml allows
 #   make clean    remove .venv and build
 

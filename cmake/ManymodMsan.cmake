@@ -29,16 +29,30 @@ if(NOT manymod_msan_usable)
   return()
 endif()
 
+# Compile `source` to the object file that `object` names, in the folder `folder` of the build.
+function(manymod_compile_by_clang source folder object)
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${source}.o")
+  get_filename_component(directory "${file}" DIRECTORY)
+  file(MAKE_DIRECTORY "${directory}")
+  add_custom_command(
+    OUTPUT "${file}"
+    COMMAND "${MANYMOD_MSAN_CXX}" -std=c++20 ${ARGN}
+            "-I${CMAKE_CURRENT_SOURCE_DIR}/src" "-I${CMAKE_CURRENT_SOURCE_DIR}/include"
+            -MD -MF "${file}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${file}"
+    DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+    DEPFILE "${file}.d"
+    COMMENT "Clang, ${folder}: ${source}"
+    VERBATIM)
+  set(${object} "${file}" PARENT_SCOPE)
+endfunction()
+
 # The program and the sources of the library that it runs.
 file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
-     "tests/cpp/msan/*.cpp" "src/core/cpu_features.cpp" "src/engine/*.cpp" "src/lanes/*.cpp" "src/modexp/*.cpp"
-     "src/modmul/dpf52/bounds.cpp"
+     "tests/cpp/msan/*.cpp" "src/core/cpu_features.cpp" "src/core/environment.cpp" "src/engine/*.cpp"
+     "src/lanes/*.cpp" "src/modexp/*.cpp" "src/modmul/dpf52/bounds.cpp"
      "src/modmul/*/*.avx2.cpp" "src/modmul/*/*.avx512f.cpp" "src/modmul/*/*.avx512ifma.cpp")
 set(manymod_msan_objects "")
 foreach(source IN LISTS manymod_msan_sources)
-  set(object "${CMAKE_CURRENT_BINARY_DIR}/msan/${source}.o")
-  get_filename_component(directory "${object}" DIRECTORY)
-  file(MAKE_DIRECTORY "${directory}")
   set(flags -O1)
   foreach(suffix IN LISTS manymod_isa_suffixes)
     if(source MATCHES "\\.${suffix}\\.cpp$")
@@ -49,15 +63,7 @@ foreach(source IN LISTS manymod_msan_sources)
   if(source MATCHES "\\.avx512ifma\\.cpp$")
     list(APPEND flags -O0)
   endif()
-  add_custom_command(
-    OUTPUT "${object}"
-    COMMAND "${MANYMOD_MSAN_CXX}" -std=c++20 -g1 ${manymod_msan_flags} ${flags} -DMANYMOD_X86_64=1
-            "-I${CMAKE_CURRENT_SOURCE_DIR}/src" "-I${CMAKE_CURRENT_SOURCE_DIR}/include"
-            -MD -MF "${object}.d" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
-    DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
-    DEPFILE "${object}.d"
-    COMMENT "MemorySanitizer: ${source}"
-    VERBATIM)
+  manymod_compile_by_clang("${source}" msan object -g1 -DMANYMOD_X86_64=1 ${manymod_msan_flags} ${flags})
   list(APPEND manymod_msan_objects "${object}")
 endforeach()
 set(manymod_msan_program "${CMAKE_CURRENT_BINARY_DIR}/msan/secret_lanes")
@@ -77,3 +83,22 @@ foreach(plant IN ITEMS branch address)
 endforeach()
 set_tests_properties(msan_secret_lanes msan_finds_secret_branch msan_finds_secret_address
                      PROPERTIES LABELS msan TIMEOUT 300)
+
+# Compilers differ in the masks that they turn into branches: what Clang makes of scalar code at -O3 runs under valgrind
+# beside what the build's compiler makes of it. All compilers are tried by `make compilers`.
+if(MANYMOD_VALGRIND AND MANYMOD_VALGRIND_INCLUDE)
+  set(sources_of_field src/modinv/safegcd.cpp src/modmul/scalar64/kernels.generic.cpp src/modmul/scalar64/montgomery.cpp
+      src/core/cpu_features.cpp src/core/environment.cpp)
+  foreach(name IN ITEMS field device_api)
+    set(objects "")
+    foreach(source IN ITEMS tests/cpp/ctgrind/${name}.cpp ${sources_of_${name}})
+      manymod_compile_by_clang("${source}" ctgrind_clang object -O3 -DNDEBUG "-idirafter${MANYMOD_VALGRIND_INCLUDE}")
+      list(APPEND objects "${object}")
+    endforeach()
+    set(program "${CMAKE_CURRENT_BINARY_DIR}/ctgrind_clang/${name}")
+    add_custom_command(OUTPUT "${program}" COMMAND "${MANYMOD_MSAN_CXX}" ${objects} -o "${program}" DEPENDS ${objects} VERBATIM)
+    add_custom_target(ctgrind_clang_${name} ALL DEPENDS "${program}")
+    add_test(NAME ctgrind_clang_${name} COMMAND "${MANYMOD_VALGRIND}" --error-exitcode=9 -q --track-origins=no "${program}")
+    set_tests_properties(ctgrind_clang_${name} PROPERTIES LABELS "ctgrind;constant_time" TIMEOUT 600)
+  endforeach()
+endif()

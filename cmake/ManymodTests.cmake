@@ -19,7 +19,7 @@ if(NOT manymod_libcrypto)
 endif()
 set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
-list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|support/fake_cuda)/")
+list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|privileged|support/fake_cuda)/")
 
 # Unrolled device code of many shapes, compiled for the host: its optimisation takes minutes, and sanitizers multiply
 # that. Its own tests check its results. In the kernels of the substitute driver below, sanitizers only check its accesses
@@ -99,6 +99,15 @@ if(test_sources)
   endif()
 endif()
 
+# In a program of its own, whose copy runs with another user's privileges.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT MANYMOD_SANITIZE)
+  add_executable(manymod_privileged tests/cpp/privileged/environment.cpp)
+  manymod_configure_target(manymod_privileged)
+  target_link_libraries(manymod_privileged PRIVATE manymod_static)
+  add_test(NAME privileged_environment COMMAND manymod_privileged)
+  set_tests_properties(privileged_environment PROPERTIES LABELS package SKIP_REGULAR_EXPRESSION "skipped:")
+endif()
+
 # The programs mark secrets as undefined memory, so that valgrind reports each branch and address that depends on one.
 # Sanitizers and valgrind exclude each other.
 if(NOT MANYMOD_SANITIZE)
@@ -119,7 +128,7 @@ if(NOT MANYMOD_SANITIZE)
     else()
       add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/ValgrindMissing.cmake")
     endif()
-    set_tests_properties(${name} PROPERTIES LABELS ctgrind TIMEOUT 600 COST 100)
+    set_tests_properties(${name} PROPERTIES LABELS "ctgrind;constant_time" TIMEOUT 600 COST 100)
   endforeach()
 endif()
 
@@ -198,5 +207,5 @@ if(MANYMOD_X86_64 AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MANYMOD_SANITI
            COMMAND "${Python_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_vector_instructions.py"
                    "${CMAKE_OBJDUMP}" "$<TARGET_OBJECTS:manymod_objects>"
            COMMAND_EXPAND_LISTS)
-  set_tests_properties(vector_instructions PROPERTIES LABELS package)
+  set_tests_properties(vector_instructions PROPERTIES LABELS "package;constant_time")
 endif()

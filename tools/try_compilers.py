@@ -3,11 +3,12 @@
 """Compile the project with every supported compiler on PATH, warnings as errors, and print a table.
 
 By default each compiler configures and builds the library, the Python extension, the tests, the benchmarks
-and the examples in build/compilers/NAME. With --syntax-only it parses the sources and generates no code. The
-syntax pass includes all headers of the standard library before each source: which headers include which
-differs between versions of a standard library, so that an unqualified call such as `quoted(text)` with a
-std::string finds std::quoted with one version and not with another. With all headers included, every version
-finds it.
+and the examples in build/compilers/NAME, and the tests of constant-time code run on what it made of it, since
+compilers differ in what they turn into branches. With --syntax-only it parses the sources and generates no
+code. The syntax pass includes all headers of the standard library before each source: which headers include
+which differs between versions of a standard library, so that an unqualified call such as `quoted(text)` with
+a std::string finds std::quoted with one version and not with another. With all headers included, every
+version finds it.
 
 The exit status is 1 if a compiler reported an error, or if none was found.
 """
@@ -203,6 +204,21 @@ def check_syntax(folder: Path, jobs: int) -> tuple[int, str]:
     return len(entries), "\n".join(filter(None, errors))
 
 
+def run_constant_time_tests(folder: Path, jobs: int) -> str:
+    """Run the tests of constant-time code of a build folder. Returns what they print if one fails."""
+    command = [
+        "ctest",
+        "--test-dir",
+        str(folder),
+        "--output-on-failure",
+        "-L",
+        "constant_time",
+        "-j",
+        str(jobs),
+    ]
+    return output_of_failure(command)
+
+
 def try_compiler(compiler: Compiler, arguments: argparse.Namespace) -> Outcome:
     """Configure and compile with one compiler, and leave its errors in NAME.log."""
     start = time.monotonic()
@@ -215,6 +231,8 @@ def try_compiler(compiler: Compiler, arguments: argparse.Namespace) -> Outcome:
         else:
             sources = len(list(own_entries(folder)))
             error = output_of_failure(["cmake", "--build", folder, "--parallel", str(arguments.jobs)])
+            if not error and "tests" in arguments.parts:
+                error = run_constant_time_tests(folder, arguments.jobs)
     folder.with_suffix(".log").write_text(error, encoding="utf-8")
     return Outcome(compiler, sources, time.monotonic() - start, error)
 

@@ -17,7 +17,7 @@
  *
  * Struct sizes. A struct that begins with struct_size may gain members at its end in later versions. A
  * program compiled against an older or a newer header keeps working: members missing from an older struct are
- * taken as 0, and bytes beyond this version's struct are neither read nor written.
+ * taken as 0. Members of a newer one must be 0, else the call fails (MM_ERR_ARGUMENT); none is written.
  *
  * Thread safety. All functions may be called from several threads at once, and several calls may run on one
  * plan at once. An object must not be destroyed while one of its calls runs.
@@ -213,11 +213,11 @@ typedef struct mm_plan mm_plan;
 MM_API mm_status mm_plan_create(const mm_plan_options* options, mm_plan** plan);
 
 /**
- * Compute one call and return when it is complete. With MM_MODULUS_SHARED the precomputed data of the last
- * modulus is kept and reused. Timing: by the plan's timing class. Several threads may run calls on one plan.
+ * Compute one call and return when it is complete; its arrays must remain unchanged meanwhile. With
+ * MM_MODULUS_SHARED the precomputed data of the last modulus is kept. Timing: by the plan's timing class.
+ * Several threads may run calls on one plan.
  * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_OVERLAP (nothing was written);
- *         MM_ERR_CANCELLED (items with status MM_OK are valid); MM_ERR_UNKNOWN_DEVICE, MM_ERR_DEVICE,
- *         MM_ERR_MEMORY
+ *         MM_ERR_CANCELLED (items with status MM_OK are valid); MM_ERR_UNKNOWN_DEVICE, _DEVICE, _MEMORY
  */
 MM_API mm_status mm_plan_run(mm_plan* plan, const mm_call* call);
 

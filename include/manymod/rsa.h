@@ -31,6 +31,12 @@ extern "C" {
 #define MM_RSA_MIN_BITS 1024
 #define MM_RSA_MAX_BITS 8192
 
+/** Longest public exponent that a key may have unless its creator allows more, in bits. The exponent decides
+ * how long a public operation takes: with one as long as n a verification takes 60 times (2048 bits) to 490
+ * times (8192 bits) as long as with 65537, which whoever chooses the key could use to keep a verifier busy.
+ */
+#define MM_RSA_EXPONENT_BITS 64
+
 /** @return 1 if this build supports RSA, 0 if it was built without libcrypto */
 MM_API int mm_rsa_supported(void);
 
@@ -60,14 +66,16 @@ typedef enum mm_rsa_check {
  */
 typedef struct mm_rsa_numbers {
   size_t struct_size;
-  mm_bytes n;      /**< modulus, odd, MM_RSA_MIN_BITS to MM_RSA_MAX_BITS bits */
-  mm_bytes e;      /**< public exponent, odd, 3 <= e < n */
-  mm_bytes d;      /**< private exponent, 0 < d < n, e d = 1 mod p - 1 and mod q - 1 */
-  mm_bytes p, q;   /**< primes, p q = n, p != q */
-  mm_bytes dp;     /**< d mod p - 1 */
-  mm_bytes dq;     /**< d mod q - 1 */
-  mm_bytes qinv;   /**< q^-1 mod p */
-  unsigned checks; /**< MM_RSA_CHECK_* flags */
+  mm_bytes n;               /**< modulus, odd, MM_RSA_MIN_BITS to MM_RSA_MAX_BITS bits */
+  mm_bytes e;               /**< public exponent, odd, 3 <= e < n, of at most max_exponent_bits bits */
+  mm_bytes d;               /**< private exponent, 0 < d < n, e d = 1 mod p - 1 and mod q - 1 */
+  mm_bytes p, q;            /**< primes, p q = n, p != q */
+  mm_bytes dp;              /**< d mod p - 1 */
+  mm_bytes dq;              /**< d mod q - 1 */
+  mm_bytes qinv;            /**< q^-1 mod p */
+  unsigned checks;          /**< MM_RSA_CHECK_* flags */
+  size_t max_exponent_bits; /**< longest e to accept, in bits; 0: MM_RSA_EXPONENT_BITS. FIPS 186-5 allows 256;
+                               MM_RSA_MAX_BITS accepts every e < n */
 } mm_rsa_numbers;
 
 /**
@@ -83,8 +91,9 @@ MM_API mm_status mm_rsa_key_create(const mm_rsa_numbers* numbers, mm_rsa_key** k
 /** Options of mm_rsa_key_decode. Zero-initialise them, then set struct_size. */
 typedef struct mm_rsa_decode_options {
   size_t struct_size;
-  mm_bytes password; /**< of an encrypted private key; data NULL: no password */
-  unsigned checks;   /**< MM_RSA_CHECK_* flags */
+  mm_bytes password;        /**< of an encrypted private key; data NULL: no password */
+  unsigned checks;          /**< MM_RSA_CHECK_* flags */
+  size_t max_exponent_bits; /**< as in mm_rsa_numbers */
 } mm_rsa_decode_options;
 
 /**

@@ -67,8 +67,10 @@ class Key {
  public:
   /// A key from its numbers, which are copied.
   /// @param checks MM_RSA_CHECK_* flags
+  /// @param max_exponent_bits longest public exponent to accept, see mm_rsa_numbers
   /// @throws Error with MM_ERR_KEY if the numbers are not a key, else as mm_rsa_key_create
-  explicit Key(const Numbers& numbers, unsigned checks = 0) {
+  explicit Key(const Numbers& numbers, unsigned checks = 0,
+               std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS) {
     mm_rsa_numbers given{};
     given.struct_size = sizeof given;
     given.n = detail::view_of(numbers.n);
@@ -80,6 +82,7 @@ class Key {
     given.dq = detail::view_of(numbers.dq);
     given.qinv = detail::view_of(numbers.qinv);
     given.checks = checks;
+    given.max_exponent_bits = max_exponent_bits;
     mm_rsa_key* key = nullptr;
     check(mm_rsa_key_create(&given, &key));
     key_.reset(key);
@@ -88,11 +91,13 @@ class Key {
   /// A key from PEM or DER.
   /// @param password of an encrypted key; a view with data() == nullptr means no password
   /// @throws Error with MM_ERR_KEY if there is no usable key in it, else as mm_rsa_key_decode
-  static Key decode(std::string_view encoded, std::string_view password = {}, unsigned checks = 0) {
+  static Key decode(std::string_view encoded, std::string_view password = {}, unsigned checks = 0,
+                    std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS) {
     mm_rsa_decode_options options{};
     options.struct_size = sizeof options;
     options.password = detail::view_of(password);
     options.checks = checks;
+    options.max_exponent_bits = max_exponent_bits;
     mm_rsa_key* key = nullptr;
     check(mm_rsa_key_decode(detail::view_of(encoded), &options, &key));
     return Key(key);

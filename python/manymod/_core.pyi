@@ -44,6 +44,7 @@ MM_MODULUS_EACH: int
 MM_MODULUS_SHARED: int
 MM_RSA_MIN_BITS: int
 MM_RSA_MAX_BITS: int
+MM_RSA_EXPONENT_BITS: int
 MM_RSA_CHECK_PRIMES: int
 MM_RSA_PUBLIC: int
 MM_RSA_PRIVATE: int
@@ -215,9 +216,10 @@ class RsaKey:
         dq: int | None,
         qinv: int | None,
         checks: int,
+        max_exponent_bits: int,
     ) -> RsaKey: ...
     @staticmethod
-    def decode(encoded: Buffer, password: Buffer | None, checks: int) -> RsaKey: ...
+    def decode(encoded: Buffer, password: Buffer | None, checks: int, max_exponent_bits: int) -> RsaKey: ...
     @property
     def modulus_bits(self) -> int: ...
     @property

@@ -6,15 +6,25 @@
 #include <cstddef>
 #include <cstring>
 
+#include "core/read_once.hpp"
 #include "manymod/manymod.h"
 #include "manymod/rsa.h"
 
 namespace manymod {
 
 /// Check that struct_size is at least `minimum`, the size in version 0.1. It may be larger than this
-/// version's size if the caller has a newer header. `what` is the struct's name in the message.
+/// version's size, up to kMaximumSize, if the caller has a newer header. `what` is the struct's name in the
+/// message.
 /// @throws StatusError MM_ERR_ARGUMENT
 void check_struct_size(std::size_t given, std::size_t minimum, const char* what);
+
+/// Larger than any struct will be.
+inline constexpr std::size_t kMaximumSize = 4096;
+
+/// Check that the members behind the `known` bytes of a struct of `size` bytes, which a newer header has, are
+/// not used: their bytes are 0.
+/// @throws StatusError MM_ERR_ARGUMENT
+void check_unknown_members(const void* given, std::size_t known, std::size_t size, const char* what);
 
 /// sizeof of a struct whose last member ends at `end`. A member that is added later must not lie in the
 /// padding behind it, as the size would not reveal whether the caller has set it.
@@ -66,13 +76,17 @@ inline constexpr std::size_t kMinimumSize<mm_rsa_call> = MANYMOD_SIZE_THROUGH(mm
 #undef MANYMOD_SIZE_THROUGH
 
 /// The caller's struct in the size of this version. Members that the caller's header does not have are 0.
-/// @throws StatusError MM_ERR_ARGUMENT
+/// @throws StatusError MM_ERR_ARGUMENT also if a member that this version does not know is not 0: ignoring it
+/// would do something else than the caller asked for
 template <class Struct>
 Struct struct_from_caller(const Struct& given, const char* what) {
   static_assert(kMinimumSize<Struct> > 0 && kMinimumSize<Struct> <= sizeof(Struct));
-  check_struct_size(given.struct_size, kMinimumSize<Struct>, what);
+  const std::size_t size = read_once(given.struct_size);
+  check_struct_size(size, kMinimumSize<Struct>, what);
+  check_unknown_members(&given, sizeof given, size, what);
   Struct known{};
-  std::memcpy(&known, &given, std::min(given.struct_size, sizeof known));
+  std::memcpy(&known, &given, std::min(size, sizeof known));
+  known.struct_size = size;
   return known;
 }
 
@@ -81,9 +95,10 @@ Struct struct_from_caller(const Struct& given, const char* what) {
 template <class Struct>
 void struct_to_caller(Struct filled, Struct& given, const char* what) {
   static_assert(kMinimumSize<Struct> > 0 && kMinimumSize<Struct> <= sizeof(Struct));
-  check_struct_size(given.struct_size, kMinimumSize<Struct>, what);
-  filled.struct_size = given.struct_size;
-  std::memcpy(&given, &filled, std::min(given.struct_size, sizeof filled));
+  const std::size_t size = read_once(given.struct_size);
+  check_struct_size(size, kMinimumSize<Struct>, what);
+  filled.struct_size = size;
+  std::memcpy(&given, &filled, std::min(size, sizeof filled));
 }
 
 }  // namespace manymod

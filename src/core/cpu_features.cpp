@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/cpu_features.hpp"
+#include "core/environment.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -138,7 +138,7 @@ std::uint64_t physical_memory() {
 
 CpuInfo probe() {
   const CpuFeatures present = probe_cpu_features();
-  const char* environment = std::getenv("MANYMOD_HIDE_CPU");
+  const char* environment = environment_variable("MANYMOD_HIDE_CPU");
   const std::string_view list = environment == nullptr ? "" : environment;
   const CpuFeatures hidden = present & parse_cpu_features(list);
   return {probe_model(), present & ~hidden, hidden, physical_memory(), unknown_cpu_features(list)};

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "core/cpu_features.hpp"
+#include "core/environment.hpp"
 #include "engine/cpu_requirements.hpp"
 #include "gpu/cuda/backend.hpp"
 
@@ -74,7 +74,7 @@ Device device_of(const gpu::Backend& backend, unsigned index, gpu::DeviceDescrip
 }
 
 bool is_set(const char* variable) {
-  const char* const value = std::getenv(variable);
+  const char* const value = environment_variable(variable);
   return value != nullptr && std::string_view(value) != "" && std::string_view(value) != "0";
 }
 

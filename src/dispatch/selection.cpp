@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
 #include <utility>
 
+#include "core/environment.hpp"
 #include "core/status_error.hpp"
 
 namespace manymod {
@@ -377,7 +377,7 @@ void apply_forced_variant(VariantRequest& request, const char* argument) {
     request.forced_by = "argument";
     return;
   }
-  const char* environment = std::getenv("MANYMOD_VARIANT");
+  const char* environment = environment_variable("MANYMOD_VARIANT");
   if (environment == nullptr || *environment == '\0') return;
   request.forced = environment;
   request.forced_by = "MANYMOD_VARIANT";

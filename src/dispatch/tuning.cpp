@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/environment.hpp"
 #include "core/status_error.hpp"
 #include "dispatch/tuning_files.hpp"
 
@@ -98,7 +98,7 @@ const TuningTable& shipped_tuning() {
 
 const TuningTable& tuning_table() {
   if (const Published* published = newest.load(std::memory_order_acquire)) return published->table;
-  const char* path = std::getenv("MANYMOD_TUNING");
+  const char* path = environment_variable("MANYMOD_TUNING");
   if (path == nullptr || *path == '\0') return publish_first(shipped_tuning());
   try {
     return publish_first(table_of_file(path));

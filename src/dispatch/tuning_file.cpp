@@ -4,7 +4,8 @@
 //   manymod-tuning  1  PROCESSOR  DATE
 //   OPERATION  TIMING  MIN_BITS  MAX_BITS  MIN_ITEMS  VARIANT  EVIDENCE
 //
-// Empty lines and lines that begin with # are comments. The header precedes the rows.
+// Empty lines and lines that begin with # are comments. The header precedes the rows. Messages quote fields
+// of files with that header only.
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -93,8 +94,8 @@ class Parser {
   }
 
   void take_header(const Fields& fields) {
-    if (fields[0] != kMagic)
-      fail("begins with " + in_quotes(fields[0]) + ", expected '" + std::string(kMagic) + "'");
+    // Whatever file this is, its text is not shown: the caller may not be allowed to read it.
+    if (fields[0] != kMagic) fail("is no tuning file: expected '" + std::string(kMagic) + "'");
     if (fields.size() > 1 && fields[1] != kVersion) {
       fail("format version " + in_quotes(fields[1]) + ", this library reads version " +
            std::string(kVersion));

@@ -192,7 +192,10 @@ void order_bucket(const Job& job, const LengthRange& range, unsigned threads, Bu
   const std::ptrdiff_t begin = items.data() - batch.item_storage.get();
   const std::span<std::uint32_t> lengths{batch.exponent_storage.get() + begin, items.size()};
   Blocks(items.size(), threads).for_each([&](std::size_t, std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) lengths[i] = exponent_bits(job, items[i]);
+    // The caller may have changed the exponents since the range was found, which sort_by_length relies on.
+    for (std::size_t i = first; i < last; ++i) {
+      lengths[i] = std::clamp(exponent_bits(job, items[i]), range.shortest, range.longest);
+    }
   });
   sort_by_length(items, lengths, range.shortest, range.longest);
   bucket.exponent_bits = lengths;

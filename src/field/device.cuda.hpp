@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/thread_group.cuda.hpp"
 #include "core/portable.hpp"
 #include "field/magnitude.hpp"
@@ -188,7 +189,7 @@ class DeviceField {
     from_montgomery(number, a);
     Steps steps = divsteps(number);
     steps.template run<true>();
-    const Mask exists = 0 - static_cast<std::uint32_t>(steps.invertible());
+    const Mask exists = cuda::opaque(0 - static_cast<std::uint32_t>(steps.invertible()));
     load(number, InverseWords{steps, exists});
     to_montgomery(r, number);
     return exists;
@@ -242,7 +243,7 @@ class DeviceField {
     std::uint32_t difference = 0;
     MM_UNROLL
     for (unsigned j = 0; j < kElementWords; ++j) difference |= a.word(j) ^ b.word(j);
-    return 0 - static_cast<std::uint32_t>(group_.ballot(difference != 0) == 0);
+    return cuda::opaque(0 - static_cast<std::uint32_t>(group_.ballot(difference != 0) == 0));
   }
   /// r = gcd(n, a) for a number a < 2^(32 kWords), by division steps as inverse does.
   MM_DEVICE void gcd_with_modulus(Element& r, const Element& a) const {

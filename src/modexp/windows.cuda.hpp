@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "modexp/recoding.hpp"
 #include "repr/word_memory.hpp"
@@ -36,7 +37,7 @@ class ResidueTable {
     std::uint32_t sum[kResidueWords] = {};
     MM_ROLLED
     for (unsigned i = 0; i < count; ++i) {
-      const std::uint32_t mask = 0 - static_cast<std::uint32_t>(i == wanted);
+      const std::uint32_t mask = cuda::opaque(0 - static_cast<std::uint32_t>(i == wanted));
       MM_UNROLL
       for (unsigned j = 0; j < kResidueWords; ++j) sum[j] |= memory_[i * kResidueWords + j] & mask;
     }

@@ -62,12 +62,12 @@ class Divsteps {
       apply(t);
     }
     // g = 0 and f = +-gcd; d x = f mod n.
-    const std::int32_t negative = f_[kDigits - 1] >> 31;
+    const std::int32_t negative = sign_mask(f_[kDigits - 1]);
     scale_and_add(f_, negative | 1, 0);
     if constexpr (kInverse) {
-      scale_and_add(d_, 1, d_[kDigits - 1] >> 31);
+      scale_and_add(d_, 1, sign_mask(d_[kDigits - 1]));
       scale_and_add(d_, negative | 1, 0);
-      scale_and_add(d_, 1, d_[kDigits - 1] >> 31);
+      scale_and_add(d_, 1, sign_mask(d_[kDigits - 1]));
     }
   }
 
@@ -131,7 +131,7 @@ class Divsteps {
   // (d, e) = (t (d, e) + n (md, me)) / 2^30 with md, me, of magnitude at most 2^31, that make the division
   // exact and keep -2n < d, e < n. Sums are below 2^62.
   MM_DEVICE void apply_modulo(const Matrix& t) {
-    const std::int32_t d_sign = d_[kDigits - 1] >> 31, e_sign = e_[kDigits - 1] >> 31;
+    const std::int32_t d_sign = sign_mask(d_[kDigits - 1]), e_sign = sign_mask(e_[kDigits - 1]);
     std::int64_t cd = product(t.u, d_[0]) + product(t.v, e_[0]);
     std::int64_t ce = product(t.q, d_[0]) + product(t.r, e_[0]);
     const std::int32_t md = multiple((t.u & d_sign) + (t.v & e_sign), cd);

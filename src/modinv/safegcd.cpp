@@ -162,8 +162,8 @@ void SafeGcd::apply(const Matrix& t, Digits& f, Digits& g, std::size_t size) {
 /// (d, e) = (t (d, e) + n (md, me)) / 2^62 with md, me that make the division exact and keep -2n < d, e < n.
 void SafeGcd::apply_modulo(const Matrix& t) {
   const std::size_t size = d_.size();
-  const std::int64_t d_sign = d_[size - 1] >> 63;
-  const std::int64_t e_sign = e_[size - 1] >> 63;
+  const std::int64_t d_sign = modinv::sign_mask(d_[size - 1]);
+  const std::int64_t e_sign = modinv::sign_mask(e_[size - 1]);
   std::int64_t md = (t.u & d_sign) + (t.v & e_sign);
   std::int64_t me = (t.q & d_sign) + (t.r & e_sign);
   SignedWide cd = SignedWide{t.u} * d_[0] + SignedWide{t.v} * e_[0];
@@ -192,14 +192,14 @@ void SafeGcd::apply_modulo(const Matrix& t) {
 /// d in (-2n, n)  ->  sign * d in [0, n).
 void SafeGcd::normalize(Digits& d, std::int64_t sign) const {
   const std::size_t top = d.size() - 1;
-  scale_and_add(d, 1, modulus_, d[top] >> 63);
+  scale_and_add(d, 1, modulus_, modinv::sign_mask(d[top]));
   scale_and_add(d, sign, modulus_, 0);
-  scale_and_add(d, 1, modulus_, d[top] >> 63);
+  scale_and_add(d, 1, modulus_, modinv::sign_mask(d[top]));
 }
 
 /// At the end g = 0 and f = +-gcd: the inverse is +-d if f = +-1.
 Limb SafeGcd::finish(std::span<Limb> r) {
-  const std::int64_t f_sign = f_.back() >> 63;
+  const std::int64_t f_sign = modinv::sign_mask(f_.back());
   normalize(d_, f_sign | 1);
   scale_and_add(f_, f_sign | 1, modulus_, 0);
   std::uint64_t difference = static_cast<std::uint64_t>(f_[0]) ^ 1;

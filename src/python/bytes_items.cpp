@@ -58,12 +58,14 @@ void BytesItems::read_tuple(nb::handle items, const char* what) {
 void BytesItems::read_slices(nb::handle block, const char* what) {
   if (offsets_.size() == 0) reject(what, "no offsets");
   block_.emplace(block);
-  const std::int64_t end = offsets_.data()[offsets_.size() - 1];
+  // A copy, which other threads cannot change after the check.
+  slices_.assign(offsets_.data(), offsets_.data() + offsets_.size());
+  const std::int64_t end = slices_.back();
   // The library checks that the first offset is nonnegative and that they do not descend.
   if (end < 0 || static_cast<std::size_t>(end) > block_->bytes().size) reject(what, "offsets past the end");
-  view_.count = offsets_.size() - 1;
+  view_.count = slices_.size() - 1;
   view_.data = block_->bytes().data;
-  view_.offsets = offsets_.data();
+  view_.offsets = slices_.data();
 }
 
 void BytesItems::read_rows(nb::handle rows, const char* what) {

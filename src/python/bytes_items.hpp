@@ -82,6 +82,7 @@ class BytesItems {
   std::optional<BytesView> block_;
   std::optional<Buffer> rows_;
   Vector<std::int64_t> offsets_;
+  std::vector<std::int64_t> slices_;
   mm_bytes_view view_{};
 };
 

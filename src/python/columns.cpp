@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/read_once.hpp"
 #include "python/buffer.hpp"
 #include "python/bytes_items.hpp"
 #include "python/convert.hpp"
@@ -19,24 +20,21 @@ namespace {
 /// N slices of a block of bytes.
 class Slices {
  public:
-  Slices(nb::handle data, nb::handle offsets) : data_(data), offsets_(offsets, Access::read, "offsets") {
-    if (offsets_.size() == 0)
-      throw nb::value_error("offsets must have one element more than there are items");
+  Slices(nb::handle data, nb::handle offsets) : data_(data) {
+    const Vector<std::int64_t> given(offsets, Access::read, "offsets");
+    if (given.size() == 0) throw nb::value_error("offsets must have one element more than there are items");
+    offsets_.assign(given.data(), given.data() + given.size());
     const auto size = static_cast<std::int64_t>(data_.bytes().size);
     std::int64_t previous = 0;
-    for (std::size_t i = 0; i < offsets_.size(); ++i) {
-      if (offsets_.data()[i] < previous || offsets_.data()[i] > size) {
-        throw nb::value_error("offsets must ascend within the data");
-      }
-      previous = offsets_.data()[i];
+    for (const std::int64_t offset : offsets_) {
+      if (offset < previous || offset > size) throw nb::value_error("offsets must ascend within the data");
+      previous = offset;
     }
   }
   [[nodiscard]] std::size_t count() const { return offsets_.size() - 1; }
-  [[nodiscard]] const std::uint8_t* begin(std::size_t i) const {
-    return data_.bytes().data + offsets_.data()[i];
-  }
+  [[nodiscard]] const std::uint8_t* begin(std::size_t i) const { return data_.bytes().data + offsets_[i]; }
   [[nodiscard]] std::size_t size(std::size_t i) const {
-    return static_cast<std::size_t>(offsets_.data()[i + 1] - offsets_.data()[i]);
+    return static_cast<std::size_t>(offsets_[i + 1] - offsets_[i]);
   }
   [[nodiscard]] std::string_view text(std::size_t i) const {
     return {reinterpret_cast<const char*>(begin(i)), size(i)};
@@ -44,7 +42,7 @@ class Slices {
 
  private:
   BytesView data_;
-  Vector<std::int64_t> offsets_;
+  std::vector<std::int64_t> offsets_;  ///< a copy: other threads may write to the caller's
 };
 
 void check_count(std::size_t found, std::size_t expected) {
@@ -131,17 +129,20 @@ void limbs_to_binary(nb::handle limbs, nb::handle offsets, nb::handle data) {
   const LimbArray in(limbs, Access::read, "limbs");
   const Vector<std::int64_t> ends(offsets, Access::read, in.count() + 1, "offsets");
   const Vector<std::uint8_t> out(data, Access::write, "data");
-  if (ends.data()[0] != 0 || ends.data()[in.count()] != static_cast<std::int64_t>(out.size())) {
+  std::int64_t begin = read_once(ends.data()[0]);
+  if (begin != 0 || ends.data()[in.count()] != static_cast<std::int64_t>(out.size())) {
     throw nb::value_error("offsets must begin at 0 and end at the size of the data");
   }
   for (std::size_t i = 0; i < in.count(); ++i) {
-    const std::int64_t size = ends.data()[i + 1] - ends.data()[i];
-    if (size < 0) throw nb::value_error("offsets must ascend");
-    if (!write_bytes(in.row(i), in.width(), out.data() + ends.data()[i], static_cast<std::size_t>(size))) {
+    const std::int64_t end = read_once(ends.data()[i + 1]);
+    const std::int64_t size = end - begin;
+    if (size < 0 || end > static_cast<std::int64_t>(out.size())) throw nb::value_error("offsets must ascend");
+    if (!write_bytes(in.row(i), in.width(), out.data() + begin, static_cast<std::size_t>(size))) {
       PyErr_Format(PyExc_OverflowError, "item %zu does not fit into %zd bytes", i,
                    static_cast<Py_ssize_t>(size));
       throw nb::python_error();
     }
+    begin = end;
   }
 }
 

@@ -67,7 +67,8 @@ Limb decimal_chunk(std::string_view digits) {
   return value;
 }
 
-void read_decimal(std::string_view digits, Limb* limbs) {
+// Writes no more than `width` limbs, even if other threads write to the text meanwhile.
+void read_decimal(std::string_view digits, Limb* limbs, std::size_t width) {
   std::size_t used = 0;
   std::size_t length = (digits.size() - 1) % kChunkDigits + 1;  // the first chunk takes what is left over
   for (; !digits.empty(); digits.remove_prefix(length), length = kChunkDigits) {
@@ -77,7 +78,7 @@ void read_decimal(std::string_view digits, Limb* limbs) {
       limbs[j] = static_cast<Limb>(sum);
       carry = static_cast<Limb>(sum >> 64);
     }
-    if (carry != 0) limbs[used++] = carry;
+    if (carry != 0 && used < width) limbs[used++] = carry;
   }
 }
 
@@ -125,7 +126,7 @@ void read_integer_text(const IntegerText& scanned, Limb* limbs, std::size_t widt
   if (scanned.notation == Notation::hexadecimal) {
     read_hexadecimal(scanned.digits, limbs);
   } else {
-    read_decimal(scanned.digits, limbs);
+    read_decimal(scanned.digits, limbs, width);
   }
 }
 

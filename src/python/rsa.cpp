@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/read_once.hpp"
 #include "python/buffer.hpp"
 #include "python/bytes_items.hpp"
 #include "python/call.hpp"
@@ -60,7 +61,8 @@ class SecretNumber {
 class RsaKey {
  public:
   static RsaKey from_numbers(nb::handle n, nb::handle e, nb::handle d, nb::handle p, nb::handle q,
-                             nb::handle dp, nb::handle dq, nb::handle qinv, unsigned checks) {
+                             nb::handle dp, nb::handle dq, nb::handle qinv, unsigned checks,
+                             std::size_t max_exponent_bits) {
     const std::array<SecretNumber, 8> given{
         {{n, "n"}, {e, "e"}, {d, "d"}, {p, "p"}, {q, "q"}, {dp, "dp"}, {dq, "dq"}, {qinv, "qinv"}}};
     mm_rsa_numbers numbers{};
@@ -69,15 +71,18 @@ class RsaKey {
                             &numbers.q, &numbers.dp, &numbers.dq, &numbers.qinv};
     for (std::size_t i = 0; i < given.size(); ++i) *places[i] = given[i].bytes();
     numbers.checks = checks;
+    numbers.max_exponent_bits = max_exponent_bits;
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_create(&numbers, key); });
   }
 
-  static RsaKey decode(nb::handle encoded, nb::handle password, unsigned checks) {
+  static RsaKey decode(nb::handle encoded, nb::handle password, unsigned checks,
+                       std::size_t max_exponent_bits) {
     const BytesView text(encoded);
     std::optional<BytesView> password_view;
     mm_rsa_decode_options options{};
     options.struct_size = sizeof options;
     options.checks = checks;
+    options.max_exponent_bits = max_exponent_bits;
     if (!password.is_none()) options.password = password_view.emplace(password).bytes();
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_decode(text.bytes(), &options, key); });
   }
@@ -261,9 +266,10 @@ nb::object rows_to_bytes(nb::handle rows, nb::handle sizes) {
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(array.count())));
   if (!list.is_valid()) throw nb::python_error();
   for (std::size_t i = 0; i < array.count(); ++i) {
-    if (lengths.data()[i] > array.width()) throw nb::value_error("sizes: wider than the rows");
-    PyObject* item = PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array.row(i)),
-                                               static_cast<Py_ssize_t>(lengths.data()[i]));
+    const std::size_t size = read_once(lengths.data()[i]);
+    if (size > array.width()) throw nb::value_error("sizes: wider than the rows");
+    PyObject* item =
+        PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array.row(i)), static_cast<Py_ssize_t>(size));
     if (item == nullptr) throw nb::python_error();
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), item);
   }
@@ -274,9 +280,9 @@ void bind_key(nb::module_& module) {
   nb::class_<RsaKey>(module, "RsaKey")
       .def_static("from_numbers", &RsaKey::from_numbers, nb::arg("n"), nb::arg("e"), nb::arg("d").none(),
                   nb::arg("p").none(), nb::arg("q").none(), nb::arg("dp").none(), nb::arg("dq").none(),
-                  nb::arg("qinv").none(), nb::arg("checks"))
+                  nb::arg("qinv").none(), nb::arg("checks"), nb::arg("max_exponent_bits"))
       .def_static("decode", &RsaKey::decode, nb::arg("encoded"), nb::arg("password").none(),
-                  nb::arg("checks"))
+                  nb::arg("checks"), nb::arg("max_exponent_bits"))
       .def_prop_ro("modulus_bits", [](const RsaKey& key) { return key.info().modulus_bits; })
       .def_prop_ro("modulus_bytes", [](const RsaKey& key) { return key.info().modulus_bytes; })
       .def_prop_ro("is_private", [](const RsaKey& key) { return key.info().is_private != 0; })

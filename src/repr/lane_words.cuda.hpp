@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/thread_group.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 
@@ -89,7 +90,8 @@ MM_DEVICE void reduce_once(const Group& group, std::uint32_t* r, const std::uint
                            const std::uint32_t* n, std::uint32_t overflow = 0) {
   std::uint32_t difference[kWords];
   // If there is an overflow and a + overflow R < R + n, then a < n and the subtraction borrows.
-  const std::uint32_t below = subtract_masked<kWords>(group, difference, a, n, 0xffffffffu) - overflow;
+  const std::uint32_t below =
+      cuda::opaque_on_host(subtract_masked<kWords>(group, difference, a, n, 0xffffffffu) - overflow);
   MM_UNROLL
   for (unsigned j = 0; j < kWords; ++j) r[j] = (a[j] & (0 - below)) | (difference[j] & (below - 1));
 }

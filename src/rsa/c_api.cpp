@@ -66,7 +66,8 @@ mm_status mm_rsa_key_decode(mm_bytes encoded, const mm_rsa_decode_options* optio
     mm_rsa_key*& created = required(key, "key");
     const mm_rsa_decode_options chosen =
         options == nullptr ? mm_rsa_decode_options{} : required_struct(options, "options");
-    created = new mm_rsa_key{manymod::rsa::key_from_encoding(encoded, chosen.password, chosen.checks)};
+    const manymod::rsa::KeyRules rules{chosen.checks, chosen.max_exponent_bits};
+    created = new mm_rsa_key{manymod::rsa::key_from_encoding(encoded, chosen.password, rules)};
     return MM_OK;
   });
 }

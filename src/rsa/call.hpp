@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "rsa/items.hpp"
 #include "rsa/padding.hpp"
@@ -12,7 +14,9 @@ namespace manymod::rsa {
 
 class Ring;
 
-/// A call whose arguments are checked; only single items can still be invalid.
+/// A call whose arguments are checked; only single items can still be invalid. What the checks read is
+/// copied, as the caller's arrays may change meanwhile: use `keys`, `input` and `signature`, not their
+/// pointers in `call`.
 struct CheckedCall {
   /// @throws StatusError for a malformed call
   CheckedCall(const Ring& ring, const mm_rsa_call& given);
@@ -24,9 +28,12 @@ struct CheckedCall {
   const HashFacts* mgf;   ///< of PSS and OAEP
   ItemsIn input;
   std::optional<ItemsIn> signature;
+  std::vector<std::uint32_t> keys;                      ///< of each item; empty: key 0
   std::size_t row_bytes = 0;                            ///< most bytes written to a row of the output
   std::array<std::uint8_t, kMaxDigest> label_digest{};  ///< of OAEP
 
+  /// The index of an item's key, which the ring may not have.
+  [[nodiscard]] std::size_t key_of(std::size_t item) const { return keys.empty() ? 0 : keys[item]; }
   [[nodiscard]] bool is_private() const {
     return op == MM_RSA_PRIVATE || op == MM_RSA_SIGN || op == MM_RSA_DECRYPT;
   }

@@ -68,12 +68,17 @@ ByteSpan checked_label(const mm_bytes& label) {
   return {label.data, label.size};
 }
 
+std::vector<std::uint32_t> copy_of_keys(const mm_rsa_call& call) {
+  if (call.key == nullptr) return {};
+  return {call.key, call.key + call.count};
+}
+
 // Largest k of the keys that the call's items name; 0 if the ring has none of them.
-std::size_t longest_modulus(const Ring& ring, const mm_rsa_call& call) {
-  if (call.key == nullptr) return ring.key(0).key().bytes();
+std::size_t longest_modulus(const Ring& ring, std::span<const std::uint32_t> keys) {
+  if (keys.empty()) return ring.key(0).key().bytes();
   std::size_t longest = 0;
-  for (std::size_t i = 0; i < call.count; ++i) {
-    if (call.key[i] < ring.size()) longest = std::max(longest, ring.key(call.key[i]).key().bytes());
+  for (const std::uint32_t key : keys) {
+    if (key < ring.size()) longest = std::max(longest, ring.key(key).key().bytes());
   }
   return longest;
 }
@@ -89,7 +94,7 @@ std::size_t check_output(const Ring& ring, const CheckedCall& checked) {
   if (output.count != call.count) {
     reject("output.count is " + std::to_string(output.count) + ", expected " + std::to_string(call.count));
   }
-  const std::size_t longest = longest_modulus(ring, call);
+  const std::size_t longest = longest_modulus(ring, checked.keys);
   if (output.stride < longest) {
     reject("output.stride is " + std::to_string(output.stride) + ", less than the " +
            std::to_string(longest) + " bytes of a modulus");
@@ -111,7 +116,8 @@ CheckedCall::CheckedCall(const Ring& ring, const mm_rsa_call& given)
       scheme(checked_scheme(given.padding, op)),
       hash(checked_hash(given.padding, op, scheme)),
       mgf(checked_mgf(given.padding, scheme, hash)),
-      input(given.input, given.count, "input") {
+      input(given.input, given.count, "input"),
+      keys(copy_of_keys(given)) {
   check_salt(given.padding, op);
   if (scheme == MM_RSA_OAEP) {
     Hasher(hash->hash).digest(label_digest, {checked_label(given.padding.label)});

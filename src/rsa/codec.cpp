@@ -115,14 +115,15 @@ mm_status Codec::take_signature(const Key& key, std::size_t item, std::span<Limb
   return encode_number(key, signature, number) == MM_ITEM_NOT_COMPUTED ? MM_ITEM_NOT_COMPUTED : MM_OK;
 }
 
-mm_status Codec::decode(const Key& key, std::size_t item, std::span<const Limb> power) {
+mm_status Codec::decode(const Key& key, std::size_t item, std::span<const Limb> number,
+                        std::span<const Limb> power) {
   const std::span<std::uint8_t> bytes = encoded_.first(key.bytes());
   bytes_from_limbs(bytes, power);
   if (checked_.op == MM_RSA_VERIFY) {
     checked_.call.valid[item] = verified(key, checked_.input[item], bytes) ? 1 : 0;
     return MM_OK;
   }
-  if (checked_.op == MM_RSA_DECRYPT) return decode_message(key, item, bytes);
+  if (checked_.op == MM_RSA_DECRYPT) return decode_message(key, item, number, bytes);
   write(item, bytes, bytes.size());
   return MM_OK;
 }
@@ -148,10 +149,13 @@ bool Codec::verified(const Key& key, ByteSpan message, std::span<std::uint8_t> e
   return verify_pss(encoded, shape, digest, size);
 }
 
-mm_status Codec::decode_message(const Key& key, std::size_t item, std::span<std::uint8_t> encoded) {
+mm_status Codec::decode_message(const Key& key, std::size_t item, std::span<const Limb> ciphertext,
+                                std::span<std::uint8_t> encoded) {
   if (checked_.scheme == MM_RSA_PKCS1V15) {
-    const std::uint64_t size =
-        decode_pkcs1v15_message(encoded, key.exponent_digest(), checked_.input[item], *hmac_);
+    std::array<std::uint8_t, MM_RSA_MAX_BITS / 8> storage;
+    const std::span<std::uint8_t> given = std::span(storage).first(encoded.size());
+    bytes_from_limbs(given, ciphertext);
+    const std::uint64_t size = decode_pkcs1v15_message(encoded, key.exponent_digest(), given, *hmac_);
     write(item, encoded, size);
     return MM_OK;
   }

@@ -27,9 +27,13 @@ class Codec {
 
   /// Decode the power of an item and write its result to the call's output or `valid`.
   ///
-  /// In: `power` < n, in n's limbs. Timing: constant-time in secret results (see rsa.h).
+  /// In: `number` as encode() set it; `power` < n; both in n's limbs. The ciphertext is taken from the
+  /// number: the caller's bytes may no longer be those whose power this is, and a message that depended on
+  /// both would tell whether the padding of the power is valid. Timing: constant-time in secret results (see
+  /// rsa.h).
   /// @return the item's final status
-  mm_status decode(const Key& key, std::size_t item, std::span<const Limb> power);
+  mm_status decode(const Key& key, std::size_t item, std::span<const Limb> number,
+                   std::span<const Limb> power);
 
  private:
   const CheckedCall& checked_;
@@ -51,7 +55,8 @@ class Codec {
   [[nodiscard]] bool verified(const Key& key, ByteSpan message, std::span<std::uint8_t> encoded);
   // Remove the padding of a decrypted message in place, and write the message. Constant-time until the status
   // is returned.
-  mm_status decode_message(const Key& key, std::size_t item, std::span<std::uint8_t> encoded);
+  mm_status decode_message(const Key& key, std::size_t item, std::span<const Limb> ciphertext,
+                           std::span<std::uint8_t> encoded);
 
   // Whether the call is prehashed and the input does not have the length of a digest.
   [[nodiscard]] bool digest_has_wrong_size(ByteSpan message) const;

@@ -81,7 +81,7 @@ class DeviceOperation {
     blind();
     const bool done = raise_halves();
     if (done) {
-      damage();
+      damage_halves();
       combine();
       check();
       download(wrong);
@@ -358,17 +358,21 @@ class DeviceOperation {
     gpu_.engine().run(job, Items::run(0, job.result.count), half_limbs_);
   }
 
-  /// Let a test corrupt the halves.
-  void damage() const {
+  /// Let a test corrupt an array.
+  void damage(FaultPoint point, const Array& array) const {
     if (settings_.fault_hook == nullptr) return;
-    limbs::Buffer halves(2 * count_ * half_limbs_);
-    const std::size_t half = count_ * half_limbs_;
-    workspace_.stream().copy_to_host(halves.data(), on_device(halves_), halves_.bytes());
+    limbs::Buffer numbers(array.rows * array.limbs);
+    workspace_.stream().copy_to_host(numbers.data(), on_device(array), array.bytes());
     finish_copies();
-    (*settings_.fault_hook)(FaultPoint::half_p, halves.part(0, half), half_limbs_);
-    (*settings_.fault_hook)(FaultPoint::half_q, halves.part(half, half), half_limbs_);
-    workspace_.stream().copy_to_device(on_device(halves_), halves.data(), halves_.bytes());
+    (*settings_.fault_hook)(point, numbers.first(numbers.size()), array.limbs);
+    workspace_.stream().copy_to_device(on_device(array), numbers.data(), array.bytes());
     finish_copies();
+  }
+
+  void damage_halves() const {
+    const Array modulo_p{halves_.at, half_limbs_, count_};
+    damage(FaultPoint::half_p, modulo_p);
+    damage(FaultPoint::half_q, {halves_.at + modulo_p.bytes(), half_limbs_, count_});
   }
 
   /// Combine the halves by Garner's formula, then remove the blinding.
@@ -414,10 +418,14 @@ class DeviceOperation {
   }
 
   void check() const {
+    workspace_.stream().set_bytes(on_device(found_), kNoPower, found_.bytes());
+    finish_copies();
+    damage(FaultPoint::before_check, found_);
     const SlidingSchedule schedule = best_sliding_schedule(first_key().key().e());
     const std::array operands{view(powers_), view(check_scale_)};
     products_.modulo_n.run(gpu::scaled_power_program(schedule), TimingClass::secret, view(n_), operands,
                            result(found_));
+    damage(FaultPoint::after_check, found_);
   }
 
   void download(std::span<std::uint8_t> wrong) {

@@ -4,61 +4,67 @@
 #include <functional>
 #include <string>
 
+#include "core/read_once.hpp"
 #include "core/status_error.hpp"
 
 namespace manymod::rsa {
-namespace {
 
-void check_offsets(const mm_bytes_view& view, const std::string& name) {
-  for (std::size_t i = 0; i < view.count; ++i) {
-    if (view.offsets[i] < 0 || view.offsets[i + 1] < view.offsets[i]) {
-      throw StatusError(MM_ERR_ARGUMENT,
-                        name + ".offsets descend or are negative at item " + std::to_string(i));
-    }
-  }
-  if (view.data == nullptr && view.offsets[view.count] > view.offsets[0]) {
-    throw StatusError(MM_ERR_NULL, name + ".data is NULL");
-  }
-}
-
-void check_pointers(const mm_bytes_view& view, const std::string& name) {
-  for (std::size_t i = 0; i < view.count; ++i) {
-    if (view.items[i].data == nullptr && view.items[i].size != 0) {
-      throw StatusError(MM_ERR_NULL, name + ".items[" + std::to_string(i) + "].data is NULL");
-    }
-  }
-}
-
-void check_array(const mm_bytes_view& view, const std::string& name) {
-  if (view.stride != 0 && view.stride < view.size) {
-    throw StatusError(MM_ERR_ARGUMENT, name + ".stride is " + std::to_string(view.stride) +
-                                           ", less than its size " + std::to_string(view.size));
-  }
-  if (view.data == nullptr && view.size != 0) throw StatusError(MM_ERR_NULL, name + ".data is NULL");
-}
-
-}  // namespace
-
-ItemsIn::ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what) : view_(view) {
+ItemsIn::ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what) : count_(view.count) {
   const std::string name(what);
-  if (view.count != count && view.count != 1) {
-    throw StatusError(MM_ERR_ARGUMENT, name + ".count is " + std::to_string(view.count) + ", expected " +
+  if (count_ != count && count_ != 1) {
+    throw StatusError(MM_ERR_ARGUMENT, name + ".count is " + std::to_string(count_) + ", expected " +
                                            std::to_string(count) + " or 1");
   }
   if (view.items != nullptr) {
-    check_pointers(view, name);
+    take_pointers(view, name);
   } else if (view.offsets != nullptr) {
-    check_offsets(view, name);
+    take_slices(view, name);
   } else {
-    check_array(view, name);
-    if (view.stride == 0) view_.stride = view.size;
+    take_array(view, name);
   }
+}
+
+void ItemsIn::take_pointers(const mm_bytes_view& view, const std::string& name) {
+  places_.reserve(count_);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const mm_bytes item{read_once(view.items[i].data), read_once(view.items[i].size)};
+    if (item.data == nullptr && item.size != 0) {
+      throw StatusError(MM_ERR_NULL, name + ".items[" + std::to_string(i) + "].data is NULL");
+    }
+    places_.emplace_back(item.data, item.size);
+  }
+}
+
+void ItemsIn::take_slices(const mm_bytes_view& view, const std::string& name) {
+  places_.reserve(count_);
+  std::int64_t begin = read_once(view.offsets[0]);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const std::int64_t end = read_once(view.offsets[i + 1]);
+    if (begin < 0 || end < begin) {
+      throw StatusError(MM_ERR_ARGUMENT,
+                        name + ".offsets descend or are negative at item " + std::to_string(i));
+    }
+    if (view.data == nullptr && end > begin) throw StatusError(MM_ERR_NULL, name + ".data is NULL");
+    places_.emplace_back(end > begin ? view.data + begin : nullptr, static_cast<std::size_t>(end - begin));
+    begin = end;
+  }
+}
+
+void ItemsIn::take_array(const mm_bytes_view& view, const std::string& name) {
+  data_ = view.data;
+  size_ = view.size;
+  stride_ = view.stride == 0 ? size_ : view.stride;
+  if (stride_ < size_) {
+    throw StatusError(MM_ERR_ARGUMENT, name + ".stride is " + std::to_string(stride_) +
+                                           ", less than its size " + std::to_string(size_));
+  }
+  if (data_ == nullptr && size_ != 0) throw StatusError(MM_ERR_NULL, name + ".data is NULL");
 }
 
 bool ItemsIn::overlap(ByteSpan bytes) const {
   // Pointers into different arrays are ordered by std::less only.
   const std::less<> before;
-  for (std::size_t i = 0; i < view_.count; ++i) {
+  for (std::size_t i = 0; i < count_; ++i) {
     const ByteSpan item = (*this)[i];
     if (!item.empty() && !bytes.empty() && before(item.data(), bytes.data() + bytes.size()) &&
         before(bytes.data(), item.data() + item.size())) {

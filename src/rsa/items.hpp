@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input items of the C ABI: byte strings that are checked once and then read one by one.
+// Input items of the C ABI: byte strings whose places are read and checked once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "manymod/rsa.h"
 #include "rsa/bytes.hpp"
 
 namespace manymod::rsa {
 
-/// A checked mm_bytes_view. The bytes are not copied.
+/// A checked mm_bytes_view. Pointers, sizes and offsets are copied before they are checked, since other
+/// threads or processes may write to the caller's arrays meanwhile. The bytes are not copied: read them once.
 class ItemsIn {
  public:
   /// `what` is the name of the view in messages.
@@ -20,20 +23,22 @@ class ItemsIn {
 
   /// The bytes of an item, item < count.
   [[nodiscard]] ByteSpan operator[](std::size_t item) const {
-    const std::size_t i = view_.count == 1 ? 0 : item;
-    if (view_.items != nullptr) return {view_.items[i].data, view_.items[i].size};
-    if (view_.offsets != nullptr) {
-      const auto begin = static_cast<std::size_t>(view_.offsets[i]);
-      return {view_.data + begin, static_cast<std::size_t>(view_.offsets[i + 1]) - begin};
-    }
-    return {view_.data + i * view_.stride, view_.size};
+    const std::size_t i = count_ == 1 ? 0 : item;
+    return places_.empty() ? ByteSpan(data_ + i * stride_, size_) : places_[i];
   }
 
   /// Whether any item overlaps `bytes`.
   [[nodiscard]] bool overlap(ByteSpan bytes) const;
 
  private:
-  mm_bytes_view view_;  ///< stride 0 is replaced by size
+  std::size_t count_;             ///< the number of items, or 1
+  std::vector<ByteSpan> places_;  ///< of items that pointers or offsets give; else empty
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0, stride_ = 0;
+
+  void take_pointers(const mm_bytes_view& view, const std::string& name);
+  void take_slices(const mm_bytes_view& view, const std::string& name);
+  void take_array(const mm_bytes_view& view, const std::string& name);
 };
 
 }  // namespace manymod::rsa

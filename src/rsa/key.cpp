@@ -132,7 +132,16 @@ void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   reject_key("p and q cannot be recovered: n, e and d do not belong together");
 }
 
-void check_public(const KeyNumbers& numbers) {
+// The exponent decides what a public operation costs, and whoever makes the key chooses it.
+void check_exponent_length(const Number& e, std::size_t max_bits) {
+  const auto bits = static_cast<std::size_t>(BN_num_bits(e.get()));
+  if (max_bits == 0) max_bits = MM_RSA_EXPONENT_BITS;
+  if (bits <= max_bits) return;
+  reject_key("e has " + std::to_string(bits) + " bits, but at most " + std::to_string(max_bits) +
+             " are allowed (max_exponent_bits)");
+}
+
+void check_public(const KeyNumbers& numbers, std::size_t max_exponent_bits) {
   require_key(numbers.n != nullptr, "n is missing");
   require_key(numbers.e != nullptr, "e is missing");
   const int bits = BN_num_bits(numbers.n.get());
@@ -144,6 +153,7 @@ void check_public(const KeyNumbers& numbers) {
   require_key(BN_is_odd(numbers.e.get()) == 1, "e is even");
   require_key(!is_one(numbers.e), "e is 1");
   require_key(less(numbers.e, numbers.n), "e is not below n");
+  check_exponent_length(numbers.e, max_exponent_bits);
 }
 
 void check_given_together(const KeyNumbers& numbers) {
@@ -235,14 +245,14 @@ Number number_from(const mm_bytes& bytes, const char* what) {
 
 }  // namespace
 
-Key::Key(KeyNumbers numbers, unsigned checks) {
+Key::Key(KeyNumbers numbers, const KeyRules& rules) {
   const QuietErrors quiet;
-  if ((checks & ~unsigned{MM_RSA_CHECK_PRIMES}) != 0) {
+  if ((rules.checks & ~unsigned{MM_RSA_CHECK_PRIMES}) != 0) {
     throw StatusError(MM_ERR_ARGUMENT, "checks has bits other than MM_RSA_CHECK_*");
   }
-  check_public(numbers);
+  check_public(numbers, rules.max_exponent_bits);
   check_given_together(numbers);
-  if (numbers.d) complete_private(numbers, checks);
+  if (numbers.d) complete_private(numbers, rules.checks);
   bits_ = static_cast<std::size_t>(BN_num_bits(numbers.n.get()));
   exponent_bytes_ = static_cast<std::size_t>(BN_num_bytes(numbers.e.get()));
   n_ = limbs_of(numbers.n, limbs());
@@ -273,7 +283,7 @@ std::shared_ptr<const Key> key_from_numbers(const mm_rsa_numbers& numbers) {
   given.dp = number_from(numbers.dp, "dp");
   given.dq = number_from(numbers.dq, "dq");
   given.qinv = number_from(numbers.qinv, "qinv");
-  return std::make_shared<const Key>(std::move(given), numbers.checks);
+  return std::make_shared<const Key>(std::move(given), KeyRules{numbers.checks, numbers.max_exponent_bits});
 }
 
 }  // namespace manymod::rsa

@@ -18,13 +18,19 @@ struct KeyNumbers {
   Number n, e, d, p, q, dp, dq, qinv;
 };
 
+/// What a caller demands of a key.
+struct KeyRules {
+  unsigned checks = 0;                                   ///< MM_RSA_CHECK_* flags
+  std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS;  ///< of e; 0 means the default too
+};
+
 /// A key whose numbers were checked, in limbs. Immutable and shared by rings. The destructor zeroes the
 /// private numbers.
 class Key {
  public:
-  /// Check the numbers and compute the missing ones. `checks`: MM_RSA_CHECK_* flags.
+  /// Check the numbers and compute the missing ones.
   /// @throws StatusError MM_ERR_KEY with the relation that does not hold, MM_ERR_ARGUMENT for unknown flags
-  Key(KeyNumbers numbers, unsigned checks);
+  Key(KeyNumbers numbers, const KeyRules& rules);
 
   [[nodiscard]] std::size_t bits() const { return bits_; }
   /// k, the length of the modulus in bytes.
@@ -67,6 +73,6 @@ std::shared_ptr<const Key> key_from_numbers(const mm_rsa_numbers& numbers);
 /// A key from PEM or DER. `password` with data == NULL means no password.
 /// @throws StatusError MM_ERR_NULL, MM_ERR_KEY
 std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& password,
-                                             unsigned checks);
+                                             const KeyRules& rules);
 
 }  // namespace manymod::rsa

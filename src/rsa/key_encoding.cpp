@@ -72,7 +72,7 @@ Libcrypto<EVP_PKEY> decoded(const mm_bytes& encoded, const mm_bytes& password) {
 }  // namespace
 
 std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_bytes& password,
-                                             unsigned checks) {
+                                             const KeyRules& rules) {
   if (encoded.data == nullptr) throw StatusError(MM_ERR_NULL, "encoded is NULL");
   // libcrypto converts the size to int.
   if (encoded.size > INT_MAX) throw StatusError(MM_ERR_KEY, "RSA key: longer than 2^31 - 1 bytes");
@@ -90,7 +90,7 @@ std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_b
   numbers.dp = number_of(key.get(), OSSL_PKEY_PARAM_RSA_EXPONENT1);
   numbers.dq = number_of(key.get(), OSSL_PKEY_PARAM_RSA_EXPONENT2);
   numbers.qinv = number_of(key.get(), OSSL_PKEY_PARAM_RSA_COEFFICIENT1);
-  return std::make_shared<const Key>(std::move(numbers), checks);
+  return std::make_shared<const Key>(std::move(numbers), rules);
 }
 
 }  // namespace manymod::rsa

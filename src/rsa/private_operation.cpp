@@ -2,6 +2,7 @@
 #include "rsa/private_operation.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "exec/executor.hpp"
 #include "rsa/device_operation.hpp"
@@ -260,12 +261,16 @@ class PrivateOperation {
 
   /// Check that the result's power by the public exponent is the number again.
   bool check(std::span<std::uint8_t> wrong, const ProgressPart& progress) {
-    // The blinded numbers are no longer needed, so their memory is reused for the powers by e.
-    limbs::Buffer& found = blinded_;
+    blinded_ = limbs::Buffer();  // Not reused: without blinding they are the numbers themselves.
+    limbs::Buffer found(rows_.count() * limbs_);
+    const std::span<Limb> powers = found.first(found.size());
+    std::memset(powers.data(), kNoPower, powers.size_bytes());
+    damage(FaultPoint::before_check, powers, limbs_);
     if (!raise_to_public(rows_, rows_.powers, found,
                          {TimingClass::secret, settings_.threads, settings_.devices}, progress)) {
       return false;
     }
+    damage(FaultPoint::after_check, powers, limbs_);
     mark_wrong(rows_, found.data(), wrong);
     return true;
   }
@@ -290,14 +295,9 @@ Rows rows_of(const Rows& rows, std::span<const std::uint8_t> wrong) {
   return some;
 }
 
-// Whether a result is right is public. Not inlined, because the secret-independence tests suppress findings
-// in this function by its name.
-[[gnu::noinline]] bool all_right(std::span<const std::uint8_t> wrong) {
-  return std::ranges::all_of(wrong, [](std::uint8_t row) { return row == 0; });
-}
-
-bool recompute(Rows& rows, std::span<const std::uint8_t> wrong, std::span<RowOutcome> outcomes,
-               const PrivateSettings& settings) {
+// Not inlined into the function below, whose findings are suppressed.
+[[gnu::noinline]] bool recompute(Rows& rows, std::span<const std::uint8_t> wrong,
+                                 std::span<RowOutcome> outcomes, const PrivateSettings& settings) {
   Rows some = rows_of(rows, wrong);
   std::vector<std::uint8_t> still_wrong(some.count());
   if (!PrivateOperation(some, Method::whole, settings).run(still_wrong, {})) return false;
@@ -312,6 +312,14 @@ bool recompute(Rows& rows, std::span<const std::uint8_t> wrong, std::span<RowOut
     }
   }
   return true;
+}
+
+// Recompute the rows that are wrong, if there are any, which is public. Not inlined, because the
+// secret-independence tests suppress findings in this function by its name.
+[[gnu::noinline]] bool unless_all_right(Rows& rows, std::span<const std::uint8_t> wrong,
+                                        std::span<RowOutcome> outcomes, const PrivateSettings& settings) {
+  if (std::ranges::all_of(wrong, [](std::uint8_t row) { return row == 0; })) return true;
+  return recompute(rows, wrong, outcomes, settings);
 }
 
 // On a GPU from end to end if GPUs compute the powers; on the CPU otherwise, and if the GPUs fail.
@@ -358,8 +366,7 @@ bool raise_to_private(Rows& rows, std::span<RowOutcome> outcomes, const PrivateS
   std::ranges::fill(outcomes, RowOutcome::ok);
   std::vector<std::uint8_t> wrong(rows.count());
   if (!raise_by_crt(rows, wrong, settings, progress)) return false;
-  if (all_right(wrong)) return true;
-  return recompute(rows, wrong, outcomes, settings);
+  return unless_all_right(rows, wrong, outcomes, settings);
 }
 
 }  // namespace manymod::rsa

@@ -13,7 +13,18 @@
 namespace manymod::rsa {
 
 /// The points at which a test may corrupt intermediate results: the residues of all rows, `limbs` limbs each.
-enum class FaultPoint : std::uint8_t { half_p, half_q, without_crt };
+enum class FaultPoint : std::uint8_t {
+  half_p,
+  half_q,
+  without_crt,
+  before_check,  ///< the memory that receives the powers by the public exponent
+  after_check    ///< these powers
+};
+/// What the memory of the powers by the public exponent holds before they are computed: it is not below any
+/// modulus, so that a power which a fault prevents cannot be taken for the number that the result is checked
+/// against.
+inline constexpr unsigned char kNoPower = 0xff;
+
 using FaultHook = std::function<void(FaultPoint, std::span<Limb> residues, std::size_t limbs)>;
 
 class RingDevices;  // rsa/ring_devices.hpp

@@ -6,6 +6,7 @@
 
 #include "gpu/program/programs.hpp"
 #include "modexp/windows.hpp"
+#include "rsa/exponent_groups.hpp"
 #include "rsa/ring_devices.hpp"
 
 namespace manymod::rsa {
@@ -17,6 +18,12 @@ const PreparedPower& modulo_n(const RingKey& key, TimingClass timing) {
 
 bool same_exponent(const KeyRun& x, const KeyRun& y) {
   return std::ranges::equal(x.key->key().e(), y.key->key().e());
+}
+
+std::size_t rows_of(std::span<const KeyRun> runs) {
+  std::size_t rows = 0;
+  for (const KeyRun& run : runs) rows += run.size();
+  return rows;
 }
 
 class PublicOperation {
@@ -35,12 +42,8 @@ class PublicOperation {
         return false;
       }
     }
-    while (!pooled.empty()) {
-      const KeyRun first = pooled.front();
-      const auto others = std::partition(pooled.begin(), pooled.end(),
-                                         [&](const KeyRun& run) { return same_exponent(run, first); });
-      if (!with_a_modulus_each(std::span(pooled.begin(), others))) return false;
-      pooled.erase(pooled.begin(), others);
+    for (const std::span<const KeyRun> group : group_by_exponent(pooled, exponent_less)) {
+      if (!with_a_modulus_each(group)) return false;
     }
     return true;
   }
@@ -77,25 +80,39 @@ class PublicOperation {
     return compute(prepared.engines, batch);
   }
 
+  // The rows are copied to arrays of their own, so that the work does not depend on how many rows of other
+  // exponents there are.
   bool with_a_modulus_each(std::span<const KeyRun> runs) {
     const std::size_t limbs = rows_.limbs;
-    limbs::Buffer moduli(rows_.count() * limbs);
-    std::vector<std::size_t> items;
+    const std::size_t count = rows_of(runs);
+    limbs::Buffer numbers(count * limbs);
+    limbs::Buffer moduli(count * limbs);
+    limbs::Buffer powers(count * limbs);
+    std::size_t at = 0;
     for (const KeyRun& run : runs) {
-      for (std::size_t row = run.begin; row < run.end; ++row) {
-        limbs::copy_extend(moduli.part(row * limbs, limbs), run.key->key().n());
-        items.push_back(row);
+      std::copy_n(numbers_.data() + run.begin * limbs, run.size() * limbs, numbers.data() + at * limbs);
+      // The memory of a power that a fault prevents keeps what the caller put there.
+      std::copy_n(powers_.data() + run.begin * limbs, run.size() * limbs, powers.data() + at * limbs);
+      for (std::size_t row = 0; row < run.size(); ++row, ++at) {
+        limbs::copy_extend(moduli.part(at * limbs, limbs), run.key->key().n());
       }
     }
+    const std::vector<std::size_t> items = all_rows(count);
     PowerBatch batch;
-    batch.x = rows_.view(numbers_);
-    batch.result = {powers_.data(), rows_.count(), limbs, limbs, nullptr};
+    batch.x = {numbers.data(), count, limbs, limbs, nullptr};
+    batch.result = {powers.data(), count, limbs, limbs, nullptr};
     batch.y = one(runs.front().key->key().e());
-    batch.modulus = rows_.view(moduli);
+    batch.modulus = {moduli.data(), count, limbs, limbs, nullptr};
     batch.public_exponent = true;
     batch.limbs = limbs;
     batch.rows = items;
-    return compute(modulo_n(*runs.front().key, settings_.timing).engines, batch);
+    if (!compute(modulo_n(*runs.front().key, settings_.timing).engines, batch)) return false;
+    at = 0;
+    for (const KeyRun& run : runs) {
+      std::copy_n(powers.data() + at * limbs, run.size() * limbs, powers_.data() + run.begin * limbs);
+      at += run.size();
+    }
+    return true;
   }
 };
 

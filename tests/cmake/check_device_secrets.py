@@ -7,7 +7,8 @@ A data-flow analysis of every kernel for sm_90a reports the following if they de
 - jumps, calls, returns and convergence points of threads, and their predicates; barriers and the counts of
   asynchronous copies;
 - addresses, also of constants; predicates of loads and stores, since an observer sees whether memory is
-  accessed as well as where; lanes and masks of shuffles.
+  accessed as well as where; lanes and masks of shuffles. A lane may be secret if it is the thread's own
+  number modulo 4: such shuffles take the same time whatever the lanes are (docs/rns/kernels.md).
 
 It also reports instructions that are not on the lists of sass_code.py, whose time may depend on their
 operands or which the analysis does not know.
@@ -40,6 +41,7 @@ from pathlib import Path
 
 import sass_code as sass
 from sass_constants import Constant, copied, fold
+from sass_lanes import Low, low_bits
 from sass_state import LOCAL, LOCAL_SLOTS, Literal, State, Value
 
 ARCHITECTURE = "sm_90a"
@@ -155,18 +157,30 @@ class Analysis:
         reads = self.reads(state, one) | (1 << literal[0] if literal is not None else 0)
         if secret & one.addresses:  # of a constant
             self.report("address depends on a secret", one)
-        if one.name == "SHFL" and any(secret & sass.registers(text) for text in one.sources[1:]):
+        if one.name == "SHFL" and self.has_secret_lane(state, one, secret):
             self.report("lane depends on a secret", one)
         value = Value(
             bool(secret & reads),
             bool(state.listed & one.reads) or ("c[" in one.text and self.reads_listed(one)),
             fold(one, state.constants) if state.constants else None,
+            low_bits(one, state.low, state.constants),
         )
         state.put(one.writes, value, literal)
         original = copied(one) if literal is None else None
         copy = sass.bit(one.operands[0]) if original is not None else None
         if original is not None and copy is not None and not one.writes >> original[0] & 1:
             state.copies[copy] = state.original(*original)
+
+    def has_secret_lane(self, state: State, one: sass.Instruction, secret: int) -> bool:
+        """Whether a lane is secret that is not the thread's own number modulo 4, or a mask is."""
+        lane, shape = one.sources[1:3]
+        if secret & sass.registers(shape):
+            return True
+        at = sass.bit(lane)
+        own = (
+            at is not None and state.low.get(at) is Low.OWN and one.modifiers == ("IDX",) and shape == "0x1f"
+        )
+        return bool(secret & sass.registers(lane)) and not own
 
     def reads(self, state: State, one: sass.Instruction) -> int:
         """The registers that the result depends on: only one for a selection with a known predicate."""
@@ -233,7 +247,11 @@ class Analysis:
 
     def kept(self, state: State, places: int) -> Value:
         """The value of registers or words of local memory together."""
-        return Value(bool(state.secret & places), bool(state.listed & places))
+        return Value(
+            bool(state.secret & places),
+            bool(state.listed & places),
+            low=state.low.get(places.bit_length() - 1) if places.bit_count() == 1 else None,
+        )
 
     def local(self, state: State, one: sass.Instruction, literal: Literal | None) -> None:
         """Loads and stores of local memory; words at known offsets in the stack are tracked separately."""

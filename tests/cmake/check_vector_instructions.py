@@ -4,10 +4,15 @@
 
 Every instruction must be on the list below: no gathers, no scatters, no compression, no instruction that
 turns vectors or masks into flags. A data-flow analysis of every function also reports conditional jumps,
-addresses and divisors that depend on data. Public are the arguments of a function (pointers and sizes),
-constants, and values that are computed from them or stored on the stack. Data are masks, the arguments that
-are vectors, and all values that are loaded through a pointer to words. Pointers to any other type refer to
-records of pointers and sizes, which are public.
+addresses and divisors that depend on data.
+
+Public are the arguments of a function (pointers and sizes), constants, what is computed from them or stored
+on the stack, and the members of the records of RECORDS, which hold pointers to words and sizes. Data are
+masks, vectors, results of calls, and whatever else is loaded through a pointer: words, and what lies behind a
+pointer that a record holds. The stack is data where the function has not stored anything, and where a called
+function may have: from an address on that it was given. Only words that the function itself stored there from
+general registers stay what they were, unless they are the first: they may be spilled registers behind an
+array.
 
 Usage: check_vector_instructions.py OBJDUMP OBJECT...
 """
@@ -17,15 +22,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from x86_code import MEMORY, REGISTERS, VECTOR_SLOTS, VECTORS, Function, Instruction, functions, parameters
+from x86_state import Place, State, slot_at
 
 VECTOR_OBJECT = re.compile(r"\.(avx2|avx512f|avx512ifma)\.cpp\.o(bj)?$")
 
 ALLOWED = re.compile(
     r"""^(
       # moves, widenings, shuffles with constant patterns
-      v?mov(dqa|dqu)(32|64)? | v?mov(ap|up)[sd] | vmov[dq] | vpmov[sz]x\w+ | vpmovm2[bwdq] | vpmov(qd|dw)
+      v?mov(dqa|dqu)(32|64)? | v?mov(ap|up)[sd] | vmov[dq] | vpmov[sz]x\w+ | vpmovm2[bwdq]
+    | vpmov[bwdq]2m | vpmov(qd|dw)
     | v(p?broadcast|perm|p?shuf|p?unpck|extract|insert|pinsr|pextr|p?align|p?blend)\w+
     | vzeroupper | vmovddup
       # arithmetic whose time depends on the vector width only
@@ -46,13 +53,16 @@ ALLOWED = re.compile(
     )$""",
     re.VERBOSE,
 )
-PREFIXES = {"rep", "repz", "notrack", "data16", "cs", "bnd", "lock", "ds", "es"}
-WITHOUT_EFFECT = {"push", "ret", "nop", "nopl", "nopw", "endbr64", "vzeroupper", "leave", "ud2"}
+WITHOUT_EFFECT = {"ret", "nop", "nopl", "nopw", "endbr64", "vzeroupper", "ud2"}
 WITHOUT_EFFECT |= {"vldmxcsr", "vstmxcsr", "cqto", "cltq", "cltd"}
 
-# Functions whose records hold pointers to records.
-NESTED_RECORDS = re.compile(r"SelectShadow|::sqr_select")
+# Types whose members are pointers to words and sizes, none of them a word of a number.
+RECORDS = re.compile(
+    r"::(lanes::(Pair|SelectShare)|radix29::ProductScanning<[^&]*>::Operands"
+    r"|ifma52::unnamed::(SquareColumns|ProductColumns|(NoShadow|SelectShadow<[^&]*>)::Work))( const)?[*&]$"
+)
 ARGUMENTS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
+RETURNING_TARGET = {"memset", "memcpy", "memmove"}  # return their first argument
 CALLER_SAVED = {*ARGUMENTS, "rax", "r10", "r11"}
 FLAG_SETTERS = re.compile(
     r"^(add|sub|adc|sbb|and|or|xor|neg|inc|dec|cmp|test|imul|mul|sh[lr]d?|sar|rol|ror|bt|bts|andn|bzhi|bextr)[bwlq]?$"
@@ -60,109 +70,8 @@ FLAG_SETTERS = re.compile(
 FLAG_USERS = re.compile(r"^(adc|sbb)[bwlq]?$|^set|^cmov")
 
 
-def _register_names() -> dict[str, str]:
-    names = {}
-    for full, short in (("ax", "a"), ("bx", "b"), ("cx", "c"), ("dx", "d")):
-        for name in (f"r{full}", f"e{full}", full, f"{short}l", f"{short}h"):
-            names[name] = f"r{full}"
-    for full in ("si", "di", "bp", "sp"):
-        for name in (f"r{full}", f"e{full}", full, f"{full}l"):
-            names[name] = f"r{full}"
-    for number in range(8, 16):
-        for suffix in ("", "d", "w", "b"):
-            names[f"r{number}{suffix}"] = f"r{number}"
-    return names
-
-
-REGISTERS = _register_names()
-for _number in range(32):
-    for _width in "xyz":
-        REGISTERS[f"{_width}mm{_number}"] = f"v{_number}"
-VECTORS = {f"v{number}" for number in range(32)}
-VECTOR_SLOTS = {"x": 2, "y": 4, "z": 8}  # of 8 bytes
-MEMORY = re.compile(r"^(?:%\ws:)?(-?0x[0-9a-f]+|-?\d+)?\((%\w+)?(?:,(%\w+),\d)?\)")
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One line of a disassembly."""
-
-    address: int
-    mnemonic: str
-    operands: tuple[str, ...]
-    text: str
-
-
-@dataclass
-class Function:
-    """A function's instructions in order of their addresses."""
-
-    name: str
-    code: list[Instruction] = field(default_factory=list)
-
-
-@dataclass
-class State:
-    """The registers and stack slots that depend on data or point to records before an instruction."""
-
-    data: set[str] = field(default_factory=set)  # registers, "flags", stack slots ("rsp+8")
-    records: set[str] = field(default_factory=set)  # registers and stack slots
-
-    def copy(self) -> State:
-        return State(set(self.data), set(self.records))
-
-    def merge(self, other: State) -> bool:
-        """Take the union with another state; return whether it adds anything."""
-        data, records = self.data | other.data, self.records | other.records
-        changed = len(data) + len(records) > len(self.data) + len(self.records)
-        self.data, self.records = data, records
-        return changed
-
-
-def split_operands(text: str) -> tuple[str, ...]:
-    """Split at the commas outside of parentheses."""
-    return tuple(part.strip() for part in re.split(r",(?![^(]*\))", text)) if text else ()
-
-
-def functions(disassembly: str) -> Iterator[Function]:
-    """Yield the functions of objdump's text."""
-    current: Function | None = None
-    for line in disassembly.splitlines():
-        if (start := re.match(r"^[0-9a-f]+ <(.*)>:$", line)) is not None:
-            if current is not None:
-                yield current
-            current = Function(start.group(1))
-        elif current is not None and (found := re.match(r"^\s*([0-9a-f]+):\s+(\S.*)$", line)) is not None:
-            words = found.group(2).split("#")[0].split()
-            while len(words) > 1 and words[0] in PREFIXES:
-                words.pop(0)
-            rest = re.sub(r"<.*>", "", " ".join(words[1:])).strip()
-            current.code.append(
-                Instruction(int(found.group(1), 16), words[0], split_operands(rest), line.strip())
-            )
-    if current is not None:
-        yield current
-
-
-def parameters(name: str) -> list[str]:
-    """Return the parameter types of a demangled function."""
-    name = re.sub(r" \[clone.*\]$| const$", "", name.replace("(anonymous namespace)", "unnamed"))
-    if not name.endswith(")"):
-        return []
-    types: list[str] = []
-    depth, end = 0, len(name) - 1
-    for at in range(len(name) - 1, -1, -1):
-        depth += {")": 1, "}": 1, ">": 1, "(": -1, "{": -1, "<": -1}.get(name[at], 0)
-        if depth == 0 or (depth == 1 and name[at] == ","):
-            types.insert(0, name[at + 1 : end].strip())
-            end = at
-        if depth == 0:
-            return types
-    return []
-
-
 def records_among_arguments(name: str) -> set[str]:
-    """Return the registers that hold pointers and references to records, which are not words or vectors."""
+    """Return the registers that hold pointers and references to records."""
     registers = iter(ARGUMENTS)
     records = set()
     for kind in parameters(name):
@@ -171,10 +80,14 @@ def records_among_arguments(name: str) -> set[str]:
                 next(registers, None)
             continue
         register = next(registers, None)
-        words = re.match(r"(unsigned (long|int|char)|bool|(long long|double) __vector)", kind)
-        if register is not None and (words is None or re.search(r"\*.*[&*]", kind)):
+        if register is not None and RECORDS.search(kind):
             records.add(register)
     return records
+
+
+def is_jump_through_table(one: Instruction) -> bool:
+    """Whether the instruction jumps to an address that it reads."""
+    return one.mnemonic == "jmp" and bool(one.operands) and one.operands[0].startswith("*")
 
 
 class Analysis:
@@ -184,22 +97,22 @@ class Analysis:
         self.function = function
         self.violations: set[str] = set()
         self.index = {one.address: at for at, one in enumerate(function.code)}
-        self.frame = "rbp" if any(one.text.endswith("mov    %rsp,%rbp") for one in function.code[:12]) else ""
 
     def run(self) -> set[str]:
         """Return the violations."""
-        start = State(set(VECTORS), records_among_arguments(self.function.name))
+        start = State.at_entry(VECTORS, records_among_arguments(self.function.name))
         before: dict[int, State] = {0: start} if self.function.code else {}
         work = list(before)
         while work:
             at = work.pop()
             after = before[at].copy()
             self.step(after, self.function.code[at])
+            certain = not is_jump_through_table(self.function.code[at])
             for target in self.successors(at):
                 if target not in before:
                     before[target] = after.copy()
                     work.append(target)
-                elif before[target].merge(after):
+                elif before[target].merge(after, certain):
                     work.append(target)
         return self.violations
 
@@ -214,61 +127,53 @@ class Analysis:
         if one.operands and re.fullmatch(r"[0-9a-f]+", one.operands[0]):
             target = self.index.get(int(one.operands[0], 16))
             targets = [target] if target is not None else []
-        elif one.operands and one.operands[0].startswith("*"):
+        elif is_jump_through_table(one):
             targets = list(range(len(self.function.code)))  # a jump table: anywhere in the function
         return targets if one.mnemonic == "jmp" else following + targets
 
     def report(self, what: str, one: Instruction) -> None:
         self.violations.add(f"{what}: {one.text}")
 
-    def slot(self, operand: str) -> str | None:
-        """The stack slot an operand names."""
+    def slots(self, state: State, operand: str, width: int = 1) -> set[str]:
+        """Return the stack slots of `width` times 8 bytes that an operand names, or none."""
+        place = self.place(state, operand)
+        return {slot_at(place, step) for step in range(width)} if place is not None else set()
+
+    def place(self, state: State, operand: str) -> Place | None:
+        """The place on the stack that an operand in memory names."""
         found = MEMORY.match(operand)
         if found is None or found.group(3) is not None or found.group(2) is None:
             return None
-        base = REGISTERS.get(found.group(2)[1:])
-        if base not in {"rsp", self.frame}:
-            return None
-        return f"{base}{int(found.group(1) or '0', 16):+d}"
-
-    def slots(self, operand: str, width: int) -> set[str]:
-        """Return the stack slots of `width` times 8 bytes, or none."""
-        slot = self.slot(operand)
-        if slot is None:
-            return set()
-        return {f"{slot[:3]}{int(slot[3:]) + 8 * step:+d}" for step in range(width)}
+        base = state.places.get(REGISTERS.get(found.group(2)[1:], ""))
+        return (base[0], base[1] + int(found.group(1) or "0", 16)) if base is not None else None
 
     def is_data(self, state: State, operand: str, width: int = 1) -> bool:
-        """Whether the operand, in memory of `width` times 8 bytes, depends on data."""
+        """Whether the operand, in memory of `width` times 8 bytes, may depend on data."""
         operand = operand.split("{")[0]
         if operand.startswith("$"):
             return False
         if operand.startswith("%"):
             name = operand[1:]
             return REGISTERS[name] in state.data if name in REGISTERS else True
-        slots = self.slots(operand, width)
+        slots = self.slots(state, operand, width)
         if slots:
-            return not slots.isdisjoint(state.data)
+            return not slots <= state.clean
         found = MEMORY.match(operand)
         if found is None:
             return False  # an absolute address
         base = found.group(2)
         if base is None or base == "%rip":
             return False  # a table of constants
-        return REGISTERS.get(base[1:], "") not in state.records
+        # The table may be the index, and what is added to it the base.
+        registers = {REGISTERS.get(name[1:], "") for name in (base, found.group(3)) if name is not None}
+        return registers.isdisjoint(state.records)
 
     def is_record(self, state: State, operand: str, width: int = 1) -> bool:
         if operand.startswith("%"):
             return REGISTERS.get(operand[1:], "") in state.records
-        return not self.slots(operand, width).isdisjoint(state.records)
-
-    def loads_record(self, state: State, operand: str) -> bool:
-        """Whether a pointer to a record is loaded from a record."""
-        found = MEMORY.match(operand)
-        if found is None or found.group(2) is None or self.slot(operand) is not None:
-            return False
-        nested = NESTED_RECORDS.search(self.function.name) is not None
-        return nested and REGISTERS.get(found.group(2)[1:], "") in state.records
+        if (found := MEMORY.match(operand)) is not None and found.group(2) == "%rip":
+            return True  # the address of constants, from the table of addresses
+        return not self.slots(state, operand, width).isdisjoint(state.records)
 
     def check_addresses(self, state: State, one: Instruction) -> None:
         for operand in one.operands:
@@ -282,12 +187,17 @@ class Analysis:
                     self.report("address depends on data", one)
 
     def put(self, state: State, target: str, data: bool, record: bool = False) -> None:
+        """Store a value in a register or a stack slot."""
         target = target.split("{")[0]
-        name = REGISTERS.get(target[1:]) if target.startswith("%") else self.slot(target)
+        if not target.startswith("%"):
+            state.store(self.slots(state, target), data=data, record=record)
+            return
+        name = REGISTERS.get(target[1:])
         if name is None:
             return
         state.data.discard(name)
         state.records.discard(name)
+        state.places.pop(name, None)
         if data:
             state.data.add(name)
         if record:
@@ -308,16 +218,11 @@ class Analysis:
         data = any(self.is_data(state, operand, width) for operand in sources) or "{%k" in one.text
         # Compilers store pointers in vector registers.
         record = any(self.is_record(state, operand, width) for operand in sources)
-        slots = self.slots(operands[-1].split("{")[0], width)
+        slots = self.slots(state, operands[-1].split("{")[0], width)
         if not slots:
             self.put(state, operands[-1], data, record)
             return
-        state.data -= slots
-        state.records -= slots
-        if data:
-            state.data |= slots
-        if record:
-            state.records |= slots
+        state.store(slots, data=data, record=record)
 
     def step(self, state: State, one: Instruction) -> None:
         """Apply the effect of the instruction to the state."""
@@ -329,10 +234,9 @@ class Analysis:
         if name.startswith("j"):
             self.jump(state, one)
         elif name == "call":
-            state.data -= CALLER_SAVED
-            state.records -= CALLER_SAVED
-        elif name == "pop":
-            self.put(state, operands[0], False)
+            self.call(state, one)
+        elif name in {"push", "pop", "leave"}:
+            self.stack(state, name, operands)
         elif name in {"stos", "movs"}:
             if "rcx" in state.data:
                 self.report("length depends on data", one)
@@ -342,6 +246,58 @@ class Analysis:
             self.vector(state, one)
         elif name not in WITHOUT_EFFECT:
             self.general(state, one)
+
+    def call(self, state: State, one: Instruction) -> None:
+        """What a called function returns is data, and so is what it may have stored."""
+        target, place = "rdi" in state.data, state.places.get("rdi")
+        given = {slot_at(place) for name, place in state.places.items() if name in ARGUMENTS}
+        for slot in given | state.given:
+            state.forget(slot)
+        state.data |= {"rax", "rdx", *VECTORS}
+        state.records -= CALLER_SAVED
+        for register in CALLER_SAVED:
+            state.places.pop(register, None)
+        if one.symbol in RETURNING_TARGET and not target:
+            state.data.discard("rax")
+            if place is not None:
+                state.places["rax"] = place
+
+    def stack(self, state: State, name: str, operands: tuple[str, ...]) -> None:
+        """push, pop and leave"""
+        if name == "leave":
+            if "rbp" in state.places:
+                state.places["rsp"] = state.places["rbp"]
+            name, operands = "pop", ("%rbp",)
+        base, offset = state.places.get("rsp", ("other", 0))
+        if name == "push":
+            place = self.value_place(state, operands[0])
+            data, record = self.is_data(state, operands[0]), self.is_record(state, operands[0])
+            state.places["rsp"] = (base, offset - 8)
+            pushed = slot_at((base, offset - 8))
+            state.store({pushed}, data=data, record=record)
+            state.spilled.add(pushed)
+            self.keep_place(state, "(%rsp)", place)
+            return
+        slot = slot_at((base, offset))
+        place = state.places.get(slot)
+        self.put(state, operands[0], slot not in state.clean, slot in state.records)
+        self.keep_place(state, operands[0], place)
+        state.places["rsp"] = (base, offset + 8)
+
+    def value_place(self, state: State, operand: str) -> Place | None:
+        """The place on the stack that the operand's value points to."""
+        names = {REGISTERS.get(operand[1:], "")} if operand.startswith("%") else self.slots(state, operand)
+        return state.places.get(names.pop()) if len(names) == 1 else None
+
+    def keep_place(self, state: State, target: str, place: Place | None) -> None:
+        """The target holds an address of the stack, which whoever reads memory may have kept."""
+        if place is None:
+            return
+        names = {REGISTERS[target[1:]]} if target.startswith("%") else self.slots(state, target)
+        for name in names:
+            state.places[name] = place
+        if not target.startswith("%"):
+            state.given.add(slot_at(place))
 
     def jump(self, state: State, one: Instruction) -> None:
         """Jumps through tables, and conditional jumps."""
@@ -360,8 +316,7 @@ class Analysis:
         elif name == "lea":
             self.address(state, operands)
         elif name.startswith("mov"):
-            record = self.is_record(state, operands[0]) or self.loads_record(state, operands[0])
-            self.put(state, operands[1], self.is_data(state, operands[0]), record)
+            self.move(state, one)
         elif name == "xchg":
             data = any(self.is_data(state, operand) for operand in operands)
             for operand in operands:
@@ -375,13 +330,25 @@ class Analysis:
         else:
             self.arithmetic(state, one)
 
+    def move(self, state: State, one: Instruction) -> None:
+        """mov between registers and memory"""
+        source, target = one.operands
+        place = self.value_place(state, source)
+        self.put(state, target, self.is_data(state, source), self.is_record(state, source))
+        if source.startswith("%"):
+            state.spilled |= self.slots(state, target)
+        self.keep_place(state, target, place)
+
     def address(self, state: State, operands: tuple[str, ...]) -> None:
         """lea"""
         found = MEMORY.match(operands[0])
         parts = [part for part in (found.group(2), found.group(3)) if part] if found is not None else []
         data = any(part != "%rip" and self.is_data(state, part) for part in parts)
         record = any(part == "%rip" or self.is_record(state, part) for part in parts)
+        place = self.place(state, operands[0])
         self.put(state, operands[1], data, record)
+        if place is not None:
+            state.places[REGISTERS[operands[1][1:]]] = place
 
     def arithmetic(self, state: State, one: Instruction) -> None:
         """Instructions that combine their operands and flags into the last operand and flags."""
@@ -397,8 +364,20 @@ class Analysis:
             self.is_record(state, operand) for operand in operands
         )
         self.set_flags(state, one, data)
-        if not re.match(r"^(cmp|test|bt)[bwlq]?$", name):
-            self.put(state, operands[-1], data, record)
+        if re.match(r"^(cmp|test|bt)[bwlq]?$", name):
+            return
+        place = self.value_place(state, operands[-1])
+        self.put(state, operands[-1], data, record)
+        if place is not None and operands[0].startswith("$") and operands[-1].startswith("%"):
+            step = int(operands[0][1:], 16)
+            step -= (step >> 63) << 64
+            if name in {"add", "sub"}:
+                state.places[REGISTERS[operands[-1][1:]]] = (
+                    place[0],
+                    place[1] + (step if name == "add" else -step),
+                )
+            elif name == "and" and operands[-1] == "%rsp":
+                state.places["rsp"] = ("other", 0)
 
     def set_flags(self, state: State, one: Instruction, data: bool) -> None:
         """Flags depend on what the instruction computed."""
@@ -424,7 +403,7 @@ def main(objdump: str, paths: list[str]) -> int:
         print("no object file of a vector technique")
     for path in checked:
         text = subprocess.run(
-            [objdump, "-d", "-C", "-w", "--no-show-raw-insn", path],
+            [objdump, "-d", "-C", "-w", "-r", "--no-show-raw-insn", path],
             check=True,
             capture_output=True,
             text=True,

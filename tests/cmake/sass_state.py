@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import sass_code as sass
 from sass_constants import Constant, Constants
+from sass_lanes import Low, LowBits
 
 LOCAL_SLOTS = 1024  # words of local memory that are tracked separately
 LOCAL = ((1 << LOCAL_SLOTS) - 1) << sass.REGISTER_BITS
@@ -22,6 +23,7 @@ class Value:
     secret: bool = False
     listed: bool = False
     constant: Constant | None = None
+    low: Low | None = None
 
 
 @dataclass
@@ -34,11 +36,19 @@ class State:
     secret: int = 0  # depends on secrets; registers that were never written do not
     listed: int = 0  # computed from a pointer to public data on every path that leads here
     constants: Constants = field(default_factory=dict)
+    low: LowBits = field(default_factory=dict)  # of registers, see sass_lanes.py
     public_if: dict[Literal, int] = field(default_factory=dict)  # of `secret`: public if the literal holds
     copies: dict[int, Literal] = field(default_factory=dict)  # predicates that equal another literal
 
     def copy(self) -> State:
-        return State(self.secret, self.listed, dict(self.constants), dict(self.public_if), dict(self.copies))
+        return State(
+            self.secret,
+            self.listed,
+            dict(self.constants),
+            dict(self.low),
+            dict(self.public_if),
+            dict(self.copies),
+        )
 
     def original(self, predicate: int, negated: bool) -> Literal:
         """Return the literal that the predicate's is a copy of, or itself."""
@@ -49,14 +59,16 @@ class State:
         """Keep the properties that hold in both states; return whether any is lost."""
         secret, listed = self.secret | other.secret, self.listed & other.listed
         constants = {at: value for at, value in self.constants.items() if other.constants.get(at) == value}
+        low = {at: value for at, value in self.low.items() if other.low.get(at) == value}
         changed = (secret, listed) != (self.secret, self.listed) or len(constants) < len(self.constants)
+        changed = changed or len(low) < len(self.low)
         public_if = {}
         for literal in self.public_if.keys() | other.public_if.keys():
             public_if[literal] = secret & ~(self.secret_if(literal) | other.secret_if(literal))
             changed = changed or self.public_if.get(literal, 0) & ~public_if[literal] != 0
         copies = {at: original for at, original in self.copies.items() if other.copies.get(at) == original}
         changed = changed or len(copies) < len(self.copies)
-        self.secret, self.listed = secret, listed
+        self.secret, self.listed, self.low = secret, listed, low
         self.constants, self.public_if, self.copies = constants, public_if, copies
         return changed
 
@@ -80,8 +92,15 @@ class State:
             del self.constants[at]
         for at in [at for at, (of, _) in self.copies.items() if (target >> at | target >> of) & 1]:
             del self.copies[at]
+        first = (target & -target).bit_length() - 1
         if value.constant is not None and clear:
-            self.constants[(target & -target).bit_length() - 1] = value.constant
+            self.constants[first] = value.constant
+        for at in [
+            at for at in self.low if target >> at & 1 and (clear or at != first or self.low[at] != value.low)
+        ]:
+            del self.low[at]
+        if value.low is not None and clear:
+            self.low[first] = value.low
 
     def _put_if(self, target: int, value: Value, literal: Literal | None, partly: bool) -> None:
         otherwise = None

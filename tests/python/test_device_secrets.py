@@ -16,6 +16,9 @@ SECRET = [*OPERAND, "LDG.E R6, desc[UR4][R4.64]"]
 SECRET_PREDICATE = "ISETP.NE.AND P0, PT, R6, RZ, PT"
 READ_STEP = ["LDG.E R8, desc[UR4][R2.64]", "LDS R9, [R8]"]
 MATRIX = "IGMMA.64x16x32.U8.U8 R32, R40, gdesc[UR8],"
+OWN_LANE = ["S2R R8, SR_TID.X"]
+HIGH_BITS = ["LOP3.LUT R9, R6, 0x1c, RZ, 0xc0, !PT"]
+JOINED = ["LOP3.LUT R9, R9, 0x3, R8, 0xf8, !PT", "SHFL.IDX PT, R8, R7, R9, 0x1f"]
 STACK = ["LDC R1, c[0x0][0x28]", "VIADD R1, R1, 0xfffffff0"]
 
 
@@ -48,6 +51,15 @@ def found(lines: list[str]) -> list[str]:
         (["STS [R10+UR6], R6", "LDS R9, [R10+UR6]", "STS [R9], RZ"], "address"),
         ([SECRET_PREDICATE, "@P0 LDG.E R9, desc[UR4][R4.64]"], "address"),
         (["SHFL.IDX PT, R8, R7, R6, 0x1f"], "lane"),
+        # The lane's two lowest bits are not those of the thread's number.
+        ([*OWN_LANE, "LOP3.LUT R9, R8, 0x1, R6, 0xf8, !PT", "SHFL.IDX PT, R8, R7, R9, 0x1f"], "lane"),
+        ([*OWN_LANE, "LOP3.LUT R9, R6, 0x1e, RZ, 0xc0, !PT", *JOINED], "lane"),
+        ([*OWN_LANE, *HIGH_BITS, "LOP3.LUT R8, R8, 0x1, RZ, 0x3c, !PT", *JOINED], "lane"),
+        ([*OWN_LANE, *HIGH_BITS, "IADD3 R8, R8, 0x1, RZ", *JOINED], "lane"),
+        ([*OWN_LANE, *HIGH_BITS, "@P1 MOV R8, R6", *JOINED], "lane"),
+        ([*OWN_LANE, *HIGH_BITS, *JOINED[:1], "SHFL.BFLY PT, R8, R7, R9, 0x1f"], "lane"),
+        ([*OWN_LANE, *HIGH_BITS, *JOINED[:1], "SHFL.IDX PT, R8, R7, R9, 0x1e1f"], "lane"),
+        ([*OWN_LANE, "SHF.L.U32 R9, R6, 0x1, RZ", *JOINED], "lane"),
         (["ATOMG.E.ADD PT, R8, desc[UR4][R2.64], R6"], "public data become secret"),
         (["STG.E desc[UR4][R2.64+0x8], R6"], "public data become secret"),
         (["ATOMG.E.ADD PT, R8, desc[UR4][R4.64], R3", "REDUX.MAX UR8, R8", "LDS R9, [R3+UR8]"], "address"),
@@ -83,6 +95,14 @@ def test_leak(planted: list[str], message: str) -> None:
 @pytest.mark.parametrize(
     "harmless",
     [
+        # The lane's two lowest bits are those of the thread's number, in different ways.
+        [*OWN_LANE, *HIGH_BITS, *JOINED],
+        [*OWN_LANE, "SHF.L.U32 R9, R6, 0x2, RZ", *JOINED],
+        [*OWN_LANE, "IMAD.SHL.U32 R9, R6, 0x4, RZ", *JOINED],
+        [*OWN_LANE, "LOP3.LUT R8, R8, 0x3, RZ, 0xc0, !PT", "LEA R9, R6, R8, 0x2", *JOINED[1:]],
+        [*OWN_LANE, *HIGH_BITS, "IADD3 R9, R9, R8, RZ", *JOINED[1:]],
+        [*OWN_LANE, *HIGH_BITS, "MOV R10, R9", "SEL R9, R10, R9, P1", *JOINED],
+        [*OWN_LANE, *STACK, "STL.64 [R1+0x8], R8", "MOV R8, R6", *HIGH_BITS, "LDL R8, [R1+0x8]", *JOINED],
         # What steps say is public, and a loop over them as well.
         ["LDG.E.64 R8, desc[UR4][R2.64+0x8]", "ISETP.NE.AND P0, PT, R8, RZ, PT", "@P0 BRA 0x20"],
         ["IADD3 R2, P0, R2, 0x20, RZ", "IADD3.X R3, RZ, R3, RZ, P0, !PT", *READ_STEP],

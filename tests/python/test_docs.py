@@ -147,7 +147,7 @@ def test_the_device_guide_shows_the_tested_project() -> None:
 
 def test_the_environment_page_lists_every_variable() -> None:
     """Every MANYMOD_* variable that code or tests read is on the page, and no other."""
-    reading = re.compile(r"(?:getenv\(|environ(?:\.get)?[(\[])\s*\"(MANYMOD_\w+)\"")
+    reading = re.compile(r"(?:getenv\(|environment_variable\(|environ(?:\.get)?[(\[])\s*\"(MANYMOD_\w+)\"")
     sources = [
         path
         for folder in ("src", "python", "tests", "bench", "examples", "reference", "tools")

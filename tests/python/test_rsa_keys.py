@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
+import math
 import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import rsa as cryptography_rsa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.python.cli_support import run
 from tests.python.rsa_support import FOLDER, peer_key, private_key
 
 from manymod import rsa
@@ -99,6 +105,67 @@ def test_p_and_q_may_be_exchanged() -> None:
     given_numbers = {"n": numbers["n"], "e": numbers["e"], "d": numbers["d"]}
     key = rsa.PrivateKey.from_numbers(**given_numbers, p=numbers["q"], q=numbers["p"])
     assert key.sign(b"a", "pkcs1v15", "sha256") == private_key().sign(b"a", "pkcs1v15", "sha256")
+
+
+def test_long_public_exponents_need_to_be_allowed(tmp_path: Path) -> None:
+    n, e = 2**1024 - 105, 2**255 + 1
+    numbers = cryptography_rsa.RSAPublicNumbers(e, n)
+    key = numbers.public_key()
+    pem, der = (
+        key.public_bytes(encoding, serialization.PublicFormat.SubjectPublicKeyInfo)
+        for encoding in (serialization.Encoding.PEM, serialization.Encoding.DER)
+    )
+    makers: list[Callable[..., rsa.PublicKey]] = [
+        functools.partial(rsa.PublicKey.from_numbers, n=n, e=e),
+        functools.partial(rsa.PublicKey.from_cryptography, key),
+        functools.partial(rsa.PublicKey.from_pem, pem),
+        functools.partial(rsa.PublicKey.from_der, der),
+    ]
+    message = b"\x02".rjust(128, b"\0")
+    for make in makers:
+        for options in ({}, {"max_exponent_bits": 64}, {"max_exponent_bits": 255}):
+            with pytest.raises(
+                rsa.InvalidKeyError, match=r"e has 256 bits, but at most (64|255) are allowed"
+            ):
+                make(**options)
+        for bits in (256, 1024, 2**70):
+            made = make(max_exponent_bits=bits)
+            assert int.from_bytes(made.raw(message), "big") == pow(2, e, n)
+            assert pickle.loads(pickle.dumps(made)) == made
+        for bits in (1, 0, -1):
+            with pytest.raises(ValueError, match="max_exponent_bits is"):
+                make(max_exponent_bits=bits)
+    assert rsa.PublicKey.from_numbers(n=n, e=n - 2, max_exponent_bits=1024).e == n - 2
+    table, out, path = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "key.der"
+    table.write_text('{"m": "text"}\n')
+    path.write_bytes(der)
+    arguments = ("rsa", "encrypt", table, "-o", out, "--key", path, "--message", "m")
+    refused = run(*arguments)
+    assert refused.code == 1
+    assert f"{path}: RSA key: e has 256 bits" in refused.err
+    assert run(*arguments, "--max-exponent-bits", 256).code == 0
+
+
+def test_private_keys_of_long_public_exponents_need_to_be_allowed() -> None:
+    numbers = numbers_of(1024)
+    p, q, e = numbers["p"], numbers["q"], 2**64 + 13
+    d = pow(e, -1, math.lcm(p - 1, q - 1))
+    original = cryptography_rsa.RSAPrivateNumbers(
+        p, q, d, d % (p - 1), d % (q - 1), pow(q, -1, p), cryptography_rsa.RSAPublicNumbers(e, p * q)
+    ).private_key()
+    form, clear = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    makers: list[Callable[..., rsa.PrivateKey]] = [
+        functools.partial(rsa.PrivateKey.from_numbers, n=p * q, e=e, d=d),
+        functools.partial(rsa.PrivateKey.from_cryptography, original),
+        functools.partial(rsa.PrivateKey.from_pem, original.private_bytes(ENCODINGS["PEM"], form, clear)),
+        functools.partial(rsa.PrivateKey.from_der, original.private_bytes(ENCODINGS["DER"], form, clear)),
+    ]
+    for make in makers:
+        with pytest.raises(rsa.InvalidKeyError, match="e has 65 bits, but at most 64 are allowed"):
+            make()
+        key = make(max_exponent_bits=65)
+        signature = key.sign(b"a", "pkcs1v15", "sha256")
+        assert key.public_key().verify(signature, b"a", "pkcs1v15", "sha256")
 
 
 WRONG: list[dict[str, Any]] = [

@@ -19,6 +19,7 @@ def check() -> Any:
     spec = importlib.util.spec_from_file_location("check_vector_instructions", PROGRAM)
     assert spec is not None
     assert spec.loader is not None
+    sys.path.insert(0, str(PROGRAM.parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -52,12 +53,86 @@ def disassembly(name: str, lines: list[str]) -> str:
         (["vpmovmskb %ymm0,%eax"], "not on the list"),
         (["vpcompressq %zmm0,%zmm1{%k1}"], "not on the list"),
         (["vdivpd %zmm0,%zmm1,%zmm2"], "not on the list"),
+        # What a function returns, in memory too, and what it stored.
+        (["call 0 <f>", "test %rax,%rax", "je 0 <mul>"], "branch depends on data"),
+        (["call 0 <f>", "vmovq %xmm0,%rax", "mov (%rdi,%rax,8),%rcx"], "address depends on data"),
+        (
+            ["lea 0x10(%rsp),%rdi", "call 0 <f>", "mov 0x18(%rsp),%rax", "test %rax,%rax", "je 0 <mul>"],
+            "branch depends on data",
+        ),
+        (
+            [
+                "movq $0x0,0x18(%rsp)",
+                "lea 0x10(%rsp),%rdi",
+                "call 0 <f>",
+                "cmpq $0x1,0x18(%rsp)",
+                "je 0 <mul>",
+            ],
+            "branch depends on data",
+        ),
+        (
+            [
+                "mov %rdx,0x10(%rsp)",
+                "lea 0x10(%rsp),%rdi",
+                "call 0 <f>",
+                "cmpq $0x1,0x10(%rsp)",
+                "je 0 <mul>",
+            ],
+            "branch depends on data",
+        ),
+        (
+            [
+                "movq $0x0,0x18(%rsp)",
+                "lea 0x18(%rsp),%rax",
+                "mov %rax,0x40(%rsp)",
+                "xor %edi,%edi",
+                "call 0 <f>",
+                "mov 0x18(%rsp),%rax",
+                "mov (%rdi,%rax,8),%rcx",
+            ],
+            "address depends on data",
+        ),
+        (
+            ["mov 0x18(%rsp),%rax", "sub $0x40,%rsp", "mov 0x20(%rsp),%rax", "test %rax,%rax", "je 0 <mul>"],
+            "branch",
+        ),
+        (
+            ["mov (%rsi),%rax", "push %rax", "pop %rcx", "test %rcx,%rcx", "je 0 <mul>"],
+            "branch depends on data",
+        ),
+        (
+            [
+                "movq $0x0,-0x10(%rsp)",
+                "mov (%rsi),%eax",
+                "mov %eax,-0xc(%rsp)",
+                "cmpq $0x0,-0x10(%rsp)",
+                "je 0 <mul>",
+            ],
+            "branch depends on data",
+        ),
     ],
 )
 def test_finds_what_depends_on_data(check: Any, planted: list[str], message: str) -> None:
     found = check.violations(disassembly(MUL, planted))
     assert found
     assert message in found[0]
+
+
+SHARE = "ns::(anonymous namespace)::copy(manymod::lanes::SelectShare const&)"
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [
+        (SHARE, ["mov 0x20(%rdi),%rax", "mov (%rax),%ecx", "test %ecx,%ecx", "je 0 <copy>"]),
+        (SHARE, ["mov (%rdi),%rax", "mov 0x8(%rax),%rax", "mov (%rdi,%rax,8),%rcx"]),
+        ("ns::f(ns::Element const&)", ["mov 0x8(%rdi),%rax", "test %rax,%rax", "je 0 <f>"]),
+        ("ns::f(unsigned long (&) [4])", ["mov 0x8(%rdi),%rax", "test %rax,%rax", "je 0 <f>"]),
+        ("ns::f(std::array<unsigned long, 4ul>&)", ["cmpq $0x0,(%rdi)", "je 0 <f>"]),
+    ],
+)
+def test_finds_words_behind_records(check: Any, name: str, planted: list[str]) -> None:
+    assert any("depends on data" in line for line in check.violations(disassembly(name, planted)))
 
 
 def test_finds_a_branch_on_what_a_loop_carries(check: Any) -> None:
@@ -74,8 +149,33 @@ def test_finds_a_branch_on_what_a_loop_carries(check: Any) -> None:
         (MUL, ["vmovq %rdi,%xmm0", "vmovq %xmm0,%rax", "mov (%rax),%rcx"]),
         (MUL, ["mov (%rsi),%rax", "cmp (%rdi),%rax", "sbb %rcx,%rcx", "and %rax,%rcx", "mov %rcx,(%rdi)"]),
         (MUL, ["kmovb %k1,%eax", "add %eax,%ecx", "kmovb %ecx,%k2"]),
-        ("f(ns::Operands const&)", ["mov 0x8(%rdi),%rax", "mov (%rax),%rcx"]),
-        ("f(unsigned long* const (&) [2])", ["mov 0x8(%rdi),%rax", "mov (%rax),%rcx"]),
+        (SHARE, ["mov 0x8(%rdi),%rax", "mov (%rax),%rcx"]),
+        (SHARE, ["mov 0x10(%rdi),%rax", "cmp %rax,0x18(%rdi)", "je 0 <copy>"]),
+        (
+            MUL,
+            [
+                "mov %rsi,-0x8(%rsp)",
+                "lea -0x40(%rsp),%rdi",
+                "call 0 <f>",
+                "mov -0x8(%rsp),%rax",
+                "mov (%rax),%rcx",
+            ],
+        ),
+        (MUL, ["call 0 <mul+0x4>\t1: R_X86_64_PLT32\tmemset-0x4", "mov (%rax),%rcx", "vmovdqa (%rax),%ymm0"]),
+        (MUL, ["push %rbx", "mov %rdx,%rbx", "call 0 <f>", "cmp $0x1,%rbx", "je 100 <f>", "pop %rbx"]),
+        (
+            MUL,
+            [
+                "push %rbp",
+                "mov %rsp,%rbp",
+                "and $0xffffffffffffffc0,%rsp",
+                "mov %rdx,-0x8(%rbp)",
+                "mov -0x8(%rbp),%rax",
+                "mov (%rdi,%rax,8),%rcx",
+                "leave",
+            ],
+        ),
+        (MUL, ["mov 0x8(%rsp),%rax", "mov (%rax),%rcx"]),
     ],
 )
 def test_lets_pass_what_is_public(check: Any, name: str, harmless: list[str]) -> None:

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 
+#include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/thread_group.cuda.hpp"
 #include "core/portable.hpp"
 #include "field/device.cuda.hpp"
@@ -309,7 +310,7 @@ class Modulus {
 
   MM_DEVICE Element selected(bool condition, const Element& a, const Element& b) const {
     Element r = b;
-    field_.cmov(r, a, 0 - static_cast<std::uint32_t>(condition));
+    field_.cmov(r, a, cuda::opaque(0 - static_cast<std::uint32_t>(condition)));
     return r;
   }
 };

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["PrivateKey", "PublicKey"]
 
 _PEM = b"-----BEGIN"
+_EXPONENT_BITS = _core.MM_RSA_EXPONENT_BITS
 
 
 def _integer(name: str, value: Any) -> int | None:
@@ -35,13 +36,24 @@ def _integer(name: str, value: Any) -> int | None:
         raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
 
 
-def _decoded(data: str | Buffer, password: str | Buffer | None, pem: bool, checks: int) -> _core.RsaKey:
+def _exponent_bits(given: Any) -> int:
+    """The longest public exponent to accept; all are below the modulus."""
+    bits = operator.index(given)
+    if bits < 2:
+        raise ValueError(f"max_exponent_bits is {bits}, expected at least 2")
+    return min(bits, _core.MM_RSA_MAX_BITS)
+
+
+def _decoded(
+    data: str | Buffer, password: str | Buffer | None, pem: bool, checks: int, exponent_bits: int
+) -> _core.RsaKey:
     if isinstance(data, str) and not pem:
         raise TypeError("data must be bytes, not str: open the file with 'rb'")
     encoded = memoryview(data.encode() if isinstance(data, str) else data)
     if (re.search(_PEM, encoded) is not None) is not pem:
         raise InvalidKeyError("no PEM" if pem else "PEM, not DER: use from_pem")
-    return _core.RsaKey.decode(encoded, password.encode() if isinstance(password, str) else password, checks)
+    password = password.encode() if isinstance(password, str) else password
+    return _core.RsaKey.decode(encoded, password, checks, _exponent_bits(exponent_bits))
 
 
 def _foreign_numbers(key: Any, method: str) -> Any:
@@ -53,10 +65,10 @@ def _foreign_numbers(key: Any, method: str) -> Any:
     return numbers()
 
 
-def _native(numbers: dict[str, Any], checks: int) -> _core.RsaKey:
+def _native(numbers: dict[str, Any], checks: int, exponent_bits: int) -> _core.RsaKey:
     given: dict[str, Any] = dict.fromkeys(("d", "p", "q", "dp", "dq", "qinv"))
     given.update({name: _integer(name, value) for name, value in numbers.items()})
-    return _core.RsaKey.from_numbers(**given, checks=checks)
+    return _core.RsaKey.from_numbers(**given, checks=checks, max_exponent_bits=_exponent_bits(exponent_bits))
 
 
 class _Key:
@@ -116,33 +128,51 @@ class PublicKey(_Key):
     """
 
     @classmethod
-    def from_pem(cls, data: str | Buffer) -> Self:
+    def from_pem(cls, data: str | Buffer, *, max_exponent_bits: int = _EXPONENT_BITS) -> Self:
         """Read SubjectPublicKeyInfo or PKCS#1 from PEM, the text of a file.
 
+        Args:
+            data: the text of the file.
+            max_exponent_bits: bits of the longest public exponent to accept. Verifying and encrypting take
+                longer with a longer exponent, up to hundreds of times, and whoever made the key chose it.
+                FIPS 186-5 allows 256; any exponent is below the modulus.
+
         Raises:
-            InvalidKeyError: (a ValueError) if it is no RSA public key; of a private key take `public_key`.
+            InvalidKeyError: (a ValueError) if it is no RSA public key, or its exponent is too long; of a
+                private key take `public_key`.
         """
-        return cls._made(_decoded(data, None, True, 0))
+        return cls._made(_decoded(data, None, True, 0, max_exponent_bits))
 
     @classmethod
-    def from_der(cls, data: Buffer) -> Self:
-        """Read SubjectPublicKeyInfo or PKCS#1 from DER. Errors as of `from_pem`."""
-        return cls._made(_decoded(data, None, False, 0))
+    def from_der(cls, data: Buffer, *, max_exponent_bits: int = _EXPONENT_BITS) -> Self:
+        """Read SubjectPublicKeyInfo or PKCS#1 from DER. Otherwise as `from_pem`."""
+        return cls._made(_decoded(data, None, False, 0, max_exponent_bits))
 
     @classmethod
-    def from_cryptography(cls, key: Any) -> Self:
-        """Take the numbers of an ``RSAPublicKey`` of the cryptography package."""
+    def from_cryptography(cls, key: Any, *, max_exponent_bits: int = _EXPONENT_BITS) -> Self:
+        """Take the numbers of an ``RSAPublicKey`` of the cryptography package. Otherwise as `from_pem`."""
         numbers = _foreign_numbers(key, "public_numbers")
-        return cls.from_numbers(n=numbers.n, e=numbers.e)
+        return cls.from_numbers(n=numbers.n, e=numbers.e, max_exponent_bits=max_exponent_bits)
 
     @classmethod
-    def from_numbers(cls, *, n: Any, e: Any = 65537) -> Self:
+    def from_numbers(cls, *, n: Any, e: Any = 65537, max_exponent_bits: int = _EXPONENT_BITS) -> Self:
         """Make a key of modulus `n`, odd, and public exponent `e`, odd and at least 3.
 
+        Args:
+            n: the modulus.
+            e: the public exponent.
+            max_exponent_bits: as in `from_pem`.
+
         Raises:
-            InvalidKeyError: (a ValueError) if they are no key.
+            InvalidKeyError: (a ValueError) if they are no key, or `e` is too long.
+
+        >>> PublicKey.from_numbers(n=2**1024 - 105, e=2**64 + 1)
+        Traceback (most recent call last):
+        manymod.errors.InvalidKeyError: RSA key: e has 65 bits, but at most 64 are allowed (max_exponent_bits)
+        >>> PublicKey.from_numbers(n=2**1024 - 105, e=2**64 + 1, max_exponent_bits=256).e.bit_length()
+        65
         """
-        return cls._made(_native({"n": n, "e": e}, 0))
+        return cls._made(_native({"n": n, "e": e}, 0, max_exponent_bits))
 
     @classmethod
     def _made(cls, native: _core.RsaKey) -> Self:
@@ -238,7 +268,8 @@ class PublicKey(_Key):
 
 
 def _restored(n: int, e: int) -> PublicKey:
-    return PublicKey.from_numbers(n=n, e=e)
+    """The key of numbers that were accepted before."""
+    return PublicKey.from_numbers(n=n, e=e, max_exponent_bits=_core.MM_RSA_MAX_BITS)
 
 
 class PrivateKey(_Key):
@@ -251,7 +282,12 @@ class PrivateKey(_Key):
 
     @classmethod
     def from_pem(
-        cls, data: str | Buffer, password: str | Buffer | None = None, *, check_primes: bool = False
+        cls,
+        data: str | Buffer,
+        password: str | Buffer | None = None,
+        *,
+        check_primes: bool = False,
+        max_exponent_bits: int = _EXPONENT_BITS,
     ) -> Self:
         """Read PKCS#8 or PKCS#1, encrypted or not, from PEM.
 
@@ -260,23 +296,33 @@ class PrivateKey(_Key):
             password: of an encrypted key.
             check_primes: also test that p and q are prime, which takes as long as some hundred signatures.
                 Where one is not, results are wrong as a rule, and have `Status.RSA_FAULT`.
+            max_exponent_bits: bits of the longest public exponent to accept, with which every result is
+                checked; as in `PublicKey.from_pem`.
 
         Raises:
             InvalidKeyError: (a ValueError) if it is no RSA private key, if its numbers contradict each other,
-                or if the password is missing or wrong; it names encrypted, OpenSSH's and truncated PEM.
+                if its public exponent is too long, or if the password is missing or wrong; it names
+                encrypted, OpenSSH's and truncated PEM.
         """
-        return cls._made(_decoded(data, password, True, _checks(check_primes)))
+        return cls._made(_decoded(data, password, True, _checks(check_primes), max_exponent_bits))
 
     @classmethod
     def from_der(
-        cls, data: Buffer, password: str | Buffer | None = None, *, check_primes: bool = False
+        cls,
+        data: Buffer,
+        password: str | Buffer | None = None,
+        *,
+        check_primes: bool = False,
+        max_exponent_bits: int = _EXPONENT_BITS,
     ) -> Self:
         """Read PKCS#8 or PKCS#1, encrypted or not, from DER. Otherwise as `from_pem`."""
-        return cls._made(_decoded(data, password, False, _checks(check_primes)))
+        return cls._made(_decoded(data, password, False, _checks(check_primes), max_exponent_bits))
 
     @classmethod
-    def from_cryptography(cls, key: Any, *, check_primes: bool = False) -> Self:
-        """Take the numbers of an ``RSAPrivateKey`` of the cryptography package."""
+    def from_cryptography(
+        cls, key: Any, *, check_primes: bool = False, max_exponent_bits: int = _EXPONENT_BITS
+    ) -> Self:
+        """Take the numbers of an ``RSAPrivateKey`` of the cryptography package. Otherwise as `from_pem`."""
         numbers = _foreign_numbers(key, "private_numbers")
         public = numbers.public_numbers
         return cls.from_numbers(
@@ -289,6 +335,7 @@ class PrivateKey(_Key):
             dq=numbers.dmq1,
             qinv=numbers.iqmp,
             check_primes=check_primes,
+            max_exponent_bits=max_exponent_bits,
         )
 
     @classmethod
@@ -304,6 +351,7 @@ class PrivateKey(_Key):
         dq: Any = None,
         qinv: Any = None,
         check_primes: bool = False,
+        max_exponent_bits: int = _EXPONENT_BITS,
     ) -> Self:
         """Make a key of its numbers.
 
@@ -317,6 +365,7 @@ class PrivateKey(_Key):
             dq: d mod q - 1, else computed.
             qinv: q^-1 mod p, else computed.
             check_primes: as in `from_pem`.
+            max_exponent_bits: as in `from_pem`.
 
         Raises:
             InvalidKeyError: (a ValueError) if they are no key; it names the relation that does not hold.
@@ -324,7 +373,7 @@ class PrivateKey(_Key):
         names = {"n": n, "e": e, "d": d, "p": p, "q": q, "dp": dp, "dq": dq, "qinv": qinv}
         if d is None:
             raise TypeError("a private key needs d")
-        return cls._made(_native(names, _checks(check_primes)))
+        return cls._made(_native(names, _checks(check_primes), max_exponent_bits))
 
     @classmethod
     def _made(cls, native: _core.RsaKey) -> Self:
@@ -334,7 +383,7 @@ class PrivateKey(_Key):
 
     def public_key(self) -> PublicKey:
         """The public half."""
-        return PublicKey.from_numbers(n=self.n, e=self.e)
+        return _restored(self.n, self.e)
 
     @overload
     def sign(

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <optional>
 
+#include "core/environment.hpp"
 #include "gpu/cuda/driver.hpp"
 #include "gpu/cuda/nvml.hpp"
 
@@ -13,10 +13,12 @@ namespace manymod::cuda {
 namespace {
 
 std::optional<std::vector<DeviceInfo>> from_nvml(const std::string& library) {
+  // The driver may follow variables that the library then ignores: let it list the GPUs itself.
+  if (has_privileges_of_its_own()) return std::nullopt;
   const auto managed = managed_devices(library);
   if (!managed) return std::nullopt;
-  const auto order =
-      visible_order(*managed, std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER"));
+  const auto order = visible_order(*managed, environment_variable("CUDA_VISIBLE_DEVICES"),
+                                   environment_variable("CUDA_DEVICE_ORDER"));
   if (!order) return std::nullopt;
   std::vector<DeviceInfo> devices;
   for (const std::size_t number : *order) devices.push_back((*managed)[number].info);

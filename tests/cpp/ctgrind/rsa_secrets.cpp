@@ -69,7 +69,7 @@ std::shared_ptr<const rsa::Key> make_key(const testing::TestPrimes& primes) {
               BN_mul(numbers.n.get(), numbers.p.get(), numbers.q.get(), context.get()) == 1,
           "libcrypto computes a key");
   numbers.d.reset(BN_mod_inverse(nullptr, numbers.e.get(), order.get(), context.get()));
-  return std::make_shared<const rsa::Key>(std::move(numbers), 0);
+  return std::make_shared<const rsa::Key>(std::move(numbers), rsa::KeyRules{0, MM_RSA_MAX_BITS});
 }
 
 /// Marks the private numbers of a key as undefined.

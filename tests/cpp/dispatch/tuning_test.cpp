@@ -101,13 +101,26 @@ TEST_F(Tuning, ShippedRowsCompleteAFile) {
   EXPECT_EQ(parse(header_ + "powmod\tpublic\t1\t64\t1\tnone\tx\n").rows.size(), 2u);
 }
 
+// MANYMOD_TUNING may name any file that the process can read.
+TEST_F(Tuning, TextOfOtherFilesIsNotShown) {
+  for (const char* text :
+       {"root:secret:19000:0\n", "# comment\nsecret\tsecret\n", "secret\x01", "\n\nsecret"}) {
+    try {
+      static_cast<void>(parse(text));
+      FAIL() << "accepted: " << text;
+    } catch (const StatusError& error) {
+      EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST_F(Tuning, MalformedFiles) {
   const auto refused_row = [this](const std::string& row, const char* word) {
     expect_refused(header_ + "powmod\tpublic\t1\t64\t1\ttoy.a\tfine\n" + row + "\n", {"line 3", word});
   };
   expect_refused("", {"header"});
   expect_refused("\n\n", {"line 2", "header"});
-  expect_refused("powmod\tpublic\t1\t64\t1\ttoy.a\tx\n", {"line 1", "'powmod'", "manymod-tuning"});
+  expect_refused("powmod\tpublic\t1\t64\t1\ttoy.a\tx\n", {"line 1", "is no tuning file", "'manymod-tuning'"});
   expect_refused("manymod-tuning\n", {"line 1", "1 tab-separated fields"});
   expect_refused("manymod-tuning\t2\tcpu\tdate\n", {"line 1", "version '2'"});
   expect_refused("manymod-tuning\t1\tcpu\n", {"line 1", "3 tab-separated fields, expected 4"});

@@ -140,6 +140,24 @@ TEST_F(RsaOnGpu, FaultsInEitherHalfNeverLeave) {
   expect_mended(70, FaultPoint::half_q, 0);
 }
 
+// Each result is computed again without the GPU, whose powers are skipped in the first check only.
+TEST_F(RsaOnGpu, SkippedChecksAreFound) {
+  const std::size_t bits[] = {1024};
+  const std::vector<Bytes> messages = messages_of(3);
+  for (const mm_rsa_blinding blinding : {MM_RSA_BLINDING_ON, MM_RSA_BLINDING_OFF}) {
+    if (kBriefTests && blinding == MM_RSA_BLINDING_ON) continue;
+    RingOfKeys ring({1024}, with_blinding(options("cuda:0"), blinding));
+    ring.set_hook([skip = PowersAreSkipped(), recomputing = false](FaultPoint point, std::span<Limb> residues,
+                                                                   std::size_t limbs) mutable {
+      recomputing = recomputing || point == FaultPoint::without_crt;
+      if (!recomputing) skip(point, residues, limbs);
+    });
+    const Results results = ring.sign(messages);
+    expect_signatures(results, bits, messages, {}, kSigning);
+    EXPECT_EQ(count_of(results.recomputed, 1), messages.size());
+  }
+}
+
 // Each launch and each allocation of a call fails once.
 TEST_F(RsaOnGpu, FailsOverToTheCpu) {
   const std::size_t bits[] = {1024};

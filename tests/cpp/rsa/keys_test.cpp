@@ -184,6 +184,33 @@ TEST(RsaKeys, AreRejectedWithTheReason) {
   }
 }
 
+TEST(RsaKeys, HaveAnExponentOfTheLengthThatIsAllowed) {
+  mm_rsa_numbers numbers = public_numbers(test_key(1024).bytes);
+  const auto outcome = [&](const Bytes& e, std::size_t max_exponent_bits) {
+    numbers.e = view_of(e);
+    numbers.max_exponent_bits = max_exponent_bits;
+    return create(numbers);
+  };
+  const Bytes e64(8, 0xff);
+  const Bytes e65 = {1, 0, 0, 0, 0, 0, 0, 0, 1};
+  const Bytes e256(32, 0xff);
+  const Bytes below_n = with_added(test_key(1024).bytes.n, -2);
+  EXPECT_EQ(outcome(e64, 0).status, MM_OK);
+  EXPECT_EQ(outcome(e64, MM_RSA_EXPONENT_BITS).status, MM_OK);
+  EXPECT_EQ(outcome(e64, 63).status, MM_ERR_KEY);
+  EXPECT_EQ(outcome(e256, 256).status, MM_OK);
+  EXPECT_EQ(outcome(below_n, MM_RSA_MAX_BITS).status, MM_OK);
+  for (const auto& [e, allowed] : {std::pair(&e65, 0U), {&e65, 64U}, {&e256, 255U}, {&below_n, 256U}}) {
+    const Outcome refused = outcome(*e, allowed);
+    EXPECT_EQ(refused.status, MM_ERR_KEY);
+    EXPECT_NE(refused.message.find("are allowed (max_exponent_bits)"), std::string::npos) << refused.message;
+  }
+  // A caller with the struct of version 0.1, which ends before the member, has the default.
+  numbers.max_exponent_bits = MM_RSA_MAX_BITS;
+  numbers.struct_size = offsetof(mm_rsa_numbers, max_exponent_bits);
+  EXPECT_EQ(create(numbers).status, MM_ERR_KEY);
+}
+
 TEST(RsaKeys, HaveTheirPrimesTestedOnRequest) {
   mm_rsa_numbers numbers = private_numbers(test_key(1024).bytes);
   numbers.checks = MM_RSA_CHECK_PRIMES;
@@ -256,9 +283,10 @@ std::string encoded(const TestKey& key, const Encoding& encoding) {
   return text;
 }
 
-Outcome decode(const std::string& text, const char* password) {
+Outcome decode(const std::string& text, const char* password, std::size_t max_exponent_bits = 0) {
   mm_rsa_decode_options options{};
   options.struct_size = sizeof options;
+  options.max_exponent_bits = max_exponent_bits;
   const Bytes given = password == nullptr ? Bytes{} : bytes_of(password);
   if (password != nullptr) options.password = view_of(given);
   mm_rsa_key* key = nullptr;
@@ -288,6 +316,15 @@ TEST(RsaKeys, AreReadFromTheirEncodings) {
     const bool is_private = encoding.selection == EVP_PKEY_KEYPAIR;
     EXPECT_EQ(info_of(read.key.get()).is_private, is_private ? 1 : 0);
     EXPECT_TRUE(!is_private || same_private_key(key.key.get(), read.key.get()));
+  }
+}
+
+TEST(RsaKeys, AreReadWithAnExponentOfTheLengthThatIsAllowed) {
+  for (const int selection : {EVP_PKEY_KEYPAIR, EVP_PKEY_PUBLIC_KEY}) {
+    const std::string text = encoded(test_key(1536), {"PEM", "type-specific", selection, nullptr});
+    EXPECT_EQ(decode(text, nullptr).status, MM_ERR_KEY);
+    EXPECT_EQ(decode(text, nullptr, 64).status, MM_ERR_KEY);
+    EXPECT_EQ(decode(text, nullptr, 65).status, MM_OK);
   }
 }
 

@@ -103,6 +103,7 @@ inline mm_rsa_numbers public_numbers(const KeyBytes& bytes) {
   numbers.struct_size = sizeof numbers;
   numbers.n = view_of(bytes.n);
   numbers.e = view_of(bytes.e);
+  numbers.max_exponent_bits = 65;  // of the longest one in kTestPrimes
   return numbers;
 }
 

@@ -80,4 +80,16 @@ class RingOfKeys {
   std::unique_ptr<rsa::Ring> ring_;
 };
 
+/// A FaultHook that undoes the powers by the public exponent, as if they had been skipped.
+class PowersAreSkipped {
+ public:
+  void operator()(rsa::FaultPoint point, std::span<Limb> residues, std::size_t) {
+    if (point == rsa::FaultPoint::before_check) before_.assign(residues.begin(), residues.end());
+    if (point == rsa::FaultPoint::after_check) std::ranges::copy(before_, residues.begin());
+  }
+
+ private:
+  std::vector<Limb> before_;
+};
+
 }  // namespace manymod::testing

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from manymod import _core
 from manymod.cli.options import Option
 from manymod.cli.table.run import FILE_FORMATS, FILES, STATUS_COLUMN, run_job, run_options, table_files
 from manymod.errors import InvalidKeyError, ManymodError
@@ -38,6 +39,7 @@ failure, 2 usage, 130 interrupted. An interrupted run leaves OUT.parts; the same
 continues from there.
 """
 
+_EXPONENT_BITS = _core.MM_RSA_EXPONENT_BITS
 _IN_PATH = click.Path(exists=True, dir_okay=False, path_type=Path)
 _HASH = click.Choice(list(HASHES))
 
@@ -103,6 +105,14 @@ def _options(operation: str) -> list[Option]:
         click.option(
             "--password-file", type=_IN_PATH, metavar="FILE", help="File of the password of encrypted keys."
         ),
+        click.option(
+            "--max-exponent-bits",
+            type=click.IntRange(2),
+            default=_EXPONENT_BITS,
+            show_default=True,
+            metavar="BITS",
+            help="Longest public exponent to accept of a key.",
+        ),
         *operands,
         *_padding_options(operation),
         click.option(
@@ -129,15 +139,19 @@ def _options(operation: str) -> list[Option]:
     return [*options, *FILE_FORMATS, *run_options(BATCH_ROWS)]
 
 
-def _read_key(path: Path, password: bytes | None, private: bool) -> PrivateKey | PublicKey:
+def _read_key(
+    path: Path, password: bytes | None, exponent_bits: int, private: bool
+) -> PrivateKey | PublicKey:
     """The key in a file; for public operations that of a private key will do."""
     data = path.read_bytes()
     pem = b"-----BEGIN" in data
     if not private:
+        read_public = PublicKey.from_pem if pem else PublicKey.from_der
         with contextlib.suppress(InvalidKeyError):
-            return (PublicKey.from_pem if pem else PublicKey.from_der)(data)
+            return read_public(data, max_exponent_bits=exponent_bits)
+    read_private = PrivateKey.from_pem if pem else PrivateKey.from_der
     try:
-        key = (PrivateKey.from_pem if pem else PrivateKey.from_der)(data, password)
+        key = read_private(data, password, max_exponent_bits=exponent_bits)
     except InvalidKeyError as error:
         raise InvalidKeyError(f"{path}: {error}") from error
     return key if private else key.public_key()
@@ -150,7 +164,8 @@ def _ring(operation: str, options: dict[str, Any]) -> KeyRing:
     if options["password_file"] is not None:
         password = options["password_file"].read_bytes().rstrip(b"\r\n")
     private = operation in {"sign", "decrypt"}
-    keys = [_read_key(path, password, private) for path in options["keys"]]
+    exponent_bits = options["max_exponent_bits"]
+    keys = [_read_key(path, password, exponent_bits, private) for path in options["keys"]]
     return KeyRing(keys, device=options["device"], variant=options["variant"], threads=options["threads"])
 
 

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of registers and of the stack between two instructions of x86-64 code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+__all__ = ["Place", "State", "slot_at"]
+
+SLOT_BYTES = 8
+MOST_STACK_ARGUMENTS = 16
+
+#: A place on the stack: "entry" or "other", and the distance from there in bytes.
+Place = tuple[str, int]
+
+
+def slot_at(place: Place, step: int = 0) -> str:
+    """Return the name of the slot `step` slots above a place."""
+    return f"{place[0]}{place[1] + SLOT_BYTES * step:+d}"
+
+
+def place_of(slot: str) -> Place:
+    """Return the place that a slot names."""
+    return slot[:5], int(slot[5:])
+
+
+@dataclass
+class State:
+    """What is known before an instruction.
+
+    A slot is a place on the stack, by its distance from the stack pointer when the function was entered
+    ("entry-16") or after it was aligned ("other+32").
+    """
+
+    data: set[str] = field(default_factory=set)  # registers and "flags" that may depend on data
+    records: set[str] = field(default_factory=set)  # registers and stack slots with pointers to records
+    clean: set[str] = field(default_factory=set)  # stack slots that hold nothing that depends on data
+    spilled: set[str] = field(default_factory=set)  # slots that were stored from general registers
+    given: set[str] = field(default_factory=set)  # slots whose addresses other functions may have kept
+    places: dict[str, Place] = field(default_factory=dict)  # registers and slots that point to the stack
+
+    def copy(self) -> State:
+        return State(
+            set(self.data),
+            set(self.records),
+            set(self.clean),
+            set(self.spilled),
+            set(self.given),
+            dict(self.places),
+        )
+
+    def merge(self, other: State, certain: bool) -> bool:
+        """Keep what holds in both states; return whether that is less than before.
+
+        If it is not certain that the other state leads here, only its data are added: a jump through a table
+        may lead to any instruction, but most of them have other predecessors.
+        """
+        before = self.copy()
+        self.data |= other.data
+        self.given |= other.given
+        if not certain:
+            return self != before
+        self.records &= other.records
+        self.clean &= other.clean
+        self.spilled &= other.spilled
+        self.places = {
+            register: place for register, place in self.places.items() if other.places.get(register) == place
+        }
+        return self != before
+
+    @staticmethod
+    def at_entry(data: Iterable[str], records: Iterable[str]) -> State:
+        """Return the state in which a function is entered. Arguments on the stack are pointers and sizes."""
+        arguments = {slot_at(("entry", 0), step) for step in range(1, MOST_STACK_ARGUMENTS + 1)}
+        return State(set(data), set(records), clean=arguments, places={"rsp": ("entry", 0)})
+
+    def store(self, slots: set[str], *, data: bool, record: bool) -> None:
+        """Store a value in stack slots."""
+        self.records -= slots
+        self.spilled -= slots
+        for slot in slots:
+            self.places.pop(slot, None)
+        if not data:
+            self.clean |= slots
+        else:
+            self.clean = {slot for slot in self.clean if not any(overlap(slot, other) for other in slots)}
+        if record:
+            self.records |= slots
+
+    def forget(self, first: str) -> None:
+        """Other code may have stored to the stack from the slot `first` on."""
+        base, offset = place_of(first)
+        for slot in set(self.clean):
+            of_slot, at = place_of(slot)
+            if slot == first or (of_slot == base and at > offset and slot not in self.spilled):
+                self.clean.discard(slot)
+                self.records.discard(slot)
+                self.places.pop(slot, None)
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two slots share a byte."""
+    (base, at), (other_base, other_at) = place_of(one), place_of(other)
+    return base == other_base and abs(at - other_at) < SLOT_BYTES
