@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which model computes modulo which prime in which radix, and the multiplications that it takes.
+
+Columns ``ifma`` and ``muludq`` count vpmadd52 and vpmuludq of eight and four instances, ``words`` counts
+IMAD.WIDE. Generic Montgomery multiplication takes 2 L^2 + 2 L^2 + L vpmadd52 for L digits of 52 bits: 105 and
+85 for 256 bits, 264 and 208 for 384 bits, 495 and 385 for 521 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reference.ecc.fields.folding import Folding
+from reference.ecc.fields.halved_mersenne import HalvedMersenne
+from reference.ecc.fields.machine import Ifma, Muludq
+from reference.ecc.fields.sparse_montgomery import SparseMontgomery
+from reference.ecc.fields.words import FoldedWords, P256Words, P384Words, P521Words, Sm2Words, WordField
+
+DigitField = Folding | SparseMontgomery | HalvedMersenne
+Count = tuple[int, int]
+"""Multiplications of a product and of a square."""
+
+P256_TERMS = ((1, 256), (-1, 224), (1, 192), (1, 96))
+SM2_TERMS = ((1, 256), (-1, 224), (-1, 96), (1, 64))
+P384_TERMS = ((1, 384), (-1, 128), (-1, 96), (1, 32))
+
+
+@dataclass(frozen=True)
+class SpecialPrime:
+    """A prime and its three models, made anew at each call so that counters start at 0."""
+
+    name: str
+    p: int
+    ifma: Callable[[], DigitField]
+    muludq: Callable[[], DigitField]
+    words: Callable[[], WordField]
+    ifma_count: Count
+    muludq_count: Count
+    words_count: Count
+
+
+PRIMES = (
+    SpecialPrime(
+        "secp256k1",
+        2**256 - 2**32 - 977,
+        lambda: Folding(256, 2**32 + 977, Ifma()),
+        lambda: Folding(256, 2**32 + 977, Muludq()),
+        lambda: FoldedWords(977, with_word=True),
+        (62, 42),
+        (92, 56),
+        (73, 45),
+    ),
+    SpecialPrime(
+        "2^255 - 19",
+        2**255 - 19,
+        lambda: Folding(255, 19, Ifma()),
+        lambda: Folding(255, 19, Muludq()),
+        lambda: FoldedWords(38, with_word=False),
+        (61, 41),
+        (91, 55),
+        (72, 44),
+    ),
+    SpecialPrime(
+        "P-256",
+        2**256 - 2**224 + 2**192 + 2**96 - 1,
+        lambda: SparseMontgomery(P256_TERMS, Ifma()),
+        lambda: SparseMontgomery(P256_TERMS, Muludq()),
+        P256Words,
+        (80, 60),
+        (81, 45),
+        (64, 36),
+    ),
+    SpecialPrime(
+        "SM2",
+        2**256 - 2**224 - 2**96 + 2**64 - 1,
+        lambda: SparseMontgomery(SM2_TERMS, Ifma()),
+        lambda: SparseMontgomery(SM2_TERMS, Muludq()),
+        Sm2Words,
+        (70, 50),
+        (81, 45),
+        (64, 36),
+    ),
+    SpecialPrime(
+        "P-384",
+        2**384 - 2**128 - 2**96 + 2**32 - 1,
+        lambda: SparseMontgomery(P384_TERMS, Ifma()),
+        lambda: SparseMontgomery(P384_TERMS, Muludq()),
+        P384Words,
+        (192, 136),
+        (196, 105),
+        (144, 78),
+    ),
+    SpecialPrime(
+        "P-521",
+        2**521 - 1,
+        lambda: HalvedMersenne(Ifma(), 11),
+        lambda: Folding(521, 1, Muludq()),
+        P521Words,
+        (241, 131),
+        (324, 171),
+        (289, 153),
+    ),
+)
