@@ -23,7 +23,7 @@ Point = Affine | None
 
 @dataclass(frozen=True)
 class Weierstrass:
-    """``y^2 = x^3 + a x + b`` modulo p, a group of ``n cofactor`` points, n prime; the generator has order n."""
+    """``y^2 = x^3 + a x + b`` modulo p, ``n cofactor`` points, n prime; the generator has order n."""
 
     name: str
     p: int

@@ -43,7 +43,7 @@ def digest_integer(digest: bytes, n: int) -> int:
 
 
 def nonces(n: int, d: int, digest: bytes, hash_name: str, extra: bytes = b"") -> Iterator[int]:
-    """RFC 6979, section 3.2: candidates in [1, n), as many as are asked for; ``extra`` is that of section 3.6.
+    """RFC 6979, section 3.2: candidates in [1, n), without end; ``extra`` is that of section 3.6.
 
     A candidate takes the leftmost bits of as many HMACs as needed: for P-521 66 bytes, shifted by 7.
     """
@@ -70,7 +70,7 @@ def nonces(n: int, d: int, digest: bytes, hash_name: str, extra: bytes = b"") ->
 def sign_with_nonce(
     curve: Weierstrass, d: int, digest: bytes, k: int, *, low_s: bool = False
 ) -> Signature | None:
-    """The signature with nonce k, or ``None`` where r or s is 0: the caller needs another nonce. 0 < d, k < n."""
+    """The signature with nonce k, 0 < d, k < n; ``None`` where r or s is 0, and needs another nonce."""
     n = curve.n
     assert 0 < d < n
     assert 0 < k < n

@@ -12,10 +12,10 @@ strict    canonical                  A and R of order <= h rejected the same
 zip215    y >= p and -0 accepted     accepted                     h (S B - k A - R) = 0
 ========= ========================== ============================ =====================================
 
-S >= L is always rejected, and the original bytes of A and R are hashed. A verdict for a batch is a random linear
-combination of zip215's equation: the other equations have no batch form, as terms of small order cancel by
-chance. Signing takes the private key alone: a public key that a caller gives can make two signatures of one
-message with one R, which reveal the key.
+S >= L is always rejected, and the original bytes of A and R are hashed. A verdict for a batch is a random
+linear combination of zip215's equation: the other equations have no batch form, as terms of small order
+cancel by chance. Signing takes the private key alone: a public key that a caller gives can make two
+signatures of one message with one R, which reveal the key.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bytes of points and signatures. Every decoder accepts one encoding of each value and names what is wrong.
 
-Sources: SEC 1, sections 2.3.3 and 2.3.4 (points); X.690 and RFC 3279, section 2.2.3 (DER signatures); IEEE P1363
-(raw r || s).
+Sources: SEC 1, sections 2.3.3 and 2.3.4 (points); X.690 and RFC 3279, section 2.2.3 (DER signatures); IEEE
+P1363 (raw r || s).
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many inversions by one, with zeros masked: affine coordinates of batches, and additions in affine form.
 
-Source: Montgomery 1987, section 10.3.1; ``reference/modinv/simultaneous.py`` is the same for composite moduli.
+Source: Montgomery 1987, section 10.3.1; ``reference/modinv/simultaneous.py`` is the same for composite
+moduli.
 
-A single 0 among the factors makes the product 0, and every inverse of the batch with it: a point at infinity, or
-one chosen by an attacker, would spoil its neighbours. So a 0 is replaced by 1 under a mask before the product,
-and its own result is 0.
+A single 0 among the factors makes the product 0, and every inverse of the batch with it: a point at infinity,
+or one chosen by an attacker, would spoil its neighbours. So a 0 is replaced by 1 under a mask before the
+product, and its own result is 0.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _peel(values: Sequence[Residue], prefix: Sequence[Residue], inverse: Residue
 
 
 def affine_all(f: PrimeField, points: Sequence[Jacobian]) -> list[Point]:
-    """Affine coordinates of Jacobian points, ``None`` where Z is 0: 3 M for the inverse and 3 M + 1 S a point."""
+    """Affine coordinates of Jacobian points, ``None`` where Z is 0: 6 M + 1 S a point."""
     inverses = invert_all(f, [z for _, _, z in points])
     result: list[Point] = []
     for (x, y, z), inverse in zip(points, inverses, strict=True):
@@ -79,10 +80,10 @@ def affine_all(f: PrimeField, points: Sequence[Jacobian]) -> list[Point]:
 
 
 def add_all(curve: Weierstrass, pairs: Sequence[tuple[Point, Point]]) -> list[Point]:
-    """Sums of pairs of affine points with one inversion; doublings, infinity and opposites are cases of their own.
+    """Sums of pairs of affine points with one inversion, doublings, infinity and opposites among them.
 
-    The denominator is x2 - x1, or 2 y1 where the points are equal; it is 0 where the sum is infinity, or where an
-    operand is infinity, and is masked then.
+    The denominator is x2 - x1, or 2 y1 where the points are equal; it is 0 where the sum is infinity, or
+    where an operand is infinity, and is masked then.
     """
     f = curve.field
     a = f.curve_constant(curve.a)

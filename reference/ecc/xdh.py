@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """X25519 and X448 (RFC 7748, section 5).
 
-Every string of bytes is a u: the top bit of X25519's is masked, values of p or more are reduced, and points of
-the twist and of small order are multiplied as any others. A result of all zeros, from a u of small order, is
-reported, since the caller must reject it (RFC 7748, section 6).
+Every string of bytes is a u: the top bit of X25519's is masked, values of p or more are reduced, and points
+of the twist and of small order are multiplied as any others. A result of all zeros, from a u of small order,
+is reported, since the caller must reject it (RFC 7748, section 6).
 """
 
 from __future__ import annotations

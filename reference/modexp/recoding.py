@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signed digits of exponents, where inverses are free, as on elliptic curves.
 
-Sources: Booth 1951; Solinas 2000, section 4.1 (w-NAF, ``windows.py``); Giorgi, Izard, Tisserand 2009, section 3.3
-(basic and packed storage of w-NAF digits).
+Sources: Booth 1951; Solinas 2000, section 4.1 (w-NAF, ``windows.py``); Giorgi, Izard, Tisserand 2009, section
+3.3 (basic and packed storage of w-NAF digits).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def signed_digit_count(bits: int, width: int) -> int:
 def signed_digits(exponent: int, width: int, bits: int) -> list[int]:
     """Digits in ``[-2^(width-1), 2^(width-1)]`` in radix 2^width, least significant first.
 
-    Digit i is bits ``width i .. width i + width - 1`` as a two's complement number, plus the bit below: no carry
-    runs from digit to digit. Their number depends on ``bits`` alone.
+    Digit i is bits ``width i .. width i + width - 1`` as a two's complement number, plus the bit below: no
+    carry runs from digit to digit. Their number depends on ``bits`` alone.
 
     >>> signed_digits(0b110_111, 3, 6)
     [-1, -1, 1]

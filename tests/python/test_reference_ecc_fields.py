@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle's special primes: real ones at their bounds, toy analogues exhaustively, instructions counted."""
+"""The oracle's special primes: real ones at their bounds, small analogues whole, counted instructions."""
 
 from __future__ import annotations
 
@@ -79,6 +79,11 @@ def test_counts_of_multiplications(prime: SpecialPrime) -> None:
             counts.clear()
             f.sqr(a)
             assert (product[instruction], counts[instruction]) == stated
+            if radix != "muludq":
+                both = (
+                    sum(n for name, n in c.items() if name not in {"wide", "mul"}) for c in (product, counts)
+                )
+                assert tuple(both) == getattr(prime, f"{radix}_rest")
             every.append((product, dict(counts)))
         assert every[0] == every[1] == every[2]
 
@@ -94,6 +99,28 @@ def test_special_primes_beat_generic_montgomery() -> None:
 def test_primes_are_those_of_the_curves() -> None:
     curves = (SECP256K1, CURVE25519, P256, SM2, P384, P521)
     assert [prime.p for prime in PRIMES] == [curve.p for curve in curves]
+
+
+@pytest.mark.parametrize("prime", PRIMES, ids=NAMES)
+@pytest.mark.parametrize("radix", ["ifma", "muludq"])
+def test_contract_of_fields(prime: SpecialPrime, radix: str) -> None:
+    """Magnitudes of ``src/field/field.hpp`` with B = 2 p: products up to 4, sums up to 8, results below B.
+
+    P-521 in radix 2^52 has a wider bound of its own.
+    """
+    f = getattr(prime, radix)()
+    bound = 2 * f.p if not isinstance(f, HalvedMersenne) else 128 << 52 * 10
+    for m in range(1, 9):
+        top = f.digits(m * bound - 1)
+        for other in range(1, 9 - m):
+            assert f.number(f.add(top, f.digits(other * bound - 1))) == (m + other) * bound - 2
+        for other in range(1, 4 // m + 1):
+            x, y = m * bound - 1, other * bound - 1
+            result = f.number(f.mul(f.digits(x), f.digits(y)))
+            assert result < bound
+            assert result % f.p == x * y * divisor(f) % f.p
+        if m * m <= 4:
+            assert f.number(f.sqr(top)) % f.p == (m * bound - 1) ** 2 * divisor(f) % f.p
 
 
 @pytest.mark.parametrize("prime", PRIMES, ids=NAMES)
@@ -195,7 +222,7 @@ WORD_FIELDS = [
     (P384Words, (32,)),
     (P521Words, (32, 9)),
     (FoldedWords, (5, True, 4)),
-    (FoldedWords, (6, False, 4)),
+    (FoldedWords, (6, False, 6)),
     *((kind, (bits,)) for kind in (P256Words, Sm2Words, P384Words) for bits in (1, 2, 3, 8)),
     (P521Words, (5, 2)),
     (P521Words, (4, 1)),
@@ -205,7 +232,7 @@ WORD_FIELDS = [
 @pytest.mark.parametrize(("kind", "arguments"), WORD_FIELDS)
 def test_words_with_carry_chains(kind: type[WordField], arguments: tuple[int, ...]) -> None:
     """All patterns of words that stress carries, on real words and on words of a few bits."""
-    f = kind(*arguments)  # type: ignore[arg-type]
+    f = kind(*arguments)
     inverse = pow(f.radix, -1, f.p)
     draw = random.Random(4)
     patterns = [sum(w << (f.bits * j) for j, w in enumerate(x)) for x in worst_case_words(f.words, f.bits)]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -71,8 +72,8 @@ def call(row: Formula, f: PrimeField, curve: Weierstrass | Edwards, points: list
     f.reset()
     result = row.compute(*operands, *trailing)
     if row.result == "affine":
-        return int(result[0]), int(result[1])  # type: ignore[call-overload]
-    return from_form(row.result, [int(x) for x in result], curve.p)  # type: ignore[call-overload]
+        return int(result[0]), int(result[1])
+    return from_form(row.result, [int(x) for x in result], curve.p)
 
 
 def is_exceptional(row: Formula, points: list[Point]) -> bool:
@@ -149,14 +150,14 @@ def test_exceptions_of_jacobian_additions(name: str) -> None:
         p = to_form("jacobian", point, 5, curve.p, f)
         for q, expected in ((point, (0, 0, 0)), (group.inv(point), None)):
             other = to_form(row.points[1], q, 3, curve.p, f)
-            result = tuple(int(x) for x in row.compute(p, other))  # type: ignore[call-overload]
+            result = tuple(int(x) for x in row.compute(p, other))
             assert result[2] == 0
             if expected is not None:
                 assert result == expected
             else:
                 assert result[0] != 0
         infinity = to_form("jacobian", None, 1, curve.p, f)
-        result = tuple(int(x) for x in row.compute(infinity, to_form(row.points[1], point, 3, curve.p, f)))  # type: ignore[call-overload]
+        result = tuple(int(x) for x in row.compute(infinity, to_form(row.points[1], point, 3, curve.p, f)))
         assert result[2] == 0
 
 
@@ -177,17 +178,14 @@ def test_ladder_step_over_all_points() -> None:
         if u(difference) in {None, 0}:
             continue
         second = group.mul(first, difference)
-        pair = [
-            (f(0 if x is None else 3 * x), f(3)) if x is not None else (f(3), f(0))
-            for x in (u(first), u(second))
-        ]
+        pair = [(f(3), f(0)) if x is None else (f(3 * x), f(3)) for x in (u(first), u(second))]
         x1 = u(difference)
         assert x1 is not None
         f.reset()
         x2, z2, x3, z3 = row.compute(*pair, f(x1), f.curve_constant(a24))
         assert f.taken() == row.cost
-        assert from_form("xz", [int(x2), 1, int(z2)], p) == _x_only(u(group.sqr(first)), int(z2), p)  # type: ignore[call-overload]
-        assert from_form("xz", [int(x3), 1, int(z3)], p) == _x_only(u(group.mul(first, second)), int(z3), p)  # type: ignore[call-overload]
+        assert from_form("xz", [int(x2), 1, int(z2)], p) == _x_only(u(group.sqr(first)), int(z2), p)
+        assert from_form("xz", [int(x3), 1, int(z3)], p) == _x_only(u(group.mul(first, second)), int(z3), p)
 
 
 def _x_only(x: int | None, z: int, p: int) -> Point:
@@ -205,13 +203,13 @@ def test_weierstrass_ladder_over_all_points(curve: Weierstrass) -> None:
         second = group.mul(first, difference)
         pair = [to_form("xz", point, 4, p, f) for point in (first, second)]
         f.reset()
-        x, z = (int(v) for v in add.compute(*pair, f(difference[0]), a, b4))  # type: ignore[call-overload]
+        x, z = (int(v) for v in add.compute(*pair, f(difference[0]), a, b4))
         assert f.taken() == add.cost
         total = group.mul(first, second)
         assert (z == 0) == (total is None)
         assert total is None or x * pow(z, -1, p) % p == total[0]
         f.reset()
-        x, z = (int(v) for v in double.compute(pair[0], a, b4))  # type: ignore[call-overload]
+        x, z = (int(v) for v in double.compute(pair[0], a, b4))
         assert f.taken() == double.cost
         total = group.sqr(first)
         assert (z == 0) == (total is None)
@@ -224,8 +222,9 @@ def test_counts_that_sources_state() -> None:
         "add-1998-cmo-2": (12, 4), "add-2007-bl": (11, 5), "madd-2007-bl": (7, 4), "madd": (8, 3),
         "dbl-1998-cmo-2": (3, 6), "dbl-2007-bl": (1, 8), "dbl-2001-b": (3, 5), "dbl-2009-l": (2, 5),
         "mdbl-2007-bl": (1, 5), "add-2008-s": (12, 2), "madd-2008-s": (8, 2), "dbl-2008-s-1": (6, 4),
-        "mdbl-2008-s-1": (4, 3), "complete.add": (12, 0), "complete.double": (8, 3), "complete.add_a3": (12, 0),
-        "complete.double_a3": (8, 3), "complete.add_a0": (12, 0), "complete.double_a0": (6, 2),
+        "mdbl-2008-s-1": (4, 3), "complete.add": (12, 0), "complete.double": (8, 3),
+        "complete.add_a3": (12, 0), "complete.double_a3": (8, 3),
+        "complete.add_a0": (12, 0), "complete.double_a0": (6, 2),
         "affine.add": (2, 1), "affine.double": (2, 2), "add-2008-hwcd-3": (8, 0), "dbl-2008-hwcd": (4, 4),
         "add-2008-hwcd-4": (8, 0), "add-2007-bl edwards": (10, 1), "dbl-2007-bl edwards": (3, 4),
     }  # fmt: skip
@@ -240,7 +239,7 @@ FIELDS = [Field.scalar, Field.row32, lambda n: Field.in_lanes(n, 52)]
 
 
 @pytest.mark.parametrize("make", FIELDS, ids=["scalar", "row32", "lanes"])
-def test_formulas_keep_to_the_contract_of_fields(make: object) -> None:
+def test_formulas_keep_to_the_contract_of_fields(make: Callable[[int], Field]) -> None:
     """Over numbers with magnitudes formulas give the same points; few weak normalisations are needed."""
     draw = random.Random(7)
     for curve in (P256, SECP256K1):
@@ -249,7 +248,7 @@ def test_formulas_keep_to_the_contract_of_fields(make: object) -> None:
         for row in WEIERSTRASS_FORMULAS[2:]:
             if TINY_OF[curve.name] not in curves_for(row):
                 continue
-            numbers = CarriedField(make(curve.p))  # type: ignore[operator]
+            numbers = CarriedField(make(curve.p))
             operands = [
                 to_form(form, point, 77, curve.p, numbers)
                 for form, point in zip(row.points, (p, q), strict=False)
@@ -257,7 +256,7 @@ def test_formulas_keep_to_the_contract_of_fields(make: object) -> None:
             trailing = [numbers(constants(curve)[name]) for name in row.constants]
             result = row.compute(*operands, *trailing)
             expected = group.sqr(p) if len(row.points) == 1 else group.mul(p, q)
-            assert from_form(row.result, [int(x) for x in result], curve.p) == expected  # type: ignore[call-overload]
+            assert from_form(row.result, [int(x) for x in result], curve.p) == expected
             assert numbers.weak <= 12
 
 

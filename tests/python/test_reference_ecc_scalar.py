@@ -71,7 +71,7 @@ def test_parameters_of_edwards_curves(curve: Edwards) -> None:
 
 
 def test_montgomery_curves_are_those_of_the_edwards_curves() -> None:
-    """u = (1 + y) / (1 - y) of edwards25519's generator is 9; edwards448 is 4-isogenous: u = y^2 / x^2 is 5."""
+    """The generators correspond: (1 + y) / (1 - y) is 9, and by the isogeny of curve448 y^2 / x^2 is 5."""
     y = EDWARDS25519.generator[1]
     assert (1 + y) * pow(1 - y, -1, EDWARDS25519.p) % EDWARDS25519.p == CURVE25519.u
     x, y = EDWARDS448.generator
@@ -88,10 +88,11 @@ def test_search_finds_groups_of_prime_order() -> None:
             while total is not None:
                 total, order = group.mul(total, point), order + 1
             assert order == curve.n == len(weierstrass_points(curve))
-    curve = next(search_edwards(53, -1, 4))
-    group = EdwardsGroup(curve)
-    for p, q in product(edwards_points(curve), repeat=2):
-        assert curve.contains(group.mul(p, q))
+    edwards = next(search_edwards(53, -1, 4))
+    points = edwards_points(edwards)
+    assert len(points) == 4 * edwards.n
+    for first, second in product(points, points):
+        assert edwards.contains(EdwardsGroup(edwards).mul(first, second))
 
 
 def test_jacobian_group_is_the_affine_one() -> None:
@@ -143,7 +144,7 @@ def test_all_scalars_of_tiny_curves(curve: Weierstrass) -> None:
             *(
                 variable_base.multiply_naf(group, k, base, w, packed=packed)
                 for w in (2, 3, 5)
-                for packed in (0, 1)
+                for packed in (False, True)
             ),
             *(variable_base.multiply_windows(group, k, base, w, bits) for w in (1, 2, 4, 5)),
             *(comb.multiply(k) for comb in combs),
@@ -312,5 +313,5 @@ def test_batches_of_points() -> None:
             for p in map(group.point, points)
         ]
         assert affine_all(group.field, scaled) == points
-        pairs = list(product(points, repeat=2))
+        pairs = list(product(points, points))
         assert add_all(curve, pairs) == [affine.mul(p, q) for p, q in pairs]

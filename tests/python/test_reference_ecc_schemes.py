@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle's schemes: the mistakes that naive code makes, tiny curves whole, and the cryptography package."""
+"""The oracle's schemes: the mistakes of naive code, tiny curves whole, the cryptography package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, utils, x448, x25519
 from reference.ecc import ecdh, ecdsa, eddsa, encodings, schnorr, sm2, xdh
-from reference.ecc.curves import EDWARDS25519, P256, P521, SECP256K1, Affine, Weierstrass
+from reference.ecc.curves import (
+    CURVE448,
+    CURVE25519,
+    EDWARDS25519,
+    P256,
+    P521,
+    SECP256K1,
+    Affine,
+    Weierstrass,
+)
 from reference.ecc.encodings import EncodingError
 from reference.ecc.groups import AffineGroup, EdwardsGroup, multiply, multiply_edwards
 from reference.ecc.tiny import TINY_NARROW_ORDER, TINY_WIDE_ORDER
@@ -361,7 +370,7 @@ def test_contexts() -> None:
 
 
 def test_schnorr_rejects() -> None:
-    """R with odd y, -s, s + n, r = p, keys off the curve and of p or more, R = infinity; one verdict likewise."""
+    """R of odd y or infinity, -s, s + n, r = p, keys off the curve or above p; so do batches."""
     secret, n, p = bytes(31) + b"\x03", SECP256K1.n, SECP256K1.p
     public = schnorr.public_key(secret)
     signature = schnorr.sign(secret, b"message", bytes(32))
@@ -457,9 +466,9 @@ def test_edwards_and_montgomery_curves_of_the_cryptography_package() -> None:
     shared = x25519.X25519PrivateKey.from_private_bytes(first).exchange(
         x25519.X25519PrivateKey.from_private_bytes(second).public_key()
     )
-    assert xdh.x25519(first, xdh.public_key(xdh.CURVE25519, second)) == (shared, True)
+    assert xdh.x25519(first, xdh.public_key(CURVE25519, second)) == (shared, True)
     first, second = draw.randbytes(56), draw.randbytes(56)
     shared = x448.X448PrivateKey.from_private_bytes(first).exchange(
         x448.X448PrivateKey.from_private_bytes(second).public_key()
     )
-    assert xdh.x448(first, xdh.public_key(xdh.CURVE448, second)) == (shared, True)
+    assert xdh.x448(first, xdh.public_key(CURVE448, second)) == (shared, True)

@@ -4,8 +4,8 @@
 Bounds. A column of a product of exact digits is, with B = 2^w,
 
 - w = 52: a sum of at most 2 L - 1 halves below B: below ``(2 L - 1) B``, 2^56.4 for L = 11;
-- w = 29: a sum of at most L products below B^2: below ``L B^2``, 2^62.2 for L = 18. Digits of up to 2 B, sums of
-  two numbers without a carry, are allowed as long as ``4 L B^2 < 2^64``: for L up to 15.
+- w = 29: a sum of at most L products below B^2: below ``L B^2``, 2^62.2 for L = 18. Digits of up to 2 B, sums
+  of two numbers without a carry, are allowed as long as ``4 L B^2 < 2^64``: for L up to 15.
 
 The machine asserts that no word overflows.
 """
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Digits:
     """Arithmetic modulo p on L digits that does not depend on the form of p."""
 
-    def __init__(self, p: int, machine: Machine, length: int) -> None:
+    def __init__(self, p: int, machine: Machine, length: int, headroom: int = 0) -> None:
         self.p, self.machine, self.length = p, machine, length
+        self.headroom = headroom  #: bits that the top digit may have above w
         assert p < 1 << self.bits, "too few digits"
 
     @property
@@ -35,12 +36,15 @@ class Digits:
         return self.machine.w * self.length
 
     def digits(self, value: int) -> Columns:
-        """The digits of a number below 2^(w L)."""
-        return list(to_words(value, self.length, self.machine.w))
+        """The digits of a number below 2^(w L + headroom)."""
+        low, top = value & ((1 << self.bits - self.machine.w) - 1), value >> self.bits - self.machine.w
+        assert 0 <= top < 1 << self.machine.w + self.headroom
+        return [*to_words(low, self.length - 1, self.machine.w), top]
 
     def number(self, a: Sequence[int]) -> int:
         """The number that digits spell."""
-        return from_words(a, self.machine.w)
+        assert 0 <= a[-1] < 1 << self.machine.w + self.headroom
+        return from_words(a[:-1], self.machine.w) + (a[-1] << self.bits - self.machine.w)
 
     def product(self, a: Sequence[int], b: Sequence[int], start: Columns | None = None) -> Columns:
         """Columns of a b, 2 L of them, added to ``start``: L^2 products of digits."""
@@ -70,7 +74,7 @@ class Digits:
         return t
 
     def carry(self, t: Columns, first: int, last: int, *, mask: bool) -> None:
-        """Pass what is above w bits from column ``first`` up to column ``last``; low bits kept if ``mask``."""
+        """Pass what is above w bits from column ``first`` up to ``last``; clear it in place if ``mask``."""
         machine = self.machine
         for k in range(first, last):
             t[k + 1] = machine.add(t[k + 1], machine.shift_right(t[k], machine.w))
@@ -78,10 +82,10 @@ class Digits:
                 t[k] = machine.low(t[k], machine.w)
 
     def exact(self, t: Columns) -> Columns:
-        """Digits with carries passed on; the number must be below 2^(w L)."""
+        """Digits with carries passed on; the number must be below 2^(w L + headroom)."""
         t = list(t)
         self.carry(t, 0, self.length - 1, mask=True)
-        assert 0 <= t[-1] <= self.machine.mask, "the number exceeds its digits"
+        assert 0 <= t[-1] < 1 << self.machine.w + self.headroom, "the number exceeds its digits"
         return t
 
     def add(self, a: Sequence[int], b: Sequence[int]) -> Columns:
@@ -89,7 +93,7 @@ class Digits:
         return self.exact([self.machine.add(x, y) for x, y in zip(a, b, strict=True)])
 
     def lifted(self, k: int) -> Columns:
-        """Columns of k p, each at least 2^w - 1 but for the top one: no digit of ``lifted - b`` is negative."""
+        """Columns of k p, each but the top one at least 2^w - 1: ``lifted - b`` has no negative digit."""
         machine, columns = self.machine, self.digits(k * self.p)
         columns[0] += 1 << machine.w
         for j in range(1, self.length - 1):
@@ -98,7 +102,7 @@ class Digits:
         return columns
 
     def sub(self, a: Sequence[int], b: Sequence[int], k: int) -> Columns:
-        """``a - b + k p`` for b with ``b < 2^(w (L - 1)) floor(k p / 2^(w (L - 1)))``: no digit goes below 0."""
+        """``a - b + k p``, where the top digit of b is below that of k p: no digit goes below 0."""
         machine = self.machine
         sums = [machine.add(x, y) for x, y in zip(a, self.lifted(k), strict=True)]
         return self.exact([machine.sub(x, y) for x, y in zip(sums, b, strict=True)])

@@ -8,12 +8,13 @@ With L digits, s = w L - m and f = c 2^s, 2^(w L) = f modulo p. The columns of a
 1. columns L .. 2 L - 1 get their carries; each times f is added L columns below;
 2. what is above bit m of the number then, T, times c is added at the bottom.
 
-Numbers below 2^(w L) are operands: sums of up to 2^s numbers need no reduction. In radix 2^52 that is 16 for
-secp256k1 and 32 for 2^255 - 19. The result of ``mul`` is below 2^m + 2^(m - 8).
+Numbers below 2^(w L) are operands: sums of up to 2^s numbers need no reduction. 2^521 - 1 has s = 1 in radix
+2^29, and a top digit of up to 32 bits instead: the upper columns are shifted, not multiplied. In radix 2^52
+that is 16 for secp256k1 and 32 for 2^255 - 19. The result of ``mul`` is below 2^m + 2^(m - 8).
 
-Why folding, and not Montgomery's reduction: f has one digit (w = 52), so that a fold costs 2 L vpmadd52, where a
-Montgomery reduction costs 2 L^2 + L, or 4 L for secp256k1, whose p has one digit apart from 2^256, and one
-multiplication by p' a row. Numbers need no conversion either.
+Why folding, and not Montgomery's reduction: f has one digit (w = 52), so that a fold costs 2 L vpmadd52,
+where a Montgomery reduction costs 2 L^2 + L, or 4 L for secp256k1, whose p has one digit apart from 2^256,
+and one multiplication by p' a row. Numbers need no conversion either.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ class Folding(Digits):
     True
     """
 
-    def __init__(self, m: int, c: int, machine: Machine, length: int | None = None) -> None:
-        length = length or -(-m // machine.w)
-        super().__init__((1 << m) - c, machine, length)
+    def __init__(
+        self, m: int, c: int, machine: Machine, length: int | None = None, headroom: int = 0
+    ) -> None:
+        super().__init__((1 << m) - c, machine, length or -(-m // machine.w), headroom)
         self.m, self.c = m, c
         self.slack = self.bits - m
         assert 1 <= self.slack < machine.w
@@ -76,10 +78,11 @@ class Folding(Digits):
         machine, length = self.machine, self.length
         wide = machine.wide
         self.carry(t, 0 if wide else length, 2 * length - 1, mask=False)
-        assert t[-1] <= machine.mask, "the product exceeds 2^(2 w L)"
+        assert t[-1] < 1 << machine.w + 2 * self.headroom, "the product exceeds its columns"
         low = [machine.factor(x) if wide else x for x in t[:length]] + [0]
-        for k in range(length):
+        for k in range(length - 1):
             self._add_multiple(low, k, machine.factor(t[length + k]), self.c << self.slack)
+        self._add_multiple(low, length - 1, t[-1], self.c << self.slack)
         return self._fold_top(low, spilled=self.spills)
 
     def _add_multiple(self, t: Columns, k: int, x: int, constant: int) -> None:

@@ -10,8 +10,8 @@ as 2 2^(w K) = 1. The lower columns are doubled, and the upper ones added. A num
 modulo p, its Montgomery form for the radix 1/2: 2 (x / 2) (y / 2) = (x y) / 2.
 
 Bounds. The top digit, of weight 2^520, is below 2^26: the high half of the product of two top digits is 0 and
-is left out. A result's top digit is at most 1 + 3 (2 L - 1) + 2 < 128, since what column 2 K has above one bit
-is added to column 0 before the carries. So up to 2^19 results can be added without a reduction.
+is left out. A result's top digit is at most 1 + 3 (2 L - 1) + 2 < 128, since what column 2 K has above one
+bit is added to column 0 before the carries. So up to 2^19 results can be added without a reduction.
 """
 
 from __future__ import annotations

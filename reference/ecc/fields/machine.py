@@ -5,15 +5,15 @@ A number is L digits in radix 2^w, least significant first, each below 2^w. The 
 their multiplier adds to a column, and both serve the same algorithms (``digits.py`` and the files that import
 it):
 
-- :class:`Ifma` (w = 52): vpmadd52luq and vpmadd52huq read the low 52 bits of their factors, and add the low or
-  the high 52 bits of the product to a word. A product goes to two columns. Digits need no mask before a
+- :class:`Ifma` (w = 52): vpmadd52luq and vpmadd52huq read the low 52 bits of their factors, and add the low
+  or the high 52 bits of the product to a word. A product goes to two columns. Digits need no mask before a
   multiplication.
 - :class:`Muludq` (w = 29): vpmuludq multiplies the low 32 bits, and vpaddq adds the product to one column.
   Digits are masked. Multiples of powers of two are shifts, which cost as much as products, but need no
   register for a factor.
 
-Words are unsigned. Only the top column of a Montgomery reduction starts at a small negative number, which is a
-word modulo 2^64; it becomes positive before it is read.
+Words are unsigned. Only the top column of a Montgomery reduction starts at a small negative number, which is
+a word modulo 2^64; it becomes positive before it is read.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Machine:
         return a & ((1 << bits) - 1)
 
     def complement(self, a: int) -> int:
-        """``2^w - 1 - a`` for a digit a; for the multiplier of :class:`Ifma` the bits above w do not matter."""
+        """``2^w - 1 - a`` for a digit a; :class:`Ifma`'s multiplier does not see the bits above w."""
         self.counts["logic"] += 1
         return self.mask - (a & self.mask)
 
@@ -108,18 +108,22 @@ class Ifma(Machine):
         return self.w + self.spare
 
     def factor(self, a: int) -> int:
-        """The multiplier does not see the bits above w: nothing to do."""
+        """The low w bits, which are all that the multiplier sees: no instruction."""
         return a & self.mask
 
     def add_low(self, t: Columns, k: int, x: int, y: int) -> None:
         """``t_k += lo(x y)``."""
-        self.counts["mul"] += 1
-        t[k] = self._word(t[k] + ((x & self.mask) * (y & self.mask) & self.mask))
+        t[k] = self._word(t[k] + (self._product(x, y) & self.mask))
 
     def add_high(self, t: Columns, k: int, x: int, y: int) -> None:
         """``t_k += hi(x y)``."""
+        t[k] = self._word(t[k] + (self._product(x, y) >> self.w))
+
+    def _product(self, x: int, y: int) -> int:
         self.counts["mul"] += 1
-        t[k] = self._word(t[k] + ((x & self.mask) * (y & self.mask) >> self.w))
+        assert 0 <= x <= self.mask, "the multiplier does not see all of a factor"
+        assert 0 <= y <= self.mask, "the multiplier does not see all of a factor"
+        return x * y
 
     def add_product(self, t: Columns, k: int, x: int, y: int) -> None:
         """Two instructions, the second left out where the caller's columns end: the half is 0 then."""
@@ -127,7 +131,7 @@ class Ifma(Machine):
         if k + 1 < len(t):
             self.add_high(t, k + 1, x, y)
         else:
-            assert (x & self.mask) * (y & self.mask) >> self.w == 0, "a product exceeds the top column"
+            assert x * y >> self.w == 0, "a product exceeds the top column"
 
     def add_power(self, t: Columns, k: int, x: int, exponent: int) -> None:
         """As a product: cheaper than a shift, a mask and an addition for each half."""

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which model computes modulo which prime in which radix, and the multiplications that it takes.
 
-Columns ``ifma`` and ``muludq`` count vpmadd52 and vpmuludq of eight and four instances, ``words`` counts
-IMAD.WIDE. Generic Montgomery multiplication takes 2 L^2 + 2 L^2 + L vpmadd52 for L digits of 52 bits: 105 and
-85 for 256 bits, 264 and 208 for 384 bits, 495 and 385 for 521 bits.
+``ifma_count`` and ``muludq_count`` count vpmadd52 and vpmuludq of eight and four instances, ``words_count``
+IMAD.WIDE. ``ifma_rest`` are the additions, shifts and masks beside, and ``words_rest`` the additions with
+carry and funnel shifts: what a multiplication costs where they share ports with the multiplier. Generic
+Montgomery multiplication takes 2 L^2 + 2 L^2 + L vpmadd52 for L digits of 52 bits: 105 and 85 for 256 bits,
+264 and 208 for 384 bits, 495 and 385 for 521 bits.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ class SpecialPrime:
     ifma_count: Count
     muludq_count: Count
     words_count: Count
+    ifma_rest: Count
+    words_rest: Count
 
 
 PRIMES = (
@@ -50,6 +54,8 @@ PRIMES = (
         (62, 42),
         (92, 56),
         (73, 45),
+        (24, 32),
+        (60, 72),
     ),
     SpecialPrime(
         "2^255 - 19",
@@ -60,6 +66,8 @@ PRIMES = (
         (61, 41),
         (91, 55),
         (72, 44),
+        (24, 32),
+        (58, 70),
     ),
     SpecialPrime(
         "P-256",
@@ -70,6 +78,8 @@ PRIMES = (
         (80, 60),
         (81, 45),
         (64, 36),
+        (22, 30),
+        (88, 100),
     ),
     SpecialPrime(
         "SM2",
@@ -80,6 +90,8 @@ PRIMES = (
         (70, 50),
         (81, 45),
         (64, 36),
+        (27, 35),
+        (107, 119),
     ),
     SpecialPrime(
         "P-384",
@@ -90,15 +102,19 @@ PRIMES = (
         (192, 136),
         (196, 105),
         (144, 78),
+        (53, 67),
+        (217, 237),
     ),
     SpecialPrime(
         "P-521",
         2**521 - 1,
         lambda: HalvedMersenne(Ifma(), 11),
-        lambda: Folding(521, 1, Muludq()),
+        lambda: Folding(521, 1, Muludq(), headroom=3),
         P521Words,
         (241, 131),
         (324, 171),
         (289, 153),
+        (53, 73),
+        (118, 148),
     ),
 )

@@ -10,15 +10,15 @@ Row i adds q p 2^(w i) with the q that clears column i. As p = -1 + sum of +-2^e
   is above w bits of it is its carry: no product for the lowest digit either. That holds for P-256 (2^96),
   SM2 (2^64), and P-384 in radix 2^29 (2^32).
 - P-384 in radix 2^52 has 2^32: p' = 1 + 2^32, so q is the column times that, one vpmadd52. Columns start at
-  2^w - 1, which makes the carry floor(column / 2^w) as in ``reference/modmul/ifma52.py``; the low product with
-  p_0 = 2^32 - 1 is left out.
+  2^w - 1, which makes the carry floor(column / 2^w) as in ``reference/modmul/ifma52.py``; the low product
+  with p_0 = 2^32 - 1 is left out.
 - The powers of one column are one factor, such as 2^48 - 2^16. A negative factor -m takes the complement of
   q: (2^w - 1 - q) m is -q m but for (2^w - 1) m, and these constants telescope over the rows to
   m 2^(w (c + L)) - m 2^(w c). Columns start at +m and, L columns above, at -m: no instruction. To keep all
   columns that are shifted positive, -m is spread as 2^w - m, 2^w - 1, .., and -1 in the top column.
 
-Why Montgomery, and not a fold as Solinas has it: p has no small c, a fold at 2^(w L) costs as many products as
-the rows, and its carries run twice.
+Why Montgomery, and not a fold as Solinas has it: p has no small c, a fold at 2^(w L) costs as many products
+as the rows, and its carries run twice.
 
 Bounds. For a b < 2^k R the result (a b + Q p) / R, Q < R, is below 2^k + p. Operands a, b < 2^(m + h) with
 2 h <= w L - m give a result below 2 p: h = 2 in radix 2^52 for P-256, 16 for P-384. A column is at most
@@ -65,7 +65,7 @@ class SparseMontgomery(Digits):
         assert self.k0 == (1 if self.low is None else 1 + (1 << self.low))
 
     def _factors(self, terms: Sequence[Term]) -> list[tuple[int, int]]:
-        """(column, signed factor) of each product of a row: those of one column together for the multiplier."""
+        """(column, signed factor) of each product of a row; for vpmadd52 those of one column together."""
         w, columns = self.machine.w, defaultdict(list)
         for sign, exponent in terms:
             columns[exponent // w].append(sign << exponent % w)
@@ -120,10 +120,7 @@ class SparseMontgomery(Digits):
             complement = machine.complement(q) if any(factor < 0 for _, factor in self.factors) else 0
             for column, factor in self.factors:
                 self._add_multiple(t, i + column, q if factor > 0 else complement, abs(factor))
-        result = t[length:]
-        self.carry(result, 0, length - 1, mask=True)
-        assert 0 <= result[-1] <= machine.mask
-        return result
+        return self.exact(t[length:])
 
     def _quotient(self, t: Columns, i: int) -> int:
         """The digit that clears column i: the column, or with p' = 1 + 2^e its product by that."""
@@ -133,7 +130,7 @@ class SparseMontgomery(Digits):
         assert isinstance(machine, Ifma)
         # The column is biased by 2^w - 1: (t + 1) p' = t + t 2^e + p' modulo 2^w.
         sums = [machine.add(t[i], self.k0)]
-        machine.add_low(sums, 0, t[i], 1 << self.low)
+        machine.add_low(sums, 0, machine.factor(t[i]), 1 << self.low)
         return machine.factor(sums[0])
 
     def _add_multiple(self, t: Columns, k: int, x: int, factor: int) -> None:

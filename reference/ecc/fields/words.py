@@ -8,16 +8,16 @@ W = 2^32, and smaller in tests. Numbers are k words, any value below W^k (P-521:
 ``wide`` counts 32 x 32 + 64-bit multiply-adds (IMAD.WIDE), ``mul`` multiplications of words with one word of
 product, ``add`` additions and ``funnel`` shifts across two words.
 
-======== ===== =========================================================== =================
-prime    words reduction                                                   wide: mul, sqr
-======== ===== =========================================================== =================
-secp256k1    8 fold at W^8: W^8 = W + 977; 8 products by 977               72 + 1, 44 + 1
-2^255 - 19   8 fold at W^8: W^8 = 38; 8 products by 38                     72, 44
-P-256        8 Montgomery, 3 words at once: -1/p = 1 mod W^3               64, 36
-SM2          8 Montgomery, 2 words at once: -1/p = 1 mod W^2               64, 36
-P-384       12 Montgomery, 3 words at once: -1/p = 1 + W + W^2 mod W^3     144, 78
-P-521       17 the product's upper bits, shifted by 521, are added         289, 153
-======== ===== =========================================================== =================
+========== ===== ============================================================== ==============
+prime      words reduction                                                      wide: mul, sqr
+========== ===== ============================================================== ==============
+secp256k1  8     fold at W^8: W^8 = W + 977; 8 products by 977, one for the top 73, 45
+2^255 - 19 8     fold at W^8: W^8 = 38; 8 products by 38                        72, 44
+P-256      8     Montgomery, 3 words at once: -1/p = 1 mod W^3                  64, 36
+SM2        8     Montgomery, 2 words at once: -1/p = 1 mod W^2                  64, 36
+P-384      12    Montgomery, 3 words at once: -1/p = 1 + W + W^2 mod W^3        144, 78
+P-521      17    the product's upper bits, shifted by 521, are added            289, 153
+========== ===== ============================================================== ==============
 
 No Montgomery reduction here multiplies: quotients are words of the sum, and p is powers of W.
 """
@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from reference.modmul.carry_chain import Chain
 from reference.repr import from_words, to_words
@@ -122,7 +123,7 @@ class WordField:
         raise NotImplementedError
 
     def _rows(self, x: Sequence[int], y: Sequence[int], above: bool) -> Words:
-        """``sum x_j y_i W^(i + j)`` over all j, or over j > i: even and odd words in separate accumulators."""
+        """``sum x_j y_i W^(i + j)`` over all j, or over j > i: even and odd words apart."""
         size = len(x) + len(y)
         halves = ([0] * (size + 2), [0] * (size + 2))  # even places; odd places, stored one lower
         for i, factor in enumerate(y):
@@ -151,13 +152,18 @@ class WordField:
     def _square(self, x: Sequence[int]) -> Words:
         """k (k + 1) / 2 wide products: cross products, doubled by shifts, then the squares in one chain."""
         cross = self._rows(x, x, above=True)
-        doubled = to_words(2 * from_words(cross, self.bits), len(cross), self.bits)
-        self.counts["funnel"] += len(cross) - 1
-        chain, result = self.chain(), list(doubled)
+        assert cross[0] == 0
+        result = [0] + [self._funnel(a, b, self.bits - 1) for a, b in pairwise(cross)]
+        chain = self.chain()
         for j, word in enumerate(x):
             result[2 * j : 2 * j + 2] = chain.madc_wide_cc(word, word, result[2 * j], result[2 * j + 1])
         assert chain.flag == 0
         return result
+
+    def _funnel(self, low: int, high: int, shift: int) -> int:
+        """The low word of ``(low + high W) / 2^shift``."""
+        self.counts["funnel"] += 1
+        return (low | high << self.bits) >> shift & ((1 << self.bits) - 1)
 
     def _add_at(self, t: Words, at: int, addend: Sequence[int]) -> int:
         """Add words at word ``at``, carries to the end of t; returns the carry."""
@@ -225,17 +231,23 @@ class FoldedWords(WordField):
 
         The second carry leaves a number below (2 W + c)^2, so that a third cannot come.
         """
-        w = self.bits
-        product = top * self.c + ((above * self.c) << w)
-        self.counts["wide" if self.with_word else "mul"] += 1
         if self.with_word:
-            product += (top << w) + (above << 2 * w)
-            self.counts["add"] += 3
-        carry = self._add_at(r, 0, to_words(product, 3, w))
-        again = self.c + ((1 << w) if self.with_word else 0)
-        self.counts["mul"] += 1
-        assert self._add_at(r, 0, to_words(carry * again, 3, w)) == 0
+            self.counts["mul"] += 1
+            low, high = self.chain().madc_wide_cc(top, self.c, 0, above * self.c)
+            chain = self.chain()
+            addend = [low, chain.add_cc(high, top), chain.addc(above, 0)]
+        else:
+            addend = [self._short_product(top)]
+        carry = self._add_at(r, 0, addend)
+        again = [self._short_product(carry), carry] if self.with_word else [self._short_product(carry)]
+        assert self._add_at(r, 0, again) == 0
         return r
+
+    def _short_product(self, x: int) -> int:
+        """``x c``, one word."""
+        self.counts["mul"] += 1
+        assert x * self.c < 1 << self.bits
+        return x * self.c
 
 
 class P256Words(WordField):
@@ -255,7 +267,8 @@ class P256Words(WordField):
         t, carry = list(t), 0
         for at, size in ((0, 3), (3, 3), (6, 2)):
             q = t[at : at + size]
-            # Q (1 + W^2) - Q W is not negative and below W^(size + 2): what the sum carries, the difference borrows.
+            # Q (1 + W^2) - Q W is not negative and below W^(size + 2): what the sum carries, the difference
+            # borrows.
             chain, u = self.chain(), [*q, 0, 0]
             u[2:] = [chain.addc_cc(x, y) for x, y in zip(u[2:], q, strict=True)]
             assert self._subtract_at(u, 1, len(u), q) == chain.flag
@@ -306,8 +319,10 @@ class P384Words(P256Words):
         return (1 << 12 * w) - (1 << 4 * w) - (1 << 3 * w) + (1 << w) - 1
 
     def reduce(self, t: Words) -> Words:
-        """Three words T at once, Q = T (1 + W + W^2) mod W^3: T + Q (W - 1) is h W^3, then
-        h - Q (1 + W) at word 3 and Q at word 12. Q (1 + W) - h is not negative.
+        """Three words T at once, with Q = T (1 + W + W^2) mod W^3.
+
+        T + Q (W - 1) is h W^3. Then Q (1 + W) - h, not negative, is subtracted at word 3, and Q is added at
+        word 12.
         """
         t, carry = list(t), 0
         for at in range(0, 12, 3):
@@ -359,14 +374,15 @@ class P521Words(WordField):
         A product is below 2^(2 e + 2): the upper part is below 2^(e + 2), and the sum below 2^(e + 2) + 2^e.
         After the second fold the number is below 2^e + 5.
         """
-        low = [*t[:16], t[16] & ((1 << (self.exponent % self.bits)) - 1)]
-        high = to_words(from_words(t, self.bits) >> self.exponent, 17, self.bits)
-        self.counts["funnel"] += 17
+        shift = self.exponent % self.bits
+        low = [*t[:16], t[16] & ((1 << shift) - 1)]
+        high = [self._funnel(a, b, shift) for a, b in pairwise(t[16:])]
+        assert t[33] >> shift == 0
         chain = self.chain()
         sums = [chain.addc_cc(a, b) for a, b in zip(low, high, strict=True)]
         assert chain.flag == 0
-        excess = sums[16] >> self.exponent % self.bits
-        sums[16] &= (1 << (self.exponent % self.bits)) - 1
+        excess = sums[16] >> shift
+        sums[16] &= (1 << shift) - 1
         assert excess <= 4
         assert self._add_at(sums, 0, [excess]) == 0
         return sums

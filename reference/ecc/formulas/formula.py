@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from reference.ecc.numbers import Cost
 
@@ -16,7 +17,7 @@ class Formula:
     name: str
     source: str
     cost: Cost
-    compute: Callable[..., tuple[object, ...]]  #: of the points, then of the constants
+    compute: Callable[..., tuple[Any, ...]]  #: of the points, then of the constants
     points: tuple[str, ...]  #: the form of each operand
     result: str
     constants: tuple[str, ...] = ()  #: of the curve: a, b, b3 = 3 b, d, d2 = 2 d, a24

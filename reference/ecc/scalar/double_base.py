@@ -3,8 +3,8 @@
 
 Sources: Straus 1964 (one table of all sums, "Shamir's trick"); Möller 2001 (interleaving).
 
-The result and each partial sum can be infinity or equal what is added: a signer chooses Q = +-G or Q = -(u1/u2) G
-to provoke it. So every addition here is the group's complete one.
+The result and each partial sum can be infinity or equal what is added: a signer chooses Q = +-G or Q =
+-(u1/u2) G to provoke it. So every addition here is the group's complete one.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """k G by tables of G alone, without doublings: signed windows, one table for each.
 
-Source: Brickell, Gordon, McCurley, Wilson 1992; signed digits as OpenSSL's ecp_nistz256 (w = 7). 256 bits take 37
-windows of 7 bits and 64 points each, 2368 points of 64 bytes; for public scalars w = 12 takes 22 additions
-from 45,056 points (2.75 MiB).
+Source: Brickell, Gordon, McCurley, Wilson 1992; signed digits as OpenSSL's ecp_nistz256 (w = 7). 256 bits
+take 37 windows of 7 bits and 64 points each, 2368 points of 64 bytes; for public scalars w = 12 takes 22
+additions from 45,056 points (2.75 MiB).
 
-Exceptional cases. With digit 0 nothing is added: the sum is computed and not selected. The partial sum can equal
-the point added, or its negative, only in the last addition: before, it is below in absolute value as an integer,
-and both are below n. So only the last addition needs the complete one (:meth:`FixedBase.multiply` asserts it).
+Exceptional cases. With digit 0 nothing is added: the sum is computed and not selected. The partial sum can
+equal the point added, or its negative, only in the last addition: before, it is below in absolute value as an
+integer, and both are below n. So only the last addition needs the complete one (:meth:`FixedBase.multiply`
+asserts it).
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class FixedBase(Generic[P]):
         return self.group.inv(point) if digit < 0 else point
 
     def multiply(self, k: int) -> P:
-        """``k G``: windows from the least significant up, so that the partial sum stays below the next point."""
+        """``k G``: windows from the least significant up, so that the partial sum stays below the next."""
         digits = signed_digits(k, self.width, self.bits)
         result, partial = self.selected(0, digits[0]), digits[0]
         for i, digit in enumerate(digits[1:], 1):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums of many multiples, ``sum k_t P_t``, by buckets.
 
-Source: Pippenger 1976; signed digits halve the buckets. ``reference/modexp/multi.py`` is the same without inverses.
+Source: Pippenger 1976; signed digits halve the buckets. ``reference/modexp/multi.py`` is the same without
+inverses.
 
-Equal points, opposite points and infinity meet in buckets whenever callers repeat a point: additions are complete.
+Equal points, opposite points and infinity meet in buckets whenever callers repeat a point: additions are
+complete.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """k P for points that are known only at the call.
 
-Sources: HAC 14.79; Giorgi, Izard, Tisserand 2009, sections 3.2 and 3.3 (right-to-left double-and-add; w-NAF with
-w = 2 and 3, 3 P precomputed); Booth 1951 (signed windows); Solinas 2000 (w-NAF).
+Sources: HAC 14.79; Giorgi, Izard, Tisserand 2009, sections 3.2 and 3.3 (right-to-left double-and-add; w-NAF
+with w = 2 and 3, 3 P precomputed); Booth 1951 (signed windows); Solinas 2000 (w-NAF).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ P = TypeVar("P")
 
 
 def right_to_left(group: Group[P], k: int, point: P, bits: int) -> P:
-    """Paper 003's double-and-add: ``point`` is doubled in each of ``bits`` steps, and added where the bit is 1.
+    """Paper 003's double-and-add: ``point`` is doubled in each step, and added where the bit is 1.
 
     Threads of a warp differ only in which of them add.
     """
@@ -84,7 +84,8 @@ def multiples(group: Group[P], point: P, count: int) -> list[P]:
 def multiply_windows(group: Group[P], k: int, point: P, width: int, bits: int) -> P:
     """Signed windows: the same operations for every scalar below 2^bits. Digit 0 adds the neutral element.
 
-    The table is 0 .. 2^(width - 1) times ``point``; kernels normalise it to affine form by a shared inversion.
+    The table is 0 .. 2^(width - 1) times ``point``; kernels normalise it to affine form by a shared
+    inversion.
     """
     table = multiples(group, point, 1 << (width - 1))
     digits = signed_digits(k, width, bits)
