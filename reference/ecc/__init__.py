@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elliptic curves: parameters, point formulas, scalar multiplication, special primes, schemes."""
+"""Elliptic curves: parameters, point formulas, scalar multiplication, schemes."""

@@ -3,7 +3,7 @@
 
 Source: Brickell, Gordon, McCurley, Wilson 1992; signed digits as OpenSSL's ecp_nistz256 (w = 7). 256 bits
 take 37 windows of 7 bits and 64 points each, 2368 points of 64 bytes; for public scalars w = 12 takes 22
-additions from 45,056 points (2.75 MiB).
+windows of 2048 points, 2.75 MiB.
 
 Exceptional cases. With digit 0 nothing is added: the sum is computed and not selected. The partial sum can
 equal the point added, or its negative, only in the last addition: before, it is below in absolute value as an

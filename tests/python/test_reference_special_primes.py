@@ -7,12 +7,19 @@ import random
 
 import pytest
 from reference.ecc.curves import CURVE25519, P256, P384, P521, SECP256K1, SM2
-from reference.ecc.fields.folding import Folding
-from reference.ecc.fields.halved_mersenne import HalvedMersenne
-from reference.ecc.fields.machine import Ifma, Machine, Muludq
-from reference.ecc.fields.primes import PRIMES, DigitField, SpecialPrime
-from reference.ecc.fields.sparse_montgomery import SparseMontgomery
-from reference.ecc.fields.words import FoldedWords, P256Words, P384Words, P521Words, Sm2Words, WordField
+from reference.modmul.special_primes.folding import Folding
+from reference.modmul.special_primes.halved_mersenne import HalvedMersenne
+from reference.modmul.special_primes.machine import Ifma, Machine, Muludq
+from reference.modmul.special_primes.primes import PRIMES, DigitField, SpecialPrime
+from reference.modmul.special_primes.sparse_montgomery import SparseMontgomery
+from reference.modmul.special_primes.words import (
+    FoldedWords,
+    P256Words,
+    P384Words,
+    P521Words,
+    Sm2Words,
+    WordField,
+)
 from reference.repr import worst_case_words
 
 NAMES = [prime.name for prime in PRIMES]

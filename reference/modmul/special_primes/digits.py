@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of L digits on a :class:`reference.ecc.fields.machine.Machine`: products, squares, sums, carries.
+"""Numbers of L digits on a machine of ``machine.py``: products, squares, sums, carries.
 
 Bounds. A column of a product of exact digits is, with B = 2^w,
 
@@ -19,7 +19,7 @@ from reference.repr import from_words, to_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reference.ecc.fields.machine import Columns, Machine
+    from reference.modmul.special_primes.machine import Columns, Machine
 
 
 class Digits:

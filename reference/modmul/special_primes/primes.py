@@ -13,11 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reference.ecc.fields.folding import Folding
-from reference.ecc.fields.halved_mersenne import HalvedMersenne
-from reference.ecc.fields.machine import Ifma, Muludq
-from reference.ecc.fields.sparse_montgomery import SparseMontgomery
-from reference.ecc.fields.words import FoldedWords, P256Words, P384Words, P521Words, Sm2Words, WordField
+from reference.modmul.special_primes.folding import Folding
+from reference.modmul.special_primes.halved_mersenne import HalvedMersenne
+from reference.modmul.special_primes.machine import Ifma, Muludq
+from reference.modmul.special_primes.sparse_montgomery import SparseMontgomery
+from reference.modmul.special_primes.words import (
+    FoldedWords,
+    P256Words,
+    P384Words,
+    P521Words,
+    Sm2Words,
+    WordField,
+)
 
 DigitField = Folding | SparseMontgomery | HalvedMersenne
 Count = tuple[int, int]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Montgomery's reduction for primes p = -1 + (a few signed powers of two): P-256, SM2, P-384.
 
-Sources: Montgomery 1985; Gueron, Krasnov 2013 (P-256 is Montgomery-friendly: -1/p = 1 modulo 2^96). The
+Sources: Montgomery 1985; Gueron, Krasnov 2015 (P-256 is Montgomery-friendly: -1/p = 1 modulo 2^96). The
 complemented quotient digits are own.
 
 Row i adds q p 2^(w i) with the q that clears column i. As p = -1 + sum of +-2^e:
@@ -21,7 +21,7 @@ Why Montgomery, and not a fold as Solinas has it: p has no small c, a fold at 2^
 as the rows, and its carries run twice.
 
 Bounds. For a b < 2^k R the result (a b + Q p) / R, Q < R, is below 2^k + p. Operands a, b < 2^(m + h) with
-2 h <= w L - m give a result below 2 p: h = 2 in radix 2^52 for P-256, 16 for P-384. A column is at most
+2 h <= w L - m give a result below 2^m + p: h = 2 in radix 2^52 for P-256, 16 for P-384. A column is at most
 (2 L - 1) + 2 (number of factors) halves, with starts of 3 2^w: below 2^57.
 """
 
@@ -30,13 +30,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from reference.ecc.fields.digits import Digits
-from reference.ecc.fields.machine import Ifma, Machine
+from reference.modmul.special_primes.digits import Digits
+from reference.modmul.special_primes.machine import Ifma, Machine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reference.ecc.fields.machine import Columns
+    from reference.modmul.special_primes.machine import Columns
 
 Term = tuple[int, int]
 """(sign, exponent) of +-2^exponent."""

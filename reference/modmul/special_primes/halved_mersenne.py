@@ -18,18 +18,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reference.ecc.fields.digits import Digits
+from reference.modmul.special_primes.digits import Digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reference.ecc.fields.machine import Columns, Ifma
+    from reference.modmul.special_primes.machine import Columns, Ifma
 
 
 class HalvedMersenne(Digits):
     """p = 2^(w (L - 1) + 1) - 1.
 
-    >>> from reference.ecc.fields.machine import Ifma
+    >>> from reference.modmul.special_primes.machine import Ifma
     >>> f = HalvedMersenne(Ifma(), 11)
     >>> f.p == 2**521 - 1, f.value(f.mul(f.residue(3), f.residue(5)))
     (True, 15)
