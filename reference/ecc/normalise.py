@@ -33,6 +33,7 @@ def invert_all(f: PrimeField, values: Sequence[Residue], chain: int | None = Non
     >>> invert_all(f, [f(2), f(0), f(5)]), f.inversions
     ([7, 0, 8], 1)
     """
+    assert chain is None or chain > 1
     if not values:
         return []
     if chain is not None and len(values) > chain:

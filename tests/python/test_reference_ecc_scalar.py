@@ -95,6 +95,25 @@ def test_search_finds_groups_of_prime_order() -> None:
         assert edwards.contains(EdwardsGroup(edwards).mul(first, second))
 
 
+@pytest.mark.parametrize("p", [3, 7, 13, 17, 29, 41, 43, 97, 193])
+def test_square_roots(p: int) -> None:
+    """Primes of all forms: 3 mod 4, 5 mod 8, and 1 mod 8 up to 1 mod 64."""
+    f = PrimeField(p)
+    squares = {x * x % p for x in range(p)}
+    for a in range(p):
+        root = f.sqrt(a)
+        assert (root is not None) == (a in squares)
+        assert root is None or root * root % p == a
+
+
+def test_lifted_points_of_tiny_curves() -> None:
+    """Every x with both parities: the points of the curve, and none for other x."""
+    for curve in (TINY_GENERAL, TINY_COFACTOR):
+        points = weierstrass_points(curve)
+        lifted = [curve.lift_x(x, odd) for x in range(-1, curve.p + 2) for odd in (0, 1)]
+        assert sorted(point for point in lifted if point) == sorted(point for point in points if point)
+
+
 def test_jacobian_group_is_the_affine_one() -> None:
     """Every pair of points, every exceptional case, with Z of 1 and not."""
     for curve in (*TINY_WEIERSTRASS, TINY_COFACTOR):
