@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import pyarrow as pa
+
+from manymod.tables.errors import TableError
 
 __all__ = ["Batch", "BatchLimits", "MemorySource", "Source", "rebatch"]
 
@@ -34,10 +36,24 @@ class BatchLimits:
 
 @dataclass(frozen=True)
 class Batch:
-    """A record batch, and by index the status of rows that could not be read."""
+    """Rows of a table.
+
+    Attributes:
+        rows: the record batch that is copied to the output.
+        problems: by index the status of rows that could not be read.
+        members: of JSON, the values of every row by key, None where it could not be read. A column of `rows`
+            has one type for all its cells; these have the types that were written.
+    """
 
     rows: Any
     problems: dict[int, str] = field(default_factory=dict)
+    members: Sequence[Mapping[str, object] | None] | None = None
+
+    def cells(self, name: str) -> Any:
+        """Return what operands are read from: an Arrow array, or of JSON a list of values."""
+        if self.members is None:
+            return self.rows.column(self.rows.schema.get_field_index(name))
+        return [None if row is None else row.get(name) for row in self.members]
 
 
 class Source(Protocol):
@@ -73,7 +89,12 @@ class MemorySource:
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
         elif not isinstance(table, pa.Table):
-            table = pa.Table.from_batches(list(table))
+            batches = list(table)
+            if not batches:
+                raise TableError(
+                    "no record batch, so that the columns are unknown: pass an empty Arrow table"
+                )
+            table = pa.Table.from_batches(batches)
         self._table = table
         self._limits = limits or BatchLimits()
         self._read_rows = 0

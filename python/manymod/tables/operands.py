@@ -3,25 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from manymod.tables.batches import Source
 from manymod.tables.columns import parse_integer
 from manymod.tables.errors import OperandError
+from manymod.tables.jsonlines import JsonLinesSource
 from manymod.tables.operations import option_of
 
-__all__ = ["OutputNames", "check_new", "listed", "resolve_operand"]
+__all__ = ["OutputNames", "check_new", "column_names", "listed", "resolve_operand"]
 
 _LISTED = 20
 
 
 @dataclass(frozen=True)
 class OutputNames:
-    """Names of the result and status columns, and how results are written: same, dec, hex or bytes."""
+    """Names of the result and status columns, and how results are: same, dec, hex, base64 or bytes."""
 
     result: str = "result"
     status: str = "status"
     how: str = "same"
+
+
+def column_names(source: Source, wanted: Collection[str], output: OutputNames) -> list[str]:
+    """Return the names of a table's columns, of JSON lines the first and those wanted.
+
+    Raises:
+        OperandError: if an output column has the name of another.
+        TableError: if the table has no rows from which they are known.
+    """
+    new = (output.result, output.status)
+    names = source.names({*wanted, *new}) if isinstance(source, JsonLinesSource) else source.schema.names
+    check_new(names, output)
+    return list(names)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -91,6 +91,7 @@ class ResumableFile(Sink):
             [(int(row), str(status)) for row, status in journal["bad_rows"]],
             dict(journal["bad_counts"]),
             bool(journal["complete"]),
+            [str(hint) for hint in journal.get("hints", [])],
         )
         self._open_parts = True
         return self.tally

@@ -89,7 +89,7 @@ def run(
                 if index >= kept:
                     computed = work.compute(batch, report.advance)
                     with shield():
-                        tally.add(count, computed.bad)
+                        tally.add(count, computed.bad, computed.hints)
                         sink.write(computed.rows, tally)
                 done += count
                 report.end(done)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ class Tally:
         bad_rows: number (from 1) and status of the first bad rows.
         bad_counts: number of bad rows by status.
         complete: whether these are all batches.
+        hints: what may be wrong as a whole, a sentence each.
     """
 
     batches: int = 0
@@ -39,9 +40,11 @@ class Tally:
     bad_rows: list[tuple[int, str]] = field(default_factory=list)
     bad_counts: dict[str, int] = field(default_factory=dict)
     complete: bool = False
+    hints: list[str] = field(default_factory=list)
 
-    def add(self, rows: int, bad: list[tuple[int, str]]) -> None:
+    def add(self, rows: int, bad: list[tuple[int, str]], hints: Sequence[str] = ()) -> None:
         """Count a batch of `rows` rows; `bad` has index and status of those that are not ok."""
+        self.hints += [hint for hint in hints if hint not in self.hints]
         room = BAD_ROWS_KEPT - len(self.bad_rows)
         self.bad_rows += [(self.rows + row + 1, status) for row, status in bad[:room]]
         for _, status in bad:

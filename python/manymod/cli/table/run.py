@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,19 @@ from rich.console import Console
 
 from manymod import tables
 from manymod.cli.interrupt import InterruptGuard
-from manymod.cli.options import Option, device_option, output_option, threads_option, variant_option
+from manymod.cli.options import (
+    STANDARD_STREAM,
+    Option,
+    StreamPath,
+    device_option,
+    output_option,
+    threads_option,
+    variant_option,
+)
 from manymod.cli.progress import RowProgress
 from manymod.errors import ManymodError
-from manymod.tables.formats import COMPRESSED_EXTENSIONS
+from manymod.tables.formats import TextOptions, check_delimiter
+from manymod.tables.text_lines import check_encoding
 
 __all__ = ["FILES", "FILE_FORMATS", "STATUS_COLUMN", "TableFiles", "run_job", "run_options", "table_files"]
 
@@ -30,11 +40,22 @@ _FORMATS = click.Choice(tables.FORMATS)
 #: Smallest memory bound: the interpreter and its libraries alone take most of it.
 MIN_MEMORY = 200 << 20
 
-_IN_PATH = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+def _checked(check: Callable[[str], str]) -> Callable[..., str | None]:
+    """Return a callback that passes an option's value through a check, where it is given."""
+
+    def callback(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+        try:
+            return None if value is None else check(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return callback
+
 
 #: Options that every table command has.
 FILES: list[Option] = [
-    click.argument("table", type=_IN_PATH),
+    click.argument("table", type=StreamPath(exists=True)),
     output_option("Table to write.", required=True),
 ]
 STATUS_COLUMN: Option = click.option(
@@ -43,6 +64,18 @@ STATUS_COLUMN: Option = click.option(
 FILE_FORMATS: list[Option] = [
     click.option("--input-format", type=_FORMATS, help="Format of TABLE, else by its extension."),
     click.option("--output-format", type=_FORMATS, help="Format of OUT, else by its extension."),
+    click.option(
+        "--delimiter",
+        callback=_checked(check_delimiter),
+        metavar="CHARACTER",
+        help="Between the fields of a CSV TABLE, such as ; or tab, else a comma (in .tsv a tab).",
+    ),
+    click.option(
+        "--encoding",
+        callback=_checked(check_encoding),
+        metavar="NAME",
+        help="Of a CSV or JSON Lines TABLE, such as latin-1, else UTF-8 or what its byte order mark says.",
+    ),
 ]
 
 
@@ -93,20 +126,27 @@ def run_options(batch_rows: int) -> list[Option]:
 class TableFiles:
     """The files of a table command, and how a run over them goes."""
 
-    table: Path
+    table: Path | str
     output: Path
     input_format: str
     output_format: str
+    text: TextOptions
     limits: tables.BatchLimits
     checkpoint: float
     resume: bool
     restart: bool
     progress: bool
 
-    def open_source(self, as_lines: bool) -> tables.Source:
-        """Open the table; `as_lines`: JSON Lines that stay as they are where both files are such."""
-        lines = as_lines and self.output_format == "jsonl"
-        return tables.open_source(self.table, self.input_format, self.limits, as_lines=lines)
+    def open_source(self) -> tables.Source:
+        """Open the table so that what is copied stays as it was written, as far as the output can tell."""
+        return tables.open_source(
+            self.table,
+            self.input_format,
+            self.limits,
+            as_lines=self.output_format == "jsonl",
+            floats=self.output_format != "csv",
+            text=self.text,
+        )
 
     def sink(self) -> tables.ResumableFile:
         """The output."""
@@ -119,14 +159,13 @@ class TableFiles:
         )
 
 
-def _format(path: Path, given: str | None, option: str) -> str:
-    if path.suffix.lower() in COMPRESSED_EXTENSIONS:
-        verb = "decompress it first" if option == "--input-format" else "compress it afterwards"
-        raise click.UsageError(f"{path}: compressed tables are not supported; {verb}")
+def _format(path: Path | str, given: str | None, option: str) -> str:
     if given:
         return given
+    if path == STANDARD_STREAM:
+        raise click.UsageError(f"standard input and output have no extension: give {option}")
     try:
-        return tables.format_of(path)
+        return tables.format_of(Path(path))
     except tables.TableError as error:
         raise click.UsageError(f"{error}; give {option}") from error
 
@@ -136,7 +175,7 @@ def table_files(options: dict[str, Any]) -> TableFiles:
     table, output = options["table"], options["output"]
     if options["resume"] and options["restart"]:
         raise click.UsageError("--resume and --restart exclude each other")
-    if output.exists() and output.samefile(table):
+    if output.exists() and table != STANDARD_STREAM and output.samefile(table):
         raise click.UsageError("OUT is TABLE: write to another file")
     if output.exists() and not output.is_file():
         raise click.UsageError(f"{output} is not a regular file")
@@ -147,16 +186,27 @@ def table_files(options: dict[str, Any]) -> TableFiles:
         output=output,
         input_format=_format(table, options["input_format"], "--input-format"),
         output_format=_format(output, options["output_format"], "--output-format"),
+        text=TextOptions(options["delimiter"], options["encoding"]),
         limits=tables.BatchLimits.within(options["memory"], options["batch_rows"]),
         **{name: options[name] for name in ("checkpoint", "resume", "restart", "progress")},
     )
 
 
-def run_job(job: tables.Job, files: TableFiles, *, as_lines: bool = False) -> int:
-    """Run a table command and print its outcome. Returns the exit code."""
+def run_job(
+    job: tables.Job, files: TableFiles, hint: Callable[[tables.Tally], str | None] | None = None
+) -> int:
+    """Run a table command and print its outcome. Returns the exit code.
+
+    Args:
+        job: what is done.
+        files: the table and the output.
+        hint: returns what may be wrong with the options, given the outcome; None: nothing.
+    """
     sink = files.sink()
     try:
-        return _report(files, _run(job, files, sink, as_lines))
+        tally = _run(job, files, sink)
+        said = None if hint is None else hint(tally)
+        return _report(files, tally, [*tally.hints, *([said] if said else [])])
     except tables.OperandError as error:
         raise click.UsageError(str(error)) from error
     except (ManymodError, pa.ArrowException, OSError, MemoryError) as error:
@@ -169,10 +219,10 @@ def run_job(job: tables.Job, files: TableFiles, *, as_lines: bool = False) -> in
         return EXIT_INTERRUPTED
 
 
-def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile, as_lines: bool) -> tables.Tally:
+def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile) -> tables.Tally:
     bar = RowProgress(Console(stderr=True), job.name, files.progress)
     with InterruptGuard() as guard, contextlib.ExitStack() as stack:
-        source = files.open_source(as_lines)
+        source = files.open_source()
         stack.callback(source.close)
         stack.callback(sink.close)
         with bar:
@@ -181,7 +231,7 @@ def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile, as_line
     return tally
 
 
-def _report(files: TableFiles, tally: tables.Tally) -> int:
+def _report(files: TableFiles, tally: tables.Tally, hints: Sequence[str]) -> int:
     bad = sum(tally.bad_counts.values())
     if not bad:
         click.echo(f"manymod: {tally.rows:,} rows written to {files.output}", err=True)
@@ -194,4 +244,6 @@ def _report(files: TableFiles, tally: tables.Tally) -> int:
     click.echo(
         f"manymod: {tally.rows:,} rows written to {files.output}, {bad:,} of them bad: {counts}", err=True
     )
+    for hint in hints:
+        click.echo(f"manymod: hint: {hint}", err=True)
     return EXIT_BAD_ROWS
