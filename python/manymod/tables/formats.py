@@ -16,11 +16,12 @@ from manymod.tables.sources import ArrowSource, ParquetSource, naming
 from manymod.tables.text_lines import check_encoding
 
 __all__ = [
+    "CSV_FORMATS",
     "EXTENSIONS",
     "FORMATS",
+    "TEXT_FORMATS",
     "TextOptions",
     "check_delimiter",
-    "default_delimiter",
     "format_of",
     "open_source",
 ]
@@ -30,7 +31,7 @@ EXTENSIONS = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".csv": "csv",
-    ".tsv": "csv",
+    ".tsv": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".arrow": "arrow",
@@ -39,6 +40,9 @@ EXTENSIONS = {
     ".arrows": "arrows",
 }
 FORMATS = tuple(dict.fromkeys(EXTENSIONS.values()))
+#: Formats of text whose columns are text, by what is between their fields.
+CSV_FORMATS = {"csv": ",", "tsv": "\t"}
+TEXT_FORMATS = frozenset({*CSV_FORMATS, "jsonl"})
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class TextOptions:
     """How text tables are read.
 
     Attributes:
-        delimiter: between the fields of CSV; None: a tab in a .tsv file, else a comma.
+        delimiter: between the fields of CSV; None: that of the format.
         encoding: None: UTF-16 or UTF-32 where the file begins with their byte order mark, else UTF-8.
     """
 
@@ -55,7 +59,10 @@ class TextOptions:
 
 
 def format_of(path: Path) -> str:
-    """Return the format of a file's extension, before that of its compression.
+    """Return the format of a file's extension, or of the one before that of a codec.
+
+    >>> format_of(Path("keys.csv")), format_of(Path("keys.jsonl.gz"))
+    ('csv', 'jsonl')
 
     Raises:
         TableError: if the extension is unknown.
@@ -66,15 +73,6 @@ def format_of(path: Path) -> str:
         raise TableError(
             f"{path}: unknown extension (known: {', '.join(EXTENSIONS)}; with .gz or .zst)"
         ) from None
-
-
-def default_delimiter(path: Path | str) -> str:
-    r"""Return what is between the fields of a CSV file that nothing else is said of.
-
-    >>> default_delimiter("in.tsv.gz"), default_delimiter("in.csv")
-    ('\t', ',')
-    """
-    return "\t" if split_codec(Path(path))[0].suffix.lower() == ".tsv" else ","
 
 
 def check_delimiter(text: str) -> str:
@@ -123,12 +121,12 @@ def open_source(
         raise TableError(f"{chosen!r} is none of {', '.join(FORMATS)}")
     text = text or TextOptions()
     encoding = None if text.encoding is None else check_encoding(text.encoding)
-    delimiter = check_delimiter(text.delimiter or default_delimiter(path))
+    delimiter = check_delimiter(text.delimiter or CSV_FORMATS.get(chosen, ","))
     limits = limits or BatchLimits()
     table = Input(path)
     try:
         with naming(table.name):
-            if chosen == "csv":
+            if chosen in CSV_FORMATS:
                 return CsvSource(table, limits, delimiter=delimiter, encoding=encoding)
             if chosen == "jsonl" and as_lines:
                 return JsonLinesSource(table, limits, encoding=encoding)

@@ -28,6 +28,8 @@ def naming(name: Path | str) -> Iterator[None]:
     """Name the user's file in errors, also in those of a temporary file that replaces it."""
     try:
         yield
+    except BrokenPipeError:
+        raise  # the reader of the output wants no more, which is no fault
     except (pa.ArrowException, TableError) as error:
         text = str(error)
         raise TableError(text if str(name) in text else f"{name}: {text}") from error

@@ -4,24 +4,26 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 import pyarrow as pa
 from rich.console import Console
 
 from manymod import tables
+from manymod.cli.failures import EXIT_FAILURE, EXIT_INTERRUPTED
 from manymod.cli.interrupt import InterruptGuard
 from manymod.cli.options import (
     STANDARD_STREAM,
     Option,
     StreamPath,
     device_option,
-    output_option,
     threads_option,
     variant_option,
 )
@@ -32,9 +34,7 @@ from manymod.tables.text_lines import check_encoding
 
 __all__ = ["FILES", "FILE_FORMATS", "STATUS_COLUMN", "TableFiles", "run_job", "run_options", "table_files"]
 
-EXIT_FAILURE = 1
 EXIT_BAD_ROWS = 3
-EXIT_INTERRUPTED = 130
 
 _FORMATS = click.Choice(tables.FORMATS)
 #: Smallest memory bound: the interpreter and its libraries alone take most of it.
@@ -53,10 +53,20 @@ def _checked(check: Callable[[str], str]) -> Callable[..., str | None]:
     return callback
 
 
+#: What messages call the options that name files to read.
+_NAMES_OF_INPUTS = {"table": "TABLE", "keys": "a --key", "password_file": "the --password-file"}
+
 #: Options that every table command has.
 FILES: list[Option] = [
     click.argument("table", type=StreamPath(exists=True)),
-    output_option("Table to write.", required=True),
+    click.option(
+        "-o",
+        "--output",
+        type=StreamPath(),
+        metavar="OUT",
+        required=True,
+        help="Table to write; -: standard output.",
+    ),
 ]
 STATUS_COLUMN: Option = click.option(
     "--status-column", default="status", show_default=True, help="Name of the status column."
@@ -65,10 +75,15 @@ FILE_FORMATS: list[Option] = [
     click.option("--input-format", type=_FORMATS, help="Format of TABLE, else by its extension."),
     click.option("--output-format", type=_FORMATS, help="Format of OUT, else by its extension."),
     click.option(
+        "--output-compression",
+        type=click.Choice(tables.COMPRESSIONS),
+        help="Compression of OUT, else by its extension.",
+    ),
+    click.option(
         "--delimiter",
         callback=_checked(check_delimiter),
         metavar="CHARACTER",
-        help="Between the fields of a CSV TABLE, such as ; or tab, else a comma (in .tsv a tab).",
+        help="Between the fields of a CSV TABLE, such as ;.",
     ),
     click.option(
         "--encoding",
@@ -124,18 +139,24 @@ def run_options(batch_rows: int) -> list[Option]:
 
 @dataclass(frozen=True, kw_only=True)
 class TableFiles:
-    """The files of a table command, and how a run over them goes."""
+    """The files of a table command, and how a run over them goes; `output` is None for standard output."""
 
     table: Path | str
-    output: Path
+    output: Path | None
     input_format: str
     output_format: str
+    output_compression: str | None
     text: TextOptions
     limits: tables.BatchLimits
     checkpoint: float
     resume: bool
     restart: bool
     progress: bool
+
+    @property
+    def output_name(self) -> str:
+        """What messages call the output."""
+        return "standard output" if self.output is None else str(self.output)
 
     def open_source(self) -> tables.Source:
         """Open the table so that what is copied stays as it was written, as far as the output can tell."""
@@ -144,30 +165,70 @@ class TableFiles:
             self.input_format,
             self.limits,
             as_lines=self.output_format == "jsonl",
-            floats=self.output_format != "csv",
+            floats=self.output_format not in tables.CSV_FORMATS,
             text=self.text,
         )
 
-    def sink(self) -> tables.ResumableFile:
+    def sink(self) -> tables.ResumableFile | tables.StreamSink:
         """The output."""
+        if self.output is None:
+            return tables.StreamSink(_standard_output(), self.output_format, self.output_compression)
         return tables.ResumableFile(
             self.output,
             self.output_format,
+            compression=self.output_compression,
             seconds=self.checkpoint,
             resume=self.resume,
             restart=self.restart,
         )
 
 
-def _format(path: Path | str, given: str | None, option: str) -> str:
-    if given:
-        return given
-    if path == STANDARD_STREAM:
-        raise click.UsageError(f"standard input and output have no extension: give {option}")
+def _input_format(path: Path | str, given: str | None) -> str:
+    if given is None and path == STANDARD_STREAM:
+        raise click.UsageError("standard input has no extension: give --input-format")
+    return given or _format_of(Path(path), "--input-format")
+
+
+def _format_of(path: Path, option: str) -> str:
     try:
         return tables.format_of(Path(path))
     except tables.TableError as error:
         raise click.UsageError(f"{error}; give {option}") from error
+
+
+def _check_output(output: Path, options: dict[str, Any]) -> None:
+    """Refuse an output that cannot be written, or that is one of the files to read."""
+    for name, value in options.items():
+        for path in value if isinstance(value, tuple) else (value,):
+            if name != "output" and isinstance(path, Path) and output.exists() and output.samefile(path):
+                raise click.UsageError(f"OUT is {_NAMES_OF_INPUTS.get(name, name)}: write to another file")
+    try:
+        tables.OutputFile(output)
+    except tables.TableError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _standard_output() -> IO[bytes]:
+    stream: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        raise click.ClickException("standard output is closed, or takes no bytes")
+    return stream
+
+
+def _check_standard_output(options: dict[str, Any]) -> None:
+    """Refuse what standard output cannot be."""
+    if options["resume"] or options["restart"]:
+        raise click.UsageError("standard output keeps no parts: --resume and --restart are for files")
+    if options["output_format"] is None:
+        raise click.UsageError("standard output has no extension: give --output-format")
+    stream = _standard_output()
+    text = options["output_format"] in tables.TEXT_FORMATS and options["output_compression"] in {None, "none"}
+    if stream.isatty() and not text:
+        raise click.UsageError("binary tables are not written to a terminal: redirect standard output")
+    table = options["table"]
+    with contextlib.suppress(OSError):  # a stream without a file descriptor
+        if isinstance(table, Path) and os.path.samestat(os.fstat(stream.fileno()), table.stat()):
+            raise click.UsageError("standard output is TABLE: write to another file")
 
 
 def table_files(options: dict[str, Any]) -> TableFiles:
@@ -175,17 +236,23 @@ def table_files(options: dict[str, Any]) -> TableFiles:
     table, output = options["table"], options["output"]
     if options["resume"] and options["restart"]:
         raise click.UsageError("--resume and --restart exclude each other")
-    if output.exists() and table != STANDARD_STREAM and output.samefile(table):
-        raise click.UsageError("OUT is TABLE: write to another file")
-    if output.exists() and not output.is_file():
-        raise click.UsageError(f"{output} is not a regular file")
-    if not output.parent.is_dir():
-        raise click.UsageError(f"{output.parent} is not a directory")
+    compression = options["output_compression"]
+    if output == STANDARD_STREAM:
+        output, output_format = None, options["output_format"]
+        _check_standard_output(options)
+    else:
+        _check_output(output, options)
+        output_format = options["output_format"] or _format_of(output, "--output-format")
+        try:
+            compression = tables.output_compression(output, output_format, compression)
+        except tables.TableError as error:
+            raise click.UsageError(str(error)) from error
     return TableFiles(
         table=table,
         output=output,
-        input_format=_format(table, options["input_format"], "--input-format"),
-        output_format=_format(output, options["output_format"], "--output-format"),
+        input_format=_input_format(table, options["input_format"]),
+        output_format=output_format,
+        output_compression=compression,
         text=TextOptions(options["delimiter"], options["encoding"]),
         limits=tables.BatchLimits.within(options["memory"], options["batch_rows"]),
         **{name: options[name] for name in ("checkpoint", "resume", "restart", "progress")},
@@ -209,17 +276,25 @@ def run_job(
         return _report(files, tally, [*tally.hints, *([said] if said else [])])
     except tables.OperandError as error:
         raise click.UsageError(str(error)) from error
+    except BrokenPipeError:
+        raise
     except (ManymodError, pa.ArrowException, OSError, MemoryError) as error:
-        click.echo(f"manymod: {error or 'out of memory'}", err=True)
+        kept = _kept(sink)
+        click.echo(f"manymod: {error or 'out of memory'}{kept and '; ' + kept}", err=True)
         return EXIT_FAILURE
     except KeyboardInterrupt:
-        kept = f"{sink.tally.rows:,} rows are kept in {sink.folder}: the same command with --resume continues"
-        message = kept if sink.folder.exists() else "before the first row"
-        click.echo(f"manymod: interrupted; {message}", err=True)
+        click.echo(f"manymod: interrupted; {_kept(sink) or 'nothing is kept'}", err=True)
         return EXIT_INTERRUPTED
 
 
-def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile) -> tables.Tally:
+def _kept(sink: tables.ResumableFile | tables.StreamSink) -> str:
+    """What a run that did not finish has left, and how to go on; nothing if it has left nothing."""
+    if not isinstance(sink, tables.ResumableFile) or not sink.kept_rows:
+        return ""
+    return f"{sink.kept_rows:,} rows are kept in {sink.folder}: the same command with --resume continues"
+
+
+def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile | tables.StreamSink) -> tables.Tally:
     bar = RowProgress(Console(stderr=True), job.name, files.progress)
     with InterruptGuard() as guard, contextlib.ExitStack() as stack:
         source = files.open_source()
@@ -228,13 +303,15 @@ def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile) -> tabl
         with bar:
             tally = tables.run(job, source, sink, progress=bar, shield=guard.shield)
         guard.ignore()
+    if isinstance(sink, tables.ResumableFile) and sink.damage is not None:
+        click.echo(f"manymod: {sink.damage}", err=True)
     return tally
 
 
 def _report(files: TableFiles, tally: tables.Tally, hints: Sequence[str]) -> int:
     bad = sum(tally.bad_counts.values())
     if not bad:
-        click.echo(f"manymod: {tally.rows:,} rows written to {files.output}", err=True)
+        click.echo(f"manymod: {tally.rows:,} rows written to {files.output_name}", err=True)
         return 0
     for row, status in tally.bad_rows:
         click.echo(f"manymod: row {row}: {status}", err=True)
@@ -242,7 +319,8 @@ def _report(files: TableFiles, tally: tables.Tally, hints: Sequence[str]) -> int
         click.echo(f"manymod: ... and {bad - len(tally.bad_rows):,} more", err=True)
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(tally.bad_counts.items()))
     click.echo(
-        f"manymod: {tally.rows:,} rows written to {files.output}, {bad:,} of them bad: {counts}", err=True
+        f"manymod: {tally.rows:,} rows written to {files.output_name}, {bad:,} of them bad: {counts}",
+        err=True,
     )
     for hint in hints:
         click.echo(f"manymod: hint: {hint}", err=True)
