@@ -31,6 +31,7 @@ from manymod.tables.job import Computed, Job, RowProgress, Work
 from manymod.tables.json_rows import JsonNumber
 from manymod.tables.jsonlines import JsonLinesSource, TypedJsonLinesSource
 from manymod.tables.line_output import LineOutput
+from manymod.tables.metadata import with_columns
 from manymod.tables.notations import AUTO
 from manymod.tables.operands import OutputNames, column_names, resolve_operand
 from manymod.tables.operations import BoundOperation, EngineOptions, Operation, RowValues, option_of
@@ -314,9 +315,8 @@ class ColumnWork(_OperationWork):
         self._result_type, self.template = self._choose_result()
         self._kind = columns.column_kind(self._result_type)
         self.unsigned = self._kind == "bytes" or self.how == "base64"
-        self.schema = schema.append(pa.field(job.names.result, self._result_type)).append(
-            pa.field(job.names.status, pa.string())
-        )
+        fields = [pa.field(job.names.result, self._result_type), pa.field(job.names.status, pa.string())]
+        self.schema = with_columns(schema, fields)
 
     def _choose_result(self) -> tuple[Any, int | None]:
         """Return the type of results, and the index of the operand whose notation their text has.

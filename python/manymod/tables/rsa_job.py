@@ -23,6 +23,7 @@ from manymod.tables.job import Computed, Job, RowProgress, Work
 from manymod.tables.json_rows import JsonNumber
 from manymod.tables.jsonlines import JsonLinesSource, TypedJsonLinesSource
 from manymod.tables.line_output import LineOutput
+from manymod.tables.metadata import with_columns
 from manymod.tables.notations import from_base64, from_hexadecimal
 from manymod.tables.operands import OutputNames, column_names, listed
 from manymod.tables.status import RowStatuses
@@ -172,7 +173,7 @@ class RsaWork(Work):
         result = pa.binary() if job.names.how == "bytes" else pa.string()
         self._result_type = pa.bool_() if job.operation == "verify" else result
         fields = [pa.field(job.names.result, self._result_type), pa.field(job.names.status, pa.string())]
-        self.schema = pa.schema([*schema, *fields], metadata=schema.metadata)
+        self.schema = with_columns(schema, fields)
 
     def compute(self, batch: Batch, progress: RowProgress | None = None) -> Computed:
         """Compute the rows of a batch."""

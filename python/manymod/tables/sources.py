@@ -37,6 +37,15 @@ def naming(name: Path | str) -> Iterator[None]:
         raise TableError(f"{name}: {error.strerror or error}") from error
 
 
+@contextlib.contextmanager
+def _locating(place: str) -> Iterator[None]:
+    """Say in Arrow's errors which part of a table cannot be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{place} cannot be read: {error}") from error
+
+
 class FileSource:
     """What sources of files have in common: the table's bytes, the limits, and errors that name the file.
 
@@ -69,7 +78,13 @@ class ParquetSource(FileSource):
 
     def __init__(self, table: Input, limits: BatchLimits) -> None:
         super().__init__(table, limits)
-        self._file = pq.ParquetFile(table.file(), memory_map=False, buffer_size=1 << 18, pre_buffer=False)
+        self._file = pq.ParquetFile(
+            table.file(),
+            memory_map=False,
+            buffer_size=1 << 18,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
         self._read_rows = 0
         self.schema = plain_schema(self._file.schema_arrow)
         self.total_rows: int | None = self._file.metadata.num_rows
@@ -85,9 +100,11 @@ class ParquetSource(FileSource):
             metadata = self._file.metadata.row_group(group)
             fitting = self._limits.size * metadata.num_rows // max(1, metadata.total_byte_size)
             rows = min(DECODE_ROWS, self._limits.rows, max(1, fitting))
-            for piece in self._file.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
-                self._read_rows += piece.num_rows
-                yield plain_batch(piece, self.schema)
+            start = self._read_rows
+            with _locating(f"row group {group + 1} (rows {start + 1:,} to {start + metadata.num_rows:,})"):
+                for piece in self._file.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
+                    self._read_rows += piece.num_rows
+                    yield plain_batch(piece, self.schema)
 
     def fraction(self) -> float:
         """Return how much of the file has been read, 0 to 1."""
@@ -134,10 +151,16 @@ class ArrowSource(FileSource):
 
     def _pieces(self) -> Iterator[Any]:
         rows = min(DECODE_ROWS, self._limits.rows)
-        for batch in self._record_batches():
-            for start in range(0, batch.num_rows, rows):
-                piece = batch.slice(start, rows)
-                yield plain_batch(safe_batch(piece), self.schema)
+        batches, number = self._record_batches(), 0
+        while True:
+            number += 1
+            with _locating(f"record batch {number}"):
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                for start in range(0, batch.num_rows, rows):
+                    piece = batch.slice(start, rows)
+                    yield plain_batch(safe_batch(piece), self.schema)
 
     def batches(self) -> Iterator[Batch]:
         """Iterate over the batches, in order."""
