@@ -19,7 +19,7 @@ _TEXT_LABELS = {"field_name": None, "pandas_type": "unicode", "numpy_type": "obj
 def with_columns(schema: Any, fields: Sequence[Any]) -> Any:
     """Return a schema with more columns, which pandas' metadata describes too if there is any.
 
-    Unless the metadata names a type with nulls, pandas reads integers with nulls as floats, which rounds them.
+    Unless it names a type with nulls, pandas reads integers with nulls as floats, which rounds them.
     """
     metadata = dict(schema.metadata or {})
     if _PANDAS in metadata:
