@@ -40,7 +40,7 @@ class Input:
             self._file, self._identity = _copy_of_standard_input()
         else:
             self._file, self._identity = _regular_file(Path(path))
-        self._copies: list[IO[bytes]] = []
+        self._opened: list[IO[bytes]] = []
         self._size = os.fstat(self._file.fileno()).st_size
         self._codec = codec_of_bytes(os.pread(self._file.fileno(), 6, 0))
         if self._codec is not None and self._codec not in CODEC_NAMES:
@@ -53,20 +53,26 @@ class Input:
     def stream(self) -> IO[bytes]:
         """Return what is inside, from the beginning. Only the stream returned last may be read."""
         os.lseek(self._file.fileno(), 0, os.SEEK_SET)
-        return decompressing(_duplicate(self._file), self._codec)
+        return decompressing(self._duplicate(self._file), self._codec)
 
     def file(self) -> IO[bytes]:
         """Return a file of what is inside, for random access; what is compressed is decompressed to it."""
         if self._codec is None:
             os.lseek(self._file.fileno(), 0, os.SEEK_SET)
-            return _duplicate(self._file)
+            return self._duplicate(self._file)
         copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close())
-        self._copies.append(copy)
+        self._opened.append(copy)
         with self.stream() as stream:
             shutil.copyfileobj(stream, copy, _COPIED_AT_A_TIME)
         copy.flush()
         copy.seek(0)
-        return _duplicate(copy)
+        return self._duplicate(copy)
+
+    def _duplicate(self, file: IO[bytes]) -> IO[bytes]:
+        """Return a file that can be closed alone, at the same position."""
+        duplicate = os.fdopen(os.dup(file.fileno()), "rb")
+        self._opened.append(duplicate)
+        return duplicate
 
     def fraction(self) -> float:
         """Return how much of the file has been read, 0 to 1."""
@@ -77,14 +83,9 @@ class Input:
         return dict(self._identity)
 
     def close(self) -> None:
-        """Release the file and its copies."""
-        for file in (self._file, *self._copies):
+        """Release the file and everything that was opened."""
+        for file in (self._file, *self._opened):
             file.close()
-
-
-def _duplicate(file: IO[bytes]) -> IO[bytes]:
-    """Return a file that can be closed alone, at the same position."""
-    return os.fdopen(os.dup(file.fileno()), "rb")
 
 
 def _regular_file(path: Path) -> tuple[IO[bytes], dict[str, Any]]:

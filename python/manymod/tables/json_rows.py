@@ -128,7 +128,10 @@ class ColumnType:
         """Take one value into account."""
         if value is None:
             return
-        if isinstance(value, JsonInteger) and value != "-0" and len(value) <= MAX_INTEGER_DIGITS + 1:
+        if isinstance(value, JsonInteger) and value != "-0":
+            if len(value) > MAX_INTEGER_DIGITS + 1:
+                self._kinds.add("text")
+                return
             number = int(value)
             self._low, self._high = min(self._low, number), max(self._high, number)
             self._kinds.add("integer")

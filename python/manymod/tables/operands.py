@@ -27,16 +27,14 @@ class OutputNames:
 
 
 def column_names(source: Source, wanted: Collection[str], output: OutputNames) -> list[str]:
-    """Return the names of a table's columns, of JSON lines the first and those wanted.
+    """Return the names of a table's columns; of JSON lines the first, those wanted and those of the output.
 
     Raises:
-        OperandError: if an output column has the name of another.
         TableError: if the table has no rows from which they are known.
     """
-    new = (output.result, output.status)
-    names = source.names({*wanted, *new}) if isinstance(source, JsonLinesSource) else source.schema.names
-    check_new(names, output)
-    return list(names)
+    if isinstance(source, JsonLinesSource):
+        return source.names({*wanted, output.result, output.status})
+    return list(source.schema.names)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ from manymod.tables.jsonlines import JsonLinesSource, TypedJsonLinesSource
 from manymod.tables.line_output import LineOutput
 from manymod.tables.metadata import with_columns
 from manymod.tables.notations import AUTO
-from manymod.tables.operands import OutputNames, column_names, resolve_operand
+from manymod.tables.operands import OutputNames, check_new, column_names, resolve_operand
 from manymod.tables.operations import BoundOperation, EngineOptions, Operation, RowValues, option_of
 from manymod.tables.status import RowStatuses
 
@@ -94,6 +94,7 @@ class OperationJob(Job):
         labels = self.operation.labels(self.operands)
         names = column_names(source, set(self.operands.values()), self.names)
         found = {label: resolve_operand(self.operands[label], names, label) for label in labels}
+        check_new(names, self.names)
         for name in self.column_notations:
             if name not in found.values():
                 raise OperandError(f"--notation {name}: not the column of an operand")

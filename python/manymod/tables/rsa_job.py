@@ -25,7 +25,7 @@ from manymod.tables.jsonlines import JsonLinesSource, TypedJsonLinesSource
 from manymod.tables.line_output import LineOutput
 from manymod.tables.metadata import with_columns
 from manymod.tables.notations import from_base64, from_hexadecimal
-from manymod.tables.operands import OutputNames, column_names, listed
+from manymod.tables.operands import OutputNames, check_new, column_names, listed
 from manymod.tables.status import RowStatuses
 
 __all__ = ["INVALID_SIGNATURE", "OPERANDS", "TEXT_ENCODINGS", "RsaJob"]
@@ -120,8 +120,7 @@ class RsaJob(Job):
             "operation": self.name,
             "operands": dict(self.operands),
             "keys": [key.fingerprint for key in self.ring],
-            "key column": self.key_column,
-            "key names": [dict(self.key_names), self.keys_by_index],
+            "key column": self.key_column and [self.key_column, dict(self.key_names), self.keys_by_index],
             "padding": [repr(self.padding), repr(self.algorithm)],
             "encodings": dict(self.encodings),
             "result column": self.names.result,
@@ -139,6 +138,7 @@ class RsaJob(Job):
         if self.key_column is not None:
             wanted["key-column"] = self.key_column
         names = column_names(source, wanted.values(), self.names)
+        check_new(names, self.names)
         of_json = isinstance(source, (JsonLinesSource, TypedJsonLinesSource))
         for label, name in wanted.items():
             if names.count(name) != 1:
