@@ -78,13 +78,13 @@ class ParquetSource(FileSource):
 
     def __init__(self, table: Input, limits: BatchLimits) -> None:
         super().__init__(table, limits)
-        self._file = pq.ParquetFile(
-            table.file(),
-            memory_map=False,
-            buffer_size=1 << 18,
-            pre_buffer=False,
-            page_checksum_verification=True,
-        )
+        self._bytes = table.file()
+        options = {"memory_map": False, "buffer_size": 1 << 18, "pre_buffer": False}
+        try:
+            self._file = pq.ParquetFile(self._bytes, page_checksum_verification=True, **options)
+        except BaseException:
+            self._bytes.close()
+            raise
         self._read_rows = 0
         self.schema = plain_schema(self._file.schema_arrow)
         self.total_rows: int | None = self._file.metadata.num_rows
@@ -113,6 +113,7 @@ class ParquetSource(FileSource):
     def close(self) -> None:
         """Release the file."""
         self._file.close()
+        self._bytes.close()
         super().close()
 
 
