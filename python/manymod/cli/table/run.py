@@ -291,6 +291,8 @@ def _kept(sink: tables.ResumableFile | tables.StreamSink) -> str:
     """What a run that did not finish has left, and how to go on; nothing if it has left nothing."""
     if not isinstance(sink, tables.ResumableFile) or not sink.kept_rows:
         return ""
+    if sink.finished:
+        return "the output is complete"
     return f"{sink.kept_rows:,} rows are kept in {sink.folder}: the same command with --resume continues"
 
 
