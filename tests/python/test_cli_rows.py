@@ -187,7 +187,7 @@ def test_usage_errors(tmp_path: Path) -> None:
 
 def test_columns_that_hold_no_integers(tmp_path: Path) -> None:
     table = tmp_path / "in.parquet"
-    for values in (pa.array([True]), pa.array([0], pa.date32()), pa.array([[1]]), pa.array([{"n": 1}])):
+    for values in (pa.array([True]), pa.array([0], pa.date32()), pa.array([{"n": 1}])):
         write_arrow(table, pa.table({"b": values}))
         finished = run("powmod", table, "-o", tmp_path / "out.csv", "--base", "b", "--exp", 1, "--mod", 2)
         assert finished.code == 2
