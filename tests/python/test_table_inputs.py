@@ -193,7 +193,7 @@ def test_columns_of_floats_hold_what_was_written(tmp_path: Path) -> None:
         assert run("sqrmod", table, "-o", out, "--x", 3, "--mod", 7).code == 0
         found = read_arrow(out)["x"]
         assert found.type == dtype
-        expected = numbers if dtype == pa.string() else [float(number) for number in numbers]
+        expected: list[Any] = list(numbers) if dtype == pa.string() else [float(text) for text in numbers]
         assert [str(value) for value in found.to_pylist()] == [str(value) for value in expected]
 
 
