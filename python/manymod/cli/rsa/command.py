@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +15,8 @@ from manymod import _core
 from manymod.cli.options import Option
 from manymod.cli.rsa.keys import NamedKeys, keys_of_files, keys_of_folder
 from manymod.cli.table.run import FILE_FORMATS, FILES, STATUS_COLUMN, run_job, run_options, table_files
-from manymod.errors import ManymodError
-from manymod.rsa import KeyRing, Padding, Prehashed
+from manymod.errors import InvalidKeyError, ManymodError
+from manymod.rsa import KeyRing, Padding, Prehashed, PrivateKey, PublicKey
 from manymod.rsa.padding import HASHES
 from manymod.tables import OutputNames, Tally
 from manymod.tables.rsa_job import INVALID_SIGNATURE, OPERANDS, TEXT_ENCODINGS, RsaJob
@@ -161,6 +162,20 @@ def _options(operation: str) -> list[Option]:
     return [*options, *FILE_FORMATS, *run_options(BATCH_ROWS)]
 
 
+def _read_key(path: Path, password: bytes | None, private: bool) -> PrivateKey | PublicKey:
+    """The key in a file; for public operations that of a private key will do."""
+    data = path.read_bytes()
+    pem = b"-----BEGIN" in data
+    if not private:
+        with contextlib.suppress(InvalidKeyError):
+            return (PublicKey.from_pem if pem else PublicKey.from_der)(data)
+    try:
+        key = (PrivateKey.from_pem if pem else PrivateKey.from_der)(data, password)
+    except InvalidKeyError as error:
+        raise InvalidKeyError(f"{path}: {error}") from error
+    return key if private else key.public_key()
+
+
 def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
     files, folder = options["keys"], options["key_folder"]
     if bool(files) == bool(folder):
@@ -172,9 +187,11 @@ def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
     if options["password_file"] is not None:
         password = options["password_file"].read_bytes().rstrip(b"\r\n")
     private = operation in {"sign", "decrypt"}
-    if folder:
-        return keys_of_folder(folder, password, private=private)
-    return keys_of_files(files, password, private=private)
+
+    def read_key(path: Path) -> PrivateKey | PublicKey:
+        return _read_key(path, password, private)
+
+    return keys_of_folder(folder, read_key, private=private) if folder else keys_of_files(files, read_key)
 
 
 def _padding(operation: str, options: dict[str, Any]) -> tuple[Padding, Any]:

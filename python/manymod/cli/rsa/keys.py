@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
-from manymod.errors import InvalidKeyError
 from manymod.rsa import PrivateKey, PublicKey
 
 __all__ = ["NamedKeys", "keys_of_files", "keys_of_folder"]
@@ -29,27 +27,29 @@ class NamedKeys:
     names: dict[str, int] = field(default_factory=dict)
 
 
-def keys_of_files(paths: Sequence[Path], password: bytes | None, *, private: bool) -> NamedKeys:
-    """Return the keys in files.
-
-    Raises:
-        InvalidKeyError: if one holds no such key; it names the file.
-    """
-    return NamedKeys([_read_key(path, password, private) for path in paths], _names(paths))
+def keys_of_files(paths: Sequence[Path], read_key: Callable[[Path], PrivateKey | PublicKey]) -> NamedKeys:
+    """Return the keys in files, which `read_key` reads."""
+    return NamedKeys([read_key(path) for path in paths], _names(paths))
 
 
-def keys_of_folder(folder: Path, password: bytes | None, *, private: bool) -> NamedKeys:
+def keys_of_folder(
+    folder: Path, read_key: Callable[[Path], PrivateKey | PublicKey], *, private: bool
+) -> NamedKeys:
     """Return the keys in the files of a folder that have the extension of a key.
 
+    Args:
+        folder: its folders are passed over.
+        read_key: reads a file.
+        private: files with the extension of public keys are passed over.
+
     Raises:
-        InvalidKeyError: if one holds no such key; it names the file.
         UsageError: if there is none.
     """
     known = _PRIVATE if private else _PRIVATE | _PUBLIC
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in known and path.is_file())
     if not paths:
         raise click.UsageError(f"--keys {folder}: no file in it ends in {', '.join(sorted(known))}")
-    return keys_of_files(paths, password, private=private)
+    return keys_of_files(paths, read_key)
 
 
 def _names(paths: Sequence[Path]) -> dict[str, int]:
@@ -57,17 +57,3 @@ def _names(paths: Sequence[Path]) -> dict[str, int]:
     full = {path.name: index for index, path in enumerate(paths)}
     stems = [path.stem for path in paths]
     return {stem: index for index, stem in enumerate(stems) if stems.count(stem) == 1} | full
-
-
-def _read_key(path: Path, password: bytes | None, private: bool) -> PrivateKey | PublicKey:
-    """The key in a file; for public operations that of a private key will do."""
-    data = path.read_bytes()
-    pem = b"-----BEGIN" in data
-    if not private:
-        with contextlib.suppress(InvalidKeyError):
-            return (PublicKey.from_pem if pem else PublicKey.from_der)(data)
-    try:
-        key = (PrivateKey.from_pem if pem else PrivateKey.from_der)(data, password)
-    except InvalidKeyError as error:
-        raise InvalidKeyError(f"{path}: {error}") from error
-    return key if private else key.public_key()
