@@ -280,11 +280,12 @@ def test_errors_of_writing_name_the_output(tmp_path: Path, monkeypatch: pytest.M
     table, out = tmp_path / "in.csv", tmp_path / "out.parquet"
     write_table(table, power_rows(3, 64, seed=1))
 
-    def full(_path: Path, _schema: Any, _format: str) -> Any:
-        raise OSError(28, "No space left on device", ".out.parquet.tmp")
+    def full(*_arguments: Any) -> Any:
+        raise OSError(28, "No space left on device", "output.tmp")
 
-    monkeypatch.setattr("manymod.tables.writers.open_writer", full)
+    monkeypatch.setattr("manymod.tables.replacement.open_writer", full)
     finished = run("powmod", table, "-o", out, *POWMOD)
     assert finished.code == 1
-    assert finished.err.splitlines()[-1] == f"manymod: {out}: No space left on device"
+    advice = f"3 rows are kept in {out}.parts: the same command with --resume continues"
+    assert finished.err.splitlines()[-1] == f"manymod: {out}: No space left on device; {advice}"
     assert not out.exists()

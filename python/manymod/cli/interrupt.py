@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C, SIGTERM and a closed terminal as one exception that is never raised while a result is being kept."""
+"""Ctrl-C, SIGTERM and a closed terminal as one exception, never raised while a result is being kept."""
 
 from __future__ import annotations
 

@@ -198,14 +198,14 @@ def _format_of(path: Path, option: str) -> str:
 
 def _check_output(output: Path, options: dict[str, Any]) -> None:
     """Refuse an output that cannot be written, or that is one of the files to read."""
-    for name, value in options.items():
-        for path in value if isinstance(value, tuple) else (value,):
-            if name != "output" and isinstance(path, Path) and output.exists() and output.samefile(path):
-                raise click.UsageError(f"OUT is {_NAMES_OF_INPUTS.get(name, name)}: write to another file")
     try:
         tables.OutputFile(output)
     except tables.TableError as error:
         raise click.UsageError(str(error)) from error
+    for name, value in options.items():
+        for path in value if isinstance(value, tuple) else (value,):
+            if name != "output" and isinstance(path, Path) and output.exists() and output.samefile(path):
+                raise click.UsageError(f"OUT is {_NAMES_OF_INPUTS.get(name, name)}: write to another file")
 
 
 def _standard_output() -> IO[bytes]:
