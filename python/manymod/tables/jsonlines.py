@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -19,8 +19,9 @@ __all__ = ["JsonLinesSource", "TypedJsonLinesSource"]
 
 #: More columns than any table of integers has; rows whose keys are data would otherwise fill the memory.
 MAX_COLUMNS = 10_000
-#: Names of columns that a message lists.
+#: Names of columns that a message lists, and rows in which they are looked for.
 _LISTED = 21
+_ALWAYS_PARSED = 100
 
 LINE_SCHEMA = pa.schema([("line", pa.string())])
 
@@ -46,11 +47,16 @@ class _JsonSource(FileSource):
                 if found:
                     yield found
 
-    def rows(self) -> Iterator[JsonRow]:
-        """Iterate over the rows that are objects, counting all; refuse a table without any."""
+    def rows(self, passes: Callable[[str], bool] | None = None) -> Iterator[JsonRow]:
+        """Iterate over the rows that are objects, counting all; refuse a table without any.
+
+        After the first rows, lines for which `passes` is true are passed over.
+        """
         count, objects = 0, False
         for line in self.lines():
             count += 1
+            if objects and count > _ALWAYS_PARSED and passes is not None and passes(line):
+                continue
             row, _ = parse_row(line)
             if row is not None:
                 objects = True
@@ -98,10 +104,17 @@ class JsonLinesSource(_JsonSource):
             TableError: if no line is an object.
         """
         found: dict[str, None] = {}
-        for row in self.rows():
+        missing = {name: f'"{name}"' for name in wanted}
+
+        def has_none_missing(line: str) -> bool:
+            # A name in JSON is itself between quotes, or has a backslash.
+            return "\\" not in line and not any(quoted in line for quoted in missing.values())
+
+        for row in self.rows(has_none_missing):
             for name in row:
                 if name in wanted or len(found) < _LISTED:
                     found.setdefault(name)
+                    missing.pop(name, None)
         return list(found)
 
     def batches(self) -> Iterator[Batch]:

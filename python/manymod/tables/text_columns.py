@@ -16,7 +16,18 @@ def _bytes_type(dtype: Any) -> Any | None:
     """Return the type of bytes with the layout of a type of text, None for any other type."""
     if pa.types.is_string(dtype):
         return pa.binary()
-    return pa.large_binary() if pa.types.is_large_string(dtype) else None
+    if pa.types.is_large_string(dtype):
+        return pa.large_binary()
+    return pa.binary_view() if str(dtype) == "string_view" else None
+
+
+def _as_bytes(column: Any) -> Any:
+    """Return a column of text, or of a dictionary of text, as one of bytes; any other as it is."""
+    if pa.types.is_dictionary(column.type):
+        values = _as_bytes(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, values, safe=False)
+    dtype = _bytes_type(column.type)
+    return column if dtype is None else column.view(dtype)
 
 
 def safe_batch(batch: Any) -> Any:
@@ -26,8 +37,7 @@ def safe_batch(batch: Any) -> Any:
         ArrowInvalid: if one does, or text inside of nested columns is no UTF-8.
     """
     for column in batch.columns:
-        as_bytes = _bytes_type(column.type)
-        (column if as_bytes is None else column.view(as_bytes)).validate(full=True)
+        _as_bytes(column).validate(full=True)
     return batch
 
 
@@ -46,7 +56,7 @@ def without_invalid_text(batch: Any) -> tuple[Any, dict[int, str]]:
             for row, cell in enumerate(cells):
                 if cell is not None and not _is_utf8(cell):
                     cells[row], problems[row] = None, INVALID_TEXT
-            columns[number] = pa.array(cells, as_bytes).cast(column.type)
+            columns[number] = pa.array(cells, as_bytes).view(column.type)
     return (pa.RecordBatch.from_arrays(columns, schema=batch.schema) if problems else batch), problems
 
 
