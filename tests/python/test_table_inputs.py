@@ -157,6 +157,41 @@ def test_a_name_is_looked_for_in_all_rows(tmp_path: Path) -> None:
         assert not out.exists()
 
 
+@pytest.mark.parametrize("late", ["result", "status", '"\\u0072esult"', "absent"])
+def test_names_are_found_however_late(tmp_path: Path, late: str) -> None:
+    """Also where they are escaped."""
+    table, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    key = late if late.startswith('"') else json.dumps(late)
+    table.write_text('{"n": 7, "c": "result"}\n' * 200 + f'{{"b": 2, {key}: 1, "n": 7}}\n')
+    finished = run("powmod", table, "-o", out, *SQUARE)
+    if late == "absent":
+        assert finished.code == 3
+        assert read_table(out)[-1]["result"] == 4
+    else:
+        assert finished.code == 2
+        assert f"already has a column '{json.loads(key)}'" in finished.err
+
+
+@pytest.mark.parametrize("after", OUTPUTS)
+def test_products_and_fixed_bases_read_rows_alike(tmp_path: Path, after: str) -> None:
+    table, out = tmp_path / "in.jsonl", tmp_path / f"out.{after}"
+    lines = ["no json", '{"x": 2.5, "y": 1}', '{"x": 3}', '{"x": 3, "y": "2", "later": 1e400}']
+    table.write_text("\n".join(lines))
+    terms = ("--base", "x", "--exp", 2, "--base", "y", "--exp", "x", "--mod", 101)
+    assert run("multi_powmod", table, "-o", out, *terms).code == 3
+    found = [(row["status"], as_int(row["result"])) for row in read_table(out)]
+    assert found == [
+        ("invalid_json", None),
+        ("base1_not_an_integer", None),
+        ("base2_is_null", None),
+        ("ok", 3**2 * 2**3 % 101),
+    ]
+    fixed = ("--base", 5, "--exp", "x", "--mod", 101)
+    assert run("fixed_base_powmod", table, "-o", out, *fixed).code == 3
+    found = [(row["status"], as_int(row["result"])) for row in read_table(out)]
+    assert found == [("invalid_json", None), ("exp_not_an_integer", None), ("ok", 24), ("ok", 24)]
+
+
 NUMBERS = ["1.0", "1.50e+3", "1e400", "-0", "0.1", "123456789012345678901234567890", "3.14159265358979323846"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import codecs
+import io
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from tests.python.cli_support import COMMAND, power_rows, read_table, run, write_arrow, write_table
 
 from manymod import tables
+from manymod.tables import operation_job
 from manymod.tables.notations import from_base64, from_hexadecimal
 
 POWMOD = ("--base", "b", "--exp", "e", "--mod", "n")
@@ -64,16 +66,33 @@ def test_compressed_tables(tmp_path: Path, name: str, codec: str) -> None:
     assert run("powmod", plain, "-o", out, *POWMOD).code == 0
 
 
+class _Stdin:
+    """Standard input with these bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self.buffer = io.BytesIO(content)
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", FORMATS)
-def test_standard_input(tmp_path: Path, name: str, packed: bool) -> None:
+def test_standard_input(tmp_path: Path, name: str, packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     content = written(tmp_path, name).read_bytes()
     if packed:
         content = pa.compress(content, codec="zstd", asbytes=True)
     out = tmp_path / "out.jsonl"
-    finished = piped(content, "powmod", "-", "-o", out, *POWMOD, "--input-format", name)
-    assert finished.returncode == 0, finished.stderr
+    monkeypatch.setattr("sys.stdin", _Stdin(content))
+    finished = run("powmod", "-", "-o", out, *POWMOD, "--input-format", name)
+    assert finished.code == 0, finished.err
     assert [str(row["result"]) for row in read_table(out)] == POWERS
+
+
+def test_from_a_pipe_to_a_pipe(tmp_path: Path) -> None:
+    content = written(tmp_path, "csv").read_bytes()
+    formats = ("--input-format", "csv", "--output-format", "csv")
+    finished = piped(content, "powmod", "-", "-o", "-", *POWMOD, *formats)
+    assert finished.returncode == 0, finished.stderr
+    lines = finished.stdout.decode().splitlines()
+    assert [line.split(",")[-2] for line in lines[1:]] == POWERS
 
 
 def test_standard_input_needs_a_format_and_contents(tmp_path: Path) -> None:
@@ -85,6 +104,67 @@ def test_standard_input_needs_a_format_and_contents(tmp_path: Path) -> None:
     assert finished.returncode == 1
     assert b"standard input is empty" in finished.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_run_over_standard_input_is_resumed(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, out = written(tmp_path, name).read_bytes(), tmp_path / "out.jsonl"
+    command = (
+        "powmod",
+        "-",
+        "-o",
+        out,
+        *POWMOD,
+        "--input-format",
+        name,
+        "--batch-rows",
+        6,
+        "--checkpoint",
+        0,
+    )
+    run_rows, calls = operation_job._OperationWork._run, []
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return run_rows(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(operation_job._OperationWork, "_run", interrupted)
+        patch.setattr("sys.stdin", _Stdin(content))
+        finished = run(*command)
+    assert (finished.code, "12 rows are kept" in finished.err) == (130, True)
+    if name in {"csv", "tsv", "jsonl"}:
+        monkeypatch.setattr("sys.stdin", _Stdin(content + b"\n{}"))
+        finished = run(*command, "--resume")
+        assert (finished.code, "input size, input digest changed" in finished.err) == (1, True)
+    monkeypatch.setattr("sys.stdin", _Stdin(content))
+    finished = run(*command, "--resume")
+    assert finished.code == 0, finished.err
+    assert [str(row["result"]) for row in read_table(out)] == POWERS
+
+
+@pytest.mark.parametrize("name", ["-", "in.parquet.gz"])
+def test_a_full_temporary_folder_is_named(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.RawIOBase):
+        def write(self, _data: Any) -> int:
+            raise OSError(28, "No space left on device")
+
+    content = written(tmp_path, "parquet").read_bytes()
+    table = tmp_path / name
+    if name != "-":
+        table.write_bytes(pa.compress(content, codec="gzip", asbytes=True))
+    monkeypatch.setattr("sys.stdin", _Stdin(content))
+    monkeypatch.setattr("manymod.tables.inputs.tempfile.TemporaryFile", lambda **_: Full())
+    out = tmp_path / "out.csv"
+    source = "-" if name == "-" else table
+    finished = run("powmod", source, "-o", out, *POWMOD, "--input-format", "parquet")
+    assert finished.code == 1
+    assert "No space left on device, where the table is copied to; TMPDIR" in finished.err
+    assert not out.exists()
 
 
 def test_standard_input_is_known_again_by_its_contents() -> None:
@@ -118,6 +198,16 @@ def test_what_is_no_delimiter(tmp_path: Path, option: tuple[str, str]) -> None:
     finished = run("powmod", table, "-o", tmp_path / "out.csv", *POWMOD, *option)
     assert finished.code == 2
     assert "not one character" in finished.err
+
+
+def test_options_of_text_are_for_text(tmp_path: Path) -> None:
+    for name, option in [
+        ("parquet", ("--delimiter", ";")),
+        ("jsonl", ("--delimiter", ";")),
+        ("arrow", ("--encoding", "utf-8")),
+    ]:
+        finished = run("powmod", written(tmp_path, name), "-o", tmp_path / "out.csv", *POWMOD, *option)
+        assert (finished.code, f"{option[0]} is for CSV" in finished.err) == (2, True)
 
 
 ENCODINGS = [

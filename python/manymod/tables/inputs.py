@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -60,11 +59,11 @@ class Input:
         if self._codec is None:
             os.lseek(self._file.fileno(), 0, os.SEEK_SET)
             return self._duplicate(self._file)
-        copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close())
+        copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed by close())
         self._opened.append(copy)
         with self.stream() as stream:
-            shutil.copyfileobj(stream, copy, _COPIED_AT_A_TIME)
-        copy.flush()
+            while piece := stream.read(_COPIED_AT_A_TIME):
+                _write(copy, piece)
         copy.seek(0)
         return self._duplicate(copy)
 
@@ -88,6 +87,19 @@ class Input:
             file.close()
 
 
+def _write(copy: IO[bytes], piece: bytes) -> None:
+    """Append to a temporary copy; errors name its folder, as the file has no name."""
+    try:
+        written = 0
+        while written < len(piece):  # what is not buffered may be written in pieces
+            written += copy.write(piece[written:])
+    except OSError as error:
+        raise TableError(
+            f"{tempfile.gettempdir()}: {error.strerror}, where the table is copied to; TMPDIR names another "
+            "folder"
+        ) from error
+
+
 def _regular_file(path: Path) -> tuple[IO[bytes], dict[str, Any]]:
     if not path.is_file():  # a pipe is not even opened: that would wait for a writer
         raise TableError(
@@ -104,11 +116,10 @@ def _regular_file(path: Path) -> tuple[IO[bytes], dict[str, Any]]:
 
 def _copy_of_standard_input() -> tuple[IO[bytes], dict[str, Any]]:
     """Copy standard input; its contents stand for it when a run is resumed."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close())
+    copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed by close())
     digest, size = hashlib.sha256(), 0
     while piece := sys.stdin.buffer.read(_COPIED_AT_A_TIME):
-        copy.write(piece)
+        _write(copy, piece)
         digest.update(piece)
         size += len(piece)
-    copy.flush()
     return copy, {"input": STANDARD_INPUT, "input size": size, "input digest": digest.hexdigest()}

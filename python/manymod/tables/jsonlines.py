@@ -145,7 +145,7 @@ class TypedJsonLinesSource(_JsonSource):
 
     def fingerprint(self) -> dict[str, Any]:
         """Return the file's identity, the limits, the encoding, and how numbers are kept."""
-        return {**super().fingerprint(), "floats": self._floats}
+        return {**super().fingerprint(), "numbers as float64": self._floats}
 
     def _scan(self) -> Any:
         types: dict[str, ColumnType] = {}

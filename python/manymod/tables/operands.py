@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from manymod.tables.operations import option_of
 __all__ = ["OutputNames", "check_new", "column_names", "listed", "resolve_operand"]
 
 _LISTED = 20
+_HEXADECIMAL = re.compile(r"[+-]?[0-9a-fA-F]*[0-9][0-9a-fA-F]*")
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,9 @@ def resolve_operand(text: str, names: Sequence[str], label: str) -> str | int:
     try:
         return parse_integer(text)
     except ValueError:
+        hint = " (hexadecimal begins with 0x)" if _HEXADECIMAL.fullmatch(text) else ""
         raise OperandError(
-            f"{option_of(label)} {text}: neither a column nor an integer; columns: {listed(names)}"
+            f"{option_of(label)} {text}: neither a column nor an integer{hint}; columns: {listed(names)}"
         ) from None
 
 

@@ -247,10 +247,15 @@ def table_files(options: dict[str, Any]) -> TableFiles:
             compression = tables.output_compression(output, output_format, compression)
         except tables.TableError as error:
             raise click.UsageError(str(error)) from error
+    input_format = _input_format(table, options["input_format"])
+    if options["delimiter"] and input_format not in tables.CSV_FORMATS:
+        raise click.UsageError(f"--delimiter is for CSV, and {table} is {input_format}")
+    if options["encoding"] and input_format not in tables.TEXT_FORMATS:
+        raise click.UsageError(f"--encoding is for CSV and JSON Lines, and {table} is {input_format}")
     return TableFiles(
         table=table,
         output=output,
-        input_format=_input_format(table, options["input_format"]),
+        input_format=input_format,
         output_format=output_format,
         output_compression=compression,
         text=TextOptions(options["delimiter"], options["encoding"]),
