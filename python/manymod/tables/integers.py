@@ -40,6 +40,12 @@ def narrow(limbs: Limbs, signs: Signs | None = None) -> IntArray:
     return IntArray._make(narrow, signs if signs is not None and signs.any() else None)
 
 
+def _numpy_type(dtype: Any) -> np.dtype[Any]:
+    """Return numpy's type of an Arrow integer or float; Arrow's own answer may import pandas."""
+    letter = "f" if pa.types.is_floating(dtype) else "i" if pa.types.is_signed_integer(dtype) else "u"
+    return np.dtype(f"{letter}{dtype.bit_width // 8}")
+
+
 def _where(mask: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     return mask if mask.any() else None
 
@@ -84,7 +90,7 @@ class _Integers(_Constant):
 
     def __init__(self, array: Any) -> None:
         self.count = len(array)
-        dtype = np.dtype(array.type.to_pandas_dtype())
+        dtype = _numpy_type(array.type)
         data = array.buffers()[1]
         size = dtype.itemsize
         self._values: NDArray[Any] = np.frombuffer(data, dtype, len(array), array.offset * size)
@@ -337,6 +343,6 @@ def encode_integers(values: IntArray, present: NDArray[np.bool_] | None, dtype: 
     signs = values._negative
     if signs is not None:
         magnitudes = np.where(signs != 0, np.uint64(0) - magnitudes, magnitudes)
-    numbers = np.ascontiguousarray(magnitudes).astype(dtype.to_pandas_dtype())
+    numbers = np.ascontiguousarray(magnitudes).astype(_numpy_type(dtype))
     bitmap, nulls = validity(_absent(present))
     return pa.Array.from_buffers(dtype, len(numbers), [bitmap, pa.py_buffer(numbers)], nulls)
