@@ -125,7 +125,7 @@ COLUMNS: dict[str, Column] = {
         None, pa.ListArray.from_arrays(LISTS, times("ns")), [NANOSECONDS[:2], [], NANOSECONDS[2:]]
     ),
     "large list of bytes": nested(pa.large_list(pa.binary()), [[b"a"], None, []], [["0x61"], None, []]),
-    "fixed list": nested(pa.list_(pa.int8(), 2), [[1, 2], None, [3, 4]], [[1, 2], None, [3, 4]]),
+    "fixed list": nested(pa.list_(pa.int8(), 2), [[1, None], [3, 4], [5, 6]], [[1, None], [3, 4], [5, 6]]),
     "structure": nested(
         None, STRUCTS, [{"t": text, "i": i} for text, i in zip(NANOSECONDS, [1, None, 3], strict=True)]
     ),
@@ -218,7 +218,7 @@ def test_columns_come_out_as_they_went_in(
     finished = run("sqrmod", table, "-o", out, *SQUARES)
     assert finished.code == 1
     message = f"column c of type {given.array.type} cannot be written to {after}: "
-    assert finished.err.startswith(f"manymod: {message}")
+    assert f"manymod: {message}" in finished.err
     assert list(tmp_path.iterdir()) == [table]
 
 
