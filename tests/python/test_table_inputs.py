@@ -387,6 +387,17 @@ def test_secret_exponents_that_are_too_wide_are_bad_rows(tmp_path: Path) -> None
             assert run(*command).code == 0
 
 
+@pytest.mark.parametrize("later", ["2.5", str(2**64), '"text"', "1e400"])
+def test_a_table_that_changes_while_it_is_read(tmp_path: Path, later: str) -> None:
+    table = tmp_path / "in.jsonl"
+    table.write_text('{"b": 3}\n')
+    source = tables.open_source(table)
+    table.write_text(f'{{"b": {later}}}\n')
+    with pytest.raises(tables.TableError, match="has changed since its columns were determined"):
+        list(source.batches())
+    source.close()
+
+
 def test_no_record_batches() -> None:
     with pytest.raises(tables.TableError, match="columns are unknown"):
         tables.MemorySource([])

@@ -106,6 +106,12 @@ def test_standard_input_needs_a_format_and_contents(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_closed_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    finished = run("powmod", "-", "-o", tmp_path / "out.csv", *POWMOD, "--input-format", "csv")
+    assert (finished.code, finished.err) == (1, "manymod: standard input is closed, or has no bytes\n")
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_run_over_standard_input_is_resumed(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

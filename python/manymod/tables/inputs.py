@@ -116,9 +116,12 @@ def _regular_file(path: Path) -> tuple[IO[bytes], dict[str, Any]]:
 
 def _copy_of_standard_input() -> tuple[IO[bytes], dict[str, Any]]:
     """Copy standard input; its contents stand for it when a run is resumed."""
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise TableError("standard input is closed, or has no bytes")
     copy = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (closed by close())
     digest, size = hashlib.sha256(), 0
-    while piece := sys.stdin.buffer.read(_COPIED_AT_A_TIME):
+    while piece := stream.read(_COPIED_AT_A_TIME):
         _write(copy, piece)
         digest.update(piece)
         size += len(piece)

@@ -163,7 +163,12 @@ class TypedJsonLinesSource(_JsonSource):
         for lines in self.line_batches():
             members, problems = _parsed(lines)
             texts: dict[int, dict[str, str]] = {}
-            columns = [self._column(field, lines, members, texts) for field in self.schema]
+            try:
+                columns = [self._column(field, lines, members, texts) for field in self.schema]
+            except (ValueError, OverflowError) as error:  # so are Arrow's errors of values
+                raise TableError(
+                    f"{self._input.name} has changed since its columns were determined"
+                ) from error
             yield Batch(pa.RecordBatch.from_arrays(columns, schema=self.schema), problems, members)
 
     @staticmethod
