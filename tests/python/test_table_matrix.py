@@ -91,7 +91,7 @@ COLUMNS: dict[str, Column] = {
     "negative scale": column(
         pa.decimal128(5, -2), [D(1200), None, D(0)], ["1.2E+3", None, "0E+2"], refused=frozenset({"parquet"})
     ),
-    "text": column(pa.string(), ['ä"\n', None, "007"], ['ä"\n', None, "007"]),
+    "text": column(pa.string(), ['ä"\n,', None, "a\rb"], ['ä"\n,', None, "a\rb"]),
     "large text": column(pa.large_string(), ["1e5", None, ""], ["1e5", None, ""]),
     "bytes": column(pa.binary(), [b"\x00\xff", None, b""], ["0x00ff", None, "0x"]),
     "fixed bytes": column(pa.binary(2), [b"\x00\xff", None, b"ab"], ["0x00ff", None, "0x6162"]),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -109,12 +110,26 @@ class _TextWriter:
         self._file.close()
 
 
+class _UnixLines:
+    r"""Rows of CSV whose end \r\n becomes \n.
+
+    Before Python 3.13 `csv.writer` quotes a carriage return only if the end of a line has one.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, row: str) -> None:
+        """Write a row."""
+        self._file.write(row[:-2] + "\n")
+
+
 class CsvWriter(_TextWriter):
     """CSV in UTF-8; bytes are written as 0x hexadecimal, nested values as JSON, nulls as empty cells."""
 
     def __init__(self, file: IO[bytes], schema: Any, compression: str | None, delimiter: str) -> None:
         super().__init__(file, compression)
-        self._writer = csv.writer(self._file, delimiter=delimiter, lineterminator="\n")
+        self._writer = csv.writer(_UnixLines(self._file), delimiter=delimiter, lineterminator="\r\n")
         self._writer.writerow(schema.names)
 
     def write(self, batch: Any) -> None:
@@ -202,32 +217,34 @@ def check_writable(schema: Any, table_format: str, compression: str | None = Non
     if schema.metadata == FINISHED_LINES and table_format != "jsonl":
         raise TableError(f"JSON lines as they are can be written to JSON Lines only, not to {table_format}")
     if table_format in {"parquet", "jsonl"}:
-        for name in schema.names:
-            if schema.names.count(name) > 1:
-                raise TableError(
-                    f"the table has {schema.names.count(name)} columns of the name {name!r}, which "
-                    f"{table_format} cannot hold: rename them, or write another format"
-                )
+        name, count = max(Counter(schema.names).items(), key=lambda found: found[1], default=("", 0))
+        if count > 1:
+            raise TableError(
+                f"the table has {count} columns of the name {name!r}, which {table_format} cannot hold: "
+                "rename them, or write another format"
+            )
+    reasons: dict[Any, str | None] = {}
     for field in schema:
-        reason = _refusal(field, table_format)
-        if reason is not None:
+        if field.type not in reasons:
+            reasons[field.type] = _refusal(field.type, table_format)
+        if (reason := reasons[field.type]) is not None:
             raise TableError(
                 f"column {field.name} of type {field.type} cannot be written to {table_format}: {reason}; "
                 "write another format, or leave the column out"
             )
 
 
-def _refusal(field: Any, table_format: str) -> str | None:
-    """Return why a format cannot hold a column, None if it can."""
-    if table_format in TEXT_FORMATS and (reason := refusal_of_text(field.type)):
+def _refusal(dtype: Any, table_format: str) -> str | None:
+    """Return why a format cannot hold columns of a type, None if it can."""
+    if table_format in TEXT_FORMATS and (reason := refusal_of_text(dtype)):
         return reason
-    if table_format == "parquet" and has_twin_fields(field.type):
+    if table_format == "parquet" and has_twin_fields(dtype):
         return TWIN_FIELDS
-    schema = pa.schema([field.with_name("column").with_nullable(True)])
+    schema = pa.schema([pa.field("column", dtype)])
     try:
         writer = open_writer(io.BytesIO(), schema, table_format)
         if table_format in TEXT_FORMATS or table_format == "parquet":
-            writer.write(pa.record_batch([pa.nulls(1, field.type)], schema=schema))
+            writer.write(pa.record_batch([pa.nulls(1, dtype)], schema=schema))
         writer.close()
     except (pa.ArrowException, TableError, OSError, TypeError, ValueError) as error:
         return str(error).partition("\n")[0]
