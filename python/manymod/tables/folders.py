@@ -116,6 +116,22 @@ class OutputFile:
         """Return a name for a temporary file that nobody can know before."""
         return f".{self.target.name[:40]}.{secrets.token_hex(8)}.tmp"
 
+    def write(self, content: bytes) -> None:
+        """Write a small file as a whole.
+
+        Raises:
+            OSError: if it cannot be written; what was there before is still there.
+        """
+        with contextlib.closing(self.folder()) as folder:
+            name = self.temporary_name()
+            try:
+                with folder.create(name) as file:
+                    file.write(content)
+                self.put(folder, name, folder)
+            except BaseException:
+                folder.remove(name)
+                raise
+
     def put(self, folder: Folder, name: str, parent: Folder) -> None:
         """Move a finished file from `folder` to its place in the directory `parent`, durably.
 
