@@ -236,6 +236,11 @@ def test_wrong_keys(tmp_path: Path, folder: Path, key: Path) -> None:
     table, empty = tmp_path / "in.csv", tmp_path / "empty"
     write_table(table, [{"m": "text", "k": "alice"}])
     empty.mkdir()
+    before = (folder / "alice.pem").read_bytes()
+    arguments = ("rsa", "sign", table, "-o", folder / "alice.pem", "--output-format", "csv", "--message", "m")
+    finished = run(*arguments, "--keys", folder, "--key-column", "k")
+    assert (finished.code, "OUT is one of --keys" in finished.err) == (2, True)
+    assert (folder / "alice.pem").read_bytes() == before
     (folder / "junk.der").write_bytes(b"no key")
     for options, code, said in [
         (("--keys", empty, "--key-column", "k"), 2, "no file in it ends in .der, .key, .pem"),

@@ -13,7 +13,7 @@ import click
 
 from manymod import _core
 from manymod.cli.options import Option
-from manymod.cli.rsa.keys import NamedKeys, keys_of_files, keys_of_folder
+from manymod.cli.rsa.keys import NamedKeys, files_of_folder, keys_of_files
 from manymod.cli.table.run import FILE_FORMATS, FILES, STATUS_COLUMN, run_job, run_options, table_files
 from manymod.errors import InvalidKeyError, ManymodError
 from manymod.rsa import KeyRing, Padding, Prehashed, PrivateKey, PublicKey
@@ -187,11 +187,15 @@ def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
     if options["password_file"] is not None:
         password = options["password_file"].read_bytes().rstrip(b"\r\n")
     private = operation in {"sign", "decrypt"}
+    if folder:
+        files, output = files_of_folder(folder, private=private), options["output"]
+        if isinstance(output, Path) and output.exists() and any(map(output.samefile, files)):
+            raise click.UsageError("OUT is one of --keys: write to another file")
 
     def read_key(path: Path) -> PrivateKey | PublicKey:
         return _read_key(path, password, private)
 
-    return keys_of_folder(folder, read_key, private=private) if folder else keys_of_files(files, read_key)
+    return keys_of_files(files, read_key)
 
 
 def _padding(operation: str, options: dict[str, Any]) -> tuple[Padding, Any]:

@@ -11,7 +11,7 @@ import click
 
 from manymod.rsa import PrivateKey, PublicKey
 
-__all__ = ["NamedKeys", "keys_of_files", "keys_of_folder"]
+__all__ = ["NamedKeys", "files_of_folder", "keys_of_files"]
 
 #: Extensions of the files of a folder that are keys; those of public keys are passed over where private keys
 #: are needed.
@@ -32,14 +32,11 @@ def keys_of_files(paths: Sequence[Path], read_key: Callable[[Path], PrivateKey |
     return NamedKeys([read_key(path) for path in paths], _names(paths))
 
 
-def keys_of_folder(
-    folder: Path, read_key: Callable[[Path], PrivateKey | PublicKey], *, private: bool
-) -> NamedKeys:
-    """Return the keys in the files of a folder that have the extension of a key.
+def files_of_folder(folder: Path, *, private: bool) -> list[Path]:
+    """Return the files of a folder that have the extension of a key.
 
     Args:
         folder: its folders are passed over.
-        read_key: reads a file.
         private: files with the extension of public keys are passed over.
 
     Raises:
@@ -49,7 +46,7 @@ def keys_of_folder(
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in known and path.is_file())
     if not paths:
         raise click.UsageError(f"--keys {folder}: no file in it ends in {', '.join(sorted(known))}")
-    return keys_of_files(paths, read_key)
+    return paths
 
 
 def _names(paths: Sequence[Path]) -> dict[str, int]:
