@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from tests.python.cli_support import Finished, read_arrow, read_table, run
+from tests.python.cli_support import Finished, read_arrow, read_table, run, write_arrow
 
 from manymod import tables
 from manymod.tables import csv_source, text_lines
@@ -95,6 +95,10 @@ def test_lines_that_are_too_long_are_rows(tmp_path: Path, monkeypatch: pytest.Mo
     table.write_text(f'b,n,t\n3,7,x\n{long},7,x\n4,7,"open\n' + "5,7,x\n" * 300)
     statuses, _ = answers(table, "--batch-rows", 50)
     assert statuses == ["ok", "line_too_long", "invalid_csv", *["ok"] * 300]
+    monkeypatch.setattr(csv_source, "MAX_RECORD_LINES", 20)
+    table.write_text('b,n,t\n4,7,"' + "\n" * 19 + '"\n4,7,"' + "\n5,7,x" * 25 + '"\n')
+    statuses, _ = answers(table)
+    assert statuses == ["ok", "invalid_csv", *["ok"] * 24, "ok"]
     table = tmp_path / "in.jsonl"
     table.write_text(f'{{"b": 3, "n": 7}}\n{{"b": {long}, "n": 7}}\n{{"b": 4, "n": 7}}\n')
     assert answers(table) == (["ok", "line_too_long", "ok"], [2, None, 2])
@@ -333,23 +337,43 @@ def test_encoded_columns_are_read(tmp_path: Path) -> None:
 
 
 TEXTS = [b"good", b"\xff\xfe and more than fits beside a length", None]
+OFFSETS = pa.array([0, 1, 2, 3], pa.int32())
 
 
-@pytest.mark.parametrize("layout", ["string", "large_string", "string_view", "dictionary"])
+def texts_in(layout: str) -> Any:
+    """`TEXTS` as text, in a column of a layout."""
+    plain = pa.array(TEXTS, pa.binary()).view(pa.string())
+    if layout == "dictionary":
+        return pa.DictionaryArray.from_arrays(pa.array([0, 1, None]), plain.slice(0, 2))
+    if layout == "list":
+        return pa.ListArray.from_arrays(OFFSETS, plain)
+    if layout == "struct":
+        return pa.StructArray.from_arrays([plain, pa.ListArray.from_arrays(OFFSETS, plain)], ["t", "l"])
+    if layout == "map":
+        return pa.MapArray.from_arrays(OFFSETS, pa.array(["a", "b", "c"]), plain)
+    bytes_type = getattr(pa, layout.replace("string", "binary"))()
+    return pa.array(TEXTS, bytes_type).view(getattr(pa, layout)())
+
+
+@pytest.mark.parametrize(
+    "layout", ["string", "large_string", "string_view", "dictionary", "list", "struct", "map"]
+)
 @pytest.mark.parametrize("after", OUTPUTS)
 def test_text_that_is_no_utf8_is_a_bad_row(tmp_path: Path, layout: str, after: str) -> None:
     if layout == "string_view" and not hasattr(pa, "string_view"):
         pytest.skip("this pyarrow has no views")
-    if layout == "dictionary":
-        values = pa.array(TEXTS[:2], pa.binary()).view(pa.string())
-        text = pa.DictionaryArray.from_arrays(pa.array([0, 1, None]), values)
-    else:
-        plain = getattr(pa, layout.replace("string", "binary"))()
-        text = pa.array(TEXTS, plain).view(getattr(pa, layout)())
-    finished, rows = run_over(tmp_path, {"b": pa.array([3, 4, 5]), "n": pa.array([7] * 3), "t": text}, after)
+    columns = {"b": pa.array([3, 4, 5]), "n": pa.array([7] * 3), "t": texts_in(layout)}
+    finished, rows = run_over(tmp_path, columns, after)
     assert finished.code == 3, finished.err
     assert [row["status"] for row in rows] == ["ok", "invalid_text", "ok"]
-    assert [row["t"] or None for row in rows] == ["good", None, None]
+    assert "good" in str(rows[0]["t"])
+    assert rows[1]["t"] in {None, ""}
+    table = tmp_path / "in.parquet"
+    if layout not in {"string_view", "dictionary"}:  # Parquet has no views, and decodes dictionaries itself
+        write_arrow(table, pa.table(columns))
+        out = tmp_path / f"out.{after}"
+        assert run("powmod", table, "-o", out, *SQUARE).code == 3
+        assert [row["status"] for row in read_table(out)] == ["ok", "invalid_text", "ok"]
 
 
 def test_json_keeps_its_lines_whatever_is_wrong(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ __all__ = ["INVALID_CSV", "WRONG_FIELD_COUNT", "CsvSource"]
 INVALID_CSV = "invalid_csv"
 WRONG_FIELD_COUNT = "wrong_field_count"
 
-#: Longest record in characters; beyond it an unbalanced quote is swallowing the file.
+#: Longest record in characters and lines; beyond it an unbalanced quote is swallowing the file.
 MAX_RECORD = 16 << 20
+MAX_RECORD_LINES = 100_000
 
 
 class _Record:
@@ -53,7 +54,7 @@ class _Lines:
         line = self._returned.popleft() if self._returned else next(self._lines)
         self._taken.append(line)
         self._size += len(line)
-        if isinstance(line, LongLine) or self._size > MAX_RECORD:
+        if isinstance(line, LongLine) or self._size > MAX_RECORD or len(self._taken) > MAX_RECORD_LINES:
             raise csv.Error("the record is too long")
         return line
 

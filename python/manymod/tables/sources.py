@@ -30,7 +30,7 @@ def naming(name: Path | str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise  # the reader of the output wants no more, which is no fault
-    except (pa.ArrowException, TableError) as error:
+    except (pa.ArrowException, TableError, UnicodeDecodeError) as error:
         text = str(error)
         raise TableError(text if str(name) in text else f"{name}: {text}") from error
     except OSError as error:
