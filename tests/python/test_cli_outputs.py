@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,20 @@ def test_a_file_that_is_replaced_keeps_its_owner(table: Path) -> None:
     out.chmod(0o640)
     assert run("powmod", table, "-o", out, *POWMOD).code == 0
     assert (out.stat().st_uid, out.stat().st_gid, mode(out)) == (12345, 23456, 0o640)
+
+
+def test_a_file_that_is_replaced_keeps_its_access_list(table: Path) -> None:
+    out, name = table.with_name("out.csv"), "system.posix_acl_access"
+    out.write_text("old")
+    # The owner may read and write, user 12345 and the group read, others nothing (linux/posix_acl_xattr.h).
+    entries = [(1, 6, -1), (2, 4, 12345), (4, 4, -1), (16, 4, -1), (32, 0, -1)]
+    content = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(out, name, content)
+    except OSError:
+        pytest.skip("the file system has no access lists")
+    assert run("powmod", table, "-o", out, *POWMOD).code == 0
+    assert (os.getxattr(out, name), mode(out)) == (content, 0o640)
 
 
 def test_a_group_that_cannot_be_kept_loses_its_permissions(

@@ -64,7 +64,8 @@ class Journal:
         self.parts = self.parts[:count]
         last = self.parts[-1] if self.parts else {"batches": 0, "rows": 0, "bad_counts": {}}
         bad_rows = [(row, status) for row, status in self.tally.bad_rows if row <= last["rows"]]
-        self.tally = Tally(last["batches"], last["rows"], bad_rows, dict(last["bad_counts"]))
+        counts = dict(last["bad_counts"])
+        self.tally = Tally(last["batches"], last["rows"], bad_rows, counts, hints=self.tally.hints)
 
     def encode(self) -> bytes:
         """Return the journal's text, with a checksum."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -97,11 +97,7 @@ class ResumableFile(Sink):
             else:
                 self._journal = journal
                 self._check_parts()
-        return dataclasses.replace(
-            self._journal.tally,
-            bad_rows=list(self._journal.tally.bad_rows),
-            bad_counts=dict(self._journal.tally.bad_counts),
-        )
+        return copy.deepcopy(self._journal.tally)
 
     @property
     def _opened(self) -> PartsFolder:
@@ -149,9 +145,7 @@ class ResumableFile(Sink):
                 self._opened.replace(self._journal.next_name(), content)
                 self._journal.add(content, tally)
                 self._pending, self._pending_bytes = [], 0
-            self._journal.tally = dataclasses.replace(
-                tally, bad_rows=list(tally.bad_rows), bad_counts=dict(tally.bad_counts)
-            )
+            self._journal.tally = copy.deepcopy(tally)
             self._save()
         self._last_write = time.monotonic()
 
