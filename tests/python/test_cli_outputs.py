@@ -201,8 +201,9 @@ def plant_file(folder: Path, _victim: Path) -> None:
     folder.write_text("planted")
 
 
-def plant_folder_of_all(folder: Path, _victim: Path) -> None:
+def plant_folder_of_all(folder: Path, victim: Path) -> None:
     folder.mkdir()
+    (folder / "part-000000.arrow").symlink_to(victim)
     folder.chmod(0o777)
 
 
@@ -236,13 +237,25 @@ def test_planted_links_in_the_folder_of_parts_are_not_followed(table: Path, name
     assert victim.read_text() == "mine"
 
 
+def test_file_systems_without_permissions(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_arguments: Any) -> None:
+        raise PermissionError
+
+    folder = table.with_name("out.csv.parts")
+    folder.mkdir()
+    folder.chmod(0o777)
+    (folder / "lock").touch()
+    monkeypatch.setattr(os, "fchmod", refuse)
+    assert run("powmod", table, "-o", table.with_name("out.csv"), *POWMOD).code == 0
+
+
 @pytest.mark.usefixtures("nothing_is_computed")
 def test_parts_of_another_user_are_refused(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table.with_name("out.csv.parts").mkdir(mode=0o700)
     owner = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     finished = run("powmod", table, "-o", table.with_name("out.csv"), *POWMOD, "--resume")
-    assert (finished.code, "other users can write to it" in finished.err) == (1, True)
+    assert (finished.code, "it is another user's" in finished.err) == (1, True)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give links away")

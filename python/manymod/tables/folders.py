@@ -147,12 +147,12 @@ class OutputFile:
         try:
             old = os.stat(self.target.name, dir_fd=parent.descriptor, follow_symlinks=False)
         except FileNotFoundError:
-            os.fchmod(descriptor, 0o666 & ~_umask())
+            _set_mode(descriptor, 0o666 & ~_umask())
             return
         mode = stat.S_IMODE(old.st_mode) & _PERMISSIONS
         if not _give(descriptor, old):
             mode &= ~0o070  # they are those of a group that the new file does not belong to
-        os.fchmod(descriptor, mode)
+        _set_mode(descriptor, mode)
         with contextlib.suppress(OSError):  # no such list, or a file system without them
             entries = os.getxattr(self.target, _ACCESS_LIST, follow_symlinks=False)
             os.setxattr(descriptor, _ACCESS_LIST, entries)
@@ -198,6 +198,11 @@ def _give(descriptor: int, old: os.stat_result) -> bool:
                 os.fchown(descriptor, owner, old.st_gid)
                 break
     return os.fstat(descriptor).st_gid == old.st_gid
+
+
+def _set_mode(descriptor: int, mode: int) -> None:
+    with contextlib.suppress(PermissionError):  # a file system without permissions
+        os.fchmod(descriptor, mode)
 
 
 def _umask() -> int:

@@ -133,9 +133,9 @@ class PartsFolder:
             self.folder = self._enter()
             stack.callback(self.folder.close)
             self._check_contents(resume or restart)
+            self._shut_others_out()
             self._lock = self._take_lock()
             stack.callback(self._lock.close)
-            os.fchmod(self.folder.descriptor, 0o700)
             if restart:
                 self._empty()
             self._stack = stack.pop_all()
@@ -151,11 +151,21 @@ class PartsFolder:
                     f"{self.path} is in the way: it is no directory; move it elsewhere"
                 ) from error
             raise
-        status = folder.status()
-        if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        if folder.status().st_uid != os.geteuid():
             folder.close()
-            raise PartsError(f"{self.path} is in the way: other users can write to it; move it elsewhere")
+            raise PartsError(f"{self.path} is in the way: it is another user's; move it elsewhere")
         return folder
+
+    def _shut_others_out(self) -> None:
+        """Take away what other users may do; what they may have put there before is not used.
+
+        On file systems without permissions, such as mounted Windows drives, everybody may do everything.
+        """
+        open_before = self.folder.status().st_mode & 0o022
+        with contextlib.suppress(PermissionError):
+            os.fchmod(self.folder.descriptor, 0o700)
+        if open_before and not self.folder.status().st_mode & 0o022 and self.folder.names():
+            raise PartsError(f"{self.path} is in the way: other users could write to it; move it elsewhere")
 
     def _check_contents(self, welcome: bool) -> None:
         names = self.folder.names()
