@@ -376,6 +376,18 @@ def test_text_that_is_no_utf8_is_a_bad_row(tmp_path: Path, layout: str, after: s
         assert [row["status"] for row in read_table(out)] == ["ok", "invalid_text", "ok"]
 
 
+def test_text_in_memory_that_is_no_utf8() -> None:
+    job = tables.OperationJob(operation=tables.OPERATIONS["sqrmod"], operands={"x": "t", "mod": "7"})
+    sink = tables.MemorySink()
+    text = pa.array([b"3", b"\xff"], pa.binary()).view(pa.string())
+    tables.run(job, tables.MemorySource(pa.table({"t": text})), sink)
+    assert sink.table().to_pydict() == {
+        "t": ["3", None],
+        "result": ["2", None],
+        "status": ["ok", "invalid_text"],
+    }
+
+
 def test_json_keeps_its_lines_whatever_is_wrong(tmp_path: Path) -> None:
     table, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     lines = ['{"b":3,"n":7}', '{"b":3,"b":4,"n":7}', "no json", '{"b": 5']

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from manymod.tables.errors import TableError
+from manymod.tables.text_columns import without_invalid_text
 
 __all__ = ["Batch", "BatchLimits", "MemorySource", "Source", "rebatch"]
 
@@ -106,7 +107,7 @@ class MemorySource:
         pieces = (plain_batch(piece, self.schema) for piece in self._table.to_batches())
         for rows in rebatch(pieces, self.schema, self._limits):
             self._read_rows += rows.num_rows
-            yield Batch(rows)
+            yield Batch(*without_invalid_text(rows))
 
     def fraction(self) -> float:
         """Return how much of the table has been read, 0 to 1."""

@@ -223,6 +223,8 @@ class _OperationWork(Work):
         rows = None if good.all() else np.flatnonzero(good)
         count = stop - start if rows is None else len(rows)
         values = every if rows is None else [_take(value, rows) for value in every]
+        if rows is not None and self._exponent is not None:
+            values[self._exponent] = _narrowed(values[self._exponent])
         advance = None if progress is None else (lambda done, _: progress(start + done, total))
         results, statuses = self._function.compute(values, count, advance)
         sizes = _modulus_sizes(every[-1]) if self.unsigned else 0
@@ -254,7 +256,17 @@ def _take(value: RowValues, rows: NDArray[np.intp]) -> RowValues:
     if isinstance(value, int):
         return value
     signs = value._negative
-    return narrow(value.limbs[rows], None if signs is None else signs[rows])
+    return IntArray._make(value.limbs[rows], None if signs is None else signs[rows])
+
+
+def _narrowed(value: RowValues) -> RowValues:
+    """Return a value without the width of rows that were left out; its wide form is zeroed."""
+    if isinstance(value, int):
+        return value
+    narrower = narrow(value.limbs, value._negative)
+    if narrower.limbs is not value.limbs:
+        value.limbs.fill(0)
+    return narrower
 
 
 def _spread(values: IntArray, rows: NDArray[np.intp], count: int) -> IntArray:
