@@ -83,7 +83,7 @@ FILE_FORMATS: list[Option] = [
         "--delimiter",
         callback=_checked(check_delimiter),
         metavar="CHARACTER",
-        help="Between the fields of a CSV TABLE, such as ;.",
+        help="Between the fields of a CSV TABLE: one character, or tab. Else a comma.",
     ),
     click.option(
         "--encoding",
