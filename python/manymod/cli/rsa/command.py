@@ -162,15 +162,19 @@ def _options(operation: str) -> list[Option]:
     return [*options, *FILE_FORMATS, *run_options(BATCH_ROWS)]
 
 
-def _read_key(path: Path, password: bytes | None, private: bool) -> PrivateKey | PublicKey:
+def _read_key(
+    path: Path, password: bytes | None, exponent_bits: int, private: bool
+) -> PrivateKey | PublicKey:
     """The key in a file; for public operations that of a private key will do."""
     data = path.read_bytes()
     pem = b"-----BEGIN" in data
     if not private:
+        read_public = PublicKey.from_pem if pem else PublicKey.from_der
         with contextlib.suppress(InvalidKeyError):
-            return (PublicKey.from_pem if pem else PublicKey.from_der)(data)
+            return read_public(data, max_exponent_bits=exponent_bits)
+    read_private = PrivateKey.from_pem if pem else PrivateKey.from_der
     try:
-        key = (PrivateKey.from_pem if pem else PrivateKey.from_der)(data, password)
+        key = read_private(data, password, max_exponent_bits=exponent_bits)
     except InvalidKeyError as error:
         raise InvalidKeyError(f"{path}: {error}") from error
     return key if private else key.public_key()
@@ -193,7 +197,7 @@ def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
             raise click.UsageError("OUT is one of --keys: write to another file")
 
     def read_key(path: Path) -> PrivateKey | PublicKey:
-        return _read_key(path, password, private)
+        return _read_key(path, password, options["max_exponent_bits"], private)
 
     return keys_of_files(files, read_key)
 
