@@ -91,9 +91,10 @@ def read_arrow(path: Path) -> Any:
 
 def read_table(path: Path) -> list[Row]:
     """Rows of any table; CSV cells are text."""
-    if path.suffix == ".csv":
+    if path.suffix in {".csv", ".tsv"}:
         with path.open(newline="") as file:
-            return [dict(row) for row in csv.DictReader(file)]
+            delimiter = "\t" if path.suffix == ".tsv" else ","
+            return [dict(row) for row in csv.DictReader(file, delimiter=delimiter)]
     if path.suffix == ".jsonl":
         return [json.loads(line) for line in path.read_text().splitlines()]
     rows: list[Row] = read_arrow(path).to_pylist()

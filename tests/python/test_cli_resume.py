@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
+import resource
 import shutil
 import signal
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +80,7 @@ def test_killed_and_resumed(
     assert leftovers(out) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_and_resumed(
     tmp_path: Path, slow_table: Path, undisturbed: dict[str, bytes], number: signal.Signals
 ) -> None:
@@ -157,17 +161,159 @@ def test_threads_may_change(stopped: tuple[Path, Path]) -> None:
     assert run("powmod", table, "-o", out, *POWMOD, "--resume", "--threads", 1).code == 0
 
 
-def test_damaged_parts_are_refused(stopped: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize("damage", [lambda old: old.replace(b'"rows": 20', b'"rows": 10'), lambda _: b"{"])
+def test_a_damaged_journal_is_refused(stopped: tuple[Path, Path], damage: Callable[[bytes], bytes]) -> None:
     table, out = stopped
-    parts = out.with_name(out.name + ".parts")
-    part = parts / "part-000000.arrow"
-    part.write_bytes(part.read_bytes()[:-1])
+    journal = out.with_name(out.name + ".parts") / "journal.json"
+    journal.write_bytes(damage(journal.read_bytes()))
     finished = run("powmod", table, "-o", out, *POWMOD, "--resume")
     assert finished.code == 1
-    assert "damaged; use --restart" in finished.err
-    (parts / "journal.json").write_text("{")
-    assert run("powmod", table, "-o", out, *POWMOD, "--resume").code == 1
+    assert "cannot be read" in finished.err
+    assert "use --restart" in finished.err
     assert run("powmod", table, "-o", out, *POWMOD, "--restart").code == 0
+
+
+def test_the_output_format_may_change(stopped: tuple[Path, Path]) -> None:
+    table, out = stopped
+    assert run("powmod", table, "-o", out, *POWMOD, "--resume", "--output-format", "parquet").code == 0
+    again = out.with_name("again.parquet")
+    assert run("powmod", table, "-o", again, *POWMOD).code == 0
+    assert out.read_bytes() == again.read_bytes()
+
+
+FOUR_PARTS = ("--batch-rows", 5, "--checkpoint", 0)
+
+
+@pytest.fixture
+def four_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, bytes]:
+    """A table, an output of which all four parts are there, with two bad rows, and what it will be."""
+    table, out, whole = tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "whole.csv"
+    rows = power_rows(20, 64, seed=8)
+    rows[1]["n"], rows[16]["b"] = "0", "?"
+    write_table(table, rows)
+    assert run("powmod", table, "-o", whole, *POWMOD, *FOUR_PARTS).code == 3
+
+    def full(*_arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(parts, "write_table", full)
+        assert run("powmod", table, "-o", out, *POWMOD, *FOUR_PARTS).code == 1
+    return table, out, whole.read_bytes()
+
+
+def flip(content: bytes) -> bytes:
+    """One bit changed, in the middle."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("damage", [flip, lambda old: old[:-1], lambda _: b"", None])
+@pytest.mark.parametrize("number", [0, 2, 3])
+def test_damaged_parts_are_computed_again(
+    four_parts: tuple[Path, Path, bytes], number: int, damage: Callable[[bytes], bytes] | None
+) -> None:
+    table, out, whole = four_parts
+    part = out.with_name("out.csv.parts") / f"part-{number:06d}.arrow"
+    if damage is None:
+        part.unlink()
+    else:
+        part.write_bytes(damage(part.read_bytes()))
+    finished = run("powmod", table, "-o", out, *POWMOD, *FOUR_PARTS, "--resume")
+    assert finished.code == 3
+    assert f"{part} {'cannot be read' if damage is None else 'is damaged'}" in finished.err
+    assert f"all after {5 * number} rows are computed again" in finished.err
+    assert finished.err.count("row 2: zero_modulus") == 1
+    assert finished.err.count("row 17: base_not_an_integer") == 1
+    assert "20 rows written" in finished.err
+    assert out.read_bytes() == whole
+    assert leftovers(out) == []
+
+
+def test_a_part_that_is_damaged_while_the_run_goes_on(
+    four_parts: tuple[Path, Path, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, out, whole = four_parts
+    part = out.with_name("out.csv.parts") / "part-000001.arrow"
+    check = parts.ResumableFile._check_parts
+
+    def check_and_damage(sink: parts.ResumableFile) -> None:
+        check(sink)
+        part.write_bytes(flip(part.read_bytes()))
+
+    command = ("powmod", table, "-o", out, *POWMOD, *FOUR_PARTS, "--resume")
+    with monkeypatch.context() as patch:
+        patch.setattr(parts.ResumableFile, "_check_parts", check_and_damage)
+        finished = run(*command)
+    assert finished.code == 1
+    assert f"{part} is damaged" in finished.err
+    assert "--resume" in finished.err
+    assert run(*command).code == 3
+    assert out.read_bytes() == whole
+
+
+@contextlib.contextmanager
+def files_up_to(size: int) -> Iterator[None]:
+    """Files cannot grow beyond a size: what a full disk is to a program, with another error number."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    "name", ["out.csv", "out.parquet", "out.jsonl", "out.arrow", "out.arrows", "out.csv.gz"]
+)
+def test_a_full_disk_names_the_file_and_the_way_to_go_on(tmp_path: Path, name: str) -> None:
+    table, out, whole = tmp_path / "in.csv", tmp_path / name, tmp_path / f"whole.{name.partition('.')[2]}"
+    write_table(table, power_rows(400, 256, seed=9))
+    options = (*POWMOD, "--batch-rows", 20, "--checkpoint", 0)
+    assert run("powmod", table, "-o", whole, *options).code == 0
+    with files_up_to(whole.stat().st_size // 2):
+        finished = run("powmod", table, "-o", out, *options)
+    assert finished.code == 1
+    message = finished.err.splitlines()[-1]
+    assert "File too large" in message
+    assert re.search(rf"{re.escape(str(out))}(.parts)?: ", message)
+    assert re.search(r" \d+ rows are kept in .*: the same command with --resume continues", message)
+    assert not out.exists()
+    assert run("powmod", table, "-o", out, *options, "--resume").code == 0
+    assert out.read_bytes() == whole.read_bytes()
+    assert leftovers(out) == []
+
+
+def test_a_disk_that_is_full_from_the_beginning_leaves_nothing(tmp_path: Path) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    write_table(table, power_rows(3, 64, seed=1))
+    with files_up_to(100):
+        finished = run("powmod", table, "-o", out, *POWMOD)
+    assert finished.code == 1
+    assert finished.err.splitlines()[-1] == f"manymod: {out}.parts: File too large"
+    assert list(tmp_path.iterdir()) == [table]
+
+
+def test_what_a_crash_left_half_written_is_removed(four_parts: tuple[Path, Path, bytes]) -> None:
+    table, out, whole = four_parts
+    folder = out.with_name("out.csv.parts")
+    for name in ("part-000009.arrow", "part-000004.arrow.tmp", "journal.json.tmp", "output.tmp"):
+        (folder / name).write_text("half")
+    assert run("powmod", table, "-o", out, *POWMOD, *FOUR_PARTS, "--resume").code == 3
+    assert out.read_bytes() == whole
+    assert leftovers(out) == []
+
+
+@pytest.mark.parametrize("left", [[], ["lock"], ["lock", "journal.json.tmp"]])
+def test_a_crash_before_the_first_journal_is_no_obstacle(tmp_path: Path, left: list[str]) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    write_table(table, power_rows(2, 64, seed=6))
+    folder = tmp_path / "out.csv.parts"
+    folder.mkdir(mode=0o700)
+    for name in left:
+        (folder / name).touch()
+    assert run("powmod", table, "-o", out, *POWMOD).code == 0
+    assert leftovers(out) == []
 
 
 def test_a_folder_of_someone_else_is_left_alone(tmp_path: Path) -> None:

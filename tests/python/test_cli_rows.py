@@ -187,7 +187,7 @@ def test_usage_errors(tmp_path: Path) -> None:
 
 def test_columns_that_hold_no_integers(tmp_path: Path) -> None:
     table = tmp_path / "in.parquet"
-    for values in (pa.array([1.5]), pa.array([True]), pa.array([1], pa.decimal128(5, 2)), pa.array([None])):
+    for values in (pa.array([True]), pa.array([0], pa.date32()), pa.array([{"n": 1}])):
         write_arrow(table, pa.table({"b": values}))
         finished = run("powmod", table, "-o", tmp_path / "out.csv", "--base", "b", "--exp", 1, "--mod", 2)
         assert finished.code == 2
@@ -198,11 +198,10 @@ def test_columns_that_hold_no_integers(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("in.csv", b"", "is empty"),
-        ("in.csv", b"b,c\n1,2\n3\n", "row 2 (line 3) has 1 fields, the header has 2"),
-        ("in.csv", b"b\n\xff\n", "utf-8"),
-        ("in.csv", b'b\n"1\n', "after row 0"),
-        ("in.jsonl", b'{"b": 1}\n{"b": "\xff"}\n', "row 2"),
-        ("in.jsonl", b'{"b": 1}\n{"b": 2, "result": 3}\n', "already has a member 'result'"),
+        ("in.csv", b"\xff,c\n1,2\n", "header: invalid_text"),
+        ("in.csv", b'b,"c\n1,2\n', "header: invalid_csv"),
+        ("in.jsonl", b"", "it is empty, so that its columns are unknown"),
+        ("in.jsonl", b"[1]\n\nno json\n", "no line of it is a JSON object, so that its columns are unknown"),
         ("in.parquet", b"PAR1 no table PAR1", "manymod: "),
         ("in.arrow", b"", "is empty"),
         ("in.arrow", b"ARROW1\0\0 no table", "manymod: "),

@@ -23,8 +23,8 @@ from manymod.tables.integers import (
     encode_decimals,
     encode_integers,
     encode_text,
+    read_cells,
     read_column,
-    read_texts,
 )
 
 #: Around chunks of 19 digits, where decimal text is cut, and powers of ten next to them.
@@ -149,7 +149,7 @@ def test_widths_are_bounds_and_close() -> None:
 
 
 def test_cells_without_a_type() -> None:
-    column = read_texts(["5", "-0x10", 5, None, 1.5, True, ["1"], "\ud800", "ä"])
+    column = read_cells(["5", "-0x10", 5, None, 1.5, True, ["1"], "\ud800", "ä"])
     assert column.null is not None
     assert column.invalid is not None
     assert (column.invalid & ~column.null).tolist() == [False, False, True, False, *[True] * 5]

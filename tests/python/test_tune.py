@@ -233,13 +233,19 @@ def test_files_are_written_whole_and_over_tuning_files_only(
     assert file.read_text() == text
     table = manymod.load_tuning(file)
     assert (table.notes, table.processor) == ((), "Some CPU")
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    file.chmod(0o600)
+    write_file(link, text)
+    assert (link.is_symlink(), file.stat().st_mode & 0o777) == (True, 0o600)
+    link.unlink()
     other = tmp_path / "precious"
     other.write_text("data")
     with pytest.raises(FileExistsError, match="precious"):
         write_file(other, text)
     assert other.read_text() == "data"
 
-    def full(*_arguments: object) -> None:
+    def full(*_arguments: object, **_keywords: object) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", full)
@@ -247,6 +253,20 @@ def test_files_are_written_whole_and_over_tuning_files_only(
         write_file(file, "other")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["precious", "t.tuning"]
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize("name", ["precious", "nosuch/my.tuning", "."])
+def test_what_cannot_be_written_is_refused_before_measuring(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "precious").write_text("data")
+    monkeypatch.setattr("manymod.cli.tune.command.measure", None)
+    finished = run("tune", "-o", tmp_path / name)
+    assert finished.code in {1, 2}
+    assert "is no tuning file" in finished.err or "directory" in finished.err
+    monkeypatch.setattr("manymod.cli.bench.command.machine", None)
+    finished = run("bench", "-o", tmp_path / "nosuch" / "report.json")
+    assert (finished.code, "nosuch is not a directory" in finished.err) == (2, True)
 
 
 def test_tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM as one exception that is never raised while a result is being kept."""
+"""Ctrl-C, SIGTERM and a closed terminal as one exception, never raised while a result is being kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ class Interrupted(KeyboardInterrupt):
 
 
 class InterruptGuard:
-    """While entered, SIGINT and SIGTERM raise Interrupted, inside `shield` only at its end."""
+    """While entered, SIGINT, SIGTERM and SIGHUP raise Interrupted, inside `shield` only at its end.
+
+    A SIGHUP that is ignored stays ignored: that is what nohup is for.
+    """
 
     def __init__(self) -> None:
         self._shielded = False
@@ -30,7 +33,10 @@ class InterruptGuard:
             raise Interrupted
 
     def __enter__(self) -> InterruptGuard:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
+        for number in numbers:
             self._previous[number] = signal.signal(number, self._handle)
         return self
 

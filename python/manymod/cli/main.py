@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import manymod
+from manymod.cli.failures import report_failures
 from manymod.cli.info import info
 from manymod.cli.rsa.command import rsa
 from manymod.cli.selftest import selftest
@@ -27,7 +28,12 @@ LAZY = {
 
 
 class _Commands(click.Group):
-    """A group some of whose commands are imported on first use."""
+    """A group some of whose commands are imported on first use, and none of which ends with a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        with report_failures():
+            return super().invoke(ctx)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name."""

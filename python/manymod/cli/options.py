@@ -12,7 +12,9 @@ import click
 from manymod import _core
 
 __all__ = [
+    "STANDARD_STREAM",
     "Option",
+    "StreamPath",
     "device_option",
     "operations_option",
     "output_option",
@@ -21,6 +23,20 @@ __all__ = [
 ]
 
 Option = Callable[[Any], Any]
+
+#: The value of a `StreamPath` that stands for standard input or output: a text, while other values are paths.
+STANDARD_STREAM = "-"
+
+
+class StreamPath(click.Path):
+    """The path of a file, or ``-`` for standard input or output (``./-`` is a file of that name)."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(dir_okay=False, path_type=Path, **settings)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return `STANDARD_STREAM` or a Path."""
+        return value if value == STANDARD_STREAM else super().convert(value, param, ctx)
 
 
 def device_option() -> Option:

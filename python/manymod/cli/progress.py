@@ -68,13 +68,15 @@ class RowProgress:
         self._task = self._bar.add_task(description, total=None)
 
     def __enter__(self) -> RowProgress:
-        self._bar.start()
+        if not self._bar.disable:
+            self._bar.start()
         return self
 
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if not self._bar.disable:  # rich before 13.8 ends a bar that is not shown with an empty line
+            self._bar.stop()
 
     def __call__(self, done: int, total: int | None) -> None:
         """Show the number of rows that are done."""

@@ -26,7 +26,16 @@ except ImportError as _error:
 
 from manymod.tables.batches import Batch, BatchLimits, MemorySource, Source
 from manymod.tables.errors import OperandError, PartsError, TableError
-from manymod.tables.formats import EXTENSIONS, FORMATS, format_of, open_source
+from manymod.tables.folders import OutputFile
+from manymod.tables.formats import (
+    CSV_FORMATS,
+    EXTENSIONS,
+    FORMATS,
+    TEXT_FORMATS,
+    TextOptions,
+    format_of,
+    open_source,
+)
 from manymod.tables.job import Computed, Job, Work
 from manymod.tables.operands import OutputNames
 from manymod.tables.operation_job import OperationJob
@@ -34,12 +43,16 @@ from manymod.tables.operations import OPERATIONS, EngineOptions, Operation
 from manymod.tables.parts import ResumableFile
 from manymod.tables.rsa_job import RsaJob
 from manymod.tables.run import TableProgress, run
-from manymod.tables.sinks import FileSink, MemorySink, Sink, Tally
+from manymod.tables.sinks import FileSink, MemorySink, Sink, StreamSink, Tally
+from manymod.tables.writers import COMPRESSIONS, output_compression
 
 __all__ = [
+    "COMPRESSIONS",
+    "CSV_FORMATS",
     "EXTENSIONS",
     "FORMATS",
     "OPERATIONS",
+    "TEXT_FORMATS",
     "Batch",
     "BatchLimits",
     "Computed",
@@ -51,17 +64,21 @@ __all__ = [
     "OperandError",
     "Operation",
     "OperationJob",
+    "OutputFile",
     "OutputNames",
     "PartsError",
     "ResumableFile",
     "RsaJob",
     "Sink",
     "Source",
+    "StreamSink",
     "TableError",
     "TableProgress",
     "Tally",
+    "TextOptions",
     "Work",
     "format_of",
     "open_source",
+    "output_compression",
     "run",
 ]

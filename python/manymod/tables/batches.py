@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import pyarrow as pa
+
+from manymod.tables.errors import TableError
+from manymod.tables.text_columns import without_invalid_text
 
 __all__ = ["Batch", "BatchLimits", "MemorySource", "Source", "rebatch"]
 
@@ -34,10 +37,24 @@ class BatchLimits:
 
 @dataclass(frozen=True)
 class Batch:
-    """A record batch, and by index the status of rows that could not be read."""
+    """Rows of a table.
+
+    Attributes:
+        rows: the record batch that is copied to the output.
+        problems: by index the status of rows that could not be read.
+        members: of JSON, the values of every row by key, None where it could not be read. A column of `rows`
+            has one type for all its cells; these have the types that were written.
+    """
 
     rows: Any
     problems: dict[int, str] = field(default_factory=dict)
+    members: Sequence[Mapping[str, object] | None] | None = None
+
+    def cells(self, name: str) -> Any:
+        """Return what operands are read from: an Arrow array, or of JSON a list of values."""
+        if self.members is None:
+            return self.rows.column(self.rows.schema.get_field_index(name))
+        return [None if row is None else row.get(name) for row in self.members]
 
 
 class Source(Protocol):
@@ -73,7 +90,12 @@ class MemorySource:
         if isinstance(table, pa.RecordBatch):
             table = pa.Table.from_batches([table])
         elif not isinstance(table, pa.Table):
-            table = pa.Table.from_batches(list(table))
+            batches = list(table)
+            if not batches:
+                raise TableError(
+                    "no record batch, so that the columns are unknown: pass an empty Arrow table"
+                )
+            table = pa.Table.from_batches(batches)
         self._table = table
         self._limits = limits or BatchLimits()
         self._read_rows = 0
@@ -85,7 +107,7 @@ class MemorySource:
         pieces = (plain_batch(piece, self.schema) for piece in self._table.to_batches())
         for rows in rebatch(pieces, self.schema, self._limits):
             self._read_rows += rows.num_rows
-            yield Batch(rows)
+            yield Batch(*without_invalid_text(rows))
 
     def fraction(self) -> float:
         """Return how much of the table has been read, 0 to 1."""
@@ -124,23 +146,55 @@ def _join(pieces: list[Any], schema: Any) -> Any:
     return table.to_batches()[0]
 
 
+def decoded_type(dtype: Any) -> Any:
+    """Return a type with what is dictionary-encoded in it decoded, in lists, structures and maps too.
+
+    >>> decoded_type(pa.list_(pa.dictionary(pa.int8(), pa.string())))
+    ListType(list<item: string>)
+    """
+    types = pa.types
+    if types.is_dictionary(dtype):
+        return decoded_type(dtype.value_type)
+    if types.is_list(dtype):
+        return pa.list_(_decoded_field(dtype.value_field))
+    if types.is_large_list(dtype):
+        return pa.large_list(_decoded_field(dtype.value_field))
+    if types.is_fixed_size_list(dtype):
+        return pa.list_(_decoded_field(dtype.value_field), dtype.list_size)
+    if types.is_struct(dtype):
+        return pa.struct([_decoded_field(dtype.field(index)) for index in range(dtype.num_fields)])
+    if types.is_map(dtype):
+        key, item = _decoded_field(dtype.key_field), _decoded_field(dtype.item_field)
+        unchanged = (
+            key == dtype.key_field and item == dtype.item_field
+        )  # else other names in it would be lost
+        return dtype if unchanged else pa.map_(key, item, dtype.keys_sorted)
+    return dtype
+
+
+def _decoded_field(field: Any) -> Any:
+    return field.with_type(decoded_type(field.type))
+
+
 def plain_schema(schema: Any) -> Any:
     """Return the schema with dictionary-encoded columns decoded.
 
     Their dictionaries change from batch to batch.
     """
-    for index, column in enumerate(schema):
-        if pa.types.is_dictionary(column.type):
-            schema = schema.set(index, column.with_type(column.type.value_type))
-    return schema
+    return pa.schema([_decoded_field(field) for field in schema], metadata=schema.metadata)
 
 
 def plain_batch(batch: Any, schema: Any) -> Any:
     """Return `batch` with dictionary-encoded columns decoded, as `plain_schema` gave its `schema`."""
-    if not any(pa.types.is_dictionary(column.type) for column in batch.columns):
+    if batch.schema.equals(schema):
         return batch
     columns = [
-        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-        for column in batch.columns
+        _decoded_column(column, field.type) for column, field in zip(batch.columns, schema, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _decoded_column(column: Any, dtype: Any) -> Any:
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return column if column.type == dtype else column.cast(dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of columns that hold integers: integer, decimal, text and big-endian bytes."""
+"""Types of columns that hold integers: integer, decimal, float, text and big-endian bytes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 __all__ = [
     "MAX_DECIMAL_DIGITS",
@@ -15,6 +16,8 @@ __all__ = [
     "holds",
     "modulus_bytes",
     "parse_integer",
+    "plain_array",
+    "plain_type",
     "result_span",
     "type_span",
 ]
@@ -42,13 +45,33 @@ def parse_integer(text: str) -> int:
     return int(text, 16 if "x" in text or "X" in text else 10)
 
 
+def plain_type(dtype: Any) -> Any:
+    """Return the type of a column's values where they are encoded by a dictionary or as runs."""
+    while pa.types.is_dictionary(dtype) or pa.types.is_run_end_encoded(dtype):
+        dtype = dtype.value_type
+    return dtype
+
+
+def plain_array(array: Any) -> Any:
+    """Return an array of `plain_type`."""
+    while plain_type(array.type) != array.type:
+        of_dictionary = pa.types.is_dictionary(array.type)
+        array = array.dictionary_decode() if of_dictionary else pc.run_end_decode(array)
+    return array
+
+
 def column_kind(dtype: Any) -> str | None:
-    """One of ``integer``, ``decimal``, ``text``, ``bytes``; None for a type that holds no integers."""
+    """One of ``integer``, ``decimal``, ``float``, ``text``, ``bytes``, ``null``; None: it holds no integers.
+
+    Floats and decimals with a scale hold integers as far as their values are whole. Types of null hold none.
+    """
     types = pa.types
     if types.is_integer(dtype):
         return "integer"
-    if types.is_decimal(dtype) and dtype.scale == 0:
+    if types.is_decimal(dtype):
         return "decimal"
+    if types.is_floating(dtype):
+        return "float"
     if types.is_string(dtype) or types.is_large_string(dtype) or str(dtype) == "string_view":
         return "text"
     if (
@@ -58,11 +81,11 @@ def column_kind(dtype: Any) -> str | None:
         or str(dtype) == "binary_view"
     ):
         return "bytes"
-    return None
+    return "null" if types.is_null(dtype) else None
 
 
 def type_span(dtype: Any) -> Span:
-    """Range of the integers a column type can hold.
+    """Range of the integers a column type can hold, all of them.
 
     >>> type_span(pa.int8())
     (-128, 127)
@@ -75,7 +98,7 @@ def type_span(dtype: Any) -> Span:
             if pa.types.is_signed_integer(dtype)
             else (0, (1 << bits) - 1)
         )
-    if kind == "decimal":
+    if kind == "decimal" and dtype.scale == 0:
         return 1 - 10**dtype.precision, 10**dtype.precision - 1
     if kind == "bytes":
         return (0, 256**dtype.byte_width - 1) if pa.types.is_fixed_size_binary(dtype) else (0, None)
@@ -93,7 +116,10 @@ def result_span(modulus: Span) -> Span:
 
 
 def holds(dtype: Any, wanted: Span) -> bool:
-    """Whether a column type holds every integer of a range."""
+    """Whether a column type holds every integer of a range, exactly."""
+    kind = column_kind(dtype)
+    if kind not in {"integer", "decimal", "text", "bytes"} or (kind == "decimal" and dtype.scale != 0):
+        return False
     low, high = type_span(dtype)
     return (low is None or (wanted[0] is not None and low <= wanted[0])) and (
         high is None or (wanted[1] is not None and wanted[1] <= high)

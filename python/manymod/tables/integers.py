@@ -3,35 +3,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._arrow import fixed_size_binary, validity
 from manymod.intarray import IntArray, Limbs, Signs, lengths_in_bits, limbs_for
-from manymod.tables.columns import MAX_DECIMAL_DIGITS, column_kind
+from manymod.tables.columns import MAX_DECIMAL_DIGITS, column_kind, plain_array
+from manymod.tables.json_rows import JsonNumber
+from manymod.tables.notations import AUTO, array_said_itself, looks_hexadecimal, said_itself
 
 __all__ = [
     "IntegerColumn",
+    "encode_base64",
     "encode_binary",
     "encode_decimals",
     "encode_integers",
     "encode_text",
+    "narrow",
+    "read_cells",
     "read_column",
 ]
 
 _HEXADECIMAL = 2
 
 
-def _narrow(limbs: Limbs, signs: Signs | None = None) -> IntArray:
+def narrow(limbs: Limbs, signs: Signs | None = None) -> IntArray:
     """An array that is no wider than its widest item."""
     width = limbs_for(int(lengths_in_bits(limbs).max(initial=0)))
     narrow = limbs if width == limbs.shape[1] else np.ascontiguousarray(limbs[:, :width])
     return IntArray._make(narrow, signs if signs is not None and signs.any() else None)
+
+
+def _numpy_type(dtype: Any) -> np.dtype[Any]:
+    """Return numpy's type of an Arrow integer or float; Arrow's own answer may import pandas."""
+    letter = "f" if pa.types.is_floating(dtype) else "i" if pa.types.is_signed_integer(dtype) else "u"
+    return np.dtype(f"{letter}{dtype.bit_width // 8}")
 
 
 def _where(mask: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -46,12 +58,14 @@ class IntegerColumn:
         null: where a cell is null, None if none is.
         invalid: where a cell holds something else than an integer, None if none does.
         hexadecimal: where a cell is hexadecimal text, None for a column that is no text.
+        misread: whether cells that are no integers would be some in hexadecimal notation.
     """
 
     count: int
     null: NDArray[np.bool_] | None = None
     invalid: NDArray[np.bool_] | None = None
     hexadecimal: NDArray[np.bool_] | None = None
+    misread = False
 
     def widths(self) -> NDArray[np.uint32]:
         """Return the limbs that each row needs at most."""
@@ -76,7 +90,7 @@ class _Integers(_Constant):
 
     def __init__(self, array: Any) -> None:
         self.count = len(array)
-        dtype = np.dtype(array.type.to_pandas_dtype())
+        dtype = _numpy_type(array.type)
         data = array.buffers()[1]
         size = dtype.itemsize
         self._values: NDArray[Any] = np.frombuffer(data, dtype, len(array), array.offset * size)
@@ -92,23 +106,48 @@ class _Integers(_Constant):
         return IntArray._make(magnitudes.reshape(-1, 1), negative.view(np.uint8) if negative.any() else None)
 
 
+class _Floats(_Integers):
+    """Arrow floating-point numbers: whole ones, below the first that stands for other integers too."""
+
+    def __init__(self, array: Any) -> None:
+        super().__init__(array)
+        floats = self._values
+        limit = 2.0 ** (np.finfo(floats.dtype).nmant + 1)
+        with np.errstate(invalid="ignore"):
+            whole = (np.abs(floats) < limit) & (floats == np.trunc(floats))
+        self.invalid = _where(~whole)
+        self._values = np.where(whole, floats, 0).astype(np.int64)
+
+
 class _Decimals(_Constant):
-    """Arrow decimals of scale 0: two's complement words."""
+    """Arrow decimals: two's complement words; those with a fraction are no integers."""
 
     def __init__(self, array: Any) -> None:
         if array.type.bit_width < 128:
-            array = array.cast(pa.decimal128(38, 0))
+            array = array.cast(pa.decimal128(38, array.type.scale))
+        if array.type.scale != 0:
+            array = self._without_fractions(array)
         self.count = len(array)
         self.width = array.type.bit_width // 64
         start = array.offset * self.width * 8
         flat = np.frombuffer(array.buffers()[1], np.uint64, self.count * self.width, start)
         self._words = flat.reshape(self.count, self.width)
 
+    def _without_fractions(self, array: Any) -> Any:
+        """Return decimals of scale 0, and mark those that were not whole."""
+        dtype = array.type
+        if dtype.scale > 0:
+            whole = pc.trunc(array)
+            broken = pc.fill_null(pc.not_equal(whole, array), fill_value=False)
+            self.invalid = _where(broken.to_numpy(zero_copy_only=False))
+            array = whole
+        return array.cast(pa.decimal256(max(1, min(76, dtype.precision - dtype.scale)), 0))
+
     def rows(self, start: int, stop: int) -> IntArray:
         words = self._words[start:stop]
         limbs, signs = np.empty_like(words), np.empty(len(words), np.uint8)
         _core.words_to_limbs(words, limbs, signs)
-        return _narrow(limbs, signs)
+        return narrow(limbs, signs)
 
 
 class _FixedBytes(_Constant):
@@ -124,7 +163,7 @@ class _FixedBytes(_Constant):
     def rows(self, start: int, stop: int) -> IntArray:
         limbs = np.empty((stop - start, self.width), np.uint64)
         _core.bytes_to_limbs(self._bytes[start:stop], limbs)
-        return _narrow(limbs)
+        return narrow(limbs)
 
 
 def _slices(array: Any) -> tuple[Any, NDArray[np.int64]]:
@@ -149,21 +188,24 @@ class _Bytes(IntegerColumn):
         sizes = np.diff(self._offsets[start : stop + 1])
         limbs = np.empty((stop - start, limbs_for(8 * int(sizes.max(initial=0)))), np.uint64)
         _core.binary_to_limbs(self._data, self._offsets, start, limbs)
-        return _narrow(limbs)
+        return narrow(limbs)
 
 
 class _Texts(IntegerColumn):
-    """Arrow text: decimal, or hexadecimal after 0x."""
+    """Arrow text in a notation."""
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Any, notation: str = AUTO) -> None:
         self.count = len(array)
-        self._data, self._offsets = _slices(array.cast(pa.large_string()))
+        text = array_said_itself(array.cast(pa.large_string()), notation)
+        self._data, self._offsets = _slices(text)
         self._notations = np.empty(self.count, np.uint8)
         self._widths = np.empty(self.count, np.uint32)
         arrays = (self._notations, self._widths)
         _core.scan_text(self._data, self._offsets, MAX_DECIMAL_DIGITS, *arrays)
         self.invalid = _where(self._notations == 0)
         self.hexadecimal = self._notations == _HEXADECIMAL
+        if notation == AUTO and self.invalid is not None:
+            self.misread = looks_hexadecimal(text.filter(pa.array(self.invalid)))
 
     def widths(self) -> NDArray[np.uint32]:
         return self._widths
@@ -172,17 +214,25 @@ class _Texts(IntegerColumn):
         width = int(self._widths[start:stop].max(initial=1))
         limbs, signs = np.empty((stop - start, width), np.uint64), np.empty(stop - start, np.uint8)
         _core.text_to_limbs(self._data, self._offsets, start, self._notations, limbs, signs)
-        return _narrow(limbs, signs)
+        return narrow(limbs, signs)
 
 
-_KINDS: dict[str, type[Any]] = {"integer": _Integers, "decimal": _Decimals, "text": _Texts}
+_KINDS: dict[str, type[Any]] = {"integer": _Integers, "decimal": _Decimals, "float": _Floats}
 
 
-def read_column(array: Any) -> IntegerColumn:
-    """Return the integers of an Arrow array of a type that `column_kind` knows."""
+def read_column(array: Any, notation: str = AUTO) -> IntegerColumn:
+    """Return the integers of an Arrow array of a type that `column_kind` knows.
+
+    Args:
+        array: the cells.
+        notation: how text is to be read, one of `NOTATIONS`.
+    """
+    array = plain_array(array)
     kind = column_kind(array.type)
     if kind == "bytes":
         found: IntegerColumn = (_FixedBytes if pa.types.is_fixed_size_binary(array.type) else _Bytes)(array)
+    elif kind in {"text", "null"}:
+        found = _Texts(array, notation)
     else:
         found = _KINDS[str(kind)](array)
     if array.null_count:
@@ -190,13 +240,27 @@ def read_column(array: Any) -> IntegerColumn:
     return found
 
 
-def read_texts(cells: Sequence[object]) -> IntegerColumn:
-    """Return the integers of untyped cells: text holds one or not, None is null, anything else holds none."""
+def read_cells(cells: Any, notation: str = AUTO) -> IntegerColumn:
+    """Return the integers of `Batch.cells`: an Arrow array, or the values of JSON.
+
+    Of JSON, text holds an integer or not, None is null, numbers are decimal, and anything else holds none.
+    """
+    if not isinstance(cells, list):
+        return read_column(cells, notation)
+    if notation != AUTO:
+        cells = [
+            said_itself(cell, notation)
+            if isinstance(cell, str) and not isinstance(cell, JsonNumber)
+            else cell
+            for cell in cells
+        ]
     try:
-        return read_column(pa.array(cells, pa.large_string()))
+        found = read_column(pa.array(cells, pa.large_string()))
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):  # not all of them are text, or encodable
         texts = [None if cell is None else cell if _is_ascii(cell) else "" for cell in cells]
-        return read_column(pa.array(texts, pa.large_string()))
+        found = read_column(pa.array(texts, pa.large_string()))
+    found.misread = found.misread and notation == AUTO
+    return found
 
 
 def _is_ascii(cell: object) -> bool:
@@ -257,6 +321,13 @@ def encode_binary(
     return _with_offsets(pa.large_binary(), offsets, pa.py_buffer(data), present).cast(dtype)
 
 
+def encode_base64(values: IntArray, present: NDArray[np.bool_] | None, sizes: NDArray[np.int64] | int) -> Any:
+    """Return `encode_binary` as Base64."""
+    cells = encode_binary(values, present, sizes, pa.large_binary()).to_pylist()
+    texts = [None if cell is None else base64.b64encode(cell).decode() for cell in cells]
+    return pa.array(texts, pa.large_string())
+
+
 def encode_decimals(values: IntArray, present: NDArray[np.bool_] | None, dtype: Any) -> Any:
     """Return Arrow decimals, null where the integers are not present; all that are fit the type."""
     wide = dtype if dtype.bit_width >= 128 else pa.decimal128(38, 0)
@@ -272,6 +343,6 @@ def encode_integers(values: IntArray, present: NDArray[np.bool_] | None, dtype: 
     signs = values._negative
     if signs is not None:
         magnitudes = np.where(signs != 0, np.uint64(0) - magnitudes, magnitudes)
-    numbers = np.ascontiguousarray(magnitudes).astype(dtype.to_pandas_dtype())
+    numbers = np.ascontiguousarray(magnitudes).astype(_numpy_type(dtype))
     bitmap, nulls = validity(_absent(present))
     return pa.Array.from_buffers(dtype, len(numbers), [bitmap, pa.py_buffer(numbers)], nulls)

@@ -23,10 +23,12 @@ class Computed:
     Attributes:
         rows: the record batch.
         bad: index and status of the rows that are not ok, in order.
+        hints: what may be wrong with the options or the table as a whole, a sentence each.
     """
 
     rows: Any
     bad: list[tuple[int, str]]
+    hints: tuple[str, ...] = ()
 
 
 class Work(ABC):

@@ -1,101 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading JSON Lines: as finished lines for a JSON Lines output, or as typed columns for any other."""
+"""Reading JSON Lines: as lines that are passed through, or as typed columns; their values are the same."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from decimal import Decimal
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pyarrow as pa
 
 from manymod.tables.batches import Batch, BatchLimits
-from manymod.tables.columns import MAX_DECIMAL_DIGITS
 from manymod.tables.errors import TableError
-from manymod.tables.sources import FileSource
+from manymod.tables.inputs import Input
+from manymod.tables.json_rows import ColumnType, JsonRow, fit, member_texts, parse_row
+from manymod.tables.sources import FileSource, naming
+from manymod.tables.text_lines import readable, text_lines
 
-__all__ = ["INVALID_JSON", "JsonInteger", "JsonLinesSource", "TypedJsonLinesSource", "parse_row"]
+__all__ = ["JsonLinesSource", "TypedJsonLinesSource"]
 
-#: Longest line; beyond it the file is not JSON Lines.
-MAX_LINE_BYTES = 64 << 20
 #: More columns than any table of integers has; rows whose keys are data would otherwise fill the memory.
 MAX_COLUMNS = 10_000
+#: Names of columns that a message lists, and rows in which they are looked for.
+_LISTED = 21
+_ALWAYS_PARSED = 100
 
 LINE_SCHEMA = pa.schema([("line", pa.string())])
-INVALID_JSON = "invalid_json"
 
 
-class JsonInteger(str):
-    """The text of a JSON number without fraction or exponent: exact, and not converted to an int."""
+class _JsonSource(FileSource):
+    """What both forms have in common. The columns are all keys of all rows, known by a first pass."""
 
-    __slots__ = ()
-
-
-def _json_integer(text: str) -> JsonInteger:
-    if len(text) - text.startswith("-") > MAX_DECIMAL_DIGITS:
-        raise ValueError("integer is too long")
-    return JsonInteger(text)
-
-
-_AS_TEXT = json.JSONDecoder(parse_int=JsonInteger)
-_AS_CHECKED_TEXT = json.JSONDecoder(parse_int=_json_integer)
-_AS_INTEGERS = json.JSONDecoder()
-
-
-def parse_row(line: str, integers_as_text: bool = False) -> dict[str, Any] | None:
-    """Return the object on a line without outer blanks, or None where there is no such object.
-
-    Integers are exact: Python ints, which the interpreter limits in length (sys.set_int_max_str_digits), or
-    with `integers_as_text` `JsonInteger`.
-    """
-    decoder = _AS_INTEGERS
-    if integers_as_text:
-        decoder = _AS_TEXT if len(line) <= MAX_DECIMAL_DIGITS else _AS_CHECKED_TEXT
-    try:
-        row, end = decoder.raw_decode(line)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) and end == len(line) else None
-
-
-class JsonLinesSource(FileSource):
-    """The lines themselves, in one text column: what is not computed is passed through letter by letter."""
-
-    def __init__(self, path: Path, limits: BatchLimits) -> None:
-        super().__init__(path, limits)
-        self._file = open(path, "rb")  # noqa: SIM115 (closed by close())
-        self._size = max(1, path.stat().st_size)
-        self.schema = LINE_SCHEMA
+    def __init__(self, table: Input, limits: BatchLimits, *, encoding: str | None = None) -> None:
+        super().__init__(table, limits)
+        self._encoding = encoding
         self.total_rows: int | None = None
 
-    def names(self) -> list[str]:
-        """Keys of the first row."""
-        for line in self.lines():
-            self._file.seek(0)
-            return list(parse_row(line) or {})
-        return []
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the file's identity, the limits and the encoding."""
+        return {**super().fingerprint(), "encoding": self._encoding}
 
     def lines(self) -> Iterator[str]:
-        """Every line that is not blank, without its end."""
-        self._file.seek(0)
-        row = 0
-        while raw := self._file.readline(MAX_LINE_BYTES):
-            row += 1
-            if len(raw) >= MAX_LINE_BYTES:
-                raise TableError(f"{self._path}: row {row} is longer than {MAX_LINE_BYTES >> 20} MiB")
-            try:
-                line = raw.decode("utf-8-sig" if row == 1 else "utf-8").strip()
-            except UnicodeDecodeError as error:
-                raise TableError(f"{self._path}: row {row}: {error}") from error
-            if line:
-                yield line
-            else:
-                row -= 1
+        """Iterate over every line that is not blank, without outer blanks."""
+        with naming(self._input.name):
+            for line in text_lines(self._input.stream(), self._encoding, newline="\n"):
+                # Stripping makes a plain str of a line that is known to be too long.
+                found = line if type(line) is not str else line.strip()
+                if found:
+                    yield found
+
+    def rows(self, passes: Callable[[str], bool] | None = None) -> Iterator[JsonRow]:
+        """Iterate over the rows that are objects, counting all; refuse a table without any.
+
+        After the first rows, lines for which `passes` is true are passed over.
+        """
+        count, objects = 0, False
+        for line in self.lines():
+            count += 1
+            if objects and count > _ALWAYS_PARSED and passes is not None and passes(line):
+                continue
+            row, _ = parse_row(line)
+            if row is not None:
+                objects = True
+                yield row
+        if not objects:
+            what = "no line of it is a JSON object" if count else "it is empty"
+            raise TableError(f"{self._input.name}: {what}, so that its columns are unknown")
+        self.total_rows = count
 
     def line_batches(self) -> Iterator[list[str]]:
-        """Lines in groups within the limits."""
+        """Iterate over lines in groups within the limits."""
         lines: list[str] = []
         size = 0
         for line in self.lines():
@@ -107,113 +79,109 @@ class JsonLinesSource(FileSource):
         if lines:
             yield lines
 
+
+def _parsed(lines: list[str]) -> tuple[list[JsonRow | None], dict[int, str]]:
+    """Return the values of rows, None where they are bad, and what is wrong by index."""
+    rows: list[JsonRow | None] = []
+    problems: dict[int, str] = {}
+    for index, line in enumerate(lines):
+        row, problem = parse_row(line)
+        rows.append(row if problem is None else None)
+        if problem is not None:
+            problems[index] = problem
+    return rows, problems
+
+
+class JsonLinesSource(_JsonSource):
+    """The lines themselves, in one text column: what is not computed is passed through letter by letter."""
+
+    schema = LINE_SCHEMA
+
+    def names(self, wanted: Collection[str]) -> list[str]:
+        """Return the names of columns: those of `wanted` that exist, and the first others, in order.
+
+        Raises:
+            TableError: if no line is an object.
+        """
+        found: dict[str, None] = {}
+        missing = {name: f'"{name}"' for name in wanted}
+
+        def has_none_missing(line: str) -> bool:
+            # A name in JSON is itself between quotes, or has a backslash.
+            return "\\" not in line and not any(quoted in line for quoted in missing.values())
+
+        for row in self.rows(has_none_missing):
+            for name in row:
+                if name in wanted or len(found) < _LISTED:
+                    found.setdefault(name)
+                    missing.pop(name, None)
+        return list(found)
+
     def batches(self) -> Iterator[Batch]:
-        """Batches of lines, in order."""
+        """Iterate over batches of lines, in order."""
         for lines in self.line_batches():
-            yield Batch(pa.RecordBatch.from_arrays([pa.array(lines, pa.string())], schema=self.schema))
-
-    def fraction(self) -> float:
-        """How much of the file has been read, 0 to 1."""
-        return min(1.0, self._file.tell() / self._size)
-
-    def close(self) -> None:
-        """Release the file."""
-        self._file.close()
+            members, problems = _parsed(lines)
+            column = pa.array([line if line.isascii() else readable(line) for line in lines], pa.string())
+            yield Batch(pa.RecordBatch.from_arrays([column], schema=self.schema), problems, members)
 
 
-class _ColumnTypes:
-    """What has been seen in one key over all rows, and the narrowest column type that holds it exactly."""
+class TypedJsonLinesSource(_JsonSource):
+    """Columns, typed by a first pass over the whole table, so that no row can contradict its type later.
 
-    def __init__(self) -> None:
-        self.kinds: set[str] = set()
-        self.low = self.high = 0
+    Args:
+        table: the file.
+        limits: size of the batches.
+        encoding: None: told from the first bytes.
+        floats: numbers with a fraction or an exponent become float64 where that holds them exactly; else they
+            are text, as they were written.
+    """
 
-    def see(self, value: Any) -> None:
-        """Take one value into account."""
-        if value is None:
-            return
-        kind = type(value).__name__
-        self.kinds.add(kind)
-        if kind == "int":
-            self.low, self.high = min(self.low, value), max(self.high, value)
+    def __init__(
+        self, table: Input, limits: BatchLimits, *, encoding: str | None = None, floats: bool = True
+    ) -> None:
+        super().__init__(table, limits, encoding=encoding)
+        self._floats = floats
+        self.schema = self._scan()
 
-    def resolve(self) -> Any:
-        """An Arrow type; text where nothing else holds every value."""
-        if self.kinds == {"bool"}:
-            return pa.bool_()
-        if self.kinds == {"int"}:
-            return self._integer()
-        exact_in_float = max(-self.low, self.high) <= 1 << 53
-        if self.kinds and self.kinds <= {"float", "int"} and exact_in_float:
-            return pa.float64()
-        return pa.string()
+    def fingerprint(self) -> dict[str, Any]:
+        """Return the file's identity, the limits, the encoding, and how numbers are kept."""
+        return {**super().fingerprint(), "numbers as float64": self._floats}
 
-    def _integer(self) -> Any:
-        if self.low >= -(1 << 63) and self.high < 1 << 63:
-            return pa.int64()
-        if self.low >= 0 and self.high < 1 << 64:
-            return pa.uint64()
-        return pa.decimal128(38, 0) if max(-self.low, self.high) < 10**38 else pa.string()
-
-
-class TypedJsonLinesSource(FileSource):
-    """Columns, typed by a first pass over the whole file, so that no row can contradict its type later."""
-
-    def __init__(self, path: Path, limits: BatchLimits) -> None:
-        super().__init__(path, limits)
-        self._lines = JsonLinesSource(path, limits)
-        try:
-            self.schema, self.total_rows = self._scan()
-        except BaseException:
-            self.close()
-            raise
-
-    def _scan(self) -> tuple[Any, int | None]:
-        types: dict[str, _ColumnTypes] = {}
-        rows = 0
-        for line in self._lines.lines():
-            rows += 1
-            for name, value in (_encodable_row(line) or {}).items():
-                types.setdefault(name, _ColumnTypes()).see(value)
+    def _scan(self) -> Any:
+        types: dict[str, ColumnType] = {}
+        for row in self.rows():
+            for name, value in row.items():
+                types.setdefault(name, ColumnType()).see(value)
             if len(types) > MAX_COLUMNS:
-                raise TableError(f"more than {MAX_COLUMNS} different keys; write JSON Lines instead")
-        return pa.schema([(name, seen.resolve()) for name, seen in types.items()]), rows
+                raise TableError(
+                    f"{self._input.name}: more than {MAX_COLUMNS} different keys; write JSON Lines instead"
+                )
+        return pa.schema([(name, seen.resolve(floats=self._floats)) for name, seen in types.items()])
 
     def batches(self) -> Iterator[Batch]:
-        """Record batches of `schema`, in order; a line that is no JSON object is a row of nulls."""
-        for lines in self._lines.line_batches():
-            rows = [_encodable_row(line) for line in lines]
-            columns = [
-                pa.array([_fit((row or {}).get(field.name), field.type) for row in rows], field.type)
-                for field in self.schema
-            ]
-            problems = {index: INVALID_JSON for index, row in enumerate(rows) if row is None}
-            yield Batch(pa.RecordBatch.from_arrays(columns, schema=self.schema), problems)
+        """Iterate over record batches of `schema`, in order; a bad line is a row of nulls."""
+        for lines in self.line_batches():
+            members, problems = _parsed(lines)
+            texts: dict[int, dict[str, str]] = {}
+            try:
+                columns = [self._column(field, lines, members, texts) for field in self.schema]
+            except (ValueError, OverflowError) as error:  # so are Arrow's errors of values
+                raise TableError(
+                    f"{self._input.name} has changed since its columns were determined"
+                ) from error
+            yield Batch(pa.RecordBatch.from_arrays(columns, schema=self.schema), problems, members)
 
-    def fraction(self) -> float:
-        """How much of the file has been read, 0 to 1."""
-        return self._lines.fraction()
-
-    def close(self) -> None:
-        """Release the file."""
-        self._lines.close()
-
-
-def _encodable_row(line: str) -> dict[str, Any] | None:
-    """As `parse_row`, and None too for text with lone surrogates, which no column can hold."""
-    row = parse_row(line)
-    if row is not None and "\\u" in line:
-        try:
-            json.dumps(row, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            return None
-    return row
-
-
-def _fit(value: Any, dtype: Any) -> Any:
-    """A JSON value as a value of a column: text columns keep other values as their JSON text."""
-    if value is None or isinstance(value, str):
-        return value
-    if pa.types.is_decimal(dtype):
-        return Decimal(value)
-    return json.dumps(value, ensure_ascii=False) if dtype == pa.string() else value
+    @staticmethod
+    def _column(
+        field: Any, lines: list[str], members: list[JsonRow | None], texts: dict[int, dict[str, str]]
+    ) -> Any:
+        """Return a column; `texts` gathers the `member_texts` of the rows for which it is needed."""
+        name, dtype = field.name, field.type
+        values = [None if row is None else row.get(name) for row in members]
+        cells = [fit(value, dtype) for value in values]
+        for index, (value, cell) in enumerate(zip(values, cells, strict=True)):
+            if cell is None and value is not None:
+                if index not in texts:
+                    texts[index] = member_texts(lines[index])
+                cells[index] = texts[index][name]
+        return pa.array(cells, dtype)

@@ -3,25 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from manymod.tables.batches import Source
 from manymod.tables.columns import parse_integer
 from manymod.tables.errors import OperandError
+from manymod.tables.jsonlines import JsonLinesSource
 from manymod.tables.operations import option_of
 
-__all__ = ["OutputNames", "check_new", "listed", "resolve_operand"]
+__all__ = ["OutputNames", "check_new", "column_names", "listed", "resolve_operand"]
 
 _LISTED = 20
+_HEXADECIMAL = re.compile(r"[+-]?[0-9a-fA-F]*[0-9][0-9a-fA-F]*")
 
 
 @dataclass(frozen=True)
 class OutputNames:
-    """Names of the result and status columns, and how results are written: same, dec, hex or bytes."""
+    """Names of the result and status columns, and how results are: same, dec, hex, base64 or bytes."""
 
     result: str = "result"
     status: str = "status"
     how: str = "same"
+
+
+def column_names(source: Source, wanted: Collection[str], output: OutputNames) -> list[str]:
+    """Return the names of a table's columns; of JSON lines the first, those wanted and those of the output.
+
+    Raises:
+        TableError: if the table has no rows from which they are known.
+    """
+    if isinstance(source, JsonLinesSource):
+        return source.names({*wanted, output.result, output.status})
+    return list(source.schema.names)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -44,8 +59,9 @@ def resolve_operand(text: str, names: Sequence[str], label: str) -> str | int:
     try:
         return parse_integer(text)
     except ValueError:
+        hint = " (hexadecimal begins with 0x)" if _HEXADECIMAL.fullmatch(text) else ""
         raise OperandError(
-            f"{option_of(label)} {text}: neither a column nor an integer; columns: {listed(names)}"
+            f"{option_of(label)} {text}: neither a column nor an integer{hint}; columns: {listed(names)}"
         ) from None
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,25 +16,35 @@ from manymod import _core, _run
 from manymod.intarray import IntArray, lengths_in_bits
 from manymod.tables import columns
 from manymod.tables.batches import Batch, Source
-from manymod.tables.errors import OperandError, TableError
+from manymod.tables.errors import OperandError
 from manymod.tables.integers import (
     IntegerColumn,
+    encode_base64,
     encode_binary,
     encode_decimals,
     encode_integers,
     encode_text,
-    read_column,
-    read_texts,
+    narrow,
+    read_cells,
 )
 from manymod.tables.job import Computed, Job, RowProgress, Work
-from manymod.tables.jsonlines import INVALID_JSON, JsonInteger, JsonLinesSource, parse_row
-from manymod.tables.operands import OutputNames, check_new, resolve_operand
-from manymod.tables.operations import EngineOptions, Operation, RowFunction, RowValues, option_of
+from manymod.tables.json_rows import JsonNumber
+from manymod.tables.jsonlines import JsonLinesSource, TypedJsonLinesSource
+from manymod.tables.line_output import LineOutput
+from manymod.tables.metadata import with_columns
+from manymod.tables.notations import AUTO
+from manymod.tables.operands import OutputNames, check_new, column_names, resolve_operand
+from manymod.tables.operations import BoundOperation, EngineOptions, Operation, RowValues, option_of
 from manymod.tables.status import RowStatuses
 
 __all__ = ["OperationJob"]
 
 NEGATIVE_RESULT = "negative_result"
+EXPONENT_TOO_WIDE = "exp_too_wide"
+_HINT = (
+    "column {name!r} has cells of hexadecimal digits without 0x, which are no integers, and cells of decimal "
+    "digits are decimal: if its numbers are hexadecimal, give --notation {name}=hex"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +57,16 @@ class OperationJob(Job):
             for a product of powers ``base1``, ``exp1``, ``base2``, ...
         names: names of the columns that are added, and how results are written.
         engine: where and how it runs.
+        notation: of integers in columns of text, one of `NOTATIONS`.
+        column_notations: the same for some columns, by name.
     """
 
     operation: Operation
     operands: Mapping[str, str]
     names: OutputNames = field(default_factory=OutputNames)
     engine: EngineOptions = field(default_factory=EngineOptions)
+    notation: str = AUTO
+    column_notations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -60,10 +74,11 @@ class OperationJob(Job):
         return self.operation.name
 
     def fingerprint(self) -> dict[str, Any]:
-        """Return operation, operands, timing class and output columns."""
+        """Return operation, operands, their notations, timing class and output columns."""
         return {
             "operation": self.operation.name,
             "operands": dict(self.operands),
+            "notations": [self.notation, dict(self.column_notations)],
             "timing class": "secret" if self.engine.secret else "public",
             "result column": self.names.result,
             "status column": self.names.status,
@@ -77,14 +92,21 @@ class OperationJob(Job):
             OperandError: if an operand or an output column does not fit the table.
         """
         labels = self.operation.labels(self.operands)
-        lines = isinstance(source, JsonLinesSource)
-        names = source.names() if isinstance(source, JsonLinesSource) else list(source.schema.names)
+        names = column_names(source, set(self.operands.values()), self.names)
         found = {label: resolve_operand(self.operands[label], names, label) for label in labels}
         check_new(names, self.names)
+        for name in self.column_notations:
+            if name not in found.values():
+                raise OperandError(f"--notation {name}: not the column of an operand")
         function = self.operation.bind(found, self.engine)
-        if lines:
+        if isinstance(source, JsonLinesSource):
             return LineWork(self, labels, found, function)
-        return ColumnWork(self, source.schema, labels, found, function)
+        of_json = isinstance(source, TypedJsonLinesSource)
+        return ColumnWork(self, source.schema, labels, found, function, any_type=of_json)
+
+    def notation_of(self, column: str) -> str:
+        """Return how text in a column is read."""
+        return self.column_notations.get(column, self.notation)
 
 
 @dataclass
@@ -122,23 +144,45 @@ class _OperationWork(Work):
 
     #: whether results are written as bytes, which hold no sign
     unsigned: bool
+    #: the index of the operand whose notation the text of results has; None: none
+    template: int | None
 
     def __init__(
         self,
         job: OperationJob,
         labels: Sequence[str],
         operands: Mapping[str, str | int],
-        function: RowFunction,
+        function: BoundOperation,
+        is_text: Callable[[str], bool],
     ) -> None:
         self.labels = list(labels)
         self.operands = [operands[label] for label in labels]
-        self.names = job.names
+        self.job = job
         self._function = function
         self._secret = job.engine.secret
+        self._exponent = self.labels.index("exp") if function.exponent_bits is not None else None
+        first = next((name for name in self.operands if isinstance(name, str)), None)
+        #: how results are written
+        self.how = job.names.how
+        if self.how == "same" and first is not None and is_text(first) and job.notation_of(first) == "base64":
+            self.how = "base64"
 
     def read(self, batch: Batch) -> _Operands:
         """Return the operands of a batch."""
-        raise NotImplementedError
+        values = [
+            name if isinstance(name, int) else read_cells(batch.cells(name), self.job.notation_of(name))
+            for name in self.operands
+        ]
+        return _Operands(values, RowStatuses(batch.rows.num_rows, batch.problems))
+
+    def hexadecimal(self, operands: _Operands, start: int, count: int) -> NDArray[np.bool_] | None:
+        """Return which results of the rows from `start` on are hexadecimal text; None: none is."""
+        if self.how in {"hex", "bytes"}:
+            return np.ones(count, np.bool_)
+        column = operands.values[self.template] if self.how == "same" and self.template is not None else None
+        if not isinstance(column, IntegerColumn) or column.hexadecimal is None:
+            return None
+        return column.hexadecimal[start : start + count]
 
     def encode(self, operands: _Operands, start: int, results: _Results) -> Any:
         """Return an Arrow array of the results of the rows from `start` on."""
@@ -151,10 +195,13 @@ class _OperationWork(Work):
     def compute(self, batch: Batch, progress: RowProgress | None = None) -> Computed:
         """Compute the rows of a batch, in runs of bounded memory."""
         operands = self.read(batch)
-        for label, value in zip(self.labels, operands.values, strict=True):
+        hints = []
+        for label, name, value in zip(self.labels, self.operands, operands.values, strict=True):
             if not isinstance(value, int):
                 operands.statuses.mark(value.null, f"{label}_is_null")
                 operands.statuses.mark(value.invalid, f"{label}_not_an_integer")
+                if value.misread:
+                    hints.append(_HINT.format(name=name))
         count = batch.rows.num_rows
         widths = operands.widths()
         ends = _core.split_runs(widths, 0, _run.RUN_BYTES) if widths else [count]
@@ -164,19 +211,22 @@ class _OperationWork(Work):
             arrays.append(self.encode(operands, start, results))
             start = stop
         output = self.assemble(batch, operands, arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays))
-        return Computed(output, operands.statuses.bad())
+        return Computed(output, operands.statuses.bad(), tuple(hints))
 
     def _run(
         self, operands: _Operands, start: int, stop: int, total: int, progress: RowProgress | None
     ) -> _Results:
         """Compute rows [start, stop), those that are ok."""
+        every = [value if isinstance(value, int) else value.rows(start, stop) for value in operands.values]
+        self._check_exponents(every, operands.statuses, start)
         good = operands.statuses.ok()[start:stop]
         rows = None if good.all() else np.flatnonzero(good)
         count = stop - start if rows is None else len(rows)
-        every = [value if isinstance(value, int) else value.rows(start, stop) for value in operands.values]
         values = every if rows is None else [_take(value, rows) for value in every]
+        if rows is not None and self._exponent is not None:
+            values[self._exponent] = _narrowed(values[self._exponent])
         advance = None if progress is None else (lambda done, _: progress(start + done, total))
-        results, statuses = self._function(values, count, advance)
+        results, statuses = self._function.compute(values, count, advance)
         sizes = _modulus_sizes(every[-1]) if self.unsigned else 0
         if self._secret:
             for value in (*every, *values):
@@ -192,12 +242,31 @@ class _OperationWork(Work):
         present = operands.statuses.ok()[start:stop]
         return _Results(results, None if present.all() else present, sizes)
 
+    def _check_exponents(self, values: Sequence[RowValues], statuses: RowStatuses, start: int) -> None:
+        """Mark rows with an exponent that the operation cannot take."""
+        limit = self._function.exponent_bits
+        if limit is None or self._exponent is None:
+            return
+        exps = values[self._exponent]
+        if not isinstance(exps, int) and exps.bits > limit:
+            statuses.mark(lengths_in_bits(exps.limbs) > limit, EXPONENT_TOO_WIDE, start)
+
 
 def _take(value: RowValues, rows: NDArray[np.intp]) -> RowValues:
     if isinstance(value, int):
         return value
     signs = value._negative
     return IntArray._make(value.limbs[rows], None if signs is None else signs[rows])
+
+
+def _narrowed(value: RowValues) -> RowValues:
+    """Return a value without the width of rows that were left out; its wide form is zeroed."""
+    if isinstance(value, int):
+        return value
+    narrower = narrow(value.limbs, value._negative)
+    if narrower.limbs is not value.limbs:
+        value.limbs.fill(0)
+    return narrower
 
 
 def _spread(values: IntArray, rows: NDArray[np.intp], count: int) -> IntArray:
@@ -218,7 +287,16 @@ def _spread_statuses(statuses: NDArray[np.uint8], rows: NDArray[np.intp], count:
 
 
 class ColumnWork(_OperationWork):
-    """Arrow columns in, the same columns and two more out."""
+    """Arrow columns in, the same columns and two more out.
+
+    Args:
+        job: what is done.
+        schema: of the table.
+        labels: of the operands.
+        operands: columns' names and integers, by label.
+        function: computes rows.
+        any_type: operands are not read from the columns, so that their types say nothing about them.
+    """
 
     def __init__(
         self,
@@ -226,30 +304,43 @@ class ColumnWork(_OperationWork):
         schema: Any,
         labels: Sequence[str],
         operands: Mapping[str, str | int],
-        function: RowFunction,
+        function: BoundOperation,
+        *,
+        any_type: bool = False,
     ) -> None:
-        super().__init__(job, labels, operands, function)
-        self._types = [schema.field(name).type if isinstance(name, str) else None for name in self.operands]
-        for label, name, dtype in zip(self.labels, self.operands, self._types, strict=True):
-            if dtype is not None and columns.column_kind(dtype) is None:
+        def kind_of(name: str) -> str | None:
+            return columns.column_kind(columns.plain_type(schema.field(name).type))
+
+        super().__init__(job, labels, operands, function, lambda name: any_type or kind_of(name) == "text")
+        for label, name in zip(self.labels, self.operands, strict=True):
+            if isinstance(name, str) and not any_type and kind_of(name) is None:
+                dtype = schema.field(name).type
                 raise OperandError(f"{option_of(label)} {name}: a column of type {dtype} holds no integers")
-        self._result_type, self._template = self._choose_result()
+        for name in job.column_notations:
+            if not any_type and kind_of(name) != "text":
+                raise OperandError(
+                    f"--notation {name}: a column of type {schema.field(name).type} is no text"
+                )
+        self._types = [
+            columns.plain_type(schema.field(name).type) if isinstance(name, str) else None
+            for name in self.operands
+        ]
+        self._result_type, self.template = self._choose_result()
         self._kind = columns.column_kind(self._result_type)
-        self.unsigned = self._kind == "bytes"
-        self.schema = schema.append(pa.field(job.names.result, self._result_type)).append(
-            pa.field(job.names.status, pa.string())
-        )
+        self.unsigned = self._kind == "bytes" or self.how == "base64"
+        fields = [pa.field(job.names.result, self._result_type), pa.field(job.names.status, pa.string())]
+        self.schema = with_columns(schema, fields)
 
     def _choose_result(self) -> tuple[Any, int | None]:
         """Return the type of results, and the index of the operand whose notation their text has.
 
         Without a format of its own a result has the type of the first column operand if that holds every
-        possible result, else the type of the modulus's column, which always does.
+        possible result, else the type of the modulus's column if that does, else it is text.
         """
         literal, modulus = self.operands[-1], self._types[-1]
-        if self.names.how in ("dec", "hex"):
+        if self.how in {"dec", "hex", "base64"}:
             return pa.string(), None
-        if self.names.how == "bytes":
+        if self.how == "bytes":
             if isinstance(literal, int):
                 return pa.binary(columns.modulus_bytes(literal)), None
             return (modulus if pa.types.is_fixed_size_binary(modulus) else pa.binary()), None
@@ -262,20 +353,13 @@ class ColumnWork(_OperationWork):
                 return dtype, index
         return pa.string(), None
 
-    def read(self, batch: Batch) -> _Operands:
-        """Return the operands of a batch."""
-        schema = batch.rows.schema
-        values = [
-            name if isinstance(name, int) else read_column(batch.rows.column(schema.get_field_index(name)))
-            for name in self.operands
-        ]
-        return _Operands(values, RowStatuses(batch.rows.num_rows, batch.problems))
-
     def encode(self, operands: _Operands, start: int, results: _Results) -> Any:
         """Return an Arrow array of the results of the rows from `start` on."""
         dtype, values, present = self._result_type, results.values, results.present
+        if self.how == "base64":
+            return encode_base64(values, present, results.sizes).cast(dtype)
         if self._kind == "text":
-            hexadecimal = _notation(self.names.how, operands.values, self._template, start, len(values))
+            hexadecimal = self.hexadecimal(operands, start, len(values))
             return encode_text(values, present, hexadecimal).cast(dtype)
         if self._kind == "bytes":
             sizes = dtype.byte_width if pa.types.is_fixed_size_binary(dtype) else results.sizes
@@ -290,98 +374,43 @@ class ColumnWork(_OperationWork):
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 
-def _notation(
-    how: str, values: Sequence[IntegerColumn | int], template: int | None, start: int, count: int
-) -> NDArray[np.bool_] | None:
-    """Which results of the rows from `start` on are hexadecimal text."""
-    if how in {"hex", "bytes"}:
-        return np.ones(count, np.bool_)
-    column = values[template] if how == "same" and template is not None else None
-    if not isinstance(column, IntegerColumn) or column.hexadecimal is None:
-        return None
-    return column.hexadecimal[start : start + count]
-
-
-@dataclass
-class _Lines(_Operands):
-    """Operands of JSON lines, and the cells of the first operand that is a column."""
-
-    templates: Sequence[object] | None
-    template: int | None
-
-
 class LineWork(_OperationWork):
-    """JSON lines in, the same lines with two more members out; everything else is kept letter by letter."""
+    """JSON lines in, the same lines with two more members out."""
 
     def __init__(
         self,
         job: OperationJob,
         labels: Sequence[str],
         operands: Mapping[str, str | int],
-        function: RowFunction,
+        function: BoundOperation,
     ) -> None:
-        super().__init__(job, labels, operands, function)
-        self.unsigned = job.names.how == "bytes"
-        self._keys = (json.dumps(job.names.result), json.dumps(job.names.status))
-        self.schema = pa.schema([("line", pa.string())], metadata={b"finished": b"lines"})
-
-    def read(self, batch: Batch) -> _Operands:
-        """Return the operands of a batch."""
-        rows = [parse_row(line, integers_as_text=True) for line in batch.rows.column(0).to_pylist()]
-        self._check_free(rows)
-        problems = {index: INVALID_JSON for index, row in enumerate(rows) if row is None}
-        values: list[IntegerColumn | int] = []
-        templates, template = None, None
-        for index, name in enumerate(self.operands):
-            if isinstance(name, int):
-                values.append(name)
-                continue
-            cells = [None if row is None else row.get(name) for row in rows]
-            values.append(read_texts(cells))
-            if templates is None:
-                templates, template = cells, index
-        return _Lines(values, RowStatuses(len(rows), problems), templates, template)
-
-    def _check_free(self, rows: Sequence[dict[str, Any] | None]) -> None:
-        for row in rows:
-            if row is not None:
-                for name in (self.names.result, self.names.status):
-                    if name in row:
-                        raise TableError(f"a row already has a member {name!r}: choose another name")
+        super().__init__(job, labels, operands, function, lambda _: True)
+        self.unsigned = self.how in {"bytes", "base64"}
+        self.template = next((i for i, name in enumerate(self.operands) if isinstance(name, str)), None)
+        self._output = LineOutput(job.names)
+        self.schema = self._output.schema
 
     def encode(self, operands: _Operands, start: int, results: _Results) -> Any:
         """Return the text of the results of the rows from `start` on."""
-        assert isinstance(operands, _Lines)  # noqa: S101 - for the type checker
-        how, count = self.names.how, len(results.values)
-        hexadecimal = _notation(how, operands.values, operands.template, start, count)
+        count = len(results.values)
+        if self.how == "base64":
+            return encode_base64(results.values, results.present, results.sizes)
+        hexadecimal = self.hexadecimal(operands, start, count)
         digits = None
-        if how == "bytes":
+        if self.how == "bytes":
             digits = np.broadcast_to(np.asarray(2 * np.asarray(results.sizes), np.uint32), (count,)).copy()
         return encode_text(results.values, results.present, hexadecimal, digits)
 
     def assemble(self, batch: Batch, operands: _Operands, results: Any) -> Any:
         """Return the lines of the batch with result and status."""
-        assert isinstance(operands, _Lines)  # noqa: S101 - for the type checker
-        bad = dict(operands.statuses.bad())
-        lines = [
-            self._line(line, self._member(text, index, operands), bad.get(index, "ok"))
-            for index, (line, text) in enumerate(
-                zip(batch.rows.column(0).to_pylist(), results.to_pylist(), strict=True)
-            )
-        ]
-        return pa.RecordBatch.from_arrays([pa.array(lines, pa.string())], schema=self.schema)
+        texts = results.to_pylist()
+        cells: Sequence[object] = [None] * len(texts)
+        if self.template is not None:
+            cells = batch.cells(str(self.operands[self.template]))
+        members = [self._member(text, cell) for text, cell in zip(texts, cells, strict=True)]
+        return self._output.assemble(batch, members, operands.statuses)
 
-    def _member(self, text: str | None, index: int, operands: _Lines) -> str:
+    def _member(self, text: str | None, cell: object) -> str | None:
         """JSON of a result: a number where the cell that it follows is no text, else text."""
-        if text is None:
-            return "null"
-        template = None if operands.templates is None else operands.templates[index]
-        number = not isinstance(template, str) or isinstance(template, JsonInteger)
-        return text if self.names.how == "same" and number else f'"{text}"'
-
-    def _line(self, line: str, result: str, status: str) -> str:
-        members = f'{self._keys[0]}: {result}, {self._keys[1]}: "{status}"'  # a status is a plain word
-        if status == INVALID_JSON:
-            return f'{{"line": {json.dumps(line, ensure_ascii=False)}, {members}}}'
-        body = line[:-1].rstrip()
-        return body + ("" if body == "{" else ", ") + members + "}"
+        number = self.how == "same" and (not isinstance(cell, str) or isinstance(cell, JsonNumber))
+        return text if text is None or number else json.dumps(text)

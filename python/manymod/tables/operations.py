@@ -16,13 +16,34 @@ from manymod.intarray import IntArray, limbs_for
 from manymod.multi import multi_powmod_columns
 from manymod.tables.errors import OperandError
 
-__all__ = ["OPERATIONS", "EngineOptions", "Operation", "RowValues", "option_of", "term_labels"]
+__all__ = [
+    "OPERATIONS",
+    "BoundOperation",
+    "EngineOptions",
+    "Operation",
+    "RowValues",
+    "option_of",
+    "term_labels",
+]
 
 #: The operand of each row, or one integer for all.
 RowValues = IntArray | int
 
 #: Computes rows: their results, and a `Status` for each.
 RowFunction = Callable[[Sequence[RowValues], int, Any], tuple[IntArray, NDArray[np.uint8]]]
+
+
+@dataclass(frozen=True)
+class BoundOperation:
+    """An operation with everything that is the same for the whole table.
+
+    Attributes:
+        compute: computes rows.
+        exponent_bits: rows with a longer exponent cannot be computed; None: any length will do.
+    """
+
+    compute: RowFunction
+    exponent_bits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,18 +112,20 @@ class Operation:
             raise OperandError(f"{self.name} takes {wanted}")
         return expected
 
-    def bind(self, operands: Mapping[str, str | int], options: EngineOptions) -> RowFunction:
-        """Return what computes rows, given what is the same for the whole table."""
+    def bind(self, operands: Mapping[str, str | int], options: EngineOptions) -> BoundOperation:
+        """Return what computes rows, given what is the same for the whole table.
+
+        Raises:
+            OperandError: if an integer does not suit the operation.
+        """
         for label in self.fixed:
             if not isinstance(operands[label], int):
                 raise OperandError(
                     f"{option_of(label)} {operands[label]}: {self.name} takes one integer there"
                 )
         if self.name == "fixed_base_powmod":
-            return _fixed_base(int(operands["base"]), int(operands["mod"]), options)
-        if self.repeated:
-            return _products(options)
-        return _plain(self, options)
+            return _fixed_base(operands, options)
+        return BoundOperation(_products(options) if self.repeated else _plain(self, options))
 
 
 def term_labels(names: Sequence[str], term: int) -> list[str]:
@@ -155,25 +178,24 @@ def _products(options: EngineOptions) -> RowFunction:
     return call
 
 
-def _fixed_base(base: int, modulus: int, options: EngineOptions) -> RowFunction:
+def _fixed_base(operands: Mapping[str, str | int], options: EngineOptions) -> BoundOperation:
+    base, exp, modulus = int(operands["base"]), operands["exp"], int(operands["mod"])
     try:
         powers = manymod.FixedBase(base, modulus, secret=options.secret, **options.keywords())
     except manymod.ManymodError:
         raise
     except ValueError as error:
         raise OperandError(f"--mod: {error}") from error
-    width = limbs_for(powers.exponent_bits)
+    limit = 64 * limbs_for(powers.exponent_bits) if options.secret else None
+    if limit is not None and isinstance(exp, int) and exp.bit_length() > limit:
+        raise OperandError(f"--exp: exponents of more than {limit} bits are not supported in constant time")
 
-    def call(values: Sequence[RowValues], count: int, progress: Any) -> Any:
+    def compute(values: Sequence[RowValues], count: int, progress: Any) -> Any:
         exps = values[1]
         exps = _repeat(exps, count) if isinstance(exps, int) else exps
-        if options.secret and exps.bits > 64 * width:
-            raise OperandError(
-                f"--exp: exponents of more than {64 * width} bits are not supported in constant time"
-            )
         return powers.powmod(exps, errors="status", progress=progress)
 
-    return call
+    return BoundOperation(compute, limit)
 
 
 OPERATIONS = {

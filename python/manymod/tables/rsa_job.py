@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,12 +18,17 @@ from manymod.rsa import KeyRing, Padding
 from manymod.tables import columns
 from manymod.tables.batches import Batch, Source
 from manymod.tables.errors import OperandError
-from manymod.tables.integers import read_column
+from manymod.tables.integers import read_cells
 from manymod.tables.job import Computed, Job, RowProgress, Work
-from manymod.tables.operands import OutputNames, check_new, listed
+from manymod.tables.json_rows import JsonNumber
+from manymod.tables.jsonlines import JsonLinesSource, TypedJsonLinesSource
+from manymod.tables.line_output import LineOutput
+from manymod.tables.metadata import with_columns
+from manymod.tables.notations import from_base64, from_hexadecimal
+from manymod.tables.operands import OutputNames, check_new, column_names, listed
 from manymod.tables.status import RowStatuses
 
-__all__ = ["INVALID_SIGNATURE", "OPERANDS", "RsaJob"]
+__all__ = ["INVALID_SIGNATURE", "OPERANDS", "TEXT_ENCODINGS", "RsaJob"]
 
 #: Columns of each operation.
 OPERANDS = {
@@ -29,28 +37,39 @@ OPERANDS = {
     "encrypt": ("message",),
     "decrypt": ("ciphertext",),
 }
+#: How text stands for bytes: name, conversion, and what a cell is not that cannot be converted.
+TEXT_ENCODINGS: dict[str, tuple[Callable[[str], bytes], str]] = {
+    "text": (str.encode, "not_text"),
+    "hex": (from_hexadecimal, "not_hexadecimal"),
+    "base64": (from_base64, "not_base64"),
+}
 INVALID_SIGNATURE = "invalid_signature"
 _NOT_TEXT = "not_text"
 
 
-def _hexadecimal(text: str) -> bytes:
-    return bytes.fromhex(text.strip().removeprefix("0x"))
+def _read_bytes(cells: Sequence[Any], encoding: str) -> tuple[list[bytes], dict[int, str]]:
+    """Return the bytes of cells, none where they hold none, and by row what is wrong there.
 
-
-def _read_bytes(
-    cells: Sequence[Any], convert: Callable[[Any], bytes], problem: str
-) -> tuple[list[bytes], dict[int, str]]:
-    """Bytes of a column's cells (none where there are none) and, by row, what is wrong there."""
+    A cell holds bytes, or text in the encoding. Anything else of JSON is not the text that it is written as.
+    """
+    convert, problem = TEXT_ENCODINGS[encoding]
     values, problems = [b""] * len(cells), {}
     for row, cell in enumerate(cells):
-        if cell is None:
-            problems[row] = "is_null"
-            continue
         try:
-            values[row] = convert(cell)
+            if isinstance(cell, bytes):
+                values[row] = cell
+            elif isinstance(cell, str) and not isinstance(cell, JsonNumber):
+                values[row] = convert(cell)
+            else:
+                problems[row] = "is_null" if cell is None else problem
         except ValueError:
             problems[row] = problem
     return values, problems
+
+
+def _listed_cells(cells: Any) -> list[Any]:
+    """Return `Batch.cells` as a list."""
+    return cells if isinstance(cells, list) else list(columns.plain_array(cells).to_pylist())
 
 
 @dataclass(frozen=True)
@@ -68,11 +87,14 @@ class RsaJob(Job):
         operation: ``sign``, ``verify``, ``encrypt`` or ``decrypt``.
         operands: names of the columns of `OPERANDS`.
         ring: the keys.
-        key_column: the column of each row's key's index, or None for the first key.
+        key_column: the column of each row's key: its index or name. None: every row has the first key.
+        key_names: indices of keys by name.
+        keys_by_index: an integer in the key column is an index, and no name.
         padding: of every row.
         algorithm: of signatures.
-        message_is_hex: text in the message column is hexadecimal, and not itself the message.
-        names: names of the columns that are added; results are written as ``bytes``, ``hex`` or,
+        encodings: how text in a column of `OPERANDS` stands for bytes, one of `TEXT_ENCODINGS`; by default
+            messages are the text itself, and the others hexadecimal.
+        names: names of the columns that are added; results are written as ``bytes``, ``hex``, ``base64`` or,
             decrypted, ``text``.
     """
 
@@ -81,8 +103,10 @@ class RsaJob(Job):
     ring: KeyRing
     padding: Padding
     key_column: str | None = None
+    key_names: Mapping[str, int] = field(default_factory=dict)
+    keys_by_index: bool = True
     algorithm: Any = None
-    message_is_hex: bool = False
+    encodings: Mapping[str, str] = field(default_factory=dict)
     names: OutputNames = field(default_factory=lambda: OutputNames(how="bytes"))
 
     @property
@@ -96,8 +120,9 @@ class RsaJob(Job):
             "operation": self.name,
             "operands": dict(self.operands),
             "keys": [key.fingerprint for key in self.ring],
-            "key column": self.key_column,
-            "padding": [repr(self.padding), repr(self.algorithm), self.message_is_hex],
+            "key column": self.key_column and [self.key_column, dict(self.key_names), self.keys_by_index],
+            "padding": [repr(self.padding), repr(self.algorithm)],
+            "encodings": dict(self.encodings),
             "result column": self.names.result,
             "status column": self.names.status,
             "result format": self.names.how,
@@ -109,19 +134,34 @@ class RsaJob(Job):
         Raises:
             OperandError: if a name does not fit the columns.
         """
-        check_new(source.schema.names, self.names)
-        for label, name in self.operands.items():
-            _check_column(source.schema, label, name, {"bytes", "text"}, "bytes")
+        wanted = dict(self.operands)
         if self.key_column is not None:
-            _check_column(source.schema, "key-column", self.key_column, {"integer", "text"}, "key indices")
+            wanted["key-column"] = self.key_column
+        names = column_names(source, wanted.values(), self.names)
+        check_new(names, self.names)
+        of_json = isinstance(source, (JsonLinesSource, TypedJsonLinesSource))
+        for label, name in wanted.items():
+            if names.count(name) != 1:
+                raise OperandError(f"--{label} {name}: not one column of the table; columns: {listed(names)}")
+            if not of_json:
+                _check_type(label, name, source.schema.field(name).type)
+        if isinstance(source, JsonLinesSource):
+            return LineRsaWork(self, source.schema)
         return RsaWork(self, source.schema)
 
+    def encoding_of(self, label: str) -> str:
+        """Return how text in the column of an operand stands for bytes."""
+        return self.encodings.get(label, "text" if label == "message" else "hex")
 
-def _check_column(schema: Any, label: str, name: str, kinds: set[str], what: str) -> None:
-    if schema.names.count(name) != 1:
-        raise OperandError(f"--{label} {name}: not one column of the table; columns: {listed(schema.names)}")
-    dtype = schema.field(name).type
-    if columns.column_kind(dtype) not in kinds:
+
+def _check_type(label: str, name: str, dtype: Any) -> None:
+    """Raise OperandError if a column of this type holds nothing that the operand can be."""
+    kind = columns.column_kind(columns.plain_type(dtype))
+    if label == "key-column":
+        good, what = kind in {"integer", "decimal", "float", "text", "null"}, "indices or names of keys"
+    else:
+        good, what = kind in {"bytes", "text", "null"}, "bytes"
+    if not good:
         raise OperandError(f"--{label} {name}: a column of type {dtype} holds no {what}")
 
 
@@ -133,7 +173,7 @@ class RsaWork(Work):
         result = pa.binary() if job.names.how == "bytes" else pa.string()
         self._result_type = pa.bool_() if job.operation == "verify" else result
         fields = [pa.field(job.names.result, self._result_type), pa.field(job.names.status, pa.string())]
-        self.schema = pa.schema([*schema, *fields], metadata=schema.metadata)
+        self.schema = with_columns(schema, fields)
 
     def compute(self, batch: Batch, progress: RowProgress | None = None) -> Computed:
         """Compute the rows of a batch."""
@@ -149,35 +189,43 @@ class RsaWork(Work):
             results[row], problem = (None, None) if status else self._outcome(value)
             if problem is not None:
                 operands.statuses.mark_row(row, problem)
-        arrays = [
-            *batch.rows.columns,
-            pa.array(results, self._result_type),
-            operands.statuses.column(),
-        ]
-        output = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
-        return Computed(output, operands.statuses.bad())
+        return Computed(self.assemble(batch, results, operands.statuses), operands.statuses.bad())
+
+    def assemble(self, batch: Batch, results: list[Any], statuses: RowStatuses) -> Any:
+        """Return the columns of the batch, the results and the statuses."""
+        arrays = [*batch.rows.columns, pa.array(results, self._result_type), statuses.column()]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _operands(self, batch: Batch) -> _Operands:
         job, statuses = self._job, RowStatuses(batch.rows.num_rows, batch.problems)
         values: dict[str, list[bytes]] = {}
         for label, name in job.operands.items():
-            column = batch.rows.column(batch.rows.schema.get_field_index(name))
-            convert: Callable[[Any], bytes] = bytes
-            if columns.column_kind(column.type) == "text":
-                plain = label == "message" and not job.message_is_hex
-                convert = str.encode if plain else _hexadecimal
-            values[label], problems = _read_bytes(column.to_pylist(), convert, "not_hexadecimal")
+            values[label], problems = _read_bytes(_listed_cells(batch.cells(name)), job.encoding_of(label))
             for row, problem in problems.items():
                 statuses.mark_row(row, f"{label}_{problem}")
-        if job.key_column is None:
-            return _Operands(values, None, statuses)
-        indices = read_column(batch.rows.column(batch.rows.schema.get_field_index(job.key_column)))
-        statuses.mark(indices.null, "key_is_null")
-        statuses.mark(indices.invalid, "key_not_an_integer")
-        # An index of more than 64 bits is as absent as the one after the last.
-        absent = len(job.ring)
-        keys = [min(max(key, -1), absent) for key in indices.rows(0, indices.count).to_ints()]
+        keys = None if job.key_column is None else self._keys(batch.cells(job.key_column), statuses)
         return _Operands(values, keys, statuses)
+
+    def _keys(self, cells: Any, statuses: RowStatuses) -> list[int]:
+        """Return the index of every row's key; a key that is absent has the index after the last."""
+        job = self._job
+        absent = len(job.ring)
+        if not job.keys_by_index:
+            names = _listed_cells(cells)
+            statuses.mark(np.array([name is None for name in names], np.bool_), "key_is_null")
+            return [job.key_names.get(_key_name(name), absent) for name in names]
+        indices = read_cells(cells)
+        # An index of more than 64 bits is as absent as the one after the last.
+        keys = [min(max(key, -1), absent) for key in indices.rows(0, indices.count).to_ints()]
+        invalid = indices.invalid
+        if invalid is not None and job.key_names:
+            names = _listed_cells(cells)
+            for row in np.flatnonzero(invalid).tolist():
+                if (key := job.key_names.get(_key_name(names[row]))) is not None:
+                    keys[row], invalid[row] = key, False
+        statuses.mark(indices.null, "key_is_null")
+        statuses.mark(invalid, "key_not_an_integer")
+        return keys
 
     def _compute(
         self, operands: _Operands, rows: list[int], progress: RowProgress | None
@@ -199,9 +247,38 @@ class RsaWork(Work):
             return value, None if value else INVALID_SIGNATURE
         if job.names.how == "hex":
             return "0x" + value.hex(), None
+        if job.names.how == "base64":
+            return base64.b64encode(value).decode(), None
         if job.names.how == "text":
             try:
                 return value.decode(), None
             except UnicodeDecodeError:
                 return None, _NOT_TEXT
         return value, None
+
+
+def _key_name(cell: object) -> str:
+    """Return the name that a cell of the key column is; that of nothing in it is no name of a file."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell) if isinstance(cell, (str, int, Decimal)) and not isinstance(cell, bool) else ""
+
+
+class LineRsaWork(RsaWork):
+    """An RSA operation on JSON lines, which are kept letter by letter."""
+
+    def __init__(self, job: RsaJob, schema: Any) -> None:
+        super().__init__(job, schema)
+        self._output = LineOutput(job.names)
+        self.schema = self._output.schema
+
+    def assemble(self, batch: Batch, results: list[Any], statuses: RowStatuses) -> Any:
+        """Return the lines of the batch with result and status."""
+        members = [None if result is None else _json(result) for result in results]
+        return self._output.assemble(batch, members, statuses)
+
+
+def _json(result: Any) -> str:
+    """JSON of a result: bytes are hexadecimal text."""
+    value = "0x" + result.hex() if isinstance(result, bytes) else result
+    return json.dumps(value, ensure_ascii=False)

@@ -75,7 +75,8 @@ def run(
     Raises:
         OperandError: if a name does not fit the columns.
         TableError: if the table cannot be read or written.
-        KeyboardInterrupt: as it came; a sink that can be resumed has kept what was finished.
+        KeyboardInterrupt: as it came. After it and after errors, a sink that can be resumed has kept what was
+            finished.
     """
     work = job.bind(source)
     tally = sink.open(work.schema, {**source.fingerprint(), **job.fingerprint()})
@@ -89,12 +90,16 @@ def run(
                 if index >= kept:
                     computed = work.compute(batch, report.advance)
                     with shield():
-                        tally.add(count, computed.bad)
+                        tally.add(count, computed.bad, computed.hints)
                         sink.write(computed.rows, tally)
                 done += count
                 report.end(done)
         except KeyboardInterrupt:
             sink.suspend(tally)
+            raise
+        except Exception:
+            with contextlib.suppress(Exception):  # the first error is the one to know
+                sink.suspend(tally)
             raise
         with shield():
             tally.complete = True

@@ -60,6 +60,10 @@ class RowStatuses:
         """Return index and status of the rows that are not ok, in order."""
         return [(int(row), self._names[self._codes[row]]) for row in np.flatnonzero(self._codes)]
 
+    def names(self) -> list[str]:
+        """Return the status of every row."""
+        return [self._names[code] for code in self._codes.tolist()]
+
     def column(self) -> Any:
         """Return the statuses as an Arrow array of text."""
         indices = pa.array(self._codes, pa.int32())

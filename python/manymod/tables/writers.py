@@ -1,27 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing Parquet, CSV, JSON Lines and Arrow IPC, to a temporary name that is then moved into place."""
+"""Writing Parquet, CSV, JSON Lines and Arrow IPC to a binary file, and what they cannot hold."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
-import math
-import os
+from collections import Counter
 from collections.abc import Iterable
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from manymod.tables.compression import CODEC_NAMES, compressing, split_codec
+from manymod.tables.errors import TableError
+from manymod.tables.formats import CSV_FORMATS, TEXT_FORMATS
+from manymod.tables.texts import (
+    TWIN_FIELDS,
+    csv_text,
+    has_twin_fields,
+    json_value,
+    plain_values,
+    refusal_of_text,
+)
 
-__all__ = ["Replacement", "Writer", "fsync_directory", "open_writer", "write_table"]
+__all__ = ["COMPRESSIONS", "Writer", "check_writable", "open_writer", "output_compression"]
 
 #: Parquet row groups are cut at about this many bytes of columns.
 ROW_GROUP_BYTES = 24 << 20
+#: What an output can be compressed with.
+COMPRESSIONS = ("none", *CODEC_NAMES)
+#: Metadata of a schema whose only column has finished lines of JSON.
+FINISHED_LINES = {b"finished": b"lines"}
 
 
 class Writer(Protocol):
@@ -31,15 +43,16 @@ class Writer(Protocol):
         """Append a record batch."""
 
     def close(self) -> None:
-        """Finish the file."""
+        """Finish the table, and close the file."""
 
 
 class ParquetWriter:
     """Parquet; batches are gathered into row groups of a size that depends on the data alone."""
 
-    def __init__(self, path: Path, schema: Any) -> None:
+    def __init__(self, file: IO[bytes], schema: Any, compression: str | None) -> None:
         self._schema = schema
-        self._writer = pq.ParquetWriter(path, schema)
+        self._file = file
+        self._writer = pq.ParquetWriter(file, schema, compression=compression or "snappy")
         self._pending: list[Any] = []
         self._size = 0
 
@@ -57,53 +70,81 @@ class ParquetWriter:
         self._pending, self._size = [], 0
 
     def close(self) -> None:
-        """Finish the file."""
-        self._flush()
-        self._writer.close()
+        """Finish the table, and close the file."""
+        with self._file:
+            self._flush()
+            self._writer.close()
 
 
 class ArrowWriter:
-    """Arrow IPC, in the file or the stream format."""
+    """Arrow IPC, in the file format (compressed inside) or the stream format (as a whole)."""
 
-    def __init__(self, path: Path, schema: Any, stream: bool) -> None:
-        self._file = pa.OSFile(str(path), "wb")
-        self._writer = (pa.ipc.new_stream if stream else pa.ipc.new_file)(self._file, schema)
+    def __init__(self, file: IO[bytes], schema: Any, stream: bool, compression: str | None) -> None:
+        codec = None if compression == "none" else compression
+        if stream:
+            self._file = compressing(file, codec)
+            self._writer = pa.ipc.new_stream(self._file, schema)
+        else:
+            self._file = file
+            self._writer = pa.ipc.new_file(file, schema, options=pa.ipc.IpcWriteOptions(compression=codec))
 
     def write(self, batch: Any) -> None:
         """Append a record batch."""
         self._writer.write_batch(batch)
 
     def close(self) -> None:
-        """Finish the file."""
-        self._writer.close()
+        """Finish the table, and close the file."""
+        with self._file:
+            self._writer.close()
+
+
+class _TextWriter:
+    """A text file in UTF-8, which may be compressed as a whole."""
+
+    def __init__(self, file: IO[bytes], compression: str | None) -> None:
+        packed = compressing(file, None if compression == "none" else compression)
+        self._file = io.TextIOWrapper(packed, encoding="utf-8", newline="")
+
+    def close(self) -> None:
+        """Finish the table, and close the file."""
         self._file.close()
 
 
-class CsvWriter:
+class _UnixLines:
+    r"""Rows of CSV whose end \r\n becomes \n.
+
+    Before Python 3.13 `csv.writer` quotes a carriage return only if the end of a line has one.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, row: str) -> None:
+        """Write a row."""
+        self._file.write(row[:-2] + "\n")
+
+
+class CsvWriter(_TextWriter):
     """CSV in UTF-8; bytes are written as 0x hexadecimal, nested values as JSON, nulls as empty cells."""
 
-    def __init__(self, path: Path, schema: Any) -> None:
-        self._file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115 (closed by close())
-        self._writer = csv.writer(self._file, lineterminator="\n")
+    def __init__(self, file: IO[bytes], schema: Any, compression: str | None, delimiter: str) -> None:
+        super().__init__(file, compression)
+        self._writer = csv.writer(_UnixLines(self._file), delimiter=delimiter, lineterminator="\r\n")
         self._writer.writerow(schema.names)
 
     def write(self, batch: Any) -> None:
         """Append a record batch."""
-        columns = [[csv_text(value) for value in python_values(column)] for column in batch.columns]
+        columns = [[csv_text(value) for value in values] for values in _columns(batch)]
         self._writer.writerows(zip(*columns, strict=True))
 
-    def close(self) -> None:
-        """Finish the file."""
-        self._file.close()
 
-
-class JsonLinesWriter:
+class JsonLinesWriter(_TextWriter):
     """JSON Lines; integers are exact, bytes are 0x hexadecimal text. Finished lines pass as they are."""
 
-    def __init__(self, path: Path, schema: Any, finished_lines: bool) -> None:
-        self._file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115 (closed by close())
+    def __init__(self, file: IO[bytes], schema: Any, compression: str | None) -> None:
+        super().__init__(file, compression)
         self._names = schema.names
-        self._finished = finished_lines
+        self._finished = schema.metadata == FINISHED_LINES
 
     def write(self, batch: Any) -> None:
         """Append a record batch."""
@@ -113,122 +154,98 @@ class JsonLinesWriter:
         if self._finished:
             lines: list[str] = batch.column(0).to_pylist()
             return lines
-        columns = [[json_value(value) for value in python_values(column)] for column in batch.columns]
+        columns = [[json_value(value) for value in values] for values in _columns(batch)]
         rows = (dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True))
         return (json.dumps(row, ensure_ascii=False) for row in rows)
 
-    def close(self) -> None:
-        """Finish the file."""
-        self._file.close()
 
-
-def python_values(column: Any) -> list[Any]:
-    """Python values of an Arrow array; times as Arrow writes them, so that no nanosecond is lost."""
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    if pa.types.is_temporal(column.type) and not pa.types.is_interval(column.type):
-        column = column.cast(pa.int64() if pa.types.is_duration(column.type) else pa.string())
-    values: list[Any] = column.to_pylist()
-    return values
-
-
-def json_value(value: Any) -> Any:
-    """A value JSON can hold: bytes as 0x text, whole decimals as integers, NaN and infinities as text."""
-    if isinstance(value, bytes):
-        return "0x" + value.hex()
-    if isinstance(value, Decimal):
-        return (
-            int(value)
-            if value == value.to_integral_value() and value.as_tuple().exponent == 0
-            else str(value)
-        )
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if isinstance(value, dict):
-        return {str(key): json_value(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_value(item) for item in value]
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    return str(value)
-
-
-def csv_text(value: Any) -> str:
-    """The text of a CSV cell."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (dict, list, tuple)):
-        return json.dumps(json_value(value), ensure_ascii=False)
-    return "0x" + value.hex() if isinstance(value, bytes) else str(value)
-
-
-def open_writer(path: Path, schema: Any, table_format: str) -> Writer:
-    """Return a writer of the named format."""
-    if table_format == "parquet":
-        return ParquetWriter(path, schema)
-    if table_format == "csv":
-        return CsvWriter(path, schema)
-    if table_format == "jsonl":
-        return JsonLinesWriter(path, schema, finished_lines=schema.metadata == {b"finished": b"lines"})
-    return ArrowWriter(path, schema, stream=table_format == "arrows")
-
-
-class Replacement:
-    """A table that takes the place of `path` as a whole, or not at all."""
-
-    def __init__(self, path: Path, schema: Any, table_format: str) -> None:
-        self._path = path
-        self._temporary = path.with_name(f".{path.name}.tmp")
-        self._arguments = (schema, table_format)
-        self._writer: Writer | None = None
-
-    def __enter__(self) -> Self:
-        """Begin a temporary file in the same folder."""
-        self._writer = open_writer(self._temporary, *self._arguments)
-        return self
-
-    def write(self, batch: Any) -> None:
-        """Append a record batch."""
-        assert self._writer is not None  # noqa: S101 - entered
-        self._writer.write(batch)
-
-    def commit(self) -> None:
-        """Make the file durable and move it into place."""
-        self._close()
-        with open(self._temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(self._temporary, self._path)
-        fsync_directory(self._path.parent)
-
-    def _close(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
-
-    def __exit__(self, *_: object) -> None:
-        """Remove what was not moved into place."""
+def _columns(batch: Any) -> list[list[Any]]:
+    """Return the values of each column of a batch."""
+    found = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
         try:
-            self._close()
-        finally:
-            self._temporary.unlink(missing_ok=True)
+            found.append(plain_values(column))
+        except ValueError as error:  # Arrow's and Python's own errors of values are ValueErrors
+            raise TableError(f"column {name}: {error}") from error
+    return found
 
 
-def write_table(path: Path, schema: Any, table_format: str, batches: Iterable[Any]) -> None:
-    """Write a whole table so that `path` holds either what it held before or all of the table."""
-    with Replacement(path, schema, table_format) as table:
-        for batch in batches:
-            table.write(batch)
-        table.commit()
+def open_writer(file: IO[bytes], schema: Any, table_format: str, compression: str | None = None) -> Writer:
+    """Return a writer of the named format to a binary file, which it closes.
+
+    Args:
+        file: opened for writing.
+        schema: the table's Arrow schema.
+        table_format: one of `FORMATS`.
+        compression: one of `COMPRESSIONS`; by default Parquet has its usual one, other formats none.
+    """
+    if table_format == "parquet":
+        return ParquetWriter(file, schema, compression)
+    if table_format in CSV_FORMATS:
+        return CsvWriter(file, schema, compression, CSV_FORMATS[table_format])
+    if table_format == "jsonl":
+        return JsonLinesWriter(file, schema, compression)
+    return ArrowWriter(file, schema, table_format == "arrows", compression)
 
 
-def fsync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY)
+def output_compression(path: Path, table_format: str, given: str | None) -> str | None:
+    """Return the compression of an output: the one given, or that of its name.
+
+    Raises:
+        TableError: if they contradict each other or the format.
+    """
+    plain, codec = split_codec(path)
+    if codec is None:
+        return given
+    if table_format in {"parquet", "arrow"}:
+        raise TableError(
+            f"{path}: {table_format} is compressed inside: name it {plain.name} and choose a compression"
+        )
+    if given not in {None, codec}:
+        raise TableError(f"{path}: the name says {codec}, not {given}")
+    return codec
+
+
+def check_writable(schema: Any, table_format: str, compression: str | None = None) -> None:
+    """Find out before any row is computed whether a format can hold a table.
+
+    Raises:
+        TableError: if it cannot; the message names the column and its type.
+    """
+    if table_format == "arrow" and compression == "gzip":
+        raise TableError("Arrow files cannot be compressed by gzip: choose zstd")
+    if schema.metadata == FINISHED_LINES and table_format != "jsonl":
+        raise TableError(f"JSON lines as they are can be written to JSON Lines only, not to {table_format}")
+    if table_format in {"parquet", "jsonl"}:
+        name, count = max(Counter(schema.names).items(), key=lambda found: found[1], default=("", 0))
+        if count > 1:
+            raise TableError(
+                f"the table has {count} columns of the name {name!r}, which {table_format} cannot hold: "
+                "rename them, or write another format"
+            )
+    reasons: dict[Any, str | None] = {}
+    for field in schema:
+        if field.type not in reasons:
+            reasons[field.type] = _refusal(field.type, table_format)
+        if (reason := reasons[field.type]) is not None:
+            raise TableError(
+                f"column {field.name} of type {field.type} cannot be written to {table_format}: {reason}; "
+                "write another format, or leave the column out"
+            )
+
+
+def _refusal(dtype: Any, table_format: str) -> str | None:
+    """Return why a format cannot hold columns of a type, None if it can."""
+    if table_format in TEXT_FORMATS and (reason := refusal_of_text(dtype)):
+        return reason
+    if table_format == "parquet" and has_twin_fields(dtype):
+        return TWIN_FIELDS
+    schema = pa.schema([pa.field("column", dtype)])
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        writer = open_writer(io.BytesIO(), schema, table_format)
+        if table_format in TEXT_FORMATS or table_format == "parquet":
+            writer.write(pa.record_batch([pa.nulls(1, dtype)], schema=schema))
+        writer.close()
+    except (pa.ArrowException, TableError, OSError, TypeError, ValueError) as error:
+        return str(error).partition("\n")[0]
+    return None

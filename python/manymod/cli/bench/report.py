@@ -16,6 +16,7 @@ import click
 import manymod
 from manymod import _core
 from manymod.cli.options import Option, output_option
+from manymod.tables import OutputFile, TableError
 
 __all__ = [
     "commit",
@@ -28,10 +29,26 @@ __all__ = [
     "write_report",
 ]
 
+
+def _special(output: Path) -> bool:
+    """Whether an output is a pipe or a device."""
+    return output.exists() and not output.is_file()
+
+
+def _writable(_context: click.Context, _parameter: click.Parameter, output: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before anything is measured."""
+    if output is not None and not _special(output):
+        try:
+            OutputFile(output)
+        except TableError as error:
+            raise click.BadParameter(str(error)) from error
+    return output
+
+
 #: `--json` and `-o`: where the report goes.
 _REPORT_OPTIONS: list[Option] = [
     click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of a table."),
-    output_option("Write the report as JSON to this file, too."),
+    output_option("Write the report as JSON to this file, too.", callback=_writable),
 ]
 
 
@@ -112,7 +129,10 @@ def write_report(report: dict[str, Any], output: Path | None, as_json: bool) -> 
     text = json.dumps(report, indent=2)
     if output is not None:
         try:
-            output.write_text(text + "\n", encoding="utf-8")
+            if _special(output):
+                output.write_text(text + "\n", encoding="utf-8")
+            else:
+                OutputFile(output).write((text + "\n").encode())
         except OSError as error:
             raise click.ClickException(f"{output}: {error.strerror}") from error
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ import click
 
 from manymod import _core
 from manymod.cli.options import Option
+from manymod.cli.rsa.keys import NamedKeys, files_of_folder, keys_of_files
 from manymod.cli.table.run import FILE_FORMATS, FILES, STATUS_COLUMN, run_job, run_options, table_files
 from manymod.errors import InvalidKeyError, ManymodError
 from manymod.rsa import KeyRing, Padding, Prehashed, PrivateKey, PublicKey
 from manymod.rsa.padding import HASHES
-from manymod.tables.operands import OutputNames
-from manymod.tables.rsa_job import OPERANDS, RsaJob
+from manymod.tables import OutputNames, Tally
+from manymod.tables.rsa_job import INVALID_SIGNATURE, OPERANDS, TEXT_ENCODINGS, RsaJob
 
 __all__ = ["rsa"]
 
@@ -31,8 +33,9 @@ SUMMARIES = {
 HELP = """{summary}
 
 Reads TABLE (Parquet, CSV, JSON Lines, Arrow IPC) in batches and writes its columns, a result column and a
-status column to OUT. Columns hold bytes, or text: a message is the text itself in UTF-8 (or, on request,
-hexadecimal), a signature or ciphertext is hexadecimal, with or without 0x.
+status column to OUT. TABLE may be - for standard input, and compressed by gzip or Zstandard. Columns hold
+bytes, or text: a message is the text itself in UTF-8, a signature or ciphertext is hexadecimal, with or
+without 0x, unless an option such as --message-format says otherwise.
 
 The status is "ok" or the name of what is wrong with the row. Exit codes: 0 all rows are ok, 3 some are not, 1
 failure, 2 usage, 130 interrupted. An interrupted run leaves OUT.parts; the same command with --resume
@@ -95,12 +98,21 @@ def _options(operation: str) -> list[Option]:
             "keys",
             type=_IN_PATH,
             multiple=True,
-            required=True,
             metavar="FILE",
             help="Key in PEM or DER; several for --key-column.",
         ),
         click.option(
-            "--key-column", metavar="COLUMN", help="Column of each row's key: 0 is the first --key."
+            "--keys",
+            "key_folder",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            metavar="DIR",
+            help="Folder of keys for --key-column, instead of --key.",
+        ),
+        click.option(
+            "--key-column",
+            metavar="COLUMN",
+            help="Column of each row's key: the name of its file, with or without extension, or of --key the "
+            "number, from 0.",
         ),
         click.option(
             "--password-file", type=_IN_PATH, metavar="FILE", help="File of the password of encrypted keys."
@@ -123,10 +135,21 @@ def _options(operation: str) -> list[Option]:
         ),
         STATUS_COLUMN,
     ]
+    for label in OPERANDS[operation]:
+        encodings = list(TEXT_ENCODINGS) if label == "message" else ["hex", "base64"]
+        options.append(
+            click.option(
+                f"--{label}-format",
+                type=click.Choice(encodings),
+                default=encodings[0],
+                show_default=True,
+                help=f"What {label}s in a column of text are.",
+            )
+        )
     if "message" in OPERANDS[operation]:
-        options.append(click.option("--hex-messages", is_flag=True, help="Text messages are hexadecimal."))
+        options.append(click.option("--hex-messages", is_flag=True, help="The same as --message-format hex."))
     if operation != "verify":
-        choices = ["bytes", "hex", "text"] if operation == "decrypt" else ["bytes", "hex"]
+        choices = ["bytes", "hex", "base64", *(["text"] if operation == "decrypt" else [])]
         options.append(
             click.option(
                 "--result-format",
@@ -157,16 +180,26 @@ def _read_key(
     return key if private else key.public_key()
 
 
-def _ring(operation: str, options: dict[str, Any]) -> KeyRing:
-    if len(options["keys"]) > 1 and options["key_column"] is None:
-        raise click.UsageError("several --key need a --key-column with each row's key")
+def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
+    files, folder = options["keys"], options["key_folder"]
+    if bool(files) == bool(folder):
+        raise click.UsageError("give --key, or --keys")
+    if options["key_column"] is None and (folder or len(files) > 1):
+        what = "--keys needs" if folder else "several --key need"
+        raise click.UsageError(f"{what} a --key-column with each row's key")
     password = None
     if options["password_file"] is not None:
         password = options["password_file"].read_bytes().rstrip(b"\r\n")
     private = operation in {"sign", "decrypt"}
-    exponent_bits = options["max_exponent_bits"]
-    keys = [_read_key(path, password, exponent_bits, private) for path in options["keys"]]
-    return KeyRing(keys, device=options["device"], variant=options["variant"], threads=options["threads"])
+    if folder:
+        files, output = files_of_folder(folder, private=private), options["output"]
+        if isinstance(output, Path) and output.exists() and any(map(output.samefile, files)):
+            raise click.UsageError("OUT is one of --keys: write to another file")
+
+    def read_key(path: Path) -> PrivateKey | PublicKey:
+        return _read_key(path, password, options["max_exponent_bits"], private)
+
+    return keys_of_files(files, read_key)
 
 
 def _padding(operation: str, options: dict[str, Any]) -> tuple[Padding, Any]:
@@ -185,16 +218,40 @@ def _padding(operation: str, options: dict[str, Any]) -> tuple[Padding, Any]:
 
 def _job(operation: str, options: dict[str, Any]) -> RsaJob:
     padding, algorithm = _padding(operation, options)
+    labels = OPERANDS[operation]
+    encodings = {label: options[f"{label}_format"] for label in labels}
+    if options.get("hex_messages"):
+        encodings["message"] = "hex"
+    keys = _keys(operation, options)
+    settings = {name: options[name] for name in ("device", "variant", "threads")}
     return RsaJob(
         operation=operation,
-        operands={label: options[label] for label in OPERANDS[operation]},
-        ring=_ring(operation, options),
+        operands={label: options[label] for label in labels},
+        ring=KeyRing(keys.keys, **settings),
         key_column=options["key_column"],
+        key_names=keys.names,
+        keys_by_index=not options["key_folder"],
         padding=padding,
         algorithm=algorithm,
-        message_is_hex=options.get("hex_messages", False),
+        encodings=encodings,
         names=OutputNames(options["result"], options["status_column"], options.get("result_format", "bytes")),
     )
+
+
+def _hint(operation: str, options: dict[str, Any]) -> Callable[[Tally], str | None]:
+    """What is said where every row fails in the way that wrong options make it."""
+
+    def hint(tally: Tally) -> str | None:
+        status = {"verify": INVALID_SIGNATURE, "decrypt": "rsa_decryption"}.get(operation)
+        if not tally.rows or tally.bad_counts.get(str(status)) != tally.rows:
+            return None
+        names = ["padding", "hash", "mgf_hash", *(["salt_length"] if operation == "verify" else ["label"])]
+        given = {"hash": options["algorithm"], **options}
+        said = ", ".join(f"--{name.replace('_', '-')} {given[name] or '(none)'}" for name in names)
+        made = "the signatures were made" if operation == "verify" else "the ciphertexts were made"
+        return f"every row is {status}: is this how {made}, and is it the right key? {said}"
+
+    return hint
 
 
 def _command(operation: str) -> click.Command:
@@ -204,7 +261,7 @@ def _command(operation: str) -> click.Command:
             job = _job(operation, options)
         except (ManymodError, OSError) as error:
             raise click.ClickException(str(error)) from error
-        sys.exit(run_job(job, files))
+        sys.exit(run_job(job, files, _hint(operation, options)))
 
     for option in reversed(_options(operation)):
         callback = option(callback)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ import click
 from manymod.cli.options import Option
 from manymod.cli.table.run import FILE_FORMATS, FILES, STATUS_COLUMN, run_job, run_options, table_files
 from manymod.tables import EngineOptions, Operation, OperationJob, OutputNames
+from manymod.tables.notations import AUTO, NOTATIONS
 from manymod.tables.operations import term_labels
 
 __all__ = ["table_command"]
@@ -18,10 +20,11 @@ __all__ = ["table_command"]
 HELP = """{summary}
 
 Reads TABLE (Parquet, CSV, JSON Lines, Arrow IPC) in batches and writes its columns, a result column and a
-status column to OUT. An operand is a column name or an integer (decimal or 0x hexadecimal); a name that is
-both is a column. Columns may hold integers, decimals of scale 0, text (decimal or 0x hexadecimal) or bytes
-(big-endian, unsigned). Results have the type of the first operand's column, or of the modulus's where the
-first cannot hold every result.{more}
+status column to OUT. TABLE may be - for standard input, and compressed by gzip or Zstandard. An operand is a
+column name or an integer (decimal or 0x hexadecimal); a name that is both is a column. Columns may hold
+integers, decimals, floats with whole values, text (as --notation says) or bytes (big-endian, unsigned).
+Results have the type of the first operand's column, or of the modulus's where the first cannot hold every
+result.{more}
 
 The status is "ok" or the name of what is wrong with the row, and the result is then null. Exit codes: 0 all
 rows are ok, 3 some are not, 1 failure, 2 usage, 130 interrupted. An interrupted run leaves OUT.parts; the
@@ -48,6 +51,22 @@ def _operand_options(operation: Operation) -> list[Option]:
     return options
 
 
+def _notations(
+    _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
+) -> tuple[str, dict[str, str]]:
+    """The notation of all columns, and those of single ones."""
+    every, single = AUTO, {}
+    for value in values:
+        column, separator, notation = value.rpartition("=")
+        if notation not in NOTATIONS:
+            raise click.BadParameter(f"{notation!r} is none of {', '.join(NOTATIONS)}")
+        if separator:
+            single[column] = notation
+        else:
+            every = notation
+    return every, single
+
+
 def _options(operation: Operation) -> list[Option]:
     options = [
         *FILES,
@@ -56,8 +75,17 @@ def _options(operation: Operation) -> list[Option]:
         STATUS_COLUMN,
         click.option(
             "--result-format",
-            type=click.Choice(["dec", "hex", "bytes"]),
+            type=click.Choice(["dec", "hex", "base64", "bytes"]),
             help="Write results as this instead.",
+        ),
+        click.option(
+            "--notation",
+            "notations",
+            multiple=True,
+            callback=_notations,
+            metavar="[COLUMN=]NOTATION",
+            help="Of integers in text, in all columns or in one: auto (decimal, or hexadecimal after 0x), "
+            "dec, hex (with or without 0x), base64 (of bytes, big-endian).",
         ),
         *FILE_FORMATS,
     ]
@@ -84,8 +112,11 @@ def _operands(operation: Operation, options: dict[str, Any]) -> dict[str, str]:
 
 
 def _job(operation: Operation, options: dict[str, Any]) -> OperationJob:
+    notation, column_notations = options["notations"]
     return OperationJob(
         operation=operation,
+        notation=notation,
+        column_notations=column_notations,
         operands=_operands(operation, options),
         names=OutputNames(options["result"], options["status_column"], options["result_format"] or "same"),
         engine=EngineOptions(
@@ -99,7 +130,7 @@ def table_command(operation: Operation) -> click.Command:
 
     def callback(**options: Any) -> None:
         files = table_files(options)
-        sys.exit(run_job(_job(operation, options), files, as_lines=True))
+        sys.exit(run_job(_job(operation, options), files))
 
     for option in reversed(_options(operation)):
         callback = option(callback)

@@ -4,38 +4,69 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 import pyarrow as pa
 from rich.console import Console
 
 from manymod import tables
+from manymod.cli.failures import EXIT_FAILURE, EXIT_INTERRUPTED
 from manymod.cli.interrupt import InterruptGuard
-from manymod.cli.options import Option, device_option, output_option, threads_option, variant_option
+from manymod.cli.options import (
+    STANDARD_STREAM,
+    Option,
+    StreamPath,
+    device_option,
+    threads_option,
+    variant_option,
+)
 from manymod.cli.progress import RowProgress
 from manymod.errors import ManymodError
-from manymod.tables.formats import COMPRESSED_EXTENSIONS
+from manymod.tables.formats import TextOptions, check_delimiter
+from manymod.tables.text_lines import check_encoding
 
 __all__ = ["FILES", "FILE_FORMATS", "STATUS_COLUMN", "TableFiles", "run_job", "run_options", "table_files"]
 
-EXIT_FAILURE = 1
 EXIT_BAD_ROWS = 3
-EXIT_INTERRUPTED = 130
 
 _FORMATS = click.Choice(tables.FORMATS)
 #: Smallest memory bound: the interpreter and its libraries alone take most of it.
 MIN_MEMORY = 200 << 20
 
-_IN_PATH = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+def _checked(check: Callable[[str], str]) -> Callable[..., str | None]:
+    """Return a callback that passes an option's value through a check, where it is given."""
+
+    def callback(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+        try:
+            return None if value is None else check(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return callback
+
+
+#: What messages call the options that name files to read.
+_NAMES_OF_INPUTS = {"table": "TABLE", "keys": "a --key", "password_file": "the --password-file"}
 
 #: Options that every table command has.
 FILES: list[Option] = [
-    click.argument("table", type=_IN_PATH),
-    output_option("Table to write.", required=True),
+    click.argument("table", type=StreamPath(exists=True)),
+    click.option(
+        "-o",
+        "--output",
+        type=StreamPath(),
+        metavar="OUT",
+        required=True,
+        help="Table to write; -: standard output.",
+    ),
 ]
 STATUS_COLUMN: Option = click.option(
     "--status-column", default="status", show_default=True, help="Name of the status column."
@@ -43,6 +74,23 @@ STATUS_COLUMN: Option = click.option(
 FILE_FORMATS: list[Option] = [
     click.option("--input-format", type=_FORMATS, help="Format of TABLE, else by its extension."),
     click.option("--output-format", type=_FORMATS, help="Format of OUT, else by its extension."),
+    click.option(
+        "--output-compression",
+        type=click.Choice(tables.COMPRESSIONS),
+        help="Compression of OUT, else by its extension.",
+    ),
+    click.option(
+        "--delimiter",
+        callback=_checked(check_delimiter),
+        metavar="CHARACTER",
+        help="Between the fields of a CSV TABLE: one character, or tab. Else a comma.",
+    ),
+    click.option(
+        "--encoding",
+        callback=_checked(check_encoding),
+        metavar="NAME",
+        help="Of a CSV or JSON Lines TABLE, such as latin-1, else UTF-8 or what its byte order mark says.",
+    ),
 ]
 
 
@@ -91,44 +139,96 @@ def run_options(batch_rows: int) -> list[Option]:
 
 @dataclass(frozen=True, kw_only=True)
 class TableFiles:
-    """The files of a table command, and how a run over them goes."""
+    """The files of a table command, and how a run over them goes; `output` is None for standard output."""
 
-    table: Path
-    output: Path
+    table: Path | str
+    output: Path | None
     input_format: str
     output_format: str
+    output_compression: str | None
+    text: TextOptions
     limits: tables.BatchLimits
     checkpoint: float
     resume: bool
     restart: bool
     progress: bool
 
-    def open_source(self, as_lines: bool) -> tables.Source:
-        """Open the table; `as_lines`: JSON Lines that stay as they are where both files are such."""
-        lines = as_lines and self.output_format == "jsonl"
-        return tables.open_source(self.table, self.input_format, self.limits, as_lines=lines)
+    @property
+    def output_name(self) -> str:
+        """What messages call the output."""
+        return "standard output" if self.output is None else str(self.output)
 
-    def sink(self) -> tables.ResumableFile:
+    def open_source(self) -> tables.Source:
+        """Open the table so that what is copied stays as it was written, as far as the output can tell."""
+        return tables.open_source(
+            self.table,
+            self.input_format,
+            self.limits,
+            as_lines=self.output_format == "jsonl",
+            floats=self.output_format not in tables.CSV_FORMATS,
+            text=self.text,
+        )
+
+    def sink(self) -> tables.ResumableFile | tables.StreamSink:
         """The output."""
+        if self.output is None:
+            return tables.StreamSink(_standard_output(), self.output_format, self.output_compression)
         return tables.ResumableFile(
             self.output,
             self.output_format,
+            compression=self.output_compression,
             seconds=self.checkpoint,
             resume=self.resume,
             restart=self.restart,
         )
 
 
-def _format(path: Path, given: str | None, option: str) -> str:
-    if path.suffix.lower() in COMPRESSED_EXTENSIONS:
-        verb = "decompress it first" if option == "--input-format" else "compress it afterwards"
-        raise click.UsageError(f"{path}: compressed tables are not supported; {verb}")
-    if given:
-        return given
+def _input_format(path: Path | str, given: str | None) -> str:
+    if given is None and path == STANDARD_STREAM:
+        raise click.UsageError("standard input has no extension: give --input-format")
+    return given or _format_of(Path(path), "--input-format")
+
+
+def _format_of(path: Path, option: str) -> str:
     try:
-        return tables.format_of(path)
+        return tables.format_of(Path(path))
     except tables.TableError as error:
         raise click.UsageError(f"{error}; give {option}") from error
+
+
+def _check_output(output: Path, options: dict[str, Any]) -> None:
+    """Refuse an output that cannot be written, or that is one of the files to read."""
+    try:
+        tables.OutputFile(output)
+    except tables.TableError as error:
+        raise click.UsageError(str(error)) from error
+    for name, value in options.items():
+        for path in value if isinstance(value, tuple) else (value,):
+            if name != "output" and isinstance(path, Path) and output.exists() and output.samefile(path):
+                raise click.UsageError(f"OUT is {_NAMES_OF_INPUTS.get(name, name)}: write to another file")
+
+
+def _standard_output() -> IO[bytes]:
+    stream: IO[bytes] | None = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        raise click.ClickException("standard output is closed, or takes no bytes")
+    return stream
+
+
+def _check_standard_output(options: dict[str, Any]) -> None:
+    """Refuse what standard output cannot be."""
+    if options["resume"] or options["restart"]:
+        raise click.UsageError("standard output keeps no parts: --resume and --restart are for files")
+    if options["output_format"] is None:
+        raise click.UsageError("standard output has no extension: give --output-format")
+    stream = _standard_output()
+    text = options["output_format"] in tables.TEXT_FORMATS and options["output_compression"] in {None, "none"}
+    if stream.isatty() and not text:
+        raise click.UsageError("binary tables are not written to a terminal: redirect standard output")
+    table = options["table"]
+    with contextlib.suppress(OSError):  # a stream without a file descriptor
+        if isinstance(table, Path) and os.path.samestat(os.fstat(stream.fileno()), table.stat()):
+            raise click.UsageError("standard output is TABLE: write to another file")
 
 
 def table_files(options: dict[str, Any]) -> TableFiles:
@@ -136,55 +236,89 @@ def table_files(options: dict[str, Any]) -> TableFiles:
     table, output = options["table"], options["output"]
     if options["resume"] and options["restart"]:
         raise click.UsageError("--resume and --restart exclude each other")
-    if output.exists() and output.samefile(table):
-        raise click.UsageError("OUT is TABLE: write to another file")
-    if output.exists() and not output.is_file():
-        raise click.UsageError(f"{output} is not a regular file")
-    if not output.parent.is_dir():
-        raise click.UsageError(f"{output.parent} is not a directory")
+    compression = options["output_compression"]
+    if output == STANDARD_STREAM:
+        output, output_format = None, options["output_format"]
+        _check_standard_output(options)
+    else:
+        _check_output(output, options)
+        output_format = options["output_format"] or _format_of(output, "--output-format")
+        try:
+            compression = tables.output_compression(output, output_format, compression)
+        except tables.TableError as error:
+            raise click.UsageError(str(error)) from error
+    input_format = _input_format(table, options["input_format"])
+    if options["delimiter"] and input_format not in tables.CSV_FORMATS:
+        raise click.UsageError(f"--delimiter is for CSV, and {table} is {input_format}")
+    if options["encoding"] and input_format not in tables.TEXT_FORMATS:
+        raise click.UsageError(f"--encoding is for CSV and JSON Lines, and {table} is {input_format}")
     return TableFiles(
         table=table,
         output=output,
-        input_format=_format(table, options["input_format"], "--input-format"),
-        output_format=_format(output, options["output_format"], "--output-format"),
+        input_format=input_format,
+        output_format=output_format,
+        output_compression=compression,
+        text=TextOptions(options["delimiter"], options["encoding"]),
         limits=tables.BatchLimits.within(options["memory"], options["batch_rows"]),
         **{name: options[name] for name in ("checkpoint", "resume", "restart", "progress")},
     )
 
 
-def run_job(job: tables.Job, files: TableFiles, *, as_lines: bool = False) -> int:
-    """Run a table command and print its outcome. Returns the exit code."""
+def run_job(
+    job: tables.Job, files: TableFiles, hint: Callable[[tables.Tally], str | None] | None = None
+) -> int:
+    """Run a table command and print its outcome. Returns the exit code.
+
+    Args:
+        job: what is done.
+        files: the table and the output.
+        hint: returns what may be wrong with the options, given the outcome; None: nothing.
+    """
     sink = files.sink()
     try:
-        return _report(files, _run(job, files, sink, as_lines))
+        tally = _run(job, files, sink)
+        said = None if hint is None else hint(tally)
+        return _report(files, tally, [*tally.hints, *([said] if said else [])])
     except tables.OperandError as error:
         raise click.UsageError(str(error)) from error
+    except BrokenPipeError:
+        raise
     except (ManymodError, pa.ArrowException, OSError, MemoryError) as error:
-        click.echo(f"manymod: {error or 'out of memory'}", err=True)
+        kept = _kept(sink)
+        click.echo(f"manymod: {error or 'out of memory'}{kept and '; ' + kept}", err=True)
         return EXIT_FAILURE
     except KeyboardInterrupt:
-        kept = f"{sink.tally.rows:,} rows are kept in {sink.folder}: the same command with --resume continues"
-        message = kept if sink.folder.exists() else "before the first row"
-        click.echo(f"manymod: interrupted; {message}", err=True)
+        click.echo(f"manymod: interrupted; {_kept(sink) or 'nothing is kept'}", err=True)
         return EXIT_INTERRUPTED
 
 
-def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile, as_lines: bool) -> tables.Tally:
+def _kept(sink: tables.ResumableFile | tables.StreamSink) -> str:
+    """What a run that did not finish has left, and how to go on; nothing if it has left nothing."""
+    if not isinstance(sink, tables.ResumableFile) or not sink.kept_rows:
+        return ""
+    if sink.finished:
+        return "the output is complete"
+    return f"{sink.kept_rows:,} rows are kept in {sink.folder}: the same command with --resume continues"
+
+
+def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile | tables.StreamSink) -> tables.Tally:
     bar = RowProgress(Console(stderr=True), job.name, files.progress)
     with InterruptGuard() as guard, contextlib.ExitStack() as stack:
-        source = files.open_source(as_lines)
+        source = files.open_source()
         stack.callback(source.close)
         stack.callback(sink.close)
         with bar:
             tally = tables.run(job, source, sink, progress=bar, shield=guard.shield)
         guard.ignore()
+    if isinstance(sink, tables.ResumableFile) and sink.damage is not None:
+        click.echo(f"manymod: {sink.damage}", err=True)
     return tally
 
 
-def _report(files: TableFiles, tally: tables.Tally) -> int:
+def _report(files: TableFiles, tally: tables.Tally, hints: Sequence[str]) -> int:
     bad = sum(tally.bad_counts.values())
     if not bad:
-        click.echo(f"manymod: {tally.rows:,} rows written to {files.output}", err=True)
+        click.echo(f"manymod: {tally.rows:,} rows written to {files.output_name}", err=True)
         return 0
     for row, status in tally.bad_rows:
         click.echo(f"manymod: row {row}: {status}", err=True)
@@ -192,6 +326,9 @@ def _report(files: TableFiles, tally: tables.Tally) -> int:
         click.echo(f"manymod: ... and {bad - len(tally.bad_rows):,} more", err=True)
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(tally.bad_counts.items()))
     click.echo(
-        f"manymod: {tally.rows:,} rows written to {files.output}, {bad:,} of them bad: {counts}", err=True
+        f"manymod: {tally.rows:,} rows written to {files.output_name}, {bad:,} of them bad: {counts}",
+        err=True,
     )
+    for hint in hints:
+        click.echo(f"manymod: hint: {hint}", err=True)
     return EXIT_BAD_ROWS

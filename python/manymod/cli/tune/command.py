@@ -21,7 +21,7 @@ from manymod.cli.progress import make_bar, output_console
 from manymod.cli.tune.case import Case, Target, cases
 from manymod.cli.tune.choice import choices, cpu_rows
 from manymod.cli.tune.cpu_measure import AUTO, OPS, Settings, library_choice, measure
-from manymod.cli.tune.file import complete_rows, file_text, table_in_use, write_file
+from manymod.cli.tune.file import complete_rows, file_text, output_file, table_in_use, write_file
 from manymod.cli.tune.gpu_choice import gap_rows, gpu_choices, gpu_rows, middles
 from manymod.cli.tune.gpu_measure import GPU_OPS, GpuSettings, measure_gpu
 from manymod.cli.tune.report import (
@@ -228,13 +228,15 @@ def tune(
     console = output_console()
     options = _Options(quick, ops, bits, output, check)
     try:
+        if not (show or check):
+            output_file(output)  # not after minutes of measuring
         if show:
             show_table(console)
         elif device == "cpu":
             _tune_cpu(options, console)
         else:
             _tune_gpu(options, device, console)
-    except manymod.ManymodError as error:
+    except (manymod.ManymodError, FileExistsError) as error:
         raise click.ClickException(str(error)) from error
     if not (show or check):
         print_usage(output, console)

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import manymod
+from manymod.tables import OutputFile
 
-__all__ = ["MAGIC", "complete_rows", "file_text", "table_in_use", "write_file"]
+__all__ = ["MAGIC", "complete_rows", "file_text", "output_file", "table_in_use", "write_file"]
 
 #: First field of a tuning file.
 MAGIC = "manymod-tuning"
@@ -79,24 +78,26 @@ def file_text(
     return "\n".join([*lines, *map(_line, rows), *comments]) + "\n"
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write all of a tuning file or nothing.
+def output_file(path: Path) -> OutputFile:
+    """Return the place of a tuning file that can be written.
 
     Raises:
-        FileExistsError: if there is something else than a tuning file at `path`.
-        OSError: if it cannot be written.
+        TableError: if no file can be written there.
+        FileExistsError: if there is something else than a tuning file.
     """
+    output = OutputFile(path)
     if path.exists():
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC.encode():
                 raise FileExistsError(f"{path} exists and is no tuning file")
-    handle, temporary = tempfile.mkstemp(prefix=path.name, suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)  # noqa: PTH101 (as other files: it holds no secret)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
-        raise
+    return output
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write all of a tuning file or nothing.
+
+    Raises:
+        TableError, FileExistsError: as `output_file`.
+        OSError: if it cannot be written.
+    """
+    output_file(path).write(text.encode("ascii"))

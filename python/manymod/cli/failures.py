@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a command ends that fails: one line on standard error and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+
+import click
+
+from manymod._extras import extra_of
+from manymod.errors import ManymodError
+
+__all__ = ["EXIT_BROKEN_PIPE", "EXIT_FAILURE", "EXIT_INTERNAL", "EXIT_INTERRUPTED", "report_failures"]
+
+EXIT_FAILURE = 1
+EXIT_INTERNAL = os.EX_SOFTWARE
+EXIT_INTERRUPTED = 130
+#: That of a program that SIGPIPE ends, as a shell sees it.
+EXIT_BROKEN_PIPE = 141
+#: Characters of an exception's text that are shown.
+_SHOWN = 300
+
+
+@contextlib.contextmanager
+def report_failures() -> Iterator[None]:
+    """Turn what is raised inside into a line on standard error and SystemExit."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except BrokenPipeError:
+        _discard_output()
+        sys.exit(EXIT_BROKEN_PIPE)
+    except KeyboardInterrupt:
+        click.echo("manymod: interrupted", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except (ManymodError, OSError, MemoryError) as error:
+        click.echo(f"manymod: {str(error) or 'out of memory'}", err=True)
+        sys.exit(EXIT_FAILURE)
+    except Exception as error:
+        if isinstance(error, ImportError) and extra_of(error) is not None:
+            raise
+        click.echo(f"manymod: {_internal_error(error)}", err=True)
+        sys.exit(EXIT_INTERNAL)
+
+
+def _discard_output() -> None:
+    """Let what is still to be written to standard output go nowhere: its reader is gone."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # it may be closed, or no file at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _internal_error(error: Exception) -> str:
+    """Return the line about an exception that nobody expected; its traceback goes to a file."""
+    text = " ".join(str(error).split())
+    what = f"internal error: {type(error).__name__}: {text[:_SHOWN]}".rstrip(": ")
+    try:
+        # Only this user can read the file: texts of exceptions may quote what was computed with.
+        descriptor, path = tempfile.mkstemp(prefix="manymod-traceback-", suffix=".txt")
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(traceback.format_exception(error))
+    except OSError:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{what} ({frame.filename}, line {frame.lineno}); please report it, with the command"
+    return f"{what}; please report it on the project's page, with the command and the traceback in {path}"

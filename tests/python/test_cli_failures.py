@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How commands end that fail: one line, an exit code, and never a traceback."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.python.cli_support import Finished, leftovers, power_rows, run, write_table
+
+from manymod import tables
+from manymod.tables import operation_job
+
+POWMOD = ("--base", "b", "--exp", "e", "--mod", "n")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A table of three rows."""
+    path = tmp_path / "in.csv"
+    write_table(path, power_rows(3, 64, seed=1))
+    return path
+
+
+def test_an_internal_error_is_one_line(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: Any) -> None:
+        raise TypeError("a\nb" * 300)
+
+    monkeypatch.setattr(operation_job._OperationWork, "compute", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    out = table.with_name("out.csv")
+    finished = run("powmod", table, "-o", out, *POWMOD)
+    assert finished.code == 70
+    assert finished.out == ""
+    (line,) = finished.err.splitlines()
+    assert line.startswith("manymod: internal error: TypeError: a ba ba")
+    assert "please report it" in line
+    assert len(line) < 700
+    (trace,) = tmp_path.glob("manymod-traceback-*.txt")
+    assert str(trace) in line
+    assert stat.S_IMODE(trace.stat().st_mode) == 0o600
+    assert "in fail" in trace.read_text()
+    assert leftovers(out) == []
+
+
+def test_an_internal_error_where_no_file_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: Any, **_keywords: Any) -> None:
+        raise ZeroDivisionError
+
+    def full(*_arguments: Any, **_keywords: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("manymod.cli.info.output_console", fail)
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    finished = run("info")
+    assert finished.code == 70
+    (line,) = finished.err.splitlines()
+    assert line.startswith("manymod: internal error: ZeroDivisionError (")
+    assert f"{Path(__file__).name}, line " in line
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (KeyboardInterrupt(), 130, "manymod: interrupted\n"),
+        (BrokenPipeError(), 141, ""),
+        (MemoryError(), 1, "manymod: out of memory\n"),
+        (PermissionError(13, "Permission denied", "x"), 1, "manymod: [Errno 13] Permission denied: 'x'\n"),
+        (tables.TableError("no table"), 1, "manymod: no table\n"),
+    ],
+)
+def test_other_ends_of_any_command(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, text: str
+) -> None:
+    def fail(*_arguments: Any, **_keywords: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("manymod.cli.info.output_console", fail)
+    monkeypatch.setattr("manymod.cli.failures._discard_output", lambda: None)
+    assert run("info") == Finished(code, "", text)
