@@ -137,13 +137,14 @@ def test_long_public_exponents_need_to_be_allowed(tmp_path: Path) -> None:
                 make(max_exponent_bits=bits)
     assert rsa.PublicKey.from_numbers(n=n, e=n - 2, max_exponent_bits=1024).e == n - 2
     table, out, path = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "key.der"
-    table.write_text('{"m": "text"}\n')
     path.write_bytes(der)
-    arguments = ("rsa", "encrypt", table, "-o", out, "--key", path, "--message", "m")
-    refused = run(*arguments)
-    assert refused.code == 1
-    assert f"{path}: RSA key: e has 256 bits" in refused.err
-    assert run(*arguments, "--max-exponent-bits", 256).code == 0
+    table.write_text('{"m": "text", "k": "key"}\n')
+    for keys in (("--key", path), ("--keys", tmp_path, "--key-column", "k")):
+        arguments = ("rsa", "encrypt", table, "-o", out, *keys, "--message", "m")
+        refused = run(*arguments)
+        assert refused.code == 1
+        assert f"{path}: RSA key: e has 256 bits" in refused.err
+        assert run(*arguments, "--max-exponent-bits", 256).code == 0
 
 
 def test_private_keys_of_long_public_exponents_need_to_be_allowed() -> None:
