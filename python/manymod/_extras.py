@@ -1,27 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The message of a feature whose optional packages are not installed."""
+"""The message of a feature whose optional packages are not installed.
+
+It names the packages, since manymod itself may have been installed from a folder, where its extras cannot be
+asked for by name.
+"""
 
 from __future__ import annotations
 
 __all__ = ["EXTRAS", "extra_of", "missing_extra"]
 
-#: Packages, by the extra that installs them; the first extra that has a package is the one to name.
+#: Packages of each extra besides those of the extras that it includes; the first extra that has a package is
+#: the one to name.
 EXTRAS = {
     "arrow": ("pyarrow",),
     "cli": ("click", "rich"),
     "rsa": ("cryptography",),
     "bench": ("gmpy2",),
 }
+#: Extras that an extra includes.
+_INCLUDED = {"cli": ("arrow",), "bench": ("arrow", "cli", "rsa")}
 
 
 def missing_extra(feature: str, extra: str) -> ImportError:
     """Return the error of a feature whose extra is not installed.
 
     >>> missing_extra("the manymod command", "cli").msg
-    "the manymod command needs packages that are not installed: pip install 'manymod[cli]'"
+    'the manymod command needs packages that are not installed: pip install pyarrow click rich'
     """
+    packages = [package for name in (*_INCLUDED.get(extra, ()), extra) for package in EXTRAS[name]]
     return ImportError(
-        f"{feature} needs packages that are not installed: pip install 'manymod[{extra}]'", name=extra
+        f"{feature} needs packages that are not installed: pip install {' '.join(packages)}", name=extra
     )
 
 

@@ -14,7 +14,7 @@ A job is bound to a source and run into a sink; nothing here knows of a terminal
 >>> sink.table().to_pydict()
 {'b': [2, 5], 'result': [8, 24], 'status': ['ok', 'ok']}
 
-Needs pyarrow: ``pip install 'manymod[arrow]'``.
+Needs pyarrow: ``pip install pyarrow``.
 """
 
 from manymod._extras import missing_extra
