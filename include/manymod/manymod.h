@@ -22,8 +22,8 @@
  * Thread safety. All functions may be called from several threads at once, and several calls may run on one
  * plan at once. An object must not be destroyed while one of its calls runs.
  *
- * Ownership. The caller owns every array that it passes. Objects returned by a *_create or *_submit function
- * belong to the caller, who releases them with the matching *_destroy.
+ * Ownership. The caller owns the arrays that it passes, and the objects returned by *_create and *_submit,
+ * which it releases with the matching *_destroy.
  *
  * Timing. In timing class MM_TIMING_SECRET a call is constant-time: its time and its memory accesses depend
  * on public sizes only, see mm_timing. In MM_TIMING_PUBLIC it is variable-time.
@@ -75,15 +75,16 @@ typedef enum mm_status {
   MM_ITEM_RSA_LENGTH = 7,     /**< the message, digest, salt or ciphertext does not fit key and padding */
   MM_ITEM_RSA_RANGE = 8,      /**< the number is not below the modulus */
   MM_ITEM_RSA_DECRYPTION = 9, /**< decryption failed */
-  MM_ITEM_RSA_FAULT = 10, /**< two computations failed their check: a hardware fault, or p or q not prime */
+  MM_ITEM_RSA_FAULT = 10,   /**< two computations failed their check: a hardware fault, or p or q not prime */
+  MM_ITEM_RSA_PADDING = 11, /**< the key is restricted to RSASSA-PSS, or to another hash or a longer salt */
+  MM_ITEM_RSA_SIGNATURE_LENGTH = 12, /**< not valid: the signature is not as long as the modulus */
   /* Statuses of a call. */
   MM_ERR_ITEMS = 64,            /**< at least one item has a status other than MM_OK */
   MM_ERR_NULL = 65,             /**< a required pointer is NULL */
   MM_ERR_ARGUMENT = 66,         /**< a size, count, enum value or struct_size is invalid */
   MM_ERR_OVERLAP = 67,          /**< the result overlaps an operand without being exactly the same array */
   MM_ERR_MEMORY = 68,           /**< out of memory */
-  MM_ERR_CANCELLED = 69,        /**< the progress callback or mm_job_cancel requested a stop; items that were
-                                   not finished have status MM_ITEM_NOT_COMPUTED */
+  MM_ERR_CANCELLED = 69,        /**< a stop was requested; unfinished items have MM_ITEM_NOT_COMPUTED */
   MM_ERR_UNKNOWN_VARIANT = 70,  /**< no variant has that name; mm_last_error() lists the names */
   MM_ERR_UNUSABLE_VARIANT = 71, /**< it cannot run here, or lacks this operation, width or timing class */
   MM_ERR_UNKNOWN_DEVICE = 72,   /**< there is no such device, or no device of that kind was found */
@@ -144,8 +145,7 @@ typedef struct mm_result {
 } mm_result;
 
 /**
- * Progress callback, called on the thread that computes the call about every 100 ms; a shorter call may never
- * call it.
+ * Progress callback, called on the thread that computes the call about every 100 ms, if at all.
  * @return 0 to continue, any other value to stop: the call then returns MM_ERR_CANCELLED within a fraction of
  *         a second
  */
@@ -199,8 +199,7 @@ typedef struct mm_plan_options {
   unsigned threads;    /**< CPU threads of one call, at most 1024; 0: mm_get_threads() */
 } mm_plan_options;
 
-/** An operation, timing class and modulus kind, with the variants that compute it and their precomputed
- * data. */
+/** An operation, timing class and modulus kind, with its variants and their precomputed data. */
 typedef struct mm_plan mm_plan;
 
 /**

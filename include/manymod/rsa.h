@@ -29,7 +29,9 @@ extern "C" {
 
 /** Range of a key's modulus size, in bits. */
 #define MM_RSA_MIN_BITS 1024
-#define MM_RSA_MAX_BITS 8192
+#define MM_RSA_MAX_BITS 16384
+/** Most primes of a modulus. */
+#define MM_RSA_MAX_PRIMES 10
 
 /** Longest public exponent that a key may have unless its creator allows more, in bits. The exponent decides
  * how long a public operation takes: with one as long as n a verification takes 60 times (2048 bits) to 490
@@ -46,6 +48,30 @@ typedef struct mm_bytes {
   size_t size;
 } mm_bytes;
 
+/* ---- hashes --------------------------------------------------------------------------------------- */
+
+/** Hash functions. */
+typedef enum mm_rsa_hash {
+  MM_RSA_HASH_NONE = 0,
+  MM_RSA_SHA1 = 1, /**< for OAEP and for verifying old signatures */
+  MM_RSA_SHA224 = 2,
+  MM_RSA_SHA256 = 3,
+  MM_RSA_SHA384 = 4,
+  MM_RSA_SHA512 = 5,
+  MM_RSA_SHA512_224 = 6,
+  MM_RSA_SHA512_256 = 7,
+  MM_RSA_SHA3_224 = 8,
+  MM_RSA_SHA3_256 = 9,
+  MM_RSA_SHA3_384 = 10,
+  MM_RSA_SHA3_512 = 11,
+  MM_RSA_SHAKE128 = 12, /**< for PSS only (RFC 8702): digests of 32 bytes; the mask is SHAKE's own output */
+  MM_RSA_SHAKE256 = 13  /**< likewise, digests of 64 bytes */
+} mm_rsa_hash;
+#define MM_RSA_HASH_COUNT 14
+
+/** @return the length of a digest in bytes; 0 for MM_RSA_HASH_NONE and unknown values */
+MM_API size_t mm_rsa_hash_size(mm_rsa_hash hash);
+
 /* ---- keys ------------------------------------------------------------------------------------------- */
 
 /** A public or private key whose numbers were checked. Immutable; private numbers are zeroed when it is
@@ -58,9 +84,25 @@ typedef enum mm_rsa_check {
                              composite and that was not checked gives MM_ITEM_RSA_FAULT as a rule */
 } mm_rsa_check;
 
+/** A prime of a modulus besides p and q (RFC 8017, section 3.2, OtherPrimeInfo). */
+typedef struct mm_rsa_prime {
+  mm_bytes prime;
+  mm_bytes exponent;    /**< d mod prime - 1; size 0: computed */
+  mm_bytes coefficient; /**< inverse of the product of all primes before it, mod prime; size 0: computed */
+} mm_rsa_prime;
+
+/** What a key for RSASSA-PSS alone (id-RSASSA-PSS, RFC 4055) may be used for. Signatures with anything else,
+ * and every other operation, get MM_ITEM_RSA_PADDING. All 0 for keys without restrictions. */
+typedef struct mm_rsa_pss_limits {
+  int only;             /**< 1: the key is for RSASSA-PSS alone */
+  mm_rsa_hash hash;     /**< the only hash of messages; MM_RSA_HASH_NONE: any */
+  mm_rsa_hash mgf_hash; /**< the only hash of MGF1; MM_RSA_HASH_NONE: any */
+  int least_salt;       /**< least length of salts in bytes */
+} mm_rsa_pss_limits;
+
 /**
  * The numbers of a key; leading zero bytes are allowed. Zero-initialise it, then set struct_size.
- * A public key has n and e. A private key has n, e and d; p and q are given together or omitted, in which
+ * A public key has n and e. A private key has n, e and d; its primes are given together or omitted, in which
  * case they are recovered; each of dp, dq and qinv may be given with them, else it is computed. A number that
  * is omitted has size 0.
  */
@@ -69,13 +111,16 @@ typedef struct mm_rsa_numbers {
   mm_bytes n;               /**< modulus, odd, MM_RSA_MIN_BITS to MM_RSA_MAX_BITS bits */
   mm_bytes e;               /**< public exponent, odd, 3 <= e < n, of at most max_exponent_bits bits */
   mm_bytes d;               /**< private exponent, 0 < d < n, e d = 1 mod p - 1 and mod q - 1 */
-  mm_bytes p, q;            /**< primes, p q = n, p != q */
+  mm_bytes p, q;            /**< primes; the product of all primes is n, and no two are the same */
   mm_bytes dp;              /**< d mod p - 1 */
   mm_bytes dq;              /**< d mod q - 1 */
   mm_bytes qinv;            /**< q^-1 mod p */
   unsigned checks;          /**< MM_RSA_CHECK_* flags */
   size_t max_exponent_bits; /**< longest e to accept, in bits; 0: MM_RSA_EXPONENT_BITS. FIPS 186-5 allows 256;
                                MM_RSA_MAX_BITS accepts every e < n */
+  const mm_rsa_prime* other_primes; /**< primes besides p and q, in the order of their coefficients */
+  size_t other_prime_count;         /**< at most MM_RSA_MAX_PRIMES - 2 */
+  mm_rsa_pss_limits pss;
 } mm_rsa_numbers;
 
 /**
@@ -88,22 +133,33 @@ typedef struct mm_rsa_numbers {
  */
 MM_API mm_status mm_rsa_key_create(const mm_rsa_numbers* numbers, mm_rsa_key** key);
 
+/** Which key of an encoding is wanted. */
+typedef enum mm_rsa_key_kind {
+  MM_RSA_KEY_ANY = 0,     /**< the private key if there is one, else as MM_RSA_KEY_PUBLIC */
+  MM_RSA_KEY_PRIVATE = 1, /**< the first private key */
+  MM_RSA_KEY_PUBLIC = 2   /**< the first public key or certificate */
+} mm_rsa_key_kind;
+
 /** Options of mm_rsa_key_decode. Zero-initialise them, then set struct_size. */
 typedef struct mm_rsa_decode_options {
   size_t struct_size;
   mm_bytes password;        /**< of an encrypted private key; data NULL: no password */
   unsigned checks;          /**< MM_RSA_CHECK_* flags */
   size_t max_exponent_bits; /**< as in mm_rsa_numbers */
+  size_t kind;              /**< an mm_rsa_key_kind */
 } mm_rsa_decode_options;
 
 /**
- * Create a key from PEM or DER: PKCS#1, PKCS#8 (also encrypted) or SubjectPublicKeyInfo, parsed by libcrypto.
+ * Create a key from PEM or DER, parsed by libcrypto: PKCS#1, PKCS#8 (also encrypted), SubjectPublicKeyInfo or
+ * an X.509 certificate, whose signature and dates are not checked. Keys for RSASSA-PSS (id-RSASSA-PSS) keep
+ * their mm_rsa_pss_limits. PEM may hold several blocks in any order, text around them, and may lack its line
+ * breaks or have spaces or "\\n" in their place.
  * @param encoded at most INT_MAX bytes
  * @param options NULL for the defaults
  * @param key     receives the key, which the caller destroys; NULL on failure
- * @return as mm_rsa_key_create; MM_ERR_KEY also for an encoding that cannot be parsed, a key that is not RSA
- * or has more than two primes, and a password that is missing or wrong. For PEM that is encrypted, truncated
- * or in OpenSSH's format mm_last_error() says so.
+ * @return as mm_rsa_key_create; MM_ERR_KEY also if no such key can be read: mm_last_error() then says what
+ * was found, such as a key that is not RSA, a certificate request, a missing or wrong password, an encryption
+ * that libcrypto does not provide, truncated PEM or a file's path
  */
 MM_API mm_status mm_rsa_key_decode(mm_bytes encoded, const mm_rsa_decode_options* options, mm_rsa_key** key);
 
@@ -114,6 +170,8 @@ typedef struct mm_rsa_key_info {
   size_t modulus_bytes;  /**< k, the length of a signature or ciphertext */
   size_t exponent_bytes; /**< length of e */
   int is_private;        /**< 1 for a private key */
+  size_t primes;         /**< primes of a private key's modulus; 0 for a public key */
+  mm_rsa_pss_limits pss; /**< what a key for RSASSA-PSS alone may be used for */
 } mm_rsa_key_info;
 
 /** Describe a key. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
@@ -205,26 +263,6 @@ typedef enum mm_rsa_scheme {
   MM_RSA_OAEP = 3 /**< RSAES-OAEP, for encryption */
 } mm_rsa_scheme;
 
-/** Hash functions. */
-typedef enum mm_rsa_hash {
-  MM_RSA_HASH_NONE = 0,
-  MM_RSA_SHA1 = 1, /**< for OAEP and for verifying old signatures */
-  MM_RSA_SHA224 = 2,
-  MM_RSA_SHA256 = 3,
-  MM_RSA_SHA384 = 4,
-  MM_RSA_SHA512 = 5,
-  MM_RSA_SHA512_224 = 6,
-  MM_RSA_SHA512_256 = 7,
-  MM_RSA_SHA3_224 = 8,
-  MM_RSA_SHA3_256 = 9,
-  MM_RSA_SHA3_384 = 10,
-  MM_RSA_SHA3_512 = 11
-} mm_rsa_hash;
-#define MM_RSA_HASH_COUNT 12
-
-/** @return the length of a digest in bytes; 0 for MM_RSA_HASH_NONE and unknown values */
-MM_API size_t mm_rsa_hash_size(mm_rsa_hash hash);
-
 /** Salt lengths of PSS that are not a number of bytes. */
 #define MM_RSA_SALT_DIGEST (-1) /**< the length of the digest */
 #define MM_RSA_SALT_AUTO (-2)   /**< verification only: whatever length the signature has */
@@ -284,6 +322,8 @@ typedef struct mm_rsa_call {
                                recomputed without CRT (its result is valid), else 0 */
   mm_progress_fn progress;  /**< NULL, or the progress callback */
   void* progress_user;      /**< passed to `progress` */
+  int left_pad_signatures; /**< MM_RSA_VERIFY: nonzero: a signature shorter than k is the number that it would
+                              be with zero bytes before it, as writers leave it that drop leading zeros */
 } mm_rsa_call;
 
 /**
@@ -293,9 +333,12 @@ typedef struct mm_rsa_call {
  * MM_ITEM_RSA_LENGTH (the message or salt is too long for the key and padding, the digest or ciphertext has
  * the wrong length, or the key is too short for the padding); MM_ITEM_RSA_RANGE (the number is not below the
  * modulus); MM_ITEM_RSA_DECRYPTION (invalid OAEP padding, whatever is wrong with it); MM_ITEM_RSA_FAULT (two
- * computations failed their check: the hardware is defective, or p or q is not prime, see
- * MM_RSA_CHECK_PRIMES); MM_ITEM_NOT_COMPUTED. For MM_RSA_VERIFY a signature that is invalid for any reason
- * gives valid[i] = 0 with status MM_OK; only a missing key and a digest of the wrong length have a status.
+ * computations failed their check: the hardware is defective, or a prime is not prime, see
+ * MM_RSA_CHECK_PRIMES); MM_ITEM_RSA_PADDING (the key's mm_rsa_pss_limits exclude the call's operation,
+ * padding, hash or salt length); MM_ITEM_NOT_COMPUTED. For MM_RSA_VERIFY a signature that is invalid for any
+ * reason gives valid[i] = 0. Its status is MM_OK, or MM_ITEM_RSA_SIGNATURE_LENGTH if it does not have k
+ * bytes; a call without other statuses still returns MM_OK. A missing key, a digest of the wrong length and a
+ * padding that the key excludes have the statuses above.
  *
  * Every result s of a private operation is checked against s^e = m before it is written to the output;
  * docs/rsa.md states which faults that detects.

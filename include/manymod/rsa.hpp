@@ -57,9 +57,16 @@ class WipedBytes {
 
 }  // namespace detail
 
+/// A prime besides p and q, big-endian; mm_rsa_prime states what may be empty.
+struct Prime {
+  std::span<const std::uint8_t> prime, exponent{}, coefficient{};
+};
+
 /// Numbers of a key, big-endian; mm_rsa_numbers states which may be empty.
 struct Numbers {
   std::span<const std::uint8_t> n, e, d, p, q, dp, dq, qinv;
+  std::span<const Prime> other_primes{};
+  mm_rsa_pss_limits pss{};
 };
 
 /// Owns an mm_rsa_key. Immutable; safe to use from several threads.
@@ -83,21 +90,33 @@ class Key {
     given.qinv = detail::view_of(numbers.qinv);
     given.checks = checks;
     given.max_exponent_bits = max_exponent_bits;
+    std::vector<mm_rsa_prime> others(numbers.other_primes.size());
+    std::transform(numbers.other_primes.begin(), numbers.other_primes.end(), others.begin(),
+                   [](const Prime& other) {
+                     return mm_rsa_prime{detail::view_of(other.prime), detail::view_of(other.exponent),
+                                         detail::view_of(other.coefficient)};
+                   });
+    given.other_primes = others.data();
+    given.other_prime_count = others.size();
+    given.pss = numbers.pss;
     mm_rsa_key* key = nullptr;
     check(mm_rsa_key_create(&given, &key));
     key_.reset(key);
   }
 
-  /// A key from PEM or DER.
+  /// A key or certificate from PEM or DER.
   /// @param password of an encrypted key; a view with data() == nullptr means no password
+  /// @param kind which key of several is wanted
   /// @throws Error with MM_ERR_KEY if there is no usable key in it, else as mm_rsa_key_decode
   static Key decode(std::string_view encoded, std::string_view password = {}, unsigned checks = 0,
-                    std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS) {
+                    std::size_t max_exponent_bits = MM_RSA_EXPONENT_BITS,
+                    mm_rsa_key_kind kind = MM_RSA_KEY_ANY) {
     mm_rsa_decode_options options{};
     options.struct_size = sizeof options;
     options.password = detail::view_of(password);
     options.checks = checks;
     options.max_exponent_bits = max_exponent_bits;
+    options.kind = kind;
     mm_rsa_key* key = nullptr;
     check(mm_rsa_key_decode(detail::view_of(encoded), &options, &key));
     return Key(key);
@@ -222,10 +241,12 @@ class Ring {
   }
 
   /// Whether each signature is valid. Timing: variable-time.
+  /// @param left_pad_signatures as in mm_rsa_call
   [[nodiscard]] std::vector<bool> verify(std::span<const Bytes> messages, std::span<const Bytes> signatures,
                                          const mm_rsa_padding& padding,
                                          std::span<const std::uint32_t> key_indices = {},
-                                         std::vector<mm_status>* statuses = nullptr) {
+                                         std::vector<mm_status>* statuses = nullptr,
+                                         bool left_pad_signatures = false) {
     if (signatures.size() != messages.size()) {
       throw std::invalid_argument("manymod::rsa::Ring: one signature for each message is needed");
     }
@@ -237,6 +258,7 @@ class Ring {
     call.signature = given.view();
     call.valid = valid.data();
     call.item_status = item_status.data();
+    call.left_pad_signatures = left_pad_signatures ? 1 : 0;
     finish(mm_rsa_run(ring_.get(), &call), item_status, statuses);
     return {valid.begin(), valid.end()};
   }

@@ -25,6 +25,8 @@ MM_ITEM_RSA_LENGTH: int
 MM_ITEM_RSA_RANGE: int
 MM_ITEM_RSA_DECRYPTION: int
 MM_ITEM_RSA_FAULT: int
+MM_ITEM_RSA_PADDING: int
+MM_ITEM_RSA_SIGNATURE_LENGTH: int
 MM_ERR_ITEMS: int
 MM_ERR_NULL: int
 MM_ERR_ARGUMENT: int
@@ -45,7 +47,11 @@ MM_MODULUS_SHARED: int
 MM_RSA_MIN_BITS: int
 MM_RSA_MAX_BITS: int
 MM_RSA_EXPONENT_BITS: int
+MM_RSA_MAX_PRIMES: int
 MM_RSA_CHECK_PRIMES: int
+MM_RSA_KEY_ANY: int
+MM_RSA_KEY_PRIVATE: int
+MM_RSA_KEY_PUBLIC: int
 MM_RSA_PUBLIC: int
 MM_RSA_PRIVATE: int
 MM_RSA_SIGN: int
@@ -66,6 +72,8 @@ MM_RSA_SHA3_224: int
 MM_RSA_SHA3_256: int
 MM_RSA_SHA3_384: int
 MM_RSA_SHA3_512: int
+MM_RSA_SHAKE128: int
+MM_RSA_SHAKE256: int
 MM_RSA_SALT_DIGEST: int
 MM_RSA_SALT_AUTO: int
 MM_RSA_SALT_MAX: int
@@ -215,17 +223,25 @@ class RsaKey:
         dp: int | None,
         dq: int | None,
         qinv: int | None,
+        others: Sequence[tuple[int, int | None, int | None]],
+        pss: tuple[int, int, int, int],
         checks: int,
         max_exponent_bits: int,
     ) -> RsaKey: ...
     @staticmethod
-    def decode(encoded: Buffer, password: Buffer | None, checks: int, max_exponent_bits: int) -> RsaKey: ...
+    def decode(
+        encoded: Buffer, password: Buffer | None, checks: int, max_exponent_bits: int, kind: int
+    ) -> RsaKey: ...
     @property
     def modulus_bits(self) -> int: ...
     @property
     def modulus_bytes(self) -> int: ...
     @property
     def is_private(self) -> bool: ...
+    @property
+    def primes(self) -> int: ...
+    @property
+    def pss(self) -> tuple[int, int, int, int]: ...
     def public_numbers(self) -> tuple[bytes, bytes]: ...
 
 class RsaPadding:
@@ -269,6 +285,7 @@ class RsaRing:
         valid: NDArray[np.uint8],
         status: NDArray[np.uint8],
         progress: _Progress,
+        left_pad: bool,
     ) -> int: ...
 
 def rsa_supported() -> bool: ...

@@ -28,7 +28,10 @@ __all__ = [
 
 
 class Status(IntEnum):
-    """Outcome of one item. Unless it is ``OK``, the item has no result; 0 or empty bytes are in its place."""
+    """Outcome of one item.
+
+    Unless it is ``OK``, the item has no result; 0, empty bytes or, in `verify`, False are in its place.
+    """
 
     OK = _core.MM_OK
     #: the modulus is 0
@@ -49,8 +52,12 @@ class Status(IntEnum):
     RSA_RANGE = _core.MM_ITEM_RSA_RANGE
     #: RSA: decryption failed, for whatever reason
     RSA_DECRYPTION = _core.MM_ITEM_RSA_DECRYPTION
-    #: RSA: computed wrongly, twice: defective hardware, or p or q is not prime
+    #: RSA: computed wrongly, twice: defective hardware, or a prime of the key is not prime
     RSA_FAULT = _core.MM_ITEM_RSA_FAULT
+    #: RSA: the key is for RSASSA-PSS alone, or for another hash or longer salts
+    RSA_PADDING = _core.MM_ITEM_RSA_PADDING
+    #: RSA: not valid, as the signature is not as long as the modulus; see `left_pad` of `KeyRing.verify`
+    RSA_SIGNATURE_LENGTH = _core.MM_ITEM_RSA_SIGNATURE_LENGTH
 
 
 class ManymodError(Exception):
@@ -126,6 +133,8 @@ _MESSAGES = {
     Status.RSA_DECRYPTION: "decryption failed",
     Status.RSA_FAULT: "computed wrongly, twice: the hardware is defective, or p or q is not prime"
     " (check_primes)",
+    Status.RSA_PADDING: "the key is for RSASSA-PSS alone, or for another hash or longer salts (pss_limits)",
+    Status.RSA_SIGNATURE_LENGTH: "the signature is not as long as the modulus",
 }
 _MAX_NAMED = 8
 

@@ -17,7 +17,7 @@ struct StatusText {
   const char* message;
 };
 
-constexpr std::array<StatusText, 26> kStatusTexts{{
+constexpr std::array<StatusText, 28> kStatusTexts{{
     {MM_OK, "MM_OK", "success"},
     {MM_ITEM_ZERO_MODULUS, "MM_ITEM_ZERO_MODULUS", "the modulus is 0"},
     {MM_ITEM_NOT_INVERTIBLE, "MM_ITEM_NOT_INVERTIBLE", "the base is not invertible for this modulus"},
@@ -32,6 +32,10 @@ constexpr std::array<StatusText, 26> kStatusTexts{{
     {MM_ITEM_RSA_DECRYPTION, "MM_ITEM_RSA_DECRYPTION", "decryption failed"},
     {MM_ITEM_RSA_FAULT, "MM_ITEM_RSA_FAULT",
      "computed wrongly, twice: defective hardware, or p or q is not prime"},
+    {MM_ITEM_RSA_PADDING, "MM_ITEM_RSA_PADDING",
+     "the key is for RSASSA-PSS alone, or for another hash or longer salts"},
+    {MM_ITEM_RSA_SIGNATURE_LENGTH, "MM_ITEM_RSA_SIGNATURE_LENGTH",
+     "the signature is not as long as the key's modulus"},
     {MM_ERR_ITEMS, "MM_ERR_ITEMS", "some items have no result; see their statuses"},
     {MM_ERR_NULL, "MM_ERR_NULL", "a required pointer is NULL"},
     {MM_ERR_ARGUMENT, "MM_ERR_ARGUMENT", "a size, count, enum value or struct_size is wrong"},

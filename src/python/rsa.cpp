@@ -6,13 +6,16 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,11 +60,24 @@ class SecretNumber {
   std::vector<std::uint8_t> bytes_;
 };
 
+/// A prime besides p and q: (prime, exponent, coefficient), of which the last two may be None.
+struct SecretPrime {
+  explicit SecretPrime(const nb::tuple& given)
+      : prime(given[0], "a prime"),
+        exponent(given[1], "an exponent"),
+        coefficient(given[2], "a coefficient") {}
+  SecretNumber prime, exponent, coefficient;
+};
+
+/// Fields of an mm_rsa_pss_limits.
+using PssLimits = std::tuple<int, int, int, int>;
+
 /// Owns an mm_rsa_key.
 class RsaKey {
  public:
   static RsaKey from_numbers(nb::handle n, nb::handle e, nb::handle d, nb::handle p, nb::handle q,
-                             nb::handle dp, nb::handle dq, nb::handle qinv, unsigned checks,
+                             nb::handle dp, nb::handle dq, nb::handle qinv,
+                             const std::vector<nb::tuple>& others, const PssLimits& pss, unsigned checks,
                              std::size_t max_exponent_bits) {
     const std::array<SecretNumber, 8> given{
         {{n, "n"}, {e, "e"}, {d, "d"}, {p, "p"}, {q, "q"}, {dp, "dp"}, {dq, "dq"}, {qinv, "qinv"}}};
@@ -70,19 +86,29 @@ class RsaKey {
     const std::array places{&numbers.n, &numbers.e,  &numbers.d,  &numbers.p,
                             &numbers.q, &numbers.dp, &numbers.dq, &numbers.qinv};
     for (std::size_t i = 0; i < given.size(); ++i) *places[i] = given[i].bytes();
+    const std::deque<SecretPrime> other_numbers(others.begin(), others.end());
+    std::vector<mm_rsa_prime> other_primes;
+    for (const SecretPrime& other : other_numbers) {
+      other_primes.push_back({other.prime.bytes(), other.exponent.bytes(), other.coefficient.bytes()});
+    }
+    numbers.other_primes = other_primes.data();
+    numbers.other_prime_count = other_primes.size();
+    numbers.pss = {std::get<0>(pss), static_cast<mm_rsa_hash>(std::get<1>(pss)),
+                   static_cast<mm_rsa_hash>(std::get<2>(pss)), std::get<3>(pss)};
     numbers.checks = checks;
     numbers.max_exponent_bits = max_exponent_bits;
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_create(&numbers, key); });
   }
 
   static RsaKey decode(nb::handle encoded, nb::handle password, unsigned checks,
-                       std::size_t max_exponent_bits) {
+                       std::size_t max_exponent_bits, std::size_t kind) {
     const BytesView text(encoded);
     std::optional<BytesView> password_view;
     mm_rsa_decode_options options{};
     options.struct_size = sizeof options;
     options.checks = checks;
     options.max_exponent_bits = max_exponent_bits;
+    options.kind = kind;
     if (!password.is_none()) options.password = password_view.emplace(password).bytes();
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_decode(text.bytes(), &options, key); });
   }
@@ -94,6 +120,11 @@ class RsaKey {
       throw_call_error(status);
     }
     return info;
+  }
+
+  [[nodiscard]] PssLimits pss() const {
+    const mm_rsa_pss_limits limits = info().pss;
+    return {limits.only, limits.hash, limits.mgf_hash, limits.least_salt};
   }
 
   /// n and e as big-endian bytes.
@@ -216,7 +247,7 @@ class RsaRing {
 
   int verify(const RsaPadding& padding, std::size_t count, nb::handle keys, nb::handle input,
              nb::handle input_offsets, nb::handle signature, nb::handle signature_offsets, nb::handle valid,
-             nb::handle status, nb::handle progress) {
+             nb::handle status, nb::handle progress, bool left_pad) {
     const Vector<std::uint32_t> indices(keys, Access::read, count, "keys");
     const BytesItems items(input, input_offsets, input_name(MM_RSA_VERIFY));
     const BytesItems signatures(signature, signature_offsets, "signatures");
@@ -225,6 +256,7 @@ class RsaRing {
     mm_rsa_call call = call_of(MM_RSA_VERIFY, padding, count, indices, items);
     call.signature = signatures.view();
     call.valid = answers.data();
+    call.left_pad_signatures = left_pad ? 1 : 0;
     call.item_status = statuses.data();
     return run_call(call, progress);
   }
@@ -280,12 +312,15 @@ void bind_key(nb::module_& module) {
   nb::class_<RsaKey>(module, "RsaKey")
       .def_static("from_numbers", &RsaKey::from_numbers, nb::arg("n"), nb::arg("e"), nb::arg("d").none(),
                   nb::arg("p").none(), nb::arg("q").none(), nb::arg("dp").none(), nb::arg("dq").none(),
-                  nb::arg("qinv").none(), nb::arg("checks"), nb::arg("max_exponent_bits"))
+                  nb::arg("qinv").none(), nb::arg("others"), nb::arg("pss"), nb::arg("checks"),
+                  nb::arg("max_exponent_bits"))
       .def_static("decode", &RsaKey::decode, nb::arg("encoded"), nb::arg("password").none(),
-                  nb::arg("checks"), nb::arg("max_exponent_bits"))
+                  nb::arg("checks"), nb::arg("max_exponent_bits"), nb::arg("kind"))
       .def_prop_ro("modulus_bits", [](const RsaKey& key) { return key.info().modulus_bits; })
       .def_prop_ro("modulus_bytes", [](const RsaKey& key) { return key.info().modulus_bytes; })
       .def_prop_ro("is_private", [](const RsaKey& key) { return key.info().is_private != 0; })
+      .def_prop_ro("primes", [](const RsaKey& key) { return key.info().primes; })
+      .def_prop_ro("pss", &RsaKey::pss)
       .def("public_numbers", &RsaKey::public_numbers);
 }
 
@@ -308,7 +343,7 @@ void bind_ring(nb::module_& module) {
       .def("verify", &RsaRing::verify, nb::arg("padding"), nb::arg("count"), nb::arg("keys").none(),
            nb::arg("input"), nb::arg("input_offsets").none(), nb::arg("signature"),
            nb::arg("signature_offsets").none(), nb::arg("valid"), nb::arg("status"),
-           nb::arg("progress").none());
+           nb::arg("progress").none(), nb::arg("left_pad"));
 }
 
 }  // namespace

@@ -23,6 +23,14 @@ void random_below(std::span<Limb> r, std::span<const Limb> n, std::size_t bits) 
   } while ((limbs::less(r, n) & (limbs::is_zero(r) ^ 1)) == 0);
 }
 
+// sum += x, which has at most as many limbs; the carry is lost.
+void add_to(std::span<Limb> sum, std::span<const Limb> x) {
+  Limb carry = 0;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    sum[i] = word::add_carry(sum[i], i < x.size() ? x[i] : Limb{0}, carry);
+  }
+}
+
 }  // namespace
 
 const scalar64::Kernels& fastest_kernels() {
@@ -48,6 +56,7 @@ PrivateArithmetic::PrivateArithmetic(const Key& key)
   p_.assign(key.p());
   limbs::Buffer scratch(scratch_limbs());
   p_.to_montgomery(qinv_.data(), key.qinv(), false, scratch.data());
+  for (std::size_t i = 2; i < key.primes(); ++i) others_.emplace_back(fastest_kernels()).assign(key.prime(i));
 }
 
 std::size_t PrivateArithmetic::scratch_limbs() const {
@@ -92,25 +101,50 @@ void PrivateArithmetic::multiply_reduced(Limb* r, const Limb* x, const Limb* fac
   limbs::reduce_once({r, key_.limbs()}, key_.n());
 }
 
-void PrivateArithmetic::combine(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
+void PrivateArithmetic::combine(Limb* r, const Limb* residues, std::size_t stride, Limb* scratch) const {
   const std::span<const Limb> p = key_.p();
   const std::span<const Limb> q = key_.q();
-  const std::span<const Limb> b_limbs(b, p.size());
+  const std::span<const Limb> b(residues + stride, p.size());
   const std::span<Limb> factor(scratch, p.size());
   const std::span<Limb> product(scratch + p.size(), p.size() + q.size());
   Limb* rest = scratch + 2 * p.size() + q.size();
   // After a fault the residues may not be reduced, so nothing before the product relies on their range.
-  const Limb borrow = limbs::sub(factor, {a, p.size()}, b_limbs);
+  const Limb borrow = limbs::sub(factor, {residues, p.size()}, b);
   limbs::add_if(factor, factor, p, borrow);
   p_.mul(factor.data(), factor.data(), qinv_.data(), rest);
   limbs::reduce_once(factor, p);
   p_.kernels().product(product.data(), factor.data(), p.size(), q.data(), q.size());
-  Limb carry = 0;
-  for (std::size_t i = 0; i < product.size(); ++i) {
-    product[i] = word::add_carry(product[i], i < p.size() ? b_limbs[i] : Limb{0}, carry);
+  add_to(product, b);
+  if (others_.empty()) {
+    // b < q gives b + q (p - 1) < p q = n: the limbs beyond those of n are 0.
+    std::copy_n(product.begin(), key_.limbs(), r);
+    return;
   }
-  // b < q gives b + q (p - 1) < p q = n: the limbs beyond those of n are 0.
-  std::copy_n(product.begin(), key_.limbs(), r);
+  limbs::Buffer number(key_.limbs());
+  std::copy_n(product.begin(), std::min(number.size(), product.size()), number.data());
+  for (std::size_t i = 2; i < key_.primes(); ++i)
+    extend(number.first(number.size()), i, residues + i * stride);
+  std::copy_n(number.data(), number.size(), r);
+}
+
+void PrivateArithmetic::extend(std::span<Limb> number, std::size_t i, const Limb* residue) const {
+  const scalar64::Montgomery& modulo = others_[i - 2];
+  const std::span<const Limb> prime = key_.prime(i);
+  const std::span<const Limb> before = key_.before(i);
+  limbs::Buffer scratch(scalar64::Montgomery::scratch_limbs(prime.size()));
+  limbs::Buffer given(prime.size());
+  limbs::Buffer reduced(prime.size());
+  limbs::Buffer product(before.size() + prime.size());
+  const std::span<Limb> factor = given.first(prime.size());
+  modulo.to_montgomery(given.data(), {residue, prime.size()}, false, scratch.data());
+  modulo.to_montgomery(reduced.data(), number.first(before.size()), false, scratch.data());
+  const Limb borrow = limbs::sub(factor, factor, reduced.first(prime.size()));
+  limbs::add_if(factor, factor, prime, borrow);
+  modulo.mul(factor.data(), factor.data(), key_.coefficient(i).data(), scratch.data());
+  limbs::reduce_once(factor, prime);
+  modulo.kernels().product(product.data(), before.data(), before.size(), factor.data(), prime.size());
+  // The sum is below the product of the primes so far, which has at most as many limbs as n.
+  add_to(number, product.first(std::min(number.size(), product.size())));
 }
 
 }  // namespace manymod::rsa

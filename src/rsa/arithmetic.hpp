@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "modmul/scalar64/montgomery.hpp"
 #include "repr/limbs.hpp"
@@ -54,16 +55,23 @@ class PrivateArithmetic {
   void multiply_reduced(Limb* r, const Limb* x, const Limb* factor, Limb* scratch) const;
 
   /// r = the number below n that is a modulo p and b modulo q, by Garner's formula b + q ((a - b) qinv mod
-  /// p).
+  /// p); with more primes, extended to the residue x modulo each further prime s, whose product of earlier
+  /// primes is m, by r + m ((x - r) m^-1 mod s).
   ///
-  /// In: a < p, b < q, both in p's limbs. Out: r < n, in n's limbs.
-  void combine(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const;
+  /// In: the residue of prime i is residues[i stride ..], below the prime, in p's limbs. Out: r < n, in n's
+  /// limbs.
+  void combine(Limb* r, const Limb* residues, std::size_t stride, Limb* scratch) const;
 
  private:
   const Key& key_;
   scalar64::Montgomery n_;
   scalar64::Montgomery p_;
-  limbs::Buffer qinv_;  ///< in Montgomery form modulo p
+  limbs::Buffer qinv_;                        ///< in Montgomery form modulo p
+  std::vector<scalar64::Montgomery> others_;  ///< modulo the primes after p and q
+
+  /// number = the number that is `number` modulo m and `residue` modulo prime i, where m is the product of
+  /// the primes before it. In: number < m, in n's limbs. Out: number < m times the prime.
+  void extend(std::span<Limb> number, std::size_t i, const Limb* residue) const;
 };
 
 }  // namespace manymod::rsa

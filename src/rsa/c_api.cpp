@@ -32,6 +32,8 @@ mm_rsa_key_info describe(const manymod::rsa::Key& key) {
   info.modulus_bytes = key.bytes();
   info.exponent_bytes = key.exponent_bytes();
   info.is_private = key.is_private() ? 1 : 0;
+  info.primes = key.primes();
+  info.pss = key.pss();
   return info;
 }
 
@@ -66,8 +68,7 @@ mm_status mm_rsa_key_decode(mm_bytes encoded, const mm_rsa_decode_options* optio
     mm_rsa_key*& created = required(key, "key");
     const mm_rsa_decode_options chosen =
         options == nullptr ? mm_rsa_decode_options{} : required_struct(options, "options");
-    const manymod::rsa::KeyRules rules{chosen.checks, chosen.max_exponent_bits};
-    created = new mm_rsa_key{manymod::rsa::key_from_encoding(encoded, chosen.password, rules)};
+    created = new mm_rsa_key{manymod::rsa::key_from_encoding(encoded, chosen)};
     return MM_OK;
   });
 }

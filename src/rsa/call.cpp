@@ -281,7 +281,8 @@ class CallRun {
     std::size_t failed = 0;
     std::size_t first = 0;
     for (std::size_t item = count; item-- > 0;) {
-      if (status_[item] == MM_OK) continue;
+      // A signature of a wrong length has its answer: it is not valid.
+      if (status_[item] == MM_OK || status_[item] == MM_ITEM_RSA_SIGNATURE_LENGTH) continue;
       ++failed;
       first = item;
       clear_output(item);

@@ -45,14 +45,20 @@ bool is_signature(mm_rsa_op op) { return op == MM_RSA_SIGN || op == MM_RSA_VERIF
 
 const HashFacts* checked_hash(const mm_rsa_padding& padding, mm_rsa_op op, mm_rsa_scheme scheme) {
   if (!is_signature(op) && scheme != MM_RSA_OAEP) return nullptr;
-  if (const HashFacts* hash = find_hash(padding.hash)) return hash;
+  const HashFacts* hash = find_hash(padding.hash);
+  if (hash != nullptr && hash->extendable && scheme != MM_RSA_PSS) reject("SHAKE is only for PSS (RFC 8702)");
+  if (hash != nullptr) return hash;
   reject("padding.hash is " + std::to_string(enum_value(padding.hash)) + ", which is not a hash");
 }
 
 const HashFacts* checked_mgf(const mm_rsa_padding& padding, mm_rsa_scheme scheme, const HashFacts* hash) {
   if (scheme != MM_RSA_PSS && scheme != MM_RSA_OAEP) return nullptr;
   if (enum_value(padding.mgf_hash) == MM_RSA_HASH_NONE) return hash;
-  if (const HashFacts* mgf = find_hash(padding.mgf_hash)) return mgf;
+  const HashFacts* mgf = find_hash(padding.mgf_hash);
+  if (mgf != nullptr && mgf != hash && (mgf->extendable || hash->extendable)) {
+    reject("the mask of SHAKE is its own output, and that of other hashes is MGF1 (RFC 8702)");
+  }
+  if (mgf != nullptr) return mgf;
   reject("padding.mgf_hash is " + std::to_string(enum_value(padding.mgf_hash)) + ", which is not a hash");
 }
 

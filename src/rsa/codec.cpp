@@ -15,6 +15,7 @@ Codec::Codec(const CheckedCall& call, std::size_t modulus_bytes) : checked_(call
 }
 
 mm_status Codec::encode(const Key& key, std::size_t item, std::span<Limb> number) {
+  if (!allowed_by(key.pss())) return MM_ITEM_RSA_PADDING;
   const ByteSpan input = checked_.input[item];
   const std::span<std::uint8_t> encoded = encoded_.first(key.bytes());
   mm_status status = MM_ITEM_NOT_COMPUTED;
@@ -35,6 +36,16 @@ mm_status Codec::encode(const Key& key, std::size_t item, std::span<Limb> number
   }
   if (status == MM_ITEM_NOT_COMPUTED) limbs_from_bytes(number, encoded);
   return status;
+}
+
+bool Codec::allowed_by(const mm_rsa_pss_limits& limits) const {
+  if (limits.only == 0) return true;
+  if (checked_.scheme != MM_RSA_PSS) return false;
+  if (limits.hash != MM_RSA_HASH_NONE && limits.hash != checked_.hash->hash) return false;
+  if (limits.mgf_hash != MM_RSA_HASH_NONE && limits.mgf_hash != checked_.mgf->hash) return false;
+  const int salt = checked_.call.padding.salt_length;
+  if (salt == MM_RSA_SALT_DIGEST) return limits.least_salt <= static_cast<int>(checked_.hash->size);
+  return salt < 0 || limits.least_salt <= salt;
 }
 
 mm_status Codec::encode_number(const Key& key, ByteSpan bytes, std::span<Limb> number) const {
@@ -71,6 +82,7 @@ mm_status Codec::encode_pss_signature(const Key& key, ByteSpan digest, std::span
   if (wanted == MM_RSA_SALT_DIGEST) size = shape.hash.size();
   if (wanted == MM_RSA_SALT_MAX) size = shape.longest_salt();
   if (size > shape.longest_salt()) return MM_ITEM_RSA_LENGTH;
+  if (size < static_cast<std::size_t>(key.pss().least_salt)) return MM_ITEM_RSA_PADDING;
   encode_pss(encoded, shape, digest, salt(size));
   return MM_ITEM_NOT_COMPUTED;
 }
@@ -111,7 +123,8 @@ mm_status Codec::take_signature(const Key& key, std::size_t item, std::span<Limb
   checked_.call.valid[item] = 0;
   if (digest_has_wrong_size(checked_.input[item])) return MM_ITEM_RSA_LENGTH;
   const ByteSpan signature = (*checked_.signature)[item];
-  if (signature.size() != key.bytes()) return MM_OK;
+  const bool pad = checked_.call.left_pad_signatures != 0 && signature.size() < key.bytes();
+  if (signature.size() != key.bytes() && !pad) return MM_ITEM_RSA_SIGNATURE_LENGTH;
   return encode_number(key, signature, number) == MM_ITEM_NOT_COMPUTED ? MM_ITEM_NOT_COMPUTED : MM_OK;
 }
 
@@ -146,7 +159,7 @@ bool Codec::verified(const Key& key, ByteSpan message, std::span<std::uint8_t> e
     if (!shape.fits(0)) return false;
     size = shape.longest_salt();
   }
-  return verify_pss(encoded, shape, digest, size);
+  return verify_pss(encoded, shape, digest, size, static_cast<std::size_t>(key.pss().least_salt));
 }
 
 mm_status Codec::decode_message(const Key& key, std::size_t item, std::span<const Limb> ciphertext,

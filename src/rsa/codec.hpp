@@ -58,6 +58,9 @@ class Codec {
   mm_status decode_message(const Key& key, std::size_t item, std::span<const Limb> ciphertext,
                            std::span<std::uint8_t> encoded);
 
+  // Whether the key's limits allow the call's operation, padding, hash and salt length. What only the salt of
+  // a signature or the key's length tells is not decided here.
+  [[nodiscard]] bool allowed_by(const mm_rsa_pss_limits& limits) const;
   // Whether the call is prehashed and the input does not have the length of a digest.
   [[nodiscard]] bool digest_has_wrong_size(ByteSpan message) const;
   // The message's digest: the message itself if the call is prehashed, else bytes in `storage`.

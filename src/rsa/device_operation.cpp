@@ -26,7 +26,7 @@ constexpr double kPowersEnd = 0.9;
 // Whether a GPU can compute the rows of `key` together with those of the first key, see suits_device.
 bool matches_first(const Rows& rows, const Key& key) {
   const Key& first = rows.runs.front().key->key();
-  return key.p().size() == first.p().size() && key.q().size() == first.p().size() &&
+  return key.primes() == 2 && key.p().size() == first.p().size() && key.q().size() == first.p().size() &&
          std::ranges::equal(key.e(), first.e());
 }
 
@@ -440,8 +440,9 @@ class DeviceOperation {
 }  // namespace
 
 bool suits_device(const Rows& rows) {
-  return std::ranges::all_of(rows.runs,
-                             [&](const KeyRun& run) { return matches_first(rows, run.key->key()); });
+  return RingDevices::holds(rows.limbs) && std::ranges::all_of(rows.runs, [&](const KeyRun& run) {
+           return matches_first(rows, run.key->key());
+         });
 }
 
 bool raise_to_private_on(const PowerGpu& gpu, Rows& rows, std::span<std::uint8_t> wrong,

@@ -11,8 +11,8 @@
 
 namespace manymod::rsa {
 
-/// Whether a GPU can compute the private operations of these rows together: their keys have the same public
-/// exponent, and primes with the same number of limbs.
+/// Whether a GPU can compute the private operations of these rows together: their moduli have at most 8192
+/// bits, and their keys have the same public exponent and two primes with the same number of limbs.
 bool suits_device(const Rows& rows);
 
 /// Compute rows.powers by the Chinese remainder theorem, as the CPU's private operation does

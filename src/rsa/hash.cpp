@@ -23,6 +23,8 @@ constexpr std::array<HashFacts, MM_RSA_HASH_COUNT - 1> kHashes{{
     {MM_RSA_SHA3_256, "SHA3-256", 32, 8},
     {MM_RSA_SHA3_384, "SHA3-384", 48, 9},
     {MM_RSA_SHA3_512, "SHA3-512", 64, 10},
+    {MM_RSA_SHAKE128, "SHAKE-128", 32, 11, true},
+    {MM_RSA_SHAKE256, "SHAKE-256", 64, 12, true},
 }};
 
 Libcrypto<EVP_MD> fetched(const HashFacts& facts) {
@@ -40,12 +42,24 @@ const HashFacts* find_hash(const mm_rsa_hash& hash) {
   return found == kHashes.end() ? nullptr : &*found;
 }
 
+const HashFacts* find_hash_by_name(const char* name) {
+  const auto found = std::ranges::find_if(kHashes, [&](const HashFacts& facts) {
+    const Libcrypto<EVP_MD> hash(EVP_MD_fetch(nullptr, facts.name, nullptr));
+    return hash && EVP_MD_is_a(hash.get(), name) == 1;
+  });
+  return found == kHashes.end() ? nullptr : &*found;
+}
+
 Hasher::Hasher(mm_rsa_hash hash)
     : facts_(find_hash(hash)), hash_(fetched(*facts_)), context_(EVP_MD_CTX_new()) {
   require_crypto(context_ != nullptr, "EVP_MD_CTX_new");
 }
 
 void Hasher::digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts) {
+  fill(digest.first(size()), parts);
+}
+
+void Hasher::fill(std::span<std::uint8_t> output, std::initializer_list<ByteSpan> parts) {
   // A null hash keeps that of the previous use.
   const EVP_MD* hash = started_ ? nullptr : hash_.get();
   require_crypto(EVP_DigestInit_ex2(context_.get(), hash, nullptr) == 1, "EVP_DigestInit_ex2");
@@ -53,17 +67,28 @@ void Hasher::digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSp
   for (const ByteSpan& part : parts) {
     require_crypto(EVP_DigestUpdate(context_.get(), part.data(), part.size()) == 1, "EVP_DigestUpdate");
   }
-  require_crypto(EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr) == 1, "EVP_DigestFinal_ex");
+  if (facts_->extendable) {
+    require_crypto(EVP_DigestFinalXOF(context_.get(), output.data(), output.size()) == 1,
+                   "EVP_DigestFinalXOF");
+  } else {
+    require_crypto(EVP_DigestFinal_ex(context_.get(), output.data(), nullptr) == 1, "EVP_DigestFinal_ex");
+  }
 }
 
 void Hasher::xor_mask(std::span<std::uint8_t> target, ByteSpan seed) {
+  if (facts_->extendable) {
+    SecretBytes mask(target.size());
+    fill(mask.first(mask.size()), {seed});
+    for (std::size_t i = 0; i < target.size(); ++i) target[i] ^= mask[i];
+    return;
+  }
   std::array<std::uint8_t, kMaxDigest> block;
   std::array<std::uint8_t, 4> counter{};
   for (std::size_t from = 0; from < target.size(); from += size()) {
     digest(block, {seed, counter});
     const std::size_t count = std::min(size(), target.size() - from);
     for (std::size_t i = 0; i < count; ++i) target[from + i] ^= block[i];
-    // Targets have at most 1024 bytes and digests at least 20.
+    // Targets have at most MM_RSA_MAX_BITS / 8 bytes and digests at least 20: fewer than 256 blocks.
     ++counter[3];
   }
   wipe_bytes(block.data(), block.size());

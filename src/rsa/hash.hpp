@@ -22,10 +22,13 @@ struct HashFacts {
   std::size_t size;  ///< bytes of a digest
   /// Last number of the object identifier 2.16.840.1.101.3.4.2.x; 0 for SHA-1, which has another.
   std::uint8_t identifier;
+  bool extendable = false;  ///< SHAKE, whose output may have any length
 };
 
 /// Null for MM_RSA_HASH_NONE and for values that name no hash.
 const HashFacts* find_hash(const mm_rsa_hash& hash);
+/// The hash that libcrypto calls `name`; null if there is none.
+const HashFacts* find_hash_by_name(const char* name);
 
 /// One hash and a context for it. For use by one thread at a time.
 class Hasher {
@@ -40,10 +43,13 @@ class Hasher {
   /// digest[0 .. size()) = hash of the parts in a row. A part may overlap the digest.
   void digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts);
 
-  /// target ^= MGF1(seed), as long as target.
+  /// target ^= MGF1(seed), as long as target; for SHAKE, its output of that length (RFC 8702, section 3.1).
   void xor_mask(std::span<std::uint8_t> target, ByteSpan seed);
 
  private:
+  /// output = hash of the parts, as long as `output`: size() bytes unless the hash is extendable.
+  void fill(std::span<std::uint8_t> output, std::initializer_list<ByteSpan> parts);
+
   const HashFacts* facts_;
   Libcrypto<EVP_MD> hash_;
   Libcrypto<EVP_MD_CTX> context_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/key.hpp"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "abi/enum_value.hpp"
 #include "rsa/bytes.hpp"
 
 namespace manymod::rsa {
@@ -14,6 +17,10 @@ constexpr int kFactorAttempts = 128;
 
 [[noreturn]] void reject_key(const std::string& reason) {
   throw StatusError(MM_ERR_KEY, "RSA key: " + reason);
+}
+
+[[noreturn]] void reject_unrelated() {
+  reject_key("its primes cannot be recovered: n, e and d do not belong together");
 }
 
 void require_key(bool condition, const char* reason) {
@@ -89,6 +96,12 @@ Number minus_one(const Number& x) {
   return r;
 }
 
+Number copy_of(const Number& x) {
+  Number r = new_number();
+  require_crypto(BN_copy(r.get(), x.get()) != nullptr, "BN_copy");
+  return r;
+}
+
 // A random x with 2 <= x < n.
 Number random_base(const Number& n) {
   Number x = new_number();
@@ -99,21 +112,39 @@ Number random_base(const Number& n) {
 }
 
 // A square root of 1 modulo n other than 1 and -1 among base^(odd_part 2^i), 0 <= i < twos; null if there is
-// none.
+// none. @throws StatusError MM_ERR_KEY if base^(odd_part 2^twos) is not 1
 Number square_root_of_one(Arithmetic& arithmetic, const Number& base, const Number& odd_part, int twos,
                           const Number& n) {
   const Number top = minus_one(n);
   Number x = arithmetic.power(base, odd_part, n);
-  for (int i = 0; i < twos && !is_one(x) && !same_number(x, top); ++i) {
+  for (int i = 0; i < twos; ++i) {
+    if (is_one(x) || same_number(x, top)) return nullptr;
     Number next = arithmetic.square(x, n);
     if (is_one(next)) return x;
     x = std::move(next);
   }
+  if (!is_one(x)) reject_unrelated();
   return nullptr;
 }
 
-// Compute p and q from n, e and d: NIST SP 800-56B (2009), appendix C. Timing: reveals the number of
-// attempts.
+// e d = 1 mod prime - 1.
+bool is_order_of(Arithmetic& arithmetic, const KeyNumbers& numbers, const Number& prime) {
+  const Number order = minus_one(prime);
+  const Number reduced = arithmetic.remainder(numbers.d, order);
+  return is_one(arithmetic.remainder(arithmetic.product(numbers.e, reduced), order));
+}
+
+// A factor of `composite` from e d - 1 = odd_part 2^twos, by NIST SP 800-56B (2009), appendix C.
+Number factor_of(Arithmetic& arithmetic, const Number& composite, const Number& odd_part, int twos) {
+  for (int attempt = 0; attempt < kFactorAttempts; ++attempt) {
+    const Number root = square_root_of_one(arithmetic, random_base(composite), odd_part, twos, composite);
+    if (root) return arithmetic.gcd(minus_one(root), composite);
+  }
+  reject_unrelated();
+}
+
+// Compute the primes from n, e and d. A factor f with e d != 1 mod f - 1 is composite. Timing: reveals the
+// number of attempts.
 void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   const Number multiple = minus_one(arithmetic.product(numbers.e, numbers.d));
   require_key(BN_is_zero(multiple.get()) == 0 && BN_is_odd(multiple.get()) == 0,
@@ -122,14 +153,23 @@ void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   while (BN_is_bit_set(multiple.get(), twos) == 0) ++twos;
   Number odd_part = new_number();
   require_crypto(BN_rshift(odd_part.get(), multiple.get(), twos) == 1, "BN_rshift");
-  for (int attempt = 0; attempt < kFactorAttempts; ++attempt) {
-    const Number root = square_root_of_one(arithmetic, random_base(numbers.n), odd_part, twos, numbers.n);
-    if (!root) continue;
-    numbers.p = arithmetic.gcd(minus_one(root), numbers.n);
-    numbers.q = arithmetic.quotient(numbers.n, numbers.p);
-    return;
+  std::vector<Number> factors;
+  factors.push_back(copy_of(numbers.n));
+  for (std::size_t i = 0; i < factors.size();) {
+    if (factors.size() > 1 && is_order_of(arithmetic, numbers, factors[i])) {
+      ++i;
+      continue;
+    }
+    if (factors.size() == MM_RSA_MAX_PRIMES) reject_unrelated();
+    Number factor = factor_of(arithmetic, factors[i], odd_part, twos);
+    factors.push_back(arithmetic.quotient(factors[i], factor));
+    factors[i] = std::move(factor);
   }
-  reject_key("p and q cannot be recovered: n, e and d do not belong together");
+  numbers.p = std::move(factors[0]);
+  numbers.q = std::move(factors[1]);
+  for (std::size_t i = 2; i < factors.size(); ++i) {
+    numbers.others.push_back({std::move(factors[i]), nullptr, nullptr});
+  }
 }
 
 // The exponent decides what a public operation costs, and whoever makes the key chooses it.
@@ -160,40 +200,103 @@ void check_given_together(const KeyNumbers& numbers) {
   require_key((numbers.p == nullptr) == (numbers.q == nullptr), "p and q belong together, one is missing");
   const bool derived = numbers.dp || numbers.dq || numbers.qinv;
   require_key(!derived || numbers.p != nullptr, "dp, dq and qinv need p and q");
+  require_key(numbers.others.empty() || numbers.p != nullptr, "other primes need p and q");
   require_key(numbers.d != nullptr || numbers.p == nullptr, "d is missing");
 }
 
+// p, q and the others.
+std::vector<const Number*> primes_of(const KeyNumbers& numbers) {
+  std::vector<const Number*> primes{&numbers.p, &numbers.q};
+  for (const OtherPrime& other : numbers.others) primes.push_back(&other.prime);
+  return primes;
+}
+
+// What messages call the prime at `index` of primes_of().
+std::string prime_name(std::size_t index) {
+  return index == 0 ? "p" : index == 1 ? "q" : "prime " + std::to_string(index + 1);
+}
+
 void check_primes(Arithmetic& arithmetic, const KeyNumbers& numbers) {
-  for (const auto* prime : {&numbers.p, &numbers.q}) {
-    const int verdict = BN_check_prime(prime->get(), arithmetic.context(), nullptr);
+  const std::vector<const Number*> primes = primes_of(numbers);
+  for (std::size_t i = 0; i < primes.size(); ++i) {
+    const int verdict = BN_check_prime(primes[i]->get(), arithmetic.context(), nullptr);
     require_crypto(verdict >= 0, "BN_check_prime");
-    require_key(verdict == 1, prime == &numbers.p ? "p is not prime" : "q is not prime");
+    if (verdict != 1) reject_key(prime_name(i) + " is not prime");
   }
 }
 
 void check_factors(Arithmetic& arithmetic, const KeyNumbers& numbers) {
-  require_key(BN_is_odd(numbers.p.get()) == 1 && !is_one(numbers.p), "p is even or 1");
-  require_key(BN_is_odd(numbers.q.get()) == 1 && !is_one(numbers.q), "q is even or 1");
-  require_key(!same_number(numbers.p, numbers.q), "p and q are the same");
-  require_key(same_number(arithmetic.product(numbers.p, numbers.q), numbers.n), "p q is not n");
+  const std::vector<const Number*> primes = primes_of(numbers);
+  Number product = copy_of(numbers.p);
+  for (std::size_t i = 0; i < primes.size(); ++i) {
+    if (BN_is_odd(primes[i]->get()) == 0 || is_one(*primes[i])) reject_key(prime_name(i) + " is even or 1");
+    for (std::size_t j = 0; j < i; ++j) {
+      if (same_number(*primes[i], *primes[j])) {
+        reject_key(prime_name(j) + " and " + prime_name(i) + " are the same");
+      }
+    }
+    if (i > 0) product = arithmetic.product(product, *primes[i]);
+  }
+  require_key(same_number(product, numbers.n),
+              numbers.others.empty() ? "p q is not n" : "the product of the primes is not n");
 }
 
 // `computed` follows from other numbers: check `given` against it, or set `given` if it is missing.
-void check_or_set(Number& given, Number computed, const char* mismatch) {
-  if (given) return require_key(same_number(given, computed), mismatch);
-  given = std::move(computed);
+void check_or_set(Number& given, Number computed, const std::string& mismatch) {
+  if (!given) {
+    given = std::move(computed);
+  } else if (!same_number(given, computed)) {
+    reject_key(mismatch);
+  }
 }
 
 // Check that e d = 1 mod prime - 1, and check or set `reduced` = d mod prime - 1.
 void check_or_set_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, const Number& prime,
-                           Number& reduced, const char* no_inverse, const char* mismatch) {
-  const Number order = minus_one(prime);
-  Number computed = arithmetic.remainder(numbers.d, order);
-  require_key(is_one(arithmetic.remainder(arithmetic.product(numbers.e, computed), order)), no_inverse);
-  check_or_set(reduced, std::move(computed), mismatch);
+                           Number& reduced, const std::string& name, const std::string& exponent) {
+  if (!is_order_of(arithmetic, numbers, prime)) reject_key("e d is not 1 mod " + name + " - 1");
+  check_or_set(reduced, arithmetic.remainder(numbers.d, minus_one(prime)),
+               exponent + " is not d mod " + name + " - 1");
 }
 
-// Check the private numbers, compute the missing ones and order the primes so that p > q.
+// Check or set qinv and the coefficients of the other primes.
+void check_or_set_coefficients(Arithmetic& arithmetic, KeyNumbers& numbers) {
+  Number qinv = arithmetic.inverse(numbers.q, numbers.p);
+  require_key(qinv != nullptr, "q has no inverse mod p");
+  check_or_set(numbers.qinv, std::move(qinv), "qinv is not the inverse of q mod p");
+  Number product = arithmetic.product(numbers.p, numbers.q);
+  for (std::size_t i = 0; i < numbers.others.size(); ++i) {
+    OtherPrime& other = numbers.others[i];
+    const std::string name = prime_name(i + 2);
+    Number inverse = arithmetic.inverse(product, other.prime);
+    if (!inverse) reject_key(name + " divides the product of the primes before it");
+    check_or_set(other.coefficient, std::move(inverse), "the coefficient of " + name + " is not the inverse");
+    product = arithmetic.product(product, other.prime);
+  }
+}
+
+// Order the primes so that each is above the next one: a residue modulo q is then reduced modulo p too.
+void order_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
+  using Factor = std::pair<Number, Number>;  // a prime and its exponent
+  const auto above = [](const Number* x, const Number* y) { return less(*y, *x); };
+  if (std::ranges::is_sorted(primes_of(numbers), above)) return;
+  std::vector<Factor> factors;
+  factors.emplace_back(std::move(numbers.p), std::move(numbers.dp));
+  factors.emplace_back(std::move(numbers.q), std::move(numbers.dq));
+  for (OtherPrime& other : numbers.others) {
+    factors.emplace_back(std::move(other.prime), std::move(other.exponent));
+    other.coefficient = nullptr;
+  }
+  std::ranges::sort(factors, [](const Factor& x, const Factor& y) { return less(y.first, x.first); });
+  std::tie(numbers.p, numbers.dp) = std::move(factors[0]);
+  std::tie(numbers.q, numbers.dq) = std::move(factors[1]);
+  for (std::size_t i = 0; i < numbers.others.size(); ++i) {
+    std::tie(numbers.others[i].prime, numbers.others[i].exponent) = std::move(factors[i + 2]);
+  }
+  numbers.qinv = nullptr;
+  check_or_set_coefficients(arithmetic, numbers);
+}
+
+// Check the private numbers, compute the missing ones and order the primes.
 void complete_private(KeyNumbers& numbers, unsigned checks) {
   require_key(less(numbers.d, numbers.n), "d is not below n");
   require_key(BN_is_zero(numbers.d.get()) == 0, "d is 0");
@@ -201,18 +304,24 @@ void complete_private(KeyNumbers& numbers, unsigned checks) {
   if (!numbers.p) recover_primes(arithmetic, numbers);
   check_factors(arithmetic, numbers);
   if ((checks & MM_RSA_CHECK_PRIMES) != 0) check_primes(arithmetic, numbers);
-  check_or_set_exponent(arithmetic, numbers, numbers.p, numbers.dp, "e d is not 1 mod p - 1",
-                        "dp is not d mod p - 1");
-  check_or_set_exponent(arithmetic, numbers, numbers.q, numbers.dq, "e d is not 1 mod q - 1",
-                        "dq is not d mod q - 1");
-  Number qinv = arithmetic.inverse(numbers.q, numbers.p);
-  require_key(qinv != nullptr, "q has no inverse mod p");
-  check_or_set(numbers.qinv, std::move(qinv), "qinv is not the inverse of q mod p");
-  if (!less(numbers.p, numbers.q)) return;
-  // With p > q a residue modulo q is reduced modulo p too.
-  std::swap(numbers.p, numbers.q);
-  std::swap(numbers.dp, numbers.dq);
-  numbers.qinv = arithmetic.inverse(numbers.q, numbers.p);
+  check_or_set_exponent(arithmetic, numbers, numbers.p, numbers.dp, "p", "dp");
+  check_or_set_exponent(arithmetic, numbers, numbers.q, numbers.dq, "q", "dq");
+  for (std::size_t i = 0; i < numbers.others.size(); ++i) {
+    OtherPrime& other = numbers.others[i];
+    const std::string name = prime_name(i + 2);
+    check_or_set_exponent(arithmetic, numbers, other.prime, other.exponent, name, "the exponent of " + name);
+  }
+  check_or_set_coefficients(arithmetic, numbers);
+  order_primes(arithmetic, numbers);
+}
+
+void check_pss(const mm_rsa_pss_limits& pss) {
+  const auto known = [](const mm_rsa_hash& hash) {
+    return enum_value(hash) == MM_RSA_HASH_NONE || find_hash(hash) != nullptr;
+  };
+  if ((pss.only != 0 && pss.only != 1) || !known(pss.hash) || !known(pss.mgf_hash) || pss.least_salt < 0) {
+    throw StatusError(MM_ERR_ARGUMENT, "pss has a value that is not one of mm_rsa_pss_limits");
+  }
 }
 
 // `number` in `limbs` limbs. Timing: constant-time in its value.
@@ -245,11 +354,12 @@ Number number_from(const mm_bytes& bytes, const char* what) {
 
 }  // namespace
 
-Key::Key(KeyNumbers numbers, const KeyRules& rules) {
+Key::Key(KeyNumbers numbers, const KeyRules& rules, const mm_rsa_pss_limits& pss) : pss_(pss) {
   const QuietErrors quiet;
   if ((rules.checks & ~unsigned{MM_RSA_CHECK_PRIMES}) != 0) {
     throw StatusError(MM_ERR_ARGUMENT, "checks has bits other than MM_RSA_CHECK_*");
   }
+  check_pss(pss);
   check_public(numbers, rules.max_exponent_bits);
   check_given_together(numbers);
   if (numbers.d) complete_private(numbers, rules.checks);
@@ -268,6 +378,14 @@ void Key::keep_private(const KeyNumbers& numbers) {
   dp_ = limbs_of(numbers.dp, half);
   dq_ = limbs_of(numbers.dq, half);
   qinv_ = limbs_of(numbers.qinv, half);
+  Arithmetic arithmetic;
+  Number before = arithmetic.product(numbers.p, numbers.q);
+  for (const OtherPrime& other : numbers.others) {
+    const std::size_t limbs = limbs_needed(other.prime);
+    others_.push_back({limbs_of(other.prime, limbs), limbs_of(other.exponent, limbs),
+                       limbs_of(other.coefficient, limbs), limbs_of(before, limbs_needed(before))});
+    before = arithmetic.product(before, other.prime);
+  }
   SecretBytes exponent(bytes());
   bytes_from_limbs(exponent.first(bytes()), d());
   Hasher(MM_RSA_SHA256).digest(exponent_digest_, {exponent.first(bytes())});
@@ -283,7 +401,23 @@ std::shared_ptr<const Key> key_from_numbers(const mm_rsa_numbers& numbers) {
   given.dp = number_from(numbers.dp, "dp");
   given.dq = number_from(numbers.dq, "dq");
   given.qinv = number_from(numbers.qinv, "qinv");
-  return std::make_shared<const Key>(std::move(given), KeyRules{numbers.checks, numbers.max_exponent_bits});
+  if (numbers.other_prime_count > MM_RSA_MAX_PRIMES - 2) {
+    reject_key("more than " + std::to_string(MM_RSA_MAX_PRIMES) + " primes");
+  }
+  if (numbers.other_prime_count > 0 && numbers.other_primes == nullptr) {
+    throw StatusError(MM_ERR_NULL, "other_primes is NULL");
+  }
+  for (std::size_t i = 0; i < numbers.other_prime_count; ++i) {
+    const mm_rsa_prime& other = numbers.other_primes[i];
+    const std::string name = prime_name(i + 2);
+    Number prime = number_from(other.prime, name.c_str());
+    if (!prime) reject_key(name + " is missing");
+    given.others.push_back({std::move(prime),
+                            number_from(other.exponent, ("the exponent of " + name).c_str()),
+                            number_from(other.coefficient, ("the coefficient of " + name).c_str())});
+  }
+  return std::make_shared<const Key>(std::move(given), KeyRules{numbers.checks, numbers.max_exponent_bits},
+                                     numbers.pss);
 }
 
 }  // namespace manymod::rsa

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <openssl/bn.h>
+#include <openssl/decoder.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/x509.h>
 
 #include <memory>
 #include <string>
@@ -21,6 +23,13 @@ struct FreeLibcrypto {
   void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
   void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(EVP_CIPHER* cipher) const { EVP_CIPHER_free(cipher); }
+  void operator()(OSSL_DECODER_CTX* context) const { OSSL_DECODER_CTX_free(context); }
+  void operator()(PBE2PARAM* parameters) const { PBE2PARAM_free(parameters); }
+  void operator()(PKCS8_PRIV_KEY_INFO* info) const { PKCS8_PRIV_KEY_INFO_free(info); }
+  void operator()(X509* certificate) const { X509_free(certificate); }
+  void operator()(X509_PUBKEY* key) const { X509_PUBKEY_free(key); }
+  void operator()(X509_SIG* encrypted) const { X509_SIG_free(encrypted); }
 };
 template <class T>
 using Libcrypto = std::unique_ptr<T, FreeLibcrypto>;

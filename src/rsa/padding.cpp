@@ -126,7 +126,8 @@ void encode_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan
   parts.last = 0xbc;
 }
 
-bool verify_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan digest, std::size_t salt) {
+bool verify_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan digest, std::size_t salt,
+                std::size_t least_salt) {
   if (!shape.fits(salt == kAnySalt ? 0 : salt)) return false;
   const PssParts parts = pss_parts(encoded, shape);
   if (!parts.above.empty() && parts.above[0] != 0) return false;
@@ -135,7 +136,8 @@ bool verify_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan
   parts.data_block[0] &= parts.top_mask;
   const ByteSpan marked = without_leading_zeros_var(parts.data_block);
   if (marked.empty() || marked[0] != 1) return false;
-  if (salt != kAnySalt && marked.size() != salt + 1) return false;
+  const std::size_t found = marked.size() - 1;
+  if ((salt != kAnySalt && found != salt) || found < least_salt) return false;
   std::array<std::uint8_t, kMaxDigest> expected;
   pss_hash(expected, shape.hash, digest, marked.subspan(1));
   return std::equal(parts.hashed.begin(), parts.hashed.end(), expected.begin());

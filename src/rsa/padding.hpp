@@ -39,9 +39,10 @@ void encode_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan
 /// Accepts a salt of any length.
 inline constexpr std::size_t kAnySalt = SIZE_MAX;
 
-/// EMSA-PSS-VERIFY (section 9.1.2) for a salt of `salt` bytes, or of any length for kAnySalt. Overwrites
-/// `encoded`. Timing: variable-time.
-bool verify_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan digest, std::size_t salt);
+/// EMSA-PSS-VERIFY (section 9.1.2) for a salt of `salt` bytes, or of any length for kAnySalt, and of at least
+/// `least_salt` bytes. Overwrites `encoded`. Timing: variable-time.
+bool verify_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan digest, std::size_t salt,
+                std::size_t least_salt);
 
 // ---- encryption: messages are secret
 

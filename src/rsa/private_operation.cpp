@@ -42,9 +42,9 @@ class PrivateOperation {
         method_(method),
         settings_(settings),
         limbs_(rows.limbs),
-        half_limbs_(method == Method::crt ? longest_half(rows) : 0),
+        prime_limbs_(method == Method::crt ? longest_prime(rows) : 0),
         blinded_(rows.count() * limbs_),
-        halves_(2 * rows.count() * half_limbs_) {
+        residues_(method == Method::crt ? most_primes(rows) * rows.count() * prime_limbs_ : 0) {
     divide_into_groups();
     if (settings.blinding) inverses_ = limbs::Buffer(rows.count() * inverse_limbs_);
   }
@@ -61,26 +61,32 @@ class PrivateOperation {
   Method method_;
   const PrivateSettings& settings_;
   std::size_t limbs_;
-  std::size_t half_limbs_;         ///< limbs of the longest p
+  std::size_t prime_limbs_;        ///< limbs of the longest p
   limbs::Buffer blinded_;          ///< number times r^e mod n
   std::vector<RowGroup> groups_;   ///< in order; together all rows
   std::size_t inverse_limbs_ = 0;  ///< limbs of a row of `inverses_`
   limbs::Buffer inverses_;         ///< r^-1 R mod n; for a group in lanes, one element of all lanes
-  limbs::Buffer halves_;           ///< the powers modulo p of all rows, then those modulo q
+  limbs::Buffer residues_;         ///< the powers modulo p of all rows, then those modulo q, and so on
 
-  static std::size_t longest_half(const Rows& rows) {
+  static std::size_t longest_prime(const Rows& rows) {
     std::size_t longest = 0;
     for (const KeyRun& run : rows.runs) longest = std::max(longest, run.key->key().p().size());
     return longest;
+  }
+  static std::size_t most_primes(const Rows& rows) {
+    std::size_t most = 0;
+    for (const KeyRun& run : rows.runs) most = std::max(most, run.key->key().primes());
+    return most;
   }
 
   [[nodiscard]] Limb* row_of(limbs::Buffer& buffer, std::size_t row) const {
     return buffer.data() + row * limbs_;
   }
-  /// The power of a row modulo p (half 0) or q (half 1).
-  [[nodiscard]] Limb* half(std::size_t row, std::size_t which) {
-    return halves_.data() + (which * rows_.count() + row) * half_limbs_;
+  /// The power of a row modulo a prime of its key, and the distance to that modulo the next prime.
+  [[nodiscard]] Limb* residue(std::size_t row, std::size_t prime) {
+    return residues_.data() + prime * residue_stride() + row * prime_limbs_;
   }
+  [[nodiscard]] std::size_t residue_stride() const { return rows_.count() * prime_limbs_; }
 
   void divide_into_groups() {
     inverse_limbs_ = limbs_;
@@ -165,10 +171,13 @@ class PrivateOperation {
       damage(FaultPoint::without_crt, {rows_.powers.data(), rows_.count() * limbs_}, limbs_);
       return true;
     }
-    if (!raise_halves(progress)) return false;
-    const std::size_t words = rows_.count() * half_limbs_;
-    damage(FaultPoint::half_p, halves_.part(0, words), half_limbs_);
-    damage(FaultPoint::half_q, halves_.part(words, words), half_limbs_);
+    if (!raise_residues(progress)) return false;
+    for (std::size_t at = 0; at < residues_.size(); at += residue_stride()) {
+      const FaultPoint point = at == 0                  ? FaultPoint::half_p
+                               : at == residue_stride() ? FaultPoint::half_q
+                                                        : FaultPoint::other_prime;
+      damage(point, residues_.part(at, residue_stride()), prime_limbs_);
+    }
     return true;
   }
 
@@ -189,49 +198,56 @@ class PrivateOperation {
   }
 
   /// Keys with many rows are computed one by one with their prepared primes, the rows of all others together.
-  bool raise_halves(const ProgressPart& progress) {
+  bool raise_residues(const ProgressPart& progress) {
     PooledPowers pool(limbs_);
     const auto all = static_cast<double>(rows_.count());
     double done = 0;
     for (const KeyRun& run : rows_.runs) {
       const RingKey& key = *run.key;
-      if (!key.p().engines.worth_sharing(run.size(), rows_.count(), 2, settings_.threads)) {
-        add_halves(run, pool);
+      const std::size_t primes = key.key().primes();
+      if (!key.p().engines.worth_sharing(run.size(), rows_.count(), primes, settings_.threads)) {
+        add_residues(run, pool);
         continue;
       }
       const ProgressPart part = progress.part(done / all, static_cast<double>(run.size()) / all);
-      if (!raise_half(run, 0, key.p(), key.key().p(), key.key().dp(), part.part(0, 0.5))) return false;
-      if (!raise_half(run, 1, key.q(), key.key().q(), key.key().dq(), part.part(0.5, 0.5))) return false;
+      const double share = 1 / static_cast<double>(primes);
+      for (std::size_t prime = 0; prime < primes; ++prime) {
+        if (!raise_residue(run, prime, part.part(share * static_cast<double>(prime), share))) return false;
+      }
       done += static_cast<double>(run.size());
     }
     return pool.compute(settings_.threads, progress.part(done / all, 1 - done / all));
   }
 
-  void add_halves(const KeyRun& run, PooledPowers& pool) {
+  void add_residues(const KeyRun& run, PooledPowers& pool) {
     const Key& key = run.key->key();
     for (std::size_t row = run.begin; row < run.end; ++row) {
       const Limb* x = row_of(blinded_, row);
-      pool.add({&run.key->p().engines, x, key.dp(), key.p(), half(row, 0)});
-      pool.add({&run.key->q().engines, x, key.dq(), key.q(), half(row, 1)});
+      for (std::size_t prime = 0; prime < key.primes(); ++prime) {
+        pool.add(
+            {&run.key->prime(prime).engines, x, key.exponent(prime), key.prime(prime), residue(row, prime)});
+      }
     }
   }
 
   /// The powers modulo one prime for the rows of one key.
-  bool raise_half(const KeyRun& run, std::size_t which, const PreparedPower& prepared,
-                  std::span<const Limb> prime, std::span<const Limb> exponent, const ProgressPart& progress) {
+  bool raise_residue(const KeyRun& run, std::size_t which, const ProgressPart& progress) {
+    const PreparedPower& prepared = run.key->prime(which);
+    const std::span<const Limb> prime = run.key->key().prime(which);
+    const std::span<const Limb> exponent = run.key->key().exponent(which);
     const std::vector<std::size_t> items = all_rows(run.size());
     PowerBatch batch;
     batch.x = {row_of(blinded_, run.begin), run.size(), limbs_, limbs_, nullptr};
     batch.y = {exponent.data(), 1, prime.size(), exponent.size(), nullptr};
     batch.modulus = {prime.data(), 1, prime.size(), prime.size(), nullptr};
-    batch.result = {half(run.begin, which), run.size(), half_limbs_, half_limbs_, nullptr};
+    batch.result = {residue(run.begin, which), run.size(), prime_limbs_, prime_limbs_, nullptr};
     batch.limbs = prime.size();
     batch.rows = items;
     batch.shared = &prepared.moduli;
     return compute_powers(prepared.engines, batch, settings_.threads, progress);
   }
 
-  /// Combine the halves and remove the blinding.
+  /// Combine the residues and remove the blinding.
   bool finish(const ProgressPart& progress) {
     return for_groups(2 * product_ns(limbs_), progress, [&](std::span<const RowGroup> groups) {
       const PrivateArithmetic& arithmetic = groups.front().key->arithmetic();
@@ -239,7 +255,8 @@ class PrivateOperation {
       limbs::Buffer scratch(arithmetic.scratch_limbs());
       for (std::size_t row = groups.front().begin; row < groups.back().end; ++row) {
         Limb* power = rows_.power(row).data();
-        if (method_ == Method::crt) arithmetic.combine(power, half(row, 0), half(row, 1), scratch.data());
+        if (method_ == Method::crt)
+          arithmetic.combine(power, residue(row, 0), residue_stride(), scratch.data());
         if (settings_.blinding && !in_lanes) {
           arithmetic.multiply_reduced(power, power, inverse(row), scratch.data());
         }
@@ -340,12 +357,13 @@ bool raise_by_crt(Rows& rows, std::span<std::uint8_t> wrong, const PrivateSettin
 
 const std::string& private_variant(const RingKey& key, std::size_t items, unsigned threads) {
   const PowerEngines& engines = key.p().engines;
-  items = std::clamp(items, std::size_t{1}, SIZE_MAX / 2);
-  const std::size_t halves = 2 * items;
+  items = std::clamp(items, std::size_t{1}, SIZE_MAX / MM_RSA_MAX_PRIMES);
+  const std::size_t primes = key.key().primes();
+  const std::size_t powers = primes * items;
   const bool same_engines = &engines == &key.q().engines;
-  const bool pooled = !engines.worth_sharing(items, items, 2, threads);
-  const bool together = same_engines && (pooled || engines.on_gpus(halves));
-  return engines.variant_name(together ? halves : items);
+  const bool pooled = !engines.worth_sharing(items, items, primes, threads);
+  const bool together = same_engines && (pooled || engines.on_gpus(powers));
+  return engines.variant_name(together ? powers : items);
 }
 
 void mark_wrong(const Rows& rows, const Limb* found, std::span<std::uint8_t> wrong) {

@@ -16,6 +16,7 @@ namespace manymod::rsa {
 enum class FaultPoint : std::uint8_t {
   half_p,
   half_q,
+  other_prime,
   without_crt,
   before_check,  ///< the memory that receives the powers by the public exponent
   after_check    ///< these powers

@@ -30,13 +30,17 @@ const PowerEngines& engines_for(EnginesByLimbs& engines, const mm_rsa_ring_optio
   return *found;
 }
 
-// Limbs of n, p and q, and the public exponent.
-using Kind = std::tuple<std::size_t, std::size_t, std::size_t, std::vector<Limb>>;
+// Limbs of n, p and q, the number of primes, and the public exponent.
+using Kind = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::vector<Limb>>;
 
 Kind kind_of_key(const Key& key) {
   const std::span<const Limb> e = key.e();
   const bool whole = key.is_private();
-  return {key.limbs(), whole ? key.p().size() : 0, whole ? key.q().size() : 0, {e.begin(), e.end()}};
+  return {key.limbs(),
+          whole ? key.p().size() : 0,
+          whole ? key.q().size() : 0,
+          key.primes(),
+          {e.begin(), e.end()}};
 }
 
 }  // namespace
@@ -50,11 +54,11 @@ Ring::Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<c
     RingKeyEngines engines{engines_for(open_engines_, options, TimingClass::public_, key->limbs()),
                            engines_for(secret_engines_, options, TimingClass::secret, key->limbs())};
     devices_.add(key->limbs());
-    if (key->is_private()) {
-      engines.half_p = &engines_for(secret_engines_, options, TimingClass::secret, key->p().size());
-      engines.half_q = &engines_for(secret_engines_, options, TimingClass::secret, key->q().size());
-      devices_.add(key->p().size());
+    for (std::size_t i = 0; i < key->primes(); ++i) {
+      engines.primes.push_back(
+          &engines_for(secret_engines_, options, TimingClass::secret, key->prime(i).size()));
     }
+    if (key->is_private()) devices_.add(key->p().size());
     keys_.push_back(std::make_unique<const RingKey>(key, engines));
   }
 }

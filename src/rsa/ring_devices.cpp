@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsa/ring_devices.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "dispatch/devices.hpp"
@@ -10,6 +11,11 @@ namespace manymod::rsa {
 
 // The CPU is one of the devices.
 RingDevices::RingDevices() : arrays_(devices().size()) {}
+
+bool RingDevices::holds(std::size_t limbs) {
+  return std::ranges::any_of(row32::cuda_forms().front().shapes,
+                             [&](const gpu::Shape& shape) { return shape.words >= 2 * limbs; });
+}
 
 void RingDevices::add(std::size_t limbs) { products_.try_emplace(limbs, devices().size()); }
 

@@ -17,10 +17,13 @@ class RingDevices {
  public:
   RingDevices();
 
+  /// Whether products can be computed modulo numbers of `limbs` limbs: of up to 8192 bits.
+  [[nodiscard]] static bool holds(std::size_t limbs);
+
   /// Prepare for moduli of `limbs` limbs.
   void add(std::size_t limbs);
 
-  /// For products modulo numbers of `limbs` limbs, which add() was called with.
+  /// For products modulo numbers of `limbs` limbs, which add() was called with. In: holds(limbs).
   /// @throws gpu::DeviceError
   [[nodiscard]] const gpu::ProgramRunner& products(unsigned device, std::size_t limbs) const;
   /// For the arrays that products read and write.

@@ -2,6 +2,7 @@
 // A key of a ring: the engines for its sizes, and the data precomputed for its moduli.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,12 +19,11 @@
 namespace manymod::rsa {
 
 /// The ring's engines for the lengths of one key's moduli: variable-time (`open`) and constant-time
-/// (`secret`) modulo n, constant-time modulo p and q for private keys.
+/// (`secret`) modulo n, constant-time modulo each prime of private keys.
 struct RingKeyEngines {
   const PowerEngines& open;
   const PowerEngines& secret;
-  const PowerEngines* half_p = nullptr;
-  const PowerEngines* half_q = nullptr;
+  std::vector<const PowerEngines*> primes = {};
 };
 
 /// One modulus, prepared for the engines that compute powers modulo it.
@@ -42,10 +42,11 @@ struct PreparedPower {
 
 /// Data that private operations with a key need.
 struct PrivateParts {
-  PrivateParts(const Key& key, const RingKeyEngines& engines)
-      : p(*engines.half_p, key.p()), q(*engines.half_q, key.q()) {}
+  PrivateParts(const Key& key, const RingKeyEngines& engines) {
+    for (std::size_t i = 0; i < key.primes(); ++i) primes.emplace_back(*engines.primes[i], key.prime(i));
+  }
 
-  PreparedPower p, q;
+  std::deque<PreparedPower> primes;
   PublishedOnce<PrivateArithmetic> arithmetic;
   PublishedOnce<DeviceKey> on_device;
   mutable BlindingStock blinding;
@@ -74,8 +75,10 @@ class RingKey {
   }
 
   /// For private keys only.
-  [[nodiscard]] const PreparedPower& p() const { return private_->p; }
-  [[nodiscard]] const PreparedPower& q() const { return private_->q; }
+  [[nodiscard]] const PreparedPower& p() const { return prime(0); }
+  [[nodiscard]] const PreparedPower& q() const { return prime(1); }
+  /// For powers modulo Key::prime(i).
+  [[nodiscard]] const PreparedPower& prime(std::size_t i) const { return private_->primes[i]; }
   [[nodiscard]] const PrivateArithmetic& arithmetic() const {
     return *private_->arithmetic.get([this] { return std::make_unique<const PrivateArithmetic>(*key_); });
   }

@@ -173,6 +173,26 @@ def test_missing_and_public_keys_are_named() -> None:
         ring.sign(b"a", 1, "pkcs1v15", "sha256")
 
 
+def test_signatures_of_a_wrong_length_have_a_status() -> None:
+    key = private_key(1024)
+    public = key.public_key()
+    texts = [b"%d" % number for number in range(2000)]
+    signatures = key.sign(texts, "pkcs1v15", "sha256")
+    item = next(i for i, signature in enumerate(signatures) if signature[0] == 0)
+    good, text = signatures[item], texts[item]
+    given = [good, good.lstrip(b"\0"), b"\0" + good, b"", bytes(127)]
+    call = (given, text, "pkcs1v15", "sha256")
+    wrong = manymod.Status.RSA_SIGNATURE_LENGTH
+    assert public.verify(*call) == [True, False, False, False, False]
+    valid, statuses = public.verify(*call, errors="status")
+    assert (valid, statuses.tolist()) == ([True, False, False, False, False], [0, wrong, wrong, wrong, wrong])
+    valid, statuses = public.verify(*call, errors="status", left_pad=True)
+    assert (valid, statuses.tolist()) == ([True, True, False, False, False], [0, 0, wrong, 0, 0])
+    assert public.verify(given[1], text, "pkcs1v15", "sha256", errors="status") == (False, wrong)
+    ring = rsa.KeyRing([key])
+    assert ring.verify(given[:2], text, [0, 0], "pkcs1v15", "sha256", left_pad=True) == [True, True]
+
+
 def test_statuses_instead_of_an_exception() -> None:
     key = private_key()
     good = key.public_key().encrypt(b"secret", OAEP)
@@ -209,7 +229,7 @@ def test_wrong_paddings_and_hashes_are_errors_of_the_call() -> None:
             key.sign(b"a", "pss", wrong)
     bad: list[dict[str, Any]] = [
         {"salt_length": -1},
-        {"salt_length": 2000},
+        {"salt_length": 3000},
         {"salt_length": "long"},
         {"mgf": "md5"},
     ]

@@ -225,12 +225,56 @@ def test_sizes_that_are_not_supported() -> None:
     with pytest.raises(rsa.InvalidKeyError):
         rsa.PublicKey.from_numbers(n=(1 << 1022) + 1)
     with pytest.raises(rsa.InvalidKeyError):
-        rsa.PublicKey.from_numbers(n=(1 << 8192) + 1)
-    assert rsa.PublicKey.from_numbers(n=(1 << 8191) + 1).key_size == 8192
-    with pytest.raises(ValueError, match="negative"):
-        rsa.PublicKey.from_numbers(n=-5)
-    with pytest.raises(TypeError, match="n must be an integer"):
-        rsa.PublicKey.from_numbers(n=5.0)
+        rsa.PublicKey.from_numbers(n=(1 << 16384) + 1)
+    assert rsa.PublicKey.from_numbers(n=(1 << 16383) + 1).key_size == 16384
+
+
+NO_KEYS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"n": -5}, rsa.InvalidKeyError, "n is negative"),
+    ({"n": 0}, rsa.InvalidKeyError, "n has 0 bits"),
+    ({"e": -3}, rsa.InvalidKeyError, "e is negative"),
+    ({"e": 0}, rsa.InvalidKeyError, "e is even"),
+    ({"e": 1}, rsa.InvalidKeyError, "e is 1"),
+    ({"e": (1 << 16384) + 1}, rsa.InvalidKeyError, "e has more than 16384 bits|e is not below n"),
+    ({"e": None}, TypeError, "e must be an integer, not NoneType"),
+    ({"e": 3.0}, TypeError, "e must be an integer, not float"),
+    ({"n": "5"}, TypeError, "n must be an integer, not str"),
+    ({"n": None}, TypeError, "n must be an integer, not NoneType"),
+]
+NO_PRIVATE_KEYS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"d": -1}, rsa.InvalidKeyError, "d is negative"),
+    ({"p": -7}, rsa.InvalidKeyError, "p is negative"),
+    ({"q": -7}, rsa.InvalidKeyError, "q is negative"),
+    ({"dp": -7}, rsa.InvalidKeyError, "dp is negative"),
+    ({"dq": -7}, rsa.InvalidKeyError, "dq is negative"),
+    ({"qinv": -7}, rsa.InvalidKeyError, "qinv is negative"),
+    ({"d": "5"}, TypeError, "d must be an integer, not str"),
+    ({"p": b"5"}, TypeError, "p must be an integer, not bytes"),
+    ({"d": None}, TypeError, "needs d"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"), NO_KEYS, ids=lambda case: case if isinstance(case, str) else None
+)
+def test_what_is_no_key_is_an_error_of_its_kind(
+    change: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    public = {name: numbers_of()[name] for name in ("n", "e")}
+    with pytest.raises(error, match=message):
+        rsa.PublicKey.from_numbers(**{**public, **change})
+    with pytest.raises(error, match=message):
+        rsa.PrivateKey.from_numbers(**{**numbers_of(), **change})
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"), NO_PRIVATE_KEYS, ids=lambda case: case if isinstance(case, str) else None
+)
+def test_what_is_no_private_key_is_an_error_of_its_kind(
+    change: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        rsa.PrivateKey.from_numbers(**{**numbers_of(), **change})
 
 
 @settings(deadline=None, max_examples=80)
@@ -335,6 +379,8 @@ def test_rings_need_keys() -> None:
         rsa.KeyRing([private_key(), "key"])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="device"):
         rsa.KeyRing([private_key()], device="abacus:1")
+    with pytest.raises(TypeError, match="keys must be a sequence of keys"):
+        rsa.KeyRing(private_key())  # type: ignore[arg-type]
     ring = rsa.KeyRing([private_key(), private_key(1024)])
     assert (len(ring), ring[1], list(ring)) == (2, private_key(1024), list(ring.keys))
 

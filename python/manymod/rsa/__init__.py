@@ -10,7 +10,7 @@
 from manymod import _core
 from manymod.errors import InvalidKeyError, ItemError, ItemValueError
 from manymod.rsa.keys import PrivateKey, PublicKey
-from manymod.rsa.padding import Padding, Prehashed
+from manymod.rsa.padding import Padding, Prehashed, PssLimits
 from manymod.rsa.ring import KeyRing
 from manymod.rsa.signer import Signer, SignerClosedError, SignerFullError, SignerStatistics
 
@@ -22,6 +22,7 @@ __all__ = [
     "Padding",
     "Prehashed",
     "PrivateKey",
+    "PssLimits",
     "PublicKey",
     "Signer",
     "SignerClosedError",

@@ -15,7 +15,7 @@ from manymod._run import Progress, Watched
 from manymod.errors import Status, _raise_items
 from manymod.plan import checked_choice, checked_errors, checked_integer, checked_threads
 from manymod.rsa._items import Items, Kind, bytes_answer, check_out, common_count, flags_answer, items
-from manymod.rsa.padding import NO_PADDING, native_padding
+from manymod.rsa.padding import NO_PADDING, native_padding, pss_limits
 
 __all__ = ["KeyCalls"]
 
@@ -97,6 +97,7 @@ class KeyCalls:
         algorithm: Any,
         errors: str,
         progress: Progress | None,
+        left_pad: bool,
     ) -> Any:
         """Check signatures."""
         if errors not in {"false", "status"}:
@@ -117,9 +118,10 @@ class KeyCalls:
             given, texts, indices = given.take(rows), texts.take(rows), _taken(indices, rows)
         watched = None if progress is None else Watched(progress)
         keys = _broadcast(indices, part)
-        self.handle.verify(
-            native, part, keys, texts.block, texts.offsets, given.block, given.offsets, flags, status, watched
-        )
+        blocks = (texts.block, texts.offsets, given.block, given.offsets)
+        self.handle.verify(native, part, keys, *blocks, flags, status, watched, bool(left_pad))
+        if errors == "false" and len(self._keys) == 1 and (status == Status.RSA_PADDING).any():
+            raise ValueError(f"the padding is not one that the key allows: {pss_limits(self._keys[0])}")
         if watched is not None:
             watched.finish(total)
         there = slice(None) if rows is None else rows

@@ -7,8 +7,7 @@ import base64
 import functools
 import hashlib
 import json
-import operator
-import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod import _core
@@ -16,59 +15,18 @@ from manymod._run import Errors, Progress
 from manymod._typing import Raising, Statuses
 from manymod.errors import InvalidKeyError
 from manymod.rsa._calls import KeyCalls
+from manymod.rsa._decode import decoded, foreign_numbers, native_key, private_numbers
 from manymod.rsa._typing import ByteBatch
+from manymod.rsa.padding import PssLimits, pss_limits
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Buffer, Self
 
-__all__ = ["PrivateKey", "PublicKey"]
+__all__ = ["PrivateKey", "PublicKey", "read_key"]
 
-_PEM = b"-----BEGIN"
 _EXPONENT_BITS = _core.MM_RSA_EXPONENT_BITS
-
-
-def _integer(name: str, value: Any) -> int | None:
-    try:
-        return None if value is None else operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
-
-
-def _exponent_bits(given: Any) -> int:
-    """The longest public exponent to accept; all are below the modulus."""
-    bits = operator.index(given)
-    if bits < 2:
-        raise ValueError(f"max_exponent_bits is {bits}, expected at least 2")
-    return min(bits, _core.MM_RSA_MAX_BITS)
-
-
-def _decoded(
-    data: str | Buffer, password: str | Buffer | None, pem: bool, checks: int, exponent_bits: int
-) -> _core.RsaKey:
-    if isinstance(data, str) and not pem:
-        raise TypeError("data must be bytes, not str: open the file with 'rb'")
-    encoded = memoryview(data.encode() if isinstance(data, str) else data)
-    if (re.search(_PEM, encoded) is not None) is not pem:
-        raise InvalidKeyError("no PEM" if pem else "PEM, not DER: use from_pem")
-    password = password.encode() if isinstance(password, str) else password
-    return _core.RsaKey.decode(encoded, password, checks, _exponent_bits(exponent_bits))
-
-
-def _foreign_numbers(key: Any, method: str) -> Any:
-    """Return the numbers of a key of the cryptography package; keys of other kinds have the same methods."""
-    numbers = getattr(key, method, None)
-    if numbers is None or "RSA" not in type(key).__name__:
-        kind = "RSAPrivateKey" if method == "private_numbers" else "RSAPublicKey"
-        raise TypeError(f"key must be an {kind} of the cryptography package, not {type(key).__name__}")
-    return numbers()
-
-
-def _native(numbers: dict[str, Any], checks: int, exponent_bits: int) -> _core.RsaKey:
-    given: dict[str, Any] = dict.fromkeys(("d", "p", "q", "dp", "dq", "qinv"))
-    given.update({name: _integer(name, value) for name, value in numbers.items()})
-    return _core.RsaKey.from_numbers(**given, checks=checks, max_exponent_bits=_exponent_bits(exponent_bits))
 
 
 class _Key:
@@ -106,6 +64,11 @@ class _Key:
         return self._native.modulus_bytes
 
     @functools.cached_property
+    def pss_limits(self) -> PssLimits | None:
+        """What a key for RSASSA-PSS alone (id-RSASSA-PSS) may be used for; None for a key without limits."""
+        return pss_limits(self._native)
+
+    @functools.cached_property
     def fingerprint(self) -> str:
         """The key's name: SHA-256 of its public numbers as RFC 7638 (JWK thumbprint) has them, base64url."""
         n, e = (base64.urlsafe_b64encode(number).rstrip(b"=").decode() for number in self._numbers)
@@ -114,11 +77,12 @@ class _Key:
 
     def __repr__(self) -> str:
         """Size and fingerprint; no number."""
-        return f"{type(self).__name__}({self.key_size} bits, {self.fingerprint})"
+        use = ", RSASSA-PSS" if self.pss_limits else ""
+        return f"{type(self).__name__}({self.key_size} bits{use}, {self.fingerprint})"
 
 
 class PublicKey(_Key):
-    """An RSA public key of 1024 to 8192 bits.
+    """An RSA public key of 1024 to 16384 bits.
 
     >>> key = PublicKey.from_numbers(n=2**1024 - 105, e=65537)
     >>> key.key_size, key.modulus_bytes, key.e
@@ -129,7 +93,11 @@ class PublicKey(_Key):
 
     @classmethod
     def from_pem(cls, data: str | Buffer, *, max_exponent_bits: int = _EXPONENT_BITS) -> Self:
-        """Read SubjectPublicKeyInfo or PKCS#1 from PEM, the text of a file.
+        """Read SubjectPublicKeyInfo, PKCS#1 or a certificate from PEM, the text of a file.
+
+        Of several blocks the first public key or certificate is taken. The signature and the dates of a
+        certificate are not checked. Line breaks may be missing. OpenSSH's format needs the cryptography
+        package.
 
         Args:
             data: the text of the file.
@@ -138,20 +106,20 @@ class PublicKey(_Key):
                 FIPS 186-5 allows 256; any exponent is below the modulus.
 
         Raises:
-            InvalidKeyError: (a ValueError) if it is no RSA public key, or its exponent is too long; of a
-                private key take `public_key`.
+            InvalidKeyError: (a ValueError) if it is no RSA public key, or its exponent is too long; it says
+                what was found. Of a private key take `public_key`.
         """
-        return cls._made(_decoded(data, None, True, 0, max_exponent_bits))
+        return cls._made(decoded(data, None, "pem", _core.MM_RSA_KEY_PUBLIC, max_exponent_bits))
 
     @classmethod
     def from_der(cls, data: Buffer, *, max_exponent_bits: int = _EXPONENT_BITS) -> Self:
-        """Read SubjectPublicKeyInfo or PKCS#1 from DER. Otherwise as `from_pem`."""
-        return cls._made(_decoded(data, None, False, 0, max_exponent_bits))
+        """Read SubjectPublicKeyInfo, PKCS#1 or a certificate from DER. Otherwise as `from_pem`."""
+        return cls._made(decoded(data, None, "der", _core.MM_RSA_KEY_PUBLIC, max_exponent_bits))
 
     @classmethod
     def from_cryptography(cls, key: Any, *, max_exponent_bits: int = _EXPONENT_BITS) -> Self:
         """Take the numbers of an ``RSAPublicKey`` of the cryptography package. Otherwise as `from_pem`."""
-        numbers = _foreign_numbers(key, "public_numbers")
+        numbers = foreign_numbers(key, "public_numbers")
         return cls.from_numbers(n=numbers.n, e=numbers.e, max_exponent_bits=max_exponent_bits)
 
     @classmethod
@@ -165,6 +133,7 @@ class PublicKey(_Key):
 
         Raises:
             InvalidKeyError: (a ValueError) if they are no key, or `e` is too long.
+            TypeError: if one is no integer.
 
         >>> PublicKey.from_numbers(n=2**1024 - 105, e=2**64 + 1)
         Traceback (most recent call last):
@@ -172,12 +141,12 @@ class PublicKey(_Key):
         >>> PublicKey.from_numbers(n=2**1024 - 105, e=2**64 + 1, max_exponent_bits=256).e.bit_length()
         65
         """
-        return cls._made(_native({"n": n, "e": e}, 0, max_exponent_bits))
+        return cls._made(native_key({"n": n, "e": e}, max_exponent_bits))
 
     @classmethod
     def _made(cls, native: _core.RsaKey) -> Self:
         if native.is_private:
-            raise InvalidKeyError("a private key: read it with PrivateKey and take its public_key()")
+            raise InvalidKeyError("RSA key: a private key, where a public one is needed")
         return cls(native)
 
     @overload
@@ -201,6 +170,7 @@ class PublicKey(_Key):
         *,
         errors: Literal["false", "status"] = ...,
         progress: Progress | None = ...,
+        left_pad: bool = ...,
     ) -> Any: ...
 
     def verify(
@@ -212,9 +182,10 @@ class PublicKey(_Key):
         *,
         errors: Literal["false", "status"] = "false",
         progress: Progress | None = None,
+        left_pad: bool = False,
     ) -> Any:
         """Whether each signature is good; as `KeyRing.verify` with this key for every item."""
-        return self._calls.verify(signatures, messages, None, padding, algorithm, errors, progress)
+        return self._calls.verify(signatures, messages, None, padding, algorithm, errors, progress, left_pad)
 
     @overload
     def encrypt(
@@ -257,23 +228,23 @@ class PublicKey(_Key):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PublicKey):
             return NotImplemented
-        return self._numbers == other._numbers
+        return (self._numbers, self.pss_limits) == (other._numbers, other.pss_limits)
 
     def __hash__(self) -> int:
         return hash(self._numbers)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as the public numbers."""
-        return _restored, (self.n, self.e)
+        """Pickle as the public numbers, and the limits of a key for RSASSA-PSS alone."""
+        return _restored, (self.n, self.e, self._native.pss)
 
 
-def _restored(n: int, e: int) -> PublicKey:
+def _restored(n: int, e: int, pss: tuple[int, int, int, int] = (0, 0, 0, 0)) -> PublicKey:
     """The key of numbers that were accepted before."""
-    return PublicKey.from_numbers(n=n, e=e, max_exponent_bits=_core.MM_RSA_MAX_BITS)
+    return PublicKey(native_key({"n": n, "e": e}, _core.MM_RSA_MAX_BITS, pss=pss))
 
 
 class PrivateKey(_Key):
-    """An RSA private key of 1024 to 8192 bits.
+    """An RSA private key of 1024 to 16384 bits.
 
     Its secret numbers are in the library's memory alone, where they are zeroed when the key and all rings and
     signers made of it are gone; there is no way to read, print or pickle them. Whatever Python object they
@@ -291,20 +262,24 @@ class PrivateKey(_Key):
     ) -> Self:
         """Read PKCS#8 or PKCS#1, encrypted or not, from PEM.
 
+        Of several blocks, such as a certificate and its key, the first private key is taken. Line breaks may
+        be missing. OpenSSH's format needs the cryptography package.
+
         Args:
             data: the text of the file.
             password: of an encrypted key.
-            check_primes: also test that p and q are prime, which takes as long as some hundred signatures.
+            check_primes: also test that the primes are prime, which takes as long as some hundred signatures.
                 Where one is not, results are wrong as a rule, and have `Status.RSA_FAULT`.
             max_exponent_bits: bits of the longest public exponent to accept, with which every result is
                 checked; as in `PublicKey.from_pem`.
 
         Raises:
             InvalidKeyError: (a ValueError) if it is no RSA private key, if its numbers contradict each other,
-                if its public exponent is too long, or if the password is missing or wrong; it names
-                encrypted, OpenSSH's and truncated PEM.
+                if its public exponent is too long, or if the password is missing or wrong; it says what was
+                found.
         """
-        return cls._made(_decoded(data, password, True, _checks(check_primes), max_exponent_bits))
+        checks = _checks(check_primes)
+        return cls._made(decoded(data, password, "pem", _core.MM_RSA_KEY_PRIVATE, max_exponent_bits, checks))
 
     @classmethod
     def from_der(
@@ -316,27 +291,16 @@ class PrivateKey(_Key):
         max_exponent_bits: int = _EXPONENT_BITS,
     ) -> Self:
         """Read PKCS#8 or PKCS#1, encrypted or not, from DER. Otherwise as `from_pem`."""
-        return cls._made(_decoded(data, password, False, _checks(check_primes), max_exponent_bits))
+        checks = _checks(check_primes)
+        return cls._made(decoded(data, password, "der", _core.MM_RSA_KEY_PRIVATE, max_exponent_bits, checks))
 
     @classmethod
     def from_cryptography(
         cls, key: Any, *, check_primes: bool = False, max_exponent_bits: int = _EXPONENT_BITS
     ) -> Self:
         """Take the numbers of an ``RSAPrivateKey`` of the cryptography package. Otherwise as `from_pem`."""
-        numbers = _foreign_numbers(key, "private_numbers")
-        public = numbers.public_numbers
-        return cls.from_numbers(
-            n=public.n,
-            e=public.e,
-            d=numbers.d,
-            p=numbers.p,
-            q=numbers.q,
-            dp=numbers.dmp1,
-            dq=numbers.dmq1,
-            qinv=numbers.iqmp,
-            check_primes=check_primes,
-            max_exponent_bits=max_exponent_bits,
-        )
+        numbers = private_numbers(foreign_numbers(key, "private_numbers"))
+        return cls.from_numbers(**numbers, check_primes=check_primes, max_exponent_bits=max_exponent_bits)
 
     @classmethod
     def from_numbers(
@@ -350,6 +314,7 @@ class PrivateKey(_Key):
         dp: Any = None,
         dq: Any = None,
         qinv: Any = None,
+        primes: Any = None,
         check_primes: bool = False,
         max_exponent_bits: int = _EXPONENT_BITS,
     ) -> Self:
@@ -359,31 +324,45 @@ class PrivateKey(_Key):
             n: the modulus.
             e: the public exponent.
             d: the private exponent.
-            p: a prime factor of n; with `q` or not at all: then both are recovered.
+            p: a prime factor of n; with `q` or not at all: then all primes are recovered.
             q: the other one.
             dp: d mod p - 1, else computed.
             dq: d mod q - 1, else computed.
             qinv: q^-1 mod p, else computed.
+            primes: all primes of n, of which there may be up to 10, instead of p and q (RFC 8017).
             check_primes: as in `from_pem`.
             max_exponent_bits: as in `from_pem`.
 
         Raises:
             InvalidKeyError: (a ValueError) if they are no key; it names the relation that does not hold.
+            TypeError: if one is no integer, or if p or q is given beside primes.
         """
         names = {"n": n, "e": e, "d": d, "p": p, "q": q, "dp": dp, "dq": dq, "qinv": qinv}
         if d is None:
             raise TypeError("a private key needs d")
-        return cls._made(_native(names, _checks(check_primes), max_exponent_bits))
+        others: Sequence[Any] = ()
+        if primes is not None:
+            if any(number is not None for number in (p, q, dp, dq, qinv)):
+                raise TypeError("primes stands for p and q, and excludes dp, dq and qinv")
+            if len(primes := tuple(primes)) < 2:
+                raise InvalidKeyError("RSA key: primes has fewer than two primes")
+            names["p"], names["q"], *others = primes
+        return cls._made(native_key(names, max_exponent_bits, _checks(check_primes), others))
 
     @classmethod
     def _made(cls, native: _core.RsaKey) -> Self:
         if not native.is_private:
-            raise InvalidKeyError("a public key, where a private one is needed")
+            raise InvalidKeyError("RSA key: a public key, where a private one is needed")
         return cls(native)
+
+    @property
+    def prime_count(self) -> int:
+        """Number of primes of the modulus: 2, or more for a multi-prime key (RFC 8017)."""
+        return self._native.primes
 
     def public_key(self) -> PublicKey:
         """The public half."""
-        return _restored(self.n, self.e)
+        return _restored(self.n, self.e, self._native.pss)
 
     @overload
     def sign(
@@ -478,3 +457,16 @@ class PrivateKey(_Key):
 
 def _checks(check_primes: bool) -> int:
     return _core.MM_RSA_CHECK_PRIMES if check_primes else 0
+
+
+def read_key(
+    data: bytes, password: bytes | None, exponent_bits: int, *, private: bool | None = None
+) -> PrivateKey | PublicKey:
+    """The private or public key in a file's contents, PEM or DER; None: the private one if there is one.
+
+    Raises:
+        InvalidKeyError: if there is none; the message says what was found.
+    """
+    kinds = {None: _core.MM_RSA_KEY_ANY, True: _core.MM_RSA_KEY_PRIVATE, False: _core.MM_RSA_KEY_PUBLIC}
+    native = decoded(data, password, "any", kinds[private], exponent_bits)
+    return PrivateKey(native) if native.is_private else PublicKey(native)

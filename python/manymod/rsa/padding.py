@@ -8,7 +8,18 @@ from typing import Any, Literal, cast
 
 from manymod import _core
 
-__all__ = ["HASHES", "NO_PADDING", "Padding", "Prehashed", "Purpose", "hash_number", "native_padding"]
+__all__ = [
+    "EXTENDABLE",
+    "HASHES",
+    "NO_PADDING",
+    "Padding",
+    "Prehashed",
+    "PssLimits",
+    "Purpose",
+    "hash_number",
+    "native_padding",
+    "pss_limits",
+]
 
 #: mm_rsa_hash of each hash.
 HASHES = {
@@ -23,7 +34,11 @@ HASHES = {
     "sha3-256": _core.MM_RSA_SHA3_256,
     "sha3-384": _core.MM_RSA_SHA3_384,
     "sha3-512": _core.MM_RSA_SHA3_512,
+    "shake128": _core.MM_RSA_SHAKE128,
+    "shake256": _core.MM_RSA_SHAKE256,
 }
+#: Hashes that PSS alone has, with their own output as the mask (RFC 8702).
+EXTENDABLE = {"shake128", "shake256"}
 
 #: mm_rsa_scheme of each padding.
 _SCHEMES = {
@@ -65,10 +80,15 @@ def hash_number(algorithm: Any, what: str = "algorithm") -> int:
     name = algorithm if isinstance(algorithm, str) else getattr(algorithm, "name", None)
     if not isinstance(name, str):
         raise TypeError(f"{what} must be a hash's name or object, not {type(algorithm).__name__}")
-    try:
-        return _BY_PLAIN_NAME[_plain(name)]
-    except KeyError:
-        raise ValueError(f"{what} {name!r} is none of {', '.join(HASHES)}") from None
+    number = _BY_PLAIN_NAME.get(_plain(name))
+    if number is None:
+        raise ValueError(f"{what} {name!r} is none of {', '.join(HASHES)}")
+    size = getattr(algorithm, "digest_size", None)
+    if _plain(name) in EXTENDABLE and size not in {None, _core.rsa_hash_size(number)}:
+        raise ValueError(
+            f"{what} {name} has digests of {_core.rsa_hash_size(number)} bytes in PSS (RFC 8702), not {size}"
+        )
+    return number
 
 
 @dataclass(frozen=True)
@@ -78,7 +98,8 @@ class Padding:
     Attributes:
         scheme: ``"pkcs1v15"`` (signatures, encryption), ``"pss"`` (signatures) or ``"oaep"`` (encryption).
         algorithm: OAEP's hash of the label. Signatures get their hash with the call.
-        mgf: hash of MGF1 (PSS, OAEP); None: the same as the hash of the messages or the label.
+        mgf: hash of MGF1 (PSS, OAEP); None: the same as the hash of the messages or the label. SHAKE has its
+            own mask and no other.
         salt_length: PSS: bytes, ``"digest"`` (as long as the digest), ``"max"`` (as long as fits) or
             ``"auto"`` (verification only: the length found in the signature).
         label: OAEP's label.
@@ -130,6 +151,33 @@ class Prehashed:
         hash_number(self.algorithm)
 
 
+@dataclass(frozen=True)
+class PssLimits:
+    """What a key for RSASSA-PSS alone may be used for (id-RSASSA-PSS, RFC 4055); no other padding will do.
+
+    Attributes:
+        algorithm: the only hash of messages; None: any.
+        mgf: the only hash of the mask; None: any.
+        salt_length: least length of salts in bytes.
+    """
+
+    algorithm: str | None = None
+    mgf: str | None = None
+    salt_length: int = 0
+
+    def native(self) -> tuple[int, int, int, int]:
+        """As the C ABI has it."""
+        algorithm, mgf = (0 if name is None else hash_number(name) for name in (self.algorithm, self.mgf))
+        return 1, algorithm, mgf, self.salt_length
+
+
+def pss_limits(key: _core.RsaKey) -> PssLimits | None:
+    """The limits of a key for RSASSA-PSS alone, None for other keys."""
+    only, algorithm, mgf, salt_length = key.pss
+    names = {number: name for name, number in HASHES.items()}
+    return PssLimits(names.get(algorithm), names.get(mgf), salt_length) if only else None
+
+
 def _read_algorithm(algorithm: Any) -> tuple[Any, bool]:
     """The hash of a signature, and whether the caller has hashed already."""
     if isinstance(algorithm, Prehashed):
@@ -170,6 +218,14 @@ def _read_padding(padding: Any) -> Padding:
     return Padding("oaep", algorithm=padding._algorithm, mgf=mgf, label=padding._label or b"")
 
 
+def _check_extendable(scheme: str, digest: int, mgf: int) -> None:
+    extendable = {HASHES[name] for name in EXTENDABLE}
+    if scheme != "pss" and extendable & {digest, mgf}:
+        raise ValueError("shake128 and shake256 are for PSS alone")
+    if mgf not in {0, digest} and extendable & {digest, mgf}:
+        raise ValueError("the mask of shake128 and shake256 is their own output: leave out mgf (RFC 8702)")
+
+
 def native_padding(padding: Any, algorithm: Any, purpose: Purpose) -> _core.RsaPadding:
     """The padding of a call, as the C ABI has it.
 
@@ -193,6 +249,7 @@ def native_padding(padding: Any, algorithm: Any, purpose: Purpose) -> _core.RsaP
     elif given.scheme == "oaep":
         digest = hash_number(given.algorithm)
     mgf = hash_number(given.mgf, "mgf") if given.mgf is not None and given.scheme != "pkcs1v15" else 0
+    _check_extendable(given.scheme, digest, mgf)
     salt_length = given.native_salt_length() if given.scheme == "pss" else 0
     label = given.label if given.scheme == "oaep" else b""
     return _core.RsaPadding(_SCHEMES[given.scheme], digest, mgf, salt_length, prehashed, label)

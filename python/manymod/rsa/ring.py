@@ -37,6 +37,8 @@ class KeyRing:
         threads: int = 0,
         blinding: bool = True,
     ) -> None:
+        if isinstance(keys, (PrivateKey, PublicKey)):
+            raise TypeError(f"keys must be a sequence of keys: [{type(keys).__name__}]")
         self._keys = tuple(keys)
         if not self._keys:
             raise ValueError("a KeyRing needs at least one key")
@@ -117,7 +119,7 @@ class KeyRing:
 
         Raises:
             ItemValueError: (a ValueError) if there is no such key or it is public, if the key is too short
-                for the padding, or if a digest has a wrong length; names the items.
+                for the padding or excludes it, or if a digest has a wrong length; names the items.
 
         Every signature was checked with the public key. Timing class: secret.
         """
@@ -214,6 +216,7 @@ class KeyRing:
         *,
         errors: Literal["false", "status"] = "false",
         progress: Progress | None = None,
+        left_pad: bool = False,
     ) -> Any:
         """Whether each signature is good; what is no signature, for whatever reason, is False: none raises.
 
@@ -223,16 +226,24 @@ class KeyRing:
             key_indices: as in `sign`; an item whose key is not there is False.
             padding: as in `sign`.
             algorithm: as in `sign`.
-            errors: ``"status"`` also returns one `Status` per item, which tells a missing key and a digest of
-                the wrong length from a bad signature.
+            errors: ``"status"`` also returns one `Status` per item, which tells a missing key, a padding that
+                the key excludes, and a signature or a digest of the wrong length from a bad signature.
             progress: as in `sign`.
+            left_pad: take a signature that is shorter than its modulus for one whose leading zero bytes were
+                left out, as some writers do; otherwise it is False.
 
         Returns:
             A bool for bytes, a list of them for a list, a bool array for ``uint8[N, W]``, an Arrow array for
             Arrow (null where a signature or message is); the signatures decide, or the messages if the
             signature is a single one.
+
+        Raises:
+            ValueError: if the ring has one key and that excludes the padding, the hash or the salt's length,
+                unless statuses tell it.
         """
-        return self._calls.verify(signatures, messages, key_indices, padding, algorithm, errors, progress)
+        return self._calls.verify(
+            signatures, messages, key_indices, padding, algorithm, errors, progress, left_pad
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Refuse to be pickled: the keys may be private."""

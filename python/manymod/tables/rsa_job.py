@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from manymod.errors import Status
 from manymod.rsa import KeyRing, Padding
 from manymod.tables import columns
 from manymod.tables.batches import Batch, Source
@@ -94,6 +95,7 @@ class RsaJob(Job):
         algorithm: of signatures.
         encodings: how text in a column of `OPERANDS` stands for bytes, one of `TEXT_ENCODINGS`; by default
             messages are the text itself, and the others hexadecimal.
+        left_pad: signatures shorter than the modulus lack leading zero bytes.
         names: names of the columns that are added; results are written as ``bytes``, ``hex``, ``base64`` or,
             decrypted, ``text``.
     """
@@ -107,6 +109,7 @@ class RsaJob(Job):
     keys_by_index: bool = True
     algorithm: Any = None
     encodings: Mapping[str, str] = field(default_factory=dict)
+    left_pad: bool = False
     names: OutputNames = field(default_factory=lambda: OutputNames(how="bytes"))
 
     @property
@@ -116,12 +119,13 @@ class RsaJob(Job):
 
     def fingerprint(self) -> dict[str, Any]:
         """Return operation, columns, keys and padding."""
+        left_pad = ["left pad"] if self.left_pad else []
         return {
             "operation": self.name,
             "operands": dict(self.operands),
             "keys": [key.fingerprint for key in self.ring],
             "key column": self.key_column and [self.key_column, dict(self.key_names), self.keys_by_index],
-            "padding": [repr(self.padding), repr(self.algorithm)],
+            "padding": [repr(self.padding), repr(self.algorithm), *left_pad],
             "encodings": dict(self.encodings),
             "result column": self.names.result,
             "status column": self.names.status,
@@ -186,7 +190,8 @@ class RsaWork(Work):
         operands.statuses.mark_items(codes)
         results: list[Any] = [None] * len(good)
         for row, value, status in zip(rows, computed, statuses.tolist(), strict=True):
-            results[row], problem = (None, None) if status else self._outcome(value)
+            no_verdict = status not in {Status.OK, Status.RSA_SIGNATURE_LENGTH}
+            results[row], problem = (None, None) if no_verdict else self._outcome(value, status)
             if problem is not None:
                 operands.statuses.mark_row(row, problem)
         return Computed(self.assemble(batch, results, operands.statuses), operands.statuses.bad())
@@ -237,14 +242,15 @@ class RsaWork(Work):
         how = [job.padding] if job.algorithm is None else [job.padding, job.algorithm]
         function = getattr(job.ring, job.operation)
         results: tuple[list[Any], NDArray[np.uint8]]
-        results = function(*batches, keys, *how, errors="status", progress=progress)
+        options = {"left_pad": job.left_pad} if job.operation == "verify" else {}
+        results = function(*batches, keys, *how, errors="status", progress=progress, **options)
         return results
 
-    def _outcome(self, value: Any) -> tuple[Any, str | None]:
+    def _outcome(self, value: Any, status: int) -> tuple[Any, str | None]:
         """Return a row's cell, and what is wrong with it."""
         job = self._job
         if job.operation == "verify":
-            return value, None if value else INVALID_SIGNATURE
+            return value, None if value or status else INVALID_SIGNATURE
         if job.names.how == "hex":
             return "0x" + value.hex(), None
         if job.names.how == "base64":

@@ -53,8 +53,8 @@ rsa::Number number(const char* digits) {
   return rsa::Number(value);
 }
 
-/// The key with these primes, computed by libcrypto.
-std::shared_ptr<const rsa::Key> make_key(const testing::TestPrimes& primes) {
+/// The key with these primes, computed by libcrypto. `third`: a third prime; null: none.
+std::shared_ptr<const rsa::Key> make_key(const testing::TestPrimes& primes, const char* third) {
   const rsa::Libcrypto<BN_CTX> context(BN_CTX_new());
   rsa::KeyNumbers numbers;
   numbers.e = number(primes.e);
@@ -68,6 +68,15 @@ std::shared_ptr<const rsa::Key> make_key(const testing::TestPrimes& primes) {
               BN_mul(order.get(), p1.get(), q1.get(), context.get()) == 1 &&
               BN_mul(numbers.n.get(), numbers.p.get(), numbers.q.get(), context.get()) == 1,
           "libcrypto computes a key");
+  if (third != nullptr) {
+    rsa::Number prime = number(third);
+    const rsa::Number less_one(BN_dup(prime.get()));
+    require(BN_sub_word(less_one.get(), 1) == 1 &&
+                BN_mul(order.get(), order.get(), less_one.get(), context.get()) == 1 &&
+                BN_mul(numbers.n.get(), numbers.n.get(), prime.get(), context.get()) == 1,
+            "libcrypto computes a key of three primes");
+    numbers.others.push_back({std::move(prime), nullptr, nullptr});
+  }
   numbers.d.reset(BN_mod_inverse(nullptr, numbers.e.get(), order.get(), context.get()));
   return std::make_shared<const rsa::Key>(std::move(numbers), rsa::KeyRules{0, MM_RSA_MAX_BITS});
 }
@@ -75,8 +84,13 @@ std::shared_ptr<const rsa::Key> make_key(const testing::TestPrimes& primes) {
 /// Marks the private numbers of a key as undefined.
 void poison_private(const rsa::Key& key) {
   for (const std::span<const Limb> secret : {key.d(), key.dp(), key.dq(), key.qinv()}) poison(secret);
-  poison_inner(key.p());
-  poison_inner(key.q());
+  for (std::size_t i = 0; i < key.primes(); ++i) {
+    poison_inner(key.prime(i));
+    if (i < 2) continue;
+    poison(key.exponent(i));
+    poison(key.coefficient(i));
+    poison_inner(key.before(i));
+  }
   VALGRIND_MAKE_MEM_UNDEFINED(key.exponent_digest().data(), key.exponent_digest().size());
 }
 
@@ -112,11 +126,11 @@ Bytes run(const rsa::Ring& ring, const Call& what, std::size_t count, const Byte
 
 /// A poisoned and a plain call give the same results, for schemes without randomness. Encryption, whose
 /// padding is random, runs on poisoned messages.
-void check_calls(const testing::TestPrimes& primes, const Variant& variant) {
+void check_calls(const testing::TestPrimes& primes, const char* third, const Variant& variant) {
   mm_rsa_ring_options options{};
   options.variant = variant.name.c_str();
   options.threads = 1;
-  const std::shared_ptr<const rsa::Key> keys[] = {make_key(primes)};
+  const std::shared_ptr<const rsa::Key> keys[] = {make_key(primes, third)};
   const rsa::Ring plain(options, keys);
   // With few items, vectors hold items with different moduli; with many, the primes are prepared once.
   for (const std::size_t count : {1U, 5U}) {
@@ -132,7 +146,7 @@ void check_calls(const testing::TestPrimes& primes, const Variant& variant) {
                                                    {{MM_RSA_DECRYPT, MM_RSA_PKCS1V15}, &rejected}};
     for (const auto& [call, inputs] : calls) {
       const Bytes expected = run(plain, call, count, *inputs);
-      const std::shared_ptr<const rsa::Key> secret[] = {make_key(primes)};
+      const std::shared_ptr<const rsa::Key> secret[] = {make_key(primes, third)};
       poison_private(*secret[0]);
       const rsa::Ring poisoned(options, secret);
       require(run(poisoned, call, count, *inputs) == expected, "the poisoned call gives the same");
@@ -192,8 +206,9 @@ int main() {
     if (!computes_correctly_under_valgrind(variant)) continue;
     for (const testing::TestPrimes& primes : testing::kTestPrimes) {
       // Primes of one length, and of two.
-      if (primes.bits == 1024 || primes.bits == 1536) check_calls(primes, variant);
+      if (primes.bits == 1024 || primes.bits == 1536) check_calls(primes, nullptr, variant);
     }
+    check_calls(testing::kTestPrimes[0], testing::kTestPrimes[2].p, variant);
     std::printf("RSA with %s: the poisoned calls agree with the plain ones\n", variant.name.c_str());
   }
   return 0;

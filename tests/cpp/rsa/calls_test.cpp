@@ -2,6 +2,7 @@
 // Invalid calls, forms of input and output, cancellation, and the C++ wrapper.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -60,7 +61,14 @@ TEST(RsaCalls, MalformedOnesWriteNothing) {
       {"PSS for encryption", [](auto& x) { x.call.op = MM_RSA_ENCRYPT; }, MM_ERR_ARGUMENT},
       {"padding for a raw power", [](auto& x) { x.call.op = MM_RSA_PRIVATE; }, MM_ERR_ARGUMENT},
       {"no hash", [](auto& x) { x.call.padding.hash = MM_RSA_HASH_NONE; }, MM_ERR_ARGUMENT},
-      {"unknown hash", [](auto& x) { set_number(x.call.padding.hash, 12); }, MM_ERR_ARGUMENT},
+      {"unknown hash", [](auto& x) { set_number(x.call.padding.hash, MM_RSA_HASH_COUNT); }, MM_ERR_ARGUMENT},
+      {"SHAKE in PKCS#1 v1.5",
+       [](auto& x) {
+         set_number(x.call.padding.hash, MM_RSA_SHAKE128), x.call.padding.scheme = MM_RSA_PKCS1V15;
+       },
+       MM_ERR_ARGUMENT},
+      {"another mask for SHAKE", [](auto& x) { set_number(x.call.padding.mgf_hash, MM_RSA_SHAKE128); },
+       MM_ERR_ARGUMENT},
       {"unknown MGF1 hash", [](auto& x) { set_number(x.call.padding.mgf_hash, 15); }, MM_ERR_ARGUMENT},
       {"automatic salt", [](auto& x) { x.call.padding.salt_length = MM_RSA_SALT_AUTO; }, MM_ERR_ARGUMENT},
       {"salt -4", [](auto& x) { x.call.padding.salt_length = -4; }, MM_ERR_ARGUMENT},
@@ -300,6 +308,31 @@ TEST(RsaWrapper, SignsVerifiesAndDecrypts) {
   EXPECT_THROW(static_cast<void>(ring.encrypt(std::vector<Bytes>{Bytes(118)}, wrapper::rsa::pkcs1v15())),
                Error);
   EXPECT_THROW(wrapper::rsa::Key::decode("no key"), Error);
+}
+
+TEST(RsaWrapper, SignaturesOfAWrongLengthAreAnswersWithAStatus) {
+  const TestKey& test = test_key(1024);
+  wrapper::rsa::Ring ring{wrapper::rsa::Key({test.bytes.n, test.bytes.e, test.bytes.d, {}, {}, {}, {}, {}})};
+  const mm_rsa_padding how = wrapper::rsa::pkcs1v15(MM_RSA_SHA256);
+  std::vector<Bytes> messages = messages_of(1500);
+  std::vector<Bytes> signatures = ring.sign(messages, how);
+  const auto stripped =
+      std::ranges::find_if(signatures, [](const Bytes& signature) { return signature[0] == 0; });
+  ASSERT_NE(stripped, signatures.end());
+  const std::vector<Bytes> message{messages[static_cast<std::size_t>(stripped - signatures.begin())]};
+  const std::vector<Bytes> shorter{{stripped->begin() + 1, stripped->end()}};
+  Bytes longer{0};
+  longer.insert(longer.end(), stripped->begin(), stripped->end());
+  // No exception: the answer is that it is not valid.
+  EXPECT_EQ(ring.verify(message, shorter, how), std::vector<bool>{false});
+  std::vector<mm_status> statuses;
+  for (const std::vector<Bytes>& wrong : {shorter, {longer}, {Bytes{}}}) {
+    EXPECT_EQ(ring.verify(message, wrong, how, {}, &statuses), std::vector<bool>{false});
+    EXPECT_EQ(statuses, std::vector<mm_status>{MM_ITEM_RSA_SIGNATURE_LENGTH});
+  }
+  EXPECT_EQ(ring.verify(message, shorter, how, {}, &statuses, true), std::vector<bool>{true});
+  EXPECT_EQ(statuses, std::vector<mm_status>{MM_OK});
+  EXPECT_EQ(ring.verify(message, {{longer}}, how, {}, &statuses, true), std::vector<bool>{false});
 }
 
 }  // namespace

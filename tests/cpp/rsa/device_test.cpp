@@ -104,6 +104,34 @@ TEST_F(RsaOnGpu, DifferentExponentsOfOneLength) {
   EXPECT_EQ(count_of(checked.valid, 1), messages.size());
 }
 
+// The host combines the residues modulo three primes, and products modulo numbers of more than 8192 bits.
+TEST_F(RsaOnGpu, LeavesKeysOfThreePrimesAndLongKeysToTheCpu) {
+  const ThreePrimes primes;
+  const mm_rsa_prime other = primes.other();
+  const std::shared_ptr<const rsa::Key> keys[] = {rsa::key_from_numbers(primes.numbers(other))};
+  const mm_rsa_ring_options cpu = ring_options(1, "cpu");
+  const std::vector<Bytes> messages = messages_of(2);
+  const Results ours = RingOfKeys(keys, options("cuda:0", 1, "row32.cuda.t2")).sign(messages);
+  EXPECT_EQ(ours.status, MM_OK) << mm_last_error();
+  EXPECT_EQ(ours.outputs, RingOfKeys(keys, cpu).sign(messages).outputs);
+  EXPECT_EQ(sums_, 0U);
+  EXPECT_TRUE(rsa::RingDevices::holds(128));
+  EXPECT_FALSE(rsa::RingDevices::holds(129));
+
+  Bytes modulus(2048, 0xff);
+  const Bytes exponent{3};
+  mm_rsa_numbers numbers{};
+  numbers.struct_size = sizeof numbers;
+  numbers.n = view_of(modulus);
+  numbers.e = view_of(exponent);
+  const std::shared_ptr<const rsa::Key> longest[] = {rsa::key_from_numbers(numbers)};
+  mm_rsa_ring_options automatic = options("auto");
+  automatic.variant = nullptr;
+  const rsa::Ring ring(automatic, longest);
+  EXPECT_EQ(ring.gpu_wave(TimingClass::public_, 100000), 0U);
+  EXPECT_THROW(rsa::Ring(options("cuda:0"), longest), StatusError);
+}
+
 TEST_F(RsaOnGpu, Decryption) {
   const std::size_t bits[] = {1024, 1031};
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));

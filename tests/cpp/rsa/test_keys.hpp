@@ -118,6 +118,49 @@ inline mm_rsa_numbers private_numbers(const KeyBytes& bytes) {
   return numbers;
 }
 
+/// n, e, d and three primes of a key, whose first two are those of the test keys of 1024 bits and whose third
+/// has 520 bits; computed by libcrypto.
+struct ThreePrimes {
+  Bytes n, e, d, p, q, third;
+
+  ThreePrimes() {
+    const Number primes[] = {from_hex(kTestPrimes[0].p), from_hex(kTestPrimes[0].q),
+                             from_hex(kTestPrimes[2].p)};
+    const Number exponent = from_hex(kTestPrimes[0].e);
+    const Owned<BN_CTX> context(BN_CTX_new());
+    const Number product(BN_dup(BN_value_one()));
+    const Number order(BN_dup(BN_value_one()));
+    for (const Number& prime : primes) {
+      const Number less_one(BN_dup(prime.get()));
+      EXPECT_EQ(BN_sub_word(less_one.get(), 1), 1);
+      EXPECT_EQ(BN_mul(product.get(), product.get(), prime.get(), context.get()), 1);
+      EXPECT_EQ(BN_mul(order.get(), order.get(), less_one.get(), context.get()), 1);
+    }
+    const Number inverse(BN_mod_inverse(nullptr, exponent.get(), order.get(), context.get()));
+    n = bytes_of(product);
+    e = bytes_of(exponent);
+    d = bytes_of(inverse);
+    p = bytes_of(primes[0]);
+    q = bytes_of(primes[1]);
+    third = bytes_of(primes[2]);
+  }
+
+  [[nodiscard]] mm_rsa_prime other() const { return {view_of(third), {}, {}}; }
+  /// `other` must outlive the numbers.
+  [[nodiscard]] mm_rsa_numbers numbers(const mm_rsa_prime& other) const {
+    mm_rsa_numbers numbers{};
+    numbers.struct_size = sizeof numbers;
+    numbers.n = view_of(n);
+    numbers.e = view_of(e);
+    numbers.d = view_of(d);
+    numbers.p = view_of(p);
+    numbers.q = view_of(q);
+    numbers.other_primes = &other;
+    numbers.other_prime_count = 1;
+    return numbers;
+  }
+};
+
 /// A key, or null and a test failure.
 inline KeyPointer make_key(const mm_rsa_numbers& numbers) {
   mm_rsa_key* key = nullptr;

@@ -19,13 +19,11 @@ namespace manymod::testing {
 /// A ring of new keys whose intermediate results tests can corrupt.
 class RingOfKeys {
  public:
-  RingOfKeys(std::initializer_list<std::size_t> bits, const mm_rsa_ring_options& options) {
-    std::vector<std::shared_ptr<const rsa::Key>> keys;
-    for (const std::size_t size : bits) {
-      keys.push_back(rsa::key_from_numbers(private_numbers(test_key(size).bytes)));
-      stride_ = std::max(stride_, test_key(size).k());
-    }
-    ring_ = std::make_unique<rsa::Ring>(options, keys);
+  RingOfKeys(std::initializer_list<std::size_t> bits, const mm_rsa_ring_options& options)
+      : RingOfKeys(keys_of(bits), options) {}
+  RingOfKeys(std::span<const std::shared_ptr<const rsa::Key>> keys, const mm_rsa_ring_options& options)
+      : ring_(std::make_unique<rsa::Ring>(options, keys)) {
+    for (const auto& key : keys) stride_ = std::max(stride_, key->bytes());
   }
 
   /// From now on, flip one bit of the residue of row `row` at this point.
@@ -78,6 +76,14 @@ class RingOfKeys {
  private:
   std::size_t stride_ = 0;
   std::unique_ptr<rsa::Ring> ring_;
+
+  static std::vector<std::shared_ptr<const rsa::Key>> keys_of(std::initializer_list<std::size_t> bits) {
+    std::vector<std::shared_ptr<const rsa::Key>> keys;
+    for (const std::size_t size : bits) {
+      keys.push_back(rsa::key_from_numbers(private_numbers(test_key(size).bytes)));
+    }
+    return keys;
+  }
 };
 
 /// A FaultHook that undoes the powers by the public exponent, as if they had been skipped.

@@ -17,7 +17,8 @@ from manymod.cli.rsa.keys import NamedKeys, files_of_folder, keys_of_files
 from manymod.cli.table.run import FILE_FORMATS, FILES, STATUS_COLUMN, run_job, run_options, table_files
 from manymod.errors import InvalidKeyError, ManymodError
 from manymod.rsa import KeyRing, Padding, Prehashed, PrivateKey, PublicKey
-from manymod.rsa.padding import HASHES
+from manymod.rsa.keys import read_key
+from manymod.rsa.padding import EXTENDABLE, HASHES, native_padding
 from manymod.tables import OutputNames, Tally
 from manymod.tables.rsa_job import INVALID_SIGNATURE, OPERANDS, TEXT_ENCODINGS, RsaJob
 
@@ -45,6 +46,7 @@ continues from there.
 _EXPONENT_BITS = _core.MM_RSA_EXPONENT_BITS
 _IN_PATH = click.Path(exists=True, dir_okay=False, path_type=Path)
 _HASH = click.Choice(list(HASHES))
+_ENCRYPTION_HASH = click.Choice([name for name in HASHES if name not in EXTENDABLE])
 
 
 def _salt_length(_context: click.Context, _parameter: click.Parameter, value: str) -> int | str:
@@ -58,6 +60,7 @@ def _salt_length(_context: click.Context, _parameter: click.Parameter, value: st
 def _padding_options(operation: str) -> list[Option]:
     signature = operation in {"sign", "verify"}
     schemes = ["pss", "pkcs1v15"] if signature else ["oaep", "pkcs1v15"]
+    hashes = _HASH if signature else _ENCRYPTION_HASH
     options = [
         click.option(
             "--padding", type=click.Choice(schemes), default=schemes[0], show_default=True, help="Padding."
@@ -65,12 +68,12 @@ def _padding_options(operation: str) -> list[Option]:
         click.option(
             "--hash",
             "algorithm",
-            type=_HASH,
+            type=hashes,
             default="sha256",
             show_default=True,
             help="Hash of the messages." if signature else "Hash of OAEP.",
         ),
-        click.option("--mgf-hash", type=_HASH, help="Hash of MGF1 in PSS and OAEP, else that of --hash."),
+        click.option("--mgf-hash", type=hashes, help="Hash of MGF1 in PSS and OAEP, else that of --hash."),
     ]
     if signature:
         salt_length = click.option(
@@ -148,7 +151,15 @@ def _options(operation: str) -> list[Option]:
         )
     if "message" in OPERANDS[operation]:
         options.append(click.option("--hex-messages", is_flag=True, help="The same as --message-format hex."))
-    if operation != "verify":
+    if operation == "verify":
+        options.append(
+            click.option(
+                "--left-pad",
+                is_flag=True,
+                help="Short signatures lack leading zero bytes (else rsa_signature_length).",
+            )
+        )
+    else:
         choices = ["bytes", "hex", "base64", *(["text"] if operation == "decrypt" else [])]
         options.append(
             click.option(
@@ -167,17 +178,16 @@ def _read_key(
 ) -> PrivateKey | PublicKey:
     """The key in a file; for public operations that of a private key will do."""
     data = path.read_bytes()
-    pem = b"-----BEGIN" in data
-    if not private:
-        read_public = PublicKey.from_pem if pem else PublicKey.from_der
-        with contextlib.suppress(InvalidKeyError):
-            return read_public(data, max_exponent_bits=exponent_bits)
-    read_private = PrivateKey.from_pem if pem else PrivateKey.from_der
     try:
-        key = read_private(data, password, max_exponent_bits=exponent_bits)
+        if private:
+            return read_key(data, password, exponent_bits, private=True)
+        # The certificate beside an encrypted key will do.
+        with contextlib.suppress(InvalidKeyError):
+            return read_key(data, password, exponent_bits, private=False)
+        key = read_key(data, password, exponent_bits)
     except InvalidKeyError as error:
         raise InvalidKeyError(f"{path}: {error}") from error
-    return key if private else key.public_key()
+    return key.public_key() if isinstance(key, PrivateKey) else key
 
 
 def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
@@ -211,6 +221,7 @@ def _padding(operation: str, options: dict[str, Any]) -> tuple[Padding, Any]:
         raise click.UsageError("--salt-length auto is for verification alone")
     try:
         padding = Padding(scheme, mgf=mgf, salt_length=options["salt_length"])
+        native_padding(padding, algorithm, "sign" if operation == "sign" else "verify")
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     return padding, Prehashed(algorithm) if options["prehashed"] else algorithm
@@ -234,6 +245,7 @@ def _job(operation: str, options: dict[str, Any]) -> RsaJob:
         padding=padding,
         algorithm=algorithm,
         encodings=encodings,
+        left_pad=options.get("left_pad", False),
         names=OutputNames(options["result"], options["status_column"], options.get("result_format", "bytes")),
     )
 
