@@ -17,7 +17,7 @@ namespace {
 
 // An enum with a number outside its range, which a C caller can create; in C++ such a cast is undefined.
 template <class Enum>
-[[gnu::no_sanitize("enum")]] Enum enum_of(int number) {
+__attribute__((no_sanitize("enum"))) Enum enum_of(int number) {
   Enum value;
   std::memcpy(&value, &number, sizeof value);
   return value;
