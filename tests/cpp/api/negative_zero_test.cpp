@@ -32,7 +32,7 @@ void expect_ones(mm_op op, mm_timing timing, std::uint64_t modulus, const mm_var
 TEST(NegativeZero, IsZero) {
   for (const mm_variant_info& variant : usable_variants()) {
     expect_ones(MM_OP_POWMOD, MM_TIMING_SECRET, 15, variant);
-    for (const std::uint64_t modulus : {15, 16, 24}) {
+    for (const std::uint64_t modulus : {15U, 16U, 24U}) {
       expect_ones(MM_OP_POWMOD, MM_TIMING_PUBLIC, modulus, variant);
       expect_ones(MM_OP_MULTI_POWMOD, MM_TIMING_PUBLIC, modulus, variant);
     }

@@ -13,7 +13,7 @@ class PairKernels : public LaneKernels {};
 TEST_P(LaneSelection, SelectsEveryEntryInEveryLane) {
   Generator generate(10);
   for (const std::size_t digits : digit_counts(17)) {
-    for (const std::size_t entries : {1, 2, 5, 8, 32, 64}) {
+    for (const std::size_t entries : {1U, 2U, 5U, 8U, 32U, 64U}) {
       if (digits > 17 && entries > 8) continue;
       // The stride may exceed an element: in a table of two vectors, the second vector's entry lies between.
       const std::size_t stride = (digits * lanes() + 7) / 8 * 8 * (1 + entries % 2);
@@ -32,7 +32,7 @@ TEST_P(LaneSelection, SelectsEveryEntryInEveryLane) {
 TEST_P(LaneSelection, SelectsEverySharedEntryInEveryLane) {
   Generator generate(11);
   for (const std::size_t digits : digit_counts(17)) {
-    for (const std::size_t entries : {1, 2, 5, 8, 32, 64}) {
+    for (const std::size_t entries : {1U, 2U, 5U, 8U, 32U, 64U}) {
       if (digits > 17 && entries > 8) continue;
       const GuardedWords table = random_table(generate, entries * digits, w());
       for (std::size_t shift = 0; shift < entries; ++shift) {
@@ -56,7 +56,7 @@ TEST_P(SelectingKernels, SquaresWhileItSelects) {
     const GuardedWords a = test::pack(kernels(), x.a, digits);
     KernelRunner runner(digits, 0);
     const std::vector<Limb> square = digits_of(runner.sqr(a, n));
-    for (const std::size_t entries : {7, 8, 32, 64}) {
+    for (const std::size_t entries : {7U, 8U, 32U, 64U}) {
       const std::size_t stride = (digits * lanes() + 7) / 8 * 8 * (1 + entries % 2);
       const GuardedWords table = random_table(generate, entries * stride, w());
       for (std::size_t shift = 0; shift < entries; ++shift) {

@@ -42,7 +42,7 @@ TEST(MultiPower, AllPairsOfSmallExponentsWithEveryPlan) {
 
 TEST(MultiPower, ManyTerms) {
   std::mt19937_64 random(51);
-  for (const std::size_t terms : {0, 1, 3, 17, 200}) {
+  for (const std::size_t terms : {0U, 1U, 3U, 17U, 200U}) {
     Limbs bases(terms);
     Limbs exponents(terms);
     for (Limb& base : bases) base = random() % kPrime;

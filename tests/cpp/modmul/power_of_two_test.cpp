@@ -41,7 +41,7 @@ TEST(PowerOfTwoRing, AllProductsAndInversesUpTo256) {
 TEST(PowerOfTwoRing, WideRings) {
   Generator generate(31);
   PowerOfTwoRing ring;
-  for (const std::size_t k : {63, 64, 65, 127, 128, 129, 500, 2048, 2113}) {
+  for (const std::size_t k : {63U, 64U, 65U, 127U, 128U, 129U, 500U, 2048U, 2113U}) {
     ring.assign(k);
     const Limbs n = power_of_two(k);
     Limbs a = generate.number(ring.words());

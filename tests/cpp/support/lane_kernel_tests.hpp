@@ -42,7 +42,8 @@ class LaneKernels : public test::LaneKernelTest {
     for (std::size_t digits = first; digits <= std::min(all_to, kernels().max_digits); digits += step) {
       counts.push_back(digits);
     }
-    for (const std::size_t digits : {60, 61, 64, 80, 97, 100, 120, 143, 158, 160, 201, 256, 311, 319, 423}) {
+    for (const std::size_t digits :
+         {60U, 61U, 64U, 80U, 97U, 100U, 120U, 143U, 158U, 160U, 201U, 256U, 311U, 319U, 423U}) {
       if (digits % step == 0 && digits > counts.back() && digits < kernels().max_digits) {
         counts.push_back(digits);
       }

@@ -114,8 +114,8 @@ TEST_P(Scalar64Kernels, ReduceKeepsTheResidueAndItsRange) {
 
 TEST_P(Scalar64Kernels, SelectReadsTheEntryAtAnyStride) {
   Generator generate(6);
-  for (const std::size_t words : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 33}) {
-    for (const std::size_t entries : {1, 2, 16, 31}) {
+  for (const std::size_t words : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 15U, 16U, 17U, 33U}) {
+    for (const std::size_t entries : {1U, 2U, 16U, 31U}) {
       const std::size_t stride = 2 * words + 1;
       const Limbs table = generate.number(entries * stride);
       for (std::size_t index = 0; index < entries; ++index) {

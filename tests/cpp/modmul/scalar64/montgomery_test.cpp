@@ -90,7 +90,7 @@ TEST_P(MontgomeryForm, AlmostReducedOperandsUpToTheirBound) {
 
 TEST_P(MontgomeryForm, WideAndNegativeOperandsAreReduced) {
   Generator generate(13);
-  for (const std::size_t size : {1, 2, 4, 8, 9, 17}) {
+  for (const std::size_t size : {1U, 2U, 4U, 8U, 9U, 17U}) {
     for (std::size_t width = 1; width <= 4 * size + 1; ++width) {
       const Limbs n = generate.odd_modulus(size);
       assign(n);
@@ -107,7 +107,7 @@ TEST_P(MontgomeryForm, WideAndNegativeOperandsAreReduced) {
 
 TEST_P(MontgomeryForm, OneIsTheNeutralElementAndStorageIsReused) {
   Generator generate(14);
-  for (const std::size_t size : {20, 3, 9, 1}) {
+  for (const std::size_t size : {20U, 3U, 9U, 1U}) {
     const Limbs n = generate.odd_modulus(size);
     assign(n);
     Limbs one(size, 0);
@@ -118,7 +118,7 @@ TEST_P(MontgomeryForm, OneIsTheNeutralElementAndStorageIsReused) {
 
 TEST_P(MontgomeryForm, LanesDoNotDisturbEachOther) {
   Generator generate(15);
-  for (const std::size_t size : {1, 3, 8, 10}) {
+  for (const std::size_t size : {1U, 3U, 8U, 10U}) {
     std::vector<Limbs> moduli;
     std::vector<Montgomery> monts;
     for (int lane = 0; lane < 3; ++lane) {
