@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main program of a harness without libFuzzer: run the seeds, then mutations of them, for some seconds.
+// The main program of a harness without libFuzzer: run the seeds, then mutations of them and random bytes, for some seconds.
 //
 //   HARNESS [--seconds N] [--seed S] FILE_OR_FOLDER...
 //
@@ -31,6 +31,7 @@ using manymod::fuzz::Bytes;
 using manymod::fuzz::LimbSource;
 
 constexpr std::size_t kLongestInput = 4096;
+constexpr std::size_t kRandomBytes = 256;
 constexpr unsigned kSecondsOfAnInput = 60;
 
 // What keep_input() writes; set before an input runs.
@@ -93,7 +94,15 @@ void mutate_once(Bytes& input, const std::vector<Bytes>& seeds, LimbSource& sour
   }
 }
 
-Bytes mutated(const std::vector<Bytes>& seeds, LimbSource& source) {
+Bytes random_bytes(std::size_t size, LimbSource& source) {
+  Bytes bytes(size);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(source.random());
+  return bytes;
+}
+
+// A mutation of a seed, or random bytes.
+Bytes next_input(const std::vector<Bytes>& seeds, LimbSource& source) {
+  if (source.random() % 3 == 0) return random_bytes(source.random() % kRandomBytes, source);
   Bytes input = seeds[source.random() % seeds.size()];
   for (std::uint64_t steps = 1 + source.random() % 8; steps > 0; --steps) mutate_once(input, seeds, source);
   if (input.size() > kLongestInput) input.resize(kLongestInput);
@@ -118,9 +127,7 @@ std::vector<Bytes> read_seeds(const std::vector<std::filesystem::path>& given, L
   std::sort(files.begin(), files.end());
   std::vector<Bytes> seeds{{}};
   for (const auto& path : files) seeds.push_back(file_bytes(path));
-  Bytes noise(512);
-  for (std::uint8_t& byte : noise) byte = static_cast<std::uint8_t>(source.random());
-  seeds.push_back(noise);
+  seeds.push_back(random_bytes(kRandomBytes, source));
   return seeds;
 }
 
@@ -149,7 +156,7 @@ int main(int count, char** arguments) {
   for (const Bytes& input : seeds) run(input);
   unsigned long long inputs = seeds.size();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-  for (; std::chrono::steady_clock::now() < end; ++inputs) run(mutated(seeds, source));
+  for (; std::chrono::steady_clock::now() < end; ++inputs) run(next_input(seeds, source));
   std::printf("%llu inputs, seed %llu\n", inputs, seed);
   return 0;
 }
