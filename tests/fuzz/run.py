@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.fuzz.choices import mutated
 
-HARNESSES = ("operands", "rsa", "tables", "parts")
+HARNESSES = ("operands", "parts", "rsa", "tables")
 FOLDER = Path(__file__).resolve().parent
 LONGEST = 4096
 RANDOM_BYTES = 256
@@ -52,7 +52,7 @@ def inputs(seeds: list[bytes], seed: int) -> Iterator[bytes]:
 def replay(name: str, arguments: argparse.Namespace) -> int:
     """Run a harness for some time. Returns the exit status."""
     check, seeds = load(name)
-    given = [path.read_bytes() for path in arguments.files]
+    given = [path.read_bytes() for path in arguments.files]  # read before one of them is written over
     kept = Path(f"failed-{name}")
     end = time.monotonic() + arguments.seconds
     count = 0
@@ -67,7 +67,7 @@ def replay(name: str, arguments: argparse.Namespace) -> int:
             try:
                 check(data)
             except BaseException:
-                print(f"{name}: input {count} of seed {arguments.seed} fails; it is in {kept.resolve()}")
+                print(f"{name}: input {count} of seed {arguments.seed} fails; it is in {kept.resolve()}: {data.hex()}")
                 raise
             count += 1
     signal.alarm(0)
