@@ -27,7 +27,7 @@ using Crypto = std::unique_ptr<T, FreeCrypto>;
 using Number = Crypto<BIGNUM>;
 
 inline BN_CTX* scratch() {
-  static const Crypto<BN_CTX> context(BN_CTX_new());
+  thread_local const Crypto<BN_CTX> context(BN_CTX_new());
   return context.get();
 }
 

@@ -70,7 +70,10 @@ void BuiltCall::choose_operands(Choices& choices, bool shared, const Operand* fi
     one = terms_;
   }
   const auto chosen_count = [&] { return choices.one_in(3) ? one : items; };
-  if (uses_x(op_)) x_ = choose_operand(choices, chosen_count(), choose_width(choices));
+  if (uses_x(op_)) {
+    const std::size_t width = choose_width(choices);
+    x_ = choose_operand(choices, chosen_count(), width);
+  }
   if (uses_y(op_)) {
     // Longer exponents cost time and reach nothing new.
     const std::size_t width = is_power(op_) ? 1 + choices.below(3) : choose_width(choices);
@@ -79,7 +82,8 @@ void BuiltCall::choose_operands(Choices& choices, bool shared, const Operand* fi
   if (fixed_modulus != nullptr) {
     modulus_ = *fixed_modulus;
   } else {
-    modulus_ = choose_operand(choices, shared || choices.one_in(3) ? 1 : count_, choose_width(choices));
+    const std::size_t width = choose_width(choices);
+    modulus_ = choose_operand(choices, shared || choices.one_in(3) ? 1 : count_, width);
     make_odd(choices, modulus_);
     written_modulus_ = modulus_;
     call_.modulus = written_modulus_.view(zero_stride);
@@ -140,8 +144,9 @@ void BuiltCall::make(Choices& choices, Mistake mistake) {
       view.width = 0;
       return expect(used, MM_ERR_ARGUMENT);
     case Mistake::short_stride:
+      if (view.width < 2) return;  // a stride of 0 stands for the width
       view.stride = view.width - 1;
-      return expect(used && view.width > 1, MM_ERR_ARGUMENT);
+      return expect(used, MM_ERR_ARGUMENT);
     case Mistake::endless_stride:
       if (view.count < 2) return;
       view.stride = std::numeric_limits<std::size_t>::max() / 4;
@@ -154,7 +159,7 @@ void BuiltCall::make(Choices& choices, Mistake mistake) {
       view.limbs = reinterpret_cast<const std::uint64_t*>(reinterpret_cast<const char*>(view.limbs) + 1);
       return expect(true, MM_ERR_ARGUMENT);
     case Mistake::narrow_result:
-      if (modulus_.width() < 2) return;
+      if (modulus_.width() < 2 || modulus_is_fixed_) return;  // a fixed modulus is as narrow as its value
       call_.result.width = modulus_.width() - 1;
       return expect(has_items, MM_ERR_ARGUMENT);
     case Mistake::null_result_signs:

@@ -97,6 +97,7 @@ Plan create_plan(Choices& choices, mm_op op, bool shared, Settings& settings) {
   const mm_status status = mm_plan_create(&options, &created);
   Plan plan(created);
   require((status == MM_OK) == (created != nullptr), "a plan and a failure, or neither");
+  if (ran_out_of_memory(status == MM_ERR_MEMORY)) return nullptr;
   if (settings.secret && !has_secret_form(op)) {
     require(status != MM_OK, "a constant-time plan for an operation without that form");
   } else if (expected == engine.outcome) {
@@ -192,6 +193,7 @@ bool check_item(const BuiltCall& built, std::size_t i, const Settings& settings,
 }
 
 void check_outcome(const BuiltCall& built, mm_status status, const Settings& settings, mm_status error) {
+  if (ran_out_of_memory(status == MM_ERR_MEMORY)) return;
   const std::string said = std::string("the call returned ") + mm_status_name(status) + ": " + mm_last_error();
   if (error != MM_OK) {
     require(status == error, said + "; expected " + mm_status_name(error));
@@ -271,6 +273,7 @@ void run_fixed_base(Choices& choices) {
   const mm_status status = mm_fixed_base_create(&options, &base_view, &modulus_view, &created);
   const FixedBase fixed_base(created);
   require((status == MM_OK) == (created != nullptr), "a fixed base and a failure, or neither");
+  if (ran_out_of_memory(status == MM_ERR_MEMORY)) return;
   const mm_status expected = fixed_base_outcome(modulus.value(0), settings.secret, options.exponent_bits);
   if (expected == MM_OK) {
     require(engine.explains(status), std::string("mm_fixed_base_create returned ") + mm_status_name(status) +
@@ -282,8 +285,11 @@ void run_fixed_base(Choices& choices) {
   BuiltCall built(choices, MM_OP_FIXED_BASE_POWMOD, true, &modulus);
   mm_status error = built.error();
   const std::size_t limbs = (options.exponent_bits + 63) / 64;
-  if (error == MM_OK && settings.secret && built.count() > 0 && built.y().width() > limbs)
+  // Devices are looked for after the arguments were checked.
+  if ((error == MM_OK || error == MM_ERR_UNKNOWN_DEVICE) && settings.secret && built.count() > 0 &&
+      built.y().width() > limbs) {
     error = MM_ERR_ARGUMENT;
+  }
   check_outcome(built, mm_fixed_base_powmod(fixed_base.get(), &built.call()), settings, error);
 }
 

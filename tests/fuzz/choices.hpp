@@ -23,6 +23,17 @@ inline void require(bool condition, const std::string& what) {
   std::abort();
 }
 
+/// Set by a program that lets allocations of the library fail: whether some have failed since it was last asked on this
+/// thread, so that a call may report it.
+inline bool (*allocations_failed)() = nullptr;
+
+/// Whether a call had the status that says so, and it is true.
+inline bool ran_out_of_memory(bool says_so) {
+  if (allocations_failed == nullptr) return false;
+  const bool failed = allocations_failed();
+  return says_so && failed;
+}
+
 class Choices {
  public:
   Choices(const std::uint8_t* data, std::size_t size) : rest_(data, size) {}

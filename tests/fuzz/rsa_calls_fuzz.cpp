@@ -218,6 +218,7 @@ class Call {
 
   void run() {
     const mm_status status = mm_rsa_run(keys().ring.get(), &call_);
+    if (ran_out_of_memory(status == MM_ERR_MEMORY)) return;
     const std::string said = std::string("returned ") + mm_status_name(status) + ": " + mm_last_error();
     if (error_ != MM_OK) {
       require(status == error_, said + "; expected " + mm_status_name(error_));
