@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the C interface for modular arithmetic that a fuzzer's input describes: operands with counts, widths, strides
-// and signs, results beside or over them, and at most one mistake whose status is known.
+// Calls of the C interface for modular arithmetic that a fuzzer's input describes: operands with counts,
+// widths, strides and signs, results beside or over them, and at most one mistake whose status is known.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ inline bool is_power(mm_op op) {
   return op == MM_OP_POWMOD || op == MM_OP_MULTI_POWMOD || op == MM_OP_FIXED_BASE_POWMOD;
 }
 
-/// A batch that is read. The arrays are exactly as long as the interface says, so that AddressSanitizer sees a read
-/// beyond them.
+/// A batch that is read. The arrays are exactly as long as the interface says, so that AddressSanitizer sees
+/// a read beyond them.
 class Operand {
  public:
   Operand() = default;
@@ -98,7 +98,8 @@ class BuiltCall {
   bool negative_result(std::size_t i) const;
   std::uint8_t status(std::size_t i) const { return statuses_[i]; }
   bool has_statuses() const { return !statuses_.empty(); }
-  /// Whether what the call may not write is as it was: everything in a refused call, else the limbs between items.
+  /// Whether what the call may not write is as it was: everything in a refused call, else the limbs between
+  /// items.
   bool kept_its_bounds(bool refused) const;
 
  private:

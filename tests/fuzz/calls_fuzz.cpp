@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface for modular arithmetic: options, plans, fixed bases, calls and jobs. Every result is checked against
-// libcrypto's numbers, and every status against what the interface documents.
+// The C interface for modular arithmetic: options, plans, fixed bases, calls and jobs. Every result is
+// checked against libcrypto's numbers, and every status against what the interface documents.
 #include <array>
 #include <memory>
 #include <string>
@@ -28,8 +28,8 @@ struct Settings {
   const Operand* fixed_base = nullptr;
 };
 
-// The options that plans and fixed bases share. `outcome` is what they must lead to; with a forced variant the call may
-// also fail because that variant cannot be used.
+// The options that plans and fixed bases share. `outcome` is what they must lead to; with a forced variant
+// the call may also fail because that variant cannot be used.
 struct Engine {
   const char* device = nullptr;
   const char* variant = nullptr;
@@ -101,8 +101,8 @@ Plan create_plan(Choices& choices, mm_op op, bool shared, Settings& settings) {
   if (settings.secret && !has_secret_form(op)) {
     require(status != MM_OK, "a constant-time plan for an operation without that form");
   } else if (expected == engine.outcome) {
-    require(engine.explains(status), std::string("mm_plan_create returned ") + mm_status_name(status) + ": " +
-                                         mm_last_error());
+    require(engine.explains(status),
+            std::string("mm_plan_create returned ") + mm_status_name(status) + ": " + mm_last_error());
   } else {
     require(status != MM_OK, "a plan for a modulus size out of range");
   }
@@ -194,7 +194,8 @@ bool check_item(const BuiltCall& built, std::size_t i, const Settings& settings,
 
 void check_outcome(const BuiltCall& built, mm_status status, const Settings& settings, mm_status error) {
   if (ran_out_of_memory(status == MM_ERR_MEMORY)) return;
-  const std::string said = std::string("the call returned ") + mm_status_name(status) + ": " + mm_last_error();
+  const std::string said =
+      std::string("the call returned ") + mm_status_name(status) + ": " + mm_last_error();
   if (error != MM_OK) {
     require(status == error, said + "; expected " + mm_status_name(error));
     const bool refused = status == MM_ERR_NULL || status == MM_ERR_ARGUMENT || status == MM_ERR_OVERLAP;
@@ -276,8 +277,8 @@ void run_fixed_base(Choices& choices) {
   if (ran_out_of_memory(status == MM_ERR_MEMORY)) return;
   const mm_status expected = fixed_base_outcome(modulus.value(0), settings.secret, options.exponent_bits);
   if (expected == MM_OK) {
-    require(engine.explains(status), std::string("mm_fixed_base_create returned ") + mm_status_name(status) +
-                                         ": " + mm_last_error());
+    require(engine.explains(status),
+            std::string("mm_fixed_base_create returned ") + mm_status_name(status) + ": " + mm_last_error());
   } else {
     require(status != MM_OK, "a fixed base of a bad modulus or exponent size");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a fuzzing harness makes of its input: choices, numbers and arrays. An input that is used up gives zeros, so that
-// every input is a valid one.
+// What a fuzzing harness makes of its input: choices, numbers and arrays. An input that is used up gives
+// zeros, so that every input is a valid one.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ inline void require(bool condition, const std::string& what) {
   std::abort();
 }
 
-/// Set by a program that lets allocations of the library fail: whether some have failed since it was last asked on this
-/// thread, so that a call may report it.
+/// Set by a program that lets allocations of the library fail: whether some have failed since it was last
+/// asked on this thread, so that a call may report it.
 inline bool (*allocations_failed)() = nullptr;
 
 /// Whether a call had the status that says so, and it is true.
@@ -83,7 +83,8 @@ class Choices {
   std::span<const std::uint8_t> rest_;
 };
 
-/// Pseudorandom limbs (SplitMix64) from a seed of the input, so that short inputs make long numbers; biased to edges.
+/// Pseudorandom limbs (SplitMix64) from a seed of the input, so that short inputs make long numbers; biased
+/// to edges.
 class LimbSource {
  public:
   explicit LimbSource(std::uint64_t seed) : state_(seed) {}

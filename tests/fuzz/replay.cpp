@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main program of a harness without libFuzzer: run the seeds, then mutations of them and random bytes, for some seconds.
+// The main program of a harness without libFuzzer: run the seeds, then mutations of them and random bytes,
+// for some seconds.
 //
 //   HARNESS [--seconds N] [--seed S] FILE_OR_FOLDER...
 //
-// Where an input fails, it is written to the file failed-HARNESS in the working folder. The next run accepts that file.
+// Where an input fails, it is written to the file failed-HARNESS in the working folder. The next run accepts
+// that file.
 #include <unistd.h>
 
 #include <algorithm>

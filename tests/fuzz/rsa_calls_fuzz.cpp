@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RSA calls: operations, paddings, views of byte strings and their mistakes. Signatures are verified by libcrypto, and its
-// verdict on any signature is compared; ciphertexts are decrypted by libcrypto, and the other way round; the bare
-// operations are compared with powers of libcrypto's numbers.
+// RSA calls: operations, paddings, views of byte strings and their mistakes. Signatures are verified by
+// libcrypto, and its verdict on any signature is compared; ciphertexts are decrypted by libcrypto, and the
+// other way round; the bare operations are compared with powers of libcrypto's numbers.
 #include <openssl/core_names.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
@@ -26,11 +26,12 @@ constexpr std::array<const char*, MM_RSA_HASH_COUNT> kHashNames{
 // libcrypto's form of a test key.
 Crypto<EVP_PKEY> oracle_key(const KeyNumbers& numbers) {
   constexpr std::array<const char*, kParts> kNames{
-      OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,         OSSL_PKEY_PARAM_RSA_D,
-      OSSL_PKEY_PARAM_RSA_FACTOR1,   OSSL_PKEY_PARAM_RSA_FACTOR2,   OSSL_PKEY_PARAM_RSA_EXPONENT1,
+      OSSL_PKEY_PARAM_RSA_N,         OSSL_PKEY_PARAM_RSA_E,           OSSL_PKEY_PARAM_RSA_D,
+      OSSL_PKEY_PARAM_RSA_FACTOR1,   OSSL_PKEY_PARAM_RSA_FACTOR2,     OSSL_PKEY_PARAM_RSA_EXPONENT1,
       OSSL_PKEY_PARAM_RSA_EXPONENT2, OSSL_PKEY_PARAM_RSA_COEFFICIENT1};
   OSSL_PARAM_BLD* const build = OSSL_PARAM_BLD_new();
-  for (std::size_t i = 0; i < kParts; ++i) did(OSSL_PARAM_BLD_push_BN(build, kNames[i], numbers.part[i].get()));
+  for (std::size_t i = 0; i < kParts; ++i)
+    did(OSSL_PARAM_BLD_push_BN(build, kNames[i], numbers.part[i].get()));
   OSSL_PARAM* const params = OSSL_PARAM_BLD_to_param(build);
   const Crypto<EVP_PKEY_CTX> context(EVP_PKEY_CTX_new_from_name(nullptr, "RSA", nullptr));
   EVP_PKEY* key = nullptr;
@@ -181,7 +182,8 @@ bool oracle_verifies(std::size_t key, const Bytes& message, const Bytes& signatu
   did(EVP_PKEY_CTX_set_signature_md(context.get(), oracle_hash(padding.hash)));
   set_padding(context.get(), padding);
   const Bytes digest = digest_of(message, padding);
-  return EVP_PKEY_verify(context.get(), signature.data(), signature.size(), digest.data(), digest.size()) == 1;
+  return EVP_PKEY_verify(context.get(), signature.data(), signature.size(), digest.data(), digest.size()) ==
+         1;
 }
 
 // Encrypt or decrypt; nothing of its result is used where it fails.
@@ -268,7 +270,8 @@ class Call {
   void choose_keys(Choices& choices) {
     if (choices.one_in(3)) return;
     for (std::size_t i = 0; i < count_; ++i) {
-      key_indices_.push_back(static_cast<std::uint32_t>(choices.below(choices.one_in(8) ? kKeys + 1 : kKeys)));
+      key_indices_.push_back(
+          static_cast<std::uint32_t>(choices.below(choices.one_in(8) ? kKeys + 1 : kKeys)));
     }
     call_.key = key_indices_.data();
   }
@@ -305,8 +308,10 @@ class Call {
       did(EVP_PKEY_sign_init(context.get()));
       did(EVP_PKEY_CTX_set_signature_md(context.get(), oracle_hash(padding.hash)));
       set_padding(context.get(), padding);
-      if (EVP_PKEY_sign(context.get(), signatures[i].data(), &size, digest.data(), digest.size()) != 1) continue;
-      if (choices.one_in(3)) signatures[i][choices.below(size)] ^= static_cast<std::uint8_t>(1U << choices.below(8));
+      if (EVP_PKEY_sign(context.get(), signatures[i].data(), &size, digest.data(), digest.size()) != 1)
+        continue;
+      if (choices.one_in(3))
+        signatures[i][choices.below(size)] ^= static_cast<std::uint8_t>(1U << choices.below(8));
     }
     signature_ = std::make_unique<Items>(choices, std::move(signatures));
     call_.signature = signature_->view();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RSA keys from PEM and DER: a key that libcrypto parses and finds right is accepted, and an accepted key is one whose
-// numbers are in their ranges and whose operations agree. The first byte of an input chooses the options.
+// RSA keys from PEM and DER: a key that libcrypto parses and finds right is accepted, and an accepted key is
+// one whose numbers are in their ranges and whose operations agree. The first byte of an input chooses the
+// options.
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
@@ -14,7 +15,7 @@ namespace manymod::fuzz {
 namespace {
 
 constexpr std::string_view kPassword = "password";  // of the encrypted seeds
-constexpr int kLongestExponent = 64;                // longer ones may be refused, as they slow the caller down
+constexpr int kLongestExponent = 64;  // longer ones may be refused, as they slow the caller down
 
 Number number_of_key(const EVP_PKEY* key, const char* name) {
   BIGNUM* number = nullptr;
@@ -39,7 +40,8 @@ bool is_sound(EVP_PKEY* key) {
   const Number d = number_of_key(key, OSSL_PKEY_PARAM_RSA_D);
   if (!n || !e || number_of_key(key, OSSL_PKEY_PARAM_RSA_FACTOR3)) return false;
   const int bits = BN_num_bits(n.get());
-  if (bits < MM_RSA_MIN_BITS || bits > MM_RSA_MAX_BITS || BN_num_bits(e.get()) > kLongestExponent) return false;
+  if (bits < MM_RSA_MIN_BITS || bits > MM_RSA_MAX_BITS || BN_num_bits(e.get()) > kLongestExponent)
+    return false;
   const Crypto<EVP_PKEY_CTX> context(EVP_PKEY_CTX_new(key, nullptr));
   if (!d) {
     return BN_is_odd(n.get()) && BN_is_odd(e.get()) && !BN_is_one(e.get()) &&

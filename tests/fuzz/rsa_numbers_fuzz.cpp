@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RSA keys from numbers: a key is accepted exactly if all relations of its numbers hold, which libcrypto's numbers check.
+// RSA keys from numbers: a key is accepted exactly if all relations of its numbers hold, which libcrypto's
+// numbers check.
 #include <optional>
 #include <string>
 
@@ -8,7 +9,8 @@
 namespace manymod::fuzz {
 namespace {
 
-constexpr std::size_t kKeys = 3;  // of 1024, 1031 and 1040 bits: longer ones take longer and reach nothing new
+constexpr std::size_t kKeys =
+    3;  // of 1024, 1031 and 1040 bits: longer ones take longer and reach nothing new
 constexpr int kBoundOfExponent = 64;
 
 const KeyNumbers& test_key(std::size_t index) {
@@ -61,7 +63,8 @@ bool is_private_key(const Parts& part) {
   const Number& p = part[kP];
   const Number& q = part[kQ];
   if (BN_is_zero(part[kD].get()) == 1 || !is_below(part[kD], part[kN])) return false;
-  if (!is_odd_above_one(p) || !is_odd_above_one(q) || same(p, q) || !same(product(p, q), part[kN])) return false;
+  if (!is_odd_above_one(p) || !is_odd_above_one(q) || same(p, q) || !same(product(p, q), part[kN]))
+    return false;
   const Number p1 = minus(p, 1);
   const Number q1 = minus(q, 1);
   if (!is_inverse(part[kE], part[kD], p1) || !is_inverse(part[kE], part[kD], q1)) return false;
@@ -122,7 +125,8 @@ void run(Choices& choices) {
   // Long public exponents may be refused, as they slow the caller down.
   const bool may_refuse = part[kE] && BN_num_bits(part[kE].get()) > kBoundOfExponent;
   if (is_key && !(may_refuse && *is_key)) {
-    require(*is_key == (status == MM_OK), std::string(*is_key ? "refused" : "accepted") + ": " + mm_last_error());
+    require(*is_key == (status == MM_OK),
+            std::string(*is_key ? "refused" : "accepted") + ": " + mm_last_error());
   }
   if (created != nullptr) check_key(created, !part[kP] || same(part[kN], key.part[kN]));
 }

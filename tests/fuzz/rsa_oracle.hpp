@@ -53,8 +53,8 @@ struct KeyNumbers {
   }
 };
 
-/// The public numbers of a key are in their ranges, the key is described truly, and a private operation of it is undone
-/// by the public one. `primes_are_known`: p and q are prime, so that no item may fail its check.
+/// The public numbers of a key are in their ranges, the key is described truly, and a private operation of it
+/// is undone by the public one. `primes_are_known`: p and q are prime, so that no item may fail its check.
 inline void check_key(const mm_rsa_key* key, bool primes_are_known) {
   mm_rsa_key_info info{};
   info.struct_size = sizeof info;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of tuning files: whatever it accepts has rows within the documented ranges, of variants that offer the
-// operation; whatever it refuses is an error of a tuning file.
+// The parser of tuning files: whatever it accepts has rows within the documented ranges, of variants that
+// offer the operation; whatever it refuses is an error of a tuning file.
 #include <algorithm>
 #include <string_view>
 
@@ -41,7 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::check_table(table, size);
   } catch (const StatusError& error) {
     fuzz::require(error.status() == MM_ERR_TUNING, "status of a refused file");
-    fuzz::require(std::string_view(error.what()).starts_with("tuning file 'fuzz'"), "message of a refused file");
+    fuzz::require(std::string_view(error.what()).starts_with("tuning file 'fuzz'"),
+                  "message of a refused file");
   }
   return 0;
 }

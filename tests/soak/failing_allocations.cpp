@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library for LD_PRELOAD whose malloc and operator new fail now and then, for callers in the modules that a program
-// names: so that the code under test meets failures, and the interpreter and its other extensions do not.
+// A library for LD_PRELOAD whose malloc and operator new fail now and then, for callers in the modules that a
+// program names: so that the code under test meets failures, and the interpreter and its other extensions do
+// not.
 #include <link.h>
 
 #include <array>
@@ -86,7 +87,8 @@ int watch_module(dl_phdr_info* info, std::size_t, void* name) {
 
 }  // namespace
 
-/// Let allocations fail whose callers are in the first loaded module with that part of a path. Returns 1 if there is one.
+/// Let allocations fail whose callers are in the first loaded module with that part of a path. Returns 1 if
+/// there is one.
 EXPORT int failing_allocations_watch(const char* part_of_path) {
   return dl_iterate_phdr(watch_module, const_cast<char*>(part_of_path));
 }
