@@ -27,7 +27,14 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "fuzz"
 FAILURES = BUILD / "failures"
 #: Inputs of operations hold choices, those of parsers whole files.
-LONGEST_INPUT = {"calls": 300, "rsa_calls": 400, "rsa_numbers": 400, "operands": 300, "parts": 300, "rsa": 400}
+LONGEST_INPUT = {
+    "calls": 300,
+    "rsa_calls": 400,
+    "rsa_numbers": 400,
+    "operands": 300,
+    "parts": 300,
+    "rsa": 400,
+}
 LONGEST_FILE = 4096
 EMPTY_PROGRAM = 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }'
 
@@ -44,8 +51,10 @@ class Outcome:
 
 def has_libfuzzer(compiler: Compiler) -> bool:
     """Return whether the compiler can link a program with libFuzzer."""
-    command = [compiler.cxx, "-fsanitize=fuzzer,address,undefined", "-x", "c++", "-", "-o", "/dev/null"]
-    return not subprocess.run(command, input=EMPTY_PROGRAM.encode(), capture_output=True, check=False).returncode
+    command = [str(compiler.cxx), "-fsanitize=fuzzer,address,undefined", "-x", "c++", "-", "-o", "/dev/null"]
+    return not subprocess.run(
+        command, input=EMPTY_PROGRAM.encode(), capture_output=True, check=False
+    ).returncode
 
 
 def build() -> list[str]:
@@ -53,10 +62,15 @@ def build() -> list[str]:
     clangs = [compiler for compiler in find_compilers(os.environ["PATH"]) if compiler.family == "clang++"]
     compiler = next((clang for clang in reversed(clangs) if has_libfuzzer(clang)), None)
     if compiler is None:
-        print("skipped: no Clang with libFuzzer was found for the C++ harnesses: install clang-19 and libclang-rt-19-dev")
+        print(
+            "skipped: no Clang with libFuzzer was found for the C++ harnesses: "
+            "install clang-19 and libclang-rt-19-dev"
+        )
         return []
     definitions = [f"-DCMAKE_CXX_COMPILER={compiler.cxx}", f"-DCMAKE_C_COMPILER={compiler.c}"]
-    subprocess.run(["cmake", "--preset", "fuzz", *definitions], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["cmake", "--preset", "fuzz", *definitions], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
+    )
     subprocess.run(["cmake", "--build", BUILD, "--target", "manymod_fuzzers"], check=True)
     return sorted(path.name.removesuffix("_fuzz.cpp") for path in (ROOT / "tests/fuzz").glob("*_fuzz.cpp"))
 
@@ -104,7 +118,9 @@ def main() -> int:
     """Build, run and report."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seconds", type=int, default=600, help="of each harness, default: %(default)s")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="at a time, default: %(default)s")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="at a time, default: %(default)s"
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all harnesses")
     arguments = parser.parse_args()
     programs: dict[str, list[str | Path]] = {name: [BUILD / f"{name}_fuzz"] for name in build()}

@@ -40,7 +40,7 @@ class Choices:
         """Return one of `values`."""
         return values[self.below(len(values))]
 
-    def bytes(self, longest: int) -> bytes:
+    def piece(self, longest: int) -> bytes:
         """Return at most `longest` bytes of the input."""
         size = self.below(longest + 1)
         taken = self._data[self._at : self._at + size]
@@ -85,7 +85,9 @@ def _flip_bit(data: bytearray, seeds: Sequence[bytes], source: random.Random) ->
 
 def _set_byte(data: bytearray, seeds: Sequence[bytes], source: random.Random) -> None:
     if data:
-        data[source.randrange(len(data))] = source.choice((0, 9, 10, 34, 44, 48, 127, 128, 255, source.randrange(256)))
+        data[source.randrange(len(data))] = source.choice(
+            (0, 9, 10, 34, 44, 48, 127, 128, 255, source.randrange(256))
+        )
 
 
 def _insert(data: bytearray, seeds: Sequence[bytes], source: random.Random) -> None:

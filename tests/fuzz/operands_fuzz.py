@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on operands of every kind: right answers and statuses, and no exception but the documented ones."""
+"""Operations on operands of every kind: right answers and statuses, and only documented exceptions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 import gmpy2
 import numpy as np
 import pyarrow as pa
+from tests.fuzz.choices import Choices, integer
 
 import manymod
 from manymod import FixedBase, IntArray, ItemValueError, ItemZeroDivisionError, Status
-from tests.fuzz.choices import Choices, integer
 
 # Failures show their operands, however long.
 sys.set_int_max_str_digits(0)
@@ -27,7 +27,7 @@ DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u8", "?")
 
 @dataclass(frozen=True)
 class Given:
-    """An operand, its integers (one for all items: an int), or None where it is none of the accepted kinds."""
+    """An operand and its integers: an int stands for all items; None: it is of no accepted kind."""
 
     value: Any
     ints: list[int] | int | None
@@ -49,7 +49,9 @@ def _scalar(choices: Choices, source: random.Random, count: int) -> Given:
 def _sequence(choices: Choices, source: random.Random, count: int) -> Given:
     bits = choices.among((64, 8, 0, 63, 65, 128, WIDEST))
     ints = [_signed(source, source.randrange(bits + 1)) for _ in range(count)]
-    values: Any = [gmpy2.mpz(x) if source.randrange(6) == 0 else x for x in ints] if choices.one_in(3) else ints
+    values: Any = (
+        [gmpy2.mpz(x) if source.randrange(6) == 0 else x for x in ints] if choices.one_in(3) else ints
+    )
     kind = choices.below(4)
     if kind == 1:
         values = tuple(values)
@@ -71,9 +73,9 @@ def _small_integers(choices: Choices, source: random.Random, count: int) -> Give
 def _limbs(choices: Choices, source: random.Random, count: int) -> Given:
     width = 1 + choices.below(5)
     rows = 1 if choices.one_in(6) else count
-    limbs = np.array(
-        [[integer(source, 64) for _ in range(width)] for _ in range(rows)], np.uint64
-    ).reshape(rows, width)
+    limbs = np.array([[integer(source, 64) for _ in range(width)] for _ in range(rows)], np.uint64).reshape(
+        rows, width
+    )
     ints = [sum(int(limb) << 64 * j for j, limb in enumerate(row)) for row in limbs]
     layout = choices.below(5)
     if layout == 1:
@@ -113,7 +115,9 @@ def _arrow(choices: Choices, source: random.Random, count: int) -> Given:
     bound = 1 << (kind.bit_width - 1)
     ints = [source.randrange(bound) for _ in range(count)]
     array = pa.array([*ints, 1], kind)[:-1]
-    return Given(pa.chunked_array([array[: count // 2], array[count // 2 :]]) if choices.one_in(3) else array, ints)
+    return Given(
+        pa.chunked_array([array[: count // 2], array[count // 2 :]]) if choices.one_in(3) else array, ints
+    )
 
 
 def _wrong(choices: Choices, source: random.Random, count: int) -> Given:

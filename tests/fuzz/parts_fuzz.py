@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an interrupted run leaves, damaged: a run that resumes it reports an error, or writes the right table."""
+"""Damaged parts of an interrupted run: resuming it is an error, or writes the right table."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
 import functools
-import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
+
+from tests.fuzz.choices import Choices
 
 from manymod import ManymodError, tables
-from tests.fuzz.choices import Choices
 
 ROWS = 9
 BATCH_ROWS = 2
@@ -87,11 +86,11 @@ def _change(choices: Choices, content: bytes) -> bytes:
         del changed[choices.below(len(changed) + 1) :]
     elif kind == 2:
         at = choices.below(len(changed) + 1)
-        changed[at : at + choices.below(9)] = choices.bytes(40)
+        changed[at : at + choices.below(9)] = choices.piece(40)
     elif kind == 3:
-        return choices.bytes(60) * (1 + choices.below(2000))
+        return choices.piece(60) * (1 + choices.below(2000))
     else:
-        changed += choices.bytes(20)
+        changed += choices.piece(20)
     return bytes(changed)
 
 
@@ -124,12 +123,12 @@ def check(data: bytes) -> None:
     """Run one input."""
     choices = Choices(data)
     parts = _restore()
-    output: Any = _folder() / "out.csv"
+    output = _folder() / "out.csv"
     for _ in range(choices.below(3)):
         with contextlib.suppress(OSError):  # a name that an earlier damage has made something else of
             _damage(choices, parts)
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(output)
+        output.unlink()
     try:
         tally = _run(resume=True)
     except ManymodError:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-
-from manymod import ItemError, ManymodError, rsa
 from tests.fuzz.choices import Choices, integer
 from tests.fuzz.make_corpus import first_key
+
+from manymod import ItemError, ManymodError, rsa
 
 CORPUS = Path(__file__).resolve().parent / "corpus" / "rsa_key"
 HASHES = ("sha1", "sha256", "sha384", "sha512", "sha3-256", "SHA-512/256")
@@ -23,7 +23,7 @@ REFUSALS = (ManymodError, TypeError, ValueError)
 
 
 @functools.cache
-def _numbers() -> dict[str, int]:
+def _numbers() -> dict[str, Any]:
     private = first_key().private_numbers()
     public = private.public_numbers
     return {"n": public.n, "e": public.e, "d": private.d, "p": private.p, "q": private.q}
@@ -49,7 +49,7 @@ def _odd_object(choices: Choices, source: random.Random) -> Any:
         lambda: -3,
         lambda: 1 << 70,
         lambda: True,
-        lambda: [],
+        list,
         lambda: [None],
         lambda: [b"a", "b"],
         lambda: bytearray(b"bytes"),
@@ -143,7 +143,7 @@ def _padding(choices: Choices, source: random.Random, schemes: tuple[str, ...]) 
     if choices.one_in(2):
         return scheme
     salt: Any = choices.among(("digest", "max", "auto", 0, 20, 5000, -1, "none"))
-    return rsa.Padding(scheme, algorithm=choices.among(HASHES), salt_length=salt, label=choices.bytes(9))
+    return rsa.Padding(scheme, algorithm=choices.among(HASHES), salt_length=salt, label=choices.piece(9))
 
 
 def _check_signatures(choices: Choices, source: random.Random) -> None:

@@ -19,9 +19,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
+from tests.fuzz.choices import Choices
 
 from manymod import ManymodError, tables
-from tests.fuzz.choices import Choices
 
 FORMATS = ("csv", "jsonl", "parquet", "arrow", "arrows")
 OPERATIONS = ("powmod", "mulmod", "submod", "invmod", "sqrmod")
@@ -85,11 +85,13 @@ def _check_row(name: str, operands: list[Any], result: Any, status: str) -> None
         return
     assert result is None, what
     if status in ITEM_STATUSES:
-        assert whole and expected is None, what
+        assert whole, what
+        assert expected is None, what
     elif status.endswith(CELL_STATUSES):
         assert not whole, what
     elif status == "negative_result":
-        assert expected is not None and expected < 0, what
+        assert expected is not None, what
+        assert expected < 0, what
 
 
 def _check_table(name: str, labels: list[str], columns: dict[str, Any], table: Any) -> None:
@@ -136,9 +138,11 @@ def seeds() -> list[bytes]:
         for table in (texts, numbers, cells):
             if table_format in {"csv", "jsonl"} and table is cells:
                 continue
-            for operation in range(2):
-                made.append(bytes([index, operation, 0, 0]) + _write(table, table_format))
-    made.append(bytes([1, 0, 0, 0]) + b'{"b": "1", "e": 2}\n\n[1]\n{"b": 12345678901234567890123, "e": 0, "m": 5.0}')
+            content = _write(table, table_format)
+            made += [bytes([index, operation, 0, 0]) + content for operation in range(2)]
+    made.append(
+        bytes([1, 0, 0, 0]) + b'{"b": "1", "e": 2}\n\n[1]\n{"b": 12345678901234567890123, "e": 0, "m": 5.0}'
+    )
     made.append(bytes([0, 0, 0, 0]) + b'\xef\xbb\xbf"b","e",m\r\n"1\n",2,3\r\n1,2,5\r\n')
     return made
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each fuzzing harness in Python for some seconds (``MANYMOD_FUZZ_SECONDS``), by its own mutations of the seeds."""
+"""Each fuzzing harness in Python for some seconds (``MANYMOD_FUZZ_SECONDS``), on mutations of its seeds."""
 
 from __future__ import annotations
 
