@@ -21,6 +21,7 @@ JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 WERROR ?= OFF
 FUZZ_SECONDS ?= 600
 SOAK_SECONDS ?= 3600
+FAILING_ALLOCATIONS = $(CURDIR)/$(RELEASE)/libmanymod_failing_allocations.so
 
 VENV := $(CURDIR)/.venv
 STAMPS := $(VENV)/.stamps
@@ -109,8 +110,8 @@ test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 # Some of these tests run on the C++ tests' substitute for the CUDA driver, which needs no GPU.
 test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
-	cmake --build $(RELEASE) --target manymod_fake_cuda
-	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda \
+	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations
+	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda MANYMOD_FAILING_ALLOCATIONS=$(FAILING_ALLOCATIONS) \
 	  $(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python
 
 # C++ harnesses with the newest Clang that has libFuzzer, those in Python with atheris; tests of ctest and pytest run
@@ -118,11 +119,13 @@ test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 fuzz: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/deps-fuzz $(STAMPS)/system-test
 	$(VENV)/bin/python tools/fuzz.py --seconds $(FUZZ_SECONDS) --jobs $(JOBS)
 
-soak: $(STAMPS)/package $(STAMPS)/system-test
+# First the C interface, then the Python package, half of the time each.
+soak: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
 	cmake --build $(RELEASE) --target manymod_soak manymod_failing_allocations
-	MALLOC_ARENA_MAX=2 LD_PRELOAD=$(CURDIR)/$(RELEASE)/libmanymod_failing_allocations.so \
-	  $(RELEASE)/manymod_soak --seconds $(SOAK_SECONDS) --seed $$RANDOM
+	MALLOC_ARENA_MAX=2 LD_PRELOAD=$(FAILING_ALLOCATIONS) \
+	  $(RELEASE)/manymod_soak --seconds $$(($(SOAK_SECONDS) / 2)) --seed $$RANDOM
+	$(VENV)/bin/python tests/soak/soak.py --seconds $$(($(SOAK_SECONDS) / 2)) --allocations $(FAILING_ALLOCATIONS)
 
 bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system-test
 	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_BENCH=ON

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/soak: random calls from threads and forks with failing allocations, which end with the memory that they began
-# with. The program runs the harnesses of tests/fuzz on the library as it is installed.
+# tests/soak: random calls from threads and forks with failing allocations, after which the process has the memory that
+# it had before. The program runs the harnesses of tests/fuzz on the library as it is installed.
 #
 #   MANYMOD_SOAK_SECONDS   how long the test of ctest runs (`make soak`: an hour)
 
-set(MANYMOD_SOAK_SECONDS 60 CACHE STRING "Seconds that the soak test of ctest runs")
+set(MANYMOD_SOAK_SECONDS 30 CACHE STRING "Seconds that the soak test of ctest runs")
+add_library(manymod_failing_allocations SHARED tests/soak/failing_allocations.cpp)
+manymod_configure_target(manymod_failing_allocations)
 if(NOT manymod_libcrypto)
   message(STATUS "Soak test: skipped: its oracle is libcrypto of OpenSSL 3")
   return()
 endif()
-
-add_library(manymod_failing_allocations SHARED tests/soak/failing_allocations.cpp)
-manymod_configure_target(manymod_failing_allocations)
 
 set(manymod_soak_objects "")
 foreach(name IN ITEMS calls rsa_calls)
