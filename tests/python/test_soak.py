@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The soak test of the package for some seconds (``MANYMOD_SOAK_SECONDS``); ``make soak`` runs it for longer."""
+"""The soak test of the package for ``MANYMOD_SOAK_SECONDS``; ``make soak`` runs it for longer."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def test_soak() -> None:
     library = Path(given or ROOT / "build" / "release" / "libmanymod_failing_allocations.so")
     if not library.exists() and given is None:
         pytest.skip(f"no {library}: make test-python builds it, or set {LIBRARY_VARIABLE}")
+    program = [sys.executable, str(ROOT / "tests/soak/soak.py")]
     finished = subprocess.run(
-        [sys.executable, str(ROOT / "tests/soak/soak.py"), "--seconds", SECONDS, "--allocations", str(library)],
+        [*program, "--seconds", SECONDS, "--allocations", str(library)],
         capture_output=True,
         text=True,
         check=False,

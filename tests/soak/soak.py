@@ -142,7 +142,7 @@ def _child(source: random.Random) -> None:
             _others(source)
             _jobs(source)
             code = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - reported by the status
             traceback.print_exc()
         finally:
             os._exit(code)
@@ -184,7 +184,7 @@ class Soak:
             name = f"{self.seed}-{thread}-{until}-{number}"
             try:
                 self._one(random.Random(name))
-            except BaseException:
+            except BaseException:  # noqa: BLE001 - reported when the round ends
                 self.failures.append(f"seed {self.seed}, call {name}:\n{traceback.format_exc()}")
             number += 1
             self.calls += 1
@@ -218,7 +218,7 @@ def usage() -> tuple[int, int, int]:
 
 
 def failing_allocations(library: str | None) -> Any:
-    """Return the preloaded library, set to libcrypto, or None; begin again with it where it is not preloaded."""
+    """Return the preloaded library, set to libcrypto, or None. Begins again where it is not preloaded."""
     if library is None:
         return None
     if os.environ.get("LD_PRELOAD") != library:
@@ -245,7 +245,8 @@ def main() -> None:
     usual = (0, 0, 0)
     for index in range(ROUNDS):
         mib, descriptors, threads = soak.round(index, arguments.threads, arguments.seconds / ROUNDS)
-        print(f"round {index + 1}: {soak.calls} calls, {mib} MiB, {descriptors} descriptors, {threads} threads")
+        counts = f"{mib} MiB, {descriptors} descriptors, {threads} threads"
+        print(f"round {index + 1}: {soak.calls} calls, {counts}", flush=True)
         if index < WARM_UP_ROUNDS:
             usual = max(usual[0], mib), max(usual[1], descriptors), max(usual[2], threads)
         elif mib > usual[0] + SLACK_MIB or descriptors > usual[1] or threads > usual[2] + SLACK_THREADS:
