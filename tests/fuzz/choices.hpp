@@ -67,7 +67,8 @@ class Choices {
 
   /// At most `longest` bytes of the input.
   Bytes bytes(std::size_t longest) {
-    const std::size_t size = std::min(below(longest + 1), rest_.size());
+    const std::size_t wanted = below(longest + 1);
+    const std::size_t size = std::min(wanted, rest_.size());
     const Bytes taken(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(size));
     rest_ = rest_.subspan(size);
     return taken;
