@@ -144,7 +144,7 @@ def _wrong(choices: Choices, source: random.Random, count: int) -> Given:
         lambda: list(range(1, count + 3)),
         lambda: memoryview(b"abc"),
         lambda: object(),
-        lambda: 1 << choices.below(40000),
+        lambda: 1 << choices.below(17000),
         lambda: np.empty((count, 0), np.uint64),
         lambda: np.empty((count, 0), np.uint8),
     )
