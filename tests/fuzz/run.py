@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.fuzz.choices import mutated
 
-HARNESSES = ("operands", "rsa", "tables")
+HARNESSES = ("operands", "parts", "rsa", "tables")
 FOLDER = Path(__file__).resolve().parent
 LONGEST = 4096
 RANDOM_BYTES = 256
