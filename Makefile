@@ -8,6 +8,8 @@
 #   make lint     formatters, linters, type checkers      make format   apply the formatters
 #   make compilers   everything with each compiler on PATH, warnings as errors, and the tests of constant-time code
 #   make lowest   build and test with the lowest versions of the dependencies that pyproject.toml allows
+#   make fuzz     every fuzzing harness by libFuzzer for FUZZ_SECONDS (600)
+#   make soak     random calls from threads and forks with failing allocations, for SOAK_SECONDS (3600)
 #   make clean    remove .venv and build
 
 SHELL := /bin/bash
@@ -17,6 +19,9 @@ SHELL := /bin/bash
 PYTHON ?= python3
 JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 WERROR ?= OFF
+FUZZ_SECONDS ?= 600
+SOAK_SECONDS ?= 3600
+FAILING_ALLOCATIONS = $(CURDIR)/$(RELEASE)/libmanymod_failing_allocations.so
 
 VENV := $(CURDIR)/.venv
 STAMPS := $(VENV)/.stamps
@@ -38,7 +43,7 @@ TIDY_SOURCES = $(filter %.cpp,$(filter src/% tests/%,$(CPP_SOURCES)))
 PYTHON_CODE = $(wildcard python cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
 .PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-format lint-clang lint-cpp format \
-  compilers lowest clean
+  compilers lowest fuzz soak clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -105,9 +110,22 @@ test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 # Some of these tests run on the C++ tests' substitute for the CUDA driver, which needs no GPU.
 test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
-	cmake --build $(RELEASE) --target manymod_fake_cuda
-	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda \
+	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations
+	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda MANYMOD_FAILING_ALLOCATIONS=$(FAILING_ALLOCATIONS) \
 	  $(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python
+
+# C++ harnesses with the newest Clang that has libFuzzer, those in Python with atheris; tests of ctest and pytest run
+# them for some seconds without either.
+fuzz: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/deps-fuzz $(STAMPS)/system-test
+	$(VENV)/bin/python tools/fuzz.py --seconds $(FUZZ_SECONDS) --jobs $(JOBS)
+
+# First the C interface, then the Python package, half of the time each.
+soak: $(STAMPS)/package $(STAMPS)/deps-test $(STAMPS)/system-test
+	$(configure_tests)
+	cmake --build $(RELEASE) --target manymod_soak manymod_failing_allocations
+	MALLOC_ARENA_MAX=2 LD_PRELOAD=$(FAILING_ALLOCATIONS) \
+	  $(RELEASE)/manymod_soak --seconds $$(($(SOAK_SECONDS) / 2)) --seed $$RANDOM
+	$(VENV)/bin/python tests/soak/soak.py --seconds $$(($(SOAK_SECONDS) / 2)) --allocations $(FAILING_ALLOCATIONS)
 
 bench: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system-test
 	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_BENCH=ON

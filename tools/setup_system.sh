@@ -4,7 +4,7 @@
 #
 # build: the headers of libcrypto, without which RSA is left out, and of Python.
 # test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; valgrind and Clang 19 (for
-# MemorySanitizer and `make lint-clang`). Tests that need a missing one print what to install.
+# MemorySanitizer, libFuzzer and `make lint-clang`). What needs a missing one prints what to install.
 set -euo pipefail
 
 missing=()

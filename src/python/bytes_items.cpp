@@ -19,7 +19,10 @@ mm_bytes bytes_of(PyObject* object) {
 }  // namespace
 
 BytesView::BytesView(nb::handle object) {
-  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) == 0) return;
+  if (PyErr_ExceptionMatches(PyExc_BufferError) == 0) throw nb::python_error();
+  PyErr_Clear();
+  throw nb::type_error("the bytes of a buffer must be contiguous");
 }
 
 BytesItems::BytesItems(nb::handle items, nb::handle offsets, const char* what)

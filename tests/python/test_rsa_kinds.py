@@ -33,6 +33,12 @@ class TestKinds:
             verdict = private_key().public_key().verify(signature, b"text", "pkcs1v15", "sha256")
             assert verdict is True
 
+    @pytest.mark.parametrize("several", [False, True])
+    def test_buffers_that_are_not_contiguous(self, several: bool) -> None:
+        message = memoryview(b"every other byte")[::2]
+        with pytest.raises(TypeError, match="contiguous"):
+            private_key().sign([message] if several else message, "pkcs1v15", "sha256")  # type: ignore[type-var]
+
     def test_rows(self) -> None:
         key, public = private_key(), private_key().public_key()
         signatures = key.sign(self.rows, "pkcs1v15", "sha256")

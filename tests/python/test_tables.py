@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.python.cli_support import leftovers, power_rows, read_table, write_table
 from tests.python.rsa_support import private_key
@@ -164,6 +165,15 @@ def test_errors_name_what_is_wrong(tmp_path: Path) -> None:
         tables.format_of(tmp_path / "in.xyz")
     with pytest.raises(tables.TableError, match="not a regular file"):
         tables.open_source(tmp_path / "in.csv")
+
+
+def test_a_parquet_file_with_a_name_that_is_no_text(tmp_path: Path) -> None:
+    """The name of the column "zzzz" is changed, where the format has lengths but no checksum."""
+    path = tmp_path / "in.parquet"
+    pq.write_table(pa.table({"zzzz": [1]}), path)
+    path.write_bytes(path.read_bytes().replace(b"zzzz", b"zz\xffz"))
+    with pytest.raises(tables.TableError, match=r"in\.parquet: .*utf-8"):
+        tables.open_source(path)
 
 
 def test_products_of_powers_and_fixed_bases() -> None:

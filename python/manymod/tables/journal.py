@@ -205,7 +205,7 @@ class PartsFolder:
             journal = Journal.decode(self.read(JOURNAL)) if JOURNAL in names else None
         except PartsError as error:
             raise PartsError(f"{self.path}: {error}") from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise PartsError(f"{self.path} cannot be read ({error}); {_ADVICE}") from error
         known = {LOCK, JOURNAL}
         if journal is not None:
