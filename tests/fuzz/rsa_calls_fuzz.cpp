@@ -428,6 +428,8 @@ class Call {
     if (op_ != MM_RSA_VERIFY) {
       for (const std::uint8_t byte : output(i)) require(byte == 0, said + " and has output");
     }
+    // A signature of another length than the modulus is not valid, and may have a status that says so.
+    if (op_ == MM_RSA_VERIFY && (*signature_)[i].size() != keys().bytes(key)) return;
     Bytes ignored;
     switch (status) {
       case MM_ITEM_RSA_RANGE:

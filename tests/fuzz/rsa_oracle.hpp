@@ -86,8 +86,9 @@ inline void check_key(const mm_rsa_key* key, bool primes_are_known) {
   call.item_status = &item_status;
   const mm_status status = mm_rsa_run(ring.get(), &call);
   const Number found = number_of_bytes(result);
-  if (status == MM_ERR_ITEMS && !primes_are_known) {
-    require(item_status == MM_ITEM_RSA_FAULT && BN_is_zero(found.get()), "an item that failed its check");
+  // The item of a key that is restricted to a padding has another status.
+  if (status == MM_ERR_ITEMS && (!primes_are_known || item_status != MM_ITEM_RSA_FAULT)) {
+    require(item_status != MM_OK && BN_is_zero(found.get()), "an item without a result");
     return;
   }
   require(status == MM_OK && item_status == MM_OK, "a private operation of an accepted key failed");
