@@ -214,7 +214,11 @@ std::vector<Found> read_all(const mm_bytes& encoded, const mm_bytes& password, s
   return all;
 }
 
-[[noreturn]] void reject(const std::string& problem) { throw StatusError(MM_ERR_KEY, "RSA key: " + problem); }
+// Messages are ASCII, whatever the labels and names of ciphers are that they repeat.
+[[noreturn]] void reject(std::string problem) {
+  std::ranges::replace_if(problem, [](char c) { return c < ' ' || c > '~'; }, '?');
+  throw StatusError(MM_ERR_KEY, "RSA key: " + problem);
+}
 
 // The key that `kind` asks for; `all` is not empty.
 const Found& chosen(const std::vector<Found>& all, std::size_t kind) {

@@ -83,7 +83,7 @@ def _check_numbers(choices: Choices, source: random.Random) -> None:
             numbers[name] = None
     try:
         key = rsa.PrivateKey.from_numbers(**numbers)
-    except (TypeError, ValueError):
+    except (TypeError, rsa.InvalidKeyError):
         return
     assert key.n == int(numbers["n"]) and key.e == int(numbers["e"])
 

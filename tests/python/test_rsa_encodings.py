@@ -327,6 +327,10 @@ def wrong_inputs() -> dict[str, tuple[bytes, str]]:
         "bad base64": (good[:90] + b"!" + good[91:], "base64 is damaged"),
         "base64 alone": (b"".join(good.splitlines()[1:-1]), "base64 without the BEGIN and END lines"),
         "other PEM": (good.replace(b"PRIVATE KEY", b"SOMETHING").replace(b"MII", b"AII"), "SOMETHING"),
+        "label that is no text": (
+            good[:-30].replace(b"BEGIN PRIVATE", b"BEGIN PR\xffVATE\n"),
+            r"no END line for PR\?VATE\? KEY",
+        ),
         "noise": (b"hello", "neither PEM nor DER"),
     }
 
