@@ -2,6 +2,7 @@
 // The entries of SpecialLaneCalls for one instruction set. For inclusion in instruction-set files only.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <tuple>
 
@@ -18,12 +19,14 @@ class SpecialLaneEntry {
   using Memory = SpecialLaneElement;
   using Element = typename F::Element;
   using Vector = typename F::Vector;
+  /// A copy, since Prime::kLimb is a symbol that files without this instruction set define as well.
+  static constexpr std::array<Limb, F::kLimbs> kPrime = std::to_array(Prime::kLimb);
   static_assert(F::kDigits <= Memory::kMaxDigits && F::kLanes <= Memory::kMaxLanes);
 
  public:
   static constexpr SpecialLaneCalls calls() {
     return {Prime::kName,
-            {Prime::kLimb, Prime::kLimbs},
+            kPrime,
             Prime::kBits,
             F::kLanes,
             F::kDigits,

@@ -153,8 +153,7 @@ class LaneArithmetic {
       of_zero |= a.digit[i.kValue];
       of_prime |= a.digit[i.kValue] ^ broadcast(kPrime[i.kValue]);
     });
-    // Digits are below 2^w: x - 1 has its top bit only for x = 0.
-    return Vector{} - (((of_zero - 1) | (of_prime - 1)) >> (kLimbBits - 1));
+    return reinterpret_cast<Vector>((of_zero == 0) | (of_prime == 0));
   }
   /// r = a mod p, r < p. On input: a < 16 p.
   static MANYMOD_INLINE void canonical(Number& r, const Number& a) {
