@@ -123,6 +123,13 @@ class Constants {
     return r;
   }
 
+  /// Digits that are not 0.
+  static constexpr std::size_t used(const std::array<Limb, 3>& digits) {
+    std::size_t count = 0;
+    for (const Limb digit : digits) count += digit != 0 ? 1 : 0;
+    return count;
+  }
+
   /// p in signed digits: W - 1 is written as -1, with a carry into the next digit. Where the lowest is -1,
   /// the lowest digit of a number is the quotient digit of Montgomery's reduction itself.
   static constexpr std::array<std::int64_t, kDigits> signed_prime() {

@@ -17,7 +17,7 @@ struct Digits29Avx2 {
   static constexpr std::size_t kLanes = 4;
   static constexpr unsigned kDigitBits = 29;
   static constexpr bool kSplitProducts = false;
-  /// Nine digits by nine are as long as a call is cheap.
+  /// Products of nine digits by nine, the shortest, take long enough for a call to cost little.
   static constexpr std::size_t kInlinedDigits = 0;
 
   __attribute__((always_inline)) static Vector low_product(Vector x, Vector y) {

@@ -49,6 +49,17 @@ class LaneArithmetic {
   static constexpr std::size_t kLanes = Arch::kLanes;
   static constexpr std::size_t kDigits = C::kDigits;
 
+  /// Multiplications (vpmadd52 or vpmuludq) of mul and sqr.
+  static constexpr std::size_t kReductionProducts =
+      C::kReduction == Reduction::montgomery ? kDigits * (C::reduction_products())
+      : C::kReduction == Reduction::fold     ? kDigits * C::used(C::folding(C::kSpareBits)) +
+                                               (Arch::kSplitProducts ? 1 : 2) * C::used(C::folding(0))
+                                         : 0;
+  static constexpr std::size_t kPerProduct = Arch::kSplitProducts ? 2 : 1;
+  static constexpr std::size_t kMulInstructions = kPerProduct * (kDigits * kDigits + kReductionProducts);
+  static constexpr std::size_t kSqrInstructions =
+      kPerProduct * (kDigits * (kDigits + 1) / 2 + kReductionProducts);
+
   /// Exact digits.
   struct Number {
     Vector digit[kDigits];
@@ -60,19 +71,13 @@ class LaneArithmetic {
 
   /// r = a b / 2^kRadixBits mod p, r < 2 p. On input: a b <= 16 p^2.
   static MANYMOD_INLINE void mul(Number& r, const Number& a, const Number& b) {
-    if constexpr (kInlined) {
-      multiply(r, a, b);
-    } else {
-      multiply_called(r, a, b);
-    }
+    if constexpr (kInlined) return multiply(r, a, b);
+    if constexpr (!kInlined) return multiply_called(r, a, b);
   }
   /// r = a^2 / 2^kRadixBits mod p, r < 2 p. On input: a <= 4 p.
   static MANYMOD_INLINE void sqr(Number& r, const Number& a) {
-    if constexpr (kInlined) {
-      square(r, a);
-    } else {
-      square_called(r, a);
-    }
+    if constexpr (kInlined) return square(r, a);
+    if constexpr (!kInlined) return square_called(r, a);
   }
 
   /// r = a + b. On input: a + b < 16 p.
@@ -251,8 +256,7 @@ class LaneArithmetic {
       (C::kReduction == Reduction::montgomery ? (kSplit ? 2 : 1) * C::reduction_products() : 0);
   /// Bias, carry and, in folds, products by the one or two digits of W^L mod p and 2^kBits mod p.
   static constexpr std::size_t kColumnRest = kSplit ? 8 : 2;
-  static_assert((kColumnProducts + kColumnRest) < std::size_t{1} << (kLimbBits - 1 - kProductBits) ||
-                (!kSplit && kColumnProducts + kColumnRest < std::size_t{1} << (kLimbBits - kProductBits)));
+  static_assert(kColumnProducts + kColumnRest < std::size_t{1} << (kLimbBits - kProductBits));
   static_assert(C::kReduction != Reduction::montgomery || C::quotient_shift() < w);
 
   /// What reduce_weakly lends, and the lowest digit that it lends to; L where no term of p but the first is
@@ -418,10 +422,11 @@ class LaneArithmetic {
     carry(r, t + kDigits);
   }
 
-  /// With the product t = h W^L + l, l not carried, t = l + h (W^L mod p), which is e 2^kBits + l'; then r =
-  /// l' + e (2^kBits mod p). With W^L mod p < 2^38 and h < 2^256: e W^-1 < 2^40 in column L, so that e <
-  /// 2^46; l' < 2^kBits plus what is not carried yet from its columns below the top, each below 2^58: less
-  /// than 2^215. So r < 2^kBits + 2^216 < 2 p.
+  /// The product is h W^L + l, h < 2^256 in exact digits, l not carried. With c = W^L mod p, l + h c is e
+  /// 2^kBits + l' mod p, and r = l' + e (2^kBits mod p) < 2 p:
+  /// w = 52: c < 2^37, so that column L is below 2^37 and e < 2^42. Columns below 2^57 are not carried when e
+  /// is taken: l' < 2^kBits + 2^215. w = 29: c < 2^38, and h_(L-1) < 2^24, so that column L is below 2^33 and
+  /// e < 2^39, two digits. l' < 2^kBits.
   static MANYMOD_INLINE void reduce_by_fold(Number& r, Vector* t) {
     static_assert(C::kTopDigit + 1 == kDigits);
     Vector low[kDigits + 2];
@@ -434,7 +439,7 @@ class LaneArithmetic {
           Arch::multiply_add(low + i.kValue + k.kValue, t[kDigits + i.kValue], broadcast(kFold[k.kValue]));
       });
     });
-    // Digits that are not split have too little room for a carry of columns.
+    // Columns of whole products are too large for e.
     if constexpr (!kSplit) carry_through<0, kDigits>(low);
     const Vector top = split_top(low) + (low[kDigits] << C::kSpareBits);
     unroll<0, kSplit ? 1 : 2>([&](auto i) MANYMOD_INLINE_STEP {
@@ -461,7 +466,8 @@ class LaneArithmetic {
         low[i.kValue] += C::kDoubled ? folded : folded + folded;
       }
     });
-    // What is not carried before the top is split off is below 2 W^(L-2), or nothing.
+    // Before the top is split off, w = 29 carries all columns, w = 52 the one below it; those further below
+    // are less than 2^59 W^(L-3) = 2^475. So r < 2^kBits + 2^475 + 2^60 < 2 p.
     carry_through<kSplit ? kDigits - 2 : 0, kDigits - 1>(low);
     low[0] += split_top(low);
     carry(r, low);
