@@ -49,7 +49,7 @@ endfunction()
 # The program and the sources of the library that it runs.
 file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
      "tests/cpp/msan/*.cpp" "src/core/cpu_features.cpp" "src/core/environment.cpp" "src/engine/*.cpp"
-     "src/lanes/*.cpp" "src/modexp/*.cpp" "src/modmul/dpf52/bounds.cpp"
+     "src/lanes/*.cpp" "src/modexp/*.cpp" "src/modmul/dpf52/bounds.cpp" "src/field/special_lane*.cpp"
      "src/modmul/*/*.avx2.cpp" "src/modmul/*/*.avx512f.cpp" "src/modmul/*/*.avx512ifma.cpp")
 set(manymod_msan_objects "")
 foreach(source IN LISTS manymod_msan_sources)
@@ -63,7 +63,8 @@ foreach(source IN LISTS manymod_msan_sources)
   if(source MATCHES "\\.avx512ifma\\.cpp$")
     list(APPEND flags -O0)
   endif()
-  manymod_compile_by_clang("${source}" msan object -g1 -DMANYMOD_X86_64=1 ${manymod_msan_flags} ${flags})
+  manymod_compile_by_clang("${source}" msan object -g1 -DMANYMOD_X86_64=1
+                           "-I${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp" ${manymod_msan_flags} ${flags})
   list(APPEND manymod_msan_objects "${object}")
 endforeach()
 set(manymod_msan_program "${CMAKE_CURRENT_BINARY_DIR}/msan/secret_lanes")

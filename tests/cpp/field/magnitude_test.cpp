@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "field/scalar.hpp"
 #include "support/lane_kernel_sets.hpp"
 #include "support/naive_field.hpp"
+#include "support/special_lane_field.hpp"
 
 namespace manymod::test {
 namespace {
@@ -55,6 +57,19 @@ void set_magnitude(const F& f, typename F::Element& r, unsigned m) {
   f.one(one);
   f.one(r);
   for (unsigned i = 1; i < m; ++i) f.add(r, r, one);
+}
+
+/// run(f, calls) for every special prime on every backend that this processor has.
+template <class Run>
+void for_each_special_field(Run run) {
+  const auto backends = field::special_lane_backends();
+  for (std::size_t i = 0; i < backends.size(); ++i) {
+    if (!missing_special_lanes(i).empty()) continue;
+    for (const field::SpecialLaneCalls& calls : backends[i].fields) {
+      SCOPED_TRACE(std::string(backends[i].name) + " " + calls.prime);
+      run(SpecialLaneTestField(calls), calls);
+    }
+  }
 }
 
 #if MANYMOD_VERIFY
@@ -123,6 +138,30 @@ TEST(MagnitudesDeathTest, ScalarValuesAreChecked) {
   f.one(a);
   std::copy(kPrime.begin(), kPrime.end(), a.limb);
   EXPECT_DEATH(f.add(r, a, a), "out of range");
+}
+
+TEST(Magnitudes, SpecialLaneElementsCarryThem) {
+  for_each_special_field([](const auto& f, const auto&) { expect_magnitudes(f); });
+}
+/// The checks are the same source for every prime: one of each reduction is enough.
+TEST(MagnitudesDeathTest, SpecialLaneBreachesAreCaught) {
+  for_each_special_field([](const auto& f, const field::SpecialLaneCalls& calls) {
+    const std::string prime = calls.prime;
+    if (prime == "secp256k1" || prime == "p384") expect_breaches_caught(f);
+  });
+}
+/// So are values outside of the range of their magnitude, and digits that are not exact.
+TEST(MagnitudesDeathTest, SpecialLaneValuesAreChecked) {
+  for_each_special_field([](const auto& f, const field::SpecialLaneCalls& calls) {
+    const Limb radix = Limb{1} << calls.digit_bits;
+    field::SpecialLaneElement a, r;
+    f.one(a);
+    a.digit[calls.digits * calls.lanes - 1] = radix - 1;
+    EXPECT_DEATH(f.add(r, a, a), "out of range");
+    f.one(a);
+    a.digit[calls.lanes - 1] = radix;
+    EXPECT_DEATH(f.mul(r, a, a), "out of range");
+  });
 }
 
 class LaneMagnitudes : public LaneKernelTest {
@@ -200,6 +239,19 @@ TEST(Magnitudes, LegalExtremesPass) {
   };
   EXPECT_TRUE(run(scalar_field()));
   EXPECT_TRUE(run(device_field()));
+}
+TEST(Magnitudes, LegalExtremesPassInSpecialLanes) {
+  for_each_special_field([](const auto& f, const field::SpecialLaneCalls& calls) {
+    field::SpecialLaneElement a, b, r;
+    set_magnitude(f, a, 4);
+    f.one(b);
+    f.mul(r, a, b);
+    f.add(r, a, a);
+    f.template sub<4>(r, a, a);
+    f.normalize_weak(r, r);
+    const SpecialLaneMask zero = f.is_zero(r);
+    for (std::size_t lane = 0; lane < calls.lanes; ++lane) EXPECT_EQ(zero.lane[lane], ~Limb{0});
+  });
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled with MemorySanitizer, together with the vector techniques: both constant-time operations of the
-// lane engine, on every kernel table that the processor can run, with their secrets marked as uninitialised
-// memory. The sanitizer stops at the first branch, divisor or address that depends on them.
+// lane engine, on every kernel table that the processor can run, and the fields of special primes, with their
+// secrets marked as uninitialised memory. The sanitizer stops at the first branch, divisor or address that
+// depends on them.
 //
 // Poisoned: bases, exponents, and the moduli except for their lowest and highest limbs, since parity and bit
 // length are public. Results must come out poisoned; otherwise the sanitizer has lost track of the secrets.
@@ -29,12 +30,8 @@
 #include "modmul/ifma52/row.hpp"
 #include "modmul/radix29/kernels.hpp"
 #include "modmul/vcpc512/kernels.hpp"
-
-// The sanitizer's interface, declared here because only its own compiler has sanitizer/msan_interface.h.
-void poison(const volatile void* data, std::size_t size) __asm__("__msan_poison");
-void unpoison(const volatile void* data, std::size_t size) __asm__("__msan_unpoison");
-/// The offset of the first poisoned byte, or -1.
-std::intptr_t first_poisoned(const volatile void* data, std::size_t size) __asm__("__msan_test_shadow");
+#include "poison.hpp"
+#include "special_lanes.hpp"
 
 namespace {
 
@@ -234,5 +231,6 @@ int main(int count, char** arguments) {
   // In builds with the sanitizer dpf52 takes its rounding from MXCSR; otherwise each instruction states it.
   _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_MASK_MASK);
   require(check_techniques(count > 1 ? arguments[1] : nullptr) > 0, "processor", "has AVX2");
+  require(check_special_lanes() > 0, "processor", "has AVX2");
   return 0;
 }

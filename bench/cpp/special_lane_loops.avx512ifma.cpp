@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "modmul/special_primes/digits52.avx512ifma.hpp"
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-reassoc")  // see src/field/special_lanes.avx512ifma.cpp
+#endif
+
+#include "special_lane_loop_entries.hpp"
+
+namespace manymod::bench {
+
+std::span<const SpecialLaneLoops> avx512ifma_special_lane_loops() {
+  return SpecialLaneLoopEntries<special_primes::Digits52Avx512Ifma>::kLoops;
+}
+
+}  // namespace manymod::bench

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entries of SpecialLaneCalls for one instruction set. For inclusion in instruction-set files only.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <tuple>
+
+#include "field/special_lane_calls.hpp"
+#include "field/special_lanes.hpp"
+
+namespace manymod::field {
+
+/// `Arch`: see modmul/special_primes/lane_arithmetic.hpp.
+template <class Prime, class Arch>
+class SpecialLaneEntry {
+  using F = SpecialLaneField<Prime, Arch>;
+  static_assert(Field<F>);
+  using Memory = SpecialLaneElement;
+  using Element = typename F::Element;
+  using Vector = typename F::Vector;
+  /// A copy, since Prime::kLimb is a symbol that files without this instruction set define as well.
+  static constexpr std::array<Limb, F::kLimbs> kPrime = std::to_array(Prime::kLimb);
+  static_assert(F::kDigits <= Memory::kMaxDigits && F::kLanes <= Memory::kMaxLanes);
+
+ public:
+  static constexpr SpecialLaneCalls calls() {
+    return {Prime::kName,
+            kPrime,
+            Prime::kBits,
+            F::kLanes,
+            F::kDigits,
+            Arch::kDigitBits,
+            F::radix_bits(),
+            constant<F::zero>,
+            constant<F::one>,
+            from_limbs,
+            to_limbs,
+            binary<F::mul>,
+            unary<F::sqr>,
+            binary<F::add>,
+            {binary<F::template sub<1>>, binary<F::template sub<2>>, binary<F::template sub<4>>},
+            {unary<F::template neg<1>>, unary<F::template neg<2>>, unary<F::template neg<4>>},
+            unary<F::half>,
+            {unary<F::template normalize_weak<2>>, unary<F::template normalize_weak<4>>,
+             unary<F::template normalize_weak<8>>},
+            cmov,
+            is_zero,
+            equal,
+            inverse};
+  }
+
+ private:
+  static Vector& at(Limb* p, std::size_t i) { return reinterpret_cast<Vector*>(p)[i]; }
+  static const Vector& at(const Limb* p, std::size_t i) { return reinterpret_cast<const Vector*>(p)[i]; }
+
+  static Element read(const Memory& a) {
+    Element r;
+    r.set_magnitude(a.magnitude());
+    for (std::size_t i = 0; i < F::kDigits; ++i) r.number.digit[i] = at(a.digit, i);
+    return r;
+  }
+  static void write(Memory& r, const Element& a) {
+    r.set_magnitude(a.magnitude());
+    for (std::size_t i = 0; i < F::kDigits; ++i) at(r.digit, i) = a.number.digit[i];
+  }
+  /// Masks in memory need no alignment.
+  static Vector read_mask(const Limb* mask) {
+    Vector r{};
+    for (std::size_t lane = 0; lane < F::kLanes; ++lane) r[lane] = mask[lane];
+    return r;
+  }
+  static void write_mask(Limb* mask, Vector value) {
+    for (std::size_t lane = 0; lane < F::kLanes; ++lane) mask[lane] = value[lane];
+  }
+
+  template <auto kFunction>
+  static void constant(Memory& r) {
+    Element result;
+    kFunction(result);
+    write(r, result);
+  }
+  template <auto kFunction>
+  static void unary(Memory& r, const Memory& a) {
+    Element result;
+    kFunction(result, read(a));
+    write(r, result);
+  }
+  template <auto kFunction>
+  static void binary(Memory& r, const Memory& a, const Memory& b) {
+    Element result;
+    kFunction(result, read(a), read(b));
+    write(r, result);
+  }
+  static void from_limbs(Memory& r, const Limb* x) {
+    Element result;
+    F::from_limbs(result, x);
+    write(r, result);
+  }
+  static void to_limbs(Limb* x, const Memory& a) { F::to_limbs(x, read(a)); }
+  static void cmov(Memory& r, const Memory& a, const Limb* mask) {
+    Element result = read(r);
+    F::cmov(result, read(a), read_mask(mask));
+    write(r, result);
+  }
+  static void is_zero(Limb* mask, const Memory& a) { write_mask(mask, F::is_zero(read(a))); }
+  static void equal(Limb* mask, const Memory& a, const Memory& b) {
+    write_mask(mask, F::equal(read(a), read(b)));
+  }
+  static void inverse(Memory& r, Limb* exists, const Memory& a) {
+    Element result;
+    write_mask(exists, F::inverse(result, read(a)));
+    write(r, result);
+  }
+};
+
+/// One entry for each prime.
+template <class Arch, class Primes = primes::All>
+struct SpecialLaneEntries;
+template <class Arch, class... Prime>
+struct SpecialLaneEntries<Arch, std::tuple<Prime...>> {
+  static constexpr SpecialLaneCalls kFields[] = {SpecialLaneEntry<Prime, Arch>::calls()...};
+};
+
+}  // namespace manymod::field

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector operations of lane_arithmetic.hpp on AVX2: four instances, digits of 29 bits. For *.avx2.cpp
+// files only.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+
+#include "core/limb.hpp"
+
+namespace manymod::special_primes {
+namespace {
+
+struct Digits29Avx2 {
+  typedef Limb Vector __attribute__((vector_size(32), may_alias));
+  static constexpr std::size_t kLanes = 4;
+  static constexpr unsigned kDigitBits = 29;
+  static constexpr bool kSplitProducts = false;
+  /// Products of nine digits by nine, the shortest, take long enough for a call to cost little.
+  static constexpr std::size_t kInlinedDigits = 0;
+
+  __attribute__((always_inline)) static Vector low_product(Vector x, Vector y) {
+    return reinterpret_cast<Vector>(
+        _mm256_mul_epu32(reinterpret_cast<__m256i>(x), reinterpret_cast<__m256i>(y)));
+  }
+  __attribute__((always_inline)) static void multiply_add(Vector* column, Vector x, Vector y) {
+    column[0] += low_product(x, y);
+  }
+};
+
+}  // namespace
+}  // namespace manymod::special_primes
