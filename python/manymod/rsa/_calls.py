@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._forked import ProcessOwn
 from manymod._run import Progress, Watched
-from manymod.errors import Status, _raise_items
+from manymod.errors import Status, _item_error
 from manymod.plan import checked_choice, checked_errors, checked_integer, checked_threads
 from manymod.rsa._items import Items, Kind, bytes_answer, check_out, common_count, flags_answer, items
 from manymod.rsa.padding import NO_PADDING, native_padding, pss_limits
 
 __all__ = ["KeyCalls"]
+
+#: Operations whose results no exception carries.
+_SECRET_RESULTS = frozenset({_core.MM_RSA_DECRYPT, _core.MM_RSA_PRIVATE})
 
 
 class KeyCalls:
@@ -199,7 +202,9 @@ class KeyCalls:
             bad = batch.status != 0
             if null is not None:
                 bad &= ~null
-            _raise_items(op, bad, batch.status, result, count is None)
+            if number in _SECRET_RESULTS:
+                result = None  # exceptions are logged and pickled, and tracebacks hold this frame
+            raise _item_error(op, bad, batch.status, result, count is None)
         return result
 
 
