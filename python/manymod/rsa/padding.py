@@ -108,7 +108,7 @@ def hasher(algorithm: Any) -> Callable[[Buffer], bytes]:
     """
     number = hash_number(algorithm)
     name = next(name for name, other in HASHES.items() if other == number)
-    made = functools.partial(hashlib.new, name.replace("-", "_"))
+    made = functools.partial(hashlib.new, name.replace("-", "_").replace("shake", "shake_"))
     if _plain(name) in EXTENDABLE:  # SHAKE128 and SHAKE256, whose digests PSS has of one length
         size = _core.rsa_hash_size(number)
         return lambda data: cast("Any", made(data)).digest(size)
