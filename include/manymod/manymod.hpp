@@ -425,21 +425,41 @@ inline Batch run_once(Op op, const Operands& operands, Timing timing, const Plac
 inline Batch addmod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::addmod, {x, y, n}, Timing::public_, placement);
 }
+/// x + y mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch addmod_sec(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::addmod, {x, y, n}, Timing::secret, placement);
+}
 /// x - y mod n
 inline Batch submod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::submod, {x, y, n}, Timing::public_, placement);
+}
+/// x - y mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch submod_sec(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::submod, {x, y, n}, Timing::secret, placement);
 }
 /// -x mod n
 inline Batch negmod(const View& x, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::negmod, {x, {}, n}, Timing::public_, placement);
 }
+/// -x mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch negmod_sec(const View& x, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::negmod, {x, {}, n}, Timing::secret, placement);
+}
 /// x * y mod n
 inline Batch mulmod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::mulmod, {x, y, n}, Timing::public_, placement);
 }
+/// x * y mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch mulmod_sec(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::mulmod, {x, y, n}, Timing::secret, placement);
+}
 /// x^2 mod n
 inline Batch sqrmod(const View& x, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::sqrmod, {x, {}, n}, Timing::public_, placement);
+}
+/// x^2 mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch sqrmod_sec(const View& x, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::sqrmod, {x, {}, n}, Timing::secret, placement);
 }
 /// base^exponent mod n, exponents of any sign
 inline Batch powmod(const View& base, const View& exponent, const View& n, const Placement& placement = {}) {

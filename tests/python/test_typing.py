@@ -25,6 +25,7 @@ both: tuple[list[int], NDArray[np.uint8]] = manymod.addmod([1], 2, 3, errors="st
 item: int = array[0]
 part: manymod.IntArray = array[1:]
 secret: list[int] = manymod.powmod_sec([2, 3], 3, 5)
+products_sec: list[int] = manymod.mulmod([2, 3], 4, 5, secret=True)
 inverses: list[int] = manymod.invmod_sec([2, 3], 5)
 product: int = manymod.multi_powmod([2, 3], [4, 5], 7)
 products: list[int] = manymod.multi_powmod([[2, 3], [4]], [[4, 5], [6]], 7)
@@ -52,7 +53,7 @@ reveal_type(manymod.negmod((1, 2), 7))
 reveal_type(ring.verify([b""], [b""], 0, "pss", "sha256"))
 reveal_type(ring.sign(b"", 0, "pss", "sha256"))
 reveal_type(manymod.submit(manymod.FixedBase(2, 7).powmod, [1, 2]))
-manymod.mulmod(2, 3, 5, secret=True)
+manymod.multi_powmod([2], [3], 5, secret=True)
 manymod.powmod(2, 3, 5, errors="ignore")
 manymod.submit(manymod.powmod, 2, 3, 5, nonsense=1)
 """
@@ -68,8 +69,8 @@ def test_snippet(tmp_path: Path) -> None:
         line.partition(":")[2] for line in output.splitlines() if ": error:" in line or "Revealed" in line
     ]
     revealed = ["IntArray", "int", "list[", "ndarray", "list[", "list[", "list[", "bytes", "Future["]
-    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=37):
+    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=38):
         assert line.startswith(f"{number}: note: Revealed type is")
         assert kind in line
         assert "Any" not in line.partition("Revealed")[2] or kind == "ndarray"
-    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["46", "47", "48"], output
+    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["47", "48", "49"], output

@@ -72,6 +72,19 @@ TEST(Wrapper, BadCallsThrow) {
       manymod::Error);
 }
 
+TEST(Wrapper, ConstantTimeSumsAndProducts) {
+  const Limbs x{7, 9};
+  const Limbs y{5};
+  const Limbs n{11, 13};
+  EXPECT_EQ(manymod::addmod_sec({x, 1}, {y, 1}, {n, 1})[1][0], 1u);
+  EXPECT_EQ(manymod::submod_sec({y, 1}, {x, 1}, {n, 1})[0][0], 9u);
+  EXPECT_EQ(manymod::negmod_sec({x, 1}, {n, 1})[1][0], 4u);
+  EXPECT_EQ(manymod::mulmod_sec({x, 1}, {y, 1}, {n, 1})[0][0], 2u);
+  EXPECT_EQ(manymod::sqrmod_sec({x, 1}, {n, 1})[1][0], 3u);
+  const Limbs even{10};
+  EXPECT_THROW((void)manymod::mulmod_sec({x, 1}, {y, 1}, {even, 1}), manymod::Error);
+}
+
 TEST(Wrapper, ConstantTimeInverses) {
   const Limbs three{3};
   const Limbs eleven{11};
