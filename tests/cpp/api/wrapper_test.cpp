@@ -61,8 +61,17 @@ TEST(Wrapper, BadItemsThrowOrAreReported) {
 
 TEST(Wrapper, BadCallsThrow) {
   const Limbs three{1, 2, 3};
-  EXPECT_THROW(View(three, 2), std::invalid_argument);
-  EXPECT_THROW(View(three, 0), std::invalid_argument);
+  for (const std::size_t width : {2U, 0U}) {
+    try {
+      (void)View(three, width);
+      FAIL();
+    } catch (const manymod::Error& error) {
+      EXPECT_EQ(error.status(), MM_ERR_ARGUMENT);
+      EXPECT_NE(std::string(error.what()).find("no whole number"), std::string::npos) << error.what();
+    }
+  }
+  const std::vector<std::uint8_t> signs(2);
+  EXPECT_THROW((void)View(three, 1, signs), manymod::Error);
   const Limbs two{1, 2};
   EXPECT_THROW((void)manymod::addmod({three, 1}, {two, 1}, {three, 1}), manymod::Error);
   manymod::Placement nowhere;
