@@ -50,7 +50,7 @@ class SecretRun {
   /// r = +-|operand| R mod n.
   void load(const BatchView& view, std::size_t item, const Montgomery& mont, std::span<Limb> r,
             bool negative) {
-    mont.to_montgomery(r.data(), view.magnitude(item), negative, scratch_.data());
+    mont.to_montgomery(r.data(), view.magnitude(item), negative, scratch_.data(), job_.stop);
   }
 
   /// first() = first() |y| / R mod n, 0 <= first() < n. On input: first() < n. A |y| of no more limbs than n
@@ -59,7 +59,7 @@ class SecretRun {
     if (y.size() <= limbs_) {
       limbs::copy_extend(second(), y);
     } else {
-      mont.to_montgomery(second().data(), y, false, scratch_.data());
+      mont.to_montgomery(second().data(), y, false, scratch_.data(), job_.stop);
       mont.from_montgomery(second().data(), second().data(), scratch_.data());
     }
     mont.mul(first().data(), first().data(), second().data(), scratch_.data());
@@ -76,7 +76,9 @@ void run_linear_secret(const BucketRun& run) {
   for (const std::size_t item : run.items) {
     if (run.job.stop.requested()) return;
     const Modulus& n = moduli.at(item);
-    finish_item(run.job, item, items.residue(item, n.montgomery()), n.value());
+    const std::span<const Limb> residue = items.residue(item, n.montgomery());
+    if (run.job.stop.was_requested()) return;
+    finish_item(run.job, item, residue, n.value());
   }
 }
 
