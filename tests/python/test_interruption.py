@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long work on one wide operand stops: Ctrl-C and exceptions of `progress` are looked for in the middle of it."""
+"""Long work on one wide operand stops: Ctrl-C and exceptions of `progress` are looked for in its middle."""
 
 from __future__ import annotations
 
