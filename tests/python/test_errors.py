@@ -277,7 +277,7 @@ def test_plan_arguments() -> None:
     with pytest.raises(TypeError, match="takes x, got 2"):
         manymod.Plan("negmod", modulus=5)([1], [2])
     with pytest.raises(VariantError):
-        manymod.Plan("mulmod", modulus=5, secret=True)
+        manymod.Plan("mulmod", modulus=5, secret=True, variant="row32.cuda.t1")
 
 
 def test_plan_with_a_bad_modulus() -> None:
