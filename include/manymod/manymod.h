@@ -58,7 +58,7 @@ extern "C" {
 #define MM_VERSION_MINOR 1
 #define MM_VERSION_PATCH 0
 
-/** Largest width of a modulus, in bits. Bases and exponents may be wider. */
+/** Largest width of a modulus, in bits; on GPUs 8192. Bases and exponents may be wider. */
 #define MM_MAX_MODULUS_BITS 16384
 
 /** Outcome of a call (MM_OK, MM_ERR_*) or of one item (MM_OK, MM_ITEM_*). */
@@ -111,11 +111,11 @@ typedef enum mm_op {
 #define MM_OP_COUNT 9
 
 /**
- * Timing class. MM_TIMING_PUBLIC is variable-time. MM_TIMING_SECRET is constant-time and offered for
- * MM_OP_POWMOD, MM_OP_INVMOD and MM_OP_FIXED_BASE_POWMOD: time and memory accesses depend only on the number
- * of items, the widths of the arrays, the signs, the statuses, and for each modulus its bit length, its
- * parity and whether it is 0, 1 or -1. It needs odd moduli. A variant that is not constant-time is never used
- * for it. docs/security.md states what is covered.
+ * Timing class. MM_TIMING_PUBLIC is variable-time. MM_TIMING_SECRET is constant-time and offered for every
+ * operation but MM_OP_MULTI_POWMOD: time and memory accesses depend only on the number of items, the widths
+ * of the arrays, the signs, the statuses, and for each modulus its bit length, its parity and whether it is
+ * 0, 1 or -1. It needs odd moduli. A variant that is not constant-time is never used for it.
+ * docs/security.md states what is covered.
  */
 typedef enum mm_timing { MM_TIMING_PUBLIC = 0, MM_TIMING_SECRET = 1 } mm_timing;
 

@@ -49,6 +49,15 @@ inline void check(mm_status status) {
   if (status != MM_OK) throw Error(status, mm_last_error());
 }
 
+namespace detail {
+
+/// Throw Error with MM_ERR_ARGUMENT unless `right`.
+inline void require(bool right, const char* message) {
+  if (!right) throw Error(MM_ERR_ARGUMENT, message);
+}
+
+}  // namespace detail
+
 /// Owns `count` signed integers of `width` limbs each.
 class Batch {
  public:
@@ -87,16 +96,14 @@ class View {
   View() = default;
 
   /// limbs.size() / width integers, all nonnegative unless `negative` holds a byte for each of them.
-  /// @throws std::invalid_argument if limbs.size() is not a multiple of width > 0, or if `negative` has
+  /// @throws Error with MM_ERR_ARGUMENT if limbs.size() is not a multiple of width > 0, or if `negative` has
   /// another size
   View(std::span<const std::uint64_t> limbs, std::size_t width, std::span<const std::uint8_t> negative = {}) {
-    if (width == 0 || limbs.size() % width != 0) {
-      throw std::invalid_argument("manymod::View: the limbs are no whole number of integers of that width");
-    }
+    detail::require(width != 0 && limbs.size() % width == 0,
+                    "manymod::View: the limbs are no whole number of integers of that width");
     const std::size_t count = limbs.size() / width;
-    if (!negative.empty() && negative.size() != count) {
-      throw std::invalid_argument("manymod::View: one sign per integer is needed");
-    }
+    detail::require(negative.empty() || negative.size() == count,
+                    "manymod::View: one sign per integer is needed");
     view_ = {limbs.data(), count, width, width, negative.empty() ? nullptr : negative.data()};
   }
   View(const Batch& batch)  // NOLINT(google-explicit-constructor): a batch is its own view
@@ -228,18 +235,24 @@ inline std::size_t count_of(const Operands& operands) {
                              : std::max({operands.x.size(), operands.y.size(), operands.modulus.size()});
 }
 
-}  // namespace detail
-
-/// An asynchronous call, started by Plan::submit or FixedBase::submit. The plan and the operands must remain
-/// unchanged until it has ended. Destroying a job that has not ended cancels it and waits for it, except in a
-/// callback of a job.
-class Job {
+/// An asynchronous call. `Owned` has the call, the arrays that it reads and writes, and what becomes of them:
+/// get() and finish(status, statuses).
+template <class Owned>
+class BasicJob {
  public:
+  /// Submit the call by submit(call, mm_done_fn, void* user, mm_job**).
+  template <class Submit>
+  BasicJob(Submit&& submit, std::shared_ptr<Owned> call) : state_(std::make_unique<State>(std::move(call))) {
+    auto hold = std::make_unique<Hold>(state_->call);
+    check(submit(state_->call->get(), &release, hold.get(), &state_->job));
+    [[maybe_unused]] const Hold* const owned_by_the_job = hold.release();
+  }
+
   /// Wait for the results; they can be taken once.
-  /// @throws as Plan::run; std::logic_error if they were taken before; Error with MM_ERR_ARGUMENT in a
+  /// @throws as the call itself would; Error with MM_ERR_ARGUMENT if they were taken before, and in a
   /// callback of a job, after which wait() may be called again
-  Batch wait(std::vector<mm_status>* statuses = nullptr) {
-    if (!state_) throw std::logic_error("manymod::Job: no call to wait for");
+  auto wait(std::vector<mm_status>* statuses = nullptr) {
+    require(state_ != nullptr, "manymod::Job: no call to wait for");
     const mm_status status = mm_job_wait(state_->job);
     if (mm_job_ended(state_->job) == 0) check(status);
     const std::unique_ptr<State> state = std::move(state_);
@@ -253,12 +266,8 @@ class Job {
   }
 
  private:
-  friend class Plan;
-  friend class FixedBase;
-
   struct State {
-    State(const Operands& operands, std::size_t count, std::size_t result_width, const Progress& progress)
-        : call(std::make_shared<detail::OwnedCall>(operands, count, result_width, progress)) {}
+    explicit State(std::shared_ptr<Owned> owned) : call(std::move(owned)) {}
     ~State() {
       mm_job_cancel(job);
       mm_job_destroy(job);
@@ -266,26 +275,23 @@ class Job {
     State(const State&) = delete;
     State& operator=(const State&) = delete;
 
-    std::shared_ptr<detail::OwnedCall> call;
+    std::shared_ptr<Owned> call;
     mm_job* job = nullptr;
   };
 
   // Owned by the job while it runs, so that the arrays it writes live until `done` has been called.
-  using Hold = std::shared_ptr<detail::OwnedCall>;
+  using Hold = std::shared_ptr<Owned>;
   static void release(mm_status, void* hold) { delete static_cast<Hold*>(hold); }
-
-  // submit(const mm_call*, mm_done_fn, void* user, mm_job**) submits the call.
-  template <class Submit>
-  Job(Submit&& submit, const Operands& operands, std::size_t count, std::size_t result_width,
-      const Progress& progress)
-      : state_(std::make_unique<State>(operands, count, result_width, progress)) {
-    auto hold = std::make_unique<Hold>(state_->call);
-    check(submit(state_->call->get(), &release, hold.get(), &state_->job));
-    [[maybe_unused]] const Hold* const owned_by_the_job = hold.release();
-  }
 
   std::unique_ptr<State> state_;
 };
+
+}  // namespace detail
+
+/// An asynchronous call, started by Plan::submit or FixedBase::submit. The plan and the operands must remain
+/// unchanged until it has ended. Destroying a job that has not ended cancels it and waits for it, except in a
+/// callback of a job.
+using Job = detail::BasicJob<detail::OwnedCall>;
 
 /// Owns an mm_plan. Several threads may run calls on one plan.
 class Plan {
@@ -322,7 +328,8 @@ class Plan {
     return {[this](const mm_call* call, mm_done_fn done, void* user, mm_job** job) {
               return mm_plan_submit(plan_.get(), call, done, user, job);
             },
-            operands, detail::count_of(operands), operands.modulus.width(), progress};
+            std::make_shared<detail::OwnedCall>(operands, detail::count_of(operands),
+                                                operands.modulus.width(), progress)};
   }
 
   /// Run a call of the C ABI, which writes to the caller's arrays. @return as mm_plan_run
@@ -389,7 +396,7 @@ class FixedBase {
     return {[this](const mm_call* call, mm_done_fn done, void* user, mm_job** job) {
               return mm_fixed_base_submit(fixed_base_.get(), call, done, user, job);
             },
-            operands, exponents.size(), width_, progress};
+            std::make_shared<detail::OwnedCall>(operands, exponents.size(), width_, progress)};
   }
 
   /// Name of the variant for large batches.
@@ -425,21 +432,41 @@ inline Batch run_once(Op op, const Operands& operands, Timing timing, const Plac
 inline Batch addmod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::addmod, {x, y, n}, Timing::public_, placement);
 }
+/// x + y mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch addmod_sec(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::addmod, {x, y, n}, Timing::secret, placement);
+}
 /// x - y mod n
 inline Batch submod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::submod, {x, y, n}, Timing::public_, placement);
+}
+/// x - y mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch submod_sec(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::submod, {x, y, n}, Timing::secret, placement);
 }
 /// -x mod n
 inline Batch negmod(const View& x, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::negmod, {x, {}, n}, Timing::public_, placement);
 }
+/// -x mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch negmod_sec(const View& x, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::negmod, {x, {}, n}, Timing::secret, placement);
+}
 /// x * y mod n
 inline Batch mulmod(const View& x, const View& y, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::mulmod, {x, y, n}, Timing::public_, placement);
 }
+/// x * y mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch mulmod_sec(const View& x, const View& y, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::mulmod, {x, y, n}, Timing::secret, placement);
+}
 /// x^2 mod n
 inline Batch sqrmod(const View& x, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::sqrmod, {x, {}, n}, Timing::public_, placement);
+}
+/// x^2 mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch sqrmod_sec(const View& x, const View& n, const Placement& placement = {}) {
+  return detail::run_once(Op::sqrmod, {x, {}, n}, Timing::secret, placement);
 }
 /// base^exponent mod n, exponents of any sign
 inline Batch powmod(const View& base, const View& exponent, const View& n, const Placement& placement = {}) {

@@ -353,6 +353,17 @@ typedef struct mm_rsa_call {
  */
 MM_API mm_status mm_rsa_run(mm_rsa_ring* ring, const mm_rsa_call* call);
 
+/**
+ * mm_rsa_run as an asynchronous call, a job of manymod.h like those of mm_plan_submit: *call is copied; the
+ * arrays that it points to, the label and the keys' indices among them, and the ring must remain unchanged
+ * until the job has ended.
+ * @param done NULL, or the completion callback; it may destroy the job
+ * @param job  receives the job, which the caller destroys; NULL on failure
+ * @return as mm_plan_submit
+ */
+MM_API mm_status mm_rsa_submit(mm_rsa_ring* ring, const mm_rsa_call* call, mm_done_fn done, void* user,
+                               mm_job** job);
+
 #ifdef __cplusplus
 }
 #endif

@@ -14,11 +14,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "manymod/manymod.hpp"
@@ -55,7 +56,145 @@ class WipedBytes {
   Bytes bytes_;
 };
 
+/// Byte strings as an mm_bytes_view; they must outlive it.
+class Items {
+ public:
+  explicit Items(std::span<const Bytes> items) : items_(items.size()) {
+    std::transform(items.begin(), items.end(), items_.begin(),
+                   [](const Bytes& bytes) { return view_of(bytes); });
+  }
+  [[nodiscard]] mm_bytes_view view() const {
+    mm_bytes_view view{};
+    view.count = items_.size();
+    view.items = items_.data();
+    return view;
+  }
+
+ private:
+  std::vector<mm_bytes> items_;
+};
+
+/// An mm_rsa_call without its output, and the arrays that it needs. It cannot be moved, as the call points
+/// into it.
+class OwnedCall {
+ public:
+  OwnedCall(mm_rsa_op op, const mm_rsa_padding& padding, std::span<const Bytes> items,
+            std::span<const std::uint32_t> key_indices, Progress progress)
+      : inputs_(items),
+        item_status_(items.size()),
+        progress_(std::move(progress)),
+        guard_{&progress_, nullptr} {
+    wrapper::detail::require(key_indices.empty() || key_indices.size() == items.size(),
+                             "manymod::rsa::Ring: one key index for each item is needed");
+    call_.struct_size = sizeof call_;
+    call_.op = op;
+    call_.padding = padding;
+    call_.count = items.size();
+    call_.key = key_indices.empty() ? nullptr : key_indices.data();
+    call_.input = inputs_.view();
+    call_.item_status = item_status_.data();
+    if (progress_) {
+      call_.progress = &wrapper::detail::ProgressGuard::call;
+      call_.progress_user = &guard_;
+    }
+  }
+  OwnedCall(const OwnedCall&) = delete;
+  OwnedCall& operator=(const OwnedCall&) = delete;
+
+  [[nodiscard]] const mm_rsa_call* get() const noexcept { return &call_; }
+
+ protected:
+  ~OwnedCall() = default;
+  [[nodiscard]] mm_rsa_call& call() noexcept { return call_; }
+
+  /// Throw for a failed call, or hand out the item statuses.
+  void finish_items(mm_status status, std::vector<mm_status>* statuses) const {
+    if (guard_.error) std::rethrow_exception(guard_.error);
+    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
+    if (statuses == nullptr) return;
+    statuses->resize(item_status_.size());
+    std::transform(item_status_.begin(), item_status_.end(), statuses->begin(),
+                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+  }
+
+ private:
+  Items inputs_;
+  std::vector<std::uint8_t> item_status_;
+  Progress progress_;
+  wrapper::detail::ProgressGuard guard_;
+  mm_rsa_call call_{};
+};
+
+/// A call whose results are byte strings of at most `stride` bytes.
+class BytesCall final : public OwnedCall {
+ public:
+  BytesCall(mm_rsa_op op, const mm_rsa_padding& padding, std::span<const Bytes> items,
+            std::span<const std::uint32_t> key_indices, std::size_t stride, Progress progress)
+      : OwnedCall(op, padding, items, key_indices, std::move(progress)),
+        stride_(stride),
+        data_(stride * items.size()),
+        sizes_(items.size()) {
+    call().output = {data_.data(), items.size(), stride, sizes_.data()};
+  }
+
+  /// The results of the call, which returned `status`.
+  std::vector<Bytes> finish(mm_status status, std::vector<mm_status>* statuses) {
+    finish_items(status, statuses);
+    std::vector<Bytes> results(sizes_.size());
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      const std::uint8_t* begin = data_.data() + i * stride_;
+      results[i].assign(begin, begin + sizes_[i]);
+    }
+    return results;
+  }
+
+ private:
+  std::size_t stride_;
+  WipedBytes data_;
+  std::vector<std::size_t> sizes_;
+};
+
+/// A verification.
+class VerifyCall final : public OwnedCall {
+ public:
+  VerifyCall(const mm_rsa_padding& padding, std::span<const Bytes> messages,
+             std::span<const Bytes> signatures, std::span<const std::uint32_t> key_indices,
+             bool left_pad_signatures, Progress progress)
+      : OwnedCall(MM_RSA_VERIFY, padding, messages, key_indices, std::move(progress)),
+        signatures_(signatures),
+        valid_(messages.size()) {
+    wrapper::detail::require(signatures.size() == messages.size(),
+                             "manymod::rsa::Ring: one signature for each message is needed");
+    call().signature = signatures_.view();
+    call().valid = valid_.data();
+    call().left_pad_signatures = left_pad_signatures ? 1 : 0;
+  }
+
+  /// The verdicts of the call, which returned `status`.
+  std::vector<bool> finish(mm_status status, std::vector<mm_status>* statuses) {
+    finish_items(status, statuses);
+    return {valid_.begin(), valid_.end()};
+  }
+
+ private:
+  Items signatures_;
+  std::vector<std::uint8_t> valid_;
+};
+
+/// Submits calls on a ring.
+struct Submitter {
+  mm_rsa_ring* ring;
+  mm_status operator()(const mm_rsa_call* call, mm_done_fn done, void* user, mm_job** job) const {
+    return mm_rsa_submit(ring, call, done, user, job);
+  }
+};
+
 }  // namespace detail
+
+/// An asynchronous call whose results are byte strings, as manymod::Job.
+using Job = wrapper::detail::BasicJob<detail::BytesCall>;
+/// An asynchronous verification.
+using VerifyJob = wrapper::detail::BasicJob<detail::VerifyCall>;
 
 /// A prime besides p and q, big-endian; mm_rsa_prime states what may be empty.
 struct Prime {
@@ -184,8 +323,10 @@ inline mm_rsa_padding prehashed(mm_rsa_padding padding) {
 ///
 /// In all calls key_indices[i] is the index of item i's key in the ring; empty means key 0 for every item. An
 /// item without a result is empty and has a status in *statuses; if `statuses` is NULL the call throws Error
-/// with MM_ERR_ITEMS instead.
-/// @throws Error as mm_rsa_run; std::invalid_argument if the numbers of items, signatures and key indices
+/// with MM_ERR_ITEMS instead. submit_sign and its like start asynchronous calls; the ring, the items, the key
+/// indices and the label must remain unchanged until these have ended. `progress` is called on the job's
+/// thread.
+/// @throws Error as mm_rsa_run, with MM_ERR_ARGUMENT also if the numbers of items, signatures and key indices
 /// differ
 class Ring {
  public:
@@ -247,20 +388,41 @@ class Ring {
                                          std::span<const std::uint32_t> key_indices = {},
                                          std::vector<mm_status>* statuses = nullptr,
                                          bool left_pad_signatures = false) {
-    if (signatures.size() != messages.size()) {
-      throw std::invalid_argument("manymod::rsa::Ring: one signature for each message is needed");
-    }
-    const Items inputs(messages);
-    const Items given(signatures);
-    std::vector<std::uint8_t> valid(messages.size());
-    std::vector<std::uint8_t> item_status(messages.size());
-    mm_rsa_call call = call_of(MM_RSA_VERIFY, padding, inputs, key_indices);
-    call.signature = given.view();
-    call.valid = valid.data();
-    call.item_status = item_status.data();
-    call.left_pad_signatures = left_pad_signatures ? 1 : 0;
-    finish(mm_rsa_run(ring_.get(), &call), item_status, statuses);
-    return {valid.begin(), valid.end()};
+    detail::VerifyCall call(padding, messages, signatures, key_indices, left_pad_signatures, {});
+    return call.finish(mm_rsa_run(ring_.get(), call.get()), statuses);
+  }
+
+  /// sign, encrypt, decrypt, raw_public, raw_private and verify as asynchronous calls. @throws Error as
+  /// mm_rsa_submit
+  [[nodiscard]] Job submit_sign(std::span<const Bytes> messages, const mm_rsa_padding& padding,
+                                std::span<const std::uint32_t> key_indices = {}, Progress progress = {}) {
+    return submit(MM_RSA_SIGN, padding, messages, key_indices, std::move(progress));
+  }
+  [[nodiscard]] Job submit_encrypt(std::span<const Bytes> messages, const mm_rsa_padding& padding,
+                                   std::span<const std::uint32_t> key_indices = {}, Progress progress = {}) {
+    return submit(MM_RSA_ENCRYPT, padding, messages, key_indices, std::move(progress));
+  }
+  [[nodiscard]] Job submit_decrypt(std::span<const Bytes> ciphertexts, const mm_rsa_padding& padding,
+                                   std::span<const std::uint32_t> key_indices = {}, Progress progress = {}) {
+    return submit(MM_RSA_DECRYPT, padding, ciphertexts, key_indices, std::move(progress));
+  }
+  [[nodiscard]] Job submit_raw_public(std::span<const Bytes> numbers,
+                                      std::span<const std::uint32_t> key_indices = {},
+                                      Progress progress = {}) {
+    return submit(MM_RSA_PUBLIC, raw(), numbers, key_indices, std::move(progress));
+  }
+  [[nodiscard]] Job submit_raw_private(std::span<const Bytes> numbers,
+                                       std::span<const std::uint32_t> key_indices = {},
+                                       Progress progress = {}) {
+    return submit(MM_RSA_PRIVATE, raw(), numbers, key_indices, std::move(progress));
+  }
+  [[nodiscard]] VerifyJob submit_verify(std::span<const Bytes> messages, std::span<const Bytes> signatures,
+                                        const mm_rsa_padding& padding,
+                                        std::span<const std::uint32_t> key_indices = {},
+                                        Progress progress = {}, bool left_pad_signatures = false) {
+    return {detail::Submitter{ring_.get()},
+            std::make_shared<detail::VerifyCall>(padding, messages, signatures, key_indices,
+                                                 left_pad_signatures, std::move(progress))};
   }
 
   /// Number of keys, largest k and counters.
@@ -272,70 +434,19 @@ class Ring {
   }
 
  private:
-  // Byte strings as an mm_bytes_view; they must outlive it.
-  class Items {
-   public:
-    explicit Items(std::span<const Bytes> items) : items_(items.size()) {
-      std::transform(items.begin(), items.end(), items_.begin(),
-                     [](const Bytes& bytes) { return detail::view_of(bytes); });
-    }
-    [[nodiscard]] std::size_t size() const { return items_.size(); }
-    [[nodiscard]] mm_bytes_view view() const {
-      mm_bytes_view view{};
-      view.count = items_.size();
-      view.items = items_.data();
-      return view;
-    }
-
-   private:
-    std::vector<mm_bytes> items_;
-  };
-
-  // A call without its output.
-  static mm_rsa_call call_of(mm_rsa_op op, const mm_rsa_padding& padding, const Items& inputs,
-                             std::span<const std::uint32_t> key_indices) {
-    if (!key_indices.empty() && key_indices.size() != inputs.size()) {
-      throw std::invalid_argument("manymod::rsa::Ring: one key index for each item is needed");
-    }
-    mm_rsa_call call{};
-    call.struct_size = sizeof call;
-    call.op = op;
-    call.padding = padding;
-    call.count = inputs.size();
-    call.key = key_indices.empty() ? nullptr : key_indices.data();
-    call.input = inputs.view();
-    return call;
-  }
-
-  // Throw for a failed call, or hand out the item statuses.
-  static void finish(mm_status status, std::span<const std::uint8_t> item_status,
-                     std::vector<mm_status>* statuses) {
-    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
-    if (statuses == nullptr) return;
-    statuses->resize(item_status.size());
-    std::transform(item_status.begin(), item_status.end(), statuses->begin(),
-                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
-  }
-
   [[nodiscard]] std::vector<Bytes> run(mm_rsa_op op, const mm_rsa_padding& padding,
                                        std::span<const Bytes> items,
                                        std::span<const std::uint32_t> key_indices,
                                        std::vector<mm_status>* statuses) {
-    const Items inputs(items);
-    const std::size_t stride = info().max_modulus_bytes;
-    detail::WipedBytes data(stride * items.size());
-    std::vector<std::size_t> sizes(items.size());
-    std::vector<std::uint8_t> item_status(items.size());
-    mm_rsa_call call = call_of(op, padding, inputs, key_indices);
-    call.output = {data.data(), items.size(), stride, sizes.data()};
-    call.item_status = item_status.data();
-    finish(mm_rsa_run(ring_.get(), &call), item_status, statuses);
-    std::vector<Bytes> results(items.size());
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const std::uint8_t* begin = data.data() + i * stride;
-      results[i].assign(begin, begin + sizes[i]);
-    }
-    return results;
+    detail::BytesCall call(op, padding, items, key_indices, info().max_modulus_bytes, {});
+    return call.finish(mm_rsa_run(ring_.get(), call.get()), statuses);
+  }
+
+  [[nodiscard]] Job submit(mm_rsa_op op, const mm_rsa_padding& padding, std::span<const Bytes> items,
+                           std::span<const std::uint32_t> key_indices, Progress progress) {
+    return {detail::Submitter{ring_.get()},
+            std::make_shared<detail::BytesCall>(op, padding, items, key_indices, info().max_modulus_bytes,
+                                                std::move(progress))};
   }
 
   struct Destroy {

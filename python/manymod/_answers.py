@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from manymod import _arrow, _core
 from manymod._answer import Answer
+from manymod._arrow_answers import ArrowOverArray, DecimalsAnswer, NullsAnswer, TextAnswer
+from manymod._arrow_operands import ArrowText
 from manymod._device import DeviceRows, check_one_device
 from manymod._device_answer import DeviceAnswer
 from manymod._operand_kinds import Kind, Operand
@@ -149,10 +151,24 @@ class _IntegersAnswer(Answer):
         return self.values
 
 
-class _ArrowAnswer(Answer):
-    """Arrow over the memory of a numpy answer."""
+class _MaskedAnswer(Answer):
+    """A masked array where there are nulls."""
 
-    def __init__(self, inner: _BytesAnswer | _IntegersAnswer, chunk_lengths: list[int] | None) -> None:
+    def __init__(self, inner: _IntegersAnswer) -> None:
+        self.inner = inner
+
+    def store(self, start: int, stop: int, limbs: Limbs, signs: Signs | None) -> None:
+        self.inner.store(start, stop, limbs, signs)
+
+    def finish(self, null: NDArray[np.bool_] | None) -> Any:
+        values = self.inner.finish(None)
+        return values if null is None or not null.any() else np.ma.MaskedArray(values, null)
+
+
+class _RechunkedAnswer(Answer):
+    """A ChunkedArray with the chunks of the operand."""
+
+    def __init__(self, inner: Answer, chunk_lengths: list[int]) -> None:
         self.inner = inner
         self.chunk_lengths = chunk_lengths
 
@@ -160,13 +176,11 @@ class _ArrowAnswer(Answer):
         self.inner.store(start, stop, limbs, signs)
 
     def finish(self, null: NDArray[np.bool_] | None) -> Any:
-        make = _arrow.fixed_size_binary if isinstance(self.inner, _BytesAnswer) else _arrow.integers
-        array = make(self.inner.finish(None), null)
-        return array if self.chunk_lengths is None else _arrow.rechunk(array, self.chunk_lengths)
+        return _arrow.rechunk(self.inner.finish(null), self.chunk_lengths)
 
 
 class _WrappedAnswer(Answer):
-    """The array type of the package that produced the operand, by its own from_dlpack."""
+    """The kind of array or column of the package that produced the operand."""
 
     def __init__(self, inner: Answer, wrap: Any) -> None:
         self.inner = inner
@@ -227,26 +241,39 @@ def _input_arrays(operands: Sequence[Operand]) -> list[Any]:
     return arrays
 
 
+def _check_fits(source: Operand, modulus: Operand, greatest: int, kind: str) -> None:
+    """Raise ValueError unless residues of the modulus, which are below it, are at most `greatest`."""
+    bits = modulus.exact_bits()
+    if (1 << bits) - 2 <= greatest:
+        return
+    may_fit = bits <= greatest.bit_length() + 1
+    if may_fit and max(_core.limbs_to_ints(modulus.host_limbs(), None)) - 1 <= greatest:
+        return
+    raise ValueError(
+        f"{modulus.name} has {bits} bits, so results do not fit {kind}, the kind for {source.name}: "
+        "give that as a list, an IntArray or limbs"
+    )
+
+
 def _integer_dtype(source: Operand, modulus: Operand) -> Any:
     """The dtype of an answer of integers, if residues of the modulus fit."""
-    limit = 63 if source.signed else 64
-    bits = modulus.exact_bits()
-    if bits == limit + 1:
-        moduli = _core.limbs_to_ints(modulus.host_limbs(), None)
-        if max(moduli) == 1 << limit:
-            bits = limit  # residues are below the modulus
-    if bits > limit:
-        dtype = "int64" if source.signed else "uint64"
-        raise ValueError(
-            f"{modulus.name} has {bits} bits, so results do not fit {dtype}, the kind for {source.name}: "
-            "give that as a list, an IntArray or limbs"
-        )
-    return np.int64 if source.signed else np.uint64
+    dtype = np.int64 if source.signed else np.uint64
+    _check_fits(source, modulus, int(np.iinfo(dtype).max), np.dtype(dtype).name)
+    return dtype
 
 
 _DEVICE_KINDS = {Kind.DEVICE_LIMBS, Kind.DEVICE_INTEGERS}
-_UNSIGNED_KINDS = {Kind.LIMBS, Kind.BYTES, Kind.ARROW_BYTES, *_DEVICE_KINDS}
-_NULLABLE_KINDS = {Kind.LIST, Kind.OBJECTS, Kind.ARROW_BYTES, Kind.ARROW_INTEGERS}
+_UNSIGNED_KINDS = {Kind.LIMBS, Kind.BYTES, Kind.ARROW_BYTES, Kind.ARROW_VARIABLE_BYTES, *_DEVICE_KINDS}
+_INTEGER_KINDS = {Kind.INTEGERS, Kind.COLUMN_INTEGERS, Kind.ARROW_INTEGERS}
+_ARROW_KINDS = {
+    Kind.ARROW_BYTES,
+    Kind.ARROW_VARIABLE_BYTES,
+    Kind.ARROW_INTEGERS,
+    Kind.ARROW_DECIMALS,
+    Kind.ARROW_TEXT,
+    Kind.ARROW_NULLS,
+}
+_NULLABLE_KINDS = {Kind.LIST, Kind.OBJECTS, Kind.COLUMN_INTEGERS, *_ARROW_KINDS}
 
 
 def _has_negative(modulus: Operand) -> bool:
@@ -271,7 +298,7 @@ def answer_for(count: int | None, operands: Sequence[Operand], modulus: Operand,
         if out is not None:
             raise ValueError("out cannot be used where all operands are scalars")
         return _ScalarAnswer(any(item.mpz for item in operands) and "gmpy2" in sys.modules)
-    unsigned = kind in _UNSIGNED_KINDS or (kind in {Kind.INTEGERS, Kind.ARROW_INTEGERS} and not source.signed)
+    unsigned = kind in _UNSIGNED_KINDS or (kind in _INTEGER_KINDS and not source.signed)
     if unsigned and _has_negative(modulus):
         raise ValueError(
             f"{modulus.name} is negative, and so would results be, which {kind.value} cannot hold"
@@ -303,11 +330,29 @@ def _make(count: int, source: Operand, modulus: Operand, out: Any, operands: Seq
         return _LimbsAnswer(count, width, out, inputs)
     if kind is Kind.INTARRAY:
         return _IntArrayAnswer(count, width, out, inputs)
-    if kind in {Kind.ARROW_BYTES, Kind.ARROW_INTEGERS} and out is not None:
-        raise ValueError("out cannot be used with Arrow operands: Arrow arrays do not change")
-    inner: _BytesAnswer | _IntegersAnswer
-    if kind in {Kind.BYTES, Kind.ARROW_BYTES}:
-        inner = _BytesAnswer(count, modulus.bits, out, inputs)
+    if kind in _ARROW_KINDS:
+        if out is not None:
+            raise ValueError("out cannot be used with Arrow operands: Arrow arrays do not change")
+        answer = _make_arrow(count, source, modulus)
+        return answer if source.chunk_lengths is None else _RechunkedAnswer(answer, source.chunk_lengths)
+    if kind is Kind.BYTES:
+        return _BytesAnswer(count, modulus.bits, out, inputs)
+    integers = _IntegersAnswer(count, _integer_dtype(source, modulus), out, inputs)
+    return _MaskedAnswer(integers) if kind is Kind.COLUMN_INTEGERS else integers
+
+
+def _make_arrow(count: int, source: Operand, modulus: Operand) -> Answer:
+    if isinstance(source, ArrowText):
+        return TextAnswer(source)
+    if source.kind is Kind.ARROW_NULLS:
+        return NullsAnswer(count)
+    if source.kind is Kind.ARROW_DECIMALS:
+        digits = 76 if source.arrow_type.bit_width > 128 else 38
+        _check_fits(source, modulus, 10**digits - 1, f"decimals of {digits} digits")
+        return DecimalsAnswer(count, 256 if digits == 76 else 128)
+    inner: Answer
+    if source.kind is Kind.ARROW_INTEGERS:
+        inner = _IntegersAnswer(count, _integer_dtype(source, modulus), None, [])
     else:
-        inner = _IntegersAnswer(count, _integer_dtype(source, modulus), out, inputs)
-    return inner if kind in {Kind.BYTES, Kind.INTEGERS} else _ArrowAnswer(inner, source.chunk_lengths)
+        inner = _BytesAnswer(count, modulus.bits, None, [])
+    return ArrowOverArray(inner, source.arrow_type)

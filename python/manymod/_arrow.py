@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,22 @@ from numpy.typing import NDArray
 
 from manymod._extras import missing_extra
 
-__all__ = ["ArrowColumn", "fixed_size_binary", "integers", "is_arrow", "rechunk", "validity"]
+__all__ = [
+    "as_arrow",
+    "binary_rows",
+    "fixed_size_binary",
+    "integer_values",
+    "integers",
+    "is_arrow",
+    "is_text",
+    "null_mask",
+    "plain",
+    "rechunk",
+    "slices",
+    "to_arrow",
+    "validity",
+    "variable",
+]
 
 
 def is_arrow(value: Any) -> bool:
@@ -23,42 +37,83 @@ def is_arrow(value: Any) -> bool:
     return isinstance(value, (pa.Array, pa.ChunkedArray))
 
 
-@dataclass(frozen=True)
-class ArrowColumn:
-    """An Arrow column as numpy: ``uint8[N, W]`` big-endian, or a 1-D integer array, and where it is null."""
+def as_arrow(name: str, value: Any) -> Any:
+    """Return the pyarrow Array or ChunkedArray of `value`, None if it is neither nor offers one.
 
-    values: NDArray[Any]
-    null: NDArray[np.bool_] | None
-    chunk_lengths: list[int] | None
+    Other libraries offer theirs by the PyCapsule interface. pyarrow is not imported for anything else.
+    """
+    if is_arrow(value):
+        return value
+    one, several = hasattr(value, "__arrow_c_array__"), hasattr(value, "__arrow_c_stream__")
+    if not (one or several):
+        return None
+    if hasattr(value, "columns"):
+        raise TypeError(f"{name}: {type(value).__name__} is a table: give one of its columns")
+    pa = _pyarrow(f"{name}: {type(value).__name__}")
+    return pa.array(value) if one else pa.chunked_array(value)
 
-    @classmethod
-    def read(cls, column: Any, name: str) -> ArrowColumn:
-        """Read a FixedSizeBinary or integer Array or ChunkedArray; only several chunks cost a copy."""
+
+def to_arrow(column: Any, feature: str) -> Any:
+    """The Arrow array of a column of polars or of an extension array of pandas."""
+    pa = _pyarrow(feature)
+    return column.to_arrow() if hasattr(column, "to_arrow") else pa.array(column)
+
+
+def is_text(array: Any) -> bool:
+    """Whether an Arrow array has text."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    return bool(pa.types.is_string(array.type) or pa.types.is_large_string(array.type))
+
+
+def _pyarrow(feature: str) -> Any:
+    try:
         import pyarrow as pa  # noqa: PLC0415
+    except ImportError as error:
+        raise missing_extra(feature, "arrow") from error
+    return pa
 
-        chunk_lengths = None
-        array = column
-        if isinstance(column, pa.ChunkedArray):
-            chunk_lengths = [len(chunk) for chunk in column.chunks]
-            chunks = column.chunks or [pa.array([], column.type)]
-            array = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+
+def plain(column: Any) -> tuple[Any, list[int] | None]:
+    """Return an array of one chunk, with encodings removed, and the lengths of the chunks it had.
+
+    Extension types become their storage, dictionaries and runs their values, views large arrays; only those
+    and several chunks cost a copy.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    if not isinstance(column, pa.ChunkedArray):
+        return _decoded(column), None
+    chunks = [_decoded(chunk) for chunk in column.chunks] or [_decoded(pa.array([], column.type))]
+    array = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+    return array, [len(chunk) for chunk in column.chunks]
+
+
+def _decoded(array: Any) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    while True:
         if isinstance(array, pa.ExtensionArray):
             array = array.storage
-        if pa.types.is_fixed_size_binary(array.type):
-            values = _binary_rows(array)
-        elif pa.types.is_integer(array.type):
-            values = _integer_values(array)
+        elif pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        elif pa.types.is_run_end_encoded(array.type):
+            from pyarrow import compute  # noqa: PLC0415
+
+            array = compute.run_end_decode(array)
+        elif str(array.type) in {"binary_view", "string_view"}:
+            array = array.cast(pa.large_binary() if str(array.type) == "binary_view" else pa.large_string())
         else:
-            raise TypeError(
-                f"{name}: Arrow type {array.type} is neither fixed_size_binary nor an integer type"
-            )
-        null = None
-        if array.null_count:
-            null = ~array.is_valid().to_numpy(zero_copy_only=False)
-        return cls(values, null, chunk_lengths)
+            return array
 
 
-def _binary_rows(array: Any) -> NDArray[np.uint8]:
+def null_mask(array: Any) -> NDArray[np.bool_] | None:
+    """Where an array is null, None if it is nowhere."""
+    return ~array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else None
+
+
+def binary_rows(array: Any) -> NDArray[np.uint8]:
+    """The memory of fixed_size_binary, ``uint8[N, W]``."""
     count, width = len(array), array.type.byte_width
     data = array.buffers()[1]
     if data is None or width == 0:
@@ -67,7 +122,8 @@ def _binary_rows(array: Any) -> NDArray[np.uint8]:
     return flat.reshape(count, width)
 
 
-def _integer_values(array: Any) -> NDArray[Any]:
+def integer_values(array: Any) -> NDArray[Any]:
+    """The memory of an array of integers, 1-D."""
     import pyarrow as pa  # noqa: PLC0415
 
     signed = pa.types.is_signed_integer(array.type)
@@ -76,6 +132,14 @@ def _integer_values(array: Any) -> NDArray[Any]:
     if data is None:
         return np.zeros(len(array), dtype)
     return np.frombuffer(data, dtype, len(array), array.offset * dtype.itemsize)
+
+
+def slices(array: Any) -> tuple[Any, NDArray[np.int64]]:
+    """The data and the N + 1 offsets of large_binary or large_string."""
+    _, offsets, data = array.buffers()
+    if offsets is None:
+        return b"", np.zeros(len(array) + 1, np.int64)
+    return b"" if data is None else data, np.frombuffer(offsets, np.int64, len(array) + 1, 8 * array.offset)
 
 
 def validity(null: NDArray[np.bool_] | None) -> tuple[Any, int]:
@@ -89,11 +153,7 @@ def validity(null: NDArray[np.bool_] | None) -> tuple[Any, int]:
 
 def fixed_size_binary(rows: NDArray[np.uint8], null: NDArray[np.bool_] | None) -> Any:
     """FixedSizeBinaryArray over the memory of ``uint8[N, W]``."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415
-    except ImportError as error:
-        raise missing_extra("an Arrow array", "arrow") from error
-
+    pa = _pyarrow("an Arrow array")
     bitmap, null_count = validity(null)
     data = pa.py_buffer(np.ascontiguousarray(rows))
     return pa.Array.from_buffers(pa.binary(rows.shape[1]), len(rows), [bitmap, data], null_count)
@@ -106,6 +166,19 @@ def integers(values: NDArray[Any], null: NDArray[np.bool_] | None) -> Any:
     bitmap, null_count = validity(null)
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bitmap, data], null_count)
+
+
+def variable(
+    dtype: Any, offsets: NDArray[np.int64], data: Any, null: NDArray[np.bool_] | None, *, text: bool = False
+) -> Any:
+    """Binary, or text, over `data`: of type `dtype` if that is variable in length and 2 GiB fit it."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    small, large = (pa.string(), pa.large_string()) if text else (pa.binary(), pa.large_binary())
+    bitmap, null_count = validity(null)
+    buffers = [bitmap, pa.py_buffer(offsets), pa.py_buffer(data)]
+    array = pa.Array.from_buffers(large, len(offsets) - 1, buffers, null_count)
+    return array.cast(small) if offsets[-1] < 1 << 31 and dtype != large else array
 
 
 def rechunk(array: Any, lengths: list[int]) -> Any:

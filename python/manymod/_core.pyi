@@ -9,6 +9,8 @@ from typing_extensions import Buffer
 _Limbs = NDArray[np.uint64]
 _Signs = NDArray[np.uint8] | None
 _Progress = Callable[[int, int], Any] | None
+#: Bytes objects, uint8[N, W], or with offsets the block that they divide.
+_ByteStrings = Sequence[Buffer] | NDArray[np.uint8] | Buffer
 
 #: Names of the operations, in the order of mm_op.
 OPERATIONS: tuple[str, ...]
@@ -266,7 +268,7 @@ class RsaRing:
         padding: RsaPadding,
         count: int,
         keys: NDArray[np.uint32] | None,
-        input: Any,
+        input: _ByteStrings,
         input_offsets: NDArray[np.int64] | None,
         output: NDArray[np.uint8],
         sizes: NDArray[np.uint64],
@@ -278,9 +280,9 @@ class RsaRing:
         padding: RsaPadding,
         count: int,
         keys: NDArray[np.uint32] | None,
-        input: Any,
+        input: _ByteStrings,
         input_offsets: NDArray[np.int64] | None,
-        signature: Any,
+        signature: _ByteStrings,
         signature_offsets: NDArray[np.int64] | None,
         valid: NDArray[np.uint8],
         status: NDArray[np.uint8],

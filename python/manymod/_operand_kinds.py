@@ -48,8 +48,13 @@ class Kind(Enum):
     LIMBS = "uint64[N, L]"
     BYTES = "uint8[N, W]"
     INTEGERS = "1-D integer array"
+    COLUMN_INTEGERS = "integers of a pandas or polars column"
     ARROW_BYTES = "Arrow fixed_size_binary"
+    ARROW_VARIABLE_BYTES = "Arrow binary"
     ARROW_INTEGERS = "Arrow integers"
+    ARROW_DECIMALS = "Arrow decimals"
+    ARROW_TEXT = "Arrow text"
+    ARROW_NULLS = "Arrow null"
     DEVICE_LIMBS = "uint64[N, L] in GPU memory"
     DEVICE_INTEGERS = "1-D uint64 array in GPU memory"
 
@@ -71,8 +76,12 @@ class Operand:
     #: answers are gmpy2.mpz
     mpz: bool = False
     null: NDArray[np.bool_] | None = None
+    #: of an Arrow array, without its encoding
+    arrow_type: Any = None
     #: of a ChunkedArray
     chunk_lengths: list[int] | None = None
+    #: the index of a pandas Series
+    labels: Any = None
     #: makes the caller's own kind of array from a numpy array, or from a _core.DeviceLimbs
     wrap: Callable[[Any], Any] | None = None
 

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manymod._arrow import ArrowColumn, is_arrow
+from manymod._arrow import as_arrow, is_arrow
+from manymod._arrow_operands import arrow_operand
 from manymod._device import DLPACK_CUDA, device_operand
 from manymod._device_packages import importer_of
 from manymod._operand_kinds import Binary, Integers, Kind, LimbRows, Operand, Scalar, Sequenced, index_of
+from manymod._series import Column, check_labels, open_column
 from manymod.errors import DeviceError
 from manymod.intarray import IntArray, refuse_mask
 
@@ -35,21 +37,33 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Operand:
             return LimbRows(name, array, None, Kind.LIMBS)
         if array.dtype.itemsize == 1:
             return Binary(name, array, Kind.BYTES)
+    if code == "f":
+        raise TypeError(
+            f"{name}: {array.dtype} holds floats, which are exact up to 2^53 alone: convert it to integers "
+            "(pandas makes floats of integers with gaps: convert_dtypes() or dtype 'Int64' keeps them)"
+        )
     raise TypeError(
         f"{name}: {array.dtype}{list(array.shape)} is none of uint64[N, L] limbs, uint8[N, W] big-endian "
         "bytes, 1-D integers, 1-D objects"
     )
 
 
-def _from_arrow(name: str, column: Any) -> Operand:
-    read = ArrowColumn.read(column, name)
+def _from_column(name: str, column: Column) -> Operand:
+    """The operand of a column of pandas or polars."""
     result: Operand
-    if read.values.ndim == 2:
-        result = Binary(name, read.values, Kind.ARROW_BYTES)
+    if not isinstance(column.values, np.ndarray):
+        result = arrow_operand(name, column.values)
+    elif column.values.dtype.kind == "O":
+        values = column.values.tolist()
+        for item in () if column.null is None else np.flatnonzero(column.null):
+            values[item] = 0
+        result = Sequenced(name, values, Kind.OBJECTS)
     else:
-        result = Integers(name, read.values, Kind.ARROW_INTEGERS)
-    result.null = read.null
-    result.chunk_lengths = read.chunk_lengths
+        result = _from_numpy(name, column.values)
+        result.kind = Kind.COLUMN_INTEGERS
+    if column.null is not None:
+        result.null = column.null
+    result.wrap, result.labels = column.wrap, column.labels
     return result
 
 
@@ -64,6 +78,22 @@ def _from_dlpack(name: str, producer: Any) -> Operand:
     return result
 
 
+def _array_operand(name: str, value: Any) -> Operand | None:
+    """The operand of an array or a column of any package, None if `value` is neither."""
+    refuse_mask(name, value)
+    if isinstance(value, np.ndarray):
+        return _from_numpy(name, value)
+    if isinstance(value, IntArray):
+        return LimbRows(name, value._limbs, value._negative, Kind.INTARRAY)
+    column = open_column(name, value)
+    if column is not None:
+        return _from_column(name, column)
+    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__") and not is_arrow(value):
+        return _from_dlpack(name, value)
+    arrow = as_arrow(name, value)
+    return None if arrow is None else arrow_operand(name, arrow)
+
+
 def operand(name: str, value: Any) -> Operand:
     """Return the operand of `value`.
 
@@ -74,15 +104,9 @@ def operand(name: str, value: Any) -> Operand:
         return Scalar(name, int(value))
     if isinstance(value, (list, tuple)):
         return Sequenced(name, value)
-    refuse_mask(name, value)
-    if isinstance(value, np.ndarray):
-        return _from_numpy(name, value)
-    if isinstance(value, IntArray):
-        return LimbRows(name, value._limbs, value._negative, Kind.INTARRAY)
-    if is_arrow(value):
-        return _from_arrow(name, value)
-    if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
-        return _from_dlpack(name, value)
+    array = _array_operand(name, value)
+    if array is not None:
+        return array
     if hasattr(type(value), "__index__"):
         return Scalar(name, index_of(name, value), _is_mpz(value))
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray, memoryview)):
@@ -91,7 +115,7 @@ def operand(name: str, value: Any) -> Operand:
         raise TypeError(f"{name}: {type(value).__name__} has no fixed order or length: wrap it in list(...)")
     raise TypeError(
         f"{name}: {type(value).__name__} is neither an integer nor a batch of integers (list, IntArray, "
-        "numpy, Arrow or DLPack array; for bytes see IntArray.from_bytes)"
+        "numpy, Arrow or DLPack array, column of pandas or polars; for bytes see IntArray.from_bytes)"
     )
 
 
@@ -128,7 +152,7 @@ def common_length(operands: Sequence[Operand]) -> int | None:
     """Length of the batch, None if all operands are scalars; single rows of 2-D arrays become scalars.
 
     Raises:
-        ValueError: if two operands have different lengths.
+        ValueError: if two operands have different lengths, or two Series of pandas different indices.
     """
     longer = next((item.count for item in operands if item.count is not None and not _is_row(item)), 1)
     for item in operands:
@@ -144,4 +168,5 @@ def common_length(operands: Sequence[Operand]) -> int | None:
                 f"lengths differ: {first.name} has {first.count} items, {item.name} has {item.count}"
                 + _hint(first, item)
             )
+    check_labels({item.name: item.labels for item in operands})
     return None if first is None else first.count

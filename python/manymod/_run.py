@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._answer import Answer
 from manymod._operand_kinds import Batch, Operand
-from manymod.errors import Status, _raise_items
+from manymod.errors import Status, _item_error
 from manymod.intarray import Limbs, Signs
 
 __all__ = ["Errors", "Kernel", "Progress", "Watched", "execute", "merge_nulls"]
@@ -272,5 +272,5 @@ def execute(
         bad = job.status != 0
         if job.null is not None:
             bad &= ~job.null
-        _raise_items(op, bad, job.status, result, count is None)
+        raise _item_error(op, bad, job.status, result, count is None)
     return result

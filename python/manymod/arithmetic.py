@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod._run import Errors, Progress
-from manymod._typing import Array, Integer, Options, Raising, ScalarWithStatus, Statuses
+from manymod._typing import Array, Integer, Raising, ScalarWithStatus, SecretOptions, Statuses
 from manymod.plan import run_cached as run
 
 if TYPE_CHECKING:
@@ -17,39 +17,41 @@ __all__ = ["addmod", "mulmod", "negmod", "sqrmod", "submod"]
 
 
 @overload
-def addmod(x: int, y: int, mod: int, *, errors: Raising = ..., **options: Unpack[Options]) -> int: ...
+def addmod(x: int, y: int, mod: int, *, errors: Raising = ..., **options: Unpack[SecretOptions]) -> int: ...
 
 
 @overload
 def addmod(
-    x: int, y: int, mod: int, *, errors: Literal["status"], **options: Unpack[Options]
+    x: int, y: int, mod: int, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> ScalarWithStatus: ...
 
 
 @overload
-def addmod(x: Array, y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]) -> Array: ...
+def addmod(
+    x: Array, y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
+) -> Array: ...
 
 
 @overload
 def addmod(
-    x: Array, y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Array, y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[Array, Statuses]: ...
 
 
 @overload
 def addmod(
-    x: Sequence[Integer], y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]
+    x: Sequence[Integer], y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
 ) -> list[int]: ...
 
 
 @overload
 def addmod(
-    x: Sequence[Integer], y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Sequence[Integer], y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[list[int], Statuses]: ...
 
 
 @overload
-def addmod(x: Any, y: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[Options]) -> Any: ...
+def addmod(x: Any, y: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[SecretOptions]) -> Any: ...
 
 
 def addmod(
@@ -57,6 +59,7 @@ def addmod(
     y: Any,
     mod: Any,
     *,
+    secret: bool = False,
     device: str = "auto",
     variant: str | None = None,
     threads: int = 0,
@@ -66,51 +69,55 @@ def addmod(
 ) -> Any:
     """``(x + y) % mod`` for every item.
 
-    Operands, keywords and other errors as in `powmod`. Variable-time.
+    Operands, keywords and other errors as in `powmod`. Variable-time, or constant-time if `secret`, for odd
+    moduli and on the CPU.
 
     Raises:
         ItemZeroDivisionError: (a ZeroDivisionError) if a modulus is 0.
+        ItemValueError: (a ValueError) if a modulus is even, where `secret`.
 
     >>> addmod([1, 2, 3], 10, 7)
     [4, 5, 6]
     """
-    return run("addmod", (x, y), mod, False, device, variant, threads, errors, out, progress)
+    return run("addmod", (x, y), mod, secret, device, variant, threads, errors, out, progress)
 
 
 @overload
-def submod(x: int, y: int, mod: int, *, errors: Raising = ..., **options: Unpack[Options]) -> int: ...
+def submod(x: int, y: int, mod: int, *, errors: Raising = ..., **options: Unpack[SecretOptions]) -> int: ...
 
 
 @overload
 def submod(
-    x: int, y: int, mod: int, *, errors: Literal["status"], **options: Unpack[Options]
+    x: int, y: int, mod: int, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> ScalarWithStatus: ...
 
 
 @overload
-def submod(x: Array, y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]) -> Array: ...
+def submod(
+    x: Array, y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
+) -> Array: ...
 
 
 @overload
 def submod(
-    x: Array, y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Array, y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[Array, Statuses]: ...
 
 
 @overload
 def submod(
-    x: Sequence[Integer], y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]
+    x: Sequence[Integer], y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
 ) -> list[int]: ...
 
 
 @overload
 def submod(
-    x: Sequence[Integer], y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Sequence[Integer], y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[list[int], Statuses]: ...
 
 
 @overload
-def submod(x: Any, y: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[Options]) -> Any: ...
+def submod(x: Any, y: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[SecretOptions]) -> Any: ...
 
 
 def submod(
@@ -118,6 +125,7 @@ def submod(
     y: Any,
     mod: Any,
     *,
+    secret: bool = False,
     device: str = "auto",
     variant: str | None = None,
     threads: int = 0,
@@ -127,57 +135,60 @@ def submod(
 ) -> Any:
     """``(x - y) % mod`` for every item.
 
-    Operands, keywords and other errors as in `powmod`. Variable-time.
+    Operands, keywords and other errors as in `powmod`. Variable-time, or constant-time if `secret`, for odd
+    moduli and on the CPU.
 
     Raises:
         ItemZeroDivisionError: (a ZeroDivisionError) if a modulus is 0.
+        ItemValueError: (a ValueError) if a modulus is even, where `secret`.
 
     >>> submod(3, 5, 7)
     5
     """
-    return run("submod", (x, y), mod, False, device, variant, threads, errors, out, progress)
+    return run("submod", (x, y), mod, secret, device, variant, threads, errors, out, progress)
 
 
 @overload
-def negmod(x: int, mod: int, *, errors: Raising = ..., **options: Unpack[Options]) -> int: ...
+def negmod(x: int, mod: int, *, errors: Raising = ..., **options: Unpack[SecretOptions]) -> int: ...
 
 
 @overload
 def negmod(
-    x: int, mod: int, *, errors: Literal["status"], **options: Unpack[Options]
+    x: int, mod: int, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> ScalarWithStatus: ...
 
 
 @overload
-def negmod(x: Array, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]) -> Array: ...
+def negmod(x: Array, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]) -> Array: ...
 
 
 @overload
 def negmod(
-    x: Array, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Array, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[Array, Statuses]: ...
 
 
 @overload
 def negmod(
-    x: Sequence[Integer], mod: Any, *, errors: Raising = ..., **options: Unpack[Options]
+    x: Sequence[Integer], mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
 ) -> list[int]: ...
 
 
 @overload
 def negmod(
-    x: Sequence[Integer], mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Sequence[Integer], mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[list[int], Statuses]: ...
 
 
 @overload
-def negmod(x: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[Options]) -> Any: ...
+def negmod(x: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[SecretOptions]) -> Any: ...
 
 
 def negmod(
     x: Any,
     mod: Any,
     *,
+    secret: bool = False,
     device: str = "auto",
     variant: str | None = None,
     threads: int = 0,
@@ -187,51 +198,55 @@ def negmod(
 ) -> Any:
     """``-x % mod`` for every item.
 
-    Operands, keywords and other errors as in `powmod`. Variable-time.
+    Operands, keywords and other errors as in `powmod`. Variable-time, or constant-time if `secret`, for odd
+    moduli and on the CPU.
 
     Raises:
         ItemZeroDivisionError: (a ZeroDivisionError) if a modulus is 0.
+        ItemValueError: (a ValueError) if a modulus is even, where `secret`.
 
     >>> negmod([0, 1, 9], 7)
     [0, 6, 5]
     """
-    return run("negmod", (x,), mod, False, device, variant, threads, errors, out, progress)
+    return run("negmod", (x,), mod, secret, device, variant, threads, errors, out, progress)
 
 
 @overload
-def mulmod(x: int, y: int, mod: int, *, errors: Raising = ..., **options: Unpack[Options]) -> int: ...
+def mulmod(x: int, y: int, mod: int, *, errors: Raising = ..., **options: Unpack[SecretOptions]) -> int: ...
 
 
 @overload
 def mulmod(
-    x: int, y: int, mod: int, *, errors: Literal["status"], **options: Unpack[Options]
+    x: int, y: int, mod: int, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> ScalarWithStatus: ...
 
 
 @overload
-def mulmod(x: Array, y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]) -> Array: ...
+def mulmod(
+    x: Array, y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
+) -> Array: ...
 
 
 @overload
 def mulmod(
-    x: Array, y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Array, y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[Array, Statuses]: ...
 
 
 @overload
 def mulmod(
-    x: Sequence[Integer], y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]
+    x: Sequence[Integer], y: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
 ) -> list[int]: ...
 
 
 @overload
 def mulmod(
-    x: Sequence[Integer], y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Sequence[Integer], y: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[list[int], Statuses]: ...
 
 
 @overload
-def mulmod(x: Any, y: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[Options]) -> Any: ...
+def mulmod(x: Any, y: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[SecretOptions]) -> Any: ...
 
 
 def mulmod(
@@ -239,6 +254,7 @@ def mulmod(
     y: Any,
     mod: Any,
     *,
+    secret: bool = False,
     device: str = "auto",
     variant: str | None = None,
     threads: int = 0,
@@ -248,57 +264,60 @@ def mulmod(
 ) -> Any:
     """``x * y % mod`` for every item.
 
-    Operands, keywords and other errors as in `powmod`. Variable-time.
+    Operands, keywords and other errors as in `powmod`. Variable-time, or constant-time if `secret`, for odd
+    moduli and on the CPU.
 
     Raises:
         ItemZeroDivisionError: (a ZeroDivisionError) if a modulus is 0.
+        ItemValueError: (a ValueError) if a modulus is even, where `secret`.
 
     >>> mulmod([3, 4], [5, 6], -7)
     [-6, -4]
     """
-    return run("mulmod", (x, y), mod, False, device, variant, threads, errors, out, progress)
+    return run("mulmod", (x, y), mod, secret, device, variant, threads, errors, out, progress)
 
 
 @overload
-def sqrmod(x: int, mod: int, *, errors: Raising = ..., **options: Unpack[Options]) -> int: ...
+def sqrmod(x: int, mod: int, *, errors: Raising = ..., **options: Unpack[SecretOptions]) -> int: ...
 
 
 @overload
 def sqrmod(
-    x: int, mod: int, *, errors: Literal["status"], **options: Unpack[Options]
+    x: int, mod: int, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> ScalarWithStatus: ...
 
 
 @overload
-def sqrmod(x: Array, mod: Any, *, errors: Raising = ..., **options: Unpack[Options]) -> Array: ...
+def sqrmod(x: Array, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]) -> Array: ...
 
 
 @overload
 def sqrmod(
-    x: Array, mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Array, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[Array, Statuses]: ...
 
 
 @overload
 def sqrmod(
-    x: Sequence[Integer], mod: Any, *, errors: Raising = ..., **options: Unpack[Options]
+    x: Sequence[Integer], mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
 ) -> list[int]: ...
 
 
 @overload
 def sqrmod(
-    x: Sequence[Integer], mod: Any, *, errors: Literal["status"], **options: Unpack[Options]
+    x: Sequence[Integer], mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
 ) -> tuple[list[int], Statuses]: ...
 
 
 @overload
-def sqrmod(x: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[Options]) -> Any: ...
+def sqrmod(x: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[SecretOptions]) -> Any: ...
 
 
 def sqrmod(
     x: Any,
     mod: Any,
     *,
+    secret: bool = False,
     device: str = "auto",
     variant: str | None = None,
     threads: int = 0,
@@ -308,12 +327,14 @@ def sqrmod(
 ) -> Any:
     """``x**2 % mod`` for every item.
 
-    Operands, keywords and other errors as in `powmod`. Variable-time.
+    Operands, keywords and other errors as in `powmod`. Variable-time, or constant-time if `secret`, for odd
+    moduli and on the CPU.
 
     Raises:
         ItemZeroDivisionError: (a ZeroDivisionError) if a modulus is 0.
+        ItemValueError: (a ValueError) if a modulus is even, where `secret`.
 
     >>> sqrmod([3, -4], 7)
     [2, 2]
     """
-    return run("sqrmod", (x,), mod, False, device, variant, threads, errors, out, progress)
+    return run("sqrmod", (x,), mod, secret, device, variant, threads, errors, out, progress)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,8 @@ class ItemError(ManymodError):
     Attributes:
         indices: the positions of the bad items, ascending.
         statuses: uint8 array with the `Status` of every item of the batch.
-        result: what the call would have returned, with 0, or empty bytes, in the bad items.
+        result: what the call would have returned, with 0, or empty bytes, in the bad items; None where these
+            are secret, as of a decryption: ask for them with ``errors="status"``.
     """
 
     def __init__(self, message: str, indices: list[int], statuses: NDArray[np.uint8], result: Any) -> None:
@@ -145,10 +146,10 @@ def _named(indices: list[int]) -> str:
     return f"item{'s' if len(indices) > 1 else ''} {shown}{rest}"
 
 
-def _raise_items(
+def _item_error(
     op: str, bad: NDArray[np.bool_], statuses: NDArray[np.uint8], result: Any, scalar: bool
-) -> NoReturn:
-    """Raise what Python would raise at the first bad item, naming all items that share its status."""
+) -> ItemError:
+    """Return what Python would raise at the first bad item, naming all items that share its status."""
     indices = [int(i) for i in np.flatnonzero(bad)]
     first = Status(int(statuses[indices[0]]))
     kind: type[ItemError] = ItemError if first is Status.RSA_FAULT else ItemValueError
@@ -163,7 +164,7 @@ def _raise_items(
         message = f"{message}: {_named(same)}"
         if len(same) < len(indices):
             message += f"; {len(indices) - len(same)} more items failed otherwise"
-    raise kind(message, indices, statuses, result)
+    return kind(message, indices, statuses, result)
 
 
 _CALL_ERRORS: dict[int, type[Exception]] = {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._arrow import fixed_size_binary
+from manymod._indexing import checked_index
 
 __all__ = ["IntArray"]
 
@@ -63,15 +64,19 @@ def refuse_mask(name: str, array: Any) -> None:
         )
 
 
-def ints_to_limbs(values: Sequence[Any]) -> tuple[Limbs, Signs | None, int]:
-    """Limbs, signs (None: nothing negative) and widest bit length of a sequence of integers."""
+def ints_to_limbs(values: Sequence[Any], room: int | None = None) -> tuple[Limbs, Signs | None]:
+    """Limbs, `room` bits wide or as wide as the widest, and signs (None: nothing negative) of integers."""
     if isinstance(values, (str, bytes, bytearray)):
         raise TypeError(f"expected a sequence of integers, not {type(values).__name__}")
     scanned, bits, negative, _ = scan_ints(values)
-    limbs = np.empty((len(scanned), limbs_for(bits)), np.uint64)
+    if room is not None and bits > room:
+        lengths = [operator.index(value).bit_length() for value in scanned]
+        item = next(i for i, length in enumerate(lengths) if length > room)
+        raise OverflowError(f"item {item} has {lengths[item]} bits, more than {room}")
+    limbs = np.empty((len(scanned), limbs_for(bits if room is None else room)), np.uint64)
     signs = np.empty(len(scanned), np.uint8) if negative else None
     _core.ints_to_limbs(scanned, 0, limbs, signs)
-    return limbs, signs, bits
+    return limbs, signs
 
 
 def lengths_in_bits(limbs: Limbs) -> NDArray[np.int64]:
@@ -152,18 +157,27 @@ class IntArray:
         return self._own_signs
 
     @classmethod
-    def from_ints(cls, values: Iterable[Any]) -> IntArray:
+    def from_ints(cls, values: Iterable[Any], *, bits: int | None = None) -> IntArray:
         """Array of Python ints, gmpy2 mpz, numpy integers or anything with ``__index__``.
+
+        Args:
+            values: the integers.
+            bits: width to hold them in, rounded up to whole limbs; by default that of the widest. Times of
+                constant-time calls depend on it, so give it for secret values.
 
         Raises:
             TypeError: naming the index of an element that is not an integer.
+            OverflowError: naming an item of more than `bits` bits.
 
         >>> IntArray.from_ints(range(3)).to_ints()
         [0, 1, 2]
+        >>> IntArray.from_ints(range(3), bits=256)
+        IntArray(N=3, bits=256, [0, 1, 2])
         """
+        if bits is not None and operator.index(bits) < 0:
+            raise ValueError(f"bits must be None or at least 0, not {bits}")
         sequence = values if isinstance(values, Sequence) else list(values)
-        limbs, signs, _ = ints_to_limbs(sequence)
-        return cls._make(limbs, signs)
+        return cls._make(*ints_to_limbs(sequence, bits))
 
     @classmethod
     def from_bytes(
@@ -339,31 +353,22 @@ class IntArray:
         """One item as an int; a slice, bool mask or integer array gives an IntArray.
 
         A slice is a view, as in numpy, unless it runs backwards: what is written to it by ``out=`` is seen
-        in this array too. Masks and integer arrays give copies.
+        in this array too. Masks and integer arrays give copies. There is one dimension: of a tuple one index
+        is taken, beside an ellipsis; more are an IndexError.
         """
-        if hasattr(type(index), "__index__") and not isinstance(index, (bool, np.bool_, np.ndarray)):
-            i = operator.index(index)
-            if not -len(self) <= i < len(self):
-                raise IndexError(f"index {i} is out of range for {len(self)} items")
-            row = i % len(self)
-            signs = self._signs
-            negative = None if signs is None else signs[row : row + 1]
-            (value,) = _core.limbs_to_ints(self._limbs[row : row + 1], negative)
-            return value
-        if not isinstance(index, slice):
-            index = np.asarray(index)
-            if index.size == 0 and index.dtype == np.float64:  # an empty list
-                index = index.astype(np.intp)
-            if index.ndim != 1 or index.dtype.kind not in "iub":
-                raise TypeError("index must be an int, a slice, a bool mask or an integer array")
-        part = self._limbs[index]
-        limbs = canonical_limbs(part)
-        if isinstance(index, slice) and limbs is part:
-            view = IntArray._make(limbs)
-            view._root, view._part = self, index
-            return view
+        chosen = checked_index(index, len(self))
         signs = self._signs
-        return IntArray._make(limbs, None if signs is None else np.array(signs[index]))
+        if isinstance(chosen, int):
+            row = slice(chosen, chosen + 1)
+            (value,) = _core.limbs_to_ints(self._limbs[row], None if signs is None else signs[row])
+            return value
+        part = self._limbs[chosen]
+        limbs = canonical_limbs(part)
+        if isinstance(chosen, slice) and limbs is part:
+            view = IntArray._make(limbs)
+            view._root, view._part = self, chosen
+            return view
+        return IntArray._make(limbs, None if signs is None else np.array(signs[chosen]))
 
     @staticmethod
     def concatenate(arrays: Iterable[IntArray]) -> IntArray:

@@ -17,7 +17,7 @@ from manymod._operand_kinds import Batch, Kind, LimbRows, Operand
 from manymod._operands import broadcast_row, operand
 from manymod._run import RUN_BYTES, Errors, Progress, Watched
 from manymod._typing import Integer, Options, Raising, ScalarWithStatus, Statuses
-from manymod.errors import Status, _raise_items
+from manymod.errors import Status, _item_error
 from manymod.hardware import get_threads
 from manymod.intarray import IntArray, Limbs, Signs, refuse_mask
 from manymod.plan import checked_errors, shared_handle
@@ -376,7 +376,9 @@ class _Product:
         if errors == "status":
             return result, status
         if status:
-            _raise_items("multi_powmod", np.ones(1, bool), np.array([status], np.uint8), result, scalar=True)
+            raise _item_error(
+                "multi_powmod", np.ones(1, bool), np.array([status], np.uint8), result, scalar=True
+            )
         return result
 
     def _finish(self, total: int) -> None:
@@ -434,7 +436,7 @@ class _Product:
         if errors == "status":
             return result, status
         if status.any():
-            _raise_items("multi_powmod", status != 0, status, result, scalar=False)
+            raise _item_error("multi_powmod", status != 0, status, result, scalar=False)
         return result
 
 

@@ -223,7 +223,7 @@ class Plan:
         modulus_bits: widest modulus of the calls, 1 to 16384; wider ones get `Status.MODULUS_TOO_WIDE`.
         modulus: the one modulus of all calls instead, not 0, up to 16384 bits, odd if `secret`; it is
             prepared once and kept.
-        secret: constant-time (powmod and invmod): time and memory access depend on sizes alone.
+        secret: constant-time: time and memory access depend on public sizes, signs and parity alone.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:K"``.
         variant: name of a variant (see `variants`) to force.
         threads: CPU threads, up to 1024; 0 uses `get_threads`.

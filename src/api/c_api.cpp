@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "abi/job.hpp"
 #include "abi/last_error.hpp"
 #include "abi/required.hpp"
 #include "abi/struct_size.hpp"
 #include "api/fixed_base.hpp"
-#include "api/job.hpp"
 #include "api/plan.hpp"
 #include "dispatch/devices.hpp"
 #include "dispatch/selection.hpp"
@@ -140,8 +140,9 @@ mm_status mm_plan_submit(mm_plan* plan, const mm_call* call, mm_done_fn done, vo
   return manymod::guarded([&] {
     mm_job*& submitted = required(job, "job");
     manymod::Plan& target = required(plan, "plan").plan;
-    manymod::submit_job([&target](const mm_call& c) { return target.run(c); }, required_struct(call, "call"),
-                        {done, user}, submitted);
+    manymod::submit_call(
+        required_struct(call, "call"), [&target](const mm_call& c) { return target.run(c); }, {done, user},
+        submitted);
     return MM_OK;
   });
 }
@@ -179,8 +180,9 @@ mm_status mm_fixed_base_submit(mm_fixed_base* fixed_base, const mm_call* call, m
   return manymod::guarded([&] {
     mm_job*& submitted = required(job, "job");
     const manymod::FixedBase& target = required(fixed_base, "fixed_base").fixed_base;
-    manymod::submit_job([&target](const mm_call& c) { return target.powmod(c); },
-                        required_struct(call, "call"), {done, user}, submitted);
+    manymod::submit_call(
+        required_struct(call, "call"), [&target](const mm_call& c) { return target.powmod(c); }, {done, user},
+        submitted);
     return MM_OK;
   });
 }

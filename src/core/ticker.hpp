@@ -60,6 +60,9 @@ class StopToken {
     if (ticker_ != nullptr) ticker_->poll_clock();
     return is_set();
   }
+  /// After a long step that polls by itself, and whose result has no meaning if a stop was requested
+  /// meanwhile.
+  [[nodiscard]] bool was_requested() const { return is_set(); }
 
  private:
   const std::atomic<bool>* flag_ = nullptr;

@@ -33,7 +33,8 @@ class PreparedComb final : public PreparedBase {
     negative.fill(g.is_negative(0));
     const std::size_t lanes = n.kernels().lanes;
     n.to_montgomery(base.data(), std::span(operands).first(lanes), std::span(negative).first(lanes),
-                    scratch.data());
+                    scratch.data(), stop);
+    if (stop.was_requested()) return false;
     // All lanes compute the same table. One copy is kept.
     limbs::Buffer wide(shape.entries() * n.words());
     limbs::Buffer workspace(n.words());

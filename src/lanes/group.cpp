@@ -63,7 +63,7 @@ void Group::load_montgomery(Limb* r, const BatchView& operand) {
   find_operands(operand);
   for_each_vector([&](const Moduli& n, std::size_t lane, std::size_t at) {
     n.to_montgomery(r + at, std::span(operands_).subspan(lane, kernels_.lanes),
-                    std::span(negative_).subspan(lane, kernels_.lanes), scratch_.data());
+                    std::span(negative_).subspan(lane, kernels_.lanes), scratch_.data(), job_.stop);
   });
 }
 

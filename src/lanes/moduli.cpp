@@ -9,6 +9,9 @@
 namespace manymod::lanes {
 namespace {
 
+/// Chunks of wide operands, at most some 30 milliseconds of work, before a request to stop is looked for.
+constexpr std::size_t kChunksPerPoll = 256;
+
 inline Limb mask_of(unsigned bits) { return bits == kLimbBits ? ~Limb{0} : (Limb{1} << bits) - 1; }
 
 /// Bits [position, position + count) of a, 1 <= count <= 64. Bits beyond the end of a are 0.
@@ -148,7 +151,7 @@ void Moduli::export_lane(Limb* limbs, std::size_t limb_count, const Limb* a, std
 }
 
 void Moduli::to_montgomery(Limb* r, std::span<const std::span<const Limb>> x, std::span<const bool> negative,
-                           Limb* scratch) const {
+                           Limb* scratch, const StopToken& stop) const {
   // Horner's rule over chunks below R, most significant first, as in technique scalar64.
   const std::size_t chunk_bits = digits_ * kernels_->digit_bits;
   std::size_t size = 0;
@@ -157,6 +160,7 @@ void Moduli::to_montgomery(Limb* r, std::span<const std::span<const Limb>> x, st
   Limb* chunk = scratch + spare_offset();
   std::fill_n(r, words(), Limb{0});
   for (std::size_t i = chunks; i-- > 0;) {
+    if (i % kChunksPerPoll == kChunksPerPoll - 1 && stop.requested_now()) return;
     if (i == 0) {
       import_digits(chunk, x, scratch);
     } else {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include "core/ticker.hpp"
 #include "lanes/kernels.hpp"
 #include "repr/limbs.hpp"
 
@@ -43,9 +44,10 @@ class Moduli {
   }
 
   /// r = x[lane] R mod n, or -|x[lane]| R mod n where negative[lane], which is public. On input: |x| of any
-  /// size. On output: almost reduced. Aliasing: r must not overlap scratch.
+  /// size. On output: almost reduced; some residues if a stop was requested. Aliasing: r must not overlap
+  /// scratch.
   void to_montgomery(Limb* r, std::span<const std::span<const Limb>> x, std::span<const bool> negative,
-                     Limb* scratch) const;
+                     Limb* scratch, const StopToken& stop = {}) const;
   /// r = a / R mod n. On input: almost reduced. On output: 0 <= r < n, exact digits. Aliasing: r may be a.
   void from_montgomery(Limb* r, const Limb* a, Limb* scratch) const;
   /// r = a mod n. On input: a < 4 n. On output: 0 <= r < n, exact digits. Aliasing: r may be a.

@@ -15,7 +15,7 @@ class PowerRun {
   explicit PowerRun(const BucketRun& run)
       : run_(run), job_(run.job), group_(run.kernels, run.job, run.limbs, shared_moduli(run.job)) {
     if (job_.may_follow_exponent()) {
-      schedule_ = best_sliding_schedule(job_.y.magnitude(0));
+      schedule_ = best_sliding_schedule(job_.y.magnitude(0), job_.stop);
       split_off_last_product();
     }
   }
@@ -34,6 +34,7 @@ class PowerRun {
       } else {
         group_.from_montgomery(element_.data(), element_.data());
       }
+      if (job_.stop.was_requested()) return;
       group_.store(element_.data());
     }
   }

@@ -31,6 +31,7 @@ void run_product(const BucketRun& run) {
       m.mul(product.data(), product.data(), factor.data());
       group.from_montgomery(product.data(), product.data());
     }
+    if (job.stop.was_requested()) return;
     group.store(product.data());
   }
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
+#include <queue>
 #include <span>
 #include <vector>
 
@@ -40,33 +40,37 @@ namespace detail {
 template <Monoid M>
 bool straus(const M& m, Limb* r, const Limb* bases, std::span<const std::span<const Limb>> exponents,
             std::size_t width, Limb* workspace, const StopToken& stop) {
-  struct Event {
-    std::size_t position;
-    std::size_t entry;
+  /// The next step of a term: a multiplication when `position` squarings are left.
+  struct Next {
+    std::size_t position, term, step;
+    bool operator<(const Next& other) const { return position < other.position; }
   };
   const std::size_t words = m.words();
   const std::size_t terms = exponents.size();
   const std::size_t per_term = std::size_t{1} << (width - 1);
   Limb* scratch = workspace + terms * per_term * words;
-  std::vector<Event> events;
+  std::vector<SlidingSchedule> schedules(terms);
+  std::priority_queue<Next> queue;
   for (std::size_t term = 0; term < terms; ++term) {
-    const SlidingSchedule schedule = sliding_schedule(exponents[term], width);
+    SlidingSchedule& schedule = schedules[term] = sliding_schedule(exponents[term], width, stop);
     odd_powers(m, workspace + term * per_term * words, bases + term * words, schedule.table_entries, scratch);
     std::size_t position = schedule.final_squarings;
-    for (const SlidingSchedule::Step& step : std::views::reverse(schedule.steps)) {
-      events.push_back({position, term * per_term + step.index});
-      position += step.squarings;
-    }
+    for (const SlidingSchedule::Step& step : schedule.steps) position += step.squarings;
+    if (!schedule.steps.empty()) queue.push({position, term, 0});
     if (stop.requested()) return false;
   }
-  std::sort(events.begin(), events.end(),
-            [](const Event& a, const Event& b) { return a.position > b.position; });
   m.set_one(r);
-  std::size_t position = events.empty() ? 0 : events.front().position;
-  for (const Event& event : events) {
-    if (!square_times(m, r, position - event.position, stop)) return false;
-    position = event.position;
-    m.mul(r, r, workspace + event.entry * words);
+  std::size_t position = queue.empty() ? 0 : queue.top().position;
+  while (!queue.empty()) {
+    Next next = queue.top();
+    queue.pop();
+    if (!square_times(m, r, position - next.position, stop)) return false;
+    position = next.position;
+    const std::vector<SlidingSchedule::Step>& steps = schedules[next.term].steps;
+    m.mul(r, r, workspace + (next.term * per_term + steps[next.step].index) * words);
+    if (++next.step == steps.size()) continue;
+    next.position -= steps[next.step].squarings;
+    queue.push(next);
   }
   return square_times(m, r, position, stop);
 }

@@ -12,6 +12,9 @@ namespace {
 /// Exponents up to this many bits are recoded with every width: there the exact pattern of ones decides.
 constexpr std::size_t kShortExponentBits = 128;
 
+/// Steps that are recoded, in some hundred microseconds, before a request to stop is looked for.
+constexpr std::size_t kStepsPerPoll = std::size_t{1} << 14;
+
 std::size_t sliding_window_width(std::size_t bits) {
   std::size_t best = 1;
   double best_cost = 0;
@@ -50,7 +53,7 @@ std::size_t SlidingSchedule::operations() const {
   return count;
 }
 
-SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t width) {
+SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t width, const StopToken& stop) {
   const recoding::LimbBits bits(exponent);
   SlidingSchedule schedule;
   auto left = static_cast<unsigned>(limbs::bit_length_var(exponent));
@@ -61,6 +64,7 @@ SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t wid
     squarings += digit.count;
     left -= digit.count;
     if (digit.value == 0) continue;
+    if (schedule.steps.size() % kStepsPerPoll == kStepsPerPoll - 1 && stop.requested_now()) break;
     const bool first = schedule.steps.empty();
     schedule.steps.push_back({first ? 0 : squarings, digit.value / 2});
     schedule.table_entries = std::max<std::size_t>(schedule.table_entries, digit.value / 2 + 1);
@@ -70,9 +74,9 @@ SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t wid
   return schedule;
 }
 
-SlidingSchedule best_sliding_schedule(std::span<const Limb> exponent) {
+SlidingSchedule best_sliding_schedule(std::span<const Limb> exponent, const StopToken& stop) {
   const std::size_t bits = limbs::bit_length_var(exponent);
-  if (bits > kShortExponentBits) return sliding_schedule(exponent, sliding_window_width(bits));
+  if (bits > kShortExponentBits) return sliding_schedule(exponent, sliding_window_width(bits), stop);
   SlidingSchedule best = sliding_schedule(exponent, 1);
   for (std::size_t width = 2; width <= 5; ++width) {
     SlidingSchedule candidate = sliding_schedule(exponent, width);

@@ -40,13 +40,14 @@ struct SlidingSchedule {
   [[nodiscard]] std::size_t operations() const;
 };
 
-/// The schedule with windows of at most `width` bits, each of which begins and ends with a one.
-/// Variable-time.
-SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t width);
+/// The schedule with windows of at most `width` bits, each of which begins and ends with a one. If a stop is
+/// requested it is of no use, and powers by it stop. Variable-time.
+SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t width,
+                                 const StopToken& stop = {});
 
 /// The cheapest schedule: short exponents are recoded with each width, long ones with the width that
-/// minimises 2^(w-1) + bits/(w+1). Variable-time.
-SlidingSchedule best_sliding_schedule(std::span<const Limb> exponent);
+/// minimises 2^(w-1) + bits/(w+1). `stop` as in sliding_schedule. Variable-time.
+SlidingSchedule best_sliding_schedule(std::span<const Limb> exponent, const StopToken& stop = {});
 
 /// The digits of the non-adjacent form of `width` bits (recoding::signed_sliding_digits), d_0 first and
 /// without zeros at the end. In: 2 <= width <= 8. Variable-time.
@@ -164,6 +165,7 @@ template <Monoid M>
 bool sliding_window_power(const M& m, Limb* r, const Limb* base, const SlidingSchedule& schedule,
                           Limb* workspace, const StopToken& stop) {
   const std::size_t words = m.words();
+  if (stop.was_requested()) return false;
   if (schedule.steps.empty()) {
     m.set_one(r);
     return true;

@@ -91,6 +91,9 @@ void divide(Limb* dividend, std::size_t steps, const Limb* d, std::size_t limbs,
   MANYMOD_VERIFY_RANGE(limbs::less({dividend, size}, {d, size}) == 1);
 }
 
+/// Products of limbs, some milliseconds of work, before a request to stop is looked for.
+constexpr std::size_t kProductsPerPoll = std::size_t{1} << 22;
+
 using Divide = void (*)(Limb*, std::size_t, const Limb*, std::size_t, Limb);
 constexpr Divide kDivideUnrolled[] = {nullptr,   nullptr,   divide<2>, divide<3>, divide<4>,
                                       divide<5>, divide<6>, divide<7>, divide<8>};
@@ -127,7 +130,8 @@ Limb Divisor::remainder_one_limb(std::span<const Limb> u) const {
   return r >> shift_;
 }
 
-void Divisor::remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* scratch) const {
+void Divisor::remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* scratch,
+                            const StopToken& stop) const {
   u = u.first(limbs::normalized_size_var(u));
   if (u.size() < limbs_) {
     limbs::copy_extend(r, u);
@@ -139,7 +143,13 @@ void Divisor::remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* sc
   }
   scratch[u.size()] = limbs::shift_left({scratch, u.size()}, u, shift_);
   const Divide routine = limbs_ < std::size(kDivideUnrolled) ? kDivideUnrolled[limbs_] : divide<0>;
-  routine(scratch, u.size() - limbs_ + 1, shifted_.data(), limbs_, reciprocal_);
+  const std::size_t steps_per_poll = std::max<std::size_t>(1, kProductsPerPoll / limbs_);
+  for (std::size_t steps = u.size() - limbs_ + 1; steps != 0;) {
+    const std::size_t part = std::min(steps, steps_per_poll);
+    steps -= part;
+    routine(scratch + steps, part, shifted_.data(), limbs_, reciprocal_);
+    if (steps != 0 && stop.requested_now()) return std::fill(r.begin(), r.end(), Limb{0});
+  }
   limbs::shift_right_bits(r, {scratch, limbs_}, shift_);
 }
 

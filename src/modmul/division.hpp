@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include "core/ticker.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod {
@@ -23,9 +24,11 @@ class Divisor {
     return dividend_limbs + 1;
   }
 
-  /// r = u mod n. On input: r.size() == L; u of any size; scratch has scratch_limbs(u.size()) limbs.
-  /// Aliasing: r may overlap u, scratch overlaps neither. Timing: variable.
-  void remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* scratch) const;
+  /// r = u mod n. On input: r.size() == L; u of any size; scratch has scratch_limbs(u.size()) limbs. If a
+  /// stop is requested, r is some residue. Aliasing: r may overlap u, scratch overlaps neither. Timing:
+  /// variable.
+  void remainder_var(std::span<Limb> r, std::span<const Limb> u, Limb* scratch,
+                     const StopToken& stop = {}) const;
 
  private:
   std::size_t limbs_ = 0;

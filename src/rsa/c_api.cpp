@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/job.hpp"
 #include "abi/last_error.hpp"
 #include "abi/required.hpp"
 #include "manymod/rsa.h"
@@ -127,6 +128,20 @@ mm_status mm_rsa_run(mm_rsa_ring* ring, const mm_rsa_call* call) {
   return manymod::guarded([&] {
     const manymod::rsa::QuietErrors quiet;
     return required(ring, "ring").ring.run(required_struct(call, "call"));
+  });
+}
+
+mm_status mm_rsa_submit(mm_rsa_ring* ring, const mm_rsa_call* call, mm_done_fn done, void* user,
+                        mm_job** job) {
+  if (job != nullptr) *job = nullptr;
+  return manymod::guarded([&] {
+    mm_job*& submitted = required(job, "job");
+    const auto run = [&target = required(ring, "ring").ring](const mm_rsa_call& copied) {
+      const manymod::rsa::QuietErrors quiet;
+      return target.run(copied);
+    };
+    manymod::submit_call(required_struct(call, "call"), run, {done, user}, submitted);
+    return MM_OK;
   });
 }
 

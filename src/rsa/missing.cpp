@@ -48,4 +48,9 @@ size_t mm_rsa_hash_size(mm_rsa_hash) { return 0; }
 
 mm_status mm_rsa_run(mm_rsa_ring*, const mm_rsa_call*) { return unsupported(); }
 
+mm_status mm_rsa_submit(mm_rsa_ring*, const mm_rsa_call*, mm_done_fn, void*, mm_job** job) {
+  if (job != nullptr) *job = nullptr;
+  return unsupported();
+}
+
 }  // extern "C"

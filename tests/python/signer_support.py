@@ -35,11 +35,13 @@ class Gate:
         self.open = threading.Event()
         self.entered = threading.Semaphore(0)
         self.batches: list[int] = []
+        self.longest = 0
         self.failure: Exception | None = None
         sign = ring_module.KeyRing.sign
 
         def held(ring: rsa.KeyRing, messages: Any, *args: Any, **options: Any) -> Any:
             self.batches.append(len(messages))
+            self.longest = max(self.longest, *map(len, messages))
             self.entered.release()
             assert self.open.wait(60)
             if self.failure is not None:

@@ -114,6 +114,9 @@ def test_timing_class_secret(tmp_path: Path) -> None:
     rows = read_table(out)
     assert [row["status"] for row in rows] == ["ok", "even_modulus"]
     assert rows[0]["result"] == str(pow(3, 77, 101))
+    out = tmp_path / "products.csv"
+    assert run("mulmod", table, "-o", out, "--x", 3, "--y", 77, "--mod", "n", "--secret").code == 3
+    assert [(row["status"], row["result"]) for row in read_table(out)] == [("ok", "29"), ("even_modulus", "")]
 
 
 @pytest.mark.parametrize("name", ["parquet", "jsonl"])

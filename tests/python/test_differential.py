@@ -87,8 +87,8 @@ def compare(title: str, items: Sequence[Item], results: Sequence[Any], answers: 
 def call(op: str, items: Sequence[Item], variant: str, *, secret: bool = False) -> Any:
     """One batched call with a modulus for each item: ``(values, statuses)``."""
     words: dict[str, Any] = {"variant": variant, "errors": "status"}
-    if op == "powmod":
-        words["secret"] = secret
+    if secret:
+        words["secret"] = True
     xs, ys, ns = ([getattr(item, name) for item in items] for name in "xyn")
     operands = [xs, ns] if op in UNARY else [xs, ys, ns]
     return getattr(manymod, op)(*operands, **words)
@@ -239,6 +239,27 @@ def test_mixed_widths_and_parities_in_class_secret(variant: str) -> None:
         items += rng.sample(power_items(bits, secret=bits % 2 == 0)[0], 2 if bits <= 1025 else 1)
     rng.shuffle(items)
     check("powmod", items, variant, secret=True)
+
+
+@pytest.mark.parametrize(
+    ("op", "variant"),
+    [(op, name) for op in RING_OPERATIONS for secret, name in offered_classes(op) if secret],
+)
+def test_ring_operations_in_class_secret(op: str, variant: str) -> None:
+    """All widths in one batch, operands of any width and sign, then one modulus for all items."""
+    rng = rng_for("secret", op)
+    items = [item for bits in cases.EDGE_WIDTHS for item in rng.sample(ring_items(bits), 8)]
+    items += [Item(5, 3, 0), Item(7, 2, 1), Item(7, 2, -1), Item(-(2**20_000), 2**9000 - 1, 2**521 - 1)]
+    rng.shuffle(items)
+    check(op, items, variant, secret=True)
+    for bits in (3, 64, 65, 511, 513, 1088, 2048):
+        n = rng.choice(cases.moduli(rng, bits, odd=True))
+        xs = cases.operands(rng, n, 20)
+        items = [Item(x, y, n) for x, y in zip(xs, reversed(xs), strict=True)]
+        operands = [xs, n] if op in UNARY else [xs, xs[::-1], n]
+        results = getattr(manymod, op)(*operands, variant=variant, errors="status", secret=True)
+        answers = [expected.answer(op, item.x, item.y, item.n, secret=True) for item in items]
+        compare(f"{op} {variant} shared {bits} bits", items, results, answers)
 
 
 @pytest.mark.parametrize(("op", "variant"), offered(*RING_OPERATIONS, "powmod"))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import pickle
 from collections.abc import Callable
@@ -41,16 +42,115 @@ def test_items_slices_masks_and_index_arrays() -> None:
     assert array[[]].to_ints() == []
 
 
-@pytest.mark.parametrize("index", [8, -9, 10**30])
-def test_index_out_of_range(index: int) -> None:
+LIKE_NUMPY: list[Any] = [
+    *(
+        slice(*bounds)
+        for bounds in itertools.product([None, -20, -3, 0, 2, 20], [None, -2, 5, 30], [None, 1, 3, -1, -2])
+    ),
+    slice(np.int8(1), np.uint64(6)),
+    slice(-(10**30), 10**30),
+    ...,
+    (),
+    (...,),
+    (slice(1, 4),),
+    (..., slice(None, None, -1)),
+    ([2, -1],),
+    range(3),
+    [np.int8(-1), 0],
+    [True, False] * 4,
+    np.zeros(8, bool),
+    np.array([], np.uint8),
+    np.array([7, 0], np.uint64),
+    np.arange(8)[::-2],
+    [],
+]
+
+
+def test_parts_are_those_of_numpy() -> None:
+    array, objects = IntArray.from_ints(VALUES), np.array(VALUES, object)
+    for index in LIKE_NUMPY:
+        part = array[index]
+        assert isinstance(part, IntArray)
+        assert part.to_ints() == objects[index].tolist(), index
+        assert part.limbs.shape == (len(part), 4)
+
+
+@pytest.mark.parametrize(
+    "index", [(3,), (..., -1), (0, ...), np.array(5), (np.uint8(2),), np.int64(-8)], ids=repr
+)
+def test_items_are_those_of_numpy(index: Any) -> None:
+    item = IntArray.from_ints(VALUES)[index]
+    assert type(item) is int
+    assert item == np.array(VALUES, object)[index]
+
+
+OUT_OF_RANGE: list[Any] = [
+    8,
+    -9,
+    10**30,
+    (0, 1),
+    (slice(None), 0),
+    (..., ...),
+    (0, ..., 1),
+    (1, 2, 0.5),
+    [8],
+    [0, -9],
+    [2**70],
+    [-(2**70), 0],
+    np.array([2**64 - 1], np.uint64),
+    np.array([9], np.int8),
+    np.array(8),
+    [True, False],
+    np.zeros(9, bool),
+]
+
+
+@pytest.mark.parametrize("index", OUT_OF_RANGE, ids=repr)
+def test_index_out_of_range(index: Any) -> None:
     with pytest.raises(IndexError):
         IntArray.from_ints(VALUES)[index]
 
 
-@pytest.mark.parametrize("index", [1.0, "a", (1, 2, 0.5), np.zeros((2, 2), int)])
+NO_INDEX: list[Any] = [
+    1.0,
+    "a",
+    b"a",
+    None,
+    (None,),
+    True,
+    np.False_,
+    np.array(True),
+    [1.0],
+    [None],
+    np.array([]),
+    np.zeros((2, 2), int),
+    [[0, 1]],
+    {1: 2},
+    np.ma.MaskedArray([0, 1], [True, False]),
+]
+
+
+@pytest.mark.parametrize("index", NO_INDEX, ids=repr)
 def test_bad_index(index: Any) -> None:
     with pytest.raises(TypeError):
         IntArray.from_ints(VALUES)[index]
+
+
+def test_a_width_that_does_not_depend_on_the_values() -> None:
+    for values in ([0, 1], [-5, 2**255], [2**256 - 1, -(2**256) + 1], []):
+        array = IntArray.from_ints(values, bits=256)
+        assert (array.bits, array.to_ints()) == (256, values)
+    assert IntArray.from_ints([1], bits=257).bits == 320
+    assert IntArray.from_ints([0], bits=0).bits == 64
+    for value in (2**256, -(2**256), 2**300):
+        with pytest.raises(OverflowError, match="^item 1 has .* bits, more than 256$"):
+            IntArray.from_ints([1, value, 2], bits=256)
+    with pytest.raises(OverflowError, match="more than 3$"):
+        IntArray.from_ints([8], bits=3)
+    with pytest.raises(ValueError, match="bits must be"):
+        IntArray.from_ints([1], bits=-1)
+    with pytest.raises(TypeError, match="integer"):
+        IntArray.from_ints([1], bits=1.5)  # type: ignore[arg-type]
 
 
 def test_constructor_points_to_the_factories() -> None:

@@ -17,9 +17,9 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python" / "manymod"
 # fit, the longest is meant.
 LAYERS = [
     ["_core", "_extras", "_forked", "errors"],
-    ["_arrow", "_device_packages", "intarray"],
-    ["_answer", "_device", "_operand_kinds", "_operands", "device_array"],
-    ["_answers", "_device_answer", "_run", "_typing"],
+    ["_arrow", "_device_packages", "_indexing", "_series", "intarray"],
+    ["_answer", "_arrow_operands", "_device", "_operand_kinds", "_operands", "device_array"],
+    ["_answers", "_arrow_answers", "_device_answer", "_run", "_typing"],
     ["asynchronous", "plan"],
     ["arithmetic", "fixed_base", "hardware", "multi", "ops", "powers"],
     ["manymod"],  # manymod/__init__.py, which names what is public

@@ -18,7 +18,9 @@ from tests.python.signer_support import BITS, HOW, Gate, check_counts, message, 
 import manymod
 from manymod import rsa
 from manymod.asynchronous import Job
+from manymod.rsa import padding as padding_module
 from manymod.rsa import ring as ring_module
+from manymod.rsa.padding import HASHES
 
 
 def test_one_request() -> None:
@@ -328,3 +330,69 @@ def test_a_consumer_that_does_not_read_holds_nobody_up(expected: list[bytes]) ->
         unread = [signer.submit(message(number)) for number in range(2000)]
         assert signer.sign(message(5000)) == expected[5000]
         assert [future.result(60) for future in unread] == expected[:2000]
+
+
+def test_long_messages_are_hashed_by_their_callers(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The queue holds digests alone; a coroutine's long message holds up its loop no more than others."""
+    hashed_by: list[int] = []
+    original = padding_module.hasher
+
+    def recorded(algorithm: Any) -> Any:
+        make = original(algorithm)
+
+        def digest(data: Any) -> Any:
+            if len(data):
+                hashed_by.append(threading.get_ident())
+            return make(data)
+
+        return digest
+
+    monkeypatch.setattr("manymod.rsa.signer.hasher", recorded)
+    gate.open.set()
+    long, own = bytes(3 << 20), threading.get_ident()
+    with one_at_a_time() as signer:
+        signatures = [signer.sign(long), signer.submit(long).result(60), asyncio.run(signer.asign(b"short"))]
+        assert hashed_by == [own] * 3
+        signatures.append(asyncio.run(signer.asign(long)))
+        assert len(hashed_by) == 4
+        assert hashed_by[3] != own
+    key = private_key(BITS)
+    assert signatures == [key.sign(text, *HOW) for text in (long, long, b"short", long)]
+    assert gate.longest == 32
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_every_hash_as_one_call_has_it(name: str) -> None:
+    key = private_key()
+    texts: list[Any] = [b"", bytearray(b"abc"), memoryview(b"a.b.c.")[::2]]
+    with rsa.Signer(key, "pkcs1v15", name) as signer:
+        assert [signer.sign(text) for text in texts] == key.sign([bytes(t) for t in texts], "pkcs1v15", name)
+
+
+def test_coroutines_that_await_room_are_bounded(gate: Gate, expected: list[bytes]) -> None:
+    """One that was woken keeps its place; one more than may wait is refused."""
+    refused: list[int] = []
+
+    async def ask(number: int) -> bytes:
+        try:
+            return await signer.asign(message(number))
+        except rsa.SignerFullError:
+            refused.append(number)
+            return b""
+
+    async def main() -> list[bytes]:
+        tasks = [asyncio.create_task(ask(number)) for number in range(1, 9)]
+        while len(refused) < 3:
+            await asyncio.sleep(0.001)
+        gate.open.set()
+        return await asyncio.gather(*tasks)
+
+    with one_at_a_time(max_queue=2, max_waiters=3) as signer:
+        first = signer.submit(message(0))
+        gate.wait_entered()
+        answers = asyncio.run(main())
+        assert first.result(60) == expected[0]
+    assert refused == [6, 7, 8]
+    assert answers == [*expected[1:6], b"", b"", b""]
+    check_counts(signer.statistics())
+    assert signer.statistics().refused == 3

@@ -182,6 +182,7 @@ def test_items_that_cannot_be_signed_fail_alone() -> None:
             error = future.exception()
             assert isinstance(error, rsa.ItemValueError)
             assert ("no such key" if number % 2 else "length") in str(error)
+            assert (error.__traceback__, error.__context__) == (None, None)
     found = signer.statistics()
     check_counts(found)
     assert (found.signed, found.failed) == (50, 150)
@@ -194,13 +195,30 @@ def test_a_call_that_fails_is_every_requests_answer(gate: Gate, expected: list[b
         gate.wait_entered()
         futures += [signer.submit(message(number)) for number in range(1, 20)]
         gate.failure = manymod.DeviceError("lost")
+        gate.failure.__cause__ = KeyError("the driver")
         gate.open.set()
-        assert all(isinstance(future.exception(60), manymod.DeviceError) for future in futures)
+        errors = [future.exception(60) for future in futures]
+        assert {(type(error), str(error)) for error in errors} == {(manymod.DeviceError, "lost")}
         gate.failure = None
         assert signer.sign(message(30)) == expected[30]
     found = signer.statistics()
     check_counts(found)
     assert (found.signed, found.failed) == (1, 20)
+    assert len({id(error) for error in errors}) == 20
+    for error in errors:
+        assert error is not None
+        assert (error.__traceback__, error.__cause__, error.__context__) == (None, None, None)
+
+
+def test_an_exception_that_cannot_be_made_again_is_told_in_words(gate: Gate) -> None:
+    class OddError(Exception):
+        def __init__(self, code: int, text: str) -> None:
+            super().__init__(f"{text} ({code})")
+
+    gate.failure = OddError(7, "broken")
+    gate.open.set()
+    with one_at_a_time() as signer, pytest.raises(RuntimeError, match=r"^OddError: broken \(7\)$"):
+        signer.sign(message(0))
 
 
 ON_GPU = """
@@ -387,6 +405,7 @@ def test_wrong_arguments() -> None:
         {"deadline": float("nan")},
         {"max_batch": 0},
         {"max_queue": 0},
+        {"max_waiters": 0},
         {"max_concurrent": 0},
         {"full": "drop"},
     ]

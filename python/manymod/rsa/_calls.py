@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 from manymod import _core
 from manymod._forked import ProcessOwn
 from manymod._run import Progress, Watched
-from manymod.errors import Status, _raise_items
-from manymod.plan import checked_choice, checked_errors, checked_integer, checked_threads
+from manymod._series import check_labels
+from manymod.errors import Status, _item_error
+from manymod.plan import checked_choice, checked_errors, checked_threads
 from manymod.rsa._items import Items, Kind, bytes_answer, check_out, common_count, flags_answer, items
+from manymod.rsa._key_indices import key_numbers
 from manymod.rsa.padding import NO_PADDING, native_padding, pss_limits
 
 __all__ = ["KeyCalls"]
+
+#: Operations whose results no exception carries.
+_SECRET_RESULTS = frozenset({_core.MM_RSA_DECRYPT, _core.MM_RSA_PRIVATE})
 
 
 class KeyCalls:
@@ -100,14 +105,15 @@ class KeyCalls:
         left_pad: bool,
     ) -> Any:
         """Check signatures."""
-        if errors not in {"false", "status"}:
-            raise ValueError(f"errors must be 'false' or 'status', not {errors!r}")
+        if errors not in {"false", "raise", "status"}:
+            raise ValueError(f"errors must be 'false', 'raise' or 'status', not {errors!r}")
         native = native_padding(padding, algorithm, "verify")
         given, texts = items("signatures", signatures), items("messages", messages)
-        indices = self._indices(key_indices)
+        indices, labels = key_numbers(key_indices, len(self._keys))
         count = common_count(
             {"signatures": given.count, "messages": texts.count, "key_indices": _length(indices)}
         )
+        check_labels({"signatures": given.labels, "messages": texts.labels, "key_indices": labels})
         source = _source(count, given, texts)
         total = 1 if count is None else count
         null, rows = _present(source, given, texts)
@@ -131,23 +137,12 @@ class KeyCalls:
             return verdicts
         statuses = np.full(total, Status.NOT_COMPUTED, np.uint8)
         statuses[there] = status
-        return verdicts, (Status(int(status[0])) if count is None else statuses)
-
-    def _indices(self, key_indices: Any) -> NDArray[np.uint32] | None:
-        """Indices as the C ABI has them; one that no key has becomes the first such one."""
-        if key_indices is None:
-            return None
-        if isinstance(key_indices, (int, np.integer)):
-            key_indices = [checked_integer("key_indices", key_indices)]
-            return self._bounded(np.asarray(key_indices)).reshape(())
-        given = np.asarray(key_indices)
-        if given.ndim != 1 or (given.dtype.kind not in "iu" and given.size):
-            raise TypeError("key_indices must be an integer or a 1-D sequence of integers")
-        return self._bounded(given)
-
-    def _bounded(self, given: NDArray[Any]) -> NDArray[np.uint32]:
-        missing = (given < 0) | (given >= len(self._keys))
-        return np.where(missing, len(self._keys), given).astype(np.uint32)
+        if errors == "status":
+            return verdicts, (Status(int(status[0])) if count is None else statuses)
+        bad = (statuses != 0) & (statuses != Status.NOT_COMPUTED)
+        if bad.any():
+            raise _item_error("verify", bad, statuses, verdicts, count is None)
+        return verdicts
 
     def _width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
         """Bytes of the longest modulus that is used."""
@@ -172,8 +167,9 @@ class KeyCalls:
     ) -> Any:
         checked_errors(errors)
         name, value = operand
-        given, indices = items(name, value), self._indices(key_indices)
+        given, (indices, labels) = items(name, value), key_numbers(key_indices, len(self._keys))
         count = common_count({name: given.count, "key_indices": _length(indices)})
+        check_labels({name: given.labels, "key_indices": labels})
         source = _source(count, given)
         if number == _core.MM_RSA_DECRYPT and source.kind is Kind.ROWS:
             source = Items(Kind.LIST, source.count, ())
@@ -199,7 +195,9 @@ class KeyCalls:
             bad = batch.status != 0
             if null is not None:
                 bad &= ~null
-            _raise_items(op, bad, batch.status, result, count is None)
+            if number in _SECRET_RESULTS:
+                result = None  # exceptions are logged and pickled, and tracebacks hold this frame
+            raise _item_error(op, bad, batch.status, result, count is None)
         return result
 
 

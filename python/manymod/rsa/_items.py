@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _arrow, _core
+from manymod._series import Column, open_column
 
 __all__ = ["Items", "Kind", "bytes_answer", "check_out", "common_count", "flags_answer", "items"]
 
@@ -21,6 +22,7 @@ class Kind(Enum):
 
     SCALAR = "bytes"
     LIST = "list of bytes"
+    OBJECTS = "1-D object array"
     ROWS = "uint8[N, W]"
     ARROW = "Arrow binary"
 
@@ -39,6 +41,10 @@ class Items:
     array: Any = None
     #: of a ChunkedArray
     chunk_lengths: list[int] | None = field(default=None)
+    #: makes the caller's column of pandas or polars from an array
+    wrap: Callable[[Any], Any] | None = None
+    #: the index of a pandas Series
+    labels: Any = None
 
     def take(self, rows: NDArray[np.intp]) -> Items:
         """These items alone."""
@@ -48,7 +54,7 @@ class Items:
             return _of_arrow(self.array.take(_arrow_indices(rows)))
         if self.kind is Kind.ROWS:
             return Items(Kind.ROWS, len(rows), self.block[rows])
-        return Items(Kind.LIST, len(rows), tuple(self.block[row] for row in rows))
+        return Items(self.kind, len(rows), tuple(self.block[row] for row in rows))
 
 
 def _arrow_indices(rows: NDArray[np.intp]) -> Any:
@@ -58,40 +64,30 @@ def _arrow_indices(rows: NDArray[np.intp]) -> Any:
 
 
 def _of_arrow(array: Any) -> Items:
-    """Items of an Arrow array of binary, large_binary or fixed_size_binary."""
+    """Items of an Arrow array of binary, large_binary, fixed_size_binary or null."""
     import pyarrow as pa  # noqa: PLC0415
 
-    null = None
-    if array.null_count:
-        null = ~array.is_valid().to_numpy(zero_copy_only=False)
+    null = _arrow.null_mask(array)
     if pa.types.is_fixed_size_binary(array.type):
-        rows = _arrow.ArrowColumn.read(array, "items").values
-        return Items(Kind.ARROW, len(array), rows, null=null, array=array)
-    wide = array.cast(pa.large_binary())
-    _, offsets, data = wide.buffers()
-    if offsets is None:
-        return Items(Kind.ARROW, len(array), b"", np.zeros(len(array) + 1, np.int64), null, array)
-    slots = np.frombuffer(offsets, np.int64, len(wide) + 1, 8 * wide.offset)
-    return Items(Kind.ARROW, len(array), b"" if data is None else data, slots, null, array)
+        return Items(Kind.ARROW, len(array), _arrow.binary_rows(array), null=null, array=array)
+    data, offsets = _arrow.slices(array.cast(pa.large_binary()))
+    return Items(Kind.ARROW, len(array), data, offsets, null, array)
 
 
 def _from_arrow(name: str, column: Any) -> Items:
     import pyarrow as pa  # noqa: PLC0415
 
-    chunk_lengths = None
-    array = column
-    if isinstance(column, pa.ChunkedArray):
-        chunk_lengths = [len(chunk) for chunk in column.chunks]
-        array = pa.concat_arrays(column.chunks or [pa.array([], column.type)])
-    if isinstance(array, pa.ExtensionArray):
-        array = array.storage
-    if str(array.type) == "binary_view":
-        array = array.cast(pa.large_binary())
+    array, chunk_lengths = _arrow.plain(column)
     kinds = pa.types
+    if _arrow.is_text(array):
+        raise TypeError(
+            f"{name}: {array.type} is text: cast it to binary for its UTF-8 (in pandas, .str.encode('utf-8'))"
+        )
     if not (
         kinds.is_binary(array.type)
         or kinds.is_large_binary(array.type)
         or kinds.is_fixed_size_binary(array.type)
+        or kinds.is_null(array.type)
     ):
         raise TypeError(f"{name}: Arrow type {array.type} is no binary type")
     result = _of_arrow(array)
@@ -99,7 +95,26 @@ def _from_arrow(name: str, column: Any) -> Items:
     return result
 
 
+def _from_column(name: str, column: Column) -> Items:
+    """The items of a column of pandas or polars."""
+    if isinstance(column.values, np.ndarray):
+        result = _from_numpy(name, column.values)
+        if column.null is not None:
+            result.null = column.null
+            result.block = tuple(
+                b"" if null else item for item, null in zip(result.block, column.null, strict=True)
+            )
+    else:
+        result = _from_arrow(name, column.values)
+    result.wrap, result.labels = column.wrap, column.labels
+    return result
+
+
 def _from_numpy(name: str, array: NDArray[Any]) -> Items:
+    if array.ndim == 1 and array.dtype.kind == "O":
+        return Items(Kind.OBJECTS, len(array), tuple(array.tolist()))
+    if array.dtype.kind == "S":
+        raise TypeError(f"{name}: {array.dtype} drops zero bytes at the end: make it with dtype=object")
     if array.ndim != 2 or array.dtype != np.uint8:
         raise TypeError(f"{name}: {array.dtype}{list(array.shape)} is not uint8[N, W]")
     if array.shape[1] and (array.strides[1] != 1 or array.strides[0] < array.shape[1]):
@@ -117,13 +132,18 @@ def items(name: str, value: Any) -> Items:
         return Items(Kind.SCALAR, None, (value,))
     if isinstance(value, np.ndarray):
         return _from_numpy(name, value)
-    if _arrow.is_arrow(value):
-        return _from_arrow(name, value)
+    column = open_column(name, value)
+    if column is not None:
+        return _from_column(name, column)
+    arrow = _arrow.as_arrow(name, value)
+    if arrow is not None:
+        return _from_arrow(name, arrow)
     if isinstance(value, Sequence) and not isinstance(value, str):
         block = tuple(value)
         return Items(Kind.LIST, len(block), block)
     raise TypeError(
-        f"{name}: {type(value).__name__} is none of bytes, list of bytes, uint8[N, W], Arrow binary array"
+        f"{name}: {type(value).__name__} is none of bytes, list of bytes, array of them, uint8[N, W], Arrow "
+        "binary array, column of pandas or polars"
     )
 
 
@@ -168,7 +188,9 @@ def bytes_answer(
     """
     if source.kind is Kind.ARROW:
         fixed = one_size and _are_of_one_size(rows, sizes, null)
-        return _rechunked(_arrow_answer(source.array.type, rows, sizes, null, fixed), source)
+        return _wrapped(
+            _rechunked(_arrow_answer(source.array.type, rows, sizes, null, fixed), source), source
+        )
     if source.kind is Kind.ROWS:
         if out is None:
             return rows
@@ -180,10 +202,22 @@ def bytes_answer(
         return values[0]
     for i in () if null is None else np.flatnonzero(null):
         values[i] = None
+    if source.kind is Kind.OBJECTS:
+        return _wrapped(_objects(values), source)
     if out is None:
         return values
     out[:] = values
     return out
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _wrapped(array: Any, source: Items) -> Any:
+    return array if source.wrap is None else source.wrap(array)
 
 
 def _are_of_one_size(
@@ -210,10 +244,7 @@ def _arrow_answer(
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
     data = rows[np.arange(width, dtype=np.uint64) < sizes[:, None]]
-    buffers = [*_arrow.validity(null)[:1], pa.py_buffer(offsets), pa.py_buffer(data)]
-    array = pa.Array.from_buffers(pa.large_binary(), count, buffers)
-    fits = offsets[-1] < 1 << 31
-    return array.cast(pa.binary()) if fits and not pa.types.is_large_binary(dtype) else array
+    return _arrow.variable(dtype, offsets, data, null)
 
 
 def flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool_] | None) -> Any:
@@ -223,13 +254,15 @@ def flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool_
     if source.kind is Kind.ARROW:
         import pyarrow as pa  # noqa: PLC0415
 
-        return _rechunked(pa.array(flags, mask=null), source)
-    if source.kind is Kind.ROWS:
+        return _wrapped(_rechunked(pa.array(flags, mask=null), source), source)
+    if source.kind is Kind.OBJECTS and source.wrap is not None:
+        return source.wrap(flags if null is None else np.ma.MaskedArray(flags, null))
+    if source.kind is Kind.ROWS or (source.kind is Kind.OBJECTS and null is None):
         return flags
     verdicts: list[bool | None] = flags.tolist()
     for i in () if null is None else np.flatnonzero(null):
         verdicts[i] = None
-    return verdicts
+    return _objects(verdicts) if source.kind is Kind.OBJECTS else verdicts
 
 
 def _rechunked(array: Any, source: Items) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from manymod.asynchronous import Job
-from manymod.errors import ItemError, ManymodError, _raise_items
+from manymod.errors import ItemError, ManymodError, _item_error
 
 __all__ = ["Request", "Service", "SignerClosedError", "SignerFullError", "SignerStatistics"]
 
@@ -28,7 +28,7 @@ _HELD_BACK = 0.75
 
 
 class SignerFullError(ManymodError, RuntimeError):
-    """As many requests wait as the signer lets wait."""
+    """As many requests wait as the signer lets wait, or as many coroutines for room."""
 
 
 class SignerClosedError(ManymodError, RuntimeError):
@@ -65,12 +65,12 @@ class SignerStatistics:
 
 
 class Request:
-    """A message, its key, and who waits for the signature."""
+    """The digest of a message, its key, and who waits for the signature."""
 
-    __slots__ = ("accepted_at", "future", "key", "message")
+    __slots__ = ("accepted_at", "digest", "future", "key")
 
-    def __init__(self, message: bytes, key: int) -> None:
-        self.message = message
+    def __init__(self, digest: bytes, key: int) -> None:
+        self.digest = digest
         self.key = key
         self.future: Job[bytes] = Job()
         self.accepted_at = 0.0
@@ -89,12 +89,14 @@ class Service:
         deadline: float,
         max_batch: int,
         max_queue: int,
+        max_waiters: int,
         max_concurrent: int,
     ) -> None:
         self._compute = compute
         self._deadline = deadline
         self._max_batch = max_batch
         self._max_queue = max_queue
+        self._max_waiters = max_waiters
         self._max_concurrent = max_concurrent
         # Garbage collection may close a coroutine, and so call withdraw(), on a thread that holds it.
         self._lock = threading.RLock()
@@ -175,12 +177,18 @@ class Service:
                 self._counts["refused"] += 1
                 raise SignerFullError(f"{self._max_queue} requests wait already")
 
-    def put_or_call(self, request: Request, call: Callable[[], None]) -> bool:
-        """Accept a request, or else call `call` on some thread once there may be room."""
+    def put_or_call(self, request: Request, call: Callable[[], None], called: bool) -> bool:
+        """Accept a request, or else call `call` on some thread once there may be room.
+
+        `called`: whether that was done before; the caller has its place among those that await room.
+        """
         self._check_process()
         with self._lock:
             if self._try_put(request):
                 return True
+            if not called and len(self._room_calls) >= self._max_waiters:
+                self._counts["refused"] += 1
+                raise SignerFullError(f"{self._max_waiters} requests await room already")
             self._room_calls.append(call)
             return False
 
@@ -321,14 +329,14 @@ class Service:
         """A signature or an exception for each request."""
         try:
             signatures, statuses = self._compute(
-                [request.message for request in live], [request.key for request in live]
+                [request.digest for request in live], [request.key for request in live]
             )
             return [
-                signature if status == 0 else _item_error(status)
+                signature if status == 0 else _error_of(status)
                 for signature, status in zip(signatures, statuses.tolist(), strict=True)
             ]
         except BaseException as error:  # noqa: BLE001 - whoever waits for the signatures handles it
-            return [error] * len(live)
+            return [_fresh(error) for _ in live]
 
     # ---- the end ----------------------------------------------------------------------------------------
     def close(self, drain: bool) -> bool:
@@ -403,9 +411,14 @@ def _cancel_all(requests: list[Request]) -> BaseException | None:
     return stopped
 
 
-def _item_error(status: int) -> ItemError:
+def _error_of(status: int) -> ItemError:
     """What `KeyRing.sign` raises for a single message."""
+    return _item_error("sign", np.ones(1, np.bool_), np.array([status], np.uint8), b"", scalar=True)
+
+
+def _fresh(error: BaseException) -> BaseException:
+    """An exception like `error` for one caller: without traceback, cause and context, which show others'."""
     try:
-        _raise_items("sign", np.ones(1, np.bool_), np.array([status], np.uint8), b"", scalar=True)
-    except ItemError as error:
-        return error.with_traceback(None)
+        return type(error)(*error.args)
+    except Exception:  # noqa: BLE001 - its class takes other arguments than it keeps
+        return RuntimeError(f"{type(error).__name__}: {error}")

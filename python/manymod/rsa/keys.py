@@ -16,7 +16,7 @@ from manymod._typing import Raising, Statuses
 from manymod.errors import InvalidKeyError
 from manymod.rsa._calls import KeyCalls
 from manymod.rsa._decode import decoded, foreign_numbers, native_key, private_numbers
-from manymod.rsa._typing import ByteBatch
+from manymod.rsa._typing import ByteBatch, VerifyErrors
 from manymod.rsa.padding import PssLimits, pss_limits
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class PublicKey(_Key):
         padding: Any,
         algorithm: Any,
         *,
-        errors: Literal["false", "status"] = ...,
+        errors: VerifyErrors = ...,
         progress: Progress | None = ...,
         left_pad: bool = ...,
     ) -> Any: ...
@@ -180,7 +180,7 @@ class PublicKey(_Key):
         padding: Any,
         algorithm: Any,
         *,
-        errors: Literal["false", "status"] = "false",
+        errors: VerifyErrors = "false",
         progress: Progress | None = None,
         left_pad: bool = False,
     ) -> Any:

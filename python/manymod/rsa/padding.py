@@ -3,10 +3,17 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from manymod import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Buffer
 
 __all__ = [
     "EXTENDABLE",
@@ -17,8 +24,10 @@ __all__ = [
     "PssLimits",
     "Purpose",
     "hash_number",
+    "hasher",
     "native_padding",
     "pss_limits",
+    "read_algorithm",
 ]
 
 #: mm_rsa_hash of each hash.
@@ -89,6 +98,21 @@ def hash_number(algorithm: Any, what: str = "algorithm") -> int:
             f"{what} {name} has digests of {_core.rsa_hash_size(number)} bytes in PSS (RFC 8702), not {size}"
         )
     return number
+
+
+def hasher(algorithm: Any) -> Callable[[Buffer], bytes]:
+    """The digest of a message by a hash, given by its name or object.
+
+    >>> hasher("sha-256")(b"abc").hex()[:16]
+    'ba7816bf8f01cfea'
+    """
+    number = hash_number(algorithm)
+    name = next(name for name, other in HASHES.items() if other == number)
+    made = functools.partial(hashlib.new, name.replace("-", "_").replace("shake", "shake_"))
+    if _plain(name) in EXTENDABLE:  # SHAKE128 and SHAKE256, whose digests PSS has of one length
+        size = _core.rsa_hash_size(number)
+        return lambda data: cast("Any", made(data)).digest(size)
+    return lambda data: made(data).digest()
 
 
 @dataclass(frozen=True)
@@ -178,7 +202,7 @@ def pss_limits(key: _core.RsaKey) -> PssLimits | None:
     return PssLimits(names.get(algorithm), names.get(mgf), salt_length) if only else None
 
 
-def _read_algorithm(algorithm: Any) -> tuple[Any, bool]:
+def read_algorithm(algorithm: Any) -> tuple[Any, bool]:
     """The hash of a signature, and whether the caller has hashed already."""
     if isinstance(algorithm, Prehashed):
         return algorithm.algorithm, True
@@ -242,7 +266,7 @@ def native_padding(padding: Any, algorithm: Any, purpose: Purpose) -> _core.RsaP
         raise ValueError(f"{given.scheme} is no padding for {'signatures' if signature else 'encryption'}")
     if purpose == "sign" and given.scheme == "pss" and given.salt_length == "auto":
         raise ValueError("salt_length auto is for verification alone")
-    algorithm, prehashed = _read_algorithm(algorithm)
+    algorithm, prehashed = read_algorithm(algorithm)
     digest = 0
     if signature:
         digest = hash_number(algorithm)

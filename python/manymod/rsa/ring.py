@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod import _core
 from manymod._run import Errors, Progress
+from manymod._typing import Raising, Statuses
 from manymod.plan import checked_items
 from manymod.rsa._calls import KeyCalls
+from manymod.rsa._typing import ByteBatch, ManyBytes, VerdictsAlone, VerifyErrors
 from manymod.rsa.keys import PrivateKey, PublicKey
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer
 
 __all__ = ["KeyRing"]
 
@@ -88,6 +95,58 @@ class KeyRing:
         self._keys[key]
         return self._calls.handle.variant(key % len(self), bool(private), checked_items("items", items))
 
+    @overload
+    def sign(
+        self,
+        messages: ByteBatch,
+        key_indices: int | None,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> ByteBatch: ...
+
+    @overload
+    def sign(
+        self,
+        messages: ManyBytes,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> ManyBytes: ...
+
+    @overload
+    def sign(
+        self,
+        messages: ManyBytes,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: Literal["status"],
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> tuple[ManyBytes, Statuses]: ...
+
+    @overload
+    def sign(
+        self,
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: Errors = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> Any: ...
+
     def sign(
         self,
         messages: Any,
@@ -102,14 +161,17 @@ class KeyRing:
         """Sign messages (RFC 8017, RSASSA-PKCS1-v1_5 and RSASSA-PSS).
 
         Args:
-            messages: bytes, a list of bytes, ``uint8[N, W]``, or an Arrow binary array; one bytes object
-                is signed with each of several key indices.
-            key_indices: an integer, or N of them; None: key 0.
+            messages: bytes, a list or 1-D array of bytes objects, ``uint8[N, W]``, an Arrow binary array, or
+                a column of pandas or polars; one bytes object is signed with each of several key indices.
+            key_indices: an integer, or N of them, counted from 0, as a list, an array or a column; None: 0.
+                One that no key has, negative or null for instance, gives its item `Status.RSA_KEY`.
             padding: ``PKCS1v15`` or ``PSS`` of the cryptography package, a `Padding`, or its scheme's name.
             algorithm: the hash, by name or as an object of the cryptography package; or `Prehashed` (of
                 either package), where the messages are digests.
-            errors: as in `powmod`.
-            out: a list, or ``uint8[N, K]`` for messages of that kind, to write into.
+            errors: ``"raise"``, or ``"status"``, which raises nothing for an item and returns a pair of the
+                answer and one `Status` per item.
+            out: a list for a list, ``uint8[N, K]`` for ``uint8[N, W]``, K being the bytes of the modulus, to
+                write into; for answers of another kind it is an error.
             progress: called with the number of items done and in all.
 
         Returns:
@@ -124,6 +186,54 @@ class KeyRing:
         Every signature was checked with the public key. Timing class: secret.
         """
         return self._calls.sign(messages, key_indices, padding, algorithm, errors, out, progress)
+
+    @overload
+    def decrypt(
+        self,
+        ciphertexts: bytes,
+        key_indices: int | None,
+        padding: Any,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> bytes: ...
+
+    @overload
+    def decrypt(
+        self,
+        ciphertexts: list[bytes] | NDArray[np.uint8],
+        key_indices: Any,
+        padding: Any,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> list[bytes]: ...
+
+    @overload
+    def decrypt(
+        self,
+        ciphertexts: list[bytes] | NDArray[np.uint8],
+        key_indices: Any,
+        padding: Any,
+        *,
+        errors: Literal["status"],
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> tuple[list[bytes], Statuses]: ...
+
+    @overload
+    def decrypt(
+        self,
+        ciphertexts: Any,
+        key_indices: Any,
+        padding: Any,
+        *,
+        errors: Errors = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> Any: ...
 
     def decrypt(
         self,
@@ -141,8 +251,8 @@ class KeyRing:
             ciphertexts: as the messages of `sign`, each as long as its modulus.
             key_indices: as in `sign`.
             padding: ``OAEP`` or ``PKCS1v15`` of the cryptography package, a `Padding`, or its scheme's name.
-            errors: as in `powmod`.
-            out: a list to write into.
+            errors: as in `sign`.
+            out: a list to write into, where the answer is one.
             progress: as in `sign`.
 
         Returns:
@@ -151,12 +261,61 @@ class KeyRing:
 
         Raises:
             ItemValueError: (a ValueError) if there is no such key or it is public, if a ciphertext has a
-                wrong length or is not below the modulus, or if OAEP's padding is wrong; names the items.
+                wrong length or is not below the modulus, or if OAEP's padding is wrong; names the items, and
+                holds no messages: its `result` is None.
 
         PKCS#1 v1.5 rejects implicitly: of a wrong padding comes a message that depends on the key and the
         ciphertext alone, and no error. Timing class: secret.
         """
         return self._calls.decrypt(ciphertexts, key_indices, padding, errors, out, progress)
+
+    @overload
+    def encrypt(
+        self,
+        messages: ByteBatch,
+        key_indices: int | None,
+        padding: Any,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> ByteBatch: ...
+
+    @overload
+    def encrypt(
+        self,
+        messages: ManyBytes,
+        key_indices: Any,
+        padding: Any,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> ManyBytes: ...
+
+    @overload
+    def encrypt(
+        self,
+        messages: ManyBytes,
+        key_indices: Any,
+        padding: Any,
+        *,
+        errors: Literal["status"],
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> tuple[ManyBytes, Statuses]: ...
+
+    @overload
+    def encrypt(
+        self,
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        *,
+        errors: Errors = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+    ) -> Any: ...
 
     def encrypt(
         self,
@@ -190,11 +349,12 @@ class KeyRing:
         Args:
             numbers: as the messages of `sign`.
             key_indices: as in `sign`.
-            errors: as in `powmod`.
+            errors: as in `sign`.
             out: as in `sign`.
 
         Raises:
-            ItemValueError: (a ValueError) if a number is not below its modulus, among others.
+            ItemValueError: (a ValueError) if a number is not below its modulus, among others; its `result` is
+                None.
 
         Without padding this is neither a signature nor a decryption that is safe to use.
         """
@@ -206,6 +366,77 @@ class KeyRing:
         """m^e mod n of big-endian numbers m < n (RFC 8017, RSAEP), without padding; as `raw_private`."""
         return self._calls.raw(False, numbers, key_indices, errors, out)
 
+    @overload
+    def verify(
+        self,
+        signatures: Buffer,
+        messages: Buffer,
+        key_indices: int | None,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: VerdictsAlone = ...,
+        left_pad: bool = ...,
+        progress: Progress | None = ...,
+    ) -> bool: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: list[bytes],
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: VerdictsAlone = ...,
+        left_pad: bool = ...,
+        progress: Progress | None = ...,
+    ) -> list[bool]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: list[bytes],
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: Literal["status"],
+        left_pad: bool = ...,
+        progress: Progress | None = ...,
+    ) -> tuple[list[bool], Statuses]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: NDArray[np.uint8],
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: VerdictsAlone = ...,
+        left_pad: bool = ...,
+        progress: Progress | None = ...,
+    ) -> NDArray[np.bool_]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: NDArray[np.uint8],
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: Literal["status"],
+        left_pad: bool = ...,
+        progress: Progress | None = ...,
+    ) -> tuple[NDArray[np.bool_], Statuses]: ...
+
+    @overload
     def verify(
         self,
         signatures: Any,
@@ -214,28 +445,41 @@ class KeyRing:
         padding: Any,
         algorithm: Any,
         *,
-        errors: Literal["false", "status"] = "false",
+        errors: VerifyErrors = ...,
+        left_pad: bool = ...,
+        progress: Progress | None = ...,
+    ) -> Any: ...
+
+    def verify(
+        self,
+        signatures: Any,
+        messages: Any,
+        key_indices: Any,
+        padding: Any,
+        algorithm: Any,
+        *,
+        errors: VerifyErrors = "false",
         progress: Progress | None = None,
         left_pad: bool = False,
     ) -> Any:
-        """Whether each signature is good; what is no signature, for whatever reason, is False: none raises.
+        """Whether each signature is good; what is no signature, for whatever reason, is False.
 
         Args:
             signatures: in any kind that `sign` takes, of any length.
             messages: likewise; one bytes object is the message of every item.
-            key_indices: as in `sign`; an item whose key is not there is False.
+            key_indices: as in `sign`; an item whose key is not there is False, and has a status.
             padding: as in `sign`.
             algorithm: as in `sign`.
-            errors: ``"status"`` also returns one `Status` per item, which tells a missing key, a padding that
-                the key excludes, and a signature or a digest of the wrong length from a bad signature.
+            errors: items that cannot be checked (no such key, a padding that it excludes, a wrong length) are
+                False too, and with ``"status"`` have a `Status`; ``"raise"``: `ItemValueError` names them.
             progress: as in `sign`.
             left_pad: take a signature that is shorter than its modulus for one whose leading zero bytes were
                 left out, as some writers do; otherwise it is False.
 
         Returns:
-            A bool for bytes, a list of them for a list, a bool array for ``uint8[N, W]``, an Arrow array for
-            Arrow (null where a signature or message is); the signatures decide, or the messages if the
-            signature is a single one.
+            A bool for bytes, a list of them for a list, a bool array for ``uint8[N, W]`` and arrays of bytes,
+            an Arrow array for Arrow and a column for a column (null where a signature or message is); the
+            signatures decide, or the messages if the signature is a single one.
 
         Raises:
             ValueError: if the ring has one key and that excludes the padding, the hash or the salt's length,

@@ -20,7 +20,7 @@ from manymod.rsa._signer_service import (
     SignerStatistics,
 )
 from manymod.rsa.keys import PrivateKey
-from manymod.rsa.padding import native_padding
+from manymod.rsa.padding import Prehashed, hasher, native_padding, read_algorithm
 from manymod.rsa.ring import KeyRing
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ __all__ = ["Signer", "SignerClosedError", "SignerFullError", "SignerStatistics"]
 
 #: Batches at a time where a GPU signs: a batch takes it several deadlines, however small it is.
 _GPU_BATCHES = 16
+
+#: Messages from this size on, hashed in about a millisecond, do not hold up the loop of a coroutine.
+_LONG_BYTES = 1 << 20
 
 
 def _batches_at_a_time(ring: KeyRing, batch: int) -> int:
@@ -45,7 +48,9 @@ class Signer:
     Requests wait in a queue of bounded length; threads take them out, at most `max_batch` at a time, and sign
     them in one call. A batch begins when `max_batch` requests wait, or when the first of them has waited for
     `deadline`, and `max_concurrent` batches may be signed at the same time; a request that finds the signer
-    idle is signed at once, one of `sign` without a timeout on its caller's own thread.
+    idle is signed at once, one of `sign` without a timeout on its caller's own thread. Messages are hashed by
+    their callers: a long one holds up no other request, and the queue holds digests alone, at most 64 bytes a
+    request.
 
     Args:
         keys: a `PrivateKey`, or a `KeyRing` whose keys requests name by their index.
@@ -55,6 +60,7 @@ class Signer:
             the threads and the interpreter.
         max_batch: most requests of one call.
         max_queue: most requests that wait.
+        max_waiters: most coroutines that await room in the queue; one more meets `SignerFullError`.
         max_concurrent: most batches that are signed at the same time, each by a thread of its own; None: 16
             where a GPU signs full batches, otherwise as many as the ring has CPU threads.
         full: what a request meets that finds the queue full: ``"block"``, it waits for room, or ``"raise"``,
@@ -75,10 +81,15 @@ class Signer:
         deadline: float = 1e-3,
         max_batch: int = 1024,
         max_queue: int = 16384,
+        max_waiters: int = 131072,
         max_concurrent: int | None = None,
         full: Literal["block", "raise"] = "block",
     ) -> None:
-        native = native_padding(padding, algorithm, "sign")  # once for all requests
+        hash_name, prehashed = read_algorithm(algorithm)
+        native = native_padding(padding, Prehashed(hash_name), "sign")  # once for all requests
+        self._hash = hasher(hash_name)
+        self._digest_size = len(self._hash(b""))
+        self._prehashed = prehashed
         if not 0 <= deadline < threading.TIMEOUT_MAX:
             raise ValueError(f"deadline must be a number of seconds, not {deadline}")
         if full not in {"block", "raise"}:
@@ -88,24 +99,26 @@ class Signer:
         self._ring = keys if isinstance(keys, KeyRing) else KeyRing([keys])
         self._block = full == "block"
 
-        def compute(messages: list[bytes], indices: list[int]) -> Any:
+        def compute(digests: list[bytes], indices: list[int]) -> Any:
             keys = indices if several else None
-            return ring.sign(messages, keys, native, algorithm, errors="status")
+            return ring.sign(digests, keys, native, None, errors="status")
 
         ring = self._ring  # the thread must not keep the signer
         several = len(ring) > 1
         batch, queue = checked_items("max_batch", max_batch), checked_items("max_queue", max_queue)
+        waiters = checked_items("max_waiters", max_waiters)
         if max_concurrent is None:
             max_concurrent = _batches_at_a_time(ring, batch)
         concurrent = checked_items("max_concurrent", max_concurrent)
-        self._service = Service(compute, deadline, batch, queue, concurrent)
+        self._service = Service(compute, deadline, batch, queue, waiters, concurrent)
         atexit.register(self._service.abandon)
 
     def submit(self, message: Buffer, key: int = 0, *, timeout: float | None = None) -> Future[bytes]:
         """Ask for a signature.
 
         Args:
-            message: the message, or its digest if the algorithm is `Prehashed`.
+            message: the message, which is hashed before this returns; or its digest if the algorithm is
+                `Prehashed`.
             key: index of the key in the ring.
             timeout: seconds to wait for room in the queue; None: as long as it takes.
 
@@ -142,8 +155,15 @@ class Signer:
             raise
 
     async def asign(self, message: Buffer, key: int = 0) -> bytes:
-        """Sign a message in a coroutine; as `submit`, but it awaits room instead of blocking the loop."""
-        request = self._request(message, key)
+        """Sign a message in a coroutine; as `submit`, but it awaits room instead of blocking the loop.
+
+        A message of a mebibyte or more is hashed on another thread, and must not be changed until then.
+        """
+        index = self._checked_index(message, key)
+        if memoryview(message).nbytes < _LONG_BYTES:
+            request = Request(self._digest(message), index)
+        else:
+            request = Request(await asyncio.to_thread(self._digest, message), index)
         if self._block:
             await self._accepted(request)
         else:
@@ -157,21 +177,35 @@ class Signer:
         def call() -> None:
             loop.call_soon_threadsafe(room.set)
 
-        while not self._service.put_or_call(request, call):
+        called = False
+        while not self._service.put_or_call(request, call, called):
             try:
                 await room.wait()
+                called = True
             except BaseException:  # cancelled, or closed
                 self._service.withdraw(call)
                 raise
             room.clear()
 
     def _request(self, message: Buffer, key: int) -> Request:
+        index = self._checked_index(message, key)
+        return Request(self._digest(message), index)
+
+    def _checked_index(self, message: Buffer, key: int) -> int:
         if not isinstance(message, (bytes, bytearray, memoryview)):
             raise TypeError(f"message must be bytes, not {type(message).__name__}")
         index = checked_integer("key", key)
         if not 0 <= index < len(self._ring):
             raise ValueError(f"key {index}: the ring has {len(self._ring)} keys")
-        return Request(bytes(message), index)
+        return index
+
+    def _digest(self, message: Buffer) -> bytes:
+        """What waits in the queue; of a digest of a wrong length only that it has one."""
+        if isinstance(message, memoryview) and not message.c_contiguous:
+            message = message.tobytes()
+        if not self._prehashed:
+            return self._hash(message)
+        return bytes(message) if memoryview(message).nbytes == self._digest_size else b""
 
     def statistics(self) -> SignerStatistics:
         """What the signer has done so far."""

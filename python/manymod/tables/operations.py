@@ -90,7 +90,7 @@ class Operation:
     @property
     def batch_rows(self) -> int:
         """Rows of a batch by default: enough for all cores, and an interruption loses seconds at most."""
-        return 1024 if self.secret else 8192
+        return 1024 if self.name in {"powmod", "invmod", "fixed_base_powmod"} else 8192
 
     def labels(self, operands: Mapping[str, str]) -> list[str]:
         """Return the labels of the operands given, in the order of the call.
@@ -201,11 +201,11 @@ def _fixed_base(operands: Mapping[str, str | int], options: EngineOptions) -> Bo
 OPERATIONS = {
     operation.name: operation
     for operation in (
-        Operation("addmod", ("x", "y", "mod"), "x + y mod n of every row."),
-        Operation("submod", ("x", "y", "mod"), "x - y mod n of every row."),
-        Operation("negmod", ("x", "mod"), "-x mod n of every row."),
-        Operation("mulmod", ("x", "y", "mod"), "x * y mod n of every row."),
-        Operation("sqrmod", ("x", "mod"), "x^2 mod n of every row."),
+        Operation("addmod", ("x", "y", "mod"), "x + y mod n of every row.", secret=True),
+        Operation("submod", ("x", "y", "mod"), "x - y mod n of every row.", secret=True),
+        Operation("negmod", ("x", "mod"), "-x mod n of every row.", secret=True),
+        Operation("mulmod", ("x", "y", "mod"), "x * y mod n of every row.", secret=True),
+        Operation("sqrmod", ("x", "mod"), "x^2 mod n of every row.", secret=True),
         Operation("powmod", ("base", "exp", "mod"), "base^exp mod n of every row.", secret=True),
         Operation("invmod", ("x", "mod"), "The inverse of x mod n of every row.", secret=True),
         Operation(

@@ -20,7 +20,10 @@ __extension__ using Wide = unsigned __int128;
 constexpr unsigned kDigitBits = 52;
 constexpr Limb kDigitMask = (Limb{1} << kDigitBits) - 1;
 constexpr std::size_t kDigitsPerVector = 8;
-constexpr std::size_t kMaxVectors = 10;
+/// Up to this many vectors the multiplication is unrolled, and its numbers stay in registers as far as they
+/// fit.
+constexpr std::size_t kUnrolledVectors = 10;
+constexpr std::size_t kMaxVectors = 40;
 /// The product of the first digit, one round by the friendly multiple m, and two rounds by n.
 constexpr std::size_t kMinDigits = 4;
 
@@ -38,6 +41,11 @@ MANYMOD_INLINE Vector add_low(Vector sum, Vector x, Vector y) { return _mm512_ma
 MANYMOD_INLINE Vector add_high(Vector sum, Vector x, Vector y) { return _mm512_madd52hi_epu64(sum, x, y); }
 /// The lowest digit of x, in all elements.
 MANYMOD_INLINE Vector lowest(Vector x) { return _mm512_broadcastq_epi64(_mm512_castsi512_si128(x)); }
+
+/// V for L digits.
+constexpr std::size_t vectors(std::size_t digits) {
+  return (digits + kDigitsPerVector - 1) / kDigitsPerVector;
+}
 
 /// The mask of the digits in vector v of an element of `digits` digits.
 MANYMOD_INLINE Mask present(std::size_t v, std::size_t digits) {
@@ -69,30 +77,39 @@ struct Number {
   MANYMOD_INLINE Vector lowest_carry() const { return _mm512_maskz_srli_epi64(1, v[0], kDigitBits); }
 };
 
-/// r = t with exact digits. On input: t < R; words of t below 2^61 (L <= 80 digits, each the sum of at most 4
-/// L low and high halves and a carry). Adding each digit's carry to the next digit once leaves digits below W
-/// + 2^9. The remaining carries are single bits; one scalar addition of masks resolves them, with `generate`
-/// the digits that generate a carry and `propagate` those that propagate one.
-template <int V>
-MANYMOD_INLINE void store_exact(Limb* r, const Number<V>& t, std::size_t digits) {
-  const Vector mask = broadcast(kDigitMask);
-  Vector below = zero();
-  unsigned carry = 0;
-  MANYMOD_UNROLL
-  for (int i = 0; i < V; ++i) {
-    const Vector carries = _mm512_srli_epi64(t.v[i], kDigitBits);
-    const Vector digit =
-        _mm512_add_epi64(_mm512_and_si512(t.v[i], mask), _mm512_alignr_epi64(carries, below, 7));
-    below = carries;
+/// Stores numbers with exact digits, from the lowest vector up. On input: the number is below R, and its
+/// words below 2^63 (L <= 320 digits, each the sum of at most 4 L low and high halves and a carry). Adding
+/// each digit's carry to the next digit once leaves digits below W + 2^11. The remaining carries are single
+/// bits; one scalar addition of masks resolves them, with `generate` the digits that generate a carry and
+/// `propagate` those that propagate one.
+class ExactStore {
+ public:
+  /// r[8 i ..] = vector i of the number.
+  MANYMOD_INLINE void store(Limb* r, std::size_t i, Vector t, std::size_t digits) {
+    const Vector mask = broadcast(kDigitMask);
+    const Vector carries = _mm512_srli_epi64(t, kDigitBits);
+    const Vector digit = _mm512_add_epi64(_mm512_and_si512(t, mask), _mm512_alignr_epi64(carries, below_, 7));
+    below_ = carries;
     const unsigned generate = _mm512_cmpgt_epu64_mask(digit, mask);
     const unsigned propagate = _mm512_cmpeq_epi64_mask(digit, mask);
-    const unsigned sum = propagate + ((generate << 1) | carry);
-    carry = sum >> kDigitsPerVector;
+    const unsigned sum = propagate + ((generate << 1) | carry_);
+    carry_ = sum >> kDigitsPerVector;
     const Vector exact =
         _mm512_mask_add_epi64(digit, static_cast<Mask>(sum ^ propagate), digit, broadcast(1));
-    _mm512_mask_storeu_epi64(r + 8 * i, present(static_cast<std::size_t>(i), digits),
-                             _mm512_and_si512(exact, mask));
+    _mm512_mask_storeu_epi64(r + 8 * i, present(i, digits), _mm512_and_si512(exact, mask));
   }
+
+ private:
+  Vector below_ = zero();
+  unsigned carry_ = 0;
+};
+
+/// r = t with exact digits.
+template <int V>
+MANYMOD_INLINE void store_exact(Limb* r, const Number<V>& t, std::size_t digits) {
+  ExactStore exact;
+  MANYMOD_UNROLL
+  for (int i = 0; i < V; ++i) exact.store(r, static_cast<std::size_t>(i), t.v[i], digits);
 }
 
 /// A round by n itself: q = t k0 mod W; t = (t + low(n q)) / W + next + high(n q), where low and high act
@@ -153,19 +170,88 @@ void multiply(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::s
   store_exact(r, t, digits);
 }
 
-using Multiply = void (*)(Limb*, const Limb*, const Limb*, const Limb*, std::size_t);
-constexpr Multiply kByVectors[kMaxVectors + 1] = {nullptr,     multiply<1>, multiply<2>, multiply<3>,
-                                                  multiply<4>, multiply<5>, multiply<6>, multiply<7>,
-                                                  multiply<8>, multiply<9>, multiply<10>};
+/// A number of up to kMaxVectors vectors in memory, with a vector of zeros behind it.
+struct LongNumber {
+  Vector v[kMaxVectors + 1];
 
-/// V for L digits.
-constexpr std::size_t vectors(std::size_t digits) {
-  return (digits + kDigitsPerVector - 1) / kDigitsPerVector;
+  /// Digits beyond `digits` are 0 and their memory is not accessed.
+  MANYMOD_INLINE void load(const Limb* from, std::size_t count, std::size_t digits) {
+    for (std::size_t i = 0; i < count; ++i) v[i] = _mm512_maskz_loadu_epi64(present(i, digits), from + 8 * i);
+    v[count] = zero();
+  }
+};
+
+/// ordinary_round, where next(i) is vector i of `next`.
+template <class Next>
+MANYMOD_INLINE void ordinary_long_round(LongNumber& t, const LongNumber& n, Vector k0, std::size_t count,
+                                        Next next) {
+  const Vector q = lowest(add_low(zero(), t.v[0], k0));
+  Vector current = add_low(t.v[0], n.v[0], q);
+  Vector carry = _mm512_maskz_srli_epi64(1, current, kDigitBits);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vector above = add_low(t.v[i + 1], n.v[i + 1], q);
+    const Vector sum = _mm512_add_epi64(_mm512_alignr_epi64(above, current, 1), carry);
+    t.v[i] = _mm512_add_epi64(sum, add_high(next(i), n.v[i], q));
+    current = above;
+    carry = zero();
+  }
 }
+
+/// `multiply` for numbers that the registers do not hold: one pass over them in each round.
+void multiply_long(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits) {
+  const std::size_t count = vectors(digits);
+  LongNumber x;
+  LongNumber m;
+  LongNumber t;
+  x.load(a, count, digits);
+  m.load(modulus + digits + 1, count, digits);
+  Vector digit = broadcast(b[0]);
+  for (std::size_t i = 0; i < count; ++i) t.v[i] = add_low(zero(), x.v[i], digit);
+  t.v[count] = zero();
+  Vector previous_quotient = zero();
+  // One round: t = (t + q m') / W + low(x next_digit) + high(x digit) + high(m' previous quotient).
+  const auto round = [&](Vector next_digit, Vector quotient) {
+    Vector current = t.v[0];
+    Vector carry = _mm512_maskz_srli_epi64(1, current, kDigitBits);
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < count; ++i) {
+      const Vector above = t.v[i + 1];
+      Vector sum = _mm512_add_epi64(_mm512_alignr_epi64(above, current, 1), carry);
+      sum = add_high(add_low(sum, x.v[i], next_digit), x.v[i], digit);
+      t.v[i] = add_low(add_high(sum, m.v[i], previous_quotient), m.v[i], quotient);
+      current = above;
+      carry = zero();
+    }
+    digit = next_digit;
+    previous_quotient = quotient;
+  };
+  for (std::size_t i = 1; i + 1 < digits; ++i) round(broadcast(b[i]), lowest(t.v[0]));
+
+  const Vector top_digit = broadcast(b[digits - 1]);
+  LongNumber n;
+  n.load(modulus, count, digits);
+  const Vector k0 = broadcast(modulus[digits]);
+  ordinary_long_round(t, n, k0, count, [&](std::size_t i) {
+    const Vector products = add_high(add_low(zero(), x.v[i], top_digit), x.v[i], digit);
+    return add_high(products, m.v[i], previous_quotient);
+  });
+  ordinary_long_round(t, n, k0, count, [&](std::size_t i) { return add_high(zero(), x.v[i], top_digit); });
+  ExactStore exact;
+  for (std::size_t i = 0; i < count; ++i) exact.store(r, i, t.v[i], digits);
+}
+
+using Multiply = void (*)(Limb*, const Limb*, const Limb*, const Limb*, std::size_t);
+constexpr Multiply kByVectors[kUnrolledVectors + 1] = {nullptr,     multiply<1>, multiply<2>, multiply<3>,
+                                                       multiply<4>, multiply<5>, multiply<6>, multiply<7>,
+                                                       multiply<8>, multiply<9>, multiply<10>};
 
 // The functions of lanes::Kernels; see there and row.hpp.
 void mul(Limb* r, const Limb* a, const Limb* b, const Limb* modulus, std::size_t digits, Limb* /*scratch*/) {
-  kByVectors[vectors(digits)](r, a, b, modulus, digits);
+  if (vectors(digits) <= kUnrolledVectors) {
+    kByVectors[vectors(digits)](r, a, b, modulus, digits);
+  } else {
+    multiply_long(r, a, b, modulus, digits);
+  }
 }
 
 /// r = a^2 / R mod n by multiplication. Omitting the products a_i a_j, j < i, of a row would save whole

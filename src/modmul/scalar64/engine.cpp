@@ -45,14 +45,15 @@ class Scalar64Engine final : public Engine {
 
   void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
     const BucketRun bucket{kernels_, job, items, modulus_limbs};
+    const bool secret = job.timing == TimingClass::secret;
     switch (job.op) {
       case Operation::addmod:
       case Operation::submod:
       case Operation::negmod:
-        return run_add_sub_neg(bucket);
+        return secret ? run_linear_secret(bucket) : run_add_sub_neg(bucket);
       case Operation::mulmod:
       case Operation::sqrmod:
-        return run_mul_sqr(bucket);
+        return secret ? run_linear_secret(bucket) : run_mul_sqr(bucket);
       case Operation::invmod:
         return run_inverse(bucket);
       case Operation::powmod:
@@ -75,14 +76,17 @@ class Scalar64Engine final : public Engine {
   /// The cost for operands no wider than the modulus.
   static double reduced_cost_ns(const Job& job, double limbs, double product_ns) {
     const double bits = static_cast<double>(job.y.width * kLimbBits);
+    // Constant-time sums and products are computed in Montgomery form, which a modulus of their own needs.
+    const bool in_montgomery_form = job.timing == TimingClass::secret;
+    const double preparation_ns = job.shared == nullptr ? 20 * product_ns : 0;
     switch (job.op) {
       case Operation::addmod:
       case Operation::submod:
       case Operation::negmod:
-        return 10 + 3 * limbs;
+        return in_montgomery_form ? preparation_ns + 3 * product_ns : 10 + 3 * limbs;
       case Operation::mulmod:
       case Operation::sqrmod:
-        return 40 + 2 * product_ns;
+        return 40 + 2 * product_ns + (in_montgomery_form ? preparation_ns : 0);
       case Operation::invmod:
         return job.shared != nullptr && job.timing == TimingClass::public_ ? 8 * product_ns
                                                                            : 300 * limbs + 8 * product_ns;
@@ -102,8 +106,7 @@ Variant make_variant(const std::string& shape, std::string summary) {
   variant.name = "scalar64." + shape;
   variant.technique = "scalar64";
   variant.public_operations = kAllOperations;
-  variant.secret_operations = operation_bit(Operation::powmod) | operation_bit(Operation::invmod) |
-                              operation_bit(Operation::fixed_base_powmod);
+  variant.secret_operations = kAllOperations & ~operation_bit(Operation::multi_powmod);
   variant.summary = std::move(summary);
   return variant;
 }

@@ -37,7 +37,8 @@ class PreparedComb final : public PreparedBase {
     table.require(shape.entries() * mont.limbs());
     limbs::Buffer scratch(Montgomery::scratch_limbs(mont.limbs()) + mont.limbs());
     Limb* workspace = scratch.data() + Montgomery::scratch_limbs(mont.limbs());
-    mont.to_montgomery(element.data(), base.magnitude(0), base.is_negative(0), scratch.data());
+    mont.to_montgomery(element.data(), base.magnitude(0), base.is_negative(0), scratch.data(), stop);
+    if (stop.was_requested()) return false;
     const Montgomery* const lane[] = {&mont};
     return build_comb(MontgomeryLanes(lane, scratch.data()), shape, element.data(), table.data(), workspace,
                       stop);
@@ -103,7 +104,7 @@ class FixedBaseRun {
     } else {
       std::fill_n(element_.data(), 1, Limb{0});
     }
-    const SlidingSchedule schedule = best_sliding_schedule(job_.y.magnitude(item));
+    const SlidingSchedule schedule = best_sliding_schedule(job_.y.magnitude(item), job_.stop);
     limbs::Buffer result_mod_2k(split.ring().words());
     limbs::Buffer value(n_.limbs());
     workspace_.require(sliding_window_workspace(split.ring(), schedule));
@@ -156,7 +157,7 @@ class FixedBaseRun {
   bool power_beyond_comb(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
     for (std::size_t lane = 0; lane < exponents.size(); ++lane) {
       const MontgomeryLanes one = lanes.single(lane);
-      const SlidingSchedule schedule = best_sliding_schedule(exponents[lane]);
+      const SlidingSchedule schedule = best_sliding_schedule(exponents[lane], job_.stop);
       workspace_.require(sliding_window_workspace(one, schedule));
       if (!sliding_window_power(one, element_.data() + lane * one.words(), prepared_.element.data(), schedule,
                                 workspace_.data(), job_.stop)) {

@@ -95,8 +95,9 @@ void run_shared_inverse(const BucketRun& run) {
     const auto block = run.items.subspan(first, std::min(kInversionBlock, run.items.size() - first));
     for (std::size_t i = 0; i < block.size(); ++i) {
       n.reduce_var(values.part(i * run.limbs, run.limbs), job.x.magnitude(block[i]),
-                   job.x.is_negative(block[i]), scratch);
+                   job.x.is_negative(block[i]), scratch, job.stop);
     }
+    if (job.stop.was_requested()) return;
     const std::span<Limb> all = values.first(block.size() * run.limbs);
     const bool all_invertible = n.odd()
                                     ? invert_block(montgomery_ring, inverter, all, block.size(), run.limbs)
@@ -164,11 +165,13 @@ void run_inverse(const BucketRun& run) {
     const Modulus& n = moduli.at(item);
     inverter.assign(n);
     if (job.timing == TimingClass::secret) {
-      n.montgomery().to_montgomery(x.data(), job.x.magnitude(item), job.x.is_negative(item), scratch.data());
+      n.montgomery().to_montgomery(x.data(), job.x.magnitude(item), job.x.is_negative(item), scratch.data(),
+                                   job.stop);
       n.montgomery().from_montgomery(x.data(), x.data(), scratch.data());
     } else {
-      n.reduce_var(x, job.x.magnitude(item), job.x.is_negative(item), scratch);
+      n.reduce_var(x, job.x.magnitude(item), job.x.is_negative(item), scratch, job.stop);
     }
+    if (job.stop.was_requested()) return;
     const Limb invertible = inverter.invert(x, x, job.timing);
     finish_item_if(job, item, x, n.value(), invertible);
   }

@@ -32,7 +32,8 @@ class Operands {
   std::size_t limbs_;
 
   std::span<const Limb> residue(const BatchView& view, std::size_t item, const Modulus& n, std::size_t at) {
-    return n.residue_var(storage_.part(at, limbs_), view.magnitude(item), view.is_negative(item), scratch_);
+    return n.residue_var(storage_.part(at, limbs_), view.magnitude(item), view.is_negative(item), scratch_,
+                         job_.stop);
   }
 };
 
@@ -54,6 +55,7 @@ void run_add_sub_neg(const BucketRun& run) {
     } else {
       limbs::sub_mod(r, x, operands.y(item, n), n.value());
     }
+    if (job.stop.was_requested()) return;
     finish_item(job, item, r, n.value());
   }
 }
@@ -80,6 +82,7 @@ void run_mul_sqr(const BucketRun& run) {
       }
       n.divisor().remainder_var(r, product.first(2 * run.limbs), operands.scratch());
     }
+    if (job.stop.was_requested()) return;
     finish_item(job, item, r, n.value());
   }
 }

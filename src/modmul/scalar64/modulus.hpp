@@ -38,15 +38,17 @@ class Modulus {
   [[nodiscard]] const EvenSplit& split() const { return split_; }             ///< n even only
 
   /// r = x mod n, or -|x| mod n if `negative`. On input: |x| of any size; r.size() == limbs(). On output: 0
-  /// <= r < n. Aliasing: r may overlap x. Timing: variable. If a divisor is needed and was not prepared, a
-  /// temporary one is.
-  void reduce_var(std::span<Limb> r, std::span<const Limb> x, bool negative, limbs::Buffer& scratch) const;
+  /// <= r < n; some residue if a stop was requested. Aliasing: r may overlap x. Timing: variable. If a
+  /// divisor is needed and was not prepared, a temporary one is.
+  void reduce_var(std::span<Limb> r, std::span<const Limb> x, bool negative, limbs::Buffer& scratch,
+                  const StopToken& stop) const;
 
   /// The same without a needless copy: returns x's own limbs if 0 <= x < n, else `storage`.
   [[nodiscard]] std::span<const Limb> residue_var(std::span<Limb> storage, std::span<const Limb> x,
-                                                  bool negative, limbs::Buffer& scratch) const {
+                                                  bool negative, limbs::Buffer& scratch,
+                                                  const StopToken& stop) const {
     if (!negative && x.size() >= limbs() && limbs::less_var(x, value_)) return x.first(limbs());
-    reduce_var(storage, x, negative, scratch);
+    reduce_var(storage, x, negative, scratch, stop);
     return storage;
   }
 

@@ -4,6 +4,9 @@
 namespace manymod::scalar64 {
 namespace {
 
+/// Chunks of a wide operand, at most 30 milliseconds of work, before a request to stop is looked for.
+constexpr std::size_t kChunksPerPoll = 256;
+
 /// a = 2 a mod n. On input: a < n.
 void double_mod(std::span<Limb> a, std::span<const Limb> n) {
   const Limb carry = limbs::shift_left(a, a, 1);
@@ -37,7 +40,8 @@ void Montgomery::assign(std::span<const Limb> n) {
   }
 }
 
-void Montgomery::to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch) const {
+void Montgomery::to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch,
+                               const StopToken& stop) const {
   // Horner's rule over chunks of L limbs, x = sum of c_i R^i: value = value R + c_i, in Montgomery form. For
   // c < R and R^2 mod n < n, (c (R^2 mod n) + M n) / R < 2 n.
   const std::span<Limb> value(r, limbs_);
@@ -45,6 +49,7 @@ void Montgomery::to_montgomery(Limb* r, std::span<const Limb> x, bool negative, 
   const std::size_t chunks = (x.size() + limbs_ - 1) / limbs_;
   std::fill(value.begin(), value.end(), Limb{0});
   for (std::size_t i = chunks; i-- > 0;) {
+    if (i % kChunksPerPoll == kChunksPerPoll - 1 && stop.requested_now()) return;
     const std::size_t from = i * limbs_;
     limbs::copy_extend(digit, x.subspan(from, std::min(limbs_, x.size() - from)));
     mul(digit.data(), digit.data(), r_squared(), scratch);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/ticker.hpp"
 #include "modmul/scalar64/kernels.hpp"
 #include "repr/limbs.hpp"
 #include "repr/verify.hpp"
@@ -70,8 +71,9 @@ class Montgomery {
   }
 
   /// r = x R mod n, or -|x| R mod n if `negative`, which is public. On input: |x| of any size. On output: 0
-  /// <= r < n. Aliasing: r must not overlap x.
-  void to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch) const;
+  /// <= r < n; some residue if a stop was requested. Aliasing: r must not overlap x.
+  void to_montgomery(Limb* r, std::span<const Limb> x, bool negative, Limb* scratch,
+                     const StopToken& stop = {}) const;
   /// r = a b mod n for plain residues. On input: a, b < n. On output: 0 <= r < n. Aliasing: r may be a or b.
   void mul_plain(Limb* r, const Limb* a, const Limb* b, Limb* scratch) const {
     MANYMOD_VERIFY_RANGE(limbs::less({a, limbs_}, modulus()) == 1 &&

@@ -80,7 +80,7 @@ class MultiPowerRun {
     const std::size_t y_index = index_of(job_.y, item, term);
     const std::span<Limb> base = bases_.part(term * run_.limbs, run_.limbs);
     exponents_[term] = job_.y.magnitude(y_index);
-    n.reduce_var(base, job_.x.magnitude(x_index), job_.x.is_negative(x_index), scratch_);
+    n.reduce_var(base, job_.x.magnitude(x_index), job_.x.is_negative(x_index), scratch_, job_.stop);
     if (!job_.y.is_negative(y_index)) return 1;
     return inverter_.invert(base, base, TimingClass::public_) | limbs::is_zero(exponents_[term]);
   }

@@ -23,7 +23,7 @@ class PowerRun {
       moduli_.emplace_back(run.kernels, job_, run.limbs, parts_needed(job_));
     }
     if (job_.may_follow_exponent()) {
-      schedule_ = best_sliding_schedule(job_.y.magnitude(0));
+      schedule_ = best_sliding_schedule(job_.y.magnitude(0), job_.stop);
     }
   }
 
@@ -61,7 +61,7 @@ class PowerRun {
   /// inverse does not exist and is needed, else 1.
   Limb load_base(Limb* r, std::size_t item, const Modulus& n) {
     const Montgomery& mont = n.montgomery();
-    mont.to_montgomery(r, job_.x.magnitude(item), job_.x.is_negative(item), scratch_.data());
+    mont.to_montgomery(r, job_.x.magnitude(item), job_.x.is_negative(item), scratch_.data(), job_.stop);
     if (!job_.y.is_negative(item)) return 1;
     const std::span<Limb> plain(r, n.limbs());
     mont.from_montgomery(r, r, scratch_.data());
@@ -111,6 +111,7 @@ class PowerRun {
   /// element_ = element_^exponent, lane by lane. Returns false if a stop was requested, as do the three
   /// below.
   bool raise(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
+    if (job_.stop.was_requested()) return false;
     if (schedule_) return raise_sliding(lanes, *schedule_);
     if (job_.timing == TimingClass::secret) {
       const std::size_t bits = job_.y.width * kLimbBits;
@@ -119,7 +120,7 @@ class PowerRun {
     }
     std::size_t bits = 0;
     for (const auto& exponent : exponents) bits = std::max(bits, limbs::bit_length_var(exponent));
-    if (exponents.size() == 1) return raise_sliding(lanes, best_sliding_schedule(exponents[0]));
+    if (exponents.size() == 1) return raise_sliding(lanes, best_sliding_schedule(exponents[0], job_.stop));
     if (bits <= kLockstepMinBits) return raise_one_by_one(lanes, exponents);
     return raise_fixed(lanes, exponents, bits, fixed_window_width(bits, 0));
   }
@@ -143,7 +144,7 @@ class PowerRun {
   bool raise_one_by_one(const MontgomeryLanes& lanes, std::span<const std::span<const Limb>> exponents) {
     for (std::size_t lane = 0; lane < exponents.size(); ++lane) {
       const MontgomeryLanes one = lanes.single(lane);
-      const SlidingSchedule schedule = best_sliding_schedule(exponents[lane]);
+      const SlidingSchedule schedule = best_sliding_schedule(exponents[lane], job_.stop);
       workspace_.require(sliding_window_workspace(one, schedule));
       Limb* element = element_.data() + lane * run_.limbs;
       if (!sliding_window_power(one, element, element, schedule, workspace_.data(), job_.stop)) return false;
@@ -156,12 +157,14 @@ class PowerRun {
   void power_even(std::size_t item) {
     const Modulus& n = moduli_[0].at(item);
     const EvenSplit& split = n.split();
-    const SlidingSchedule own = schedule_ ? SlidingSchedule{} : best_sliding_schedule(job_.y.magnitude(item));
+    const SlidingSchedule own =
+        schedule_ ? SlidingSchedule{} : best_sliding_schedule(job_.y.magnitude(item), job_.stop);
     const SlidingSchedule& schedule = schedule_ ? *schedule_ : own;
 
     limbs::Buffer base(run_.limbs);
     const std::span<Limb> x = base.first(run_.limbs);
-    n.reduce_var(x, job_.x.magnitude(item), job_.x.is_negative(item), scratch_);
+    n.reduce_var(x, job_.x.magnitude(item), job_.x.is_negative(item), scratch_, job_.stop);
+    if (job_.stop.was_requested()) return;
     Limb invertible = 1;
     if (job_.y.is_negative(item)) invertible = invert_base(x, item, n);
 

@@ -61,8 +61,17 @@ TEST(Wrapper, BadItemsThrowOrAreReported) {
 
 TEST(Wrapper, BadCallsThrow) {
   const Limbs three{1, 2, 3};
-  EXPECT_THROW(View(three, 2), std::invalid_argument);
-  EXPECT_THROW(View(three, 0), std::invalid_argument);
+  for (const std::size_t width : {2U, 0U}) {
+    try {
+      (void)View(three, width);
+      FAIL();
+    } catch (const manymod::Error& error) {
+      EXPECT_EQ(error.status(), MM_ERR_ARGUMENT);
+      EXPECT_NE(std::string(error.what()).find("no whole number"), std::string::npos) << error.what();
+    }
+  }
+  const std::vector<std::uint8_t> signs(2);
+  EXPECT_THROW((void)View(three, 1, signs), manymod::Error);
   const Limbs two{1, 2};
   EXPECT_THROW((void)manymod::addmod({three, 1}, {two, 1}, {three, 1}), manymod::Error);
   manymod::Placement nowhere;
@@ -70,6 +79,19 @@ TEST(Wrapper, BadCallsThrow) {
   EXPECT_THROW(
       manymod::Plan(manymod::Op::powmod, 64, manymod::ModulusKind::each, manymod::Timing::public_, nowhere),
       manymod::Error);
+}
+
+TEST(Wrapper, ConstantTimeSumsAndProducts) {
+  const Limbs x{7, 9};
+  const Limbs y{5};
+  const Limbs n{11, 13};
+  EXPECT_EQ(manymod::addmod_sec({x, 1}, {y, 1}, {n, 1})[1][0], 1u);
+  EXPECT_EQ(manymod::submod_sec({y, 1}, {x, 1}, {n, 1})[0][0], 9u);
+  EXPECT_EQ(manymod::negmod_sec({x, 1}, {n, 1})[1][0], 4u);
+  EXPECT_EQ(manymod::mulmod_sec({x, 1}, {y, 1}, {n, 1})[0][0], 2u);
+  EXPECT_EQ(manymod::sqrmod_sec({x, 1}, {n, 1})[1][0], 3u);
+  const Limbs even{10};
+  EXPECT_THROW((void)manymod::mulmod_sec({x, 1}, {y, 1}, {even, 1}), manymod::Error);
 }
 
 TEST(Wrapper, ConstantTimeInverses) {

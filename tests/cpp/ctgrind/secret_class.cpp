@@ -70,9 +70,10 @@ struct Shape {
   bool x_negative = false;
   bool y_negative = false;
   bool n_negative = false;
+  bool y_wide = false;  ///< second operands are wider than the moduli
 
-  /// Limbs of the exponents: enough for several windows; more would only repeat them.
-  [[nodiscard]] std::size_t y_width() const { return std::min<std::size_t>(width, 3); }
+  /// Limbs of the exponents and second operands: enough for several windows; more would only repeat them.
+  [[nodiscard]] std::size_t y_width() const { return y_wide ? width + 1 : std::min<std::size_t>(width, 3); }
 };
 
 /// A batch of kItems items.
@@ -231,7 +232,8 @@ int check(Runner runner, mm_op op, const manymod::Variant& variant, const Shape&
 
 int check_operations(Runner runner, const manymod::Variant& variant, const Shape& shape) {
   int checks = 0;
-  for (const mm_op op : {MM_OP_POWMOD, MM_OP_INVMOD, MM_OP_FIXED_BASE_POWMOD}) {
+  for (const mm_op op : {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD, MM_OP_SQRMOD, MM_OP_POWMOD,
+                         MM_OP_INVMOD, MM_OP_FIXED_BASE_POWMOD}) {
     checks += check(runner, op, variant, shape);
   }
   return checks;
@@ -259,8 +261,10 @@ int check_all(Runner runner, const manymod::Variant& variant) {
       negative_exponent.y_negative = true;
       Shape negative_modulus = plain;
       negative_modulus.n_negative = true;
+      Shape wide_second = plain;
+      wide_second.y_wide = true;
       for (const Shape& shape :
-           {wide_base, one_exponent, negative_base, negative_exponent, negative_modulus}) {
+           {wide_base, wide_second, one_exponent, negative_base, negative_exponent, negative_modulus}) {
         checks += check_operations(runner, variant, shape);
       }
     }

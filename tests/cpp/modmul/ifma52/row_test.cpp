@@ -185,7 +185,8 @@ TEST_P(Ifma52Row, SelectsEveryEntry) {
 
 INSTANTIATE_TEST_SUITE_P(Digits, Ifma52Row,
                          testing::Values(4, 5, 7, 8, 9, 10, 15, 16, 17, 20, 24, 25, 30, 32, 33, 40, 41, 48,
-                                         49, 56, 60, 63, 64, 65, 72, 79, 80));
+                                         49, 56, 60, 63, 64, 65, 72, 79, 80, 81, 88, 100, 158, 160, 317,
+                                         320));
 
 }  // namespace
 }  // namespace manymod::ifma52

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/job_queue.hpp"
+#include "abi/job_queue.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,18 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// An asynchronous call from its submission to its end.
+// An asynchronous call of a C interface from its submission to its end.
 #pragma once
 
 #include <atomic>
-#include <functional>
+#include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "core/library_thread.hpp"
 #include "manymod/manymod.h"
+#include "manymod/rsa.h"
 
 namespace manymod {
 
-/// Computes a call. @throws StatusError for an invalid call
-using CallRunner = std::function<mm_status(const mm_call& call)>;
+/// What a job computes.
+class JobWork {
+ public:
+  JobWork() = default;
+  virtual ~JobWork() = default;
+  JobWork(const JobWork&) = delete;
+  JobWork& operator=(const JobWork&) = delete;
+
+  /// Compute it, with this callback in the place of its own. @throws StatusError for an invalid call
+  virtual mm_status run(mm_progress_fn progress, void* user) = 0;
+  /// Call its own progress callback; 0 if it has none.
+  virtual int report(std::size_t items_done, std::size_t items_total) const = 0;
+  /// Set its item statuses, if it has an array for them, to MM_ITEM_NOT_COMPUTED.
+  virtual void mark_not_computed() noexcept = 0;
+};
+
+/// Whether a call that has not been checked yet appears to have an array for `count` statuses.
+inline bool has_statuses(const mm_call& call) {
+  return call.item_status != nullptr && call.result.limbs != nullptr && call.result.count == call.count;
+}
+inline bool has_statuses(const mm_rsa_call& call) {
+  if (call.item_status == nullptr) return false;
+  return call.op == MM_RSA_VERIFY ? call.valid != nullptr
+                                  : call.output.data != nullptr && call.output.count == call.count;
+}
+
+/// A copy of a call of a C interface, which `run(const Call&)` computes.
+template <class Call, class Run>
+class CallWork final : public JobWork {
+ public:
+  CallWork(const Call& call, Run run) : call_(call), run_(std::move(run)) {}
+
+  mm_status run(mm_progress_fn progress, void* user) override {
+    Call observed = call_;
+    observed.progress = progress;
+    observed.progress_user = user;
+    return run_(observed);
+  }
+  int report(std::size_t items_done, std::size_t items_total) const override {
+    return call_.progress == nullptr ? 0 : call_.progress(items_done, items_total, call_.progress_user);
+  }
+  void mark_not_computed() noexcept override {
+    if (has_statuses(call_)) std::memset(call_.item_status, MM_ITEM_NOT_COMPUTED, call_.count);
+  }
+
+ private:
+  const Call call_;
+  const Run run_;
+};
 
 /// The completion callback and its argument.
 struct Completion {
@@ -24,8 +74,7 @@ struct Completion {
 /// mutex, so that a forked child can destroy calls that its parent left unfinished.
 class SubmittedCall {
  public:
-  SubmittedCall(CallRunner runner, const mm_call& call, Completion done)
-      : runner_(std::move(runner)), call_(call), done_(done) {}
+  SubmittedCall(std::unique_ptr<JobWork> work, Completion done) : work_(std::move(work)), done_(done) {}
 
   /// Compute it on this thread, unless it was cancelled before.
   void run() noexcept;
@@ -59,8 +108,7 @@ class SubmittedCall {
   // Append to the message.
   void explain(const char* text) noexcept;
 
-  const CallRunner runner_;
-  const mm_call call_;
+  const std::unique_ptr<JobWork> work_;
   const Completion done_;
   const long process_ = process_id();
   std::atomic<int> phase_{kQueued};  ///< an int, which operating systems can wait on (futex)
@@ -70,9 +118,15 @@ class SubmittedCall {
   std::string message_;
 };
 
-/// Queue `call` as a job. `job` is set before the job can begin, so that its callbacks may use and destroy
+/// Queue `work` as a job. `job` is set before the job can begin, so that its callbacks may use and destroy
 /// it.
 /// @throws StatusError, std::bad_alloc; `job` is then null and the callback is not called
-void submit_job(CallRunner runner, const mm_call& call, Completion done, mm_job*& job);
+void submit_job(std::unique_ptr<JobWork> work, Completion done, mm_job*& job);
+
+/// Queue `call`, which is copied and which `run(const Call&)` computes.
+template <class Call, class Run>
+void submit_call(const Call& call, Run run, Completion done, mm_job*& job) {
+  submit_job(std::make_unique<CallWork<Call, Run>>(call, std::move(run)), done, job);
+}
 
 }  // namespace manymod

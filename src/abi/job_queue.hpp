@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "api/job.hpp"
+#include "abi/job.hpp"
 
 namespace manymod {
 

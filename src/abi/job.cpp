@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "api/job.hpp"
+#include "abi/job.hpp"
 
 #include <cstring>
 #include <memory>
 #include <utility>
 
+#include "abi/job_queue.hpp"
 #include "abi/last_error.hpp"
-#include "api/job_queue.hpp"
 #include "core/status_error.hpp"
 
 struct mm_job {
@@ -30,11 +30,6 @@ class InJob {
  private:
   bool before_;
 };
-
-// Whether a call that has not been checked yet appears to have an array for `count` statuses.
-bool has_statuses(const mm_call& call) {
-  return call.item_status != nullptr && call.result.limbs != nullptr && call.result.count == call.count;
-}
 
 // Call the completion callback. Its exceptions are discarded, as none may cross the C ABI.
 void notify(const Completion& done, mm_status status) noexcept {
@@ -71,16 +66,14 @@ bool SubmittedCall::stopped(std::size_t items_done, std::size_t items_total) {
     was_stopped_ = true;
     return true;
   }
-  return call_.progress != nullptr && call_.progress(items_done, items_total, call_.progress_user) != 0;
+  return work_->report(items_done, items_total) != 0;
 }
 
 mm_status SubmittedCall::compute() noexcept {
-  mm_call observed = call_;
-  observed.progress = [](std::size_t items_done, std::size_t items_total, void* user) {
+  const mm_progress_fn progress = [](std::size_t items_done, std::size_t items_total, void* user) {
     return static_cast<SubmittedCall*>(user)->stopped(items_done, items_total) ? 1 : 0;
   };
-  observed.progress_user = this;
-  const mm_status status = guarded([&] { return runner_(observed); });
+  const mm_status status = guarded([&] { return work_->run(progress, this); });
   if (status == MM_OK) return status;
   const char* text = last_error();
   if (status == MM_ERR_CANCELLED && was_stopped_) {
@@ -92,7 +85,7 @@ mm_status SubmittedCall::compute() noexcept {
 }
 
 mm_status SubmittedCall::end_unbegun() noexcept {
-  if (has_statuses(call_)) std::memset(call_.item_status, MM_ITEM_NOT_COMPUTED, call_.count);
+  work_->mark_not_computed();
   explain("cancelled by mm_job_cancel before it began");
   return MM_ERR_CANCELLED;
 }
@@ -136,8 +129,8 @@ void SubmittedCall::wait_if_possible() const noexcept {
   if (!left_behind() && !in_job) wait_for_end();
 }
 
-void submit_job(CallRunner runner, const mm_call& call, Completion done, mm_job*& job) {
-  const auto submitted = std::make_shared<SubmittedCall>(std::move(runner), call, done);
+void submit_job(std::unique_ptr<JobWork> work, Completion done, mm_job*& job) {
+  const auto submitted = std::make_shared<SubmittedCall>(std::move(work), done);
   job = std::make_unique<mm_job>(mm_job{submitted}).release();
   try {
     JobQueue::of_this_process().push(submitted);

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operands of Arrow arrays: integers, decimals, text and big-endian bytes. No cell becomes a Python int."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _arrow, _core
+from manymod._operand_kinds import Batch, Binary, Integers, Kind, LimbRows, Operand
+from manymod.intarray import lengths_in_bits, limbs_for
+
+__all__ = ["MAX_DECIMAL_DIGITS", "ArrowText", "arrow_operand"]
+
+#: Longest decimal text: its conversion is quadratic. Hexadecimal text has no limit.
+MAX_DECIMAL_DIGITS = 100_000
+
+_HEXADECIMAL = 2
+
+#: Texts that are converted at a time where only their lengths are asked for.
+_BLOCK = 1 << 14
+
+
+class ArrowBytes(Operand):
+    """Binary of any length: big-endian bytes."""
+
+    kind = Kind.ARROW_VARIABLE_BYTES
+
+    def __init__(self, name: str, array: Any) -> None:
+        import pyarrow as pa  # noqa: PLC0415
+
+        self.name = name
+        self.count = len(array)
+        self._data, self._offsets = _arrow.slices(array.cast(pa.large_binary()))
+        self._sizes = np.diff(self._offsets)
+        self.bits = 8 * int(self._sizes.max(initial=0))
+
+    def rows(self, start: int, stop: int, width: int) -> Batch:
+        """Convert these items."""
+        limbs = np.empty((stop - start, width), np.uint64)
+        _core.binary_to_limbs(self._data, self._offsets, start, limbs)
+        return limbs, None
+
+    def varied(self) -> NDArray[np.uint32]:
+        """Limbs that each item needs."""
+        widths: NDArray[np.uint32] = np.maximum(1, (self._sizes + 7) // 8).astype(np.uint32)
+        return widths
+
+    def exact_bits(self) -> int:
+        """Bits of the widest item."""
+        return int(lengths_in_bits(self.host_limbs()).max(initial=0))
+
+
+class ArrowText(Operand):
+    """Text: decimal, or hexadecimal after 0x, with an optional sign.
+
+    Attributes:
+        hexadecimal: which items are hexadecimal.
+    """
+
+    kind = Kind.ARROW_TEXT
+
+    def __init__(self, name: str, array: Any) -> None:
+        import pyarrow as pa  # noqa: PLC0415
+        from pyarrow import compute  # noqa: PLC0415
+
+        self.name = name
+        self.count = len(array)
+        wide = array.cast(pa.large_string())
+        self._data, self._offsets = _arrow.slices(wide)
+        self._notations = np.empty(len(array), np.uint8)
+        self._widths = np.empty(len(array), np.uint32)
+        scanned = (self._notations, self._widths)
+        _core.scan_text(self._data, self._offsets, MAX_DECIMAL_DIGITS, *scanned)
+        self._check(wide)
+        self._widths[self._notations == 0] = 1
+        self.hexadecimal: NDArray[np.bool_] = self._notations == _HEXADECIMAL
+        minus = compute.any(compute.match_substring(wide, "-")).as_py()
+        self.signed = bool(minus)
+        self.bits = self._bits_of_widest()
+
+    def _check(self, array: Any) -> None:
+        wrong = self._notations == 0
+        null = _arrow.null_mask(array)
+        if null is not None:
+            wrong &= ~null
+        if wrong.any():
+            item = int(np.argmax(wrong))
+            text = array[item].as_py()
+            if len(text) > MAX_DECIMAL_DIGITS:
+                raise ValueError(
+                    f"{self.name}: item {item} has {len(text)} characters, more than {MAX_DECIMAL_DIGITS}: "
+                    "give long numbers as hexadecimal, after 0x"
+                )
+            raise ValueError(
+                f"{self.name}: item {item} is {text[:40]!r}, neither decimal nor hexadecimal after 0x"
+            )
+
+    def _bits_of_widest(self) -> int:
+        """Widths are bounds, too high by one limb at most: of those that may be the widest, convert all."""
+        widest = int(self._widths.max(initial=1))
+        bits = 0
+        for start in range(0, len(self._widths), _BLOCK):
+            stop = min(start + _BLOCK, len(self._widths))
+            if int(self._widths[start:stop].max()) >= widest - 1:
+                limbs, _ = self.rows(start, stop, int(self._widths[start:stop].max()))
+                bits = max(bits, int(lengths_in_bits(limbs).max()))
+                limbs.fill(0)
+        return bits
+
+    def rows(self, start: int, stop: int, width: int) -> Batch:
+        """Convert these items."""
+        room = max(width, int(self._widths[start:stop].max(initial=1)))
+        limbs = np.empty((stop - start, room), np.uint64)
+        signs = np.empty(stop - start, np.uint8)
+        _core.text_to_limbs(self._data, self._offsets, start, self._notations, limbs, signs)
+        return limbs[:, :width], signs if self.signed else None
+
+    def varied(self) -> NDArray[np.uint32]:
+        """Limbs that each item needs."""
+        return np.minimum(self._widths, np.uint32(self.width))
+
+
+class _ArrowNulls(Operand):
+    """An array that has a type for nothing, and so nulls alone."""
+
+    kind = Kind.ARROW_NULLS
+    bits = 0
+
+    def __init__(self, name: str, array: Any) -> None:
+        self.name = name
+        self.count = len(array)
+
+    def rows(self, start: int, stop: int, width: int) -> Batch:
+        """Zeros, which nobody reads."""
+        return np.zeros((stop - start, width), np.uint64), None
+
+
+def _decimals(name: str, array: Any) -> LimbRows:
+    import pyarrow as pa  # noqa: PLC0415
+
+    if array.type.bit_width < 128:
+        array = array.cast(pa.decimal128(38, 0))
+    count, width = len(array), array.type.bit_width // 64
+    data = array.buffers()[1]
+    words = np.zeros((count, width), np.uint64)
+    if data is not None:
+        words = np.frombuffer(data, np.uint64, count * width, 8 * array.offset * width).reshape(count, width)
+    limbs, signs = np.empty_like(words), np.empty(count, np.uint8)
+    _core.words_to_limbs(words, limbs, signs)
+    null = _arrow.null_mask(array)
+    if null is not None:
+        limbs[null], signs[null] = 0, 0
+    narrow = np.ascontiguousarray(limbs[:, : limbs_for(int(lengths_in_bits(limbs).max(initial=0)))])
+    result = LimbRows(name, narrow, signs if signs.any() else None, Kind.ARROW_DECIMALS)
+    result.copies = True
+    return result
+
+
+def _why_not(dtype: Any) -> str:
+    import pyarrow as pa  # noqa: PLC0415
+
+    if pa.types.is_floating(dtype):
+        return "holds floats, which are exact up to 2^53 alone: cast it to an integer type"
+    if pa.types.is_decimal(dtype):
+        return "holds fractions: cast it to scale 0"
+    return "is none of integers, decimals of scale 0, text, big-endian binary, and dictionaries of these"
+
+
+def arrow_operand(name: str, column: Any) -> Operand:
+    """Return the operand of a pyarrow Array or ChunkedArray.
+
+    Raises:
+        TypeError: if its type holds no integers.
+        ValueError: if an item of text is no integer.
+    """
+    import pyarrow as pa  # noqa: PLC0415
+
+    array, chunk_lengths = _arrow.plain(column)
+    dtype, types = array.type, pa.types
+    result: Operand
+    if types.is_integer(dtype):
+        result = Integers(name, _arrow.integer_values(array), Kind.ARROW_INTEGERS)
+    elif types.is_boolean(dtype):
+        result = Integers(name, _arrow.integer_values(array.cast(pa.uint8())), Kind.ARROW_INTEGERS)
+    elif types.is_fixed_size_binary(dtype):
+        result = Binary(name, _arrow.binary_rows(array), Kind.ARROW_BYTES)
+    elif types.is_binary(dtype) or types.is_large_binary(dtype):
+        result = ArrowBytes(name, array)
+    elif types.is_string(dtype) or types.is_large_string(dtype):
+        result = ArrowText(name, array)
+    elif types.is_decimal(dtype) and dtype.scale == 0:
+        result = _decimals(name, array)
+    elif types.is_null(dtype):
+        result = _ArrowNulls(name, array)
+    else:
+        raise TypeError(f"{name}: Arrow type {dtype} {_why_not(dtype)}")
+    result.arrow_type = dtype
+    result.null = _arrow.null_mask(array)
+    result.chunk_lengths = chunk_lengths
+    return result

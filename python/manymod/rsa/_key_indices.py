@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Key indices of every accepted kind, as the C ABI has them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _arrow
+from manymod._series import object_nulls, open_column
+from manymod.plan import checked_integer
+
+__all__ = ["key_numbers"]
+
+
+def key_numbers(value: Any, keys: int) -> tuple[NDArray[np.uint32] | None, Any]:
+    """Return the indices, and those labels of theirs that a pandas Series has.
+
+    Indices without a key become `keys`, of which the library says that there is no such key: negative ones,
+    ones that are too high, and missing ones, as ``pyarrow.compute.index_in`` gives for a name that it does
+    not find. Floats are taken where they are whole, since pandas makes floats of integers with gaps.
+    """
+    if value is None:
+        return None, None
+    if isinstance(value, (int, np.integer)):
+        index = checked_integer("key_indices", value)
+        return np.array(index if 0 <= index < keys else keys, np.uint32), None
+    given, missing, labels = _opened(value)
+    if given.ndim != 1 or (given.dtype.kind not in "iufO" and given.size):
+        raise TypeError("key_indices must be an integer or a 1-D sequence of integers")
+    if given.dtype.kind == "O":
+        given, missing = _of_objects(given, keys)
+    elif given.dtype.kind == "f":
+        given, missing = _of_floats(given, missing)
+    wrong = (given < 0) | (given >= keys)
+    if missing is not None:
+        wrong |= missing
+    return np.where(wrong, keys, given).astype(np.uint32), labels
+
+
+def _opened(value: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None, Any]:
+    """As a numpy array, where that has no value, and labels."""
+    column = open_column("key_indices", value)
+    labels = None
+    if column is not None:
+        if isinstance(column.values, np.ndarray):
+            return column.values, column.null, column.labels
+        value, labels = column.values, column.labels
+    arrow = _arrow.as_arrow("key_indices", value)
+    if arrow is None:
+        return np.asarray(value), None, labels
+    array, _ = _arrow.plain(arrow)
+    if _arrow.is_text(array):
+        raise TypeError("key_indices are text: give the positions of these keys (pyarrow.compute.index_in)")
+    return array.to_numpy(zero_copy_only=False), _arrow.null_mask(array), labels
+
+
+def _of_objects(given: NDArray[Any], keys: int) -> tuple[NDArray[np.int64], NDArray[np.bool_] | None]:
+    indices = np.full(len(given), keys, np.int64)
+    missing = object_nulls(given)
+    present = range(len(given)) if missing is None else np.flatnonzero(~missing).tolist()
+    for item in present:
+        value = given[item]
+        try:
+            index = int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
+        except TypeError:
+            raise TypeError(f"key_indices: item {item} is {value!r}, no integer") from None
+        if 0 <= index < keys:
+            indices[item] = index
+    return indices, missing
+
+
+def _of_floats(
+    given: NDArray[Any], missing: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    absent = np.isnan(given) if missing is None else missing | np.isnan(given)
+    whole = np.where(absent, 0, given)
+    wrong = whole != np.floor(whole)
+    if wrong.any():
+        item = int(np.argmax(wrong))
+        raise TypeError(f"key_indices: item {item} is {given[item]}, no integer")
+    return np.clip(whole, -1, 2.0**62).astype(np.int64), absent

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addition, subtraction, negation, multiplication and squaring modulo an odd n. Constant-time.
+#include "modmul/scalar64/operations.hpp"
+
+namespace manymod::scalar64 {
+namespace {
+
+/// One item after another, in Montgomery form where operands have to be reduced: no division depends on them.
+class SecretRun {
+ public:
+  explicit SecretRun(const BucketRun& run)
+      : job_(run.job),
+        limbs_(run.limbs),
+        storage_(2 * run.limbs),
+        scratch_(Montgomery::scratch_limbs(run.limbs)) {}
+
+  /// The residue of an item, 0 <= r < n, valid until the next call. Timing: the sizes and signs of the
+  /// operands, and the bit length of n, are public.
+  std::span<const Limb> residue(std::size_t item, const Montgomery& mont) {
+    switch (job_.op) {
+      case Operation::mulmod:
+        load(job_.x, item, mont, first(), job_.x.is_negative(item) != job_.y.is_negative(item));
+        multiply(mont, job_.y.magnitude(item));
+        return first();
+      case Operation::sqrmod:
+        load(job_.x, item, mont, first(), false);
+        multiply(mont, job_.x.magnitude(item));
+        return first();
+      case Operation::negmod:
+        load(job_.x, item, mont, first(), !job_.x.is_negative(item));
+        break;
+      default:
+        load(job_.x, item, mont, first(), job_.x.is_negative(item));
+        load(job_.y, item, mont, second(), job_.y.is_negative(item) != (job_.op == Operation::submod));
+        limbs::add_mod(first(), first(), second(), mont.modulus());
+    }
+    mont.from_montgomery(first().data(), first().data(), scratch_.data());
+    return first();
+  }
+
+ private:
+  const Job& job_;
+  std::size_t limbs_;
+  limbs::Buffer storage_;
+  limbs::Buffer scratch_;
+
+  [[nodiscard]] std::span<Limb> first() { return storage_.part(0, limbs_); }
+  [[nodiscard]] std::span<Limb> second() { return storage_.part(limbs_, limbs_); }
+
+  /// r = +-|operand| R mod n.
+  void load(const BatchView& view, std::size_t item, const Montgomery& mont, std::span<Limb> r,
+            bool negative) {
+    mont.to_montgomery(r.data(), view.magnitude(item), negative, scratch_.data(), job_.stop);
+  }
+
+  /// first() = first() |y| / R mod n, 0 <= first() < n. On input: first() < n. A |y| of no more limbs than n
+  /// is below R, so that it is taken as it is; a wider one is reduced.
+  void multiply(const Montgomery& mont, std::span<const Limb> y) {
+    if (y.size() <= limbs_) {
+      limbs::copy_extend(second(), y);
+    } else {
+      mont.to_montgomery(second().data(), y, false, scratch_.data(), job_.stop);
+      mont.from_montgomery(second().data(), second().data(), scratch_.data());
+    }
+    mont.mul(first().data(), first().data(), second().data(), scratch_.data());
+    // For a < n and b < R, (a b + M n) / R < 2 n.
+    if (limbs_ > kUnrolledLimbs) limbs::reduce_once(first(), mont.modulus());
+  }
+};
+
+}  // namespace
+
+void run_linear_secret(const BucketRun& run) {
+  ModulusCursor moduli(run.kernels, run.job, run.limbs, parts_needed(run.job));
+  SecretRun items(run);
+  for (const std::size_t item : run.items) {
+    if (run.job.stop.requested()) return;
+    const Modulus& n = moduli.at(item);
+    const std::span<const Limb> residue = items.residue(item, n.montgomery());
+    if (run.job.stop.was_requested()) return;
+    finish_item(run.job, item, residue, n.value());
+  }
+}
+
+}  // namespace manymod::scalar64
