@@ -58,7 +58,7 @@ extern "C" {
 #define MM_VERSION_MINOR 1
 #define MM_VERSION_PATCH 0
 
-/** Largest width of a modulus, in bits; on GPUs 8192. Bases and exponents may be wider. */
+/** Largest width of a modulus in bits; on GPUs 8192. Bases may be wider, exponents up to 2^32 - 64 bits. */
 #define MM_MAX_MODULUS_BITS 16384
 
 /** Outcome of a call (MM_OK, MM_ERR_*) or of one item (MM_OK, MM_ITEM_*). */

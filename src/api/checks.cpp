@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t kMaxLimbs =
     static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / sizeof(Limb);
 
+// The library counts the bits of exponents in 32 bits.
+constexpr std::size_t kMaxExponentLimbs = std::numeric_limits<std::uint32_t>::max() / kLimbBits;
+
 [[noreturn]] void throw_argument(const std::string& message) { throw StatusError(MM_ERR_ARGUMENT, message); }
 [[noreturn]] void throw_null(const std::string& what) { throw StatusError(MM_ERR_NULL, what + " is NULL"); }
 
@@ -26,6 +29,10 @@ bool uses_x(Operation op) { return op != Operation::fixed_base_powmod; }
 
 bool uses_y(Operation op) {
   return op != Operation::negmod && op != Operation::sqrmod && op != Operation::invmod;
+}
+
+bool has_exponent(Operation op) {
+  return op == Operation::powmod || op == Operation::multi_powmod || op == Operation::fixed_base_powmod;
 }
 
 // Check an array of `count` items of `width` limbs, `stride` limbs apart: 0 < width <= stride, the size in
@@ -238,6 +245,10 @@ Job checked_job(const mm_call& call, Operation op, TimingClass timing, const Bat
   job.op = op;
   job.timing = timing;
   set_operands(call, job);
+  if (has_exponent(op) && job.y.width > kMaxExponentLimbs) {
+    throw_argument("y.width is " + number(job.y.width) + ", exponents have at most " +
+                   number(kMaxExponentLimbs) + " limbs");
+  }
   if (fixed_modulus != nullptr) {
     job.modulus = *fixed_modulus;
   } else {

@@ -95,6 +95,18 @@ TEST(PlanMisuse, Threads) {
   }
 }
 
+// The arrays are not read, so that they need not be as large as they claim.
+TEST(PlanMisuse, ExponentsOfFourGigabits) {
+  constexpr std::size_t kMost = (std::size_t{1} << 26) - 1;
+  Limb x = 3, y = 5, n = 7, r = 0;
+  mm_call call = make_call({&x, 1, 1, 1, nullptr}, {&y, 1, kMost + 1, kMost + 1, nullptr},
+                           {&n, 1, 1, 1, nullptr}, {&r, 1, 1, 1, nullptr});
+  call.count = 1;
+  EXPECT_EQ(mm_plan_run(make_plan(plan_options(MM_OP_POWMOD)).get(), &call), MM_ERR_ARGUMENT);
+  EXPECT_STREQ(mm_last_error(), "y.width is 67108864, exponents have at most 67108863 limbs");
+  EXPECT_EQ(r, 0u);
+}
+
 TEST(PlanMisuse, FixedBaseHasNoPlan) {
   EXPECT_EQ(create_status(plan_options(MM_OP_FIXED_BASE_POWMOD)), MM_ERR_ARGUMENT);
 }
