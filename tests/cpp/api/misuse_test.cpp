@@ -98,7 +98,7 @@ TEST(PlanMisuse, Threads) {
 // The arrays are not read, so that they need not be as large as they claim.
 TEST(PlanMisuse, ExponentsOfFourGigabits) {
   constexpr std::size_t kMost = (std::size_t{1} << 26) - 1;
-  Limb x = 3, y = 5, n = 7, r = 0;
+  std::uint64_t x = 3, y = 5, n = 7, r = 0;
   mm_call call = make_call({&x, 1, 1, 1, nullptr}, {&y, 1, kMost + 1, kMost + 1, nullptr},
                            {&n, 1, 1, 1, nullptr}, {&r, 1, 1, 1, nullptr});
   call.count = 1;
