@@ -17,7 +17,7 @@
  *
  * Struct sizes. A struct that begins with struct_size may gain members at its end in later versions. A
  * program compiled against an older or a newer header keeps working: members missing from an older struct are
- * taken as 0. Members of a newer one must be 0, else the call fails (MM_ERR_ARGUMENT); none is written.
+ * taken as 0. Those of a newer one that is read must be 0, else the call fails (MM_ERR_ARGUMENT).
  *
  * Thread safety. All functions may be called from several threads at once, and several calls may run on one
  * plan at once. An object must not be destroyed while one of its calls runs.
@@ -75,11 +75,11 @@ typedef enum mm_status {
   MM_ITEM_RSA_LENGTH = 7,     /**< the message, digest, salt or ciphertext does not fit key and padding */
   MM_ITEM_RSA_RANGE = 8,      /**< the number is not below the modulus */
   MM_ITEM_RSA_DECRYPTION = 9, /**< decryption failed */
-  MM_ITEM_RSA_FAULT = 10,   /**< two computations failed their check: a hardware fault, or p or q not prime */
+  MM_ITEM_RSA_FAULT = 10,   /**< two computations failed their check: a hardware fault, or a prime is none */
   MM_ITEM_RSA_PADDING = 11, /**< the key is restricted to RSASSA-PSS, or to another hash or a longer salt */
   MM_ITEM_RSA_SIGNATURE_LENGTH = 12, /**< not valid: the signature is not as long as the modulus */
   /* Statuses of a call. */
-  MM_ERR_ITEMS = 64,            /**< at least one item has a status other than MM_OK */
+  MM_ERR_ITEMS = 64,            /**< an item has a status other than MM_OK and _SIGNATURE_LENGTH */
   MM_ERR_NULL = 65,             /**< a required pointer is NULL */
   MM_ERR_ARGUMENT = 66,         /**< a size, count, enum value or struct_size is invalid */
   MM_ERR_OVERLAP = 67,          /**< the result overlaps an operand without being exactly the same array */
@@ -276,7 +276,7 @@ MM_API mm_status mm_job_wait(mm_job* job);
 
 /** Ask the job to stop, as a progress callback would: it stops within a fraction of a second, and a short
  * call may complete. A job that has not begun ends at once with MM_ERR_CANCELLED; every item status is
- * MM_ITEM_NOT_COMPUTED and nothing else is written. NULL is allowed. */
+ * MM_ITEM_NOT_COMPUTED, and no results are written. NULL is allowed. */
 MM_API void mm_job_cancel(mm_job* job);
 
 /** Wait until the job has ended, then destroy it. NULL is allowed. In a callback of a job it does not wait:

@@ -92,7 +92,8 @@ typedef struct mm_rsa_prime {
 } mm_rsa_prime;
 
 /** What a key for RSASSA-PSS alone (id-RSASSA-PSS, RFC 4055) may be used for. Signatures with anything else,
- * and every other operation, get MM_ITEM_RSA_PADDING. All 0 for keys without restrictions. */
+ * and every other operation, get MM_ITEM_RSA_PADDING. All 0 for keys without restrictions; the other members
+ * may differ from 0 only if `only` is 1. */
 typedef struct mm_rsa_pss_limits {
   int only;             /**< 1: the key is for RSASSA-PSS alone */
   mm_rsa_hash hash;     /**< the only hash of messages; MM_RSA_HASH_NONE: any */
@@ -110,7 +111,7 @@ typedef struct mm_rsa_numbers {
   size_t struct_size;
   mm_bytes n;               /**< modulus, odd, MM_RSA_MIN_BITS to MM_RSA_MAX_BITS bits */
   mm_bytes e;               /**< public exponent, odd, 3 <= e < n, of at most max_exponent_bits bits */
-  mm_bytes d;               /**< private exponent, 0 < d < n, e d = 1 mod p - 1 and mod q - 1 */
+  mm_bytes d;               /**< private exponent, 0 < d < n, e d = 1 mod each prime less 1 */
   mm_bytes p, q;            /**< primes; the product of all primes is n, and no two are the same */
   mm_bytes dp;              /**< d mod p - 1 */
   mm_bytes dq;              /**< d mod q - 1 */

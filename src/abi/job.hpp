@@ -40,6 +40,20 @@ inline bool has_statuses(const mm_rsa_call& call) {
                                   : call.output.data != nullptr && call.output.count == call.count;
 }
 
+/// Set the outputs of a call that was not begun to what the interface promises of items that are not
+/// computed. In: has_statuses(call).
+inline void clear_outputs(const mm_call& call) {
+  std::memset(call.item_status, MM_ITEM_NOT_COMPUTED, call.count);
+}
+inline void clear_outputs(const mm_rsa_call& call) {
+  std::memset(call.item_status, MM_ITEM_NOT_COMPUTED, call.count);
+  if (call.op == MM_RSA_VERIFY) std::memset(call.valid, 0, call.count);
+  if (call.item_recomputed != nullptr) std::memset(call.item_recomputed, 0, call.count);
+  if (call.op != MM_RSA_VERIFY && call.output.sizes != nullptr) {
+    std::fill_n(call.output.sizes, call.count, 0);
+  }
+}
+
 /// A copy of a call of a C interface, which `run(const Call&)` computes.
 template <class Call, class Run>
 class CallWork final : public JobWork {
@@ -56,7 +70,7 @@ class CallWork final : public JobWork {
     return call_.progress == nullptr ? 0 : call_.progress(items_done, items_total, call_.progress_user);
   }
   void mark_not_computed() noexcept override {
-    if (has_statuses(call_)) std::memset(call_.item_status, MM_ITEM_NOT_COMPUTED, call_.count);
+    if (has_statuses(call_)) clear_outputs(call_);
   }
 
  private:

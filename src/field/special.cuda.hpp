@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "core/portable.hpp"
 #include "field/magnitude.hpp"
@@ -138,7 +139,7 @@ class SpecialField {
     canonical(number, a);
     modinv::Divsteps<kBoundBits> steps(PrimeWords{}, Number{number.words});
     steps.template run<true>();
-    const Mask exists = 0 - static_cast<std::uint32_t>(steps.invertible());
+    const Mask exists = cuda::opaque(0 - static_cast<std::uint32_t>(steps.invertible()));
     Rules::set(r, 1);
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) r.words[j] = steps.inverse_word(j) & exists;

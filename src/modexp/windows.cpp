@@ -12,8 +12,8 @@ namespace {
 /// Exponents up to this many bits are recoded with every width: there the exact pattern of ones decides.
 constexpr std::size_t kShortExponentBits = 128;
 
-/// Steps that are recoded, in some hundred microseconds, before a request to stop is looked for.
-constexpr std::size_t kStepsPerPoll = std::size_t{1} << 14;
+/// Digits that are recoded, in some hundred microseconds, before a request to stop is looked for.
+constexpr std::size_t kDigitsPerPoll = std::size_t{1} << 14;
 
 std::size_t sliding_window_width(std::size_t bits) {
   std::size_t best = 1;
@@ -58,13 +58,13 @@ SlidingSchedule sliding_schedule(std::span<const Limb> exponent, std::size_t wid
   SlidingSchedule schedule;
   auto left = static_cast<unsigned>(limbs::bit_length_var(exponent));
   std::uint32_t squarings = 0;
-  while (left > 0) {
+  for (std::size_t number = 1; left > 0; ++number) {
+    if (number % kDigitsPerPoll == 0 && stop.requested_now()) break;
     const recoding::SlidingDigit digit =
         recoding::top_sliding_digit(bits, left, static_cast<unsigned>(width));
     squarings += digit.count;
     left -= digit.count;
     if (digit.value == 0) continue;
-    if (schedule.steps.size() % kStepsPerPoll == kStepsPerPoll - 1 && stop.requested_now()) break;
     const bool first = schedule.steps.empty();
     schedule.steps.push_back({first ? 0 : squarings, digit.value / 2});
     schedule.table_entries = std::max<std::size_t>(schedule.table_entries, digit.value / 2 + 1);

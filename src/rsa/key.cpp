@@ -13,7 +13,7 @@ namespace manymod::rsa {
 namespace {
 
 // Attempts to factor n with the private exponent; each fails with probability at most 1/2.
-constexpr int kFactorAttempts = 128;
+constexpr int kFactorAttempts = 40;
 
 [[noreturn]] void reject_key(const std::string& reason) {
   throw StatusError(MM_ERR_KEY, "RSA key: " + reason);
@@ -149,6 +149,10 @@ void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   const Number multiple = minus_one(arithmetic.product(numbers.e, numbers.d));
   require_key(BN_is_zero(multiple.get()) == 0 && BN_is_odd(multiple.get()) == 0,
               "e d - 1 is not a multiple of p - 1 and q - 1");
+  // A prime has no factor to be found.
+  const int n_is_prime = BN_check_prime(numbers.n.get(), arithmetic.context(), nullptr);
+  require_crypto(n_is_prime >= 0, "BN_check_prime");
+  require_key(n_is_prime == 0, "n is prime");
   int twos = 0;
   while (BN_is_bit_set(multiple.get(), twos) == 0) ++twos;
   Number odd_part = new_number();
@@ -230,6 +234,8 @@ void check_factors(Arithmetic& arithmetic, const KeyNumbers& numbers) {
   Number product = copy_of(numbers.p);
   for (std::size_t i = 0; i < primes.size(); ++i) {
     if (BN_is_odd(primes[i]->get()) == 0 || is_one(*primes[i])) reject_key(prime_name(i) + " is even or 1");
+    // Before it is multiplied: an encoding may have numbers of any length.
+    if (!less(*primes[i], numbers.n)) reject_key(prime_name(i) + " is not below n");
     for (std::size_t j = 0; j < i; ++j) {
       if (same_number(*primes[i], *primes[j])) {
         reject_key(prime_name(j) + " and " + prime_name(i) + " are the same");
@@ -322,6 +328,8 @@ void check_pss(const mm_rsa_pss_limits& pss) {
   if ((pss.only != 0 && pss.only != 1) || !known(pss.hash) || !known(pss.mgf_hash) || pss.least_salt < 0) {
     throw StatusError(MM_ERR_ARGUMENT, "pss has a value that is not one of mm_rsa_pss_limits");
   }
+  const bool limits = pss.hash != MM_RSA_HASH_NONE || pss.mgf_hash != MM_RSA_HASH_NONE || pss.least_salt != 0;
+  if (limits && pss.only == 0) throw StatusError(MM_ERR_ARGUMENT, "pss has limits, but pss.only is 0");
 }
 
 // `number` in `limbs` limbs. Timing: constant-time in its value.

@@ -54,8 +54,9 @@ class Key {
   [[nodiscard]] std::span<const Limb> dp() const { return whole(dp_); }      ///< as many limbs as p
   [[nodiscard]] std::span<const Limb> dq() const { return whole(dq_); }      ///< as many limbs as p
   [[nodiscard]] std::span<const Limb> qinv() const { return whole(qinv_); }  ///< as many limbs as p
-  /// Primes of a private key: p, q and the others in descending order.
+  /// The number of primes of a private key.
   [[nodiscard]] std::size_t primes() const { return is_private() ? 2 + others_.size() : 0; }
+  /// p, q and the others, in descending order.
   [[nodiscard]] std::span<const Limb> prime(std::size_t i) const {
     return i == 0 ? p() : i == 1 ? q() : whole(others_[i - 2].prime);
   }

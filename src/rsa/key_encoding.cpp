@@ -205,7 +205,8 @@ std::vector<Found> read_all(const mm_bytes& encoded, const mm_bytes& password, s
     const bool parameters = blocks.size() > 1 && block.label.ends_with("PARAMETERS");
     if (parameters) continue;
     Found& found = all.emplace_back(read_block(block, password));
-    found.is_private = found.is_private || block.label.ends_with("PRIVATE KEY");
+    // The label tells only of what cannot be read.
+    if (!found.key) found.is_private = found.is_private || block.label.ends_with("PRIVATE KEY");
     if (found.key && found.is_private == (kind != MM_RSA_KEY_PUBLIC)) break;
   }
   if (!all.empty()) return all;

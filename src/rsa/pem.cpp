@@ -47,6 +47,9 @@ std::string take_header_lines(std::string_view& body) {
     if (line_end == std::string_view::npos) return {};
     std::string_view line = rest.substr(0, line_end);
     rest.remove_prefix(line_end + 1);
+    // The key itself must not be copied here: only lines with a colon, and those that continue them after
+    // white space, are headers.
+    if (!line.empty() && !is_space(line.front()) && line.find(':') == std::string_view::npos) return {};
     while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
     while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
     if (!line.empty()) {

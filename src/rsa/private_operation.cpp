@@ -82,10 +82,11 @@ class PrivateOperation {
   [[nodiscard]] Limb* row_of(limbs::Buffer& buffer, std::size_t row) const {
     return buffer.data() + row * limbs_;
   }
-  /// The power of a row modulo a prime of its key, and the distance to that modulo the next prime.
+  /// The power of a row modulo a prime of its key.
   [[nodiscard]] Limb* residue(std::size_t row, std::size_t prime) {
     return residues_.data() + prime * residue_stride() + row * prime_limbs_;
   }
+  /// From a row's power modulo a prime to that modulo the next one, in limbs.
   [[nodiscard]] std::size_t residue_stride() const { return rows_.count() * prime_limbs_; }
 
   void divide_into_groups() {

@@ -17,9 +17,7 @@ struct FreeManymod {
 using Plan = std::unique_ptr<mm_plan, FreeManymod>;
 using FixedBase = std::unique_ptr<mm_fixed_base, FreeManymod>;
 
-bool has_secret_form(mm_op op) {
-  return op == MM_OP_POWMOD || op == MM_OP_INVMOD || op == MM_OP_FIXED_BASE_POWMOD;
-}
+bool has_secret_form(mm_op op) { return op != MM_OP_MULTI_POWMOD; }
 
 // What a result depends on beside the call.
 struct Settings {

@@ -362,6 +362,35 @@ def test_the_error_says_what_is_wrong_with_the_encryption() -> None:
         rsa.PrivateKey.from_pem(broken, "secret")
 
 
+def test_the_contents_decide_and_not_the_label() -> None:
+    public = peer_key(1024).public_key()
+    text = public.public_bytes(PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    mislabelled = text.replace(b"PUBLIC KEY", b"PRIVATE KEY")
+    with pytest.raises(rsa.InvalidKeyError, match="a public key, where a private key is needed"):
+        rsa.PrivateKey.from_pem(mislabelled)
+    assert rsa.PublicKey.from_pem(mislabelled).n == public.public_numbers().n
+
+
+def test_headers_without_an_empty_line_behind_them() -> None:
+    plain = text_of()
+    commented = plain.replace(b"KEY-----\n", b"KEY-----\nComment: mine\n", 1)
+    assert rsa.PrivateKey.from_pem(commented).n == rsa.PrivateKey.from_pem(plain).n
+
+
+def test_primes_are_below_n() -> None:
+    """They are not multiplied before that is known: an encoding may have numbers of any length."""
+    numbers = peer_key(1024).private_numbers()
+    longer = numbers.p + 2 * numbers.public_numbers.n
+    with pytest.raises(rsa.InvalidKeyError, match="p is not below n"):
+        rsa.PrivateKey.from_numbers(n=numbers.public_numbers.n, e=65537, d=numbers.d, p=longer, q=numbers.q)
+
+
+def test_a_prime_has_no_factors_to_be_found() -> None:
+    n = peer_key(2048).private_numbers().p
+    with pytest.raises(rsa.InvalidKeyError, match="n is prime"):
+        rsa.PrivateKey.from_numbers(n=n, e=65537, d=pow(65537, -1, n - 1))
+
+
 def test_wrong_types_and_forms() -> None:
     wrong: Any
     for wrong in (None, 5, ["-----BEGIN"]):

@@ -6,13 +6,11 @@
 // columns; column c has weight W^c. `Arch` is a policy of one instruction set, a type of an unnamed
 // namespace, so that no instantiation is shared between files with different target flags. It has
 //   Vector, kLanes, kDigitBits   a vector of kLanes words; w
-//   kSplitProducts               whether a product is added to two columns, its low w bits to one and the
-//   rest
+//   kSplitProducts               whether a product is added to two columns: its low w bits to one, the rest
 //                                to the next
 //   kInlinedDigits               up to this L, products are expanded where they are called
-//   multiply_add(column, x, y)   column[0] (and column[1]) += x y; reads the low w bits of x and y if
-//   products
-//                                are split, else 32 bits
+//   multiply_add(column, x, y)   column[0] (and column[1]) += x y; of x and y it reads the low w bits if
+//                                products are split, else 32 bits
 //   low_product(x, y)            x y for x, y < 2^26
 //
 // Columns stay below 2^64. Split products, w = 52: a column sums up 2 L halves of products a b and 2 D of
@@ -422,11 +420,11 @@ class LaneArithmetic {
     carry(r, t + kDigits);
   }
 
-  /// The product is h W^L + l, h < 2^256 in exact digits, l not carried. With c = W^L mod p, l + h c is e
-  /// 2^kBits + l' mod p, and r = l' + e (2^kBits mod p) < 2 p:
-  /// w = 52: c < 2^37, so that column L is below 2^37 and e < 2^42. Columns below 2^57 are not carried when e
-  /// is taken: l' < 2^kBits + 2^215. w = 29: c < 2^38, and h_(L-1) < 2^24, so that column L is below 2^33 and
-  /// e < 2^39, two digits. l' < 2^kBits.
+  /// The product is h W^L + l, h < 2^256, l not carried; of the digits of h only the low w bits count. With c
+  /// = W^L mod p, l + h c is e 2^kBits + l' mod p, and r = l' + e (2^kBits mod p) < 2 p: w = 52: c < 2^37, so
+  /// that column L is below 2^37 and e < 2^42. Columns below 2^57 are not carried when e is taken: l' <
+  /// 2^kBits + 2^215. w = 29: c < 2^38, and h_(L-1) < 2^24, so that column L is below 2^33 and e < 2^39, two
+  /// digits. l' < 2^kBits.
   static MANYMOD_INLINE void reduce_by_fold(Number& r, Vector* t) {
     static_assert(C::kTopDigit + 1 == kDigits);
     Vector low[kDigits + 2];

@@ -101,6 +101,24 @@ TEST(RsaJobs, AreCancelledBeforeTheyBegin) {
   EXPECT_EQ(call.signatures, std::vector<std::uint8_t>(3 * 128, 9));
 }
 
+// Nothing that was there before passes for a verdict.
+TEST(RsaJobs, SignaturesOfCancelledVerificationsAreNotValid) {
+  const RingPointer ring = make_ring(1024);
+  const auto held = hold_threads();
+  Signing call(3);
+  std::vector<std::uint8_t> valid(3, 1), recomputed(3, 1);
+  call.call.op = MM_RSA_VERIFY;
+  call.call.signature = {3, call.signatures.data(), 128, 0, nullptr, nullptr};
+  call.call.valid = valid.data();
+  call.call.item_recomputed = recomputed.data();
+  const JobPointer job = submit(ring.get(), call.call);
+  mm_job_cancel(job.get());
+  EXPECT_EQ(mm_job_wait(job.get()), MM_ERR_CANCELLED);
+  EXPECT_EQ(call.statuses, std::vector<std::uint8_t>(3, MM_ITEM_NOT_COMPUTED));
+  EXPECT_EQ(valid, std::vector<std::uint8_t>(3, 0));
+  EXPECT_EQ(recomputed, std::vector<std::uint8_t>(3, 0));
+}
+
 TEST(RsaJobs, StopByTheirProgress) {
   const RingPointer ring = make_ring(1024, ring_options(1));
   Signing call(200'000);
