@@ -96,10 +96,11 @@ def _open_pandas(name: str, value: Any, pandas: Any) -> Column:
             made = _pandas_array(result, given, pandas)
             return pandas.Index(made, name=value.name) if isinstance(value, pandas.Index) else made
 
-    given = array
     if isinstance(array.dtype, pandas.CategoricalDtype):
-        array = pandas.array(np.asarray(array.astype(object)), dtype=object)
-    if isinstance(array, _numpy_arrays(pandas)):
+        array = _categories(array, pandas)
+    given = array
+    # Text without Arrow's storage is an array of objects too.
+    if isinstance(array, _numpy_arrays(pandas)) and not isinstance(array.dtype, pandas.StringDtype):
         values = array.to_numpy()
         return Column(values, wrap, object_nulls(values) if values.dtype.kind == "O" else None, labels)
     if _is_masked(array, pandas):
@@ -108,6 +109,13 @@ def _open_pandas(name: str, value: Any, pandas: Any) -> Column:
     if not isinstance(array.dtype, (pandas.StringDtype, pandas.ArrowDtype)):
         raise TypeError(f"{name}: pandas dtype {array.dtype} is none of integers, objects, text, Arrow types")
     return Column(_arrow.to_arrow(array, f"{name}: pandas dtype {array.dtype}"), wrap, None, labels)
+
+
+def _categories(array: Any, pandas: Any) -> Any:
+    """The values of a Categorical: text, or objects."""
+    if pandas.api.types.infer_dtype(array.categories) == "string":
+        return array.astype("string")
+    return pandas.array(np.asarray(array.astype(object)), dtype=object)
 
 
 def _numpy_arrays(pandas: Any) -> Any:

@@ -56,7 +56,7 @@ def scan_ints(values: Sequence[Any]) -> tuple[Sequence[Any], int, bool, bool]:
 
 
 def refuse_mask(name: str, array: Any) -> None:
-    """Raise TypeError for a masked array: there is no integer behind the mask to compute with."""
+    """Raise TypeError for a masked array: there is nothing behind the mask to compute with."""
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(
             f"{name} is a numpy masked array, whose mask would be lost: "

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.python.cli_support import Finished, leftovers, power_rows, run, write_table
+from tests.python.cli_support import COMMAND, Finished, leftovers, power_rows, read_table, run, write_table
 
 from manymod import tables
 from manymod.tables import operation_job
@@ -78,5 +80,41 @@ def test_other_ends_of_any_command(
         raise error
 
     monkeypatch.setattr("manymod.cli.info.output_console", fail)
-    monkeypatch.setattr("manymod.cli.failures._discard_output", lambda: None)
+    monkeypatch.setattr("manymod.cli.failures._discard", lambda _: None)
     assert run("info") == Finished(code, "", text)
+
+
+@pytest.mark.parametrize("arguments", [("info",), ("info", "--json"), ("tune", "--show")])
+def test_output_that_nobody_reads(arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    finished = subprocess.run([*COMMAND, *arguments], stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (finished.returncode, finished.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize(("modulus", "code"), [("n", 0), ("0", 3)])
+def test_messages_that_cannot_be_written_change_no_exit_code(table: Path, modulus: str, code: int) -> None:
+    out = table.with_name("out.csv")
+    command = [*COMMAND, "powmod", str(table), "-o", str(out), "--base", "b", "--exp", "e", "--mod", modulus]
+    with Path("/dev/full").open("w") as full:
+        assert subprocess.run(command, stderr=full, check=False).returncode == code
+    assert len(read_table(out)) == 3
+
+
+@pytest.mark.parametrize("option", ["--result", "--status-column"])
+def test_names_that_are_no_text(table: Path, option: str) -> None:
+    finished = run("powmod", table, "-o", table.with_name("out.csv"), *POWMOD, option, "\udcff")
+    assert finished.code == 2
+    assert option in finished.err
+    assert "not text in UTF-8" in finished.err
+
+
+@pytest.mark.parametrize("option", ["--result", "--status-column", "--label"])
+def test_text_of_rsa_that_is_none(table: Path, option: str) -> None:
+    command = ("rsa", "encrypt", table, "-o", table.with_name("out.csv"), "--key", table, "--message", "b")
+    finished = run(*command, option, "\udcff")
+    assert finished.code == 2
+    assert option in finished.err
+    assert "not text in UTF-8" in finished.err

@@ -289,3 +289,27 @@ def test_errors_of_writing_name_the_output(tmp_path: Path, monkeypatch: pytest.M
     advice = f"3 rows are kept in {out}.parts: the same command with --resume continues"
     assert finished.err.splitlines()[-1] == f"manymod: {out}: No space left on device; {advice}"
     assert not out.exists()
+
+
+@pytest.mark.parametrize("key", [b"finished", b"manymod.finished_lines"])
+@pytest.mark.parametrize("name", ["jsonl", "csv", "parquet"])
+def test_metadata_of_a_table_chooses_no_writer(tmp_path: Path, key: bytes, name: str) -> None:
+    table, out = tmp_path / "in.parquet", tmp_path / f"out.{name}"
+    value = {b"finished": b"lines", b"manymod.finished_lines": b"1"}[key]
+    schema = pa.schema([("line", pa.string())], metadata={key: value})
+    write_table(table, [{"line": "3"}], schema)
+    finished = run("sqrmod", table, "-o", out, "--x", "line", "--mod", 7)
+    assert finished.code == 0, finished.err
+    assert read_table(out) == [{"line": "3", "result": "2", "status": "ok"}]
+
+
+@pytest.mark.parametrize("option", ["--result", "--status-column"])
+def test_the_name_of_bad_json_lines_is_taken(tmp_path: Path, option: str) -> None:
+    table = tmp_path / "in.jsonl"
+    table.write_text('{"b": 3}\nbad\n')
+    command = ("sqrmod", table, "--x", "b", "--mod", 7, option, "line")
+    finished = run(*command, "-o", tmp_path / "out.jsonl")
+    assert finished.code == 2
+    assert f"{option} line" in finished.err
+    assert not (tmp_path / "out.jsonl").exists()
+    assert run(*command, "-o", tmp_path / "out.csv").code == 3

@@ -98,6 +98,11 @@ def test_interrupted_and_resumed(
     assert out.read_bytes() == undisturbed["csv"]
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 @pytest.fixture
 def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """A table and an output whose run failed after its last row: only the output is missing."""
@@ -133,16 +138,28 @@ def test_a_complete_run_is_only_put_together(
         (("--mod", "12345"), "operands"),
         (("--result", "r"), "result column"),
         (("--secret",), "timing class"),
-        (("--batch-rows", 3), "batch"),
+        (("--batch-rows", 3), "--memory or --batch-rows"),
         (("--result-format", "hex"), "result format"),
     ],
 )
 def test_other_arguments_are_refused(stopped: tuple[Path, Path], change: tuple[Any, ...], named: str) -> None:
     table, out = stopped
+    before = contents(out.with_name("out.csv.parts"))
+    assert len(before) == 3
     finished = run("powmod", table, "-o", out, *POWMOD, *change, "--resume")
     assert finished.code == 1
     assert f"({named} changed)" in finished.err
+    assert contents(out.with_name("out.csv.parts")) == before
     assert run("powmod", table, "-o", out, *POWMOD, *change, "--restart").code == 0
+    assert leftovers(out) == []
+
+
+def test_parts_that_were_refused_are_resumed_by_the_command_they_are_of(stopped: tuple[Path, Path]) -> None:
+    table, out = stopped
+    command = ("powmod", table, "-o", out, *POWMOD, "--resume")
+    assert run(*command, "--secret").code == 1
+    finished = run(*command)
+    assert (finished.code, len(read_table(out))) == (0, 20)
     assert leftovers(out) == []
 
 
@@ -152,6 +169,7 @@ def test_another_input_is_refused(stopped: tuple[Path, Path]) -> None:
     finished = run("powmod", table, "-o", out, *POWMOD, "--resume")
     assert finished.code == 1
     assert "input size, input modification time changed" in finished.err
+    assert (out.with_name("out.csv.parts") / "journal.json").exists()
     assert run("powmod", table, "-o", out, *POWMOD, "--restart").code == 0
     assert len(read_table(out)) == 21
 
@@ -166,10 +184,12 @@ def test_a_damaged_journal_is_refused(stopped: tuple[Path, Path], damage: Callab
     table, out = stopped
     journal = out.with_name(out.name + ".parts") / "journal.json"
     journal.write_bytes(damage(journal.read_bytes()))
+    before = contents(journal.parent)
     finished = run("powmod", table, "-o", out, *POWMOD, "--resume")
     assert finished.code == 1
     assert "cannot be read" in finished.err
     assert "use --restart" in finished.err
+    assert contents(journal.parent) == before
     assert run("powmod", table, "-o", out, *POWMOD, "--restart").code == 0
 
 

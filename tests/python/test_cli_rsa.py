@@ -178,6 +178,28 @@ def test_wrong_usage(tmp_path: Path, keys: list[Path]) -> None:
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("operation", "option"),
+    [
+        ("sign", ("--salt-length", "digest")),
+        ("verify", ("--mgf-hash", "sha256")),
+        ("encrypt", ("--label", "inbox")),
+        ("decrypt", ("--mgf-hash", "sha256")),
+    ],
+)
+def test_options_that_the_padding_has_no_use_for(
+    tmp_path: Path, keys: list[Path], operation: str, option: tuple[str, str]
+) -> None:
+    table = tmp_path / "in.csv"
+    write_table(table, [{"x": "00"}])
+    labels = {"verify": ("--message", "x", "--signature", "x"), "decrypt": ("--ciphertext", "x")}
+    columns = labels.get(operation, ("--message", "x"))
+    arguments = ("rsa", operation, table, "-o", tmp_path / "out.csv", "--key", keys[0], *columns)
+    finished = run(*arguments, "--padding", "pkcs1v15", *option)
+    assert (finished.code, f"{option[0]} is not for --padding pkcs1v15" in finished.err) == (2, True)
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     from manymod.tables import rsa_job
 

@@ -232,6 +232,35 @@ def test_indices_with_gaps(tmp_path: Path, folder: Path, dtype: Any) -> None:
     assert result["result"].to_pylist()[:2] == [signed(n, b"text")[0] for n in (0, 1)]
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["1.pem", "2.pem"], "1 in --key-column is the number of"),
+        (["alice.pem", "0"], "0 in --key-column is the number of"),
+        (["alice.pem", "0x0.pem"], "0x0 in --key-column is the number of"),
+        (["1.key", "1.pem"], "1 in --key-column is the number of"),
+        (["0.pem", "bob.pem", "2.key"], None),
+        (["alice.pem", "alice.key"], None),
+    ],
+)
+def test_no_name_of_a_key_is_the_number_of_another(
+    tmp_path: Path, names: list[str], said: str | None
+) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    write_table(table, [{"m": "text", "k": "1"}])
+    arguments: list[Any] = ["rsa", "sign", table, "-o", out, "--message", "m", *PKCS1, "--key-column", "k"]
+    for number, name in enumerate(names):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(private_pem(number % 2))
+        arguments += ["--key", path]
+    finished = run(*arguments)
+    assert (finished.code, str(said or "") in finished.err) == (2 if said else 0, True), finished.err
+    assert out.exists() == (said is None)
+    if not said:
+        assert cell(read_table(out)[0]["result"]) == signed(1, b"text")[0]
+
+
 def test_wrong_keys(tmp_path: Path, folder: Path, key: Path) -> None:
     table, empty = tmp_path / "in.csv", tmp_path / "empty"
     write_table(table, [{"m": "text", "k": "alice"}])

@@ -88,6 +88,13 @@ PANDAS: dict[str, tuple[Callable[[Values], Any], int, bool, Any]] = {
     "Int64": (lambda v: pd.Series(v, dtype="Int64"), 63, True, pd.Int64Dtype()),
     "UInt8": (lambda v: pd.Series(v, dtype="UInt8"), 8, False, pd.UInt64Dtype()),
     "text": (lambda v: pd.Series(texts(v), dtype="string"), 300, True, pd.StringDtype()),
+    "text as objects": (
+        lambda v: pd.Series(texts(v), dtype="string[python]"),
+        300,
+        True,
+        pd.StringDtype("python"),
+    ),
+    "categories of text": (lambda v: pd.Series(texts(v)).astype("category"), 300, True, pd.StringDtype()),
     "Arrow decimals": (
         lambda v: pd.Series(
             pd.array(pa.array(decimals(v), pa.decimal128(38, 0)), pd.ArrowDtype(pa.decimal128(38, 0)))

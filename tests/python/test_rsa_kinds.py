@@ -160,6 +160,9 @@ class TestKinds:
             [b"a", None],
             np.zeros(4, np.uint8),
             np.zeros((2, 2)),
+            np.ma.MaskedArray(np.zeros((2, 8), np.uint8), False),
+            [np.ma.MaskedArray([1, 2], [False, True], np.uint8)],
+            np.ma.MaskedArray([b"a", b"b"], [True, False], dtype=object),
         ]
         for wrong in cases:
             with pytest.raises(TypeError):
@@ -174,5 +177,15 @@ class TestKinds:
             key.sign(pa.array(["text"]), "pkcs1v15", "sha256")
         with pytest.raises(ValueError, match="different lengths"):
             key.public_key().verify([b"a"], [b"b"] * 2, "pkcs1v15", "sha256")
-        with pytest.raises(TypeError, match="key_indices"):
-            rsa.KeyRing([key]).sign([b"a"], [0.5], "pkcs1v15", "sha256")
+        indices: list[Any] = [
+            [0.5],
+            True,
+            [True, 0],
+            np.array([True, 0], object),
+            pa.array([True, None]),
+            np.ma.MaskedArray([0, 0], [False, True]),
+            np.ma.masked,
+        ]
+        for wrong in indices:
+            with pytest.raises(TypeError, match="key_indices"):
+                rsa.KeyRing([key, key]).sign([b"a", b"b"], wrong, "pkcs1v15", "sha256")

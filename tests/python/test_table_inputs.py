@@ -104,6 +104,24 @@ def test_lines_that_are_too_long_are_rows(tmp_path: Path, monkeypatch: pytest.Mo
     assert answers(table) == (["ok", "line_too_long", "ok"], [2, None, 2])
 
 
+def test_lines_read_in_vain_are_bounded_by_the_length_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_source, "FIRST_CREDIT", 3000)
+    taken, take = 0, csv_source._Lines.__next__
+
+    def count(lines: csv_source._Lines) -> str:
+        nonlocal taken
+        taken += 1
+        return take(lines)
+
+    monkeypatch.setattr(csv_source._Lines, "__next__", count)
+    lines = ['x","y,3\n', "3,5,7\n"] * 2000
+    records = list(csv_source._records(iter(lines), ","))
+    assert [record.problem for record in records] == ["invalid_csv", None] * 2000
+    assert taken < 25 * len(lines) + 3000 + csv_source.MAX_RECORD_LINES
+    long = ["3,5,7\n"] * 100 + ['3,"' + "\n"] + ["x\n"] * 400 + ['",7\n']
+    assert [record.problem for record in csv_source._records(iter(long), ",")] == [None] * 101
+
+
 JSON_LINES: list[tuple[str, str]] = [
     ("no json", "invalid_json"),
     ('{"n": 7}', "base_is_null"),

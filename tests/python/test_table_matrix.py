@@ -87,6 +87,11 @@ COLUMNS: dict[str, Column] = {
     "uint64": column(pa.uint64(), [2**64 - 1, None, 0], [2**64 - 1, None, 0]),
     "float64": column(pa.float64(), [0.1, None, float("inf")], [0.1, None, "inf"]),
     "decimal": column(pa.decimal128(20, 2), [D("1.50"), None, D("-2.00")], ["1.50", None, "-2.00"]),
+    "decimal of many places": column(
+        pa.decimal128(20, 8),
+        [D("0.00000000"), None, D("-0.00000001")],
+        ["0.00000000", None, "-0.00000001"],
+    ),
     "decimal256": column(pa.decimal256(60, 0), [D(10**50), None, D(-1)], [10**50, None, -1]),
     "negative scale": column(
         pa.decimal128(5, -2), [D(1200), None, D(0)], ["1.2E+3", None, "0E+2"], refused=frozenset({"parquet"})

@@ -341,6 +341,17 @@ def test_cells_that_look_hexadecimal_are_hinted_at(tmp_path: Path, name: str) ->
     assert (finished.code, "hint" in finished.err) == (3, False)
 
 
+@pytest.mark.parametrize("out_format", ["csv", "jsonl"])
+def test_numbers_of_json_do_not_look_hexadecimal(tmp_path: Path, out_format: str) -> None:
+    table, out = tmp_path / "in.jsonl", tmp_path / f"out.{out_format}"
+    table.write_text('{"b": 1e5}\n{"b": 7}\n')
+    finished = run("sqrmod", table, "-o", out, "--x", "b", "--mod", 1009)
+    assert (finished.code, "hint" in finished.err) == (3, False)
+    table.write_text('{"b": 1e5}\n{"b": "ff"}\n')
+    finished = run("sqrmod", table, "-o", out, "--x", "b", "--mod", 1009)
+    assert (finished.code, "hint" in finished.err) == (3, True)
+
+
 def test_notations_that_fit_nothing(tmp_path: Path) -> None:
     table, out = tmp_path / "in.parquet", tmp_path / "out.csv"
     write_arrow(table, pa.table({"b": [1], "t": ["1"]}))

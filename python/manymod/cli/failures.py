@@ -9,13 +9,14 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
+from typing import TextIO
 
 import click
 
 from manymod._extras import extra_of
 from manymod.errors import ManymodError
 
-__all__ = ["EXIT_BROKEN_PIPE", "EXIT_FAILURE", "EXIT_INTERNAL", "EXIT_INTERRUPTED", "report_failures"]
+__all__ = ["EXIT_BROKEN_PIPE", "EXIT_FAILURE", "EXIT_INTERNAL", "EXIT_INTERRUPTED", "report_failures", "say"]
 
 EXIT_FAILURE = 1
 EXIT_INTERNAL = os.EX_SOFTWARE
@@ -34,25 +35,33 @@ def report_failures() -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
     except BrokenPipeError:
-        _discard_output()
+        _discard(sys.stdout)
         sys.exit(EXIT_BROKEN_PIPE)
     except KeyboardInterrupt:
-        click.echo("manymod: interrupted", err=True)
+        say("manymod: interrupted")
         sys.exit(EXIT_INTERRUPTED)
     except (ManymodError, OSError, MemoryError) as error:
-        click.echo(f"manymod: {str(error) or 'out of memory'}", err=True)
+        say(f"manymod: {str(error) or 'out of memory'}")
         sys.exit(EXIT_FAILURE)
     except Exception as error:
         if isinstance(error, ImportError) and extra_of(error) is not None:
             raise
-        click.echo(f"manymod: {_internal_error(error)}", err=True)
+        say(f"manymod: {_internal_error(error)}")
         sys.exit(EXIT_INTERNAL)
 
 
-def _discard_output() -> None:
-    """Let what is still to be written to standard output go nowhere: its reader is gone."""
+def say(message: str) -> None:
+    """Print a line on standard error; that it cannot be written does not change how a command ends."""
+    try:
+        click.echo(message, err=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Let what is still to be written to a standard stream go nowhere, as writing it fails."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # it may be closed, or no file at all
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _internal_error(error: Exception) -> str:

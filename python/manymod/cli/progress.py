@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from types import TracebackType
 
@@ -37,10 +38,18 @@ class RateColumn(ProgressColumn):
         return Text(f"{speed:,.0f} {self._unit}/s" if speed else "")
 
 
+class _OutputConsole(Console):
+    """A console that leaves it to the caller what happens where nobody reads."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise, where rich would end the program with exit code 1."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 def output_console() -> Console:
     """Standard output; tables in a file or pipe are not squeezed to a terminal's width."""
-    console = Console()
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=220)
+    console = _OutputConsole()
+    return console if console.is_terminal or "COLUMNS" in os.environ else _OutputConsole(width=220)
 
 
 def make_bar(console: Console, unit: str, enabled: bool) -> Progress:

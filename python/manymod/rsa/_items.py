@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from manymod import _arrow, _core
 from manymod._series import Column, open_column
+from manymod.intarray import refuse_mask
 
 __all__ = ["Items", "Kind", "bytes_answer", "check_out", "common_count", "flags_answer", "items"]
 
@@ -112,7 +113,7 @@ def _from_column(name: str, column: Column) -> Items:
 
 def _from_numpy(name: str, array: NDArray[Any]) -> Items:
     if array.ndim == 1 and array.dtype.kind == "O":
-        return Items(Kind.OBJECTS, len(array), tuple(array.tolist()))
+        return Items(Kind.OBJECTS, len(array), _unmasked(name, tuple(array.tolist())))
     if array.dtype.kind == "S":
         raise TypeError(f"{name}: {array.dtype} drops zero bytes at the end: make it with dtype=object")
     if array.ndim != 2 or array.dtype != np.uint8:
@@ -120,6 +121,14 @@ def _from_numpy(name: str, array: NDArray[Any]) -> Items:
     if array.shape[1] and (array.strides[1] != 1 or array.strides[0] < array.shape[1]):
         array = np.ascontiguousarray(array)
     return Items(Kind.ROWS, len(array), array)
+
+
+def _unmasked(name: str, block: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Elements none of which is a masked array: as a buffer such a one has no mask."""
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, block))):
+        for item, value in enumerate(block):
+            refuse_mask(f"{name}: item {item}", value)
+    return block
 
 
 def items(name: str, value: Any) -> Items:
@@ -131,6 +140,7 @@ def items(name: str, value: Any) -> Items:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return Items(Kind.SCALAR, None, (value,))
     if isinstance(value, np.ndarray):
+        refuse_mask(name, value)
         return _from_numpy(name, value)
     column = open_column(name, value)
     if column is not None:
@@ -139,7 +149,7 @@ def items(name: str, value: Any) -> Items:
     if arrow is not None:
         return _from_arrow(name, arrow)
     if isinstance(value, Sequence) and not isinstance(value, str):
-        block = tuple(value)
+        block = _unmasked(name, tuple(value))
         return Items(Kind.LIST, len(block), block)
     raise TypeError(
         f"{name}: {type(value).__name__} is none of bytes, list of bytes, array of them, uint8[N, W], Arrow "

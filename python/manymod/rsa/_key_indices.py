@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from manymod import _arrow
 from manymod._series import object_nulls, open_column
+from manymod.intarray import refuse_mask
 from manymod.plan import checked_integer
 
 __all__ = ["key_numbers"]
@@ -25,10 +26,13 @@ def key_numbers(value: Any, keys: int) -> tuple[NDArray[np.uint32] | None, Any]:
     """
     if value is None:
         return None, None
-    if isinstance(value, (int, np.integer)):
+    refuse_mask("key_indices", value)
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         index = checked_integer("key_indices", value)
         return np.array(index if 0 <= index < keys else keys, np.uint32), None
     given, missing, labels = _opened(value)
+    if _holds_flags(value):
+        raise TypeError("key_indices must be an integer or a 1-D sequence of integers, not of bools")
     if given.ndim != 1 or (given.dtype.kind not in "iufO" and given.size):
         raise TypeError("key_indices must be an integer or a 1-D sequence of integers")
     if given.dtype.kind == "O":
@@ -39,6 +43,13 @@ def key_numbers(value: Any, keys: int) -> tuple[NDArray[np.uint32] | None, Any]:
     if missing is not None:
         wrong |= missing
     return np.where(wrong, keys, given).astype(np.uint32), labels
+
+
+def _holds_flags(value: Any) -> bool:
+    """Whether bools, which numpy and Arrow turn into numbers beside others, are among the indices."""
+    if isinstance(value, (list, tuple)):
+        return not {bool, np.bool_}.isdisjoint(map(type, value))
+    return str(getattr(value, "dtype", "")) == "Boolean"  # polars
 
 
 def _opened(value: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None, Any]:
@@ -65,6 +76,8 @@ def _of_objects(given: NDArray[Any], keys: int) -> tuple[NDArray[np.int64], NDAr
     for item in present:
         value = given[item]
         try:
+            if isinstance(value, bool):
+                raise TypeError
             index = int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
         except TypeError:
             raise TypeError(f"key_indices: item {item} is {value!r}, no integer") from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from manymod import _core
+from manymod.errors import CryptoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +104,8 @@ def hash_number(algorithm: Any, what: str = "algorithm") -> int:
 def hasher(algorithm: Any) -> Callable[[Buffer], bytes]:
     """The digest of a message by a hash, given by its name or object.
 
+    The function that it returns raises CryptoError where libcrypto fails, as it does without memory.
+
     >>> hasher("sha-256")(b"abc").hex()[:16]
     'ba7816bf8f01cfea'
     """
@@ -111,8 +114,20 @@ def hasher(algorithm: Any) -> Callable[[Buffer], bytes]:
     made = functools.partial(hashlib.new, name.replace("-", "_").replace("shake", "shake_"))
     if _plain(name) in EXTENDABLE:  # SHAKE128 and SHAKE256, whose digests PSS has of one length
         size = _core.rsa_hash_size(number)
-        return lambda data: cast("Any", made(data)).digest(size)
-    return lambda data: made(data).digest()
+        return _failing_by_crypto_error(lambda data: cast("Any", made(data)).digest(size))
+    return _failing_by_crypto_error(lambda data: made(data).digest())
+
+
+def _failing_by_crypto_error(digest: Callable[[Buffer], bytes]) -> Callable[[Buffer], bytes]:
+    """The same function with another exception: of libcrypto's failures hashlib makes ValueErrors."""
+
+    def digest_or_crypto_error(data: Buffer) -> bytes:
+        try:
+            return digest(data)
+        except ValueError as error:
+            raise CryptoError(f"hashing failed: {error}") from error
+
+    return digest_or_crypto_error
 
 
 @dataclass(frozen=True)

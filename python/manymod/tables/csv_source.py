@@ -25,6 +25,10 @@ WRONG_FIELD_COUNT = "wrong_field_count"
 #: Longest record in characters and lines; beyond it an unbalanced quote is swallowing the file.
 MAX_RECORD = 16 << 20
 MAX_RECORD_LINES = 100_000
+#: Lines of malformed records that may be read in vain: at first, and more for each line read for good.
+#: So the time for a table grows with its length, however many of its lines are bad.
+FIRST_CREDIT = 1_000_000
+CREDIT_PER_LINE = 16
 
 
 class _Record:
@@ -46,6 +50,7 @@ class _Lines:
         self._returned: deque[str] = deque()
         self._taken: list[str] = []
         self._size = 0
+        self._credit = FIRST_CREDIT
 
     def __iter__(self) -> _Lines:
         return self
@@ -54,13 +59,15 @@ class _Lines:
         line = self._returned.popleft() if self._returned else next(self._lines)
         self._taken.append(line)
         self._size += len(line)
-        if isinstance(line, LongLine) or self._size > MAX_RECORD or len(self._taken) > MAX_RECORD_LINES:
+        longest = min(MAX_RECORD_LINES, max(CREDIT_PER_LINE, self._credit))
+        if isinstance(line, LongLine) or self._size > MAX_RECORD or len(self._taken) > longest:
             raise csv.Error("the record is too long")
         return line
 
     def next_record(self) -> int:
         """Forget the lines of a record; return their size."""
         size = self._size
+        self._credit += CREDIT_PER_LINE * len(self._taken)
         self._taken, self._size = [], 0
         return size
 
@@ -68,6 +75,8 @@ class _Lines:
         """Let the next record begin on the second line of this one; return the first."""
         first, *rest = self._taken
         self._returned.extendleft(reversed(rest))
+        self._credit -= len(rest)
+        self._taken = [first]
         self.next_record()
         return first
 

@@ -259,8 +259,14 @@ def read_cells(cells: Any, notation: str = AUTO) -> IntegerColumn:
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):  # not all of them are text, or encodable
         texts = [None if cell is None else cell if _is_ascii(cell) else "" for cell in cells]
         found = read_column(pa.array(texts, pa.large_string()))
-    found.misread = found.misread and notation == AUTO
+    found.misread = found.misread and notation == AUTO and _some_text_misread(cells)
     return found
+
+
+def _some_text_misread(cells: list[Any]) -> bool:
+    """Whether a string of JSON looks hexadecimal; a number such as 1e5 is no string."""
+    texts = [cell for cell in cells if _is_ascii(cell) and not isinstance(cell, JsonNumber)]
+    return looks_hexadecimal(pa.array(texts, pa.large_string()))
 
 
 def _is_ascii(cell: object) -> bool:

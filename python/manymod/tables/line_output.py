@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from manymod.tables.batches import Batch
 from manymod.tables.json_rows import is_object
-from manymod.tables.operands import OutputNames
+from manymod.tables.operands import BAD_LINE, OutputNames
 from manymod.tables.status import RowStatuses
+from manymod.tables.writers import FINISHED_LINES
 
 __all__ = ["LineOutput"]
 
@@ -24,7 +25,7 @@ class LineOutput:
         schema: the Arrow schema of finished lines.
     """
 
-    schema = pa.schema([("line", pa.string())], metadata={b"finished": b"lines"})
+    schema = FINISHED_LINES
 
     def __init__(self, names: OutputNames) -> None:
         self._keys = (json.dumps(names.result), json.dumps(names.status))
@@ -43,6 +44,6 @@ class LineOutput:
     def _line(self, line: str, result: str, status: str, whole: bool) -> str:
         members = f'{self._keys[0]}: {result}, {self._keys[1]}: "{status}"'  # a status is a plain word
         if not whole:
-            return f'{{"line": {json.dumps(line, ensure_ascii=False)}, {members}}}'
+            return f'{{"{BAD_LINE}": {json.dumps(line, ensure_ascii=False)}, {members}}}'
         body = line[:-1].rstrip()
         return body + ("" if body == "{" else ", ") + members + "}"

@@ -13,8 +13,10 @@ from manymod.tables.errors import OperandError
 from manymod.tables.jsonlines import JsonLinesSource
 from manymod.tables.operations import option_of
 
-__all__ = ["OutputNames", "check_new", "column_names", "listed", "resolve_operand"]
+__all__ = ["BAD_LINE", "OutputNames", "check_new", "column_names", "listed", "resolve_operand"]
 
+#: The member of a JSON Lines output that has a line which is no object.
+BAD_LINE = "line"
 _LISTED = 20
 _HEXADECIMAL = re.compile(r"[+-]?[0-9a-fA-F]*[0-9][0-9a-fA-F]*")
 
@@ -65,9 +67,11 @@ def resolve_operand(text: str, names: Sequence[str], label: str) -> str | int:
         ) from None
 
 
-def check_new(names: Sequence[str], output: OutputNames) -> None:
+def check_new(source: Source, names: Sequence[str], output: OutputNames) -> None:
     """Raise OperandError if an output column has the name of another."""
     for option, name in (("--result", output.result), ("--status-column", output.status)):
+        if name == BAD_LINE and isinstance(source, JsonLinesSource):
+            raise OperandError(f"{option} {name}: lines that are no objects are written under that name")
         if name in names:
             raise OperandError(f"the table already has a column {name!r}: choose another with {option}")
     if output.result == output.status:

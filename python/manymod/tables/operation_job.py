@@ -94,7 +94,7 @@ class OperationJob(Job):
         labels = self.operation.labels(self.operands)
         names = column_names(source, set(self.operands.values()), self.names)
         found = {label: resolve_operand(self.operands[label], names, label) for label in labels}
-        check_new(names, self.names)
+        check_new(source, names, self.names)
         for name in self.column_notations:
             if name not in found.values():
                 raise OperandError(f"--notation {name}: not the column of an operand")

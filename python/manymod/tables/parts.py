@@ -67,6 +67,7 @@ class ResumableFile(Sink):
         self._modes = {"resume": resume, "restart": restart}
         self._schema: Any = None
         self._parts: PartsFolder | None = None
+        self._refusing = False
         self._journal = Journal({})
         self._pending: list[Any] = []
         self._pending_bytes = 0
@@ -90,12 +91,13 @@ class ResumableFile(Sink):
         whole = {**fingerprint, "versions": [version(), pa.__version__]}
         with naming(self.folder):
             self._parts = PartsFolder(self._output, **self._modes)
+            self._refusing = True
             journal = self._parts.load(whole)
+            self._journal = Journal(whole) if journal is None else journal
+            self._refusing = False
             if journal is None:
-                self._journal = Journal(whole)
                 self._save()
             else:
-                self._journal = journal
                 self._check_parts()
         return copy.deepcopy(self._journal.tally)
 
@@ -165,7 +167,10 @@ class ResumableFile(Sink):
                 yield from reader
 
     def close(self) -> None:
-        """Remove the parts if the output is in place or they are empty; else leave them, to be resumed."""
+        """Remove the parts if the output is in place or they are empty; else leave them, to be resumed.
+
+        Parts that were refused are left as they are: another command may be able to use them.
+        """
         parts, self._parts = self._parts, None
         if parts is not None:
-            parts.close(keep=bool(self._journal.parts) and not self.finished)
+            parts.close(keep=self._refusing or (bool(self._journal.parts) and not self.finished))

@@ -142,7 +142,7 @@ class RsaJob(Job):
         if self.key_column is not None:
             wanted["key-column"] = self.key_column
         names = column_names(source, wanted.values(), self.names)
-        check_new(names, self.names)
+        check_new(source, names, self.names)
         of_json = isinstance(source, (JsonLinesSource, TypedJsonLinesSource))
         for label, name in wanted.items():
             if names.count(name) != 1:

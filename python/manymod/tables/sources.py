@@ -61,7 +61,7 @@ class FileSource:
         return {
             **self._input.fingerprint(),
             "input format": type(self).__name__,
-            "batch": [self._limits.rows, self._limits.size],
+            "--memory or --batch-rows": [self._limits.rows, self._limits.size],
         }
 
     def fraction(self) -> float:

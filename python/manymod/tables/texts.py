@@ -111,7 +111,7 @@ def json_value(value: Any) -> Any:
         return (
             int(value)
             if value == value.to_integral_value() and value.as_tuple().exponent == 0
-            else str(value)
+            else _decimal_text(value)
         )
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
@@ -124,6 +124,16 @@ def json_value(value: Any) -> Any:
     return str(value)
 
 
+def _decimal_text(value: Decimal) -> str:
+    """The text of a decimal; the places of small ones are written out.
+
+    >>> _decimal_text(Decimal("0E-8")), _decimal_text(Decimal("1.50")), _decimal_text(Decimal("1.2E+3"))
+    ('0.00000000', '1.50', '1.2E+3')
+    """
+    text = str(value)
+    return format(value, "f") if "E-" in text else text
+
+
 def csv_text(value: Any) -> str:
     """The text of a CSV cell."""
     if isinstance(value, str):
@@ -134,4 +144,6 @@ def csv_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (dict, list, tuple)):
         return json.dumps(json_value(value), ensure_ascii=False)
+    if isinstance(value, Decimal):
+        return _decimal_text(value)
     return "0x" + value.hex() if isinstance(value, bytes) else str(value)

@@ -26,14 +26,15 @@ from manymod.tables.texts import (
     refusal_of_text,
 )
 
-__all__ = ["COMPRESSIONS", "Writer", "check_writable", "open_writer", "output_compression"]
+__all__ = ["COMPRESSIONS", "FINISHED_LINES", "Writer", "check_writable", "open_writer", "output_compression"]
 
 #: Parquet row groups are cut at about this many bytes of columns.
 ROW_GROUP_BYTES = 24 << 20
 #: What an output can be compressed with.
 COMPRESSIONS = ("none", *CODEC_NAMES)
-#: Metadata of a schema whose only column has finished lines of JSON.
-FINISHED_LINES = {b"finished": b"lines"}
+#: Schema of finished lines of JSON. No table of a user's has it, whatever its metadata, as outputs have more
+#: columns.
+FINISHED_LINES = pa.schema([("line", pa.string())], metadata={b"manymod.finished_lines": b"1"})
 
 
 class Writer(Protocol):
@@ -144,7 +145,7 @@ class JsonLinesWriter(_TextWriter):
     def __init__(self, file: IO[bytes], schema: Any, compression: str | None) -> None:
         super().__init__(file, compression)
         self._names = schema.names
-        self._finished = schema.metadata == FINISHED_LINES
+        self._finished = schema.equals(FINISHED_LINES, check_metadata=True)
 
     def write(self, batch: Any) -> None:
         """Append a record batch."""
@@ -214,7 +215,7 @@ def check_writable(schema: Any, table_format: str, compression: str | None = Non
     """
     if table_format == "arrow" and compression == "gzip":
         raise TableError("Arrow files cannot be compressed by gzip: choose zstd")
-    if schema.metadata == FINISHED_LINES and table_format != "jsonl":
+    if table_format != "jsonl" and schema.equals(FINISHED_LINES, check_metadata=True):
         raise TableError(f"JSON lines as they are can be written to JSON Lines only, not to {table_format}")
     if table_format in {"parquet", "jsonl"}:
         name, count = max(Counter(schema.names).items(), key=lambda found: found[1], default=("", 0))

@@ -10,11 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from manymod import _core
 from manymod.cli.options import Option
-from manymod.cli.rsa.keys import NamedKeys, files_of_folder, keys_of_files
-from manymod.cli.table.run import FILE_FORMATS, FILES, STATUS_COLUMN, run_job, run_options, table_files
+from manymod.cli.rsa.keys import NamedKeys, check_names, files_of_folder, keys_of_files
+from manymod.cli.table.run import (
+    FILE_FORMATS,
+    FILES,
+    STATUS_COLUMN,
+    run_job,
+    run_options,
+    table_files,
+    text_callback,
+)
 from manymod.errors import InvalidKeyError, ManymodError
 from manymod.rsa import KeyRing, Padding, Prehashed, PrivateKey, PublicKey
 from manymod.rsa.keys import read_key
@@ -86,7 +95,10 @@ def _padding_options(operation: str) -> list[Option]:
         )
         prehashed = click.option("--prehashed", is_flag=True, help="Messages are digests by --hash.")
         return [*options, salt_length, prehashed]
-    return [*options, click.option("--label", default="", help="Label of OAEP, as text.")]
+    return [
+        *options,
+        click.option("--label", default="", callback=text_callback, help="Label of OAEP, as text."),
+    ]
 
 
 def _options(operation: str) -> list[Option]:
@@ -134,6 +146,7 @@ def _options(operation: str) -> list[Option]:
             "--result",
             default="valid" if operation == "verify" else "result",
             show_default=True,
+            callback=text_callback,
             help="Name of the result column.",
         ),
         STATUS_COLUMN,
@@ -205,6 +218,8 @@ def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
         files, output = files_of_folder(folder, private=private), options["output"]
         if isinstance(output, Path) and output.exists() and any(map(output.samefile, files)):
             raise click.UsageError("OUT is one of --keys: write to another file")
+    elif options["key_column"] is not None:
+        check_names(files)
 
     def read_key(path: Path) -> PrivateKey | PublicKey:
         return _read_key(path, password, options["max_exponent_bits"], private)
@@ -212,9 +227,18 @@ def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
     return keys_of_files(files, read_key)
 
 
+def _refuse_unused(scheme: str) -> None:
+    """Refuse options that the padding has no use for: who gives them expects another padding."""
+    source = click.get_current_context().get_parameter_source
+    for name in ("mgf_hash", "salt_length", "label") if scheme == "pkcs1v15" else ():
+        if source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.replace('_', '-')} is not for --padding {scheme}")
+
+
 def _padding(operation: str, options: dict[str, Any]) -> tuple[Padding, Any]:
     """Padding, and the hash of the messages if it is one of signatures."""
     scheme, algorithm, mgf = options["padding"], options["algorithm"], options["mgf_hash"]
+    _refuse_unused(scheme)
     if operation in {"encrypt", "decrypt"}:
         return Padding(scheme, algorithm=algorithm, mgf=mgf, label=options["label"].encode()), None
     if operation == "sign" and options["salt_length"] == "auto":

@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from manymod.cli.options import Option
-from manymod.cli.table.run import FILE_FORMATS, FILES, STATUS_COLUMN, run_job, run_options, table_files
+from manymod.cli.table.run import (
+    FILE_FORMATS,
+    FILES,
+    STATUS_COLUMN,
+    run_job,
+    run_options,
+    table_files,
+    text_callback,
+)
 from manymod.tables import EngineOptions, Operation, OperationJob, OutputNames
 from manymod.tables.notations import AUTO, NOTATIONS
 from manymod.tables.operations import term_labels
@@ -71,7 +79,13 @@ def _options(operation: Operation) -> list[Option]:
     options = [
         *FILES,
         *_operand_options(operation),
-        click.option("--result", default="result", show_default=True, help="Name of the result column."),
+        click.option(
+            "--result",
+            default="result",
+            show_default=True,
+            callback=text_callback,
+            help="Name of the result column.",
+        ),
         STATUS_COLUMN,
         click.option(
             "--result-format",

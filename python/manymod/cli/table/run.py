@@ -17,7 +17,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from manymod import tables
-from manymod.cli.failures import EXIT_FAILURE, EXIT_INTERRUPTED
+from manymod.cli.failures import EXIT_FAILURE, EXIT_INTERRUPTED, say
 from manymod.cli.interrupt import InterruptGuard
 from manymod.cli.options import (
     STANDARD_STREAM,
@@ -30,9 +30,18 @@ from manymod.cli.options import (
 from manymod.cli.progress import RowProgress
 from manymod.errors import ManymodError
 from manymod.tables.formats import TextOptions, check_delimiter
-from manymod.tables.text_lines import check_encoding
+from manymod.tables.text_lines import check_encoding, encodable
 
-__all__ = ["FILES", "FILE_FORMATS", "STATUS_COLUMN", "TableFiles", "run_job", "run_options", "table_files"]
+__all__ = [
+    "FILES",
+    "FILE_FORMATS",
+    "STATUS_COLUMN",
+    "TableFiles",
+    "run_job",
+    "run_options",
+    "table_files",
+    "text_callback",
+]
 
 EXIT_BAD_ROWS = 3
 
@@ -53,6 +62,15 @@ def _checked(check: Callable[[str], str]) -> Callable[..., str | None]:
     return callback
 
 
+def _check_text(text: str) -> str:
+    if not encodable(text):
+        raise ValueError("it is not text in UTF-8")
+    return text
+
+
+#: Callback of options whose text goes into the output or the computation.
+text_callback = _checked(_check_text)
+
 #: What messages call the options that name files to read.
 _NAMES_OF_INPUTS = {"table": "TABLE", "keys": "a --key", "password_file": "the --password-file"}
 
@@ -69,7 +87,11 @@ FILES: list[Option] = [
     ),
 ]
 STATUS_COLUMN: Option = click.option(
-    "--status-column", default="status", show_default=True, help="Name of the status column."
+    "--status-column",
+    default="status",
+    show_default=True,
+    callback=text_callback,
+    help="Name of the status column.",
 )
 FILE_FORMATS: list[Option] = [
     click.option("--input-format", type=_FORMATS, help="Format of TABLE, else by its extension."),
@@ -285,10 +307,10 @@ def run_job(
         raise
     except (ManymodError, pa.ArrowException, OSError, MemoryError) as error:
         kept = _kept(sink)
-        click.echo(f"manymod: {error or 'out of memory'}{kept and '; ' + kept}", err=True)
+        say(f"manymod: {error or 'out of memory'}{kept and '; ' + kept}")
         return EXIT_FAILURE
     except KeyboardInterrupt:
-        click.echo(f"manymod: interrupted; {_kept(sink) or 'nothing is kept'}", err=True)
+        say(f"manymod: interrupted; {_kept(sink) or 'nothing is kept'}")
         return EXIT_INTERRUPTED
 
 
@@ -311,24 +333,21 @@ def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile | tables
             tally = tables.run(job, source, sink, progress=bar, shield=guard.shield)
         guard.ignore()
     if isinstance(sink, tables.ResumableFile) and sink.damage is not None:
-        click.echo(f"manymod: {sink.damage}", err=True)
+        say(f"manymod: {sink.damage}")
     return tally
 
 
 def _report(files: TableFiles, tally: tables.Tally, hints: Sequence[str]) -> int:
     bad = sum(tally.bad_counts.values())
     if not bad:
-        click.echo(f"manymod: {tally.rows:,} rows written to {files.output_name}", err=True)
+        say(f"manymod: {tally.rows:,} rows written to {files.output_name}")
         return 0
     for row, status in tally.bad_rows:
-        click.echo(f"manymod: row {row}: {status}", err=True)
+        say(f"manymod: row {row}: {status}")
     if bad > len(tally.bad_rows):
-        click.echo(f"manymod: ... and {bad - len(tally.bad_rows):,} more", err=True)
+        say(f"manymod: ... and {bad - len(tally.bad_rows):,} more")
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(tally.bad_counts.items()))
-    click.echo(
-        f"manymod: {tally.rows:,} rows written to {files.output_name}, {bad:,} of them bad: {counts}",
-        err=True,
-    )
+    say(f"manymod: {tally.rows:,} rows written to {files.output_name}, {bad:,} of them bad: {counts}")
     for hint in hints:
-        click.echo(f"manymod: hint: {hint}", err=True)
+        say(f"manymod: hint: {hint}")
     return EXIT_BAD_ROWS
