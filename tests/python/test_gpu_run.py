@@ -77,6 +77,11 @@ def test_build_configures_for_its_targets() -> None:
         assert option in configure
 
 
+def test_python_tests_of_gpus_are_found() -> None:
+    assert "tests/python/test_device_arrays_gpu.py" in gpu_stages.gpu_tests(gpu_run.ROOT)
+    assert "tests/python/test_operations.py" not in gpu_stages.gpu_tests(gpu_run.ROOT)
+
+
 def test_python_tests_need_a_package_of_this_build() -> None:
     def skips(machine: Machine, *arguments: str) -> bool:
         steps = plan("check", machine, *arguments)
