@@ -175,6 +175,7 @@ def test_parts_are_reproducible() -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(bool(OBSTACLE), reason=OBSTACLE or "there is a GPU")
 def test_residue_number_systems_on_a_gpu(tmp_path: Path) -> None:
+    pytest.importorskip("gmpy2", reason="tools/check_powers.py compares with gmpy2")
     usable = {variant.name for variant in manymod.variants() if variant.usable}
     if "rns.cuda.t2" not in usable:
         pytest.skip("rns needs a GPU of compute capability 9.0")
