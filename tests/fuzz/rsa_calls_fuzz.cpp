@@ -235,7 +235,8 @@ class Call {
       if (statuses_[i] == MM_OK) {
         check_good(i);
       } else {
-        any_bad = true;
+        // A signature of another length was judged: it is not valid.
+        any_bad = any_bad || statuses_[i] != MM_ITEM_RSA_SIGNATURE_LENGTH;
         check_bad(i);
       }
     }
