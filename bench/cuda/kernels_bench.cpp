@@ -16,7 +16,7 @@
 #include <stdexcept>
 
 #include "addition_bench.hpp"
-#include "gpu/cuda/driver.hpp"
+#include "device_facts.hpp"
 #include "gpu/cuda/probe.hpp"
 #include "gpu/cuda/requirements.hpp"
 #include "gpu/engine/constants.hpp"
@@ -267,18 +267,9 @@ class Bench {
 };
 
 Json Bench::report() const {
-  const gpu::DeviceProperties& properties = device_.properties();
-  Json document;
-  document["card"] = properties.model;
-  document["compute_capability"] = device_.compute_capability();
-  document["multiprocessors"] = properties.multiprocessors;
-  document["driver"] = driver_version();
-  document["cuda"] = cuda::version_text(cuda::Driver::current().version());
+  Json document = report_of(device_, options_.quick);
   document["mhz"] = session_.mhz.empty() ? 0.0 : median_of(session_.mhz);
   document["mhz_from"] = timer_.clock_source();
-  document["date"] = now();
-  document["commit"] = commit();
-  document["quick"] = options_.quick;
   document["complete"] = complete_;
   document["method"] =
       "kernels alone, by events; medians; answers compared with the CPU library's and other kernels'";

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../device_facts.hpp"
 #include "../json.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
@@ -17,7 +18,6 @@
 #include "field/special.cuda.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
-#include "gpu/cuda/driver.hpp"
 #include "gpu/cuda/stream.hpp"
 #include "job.hpp"
 
@@ -118,16 +118,7 @@ class Measurements {
   [[nodiscard]] bool all_right() const { return wrong_ == 0; }
 
   [[nodiscard]] Json report() const {
-    const gpu::DeviceProperties& properties = device_.properties();
-    Json document;
-    document["card"] = properties.model;
-    document["compute_capability"] = device_.compute_capability();
-    document["multiprocessors"] = properties.multiprocessors;
-    document["driver"] = driver_version();
-    document["cuda"] = cuda::version_text(cuda::Driver::current().version());
-    document["date"] = now();
-    document["commit"] = commit();
-    document["quick"] = options_.quick;
+    Json document = report_of(device_, options_.quick);
     document["clock_source"] = timer_.clock_source();
     document["method"] =
         "chains of dependent operations, one thread an instance, kernels alone; medians; clocks of a "

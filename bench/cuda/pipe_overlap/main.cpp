@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "../device_facts.hpp"
 #include "../json.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "../timer.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
-#include "gpu/cuda/driver.hpp"
 #include "gpu/cuda/stream.hpp"
 #include "job.hpp"
 
@@ -82,16 +82,7 @@ class Measurements {
   }
 
   [[nodiscard]] Json report() const {
-    const gpu::DeviceProperties& properties = device_.properties();
-    Json document;
-    document["card"] = properties.model;
-    document["compute_capability"] = device_.compute_capability();
-    document["multiprocessors"] = properties.multiprocessors;
-    document["driver"] = driver_version();
-    document["cuda"] = cuda::version_text(cuda::Driver::current().version());
-    document["date"] = now();
-    document["commit"] = commit();
-    document["quick"] = options_.quick;
+    Json document = report_of(device_, options_.quick);
     document["method"] =
         "one block of 128-thread warpgroups on each multiprocessor, by its cycle counter; wgmma "
         "m64n48k32 of unsigned bytes, left operand in registers, 4 to a product; medians over "

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../device_facts.hpp"
 #include "../json.hpp"
 #include "../program_main.hpp"
 #include "../report_file.hpp"
@@ -105,16 +106,7 @@ class Figure {
   }
 
   [[nodiscard]] Json report() const {
-    const gpu::DeviceProperties& properties = device_.properties();
-    Json document;
-    document["card"] = properties.model;
-    document["compute_capability"] = device_.compute_capability();
-    document["multiprocessors"] = properties.multiprocessors;
-    document["driver"] = driver_version();
-    document["cuda"] = cuda::version_text(cuda::Driver::current().version());
-    document["date"] = now();
-    document["commit"] = commit();
-    document["quick"] = options_.quick;
+    Json document = report_of(device_, options_.quick);
     document["complete"] = complete_;
     document["bits"] = options_.bits;
     document["mhz_from"] = timer_.clock_source();

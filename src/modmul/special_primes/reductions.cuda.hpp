@@ -195,6 +195,14 @@ struct MontgomeryFriendly {
     add_if<Prime>(r, c);
   }
   MM_DEVICE static void settle(std::uint32_t* /*r*/) {}  // B < 2 p
+  /// See above, for primes whose quotients have two words: Prime::add_multiple adds one and returns the
+  /// carry.
+  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
+    std::uint32_t carry = 0;
+    MM_UNROLL
+    for (unsigned at = 0; at < Prime::kWords; at += 2) carry += Prime::add_multiple(t, at);
+    take_upper(r, t, carry);
+  }
   /// r = the upper words of t, of which `carry` B were lost, less p if that is 1. (a b + q p) / B < B + p for
   /// a, b < B and q < B, so that the result is below B.
   MM_DEVICE static void take_upper(std::uint32_t* r, const std::uint32_t* t, std::uint32_t carry) {
@@ -250,16 +258,8 @@ struct Sm2 : MontgomeryFriendly<Sm2> {
     return j == 2 ? 0u : j == 7 ? 0xfffffffeu : 0xffffffffu;
   }
 
-  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
-    std::uint32_t carry = 0;
-    MM_UNROLL
-    for (unsigned at = 0; at < kWords; at += 2) carry += add_multiple(t, at);
-    take_upper(r, t, carry);
-  }
-
- private:
-  /// t += q p 2^(32 at), q = two words of t from `at` on. q (p + 1) 2^-64 = (q - q 2^32) - (q - q 2^32)
-  /// 2^160.
+  /// t += q p 2^(32 at), q = two words of t from `at` on:
+  ///   q (p + 1) 2^-64 = (q - q 2^32) - (q - q 2^32) 2^160.
   MM_DEVICE static std::uint32_t add_multiple(std::uint32_t* t, unsigned at) {
     const std::uint32_t q0 = t[at], q1 = t[at + 1];
     std::uint32_t u[8];
@@ -284,17 +284,8 @@ struct P384 : MontgomeryFriendly<P384> {
     return j == 1 || j == 2 ? 0u : j == 4 ? 0xfffffffeu : 0xffffffffu;
   }
 
-  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
-    std::uint32_t carry = 0;
-    MM_UNROLL
-    for (unsigned at = 0; at < kWords; at += 2) carry += add_multiple(t, at);
-    take_upper(r, t, carry);
-  }
-
- private:
   /// t += q p 2^(32 at) for the q of two words that clears two words of t: q = t (2^32 + 1), as (2^32 + 1) p
-  /// = -1 modulo 2^64. With c the carry of q1 = t1 + t0, the lower words of t + q p are c 2^64, and above
-  /// them
+  /// = -1 modulo 2^64. With c the carry of q1 = t1 + t0, the lower words of t + q p are c 2^64, and above:
   ///   (c + q1) - q0 2^32 - (q0 + q1) 2^64 - q1 2^96 + q 2^320.
   MM_DEVICE static std::uint32_t add_multiple(std::uint32_t* t, unsigned at) {
     const std::uint32_t q0 = t[at];
