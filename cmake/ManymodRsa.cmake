@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# RSA, which uses digests, HMAC and randomness of libcrypto.
+# RSA and curves, which use digests, HMAC and randomness of libcrypto.
 #
 #   MANYMOD_RSA   AUTO: if OpenSSL 3 is found; ON: stop if it is not; OFF: without
 #
-# Without it the functions of rsa.h return MM_ERR_UNSUPPORTED.
+# Without it the functions of rsa.h and ecc.h return MM_ERR_UNSUPPORTED.
 set(MANYMOD_RSA AUTO CACHE STRING "RSA by libcrypto of OpenSSL 3: AUTO, ON or OFF")
 set_property(CACHE MANYMOD_RSA PROPERTY STRINGS AUTO ON OFF)
 
@@ -24,10 +24,10 @@ endif()
 
 function(manymod_select_rsa_sources variable)
   if(manymod_libcrypto)
-    list(FILTER ${variable} EXCLUDE REGEX "^src/rsa/missing\\.cpp$")
+    list(FILTER ${variable} EXCLUDE REGEX "^src/(ecc|rsa)/missing\\.cpp$")
   else()
-    list(FILTER ${variable} EXCLUDE REGEX "^src/rsa/")
-    list(APPEND ${variable} src/rsa/missing.cpp)
+    list(FILTER ${variable} EXCLUDE REGEX "^src/(crypto|ecc|rsa)/")
+    list(APPEND ${variable} src/ecc/missing.cpp src/rsa/missing.cpp)
   endif()
   set(${variable} "${${variable}}" PARENT_SCOPE)
 endfunction()

@@ -87,8 +87,8 @@ void show_jobs_of_rsa() {
   const std::vector<Bytes> messages{{'m', 'e', 's', 's', 'a', 'g', 'e'}, {'f', 'o', 'r', 'g', 'e', 'd'}};
   const std::vector<Bytes> signatures(2, from_hexadecimal(kSignature));
   manymod::rsa::VerifyJob verifying =
-      ring.submit_verify(messages, signatures, manymod::rsa::pkcs1v15(MM_RSA_SHA256));
-  manymod::rsa::Job encrypting = ring.submit_encrypt(messages, manymod::rsa::oaep(MM_RSA_SHA256));
+      ring.submit_verify(messages, signatures, manymod::rsa::pkcs1v15(MM_SHA256));
+  manymod::rsa::Job encrypting = ring.submit_encrypt(messages, manymod::rsa::oaep(MM_SHA256));
   const std::vector<Bytes> ciphertexts = encrypting.wait();
   std::printf("%zu ciphertexts of %zu bytes\n", ciphertexts.size(), ciphertexts[0].size());
   expect(ciphertexts.size() == 2 && ciphertexts[0].size() == 128, "encrypt");

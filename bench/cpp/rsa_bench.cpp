@@ -43,22 +43,22 @@ void measure(benchmark::State& state, std::size_t items, Operation&& operation) 
 void sign(benchmark::State& state) {
   rsa::Ring& ring = ring_of(static_cast<unsigned>(state.range(0)));
   const std::vector<rsa::Bytes> messages(static_cast<std::size_t>(state.range(1)), rsa::Bytes(100));
-  measure(state, messages.size(), [&] { return ring.sign(messages, rsa::pss(MM_RSA_SHA256)); });
+  measure(state, messages.size(), [&] { return ring.sign(messages, rsa::pss(MM_SHA256)); });
 }
 
 void verify(benchmark::State& state) {
   rsa::Ring& ring = ring_of(static_cast<unsigned>(state.range(0)));
   const std::vector<rsa::Bytes> messages(static_cast<std::size_t>(state.range(1)), rsa::Bytes(100));
-  const auto signatures = ring.sign(messages, rsa::pkcs1v15(MM_RSA_SHA256));
+  const auto signatures = ring.sign(messages, rsa::pkcs1v15(MM_SHA256));
   measure(state, messages.size(),
-          [&] { return ring.verify(messages, signatures, rsa::pkcs1v15(MM_RSA_SHA256)); });
+          [&] { return ring.verify(messages, signatures, rsa::pkcs1v15(MM_SHA256)); });
 }
 
 void decrypt(benchmark::State& state) {
   rsa::Ring& ring = ring_of(static_cast<unsigned>(state.range(0)));
   const std::vector<rsa::Bytes> messages(static_cast<std::size_t>(state.range(1)), rsa::Bytes(32));
-  const auto ciphertexts = ring.encrypt(messages, rsa::oaep(MM_RSA_SHA256));
-  measure(state, messages.size(), [&] { return ring.decrypt(ciphertexts, rsa::oaep(MM_RSA_SHA256)); });
+  const auto ciphertexts = ring.encrypt(messages, rsa::oaep(MM_SHA256));
+  measure(state, messages.size(), [&] { return ring.decrypt(ciphertexts, rsa::oaep(MM_SHA256)); });
 }
 
 void shapes(benchmark::internal::Benchmark* bench) {

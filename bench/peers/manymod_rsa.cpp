@@ -75,7 +75,7 @@ class Signatures {
     require(mm_rsa_ring_create(&options, pointers.data(), pointers.size(), &ring));
     ring_.reset(ring);
     padding_.scheme = scheme;
-    padding_.hash = MM_RSA_SHA256;
+    padding_.hash = MM_SHA256;
     padding_.salt_length = MM_RSA_SALT_DIGEST;
   }
 

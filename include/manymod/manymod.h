@@ -78,13 +78,23 @@ typedef enum mm_status {
   MM_ITEM_RSA_FAULT = 10,   /**< two computations failed their check: a hardware fault, or a prime is none */
   MM_ITEM_RSA_PADDING = 11, /**< the key is restricted to RSASSA-PSS, or to another hash or a longer salt */
   MM_ITEM_RSA_SIGNATURE_LENGTH = 12, /**< not valid: the signature is not as long as the modulus */
+  /* Statuses of an item of a call on curves (ecc.h). */
+  MM_ITEM_ECC_CURVE = 13,       /**< the plan has no such curve, or the operation does not suit it */
+  MM_ITEM_ECC_SECRET = 14,      /**< a private key, scalar or nonce is out of range or has a wrong length */
+  MM_ITEM_ECC_POINT = 15,       /**< not an encoding of a point of the curve, or no point for this purpose */
+  MM_ITEM_ECC_SMALL_ORDER = 16, /**< the shared secret would be infinity or 0 */
+  MM_ITEM_ECC_SIGNATURE = 17,   /**< not valid: not the encoding of a signature, or out of range */
+  MM_ITEM_ECC_LENGTH = 18,      /**< a digest, context or nonce has a wrong length */
+  MM_ITEM_ECC_NONCE = 19,       /**< the given nonce leads to r = 0 or s = 0 */
+  MM_ITEM_ECC_FAULT = 20,       /**< the signature failed its check: a hardware fault */
+  MM_ITEM_ECC_NO_KEY = 21,      /**< no public key has this signature */
   /* Statuses of a call. */
-  MM_ERR_ITEMS = 64,            /**< an item has a status other than MM_OK and _SIGNATURE_LENGTH */
-  MM_ERR_NULL = 65,             /**< a required pointer is NULL */
-  MM_ERR_ARGUMENT = 66,         /**< a size, count, enum value or struct_size is invalid */
-  MM_ERR_OVERLAP = 67,          /**< the result overlaps an operand without being exactly the same array */
-  MM_ERR_MEMORY = 68,           /**< out of memory */
-  MM_ERR_CANCELLED = 69,        /**< a stop was requested; unfinished items have MM_ITEM_NOT_COMPUTED */
+  MM_ERR_ITEMS = 64,     /**< an item has a status other than MM_OK, _SIGNATURE_LENGTH and _ECC_SIGNATURE */
+  MM_ERR_NULL = 65,      /**< a required pointer is NULL */
+  MM_ERR_ARGUMENT = 66,  /**< a size, count, enum value or struct_size is invalid */
+  MM_ERR_OVERLAP = 67,   /**< the result overlaps an operand without being exactly the same array */
+  MM_ERR_MEMORY = 68,    /**< out of memory */
+  MM_ERR_CANCELLED = 69, /**< a stop was requested; unfinished items have MM_ITEM_NOT_COMPUTED */
   MM_ERR_UNKNOWN_VARIANT = 70,  /**< no variant has that name; mm_last_error() lists the names */
   MM_ERR_UNUSABLE_VARIANT = 71, /**< it cannot run here, or lacks this operation, width or timing class */
   MM_ERR_UNKNOWN_DEVICE = 72,   /**< there is no such device, or no device of that kind was found */
@@ -92,7 +102,7 @@ typedef enum mm_status {
   MM_ERR_TUNING = 74,           /**< a tuning file is missing or malformed; mm_last_error() names the line */
   MM_ERR_DEVICE = 75,      /**< a CUDA device or its driver failed; mm_last_error() names the driver call */
   MM_ERR_UNSUPPORTED = 76, /**< this build lacks a component, which mm_last_error() names */
-  MM_ERR_KEY = 77,         /**< the RSA key is not usable; mm_last_error() gives the reason */
+  MM_ERR_KEY = 77,         /**< the key or curve is not usable; mm_last_error() gives the reason */
   MM_ERR_CRYPTO = 78       /**< libcrypto failed; mm_last_error() names the function */
 } mm_status;
 

@@ -21,6 +21,7 @@
 #ifndef MANYMOD_RSA_H
 #define MANYMOD_RSA_H
 
+#include "manymod/bytes.h"
 #include "manymod/manymod.h"
 
 #ifdef __cplusplus
@@ -41,36 +42,6 @@ extern "C" {
 
 /** @return 1 if this build supports RSA, 0 if it was built without libcrypto */
 MM_API int mm_rsa_supported(void);
-
-/** Bytes that the caller owns. data may be NULL if size is 0. */
-typedef struct mm_bytes {
-  const uint8_t* data;
-  size_t size;
-} mm_bytes;
-
-/* ---- hashes --------------------------------------------------------------------------------------- */
-
-/** Hash functions. */
-typedef enum mm_rsa_hash {
-  MM_RSA_HASH_NONE = 0,
-  MM_RSA_SHA1 = 1, /**< for OAEP and for verifying old signatures */
-  MM_RSA_SHA224 = 2,
-  MM_RSA_SHA256 = 3,
-  MM_RSA_SHA384 = 4,
-  MM_RSA_SHA512 = 5,
-  MM_RSA_SHA512_224 = 6,
-  MM_RSA_SHA512_256 = 7,
-  MM_RSA_SHA3_224 = 8,
-  MM_RSA_SHA3_256 = 9,
-  MM_RSA_SHA3_384 = 10,
-  MM_RSA_SHA3_512 = 11,
-  MM_RSA_SHAKE128 = 12, /**< for PSS only (RFC 8702): digests of 32 bytes; the mask is SHAKE's own output */
-  MM_RSA_SHAKE256 = 13  /**< likewise, digests of 64 bytes */
-} mm_rsa_hash;
-#define MM_RSA_HASH_COUNT 14
-
-/** @return the length of a digest in bytes; 0 for MM_RSA_HASH_NONE and unknown values */
-MM_API size_t mm_rsa_hash_size(mm_rsa_hash hash);
 
 /* ---- keys ------------------------------------------------------------------------------------------- */
 
@@ -95,10 +66,10 @@ typedef struct mm_rsa_prime {
  * and every other operation, get MM_ITEM_RSA_PADDING. All 0 for keys without restrictions; the other members
  * may differ from 0 only if `only` is 1. */
 typedef struct mm_rsa_pss_limits {
-  int only;             /**< 1: the key is for RSASSA-PSS alone */
-  mm_rsa_hash hash;     /**< the only hash of messages; MM_RSA_HASH_NONE: any */
-  mm_rsa_hash mgf_hash; /**< the only hash of MGF1; MM_RSA_HASH_NONE: any */
-  int least_salt;       /**< least length of salts in bytes */
+  int only;         /**< 1: the key is for RSASSA-PSS alone */
+  mm_hash hash;     /**< the only hash of messages; MM_HASH_NONE: any */
+  mm_hash mgf_hash; /**< the only hash of MGF1; MM_HASH_NONE: any */
+  int least_salt;   /**< least length of salts in bytes */
 } mm_rsa_pss_limits;
 
 /**
@@ -272,40 +243,13 @@ typedef enum mm_rsa_scheme {
 /** Padding of a call. */
 typedef struct mm_rsa_padding {
   mm_rsa_scheme scheme;
-  mm_rsa_hash hash;     /**< of the message in signatures, of the label in OAEP; unused in PKCS#1 v1.5
+  mm_hash hash;     /**< of the message in signatures, of the label in OAEP; unused in PKCS#1 v1.5
                            encryption */
-  mm_rsa_hash mgf_hash; /**< of MGF1 (PSS, OAEP); MM_RSA_HASH_NONE: the same as `hash` */
-  int salt_length;      /**< PSS: a number of bytes, or MM_RSA_SALT_* */
-  int prehashed;        /**< signatures: nonzero if the inputs are digests by `hash` */
-  mm_bytes label;       /**< OAEP: the label of all items */
+  mm_hash mgf_hash; /**< of MGF1 (PSS, OAEP); MM_HASH_NONE: the same as `hash` */
+  int salt_length;  /**< PSS: a number of bytes, or MM_RSA_SALT_* */
+  int prehashed;    /**< signatures: nonzero if the inputs are digests by `hash` */
+  mm_bytes label;   /**< OAEP: the label of all items */
 } mm_rsa_padding;
-
-/**
- * Byte strings that are read, in one of three forms:
- * - `items` is not NULL: `count` pointers and sizes;
- * - else `offsets` is not NULL: item i is data[offsets[i] .. offsets[i + 1]), with count + 1 offsets that are
- *   nonnegative and do not descend (Arrow's large_binary);
- * - else item i is the `size` bytes at data + i * stride.
- */
-typedef struct mm_bytes_view {
-  size_t count; /**< N, or 1: the same bytes for every item */
-  const uint8_t* data;
-  size_t size;
-  size_t stride; /**< >= size; 0 means size */
-  const int64_t* offsets;
-  const mm_bytes* items;
-} mm_bytes_view;
-
-/** Byte strings that are written: item i at data + i * stride. The bytes after an item's size are zeroed up
- * to k, for MM_RSA_DECRYPT too. An item with a status other than MM_OK is zeroed up to the largest k of the
- * call's keys, or of the ring's if none of the call's keys exists, but never past the stride. */
-typedef struct mm_bytes_result {
-  uint8_t* data;
-  size_t count;  /**< N */
-  size_t stride; /**< >= k of every key of the call, for every operation */
-  size_t* sizes; /**< N sizes, 0 for an item with a status other than MM_OK. May be NULL except for
-                    MM_RSA_DECRYPT */
-} mm_bytes_result;
 
 /** A call on a ring. Zero-initialise it, then set struct_size = sizeof(mm_rsa_call). */
 typedef struct mm_rsa_call {
@@ -316,7 +260,11 @@ typedef struct mm_rsa_call {
   const uint32_t* key;      /**< N indices of keys in the ring; NULL: key 0 for every item */
   mm_bytes_view input;      /**< see mm_rsa_op */
   mm_bytes_view signature;  /**< MM_RSA_VERIFY: the signatures */
-  mm_bytes_result output;   /**< all operations but MM_RSA_VERIFY; it must not overlap an input */
+  mm_bytes_result output;   /**< all operations but MM_RSA_VERIFY; it must not overlap an input. Its stride is
+                               at least k of every key of the call; `sizes` may be NULL except for
+                               MM_RSA_DECRYPT. The bytes after an item's size are zeroed up to k, those of an
+                               item without a result up to the largest k of the call's keys, or of the ring's
+                               if none of the call's keys exists */
   uint8_t* valid;           /**< MM_RSA_VERIFY: N bytes, 1 for a valid signature, else 0 */
   uint8_t* item_status;     /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
   uint8_t* item_recomputed; /**< NULL, or N bytes: 1 if the CRT result failed its check and the item was

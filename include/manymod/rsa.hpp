@@ -5,8 +5,8 @@
  * library alone. rsa.h documents the semantics, timing and statuses.
  *
  *     manymod::rsa::Ring ring({manymod::rsa::Key::decode(pem)});
- *     auto signatures = ring.sign(messages, manymod::rsa::pss(MM_RSA_SHA256));
- *     std::vector<bool> good = ring.verify(messages, signatures, manymod::rsa::pss(MM_RSA_SHA256));
+ *     auto signatures = ring.sign(messages, manymod::rsa::pss(MM_SHA256));
+ *     std::vector<bool> good = ring.verify(messages, signatures, manymod::rsa::pss(MM_SHA256));
  */
 #ifndef MANYMOD_RSA_HPP
 #define MANYMOD_RSA_HPP
@@ -284,16 +284,16 @@ class Key {
 inline mm_rsa_padding raw() { return {}; }
 
 /// PKCS#1 v1.5. `hash` is for signatures only.
-inline mm_rsa_padding pkcs1v15(mm_rsa_hash hash = MM_RSA_HASH_NONE) {
+inline mm_rsa_padding pkcs1v15(mm_hash hash = MM_HASH_NONE) {
   mm_rsa_padding padding{};
   padding.scheme = MM_RSA_PKCS1V15;
   padding.hash = hash;
   return padding;
 }
 
-/// PSS. `salt_length`: a number of bytes or MM_RSA_SALT_*; `mgf_hash`: MM_RSA_HASH_NONE means `hash`.
-inline mm_rsa_padding pss(mm_rsa_hash hash, int salt_length = MM_RSA_SALT_DIGEST,
-                          mm_rsa_hash mgf_hash = MM_RSA_HASH_NONE) {
+/// PSS. `salt_length`: a number of bytes or MM_RSA_SALT_*; `mgf_hash`: MM_HASH_NONE means `hash`.
+inline mm_rsa_padding pss(mm_hash hash, int salt_length = MM_RSA_SALT_DIGEST,
+                          mm_hash mgf_hash = MM_HASH_NONE) {
   mm_rsa_padding padding{};
   padding.scheme = MM_RSA_PSS;
   padding.hash = hash;
@@ -302,9 +302,9 @@ inline mm_rsa_padding pss(mm_rsa_hash hash, int salt_length = MM_RSA_SALT_DIGEST
   return padding;
 }
 
-/// OAEP. `label` is not copied and must outlive the padding; `mgf_hash`: MM_RSA_HASH_NONE means `hash`.
-inline mm_rsa_padding oaep(mm_rsa_hash hash, std::span<const std::uint8_t> label = {},
-                           mm_rsa_hash mgf_hash = MM_RSA_HASH_NONE) {
+/// OAEP. `label` is not copied and must outlive the padding; `mgf_hash`: MM_HASH_NONE means `hash`.
+inline mm_rsa_padding oaep(mm_hash hash, std::span<const std::uint8_t> label = {},
+                           mm_hash mgf_hash = MM_HASH_NONE) {
   mm_rsa_padding padding{};
   padding.scheme = MM_RSA_OAEP;
   padding.hash = hash;

@@ -58,6 +58,24 @@ class Status(IntEnum):
     RSA_PADDING = _core.MM_ITEM_RSA_PADDING
     #: RSA: not valid, as the signature is not as long as the modulus; see `left_pad` of `KeyRing.verify`
     RSA_SIGNATURE_LENGTH = _core.MM_ITEM_RSA_SIGNATURE_LENGTH
+    #: curves: the plan has no such curve, or the curve lacks this operation
+    ECC_CURVE = _core.MM_ITEM_ECC_CURVE
+    #: curves: a private key, scalar or nonce is out of range or has a wrong length
+    ECC_SECRET = _core.MM_ITEM_ECC_SECRET
+    #: curves: not a point of the curve, or no point for this purpose
+    ECC_POINT = _core.MM_ITEM_ECC_POINT
+    #: curves: the shared secret would be infinity or 0
+    ECC_SMALL_ORDER = _core.MM_ITEM_ECC_SMALL_ORDER
+    #: curves: not valid, as it is not the encoding of a signature
+    ECC_SIGNATURE = _core.MM_ITEM_ECC_SIGNATURE
+    #: curves: a digest, context or nonce has a wrong length
+    ECC_LENGTH = _core.MM_ITEM_ECC_LENGTH
+    #: curves: the given nonce gives no signature: use another
+    ECC_NONCE = _core.MM_ITEM_ECC_NONCE
+    #: curves: computed wrongly: defective hardware
+    ECC_FAULT = _core.MM_ITEM_ECC_FAULT
+    #: curves: no public key has this signature
+    ECC_NO_KEY = _core.MM_ITEM_ECC_NO_KEY
 
 
 class ManymodError(Exception):
@@ -81,7 +99,7 @@ class InternalError(ManymodError, RuntimeError):
 
 
 class InvalidKeyError(ManymodError, ValueError):
-    """The input is not a usable RSA key; the message explains why, without secret numbers."""
+    """The input is not a usable key or curve; the message explains why, without secret numbers."""
 
 
 class UnsupportedError(ManymodError, NotImplementedError):

@@ -17,7 +17,7 @@ struct StatusText {
   const char* message;
 };
 
-constexpr std::array<StatusText, 28> kStatusTexts{{
+constexpr std::array<StatusText, 37> kStatusTexts{{
     {MM_OK, "MM_OK", "success"},
     {MM_ITEM_ZERO_MODULUS, "MM_ITEM_ZERO_MODULUS", "the modulus is 0"},
     {MM_ITEM_NOT_INVERTIBLE, "MM_ITEM_NOT_INVERTIBLE", "the base is not invertible for this modulus"},
@@ -36,6 +36,16 @@ constexpr std::array<StatusText, 28> kStatusTexts{{
      "the key is for RSASSA-PSS alone, or for another hash or longer salts"},
     {MM_ITEM_RSA_SIGNATURE_LENGTH, "MM_ITEM_RSA_SIGNATURE_LENGTH",
      "the signature is not as long as the key's modulus"},
+    {MM_ITEM_ECC_CURVE, "MM_ITEM_ECC_CURVE", "no such curve in the plan, or it lacks this operation"},
+    {MM_ITEM_ECC_SECRET, "MM_ITEM_ECC_SECRET",
+     "the private key, scalar or nonce is out of range or of a wrong length"},
+    {MM_ITEM_ECC_POINT, "MM_ITEM_ECC_POINT", "not a point of the curve, or no point for this purpose"},
+    {MM_ITEM_ECC_SMALL_ORDER, "MM_ITEM_ECC_SMALL_ORDER", "the shared secret would be infinity or 0"},
+    {MM_ITEM_ECC_SIGNATURE, "MM_ITEM_ECC_SIGNATURE", "not the encoding of a signature"},
+    {MM_ITEM_ECC_LENGTH, "MM_ITEM_ECC_LENGTH", "a digest, context or nonce of a wrong length"},
+    {MM_ITEM_ECC_NONCE, "MM_ITEM_ECC_NONCE", "the given nonce gives no signature"},
+    {MM_ITEM_ECC_FAULT, "MM_ITEM_ECC_FAULT", "computed wrongly: defective hardware"},
+    {MM_ITEM_ECC_NO_KEY, "MM_ITEM_ECC_NO_KEY", "no public key has this signature"},
     {MM_ERR_ITEMS, "MM_ERR_ITEMS", "some items have no result; see their statuses"},
     {MM_ERR_NULL, "MM_ERR_NULL", "a required pointer is NULL"},
     {MM_ERR_ARGUMENT, "MM_ERR_ARGUMENT", "a size, count, enum value or struct_size is wrong"},
@@ -50,7 +60,7 @@ constexpr std::array<StatusText, 28> kStatusTexts{{
     {MM_ERR_TUNING, "MM_ERR_TUNING", "a tuning file is missing or malformed"},
     {MM_ERR_DEVICE, "MM_ERR_DEVICE", "a CUDA device or its driver failed"},
     {MM_ERR_UNSUPPORTED, "MM_ERR_UNSUPPORTED", "this build lacks what the function needs"},
-    {MM_ERR_KEY, "MM_ERR_KEY", "no usable RSA key"},
+    {MM_ERR_KEY, "MM_ERR_KEY", "no usable key or curve"},
     {MM_ERR_CRYPTO, "MM_ERR_CRYPTO", "libcrypto failed"},
 }};
 

@@ -93,8 +93,8 @@ class RsaKey {
     }
     numbers.other_primes = other_primes.data();
     numbers.other_prime_count = other_primes.size();
-    numbers.pss = {std::get<0>(pss), static_cast<mm_rsa_hash>(std::get<1>(pss)),
-                   static_cast<mm_rsa_hash>(std::get<2>(pss)), std::get<3>(pss)};
+    numbers.pss = {std::get<0>(pss), static_cast<mm_hash>(std::get<1>(pss)),
+                   static_cast<mm_hash>(std::get<2>(pss)), std::get<3>(pss)};
     numbers.checks = checks;
     numbers.max_exponent_bits = max_exponent_bits;
     return made_by([&](mm_rsa_key** key) { return mm_rsa_key_create(&numbers, key); });
@@ -181,8 +181,8 @@ class RsaPadding {
   RsaPadding(int scheme, int hash, int mgf_hash, int salt_length, bool prehashed, nb::bytes label)
       : label_(std::move(label)) {
     padding_.scheme = static_cast<mm_rsa_scheme>(scheme);
-    padding_.hash = static_cast<mm_rsa_hash>(hash);
-    padding_.mgf_hash = static_cast<mm_rsa_hash>(mgf_hash);
+    padding_.hash = static_cast<mm_hash>(hash);
+    padding_.mgf_hash = static_cast<mm_hash>(mgf_hash);
     padding_.salt_length = salt_length;
     padding_.prehashed = prehashed ? 1 : 0;
     padding_.label = {static_cast<const std::uint8_t*>(label_.data()), label_.size()};
@@ -353,7 +353,7 @@ void bind_rsa(nb::module_& module) {
   bind_ring(module);
   module.def("rsa_supported", [] { return mm_rsa_supported() != 0; });
   module.def(
-      "rsa_hash_size", [](int hash) { return mm_rsa_hash_size(static_cast<mm_rsa_hash>(hash)); },
+      "rsa_hash_size", [](int hash) { return mm_hash_size(static_cast<mm_hash>(hash)); },
       nb::arg("hash"));
   module.def("rows_to_bytes", &rows_to_bytes, nb::arg("rows"), nb::arg("sizes"));
 }

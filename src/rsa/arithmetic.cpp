@@ -16,7 +16,7 @@ namespace {
 // r, so their number reveals nothing about it.
 void random_below(std::span<Limb> r, std::span<const Limb> n, std::size_t bits) {
   do {
-    require_crypto(
+    crypto::require_crypto(
         RAND_priv_bytes(reinterpret_cast<unsigned char*>(r.data()), static_cast<int>(r.size_bytes())) == 1,
         "RAND_priv_bytes");
     limbs::truncate_bits(r, bits);

@@ -8,10 +8,10 @@
 #include "abi/job.hpp"
 #include "abi/last_error.hpp"
 #include "abi/required.hpp"
+#include "crypto/libcrypto.hpp"
 #include "manymod/rsa.h"
-#include "rsa/bytes.hpp"
+#include "repr/bytes.hpp"
 #include "rsa/key.hpp"
-#include "rsa/libcrypto.hpp"
 #include "rsa/ring.hpp"
 
 struct mm_rsa_key {
@@ -85,8 +85,8 @@ mm_status mm_rsa_key_get_info(const mm_rsa_key* key, mm_rsa_key_info* info) {
 mm_status mm_rsa_key_get_public(const mm_rsa_key* key, uint8_t* n, uint8_t* e) {
   return manymod::guarded([&] {
     const manymod::rsa::Key& numbers = *required(key, "key").key;
-    manymod::rsa::bytes_from_limbs({&required(n, "n"), numbers.bytes()}, numbers.n());
-    manymod::rsa::bytes_from_limbs({&required(e, "e"), numbers.exponent_bytes()}, numbers.e());
+    manymod::bytes_from_limbs({&required(n, "n"), numbers.bytes()}, numbers.n());
+    manymod::bytes_from_limbs({&required(e, "e"), numbers.exponent_bytes()}, numbers.e());
     return MM_OK;
   });
 }
@@ -119,14 +119,14 @@ const char* mm_rsa_ring_variant(const mm_rsa_ring* ring, size_t key, int private
 
 void mm_rsa_ring_destroy(mm_rsa_ring* ring) { delete ring; }
 
-size_t mm_rsa_hash_size(mm_rsa_hash hash) {
-  const manymod::rsa::HashFacts* facts = manymod::rsa::find_hash(hash);
+size_t mm_hash_size(mm_hash hash) {
+  const manymod::crypto::HashFacts* facts = manymod::crypto::find_hash(hash);
   return facts == nullptr ? 0 : facts->size;
 }
 
 mm_status mm_rsa_run(mm_rsa_ring* ring, const mm_rsa_call* call) {
   return manymod::guarded([&] {
-    const manymod::rsa::QuietErrors quiet;
+    const manymod::crypto::QuietErrors quiet;
     return required(ring, "ring").ring.run(required_struct(call, "call"));
   });
 }
@@ -137,7 +137,7 @@ mm_status mm_rsa_submit(mm_rsa_ring* ring, const mm_rsa_call* call, mm_done_fn d
   return manymod::guarded([&] {
     mm_job*& submitted = required(job, "job");
     const auto run = [&target = required(ring, "ring").ring](const mm_rsa_call& copied) {
-      const manymod::rsa::QuietErrors quiet;
+      const manymod::crypto::QuietErrors quiet;
       return target.run(copied);
     };
     manymod::submit_call(required_struct(call, "call"), run, {done, user}, submitted);

@@ -7,7 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "rsa/items.hpp"
+#include "abi/items.hpp"
+#include "manymod/rsa.h"
 #include "rsa/padding.hpp"
 
 namespace manymod::rsa {
@@ -24,13 +25,13 @@ struct CheckedCall {
   const mm_rsa_call& call;
   mm_rsa_op op;
   mm_rsa_scheme scheme;
-  const HashFacts* hash;  ///< null where the scheme has none
-  const HashFacts* mgf;   ///< of PSS and OAEP
+  const crypto::HashFacts* hash;  ///< null where the scheme has none
+  const crypto::HashFacts* mgf;   ///< of PSS and OAEP
   ItemsIn input;
   std::optional<ItemsIn> signature;
-  std::vector<std::uint32_t> keys;                      ///< of each item; empty: key 0
-  std::size_t row_bytes = 0;                            ///< most bytes written to a row of the output
-  std::array<std::uint8_t, kMaxDigest> label_digest{};  ///< of OAEP
+  std::vector<std::uint32_t> keys;                              ///< of each item; empty: key 0
+  std::size_t row_bytes = 0;                                    ///< most bytes written to a row of the output
+  std::array<std::uint8_t, crypto::kMaxDigest> label_digest{};  ///< of OAEP
 
   /// The index of an item's key, which the ring may not have.
   [[nodiscard]] std::size_t key_of(std::size_t item) const { return keys.empty() ? 0 : keys[item]; }

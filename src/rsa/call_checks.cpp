@@ -7,6 +7,7 @@
 #include "abi/enum_value.hpp"
 #include "core/status_error.hpp"
 #include "rsa/call.hpp"
+#include "rsa/hashes.hpp"
 #include "rsa/ring.hpp"
 
 namespace manymod::rsa {
@@ -43,18 +44,19 @@ mm_rsa_scheme checked_scheme(const mm_rsa_padding& padding, mm_rsa_op op) {
 
 bool is_signature(mm_rsa_op op) { return op == MM_RSA_SIGN || op == MM_RSA_VERIFY; }
 
-const HashFacts* checked_hash(const mm_rsa_padding& padding, mm_rsa_op op, mm_rsa_scheme scheme) {
+const crypto::HashFacts* checked_hash(const mm_rsa_padding& padding, mm_rsa_op op, mm_rsa_scheme scheme) {
   if (!is_signature(op) && scheme != MM_RSA_OAEP) return nullptr;
-  const HashFacts* hash = find_hash(padding.hash);
+  const crypto::HashFacts* hash = find_rsa_hash(padding.hash);
   if (hash != nullptr && hash->extendable && scheme != MM_RSA_PSS) reject("SHAKE is only for PSS (RFC 8702)");
   if (hash != nullptr) return hash;
   reject("padding.hash is " + std::to_string(enum_value(padding.hash)) + ", which is not a hash");
 }
 
-const HashFacts* checked_mgf(const mm_rsa_padding& padding, mm_rsa_scheme scheme, const HashFacts* hash) {
+const crypto::HashFacts* checked_mgf(const mm_rsa_padding& padding, mm_rsa_scheme scheme,
+                                     const crypto::HashFacts* hash) {
   if (scheme != MM_RSA_PSS && scheme != MM_RSA_OAEP) return nullptr;
-  if (enum_value(padding.mgf_hash) == MM_RSA_HASH_NONE) return hash;
-  const HashFacts* mgf = find_hash(padding.mgf_hash);
+  if (enum_value(padding.mgf_hash) == MM_HASH_NONE) return hash;
+  const crypto::HashFacts* mgf = find_rsa_hash(padding.mgf_hash);
   if (mgf != nullptr && mgf != hash && (mgf->extendable || hash->extendable)) {
     reject("the mask of SHAKE is its own output, and that of other hashes is MGF1 (RFC 8702)");
   }
@@ -126,7 +128,7 @@ CheckedCall::CheckedCall(const Ring& ring, const mm_rsa_call& given)
       keys(copy_of_keys(given)) {
   check_salt(given.padding, op);
   if (scheme == MM_RSA_OAEP) {
-    Hasher(hash->hash).digest(label_digest, {checked_label(given.padding.label)});
+    crypto::Hasher(hash->hash).digest(label_digest, {checked_label(given.padding.label)});
   }
   if (op == MM_RSA_VERIFY) {
     signature.emplace(given.signature, given.count, "signature");

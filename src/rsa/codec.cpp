@@ -41,8 +41,8 @@ mm_status Codec::encode(const Key& key, std::size_t item, std::span<Limb> number
 bool Codec::allowed_by(const mm_rsa_pss_limits& limits) const {
   if (limits.only == 0) return true;
   if (checked_.scheme != MM_RSA_PSS) return false;
-  if (limits.hash != MM_RSA_HASH_NONE && limits.hash != checked_.hash->hash) return false;
-  if (limits.mgf_hash != MM_RSA_HASH_NONE && limits.mgf_hash != checked_.mgf->hash) return false;
+  if (limits.hash != MM_HASH_NONE && limits.hash != checked_.hash->hash) return false;
+  if (limits.mgf_hash != MM_HASH_NONE && limits.mgf_hash != checked_.mgf->hash) return false;
   const int salt = checked_.call.padding.salt_length;
   if (salt == MM_RSA_SALT_DIGEST) return limits.least_salt <= static_cast<int>(checked_.hash->size);
   return salt < 0 || limits.least_salt <= salt;
@@ -67,7 +67,7 @@ mm_status Codec::encode_ciphertext(const Key& key, ByteSpan ciphertext, std::spa
 
 mm_status Codec::encode_signature(const Key& key, ByteSpan message, std::span<std::uint8_t> encoded) {
   if (digest_has_wrong_size(message)) return MM_ITEM_RSA_LENGTH;
-  std::array<std::uint8_t, kMaxDigest> storage;
+  std::array<std::uint8_t, crypto::kMaxDigest> storage;
   const ByteSpan digest = digest_of(message, storage);
   if (checked_.scheme == MM_RSA_PSS) return encode_pss_signature(key, digest, encoded);
   return encode_pkcs1v15_signature(encoded, *checked_.hash, digest) ? MM_ITEM_NOT_COMPUTED
@@ -94,7 +94,7 @@ ByteSpan Codec::salt(std::size_t size) {
   if (salts_left_ < size) {
     salts_left_ = std::min(salts_.size(), std::max(size, 2 * salts_drawn_));
     salts_drawn_ = salts_left_;
-    require_crypto(
+    crypto::require_crypto(
         RAND_bytes(salts_.data() + salts_.size() - salts_left_, static_cast<int>(salts_left_)) == 1,
         "RAND_bytes");
   }
@@ -111,8 +111,9 @@ mm_status Codec::encode_message(ByteSpan message, std::span<std::uint8_t> encode
     encode_pkcs1v15_message(encoded, message);
     return MM_ITEM_NOT_COMPUTED;
   }
-  std::array<std::uint8_t, kMaxDigest> seed;
-  require_crypto(RAND_priv_bytes(seed.data(), static_cast<int>(hash_->size())) == 1, "RAND_priv_bytes");
+  std::array<std::uint8_t, crypto::kMaxDigest> seed;
+  crypto::require_crypto(RAND_priv_bytes(seed.data(), static_cast<int>(hash_->size())) == 1,
+                         "RAND_priv_bytes");
   encode_oaep(encoded, message, ByteSpan(checked_.label_digest).first(hash_->size()),
               ByteSpan(seed).first(hash_->size()), *mgf_);
   wipe_bytes(seed.data(), seed.size());
@@ -142,7 +143,7 @@ mm_status Codec::decode(const Key& key, std::size_t item, std::span<const Limb> 
 }
 
 bool Codec::verified(const Key& key, ByteSpan message, std::span<std::uint8_t> encoded) {
-  std::array<std::uint8_t, kMaxDigest> storage;
+  std::array<std::uint8_t, crypto::kMaxDigest> storage;
   const ByteSpan digest = digest_of(message, storage);
   if (checked_.scheme == MM_RSA_PKCS1V15) {
     std::array<std::uint8_t, MM_RSA_MAX_BITS / 8> expected;

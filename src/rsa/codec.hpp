@@ -37,9 +37,9 @@ class Codec {
 
  private:
   const CheckedCall& checked_;
-  std::optional<Hasher> hash_;
-  std::optional<Hasher> mgf_;
-  std::optional<HmacSha256> hmac_;  ///< for implicit rejection
+  std::optional<crypto::Hasher> hash_;
+  std::optional<crypto::Hasher> mgf_;
+  std::optional<crypto::HmacSha256> hmac_;  ///< for implicit rejection
   SecretBytes encoded_;
   std::array<std::uint8_t, 4096> salts_;  ///< random bytes, of which the last `salts_left_` are unused
   std::size_t salts_left_ = 0, salts_drawn_ = 0;

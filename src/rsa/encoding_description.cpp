@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "rsa/libcrypto.hpp"
-#include "rsa/pem.hpp"
+#include "crypto/libcrypto.hpp"
+#include "crypto/pem.hpp"
 
 namespace manymod::rsa {
 namespace {
@@ -35,13 +35,13 @@ bool is_a(T* (*decode)(T**, const unsigned char**, long), void (*release)(T*), B
 std::string describe_key(ByteSpan der) {
   for (const int selection : {EVP_PKEY_KEYPAIR, EVP_PKEY_PUBLIC_KEY}) {
     EVP_PKEY* key = nullptr;
-    const Libcrypto<OSSL_DECODER_CTX> context(
+    const crypto::Libcrypto<OSSL_DECODER_CTX> context(
         OSSL_DECODER_CTX_new_for_pkey(&key, "DER", nullptr, nullptr, selection, nullptr, nullptr));
-    require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
+    crypto::require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
     const unsigned char* data = der.data();
     std::size_t size = der.size();
     const int done = OSSL_DECODER_from_data(context.get(), &data, &size);
-    const Libcrypto<EVP_PKEY> owned(key);
+    const crypto::Libcrypto<EVP_PKEY> owned(key);
     if (done == 1 && owned && EVP_PKEY_get0_type_name(key) != nullptr) {
       return key_not_rsa(EVP_PKEY_get0_type_name(key), selection == EVP_PKEY_KEYPAIR ? "private" : "public");
     }
@@ -52,14 +52,14 @@ std::string describe_key(ByteSpan der) {
 // PKCS#8 and SubjectPublicKeyInfo of an algorithm that libcrypto does not have, or whose key is damaged.
 std::string describe_unreadable_key(ByteSpan der) {
   const unsigned char* at = der.data();
-  const Libcrypto<PKCS8_PRIV_KEY_INFO> info(
+  const crypto::Libcrypto<PKCS8_PRIV_KEY_INFO> info(
       d2i_PKCS8_PRIV_KEY_INFO(nullptr, &at, static_cast<long>(der.size())));
   const ASN1_OBJECT* algorithm = nullptr;
   if (info && PKCS8_pkey_get0(&algorithm, nullptr, nullptr, nullptr, info.get()) == 1) {
     return "a private key that libcrypto cannot read, of " + algorithm_name(algorithm);
   }
   at = der.data();
-  const Libcrypto<X509_PUBKEY> key(d2i_X509_PUBKEY(nullptr, &at, static_cast<long>(der.size())));
+  const crypto::Libcrypto<X509_PUBKEY> key(d2i_X509_PUBKEY(nullptr, &at, static_cast<long>(der.size())));
   ASN1_OBJECT* of_public = nullptr;
   if (key && X509_PUBKEY_get0_param(&of_public, nullptr, nullptr, nullptr, key.get()) == 1) {
     return "a public key that libcrypto cannot read, of " + algorithm_name(of_public);
@@ -69,8 +69,8 @@ std::string describe_unreadable_key(ByteSpan der) {
 
 bool is_base64(std::string_view text) {
   constexpr std::size_t kShortestKey = 64;
-  PemContent content;
-  return text.size() >= kShortestKey && decode_base64(text, content.der) && content.der[0] == 0x30;
+  crypto::PemContent content;
+  return text.size() >= kShortestKey && crypto::decode_base64(text, content.der) && content.der[0] == 0x30;
 }
 
 // One line that ends like the name of a key's file, or begins like an absolute or relative path.

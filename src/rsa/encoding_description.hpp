@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rsa/bytes.hpp"
+#include "repr/bytes.hpp"
 
 namespace manymod::rsa {
 

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "abi/enum_value.hpp"
-#include "rsa/bytes.hpp"
+#include "repr/bytes.hpp"
+#include "rsa/hashes.hpp"
 
 namespace manymod::rsa {
 namespace {
@@ -28,16 +29,16 @@ void require_key(bool condition, const char* reason) {
 }
 
 // A BIGNUM in libcrypto's secure heap, flagged so that libcrypto uses constant-time functions if it has them.
-Number new_number() {
-  Number number(BN_secure_new());
+crypto::Number new_number() {
+  crypto::Number number(BN_secure_new());
   if (!number) throw std::bad_alloc();
   BN_set_flags(number.get(), BN_FLG_CONSTTIME);
   return number;
 }
 
-bool is_one(const Number& number) { return BN_is_one(number.get()) == 1; }
-bool less(const Number& x, const Number& y) { return BN_cmp(x.get(), y.get()) < 0; }
-bool same_number(const Number& x, const Number& y) { return BN_cmp(x.get(), y.get()) == 0; }
+bool is_one(const crypto::Number& number) { return BN_is_one(number.get()) == 1; }
+bool less(const crypto::Number& x, const crypto::Number& y) { return BN_cmp(x.get(), y.get()) < 0; }
+bool same_number(const crypto::Number& x, const crypto::Number& y) { return BN_cmp(x.get(), y.get()) == 0; }
 
 // Arithmetic by libcrypto; every result is a new number.
 class Arithmetic {
@@ -48,78 +49,79 @@ class Arithmetic {
 
   [[nodiscard]] BN_CTX* context() { return context_.get(); }
 
-  Number product(const Number& x, const Number& y) {
-    Number r = new_number();
-    require_crypto(BN_mul(r.get(), x.get(), y.get(), context()) == 1, "BN_mul");
+  crypto::Number product(const crypto::Number& x, const crypto::Number& y) {
+    crypto::Number r = new_number();
+    crypto::require_crypto(BN_mul(r.get(), x.get(), y.get(), context()) == 1, "BN_mul");
     return r;
   }
-  Number remainder(const Number& x, const Number& n) {
-    Number r = new_number();
-    require_crypto(BN_nnmod(r.get(), x.get(), n.get(), context()) == 1, "BN_nnmod");
+  crypto::Number remainder(const crypto::Number& x, const crypto::Number& n) {
+    crypto::Number r = new_number();
+    crypto::require_crypto(BN_nnmod(r.get(), x.get(), n.get(), context()) == 1, "BN_nnmod");
     return r;
   }
-  Number quotient(const Number& x, const Number& y) {
-    Number r = new_number();
-    require_crypto(BN_div(r.get(), nullptr, x.get(), y.get(), context()) == 1, "BN_div");
+  crypto::Number quotient(const crypto::Number& x, const crypto::Number& y) {
+    crypto::Number r = new_number();
+    crypto::require_crypto(BN_div(r.get(), nullptr, x.get(), y.get(), context()) == 1, "BN_div");
     return r;
   }
   /// x^-1 mod n; null if there is none.
-  Number inverse(const Number& x, const Number& n) {
-    Number r = new_number();
+  crypto::Number inverse(const crypto::Number& x, const crypto::Number& n) {
+    crypto::Number r = new_number();
     if (BN_mod_inverse(r.get(), x.get(), n.get(), context()) == nullptr) return nullptr;
     return r;
   }
-  Number gcd(const Number& x, const Number& y) {
-    Number r = new_number();
-    require_crypto(BN_gcd(r.get(), x.get(), y.get(), context()) == 1, "BN_gcd");
+  crypto::Number gcd(const crypto::Number& x, const crypto::Number& y) {
+    crypto::Number r = new_number();
+    crypto::require_crypto(BN_gcd(r.get(), x.get(), y.get(), context()) == 1, "BN_gcd");
     return r;
   }
-  Number power(const Number& x, const Number& y, const Number& n) {
-    Number r = new_number();
-    require_crypto(BN_mod_exp_mont_consttime(r.get(), x.get(), y.get(), n.get(), context(), nullptr) == 1,
-                   "BN_mod_exp_mont_consttime");
+  crypto::Number power(const crypto::Number& x, const crypto::Number& y, const crypto::Number& n) {
+    crypto::Number r = new_number();
+    crypto::require_crypto(
+        BN_mod_exp_mont_consttime(r.get(), x.get(), y.get(), n.get(), context(), nullptr) == 1,
+        "BN_mod_exp_mont_consttime");
     return r;
   }
-  Number square(const Number& x, const Number& n) {
-    Number r = new_number();
-    require_crypto(BN_mod_sqr(r.get(), x.get(), n.get(), context()) == 1, "BN_mod_sqr");
+  crypto::Number square(const crypto::Number& x, const crypto::Number& n) {
+    crypto::Number r = new_number();
+    crypto::require_crypto(BN_mod_sqr(r.get(), x.get(), n.get(), context()) == 1, "BN_mod_sqr");
     return r;
   }
 
  private:
-  Libcrypto<BN_CTX> context_;
+  crypto::Libcrypto<BN_CTX> context_;
 };
 
-Number minus_one(const Number& x) {
-  Number r = new_number();
-  require_crypto(BN_copy(r.get(), x.get()) != nullptr && BN_sub_word(r.get(), 1) == 1, "BN_sub_word");
+crypto::Number minus_one(const crypto::Number& x) {
+  crypto::Number r = new_number();
+  crypto::require_crypto(BN_copy(r.get(), x.get()) != nullptr && BN_sub_word(r.get(), 1) == 1, "BN_sub_word");
   return r;
 }
 
-Number copy_of(const Number& x) {
-  Number r = new_number();
-  require_crypto(BN_copy(r.get(), x.get()) != nullptr, "BN_copy");
+crypto::Number copy_of(const crypto::Number& x) {
+  crypto::Number r = new_number();
+  crypto::require_crypto(BN_copy(r.get(), x.get()) != nullptr, "BN_copy");
   return r;
 }
 
 // A random x with 2 <= x < n.
-Number random_base(const Number& n) {
-  Number x = new_number();
+crypto::Number random_base(const crypto::Number& n) {
+  crypto::Number x = new_number();
   do {
-    require_crypto(BN_priv_rand_range(x.get(), n.get()) == 1, "BN_priv_rand_range");
+    crypto::require_crypto(BN_priv_rand_range(x.get(), n.get()) == 1, "BN_priv_rand_range");
   } while (BN_is_zero(x.get()) == 1 || is_one(x));
   return x;
 }
 
 // A square root of 1 modulo n other than 1 and -1 among base^(odd_part 2^i), 0 <= i < twos; null if there is
 // none. @throws StatusError MM_ERR_KEY if base^(odd_part 2^twos) is not 1
-Number square_root_of_one(Arithmetic& arithmetic, const Number& base, const Number& odd_part, int twos,
-                          const Number& n) {
-  const Number top = minus_one(n);
-  Number x = arithmetic.power(base, odd_part, n);
+crypto::Number square_root_of_one(Arithmetic& arithmetic, const crypto::Number& base,
+                                  const crypto::Number& odd_part, int twos, const crypto::Number& n) {
+  const crypto::Number top = minus_one(n);
+  crypto::Number x = arithmetic.power(base, odd_part, n);
   for (int i = 0; i < twos; ++i) {
     if (is_one(x) || same_number(x, top)) return nullptr;
-    Number next = arithmetic.square(x, n);
+    crypto::Number next = arithmetic.square(x, n);
     if (is_one(next)) return x;
     x = std::move(next);
   }
@@ -128,16 +130,18 @@ Number square_root_of_one(Arithmetic& arithmetic, const Number& base, const Numb
 }
 
 // e d = 1 mod prime - 1.
-bool is_order_of(Arithmetic& arithmetic, const KeyNumbers& numbers, const Number& prime) {
-  const Number order = minus_one(prime);
-  const Number reduced = arithmetic.remainder(numbers.d, order);
+bool is_order_of(Arithmetic& arithmetic, const KeyNumbers& numbers, const crypto::Number& prime) {
+  const crypto::Number order = minus_one(prime);
+  const crypto::Number reduced = arithmetic.remainder(numbers.d, order);
   return is_one(arithmetic.remainder(arithmetic.product(numbers.e, reduced), order));
 }
 
 // A factor of `composite` from e d - 1 = odd_part 2^twos, by NIST SP 800-56B (2009), appendix C.
-Number factor_of(Arithmetic& arithmetic, const Number& composite, const Number& odd_part, int twos) {
+crypto::Number factor_of(Arithmetic& arithmetic, const crypto::Number& composite,
+                         const crypto::Number& odd_part, int twos) {
   for (int attempt = 0; attempt < kFactorAttempts; ++attempt) {
-    const Number root = square_root_of_one(arithmetic, random_base(composite), odd_part, twos, composite);
+    const crypto::Number root =
+        square_root_of_one(arithmetic, random_base(composite), odd_part, twos, composite);
     if (root) return arithmetic.gcd(minus_one(root), composite);
   }
   reject_unrelated();
@@ -146,18 +150,18 @@ Number factor_of(Arithmetic& arithmetic, const Number& composite, const Number& 
 // Compute the primes from n, e and d. A factor f with e d != 1 mod f - 1 is composite. Timing: reveals the
 // number of attempts.
 void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
-  const Number multiple = minus_one(arithmetic.product(numbers.e, numbers.d));
+  const crypto::Number multiple = minus_one(arithmetic.product(numbers.e, numbers.d));
   require_key(BN_is_zero(multiple.get()) == 0 && BN_is_odd(multiple.get()) == 0,
               "e d - 1 is not a multiple of p - 1 and q - 1");
   // A prime has no factor to be found.
   const int n_is_prime = BN_check_prime(numbers.n.get(), arithmetic.context(), nullptr);
-  require_crypto(n_is_prime >= 0, "BN_check_prime");
+  crypto::require_crypto(n_is_prime >= 0, "BN_check_prime");
   require_key(n_is_prime == 0, "n is prime");
   int twos = 0;
   while (BN_is_bit_set(multiple.get(), twos) == 0) ++twos;
-  Number odd_part = new_number();
-  require_crypto(BN_rshift(odd_part.get(), multiple.get(), twos) == 1, "BN_rshift");
-  std::vector<Number> factors;
+  crypto::Number odd_part = new_number();
+  crypto::require_crypto(BN_rshift(odd_part.get(), multiple.get(), twos) == 1, "BN_rshift");
+  std::vector<crypto::Number> factors;
   factors.push_back(copy_of(numbers.n));
   for (std::size_t i = 0; i < factors.size();) {
     if (factors.size() > 1 && is_order_of(arithmetic, numbers, factors[i])) {
@@ -165,7 +169,7 @@ void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
       continue;
     }
     if (factors.size() == MM_RSA_MAX_PRIMES) reject_unrelated();
-    Number factor = factor_of(arithmetic, factors[i], odd_part, twos);
+    crypto::Number factor = factor_of(arithmetic, factors[i], odd_part, twos);
     factors.push_back(arithmetic.quotient(factors[i], factor));
     factors[i] = std::move(factor);
   }
@@ -177,7 +181,7 @@ void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
 }
 
 // The exponent decides what a public operation costs, and whoever makes the key chooses it.
-void check_exponent_length(const Number& e, std::size_t max_bits) {
+void check_exponent_length(const crypto::Number& e, std::size_t max_bits) {
   const auto bits = static_cast<std::size_t>(BN_num_bits(e.get()));
   if (max_bits == 0) max_bits = MM_RSA_EXPONENT_BITS;
   if (bits <= max_bits) return;
@@ -209,8 +213,8 @@ void check_given_together(const KeyNumbers& numbers) {
 }
 
 // p, q and the others.
-std::vector<const Number*> primes_of(const KeyNumbers& numbers) {
-  std::vector<const Number*> primes{&numbers.p, &numbers.q};
+std::vector<const crypto::Number*> primes_of(const KeyNumbers& numbers) {
+  std::vector<const crypto::Number*> primes{&numbers.p, &numbers.q};
   for (const OtherPrime& other : numbers.others) primes.push_back(&other.prime);
   return primes;
 }
@@ -221,17 +225,17 @@ std::string prime_name(std::size_t index) {
 }
 
 void check_primes(Arithmetic& arithmetic, const KeyNumbers& numbers) {
-  const std::vector<const Number*> primes = primes_of(numbers);
+  const std::vector<const crypto::Number*> primes = primes_of(numbers);
   for (std::size_t i = 0; i < primes.size(); ++i) {
     const int verdict = BN_check_prime(primes[i]->get(), arithmetic.context(), nullptr);
-    require_crypto(verdict >= 0, "BN_check_prime");
+    crypto::require_crypto(verdict >= 0, "BN_check_prime");
     if (verdict != 1) reject_key(prime_name(i) + " is not prime");
   }
 }
 
 void check_factors(Arithmetic& arithmetic, const KeyNumbers& numbers) {
-  const std::vector<const Number*> primes = primes_of(numbers);
-  Number product = copy_of(numbers.p);
+  const std::vector<const crypto::Number*> primes = primes_of(numbers);
+  crypto::Number product = copy_of(numbers.p);
   for (std::size_t i = 0; i < primes.size(); ++i) {
     if (BN_is_odd(primes[i]->get()) == 0 || is_one(*primes[i])) reject_key(prime_name(i) + " is even or 1");
     // Before it is multiplied: an encoding may have numbers of any length.
@@ -248,7 +252,7 @@ void check_factors(Arithmetic& arithmetic, const KeyNumbers& numbers) {
 }
 
 // `computed` follows from other numbers: check `given` against it, or set `given` if it is missing.
-void check_or_set(Number& given, Number computed, const std::string& mismatch) {
+void check_or_set(crypto::Number& given, crypto::Number computed, const std::string& mismatch) {
   if (!given) {
     given = std::move(computed);
   } else if (!same_number(given, computed)) {
@@ -257,8 +261,8 @@ void check_or_set(Number& given, Number computed, const std::string& mismatch) {
 }
 
 // Check that e d = 1 mod prime - 1, and check or set `reduced` = d mod prime - 1.
-void check_or_set_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, const Number& prime,
-                           Number& reduced, const std::string& name, const std::string& exponent) {
+void check_or_set_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, const crypto::Number& prime,
+                           crypto::Number& reduced, const std::string& name, const std::string& exponent) {
   if (!is_order_of(arithmetic, numbers, prime)) reject_key("e d is not 1 mod " + name + " - 1");
   check_or_set(reduced, arithmetic.remainder(numbers.d, minus_one(prime)),
                exponent + " is not d mod " + name + " - 1");
@@ -266,14 +270,14 @@ void check_or_set_exponent(Arithmetic& arithmetic, const KeyNumbers& numbers, co
 
 // Check or set qinv and the coefficients of the other primes.
 void check_or_set_coefficients(Arithmetic& arithmetic, KeyNumbers& numbers) {
-  Number qinv = arithmetic.inverse(numbers.q, numbers.p);
+  crypto::Number qinv = arithmetic.inverse(numbers.q, numbers.p);
   require_key(qinv != nullptr, "q has no inverse mod p");
   check_or_set(numbers.qinv, std::move(qinv), "qinv is not the inverse of q mod p");
-  Number product = arithmetic.product(numbers.p, numbers.q);
+  crypto::Number product = arithmetic.product(numbers.p, numbers.q);
   for (std::size_t i = 0; i < numbers.others.size(); ++i) {
     OtherPrime& other = numbers.others[i];
     const std::string name = prime_name(i + 2);
-    Number inverse = arithmetic.inverse(product, other.prime);
+    crypto::Number inverse = arithmetic.inverse(product, other.prime);
     if (!inverse) reject_key(name + " divides the product of the primes before it");
     check_or_set(other.coefficient, std::move(inverse), "the coefficient of " + name + " is not the inverse");
     product = arithmetic.product(product, other.prime);
@@ -282,8 +286,8 @@ void check_or_set_coefficients(Arithmetic& arithmetic, KeyNumbers& numbers) {
 
 // Order the primes so that each is above the next one: a residue modulo q is then reduced modulo p too.
 void order_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
-  using Factor = std::pair<Number, Number>;  // a prime and its exponent
-  const auto above = [](const Number* x, const Number* y) { return less(*y, *x); };
+  using Factor = std::pair<crypto::Number, crypto::Number>;  // a prime and its exponent
+  const auto above = [](const crypto::Number* x, const crypto::Number* y) { return less(*y, *x); };
   if (std::ranges::is_sorted(primes_of(numbers), above)) return;
   std::vector<Factor> factors;
   factors.emplace_back(std::move(numbers.p), std::move(numbers.dp));
@@ -322,48 +326,48 @@ void complete_private(KeyNumbers& numbers, unsigned checks) {
 }
 
 void check_pss(const mm_rsa_pss_limits& pss) {
-  const auto known = [](const mm_rsa_hash& hash) {
-    return enum_value(hash) == MM_RSA_HASH_NONE || find_hash(hash) != nullptr;
+  const auto known = [](const mm_hash& hash) {
+    return enum_value(hash) == MM_HASH_NONE || find_rsa_hash(hash) != nullptr;
   };
   if ((pss.only != 0 && pss.only != 1) || !known(pss.hash) || !known(pss.mgf_hash) || pss.least_salt < 0) {
     throw StatusError(MM_ERR_ARGUMENT, "pss has a value that is not one of mm_rsa_pss_limits");
   }
-  const bool limits = pss.hash != MM_RSA_HASH_NONE || pss.mgf_hash != MM_RSA_HASH_NONE || pss.least_salt != 0;
+  const bool limits = pss.hash != MM_HASH_NONE || pss.mgf_hash != MM_HASH_NONE || pss.least_salt != 0;
   if (limits && pss.only == 0) throw StatusError(MM_ERR_ARGUMENT, "pss has limits, but pss.only is 0");
 }
 
 // `number` in `limbs` limbs. Timing: constant-time in its value.
-limbs::Buffer limbs_of(const Number& number, std::size_t limbs) {
+limbs::Buffer limbs_of(const crypto::Number& number, std::size_t limbs) {
   SecretBytes bytes(8 * limbs);
-  require_crypto(BN_bn2binpad(number.get(), bytes.data(), static_cast<int>(bytes.size())) >= 0,
-                 "BN_bn2binpad");
+  crypto::require_crypto(BN_bn2binpad(number.get(), bytes.data(), static_cast<int>(bytes.size())) >= 0,
+                         "BN_bn2binpad");
   limbs::Buffer buffer(limbs);
   limbs_from_bytes(buffer.first(limbs), bytes.first(bytes.size()));
   return buffer;
 }
 
-std::size_t limbs_needed(const Number& number) {
+std::size_t limbs_needed(const crypto::Number& number) {
   return limbs_for_bits(static_cast<std::size_t>(BN_num_bits(number.get())));
 }
 
 // The number in big-endian bytes; null for no bytes. `what` is its name in messages.
-Number number_from(const mm_bytes& bytes, const char* what) {
+crypto::Number number_from(const mm_bytes& bytes, const char* what) {
   if (bytes.size == 0) return nullptr;
   if (bytes.data == nullptr) throw StatusError(MM_ERR_NULL, std::string(what) + " is NULL");
   const ByteSpan digits = without_leading_zeros_var({bytes.data, bytes.size});
   if (digits.size() > MM_RSA_MAX_BITS / 8) {
     reject_key(std::string(what) + " has more than " + std::to_string(MM_RSA_MAX_BITS) + " bits");
   }
-  Number number = new_number();
-  require_crypto(BN_bin2bn(digits.data(), static_cast<int>(digits.size()), number.get()) != nullptr,
-                 "BN_bin2bn");
+  crypto::Number number = new_number();
+  crypto::require_crypto(BN_bin2bn(digits.data(), static_cast<int>(digits.size()), number.get()) != nullptr,
+                         "BN_bin2bn");
   return number;
 }
 
 }  // namespace
 
 Key::Key(KeyNumbers numbers, const KeyRules& rules, const mm_rsa_pss_limits& pss) : pss_(pss) {
-  const QuietErrors quiet;
+  const crypto::QuietErrors quiet;
   if ((rules.checks & ~unsigned{MM_RSA_CHECK_PRIMES}) != 0) {
     throw StatusError(MM_ERR_ARGUMENT, "checks has bits other than MM_RSA_CHECK_*");
   }
@@ -387,7 +391,7 @@ void Key::keep_private(const KeyNumbers& numbers) {
   dq_ = limbs_of(numbers.dq, half);
   qinv_ = limbs_of(numbers.qinv, half);
   Arithmetic arithmetic;
-  Number before = arithmetic.product(numbers.p, numbers.q);
+  crypto::Number before = arithmetic.product(numbers.p, numbers.q);
   for (const OtherPrime& other : numbers.others) {
     const std::size_t limbs = limbs_needed(other.prime);
     others_.push_back({limbs_of(other.prime, limbs), limbs_of(other.exponent, limbs),
@@ -396,7 +400,7 @@ void Key::keep_private(const KeyNumbers& numbers) {
   }
   SecretBytes exponent(bytes());
   bytes_from_limbs(exponent.first(bytes()), d());
-  Hasher(MM_RSA_SHA256).digest(exponent_digest_, {exponent.first(bytes())});
+  crypto::Hasher(MM_SHA256).digest(exponent_digest_, {exponent.first(bytes())});
 }
 
 std::shared_ptr<const Key> key_from_numbers(const mm_rsa_numbers& numbers) {
@@ -418,7 +422,7 @@ std::shared_ptr<const Key> key_from_numbers(const mm_rsa_numbers& numbers) {
   for (std::size_t i = 0; i < numbers.other_prime_count; ++i) {
     const mm_rsa_prime& other = numbers.other_primes[i];
     const std::string name = prime_name(i + 2);
-    Number prime = number_from(other.prime, name.c_str());
+    crypto::Number prime = number_from(other.prime, name.c_str());
     if (!prime) reject_key(name + " is missing");
     given.others.push_back({std::move(prime),
                             number_from(other.exponent, ("the exponent of " + name).c_str()),

@@ -7,21 +7,21 @@
 #include <span>
 #include <vector>
 
+#include "crypto/hash.hpp"
+#include "crypto/libcrypto.hpp"
 #include "manymod/rsa.h"
 #include "repr/limbs.hpp"
-#include "rsa/hash.hpp"
-#include "rsa/libcrypto.hpp"
 
 namespace manymod::rsa {
 
 /// A prime besides p and q, see mm_rsa_prime.
 struct OtherPrime {
-  Number prime, exponent, coefficient;
+  crypto::Number prime, exponent, coefficient;
 };
 
 /// The numbers of a key as libcrypto objects; null if not given.
 struct KeyNumbers {
-  Number n, e, d, p, q, dp, dq, qinv;
+  crypto::Number n, e, d, p, q, dp, dq, qinv;
   std::vector<OtherPrime> others;
 };
 
@@ -71,7 +71,7 @@ class Key {
   /// The product of all primes before prime(i). In: i >= 2.
   [[nodiscard]] std::span<const Limb> before(std::size_t i) const { return whole(others_[i - 2].before); }
   /// SHA-256 of d as k bytes, for implicit rejection.
-  [[nodiscard]] const Sha256Digest& exponent_digest() const { return exponent_digest_; }
+  [[nodiscard]] const crypto::Sha256Digest& exponent_digest() const { return exponent_digest_; }
   [[nodiscard]] const mm_rsa_pss_limits& pss() const { return pss_; }
 
   Key(const Key&) = delete;
@@ -87,7 +87,7 @@ class Key {
   };
   std::vector<Other> others_;
   mm_rsa_pss_limits pss_;
-  Sha256Digest exponent_digest_{};
+  crypto::Sha256Digest exponent_digest_{};
 
   [[nodiscard]] static std::span<const Limb> whole(const limbs::Buffer& buffer) {
     return buffer.first(buffer.size());

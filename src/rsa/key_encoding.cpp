@@ -15,15 +15,16 @@
 #include <utility>
 #include <vector>
 
+#include "crypto/hash.hpp"
+#include "crypto/pem.hpp"
 #include "rsa/encoding_description.hpp"
-#include "rsa/hash.hpp"
+#include "rsa/hashes.hpp"
 #include "rsa/key.hpp"
-#include "rsa/pem.hpp"
 
 namespace manymod::rsa {
 namespace {
 
-using Pkey = Libcrypto<EVP_PKEY>;
+using Pkey = crypto::Libcrypto<EVP_PKEY>;
 
 /// What was read of one encoding: a key, or why there is none.
 struct Found {
@@ -50,7 +51,8 @@ Found checked(Pkey key, bool is_private, bool is_certificate = false) {
 // ---- decryption ----------------------------------------------------------------------------------------
 
 bool is_provided(const char* cipher) {
-  return cipher != nullptr && Libcrypto<EVP_CIPHER>(EVP_CIPHER_fetch(nullptr, cipher, nullptr)) != nullptr;
+  return cipher != nullptr &&
+         crypto::Libcrypto<EVP_CIPHER>(EVP_CIPHER_fetch(nullptr, cipher, nullptr)) != nullptr;
 }
 
 std::string not_provided(const std::string& encryption) {
@@ -69,7 +71,7 @@ std::string missing_cipher(const X509_ALGOR* encryption) {
   X509_ALGOR_get0(&scheme, &type, &parameters, encryption);
   if (OBJ_obj2nid(scheme) == NID_pbes2) {
     if (type != V_ASN1_SEQUENCE) return {};
-    const Libcrypto<PBE2PARAM> pbes2(static_cast<PBE2PARAM*>(
+    const crypto::Libcrypto<PBE2PARAM> pbes2(static_cast<PBE2PARAM*>(
         ASN1_item_unpack(static_cast<const ASN1_STRING*>(parameters), ASN1_ITEM_rptr(PBE2PARAM))));
     if (!pbes2) return {};
     const ASN1_OBJECT* cipher = nullptr;
@@ -93,7 +95,7 @@ Found read_encrypted(const X509_SIG* encrypted, const mm_bytes& password) {
   }
   if (password.data == nullptr) return encrypted_key(kPasswordNeeded);
   if (password.size > INT_MAX) return encrypted_key(kPasswordWrong);
-  const Libcrypto<PKCS8_PRIV_KEY_INFO> info(PKCS8_decrypt(
+  const crypto::Libcrypto<PKCS8_PRIV_KEY_INFO> info(PKCS8_decrypt(
       encrypted, reinterpret_cast<const char*>(password.data), static_cast<int>(password.size)));
   if (!info) return encrypted_key(kPasswordWrong);
   Pkey key(EVP_PKCS82PKEY(info.get()));
@@ -113,7 +115,7 @@ int give_password(char* buffer, int room, int, void* user) {
 
 // Decrypt a block with the headers Proc-Type and DEK-Info in place. @return what is wrong; empty if nothing
 // is
-std::string decrypt_block(PemContent& content, const mm_bytes& password) {
+std::string decrypt_block(crypto::PemContent& content, const mm_bytes& password) {
   EVP_CIPHER_INFO cipher{};
   if (PEM_get_EVP_CIPHER_INFO(content.headers.data(), &cipher) != 1) {
     const std::size_t info = content.headers.find("DEK-Info: ");
@@ -136,9 +138,9 @@ std::string decrypt_block(PemContent& content, const mm_bytes& password) {
 // A key of `algorithm` in any structure that libcrypto's decoders know; null if there is none.
 Pkey decoded(ByteSpan der, const char* algorithm, int selection) {
   EVP_PKEY* key = nullptr;
-  const Libcrypto<OSSL_DECODER_CTX> context(
+  const crypto::Libcrypto<OSSL_DECODER_CTX> context(
       OSSL_DECODER_CTX_new_for_pkey(&key, nullptr, nullptr, algorithm, selection, nullptr, nullptr));
-  require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
+  crypto::require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
   const unsigned char* data = der.data();
   std::size_t size = der.size();
   const int done = OSSL_DECODER_from_data(context.get(), &data, &size);
@@ -159,7 +161,7 @@ Found read_certificate(const X509* certificate) {
 Found read_der(ByteSpan der, const mm_bytes& password) {
   const auto size = static_cast<long>(der.size());
   const unsigned char* at = der.data();
-  if (const Libcrypto<X509_SIG> encrypted(d2i_X509_SIG(nullptr, &at, size)); encrypted) {
+  if (const crypto::Libcrypto<X509_SIG> encrypted(d2i_X509_SIG(nullptr, &at, size)); encrypted) {
     return read_encrypted(encrypted.get(), password);
   }
   for (const int selection : {EVP_PKEY_KEYPAIR, EVP_PKEY_PUBLIC_KEY}) {
@@ -171,17 +173,17 @@ Found read_der(ByteSpan der, const mm_bytes& password) {
   }
   at = der.data();
   // A trusted certificate is a certificate with more behind it.
-  if (const Libcrypto<X509> certificate(d2i_X509(nullptr, &at, size)); certificate) {
+  if (const crypto::Libcrypto<X509> certificate(d2i_X509(nullptr, &at, size)); certificate) {
     return read_certificate(certificate.get());
   }
   return no_key(describe_der(der));
 }
 
-Found read_block(const PemBlock& block, const mm_bytes& password) {
+Found read_block(const crypto::PemBlock& block, const mm_bytes& password) {
   if (!block.complete) return no_key("truncated PEM, it has no END line for " + block.label);
-  PemContent content;
+  crypto::PemContent content;
   if (std::string known = describe_label(block.label); !known.empty()) return no_key(std::move(known));
-  if (!read_pem(block, content)) return no_key("PEM whose base64 is damaged: " + block.label);
+  if (!crypto::read_pem(block, content)) return no_key("PEM whose base64 is damaged: " + block.label);
   if (content.encrypted()) {
     if (std::string problem = decrypt_block(content, password); !problem.empty()) {
       return encrypted_key(std::move(problem));
@@ -199,8 +201,8 @@ Found read_block(const PemBlock& block, const mm_bytes& password) {
 std::vector<Found> read_all(const mm_bytes& encoded, const mm_bytes& password, std::size_t kind) {
   const std::string_view text(reinterpret_cast<const char*>(encoded.data), encoded.size);
   std::vector<Found> all;
-  const std::vector<PemBlock> blocks = pem_blocks(text);
-  for (const PemBlock& block : blocks) {
+  const std::vector<crypto::PemBlock> blocks = crypto::pem_blocks(text);
+  for (const crypto::PemBlock& block : blocks) {
     // Keys on curves have a block of parameters before them.
     const bool parameters = blocks.size() > 1 && block.label.ends_with("PARAMETERS");
     if (parameters) continue;
@@ -248,11 +250,11 @@ const Found& chosen(const std::vector<Found>& all, std::size_t kind) {
 // ---- numbers -------------------------------------------------------------------------------------------
 
 // The parameter of that name; null if the key does not have it.
-Number number_of(const EVP_PKEY* key, const std::string& name) {
+crypto::Number number_of(const EVP_PKEY* key, const std::string& name) {
   BIGNUM* number = nullptr;
   if (EVP_PKEY_get_bn_param(key, name.c_str(), &number) != 1) return nullptr;
   BN_set_flags(number, BN_FLG_CONSTTIME);
-  return Number(number);
+  return crypto::Number(number);
 }
 
 KeyNumbers numbers_of(const EVP_PKEY* key) {
@@ -266,7 +268,7 @@ KeyNumbers numbers_of(const EVP_PKEY* key) {
   numbers.dq = number_of(key, OSSL_PKEY_PARAM_RSA_EXPONENT2);
   numbers.qinv = number_of(key, OSSL_PKEY_PARAM_RSA_COEFFICIENT1);
   for (int i = 3; i <= MM_RSA_MAX_PRIMES; ++i) {
-    Number prime = number_of(key, "rsa-factor" + std::to_string(i));
+    crypto::Number prime = number_of(key, "rsa-factor" + std::to_string(i));
     if (!prime) break;
     numbers.others.push_back({std::move(prime), number_of(key, "rsa-exponent" + std::to_string(i)),
                               number_of(key, "rsa-coefficient" + std::to_string(i - 1))});
@@ -275,12 +277,13 @@ KeyNumbers numbers_of(const EVP_PKEY* key) {
 }
 
 // The hash that a parameter of the key names; SHA-1 if it names none.
-mm_rsa_hash hash_of(const EVP_PKEY* key, const char* parameter) {
+mm_hash hash_of(const EVP_PKEY* key, const char* parameter) {
   std::array<char, 64> name{};
   if (EVP_PKEY_get_utf8_string_param(key, parameter, name.data(), name.size(), nullptr) != 1) {
-    return MM_RSA_SHA1;
+    return MM_SHA1;
   }
-  if (const HashFacts* hash = find_hash_by_name(name.data())) return hash->hash;
+  const crypto::HashFacts* hash = crypto::find_hash_by_name(name.data());
+  if (hash != nullptr && find_rsa_hash(hash->hash) != nullptr) return hash->hash;
   reject(std::string("for RSASSA-PSS with a hash that is not supported: ") + name.data());
 }
 
@@ -306,7 +309,7 @@ std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_r
   }
   // libcrypto converts the size to int.
   if (encoded.size > INT_MAX) reject("longer than 2^31 - 1 bytes");
-  const QuietErrors quiet;
+  const crypto::QuietErrors quiet;
   std::vector<Found> all = read_all(encoded, options.password, options.kind);
   const Found& found = chosen(all, options.kind);
   KeyNumbers numbers = numbers_of(found.key.get());

@@ -44,7 +44,7 @@ const char* mm_rsa_ring_variant(const mm_rsa_ring*, size_t, int, size_t) { retur
 
 void mm_rsa_ring_destroy(mm_rsa_ring*) {}
 
-size_t mm_rsa_hash_size(mm_rsa_hash) { return 0; }
+size_t mm_hash_size(mm_hash) { return 0; }
 
 mm_status mm_rsa_run(mm_rsa_ring*, const mm_rsa_call*) { return unsupported(); }
 

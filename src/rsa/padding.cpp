@@ -24,7 +24,7 @@ struct DigestInfoPrefix {
   std::size_t size;
 };
 
-DigestInfoPrefix digest_info_prefix(const HashFacts& hash) {
+DigestInfoPrefix digest_info_prefix(const crypto::HashFacts& hash) {
   const auto digest = static_cast<std::uint8_t>(hash.size);
   if (hash.identifier == 0) {
     return {{0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, digest}, 15};
@@ -40,7 +40,7 @@ void copy_to(std::span<std::uint8_t> target, const Bytes& bytes) {
 }
 
 // H = Hash(eight zero bytes || digest || salt).
-void pss_hash(std::span<std::uint8_t> hashed, Hasher& hash, ByteSpan digest, ByteSpan salt) {
+void pss_hash(std::span<std::uint8_t> hashed, crypto::Hasher& hash, ByteSpan digest, ByteSpan salt) {
   constexpr std::array<std::uint8_t, 8> kZeros{};
   hash.digest(hashed, {kZeros, digest.first(hash.size()), salt});
 }
@@ -64,22 +64,24 @@ PssParts pss_parts(std::span<std::uint8_t> encoded, const PssShape& shape) {
 }
 
 void random_nonzero(std::span<std::uint8_t> bytes) {
-  require_crypto(RAND_priv_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1, "RAND_priv_bytes");
+  crypto::require_crypto(RAND_priv_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1,
+                         "RAND_priv_bytes");
   for (std::uint8_t& byte : bytes) {
-    while (byte == 0) require_crypto(RAND_priv_bytes(&byte, 1) == 1, "RAND_priv_bytes");
+    while (byte == 0) crypto::require_crypto(RAND_priv_bytes(&byte, 1) == 1, "RAND_priv_bytes");
   }
 }
 
 // The pseudorandom function of implicit rejection: each 32 bytes of output are the HMAC of a block counter,
 // the label, which names the purpose of the output, and the number of output bits.
-void rejection_bytes(std::span<std::uint8_t> out, HmacSha256& hmac, ByteSpan key, std::string_view label) {
+void rejection_bytes(std::span<std::uint8_t> out, crypto::HmacSha256& hmac, ByteSpan key,
+                     std::string_view label) {
   const std::size_t bits = 8 * out.size();
   const std::array<std::uint8_t, 2> length{static_cast<std::uint8_t>(bits >> 8),
                                            static_cast<std::uint8_t>(bits)};
   std::array<std::uint8_t, 2> counter{};
   const ByteSpan label_bytes(reinterpret_cast<const std::uint8_t*>(label.data()), label.size());
-  for (std::size_t from = 0; from < out.size(); from += Sha256Digest{}.size()) {
-    Sha256Digest block = hmac.digest(key, {counter, label_bytes, length});
+  for (std::size_t from = 0; from < out.size(); from += crypto::Sha256Digest{}.size()) {
+    crypto::Sha256Digest block = hmac.digest(key, {counter, label_bytes, length});
     const std::size_t count = std::min(block.size(), out.size() - from);
     std::copy_n(block.begin(), count, out.begin() + static_cast<std::ptrdiff_t>(from));
     wipe_bytes(block.data(), block.size());
@@ -101,7 +103,8 @@ std::uint64_t synthetic_length(ByteSpan candidates, std::uint64_t limit) {
 
 }  // namespace
 
-bool encode_pkcs1v15_signature(std::span<std::uint8_t> encoded, const HashFacts& hash, ByteSpan digest) {
+bool encode_pkcs1v15_signature(std::span<std::uint8_t> encoded, const crypto::HashFacts& hash,
+                               ByteSpan digest) {
   const DigestInfoPrefix prefix = digest_info_prefix(hash);
   const std::size_t info = prefix.size + hash.size;
   if (encoded.size() < info + kPkcs1v15Overhead) return false;
@@ -138,7 +141,7 @@ bool verify_pss(std::span<std::uint8_t> encoded, const PssShape& shape, ByteSpan
   if (marked.empty() || marked[0] != 1) return false;
   const std::size_t found = marked.size() - 1;
   if ((salt != kAnySalt && found != salt) || found < least_salt) return false;
-  std::array<std::uint8_t, kMaxDigest> expected;
+  std::array<std::uint8_t, crypto::kMaxDigest> expected;
   pss_hash(expected, shape.hash, digest, marked.subspan(1));
   return std::equal(parts.hashed.begin(), parts.hashed.end(), expected.begin());
 }
@@ -162,7 +165,7 @@ void encode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan message) 
 }
 
 void encode_oaep(std::span<std::uint8_t> encoded, ByteSpan message, ByteSpan label_digest, ByteSpan seed,
-                 Hasher& mgf) {
+                 crypto::Hasher& mgf) {
   const std::size_t digest = label_digest.size();
   std::fill(encoded.begin(), encoded.end(), std::uint8_t{0});
   const std::span<std::uint8_t> masked_seed = encoded.subspan(1, digest);
@@ -175,7 +178,7 @@ void encode_oaep(std::span<std::uint8_t> encoded, ByteSpan message, ByteSpan lab
   mgf.xor_mask(masked_seed, data_block);
 }
 
-Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, Hasher& mgf) {
+Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, crypto::Hasher& mgf) {
   const std::size_t digest = label_digest.size();
   const std::span<std::uint8_t> seed = encoded.subspan(1, digest);
   const std::span<std::uint8_t> data_block = encoded.subspan(1 + digest);
@@ -201,9 +204,9 @@ Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, Hash
 }
 
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
-                                      ByteSpan ciphertext, HmacSha256& hmac) {
+                                      ByteSpan ciphertext, crypto::HmacSha256& hmac) {
   const std::size_t size = encoded.size();
-  Sha256Digest key = hmac.digest(exponent_digest, {ciphertext});
+  crypto::Sha256Digest key = hmac.digest(exponent_digest, {ciphertext});
   SecretBytes synthetic(size);
   SecretBytes candidates(2 * kLengthCandidates);
   rejection_bytes(synthetic.first(size), hmac, key, "message");

@@ -10,21 +10,22 @@
 #include <cstdint>
 #include <span>
 
-#include "rsa/constant_time.hpp"
-#include "rsa/hash.hpp"
+#include "crypto/hash.hpp"
+#include "repr/constant_time.hpp"
 
 namespace manymod::rsa {
 
 // ---- signatures: messages and signatures are public
 
 /// EMSA-PKCS1-v1_5 (section 9.2). Returns false if `encoded` is too short for the digest.
-bool encode_pkcs1v15_signature(std::span<std::uint8_t> encoded, const HashFacts& hash, ByteSpan digest);
+bool encode_pkcs1v15_signature(std::span<std::uint8_t> encoded, const crypto::HashFacts& hash,
+                               ByteSpan digest);
 
 /// Parameters of EMSA-PSS (section 9.1) for a modulus of `modulus_bits` bits.
 struct PssShape {
   std::size_t modulus_bits;
-  Hasher& hash;
-  Hasher& mgf;
+  crypto::Hasher& hash;
+  crypto::Hasher& mgf;
 
   [[nodiscard]] std::size_t encoded_bits() const { return modulus_bits - 1; }
   [[nodiscard]] std::size_t encoded_bytes() const { return (encoded_bits() + 7) / 8; }
@@ -57,7 +58,7 @@ void encode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan message);
 /// EME-OAEP encoding (section 7.1.1). In: the message fits; label_digest and seed have the length of a
 /// digest. Timing: constant-time in the message and the seed.
 void encode_oaep(std::span<std::uint8_t> encoded, ByteSpan message, ByteSpan label_digest, ByteSpan seed,
-                 Hasher& mgf);
+                 crypto::Hasher& mgf);
 
 /// A decoded message: it lies at the front of the array that held the encoded one, followed by zeros.
 struct Decoded {
@@ -67,7 +68,7 @@ struct Decoded {
 
 /// EME-OAEP decoding (section 7.1.2) in place. In: k >= 2 digest lengths + 2. If the padding is invalid, good
 /// and size are 0 and all bytes are 0. Timing: constant-time in the bytes, the validity and the size.
-Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, Hasher& mgf);
+Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, crypto::Hasher& mgf);
 
 /// EME-PKCS1-v1_5 decoding in place with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7):
 /// invalid padding yields a message that is derived from the private exponent and the ciphertext.
@@ -76,6 +77,6 @@ Decoded decode_oaep(std::span<std::uint8_t> encoded, ByteSpan label_digest, Hash
 /// at the front of `encoded`, zeros behind it. Returns its size. Timing: constant-time in the bytes, the
 /// validity and the size.
 std::uint64_t decode_pkcs1v15_message(std::span<std::uint8_t> encoded, ByteSpan exponent_digest,
-                                      ByteSpan ciphertext, HmacSha256& hmac);
+                                      ByteSpan ciphertext, crypto::HmacSha256& hmac);
 
 }  // namespace manymod::rsa

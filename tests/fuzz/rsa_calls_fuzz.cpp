@@ -20,7 +20,7 @@ constexpr std::size_t kPublicKey = 1;  // the key of the ring without private nu
 constexpr std::uint8_t kUntouched = 0xA5;
 constexpr std::size_t kLongestMessage = 160;
 // SHAKE is left out, with which libcrypto makes no signatures.
-constexpr std::size_t kHashes = MM_RSA_SHAKE128;
+constexpr std::size_t kHashes = MM_SHAKE128;
 constexpr std::array<const char*, kHashes> kHashNames{nullptr,    "SHA1",     "SHA224",     "SHA256",
                                                       "SHA384",   "SHA512",   "SHA512-224", "SHA512-256",
                                                       "SHA3-224", "SHA3-256", "SHA3-384",   "SHA3-512"};
@@ -82,7 +82,7 @@ const Keys& keys() {
   return the;
 }
 
-const EVP_MD* oracle_hash(mm_rsa_hash hash) { return EVP_get_digestbyname(kHashNames[hash]); }
+const EVP_MD* oracle_hash(mm_hash hash) { return EVP_get_digestbyname(kHashNames[hash]); }
 
 bool is_signature(mm_rsa_op op) { return op == MM_RSA_SIGN || op == MM_RSA_VERIFY; }
 bool is_private(mm_rsa_op op) { return op == MM_RSA_PRIVATE || op == MM_RSA_SIGN || op == MM_RSA_DECRYPT; }
@@ -142,7 +142,7 @@ class Items {
 };
 
 void set_padding(EVP_PKEY_CTX* context, const mm_rsa_padding& padding) {
-  const mm_rsa_hash mgf = padding.mgf_hash == MM_RSA_HASH_NONE ? padding.hash : padding.mgf_hash;
+  const mm_hash mgf = padding.mgf_hash == MM_HASH_NONE ? padding.hash : padding.mgf_hash;
   switch (padding.scheme) {
     case MM_RSA_RAW:
     case MM_RSA_PKCS1V15:
@@ -168,7 +168,7 @@ void set_padding(EVP_PKEY_CTX* context, const mm_rsa_padding& padding) {
 
 Bytes digest_of(const Bytes& message, const mm_rsa_padding& padding) {
   if (padding.prehashed != 0) return message;
-  Bytes digest(mm_rsa_hash_size(padding.hash));
+  Bytes digest(mm_hash_size(padding.hash));
   did(EVP_Digest(message.data(), message.size(), digest.data(), nullptr, oracle_hash(padding.hash), nullptr));
   return digest;
 }
@@ -254,8 +254,8 @@ class Call {
 
   void choose_padding(Choices& choices) {
     mm_rsa_padding& padding = call_.padding;
-    padding.hash = static_cast<mm_rsa_hash>(1 + choices.below(kHashes - 1));
-    padding.mgf_hash = static_cast<mm_rsa_hash>(choices.one_in(4) ? choices.below(kHashes) : 0);
+    padding.hash = static_cast<mm_hash>(1 + choices.below(kHashes - 1));
+    padding.mgf_hash = static_cast<mm_hash>(choices.one_in(4) ? choices.below(kHashes) : 0);
     padding.label = {label_.data(), label_.size()};
     if (is_bare(op_)) {
       padding.scheme = MM_RSA_RAW;
@@ -282,7 +282,7 @@ class Call {
   Bytes choose_input(Choices& choices, std::size_t key) {
     const mm_rsa_padding& padding = call_.padding;
     if (is_signature(op_) && padding.prehashed != 0 && !choices.one_in(8)) {
-      return Bytes(mm_rsa_hash_size(padding.hash), choices.byte());
+      return Bytes(mm_hash_size(padding.hash), choices.byte());
     }
     if (op_ == MM_RSA_DECRYPT && key < kKeys && !choices.one_in(4)) {
       Bytes ciphertext;
@@ -362,7 +362,7 @@ class Call {
         call_.padding.scheme = is_bare(op_) ? MM_RSA_PSS : MM_RSA_RAW;
         return expect(true, MM_ERR_ARGUMENT);
       case 6:
-        call_.padding.hash = MM_RSA_HASH_NONE;
+        call_.padding.hash = MM_HASH_NONE;
         return expect(is_signature(op_) || call_.padding.scheme == MM_RSA_OAEP, MM_ERR_ARGUMENT);
       case 7:
         call_.padding.salt_length = -4 - static_cast<int>(choices.below(9));
@@ -452,7 +452,7 @@ class Call {
   // A ciphertext of another length than the modulus, or a key that is too short for the hash of the padding.
   void check_too_short(std::size_t key, const Bytes& ciphertext, const std::string& said) const {
     const std::size_t overhead =
-        call_.padding.scheme == MM_RSA_OAEP ? 2 * mm_rsa_hash_size(call_.padding.hash) + 2 : 11;
+        call_.padding.scheme == MM_RSA_OAEP ? 2 * mm_hash_size(call_.padding.hash) + 2 : 11;
     require(ciphertext.size() != keys().bytes(key) || keys().bytes(key) < overhead, said);
   }
 

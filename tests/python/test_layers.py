@@ -25,7 +25,8 @@ LAYERS = [
     ["dispatch"],
     ["exec"],
     ["abi"],
-    ["rsa"],
+    ["crypto"],
+    ["rsa", "ecc"],
     ["api"],
     ["python"],
 ]

@@ -31,21 +31,21 @@ __all__ = [
     "read_algorithm",
 ]
 
-#: mm_rsa_hash of each hash.
+#: mm_hash of each hash.
 HASHES = {
-    "sha1": _core.MM_RSA_SHA1,
-    "sha224": _core.MM_RSA_SHA224,
-    "sha256": _core.MM_RSA_SHA256,
-    "sha384": _core.MM_RSA_SHA384,
-    "sha512": _core.MM_RSA_SHA512,
-    "sha512-224": _core.MM_RSA_SHA512_224,
-    "sha512-256": _core.MM_RSA_SHA512_256,
-    "sha3-224": _core.MM_RSA_SHA3_224,
-    "sha3-256": _core.MM_RSA_SHA3_256,
-    "sha3-384": _core.MM_RSA_SHA3_384,
-    "sha3-512": _core.MM_RSA_SHA3_512,
-    "shake128": _core.MM_RSA_SHAKE128,
-    "shake256": _core.MM_RSA_SHAKE256,
+    "sha1": _core.MM_SHA1,
+    "sha224": _core.MM_SHA224,
+    "sha256": _core.MM_SHA256,
+    "sha384": _core.MM_SHA384,
+    "sha512": _core.MM_SHA512,
+    "sha512-224": _core.MM_SHA512_224,
+    "sha512-256": _core.MM_SHA512_256,
+    "sha3-224": _core.MM_SHA3_224,
+    "sha3-256": _core.MM_SHA3_256,
+    "sha3-384": _core.MM_SHA3_384,
+    "sha3-512": _core.MM_SHA3_512,
+    "shake128": _core.MM_SHAKE128,
+    "shake256": _core.MM_SHAKE256,
 }
 #: Hashes that PSS alone has, with their own output as the mask (RFC 8702).
 EXTENDABLE = {"shake128", "shake256"}
@@ -82,7 +82,7 @@ _BY_PLAIN_NAME = {_plain(name): number for name, number in HASHES.items()}
 
 
 def hash_number(algorithm: Any, what: str = "algorithm") -> int:
-    """The mm_rsa_hash of a name such as ``"sha256"``, or of a hash object of the cryptography package.
+    """The mm_hash of a name such as ``"sha256"``, or of a hash object of the cryptography package.
 
     >>> hash_number("SHA-512/256") == hash_number("sha512_256") == HASHES["sha512-256"]
     True

@@ -47,30 +47,30 @@ void declassify(const std::vector<T>& values) {
 }
 
 /// The number with these hexadecimal digits.
-rsa::Number number(const char* digits) {
+crypto::Number number(const char* digits) {
   BIGNUM* value = nullptr;
   require(BN_hex2bn(&value, digits) > 0, "BN_hex2bn");
-  return rsa::Number(value);
+  return crypto::Number(value);
 }
 
 /// The key with these primes, computed by libcrypto. `third`: a third prime; null: none.
 std::shared_ptr<const rsa::Key> make_key(const testing::TestPrimes& primes, const char* third) {
-  const rsa::Libcrypto<BN_CTX> context(BN_CTX_new());
+  const crypto::Libcrypto<BN_CTX> context(BN_CTX_new());
   rsa::KeyNumbers numbers;
   numbers.e = number(primes.e);
   numbers.p = number(primes.p);
   numbers.q = number(primes.q);
   numbers.n.reset(BN_new());
-  const rsa::Number p1(BN_dup(numbers.p.get()));
-  const rsa::Number q1(BN_dup(numbers.q.get()));
-  const rsa::Number order(BN_new());
+  const crypto::Number p1(BN_dup(numbers.p.get()));
+  const crypto::Number q1(BN_dup(numbers.q.get()));
+  const crypto::Number order(BN_new());
   require(BN_sub_word(p1.get(), 1) == 1 && BN_sub_word(q1.get(), 1) == 1 &&
               BN_mul(order.get(), p1.get(), q1.get(), context.get()) == 1 &&
               BN_mul(numbers.n.get(), numbers.p.get(), numbers.q.get(), context.get()) == 1,
           "libcrypto computes a key");
   if (third != nullptr) {
-    rsa::Number prime = number(third);
-    const rsa::Number less_one(BN_dup(prime.get()));
+    crypto::Number prime = number(third);
+    const crypto::Number less_one(BN_dup(prime.get()));
     require(BN_sub_word(less_one.get(), 1) == 1 &&
                 BN_mul(order.get(), order.get(), less_one.get(), context.get()) == 1 &&
                 BN_mul(numbers.n.get(), numbers.n.get(), prime.get(), context.get()) == 1,
@@ -110,7 +110,7 @@ Bytes run(const rsa::Ring& ring, const Call& what, std::size_t count, const Byte
   call.struct_size = sizeof call;
   call.op = what.op;
   call.padding.scheme = what.scheme;
-  if (what.op == MM_RSA_SIGN || what.scheme == MM_RSA_OAEP) call.padding.hash = MM_RSA_SHA256;
+  if (what.op == MM_RSA_SIGN || what.scheme == MM_RSA_OAEP) call.padding.hash = MM_SHA256;
   call.count = count;
   call.input.count = count;
   call.input.data = inputs.data();
@@ -160,8 +160,8 @@ void check_calls(const testing::TestPrimes& primes, const char* third, const Var
 
 /// Padding is removed from encoded messages whose bytes are all secret, valid and invalid ones.
 void check_padding() {
-  rsa::Hasher sha256(MM_RSA_SHA256);
-  rsa::HmacSha256 hmac;
+  crypto::Hasher sha256(MM_SHA256);
+  crypto::HmacSha256 hmac;
   const Bytes label_digest(32, 7);
   const Bytes ciphertext(128, 9);
   for (const bool good : {true, false}) {

@@ -26,7 +26,7 @@ struct SigningCall {
   SigningCall() {
     call.struct_size = sizeof call;
     call.op = MM_RSA_SIGN;
-    call.padding = padding(MM_RSA_PSS, MM_RSA_SHA256);
+    call.padding = padding(MM_RSA_PSS, MM_SHA256);
     call.count = 3;
     call.input = {3, messages.data(), 10, 0, nullptr, nullptr};
     call.signature = {3, signatures.data(), 128, 0, nullptr, nullptr};
@@ -60,14 +60,12 @@ TEST(RsaCalls, MalformedOnesWriteNothing) {
       {"scheme of another operation", [](auto& x) { x.call.padding.scheme = MM_RSA_OAEP; }, MM_ERR_ARGUMENT},
       {"PSS for encryption", [](auto& x) { x.call.op = MM_RSA_ENCRYPT; }, MM_ERR_ARGUMENT},
       {"padding for a raw power", [](auto& x) { x.call.op = MM_RSA_PRIVATE; }, MM_ERR_ARGUMENT},
-      {"no hash", [](auto& x) { x.call.padding.hash = MM_RSA_HASH_NONE; }, MM_ERR_ARGUMENT},
-      {"unknown hash", [](auto& x) { set_number(x.call.padding.hash, MM_RSA_HASH_COUNT); }, MM_ERR_ARGUMENT},
+      {"no hash", [](auto& x) { x.call.padding.hash = MM_HASH_NONE; }, MM_ERR_ARGUMENT},
+      {"unknown hash", [](auto& x) { set_number(x.call.padding.hash, MM_HASH_COUNT); }, MM_ERR_ARGUMENT},
       {"SHAKE in PKCS#1 v1.5",
-       [](auto& x) {
-         set_number(x.call.padding.hash, MM_RSA_SHAKE128), x.call.padding.scheme = MM_RSA_PKCS1V15;
-       },
+       [](auto& x) { set_number(x.call.padding.hash, MM_SHAKE128), x.call.padding.scheme = MM_RSA_PKCS1V15; },
        MM_ERR_ARGUMENT},
-      {"another mask for SHAKE", [](auto& x) { set_number(x.call.padding.mgf_hash, MM_RSA_SHAKE128); },
+      {"another mask for SHAKE", [](auto& x) { set_number(x.call.padding.mgf_hash, MM_SHAKE128); },
        MM_ERR_ARGUMENT},
       {"unknown MGF1 hash", [](auto& x) { set_number(x.call.padding.mgf_hash, 15); }, MM_ERR_ARGUMENT},
       {"automatic salt", [](auto& x) { x.call.padding.salt_length = MM_RSA_SALT_AUTO; }, MM_ERR_ARGUMENT},
@@ -150,7 +148,7 @@ TEST(RsaCalls, AllFormsOfInputAreTheSame) {
   const RingPointer ring = make_ring(1024);
   SigningCall signing;
   for (std::size_t i = 0; i < 30; ++i) signing.messages[i] = static_cast<std::uint8_t>(i);
-  signing.call.padding = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+  signing.call.padding = padding(MM_RSA_PKCS1V15, MM_SHA256);
   ASSERT_EQ(mm_rsa_run(ring.get(), &signing.call), MM_OK) << mm_last_error();
   const Bytes expected = signing.signatures;
   const std::int64_t offsets[] = {0, 10, 20, 30};
@@ -205,7 +203,7 @@ TEST(RsaCalls, WithoutKeysWriteNoMoreThanTheirStride) {
 
 TEST(RsaCalls, EveryVariantThatCanSignsAlike) {
   const std::vector<Bytes> messages = messages_of(9);
-  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_SHA256);
   std::vector<Bytes> expected;
   for (const Bytes& message : messages) expected.push_back(oracle_sign(test_key(1031), message, wanted));
   for (std::size_t i = 0; i < mm_variant_count(); ++i) {
@@ -230,7 +228,7 @@ TEST(RsaCalls, EveryVariantThatCanSignsAlike) {
 
 TEST(RsaCalls, ManyAtOnceOnOneRingAreRight) {
   const RingPointer ring = make_ring(1024, ring_options(2));
-  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_SHA256);
   const std::vector<Bytes> messages = messages_of(20);
   std::vector<Bytes> expected;
   for (const Bytes& message : messages) expected.push_back(oracle_sign(test_key(1024), message, wanted));
@@ -270,7 +268,7 @@ TEST(RsaCalls, StopWhenToldTo) {
   mm_rsa_call call{};
   call.struct_size = sizeof call;
   call.op = MM_RSA_SIGN;
-  call.padding = padding(MM_RSA_PSS, MM_RSA_SHA256);
+  call.padding = padding(MM_RSA_PSS, MM_SHA256);
   call.count = count;
   call.input = {1, statuses.data(), 0, 0, nullptr, nullptr};
   call.output = {signatures.data(), count, 512, sizes.data()};
@@ -291,13 +289,13 @@ TEST(RsaWrapper, SignsVerifiesAndDecrypts) {
   EXPECT_EQ(key.info().modulus_bits, 1024U);
   wrapper::rsa::Ring ring(key);
   const std::vector<Bytes> messages = messages_of(4, 60);
-  const mm_rsa_padding pss = wrapper::rsa::pss(MM_RSA_SHA256);
+  const mm_rsa_padding pss = wrapper::rsa::pss(MM_SHA256);
   std::vector<Bytes> signatures = ring.sign(messages, pss);
   EXPECT_EQ(ring.verify(messages, signatures, pss), std::vector<bool>(4, true));
   signatures[2][0] ^= 1;
   EXPECT_EQ(ring.verify(messages, signatures, pss), (std::vector<bool>{true, true, false, true}));
   const Bytes label = bytes_of("label");
-  const mm_rsa_padding oaep = wrapper::rsa::oaep(MM_RSA_SHA1, label);
+  const mm_rsa_padding oaep = wrapper::rsa::oaep(MM_SHA1, label);
   EXPECT_EQ(ring.decrypt(ring.encrypt(messages, oaep), oaep), messages);
   EXPECT_EQ(ring.raw_public(ring.raw_private(std::vector<Bytes>{Bytes(128, 1)}))[0], Bytes(128, 1));
   std::vector<mm_status> statuses;
@@ -313,7 +311,7 @@ TEST(RsaWrapper, SignsVerifiesAndDecrypts) {
 TEST(RsaWrapper, SignaturesOfAWrongLengthAreAnswersWithAStatus) {
   const TestKey& test = test_key(1024);
   wrapper::rsa::Ring ring{wrapper::rsa::Key({test.bytes.n, test.bytes.e, test.bytes.d, {}, {}, {}, {}, {}})};
-  const mm_rsa_padding how = wrapper::rsa::pkcs1v15(MM_RSA_SHA256);
+  const mm_rsa_padding how = wrapper::rsa::pkcs1v15(MM_SHA256);
   std::vector<Bytes> messages = messages_of(1500);
   std::vector<Bytes> signatures = ring.sign(messages, how);
   const auto stripped =

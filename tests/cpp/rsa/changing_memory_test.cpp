@@ -92,7 +92,7 @@ std::vector<Bytes> results_of(mm_rsa_op op, const mm_rsa_padding& padding, std::
 
 TEST(RsaChangingMemory, DoesNotChangeSignatures) {
   const std::vector<Bytes> messages = messages_of(kItems);
-  const mm_rsa_padding signing = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+  const mm_rsa_padding signing = padding(MM_RSA_PKCS1V15, MM_SHA256);
   for (const bool slices : {false, true}) {
     EXPECT_TRUE(results_of(MM_RSA_SIGN, signing, messages, slices, true) ==
                 results_of(MM_RSA_SIGN, signing, messages, slices, false));
@@ -123,7 +123,7 @@ TEST(RsaChangingMemory, IsReadBeforeItIsChecked) {
   for (const bool slices : {false, true}) {
     Arrays arrays(inputs, slices);
     arrays.call.op = MM_RSA_VERIFY;
-    arrays.call.padding = padding(MM_RSA_PSS, MM_RSA_SHA256);
+    arrays.call.padding = padding(MM_RSA_PSS, MM_SHA256);
     arrays.call.signature = arrays.call.input;
     std::vector<std::uint8_t> valid(kItems);
     arrays.call.valid = valid.data();
@@ -133,7 +133,7 @@ TEST(RsaChangingMemory, IsReadBeforeItIsChecked) {
     const std::uint8_t* at = arrays.data.data();
     for (std::size_t i = 0; i < kItems; ++i) {
       EXPECT_EQ(checked.key_of(i), keys[i]);
-      for (const rsa::ItemsIn* items : {&checked.input, &*checked.signature}) {
+      for (const ItemsIn* items : {&checked.input, &*checked.signature}) {
         EXPECT_EQ((*items)[i].size(), inputs[i].size());
         EXPECT_TRUE((*items)[i].empty() || (*items)[i].data() == at);
       }

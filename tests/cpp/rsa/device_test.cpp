@@ -53,7 +53,7 @@ class RsaOnGpu : public FakeGpuTest {
   }
 };
 
-const mm_rsa_padding kSigning = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+const mm_rsa_padding kSigning = padding(MM_RSA_PKCS1V15, MM_SHA256);
 
 // One item, a few that do not fill the GPU, and enough that prepared primes are shared.
 TEST_F(RsaOnGpu, SignaturesOfOneKey) {
@@ -136,7 +136,7 @@ TEST_F(RsaOnGpu, Decryption) {
   const std::size_t bits[] = {1024, 1031};
   const RingPointer ring = make_ring(bits, options("cuda:0", 1, "row32.cuda.t2"));
   ASSERT_NE(ring, nullptr);
-  const mm_rsa_padding oaep = padding(MM_RSA_OAEP, MM_RSA_SHA256);
+  const mm_rsa_padding oaep = padding(MM_RSA_OAEP, MM_SHA256);
   const std::vector<std::uint32_t> key_of =
       kBriefTests ? std::vector<std::uint32_t>{0, 1} : std::vector<std::uint32_t>{0, 0, 1, 0, 1, 1};
   const std::vector<Bytes> messages = messages_of(key_of.size(), 40);

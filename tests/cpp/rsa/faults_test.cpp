@@ -19,7 +19,7 @@ TEST(RsaFaults, InEitherHalfNeverLeaveAndAreReported) {
     const std::vector<Bytes> messages = messages_of(items);
     std::vector<Bytes> expected;
     for (const Bytes& message : messages) {
-      expected.push_back(oracle_sign(key, message, padding(MM_RSA_PKCS1V15, MM_RSA_SHA256)));
+      expected.push_back(oracle_sign(key, message, padding(MM_RSA_PKCS1V15, MM_SHA256)));
     }
     for (const mm_rsa_blinding blinding : {MM_RSA_BLINDING_ON, MM_RSA_BLINDING_OFF}) {
       RingOfKeys ring({1024}, with_blinding(ring_options(1), blinding));
@@ -71,7 +71,7 @@ TEST(RsaFaults, InEveryRowOfManyKeysAreAllMended) {
   EXPECT_EQ(count_of(results.recomputed, 1), 24U);
   for (std::size_t i = 0; i < 24; ++i) {
     EXPECT_EQ(results.outputs[i],
-              oracle_sign(test_key(bits[key_of[i]]), messages[i], padding(MM_RSA_PKCS1V15, MM_RSA_SHA256)));
+              oracle_sign(test_key(bits[key_of[i]]), messages[i], padding(MM_RSA_PKCS1V15, MM_SHA256)));
   }
 }
 

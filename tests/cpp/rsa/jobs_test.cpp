@@ -26,7 +26,7 @@ struct Signing {
     for (std::size_t i = 0; i < count; ++i) messages[10 * i] = static_cast<std::uint8_t>(i);
     call.struct_size = sizeof call;
     call.op = MM_RSA_SIGN;
-    call.padding = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+    call.padding = padding(MM_RSA_PKCS1V15, MM_SHA256);
     call.count = count;
     call.input = {count, messages.data(), 10, 0, nullptr, nullptr};
     call.output = {signatures.data(), count, 128, nullptr};
@@ -137,8 +137,8 @@ TEST(RsaJobs, ThroughTheWrapper) {
   const wrapper::rsa::Numbers numbers{bytes.n, bytes.e, bytes.d, {}, {}, {}, {}, {}};
   wrapper::rsa::Ring ring{wrapper::rsa::Key(numbers)};
   const std::vector<Bytes> messages{Bytes(3, 1), Bytes{}, Bytes(500, 7)};
-  const mm_rsa_padding pss = wrapper::rsa::pss(MM_RSA_SHA256);
-  const mm_rsa_padding oaep = wrapper::rsa::oaep(MM_RSA_SHA1);
+  const mm_rsa_padding pss = wrapper::rsa::pss(MM_SHA256);
+  const mm_rsa_padding oaep = wrapper::rsa::oaep(MM_SHA1);
   wrapper::rsa::Job signing = ring.submit_sign(messages, pss);
   const std::vector<Bytes> signatures = signing.wait();
   EXPECT_TRUE(signing.ended());

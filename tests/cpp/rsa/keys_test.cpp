@@ -52,7 +52,7 @@ bool same_private_key(const mm_rsa_key* x, const mm_rsa_key* y) {
   call.struct_size = sizeof call;
   call.op = MM_RSA_SIGN;
   call.padding.scheme = MM_RSA_PKCS1V15;
-  call.padding.hash = MM_RSA_SHA256;
+  call.padding.hash = MM_SHA256;
   call.count = 2;
   call.key = index;
   call.input = {1, message.data(), message.size(), 0, nullptr, nullptr};

@@ -50,40 +50,40 @@ void expect_signatures(const Mixed& mixed, const mm_rsa_padding& wanted, const s
 TEST(RsaOperations, SignaturesOfMixedKeysAgreeWithLibcrypto) {
   const Mixed mixed = mixed_batch(40);
   const std::vector<Bytes> messages = messages_of(40);
-  expect_signatures(mixed, padding(MM_RSA_PKCS1V15, MM_RSA_SHA256), messages);
-  expect_signatures(mixed, padding(MM_RSA_PSS, MM_RSA_SHA256), messages);
-  expect_signatures(mixed, padding(MM_RSA_PSS, MM_RSA_SHA384, MM_RSA_SALT_MAX, MM_RSA_SHA1), messages);
-  expect_signatures(mixed, padding(MM_RSA_PSS, MM_RSA_SHA3_256, 0), messages);
-  expect_signatures(mixed, padding(MM_RSA_PSS, MM_RSA_SHA512_256, 17), messages);
+  expect_signatures(mixed, padding(MM_RSA_PKCS1V15, MM_SHA256), messages);
+  expect_signatures(mixed, padding(MM_RSA_PSS, MM_SHA256), messages);
+  expect_signatures(mixed, padding(MM_RSA_PSS, MM_SHA384, MM_RSA_SALT_MAX, MM_SHA1), messages);
+  expect_signatures(mixed, padding(MM_RSA_PSS, MM_SHA3_256, 0), messages);
+  expect_signatures(mixed, padding(MM_RSA_PSS, MM_SHA512_256, 17), messages);
 }
 
 TEST(RsaOperations, SignaturesByEveryHashAgreeWithLibcrypto) {
   const Mixed one{{1031}, {0, 0, 0}};
   for (const HashName& hash : kHashNames) {
     SCOPED_TRACE(hash.name);
-    EXPECT_EQ(mm_rsa_hash_size(hash.hash), static_cast<std::size_t>(EVP_MD_get_size(oracle_hash(hash.hash))));
+    EXPECT_EQ(mm_hash_size(hash.hash), static_cast<std::size_t>(EVP_MD_get_size(oracle_hash(hash.hash))));
     expect_signatures(one, padding(MM_RSA_PKCS1V15, hash.hash), messages_of(3));
-    const int salt = hash.hash == MM_RSA_SHA512 || hash.hash == MM_RSA_SHA3_512 ? 20 : MM_RSA_SALT_DIGEST;
+    const int salt = hash.hash == MM_SHA512 || hash.hash == MM_SHA3_512 ? 20 : MM_RSA_SALT_DIGEST;
     expect_signatures(one, padding(MM_RSA_PSS, hash.hash, salt), messages_of(3));
   }
-  EXPECT_EQ(mm_rsa_hash_size(MM_RSA_HASH_NONE), 0U);
-  EXPECT_EQ(mm_rsa_hash_size(static_cast<mm_rsa_hash>(MM_RSA_HASH_COUNT)), 0U);
+  EXPECT_EQ(mm_hash_size(MM_HASH_NONE), 0U);
+  EXPECT_EQ(mm_hash_size(static_cast<mm_hash>(MM_HASH_COUNT)), 0U);
 }
 
 TEST(RsaOperations, LargeKeysAgreeWithLibcrypto) {
   const Mixed large{{4096, 8192}, {0, 1, 0}};
-  expect_signatures(large, padding(MM_RSA_PSS, MM_RSA_SHA512), messages_of(3));
-  expect_signatures(large, padding(MM_RSA_PKCS1V15, MM_RSA_SHA384), messages_of(3));
+  expect_signatures(large, padding(MM_RSA_PSS, MM_SHA512), messages_of(3));
+  expect_signatures(large, padding(MM_RSA_PKCS1V15, MM_SHA384), messages_of(3));
 }
 
 TEST(RsaOperations, PssSaltLengthsAreCheckedUnlessAuto) {
   const RingPointer ring = make_ring(2048);
   const std::vector<Bytes> messages = messages_of(4);
-  const Results salted = run(ring.get(), MM_RSA_SIGN, padding(MM_RSA_PSS, MM_RSA_SHA256, 20), messages);
+  const Results salted = run(ring.get(), MM_RSA_SIGN, padding(MM_RSA_PSS, MM_SHA256, 20), messages);
   ASSERT_EQ(salted.status, MM_OK);
   const auto accepted = [&](int salt) {
     return count_of(
-        run(ring.get(), MM_RSA_VERIFY, padding(MM_RSA_PSS, MM_RSA_SHA256, salt), messages, {}, salted.outputs)
+        run(ring.get(), MM_RSA_VERIFY, padding(MM_RSA_PSS, MM_SHA256, salt), messages, {}, salted.outputs)
             .valid,
         1);
   };
@@ -101,7 +101,7 @@ TEST(RsaOperations, DigestsAreSignedAsTheirMessages) {
         EVP_Digest(messages[i].data(), messages[i].size(), digests[i].data(), nullptr, EVP_sha256(), nullptr),
         1);
   }
-  mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+  mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_SHA256);
   const Results of_messages = run(ring.get(), MM_RSA_SIGN, wanted, messages);
   wanted.prehashed = 1;
   digests.emplace_back(31);
@@ -138,9 +138,9 @@ TEST(RsaOperations, EncryptionAgreesWithLibcrypto) {
   const Mixed mixed = mixed_batch(30);
   const std::vector<Bytes> messages = messages_of(30, 60);
   expect_encryption(mixed, padding(MM_RSA_PKCS1V15), messages);
-  expect_encryption(mixed, padding(MM_RSA_OAEP, MM_RSA_SHA1), messages);
-  expect_encryption(mixed, padding(MM_RSA_OAEP, MM_RSA_SHA256), messages);
-  mm_rsa_padding labelled = padding(MM_RSA_OAEP, MM_RSA_SHA3_224, 0, MM_RSA_SHA512);
+  expect_encryption(mixed, padding(MM_RSA_OAEP, MM_SHA1), messages);
+  expect_encryption(mixed, padding(MM_RSA_OAEP, MM_SHA256), messages);
+  mm_rsa_padding labelled = padding(MM_RSA_OAEP, MM_SHA3_224, 0, MM_SHA512);
   const Bytes label = bytes_of("label");
   labelled.label = view_of(label);
   expect_encryption(mixed, labelled, messages);
@@ -152,8 +152,8 @@ TEST(RsaOperations, LongestMessagesFitAndLongerOnesDoNot) {
     mm_rsa_padding padding;
     std::size_t longest;
   } cases[] = {{padding(MM_RSA_PKCS1V15), 129 - 11},
-               {padding(MM_RSA_OAEP, MM_RSA_SHA256), 129 - 66},
-               {padding(MM_RSA_OAEP, MM_RSA_SHA384), 129 - 98}};
+               {padding(MM_RSA_OAEP, MM_SHA256), 129 - 66},
+               {padding(MM_RSA_OAEP, MM_SHA384), 129 - 98}};
   for (const auto& [wanted, longest] : cases) {
     const std::vector<Bytes> messages{noise(longest, 1), noise(longest + 1, 2), noise(0, 3)};
     const Results sealed = run(ring.get(), MM_RSA_ENCRYPT, wanted, messages);
@@ -168,12 +168,12 @@ TEST(RsaOperations, LongestMessagesFitAndLongerOnesDoNot) {
   }
   // Two digests of 64 bytes and 2 more do not fit in 129 bytes.
   const std::vector<Bytes> empty(1);
-  EXPECT_EQ(run(ring.get(), MM_RSA_ENCRYPT, padding(MM_RSA_OAEP, MM_RSA_SHA512), empty).item_status[0],
+  EXPECT_EQ(run(ring.get(), MM_RSA_ENCRYPT, padding(MM_RSA_OAEP, MM_SHA512), empty).item_status[0],
             MM_ITEM_RSA_LENGTH);
   const std::vector<Bytes> any{Bytes(129)};
-  EXPECT_EQ(run(ring.get(), MM_RSA_DECRYPT, padding(MM_RSA_OAEP, MM_RSA_SHA512), any).item_status[0],
+  EXPECT_EQ(run(ring.get(), MM_RSA_DECRYPT, padding(MM_RSA_OAEP, MM_SHA512), any).item_status[0],
             MM_ITEM_RSA_LENGTH);
-  EXPECT_EQ(run(ring.get(), MM_RSA_SIGN, padding(MM_RSA_PSS, MM_RSA_SHA512), empty).item_status[0],
+  EXPECT_EQ(run(ring.get(), MM_RSA_SIGN, padding(MM_RSA_PSS, MM_SHA512), empty).item_status[0],
             MM_ITEM_RSA_LENGTH);
 }
 
@@ -217,7 +217,7 @@ TEST(RsaOperations, BadSignaturesAreInvalidNotErrors) {
   const RingPointer ring = make_ring(1031);
   const std::vector<Bytes> messages(6, bytes_of("message"));
   for (const mm_rsa_scheme scheme : {MM_RSA_PKCS1V15, MM_RSA_PSS}) {
-    const mm_rsa_padding wanted = padding(scheme, MM_RSA_SHA256);
+    const mm_rsa_padding wanted = padding(scheme, MM_SHA256);
     const Bytes good = oracle_sign(key, messages[0], wanted);
     Bytes longer = good;
     longer.insert(longer.begin(), 0);
@@ -237,7 +237,7 @@ TEST(RsaOperations, EveryBitOfAnEncodedSignatureCounts) {
   const TestKey& key = test_key(1024);
   const RingPointer ring = make_ring(1024);
   for (const mm_rsa_scheme scheme : {MM_RSA_PKCS1V15, MM_RSA_PSS}) {
-    const mm_rsa_padding wanted = padding(scheme, MM_RSA_SHA256);
+    const mm_rsa_padding wanted = padding(scheme, MM_SHA256);
     const Bytes encoded = oracle_power(key, oracle_sign(key, bytes_of("message"), wanted), false);
     std::vector<Bytes> changed;
     for (std::size_t bit = 0; bit < 8 * encoded.size(); bit += 5) {
@@ -263,7 +263,7 @@ TEST(RsaOperations, MissingKeysAreStatusesOfTheirItems) {
   const RingPointer ring(made);
   const std::vector<std::uint32_t> key_of{0, 1, 2, 0xffffffff, 0};
   const std::vector<Bytes> messages = messages_of(5);
-  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_SHA256);
   const Results ours = run(ring.get(), MM_RSA_SIGN, wanted, messages, key_of);
   EXPECT_EQ(ours.status, MM_ERR_ITEMS);
   EXPECT_EQ(ours.item_status,
@@ -279,7 +279,7 @@ TEST(RsaOperations, MissingKeysAreStatusesOfTheirItems) {
 
 TEST(RsaOperations, WithoutBlindingOnSeveralThreadsAndOnlyOneTheResultsAreTheSame) {
   const std::vector<Bytes> messages = messages_of(50);
-  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_SHA256);
   mm_rsa_ring_options options = ring_options(1);
   const std::vector<Bytes> expected =
       run(make_ring(1536, options).get(), MM_RSA_SIGN, wanted, messages).outputs;
@@ -299,7 +299,7 @@ TEST(RsaOperations, ARingOutlivesItsKeysAndBlindingOutlivesItsPair) {
   const RingPointer ring(made);
   own.reset();
   // More items than the uses of a blinding pair, over several calls.
-  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+  const mm_rsa_padding wanted = padding(MM_RSA_PKCS1V15, MM_SHA256);
   for (int call = 0; call < 5; ++call) {
     const std::vector<Bytes> messages = messages_of(61);
     const Results results = run(ring.get(), MM_RSA_SIGN, wanted, messages);

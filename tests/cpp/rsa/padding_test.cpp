@@ -11,7 +11,7 @@
 namespace manymod::testing {
 namespace {
 
-namespace ct = manymod::rsa::constant_time;
+namespace ct = manymod::constant_time;
 
 /// Decryption of the number `ciphertext` by OpenSSL 4.0.3 (through cryptography 50.0.2), PKCS#1 v1.5 with
 /// implicit rejection.
@@ -123,7 +123,7 @@ TEST(RsaPadding, Pkcs1v15PaddingIsGoodOrAnsweredByASyntheticMessage) {
 
 /// The OAEP encoding of a given data block, with `first` as its first byte.
 Bytes oaep_encoded(std::size_t k, const Bytes& data_block, std::uint8_t first) {
-  rsa::Hasher mgf(MM_RSA_SHA256);
+  crypto::Hasher mgf(MM_SHA256);
   const std::size_t digest = mgf.size();
   Bytes encoded(k);
   encoded[0] = first;
@@ -142,7 +142,7 @@ TEST(RsaPadding, EveryFlawOfOaepPaddingIsTheSameError) {
   const std::size_t k = key.k();
   const std::size_t size = k - 33;
   Bytes good(size);
-  rsa::Hasher(MM_RSA_SHA256).digest(std::span(good).first(32), {});
+  crypto::Hasher(MM_SHA256).digest(std::span(good).first(32), {});
   good[60] = 1;
   good[61] = 0x77;
   std::vector<Bytes> encoded{oaep_encoded(k, good, 0)};
@@ -156,7 +156,7 @@ TEST(RsaPadding, EveryFlawOfOaepPaddingIsTheSameError) {
   nothing.resize(size);
   encoded.push_back(oaep_encoded(k, nothing, 0));
   const Results results =
-      run(ring.get(), MM_RSA_DECRYPT, padding(MM_RSA_OAEP, MM_RSA_SHA256), sealed(key, encoded));
+      run(ring.get(), MM_RSA_DECRYPT, padding(MM_RSA_OAEP, MM_SHA256), sealed(key, encoded));
   EXPECT_EQ(results.status, MM_ERR_ITEMS);
   EXPECT_EQ(results.item_status[0], MM_OK);
   EXPECT_EQ(results.outputs[0], Bytes(good.begin() + 61, good.end()));
@@ -164,7 +164,7 @@ TEST(RsaPadding, EveryFlawOfOaepPaddingIsTheSameError) {
   for (std::size_t i = 1; i < encoded.size(); ++i) EXPECT_TRUE(results.outputs[i].empty());
   EXPECT_TRUE(results.zero_behind);
   // A label other than the encoded one is an error.
-  mm_rsa_padding labelled = padding(MM_RSA_OAEP, MM_RSA_SHA256);
+  mm_rsa_padding labelled = padding(MM_RSA_OAEP, MM_SHA256);
   const Bytes label = bytes_of("other");
   labelled.label = view_of(label);
   const std::vector<Bytes> first{encoded[0]};
@@ -176,7 +176,7 @@ TEST(RsaPadding, CiphertextsOfWrongSizeOrRangeAreTold) {
   const TestKey& key = test_key(1024);
   const RingPointer ring = make_ring(1024);
   const std::vector<Bytes> ciphertexts{{}, Bytes(127), Bytes(129), key.bytes.n, Bytes(128, 0xff)};
-  for (const auto& wanted : {padding(MM_RSA_PKCS1V15), padding(MM_RSA_OAEP, MM_RSA_SHA1)}) {
+  for (const auto& wanted : {padding(MM_RSA_PKCS1V15), padding(MM_RSA_OAEP, MM_SHA1)}) {
     const Results results = run(ring.get(), MM_RSA_DECRYPT, wanted, ciphertexts);
     EXPECT_EQ(results.status, MM_ERR_ITEMS);
     EXPECT_EQ(results.item_status,
@@ -193,7 +193,7 @@ TEST(RsaPadding, NoiseIsAnsweredAndNothingIsLeftBehind) {
     ciphertexts.push_back(noise(129, i));
     ciphertexts.back()[0] = static_cast<std::uint8_t>(i % 32);
   }
-  const Results oaep = run(ring.get(), MM_RSA_DECRYPT, padding(MM_RSA_OAEP, MM_RSA_SHA256), ciphertexts);
+  const Results oaep = run(ring.get(), MM_RSA_DECRYPT, padding(MM_RSA_OAEP, MM_SHA256), ciphertexts);
   EXPECT_EQ(count_of(oaep.item_status, MM_ITEM_RSA_DECRYPTION), 64U);
   EXPECT_TRUE(oaep.zero_behind);
   const Results pkcs = run(ring.get(), MM_RSA_DECRYPT, padding(MM_RSA_PKCS1V15), ciphertexts);
@@ -206,7 +206,7 @@ TEST(RsaBytes, BecomeLimbsAndBack) {
     const Bytes bytes = noise(size, size + 1);
     for (std::size_t width = (size + 7) / 8; width <= 6; ++width) {
       std::vector<Limb> limbs(width, 0x1111111111111111);
-      rsa::limbs_from_bytes(limbs, bytes);
+      limbs_from_bytes(limbs, bytes);
       for (std::size_t i = 0; i < 8 * width; ++i) {
         const auto byte = static_cast<std::uint8_t>(limbs[i / 8] >> (8 * (i % 8)));
         EXPECT_EQ(byte, i < size ? bytes[size - 1 - i] : 0) << size << " bytes, " << width << " limbs";
@@ -216,7 +216,7 @@ TEST(RsaBytes, BecomeLimbsAndBack) {
         for (std::size_t i = 0; i < std::min(wanted, size); ++i)
           expected[wanted - 1 - i] = bytes[size - 1 - i];
         Bytes back(wanted, 0xee);
-        rsa::bytes_from_limbs(back, limbs);
+        bytes_from_limbs(back, limbs);
         EXPECT_EQ(back, expected) << size << " bytes, " << width << " limbs, " << wanted << " back";
       }
     }

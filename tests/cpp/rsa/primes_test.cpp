@@ -12,7 +12,7 @@ namespace {
 
 using rsa::FaultPoint;
 
-mm_rsa_padding pss(mm_rsa_hash hash, int salt = MM_RSA_SALT_DIGEST, mm_rsa_hash mgf = MM_RSA_HASH_NONE) {
+mm_rsa_padding pss(mm_hash hash, int salt = MM_RSA_SALT_DIGEST, mm_hash mgf = MM_HASH_NONE) {
   mm_rsa_padding wanted = padding(MM_RSA_PSS, hash);
   wanted.salt_length = salt;
   wanted.mgf_hash = mgf;
@@ -94,7 +94,7 @@ TEST(RsaPrimes, OfOneRingMayBeTwoAndThree) {
 TEST(RsaLimits, OfKeysForPssAlone) {
   const TestKey& test = test_key(1024);
   mm_rsa_numbers numbers = private_numbers(test.bytes);
-  numbers.pss = {1, MM_RSA_SHA256, MM_RSA_SHA256, 20};
+  numbers.pss = {1, MM_SHA256, MM_SHA256, 20};
   const KeyPointer key = make_key(numbers);
   mm_rsa_ring* made = nullptr;
   const mm_rsa_key* keys[] = {key.get()};
@@ -102,25 +102,23 @@ TEST(RsaLimits, OfKeysForPssAlone) {
   const RingPointer ring(made);
   const std::vector<Bytes> messages = messages_of(2);
   for (const int salt : {20, 21, MM_RSA_SALT_DIGEST, MM_RSA_SALT_MAX}) {
-    const mm_rsa_padding good = pss(MM_RSA_SHA256, salt);
+    const mm_rsa_padding good = pss(MM_SHA256, salt);
     EXPECT_EQ(run(ring.get(), MM_RSA_SIGN, good, messages).status, MM_OK) << salt;
   }
   const std::vector<std::uint8_t> refused{MM_ITEM_RSA_PADDING, MM_ITEM_RSA_PADDING};
-  for (const mm_rsa_padding& bad : {padding(MM_RSA_PKCS1V15, MM_RSA_SHA256), pss(MM_RSA_SHA384),
-                                    pss(MM_RSA_SHA256, 19), pss(MM_RSA_SHA256, 20, MM_RSA_SHA1)}) {
+  for (const mm_rsa_padding& bad : {padding(MM_RSA_PKCS1V15, MM_SHA256), pss(MM_SHA384), pss(MM_SHA256, 19),
+                                    pss(MM_SHA256, 20, MM_SHA1)}) {
     const Results results = run(ring.get(), MM_RSA_SIGN, bad, messages);
     EXPECT_EQ(results.status, MM_ERR_ITEMS);
     EXPECT_EQ(results.item_status, refused);
   }
-  EXPECT_EQ(run(ring.get(), MM_RSA_ENCRYPT, padding(MM_RSA_OAEP, MM_RSA_SHA256), messages).item_status,
-            refused);
-  EXPECT_EQ(run(ring.get(), MM_RSA_PUBLIC, padding(MM_RSA_RAW, MM_RSA_HASH_NONE), messages).item_status,
-            refused);
+  EXPECT_EQ(run(ring.get(), MM_RSA_ENCRYPT, padding(MM_RSA_OAEP, MM_SHA256), messages).item_status, refused);
+  EXPECT_EQ(run(ring.get(), MM_RSA_PUBLIC, padding(MM_RSA_RAW, MM_HASH_NONE), messages).item_status, refused);
 
   numbers.pss.least_salt = -1;
   mm_rsa_key* wrong = nullptr;
   EXPECT_EQ(mm_rsa_key_create(&numbers, &wrong), MM_ERR_ARGUMENT);
-  numbers.pss = {1, static_cast<mm_rsa_hash>(MM_RSA_HASH_COUNT), MM_RSA_HASH_NONE, 0};
+  numbers.pss = {1, static_cast<mm_hash>(MM_HASH_COUNT), MM_HASH_NONE, 0};
   EXPECT_EQ(mm_rsa_key_create(&numbers, &wrong), MM_ERR_ARGUMENT);
 }
 

@@ -45,8 +45,8 @@ inline RingPointer make_ring(std::size_t bits, const mm_rsa_ring_options& option
   return make_ring(std::span(&bits, 1), options);
 }
 
-inline mm_rsa_padding padding(mm_rsa_scheme scheme, mm_rsa_hash hash = MM_RSA_HASH_NONE,
-                              int salt_length = MM_RSA_SALT_DIGEST, mm_rsa_hash mgf = MM_RSA_HASH_NONE) {
+inline mm_rsa_padding padding(mm_rsa_scheme scheme, mm_hash hash = MM_HASH_NONE,
+                              int salt_length = MM_RSA_SALT_DIGEST, mm_hash mgf = MM_HASH_NONE) {
   mm_rsa_padding padding{};
   padding.scheme = scheme;
   padding.hash = hash;

@@ -218,22 +218,22 @@ inline const TestKey& test_key(std::size_t bits) {
 // ---- the oracle
 
 struct HashName {
-  mm_rsa_hash hash;
+  mm_hash hash;
   const char* name;  ///< its name in libcrypto
 };
-inline constexpr HashName kHashNames[] = {{MM_RSA_SHA1, "SHA1"},
-                                          {MM_RSA_SHA224, "SHA224"},
-                                          {MM_RSA_SHA256, "SHA256"},
-                                          {MM_RSA_SHA384, "SHA384"},
-                                          {MM_RSA_SHA512, "SHA512"},
-                                          {MM_RSA_SHA512_224, "SHA512-224"},
-                                          {MM_RSA_SHA512_256, "SHA512-256"},
-                                          {MM_RSA_SHA3_224, "SHA3-224"},
-                                          {MM_RSA_SHA3_256, "SHA3-256"},
-                                          {MM_RSA_SHA3_384, "SHA3-384"},
-                                          {MM_RSA_SHA3_512, "SHA3-512"}};
+inline constexpr HashName kHashNames[] = {{MM_SHA1, "SHA1"},
+                                          {MM_SHA224, "SHA224"},
+                                          {MM_SHA256, "SHA256"},
+                                          {MM_SHA384, "SHA384"},
+                                          {MM_SHA512, "SHA512"},
+                                          {MM_SHA512_224, "SHA512-224"},
+                                          {MM_SHA512_256, "SHA512-256"},
+                                          {MM_SHA3_224, "SHA3-224"},
+                                          {MM_SHA3_256, "SHA3-256"},
+                                          {MM_SHA3_384, "SHA3-384"},
+                                          {MM_SHA3_512, "SHA3-512"}};
 
-inline const EVP_MD* oracle_hash(mm_rsa_hash hash) {
+inline const EVP_MD* oracle_hash(mm_hash hash) {
   for (const HashName& known : kHashNames) {
     if (known.hash == hash) return EVP_get_digestbyname(known.name);
   }
@@ -259,7 +259,7 @@ inline void set_signature_padding(EVP_PKEY_CTX* context, const mm_rsa_padding& p
   if (padding.scheme != MM_RSA_PSS) return;
   // MM_RSA_SALT_* have the values of libcrypto's constants.
   ASSERT_EQ(EVP_PKEY_CTX_set_rsa_pss_saltlen(context, padding.salt_length), 1);
-  const mm_rsa_hash mgf = padding.mgf_hash == MM_RSA_HASH_NONE ? padding.hash : padding.mgf_hash;
+  const mm_hash mgf = padding.mgf_hash == MM_HASH_NONE ? padding.hash : padding.mgf_hash;
   ASSERT_EQ(EVP_PKEY_CTX_set_rsa_mgf1_md(context, oracle_hash(mgf)), 1);
 }
 
@@ -290,7 +290,7 @@ inline bool oracle_verify(const TestKey& key, const Bytes& message, const Bytes&
 inline void set_encryption_padding(EVP_PKEY_CTX* context, const mm_rsa_padding& padding) {
   ASSERT_EQ(EVP_PKEY_CTX_set_rsa_padding(context, oracle_padding(padding.scheme)), 1);
   if (padding.scheme != MM_RSA_OAEP) return;
-  const mm_rsa_hash mgf = padding.mgf_hash == MM_RSA_HASH_NONE ? padding.hash : padding.mgf_hash;
+  const mm_hash mgf = padding.mgf_hash == MM_HASH_NONE ? padding.hash : padding.mgf_hash;
   ASSERT_EQ(EVP_PKEY_CTX_set_rsa_oaep_md(context, oracle_hash(padding.hash)), 1);
   ASSERT_EQ(EVP_PKEY_CTX_set_rsa_mgf1_md(context, oracle_hash(mgf)), 1);
   if (padding.label.size == 0) return;

@@ -47,7 +47,7 @@ class RingOfKeys {
     mm_rsa_call call{};
     call.struct_size = sizeof call;
     call.op = MM_RSA_SIGN;
-    call.padding = padding(MM_RSA_PKCS1V15, MM_RSA_SHA256);
+    call.padding = padding(MM_RSA_PKCS1V15, MM_SHA256);
     call.padding.prehashed = prehashed ? 1 : 0;
     call.count = messages.size();
     call.key = key_of.empty() ? nullptr : key_of.data();

@@ -12,7 +12,7 @@
 #include "repr/canonical.hpp"
 #include "repr/wipe.hpp"
 
-namespace manymod::rsa {
+namespace manymod {
 
 using ByteSpan = std::span<const std::uint8_t>;
 
@@ -68,4 +68,4 @@ inline ByteSpan without_leading_zeros_var(ByteSpan bytes) {
   return bytes.subspan(zeros);
 }
 
-}  // namespace manymod::rsa
+}  // namespace manymod

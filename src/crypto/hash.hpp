@@ -8,16 +8,16 @@
 #include <initializer_list>
 #include <span>
 
-#include "manymod/rsa.h"
-#include "rsa/bytes.hpp"
-#include "rsa/libcrypto.hpp"
+#include "crypto/libcrypto.hpp"
+#include "manymod/bytes.h"
+#include "repr/bytes.hpp"
 
-namespace manymod::rsa {
+namespace manymod::crypto {
 
 inline constexpr std::size_t kMaxDigest = 64;
 
 struct HashFacts {
-  mm_rsa_hash hash;
+  mm_hash hash;
   const char* name;  ///< libcrypto's
   std::size_t size;  ///< bytes of a digest
   /// Last number of the object identifier 2.16.840.1.101.3.4.2.x; 0 for SHA-1, which has another.
@@ -25,8 +25,8 @@ struct HashFacts {
   bool extendable = false;  ///< SHAKE, whose output may have any length
 };
 
-/// Null for MM_RSA_HASH_NONE and for values that name no hash.
-const HashFacts* find_hash(const mm_rsa_hash& hash);
+/// Null for MM_HASH_NONE and for values that name no hash.
+const HashFacts* find_hash(const mm_hash& hash);
 /// The hash that libcrypto calls `name`; null if there is none.
 const HashFacts* find_hash_by_name(const char* name);
 
@@ -35,7 +35,7 @@ class Hasher {
  public:
   /// In: find_hash(hash) is not null.
   /// @throws StatusError MM_ERR_CRYPTO if libcrypto does not have it
-  explicit Hasher(mm_rsa_hash hash);
+  explicit Hasher(mm_hash hash);
 
   [[nodiscard]] const HashFacts& facts() const { return *facts_; }
   [[nodiscard]] std::size_t size() const { return facts_->size; }
@@ -71,4 +71,4 @@ class HmacSha256 {
   Libcrypto<EVP_MAC_CTX> context_;
 };
 
-}  // namespace manymod::rsa
+}  // namespace manymod::crypto

@@ -9,7 +9,7 @@
 
 #include "arch/scalar/word.hpp"
 
-namespace manymod::rsa::constant_time {
+namespace manymod::constant_time {
 
 using Mask = std::uint64_t;
 
@@ -47,4 +47,4 @@ inline void shift_to_front(std::span<std::uint8_t> bytes, std::uint64_t distance
   }
 }
 
-}  // namespace manymod::rsa::constant_time
+}  // namespace manymod::constant_time

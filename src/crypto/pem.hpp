@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "rsa/bytes.hpp"
+#include "repr/bytes.hpp"
 
-namespace manymod::rsa {
+namespace manymod::crypto {
 
 /// A block of a PEM text.
 struct PemBlock {
@@ -41,4 +41,4 @@ bool read_pem(const PemBlock& block, PemContent& content);
 /// `base64`, of which white space is ignored, as bytes. @return false if it is not base64
 bool decode_base64(std::string_view base64, std::vector<std::uint8_t>& bytes);
 
-}  // namespace manymod::rsa
+}  // namespace manymod::crypto

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsa/items.hpp"
+#include "abi/items.hpp"
 
 #include <functional>
 #include <string>
@@ -7,7 +7,7 @@
 #include "core/read_once.hpp"
 #include "core/status_error.hpp"
 
-namespace manymod::rsa {
+namespace manymod {
 
 ItemsIn::ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what) : count_(view.count) {
   const std::string name(what);
@@ -74,4 +74,4 @@ bool ItemsIn::overlap(ByteSpan bytes) const {
   return false;
 }
 
-}  // namespace manymod::rsa
+}  // namespace manymod

@@ -13,7 +13,7 @@
 
 #include "core/status_error.hpp"
 
-namespace manymod::rsa {
+namespace manymod::crypto {
 
 struct FreeLibcrypto {
   void operator()(BIGNUM* number) const { BN_clear_free(number); }
@@ -51,4 +51,4 @@ class QuietErrors {
   QuietErrors& operator=(const QuietErrors&) = delete;
 };
 
-}  // namespace manymod::rsa
+}  // namespace manymod::crypto

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsa/pem.hpp"
+#include "crypto/pem.hpp"
 
 #include <openssl/evp.h>
 
 #include <algorithm>
 
-namespace manymod::rsa {
+namespace manymod::crypto {
 namespace {
 
 constexpr std::string_view kBegin = "-----BEGIN ";
@@ -128,4 +128,4 @@ bool decode_base64(std::string_view base64, std::vector<std::uint8_t>& bytes) {
   return true;
 }
 
-}  // namespace manymod::rsa
+}  // namespace manymod::crypto

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "manymod/rsa.h"
-#include "rsa/bytes.hpp"
+#include "manymod/bytes.h"
+#include "repr/bytes.hpp"
 
-namespace manymod::rsa {
+namespace manymod {
 
 /// A checked mm_bytes_view. Pointers, sizes and offsets are copied before they are checked, since other
 /// threads or processes may write to the caller's arrays meanwhile. The bytes are not copied: read them once.
@@ -41,4 +41,4 @@ class ItemsIn {
   void take_array(const mm_bytes_view& view, const std::string& name);
 };
 
-}  // namespace manymod::rsa
+}  // namespace manymod

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsa/hash.hpp"
+#include "crypto/hash.hpp"
 
 #include <openssl/core_names.h>
 
@@ -8,23 +8,24 @@
 
 #include "abi/enum_value.hpp"
 
-namespace manymod::rsa {
+namespace manymod::crypto {
 namespace {
 
-constexpr std::array<HashFacts, MM_RSA_HASH_COUNT - 1> kHashes{{
-    {MM_RSA_SHA1, "SHA1", 20, 0},
-    {MM_RSA_SHA224, "SHA2-224", 28, 4},
-    {MM_RSA_SHA256, "SHA2-256", 32, 1},
-    {MM_RSA_SHA384, "SHA2-384", 48, 2},
-    {MM_RSA_SHA512, "SHA2-512", 64, 3},
-    {MM_RSA_SHA512_224, "SHA2-512/224", 28, 5},
-    {MM_RSA_SHA512_256, "SHA2-512/256", 32, 6},
-    {MM_RSA_SHA3_224, "SHA3-224", 28, 7},
-    {MM_RSA_SHA3_256, "SHA3-256", 32, 8},
-    {MM_RSA_SHA3_384, "SHA3-384", 48, 9},
-    {MM_RSA_SHA3_512, "SHA3-512", 64, 10},
-    {MM_RSA_SHAKE128, "SHAKE-128", 32, 11, true},
-    {MM_RSA_SHAKE256, "SHAKE-256", 64, 12, true},
+constexpr std::array<HashFacts, MM_HASH_COUNT - 1> kHashes{{
+    {MM_SHA1, "SHA1", 20, 0},
+    {MM_SHA224, "SHA2-224", 28, 4},
+    {MM_SHA256, "SHA2-256", 32, 1},
+    {MM_SHA384, "SHA2-384", 48, 2},
+    {MM_SHA512, "SHA2-512", 64, 3},
+    {MM_SHA512_224, "SHA2-512/224", 28, 5},
+    {MM_SHA512_256, "SHA2-512/256", 32, 6},
+    {MM_SHA3_224, "SHA3-224", 28, 7},
+    {MM_SHA3_256, "SHA3-256", 32, 8},
+    {MM_SHA3_384, "SHA3-384", 48, 9},
+    {MM_SHA3_512, "SHA3-512", 64, 10},
+    {MM_SHAKE128, "SHAKE-128", 32, 11, true},
+    {MM_SHAKE256, "SHAKE-256", 64, 12, true},
+    {MM_SM3, "SM3", 32, 0},
 }};
 
 Libcrypto<EVP_MD> fetched(const HashFacts& facts) {
@@ -35,7 +36,7 @@ Libcrypto<EVP_MD> fetched(const HashFacts& facts) {
 
 }  // namespace
 
-const HashFacts* find_hash(const mm_rsa_hash& hash) {
+const HashFacts* find_hash(const mm_hash& hash) {
   const auto found = std::find_if(kHashes.begin(), kHashes.end(), [&](const HashFacts& facts) {
     return enum_value(facts.hash) == enum_value(hash);
   });
@@ -50,8 +51,7 @@ const HashFacts* find_hash_by_name(const char* name) {
   return found == kHashes.end() ? nullptr : &*found;
 }
 
-Hasher::Hasher(mm_rsa_hash hash)
-    : facts_(find_hash(hash)), hash_(fetched(*facts_)), context_(EVP_MD_CTX_new()) {
+Hasher::Hasher(mm_hash hash) : facts_(find_hash(hash)), hash_(fetched(*facts_)), context_(EVP_MD_CTX_new()) {
   require_crypto(context_ != nullptr, "EVP_MD_CTX_new");
 }
 
@@ -99,7 +99,7 @@ HmacSha256::HmacSha256() {
   require_crypto(hmac != nullptr, "EVP_MAC_fetch");
   context_.reset(EVP_MAC_CTX_new(hmac.get()));
   require_crypto(context_ != nullptr, "EVP_MAC_CTX_new");
-  std::string hash(find_hash(MM_RSA_SHA256)->name);
+  std::string hash(find_hash(MM_SHA256)->name);
   const std::array<OSSL_PARAM, 2> parameters{
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, hash.data(), 0), OSSL_PARAM_construct_end()};
   require_crypto(EVP_MAC_CTX_set_params(context_.get(), parameters.data()) == 1, "EVP_MAC_CTX_set_params");
@@ -117,4 +117,4 @@ Sha256Digest HmacSha256::digest(ByteSpan key, std::initializer_list<ByteSpan> pa
   return result;
 }
 
-}  // namespace manymod::rsa
+}  // namespace manymod::crypto

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file ecc.h
+ * @brief C ABI of manymod: elliptic curves on many items at once: signatures (ECDSA, EdDSA, BIP 340, SM2),
+ * key agreement (ECDH, X25519, X448), and the bare arithmetic of points.
+ *
+ * A call computes one operation on N items, which may have one key or a key each, and curves of their own.
+ * Numbers and points are byte strings in the encodings of each curve's standard, see mm_ecc_call.
+ *
+ * Errors, struct sizes, ownership and thread safety follow the conventions of manymod.h; several calls may
+ * run on one plan at once.
+ *
+ * Timing. Private keys, nonces, shared secrets and scalars that are not said to be public are secret:
+ * branches and memory accesses do not depend on them. Public are public keys, signatures, messages, statuses,
+ * and the sizes of everything. docs/ecc.md states what is covered, zeroed and checked, and what is not.
+ *
+ * A library built without libcrypto returns MM_ERR_UNSUPPORTED from every function here that returns a
+ * status.
+ */
+#ifndef MANYMOD_ECC_H
+#define MANYMOD_ECC_H
+
+#include "manymod/bytes.h"
+#include "manymod/manymod.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @return 1 if this build supports curves, 0 if it was built without libcrypto */
+MM_API int mm_ecc_supported(void);
+
+/* ---- curves ----------------------------------------------------------------------------------------- */
+
+/** A curve: a short Weierstrass curve y^2 = x^3 + a x + b, a twisted Edwards curve a x^2 + y^2 = 1 + b x^2
+ * y^2, or a Montgomery curve v^2 = u^3 + a u^2 + u, over a prime field. Immutable. */
+typedef struct mm_ecc_curve mm_ecc_curve;
+
+typedef enum mm_ecc_form { MM_ECC_WEIERSTRASS = 0, MM_ECC_EDWARDS = 1, MM_ECC_MONTGOMERY = 2 } mm_ecc_form;
+
+/** Range of the size of a field, in bits, of curves that mm_ecc_curve_create accepts. */
+#define MM_ECC_MIN_BITS 3
+#define MM_ECC_MAX_BITS 640
+
+/**
+ * A named curve: "P-256", "P-384", "P-521", "secp256k1", "SM2", "brainpoolP256r1", "brainpoolP384r1",
+ * "brainpoolP512r1", "BN254", "BLS12-381" (the last two: their groups G1), "Ed25519", "X25519", "Ed448",
+ * "X448", and the other names of the standards, such as "secp256r1" and "prime256v1".
+ * @return the curve, which lives as long as the library; NULL if there is none of this name
+ */
+MM_API const mm_ecc_curve* mm_ecc_curve_find(const char* name);
+/** The named curves, in the order of the list above. @return NULL for index >= their number */
+MM_API const mm_ecc_curve* mm_ecc_curve_at(size_t index);
+
+/** The numbers of a curve, unsigned and big-endian. Zero-initialise it, then set struct_size. */
+typedef struct mm_ecc_curve_numbers {
+  size_t struct_size;
+  mm_ecc_form form;
+  mm_bytes p;        /**< the prime of the field */
+  mm_bytes a, b;     /**< the coefficients, see mm_ecc_curve; below p. b is empty for Montgomery curves */
+  mm_bytes x, y;     /**< the generator; y is empty for Montgomery curves */
+  mm_bytes n;        /**< the generator's order, an odd prime other than p */
+  mm_bytes cofactor; /**< the number of points is n cofactor; empty: 1 */
+} mm_ecc_curve_numbers;
+
+/**
+ * Create a curve of the caller's own. Weierstrass and Edwards curves only, Edwards curves complete (a a
+ * square and b none). Checked: p and n are prime, the curve is not singular, the generator is on it and has
+ * order n, n cofactor is within Hasse's bounds.
+ * @param curve receives the curve, which the caller destroys; NULL on failure
+ * @return MM_OK; MM_ERR_KEY if a check fails, which mm_last_error() names; MM_ERR_NULL, MM_ERR_ARGUMENT,
+ * MM_ERR_MEMORY, MM_ERR_CRYPTO
+ */
+MM_API mm_status mm_ecc_curve_create(const mm_ecc_curve_numbers* numbers, mm_ecc_curve** curve);
+/** Destroy a curve of mm_ecc_curve_create. NULL and named curves are ignored. Plans keep what they need. */
+MM_API void mm_ecc_curve_destroy(mm_ecc_curve* curve);
+
+/** Properties of a curve. */
+typedef struct mm_ecc_curve_info {
+  size_t struct_size; /**< set by the caller to sizeof(mm_ecc_curve_info); no more bytes are written */
+  const char* name;   /**< "" for the caller's own; lives as long as the curve */
+  mm_ecc_form form;
+  size_t field_bits;       /**< of p */
+  size_t order_bits;       /**< of n */
+  size_t coordinate_bytes; /**< of a coordinate */
+  size_t scalar_bytes;     /**< of a scalar and of r and s */
+  size_t secret_bytes;     /**< of a private key */
+  size_t public_bytes;     /**< of the longest encoding of a point, and of a public key */
+  size_t signature_bytes;  /**< of a signature r || s, or of EdDSA; 0 for Montgomery curves */
+} mm_ecc_curve_info;
+
+/** Describe a curve. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
+MM_API mm_status mm_ecc_curve_get_info(const mm_ecc_curve* curve, mm_ecc_curve_info* info);
+
+/* ---- keys ------------------------------------------------------------------------------------------- */
+
+/** A private or public key read from an encoding. Private numbers are zeroed when it is destroyed. */
+typedef struct mm_ecc_key mm_ecc_key;
+
+/** Options of mm_ecc_key_decode. Zero-initialise them, then set struct_size. */
+typedef struct mm_ecc_decode_options {
+  size_t struct_size;
+  mm_bytes password; /**< of an encrypted private key; data NULL: no password */
+  int public_only; /**< nonzero: the first public key or certificate, else the private key if there is one */
+} mm_ecc_decode_options;
+
+/**
+ * Read a key from PEM or DER, parsed by libcrypto: SEC 1 (EC PRIVATE KEY), PKCS#8 (also encrypted, and with
+ * Ed25519, X25519, Ed448, X448), SubjectPublicKeyInfo or an X.509 certificate, whose signature and dates are
+ * not checked. Named curves only.
+ * @param key receives the key, which the caller destroys; NULL on failure
+ * @return MM_OK; MM_ERR_KEY if no such key can be read: mm_last_error() then says what was found;
+ * MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_MEMORY, MM_ERR_CRYPTO
+ */
+MM_API mm_status mm_ecc_key_decode(mm_bytes encoded, const mm_ecc_decode_options* options, mm_ecc_key** key);
+
+/** What a key has. The bytes live as long as the key. */
+typedef struct mm_ecc_key_info {
+  size_t struct_size; /**< set by the caller to sizeof(mm_ecc_key_info); no more bytes are written */
+  const mm_ecc_curve* curve;
+  mm_bytes secret;       /**< as mm_ecc_call takes it; size 0 for a public key */
+  mm_bytes public_bytes; /**< SEC 1 uncompressed, or the key of EdDSA, X25519 and X448 */
+} mm_ecc_key_info;
+
+/** Describe a key. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
+MM_API mm_status mm_ecc_key_get_info(const mm_ecc_key* key, mm_ecc_key_info* info);
+/** Destroy a key and zero its private numbers. NULL is allowed. */
+MM_API void mm_ecc_key_destroy(mm_ecc_key* key);
+
+/* ---- plans ------------------------------------------------------------------------------------------ */
+
+/** Curves placed on a device, with the data precomputed for each of them. */
+typedef struct mm_ecc_plan mm_ecc_plan;
+
+/** Options of mm_ecc_plan_create. Zero-initialise them, then set struct_size. */
+typedef struct mm_ecc_plan_options {
+  size_t struct_size;
+  const char* device;  /**< as in mm_plan_options: NULL or "auto", "cpu", "cuda", "cuda:0", .. */
+  const char* variant; /**< NULL, or the name of a variant, as in mm_ecc_variant_at, that must be used */
+  unsigned threads;    /**< CPU threads of one call, at most 1024; 0: mm_get_threads() */
+} mm_ecc_plan_options;
+
+/**
+ * Create a plan for the curves curves[0 .. count), which may be destroyed before it.
+ * @param options NULL for the defaults
+ * @param plan    receives the plan, which the caller destroys; NULL on failure
+ * @return MM_OK; MM_ERR_UNKNOWN_VARIANT; MM_ERR_UNUSABLE_VARIANT; MM_ERR_UNKNOWN_DEVICE; MM_ERR_NULL,
+ * MM_ERR_ARGUMENT, MM_ERR_MEMORY
+ */
+MM_API mm_status mm_ecc_plan_create(const mm_ecc_curve* const* curves, size_t count,
+                                    const mm_ecc_plan_options* options, mm_ecc_plan** plan);
+/** Name of the variant that computes items of curve number `curve`. Valid as long as the plan; "" for NULL
+ * and for a curve that the plan does not have. */
+MM_API const char* mm_ecc_plan_variant(const mm_ecc_plan* plan, size_t curve);
+/** Destroy a plan. NULL is allowed. None of its calls may be running. */
+MM_API void mm_ecc_plan_destroy(mm_ecc_plan* plan);
+
+/** Names of the variants of point arithmetic that this build has, fastest first, whether or not this machine
+ * can run them. @return NULL for index >= their number */
+MM_API const char* mm_ecc_variant_at(size_t index);
+/** Whether this machine can run the variant, and the variant can compute the curve. 0 for unknown names. */
+MM_API int mm_ecc_variant_usable(const char* variant, const mm_ecc_curve* curve);
+
+/* ---- calls ------------------------------------------------------------------------------------------ */
+
+/** Operations. "Weierstrass" and the other forms: the operation is for curves of this form. */
+typedef enum mm_ecc_op {
+  MM_ECC_PUBLIC_KEY = 0, /**< secret -> output: the public key */
+  MM_ECC_SIGN = 1,       /**< secret, message -> output: a signature */
+  MM_ECC_VERIFY = 2,     /**< point (the public key), message, signature -> ok */
+  MM_ECC_VERIFY_ALL =
+      3,              /**< the same with one answer for all items, ok[0]: EdDSA and BIP 340 by a random linear
+                         combination, others item by item. A wrong batch passes with a probability below
+                         2^-120. EdDSA: the policy must be MM_ECC_ZIP215, whose equation has the cofactor */
+  MM_ECC_RECOVER = 4, /**< message, signature with its recovery id (ECDSA) -> output: the public key */
+  MM_ECC_EXCHANGE = 5, /**< secret, point -> output: the shared secret: the x coordinate (ECDH, SEC 1), or u
+                          (RFC 7748), of coordinate_bytes bytes, or its digest by `hash` */
+  MM_ECC_MULTIPLY = 6, /**< secret (a scalar, any number of scalar_bytes bytes), point or none (the generator)
+                          -> output: a point. Weierstrass, Edwards */
+  MM_ECC_ADD = 7,      /**< point + second -> output: a point. Public. Weierstrass, Edwards */
+  MM_ECC_POINT = 8, /**< point -> output: the same point in the call's point_format, once it was checked to be
+                       on the curve: compression, decompression, validation. Public */
+  MM_ECC_SUM = 9    /**< the sum of secret_i point_i over all items -> output[0], a point. Public: the scalars
+                       too. All items have one curve, and every item must be valid */
+} mm_ecc_op;
+#define MM_ECC_OP_COUNT 10
+
+/** Signature schemes. */
+typedef enum mm_ecc_scheme {
+  MM_ECC_DEFAULT = 0, /**< ECDSA, EdDSA or SM2, by the curve */
+  MM_ECC_ECDSA = 1,   /**< FIPS 186-5; Weierstrass */
+  MM_ECC_EDDSA = 2,   /**< RFC 8032: Ed25519 and Ed448 by the curve; `context` and `prehashed` select the
+                         variants   ctx and ph */
+  MM_ECC_BIP340 = 3,  /**< Schnorr signatures on secp256k1; public keys of 32 bytes (x alone) */
+  MM_ECC_SM2DSA = 4   /**< GB/T 32918.2; on the curve SM2, with `context` as the signer's id */
+} mm_ecc_scheme;
+
+/** Where the nonces of signatures come from. EdDSA and BIP 340 have rules of their own: with BIP 340,
+ * MM_ECC_NONCE_HEDGED is the standard's auxiliary randomness, and MM_ECC_NONCE_DETERMINISTIC takes zeros. */
+typedef enum mm_ecc_nonces {
+  MM_ECC_NONCE_DETERMINISTIC = 0, /**< RFC 6979, with the call's hash */
+  MM_ECC_NONCE_HEDGED = 1,        /**< RFC 6979, section 3.6, with fresh randomness besides: against faults */
+  MM_ECC_NONCE_GIVEN = 2          /**< `nonce`: numbers 0 < k < n that the caller vows never to use twice */
+} mm_ecc_nonces;
+
+/** Which Ed25519 and Ed448 signatures are valid: docs/ecc.md has the table. S >= n is always rejected, and
+ * the bytes as they were given are hashed. */
+typedef enum mm_ecc_policy {
+  MM_ECC_RFC8032 =
+      0, /**< canonical A and R, cofactorless equation, small orders allowed: as OpenSSL and RFC 8032 */
+  MM_ECC_STRICT = 1, /**< the same, and A and R of small order rejected */
+  MM_ECC_ZIP215 = 2  /**< ZIP 215: non-canonical encodings allowed, cofactored equation: the only policy for
+                        which  one item and many give the same answer */
+} mm_ecc_policy;
+
+/** Encodings of ECDSA and SM2 signatures. */
+typedef enum mm_ecc_signature_format {
+  MM_ECC_RAW = 0,        /**< r || s, scalar_bytes each, big-endian (IEEE P1363) */
+  MM_ECC_DER = 1,        /**< SEQUENCE of two INTEGERs, DER and nothing else */
+  MM_ECC_RECOVERABLE = 2 /**< r || s || id, the recovery id 0 .. 3 in a byte; ECDSA */
+} mm_ecc_signature_format;
+
+/** Encodings of points that are written. Points that are read may have any of them. */
+typedef enum mm_ecc_point_format {
+  MM_ECC_UNCOMPRESSED = 0, /**< SEC 1: 4 || x || y. Edwards, Montgomery: their only encoding */
+  MM_ECC_COMPRESSED = 1,   /**< SEC 1: 2 or 3 || x */
+  MM_ECC_X_ONLY = 2        /**< x, as BIP 340 */
+} mm_ecc_point_format;
+
+/**
+ * A call on a plan. Zero-initialise it, then set struct_size = sizeof(mm_ecc_call). Members that the
+ * operation does not use must be 0.
+ *
+ * Private keys are scalars 0 < d < n, big-endian of scalar_bytes bytes; for EdDSA, X25519 and X448 the
+ * strings of RFC 8032 and RFC 7748. Points are as in SEC 1, the point at infinity a single zero byte; for
+ * Edwards and Montgomery curves as in RFC 8032 and RFC 7748; with BIP 340 x alone.
+ */
+typedef struct mm_ecc_call {
+  size_t struct_size;
+  mm_ecc_op op;
+  mm_ecc_scheme scheme;
+  size_t count;          /**< N; a call with 0 items does nothing, but MM_ECC_VERIFY_ALL says yes */
+  const uint32_t* curve; /**< N indices of curves in the plan; NULL: curve 0 for every item */
+  mm_bytes_view secret;
+  mm_bytes_view point;
+  mm_bytes_view second;
+  mm_bytes_view message; /**< messages, or digests if `prehashed` */
+  mm_bytes_view signature;
+  mm_bytes_view nonce;   /**< MM_ECC_NONCE_GIVEN */
+  mm_bytes_view context; /**< EdDSA: at most 255 bytes; SM2: the signer's id, size 0: "1234567812345678" */
+  mm_hash hash;  /**< of messages, of RFC 6979 and of MM_ECC_EXCHANGE. MM_HASH_NONE: the usual one of the
+                    curve for signatures (SHA-256, P-384: SHA-384, P-521: SHA-512, SM2: SM3), none for
+                    MM_ECC_EXCHANGE. EdDSA and BIP 340 have their own */
+  int prehashed; /**< nonzero: `message` has digests. EdDSA: Ed25519ph, Ed448ph. ECDSA: of any length */
+  mm_ecc_nonces nonces;
+  mm_ecc_policy policy;
+  mm_ecc_signature_format signature_format;
+  mm_ecc_point_format point_format;
+  int low_s;    /**< ECDSA. Signing: nonzero: s <= n / 2. Verification: nonzero: s > n / 2 is not valid. The
+                   default    is the curve's custom: secp256k1 signs and accepts low s only if `low_s` is
+                   positive    or 0, the    others only if it is positive; negative: never */
+  int no_check; /**< signing: nonzero: signatures leave without having been verified. By default those with
+                   deterministic nonces are, as a fault would reveal the key */
+  mm_bytes_result output;
+  uint8_t* ok; /**< MM_ECC_VERIFY: N bytes, 1 for a valid signature, else 0; MM_ECC_VERIFY_ALL: one byte */
+  uint8_t* item_status;    /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
+  mm_progress_fn progress; /**< NULL, or the progress callback */
+  void* progress_user;     /**< passed to `progress` */
+} mm_ecc_call;
+
+/**
+ * Compute one call and return when it is complete.
+ *
+ * Item statuses: MM_ITEM_ECC_CURVE (the plan has no such curve, or the operation or scheme does not suit it);
+ * MM_ITEM_ECC_SECRET (a private key or nonce is 0, n or more, or has a wrong length); MM_ITEM_ECC_POINT (a
+ * point is not an encoding of a point of the curve, or is infinity where that is no key);
+ * MM_ITEM_ECC_SMALL_ORDER (the shared secret would be infinity or 0); MM_ITEM_ECC_SIGNATURE (not a
+ * signature's encoding: wrong length, DER that is not canonical, r or s out of range); MM_ITEM_ECC_LENGTH (a
+ * digest, context or nonce has a wrong length); MM_ITEM_ECC_NONCE (the nonce gives r = 0 or s = 0, use
+ * another); MM_ITEM_ECC_FAULT (the signature failed its check: the hardware is defective); MM_ITEM_ECC_NO_KEY
+ * (MM_ECC_RECOVER: no key has this signature); MM_ITEM_NOT_COMPUTED.
+ *
+ * For MM_ECC_VERIFY a signature that is invalid for any reason gives ok[i] = 0: a bad public key has the
+ * status MM_ITEM_ECC_POINT, a bad encoding of the signature MM_ITEM_ECC_SIGNATURE, which alone does not make
+ * the call fail. A call with other statuses than these two and MM_OK returns MM_ERR_ITEMS.
+ *
+ * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL; MM_ERR_ARGUMENT; MM_ERR_OVERLAP; MM_ERR_CANCELLED; MM_ERR_MEMORY;
+ * MM_ERR_DEVICE; MM_ERR_CRYPTO
+ */
+MM_API mm_status mm_ecc_run(mm_ecc_plan* plan, const mm_ecc_call* call);
+
+/** mm_ecc_run as an asynchronous call, as mm_rsa_submit. */
+MM_API mm_status mm_ecc_submit(mm_ecc_plan* plan, const mm_ecc_call* call, mm_done_fn done, void* user,
+                               mm_job** job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scheme is: it computes items of one call that have one curve, on one thread at a time for each range
+// of items. The call (ecc/call.hpp) checks arguments, groups items by curve and distributes them over
+// threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "abi/items.hpp"
+#include "core/ticker.hpp"
+#include "ecc/point_engine.hpp"
+#include "manymod/ecc.h"
+
+namespace manymod::ecc {
+
+/// The operands of a call whose views were checked, and its options (mm_ecc_call). The bytes belong to the
+/// caller, and other threads or processes may write to them: read each once.
+struct Inputs {
+  std::optional<ItemsIn> secret, point, second, message, signature, nonce, context;
+  mm_hash hash = MM_HASH_NONE;
+  bool prehashed = false;
+  mm_ecc_nonces nonces = MM_ECC_NONCE_DETERMINISTIC;
+  mm_ecc_policy policy = MM_ECC_RFC8032;
+  mm_ecc_signature_format signature_format = MM_ECC_RAW;
+  mm_ecc_point_format point_format = MM_ECC_UNCOMPRESSED;
+  int low_s = 0;
+  bool check = true;
+};
+
+/// Where an item's results go. Members that the operation does not have are null.
+struct Outputs {
+  std::uint8_t* data = nullptr;  ///< item i at data + i stride
+  std::size_t stride = 0;
+  std::size_t* sizes = nullptr;
+  std::uint8_t* ok = nullptr;
+  std::uint8_t* status = nullptr;  ///< one of each item, MM_ITEM_NOT_COMPUTED at first; never null
+
+  /// Room for the result of an item, of `size` bytes, whose length is noted.
+  [[nodiscard]] std::span<std::uint8_t> result(std::size_t item, std::size_t size) const {
+    if (sizes != nullptr) sizes[item] = size;
+    return {data + item * stride, size};
+  }
+};
+
+/// One operation of one scheme on one curve. Several threads may call compute at a time.
+class Scheme {
+ public:
+  Scheme() = default;
+  virtual ~Scheme() = default;
+  Scheme(const Scheme&) = delete;
+  Scheme& operator=(const Scheme&) = delete;
+
+  /// A rough estimate for one item on one thread.
+  [[nodiscard]] virtual double item_ns() const = 0;
+  /// Compute these items of the call, indices into its arrays: results, ok and statuses. It may leave early
+  /// once `stop` is requested; items that were not computed keep their status.
+  virtual void compute(std::span<const std::size_t> items, const StopToken& stop) const = 0;
+};
+
+}  // namespace manymod::ecc

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variants of point arithmetic: each backend adds its own, and plans choose among them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ecc/point_engine.hpp"
+
+namespace manymod::ecc {
+
+struct Variant {
+  const char* name;     ///< such as "scalar64", "lanes.ifma52", "cuda.row32"
+  bool on_gpu;          ///< else on the calling thread
+  bool (*runs_here)();  ///< whether this machine has what it needs
+  bool (*offers)(const Curve& curve);
+  /// For a curve that it offers, on a machine that has what it needs; the curve must outlive the engine.
+  /// `gpu`: the index of the GPU, for variants on GPUs.
+  std::unique_ptr<const PointEngine> (*make)(const Curve& curve, unsigned gpu);
+};
+
+/// All variants of this build, fastest first. The last one, scalar64, runs everywhere and offers every curve.
+std::span<const Variant> variants();
+/// Null if there is none of this name.
+const Variant* find_variant(const char* name);
+
+}  // namespace manymod::ecc
