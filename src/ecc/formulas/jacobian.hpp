@@ -8,7 +8,7 @@
 //                   any a: dbl-1998-cmo-2, scaled likewise                              4   6
 //   add             add-1998-cmo-2                                                     12   4
 //   add_mixed       madd (Hankerson, Menezes, Vanstone 2004, algorithm 3.22)            8   3
-//   add_complete    add_mixed, twice, and their exceptions by masks                        both
+//   add_complete    add_mixed, twice, and a choice by masks (a = -3)                   15   8
 //   to_affine       given 1 / Z                                                         3   1
 //
 // Where the database has (x + y)^2 - x^2 - y^2 for a product 2 x y, the product is computed: on all backends
@@ -186,25 +186,31 @@ MM_DEVICE void from_affine(const F& f, Point<F>& r, const AffinePoint<F>& q) {
   f.one(r.z);
 }
 
-/// r = p + q for any p, and any q, which is at infinity where the mask q_infinite is set: then its
-/// coordinates are ignored.
-template <CoefficientA kA, class F>
-MM_DEVICE void add_complete(const F& f, const Coefficient<F, kA>& coefficient, Point<F>& r, const Point<F>& p,
-                            const AffinePoint<F>& q, const typename F::Mask& q_infinite) {
+/// r = p + q for any p and any q other than infinity, given sum = p + q of add_mixed, which it loses, and
+/// doubled = 2 p. r may be p or sum.
+template <class F>
+MM_DEVICE void complete_addition(const F& f, Point<F>& r, const Point<F>& p, const AffinePoint<F>& q,
+                                 Point<F>& sum, const Point<F>& doubled) {
+  // Where Z3 = 0, p is q, -q or infinity; then R = 0 for p = q.
   Differences<F> d;
-  Point<F> sum, other;
   differences(f, d, p, q);
-  finish_addition(f, sum, d, p.x, p.y, p.z);
-  f.template normalize_weak<2>(d.h, d.h);
   const typename F::Mask p_infinite = f.is_zero(p.z);
-  const typename F::Mask same = f.is_zero(d.h) & f.is_zero(d.r) & ~p_infinite;
-  twice(f, coefficient, other, p);
-  select(f, sum, other, same);
+  const typename F::Mask same = f.is_zero(sum.z) & f.is_zero(d.r) & ~p_infinite;
+  select(f, sum, doubled, same);
+  Point<F> other;
   from_affine(f, other, q);
   select(f, sum, other, p_infinite);
-  // Of two points at infinity the sum is p.
-  select(f, sum, p, q_infinite);
   r = sum;
+}
+
+/// r = p + q for any p and any q other than infinity.
+template <CoefficientA kA, class F>
+MM_DEVICE void add_complete(const F& f, const Coefficient<F, kA>& coefficient, Point<F>& r, const Point<F>& p,
+                            const AffinePoint<F>& q) {
+  Point<F> sum, doubled;
+  add_mixed(f, sum, p, q);
+  twice(f, coefficient, doubled, p);
+  complete_addition(f, r, p, q, sum, doubled);
 }
 
 /// The affine form of p, given z = 1 / Z, m(z) = 1. On output: m = 1.
