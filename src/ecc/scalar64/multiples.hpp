@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiples of one point at a time in a group of this folder (weierstrass.hpp says what a group is). Additions
-// are complete, so that scalars and points have no exceptional cases.
+// Multiples of one point at a time in a group of this folder (weierstrass.hpp says what a group is).
+// Additions are complete, so that scalars and points have no exceptional cases.
 //
 // Sources: Booth 1951 (signed windows); Brickell, Gordon, McCurley, Wilson 1992 (k G by a table for each
 // window, without doublings); Solinas 2000, section 4.1 (w-NAF); reference/ecc/scalar/.
