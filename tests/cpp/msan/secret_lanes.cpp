@@ -30,6 +30,7 @@
 #include "modmul/ifma52/row.hpp"
 #include "modmul/radix29/kernels.hpp"
 #include "modmul/vcpc512/kernels.hpp"
+#include "point_lanes.hpp"
 #include "poison.hpp"
 #include "special_lanes.hpp"
 
@@ -232,5 +233,6 @@ int main(int count, char** arguments) {
   _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_MASK_MASK);
   require(check_techniques(count > 1 ? arguments[1] : nullptr) > 0, "processor", "has AVX2");
   require(check_special_lanes() > 0, "processor", "has AVX2");
+  require(check_point_lanes() > 0, "processor", "has AVX2");
   return 0;
 }
