@@ -79,7 +79,7 @@ class CallRun {
 
   [[nodiscard]] bool has_task(std::size_t index) const {
     const Curve& curve = plan_.curve(index).curve();
-    return suits(on_curve(checked_.task, curve), curve);
+    return suits(on_curve(checked_.task, curve), curve, checked_.inputs);
   }
 
   [[nodiscard]] Group make_group(std::size_t index, std::vector<std::size_t> items) {

@@ -174,7 +174,7 @@ std::size_t longest_result(const Plan& plan, const CheckedCall& checked) {
   const auto look_at = [&](std::size_t index) {
     const Curve& curve = plan.curve(index).curve();
     const Task task = on_curve(checked.task, curve);
-    if (suits(task, curve)) longest = std::max(longest, result_bytes(task, curve, checked.inputs));
+    if (suits(task, curve, checked.inputs)) longest = std::max(longest, result_bytes(task, curve, checked.inputs));
   };
   if (checked.curves.empty()) {
     look_at(0);

@@ -28,6 +28,16 @@ bool curve_has_scheme(mm_ecc_scheme scheme, const Curve& curve) {
   return false;
 }
 
+/// Whether signatures of the scheme may have the context and the format that a call gives.
+bool takes_options(Task task, const Curve& curve, const Inputs& inputs) {
+  const bool has_context = task.scheme == MM_ECC_EDDSA || task.scheme == MM_ECC_SM2DSA;
+  if (inputs.context && !has_context) return false;
+  if (inputs.signature_format == MM_ECC_RAW) return true;
+  if (task.scheme == MM_ECC_EDDSA || task.scheme == MM_ECC_BIP340) return false;
+  // A recovery id tells x from x mod n only if there are at most two such x.
+  return inputs.signature_format == MM_ECC_DER || (task.scheme == MM_ECC_ECDSA && curve.has_cofactor_one());
+}
+
 std::size_t own_signature_bytes(Task task, const Curve& curve, mm_ecc_signature_format format) {
   if (task.scheme == MM_ECC_EDDSA) return 2 * point_bytes(curve);
   const std::size_t raw = 2 * curve.scalar_bytes();
@@ -49,8 +59,8 @@ Task on_curve(Task task, const Curve& curve) {
   return {task.op, curve.id == CurveId::sm2 ? MM_ECC_SM2DSA : MM_ECC_ECDSA};
 }
 
-bool suits(Task task, const Curve& curve) {
-  if (!curve_has_scheme(task.scheme, curve)) return false;
+bool suits(Task task, const Curve& curve, const Inputs& inputs) {
+  if (!curve_has_scheme(task.scheme, curve) || !takes_options(task, curve, inputs)) return false;
   switch (task.op) {
     case MM_ECC_PUBLIC_KEY:
       return true;
@@ -100,7 +110,7 @@ std::size_t secret_bytes(const Curve& curve) {
 
 std::size_t signature_bytes(const Curve& curve) {
   const Task task = on_curve({MM_ECC_SIGN, MM_ECC_DEFAULT}, curve);
-  return suits(task, curve) ? own_signature_bytes(task, curve, MM_ECC_RAW) : 0;
+  return suits(task, curve, {}) ? own_signature_bytes(task, curve, MM_ECC_RAW) : 0;
 }
 
 std::size_t result_bytes(Task task, const Curve& curve, const Inputs& inputs) {
@@ -143,16 +153,16 @@ PointOperation main_operation(Task task) {
 std::unique_ptr<Scheme> make_scheme(Task task, const PointEngine& engine, const Inputs& inputs,
                                     const Outputs& outputs) {
   const SchemeArguments arguments{task, engine, inputs, outputs};
-  if (engine.curve().form == MM_ECC_MONTGOMERY) return make_xdh(arguments);
+  if (engine.curve().form == MM_ECC_MONTGOMERY) return make_xdh(task.op, engine, inputs, outputs);
   switch (task.op) {
     case MM_ECC_PUBLIC_KEY:
-      if (task.scheme == MM_ECC_EDDSA) return make_eddsa(arguments);
+      if (task.scheme == MM_ECC_EDDSA) return make_eddsa(task.op, engine, inputs, outputs);
       return make_multiplication(arguments);
     case MM_ECC_SIGN:
     case MM_ECC_VERIFY:
     case MM_ECC_VERIFY_ALL:
     case MM_ECC_RECOVER:
-      if (task.scheme == MM_ECC_EDDSA) return make_eddsa(arguments);
+      if (task.scheme == MM_ECC_EDDSA) return make_eddsa(task.op, engine, inputs, outputs);
       if (task.scheme == MM_ECC_BIP340) return make_bip340(arguments);
       if (task.scheme == MM_ECC_SM2DSA) return make_sm2(arguments);
       return make_ecdsa(arguments);

@@ -22,10 +22,6 @@ std::unique_ptr<Scheme> make_ecdsa(const SchemeArguments& arguments);
 std::unique_ptr<Scheme> make_sm2(const SchemeArguments& arguments);
 /// BIP 340: MM_ECC_SIGN, _VERIFY, _VERIFY_ALL.
 std::unique_ptr<Scheme> make_bip340(const SchemeArguments& arguments);
-/// RFC 8032: MM_ECC_PUBLIC_KEY, _SIGN, _VERIFY, _VERIFY_ALL.
-std::unique_ptr<Scheme> make_eddsa(const SchemeArguments& arguments);
-/// RFC 7748: MM_ECC_PUBLIC_KEY, _EXCHANGE.
-std::unique_ptr<Scheme> make_xdh(const SchemeArguments& arguments);
 /// SEC 1: MM_ECC_EXCHANGE.
 std::unique_ptr<Scheme> make_ecdh(const SchemeArguments& arguments);
 /// MM_ECC_PUBLIC_KEY of Weierstrass curves, MM_ECC_MULTIPLY.
