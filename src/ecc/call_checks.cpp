@@ -111,6 +111,7 @@ void take_items(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned use
   take(inputs.signature, call.signature, need(kSignature), n, "signature");
   const bool given = inputs.nonces == MM_ECC_NONCE_GIVEN;
   take(inputs.nonce, call.nonce, given ? Need::required : Need::none, n, "nonce");
+  if (given && inputs.nonce->is_shared() && n > 1) reject("nonce.count is 1: each signature needs its own nonce");
   take(inputs.context, call.context, (uses & kContext) != 0 ? Need::optional : Need::none, n, "context");
 }
 

@@ -191,4 +191,15 @@ PointRows Sec1Points::rows(bool shared) const {
           has_infinity ? points_.infinity.data() : nullptr};
 }
 
+PublicKeys::PublicKeys(const PointEngine& engine, const ItemsIn& items, const Block& block,
+                       Sec1Reading reading)
+    : shared_(items.is_shared()), points_(engine, reading, items.is_shared() ? 1 : block.size()) {
+  const std::size_t rows = shared_ ? 1 : block.size();
+  for (std::size_t row = 0; row < rows; ++row) points_.read(row, items[block.item(row)]);
+  points_.decode();
+  for (std::size_t row = 0; row < block.size(); ++row) {
+    if (!points_.valid(shared_ ? 0 : row)) block.fail(row, MM_ITEM_ECC_POINT);
+  }
+}
+
 }  // namespace manymod::ecc

@@ -76,4 +76,20 @@ class Sec1Points {
   void clear(std::size_t row);
 };
 
+/// The public keys of a block's items: a row each, or one row for all items. Items whose key is none get the
+/// status MM_ITEM_ECC_POINT.
+class PublicKeys {
+ public:
+  PublicKeys(const PointEngine& engine, const ItemsIn& items, const Block& block,
+             Sec1Reading reading = Sec1Reading::keys);
+
+  [[nodiscard]] PointRows rows() const { return points_.rows(shared_); }
+  [[nodiscard]] std::span<const Limb> x(std::size_t row) const { return points_.x(shared_ ? 0 : row); }
+  [[nodiscard]] std::span<const Limb> y(std::size_t row) const { return points_.y(shared_ ? 0 : row); }
+
+ private:
+  bool shared_;
+  Sec1Points points_;
+};
+
 }  // namespace manymod::ecc
