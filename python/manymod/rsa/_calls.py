@@ -15,8 +15,8 @@ from manymod._run import Progress, Watched
 from manymod._series import check_labels
 from manymod.errors import Status, _item_error
 from manymod.plan import checked_choice, checked_errors, checked_threads
-from manymod.rsa._items import Items, Kind, bytes_answer, check_out, common_count, flags_answer, items
-from manymod.rsa._key_indices import key_numbers
+from manymod._byte_items import Items, Kind, bytes_answer, check_out, common_count, flags_answer, items
+from manymod._key_indices import key_numbers
 from manymod.rsa.padding import NO_PADDING, native_padding, pss_limits
 
 __all__ = ["KeyCalls"]

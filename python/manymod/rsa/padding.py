@@ -94,9 +94,9 @@ def hash_number(algorithm: Any, what: str = "algorithm") -> int:
     if number is None:
         raise ValueError(f"{what} {name!r} is none of {', '.join(HASHES)}")
     size = getattr(algorithm, "digest_size", None)
-    if _plain(name) in EXTENDABLE and size not in {None, _core.rsa_hash_size(number)}:
+    if _plain(name) in EXTENDABLE and size not in {None, _core.hash_size(number)}:
         raise ValueError(
-            f"{what} {name} has digests of {_core.rsa_hash_size(number)} bytes in PSS (RFC 8702), not {size}"
+            f"{what} {name} has digests of {_core.hash_size(number)} bytes in PSS (RFC 8702), not {size}"
         )
     return number
 
@@ -113,7 +113,7 @@ def hasher(algorithm: Any) -> Callable[[Buffer], bytes]:
     name = next(name for name, other in HASHES.items() if other == number)
     made = functools.partial(hashlib.new, name.replace("-", "_").replace("shake", "shake_"))
     if _plain(name) in EXTENDABLE:  # SHAKE128 and SHAKE256, whose digests PSS has of one length
-        size = _core.rsa_hash_size(number)
+        size = _core.hash_size(number)
         return _failing_by_crypto_error(lambda data: cast("Any", made(data)).digest(size))
     return _failing_by_crypto_error(lambda data: made(data).digest())
 
