@@ -10,6 +10,7 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Literal
 
+from manymod._hashes import Prehashed, hasher, read_algorithm
 from manymod.hardware import get_threads, variants
 from manymod.plan import checked_integer, checked_items
 from manymod.rsa._signer_service import (
@@ -20,7 +21,7 @@ from manymod.rsa._signer_service import (
     SignerStatistics,
 )
 from manymod.rsa.keys import PrivateKey
-from manymod.rsa.padding import Prehashed, hasher, native_padding, read_algorithm
+from manymod.rsa.padding import native_padding
 from manymod.rsa.ring import KeyRing
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from manymod import _core
+from manymod._hashes import EXTENDABLE, HASHES
 from manymod.cli.options import Option
 from manymod.cli.rsa.keys import NamedKeys, check_names, files_of_folder, keys_of_files
 from manymod.cli.table.run import (
@@ -27,7 +28,7 @@ from manymod.cli.table.run import (
 from manymod.errors import InvalidKeyError, ManymodError
 from manymod.rsa import KeyRing, Padding, Prehashed, PrivateKey, PublicKey
 from manymod.rsa.keys import read_key
-from manymod.rsa.padding import EXTENDABLE, HASHES, native_padding
+from manymod.rsa.padding import native_padding
 from manymod.tables import OutputNames, Tally
 from manymod.tables.rsa_job import INVALID_SIGNATURE, OPERANDS, TEXT_ENCODINGS, RsaJob
 
