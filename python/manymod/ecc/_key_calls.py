@@ -21,7 +21,7 @@ __all__ = ["KeyCalls", "KeyNumbers"]
 
 
 class KeyNumbers:
-    """A key's curve, its public key as `Curve` has it, and, of a private key, the secret, zeroed at the end."""
+    """A key's curve and public key and, if it is private, its secret, which is zeroed at the end."""
 
     def __init__(self, curve: Curve, public: bytes, secret: bytearray | None) -> None:
         self.curve, self.public, self.secret = curve, public, secret

@@ -31,7 +31,8 @@ class Key:
     """A key on a named curve, or on one of your own: private, which includes the public half, or public.
 
     A private key's number is in memory of its own, which is zeroed when the key and all rings made of it are
-    gone; it is not printed or pickled. Whatever Python object it came from is the caller's, and Python zeroes none.
+    gone; it is not printed or pickled. Whatever Python object it came from is the caller's, and Python
+    zeroes none.
 
     >>> key = Key.generate(Curve.named("Ed25519"))
     >>> key.public_key().verify(key.sign([b"one", b"two"]), [b"one", b"two"])
@@ -45,7 +46,7 @@ class Key:
     def generate(cls, curve: Curve) -> Self:
         """Make a private key of the operating system's randomness; `Curve.generate` makes many, as bytes."""
         secrets, public_keys = curve.generate(1)
-        secret = bytearray(memoryview(secrets).cast("B"))
+        secret = bytearray(secrets.data)
         secrets.fill(0)
         return cls(KeyNumbers(curve, public_keys.tobytes(), secret))
 
@@ -69,6 +70,8 @@ class Key:
                 raise InvalidKeyError(f"{curve.name} key: {_REASON}")
             secret = secret.to_bytes(curve.secret_bytes, "big")
         kept = bytearray(secret)
+        if len(kept) != curve.secret_bytes:
+            raise InvalidKeyError(f"{curve.name} key: a private key has {curve.secret_bytes} bytes")
         try:
             return cls(KeyNumbers(curve, curve.public_keys(memoryview(kept)), kept))
         except ItemError:
