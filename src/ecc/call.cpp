@@ -54,7 +54,9 @@ class CallRun {
   std::vector<Group> groups_;
 
   [[nodiscard]] bool is_sum() const { return checked_.task.op == MM_ECC_SUM; }
-  [[nodiscard]] unsigned threads() const { return plan_.threads() == 0 ? default_threads() : plan_.threads(); }
+  [[nodiscard]] unsigned threads() const {
+    return plan_.threads() == 0 ? default_threads() : plan_.threads();
+  }
 
   [[nodiscard]] Outputs outputs() {
     const mm_bytes_result& output = checked_.call.output;

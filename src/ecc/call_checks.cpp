@@ -54,16 +54,24 @@ unsigned uses_of_signatures(Task task) {
 
 unsigned uses_of(Task task) {
   switch (task.op) {
-    case MM_ECC_PUBLIC_KEY: return kSecret | kPointFormat;
+    case MM_ECC_PUBLIC_KEY:
+      return kSecret | kPointFormat;
     case MM_ECC_SIGN:
     case MM_ECC_VERIFY:
-    case MM_ECC_VERIFY_ALL: return uses_of_signatures(task);
-    case MM_ECC_RECOVER: return kMessage | kSignature | kHash | kLowS | kSignatureFormat | kPointFormat;
-    case MM_ECC_EXCHANGE: return kSecret | kPoint | kHash;
-    case MM_ECC_MULTIPLY: return kSecret | kPoint | kPointFormat;
-    case MM_ECC_ADD: return kPoint | kSecond | kPointFormat;
-    case MM_ECC_POINT: return kPoint | kPointFormat;
-    case MM_ECC_SUM: return kSecret | kPoint | kPointFormat;
+    case MM_ECC_VERIFY_ALL:
+      return uses_of_signatures(task);
+    case MM_ECC_RECOVER:
+      return kMessage | kSignature | kHash | kLowS | kSignatureFormat | kPointFormat;
+    case MM_ECC_EXCHANGE:
+      return kSecret | kPoint | kHash;
+    case MM_ECC_MULTIPLY:
+      return kSecret | kPoint | kPointFormat;
+    case MM_ECC_ADD:
+      return kPoint | kSecond | kPointFormat;
+    case MM_ECC_POINT:
+      return kPoint | kPointFormat;
+    case MM_ECC_SUM:
+      return kSecret | kPoint | kPointFormat;
   }
   return 0;
 }
@@ -111,7 +119,8 @@ void take_items(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned use
   take(inputs.signature, call.signature, need(kSignature), n, "signature");
   const bool given = inputs.nonces == MM_ECC_NONCE_GIVEN;
   take(inputs.nonce, call.nonce, given ? Need::required : Need::none, n, "nonce");
-  if (given && inputs.nonce->is_shared() && n > 1) reject("nonce.count is 1: each signature needs its own nonce");
+  if (given && inputs.nonce->is_shared() && n > 1)
+    reject("nonce.count is 1: each signature needs its own nonce");
   take(inputs.context, call.context, (uses & kContext) != 0 ? Need::optional : Need::none, n, "context");
 }
 
@@ -175,7 +184,8 @@ std::size_t longest_result(const Plan& plan, const CheckedCall& checked) {
   const auto look_at = [&](std::size_t index) {
     const Curve& curve = plan.curve(index).curve();
     const Task task = on_curve(checked.task, curve);
-    if (suits(task, curve, checked.inputs)) longest = std::max(longest, result_bytes(task, curve, checked.inputs));
+    if (suits(task, curve, checked.inputs))
+      longest = std::max(longest, result_bytes(task, curve, checked.inputs));
   };
   if (checked.curves.empty()) {
     look_at(0);
@@ -208,7 +218,9 @@ void check_batch_policy(const Plan& plan, const CheckedCall& checked) {
 }
 
 bool overlaps(const Inputs& inputs, ByteSpan bytes) {
-  const auto overlap = [bytes](const std::optional<ItemsIn>& items) { return items && items->overlap(bytes); };
+  const auto overlap = [bytes](const std::optional<ItemsIn>& items) {
+    return items && items->overlap(bytes);
+  };
   return overlap(inputs.secret) || overlap(inputs.point) || overlap(inputs.second) ||
          overlap(inputs.message) || overlap(inputs.signature) || overlap(inputs.nonce) ||
          overlap(inputs.context);

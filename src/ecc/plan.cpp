@@ -54,8 +54,7 @@ const Variant* choose(const Curve& curve, const Variant* forced, bool on_gpu) {
 }
 
 double expected_ns(const PointEngine& engine, PointOperation operation, std::size_t items, unsigned threads) {
-  const double granules =
-      std::ceil(static_cast<double>(items) / static_cast<double>(engine.granularity()));
+  const double granules = std::ceil(static_cast<double>(items) / static_cast<double>(engine.granularity()));
   const double rounds = std::ceil(granules / threads);
   return rounds * static_cast<double>(engine.granularity()) * engine.item_ns(operation);
 }
@@ -83,7 +82,8 @@ CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* devic
 const PointEngine& CurveEngines::engine(PointOperation operation, std::size_t items, unsigned threads) const {
   if (!gpu_) return *cpu_;
   if (!cpu_) return *gpu_;
-  const bool gpu_first = expected_ns(*gpu_, operation, items, 1) < expected_ns(*cpu_, operation, items, threads);
+  const bool gpu_first =
+      expected_ns(*gpu_, operation, items, 1) < expected_ns(*cpu_, operation, items, threads);
   return gpu_first ? *gpu_ : *cpu_;
 }
 
@@ -92,11 +92,10 @@ Plan::Plan(const mm_ecc_plan_options& options, std::span<const std::shared_ptr<c
   if (curves.empty()) throw StatusError(MM_ERR_ARGUMENT, "a plan needs at least one curve");
   const char* forced = options.variant != nullptr ? options.variant : variant_of_environment();
   for (const std::shared_ptr<const Curve>& curve : curves) {
-    const auto same = std::ranges::find_if(
-        curves_, [&](const auto& engines) { return &engines->curve() == curve.get(); });
-    curves_.push_back(same != curves_.end()
-                          ? *same
-                          : std::make_shared<const CurveEngines>(curve, options.device, forced));
+    const auto same =
+        std::ranges::find_if(curves_, [&](const auto& engines) { return &engines->curve() == curve.get(); });
+    curves_.push_back(
+        same != curves_.end() ? *same : std::make_shared<const CurveEngines>(curve, options.device, forced));
   }
 }
 

@@ -23,7 +23,9 @@ class Rows {
 
   [[nodiscard]] std::size_t limbs() const { return limbs_; }
   [[nodiscard]] Limb* data() { return buffer_.data(); }
-  [[nodiscard]] std::span<Limb> operator[](std::size_t row) { return {buffer_.data() + row * limbs_, limbs_}; }
+  [[nodiscard]] std::span<Limb> operator[](std::size_t row) {
+    return {buffer_.data() + row * limbs_, limbs_};
+  }
   [[nodiscard]] std::span<const Limb> operator[](std::size_t row) const {
     return {buffer_.data() + row * limbs_, limbs_};
   }

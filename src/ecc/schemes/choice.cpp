@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "crypto/hash.hpp"
+#include "ecc/schemes/eddsa.hpp"
 #include "ecc/schemes/encodings.hpp"
 #include "ecc/schemes/schemes.hpp"
+#include "ecc/schemes/xdh.hpp"
 
 namespace manymod::ecc {
 namespace {

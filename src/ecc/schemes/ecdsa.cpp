@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ECDSA: FIPS 186-5, section 6; SEC 1, section 4.1; RFC 6979. reference/ecc/ecdsa.py is its oracle.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -217,11 +218,13 @@ class Signer final : public BlockScheme {
 
   /// Signatures are public. Not inlined, because the secret-independence tests suppress findings in this
   /// function by its name.
-  [[gnu::noinline]] void write_one(std::size_t item, std::span<const Limb> r, std::span<const Limb> s, std::uint8_t id) const {
+  [[gnu::noinline]] void write_one(std::size_t item, std::span<const Limb> r, std::span<const Limb> s,
+                                   std::uint8_t id) const {
     const std::size_t size = curve().scalar_bytes();
     if (inputs_.signature_format == MM_ECC_DER) {
-      const std::size_t length = write_der(outputs_.result(item, longest_der(curve().order_bits)), r, s);
-      outputs_.result(item, length);
+      std::array<std::uint8_t, kMaxDer> der;
+      const std::size_t length = write_der(der, r, s);
+      std::copy_n(der.begin(), length, outputs_.result(item, length).begin());
       return;
     }
     const bool recoverable = inputs_.signature_format == MM_ECC_RECOVERABLE;
@@ -421,8 +424,8 @@ class Recovery final : public BlockScheme {
       if (key.infinity[row] != 0) block.fail(row, MM_ITEM_ECC_NO_KEY);
       if (!block.succeed(row)) continue;
       const mm_ecc_point_format format = inputs_.point_format;
-      write_sec1(curve(), format, outputs_.result(block.item(row), point_bytes(curve(), format)),
-                 key.x[row], key.y[row]);
+      write_sec1(curve(), format, outputs_.result(block.item(row), point_bytes(curve(), format)), key.x[row],
+                 key.y[row]);
     }
   }
 };

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-
 #include "core/read_once.hpp"
 #include "repr/limbs.hpp"
 
@@ -67,7 +66,8 @@ std::size_t longest_der(std::size_t order_bits) {
 }
 
 std::size_t write_der(std::span<std::uint8_t> bytes, std::span<const Limb> r, std::span<const Limb> s) {
-  const std::size_t content = 4 + integer_bytes(limbs::bit_length_var(r)) + integer_bytes(limbs::bit_length_var(s));
+  const std::size_t content =
+      4 + integer_bytes(limbs::bit_length_var(r)) + integer_bytes(limbs::bit_length_var(s));
   const std::size_t header = header_bytes(content);
   bytes[0] = kSequence;
   if (header == 3) bytes[1] = kLongLength;
@@ -78,7 +78,7 @@ std::size_t write_der(std::span<std::uint8_t> bytes, std::span<const Limb> r, st
 
 bool read_der(ByteSpan bytes, std::span<Limb> r, std::span<Limb> s) {
   // The caller's bytes may change meanwhile: they are read once. No signature is longer.
-  std::array<std::uint8_t, 3 + 2 * (3 + MM_ECC_MAX_BITS / 8 + 1)> copy;
+  std::array<std::uint8_t, kMaxDer> copy;
   if (bytes.size() > copy.size()) return false;
   std::copy(bytes.begin(), bytes.end(), copy.begin());
   ByteSpan rest(copy.data(), bytes.size());

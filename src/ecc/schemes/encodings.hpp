@@ -18,8 +18,10 @@ namespace manymod::ecc {
 
 /// Bytes of the longest DER of two numbers below 2^order_bits.
 std::size_t longest_der(std::size_t order_bits);
+/// No curve has a longer one.
+inline constexpr std::size_t kMaxDer = 3 + 2 * (2 + MM_ECC_MAX_BITS / 8 + 1);
 
-/// Write a SEQUENCE of the INTEGERs r and s. In: longest_der bytes of room. @return its length
+/// Write a SEQUENCE of the INTEGERs r and s. In: room for them. @return its length
 std::size_t write_der(std::span<std::uint8_t> bytes, std::span<const Limb> r, std::span<const Limb> s);
 
 /// Read a SEQUENCE of two INTEGERs that are not negative, which must be DER: minimal lengths and numbers, and

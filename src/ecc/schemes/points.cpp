@@ -43,7 +43,9 @@ class PointReader {
   std::optional<EdwardsPoints> edwards_;
   std::optional<Sec1Points> sec1_;
 
-  [[nodiscard]] bool valid(std::size_t row) const { return edwards_ ? edwards_->valid(row) : sec1_->valid(row); }
+  [[nodiscard]] bool valid(std::size_t row) const {
+    return edwards_ ? edwards_->valid(row) : sec1_->valid(row);
+  }
 };
 
 /// Writes points in the encoding of a curve.
@@ -86,8 +88,7 @@ class PointWriter {
 };
 
 PointRows rows_of(const Points& points, const Curve& curve) {
-  return {points.x.view(), points.y.view(),
-          curve.form == MM_ECC_EDWARDS ? nullptr : points.infinity.data()};
+  return {points.x.view(), points.y.view(), curve.form == MM_ECC_EDWARDS ? nullptr : points.infinity.data()};
 }
 
 mm_ecc_point_format format_of(const Inputs& inputs, Task task) {
