@@ -10,6 +10,7 @@
 #include "abi/required.hpp"
 #include "crypto/libcrypto.hpp"
 #include "ecc/curve.hpp"
+#include "ecc/curve_checks.hpp"
 #include "ecc/key.hpp"
 #include "ecc/plan.hpp"
 #include "ecc/schemes/choice.hpp"
