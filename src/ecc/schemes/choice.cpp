@@ -32,8 +32,14 @@ bool curve_has_scheme(mm_ecc_scheme scheme, const Curve& curve) {
 
 /// Whether signatures of the scheme may have the context and the format that a call gives.
 bool takes_options(Task task, const Curve& curve, const Inputs& inputs) {
-  const bool has_context = task.scheme == MM_ECC_EDDSA || task.scheme == MM_ECC_SM2DSA;
+  const bool is_sm2 = task.scheme == MM_ECC_SM2DSA;
+  // SM2's digests already contain the signer's id.
+  const bool has_context = task.scheme == MM_ECC_EDDSA || (is_sm2 && !inputs.prehashed);
   if (inputs.context && !has_context) return false;
+  // EdDSA derives its nonces and has its own hash.
+  const bool is_eddsa = task.scheme == MM_ECC_EDDSA;
+  if (is_eddsa && (inputs.nonces == MM_ECC_NONCE_GIVEN || inputs.hash != MM_HASH_NONE)) return false;
+  if (is_sm2 && inputs.hash != MM_HASH_NONE && inputs.hash != MM_SM3) return false;
   if (inputs.signature_format == MM_ECC_RAW) return true;
   if (task.scheme == MM_ECC_EDDSA || task.scheme == MM_ECC_BIP340) return false;
   // A recovery id tells x from x mod n only if there are at most two such x.

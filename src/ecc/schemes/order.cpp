@@ -66,13 +66,11 @@ class OrderField final : public Order {
   }
 
   void inverse_together(Limb* r, const NumberRows& a, std::size_t count) const {
-    std::array<Element, kTogether> elements, products;
+    SecretArray<Element> elements(count), products(count);
     std::array<typename Field::Mask, kTogether> exists;
     for (std::size_t i = 0; i < count; ++i) field_.from_limbs(elements[i], {a[i], limbs()});
     field::batch_inverse(field_, elements.data(), exists.data(), elements.data(), count, products.data());
     for (std::size_t i = 0; i < count; ++i) field_.to_limbs(row(r, i), elements[i]);
-    wipe_bytes(elements.data(), count * sizeof(Element));
-    wipe_bytes(products.data(), count * sizeof(Element));
   }
 };
 
