@@ -546,9 +546,9 @@ class TestKeys:
     def test_public(self) -> None:
         uncompressed = ecc.P256.public_keys(5)
         for encoding in ("compressed", "uncompressed"):
-            point = ecc.P256.public_keys(5, encoding=encoding)  # type: ignore[arg-type]
+            point = ecc.P256.public_keys(5, encoding=encoding)
             assert ecc.Key.from_public(ecc.P256, point).public_bytes() == uncompressed
-            assert ecc.Key.from_public(ecc.P256, uncompressed).public_bytes(encoding) == point  # type: ignore[arg-type]
+            assert ecc.Key.from_public(ecc.P256, uncompressed).public_bytes(encoding) == point
         for wrong in (b"", b"\0", uncompressed[:-1], uncompressed[:-1] + b"\0\0"):
             with pytest.raises(InvalidKeyError):
                 ecc.Key.from_public(ecc.P256, wrong)

@@ -7,6 +7,7 @@ import base64
 import csv
 import re
 from collections import defaultdict
+from typing import Any
 
 import pytest
 from tests.python.ecc_support import FOLDER, OWN, records
@@ -56,7 +57,7 @@ def test_signatures_of_nist(path: str) -> None:
         public_keys = [point(curve, block["Qx"], block["Qy"]) for block in blocks]
         signatures = [padded(curve, block["R"], block["S"]) for block in blocks]
         assert curve.public_keys(secrets) == public_keys
-        how = {"algorithm": algorithm, "low_s": False}
+        how: Any = {"algorithm": algorithm, "low_s": False}
         verdicts = curve.verify(public_keys, signatures, messages, **how)
         assert verdicts == [True] * len(blocks)
         moved = [*messages[1:], messages[0]]
@@ -141,7 +142,7 @@ def test_deterministic_signatures_of_rfc_6979() -> None:
     assert sum(map(len, by_hash.values())) >= 30
     for algorithm, blocks in by_hash.items():
         indices, messages, expected = map(list, zip(*blocks, strict=True))
-        how = {"algorithm": algorithm, "encoding": "der"}
+        how: Any = {"algorithm": algorithm, "encoding": "der"}
         assert ring.sign(messages, indices, **how) == expected
         assert all(ring.verify(expected, messages, indices, **how))
 
@@ -199,7 +200,7 @@ def test_ed25519_signatures() -> None:
     assert ecc.ED25519.public_keys(secrets) == public_keys
     assert ecc.ED25519.sign(secrets, messages) == signatures
     for policy in ("rfc8032", "strict", "zip215"):
-        assert all(ecc.ED25519.verify(public_keys, signatures, messages, policy=policy))  # type: ignore[call-arg]
+        assert all(ecc.ED25519.verify(public_keys, signatures, messages, policy=policy))
     assert ecc.ED25519.verify_all(public_keys, signatures, messages, policy="zip215")
     messages[500] += b"x"
     assert not ecc.ED25519.verify_all(public_keys, signatures, messages, policy="zip215")

@@ -25,6 +25,8 @@ LAYERS = [
     ["_key_indices"],
     ["arithmetic", "fixed_base", "hardware", "multi", "ops", "powers"],
     ["manymod"],  # manymod/__init__.py, which names what is public
+    ["_signer_service"],
+    ["_batch_signer"],
     ["ecc", "rsa"],
     ["tables"],
     ["cli"],

@@ -22,6 +22,7 @@ from manymod._hashes import Prehashed
 from manymod.ecc.curves import Curve, named_curves
 from manymod.ecc.keys import Key
 from manymod.ecc.ring import KeyRing
+from manymod.ecc.signer import Signer, SignerClosedError, SignerFullError, SignerStatistics
 from manymod.errors import InvalidKeyError, ItemError, ItemValueError
 
 __all__ = [
@@ -46,6 +47,10 @@ __all__ = [
     "Key",
     "KeyRing",
     "Prehashed",
+    "Signer",
+    "SignerClosedError",
+    "SignerFullError",
+    "SignerStatistics",
     "named_curves",
     "supported",
     "variants",
