@@ -263,7 +263,7 @@ def recover_settings(
     return Settings(native, point_width(encoding, curves))
 
 
-def exchange_settings(curves: Sequence[_core.EccCurve], algorithm: Any) -> Settings:
+def exchange_settings(curves: Sequence[_core.EccCurve], algorithm: Any = None) -> Settings:
     """Settings of key agreement: secrets are digested by `algorithm`, unless that is None."""
     if algorithm is None:
         return Settings(BATCH_SCHEME, max(curve.coordinate_bytes for curve in curves))
