@@ -314,6 +314,7 @@ class TestArithmetic:
         assert secrets.shape == (3, 32)
         identity = ecc.ED25519.multiply(0)
         assert identity == b"\1" + bytes(31)
+        assert ecc.ED25519.multiply(1).hex() == "58" + "66" * 31
         assert (ecc.ED25519.add(points, identity) == points).all()
         doubled = ecc.ED25519.add(points, points)
         assert (ecc.ED25519.multiply([2, 2, 2], points) == doubled).all()

@@ -23,7 +23,7 @@ def test_threads_and_coroutines() -> None:
             return await asyncio.gather(*(signer.asign(messages[i], i % 3) for i in range(60)))
 
         awaited = asyncio.run(ask())
-        assert signer.statistics().signed == 120
+    assert signer.statistics().signed == 120
     for i in range(60):
         assert keys[i % 3].verify([found[i], awaited[i]], messages[i]) == [True, True]
     assert found == awaited

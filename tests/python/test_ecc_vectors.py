@@ -160,7 +160,7 @@ def test_key_agreement_of_nist() -> None:
         secrets = [padded(curve, block["dsIUT"]) for block in blocks]
         shared, statuses = curve.exchange(secrets, peers, errors="status")
         digests = curve.exchange(secrets, peers, algorithm=algorithm, errors="status")[0]
-        own = curve.public_keys(secrets)
+        own = curve.public_keys(secrets, errors="status")[0]
         for i, block in enumerate(blocks):
             own_is_right = own[i] == point(curve, block["QsIUTx"], block["QsIUTy"])
             valid = statuses[i] == Status.OK and own_is_right and shared[i].hex() == block["Z"]

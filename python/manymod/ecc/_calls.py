@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,20 +72,20 @@ def point_items(name: str, value: Any) -> Items:
     return Items(Kind.ROWS, points.count, tuple(block))
 
 
-def scalar_items(name: str, value: Any, size: int) -> Items:
-    """The items of an operand of scalars, which may be ints too: they become `size` big-endian bytes."""
+def scalar_items(name: str, value: Any, size: int, order: Literal["big", "little"] = "big") -> Items:
+    """The items of an operand of scalars, which may be ints too: they become `size` bytes in this order."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return items(name, _of_int(name, value, size))
+        return items(name, _of_int(name, value, size, order))
     if isinstance(value, (list, tuple)) and any(isinstance(scalar, int) for scalar in value):
-        return items(name, [_of_int(name, scalar, size) for scalar in value])
+        return items(name, [_of_int(name, scalar, size, order) for scalar in value])
     return byte_items(name, value)
 
 
-def _of_int(name: str, value: Any, size: int) -> bytes:
+def _of_int(name: str, value: Any, size: int, order: Literal["big", "little"]) -> bytes:
     number = checked_integer(name, value)
     if number < 0 or number.bit_length() > 8 * size:
         raise ValueError(f"{name}: an int is not within 0 to 2^{8 * size} - 1")
-    return number.to_bytes(size, "big")
+    return number.to_bytes(size, order)
 
 
 class CurveCalls:

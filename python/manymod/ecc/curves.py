@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import secrets as randomness
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
+from manymod._byte_items import Items, common_count
 from manymod._run import Errors, Progress
 from manymod.ecc._calls import CurveCalls, byte_items, point_items, scalar_items, shared_calls
 from manymod.ecc._definition import CurveDefinition
@@ -23,7 +24,7 @@ from manymod.ecc._options import (
     verify_settings,
 )
 from manymod.errors import InternalError, Status
-from manymod.plan import checked_integer, checked_items
+from manymod.plan import checked_errors, checked_integer, checked_items
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -346,7 +347,8 @@ class Curve(CurveDefinition):
         r"""Multiples of points, or of the generator. The scalars are secret, the points public.
 
         Args:
-            scalars: any numbers of `scalar_bytes` bytes, big-endian, or ints; 0 and numbers above n, too.
+            scalars: any numbers of `scalar_bytes` bytes, or ints; 0 and numbers above n, too. Bytes are
+                big-endian, and on Edwards curves little-endian, as their standards have it.
             points: in any encoding; None: the generator. The point at infinity is one zero byte, and in
                 ``uint8[N, W]`` a row of zeros. Of scalars and points, those that are many decide the kind of
                 the answer, first the points.
@@ -362,7 +364,7 @@ class Curve(CurveDefinition):
         """
         calls = shared_calls(self, **options)
         operands = {} if points is None else {"points": point_items("points", points)}
-        operands["secrets"] = scalar_items("scalars", scalars, self.scalar_bytes)
+        operands["secrets"] = self._scalars(scalars)
         settings = point_settings(calls.curves, encoding)
         return calls.run(
             "multiply", _core.MM_ECC_MULTIPLY, settings, operands, errors=errors, out=out, progress=progress
@@ -438,12 +440,17 @@ class Curve(CurveDefinition):
         True
         """
         calls = shared_calls(self, **options)
-        operands = {
-            "points": point_items("points", points),
-            "secrets": scalar_items("scalars", scalars, self.scalar_bytes),
-        }
+        operands = {"points": point_items("points", points), "secrets": self._scalars(scalars)}
+        if 0 in {operand.count for operand in operands.values()}:
+            common_count({name: operand.count for name, operand in operands.items()})
+            none = self.multiply(0, encoding=encoding, **options)
+            return none if checked_errors(errors) == "raise" else (none, np.empty(0, np.uint8))
         settings = point_settings(calls.curves, encoding)
         return calls.total(settings, operands, errors=errors, progress=progress)
+
+    def _scalars(self, scalars: Any) -> Items:
+        order: Literal["big", "little"] = "little" if self.form == "edwards" else "big"
+        return scalar_items("scalars", scalars, self.scalar_bytes, order)
 
 
 def _split(curve: Curve, options: Any) -> tuple[CurveCalls, dict[str, Any]]:

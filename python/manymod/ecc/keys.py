@@ -87,6 +87,8 @@ class Key:
         """
         encoded = bytes(point)
         if curve.form == "weierstrass":
+            if len(encoded) == curve.coordinate_bytes:  # x alone stands for the even y
+                encoded = b"\2" + encoded
             try:
                 encoded = curve.points(encoded)
             except ItemError:

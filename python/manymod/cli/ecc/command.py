@@ -78,7 +78,6 @@ def _scheme_options(operation: str) -> list[Option]:
     )
     points = click.option(
         "--form",
-        "encoding",
         type=_POINTS,
         default="uncompressed",
         show_default=True,
@@ -107,7 +106,6 @@ def _scheme_options(operation: str) -> list[Option]:
         ),
         click.option(
             "--form",
-            "encoding",
             type=_SIGNATURES,
             default="raw",
             show_default=True,
@@ -215,13 +213,13 @@ def _read_key(path: Path, password: bytes | None, private: bool) -> curves.Key:
 def _how(operation: str, options: dict[str, Any]) -> dict[str, Any]:
     """Keywords of the method of `Curve` or `KeyRing`."""
     names = {
-        "sign": ("scheme", "encoding", "low_s", "nonces"),
-        "verify": ("scheme", "encoding", "low_s", "policy"),
-        "exchange": (),
-        "public": ("encoding",),
-        "recover": ("encoding", "low_s"),
+        "sign": ("scheme", "low_s", "nonces"),
+        "verify": ("scheme", "low_s", "policy"),
+        "recover": ("low_s",),
     }
-    how = {name: options[name] for name in names[operation]}
+    how = {name: options[name] for name in names.get(operation, ())}
+    if "form" in options:
+        how["encoding"] = options["form"]
     if "algorithm" in options:
         how["algorithm"] = options["algorithm"]
     if options.get("context") is not None:
@@ -280,7 +278,7 @@ def _hint(operation: str, options: dict[str, Any]) -> Callable[[Tally], str | No
         failed = tally.bad_counts.get(INVALID_SIGNATURE, 0) + tally.bad_counts.get("ecc_signature", 0)
         if operation != "verify" or not tally.rows or failed != tally.rows:
             return None
-        given = {"form": options["encoding"], "hash": options["algorithm"], "scheme": options["scheme"]}
+        given = {"form": options["form"], "hash": options["algorithm"], "scheme": options["scheme"]}
         said = ", ".join(f"--{name} {value or '(the usual)'}" for name, value in given.items())
         return f"no signature is valid: is this how they were made, and are these the right keys? {said}"
 
