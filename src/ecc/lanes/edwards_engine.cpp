@@ -15,17 +15,20 @@ namespace {
 constexpr std::size_t kLimbs = EdwardsBlock::kLimbs;
 /// Vectors of a call of kernels, which share an inversion.
 constexpr std::size_t kVectors = 32;
+/// The same of sums, whose points and buckets stay in the caches of a core.
+constexpr std::size_t kSumVectors = 1024;
 
 using Number = std::array<Limb, kLimbs>;
 
 /// Memory for the operands, results and scratch of a block. It may hold secrets, and is zeroed at the end.
 class Workspace {
  public:
-  Workspace(const EdwardsLaneCalls& calls, std::size_t items)
+  Workspace(const EdwardsLaneCalls& calls, std::size_t items, std::size_t max_vectors,
+            std::size_t (*scratch_bytes)(std::size_t vectors))
       : calls_(calls),
-        vectors_(std::min(kVectors, (items + calls.lanes - 1) / calls.lanes)),
+        vectors_(std::min(max_vectors, (items + calls.lanes - 1) / calls.lanes)),
         words_(vectors_ * kLimbs * calls.lanes),
-        memory_(kArrays * words_ + calls.scratch_bytes(vectors_) / sizeof(Limb)) {
+        memory_(kArrays * words_ + scratch_bytes(vectors_) / sizeof(Limb)) {
     block_.scratch = memory_.data() + kArrays * words_;
   }
 
@@ -54,6 +57,12 @@ class Workspace {
   const Limb* pack(std::size_t index, const NumberRows& rows) {
     return pack(index, rows, [](Number&) {});
   }
+  /// Sets numbers of lanes without an item to 0.
+  void clear_unused(std::size_t index) {
+    for (std::size_t i = items_.size(); i < block_.vectors * calls_.lanes; ++i) {
+      for (std::size_t limb = 0; limb < kLimbs; ++limb) array(index)[word(i, limb)] = 0;
+    }
+  }
   /// Array `index` for numbers or masks that a kernel writes.
   Limb* result(std::size_t index) { return array(index); }
   /// The numbers of the items from an array to rows.
@@ -81,15 +90,20 @@ class Workspace {
 
 /// step(workspace, block) for blocks of the items.
 template <class Step>
-void for_blocks(const EdwardsLaneCalls& calls, ItemRange items, const StopToken& stop, const Step& step) {
-  if (items.size() == 0) return;
-  Workspace work(calls, items.size());
+void for_blocks(Workspace& work, ItemRange items, const StopToken& stop, const Step& step) {
   for (std::size_t begin = items.begin; begin < items.end && !stop.requested_now();) {
     const ItemRange block{begin, std::min(items.end, begin + work.items())};
     work.begin(block);
     step(work, block);
     begin = block.end;
   }
+}
+
+template <class Step>
+void for_blocks(const EdwardsLaneCalls& calls, ItemRange items, const StopToken& stop, const Step& step) {
+  if (items.size() == 0) return;
+  Workspace work(calls, items.size(), kVectors, calls.scratch_bytes);
+  for_blocks(work, items, stop, step);
 }
 
 /// Nanoseconds of one item on one core: multiplier instructions of eight lanes at about half their rate.
@@ -102,10 +116,7 @@ double estimated_ns(const EdwardsLaneCalls& calls, double products, double squar
 class EdwardsEngine final : public PointEngine {
  public:
   EdwardsEngine(const Curve& curve, const EdwardsLaneBackend& backend)
-      : PointEngine(curve),
-        backend_(backend),
-        calls_(*backend.calls),
-        scalar_(scalar64::make_edwards(curve)) {}
+      : PointEngine(curve), backend_(backend), calls_(*backend.calls) {}
 
   [[nodiscard]] const char* variant() const override { return backend_.variant; }
   [[nodiscard]] std::size_t granularity() const override { return calls_.lanes; }
@@ -207,7 +218,21 @@ class EdwardsEngine final : public PointEngine {
 
   void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
            const StopToken& stop) const override {
-    scalar_->sum(r, k, points, items, stop);
+    std::fill_n(r.x, kLimbs, Limb{0});
+    std::fill_n(r.y, kLimbs, Limb{0});
+    r.y[0] = 1;
+    if (items.size() == 0) return;
+    Workspace work(calls_, items.size(), kSumVectors, calls_.sum_bytes);
+    for_blocks(work, items, stop, [&](Workspace&, ItemRange) {
+      EdwardsBlock& operands = work.block();
+      operands.scalar = pack_scalars(work, k);
+      work.clear_unused(kScalar);
+      pack_points(work, points);
+      operands.x = work.result(kResultX);
+      operands.y = work.result(kResultY);
+      calls_.sum(operands);
+      add_lanes(r, work);
+    });
   }
 
  private:
@@ -216,7 +241,6 @@ class EdwardsEngine final : public PointEngine {
 
   const EdwardsLaneBackend& backend_;
   const EdwardsLaneCalls& calls_;
-  std::unique_ptr<const PointEngine> scalar_;
   mutable std::once_flag table_once_;
   mutable limbs::Buffer table_;
 
@@ -240,6 +264,23 @@ class EdwardsEngine final : public PointEngine {
     kernel(block);
     work.unpack(r.x, block.x);
     if (r.y != nullptr) work.unpack(r.y, block.y);
+  }
+
+  /// r = r + the points of all lanes of the results, whose number is a power of two. A block is copied before
+  /// it is computed, so that results may be operands.
+  void add_lanes(const PointResults& r, Workspace& work) const {
+    const std::size_t lanes = calls_.lanes;
+    std::vector<Limb> x(lanes * kLimbs), y(x.size());
+    work.begin({0, lanes});
+    work.unpack(x.data(), work.block().x);
+    work.unpack(y.data(), work.block().y);
+    const auto point = [&](std::size_t lane) {
+      return PointRows{{&x[lane * kLimbs], kLimbs}, {&y[lane * kLimbs], kLimbs}};
+    };
+    for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+      add({x.data(), y.data(), nullptr}, point(0), point(half), {0, half});
+    }
+    add({r.x, r.y, nullptr}, {{r.x, kLimbs}, {r.y, kLimbs}}, point(0), {0, 1});
   }
 
   const limbs::Buffer& base_table() const {

@@ -17,6 +17,7 @@
 #include "ecc/formulas/edwards.hpp"
 #include "ecc/formulas/ladder.hpp"
 #include "ecc/lanes/edwards_lane_calls.hpp"
+#include "ecc/lanes/edwards_sums.hpp"
 #include "field/batch_inverse.hpp"
 #include "field/special_lanes.hpp"
 #include "modmul/special_primes/primes.hpp"
@@ -26,6 +27,7 @@ namespace manymod::ecc::lanes {
 /// `Arch`: see modmul/special_primes/lane_arithmetic.hpp. `Lookup`: see lookup.*.hpp.
 template <class Arch, class Lookup>
 class EdwardsKernels {
+  friend EdwardsSums<EdwardsKernels>;
   using F = field::SpecialLaneField<primes::Curve25519, Arch>;
   using Arithmetic = special_primes::LaneArithmetic<primes::Curve25519, Arch>;
   using Element = typename F::Element;
@@ -97,7 +99,9 @@ class EdwardsKernels {
             check,
             lift,
             fill_base,
-            ladder_all};
+            ladder_all,
+            EdwardsSums<EdwardsKernels>::bytes,
+            EdwardsSums<EdwardsKernels>::sum};
   }
 
  private:

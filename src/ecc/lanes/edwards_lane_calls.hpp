@@ -38,7 +38,7 @@ struct EdwardsBlock {
   void* scratch = nullptr;
 };
 
-/// All functions are constant-time: no branch and no address depends on a number or mask.
+/// All functions but `sum` are constant-time: no branch and no address depends on a number or mask.
 struct EdwardsLaneCalls {
   std::size_t lanes;
   unsigned base_width;       ///< bits of a window of the generator's scalar
@@ -67,6 +67,11 @@ struct EdwardsLaneCalls {
   void (*fill_base)(const EdwardsBlock& block, void* table);
   /// x = the u coordinate of the multiple of (px, .) on curve25519.
   void (*ladder)(const EdwardsBlock& block);
+
+  /// In each lane, (x, y) of one vector: the sum of k P over all vectors, which needs sum_bytes(vectors)
+  /// bytes of scratch. Variable-time, for public scalars; points of the curve.
+  std::size_t (*sum_bytes)(std::size_t vectors);
+  void (*sum)(const EdwardsBlock& block);
 };
 
 /// What the functions need of the processor.
