@@ -52,50 +52,44 @@ struct Coefficient<F, CoefficientA::zero> {};
 template <class F>
 struct Coefficient<F, CoefficientA::minus_three> {};
 
-/// r = (3 X^2 + a Z^4) / 2, m(r) <= 2: half the slope of the tangent, up to Z.
+/// r = 2 p. Products that do not depend on each other are neighbours, so that processors overlap them.
 template <CoefficientA kA, class F>
-MM_DEVICE void tangent(const F& f, const Coefficient<F, kA>& coefficient, typename F::Element& r,
-                       const Point<F>& p) {
-  typename F::Element t, u;
+MM_DEVICE void twice(const F& f, const Coefficient<F, kA>& coefficient, Point<F>& r, const Point<F>& p) {
+  typename F::Element alpha, beta, gamma, t, u;
+  // alpha = (3 X^2 + a Z^4) / 2, m(alpha) <= 2, beta = X Y^2, gamma = Y^2
   if constexpr (kA == CoefficientA::minus_three) {
     f.sqr(u, p.z);
+    f.sqr(gamma, p.y);
     f.sub(t, p.x, u);
     f.add(u, p.x, u);
     f.mul(t, t, u);
   } else {
+    f.sqr(gamma, p.y);
     f.sqr(t, p.x);
   }
   f.half(u, t);
-  f.add(r, t, u);
+  f.add(alpha, t, u);
   if constexpr (kA == CoefficientA::any) {
     f.sqr(t, p.z);
     f.sqr(t, t);
     f.mul(t, t, coefficient.a);
     f.half(t, t);
-    f.add(r, r, t);
-    f.template normalize_weak<4>(r, r);
+    f.add(alpha, alpha, t);
+    f.template normalize_weak<4>(alpha, alpha);
   } else {
     static_cast<void>(coefficient);
   }
-}
-
-/// r = 2 p.
-template <CoefficientA kA, class F>
-MM_DEVICE void twice(const F& f, const Coefficient<F, kA>& coefficient, Point<F>& r, const Point<F>& p) {
-  typename F::Element alpha, beta, gamma, t;
-  tangent(f, coefficient, alpha, p);
-  f.sqr(gamma, p.y);
   f.mul(beta, p.x, gamma);
-  f.mul(r.z, p.y, p.z);
-  // X3 = alpha^2 - 2 beta
   f.sqr(t, alpha);
+  f.mul(r.z, p.y, p.z);
+  f.sqr(gamma, gamma);
+  // X3 = alpha^2 - 2 beta
   f.sub(t, t, beta);
   f.sub(t, t, beta);
   f.template normalize_weak<4>(r.x, t);
   // Y3 = alpha (beta - X3) - gamma^2
   f.sub(beta, beta, r.x);
   f.mul(beta, beta, alpha);
-  f.sqr(gamma, gamma);
   f.sub(r.y, beta, gamma);
 }
 
@@ -111,8 +105,8 @@ MM_DEVICE void differences(const F& f, Differences<F>& d, const Point<F>& p, con
   typename F::Element zz, t;
   f.sqr(zz, p.z);
   f.mul(t, q.x, zz);
-  f.sub(d.h, t, p.x);
   f.mul(zz, zz, p.z);
+  f.sub(d.h, t, p.x);
   f.mul(t, q.y, zz);
   f.template sub<2>(t, t, p.y);
   f.template normalize_weak<4>(d.r, t);
@@ -126,12 +120,12 @@ MM_DEVICE void finish_addition(const F& f, Point<F>& sum, const Differences<F>& 
                                const typename F::Element& z) {
   typename F::Element hh, hhh, v, t;
   f.sqr(hh, d.h);
+  f.mul(sum.z, z, d.h);
   f.mul(v, x1, hh);
   f.mul(hhh, hh, d.h);
-  f.mul(sum.z, z, d.h);
+  f.sqr(t, d.r);
   f.mul(hh, y1, hhh);
   // X3 = R^2 - H^3 - 2 V
-  f.sqr(t, d.r);
   f.sub(t, t, hhh);
   f.sub(t, t, v);
   f.sub(t, t, v);

@@ -20,7 +20,11 @@ class LaneEngine final : public PointEngine {
  public:
   LaneEngine(const Curve& curve, const PointLaneBackend& backend, const PointLaneCalls& calls,
              std::unique_ptr<const PointEngine> exact)
-      : PointEngine(curve), backend_(backend), calls_(calls), exact_(std::move(exact)) {
+      : PointEngine(curve),
+        backend_(backend),
+        calls_(calls),
+        exact_(std::move(exact)),
+        base_table_(calls.base_bytes) {
     for (const auto* number : {&curve.a, &curve.b}) {
       for (const Limb limb : *number) coefficients_.insert(coefficients_.end(), calls.lanes, limb);
     }
@@ -35,7 +39,7 @@ class LaneEngine final : public PointEngine {
   void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass /*timing*/,
                      const StopToken& stop) const override {
     for_blocks(items, kVectors, calls_.vector_bytes, stop, [&](LaneBlock& block) {
-      load_base_scalars(block, k);
+      block.load_base_scalars(k);
       calls_.multiply_base(block.operands());
       block.store(r);
     });
@@ -45,7 +49,7 @@ class LaneEngine final : public PointEngine {
                 TimingClass /*timing*/, const StopToken& stop) const override {
     for_blocks(items, kTableVectors, calls_.table_bytes, stop, [&](LaneBlock& block) {
       block.load_points(points);
-      load_scalars(block, k);
+      block.load_scalars(k);
       calls_.multiply(block.operands());
       block.store(r);
     });
@@ -120,8 +124,6 @@ class LaneEngine final : public PointEngine {
     }
   }
 
-  void load_base_scalars(LaneBlock& block, const NumberRows& k) const { block.load_base_scalars(k); }
-  void load_scalars(LaneBlock& block, const NumberRows& k) const { block.load_scalars(k); }
   static void load_two(LaneBlock& block, const NumberRows& u, const NumberRows& v, const PointRows& points) {
     block.load_points(points);
     block.load_scalars(v);
@@ -138,5 +140,67 @@ class LaneEngine final : public PointEngine {
   AlignedWords base_table_;
 };
 
+void LaneEngine::fill_base() {
+  const std::size_t windows = calls_.base_windows, limbs = curve().limbs(), size = curve().scalar_limbs();
+  std::vector<Limb> weights(windows * size), x(windows * limbs), y(windows * limbs);
+  for (std::size_t i = 0; i < windows; ++i) {
+    const std::size_t bit = i * calls_.base_width;
+    weights[i * size + bit / kLimbBits] = Limb{1} << bit % kLimbBits;
+  }
+  std::vector<std::uint8_t> infinity(windows);
+  const PointRows generator = {{curve().x.data(), 0}, {curve().y.data(), 0}, nullptr};
+  const ItemRange all = {0, windows};
+  multiply({x.data(), y.data(), infinity.data()}, {weights.data(), size}, generator, all,
+           TimingClass::public_, StopToken());
+  LaneBlock block(curve(), calls_, (windows + calls_.lanes - 1) / calls_.lanes, calls_.fill_bytes);
+  block.set_items(all, 0, windows);
+  block.load_points({{x.data(), limbs}, {y.data(), limbs}, nullptr});
+  calls_.fill_base(block.operands(), base_table_.data());
+}
+
+double LaneEngine::item_ns(PointOperation operation) const {
+  // Of an instruction of the multiplier, with all that goes with it.
+  constexpr double kInstructionNs = 0.35;
+  const double product = calls_.mul_instructions * kInstructionNs / static_cast<double>(calls_.lanes);
+  const auto bits = static_cast<double>(curve().order_bits), base = static_cast<double>(calls_.base_windows);
+  // Doublings take 8 products or squares, additions 11, the inversion's share some 20.
+  const double table = 20 * 11, doublings = 8 * bits / static_cast<double>(calls_.terms),
+               additions = 11 * bits / 5;
+  switch (operation) {
+    case PointOperation::multiply_base:
+      return product * (11 * base + 20);
+    case PointOperation::multiply:
+      return product * (table + doublings + additions);
+    case PointOperation::multiply_two:
+      return product * (table + doublings + additions + 11 * base);
+    case PointOperation::lift:
+      return product * static_cast<double>(curve().field_bits);
+    case PointOperation::add:
+      return product * 60;
+    case PointOperation::check:
+      return product * 10;
+    case PointOperation::ladder:
+      break;
+  }
+  return exact_->item_ns(operation);
+}
+
 }  // namespace
+
+const PointLaneCalls* find_calls(const PointLaneBackend& backend, const Curve& curve) {
+  for (const PointLaneCalls* const calls : backend.curves) {
+    if (calls->curve == curve.id) return calls;
+  }
+  return nullptr;
+}
+
+bool runs_here(const PointLaneBackend& backend) {
+  return (cpu_info().features & backend.needs) == backend.needs;
+}
+
+std::unique_ptr<const PointEngine> make_engine(const Curve& curve, const PointLaneBackend& backend,
+                                               std::unique_ptr<const PointEngine> exact) {
+  return std::make_unique<LaneEngine>(curve, backend, *find_calls(backend, curve), std::move(exact));
+}
+
 }  // namespace manymod::ecc::lanes

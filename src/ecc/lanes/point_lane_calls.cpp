@@ -8,9 +8,8 @@ std::span<const PointLaneBackend> point_lane_backends() {
   constexpr CpuFeatures kAvx2 = CpuFeature::bmi2 | CpuFeature::avx2 | CpuFeature::fma;
   constexpr CpuFeatures kAvx512 = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
                                   CpuFeature::avx512bw | CpuFeature::avx512vl;
-  static const PointLaneCalls* const ifma52[] = {&avx512ifma_p256(), &avx512ifma_sm2(),
-                                                 &avx512ifma_secp256k1(), &avx512ifma_p384(),
-                                                 &avx512ifma_p521()};
+  static const PointLaneCalls* const ifma52[] = {
+      &avx512ifma_p256(), &avx512ifma_sm2(), &avx512ifma_secp256k1(), &avx512ifma_p384(), &avx512ifma_p521()};
   static const PointLaneCalls* const radix29_avx512[] = {
       &avx512f_p256(), &avx512f_sm2(), &avx512f_secp256k1(), &avx512f_p384(), &avx512f_p521()};
   static const PointLaneCalls* const radix29_avx2[] = {&avx2_p256(), &avx2_sm2(), &avx2_secp256k1(),
