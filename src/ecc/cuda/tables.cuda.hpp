@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of multiples of a generator, computed on the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/limb.hpp"
+#include "ecc/cuda/curves.cuda.hpp"
+#include "ecc/cuda/elements.cuda.hpp"
+#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/points.cuda.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// (2 i + 1) 2^(w window) G for windows of w = kBaseWindow bits, as base_entry reads them.
+template <class C>
+std::vector<std::uint32_t> base_table(std::span<const Limb> x, std::span<const Limb> y) {
+  using F = typename C::Field;
+  constexpr unsigned kWindows = window_count(C::kOrderBits, kBaseWindow);
+  constexpr std::size_t kCount = std::size_t{kWindows} * kBaseEntries;
+  const F f;
+  std::vector<typename C::Point> points(kCount);
+  typename C::Point base;
+  f.from_limbs(base.x, integers::Words(x.data(), static_cast<unsigned>(x.size())));
+  f.from_limbs(base.y, integers::Words(y.data(), static_cast<unsigned>(y.size())));
+  f.one(base.z);
+  for (std::size_t window = 0; window < kWindows; ++window) {
+    typename C::Point* const row = points.data() + window * kBaseEntries;
+    typename C::Point twice;
+    row[0] = base;
+    jacobian::twice(f, C::coefficient(), twice, base);
+    for (unsigned i = 1; i < kBaseEntries; ++i) jacobian::add(f, row[i], row[i - 1], twice);
+    for (unsigned i = 0; i < kBaseWindow; ++i) jacobian::twice(f, C::coefficient(), base, base);
+  }
+  std::vector<std::uint32_t> scratch(kCount * C::kWords), table(kCount * 2 * C::kWords);
+  const auto load_z = [&](std::uint32_t item, typename C::Element& z) { z = points[item].z; };
+  const auto use = [&](std::uint32_t item, const typename C::Element& inverse) {
+    typename C::Affine r;
+    jacobian::to_affine(f, r, points[item], inverse);
+    std::uint32_t* const words =
+        table.data() + item / kBaseEntries * (2 * C::kWords * kBaseEntries) + item % kBaseEntries;
+    for (unsigned j = 0; j < C::kWords; ++j) {
+      words[j * kBaseEntries] = r.x.words[j];
+      words[(C::kWords + j) * kBaseEntries] = r.y.words[j];
+    }
+  };
+  invert_chain(f, Chain{0, 1, kCount}, scratch.data(), kCount, load_z, use);
+  return table;
+}
+
+/// The scalars (2 i + 1) 2^(w window) mod n for windows of w = kWideWindow bits, in rows of n.size() limbs:
+/// what the kernels compute the table of add_base_public from.
+std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits);
+
+}  // namespace manymod::ecc::cuda
