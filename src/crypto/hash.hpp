@@ -43,6 +43,11 @@ class Hasher {
   /// digest[0 .. size()) = hash of the parts in a row. A part may overlap the digest.
   void digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts);
 
+  /// output = the hash of the parts as long as `output`. In: facts().extendable.
+  void extended_digest(std::span<std::uint8_t> output, std::initializer_list<ByteSpan> parts) {
+    fill(output, parts);
+  }
+
   /// target ^= MGF1(seed), as long as target; for SHAKE, its output of that length (RFC 8702, section 3.1).
   void xor_mask(std::span<std::uint8_t> target, ByteSpan seed);
 

@@ -6,8 +6,9 @@
 // as a number, 0 < count < 32; bits beyond the exponent's end are 0. LimbBits (modexp/limb_bits.hpp) and
 // WordBits (modexp/windows.cuda.hpp) are two.
 //
-// Sources: Handbook of Applied Cryptography, algorithms 14.82 (fixed windows), 14.85 (sliding windows) and
-// 14.117 (combs); Solinas, "Efficient arithmetic on Koblitz curves" (2000), section 4.1 (w-NAF).
+// Sources: Booth, "A signed binary multiplication technique" (1951); Handbook of Applied Cryptography,
+// algorithms 14.82 (fixed windows), 14.85 (sliding windows) and 14.117 (combs); Solinas, "Efficient
+// arithmetic on Koblitz curves" (2000), section 4.1 (w-NAF).
 #pragma once
 
 #include <cstdint>
@@ -56,6 +57,29 @@ MM_DEVICE std::uint32_t comb_digit(const Bits& bits, unsigned teeth, unsigned sp
   std::uint32_t digit = 0;
   for (unsigned t = 0; t < teeth; ++t) digit |= bits(t * spacing + row, 1) << t;
   return digit;
+}
+
+/// A digit of signed fixed windows: magnitude, or -magnitude if `negative` is 1.
+struct SignedDigit {
+  std::uint32_t magnitude;
+  std::uint32_t negative;
+};
+
+/// The number of signed windows of `width` bits for exponents of `bits` bits: the last one takes the carry
+/// out of the bits below.
+MM_DEVICE constexpr unsigned signed_digit_count(unsigned bits, unsigned width) { return bits / width + 1; }
+
+/// Digit i of the exponent in radix 2^width: |digit| <= 2^(width - 1), and the exponent is the sum of
+/// digit_i 2^(width i). It is the window's bits as a number in two's complement, plus the bit below, so that
+/// no carry runs from digit to digit. A digit 0 may be negative. Constant-time. In: 0 < width < 31.
+template <class Bits>
+MM_DEVICE SignedDigit signed_digit(const Bits& bits, unsigned width, unsigned i) {
+  // `window` has the bit below as its lowest bit.
+  const std::uint32_t window = i == 0 ? bits(0, width) << 1 : bits(width * i - 1, width + 1);
+  const std::uint32_t negative = window >> width;
+  const std::uint32_t value = (window >> 1) + (window & 1);
+  const std::uint32_t mask = 0 - negative;
+  return {(value & ~mask) | (((1U << width) - value) & mask), negative};
 }
 
 /// Widths of w-NAF digits: digits are in magnitude below 2^(width - 1) and fit a signed byte.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "core/cpu_features.hpp"
 #include "modexp/windows.hpp"
 #include "modinv/safegcd.hpp"
 
@@ -33,14 +32,6 @@ void add_to(std::span<Limb> sum, std::span<const Limb> x) {
 
 }  // namespace
 
-const scalar64::Kernels& fastest_kernels() {
-#if MANYMOD_X86_64
-  constexpr CpuFeatures kNeeded = CpuFeature::bmi2 | CpuFeature::adx | CpuFeature::avx2;
-  if ((cpu_info().features & kNeeded) == kNeeded) return scalar64::adx_kernels();
-#endif
-  return scalar64::generic_kernels();
-}
-
 void raise_to_exponent(Limb* x, const scalar64::Montgomery& n, std::span<const Limb> exponent,
                        Limb* scratch) {
   const scalar64::Montgomery* const modulus = &n;
@@ -51,12 +42,13 @@ void raise_to_exponent(Limb* x, const scalar64::Montgomery& n, std::span<const L
 }
 
 PrivateArithmetic::PrivateArithmetic(const Key& key)
-    : key_(key), n_(fastest_kernels()), p_(fastest_kernels()), qinv_(key.p().size()) {
+    : key_(key), n_(scalar64::fastest_kernels()), p_(scalar64::fastest_kernels()), qinv_(key.p().size()) {
   n_.assign(key.n());
   p_.assign(key.p());
   limbs::Buffer scratch(scratch_limbs());
   p_.to_montgomery(qinv_.data(), key.qinv(), false, scratch.data());
-  for (std::size_t i = 2; i < key.primes(); ++i) others_.emplace_back(fastest_kernels()).assign(key.prime(i));
+  for (std::size_t i = 2; i < key.primes(); ++i)
+    others_.emplace_back(scalar64::fastest_kernels()).assign(key.prime(i));
 }
 
 std::size_t PrivateArithmetic::scratch_limbs() const {

@@ -20,9 +20,6 @@ struct BlindingPair {
   unsigned uses_left = 0;
 };
 
-/// The fastest scalar kernels that this CPU supports.
-const scalar64::Kernels& fastest_kernels();
-
 /// x = x^exponent mod n in Montgomery form.
 ///
 /// In: x < n, `scratch`: as for products modulo n. Timing: constant-time in x, variable-time in the exponent.

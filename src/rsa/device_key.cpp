@@ -24,7 +24,7 @@ limbs::Buffer times_power(const scalar64::Montgomery& n, std::span<const Limb> x
 
 limbs::Buffer public_scale(const Key& key, std::size_t radix_n) {
   const std::size_t limbs = key.limbs();
-  scalar64::Montgomery n(fastest_kernels());
+  scalar64::Montgomery n(scalar64::fastest_kernels());
   n.assign(key.n());
   limbs::Buffer scratch(scalar64::Montgomery::scratch_limbs(limbs));
   limbs::Buffer power = times_power(n, kOne, radix_n + limbs);

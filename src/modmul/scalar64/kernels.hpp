@@ -44,5 +44,7 @@ const Kernels& generic_kernels();
 #if MANYMOD_X86_64
 const Kernels& adx_kernels();
 #endif
+/// The fastest ones that this machine runs.
+const Kernels& fastest_kernels();
 
 }  // namespace manymod::scalar64

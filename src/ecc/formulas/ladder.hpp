@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Montgomery's ladder on the u coordinates of a Montgomery curve v^2 = u^3 + A u^2 + u as (X : Z), u = X / Z,
+// over any field::Field. Z = 0 is the point at infinity.
+//
+//   function   source                                        M  S  constants  sums
+//   step       RFC 7748, section 5; Montgomery 1987, p. 261   5  4  a24        8
+//
+// The step maps P, Q with Q - P = D to 2 P, P + Q, and has no exception but D = (0, 0), where Z of the sum is
+// 0. That is X25519's all-zero result. reference/ecc/formulas/ladder.py has the same formula and counts.
+//
+// Magnitudes (field/field.hpp): coordinates are 1; sums and differences of two of them are 2, and so are E
+// and AA + a24 E, whose product is allowed.
+//
+// Timing: that of the field; nothing here branches on a coordinate or on a bit of the scalar.
+#pragma once
+
+#include "core/portable.hpp"
+#include "field/field.hpp"
+
+namespace manymod::ecc::ladder {
+
+/// All of magnitude 1.
+template <field::Field F>
+struct Point {
+  typename F::Element x, z;
+};
+
+/// P and P + D.
+template <field::Field F>
+struct Pair {
+  Point<F> low, high;
+};
+
+/// P = infinity, and D = (u, .), u of magnitude 1.
+template <field::Field F>
+MM_DEVICE void start(const F& f, Pair<F>& r, const typename F::Element& u) {
+  f.one(r.low.x);
+  f.zero(r.low.z);
+  r.high.x = u;
+  f.one(r.high.z);
+}
+
+/// r = mask ? (high, low) : (low, high).
+template <field::Field F>
+MM_DEVICE void swap_where(const F& f, Pair<F>& r, const typename F::Mask& mask) {
+  const Point<F> low = r.low;
+  f.cmov(r.low.x, r.high.x, mask);
+  f.cmov(r.low.z, r.high.z, mask);
+  f.cmov(r.high.x, low.x, mask);
+  f.cmov(r.high.z, low.z, mask);
+}
+
+/// (P, P + D) -> (2 P, 2 P + D). u is that of D; a24 = (A - 2) / 4; both of magnitude 1.
+template <field::Field F>
+MM_DEVICE void step(const F& f, Pair<F>& r, const typename F::Element& u, const typename F::Element& a24) {
+  typename F::Element a, b, c, d, e;
+  f.add(a, r.low.x, r.low.z);
+  f.sub(b, r.low.x, r.low.z);
+  f.add(c, r.high.x, r.high.z);
+  f.sub(d, r.high.x, r.high.z);
+  f.mul(d, d, a);
+  f.mul(c, c, b);
+  f.sqr(a, a);
+  f.sqr(b, b);
+  f.mul(r.low.x, a, b);
+  f.sub(e, a, b);
+  f.mul(b, e, a24);
+  f.add(a, a, b);
+  f.mul(r.low.z, e, a);
+  f.add(a, d, c);
+  f.sub(b, d, c);
+  f.sqr(r.high.x, a);
+  f.sqr(b, b);
+  f.mul(r.high.z, b, u);
+}
+
+}  // namespace manymod::ecc::ladder
