@@ -4,9 +4,7 @@
 #include <algorithm>
 
 namespace manymod::ecc::cuda {
-namespace {
 
-/// a = a + b mod n. On input: a, b < n.
 void add_modulo(std::vector<Limb>& a, const std::vector<Limb>& b, std::span<const Limb> n) {
   std::vector<Limb> less(a.size());
   Limb carry = 0, borrow = 0;
@@ -20,8 +18,6 @@ void add_modulo(std::vector<Limb>& a, const std::vector<Limb>& b, std::span<cons
   }
   if (carry >= borrow) a = less;
 }
-
-}  // namespace
 
 std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits) {
   const unsigned windows = window_count(order_bits, kWideWindow);

@@ -51,6 +51,9 @@ std::vector<std::uint32_t> base_table(std::span<const Limb> x, std::span<const L
   return table;
 }
 
+/// a = a + b mod n. On input: a, b < n.
+void add_modulo(std::vector<Limb>& a, const std::vector<Limb>& b, std::span<const Limb> n);
+
 /// The scalars (2 i + 1) 2^(w window) mod n for windows of w = kWideWindow bits, in rows of n.size() limbs:
 /// what the kernels compute the table of add_base_public from.
 std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits);
