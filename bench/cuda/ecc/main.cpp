@@ -28,13 +28,23 @@ constexpr const char* kDescription =
     "memory. Every result is compared with libcrypto's.";
 constexpr std::size_t kDistinct = 256;  ///< items that a batch repeats
 
-const std::vector<std::string> kOperations = {"base", "sign", "sign_rfc6979", "multiply", "verify"};
+const std::vector<std::string> kOperations = {"base", "sign",   "sign_rfc6979", "multiply",
+                                              "two",  "verify", "ladder"};
 
 struct Curve {
   std::string name;
   ecc::CurveId id;
   std::string hash;  ///< of RFC 6979; "": none
   double mul, sqr;   ///< clocks of a multiprocessor, as the program fields measures them
+
+  [[nodiscard]] bool is_25519() const { return id == ecc::CurveId::ed25519 || id == ecc::CurveId::x25519; }
+  [[nodiscard]] bool offers(const std::string& operation) const {
+    if (id == ecc::CurveId::x25519) return operation == "ladder";
+    if (id == ecc::CurveId::ed25519)
+      return operation == "base" || operation == "multiply" || operation == "two";
+    if (operation == "sign_rfc6979") return !hash.empty();
+    return operation != "ladder" && operation != "two";
+  }
 };
 const std::vector<Curve> kCurves = {
     {"p256", ecc::CurveId::p256, "SHA256", 2.69, 2.21},
@@ -42,6 +52,8 @@ const std::vector<Curve> kCurves = {
     {"sm2", ecc::CurveId::sm2, "", 3.04, 2.4},
     {"p384", ecc::CurveId::p384, "SHA384", 7.9, 5.7},
     {"p521", ecc::CurveId::p521, "SHA512", 11.9, 7.6},
+    {"ed25519", ecc::CurveId::ed25519, "", 2.61, 1.83},
+    {"x25519", ecc::CurveId::x25519, "", 2.61, 1.83},
 };
 
 struct Options : CommonOptions {
@@ -61,13 +73,21 @@ void add_options(CLI::App& command, Options& options) {
 struct Work {
   double mul = 0, sqr = 0;
 };
-Work work_of(const std::string& operation, unsigned bits, bool is_a_zero) {
+Work work_of(const Curve& curve, const std::string& operation, unsigned bits) {
   using ecc::cuda::window_count;
+  const bool is_a_zero = curve.id == ecc::CurveId::secp256k1;
   // Additions of an affine point take 8 M + 3 S, doublings 4 M + 4 S or 3 M + 4 S; an affine form 6 M + 1 S.
   const double base = window_count(bits, ecc::cuda::kBaseWindow);
   const double wide = window_count(bits, ecc::cuda::kWideWindow);
   const double windows = window_count(bits, ecc::cuda::kPointWindow);
   const double doublings = ecc::cuda::kPointWindow * (windows - 1), entries = 8;
+  if (operation == "ladder") return {255 * 5 + 4, 255 * 4};
+  if (curve.is_25519()) {
+    // Additions of a prepared point take 8 M, of a cached one 9 M, doublings 4 M + 4 S; an affine form 5 M.
+    if (operation == "base") return {base * 8 + 5, 0};
+    const double wide_part = operation == "two" ? wide * 8 : 0;
+    return {doublings * 4 + (windows + entries) * 9 + wide_part + 5, doublings * 4};
+  }
   const Work point{doublings * (is_a_zero ? 3 : 4) + windows * 8 + entries * (12 + 6),
                    doublings * 4 + windows * 3 + entries * (4 + 1)};
   if (operation == "multiply") return {point.mul + 6, point.sqr + 1};
@@ -139,7 +159,8 @@ class Measurements {
   void measure(const Curve& named) {
     const ecc::Curve& curve = ecc::named_curve(named.id);
     const DeviceCurve on_device(device_, curve, *ecc::cuda::find_curve_kernels(named.id));
-    const EccItems items = ecc_items(curve, kDistinct, named.hash);
+    const EccItems items =
+        named.is_25519() ? ecc_items_25519(curve, kDistinct) : ecc_items(curve, kDistinct, named.hash);
     std::vector<std::uint32_t> batches = options_.batches;
     if (batches.empty()) {
       const std::uint32_t wave = device_.properties().multiprocessors * 512;
@@ -175,7 +196,7 @@ class Measurements {
                       buffer(1),
                       buffer(1)};
     for (const std::string& operation : options_.operations) {
-      if (operation == "sign_rfc6979" && named.hash.empty()) continue;
+      if (!named.offers(operation)) continue;
       const auto queue = [&] { enqueue(operation, on_device, batch); };
       const Timing timing = timer_.measure(queue, {options_.quick ? 0.03 : 0.15, 3, 10});
       record(named, operation, batch, timing, is_right(operation, items, batch, limbs));
@@ -203,7 +224,15 @@ class Measurements {
     affine.x = out(b.x);
     affine.y = out(b.y);
     affine.infinity = b.flags.as<std::uint8_t>();
-    if (operation == "multiply") {
+    if (operation == "ladder") {
+      curve.ladder(stream_, point);
+      affine.y.words = nullptr;
+      curve.affine(stream_, affine);
+    } else if (operation == "two") {
+      point.base_scalar = rows(b.secret);
+      curve.multiply_two(stream_, point);
+      curve.affine(stream_, affine);
+    } else if (operation == "multiply") {
       curve.multiply(stream_, point);
       curve.affine(stream_, affine);
     } else if (operation == "base") {
@@ -262,6 +291,8 @@ class Measurements {
     const auto same = [&](const gpu::DeviceBuffer& found, const std::vector<Limb>& rows) {
       return matches(found, rows, b.count, limbs);
     };
+    if (operation == "ladder") return same(b.x, items.shared_x);
+    if (operation == "two") return same(b.x, items.two_x) && same(b.y, items.two_y);
     if (operation == "multiply") return same(b.x, items.shared_x) && same(b.y, items.shared_y);
     if (operation == "base") return same(b.x, items.nonce_x) && same(b.y, items.nonce_y);
     if (operation == "sign_rfc6979") return same(b.out_s, items.deterministic) && verdicts(b, false);
@@ -282,8 +313,7 @@ class Measurements {
               bool right) {
     const ecc::Curve& curve = ecc::named_curve(named.id);
     const double rate = batch.count / timing.median;
-    const Work work =
-        work_of(operation, static_cast<unsigned>(curve.order_bits), named.id == ecc::CurveId::secp256k1);
+    const Work work = work_of(named, operation, static_cast<unsigned>(curve.order_bits));
     const double limit_clocks = work.mul * named.mul + work.sqr * named.sqr;
     const double limit = timing.mhz * 1e6 * device_.properties().multiprocessors / limit_clocks;
     Json row;

@@ -8,8 +8,10 @@
 #include <openssl/obj_mac.h>
 
 #include <memory>
+#include <random>
 #include <stdexcept>
-#include <string_view>
+
+#include "ecc/variants.hpp"
 
 namespace manymod::bench {
 namespace {
@@ -155,6 +157,42 @@ EccItems ecc_items(const ecc::Curve& curve, std::size_t count, const std::string
   Oracle oracle(curve, hash);
   EccItems items;
   while (items.count < count) oracle.append(items);
+  return items;
+}
+
+EccItems ecc_items_25519(const ecc::Curve& curve, std::size_t count) {
+  const auto engine = ecc::find_variant("scalar64")->make(curve, 0);
+  const std::size_t limbs = curve.limbs();
+  const ecc::ItemRange all{0, count};
+  const StopToken stop;
+  EccItems items;
+  items.count = count;
+  std::mt19937_64 random(25519);
+  for (std::vector<Limb>* const scalars : {&items.secret, &items.nonce}) {
+    scalars->resize(count * limbs);
+    for (Limb& limb : *scalars) limb = random();
+    // Below 2^252, which is below n.
+    for (std::size_t i = limbs - 1; i < scalars->size(); i += limbs) (*scalars)[i] >>= 12;
+  }
+  items.digest = items.r = items.s = items.secret;
+  for (auto* const rows : {&items.public_x, &items.public_y, &items.nonce_x, &items.nonce_y, &items.shared_x,
+                           &items.shared_y, &items.two_x, &items.two_y}) {
+    rows->resize(count * limbs);
+  }
+  const ecc::NumberRows secret{items.secret.data(), limbs}, nonce{items.nonce.data(), limbs};
+  if (curve.form == MM_ECC_MONTGOMERY) {
+    engine->ladder(items.public_x.data(), secret, {curve.x.data(), 0}, 255, all, stop);
+    engine->ladder(items.shared_x.data(), nonce, {items.public_x.data(), limbs}, 255, all, stop);
+    return items;
+  }
+  const ecc::PointRows keys{{items.public_x.data(), limbs}, {items.public_y.data(), limbs}, nullptr};
+  engine->multiply_base({items.public_x.data(), items.public_y.data(), nullptr}, secret, all,
+                        TimingClass::secret, stop);
+  engine->multiply_base({items.nonce_x.data(), items.nonce_y.data(), nullptr}, nonce, all,
+                        TimingClass::secret, stop);
+  engine->multiply({items.shared_x.data(), items.shared_y.data(), nullptr}, nonce, keys, all,
+                   TimingClass::secret, stop);
+  engine->multiply_two({items.two_x.data(), items.two_y.data(), nullptr}, secret, nonce, keys, all, stop);
   return items;
 }
 

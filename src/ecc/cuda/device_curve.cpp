@@ -13,8 +13,21 @@ namespace {
 template <class C>
 CurveKernels curve_kernels(CurveId id, const char* name, bool has_nonces) {
   return {
-      id,         name,         C::kWords, C::kRowWords, C::Scalars::kElementWords, C::Scalars::kRadixBits,
+      id,         name,         C::kWords, 2, C::kRowWords, C::Scalars::kElementWords, C::Scalars::kRadixBits,
       has_nonces, base_table<C>};
+}
+
+CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_elements) {
+  using C = Edwards25519;
+  return {id,
+          name,
+          C::kWords,
+          entry_elements,
+          C::kRowWords,
+          C::Scalars::kElementWords,
+          C::Scalars::kRadixBits,
+          false,
+          base_table_edwards<C>};
 }
 
 std::vector<std::uint32_t> words_of(std::span<const Limb> limbs) {
@@ -43,6 +56,8 @@ const CurveKernels* find_curve_kernels(CurveId id) {
       curve_kernels<P521>(CurveId::p521, "p521", true),
       curve_kernels<Secp256k1>(CurveId::secp256k1, "secp256k1", true),
       curve_kernels<Sm2>(CurveId::sm2, "sm2", false),
+      curve25519_kernels(CurveId::ed25519, "ed25519", 3),
+      curve25519_kernels(CurveId::x25519, "x25519", 0),
   };
   const auto found = std::ranges::find(kAll, id, &CurveKernels::id);
   return found == kAll.end() ? nullptr : &*found;
@@ -56,7 +71,7 @@ std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors) {
 
 DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels)
     : device_(device), kernels_(kernels) {
-  make_tables(curve);
+  if (kernels.entry_elements != 0) make_tables(curve);
 }
 
 CurveNumbers DeviceCurve::numbers() const {
@@ -95,11 +110,15 @@ void DeviceCurve::multiply_two(const gpu::Stream& stream, PointJob job) const {
   job.table = wide_table_.as<std::uint32_t>();
   launch_items(stream, "two", job);
 }
+void DeviceCurve::ladder(const gpu::Stream& stream, PointJob job) const {
+  launch_items(stream, "ladder", job);
+}
 void DeviceCurve::check(const gpu::Stream& stream, PointJob job) const {
   job.curve = numbers();
   launch_items(stream, "check", job);
 }
 void DeviceCurve::affine(const gpu::Stream& stream, AffineJob job) const {
+  job.d = numbers().b;
   launch_chains(stream, "affine", job);
 }
 void DeviceCurve::nonces(const gpu::Stream& stream, NonceJob job) const {
@@ -134,14 +153,14 @@ void DeviceCurve::make_tables(const Curve& curve) {
     numbers.insert(numbers.end(), row.begin(), row.end());
   }
   numbers_ = upload(numbers);
-  base_table_ = upload(kernels_.base_table(curve.x, curve.y));
+  base_table_ = upload(kernels_.base_table(curve));
 
   const std::vector<Limb> scalars = wide_table_scalars(curve.n, static_cast<unsigned>(curve.order_bits));
   const auto count = static_cast<std::uint32_t>(scalars.size() / curve.n.size());
   const gpu::DeviceBuffer rows = upload(scalars);
   const std::size_t column = std::size_t{count} * kernels_.words * sizeof(std::uint32_t);
   const gpu::DeviceBuffer points(device_, 3 * column), scratch(device_, column);
-  wide_table_ = gpu::DeviceBuffer(device_, 2 * column);
+  wide_table_ = gpu::DeviceBuffer(device_, kernels_.entry_elements * column);
   PointJob multiples;
   multiples.count = count;
   multiples.scalar = {rows.as<std::uint32_t>(), kernels_.row_words};

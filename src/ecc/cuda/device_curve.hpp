@@ -20,11 +20,12 @@ struct CurveKernels {
   CurveId id;
   const char* name;            ///< in the names of its kernels
   unsigned words;              ///< of an element of the field
+  unsigned entry_elements;     ///< of an entry of a table: 0 for curves of ladders alone
   unsigned row_words;          ///< of a coordinate or scalar in memory
   unsigned scalar_words;       ///< of an element of the field of scalars
   unsigned scalar_radix_bits;  ///< R = 2^this
   bool has_nonces;             ///< RFC 6979 with the hash of the curve's length
-  std::vector<std::uint32_t> (*base_table)(std::span<const Limb> x, std::span<const Limb> y);
+  std::vector<std::uint32_t> (*base_table)(const Curve& curve);
 };
 
 /// Null for curves without kernels.
@@ -48,6 +49,7 @@ class DeviceCurve {
   void multiply_base(const gpu::Stream& stream, PointJob job) const;
   void multiply(const gpu::Stream& stream, PointJob job) const;
   void multiply_two(const gpu::Stream& stream, PointJob job) const;
+  void ladder(const gpu::Stream& stream, PointJob job) const;
   void check(const gpu::Stream& stream, PointJob job) const;
   void affine(const gpu::Stream& stream, AffineJob job) const;
   void nonces(const gpu::Stream& stream, NonceJob job) const;

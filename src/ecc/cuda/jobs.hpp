@@ -48,7 +48,7 @@ struct RowsOut {
 struct CurveNumbers {
   const std::uint32_t* order = nullptr;          ///< n
   const std::uint32_t* radix_squared = nullptr;  ///< R^2 mod n for the field of scalars
-  const std::uint32_t* b = nullptr;              ///< the coefficient, canonical
+  const std::uint32_t* b = nullptr;              ///< the coefficient b, or d of Edwards curves, canonical
 };
 
 /// Jacobian points = scalar times the generator, or times a point, or a sum of both.
@@ -71,8 +71,10 @@ struct AffineJob {
   std::uint32_t* scratch = nullptr;      ///< columns of an element
   RowsOut x, y;                          ///< canonical coordinates; y.words may be null
   std::uint8_t* infinity = nullptr;      ///< may be null
-  /// Where not null: elements, not canonical, as an entry of a table: x, then y, in place of x and y.
+  /// Where not null: elements, not canonical, as an entry of a table, in place of x and y: x, y; on Edwards
+  /// curves the three of a prepared point, for which d is needed.
   std::uint32_t* entries = nullptr;
+  const std::uint32_t* d = nullptr;
 };
 
 /// RFC 6979.

@@ -28,17 +28,21 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
     if (thread < job.threads) call;                                             \
   }
 
-#define MM_POINT_KERNELS(name, Curve, kBlocks)                                           \
+// Whole warps compute, also those with surplus threads.
+#define MM_BASE_KERNEL(name, kBlocks, function)                                          \
   extern "C" __global__ void __launch_bounds__(manymod::ecc::cuda::kPointBlock, kBlocks) \
       ecc_##name##_base(const __grid_constant__ manymod::ecc::cuda::PointJob job) {      \
     using namespace manymod::ecc::cuda;                                                  \
     const std::uint32_t item = thread_number();                                          \
     const bool inside = item < job.count;                                                \
-    multiply_base<Curve>(job, inside ? item : 0, inside);                                \
-  }                                                                                      \
-  MM_POINT_KERNEL(ecc_##name##_multiply, kBlocks, PointJob, multiply<Curve>(job, item))  \
-  MM_POINT_KERNEL(ecc_##name##_two, kBlocks, PointJob, multiply_two<Curve>(job, item))   \
-  MM_POINT_KERNEL(ecc_##name##_check, kBlocks, PointJob, check_point<Curve>(job, item))  \
+    function(job, inside ? item : 0, inside);                                            \
+  }
+
+#define MM_POINT_KERNELS(name, Curve, kBlocks)                                          \
+  MM_BASE_KERNEL(name, kBlocks, multiply_base<Curve>)                                   \
+  MM_POINT_KERNEL(ecc_##name##_multiply, kBlocks, PointJob, multiply<Curve>(job, item)) \
+  MM_POINT_KERNEL(ecc_##name##_two, kBlocks, PointJob, multiply_two<Curve>(job, item))  \
+  MM_POINT_KERNEL(ecc_##name##_check, kBlocks, PointJob, check_point<Curve>(job, item)) \
   MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise<Curve>(job, thread))
 
 #define MM_ECDSA_KERNELS(name, Curve)                                                               \

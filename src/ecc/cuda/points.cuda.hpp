@@ -18,6 +18,7 @@
 #include "ecc/cuda/digits.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
 #include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/shuffled_words.cuda.hpp"
 
 namespace manymod::ecc::cuda {
 
@@ -49,7 +50,7 @@ struct Calls {
   MM_DEVICE_CALL static void add_complete(typename C::Point& r, const typename C::Affine& q) {
     RarePoint p{r.x, r.y, r.z};
     jacobian::add_complete(Rare(), C::template coefficient<Rare>(), p, p,
-                           jacobian::AffinePoint<Rare>{q.x, q.y}, typename Rare::Mask{0});
+                           jacobian::AffinePoint<Rare>{q.x, q.y});
     r = {p.x, p.y, p.z};
   }
   MM_DEVICE static void to_affine(typename C::Affine& r, const typename C::Point& p,
@@ -102,23 +103,6 @@ MM_DEVICE void store_point(const PointJob& job, std::uint32_t item, const typena
 }
 
 // ---- k G, constant-time -----------------------------------------------------------------------------------
-
-inline constexpr unsigned kBaseEntries = 1u << (kBaseWindow - 1);
-
-/// Word j of entry `index` of 64, of which each thread of a warp holds two: a shuffle takes the same time
-/// from any lane. On the host, the table itself.
-MM_DEVICE std::uint32_t shuffled_word(const std::uint32_t* words, unsigned index) {
-#if defined(__CUDA_ARCH__)
-  const unsigned lane = threadIdx.x % 32;
-  const std::uint32_t low = words[lane], high = words[lane + 32];
-  const std::uint32_t from_low = __shfl_sync(0xffffffffu, low, static_cast<int>(index % 32));
-  const std::uint32_t from_high = __shfl_sync(0xffffffffu, high, static_cast<int>(index % 32));
-  const std::uint32_t upper = manymod::cuda::opaque(0 - (index / 32));
-  return (from_high & upper) | (from_low & ~upper);
-#else
-  return words[index];
-#endif
-}
 
 /// Entries of windows: those of window i, word j from table[(i kEntryWords + j) 64].
 template <class C>
@@ -264,8 +248,6 @@ MM_DEVICE void multiply(const PointJob& job, std::uint32_t item) {
 }
 
 // ---- u G + v P, public ------------------------------------------------------------------------------------
-
-inline constexpr unsigned kWideEntries = 1u << (kWideWindow - 1);
 
 /// sum += q, for public operands in all cases.
 template <class C>
