@@ -196,7 +196,7 @@ MM_DEVICE void ladder25519(const PointJob& job, std::uint32_t item) {
   ladder::start(f, pair, u);
   std::uint32_t swapped = 0;
   MM_ROLLED
-  for (unsigned left = 255; left > 0; --left) {
+  for (unsigned left = kLadderBits; left > 0; --left) {
     // The highest bit of the 255 to the highest bit of the words.
     MM_UNROLL
     for (unsigned j = C::kOrderWords - 1; j > 0; --j) k[j] = manymod::cuda::shift_left(k[j - 1], k[j], 1);

@@ -22,6 +22,9 @@ inline constexpr unsigned kBaseWindow = 7;
 inline constexpr unsigned kWideWindow = 12;
 inline constexpr unsigned kPointWindow = 4;
 
+/// Bits of a scalar in the ladder.
+inline constexpr unsigned kLadderBits = 255;
+
 /// Windows of that many bits for scalars below 2^bits.
 constexpr unsigned window_count(unsigned bits, unsigned window) { return (bits + window - 1) / window; }
 
