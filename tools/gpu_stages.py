@@ -348,6 +348,7 @@ STAGES = {
         Stage("rns", "the technique rns, CGBN at the same widths, and results against GMP's", plan_rns),
         Stage("figure3", "powers in floating-point residues", measure("rns_figure3")),
         Stage("fields", "operations in the fields of common curves", measure("fields")),
+        Stage("paper003", "points by one thread each: tables 3 to 5 of the paper of fios", measure("paper003")),
         Stage("overlap", "tensor cores together with other instructions (9.0)", measure("pipe_overlap")),
         Stage("papers", "the papers' tables, from the report of kernels", plan_papers),
         Stage("sanitize", "the device tests under compute-sanitizer", plan_sanitize),
