@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from tests.python.giorgi_known_answers import CURVES, HEADER, text
-
 from reference.ecc.groups import AffineGroup
 from reference.ecc.scalar.variable_base import right_to_left
+from tests.python.giorgi_known_answers import CURVES, HEADER, text
 
 
 def test_the_header_is_what_the_oracle_writes() -> None:

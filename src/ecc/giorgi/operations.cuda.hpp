@@ -5,11 +5,11 @@
 // paper a thread reads its operands, converts them to Montgomery form, computes, and converts the result
 // back.
 //
-// Right for every scalar and every point. The paper's additions have exceptional cases (points.cuda.hpp), of
-// which these methods meet, for k below the order of P, only the first addition, to nothing, and in w-NAF the
-// last one for k = n - 2 or n - 6. Testing each addition would cost a product in some techniques. So items
-// are computed without tests, and again with them if the result has Z = 0: that is where exceptions lead, and
-// where the result is infinity.
+// Right for every scalar and every point. The paper's additions have exceptional cases (points.cuda.hpp). For
+// k below the order of P these methods meet the first addition, to nothing, and in w-NAF the last one, where
+// the last digit of k = n - 2 is -1 or that of k = n - 6 is -3. Testing each addition would cost a product in
+// some techniques. So items are computed without tests, and again with them if the result has Z = 0: that is
+// where exceptions lead, and where the result is infinity.
 //
 // The threads of a warp execute an addition whenever one of them has a bit or a digit to add.
 //
