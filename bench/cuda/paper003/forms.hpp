@@ -48,6 +48,8 @@ inline constexpr unsigned kBlock<ecc::giorgi::FiosPlaced<kBits, fios::InSharedMe
 /// Blocks of a multiprocessor at least, which bounds the registers of a thread.
 template <class Technique, unsigned kWords>
 inline constexpr unsigned kBlocks = kWords > 8 ? 3 : 4;
+template <unsigned kWords>
+inline constexpr unsigned kBlocks<dpf52, kWords> = kWords > 8 ? 2 : 3;
 template <unsigned kBits, unsigned kWords>
 inline constexpr unsigned kBlocks<ecc::giorgi::FiosPlaced<kBits, fios::InSharedMemory>, kWords> = 16;
 

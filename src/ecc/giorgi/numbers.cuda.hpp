@@ -82,8 +82,7 @@ struct Values<FiosRegisters<kDigitBits>, kWords> {
 
   Multiplier multiplier;
   MM_DEVICE Values(LaneMemory memory, const ItemWords& n)
-      : Values(Multiplier(OneThread(), memory, WordSource{n.first, n.count, 0})) {}
-  MM_DEVICE explicit Values(const Multiplier& modulus) : multiplier(modulus) {}
+      : multiplier(OneThread(), memory, WordSource{n.first, n.count, 0}) {}
 
   MM_DEVICE static Element load(const ItemWords& a) {
     Element r;
@@ -92,8 +91,11 @@ struct Values<FiosRegisters<kDigitBits>, kWords> {
     return r;
   }
   MM_DEVICE static Element load_one() { return {{1}}; }
-  MM_DEVICE Element add(const Element& a, const Element& b) const { return multiplier.add(a, b); }
-  MM_DEVICE Element sub(const Element& a, const Element& b) const { return multiplier.sub(a, b); }
+  /// What sums need.
+  using Reducer = Multiplier;
+  [[nodiscard]] MM_DEVICE const Reducer& reducer() const { return multiplier; }
+  MM_DEVICE static Element add(const Reducer& m, const Element& a, const Element& b) { return m.add(a, b); }
+  MM_DEVICE static Element sub(const Reducer& m, const Element& a, const Element& b) { return m.sub(a, b); }
   /// In: a b / R for an integer a < n.
   MM_DEVICE static Element canonical(const Element& a) { return a; }
   MM_DEVICE static void store(const ItemSink& r, const Element& a) {
@@ -110,7 +112,7 @@ struct Values {
   using Multiplier = typename Numbers::Multiplier;
   using Element = typename Numbers::Element;
   static constexpr bool kSquares = true;
-  static constexpr bool kCallsSums = false;
+  static constexpr bool kCallsSums = std::is_same_v<Technique, field::Dpf52>;  // they are long
 
   Multiplier multiplier;
   Element multiple;  ///< n 2^z, B/2 < n 2^z < B = 2^kBoundBits
@@ -123,11 +125,13 @@ struct Values {
 
   MM_DEVICE static Element load(const ItemWords& a) { return Numbers::load(OneThread(), a); }
   MM_DEVICE static Element load_one() { return Numbers::load(OneThread(), integers::SmallWord{1}); }
-  MM_DEVICE Element add(const Element& a, const Element& b) const {
-    return Numbers::add(OneThread(), a, b, multiple);
+  using Reducer = Element;
+  [[nodiscard]] MM_DEVICE const Reducer& reducer() const { return multiple; }
+  MM_DEVICE static Element add(const Reducer& m, const Element& a, const Element& b) {
+    return Numbers::add(OneThread(), a, b, m);
   }
-  MM_DEVICE Element sub(const Element& a, const Element& b) const {
-    return Numbers::sub(OneThread(), a, b, multiple);
+  MM_DEVICE static Element sub(const Reducer& m, const Element& a, const Element& b) {
+    return Numbers::sub(OneThread(), a, b, m);
   }
   /// In: a b / R for an integer a < n.
   MM_DEVICE Element canonical(const Element& a) const {
@@ -142,6 +146,7 @@ template <class Technique, unsigned kWordsOfNumbers>
 class ValueNumbers {
   using Parts = Values<Technique, kWordsOfNumbers>;
   using Multiplier = typename Parts::Multiplier;
+  using Reducer = typename Parts::Reducer;
 
  public:
   static constexpr unsigned kWords = kWordsOfNumbers;
@@ -173,16 +178,16 @@ class ValueNumbers {
   }
   MM_DEVICE void add(Element& r, const Element& a, const Element& b) const {
     if constexpr (Parts::kCallsSums) {
-      r = sum(parts_.multiplier, a, b);
+      r = sum(parts_.reducer(), a, b);
     } else {
-      r = parts_.add(a, b);
+      r = Parts::add(parts_.reducer(), a, b);
     }
   }
   MM_DEVICE void sub(Element& r, const Element& a, const Element& b) const {
     if constexpr (Parts::kCallsSums) {
-      r = difference(parts_.multiplier, a, b);
+      r = difference(parts_.reducer(), a, b);
     } else {
-      r = parts_.sub(a, b);
+      r = Parts::sub(parts_.reducer(), a, b);
     }
   }
   MM_DEVICE static void copy(Element& r, const Element& a) { r = a; }
@@ -212,11 +217,11 @@ class ValueNumbers {
     return multiplier.mul(a, b);
   }
   MM_DEVICE_CALL static Element square(Multiplier multiplier, Element a) { return multiplier.sqr(a); }
-  MM_DEVICE_CALL static Element sum(Multiplier multiplier, Element a, Element b) {
-    return Parts(multiplier).add(a, b);
+  MM_DEVICE_CALL static Element sum(Reducer reducer, Element a, Element b) {
+    return Parts::add(reducer, a, b);
   }
-  MM_DEVICE_CALL static Element difference(Multiplier multiplier, Element a, Element b) {
-    return Parts(multiplier).sub(a, b);
+  MM_DEVICE_CALL static Element difference(Reducer reducer, Element a, Element b) {
+    return Parts::sub(reducer, a, b);
   }
   MM_DEVICE_CALL static Element load(ItemWords a) { return Parts::load(a); }
   MM_DEVICE_CALL static void store(ItemSink r, Element a) { Parts::store(r, a); }
