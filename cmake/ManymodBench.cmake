@@ -55,6 +55,13 @@ if(manymod_cuda_on)
   manymod_embed_kernels(fields bench/cuda/fields/main.cpp MM_FIELDS_IMAGE bench/cuda/fields/kernels.cu
                         "${manymod_architectures}")
 
+  if(MANYMOD_COMPARISON_KERNELS)
+    file(GLOB paper003_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/paper003/*.cpp")
+    manymod_add_device_program(paper003 ${paper003_sources} bench/cuda/timer.cpp)
+    manymod_embed_kernels(paper003 bench/cuda/paper003/main.cpp MM_PAPER003_IMAGE bench/cuda/paper003/kernels.cu
+                          "${manymod_architectures}")
+  endif()
+
   # Only sm_90a has its instructions.
   manymod_add_device_program(pipe_overlap bench/cuda/pipe_overlap/main.cpp bench/cuda/timer.cpp)
   manymod_embed_kernels(pipe_overlap bench/cuda/pipe_overlap/main.cpp MM_PIPE_OVERLAP_IMAGE
