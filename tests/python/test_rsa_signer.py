@@ -17,10 +17,10 @@ from tests.python.signer_support import BITS, HOW, Gate, check_counts, message, 
 
 import manymod
 from manymod import rsa
+from manymod._hashes import HASHES
 from manymod.asynchronous import Job
 from manymod.rsa import padding as padding_module
 from manymod.rsa import ring as ring_module
-from manymod.rsa.padding import HASHES
 
 
 def test_one_request() -> None:

@@ -378,8 +378,8 @@ def texts_in(layout: str) -> Any:
 )
 @pytest.mark.parametrize("after", OUTPUTS)
 def test_text_that_is_no_utf8_is_a_bad_row(tmp_path: Path, layout: str, after: str) -> None:
-    if layout == "string_view" and not hasattr(pa, "string_view"):
-        pytest.skip("this pyarrow has no views")
+    if layout == "string_view" and int(pa.__version__.split(".")[0]) < 24:
+        pytest.skip("this pyarrow cannot convert views")
     columns = {"b": pa.array([3, 4, 5]), "n": pa.array([7] * 3), "t": texts_in(layout)}
     finished, rows = run_over(tmp_path, columns, after)
     assert finished.code == 3, finished.err
@@ -387,7 +387,7 @@ def test_text_that_is_no_utf8_is_a_bad_row(tmp_path: Path, layout: str, after: s
     assert "good" in str(rows[0]["t"])
     assert rows[1]["t"] in {None, ""}
     table = tmp_path / "in.parquet"
-    if layout not in {"string_view", "dictionary"}:  # Parquet has no views, and decodes dictionaries itself
+    if layout != "string_view":  # Parquet has no views
         write_arrow(table, pa.table(columns))
         out = tmp_path / f"out.{after}"
         assert run("powmod", table, "-o", out, *SQUARE).code == 3

@@ -196,5 +196,6 @@ def plain_batch(batch: Any, schema: Any) -> Any:
 
 def _decoded_column(column: Any, dtype: Any) -> Any:
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        # dictionary_decode() refuses text that is not UTF-8, which concerns only the rows that have it.
+        column = column.dictionary.take(column.indices)
     return column if column.type == dtype else column.cast(dtype)

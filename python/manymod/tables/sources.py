@@ -79,9 +79,15 @@ class ParquetSource(FileSource):
     def __init__(self, table: Input, limits: BatchLimits) -> None:
         super().__init__(table, limits)
         self._bytes = table.file()
-        options = {"memory_map": False, "buffer_size": 1 << 18, "pre_buffer": False}
+        options: dict[str, Any] = {"memory_map": False, "buffer_size": 1 << 18, "pre_buffer": False}
         try:
             self._file = pq.ParquetFile(self._bytes, page_checksum_verification=True, **options)
+            # Columns read as dictionaries keep text that is not UTF-8, which otherwise fails the row group.
+            schema = self._file.schema_arrow
+            dictionaries = [field.name for field in schema if pa.types.is_dictionary(field.type)]
+            if dictionaries:
+                options["read_dictionary"] = dictionaries
+                self._file = pq.ParquetFile(self._bytes, page_checksum_verification=True, **options)
         except BaseException:
             self._bytes.close()
             raise

@@ -36,7 +36,7 @@ Task power_task(const Job& job, Items items, const BatchView& base, const Shape&
   const bool secret = job.timing == TimingClass::secret;
   const std::vector<Operand> operands{{&base, Entry::factor}, {&job.y, Entry::as_it_is}};
   if (job.may_follow_exponent()) {
-    const SlidingSchedule schedule = best_sliding_schedule(job.y.magnitude(0));
+    const SlidingSchedule schedule = best_sliding_schedule(job.y.magnitude(0), job.stop);
     return {sliding_window_program(shape.radix_bits, schedule), operands, 1, {}};
   }
   const auto bits =
