@@ -109,6 +109,38 @@ class SpecialLaneField {
     Arithmetic::reduce_weakly(r.number, a.number);
     check(r);
   }
+  // The combinations of field/fused.hpp.
+  static void three_halves(Element& r, const Element& a) {
+    check(a);
+    Rules::read_reduced(a);
+    Arithmetic::three_halves(r.number, a.number);
+    Rules::set(r, 2);
+    check(r);
+  }
+  static void mul_sub(Element& r, const Element& a, const Element& b, const Element& c,
+                      const Element& d) requires(Arithmetic::kHasMulSub) {
+    check(a), check(b), check(c), check(d);
+    Rules::mul_sub(r, a, b, c, d);
+    Arithmetic::mul_sub(r.number, a.number, b.number, c.number, d.number);
+    check(r);
+  }
+  static void mul_sub_sqr(Element& r, const Element& a, const Element& b,
+                          const Element& c) requires(Arithmetic::kHasMulSub) {
+    check(a), check(b), check(c);
+    Rules::mul_sub(r, a, b, c, c);
+    Arithmetic::mul_sub_sqr(r.number, a.number, b.number, c.number);
+    check(r);
+  }
+  /// r = the sum of kFactor x, m(x) = 1, m(r) = 1.
+  template <int... kFactor>
+  static void combine(Element& r, const auto&... x) {
+    (check(x), ...);
+    (Rules::read_reduced(x), ...);
+    Arithmetic::template combine<kFactor...>(r.number, x.number...);
+    Rules::set(r, 1);
+    check(r);
+  }
+
   static void cmov(Element& r, const Element& a, Mask mask) {
     check(a), check(r);
     Rules::cmov(r, a);
@@ -155,7 +187,7 @@ class SpecialLaneField {
   /// r = a^e for the exponent of the chain. r must not be a.
   template <class Exponent>
   static void power(Element& r, const Element& a) {
-    constexpr special_primes::PowerChain kChain = Exponent::kChain;
+    constexpr const special_primes::PowerChain& kChain = Exponent::kChain;
     Element piece[kChain.pieces];
     piece[0] = a;
     for (unsigned i = 1; i < kChain.pieces; ++i) {

@@ -19,12 +19,13 @@
 // right for P + (-P) alone. From then on each sum has Z = 0: one test of the last Z finds every exceptional
 // case on the way to it.
 //
-// Magnitudes. On input and on output of all functions: m(x) = 1, m(y) <= 2, m(z) = 1. Aliasing: r may be an
-// operand. Timing: constant-time where the field is.
+// Magnitudes. On input and on output of all functions m = 1, but m(y) <= 2 for affine points on input.
+// Aliasing: r may be an operand. Timing: constant-time where the field is.
 #pragma once
 
 #include "core/portable.hpp"
 #include "field/field.hpp"
+#include "field/fused.hpp"
 
 namespace manymod::ecc::jacobian {
 
@@ -67,8 +68,7 @@ MM_DEVICE void twice(const F& f, const Coefficient<F, kA>& coefficient, Point<F>
     f.sqr(gamma, p.y);
     f.sqr(t, p.x);
   }
-  f.half(u, t);
-  f.add(alpha, t, u);
+  field::three_halves(f, alpha, t);
   if constexpr (kA == CoefficientA::any) {
     f.sqr(t, p.z);
     f.sqr(t, t);
@@ -82,18 +82,12 @@ MM_DEVICE void twice(const F& f, const Coefficient<F, kA>& coefficient, Point<F>
   f.mul(beta, p.x, gamma);
   f.sqr(t, alpha);
   f.mul(r.z, p.y, p.z);
-  f.sqr(gamma, gamma);
-  // X3 = alpha^2 - 2 beta
-  f.sub(t, t, beta);
-  f.sub(t, t, beta);
-  f.template normalize_weak<4>(r.x, t);
-  // Y3 = alpha (beta - X3) - gamma^2
-  f.sub(beta, beta, r.x);
-  f.mul(beta, beta, alpha);
-  f.sub(r.y, beta, gamma);
+  // X3 = alpha^2 - 2 beta, Y3 = alpha (beta - X3) - gamma^2
+  field::sub_twice(f, r.x, u, t, beta);
+  field::mul_sub_sqr(f, r.y, alpha, u, gamma);
 }
 
-/// H and R of an addition: differences of x Z^2 and of y Z^3. m(h) = 2, m(r) = 1.
+/// H and R of an addition: differences of x Z^2 and of y Z^3. m = 2.
 template <class F>
 struct Differences {
   typename F::Element h, r;
@@ -108,8 +102,7 @@ MM_DEVICE void differences(const F& f, Differences<F>& d, const Point<F>& p, con
   f.mul(zz, zz, p.z);
   f.sub(d.h, t, p.x);
   f.mul(t, q.y, zz);
-  f.template sub<2>(t, t, p.y);
-  f.template normalize_weak<4>(d.r, t);
+  f.sub(d.r, t, p.y);
 }
 
 /// The sum of a point with (x1, y1) = (X1 Z2^2, Y1 Z2^3) and another, from their differences; z = Z1 Z2, or
@@ -124,16 +117,9 @@ MM_DEVICE void finish_addition(const F& f, Point<F>& sum, const Differences<F>& 
   f.mul(v, x1, hh);
   f.mul(hhh, hh, d.h);
   f.sqr(t, d.r);
-  f.mul(hh, y1, hhh);
-  // X3 = R^2 - H^3 - 2 V
-  f.sub(t, t, hhh);
-  f.sub(t, t, v);
-  f.sub(t, t, v);
-  f.template normalize_weak<4>(sum.x, t);
-  // Y3 = R (V - X3) - Y1 H^3
-  f.sub(v, v, sum.x);
-  f.mul(v, v, d.r);
-  f.sub(sum.y, v, hh);
+  // X3 = R^2 - H^3 - 2 V, Y3 = R (V - X3) - Y1 H^3
+  field::sub_and_twice(f, sum.x, hh, t, hhh, v);
+  field::mul_sub(f, sum.y, d.r, hh, y1, hhh);
 }
 
 /// r = p + q, for p other than q, -q and infinity.
@@ -158,8 +144,7 @@ MM_DEVICE void add(const F& f, Point<F>& r, const Point<F>& p, const Point<F>& q
   f.sub(d.h, u, x1);
   f.mul(t, t, p.z);
   f.mul(u, q.y, t);
-  f.sub(u, u, y1);
-  f.template normalize_weak<2>(d.r, u);
+  f.sub(d.r, u, y1);
   f.mul(z, p.z, q.z);
   finish_addition(f, r, d, x1, y1, z);
 }
@@ -176,7 +161,7 @@ MM_DEVICE void select(const F& f, Point<F>& r, const Point<F>& p, const typename
 template <class F>
 MM_DEVICE void from_affine(const F& f, Point<F>& r, const AffinePoint<F>& q) {
   r.x = q.x;
-  r.y = q.y;
+  f.template normalize_weak<2>(r.y, q.y);
   f.one(r.z);
 }
 
@@ -188,6 +173,7 @@ MM_DEVICE void complete_addition(const F& f, Point<F>& r, const Point<F>& p, con
   // Where Z3 = 0, p is q, -q or infinity; then R = 0 for p = q.
   Differences<F> d;
   differences(f, d, p, q);
+  f.template normalize_weak<2>(d.r, d.r);
   const typename F::Mask p_infinite = f.is_zero(p.z);
   const typename F::Mask same = f.is_zero(sum.z) & f.is_zero(d.r) & ~p_infinite;
   select(f, sum, doubled, same);

@@ -69,32 +69,26 @@ struct LanePoints {
     from_limbs(r.y, b.py + v * kLimbs * kLanes);
   }
 
-  /// Of two points with the same Z: r = p + r, and p gets the Z of r; h = Z(r) / Z. m(y) <= 2.
+  /// Of two points with the same Z: r = p + r, and p gets the Z of r; h = Z(r) / Z.
   ///
   /// Meloni 2007, "New point addition formulae for ECC applications" (ZADDU). Neither p = r nor p = -r.
   [[gnu::noinline]] static void add_shared(Point& r, Point& p, Element& h) {
-    Element hh, w, d, t;
-    F::sub(h, p.x, r.x);
-    F::template normalize_weak<2>(h, h);
+    Element hh, w, d, t, rest;
+    F::template combine<1, -1>(h, p.x, r.x);
     F::sqr(hh, h);
+    F::mul(r.z, r.z, h);
     F::mul(p.x, p.x, hh);
     F::mul(w, r.x, hh);
-    // D = Y1 - Y2
-    F::template sub<2>(d, p.y, r.y);
-    F::template normalize_weak<4>(d, d);
-    // X3 = D^2 - W1 - W2
+    // D = Y1 - Y2, X3 = D^2 - W1 - W2
+    F::sub(d, p.y, r.y);
     F::sqr(t, d);
-    F::sub(t, t, p.x);
-    F::sub(t, t, w);
-    F::template normalize_weak<4>(r.x, t);
+    F::template combine<1, -1, -1>(r.x, t, p.x, w);
+    F::template combine<-1, 2, 1>(rest, t, p.x, w);
     // Y1 (W1 - W2), and Y3 = D (W1 - X3) less it
     F::sub(w, p.x, w);
-    F::template normalize_weak<2>(w, w);
     F::mul(p.y, p.y, w);
-    F::sub(t, p.x, r.x);
-    F::mul(t, t, d);
-    F::sub(r.y, t, p.y);
-    F::mul(r.z, r.z, h);
+    F::mul(t, rest, d);
+    F::template combine<1, -1>(r.y, t, p.y);
   }
 
   /// table[i] = (2 i + 1) p for i < count, up to Z: table[0] = p has Z = 1, the Z of table[1] is y(p) h[1],

@@ -58,14 +58,12 @@ class Points {
   /// The point with Z = z; for infinity any X and Y.
   [[nodiscard]] Point<Field> enter(const Affine& point, Limb z) const {
     if (!point) return {element(z * z % curve_.p), element(z * z % curve_.p * z % curve_.p), element(0)};
-    Point<Field> r = {element(point->first * z % curve_.p * z % curve_.p),
-                      element(point->second * z % curve_.p * z % curve_.p * z % curve_.p), element(z)};
-    // The largest magnitude that a sum may have.
-    f_.sub(r.y, r.y, element(0));
-    return r;
+    return {element(point->first * z % curve_.p * z % curve_.p),
+            element(point->second * z % curve_.p * z % curve_.p * z % curve_.p), element(z)};
   }
   [[nodiscard]] AffinePoint<Field> enter_affine(const Affine& point) const {
     AffinePoint<Field> r = {element(point->first), element(point->second)};
+    // The largest magnitude that it may have.
     f_.sub(r.y, r.y, element(0));
     return r;
   }
