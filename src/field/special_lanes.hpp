@@ -187,7 +187,7 @@ class SpecialLaneField {
   /// r = a^e for the exponent of the chain. r must not be a.
   template <class Exponent>
   static void power(Element& r, const Element& a) {
-    constexpr special_primes::PowerChain kChain = Exponent::kChain;
+    constexpr const special_primes::PowerChain& kChain = Exponent::kChain;
     Element piece[kChain.pieces];
     piece[0] = a;
     for (unsigned i = 1; i < kChain.pieces; ++i) {

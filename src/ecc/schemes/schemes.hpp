@@ -8,12 +8,12 @@
 
 namespace manymod::ecc {
 
-/// What a scheme is made for; all must outlive it, but the outputs, which it copies.
+/// What a scheme is made for; all must outlive it.
 struct SchemeArguments {
   Task task;
   const PointEngine& engine;
   const Inputs& inputs;
-  Outputs outputs;
+  const Outputs& outputs;
 };
 
 /// FIPS 186-5 and SEC 1: MM_ECC_SIGN, _VERIFY, _VERIFY_ALL, _RECOVER.
