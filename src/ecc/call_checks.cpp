@@ -119,7 +119,7 @@ void take_items(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned use
   take(inputs.signature, call.signature, need(kSignature), n, "signature");
   const bool given = inputs.nonces == MM_ECC_NONCE_GIVEN;
   take(inputs.nonce, call.nonce, given ? Need::required : Need::none, n, "nonce");
-  if (given && inputs.nonce->is_shared() && n > 1)
+  if (given && task.scheme != MM_ECC_BIP340 && inputs.nonce->is_shared() && n > 1)
     reject("nonce.count is 1: each signature needs its own nonce");
   take(inputs.context, call.context, (uses & kContext) != 0 ? Need::optional : Need::none, n, "context");
 }
@@ -137,9 +137,6 @@ mm_ecc_nonces checked_nonces(const mm_ecc_call& call, Task task) {
   const mm_ecc_nonces nonces = checked_enum(call.nonces, MM_ECC_NONCE_GIVEN, "nonces");
   if (task.op != MM_ECC_SIGN || task.scheme == MM_ECC_EDDSA) {
     must_be_zero(nonces == MM_ECC_NONCE_DETERMINISTIC, "nonces");
-  }
-  if (task.scheme == MM_ECC_BIP340 && nonces == MM_ECC_NONCE_GIVEN) {
-    reject("BIP 340 takes no nonces, but derives them");
   }
   return nonces;
 }

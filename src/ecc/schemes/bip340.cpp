@@ -127,15 +127,28 @@ class SchnorrSigner final : public BlockScheme {
   void make_nonces(Schnorr& x, std::span<const std::vector<std::uint8_t>> messages, const Block& block,
                    Hashes& hashes) const {
     std::vector<String> random(block.size());
-    if (inputs_.nonces == MM_ECC_NONCE_HEDGED) {
-      const auto size = static_cast<int>(random.size() * kSize);
-      crypto::require_crypto(RAND_priv_bytes(random.data()->data(), size) == 1, "RAND_priv_bytes");
-    }
+    fill_auxiliary(random, block);
     for (std::size_t row = 0; row < block.size(); ++row) {
       make_nonce(x, messages[row], random[row], row, hashes);
       block.fail_unless(in_range(x.k[row], curve().n), row, MM_ITEM_ECC_NONCE);
     }
     wipe_bytes(random.data(), random.size() * kSize);
+  }
+
+  /// The auxiliary randomness: zeros, fresh, or given.
+  void fill_auxiliary(std::span<String> random, const Block& block) const {
+    if (inputs_.nonces == MM_ECC_NONCE_HEDGED) {
+      const auto size = static_cast<int>(random.size() * kSize);
+      crypto::require_crypto(RAND_priv_bytes(random.data()->data(), size) == 1, "RAND_priv_bytes");
+    }
+    for (std::size_t row = 0; inputs_.nonce && row < block.size(); ++row) {
+      const ByteSpan given = (*inputs_.nonce)[block.item(row)];
+      if (given.size() == kSize) {
+        std::ranges::copy(given, random[row].begin());
+      } else {
+        block.fail(row, MM_ITEM_ECC_LENGTH);
+      }
+    }
   }
 
   /// k = H(d xor H(random) || x of the key || message) mod n.

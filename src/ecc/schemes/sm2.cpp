@@ -9,6 +9,7 @@
 
 #include "ecc/schemes/signatures.hpp"
 #include "ecc/schemes/sm2_identity.hpp"
+#include "repr/constant_time.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc {
@@ -52,6 +53,7 @@ class SignersMessages final : public SignedMessages {
       : engine_(engine), inputs_(inputs), messages_(engine.curve(), inputs) {}
 
   void read(Signing& x, const Block& block, const StopToken& stop) override {
+    reject_last(x, block);
     const bool shared = x.secret.is_shared();
     Points keys(shared ? 1 : block.size(), engine_.curve().limbs());
     if (!inputs_.prehashed) {
@@ -68,6 +70,17 @@ class SignersMessages final : public SignedMessages {
   const PointEngine& engine_;
   const Inputs& inputs_;
   Sm2Messages messages_;
+
+  /// d = n - 1 is no key: 1 + d has no inverse.
+  void reject_last(const Signing& x, const Block& block) const {
+    for (std::size_t row = 0; row < block.size(); ++row) {
+      const std::vector<Limb>& n = engine_.curve().n;
+      // n is odd: its lowest bit is what n - 1 lacks.
+      Limb difference = x.secret[row][0] ^ n[0] ^ 1;
+      for (std::size_t i = 1; i < n.size(); ++i) difference |= x.secret[row][i] ^ n[i];
+      block.fail_unless(~constant_time::is_zero(difference), row, MM_ITEM_ECC_SECRET);
+    }
+  }
 };
 
 class Sm2Signer final : public Signer {
@@ -87,7 +100,7 @@ class Sm2Signer final : public Signer {
     order().add(r.data(), r.view(), x.message.view(), count);
   }
 
-  /// s = (k - r d) / (1 + d). The key n - 1, which has no such inverse, gives s = 0.
+  /// s = (k - r d) / (1 + d).
   void compute_s(Signing& x, std::size_t count) const override {
     Rows product(count, order().limbs());
     order().mul(product.data(), x.secret.view(), x.r.view(), count);

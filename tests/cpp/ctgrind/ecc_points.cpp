@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs under valgrind: the constant-time functions of point arithmetic, of every variant and curve that this
+// machine and valgrind run, with scalars and points marked as undefined memory. valgrind reports each branch
+// and each address that depends on them.
+#include <valgrind/memcheck.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "ecc/variants.hpp"
+
+namespace {
+
+using namespace manymod;
+using Limbs = std::vector<Limb>;
+
+constexpr std::size_t kItems = 3;
+
+template <class T>
+void poison(std::vector<T>& values) {
+  VALGRIND_MAKE_MEM_UNDEFINED(values.data(), values.size() * sizeof(T));
+}
+template <class T>
+void declassify(std::vector<T>& values) {
+  VALGRIND_MAKE_MEM_DEFINED(values.data(), values.size() * sizeof(T));
+}
+
+void require(bool condition, const char* what, const ecc::PointEngine& engine) {
+  if (condition) return;
+  std::fprintf(stderr, "failed: %s, %s on %s\n", what, engine.variant(), engine.curve().name.c_str());
+  std::exit(1);
+}
+
+/// The generator for each item.
+struct Generators {
+  Limbs x, y;
+  explicit Generators(const ecc::Curve& curve) {
+    for (std::size_t i = 0; i < kItems; ++i) {
+      x.insert(x.end(), curve.x.begin(), curve.x.end());
+      y.insert(y.end(), curve.y.begin(), curve.y.end());
+    }
+  }
+};
+
+/// k = n - 1, 0 and 1.
+Limbs scalars_of(const ecc::Curve& curve) {
+  Limbs k(kItems * curve.scalar_limbs());
+  for (std::size_t i = 0; i < curve.scalar_limbs(); ++i) k[i] = curve.n[i];
+  k[0] -= 1;
+  k[2 * curve.scalar_limbs()] = 1;
+  return k;
+}
+
+void multiply(const ecc::PointEngine& engine) {
+  const ecc::Curve& curve = engine.curve();
+  Generators points(curve);
+  Limbs k = scalars_of(curve), x(points.x.size()), y(x);
+  std::vector<std::uint8_t> infinite(kItems, 9);
+  const bool edwards = curve.form == MM_ECC_EDWARDS;
+  const ecc::PointResults results{x.data(), y.data(), edwards ? nullptr : infinite.data()};
+  const ecc::NumberRows scalars{k.data(), curve.scalar_limbs()};
+  const auto expect_multiples = [&](const char* what) {
+    declassify(x);
+    declassify(y);
+    declassify(infinite);
+    const auto limbs = static_cast<std::ptrdiff_t>(curve.limbs());
+    require(edwards || (infinite[0] == 0 && infinite[1] == 1 && infinite[2] == 0), what, engine);
+    require(Limbs(x.begin() + 2 * limbs, x.end()) == curve.x, what, engine);
+    require(Limbs(y.begin() + 2 * limbs, y.end()) == curve.y, what, engine);
+    // -G has one coordinate of G.
+    const Limbs& same = edwards ? y : x;
+    require(Limbs(same.begin(), same.begin() + limbs) == (edwards ? curve.y : curve.x), what, engine);
+  };
+  poison(k);
+  engine.multiply_base(results, scalars, {0, kItems}, TimingClass::secret, {});
+  expect_multiples("multiply_base");
+  poison(points.x);
+  poison(points.y);
+  engine.multiply(results, scalars,
+                  {{points.x.data(), curve.limbs()}, {points.y.data(), curve.limbs()}, nullptr}, {0, kItems},
+                  TimingClass::secret, {});
+  expect_multiples("multiply");
+}
+
+void climb(const ecc::PointEngine& engine) {
+  const ecc::Curve& curve = engine.curve();
+  Generators points(curve);
+  // 1, as many bits as the field has
+  Limbs k(points.x.size()), u(points.x.size());
+  for (std::size_t i = 0; i < kItems; ++i) k[i * curve.limbs()] = 1;
+  poison(k);
+  poison(points.x);
+  engine.ladder(u.data(), {k.data(), curve.limbs()}, {points.x.data(), curve.limbs()},
+                static_cast<unsigned>(curve.field_bits), {0, kItems}, {});
+  declassify(u);
+  declassify(points.x);
+  require(u == points.x, "ladder", engine);
+}
+
+}  // namespace
+
+int main() {
+  for (const ecc::Variant& variant : ecc::variants()) {
+    if (variant.on_gpu || !variant.runs_here()) continue;
+    for (const ecc::Curve& curve : ecc::named_curves()) {
+      if (!variant.offers(curve)) continue;
+      const auto engine = variant.make(curve, 0);
+      if (curve.form == MM_ECC_MONTGOMERY) {
+        climb(*engine);
+      } else {
+        multiply(*engine);
+      }
+    }
+  }
+  return 0;
+}
