@@ -2,13 +2,10 @@
 // Verification of EdDSA under the policies of docs/ecc.md, and one verdict for many signatures. Variable-time
 // in everything.
 //
-// One verdict: h (sum z S B - sum z R - sum z k A) = 0 with random z of 128 bits (RFC 8032, section 8.9;
-// Bernstein et al., "High-speed high-security signatures", 2011, section 5). It is the cofactored equation:
-// in the other one terms of small order would cancel by chance.
-#include <openssl/rand.h>
-
+// One verdict is by the cofactored equation: in the other one terms of small order would cancel by chance.
 #include <algorithm>
 
+#include "ecc/schemes/eddsa_combination.hpp"
 #include "ecc/schemes/eddsa_parts.hpp"
 #include "repr/limbs.hpp"
 
@@ -17,7 +14,6 @@ namespace {
 
 /// Signatures with one verdict: sums gain by more of them.
 constexpr std::size_t kSumBatch = 4096;
-constexpr std::size_t kRandomBytes = 16;
 
 class Verification final : public Scheme {
  public:
@@ -202,62 +198,17 @@ class Verification::Batch {
   }
 
   [[nodiscard]] bool sum_is_small(const StopToken& stop) {
-    const std::size_t count = items_.size();
-    std::vector<std::uint8_t> random(count * kRandomBytes);
-    crypto::require_crypto(RAND_bytes(random.data(), static_cast<int>(random.size())) == 1, "RAND_bytes");
-    Terms terms(*this, count);
-    const std::vector<Limb> zero(limbs_);
-    std::vector<Limb> z(limbs_), weighted(limbs_), total(limbs_);
+    const std::size_t count = items_.size(), size = s_.instance_.size;
+    Combination combination(s_.engine_, s_.order_, count);
     for (std::size_t row = 0; row < count; ++row) {
-      limbs_from_little_endian(z, ByteSpan(random).subspan(row * kRandomBytes, kRandomBytes));
-      terms.add(z.data(), commitments_.x(row), commitments_.y(row));
-      s_.order_.multiply_add(weighted.data(), z.data(), &challenges_[row * limbs_], zero.data());
-      const bool again = row > 0 && std::equal(key(row), key(row) + s_.instance_.size, key(row - 1));
-      if (!again) terms.open_key(keys_.x(row), keys_.y(row));
-      terms.add_to_key(weighted.data());
-      s_.order_.multiply_add(total.data(), z.data(), &responses_[row * limbs_], total.data());
+      const bool again = row > 0 && std::equal(key(row), key(row) + size, key(row - 1));
+      if (!again) combination.begin_key(keys_.x(row), keys_.y(row));
+      combination.add(commitments_.x(row), commitments_.y(row), &responses_[row * limbs_],
+                      &challenges_[row * limbs_]);
     }
-    // The other side of the equation: - sum z S B.
-    limbs::negate_mod(total, total, s_.order_.n());
-    terms.add(total.data(), s_.engine_.curve().x.data(), s_.engine_.curve().y.data());
-    return terms.sum_is_small(stop);
+    combination.sum(x_.data(), y_.data(), stop);
+    return s_.small_orders_.contains(y_.data());
   }
-
-  /// The terms of the sum: one of each R, one of each key in a row of equal ones, and that of the generator.
-  class Terms {
-   public:
-    Terms(Batch& batch, std::size_t items) : b_(batch) {
-      scalars_.reserve((2 * items + 1) * b_.limbs_);
-      x_.reserve((2 * items + 1) * b_.width_);
-      y_.reserve(x_.capacity());
-    }
-    void add(const Limb* scalar, const Limb* x, const Limb* y) {
-      scalars_.insert(scalars_.end(), scalar, scalar + b_.limbs_);
-      x_.insert(x_.end(), x, x + b_.width_);
-      y_.insert(y_.end(), y, y + b_.width_);
-    }
-    void open_key(const Limb* x, const Limb* y) {
-      const std::vector<Limb> zero(b_.limbs_);
-      key_ = scalars_.size();
-      add(zero.data(), x, y);
-    }
-    void add_to_key(const Limb* scalar) {
-      const std::span<Limb> sum = std::span(scalars_).subspan(key_, b_.limbs_);
-      limbs::add_mod(sum, sum, {scalar, b_.limbs_}, b_.s_.order_.n());
-    }
-    [[nodiscard]] bool sum_is_small(const StopToken& stop) const {
-      std::vector<Limb> x(b_.width_), y(b_.width_);
-      b_.s_.engine_.sum({x.data(), y.data(), nullptr}, {scalars_.data(), b_.limbs_},
-                        {{x_.data(), b_.width_}, {y_.data(), b_.width_}}, {0, scalars_.size() / b_.limbs_},
-                        stop);
-      return b_.s_.small_orders_.contains(y.data());
-    }
-
-   private:
-    Batch& b_;
-    std::vector<Limb> scalars_, x_, y_;
-    std::size_t key_ = 0;
-  };
 };
 
 void Verification::compute(std::span<const std::size_t> items, const StopToken& stop) const {
