@@ -61,7 +61,7 @@ class EdwardsKernels {
                                       0x52036cee2b6ffe73};
   static constexpr Limb kRoot[kLimbs] = {0xc4ee1b274a0ea0b0, 0x2f431806ad2fe478, 0x2b4d00993dfbd7a7,
                                          0x2b8324804fc1df0b};
-  static constexpr Limb kA24[kLimbs] = {121665, 0, 0, 0};
+  static constexpr field::Small kA24{121665};
 
   /// Scratch of a call.
   struct Batch {
@@ -151,9 +151,7 @@ class EdwardsKernels {
   [[gnu::noinline]] static void cache(Cached& r, const Extended& p, const Element& d2) {
     edwards::cache(kField, r, p, d2);
   }
-  [[gnu::noinline]] static void step(Pair& pair, const Element& u, const Element& a24) {
-    ladder::step(kField, pair, u, a24);
-  }
+  [[gnu::noinline]] static void step(Pair& pair, const Element& u) { ladder::step(kField, pair, u, kA24); }
   [[gnu::noinline]] static void invert(const Batch& batch, std::size_t count) {
     field::batch_inverse(kField, batch.inverse, batch.exists, batch.z, count, batch.scratch);
   }
@@ -429,8 +427,7 @@ class EdwardsKernels {
 
   static void ladder_all(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
-    Element u, a24;
-    constant(a24, kA24);
+    Element u;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       from_limbs(u, b.px, v);
       Pair pair;
@@ -440,7 +437,7 @@ class EdwardsKernels {
         const Mask one = Vector{} - (bits_from(b.scalar, v, bit, 1) & 1);
         ladder::swap_where(kField, pair, swapped ^ one);
         swapped = one;
-        step(pair, u, a24);
+        step(pair, u);
       }
       ladder::swap_where(kField, pair, swapped);
       batch.sum[v].x = pair.low.x;
