@@ -54,7 +54,7 @@ class Signing final : public Scheme {
   bool signs_;
   const PointEngine& engine_;
   const Inputs& inputs_;
-  const Outputs& outputs_;
+  Outputs outputs_;
   const Instance& instance_;
   Order order_;
   std::size_t batch_;

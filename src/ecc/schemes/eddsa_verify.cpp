@@ -42,7 +42,7 @@ class Verification final : public Scheme {
   bool one_verdict_;
   const PointEngine& engine_;
   const Inputs& inputs_;
-  const Outputs& outputs_;
+  Outputs outputs_;
   const Instance& instance_;
   Order order_;
   SmallOrders small_orders_;

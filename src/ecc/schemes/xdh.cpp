@@ -43,7 +43,7 @@ class Xdh final : public Scheme {
   const PointEngine& engine_;
   const Curve& curve_;
   const Inputs& inputs_;
-  const Outputs& outputs_;
+  Outputs outputs_;
   std::size_t batch_;
 
   void set_status(std::size_t item, mm_status status) const {
