@@ -295,7 +295,7 @@ void check_all_multiples(const PointEngine& engine, const Listed& all) {
 
   // All of small groups, and a share of larger ones.
   std::mt19937_64 random(2);
-  constexpr std::size_t kMost = kBriefTests ? 1000 : 4000;
+  constexpr std::size_t kMost = kBriefTests ? 500 : 2000;
   const auto chosen = [&](std::size_t among) { return among <= kMost || random() % among < kMost; };
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!all.finite(i)) continue;
@@ -454,19 +454,19 @@ void check_edge_multiples(const PointEngine& engine, Edges& edges) {
 void check_edge_pairs(const PointEngine& engine, Edges& edges) {
   Cases cases(engine);
   const PlainGroup& group = edges.group();
-  for (std::size_t p = 0; p < edges.points().size(); ++p) {
-    for (const std::size_t v : edges.few_scalars()) {
-      for (const std::size_t u : edges.few_scalars()) {
-        cases.two(edges.scalars()[u], edges.scalars()[v], edges.points()[p],
-                  group.add(edges.multiple(u, 0), edges.multiple(v, p)));
-      }
-    }
+  const auto add_case = [&](std::size_t u, std::size_t v, std::size_t p) {
+    cases.two(edges.scalars()[u], edges.scalars()[v], edges.points()[p],
+              group.add(edges.multiple(u, 0), edges.multiple(v, p)));
+  };
+  const std::vector<std::size_t> few = edges.few_scalars();
+  for (const std::size_t u : few) {
+    for (const std::size_t v : few) add_case(u, v, 2);
+  }
+  for (std::size_t p = 3; p < edges.points().size(); ++p) {
+    for (std::size_t i = 0; i < few.size(); ++i) add_case(few[i], few[few.size() - 1 - i], p);
   }
   for (const std::size_t p : {0, 1}) {
-    for (std::size_t k = 0; k < edges.scalars().size(); ++k) {
-      cases.two(edges.scalars()[k], edges.scalars()[k], edges.points()[p],
-                group.add(edges.multiple(k, 0), edges.multiple(k, p)));
-    }
+    for (std::size_t k = 0; k < edges.scalars().size(); ++k) add_case(k, k, p);
   }
   cases.run_multiply_two();
 }
@@ -535,7 +535,7 @@ void check_ladders(const PointEngine& engine, unsigned seed) {
     coordinates.push_back(curve.p);
     coordinates.back()[0] -= below;
   }
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 3; ++i) {
     Limbs u(curve.limbs());
     for (Limb& limb : u) limb = random();
     limbs::truncate_bits(u, curve.field_bits - 1);
