@@ -195,8 +195,9 @@ typedef enum mm_ecc_scheme {
   MM_ECC_SM2DSA = 4   /**< GB/T 32918.2; on the curve SM2, with `context` as the signer's id */
 } mm_ecc_scheme;
 
-/** Where the nonces of signatures come from. EdDSA and BIP 340 have rules of their own: with BIP 340,
- * MM_ECC_NONCE_HEDGED is the standard's auxiliary randomness, and MM_ECC_NONCE_DETERMINISTIC takes zeros. */
+/** Where the nonces of signatures come from. EdDSA and BIP 340 have rules of their own: EdDSA's nonces are
+ * always derived. With BIP 340 this is the standard's auxiliary randomness: zeros, fresh, or 32 bytes of
+ * `nonce`. */
 typedef enum mm_ecc_nonces {
   MM_ECC_NONCE_DETERMINISTIC = 0, /**< RFC 6979, with the call's hash */
   MM_ECC_NONCE_HEDGED = 1,        /**< RFC 6979, section 3.6, with fresh randomness besides: against faults */

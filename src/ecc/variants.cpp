@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "ecc/lanes/variants.hpp"
 #include "ecc/scalar64/engine.hpp"
 
 namespace manymod::ecc {
@@ -11,6 +12,9 @@ namespace manymod::ecc {
 std::span<const Variant> variants() {
   // One line a backend, fastest first.
   static const auto* const all = new const std::array{
+      lanes::variants()[0],
+      lanes::variants()[1],
+      lanes::variants()[2],
       scalar64::variant(),
   };
   return *all;

@@ -47,6 +47,14 @@ struct Rules {
     r.set_magnitude(1);
   }
   MM_DEVICE static void sqr(Carried& r, const Carried& a) { mul(r, a, a); }
+  /// r = a b - c d
+  MM_DEVICE static void mul_sub(Carried& r, [[maybe_unused]] const Carried& a,
+                                [[maybe_unused]] const Carried& b, const Carried& c, const Carried& d) {
+    read_reduced(c), read_reduced(d);
+    MANYMOD_VERIFY_RANGE(a.magnitude() >= 1 && b.magnitude() >= 1 &&
+                         a.magnitude() * b.magnitude() + 1 <= kMaxProduct);
+    r.set_magnitude(1);
+  }
   MM_DEVICE static void add(Carried& r, const Carried& a, const Carried& b) {
     MANYMOD_VERIFY_RANGE(a.magnitude() >= 1 && b.magnitude() >= 1 &&
                          a.magnitude() + b.magnitude() <= kMaxMagnitude);

@@ -109,6 +109,49 @@ class SpecialLaneField {
     Arithmetic::reduce_weakly(r.number, a.number);
     check(r);
   }
+  // The combinations of field/fused.hpp.
+  static void three_halves(Element& r, const Element& a) {
+    check(a);
+    Rules::read_reduced(a);
+    Arithmetic::three_halves(r.number, a.number);
+    Rules::set(r, 2);
+    check(r);
+  }
+  static void mul_sub(Element& r, const Element& a, const Element& b, const Element& c, const Element& d)
+    requires(Arithmetic::kHasMulSub)
+  {
+    check(a), check(b), check(c), check(d);
+    Rules::mul_sub(r, a, b, c, d);
+    Arithmetic::mul_sub(r.number, a.number, b.number, c.number, d.number);
+    check(r);
+  }
+  static void mul_sub_sqr(Element& r, const Element& a, const Element& b, const Element& c)
+    requires(Arithmetic::kHasMulSub)
+  {
+    check(a), check(b), check(c);
+    Rules::mul_sub(r, a, b, c, c);
+    Arithmetic::mul_sub_sqr(r.number, a.number, b.number, c.number);
+    check(r);
+  }
+  /// r = k a, m(a) <= 2, m(r) = 1, for a public k < 2^20.
+  static void mul_small(Element& r, const Element& a, Limb k)
+    requires(Arithmetic::kHasMulSmall)
+  {
+    check(a);
+    Rules::sqr(r, a);
+    Arithmetic::mul_small(r.number, a.number, k);
+    check(r);
+  }
+  /// r = the sum of kFactor x, m(x) = 1, m(r) = 1.
+  template <int... kFactor>
+  static void combine(Element& r, const auto&... x) {
+    (check(x), ...);
+    (Rules::read_reduced(x), ...);
+    Arithmetic::template combine<kFactor...>(r.number, x.number...);
+    Rules::set(r, 1);
+    check(r);
+  }
+
   static void cmov(Element& r, const Element& a, Mask mask) {
     check(a), check(r);
     Rules::cmov(r, a);
@@ -129,25 +172,46 @@ class SpecialLaneField {
   /// By Fermat, some 1.05 kBits products in all lanes: for many elements, see field/batch_inverse.hpp.
   static Mask inverse(Element& r, const Element& a) {
     Rules::read(a);
-    Element piece[kChain.pieces];
-    normalize_weak(piece[0], a);
-    const Mask exists = ~is_zero(piece[0]);
-    for (unsigned i = 1; i < kChain.pieces; ++i) {
-      power_of_two_power(piece[i], piece[i - 1], 1U << (i - 1));
-      mul(piece[i], piece[i], piece[i - 1]);
-    }
-    Element power = piece[kChain.pieces - 1];
-    for (std::size_t i = 0; i < kChain.count; ++i) {
-      power_of_two_power(power, power, kChain.step[i].squarings);
-      mul(power, power, piece[kChain.step[i].piece]);
-    }
-    r = power;
+    Element base;
+    normalize_weak(base, a);
+    const Mask exists = ~is_zero(base);
+    power<Inversion>(r, base);
     return exists;
+  }
+  /// Modulo p = 3 mod 4: r = a^((p+1)/4), a square root of a if a is a square, m(r) = 1, for any m(a).
+  static void square_root(Element& r, const Element& a) {
+    Rules::read(a);
+    Element base;
+    normalize_weak(base, a);
+    power<SquareRoot>(r, base);
   }
 
  private:
   static constexpr typename C::Digits kOne = C::power_of_two(C::kRadixBits);
-  static constexpr special_primes::InversionChain kChain = special_primes::inversion_chain<Prime>();
+
+  struct Inversion {
+    static constexpr special_primes::PowerChain kChain = special_primes::inversion_chain<Prime>();
+  };
+  struct SquareRoot {
+    static constexpr special_primes::PowerChain kChain = special_primes::square_root_chain<Prime>();
+  };
+  /// r = a^e for the exponent of the chain. r must not be a.
+  template <class Exponent>
+  static void power(Element& r, const Element& a) {
+    constexpr const special_primes::PowerChain& kChain = Exponent::kChain;
+    Element piece[kChain.pieces];
+    piece[0] = a;
+    for (unsigned i = 1; i < kChain.pieces; ++i) {
+      power_of_two_power(piece[i], piece[i - 1], 1U << (i - 1));
+      mul(piece[i], piece[i], piece[i - 1]);
+    }
+    r = piece[kChain.pieces - 1];
+    for (std::size_t i = 0; i < kChain.count; ++i) {
+      power_of_two_power(r, r, kChain.step[i].squarings);
+      mul(r, r, piece[kChain.step[i].piece]);
+    }
+    if constexpr (kChain.last_squarings > 0) power_of_two_power(r, r, kChain.last_squarings);
+  }
 
   /// r = a^(2^exponent), exponent >= 1, which is public.
   static void power_of_two_power(Element& r, const Element& a, unsigned exponent) {

@@ -58,7 +58,7 @@ WITHOUT_EFFECT |= {"vldmxcsr", "vstmxcsr", "cqto", "cltq", "cltd"}
 
 # Types whose members are pointers to words and sizes, none of them a word of a number.
 RECORDS = re.compile(
-    r"::(lanes::(Pair|SelectShare)|radix29::ProductScanning<[^&]*>::Operands"
+    r"::(lanes::(Pair|SelectShare|PointBlock|PointKernels<[^&]*>::Batch)|radix29::ProductScanning<[^&]*>::Operands"
     r"|ifma52::unnamed::(SquareColumns|ProductColumns|(NoShadow|SelectShadow<[^&]*>)::Work))( const)?[*&]$"
 )
 ARGUMENTS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")

@@ -57,7 +57,12 @@ class Scheme {
   [[nodiscard]] virtual double item_ns() const = 0;
   /// Compute these items of the call, indices into its arrays: results, ok and statuses. It may leave early
   /// once `stop` is requested; items that were not computed keep their status.
+  ///
+  /// MM_ECC_VERIFY_ALL: `ok` has an entry for each item as for MM_ECC_VERIFY, and the call's verdict is that
+  /// all are 1. A scheme that gives one verdict for several items gives it to each of them.
   virtual void compute(std::span<const std::size_t> items, const StopToken& stop) const = 0;
+  /// Called once after all items of the call were computed; MM_ECC_SUM: if all have the status MM_OK.
+  virtual void finish() const {}
 };
 
 }  // namespace manymod::ecc

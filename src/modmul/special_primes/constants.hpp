@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/scalar/word.hpp"
 #include "core/limb.hpp"
 #include "modmul/special_primes/primes.hpp"
 
@@ -77,15 +78,23 @@ class Constants {
     return r;
   }
 
-  /// The digits of multiple(factor) with W lent by each to the one below it: all but the last are at least
-  /// W - 1, so that no difference with a digit is negative.
-  static constexpr Digits lent_multiple(Limb factor) {
-    Digits r = multiple(factor);
+  /// The digits of multiple(factor) with lent W lent by each to the one below it: all but the last are at
+  /// least lent (W - 1), so that no difference with so many digits is negative.
+  static constexpr Digits lent_multiple(Limb factor, Limb lent = 1) { return lend(multiple(factor), lent); }
+  /// The same of factor p^2, in the 2 L columns of a product.
+  static constexpr std::array<Limb, 2 * kDigits> lent_square(Limb factor, Limb lent) {
+    const Digits a = multiple(1), b = multiple(factor);
+    std::array<Limb, 2 * kDigits> r{};
     for (std::size_t i = 0; i < kDigits; ++i) {
-      if (i + 1 < kDigits) r[i] += kMask + 1;
-      if (i > 0) r[i] -= 1;
+      word::Wide carry = 0;
+      for (std::size_t j = 0; j < kDigits; ++j) {
+        carry += word::Wide{a[i]} * b[j] + r[i + j];
+        r[i + j] = static_cast<Limb>(carry) & kMask;
+        carry >>= w;
+      }
+      r[i + kDigits] = static_cast<Limb>(carry);
     }
-    return r;
+    return lend(r, lent);
   }
 
   /// W^L - p
@@ -176,6 +185,15 @@ class Constants {
   }
 
  private:
+  template <std::size_t kCount>
+  static constexpr std::array<Limb, kCount> lend(std::array<Limb, kCount> r, Limb lent) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      if (i + 1 < kCount) r[i] += lent << w;
+      if (i > 0) r[i] -= lent;
+    }
+    return r;
+  }
+
   static constexpr Digits from_limbs(const Limb (&x)[Prime::kLimbs]) {
     Digits r{};
     for (std::size_t bit = 0; bit < 64 * Prime::kLimbs && bit < kDigits * w; ++bit) {

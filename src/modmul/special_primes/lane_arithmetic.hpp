@@ -105,41 +105,62 @@ class LaneArithmetic {
   }
   /// r = (a + (a mod 2) p) / 2. On input: a + p < 16 p.
   static MANYMOD_INLINE void half(Number& r, const Number& a) {
-    const Vector odd = Vector{} - (a.digit[0] & 1);
-    Number even;
+    Vector column[kDigits];
+    for_digits([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] = a.digit[i.kValue]; });
+    halve(r, column, a.digit[0]);
+  }
+  /// r = 3 a / 2 mod p as (3 a + (a mod 2) p) / 2. On input: 3 a + p < 16 p.
+  static MANYMOD_INLINE void three_halves(Number& r, const Number& a) {
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
-      column[i.kValue] = a.digit[i.kValue] + (broadcast(kPrime[i.kValue]) & odd);
+      column[i.kValue] = a.digit[i.kValue] + a.digit[i.kValue] + a.digit[i.kValue];
     });
-    carry(even, column);
-    unroll<0, kDigits - 1>([&](auto i) MANYMOD_INLINE_STEP {
-      r.digit[i.kValue] = even.digit[i.kValue] >> 1 | (even.digit[i.kValue + 1] & 1) << (w - 1);
+    halve(r, column, a.digit[0]);
+  }
+  /// r = the sum of kFactor x mod p, r < 2 p, for x < 2 p. The negative factors add up to N, the others to P,
+  /// 2 P + 2 N + 2 <= 14.
+  template <int... kFactor>
+  static MANYMOD_INLINE void combine(Number& r, const auto&... x) {
+    constexpr int kNegative = (0 + ... + (kFactor < 0 ? -kFactor : 0));
+    constexpr int kPositive = (0 + ... + (kFactor > 0 ? kFactor : 0));
+    static_assert(2 * kPositive + 2 * kNegative + 2 <= 14);
+    Vector column[kDigits];
+    for_digits([&](auto i) MANYMOD_INLINE_STEP {
+      column[i.kValue] = broadcast(kLentSum<kNegative>[i.kValue]);
+      (add_multiple<kFactor>(column[i.kValue], x.digit[i.kValue]), ...);
     });
-    r.digit[kDigits - 1] = even.digit[kDigits - 1] >> 1;
+    // Columns are below (P + N + 1) W <= 6 W. The top is split off with those below it not carried, which
+    // adds at most 7 W^kTopDigit to r unless the top digit of p has few bits: then one is.
+    if constexpr (C::kTopShift < 6) carry_through<C::kTopDigit - 1, C::kTopDigit>(column);
+    reduce_columns(r, column);
+  }
+  /// r = a b - c d mod p / 2^kRadixBits, r < 2 p. On input: a b <= 12 p^2, c d <= 4 p^2.
+  static constexpr bool kHasMulSub = C::kReduction != Reduction::shifted_fold;
+  static MANYMOD_INLINE void mul_sub(Number& r, const Number& a, const Number& b, const Number& c,
+                                     const Number& d) {
+    if constexpr (kInlined) return multiply_subtract(r, a, b, c, d);
+    if constexpr (!kInlined) return multiply_subtract_called(r, a, b, c, d);
+  }
+  /// r = a b - c^2, likewise.
+  static MANYMOD_INLINE void mul_sub_sqr(Number& r, const Number& a, const Number& b, const Number& c) {
+    if constexpr (kInlined) return multiply_subtract_square(r, a, b, c);
+    if constexpr (!kInlined) return multiply_subtract_square_called(r, a, b, c);
+  }
+  /// r = k a mod p, r < 2 p. On input: a <= 4 p, k < 2^20.
+  static constexpr bool kHasMulSmall = C::kReduction == Reduction::fold;
+  static MANYMOD_INLINE void mul_small(Number& r, const Number& a, Limb k) {
+    Vector column[kDigits + 2];
+    unroll<0, kDigits + 2>([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] = Vector{}; });
+    for_digits([&](auto i) MANYMOD_INLINE_STEP {
+      Arch::multiply_add(column + i.kValue, a.digit[i.kValue], broadcast(k));
+    });
+    fold_top(r, column);
   }
   /// r = a mod p, r < 2^kBits + 16 (2^kBits - p) < 2 p. On input: a < 16 p.
-  ///
-  /// With t = floor(a / 2^kBits) < 16, r = a mod 2^kBits - t (p - 2^kBits), t times few powers of two, each
-  /// of which is below 16 W in its digit. Where some are subtracted, 32 W is lent to each digit from the
-  /// lowest such one on, and taken back from the next.
   static MANYMOD_INLINE void reduce_weakly(Number& r, const Number& a) {
     Vector column[kDigits];
     for_digits([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] = a.digit[i.kValue]; });
-    const Vector t = split_top(column);
-    unroll<kLowestLent, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
-      constexpr Limb kTaken = i.kValue == kLowestLent ? 0 : kLent;
-      constexpr Limb kGiven = i.kValue + 1 == kDigits ? 0 : kLent << w;
-      column[i.kValue] += broadcast(kGiven - kTaken);
-    });
-    unroll<1, std::size(Prime::kTerms)>([&](auto index) MANYMOD_INLINE_STEP {
-      constexpr primes::Term kTerm = Prime::kTerms[index.kValue];
-      constexpr Limb kFactor = static_cast<Limb>(kTerm.factor < 0 ? -kTerm.factor : kTerm.factor);
-      const Vector multiple = kFactor == 1 ? t : Arch::low_product(t, broadcast(kFactor));
-      const Vector part = multiple << kTerm.exponent % w;
-      Vector& at = column[kTerm.exponent / w];
-      at = kTerm.factor < 0 ? at + part : at - part;
-    });
-    carry(r, column);
+    reduce_columns(r, column);
   }
 
   /// Lane by lane r = mask ? a : r.
@@ -239,6 +260,11 @@ class LaneArithmetic {
   static constexpr typename C::Digits kSquaredRadix = C::power_of_two(2 * C::kRadixBits);
   template <unsigned kMultiple>
   static constexpr typename C::Digits kLentMultiple = C::lent_multiple(kMultiple);
+  /// 2 p more than is subtracted, for the top column to be positive without the carry of those below it.
+  template <int kNegative>
+  static constexpr typename C::Digits kLentSum = C::lent_multiple(2 * kNegative + 2, kNegative);
+  /// 4 p^2 less a product, whose columns are sums of so many.
+  static constexpr auto kLentSquare = C::lent_square(4, (kSplit ? Limb{2} : Limb{1} << w) * kDigits);
   static constexpr auto kSignedPrime = C::signed_prime();
   static constexpr auto kFold = C::folding(C::kSpareBits);
   static constexpr auto kTopFold = C::folding(0);
@@ -256,6 +282,9 @@ class LaneArithmetic {
   static constexpr std::size_t kColumnRest = kSplit ? 8 : 2;
   static_assert(kColumnProducts + kColumnRest < std::size_t{1} << (kLimbBits - kProductBits));
   static_assert(C::kReduction != Reduction::montgomery || C::quotient_shift() < w);
+  // mul_sub adds 4 p^2 less a product to that.
+  static_assert(!kHasMulSub || kColumnProducts + (kSplit ? 2 : 1) * kDigits + 1 + kColumnRest <
+                                   std::size_t{1} << (kLimbBits - kProductBits));
 
   /// What reduce_weakly lends, and the lowest digit that it lends to; L where no term of p but the first is
   /// positive.
@@ -302,6 +331,39 @@ class LaneArithmetic {
     });
     r.digit[kDigits - 1] = sum;
   }
+  /// r = half of the number in the columns, which is as odd as lowest is, or half of its sum with p.
+  static MANYMOD_INLINE void halve(Number& r, Vector* column, Vector lowest) {
+    const Vector odd = Vector{} - (lowest & 1);
+    Number even;
+    for_digits([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] += broadcast(kPrime[i.kValue]) & odd; });
+    carry(even, column);
+    unroll<0, kDigits - 1>([&](auto i) MANYMOD_INLINE_STEP {
+      r.digit[i.kValue] = even.digit[i.kValue] >> 1 | (even.digit[i.kValue + 1] & 1) << (w - 1);
+    });
+    r.digit[kDigits - 1] = even.digit[kDigits - 1] >> 1;
+  }
+  /// r = the number in the columns mod p, as reduce_weakly.
+  ///
+  /// With t = floor(a / 2^kBits) < 16, r = a mod 2^kBits - t (p - 2^kBits), t times few powers of two, each
+  /// of which is below 16 W in its digit. Where some are subtracted, 32 W is lent to each digit from the
+  /// lowest such one on, and taken back from the next.
+  static MANYMOD_INLINE void reduce_columns(Number& r, Vector* column) {
+    const Vector t = split_top(column);
+    unroll<kLowestLent, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
+      constexpr Limb kTaken = i.kValue == kLowestLent ? 0 : kLent;
+      constexpr Limb kGiven = i.kValue + 1 == kDigits ? 0 : kLent << w;
+      column[i.kValue] += broadcast(kGiven - kTaken);
+    });
+    unroll<1, std::size(Prime::kTerms)>([&](auto index) MANYMOD_INLINE_STEP {
+      constexpr primes::Term kTerm = Prime::kTerms[index.kValue];
+      constexpr Limb kFactor = static_cast<Limb>(kTerm.factor < 0 ? -kTerm.factor : kTerm.factor);
+      const Vector multiple = kFactor == 1 ? t : Arch::low_product(t, broadcast(kFactor));
+      const Vector part = multiple << kTerm.exponent % w;
+      Vector& at = column[kTerm.exponent / w];
+      at = kTerm.factor < 0 ? at + part : at - part;
+    });
+    carry(r, column);
+  }
   /// Carries through columns [Begin, End), whose digits become exact, into column End. Without kExact, only
   /// their low w bits are right, which is all that split products read.
   template <std::size_t Begin, std::size_t End, bool kExact = true>
@@ -325,9 +387,10 @@ class LaneArithmetic {
     return top;
   }
 
-  /// t[0 .. 2 L) = a b, from the bias on.
+  /// t[0 .. 2 L) = a b, from the bias on, or without it.
+  template <bool kBiased = true>
   static MANYMOD_INLINE void product_columns(Vector* t, const Number& a, const Number& b) {
-    start_columns(t);
+    start_columns<kBiased>(t);
     if constexpr (kSplit) {
       // By rows, whose products do not depend on each other.
       for_digits([&](auto j) MANYMOD_INLINE_STEP {
@@ -345,7 +408,8 @@ class LaneArithmetic {
       });
     }
   }
-  /// t[0 .. 2 L) = a^2, from the bias on: products a_i a_j, i < j, are formed once.
+  /// t[0 .. 2 L) = a^2, likewise: products a_i a_j, i < j, are formed once.
+  template <bool kBiased = true>
   static MANYMOD_INLINE void square_columns(Vector* t, const Number& a) {
     if constexpr (kSplit) {
       unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] = Vector{}; });
@@ -356,14 +420,15 @@ class LaneArithmetic {
       });
       unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
         t[c.kValue] += t[c.kValue];
-        if constexpr (starting_value(c.kValue) != 0) t[c.kValue] += broadcast(starting_value(c.kValue));
+        if constexpr (kBiased && starting_value(c.kValue) != 0)
+          t[c.kValue] += broadcast(starting_value(c.kValue));
       });
       for_digits([&](auto i) MANYMOD_INLINE_STEP {
         Arch::multiply_add(t + 2 * i.kValue, a.digit[i.kValue], a.digit[i.kValue]);
       });
     } else {
       // Doubled digits are below 2^32.
-      start_columns(t);
+      start_columns<kBiased>(t);
       Number twice;
       for_digits([&](auto i)
                      MANYMOD_INLINE_STEP { twice.digit[i.kValue] = a.digit[i.kValue] + a.digit[i.kValue]; });
@@ -380,9 +445,10 @@ class LaneArithmetic {
   static constexpr Limb starting_value(std::size_t column) {
     return C::kReduction == Reduction::montgomery ? C::bias(column) : 0;
   }
+  template <bool kBiased>
   static MANYMOD_INLINE void start_columns(Vector* t) {
-    unroll<0, 2 * kDigits>([&](auto c)
-                               MANYMOD_INLINE_STEP { t[c.kValue] = broadcast(starting_value(c.kValue)); });
+    unroll<0, 2 * kDigits>(
+        [&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] = broadcast(kBiased ? starting_value(c.kValue) : 0); });
   }
 
   /// r = t / 2^kRadixBits mod p, r < 2 p. On input: t <= 16 p^2 in 2 L columns.
@@ -437,6 +503,10 @@ class LaneArithmetic {
           Arch::multiply_add(low + i.kValue + k.kValue, t[kDigits + i.kValue], broadcast(kFold[k.kValue]));
       });
     });
+    fold_top(r, low);
+  }
+  /// r = the number in L + 1 columns, of which the highest is below 2^42.
+  static MANYMOD_INLINE void fold_top(Number& r, Vector* low) {
     // Columns of whole products are too large for e.
     if constexpr (!kSplit) carry_through<0, kDigits>(low);
     const Vector top = split_top(low) + (low[kDigits] << C::kSpareBits);
@@ -471,6 +541,41 @@ class LaneArithmetic {
     carry(r, low);
   }
 
+  template <int kFactor>
+  static MANYMOD_INLINE void add_multiple(Vector& sum, Vector x) {
+    constexpr int kTimes = kFactor < 0 ? -kFactor : kFactor;
+    static_assert(kTimes >= 1 && kTimes <= 3);
+    const Vector multiple = kTimes == 1 ? x : kTimes == 2 ? x + x : x + x + x;
+    sum = kFactor < 0 ? sum - multiple : sum + multiple;
+  }
+  /// r = t + 4 p^2 - s, reduced.
+  static MANYMOD_INLINE void reduce_difference(Number& r, Vector* t, const Vector* s) {
+    unroll<0, 2 * kDigits>(
+        [&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] += broadcast(kLentSquare[c.kValue]) - s[c.kValue]; });
+    reduce(r, t);
+  }
+  static MANYMOD_INLINE void multiply_subtract(Number& r, const Number& a, const Number& b, const Number& c,
+                                               const Number& d) {
+    Vector t[2 * kDigits], s[2 * kDigits];
+    product_columns<false>(s, c, d);
+    product_columns(t, a, b);
+    reduce_difference(r, t, s);
+  }
+  static MANYMOD_INLINE void multiply_subtract_square(Number& r, const Number& a, const Number& b,
+                                                      const Number& c) {
+    Vector t[2 * kDigits], s[2 * kDigits];
+    square_columns<false>(s, c);
+    product_columns(t, a, b);
+    reduce_difference(r, t, s);
+  }
+  static MANYMOD_NOINLINE void multiply_subtract_called(Number& r, const Number& a, const Number& b,
+                                                        const Number& c, const Number& d) {
+    multiply_subtract(r, a, b, c, d);
+  }
+  static MANYMOD_NOINLINE void multiply_subtract_square_called(Number& r, const Number& a, const Number& b,
+                                                               const Number& c) {
+    multiply_subtract_square(r, a, b, c);
+  }
   static MANYMOD_INLINE void multiply(Number& r, const Number& a, const Number& b) {
     Vector t[2 * kDigits];
     product_columns(t, a, b);

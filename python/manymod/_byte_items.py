@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Batches of byte strings of every accepted kind, and answers of the same kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _arrow, _core
+from manymod._series import Column, open_column
+from manymod.intarray import refuse_mask
+
+__all__ = [
+    "Items",
+    "Kind",
+    "bytes_answer",
+    "check_out",
+    "common_count",
+    "direct_out",
+    "flags_answer",
+    "items",
+    "present_rows",
+    "source_of",
+]
+
+
+class Kind(Enum):
+    """What a batch was given as, and so what the answer is made as."""
+
+    SCALAR = "bytes"
+    LIST = "list of bytes"
+    OBJECTS = "1-D object array"
+    ROWS = "uint8[N, W]"
+    ARROW = "Arrow binary"
+
+
+@dataclass
+class Items:
+    """N byte strings, or one for every item (``count`` None)."""
+
+    kind: Kind
+    count: int | None
+    #: a tuple of bytes-like objects, uint8[N, W], or with `offsets` the bytes of an Arrow array
+    block: Any
+    offsets: NDArray[np.int64] | None = None
+    null: NDArray[np.bool_] | None = None
+    #: the Arrow array itself, of one chunk
+    array: Any = None
+    #: of a ChunkedArray
+    chunk_lengths: list[int] | None = field(default=None)
+    #: makes the caller's column of pandas or polars from an array
+    wrap: Callable[[Any], Any] | None = None
+    #: the index of a pandas Series
+    labels: Any = None
+
+    def take(self, rows: NDArray[np.intp]) -> Items:
+        """These items alone."""
+        if self.count is None:
+            return self
+        if self.kind is Kind.ARROW:
+            return _of_arrow(self.array.take(_arrow_indices(rows)))
+        if isinstance(self.block, np.ndarray):
+            return Items(self.kind, len(rows), self.block[rows])
+        return Items(self.kind, len(rows), tuple(self.block[row] for row in rows))
+
+
+def _arrow_indices(rows: NDArray[np.intp]) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.array(rows)
+
+
+def _of_arrow(array: Any) -> Items:
+    """Items of an Arrow array of binary, large_binary, fixed_size_binary or null."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    null = _arrow.null_mask(array)
+    if pa.types.is_fixed_size_binary(array.type):
+        return Items(Kind.ARROW, len(array), _arrow.binary_rows(array), null=null, array=array)
+    data, offsets = _arrow.slices(array.cast(pa.large_binary()))
+    return Items(Kind.ARROW, len(array), data, offsets, null, array)
+
+
+def _from_arrow(name: str, column: Any) -> Items:
+    import pyarrow as pa  # noqa: PLC0415
+
+    array, chunk_lengths = _arrow.plain(column)
+    kinds = pa.types
+    if _arrow.is_text(array):
+        raise TypeError(
+            f"{name}: {array.type} is text: cast it to binary for its UTF-8 (in pandas, .str.encode('utf-8'))"
+        )
+    if not (
+        kinds.is_binary(array.type)
+        or kinds.is_large_binary(array.type)
+        or kinds.is_fixed_size_binary(array.type)
+        or kinds.is_null(array.type)
+    ):
+        raise TypeError(f"{name}: Arrow type {array.type} is no binary type")
+    result = _of_arrow(array)
+    result.chunk_lengths = chunk_lengths
+    return result
+
+
+def _from_column(name: str, column: Column) -> Items:
+    """The items of a column of pandas or polars."""
+    if isinstance(column.values, np.ndarray):
+        result = _from_numpy(name, column.values)
+        if column.null is not None:
+            result.null = column.null
+            result.block = tuple(
+                b"" if null else item for item, null in zip(result.block, column.null, strict=True)
+            )
+    else:
+        result = _from_arrow(name, column.values)
+    result.wrap, result.labels = column.wrap, column.labels
+    return result
+
+
+def _from_numpy(name: str, array: NDArray[Any]) -> Items:
+    if array.ndim == 1 and array.dtype.kind == "O":
+        return Items(Kind.OBJECTS, len(array), _unmasked(name, tuple(array.tolist())))
+    if array.dtype.kind == "S":
+        raise TypeError(f"{name}: {array.dtype} drops zero bytes at the end: make it with dtype=object")
+    if array.ndim != 2 or array.dtype != np.uint8:
+        raise TypeError(f"{name}: {array.dtype}{list(array.shape)} is not uint8[N, W]")
+    if array.shape[1] and (array.strides[1] != 1 or array.strides[0] < array.shape[1]):
+        array = np.ascontiguousarray(array)
+    return Items(Kind.ROWS, len(array), array)
+
+
+def _unmasked(name: str, block: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Elements none of which is a masked array: as a buffer such a one has no mask."""
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, block))):
+        for item, value in enumerate(block):
+            refuse_mask(f"{name}: item {item}", value)
+    return block
+
+
+def items(name: str, value: Any) -> Items:
+    """Return the items of `value`.
+
+    Raises:
+        TypeError: if it is of no accepted kind. Elements of a list are looked at by the call.
+    """
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return Items(Kind.SCALAR, None, (value,))
+    if isinstance(value, np.ndarray):
+        refuse_mask(name, value)
+        return _from_numpy(name, value)
+    column = open_column(name, value)
+    if column is not None:
+        return _from_column(name, column)
+    arrow = _arrow.as_arrow(name, value)
+    if arrow is not None:
+        return _from_arrow(name, arrow)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        block = _unmasked(name, tuple(value))
+        return Items(Kind.LIST, len(block), block)
+    raise TypeError(
+        f"{name}: {type(value).__name__} is none of bytes, list of bytes, array of them, uint8[N, W], Arrow "
+        "binary array, column of pandas or polars"
+    )
+
+
+def common_count(named: dict[str, int | None]) -> int | None:
+    """The number of items that all batches have, None where all of them stand for every item.
+
+    Raises:
+        ValueError: if they differ.
+    """
+    counts = {name: count for name, count in named.items() if count is not None}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise ValueError(f"batches of different lengths: {listed}")
+    return next(iter(counts.values()), None)
+
+
+def check_out(out: Any, kind: Kind, count: int, width: int) -> None:
+    """Raise ValueError where `out` cannot hold the answer."""
+    if kind is Kind.LIST:
+        if not isinstance(out, list) or len(out) != count:
+            raise ValueError(f"out must be a list of {count} elements")
+    elif kind is not Kind.ROWS:
+        raise ValueError(f"out cannot be used with {kind.value}")
+    elif not isinstance(out, np.ndarray) or out.shape != (count, width) or out.dtype != np.uint8:
+        raise ValueError(f"out must be uint8[{count}, {width}]")
+    elif not out.flags.writeable:
+        raise ValueError("out is read-only")
+
+
+def bytes_answer(
+    source: Items,
+    rows: NDArray[np.uint8],
+    sizes: NDArray[np.uint64],
+    null: NDArray[np.bool_] | None,
+    out: Any,
+    *,
+    one_size: bool,
+) -> Any:
+    """Results in the kind of `source`: the first ``sizes[i]`` bytes of each row.
+
+    `one_size`: whether results by keys of one size have one size.
+    """
+    if source.kind is Kind.ARROW:
+        fixed = one_size and _are_of_one_size(rows, sizes, null)
+        return _wrapped(
+            _rechunked(_arrow_answer(source.array.type, rows, sizes, null, fixed), source), source
+        )
+    if source.kind is Kind.ROWS:
+        if out is None:
+            return rows
+        if out is not rows:
+            out[:] = rows
+        return out
+    values: list[Any] = _core.rows_to_bytes(rows, sizes)
+    if source.kind is Kind.SCALAR:
+        return values[0]
+    for i in () if null is None else np.flatnonzero(null):
+        values[i] = None
+    if source.kind is Kind.OBJECTS:
+        return _wrapped(_objects(values), source)
+    if out is None:
+        return values
+    out[:] = values
+    return out
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _wrapped(array: Any, source: Items) -> Any:
+    return array if source.wrap is None else source.wrap(array)
+
+
+def _are_of_one_size(
+    rows: NDArray[np.uint8], sizes: NDArray[np.uint64], null: NDArray[np.bool_] | None
+) -> bool:
+    """Whether results are as long as the rows, where there are any: not where all items failed."""
+    results = sizes[sizes != 0]
+    asked = len(sizes) if null is None else int((~null).sum())
+    return bool((results == rows.shape[1]).all()) and (len(results) > 0 or asked == 0)
+
+
+def _arrow_answer(
+    dtype: Any,
+    rows: NDArray[np.uint8],
+    sizes: NDArray[np.uint64],
+    null: NDArray[np.bool_] | None,
+    fixed: bool,
+) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    count, width = rows.shape
+    if fixed and pa.types.is_fixed_size_binary(dtype):
+        return _arrow.fixed_size_binary(rows, null)
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    data = rows[np.arange(width, dtype=np.uint64) < sizes[:, None]]
+    return _arrow.variable(dtype, offsets, data, null)
+
+
+def flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool_] | None) -> Any:
+    """Verdicts in the kind of `source`."""
+    if source.kind is Kind.SCALAR:
+        return bool(flags[0])
+    if source.kind is Kind.ARROW:
+        import pyarrow as pa  # noqa: PLC0415
+
+        return _wrapped(_rechunked(pa.array(flags, mask=null), source), source)
+    if source.kind is Kind.OBJECTS and source.wrap is not None:
+        return source.wrap(flags if null is None else np.ma.MaskedArray(flags, null))
+    if source.kind is Kind.ROWS or (source.kind is Kind.OBJECTS and null is None):
+        return flags
+    verdicts: list[bool | None] = flags.tolist()
+    for i in () if null is None else np.flatnonzero(null):
+        verdicts[i] = None
+    return _objects(verdicts) if source.kind is Kind.OBJECTS else verdicts
+
+
+def _rechunked(array: Any, source: Items) -> Any:
+    return array if source.chunk_lengths is None else _arrow.rechunk(array, source.chunk_lengths)
+
+
+def source_of(count: int | None, *operands: Items) -> Items:
+    """What decides the kind of the answer: the first batch; a list where key indices alone make it one."""
+    batch = next((given for given in operands if given.count is not None), operands[0])
+    return batch if batch.count is not None or count is None else Items(Kind.LIST, count, ())
+
+
+def present_rows(source: Items, *operands: Items) -> tuple[NDArray[np.bool_] | None, NDArray[np.intp] | None]:
+    """Where an operand is null, and the positions of the other items; None twice where none is."""
+    null: NDArray[np.bool_] | None = None
+    for given in operands:
+        if given.null is not None:
+            null = given.null if null is None else null | given.null
+    if null is None:
+        return None, None
+    if source.kind is Kind.ROWS:
+        raise ValueError(f"an operand has nulls, which results as {source.kind.value} cannot hold")
+    return null, np.flatnonzero(~null)
+
+
+def direct_out(out: Any, value: Any) -> NDArray[np.uint8] | None:
+    """`out` itself, where the library may write there while it reads `value`."""
+    if not isinstance(out, np.ndarray) or not out.flags.c_contiguous:
+        return None
+    return None if isinstance(value, np.ndarray) and np.may_share_memory(out, value) else out

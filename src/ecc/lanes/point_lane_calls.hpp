@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Point arithmetic of one curve on instances in the lanes of vectors: the functions of one instruction set,
+// by pointers, for code that is not compiled for it. Each call computes many vectors.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/cpu_features.hpp"
+#include "core/limb.hpp"
+#include "ecc/curve.hpp"
+
+namespace manymod::ecc::lanes {
+
+/// Operands and results of a call. Numbers of `limbs` limbs are laid out with limb i of lane l of vector v at
+/// [(v limbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. What a function
+/// does not name, it does not read.
+struct PointBlock {
+  std::size_t vectors = 0;
+  /// Results. y may be null where only x is wanted. Infinity has x = y = 0 and its mask set.
+  Limb* x = nullptr;
+  Limb* y = nullptr;
+  Limb* infinite = nullptr;
+  /// Points P, with coordinates below p, and points Q; the masks of `add` alone.
+  const Limb* px = nullptr;
+  const Limb* py = nullptr;
+  const Limb* p_infinite = nullptr;
+  const Limb* qx = nullptr;
+  const Limb* qy = nullptr;
+  const Limb* q_infinite = nullptr;
+  /// The scalar of P, as one term or, with an endomorphism, as two, one after the other in each vector: odd
+  /// numbers, with a limb of 0 above each, and the mask of those that are to be negated.
+  const Limb* scalar = nullptr;
+  const Limb* negate = nullptr;
+  /// The scalar of the generator, likewise, and its table.
+  const Limb* base_scalar = nullptr;
+  const Limb* base_negate = nullptr;
+  const void* base_table = nullptr;
+  /// Coefficients a and b of the curve, or a cube root of 1, in all lanes of one vector.
+  const Limb* a = nullptr;
+  const Limb* b = nullptr;
+  const Limb* cube_root = nullptr;
+  /// Room for the bytes that the function asks for, aligned to 64. What is left in it is as secret as the
+  /// scalars.
+  void* scratch = nullptr;
+};
+
+/// All functions are constant-time: no branch and no address depends on a number or mask.
+struct PointLaneCalls {
+  CurveId curve;
+  std::size_t lanes;
+  unsigned base_width;     ///< bits of a window of the generator's scalar
+  std::size_t base_bytes;  ///< of the generator's table
+  std::size_t base_windows;
+  std::size_t terms;          ///< of a scalar of P
+  std::size_t term_limbs;     ///< without the limb of 0 above
+  unsigned mul_instructions;  ///< multiplier instructions of a product, and of a square
+  unsigned sqr_instructions;
+
+  /// Bytes of scratch of a vector, for the functions below but multiply and multiply_two; for those; and of
+  /// fill_base in all.
+  std::size_t vector_bytes;
+  std::size_t table_bytes;
+  std::size_t fill_bytes;
+
+  /// k G for 0 <= k <= n.
+  void (*multiply_base)(const PointBlock& block);
+  /// k P for points of the curve.
+  void (*multiply)(const PointBlock& block);
+  /// u G + v P for points of the curve. Where an exceptional case of a formula was met on the way, the result
+  /// is infinity. multiply_two_complete is always right, and slower.
+  void (*multiply_two)(const PointBlock& block);
+  void (*multiply_two_complete)(const PointBlock& block);
+  /// P + Q.
+  void (*add)(const PointBlock& block);
+  /// `infinite`: all ones where P is not on the curve.
+  void (*check)(const PointBlock& block);
+  /// y = a square root of px^3 + a px + b, and `infinite` all ones where it has none.
+  void (*lift)(const PointBlock& block);
+  /// Writes to the table `base_table` the windows for the multiples P of the generator: lane l of vector v
+  /// has 2^(base_width (v lanes + l)) G, for all base_windows. `table` is where base_table points.
+  void (*fill_base)(const PointBlock& block, void* table);
+};
+
+/// What the functions need of the processor, and one entry for each curve.
+struct PointLaneBackend {
+  const char* variant;
+  CpuFeatures needs;
+  std::span<const PointLaneCalls* const> curves;
+};
+
+/// All backends of this build, fastest first; none on processors other than x86-64.
+std::span<const PointLaneBackend> point_lane_backends();
+
+#if MANYMOD_X86_64
+const PointLaneCalls& avx512ifma_p256();
+const PointLaneCalls& avx512ifma_sm2();
+const PointLaneCalls& avx512ifma_secp256k1();
+const PointLaneCalls& avx512ifma_p384();
+const PointLaneCalls& avx512ifma_p521();
+const PointLaneCalls& avx512f_p256();
+const PointLaneCalls& avx512f_sm2();
+const PointLaneCalls& avx512f_secp256k1();
+const PointLaneCalls& avx512f_p384();
+const PointLaneCalls& avx512f_p521();
+const PointLaneCalls& avx2_p256();
+const PointLaneCalls& avx2_sm2();
+const PointLaneCalls& avx2_secp256k1();
+const PointLaneCalls& avx2_p384();
+const PointLaneCalls& avx2_p521();
+#endif
+
+}  // namespace manymod::ecc::lanes

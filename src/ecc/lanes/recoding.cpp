@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/lanes/recoding.hpp"
+
+#include <cstddef>
+
+#include "arch/scalar/word.hpp"
+#include "repr/limbs.hpp"
+#include "repr/wipe.hpp"
+
+namespace manymod::ecc::lanes {
+namespace {
+
+// See reference/ecc/scalar/glv.py: g_i = round(2^384 v_i / n) with v_1 = b2 and v_2 = -b1, and the basis
+// (a1, b1), (a2, b2) of the lattice of i + j lambda = 0 mod n. b2 = a1.
+constexpr std::size_t kLimbs = 4;
+constexpr Limb kG1[kLimbs] = {0xe893209a45dbb031, 0x3daa8a1471e8ca7f, 0xe86c90e49284eb15, 0x3086d221a7d46bcd};
+constexpr Limb kG2[kLimbs] = {0x1571b4ae8ac47f71, 0x221208ac9df506c6, 0x6f547fa90abfe4c4, 0xe4437ed6010e8828};
+constexpr Limb kA1[kHalfLimbs] = {0xe86c90e49284eb15, 0x3086d221a7d46bcd, 0};
+constexpr Limb kMinusB1[kHalfLimbs] = {0x6f547fa90abfe4c3, 0xe4437ed6010e8828, 0};
+constexpr Limb kA2[kHalfLimbs] = {0x57c1108d9d44cfd8, 0x14ca50f7a8e2f3f6, 1};
+
+/// Numbers modulo 2^192, negative ones by their complement.
+struct Half {
+  Limb limb[kHalfLimbs];
+};
+
+/// r -= c x for c of kHalfLimbs limbs, or c = 1 or 0 in a mask.
+void subtract_product(Half& r, const Limb (&c)[kHalfLimbs], const Limb (&x)[kHalfLimbs]) {
+  Limb product[kHalfLimbs] = {};
+  for (std::size_t i = 0; i < kHalfLimbs; ++i) {
+    Limb carry = 0;
+    for (std::size_t j = 0; i + j < kHalfLimbs; ++j) {
+      product[i + j] = word::multiply_add(product[i + j], c[i], x[j], carry);
+    }
+  }
+  Limb borrow = 0;
+  for (std::size_t i = 0; i < kHalfLimbs; ++i) r.limb[i] = word::sub_borrow(r.limb[i], product[i], borrow);
+}
+
+/// r += x
+void add(Half& r, const Limb (&x)[kHalfLimbs]) {
+  Limb carry = 0;
+  for (std::size_t i = 0; i < kHalfLimbs; ++i) r.limb[i] = word::add_carry(r.limb[i], x[i], carry);
+}
+
+/// round(k g / 2^384), of kHalfLimbs limbs
+void rounded_quotient(Limb (&c)[kHalfLimbs], std::span<const Limb, kLimbs> k, const Limb (&g)[kLimbs]) {
+  Limb product[2 * kLimbs] = {};
+  for (std::size_t i = 0; i < kLimbs; ++i) {
+    Limb carry = 0;
+    for (std::size_t j = 0; j < kLimbs; ++j) {
+      product[i + j] = word::multiply_add(product[i + j], k[i], g[j], carry);
+    }
+    product[i + kLimbs] = carry;
+  }
+  // The fraction is in the lowest 6 limbs. The quotient is below 2^128.
+  Limb carry = product[5] >> (kLimbBits - 1);
+  c[0] = word::add_carry(product[6], 0, carry);
+  c[1] = word::add_carry(product[7], 0, carry);
+  c[2] = carry;
+  wipe(product);
+}
+
+/// The number as its magnitude and sign.
+void leave(OddScalar& r, const Half& x) {
+  r.negative = word::mask_from_bit(x.limb[kHalfLimbs - 1] >> (kLimbBits - 1));
+  Limb carry = r.negative & 1;
+  for (std::size_t i = 0; i < kHalfLimbs; ++i) {
+    r.magnitude[i] = word::add_carry(x.limb[i] ^ r.negative, 0, carry);
+  }
+}
+
+}  // namespace
+
+void make_odd(OddScalar& r, std::span<const Limb> k, std::span<const Limb> n) {
+  r.negative = word::mask_from_bit(~k[0] & 1);
+  // With even k, n - k = n + ~k + 1.
+  Limb borrow = 0;
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    const Limb difference = word::sub_borrow(n[i], k[i], borrow);
+    r.magnitude[i] = k[i] ^ ((k[i] ^ difference) & r.negative);
+  }
+}
+
+void split_odd(OddScalar& r1, OddScalar& r2, std::span<const Limb, 4> k) {
+  Limb c1[kHalfLimbs], c2[kHalfLimbs];
+  rounded_quotient(c1, k, kG1);
+  rounded_quotient(c2, k, kG2);
+  // k1 = k - c1 a1 - c2 a2 and k2 = -c1 b1 - c2 b2, below 2^127.7 and 2^127.2 in absolute value.
+  Half k1 = {{k[0], k[1], k[2]}}, k2 = {};
+  subtract_product(k1, c1, kA1);
+  subtract_product(k1, c2, kA2);
+  Limb minus_c1[kHalfLimbs], borrow = 0;
+  for (std::size_t i = 0; i < kHalfLimbs; ++i) minus_c1[i] = word::sub_borrow(0, c1[i], borrow);
+  subtract_product(k2, minus_c1, kMinusB1);
+  subtract_product(k2, c2, kA1);
+  // Adding (a1, b1) makes both odd or even, as a1 and b1 are odd, and taking (a2, b2) off the second only, as
+  // a2 is even. The sums are below 2^129: a2 < 2^128.1, -b1 + b2 < 2^128.1.
+  const Limb first = word::mask_from_bit(~k1.limb[0] & 1);
+  Limb part[kHalfLimbs], minus_part[kHalfLimbs];
+  borrow = 0;
+  for (std::size_t i = 0; i < kHalfLimbs; ++i) {
+    part[i] = kA1[i] & first;
+    minus_part[i] = word::sub_borrow(0, kMinusB1[i] & first, borrow);
+  }
+  add(k1, part);
+  add(k2, minus_part);
+  const Limb second[kHalfLimbs] = {~k2.limb[0] & 1};
+  subtract_product(k1, second, kA2);
+  subtract_product(k2, second, kA1);
+  leave(r1, k1);
+  leave(r2, k2);
+  for (auto* secret : {&c1, &c2, &minus_c1}) wipe(*secret);
+  wipe(k1.limb);
+  wipe(k2.limb);
+}
+
+}  // namespace manymod::ecc::lanes
