@@ -315,7 +315,8 @@ void check_all_multiples(const PointEngine& engine, const Listed& all) {
 void check_small_sums(const PointEngine& engine, const Listed& all) {
   std::mt19937_64 random(1);
   const Limb n = engine.curve().n[0];
-  for (const std::size_t terms : {0, 1, 2, 3, 5, 17, 60, 200}) {
+  constexpr std::size_t kCounts[] = {0, 1, 2, 3, 5, 17, 60, 200};
+  for (const std::size_t terms : kCounts) {
     Cases cases(engine);
     PlainPoint sum = all.group().neutral();
     for (std::size_t i = 0; i < terms; ++i) {
@@ -383,10 +384,10 @@ class Edges {
     return number;
   }
   void add_scalars() {
-    for (const Limb value : {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 127, 128})
-      scalars_.push_back(word(value));
+    constexpr Limb kSmall[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 127, 128};
+    for (const Limb value : kSmall) scalars_.push_back(word(value));
     last_ = scalars_.size();
-    for (const Limb value : {1, 2, 16}) scalars_.push_back(below_order(value, false));
+    for (const Limb value : {Limb{1}, Limb{2}, Limb{16}}) scalars_.push_back(below_order(value, false));
     scalars_.push_back(below_order(1, true));
     // Windows of all zeros and of all ones next to each other, up to the top.
     Limbs ones(curve_.scalar_limbs(), ~Limb{0});
@@ -465,7 +466,7 @@ void check_edge_pairs(const PointEngine& engine, Edges& edges) {
   for (std::size_t p = 3; p < edges.points().size(); ++p) {
     for (std::size_t i = 0; i < few.size(); ++i) add_case(few[i], few[few.size() - 1 - i], p);
   }
-  for (const std::size_t p : {0, 1}) {
+  for (std::size_t p = 0; p < 2; ++p) {
     for (std::size_t k = 0; k < edges.scalars().size(); ++k) add_case(k, k, p);
   }
   cases.run_multiply_two();
@@ -530,8 +531,8 @@ void check_ladders(const PointEngine& engine, unsigned seed) {
     coordinates.emplace_back(curve.limbs());
     coordinates.back()[0] = value;
   };
-  for (const Limb value : {0, 1, 2, 3}) push_word(value);
-  for (const Limb below : {1, 2}) {
+  for (Limb value = 0; value < 4; ++value) push_word(value);
+  for (Limb below = 1; below <= 2; ++below) {
     coordinates.push_back(curve.p);
     coordinates.back()[0] -= below;
   }
