@@ -476,7 +476,7 @@ void check_edge_sums(const PointEngine& engine, Edges& edges) {
   const PlainGroup& group = edges.group();
   std::vector<PlainPoint> points = edges.points();
   points.push_back(group.neutral());
-  for (std::size_t p = 0; p < edges.points().size(); ++p) points.push_back(group.negate(edges.points()[p]));
+  for (const PlainPoint& p : edges.points()) points.push_back(group.negate(p));
   Cases cases(engine);
   for (const PlainPoint& p : points) {
     for (const PlainPoint& q : points) cases.sum(p, q, group.add(p, q));
