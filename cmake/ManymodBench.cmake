@@ -6,7 +6,7 @@ include(ManymodThirdParty)
 if(MANYMOD_BENCH_CPU)
   file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cpp/*.cpp")
   if(NOT manymod_libcrypto)
-    list(REMOVE_ITEM bench_sources bench/cpp/ecc_bench.cpp bench/cpp/rsa_bench.cpp)
+    list(REMOVE_ITEM bench_sources bench/cpp/ecc_bench.cpp bench/cpp/eddsa_bench.cpp bench/cpp/rsa_bench.cpp)
   endif()
   manymod_need_benchmark()
   manymod_split_by_isa(bench_sources bench_isa_sources)
@@ -55,6 +55,13 @@ if(manymod_cuda_on)
   manymod_embed_kernels(fields bench/cuda/fields/main.cpp MM_FIELDS_IMAGE bench/cuda/fields/kernels.cu
                         "${manymod_architectures}")
 
+  if(MANYMOD_COMPARISON_KERNELS)
+    file(GLOB paper003_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/paper003/*.cpp")
+    manymod_add_device_program(paper003 ${paper003_sources} bench/cuda/timer.cpp)
+    manymod_embed_kernels(paper003 bench/cuda/paper003/main.cpp MM_PAPER003_IMAGE bench/cuda/paper003/kernels.cu
+                          "${manymod_architectures}")
+  endif()
+
   # Only sm_90a has its instructions.
   manymod_add_device_program(pipe_overlap bench/cuda/pipe_overlap/main.cpp bench/cuda/timer.cpp)
   manymod_embed_kernels(pipe_overlap bench/cuda/pipe_overlap/main.cpp MM_PIPE_OVERLAP_IMAGE
@@ -65,6 +72,10 @@ file(GLOB end_to_end_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_
 manymod_add_device_program(end_to_end ${end_to_end_sources})
 
 if(manymod_libcrypto)
+  if(manymod_cuda_on)
+    manymod_add_device_program(ecc bench/cuda/ecc/main.cpp bench/cuda/ecc/oracle.cpp bench/cuda/timer.cpp)
+    target_link_libraries(ecc PRIVATE manymod_internal ${manymod_libcrypto})
+  endif()
   manymod_add_device_program(rsa_end_to_end bench/cuda/rsa_end_to_end/main.cpp)
   target_link_libraries(rsa_end_to_end PRIVATE ${manymod_libcrypto})
 endif()

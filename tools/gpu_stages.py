@@ -309,6 +309,13 @@ def plan_papers(settings: Settings, machine: Machine) -> list[Step]:
     return [*build(settings, machine, "device_kernels"), counting]
 
 
+def plan_paper003(settings: Settings, machine: Machine) -> list[Step]:
+    """Points by one thread each, beside the paper's tables."""
+    report = settings.report("paper003", machine.card)
+    tables = (sys.executable, "bench/cuda/paper003_tables.py", report)
+    return [*measure("paper003")(settings, machine), Step(tables)]
+
+
 def plan_sanitize(settings: Settings, machine: Machine) -> list[Step]:
     """The device tests under each tool of compute-sanitizer."""
     steps = build(settings, machine, "manymod_tests")
@@ -348,6 +355,8 @@ STAGES = {
         Stage("rns", "the technique rns, CGBN at the same widths, and results against GMP's", plan_rns),
         Stage("figure3", "powers in floating-point residues", measure("rns_figure3")),
         Stage("fields", "operations in the fields of common curves", measure("fields")),
+        Stage("ecc", "points and signatures on curves, compared with libcrypto's", measure("ecc")),
+        Stage("paper003", "points by one thread each: tables 3 to 5 of the paper of fios", plan_paper003),
         Stage("overlap", "tensor cores together with other instructions (9.0)", measure("pipe_overlap")),
         Stage("papers", "the papers' tables, from the report of kernels", plan_papers),
         Stage("sanitize", "the device tests under compute-sanitizer", plan_sanitize),

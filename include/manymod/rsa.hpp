@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "manymod/bytes.hpp"
 #include "manymod/manymod.hpp"
 #include "manymod/rsa.h"
 
@@ -30,49 +31,13 @@ inline namespace wrapper {
 namespace rsa {
 
 /// The bytes of one message, signature or number.
-using Bytes = std::vector<std::uint8_t>;
+using wrapper::Bytes;
 
 namespace detail {
 
-inline mm_bytes view_of(std::span<const std::uint8_t> bytes) { return {bytes.data(), bytes.size()}; }
-
-inline mm_bytes view_of(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-/// Bytes that are zeroed on destruction: decrypted messages pass through them.
-class WipedBytes {
- public:
-  explicit WipedBytes(std::size_t size) : bytes_(size) {}
-  WipedBytes(const WipedBytes&) = delete;
-  WipedBytes& operator=(const WipedBytes&) = delete;
-  ~WipedBytes() {
-    volatile std::uint8_t* byte = bytes_.data();
-    for (std::size_t i = 0; i < bytes_.size(); ++i) byte[i] = 0;
-  }
-  [[nodiscard]] std::uint8_t* data() { return bytes_.data(); }
-
- private:
-  Bytes bytes_;
-};
-
-/// Byte strings as an mm_bytes_view; they must outlive it.
-class Items {
- public:
-  explicit Items(std::span<const Bytes> items) : items_(items.size()) {
-    std::transform(items.begin(), items.end(), items_.begin(),
-                   [](const Bytes& bytes) { return view_of(bytes); });
-  }
-  [[nodiscard]] mm_bytes_view view() const {
-    mm_bytes_view view{};
-    view.count = items_.size();
-    view.items = items_.data();
-    return view;
-  }
-
- private:
-  std::vector<mm_bytes> items_;
-};
+using wrapper::detail::Items;
+using wrapper::detail::view_of;
+using wrapper::detail::WipedBytes;
 
 /// An mm_rsa_call without its output, and the arrays that it needs. It cannot be moved, as the call points
 /// into it.

@@ -89,6 +89,39 @@ MM_SM3: int
 MM_RSA_SALT_DIGEST: int
 MM_RSA_SALT_AUTO: int
 MM_RSA_SALT_MAX: int
+MM_HASH_NONE: int
+MM_ECC_WEIERSTRASS: int
+MM_ECC_EDWARDS: int
+MM_ECC_MONTGOMERY: int
+MM_ECC_MIN_BITS: int
+MM_ECC_MAX_BITS: int
+MM_ECC_PUBLIC_KEY: int
+MM_ECC_SIGN: int
+MM_ECC_VERIFY: int
+MM_ECC_VERIFY_ALL: int
+MM_ECC_RECOVER: int
+MM_ECC_EXCHANGE: int
+MM_ECC_MULTIPLY: int
+MM_ECC_ADD: int
+MM_ECC_POINT: int
+MM_ECC_SUM: int
+MM_ECC_DEFAULT: int
+MM_ECC_ECDSA: int
+MM_ECC_EDDSA: int
+MM_ECC_BIP340: int
+MM_ECC_SM2DSA: int
+MM_ECC_NONCE_DETERMINISTIC: int
+MM_ECC_NONCE_HEDGED: int
+MM_ECC_NONCE_GIVEN: int
+MM_ECC_RFC8032: int
+MM_ECC_STRICT: int
+MM_ECC_ZIP215: int
+MM_ECC_RAW: int
+MM_ECC_DER: int
+MM_ECC_RECOVERABLE: int
+MM_ECC_UNCOMPRESSED: int
+MM_ECC_COMPRESSED: int
+MM_ECC_X_ONLY: int
 
 def scan_ints(sequence: Sequence[Any]) -> tuple[Sequence[Any], int, bool, bool]: ...
 def int_widths(sequence: Sequence[Any], widths: NDArray[np.uint32]) -> None: ...
@@ -301,7 +334,81 @@ class RsaRing:
     ) -> int: ...
 
 def rsa_supported() -> bool: ...
-def rsa_hash_size(hash: int) -> int: ...
+def hash_size(hash: int) -> int: ...
+
+class EccCurve:
+    @staticmethod
+    def find(name: str) -> EccCurve | None: ...
+    @staticmethod
+    def named() -> list[EccCurve]: ...
+    @staticmethod
+    def create(
+        form: int, p: bytes, a: bytes, b: bytes, x: bytes, y: bytes, n: bytes, cofactor: bytes
+    ) -> EccCurve: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def form(self) -> int: ...
+    @property
+    def field_bits(self) -> int: ...
+    @property
+    def order_bits(self) -> int: ...
+    @property
+    def coordinate_bytes(self) -> int: ...
+    @property
+    def scalar_bytes(self) -> int: ...
+    @property
+    def secret_bytes(self) -> int: ...
+    @property
+    def public_bytes(self) -> int: ...
+    @property
+    def signature_bytes(self) -> int: ...
+    def usable(self, variant: str) -> bool: ...
+
+class EccKey:
+    def __init__(self, encoded: Buffer, password: Buffer | None, public_only: bool) -> None: ...
+    @property
+    def curve(self) -> EccCurve: ...
+    @property
+    def secret(self) -> bytearray: ...
+    @property
+    def public_bytes(self) -> bytearray: ...
+
+class EccScheme:
+    def __init__(
+        self,
+        scheme: int,
+        hash: int,
+        prehashed: bool,
+        nonces: int,
+        policy: int,
+        signature_format: int,
+        point_format: int,
+        low_s: int,
+        no_check: bool,
+    ) -> None: ...
+
+class EccPlan:
+    def __init__(
+        self, curves: Sequence[EccCurve], device: str | None, variant: str | None, threads: int
+    ) -> None: ...
+    def variant(self, curve: int) -> str: ...
+    def run(
+        self,
+        op: int,
+        scheme: EccScheme,
+        count: int,
+        curve: NDArray[np.uint32] | None,
+        inputs: tuple[tuple[_ByteStrings, NDArray[np.int64] | None] | None, ...],
+        output: NDArray[np.uint8] | None,
+        sizes: NDArray[np.uint64] | None,
+        ok: NDArray[np.uint8] | None,
+        status: NDArray[np.uint8],
+        progress: _Progress,
+    ) -> int: ...
+
+def ecc_supported() -> bool: ...
+def ecc_variants() -> list[str]: ...
 def rows_to_bytes(rows: NDArray[np.uint8], sizes: NDArray[np.uint64]) -> list[bytes]: ...
 def get_threads() -> int: ...
 def set_threads(threads: int) -> int: ...

@@ -103,7 +103,7 @@ class InvalidKeyError(ManymodError, ValueError):
 
 
 class UnsupportedError(ManymodError, NotImplementedError):
-    """This build of manymod lacks something that the call needs, such as libcrypto for RSA."""
+    """This build of manymod lacks something that the call needs, such as libcrypto for RSA and curves."""
 
 
 class CryptoError(ManymodError, RuntimeError):
@@ -154,7 +154,17 @@ _MESSAGES = {
     " (check_primes)",
     Status.RSA_PADDING: "the key is for RSASSA-PSS alone, or for another hash or longer salts (pss_limits)",
     Status.RSA_SIGNATURE_LENGTH: "the signature is not as long as the modulus",
+    Status.ECC_CURVE: "no such key in the ring, or the operation or scheme is not for its curve",
+    Status.ECC_SECRET: "a private key or nonce is out of range or has a wrong length, or the key is public",
+    Status.ECC_POINT: "not the encoding of a point of the curve, or infinity, which is no key",
+    Status.ECC_SMALL_ORDER: "the shared secret would be infinity or 0",
+    Status.ECC_SIGNATURE: "not the encoding of a signature",
+    Status.ECC_LENGTH: "a digest, context or nonce has a wrong length",
+    Status.ECC_NONCE: "the nonce gives no signature: use another",
+    Status.ECC_FAULT: "computed wrongly: the hardware is defective",
+    Status.ECC_NO_KEY: "no public key has this signature",
 }
+_FAULTS = frozenset({Status.RSA_FAULT, Status.ECC_FAULT})
 _MAX_NAMED = 8
 
 
@@ -170,7 +180,7 @@ def _item_error(
     """Return what Python would raise at the first bad item, naming all items that share its status."""
     indices = [int(i) for i in np.flatnonzero(bad)]
     first = Status(int(statuses[indices[0]]))
-    kind: type[ItemError] = ItemError if first is Status.RSA_FAULT else ItemValueError
+    kind: type[ItemError] = ItemError if first in _FAULTS else ItemValueError
     if first is not Status.ZERO_MODULUS:
         message = _MESSAGES[first]
     elif op in _POWER_OPS:

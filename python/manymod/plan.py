@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 import os
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._answers import answer_for
-from manymod._forked import ProcessOwn, leave_behind
+from manymod._forked import KeptHandles, ProcessOwn
 from manymod._operand_kinds import Batch, Operand
 from manymod._operands import common_length, operand
 from manymod._run import Errors, Kernel, Progress, execute
@@ -52,26 +51,15 @@ def _make_handle(environment: str | None, *options: Any) -> _core.Plan:  # noqa:
     return _core.Plan(*options)
 
 
-_cached_handle = functools.lru_cache(maxsize=64)(_make_handle)
-
-
-def _forget_in_child() -> None:
-    """After a fork: leave the parent's plans alone (a thread that is gone may hold their locks)."""
-    global _cached_handle  # noqa: PLW0603
-    leave_behind(_cached_handle)
-    _cached_handle = functools.lru_cache(maxsize=64)(_make_handle)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_in_child)
+_handles = KeptHandles(_make_handle)
 
 
 def clear_plans() -> None:
-    """Drop the plans, at most 64 by their options, that operations keep for reuse.
+    """Drop the plans, at most 64 of each kind by their options, that operations keep for reuse.
 
     >>> clear_plans()
     """
-    _cached_handle.cache_clear()
+    KeptHandles.clear_all()
 
 
 def checked_threads(threads: int) -> int:
@@ -123,7 +111,7 @@ def shared_handle(
     bits = min(MAX_MODULUS_BITS, -(-max(1, modulus_bits) // 64) * 64)
     number = OPERATIONS[op]
     options = (number, int(secret), int(shared), bits, device, variant, checked_threads(threads))
-    return _cached_handle(environment, *options)
+    return _handles.get(environment, *options)
 
 
 def batch_kernel(handle: _core.Plan, unary: bool) -> Kernel:

@@ -27,6 +27,9 @@ class ItemsIn {
     return places_.empty() ? ByteSpan(data_ + i * stride_, size_) : places_[i];
   }
 
+  /// Whether the same bytes are given for every item.
+  [[nodiscard]] bool is_shared() const { return count_ == 1; }
+
   /// Whether any item overlaps `bytes`.
   [[nodiscard]] bool overlap(ByteSpan bytes) const;
 

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "abi/call_outputs.hpp"
 #include "core/library_thread.hpp"
 #include "manymod/manymod.h"
-#include "manymod/rsa.h"
 
 namespace manymod {
 
@@ -30,30 +29,6 @@ class JobWork {
   virtual void mark_not_computed() noexcept = 0;
 };
 
-/// Whether a call that has not been checked yet appears to have an array for `count` statuses.
-inline bool has_statuses(const mm_call& call) {
-  return call.item_status != nullptr && call.result.limbs != nullptr && call.result.count == call.count;
-}
-inline bool has_statuses(const mm_rsa_call& call) {
-  if (call.item_status == nullptr) return false;
-  return call.op == MM_RSA_VERIFY ? call.valid != nullptr
-                                  : call.output.data != nullptr && call.output.count == call.count;
-}
-
-/// Set the outputs of a call that was not begun to what the interface promises of items that are not
-/// computed. In: has_statuses(call).
-inline void clear_outputs(const mm_call& call) {
-  std::memset(call.item_status, MM_ITEM_NOT_COMPUTED, call.count);
-}
-inline void clear_outputs(const mm_rsa_call& call) {
-  std::memset(call.item_status, MM_ITEM_NOT_COMPUTED, call.count);
-  if (call.op == MM_RSA_VERIFY) std::memset(call.valid, 0, call.count);
-  if (call.item_recomputed != nullptr) std::memset(call.item_recomputed, 0, call.count);
-  if (call.op != MM_RSA_VERIFY && call.output.sizes != nullptr) {
-    std::fill_n(call.output.sizes, call.count, 0);
-  }
-}
-
 /// A copy of a call of a C interface, which `run(const Call&)` computes.
 template <class Call, class Run>
 class CallWork final : public JobWork {
@@ -70,7 +45,8 @@ class CallWork final : public JobWork {
     return call_.progress == nullptr ? 0 : call_.progress(items_done, items_total, call_.progress_user);
   }
   void mark_not_computed() noexcept override {
-    if (has_statuses(call_)) clear_outputs(call_);
+    const CallOutputs outputs = outputs_of(call_);
+    if (outputs.appear_valid()) outputs.clear();
   }
 
  private:

@@ -55,11 +55,21 @@ Hasher::Hasher(mm_hash hash) : facts_(find_hash(hash)), hash_(fetched(*facts_)),
   require_crypto(context_ != nullptr, "EVP_MD_CTX_new");
 }
 
-void Hasher::digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts) {
+std::size_t Hasher::block_size() const {
+  const int size = EVP_MD_get_block_size(hash_.get());
+  require_crypto(size > 0, "EVP_MD_get_block_size");
+  return static_cast<std::size_t>(size);
+}
+
+void Hasher::digest(std::span<std::uint8_t> digest, std::span<const ByteSpan> parts) {
   fill(digest.first(size()), parts);
 }
 
-void Hasher::fill(std::span<std::uint8_t> output, std::initializer_list<ByteSpan> parts) {
+void Hasher::digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts) {
+  fill(digest.first(size()), {parts.begin(), parts.size()});
+}
+
+void Hasher::fill(std::span<std::uint8_t> output, std::span<const ByteSpan> parts) {
   // A null hash keeps that of the previous use.
   const EVP_MD* hash = started_ ? nullptr : hash_.get();
   require_crypto(EVP_DigestInit_ex2(context_.get(), hash, nullptr) == 1, "EVP_DigestInit_ex2");
@@ -78,7 +88,7 @@ void Hasher::fill(std::span<std::uint8_t> output, std::initializer_list<ByteSpan
 void Hasher::xor_mask(std::span<std::uint8_t> target, ByteSpan seed) {
   if (facts_->extendable) {
     SecretBytes mask(target.size());
-    fill(mask.first(mask.size()), {seed});
+    fill(mask.first(mask.size()), {&seed, 1});
     for (std::size_t i = 0; i < target.size(); ++i) target[i] ^= mask[i];
     return;
   }
@@ -92,6 +102,27 @@ void Hasher::xor_mask(std::span<std::uint8_t> target, ByteSpan seed) {
     ++counter[3];
   }
   wipe_bytes(block.data(), block.size());
+}
+
+Hmac::Hmac(mm_hash hash) : hasher_(hash) {
+  require_crypto(hasher_.block_size() <= kMaxBlock, "a hash with a longer block");
+}
+
+ByteSpan Hmac::padded(ByteSpan key, std::uint8_t pad) {
+  const std::size_t block = hasher_.block_size();
+  std::fill_n(pad_.begin(), block, pad);
+  for (std::size_t i = 0; i < key.size(); ++i) pad_[i] ^= key[i];
+  return {pad_.data(), block};
+}
+
+void Hmac::digest(std::span<std::uint8_t> mac, ByteSpan key, std::initializer_list<ByteSpan> parts) {
+  std::array<ByteSpan, 1 + kMaxParts> inner;
+  inner[0] = padded(key, 0x36);
+  std::ranges::copy(parts, inner.begin() + 1);
+  std::array<std::uint8_t, kMaxDigest> digest;
+  hasher_.digest(digest, std::span<const ByteSpan>(inner).first(1 + parts.size()));
+  hasher_.digest(mac, {padded(key, 0x5c), ByteSpan(digest).first(size())});
+  wipe_bytes(digest.data(), digest.size());
 }
 
 HmacSha256::HmacSha256() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Digests and HMAC-SHA-256 by libcrypto, and MGF1 (RFC 8017, appendix B.2.1) over the digests.
+// Digests and HMAC by libcrypto, and MGF1 (RFC 8017, appendix B.2.1) over the digests.
 #pragma once
 
 #include <array>
@@ -39,8 +39,11 @@ class Hasher {
 
   [[nodiscard]] const HashFacts& facts() const { return *facts_; }
   [[nodiscard]] std::size_t size() const { return facts_->size; }
+  /// Bytes that the hash compresses at a time.
+  [[nodiscard]] std::size_t block_size() const;
 
   /// digest[0 .. size()) = hash of the parts in a row. A part may overlap the digest.
+  void digest(std::span<std::uint8_t> digest, std::span<const ByteSpan> parts);
   void digest(std::span<std::uint8_t> digest, std::initializer_list<ByteSpan> parts);
 
   /// output = the hash of the parts as long as `output`. In: facts().extendable.
@@ -53,12 +56,35 @@ class Hasher {
 
  private:
   /// output = hash of the parts, as long as `output`: size() bytes unless the hash is extendable.
-  void fill(std::span<std::uint8_t> output, std::initializer_list<ByteSpan> parts);
+  void fill(std::span<std::uint8_t> output, std::span<const ByteSpan> parts);
 
   const HashFacts* facts_;
   Libcrypto<EVP_MD> hash_;
   Libcrypto<EVP_MD_CTX> context_;
   bool started_ = false;
+};
+
+/// HMAC (RFC 2104) with any hash but SHAKE. For use by one thread at a time; with short keys and messages it
+/// takes little more time than its compressions, unlike EVP_MAC.
+class Hmac {
+ public:
+  explicit Hmac(mm_hash hash);
+  Hmac(const Hmac&) = delete;
+  Hmac& operator=(const Hmac&) = delete;
+  ~Hmac() { wipe_bytes(pad_.data(), pad_.size()); }
+
+  [[nodiscard]] std::size_t size() const { return hasher_.size(); }
+  /// mac[0 .. size()) = HMAC of the parts in a row, which may overlap it. In: key.size() <= the block size.
+  void digest(std::span<std::uint8_t> mac, ByteSpan key, std::initializer_list<ByteSpan> parts);
+
+ private:
+  static constexpr std::size_t kMaxBlock = 144;  ///< of SHA3-224
+  static constexpr std::size_t kMaxParts = 4;
+
+  Hasher hasher_;
+  std::array<std::uint8_t, kMaxBlock> pad_{};
+
+  [[nodiscard]] ByteSpan padded(ByteSpan key, std::uint8_t pad);
 };
 
 using Sha256Digest = std::array<std::uint8_t, 32>;

@@ -23,6 +23,7 @@ struct FreeLibcrypto {
   void operator()(EVP_MAC* mac) const { EVP_MAC_free(mac); }
   void operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
   void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+  void operator()(EVP_PKEY_CTX* context) const { EVP_PKEY_CTX_free(context); }
   void operator()(EVP_CIPHER* cipher) const { EVP_CIPHER_free(cipher); }
   void operator()(OSSL_DECODER_CTX* context) const { OSSL_DECODER_CTX_free(context); }
   void operator()(PBE2PARAM* parameters) const { PBE2PARAM_free(parameters); }

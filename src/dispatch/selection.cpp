@@ -62,6 +62,8 @@ bool is_cuda_index(std::string_view name) {
   return error == std::errc() && end == name.data() + name.size();
 }
 
+}  // namespace
+
 std::vector<const Device*> devices_named(std::string_view name, std::span<const Device> devices) {
   std::vector<const Device*> matching;
   if (name == "auto") {
@@ -88,6 +90,8 @@ std::vector<const Device*> devices_named(std::string_view name, std::span<const 
   }
   return matching;
 }
+
+namespace {
 
 // Multiprocessors of different models differ in speed, but without a measurement nothing else is known.
 bool is_larger(const Device* a, const Device* b) {

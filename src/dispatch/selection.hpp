@@ -18,6 +18,10 @@ namespace manymod {
 /// The hardware that a variant requires, for users: "bmi2 adx", "compute capability 9.0"; "" if none.
 std::string hardware_needs(const Variant& variant);
 
+/// The devices that a device option names: "auto", "cpu", "cuda", "cuda:K".
+/// @throws StatusError MM_ERR_UNKNOWN_DEVICE, with a message that lists the devices
+std::vector<const Device*> devices_named(std::string_view name, std::span<const Device> devices);
+
 /// Why `variant` cannot run any operation on `device`; "" if it can.
 std::string hardware_obstacle(const Variant& variant, const Device& device);
 

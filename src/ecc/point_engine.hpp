@@ -50,6 +50,8 @@ struct ItemRange {
 /// What an engine is asked for, for estimates of time.
 enum class PointOperation : std::uint8_t { multiply_base, multiply, multiply_two, ladder, add, lift, check };
 
+class DeviceSchemes;
+
 /// Timing. TimingClass::secret: branches and addresses do not depend on scalars or on points. Otherwise they
 /// may, and any exceptional case of a formula must still give the right result. Functions without a timing
 /// class are for public data.
@@ -65,6 +67,9 @@ class PointEngine {
   PointEngine& operator=(const PointEngine&) = delete;
 
   [[nodiscard]] const Curve& curve() const { return curve_; }
+
+  /// Schemes that it computes as a whole (ecc/device_schemes.hpp); null: none.
+  [[nodiscard]] virtual const DeviceSchemes* device_schemes() const { return nullptr; }
 
   /// The name of its variant (ecc/variants.hpp).
   [[nodiscard]] virtual const char* variant() const = 0;

@@ -6,6 +6,7 @@
 #include "python/call.hpp"
 #include "python/convert.hpp"
 #include "python/device_limbs.hpp"
+#include "python/ecc.hpp"
 #include "python/rsa.hpp"
 
 NB_MODULE(_core, module) {
@@ -20,5 +21,6 @@ NB_MODULE(_core, module) {
   manymod::python::bind_call(module);
   manymod::python::bind_device(module);
   manymod::python::bind_hardware(module);
+  manymod::python::bind_ecc(module);
   manymod::python::bind_rsa(module);
 }

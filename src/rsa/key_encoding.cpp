@@ -1,277 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys from PEM and DER, parsed by libcrypto.
+// RSA keys from PEM and DER.
 #include <openssl/core_names.h>
-#include <openssl/decoder.h>
-#include <openssl/pem.h>
-#include <openssl/pkcs12.h>
-#include <openssl/x509.h>
 
-#include <algorithm>
 #include <array>
-#include <climits>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "crypto/hash.hpp"
-#include "crypto/pem.hpp"
-#include "rsa/encoding_description.hpp"
+#include "crypto/key_encoding.hpp"
 #include "rsa/hashes.hpp"
 #include "rsa/key.hpp"
 
 namespace manymod::rsa {
 namespace {
 
-using Pkey = crypto::Libcrypto<EVP_PKEY>;
+constexpr const char* kAlgorithms[] = {"RSA", "RSA-PSS"};
+constexpr std::string_view kSshPrefixes[] = {"ssh-rsa"};
+constexpr crypto::KeyFamily kFamily{kAlgorithms, kSshPrefixes, "RSA key", "not RSA", "an RSA key"};
 
-/// What was read of one encoding: a key, or why there is none.
-struct Found {
-  Pkey key;
-  bool is_private = false;  ///< also if it is a private key that could not be read
-  bool is_certificate = false;
-  bool is_encrypted = false;
-  std::string problem;
-};
-
-Found no_key(std::string problem) { return {nullptr, false, false, false, std::move(problem)}; }
-Found encrypted_key(std::string problem) { return {nullptr, true, false, true, std::move(problem)}; }
-
-// An RSA key as it is, one of another algorithm as a problem.
-Found checked(Pkey key, bool is_private, bool is_certificate = false) {
-  if (EVP_PKEY_is_a(key.get(), "RSA") == 1 || EVP_PKEY_is_a(key.get(), "RSA-PSS") == 1) {
-    return {std::move(key), is_private, is_certificate, false, {}};
-  }
-  const char* name = EVP_PKEY_get0_type_name(key.get());
-  const std::string kind = is_certificate ? "a certificate of " : "";
-  return no_key(kind + key_not_rsa(name == nullptr ? "unknown" : name, is_private ? "private" : "public"));
-}
-
-// ---- decryption ----------------------------------------------------------------------------------------
-
-bool is_provided(const char* cipher) {
-  return cipher != nullptr &&
-         crypto::Libcrypto<EVP_CIPHER>(EVP_CIPHER_fetch(nullptr, cipher, nullptr)) != nullptr;
-}
-
-std::string not_provided(const std::string& encryption) {
-  return "encrypted with " + encryption +
-         ", which libcrypto does not provide here: encrypt it anew with openssl pkcs8 -topk8 -v2 aes256";
-}
-
-constexpr const char* kPasswordNeeded = "encrypted: its password is needed";
-constexpr const char* kPasswordWrong = "encrypted: its password is wrong";
-
-// The cipher of an encrypted PKCS#8 key; empty if libcrypto provides it.
-std::string missing_cipher(const X509_ALGOR* encryption) {
-  const ASN1_OBJECT* scheme = nullptr;
-  const void* parameters = nullptr;
-  int type = V_ASN1_UNDEF;
-  X509_ALGOR_get0(&scheme, &type, &parameters, encryption);
-  if (OBJ_obj2nid(scheme) == NID_pbes2) {
-    if (type != V_ASN1_SEQUENCE) return {};
-    const crypto::Libcrypto<PBE2PARAM> pbes2(static_cast<PBE2PARAM*>(
-        ASN1_item_unpack(static_cast<const ASN1_STRING*>(parameters), ASN1_ITEM_rptr(PBE2PARAM))));
-    if (!pbes2) return {};
-    const ASN1_OBJECT* cipher = nullptr;
-    X509_ALGOR_get0(&cipher, nullptr, nullptr, pbes2->encryption);
-    const std::string name = algorithm_name(cipher);
-    const int nid = OBJ_obj2nid(cipher);
-    return nid != NID_undef && is_provided(OBJ_nid2sn(nid)) ? std::string() : name;
-  }
-  int cipher = NID_undef;
-  const int known = EVP_PBE_find(EVP_PBE_TYPE_OUTER, OBJ_obj2nid(scheme), &cipher, nullptr, nullptr);
-  if (known == 1 && cipher > 0 && is_provided(OBJ_nid2sn(cipher))) return {};
-  return algorithm_name(scheme);
-}
-
-// PKCS#8's EncryptedPrivateKeyInfo.
-Found read_encrypted(const X509_SIG* encrypted, const mm_bytes& password) {
-  const X509_ALGOR* encryption = nullptr;
-  X509_SIG_get0(encrypted, &encryption, nullptr);
-  if (const std::string cipher = missing_cipher(encryption); !cipher.empty()) {
-    return encrypted_key(not_provided(cipher));
-  }
-  if (password.data == nullptr) return encrypted_key(kPasswordNeeded);
-  if (password.size > INT_MAX) return encrypted_key(kPasswordWrong);
-  const crypto::Libcrypto<PKCS8_PRIV_KEY_INFO> info(PKCS8_decrypt(
-      encrypted, reinterpret_cast<const char*>(password.data), static_cast<int>(password.size)));
-  if (!info) return encrypted_key(kPasswordWrong);
-  Pkey key(EVP_PKCS82PKEY(info.get()));
-  if (key) return checked(std::move(key), true);
-  const ASN1_OBJECT* algorithm = nullptr;
-  PKCS8_pkey_get0(&algorithm, nullptr, nullptr, nullptr, info.get());
-  return no_key("a private key that libcrypto cannot read, of " + algorithm_name(algorithm));
-}
-
-// A pem_password_cb, whose last argument is the password (mm_bytes).
-int give_password(char* buffer, int room, int, void* user) {
-  const auto& password = *static_cast<const mm_bytes*>(user);
-  if (password.size > static_cast<std::size_t>(room)) return -1;
-  if (password.size != 0) std::memcpy(buffer, password.data, password.size);
-  return static_cast<int>(password.size);
-}
-
-// Decrypt a block with the headers Proc-Type and DEK-Info in place. @return what is wrong; empty if nothing
-// is
-std::string decrypt_block(crypto::PemContent& content, const mm_bytes& password) {
-  EVP_CIPHER_INFO cipher{};
-  if (PEM_get_EVP_CIPHER_INFO(content.headers.data(), &cipher) != 1) {
-    const std::size_t info = content.headers.find("DEK-Info: ");
-    const std::string name = info == std::string::npos ? "" : content.headers.substr(info + 10);
-    return not_provided(name.empty() ? "an unnamed cipher" : name.substr(0, name.find_first_of(",\n")));
-  }
-  const char* name = EVP_CIPHER_get0_name(cipher.cipher);
-  if (!is_provided(name)) return not_provided(name == nullptr ? "a cipher" : name);
-  if (password.data == nullptr) return kPasswordNeeded;
-  mm_bytes given = password;
-  long size = static_cast<long>(content.der.size());
-  if (PEM_do_header(&cipher, content.der.data(), &size, give_password, &given) != 1) return kPasswordWrong;
-  wipe_bytes(content.der.data() + size, content.der.size() - static_cast<std::size_t>(size));
-  content.der.resize(static_cast<std::size_t>(size));
-  return {};
-}
-
-// ---- DER -----------------------------------------------------------------------------------------------
-
-// A key of `algorithm` in any structure that libcrypto's decoders know; null if there is none.
-Pkey decoded(ByteSpan der, const char* algorithm, int selection) {
-  EVP_PKEY* key = nullptr;
-  const crypto::Libcrypto<OSSL_DECODER_CTX> context(
-      OSSL_DECODER_CTX_new_for_pkey(&key, nullptr, nullptr, algorithm, selection, nullptr, nullptr));
-  crypto::require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
-  const unsigned char* data = der.data();
-  std::size_t size = der.size();
-  const int done = OSSL_DECODER_from_data(context.get(), &data, &size);
-  Pkey owned(key);
-  return done == 1 ? std::move(owned) : nullptr;
-}
-
-Found read_certificate(const X509* certificate) {
-  if (EVP_PKEY* key = X509_get0_pubkey(certificate); key != nullptr && EVP_PKEY_up_ref(key) == 1) {
-    return checked(Pkey(key), false, true);
-  }
-  ASN1_OBJECT* algorithm = nullptr;
-  X509_PUBKEY_get0_param(&algorithm, nullptr, nullptr, nullptr, X509_get_X509_PUBKEY(certificate));
-  return no_key("a certificate of a key that libcrypto cannot read: " + algorithm_name(algorithm));
-}
-
-// A key or certificate; without a key and a problem if it is neither.
-Found read_der(ByteSpan der, const mm_bytes& password) {
-  const auto size = static_cast<long>(der.size());
-  const unsigned char* at = der.data();
-  if (const crypto::Libcrypto<X509_SIG> encrypted(d2i_X509_SIG(nullptr, &at, size)); encrypted) {
-    return read_encrypted(encrypted.get(), password);
-  }
-  for (const int selection : {EVP_PKEY_KEYPAIR, EVP_PKEY_PUBLIC_KEY}) {
-    for (const char* algorithm : {"RSA", "RSA-PSS"}) {
-      if (Pkey key = decoded(der, algorithm, selection)) {
-        return checked(std::move(key), selection == EVP_PKEY_KEYPAIR);
-      }
-    }
-  }
-  at = der.data();
-  // A trusted certificate is a certificate with more behind it.
-  if (const crypto::Libcrypto<X509> certificate(d2i_X509(nullptr, &at, size)); certificate) {
-    return read_certificate(certificate.get());
-  }
-  return no_key(describe_der(der));
-}
-
-Found read_block(const crypto::PemBlock& block, const mm_bytes& password) {
-  if (!block.complete) return no_key("truncated PEM, it has no END line for " + block.label);
-  crypto::PemContent content;
-  if (std::string known = describe_label(block.label); !known.empty()) return no_key(std::move(known));
-  if (!crypto::read_pem(block, content)) return no_key("PEM whose base64 is damaged: " + block.label);
-  if (content.encrypted()) {
-    if (std::string problem = decrypt_block(content, password); !problem.empty()) {
-      return encrypted_key(std::move(problem));
-    }
-  }
-  Found found = read_der(content.der, password);
-  if (found.key || !found.problem.empty()) return found;
-  if (content.encrypted()) return encrypted_key(kPasswordWrong);
-  return no_key("PEM that holds no key or certificate that libcrypto can read: " + block.label);
-}
-
-// ---- which key of an encoding --------------------------------------------------------------------------
-
-// What is read of the blocks, up to the key that `kind` asks for.
-std::vector<Found> read_all(const mm_bytes& encoded, const mm_bytes& password, std::size_t kind) {
-  const std::string_view text(reinterpret_cast<const char*>(encoded.data), encoded.size);
-  std::vector<Found> all;
-  const std::vector<crypto::PemBlock> blocks = crypto::pem_blocks(text);
-  for (const crypto::PemBlock& block : blocks) {
-    // Keys on curves have a block of parameters before them.
-    const bool parameters = blocks.size() > 1 && block.label.ends_with("PARAMETERS");
-    if (parameters) continue;
-    Found& found = all.emplace_back(read_block(block, password));
-    // The label tells only of what cannot be read.
-    if (!found.key) found.is_private = found.is_private || block.label.ends_with("PRIVATE KEY");
-    if (found.key && found.is_private == (kind != MM_RSA_KEY_PUBLIC)) break;
-  }
-  if (!all.empty()) return all;
-  all.push_back(read_der({encoded.data, encoded.size}, password));
-  if (!all[0].key && all[0].problem.empty()) all[0].problem = describe_bytes(text);
-  return all;
-}
-
-// Messages are ASCII, whatever the labels and names of ciphers are that they repeat.
-[[noreturn]] void reject(std::string problem) {
-  std::ranges::replace_if(problem, [](char c) { return c < ' ' || c > '~'; }, '?');
-  throw StatusError(MM_ERR_KEY, "RSA key: " + problem);
-}
-
-// The key that `kind` asks for; `all` is not empty.
-const Found& chosen(const std::vector<Found>& all, std::size_t kind) {
-  const auto find = [&](auto&& suits) {
-    const auto found = std::ranges::find_if(all, suits);
-    return found == all.end() ? nullptr : &*found;
-  };
-  const Found* private_key = find([](const Found& found) { return found.key && found.is_private; });
-  const Found* public_key = find([](const Found& found) { return found.key && !found.is_private; });
-  const Found* unread = find([](const Found& found) { return !found.key; });
-  const Found* unread_private = find([](const Found& found) { return !found.key && found.is_private; });
-  if (kind == MM_RSA_KEY_PUBLIC) {
-    if (public_key != nullptr) return *public_key;
-    if (private_key == nullptr && !unread->is_encrypted) reject(unread->problem);
-    reject("a private key, where a public one is needed");
-  }
-  if (private_key != nullptr) return *private_key;
-  // The private key that could not be read goes before the certificate beside it.
-  if (unread_private != nullptr) reject(unread_private->problem);
-  if (public_key == nullptr) reject(unread->problem);
-  if (kind == MM_RSA_KEY_ANY) return *public_key;
-  reject(std::string(public_key->is_certificate ? "a certificate" : "a public key") +
-         ", where a private key is needed");
-}
-
-// ---- numbers -------------------------------------------------------------------------------------------
-
-// The parameter of that name; null if the key does not have it.
-crypto::Number number_of(const EVP_PKEY* key, const std::string& name) {
-  BIGNUM* number = nullptr;
-  if (EVP_PKEY_get_bn_param(key, name.c_str(), &number) != 1) return nullptr;
-  BN_set_flags(number, BN_FLG_CONSTTIME);
-  return crypto::Number(number);
+// In: kind <= MM_RSA_KEY_PUBLIC.
+crypto::WantedKey wanted(std::size_t kind) {
+  if (kind == MM_RSA_KEY_PUBLIC) return crypto::WantedKey::public_;
+  return kind == MM_RSA_KEY_ANY ? crypto::WantedKey::any : crypto::WantedKey::private_;
 }
 
 KeyNumbers numbers_of(const EVP_PKEY* key) {
   KeyNumbers numbers;
-  numbers.n = number_of(key, OSSL_PKEY_PARAM_RSA_N);
-  numbers.e = number_of(key, OSSL_PKEY_PARAM_RSA_E);
-  numbers.d = number_of(key, OSSL_PKEY_PARAM_RSA_D);
-  numbers.p = number_of(key, OSSL_PKEY_PARAM_RSA_FACTOR1);
-  numbers.q = number_of(key, OSSL_PKEY_PARAM_RSA_FACTOR2);
-  numbers.dp = number_of(key, OSSL_PKEY_PARAM_RSA_EXPONENT1);
-  numbers.dq = number_of(key, OSSL_PKEY_PARAM_RSA_EXPONENT2);
-  numbers.qinv = number_of(key, OSSL_PKEY_PARAM_RSA_COEFFICIENT1);
+  numbers.n = crypto::number_of(key, OSSL_PKEY_PARAM_RSA_N);
+  numbers.e = crypto::number_of(key, OSSL_PKEY_PARAM_RSA_E);
+  numbers.d = crypto::number_of(key, OSSL_PKEY_PARAM_RSA_D);
+  numbers.p = crypto::number_of(key, OSSL_PKEY_PARAM_RSA_FACTOR1);
+  numbers.q = crypto::number_of(key, OSSL_PKEY_PARAM_RSA_FACTOR2);
+  numbers.dp = crypto::number_of(key, OSSL_PKEY_PARAM_RSA_EXPONENT1);
+  numbers.dq = crypto::number_of(key, OSSL_PKEY_PARAM_RSA_EXPONENT2);
+  numbers.qinv = crypto::number_of(key, OSSL_PKEY_PARAM_RSA_COEFFICIENT1);
   for (int i = 3; i <= MM_RSA_MAX_PRIMES; ++i) {
-    crypto::Number prime = number_of(key, "rsa-factor" + std::to_string(i));
+    crypto::Number prime = crypto::number_of(key, "rsa-factor" + std::to_string(i));
     if (!prime) break;
-    numbers.others.push_back({std::move(prime), number_of(key, "rsa-exponent" + std::to_string(i)),
-                              number_of(key, "rsa-coefficient" + std::to_string(i - 1))});
+    numbers.others.push_back({std::move(prime), crypto::number_of(key, "rsa-exponent" + std::to_string(i)),
+                              crypto::number_of(key, "rsa-coefficient" + std::to_string(i - 1))});
   }
   return numbers;
 }
@@ -284,7 +52,8 @@ mm_hash hash_of(const EVP_PKEY* key, const char* parameter) {
   }
   const crypto::HashFacts* hash = crypto::find_hash_by_name(name.data());
   if (hash != nullptr && find_rsa_hash(hash->hash) != nullptr) return hash->hash;
-  reject(std::string("for RSASSA-PSS with a hash that is not supported: ") + name.data());
+  crypto::reject_key(std::string("for RSASSA-PSS with a hash that is not supported: ") + name.data(),
+                     kFamily);
 }
 
 // Parameters of id-RSASSA-PSS (RFC 4055): libcrypto gives the length of salts if there are any, and the
@@ -302,16 +71,12 @@ mm_rsa_pss_limits pss_of(const EVP_PKEY* key) {
 }  // namespace
 
 std::shared_ptr<const Key> key_from_encoding(const mm_bytes& encoded, const mm_rsa_decode_options& options) {
-  if (encoded.data == nullptr) throw StatusError(MM_ERR_NULL, "encoded is NULL");
   if (options.kind > MM_RSA_KEY_PUBLIC) {
     throw StatusError(MM_ERR_ARGUMENT,
                       "kind is " + std::to_string(options.kind) + ", which is not an mm_rsa_key_kind");
   }
-  // libcrypto converts the size to int.
-  if (encoded.size > INT_MAX) reject("longer than 2^31 - 1 bytes");
-  const crypto::QuietErrors quiet;
-  std::vector<Found> all = read_all(encoded, options.password, options.kind);
-  const Found& found = chosen(all, options.kind);
+  const crypto::DecodedKey found =
+      crypto::decode_key(encoded, options.password, wanted(options.kind), kFamily);
   KeyNumbers numbers = numbers_of(found.key.get());
   return std::make_shared<const Key>(std::move(numbers), KeyRules{options.checks, options.max_exponent_bits},
                                      pss_of(found.key.get()));

@@ -97,7 +97,7 @@ def test_backend_has_every_hook(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.syspath_prepend(ROOT / "tools/build_backend")
     backend = load("tools/build_backend/manymod_build.py")
-    assert sorted(backend.__all__) == sorted(scikit_build_core.build.__all__)
+    assert set(backend.__all__) >= set(scikit_build_core.build.__all__)  # older versions have fewer
     assert all(callable(getattr(backend, hook)) for hook in backend.__all__)
 
 

@@ -201,7 +201,7 @@ def test_options_that_the_padding_has_no_use_for(
 
 
 def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    from manymod.tables import rsa_job
+    from manymod.tables import key_job
 
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     write_table(table, [{"m": message} for message in MESSAGES])
@@ -218,7 +218,7 @@ def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: 
         "--padding",
         "pkcs1v15",
     )
-    compute, calls = rsa_job.RsaWork._compute, []
+    compute, calls = key_job.KeyWork._compute, []
 
     def interrupted(*args: Any) -> Any:
         calls.append(1)
@@ -227,7 +227,7 @@ def test_parts_belong_to_one_key(tmp_path: Path, keys: list[Path], monkeypatch: 
         return compute(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(rsa_job.RsaWork, "_compute", interrupted)
+        patch.setattr(key_job.KeyWork, "_compute", interrupted)
         assert run(*arguments, "--key", keys[0]).code == 130
     other = run(*arguments, "--key", keys[1], "--resume")
     assert (other.code, "keys changed" in other.err) == (1, True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import manymod
 from manymod import _core
+from manymod._hashes import CURVE_HASHES, HASHES
 from manymod.plan import MAX_MODULUS_BITS, OPERANDS, OPERATIONS
-from manymod.rsa.padding import HASHES
 
 HEADERS = Path(__file__).resolve().parents[2] / "include/manymod"
 
@@ -17,13 +17,13 @@ HEADERS = Path(__file__).resolve().parents[2] / "include/manymod"
 def declared(name: str) -> dict[str, int]:
     """Enumerators and numeric macros of a header."""
     text = (HEADERS / name).read_text(encoding="utf-8")
-    found = re.findall(r"^\s*(MM_\w+) =\s+(-?\d+)", text, re.MULTILINE)
+    found = re.findall(r"\b(MM_\w+) =\s+(-?\d+)", text, re.MULTILINE)
     found += re.findall(r"^#define (MM_\w+) \(?(-?\d+)\)?", text, re.MULTILINE)
     return {name: int(value) for name, value in found}
 
 
 def test_constants_are_those_of_the_headers() -> None:
-    values = declared("manymod.h") | declared("rsa.h")
+    values = declared("manymod.h") | declared("bytes.h") | declared("rsa.h") | declared("ecc.h")
     shared = {name: value for name, value in vars(_core).items() if name.startswith("MM_")}
     assert shared
     assert shared == {name: values[name] for name in shared}
@@ -52,7 +52,7 @@ def test_operations_and_hashes() -> None:
     }
     assert set(OPERANDS) < set(OPERATIONS)
     assert header["MM_MAX_MODULUS_BITS"] == MAX_MODULUS_BITS
-    assert len(HASHES) == declared("rsa.h")["MM_HASH_COUNT"] - 1
+    assert len(HASHES | CURVE_HASHES) == declared("bytes.h")["MM_HASH_COUNT"] - 1
 
 
 def test_facts_of_variants() -> None:

@@ -359,6 +359,8 @@ def test_one_row_of_a_2d_array_stands_for_every_item() -> None:
         manymod.mulmod(x, 3, np.zeros(2, np.uint64))
 
 
+# Older versions of NumPy announce that __index__ of its bools will go.
+@pytest.mark.filterwarnings("ignore:In future, it will be an error for 'np.bool")
 def test_masked_arrays_and_unordered_collections_are_refused() -> None:
     masked: Any = np.ma.MaskedArray([1, 2], mask=[False, True])
     with pytest.raises(TypeError, match="x is a numpy masked array"):

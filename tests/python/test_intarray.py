@@ -289,6 +289,8 @@ def test_slices_are_views_with_their_signs() -> None:
     assert pickle.loads(pickle.dumps(outer)).to_ints() == [3, 5, 5, 3]
 
 
+# Older versions of NumPy announce that __index__ of its bools will go.
+@pytest.mark.filterwarnings("ignore:In future, it will be an error for 'np.bool")
 def test_numpy_bools_and_bytearrays() -> None:
     assert IntArray.from_ints([np.True_, 5, np.False_]).to_ints() == [1, 5, 0]
     assert (IntArray.from_ints([1, 2]) == np.True_).tolist() == [True, False]

@@ -17,16 +17,20 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python" / "manymod"
 # fit, the longest is meant.
 LAYERS = [
     ["_core", "_extras", "_forked", "errors"],
+    ["_hashes"],
     ["_arrow", "_device_packages", "_indexing", "_series", "intarray"],
     ["_answer", "_arrow_operands", "_device", "_operand_kinds", "_operands", "device_array"],
-    ["_answers", "_arrow_answers", "_device_answer", "_run", "_typing"],
+    ["_answers", "_arrow_answers", "_device_answer", "_byte_items", "_byte_typing", "_run", "_typing"],
     ["asynchronous", "plan"],
+    ["_key_indices"],
     ["arithmetic", "fixed_base", "hardware", "multi", "ops", "powers"],
     ["manymod"],  # manymod/__init__.py, which names what is public
-    ["rsa"],
+    ["_signer_service"],
+    ["_batch_signer"],
+    ["ecc", "rsa"],
     ["tables"],
     ["cli"],
-    ["cli.table", "cli.rsa", "cli.bench", "cli.tune"],
+    ["cli.table", "cli.ecc", "cli.rsa", "cli.bench", "cli.tune"],
     ["cli.main"],
     ["__main__"],
 ]
@@ -35,6 +39,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 #: What a layer never imports from outside.
 FORBIDDEN = {
     "tables": {"click", "rich"},
+    "ecc": {"click", "rich", "pyarrow"},
     "rsa": {"click", "rich", "pyarrow"},
     "": {"click", "rich", "gmpy2", "cryptography"},
 }

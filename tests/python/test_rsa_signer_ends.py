@@ -22,8 +22,8 @@ from tests.python.rsa_support import peer_key, private_key
 from tests.python.signer_support import BITS, HOW, Gate, check_counts, message, one_at_a_time, wait_until
 
 import manymod
+from manymod import _signer_service as service_module
 from manymod import rsa
-from manymod.rsa import _signer_service as service_module
 
 
 def test_answers_set_once_whatever_callbacks_do(expected: list[bytes]) -> None:

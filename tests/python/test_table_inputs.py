@@ -378,8 +378,8 @@ def texts_in(layout: str) -> Any:
 )
 @pytest.mark.parametrize("after", OUTPUTS)
 def test_text_that_is_no_utf8_is_a_bad_row(tmp_path: Path, layout: str, after: str) -> None:
-    if layout == "string_view" and not hasattr(pa, "string_view"):
-        pytest.skip("this pyarrow has no views")
+    if layout == "string_view" and int(pa.__version__.split(".")[0]) < 24:
+        pytest.skip("this pyarrow cannot convert views")
     columns = {"b": pa.array([3, 4, 5]), "n": pa.array([7] * 3), "t": texts_in(layout)}
     finished, rows = run_over(tmp_path, columns, after)
     assert finished.code == 3, finished.err

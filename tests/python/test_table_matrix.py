@@ -179,9 +179,10 @@ if hasattr(pa, "uuid"):
     COLUMNS["extension"] = column(
         None, pa.ExtensionArray.from_storage(pa.uuid(), STORAGE), [TEXT_OF_UUID, None, TEXT_OF_UUID]
     )
-if hasattr(pa, "string_view"):
+# Older versions of pyarrow have views, but can neither convert nor write all of them.
+HAS_VIEWS = int(pa.__version__.split(".")[0]) >= 24
+if HAS_VIEWS:
     COLUMNS["text view"] = column(pa.string_view(), ["a", None, "b" * 99], ["a", None, "b" * 99])
-if hasattr(pa, "list_view"):
     COLUMNS["list view"] = nested(pa.list_view(pa.int8()), [[1], None, []], [[1], None, []])
 
 SQUARES = ("--x", "b", "--mod", "1000", "--batch-rows", "2")

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import manymod
+from manymod.cli.ecc.command import ecc
 from manymod.cli.failures import report_failures
 from manymod.cli.info import info
 from manymod.cli.rsa.command import rsa
@@ -66,5 +67,5 @@ def main(**_: Any) -> None:
 
 for operation in OPERATIONS.values():
     main.add_command(table_command(operation))
-for command in (info, selftest, rsa):
+for command in (info, selftest, rsa, ecc):
     main.add_command(command)

@@ -8,9 +8,10 @@
 """
 
 from manymod import _core
+from manymod._hashes import Prehashed
 from manymod.errors import InvalidKeyError, ItemError, ItemValueError
 from manymod.rsa.keys import PrivateKey, PublicKey
-from manymod.rsa.padding import Padding, Prehashed, PssLimits
+from manymod.rsa.padding import Padding, PssLimits
 from manymod.rsa.ring import KeyRing
 from manymod.rsa.signer import Signer, SignerClosedError, SignerFullError, SignerStatistics
 

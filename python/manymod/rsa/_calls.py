@@ -10,13 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
+from manymod._byte_items import (
+    Items,
+    Kind,
+    bytes_answer,
+    check_out,
+    common_count,
+    direct_out,
+    flags_answer,
+    items,
+    present_rows,
+    source_of,
+)
 from manymod._forked import ProcessOwn
+from manymod._key_indices import key_numbers
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
 from manymod.errors import Status, _item_error
 from manymod.plan import checked_choice, checked_errors, checked_threads
-from manymod.rsa._items import Items, Kind, bytes_answer, check_out, common_count, flags_answer, items
-from manymod.rsa._key_indices import key_numbers
 from manymod.rsa.padding import NO_PADDING, native_padding, pss_limits
 
 __all__ = ["KeyCalls"]
@@ -114,9 +125,9 @@ class KeyCalls:
             {"signatures": given.count, "messages": texts.count, "key_indices": _length(indices)}
         )
         check_labels({"signatures": given.labels, "messages": texts.labels, "key_indices": labels})
-        source = _source(count, given, texts)
+        source = source_of(count, given, texts)
         total = 1 if count is None else count
-        null, rows = _present(source, given, texts)
+        null, rows = present_rows(source, given, texts)
         valid = np.zeros(total, np.bool_)
         part = total if rows is None else len(rows)
         flags, status = np.zeros(part, np.uint8), np.empty(part, np.uint8)
@@ -170,15 +181,15 @@ class KeyCalls:
         given, (indices, labels) = items(name, value), key_numbers(key_indices, len(self._keys))
         count = common_count({name: given.count, "key_indices": _length(indices)})
         check_labels({name: given.labels, "key_indices": labels})
-        source = _source(count, given)
+        source = source_of(count, given)
         if number == _core.MM_RSA_DECRYPT and source.kind is Kind.ROWS:
             source = Items(Kind.LIST, source.count, ())
         total = 1 if count is None else count
         width = self._width(indices, source.kind is Kind.ROWS)
         if out is not None:
             check_out(out, source.kind, total, width)
-        null, present = _present(source, given)
-        batch = _Batch(total, width, _direct(out, value))
+        null, present = present_rows(source, given)
+        batch = _Batch(total, width, direct_out(out, value))
         watched = None if progress is None else Watched(progress)
         try:
             some_bad = batch.run(self.handle, number, padding, given, indices, present, watched)
@@ -244,29 +255,3 @@ def _broadcast(indices: NDArray[np.uint32] | None, count: int) -> NDArray[np.uin
 
 def _taken(indices: NDArray[np.uint32] | None, rows: NDArray[np.intp]) -> NDArray[np.uint32] | None:
     return indices if indices is None or indices.ndim == 0 else indices[rows]
-
-
-def _source(count: int | None, *operands: Items) -> Items:
-    """What decides the kind of the answer: the first batch; a list where key indices alone make it one."""
-    batch = next((given for given in operands if given.count is not None), operands[0])
-    return batch if batch.count is not None or count is None else Items(Kind.LIST, count, ())
-
-
-def _present(source: Items, *operands: Items) -> tuple[NDArray[np.bool_] | None, NDArray[np.intp] | None]:
-    """Where an operand is null, and the positions of the other items; None twice where none is."""
-    null: NDArray[np.bool_] | None = None
-    for given in operands:
-        if given.null is not None:
-            null = given.null if null is None else null | given.null
-    if null is None:
-        return None, None
-    if source.kind is Kind.ROWS:
-        raise ValueError(f"an operand has nulls, which results as {source.kind.value} cannot hold")
-    return null, np.flatnonzero(~null)
-
-
-def _direct(out: Any, value: Any) -> NDArray[np.uint8] | None:
-    """`out` itself, where the library may write there while it reads `value`."""
-    if not isinstance(out, np.ndarray) or not out.flags.c_contiguous:
-        return None
-    return None if isinstance(value, np.ndarray) and np.may_share_memory(out, value) else out

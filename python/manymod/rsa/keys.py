@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod import _core
+from manymod._byte_typing import ByteBatch, VerifyErrors
 from manymod._run import Errors, Progress
 from manymod._typing import Raising, Statuses
 from manymod.errors import InvalidKeyError
 from manymod.rsa._calls import KeyCalls
 from manymod.rsa._decode import decoded, foreign_numbers, native_key, private_numbers
-from manymod.rsa._typing import ByteBatch, VerifyErrors
 from manymod.rsa.padding import PssLimits, pss_limits
 
 if TYPE_CHECKING:

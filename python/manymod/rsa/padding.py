@@ -1,54 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paddings and hashes of RSA, by name or as objects of the ``cryptography`` package."""
+"""Paddings of RSA, by name or as objects of the ``cryptography`` package."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from manymod import _core
-from manymod.errors import CryptoError
+from manymod._hashes import EXTENDABLE, HASHES, hash_number, read_algorithm
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from typing_extensions import Buffer
-
-__all__ = [
-    "EXTENDABLE",
-    "HASHES",
-    "NO_PADDING",
-    "Padding",
-    "Prehashed",
-    "PssLimits",
-    "Purpose",
-    "hash_number",
-    "hasher",
-    "native_padding",
-    "pss_limits",
-    "read_algorithm",
-]
-
-#: mm_hash of each hash.
-HASHES = {
-    "sha1": _core.MM_SHA1,
-    "sha224": _core.MM_SHA224,
-    "sha256": _core.MM_SHA256,
-    "sha384": _core.MM_SHA384,
-    "sha512": _core.MM_SHA512,
-    "sha512-224": _core.MM_SHA512_224,
-    "sha512-256": _core.MM_SHA512_256,
-    "sha3-224": _core.MM_SHA3_224,
-    "sha3-256": _core.MM_SHA3_256,
-    "sha3-384": _core.MM_SHA3_384,
-    "sha3-512": _core.MM_SHA3_512,
-    "shake128": _core.MM_SHAKE128,
-    "shake256": _core.MM_SHAKE256,
-}
-#: Hashes that PSS alone has, with their own output as the mask (RFC 8702).
-EXTENDABLE = {"shake128", "shake256"}
+__all__ = ["NO_PADDING", "Padding", "PssLimits", "Purpose", "native_padding", "pss_limits"]
 
 #: mm_rsa_scheme of each padding.
 _SCHEMES = {
@@ -72,62 +33,6 @@ Purpose = Literal["sign", "verify", "encrypt"]
 
 _SIGNING = ("pkcs1v15", "pss")
 _ENCRYPTING = ("pkcs1v15", "oaep")
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "").replace("/", "")
-
-
-_BY_PLAIN_NAME = {_plain(name): number for name, number in HASHES.items()}
-
-
-def hash_number(algorithm: Any, what: str = "algorithm") -> int:
-    """The mm_hash of a name such as ``"sha256"``, or of a hash object of the cryptography package.
-
-    >>> hash_number("SHA-512/256") == hash_number("sha512_256") == HASHES["sha512-256"]
-    True
-    """
-    name = algorithm if isinstance(algorithm, str) else getattr(algorithm, "name", None)
-    if not isinstance(name, str):
-        raise TypeError(f"{what} must be a hash's name or object, not {type(algorithm).__name__}")
-    number = _BY_PLAIN_NAME.get(_plain(name))
-    if number is None:
-        raise ValueError(f"{what} {name!r} is none of {', '.join(HASHES)}")
-    size = getattr(algorithm, "digest_size", None)
-    if _plain(name) in EXTENDABLE and size not in {None, _core.rsa_hash_size(number)}:
-        raise ValueError(
-            f"{what} {name} has digests of {_core.rsa_hash_size(number)} bytes in PSS (RFC 8702), not {size}"
-        )
-    return number
-
-
-def hasher(algorithm: Any) -> Callable[[Buffer], bytes]:
-    """The digest of a message by a hash, given by its name or object.
-
-    The function that it returns raises CryptoError where libcrypto fails, as it does without memory.
-
-    >>> hasher("sha-256")(b"abc").hex()[:16]
-    'ba7816bf8f01cfea'
-    """
-    number = hash_number(algorithm)
-    name = next(name for name, other in HASHES.items() if other == number)
-    made = functools.partial(hashlib.new, name.replace("-", "_").replace("shake", "shake_"))
-    if _plain(name) in EXTENDABLE:  # SHAKE128 and SHAKE256, whose digests PSS has of one length
-        size = _core.rsa_hash_size(number)
-        return _failing_by_crypto_error(lambda data: cast("Any", made(data)).digest(size))
-    return _failing_by_crypto_error(lambda data: made(data).digest())
-
-
-def _failing_by_crypto_error(digest: Callable[[Buffer], bytes]) -> Callable[[Buffer], bytes]:
-    """The same function with another exception: of libcrypto's failures hashlib makes ValueErrors."""
-
-    def digest_or_crypto_error(data: Buffer) -> bytes:
-        try:
-            return digest(data)
-        except ValueError as error:
-            raise CryptoError(f"hashing failed: {error}") from error
-
-    return digest_or_crypto_error
 
 
 @dataclass(frozen=True)
@@ -177,20 +82,6 @@ class Padding:
 
 
 @dataclass(frozen=True)
-class Prehashed:
-    """Takes the place of a hash where the caller has hashed: messages are digests by this hash.
-
-    >>> Prehashed("sha256")
-    Prehashed(algorithm='sha256')
-    """
-
-    algorithm: Any
-
-    def __post_init__(self) -> None:
-        hash_number(self.algorithm)
-
-
-@dataclass(frozen=True)
 class PssLimits:
     """What a key for RSASSA-PSS alone may be used for (id-RSASSA-PSS, RFC 4055); no other padding will do.
 
@@ -215,16 +106,6 @@ def pss_limits(key: _core.RsaKey) -> PssLimits | None:
     only, algorithm, mgf, salt_length = key.pss
     names = {number: name for name, number in HASHES.items()}
     return PssLimits(names.get(algorithm), names.get(mgf), salt_length) if only else None
-
-
-def read_algorithm(algorithm: Any) -> tuple[Any, bool]:
-    """The hash of a signature, and whether the caller has hashed already."""
-    if isinstance(algorithm, Prehashed):
-        return algorithm.algorithm, True
-    kind = type(algorithm)
-    if kind.__name__ == "Prehashed" and kind.__module__.startswith("cryptography."):
-        return algorithm._algorithm, True
-    return algorithm, False
 
 
 def _foreign_salt_length(length: Any) -> Any:

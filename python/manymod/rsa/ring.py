@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod import _core
+from manymod._byte_typing import ByteBatch, ManyBytes, VerdictsAlone, VerifyErrors
 from manymod._run import Errors, Progress
 from manymod._typing import Raising, Statuses
 from manymod.plan import checked_items
 from manymod.rsa._calls import KeyCalls
-from manymod.rsa._typing import ByteBatch, ManyBytes, VerdictsAlone, VerifyErrors
 from manymod.rsa.keys import PrivateKey, PublicKey
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ except ImportError as _error:
     raise missing_extra("manymod.tables", "arrow") from _error
 
 from manymod.tables.batches import Batch, BatchLimits, MemorySource, Source
+from manymod.tables.ecc_job import EccJob
 from manymod.tables.errors import OperandError, PartsError, TableError
 from manymod.tables.folders import OutputFile
 from manymod.tables.formats import (
@@ -56,6 +57,7 @@ __all__ = [
     "Batch",
     "BatchLimits",
     "Computed",
+    "EccJob",
     "EngineOptions",
     "FileSink",
     "Job",

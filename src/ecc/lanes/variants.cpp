@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "ecc/lanes/edwards_engine.hpp"
 #include "ecc/lanes/engine.hpp"
 #include "ecc/scalar64/engine.hpp"
 
@@ -19,9 +20,10 @@ constexpr Variant variant() {
       [] { return kBackend < point_lane_backends().size() && runs_here(point_lane_backends()[kBackend]); },
       [](const Curve& curve) {
         return kBackend < point_lane_backends().size() &&
-               find_calls(point_lane_backends()[kBackend], curve) != nullptr;
+               (offers_edwards_lanes(curve) || find_calls(point_lane_backends()[kBackend], curve) != nullptr);
       },
-      [](const Curve& curve, unsigned gpu) {
+      [](const Curve& curve, unsigned gpu) -> std::unique_ptr<const PointEngine> {
+        if (offers_edwards_lanes(curve)) return make_edwards_lanes(curve, edwards_lane_backends()[kBackend]);
         return make_engine(curve, point_lane_backends()[kBackend], scalar64::variant().make(curve, gpu));
       }};
 }

@@ -18,21 +18,23 @@ struct Arithmetic {
   static_assert(kDigits >= 2 && kDigits <= InRegisters::kDigitUnrolling);
   using Wide = typename Radix::Wide;
 
-  /// r = r + top R, minus n if that is n or more.
-  /// On input: r + top R < R + n, top <= 1. On output: r < R; r < n if r + top R was below 2 n.
-  template <class R, class N>
-  MM_DEVICE static void reduce_once(R& r, std::uint32_t top, const N& n) {
+  /// r = a + top R, minus n if that is n or more.
+  /// On input: a + top R < R + n, top <= 1. On output: r < R; r < n if a + top R is below 2 n. Aliasing: r
+  /// may be a.
+  template <class R, class A, class N>
+  MM_DEVICE static void reduce_once(R& r, const A& a, std::uint32_t top, const N& n) {
     std::uint32_t borrow = 0;
     MM_FIOS_DIGIT_LOOP
-    for (unsigned j = 0; j < kDigits; ++j) borrow = borrowed(difference(r[j], n[j], borrow));
+    for (unsigned j = 0; j < kDigits; ++j) borrow = borrowed(difference(a[j], n[j], borrow));
     const std::uint32_t subtract = top | (1 - borrow);
-    subtract_multiple(r, r, n, subtract);
+    subtract_multiple(r, a, n, subtract);
   }
 
   /// r = a + b mod n. On input: a, b < n. On output: r < n. Aliasing: r may be a or b.
   template <class R, class A, class B, class N>
   MM_DEVICE static void add(R& r, const A& a, const B& b, const N& n) {
-    reduce_once(r, add_multiple(r, a, b, 1), n);
+    const std::uint32_t carry = add_multiple(r, a, b, 1);
+    reduce_once(r, r, carry, n);
   }
 
   /// r = a - b mod n. On input: a, b < n. On output: r < n. Aliasing: r may be a or b.

@@ -167,7 +167,7 @@ class Multiplier {
   /// the sum is below R + n.
   MM_DEVICE Element reduced(Operand& r, std::uint32_t top) const {
     if constexpr (kLanes == 1) {
-      Operations::reduce_once(r, top, n_);
+      Operations::reduce_once(r, r, top, n_);
       return element(r);
     } else {
       Element sum = element(r);

@@ -146,6 +146,16 @@ class LaneArithmetic {
     if constexpr (kInlined) return multiply_subtract_square(r, a, b, c);
     if constexpr (!kInlined) return multiply_subtract_square_called(r, a, b, c);
   }
+  /// r = k a mod p, r < 2 p. On input: a <= 4 p, k < 2^20.
+  static constexpr bool kHasMulSmall = C::kReduction == Reduction::fold;
+  static MANYMOD_INLINE void mul_small(Number& r, const Number& a, Limb k) {
+    Vector column[kDigits + 2];
+    unroll<0, kDigits + 2>([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] = Vector{}; });
+    for_digits([&](auto i) MANYMOD_INLINE_STEP {
+      Arch::multiply_add(column + i.kValue, a.digit[i.kValue], broadcast(k));
+    });
+    fold_top(r, column);
+  }
   /// r = a mod p, r < 2^kBits + 16 (2^kBits - p) < 2 p. On input: a < 16 p.
   static MANYMOD_INLINE void reduce_weakly(Number& r, const Number& a) {
     Vector column[kDigits];
@@ -300,8 +310,7 @@ class LaneArithmetic {
     if constexpr (Begin < End) {
       [&]<std::size_t... kOffset>(std::index_sequence<kOffset...>) MANYMOD_INLINE_STEP {
         (step(Index<Begin + kOffset>{}), ...);
-      }
-      (std::make_index_sequence<End - Begin>{});
+      }(std::make_index_sequence<End - Begin>{});
     }
   }
   template <class Step>
@@ -526,6 +535,10 @@ class LaneArithmetic {
           Arch::multiply_add(low + i.kValue + k.kValue, t[kDigits + i.kValue], broadcast(kFold[k.kValue]));
       });
     });
+    fold_top(r, low);
+  }
+  /// r = the number in L + 1 columns, of which the highest is below 2^42.
+  static MANYMOD_INLINE void fold_top(Number& r, Vector* low) {
     // Columns of whole products are too large for e.
     if constexpr (!kSplit) carry_through<0, kDigits>(low);
     const Vector top = split_top(low) + (low[kDigits] << C::kSpareBits);

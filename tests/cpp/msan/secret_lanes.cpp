@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "edwards_lanes.hpp"
 #include "engine/engine.hpp"
 #include "lanes/engine.hpp"
 #include "lanes/kernels.hpp"
@@ -232,6 +233,7 @@ int main(int count, char** arguments) {
   // In builds with the sanitizer dpf52 takes its rounding from MXCSR; otherwise each instruction states it.
   _mm_setcsr(_MM_ROUND_TOWARD_ZERO | _MM_MASK_MASK);
   require(check_techniques(count > 1 ? arguments[1] : nullptr) > 0, "processor", "has AVX2");
+  require(check_edwards_lanes() > 0, "processor", "has AVX2");
   require(check_special_lanes() > 0, "processor", "has AVX2");
   require(check_point_lanes() > 0, "processor", "has AVX2");
   return 0;

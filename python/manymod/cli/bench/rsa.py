@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from manymod.cli.bench.contenders import BatchSettings, Contender, in_pool, interleaved, medians, repeated
 from manymod.rsa import KeyRing, PrivateKey, Signer
 
-__all__ = ["INCLUDED", "RsaCase", "RsaSettings", "measure", "signing_key"]
+__all__ = ["INCLUDED", "RsaCase", "measure", "signing_key"]
 
 #: What the time of each contender includes.
 INCLUDED = {
@@ -21,12 +20,6 @@ INCLUDED = {
     "openssl": "a loop of calls of the cryptography package, 1 thread",
     "openssl_threads": "the same in a pool of as many threads",
 }
-RATIOS = {
-    "one_vs_openssl": ("manymod", "openssl"),
-    "threads_vs_openssl_threads": ("manymod_threads", "openssl_threads"),
-    "threads_vs_one": ("manymod_threads", "manymod"),
-}
-_LATENCIES = 201
 
 
 @dataclass(frozen=True)
@@ -36,24 +29,6 @@ class RsaCase:
     op: str
     bits: int
     padding: str
-
-
-@dataclass(frozen=True)
-class RsaSettings:
-    """How to measure: threads of the columns with several, items of a batch, seconds, repetitions."""
-
-    threads: int
-    batch: int
-    seconds: float
-    repetitions: int
-
-
-@dataclass(frozen=True)
-class _Contender:
-    """Someone to run: `loop` computes `count` items and gives their results."""
-
-    count: int
-    loop: Callable[[], Sequence[Any]]
 
 
 class _Work:
@@ -126,43 +101,20 @@ class _Work:
                 raise ArithmeticError(f"{self.case.op} {self.case.bits} bits: item {index} is wrong")
 
 
-def _seconds(loop: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    answer = loop()
-    return time.perf_counter() - start, answer
-
-
-def _repeated(loop: Callable[[], Sequence[Any]], count: int, seconds: float) -> _Contender:
-    """Calls of `loop`, of `count` items each, for about `seconds`."""
-    loop()
-    rounds = max(1, round(seconds / max(_seconds(loop)[0], 1e-6)))
-
-    def many() -> Sequence[Any]:
-        answer: Sequence[Any] = []
-        for _ in range(rounds):
-            answer = loop()
-        return answer
-
-    return _Contender(rounds * count, many)
-
-
-def _contenders(work: _Work, settings: RsaSettings, pool: ThreadPoolExecutor) -> dict[str, _Contender]:
+def _contenders(work: _Work, settings: BatchSettings, pool: ThreadPoolExecutor) -> dict[str, Contender]:
     items = work.items(settings.batch)
     many = items * settings.threads
 
-    def in_pool() -> Sequence[Any]:
-        parts = [many[start :: settings.threads] for start in range(settings.threads)]
-        done = list(pool.map(lambda part: [work.peer_call(item) for item in part], parts))
-        return [done[index % settings.threads][index // settings.threads] for index in range(len(many))]
-
     found = {
-        "manymod": _repeated(work.own(items, 1), len(items), settings.seconds),
-        "openssl": _repeated(lambda: [work.peer_call(item) for item in items], len(items), settings.seconds),
+        "manymod": repeated(work.own(items, 1), len(items), settings.seconds),
+        "openssl": repeated(lambda: [work.peer_call(item) for item in items], len(items), settings.seconds),
     }
     if settings.threads > 1:
         loop = work.own(many, settings.threads)
-        found["manymod_threads"] = _repeated(loop, len(many), settings.seconds)
-        found["openssl_threads"] = _repeated(in_pool, len(many), settings.seconds)
+        found["manymod_threads"] = repeated(loop, len(many), settings.seconds)
+        found["openssl_threads"] = repeated(
+            lambda: in_pool(pool, settings.threads, many, work.peer_call), len(many), settings.seconds
+        )
     for contender in found.values():
         work.check(items, contender.loop())
     return found
@@ -176,17 +128,9 @@ def _latencies(work: _Work) -> dict[str, float]:
         "openssl": lambda: work.peer_call(item[0]),
     }
     if work.case.op != "sign":
-        return _medians(calls)
+        return medians(calls)
     with Signer(KeyRing([work.key], device="cpu"), work.padding, "sha256") as signer:
-        return _medians({**calls, "signer": lambda: signer.sign(item[0])})
-
-
-def _medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(_LATENCIES):
-        for name, call in calls.items():
-            times[name].append(_seconds(call)[0])
-    return {name: statistics.median(values[1:]) * 1e6 for name, values in times.items()}
+        return medians({**calls, "signer": lambda: signer.sign(item[0])})
 
 
 def signing_key(bits: int) -> PrivateKey:
@@ -196,25 +140,17 @@ def signing_key(bits: int) -> PrivateKey:
     return PrivateKey.from_cryptography(rsa.generate_private_key(65537, bits))
 
 
-def measure(case: RsaCase, settings: RsaSettings) -> dict[str, Any]:
+def measure(case: RsaCase, settings: BatchSettings) -> dict[str, Any]:
     """Rates (items a second, medians), ratios (medians over the repetitions) and latencies."""
     work = _Work(case)
     with ThreadPoolExecutor(settings.threads) as pool:
         contenders = _contenders(work, settings, pool)
-        rates: dict[str, list[float]] = {name: [] for name in contenders}
-        for _ in range(settings.repetitions):
-            for name, contender in contenders.items():
-                rates[name].append(contender.count / _seconds(contender.loop)[0])
+        measured = interleaved(contenders, settings.repetitions)
     return {
         "op": case.op,
         "bits": case.bits,
         "padding": case.padding,
         "batch": settings.batch,
-        "rates": {name: statistics.median(values) for name, values in rates.items()},
-        "ratios": {
-            name: statistics.median(a / b for a, b in zip(rates[own], rates[peer], strict=True))
-            for name, (own, peer) in RATIOS.items()
-            if own in rates and peer in rates
-        },
+        **measured,
         "latency_us": _latencies(work),
     }

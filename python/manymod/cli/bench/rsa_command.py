@@ -13,8 +13,10 @@ from rich.table import Table
 import manymod
 from manymod import _core
 from manymod._extras import missing_extra
-from manymod.cli.bench.report import machine, number, versions, widths, with_report_options, write_report
-from manymod.cli.bench.rsa import INCLUDED, RsaCase, RsaSettings, measure, signing_key
+from manymod.cli.bench.contenders import BatchSettings
+from manymod.cli.bench.openssl_report import environment, rates_table
+from manymod.cli.bench.report import number, widths, with_report_options, write_report
+from manymod.cli.bench.rsa import INCLUDED, RsaCase, measure, signing_key
 from manymod.cli.bench.rsa_signer import DEADLINE, measure_signer
 from manymod.cli.bench.rsa_timing import NOTHING_SEEN, measure_timing
 from manymod.cli.options import operations_option, threads_option
@@ -33,56 +35,9 @@ _TIMING_BATCHES = (1, 16)
 _LIMITS = (_core.MM_RSA_MIN_BITS, _core.MM_RSA_MAX_BITS)
 
 
-def _loaded(bits: int, threads: int, settings: RsaSettings) -> dict[str, Any]:
+def _loaded(bits: int, threads: int, settings: BatchSettings) -> dict[str, Any]:
     key = signing_key(bits)
     return {"bits": bits, **measure_signer(key, PADDINGS["sign"], "sha256", threads, 3 * settings.seconds)}
-
-
-def _environment(settings: RsaSettings) -> dict[str, Any]:
-    import cryptography  # noqa: PLC0415 (optional)
-    from cryptography.hazmat.backends.openssl import backend  # noqa: PLC0415
-
-    found = {
-        **versions(),
-        "cryptography": cryptography.__version__,
-        "openssl": backend.openssl_version_text(),
-    }
-    return {
-        **machine(),
-        "versions": found,
-        "threads": settings.threads,
-        "included": INCLUDED,
-        "method": f"medians of {settings.repetitions} interleaved repetitions of about {settings.seconds} s; "
-        "ratios are medians of the ratios within a repetition; latencies are medians of single calls",
-    }
-
-
-def _table(report: dict[str, Any]) -> Table:
-    table = Table(title="items a second", title_justify="left")
-    for heading in ("operation", "bits", "padding"):
-        table.add_column(heading)
-    threads = report["threads"]
-    rates = {
-        "manymod": "manymod, 1 thread",
-        "openssl": "OpenSSL, 1 thread",
-        "one_vs_openssl": "ratio",
-        "manymod_threads": f"manymod, {threads} threads",
-        "openssl_threads": f"OpenSSL, {threads} threads",
-        "threads_vs_openssl_threads": "ratio",
-    }
-    latencies = {"manymod": "1-item call", "signer": "idle Signer", "openssl": "OpenSSL call"}
-    for heading in (*rates.values(), *latencies.values()):
-        table.add_column(heading, justify="right")
-    for row in report["results"]:
-        cells = [
-            f"{row['ratios'][name]:.2f}x" if name in row["ratios"] else number(row["rates"].get(name))
-            for name in rates
-        ]
-        times = [
-            f"{row['latency_us'][name]:,.0f} us" if name in row["latency_us"] else "" for name in latencies
-        ]
-        table.add_row(row["op"], str(row["bits"]), row["padding"], *cells, *times)
-    return table
 
 
 def _signer_table(report: dict[str, Any]) -> Table:
@@ -122,7 +77,8 @@ def _timing_table(report: dict[str, Any]) -> Table:
 def _print(report: dict[str, Any], console: Console) -> None:
     found = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     console.print(f"{report['cpu']}, {report['cpus']} CPUs; {found}; commit {report['commit'] or 'unknown'}")
-    console.print(_table(report))
+    columns = {"operation": "op", "bits": "bits", "padding": "padding"}
+    console.print(rates_table(report, columns))
     console.print("Messages of some bytes, SHA-256, e = 65537. Included in the time:")
     for name, text in report["included"].items():
         console.print(f"  {name}: {text}")
@@ -165,7 +121,7 @@ def bench_rsa(
     chosen = bits or list(QUICK_BITS if quick else BITS)
     if wrong := [size for size in chosen if not _LIMITS[0] <= size <= _LIMITS[1]]:
         raise click.BadParameter(f"{wrong[0]} bits: sizes from {_LIMITS[0]} to {_LIMITS[1]}")
-    settings = RsaSettings(
+    settings = BatchSettings(
         threads=threads or manymod.get_threads(),
         batch=batch,
         seconds=0.02 if quick else 0.3,
@@ -174,7 +130,7 @@ def bench_rsa(
     counts = sorted({1, settings.threads})
     cases = [RsaCase(op, size, PADDINGS[op]) for size in chosen for op in ops or PADDINGS]
     try:
-        report = _environment(settings)
+        report = environment(settings, INCLUDED)
         report["results"] = []
         with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
             for case in bar.track(cases, description="measuring"):

@@ -13,8 +13,9 @@ import click
 from click.core import ParameterSource
 
 from manymod import _core
+from manymod._hashes import EXTENDABLE, HASHES
+from manymod.cli.keys import KEY_OPTIONS, NamedKeys, chosen_keys
 from manymod.cli.options import Option
-from manymod.cli.rsa.keys import NamedKeys, check_names, files_of_folder, keys_of_files
 from manymod.cli.table.run import (
     FILE_FORMATS,
     FILES,
@@ -27,9 +28,10 @@ from manymod.cli.table.run import (
 from manymod.errors import InvalidKeyError, ManymodError
 from manymod.rsa import KeyRing, Padding, Prehashed, PrivateKey, PublicKey
 from manymod.rsa.keys import read_key
-from manymod.rsa.padding import EXTENDABLE, HASHES, native_padding
+from manymod.rsa.padding import native_padding
 from manymod.tables import OutputNames, Tally
-from manymod.tables.rsa_job import INVALID_SIGNATURE, OPERANDS, TEXT_ENCODINGS, RsaJob
+from manymod.tables.key_job import INVALID_SIGNATURE, TEXT_ENCODINGS
+from manymod.tables.rsa_job import OPERANDS, RsaJob
 
 __all__ = ["rsa"]
 
@@ -53,7 +55,6 @@ continues from there.
 """
 
 _EXPONENT_BITS = _core.MM_RSA_EXPONENT_BITS
-_IN_PATH = click.Path(exists=True, dir_okay=False, path_type=Path)
 _HASH = click.Choice(list(HASHES))
 _ENCRYPTION_HASH = click.Choice([name for name in HASHES if name not in EXTENDABLE])
 
@@ -108,30 +109,7 @@ def _options(operation: str) -> list[Option]:
     ]
     options = [
         *FILES,
-        click.option(
-            "--key",
-            "keys",
-            type=_IN_PATH,
-            multiple=True,
-            metavar="FILE",
-            help="Key in PEM or DER; several for --key-column.",
-        ),
-        click.option(
-            "--keys",
-            "key_folder",
-            type=click.Path(exists=True, file_okay=False, path_type=Path),
-            metavar="DIR",
-            help="Folder of keys for --key-column, instead of --key.",
-        ),
-        click.option(
-            "--key-column",
-            metavar="COLUMN",
-            help="Column of each row's key: the name of its file, with or without extension, or of --key the "
-            "number, from 0.",
-        ),
-        click.option(
-            "--password-file", type=_IN_PATH, metavar="FILE", help="File of the password of encrypted keys."
-        ),
+        *KEY_OPTIONS,
         click.option(
             "--max-exponent-bits",
             type=click.IntRange(2),
@@ -203,28 +181,13 @@ def _read_key(
     return key.public_key() if isinstance(key, PrivateKey) else key
 
 
-def _keys(operation: str, options: dict[str, Any]) -> NamedKeys:
-    files, folder = options["keys"], options["key_folder"]
-    if bool(files) == bool(folder):
-        raise click.UsageError("give --key, or --keys")
-    if options["key_column"] is None and (folder or len(files) > 1):
-        what = "--keys needs" if folder else "several --key need"
-        raise click.UsageError(f"{what} a --key-column with each row's key")
-    password = None
-    if options["password_file"] is not None:
-        password = options["password_file"].read_bytes().rstrip(b"\r\n")
+def _keys(operation: str, options: dict[str, Any]) -> NamedKeys[PrivateKey | PublicKey]:
     private = operation in {"sign", "decrypt"}
-    if folder:
-        files, output = files_of_folder(folder, private=private), options["output"]
-        if isinstance(output, Path) and output.exists() and any(map(output.samefile, files)):
-            raise click.UsageError("OUT is one of --keys: write to another file")
-    elif options["key_column"] is not None:
-        check_names(files)
 
-    def read_key(path: Path) -> PrivateKey | PublicKey:
+    def read_key(path: Path, password: bytes | None) -> PrivateKey | PublicKey:
         return _read_key(path, password, options["max_exponent_bits"], private)
 
-    return keys_of_files(files, read_key)
+    return chosen_keys(options, private, read_key)
 
 
 def _refuse_unused(scheme: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Types of the signatures of RSA's methods."""
+"""Types of the signatures of methods on batches of byte strings."""
 
 from __future__ import annotations
 

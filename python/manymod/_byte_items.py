@@ -15,7 +15,18 @@ from manymod import _arrow, _core
 from manymod._series import Column, open_column
 from manymod.intarray import refuse_mask
 
-__all__ = ["Items", "Kind", "bytes_answer", "check_out", "common_count", "flags_answer", "items"]
+__all__ = [
+    "Items",
+    "Kind",
+    "bytes_answer",
+    "check_out",
+    "common_count",
+    "direct_out",
+    "flags_answer",
+    "items",
+    "present_rows",
+    "source_of",
+]
 
 
 class Kind(Enum):
@@ -53,8 +64,8 @@ class Items:
             return self
         if self.kind is Kind.ARROW:
             return _of_arrow(self.array.take(_arrow_indices(rows)))
-        if self.kind is Kind.ROWS:
-            return Items(Kind.ROWS, len(rows), self.block[rows])
+        if isinstance(self.block, np.ndarray):
+            return Items(self.kind, len(rows), self.block[rows])
         return Items(self.kind, len(rows), tuple(self.block[row] for row in rows))
 
 
@@ -277,3 +288,29 @@ def flags_answer(source: Items, flags: NDArray[np.bool_], null: NDArray[np.bool_
 
 def _rechunked(array: Any, source: Items) -> Any:
     return array if source.chunk_lengths is None else _arrow.rechunk(array, source.chunk_lengths)
+
+
+def source_of(count: int | None, *operands: Items) -> Items:
+    """What decides the kind of the answer: the first batch; a list where key indices alone make it one."""
+    batch = next((given for given in operands if given.count is not None), operands[0])
+    return batch if batch.count is not None or count is None else Items(Kind.LIST, count, ())
+
+
+def present_rows(source: Items, *operands: Items) -> tuple[NDArray[np.bool_] | None, NDArray[np.intp] | None]:
+    """Where an operand is null, and the positions of the other items; None twice where none is."""
+    null: NDArray[np.bool_] | None = None
+    for given in operands:
+        if given.null is not None:
+            null = given.null if null is None else null | given.null
+    if null is None:
+        return None, None
+    if source.kind is Kind.ROWS:
+        raise ValueError(f"an operand has nulls, which results as {source.kind.value} cannot hold")
+    return null, np.flatnonzero(~null)
+
+
+def direct_out(out: Any, value: Any) -> NDArray[np.uint8] | None:
+    """`out` itself, where the library may write there while it reads `value`."""
+    if not isinstance(out, np.ndarray) or not out.flags.c_contiguous:
+        return None
+    return None if isinstance(value, np.ndarray) and np.may_share_memory(out, value) else out

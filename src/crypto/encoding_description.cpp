@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rsa/encoding_description.hpp"
+#include "crypto/encoding_description.hpp"
 
 #include <openssl/decoder.h>
 #include <openssl/pkcs12.h>
@@ -16,7 +16,7 @@
 #include "crypto/libcrypto.hpp"
 #include "crypto/pem.hpp"
 
-namespace manymod::rsa {
+namespace manymod::crypto {
 namespace {
 
 using namespace std::string_view_literals;
@@ -32,18 +32,19 @@ bool is_a(T* (*decode)(T**, const unsigned char**, long), void (*release)(T*), B
 }
 
 // A key of any algorithm that libcrypto has; empty if it is none.
-std::string describe_key(ByteSpan der) {
+std::string describe_key(ByteSpan der, const KeyFamily& family) {
   for (const int selection : {EVP_PKEY_KEYPAIR, EVP_PKEY_PUBLIC_KEY}) {
     EVP_PKEY* key = nullptr;
-    const crypto::Libcrypto<OSSL_DECODER_CTX> context(
+    const Libcrypto<OSSL_DECODER_CTX> context(
         OSSL_DECODER_CTX_new_for_pkey(&key, "DER", nullptr, nullptr, selection, nullptr, nullptr));
-    crypto::require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
+    require_crypto(context != nullptr, "OSSL_DECODER_CTX_new_for_pkey");
     const unsigned char* data = der.data();
     std::size_t size = der.size();
     const int done = OSSL_DECODER_from_data(context.get(), &data, &size);
-    const crypto::Libcrypto<EVP_PKEY> owned(key);
+    const Libcrypto<EVP_PKEY> owned(key);
     if (done == 1 && owned && EVP_PKEY_get0_type_name(key) != nullptr) {
-      return key_not_rsa(EVP_PKEY_get0_type_name(key), selection == EVP_PKEY_KEYPAIR ? "private" : "public");
+      return other_key(EVP_PKEY_get0_type_name(key), selection == EVP_PKEY_KEYPAIR ? "private" : "public",
+                       family);
     }
   }
   return {};
@@ -52,14 +53,14 @@ std::string describe_key(ByteSpan der) {
 // PKCS#8 and SubjectPublicKeyInfo of an algorithm that libcrypto does not have, or whose key is damaged.
 std::string describe_unreadable_key(ByteSpan der) {
   const unsigned char* at = der.data();
-  const crypto::Libcrypto<PKCS8_PRIV_KEY_INFO> info(
+  const Libcrypto<PKCS8_PRIV_KEY_INFO> info(
       d2i_PKCS8_PRIV_KEY_INFO(nullptr, &at, static_cast<long>(der.size())));
   const ASN1_OBJECT* algorithm = nullptr;
   if (info && PKCS8_pkey_get0(&algorithm, nullptr, nullptr, nullptr, info.get()) == 1) {
     return "a private key that libcrypto cannot read, of " + algorithm_name(algorithm);
   }
   at = der.data();
-  const crypto::Libcrypto<X509_PUBKEY> key(d2i_X509_PUBKEY(nullptr, &at, static_cast<long>(der.size())));
+  const Libcrypto<X509_PUBKEY> key(d2i_X509_PUBKEY(nullptr, &at, static_cast<long>(der.size())));
   ASN1_OBJECT* of_public = nullptr;
   if (key && X509_PUBKEY_get0_param(&of_public, nullptr, nullptr, nullptr, key.get()) == 1) {
     return "a public key that libcrypto cannot read, of " + algorithm_name(of_public);
@@ -69,8 +70,8 @@ std::string describe_unreadable_key(ByteSpan der) {
 
 bool is_base64(std::string_view text) {
   constexpr std::size_t kShortestKey = 64;
-  crypto::PemContent content;
-  return text.size() >= kShortestKey && crypto::decode_base64(text, content.der) && content.der[0] == 0x30;
+  PemContent content;
+  return text.size() >= kShortestKey && decode_base64(text, content.der) && content.der[0] == 0x30;
 }
 
 // One line that ends like the name of a key's file, or begins like an absolute or relative path.
@@ -94,13 +95,13 @@ std::string algorithm_name(const ASN1_OBJECT* algorithm) {
   return name.data();
 }
 
-std::string key_not_rsa(const std::string& algorithm, const char* kind) {
+std::string other_key(const std::string& algorithm, const char* kind, const KeyFamily& family) {
   const bool vowel = !algorithm.empty() && "AEFHILMNORSX"sv.find(algorithm[0]) != std::string_view::npos;
-  return (vowel ? "an " : "a ") + algorithm + " " + kind + " key, not RSA";
+  return (vowel ? "an " : "a ") + algorithm + " " + kind + " key, " + family.other;
 }
 
-std::string describe_der(ByteSpan der) {
-  if (std::string key = describe_key(der); !key.empty()) return key;
+std::string describe_der(ByteSpan der, const KeyFamily& family) {
+  if (std::string key = describe_key(der, family); !key.empty()) return key;
   if (std::string key = describe_unreadable_key(der); !key.empty()) return key;
   if (is_a(d2i_X509_REQ, X509_REQ_free, der)) return "a certificate request (CSR), not a key or certificate";
   if (is_a(d2i_X509_CRL, X509_CRL_free, der)) return "a certificate revocation list (CRL)";
@@ -121,7 +122,7 @@ std::string describe_label(std::string_view label) {
   return {};
 }
 
-std::string describe_bytes(std::string_view text) {
+std::string describe_bytes(std::string_view text, const KeyFamily& family) {
   constexpr std::string_view kBlank = " \t\r\n\v\f";
   const std::size_t begin = text.find_first_not_of(kBlank);
   if (begin == std::string_view::npos) return "empty input";
@@ -132,7 +133,9 @@ std::string describe_bytes(std::string_view text) {
   for (const auto prefix : {"ssh-"sv, "ecdsa-sha2-"sv, "sk-"sv}) {
     if (!text.starts_with(prefix) || !has(" AAAA")) continue;
     const std::string algorithm(text.substr(0, text.find(' ')));
-    if (!algorithm.starts_with("ssh-rsa")) return "an OpenSSH public key of " + algorithm + ", not RSA";
+    const bool wanted = std::ranges::any_of(family.ssh_prefixes,
+                                            [&](std::string_view own) { return algorithm.starts_with(own); });
+    if (!wanted) return "an OpenSSH public key of " + algorithm + ", " + family.other;
     return "an OpenSSH public key: convert it with ssh-keygen -e -m PKCS8";
   }
   if (has("---- BEGIN SSH2 ")) return "a key in the format of SSH2: convert it with ssh-keygen -i";
@@ -140,7 +143,7 @@ std::string describe_bytes(std::string_view text) {
   if (has("-----BEGIN")) return "damaged PEM, its BEGIN line is incomplete";
   if (looks_like_path(text)) return "it looks like the path of a file: give the file's contents";
   if (is_base64(text)) return "base64 without the BEGIN and END lines of PEM";
-  return "neither PEM nor DER of an RSA key, or its password is missing or wrong";
+  return std::string("neither PEM nor DER of ") + family.one + ", or its password is missing or wrong";
 }
 
-}  // namespace manymod::rsa
+}  // namespace manymod::crypto

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod bench ecc`: elliptic curves beside OpenSSL, as the cryptography package calls it, in one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+import manymod
+from manymod import ecc
+from manymod._extras import missing_extra
+from manymod.cli.bench.contenders import BatchSettings
+from manymod.cli.bench.ecc import INCLUDED, OPERATIONS, EccCase, measure, operations_of
+from manymod.cli.bench.openssl_report import environment, rates_table
+from manymod.cli.bench.report import with_report_options, write_report
+from manymod.cli.options import operations_option, threads_option
+from manymod.cli.progress import make_bar, output_console
+
+__all__ = ["bench_ecc"]
+
+CURVES = ("P-256", "P-384", "P-521", "secp256k1", "SM2", "Ed25519", "X25519")
+QUICK_CURVES = ("P-256", "Ed25519", "X25519")
+
+
+def _curves(
+    _context: click.Context, _parameter: click.Parameter, value: str | None
+) -> list[ecc.Curve] | None:
+    """Curves of a comma-separated list."""
+    if value is None:
+        return None
+    try:
+        return [ecc.Curve.named(name.strip()) for name in value.split(",")]
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _print(report: dict[str, Any], console: Console) -> None:
+    found = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    console.print(f"{report['cpu']}, {report['cpus']} CPUs; {found}; commit {report['commit'] or 'unknown'}")
+    console.print(rates_table(report, {"operation": "op", "curve": "curve"}))
+    console.print("Messages of 32 bytes, the usual hash of the curve. Included in the time:")
+    for name, text in report["included"].items():
+        console.print(f"  {name}: {text}")
+    console.print(f"{report['method']}.")
+
+
+@click.command("ecc", short_help="Elliptic curves beside OpenSSL.")
+@with_report_options
+@click.option("--curves", callback=_curves, help=f"Curves. [default: {','.join(CURVES)}]")
+@operations_option(list(OPERATIONS), f"Operations. [default: {','.join(OPERATIONS)}]")
+@click.option("--batch", type=click.IntRange(1), default=4096, show_default=True, help="Items of a batch.")
+@threads_option("CPU threads of the columns with several; 0: all.")
+@click.option("--quick", is_flag=True, help="Few curves, less time for each.")
+def bench_ecc(
+    as_json: bool,
+    output: Path | None,
+    curves: list[ecc.Curve] | None,
+    ops: list[str],
+    batch: int,
+    threads: int,
+    quick: bool,
+) -> None:
+    """Measure signing, verifying, key agreement and public keys on the CPU, beside OpenSSL.
+
+    OpenSSL is the one that the cryptography package brings, where it has the curve. Results are checked by
+    the other library, by samples.
+    """
+    chosen = curves or [ecc.Curve.named(name) for name in (QUICK_CURVES if quick else CURVES)]
+    settings = BatchSettings(
+        threads=threads or manymod.get_threads(),
+        batch=batch,
+        seconds=0.02 if quick else 0.3,
+        repetitions=3 if quick else 7,
+    )
+    try:
+        cases = [
+            EccCase(op, curve) for curve in chosen for op in operations_of(curve) if not ops or op in ops
+        ]
+        report = environment(settings, INCLUDED)
+        report["results"] = []
+        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
+            for case in bar.track(cases, description="measuring"):
+                report["results"].append(measure(case, settings))
+    except ImportError as error:
+        raise click.ClickException(str(missing_extra("bench ecc", "bench"))) from error
+    except (ArithmeticError, manymod.ManymodError) as error:
+        raise click.ClickException(str(error)) from error
+    if write_report(report, output, as_json):
+        _print(report, output_console())

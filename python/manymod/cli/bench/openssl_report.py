@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of rates beside those of OpenSSL, as the cryptography package calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+
+from manymod.cli.bench.contenders import BatchSettings
+from manymod.cli.bench.report import machine, number, versions
+
+__all__ = ["environment", "rates_table"]
+
+_LATENCIES = {"manymod": "1-item call", "signer": "idle Signer", "openssl": "OpenSSL call"}
+
+
+def environment(settings: BatchSettings, included: Mapping[str, str]) -> dict[str, Any]:
+    """The head of a report: machine, versions, and how rates were measured."""
+    import cryptography  # noqa: PLC0415 (optional)
+    from cryptography.hazmat.backends.openssl import backend  # noqa: PLC0415
+
+    found = {
+        **versions(),
+        "cryptography": cryptography.__version__,
+        "openssl": backend.openssl_version_text(),
+    }
+    return {
+        **machine(),
+        "versions": found,
+        "threads": settings.threads,
+        "included": dict(included),
+        "method": f"medians of {settings.repetitions} interleaved repetitions of about {settings.seconds} s; "
+        "ratios are medians of the ratios within a repetition; latencies are medians of single calls",
+    }
+
+
+def rates_table(report: Mapping[str, Any], columns: Mapping[str, str]) -> Table:
+    """Rates and latencies of a report.
+
+    Args:
+        report: with `results` of `interleaved`.
+        columns: members of a result by their headings.
+    """
+    table = Table(title="items a second", title_justify="left")
+    for heading in columns:
+        table.add_column(heading)
+    threads = report["threads"]
+    rates = {
+        "manymod": "manymod, 1 thread",
+        "openssl": "OpenSSL, 1 thread",
+        "one_vs_openssl": "ratio",
+        "manymod_threads": f"manymod, {threads} threads",
+        "openssl_threads": f"OpenSSL, {threads} threads",
+        "threads_vs_openssl_threads": "ratio",
+    }
+    latencies = {
+        name: heading
+        for name, heading in _LATENCIES.items()
+        if any(name in row["latency_us"] for row in report["results"])
+    }
+    for heading in (*rates.values(), *latencies.values()):
+        table.add_column(heading, justify="right")
+    for row in report["results"]:
+        cells = [
+            f"{row['ratios'][name]:.2f}x" if name in row["ratios"] else number(row["rates"].get(name))
+            for name in rates
+        ]
+        times = [
+            f"{row['latency_us'][name]:,.0f} us" if name in row["latency_us"] else "" for name in latencies
+        ]
+        table.add_row(*(str(row[member]) for member in columns.values()), *cells, *times)
+    return table

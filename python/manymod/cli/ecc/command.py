@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod ecc`: sign, verify, exchange, recover, or make public keys of the rows of a table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from manymod import ecc as curves
+from manymod._hashes import CURVE_HASHES
+from manymod.cli.keys import KEY_OPTIONS, chosen_keys
+from manymod.cli.options import Option
+from manymod.cli.table.run import (
+    FILE_FORMATS,
+    FILES,
+    STATUS_COLUMN,
+    run_job,
+    run_options,
+    table_files,
+    text_callback,
+)
+from manymod.ecc.keys import read_key
+from manymod.errors import InvalidKeyError, ManymodError
+from manymod.tables import OutputNames, Tally
+from manymod.tables.ecc_job import KEY_OPERANDS, OPERANDS, EccJob
+from manymod.tables.key_job import INVALID_SIGNATURE, TEXT_ENCODINGS
+
+__all__ = ["ecc"]
+
+BATCH_ROWS = 8192
+SUMMARIES = {
+    "sign": "Sign the message of every row.",
+    "verify": "Check the signature of every row.",
+    "exchange": "Compute the shared secret with the owner of every row's public key.",
+    "public": "Compute the public key of every row's private key.",
+    "recover": "Recover the public key of every row's signature.",
+}
+HELP = """{summary}
+
+Reads TABLE (Parquet, CSV, JSON Lines, Arrow IPC) in batches and writes its columns, a result column and a
+status column to OUT. TABLE may be - for standard input, and compressed by gzip or Zstandard. Columns hold
+bytes, or text: a message is the text itself in UTF-8, everything else is hexadecimal, with or without 0x,
+unless an option such as --message-format says otherwise. {keys}
+
+The status is "ok" or the name of what is wrong with the row. Exit codes: 0 all rows are ok, 3 some are not, 1
+failure, 2 usage, 130 interrupted. An interrupted run leaves OUT.parts; the same command with --resume
+continues from there.
+"""
+_OF_FILES = "Keys are those of --key or --keys, or, with --curve, in a column of their own."
+_OF_ROWS = "--curve says which curve the keys are on."
+
+#: What the options of an operation's columns are for.
+_COLUMNS = {
+    "message": "messages",
+    "signature": "signatures",
+    "point": "other sides' public keys",
+    "secret": "private keys",
+    "public": "public keys",
+}
+_SIGNATURES = click.Choice(["raw", "der", "recoverable"])
+_POINTS = click.Choice(["uncompressed", "compressed", "x"])
+_HASH = click.Choice(list(CURVE_HASHES))
+
+
+def _scheme_options(operation: str) -> list[Option]:
+    """Options of how to compute, by the names of the keywords of `Curve`."""
+    hashes = click.option(
+        "--hash",
+        "algorithm",
+        type=_HASH,
+        help="Hash of the secrets, else they are bare."
+        if operation == "exchange"
+        else "Hash of the messages, else the usual one of the curve.",
+    )
+    points = click.option(
+        "--form",
+        type=_POINTS,
+        default="uncompressed",
+        show_default=True,
+        help="Encoding of the public keys that are written.",
+    )
+    if operation == "exchange":
+        return [hashes]
+    if operation == "public":
+        return [points]
+    low_s = click.option(
+        "--low-s/--any-s", default=None, help="Whether s is at most n / 2. [default: on secp256k1]"
+    )
+    prehashed = click.option("--prehashed", is_flag=True, help="Messages are digests by --hash.")
+    if operation == "recover":
+        return [hashes, prehashed, low_s, points]
+    options = [
+        click.option(
+            "--scheme",
+            type=click.Choice(["ecdsa", "eddsa", "bip340", "sm2"]),
+            help="Signature scheme, else the usual one of the curve.",
+        ),
+        hashes,
+        prehashed,
+        click.option(
+            "--context", callback=text_callback, help="Context of EdDSA, or signer's id of SM2, as text."
+        ),
+        click.option(
+            "--form",
+            type=_SIGNATURES,
+            default="raw",
+            show_default=True,
+            help="Encoding of signatures: r || s, DER, or r || s || v.",
+        ),
+        low_s,
+    ]
+    if operation == "sign":
+        nonces = click.Choice(["deterministic", "hedged"])
+        return [
+            *options,
+            click.option(
+                "--nonces", type=nonces, default="deterministic", show_default=True, help="Of ECDSA."
+            ),
+        ]
+    policies = click.Choice(["rfc8032", "strict", "zip215"])
+    return [
+        *options,
+        click.option("--policy", type=policies, default="rfc8032", show_default=True, help="Of EdDSA."),
+    ]
+
+
+def _column_options(operation: str) -> list[Option]:
+    own = KEY_OPERANDS.get(operation)
+    required = own is not None and not _takes_files(operation)
+    options = [
+        click.option(
+            f"--{label}", label, required=True, metavar="COLUMN", help=f"Column of the {_COLUMNS[label]}."
+        )
+        for label in OPERANDS[operation]
+    ]
+    if own is not None:
+        what = f"Column of the rows' {_COLUMNS[own]}."
+        options.append(click.option(f"--{own}", own, required=required, metavar="COLUMN", help=what))
+    for label in _labels(operation):
+        encodings = list(TEXT_ENCODINGS) if label == "message" else ["hex", "base64"]
+        options.append(
+            click.option(
+                f"--{label}-format",
+                type=click.Choice(encodings),
+                default=encodings[0],
+                show_default=True,
+                help=f"What {_COLUMNS[label]} in a column of text are.",
+            )
+        )
+    return options
+
+
+def _labels(operation: str) -> list[str]:
+    own = KEY_OPERANDS.get(operation)
+    return [*OPERANDS[operation], *([] if own is None else [own])]
+
+
+def _takes_files(operation: str) -> bool:
+    """Whether keys may be in files."""
+    return operation in {"sign", "verify", "exchange"}
+
+
+def _options(operation: str) -> list[Option]:
+    verdict = operation == "verify"
+    options = [
+        *FILES,
+        *(KEY_OPTIONS if _takes_files(operation) else []),
+        click.option(
+            "--curve",
+            required=not _takes_files(operation),
+            metavar="NAME",
+            help="Curve of the keys of rows, such as P-256, secp256k1, Ed25519.",
+        ),
+        *_column_options(operation),
+        *_scheme_options(operation),
+        click.option(
+            "--result",
+            default="valid" if verdict else "result",
+            show_default=True,
+            callback=text_callback,
+            help="Name of the result column.",
+        ),
+        STATUS_COLUMN,
+    ]
+    if not verdict:
+        options.append(
+            click.option(
+                "--result-format",
+                type=click.Choice(["bytes", "hex", "base64"]),
+                default="bytes",
+                show_default=True,
+                help="Write results as this.",
+            )
+        )
+    return [*options, *FILE_FORMATS, *run_options(BATCH_ROWS)]
+
+
+def _read_key(path: Path, password: bytes | None, private: bool) -> curves.Key:
+    """The key in a file; for public operations that of a private key will do."""
+    try:
+        key = read_key(path.read_bytes(), password, public_only=not private)
+        if private and not key.is_private:
+            raise InvalidKeyError("a public key, where a private one is needed")
+    except InvalidKeyError as error:
+        raise InvalidKeyError(f"{path}: {error}") from error
+    return key
+
+
+def _how(operation: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Keywords of the method of `Curve` or `KeyRing`."""
+    names = {
+        "sign": ("scheme", "low_s", "nonces"),
+        "verify": ("scheme", "low_s", "policy"),
+        "recover": ("low_s",),
+    }
+    how = {name: options[name] for name in names.get(operation, ())}
+    if "form" in options:
+        how["encoding"] = options["form"]
+    if "algorithm" in options:
+        how["algorithm"] = options["algorithm"]
+    if options.get("context") is not None:
+        how["context"] = options["context"].encode()
+    if options.get("prehashed"):
+        if options["algorithm"] is None:
+            raise click.UsageError("--prehashed needs --hash")
+        how["algorithm"] = curves.Prehashed(options["algorithm"])
+    return how
+
+
+def _curve(name: str | None) -> curves.Curve:
+    if name is None:
+        raise click.UsageError("keys in a column need a --curve")
+    try:
+        return curves.Curve.named(name)
+    except ValueError as error:
+        raise click.UsageError(f"--curve: {error}") from error
+
+
+def _job(operation: str, options: dict[str, Any]) -> EccJob:
+    own = KEY_OPERANDS.get(operation)
+    of_rows = not _takes_files(operation) or options[str(own)] is not None
+    labels = [label for label in _labels(operation) if of_rows or label != own]
+    settings = {name: options[name] for name in ("device", "variant", "threads")}
+    named: dict[str, Any] = {"how": _how(operation, options)}
+    if of_rows:
+        if options.get("keys") or options.get("key_folder") or options.get("key_column"):
+            raise click.UsageError(f"--{own}: rows have their keys: leave out --key, --keys, --key-column")
+        named |= {"curve": _curve(options["curve"]), "where": settings}
+    else:
+        if options["curve"] is not None:
+            raise click.UsageError(f"--curve is for keys in a column: give --{own}")
+        private = operation != "verify"
+        keys = chosen_keys(options, private, lambda path, password: _read_key(path, password, private))
+        named |= {
+            "ring": curves.KeyRing(keys.keys, **settings),
+            "key_column": options["key_column"],
+            "key_names": keys.names,
+            "keys_by_index": not options["key_folder"],
+        }
+    return EccJob(
+        operation=operation,
+        operands={label: options[label] for label in labels},
+        encodings={label: options[f"{label}_format"] for label in labels},
+        names=OutputNames(options["result"], options["status_column"], options.get("result_format", "bytes")),
+        **named,
+    )
+
+
+def _hint(operation: str, options: dict[str, Any]) -> Callable[[Tally], str | None]:
+    """What is said where every row fails in the way that wrong options make it."""
+
+    def hint(tally: Tally) -> str | None:
+        failed = tally.bad_counts.get(INVALID_SIGNATURE, 0) + tally.bad_counts.get("ecc_signature", 0)
+        if operation != "verify" or not tally.rows or failed != tally.rows:
+            return None
+        given = {"form": options["form"], "hash": options["algorithm"], "scheme": options["scheme"]}
+        said = ", ".join(f"--{name} {value or '(the usual)'}" for name, value in given.items())
+        return f"no signature is valid: is this how they were made, and are these the right keys? {said}"
+
+    return hint
+
+
+def _command(operation: str) -> click.Command:
+    def callback(**options: Any) -> None:
+        files = table_files(options)
+        try:
+            job = _job(operation, options)
+        except (ManymodError, OSError) as error:
+            raise click.ClickException(str(error)) from error
+        sys.exit(run_job(job, files, _hint(operation, options)))
+
+    for option in reversed(_options(operation)):
+        callback = option(callback)
+    summary = SUMMARIES[operation]
+    keys = _OF_FILES if _takes_files(operation) else _OF_ROWS
+    return click.command(operation, help=HELP.format(summary=summary, keys=keys), short_help=summary)(
+        callback
+    )
+
+
+@click.group(short_help="Elliptic curves: sign, verify, exchange, recover the rows of a table.")
+def ecc() -> None:
+    """Sign, verify, exchange, recover, or make public keys of the rows of a table."""
+
+
+for _operation in OPERANDS:
+    ecc.add_command(_command(_operation))

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls on plans of the extension: what curves, keys and rings of keys have in common."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _core
+from manymod._byte_items import (
+    Items,
+    Kind,
+    bytes_answer,
+    check_out,
+    common_count,
+    direct_out,
+    flags_answer,
+    items,
+    present_rows,
+    source_of,
+)
+from manymod._device import is_on_device
+from manymod._forked import KeptHandles, ProcessOwn
+from manymod._run import Progress, Watched
+from manymod._series import check_labels
+from manymod.ecc._options import Settings
+from manymod.errors import DeviceError, Status, _item_error
+from manymod.plan import (
+    checked_choice,
+    checked_errors,
+    checked_integer,
+    checked_threads,
+)
+
+__all__ = ["CurveCalls", "byte_items", "point_items", "scalar_items", "shared_calls"]
+
+#: Operands in the order of the C ABI's mm_ecc_call.
+_INPUTS = ("secrets", "points", "others", "messages", "signatures", "nonces", "context")
+#: Those whose copies are zeroed.
+_SECRETS = frozenset({"secrets", "nonces"})
+#: Operations whose results no exception carries.
+_SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY})
+_VERDICTS = frozenset({"false", "raise", "status"})
+
+
+def byte_items(name: str, value: Any) -> Items:
+    """The items of an operand.
+
+    Raises:
+        DeviceError: if it is in the memory of a GPU.
+        TypeError: if it is of no accepted kind.
+    """
+    if is_on_device(value):
+        raise DeviceError(f"{name}: calls on curves take host arrays: copy it there, as .get() of CuPy does")
+    return items(name, value)
+
+
+def point_items(name: str, value: Any) -> Items:
+    """The items of an operand of points.
+
+    A row of zeros, which the point at infinity is in ``uint8[N, W]``, is the one zero byte that it is alone.
+    """
+    points = byte_items(name, value)
+    if points.kind is not Kind.ROWS or points.block.shape[1] < 2:
+        return points
+    empty = ~points.block.any(axis=1)
+    if not empty.any():
+        return points
+    block = (b"\0" if infinity else row for infinity, row in zip(empty, points.block, strict=True))
+    return Items(Kind.ROWS, points.count, tuple(block))
+
+
+def scalar_items(name: str, value: Any, size: int, order: Literal["big", "little"] = "big") -> Items:
+    """The items of an operand of scalars, which may be ints too: they become `size` bytes in this order."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return items(name, _of_int(name, value, size, order))
+    if isinstance(value, (list, tuple)) and any(isinstance(scalar, int) for scalar in value):
+        return items(name, [_of_int(name, scalar, size, order) for scalar in value])
+    return byte_items(name, value)
+
+
+def _of_int(name: str, value: Any, size: int, order: Literal["big", "little"]) -> bytes:
+    number = checked_integer(name, value)
+    if number < 0 or number.bit_length() > 8 * size:
+        raise ValueError(f"{name}: an int is not within 0 to 2^{8 * size} - 1")
+    return number.to_bytes(size, order)
+
+
+class CurveCalls:
+    """The calls on some curves, with what the library precomputes for them."""
+
+    def __init__(
+        self,
+        curves: Sequence[_core.EccCurve],
+        device: str = "auto",
+        variant: str | None = None,
+        threads: int = 0,
+    ) -> None:
+        self.curves = list(curves)
+        self.device, variant = checked_choice(device, variant)
+        self.threads = checked_threads(threads)
+        self._options = (self.device, variant, self.threads)
+        self._handle = ProcessOwn(self._make())
+
+    def _make(self) -> _core.EccPlan:
+        return _core.EccPlan(self.curves, *self._options)
+
+    @property
+    def handle(self) -> _core.EccPlan:
+        """The extension's plan, of this process."""
+        return self._handle.get(self._make)
+
+    def run(
+        self,
+        name: str,
+        op: int,
+        settings: Settings,
+        operands: Mapping[str, Items],
+        *,
+        curves: NDArray[np.uint32] | None = None,
+        labels: Mapping[str, Any] | None = None,
+        errors: str = "raise",
+        out: Any = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Compute results that are bytes. The first batch among `operands` decides the kind of the answer.
+
+        Args:
+            name: of the operation in messages.
+            op: an mm_ecc_op.
+            settings: how to compute.
+            operands: by their names in messages; `nonces` and `context` are in the settings.
+            curves: indices of the items' curves; None: the first one.
+            labels: of further operands.
+            errors: as everywhere in the package.
+            out: likewise.
+            progress: likewise.
+        """
+        checked_errors(errors)
+        count, given = _checked(operands, settings, curves, labels)
+        source = source_of(count, *operands.values())
+        if source.kind is Kind.ROWS and not settings.one_size:
+            source = Items(Kind.LIST, source.count, ())
+        total = 1 if count is None else count
+        if out is not None:
+            check_out(out, source.kind, total, settings.width)
+        null, present = present_rows(source, *given.values())
+        direct = out
+        for operand in given.values():
+            direct = direct_out(direct, operand.block)
+        batch = _Batch(total, settings.width, direct)
+        watched = None if progress is None else Watched(progress)
+        secret = op in _SECRET_RESULTS
+        try:
+            some_bad = batch.run(self.handle, op, settings.native, given, curves, present, watched)
+            if watched is not None:
+                watched.finish(total)
+            result = bytes_answer(source, batch.rows, batch.sizes, null, out, one_size=settings.one_size)
+        finally:
+            if secret and source.kind is not Kind.ROWS:
+                batch.rows.fill(0)  # the answer is a copy
+        if errors == "status":
+            return result, (Status(int(batch.status[0])) if count is None else batch.status)
+        if some_bad:
+            bad = batch.status != 0
+            if null is not None:
+                bad &= ~null
+            if secret:
+                result = None  # exceptions are logged and pickled, and tracebacks hold this frame
+            raise _item_error(name, bad, batch.status, result, count is None)
+        return result
+
+    def verify(
+        self,
+        settings: Settings,
+        operands: Mapping[str, Items],
+        *,
+        curves: NDArray[np.uint32] | None = None,
+        labels: Mapping[str, Any] | None = None,
+        errors: str = "false",
+        progress: Progress | None = None,
+    ) -> Any:
+        """Compute a verdict for each item."""
+        _check_verdicts(errors)
+        count, given = _checked(operands, settings, curves, labels)
+        source = source_of(count, *operands.values())
+        total = 1 if count is None else count
+        null, present = present_rows(source, *given.values())
+        there = slice(None) if present is None else present
+        part = total if present is None else len(present)
+        flags, status = np.zeros(part, np.uint8), np.empty(part, np.uint8)
+        watched = None if progress is None else Watched(progress)
+        arguments = _arguments(given, curves, present, part)
+        self.handle.run(
+            _core.MM_ECC_VERIFY, settings.native, part, *arguments, None, None, flags, status, watched
+        )
+        if watched is not None:
+            watched.finish(total)
+        valid = np.zeros(total, np.bool_)
+        valid[there] = flags != 0
+        verdicts = flags_answer(source, valid, null)
+        if errors == "false":
+            return verdicts
+        statuses = np.full(total, Status.NOT_COMPUTED, np.uint8)
+        statuses[there] = status
+        if errors == "status":
+            return verdicts, (Status(int(status[0])) if count is None else statuses)
+        bad = statuses != 0
+        if null is not None:
+            bad &= ~null
+        if bad.any():
+            raise _item_error("verify", bad, statuses, verdicts, count is None)
+        return verdicts
+
+    def verify_all(
+        self,
+        settings: Settings,
+        operands: Mapping[str, Items],
+        *,
+        curves: NDArray[np.uint32] | None = None,
+        labels: Mapping[str, Any] | None = None,
+        errors: str = "false",
+        progress: Progress | None = None,
+    ) -> Any:
+        """Compute one verdict for all items."""
+        _check_verdicts(errors)
+        count, given = _checked(operands, settings, curves, labels)
+        total = 1 if count is None else count
+        if any(operand.null is not None for operand in given.values()):
+            raise ValueError("an operand has nulls: one verdict for all items needs all of them")
+        flag, status = np.zeros(1, np.uint8), np.empty(total, np.uint8)
+        watched = None if progress is None else Watched(progress)
+        arguments = _arguments(given, curves, None, total)
+        op = _core.MM_ECC_VERIFY_ALL
+        self.handle.run(op, settings.native, total, *arguments, None, None, flag, status, watched)
+        if watched is not None:
+            watched.finish(total)
+        if errors == "status":
+            return bool(flag[0]), status
+        if errors == "raise" and (bad := status != 0).any():
+            raise _item_error("verify_all", bad, status, bool(flag[0]), count is None)
+        return bool(flag[0])
+
+    def total(
+        self,
+        settings: Settings,
+        operands: Mapping[str, Items],
+        *,
+        errors: str = "raise",
+        progress: Progress | None = None,
+    ) -> Any:
+        """Compute the sum of products, one point as bytes."""
+        checked_errors(errors)
+        count, given = _checked(operands, settings, None, None)
+        total = 1 if count is None else count
+        if any(operand.null is not None for operand in given.values()):
+            raise ValueError("an operand has nulls: a sum needs all items")
+        row, size, status = (
+            np.zeros((1, settings.width), np.uint8),
+            np.zeros(1, np.uint64),
+            np.empty(total, np.uint8),
+        )
+        watched = None if progress is None else Watched(progress)
+        arguments = _arguments(given, None, None, total)
+        code = self.handle.run(
+            _core.MM_ECC_SUM, settings.native, total, *arguments, row, size, None, status, watched
+        )
+        if watched is not None:
+            watched.finish(total)
+        result = _core.rows_to_bytes(row, size)[0]
+        if errors == "status":
+            return result, status
+        if code == _core.MM_ERR_ITEMS:
+            raise _item_error("msm", status != 0, status, result, count is None)
+        return result
+
+
+def _check_verdicts(errors: str) -> None:
+    if errors not in _VERDICTS:
+        raise ValueError(f"errors must be 'false', 'raise' or 'status', not {errors!r}")
+
+
+def _checked(
+    operands: Mapping[str, Items],
+    settings: Settings,
+    curves: NDArray[np.uint32] | None,
+    labels: Mapping[str, Any] | None,
+) -> tuple[int | None, dict[str, Items]]:
+    """The number of items, None where all operands stand for every item, and all operands."""
+    given = dict(operands)
+    if settings.nonces is not None:
+        given["nonces"] = settings.nonces
+    if settings.context is not None:
+        given["context"] = settings.context
+    counts = {name: operand.count for name, operand in given.items()}
+    counts["key_indices"] = None if curves is None or curves.ndim == 0 else len(curves)
+    check_labels({name: operand.labels for name, operand in given.items()} | dict(labels or {}))
+    return common_count(counts), given
+
+
+def _arguments(
+    given: Mapping[str, Items], curves: NDArray[np.uint32] | None, present: NDArray[np.intp] | None, part: int
+) -> tuple[NDArray[np.uint32] | None, tuple[tuple[Any, NDArray[np.int64] | None] | None, ...]]:
+    """The curves and operands of these items (None: all), as the extension takes them."""
+    if present is not None:
+        given = {name: operand.take(present) for name, operand in given.items()}
+        curves = curves if curves is None or curves.ndim == 0 else curves[present]
+    if curves is not None:
+        curves = np.ascontiguousarray(np.broadcast_to(curves, (part,)))
+    return curves, tuple(
+        (given[name].block, given[name].offsets) if name in given else None for name in _INPUTS
+    )
+
+
+class _Batch:
+    """Results of a call while they are made: rows, their sizes and statuses."""
+
+    def __init__(self, count: int, width: int, out: NDArray[np.uint8] | None) -> None:
+        self.rows = np.zeros((count, width), np.uint8) if out is None else out
+        self.sizes = np.zeros(count, np.uint64)
+        self.status = np.full(count, Status.NOT_COMPUTED, np.uint8)
+
+    def run(
+        self,
+        handle: _core.EccPlan,
+        op: int,
+        scheme: _core.EccScheme,
+        given: Mapping[str, Items],
+        curves: NDArray[np.uint32] | None,
+        present: NDArray[np.intp] | None,
+        progress: Progress | None,
+    ) -> bool:
+        """Compute the items that are present (None: all). Returns whether some have a status."""
+        if present is None:
+            arguments = _arguments(given, curves, None, len(self.rows))
+            count, rows, sizes, status = len(self.rows), self.rows, self.sizes, self.status
+            code = handle.run(op, scheme, count, *arguments, rows, sizes, None, status, progress)
+            return code != _core.MM_OK
+        part = _Batch(len(present), self.rows.shape[1], None)
+        taken = {name: operand.take(present) for name, operand in given.items()}
+        indices = curves if curves is None or curves.ndim == 0 else curves[present]
+        try:
+            bad = part.run(handle, op, scheme, taken, indices, None, progress)
+            self.rows[present], self.sizes[present] = part.rows, part.sizes
+            self.status[present] = part.status
+        finally:
+            part.rows.fill(0)
+            for name in _SECRETS & taken.keys():
+                if taken[name] is not given[name] and isinstance(taken[name].block, np.ndarray):
+                    taken[name].block.fill(0)
+        return bad
+
+
+def _make_calls(
+    _environment: str | None, curve: Any, device: str, variant: str | None, threads: int
+) -> CurveCalls:
+    return CurveCalls([curve.native], device, variant, threads)
+
+
+_calls = KeptHandles(_make_calls)
+
+
+def shared_calls(
+    curve: Any, device: str = "auto", variant: str | None = None, threads: int = 0
+) -> CurveCalls:
+    """The calls on a `Curve` with these options, made at most once while it stays among the 64 last used."""
+    device, variant = checked_choice(device, variant)
+    environment = None if variant else os.environ.get("MANYMOD_VARIANT")
+    return _calls.get(environment, curve, device, variant, checked_threads(threads))

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls in which items have keys of a list: what keys and rings of keys have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _core
+from manymod._byte_items import Items, Kind
+from manymod._key_indices import key_numbers
+from manymod._run import Progress
+from manymod.ecc._calls import CurveCalls, byte_items
+from manymod.ecc._options import Settings, exchange_settings, sign_settings, verify_settings
+from manymod.ecc.curves import Curve
+
+__all__ = ["KeyCalls", "KeyNumbers"]
+
+
+class KeyNumbers:
+    """A key's curve and public key and, if it is private, its secret, which is zeroed at the end."""
+
+    def __init__(self, curve: Curve, public: bytes, secret: bytearray | None) -> None:
+        self.curve, self.public, self.secret = curve, public, secret
+
+    def __del__(self) -> None:
+        if self.secret:
+            self.secret[:] = bytes(len(self.secret))
+
+
+class KeyCalls:
+    """The calls with some keys. `KeyRing` documents each call."""
+
+    def __init__(
+        self, keys: Sequence[KeyNumbers], device: str = "auto", variant: str | None = None, threads: int = 0
+    ) -> None:
+        self._keys = list(keys)
+        curves = list(dict.fromkeys(key.curve for key in keys))
+        numbers = {curve: number for number, curve in enumerate(curves)}
+        # An item without a key has a curve that there is not.
+        self._curves = np.array([*(numbers[key.curve] for key in keys), len(curves)], np.uint32)
+        self.on_curves = CurveCalls([curve.native for curve in curves], device, variant, threads)
+
+    def variant(self, key: int) -> str:
+        """Name of the variant that computes items of a key."""
+        return self.on_curves.handle.variant(int(self._curves[key]))
+
+    def sign(
+        self,
+        messages: Any,
+        key_indices: Any,
+        errors: str,
+        out: Any,
+        progress: Progress | None,
+        **options: Any,
+    ) -> Any:
+        """Sign messages."""
+        curves = self.on_curves.curves
+        settings, given = sign_settings(curves, **options), byte_items("messages", messages)
+        _check_rows(given, [curve.signature_bytes for curve in curves])
+        how = {"errors": errors, "out": out, "progress": progress}
+        return self._run("sign", _core.MM_ECC_SIGN, settings, ("messages", given), key_indices, how)
+
+    def exchange(
+        self,
+        public_keys: Any,
+        key_indices: Any,
+        algorithm: Any,
+        errors: str,
+        out: Any,
+        progress: Progress | None,
+    ) -> Any:
+        """Compute shared secrets."""
+        curves = self.on_curves.curves
+        settings, given = exchange_settings(curves, algorithm), byte_items("public_keys", public_keys)
+        if algorithm is None:
+            _check_rows(given, [curve.coordinate_bytes for curve in curves])
+        how = {"errors": errors, "out": out, "progress": progress}
+        return self._run("exchange", _core.MM_ECC_EXCHANGE, settings, ("points", given), key_indices, how)
+
+    def _run(
+        self, name: str, op: int, settings: Settings, given: tuple[str, Items], key_indices: Any, how: Any
+    ) -> Any:
+        indices, labels = key_numbers(key_indices, len(self._keys))
+        secrets = _chosen([key.secret or b"" for key in self._keys], indices)
+        operands = {given[0]: given[1], "secrets": secrets}
+        labelled = {"key_indices": labels}
+        try:
+            return self.on_curves.run(
+                name, op, settings, operands, curves=self._curves_of(indices), labels=labelled, **how
+            )
+        finally:
+            if isinstance(secrets.block, np.ndarray):
+                secrets.block.fill(0)
+
+    def verify(
+        self,
+        signatures: Any,
+        messages: Any,
+        key_indices: Any,
+        errors: str,
+        progress: Progress | None,
+        *,
+        together: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Check signatures, each or all `together`."""
+        settings = verify_settings(self.on_curves.curves, **options)
+        indices, labels = key_numbers(key_indices, len(self._keys))
+        of_keys = [_x_alone(key) if settings.scheme == "bip340" else key.public for key in self._keys]
+        operands = {
+            "signatures": byte_items("signatures", signatures),
+            "messages": byte_items("messages", messages),
+            "points": _chosen(of_keys, indices),
+        }
+        call = self.on_curves.verify_all if together else self.on_curves.verify
+        return call(
+            settings,
+            operands,
+            curves=self._curves_of(indices),
+            labels={"key_indices": labels},
+            errors=errors,
+            progress=progress,
+        )
+
+    def _curves_of(self, indices: NDArray[np.uint32] | None) -> NDArray[np.uint32] | None:
+        """Indices of the items' curves; None: the first one."""
+        return None if indices is None else np.asarray(self._curves[indices])
+
+
+def _check_rows(given: Items, sizes: Sequence[int]) -> None:
+    if given.kind is Kind.ROWS and len(set(sizes)) > 1:
+        raise ValueError("curves of different sizes: give the batch as a list, the results vary in length")
+
+
+def _chosen(of_keys: Sequence[bytes | bytearray], indices: NDArray[np.uint32] | None) -> Items:
+    """The byte strings of the items' keys; none for an index that no key has.
+
+    A numpy array in the answer is a copy that the caller may overwrite.
+    """
+    if indices is None or indices.ndim == 0:
+        index = 0 if indices is None else int(indices)
+        return Items(Kind.SCALAR, None, (of_keys[index] if index < len(of_keys) else b"",))
+    if len({len(item) for item in of_keys}) > 1:
+        padded = [*of_keys, b""]
+        return Items(Kind.LIST, len(indices), tuple(padded[index] for index in indices.tolist()))
+    width = len(of_keys[0])
+    table = np.zeros((len(of_keys) + 1, width), np.uint8)  # and a row for items without a key
+    for row, item in zip(table, of_keys, strict=False):
+        row[:] = np.frombuffer(item, np.uint8)
+    rows = table[indices]
+    table.fill(0)
+    return Items(Kind.LIST, len(indices), rows)
+
+
+def _x_alone(key: KeyNumbers) -> bytes:
+    """The x coordinate of an uncompressed point."""
+    return key.public[1 : 1 + key.curve.coordinate_bytes]

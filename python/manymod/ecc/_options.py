@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of calls on curves, and what the C ABI makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+from manymod import _core
+from manymod._byte_items import Items, items
+from manymod._hashes import CURVE_HASHES, HASHES, hash_number, read_algorithm
+
+__all__ = [
+    "BATCH_SCHEME",
+    "WHERE",
+    "CurveExchangeOptions",
+    "CurveSignOptions",
+    "CurveVerifyOptions",
+    "PlanOptions",
+    "PointEncoding",
+    "Settings",
+    "SignOptions",
+    "SignatureOptions",
+    "VerifyOptions",
+    "exchange_settings",
+    "point_settings",
+    "point_width",
+    "recover_settings",
+    "sign_settings",
+    "verify_settings",
+]
+
+PointEncoding = Literal["uncompressed", "compressed", "x"]
+SignatureEncoding = Literal["raw", "der", "recoverable"]
+SchemeName = Literal["ecdsa", "eddsa", "bip340", "sm2"]
+Policy = Literal["rfc8032", "strict", "zip215"]
+
+
+class PlanOptions(TypedDict, total=False):
+    """Where to compute."""
+
+    device: str
+    variant: str | None
+    threads: int
+
+
+class SignatureOptions(TypedDict, total=False):
+    """What signing and verifying have in common."""
+
+    scheme: SchemeName | None
+    algorithm: Any
+    context: Any
+    encoding: SignatureEncoding
+    low_s: bool | None
+
+
+class SignOptions(SignatureOptions, total=False):
+    """How to sign."""
+
+    nonces: Any
+    check: bool
+
+
+class VerifyOptions(SignatureOptions, total=False):
+    """What is valid."""
+
+    policy: Policy
+
+
+class CurveSignOptions(SignOptions, PlanOptions, total=False):
+    """How and where to sign."""
+
+
+class CurveVerifyOptions(VerifyOptions, PlanOptions, total=False):
+    """What is valid, and where to compute it."""
+
+
+class CurveExchangeOptions(PlanOptions, total=False):
+    """How and where to agree on secrets."""
+
+    algorithm: Any
+
+
+_SCHEMES = {
+    None: _core.MM_ECC_DEFAULT,
+    "ecdsa": _core.MM_ECC_ECDSA,
+    "eddsa": _core.MM_ECC_EDDSA,
+    "bip340": _core.MM_ECC_BIP340,
+    "sm2": _core.MM_ECC_SM2DSA,
+}
+_NONCES = {"deterministic": _core.MM_ECC_NONCE_DETERMINISTIC, "hedged": _core.MM_ECC_NONCE_HEDGED}
+_POLICIES = {
+    "rfc8032": _core.MM_ECC_RFC8032,
+    "strict": _core.MM_ECC_STRICT,
+    "zip215": _core.MM_ECC_ZIP215,
+}
+_SIGNATURES = {
+    "raw": _core.MM_ECC_RAW,
+    "der": _core.MM_ECC_DER,
+    "recoverable": _core.MM_ECC_RECOVERABLE,
+}
+_POINTS = {
+    "uncompressed": _core.MM_ECC_UNCOMPRESSED,
+    "compressed": _core.MM_ECC_COMPRESSED,
+    "x": _core.MM_ECC_X_ONLY,
+}
+#: The hash of Ed25519ph and Ed448ph by the bits of the field (RFC 8032).
+_EDWARDS_DIGESTS = {255: "sha512", 448: "shake256"}
+
+
+def _chosen(name: str, value: Any, choices: dict[Any, int]) -> int:
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices if choice is not None)
+        raise ValueError(f"{name} must be one of {listed}, not {value!r}")
+    return choices[value]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a call computes."""
+
+    native: _core.EccScheme
+    #: bytes of the longest result
+    width: int
+    scheme: str | None = None
+    #: whether all results by one curve have one length
+    one_size: bool = True
+    context: Items | None = None
+    nonces: Items | None = None
+
+
+def _native(
+    *,
+    scheme: int = _core.MM_ECC_DEFAULT,
+    hash_function: int = _core.MM_HASH_NONE,
+    prehashed: bool = False,
+    nonces: int = _core.MM_ECC_NONCE_DETERMINISTIC,
+    policy: int = _core.MM_ECC_RFC8032,
+    signature: int = _core.MM_ECC_RAW,
+    point: int = _core.MM_ECC_UNCOMPRESSED,
+    low_s: int = 0,
+    check: bool = True,
+) -> _core.EccScheme:
+    return _core.EccScheme(
+        scheme, hash_function, prehashed, nonces, policy, signature, point, low_s, not check
+    )
+
+
+#: What operations without a scheme take.
+BATCH_SCHEME = _native()
+
+#: Options that say where to compute, not how.
+WHERE = frozenset({"device", "variant", "threads"})
+
+
+def _is_edwards(scheme: str | None, curves: Sequence[_core.EccCurve]) -> bool:
+    return scheme == "eddsa" or (
+        scheme is None and all(curve.form == _core.MM_ECC_EDWARDS for curve in curves)
+    )
+
+
+def _hash(scheme: str | None, algorithm: Any, curves: Sequence[_core.EccCurve]) -> tuple[int, bool]:
+    """The mm_hash of a call, and whether its messages are digests."""
+    if algorithm is None:
+        return _core.MM_HASH_NONE, False
+    name, prehashed = read_algorithm(algorithm)
+    if scheme == "bip340":
+        raise ValueError("BIP 340 has its own hash: leave out algorithm")
+    if not _is_edwards(scheme, curves):
+        return hash_number(name, known=CURVE_HASHES), prehashed
+    if not prehashed:
+        raise ValueError("Ed25519 and Ed448 have their own hashes: leave out algorithm, or give Prehashed")
+    for curve in curves:
+        digest = _EDWARDS_DIGESTS.get(curve.field_bits)
+        if digest is None or hash_number(name) != HASHES[digest]:
+            raise ValueError(f"{curve.name or 'the curve'}: digests are by {digest}, not by {name}")
+    return _core.MM_HASH_NONE, True
+
+
+def _context(value: Any) -> Items | None:
+    return None if value is None else items("context", value)
+
+
+def _low_s(value: bool | None) -> int:
+    if value is None:
+        return 0
+    return 1 if value else -1
+
+
+def _signature_width(encoding: str, curves: Sequence[_core.EccCurve]) -> int:
+    """Bytes of the longest signature. DER: two INTEGERs, each with two bytes before it and perhaps a zero."""
+    if encoding == "der":
+        return max(2 * (curve.scalar_bytes + 3) for curve in curves) + 3
+    return max(curve.signature_bytes for curve in curves) + (encoding == "recoverable")
+
+
+def sign_settings(
+    curves: Sequence[_core.EccCurve],
+    *,
+    scheme: str | None = None,
+    algorithm: Any = None,
+    context: Any = None,
+    encoding: str = "raw",
+    low_s: bool | None = None,
+    nonces: Any = "deterministic",
+    check: bool = True,
+) -> Settings:
+    """Settings of signing."""
+    given = None if isinstance(nonces, str) else items("nonces", nonces)
+    how = _core.MM_ECC_NONCE_GIVEN if given is not None else _chosen("nonces", nonces, _NONCES)
+    number = _chosen("scheme", scheme, _SCHEMES)
+    hash_function, prehashed = _hash(scheme, algorithm, curves)
+    native = _native(
+        scheme=number,
+        hash_function=hash_function,
+        prehashed=prehashed,
+        nonces=how,
+        signature=_chosen("encoding", encoding, _SIGNATURES),
+        low_s=_low_s(low_s),
+        check=bool(check),
+    )
+    width = _signature_width(encoding, curves)
+    return Settings(native, width, scheme, encoding != "der", _context(context), given)
+
+
+def verify_settings(
+    curves: Sequence[_core.EccCurve],
+    *,
+    scheme: str | None = None,
+    algorithm: Any = None,
+    context: Any = None,
+    encoding: str = "raw",
+    low_s: bool | None = None,
+    policy: str = "rfc8032",
+) -> Settings:
+    """Settings of verifying, and of recovering keys."""
+    number = _chosen("scheme", scheme, _SCHEMES)
+    hash_function, prehashed = _hash(scheme, algorithm, curves)
+    native = _native(
+        scheme=number,
+        hash_function=hash_function,
+        prehashed=prehashed,
+        policy=_chosen("policy", policy, _POLICIES),
+        signature=_chosen("encoding", encoding, _SIGNATURES),
+        low_s=_low_s(low_s),
+    )
+    return Settings(native, 0, scheme, context=_context(context))
+
+
+def recover_settings(
+    curves: Sequence[_core.EccCurve], algorithm: Any, low_s: bool | None, encoding: str
+) -> Settings:
+    """Settings of recovering keys, which are written in `encoding`."""
+    hash_function, prehashed = _hash("ecdsa", algorithm, curves)
+    native = _native(
+        hash_function=hash_function,
+        prehashed=prehashed,
+        signature=_core.MM_ECC_RECOVERABLE,
+        point=_chosen("encoding", encoding, _POINTS),
+        low_s=_low_s(low_s),
+    )
+    return Settings(native, point_width(encoding, curves))
+
+
+def exchange_settings(curves: Sequence[_core.EccCurve], algorithm: Any = None) -> Settings:
+    """Settings of key agreement: secrets are digested by `algorithm`, unless that is None."""
+    if algorithm is None:
+        return Settings(BATCH_SCHEME, max(curve.coordinate_bytes for curve in curves))
+    number = hash_number(algorithm, known=CURVE_HASHES)
+    return Settings(_native(hash_function=number), _core.hash_size(number))
+
+
+def point_width(encoding: str, curves: Sequence[_core.EccCurve]) -> int:
+    """Bytes of the longest point."""
+    weierstrass = [curve for curve in curves if curve.form == _core.MM_ECC_WEIERSTRASS]
+    others = [curve.public_bytes for curve in curves if curve.form != _core.MM_ECC_WEIERSTRASS]
+    sizes = {"uncompressed": (2, 1), "compressed": (1, 1), "x": (1, 0)}
+    coordinates, prefix = sizes.get(encoding, (2, 1))
+    return max([*(coordinates * curve.coordinate_bytes + prefix for curve in weierstrass), *others])
+
+
+def point_settings(curves: Sequence[_core.EccCurve], encoding: str) -> Settings:
+    """Settings of operations whose results are points."""
+    return Settings(_native(point=_chosen("encoding", encoding, _POINTS)), point_width(encoding, curves))

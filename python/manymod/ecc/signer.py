@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A signing service: requests of many threads and coroutines, gathered into batches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from manymod._batch_signer import BatchSigner
+from manymod._signer_service import SignerClosedError, SignerFullError, SignerStatistics
+from manymod.ecc._options import sign_settings
+from manymod.ecc.keys import Key
+from manymod.ecc.ring import KeyRing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Unpack
+
+    from manymod._batch_signer import SignerOptions
+
+__all__ = ["Signer", "SignerClosedError", "SignerFullError", "SignerStatistics"]
+
+
+class Signer(BatchSigner):
+    """Signs single messages for many threads and coroutines, in batches, as `manymod.rsa.Signer` does.
+
+    Messages wait whole, and the batch hashes them.
+
+    Args:
+        keys: a `Key`, or a `KeyRing` whose keys requests name by their index.
+        how: keywords of `Curve.sign`, such as ``{"encoding": "der"}``; nonces that are given are not allowed.
+        **options: `deadline`, `max_batch`, `max_queue`, `max_waiters`, `max_concurrent`, `full` of
+            `manymod.rsa.Signer`.
+
+    >>> from manymod import ecc
+    >>> key = ecc.Key.generate(ecc.P256)
+    >>> with Signer(key) as signer:
+    ...     signature = signer.sign(b"message")
+    >>> key.verify(signature, b"message")
+    True
+    """
+
+    def __init__(
+        self, keys: Key | KeyRing, how: Mapping[str, Any] | None = None, **options: Unpack[SignerOptions]
+    ) -> None:
+        if not isinstance(keys, (Key, KeyRing)):
+            raise TypeError(f"keys must be a Key or a KeyRing, not {type(keys).__name__}")
+        ring = keys if isinstance(keys, KeyRing) else KeyRing([keys])
+        words = dict(how or {})
+        if not isinstance(words.get("nonces", ""), str):
+            raise ValueError("nonces of a Signer cannot be given: they are 'deterministic' or 'hedged'")
+        sign_settings([key.curve.native for key in ring], **words)  # raises for options that are wrong
+
+        def compute(messages: list[bytes], indices: list[int]) -> Any:
+            return ring.sign(messages, indices, errors="status", **words)
+
+        def on_gpu(_batch: int) -> bool:
+            return any("cuda" in ring.variant_for(key) for key in range(len(ring)))
+
+        super().__init__(compute, bytes, len(ring), ring.threads, on_gpu, **options)

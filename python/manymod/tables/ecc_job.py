@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A table through elliptic curves: sign, verify, exchange, recover, or make public keys of every row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod.ecc import Curve, KeyRing
+from manymod.errors import Status
+from manymod.tables.job import RowProgress
+from manymod.tables.key_job import KeyJob
+
+__all__ = ["OPERANDS", "EccJob"]
+
+#: Columns of each operation, in the order of the method's arguments.
+OPERANDS = {
+    "sign": ("message",),
+    "verify": ("signature", "message"),
+    "exchange": ("point",),
+    "public": (),
+    "recover": ("signature", "message"),
+}
+#: The column of each row's key, where the rows themselves have them.
+KEY_OPERANDS = {"sign": "secret", "verify": "public", "exchange": "secret", "public": "secret"}
+_METHODS = {"public": "public_keys"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EccJob(KeyJob):
+    """An operation on curves on the rows of a table.
+
+    Attributes:
+        operation: ``sign``, ``verify``, ``exchange``, ``public`` or ``recover``, with columns by `OPERANDS`
+            and, where the rows have their keys, `KEY_OPERANDS`.
+        ring: the keys; None where the rows have them, or `recover` finds them.
+        curve: of the keys of rows.
+        how: keywords of the method of `KeyRing` or `Curve`.
+        where: keywords of `Curve` that say where to compute.
+    """
+
+    family: str = "ecc"
+    ring: KeyRing | None = None
+    curve: Curve | None = None
+    how: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+    VERDICTS: ClassVar[frozenset[Status]] = frozenset({Status.ECC_SIGNATURE, Status.ECC_POINT})
+
+    @property
+    def key_count(self) -> int:
+        """The number of keys that rows can name."""
+        return 0 if self.ring is None else len(self.ring)
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return operation, columns, keys and options."""
+        return {
+            **super().fingerprint(),
+            "keys": None if self.ring is None else [key.fingerprint for key in self.ring],
+            "curve": repr(self.curve),
+            "options": {name: repr(value) for name, value in sorted(self.how.items())},
+        }
+
+    def call(
+        self, values: Mapping[str, list[bytes]], keys: list[int] | None, progress: RowProgress | None
+    ) -> tuple[list[Any], NDArray[np.uint8]]:
+        """Compute results and statuses."""
+        method = _METHODS.get(self.operation, self.operation)
+        batches = [values[label] for label in OPERANDS[self.operation]]
+        results: tuple[list[Any], NDArray[np.uint8]]
+        if self.ring is not None:
+            function = getattr(self.ring, method)
+            results = function(*batches, keys, errors="status", progress=progress, **self.how)
+            return results
+        own = [values[label] for label in (KEY_OPERANDS.get(self.operation),) if label is not None]
+        function = getattr(self.curve, method)
+        results = function(*own, *batches, errors="status", progress=progress, **self.how, **self.where)
+        return results

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/call.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "abi/enum_value.hpp"
+#include "abi/last_error.hpp"
+#include "ecc/plan.hpp"
+#include "exec/executor.hpp"
+
+namespace manymod::ecc {
+namespace {
+
+/// The items of a call that have one curve, and what computes them.
+struct Group {
+  std::vector<std::size_t> items;
+  std::unique_ptr<const Scheme> scheme;
+  std::unique_ptr<const Scheme> fallback;  ///< on the CPU, for items whose GPU failed; may be null
+  std::size_t granularity = 1;
+  bool on_gpu = false;
+};
+
+class CallRun {
+ public:
+  CallRun(const Plan& plan, const mm_ecc_call& call)
+      : plan_(plan),
+        checked_(plan, call),
+        status_(call.count, static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED)) {
+    if (is_verification(checked_.task.op)) ok_.assign(call.count, 0);
+    const mm_bytes_result& output = call.output;
+    outputs_ = {output.data, output.stride, output.sizes, ok_.empty() ? nullptr : ok_.data(), status_.data()};
+  }
+
+  mm_status run() {
+    try {
+      clear_sum();
+      group_items();
+      return finish(compute());
+    } catch (...) {
+      // Results of earlier items must not stay in a buffer that the caller believes to be empty.
+      discard();
+      throw;
+    }
+  }
+
+ private:
+  const Plan& plan_;
+  CheckedCall checked_;
+  std::vector<std::uint8_t> status_;  ///< of each item; copied to the caller's array at the end
+  std::vector<std::uint8_t> ok_;      ///< of each item, of verifications; likewise
+  Outputs outputs_;                   ///< what schemes write to
+  std::vector<Group> groups_;
+
+  [[nodiscard]] bool is_sum() const { return checked_.task.op == MM_ECC_SUM; }
+  [[nodiscard]] unsigned threads() const {
+    return plan_.threads() == 0 ? default_threads() : plan_.threads();
+  }
+
+  /// A group for each curve that the items name and that suits; the other items get their status.
+  void group_items() {
+    std::vector<std::vector<std::size_t>> by_curve(plan_.size());
+    for (std::size_t item = 0; item < status_.size(); ++item) {
+      const std::size_t index = checked_.curve_of(item);
+      if (index < plan_.size() && has_task(index)) {
+        by_curve[index].push_back(item);
+      } else {
+        status_[item] = static_cast<std::uint8_t>(MM_ITEM_ECC_CURVE);
+      }
+    }
+    for (std::size_t index = 0; index < by_curve.size(); ++index) {
+      if (!by_curve[index].empty()) groups_.push_back(make_group(index, std::move(by_curve[index])));
+    }
+  }
+
+  [[nodiscard]] bool has_task(std::size_t index) const {
+    const Curve& curve = plan_.curve(index).curve();
+    return suits(on_curve(checked_.task, curve), curve, checked_.inputs);
+  }
+
+  [[nodiscard]] Group make_group(std::size_t index, std::vector<std::size_t> items) {
+    const CurveEngines& engines = plan_.curve(index);
+    const Task task = on_curve(checked_.task, engines.curve());
+    const PointEngine& engine = engines.engine(main_operation(task), items.size(), threads());
+    Group group{std::move(items), make_scheme(task, engine, checked_.inputs, outputs_), nullptr};
+    group.granularity = engine.granularity();
+    group.on_gpu = engines.on_gpu(engine);
+    if (group.on_gpu && engines.on_cpu() != nullptr) {
+      group.fallback = make_scheme(task, *engines.on_cpu(), checked_.inputs, outputs_);
+    }
+    return group;
+  }
+
+  /// @return false if the caller requested a stop
+  bool compute() {
+    std::vector<WorkPart> parts;
+    bool on_gpu = false;
+    for (const Group& group : groups_) {
+      WorkPart part = uniform_part(group.items.size(), group.scheme->item_ns());
+      part.granularity = group.granularity;
+      on_gpu = on_gpu || group.on_gpu;
+      parts.push_back(part);
+    }
+    if (parts.empty()) return true;
+    const ProgressPart progress = whole_call();
+    StopQuery wants_stop;
+    if (progress.observed()) {
+      const auto total = static_cast<double>(checked_.call.count);
+      wants_stop = [&progress, total](std::size_t done) {
+        return progress.wants_stop(static_cast<double>(done) / total);
+      };
+    }
+    const Schedule schedule =
+        schedule_for(total_ns(parts), plan_.threads(), on_gpu ? 1 : 0, progress.observed());
+    const bool completed =
+        execute(parts, schedule, wants_stop, [this](const Chunk& chunk, const StopToken& stop) {
+          const Group& group = groups_[chunk.part];
+          compute_items(group, std::span(group.items).subspan(chunk.begin, chunk.size()), stop);
+        });
+    if (completed) finish_groups();
+    return completed;
+  }
+
+  [[nodiscard]] ProgressPart whole_call() const {
+    const std::size_t count = checked_.call.count;
+    return {{checked_.call.progress, checked_.call.progress_user}, count, 0, static_cast<double>(count)};
+  }
+
+  void compute_items(const Group& group, std::span<const std::size_t> items, const StopToken& stop) {
+    if (!is_sum()) {
+      for (const std::size_t item : items) clear_row(item);
+    }
+    try {
+      group.scheme->compute(items, stop);
+    } catch (const StatusError& error) {
+      if (!group.fallback || error.failure() == FailureClass::call) throw;
+      for (const std::size_t item : items) status_[item] = static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED);
+      group.fallback->compute(items, stop);
+    }
+  }
+
+  /// Not inlined, because the secret-independence tests suppress findings in this function by its name:
+  /// statuses are public.
+  [[gnu::noinline]] void finish_groups() {
+    const bool all_ok = std::ranges::all_of(status_, [](std::uint8_t status) { return status == MM_OK; });
+    for (const Group& group : groups_) {
+      if (!is_sum() || all_ok) group.scheme->finish();
+    }
+  }
+
+  void clear_row(std::size_t row) const {
+    const mm_bytes_result& output = checked_.call.output;
+    if (row >= checked_.rows) return;
+    if (output.sizes != nullptr) output.sizes[row] = 0;
+    std::fill_n(output.data + row * output.stride, checked_.row_bytes, std::uint8_t{0});
+  }
+  void clear_sum() const {
+    if (is_sum()) clear_row(0);
+  }
+
+  void publish() const {
+    const mm_ecc_call& call = checked_.call;
+    if (call.item_status != nullptr) std::ranges::copy(status_, call.item_status);
+    if (checked_.task.op == MM_ECC_VERIFY) std::ranges::copy(ok_, call.ok);
+    if (checked_.task.op == MM_ECC_VERIFY_ALL) {
+      *call.ok = std::ranges::all_of(ok_, [](std::uint8_t ok) { return ok == 1; }) ? 1 : 0;
+    }
+  }
+
+  /// Leave the call without any result.
+  void discard() {
+    std::ranges::fill(status_, static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED));
+    std::ranges::fill(ok_, std::uint8_t{0});
+    for (std::size_t row = 0; row < checked_.rows; ++row) clear_row(row);
+    publish();
+  }
+
+  // Statuses are public. Not inlined, because the secret-independence tests suppress findings in this
+  // function by its name.
+  [[gnu::noinline]] mm_status finish(bool completed) {
+    std::size_t failed = 0;
+    std::size_t first = 0;
+    for (std::size_t item = status_.size(); item-- > 0;) {
+      if (status_[item] == MM_OK) continue;
+      if (!ok_.empty()) ok_[item] = 0;
+      if (!is_sum()) clear_row(item);
+      // What is not the encoding of a signature has its answer: it is not valid.
+      if (!ok_.empty() && status_[item] == MM_ITEM_ECC_SIGNATURE) continue;
+      ++failed;
+      first = item;
+    }
+    if (is_sum() && failed != 0) clear_row(0);
+    publish();
+    if (completed && failed == 0) return MM_OK;
+    const std::string counts =
+        std::to_string(failed) + " of " + std::to_string(status_.size()) + " items have no result";
+    if (!completed) return fail(MM_ERR_CANCELLED, "cancelled; " + counts);
+    return fail(MM_ERR_ITEMS, counts + "; the first is item " + std::to_string(first) + ": " +
+                                  mm_status_message(static_cast<mm_status>(status_[first])));
+  }
+};
+
+/// Without items every signature is valid.
+mm_status run_empty(const mm_ecc_call& call) {
+  if (enum_value(call.op) != MM_ECC_VERIFY_ALL) return MM_OK;
+  if (call.ok == nullptr) throw StatusError(MM_ERR_NULL, "ok is NULL");
+  *call.ok = 1;
+  return MM_OK;
+}
+
+}  // namespace
+
+mm_status run_call(const Plan& plan, const mm_ecc_call& call) {
+  return call.count == 0 ? run_empty(call) : CallRun(plan, call).run();
+}
+
+}  // namespace manymod::ecc

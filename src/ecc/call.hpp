@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of the C ABI: its checks, and its computation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ecc/schemes/choice.hpp"
+#include "manymod/ecc.h"
+
+namespace manymod::ecc {
+
+class Plan;
+
+/// A call whose arguments are checked; only single items can still be invalid. What the checks read is
+/// copied, as the caller's arrays may change meanwhile: use `curves` and `inputs`, not their pointers in
+/// `call`.
+struct CheckedCall {
+  /// @throws StatusError for a malformed call
+  CheckedCall(const Plan& plan, const mm_ecc_call& given);
+
+  const mm_ecc_call& call;
+  Task task;
+  Inputs inputs;
+  std::vector<std::uint32_t> curves;  ///< of each item; empty: curve 0
+  std::size_t rows = 0;               ///< of the output; 0 for verdicts
+  std::size_t row_bytes = 0;          ///< the longest result
+
+  /// The index of an item's curve, which the plan may not have.
+  [[nodiscard]] std::size_t curve_of(std::size_t item) const { return curves.empty() ? 0 : curves[item]; }
+};
+
+/// @throws StatusError for a malformed call, or one that libcrypto or a device fails
+mm_status run_call(const Plan& plan, const mm_ecc_call& call);
+
+}  // namespace manymod::ecc

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// Argument checks of a call on curves, performed before anything is computed or written.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "abi/enum_value.hpp"
+#include "core/status_error.hpp"
+#include "crypto/hash.hpp"
+#include "ecc/call.hpp"
+#include "ecc/plan.hpp"
+
+namespace manymod::ecc {
+namespace {
+
+[[noreturn]] void reject(const std::string& reason) { throw StatusError(MM_ERR_ARGUMENT, reason); }
+
+/// A member's value, checked to be at most `last`.
+template <class Enum>
+Enum checked_enum(const Enum& member, long long last, const char* name) {
+  const long long value = enum_value(member);
+  if (value >= 0 && value <= last) return member;
+  reject(std::string(name) + " is " + std::to_string(value) + ", which it cannot be");
+}
+
+/// What an operation reads and writes.
+enum Use : unsigned {
+  kSecret = 1U << 0,
+  kPoint = 1U << 1,
+  kSecond = 1U << 2,
+  kMessage = 1U << 3,
+  kSignature = 1U << 4,
+  kNonce = 1U << 5,
+  kContext = 1U << 6,
+  kHash = 1U << 7,
+  kPolicy = 1U << 8,
+  kLowS = 1U << 9,
+  kPointFormat = 1U << 10,
+  kVerdict = 1U << 11,
+  kSignatureFormat = 1U << 12,
+  kKeyExchange = 1U << 13,
+};
+
+unsigned uses_of_signatures(Task task) {
+  const bool own = task.scheme == MM_ECC_DEFAULT;
+  const bool numbers = own || task.scheme == MM_ECC_ECDSA || task.scheme == MM_ECC_SM2DSA;
+  unsigned uses = kMessage;
+  if (numbers) uses |= kHash | kSignatureFormat;
+  if (own || task.scheme == MM_ECC_ECDSA) uses |= kLowS;
+  if (own || task.scheme == MM_ECC_EDDSA || task.scheme == MM_ECC_SM2DSA) uses |= kContext;
+  if (task.op == MM_ECC_SIGN) return uses | kSecret | kNonce;
+  if (own || task.scheme == MM_ECC_EDDSA) uses |= kPolicy;
+  return uses | kPoint | kSignature | kVerdict;
+}
+
+unsigned uses_of(Task task) {
+  switch (task.op) {
+    case MM_ECC_PUBLIC_KEY:
+      return kSecret | kPointFormat;
+    case MM_ECC_SIGN:
+    case MM_ECC_VERIFY:
+    case MM_ECC_VERIFY_ALL:
+      return uses_of_signatures(task);
+    case MM_ECC_RECOVER:
+      return kMessage | kSignature | kHash | kLowS | kSignatureFormat | kPointFormat;
+    case MM_ECC_EXCHANGE:
+      return kSecret | kPoint | kHash;
+    case MM_ECC_MULTIPLY:
+      return kSecret | kPoint | kPointFormat;
+    case MM_ECC_ADD:
+      return kPoint | kSecond | kPointFormat;
+    case MM_ECC_POINT:
+      return kPoint | kPointFormat;
+    case MM_ECC_SUM:
+      return kSecret | kPoint | kPointFormat;
+    case MM_ECC_SM2_EXCHANGE:
+      return kSecret | kPoint | kSecond | kContext | kKeyExchange;
+  }
+  return 0;
+}
+
+bool has_scheme(mm_ecc_op op, mm_ecc_scheme scheme) {
+  if (scheme == MM_ECC_DEFAULT || is_signature(op) || op == MM_ECC_PUBLIC_KEY) return true;
+  if (op == MM_ECC_RECOVER) return scheme == MM_ECC_ECDSA;
+  return op == MM_ECC_POINT && scheme == MM_ECC_BIP340;
+}
+
+Task checked_task(const mm_ecc_call& call) {
+  const Task task{checked_enum(call.op, MM_ECC_OP_COUNT - 1, "op"),
+                  checked_enum(call.scheme, MM_ECC_SM2DSA, "scheme")};
+  if (!has_scheme(task.op, task.scheme)) reject("this operation has no such scheme");
+  return task;
+}
+
+bool is_absent(const mm_bytes_view& view) {
+  return view.count == 0 && view.data == nullptr && view.size == 0 && view.stride == 0 &&
+         view.offsets == nullptr && view.items == nullptr;
+}
+
+enum class Need : std::uint8_t { none, optional, required };
+
+void take(std::optional<ItemsIn>& items, const mm_bytes_view& view, Need need, std::size_t count,
+          const char* name) {
+  if (need == Need::required || (need == Need::optional && !is_absent(view))) {
+    items.emplace(view, count, name);
+  } else if (!is_absent(view)) {
+    reject(std::string(name) + " is not used by this operation and must be 0");
+  }
+}
+
+void must_be_zero(bool is_zero, const char* name) {
+  if (!is_zero) reject(std::string(name) + " is not used by this operation and must be 0");
+}
+
+void take_items(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned uses) {
+  const auto need = [uses](unsigned use) { return (uses & use) != 0 ? Need::required : Need::none; };
+  const std::size_t n = call.count;
+  take(inputs.secret, call.secret, need(kSecret), n, "secret");
+  take(inputs.point, call.point, task.op == MM_ECC_MULTIPLY ? Need::optional : need(kPoint), n, "point");
+  take(inputs.second, call.second, need(kSecond), n, "second");
+  take(inputs.message, call.message, need(kMessage), n, "message");
+  take(inputs.signature, call.signature, need(kSignature), n, "signature");
+  const bool given = inputs.nonces == MM_ECC_NONCE_GIVEN;
+  take(inputs.nonce, call.nonce, given ? Need::required : Need::none, n, "nonce");
+  if (given && task.scheme != MM_ECC_BIP340 && inputs.nonce->is_shared() && n > 1)
+    reject("nonce.count is 1: each signature needs its own nonce");
+  take(inputs.context, call.context, (uses & kContext) != 0 ? Need::optional : Need::none, n, "context");
+}
+
+mm_hash checked_hash(const mm_ecc_call& call, unsigned uses) {
+  if (enum_value(call.hash) == MM_HASH_NONE) return MM_HASH_NONE;
+  must_be_zero((uses & kHash) != 0, "hash");
+  const crypto::HashFacts* facts = crypto::find_hash(call.hash);
+  if (facts == nullptr) reject("hash is " + std::to_string(enum_value(call.hash)) + ", which is not a hash");
+  if (facts->extendable) reject("SHAKE is not for curves");
+  return facts->hash;
+}
+
+mm_ecc_nonces checked_nonces(const mm_ecc_call& call, Task task) {
+  const mm_ecc_nonces nonces = checked_enum(call.nonces, MM_ECC_NONCE_GIVEN, "nonces");
+  if (task.op == MM_ECC_SM2_EXCHANGE) {
+    if (nonces != MM_ECC_NONCE_GIVEN)
+      reject("nonces must be MM_ECC_NONCE_GIVEN: `nonce` is the ephemeral key");
+  } else if (task.op != MM_ECC_SIGN || task.scheme == MM_ECC_EDDSA) {
+    must_be_zero(nonces == MM_ECC_NONCE_DETERMINISTIC, "nonces");
+  }
+  return nonces;
+}
+
+void take_exchange(Inputs& inputs, const mm_ecc_call& call, unsigned uses) {
+  constexpr std::size_t kLongestKey = 65536;
+  const bool used = (uses & kKeyExchange) != 0;
+  take(inputs.peer_context, call.peer_context, used ? Need::optional : Need::none, call.count,
+       "peer_context");
+  if (!used) {
+    must_be_zero(call.key_bytes == 0, "key_bytes");
+    must_be_zero(call.responder == 0, "responder");
+    must_be_zero(call.confirm == 0, "confirm");
+  } else if (call.key_bytes == 0 || call.key_bytes > kLongestKey) {
+    reject("key_bytes is " + std::to_string(call.key_bytes) + ", expected 1 .. 65536");
+  }
+  inputs.key_bytes = call.key_bytes;
+  inputs.responder = call.responder != 0;
+  inputs.confirm = call.confirm != 0;
+}
+
+mm_ecc_signature_format checked_signature_format(const mm_ecc_call& call, Task task, unsigned uses) {
+  const auto format = checked_enum(call.signature_format, MM_ECC_RECOVERABLE, "signature_format");
+  if ((uses & kSignatureFormat) == 0) must_be_zero(format == MM_ECC_RAW, "signature_format");
+  if (format == MM_ECC_RECOVERABLE && task.scheme == MM_ECC_SM2DSA) {
+    reject("signatures of SM2 have no recovery id");
+  }
+  if (task.op == MM_ECC_RECOVER && format != MM_ECC_RECOVERABLE) {
+    reject("signature_format must be MM_ECC_RECOVERABLE: keys are recovered by the recovery id");
+  }
+  return format;
+}
+
+mm_ecc_policy checked_policy(const mm_ecc_call& call, unsigned uses) {
+  const mm_ecc_policy policy = checked_enum(call.policy, MM_ECC_ZIP215, "policy");
+  if ((uses & kPolicy) == 0) must_be_zero(policy == MM_ECC_RFC8032, "policy");
+  return policy;
+}
+
+void take_options(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned uses) {
+  inputs.hash = checked_hash(call, uses);
+  inputs.nonces = checked_nonces(call, task);
+  inputs.policy = checked_policy(call, uses);
+  inputs.signature_format = checked_signature_format(call, task, uses);
+  inputs.point_format = checked_enum(call.point_format, MM_ECC_X_ONLY, "point_format");
+  inputs.prehashed = call.prehashed != 0;
+  inputs.low_s = call.low_s;
+  inputs.check = call.no_check == 0;
+  if ((uses & kPointFormat) == 0) must_be_zero(inputs.point_format == MM_ECC_UNCOMPRESSED, "point_format");
+  if ((uses & kMessage) == 0) must_be_zero(!inputs.prehashed, "prehashed");
+  if (task.scheme == MM_ECC_BIP340) must_be_zero(!inputs.prehashed, "prehashed");
+  if ((uses & kLowS) == 0) must_be_zero(inputs.low_s == 0, "low_s");
+  if (task.op != MM_ECC_SIGN) must_be_zero(inputs.check, "no_check");
+}
+
+/// The longest result on the curves that the call's items name, or that the plan has if `curves` is empty.
+std::size_t longest_result(const Plan& plan, const CheckedCall& checked) {
+  std::size_t longest = 0;
+  const auto look_at = [&](std::size_t index) {
+    const Curve& curve = plan.curve(index).curve();
+    const Task task = on_curve(checked.task, curve);
+    if (suits(task, curve, checked.inputs))
+      longest = std::max(longest, result_bytes(task, curve, checked.inputs));
+  };
+  if (checked.curves.empty()) {
+    look_at(0);
+  } else {
+    std::vector<bool> named(plan.size());
+    for (const std::uint32_t index : checked.curves) {
+      if (index < plan.size()) named[index] = true;
+    }
+    for (std::size_t index = 0; index < plan.size(); ++index) {
+      if (named[index]) look_at(index);
+    }
+  }
+  return longest;
+}
+
+/// Whether an item may be on a curve of that form.
+bool names_form(const Plan& plan, const CheckedCall& checked, mm_ecc_form form) {
+  const auto has_form = [&](std::size_t index) {
+    return index < plan.size() && plan.curve(index).curve().form == form;
+  };
+  return checked.curves.empty() ? has_form(0) : std::ranges::any_of(checked.curves, has_form);
+}
+
+/// One verdict for many Ed25519 signatures is that of many verdicts only with the cofactor in the equation.
+void check_batch_policy(const Plan& plan, const CheckedCall& checked) {
+  if (checked.task.op != MM_ECC_VERIFY_ALL || checked.inputs.policy == MM_ECC_ZIP215) return;
+  if (names_form(plan, checked, MM_ECC_EDWARDS)) {
+    reject("MM_ECC_VERIFY_ALL of EdDSA needs the policy MM_ECC_ZIP215");
+  }
+}
+
+bool overlaps(const Inputs& inputs, ByteSpan bytes) {
+  const auto overlap = [bytes](const std::optional<ItemsIn>& items) {
+    return items && items->overlap(bytes);
+  };
+  return overlap(inputs.secret) || overlap(inputs.point) || overlap(inputs.second) ||
+         overlap(inputs.message) || overlap(inputs.signature) || overlap(inputs.nonce) ||
+         overlap(inputs.context) || overlap(inputs.peer_context);
+}
+
+void check_no_overlap(const Inputs& inputs, ByteSpan bytes, const char* name) {
+  if (overlaps(inputs, bytes)) throw StatusError(MM_ERR_OVERLAP, std::string(name) + " overlaps an input");
+}
+
+void check_output(const Plan& plan, CheckedCall& checked) {
+  const mm_bytes_result& output = checked.call.output;
+  checked.rows = checked.task.op == MM_ECC_SUM ? 1 : checked.call.count;
+  if (output.data == nullptr) throw StatusError(MM_ERR_NULL, "output.data is NULL");
+  if (output.count != checked.rows) {
+    reject("output.count is " + std::to_string(output.count) + ", expected " + std::to_string(checked.rows));
+  }
+  checked.row_bytes = longest_result(plan, checked);
+  if (output.stride < checked.row_bytes) {
+    reject("output.stride is " + std::to_string(output.stride) + ", less than the " +
+           std::to_string(checked.row_bytes) + " bytes of a result");
+  }
+  if (checked.rows > SIZE_MAX / std::max<std::size_t>(1, output.stride)) {
+    reject("count times output.stride overflows");
+  }
+  const std::size_t bytes = (checked.rows - 1) * output.stride + checked.row_bytes;
+  check_no_overlap(checked.inputs, {output.data, bytes}, "output");
+}
+
+void check_verdicts(const CheckedCall& checked) {
+  const mm_ecc_call& call = checked.call;
+  if (call.ok == nullptr) throw StatusError(MM_ERR_NULL, "ok is NULL");
+  must_be_zero(call.output.data == nullptr && call.output.count == 0 && call.output.stride == 0 &&
+                   call.output.sizes == nullptr,
+               "output");
+  check_no_overlap(checked.inputs, {call.ok, checked.task.op == MM_ECC_VERIFY ? call.count : 1}, "ok");
+}
+
+/// All items of a sum have one curve.
+void check_one_curve(const CheckedCall& checked) {
+  if (std::ranges::adjacent_find(checked.curves, std::ranges::not_equal_to()) != checked.curves.end()) {
+    reject("the items of a sum must have one curve");
+  }
+}
+
+}  // namespace
+
+CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
+    : call(given), task(checked_task(given)) {
+  const unsigned uses = uses_of(task);
+  take_options(inputs, call, task, uses);
+  take_items(inputs, call, task, uses);
+  take_exchange(inputs, call, uses);
+  if (call.curve != nullptr) curves.assign(call.curve, call.curve + call.count);
+  if (task.op == MM_ECC_SUM) check_one_curve(*this);
+  if ((uses & kVerdict) != 0) {
+    check_verdicts(*this);
+    check_batch_policy(plan, *this);
+  } else {
+    must_be_zero(call.ok == nullptr, "ok");
+    check_output(plan, *this);
+  }
+  if (call.item_status != nullptr) check_no_overlap(inputs, {call.item_status, call.count}, "item_status");
+}
+
+}  // namespace manymod::ecc

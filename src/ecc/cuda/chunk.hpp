@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Items of a call on their way through a GPU: memory, a stream, and copies to and from the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "ecc/cuda/jobs.hpp"
+#include "ecc/point_engine.hpp"
+#include "gpu/buffer.hpp"
+#include "gpu/device.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// The memory of one chunk after the other, and the stream in which it is worked on. For use by one thread at
+/// a time. Operands and results of a chunk are laid out from the beginning: call begin() first.
+class Chunk {
+ public:
+  explicit Chunk(gpu::Device& device) : device_(device), stream_(device.make_stream()) {}
+
+  [[nodiscard]] const gpu::Stream& stream() const { return *stream_; }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+
+  /// Room for `count` items of the call, from item `first` on, with `bytes` bytes each in device memory and
+  /// in pinned memory. @throws gpu::DeviceError
+  void begin(std::size_t first, std::uint32_t count, std::size_t bytes);
+
+  /// Enqueues the copy of numbers of `limbs` limbs.
+  Rows upload(const NumberRows& rows, std::size_t limbs);
+  /// Device memory of `bytes` bytes an item, uninitialised.
+  template <class T>
+  T* room(std::size_t bytes) {
+    return static_cast<T*>(take(bytes * count_));
+  }
+  /// The same for rows of `limbs` limbs, or bytes, which finish() copies to the call's arrays; null: nowhere.
+  RowsOut result(Limb* to, std::size_t limbs);
+  std::uint8_t* result(std::uint8_t* to);
+
+  /// Enqueues the copies of results.
+  void queue_results();
+  /// Waits, and copies results to the call's arrays. `erase`: operands and results were secret.
+  void finish(bool erase);
+
+ private:
+  struct Result {
+    const void* device;
+    void* pinned;
+    void* to;
+    std::size_t bytes;
+  };
+
+  gpu::Device& device_;
+  std::unique_ptr<gpu::Stream> stream_;
+  gpu::DeviceBuffer memory_;
+  gpu::PinnedBuffer pinned_;
+  std::size_t used_ = 0, pinned_used_ = 0;
+  std::size_t first_ = 0;
+  std::uint32_t count_ = 0;
+  std::vector<Result> results_;
+
+  void* take(std::size_t bytes);
+  void* take_pinned(std::size_t bytes);
+};
+
+/// Chunks that are not in use.
+class ChunkPool {
+ public:
+  explicit ChunkPool(gpu::Device& device) : device_(device) {}
+
+  std::unique_ptr<Chunk> take();
+  void give(std::unique_ptr<Chunk> chunk);
+
+ private:
+  gpu::Device& device_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Chunk>> free_;
+};
+
+}  // namespace manymod::ecc::cuda

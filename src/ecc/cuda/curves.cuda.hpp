@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The curves that the kernels are compiled for: y^2 = x^3 + a x + b over special primes, of prime order.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "ecc/cuda/device_call.hpp"
+#include "ecc/cuda/single_thread.cuda.hpp"
+#include "ecc/formulas/jacobian.hpp"
+#include "field/device.cuda.hpp"
+#include "field/special.cuda.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// A field whose products are calls: for code that runs rarely, and for wide fields, of which a formula with
+/// all of its products would not fit into the instruction cache.
+template <class Prime>
+class CalledField : public field::SpecialField<Prime> {
+  using Base = field::SpecialField<Prime>;
+
+ public:
+  using Element = typename Base::Element;
+
+  MM_DEVICE void mul(Element& r, const Element& a, const Element& b) const { call_mul(r, a, b); }
+  MM_DEVICE void sqr(Element& r, const Element& a) const { call_sqr(r, a); }
+
+ private:
+  MM_DEVICE_CALL static void call_mul(Element& r, const Element& a, const Element& b) { Base().mul(r, a, b); }
+  MM_DEVICE_CALL static void call_sqr(Element& r, const Element& a) { Base().sqr(r, a); }
+};
+
+/// kHotInline: whether additions and doublings are part of the loops around them; else they are called.
+template <class PrimeClass, unsigned kBits, jacobian::CoefficientA kCoefficientA>
+struct Weierstrass {
+  using Prime = PrimeClass;
+  using RareField = CalledField<Prime>;
+  using Field = std::conditional_t<(Prime::kWords > 12), RareField, field::SpecialField<Prime>>;
+  using Element = typename Field::Element;
+  using Point = jacobian::Point<Field>;
+  using Affine = jacobian::AffinePoint<Field>;
+  using Scalars = field::DeviceField<kBits, 1, field::Row32, SingleThread>;
+  static constexpr jacobian::CoefficientA kA = kCoefficientA;
+  static constexpr unsigned kWords = Field::kWords;
+  static constexpr unsigned kRowWords = (kWords + 1) / 2 * 2;  ///< of a coordinate or scalar in memory
+  static constexpr unsigned kOrderBits = kBits;
+  static constexpr unsigned kOrderWords = (kBits + 31) / 32;
+  static constexpr bool kHotInline = kWords <= 8;
+
+  template <class F = Field>
+  MM_DEVICE static jacobian::Coefficient<F, kA> coefficient() {
+    return {};
+  }
+};
+
+using P256 = Weierstrass<special_primes::P256, 256, jacobian::CoefficientA::minus_three>;
+using Sm2 = Weierstrass<special_primes::Sm2, 256, jacobian::CoefficientA::minus_three>;
+using Secp256k1 = Weierstrass<special_primes::Secp256k1, 256, jacobian::CoefficientA::zero>;
+using P384 = Weierstrass<special_primes::P384, 384, jacobian::CoefficientA::minus_three>;
+using P521 = Weierstrass<special_primes::P521, 521, jacobian::CoefficientA::minus_three>;
+
+}  // namespace manymod::ecc::cuda

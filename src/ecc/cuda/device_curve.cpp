@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/cuda/device_curve.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "ecc/cuda/tables.cuda.hpp"
+
+namespace manymod::ecc::cuda {
+namespace {
+
+template <class C>
+CurveKernels curve_kernels(CurveId id, const char* name, bool has_nonces) {
+  return {
+      id,         name,         C::kWords, 2, C::kRowWords, C::Scalars::kElementWords, C::Scalars::kRadixBits,
+      has_nonces, base_table<C>};
+}
+
+CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_elements) {
+  using C = Edwards25519;
+  return {id,
+          name,
+          C::kWords,
+          entry_elements,
+          C::kRowWords,
+          C::Scalars::kElementWords,
+          C::Scalars::kRadixBits,
+          false,
+          base_table_edwards<C>};
+}
+
+std::vector<std::uint32_t> words_of(std::span<const Limb> limbs) {
+  std::vector<std::uint32_t> r;
+  for (const Limb limb : limbs) {
+    r.push_back(static_cast<std::uint32_t>(limb));
+    r.push_back(static_cast<std::uint32_t>(limb >> 32));
+  }
+  return r;
+}
+
+/// 2^exponent mod n.
+std::vector<Limb> power_of_two(std::span<const Limb> n, unsigned exponent) {
+  std::vector<Limb> r(n.size(), 0);
+  r[0] = 1;
+  for (unsigned i = 0; i < exponent; ++i) add_modulo(r, std::vector<Limb>(r), n);
+  return r;
+}
+
+}  // namespace
+
+const CurveKernels* find_curve_kernels(CurveId id) {
+  static const std::array kAll{
+      curve_kernels<P256>(CurveId::p256, "p256", true),
+      curve_kernels<P384>(CurveId::p384, "p384", true),
+      curve_kernels<P521>(CurveId::p521, "p521", true),
+      curve_kernels<Secp256k1>(CurveId::secp256k1, "secp256k1", true),
+      curve_kernels<Sm2>(CurveId::sm2, "sm2", false),
+      curve25519_kernels(CurveId::ed25519, "ed25519", 3),
+      curve25519_kernels(CurveId::x25519, "x25519", 0),
+  };
+  const auto found = std::ranges::find(kAll, id, &CurveKernels::id);
+  return found == kAll.end() ? nullptr : &*found;
+}
+
+std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors) {
+  // As many threads as keep the multiprocessors busy, then longer chains.
+  const std::uint32_t busy = multiprocessors * 512;
+  return std::min(count, std::max(busy, (count + kMaxChain - 1) / kMaxChain));
+}
+
+DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels)
+    : device_(device), kernels_(kernels) {
+  if (kernels.entry_elements != 0) make_tables(curve);
+}
+
+CurveNumbers DeviceCurve::numbers() const {
+  const auto* const words = numbers_.as<std::uint32_t>();
+  return {words, words + kernels_.row_words, words + std::size_t{2} * kernels_.row_words};
+}
+
+const gpu::Kernel& DeviceCurve::kernel(const char* part) const {
+  return device_.kernel(std::string("ecc_") + kernels_.name + "_" + part);
+}
+
+template <class Job>
+void DeviceCurve::launch_items(const gpu::Stream& stream, const char* part, const Job& job) const {
+  if (job.count == 0) return;
+  kernel(part).launch(stream, {(job.count + kPointBlock - 1) / kPointBlock, kPointBlock, 0}, job);
+}
+
+template <class Job>
+void DeviceCurve::launch_chains(const gpu::Stream& stream, const char* part, Job job) const {
+  if (job.count == 0) return;
+  job.threads = chain_threads(job.count, device_.properties().multiprocessors);
+  kernel(part).launch(stream, {(job.threads + kChainBlock - 1) / kChainBlock, kChainBlock, 0}, job);
+}
+
+void DeviceCurve::multiply_base(const gpu::Stream& stream, PointJob job) const {
+  job.curve = numbers();
+  job.table = base_table_.as<std::uint32_t>();
+  launch_items(stream, "base", job);
+}
+void DeviceCurve::multiply(const gpu::Stream& stream, PointJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "multiply", job);
+}
+void DeviceCurve::multiply_two(const gpu::Stream& stream, PointJob job) const {
+  job.curve = numbers();
+  job.table = wide_table_.as<std::uint32_t>();
+  launch_items(stream, "two", job);
+}
+void DeviceCurve::ladder(const gpu::Stream& stream, PointJob job) const {
+  launch_items(stream, "ladder", job);
+}
+void DeviceCurve::check(const gpu::Stream& stream, PointJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "check", job);
+}
+void DeviceCurve::affine(const gpu::Stream& stream, AffineJob job) const {
+  job.d = numbers().b;
+  launch_chains(stream, "affine", job);
+}
+void DeviceCurve::nonces(const gpu::Stream& stream, NonceJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "nonce", job);
+}
+void DeviceCurve::sign(const gpu::Stream& stream, SignJob job) const {
+  job.curve = numbers();
+  launch_chains(stream, "sign", job);
+}
+void DeviceCurve::verification_scalars(const gpu::Stream& stream, VerifyScalarsJob job) const {
+  job.curve = numbers();
+  launch_chains(stream, "scalars", job);
+}
+void DeviceCurve::compare(const gpu::Stream& stream, VerifyCompareJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "compare", job);
+}
+
+void DeviceCurve::make_tables(const Curve& curve) {
+  const std::unique_ptr<gpu::Stream> stream = device_.make_stream();
+  const auto upload = [&](const auto& values) {
+    gpu::DeviceBuffer r(device_, values.size() * sizeof(values[0]));
+    stream->copy_to_device(r.data(), values.data(), r.bytes());
+    stream->synchronize();
+    return r;
+  };
+  std::vector<std::uint32_t> numbers;
+  for (const std::vector<Limb>& number :
+       {curve.n, power_of_two(curve.n, 2 * kernels_.scalar_radix_bits), curve.b}) {
+    const std::vector<std::uint32_t> row = words_of(number);
+    numbers.insert(numbers.end(), row.begin(), row.end());
+  }
+  numbers_ = upload(numbers);
+  base_table_ = upload(kernels_.base_table(curve));
+
+  const std::vector<Limb> scalars = wide_table_scalars(curve.n, static_cast<unsigned>(curve.order_bits));
+  const auto count = static_cast<std::uint32_t>(scalars.size() / curve.n.size());
+  const gpu::DeviceBuffer rows = upload(scalars);
+  const std::size_t column = std::size_t{count} * kernels_.words * sizeof(std::uint32_t);
+  const gpu::DeviceBuffer points(device_, 3 * column), scratch(device_, column);
+  wide_table_ = gpu::DeviceBuffer(device_, kernels_.entry_elements * column);
+  PointJob multiples;
+  multiples.count = count;
+  multiples.scalar = {rows.as<std::uint32_t>(), kernels_.row_words};
+  multiples.result = points.as<std::uint32_t>();
+  multiply_base(*stream, multiples);
+  AffineJob entries;
+  entries.count = count;
+  entries.point = points.as<std::uint32_t>();
+  entries.scratch = scratch.as<std::uint32_t>();
+  entries.entries = wide_table_.as<std::uint32_t>();
+  affine(*stream, entries);
+  stream->synchronize();
+}
+
+}  // namespace manymod::ecc::cuda

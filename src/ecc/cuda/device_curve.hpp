@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One curve on one GPU: its constants and tables in device memory, and the launches of its kernels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ecc/cuda/jobs.hpp"
+#include "ecc/curve.hpp"
+#include "gpu/buffer.hpp"
+#include "gpu/device.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// What the host knows of a curve that has kernels.
+struct CurveKernels {
+  CurveId id;
+  const char* name;            ///< in the names of its kernels
+  unsigned words;              ///< of an element of the field
+  unsigned entry_elements;     ///< of an entry of a table: 0 for curves of ladders alone
+  unsigned row_words;          ///< of a coordinate or scalar in memory
+  unsigned scalar_words;       ///< of an element of the field of scalars
+  unsigned scalar_radix_bits;  ///< R = 2^this
+  bool has_nonces;             ///< RFC 6979 with the hash of the curve's length
+  std::vector<std::uint32_t> (*base_table)(const Curve& curve);
+};
+
+/// Null for curves without kernels.
+const CurveKernels* find_curve_kernels(CurveId id);
+
+/// Items that a thread of a chain of `count` items has: few where there are few items, so that all
+/// multiprocessors work, and at most kMaxChain.
+inline constexpr std::uint32_t kMaxChain = 16;
+std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors);
+
+/// Its functions enqueue work for the items of a job; a job's curve, table and threads are filled in here.
+/// Several threads may use one object at a time, each with a stream of its own.
+class DeviceCurve {
+ public:
+  /// Computes the tables. @throws gpu::DeviceError
+  DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels);
+
+  [[nodiscard]] const CurveKernels& kernels() const { return kernels_; }
+  [[nodiscard]] gpu::Device& device() const { return device_; }
+
+  void multiply_base(const gpu::Stream& stream, PointJob job) const;
+  void multiply(const gpu::Stream& stream, PointJob job) const;
+  void multiply_two(const gpu::Stream& stream, PointJob job) const;
+  void ladder(const gpu::Stream& stream, PointJob job) const;
+  void check(const gpu::Stream& stream, PointJob job) const;
+  void affine(const gpu::Stream& stream, AffineJob job) const;
+  void nonces(const gpu::Stream& stream, NonceJob job) const;
+  void sign(const gpu::Stream& stream, SignJob job) const;
+  void verification_scalars(const gpu::Stream& stream, VerifyScalarsJob job) const;
+  void compare(const gpu::Stream& stream, VerifyCompareJob job) const;
+
+ private:
+  gpu::Device& device_;
+  const CurveKernels& kernels_;
+  gpu::DeviceBuffer numbers_, base_table_, wide_table_;
+
+  [[nodiscard]] CurveNumbers numbers() const;
+  [[nodiscard]] const gpu::Kernel& kernel(const char* part) const;
+  template <class Job>
+  void launch_items(const gpu::Stream& stream, const char* part, const Job& job) const;
+  template <class Job>
+  void launch_chains(const gpu::Stream& stream, const char* part, Job job) const;
+  void make_tables(const Curve& curve);
+};
+
+}  // namespace manymod::ecc::cuda

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ECDSA computes beside points, by one thread for each item or chain of items: nonces of RFC 6979, r and
+// s, and the comparison of a verification (FIPS 186-5, section 6).
+//
+// Timing: nonces and signatures are constant-time; verification is of public data.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "ecc/cuda/curves.cuda.hpp"
+#include "ecc/cuda/elements.cuda.hpp"
+#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/points.cuda.hpp"
+#include "ecc/cuda/sha2.cuda.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// All ones if the number of kCount words is in [1, n).
+template <unsigned kCount>
+MM_DEVICE std::uint32_t mask_if_scalar(const std::uint32_t* number, const std::uint32_t* n) {
+  std::uint32_t any = number[0];
+  static_cast<void>(manymod::cuda::sub_cc(number[0], n[0]));
+  MM_UNROLL
+  for (unsigned j = 1; j < kCount; ++j) {
+    any |= number[j];
+    static_cast<void>(manymod::cuda::subc_cc(number[j], n[j]));
+  }
+  const std::uint32_t below = manymod::cuda::subc(0, 0);
+  return manymod::cuda::opaque(below & integers::mask_if_not_zero(any));
+}
+
+/// Working memory of a thread for the field of scalars: of 521 bits it needs some.
+template <class C>
+struct ScalarMemory {
+  std::uint32_t words[C::Scalars::kSharedWords == 0 ? 1 : C::Scalars::kSharedWords];
+};
+
+/// The field of scalars of a curve. `memory` must stay as long as it.
+template <class C>
+MM_DEVICE typename C::Scalars scalar_field(const CurveNumbers& curve, ScalarMemory<C>& memory) {
+  return C::Scalars::with_radix_squared(row_words<C::kOrderWords>(curve.order),
+                                        row_words<C::kOrderWords>(curve.radix_squared),
+                                        LaneMemory{memory.words, 1}, SingleThread{});
+}
+
+// ---- RFC 6979 ---------------------------------------------------------------------------------------------
+
+/// number = number - n if that is not negative.
+template <unsigned kCount>
+MM_DEVICE void reduce_once(std::uint32_t (&number)[kCount], const std::uint32_t* n) {
+  std::uint32_t less[kCount];
+  less[0] = manymod::cuda::sub_cc(number[0], n[0]);
+  MM_UNROLL
+  for (unsigned j = 1; j < kCount; ++j) less[j] = manymod::cuda::subc_cc(number[j], n[j]);
+  const std::uint32_t keep = manymod::cuda::opaque(manymod::cuda::subc(0, 0));
+  MM_UNROLL
+  for (unsigned j = 0; j < kCount; ++j) number[j] = (number[j] & keep) | (less[j] & ~keep);
+}
+
+/// The number of the first kBits bits of digests that follow each other: bits2int of RFC 6979, section 2.3.2.
+template <class Hash, unsigned kBits, unsigned kDigests>
+MM_DEVICE void leftmost_bits(std::uint32_t (&r)[(kBits + 31) / 32],
+                             const ShaState<Hash> (&digests)[kDigests]) {
+  constexpr unsigned kBytes = (kBits + 7) / 8, kWords = (kBits + 31) / 32;
+  constexpr unsigned kWordBytes = sizeof(typename Hash::Word);
+  std::uint32_t bytes[kWords] = {};
+  MM_UNROLL
+  for (unsigned i = 0; i < kBytes; ++i) {
+    const unsigned at = i % Hash::kDigestBytes, place = kBytes - 1 - i;
+    const auto word = digests[i / Hash::kDigestBytes].word[at / kWordBytes];
+    const auto byte = static_cast<std::uint32_t>(word >> (8 * (kWordBytes - 1 - at % kWordBytes))) & 255;
+    bytes[place / 4] |= byte << (8 * (place % 4));
+  }
+  MM_UNROLL
+  for (unsigned j = 0; j < kWords; ++j) {
+    r[j] = manymod::cuda::shift_right(bytes[j], j + 1 < kWords ? bytes[j + 1] : 0, 8 * kBytes - kBits);
+  }
+}
+
+/// The first candidate of RFC 6979, section 3.2. The next one, which is needed with probability 2^-32 for
+/// P-256 and less for the others, is left to the caller. On input: item < job.count, digests are below 2 n.
+template <class C, class Hash>
+MM_DEVICE void deterministic_nonce(const NonceJob& job, std::uint32_t item) {
+  constexpr unsigned kSize = (C::kOrderBits + 7) / 8, kDigest = Hash::kDigestBytes;
+  constexpr unsigned kCandidates = (kSize + kDigest - 1) / kDigest;
+  using State = ShaState<Hash>;
+  std::uint32_t secret[C::kOrderWords], digest[C::kOrderWords], k[C::kOrderWords];
+  load_words(secret, job.secret.at(item));
+  load_words(digest, job.digest.at(item));
+  reduce_once(digest, job.curve.order);
+  State key, value, candidates[kCandidates];
+  MM_UNROLL
+  for (unsigned i = 0; i < 8; ++i) {
+    key.word[i] = 0;
+    value.word[i] = ~typename Hash::Word{0} / 255;
+  }
+  MM_ROLLED
+  for (unsigned separator = 0; separator < 2; ++separator) {
+    ShaMessage<Hash, kDigest + 1 + 2 * kSize> seed;
+    seed.set_digest(0, value);
+    seed.set(kDigest, separator);
+    seed.template set_number<kSize>(kDigest + 1, secret);
+    seed.template set_number<kSize>(kDigest + 1 + kSize, digest);
+    key = Hmac<Hash>(key).code(seed);
+    ShaMessage<Hash, kDigest> before;
+    before.set_digest(0, value);
+    value = Hmac<Hash>(key).code(before);
+  }
+  const Hmac<Hash> hmac(key);
+  MM_UNROLL
+  for (unsigned i = 0; i < kCandidates; ++i) {
+    ShaMessage<Hash, kDigest> before;
+    before.set_digest(0, value);
+    value = hmac.code(before);
+    candidates[i] = value;
+  }
+  leftmost_bits<Hash, C::kOrderBits>(k, candidates);
+  const std::uint32_t right = mask_if_scalar<C::kOrderWords>(k, job.curve.order);
+  std::uint32_t* const result = job.nonce.at(item);
+  MM_UNROLL
+  for (unsigned j = 0; j < C::kRowWords; ++j) {
+    result[j] = j < C::kOrderWords ? (k[j] & right) | ((j == 0 ? 1 : 0) & ~right) : 0;
+  }
+  job.found[item] = static_cast<std::uint8_t>(right & 1);
+}
+
+// ---- signatures -------------------------------------------------------------------------------------------
+
+/// r = the number in a row, in Montgomery form; a number that `valid` does not mark is replaced by 1.
+template <class C>
+MM_DEVICE void load_scalar(const typename C::Scalars& f, typename C::Scalars::Element& r,
+                           const std::uint32_t* row) {
+  f.from_limbs(r, row_words<C::kOrderWords>(row));
+}
+template <class C>
+MM_DEVICE std::uint32_t load_valid_scalar(const typename C::Scalars& f, typename C::Scalars::Element& r,
+                                          const std::uint32_t* row, const std::uint32_t* n) {
+  typename C::Scalars::Element one;
+  const std::uint32_t valid = mask_if_scalar<C::kOrderWords>(row, n);
+  load_scalar<C>(f, r, row);
+  f.one(one);
+  f.cmov(r, one, ~valid);
+  return valid;
+}
+
+/// All ones if a > b.
+template <class C>
+MM_DEVICE std::uint32_t mask_if_above(const typename C::Scalars::Element& a,
+                                      const typename C::Scalars::Element& b) {
+  static_cast<void>(manymod::cuda::sub_cc(b.word(0), a.word(0)));
+  MM_UNROLL
+  for (unsigned j = 1; j < C::Scalars::kElementWords; ++j) {
+    static_cast<void>(manymod::cuda::subc_cc(b.word(j), a.word(j)));
+  }
+  return manymod::cuda::opaque(manymod::cuda::subc(0, 0));
+}
+
+/// The signatures of the items of thread `thread` < job.threads.
+template <class C>
+MM_DEVICE void sign(const SignJob& job, std::uint32_t thread) {
+  using Scalars = typename C::Scalars;
+  using Scalar = typename Scalars::Element;
+  ScalarMemory<C> memory;
+  const Scalars f = scalar_field<C>(job.curve, memory);
+  const auto load_nonce = [&](std::uint32_t item, Scalar& k) {
+    static_cast<void>(load_valid_scalar<C>(f, k, job.nonce.at(item), job.curve.order));
+  };
+  const auto use = [&](std::uint32_t item, const Scalar& inverse) {
+    Scalar x, n, zero, r, s, number, other, term;
+    f.zero(zero);
+    f.modulus(n);
+    // x < p < 2 n: r = x or x - n.
+    f.load(x, row_words<C::kOrderWords>(job.x.at(item)));
+    const std::uint32_t wrapped = ~mask_if_above<C>(n, x);
+    f.to_montgomery(r, x);
+    load_scalar<C>(f, s, job.secret.at(item));
+    f.mul(s, s, r);
+    load_scalar<C>(f, term, job.digest.at(item));
+    f.add(s, s, term);
+    f.mul(s, s, inverse);
+    f.from_montgomery(number, s);
+    f.neg(other, s);
+    f.from_montgomery(other, other);
+    const std::uint32_t high = mask_if_above<C>(number, other) & (0 - job.low_s);
+    std::uint32_t right =
+        mask_if_scalar<C::kOrderWords>(job.nonce.at(item), job.curve.order) & ~f.same(number, zero);
+    f.cmov(number, other, high);
+    f.store(row_out<C::kOrderWords>(job.s.at(item)), number);
+    f.from_montgomery(number, r);
+    right &= ~f.same(number, zero);
+    f.store(row_out<C::kOrderWords>(job.r.at(item)), number);
+    const std::uint32_t odd = job.y.at(item)[0] & 1;
+    job.recovery[item] = static_cast<std::uint8_t>((odd ^ (high & 1)) | (wrapped & 2));
+    job.valid[item] &= static_cast<std::uint8_t>(right & 1);
+  };
+  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_nonce, use);
+}
+
+// ---- verification -----------------------------------------------------------------------------------------
+
+/// The scalars of the items of thread `thread` < job.threads.
+template <class C>
+MM_DEVICE void verification_scalars(const VerifyScalarsJob& job, std::uint32_t thread) {
+  using Scalars = typename C::Scalars;
+  using Scalar = typename Scalars::Element;
+  ScalarMemory<C> memory;
+  const Scalars f = scalar_field<C>(job.curve, memory);
+  const auto load_s = [&](std::uint32_t item, Scalar& s) {
+    static_cast<void>(load_valid_scalar<C>(f, s, job.s.at(item), job.curve.order));
+  };
+  const auto use = [&](std::uint32_t item, const Scalar& inverse) {
+    Scalar r, s, other, term;
+    std::uint32_t valid = load_valid_scalar<C>(f, r, job.r.at(item), job.curve.order);
+    valid &= load_valid_scalar<C>(f, s, job.s.at(item), job.curve.order);
+    if (job.low_s != 0) {
+      f.neg(other, s);
+      f.from_montgomery(s, s);
+      f.from_montgomery(other, other);
+      valid &= ~mask_if_above<C>(s, other);
+    }
+    load_scalar<C>(f, term, job.digest.at(item));
+    f.mul(term, term, inverse);
+    f.to_limbs(row_out<C::kOrderWords>(job.u.at(item)), term);
+    f.mul(r, r, inverse);
+    f.to_limbs(row_out<C::kOrderWords>(job.v.at(item)), r);
+    job.valid[item] = static_cast<std::uint8_t>(valid & 1);
+  };
+  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_s, use);
+}
+
+/// r Z^2 = X, or (r + n) Z^2 = X where r + n < p, and Z is not 0. Without an inversion.
+template <class C>
+MM_DEVICE void compare_x(const VerifyCompareJob& job, std::uint32_t item) {
+  const typename C::Field f;
+  const std::size_t count = job.count, column = C::kWords * count;
+  typename C::Element x, z, term;
+  load_element(f, x, ConstColumn{job.point, count, item});
+  load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
+  const bool finite = f.is_zero(z) == 0;
+  f.sqr(z, z);
+  std::uint32_t candidate[C::kRowWords];
+  const std::uint32_t* const r = job.r.at(item);
+  MM_UNROLL
+  for (unsigned j = 0; j < C::kRowWords; ++j) candidate[j] = j < C::kWords ? r[j] : 0;
+  bool same = false;
+  MM_ROLLED
+  for (unsigned wraps = 0; wraps < 2; ++wraps) {
+    f.from_limbs(term, row_words<C::kWords>(candidate));
+    f.mul(term, term, z);
+    same |= f.equal(term, x) != 0 && below_prime<C>(candidate);
+    // r + n: a carry out of the words leaves a number that is below r, and not to be compared.
+    candidate[0] = manymod::cuda::add_cc(candidate[0], job.curve.order[0]);
+    MM_UNROLL
+    for (unsigned j = 1; j < C::kWords; ++j) {
+      candidate[j] = manymod::cuda::addc_cc(candidate[j], job.curve.order[j]);
+    }
+    if (manymod::cuda::addc(0, 0) != 0) break;
+  }
+  const bool on_curve = job.on_curve == nullptr || job.on_curve[item] != 0;
+  if (!same || !finite || !on_curve) job.valid[item] = 0;
+}
+
+}  // namespace manymod::ecc::cuda

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and elements of fields in the memory of kernels: rows and columns (ecc/cuda/jobs.hpp), and inverses
+// of many elements for one inversion of each thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/portable.hpp"
+#include "ecc/cuda/jobs.hpp"
+#include "repr/integer_memory.cuda.hpp"
+
+namespace manymod::ecc::cuda {
+
+template <unsigned kCount>
+MM_DEVICE void load_words(std::uint32_t (&r)[kCount], const std::uint32_t* row) {
+  MM_UNROLL
+  for (unsigned j = 0; j < kCount; ++j) r[j] = row[j];
+}
+
+/// A row of kCount words, and a word 0 more where that is odd.
+template <unsigned kCount>
+MM_DEVICE integers::Words row_words(const std::uint32_t* row) {
+  return {row, kCount};
+}
+template <unsigned kCount>
+MM_DEVICE integers::WordsOut row_out(std::uint32_t* row) {
+  return {row, (kCount + 1) / 2 * 2};
+}
+
+/// Column words of item `item`: word j at words[j count + item].
+struct Column {
+  std::uint32_t* words;
+  std::size_t count;
+  std::size_t item;
+
+  MM_DEVICE std::uint32_t& operator[](unsigned j) const { return words[j * count + item]; }
+};
+struct ConstColumn {
+  const std::uint32_t* words;
+  std::size_t count;
+  std::size_t item;
+
+  MM_DEVICE std::uint32_t operator[](unsigned j) const { return words[j * count + item]; }
+};
+
+/// The words of an element of field::SpecialField, or of field::DeviceField with one thread.
+template <class Element>
+concept HasPlainWords = requires(const Element& a) {
+  a.words[0];
+};
+
+template <class F>
+MM_DEVICE constexpr unsigned element_words() {
+  if constexpr (HasPlainWords<typename F::Element>) {
+    return F::kWords;
+  } else {
+    return F::kElementWords;
+  }
+}
+
+template <class F, class Place>
+MM_DEVICE void store_element(const F& /*f*/, const Place& place, const typename F::Element& a) {
+  MM_UNROLL
+  for (unsigned j = 0; j < element_words<F>(); ++j) {
+    if constexpr (HasPlainWords<typename F::Element>) {
+      place[j] = a.words[j];
+    } else {
+      place[j] = a.word(j);
+    }
+  }
+}
+template <class F, class Place>
+MM_DEVICE void load_element(const F& f, typename F::Element& r, const Place& place) {
+  if constexpr (HasPlainWords<typename F::Element>) {
+    f.load(r, place);
+  } else {
+    MM_UNROLL
+    for (unsigned j = 0; j < F::kElementWords; ++j) r.set_word(j, place[j]);
+  }
+}
+
+/// The items of one thread: thread, thread + threads, ..
+struct Chain {
+  std::uint32_t first, step, end;
+};
+
+/// use(item, inverse) for the items of a chain, from the last to the first, with the inverses of what
+/// load(item, x) gives, which must not be 0: Montgomery's trick. Three products an item and one inversion.
+/// `scratch`: room for a column of elements of `count` items.
+template <class F, class Load, class Use>
+MM_DEVICE void invert_chain(const F& f, const Chain& chain, std::uint32_t* scratch, std::size_t count,
+                            const Load& load, const Use& use) {
+  if (chain.first >= chain.end) return;
+  typename F::Element product, x, before;
+  f.one(product);
+  std::uint32_t item = chain.first;
+  MM_ROLLED
+  for (; item < chain.end; item += chain.step) {
+    store_element(f, Column{scratch, count, item}, product);
+    load(item, x);
+    f.mul(product, product, x);
+  }
+  static_cast<void>(f.inverse(product, product));
+  const std::uint32_t items = (item - chain.first) / chain.step;
+  MM_ROLLED
+  for (std::uint32_t left = items; left > 0; --left) {
+    item = chain.first + (left - 1) * chain.step;
+    load_element(f, before, ConstColumn{scratch, count, item});
+    load(item, x);
+    f.mul(before, before, product);
+    f.mul(product, product, x);
+    use(item, before);
+  }
+}
+
+}  // namespace manymod::ecc::cuda

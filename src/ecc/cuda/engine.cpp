@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/cuda/engine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "dispatch/devices.hpp"
+#include "ecc/cuda/chunk.hpp"
+#include "ecc/cuda/device_curve.hpp"
+#include "ecc/device_schemes.hpp"
+#include "ecc/scalar64/engine.hpp"
+#include "gpu/device_error.hpp"
+
+namespace manymod::ecc::cuda {
+namespace {
+
+/// Items of a chunk for each multiprocessor, all of whose threads are busy with half of them.
+constexpr std::size_t kChunkItems = 1024;
+/// Chunks of a call in work: one is computed while others are copied.
+constexpr std::size_t kChunksInFlight = 3;
+/// Rows of limbs and flags of an item in any of the calls below.
+constexpr std::size_t kMostRows = 16, kMostFlags = 8;
+
+class CudaEngine final : public PointEngine, public DeviceSchemes {
+ public:
+  CudaEngine(const Curve& curve, gpu::Device& device, const CurveKernels& kernels,
+             std::unique_ptr<const PointEngine> host)
+      : PointEngine(curve), on_device_(device, curve, kernels), host_(std::move(host)), pool_(device) {}
+
+  [[nodiscard]] const DeviceSchemes* device_schemes() const override {
+    return curve().form == MM_ECC_WEIERSTRASS ? this : nullptr;
+  }
+  [[nodiscard]] const char* variant() const override { return kName; }
+  [[nodiscard]] std::size_t granularity() const override {
+    return on_device_.device().properties().multiprocessors * kChunkItems / 2;
+  }
+  [[nodiscard]] double item_ns(PointOperation operation) const override;
+
+  void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
+                     const StopToken& stop) const override {
+    const auto start = [&](Chunk& chunk) {
+      PointJob job = point_job(chunk);
+      job.scalar = chunk.upload(k, limbs());
+      on_device_.multiply_base(chunk.stream(), job);
+      queue_affine(chunk, job, r);
+    };
+    const std::size_t done = run(items, timing == TimingClass::secret, stop, start);
+    if (done < items.end) host_->multiply_base(r, k, {done, items.end}, timing, stop);
+  }
+
+  void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+                TimingClass timing, const StopToken& stop) const override {
+    const auto start = [&](Chunk& chunk) {
+      PointJob job = point_job(chunk);
+      job.scalar = chunk.upload(k, limbs());
+      upload_points(job, chunk, points);
+      on_device_.multiply(chunk.stream(), job);
+      queue_affine(chunk, job, r);
+    };
+    const std::size_t done = run(items, timing == TimingClass::secret, stop, start);
+    if (done < items.end) host_->multiply(r, k, points, {done, items.end}, timing, stop);
+  }
+
+  void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
+                    ItemRange items, const StopToken& stop) const override {
+    const auto start = [&](Chunk& chunk) {
+      PointJob job = point_job(chunk);
+      job.scalar = chunk.upload(v, limbs());
+      job.base_scalar = chunk.upload(u, limbs());
+      upload_points(job, chunk, points);
+      on_device_.multiply_two(chunk.stream(), job);
+      queue_affine(chunk, job, r);
+    };
+    const std::size_t done = run(items, false, stop, start);
+    if (done < items.end) host_->multiply_two(r, u, v, points, {done, items.end}, stop);
+  }
+
+  void ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
+              const StopToken& stop) const override {
+    if (bits != kLadderBits) return host_->ladder(r, k, u, bits, items, stop);
+    const auto start = [&](Chunk& chunk) {
+      PointJob job = point_job(chunk);
+      job.scalar = chunk.upload(k, limbs());
+      job.x = chunk.upload(u, limbs());
+      on_device_.ladder(chunk.stream(), job);
+      queue_affine(chunk, job, {r, nullptr, nullptr});
+    };
+    const std::size_t done = run(items, true, stop, start);
+    if (done < items.end) host_->ladder(r, k, u, bits, {done, items.end}, stop);
+  }
+
+  void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const override {
+    host_->add(r, p, q, items);
+  }
+  void lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
+            ItemRange items) const override {
+    host_->lift(r, found, given, odd, items);
+  }
+  void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
+    host_->check(valid, points, items);
+  }
+  void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+           const StopToken& stop) const override {
+    host_->sum(r, k, points, items, stop);
+  }
+
+  // ---- schemes --------------------------------------------------------------------------------------------
+
+  [[nodiscard]] bool has_deterministic_nonces() const override { return on_device_.kernels().has_nonces; }
+
+  [[nodiscard]] bool sign(const EcdsaSigning& batch, ItemRange items, const StopToken& stop) const override {
+    const auto start = [&](Chunk& chunk) { queue_signing(chunk, batch); };
+    return run(items, true, stop, start) == items.end || stop.was_requested();
+  }
+  [[nodiscard]] bool verify(const EcdsaVerification& batch, ItemRange items,
+                            const StopToken& stop) const override {
+    const auto start = [&](Chunk& chunk) { queue_verification(chunk, batch); };
+    return run(items, false, stop, start) == items.end || stop.was_requested();
+  }
+
+ private:
+  DeviceCurve on_device_;
+  std::unique_ptr<const PointEngine> host_;
+  mutable ChunkPool pool_;
+
+  [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
+
+  /// Computes chunks, of which start(chunk) enqueues the work. Returns the first item that was not computed:
+  /// items.end; or where the GPU failed or `stop` was requested, an earlier one.
+  template <class Start>
+  std::size_t run(ItemRange items, bool secret, const StopToken& stop, const Start& start) const {
+    std::array<std::unique_ptr<Chunk>, kChunksInFlight> chunks;
+    std::array<std::size_t, kChunksInFlight> ends{};
+    const std::size_t most = on_device_.device().properties().multiprocessors * kChunkItems;
+    const std::size_t bytes = kMostRows * limbs() * sizeof(Limb) + kMostFlags;
+    std::size_t done = items.begin, next = items.begin, started = 0, finished = 0;
+    try {
+      while (finished < started || (next < items.end && !stop.was_requested())) {
+        if (next < items.end && started - finished < kChunksInFlight && !stop.was_requested()) {
+          auto& chunk = chunks[started % kChunksInFlight];
+          if (chunk == nullptr) chunk = pool_.take();
+          const std::size_t count = std::min(most, items.end - next);
+          chunk->begin(next, static_cast<std::uint32_t>(count), bytes);
+          start(*chunk);
+          chunk->queue_results();
+          next += count;
+          ends[started++ % kChunksInFlight] = next;
+        } else {
+          chunks[finished % kChunksInFlight]->finish(secret);
+          done = ends[finished++ % kChunksInFlight];
+        }
+      }
+    } catch (const gpu::DeviceError&) {
+      // Chunks in work are abandoned: their memory is freed, and zeroed, when the stream is done with it.
+      return done;
+    }
+    for (auto& chunk : chunks) {
+      if (chunk != nullptr) pool_.give(std::move(chunk));
+    }
+    return done;
+  }
+
+  [[nodiscard]] PointJob point_job(Chunk& chunk) const {
+    PointJob job;
+    job.count = chunk.count();
+    job.result = chunk.room<std::uint32_t>(3 * limbs() * sizeof(Limb));
+    return job;
+  }
+  void upload_points(PointJob& job, Chunk& chunk, const PointRows& points) const {
+    job.x = chunk.upload(points.x, limbs());
+    job.y = chunk.upload(points.y, limbs());
+  }
+  /// The affine forms of a job's points.
+  AffineJob queue_affine(Chunk& chunk, const PointJob& job, const PointResults& r) const {
+    AffineJob affine;
+    affine.count = job.count;
+    affine.point = job.result;
+    affine.scratch = chunk.room<std::uint32_t>(limbs() * sizeof(Limb));
+    affine.x = chunk.result(r.x, limbs());
+    if (r.y != nullptr) affine.y = chunk.result(r.y, limbs());
+    if (r.infinity != nullptr) affine.infinity = chunk.result(r.infinity);
+    on_device_.affine(chunk.stream(), affine);
+    return affine;
+  }
+
+  void queue_signing(Chunk& chunk, const EcdsaSigning& batch) const {
+    const gpu::Stream& stream = chunk.stream();
+    SignJob job;
+    job.count = chunk.count();
+    job.secret = chunk.upload(batch.secret, limbs());
+    job.digest = chunk.upload(batch.digest, limbs());
+    job.valid = chunk.result(batch.done);
+    if (batch.nonce.data != nullptr) {
+      job.nonce = chunk.upload(batch.nonce, limbs());
+      stream.set_bytes(job.valid, 1, job.count);
+    } else {
+      const RowsOut nonce = chunk.result(nullptr, limbs());
+      on_device_.nonces(stream, {{}, job.count, job.secret, job.digest, nonce, job.valid});
+      job.nonce = {nonce.words, nonce.stride};
+    }
+    PointJob point = point_job(chunk);
+    point.scalar = job.nonce;
+    on_device_.multiply_base(stream, point);
+    AffineJob affine;
+    affine.count = point.count;
+    affine.point = point.result;
+    affine.scratch = job.scratch = chunk.room<std::uint32_t>(2 * limbs() * sizeof(Limb));
+    affine.x = chunk.result(nullptr, limbs());
+    affine.y = chunk.result(nullptr, limbs());
+    on_device_.affine(stream, affine);
+    job.x = {affine.x.words, affine.x.stride};
+    job.y = {affine.y.words, affine.y.stride};
+    job.r = chunk.result(batch.r, limbs());
+    job.s = chunk.result(batch.s, limbs());
+    job.recovery = chunk.result(batch.recovery);
+    job.low_s = batch.low_s ? 1 : 0;
+    on_device_.sign(stream, job);
+  }
+
+  void queue_verification(Chunk& chunk, const EcdsaVerification& batch) const {
+    const gpu::Stream& stream = chunk.stream();
+    VerifyScalarsJob job;
+    job.count = chunk.count();
+    job.digest = chunk.upload(batch.digest, limbs());
+    job.r = chunk.upload(batch.r, limbs());
+    job.s = chunk.upload(batch.s, limbs());
+    job.scratch = chunk.room<std::uint32_t>(2 * limbs() * sizeof(Limb));
+    job.u = chunk.result(nullptr, limbs());
+    job.v = chunk.result(nullptr, limbs());
+    job.valid = chunk.result(batch.valid);
+    job.low_s = batch.low_s ? 1 : 0;
+    on_device_.verification_scalars(stream, job);
+    PointJob point = point_job(chunk);
+    upload_points(point, chunk, batch.keys);
+    point.valid = chunk.result(nullptr);
+    point.scalar = {job.v.words, job.v.stride};
+    point.base_scalar = {job.u.words, job.u.stride};
+    on_device_.check(stream, point);
+    on_device_.multiply_two(stream, point);
+    on_device_.compare(stream, {{}, job.count, point.result, job.r, point.valid, job.valid});
+  }
+};
+
+/// Measured on an H100 for 256 bits; wider fields take about the cube of their length.
+double CudaEngine::item_ns(PointOperation operation) const {
+  const double wide = static_cast<double>(curve().field_bits) / 256;
+  const double scale = wide * wide * wide;
+  switch (operation) {
+    case PointOperation::multiply_base:
+      return 8 * scale;
+    case PointOperation::multiply:
+    case PointOperation::multiply_two:
+    case PointOperation::ladder:
+      return 45 * scale;
+    default:
+      return host_->item_ns(operation);
+  }
+}
+
+bool runs_here() {
+  const auto usable = [](const Device& device) {
+    return device.backend == Backend::cuda && device.obstacle.empty();
+  };
+  return gpu_support(Backend::cuda).built && std::ranges::any_of(devices(), usable);
+}
+
+bool offers(const Curve& curve) { return find_curve_kernels(curve.id) != nullptr; }
+
+std::unique_ptr<const PointEngine> make(const Curve& curve, unsigned gpu) {
+  return make_engine(curve, gpu, scalar64::variant().make(curve, 0));
+}
+
+}  // namespace
+
+Variant variant() { return {kName, true, runs_here, offers, make}; }
+
+std::unique_ptr<const PointEngine> make_engine(const Curve& curve, unsigned gpu,
+                                               std::unique_ptr<const PointEngine> host) {
+  gpu::Device& device = gpu_device(Backend::cuda, gpu);
+  return std::make_unique<CudaEngine>(curve, device, *find_curve_kernels(curve.id), std::move(host));
+}
+
+}  // namespace manymod::ecc::cuda

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of the kernels of point arithmetic and of signatures. All pointers are to device memory.
+//
+// Numbers are rows: little-endian 32-bit words, item i from words[i stride]; stride 0: one row for all items.
+// A row of a coordinate or scalar has an even number of words. Elements of a field between kernels are
+// columns: word j of item i is words[j count + i], so that neighbouring threads access neighbouring words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/portable.hpp"
+
+namespace manymod::ecc::cuda {
+
+inline constexpr unsigned kPointBlock = 128;  ///< threads of a block, one item each
+inline constexpr unsigned kChainBlock = 64;   ///< of kernels whose threads invert for several items
+
+/// Bits of a digit of k in k G (constant-time, entries held by the threads of a warp), of u in u G + v P
+/// (public), and of k in k P.
+inline constexpr unsigned kBaseWindow = 7;
+inline constexpr unsigned kWideWindow = 12;
+inline constexpr unsigned kPointWindow = 4;
+
+/// Bits of a scalar in the ladder.
+inline constexpr unsigned kLadderBits = 255;
+
+/// Windows of that many bits for scalars below 2^bits.
+constexpr unsigned window_count(unsigned bits, unsigned window) { return (bits + window - 1) / window; }
+
+struct Rows {
+  const std::uint32_t* words = nullptr;
+  std::uint32_t stride = 0;
+
+  MM_DEVICE const std::uint32_t* at(std::uint32_t item) const {
+    return words + static_cast<std::size_t>(item) * stride;
+  }
+};
+
+/// Rows that are written.
+struct RowsOut {
+  std::uint32_t* words = nullptr;
+  std::uint32_t stride = 0;
+
+  MM_DEVICE std::uint32_t* at(std::uint32_t item) const {
+    return words + static_cast<std::size_t>(item) * stride;
+  }
+};
+
+/// Constants of a curve, each in a row of its own.
+struct CurveNumbers {
+  const std::uint32_t* order = nullptr;          ///< n
+  const std::uint32_t* radix_squared = nullptr;  ///< R^2 mod n for the field of scalars
+  const std::uint32_t* b = nullptr;              ///< the coefficient b, or d of Edwards curves, canonical
+};
+
+/// Jacobian points = scalar times the generator, or times a point, or a sum of both.
+struct PointJob {
+  CurveNumbers curve;
+  std::uint32_t count = 0;
+  Rows scalar;                           ///< of the point, or of the generator where there is no point
+  Rows base_scalar;                      ///< of the generator, beside a point
+  Rows x, y;                             ///< the point
+  const std::uint32_t* table = nullptr;  ///< multiples of the generator
+  std::uint32_t* result = nullptr;       ///< columns X, Y, Z
+  std::uint8_t* valid = nullptr;         ///< where not null: 1 for points on the curve, else 0
+};
+
+/// Affine points from Jacobian ones.
+struct AffineJob {
+  std::uint32_t count = 0;
+  std::uint32_t threads = 0;             ///< each for the items of its number modulo this
+  const std::uint32_t* point = nullptr;  ///< columns X, Y, Z
+  std::uint32_t* scratch = nullptr;      ///< columns of an element
+  RowsOut x, y;                          ///< canonical coordinates; y.words may be null
+  std::uint8_t* infinity = nullptr;      ///< may be null
+  /// Where not null: elements, not canonical, as an entry of a table, in place of x and y: x, y; on Edwards
+  /// curves the three of a prepared point, for which d is needed.
+  std::uint32_t* entries = nullptr;
+  const std::uint32_t* d = nullptr;
+};
+
+/// RFC 6979.
+struct NonceJob {
+  CurveNumbers curve;
+  std::uint32_t count = 0;
+  Rows secret;          ///< 0 < d < n
+  Rows digest;          ///< its leftmost bits as a number, as many as n has
+  RowsOut nonce;        ///< k, or 1 where `found` is 0
+  std::uint8_t* found;  ///< 0 where the first candidate is not in [1, n)
+};
+
+/// r and s of ECDSA.
+struct SignJob {
+  CurveNumbers curve;
+  std::uint32_t count = 0;
+  std::uint32_t threads = 0;
+  Rows nonce, secret, digest;
+  Rows x, y;                         ///< k G, affine
+  std::uint32_t* scratch = nullptr;  ///< columns of a scalar
+  RowsOut r, s;
+  std::uint8_t* recovery = nullptr;  ///< bit 0: y odd; bit 1: x >= n
+  std::uint8_t* valid = nullptr;     ///< in and out: cleared where k is not in [1, n), or r or s is 0
+  std::uint32_t low_s = 0;           ///< 1: s is replaced by n - s if that is lower
+};
+
+/// u = z / s and v = r / s of ECDSA.
+struct VerifyScalarsJob {
+  CurveNumbers curve;
+  std::uint32_t count = 0;
+  std::uint32_t threads = 0;
+  Rows digest, r, s;
+  std::uint32_t* scratch = nullptr;  ///< columns of a scalar
+  RowsOut u, v;
+  std::uint8_t* valid = nullptr;  ///< 0 where r or s is not in [1, n), or s is too high
+  std::uint32_t low_s = 0;        ///< 1: s must not be above n / 2
+};
+
+/// Whether x(R) = r modulo n.
+struct VerifyCompareJob {
+  CurveNumbers curve;
+  std::uint32_t count = 0;
+  const std::uint32_t* point = nullptr;  ///< R, columns X, Y, Z
+  Rows r;
+  const std::uint8_t* on_curve = nullptr;
+  std::uint8_t* valid = nullptr;  ///< in and out
+};
+
+}  // namespace manymod::ecc::cuda

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of one curve: MM_POINT_KERNELS(name, Curve) and MM_ECDSA_KERNELS(name, Curve).
+#pragma once
+
+#include "ecc/cuda/ecdsa.cuda.hpp"
+#include "ecc/cuda/points.cuda.hpp"
+
+namespace manymod::ecc::cuda {
+
+__device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+}  // namespace manymod::ecc::cuda
+
+// Blocks of kPointBlock threads: kBlocks of them are to fit on a multiprocessor at the same time.
+#define MM_POINT_KERNEL(name, kBlocks, Job, call)                                        \
+  extern "C" __global__ void __launch_bounds__(manymod::ecc::cuda::kPointBlock, kBlocks) \
+      name(const __grid_constant__ manymod::ecc::cuda::Job job) {                        \
+    using namespace manymod::ecc::cuda;                                                  \
+    const std::uint32_t item = thread_number();                                          \
+    if (item < job.count) call;                                                          \
+  }
+// Each thread has a chain of items.
+#define MM_CHAIN_KERNEL(name, Job, call)                                        \
+  extern "C" __global__ void __launch_bounds__(manymod::ecc::cuda::kChainBlock) \
+      name(const __grid_constant__ manymod::ecc::cuda::Job job) {               \
+    using namespace manymod::ecc::cuda;                                         \
+    const std::uint32_t thread = thread_number();                               \
+    if (thread < job.threads) call;                                             \
+  }
+
+// Whole warps compute, also those with surplus threads.
+#define MM_BASE_KERNEL(name, kBlocks, function)                                          \
+  extern "C" __global__ void __launch_bounds__(manymod::ecc::cuda::kPointBlock, kBlocks) \
+      ecc_##name##_base(const __grid_constant__ manymod::ecc::cuda::PointJob job) {      \
+    using namespace manymod::ecc::cuda;                                                  \
+    const std::uint32_t item = thread_number();                                          \
+    const bool inside = item < job.count;                                                \
+    function(job, inside ? item : 0, inside);                                            \
+  }
+
+#define MM_POINT_KERNELS(name, Curve, kBlocks)                                          \
+  MM_BASE_KERNEL(name, kBlocks, multiply_base<Curve>)                                   \
+  MM_POINT_KERNEL(ecc_##name##_multiply, kBlocks, PointJob, multiply<Curve>(job, item)) \
+  MM_POINT_KERNEL(ecc_##name##_two, kBlocks, PointJob, multiply_two<Curve>(job, item))  \
+  MM_POINT_KERNEL(ecc_##name##_check, kBlocks, PointJob, check_point<Curve>(job, item)) \
+  MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise<Curve>(job, thread))
+
+#define MM_ECDSA_KERNELS(name, Curve)                                                               \
+  MM_CHAIN_KERNEL(ecc_##name##_sign, SignJob, sign<Curve>(job, thread))                             \
+  MM_CHAIN_KERNEL(ecc_##name##_scalars, VerifyScalarsJob, verification_scalars<Curve>(job, thread)) \
+  MM_POINT_KERNEL(ecc_##name##_compare, 1, VerifyCompareJob, compare_x<Curve>(job, item))
+
+// Nonces by a hash, for curves of names that the macro of the hash's kernels has.
+#define MM_NONCE_KERNEL(name, Curve, Hash) \
+  MM_POINT_KERNEL(ecc_##name##_nonce, 1, NonceJob, (deterministic_nonce<Curve, Hash>(job, item)))

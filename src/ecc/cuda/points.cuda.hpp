@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scalar multiplications, by one thread for each item.
+//
+// Exceptional cases. Sums of windows of odd digits (digits.cuda.hpp) meet none before the last addition: a
+// partial sum |S| < 2^(w i) and the next term |d| 2^(w i) >= 2^(w i), or 2^w |S| > |d| from the top down, are
+// different integers below n together. The last addition may add equal points, for one scalar of each curve,
+// or opposite ones, for k = 0 as n: it is complete. Sums of a multiple of a point and of the generator may
+// meet every case in each addition.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/cuda/opaque.cuda.hpp"
+#include "core/portable.hpp"
+#include "ecc/cuda/curves.cuda.hpp"
+#include "ecc/cuda/device_call.hpp"
+#include "ecc/cuda/digits.cuda.hpp"
+#include "ecc/cuda/elements.cuda.hpp"
+#include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/shuffled_words.cuda.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// Functions that are called, not inlined: those of the loops for wide fields, and rare ones, which call
+/// their products in turn.
+template <class C>
+struct Calls {
+  using Rare = typename C::RareField;
+  using RarePoint = jacobian::Point<Rare>;
+
+  MM_DEVICE_CALL static void twice(typename C::Point& r) {
+    const typename C::Field f;
+    jacobian::twice(f, C::coefficient(), r, r);
+  }
+  MM_DEVICE_CALL static void add_mixed(typename C::Point& r, const typename C::Affine& q) {
+    const typename C::Field f;
+    jacobian::add_mixed(f, r, r, q);
+  }
+  MM_DEVICE_CALL static void twice_rarely(typename C::Point& r) {
+    RarePoint p{r.x, r.y, r.z};
+    jacobian::twice(Rare(), C::template coefficient<Rare>(), p, p);
+    r = {p.x, p.y, p.z};
+  }
+  MM_DEVICE_CALL static void add(typename C::Point& r, const typename C::Point& q) {
+    RarePoint p{r.x, r.y, r.z};
+    jacobian::add(Rare(), p, p, RarePoint{q.x, q.y, q.z});
+    r = {p.x, p.y, p.z};
+  }
+  MM_DEVICE_CALL static void add_complete(typename C::Point& r, const typename C::Affine& q) {
+    RarePoint p{r.x, r.y, r.z};
+    jacobian::add_complete(Rare(), C::template coefficient<Rare>(), p, p,
+                           jacobian::AffinePoint<Rare>{q.x, q.y});
+    r = {p.x, p.y, p.z};
+  }
+  MM_DEVICE static void to_affine(typename C::Affine& r, const typename C::Point& p,
+                                  const typename C::Element& inverse) {
+    jacobian::AffinePoint<Rare> affine;
+    jacobian::to_affine(Rare(), affine, RarePoint{p.x, p.y, p.z}, inverse);
+    r = {affine.x, affine.y};
+  }
+  MM_DEVICE_CALL static void invert(typename C::Element& r) {
+    static_cast<void>(field::SpecialField<typename C::Prime>().inverse(r, r));
+  }
+};
+
+template <class C>
+MM_DEVICE void add_in_loop(typename C::Point& r, const typename C::Affine& q) {
+  if constexpr (C::kHotInline) {
+    const typename C::Field f;
+    jacobian::add_mixed(f, r, r, q);
+  } else {
+    Calls<C>::add_mixed(r, q);
+  }
+}
+template <class C>
+MM_DEVICE void twice_in_loop(typename C::Point& r) {
+  if constexpr (C::kHotInline) {
+    const typename C::Field f;
+    jacobian::twice(f, C::coefficient(), r, r);
+  } else {
+    Calls<C>::twice(r);
+  }
+}
+
+/// y = -y where the mask is set.
+template <class C>
+MM_DEVICE void negate_where(typename C::Element& y, std::uint32_t mask) {
+  const typename C::Field f;
+  typename C::Element negative;
+  f.template neg<2>(negative, y);
+  f.template normalize_weak<4>(negative, negative);
+  f.cmov(y, negative, mask);
+}
+
+template <class C>
+MM_DEVICE void store_point(const PointJob& job, std::uint32_t item, const typename C::Point& p) {
+  const typename C::Field f;
+  const std::size_t column = std::size_t{C::kWords} * job.count;
+  store_element(f, Column{job.result, job.count, item}, p.x);
+  store_element(f, Column{job.result + column, job.count, item}, p.y);
+  store_element(f, Column{job.result + 2 * column, job.count, item}, p.z);
+}
+
+// ---- k G, constant-time -----------------------------------------------------------------------------------
+
+/// Entries of windows: those of window i, word j from table[(i kEntryWords + j) 64].
+template <class C>
+MM_DEVICE void base_entry(typename C::Affine& r, const std::uint32_t* table, unsigned window,
+                          const OddDigit& digit) {
+  struct Entry {
+    const std::uint32_t* words;
+    unsigned index;
+    MM_DEVICE std::uint32_t operator[](unsigned j) const {
+      return shuffled_word(words + std::size_t{j} * kBaseEntries, index);
+    }
+  };
+  const typename C::Field f;
+  const std::uint32_t* const words = table + std::size_t{window} * (2 * C::kWords * kBaseEntries);
+  f.load(r.x, Entry{words, digit.index});
+  f.load(r.y, Entry{words + C::kWords * kBaseEntries, digit.index});
+  negate_where<C>(r.y, digit.negative);
+}
+
+/// In: item < job.count; all threads of a warp together, surplus ones with any item and `stores` false.
+template <class C>
+MM_DEVICE void multiply_base(const PointJob& job, std::uint32_t item, bool stores) {
+  const typename C::Field f;
+  std::uint32_t k[C::kOrderWords], n[C::kOrderWords];
+  load_words(k, job.scalar.at(item));
+  load_words(n, job.curve.order);
+  OddDigits<C::kOrderBits, kBaseWindow> digits(k, n);
+  constexpr unsigned kWindows = decltype(digits)::kCount;
+  typename C::Affine entry;
+  typename C::Point sum;
+  base_entry<C>(entry, job.table, 0, digits.next_up());
+  jacobian::from_affine(f, sum, entry);
+  MM_ROLLED
+  for (unsigned window = 1; window + 1 < kWindows; ++window) {
+    base_entry<C>(entry, job.table, window, digits.next_up());
+    add_in_loop<C>(sum, entry);
+  }
+  base_entry<C>(entry, job.table, kWindows - 1, digits.next_up());
+  Calls<C>::add_complete(sum, entry);
+  negate_where<C>(sum.y, digits.negate());
+  if (stores) store_point<C>(job, item, sum);
+}
+
+// ---- k P --------------------------------------------------------------------------------------------------
+
+inline constexpr unsigned kPointEntries = 1u << (kPointWindow - 1);
+
+/// P, 3 P, .., (2 kPointEntries - 1) P in affine form.
+template <class C>
+MM_DEVICE void odd_multiples(typename C::Affine (&table)[kPointEntries], const typename C::Affine& p) {
+  using Element = typename C::Element;
+  const typename C::RareField f;
+  Element z[kPointEntries], product[kPointEntries], inverse, single;  // product[i] = z[1] .. z[i]
+  typename C::Point sum, twice;
+  table[0] = p;
+  jacobian::from_affine(typename C::Field(), sum, p);
+  twice = sum;
+  Calls<C>::twice_rarely(twice);
+  MM_ROLLED
+  for (unsigned i = 1; i < kPointEntries; ++i) {
+    Calls<C>::add(sum, twice);
+    table[i].x = sum.x;
+    table[i].y = sum.y;
+    z[i] = sum.z;
+    product[i] = sum.z;
+    if (i > 1) f.mul(product[i], product[i - 1], sum.z);
+  }
+  inverse = product[kPointEntries - 1];
+  Calls<C>::invert(inverse);
+  MM_ROLLED
+  for (unsigned i = kPointEntries - 1; i > 0; --i) {
+    single = inverse;
+    if (i > 1) f.mul(single, inverse, product[i - 1]);
+    f.mul(inverse, inverse, z[i]);
+    sum.x = table[i].x;
+    sum.y = table[i].y;
+    Calls<C>::to_affine(table[i], sum, single);
+  }
+}
+
+/// r = entry `index`, from a scan of all entries where kSecret.
+template <bool kSecret, class C>
+MM_DEVICE void table_entry(typename C::Affine& r, const typename C::Affine (&table)[kPointEntries],
+                           const OddDigit& digit) {
+  if constexpr (kSecret) {
+    const typename C::Field f;
+    r = table[0];
+    MM_ROLLED
+    for (unsigned i = 1; i < kPointEntries; ++i) {
+      const std::uint32_t mask = manymod::cuda::opaque(~integers::mask_if_not_zero(digit.index ^ i));
+      f.cmov(r.x, table[i].x, mask);
+      f.cmov(r.y, table[i].y, mask);
+    }
+  } else {
+    r = table[digit.index];
+  }
+  negate_where<C>(r.y, digit.negative);
+}
+
+/// sum = k P for a point of order n.
+template <bool kSecret, class C>
+MM_DEVICE void multiply_point(typename C::Point& sum, const typename C::Affine& p, const std::uint32_t* k,
+                              const std::uint32_t* n) {
+  const typename C::Field f;
+  typename C::Affine table[kPointEntries], entry;
+  odd_multiples<C>(table, p);
+  OddDigits<C::kOrderBits, kPointWindow> digits(k, n);
+  digits.align_down();
+  table_entry<kSecret, C>(entry, table, digits.next_down());
+  jacobian::from_affine(f, sum, entry);
+  MM_ROLLED
+  for (unsigned left = decltype(digits)::kCount - 1; left > 0; --left) {
+    MM_ROLLED
+    for (unsigned i = 0; i < kPointWindow; ++i) twice_in_loop<C>(sum);
+    table_entry<kSecret, C>(entry, table, digits.next_down());
+    if (left > 1) {
+      add_in_loop<C>(sum, entry);
+    } else {
+      Calls<C>::add_complete(sum, entry);
+    }
+  }
+  negate_where<C>(sum.y, digits.negate());
+}
+
+template <class C>
+MM_DEVICE void load_affine(typename C::Affine& p, const PointJob& job, std::uint32_t item) {
+  const typename C::Field f;
+  f.from_limbs(p.x, row_words<C::kWords>(job.x.at(item)));
+  f.from_limbs(p.y, row_words<C::kWords>(job.y.at(item)));
+}
+
+/// Constant-time. On input: item < job.count.
+template <class C>
+MM_DEVICE void multiply(const PointJob& job, std::uint32_t item) {
+  std::uint32_t k[C::kOrderWords], n[C::kOrderWords];
+  load_words(k, job.scalar.at(item));
+  load_words(n, job.curve.order);
+  typename C::Affine p;
+  typename C::Point sum;
+  load_affine<C>(p, job, item);
+  multiply_point<true, C>(sum, p, k, n);
+  store_point<C>(job, item, sum);
+}
+
+// ---- u G + v P, public ------------------------------------------------------------------------------------
+
+/// sum += q, for public operands in all cases.
+template <class C>
+MM_DEVICE void add_public(typename C::Point& sum, const typename C::Affine& q) {
+  const typename C::Field f;
+  if (f.is_zero(sum.z) != 0) {
+    jacobian::from_affine(f, sum, q);
+    return;
+  }
+  const typename C::Point before = sum;
+  add_in_loop<C>(sum, q);
+  // Equal or opposite points.
+  if (f.is_zero(sum.z) != 0) {
+    sum = before;
+    Calls<C>::add_complete(sum, q);
+  }
+}
+
+/// sum += u G, with the table of windows whose entry i are the words from table[(2^(w-1) window + i)
+/// kEntryWords].
+template <class C>
+MM_DEVICE void add_base_public(typename C::Point& sum, const std::uint32_t* table, const std::uint32_t* u,
+                               const std::uint32_t* n) {
+  const typename C::Field f;
+  OddDigits<C::kOrderBits, kWideWindow> digits(u, n);
+  negate_where<C>(sum.y, digits.negate());
+  MM_ROLLED
+  for (unsigned window = 0; window < decltype(digits)::kCount; ++window) {
+    const OddDigit digit = digits.next_up();
+    const std::uint32_t* const entry =
+        table + (std::size_t{window} * kWideEntries + digit.index) * (2 * C::kWords);
+    typename C::Affine q;
+    f.load(q.x, entry);
+    f.load(q.y, entry + C::kWords);
+    negate_where<C>(q.y, digit.negative);
+    add_public<C>(sum, q);
+  }
+  negate_where<C>(sum.y, digits.negate());
+}
+
+/// On input: item < job.count.
+template <class C>
+MM_DEVICE void multiply_two(const PointJob& job, std::uint32_t item) {
+  const typename C::Field f;
+  std::uint32_t k[C::kOrderWords], n[C::kOrderWords];
+  load_words(k, job.scalar.at(item));
+  load_words(n, job.curve.order);
+  typename C::Affine p;
+  typename C::Point sum;
+  load_affine<C>(p, job, item);
+  multiply_point<false, C>(sum, p, k, n);
+  load_words(k, job.base_scalar.at(item));
+  add_base_public<C>(sum, job.table, k, n);
+  store_point<C>(job, item, sum);
+}
+
+template <class C>
+MM_DEVICE bool below_prime(const std::uint32_t* row) {
+  std::uint32_t borrow = 0;
+  MM_UNROLL
+  for (unsigned j = 0; j < C::kWords; ++j) {
+    const std::uint64_t difference = std::uint64_t{row[j]} - C::Prime::word(j) - borrow;
+    borrow = static_cast<std::uint32_t>(difference >> 63);
+  }
+  if constexpr (C::kRowWords > C::kWords) return borrow != 0 && row[C::kWords] == 0;
+  return borrow != 0;
+}
+
+/// job.valid = whether the point is on the curve, with coordinates below p.
+template <class C>
+MM_DEVICE void check_point(const PointJob& job, std::uint32_t item) {
+  const typename C::Field f;
+  typename C::Affine p;
+  load_affine<C>(p, job, item);
+  typename C::Element left, right, term;
+  f.sqr(left, p.y);
+  f.sqr(right, p.x);
+  if constexpr (C::kA == jacobian::CoefficientA::minus_three) {
+    f.one(term);
+    f.sub(right, right, term);
+    f.sub(right, right, term);
+    f.sub(right, right, term);
+    f.template normalize_weak<4>(right, right);
+  }
+  f.mul(right, right, p.x);
+  f.from_limbs(term, row_words<C::kWords>(job.curve.b));
+  f.add(right, right, term);
+  f.template normalize_weak<2>(right, right);
+  const bool below = below_prime<C>(job.x.at(item)) && below_prime<C>(job.y.at(item));
+  job.valid[item] = f.equal(left, right) != 0 && below ? 1 : 0;
+}
+
+// ---- affine form ------------------------------------------------------------------------------------------
+
+/// The items of thread `thread` < job.threads.
+template <class C>
+MM_DEVICE void normalise(const AffineJob& job, std::uint32_t thread) {
+  const typename C::Field f;
+  const std::size_t count = job.count, column = C::kWords * count;
+  const auto load_z = [&](std::uint32_t item, typename C::Element& z) {
+    load_element(f, z, ConstColumn{job.point + 2 * column, count, item});
+    typename C::Element one;
+    f.one(one);
+    f.cmov(z, one, f.is_zero(z));
+  };
+  const auto use = [&](std::uint32_t item, const typename C::Element& inverse) {
+    typename C::Point p;
+    typename C::Affine r;
+    typename C::Element zero;
+    load_element(f, p.x, ConstColumn{job.point, count, item});
+    load_element(f, p.y, ConstColumn{job.point + column, count, item});
+    load_element(f, p.z, ConstColumn{job.point + 2 * column, count, item});
+    jacobian::to_affine(f, r, p, inverse);
+    if (job.entries != nullptr) {
+      std::uint32_t* const entry = job.entries + item * std::size_t{2 * C::kWords};
+      store_element(f, entry, r.x);
+      store_element(f, entry + C::kWords, r.y);
+      return;
+    }
+    const std::uint32_t infinite = f.is_zero(p.z);
+    f.zero(zero);
+    f.cmov(r.x, zero, infinite);
+    f.cmov(r.y, zero, infinite);
+    f.to_limbs(row_out<C::kWords>(job.x.at(item)), r.x);
+    if (job.y.words != nullptr) f.to_limbs(row_out<C::kWords>(job.y.at(item)), r.y);
+    if (job.infinity != nullptr) job.infinity[item] = static_cast<std::uint8_t>(infinite & 1);
+  };
+  invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, count, load_z, use);
+}
+
+}  // namespace manymod::ecc::cuda

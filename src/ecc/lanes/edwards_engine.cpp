@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/lanes/edwards_engine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "ecc/scalar64/engine.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::ecc::lanes {
+namespace {
+
+constexpr std::size_t kLimbs = EdwardsBlock::kLimbs;
+/// Vectors of a call of kernels, which share an inversion.
+constexpr std::size_t kVectors = 32;
+/// The same of sums, whose points and buckets stay in the caches of a core.
+constexpr std::size_t kSumVectors = 1024;
+
+using Number = std::array<Limb, kLimbs>;
+
+/// Memory for the operands, results and scratch of a block. It may hold secrets, and is zeroed at the end.
+class Workspace {
+ public:
+  Workspace(const EdwardsLaneCalls& calls, std::size_t items, std::size_t max_vectors,
+            std::size_t (*scratch_bytes)(std::size_t vectors))
+      : calls_(calls),
+        vectors_(std::min(max_vectors, (items + calls.lanes - 1) / calls.lanes)),
+        words_(vectors_ * kLimbs * calls.lanes),
+        memory_(kArrays * words_ + scratch_bytes(vectors_) / sizeof(Limb)) {
+    block_.scratch = memory_.data() + kArrays * words_;
+  }
+
+  [[nodiscard]] std::size_t items() const { return vectors_ * calls_.lanes; }
+  [[nodiscard]] EdwardsBlock& block() { return block_; }
+
+  /// Begin a block of at most items() items.
+  void begin(ItemRange items) {
+    items_ = items;
+    block_.vectors = (items.size() + calls_.lanes - 1) / calls_.lanes;
+  }
+  /// Array `index` with the numbers of the items, changed by edit(number); lanes without an item have the
+  /// numbers of the first one.
+  template <class Edit>
+  const Limb* pack(std::size_t index, const NumberRows& rows, const Edit& edit) {
+    Number number;
+    for (std::size_t i = 0; i < block_.vectors * calls_.lanes; ++i) {
+      const std::size_t item = items_.begin + (i < items_.size() ? i : 0);
+      std::copy_n(rows[item], kLimbs, number.begin());
+      edit(number);
+      for (std::size_t limb = 0; limb < kLimbs; ++limb) array(index)[word(i, limb)] = number[limb];
+    }
+    wipe(number);
+    return array(index);
+  }
+  const Limb* pack(std::size_t index, const NumberRows& rows) {
+    return pack(index, rows, [](Number&) {});
+  }
+  /// Sets numbers of lanes without an item to 0.
+  void clear_unused(std::size_t index) {
+    for (std::size_t i = items_.size(); i < block_.vectors * calls_.lanes; ++i) {
+      for (std::size_t limb = 0; limb < kLimbs; ++limb) array(index)[word(i, limb)] = 0;
+    }
+  }
+  /// Array `index` for numbers or masks that a kernel writes.
+  Limb* result(std::size_t index) { return array(index); }
+  /// The numbers of the items from an array to rows.
+  void unpack(Limb* rows, const Limb* from) const {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      for (std::size_t limb = 0; limb < kLimbs; ++limb)
+        rows[(items_.begin + i) * kLimbs + limb] = from[word(i, limb)];
+    }
+  }
+
+  static constexpr std::size_t kArrays = 8;
+
+ private:
+  const EdwardsLaneCalls& calls_;
+  std::size_t vectors_, words_;
+  limbs::Buffer memory_;
+  EdwardsBlock block_;
+  ItemRange items_;
+
+  Limb* array(std::size_t index) { return memory_.data() + index * words_; }
+  [[nodiscard]] std::size_t word(std::size_t i, std::size_t limb) const {
+    return (i / calls_.lanes * kLimbs + limb) * calls_.lanes + i % calls_.lanes;
+  }
+};
+
+/// step(workspace, block) for blocks of the items.
+template <class Step>
+void for_blocks(Workspace& work, ItemRange items, const StopToken& stop, const Step& step) {
+  for (std::size_t begin = items.begin; begin < items.end && !stop.requested_now();) {
+    const ItemRange block{begin, std::min(items.end, begin + work.items())};
+    work.begin(block);
+    step(work, block);
+    begin = block.end;
+  }
+}
+
+template <class Step>
+void for_blocks(const EdwardsLaneCalls& calls, ItemRange items, const StopToken& stop, const Step& step) {
+  if (items.size() == 0) return;
+  Workspace work(calls, items.size(), kVectors, calls.scratch_bytes);
+  for_blocks(work, items, stop, step);
+}
+
+/// Nanoseconds of one item on one core: multiplier instructions of eight lanes at about half their rate.
+double estimated_ns(const EdwardsLaneCalls& calls, double products, double squares) {
+  constexpr double kNsPerInstruction = 0.6;
+  return kNsPerInstruction * (products * calls.mul_instructions + squares * calls.sqr_instructions) /
+         static_cast<double>(calls.lanes);
+}
+
+class EdwardsEngine final : public PointEngine {
+ public:
+  EdwardsEngine(const Curve& curve, const EdwardsLaneBackend& backend)
+      : PointEngine(curve), backend_(backend), calls_(*backend.calls) {}
+
+  [[nodiscard]] const char* variant() const override { return backend_.variant; }
+  [[nodiscard]] std::size_t granularity() const override { return calls_.lanes; }
+
+  [[nodiscard]] double item_ns(PointOperation operation) const override {
+    constexpr double kBase = 7 * 37, kInversion = 20, kWindows = 51 * 8 + 16 * 7;
+    constexpr double kDoublings = 253 * 4;
+    switch (operation) {
+      case PointOperation::multiply_base:
+        return estimated_ns(calls_, kBase + kInversion, 0);
+      case PointOperation::multiply:
+        return estimated_ns(calls_, kWindows + kDoublings + kInversion, kDoublings);
+      case PointOperation::multiply_two:
+        return estimated_ns(calls_, kBase + kWindows + kDoublings + kInversion, kDoublings);
+      case PointOperation::lift:
+        return estimated_ns(calls_, 25, 254);
+      case PointOperation::add:
+        return estimated_ns(calls_, 30, 0);
+      case PointOperation::check:
+        return estimated_ns(calls_, 4, 2);
+      case PointOperation::ladder:
+        break;
+    }
+    return 0;
+  }
+
+  void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass /*timing*/,
+                     const StopToken& stop) const override {
+    const limbs::Buffer& table = base_table();
+    for_blocks(calls_, items, stop, [&](Workspace& work, ItemRange) {
+      work.block().base_scalar = pack_base_scalars(work, k);
+      work.block().base_table = table.data();
+      compute(work, r, calls_.multiply_base);
+    });
+  }
+
+  void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+                TimingClass /*timing*/, const StopToken& stop) const override {
+    for_blocks(calls_, items, stop, [&](Workspace& work, ItemRange) {
+      work.block().scalar = pack_scalars(work, k);
+      pack_points(work, points);
+      compute(work, r, calls_.multiply);
+    });
+  }
+
+  void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
+                    ItemRange items, const StopToken& stop) const override {
+    const limbs::Buffer& table = base_table();
+    for_blocks(calls_, items, stop, [&](Workspace& work, ItemRange) {
+      work.block().base_scalar = pack_base_scalars(work, u);
+      work.block().base_table = table.data();
+      work.block().scalar = pack_scalars(work, v);
+      pack_points(work, points);
+      compute(work, r, calls_.multiply_two);
+    });
+  }
+
+  [[noreturn]] void ladder(Limb* /*r*/, const NumberRows& /*k*/, const NumberRows& /*u*/, unsigned /*bits*/,
+                           ItemRange /*items*/, const StopToken& /*stop*/) const override {
+    scalar64::refuse("ladder");
+  }
+
+  void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const override {
+    for_blocks(calls_, items, {}, [&](Workspace& work, ItemRange) {
+      pack_points(work, p);
+      work.block().qx = work.pack(kScalar, q.x);
+      work.block().qy = work.pack(kBaseScalar, q.y);
+      compute(work, r, calls_.add);
+    });
+  }
+
+  void lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
+            ItemRange items) const override {
+    for_blocks(calls_, items, {}, [&](Workspace& work, ItemRange block) {
+      work.block().py = work.pack(kPointY, given);
+      work.block().x = work.result(kResultX);
+      work.block().mask = work.result(kMask);
+      calls_.lift(work.block());
+      work.unpack(r, work.block().x);
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        const std::size_t item = block.begin + i;
+        const std::span<Limb> x(r + item * kLimbs, kLimbs);
+        found[item] = work.block().mask[i] != 0 ? 1 : 0;
+        if (found[item] == 0) std::ranges::fill(x, Limb{0});
+        if ((x[0] & 1) != (odd[item] & 1U)) limbs::negate_mod(x, x, curve().p);
+      }
+    });
+  }
+
+  void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
+    for_blocks(calls_, items, {}, [&](Workspace& work, ItemRange block) {
+      pack_points(work, points);
+      work.block().mask = work.result(kMask);
+      calls_.check(work.block());
+      for (std::size_t i = 0; i < block.size(); ++i)
+        valid[block.begin + i] = work.block().mask[i] != 0 ? 1 : 0;
+    });
+  }
+
+  void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+           const StopToken& stop) const override {
+    std::fill_n(r.x, kLimbs, Limb{0});
+    std::fill_n(r.y, kLimbs, Limb{0});
+    r.y[0] = 1;
+    if (items.size() == 0) return;
+    Workspace work(calls_, items.size(), kSumVectors, calls_.sum_bytes);
+    for_blocks(work, items, stop, [&](Workspace&, ItemRange) {
+      EdwardsBlock& operands = work.block();
+      operands.scalar = pack_scalars(work, k);
+      work.clear_unused(kScalar);
+      pack_points(work, points);
+      operands.x = work.result(kResultX);
+      operands.y = work.result(kResultY);
+      calls_.sum(operands);
+      add_lanes(r, work);
+    });
+  }
+
+ private:
+  /// Arrays of a workspace.
+  enum Array : std::size_t { kResultX, kResultY, kMask, kPointX, kPointY, kScalar, kBaseScalar };
+
+  const EdwardsLaneBackend& backend_;
+  const EdwardsLaneCalls& calls_;
+  mutable std::once_flag table_once_;
+  mutable limbs::Buffer table_;
+
+  static void pack_points(Workspace& work, const PointRows& points) {
+    work.block().px = work.pack(kPointX, points.x);
+    work.block().py = work.pack(kPointY, points.y);
+  }
+  static const Limb* pack_scalars(Workspace& work, const NumberRows& k) {
+    return work.pack(kScalar, k, [](Number& number) { limbs::shift_left(number, number, 1); });
+  }
+  /// k, or k + n, whichever is odd.
+  const Limb* pack_base_scalars(Workspace& work, const NumberRows& k) const {
+    return work.pack(kBaseScalar, k,
+                     [&](Number& number) { limbs::add_if(number, number, curve().n, ~number[0] & 1); });
+  }
+
+  static void compute(Workspace& work, const PointResults& r, void (*kernel)(const EdwardsBlock&)) {
+    EdwardsBlock& block = work.block();
+    block.x = work.result(kResultX);
+    block.y = r.y != nullptr ? work.result(kResultY) : nullptr;
+    kernel(block);
+    work.unpack(r.x, block.x);
+    if (r.y != nullptr) work.unpack(r.y, block.y);
+  }
+
+  /// r = r + the points of all lanes of the results, whose number is a power of two. A block is copied before
+  /// it is computed, so that results may be operands.
+  void add_lanes(const PointResults& r, Workspace& work) const {
+    const std::size_t lanes = calls_.lanes;
+    std::vector<Limb> x(lanes * kLimbs), y(x.size());
+    work.begin({0, lanes});
+    work.unpack(x.data(), work.block().x);
+    work.unpack(y.data(), work.block().y);
+    const auto point = [&](std::size_t lane) {
+      return PointRows{{&x[lane * kLimbs], kLimbs}, {&y[lane * kLimbs], kLimbs}};
+    };
+    for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+      add({x.data(), y.data(), nullptr}, point(0), point(half), {0, half});
+    }
+    add({r.x, r.y, nullptr}, {{r.x, kLimbs}, {r.y, kLimbs}}, point(0), {0, 1});
+  }
+
+  const limbs::Buffer& base_table() const {
+    std::call_once(table_once_, [&] { fill_base_table(); });
+    return table_;
+  }
+
+  /// Entry j of window i is (2 j + 1) 2^(w i) G: all windows' entries j from their entries j - 1.
+  void fill_base_table() const {
+    const std::size_t windows = calls_.base_windows, entries = calls_.base_entries;
+    std::vector<Limb> x(windows * kLimbs), y(x.size()), twice_x(x.size()), twice_y(x.size());
+    std::vector<Limb> scalars(x.size()), all_x(entries * x.size()), all_y(all_x.size());
+    for (std::size_t i = 0; i < windows; ++i) {
+      const std::size_t bit = i * calls_.base_width;
+      scalars[i * kLimbs + bit / kLimbBits] = Limb{1} << bit % kLimbBits;
+    }
+    const PointRows odd{{x.data(), kLimbs}, {y.data(), kLimbs}},
+        twice{{twice_x.data(), kLimbs}, {twice_y.data(), kLimbs}};
+    const PointRows generator{{curve().x.data(), 0}, {curve().y.data(), 0}};
+    multiply({x.data(), y.data(), nullptr}, {scalars.data(), kLimbs}, generator, {0, windows},
+             TimingClass::public_, {});
+    add({twice_x.data(), twice_y.data(), nullptr}, odd, odd, {0, windows});
+    for (std::size_t j = 0; j < entries; ++j) {
+      for (std::size_t i = 0; i < windows; ++i) {
+        std::copy_n(&x[i * kLimbs], kLimbs, &all_x[(i * entries + j) * kLimbs]);
+        std::copy_n(&y[i * kLimbs], kLimbs, &all_y[(i * entries + j) * kLimbs]);
+      }
+      std::vector<Limb> next_x(x.size()), next_y(x.size());
+      add({next_x.data(), next_y.data(), nullptr}, odd, twice, {0, windows});
+      std::ranges::copy(next_x, x.begin());
+      std::ranges::copy(next_y, y.begin());
+    }
+    table_.require(calls_.base_bytes / sizeof(Limb));
+    store_base_table(all_x, all_y, windows * entries);
+  }
+  void store_base_table(const std::vector<Limb>& x, const std::vector<Limb>& y, std::size_t count) const {
+    const std::size_t lanes = calls_.lanes, vectors = (count + lanes - 1) / lanes;
+    limbs::Buffer memory(2 * vectors * lanes * kLimbs);
+    Limb* const px = memory.data();
+    Limb* const py = px + vectors * lanes * kLimbs;
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t limb = 0; limb < kLimbs; ++limb) {
+        const std::size_t at = (i / lanes * kLimbs + limb) * lanes + i % lanes;
+        px[at] = x[i * kLimbs + limb];
+        py[at] = y[i * kLimbs + limb];
+      }
+    }
+    EdwardsBlock block;
+    block.vectors = vectors;
+    block.px = px;
+    block.py = py;
+    calls_.fill_base(block, table_.data());
+  }
+};
+
+class MontgomeryEngine final : public PointEngine {
+ public:
+  MontgomeryEngine(const Curve& curve, const EdwardsLaneBackend& backend)
+      : PointEngine(curve),
+        backend_(backend),
+        calls_(*backend.calls),
+        scalar_(scalar64::make_montgomery(curve)) {}
+
+  [[nodiscard]] const char* variant() const override { return backend_.variant; }
+  [[nodiscard]] std::size_t granularity() const override { return calls_.lanes; }
+  [[nodiscard]] double item_ns(PointOperation operation) const override {
+    return operation == PointOperation::ladder ? estimated_ns(calls_, 255 * 6 + 20, 255 * 4)
+                                               : scalar_->item_ns(operation);
+  }
+
+  void ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
+              const StopToken& stop) const override {
+    for_blocks(calls_, items, stop, [&](Workspace& work, ItemRange) {
+      EdwardsBlock& block = work.block();
+      block.bits = bits;
+      block.scalar = work.pack(0, k);
+      block.px = work.pack(1, u);
+      block.x = work.result(2);
+      calls_.ladder(block);
+      work.unpack(r, block.x);
+    });
+  }
+
+  // What Montgomery curves have no operation for, or what nobody waits for.
+  void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
+                     const StopToken& stop) const override {
+    scalar_->multiply_base(r, k, items, timing, stop);
+  }
+  void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+                TimingClass timing, const StopToken& stop) const override {
+    scalar_->multiply(r, k, points, items, timing, stop);
+  }
+  void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
+                    ItemRange items, const StopToken& stop) const override {
+    scalar_->multiply_two(r, u, v, points, items, stop);
+  }
+  void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const override {
+    scalar_->add(r, p, q, items);
+  }
+  void lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
+            ItemRange items) const override {
+    scalar_->lift(r, found, given, odd, items);
+  }
+  void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
+    scalar_->check(valid, points, items);
+  }
+  void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
+           const StopToken& stop) const override {
+    scalar_->sum(r, k, points, items, stop);
+  }
+
+ private:
+  const EdwardsLaneBackend& backend_;
+  const EdwardsLaneCalls& calls_;
+  std::unique_ptr<const PointEngine> scalar_;
+};
+
+}  // namespace
+
+bool offers_edwards_lanes(const Curve& curve) {
+  return curve.id == CurveId::ed25519 || curve.id == CurveId::x25519;
+}
+
+std::unique_ptr<const PointEngine> make_edwards_lanes(const Curve& curve, const EdwardsLaneBackend& backend) {
+  if (curve.id == CurveId::x25519) return std::make_unique<const MontgomeryEngine>(curve, backend);
+  return std::make_unique<const EdwardsEngine>(curve, backend);
+}
+
+}  // namespace manymod::ecc::lanes

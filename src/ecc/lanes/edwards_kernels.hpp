@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entries of EdwardsLaneCalls for one instruction set. For inclusion in instruction-set files only.
+//
+// The scalar of a point: signed windows (modexp/recoding.hpp: signed_digit), digits -2^(w-1) .. 2^(w-1), of
+// which one bit below the window is a part; scalars come doubled, so that this bit is there for all windows.
+// The table has 1 .. 2^(w-1) times the point and is scanned; the digit 0 selects nothing, and adds the
+// neutral element.
+//
+// The scalar of the generator is odd and has odd digits (Joye, Tunstall 2009, algorithm 6): digit i, below
+// the last, is (k / 2^(w i) mod 2^(w+1) | 1) - 2^w, and the last is k / 2^(w i) | 1.
+//
+// Additions are complete, so that points of small order and equal points need no care.
+#pragma once
+
+#include <cstddef>
+
+#include "ecc/formulas/edwards.hpp"
+#include "ecc/formulas/ladder.hpp"
+#include "ecc/lanes/edwards_lane_calls.hpp"
+#include "ecc/lanes/edwards_sums.hpp"
+#include "field/batch_inverse.hpp"
+#include "field/special_lanes.hpp"
+#include "modmul/special_primes/primes.hpp"
+
+namespace manymod::ecc::lanes {
+
+/// `Arch`: see modmul/special_primes/lane_arithmetic.hpp. `Lookup`: see lookup.*.hpp.
+template <class Arch, class Lookup>
+class EdwardsKernels {
+  friend EdwardsSums<EdwardsKernels>;
+  using F = field::SpecialLaneField<primes::Curve25519, Arch>;
+  using Arithmetic = special_primes::LaneArithmetic<primes::Curve25519, Arch>;
+  using Element = typename F::Element;
+  using Vector = typename F::Vector;
+  using Mask = typename F::Mask;
+  using Extended = edwards::Extended<F>;
+  using Prepared = edwards::Prepared<F>;
+  using Cached = edwards::Cached<F>;
+  using WithT = edwards::WithT;
+  using Pair = ladder::Pair<F>;
+  using Word = typename Lookup::Word;
+  static constexpr F kField{};
+  static constexpr std::size_t kLanes = F::kLanes;
+  static constexpr std::size_t kDigits = F::kDigits;
+  static constexpr std::size_t kLimbs = EdwardsBlock::kLimbs;
+  static_assert(F::kLimbs == kLimbs);
+
+  static constexpr unsigned kOrderBits = 253;
+  static constexpr unsigned kWidth = 5;
+  static constexpr std::size_t kEntries = std::size_t{1} << (kWidth - 1);
+  static constexpr unsigned kWindows = kOrderBits / kWidth + 1;
+  static constexpr unsigned kBaseWidth = Lookup::kWidth;
+  static constexpr std::size_t kBaseEntries = Lookup::kEntries;
+  static constexpr unsigned kBaseWindows = (kOrderBits + 1 + kBaseWidth - 1) / kBaseWidth;
+  static constexpr std::size_t kBaseWindowWords = 3 * kDigits * kBaseEntries;
+  /// Vectors whose sums take turns with each window of the generator's table, which then stays in the cache.
+  static constexpr std::size_t kTurns = 8;
+
+  /// d = -121665 / 121666 of edwards25519, 2 d, a square root of -1, and a24 of curve25519.
+  static constexpr Limb kD[kLimbs] = {0x75eb4dca135978a3, 0x00700a4d4141d8ab, 0x8cc740797779e898,
+                                      0x52036cee2b6ffe73};
+  static constexpr Limb kRoot[kLimbs] = {0xc4ee1b274a0ea0b0, 0x2f431806ad2fe478, 0x2b4d00993dfbd7a7,
+                                         0x2b8324804fc1df0b};
+  static constexpr field::Small kA24{121665};
+
+  /// Scratch of a call.
+  struct Batch {
+    Cached* table;
+    Extended* sum;
+    Element *z, *inverse, *scratch;
+    Mask* exists;
+
+    Batch(void* memory, std::size_t vectors)
+        : table(static_cast<Cached*>(memory)),
+          sum(reinterpret_cast<Extended*>(table + kEntries)),
+          z(reinterpret_cast<Element*>(sum + vectors)),
+          inverse(z + vectors),
+          scratch(inverse + vectors),
+          exists(reinterpret_cast<Mask*>(scratch + vectors)) {}
+    static std::size_t bytes(std::size_t vectors) {
+      return kEntries * sizeof(Cached) + vectors * (sizeof(Extended) + 3 * sizeof(Element) + sizeof(Mask));
+    }
+  };
+
+ public:
+  static constexpr EdwardsLaneCalls calls() {
+    return {kLanes,
+            kBaseWidth,
+            kBaseEntries,
+            kBaseWindows,
+            kBaseWindows * kBaseWindowWords * sizeof(Word),
+            static_cast<unsigned>(Arithmetic::kMulInstructions),
+            static_cast<unsigned>(Arithmetic::kSqrInstructions),
+            Batch::bytes,
+            multiply_base,
+            multiply,
+            multiply_two,
+            add,
+            check,
+            lift,
+            fill_base,
+            ladder_all,
+            EdwardsSums<EdwardsKernels>::bytes,
+            EdwardsSums<EdwardsKernels>::sum};
+  }
+
+ private:
+  struct __attribute__((packed, may_alias)) Unaligned {
+    Vector vector;
+  };
+  static Vector load(const Limb* words, std::size_t i) {
+    return reinterpret_cast<const Unaligned*>(words)[i].vector;
+  }
+  static void store(Limb* words, std::size_t i, Vector value) {
+    reinterpret_cast<Unaligned*>(words)[i].vector = value;
+  }
+  [[gnu::noinline]] static void from_limbs(Element& r, const Limb* x, std::size_t v) {
+    F::from_limbs(r, x + v * kLimbs * kLanes);
+  }
+  [[gnu::noinline]] static void to_limbs(Limb* x, std::size_t v, const Element& a) {
+    F::to_limbs(x + v * kLimbs * kLanes, a);
+  }
+  static void constant(Element& r, const Limb (&x)[kLimbs]) {
+    Limb all[kLimbs * kLanes];
+    for (std::size_t i = 0; i < kLimbs * kLanes; ++i) all[i] = x[i / kLanes];
+    from_limbs(r, all, 0);
+  }
+  static edwards::Coefficients<F> coefficients() {
+    edwards::Coefficients<F> r;
+    r.kind = edwards::Coefficients<F>::Kind::minus_one;
+    F::one(r.a);
+    F::neg(r.a, r.a);
+    F::template normalize_weak<2>(r.a, r.a);
+    constant(r.d, kD);
+    return r;
+  }
+
+  // ---- formulas, out of line ----------------------------------------------------------------------------
+
+  template <WithT kWithT>
+  [[gnu::noinline]] static void twice(Extended& p) {
+    edwards::double_point<kWithT>(kField, p, p);
+  }
+  [[gnu::noinline]] static void add_prepared(Extended& p, const Prepared& q) {
+    edwards::add(kField, p, p, q);
+  }
+  template <WithT kWithT>
+  [[gnu::noinline]] static void add_cached(Extended& p, const Cached& q) {
+    edwards::add<kWithT>(kField, p, p, q);
+  }
+  [[gnu::noinline]] static void cache(Cached& r, const Extended& p, const Element& d2) {
+    edwards::cache(kField, r, p, d2);
+  }
+  [[gnu::noinline]] static void step(Pair& pair, const Element& u) { ladder::step(kField, pair, u, kA24); }
+  [[gnu::noinline]] static void invert(const Batch& batch, std::size_t count) {
+    field::batch_inverse(kField, batch.inverse, batch.exists, batch.z, count, batch.scratch);
+  }
+  [[gnu::noinline]] static void multiply_into(Element& r, const Element& a, const Element& b) {
+    F::mul(r, a, b);
+  }
+  /// r = r^(2^count)
+  [[gnu::noinline]] static void square(Element& r, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) F::sqr(r, r);
+  }
+
+  // ---- the generator ------------------------------------------------------------------------------------
+
+  static void multiply_base(const EdwardsBlock& b) {
+    const Batch batch(b.scratch, b.vectors);
+    for (std::size_t v = 0; v < b.vectors; ++v) edwards::set_neutral(kField, batch.sum[v]);
+    add_base(b, batch);
+    leave(b, batch);
+  }
+  [[gnu::noinline]] static void add_base(const EdwardsBlock& b, const Batch& batch) {
+    Prepared entry;
+    for (std::size_t first = 0; first < b.vectors; first += kTurns) {
+      const std::size_t end = first + kTurns < b.vectors ? first + kTurns : b.vectors;
+      for (unsigned window = 0; window < kBaseWindows; ++window) {
+        for (std::size_t v = first; v < end; ++v) {
+          select_base(entry, b, v, window);
+          add_prepared(batch.sum[v], entry);
+        }
+      }
+    }
+  }
+  /// Bits [bit, bit + count) of the numbers of vector v and some above; 0 from 2^256 on.
+  static Vector bits_from(const Limb* numbers, std::size_t v, unsigned bit, unsigned count) {
+    const Limb* const number = numbers + v * kLimbs * kLanes;
+    const unsigned limb = bit / kLimbBits, shift = bit % kLimbBits;
+    Vector bits = load(number, limb) >> shift;
+    if (shift + count > kLimbBits && limb + 1 < kLimbs) bits |= load(number, limb + 1) << (kLimbBits - shift);
+    return bits;
+  }
+  /// The multiple of the generator for a window of the scalars of vector v.
+  [[gnu::noinline]] static void select_base(Prepared& r, const EdwardsBlock& b, std::size_t v,
+                                            unsigned window) {
+    const Vector bits = bits_from(b.base_scalar, v, window * kBaseWidth, kBaseWidth + 1);
+    const bool last = window + 1 == kBaseWindows;
+    const Mask positive = last ? Vector{} - 1 : Vector{} - (bits >> kBaseWidth & 1);
+    const Vector index = ((bits >> 1) ^ ~positive) & (kBaseEntries - 1);
+    const Word* const table = static_cast<const Word*>(b.base_table) + window * kBaseWindowWords;
+    select_coordinate(r.plus, table, index);
+    select_coordinate(r.minus, table + kDigits * kBaseEntries, index);
+    select_coordinate(r.t, table + 2 * kDigits * kBaseEntries, index);
+    edwards::negate_where(kField, r, ~positive);
+  }
+  static void select_coordinate(Element& r, const Word* table, Vector index) {
+    for (std::size_t i = 0; i < kDigits; ++i) {
+      r.number.digit[i] = Lookup::lookup(table + i * kBaseEntries, index);
+    }
+    r.set_magnitude(1);
+  }
+
+  static void fill_base(const EdwardsBlock& b, void* table) {
+    const Element d = coefficients().d;
+    Prepared entry;
+    Element x, y;
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      from_limbs(x, b.px, v);
+      from_limbs(y, b.py, v);
+      edwards::prepare(kField, entry, x, y, d);
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const std::size_t at = v * kLanes + lane;
+        if (at >= kBaseWindows * kBaseEntries) return;
+        Word* const r = static_cast<Word*>(table) + at / kBaseEntries * kBaseWindowWords + at % kBaseEntries;
+        const Element* const coordinate[3] = {&entry.plus, &entry.minus, &entry.t};
+        for (std::size_t c = 0; c < 3; ++c) {
+          for (std::size_t i = 0; i < kDigits; ++i) {
+            r[(c * kDigits + i) * kBaseEntries] = static_cast<Word>(coordinate[c]->number.digit[i][lane]);
+          }
+        }
+      }
+    }
+  }
+
+  // ---- other points -------------------------------------------------------------------------------------
+
+  static void multiply(const EdwardsBlock& b) {
+    const Batch batch(b.scratch, b.vectors);
+    const Element d2 = twice_d();
+    for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, d2);
+    leave(b, batch);
+  }
+  static void multiply_two(const EdwardsBlock& b) {
+    const Batch batch(b.scratch, b.vectors);
+    const Element d2 = twice_d();
+    for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, d2);
+    add_base(b, batch);
+    leave(b, batch);
+  }
+  static Element twice_d() {
+    Element d2 = coefficients().d;
+    F::add(d2, d2, d2);
+    F::template normalize_weak<2>(d2, d2);
+    return d2;
+  }
+  static void enter(Extended& r, const Limb* px, const Limb* py, std::size_t v) {
+    Element x, y;
+    from_limbs(x, px, v);
+    from_limbs(y, py, v);
+    edwards::set_affine(kField, r, x, y);
+  }
+
+  /// batch.sum[v] = k P, with T.
+  [[gnu::noinline]] static void multiply_windows(const EdwardsBlock& b, std::size_t v, const Batch& batch,
+                                                 const Element& d2) {
+    make_table(b, v, batch.table, d2);
+    Extended& sum = batch.sum[v];
+    edwards::set_neutral(kField, sum);
+    Cached entry;
+    for (unsigned window = kWindows; window-- > 0;) {
+      if (window + 1 < kWindows) {
+        for (unsigned i = 1; i < kWidth; ++i) twice<WithT::no>(sum);
+        twice<WithT::yes>(sum);
+      }
+      select_point(entry, b, v, batch.table, window);
+      if (window > 0) {
+        add_cached<WithT::no>(sum, entry);
+      } else {
+        add_cached<WithT::yes>(sum, entry);
+      }
+    }
+  }
+  /// table[i] = (i + 1) P
+  static void make_table(const EdwardsBlock& b, std::size_t v, Cached* table, const Element& d2) {
+    Extended multiple[kEntries];
+    enter(multiple[0], b.px, b.py, v);
+    cache(table[0], multiple[0], d2);
+    for (std::size_t i = 1; i < kEntries; ++i) {
+      if (i % 2 == 1) {
+        multiple[i] = multiple[i / 2];
+        twice<WithT::yes>(multiple[i]);
+      } else {
+        multiple[i] = multiple[i - 1];
+        add_cached<WithT::yes>(multiple[i], table[0]);
+      }
+      cache(table[i], multiple[i], d2);
+    }
+  }
+  [[gnu::noinline]] static void select_point(Cached& r, const EdwardsBlock& b, std::size_t v,
+                                             const Cached* table, unsigned window) {
+    const Vector bits = bits_from(b.scalar, v, window * kWidth, kWidth + 1) & ((Limb{2} << kWidth) - 1);
+    const Vector value = (bits >> 1) + (bits & 1);
+    const Mask negative = Vector{} - (bits >> kWidth);
+    const Vector magnitude = (value & ~negative) | (((Limb{1} << kWidth) - value) & negative);
+    select_pair(r.plus, r.minus, table, &Cached::plus, &Cached::minus, magnitude);
+    select_pair(r.z, r.t, table, &Cached::z, &Cached::t, magnitude);
+    // Nothing was selected for 0: the neutral element is (1, 1, 2, 0).
+    const Mask zero = reinterpret_cast<Vector>(magnitude == 0);
+    r.plus.number.digit[0] |= zero & 1;
+    r.minus.number.digit[0] |= zero & 1;
+    r.z.number.digit[0] |= zero & 2;
+    r.plus.set_magnitude(2), r.minus.set_magnitude(2), r.z.set_magnitude(2), r.t.set_magnitude(1);
+    edwards::negate_where(kField, r, negative);
+  }
+  /// Two coordinates at a time: their digits and a mask stay in registers.
+  static void select_pair(Element& r, Element& s, const Cached* table, Element Cached::* first,
+                          Element Cached::* second, Vector magnitude) {
+    Vector low[kDigits] = {}, high[kDigits] = {};
+    for (std::size_t entry = 0; entry < kEntries; ++entry) {
+      const Mask mask = reinterpret_cast<Vector>(magnitude == Vector{} + (entry + 1));
+      for (std::size_t i = 0; i < kDigits; ++i) {
+        low[i] |= (table[entry].*first).number.digit[i] & mask;
+        high[i] |= (table[entry].*second).number.digit[i] & mask;
+      }
+    }
+    for (std::size_t i = 0; i < kDigits; ++i) {
+      r.number.digit[i] = low[i];
+      s.number.digit[i] = high[i];
+    }
+  }
+
+  static void add(const EdwardsBlock& b) {
+    const Batch batch(b.scratch, b.vectors);
+    const Element d2 = twice_d();
+    Extended q;
+    Cached cached;
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      enter(batch.sum[v], b.px, b.py, v);
+      enter(q, b.qx, b.qy, v);
+      cache(cached, q, d2);
+      add_cached<WithT::no>(batch.sum[v], cached);
+    }
+    leave(b, batch);
+  }
+
+  /// The sums in affine form, with one inversion. Z is never 0.
+  [[gnu::noinline]] static void leave(const EdwardsBlock& b, const Batch& batch) {
+    for (std::size_t v = 0; v < b.vectors; ++v) batch.z[v] = batch.sum[v].z;
+    invert(batch, b.vectors);
+    Element coordinate;
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      multiply_into(coordinate, batch.sum[v].x, batch.inverse[v]);
+      to_limbs(b.x, v, coordinate);
+      if (b.y == nullptr) continue;
+      multiply_into(coordinate, batch.sum[v].y, batch.inverse[v]);
+      to_limbs(b.y, v, coordinate);
+    }
+  }
+
+  static void check(const EdwardsBlock& b) {
+    const edwards::Coefficients<F> curve = coefficients();
+    Element x, y;
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      from_limbs(x, b.px, v);
+      from_limbs(y, b.py, v);
+      store(b.mask, v, edwards::on_curve(kField, x, y, curve));
+    }
+  }
+
+  /// x = u w^3 (u w^7)^((p-5)/8) for x^2 = u / w (RFC 8032, section 5.1.3); if w x^2 = -u, times a root of
+  /// -1.
+  static void lift(const EdwardsBlock& b) {
+    const edwards::Coefficients<F> curve = coefficients();
+    Element y, u, w, x, t, root, negative;
+    constant(root, kRoot);
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      from_limbs(y, b.py, v);
+      edwards::x_squared(kField, u, w, y, curve);
+      t = w;
+      square(t, 1);
+      multiply_into(t, t, w);
+      multiply_into(x, u, t);
+      square(t, 1);
+      multiply_into(t, t, w);
+      multiply_into(t, t, u);
+      power(t);
+      multiply_into(x, x, t);
+      t = x;
+      square(t, 1);
+      multiply_into(t, t, w);
+      const Mask square_of_u = F::equal(t, u);
+      F::neg(negative, u);
+      F::template normalize_weak<2>(negative, negative);
+      const Mask square_of_minus_u = F::equal(t, negative);
+      multiply_into(t, x, root);
+      F::cmov(x, t, ~square_of_u);
+      store(b.mask, v, square_of_u | square_of_minus_u);
+      to_limbs(b.x, v, x);
+    }
+  }
+  /// r = r^((p-5)/8) = r^(2^252 - 3), by r^(2^k - 1) for k = 1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 250.
+  static void power(Element& r) {
+    const Element base = r;
+    Element five, fifty;
+    lengthen(r, 1, base);
+    lengthen(r, 2, r);
+    lengthen(r, 1, base);
+    five = r;
+    lengthen(r, 5, five);
+    lengthen(r, 10, r);
+    lengthen(r, 20, r);
+    Element ten = five;
+    lengthen(ten, 5, five);
+    lengthen(r, 10, ten);
+    fifty = r;
+    lengthen(r, 50, fifty);
+    lengthen(r, 100, r);
+    lengthen(r, 50, fifty);
+    lengthen(r, 2, base);
+  }
+  /// r = r^(2^count) a
+  static void lengthen(Element& r, unsigned count, const Element& a) {
+    const Element factor = a;
+    square(r, count);
+    multiply_into(r, r, factor);
+  }
+
+  // ---- curve25519 ---------------------------------------------------------------------------------------
+
+  static void ladder_all(const EdwardsBlock& b) {
+    const Batch batch(b.scratch, b.vectors);
+    Element u;
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      from_limbs(u, b.px, v);
+      Pair pair;
+      ladder::start(kField, pair, u);
+      Mask swapped{};
+      for (unsigned bit = b.bits; bit-- > 0;) {
+        const Mask one = Vector{} - (bits_from(b.scalar, v, bit, 1) & 1);
+        ladder::swap_where(kField, pair, swapped ^ one);
+        swapped = one;
+        step(pair, u);
+      }
+      ladder::swap_where(kField, pair, swapped);
+      batch.sum[v].x = pair.low.x;
+      batch.z[v] = pair.low.z;
+    }
+    invert(batch, b.vectors);
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      multiply_into(u, batch.sum[v].x, batch.inverse[v]);
+      to_limbs(b.x, v, u);
+    }
+  }
+};
+
+}  // namespace manymod::ecc::lanes

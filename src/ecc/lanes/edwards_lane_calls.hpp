@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points of edwards25519, and the ladder of curve25519, on instances in the lanes of vectors: the functions
+// of one instruction set, by pointers, for code that is not compiled for it. Each call computes many vectors.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/cpu_features.hpp"
+#include "core/limb.hpp"
+
+namespace manymod::ecc::lanes {
+
+/// Operands and results of a call. Numbers of kLimbs limbs are laid out with limb i of lane l of vector v at
+/// [(v kLimbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. What a function
+/// does not name, it does not read.
+struct EdwardsBlock {
+  static constexpr std::size_t kLimbs = 4;
+
+  std::size_t vectors = 0;
+  /// Results; y may be null where only x is wanted.
+  Limb* x = nullptr;
+  Limb* y = nullptr;
+  Limb* mask = nullptr;
+  /// Points P and Q with coordinates below p.
+  const Limb* px = nullptr;
+  const Limb* py = nullptr;
+  const Limb* qx = nullptr;
+  const Limb* qy = nullptr;
+  /// Twice the scalar of P, which is below 2^253; for the ladder, the scalar.
+  const Limb* scalar = nullptr;
+  /// The scalar of the generator, which is odd and below 2^254, and the generator's table.
+  const Limb* base_scalar = nullptr;
+  const void* base_table = nullptr;
+  /// Scalar bits of the ladder.
+  unsigned bits = 0;
+  /// Room for scratch_bytes(vectors) bytes, aligned to 64. What is left in it is as secret as the scalars.
+  void* scratch = nullptr;
+};
+
+/// All functions but `sum` are constant-time: no branch and no address depends on a number or mask.
+struct EdwardsLaneCalls {
+  std::size_t lanes;
+  unsigned base_width;       ///< bits of a window of the generator's scalar
+  std::size_t base_entries;  ///< of a window: the odd multiples 1, 3, .., 2 base_entries - 1
+  std::size_t base_windows;
+  std::size_t base_bytes;     ///< of the generator's table
+  unsigned mul_instructions;  ///< multiplier instructions of a product, and of a square
+  unsigned sqr_instructions;
+
+  std::size_t (*scratch_bytes)(std::size_t vectors);
+
+  /// k G.
+  void (*multiply_base)(const EdwardsBlock& block);
+  /// k P for points of the curve.
+  void (*multiply)(const EdwardsBlock& block);
+  /// u G + v P for points of the curve.
+  void (*multiply_two)(const EdwardsBlock& block);
+  /// P + Q.
+  void (*add)(const EdwardsBlock& block);
+  /// `mask`: all ones where P is on the curve.
+  void (*check)(const EdwardsBlock& block);
+  /// x of one of the points with y = py; `mask`: all ones where there is one.
+  void (*lift)(const EdwardsBlock& block);
+  /// Writes entries to the table at `table`: lane l of vector v of P is entry v lanes + l of all windows in a
+  /// row. Lanes beyond the last entry are ignored.
+  void (*fill_base)(const EdwardsBlock& block, void* table);
+  /// x = the u coordinate of the multiple of (px, .) on curve25519.
+  void (*ladder)(const EdwardsBlock& block);
+
+  /// In each lane, (x, y) of one vector: the sum of k P over all vectors, which needs sum_bytes(vectors)
+  /// bytes of scratch. Variable-time, for public scalars; points of the curve.
+  std::size_t (*sum_bytes)(std::size_t vectors);
+  void (*sum)(const EdwardsBlock& block);
+};
+
+/// What the functions need of the processor.
+struct EdwardsLaneBackend {
+  const char* variant;
+  CpuFeatures needs;
+  const EdwardsLaneCalls* calls;
+};
+
+/// All backends of this build, fastest first; none on processors other than x86-64.
+std::span<const EdwardsLaneBackend> edwards_lane_backends();
+
+#if MANYMOD_X86_64
+const EdwardsLaneCalls& avx512ifma_edwards25519();
+const EdwardsLaneCalls& avx512f_edwards25519();
+const EdwardsLaneCalls& avx2_edwards25519();
+#endif
+
+}  // namespace manymod::ecc::lanes

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "abi/options.hpp"
+#include "core/environment.hpp"
+#include "core/status_error.hpp"
+#include "dispatch/selection.hpp"
+#include "ecc/call.hpp"
+#include "ecc/variants.hpp"
+#include "exec/executor.hpp"
+
+namespace manymod::ecc {
+namespace {
+
+// What "many items" means for the name of a plan's variant.
+constexpr std::size_t kManyItems = std::size_t{1} << 22;
+
+std::string curve_title(const Curve& curve) {
+  return curve.name.empty() ? std::to_string(curve.field_bits) + "-bit curve" : curve.name;
+}
+
+// The variant that MANYMOD_VARIANT names; null if it is not set or names a variant of modular arithmetic
+// (dispatch/registry.hpp), which does not concern points.
+const char* variant_of_environment() {
+  const char* name = environment_variable("MANYMOD_VARIANT");
+  if (name == nullptr || *name == '\0' || find_variant(name) != nullptr) return name;
+  const bool of_moduli = std::ranges::any_of(
+      registry(), [name](const manymod::Variant& variant) { return variant.name == name; });
+  return of_moduli ? nullptr : name;
+}
+
+const Variant* checked_variant(const char* name) {
+  if (name == nullptr || *name == '\0') return nullptr;
+  if (const Variant* found = find_variant(name)) return found;
+  std::string known;
+  for (const Variant& variant : variants()) known += (known.empty() ? "" : ", ") + std::string(variant.name);
+  throw StatusError(MM_ERR_UNKNOWN_VARIANT,
+                    "unknown variant '" + std::string(name) + "' of curves: expected one of " + known);
+}
+
+// The fastest variant for the curve; null if there is none.
+const Variant* choose(const Curve& curve, const Variant* forced, bool on_gpu) {
+  for (const Variant& variant : variants()) {
+    if (variant.on_gpu != on_gpu || (forced != nullptr && &variant != forced)) continue;
+    if (variant.offers(curve) && variant.runs_here()) return &variant;
+  }
+  return nullptr;
+}
+
+double expected_ns(const PointEngine& engine, PointOperation operation, std::size_t items, unsigned threads) {
+  const double granules = std::ceil(static_cast<double>(items) / static_cast<double>(engine.granularity()));
+  const double rounds = std::ceil(granules / threads);
+  return rounds * static_cast<double>(engine.granularity()) * engine.item_ns(operation);
+}
+
+}  // namespace
+
+CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced_name)
+    : curve_(std::move(curve)) {
+  const std::string_view name = device == nullptr ? "auto" : device;
+  const Variant* forced = checked_variant(forced_name);
+  for (const Device* place : devices_named(name, devices())) {
+    const bool on_gpu = place->backend != Backend::cpu;
+    std::unique_ptr<const PointEngine>& engine = on_gpu ? gpu_ : cpu_;
+    if (engine || !place->obstacle.empty()) continue;
+    const Variant* variant = choose(*curve_, forced, on_gpu);
+    if (variant != nullptr) engine = variant->make(*curve_, place->index);
+  }
+  if (cpu_ || gpu_) return;
+  throw StatusError(MM_ERR_UNUSABLE_VARIANT,
+                    (forced == nullptr ? "no variant" : "variant '" + std::string(forced->name) + "' not") +
+                        std::string(" usable for ") + curve_title(*curve_) + " on device '" +
+                        std::string(name) + "'");
+}
+
+const PointEngine& CurveEngines::engine(PointOperation operation, std::size_t items, unsigned threads) const {
+  if (!gpu_) return *cpu_;
+  if (!cpu_) return *gpu_;
+  const bool gpu_first =
+      expected_ns(*gpu_, operation, items, 1) < expected_ns(*cpu_, operation, items, threads);
+  return gpu_first ? *gpu_ : *cpu_;
+}
+
+Plan::Plan(const mm_ecc_plan_options& options, std::span<const std::shared_ptr<const Curve>> curves)
+    : threads_(checked_threads(options.threads)) {
+  if (curves.empty()) throw StatusError(MM_ERR_ARGUMENT, "a plan needs at least one curve");
+  const char* forced = options.variant != nullptr ? options.variant : variant_of_environment();
+  for (const std::shared_ptr<const Curve>& curve : curves) {
+    const auto same =
+        std::ranges::find_if(curves_, [&](const auto& engines) { return &engines->curve() == curve.get(); });
+    curves_.push_back(
+        same != curves_.end() ? *same : std::make_shared<const CurveEngines>(curve, options.device, forced));
+  }
+}
+
+const char* Plan::variant_name(std::size_t index) const {
+  if (index >= size()) return "";
+  const CurveEngines& chosen = curve(index);
+  const PointOperation operation =
+      chosen.curve().form == MM_ECC_MONTGOMERY ? PointOperation::ladder : PointOperation::multiply_base;
+  return chosen.engine(operation, kManyItems, threads_ == 0 ? default_threads() : threads_).variant();
+}
+
+mm_status Plan::run(const mm_ecc_call& call) const { return run_call(*this, call); }
+
+}  // namespace manymod::ecc

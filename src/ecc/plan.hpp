@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: curves, and for each of them the engines of the devices that its options name.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ecc/curve.hpp"
+#include "ecc/point_engine.hpp"
+#include "manymod/ecc.h"
+
+namespace manymod::ecc {
+
+struct Variant;
+
+/// The engines of one curve.
+class CurveEngines {
+ public:
+  /// Choose variants for the curve on the devices that `device` names, "auto", "cpu", "cuda" or "cuda:K": the
+  /// one called `forced`, or if that is null the fastest one of each device.
+  /// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT, MM_ERR_UNUSABLE_VARIANT
+  CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced);
+
+  [[nodiscard]] const Curve& curve() const { return *curve_; }
+  /// The engine that is expected to compute `items` items of an operation first, with `threads` CPU threads.
+  [[nodiscard]] const PointEngine& engine(PointOperation operation, std::size_t items,
+                                          unsigned threads) const;
+  /// Where items go whose GPU failed; null if the options do not allow the CPU.
+  [[nodiscard]] const PointEngine* on_cpu() const { return cpu_.get(); }
+  [[nodiscard]] bool on_gpu(const PointEngine& engine) const { return &engine != cpu_.get(); }
+
+ private:
+  std::shared_ptr<const Curve> curve_;
+  std::unique_ptr<const PointEngine> cpu_;  ///< may be null
+  std::unique_ptr<const PointEngine> gpu_;  ///< may be null
+};
+
+class Plan {
+ public:
+  /// @throws StatusError for options that are wrong or that no variant can serve
+  Plan(const mm_ecc_plan_options& options, std::span<const std::shared_ptr<const Curve>> curves);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  [[nodiscard]] std::size_t size() const { return curves_.size(); }
+  [[nodiscard]] const CurveEngines& curve(std::size_t index) const { return *curves_[index]; }
+  [[nodiscard]] unsigned threads() const { return threads_; }  ///< 0: default_threads()
+  /// See mm_ecc_plan_variant.
+  [[nodiscard]] const char* variant_name(std::size_t index) const;
+
+  /// @throws StatusError for a malformed call, or one that libcrypto or a device fails
+  mm_status run(const mm_ecc_call& call) const;
+
+ private:
+  unsigned threads_;
+  std::vector<std::shared_ptr<const CurveEngines>> curves_;
+};
+
+}  // namespace manymod::ecc

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What signing and verification of EdDSA share: parameters, hashes, and arithmetic modulo the order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "crypto/hash.hpp"
+#include "ecc/schemes/edwards_encoding.hpp"
+#include "ecc/schemes/scheme.hpp"
+#include "modmul/scalar64/montgomery.hpp"
+
+namespace manymod::ecc::eddsa {
+
+/// The parameters of RFC 8032, sections 5.1 and 5.2.
+struct Instance {
+  std::size_t size;          ///< bytes of a private key, of a point and of S
+  mm_hash hash;              ///< SHA-512 or SHAKE256
+  std::size_t digest_bytes;  ///< 2 size
+  std::string_view domain;   ///< dom2 or dom4 up to its flag
+  bool always_domain;        ///< else an empty context without prehashing has no dom
+  unsigned cofactor;
+  std::string_view order_eight;  ///< y of a point of order 8, big-endian hexadecimal; empty: there is none
+};
+/// In: Ed25519 or Ed448.
+const Instance& instance_of(const Curve& curve);
+
+inline constexpr std::size_t kMaxSize = 57;
+inline constexpr std::size_t kMaxDigest = 2 * kMaxSize;
+inline constexpr std::size_t kPrehashBytes = 64;
+inline constexpr std::size_t kMaxContext = 255;
+inline constexpr std::size_t kMaxOrderLimbs = 7;
+
+using Digest = std::array<std::uint8_t, kMaxDigest>;
+
+/// Numbers modulo the order n. Threads may share it. Timing: constant-time.
+class Order {
+ public:
+  explicit Order(const Curve& curve);
+
+  [[nodiscard]] std::size_t limbs() const { return montgomery_.limbs(); }
+  [[nodiscard]] std::span<const Limb> n() const { return montgomery_.modulus(); }
+  /// r = the little-endian number in `bytes` mod n. In: bytes.size() <= kMaxDigest.
+  void reduce(Limb* r, ByteSpan bytes) const;
+  /// r = a b + c mod n. In: a, b, c < n. Aliasing: r may be an operand.
+  void multiply_add(Limb* r, const Limb* a, const Limb* b, const Limb* c) const;
+
+ private:
+  scalar64::Montgomery montgomery_;
+};
+
+/// The hashes of one thread.
+class Hash {
+ public:
+  explicit Hash(const Instance& instance) : instance_(instance), hasher_(instance.hash) {}
+
+  /// The first digest_bytes bytes of `digest` are the hash of the parts.
+  ByteSpan digest(Digest& digest, std::initializer_list<ByteSpan> parts);
+
+ private:
+  const Instance& instance_;
+  crypto::Hasher hasher_;
+};
+
+/// A context and a message or digest that a hash takes, with the status of lengths that are not allowed.
+struct Text {
+  ByteSpan context, message;
+  mm_status status = MM_OK;
+};
+Text text_of(const Inputs& inputs, std::size_t item);
+
+/// What every hash of an item begins with: dom, or nothing.
+class Domain {
+ public:
+  Domain(const Instance& instance, bool prehashed, ByteSpan context);
+  [[nodiscard]] ByteSpan bytes() const { return ByteSpan(bytes_).first(size_); }
+
+ private:
+  static constexpr std::size_t kMaxPrefix = 32;
+  std::array<std::uint8_t, kMaxPrefix + 2 + kMaxContext> bytes_;
+  std::size_t size_ = 0;
+};
+
+/// The points of small order of a curve: all those whose y is one of these.
+class SmallOrders {
+ public:
+  explicit SmallOrders(const Curve& curve);
+  /// In: y < p, of a point of the curve.
+  [[nodiscard]] bool contains(const Limb* y) const;
+
+ private:
+  std::vector<std::vector<Limb>> y_;
+};
+
+/// Items of a batch: engines compute several together, and this many fill the widest ones of a CPU.
+inline constexpr std::size_t kBatch = 256;
+
+std::unique_ptr<Scheme> make_signing(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs,
+                                     const Outputs& outputs);
+std::unique_ptr<Scheme> make_verification(mm_ecc_op op, const PointEngine& engine, const Inputs& inputs,
+                                          const Outputs& outputs);
+
+/// Of the hashes of one item, for estimates.
+inline constexpr double kHashNs = 700;
+
+}  // namespace manymod::ecc::eddsa

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/schemes/numbers.hpp"
+
+#include <openssl/rand.h>
+
+#include <algorithm>
+
+#include "core/read_once.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::ecc {
+namespace {
+
+/// x = 1 unless the mask is set.
+void one_unless(std::span<Limb> x, Limb valid) {
+  for (Limb& limb : x) limb &= valid;
+  x[0] |= ~valid & 1;
+}
+
+}  // namespace
+
+Scalars::Scalars(const Curve& curve, const ItemsIn& items, const Block& block, mm_status invalid)
+    : shared_(items.is_shared()), rows_(items.is_shared() ? 1 : block.size(), curve.scalar_limbs()) {
+  const std::size_t rows = shared_ ? 1 : block.size();
+  for (std::size_t row = 0; row < rows; ++row) {
+    const ByteSpan bytes = items[block.item(row)];
+    const std::span<Limb> x = rows_[row];
+    if (bytes.size() == curve.scalar_bytes()) limbs_from_bytes(x, bytes);
+    const Limb valid = in_range(x, curve.n);
+    one_unless(x, valid);
+    for (std::size_t i = row; i < (shared_ ? block.size() : row + 1); ++i) {
+      block.fail_unless(valid, i, invalid);
+    }
+  }
+}
+
+void leftmost_bits(const Curve& curve, std::span<Limb> r, ByteSpan digest) {
+  const std::size_t size = std::min(digest.size(), curve.scalar_bytes());
+  limbs_from_bytes(r, digest.first(size));
+  if (8 * size > curve.order_bits) limbs::shift_right_bits(r, r, 8 * size - curve.order_bits);
+}
+
+MessageNumbers::MessageNumbers(const Curve& curve, mm_hash hash, bool prehashed) : curve_(curve) {
+  if (!prehashed) hasher_.emplace(hash);
+}
+
+void MessageNumbers::read_one(std::span<Limb> e, ByteSpan message) {
+  std::array<std::uint8_t, crypto::kMaxDigest> digest;
+  if (hasher_) {
+    hasher_->digest(digest, {message});
+    message = ByteSpan(digest).first(hasher_->size());
+  }
+  leftmost_bits(curve_, e, message);
+  limbs::sub_if(e, e, curve_.n, limbs::less(e, curve_.n) ^ 1);
+}
+
+void MessageNumbers::read(Rows& e, const ItemsIn& messages, const Block& block) {
+  for (std::size_t row = 0; row < block.size(); ++row) {
+    if (row > 0 && messages.is_shared()) {
+      std::ranges::copy(e[0], e[row].begin());
+    } else {
+      read_one(e[row], messages[block.item(row)]);
+    }
+  }
+}
+
+NonceGenerator::NonceGenerator(const Curve& curve, mm_hash hash) : curve_(curve), hmac_(hash) {}
+
+NonceGenerator::~NonceGenerator() {
+  wipe_bytes(key_.data(), key_.size());
+  wipe_bytes(value_.data(), value_.size());
+  wipe_bytes(seed_.data(), seed_.size());
+  wipe_bytes(candidate_.data(), candidate_.size());
+}
+
+std::size_t NonceGenerator::write_seed(const NonceSeed& seed) {
+  const std::size_t size = curve_.scalar_bytes();
+  const std::span<std::uint8_t> bytes(seed_);
+  bytes_from_limbs(bytes.first(size), seed.secret);
+  bytes_from_limbs(bytes.subspan(size, size), seed.message);
+  std::ranges::copy(seed.extra, bytes.subspan(2 * size).begin());
+  return 2 * size + seed.extra.size();
+}
+
+// K = HMAC(K, V || separator || data); V = HMAC(K, V).
+void NonceGenerator::update(std::uint8_t separator, ByteSpan data) {
+  const ByteSpan key = ByteSpan(key_).first(hmac_.size());
+  const ByteSpan value = ByteSpan(value_).first(hmac_.size());
+  hmac_.digest(key_, key, {value, {&separator, 1}, data});
+  hmac_.digest(value_, key, {value});
+}
+
+// A candidate: the leftmost bits of as many V = HMAC(K, V) as it takes.
+void NonceGenerator::next(std::span<Limb> k) {
+  const std::size_t size = hmac_.size();
+  std::size_t filled = 0;
+  for (; filled < curve_.scalar_bytes(); filled += size) {
+    hmac_.digest(value_, ByteSpan(key_).first(size), {ByteSpan(value_).first(size)});
+    std::copy_n(value_.begin(), size, candidate_.begin() + static_cast<std::ptrdiff_t>(filled));
+  }
+  leftmost_bits(curve_, k, ByteSpan(candidate_).first(filled));
+}
+
+// Whether a candidate is rejected is public. Not inlined, because the secret-independence tests suppress
+// findings in this function by its name.
+[[gnu::noinline]] bool NonceGenerator::is_nonce(std::span<const Limb> k) const {
+  return in_range(k, curve_.n) != 0;
+}
+
+void NonceGenerator::generate(std::span<Limb> k, const NonceSeed& seed, unsigned skip) {
+  key_.fill(0);
+  value_.fill(1);
+  const ByteSpan data = ByteSpan(seed_).first(write_seed(seed));
+  update(0, data);
+  update(1, data);
+  for (;;) {
+    next(k);
+    if (is_nonce(k) && skip-- == 0) return;
+    update(0, {});
+  }
+}
+
+Nonces::Nonces(const Curve& curve, const Inputs& inputs, mm_hash hash) : curve_(curve), inputs_(inputs) {
+  if (has_more()) generator_.emplace(curve, hash);
+}
+
+void Nonces::generate(Rows& k, const Scalars& secret, const Rows& message, const Block& block,
+                      unsigned attempt) {
+  if (!generator_) {
+    const Scalars given(curve_, *inputs_.nonce, block, MM_ITEM_ECC_SECRET);
+    for (std::size_t row = 0; row < block.size(); ++row) std::ranges::copy(given[row], k[row].begin());
+    return;
+  }
+  constexpr std::size_t kExtra = NonceGenerator::kMaxExtra;
+  const bool hedged = inputs_.nonces == MM_ECC_NONCE_HEDGED;
+  SecretBytes random(hedged ? kExtra * block.size() : 0);
+  if (hedged) {
+    crypto::require_crypto(RAND_priv_bytes(random.data(), static_cast<int>(random.size())) == 1,
+                           "RAND_priv_bytes");
+  }
+  for (std::size_t row = 0; row < block.size(); ++row) {
+    const ByteSpan extra = hedged ? random.all().subspan(row * kExtra, kExtra) : ByteSpan();
+    generator_->generate(k[row], {secret[row], message[row], extra}, attempt);
+  }
+}
+
+}  // namespace manymod::ecc

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bare arithmetic of points: public keys, multiples, sums, and encodings.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ecc/schemes/edwards_encoding.hpp"
+#include "ecc/schemes/encodings.hpp"
+#include "ecc/schemes/numbers.hpp"
+
+namespace manymod::ecc {
+namespace {
+
+// Of reading and writing a point.
+constexpr double kEncodingNs = 100;
+
+/// Points of a block on a Weierstrass or an Edwards curve that are read from encodings.
+class PointReader {
+ public:
+  PointReader(const PointEngine& engine, const ItemsIn& items, const Block& block, bool x_only = false) {
+    const std::size_t count = block.size();
+    if (engine.curve().form == MM_ECC_EDWARDS) {
+      edwards_.emplace(engine, EdwardsReading::canonical, count);
+      for (std::size_t row = 0; row < count; ++row) edwards_->read(row, items[block.item(row)]);
+      edwards_->lift(count);
+    } else {
+      sec1_.emplace(engine, x_only ? Sec1Reading::x_only : Sec1Reading::points, count);
+      for (std::size_t row = 0; row < count; ++row) sec1_->read(row, items[block.item(row)]);
+      sec1_->decode();
+    }
+    for (std::size_t row = 0; row < count; ++row) {
+      if (!valid(row)) block.fail(row, MM_ITEM_ECC_POINT);
+    }
+  }
+
+  [[nodiscard]] PointRows rows() const { return edwards_ ? edwards_->rows() : sec1_->rows(); }
+  [[nodiscard]] bool is_infinity(std::size_t row) const { return !edwards_ && sec1_->is_infinity(row); }
+
+ private:
+  std::optional<EdwardsPoints> edwards_;
+  std::optional<Sec1Points> sec1_;
+
+  [[nodiscard]] bool valid(std::size_t row) const {
+    return edwards_ ? edwards_->valid(row) : sec1_->valid(row);
+  }
+};
+
+/// Writes points in the encoding of a curve.
+class PointWriter {
+ public:
+  PointWriter(const Curve& curve, mm_ecc_point_format format, const Outputs& outputs)
+      : curve_(curve), format_(format), outputs_(outputs) {}
+
+  /// The results of the items of a block without a status, which get MM_OK; but infinity has no x alone.
+  void write(const PointRows& points, const Block& block) const {
+    for (std::size_t row = 0; row < block.size(); ++row) {
+      const bool infinite = is_infinity(points, row);
+      if (infinite && format_ == MM_ECC_X_ONLY) block.fail(row, MM_ITEM_ECC_POINT);
+      if (block.succeed(row)) write_one(block.item(row), points.x[row], points.y[row], infinite);
+    }
+  }
+
+  void write_one(std::size_t item, const Limb* x, const Limb* y, bool infinite) const {
+    const std::size_t size = infinite ? 1 : point_bytes(curve_, format_);
+    const std::span<std::uint8_t> bytes = outputs_.result(item, size);
+    if (infinite) {
+      bytes[0] = 0;
+    } else if (curve_.form == MM_ECC_EDWARDS) {
+      write_edwards_point(curve_, bytes, x, y);
+    } else {
+      write_sec1(curve_, format_, bytes, {x, curve_.limbs()}, {y, curve_.limbs()});
+    }
+  }
+
+ private:
+  const Curve& curve_;
+  mm_ecc_point_format format_;
+  const Outputs& outputs_;
+
+  /// Whether a multiple is infinity is public. Not inlined, because the secret-independence tests suppress
+  /// findings in this function by its name.
+  [[gnu::noinline]] static bool is_infinity(const PointRows& points, std::size_t row) {
+    return points.infinity != nullptr && points.infinity[row] != 0;
+  }
+};
+
+PointRows rows_of(const Points& points, const Curve& curve) {
+  return {points.x.view(), points.y.view(), curve.form == MM_ECC_EDWARDS ? nullptr : points.infinity.data()};
+}
+
+mm_ecc_point_format format_of(const Inputs& inputs, Task task) {
+  // BIP 340 has no other encoding of keys. A point that is found by its x alone may be written with its y.
+  const bool own = task.scheme == MM_ECC_BIP340 && task.op == MM_ECC_PUBLIC_KEY;
+  return own ? MM_ECC_X_ONLY : inputs.point_format;
+}
+
+/// A scalar of any value modulo n, in the byte order of the curve's standard.
+Rows read_scalars(const Order& order, const Curve& curve, const ItemsIn& items, const Block& block) {
+  Rows k(block.size(), curve.scalar_limbs());
+  for (std::size_t row = 0; row < block.size(); ++row) {
+    const ByteSpan bytes = items[block.item(row)];
+    if (bytes.size() != curve.scalar_bytes()) {
+      block.fail(row, MM_ITEM_ECC_SECRET);
+    } else if (curve.form == MM_ECC_EDWARDS) {
+      limbs_from_little_endian(k[row], bytes);
+    } else {
+      limbs_from_bytes(k[row], bytes);
+    }
+  }
+  order.reduce(k.data(), k.view(), k.limbs(), block.size());
+  return k;
+}
+
+/// d G for private keys, k G and k P for scalars.
+class Multiplication final : public BlockScheme {
+ public:
+  explicit Multiplication(const SchemeArguments& arguments)
+      : BlockScheme(arguments),
+        order_(Order::of(curve())),
+        writer_(curve(), format_of(inputs_, task_), outputs_) {}
+
+  [[nodiscard]] double item_ns() const override {
+    const PointOperation operation = inputs_.point ? PointOperation::multiply : PointOperation::multiply_base;
+    return engine_.item_ns(operation) + kEncodingNs;
+  }
+
+  void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
+    for_blocks(items, engine_, outputs_.status, stop, [&](const Block& block) { multiply(block, stop); });
+  }
+
+ private:
+  const std::unique_ptr<const Order> order_;
+  const PointWriter writer_;
+
+  void multiply(const Block& block, const StopToken& stop) const {
+    Points result(block.size(), curve().limbs());
+    if (task_.op == MM_ECC_PUBLIC_KEY) {
+      const Scalars secret(curve(), *inputs_.secret, block, MM_ITEM_ECC_SECRET);
+      multiply_base(result, secret.view(), block, stop);
+    } else {
+      const Rows k = read_scalars(*order_, curve(), *inputs_.secret, block);
+      if (inputs_.point) {
+        multiply_points(result, k.view(), block, stop);
+      } else {
+        multiply_base(result, k.view(), block, stop);
+      }
+    }
+    if (!stop.was_requested()) writer_.write(rows_of(result, curve()), block);
+  }
+
+  void multiply_base(Points& result, const NumberRows& k, const Block& block, const StopToken& stop) const {
+    engine_.multiply_base(result.results(curve()), k, block.range(), TimingClass::secret, stop);
+  }
+
+  void multiply_points(Points& result, const NumberRows& k, const Block& block, const StopToken& stop) const {
+    const PointReader points(engine_, *inputs_.point, block);
+    // Engines multiply no infinity: its rows hold the generator, and their results are replaced.
+    const PointRows rows = points.rows();
+    engine_.multiply(result.results(curve()), k, {rows.x, rows.y}, block.range(), TimingClass::secret, stop);
+    for (std::size_t row = 0; row < block.size(); ++row) {
+      if (points.is_infinity(row)) result.infinity[row] = 1;
+    }
+  }
+};
+
+/// Sums of two points, and points as they are.
+class PublicPoints final : public BlockScheme {
+ public:
+  explicit PublicPoints(const SchemeArguments& arguments)
+      : BlockScheme(arguments), writer_(curve(), inputs_.point_format, outputs_) {}
+
+  [[nodiscard]] double item_ns() const override { return BlockScheme::item_ns() + kEncodingNs; }
+
+  void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
+    for_blocks(items, engine_, outputs_.status, stop, [&](const Block& block) {
+      const PointReader points(engine_, *inputs_.point, block, task_.scheme == MM_ECC_BIP340);
+      if (task_.op == MM_ECC_POINT) return writer_.write(points.rows(), block);
+      const PointReader second(engine_, *inputs_.second, block);
+      Points sum(block.size(), curve().limbs());
+      engine_.add(sum.results(curve()), points.rows(), second.rows(), block.range());
+      writer_.write(rows_of(sum, curve()), block);
+    });
+  }
+
+ private:
+  const PointWriter writer_;
+};
+
+/// The sum of the multiples of all items.
+class Sum final : public BlockScheme {
+ public:
+  explicit Sum(const SchemeArguments& arguments)
+      : BlockScheme(arguments),
+        order_(Order::of(curve())),
+        writer_(curve(), inputs_.point_format, outputs_),
+        total_(1, curve().limbs()) {
+    // The neutral element: infinity, or (0, 1) on Edwards curves.
+    total_.infinity[0] = 1;
+    if (curve().form == MM_ECC_EDWARDS) total_.y[0][0] = 1;
+  }
+
+  void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
+    while (!items.empty() && !stop.requested_now()) {
+      const std::size_t count = std::min(items.size(), kTogether);
+      const Block block(items.first(count), outputs_.status);
+      items = items.subspan(count);
+      const Rows k = read_scalars(*order_, curve(), *inputs_.secret, block);
+      const PointReader points(engine_, *inputs_.point, block);
+      Points part(1, curve().limbs());
+      engine_.sum(part.results(curve()), k.view(), points.rows(), block.range(), stop);
+      if (stop.was_requested()) return;
+      add(part);
+      for (std::size_t row = 0; row < count; ++row) block.succeed(row);
+    }
+  }
+
+  void finish() const override {
+    const bool infinite = curve().form != MM_ECC_EDWARDS && total_.infinity[0] != 0;
+    if (infinite && inputs_.point_format == MM_ECC_X_ONLY) {
+      throw StatusError(MM_ERR_ARGUMENT, "the sum is infinity, which has no x: use another point_format");
+    }
+    writer_.write_one(0, total_.x.view().data, total_.y.view().data, infinite);
+  }
+
+ private:
+  /// Items whose numbers are in memory at a time: the more, the fewer additions each.
+  static constexpr std::size_t kTogether = std::size_t{1} << 16;
+
+  const std::unique_ptr<const Order> order_;
+  const PointWriter writer_;
+  mutable std::mutex mutex_;
+  mutable Points total_;
+
+  void add(const Points& part) const {
+    const std::lock_guard lock(mutex_);
+    Points sum(1, curve().limbs());
+    engine_.add(sum.results(curve()), rows_of(total_, curve()), rows_of(part, curve()), {0, 1});
+    std::swap(total_, sum);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Scheme> make_multiplication(const SchemeArguments& arguments) {
+  return std::make_unique<Multiplication>(arguments);
+}
+
+std::unique_ptr<Scheme> make_points(const SchemeArguments& arguments) {
+  if (arguments.task.op == MM_ECC_SUM) return std::make_unique<Sum>(arguments);
+  return std::make_unique<PublicPoints>(arguments);
+}
+
+}  // namespace manymod::ecc

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/schemes/sm2_identity.hpp"
+
+#include <string_view>
+
+namespace manymod::ecc {
+
+Sm2Identity::Sm2Identity(const Curve& curve)
+    : coordinate_(curve.coordinate_bytes()), numbers_(4 * curve.coordinate_bytes()) {
+  std::span<std::uint8_t> rest(numbers_);
+  for (const std::vector<Limb>* number : {&curve.a, &curve.b, &curve.x, &curve.y}) {
+    bytes_from_limbs(rest.first(coordinate_), *number);
+    rest = rest.subspan(coordinate_);
+  }
+}
+
+bool Sm2Identity::digest(Sm2Digest& z, ByteSpan id, std::span<const Limb> x, std::span<const Limb> y,
+                         crypto::Hasher& hasher) const {
+  static constexpr std::string_view kUsual = "1234567812345678";
+  constexpr std::size_t kMostBytes = 0xffff / 8;
+  if (id.empty()) id = {reinterpret_cast<const std::uint8_t*>(kUsual.data()), kUsual.size()};
+  if (id.size() > kMostBytes) return false;
+  const std::size_t bits = 8 * id.size();
+  const std::array<std::uint8_t, 2> length{static_cast<std::uint8_t>(bits >> 8),
+                                           static_cast<std::uint8_t>(bits)};
+  std::array<std::uint8_t, 64> key;
+  bytes_from_limbs(std::span(key).first(coordinate_), x);
+  bytes_from_limbs(std::span(key).subspan(coordinate_, coordinate_), y);
+  hasher.digest(z, {length, id, numbers_, key});
+  return true;
+}
+
+}  // namespace manymod::ecc

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What SM2 calls Z: the digest of a user's id, the curve and the user's public key (GB/T 32918.2, section
+// 5.5).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "crypto/hash.hpp"
+#include "ecc/curve.hpp"
+#include "repr/bytes.hpp"
+
+namespace manymod::ecc {
+
+using Sm2Digest = std::array<std::uint8_t, 32>;
+
+class Sm2Identity {
+ public:
+  explicit Sm2Identity(const Curve& curve);
+
+  /// Z of an id, "1234567812345678" if it is empty, and a key. `hasher`: of SM3. @return false if the id is
+  /// longer than 8191 bytes
+  [[nodiscard]] bool digest(Sm2Digest& z, ByteSpan id, std::span<const Limb> x, std::span<const Limb> y,
+                            crypto::Hasher& hasher) const;
+
+ private:
+  std::size_t coordinate_;
+  std::vector<std::uint8_t> numbers_;  ///< a || b || x of G || y of G
+};
+
+}  // namespace manymod::ecc

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Schemes without the call layer: byte strings in, byte strings, verdicts and statuses out, on every engine
+// that this machine has for a curve.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cpu_features.hpp"
+#include "ecc/lanes/edwards_engine.hpp"
+#include "ecc/scalar64/engine.hpp"
+#include "ecc/schemes/scheme.hpp"
+
+namespace manymod::test {
+
+using Bytes = std::vector<std::uint8_t>;
+
+inline Bytes from_hex(std::string_view hex) {
+  Bytes r;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    r.push_back(static_cast<std::uint8_t>(std::stoul(std::string(hex.substr(i, 2)), nullptr, 16)));
+  }
+  return r;
+}
+
+/// scalar64, and the lanes that the machine has, for Ed25519, X25519, Ed448 or X448.
+inline std::vector<std::unique_ptr<const ecc::PointEngine>> engines_of(ecc::CurveId id) {
+  const ecc::Curve& curve = ecc::named_curve(id);
+  std::vector<std::unique_ptr<const ecc::PointEngine>> engines;
+  engines.push_back(curve.form == MM_ECC_EDWARDS ? ecc::scalar64::make_edwards(curve)
+                                                 : ecc::scalar64::make_montgomery(curve));
+  if (!ecc::lanes::offers_edwards_lanes(curve)) return engines;
+  for (const auto& backend : ecc::lanes::edwards_lane_backends()) {
+    if ((cpu_info().features & backend.needs) == backend.needs)
+      engines.push_back(ecc::lanes::make_edwards_lanes(curve, backend));
+  }
+  return engines;
+}
+
+/// Items of one call; each list has one entry an item, or one for all, or is empty.
+struct SchemeItems {
+  std::vector<Bytes> secret, point, message, signature, context;
+};
+
+class SchemeRun {
+ public:
+  SchemeRun(SchemeItems items, std::size_t count) : items_(std::move(items)), count_(count) {
+    set(inputs.secret, items_.secret);
+    set(inputs.point, items_.point);
+    set(inputs.message, items_.message);
+    set(inputs.signature, items_.signature);
+    set(inputs.context, items_.context);
+  }
+
+  ecc::Inputs inputs;
+  std::vector<std::uint8_t> ok, status;
+  std::vector<Bytes> output;  ///< of items that have one
+
+  /// make(engine, inputs, outputs) gives the scheme.
+  template <class Make>
+  SchemeRun& run(const Make& make) {
+    constexpr std::size_t kStride = 128;
+    Bytes data(count_ * kStride);
+    std::vector<std::size_t> sizes(count_), indices(count_);
+    ok.assign(count_, 2);
+    status.assign(count_, static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED));
+    const ecc::Outputs outputs{data.data(), kStride, sizes.data(), ok.data(), status.data()};
+    const std::unique_ptr<ecc::Scheme> scheme = make(inputs, outputs);
+    for (std::size_t i = 0; i < count_; ++i) indices[i] = i;
+    scheme->compute(indices, {});
+    EXPECT_GT(scheme->item_ns(), 0);
+    output.clear();
+    for (std::size_t i = 0; i < count_; ++i) {
+      const auto begin = data.begin() + static_cast<std::ptrdiff_t>(i * kStride);
+      output.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(sizes[i]));
+    }
+    return *this;
+  }
+
+ private:
+  SchemeItems items_;
+  std::size_t count_;
+  std::vector<std::vector<mm_bytes>> places_;
+
+  void set(std::optional<ItemsIn>& to, const std::vector<Bytes>& from) {
+    if (from.empty()) return;
+    auto& places = places_.emplace_back();
+    for (const Bytes& bytes : from) places.push_back({bytes.data(), bytes.size()});
+    mm_bytes_view view{};
+    view.count = from.size();
+    view.items = places.data();
+    to.emplace(view, count_, "items");
+  }
+};
+
+}  // namespace manymod::test

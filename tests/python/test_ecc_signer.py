@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod.ecc.Signer`: what it adds to the service that test_rsa_signer.py tests."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from manymod import ItemValueError, Status, ecc
+
+
+def test_threads_and_coroutines() -> None:
+    """Every request gets the signature of its message by its key, on whatever curve that is."""
+    keys = [ecc.Key.generate(curve) for curve in (ecc.P256, ecc.ED25519, ecc.SM2)]
+    messages = [b"message %d" % number for number in range(60)]
+    with ecc.Signer(ecc.KeyRing(keys), deadline=0.002) as signer, ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda i: signer.sign(messages[i], i % 3), range(60)))
+
+        async def ask() -> list[bytes]:
+            return await asyncio.gather(*(signer.asign(messages[i], i % 3) for i in range(60)))
+
+        awaited = asyncio.run(ask())
+    assert signer.statistics().signed == 120
+    for i in range(60):
+        assert keys[i % 3].verify([found[i], awaited[i]], messages[i]) == [True, True]
+    assert found == awaited
+
+
+def test_options() -> None:
+    key = ecc.Key.generate(ecc.SECP256K1)
+    with ecc.Signer(key, {"scheme": "bip340", "nonces": "hedged"}) as signer:
+        signature = signer.submit(b"message").result()
+    assert key.verify(signature, b"message", scheme="bip340") is True
+    digest = ecc.Prehashed("sha256")
+    with ecc.Signer(key, {"algorithm": digest, "encoding": "der"}) as signer:
+        signature = signer.sign(memoryview(bytes(64))[::2])
+    assert key.verify(signature, bytes(32), algorithm=digest, encoding="der") is True
+    wrong: list[Any] = [{"nonces": [bytes(32)]}, {"scheme": "rsa"}, {"encoding": "asn1"}]
+    for how in wrong:
+        with pytest.raises(ValueError, match="must be one of|cannot be given"):
+            ecc.Signer(key, how)
+    with pytest.raises(TypeError, match="Key or a KeyRing"):
+        ecc.Signer(b"key")  # type: ignore[arg-type]
+
+
+def test_bad_requests_fail_alone() -> None:
+    keys = [ecc.Key.generate(ecc.P256), ecc.Key.generate(ecc.P256).public_key(), ecc.Key.generate(ecc.X25519)]
+    with ecc.Signer(ecc.KeyRing(keys), deadline=0.05) as signer:
+        futures = [signer.submit(b"message", key) for key in (0, 1, 2, 0)]
+        for future, status in ((futures[1], Status.ECC_SECRET), (futures[2], Status.ECC_CURVE)):
+            with pytest.raises(ItemValueError) as caught:
+                future.result()
+            assert caught.value.statuses.tolist() == [status]
+        assert keys[0].verify([futures[0].result(), futures[3].result()], b"message") == [True, True]
+        with pytest.raises(ValueError, match="key 3"):
+            signer.submit(b"message", 3)
+    with pytest.raises(ecc.SignerClosedError):
+        signer.sign(b"message")
