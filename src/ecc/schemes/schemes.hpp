@@ -20,6 +20,8 @@ struct SchemeArguments {
 std::unique_ptr<Scheme> make_ecdsa(const SchemeArguments& arguments);
 /// GB/T 32918.2: MM_ECC_SIGN, _VERIFY, _VERIFY_ALL.
 std::unique_ptr<Scheme> make_sm2(const SchemeArguments& arguments);
+/// GB/T 32918.3: MM_ECC_SM2_EXCHANGE.
+std::unique_ptr<Scheme> make_sm2_exchange(const SchemeArguments& arguments);
 /// BIP 340: MM_ECC_SIGN, _VERIFY, _VERIFY_ALL.
 std::unique_ptr<Scheme> make_bip340(const SchemeArguments& arguments);
 /// SEC 1: MM_ECC_EXCHANGE.
