@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "ecc/cuda/engine.hpp"
 #include "ecc/lanes/variants.hpp"
 #include "ecc/scalar64/engine.hpp"
 
@@ -12,10 +13,7 @@ namespace manymod::ecc {
 std::span<const Variant> variants() {
   // One line a backend, fastest first.
   static const auto* const all = new const std::array{
-      lanes::variants()[0],
-      lanes::variants()[1],
-      lanes::variants()[2],
-      scalar64::variant(),
+      cuda::variant(), lanes::variants()[0], lanes::variants()[1], lanes::variants()[2], scalar64::variant(),
   };
   return *all;
 }
