@@ -175,22 +175,28 @@ typedef enum mm_ecc_op {
   MM_ECC_RECOVER = 4, /**< message, signature with its recovery id (ECDSA) -> output: the public key */
   MM_ECC_EXCHANGE = 5, /**< secret, point -> output: the shared secret: the x coordinate (ECDH, SEC 1), or u
                           (RFC 7748), of coordinate_bytes bytes, or its digest by `hash` */
-  MM_ECC_MULTIPLY = 6, /**< secret (a scalar, any number of scalar_bytes bytes), point or none (the generator)
-                          -> output: a point. Weierstrass, Edwards */
+  MM_ECC_MULTIPLY = 6, /**< secret (a scalar, any number of scalar_bytes bytes, which counts modulo n;
+                          little-endian on Edwards curves), point or none (the generator) -> output: a point.
+                          Weierstrass, Edwards */
   MM_ECC_ADD = 7,      /**< point + second -> output: a point. Public. Weierstrass, Edwards */
   MM_ECC_POINT = 8, /**< point -> output: the same point in the call's point_format, once it was checked to be
                        on the curve: compression, decompression, validation. Public */
-  MM_ECC_SUM = 9    /**< the sum of secret_i point_i over all items -> output[0], a point. Public: the scalars
-                       too. All items have one curve, and every item must be valid */
+  MM_ECC_SUM = 9,   /**< the sum of secret_i point_i over all items -> output[0], a point. Public: the scalars
+                      too. All items have one curve, and every item must be valid */
+  MM_ECC_SM2_EXCHANGE = 10 /**< GB/T 32918.3, on the curve SM2: secret, nonce (the own ephemeral private key,
+                              with MM_ECC_NONCE_GIVEN), point and second (the other side's public key and
+                              ephemeral public key), context and peer_context (the ids) -> output: a key of
+                              key_bytes bytes, and if `confirm` is nonzero two digests of 32 bytes behind it:
+                              that which the responder sends and that which the initiator sends */
 } mm_ecc_op;
-#define MM_ECC_OP_COUNT 10
+#define MM_ECC_OP_COUNT 11
 
 /** Signature schemes. */
 typedef enum mm_ecc_scheme {
   MM_ECC_DEFAULT = 0, /**< ECDSA, EdDSA or SM2, by the curve */
   MM_ECC_ECDSA = 1,   /**< FIPS 186-5; Weierstrass */
   MM_ECC_EDDSA = 2,   /**< RFC 8032: Ed25519 and Ed448 by the curve; `context` and `prehashed` select the
-                         variants   ctx and ph */
+                         variants ctx and ph */
   MM_ECC_BIP340 = 3,  /**< Schnorr signatures on secp256k1; public keys of 32 bytes (x alone) */
   MM_ECC_SM2DSA = 4   /**< GB/T 32918.2; on the curve SM2, with `context` as the signer's id */
 } mm_ecc_scheme;
@@ -233,7 +239,8 @@ typedef enum mm_ecc_point_format {
  * operation does not use must be 0.
  *
  * Private keys are scalars 0 < d < n, big-endian of scalar_bytes bytes; for EdDSA, X25519 and X448 the
- * strings of RFC 8032 and RFC 7748. Points are as in SEC 1, the point at infinity a single zero byte; for
+ * strings of RFC 8032 and RFC 7748. Points are as in SEC 1, the point at infinity a single zero byte; hybrid
+ * encodings are read if their parity is right; for
  * Edwards and Montgomery curves as in RFC 8032 and RFC 7748; with BIP 340 x alone.
  */
 typedef struct mm_ecc_call {
@@ -257,11 +264,15 @@ typedef struct mm_ecc_call {
   mm_ecc_policy policy;
   mm_ecc_signature_format signature_format;
   mm_ecc_point_format point_format;
-  int low_s;    /**< ECDSA. Signing: nonzero: s <= n / 2. Verification: nonzero: s > n / 2 is not valid. The
-                   default    is the curve's custom: secp256k1 signs and accepts low s only if `low_s` is
-                   positive    or 0, the    others only if it is positive; negative: never */
-  int no_check; /**< signing: nonzero: signatures leave without having been verified. By default those with
-                   deterministic nonces are, as a fault would reveal the key */
+  int low_s;    /**< ECDSA: whether only s <= n / 2 is signed and accepted: positive: yes; negative: no; 0: as
+                 is the curve's custom, yes on secp256k1 and no on the others */
+  int no_check; /**< signing: nonzero: signatures leave without having been checked. By default those with
+                   deterministic nonces are, by the equation of verification for the public key d G, since a
+                   fault would reveal the key */
+  mm_bytes_view peer_context; /**< MM_ECC_SM2_EXCHANGE: the other side's id, as `context` */
+  size_t key_bytes;           /**< MM_ECC_SM2_EXCHANGE: 1 .. 65536 */
+  int responder;              /**< MM_ECC_SM2_EXCHANGE: nonzero: this side did not send the first message */
+  int confirm;                /**< MM_ECC_SM2_EXCHANGE, see there */
   mm_bytes_result output;
   uint8_t* ok; /**< MM_ECC_VERIFY: N bytes, 1 for a valid signature, else 0; MM_ECC_VERIFY_ALL: one byte */
   uint8_t* item_status;    /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */

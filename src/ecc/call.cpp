@@ -32,6 +32,8 @@ class CallRun {
         checked_(plan, call),
         status_(call.count, static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED)) {
     if (is_verification(checked_.task.op)) ok_.assign(call.count, 0);
+    const mm_bytes_result& output = call.output;
+    outputs_ = {output.data, output.stride, output.sizes, ok_.empty() ? nullptr : ok_.data(), status_.data()};
   }
 
   mm_status run() {
@@ -51,16 +53,12 @@ class CallRun {
   CheckedCall checked_;
   std::vector<std::uint8_t> status_;  ///< of each item; copied to the caller's array at the end
   std::vector<std::uint8_t> ok_;      ///< of each item, of verifications; likewise
+  Outputs outputs_;                   ///< what schemes write to
   std::vector<Group> groups_;
 
   [[nodiscard]] bool is_sum() const { return checked_.task.op == MM_ECC_SUM; }
   [[nodiscard]] unsigned threads() const {
     return plan_.threads() == 0 ? default_threads() : plan_.threads();
-  }
-
-  [[nodiscard]] Outputs outputs() {
-    const mm_bytes_result& output = checked_.call.output;
-    return {output.data, output.stride, output.sizes, ok_.empty() ? nullptr : ok_.data(), status_.data()};
   }
 
   /// A group for each curve that the items name and that suits; the other items get their status.
@@ -88,11 +86,11 @@ class CallRun {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
     const PointEngine& engine = engines.engine(main_operation(task), items.size(), threads());
-    Group group{std::move(items), make_scheme(task, engine, checked_.inputs, outputs()), nullptr};
+    Group group{std::move(items), make_scheme(task, engine, checked_.inputs, outputs_), nullptr};
     group.granularity = engine.granularity();
     group.on_gpu = engines.on_gpu(engine);
     if (group.on_gpu && engines.on_cpu() != nullptr) {
-      group.fallback = make_scheme(task, *engines.on_cpu(), checked_.inputs, outputs());
+      group.fallback = make_scheme(task, *engines.on_cpu(), checked_.inputs, outputs_);
     }
     return group;
   }

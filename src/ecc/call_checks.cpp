@@ -38,6 +38,7 @@ enum Use : unsigned {
   kPointFormat = 1U << 10,
   kVerdict = 1U << 11,
   kSignatureFormat = 1U << 12,
+  kKeyExchange = 1U << 13,
 };
 
 unsigned uses_of_signatures(Task task) {
@@ -72,6 +73,8 @@ unsigned uses_of(Task task) {
       return kPoint | kPointFormat;
     case MM_ECC_SUM:
       return kSecret | kPoint | kPointFormat;
+    case MM_ECC_SM2_EXCHANGE:
+      return kSecret | kPoint | kSecond | kContext | kKeyExchange;
   }
   return 0;
 }
@@ -135,10 +138,30 @@ mm_hash checked_hash(const mm_ecc_call& call, unsigned uses) {
 
 mm_ecc_nonces checked_nonces(const mm_ecc_call& call, Task task) {
   const mm_ecc_nonces nonces = checked_enum(call.nonces, MM_ECC_NONCE_GIVEN, "nonces");
-  if (task.op != MM_ECC_SIGN || task.scheme == MM_ECC_EDDSA) {
+  if (task.op == MM_ECC_SM2_EXCHANGE) {
+    if (nonces != MM_ECC_NONCE_GIVEN)
+      reject("nonces must be MM_ECC_NONCE_GIVEN: `nonce` is the ephemeral key");
+  } else if (task.op != MM_ECC_SIGN || task.scheme == MM_ECC_EDDSA) {
     must_be_zero(nonces == MM_ECC_NONCE_DETERMINISTIC, "nonces");
   }
   return nonces;
+}
+
+void take_exchange(Inputs& inputs, const mm_ecc_call& call, unsigned uses) {
+  constexpr std::size_t kLongestKey = 65536;
+  const bool used = (uses & kKeyExchange) != 0;
+  take(inputs.peer_context, call.peer_context, used ? Need::optional : Need::none, call.count,
+       "peer_context");
+  if (!used) {
+    must_be_zero(call.key_bytes == 0, "key_bytes");
+    must_be_zero(call.responder == 0, "responder");
+    must_be_zero(call.confirm == 0, "confirm");
+  } else if (call.key_bytes == 0 || call.key_bytes > kLongestKey) {
+    reject("key_bytes is " + std::to_string(call.key_bytes) + ", expected 1 .. 65536");
+  }
+  inputs.key_bytes = call.key_bytes;
+  inputs.responder = call.responder != 0;
+  inputs.confirm = call.confirm != 0;
 }
 
 mm_ecc_signature_format checked_signature_format(const mm_ecc_call& call, Task task, unsigned uses) {
@@ -220,7 +243,7 @@ bool overlaps(const Inputs& inputs, ByteSpan bytes) {
   };
   return overlap(inputs.secret) || overlap(inputs.point) || overlap(inputs.second) ||
          overlap(inputs.message) || overlap(inputs.signature) || overlap(inputs.nonce) ||
-         overlap(inputs.context);
+         overlap(inputs.context) || overlap(inputs.peer_context);
 }
 
 void check_no_overlap(const Inputs& inputs, ByteSpan bytes, const char* name) {
@@ -269,6 +292,7 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
   const unsigned uses = uses_of(task);
   take_options(inputs, call, task, uses);
   take_items(inputs, call, task, uses);
+  take_exchange(inputs, call, uses);
   if (call.curve != nullptr) curves.assign(call.curve, call.curve + call.count);
   if (task.op == MM_ECC_SUM) check_one_curve(*this);
   if ((uses & kVerdict) != 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/variants.hpp"
 
-#include <array>
 #include <cstring>
+#include <vector>
 
 #include "ecc/cuda/engine.hpp"
 #include "ecc/lanes/variants.hpp"
@@ -11,10 +11,15 @@
 namespace manymod::ecc {
 
 std::span<const Variant> variants() {
-  // One line a backend, fastest first.
-  static const auto* const all = new const std::array{
-      cuda::variant(), lanes::variants()[0], lanes::variants()[1], lanes::variants()[2], scalar64::variant(),
-  };
+  // Never destroyed: threads of the library may still use it when the process exits.
+  static const auto* const all = [] {
+    auto* const list = new std::vector<Variant>;
+    // One line a backend, fastest first.
+    list->push_back(cuda::variant());
+    for (const Variant& variant : lanes::variants()) list->push_back(variant);
+    list->push_back(scalar64::variant());
+    return list;
+  }();
   return *all;
 }
 

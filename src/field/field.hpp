@@ -52,35 +52,36 @@
 namespace manymod::field {
 
 template <class F>
-concept Field = requires {
-  typename F::Element;
-  typename F::Mask;
-  typename F::Source;  ///< canonical numbers to read, one for each instance
-  typename F::Sink;    ///< canonical numbers to write
-}
-&&requires(const F& f, typename F::Element& r, const typename F::Element& a, const typename F::Mask& mask,
-           const typename F::Source& source, const typename F::Sink& sink) {
-  f.zero(r);
-  f.one(r);
-  f.from_limbs(r, source);
-  f.to_limbs(sink, a);
-  f.mul(r, a, a);
-  f.sqr(r, a);
-  f.add(r, a, a);
-  f.sub(r, a, a);
-  f.template sub<4>(r, a, a);
-  f.neg(r, a);
-  f.template neg<4>(r, a);
-  f.half(r, a);
-  f.normalize_weak(r, a);
-  f.template normalize_weak<2>(r, a);
-  f.cmov(r, a, mask);
-  { f.is_zero(a) } -> std::same_as<typename F::Mask>;
-  { f.equal(a, a) } -> std::same_as<typename F::Mask>;
-  { f.inverse(r, a) } -> std::same_as<typename F::Mask>;
-  { mask& mask } -> std::convertible_to<typename F::Mask>;
-  { mask | mask } -> std::convertible_to<typename F::Mask>;
-  { ~mask } -> std::convertible_to<typename F::Mask>;
-};
+concept Field =
+    requires {
+      typename F::Element;
+      typename F::Mask;
+      typename F::Source;  ///< canonical numbers to read, one for each instance
+      typename F::Sink;    ///< canonical numbers to write
+    } &&
+    requires(const F& f, typename F::Element& r, const typename F::Element& a, const typename F::Mask& mask,
+             const typename F::Source& source, const typename F::Sink& sink) {
+      f.zero(r);
+      f.one(r);
+      f.from_limbs(r, source);
+      f.to_limbs(sink, a);
+      f.mul(r, a, a);
+      f.sqr(r, a);
+      f.add(r, a, a);
+      f.sub(r, a, a);
+      f.template sub<4>(r, a, a);
+      f.neg(r, a);
+      f.template neg<4>(r, a);
+      f.half(r, a);
+      f.normalize_weak(r, a);
+      f.template normalize_weak<2>(r, a);
+      f.cmov(r, a, mask);
+      { f.is_zero(a) } -> std::same_as<typename F::Mask>;
+      { f.equal(a, a) } -> std::same_as<typename F::Mask>;
+      { f.inverse(r, a) } -> std::same_as<typename F::Mask>;
+      { mask& mask } -> std::convertible_to<typename F::Mask>;
+      { mask | mask } -> std::convertible_to<typename F::Mask>;
+      { ~mask } -> std::convertible_to<typename F::Mask>;
+    };
 
 }  // namespace manymod::field

@@ -3,6 +3,8 @@
 // and carries; others compute them one by one. Aliasing and timing: as there.
 #pragma once
 
+#include <cstdint>
+
 #include "core/portable.hpp"
 #include "field/field.hpp"
 
@@ -83,6 +85,49 @@ MM_DEVICE void sub_and_twice(const F& f, typename F::Element& x, typename F::Ele
     f.template normalize_weak<4>(x, x);
     f.sub(rest, v, x);
   }
+}
+
+/// r = a + b - c, and r = a - b + 2 c. m(a) = m(b) = m(c) = 1, m(r) = 1.
+template <class F>
+MM_DEVICE void add_sub(const F& f, typename F::Element& r, const typename F::Element& a,
+                       const typename F::Element& b, const typename F::Element& c) {
+  if constexpr (requires { f.template combine<1, 1, -1>(r, a, b, c); }) {
+    f.template combine<1, 1, -1>(r, a, b, c);
+  } else {
+    typename F::Element t;
+    f.add(t, a, b);
+    f.sub(t, t, c);
+    f.template normalize_weak<4>(r, t);
+  }
+}
+template <class F>
+MM_DEVICE void sub_add_twice(const F& f, typename F::Element& r, const typename F::Element& a,
+                             const typename F::Element& b, const typename F::Element& c) {
+  if constexpr (requires { f.template combine<1, -1, 2>(r, a, b, c); }) {
+    f.template combine<1, -1, 2>(r, a, b, c);
+  } else {
+    typename F::Element t;
+    f.sub(t, a, b);
+    f.add(t, t, c);
+    f.add(t, t, c);
+    f.template normalize_weak<4>(r, t);
+  }
+}
+
+/// A public constant below 2^20, for fields that have a product by one.
+struct Small {
+  std::uint32_t value;
+};
+/// r = a times a constant. m(a) <= 2, m(r) = 1.
+template <class F>
+MM_DEVICE void mul_constant(const F& f, typename F::Element& r, const typename F::Element& a,
+                            const typename F::Element& constant) {
+  f.mul(r, a, constant);
+}
+template <class F>
+MM_DEVICE void mul_constant(const F& f, typename F::Element& r, const typename F::Element& a,
+                            Small constant) {
+  f.mul_small(r, a, constant.value);
 }
 
 }  // namespace manymod::field

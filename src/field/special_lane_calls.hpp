@@ -43,6 +43,12 @@ struct SpecialLaneCalls {
   void (*sub[3])(Element& r, const Element& a, const Element& b);
   void (*neg[3])(Element& r, const Element& a);
   void (*half)(Element& r, const Element& a);
+  // field/fused.hpp
+  void (*three_halves)(Element& r, const Element& a);
+  void (*mul_sub)(Element& r, const Element& a, const Element& b, const Element& c, const Element& d);
+  void (*mul_sub_sqr)(Element& r, const Element& a, const Element& b, const Element& c);
+  void (*sub_twice)(Element& x, Element& rest, const Element& a, const Element& v);
+  void (*sub_and_twice)(Element& x, Element& rest, const Element& a, const Element& b, const Element& v);
   void (*normalize_weak[3])(Element& r, const Element& a);
   void (*cmov)(Element& r, const Element& a, const Limb* mask);
   void (*is_zero)(Limb* mask, const Element& a);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <tuple>
 
+#include "field/fused.hpp"
 #include "field/special_lane_calls.hpp"
 #include "field/special_lanes.hpp"
 
@@ -42,6 +43,11 @@ class SpecialLaneEntry {
             {binary<F::template sub<1>>, binary<F::template sub<2>>, binary<F::template sub<4>>},
             {unary<F::template neg<1>>, unary<F::template neg<2>>, unary<F::template neg<4>>},
             unary<F::half>,
+            unary<F::three_halves>,
+            mul_sub,
+            mul_sub_sqr,
+            sub_twice,
+            sub_and_twice,
             {unary<F::template normalize_weak<2>>, unary<F::template normalize_weak<4>>,
              unary<F::template normalize_weak<8>>},
             cmov,
@@ -91,6 +97,28 @@ class SpecialLaneEntry {
     Element result;
     kFunction(result, read(a), read(b));
     write(r, result);
+  }
+  static void mul_sub(Memory& r, const Memory& a, const Memory& b, const Memory& c, const Memory& d) {
+    Element result;
+    field::mul_sub(F{}, result, read(a), read(b), read(c), read(d));
+    write(r, result);
+  }
+  static void mul_sub_sqr(Memory& r, const Memory& a, const Memory& b, const Memory& c) {
+    Element result;
+    field::mul_sub_sqr(F{}, result, read(a), read(b), read(c));
+    write(r, result);
+  }
+  static void sub_twice(Memory& x, Memory& rest, const Memory& a, const Memory& v) {
+    Element result, other;
+    field::sub_twice(F{}, result, other, read(a), read(v));
+    write(x, result);
+    write(rest, other);
+  }
+  static void sub_and_twice(Memory& x, Memory& rest, const Memory& a, const Memory& b, const Memory& v) {
+    Element result, other;
+    field::sub_and_twice(F{}, result, other, read(a), read(b), read(v));
+    write(x, result);
+    write(rest, other);
   }
   static void from_limbs(Memory& r, const Limb* x) {
     Element result;

@@ -117,18 +117,29 @@ class SpecialLaneField {
     Rules::set(r, 2);
     check(r);
   }
-  static void mul_sub(Element& r, const Element& a, const Element& b, const Element& c,
-                      const Element& d) requires(Arithmetic::kHasMulSub) {
+  static void mul_sub(Element& r, const Element& a, const Element& b, const Element& c, const Element& d)
+    requires(Arithmetic::kHasMulSub)
+  {
     check(a), check(b), check(c), check(d);
     Rules::mul_sub(r, a, b, c, d);
     Arithmetic::mul_sub(r.number, a.number, b.number, c.number, d.number);
     check(r);
   }
-  static void mul_sub_sqr(Element& r, const Element& a, const Element& b,
-                          const Element& c) requires(Arithmetic::kHasMulSub) {
+  static void mul_sub_sqr(Element& r, const Element& a, const Element& b, const Element& c)
+    requires(Arithmetic::kHasMulSub)
+  {
     check(a), check(b), check(c);
     Rules::mul_sub(r, a, b, c, c);
     Arithmetic::mul_sub_sqr(r.number, a.number, b.number, c.number);
+    check(r);
+  }
+  /// r = k a, m(a) <= 2, m(r) = 1, for a public k < 2^20.
+  static void mul_small(Element& r, const Element& a, Limb k)
+    requires(Arithmetic::kHasMulSmall)
+  {
+    check(a);
+    Rules::sqr(r, a);
+    Arithmetic::mul_small(r.number, a.number, k);
     check(r);
   }
   /// r = the sum of kFactor x, m(x) = 1, m(r) = 1.
@@ -187,7 +198,7 @@ class SpecialLaneField {
   /// r = a^e for the exponent of the chain. r must not be a.
   template <class Exponent>
   static void power(Element& r, const Element& a) {
-    constexpr special_primes::PowerChain kChain = Exponent::kChain;
+    constexpr const special_primes::PowerChain& kChain = Exponent::kChain;
     Element piece[kChain.pieces];
     piece[0] = a;
     for (unsigned i = 1; i < kChain.pieces; ++i) {

@@ -27,6 +27,18 @@ inline void wipe_bytes(void* data, std::size_t bytes) {
 /// Zeroes limbs.
 inline void wipe(std::span<Limb> limbs) { wipe_bytes(limbs.data(), limbs.size_bytes()); }
 
+/// Zeroes, on destruction, the stack below its owner's frame, where functions that have returned left their
+/// temporaries: at least kBytes bytes.
+class WipedStack {
+ public:
+  static constexpr std::size_t kBytes = 16384;
+
+  WipedStack() = default;
+  WipedStack(const WipedStack&) = delete;
+  WipedStack& operator=(const WipedStack&) = delete;
+  ~WipedStack();
+};
+
 /// Elements that may be secret: zeroed on destruction, unless they were released.
 template <class T>
 class SecretArray {

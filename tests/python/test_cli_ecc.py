@@ -202,14 +202,16 @@ def test_resume(tmp_path: Path, keys: list[Path], monkeypatch: pytest.MonkeyPatc
 
 def test_bench(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    finished = run("bench", "ecc", "--quick", "--curves", "P-256,X25519,SM2", "--batch", 16, "-o", report)
+    which = ("--quick", "--curves", "P-256,X25519,SM2", "--op", "verify,exchange", "--batch", 16)
+    finished = run("bench", "ecc", *which, "--threads", 1, "-o", report)
     assert finished.code == 0, finished.err
     results = json.loads(report.read_text())["results"]
     assert [(row["curve"], row["op"]) for row in results] == [
-        *(("P-256", op) for op in ("sign", "verify", "exchange", "public")),
+        ("P-256", "verify"),
+        ("P-256", "exchange"),
         ("X25519", "exchange"),
-        ("X25519", "public"),
-        *(("SM2", op) for op in ("sign", "verify", "exchange", "public")),
+        ("SM2", "verify"),
+        ("SM2", "exchange"),
     ]
     assert all(row["rates"]["manymod"] > 0 for row in results)
     assert all(("openssl" in row["rates"]) == (row["curve"] != "SM2") for row in results)

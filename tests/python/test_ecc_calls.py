@@ -453,9 +453,9 @@ class TestOptions:
             with pytest.raises(TypeError, match="colour"):
                 call(1, ecc.P256.multiply(1), **wrong_options)
         with pytest.raises(ValueError, match="policy must be"):
-            ecc.ED25519.verify(bytes(32), bytes(64), b"", policy="loose")  # type: ignore[arg-type]
+            ecc.ED25519.verify(bytes(32), bytes(64), b"", policy="loose")  # type: ignore[call-overload]
         with pytest.raises(ValueError, match="errors must be"):
-            ecc.P256.verify(b"", b"", b"", errors="ignore")  # type: ignore[arg-type]
+            ecc.P256.verify(b"", b"", b"", errors="ignore")  # type: ignore[call-overload]
         with pytest.raises(ValueError, match="own hash"):
             ecc.ED25519.sign(bytes(32), b"", algorithm="sha256")
         with pytest.raises(ValueError, match="sha512"):

@@ -16,10 +16,9 @@ from tests.python.rsa_support import private_key
 from tests.python.signer_support import BITS, HOW, Gate, check_counts, message, one_at_a_time, wait_until
 
 import manymod
-from manymod import rsa
+from manymod import _hashes, rsa
 from manymod._hashes import HASHES
 from manymod.asynchronous import Job
-from manymod.rsa import padding as padding_module
 from manymod.rsa import ring as ring_module
 
 
@@ -335,7 +334,7 @@ def test_a_consumer_that_does_not_read_holds_nobody_up(expected: list[bytes]) ->
 def test_long_messages_are_hashed_by_their_callers(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
     """The queue holds digests alone; a coroutine's long message holds up its loop no more than others."""
     hashed_by: list[int] = []
-    original = padding_module.hasher
+    original = _hashes.hasher
 
     def recorded(algorithm: Any) -> Any:
         make = original(algorithm)

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 import numpy as np
 from numpy.typing import NDArray
 import manymod
+import manymod.ecc
 import manymod.rsa
 
 limbs = np.zeros((2, 4), np.uint64)
@@ -34,6 +35,15 @@ power: tuple[int, manymod.Status] = manymod.FixedBase(2, 7).powmod(3, errors="st
 planned: manymod.IntArray = manymod.Plan("mulmod", modulus=7)(array, 3)
 later: Future[list[int]] = manymod.submit(manymod.powmod, [2, 3], 3, 5, secret=True)
 resident: manymod.DeviceArray = manymod.mulmod(manymod.to_device([2, 3]), 4, 7, device="cuda:0")
+on_curve = manymod.ecc.P256
+one: bytes = on_curve.sign(5, b"", encoding="der")
+several: list[bytes] = on_curve.sign([5, 6], [b"", b""], nonces="hedged", threads=1)
+valid: list[bool] = on_curve.verify(b"", [b""], b"", low_s=True)
+rows: NDArray[np.bool_] = on_curve.verify(b"", np.zeros((2, 64), np.uint8), b"")
+curve_key = manymod.ecc.Key.generate(on_curve)
+good: bool = curve_key.verify(curve_key.sign(b""), b"", policy="strict")
+of_keys = manymod.ecc.KeyRing([curve_key])
+both_of_keys: tuple[list[bytes], NDArray[np.uint8]] = of_keys.sign([b""], [0], errors="status")
 ring = manymod.rsa.KeyRing([])
 verdict: bool = ring.verify(b"", b"", 0, "pss", "sha256")
 verdicts: list[bool] = ring.verify([b""], b"", [0], "pss", "sha256", errors="raise")
@@ -69,8 +79,8 @@ def test_snippet(tmp_path: Path) -> None:
         line.partition(":")[2] for line in output.splitlines() if ": error:" in line or "Revealed" in line
     ]
     revealed = ["IntArray", "int", "list[", "ndarray", "list[", "list[", "list[", "bytes", "Future["]
-    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=38):
+    for number, (line, kind) in enumerate(zip(lines, revealed, strict=False), start=48):
         assert line.startswith(f"{number}: note: Revealed type is")
         assert kind in line
         assert "Any" not in line.partition("Revealed")[2] or kind == "ndarray"
-    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["47", "48", "49"], output
+    assert [line.split(":")[0] for line in lines[len(revealed) :]] == ["57", "58", "59"], output

@@ -40,6 +40,8 @@ __all__ = ["CurveCalls", "byte_items", "point_items", "scalar_items", "shared_ca
 
 #: Operands in the order of the C ABI's mm_ecc_call.
 _INPUTS = ("secrets", "points", "others", "messages", "signatures", "nonces", "context")
+#: Those whose copies are zeroed.
+_SECRETS = frozenset({"secrets", "nonces"})
 #: Operations whose results no exception carries.
 _SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY})
 _VERDICTS = frozenset({"false", "raise", "status"})
@@ -347,6 +349,9 @@ class _Batch:
             self.status[present] = part.status
         finally:
             part.rows.fill(0)
+            for name in _SECRETS & taken.keys():
+                if taken[name] is not given[name] and isinstance(taken[name].block, np.ndarray):
+                    taken[name].block.fill(0)
         return bad
 
 

@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 import secrets as randomness
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manymod import _core
-from manymod._byte_items import Items, common_count
 from manymod._run import Errors, Progress
-from manymod.ecc._calls import CurveCalls, byte_items, point_items, scalar_items, shared_calls
-from manymod.ecc._definition import CurveDefinition
+from manymod.ecc._arithmetic import PointArithmetic
+from manymod.ecc._calls import CurveCalls, byte_items, scalar_items, shared_calls
 from manymod.ecc._options import (
     WHERE,
     PointEncoding,
@@ -24,12 +23,13 @@ from manymod.ecc._options import (
     verify_settings,
 )
 from manymod.errors import InternalError, Status
-from manymod.plan import checked_errors, checked_integer, checked_items
+from manymod.plan import checked_integer, checked_items
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Buffer, Unpack
 
-    from manymod._byte_typing import VerifyErrors
+    from manymod._byte_typing import VerdictsAlone, VerifyErrors
+    from manymod._typing import Raising, Statuses
     from manymod.ecc._options import (
         CurveExchangeOptions,
         CurveSignOptions,
@@ -44,7 +44,7 @@ __all__ = ["Curve", "named_curves"]
 _MOST_ROUNDS = 256
 
 
-class Curve(CurveDefinition):
+class Curve(PointArithmetic):
     """An elliptic curve: one of the module's, such as `P256`, or one of your own.
 
     Its methods take and return byte strings, one for each item: a bytes object, a list or 1-D array of them,
@@ -148,6 +148,54 @@ class Curve(CurveDefinition):
             progress=progress,
         )
 
+    @overload
+    def sign(
+        self,
+        secrets: Buffer | int,
+        messages: Buffer,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[CurveSignOptions],
+    ) -> bytes: ...
+
+    @overload
+    def sign(
+        self,
+        secrets: Any,
+        messages: list[bytes],
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[CurveSignOptions],
+    ) -> list[bytes]: ...
+
+    @overload
+    def sign(
+        self,
+        secrets: Any,
+        messages: list[bytes],
+        *,
+        errors: Literal["status"],
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[CurveSignOptions],
+    ) -> tuple[list[bytes], Statuses]: ...
+
+    @overload
+    def sign(
+        self,
+        secrets: Any,
+        messages: Any,
+        *,
+        errors: Errors = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[CurveSignOptions],
+    ) -> Any: ...
+
     def sign(
         self,
         secrets: Any,
@@ -199,6 +247,78 @@ class Curve(CurveDefinition):
         return calls.run(
             "sign", _core.MM_ECC_SIGN, settings, operands, errors=errors, out=out, progress=progress
         )
+
+    @overload
+    def verify(
+        self,
+        public_keys: Buffer,
+        signatures: Buffer,
+        messages: Buffer,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[CurveVerifyOptions],
+    ) -> bool: ...
+
+    @overload
+    def verify(
+        self,
+        public_keys: Any,
+        signatures: list[bytes],
+        messages: Any,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[CurveVerifyOptions],
+    ) -> list[bool]: ...
+
+    @overload
+    def verify(
+        self,
+        public_keys: Any,
+        signatures: list[bytes],
+        messages: Any,
+        *,
+        errors: Literal["status"],
+        progress: Progress | None = ...,
+        **options: Unpack[CurveVerifyOptions],
+    ) -> tuple[list[bool], Statuses]: ...
+
+    @overload
+    def verify(
+        self,
+        public_keys: Any,
+        signatures: NDArray[np.uint8],
+        messages: Any,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[CurveVerifyOptions],
+    ) -> NDArray[np.bool_]: ...
+
+    @overload
+    def verify(
+        self,
+        public_keys: Any,
+        signatures: NDArray[np.uint8],
+        messages: Any,
+        *,
+        errors: Literal["status"],
+        progress: Progress | None = ...,
+        **options: Unpack[CurveVerifyOptions],
+    ) -> tuple[NDArray[np.bool_], Statuses]: ...
+
+    @overload
+    def verify(
+        self,
+        public_keys: Any,
+        signatures: Any,
+        messages: Any,
+        *,
+        errors: VerifyErrors = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[CurveVerifyOptions],
+    ) -> Any: ...
 
     def verify(
         self,
@@ -332,125 +452,6 @@ class Curve(CurveDefinition):
         return calls.run(
             "exchange", _core.MM_ECC_EXCHANGE, settings, operands, errors=errors, out=out, progress=progress
         )
-
-    def multiply(
-        self,
-        scalars: Any,
-        points: Any = None,
-        *,
-        encoding: PointEncoding = "uncompressed",
-        errors: Errors = "raise",
-        out: Any = None,
-        progress: Progress | None = None,
-        **options: Unpack[PlanOptions],
-    ) -> Any:
-        r"""Multiples of points, or of the generator. The scalars are secret, the points public.
-
-        Args:
-            scalars: any numbers of `scalar_bytes` bytes, or ints; 0 and numbers above n, too. Bytes are
-                big-endian, and on Edwards curves little-endian, as their standards have it.
-            points: in any encoding; None: the generator. The point at infinity is one zero byte, and in
-                ``uint8[N, W]`` a row of zeros. Of scalars and points, those that are many decide the kind of
-                the answer, first the points.
-            encoding: as in `public_keys`.
-            errors: likewise.
-            out: likewise.
-            progress: likewise.
-            **options: likewise.
-
-        >>> from manymod.ecc import P256
-        >>> P256.multiply([2, 0], encoding="compressed")[1]
-        b'\x00'
-        """
-        calls = shared_calls(self, **options)
-        operands = {} if points is None else {"points": point_items("points", points)}
-        operands["secrets"] = self._scalars(scalars)
-        settings = point_settings(calls.curves, encoding)
-        return calls.run(
-            "multiply", _core.MM_ECC_MULTIPLY, settings, operands, errors=errors, out=out, progress=progress
-        )
-
-    def add(
-        self,
-        points: Any,
-        others: Any,
-        *,
-        encoding: PointEncoding = "uncompressed",
-        errors: Errors = "raise",
-        out: Any = None,
-        progress: Progress | None = None,
-        **options: Unpack[PlanOptions],
-    ) -> Any:
-        """Sums of points, equal and opposite ones and infinity included. Timing class: public.
-
-        Keywords are as in `multiply`.
-        """
-        calls = shared_calls(self, **options)
-        operands = {"points": point_items("points", points), "others": point_items("others", others)}
-        settings = point_settings(calls.curves, encoding)
-        return calls.run(
-            "add", _core.MM_ECC_ADD, settings, operands, errors=errors, out=out, progress=progress
-        )
-
-    def points(
-        self,
-        points: Any,
-        encoding: PointEncoding = "uncompressed",
-        *,
-        errors: Errors = "raise",
-        out: Any = None,
-        progress: Progress | None = None,
-        **options: Unpack[PlanOptions],
-    ) -> Any:
-        """The same points in another encoding, checked to be on the curve. Timing class: public.
-
-        This compresses, decompresses and validates. Keywords are as in `multiply`.
-
-        >>> from manymod.ecc import P256
-        >>> generator = P256.multiply(1)
-        >>> P256.points(P256.points(generator, "compressed")) == generator
-        True
-        >>> P256.points([generator, bytes(65)], errors="status")[1].tolist()[0]
-        0
-        """
-        calls = shared_calls(self, **options)
-        operands = {"points": point_items("points", points)}
-        settings = point_settings(calls.curves, encoding)
-        return calls.run(
-            "points", _core.MM_ECC_POINT, settings, operands, errors=errors, out=out, progress=progress
-        )
-
-    def msm(
-        self,
-        scalars: Any,
-        points: Any,
-        *,
-        encoding: PointEncoding = "uncompressed",
-        errors: Errors = "raise",
-        progress: Progress | None = None,
-        **options: Unpack[PlanOptions],
-    ) -> Any:
-        """The sum of the multiples, one point as bytes: a multi-scalar multiplication. Timing class: public.
-
-        The scalars, too, are public here. Every item must be valid, else there is no sum. Arguments are as in
-        `multiply`.
-
-        >>> from manymod.ecc import P256
-        >>> P256.msm([2, 3], [P256.multiply(5), P256.multiply(7)]) == P256.multiply(31)
-        True
-        """
-        calls = shared_calls(self, **options)
-        operands = {"points": point_items("points", points), "secrets": self._scalars(scalars)}
-        if 0 in {operand.count for operand in operands.values()}:
-            common_count({name: operand.count for name, operand in operands.items()})
-            none = self.multiply(0, encoding=encoding, **options)
-            return none if checked_errors(errors) == "raise" else (none, np.empty(0, np.uint8))
-        settings = point_settings(calls.curves, encoding)
-        return calls.total(settings, operands, errors=errors, progress=progress)
-
-    def _scalars(self, scalars: Any) -> Items:
-        order: Literal["big", "little"] = "little" if self.form == "edwards" else "big"
-        return scalar_items("scalars", scalars, self.scalar_bytes, order)
 
 
 def _split(curve: Curve, options: Any) -> tuple[CurveCalls, dict[str, Any]]:

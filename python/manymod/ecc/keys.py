@@ -8,7 +8,7 @@ import functools
 import hashlib
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod import _core
 from manymod._run import Errors, Progress
@@ -17,9 +17,12 @@ from manymod.ecc.curves import Curve
 from manymod.errors import InvalidKeyError, ItemError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Buffer, Self, Unpack
 
-    from manymod._byte_typing import VerifyErrors
+    from manymod._byte_typing import VerdictsAlone, VerifyErrors
+    from manymod._typing import Raising, Statuses
     from manymod.ecc._options import PointEncoding, SignOptions, VerifyOptions
 
 __all__ = ["Key", "read_key"]
@@ -188,6 +191,50 @@ class Key:
     def _calls(self) -> KeyCalls:
         return KeyCalls([self._numbers])
 
+    @overload
+    def sign(
+        self,
+        messages: Buffer,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[SignOptions],
+    ) -> bytes: ...
+
+    @overload
+    def sign(
+        self,
+        messages: list[bytes],
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[SignOptions],
+    ) -> list[bytes]: ...
+
+    @overload
+    def sign(
+        self,
+        messages: list[bytes],
+        *,
+        errors: Literal["status"],
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[SignOptions],
+    ) -> tuple[list[bytes], Statuses]: ...
+
+    @overload
+    def sign(
+        self,
+        messages: Any,
+        *,
+        errors: Errors = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[SignOptions],
+    ) -> Any: ...
+
     def sign(
         self,
         messages: Any,
@@ -199,6 +246,61 @@ class Key:
     ) -> Any:
         """Sign messages; as `Curve.sign` with this key for every item."""
         return self._calls.sign(messages, None, errors, out, progress, **options)
+
+    @overload
+    def verify(
+        self,
+        signatures: Buffer,
+        messages: Buffer,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> bool: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: list[bytes],
+        messages: Any,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> list[bool]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: list[bytes],
+        messages: Any,
+        *,
+        errors: Literal["status"],
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> tuple[list[bool], Statuses]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: NDArray[np.uint8],
+        messages: Any,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> NDArray[np.bool_]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: Any,
+        messages: Any,
+        *,
+        errors: VerifyErrors = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> Any: ...
 
     def verify(
         self,

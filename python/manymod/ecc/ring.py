@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from manymod._run import Errors, Progress
 from manymod.ecc._key_calls import KeyCalls
 from manymod.ecc.keys import Key
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer, Unpack
 
-    from manymod._byte_typing import VerifyErrors
+    from manymod._byte_typing import VerdictsAlone, VerifyErrors
+    from manymod._typing import Raising, Statuses
     from manymod.ecc._options import SignOptions, VerifyOptions
 
 __all__ = ["KeyRing"]
@@ -68,6 +71,54 @@ class KeyRing:
         self._keys[key]
         return self._calls.variant(key % len(self))
 
+    @overload
+    def sign(
+        self,
+        messages: Buffer,
+        key_indices: int | None = ...,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[SignOptions],
+    ) -> bytes: ...
+
+    @overload
+    def sign(
+        self,
+        messages: list[bytes],
+        key_indices: Any = ...,
+        *,
+        errors: Raising = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[SignOptions],
+    ) -> list[bytes]: ...
+
+    @overload
+    def sign(
+        self,
+        messages: list[bytes],
+        key_indices: Any = ...,
+        *,
+        errors: Literal["status"],
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[SignOptions],
+    ) -> tuple[list[bytes], Statuses]: ...
+
+    @overload
+    def sign(
+        self,
+        messages: Any,
+        key_indices: Any = ...,
+        *,
+        errors: Errors = ...,
+        out: Any = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[SignOptions],
+    ) -> Any: ...
+
     def sign(
         self,
         messages: Any,
@@ -96,6 +147,66 @@ class KeyRing:
             size.
         """
         return self._calls.sign(messages, key_indices, errors, out, progress, **options)
+
+    @overload
+    def verify(
+        self,
+        signatures: Buffer,
+        messages: Buffer,
+        key_indices: int | None = ...,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> bool: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: list[bytes],
+        messages: Any,
+        key_indices: Any = ...,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> list[bool]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: list[bytes],
+        messages: Any,
+        key_indices: Any = ...,
+        *,
+        errors: Literal["status"],
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> tuple[list[bool], Statuses]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: NDArray[np.uint8],
+        messages: Any,
+        key_indices: Any = ...,
+        *,
+        errors: VerdictsAlone = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> NDArray[np.bool_]: ...
+
+    @overload
+    def verify(
+        self,
+        signatures: Any,
+        messages: Any,
+        key_indices: Any = ...,
+        *,
+        errors: VerifyErrors = ...,
+        progress: Progress | None = ...,
+        **options: Unpack[VerifyOptions],
+    ) -> Any: ...
 
     def verify(
         self,

@@ -51,6 +51,11 @@ class EccJob(KeyJob):
 
     VERDICTS: ClassVar[frozenset[Status]] = frozenset({Status.ECC_SIGNATURE, Status.ECC_POINT})
 
+    @property
+    def key_count(self) -> int:
+        """The number of keys that rows can name."""
+        return 0 if self.ring is None else len(self.ring)
+
     def fingerprint(self) -> dict[str, Any]:
         """Return operation, columns, keys and options."""
         return {

@@ -81,7 +81,6 @@ class KeyJob(Job):
         family: ``rsa`` or ``ecc``.
         operation: its name in the family.
         operands: names of columns, by what is in them.
-        key_count: number of keys that rows can name.
         key_column: the column of each row's key: its index or name. None: every row has the first key.
         key_names: indices of keys by name.
         keys_by_index: an integer in the key column is an index, and no name.
@@ -94,7 +93,6 @@ class KeyJob(Job):
     family: str
     operation: str
     operands: Mapping[str, str]
-    key_count: int
     key_column: str | None = None
     key_names: Mapping[str, int] = field(default_factory=dict)
     keys_by_index: bool = True
@@ -103,6 +101,11 @@ class KeyJob(Job):
 
     #: statuses of signatures that are not valid, besides OK
     VERDICTS: ClassVar[frozenset[Status]] = frozenset()
+
+    @property
+    @abstractmethod
+    def key_count(self) -> int:
+        """The number of keys that rows can name."""
 
     @property
     def name(self) -> str:

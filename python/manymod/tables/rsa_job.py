@@ -46,6 +46,11 @@ class RsaJob(KeyJob):
 
     VERDICTS: ClassVar[frozenset[Status]] = frozenset({Status.RSA_SIGNATURE_LENGTH})
 
+    @property
+    def key_count(self) -> int:
+        """The number of keys that rows can name."""
+        return len(self.ring)
+
     def fingerprint(self) -> dict[str, Any]:
         """Return operation, columns, keys and padding."""
         left_pad = ["left pad"] if self.left_pad else []

@@ -27,6 +27,7 @@
 
 #include "core/portable.hpp"
 #include "field/field.hpp"
+#include "field/fused.hpp"
 
 namespace manymod::ecc::edwards {
 
@@ -193,7 +194,8 @@ MM_DEVICE void add(const F& f, Extended<F>& r, const Extended<F>& p, const Cache
   finish_sum<kWithT>(f, r, a, b, c, d);
 }
 
-/// r = 2 p. E = (X + Y)^2 - X^2 - Y^2 and F = G + 2 Z^2 have magnitudes 3 and 4 before they are reduced.
+/// r = 2 p. E = X^2 + Y^2 - (X + Y)^2 and F = X^2 - Y^2 + 2 Z^2 would have magnitudes 3 and 4, and are
+/// reduced.
 template <WithT kWithT = WithT::yes, field::Field F>
 MM_DEVICE void double_point(const F& f, Extended<F>& r, const Extended<F>& p) {
   typename F::Element a, b, c, e, ff, g, h;
@@ -202,13 +204,10 @@ MM_DEVICE void double_point(const F& f, Extended<F>& r, const Extended<F>& p) {
   f.sqr(a, p.x);
   f.sqr(b, p.y);
   f.sqr(c, p.z);
-  f.add(c, c, c);
+  field::add_sub(f, e, a, b, e);
+  field::sub_add_twice(f, ff, a, b, c);
   f.add(h, a, b);
-  f.sub(e, h, e);
   f.sub(g, a, b);
-  f.add(ff, c, g);
-  f.template normalize_weak<4>(e, e);
-  f.template normalize_weak<4>(ff, ff);
   f.mul(r.x, e, ff);
   f.mul(r.y, g, h);
   f.mul(r.z, ff, g);

@@ -16,6 +16,7 @@
 
 #include "core/portable.hpp"
 #include "field/field.hpp"
+#include "field/fused.hpp"
 
 namespace manymod::ecc::ladder {
 
@@ -50,9 +51,10 @@ MM_DEVICE void swap_where(const F& f, Pair<F>& r, const typename F::Mask& mask) 
   f.cmov(r.high.z, low.z, mask);
 }
 
-/// (P, P + D) -> (2 P, 2 P + D). u is that of D; a24 = (A - 2) / 4; both of magnitude 1.
-template <field::Field F>
-MM_DEVICE void step(const F& f, Pair<F>& r, const typename F::Element& u, const typename F::Element& a24) {
+/// (P, P + D) -> (2 P, 2 P + D). u, of magnitude 1, is that of D; a24 = (A - 2) / 4, an element of magnitude
+/// 1 or field::Small.
+template <field::Field F, class Constant>
+MM_DEVICE void step(const F& f, Pair<F>& r, const typename F::Element& u, const Constant& a24) {
   typename F::Element a, b, c, d, e;
   f.add(a, r.low.x, r.low.z);
   f.sub(b, r.low.x, r.low.z);
@@ -64,7 +66,7 @@ MM_DEVICE void step(const F& f, Pair<F>& r, const typename F::Element& u, const 
   f.sqr(b, b);
   f.mul(r.low.x, a, b);
   f.sub(e, a, b);
-  f.mul(b, e, a24);
+  field::mul_constant(f, b, e, a24);
   f.add(a, a, b);
   f.mul(r.low.z, e, a);
   f.add(a, d, c);

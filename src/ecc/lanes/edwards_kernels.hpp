@@ -61,7 +61,7 @@ class EdwardsKernels {
                                       0x52036cee2b6ffe73};
   static constexpr Limb kRoot[kLimbs] = {0xc4ee1b274a0ea0b0, 0x2f431806ad2fe478, 0x2b4d00993dfbd7a7,
                                          0x2b8324804fc1df0b};
-  static constexpr Limb kA24[kLimbs] = {121665, 0, 0, 0};
+  static constexpr field::Small kA24{121665};
 
   /// Scratch of a call.
   struct Batch {
@@ -151,9 +151,7 @@ class EdwardsKernels {
   [[gnu::noinline]] static void cache(Cached& r, const Extended& p, const Element& d2) {
     edwards::cache(kField, r, p, d2);
   }
-  [[gnu::noinline]] static void step(Pair& pair, const Element& u, const Element& a24) {
-    ladder::step(kField, pair, u, a24);
-  }
+  [[gnu::noinline]] static void step(Pair& pair, const Element& u) { ladder::step(kField, pair, u, kA24); }
   [[gnu::noinline]] static void invert(const Batch& batch, std::size_t count) {
     field::batch_inverse(kField, batch.inverse, batch.exists, batch.z, count, batch.scratch);
   }
@@ -173,7 +171,7 @@ class EdwardsKernels {
     add_base(b, batch);
     leave(b, batch);
   }
-  static void add_base(const EdwardsBlock& b, const Batch& batch) {
+  [[gnu::noinline]] static void add_base(const EdwardsBlock& b, const Batch& batch) {
     Prepared entry;
     for (std::size_t first = 0; first < b.vectors; first += kTurns) {
       const std::size_t end = first + kTurns < b.vectors ? first + kTurns : b.vectors;
@@ -201,14 +199,16 @@ class EdwardsKernels {
     const Mask positive = last ? Vector{} - 1 : Vector{} - (bits >> kBaseWidth & 1);
     const Vector index = ((bits >> 1) ^ ~positive) & (kBaseEntries - 1);
     const Word* const table = static_cast<const Word*>(b.base_table) + window * kBaseWindowWords;
-    Element* const coordinate[3] = {&r.plus, &r.minus, &r.t};
-    for (std::size_t c = 0; c < 3; ++c) {
-      for (std::size_t i = 0; i < kDigits; ++i) {
-        coordinate[c]->number.digit[i] = Lookup::lookup(table + (c * kDigits + i) * kBaseEntries, index);
-      }
-      coordinate[c]->set_magnitude(1);
-    }
+    select_coordinate(r.plus, table, index);
+    select_coordinate(r.minus, table + kDigits * kBaseEntries, index);
+    select_coordinate(r.t, table + 2 * kDigits * kBaseEntries, index);
     edwards::negate_where(kField, r, ~positive);
+  }
+  static void select_coordinate(Element& r, const Word* table, Vector index) {
+    for (std::size_t i = 0; i < kDigits; ++i) {
+      r.number.digit[i] = Lookup::lookup(table + i * kBaseEntries, index);
+    }
+    r.set_magnitude(1);
   }
 
   static void fill_base(const EdwardsBlock& b, void* table) {
@@ -262,7 +262,8 @@ class EdwardsKernels {
   }
 
   /// batch.sum[v] = k P, with T.
-  static void multiply_windows(const EdwardsBlock& b, std::size_t v, const Batch& batch, const Element& d2) {
+  [[gnu::noinline]] static void multiply_windows(const EdwardsBlock& b, std::size_t v, const Batch& batch,
+                                                 const Element& d2) {
     make_table(b, v, batch.table, d2);
     Extended& sum = batch.sum[v];
     edwards::set_neutral(kField, sum);
@@ -344,7 +345,7 @@ class EdwardsKernels {
   }
 
   /// The sums in affine form, with one inversion. Z is never 0.
-  static void leave(const EdwardsBlock& b, const Batch& batch) {
+  [[gnu::noinline]] static void leave(const EdwardsBlock& b, const Batch& batch) {
     for (std::size_t v = 0; v < b.vectors; ++v) batch.z[v] = batch.sum[v].z;
     invert(batch, b.vectors);
     Element coordinate;
@@ -429,8 +430,7 @@ class EdwardsKernels {
 
   static void ladder_all(const EdwardsBlock& b) {
     const Batch batch(b.scratch, b.vectors);
-    Element u, a24;
-    constant(a24, kA24);
+    Element u;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       from_limbs(u, b.px, v);
       Pair pair;
@@ -440,7 +440,7 @@ class EdwardsKernels {
         const Mask one = Vector{} - (bits_from(b.scalar, v, bit, 1) & 1);
         ladder::swap_where(kField, pair, swapped ^ one);
         swapped = one;
-        step(pair, u, a24);
+        step(pair, u);
       }
       ladder::swap_where(kField, pair, swapped);
       batch.sum[v].x = pair.low.x;

@@ -38,7 +38,7 @@ struct Workspace {
   std::array<Point, kEntries> table;
   Point entry, sum;
   typename Group::Operand operand;
-  std::array<std::int8_t, kMaxOrderBits + 1> digits;
+  std::array<std::int16_t, kMaxOrderBits + 1> digits;
   std::array<Point, kBlock> points;
   std::array<Element, kBlock> inverses, scratch;
   std::array<Limb, kBlock> finite;
@@ -101,7 +101,7 @@ void multiply_naf(const Group& group, typename Group::Point& r, std::span<const 
   work.digits.fill(0);
   unsigned position = recoding::signed_sliding_digits(
       recoding::LimbBits(k), bits, kWidth,
-      [&](unsigned at, std::int32_t digit) { work.digits[at] = static_cast<std::int8_t>(digit); });
+      [&](unsigned at, std::int32_t digit) { work.digits[at] = static_cast<std::int16_t>(digit); });
   group.set_neutral(r);
   while (position-- > 0) {
     group.twice(r, r);

@@ -17,7 +17,7 @@
 
 namespace manymod::ecc::scalar64 {
 
-/// Terms that are added by one set of buckets: 2^17 points of 256 bits take 12 MiB.
+/// Terms that are added by one set of buckets: 2^17 points of 256 bits take 8 MiB.
 inline constexpr std::size_t kMaxTerms = std::size_t{1} << 17;
 /// Buckets of this width, 2^(kMaxBucketWidth - 1) points, fit the cache of a core.
 inline constexpr unsigned kMaxBucketWidth = 14;
@@ -39,6 +39,7 @@ template <class Group>
 class BucketSums {
  public:
   using Point = typename Group::Point;
+  using Operand = typename Group::Operand;
 
   BucketSums(const Group& group, std::size_t limbs, unsigned bits, std::size_t terms)
       : group_(group), limbs_(limbs), bits_(bits), width_(best_bucket_width(terms, bits)) {
@@ -68,7 +69,7 @@ class BucketSums {
   std::size_t limbs_;
   unsigned bits_;
   unsigned width_;
-  std::vector<Point> points_;  ///< those that are not infinity
+  std::vector<Operand> points_;  ///< those that are not infinity
   std::vector<std::span<const Limb>> scalars_;
   std::vector<Point> buckets_;  ///< of the digits 1, 2, .. in magnitude
 
@@ -77,7 +78,10 @@ class BucketSums {
     scalars_.clear();
     for (std::size_t item = items.begin; item < items.end; ++item) {
       if (points.infinity != nullptr && points.infinity[item] != 0) continue;
-      group_.load(points_.emplace_back(), points, item, limbs_);
+      typename Group::Element x, y;
+      group_.field().from_limbs(x, {points.x[item], limbs_});
+      group_.field().from_limbs(y, {points.y[item], limbs_});
+      group_.prepare(points_.emplace_back(), x, y);
       scalars_.emplace_back(k[item], scalar_limbs);
     }
   }
@@ -88,7 +92,7 @@ class BucketSums {
       const recoding::SignedDigit digit =
           recoding::signed_digit(recoding::LimbBits(scalars_[i]), width_, window);
       if (digit.magnitude == 0) continue;
-      Point term = points_[i];
+      Operand term = points_[i];
       group_.negate_where(term, word::mask_from_bit(digit.negative));
       Point& bucket = buckets_[digit.magnitude - 1];
       group_.add(bucket, bucket, term);

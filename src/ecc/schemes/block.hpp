@@ -122,7 +122,7 @@ class BlockScheme : public Scheme {
   const Task task_;
   const PointEngine& engine_;
   const Inputs& inputs_;
-  const Outputs outputs_;
+  const Outputs& outputs_;
 };
 
 }  // namespace manymod::ecc

@@ -34,7 +34,8 @@ bool curve_has_scheme(mm_ecc_scheme scheme, const Curve& curve) {
 bool takes_options(Task task, const Curve& curve, const Inputs& inputs) {
   const bool is_sm2 = task.scheme == MM_ECC_SM2DSA;
   // SM2's digests already contain the signer's id.
-  const bool has_context = task.scheme == MM_ECC_EDDSA || (is_sm2 && !inputs.prehashed);
+  const bool has_context =
+      task.scheme == MM_ECC_EDDSA || (is_sm2 && !inputs.prehashed) || task.op == MM_ECC_SM2_EXCHANGE;
   if (inputs.context && !has_context) return false;
   // EdDSA derives its nonces and has its own hash.
   const bool is_eddsa = task.scheme == MM_ECC_EDDSA;
@@ -80,6 +81,8 @@ bool suits(Task task, const Curve& curve, const Inputs& inputs) {
       return task.scheme == MM_ECC_ECDSA && curve.has_cofactor_one();
     case MM_ECC_EXCHANGE:
       return curve.form != MM_ECC_EDWARDS;
+    case MM_ECC_SM2_EXCHANGE:
+      return curve.id == CurveId::sm2;
     case MM_ECC_MULTIPLY:
     case MM_ECC_ADD:
     case MM_ECC_POINT:
@@ -132,6 +135,8 @@ std::size_t result_bytes(Task task, const Curve& curve, const Inputs& inputs) {
       const crypto::HashFacts* hash = crypto::find_hash(inputs.hash);
       return hash == nullptr ? curve.coordinate_bytes() : hash->size;
     }
+    case MM_ECC_SM2_EXCHANGE:
+      return inputs.key_bytes + (inputs.confirm ? 64 : 0);
     default:
       return public_key_bytes(task, curve, inputs.point_format);
   }
@@ -151,6 +156,7 @@ PointOperation main_operation(Task task) {
     case MM_ECC_POINT:
       return PointOperation::lift;
     case MM_ECC_EXCHANGE:
+    case MM_ECC_SM2_EXCHANGE:
     case MM_ECC_MULTIPLY:
     case MM_ECC_SUM:
       break;
@@ -176,6 +182,8 @@ std::unique_ptr<Scheme> make_scheme(Task task, const PointEngine& engine, const 
       return make_ecdsa(arguments);
     case MM_ECC_EXCHANGE:
       return make_ecdh(arguments);
+    case MM_ECC_SM2_EXCHANGE:
+      return make_sm2_exchange(arguments);
     case MM_ECC_MULTIPLY:
       return make_multiplication(arguments);
     case MM_ECC_ADD:

@@ -41,7 +41,7 @@ std::size_t result_bytes(Task task, const Curve& curve, const Inputs& inputs);
 /// The point operation that takes most of the time.
 PointOperation main_operation(Task task);
 
-/// The scheme for some items of a call, which use the arrays of `inputs` and `outputs`. In: suits(task,
+/// The scheme for some items of a call. The engine, inputs and outputs must outlive it. In: suits(task,
 /// engine.curve(), inputs).
 std::unique_ptr<Scheme> make_scheme(Task task, const PointEngine& engine, const Inputs& inputs,
                                     const Outputs& outputs);

@@ -12,14 +12,26 @@ namespace {
 
 constexpr std::size_t kMaxBytes = MM_ECC_MAX_BITS / 8 + 1;
 
+Limb little_endian_limb(const std::uint8_t* bytes) {
+  return __builtin_bswap64(load_limb(bytes));
+}
+
 /// x = p - x, or 0 for x = 0.
 void negate_coordinate(std::span<Limb> x, std::span<const Limb> p) { limbs::negate_mod(x, x, p); }
 
 }  // namespace
 
 void limbs_from_little_endian(std::span<Limb> limbs, ByteSpan bytes) {
-  std::ranges::fill(limbs, Limb{0});
-  for (std::size_t i = 0; i < bytes.size(); ++i) limbs[i / 8] |= Limb{bytes[i]} << 8 * (i % 8);
+  std::size_t at = 0;
+  for (Limb& limb : limbs) {
+    limb = 0;
+    if (at + sizeof limb <= bytes.size()) {
+      limb = little_endian_limb(bytes.data() + at);
+    } else {
+      for (std::size_t i = at; i < bytes.size(); ++i) limb |= Limb{bytes[i]} << 8 * (i - at);
+    }
+    at += sizeof limb;
+  }
 }
 
 void little_endian_from_limbs(std::span<std::uint8_t> bytes, std::span<const Limb> limbs) {

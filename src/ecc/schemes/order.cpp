@@ -89,7 +89,7 @@ std::unique_ptr<const Order> Order::of(const Curve& curve) {
   const std::size_t limbs = curve.scalar_limbs();
   if (limbs <= 4) return std::make_unique<const OrderField<4>>(curve.n);
   if (limbs <= 6) return std::make_unique<const OrderField<6>>(curve.n);
-  if (limbs <= 8) return std::make_unique<const OrderField<8>>(curve.n);
+  if (limbs <= 9) return std::make_unique<const OrderField<9>>(curve.n);
   return std::make_unique<const OrderField<11>>(curve.n);
 }
 

@@ -78,7 +78,7 @@ class PointWriter {
  private:
   const Curve& curve_;
   mm_ecc_point_format format_;
-  Outputs outputs_;
+  const Outputs& outputs_;
 
   /// Whether a multiple is infinity is public. Not inlined, because the secret-independence tests suppress
   /// findings in this function by its name.

@@ -19,7 +19,7 @@ namespace manymod::ecc {
 /// The operands of a call whose views were checked, and its options (mm_ecc_call). The bytes belong to the
 /// caller, and other threads or processes may write to them: read each once.
 struct Inputs {
-  std::optional<ItemsIn> secret, point, second, message, signature, nonce, context;
+  std::optional<ItemsIn> secret, point, second, message, signature, nonce, context, peer_context;
   mm_hash hash = MM_HASH_NONE;
   bool prehashed = false;
   mm_ecc_nonces nonces = MM_ECC_NONCE_DETERMINISTIC;
@@ -28,6 +28,9 @@ struct Inputs {
   mm_ecc_point_format point_format = MM_ECC_UNCOMPRESSED;
   int low_s = 0;
   bool check = true;
+  std::size_t key_bytes = 0;
+  bool responder = false;
+  bool confirm = false;
 };
 
 /// Where an item's results go. Members that the operation does not have are null.

@@ -8,18 +8,20 @@
 
 namespace manymod::ecc {
 
-/// What a scheme is made for; all must outlive it, but the outputs, which it copies.
+/// What a scheme is made for; all must outlive it.
 struct SchemeArguments {
   Task task;
   const PointEngine& engine;
   const Inputs& inputs;
-  Outputs outputs;
+  const Outputs& outputs;
 };
 
 /// FIPS 186-5 and SEC 1: MM_ECC_SIGN, _VERIFY, _VERIFY_ALL, _RECOVER.
 std::unique_ptr<Scheme> make_ecdsa(const SchemeArguments& arguments);
 /// GB/T 32918.2: MM_ECC_SIGN, _VERIFY, _VERIFY_ALL.
 std::unique_ptr<Scheme> make_sm2(const SchemeArguments& arguments);
+/// GB/T 32918.3: MM_ECC_SM2_EXCHANGE.
+std::unique_ptr<Scheme> make_sm2_exchange(const SchemeArguments& arguments);
 /// BIP 340: MM_ECC_SIGN, _VERIFY, _VERIFY_ALL.
 std::unique_ptr<Scheme> make_bip340(const SchemeArguments& arguments);
 /// SEC 1: MM_ECC_EXCHANGE.

@@ -146,6 +146,16 @@ class LaneArithmetic {
     if constexpr (kInlined) return multiply_subtract_square(r, a, b, c);
     if constexpr (!kInlined) return multiply_subtract_square_called(r, a, b, c);
   }
+  /// r = k a mod p, r < 2 p. On input: a <= 4 p, k < 2^20.
+  static constexpr bool kHasMulSmall = C::kReduction == Reduction::fold;
+  static MANYMOD_INLINE void mul_small(Number& r, const Number& a, Limb k) {
+    Vector column[kDigits + 2];
+    unroll<0, kDigits + 2>([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] = Vector{}; });
+    for_digits([&](auto i) MANYMOD_INLINE_STEP {
+      Arch::multiply_add(column + i.kValue, a.digit[i.kValue], broadcast(k));
+    });
+    fold_top(r, column);
+  }
   /// r = a mod p, r < 2^kBits + 16 (2^kBits - p) < 2 p. On input: a < 16 p.
   static MANYMOD_INLINE void reduce_weakly(Number& r, const Number& a) {
     Vector column[kDigits];
@@ -243,6 +253,7 @@ class LaneArithmetic {
  private:
   static constexpr bool kInlined = kDigits <= Arch::kInlinedDigits;
   static constexpr bool kSplit = Arch::kSplitProducts;
+  static constexpr bool kInterleaved = kSplit && C::kReduction == Reduction::montgomery && kDigits > 5;
 
   // Members rather than local constants, which g++ 12 takes for unused where only lambdas use them.
   static constexpr typename C::Digits kPrime = C::multiple(1);
@@ -299,8 +310,7 @@ class LaneArithmetic {
     if constexpr (Begin < End) {
       [&]<std::size_t... kOffset>(std::index_sequence<kOffset...>) MANYMOD_INLINE_STEP {
         (step(Index<Begin + kOffset>{}), ...);
-      }
-      (std::make_index_sequence<End - Begin>{});
+      }(std::make_index_sequence<End - Begin>{});
     }
   }
   template <class Step>
@@ -456,23 +466,54 @@ class LaneArithmetic {
   /// Montgomery's reduction with p in signed digits. Row i adds q_i p W^i, which makes column i divisible by
   /// W. Where the lowest digit of p is -1, q_i = column i mod W: the sum is column i less its low digit.
   static MANYMOD_INLINE void reduce_by_quotients(Number& r, Vector* t) {
-    for_digits([&](auto i) MANYMOD_INLINE_STEP {
-      Vector* const column = t + i.kValue;
-      Vector q = column[0] & C::kMask;
-      if constexpr (C::quotient_shift() != 0) {
-        q = (column[0] + (column[0] << C::quotient_shift())) & C::kMask;
-        Arch::multiply_add(column, q, broadcast(static_cast<Limb>(kSignedPrime[0])));
+    for_digits([&](auto i) MANYMOD_INLINE_STEP { clear_column<i.kValue>(t); });
+    carry(r, t + kDigits);
+  }
+  template <std::size_t kColumn>
+  static MANYMOD_INLINE void clear_column(Vector* t) {
+    Vector* const column = t + kColumn;
+    Vector q = column[0] & C::kMask;
+    if constexpr (C::quotient_shift() != 0) {
+      q = (column[0] + (column[0] << C::quotient_shift())) & C::kMask;
+      Arch::multiply_add(column, q, broadcast(static_cast<Limb>(kSignedPrime[0])));
+    }
+    column[1] += column[0] >> w;
+    unroll<1, kDigits>([&](auto j) MANYMOD_INLINE_STEP {
+      if constexpr (kSignedPrime[j.kValue] == -1) {
+        column[j.kValue] -= q;
+      } else if constexpr (kSignedPrime[j.kValue] == 1) {
+        column[j.kValue] += q;
+      } else if constexpr (kSignedPrime[j.kValue] != 0) {
+        Arch::multiply_add(column + j.kValue, q, broadcast(static_cast<Limb>(kSignedPrime[j.kValue])));
       }
-      column[1] += column[0] >> w;
-      unroll<1, kDigits>([&](auto j) MANYMOD_INLINE_STEP {
-        if constexpr (kSignedPrime[j.kValue] == -1) {
-          column[j.kValue] -= q;
-        } else if constexpr (kSignedPrime[j.kValue] == 1) {
-          column[j.kValue] += q;
-        } else if constexpr (kSignedPrime[j.kValue] != 0) {
-          Arch::multiply_add(column + j.kValue, q, broadcast(static_cast<Limb>(kSignedPrime[j.kValue])));
-        }
+    });
+  }
+  /// r = (t + a b) / 2^kRadixBits mod p, as reduce. By rows, column i is complete after row i: clearing it
+  /// overlaps with the products of the next row.
+  static MANYMOD_INLINE void reduce_with_product(Number& r, Vector* t, const Number& a, const Number& b) {
+    for_digits([&](auto j) MANYMOD_INLINE_STEP {
+      for_digits([&](auto i) MANYMOD_INLINE_STEP {
+        Arch::multiply_add(t + i.kValue + j.kValue, a.digit[i.kValue], b.digit[j.kValue]);
       });
+      clear_column<j.kValue>(t);
+    });
+    carry(r, t + kDigits);
+  }
+
+  /// r = a^2 / 2^kRadixBits mod p likewise. By columns, each of which is doubled and cleared once its cross
+  /// products are summed up.
+  static MANYMOD_INLINE void reduce_with_square(Number& r, Vector* t, const Number& a) {
+    start_columns<true>(t);
+    Vector cross[2 * kDigits] = {};
+    unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
+      constexpr std::size_t kFirst = c.kValue < kDigits ? 0 : c.kValue - kDigits + 1;
+      unroll<kFirst, (c.kValue + 1) / 2>([&](auto i) MANYMOD_INLINE_STEP {
+        Arch::multiply_add(cross + c.kValue, a.digit[i.kValue], a.digit[c.kValue - i.kValue]);
+      });
+      if constexpr (c.kValue % 2 == 0)
+        Arch::multiply_add(t + c.kValue, a.digit[c.kValue / 2], a.digit[c.kValue / 2]);
+      t[c.kValue] += cross[c.kValue] + cross[c.kValue];
+      if constexpr (c.kValue < kDigits) clear_column<c.kValue>(t);
     });
     carry(r, t + kDigits);
   }
@@ -494,6 +535,10 @@ class LaneArithmetic {
           Arch::multiply_add(low + i.kValue + k.kValue, t[kDigits + i.kValue], broadcast(kFold[k.kValue]));
       });
     });
+    fold_top(r, low);
+  }
+  /// r = the number in L + 1 columns, of which the highest is below 2^42.
+  static MANYMOD_INLINE void fold_top(Number& r, Vector* low) {
     // Columns of whole products are too large for e.
     if constexpr (!kSplit) carry_through<0, kDigits>(low);
     const Vector top = split_top(low) + (low[kDigits] << C::kSpareBits);
@@ -535,25 +580,32 @@ class LaneArithmetic {
     const Vector multiple = kTimes == 1 ? x : kTimes == 2 ? x + x : x + x + x;
     sum = kFactor < 0 ? sum - multiple : sum + multiple;
   }
-  /// r = t + 4 p^2 - s, reduced.
-  static MANYMOD_INLINE void reduce_difference(Number& r, Vector* t, const Vector* s) {
-    unroll<0, 2 * kDigits>(
-        [&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] += broadcast(kLentSquare[c.kValue]) - s[c.kValue]; });
-    reduce(r, t);
+  /// r = a b + 4 p^2 - s, reduced.
+  static MANYMOD_INLINE void multiply_less(Number& r, const Number& a, const Number& b, const Vector* s) {
+    Vector t[2 * kDigits];
+    if constexpr (kInterleaved) {
+      unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
+        t[c.kValue] = broadcast(kLentSquare[c.kValue] + starting_value(c.kValue)) - s[c.kValue];
+      });
+      reduce_with_product(r, t, a, b);
+    } else {
+      product_columns(t, a, b);
+      unroll<0, 2 * kDigits>(
+          [&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] += broadcast(kLentSquare[c.kValue]) - s[c.kValue]; });
+      reduce(r, t);
+    }
   }
   static MANYMOD_INLINE void multiply_subtract(Number& r, const Number& a, const Number& b, const Number& c,
                                                const Number& d) {
-    Vector t[2 * kDigits], s[2 * kDigits];
+    Vector s[2 * kDigits];
     product_columns<false>(s, c, d);
-    product_columns(t, a, b);
-    reduce_difference(r, t, s);
+    multiply_less(r, a, b, s);
   }
   static MANYMOD_INLINE void multiply_subtract_square(Number& r, const Number& a, const Number& b,
                                                       const Number& c) {
-    Vector t[2 * kDigits], s[2 * kDigits];
+    Vector s[2 * kDigits];
     square_columns<false>(s, c);
-    product_columns(t, a, b);
-    reduce_difference(r, t, s);
+    multiply_less(r, a, b, s);
   }
   static MANYMOD_NOINLINE void multiply_subtract_called(Number& r, const Number& a, const Number& b,
                                                         const Number& c, const Number& d) {
@@ -565,13 +617,22 @@ class LaneArithmetic {
   }
   static MANYMOD_INLINE void multiply(Number& r, const Number& a, const Number& b) {
     Vector t[2 * kDigits];
-    product_columns(t, a, b);
-    reduce(r, t);
+    if constexpr (kInterleaved) {
+      start_columns<true>(t);
+      reduce_with_product(r, t, a, b);
+    } else {
+      product_columns(t, a, b);
+      reduce(r, t);
+    }
   }
   static MANYMOD_INLINE void square(Number& r, const Number& a) {
     Vector t[2 * kDigits];
-    square_columns(t, a);
-    reduce(r, t);
+    if constexpr (kInterleaved) {
+      reduce_with_square(r, t, a);
+    } else {
+      square_columns(t, a);
+      reduce(r, t);
+    }
   }
   static MANYMOD_NOINLINE void multiply_called(Number& r, const Number& a, const Number& b) {
     multiply(r, a, b);

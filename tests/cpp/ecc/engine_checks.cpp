@@ -295,7 +295,7 @@ void check_all_multiples(const PointEngine& engine, const Listed& all) {
 
   // All of small groups, and a share of larger ones.
   std::mt19937_64 random(2);
-  constexpr std::size_t kMost = kBriefTests ? 1000 : 4000;
+  constexpr std::size_t kMost = kBriefTests ? 500 : 2000;
   const auto chosen = [&](std::size_t among) { return among <= kMost || random() % among < kMost; };
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!all.finite(i)) continue;
@@ -315,7 +315,8 @@ void check_all_multiples(const PointEngine& engine, const Listed& all) {
 void check_small_sums(const PointEngine& engine, const Listed& all) {
   std::mt19937_64 random(1);
   const Limb n = engine.curve().n[0];
-  for (const std::size_t terms : {0, 1, 2, 3, 5, 17, 60, 200}) {
+  constexpr std::size_t kCounts[] = {0, 1, 2, 3, 5, 17, 60, 200};
+  for (const std::size_t terms : kCounts) {
     Cases cases(engine);
     PlainPoint sum = all.group().neutral();
     for (std::size_t i = 0; i < terms; ++i) {
@@ -383,10 +384,10 @@ class Edges {
     return number;
   }
   void add_scalars() {
-    for (const Limb value : {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 127, 128})
-      scalars_.push_back(word(value));
+    constexpr Limb kSmall[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 127, 128};
+    for (const Limb value : kSmall) scalars_.push_back(word(value));
     last_ = scalars_.size();
-    for (const Limb value : {1, 2, 16}) scalars_.push_back(below_order(value, false));
+    for (const Limb value : {Limb{1}, Limb{2}, Limb{16}}) scalars_.push_back(below_order(value, false));
     scalars_.push_back(below_order(1, true));
     // Windows of all zeros and of all ones next to each other, up to the top.
     Limbs ones(curve_.scalar_limbs(), ~Limb{0});
@@ -454,19 +455,19 @@ void check_edge_multiples(const PointEngine& engine, Edges& edges) {
 void check_edge_pairs(const PointEngine& engine, Edges& edges) {
   Cases cases(engine);
   const PlainGroup& group = edges.group();
-  for (std::size_t p = 0; p < edges.points().size(); ++p) {
-    for (const std::size_t v : edges.few_scalars()) {
-      for (const std::size_t u : edges.few_scalars()) {
-        cases.two(edges.scalars()[u], edges.scalars()[v], edges.points()[p],
-                  group.add(edges.multiple(u, 0), edges.multiple(v, p)));
-      }
-    }
+  const auto add_case = [&](std::size_t u, std::size_t v, std::size_t p) {
+    cases.two(edges.scalars()[u], edges.scalars()[v], edges.points()[p],
+              group.add(edges.multiple(u, 0), edges.multiple(v, p)));
+  };
+  const std::vector<std::size_t> few = edges.few_scalars();
+  for (const std::size_t u : few) {
+    for (const std::size_t v : few) add_case(u, v, 2);
   }
-  for (const std::size_t p : {0, 1}) {
-    for (std::size_t k = 0; k < edges.scalars().size(); ++k) {
-      cases.two(edges.scalars()[k], edges.scalars()[k], edges.points()[p],
-                group.add(edges.multiple(k, 0), edges.multiple(k, p)));
-    }
+  for (std::size_t p = 3; p < edges.points().size(); ++p) {
+    for (std::size_t i = 0; i < few.size(); ++i) add_case(few[i], few[few.size() - 1 - i], p);
+  }
+  for (std::size_t p = 0; p < 2; ++p) {
+    for (std::size_t k = 0; k < edges.scalars().size(); ++k) add_case(k, k, p);
   }
   cases.run_multiply_two();
 }
@@ -475,7 +476,7 @@ void check_edge_sums(const PointEngine& engine, Edges& edges) {
   const PlainGroup& group = edges.group();
   std::vector<PlainPoint> points = edges.points();
   points.push_back(group.neutral());
-  for (std::size_t p = 0; p < edges.points().size(); ++p) points.push_back(group.negate(edges.points()[p]));
+  for (const PlainPoint& p : edges.points()) points.push_back(group.negate(p));
   Cases cases(engine);
   for (const PlainPoint& p : points) {
     for (const PlainPoint& q : points) cases.sum(p, q, group.add(p, q));
@@ -530,12 +531,12 @@ void check_ladders(const PointEngine& engine, unsigned seed) {
     coordinates.emplace_back(curve.limbs());
     coordinates.back()[0] = value;
   };
-  for (const Limb value : {0, 1, 2, 3}) push_word(value);
-  for (const Limb below : {1, 2}) {
+  for (Limb value = 0; value < 4; ++value) push_word(value);
+  for (Limb below = 1; below <= 2; ++below) {
     coordinates.push_back(curve.p);
     coordinates.back()[0] -= below;
   }
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 3; ++i) {
     Limbs u(curve.limbs());
     for (Limb& limb : u) limb = random();
     limbs::truncate_bits(u, curve.field_bits - 1);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "field/batch_inverse.hpp"
+#include "field/fused.hpp"
 #include "support/field_tests.hpp"
 #include "support/special_lane_field.hpp"
 
@@ -269,6 +270,52 @@ TYPED_TEST(SpecialLaneEdges, FunctionsOfTwoElements) {
             ASSERT_EQ(outputs.numbers[3][lane], r.value) << x << " " << y;
           }
         }
+      }
+    }
+  }
+}
+
+/// Combinations (field/fused.hpp) of edges, the first factor of a product having each magnitude that it may.
+TYPED_TEST(SpecialLaneEdges, Combinations) {
+  const NaiveField naive_field(this->prime());
+  const std::size_t lanes = TypeParam::calls().lanes;
+  for (unsigned m = 1; m <= 3; ++m) {
+    const auto reduced = this->edges(1), factors = this->edges(m);
+    for (std::size_t first = 0; first < factors.size(); first += (kBriefTests ? 4 : 1) * lanes) {
+      const std::vector<naive::Limbs> raw[] = {
+          this->lanes_from(factors, first, 1), this->lanes_from(reduced, first / 2, 7),
+          this->lanes_from(reduced, first / 3 + m, 5), this->lanes_from(reduced, first + 1, 3)};
+      FieldOutputs outputs(7, 0, lanes, this->prime().size());
+      TypeParam::with_field(std::vector<naive::Limbs>(lanes, this->prime()), this->bits(), outputs,
+                            [&](const auto& f, auto& io) {
+                              typename TestFixture::Element a[4], r, rest;
+                              for (unsigned i = 0; i < 4; ++i) io.set_raw(a[i], raw[i], i == 0 ? m : 1);
+                              f.mul_sub(r, a[0], a[1], a[2], a[3]);
+                              io.store(0, r);
+                              f.mul_sub_sqr(r, a[0], a[1], a[2]);
+                              io.store(1, r);
+                              f.three_halves(r, a[1]);
+                              io.store(2, r);
+                              f.sub_twice(r, rest, a[1], a[2]);
+                              io.store(3, r), io.store(4, rest);
+                              f.sub_and_twice(r, rest, a[1], a[2], a[3]);
+                              io.store(5, r), io.store(6, rest);
+                            });
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        NaiveField::Element a[4], r, rest;
+        for (unsigned i = 0; i < 4; ++i) a[i] = this->expected(raw[i][lane], i == 0 ? m : 1);
+        field::mul_sub(naive_field, r, a[0], a[1], a[2], a[3]);
+        ASSERT_EQ(outputs.numbers[0][lane], r.value) << m;
+        field::mul_sub_sqr(naive_field, r, a[0], a[1], a[2]);
+        ASSERT_EQ(outputs.numbers[1][lane], r.value) << m;
+        field::three_halves(naive_field, r, a[1]);
+        ASSERT_EQ(outputs.numbers[2][lane], r.value);
+        field::sub_twice(naive_field, r, rest, a[1], a[2]);
+        ASSERT_EQ(outputs.numbers[3][lane], r.value);
+        ASSERT_EQ(outputs.numbers[4][lane], rest.value);
+        field::sub_and_twice(naive_field, r, rest, a[1], a[2], a[3]);
+        ASSERT_EQ(outputs.numbers[5][lane], r.value);
+        ASSERT_EQ(outputs.numbers[6][lane], rest.value);
       }
     }
   }

@@ -31,6 +31,7 @@
 #include "modmul/ifma52/row.hpp"
 #include "modmul/radix29/kernels.hpp"
 #include "modmul/vcpc512/kernels.hpp"
+#include "point_lanes.hpp"
 #include "poison.hpp"
 #include "special_lanes.hpp"
 
@@ -234,5 +235,6 @@ int main(int count, char** arguments) {
   require(check_techniques(count > 1 ? arguments[1] : nullptr) > 0, "processor", "has AVX2");
   require(check_edwards_lanes() > 0, "processor", "has AVX2");
   require(check_special_lanes() > 0, "processor", "has AVX2");
+  require(check_point_lanes() > 0, "processor", "has AVX2");
   return 0;
 }

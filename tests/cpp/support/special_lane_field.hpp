@@ -54,6 +54,19 @@ class SpecialLaneTestField {
     calls_.neg[k / 2](r, a);
   }
   void half(Element& r, const Element& a) const { calls_.half(r, a); }
+  void three_halves(Element& r, const Element& a) const { calls_.three_halves(r, a); }
+  void mul_sub(Element& r, const Element& a, const Element& b, const Element& c, const Element& d) const {
+    calls_.mul_sub(r, a, b, c, d);
+  }
+  void mul_sub_sqr(Element& r, const Element& a, const Element& b, const Element& c) const {
+    calls_.mul_sub_sqr(r, a, b, c);
+  }
+  void sub_twice(Element& x, Element& rest, const Element& a, const Element& v) const {
+    calls_.sub_twice(x, rest, a, v);
+  }
+  void sub_and_twice(Element& x, Element& rest, const Element& a, const Element& b, const Element& v) const {
+    calls_.sub_and_twice(x, rest, a, b, v);
+  }
   template <unsigned k = field::kMaxMagnitude>
   void normalize_weak(Element& r, const Element& a) const {
     calls_.normalize_weak[k / 4](r, a);

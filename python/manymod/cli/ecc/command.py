@@ -249,7 +249,7 @@ def _job(operation: str, options: dict[str, Any]) -> EccJob:
     if of_rows:
         if options.get("keys") or options.get("key_folder") or options.get("key_column"):
             raise click.UsageError(f"--{own}: rows have their keys: leave out --key, --keys, --key-column")
-        named |= {"curve": _curve(options["curve"]), "where": settings, "key_count": 0}
+        named |= {"curve": _curve(options["curve"]), "where": settings}
     else:
         if options["curve"] is not None:
             raise click.UsageError(f"--curve is for keys in a column: give --{own}")
@@ -257,7 +257,6 @@ def _job(operation: str, options: dict[str, Any]) -> EccJob:
         keys = chosen_keys(options, private, lambda path, password: _read_key(path, password, private))
         named |= {
             "ring": curves.KeyRing(keys.keys, **settings),
-            "key_count": len(keys.keys),
             "key_column": options["key_column"],
             "key_names": keys.names,
             "keys_by_index": not options["key_folder"],

@@ -226,7 +226,6 @@ def _job(operation: str, options: dict[str, Any]) -> RsaJob:
         operation=operation,
         operands={label: options[label] for label in labels},
         ring=KeyRing(keys.keys, **settings),
-        key_count=len(keys.keys),
         key_column=options["key_column"],
         key_names=keys.names,
         keys_by_index=not options["key_folder"],

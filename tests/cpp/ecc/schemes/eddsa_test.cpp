@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -267,6 +268,86 @@ TEST_P(Eddsa, LargeResponses) {
                          with_policy(policy));
       EXPECT_EQ(r.ok[0], 0);
       EXPECT_EQ(r.status[0], MM_ITEM_ECC_SIGNATURE);
+    }
+  }
+}
+
+/// An engine whose multiples of the generator are wrong in one row, as after a fault of the hardware.
+class FaultyEngine final : public PointEngine {
+ public:
+  FaultyEngine(const PointEngine& exact, std::size_t row)
+      : PointEngine(exact.curve()), exact_(exact), row_(row) {}
+
+  [[nodiscard]] const char* variant() const override { return exact_.variant(); }
+  [[nodiscard]] std::size_t granularity() const override { return exact_.granularity(); }
+  [[nodiscard]] double item_ns(ecc::PointOperation operation) const override {
+    return exact_.item_ns(operation);
+  }
+  void multiply_base(const ecc::PointResults& r, const ecc::NumberRows& k, ecc::ItemRange items,
+                     TimingClass timing, const StopToken& stop) const override {
+    exact_.multiply_base(r, k, items, timing, stop);
+    const std::size_t limbs = curve().limbs(), from = row_ > 0 ? row_ - 1 : row_ + 1;
+    std::copy_n(r.x + from * limbs, limbs, r.x + row_ * limbs);
+    std::copy_n(r.y + from * limbs, limbs, r.y + row_ * limbs);
+  }
+  void multiply(const ecc::PointResults& r, const ecc::NumberRows& k, const ecc::PointRows& points,
+                ecc::ItemRange items, TimingClass timing, const StopToken& stop) const override {
+    exact_.multiply(r, k, points, items, timing, stop);
+  }
+  void multiply_two(const ecc::PointResults& r, const ecc::NumberRows& u, const ecc::NumberRows& v,
+                    const ecc::PointRows& points, ecc::ItemRange items,
+                    const StopToken& stop) const override {
+    exact_.multiply_two(r, u, v, points, items, stop);
+  }
+  void ladder(Limb* r, const ecc::NumberRows& k, const ecc::NumberRows& u, unsigned bits,
+              ecc::ItemRange items, const StopToken& stop) const override {
+    exact_.ladder(r, k, u, bits, items, stop);
+  }
+  void add(const ecc::PointResults& r, const ecc::PointRows& p, const ecc::PointRows& q,
+           ecc::ItemRange items) const override {
+    exact_.add(r, p, q, items);
+  }
+  void lift(Limb* r, std::uint8_t* found, const ecc::NumberRows& given, const std::uint8_t* odd,
+            ecc::ItemRange items) const override {
+    exact_.lift(r, found, given, odd, items);
+  }
+  void check(std::uint8_t* valid, const ecc::PointRows& points, ecc::ItemRange items) const override {
+    exact_.check(valid, points, items);
+  }
+  void sum(const ecc::PointResults& r, const ecc::NumberRows& k, const ecc::PointRows& points,
+           ecc::ItemRange items, const StopToken& stop) const override {
+    exact_.sum(r, k, points, items, stop);
+  }
+
+ private:
+  const PointEngine& exact_;
+  std::size_t row_;
+};
+
+/// A wrong R does not leave, and its neighbours do; without the check it would.
+TEST_P(Eddsa, Faults) {
+  const std::size_t count = 5;
+  const SchemeItems valid = signed_items(count);
+  const SchemeItems items{{valid.secret[0]}, {}, valid.message, {}, {}};
+  const auto expected = run(*engines_[0], MM_ECC_SIGN, items, count).output;
+  for (const auto& engine : engines_) {
+    // Row 0 is the key, row i + 1 the R of item i.
+    for (const std::size_t bad : {0U, 2U, 4U}) {
+      const FaultyEngine faulty(*engine, bad + 1);
+      auto r = run(faulty, MM_ECC_SIGN, items, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(r.status[i], i == bad ? MM_ITEM_ECC_FAULT : MM_OK);
+        EXPECT_EQ(r.output[i], i == bad ? Bytes{} : expected[i]);
+      }
+      ecc::Inputs unchecked;
+      unchecked.check = false;
+      r = run(faulty, MM_ECC_SIGN, items, count, unchecked);
+      EXPECT_EQ(r.status[bad], MM_OK);
+      EXPECT_NE(r.output[bad], expected[bad]);
+    }
+    const FaultyEngine faulty(*engine, 0);
+    for (const std::uint8_t status : run(faulty, MM_ECC_SIGN, items, count).status) {
+      EXPECT_EQ(status, MM_ITEM_ECC_FAULT);
     }
   }
 }

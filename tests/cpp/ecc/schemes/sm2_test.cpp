@@ -149,5 +149,94 @@ TEST(Sm2, RejectsWhatIsNoSignature) {
   EXPECT_EQ(verdict.status, MM_OK);
 }
 
+/// A call of the key exchange on one item.
+class ExchangeCall {
+ public:
+  ExchangeCall(const Bytes& secret, const Bytes& ephemeral, const Bytes& point, const Bytes& second,
+               bool responder)
+      : output_(200) {
+    call.struct_size = sizeof call;
+    call.op = MM_ECC_SM2_EXCHANGE;
+    call.count = 1;
+    call.secret = view_of(secret);
+    call.nonce = view_of(ephemeral);
+    call.nonces = MM_ECC_NONCE_GIVEN;
+    call.point = view_of(point);
+    call.second = view_of(second);
+    call.key_bytes = 16;
+    call.responder = responder ? 1 : 0;
+    call.output = {output_.data(), 1, output_.size(), &size_};
+    call.item_status = &status_;
+  }
+
+  static mm_bytes_view view_of(const Bytes& bytes) {
+    return {1, bytes.data(), bytes.size(), 0, nullptr, nullptr};
+  }
+  mm_status run(EccPlan& plan) { return mm_ecc_run(plan.get(), &call); }
+  [[nodiscard]] Bytes result() const {
+    return {output_.begin(), output_.begin() + static_cast<std::ptrdiff_t>(size_)};
+  }
+  [[nodiscard]] int status() const { return status_; }
+
+  mm_ecc_call call{};
+
+ private:
+  Bytes output_;
+  std::size_t size_ = 0;
+  std::uint8_t status_ = 0;
+};
+
+TEST(Sm2, ExchangesTheKeyOfTheStandard) {
+  // GB/T 32918.5, annex B.
+  const Bytes da = from_hex("81EB26E941BB5AF16DF116495F90695272AE2CD63D6C4AE1678418BE48230029");
+  const Bytes db = from_hex("785129917D45A9EA5437A59356B82338EAADDA6CEB199088F14AE10DEFA229B5");
+  const Bytes ra = from_hex("D4DE15474DB74D06491C440D305E012400990F3E390C7E87153C12DB2EA60BB3");
+  const Bytes rb = from_hex("7E07124814B309489125EAED101113164EBF0F3458C5BD88335C1F9D596243D6");
+  const Bytes expected = from_hex("6C89347354DE2484C60B4AB1FDE4C6E5");
+  EccPlan plan = make_plan();
+  const std::vector<Bytes> secrets{da, db, ra, rb};
+  const std::vector<Bytes> points = plan.public_keys(secrets);
+  ExchangeCall initiator(da, ra, points[1], points[3], false);
+  ExchangeCall responder(db, rb, points[0], points[2], true);
+  for (ExchangeCall* side : {&initiator, &responder}) {
+    ASSERT_EQ(side->run(plan), MM_OK) << mm_last_error();
+    EXPECT_EQ(side->result(), expected);
+    side->call.confirm = 1;
+    side->call.key_bytes = 70;
+    ASSERT_EQ(side->run(plan), MM_OK) << mm_last_error();
+  }
+  EXPECT_EQ(initiator.result(), responder.result());
+  ASSERT_EQ(initiator.result().size(), 70U + 64U);
+  const Bytes longer = initiator.result();
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), longer.begin()));
+  EXPECT_FALSE(std::equal(longer.begin() + 70, longer.begin() + 102, longer.begin() + 102));
+  const Bytes id = bytes_of_text("Alice");
+  initiator.call.context = ExchangeCall::view_of(id);
+  ASSERT_EQ(initiator.run(plan), MM_OK);
+  EXPECT_NE(initiator.result(), responder.result());
+  responder.call.peer_context = ExchangeCall::view_of(id);
+  ASSERT_EQ(responder.run(plan), MM_OK);
+  EXPECT_EQ(initiator.result(), responder.result());
+}
+
+TEST(Sm2, ExchangesWithBadOperandsHaveStatuses) {
+  EccPlan plan = make_plan();
+  const std::vector<Bytes> secrets{small_secret(32, 1), small_secret(32, 2), small_secret(32, 3)};
+  const std::vector<Bytes> points = plan.public_keys(secrets);
+  const Bytes zero(32), infinity(1), id(8192);
+  ExchangeCall bad_secret(zero, secrets[1], points[1], points[2], false);
+  EXPECT_EQ(bad_secret.run(plan), MM_ERR_ITEMS);
+  EXPECT_EQ(bad_secret.status(), MM_ITEM_ECC_SECRET);
+  ExchangeCall bad_point(secrets[0], secrets[1], points[1], infinity, false);
+  EXPECT_EQ(bad_point.run(plan), MM_ERR_ITEMS);
+  EXPECT_EQ(bad_point.status(), MM_ITEM_ECC_POINT);
+  ExchangeCall bad_id(secrets[0], secrets[1], points[1], points[2], false);
+  bad_id.call.peer_context = ExchangeCall::view_of(id);
+  EXPECT_EQ(bad_id.run(plan), MM_ERR_ITEMS);
+  EXPECT_EQ(bad_id.status(), MM_ITEM_ECC_LENGTH);
+  bad_id.call.key_bytes = 0;
+  EXPECT_EQ(bad_id.run(plan), MM_ERR_ARGUMENT);
+}
+
 }  // namespace
 }  // namespace manymod::testing
