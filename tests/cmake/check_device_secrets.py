@@ -121,7 +121,7 @@ class Analysis:
             return self.inside(following, one)
         targets: list[Place] = []
         if one.name == "RET":
-            targets = [calls or (-1,)]
+            targets = [calls] if calls else []
         elif one.name != "EXIT":
             target = one.target()
             entry = self.index.get(target, -1) if target is not None else -1

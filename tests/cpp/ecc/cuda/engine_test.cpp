@@ -218,25 +218,23 @@ TEST_P(CudaSignatures, SurviveFailuresOfTheGpu) {
   SchemeRun expected(items, 3);
   items.signature = expected.run(make(MM_ECC_SIGN, *host)).output;
   items.point = SchemeRun(items, 3).run(make(MM_ECC_PUBLIC_KEY, *host)).output;
-  unsigned tried = 0;
   for (const mm_ecc_op op : {MM_ECC_SIGN, MM_ECC_VERIFY}) {
-    for (bool launches_left = true; launches_left; ++tried) {
-      const auto engine = on_gpu(GetParam());
-      fake_cuda::settings().failing_launch = fake_cuda::counts().launches + tried % 8;
+    const auto engine = on_gpu(GetParam());
+    std::size_t launch = 0;
+    for (bool failed = true; failed; ++launch) {
+      const std::size_t failing = fake_cuda::counts().launches + launch;
+      fake_cuda::settings().failing_launch = failing;
       SchemeRun run(items, 3);
       run.run(make(op, *engine));
-      launches_left = fake_cuda::counts().launches > fake_cuda::settings().failing_launch && tried % 8 != 7;
+      failed = fake_cuda::counts().launches > failing;
       fake_cuda::settings().failing_launch = fake_cuda::kNever;
-      EXPECT_EQ(run.status, std::vector<std::uint8_t>(3, MM_OK));
-      if (op == MM_ECC_SIGN) {
-        EXPECT_EQ(run.output, items.signature);
-      }
-      if (op == MM_ECC_VERIFY) {
-        EXPECT_EQ(run.ok, std::vector<std::uint8_t>(3, 1));
-      }
+      EXPECT_EQ(run.status, std::vector<std::uint8_t>(3, MM_OK)) << launch;
+      EXPECT_EQ(op == MM_ECC_SIGN ? run.output : items.signature, items.signature) << launch;
+      EXPECT_EQ(op == MM_ECC_VERIFY ? run.ok : run.status,
+                std::vector<std::uint8_t>(3, op == MM_ECC_VERIFY ? 1 : 0));
     }
+    EXPECT_GT(launch, 4U);
   }
-  EXPECT_GT(tried, 8U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Curves, CudaSignatures,
