@@ -64,6 +64,7 @@ class CallRun {
   /// A group for each curve that the items name and that suits; the other items get their status.
   void group_items() {
     std::vector<std::vector<std::size_t>> by_curve(plan_.size());
+    if (checked_.curves.empty()) by_curve[0].reserve(status_.size());
     for (std::size_t item = 0; item < status_.size(); ++item) {
       const std::size_t index = checked_.curve_of(item);
       if (index < plan_.size() && has_task(index)) {
@@ -179,6 +180,11 @@ class CallRun {
     publish();
   }
 
+  /// What is no public key, or not the encoding of a signature, has its answer: the signature is not valid.
+  static bool is_verdict(std::uint8_t status) {
+    return status == MM_ITEM_ECC_POINT || status == MM_ITEM_ECC_SIGNATURE;
+  }
+
   // Statuses are public. Not inlined, because the secret-independence tests suppress findings in this
   // function by its name.
   [[gnu::noinline]] mm_status finish(bool completed) {
@@ -188,8 +194,7 @@ class CallRun {
       if (status_[item] == MM_OK) continue;
       if (!ok_.empty()) ok_[item] = 0;
       if (!is_sum()) clear_row(item);
-      // What is not the encoding of a signature has its answer: it is not valid.
-      if (!ok_.empty() && status_[item] == MM_ITEM_ECC_SIGNATURE) continue;
+      if (!ok_.empty() && is_verdict(status_[item])) continue;
       ++failed;
       first = item;
     }
