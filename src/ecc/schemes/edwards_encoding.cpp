@@ -12,9 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxBytes = MM_ECC_MAX_BITS / 8 + 1;
 
-Limb little_endian_limb(const std::uint8_t* bytes) {
-  return __builtin_bswap64(load_limb(bytes));
-}
+Limb little_endian_limb(const std::uint8_t* bytes) { return __builtin_bswap64(load_limb(bytes)); }
 
 /// x = p - x, or 0 for x = 0.
 void negate_coordinate(std::span<Limb> x, std::span<const Limb> p) { limbs::negate_mod(x, x, p); }
