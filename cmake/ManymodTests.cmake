@@ -38,12 +38,14 @@ set_source_files_properties(
 # A substitute for the CUDA driver, which runs the kernels on the host without a GPU. Programs that load the driver by
 # its name find it in the folder fake_cuda of the build.
 add_library(manymod_fake_cuda SHARED
-  tests/cpp/support/fake_cuda/devices.cpp tests/cpp/support/fake_cuda/kernels.cpp
+  tests/cpp/support/fake_cuda/devices.cpp tests/cpp/support/fake_cuda/ecc_kernels.cpp
+  tests/cpp/support/fake_cuda/kernels.cpp
   tests/cpp/support/fake_cuda/launches.cpp tests/cpp/support/fake_cuda/memory.cpp
   tests/cpp/support/fake_cuda/rns_kernels.cpp tests/cpp/support/fake_cuda/start.cpp
   tests/cpp/support/fake_cuda/state.cpp
   tests/cpp/support/lockstep.cpp tests/cpp/support/byte_product.cpp src/modmul/dpf52/bounds.cpp)
-set_property(SOURCE tests/cpp/support/fake_cuda/kernels.cpp tests/cpp/support/fake_cuda/rns_kernels.cpp APPEND PROPERTY
+set_property(SOURCE tests/cpp/support/fake_cuda/ecc_kernels.cpp tests/cpp/support/fake_cuda/kernels.cpp
+             tests/cpp/support/fake_cuda/rns_kernels.cpp APPEND PROPERTY
              COMPILE_OPTIONS ${manymod_fake_kernel_options})
 manymod_configure_target(manymod_fake_cuda)
 target_include_directories(manymod_fake_cuda PRIVATE tests/cpp)

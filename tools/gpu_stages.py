@@ -355,6 +355,7 @@ STAGES = {
         Stage("rns", "the technique rns, CGBN at the same widths, and results against GMP's", plan_rns),
         Stage("figure3", "powers in floating-point residues", measure("rns_figure3")),
         Stage("fields", "operations in the fields of common curves", measure("fields")),
+        Stage("ecc", "points and signatures on common curves", measure("ecc")),
         Stage("ecc", "points and signatures on curves, compared with libcrypto's", measure("ecc")),
         Stage("paper003", "points by one thread each: tables 3 to 5 of the paper of fios", plan_paper003),
         Stage("overlap", "tensor cores together with other instructions (9.0)", measure("pipe_overlap")),

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "ecc/cuda/engine.hpp"
 #include "ecc/lanes/variants.hpp"
 #include "ecc/scalar64/engine.hpp"
 
@@ -14,6 +15,7 @@ std::span<const Variant> variants() {
   static const auto* const all = [] {
     auto* const list = new std::vector<Variant>;
     // One line a backend, fastest first.
+    list->push_back(cuda::variant());
     for (const Variant& variant : lanes::variants()) list->push_back(variant);
     list->push_back(scalar64::variant());
     return list;

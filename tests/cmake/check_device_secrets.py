@@ -47,7 +47,11 @@ from sass_state import LOCAL, LOCAL_SLOTS, Literal, State, Value
 ARCHITECTURE = "sm_90a"
 ARGUMENT = 0x210  # of a kernel for sm_90, in constant bank 0
 STACK_POINTER = 0x28  # in constant bank 0
+MOST_CALLS = 8  # within each other
 ADDRESS = re.compile(r"\[(R\d+)?\+?(-?0x[0-9a-f]+)?\]")
+
+
+Place = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -65,29 +69,32 @@ class Analysis:
         self.layout = layout
         self.code = [one for line in text.splitlines() if (one := sass.decode(line)) is not None]
         self.index = {one.address: at for at, one in enumerate(self.code)}
-        self.returns = [at + 1 for at, one in enumerate(self.code) if one.name == "CALL"]
-        self.leaders = {0, *self.returns}
+        self.leaders = {0}
         for at, one in enumerate(self.code):
             if one.name in {"BRA", "CALL", "EXIT", "RET"}:
                 self.leaders |= {at + 1, self.index.get(one.target() or 0, 0)}
         self.findings: dict[int, str] = {}
-        self.before: dict[int, State] = {}
+        # By place: the instruction, after those to which the calls on the way to it return. Each call of a
+        # function is analysed by itself, as the registers that it keeps are other ones' secrets elsewhere.
+        self.before: dict[Place, State] = {}
         self.loads_secrets = False
 
     def run(self) -> list[str]:
         """Return the findings in the order of their addresses."""
-        self.before = {0: State()} if self.code else {}
+        self.before = {(0,): State()} if self.code else {}
         work = set(self.before)
         while work:
-            at = min(work)
-            work.remove(at)
-            state = self.before[at].copy()
+            # The innermost calls first, so that their results are known.
+            place = max(work, key=lambda one: (len(one), -one[-1]))
+            work.remove(place)
+            state = self.before[place].copy()
+            calls, at = place[:-1], place[-1]
             while True:
                 self.step(state, self.code[at])
                 at += 1
                 if at in self.leaders or at >= len(self.code):
                     break
-            for target in self.successors(state, at - 1):
+            for target in self.successors(state, calls, at - 1):
                 if target not in self.before:
                     self.before[target] = state.copy()
                     work.add(target)
@@ -105,27 +112,31 @@ class Analysis:
         known = state.constants.get(one.guard)
         return None if known is None else (known.value == 0) == one.negated
 
-    def successors(self, state: State, at: int) -> list[int]:
-        """Return what may follow the last instruction of a block."""
+    def successors(self, state: State, calls: Place, at: int) -> list[Place]:
+        """Return what may follow the last instruction of a block, which `calls` led to."""
         one = self.code[at]
         runs = self.runs(state, one)
-        following = [at + 1]
+        following = [(*calls, at + 1)]
         if one.name not in {"BRA", "CALL", "EXIT", "RET"} or runs is False:
             return self.inside(following, one)
-        targets: list[int] = []
+        targets: list[Place] = []
         if one.name == "RET":
-            targets = self.returns
+            targets = [calls] if calls else []
         elif one.name != "EXIT":
             target = one.target()
-            targets = [self.index.get(target, -1) if target is not None else -1]
-            if len(one.operands) > 1 or one.modifiers:  # a predicate of its own, or of other threads
+            entry = self.index.get(target, -1) if target is not None else -1
+            if one.name == "CALL" and len(calls) >= MOST_CALLS:
+                entry = -1
+            targets = [(*calls, at + 1, entry) if one.name == "CALL" else (*calls, entry)]
+            # A predicate of its own, or of other threads.
+            if one.name != "CALL" and (len(one.operands) > 1 or one.modifiers):
                 runs = None
         return self.inside(targets if runs else following + targets, one)
 
-    def inside(self, targets: list[int], one: sass.Instruction) -> list[int]:
-        if any(not 0 <= target < len(self.code) for target in targets):
+    def inside(self, targets: list[Place], one: sass.Instruction) -> list[Place]:
+        if any(not 0 <= target[-1] < len(self.code) for target in targets):
             self.report("leads out of the kernel", one)
-        return [target for target in targets if 0 <= target < len(self.code)]
+        return [target for target in targets if 0 <= target[-1] < len(self.code)]
 
     def step(self, state: State, one: sass.Instruction) -> None:
         """Apply the effect of the instruction to the state."""

@@ -262,6 +262,25 @@ def test_call_and_return() -> None:
     assert [line.split(":")[0] for line in found(["NOP", *SECRET, *lines])] == ["address depends on a secret"]
 
 
+@pytest.mark.parametrize(("second", "count"), [("R4", 0), ("R6", 1)])
+def test_each_call_by_itself(second: str, count: int) -> None:
+    """What a function keeps for one caller is not what it keeps for another one."""
+    function = 16 * (len(SECRET) + 8)
+    lines = [
+        "MOV R10, R4",
+        f"CALL.REL.NOINC {function:#x}",  # R10, which the function keeps, is public here
+        f"MOV R11, {second}",
+        "LDS R9, [R10]",
+        "MOV R10, R6",
+        f"CALL.REL.NOINC {function:#x}",  # and secret here
+        "LDS R9, [R11]",
+        "EXIT",
+        "NOP",
+        "RET.REL.NODEC R20 0x0",
+    ]
+    assert len(found([*SECRET, *lines])) == count
+
+
 def test_jump_out_of_the_kernel() -> None:
     assert found(["BRA 0x1000"]) == ["leads out of the kernel: /*0000*/                   BRA 0x1000"]
 

@@ -35,7 +35,7 @@ template <class PrimeClass, unsigned kBits, jacobian::CoefficientA kCoefficientA
 struct Weierstrass {
   using Prime = PrimeClass;
   using RareField = CalledField<Prime>;
-  using Field = std::conditional_t<(Prime::kWords > 12), RareField, field::SpecialField<Prime>>;
+  using Field = std::conditional_t<(Prime::kWords > 8), RareField, field::SpecialField<Prime>>;
   using Element = typename Field::Element;
   using Point = jacobian::Point<Field>;
   using Affine = jacobian::AffinePoint<Field>;

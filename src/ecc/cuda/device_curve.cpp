@@ -69,8 +69,9 @@ std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors) {
   return std::min(count, std::max(busy, (count + kMaxChain - 1) / kMaxChain));
 }
 
-DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels)
-    : device_(device), kernels_(kernels) {
+DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
+                         unsigned wide_window)
+    : device_(device), kernels_(kernels), wide_window_(wide_window) {
   if (kernels.entry_elements != 0) make_tables(curve);
 }
 
@@ -108,6 +109,7 @@ void DeviceCurve::multiply(const gpu::Stream& stream, PointJob job) const {
 void DeviceCurve::multiply_two(const gpu::Stream& stream, PointJob job) const {
   job.curve = numbers();
   job.table = wide_table_.as<std::uint32_t>();
+  job.window = wide_window_;
   launch_items(stream, "two", job);
 }
 void DeviceCurve::ladder(const gpu::Stream& stream, PointJob job) const {
@@ -155,7 +157,8 @@ void DeviceCurve::make_tables(const Curve& curve) {
   numbers_ = upload(numbers);
   base_table_ = upload(kernels_.base_table(curve));
 
-  const std::vector<Limb> scalars = wide_table_scalars(curve.n, static_cast<unsigned>(curve.order_bits));
+  const std::vector<Limb> scalars =
+      wide_table_scalars(curve.n, static_cast<unsigned>(curve.order_bits), wide_window_);
   const auto count = static_cast<std::uint32_t>(scalars.size() / curve.n.size());
   const gpu::DeviceBuffer rows = upload(scalars);
   const std::size_t column = std::size_t{count} * kernels_.words * sizeof(std::uint32_t);

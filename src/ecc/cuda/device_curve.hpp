@@ -40,8 +40,10 @@ std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors);
 /// Several threads may use one object at a time, each with a stream of its own.
 class DeviceCurve {
  public:
-  /// Computes the tables. @throws gpu::DeviceError
-  DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels);
+  /// Computes the tables; that of multiply_two has windows of `wide_window` bits, a divisor of kWideWindow.
+  /// @throws gpu::DeviceError
+  DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
+              unsigned wide_window = kWideWindow);
 
   [[nodiscard]] const CurveKernels& kernels() const { return kernels_; }
   [[nodiscard]] gpu::Device& device() const { return device_; }
@@ -60,6 +62,7 @@ class DeviceCurve {
  private:
   gpu::Device& device_;
   const CurveKernels& kernels_;
+  unsigned wide_window_;
   gpu::DeviceBuffer numbers_, base_table_, wide_table_;
 
   [[nodiscard]] CurveNumbers numbers() const;

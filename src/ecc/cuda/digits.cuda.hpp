@@ -15,6 +15,7 @@
 #include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "core/portable.hpp"
+#include "ecc/cuda/jobs.hpp"
 
 namespace manymod::ecc::cuda {
 
@@ -24,22 +25,20 @@ struct OddDigit {
   std::uint32_t negative;  ///< a mask
 };
 
-/// d = 2 b - (2^w - 1), w = kWindow.
-template <unsigned kWindow>
-MM_DEVICE OddDigit odd_digit(std::uint32_t b) {
-  const std::uint32_t negative = manymod::cuda::opaque((b >> (kWindow - 1) & 1) - 1);
-  constexpr std::uint32_t kMask = (1u << (kWindow - 1)) - 1;
-  return {(b ^ negative) & kMask, negative};
+/// d = 2 b - (2^w - 1), w = window.
+MM_DEVICE OddDigit odd_digit(std::uint32_t b, unsigned window) {
+  const std::uint32_t negative = manymod::cuda::opaque((b >> (window - 1) & 1) - 1);
+  return {(b ^ negative) & ((1u << (window - 1)) - 1), negative};
 }
 
-/// The digits of a scalar below 2^kBits, of kWindow bits each.
-template <unsigned kBits, unsigned kWindow>
+/// The digits of a scalar below 2^kBits, of `window` bits each.
+template <unsigned kBits, unsigned kMostWindow>
 class OddDigits {
  public:
-  static constexpr unsigned kCount = (kBits + kWindow - 1) / kWindow;
-
-  /// On input: 0 <= k <= n < 2^kBits, n odd, (kBits + 31) / 32 words.
-  MM_DEVICE OddDigits(const std::uint32_t* k, const std::uint32_t* n) {
+  /// On input: 0 <= k <= n < 2^kBits, n odd, (kBits + 31) / 32 words. window: public, a divisor of
+  /// kMostWindow, so that the digits are not longer together.
+  MM_DEVICE OddDigits(const std::uint32_t* k, const std::uint32_t* n, unsigned window = kMostWindow)
+      : window_(window), total_(window * window_count(kBits, window)) {
     even_ = manymod::cuda::opaque((k[0] & 1) - 1);
     // n - k = n + ~k + 1 where k is even, else k = 0 + k + 0.
     const std::uint32_t one = even_ & 1;
@@ -50,43 +49,45 @@ class OddDigits {
     odd[0] = manymod::cuda::add_cc(odd[0], n[0] & even_);
     MM_UNROLL
     for (unsigned j = 1; j < kNumberWords; ++j) odd[j] = manymod::cuda::addc_cc(odd[j], n[j] & even_);
-    // b = (k - 1) / 2 + 2^(kTotal - 1), as k - 1 is even and below 2^kTotal
+    // b = (k - 1) / 2 + 2^(total - 1), as k - 1 is even and below 2^total
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) {
       const std::uint32_t low = j < kNumberWords ? odd[j] : 0;
       const std::uint32_t high = j + 1 < kNumberWords ? odd[j + 1] : 0;
-      b_[j] = manymod::cuda::shift_right(low, high, 1);
+      const std::uint32_t top = j == (total_ - 1) / 32 ? 1u << ((total_ - 1) % 32) : 0;
+      b_[j] = manymod::cuda::shift_right(low, high, 1) | top;
     }
-    b_[(kTotal - 1) / 32] |= 1u << ((kTotal - 1) % 32);
   }
+
+  [[nodiscard]] MM_DEVICE unsigned count() const { return total_ / window_; }
 
   /// All ones if the result is to be negated.
   MM_DEVICE std::uint32_t negate() const { return even_; }
 
   /// The digits from the lowest up.
   MM_DEVICE OddDigit next_up() {
-    const OddDigit digit = odd_digit<kWindow>(b_[0] & ((1u << kWindow) - 1));
+    const OddDigit digit = odd_digit(b_[0] & ((1u << window_) - 1), window_);
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) {
-      b_[j] = manymod::cuda::shift_right(b_[j], j + 1 < kWords ? b_[j + 1] : 0, kWindow);
+      b_[j] = manymod::cuda::shift_right(b_[j], j + 1 < kWords ? b_[j + 1] : 0, window_);
     }
     return digit;
   }
 
   /// Before next_down: the highest digit to the highest bits.
-  MM_DEVICE void align_down() { shift_up(32 * kWords - kTotal); }
+  MM_DEVICE void align_down() { shift_up(32 * kWords - total_); }
   /// The digits from the highest down.
   MM_DEVICE OddDigit next_down() {
-    const OddDigit digit = odd_digit<kWindow>(b_[kWords - 1] >> (32 - kWindow));
-    shift_up(kWindow);
+    const OddDigit digit = odd_digit(b_[kWords - 1] >> (32 - window_), window_);
+    shift_up(window_);
     return digit;
   }
 
  private:
-  static constexpr unsigned kTotal = kWindow * kCount;
   static constexpr unsigned kNumberWords = (kBits + 31) / 32;
-  static constexpr unsigned kWords = (kTotal + 31) / 32;
+  static constexpr unsigned kWords = (kMostWindow * window_count(kBits, kMostWindow) + 31) / 32;
 
+  unsigned window_, total_;
   std::uint32_t b_[kWords];
   std::uint32_t even_;
 

@@ -80,7 +80,7 @@ MM_DEVICE void multiply_base_edwards(const PointJob& job, std::uint32_t item, bo
   typename C::Point sum;
   edwards::set_neutral(f, sum);
   MM_ROLLED
-  for (unsigned window = 0; window < decltype(digits)::kCount; ++window) {
+  for (unsigned window = 0; window < digits.count(); ++window) {
     const OddDigit digit = digits.next_up();
     load_prepared<C>(entry,
                      Entry{job.table + std::size_t{window} * (3 * C::kWords * kBaseEntries), digit.index});
@@ -90,7 +90,7 @@ MM_DEVICE void multiply_base_edwards(const PointJob& job, std::uint32_t item, bo
   typename C::Point opposite;
   edwards::negate(f, opposite, sum);
   f.cmov(sum.x, opposite.x, digits.negate());
-  if (stores) store_extended<C>(job, item, sum);
+  if (stores) store_extended<C>(job, own_item(item), sum);
 }
 
 inline constexpr unsigned kCachedEntries = 1u << (kPointWindow - 1);
@@ -124,7 +124,7 @@ MM_DEVICE void multiply_extended(typename C::Point& sum, const PointJob& job, st
   digits.align_down();
   edwards::set_neutral(f, sum);
   MM_ROLLED
-  for (unsigned left = decltype(digits)::kCount; left > 0; --left) {
+  for (unsigned left = digits.count(); left > 0; --left) {
     MM_ROLLED
     for (unsigned i = 0; i < kPointWindow; ++i) edwards::double_point(f, sum, sum);
     const OddDigit digit = digits.next_down();
@@ -155,10 +155,11 @@ template <class C>
 MM_DEVICE void multiply_edwards(const PointJob& job, std::uint32_t item) {
   typename C::Point sum;
   multiply_extended<true, C>(sum, job, item);
-  store_extended<C>(job, item, sum);
+  store_extended<C>(job, own_item(item), sum);
 }
 
-/// u B + v P, public. Entry i of a window: the words from table[(2^(w-1) window + i) 3 kWords].
+/// u B + v P, public. Entry i of a window of w = job.window bits: the words from
+/// job.table[(2^(w-1) window + i) 3 kWords].
 template <class C>
 MM_DEVICE void multiply_two_edwards(const PointJob& job, std::uint32_t item) {
   const typename C::Field f;
@@ -167,14 +168,15 @@ MM_DEVICE void multiply_two_edwards(const PointJob& job, std::uint32_t item) {
   std::uint32_t u[C::kOrderWords], n[C::kOrderWords];
   load_words(u, job.base_scalar.at(item));
   load_words(n, job.curve.order);
-  OddDigits<C::kOrderBits, kWideWindow> digits(u, n);
+  OddDigits<C::kOrderBits, kWideWindow> digits(u, n, job.window);
   edwards::negate(f, opposite, sum);
   edwards::select(f, sum, opposite, digits.negate());
   MM_ROLLED
-  for (unsigned window = 0; window < decltype(digits)::kCount; ++window) {
+  for (unsigned window = 0; window < digits.count(); ++window) {
     const OddDigit digit = digits.next_up();
     typename C::Prepared entry;
-    load_prepared<C>(entry, job.table + (std::size_t{window} * kWideEntries + digit.index) * (3 * C::kWords));
+    load_prepared<C>(entry,
+                     job.table + ((std::size_t{window} << (job.window - 1)) + digit.index) * (3 * C::kWords));
     edwards::negate_where(f, entry, digit.negative);
     edwards::add(f, sum, sum, entry);
   }

@@ -44,11 +44,22 @@ struct ConstColumn {
   MM_DEVICE std::uint32_t operator[](unsigned j) const { return words[j * count + item]; }
 };
 
+/// The item of a thread again, which is its number. Kept over loops it would be spilled to local memory,
+/// beside secrets and where the check of secrets (tests/cmake/check_device_secrets.py) loses it.
+MM_DEVICE std::uint32_t own_item(std::uint32_t item) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t block, threads, thread;
+  asm volatile("mov.u32 %0, %ctaid.x;" : "=r"(block));
+  asm volatile("mov.u32 %0, %ntid.x;" : "=r"(threads));
+  asm volatile("mov.u32 %0, %tid.x;" : "=r"(thread));
+  item = block * threads + thread;
+#endif
+  return item;
+}
+
 /// The words of an element of field::SpecialField, or of field::DeviceField with one thread.
 template <class Element>
-concept HasPlainWords = requires(const Element& a) {
-  a.words[0];
-};
+concept HasPlainWords = requires(const Element& a) { a.words[0]; };
 
 template <class F>
 MM_DEVICE constexpr unsigned element_words() {

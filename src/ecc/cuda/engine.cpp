@@ -24,9 +24,12 @@ constexpr std::size_t kMostRows = 16, kMostFlags = 8;
 
 class CudaEngine final : public PointEngine, public DeviceSchemes {
  public:
-  CudaEngine(const Curve& curve, gpu::Device& device, const CurveKernels& kernels,
+  CudaEngine(const Curve& curve, gpu::Device& device, const CurveKernels& kernels, unsigned wide_window,
              std::unique_ptr<const PointEngine> host)
-      : PointEngine(curve), on_device_(device, curve, kernels), host_(std::move(host)), pool_(device) {}
+      : PointEngine(curve),
+        on_device_(device, curve, kernels, wide_window),
+        host_(std::move(host)),
+        pool_(device) {}
 
   [[nodiscard]] const DeviceSchemes* device_schemes() const override {
     return curve().form == MM_ECC_WEIERSTRASS ? this : nullptr;
@@ -98,7 +101,19 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     host_->lift(r, found, given, odd, items);
   }
   void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
-    host_->check(valid, points, items);
+    if (curve().form != MM_ECC_WEIERSTRASS) return host_->check(valid, points, items);
+    const auto start = [&](Chunk& chunk) {
+      PointJob job;
+      job.count = chunk.count();
+      upload_points(job, chunk, points);
+      job.valid = chunk.result(valid);
+      on_device_.check(chunk.stream(), job);
+    };
+    const std::size_t done = run(items, false, {}, start);
+    for (std::size_t i = items.begin; i < done && points.infinity != nullptr; ++i) {
+      if (points.infinity[i] != 0) valid[i] = 1;
+    }
+    if (done < items.end) host_->check(valid, points, {done, items.end});
   }
   void sum(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
            const StopToken& stop) const override {
@@ -253,6 +268,8 @@ double CudaEngine::item_ns(PointOperation operation) const {
     case PointOperation::multiply_two:
     case PointOperation::ladder:
       return 45 * scale;
+    case PointOperation::check:
+      return curve().form == MM_ECC_WEIERSTRASS ? 2 * scale : host_->item_ns(operation);
     default:
       return host_->item_ns(operation);
   }
@@ -268,17 +285,18 @@ bool runs_here() {
 bool offers(const Curve& curve) { return find_curve_kernels(curve.id) != nullptr; }
 
 std::unique_ptr<const PointEngine> make(const Curve& curve, unsigned gpu) {
-  return make_engine(curve, gpu, scalar64::variant().make(curve, 0));
+  return make_engine(curve, gpu_device(Backend::cuda, gpu), scalar64::variant().make(curve, 0));
 }
 
 }  // namespace
 
 Variant variant() { return {kName, true, runs_here, offers, make}; }
 
-std::unique_ptr<const PointEngine> make_engine(const Curve& curve, unsigned gpu,
-                                               std::unique_ptr<const PointEngine> host) {
-  gpu::Device& device = gpu_device(Backend::cuda, gpu);
-  return std::make_unique<CudaEngine>(curve, device, *find_curve_kernels(curve.id), std::move(host));
+std::unique_ptr<const PointEngine> make_engine(const Curve& curve, gpu::Device& device,
+                                               std::unique_ptr<const PointEngine> host,
+                                               unsigned wide_window) {
+  return std::make_unique<CudaEngine>(curve, device, *find_curve_kernels(curve.id), wide_window,
+                                      std::move(host));
 }
 
 }  // namespace manymod::ecc::cuda

@@ -4,8 +4,10 @@
 
 #include <memory>
 
+#include "ecc/cuda/jobs.hpp"
 #include "ecc/point_engine.hpp"
 #include "ecc/variants.hpp"
+#include "gpu/device.hpp"
 
 namespace manymod::ecc::cuda {
 
@@ -14,8 +16,9 @@ inline constexpr const char* kName = "cuda.row32";
 Variant variant();
 
 /// On input: the variant offers the curve. `host` computes what the GPU does not: single points, and all of a
-/// call's items from where the GPU fails on.
-std::unique_ptr<const PointEngine> make_engine(const Curve& curve, unsigned gpu,
-                                               std::unique_ptr<const PointEngine> host);
+/// call's items from where the GPU fails on. wide_window: see DeviceCurve.
+std::unique_ptr<const PointEngine> make_engine(const Curve& curve, gpu::Device& device,
+                                               std::unique_ptr<const PointEngine> host,
+                                               unsigned wide_window = kWideWindow);
 
 }  // namespace manymod::ecc::cuda

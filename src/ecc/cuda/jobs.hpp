@@ -62,6 +62,7 @@ struct PointJob {
   Rows base_scalar;                      ///< of the generator, beside a point
   Rows x, y;                             ///< the point
   const std::uint32_t* table = nullptr;  ///< multiples of the generator
+  unsigned window = 0;                   ///< bits of a window of `table`, beside a point
   std::uint32_t* result = nullptr;       ///< columns X, Y, Z
   std::uint8_t* valid = nullptr;         ///< where not null: 1 for points on the curve, else 0
 };

@@ -38,8 +38,9 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
     function(job, inside ? item : 0, inside);                                            \
   }
 
-#define MM_POINT_KERNELS(name, Curve, kBlocks)                                          \
-  MM_BASE_KERNEL(name, kBlocks, multiply_base<Curve>)                                   \
+// kBaseBlocks: of k G.
+#define MM_POINT_KERNELS(name, Curve, kBaseBlocks, kBlocks)                             \
+  MM_BASE_KERNEL(name, kBaseBlocks, multiply_base<Curve>)                               \
   MM_POINT_KERNEL(ecc_##name##_multiply, kBlocks, PointJob, multiply<Curve>(job, item)) \
   MM_POINT_KERNEL(ecc_##name##_two, kBlocks, PointJob, multiply_two<Curve>(job, item))  \
   MM_POINT_KERNEL(ecc_##name##_check, kBlocks, PointJob, check_point<Curve>(job, item)) \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/cuda/kernels.cuh"
 
-MM_POINT_KERNELS(p256, P256, 4)
+MM_POINT_KERNELS(p256, P256, 3, 4)
 MM_ECDSA_KERNELS(p256, P256)
 MM_NONCE_KERNEL(p256, P256, Sha256)

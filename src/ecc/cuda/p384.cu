@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/cuda/kernels.cuh"
 
-MM_POINT_KERNELS(p384, P384, 3)
+MM_POINT_KERNELS(p384, P384, 3, 3)
 MM_ECDSA_KERNELS(p384, P384)
 MM_NONCE_KERNEL(p384, P384, Sha384)

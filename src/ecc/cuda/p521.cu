@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/cuda/kernels.cuh"
 
-MM_POINT_KERNELS(p521, P521, 2)
+MM_POINT_KERNELS(p521, P521, 2, 2)
 MM_ECDSA_KERNELS(p521, P521)
 MM_NONCE_KERNEL(p521, P521, Sha512)

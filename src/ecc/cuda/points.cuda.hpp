@@ -130,7 +130,7 @@ MM_DEVICE void multiply_base(const PointJob& job, std::uint32_t item, bool store
   load_words(k, job.scalar.at(item));
   load_words(n, job.curve.order);
   OddDigits<C::kOrderBits, kBaseWindow> digits(k, n);
-  constexpr unsigned kWindows = decltype(digits)::kCount;
+  constexpr unsigned kWindows = window_count(C::kOrderBits, kBaseWindow);
   typename C::Affine entry;
   typename C::Point sum;
   base_entry<C>(entry, job.table, 0, digits.next_up());
@@ -143,7 +143,7 @@ MM_DEVICE void multiply_base(const PointJob& job, std::uint32_t item, bool store
   base_entry<C>(entry, job.table, kWindows - 1, digits.next_up());
   Calls<C>::add_complete(sum, entry);
   negate_where<C>(sum.y, digits.negate());
-  if (stores) store_point<C>(job, item, sum);
+  if (stores) store_point<C>(job, own_item(item), sum);
 }
 
 // ---- k P --------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ MM_DEVICE void multiply_point(typename C::Point& sum, const typename C::Affine& 
   table_entry<kSecret, C>(entry, table, digits.next_down());
   jacobian::from_affine(f, sum, entry);
   MM_ROLLED
-  for (unsigned left = decltype(digits)::kCount - 1; left > 0; --left) {
+  for (unsigned left = digits.count() - 1; left > 0; --left) {
     MM_ROLLED
     for (unsigned i = 0; i < kPointWindow; ++i) twice_in_loop<C>(sum);
     table_entry<kSecret, C>(entry, table, digits.next_down());
@@ -244,7 +244,7 @@ MM_DEVICE void multiply(const PointJob& job, std::uint32_t item) {
   typename C::Point sum;
   load_affine<C>(p, job, item);
   multiply_point<true, C>(sum, p, k, n);
-  store_point<C>(job, item, sum);
+  store_point<C>(job, own_item(item), sum);
 }
 
 // ---- u G + v P, public ------------------------------------------------------------------------------------
@@ -266,19 +266,19 @@ MM_DEVICE void add_public(typename C::Point& sum, const typename C::Affine& q) {
   }
 }
 
-/// sum += u G, with the table of windows whose entry i are the words from table[(2^(w-1) window + i)
-/// kEntryWords].
+/// sum += u G, with the table of windows of w = job.window bits whose entry i are the words from
+/// job.table[(2^(w-1) window + i) kEntryWords].
 template <class C>
-MM_DEVICE void add_base_public(typename C::Point& sum, const std::uint32_t* table, const std::uint32_t* u,
+MM_DEVICE void add_base_public(typename C::Point& sum, const PointJob& job, const std::uint32_t* u,
                                const std::uint32_t* n) {
   const typename C::Field f;
-  OddDigits<C::kOrderBits, kWideWindow> digits(u, n);
+  OddDigits<C::kOrderBits, kWideWindow> digits(u, n, job.window);
   negate_where<C>(sum.y, digits.negate());
   MM_ROLLED
-  for (unsigned window = 0; window < decltype(digits)::kCount; ++window) {
+  for (unsigned window = 0; window < digits.count(); ++window) {
     const OddDigit digit = digits.next_up();
     const std::uint32_t* const entry =
-        table + (std::size_t{window} * kWideEntries + digit.index) * (2 * C::kWords);
+        job.table + ((std::size_t{window} << (job.window - 1)) + digit.index) * (2 * C::kWords);
     typename C::Affine q;
     f.load(q.x, entry);
     f.load(q.y, entry + C::kWords);
@@ -291,7 +291,6 @@ MM_DEVICE void add_base_public(typename C::Point& sum, const std::uint32_t* tabl
 /// On input: item < job.count.
 template <class C>
 MM_DEVICE void multiply_two(const PointJob& job, std::uint32_t item) {
-  const typename C::Field f;
   std::uint32_t k[C::kOrderWords], n[C::kOrderWords];
   load_words(k, job.scalar.at(item));
   load_words(n, job.curve.order);
@@ -300,7 +299,7 @@ MM_DEVICE void multiply_two(const PointJob& job, std::uint32_t item) {
   load_affine<C>(p, job, item);
   multiply_point<false, C>(sum, p, k, n);
   load_words(k, job.base_scalar.at(item));
-  add_base_public<C>(sum, job.table, k, n);
+  add_base_public<C>(sum, job, k, n);
   store_point<C>(job, item, sum);
 }
 

@@ -11,7 +11,6 @@
 namespace manymod::ecc::cuda {
 
 inline constexpr unsigned kBaseEntries = 1u << (kBaseWindow - 1);
-inline constexpr unsigned kWideEntries = 1u << (kWideWindow - 1);
 
 /// Word `index` of 64, of which each thread of a warp holds two: a shuffle takes the same time from any lane.
 /// All threads of a warp together. On the host, the array itself.

@@ -19,19 +19,20 @@ void add_modulo(std::vector<Limb>& a, const std::vector<Limb>& b, std::span<cons
   if (carry >= borrow) a = less;
 }
 
-std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits) {
-  const unsigned windows = window_count(order_bits, kWideWindow);
+std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits, unsigned w) {
+  const unsigned windows = window_count(order_bits, w);
+  const std::size_t entries = std::size_t{1} << (w - 1);
   std::vector<Limb> rows, base(n.size(), 0);
-  rows.reserve(std::size_t{windows} * kWideEntries * n.size());
+  rows.reserve(windows * entries * n.size());
   base[0] = 1;
   for (unsigned window = 0; window < windows; ++window) {
     std::vector<Limb> multiple = base, twice = base;
     add_modulo(twice, base, n);
-    for (unsigned i = 0; i < kWideEntries; ++i) {
+    for (std::size_t i = 0; i < entries; ++i) {
       rows.insert(rows.end(), multiple.begin(), multiple.end());
       add_modulo(multiple, twice, n);
     }
-    for (unsigned i = 0; i < kWideWindow; ++i) {
+    for (unsigned i = 0; i < w; ++i) {
       const std::vector<Limb> same = base;
       add_modulo(base, same, n);
     }

@@ -102,8 +102,8 @@ std::vector<std::uint32_t> base_table_edwards(const Curve& curve) {
 /// a = a + b mod n. On input: a, b < n.
 void add_modulo(std::vector<Limb>& a, const std::vector<Limb>& b, std::span<const Limb> n);
 
-/// The scalars (2 i + 1) 2^(w window) mod n for windows of w = kWideWindow bits, in rows of n.size() limbs:
-/// what the kernels compute the table of add_base_public from.
-std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits);
+/// The scalars (2 i + 1) 2^(w j) mod n for windows j of w bits, in rows of n.size() limbs: what the kernels
+/// compute the table of add_base_public from.
+std::vector<Limb> wide_table_scalars(std::span<const Limb> n, unsigned order_bits, unsigned w);
 
 }  // namespace manymod::ecc::cuda

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "ecc/device_schemes.hpp"
 #include "ecc/schemes/signatures.hpp"
 #include "repr/constant_time.hpp"
 #include "repr/limbs.hpp"
@@ -52,6 +53,12 @@ class EcdsaSigner final : public Signer {
     return std::make_unique<Messages>(curve(), inputs_, hash_of(inputs_, task_, curve()));
   }
 
+  void make(Signing& x, const Block& block, Nonces& nonces, unsigned attempt,
+            const StopToken& stop) const override {
+    if (attempt == 0 && make_on_device(x, block, nonces, stop)) return;
+    Signer::make(x, block, nonces, attempt, stop);
+  }
+
   /// r = x mod n.
   void compute_r(Rows& r, const Points& points, const Signing&, std::size_t count) const override {
     order().reduce(r.data(), points.x.view(), curve().limbs(), count);
@@ -74,9 +81,11 @@ class EcdsaSigner final : public Signer {
     divide(k, x.s, count);
   }
 
-  /// Whether x is r or r + n, which the recovery id tells. It may be r + 2 n on tiny curves.
+  /// Whether x is r or r + n, which the recovery id tells. It may be r + 2 n on tiny curves, which no device
+  /// has.
   [[nodiscard]] bool is_signature_of(const Signing& x, std::size_t row) const override {
     if (inputs_.signature_format != MM_ECC_RECOVERABLE || (x.id[row] & 2) == 0) return true;
+    if (engine_.device_schemes() != nullptr) return true;
     Rows rest(1, std::max(curve().limbs(), order().limbs()));
     limbs::copy_extend(rest[0], x.point.x[row]);
     Limb borrow = 0;
@@ -88,6 +97,46 @@ class EcdsaSigner final : public Signer {
 
  private:
   const bool low_s_;
+
+  /// The same on the device that computes the points, if it has the scheme. @return whether it has, and did
+  /// not fail
+  bool make_on_device(Signing& x, const Block& block, Nonces& nonces, const StopToken& stop) const {
+    const DeviceSchemes* const device = engine_.device_schemes();
+    if (device == nullptr) return false;
+    const bool derives = inputs_.nonces == MM_ECC_NONCE_DETERMINISTIC && device->has_deterministic_nonces() &&
+                         hash_of(inputs_, task_, curve()) == usual_hash(task_, curve());
+    if (!derives) nonces.generate(x.k, x.secret, x.message, block, 0);
+    std::vector<std::uint8_t> done(block.size());
+    EcdsaSigning batch;
+    batch.secret = x.secret.view();
+    batch.digest = x.message.view();
+    if (!derives) batch.nonce = x.k.view();
+    batch.low_s = low_s_;
+    batch.r = x.r.data();
+    batch.s = x.s.data();
+    batch.recovery = x.id.data();
+    batch.done = done.data();
+    if (!device->sign(batch, block.range(), stop)) return false;
+    if (stop.was_requested()) return true;
+    make_rest(x, done, block, nonces, stop);
+    return true;
+  }
+
+  /// Makes the items of which the device could not use the nonce; which ones is public.
+  void make_rest(Signing& x, std::span<const std::uint8_t> done, const Block& block, Nonces& nonces,
+                 const StopToken& stop) const {
+    for (std::size_t row = 0; row < block.size(); ++row) {
+      if (done[row] != 0) continue;
+      const Block single(block.items().subspan(row, 1), outputs_.status);
+      Signing y(curve(), *inputs_.secret, single);
+      std::ranges::copy(x.message[row], y.message[0].begin());
+      Signer::make(y, single, nonces, 0, stop);
+      if (stop.was_requested()) return;
+      std::ranges::copy(y.r[0], x.r[row].begin());
+      std::ranges::copy(y.s[0], x.s[row].begin());
+      x.id[row] = y.id[0];
+    }
+  }
 
   /// e + r d.
   void numerator(Rows& sum, const Signing& x, std::size_t count) const {
@@ -151,6 +200,7 @@ class Verifier final : public BlockScheme {
     const Signatures x = read_signatures(curve(), inputs_, block);
     Rows e(count, order_->limbs());
     messages.read(e, *inputs_.message, block);
+    if (verify_on_device(block, keys, x, e, stop) || stop.was_requested()) return;
     const Factors factors(*order_, e, x.r, x.s, count);
     Points point(count, curve().limbs());
     engine_.multiply_two(point.results(), factors.u.view(), factors.v.view(), keys.rows(), block.range(),
@@ -163,6 +213,20 @@ class Verifier final : public BlockScheme {
       const bool accepted = valid && !(low_s_ && is_high(x.s[row], curve().n) != 0);
       outputs_.ok[block.item(row)] = accepted ? 1 : 0;
     }
+  }
+
+  /// The same on the device that computes the points. @return whether it has the scheme and did not fail
+  bool verify_on_device(const Block& block, const PublicKeys& keys, const Signatures& x, const Rows& e,
+                        const StopToken& stop) const {
+    const DeviceSchemes* const device = engine_.device_schemes();
+    if (device == nullptr) return false;
+    std::vector<std::uint8_t> valid(block.size());
+    const EcdsaVerification batch{keys.rows(), e.view(), x.r.view(), x.s.view(), low_s_, valid.data()};
+    if (!device->verify(batch, block.range(), stop) || stop.was_requested()) return false;
+    for (std::size_t row = 0; row < block.size(); ++row) {
+      if (block.succeed(row)) outputs_.ok[block.item(row)] = valid[row];
+    }
+    return true;
   }
 };
 

@@ -87,16 +87,21 @@ void Signer::compute(std::span<const std::size_t> items, const StopToken& stop) 
              [&](const Block& block) { sign(block, *source, nonces, 0, stop); });
 }
 
-// `attempt`: how many nonces of the items were of no use.
-void Signer::sign(const Block& block, SignedMessages& messages, Nonces& nonces, unsigned attempt,
+void Signer::make(Signing& x, const Block& block, Nonces& nonces, unsigned attempt,
                   const StopToken& stop) const {
-  Signing x(curve(), *inputs_.secret, block);
-  messages.read(x, block, stop);
   nonces.generate(x.k, x.secret, x.message, block, attempt);
   engine_.multiply_base(x.point.results(), x.k.view(), block.range(), TimingClass::secret, stop);
   if (stop.was_requested()) return;
   compute_r(x.r, x.point, x, block.size());
   compute_s(x, block.size());
+}
+
+void Signer::sign(const Block& block, SignedMessages& messages, Nonces& nonces, unsigned attempt,
+                  const StopToken& stop) const {
+  Signing x(curve(), *inputs_.secret, block);
+  messages.read(x, block, stop);
+  make(x, block, nonces, attempt, stop);
+  if (stop.was_requested()) return;
   const std::vector<std::size_t> unusable = items_without_signature(x, block);
   if (check_) verify_again(x, block, stop);
   if (stop.was_requested()) return;

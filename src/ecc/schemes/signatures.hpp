@@ -74,6 +74,10 @@ class Signer : public BlockScheme {
   [[nodiscard]] const Order& order() const { return *order_; }
 
   [[nodiscard]] virtual std::unique_ptr<SignedMessages> messages() const = 0;
+  /// The nonces, points and numbers of a block whose messages are known. `attempt`: how many nonces of the
+  /// items were of no use. Results are undefined once `stop` was requested.
+  virtual void make(Signing& x, const Block& block, Nonces& nonces, unsigned attempt,
+                    const StopToken& stop) const;
   /// r from the points k G and the messages.
   virtual void compute_r(Rows& r, const Points& points, const Signing& x, std::size_t count) const = 0;
   /// s and the recovery ids from the other numbers.

@@ -275,35 +275,83 @@ struct Sm2 : MontgomeryFriendly<Sm2> {
   }
 };
 
-/// p = 2^384 - 2^128 - 2^96 + 2^32 - 1, the field of P-384 (FIPS 186-5): 2^32 - 1 modulo 2^64.
-struct P384 : MontgomeryFriendly<P384> {
+/// p = 2^384 - 2^128 - 2^96 + 2^32 - 1, the field of P-384 (FIPS 186-5): B = 2^384 = d = 2^128 + 2^96 - 2^32
+/// + 1 mod p.
+struct P384 {
   static constexpr unsigned kWords = 12;
-  static constexpr unsigned kRadixBits = 384;
+  static constexpr unsigned kRadixBits = 0;
 
   MM_DEVICE static constexpr std::uint32_t word(unsigned j) {
     return j == 1 || j == 2 ? 0u : j == 4 ? 0xfffffffeu : 0xffffffffu;
   }
 
-  /// t += q p 2^(32 at) for the q of two words that clears two words of t: q = t (2^32 + 1), as (2^32 + 1) p
-  /// = -1 modulo 2^64. With c the carry of q1 = t1 + t0, the lower words of t + q p are c 2^64, and above:
-  ///   (c + q1) - q0 2^32 - (q0 + q1) 2^64 - q1 2^96 + q 2^320.
-  MM_DEVICE static std::uint32_t add_multiple(std::uint32_t* t, unsigned at) {
-    const std::uint32_t q0 = t[at];
-    const std::uint32_t q1 = cuda::add_cc(t[at + 1], q0);
-    const std::uint32_t c = cuda::addc(0, 0);
-    std::uint32_t minus[3];  // (q0 + q1) + q1 2^32
-    minus[0] = cuda::add_cc(q0, q1);
-    minus[1] = cuda::addc_cc(q1, 0);
-    minus[2] = cuda::addc(0, 0);
-    std::uint32_t u[12];
-    u[0] = cuda::add_cc(q1, c);
-    u[1] = cuda::addc(0, 0);
-    u[1] = cuda::sub_cc(u[1], q0);
+  /// t < B^2: low + d high < (d + 1) B, whose part from B on is top <= d < 2^129. low' + d top < B + 2^258;
+  /// if that is B or more, the low part is below 2^258, and adding d carries no further than into word 8.
+  MM_DEVICE static void reduce(std::uint32_t* r, std::uint32_t* t) {
+    std::uint32_t sum[kWords + 5];
+    add_product(sum, t + kWords, t);
+    std::uint32_t fold[10];
+    const std::uint32_t zero[5] = {};
+    add_product(fold, sum + kWords, zero);
+    const std::uint32_t carry = add_words<kWords, 10>(sum, 0, fold);
+    add_fold<9>(sum, carry);
     MM_UNROLL
-    for (unsigned j = 2; j < 10; ++j) u[j] = cuda::subc_cc(0, j < 5 ? minus[j - 2] : 0);
-    u[10] = cuda::subc_cc(q0, 0);
-    u[11] = cuda::subc(q1, 0);
-    return add_words<2 * kWords, 12>(t, at + 2, u);
+    for (unsigned j = 0; j < kWords; ++j) r[j] = sum[j];
+  }
+  /// r + c d < B + d: if that overflows, the low part is below d < 2^129.
+  MM_DEVICE static void correct(std::uint32_t* r, std::uint32_t c) { add_fold<6>(r, add_fold<kWords>(r, c)); }
+  /// r - c d > -d: if that borrows, the low part is at least B - d, and its five lowest words at least 2^160
+  /// - d > d.
+  MM_DEVICE static void repay(std::uint32_t* r, std::uint32_t c) {
+    subtract_fold<5>(r, subtract_fold<kWords>(r, c));
+  }
+  MM_DEVICE static void settle(std::uint32_t* /*r*/) {}  // B < 2 p
+
+ private:
+  /// Word j of c d, for c = 0 or 1.
+  MM_DEVICE static std::uint32_t fold_word(unsigned j, std::uint32_t c) {
+    return j == 0 || j == 4 ? c : j == 1 || j == 2 ? 0 - c : 0;
+  }
+  /// r += c d in its lowest kCount words. Returns the carry.
+  template <unsigned kCount>
+  MM_DEVICE static std::uint32_t add_fold(std::uint32_t* r, std::uint32_t c) {
+    r[0] = cuda::add_cc(r[0], fold_word(0, c));
+    MM_UNROLL
+    for (unsigned j = 1; j < kCount; ++j) r[j] = cuda::addc_cc(r[j], fold_word(j, c));
+    return cuda::addc(0, 0);
+  }
+  /// r -= c d. Returns the borrow.
+  template <unsigned kCount>
+  MM_DEVICE static std::uint32_t subtract_fold(std::uint32_t* r, std::uint32_t c) {
+    r[0] = cuda::sub_cc(r[0], fold_word(0, c));
+    MM_UNROLL
+    for (unsigned j = 1; j < kCount; ++j) r[j] = cuda::subc_cc(r[j], fold_word(j, c));
+    return cuda::subc(0, 0) & 1;
+  }
+  /// r = low + d h, kCount + 5 words, for h and low of kCount words: low + h + (h + h 2^32) 2^96 - h 2^32.
+  /// The highest word is 0 or 1.
+  template <unsigned kTotal>
+  MM_DEVICE static void add_product(std::uint32_t (&r)[kTotal], const std::uint32_t* h,
+                                    const std::uint32_t* low) {
+    constexpr unsigned kCount = kTotal - 5;
+    std::uint32_t twice[kCount + 2];  // h + h 2^32
+    twice[0] = h[0];
+    twice[1] = cuda::add_cc(h[1], h[0]);
+    MM_UNROLL
+    for (unsigned j = 2; j < kCount; ++j) twice[j] = cuda::addc_cc(h[j], h[j - 1]);
+    twice[kCount] = cuda::addc_cc(h[kCount - 1], 0);
+    twice[kCount + 1] = cuda::addc(0, 0);
+    // low + h first: its carry goes to the word above, and so does the borrow of - h 2^32.
+    r[0] = cuda::add_cc(low[0], h[0]);
+    MM_UNROLL
+    for (unsigned j = 1; j < kCount; ++j) r[j] = cuda::addc_cc(low[j], h[j]);
+    r[kCount] = cuda::addc(0, 0);
+    r[3] = cuda::add_cc(r[3], twice[0]);
+    MM_UNROLL
+    for (unsigned j = 4; j < kTotal; ++j) r[j] = cuda::addc_cc(j <= kCount ? r[j] : 0, twice[j - 3]);
+    r[1] = cuda::sub_cc(r[1], h[0]);
+    MM_UNROLL
+    for (unsigned j = 2; j < kTotal; ++j) r[j] = cuda::subc_cc(r[j], j <= kCount ? h[j - 1] : 0);
   }
 };
 

@@ -16,41 +16,17 @@
 #include <vector>
 
 #include "crypto/libcrypto.hpp"
+#include "ecc/test_bytes.hpp"
 #include "manymod/ecc.hpp"
 
 namespace manymod::testing {
 
-using wrapper::Bytes;
 using EccOptions = wrapper::ecc::Options;
 using EccOperands = wrapper::ecc::Operands;
 using EccPlan = wrapper::ecc::Plan;
 using EccCurve = wrapper::ecc::Curve;
 
-inline Bytes from_hex(std::string_view digits) {
-  const auto value = [](char c) {
-    return static_cast<std::uint8_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-  };
-  Bytes bytes(digits.size() / 2);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::uint8_t>(value(digits[2 * i]) << 4 | value(digits[2 * i + 1]));
-  }
-  return bytes;
-}
-
 inline Bytes bytes_of_text(std::string_view text) { return {text.begin(), text.end()}; }
-
-/// Bytes that look random and are the same in every run.
-inline Bytes noise(std::size_t size, std::uint64_t seed) {
-  Bytes bytes(size);
-  std::uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
-  for (std::uint8_t& byte : bytes) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    byte = static_cast<std::uint8_t>(state >> 32);
-  }
-  return bytes;
-}
 
 inline EccPlan cpu_plan(const EccCurve& curve, unsigned threads = 1) {
   return EccPlan(curve, {"cpu", "", threads});

@@ -2,9 +2,13 @@
 // Arithmetic modulo the orders of all named curves, against libcrypto's numbers; and strict DER.
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "crypto/libcrypto.hpp"
 #include "ecc/schemes/encodings.hpp"
 #include "ecc/schemes/order.hpp"
-#include "ecc/test_calls.hpp"
+#include "ecc/test_bytes.hpp"
+#include "repr/limbs.hpp"
 
 namespace manymod::ecc {
 namespace {

@@ -42,7 +42,7 @@ inline std::vector<std::unique_ptr<const ecc::PointEngine>> engines_of(ecc::Curv
 
 /// Items of one call; each list has one entry an item, or one for all, or is empty.
 struct SchemeItems {
-  std::vector<Bytes> secret, point, message, signature, context;
+  std::vector<Bytes> secret, point, message, signature, context, nonce;
 };
 
 class SchemeRun {
@@ -53,6 +53,7 @@ class SchemeRun {
     set(inputs.message, items_.message);
     set(inputs.signature, items_.signature);
     set(inputs.context, items_.context);
+    set(inputs.nonce, items_.nonce);
   }
 
   ecc::Inputs inputs;
@@ -62,7 +63,7 @@ class SchemeRun {
   /// make(engine, inputs, outputs) gives the scheme.
   template <class Make>
   SchemeRun& run(const Make& make) {
-    constexpr std::size_t kStride = 128;
+    constexpr std::size_t kStride = 160;
     Bytes data(count_ * kStride);
     std::vector<std::size_t> sizes(count_), indices(count_);
     ok.assign(count_, 2);

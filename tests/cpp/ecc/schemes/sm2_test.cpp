@@ -61,7 +61,8 @@ crypto::Libcrypto<EVP_PKEY> sm2_key(const Bytes& point, const Bytes& secret) {
 TEST(Sm2, GivesTheSignatureOfTheStandard) {
   EccPlan plan = make_plan();
   const Bytes secret = from_hex(kSecret);
-  const Bytes key = joined("04", (std::string(kX) + kY).c_str());
+  Bytes key = joined(kX, kY);
+  key.insert(key.begin(), 4);
   EXPECT_EQ(plan.public_keys({&secret, 1})[0], key);
   EccOptions options;
   options.nonces = MM_ECC_NONCE_GIVEN;

@@ -11,6 +11,7 @@
 #include "modmul/rns_float/multiplier.cuda.hpp"
 #include "modmul/row32/multiplier.cuda.hpp"
 #include "modmul/row32/shapes.cuda.hpp"
+#include "support/fake_cuda/ecc_kernels.hpp"
 #include "support/fake_cuda/rns_kernels.hpp"
 #include "support/lockstep.hpp"
 
@@ -76,6 +77,7 @@ void run_program(const Launch& launch, void** parameters) {
 }  // namespace
 
 void install_kernels() {
+  install_ecc_kernels();
   install_rns_kernels();
   add_item_kernel("mm_residue", &gpu::compute_residue);
   add_item_kernel("mm_garner_difference", &gpu::compute_garner_difference);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/fake_cuda/ecc_kernels.hpp"
+
+#include <string>
+
+#include "ecc/cuda/curves.cuda.hpp"
+#include "ecc/cuda/ecdsa.cuda.hpp"
+#include "ecc/cuda/edwards.cuda.hpp"
+#include "ecc/cuda/points.cuda.hpp"
+#include "support/fake_cuda/kernels.hpp"
+
+namespace fake_cuda {
+namespace {
+
+using namespace manymod::ecc::cuda;  // NOLINT(google-build-using-namespace)
+
+/// A kernel each of whose threads has a chain of items.
+template <class Job>
+void add_chain_kernel(const std::string& name, void (*function)(const Job& job, std::uint32_t thread)) {
+  add_kernel(name.c_str(), [function](const Launch& launch, void** parameters) {
+    for_each_thread(launch, [&](const Thread& thread) {
+      const auto& job = argument<Job>(parameters);
+      if (thread.index < job.threads) function(job, thread.index);
+    });
+  });
+}
+
+template <class Job>
+void add_kernel_of_items(const std::string& name, void (*function)(const Job& job, std::uint32_t item)) {
+  add_item_kernel(name.c_str(), function);
+}
+
+/// Its surplus threads compute item 0.
+void add_base_kernel(const std::string& name,
+                     void (*function)(const PointJob& job, std::uint32_t item, bool stores)) {
+  add_kernel(name.c_str(), [function](const Launch& launch, void** parameters) {
+    for_each_thread(launch, [&](const Thread& thread) {
+      const auto& job = argument<PointJob>(parameters);
+      const bool inside = thread.index < job.count;
+      // One surplus thread is enough.
+      if (thread.index <= job.count) function(job, inside ? thread.index : 0, inside);
+    });
+  });
+}
+
+template <class C>
+void add_curve(const std::string& name) {
+  add_base_kernel(name + "_base", &multiply_base<C>);
+  add_kernel_of_items(name + "_multiply", &multiply<C>);
+  add_kernel_of_items(name + "_two", &multiply_two<C>);
+  add_kernel_of_items(name + "_check", &check_point<C>);
+  add_chain_kernel(name + "_affine", &normalise<C>);
+  add_chain_kernel(name + "_sign", &sign<C>);
+  add_chain_kernel(name + "_scalars", &verification_scalars<C>);
+  add_kernel_of_items(name + "_compare", &compare_x<C>);
+}
+
+}  // namespace
+
+void install_ecc_kernels() {
+  add_curve<P256>("ecc_p256");
+  add_curve<P384>("ecc_p384");
+  add_curve<P521>("ecc_p521");
+  add_curve<Secp256k1>("ecc_secp256k1");
+  add_curve<Sm2>("ecc_sm2");
+  add_kernel_of_items("ecc_p256_nonce", &deterministic_nonce<P256, Sha256>);
+  add_kernel_of_items("ecc_p384_nonce", &deterministic_nonce<P384, Sha384>);
+  add_kernel_of_items("ecc_p521_nonce", &deterministic_nonce<P521, Sha512>);
+  add_kernel_of_items("ecc_secp256k1_nonce", &deterministic_nonce<Secp256k1, Sha256>);
+  add_base_kernel("ecc_ed25519_base", &multiply_base_edwards<Edwards25519>);
+  add_kernel_of_items("ecc_ed25519_multiply", &multiply_edwards<Edwards25519>);
+  add_kernel_of_items("ecc_ed25519_two", &multiply_two_edwards<Edwards25519>);
+  add_chain_kernel("ecc_ed25519_affine", &normalise_projective<Edwards25519>);
+  add_chain_kernel("ecc_x25519_affine", &normalise_projective<Edwards25519>);
+  add_kernel_of_items("ecc_x25519_ladder", &ladder25519<Edwards25519>);
+}
+
+}  // namespace fake_cuda
