@@ -73,7 +73,8 @@ manymod_add_device_program(end_to_end ${end_to_end_sources})
 
 if(manymod_libcrypto)
   if(manymod_cuda_on)
-    manymod_add_device_program(ecc bench/cuda/ecc/main.cpp bench/cuda/ecc/oracle.cpp bench/cuda/timer.cpp)
+    manymod_add_device_program(ecc bench/cuda/ecc/main.cpp bench/cuda/ecc/calls.cpp bench/cuda/ecc/oracle.cpp
+                               bench/cuda/timer.cpp)
     target_link_libraries(ecc PRIVATE manymod_internal ${manymod_libcrypto})
   endif()
   manymod_add_device_program(rsa_end_to_end bench/cuda/rsa_end_to_end/main.cpp)

@@ -51,7 +51,7 @@ def code_options(architecture: str) -> list[str]:
 
 
 def resources(report: str) -> list[dict[str, Any]]:
-    """Return the kernels of a report of `ptxas -v`."""
+    """Return the kernels of a report of `ptxas -v`, with the largest values of each and of what it calls."""
     kernels: list[dict[str, Any]] = []
     for line in report.splitlines():
         if entry := ENTRY.search(line):
@@ -59,7 +59,8 @@ def resources(report: str) -> list[dict[str, Any]]:
         elif kernels:
             for field in FIELDS:
                 if found := field.search(line):
-                    kernels[-1] |= {key: int(value) for key, value in found.groupdict().items()}
+                    for key, value in found.groupdict().items():
+                        kernels[-1][key] = max(kernels[-1].get(key, 0), int(value))
             if taken := COMPILE_TIME.search(line):
                 kernels[-1]["seconds"] = float(taken[1]) / 1000
     return kernels

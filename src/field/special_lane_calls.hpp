@@ -49,6 +49,9 @@ struct SpecialLaneCalls {
   void (*mul_sub_sqr)(Element& r, const Element& a, const Element& b, const Element& c);
   void (*sub_twice)(Element& x, Element& rest, const Element& a, const Element& v);
   void (*sub_and_twice)(Element& x, Element& rest, const Element& a, const Element& b, const Element& v);
+  void (*add_sub)(Element& r, const Element& a, const Element& b, const Element& c);
+  void (*sub_add_twice)(Element& r, const Element& a, const Element& b, const Element& c);
+  void (*mul_small)(Element& r, const Element& a, Limb k);  ///< null where the prime has none
   void (*normalize_weak[3])(Element& r, const Element& a);
   void (*cmov)(Element& r, const Element& a, const Limb* mask);
   void (*is_zero)(Limb* mask, const Element& a);

@@ -48,6 +48,9 @@ class SpecialLaneEntry {
             mul_sub_sqr,
             sub_twice,
             sub_and_twice,
+            add_sub,
+            sub_add_twice,
+            mul_small_of_prime(),
             {unary<F::template normalize_weak<2>>, unary<F::template normalize_weak<4>>,
              unary<F::template normalize_weak<8>>},
             cmov,
@@ -113,6 +116,29 @@ class SpecialLaneEntry {
     field::sub_twice(F{}, result, other, read(a), read(v));
     write(x, result);
     write(rest, other);
+  }
+  static void add_sub(Memory& r, const Memory& a, const Memory& b, const Memory& c) {
+    Element result;
+    field::add_sub(F{}, result, read(a), read(b), read(c));
+    write(r, result);
+  }
+  static void sub_add_twice(Memory& r, const Memory& a, const Memory& b, const Memory& c) {
+    Element result;
+    field::sub_add_twice(F{}, result, read(a), read(b), read(c));
+    write(r, result);
+  }
+  template <class Any = F>
+  static void mul_small(Memory& r, const Memory& a, Limb k) {
+    Element result;
+    Any::mul_small(result, read(a), k);
+    write(r, result);
+  }
+  static constexpr auto mul_small_of_prime() -> void (*)(Memory&, const Memory&, Limb) {
+    if constexpr (requires(Element& r, const Element& a) { F::mul_small(r, a, Limb{1}); }) {
+      return mul_small<F>;
+    } else {
+      return nullptr;
+    }
   }
   static void sub_and_twice(Memory& x, Memory& rest, const Memory& a, const Memory& b, const Memory& v) {
     Element result, other;

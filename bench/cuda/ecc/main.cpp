@@ -12,6 +12,7 @@
 #include "../program_main.hpp"
 #include "../report_file.hpp"
 #include "../timer.hpp"
+#include "calls.hpp"
 #include "ecc/cuda/device_curve.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
@@ -59,6 +60,7 @@ const std::vector<Curve> kCurves = {
 struct Options : CommonOptions {
   std::vector<std::string> curves, operations = kOperations;
   std::vector<std::uint32_t> batches;  ///< empty: waves of the device
+  bool calls = false;                  ///< instead of kernels
 };
 
 void add_options(CLI::App& command, Options& options) {
@@ -67,6 +69,7 @@ void add_options(CLI::App& command, Options& options) {
   add_list(command, "--op", options.operations, "Operations (default: all)")
       ->check(CLI::IsMember(kOperations));
   add_list(command, "--batches", options.batches, "Items of a call")->check(CLI::PositiveNumber);
+  command.add_flag("--calls", options.calls, "Calls from arrays to arrays on the host, instead of kernels");
 }
 
 /// Products and squarings of one item, without look-ups and sums.
@@ -102,7 +105,12 @@ class Measurements {
 
   void run() {
     for (const Curve& curve : kCurves) {
-      if (std::ranges::find(options_.curves, curve.name) != options_.curves.end()) measure(curve);
+      if (std::ranges::find(options_.curves, curve.name) == options_.curves.end()) continue;
+      if (options_.calls) {
+        measure_calls_on(curve);
+      } else {
+        measure(curve);
+      }
     }
   }
 
@@ -111,11 +119,15 @@ class Measurements {
   [[nodiscard]] Json report() const {
     Json document = report_of(device_, options_.quick);
     document["clock_source"] = timer_.clock_source();
-    document["method"] =
-        "kernels alone, operands and results in device memory; medians; the limit is that of the products "
-        "and "
-        "squarings of an item at the rates that the program fields measures; every result compared with "
-        "libcrypto's";
+    document["method"] = options_.calls
+                             ? "calls from arrays to arrays on the host, all threads; medians; the first "
+                               "results compared with the processor's, and all signatures verified"
+                             : "kernels alone, operands and results in device memory; medians; the limit is "
+                               "that of the products "
+                               "and "
+                               "squarings of an item at the rates that the program fields measures; every "
+                               "result compared with "
+                               "libcrypto's";
     document["rows"] = rows_;
     return document;
   }
@@ -155,6 +167,15 @@ class Measurements {
   }
   /// Every seventh item's r is another number, which is no valid signature.
   static bool is_spoilt(std::size_t item) { return item % 7 == 3; }
+
+  void measure_calls_on(const Curve& named) {
+    std::vector<std::size_t> batches(options_.batches.begin(), options_.batches.end());
+    if (batches.empty()) batches = {10'000, 100'000, 1'000'000};
+    bool right = true;
+    const std::vector<Json> rows = measure_calls(ecc::named_curve(named.id).name, batches, right);
+    rows_.insert(rows_.end(), rows.begin(), rows.end());
+    if (!right) std::printf("%s: WRONG\n", named.name.c_str()), ++wrong_;
+  }
 
   void measure(const Curve& named) {
     const ecc::Curve& curve = ecc::named_curve(named.id);

@@ -101,10 +101,10 @@ void NonceGenerator::next(std::span<Limb> k) {
   leftmost_bits(curve_, k, ByteSpan(candidate_).first(filled));
 }
 
-// Whether a candidate is rejected is public. Not inlined, because the secret-independence tests suppress
-// findings in this function by its name.
-[[gnu::noinline]] bool NonceGenerator::is_nonce(std::span<const Limb> k) const {
-  return in_range(k, curve_.n) != 0;
+// accepted = true for a candidate in range, which is public. Not inlined, because the secret-independence
+// tests suppress findings in this function by its name.
+[[gnu::noinline]] void NonceGenerator::accept(std::span<const Limb> k, bool& accepted) const {
+  if (in_range(k, curve_.n) != 0) accepted = true;
 }
 
 void NonceGenerator::generate(std::span<Limb> k, const NonceSeed& seed, unsigned skip) {
@@ -115,7 +115,9 @@ void NonceGenerator::generate(std::span<Limb> k, const NonceSeed& seed, unsigned
   update(1, data);
   for (;;) {
     next(k);
-    if (is_nonce(k) && skip-- == 0) return;
+    bool accepted = false;
+    accept(k, accepted);
+    if (accepted && skip-- == 0) return;
     update(0, {});
   }
 }

@@ -83,7 +83,7 @@ class NonceGenerator {
   [[nodiscard]] std::size_t write_seed(const NonceSeed& seed);
   void update(std::uint8_t separator, ByteSpan data);
   void next(std::span<Limb> k);
-  [[nodiscard]] bool is_nonce(std::span<const Limb> k) const;
+  void accept(std::span<const Limb> k, bool& accepted) const;
 };
 
 /// The nonces of a call's items.

@@ -57,7 +57,8 @@ class PointWriter {
   /// The results of the items of a block without a status, which get MM_OK; but infinity has no x alone.
   void write(const PointRows& points, const Block& block) const {
     for (std::size_t row = 0; row < block.size(); ++row) {
-      const bool infinite = is_infinity(points, row);
+      bool infinite = false;
+      note_infinity(points, row, infinite);
       if (infinite && format_ == MM_ECC_X_ONLY) block.fail(row, MM_ITEM_ECC_POINT);
       if (block.succeed(row)) write_one(block.item(row), points.x[row], points.y[row], infinite);
     }
@@ -80,10 +81,10 @@ class PointWriter {
   mm_ecc_point_format format_;
   const Outputs& outputs_;
 
-  /// Whether a multiple is infinity is public. Not inlined, because the secret-independence tests suppress
-  /// findings in this function by its name.
-  [[gnu::noinline]] static bool is_infinity(const PointRows& points, std::size_t row) {
-    return points.infinity != nullptr && points.infinity[row] != 0;
+  /// infinite = true for infinity, which is public. Not inlined, because the secret-independence tests
+  /// suppress findings in this function by its name.
+  [[gnu::noinline]] static void note_infinity(const PointRows& points, std::size_t row, bool& infinite) {
+    if (points.infinity != nullptr && points.infinity[row] != 0) infinite = true;
   }
 };
 

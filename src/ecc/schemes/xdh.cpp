@@ -115,16 +115,18 @@ class Xdh final : public Scheme {
       limbs::reduce_once({u, limbs_}, s_.curve_.p);
     }
 
-    /// Not inlined, because the secret-independence tests suppress findings in this function by its name:
-    /// that a result is 0 is public.
-    [[gnu::noinline]] bool has_small_order(std::size_t row) const {
-      return s_.exchanges_ && limbs::is_zero({&results_[row * limbs_], limbs_}) == 1;
+    /// small_order = true for a result of 0, which is public. Not inlined, because the secret-independence
+    /// tests suppress findings in this function by its name.
+    [[gnu::noinline]] void note_small_order(std::size_t row, bool& small_order) const {
+      if (limbs::is_zero({&results_[row * limbs_], limbs_}) == 1) small_order = s_.exchanges_;
     }
 
     void write_result(std::size_t row) {
       const std::span<const Limb> u(&results_[row * limbs_], limbs_);
       const std::size_t item = items_[row];
-      if (has_small_order(row)) return s_.set_status(item, MM_ITEM_ECC_SMALL_ORDER);
+      bool small_order = false;
+      note_small_order(row, small_order);
+      if (small_order) return s_.set_status(item, MM_ITEM_ECC_SMALL_ORDER);
       if (hasher_) {
         std::array<std::uint8_t, kMaxBytes> secret;
         const std::span<std::uint8_t> used = std::span(secret).first(bytes_);

@@ -81,9 +81,14 @@ class Constants {
   /// The digits of multiple(factor) with lent W lent by each to the one below it: all but the last are at
   /// least lent (W - 1), so that no difference with so many digits is negative.
   static constexpr Digits lent_multiple(Limb factor, Limb lent = 1) { return lend(multiple(factor), lent); }
-  /// The same of factor p^2, in the 2 L columns of a product.
+  /// The same of factor p^2, in the 2 L columns of a product. Folds split the columns in halves, of which the
+  /// lower one is up to (lent + 1) W^L with what is lent by the upper one: for that to be positive,
+  /// 2^6 (lent + 2) p > (lent + 1) W^L is added, a multiple of p. Next to 16 p^2 it is negligible.
   static constexpr std::array<Limb, 2 * kDigits> lent_square(Limb factor, Limb lent) {
-    const Digits a = multiple(1), b = multiple(factor);
+    const Digits a = multiple(1);
+    Digits b = multiple(factor);
+    if (kReduction == Reduction::fold) b[0] += (lent + 2) << 6;
+    static_assert(kReduction != Reduction::fold || kSpareBits <= 6);
     std::array<Limb, 2 * kDigits> r{};
     for (std::size_t i = 0; i < kDigits; ++i) {
       word::Wide carry = 0;

@@ -264,8 +264,11 @@ class LaneArithmetic {
   /// 2 p more than is subtracted, for the top column to be positive without the carry of those below it.
   template <int kNegative>
   static constexpr typename C::Digits kLentSum = C::lent_multiple(2 * kNegative + 2, kNegative);
-  /// 4 p^2 less a product, whose columns are sums of so many.
-  static constexpr auto kLentSquare = C::lent_square(4, (kSplit ? Limb{2} : Limb{1} << w) * kDigits);
+  /// kSquares p^2 less a product, whose columns are sums of so many.
+  // Folds take the upper columns for a number of their own, which must not be negative where they have lent
+  // to the lower ones: a b + 8 p^2 - s is at least 4 p^2, far above what they lend.
+  static constexpr Limb kSquares = C::kReduction == Reduction::fold ? 8 : 4;
+  static constexpr auto kLentSquare = C::lent_square(kSquares, (kSplit ? Limb{2} : Limb{1} << w) * kDigits);
   static constexpr auto kSignedPrime = C::signed_prime();
   static constexpr auto kFold = C::folding(C::kSpareBits);
   static constexpr auto kTopFold = C::folding(0);
@@ -580,7 +583,7 @@ class LaneArithmetic {
     const Vector multiple = kTimes == 1 ? x : kTimes == 2 ? x + x : x + x + x;
     sum = kFactor < 0 ? sum - multiple : sum + multiple;
   }
-  /// r = a b + 4 p^2 - s, reduced.
+  /// r = a b + kSquares p^2 - s, reduced.
   static MANYMOD_INLINE void multiply_less(Number& r, const Number& a, const Number& b, const Vector* s) {
     Vector t[2 * kDigits];
     if constexpr (kInterleaved) {

@@ -285,7 +285,7 @@ TYPED_TEST(SpecialLaneEdges, Combinations) {
       const std::vector<naive::Limbs> raw[] = {
           this->lanes_from(factors, first, 1), this->lanes_from(reduced, first / 2, 7),
           this->lanes_from(reduced, first / 3 + m, 5), this->lanes_from(reduced, first + 1, 3)};
-      FieldOutputs outputs(7, 0, lanes, this->prime().size());
+      FieldOutputs outputs(9, 0, lanes, this->prime().size());
       TypeParam::with_field(std::vector<naive::Limbs>(lanes, this->prime()), this->bits(), outputs,
                             [&](const auto& f, auto& io) {
                               typename TestFixture::Element a[4], r, rest;
@@ -300,6 +300,10 @@ TYPED_TEST(SpecialLaneEdges, Combinations) {
                               io.store(3, r), io.store(4, rest);
                               f.sub_and_twice(r, rest, a[1], a[2], a[3]);
                               io.store(5, r), io.store(6, rest);
+                              f.add_sub(r, a[1], a[2], a[3]);
+                              io.store(7, r);
+                              f.sub_add_twice(r, a[1], a[2], a[3]);
+                              io.store(8, r);
                             });
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         NaiveField::Element a[4], r, rest;
@@ -316,6 +320,42 @@ TYPED_TEST(SpecialLaneEdges, Combinations) {
         field::sub_and_twice(naive_field, r, rest, a[1], a[2], a[3]);
         ASSERT_EQ(outputs.numbers[5][lane], r.value);
         ASSERT_EQ(outputs.numbers[6][lane], rest.value);
+        field::add_sub(naive_field, r, a[1], a[2], a[3]);
+        ASSERT_EQ(outputs.numbers[7][lane], r.value);
+        field::sub_add_twice(naive_field, r, a[1], a[2], a[3]);
+        ASSERT_EQ(outputs.numbers[8][lane], r.value);
+      }
+    }
+  }
+}
+
+/// Products of edges and small constants, for the primes that have them.
+TYPED_TEST(SpecialLaneEdges, SmallConstants) {
+  const auto mul_small = TypeParam::calls().mul_small;
+  if (mul_small == nullptr) GTEST_SKIP() << TypeParam::calls().prime << " has none";
+  const NaiveField naive_field(this->prime());
+  const std::size_t lanes = TypeParam::calls().lanes;
+  for (const unsigned m : {1U, 2U}) {
+    const auto numbers = this->edges(m);
+    for (const Limb k : {Limb{0}, Limb{1}, Limb{121665}, (Limb{1} << 20) - 1}) {
+      for (std::size_t first = 0; first < numbers.size(); first += lanes) {
+        const auto raw = this->lanes_from(numbers, first, 1);
+        FieldOutputs outputs(1, 0, lanes, this->prime().size());
+        TypeParam::with_field(std::vector<naive::Limbs>(lanes, this->prime()), this->bits(), outputs,
+                              [&](const auto&, auto& io) {
+                                typename TestFixture::Element a;
+                                io.set_raw(a, raw, m);
+                                mul_small(a, a, k);
+                                io.store(0, a);
+                              });
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+          NaiveField::Element r, factor;
+          naive::Limbs constant(this->prime().size(), 0);
+          constant[0] = k;
+          naive_field.from_limbs(factor, constant);
+          naive_field.mul(r, this->expected(raw[lane], m), factor);
+          ASSERT_EQ(outputs.numbers[0][lane], r.value) << k << " " << m;
+        }
       }
     }
   }

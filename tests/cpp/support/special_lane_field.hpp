@@ -67,6 +67,12 @@ class SpecialLaneTestField {
   void sub_and_twice(Element& x, Element& rest, const Element& a, const Element& b, const Element& v) const {
     calls_.sub_and_twice(x, rest, a, b, v);
   }
+  void add_sub(Element& r, const Element& a, const Element& b, const Element& c) const {
+    calls_.add_sub(r, a, b, c);
+  }
+  void sub_add_twice(Element& r, const Element& a, const Element& b, const Element& c) const {
+    calls_.sub_add_twice(r, a, b, c);
+  }
   template <unsigned k = field::kMaxMagnitude>
   void normalize_weak(Element& r, const Element& a) const {
     calls_.normalize_weak[k / 4](r, a);

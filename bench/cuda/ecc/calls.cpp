@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <stdexcept>
+
+#include "manymod/ecc.h"
+
+namespace manymod::bench {
+namespace {
+
+constexpr std::size_t kRepetitions = 5;
+constexpr std::size_t kDigestBytes = 32;
+
+void check(mm_status status) {
+  if (status != MM_OK) throw std::runtime_error(mm_last_error());
+}
+
+struct FreePlan {
+  void operator()(mm_ecc_plan* plan) const { mm_ecc_plan_destroy(plan); }
+};
+using Plan = std::unique_ptr<mm_ecc_plan, FreePlan>;
+
+Plan make_plan(const mm_ecc_curve* curve, const char* device) {
+  mm_ecc_plan_options options{};
+  options.struct_size = sizeof options;
+  options.device = device;
+  mm_ecc_plan* plan = nullptr;
+  check(mm_ecc_plan_create(&curve, 1, &options, &plan));
+  return Plan(plan);
+}
+
+using Bytes = std::vector<std::uint8_t>;
+
+mm_bytes_view rows_of(const Bytes& bytes, std::size_t size) {
+  mm_bytes_view view{};
+  view.count = bytes.size() / size;
+  view.data = bytes.data();
+  view.size = size;
+  return view;
+}
+
+/// The operands and results of calls on one curve, of as many items as the longest one has.
+class Calls {
+ public:
+  Calls(const std::string& name, std::size_t most) {
+    curve_ = mm_ecc_curve_find(name.c_str());
+    if (curve_ == nullptr) throw std::runtime_error("no curve " + name);
+    info_.struct_size = sizeof info_;
+    check(mm_ecc_curve_get_info(curve_, &info_));
+    cpu_ = make_plan(curve_, "cpu");
+    gpu_ = make_plan(curve_, "cuda");
+    std::mt19937_64 random(11);
+    secrets_.resize(most * info_.secret_bytes);
+    digests_.resize(most * kDigestBytes);
+    for (Bytes* const bytes : {&secrets_, &digests_}) {
+      for (std::uint8_t& byte : *bytes) byte = static_cast<std::uint8_t>(random());
+    }
+    // Below n: the highest bits of secrets are 0.
+    for (std::size_t i = 0; i < secrets_.size(); i += info_.secret_bytes) secrets_[i] = 0;
+    check_results(MM_ECC_PUBLIC_KEY, keys_, info_.public_bytes, most);
+    if (info_.signature_bytes != 0) check_results(MM_ECC_SIGN, signatures_, info_.signature_bytes, most);
+  }
+
+  void measure(std::size_t count, std::vector<Json>& rows) {
+    std::vector<mm_ecc_op> operations{MM_ECC_PUBLIC_KEY};
+    if (info_.signature_bytes != 0) operations.insert(operations.end(), {MM_ECC_SIGN, MM_ECC_VERIFY});
+    if (info_.form != MM_ECC_EDWARDS) operations.push_back(MM_ECC_EXCHANGE);
+    for (const mm_ecc_op op : operations) {
+      for (const bool on_gpu : {false, true}) {
+        mm_ecc_plan* const plan = (on_gpu ? gpu_ : cpu_).get();
+        std::array<double, kRepetitions> seconds{};
+        for (double& one : seconds) {
+          const auto start = std::chrono::steady_clock::now();
+          run(plan, op, count);
+          one = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        }
+        std::ranges::sort(seconds);
+        const double rate = static_cast<double>(count) / seconds[kRepetitions / 2];
+        Json row;
+        row["curve"] = info_.name;
+        row["operation"] = names(op);
+        row["device"] = on_gpu ? "cuda" : "cpu";
+        row["items"] = count;
+        row["per_second"] = rate;
+        rows.push_back(std::move(row));
+        std::printf("%-10s %-16s %-4s %9zu items %9.3f M/s\n", info_.name, names(op), on_gpu ? "cuda" : "cpu",
+                    count, rate / 1e6);
+        std::fflush(stdout);
+      }
+    }
+  }
+
+  [[nodiscard]] bool right() const { return right_; }
+
+ private:
+  const mm_ecc_curve* curve_ = nullptr;
+  mm_ecc_curve_info info_{};
+  Plan cpu_, gpu_;
+  Bytes secrets_, digests_, keys_, signatures_, results_;
+  std::vector<std::uint8_t> ok_;
+  bool right_ = true;
+
+  static const char* names(mm_ecc_op op) {
+    switch (op) {
+      case MM_ECC_PUBLIC_KEY:
+        return "call_public_key";
+      case MM_ECC_SIGN:
+        return "call_sign";
+      case MM_ECC_VERIFY:
+        return "call_verify";
+      default:
+        return "call_exchange";
+    }
+  }
+
+  /// Results to results_, verdicts to ok_.
+  void run(mm_ecc_plan* plan, mm_ecc_op op, std::size_t count) {
+    const auto some = [count](const Bytes& bytes, std::size_t size) {
+      mm_bytes_view view = rows_of(bytes, size);
+      view.count = count;
+      return view;
+    };
+    mm_ecc_call call{};
+    call.struct_size = sizeof call;
+    call.op = op;
+    call.count = count;
+    const bool is_signature = op == MM_ECC_SIGN || op == MM_ECC_VERIFY;
+    if (is_signature) {
+      call.message = some(digests_, kDigestBytes);
+      call.prehashed = info_.form == MM_ECC_WEIERSTRASS ? 1 : 0;
+      if (call.prehashed != 0) call.scheme = MM_ECC_ECDSA;
+    }
+    if (op != MM_ECC_VERIFY) call.secret = some(secrets_, info_.secret_bytes);
+    if (op != MM_ECC_SIGN && op != MM_ECC_PUBLIC_KEY) call.point = some(keys_, info_.public_bytes);
+    if (op == MM_ECC_VERIFY) {
+      call.signature = some(signatures_, info_.signature_bytes);
+      ok_.assign(count, 0);
+      call.ok = ok_.data();
+    } else {
+      const std::size_t size = op == MM_ECC_SIGN       ? info_.signature_bytes
+                               : op == MM_ECC_EXCHANGE ? info_.coordinate_bytes
+                                                       : info_.public_bytes;
+      results_.resize(count * size);
+      call.output = {results_.data(), count, size, nullptr};
+    }
+    check(mm_ecc_run(plan, &call));
+    if (op == MM_ECC_VERIFY)
+      right_ = right_ && std::ranges::count(ok_, 1) == static_cast<std::ptrdiff_t>(count);
+  }
+
+  /// The results of all items by the GPU, of which those of the first ones are compared with the processor's.
+  void check_results(mm_ecc_op op, Bytes& to, std::size_t size, std::size_t most) {
+    const std::size_t few = std::min<std::size_t>(most, 2000);
+    run(cpu_.get(), op, few);
+    const Bytes expected = results_;
+    run(gpu_.get(), op, most);
+    to = results_;
+    right_ = right_ && std::equal(expected.begin(),
+                                  expected.begin() + static_cast<std::ptrdiff_t>(few * size), to.begin());
+  }
+};
+
+}  // namespace
+
+std::vector<Json> measure_calls(const std::string& curve, const std::vector<std::size_t>& batches,
+                                bool& right) {
+  std::vector<Json> rows;
+  Calls calls(curve, *std::ranges::max_element(batches));
+  for (const std::size_t count : batches) calls.measure(count, rows);
+  right = right && calls.right();
+  return rows;
+}
+
+}  // namespace manymod::bench
