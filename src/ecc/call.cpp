@@ -20,7 +20,6 @@ namespace {
 struct Group {
   std::vector<std::size_t> items;
   std::unique_ptr<const Scheme> scheme;
-  std::unique_ptr<const Scheme> fallback;  ///< on the CPU, for items whose GPU failed; may be null
   std::size_t granularity = 1;
   bool on_gpu = false;
 };
@@ -87,13 +86,8 @@ class CallRun {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
     const PointEngine& engine = engines.engine(main_operation(task), items.size(), threads());
-    Group group{std::move(items), make_scheme(task, engine, checked_.inputs, outputs_), nullptr};
-    group.granularity = engine.granularity();
-    group.on_gpu = engines.on_gpu(engine);
-    if (group.on_gpu && engines.on_cpu() != nullptr) {
-      group.fallback = make_scheme(task, *engines.on_cpu(), checked_.inputs, outputs_);
-    }
-    return group;
+    return {std::move(items), make_scheme(task, engine, checked_.inputs, outputs_), engine.granularity(),
+            engines.on_gpu(engine)};
   }
 
   /// @return false if the caller requested a stop
@@ -135,13 +129,7 @@ class CallRun {
     if (!is_sum()) {
       for (const std::size_t item : items) clear_row(item);
     }
-    try {
-      group.scheme->compute(items, stop);
-    } catch (const StatusError& error) {
-      if (!group.fallback || error.failure() == FailureClass::call) throw;
-      for (const std::size_t item : items) status_[item] = static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED);
-      group.fallback->compute(items, stop);
-    }
+    group.scheme->compute(items, stop);
   }
 
   /// Not inlined, because the secret-independence tests suppress findings in this function by its name:
