@@ -255,7 +255,7 @@ TEST_P(CudaSignatures, SurviveFailuresOfTheGpu) {
 
 class CudaPlans : public manymod::testing::FakeGpuTest {};
 
-/// A GPU without memory for its tables is left out of a plan, which is an error only where it is the last
+/// A GPU that cannot be opened is left out of a plan, which is an error only where it is the last
 /// device.
 TEST_F(CudaPlans, DoWithoutAGpuThatFails) {
   const std::shared_ptr<const ecc::Curve> curve(&ecc::named_curve(CurveId::p256), [](const auto*) {});
@@ -264,7 +264,7 @@ TEST_F(CudaPlans, DoWithoutAGpuThatFails) {
     options.device = device;
     return ecc::Plan(options, {&curve, 1}).variant_name(0);
   };
-  fake_cuda::settings().memory_bytes = 16;
+  fake_cuda::settings().retain_result = 2;  // CUDA_ERROR_OUT_OF_MEMORY
   EXPECT_EQ(variant_on("auto"), variant_on("cpu"));
   try {
     ADD_FAILURE() << variant_on("cuda");
