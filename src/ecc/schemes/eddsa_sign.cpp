@@ -17,8 +17,8 @@
 namespace manymod::ecc::eddsa {
 namespace {
 
-/// Copied messages of a batch take about this many bytes, or one message.
-constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+/// Copied messages of a batch take about this many bytes for each item that it has room for, or one message.
+constexpr std::size_t kMessageBytes = 1024;
 
 /// Signatures that are checked together: sums gain by more of them.
 constexpr std::size_t kCheckedBatch = 1024;
@@ -96,7 +96,7 @@ class Signing::Batch {
     key_count_ = 0;
     text_.clear();
     std::size_t taken = 0;
-    while (taken < items.size() && items_.size() < s_.batch_ && text_.size() < kBatchBytes) {
+    while (taken < items.size() && items_.size() < s_.batch_ && text_.size() < s_.batch_ * kMessageBytes) {
       take_item(items[taken++]);
     }
     return taken;
