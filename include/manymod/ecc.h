@@ -144,8 +144,8 @@ typedef struct mm_ecc_plan_options {
  * Create a plan for the curves curves[0 .. count), which may be destroyed before it.
  * @param options NULL for the defaults
  * @param plan    receives the plan, which the caller destroys; NULL on failure
- * @return MM_OK; MM_ERR_UNKNOWN_VARIANT; MM_ERR_UNUSABLE_VARIANT; MM_ERR_UNKNOWN_DEVICE; MM_ERR_NULL,
- * MM_ERR_ARGUMENT, MM_ERR_MEMORY
+ * @return MM_OK; MM_ERR_UNKNOWN_VARIANT; MM_ERR_UNUSABLE_VARIANT; MM_ERR_UNKNOWN_DEVICE; MM_ERR_DEVICE if
+ * every device that `device` names fails; MM_ERR_NULL, MM_ERR_ARGUMENT, MM_ERR_MEMORY
  */
 MM_API mm_status mm_ecc_plan_create(const mm_ecc_curve* const* curves, size_t count,
                                     const mm_ecc_plan_options* options, mm_ecc_plan** plan);
@@ -177,12 +177,14 @@ typedef enum mm_ecc_op {
                           (RFC 7748), of coordinate_bytes bytes, or its digest by `hash` */
   MM_ECC_MULTIPLY = 6, /**< secret (a scalar, any number of scalar_bytes bytes, which counts modulo n;
                           little-endian on Edwards curves), point or none (the generator) -> output: a point.
-                          Weierstrass, Edwards */
+                          So n P is infinity for every P: it does not tell whether a point of a curve with a
+                          cofactor is a multiple of the generator. Weierstrass, Edwards */
   MM_ECC_ADD = 7,      /**< point + second -> output: a point. Public. Weierstrass, Edwards */
   MM_ECC_POINT = 8, /**< point -> output: the same point in the call's point_format, once it was checked to be
                        on the curve: compression, decompression, validation. Public */
-  MM_ECC_SUM = 9,   /**< the sum of secret_i point_i over all items -> output[0], a point. Public: the scalars
-                      too. All items have one curve, and every item must be valid */
+  MM_ECC_SUM = 9,   /**< the sum of secret_i point_i over all items, scalars and points as those of
+                      MM_ECC_MULTIPLY -> output[0], a point. Public: the scalars too. All items have one
+                      curve, and every item must be valid */
   MM_ECC_SM2_EXCHANGE = 10 /**< GB/T 32918.3, on the curve SM2: secret, nonce (the own ephemeral private key,
                               with MM_ECC_NONCE_GIVEN), point and second (the other side's public key and
                               ephemeral public key), context and peer_context (the ids) -> output: a key of
@@ -227,7 +229,8 @@ typedef enum mm_ecc_signature_format {
   MM_ECC_RECOVERABLE = 2 /**< r || s || id, the recovery id 0 .. 3 in a byte; ECDSA */
 } mm_ecc_signature_format;
 
-/** Encodings of points that are written. Points that are read may have any of them. */
+/** Encodings of points that are written. Points that are read may have the first two; x alone is read with
+ * BIP 340 only. */
 typedef enum mm_ecc_point_format {
   MM_ECC_UNCOMPRESSED = 0, /**< SEC 1: 4 || x || y. Edwards, Montgomery: their only encoding */
   MM_ECC_COMPRESSED = 1,   /**< SEC 1: 2 or 3 || x */
@@ -288,13 +291,13 @@ typedef struct mm_ecc_call {
  * point is not an encoding of a point of the curve, or is infinity where that is no key);
  * MM_ITEM_ECC_SMALL_ORDER (the shared secret would be infinity or 0); MM_ITEM_ECC_SIGNATURE (not a
  * signature's encoding: wrong length, DER that is not canonical, r or s out of range); MM_ITEM_ECC_LENGTH (a
- * digest, context or nonce has a wrong length); MM_ITEM_ECC_NONCE (the nonce gives r = 0 or s = 0, use
- * another); MM_ITEM_ECC_FAULT (the signature failed its check: the hardware is defective); MM_ITEM_ECC_NO_KEY
- * (MM_ECC_RECOVER: no key has this signature); MM_ITEM_NOT_COMPUTED.
+ * digest, a context or the auxiliary randomness of BIP 340 has a wrong length); MM_ITEM_ECC_NONCE (the nonce
+ * gives r = 0 or s = 0, use another); MM_ITEM_ECC_FAULT (the signature failed its check: the hardware is
+ * defective); MM_ITEM_ECC_NO_KEY (MM_ECC_RECOVER: no key has this signature); MM_ITEM_NOT_COMPUTED.
  *
  * For MM_ECC_VERIFY a signature that is invalid for any reason gives ok[i] = 0: a bad public key has the
- * status MM_ITEM_ECC_POINT, a bad encoding of the signature MM_ITEM_ECC_SIGNATURE, which alone does not make
- * the call fail. A call with other statuses than these two and MM_OK returns MM_ERR_ITEMS.
+ * status MM_ITEM_ECC_POINT, a bad encoding of the signature MM_ITEM_ECC_SIGNATURE. These two do not make the
+ * call fail; any other status than them and MM_OK does, with MM_ERR_ITEMS.
  *
  * @return MM_OK; MM_ERR_ITEMS; MM_ERR_NULL; MM_ERR_ARGUMENT; MM_ERR_OVERLAP; MM_ERR_CANCELLED; MM_ERR_MEMORY;
  * MM_ERR_DEVICE; MM_ERR_CRYPTO

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 
 #include "core/status_error.hpp"
@@ -26,6 +27,8 @@ mm_status guarded(Call&& call) noexcept {
   } catch (const StatusError& error) {
     return fail(error.status(), error.what());
   } catch (const std::bad_alloc&) {
+    return fail(MM_ERR_MEMORY, "out of memory");
+  } catch (const std::length_error&) {  // containers of more elements than memory can ever have
     return fail(MM_ERR_MEMORY, "out of memory");
   } catch (const std::exception& error) {
     return fail(MM_ERR_INTERNAL, error.what());

@@ -36,15 +36,16 @@ using manymod::required;
 using manymod::required_struct;
 
 const std::vector<mm_ecc_curve>& named_curves() {
-  static const std::vector<mm_ecc_curve> all = [] {
-    std::vector<mm_ecc_curve> curves;
+  // Never destroyed: destructors of the caller's own static objects may still use them.
+  static const auto* const all = [] {
+    auto* const curves = new std::vector<mm_ecc_curve>;
     for (const manymod::ecc::Curve& curve : manymod::ecc::named_curves()) {
       // They live as long as the process: nothing to delete.
-      curves.push_back({std::shared_ptr<const manymod::ecc::Curve>(&curve, [](const auto*) {}), true});
+      curves->push_back({std::shared_ptr<const manymod::ecc::Curve>(&curve, [](const auto*) {}), true});
     }
     return curves;
   }();
-  return all;
+  return *all;
 }
 
 const mm_ecc_curve* curve_with_id(manymod::ecc::CurveId id) {

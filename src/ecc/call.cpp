@@ -20,7 +20,6 @@ namespace {
 struct Group {
   std::vector<std::size_t> items;
   std::unique_ptr<const Scheme> scheme;
-  std::unique_ptr<const Scheme> fallback;  ///< on the CPU, for items whose GPU failed; may be null
   std::size_t granularity = 1;
   bool on_gpu = false;
 };
@@ -64,6 +63,7 @@ class CallRun {
   /// A group for each curve that the items name and that suits; the other items get their status.
   void group_items() {
     std::vector<std::vector<std::size_t>> by_curve(plan_.size());
+    if (checked_.curves.empty()) by_curve[0].reserve(status_.size());
     for (std::size_t item = 0; item < status_.size(); ++item) {
       const std::size_t index = checked_.curve_of(item);
       if (index < plan_.size() && has_task(index)) {
@@ -86,13 +86,8 @@ class CallRun {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
     const PointEngine& engine = engines.engine(main_operation(task), items.size(), threads());
-    Group group{std::move(items), make_scheme(task, engine, checked_.inputs, outputs_), nullptr};
-    group.granularity = engine.granularity();
-    group.on_gpu = engines.on_gpu(engine);
-    if (group.on_gpu && engines.on_cpu() != nullptr) {
-      group.fallback = make_scheme(task, *engines.on_cpu(), checked_.inputs, outputs_);
-    }
-    return group;
+    return {std::move(items), make_scheme(task, engine, checked_.inputs, outputs_), engine.granularity(),
+            engines.on_gpu(engine)};
   }
 
   /// @return false if the caller requested a stop
@@ -134,13 +129,7 @@ class CallRun {
     if (!is_sum()) {
       for (const std::size_t item : items) clear_row(item);
     }
-    try {
-      group.scheme->compute(items, stop);
-    } catch (const StatusError& error) {
-      if (!group.fallback || error.failure() == FailureClass::call) throw;
-      for (const std::size_t item : items) status_[item] = static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED);
-      group.fallback->compute(items, stop);
-    }
+    group.scheme->compute(items, stop);
   }
 
   /// Not inlined, because the secret-independence tests suppress findings in this function by its name:
@@ -179,6 +168,11 @@ class CallRun {
     publish();
   }
 
+  /// What is no public key, or not the encoding of a signature, has its answer: the signature is not valid.
+  static bool is_verdict(std::uint8_t status) {
+    return status == MM_ITEM_ECC_POINT || status == MM_ITEM_ECC_SIGNATURE;
+  }
+
   // Statuses are public. Not inlined, because the secret-independence tests suppress findings in this
   // function by its name.
   [[gnu::noinline]] mm_status finish(bool completed) {
@@ -188,8 +182,7 @@ class CallRun {
       if (status_[item] == MM_OK) continue;
       if (!ok_.empty()) ok_[item] = 0;
       if (!is_sum()) clear_row(item);
-      // What is not the encoding of a signature has its answer: it is not valid.
-      if (!ok_.empty() && status_[item] == MM_ITEM_ECC_SIGNATURE) continue;
+      if (!ok_.empty() && is_verdict(status_[item])) continue;
       ++failed;
       first = item;
     }

@@ -221,20 +221,20 @@ std::size_t longest_result(const Plan& plan, const CheckedCall& checked) {
   return longest;
 }
 
-/// Whether an item may be on a curve of that form.
-bool names_form(const Plan& plan, const CheckedCall& checked, mm_ecc_form form) {
-  const auto has_form = [&](std::size_t index) {
-    return index < plan.size() && plan.curve(index).curve().form == form;
+/// Whether an item may have a signature of EdDSA.
+bool may_have_eddsa(const Plan& plan, const CheckedCall& checked) {
+  const auto has_eddsa = [&](std::size_t index) {
+    if (index >= plan.size()) return false;
+    const Curve& curve = plan.curve(index).curve();
+    return curve.form == MM_ECC_EDWARDS && on_curve(checked.task, curve).scheme == MM_ECC_EDDSA;
   };
-  return checked.curves.empty() ? has_form(0) : std::ranges::any_of(checked.curves, has_form);
+  return checked.curves.empty() ? has_eddsa(0) : std::ranges::any_of(checked.curves, has_eddsa);
 }
 
 /// One verdict for many Ed25519 signatures is that of many verdicts only with the cofactor in the equation.
 void check_batch_policy(const Plan& plan, const CheckedCall& checked) {
   if (checked.task.op != MM_ECC_VERIFY_ALL || checked.inputs.policy == MM_ECC_ZIP215) return;
-  if (names_form(plan, checked, MM_ECC_EDWARDS)) {
-    reject("MM_ECC_VERIFY_ALL of EdDSA needs the policy MM_ECC_ZIP215");
-  }
+  if (may_have_eddsa(plan, checked)) reject("MM_ECC_VERIFY_ALL of EdDSA needs the policy MM_ECC_ZIP215");
 }
 
 bool overlaps(const Inputs& inputs, ByteSpan bytes) {
@@ -267,6 +267,9 @@ void check_output(const Plan& plan, CheckedCall& checked) {
   }
   const std::size_t bytes = (checked.rows - 1) * output.stride + checked.row_bytes;
   check_no_overlap(checked.inputs, {output.data, bytes}, "output");
+  if (output.sizes == nullptr) return;
+  const auto* const sizes = reinterpret_cast<const std::uint8_t*>(output.sizes);
+  check_no_overlap(checked.inputs, {sizes, checked.rows * sizeof *output.sizes}, "output.sizes");
 }
 
 void check_verdicts(const CheckedCall& checked) {

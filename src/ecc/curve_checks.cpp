@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "abi/enum_value.hpp"
 #include "abi/required.hpp"
 #include "crypto/libcrypto.hpp"
 #include "ecc/scalar64/engine.hpp"
@@ -162,7 +163,7 @@ void check_generator(const Curve& curve) {
 }  // namespace
 
 Curve make_curve(const mm_ecc_curve_numbers& numbers) {
-  if (numbers.form != MM_ECC_WEIERSTRASS && numbers.form != MM_ECC_EDWARDS)
+  if (enum_value(numbers.form) != MM_ECC_WEIERSTRASS && enum_value(numbers.form) != MM_ECC_EDWARDS)
     throw StatusError(MM_ERR_ARGUMENT, "only Weierstrass and Edwards curves can be created");
   const crypto::QuietErrors quiet;
   Arithmetic arithmetic;

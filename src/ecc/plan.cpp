@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,14 +66,23 @@ CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* devic
     : curve_(std::move(curve)) {
   const std::string_view name = device == nullptr ? "auto" : device;
   const Variant* forced = checked_variant(forced_name);
+  std::exception_ptr failure;  // of the first GPU that failed
   for (const Device* place : devices_named(name, devices())) {
     const bool on_gpu = place->backend != Backend::cpu;
     std::unique_ptr<const PointEngine>& engine = on_gpu ? gpu_ : cpu_;
     if (engine || !place->obstacle.empty()) continue;
     const Variant* variant = choose(*curve_, forced, on_gpu);
-    if (variant != nullptr) engine = variant->make(*curve_, place->index);
+    if (variant == nullptr) continue;
+    try {
+      engine = variant->make(*curve_, place->index);
+    } catch (const StatusError& error) {
+      // Another device may do without a GPU that lacks memory, for instance.
+      if (error.failure() == FailureClass::call) throw;
+      if (failure == nullptr) failure = std::current_exception();
+    }
   }
   if (cpu_ || gpu_) return;
+  if (failure != nullptr) std::rethrow_exception(failure);
   throw StatusError(MM_ERR_UNUSABLE_VARIANT,
                     (forced == nullptr ? "no variant" : "variant '" + std::string(forced->name) + "' not") +
                         std::string(" usable for ") + curve_title(*curve_) + " on device '" +

@@ -19,16 +19,16 @@ struct Variant;
 class CurveEngines {
  public:
   /// Choose variants for the curve on the devices that `device` names, "auto", "cpu", "cuda" or "cuda:K": the
-  /// one called `forced`, or if that is null the fastest one of each device.
-  /// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT, MM_ERR_UNUSABLE_VARIANT
+  /// one called `forced`, or if that is null the fastest one of each device. A GPU that fails is left out.
+  /// @throws StatusError MM_ERR_UNKNOWN_DEVICE, MM_ERR_UNKNOWN_VARIANT, MM_ERR_UNUSABLE_VARIANT; the failure
+  /// of a GPU if no device is left
   CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced);
 
   [[nodiscard]] const Curve& curve() const { return *curve_; }
   /// The engine that is expected to compute `items` items of an operation first, with `threads` CPU threads.
+  /// That of a GPU computes on the CPU what the GPU fails to.
   [[nodiscard]] const PointEngine& engine(PointOperation operation, std::size_t items,
                                           unsigned threads) const;
-  /// Where items go whose GPU failed; null if the options do not allow the CPU.
-  [[nodiscard]] const PointEngine* on_cpu() const { return cpu_.get(); }
   [[nodiscard]] bool on_gpu(const PointEngine& engine) const { return &engine != cpu_.get(); }
 
  private:

@@ -10,6 +10,7 @@
 #include "ecc/cuda/chunk.hpp"
 #include "ecc/cuda/device_curve.hpp"
 #include "ecc/device_schemes.hpp"
+#include "ecc/lanes/variants.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "gpu/device_error.hpp"
 
@@ -301,8 +302,16 @@ bool runs_here() {
 
 bool offers(const Curve& curve) { return find_curve_kernels(curve.id) != nullptr; }
 
+/// For what is not computed on the GPU.
+std::unique_ptr<const PointEngine> make_host(const Curve& curve) {
+  for (const Variant& variant : lanes::variants()) {
+    if (variant.offers(curve) && variant.runs_here()) return variant.make(curve, 0);
+  }
+  return scalar64::variant().make(curve, 0);
+}
+
 std::unique_ptr<const PointEngine> make(const Curve& curve, unsigned gpu) {
-  return make_engine(curve, gpu_device(Backend::cuda, gpu), scalar64::variant().make(curve, 0));
+  return make_engine(curve, gpu_device(Backend::cuda, gpu), make_host(curve));
 }
 
 }  // namespace

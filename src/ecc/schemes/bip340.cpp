@@ -61,6 +61,24 @@ void negate_where_odd(const Order& order, Rows& k, const Rows& y, std::size_t co
   }
 }
 
+/// Copies of a block's messages, one for all items if they share it. Two hashes take each message: if it
+/// changed between them, two signatures could have one nonce.
+class CopiedMessages {
+ public:
+  CopiedMessages(const ItemsIn& messages, const Block& block)
+      : shared_(messages.is_shared()), copies_(shared_ ? 1 : block.size()) {
+    for (std::size_t row = 0; row < copies_.size(); ++row) {
+      const ByteSpan message = messages[block.item(row)];
+      copies_[row].assign(message.begin(), message.end());
+    }
+  }
+  [[nodiscard]] ByteSpan operator[](std::size_t row) const { return copies_[shared_ ? 0 : row]; }
+
+ private:
+  bool shared_;
+  std::vector<std::vector<std::uint8_t>> copies_;
+};
+
 /// The numbers of a block of signatures.
 struct Schnorr {
   Schnorr(const Curve& curve, std::size_t count)
@@ -103,12 +121,7 @@ class SchnorrSigner final : public BlockScheme {
     multiply_base(x.key, x.d, block, stop);
     if (stop.was_requested()) return;
     negate_where_odd(*order_, x.d, x.key.y, count);
-    // Two hashes take the message. If it changed between them, two signatures could have one nonce.
-    std::vector<std::vector<std::uint8_t>> messages(count);
-    for (std::size_t row = 0; row < count; ++row) {
-      const ByteSpan message = (*inputs_.message)[block.item(row)];
-      messages[row].assign(message.begin(), message.end());
-    }
+    const CopiedMessages messages(*inputs_.message, block);
     make_nonces(x, messages, block, hashes);
     multiply_base(x.nonce, x.k, block, stop);
     if (stop.was_requested()) return;
@@ -124,8 +137,7 @@ class SchnorrSigner final : public BlockScheme {
     engine_.multiply_base(points.results(), k.view(), block.range(), TimingClass::secret, stop);
   }
 
-  void make_nonces(Schnorr& x, std::span<const std::vector<std::uint8_t>> messages, const Block& block,
-                   Hashes& hashes) const {
+  void make_nonces(Schnorr& x, const CopiedMessages& messages, const Block& block, Hashes& hashes) const {
     std::vector<String> random(block.size());
     fill_auxiliary(random, block);
     for (std::size_t row = 0; row < block.size(); ++row) {

@@ -23,6 +23,10 @@ constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 /// Signatures that are checked together: sums gain by more of them.
 constexpr std::size_t kCheckedBatch = 1024;
 
+/// Equations that cost about as much as a sum of few items. Fewer, of as many signatures as the engine
+/// computes together, are checked one by one.
+constexpr std::size_t kSumCost = 4;
+
 /// What signing needs of a private key. prefix is secret, public_key is none.
 struct ExpandedKey {
   std::array<std::uint8_t, kMaxSize> prefix;
@@ -217,8 +221,9 @@ class Signing::Batch {
     little_endian_from_limbs({signature + size, size}, {s, limbs_});
   }
 
-  /// One equation for all signatures; if it does not hold, one for each.
+  /// One equation for all signatures; if they are few, or it does not hold, one for each.
   void check(const StopToken& stop) {
+    if (items_.size() < kSumCost * s_.engine_.granularity()) return check_each(stop);
     const std::size_t width = coordinate_limbs_;
     Combination combination(s_.engine_, s_.order_, items_.size());
     for (std::size_t row = 0; row < items_.size(); ++row) {

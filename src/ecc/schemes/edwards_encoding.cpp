@@ -54,6 +54,7 @@ EdwardsPoints::EdwardsPoints(const PointEngine& engine, EdwardsReading reading, 
       found_(rows) {}
 
 void EdwardsPoints::clear(std::size_t row) {
+  std::fill_n(x(row), limbs_, Limb{0});
   std::fill_n(y(row), limbs_, Limb{0});
   y(row)[0] = 1;
   odd_[row] = 0;
@@ -90,9 +91,7 @@ void EdwardsPoints::lift(std::size_t rows) {
     const bool signed_zero = odd_[row] != 0 && limbs::is_zero({x(row), limbs_}) == 1;
     const bool valid =
         valid_[row] != 0 && found_[row] != 0 && !(signed_zero && reading_ == EdwardsReading::canonical);
-    if (valid) continue;
-    clear(row);
-    std::fill_n(x(row), limbs_, Limb{0});
+    if (!valid) clear(row);
   }
 }
 

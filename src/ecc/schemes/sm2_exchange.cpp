@@ -76,6 +76,7 @@ class Sm2Exchange final : public BlockScheme {
     const Rows t = own_factor(x, block.size());
     Points sum(block.size(), curve().limbs());
     add_peer(sum, x, block, stop);
+    if (stop.was_requested()) return;
     engine_.multiply(x.shared.results(), t.view(), {sum.x.view(), sum.y.view()}, block.range(),
                      TimingClass::secret, stop);
     if (stop.was_requested()) return;
@@ -102,6 +103,7 @@ class Sm2Exchange final : public BlockScheme {
     Points product(count, curve().limbs());
     engine_.multiply(product.results(), half.view(), x.peer_ephemeral.rows(), block.range(),
                      TimingClass::public_, stop);
+    if (stop.was_requested()) return;
     engine_.add(sum.results(), x.peer_key.rows(),
                 {product.x.view(), product.y.view(), product.infinity.data()}, block.range());
     for (std::size_t row = 0; row < count; ++row) {

@@ -136,6 +136,12 @@ TEST(EccCalls, MalformedSigningWritesNothing) {
       {"output in messages", [](Calls& x) { x.signing.message.data = x.output.data() + 100; },
        MM_ERR_OVERLAP},
       {"output in secrets", [](Calls& x) { x.signing.secret.data = x.output.data(); }, MM_ERR_OVERLAP},
+      {"sizes in messages",
+       [](Calls& x) {
+         x.signing.message = {kItems, reinterpret_cast<const std::uint8_t*>(x.sizes.data()), 8, 0, nullptr,
+                              nullptr};
+       },
+       MM_ERR_OVERLAP},
       {"statuses in messages", [](Calls& x) { x.signing.message.data = x.statuses.data(); }, MM_ERR_OVERLAP},
   };
   check_bad_calls(cases, false);
@@ -249,7 +255,7 @@ TEST(EccCalls, ItemsMayHaveCurvesOfTheirOwn) {
   }
 }
 
-TEST(EccCalls, SignaturesOfBytesThatAreNoneDoNotFailACall) {
+TEST(EccCalls, KeysAndSignaturesThatAreNoneDoNotFailACall) {
   const PlanPointer plan = make_plan({"P-256"});
   Calls x;
   mm_ecc_call keys = x.signing;
@@ -260,8 +266,39 @@ TEST(EccCalls, SignaturesOfBytesThatAreNoneDoNotFailACall) {
   EXPECT_EQ(mm_ecc_run(plan.get(), &x.verifying), MM_OK);
   EXPECT_EQ(x.statuses[1], MM_ITEM_ECC_SIGNATURE);
   x.keys[64] = static_cast<std::uint8_t>(x.keys[64] ^ 1);
-  EXPECT_EQ(mm_ecc_run(plan.get(), &x.verifying), MM_ERR_ITEMS);
+  EXPECT_EQ(mm_ecc_run(plan.get(), &x.verifying), MM_OK);
   EXPECT_EQ(x.statuses[0], MM_ITEM_ECC_POINT);
+  EXPECT_EQ(x.ok[0], 0);
+  // A curve that the plan does not have is a defect of the call, not of a signature.
+  const std::uint32_t curves[kItems] = {0, 1, 0};
+  x.verifying.curve = curves;
+  EXPECT_EQ(mm_ecc_run(plan.get(), &x.verifying), MM_ERR_ITEMS);
+  EXPECT_EQ(x.statuses[1], MM_ITEM_ECC_CURVE);
+}
+
+TEST(EccCalls, OneVerdictNeedsZip215OnlyForEdDsa) {
+  const PlanPointer plan = make_plan({"P-256", "Ed25519"});
+  Calls x;
+  const std::uint32_t curves[kItems] = {0, 1, 0};
+  x.verifying.curve = curves;
+  x.verifying.op = MM_ECC_VERIFY_ALL;
+  EXPECT_EQ(mm_ecc_run(plan.get(), &x.verifying), MM_ERR_ARGUMENT);
+  x.verifying.scheme = MM_ECC_ECDSA;
+  EXPECT_EQ(mm_ecc_run(plan.get(), &x.verifying), MM_ERR_ITEMS);
+  EXPECT_EQ(x.statuses[1], MM_ITEM_ECC_CURVE);
+  EXPECT_EQ(x.ok[0], 0);
+}
+
+TEST(EccCalls, MoreItemsThanMemoryCanHoldAreAnErrorOfMemory) {
+  const PlanPointer plan = make_plan({"P-256"});
+  Calls x;
+  x.verifying.op = MM_ECC_VERIFY_ALL;
+  x.verifying.count = SIZE_MAX;
+  x.verifying.item_status = nullptr;
+  for (mm_bytes_view* view : {&x.verifying.point, &x.verifying.message, &x.verifying.signature}) {
+    view->count = 1;
+  }
+  EXPECT_EQ(mm_ecc_run(plan.get(), &x.verifying), MM_ERR_MEMORY);
 }
 
 TEST(EccCalls, RowsAreZeroBehindResultsAndWithoutOne) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <string>
 
@@ -140,6 +141,19 @@ TEST(CurveChecks, Forms) {
     ADD_FAILURE() << "p has no bytes";
   } catch (const StatusError& error) {
     EXPECT_EQ(error.status(), MM_ERR_NULL);
+  }
+}
+
+TEST(CurveChecks, FormsThatNoEnumeratorHas) {
+  const CurveNumbers valid(kPrimeOrder);
+  mm_ecc_curve_numbers numbers = valid.view();
+  // As a C caller can write it.
+  std::memset(&numbers.form, 1, sizeof numbers.form);
+  try {
+    static_cast<void>(ecc::make_curve(numbers));
+    ADD_FAILURE() << "the form was taken";
+  } catch (const StatusError& error) {
+    EXPECT_EQ(error.status(), MM_ERR_ARGUMENT);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "ecc/cuda/engine.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/engine_checks.hpp"
+#include "ecc/plan.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "ecc/schemes/choice.hpp"
 #include "ecc/schemes/scheme_runs.hpp"
@@ -249,6 +250,26 @@ TEST_P(CudaSignatures, SurviveFailuresOfTheGpu) {
                 std::vector<std::uint8_t>(3, op == MM_ECC_VERIFY ? 1 : 0));
     }
     EXPECT_GT(launch, 4U);
+  }
+}
+
+class CudaPlans : public manymod::testing::FakeGpuTest {};
+
+/// A GPU without memory for its tables is left out of a plan, which is an error only where it is the last
+/// device.
+TEST_F(CudaPlans, DoWithoutAGpuThatFails) {
+  const std::shared_ptr<const ecc::Curve> curve(&ecc::named_curve(CurveId::p256), [](const auto*) {});
+  const auto variant_on = [&curve](const char* device) -> std::string {
+    mm_ecc_plan_options options{};
+    options.device = device;
+    return ecc::Plan(options, {&curve, 1}).variant_name(0);
+  };
+  fake_cuda::settings().memory_bytes = 16;
+  EXPECT_EQ(variant_on("auto"), variant_on("cpu"));
+  try {
+    ADD_FAILURE() << variant_on("cuda");
+  } catch (const StatusError& error) {
+    EXPECT_EQ(error.status(), MM_ERR_MEMORY) << error.what();
   }
 }
 

@@ -119,6 +119,19 @@ TEST(Bip340, ZerosAreTheDeterministicRandomness) {
   EXPECT_TRUE(verify_one(plan, from_hex(kVectors[0].key), message, first, bip340()).ok);
 }
 
+TEST(Bip340, OneMessageForAllIsThatOfEachItem) {
+  EccPlan plan = cpu_plan(EccCurve("secp256k1"));
+  const Bytes message = noise(100, 1);
+  std::vector<Bytes> secrets;
+  for (std::size_t i = 0; i < 20; ++i) secrets.push_back(small_secret(32, i + 1));
+  const std::vector<Bytes> messages(secrets.size(), message);
+  EccOperands operands;
+  operands.secrets = secrets;
+  operands.messages = {&message, 1};
+  EXPECT_EQ(plan.run(MM_ECC_SIGN, secrets.size(), operands, bip340()),
+            plan.sign(secrets, messages, bip340()));
+}
+
 TEST(Bip340, RandomnessOfAWrongLengthHasAStatus) {
   EccPlan plan = make_plan();
   const Bytes secret = from_hex(kVectors[0].secret);

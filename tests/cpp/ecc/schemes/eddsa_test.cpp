@@ -326,29 +326,47 @@ class FaultyEngine final : public PointEngine {
 
 /// A wrong R does not leave, and its neighbours do; without the check it would.
 TEST_P(Eddsa, Faults) {
-  const std::size_t count = 5;
-  const SchemeItems valid = signed_items(count);
-  const SchemeItems items{{valid.secret[0]}, {}, valid.message, {}, {}};
-  const auto expected = run(*engines_[0], MM_ECC_SIGN, items, count).output;
-  for (const auto& engine : engines_) {
-    // Row 0 is the key, row i + 1 the R of item i.
-    for (const std::size_t bad : {0U, 2U, 4U}) {
-      const FaultyEngine faulty(*engine, bad + 1);
-      auto r = run(faulty, MM_ECC_SIGN, items, count);
-      for (std::size_t i = 0; i < count; ++i) {
-        EXPECT_EQ(r.status[i], i == bad ? MM_ITEM_ECC_FAULT : MM_OK);
-        EXPECT_EQ(r.output[i], i == bad ? Bytes{} : expected[i]);
+  // Few signatures are checked one by one, many by one equation first.
+  for (const std::size_t count : {5U, 40U}) {
+    const SchemeItems valid = signed_items(count);
+    const SchemeItems items{{valid.secret[0]}, {}, valid.message, {}, {}};
+    const auto expected = run(*engines_[0], MM_ECC_SIGN, items, count).output;
+    for (const auto& engine : engines_) {
+      // Row 0 is the key, row i + 1 the R of item i.
+      for (const std::size_t bad : {0U, 2U, 4U}) {
+        const FaultyEngine faulty(*engine, bad + 1);
+        auto r = run(faulty, MM_ECC_SIGN, items, count);
+        for (std::size_t i = 0; i < count; ++i) {
+          EXPECT_EQ(r.status[i], i == bad ? MM_ITEM_ECC_FAULT : MM_OK);
+          EXPECT_EQ(r.output[i], i == bad ? Bytes{} : expected[i]);
+        }
+        ecc::Inputs unchecked;
+        unchecked.check = false;
+        r = run(faulty, MM_ECC_SIGN, items, count, unchecked);
+        EXPECT_EQ(r.status[bad], MM_OK);
+        EXPECT_NE(r.output[bad], expected[bad]);
       }
-      ecc::Inputs unchecked;
-      unchecked.check = false;
-      r = run(faulty, MM_ECC_SIGN, items, count, unchecked);
-      EXPECT_EQ(r.status[bad], MM_OK);
-      EXPECT_NE(r.output[bad], expected[bad]);
+      const FaultyEngine faulty(*engine, 0);
+      for (const std::uint8_t status : run(faulty, MM_ECC_SIGN, items, count).status) {
+        EXPECT_EQ(status, MM_ITEM_ECC_FAULT);
+      }
     }
-    const FaultyEngine faulty(*engine, 0);
-    for (const std::uint8_t status : run(faulty, MM_ECC_SIGN, items, count).status) {
-      EXPECT_EQ(status, MM_ITEM_ECC_FAULT);
-    }
+  }
+}
+
+/// Rows that are no points become the neutral element, whatever was computed of them before.
+TEST_P(Eddsa, ClearedPointsAreNeutral) {
+  const ecc::Curve& curve = ecc::named_curve(GetParam());
+  const Bytes key = signed_items(1).point[0];
+  ecc::EdwardsPoints points(*engines_[0], ecc::EdwardsReading::canonical, 1);
+  points.read(0, key);
+  points.lift(1);
+  ASSERT_TRUE(points.valid(0));
+  points.clear(0);
+  EXPECT_FALSE(points.valid(0));
+  for (std::size_t i = 0; i < curve.limbs(); ++i) {
+    EXPECT_EQ(points.x(0)[i], 0U);
+    EXPECT_EQ(points.y(0)[i], i == 0 ? 1U : 0U);
   }
 }
 

@@ -42,7 +42,8 @@ inline std::vector<std::unique_ptr<const ecc::PointEngine>> engines_of(ecc::Curv
 
 /// Items of one call; each list has one entry an item, or one for all, or is empty.
 struct SchemeItems {
-  std::vector<Bytes> secret, point, message, signature, context, nonce;
+  std::vector<Bytes> secret, point, message, signature, context;
+  std::vector<Bytes> nonce = {};  ///< many lists of items end before it
 };
 
 class SchemeRun {
