@@ -178,6 +178,12 @@ def _hash(scheme: str | None, algorithm: Any, curves: Sequence[_core.EccCurve]) 
     return _core.MM_HASH_NONE, True
 
 
+def _check_bip340(scheme: str | None, context: Any, encoding: str, low_s: bool | None) -> None:
+    """Raise ValueError for options of other schemes."""
+    if scheme == "bip340" and (context is not None or encoding != "raw" or low_s is not None):
+        raise ValueError("BIP 340 has no context and one form of signatures: leave out encoding and low_s")
+
+
 def _context(value: Any) -> Items | None:
     return None if value is None else items("context", value)
 
@@ -210,6 +216,7 @@ def sign_settings(
     given = None if isinstance(nonces, str) else items("nonces", nonces)
     how = _core.MM_ECC_NONCE_GIVEN if given is not None else _chosen("nonces", nonces, _NONCES)
     number = _chosen("scheme", scheme, _SCHEMES)
+    _check_bip340(scheme, context, encoding, low_s)
     hash_function, prehashed = _hash(scheme, algorithm, curves)
     native = _native(
         scheme=number,
@@ -236,6 +243,7 @@ def verify_settings(
 ) -> Settings:
     """Settings of verifying, and of recovering keys."""
     number = _chosen("scheme", scheme, _SCHEMES)
+    _check_bip340(scheme, context, encoding, low_s)
     hash_function, prehashed = _hash(scheme, algorithm, curves)
     native = _native(
         scheme=number,
