@@ -44,6 +44,7 @@ _INPUTS = ("secrets", "points", "others", "messages", "signatures", "nonces", "c
 _SECRETS = frozenset({"secrets", "nonces"})
 #: Operations whose results no exception carries.
 _SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY})
+_INTEGERS = (int, np.integer)
 _VERDICTS = frozenset({"false", "raise", "status"})
 
 
@@ -59,13 +60,14 @@ def byte_items(name: str, value: Any) -> Items:
     return items(name, value)
 
 
-def point_items(name: str, value: Any) -> Items:
+def point_items(name: str, value: Any, *, infinity_is_zero: bool) -> Items:
     """The items of an operand of points.
 
-    A row of zeros, which the point at infinity is in ``uint8[N, W]``, is the one zero byte that it is alone.
+    With `infinity_is_zero`, as on Weierstrass curves, a row of zeros, which the point at infinity is in
+    ``uint8[N, W]``, is the one zero byte that it is alone.
     """
     points = byte_items(name, value)
-    if points.kind is not Kind.ROWS or points.block.shape[1] < 2:
+    if not infinity_is_zero or points.kind is not Kind.ROWS or points.block.shape[1] < 2:
         return points
     empty = ~points.block.any(axis=1)
     if not empty.any():
@@ -76,9 +78,10 @@ def point_items(name: str, value: Any) -> Items:
 
 def scalar_items(name: str, value: Any, size: int, order: Literal["big", "little"] = "big") -> Items:
     """The items of an operand of scalars, which may be ints too: they become `size` bytes in this order."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, _INTEGERS) and not isinstance(value, bool):
         return items(name, _of_int(name, value, size, order))
-    if isinstance(value, (list, tuple)) and any(isinstance(scalar, int) for scalar in value):
+    # A numpy integer is a buffer, too, of as many bytes as its type has.
+    if isinstance(value, (list, tuple)) and any(isinstance(scalar, _INTEGERS) for scalar in value):
         return items(name, [_of_int(name, scalar, size, order) for scalar in value])
     return byte_items(name, value)
 

@@ -22,7 +22,7 @@ from manymod.ecc._options import (
     sign_settings,
     verify_settings,
 )
-from manymod.errors import InternalError, Status
+from manymod.errors import InternalError, InvalidKeyError, Status
 from manymod.plan import checked_integer, checked_items
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
         PlanOptions,
     )
 
-__all__ = ["Curve", "named_curves"]
+__all__ = ["NO_KEYS", "Curve", "named_curves"]
+
+#: Why there is no key on a curve.
+NO_KEYS = "Edwards curves of your own have no keys: EdDSA is for Ed25519 and Ed448"
 
 #: Rounds after which random secrets that are all out of range mean that randomness is broken: each is in
 #: range with a probability of more than 1/2.
@@ -103,6 +106,8 @@ class Curve(PointArithmetic):
             made, status = self.public_keys(drawn, errors="status", **options)
             secrets[missing], public_keys[missing] = drawn, made
             drawn.fill(0)
+            if Status.ECC_CURVE in status:
+                raise InvalidKeyError(NO_KEYS)
             missing = missing[status != Status.OK]
         raise InternalError("no random number is a private key")
 
