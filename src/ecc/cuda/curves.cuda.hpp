@@ -10,6 +10,7 @@
 #include "ecc/formulas/jacobian.hpp"
 #include "field/device.cuda.hpp"
 #include "field/special.cuda.hpp"
+#include "repr/integer_memory.cuda.hpp"
 
 namespace manymod::ecc::cuda {
 
@@ -30,6 +31,38 @@ class CalledField : public field::SpecialField<Prime> {
   MM_DEVICE_CALL static void call_sqr(Element& r, const Element& a) { Base().sqr(r, a); }
 };
 
+/// A field of scalars, field::DeviceField, whose products are calls.
+template <class Base>
+class CalledScalars : public Base {
+ public:
+  using Element = typename Base::Element;
+
+  MM_DEVICE explicit CalledScalars(const Base& base) : Base(base) {}
+
+  MM_DEVICE void mul(Element& r, const Element& a, const Element& b) const { call_mul(*this, r, a, b); }
+  MM_DEVICE void from_limbs(Element& r, const integers::Words& x) const { call_from_limbs(*this, r, x); }
+  MM_DEVICE void to_limbs(const integers::WordsOut& x, const Element& a) const { call_to_limbs(*this, x, a); }
+  MM_DEVICE void to_montgomery(Element& r, const Element& a) const { call_to_montgomery(*this, r, a); }
+  MM_DEVICE void from_montgomery(Element& r, const Element& a) const { call_from_montgomery(*this, r, a); }
+
+ private:
+  MM_DEVICE_CALL static void call_mul(const Base& f, Element& r, const Element& a, const Element& b) {
+    f.mul(r, a, b);
+  }
+  MM_DEVICE_CALL static void call_from_limbs(const Base& f, Element& r, const integers::Words& x) {
+    f.from_limbs(r, x);
+  }
+  MM_DEVICE_CALL static void call_to_limbs(const Base& f, const integers::WordsOut& x, const Element& a) {
+    f.to_limbs(x, a);
+  }
+  MM_DEVICE_CALL static void call_to_montgomery(const Base& f, Element& r, const Element& a) {
+    f.to_montgomery(r, a);
+  }
+  MM_DEVICE_CALL static void call_from_montgomery(const Base& f, Element& r, const Element& a) {
+    f.from_montgomery(r, a);
+  }
+};
+
 /// kHotInline: whether additions and doublings are part of the loops around them; else they are called.
 template <class PrimeClass, unsigned kBits, jacobian::CoefficientA kCoefficientA>
 struct Weierstrass {
@@ -39,7 +72,10 @@ struct Weierstrass {
   using Element = typename Field::Element;
   using Point = jacobian::Point<Field>;
   using Affine = jacobian::AffinePoint<Field>;
-  using Scalars = field::DeviceField<kBits, 1, field::Row32, SingleThread>;
+  using InlineScalars = field::DeviceField<kBits, 1, field::Row32, SingleThread>;
+  // A field with working memory keeps its address, which the check of secrets would lose in a call.
+  static constexpr bool kCallsScalars = Prime::kWords > 8 && InlineScalars::kSharedWords == 0;
+  using Scalars = std::conditional_t<kCallsScalars, CalledScalars<InlineScalars>, InlineScalars>;
   static constexpr jacobian::CoefficientA kA = kCoefficientA;
   static constexpr unsigned kWords = Field::kWords;
   static constexpr unsigned kRowWords = (kWords + 1) / 2 * 2;  ///< of a coordinate or scalar in memory

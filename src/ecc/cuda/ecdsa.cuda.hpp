@@ -39,9 +39,9 @@ struct ScalarMemory {
 /// The field of scalars of a curve. `memory` must stay as long as it.
 template <class C>
 MM_DEVICE typename C::Scalars scalar_field(const CurveNumbers& curve, ScalarMemory<C>& memory) {
-  return C::Scalars::with_radix_squared(row_words<C::kOrderWords>(curve.order),
-                                        row_words<C::kOrderWords>(curve.radix_squared),
-                                        LaneMemory{memory.words, 1}, SingleThread{});
+  return typename C::Scalars(C::InlineScalars::with_radix_squared(
+      row_words<C::kOrderWords>(curve.order), row_words<C::kOrderWords>(curve.radix_squared),
+      LaneMemory{memory.words, 1}, SingleThread{}));
 }
 
 // ---- RFC 6979 ---------------------------------------------------------------------------------------------

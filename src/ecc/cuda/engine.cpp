@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <utility>
 
 #include "dispatch/devices.hpp"
@@ -27,7 +28,9 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   CudaEngine(const Curve& curve, gpu::Device& device, const CurveKernels& kernels, unsigned wide_window,
              std::unique_ptr<const PointEngine> host)
       : PointEngine(curve),
-        on_device_(device, curve, kernels, wide_window),
+        device_(device),
+        kernels_(kernels),
+        wide_window_(wide_window),
         host_(std::move(host)),
         pool_(device) {}
 
@@ -36,7 +39,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   }
   [[nodiscard]] const char* variant() const override { return kName; }
   [[nodiscard]] std::size_t granularity() const override {
-    return on_device_.device().properties().multiprocessors * kChunkItems / 2;
+    return device_.properties().multiprocessors * kChunkItems / 2;
   }
   [[nodiscard]] double item_ns(PointOperation operation) const override;
 
@@ -45,7 +48,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     const auto start = [&](Chunk& chunk) {
       PointJob job = point_job(chunk);
       job.scalar = chunk.upload(k, limbs());
-      on_device_.multiply_base(chunk.stream(), job);
+      on_device().multiply_base(chunk.stream(), job);
       queue_affine(chunk, job, r);
     };
     const std::size_t done = run(items, timing == TimingClass::secret, stop, start);
@@ -58,7 +61,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
       PointJob job = point_job(chunk);
       job.scalar = chunk.upload(k, limbs());
       upload_points(job, chunk, points);
-      on_device_.multiply(chunk.stream(), job);
+      on_device().multiply(chunk.stream(), job);
       queue_affine(chunk, job, r);
     };
     const std::size_t done = run(items, timing == TimingClass::secret, stop, start);
@@ -72,7 +75,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
       job.scalar = chunk.upload(v, limbs());
       job.base_scalar = chunk.upload(u, limbs());
       upload_points(job, chunk, points);
-      on_device_.multiply_two(chunk.stream(), job);
+      on_device().multiply_two(chunk.stream(), job);
       queue_affine(chunk, job, r);
     };
     const std::size_t done = run(items, false, stop, start);
@@ -86,7 +89,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
       PointJob job = point_job(chunk);
       job.scalar = chunk.upload(k, limbs());
       job.x = chunk.upload(u, limbs());
-      on_device_.ladder(chunk.stream(), job);
+      on_device().ladder(chunk.stream(), job);
       queue_affine(chunk, job, {r, nullptr, nullptr});
     };
     const std::size_t done = run(items, true, stop, start);
@@ -107,7 +110,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
       job.count = chunk.count();
       upload_points(job, chunk, points);
       job.valid = chunk.result(valid);
-      on_device_.check(chunk.stream(), job);
+      on_device().check(chunk.stream(), job);
     };
     const std::size_t done = run(items, false, {}, start);
     for (std::size_t i = items.begin; i < done && points.infinity != nullptr; ++i) {
@@ -122,7 +125,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
 
   // ---- schemes --------------------------------------------------------------------------------------------
 
-  [[nodiscard]] bool has_deterministic_nonces() const override { return on_device_.kernels().has_nonces; }
+  [[nodiscard]] bool has_deterministic_nonces() const override { return kernels_.has_nonces; }
 
   [[nodiscard]] bool sign(const EcdsaSigning& batch, ItemRange items, const StopToken& stop) const override {
     const auto start = [&](Chunk& chunk) { queue_signing(chunk, batch); };
@@ -135,11 +138,25 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   }
 
  private:
-  DeviceCurve on_device_;
+  gpu::Device& device_;
+  const CurveKernels& kernels_;
+  unsigned wide_window_;
+  mutable std::once_flag made_;
+  mutable std::unique_ptr<const DeviceCurve> on_device_;
   std::unique_ptr<const PointEngine> host_;
   mutable ChunkPool pool_;
 
   [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
+
+  /// The tables take long to compute for calls that never use them: they are made for the first one that
+  /// does.
+  /// @throws gpu::DeviceError
+  [[nodiscard]] const DeviceCurve& on_device() const {
+    std::call_once(made_, [this] {
+      on_device_ = std::make_unique<const DeviceCurve>(device_, curve(), kernels_, wide_window_);
+    });
+    return *on_device_;
+  }
 
   /// Computes chunks, of which start(chunk) enqueues the work. Returns the first item that was not computed:
   /// items.end; or where the GPU failed or `stop` was requested, an earlier one.
@@ -147,7 +164,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   std::size_t run(ItemRange items, bool secret, const StopToken& stop, const Start& start) const {
     std::array<std::unique_ptr<Chunk>, kChunksInFlight> chunks;
     std::array<std::size_t, kChunksInFlight> ends{};
-    const std::size_t most = on_device_.device().properties().multiprocessors * kChunkItems;
+    const std::size_t most = device_.properties().multiprocessors * kChunkItems;
     const std::size_t bytes = kMostRows * limbs() * sizeof(Limb) + kMostFlags;
     std::size_t done = items.begin, next = items.begin, started = 0, finished = 0;
     try {
@@ -195,7 +212,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     affine.x = chunk.result(r.x, limbs());
     if (r.y != nullptr) affine.y = chunk.result(r.y, limbs());
     if (r.infinity != nullptr) affine.infinity = chunk.result(r.infinity);
-    on_device_.affine(chunk.stream(), affine);
+    on_device().affine(chunk.stream(), affine);
     return affine;
   }
 
@@ -211,26 +228,26 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
       stream.set_bytes(job.valid, 1, job.count);
     } else {
       const RowsOut nonce = chunk.result(nullptr, limbs());
-      on_device_.nonces(stream, {{}, job.count, job.secret, job.digest, nonce, job.valid});
+      on_device().nonces(stream, {{}, job.count, job.secret, job.digest, nonce, job.valid});
       job.nonce = {nonce.words, nonce.stride};
     }
     PointJob point = point_job(chunk);
     point.scalar = job.nonce;
-    on_device_.multiply_base(stream, point);
+    on_device().multiply_base(stream, point);
     AffineJob affine;
     affine.count = point.count;
     affine.point = point.result;
     affine.scratch = job.scratch = chunk.room<std::uint32_t>(2 * limbs() * sizeof(Limb));
     affine.x = chunk.result(nullptr, limbs());
     affine.y = chunk.result(nullptr, limbs());
-    on_device_.affine(stream, affine);
+    on_device().affine(stream, affine);
     job.x = {affine.x.words, affine.x.stride};
     job.y = {affine.y.words, affine.y.stride};
     job.r = chunk.result(batch.r, limbs());
     job.s = chunk.result(batch.s, limbs());
     job.recovery = chunk.result(batch.recovery);
     job.low_s = batch.low_s ? 1 : 0;
-    on_device_.sign(stream, job);
+    on_device().sign(stream, job);
   }
 
   void queue_verification(Chunk& chunk, const EcdsaVerification& batch) const {
@@ -245,15 +262,15 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     job.v = chunk.result(nullptr, limbs());
     job.valid = chunk.result(batch.valid);
     job.low_s = batch.low_s ? 1 : 0;
-    on_device_.verification_scalars(stream, job);
+    on_device().verification_scalars(stream, job);
     PointJob point = point_job(chunk);
     upload_points(point, chunk, batch.keys);
     point.valid = chunk.result(nullptr);
     point.scalar = {job.v.words, job.v.stride};
     point.base_scalar = {job.u.words, job.u.stride};
-    on_device_.check(stream, point);
-    on_device_.multiply_two(stream, point);
-    on_device_.compare(stream, {{}, job.count, point.result, job.r, point.valid, job.valid});
+    on_device().check(stream, point);
+    on_device().multiply_two(stream, point);
+    on_device().compare(stream, {{}, job.count, point.result, job.r, point.valid, job.valid});
   }
 };
 

@@ -27,25 +27,24 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "core/limb.hpp"
 #include "modmul/special_primes/constants.hpp"
-
-#define MANYMOD_INLINE inline __attribute__((always_inline))
-#define MANYMOD_NOINLINE __attribute__((noinline))
-#define MANYMOD_INLINE_STEP __attribute__((always_inline))
+#include "modmul/special_primes/lane_columns.hpp"
 
 namespace manymod::special_primes {
 
 template <class Prime, class Arch>
-class LaneArithmetic {
+class LaneArithmetic : LaneColumns<Prime, Arch> {
+  using Columns = LaneColumns<Prime, Arch>;
+
  public:
-  using Vector = typename Arch::Vector;
+  using typename Columns::C;
+  using typename Columns::Number;
+  using typename Columns::Vector;
   static constexpr unsigned w = Arch::kDigitBits;
-  using C = Constants<Prime, w>;
-  static constexpr std::size_t kLanes = Arch::kLanes;
   static constexpr std::size_t kDigits = C::kDigits;
+  static constexpr std::size_t kLanes = Arch::kLanes;
 
   /// Multiplications (vpmadd52 or vpmuludq) of mul and sqr.
   static constexpr std::size_t kReductionProducts =
@@ -57,11 +56,6 @@ class LaneArithmetic {
   static constexpr std::size_t kMulInstructions = kPerProduct * (kDigits * kDigits + kReductionProducts);
   static constexpr std::size_t kSqrInstructions =
       kPerProduct * (kDigits * (kDigits + 1) / 2 + kReductionProducts);
-
-  /// Exact digits.
-  struct Number {
-    Vector digit[kDigits];
-  };
 
   static MANYMOD_INLINE void set_constant(Number& r, const typename C::Digits& value) {
     for_digits([&](auto i) MANYMOD_INLINE_STEP { r.digit[i.kValue] = broadcast(value[i.kValue]); });
@@ -131,7 +125,7 @@ class LaneArithmetic {
     });
     // Columns are below (P + N + 1) W <= 6 W. The top is split off with those below it not carried, which
     // adds at most 7 W^kTopDigit to r unless the top digit of p has few bits: then one is.
-    if constexpr (C::kTopShift < 6) carry_through<C::kTopDigit - 1, C::kTopDigit>(column);
+    if constexpr (C::kTopShift < 6) Columns::template carry_through<C::kTopDigit - 1, C::kTopDigit>(column);
     reduce_columns(r, column);
   }
   /// r = a b - c d mod p / 2^kRadixBits, r < 2 p. On input: a b <= 12 p^2, c d <= 4 p^2.
@@ -150,7 +144,8 @@ class LaneArithmetic {
   static constexpr bool kHasMulSmall = C::kReduction == Reduction::fold;
   static MANYMOD_INLINE void mul_small(Number& r, const Number& a, Limb k) {
     Vector column[kDigits + 2];
-    unroll<0, kDigits + 2>([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] = Vector{}; });
+    Columns::template unroll<0, kDigits + 2>([&](auto i)
+                                                 MANYMOD_INLINE_STEP { column[i.kValue] = Vector{}; });
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
       Arch::multiply_add(column + i.kValue, a.digit[i.kValue], broadcast(k));
     });
@@ -220,10 +215,10 @@ class LaneArithmetic {
   }
   /// x = a, laid out as in load. On input: a < p.
   static MANYMOD_INLINE void store(Limb* x, const Number& a) {
-    unroll<0, Prime::kLimbs>([&](auto l) MANYMOD_INLINE_STEP {
+    Columns::template unroll<0, Prime::kLimbs>([&](auto l) MANYMOD_INLINE_STEP {
       constexpr std::size_t kBit = l.kValue * kLimbBits;
       Vector word = a.digit[kBit / w] >> kBit % w;
-      unroll<kBit / w + 1, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
+      Columns::template unroll<kBit / w + 1, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
         if constexpr (i.kValue * w < kBit + kLimbBits) word |= a.digit[i.kValue] << (i.kValue * w - kBit);
       });
       reinterpret_cast<Unaligned*>(x)[l.kValue].vector = word;
@@ -251,12 +246,26 @@ class LaneArithmetic {
   }
 
  private:
-  static constexpr bool kInlined = kDigits <= Arch::kInlinedDigits;
-  static constexpr bool kSplit = Arch::kSplitProducts;
-  static constexpr bool kInterleaved = kSplit && C::kReduction == Reduction::montgomery && kDigits > 5;
+  using Columns::broadcast;
+  using Columns::carry;
+  using Columns::fold_top;
+  using Columns::for_digits;
+  using Columns::halve;
+  using Columns::kInterleaved;
+  using Columns::kPrime;
+  using Columns::kSplit;
+  using Columns::kTopFold;
+  using Columns::product_columns;
+  using Columns::reduce;
+  using Columns::reduce_columns;
+  using Columns::reduce_with_product;
+  using Columns::reduce_with_square;
+  using Columns::split_top;
+  using Columns::square_columns;
+  using Columns::starting_value;
 
-  // Members rather than local constants, which g++ 12 takes for unused where only lambdas use them.
-  static constexpr typename C::Digits kPrime = C::multiple(1);
+  static constexpr bool kInlined = kDigits <= Arch::kInlinedDigits;
+
   static constexpr typename C::Digits kNegated = C::negated_prime();
   static constexpr typename C::Digits kSquaredRadix = C::power_of_two(2 * C::kRadixBits);
   template <unsigned kMultiple>
@@ -269,13 +278,13 @@ class LaneArithmetic {
   // to the lower ones: a b + 8 p^2 - s is at least 4 p^2, far above what they lend.
   static constexpr Limb kSquares = C::kReduction == Reduction::fold ? 8 : 4;
   static constexpr auto kLentSquare = C::lent_square(kSquares, (kSplit ? Limb{2} : Limb{1} << w) * kDigits);
-  static constexpr auto kSignedPrime = C::signed_prime();
-  static constexpr auto kFold = C::folding(C::kSpareBits);
-  static constexpr auto kTopFold = C::folding(0);
 
   struct __attribute__((packed, may_alias)) Unaligned {
     Vector vector;
   };
+  static MANYMOD_INLINE Vector limb(const Limb* x, std::size_t i) {
+    return reinterpret_cast<const Unaligned*>(x)[i].vector;
+  }
 
   // Every column, for products and for squares, whose doubled cross products count twice.
   static constexpr unsigned kProductBits = kSplit ? w : 2 * w;
@@ -290,292 +299,6 @@ class LaneArithmetic {
   static_assert(!kHasMulSub || kColumnProducts + (kSplit ? 2 : 1) * kDigits + 1 + kColumnRest <
                                    std::size_t{1} << (kLimbBits - kProductBits));
 
-  /// What reduce_weakly lends, and the lowest digit that it lends to; L where no term of p but the first is
-  /// positive.
-  static constexpr Limb kLent = 32;
-  static constexpr std::size_t lowest_lent() {
-    std::size_t lowest = kDigits;
-    for (std::size_t i = 1; i < std::size(Prime::kTerms); ++i) {
-      if (Prime::kTerms[i].factor > 0) lowest = Prime::kTerms[i].exponent / w;
-    }
-    return lowest;
-  }
-  static constexpr std::size_t kLowestLent = lowest_lent();
-  static_assert(kLowestLent + 1 != kDigits);
-
-  template <std::size_t Value>
-  struct Index {
-    static constexpr std::size_t kValue = Value;
-  };
-  /// step(Index<Begin>), .., step(Index<End - 1>), unrolled at compile time.
-  template <std::size_t Begin, std::size_t End, class Step>
-  static MANYMOD_INLINE void unroll(const Step& step) {
-    if constexpr (Begin < End) {
-      [&]<std::size_t... kOffset>(std::index_sequence<kOffset...>) MANYMOD_INLINE_STEP {
-        (step(Index<Begin + kOffset>{}), ...);
-      }(std::make_index_sequence<End - Begin>{});
-    }
-  }
-  template <class Step>
-  static MANYMOD_INLINE void for_digits(const Step& step) {
-    unroll<0, kDigits>(step);
-  }
-
-  static MANYMOD_INLINE Vector broadcast(Limb x) { return Vector{} + x; }
-  static MANYMOD_INLINE Vector limb(const Limb* x, std::size_t i) {
-    return reinterpret_cast<const Unaligned*>(x)[i].vector;
-  }
-
-  /// r = the number in the columns, which is below W^L, or below 2 W^L: then its top digit exceeds W.
-  static MANYMOD_INLINE void carry(Number& r, const Vector* column) {
-    Vector sum = column[0];
-    unroll<1, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
-      r.digit[i.kValue - 1] = sum & C::kMask;
-      sum = column[i.kValue] + (sum >> w);
-    });
-    r.digit[kDigits - 1] = sum;
-  }
-  /// r = half of the number in the columns, which is as odd as lowest is, or half of its sum with p.
-  static MANYMOD_INLINE void halve(Number& r, Vector* column, Vector lowest) {
-    const Vector odd = Vector{} - (lowest & 1);
-    Number even;
-    for_digits([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] += broadcast(kPrime[i.kValue]) & odd; });
-    carry(even, column);
-    unroll<0, kDigits - 1>([&](auto i) MANYMOD_INLINE_STEP {
-      r.digit[i.kValue] = even.digit[i.kValue] >> 1 | (even.digit[i.kValue + 1] & 1) << (w - 1);
-    });
-    r.digit[kDigits - 1] = even.digit[kDigits - 1] >> 1;
-  }
-  /// r = the number in the columns mod p, as reduce_weakly.
-  ///
-  /// With t = floor(a / 2^kBits) < 16, r = a mod 2^kBits - t (p - 2^kBits), t times few powers of two, each
-  /// of which is below 16 W in its digit. Where some are subtracted, 32 W is lent to each digit from the
-  /// lowest such one on, and taken back from the next.
-  static MANYMOD_INLINE void reduce_columns(Number& r, Vector* column) {
-    const Vector t = split_top(column);
-    unroll<kLowestLent, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
-      constexpr Limb kTaken = i.kValue == kLowestLent ? 0 : kLent;
-      constexpr Limb kGiven = i.kValue + 1 == kDigits ? 0 : kLent << w;
-      column[i.kValue] += broadcast(kGiven - kTaken);
-    });
-    unroll<1, std::size(Prime::kTerms)>([&](auto index) MANYMOD_INLINE_STEP {
-      constexpr primes::Term kTerm = Prime::kTerms[index.kValue];
-      constexpr Limb kFactor = static_cast<Limb>(kTerm.factor < 0 ? -kTerm.factor : kTerm.factor);
-      const Vector multiple = kFactor == 1 ? t : Arch::low_product(t, broadcast(kFactor));
-      const Vector part = multiple << kTerm.exponent % w;
-      Vector& at = column[kTerm.exponent / w];
-      at = kTerm.factor < 0 ? at + part : at - part;
-    });
-    carry(r, column);
-  }
-  /// Carries through columns [Begin, End), whose digits become exact, into column End. Without kExact, only
-  /// their low w bits are right, which is all that split products read.
-  template <std::size_t Begin, std::size_t End, bool kExact = true>
-  static MANYMOD_INLINE void carry_through(Vector* column) {
-    unroll<Begin, End>([&](auto c) MANYMOD_INLINE_STEP {
-      column[c.kValue + 1] += column[c.kValue] >> w;
-      if constexpr (kExact) column[c.kValue] &= C::kMask;
-    });
-  }
-  /// Takes the bits from 2^kBits on off a number in L columns and returns them as a number. On input: only
-  /// the columns from kTopDigit on matter to it.
-  static MANYMOD_INLINE Vector split_top(Vector* column) {
-    Vector& digit = column[C::kTopDigit];
-    Vector top = digit >> C::kTopShift;
-    digit &= (Limb{1} << C::kTopShift) - 1;
-    if constexpr (C::kTopDigit + 1 < kDigits) {
-      static_assert(C::kTopDigit + 2 == kDigits);
-      top += column[kDigits - 1] << (w - C::kTopShift);
-      column[kDigits - 1] = Vector{};
-    }
-    return top;
-  }
-
-  /// t[0 .. 2 L) = a b, from the bias on, or without it.
-  template <bool kBiased = true>
-  static MANYMOD_INLINE void product_columns(Vector* t, const Number& a, const Number& b) {
-    start_columns<kBiased>(t);
-    if constexpr (kSplit) {
-      // By rows, whose products do not depend on each other.
-      for_digits([&](auto j) MANYMOD_INLINE_STEP {
-        for_digits([&](auto i) MANYMOD_INLINE_STEP {
-          Arch::multiply_add(t + i.kValue + j.kValue, a.digit[i.kValue], b.digit[j.kValue]);
-        });
-      });
-    } else {
-      // By columns: one sum at a time needs few registers.
-      unroll<0, 2 * kDigits - 1>([&](auto c) MANYMOD_INLINE_STEP {
-        constexpr std::size_t kFirst = c.kValue < kDigits ? 0 : c.kValue - kDigits + 1;
-        unroll<kFirst, c.kValue - kFirst + 1>([&](auto i) MANYMOD_INLINE_STEP {
-          Arch::multiply_add(t + c.kValue, a.digit[i.kValue], b.digit[c.kValue - i.kValue]);
-        });
-      });
-    }
-  }
-  /// t[0 .. 2 L) = a^2, likewise: products a_i a_j, i < j, are formed once.
-  template <bool kBiased = true>
-  static MANYMOD_INLINE void square_columns(Vector* t, const Number& a) {
-    if constexpr (kSplit) {
-      unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] = Vector{}; });
-      for_digits([&](auto i) MANYMOD_INLINE_STEP {
-        unroll<i.kValue + 1, kDigits>([&](auto j) MANYMOD_INLINE_STEP {
-          Arch::multiply_add(t + i.kValue + j.kValue, a.digit[i.kValue], a.digit[j.kValue]);
-        });
-      });
-      unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
-        t[c.kValue] += t[c.kValue];
-        if constexpr (kBiased && starting_value(c.kValue) != 0)
-          t[c.kValue] += broadcast(starting_value(c.kValue));
-      });
-      for_digits([&](auto i) MANYMOD_INLINE_STEP {
-        Arch::multiply_add(t + 2 * i.kValue, a.digit[i.kValue], a.digit[i.kValue]);
-      });
-    } else {
-      // Doubled digits are below 2^32.
-      start_columns<kBiased>(t);
-      Number twice;
-      for_digits([&](auto i)
-                     MANYMOD_INLINE_STEP { twice.digit[i.kValue] = a.digit[i.kValue] + a.digit[i.kValue]; });
-      unroll<0, 2 * kDigits - 1>([&](auto c) MANYMOD_INLINE_STEP {
-        constexpr std::size_t kFirst = c.kValue < kDigits ? 0 : c.kValue - kDigits + 1;
-        unroll<kFirst, (c.kValue + 1) / 2>([&](auto i) MANYMOD_INLINE_STEP {
-          Arch::multiply_add(t + c.kValue, twice.digit[i.kValue], a.digit[c.kValue - i.kValue]);
-        });
-        if constexpr (c.kValue % 2 == 0)
-          Arch::multiply_add(t + c.kValue, a.digit[c.kValue / 2], a.digit[c.kValue / 2]);
-      });
-    }
-  }
-  static constexpr Limb starting_value(std::size_t column) {
-    return C::kReduction == Reduction::montgomery ? C::bias(column) : 0;
-  }
-  template <bool kBiased>
-  static MANYMOD_INLINE void start_columns(Vector* t) {
-    unroll<0, 2 * kDigits>(
-        [&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] = broadcast(kBiased ? starting_value(c.kValue) : 0); });
-  }
-
-  /// r = t / 2^kRadixBits mod p, r < 2 p. On input: t <= 16 p^2 in 2 L columns.
-  static MANYMOD_INLINE void reduce(Number& r, Vector* t) {
-    if constexpr (C::kReduction == Reduction::montgomery) {
-      reduce_by_quotients(r, t);
-    } else if constexpr (C::kReduction == Reduction::fold) {
-      reduce_by_fold(r, t);
-    } else {
-      reduce_by_shifted_fold(r, t);
-    }
-  }
-
-  /// Montgomery's reduction with p in signed digits. Row i adds q_i p W^i, which makes column i divisible by
-  /// W. Where the lowest digit of p is -1, q_i = column i mod W: the sum is column i less its low digit.
-  static MANYMOD_INLINE void reduce_by_quotients(Number& r, Vector* t) {
-    for_digits([&](auto i) MANYMOD_INLINE_STEP { clear_column<i.kValue>(t); });
-    carry(r, t + kDigits);
-  }
-  template <std::size_t kColumn>
-  static MANYMOD_INLINE void clear_column(Vector* t) {
-    Vector* const column = t + kColumn;
-    Vector q = column[0] & C::kMask;
-    if constexpr (C::quotient_shift() != 0) {
-      q = (column[0] + (column[0] << C::quotient_shift())) & C::kMask;
-      Arch::multiply_add(column, q, broadcast(static_cast<Limb>(kSignedPrime[0])));
-    }
-    column[1] += column[0] >> w;
-    unroll<1, kDigits>([&](auto j) MANYMOD_INLINE_STEP {
-      if constexpr (kSignedPrime[j.kValue] == -1) {
-        column[j.kValue] -= q;
-      } else if constexpr (kSignedPrime[j.kValue] == 1) {
-        column[j.kValue] += q;
-      } else if constexpr (kSignedPrime[j.kValue] != 0) {
-        Arch::multiply_add(column + j.kValue, q, broadcast(static_cast<Limb>(kSignedPrime[j.kValue])));
-      }
-    });
-  }
-  /// r = (t + a b) / 2^kRadixBits mod p, as reduce. By rows, column i is complete after row i: clearing it
-  /// overlaps with the products of the next row.
-  static MANYMOD_INLINE void reduce_with_product(Number& r, Vector* t, const Number& a, const Number& b) {
-    for_digits([&](auto j) MANYMOD_INLINE_STEP {
-      for_digits([&](auto i) MANYMOD_INLINE_STEP {
-        Arch::multiply_add(t + i.kValue + j.kValue, a.digit[i.kValue], b.digit[j.kValue]);
-      });
-      clear_column<j.kValue>(t);
-    });
-    carry(r, t + kDigits);
-  }
-
-  /// r = a^2 / 2^kRadixBits mod p likewise. By columns, each of which is doubled and cleared once its cross
-  /// products are summed up.
-  static MANYMOD_INLINE void reduce_with_square(Number& r, Vector* t, const Number& a) {
-    start_columns<true>(t);
-    Vector cross[2 * kDigits] = {};
-    unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
-      constexpr std::size_t kFirst = c.kValue < kDigits ? 0 : c.kValue - kDigits + 1;
-      unroll<kFirst, (c.kValue + 1) / 2>([&](auto i) MANYMOD_INLINE_STEP {
-        Arch::multiply_add(cross + c.kValue, a.digit[i.kValue], a.digit[c.kValue - i.kValue]);
-      });
-      if constexpr (c.kValue % 2 == 0)
-        Arch::multiply_add(t + c.kValue, a.digit[c.kValue / 2], a.digit[c.kValue / 2]);
-      t[c.kValue] += cross[c.kValue] + cross[c.kValue];
-      if constexpr (c.kValue < kDigits) clear_column<c.kValue>(t);
-    });
-    carry(r, t + kDigits);
-  }
-
-  /// The product is h W^L + l, h < 2^256, l not carried; of the digits of h only the low w bits count. With c
-  /// = W^L mod p, l + h c is e 2^kBits + l' mod p, and r = l' + e (2^kBits mod p) < 2 p: w = 52: c < 2^37, so
-  /// that column L is below 2^37 and e < 2^42. Columns below 2^57 are not carried when e is taken: l' <
-  /// 2^kBits + 2^215. w = 29: c < 2^38, and h_(L-1) < 2^24, so that column L is below 2^33 and e < 2^39, two
-  /// digits. l' < 2^kBits.
-  static MANYMOD_INLINE void reduce_by_fold(Number& r, Vector* t) {
-    static_assert(C::kTopDigit + 1 == kDigits);
-    Vector low[kDigits + 2];
-    for_digits([&](auto i) MANYMOD_INLINE_STEP { low[i.kValue] = t[i.kValue]; });
-    low[kDigits] = low[kDigits + 1] = Vector{};
-    carry_through<kDigits, 2 * kDigits - 1, !kSplit>(t);
-    for_digits([&](auto i) MANYMOD_INLINE_STEP {
-      unroll<0, 2>([&](auto k) MANYMOD_INLINE_STEP {
-        if constexpr (kFold[k.kValue] != 0)
-          Arch::multiply_add(low + i.kValue + k.kValue, t[kDigits + i.kValue], broadcast(kFold[k.kValue]));
-      });
-    });
-    fold_top(r, low);
-  }
-  /// r = the number in L + 1 columns, of which the highest is below 2^42.
-  static MANYMOD_INLINE void fold_top(Number& r, Vector* low) {
-    // Columns of whole products are too large for e.
-    if constexpr (!kSplit) carry_through<0, kDigits>(low);
-    const Vector top = split_top(low) + (low[kDigits] << C::kSpareBits);
-    unroll<0, kSplit ? 1 : 2>([&](auto i) MANYMOD_INLINE_STEP {
-      const Vector digit = kSplit ? top : i.kValue == 0 ? top & C::kMask : top >> w;
-      unroll<0, 2>([&](auto k) MANYMOD_INLINE_STEP {
-        if constexpr (kTopFold[k.kValue] != 0)
-          Arch::multiply_add(low + i.kValue + k.kValue, digit, broadcast(kTopFold[k.kValue]));
-      });
-    });
-    carry(r, low);
-  }
-
-  /// p = 2^kBits - 1, and W^L = 2^kSpareBits = W 2^(+-1) mod p: column c + L is added to column c + 1,
-  /// doubled
-  /// (+), or with all lower columns doubled instead (-). The highest column is 0: the top digits of a and b
-  /// are below 2^5 for w = 52, and products are not split for w = 29.
-  static MANYMOD_INLINE void reduce_by_shifted_fold(Number& r, Vector* t) {
-    Vector low[kDigits + 1];
-    for_digits([&](auto i) MANYMOD_INLINE_STEP {
-      low[i.kValue] = t[i.kValue];
-      if constexpr (C::kDoubled) low[i.kValue] += t[i.kValue];
-      if constexpr (i.kValue > 0) {
-        const Vector folded = t[kDigits + i.kValue - 1];
-        low[i.kValue] += C::kDoubled ? folded : folded + folded;
-      }
-    });
-    // Before the top is split off, w = 29 carries all columns, w = 52 the one below it; those further below
-    // are less than 2^59 W^(L-3) = 2^475. So r < 2^kBits + 2^475 + 2^60 < 2 p.
-    carry_through<kSplit ? kDigits - 2 : 0, kDigits - 1>(low);
-    low[0] += split_top(low);
-    carry(r, low);
-  }
-
   template <int kFactor>
   static MANYMOD_INLINE void add_multiple(Vector& sum, Vector x) {
     constexpr int kTimes = kFactor < 0 ? -kFactor : kFactor;
@@ -587,13 +310,13 @@ class LaneArithmetic {
   static MANYMOD_INLINE void multiply_less(Number& r, const Number& a, const Number& b, const Vector* s) {
     Vector t[2 * kDigits];
     if constexpr (kInterleaved) {
-      unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
+      Columns::template unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
         t[c.kValue] = broadcast(kLentSquare[c.kValue] + starting_value(c.kValue)) - s[c.kValue];
       });
       reduce_with_product(r, t, a, b);
     } else {
       product_columns(t, a, b);
-      unroll<0, 2 * kDigits>(
+      Columns::template unroll<0, 2 * kDigits>(
           [&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] += broadcast(kLentSquare[c.kValue]) - s[c.kValue]; });
       reduce(r, t);
     }
@@ -601,13 +324,13 @@ class LaneArithmetic {
   static MANYMOD_INLINE void multiply_subtract(Number& r, const Number& a, const Number& b, const Number& c,
                                                const Number& d) {
     Vector s[2 * kDigits];
-    product_columns<false>(s, c, d);
+    Columns::template product_columns<false>(s, c, d);
     multiply_less(r, a, b, s);
   }
   static MANYMOD_INLINE void multiply_subtract_square(Number& r, const Number& a, const Number& b,
                                                       const Number& c) {
     Vector s[2 * kDigits];
-    square_columns<false>(s, c);
+    Columns::template square_columns<false>(s, c);
     multiply_less(r, a, b, s);
   }
   static MANYMOD_NOINLINE void multiply_subtract_called(Number& r, const Number& a, const Number& b,
@@ -621,7 +344,7 @@ class LaneArithmetic {
   static MANYMOD_INLINE void multiply(Number& r, const Number& a, const Number& b) {
     Vector t[2 * kDigits];
     if constexpr (kInterleaved) {
-      start_columns<true>(t);
+      Columns::template start_columns<true>(t);
       reduce_with_product(r, t, a, b);
     } else {
       product_columns(t, a, b);

@@ -38,6 +38,21 @@ std::unique_ptr<const ecc::PointEngine> on_gpu(CurveId id) {
                                 kNarrowWindow);
 }
 
+using CudaTables = manymod::testing::FakeGpuTest;
+
+/// Plans that choose between the processor and a GPU for each call must not wait for tables.
+TEST_F(CudaTables, AreMadeForTheFirstCallThatTheGpuComputes) {
+  const auto engine = on_gpu(CurveId::p256);
+  const ecc::Curve& curve = engine->curve();
+  std::vector<Limb> x(curve.limbs()), y(x);
+  std::uint8_t found = 0, infinity = 0;
+  engine->lift(x.data(), &found, {curve.x.data(), 0}, &infinity, {0, 1});
+  EXPECT_EQ(fake_cuda::counts().launches, 0U);
+  engine->multiply_base({x.data(), y.data(), &infinity}, {curve.x.data(), 0}, {0, 1}, TimingClass::secret,
+                        {});
+  EXPECT_GT(fake_cuda::counts().launches, 2U);
+}
+
 std::string title(const ::testing::TestParamInfo<CurveId>& test) {
   std::string name = ecc::named_curve(test.param).name;
   std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
