@@ -74,4 +74,16 @@ def test_messages_of_mistakes() -> None:
         ecc.Curve(p=29, a=1, b=2, generator=5, n=3)  # type: ignore[arg-type]
     for options in ({"encoding": "der"}, {"low_s": True}, {"context": b"x"}):
         with pytest.raises(ValueError, match="BIP 340"):
-            ecc.SECP256K1.sign(5, [], scheme="bip340", **options)  # type: ignore[call-overload]
+            ecc.SECP256K1.sign(5, [], scheme="bip340", **options)
+    with pytest.raises(ValueError, match="needs policy='zip215'"):
+        ecc.ED25519.verify_all(bytes(32), [bytes(64)], b"")
+
+
+def test_operands_have_their_names() -> None:
+    """Errors name arguments, not what the library has in their place."""
+    with pytest.raises(TypeError, match="public_keys: item 0"):
+        ecc.P256.verify(["x"], [b""], b"")
+    with pytest.raises(TypeError, match="scalars: item 0"):
+        ecc.P256.multiply(["x"])
+    with pytest.raises(ValueError, match="public_keys has 1"):
+        ecc.P256.exchange([1, 2], [b""])

@@ -57,7 +57,7 @@ class PointArithmetic(CurveDefinition):
         """
         calls = shared_calls(self, **options)
         operands = {} if points is None else {"points": self._points("points", points)}
-        operands["secrets"] = self._scalars(scalars)
+        operands["scalars"] = self._scalars(scalars)
         settings = point_settings(calls.curves, encoding)
         return calls.run(
             "multiply", _core.MM_ECC_MULTIPLY, settings, operands, errors=errors, out=out, progress=progress
@@ -133,7 +133,7 @@ class PointArithmetic(CurveDefinition):
         True
         """
         calls = shared_calls(self, **options)
-        operands = {"points": self._points("points", points), "secrets": self._scalars(scalars)}
+        operands = {"points": self._points("points", points), "scalars": self._scalars(scalars)}
         if 0 in {operand.count for operand in operands.values()}:
             common_count({name: operand.count for name, operand in operands.items()})
             none = self.multiply(0, encoding=encoding, **options)

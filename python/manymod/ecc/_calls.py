@@ -27,7 +27,7 @@ from manymod._device import is_on_device
 from manymod._forked import KeptHandles, ProcessOwn
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
-from manymod.ecc._options import Settings
+from manymod.ecc._options import Settings, is_edwards
 from manymod.errors import DeviceError, Status, _item_error
 from manymod.plan import (
     checked_choice,
@@ -38,10 +38,18 @@ from manymod.plan import (
 
 __all__ = ["CurveCalls", "byte_items", "point_items", "scalar_items", "shared_calls"]
 
-#: Operands in the order of the C ABI's mm_ecc_call.
-_INPUTS = ("secrets", "points", "others", "messages", "signatures", "nonces", "context")
+#: Operands, each by what calls name it, in the order of the C ABI's mm_ecc_call.
+_INPUTS = (
+    ("secrets", "scalars"),
+    ("points", "public_keys"),
+    ("others",),
+    ("messages",),
+    ("signatures",),
+    ("nonces",),
+    ("context",),
+)
 #: Those whose copies are zeroed.
-_SECRETS = frozenset({"secrets", "nonces"})
+_SECRETS = frozenset({"secrets", "scalars", "nonces"})
 #: Operations whose results no exception carries.
 _SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY})
 _INTEGERS = (int, np.integer)
@@ -231,6 +239,8 @@ class CurveCalls:
     ) -> Any:
         """Compute one verdict for all items."""
         _check_verdicts(errors)
+        if settings.policy != "zip215" and is_edwards(settings.scheme, self.curves):
+            raise ValueError("verify_all of EdDSA needs policy='zip215', whose equation has the cofactor")
         count, given = _checked(operands, settings, curves, labels)
         total = 1 if count is None else count
         if any(operand.null is not None for operand in given.values()):
@@ -307,15 +317,16 @@ def _checked(
 
 def _arguments(
     given: Mapping[str, Items], curves: NDArray[np.uint32] | None, present: NDArray[np.intp] | None, part: int
-) -> tuple[NDArray[np.uint32] | None, tuple[tuple[Any, NDArray[np.int64] | None] | None, ...]]:
+) -> tuple[NDArray[np.uint32] | None, tuple[tuple[Any, NDArray[np.int64] | None, str] | None, ...]]:
     """The curves and operands of these items (None: all), as the extension takes them."""
     if present is not None:
         given = {name: operand.take(present) for name, operand in given.items()}
         curves = curves if curves is None or curves.ndim == 0 else curves[present]
     if curves is not None:
         curves = np.ascontiguousarray(np.broadcast_to(curves, (part,)))
+    found = [next((name for name in names if name in given), None) for names in _INPUTS]
     return curves, tuple(
-        (given[name].block, given[name].offsets) if name in given else None for name in _INPUTS
+        None if name is None else (given[name].block, given[name].offsets, name) for name in found
     )
 
 

@@ -231,9 +231,9 @@ class Curve(PointArithmetic):
                 - `encoding`: ``"raw"``: r || s; ``"der"``; or ``"recoverable"``: r || s || v, with a
                   recovery id v of 0 to 3.
                 - `nonces`: ``"deterministic"`` (RFC 6979); ``"hedged"``: with fresh randomness besides,
-                  which protects against faults that are caused on purpose; or numbers 0 < k < n, one for each
-                  item, which must be secret and never used twice: two signatures with one nonce give the key
-                  away.
+                  which protects against faults that are caused on purpose; or numbers 0 < k < n, as bytes
+                  and one for each item, which must be secret and never used twice: two signatures with one
+                  nonce give the key away. BIP 340: 32 bytes of auxiliary randomness in their place.
                 - `low_s`: whether ECDSA's s is at most n / 2; by default it is on secp256k1 alone.
                 - `check`: whether signatures with deterministic nonces are verified before they leave, True
                   by default: a faulty one would reveal the key.
@@ -451,7 +451,7 @@ class Curve(PointArithmetic):
         calls, how = _split(self, options)
         settings = exchange_settings(calls.curves, **how)
         operands = {
-            "points": byte_items("public_keys", public_keys),
+            "public_keys": byte_items("public_keys", public_keys),
             "secrets": scalar_items("secrets", secrets, self.secret_bytes),
         }
         return calls.run(
@@ -470,7 +470,7 @@ def _signed(public_keys: Any, signatures: Any, messages: Any) -> dict[str, Any]:
     return {
         "signatures": byte_items("signatures", signatures),
         "messages": byte_items("messages", messages),
-        "points": byte_items("public_keys", public_keys),
+        "public_keys": byte_items("public_keys", public_keys),
     }
 
 
