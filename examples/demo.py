@@ -5,8 +5,8 @@
 Every root certificate of the `certifi` bundle signs itself. For those with an RSA key (2048 and 4096 bits,
 mixed) the signature s, the exponent e and the modulus n go into one call s^e mod n, and each answer is
 compared with the PKCS#1 v1.5 encoding of the certificate's hash; those with a key on an elliptic curve
-(P-256 and P-384, mixed) are verified in one call, too. Then a large batch of full-length powers shows the
-throughput. At last new keys, RSA and Ed25519, sign many messages.
+(P-256, P-384 and P-521, mixed) are verified in one call, too. Then a large batch of full-length powers
+shows the throughput. At last new keys, RSA and Ed25519, sign many messages.
 """
 
 from __future__ import annotations

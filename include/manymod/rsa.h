@@ -271,8 +271,9 @@ typedef struct mm_rsa_call {
                                recomputed without CRT (its result is valid), else 0 */
   mm_progress_fn progress;  /**< NULL, or the progress callback */
   void* progress_user;      /**< passed to `progress` */
-  size_t left_pad_signatures; /**< MM_RSA_VERIFY: nonzero: a signature shorter than k is the number that it would
-                              be with zero bytes before it, as writers leave it that drop leading zeros */
+  size_t
+      left_pad_signatures; /**< MM_RSA_VERIFY: nonzero: a signature shorter than k is the number that it would
+                           be with zero bytes before it, as writers leave it that drop leading zeros */
 } mm_rsa_call;
 
 /**

@@ -399,7 +399,7 @@ class EccPlan:
         scheme: EccScheme,
         count: int,
         curve: NDArray[np.uint32] | None,
-        inputs: tuple[tuple[_ByteStrings, NDArray[np.int64] | None] | None, ...],
+        inputs: tuple[tuple[_ByteStrings, NDArray[np.int64] | None, str] | None, ...],
         output: NDArray[np.uint8] | None,
         sizes: NDArray[np.uint64] | None,
         ok: NDArray[np.uint8] | None,

@@ -154,8 +154,10 @@ _MESSAGES = {
     " (check_primes)",
     Status.RSA_PADDING: "the key is for RSASSA-PSS alone, or for another hash or longer salts (pss_limits)",
     Status.RSA_SIGNATURE_LENGTH: "the signature is not as long as the modulus",
-    Status.ECC_CURVE: "no such key in the ring, or the operation or scheme is not for its curve",
-    Status.ECC_SECRET: "a private key or nonce is out of range or has a wrong length, or the key is public",
+    Status.ECC_CURVE: "the curve has no such operation, scheme, hash, encoding or context, or the ring no"
+    " such key",
+    Status.ECC_SECRET: "a private key, nonce or scalar is out of range or has a wrong length, or the key is"
+    " public",
     Status.ECC_POINT: "not the encoding of a point of the curve, or infinity, which is no key",
     Status.ECC_SMALL_ORDER: "the shared secret would be infinity or 0",
     Status.ECC_SIGNATURE: "not the encoding of a signature",

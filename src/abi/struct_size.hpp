@@ -44,13 +44,13 @@ inline constexpr std::size_t kMinimumSize<mm_call> = MANYMOD_SIZE_THROUGH(mm_cal
 template <>
 inline constexpr std::size_t kMinimumSize<mm_plan_options> = MANYMOD_SIZE_THROUGH(mm_plan_options, threads);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_fixed_base_options> = MANYMOD_SIZE_THROUGH(mm_fixed_base_options,
-                                                                                        progress_user);
+inline constexpr std::size_t kMinimumSize<mm_fixed_base_options> =
+    MANYMOD_SIZE_THROUGH(mm_fixed_base_options, progress_user);
 template <>
 inline constexpr std::size_t kMinimumSize<mm_variant_info> = MANYMOD_SIZE_THROUGH(mm_variant_info, reason);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_device_info> = MANYMOD_SIZE_THROUGH(mm_device_info,
-                                                                                 memory_bytes);
+inline constexpr std::size_t kMinimumSize<mm_device_info> =
+    MANYMOD_SIZE_THROUGH(mm_device_info, memory_bytes);
 template <>
 inline constexpr std::size_t kMinimumSize<mm_cuda_info> = MANYMOD_SIZE_THROUGH(mm_cuda_info, obstacle);
 template <>
@@ -60,35 +60,35 @@ inline constexpr std::size_t kMinimumSize<mm_tuning_row> = MANYMOD_SIZE_THROUGH(
 template <>
 inline constexpr std::size_t kMinimumSize<mm_rsa_numbers> = MANYMOD_SIZE_THROUGH(mm_rsa_numbers, checks);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_decode_options> = MANYMOD_SIZE_THROUGH(mm_rsa_decode_options,
-                                                                                        checks);
+inline constexpr std::size_t kMinimumSize<mm_rsa_decode_options> =
+    MANYMOD_SIZE_THROUGH(mm_rsa_decode_options, checks);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_key_info> = MANYMOD_SIZE_THROUGH(mm_rsa_key_info,
-                                                                                  is_private);
+inline constexpr std::size_t kMinimumSize<mm_rsa_key_info> =
+    MANYMOD_SIZE_THROUGH(mm_rsa_key_info, is_private);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_ring_options> = MANYMOD_SIZE_THROUGH(mm_rsa_ring_options,
-                                                                                      blinding);
+inline constexpr std::size_t kMinimumSize<mm_rsa_ring_options> =
+    MANYMOD_SIZE_THROUGH(mm_rsa_ring_options, blinding);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_ring_info> = MANYMOD_SIZE_THROUGH(mm_rsa_ring_info,
-                                                                                   recomputed);
+inline constexpr std::size_t kMinimumSize<mm_rsa_ring_info> =
+    MANYMOD_SIZE_THROUGH(mm_rsa_ring_info, recomputed);
 template <>
 inline constexpr std::size_t kMinimumSize<mm_rsa_call> = MANYMOD_SIZE_THROUGH(mm_rsa_call, progress_user);
 
 template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_curve_numbers> = MANYMOD_SIZE_THROUGH(mm_ecc_curve_numbers,
-                                                                                       cofactor);
+inline constexpr std::size_t kMinimumSize<mm_ecc_curve_numbers> =
+    MANYMOD_SIZE_THROUGH(mm_ecc_curve_numbers, cofactor);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_curve_info> = MANYMOD_SIZE_THROUGH(mm_ecc_curve_info,
-                                                                                    signature_bytes);
+inline constexpr std::size_t kMinimumSize<mm_ecc_curve_info> =
+    MANYMOD_SIZE_THROUGH(mm_ecc_curve_info, signature_bytes);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_decode_options> = MANYMOD_SIZE_THROUGH(mm_ecc_decode_options,
-                                                                                        public_only);
+inline constexpr std::size_t kMinimumSize<mm_ecc_decode_options> =
+    MANYMOD_SIZE_THROUGH(mm_ecc_decode_options, public_only);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_key_info> = MANYMOD_SIZE_THROUGH(mm_ecc_key_info,
-                                                                                  public_bytes);
+inline constexpr std::size_t kMinimumSize<mm_ecc_key_info> =
+    MANYMOD_SIZE_THROUGH(mm_ecc_key_info, public_bytes);
 template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_plan_options> = MANYMOD_SIZE_THROUGH(mm_ecc_plan_options,
-                                                                                      threads);
+inline constexpr std::size_t kMinimumSize<mm_ecc_plan_options> =
+    MANYMOD_SIZE_THROUGH(mm_ecc_plan_options, threads);
 template <>
 inline constexpr std::size_t kMinimumSize<mm_ecc_call> = MANYMOD_SIZE_THROUGH(mm_ecc_call, progress_user);
 

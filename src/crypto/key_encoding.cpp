@@ -247,8 +247,7 @@ Found& chosen(std::vector<Found>& all, WantedKey wanted, const KeyFamily& family
 }  // namespace
 
 void reject_key(std::string problem, const KeyFamily& family) {
-  std::ranges::replace_if(
-      problem, [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(problem, [](char c) { return c < ' ' || c > '~'; }, '?');
   throw StatusError(MM_ERR_KEY, std::string(family.title) + ": " + problem);
 }
 

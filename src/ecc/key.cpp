@@ -91,7 +91,7 @@ const Curve& weierstrass_curve(const EVP_PKEY* key) {
   }
   std::array<char, 80> name{};
   if (EVP_PKEY_get_group_name(key, name.data(), name.size(), nullptr) == 1 && name[0] != '\0') {
-    reject(std::string("on the curve ") + name.data() + ", which is not one of mm_ecc_curve_at");
+    reject(std::string("on the curve ") + name.data() + ", which this library does not have");
   }
   reject("on a curve given by its numbers, which are not those of a named curve");
 }

@@ -137,16 +137,10 @@ struct EccScheme {
   mm_ecc_call call{};
 };
 
-/// The byte strings that a call reads, in the order of EccPlan.run: (name, member of mm_ecc_call).
-constexpr std::array<std::pair<const char*, mm_bytes_view mm_ecc_call::*>, 7> kInputs{{
-    {"secrets", &mm_ecc_call::secret},
-    {"points", &mm_ecc_call::point},
-    {"others", &mm_ecc_call::second},
-    {"messages", &mm_ecc_call::message},
-    {"signatures", &mm_ecc_call::signature},
-    {"nonces", &mm_ecc_call::nonce},
-    {"context", &mm_ecc_call::context},
-}};
+/// The byte strings that a call reads, in the order of EccPlan.run.
+constexpr std::array kInputs{&mm_ecc_call::secret,  &mm_ecc_call::point,     &mm_ecc_call::second,
+                             &mm_ecc_call::message, &mm_ecc_call::signature, &mm_ecc_call::nonce,
+                             &mm_ecc_call::context};
 
 /// Owns an mm_ecc_plan.
 class EccPlan {
@@ -178,8 +172,8 @@ class EccPlan {
     return mm_ecc_plan_variant(plan_.get(), curve);
   }
 
-  /// Run an operation. Each of `inputs` is None, or a pair of what BytesItems takes: items and offsets. The
-  /// library checks the items that they describe.
+  /// Run an operation. Each of `inputs` is None, or what BytesItems takes: items, offsets, and their name in
+  /// messages. The library checks the items that they describe.
   /// @return MM_OK or MM_ERR_ITEMS; any other status throws
   int run(int op, const EccScheme& scheme, std::size_t count, nb::handle curve, const nb::tuple& inputs,
           nb::handle output, nb::handle sizes, nb::handle ok, nb::handle status, nb::handle progress) {
@@ -192,10 +186,11 @@ class EccPlan {
     std::array<std::unique_ptr<BytesItems>, kInputs.size()> items;
     for (std::size_t i = 0; i < kInputs.size(); ++i) {
       if (nb::handle(inputs[i]).is_none()) continue;
-      const auto pair = nb::cast<nb::tuple>(inputs[i]);
-      if (pair.size() != 2) throw nb::value_error("inputs: must be pairs of items and offsets");
-      items[i] = std::make_unique<BytesItems>(pair[0], pair[1], kInputs[i].first);
-      call.*kInputs[i].second = items[i]->view();
+      const auto input = nb::cast<nb::tuple>(inputs[i]);
+      if (input.size() != 3) throw nb::value_error("inputs: must be items, offsets and a name");
+      const auto name = nb::cast<std::string>(input[2]);
+      items[i] = std::make_unique<BytesItems>(input[0], input[1], name.c_str());
+      call.*kInputs[i] = items[i]->view();
     }
     const ByteVector statuses(status, Access::write, count, "status");
     call.item_status = statuses.data();

@@ -15,7 +15,7 @@ import pytest
 from tests.python.cli_support import COMMAND, run
 
 import manymod
-from manymod import rsa
+from manymod import ecc, rsa
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.py"
 
@@ -28,9 +28,13 @@ def test_info() -> None:
     assert [variant["name"] for variant in found["variants"]] == [v.name for v in manymod.variants()]
     assert all(variant["usable"] or variant["reason"] for variant in found["variants"])
     assert any(variant["usable"] and "powmod" in variant["secret_ops"] for variant in found["variants"])
+    assert list(found["curve_variants"]) == ecc.variants()
+    assert "Ed448" in found["curve_variants"]["scalar64"]
     shown = run("info").out
     for variant in manymod.variants():
         assert variant.name in shown
+    for name in ecc.variants():
+        assert name in shown
 
 
 def test_info_shows_unknown_names_of_hidden_features() -> None:

@@ -173,6 +173,34 @@ def test_usage(tmp_path: Path, keys: list[Path]) -> None:
     assert not out.exists()
 
 
+def test_options_that_do_not_fit(tmp_path: Path, keys: list[Path]) -> None:
+    """They are mistakes of usage, of whatever the library would say to a row."""
+    table = tmp_path / "in.csv"
+    write_table(table, [{"m": "x"}])
+    common = ("ecc", "sign", table, "-o", tmp_path / "out.csv", "--key", keys[0], "--message", "m")
+    for options in (
+        ("--scheme", "eddsa", "--hash", "sha256"),
+        ("--scheme", "bip340", "--hash", "sha256"),
+        ("--scheme", "bip340", "--form", "der"),
+        ("--scheme", "bip340", "--low-s"),
+    ):
+        finished = run(*common, *options)
+        assert finished.code == 2, finished.err
+        assert "do not fit" in finished.err
+    assert run("bench", "ecc", "--curves", "X25519", "--op", "sign", "--quick").code == 2
+
+
+def test_rows_without_a_result(tmp_path: Path) -> None:
+    """Points and signatures that are none: the result is null, not empty."""
+    table, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    write_table(table, [{"d": "05".zfill(64), "p": "04", "s": "00", "m": "x"}])
+    curve = ("--curve", "secp256k1")
+    assert run("ecc", "exchange", table, "-o", out, *curve, "--secret", "d", "--point", "p").code == 3
+    assert [(row["result"], row["status"]) for row in read_table(out)] == [(None, "ecc_point")]
+    assert run("ecc", "recover", table, "-o", out, *curve, "--signature", "s", "--message", "m").code == 3
+    assert [(row["result"], row["status"]) for row in read_table(out)] == [(None, "ecc_signature")]
+
+
 def test_resume(tmp_path: Path, keys: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts belong to the key and the options that made them."""
     from manymod.tables import key_job

@@ -121,7 +121,7 @@ class TestStatuses:
         assert points[1:] == [b""] * 6
         assert curve.sign(secrets, b"m", errors="status")[1].tolist() == statuses.tolist()
         assert curve.exchange(secrets, points[0], errors="status")[1].tolist() == statuses.tolist()
-        with pytest.raises(ItemValueError, match="private key or nonce is out of range.*items 1, 2"):
+        with pytest.raises(ItemValueError, match="private key, nonce or scalar is out of range.*items 1, 2"):
             curve.sign(secrets, b"m")
 
     @pytest.mark.parametrize("curve", [*WEIERSTRASS[:4], ecc.BN254, ecc.BLS12_381], ids=named)

@@ -204,11 +204,9 @@ class Measurements {
       const unsigned grid = paper ? kPaperBlocks : resident * device_.properties().multiprocessors;
       job.count = grid * block;
       stream_.set_bytes(operands.result.data(), 0xff, operands.result.bytes());
-      const Timing timing = timer_.measure(
-          [&] {
-            kernel.launch(stream_, gpu::LaunchShape{grid, block, shared}, job);
-          },
-          {options_.quick ? 0.02 : 0.1, 2, 10});
+      const Timing timing =
+          timer_.measure([&] { kernel.launch(stream_, gpu::LaunchShape{grid, block, shared}, job); },
+                         {options_.quick ? 0.02 : 0.1, 2, 10});
       Words found(3 * stride_ * form.words);
       stream_.copy_to_host(found.data(), operands.result.data(), found.size() * sizeof(std::uint32_t));
       stream_.synchronize();

@@ -241,8 +241,7 @@ class Bench {
   // @return median of a call in seconds
   double measure(const Case& what, const Ring& ring, std::size_t batch) {
     Items items(batch, what.bits / 8, what.keys);
-    const mm_rsa_padding signing =
-        what.scheme == MM_RSA_PSS ? rsa::pss(MM_SHA256) : rsa::pkcs1v15(MM_SHA256);
+    const mm_rsa_padding signing = what.scheme == MM_RSA_PSS ? rsa::pss(MM_SHA256) : rsa::pkcs1v15(MM_SHA256);
     const bool verifying = std::string_view(what.operation) == "verify";
     mm_rsa_call sign = items.call(MM_RSA_SIGN, signing);
     mm_rsa_padding digests = signing;

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 import manymod
+from manymod import ecc
 from manymod.cli.progress import output_console
 from manymod.cli.tuning_rows import rows_table
 
@@ -53,6 +54,7 @@ def collect() -> dict[str, Any]:
         "devices": [_fields(device, devices) for device in manymod.devices()],
         "cuda": dataclasses.asdict(manymod.cuda_support()),
         "variants": [_fields(variant, variants) for variant in manymod.variants()],
+        "curve_variants": _curve_variants(),
         "tuning": {
             "source": table.source,
             "processor": table.processor,
@@ -61,6 +63,14 @@ def collect() -> dict[str, Any]:
             "rows": [dataclasses.asdict(row) for row in table.rows],
         },
     }
+
+
+def _curve_variants() -> dict[str, list[str]]:
+    """The curves that each variant of their arithmetic can compute on this machine."""
+    if not ecc.supported():
+        return {}
+    usable = {curve.name: ecc.variants(curve) for curve in ecc.named_curves()}
+    return {name: [curve for curve, names in usable.items() if name in names] for name in ecc.variants()}
 
 
 def _joined(value: Any) -> str:
@@ -118,6 +128,12 @@ def _print(found: dict[str, Any], console: Console) -> None:
             _operations(variant),
         )
     console.print(variants)
+    curves = Table("variant", "curves that it can compute here", title="Variants of elliptic curves")
+    curves.title_justify = "left"
+    curves.columns[0].no_wrap = True
+    for name, named in found["curve_variants"].items():
+        curves.add_row(name, ", ".join(named) or "none")
+    console.print(curves)
 
 
 @click.command(short_help="Hardware found, variants and whether they can run here.")

@@ -56,8 +56,8 @@ class PointArithmetic(CurveDefinition):
         b'\x00'
         """
         calls = shared_calls(self, **options)
-        operands = {} if points is None else {"points": point_items("points", points)}
-        operands["secrets"] = self._scalars(scalars)
+        operands = {} if points is None else {"points": self._points("points", points)}
+        operands["scalars"] = self._scalars(scalars)
         settings = point_settings(calls.curves, encoding)
         return calls.run(
             "multiply", _core.MM_ECC_MULTIPLY, settings, operands, errors=errors, out=out, progress=progress
@@ -79,7 +79,7 @@ class PointArithmetic(CurveDefinition):
         Keywords are as in `multiply`.
         """
         calls = shared_calls(self, **options)
-        operands = {"points": point_items("points", points), "others": point_items("others", others)}
+        operands = {"points": self._points("points", points), "others": self._points("others", others)}
         settings = point_settings(calls.curves, encoding)
         return calls.run(
             "add", _core.MM_ECC_ADD, settings, operands, errors=errors, out=out, progress=progress
@@ -107,7 +107,7 @@ class PointArithmetic(CurveDefinition):
         0
         """
         calls = shared_calls(self, **options)
-        operands = {"points": point_items("points", points)}
+        operands = {"points": self._points("points", points)}
         settings = point_settings(calls.curves, encoding)
         return calls.run(
             "points", _core.MM_ECC_POINT, settings, operands, errors=errors, out=out, progress=progress
@@ -133,13 +133,16 @@ class PointArithmetic(CurveDefinition):
         True
         """
         calls = shared_calls(self, **options)
-        operands = {"points": point_items("points", points), "secrets": self._scalars(scalars)}
+        operands = {"points": self._points("points", points), "scalars": self._scalars(scalars)}
         if 0 in {operand.count for operand in operands.values()}:
             common_count({name: operand.count for name, operand in operands.items()})
             none = self.multiply(0, encoding=encoding, **options)
             return none if checked_errors(errors) == "raise" else (none, np.empty(0, np.uint8))
         settings = point_settings(calls.curves, encoding)
         return calls.total(settings, operands, errors=errors, progress=progress)
+
+    def _points(self, name: str, points: Any) -> Items:
+        return point_items(name, points, infinity_is_zero=self.form == "weierstrass")
 
     def _scalars(self, scalars: Any) -> Items:
         order: Literal["big", "little"] = "little" if self.form == "edwards" else "big"

@@ -27,7 +27,7 @@ from manymod._device import is_on_device
 from manymod._forked import KeptHandles, ProcessOwn
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
-from manymod.ecc._options import Settings
+from manymod.ecc._options import Settings, is_edwards
 from manymod.errors import DeviceError, Status, _item_error
 from manymod.plan import (
     checked_choice,
@@ -38,12 +38,21 @@ from manymod.plan import (
 
 __all__ = ["CurveCalls", "byte_items", "point_items", "scalar_items", "shared_calls"]
 
-#: Operands in the order of the C ABI's mm_ecc_call.
-_INPUTS = ("secrets", "points", "others", "messages", "signatures", "nonces", "context")
+#: Operands, each by what calls name it, in the order of the C ABI's mm_ecc_call.
+_INPUTS = (
+    ("secrets", "scalars"),
+    ("points", "public_keys"),
+    ("others",),
+    ("messages",),
+    ("signatures",),
+    ("nonces",),
+    ("context",),
+)
 #: Those whose copies are zeroed.
-_SECRETS = frozenset({"secrets", "nonces"})
+_SECRETS = frozenset({"secrets", "scalars", "nonces"})
 #: Operations whose results no exception carries.
 _SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY})
+_INTEGERS = (int, np.integer)
 _VERDICTS = frozenset({"false", "raise", "status"})
 
 
@@ -59,13 +68,14 @@ def byte_items(name: str, value: Any) -> Items:
     return items(name, value)
 
 
-def point_items(name: str, value: Any) -> Items:
+def point_items(name: str, value: Any, *, infinity_is_zero: bool) -> Items:
     """The items of an operand of points.
 
-    A row of zeros, which the point at infinity is in ``uint8[N, W]``, is the one zero byte that it is alone.
+    With `infinity_is_zero`, as on Weierstrass curves, a row of zeros, which the point at infinity is in
+    ``uint8[N, W]``, is the one zero byte that it is alone.
     """
     points = byte_items(name, value)
-    if points.kind is not Kind.ROWS or points.block.shape[1] < 2:
+    if not infinity_is_zero or points.kind is not Kind.ROWS or points.block.shape[1] < 2:
         return points
     empty = ~points.block.any(axis=1)
     if not empty.any():
@@ -76,9 +86,10 @@ def point_items(name: str, value: Any) -> Items:
 
 def scalar_items(name: str, value: Any, size: int, order: Literal["big", "little"] = "big") -> Items:
     """The items of an operand of scalars, which may be ints too: they become `size` bytes in this order."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, _INTEGERS) and not isinstance(value, bool):
         return items(name, _of_int(name, value, size, order))
-    if isinstance(value, (list, tuple)) and any(isinstance(scalar, int) for scalar in value):
+    # A numpy integer is a buffer, too, of as many bytes as its type has.
+    if isinstance(value, (list, tuple)) and any(isinstance(scalar, _INTEGERS) for scalar in value):
         return items(name, [_of_int(name, scalar, size, order) for scalar in value])
     return byte_items(name, value)
 
@@ -228,6 +239,8 @@ class CurveCalls:
     ) -> Any:
         """Compute one verdict for all items."""
         _check_verdicts(errors)
+        if settings.policy != "zip215" and is_edwards(settings.scheme, self.curves):
+            raise ValueError("verify_all of EdDSA needs policy='zip215', whose equation has the cofactor")
         count, given = _checked(operands, settings, curves, labels)
         total = 1 if count is None else count
         if any(operand.null is not None for operand in given.values()):
@@ -304,15 +317,16 @@ def _checked(
 
 def _arguments(
     given: Mapping[str, Items], curves: NDArray[np.uint32] | None, present: NDArray[np.intp] | None, part: int
-) -> tuple[NDArray[np.uint32] | None, tuple[tuple[Any, NDArray[np.int64] | None] | None, ...]]:
+) -> tuple[NDArray[np.uint32] | None, tuple[tuple[Any, NDArray[np.int64] | None, str] | None, ...]]:
     """The curves and operands of these items (None: all), as the extension takes them."""
     if present is not None:
         given = {name: operand.take(present) for name, operand in given.items()}
         curves = curves if curves is None or curves.ndim == 0 else curves[present]
     if curves is not None:
         curves = np.ascontiguousarray(np.broadcast_to(curves, (part,)))
+    found = [next((name for name in names if name in given), None) for names in _INPUTS]
     return curves, tuple(
-        (given[name].block, given[name].offsets) if name in given else None for name in _INPUTS
+        None if name is None else (given[name].block, given[name].offsets, name) for name in found
     )
 
 

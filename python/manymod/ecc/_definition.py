@@ -41,7 +41,10 @@ class CurveDefinition:
     ) -> None:
         if form not in {"weierstrass", "edwards"}:
             raise ValueError(f"form must be 'weierstrass' or 'edwards', not {form!r}")
-        x, y = generator
+        try:
+            x, y = generator
+        except (TypeError, ValueError):
+            raise TypeError("generator must be a pair of coordinates: (x, y)") from None
         numbers = {"p": p, "a": a, "b": b, "x": x, "y": y, "n": n, "cofactor": cofactor}
         given = {name: checked_integer(name, value) for name, value in numbers.items()}
         for name, value in given.items():

@@ -79,7 +79,9 @@ class KeyCalls:
         if algorithm is None:
             _check_rows(given, [curve.coordinate_bytes for curve in curves])
         how = {"errors": errors, "out": out, "progress": progress}
-        return self._run("exchange", _core.MM_ECC_EXCHANGE, settings, ("points", given), key_indices, how)
+        return self._run(
+            "exchange", _core.MM_ECC_EXCHANGE, settings, ("public_keys", given), key_indices, how
+        )
 
     def _run(
         self, name: str, op: int, settings: Settings, given: tuple[str, Items], key_indices: Any, how: Any
@@ -114,7 +116,7 @@ class KeyCalls:
         operands = {
             "signatures": byte_items("signatures", signatures),
             "messages": byte_items("messages", messages),
-            "points": _chosen(of_keys, indices),
+            "public_keys": _chosen(of_keys, indices),
         }
         call = self.on_curves.verify_all if together else self.on_curves.verify
         return call(

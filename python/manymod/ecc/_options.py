@@ -24,6 +24,7 @@ __all__ = [
     "SignatureOptions",
     "VerifyOptions",
     "exchange_settings",
+    "is_edwards",
     "point_settings",
     "point_width",
     "recover_settings",
@@ -124,6 +125,7 @@ class Settings:
     #: bytes of the longest result
     width: int
     scheme: str | None = None
+    policy: str = "rfc8032"
     #: whether all results by one curve have one length
     one_size: bool = True
     context: Items | None = None
@@ -154,7 +156,8 @@ BATCH_SCHEME = _native()
 WHERE = frozenset({"device", "variant", "threads"})
 
 
-def _is_edwards(scheme: str | None, curves: Sequence[_core.EccCurve]) -> bool:
+def is_edwards(scheme: str | None, curves: Sequence[_core.EccCurve]) -> bool:
+    """Whether signatures on these curves are EdDSA's."""
     return scheme == "eddsa" or (
         scheme is None and all(curve.form == _core.MM_ECC_EDWARDS for curve in curves)
     )
@@ -167,7 +170,7 @@ def _hash(scheme: str | None, algorithm: Any, curves: Sequence[_core.EccCurve]) 
     name, prehashed = read_algorithm(algorithm)
     if scheme == "bip340":
         raise ValueError("BIP 340 has its own hash: leave out algorithm")
-    if not _is_edwards(scheme, curves):
+    if not is_edwards(scheme, curves):
         return hash_number(name, known=CURVE_HASHES), prehashed
     if not prehashed:
         raise ValueError("Ed25519 and Ed448 have their own hashes: leave out algorithm, or give Prehashed")
@@ -176,6 +179,12 @@ def _hash(scheme: str | None, algorithm: Any, curves: Sequence[_core.EccCurve]) 
         if digest is None or hash_number(name) != HASHES[digest]:
             raise ValueError(f"{curve.name or 'the curve'}: digests are by {digest}, not by {name}")
     return _core.MM_HASH_NONE, True
+
+
+def _check_bip340(scheme: str | None, context: Any, encoding: str, low_s: bool | None) -> None:
+    """Raise ValueError for options of other schemes."""
+    if scheme == "bip340" and (context is not None or encoding != "raw" or low_s is not None):
+        raise ValueError("BIP 340 has no context and one form of signatures: leave out encoding and low_s")
 
 
 def _context(value: Any) -> Items | None:
@@ -210,6 +219,7 @@ def sign_settings(
     given = None if isinstance(nonces, str) else items("nonces", nonces)
     how = _core.MM_ECC_NONCE_GIVEN if given is not None else _chosen("nonces", nonces, _NONCES)
     number = _chosen("scheme", scheme, _SCHEMES)
+    _check_bip340(scheme, context, encoding, low_s)
     hash_function, prehashed = _hash(scheme, algorithm, curves)
     native = _native(
         scheme=number,
@@ -221,7 +231,8 @@ def sign_settings(
         check=bool(check),
     )
     width = _signature_width(encoding, curves)
-    return Settings(native, width, scheme, encoding != "der", _context(context), given)
+    one_size = encoding != "der"
+    return Settings(native, width, scheme, one_size=one_size, context=_context(context), nonces=given)
 
 
 def verify_settings(
@@ -236,6 +247,7 @@ def verify_settings(
 ) -> Settings:
     """Settings of verifying, and of recovering keys."""
     number = _chosen("scheme", scheme, _SCHEMES)
+    _check_bip340(scheme, context, encoding, low_s)
     hash_function, prehashed = _hash(scheme, algorithm, curves)
     native = _native(
         scheme=number,
@@ -245,7 +257,7 @@ def verify_settings(
         signature=_chosen("encoding", encoding, _SIGNATURES),
         low_s=_low_s(low_s),
     )
-    return Settings(native, 0, scheme, context=_context(context))
+    return Settings(native, 0, scheme, policy, context=_context(context))
 
 
 def recover_settings(

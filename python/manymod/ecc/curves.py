@@ -22,7 +22,7 @@ from manymod.ecc._options import (
     sign_settings,
     verify_settings,
 )
-from manymod.errors import InternalError, Status
+from manymod.errors import InternalError, InvalidKeyError, Status
 from manymod.plan import checked_integer, checked_items
 
 if TYPE_CHECKING:
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
         PlanOptions,
     )
 
-__all__ = ["Curve", "named_curves"]
+__all__ = ["NO_KEYS", "Curve", "named_curves"]
+
+#: Why there is no key on a curve.
+NO_KEYS = "Edwards curves of your own have no keys: EdDSA is for Ed25519 and Ed448"
 
 #: Rounds after which random secrets that are all out of range mean that randomness is broken: each is in
 #: range with a probability of more than 1/2.
@@ -103,6 +106,8 @@ class Curve(PointArithmetic):
             made, status = self.public_keys(drawn, errors="status", **options)
             secrets[missing], public_keys[missing] = drawn, made
             drawn.fill(0)
+            if Status.ECC_CURVE in status:
+                raise InvalidKeyError(NO_KEYS)
             missing = missing[status != Status.OK]
         raise InternalError("no random number is a private key")
 
@@ -226,9 +231,9 @@ class Curve(PointArithmetic):
                 - `encoding`: ``"raw"``: r || s; ``"der"``; or ``"recoverable"``: r || s || v, with a
                   recovery id v of 0 to 3.
                 - `nonces`: ``"deterministic"`` (RFC 6979); ``"hedged"``: with fresh randomness besides,
-                  which protects against faults that are caused on purpose; or numbers 0 < k < n, one for each
-                  item, which must be secret and never used twice: two signatures with one nonce give the key
-                  away.
+                  which protects against faults that are caused on purpose; or numbers 0 < k < n, as bytes
+                  and one for each item, which must be secret and never used twice: two signatures with one
+                  nonce give the key away. BIP 340: 32 bytes of auxiliary randomness in their place.
                 - `low_s`: whether ECDSA's s is at most n / 2; by default it is on secp256k1 alone.
                 - `check`: whether signatures with deterministic nonces are verified before they leave, True
                   by default: a faulty one would reveal the key.
@@ -446,7 +451,7 @@ class Curve(PointArithmetic):
         calls, how = _split(self, options)
         settings = exchange_settings(calls.curves, **how)
         operands = {
-            "points": byte_items("public_keys", public_keys),
+            "public_keys": byte_items("public_keys", public_keys),
             "secrets": scalar_items("secrets", secrets, self.secret_bytes),
         }
         return calls.run(
@@ -465,7 +470,7 @@ def _signed(public_keys: Any, signatures: Any, messages: Any) -> dict[str, Any]:
     return {
         "signatures": byte_items("signatures", signatures),
         "messages": byte_items("messages", messages),
-        "points": byte_items("public_keys", public_keys),
+        "public_keys": byte_items("public_keys", public_keys),
     }
 
 

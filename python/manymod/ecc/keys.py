@@ -10,14 +10,16 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
+
 from manymod import _core
 from manymod._run import Errors, Progress
 from manymod.ecc._key_calls import KeyCalls, KeyNumbers
-from manymod.ecc.curves import Curve
-from manymod.errors import InvalidKeyError, ItemError
+from manymod.ecc._options import point_settings
+from manymod.ecc.curves import NO_KEYS, Curve
+from manymod.errors import InvalidKeyError, ItemError, Status
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
     from typing_extensions import Buffer, Self, Unpack
 
@@ -66,29 +68,33 @@ class Key:
         Traceback (most recent call last):
         manymod.errors.InvalidKeyError: P-256 key: a private key is not a number of 1 to n - 1
         """
-        if isinstance(secret, int):
+        title = _title(curve)
+        if isinstance(secret, (int, np.integer)):
             if curve.form != "weierstrass":
-                raise TypeError(f"{curve.name}: a private key is a string of bytes, not an int")
-            if secret < 0 or secret.bit_length() > 8 * curve.secret_bytes:
-                raise InvalidKeyError(f"{curve.name} key: {_REASON}")
-            secret = secret.to_bytes(curve.secret_bytes, "big")
-        kept = bytearray(secret)
+                raise TypeError(f"{title}: a private key is a string of bytes, not an int")
+            number = int(secret)
+            if number < 0 or number.bit_length() > 8 * curve.secret_bytes:
+                raise InvalidKeyError(f"{title}: {_REASON}")
+            secret = number.to_bytes(curve.secret_bytes, "big")
+        kept = bytearray(_view("secret", secret))
         if len(kept) != curve.secret_bytes:
-            raise InvalidKeyError(f"{curve.name} key: a private key has {curve.secret_bytes} bytes")
+            raise InvalidKeyError(f"{title}: a private key has {curve.secret_bytes} bytes")
         try:
             return cls(KeyNumbers(curve, curve.public_keys(memoryview(kept)), kept))
-        except ItemError:
+        except ItemError as error:
             kept[:] = bytes(len(kept))
-            raise InvalidKeyError(f"{curve.name} key: {_REASON}") from None
+            reason = NO_KEYS if Status.ECC_CURVE in error.statuses else _REASON
+            raise InvalidKeyError(f"{title}: {reason}") from None
 
     @classmethod
     def from_public(cls, curve: Curve, point: Buffer) -> Self:
         """A public key of its encoding: SEC 1, or x alone for BIP 340; or as in RFC 8032 and RFC 7748.
 
         Raises:
-            InvalidKeyError: (a ValueError) if it is no point of the curve, or infinity.
+            InvalidKeyError: (a ValueError) if it is no point of the curve, or infinity. On Ed25519, X25519,
+                Ed448 and X448 only its length is looked at: calls check the rest, by their policy.
         """
-        encoded = bytes(point)
+        encoded = bytes(_view("point", point))
         if curve.form == "weierstrass":
             if len(encoded) == curve.coordinate_bytes:  # x alone stands for the even y
                 encoded = b"\2" + encoded
@@ -97,7 +103,7 @@ class Key:
             except ItemError:
                 encoded = b""
         if len(encoded) != curve.public_bytes:
-            raise InvalidKeyError(f"{curve.name} key: not the encoding of a public key")
+            raise InvalidKeyError(f"{_title(curve)}: not the encoding of a public key")
         return cls(KeyNumbers(curve, encoded, None))
 
     @classmethod
@@ -116,7 +122,7 @@ class Key:
         """
         encoded = _contents("data", data)
         if not _PEM.search(encoded):
-            raise InvalidKeyError("key on a curve: DER, not PEM: use from_der")
+            raise InvalidKeyError("key on a curve: no block of PEM: DER is read by from_der")
         return cls._decoded(encoded, password, public_only=False)
 
     @classmethod
@@ -166,6 +172,7 @@ class Key:
 
     def public_bytes(self, encoding: PointEncoding = "uncompressed") -> bytes:
         """The public key as `Curve.verify` takes it; `encoding` is as in `Curve.public_keys`."""
+        point_settings([self.curve.native], encoding)  # raises for a wrong one
         if self.curve.form != "weierstrass" or encoding == "uncompressed":
             return self._numbers.public
         return bytes(self.curve.points(self._numbers.public, encoding))
@@ -354,6 +361,19 @@ def _restored(curve: Curve, public: bytes) -> Key:
 
 #: What is wrong with a number that is no private key.
 _REASON = "a private key is not a number of 1 to n - 1"
+
+
+def _title(curve: Curve) -> str:
+    """What errors of keys begin with."""
+    return f"{curve.name or 'own curve'} key"
+
+
+def _view(name: str, value: Any) -> memoryview:
+    """The bytes of a key: bytes() and bytearray() would make zeros of an int."""
+    try:
+        return memoryview(value)
+    except TypeError:
+        raise TypeError(f"{name} must be bytes, not {type(value).__name__}") from None
 
 
 def _contents(name: str, value: Any) -> memoryview:

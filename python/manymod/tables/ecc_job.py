@@ -65,6 +65,11 @@ class EccJob(KeyJob):
             "options": {name: repr(value) for name, value in sorted(self.how.items())},
         }
 
+    def check(self) -> None:
+        """Raise ValueError for options that do not go together, or not with the curves of the keys."""
+        labels = [*self.operands]
+        self.call({label: [] for label in labels}, None if self.ring is None else [], None)
+
     def call(
         self, values: Mapping[str, list[bytes]], keys: list[int] | None, progress: RowProgress | None
     ) -> tuple[list[Any], NDArray[np.uint8]]:

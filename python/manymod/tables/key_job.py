@@ -194,7 +194,9 @@ class KeyWork(Work):
         operands.statuses.mark_items(codes)
         results: list[Any] = [None] * len(good)
         for row, value, status in zip(rows, computed, statuses.tolist(), strict=True):
-            no_verdict = status != Status.OK and status not in self._job.VERDICTS
+            no_verdict = status != Status.OK and (
+                self._job.operation != "verify" or status not in self._job.VERDICTS
+            )
             results[row], problem = (None, None) if no_verdict else self._outcome(value, status)
             if problem is not None:
                 operands.statuses.mark_row(row, problem)

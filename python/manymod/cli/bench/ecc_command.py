@@ -79,6 +79,8 @@ def bench_ecc(
         cases = [
             EccCase(op, curve) for curve in chosen for op in operations_of(curve) if not ops or op in ops
         ]
+        if not cases:
+            raise click.UsageError("none of the curves has such an operation")
         report = environment(settings, INCLUDED)
         report["results"] = []
         with make_bar(Console(stderr=True), "cases", enabled=True) as bar:

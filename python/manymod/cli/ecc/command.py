@@ -289,8 +289,11 @@ def _command(operation: str) -> click.Command:
         files = table_files(options)
         try:
             job = _job(operation, options)
+            job.check()
         except (ManymodError, OSError) as error:
             raise click.ClickException(str(error)) from error
+        except ValueError as error:
+            raise click.UsageError(f"the options do not fit each other or the keys: {error}") from error
         sys.exit(run_job(job, files, _hint(operation, options)))
 
     for option in reversed(_options(operation)):
