@@ -258,6 +258,51 @@ TEST(Ecdsa, TheSumInVerificationMayBeInfinity) {
   EXPECT_EQ(verdict.status, MM_OK);
 }
 
+/// y^2 = x^3 + 6 over a prime of 64 bits, y^2 = x^3 + 38 over one of 640 bits: by Hasse's bound an order may
+/// have one bit more than its field, and here that bit is in a limb of its own.
+TEST(Ecdsa, OrdersMayBeLongerThanTheField) {
+  struct LongOrder {
+    const char *p, *b, *y, *n;
+  };
+  constexpr LongOrder kCurves[] = {
+      {"fffffffffffff3df", "06", "9920384bbe6e77f9", "0100000001ea12e02d"},
+      {"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+       "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffd58b9",
+       "26",
+       "33b7a7031b3f20613a19677da2d1f516197c76a6f05ddc7599a58074fbbe4aab1dde6f8b6c9ef4ac48737dbc5d79ef17"
+       "eab36f3db40028faf49e340f8670c42888d1f1a921ff3bcffb2a67905130f45c",
+       "0100000000000000000000000000000000000000000000000000000000000000000000000000000000f7630c4014c739"
+       "8c591f6283be15c801748c8c2321a5d08bf743bf852d902d794031a2a24fc0227f"},
+  };
+  for (const LongOrder& numbers : kCurves) {
+    const Bytes p = from_hex(numbers.p), b = from_hex(numbers.b), y = from_hex(numbers.y),
+                n = from_hex(numbers.n), zero(1), one(1, 1);
+    const EccCurve curve({MM_ECC_WEIERSTRASS, p, zero, b, one, y, n});
+    ASSERT_EQ(curve.info().scalar_bytes, p.size() + 1);
+    EccPlan plan = cpu_plan(curve);
+    Bytes most = n;
+    --most.back();
+    const std::vector<Bytes> secrets{small_secret(n.size(), 1), most};
+    const std::vector<Bytes> keys = plan.public_keys(secrets), messages{bytes_of_text("m"), {}};
+    const EccOptions options = in_format(MM_ECC_RECOVERABLE);
+    const std::vector<Bytes> signatures = plan.sign(secrets, messages, options);
+    EXPECT_EQ(plan.verify(keys, messages, signatures, options), std::vector<bool>(2, true));
+    EccOperands operands;
+    operands.messages = messages;
+    operands.signatures = signatures;
+    EXPECT_EQ(plan.run(MM_ECC_RECOVER, 2, operands, options), keys);
+    operands = {};
+    operands.secrets = secrets;
+    const std::vector<Bytes> crossed{keys[1], keys[0]};
+    operands.points = crossed;
+    const std::vector<Bytes> shared = plan.run(MM_ECC_EXCHANGE, 2, operands);
+    EXPECT_EQ(shared[0], shared[1]);
+    operands = {};
+    operands.secrets = {&n, 1};
+    EXPECT_EQ(plan.run(MM_ECC_MULTIPLY, 1, operands), std::vector<Bytes>{zero});
+  }
+}
+
 TEST(Ecdsa, BadKeysAndNoncesHaveStatuses) {
   const EccCurve curve("P-256");
   EccPlan plan = cpu_plan(curve);
