@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <span>
 
-#include "arch/scalar/word.hpp"
 #include "ecc/lanes/recoding.hpp"
 #include "repr/limbs.hpp"
 
@@ -155,9 +154,8 @@ void LaneBlock::store_roots(Limb* r, std::uint8_t* found, const std::uint8_t* od
     found[i] = operands_.infinite[slot] == 0 ? 1 : 0;
     if (found[i] == 0) {
       std::fill(y.begin(), y.end(), Limb{0});
-    } else if ((y[0] & 1) != (odd[i] & 1) && manymod::limbs::normalized_size_var(y) > 0) {
-      Limb borrow = 0;
-      for (std::size_t j = 0; j < limbs; ++j) y[j] = word::sub_borrow(curve_.p[j], y[j], borrow);
+    } else if ((y[0] & 1) != (odd[i] & 1)) {
+      manymod::limbs::negate_mod(y, y, curve_.p);
     }
   }
 }

@@ -11,8 +11,6 @@
 namespace manymod::ecc {
 namespace {
 
-constexpr double kDigestNs = 300;
-
 class Exchange final : public BlockScheme {
  public:
   using BlockScheme::BlockScheme;

@@ -11,6 +11,9 @@
 
 namespace manymod::ecc {
 
+/// Of a digest, for estimates of time.
+inline constexpr double kDigestNs = 300;
+
 /// Numbers of a block's items: a row each, or one row for all items.
 class Scalars {
  public:

@@ -15,9 +15,7 @@
 
 namespace manymod::ecc {
 
-/// Of the stages beside the points, for estimates of time: a digest, a nonce of RFC 6979, and arithmetic
-/// modulo n.
-inline constexpr double kDigestNs = 300;
+/// Of the stages beside the points, for estimates of time: a nonce of RFC 6979, and arithmetic modulo n.
 inline constexpr double kNonceNs = 2200;
 inline constexpr double kOrderNs = 400;
 

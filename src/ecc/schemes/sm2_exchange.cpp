@@ -13,7 +13,6 @@ namespace manymod::ecc {
 namespace {
 
 constexpr std::size_t kSize = 32;  ///< of a coordinate and of a digest
-constexpr double kDigestNs = 300;
 
 /// What a block reads and computes. "Initiator" is the user A of the standard, "responder" is B.
 struct Exchange {
