@@ -85,7 +85,8 @@ class CallRun {
   [[nodiscard]] Group make_group(std::size_t index, std::vector<std::size_t> items) {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
-    const PointEngine& engine = engines.engine(main_operation(task), items.size(), threads());
+    const PointEngine& engine =
+        engines.engine(main_operation(task, engines.curve()), items.size(), threads());
     return {std::move(items), make_scheme(task, engine, checked_.inputs, outputs_), engine.granularity(),
             engines.on_gpu(engine)};
   }

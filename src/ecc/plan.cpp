@@ -112,8 +112,7 @@ Plan::Plan(const mm_ecc_plan_options& options, std::span<const std::shared_ptr<c
 const char* Plan::variant_name(std::size_t index) const {
   if (index >= size()) return "";
   const CurveEngines& chosen = curve(index);
-  const PointOperation operation =
-      chosen.curve().form == MM_ECC_MONTGOMERY ? PointOperation::ladder : PointOperation::multiply_base;
+  const PointOperation operation = main_operation({MM_ECC_PUBLIC_KEY, MM_ECC_DEFAULT}, chosen.curve());
   return chosen.engine(operation, kManyItems, threads_ == 0 ? default_threads() : threads_).variant();
 }
 

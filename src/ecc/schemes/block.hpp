@@ -114,7 +114,7 @@ class BlockScheme : public Scheme {
         inputs_(arguments.inputs),
         outputs_(arguments.outputs) {}
 
-  [[nodiscard]] double item_ns() const override { return engine_.item_ns(main_operation(task_)); }
+  [[nodiscard]] double item_ns() const override { return engine_.item_ns(main_operation(task_, curve())); }
 
  protected:
   [[nodiscard]] const Curve& curve() const { return engine_.curve(); }

@@ -39,7 +39,7 @@ std::size_t signature_bytes(const Curve& curve);
 std::size_t result_bytes(Task task, const Curve& curve, const Inputs& inputs);
 
 /// The point operation that takes most of the time.
-PointOperation main_operation(Task task);
+PointOperation main_operation(Task task, const Curve& curve);
 
 /// The scheme for some items of a call. The engine, inputs and outputs must outlive it. In: suits(task,
 /// engine.curve(), inputs).
