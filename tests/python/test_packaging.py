@@ -65,7 +65,7 @@ def test_requirements_tool_agrees_with_the_metadata(requirements: dict[str, Any]
 
 
 def test_the_package_alone_depends_on_numpy_alone() -> None:
-    assert due_here(importlib.metadata.requires("manymod") or [], "") == {"numpy>=1.24"}
+    assert due_here(importlib.metadata.requires("manymod") or [], "") == {"numpy>=1.26"}
 
 
 #: Runs the code that follows where no package of an extra can be imported.
