@@ -10,7 +10,7 @@
 #include "ecc/cuda/chunk.hpp"
 #include "ecc/cuda/device_curve.hpp"
 #include "ecc/device_schemes.hpp"
-#include "ecc/scalar64/engine.hpp"
+#include "ecc/variants.hpp"
 #include "gpu/device_error.hpp"
 
 namespace manymod::ecc::cuda {
@@ -301,8 +301,16 @@ bool runs_here() {
 
 bool offers(const Curve& curve) { return find_curve_kernels(curve.id) != nullptr; }
 
+/// The fastest engine of the processor, for what the kernels do not have.
+std::unique_ptr<const PointEngine> make_host(const Curve& curve) {
+  const auto fits = [&curve](const Variant& variant) {
+    return !variant.on_gpu && variant.offers(curve) && variant.runs_here();
+  };
+  return std::ranges::find_if(variants(), fits)->make(curve, 0);
+}
+
 std::unique_ptr<const PointEngine> make(const Curve& curve, unsigned gpu) {
-  return make_engine(curve, gpu_device(Backend::cuda, gpu), scalar64::variant().make(curve, 0));
+  return make_engine(curve, gpu_device(Backend::cuda, gpu), make_host(curve));
 }
 
 }  // namespace
