@@ -85,10 +85,18 @@ class CallRun {
   [[nodiscard]] Group make_group(std::size_t index, std::vector<std::size_t> items) {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
-    const PointEngine& engine =
-        engines.engine(main_operation(task, engines.curve()), items.size(), threads());
-    return {std::move(items), make_scheme(task, engine, checked_.inputs, outputs_), engine.granularity(),
-            engines.on_gpu(engine)};
+    const PointEngine *const cpu = engines.on_cpu(), *const gpu = engines.on_gpu();
+    std::unique_ptr<const Scheme> on_cpu, on_gpu;
+    if (cpu != nullptr) on_cpu = make_scheme(task, *cpu, checked_.inputs, outputs_);
+    if (gpu != nullptr) on_gpu = make_scheme(task, *gpu, checked_.inputs, outputs_);
+    const auto gains_by_gpu = [&] {
+      return expected_gpu_ns(*gpu, main_operation(task, engines.curve()), on_gpu->item_ns(), items.size(),
+                             threads()) < expected_cpu_ns(*cpu, on_cpu->item_ns(), items.size(), threads());
+    };
+    if (on_gpu && (!on_cpu || gains_by_gpu())) {
+      return {std::move(items), std::move(on_gpu), gpu->granularity(), true};
+    }
+    return {std::move(items), std::move(on_cpu), cpu->granularity(), false};
   }
 
   /// @return false if the caller requested a stop

@@ -14,13 +14,9 @@
 #include "dispatch/selection.hpp"
 #include "ecc/call.hpp"
 #include "ecc/variants.hpp"
-#include "exec/executor.hpp"
 
 namespace manymod::ecc {
 namespace {
-
-// What "many items" means for the name of a plan's variant.
-constexpr std::size_t kManyItems = std::size_t{1} << 22;
 
 std::string curve_title(const Curve& curve) {
   return curve.name.empty() ? std::to_string(curve.field_bits) + "-bit curve" : curve.name;
@@ -54,13 +50,22 @@ const Variant* choose(const Curve& curve, const Variant* forced, bool on_gpu) {
   return nullptr;
 }
 
-double expected_ns(const PointEngine& engine, PointOperation operation, std::size_t items, unsigned threads) {
-  const double granules = std::ceil(static_cast<double>(items) / static_cast<double>(engine.granularity()));
-  const double rounds = std::ceil(granules / threads);
-  return rounds * static_cast<double>(engine.granularity()) * engine.item_ns(operation);
+}  // namespace
+
+double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t items, unsigned threads) {
+  const auto granularity = static_cast<double>(engine.granularity());
+  const double granules = std::ceil(static_cast<double>(items) / granularity);
+  return std::ceil(granules / threads) * granularity * item_ns;
 }
 
-}  // namespace
+double expected_gpu_ns(const PointEngine& engine, PointOperation operation, double item_ns, std::size_t items,
+                       unsigned threads) {
+  const auto granularity = static_cast<double>(engine.granularity());
+  const double granules = std::ceil(static_cast<double>(items) / granularity);
+  const double of_gpu = engine.item_ns(operation), of_thread = std::max(item_ns - of_gpu, 0.0);
+  const double per_thread = std::ceil(granules / threads) * std::min(static_cast<double>(items), granularity);
+  return granules * granularity * of_gpu + per_thread * of_thread;
+}
 
 CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced_name)
     : curve_(std::move(curve)) {
@@ -89,14 +94,6 @@ CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* devic
                         std::string(name) + "'");
 }
 
-const PointEngine& CurveEngines::engine(PointOperation operation, std::size_t items, unsigned threads) const {
-  if (!gpu_) return *cpu_;
-  if (!cpu_) return *gpu_;
-  const bool gpu_first =
-      expected_ns(*gpu_, operation, items, 1) < expected_ns(*cpu_, operation, items, threads);
-  return gpu_first ? *gpu_ : *cpu_;
-}
-
 Plan::Plan(const mm_ecc_plan_options& options, std::span<const std::shared_ptr<const Curve>> curves)
     : threads_(checked_threads(options.threads)) {
   if (curves.empty()) throw StatusError(MM_ERR_ARGUMENT, "a plan needs at least one curve");
@@ -112,8 +109,7 @@ Plan::Plan(const mm_ecc_plan_options& options, std::span<const std::shared_ptr<c
 const char* Plan::variant_name(std::size_t index) const {
   if (index >= size()) return "";
   const CurveEngines& chosen = curve(index);
-  const PointOperation operation = main_operation({MM_ECC_PUBLIC_KEY, MM_ECC_DEFAULT}, chosen.curve());
-  return chosen.engine(operation, kManyItems, threads_ == 0 ? default_threads() : threads_).variant();
+  return (chosen.on_gpu() != nullptr ? chosen.on_gpu() : chosen.on_cpu())->variant();
 }
 
 mm_status Plan::run(const mm_ecc_call& call) const { return run_call(*this, call); }

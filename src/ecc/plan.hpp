@@ -25,17 +25,22 @@ class CurveEngines {
   CurveEngines(std::shared_ptr<const Curve> curve, const char* device, const char* forced);
 
   [[nodiscard]] const Curve& curve() const { return *curve_; }
-  /// The engine that is expected to compute `items` items of an operation first, with `threads` CPU threads.
-  /// That of a GPU computes on the CPU what the GPU fails to.
-  [[nodiscard]] const PointEngine& engine(PointOperation operation, std::size_t items,
-                                          unsigned threads) const;
-  [[nodiscard]] bool on_gpu(const PointEngine& engine) const { return &engine != cpu_.get(); }
+  /// Null if the options do not allow the CPU, or no variant there has the curve.
+  [[nodiscard]] const PointEngine* on_cpu() const { return cpu_.get(); }
+  /// Likewise on a GPU; it computes on the CPU what the GPU fails to. At least one of the two is not null.
+  [[nodiscard]] const PointEngine* on_gpu() const { return gpu_.get(); }
 
  private:
   std::shared_ptr<const Curve> curve_;
   std::unique_ptr<const PointEngine> cpu_;  ///< may be null
   std::unique_ptr<const PointEngine> gpu_;  ///< may be null
 };
+
+/// When `items` items are expected to be ready on `threads` threads, where one takes item_ns on one of them.
+double expected_cpu_ns(const PointEngine& engine, double item_ns, std::size_t items, unsigned threads);
+/// The same on a GPU, where item_ns contains the operation on the GPU, which all threads share.
+double expected_gpu_ns(const PointEngine& engine, PointOperation operation, double item_ns, std::size_t items,
+                       unsigned threads);
 
 class Plan {
  public:

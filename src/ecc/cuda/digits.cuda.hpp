@@ -31,14 +31,26 @@ MM_DEVICE OddDigit odd_digit(std::uint32_t b, unsigned window) {
   return {(b ^ negative) & ((1u << (window - 1)) - 1), negative};
 }
 
-/// The digits of a scalar below 2^kBits, of `window` bits each.
-template <unsigned kBits, unsigned kMostWindow>
+/// The bits of a digit: a constant, so that the distances of shifts are.
+template <unsigned kWidth>
+struct FixedWindow {
+  static constexpr unsigned kMost = kWidth;
+  MM_DEVICE constexpr operator unsigned() const { return kWidth; }
+};
+/// The bits of a digit: public, a divisor of kMost, so that the digits are not longer together.
+template <unsigned kMostWidth>
+struct WindowUpTo {
+  static constexpr unsigned kMost = kMostWidth;
+  unsigned width;
+  MM_DEVICE constexpr operator unsigned() const { return width; }
+};
+
+/// The digits of a scalar below 2^kBits. Window: one of the classes above.
+template <unsigned kBits, class Window>
 class OddDigits {
  public:
-  /// On input: 0 <= k <= n < 2^kBits, n odd, (kBits + 31) / 32 words. window: public, a divisor of
-  /// kMostWindow, so that the digits are not longer together.
-  MM_DEVICE OddDigits(const std::uint32_t* k, const std::uint32_t* n, unsigned window = kMostWindow)
-      : window_(window), total_(window * window_count(kBits, window)) {
+  /// On input: 0 <= k <= n < 2^kBits, n odd, (kBits + 31) / 32 words.
+  MM_DEVICE OddDigits(const std::uint32_t* k, const std::uint32_t* n, Window window) : window_(window) {
     even_ = manymod::cuda::opaque((k[0] & 1) - 1);
     // n - k = n + ~k + 1 where k is even, else k = 0 + k + 0.
     const std::uint32_t one = even_ & 1;
@@ -49,17 +61,18 @@ class OddDigits {
     odd[0] = manymod::cuda::add_cc(odd[0], n[0] & even_);
     MM_UNROLL
     for (unsigned j = 1; j < kNumberWords; ++j) odd[j] = manymod::cuda::addc_cc(odd[j], n[j] & even_);
+    const unsigned top_bit = total() - 1;
     // b = (k - 1) / 2 + 2^(total - 1), as k - 1 is even and below 2^total
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) {
       const std::uint32_t low = j < kNumberWords ? odd[j] : 0;
       const std::uint32_t high = j + 1 < kNumberWords ? odd[j + 1] : 0;
-      const std::uint32_t top = j == (total_ - 1) / 32 ? 1u << ((total_ - 1) % 32) : 0;
+      const std::uint32_t top = j == top_bit / 32 ? 1u << (top_bit % 32) : 0;
       b_[j] = manymod::cuda::shift_right(low, high, 1) | top;
     }
   }
 
-  [[nodiscard]] MM_DEVICE unsigned count() const { return total_ / window_; }
+  [[nodiscard]] MM_DEVICE unsigned count() const { return window_count(kBits, window_); }
 
   /// All ones if the result is to be negated.
   MM_DEVICE std::uint32_t negate() const { return even_; }
@@ -75,7 +88,7 @@ class OddDigits {
   }
 
   /// Before next_down: the highest digit to the highest bits.
-  MM_DEVICE void align_down() { shift_up(32 * kWords - total_); }
+  MM_DEVICE void align_down() { shift_up(32 * kWords - total()); }
   /// The digits from the highest down.
   MM_DEVICE OddDigit next_down() {
     const OddDigit digit = odd_digit(b_[kWords - 1] >> (32 - window_), window_);
@@ -85,12 +98,14 @@ class OddDigits {
 
  private:
   static constexpr unsigned kNumberWords = (kBits + 31) / 32;
-  static constexpr unsigned kWords = (kMostWindow * window_count(kBits, kMostWindow) + 31) / 32;
+  static constexpr unsigned kWords = (Window::kMost * window_count(kBits, Window::kMost) + 31) / 32;
 
-  unsigned window_, total_;
+  Window window_;
   std::uint32_t b_[kWords];
   std::uint32_t even_;
 
+  /// The bits of all digits.
+  [[nodiscard]] MM_DEVICE unsigned total() const { return window_ * count(); }
   MM_DEVICE void shift_up(unsigned bits) {
     MM_UNROLL
     for (unsigned j = kWords - 1; j > 0; --j) b_[j] = manymod::cuda::shift_left(b_[j - 1], b_[j], bits);

@@ -75,7 +75,7 @@ MM_DEVICE void multiply_base_edwards(const PointJob& job, std::uint32_t item, bo
   std::uint32_t k[C::kOrderWords], n[C::kOrderWords];
   load_words(k, job.scalar.at(item));
   load_words(n, job.curve.order);
-  OddDigits<C::kOrderBits, kBaseWindow> digits(k, n);
+  OddDigits<C::kOrderBits, FixedWindow<kBaseWindow>> digits(k, n, {});
   typename C::Prepared entry;
   typename C::Point sum;
   edwards::set_neutral(f, sum);
@@ -103,7 +103,7 @@ MM_DEVICE void multiply_extended(typename C::Point& sum, const PointJob& job, st
   load_words(k, job.scalar.at(item));
   const std::uint32_t even = manymod::cuda::opaque((k[0] & 1) - 1);
   k[0] |= 1;
-  OddDigits<C::kOrderBits, kPointWindow> digits(k, k);
+  OddDigits<C::kOrderBits, FixedWindow<kPointWindow>> digits(k, k, {});
   typename C::Cached table[kCachedEntries], entry;
   typename C::Point p;
   typename C::Element d2;
@@ -168,7 +168,7 @@ MM_DEVICE void multiply_two_edwards(const PointJob& job, std::uint32_t item) {
   std::uint32_t u[C::kOrderWords], n[C::kOrderWords];
   load_words(u, job.base_scalar.at(item));
   load_words(n, job.curve.order);
-  OddDigits<C::kOrderBits, kWideWindow> digits(u, n, job.window);
+  OddDigits<C::kOrderBits, WindowUpTo<kWideWindow>> digits(u, n, {job.window});
   edwards::negate(f, opposite, sum);
   edwards::select(f, sum, opposite, digits.negate());
   MM_ROLLED

@@ -10,8 +10,7 @@
 #include "ecc/cuda/chunk.hpp"
 #include "ecc/cuda/device_curve.hpp"
 #include "ecc/device_schemes.hpp"
-#include "ecc/lanes/variants.hpp"
-#include "ecc/scalar64/engine.hpp"
+#include "ecc/variants.hpp"
 #include "gpu/device_error.hpp"
 
 namespace manymod::ecc::cuda {
@@ -302,12 +301,12 @@ bool runs_here() {
 
 bool offers(const Curve& curve) { return find_curve_kernels(curve.id) != nullptr; }
 
-/// For what is not computed on the GPU.
+/// The fastest engine of the processor, for what the kernels do not have.
 std::unique_ptr<const PointEngine> make_host(const Curve& curve) {
-  for (const Variant& variant : lanes::variants()) {
-    if (variant.offers(curve) && variant.runs_here()) return variant.make(curve, 0);
-  }
-  return scalar64::variant().make(curve, 0);
+  const auto fits = [&curve](const Variant& variant) {
+    return !variant.on_gpu && variant.offers(curve) && variant.runs_here();
+  };
+  return std::ranges::find_if(variants(), fits)->make(curve, 0);
 }
 
 std::unique_ptr<const PointEngine> make(const Curve& curve, unsigned gpu) {

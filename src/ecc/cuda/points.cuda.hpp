@@ -129,7 +129,7 @@ MM_DEVICE void multiply_base(const PointJob& job, std::uint32_t item, bool store
   std::uint32_t k[C::kOrderWords], n[C::kOrderWords];
   load_words(k, job.scalar.at(item));
   load_words(n, job.curve.order);
-  OddDigits<C::kOrderBits, kBaseWindow> digits(k, n);
+  OddDigits<C::kOrderBits, FixedWindow<kBaseWindow>> digits(k, n, {});
   constexpr unsigned kWindows = window_count(C::kOrderBits, kBaseWindow);
   typename C::Affine entry;
   typename C::Point sum;
@@ -209,7 +209,7 @@ MM_DEVICE void multiply_point(typename C::Point& sum, const typename C::Affine& 
   const typename C::Field f;
   typename C::Affine table[kPointEntries], entry;
   odd_multiples<C>(table, p);
-  OddDigits<C::kOrderBits, kPointWindow> digits(k, n);
+  OddDigits<C::kOrderBits, FixedWindow<kPointWindow>> digits(k, n, {});
   digits.align_down();
   table_entry<kSecret, C>(entry, table, digits.next_down());
   jacobian::from_affine(f, sum, entry);
@@ -272,7 +272,7 @@ template <class C>
 MM_DEVICE void add_base_public(typename C::Point& sum, const PointJob& job, const std::uint32_t* u,
                                const std::uint32_t* n) {
   const typename C::Field f;
-  OddDigits<C::kOrderBits, kWideWindow> digits(u, n, job.window);
+  OddDigits<C::kOrderBits, WindowUpTo<kWideWindow>> digits(u, n, {job.window});
   negate_where<C>(sum.y, digits.negate());
   MM_ROLLED
   for (unsigned window = 0; window < digits.count(); ++window) {

@@ -48,6 +48,11 @@ class EcdsaSigner final : public Signer {
   explicit EcdsaSigner(const SchemeArguments& arguments)
       : Signer(arguments), low_s_(wants_low_s(curve(), inputs_.low_s)) {}
 
+  [[nodiscard]] double item_ns() const override {
+    if (engine_.device_schemes() == nullptr || inputs_.check) return Signer::item_ns();
+    return engine_.item_ns(PointOperation::multiply_base) + kHostOfSigningNs;
+  }
+
  protected:
   [[nodiscard]] std::unique_ptr<SignedMessages> messages() const override {
     return std::make_unique<Messages>(curve(), inputs_, hash_of(inputs_, task_, curve()));
@@ -182,7 +187,10 @@ class Verifier final : public BlockScheme {
   explicit Verifier(const SchemeArguments& arguments)
       : BlockScheme(arguments), order_(Order::of(curve())), low_s_(wants_low_s(curve(), inputs_.low_s)) {}
 
-  [[nodiscard]] double item_ns() const override { return BlockScheme::item_ns() + kDigestNs + kOrderNs; }
+  [[nodiscard]] double item_ns() const override {
+    const bool on_device = engine_.device_schemes() != nullptr;
+    return BlockScheme::item_ns() + (on_device ? kHostOfVerificationNs : kDigestNs + kOrderNs);
+  }
 
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
     MessageNumbers messages(curve(), hash_of(inputs_, task_, curve()), inputs_.prehashed);

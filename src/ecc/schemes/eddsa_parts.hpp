@@ -109,5 +109,11 @@ std::unique_ptr<Scheme> make_verification(mm_ecc_op op, const PointEngine& engin
 
 /// Of the hashes of one item, for estimates.
 inline constexpr double kHashNs = 700;
+/// What a thread of the host takes for a signature or verification of which a GPU computes the points:
+/// hashes, arithmetic modulo the order and encodings. From the times of calls with an H100, 6 to 18
+/// microseconds.
+inline constexpr double kHostOfGpuNs = 13000;
+/// Whether the engine computes batches that only a GPU fills.
+inline bool is_on_gpu(const PointEngine& engine) { return engine.granularity() > kBatch; }
 
 }  // namespace manymod::ecc::eddsa

@@ -47,6 +47,7 @@ class Signing final : public Scheme {
   [[nodiscard]] double item_ns() const override {
     const double base = engine_.item_ns(PointOperation::multiply_base) + kHashNs;
     if (!signs_) return base;
+    if (is_on_gpu(engine_)) return 2 * base + kHostOfGpuNs;
     return 2 * base + kHashNs + (inputs_.check ? engine_.item_ns(PointOperation::multiply_two) / 4 : 0);
   }
 

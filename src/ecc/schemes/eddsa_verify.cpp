@@ -30,6 +30,7 @@ class Verification final : public Scheme {
   [[nodiscard]] double item_ns() const override {
     const double lift = engine_.item_ns(PointOperation::lift);
     const double equation = engine_.item_ns(PointOperation::multiply_two);
+    if (is_on_gpu(engine_)) return equation + kHostOfGpuNs;
     if (one_verdict_) return equation / 2 + 2 * lift + kHashNs;
     return equation + (is_zip215() ? 2 : 1) * lift + kHashNs;
   }

@@ -18,6 +18,10 @@ namespace manymod::ecc {
 /// Of the stages beside the points, for estimates of time: a nonce of RFC 6979, and arithmetic modulo n.
 inline constexpr double kNonceNs = 2200;
 inline constexpr double kOrderNs = 400;
+/// Of signing and verification that a GPU computes whole (ecc/device_schemes.hpp), what remains for a thread
+/// of the host, measured on an H100: conversions, and of signing the checks of secrets modulo n.
+inline constexpr double kHostOfSigningNs = 1250;
+inline constexpr double kHostOfVerificationNs = 170;
 
 /// The hash of a call's messages on a curve.
 mm_hash hash_of(const Inputs& inputs, Task task, const Curve& curve);
