@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vector files of elliptic curves, and curves of the cryptography package by name."""
+"""Vector files of elliptic curves, curves of the cryptography package by name, and groups of curves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import cryptography_vectors
 from cryptography.hazmat.primitives.asymmetric import ec
 from reference.ecc import curves
+
+from manymod import ecc
 
 FOLDER = Path(cryptography_vectors.__file__).parent / "asymmetric"
 OWN = Path(__file__).parent / "vectors"
@@ -34,6 +36,11 @@ PEERS: dict[str, ec.EllipticCurve] = {
     "brainpoolP384r1": ec.BrainpoolP384R1(),
     "brainpoolP512r1": ec.BrainpoolP512R1(),
 }
+
+WEIERSTRASS = [ecc.Curve.named(name) for name in PEERS]
+SIGNING = [*WEIERSTRASS, ecc.SM2, ecc.ED25519, ecc.ED448]
+MONTGOMERY = [ecc.X25519, ecc.X448]
+ALL = [*SIGNING, ecc.BN254, ecc.BLS12_381, *MONTGOMERY]
 
 
 def records(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
