@@ -34,7 +34,8 @@ void limbs_from_little_endian(std::span<Limb> limbs, ByteSpan bytes) {
 
 void little_endian_from_limbs(std::span<std::uint8_t> bytes, std::span<const Limb> limbs) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = i / 8 < limbs.size() ? static_cast<std::uint8_t>(limbs[i / 8] >> 8 * (i % 8)) : 0;
+    const Limb limb = i / 8 < limbs.size() ? limbs[i / 8] : 0;
+    bytes[i] = static_cast<std::uint8_t>(limb >> 8 * (i % 8));
   }
 }
 
