@@ -19,7 +19,7 @@ class CalledProducts : public testing::Test {
   Element element() {
     const naive::Limbs x = generate_.number((Curve::kWords + 1) / 2);
     Element r;
-    inline_.from_limbs(r, integers::Words(x.data(), Curve::kWords));
+    inline_.from_limbs(r, integers::Words(x.data(), static_cast<unsigned>(x.size())));
     return r;
   }
   /// Elements have one form below B, but not one below p: the words of equal results of the same function are
