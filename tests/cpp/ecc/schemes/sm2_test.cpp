@@ -30,17 +30,24 @@ OneResult sign_one(EccPlan& plan, const Bytes& secret, const Bytes& message, con
   return run_one(plan, MM_ECC_SIGN, operands, options);
 }
 
-/// libcrypto's SM2 with an id.
-crypto::Libcrypto<EVP_MD_CTX> libcrypto_context(EVP_PKEY* key, const Bytes& id, bool signing) {
-  crypto::Libcrypto<EVP_MD_CTX> context(EVP_MD_CTX_new());
-  EVP_PKEY_CTX* parameters = EVP_PKEY_CTX_new_from_pkey(nullptr, key, nullptr);
-  EXPECT_EQ(EVP_PKEY_CTX_set1_id(parameters, id.data(), static_cast<int>(id.size())), 1);
-  EVP_MD_CTX_set_pkey_ctx(context.get(), parameters);
-  EXPECT_EQ(signing ? EVP_DigestSignInit(context.get(), nullptr, EVP_sm3(), nullptr, key)
-                    : EVP_DigestVerifyInit(context.get(), nullptr, EVP_sm3(), nullptr, key),
-            1);
-  return context;
-}
+/// libcrypto's SM2 with an id. A context of digests does not own the parameters that it is given.
+class LibcryptoContext {
+ public:
+  LibcryptoContext(EVP_PKEY* key, const Bytes& id, bool signing)
+      : parameters_(EVP_PKEY_CTX_new_from_pkey(nullptr, key, nullptr)), context_(EVP_MD_CTX_new()) {
+    EXPECT_EQ(EVP_PKEY_CTX_set1_id(parameters_.get(), id.data(), static_cast<int>(id.size())), 1);
+    EVP_MD_CTX_set_pkey_ctx(context_.get(), parameters_.get());
+    EXPECT_EQ(signing ? EVP_DigestSignInit(context_.get(), nullptr, EVP_sm3(), nullptr, key)
+                      : EVP_DigestVerifyInit(context_.get(), nullptr, EVP_sm3(), nullptr, key),
+              1);
+  }
+
+  [[nodiscard]] EVP_MD_CTX* get() const { return context_.get(); }
+
+ private:
+  crypto::Libcrypto<EVP_PKEY_CTX> parameters_;
+  crypto::Libcrypto<EVP_MD_CTX> context_;
+};
 
 /// A key that libcrypto takes for one of the algorithm SM2.
 crypto::Libcrypto<EVP_PKEY> sm2_key(const Bytes& point, const Bytes& secret) {
@@ -84,12 +91,12 @@ TEST(Sm2, SignsForLibcryptoAndVerifiesItsSignatures) {
     const Bytes message = noise(seed * 50, seed);
     const auto libcrypto = sm2_key(key, secret);
     const Bytes made = sign_one(plan, secret, message, options, {}, id).bytes;
-    EXPECT_EQ(EVP_DigestVerify(libcrypto_context(libcrypto.get(), id, false).get(), made.data(), made.size(),
+    EXPECT_EQ(EVP_DigestVerify(LibcryptoContext(libcrypto.get(), id, false).get(), made.data(), made.size(),
                                message.data(), message.size()),
               1);
     Bytes theirs(100);
     std::size_t size = theirs.size();
-    EXPECT_EQ(EVP_DigestSign(libcrypto_context(libcrypto.get(), id, true).get(), theirs.data(), &size,
+    EXPECT_EQ(EVP_DigestSign(LibcryptoContext(libcrypto.get(), id, true).get(), theirs.data(), &size,
                              message.data(), message.size()),
               1);
     theirs.resize(size);
