@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -153,9 +152,7 @@ class OwnedCall {
         signatures_(operands.signatures),
         nonces_(operands.nonces),
         contexts_(operands.contexts),
-        item_status_(count),
-        progress_(std::move(progress)),
-        guard_{&progress_, nullptr} {
+        outcome_(count, std::move(progress)) {
     wrapper::detail::require(operands.curves.empty() || operands.curves.size() == count,
                              "manymod::ecc::Plan: one curve index for each item is needed");
     call_.struct_size = sizeof call_;
@@ -169,12 +166,8 @@ class OwnedCall {
     call_.signature = view_of_items(signatures_);
     call_.nonce = view_of_items(nonces_);
     call_.context = view_of_items(contexts_);
-    call_.item_status = item_status_.data();
     set_options(options);
-    if (progress_) {
-      call_.progress = &wrapper::detail::ProgressGuard::call;
-      call_.progress_user = &guard_;
-    }
+    outcome_.connect(call_);
   }
   OwnedCall(const OwnedCall&) = delete;
   OwnedCall& operator=(const OwnedCall&) = delete;
@@ -187,19 +180,12 @@ class OwnedCall {
 
   /// Throw for a failed call, or hand out the item statuses.
   void finish_items(mm_status status, std::vector<mm_status>* statuses) const {
-    if (guard_.error) std::rethrow_exception(guard_.error);
-    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
-    if (statuses == nullptr) return;
-    statuses->resize(item_status_.size());
-    std::transform(item_status_.begin(), item_status_.end(), statuses->begin(),
-                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+    outcome_.finish(status, statuses);
   }
 
  private:
   Items secrets_, points_, seconds_, messages_, signatures_, nonces_, contexts_;
-  std::vector<std::uint8_t> item_status_;
-  Progress progress_;
-  wrapper::detail::ProgressGuard guard_;
+  wrapper::detail::CallOutcome outcome_;
   mm_ecc_call call_{};
 
   void set_options(const Options& options) {

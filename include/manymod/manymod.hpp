@@ -171,16 +171,49 @@ struct ProgressGuard {
   }
 };
 
+/// What every call of the C ABI has besides operands and results: item statuses, and a progress callback
+/// whose exception is kept. It cannot be moved, as the call points into it.
+class CallOutcome {
+ public:
+  CallOutcome(std::size_t count, Progress progress)
+      : item_status_(count), progress_(std::move(progress)), guard_{&progress_, nullptr} {}
+  CallOutcome(const CallOutcome&) = delete;
+  CallOutcome& operator=(const CallOutcome&) = delete;
+
+  /// Let the call, an mm_call or the like, report here.
+  template <class Call>
+  void connect(Call& call) noexcept {
+    call.item_status = item_status_.data();
+    if (!progress_) return;
+    call.progress = &ProgressGuard::call;
+    call.progress_user = &guard_;
+  }
+
+  /// Hand out the item statuses of the call, which returned `status`.
+  /// @throws the exception of the progress callback; Error unless `status` is MM_OK, or MM_ERR_ITEMS with
+  /// `statuses`
+  void finish(mm_status status, std::vector<mm_status>* statuses) const {
+    if (guard_.error) std::rethrow_exception(guard_.error);
+    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
+    if (statuses == nullptr) return;
+    statuses->resize(item_status_.size());
+    std::transform(item_status_.begin(), item_status_.end(), statuses->begin(),
+                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+  }
+
+ private:
+  std::vector<std::uint8_t> item_status_;
+  Progress progress_;
+  ProgressGuard guard_;
+};
+
 inline const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
 /// An mm_call and the arrays that it writes. It cannot be moved, as the call points into it.
 class OwnedCall {
  public:
   OwnedCall(const Operands& operands, std::size_t count, std::size_t result_width, Progress progress)
-      : result_(count, result_width),
-        item_status_(count),
-        progress_(std::move(progress)),
-        guard_{&progress_, nullptr} {
+      : result_(count, result_width), outcome_(count, std::move(progress)) {
     call_.struct_size = sizeof call_;
     call_.count = count;
     call_.terms = operands.terms;
@@ -188,11 +221,7 @@ class OwnedCall {
     call_.y = operands.y.get();
     call_.modulus = operands.modulus.get();
     call_.result = {result_.limbs().data(), count, result_width, result_width, result_.signs().data()};
-    call_.item_status = item_status_.data();
-    if (progress_) {
-      call_.progress = &ProgressGuard::call;
-      call_.progress_user = &guard_;
-    }
+    outcome_.connect(call_);
   }
   OwnedCall(const OwnedCall&) = delete;
   OwnedCall& operator=(const OwnedCall&) = delete;
@@ -203,21 +232,13 @@ class OwnedCall {
   /// @throws the exception of the progress callback; Error unless `status` is MM_OK, or MM_ERR_ITEMS with
   /// `statuses`
   Batch finish(mm_status status, std::vector<mm_status>* statuses) {
-    if (guard_.error) std::rethrow_exception(guard_.error);
-    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
-    if (statuses != nullptr) {
-      statuses->resize(item_status_.size());
-      std::transform(item_status_.begin(), item_status_.end(), statuses->begin(),
-                     [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
-    }
+    outcome_.finish(status, statuses);
     return std::move(result_);
   }
 
  private:
   Batch result_;
-  std::vector<std::uint8_t> item_status_;
-  Progress progress_;
-  ProgressGuard guard_;
+  CallOutcome outcome_;
   mm_call call_{};
 };
 

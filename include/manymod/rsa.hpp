@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,10 +44,7 @@ class OwnedCall {
  public:
   OwnedCall(mm_rsa_op op, const mm_rsa_padding& padding, std::span<const Bytes> items,
             std::span<const std::uint32_t> key_indices, Progress progress)
-      : inputs_(items),
-        item_status_(items.size()),
-        progress_(std::move(progress)),
-        guard_{&progress_, nullptr} {
+      : inputs_(items), outcome_(items.size(), std::move(progress)) {
     wrapper::detail::require(key_indices.empty() || key_indices.size() == items.size(),
                              "manymod::rsa::Ring: one key index for each item is needed");
     call_.struct_size = sizeof call_;
@@ -57,11 +53,7 @@ class OwnedCall {
     call_.count = items.size();
     call_.key = key_indices.empty() ? nullptr : key_indices.data();
     call_.input = inputs_.view();
-    call_.item_status = item_status_.data();
-    if (progress_) {
-      call_.progress = &wrapper::detail::ProgressGuard::call;
-      call_.progress_user = &guard_;
-    }
+    outcome_.connect(call_);
   }
   OwnedCall(const OwnedCall&) = delete;
   OwnedCall& operator=(const OwnedCall&) = delete;
@@ -74,19 +66,12 @@ class OwnedCall {
 
   /// Throw for a failed call, or hand out the item statuses.
   void finish_items(mm_status status, std::vector<mm_status>* statuses) const {
-    if (guard_.error) std::rethrow_exception(guard_.error);
-    if (status != MM_ERR_ITEMS || statuses == nullptr) check(status);
-    if (statuses == nullptr) return;
-    statuses->resize(item_status_.size());
-    std::transform(item_status_.begin(), item_status_.end(), statuses->begin(),
-                   [](std::uint8_t byte) { return static_cast<mm_status>(byte); });
+    outcome_.finish(status, statuses);
   }
 
  private:
   Items inputs_;
-  std::vector<std::uint8_t> item_status_;
-  Progress progress_;
-  wrapper::detail::ProgressGuard guard_;
+  wrapper::detail::CallOutcome outcome_;
   mm_rsa_call call_{};
 };
 

@@ -33,66 +33,38 @@ constexpr std::size_t padded_size(std::size_t end, std::size_t alignment) {
   return (end + alignment - 1) / alignment * alignment;
 }
 
-#define MANYMOD_SIZE_THROUGH(Struct, member) \
-  padded_size(offsetof(Struct, member) + sizeof(Struct::member), alignof(Struct))
-
 /// Size of the struct in the first version that had it, the smallest size that a caller may give.
 template <class Struct>
 inline constexpr std::size_t kMinimumSize = 0;
-template <>
-inline constexpr std::size_t kMinimumSize<mm_call> = MANYMOD_SIZE_THROUGH(mm_call, progress_user);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_plan_options> = MANYMOD_SIZE_THROUGH(mm_plan_options, threads);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_fixed_base_options> =
-    MANYMOD_SIZE_THROUGH(mm_fixed_base_options, progress_user);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_variant_info> = MANYMOD_SIZE_THROUGH(mm_variant_info, reason);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_device_info> =
-    MANYMOD_SIZE_THROUGH(mm_device_info, memory_bytes);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_cuda_info> = MANYMOD_SIZE_THROUGH(mm_cuda_info, obstacle);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_tuning_info> = MANYMOD_SIZE_THROUGH(mm_tuning_info, rows);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_tuning_row> = MANYMOD_SIZE_THROUGH(mm_tuning_row, evidence);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_numbers> = MANYMOD_SIZE_THROUGH(mm_rsa_numbers, checks);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_decode_options> =
-    MANYMOD_SIZE_THROUGH(mm_rsa_decode_options, checks);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_key_info> =
-    MANYMOD_SIZE_THROUGH(mm_rsa_key_info, is_private);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_ring_options> =
-    MANYMOD_SIZE_THROUGH(mm_rsa_ring_options, blinding);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_ring_info> =
-    MANYMOD_SIZE_THROUGH(mm_rsa_ring_info, recomputed);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_rsa_call> = MANYMOD_SIZE_THROUGH(mm_rsa_call, progress_user);
 
-template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_curve_numbers> =
-    MANYMOD_SIZE_THROUGH(mm_ecc_curve_numbers, cofactor);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_curve_info> =
-    MANYMOD_SIZE_THROUGH(mm_ecc_curve_info, signature_bytes);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_decode_options> =
-    MANYMOD_SIZE_THROUGH(mm_ecc_decode_options, public_only);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_key_info> =
-    MANYMOD_SIZE_THROUGH(mm_ecc_key_info, public_bytes);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_plan_options> =
-    MANYMOD_SIZE_THROUGH(mm_ecc_plan_options, threads);
-template <>
-inline constexpr std::size_t kMinimumSize<mm_ecc_call> = MANYMOD_SIZE_THROUGH(mm_ecc_call, progress_user);
+/// The struct's last member in that version.
+#define MANYMOD_FIRST_VERSION_ENDS_WITH(Struct, member) \
+  template <>                                           \
+  inline constexpr std::size_t kMinimumSize<Struct> =   \
+      padded_size(offsetof(Struct, member) + sizeof(Struct::member), alignof(Struct))
 
-#undef MANYMOD_SIZE_THROUGH
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_call, progress_user);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_plan_options, threads);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_fixed_base_options, progress_user);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_variant_info, reason);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_device_info, memory_bytes);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_cuda_info, obstacle);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_tuning_info, rows);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_tuning_row, evidence);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_rsa_numbers, checks);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_rsa_decode_options, checks);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_rsa_key_info, is_private);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_rsa_ring_options, blinding);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_rsa_ring_info, recomputed);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_rsa_call, progress_user);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_curve_numbers, cofactor);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_curve_info, signature_bytes);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_decode_options, public_only);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_key_info, public_bytes);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_plan_options, threads);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_call, progress_user);
+
+#undef MANYMOD_FIRST_VERSION_ENDS_WITH
 
 /// The caller's struct in the size of this version. Members that the caller's header does not have are 0.
 /// @throws StatusError MM_ERR_ARGUMENT also if a member that this version does not know is not 0: ignoring it

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "ecc/curve.hpp"
+#include "ecc/hex.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::ecc {
@@ -147,20 +148,9 @@ constexpr Row kRows[] = {
      "04"},
 };
 
-Limb digit_value(char digit) { return static_cast<Limb>(digit <= '9' ? digit - '0' : digit - 'a' + 10); }
-
-/// In: lower-case digits. Out: no leading zero limbs, but at least one limb unless `hex` is empty.
-std::vector<Limb> parse(std::string_view hex) {
-  constexpr std::size_t kDigits = kLimbBits / 4;
-  std::vector<Limb> limbs((hex.size() + kDigits - 1) / kDigits);
-  for (std::size_t i = 0; i < hex.size(); ++i)
-    limbs[i / kDigits] |= digit_value(hex[hex.size() - 1 - i]) << (4 * (i % kDigits));
-  return limbs;
-}
-
 /// A number below p, or none: Montgomery curves lack some.
 std::vector<Limb> parse_residue(std::string_view hex, std::size_t limbs) {
-  std::vector<Limb> number = parse(hex);
+  std::vector<Limb> number = limbs_from_hex(hex);
   if (!number.empty()) number.resize(limbs);
   return number;
 }
@@ -170,13 +160,13 @@ Curve parse_curve(const Row& row) {
   curve.id = row.id;
   curve.name = row.name;
   curve.form = row.form;
-  curve.p = parse(row.p);
+  curve.p = limbs_from_hex(row.p);
   curve.a = parse_residue(row.a, curve.limbs());
   curve.b = parse_residue(row.b, curve.limbs());
   curve.x = parse_residue(row.x, curve.limbs());
   curve.y = parse_residue(row.y, curve.limbs());
-  curve.n = parse(row.n);
-  curve.cofactor = parse(row.cofactor);
+  curve.n = limbs_from_hex(row.n);
+  curve.cofactor = limbs_from_hex(row.cofactor);
   curve.field_bits = limbs::bit_length_var(curve.p);
   curve.order_bits = limbs::bit_length_var(curve.n);
   return curve;

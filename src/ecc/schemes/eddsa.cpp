@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ecc/hex.hpp"
 #include "ecc/schemes/eddsa_parts.hpp"
 #include "repr/limbs.hpp"
 #include "repr/wipe.hpp"
@@ -19,16 +20,6 @@ constexpr Instance kEd25519{32,
                             8,
                             "7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7"};
 constexpr Instance kEd448{57, MM_SHAKE256, 114, "SigEd448", true, 4, ""};
-
-std::uint8_t hex_digit(char c) { return static_cast<std::uint8_t>(c <= '9' ? c - '0' : c - 'a' + 10); }
-
-std::vector<Limb> limbs_from_hex(std::string_view hex, std::size_t limbs) {
-  std::vector<Limb> r(limbs);
-  for (std::size_t i = 0; i < hex.size(); ++i) {
-    r[i / 16] |= Limb{hex_digit(hex[hex.size() - 1 - i])} << 4 * (i % 16);
-  }
-  return r;
-}
 
 }  // namespace
 
@@ -94,7 +85,8 @@ SmallOrders::SmallOrders(const Curve& curve) {
   limbs::negate_mod(y_[2], one, curve.p);
   const std::string_view order_eight = instance_of(curve).order_eight;
   if (order_eight.empty()) return;
-  const std::vector<Limb> eight = limbs_from_hex(order_eight, curve.limbs());
+  std::vector<Limb> eight = limbs_from_hex(order_eight);
+  eight.resize(curve.limbs());
   y_.push_back(eight);
   y_.push_back(eight);
   limbs::negate_mod(y_.back(), eight, curve.p);
