@@ -304,6 +304,14 @@ typedef struct mm_ecc_call {
  */
 MM_API mm_status mm_ecc_run(mm_ecc_plan* plan, const mm_ecc_call* call);
 
+/**
+ * The least stride of a call's output: the length of the longest result on the curves that it names. Of the
+ * call only its options, `count` and `curve` are read.
+ * @param bytes receives it; 0 for verifications
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for options that mm_ecc_run would refuse
+ */
+MM_API mm_status mm_ecc_result_bytes(const mm_ecc_plan* plan, const mm_ecc_call* call, size_t* bytes);
+
 /** mm_ecc_run as an asynchronous call, as mm_rsa_submit. */
 MM_API mm_status mm_ecc_submit(mm_ecc_plan* plan, const mm_ecc_call* call, mm_done_fn done, void* user,
                                mm_job** job);

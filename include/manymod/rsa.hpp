@@ -383,6 +383,9 @@ class Ring {
     return info;
   }
 
+  /// The ring of the C interface, which this object owns.
+  [[nodiscard]] mm_rsa_ring* get() const noexcept { return ring_.get(); }
+
  private:
   [[nodiscard]] std::vector<Bytes> run(mm_rsa_op op, const mm_rsa_padding& padding,
                                        std::span<const Bytes> items,

@@ -49,6 +49,8 @@ typedef enum mm_status {
   MM_ITEM_ECC_NONCE = 19,       /**< the given nonce leads to r = 0 or s = 0 */
   MM_ITEM_ECC_FAULT = 20,       /**< the signature failed its check: a hardware fault */
   MM_ITEM_ECC_NO_KEY = 21,      /**< no public key has this signature */
+  /* Statuses of a request to a service (service.h). */
+  MM_ITEM_EXPIRED = 22, /**< its time had passed before it began */
   /* Statuses of a call. */
   MM_ERR_ITEMS = 64,     /**< an item has a status other than MM_OK, _SIGNATURE_LENGTH and _ECC_SIGNATURE */
   MM_ERR_NULL = 65,      /**< a required pointer is NULL */
@@ -64,7 +66,10 @@ typedef enum mm_status {
   MM_ERR_DEVICE = 75,      /**< a CUDA device or its driver failed; mm_last_error() names the driver call */
   MM_ERR_UNSUPPORTED = 76, /**< this build lacks a component, which mm_last_error() names */
   MM_ERR_KEY = 77,         /**< the key or curve is not usable; mm_last_error() gives the reason */
-  MM_ERR_CRYPTO = 78       /**< libcrypto failed; mm_last_error() names the function */
+  MM_ERR_CRYPTO = 78,      /**< libcrypto failed; mm_last_error() names the function */
+  MM_ERR_FULL = 79,        /**< the service's queue is full */
+  MM_ERR_CLOSED = 80,      /**< the service accepts nothing any more */
+  MM_ERR_TIMEOUT = 81      /**< it was not there in time */
 } mm_status;
 
 /** Name of a status: "MM_ITEM_NOT_INVERTIBLE"; "MM_?" for an unknown value. A static string. */

@@ -76,6 +76,8 @@ class Status(IntEnum):
     ECC_FAULT = _core.MM_ITEM_ECC_FAULT
     #: curves: no public key has this signature
     ECC_NO_KEY = _core.MM_ITEM_ECC_NO_KEY
+    #: services: its time had passed before it began
+    EXPIRED = _core.MM_ITEM_EXPIRED
 
 
 class ManymodError(Exception):
@@ -165,6 +167,7 @@ _MESSAGES = {
     Status.ECC_NONCE: "the nonce gives no signature: use another",
     Status.ECC_FAULT: "computed wrongly: the hardware is defective",
     Status.ECC_NO_KEY: "no public key has this signature",
+    Status.EXPIRED: "its time had passed before it began",
 }
 _FAULTS = frozenset({Status.RSA_FAULT, Status.ECC_FAULT})
 _MAX_NAMED = 8

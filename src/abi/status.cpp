@@ -17,7 +17,7 @@ struct StatusText {
   const char* message;
 };
 
-constexpr std::array<StatusText, 37> kStatusTexts{{
+constexpr std::array<StatusText, 41> kStatusTexts{{
     {MM_OK, "MM_OK", "success"},
     {MM_ITEM_ZERO_MODULUS, "MM_ITEM_ZERO_MODULUS", "the modulus is 0"},
     {MM_ITEM_NOT_INVERTIBLE, "MM_ITEM_NOT_INVERTIBLE", "the base is not invertible for this modulus"},
@@ -46,6 +46,7 @@ constexpr std::array<StatusText, 37> kStatusTexts{{
     {MM_ITEM_ECC_NONCE, "MM_ITEM_ECC_NONCE", "the given nonce gives no signature"},
     {MM_ITEM_ECC_FAULT, "MM_ITEM_ECC_FAULT", "computed wrongly: defective hardware"},
     {MM_ITEM_ECC_NO_KEY, "MM_ITEM_ECC_NO_KEY", "no public key has this signature"},
+    {MM_ITEM_EXPIRED, "MM_ITEM_EXPIRED", "the request's time had passed before it began"},
     {MM_ERR_ITEMS, "MM_ERR_ITEMS", "some items have no result; see their statuses"},
     {MM_ERR_NULL, "MM_ERR_NULL", "a required pointer is NULL"},
     {MM_ERR_ARGUMENT, "MM_ERR_ARGUMENT", "a size, count, enum value or struct_size is wrong"},
@@ -62,6 +63,9 @@ constexpr std::array<StatusText, 37> kStatusTexts{{
     {MM_ERR_UNSUPPORTED, "MM_ERR_UNSUPPORTED", "this build lacks what the function needs"},
     {MM_ERR_KEY, "MM_ERR_KEY", "no usable key or curve"},
     {MM_ERR_CRYPTO, "MM_ERR_CRYPTO", "libcrypto failed"},
+    {MM_ERR_FULL, "MM_ERR_FULL", "the service's queue is full"},
+    {MM_ERR_CLOSED, "MM_ERR_CLOSED", "the service is closed"},
+    {MM_ERR_TIMEOUT, "MM_ERR_TIMEOUT", "not there in time"},
 }};
 
 // Null for an unknown status.

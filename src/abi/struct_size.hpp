@@ -10,6 +10,7 @@
 #include "manymod/ecc.h"
 #include "manymod/manymod.h"
 #include "manymod/rsa.h"
+#include "manymod/service.h"
 
 namespace manymod {
 
@@ -63,6 +64,10 @@ MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_decode_options, public_only);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_key_info, public_bytes);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_plan_options, threads);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_ecc_call, progress_user);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_service_options, max_concurrent);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_service_request, room_ns);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_service_requests, room_ns);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_service_statistics, answered);
 
 #undef MANYMOD_FIRST_VERSION_ENDS_WITH
 

@@ -9,6 +9,7 @@
 #include "abi/last_error.hpp"
 #include "abi/required.hpp"
 #include "crypto/libcrypto.hpp"
+#include "ecc/call.hpp"
 #include "ecc/curve.hpp"
 #include "ecc/curve_checks.hpp"
 #include "ecc/key.hpp"
@@ -176,6 +177,14 @@ mm_status mm_ecc_run(mm_ecc_plan* plan, const mm_ecc_call* call) {
   return manymod::guarded([&] {
     const manymod::crypto::QuietErrors quiet;
     return required(plan, "plan").plan.run(required_struct(call, "call"));
+  });
+}
+
+mm_status mm_ecc_result_bytes(const mm_ecc_plan* plan, const mm_ecc_call* call, size_t* bytes) {
+  return manymod::guarded([&] {
+    required(bytes, "bytes") =
+        manymod::ecc::longest_result(required(plan, "plan").plan, required_struct(call, "call"));
+    return MM_OK;
   });
 }
 

@@ -31,6 +31,10 @@ struct CheckedCall {
   [[nodiscard]] std::size_t curve_of(std::size_t item) const { return curves.empty() ? 0 : curves[item]; }
 };
 
+/// The longest result of a call, of which only options, count and curves are read; 0 for verifications.
+/// @throws StatusError for options that are wrong
+std::size_t longest_result(const Plan& plan, const mm_ecc_call& call);
+
 /// @throws StatusError for a malformed call, or one that libcrypto or a device fails
 mm_status run_call(const Plan& plan, const mm_ecc_call& call);
 

@@ -2,7 +2,9 @@
 // Argument checks of a call on curves, performed before anything is computed or written.
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "abi/enum_value.hpp"
 #include "core/status_error.hpp"
@@ -198,25 +200,20 @@ void take_options(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned u
   if (task.op != MM_ECC_SIGN) must_be_zero(inputs.check, "no_check");
 }
 
-/// The longest result on the curves that the call's items name, or that the plan has if `curves` is empty.
-std::size_t longest_result(const Plan& plan, const CheckedCall& checked) {
+/// The longest result on the curves that `curves` names, or of curve 0 if it is empty.
+std::size_t longest_result(const Plan& plan, Task task, const Inputs& inputs,
+                           std::span<const std::uint32_t> curves) {
+  std::vector<bool> named(plan.size());
+  if (curves.empty() && plan.size() != 0) named[0] = true;
+  for (const std::uint32_t index : curves) {
+    if (index < plan.size()) named[index] = true;
+  }
   std::size_t longest = 0;
-  const auto look_at = [&](std::size_t index) {
+  for (std::size_t index = 0; index < plan.size(); ++index) {
+    if (!named[index]) continue;
     const Curve& curve = plan.curve(index).curve();
-    const Task task = on_curve(checked.task, curve);
-    if (suits(task, curve, checked.inputs))
-      longest = std::max(longest, result_bytes(task, curve, checked.inputs));
-  };
-  if (checked.curves.empty()) {
-    look_at(0);
-  } else {
-    std::vector<bool> named(plan.size());
-    for (const std::uint32_t index : checked.curves) {
-      if (index < plan.size()) named[index] = true;
-    }
-    for (std::size_t index = 0; index < plan.size(); ++index) {
-      if (named[index]) look_at(index);
-    }
+    const Task here = on_curve(task, curve);
+    if (suits(here, curve, inputs)) longest = std::max(longest, result_bytes(here, curve, inputs));
   }
   return longest;
 }
@@ -257,7 +254,7 @@ void check_output(const Plan& plan, CheckedCall& checked) {
   if (output.count != checked.rows) {
     reject("output.count is " + std::to_string(output.count) + ", expected " + std::to_string(checked.rows));
   }
-  checked.row_bytes = longest_result(plan, checked);
+  checked.row_bytes = longest_result(plan, checked.task, checked.inputs, checked.curves);
   if (output.stride < checked.row_bytes) {
     reject("output.stride is " + std::to_string(output.stride) + ", less than the " +
            std::to_string(checked.row_bytes) + " bytes of a result");
@@ -306,6 +303,19 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
     check_output(plan, *this);
   }
   if (call.item_status != nullptr) check_no_overlap(inputs, {call.item_status, call.count}, "item_status");
+}
+
+std::size_t longest_result(const Plan& plan, const mm_ecc_call& call) {
+  const Task task = checked_task(call);
+  const unsigned uses = uses_of(task);
+  if ((uses & kVerdict) != 0) return 0;
+  Inputs inputs;
+  take_options(inputs, call, task, uses);
+  inputs.key_bytes = call.key_bytes;
+  inputs.confirm = call.confirm != 0;
+  std::vector<std::uint32_t> curves;
+  if (call.curve != nullptr) curves.assign(call.curve, call.curve + call.count);
+  return longest_result(plan, task, inputs, curves);
 }
 
 }  // namespace manymod::ecc

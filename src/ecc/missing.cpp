@@ -54,6 +54,8 @@ int mm_ecc_variant_usable(const char*, const mm_ecc_curve*) { return 0; }
 
 mm_status mm_ecc_run(mm_ecc_plan*, const mm_ecc_call*) { return unsupported(); }
 
+mm_status mm_ecc_result_bytes(const mm_ecc_plan*, const mm_ecc_call*, size_t*) { return unsupported(); }
+
 mm_status mm_ecc_submit(mm_ecc_plan*, const mm_ecc_call*, mm_done_fn, void*, mm_job** job) {
   if (job != nullptr) *job = nullptr;
   return unsupported();

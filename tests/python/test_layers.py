@@ -27,7 +27,7 @@ LAYERS = [
     ["abi"],
     ["crypto"],
     ["rsa", "ecc"],
-    ["api"],
+    ["api", "service"],
     ["python"],
 ]
 # The layers of gpu/, likewise. INTERFACE stands for the files directly in gpu/, which all backends implement.

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * @file service.hpp
+ * @brief C++20 wrapper of service.h: RAII, futures, exceptions. Header only; it links to the C library alone.
+ * service.h documents the semantics, timing and statuses.
+ *
+ *     manymod::rsa::Ring ring(key);
+ *     manymod::Service service;
+ *     std::size_t sign = service.add(ring, MM_RSA_SIGN, manymod::rsa::pss(MM_SHA256));
+ *     manymod::Bytes signature = service.call(sign, message);  // on any of many threads
+ */
+#ifndef MANYMOD_SERVICE_HPP
+#define MANYMOD_SERVICE_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "manymod/bytes.hpp"
+#include "manymod/ecc.hpp"
+#include "manymod/manymod.hpp"
+#include "manymod/rsa.hpp"
+#include "manymod/service.h"
+
+namespace manymod {
+inline namespace wrapper {
+
+/// How a service gathers requests; 0 stands for the defaults of mm_service_options.
+struct ServiceOptions {
+  std::chrono::nanoseconds deadline{0};
+  std::size_t max_batch = 0, max_queue = 0;
+  unsigned max_concurrent = 0;
+};
+
+/// How long a request may wait.
+struct Patience {
+  std::chrono::nanoseconds timeout{0};                           ///< until it begins; 0: for ever
+  std::chrono::nanoseconds room = std::chrono::hours(24 * 365);  ///< for room in a full queue
+};
+
+/// A service. Destroying it cancels the requests that wait.
+class Service {
+ public:
+  /// @throws Error as mm_service_create
+  explicit Service(const ServiceOptions& chosen = {}) {
+    mm_service_options options{};
+    options.struct_size = sizeof options;
+    options.deadline_ns = static_cast<std::uint64_t>(chosen.deadline.count());
+    options.max_batch = chosen.max_batch;
+    options.max_queue = chosen.max_queue;
+    options.max_concurrent = chosen.max_concurrent;
+    mm_service* service = nullptr;
+    check(mm_service_create(&options, &service));
+    service_.reset(service);
+  }
+
+  /// Add an operation; the ring must outlive the service. @return its number. @throws Error as
+  /// mm_service_add_rsa
+  std::size_t add(rsa::Ring& ring, mm_rsa_op op, const mm_rsa_padding& padding) {
+    std::size_t operation = 0;
+    check(mm_service_add_rsa(service_.get(), ring.get(), op, &padding, &operation));
+    return operation;
+  }
+  /// The same on curves; the plan must outlive the service. @throws Error as mm_service_add_ecc
+  std::size_t add(ecc::Plan& plan, const mm_ecc_call& pattern) {
+    std::size_t operation = 0;
+    check(mm_service_add_ecc(service_.get(), plan.get(), &pattern, &operation));
+    return operation;
+  }
+
+  /// Ask for a result. @throws Error as mm_service_submit; the future throws Error for other statuses of the
+  /// answer than MM_OK
+  std::future<Bytes> submit(std::size_t operation, std::span<const std::uint8_t> input, std::uint32_t key = 0,
+                            const Patience& patience = {}) {
+    auto promise = std::make_unique<std::promise<Bytes>>();
+    std::future<Bytes> future = promise->get_future();
+    const mm_service_request request = request_of(operation, input, {}, key, patience);
+    check(mm_service_submit(service_.get(), &request, &fulfil, promise.get(), nullptr));
+    static_cast<void>(promise.release());  // fulfil() deletes it
+    return future;
+  }
+
+  /// The result, at most `room` bytes. @throws Error as mm_service_call
+  Bytes call(std::size_t operation, std::span<const std::uint8_t> input, std::uint32_t key = 0,
+             const Patience& patience = {}, std::size_t room = MM_RSA_MAX_BITS / 8) {
+    const mm_service_request request = request_of(operation, input, {}, key, patience);
+    Bytes output(room);
+    mm_answer answer{};
+    check(mm_service_call(service_.get(), &request, output.data(), output.size(), &answer));
+    output.resize(answer.output.size);
+    return output;
+  }
+
+  /// Whether a signature is valid, by an operation that verifies. @throws Error as mm_service_call, but not
+  /// for signatures that cannot be
+  bool verify(std::size_t operation, std::span<const std::uint8_t> input,
+              std::span<const std::uint8_t> signature, std::uint32_t key = 0, const Patience& patience = {}) {
+    const mm_service_request request = request_of(operation, input, signature, key, patience);
+    mm_answer answer{};
+    const mm_status status = mm_service_call(service_.get(), &request, nullptr, 0, &answer);
+    const bool malformed = status == MM_ITEM_RSA_SIGNATURE_LENGTH || status == MM_ITEM_ECC_SIGNATURE;
+    if (!malformed) check(status);
+    return answer.valid != 0;
+  }
+
+  /// Accept nothing more, and wait for all answers. @throws Error as mm_service_close
+  void close(bool drain = true) { check(mm_service_close(service_.get(), drain ? 1 : 0)); }
+
+  [[nodiscard]] mm_service_statistics statistics() const {
+    mm_service_statistics all{};
+    all.struct_size = sizeof all;
+    check(mm_service_get_statistics(service_.get(), &all));
+    return all;
+  }
+
+  /// The service of the C interface, which this object owns.
+  [[nodiscard]] mm_service* get() const noexcept { return service_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(mm_service* service) const noexcept { mm_service_destroy(service); }
+  };
+  std::unique_ptr<mm_service, Destroy> service_;
+
+  static mm_service_request request_of(std::size_t operation, std::span<const std::uint8_t> input,
+                                       std::span<const std::uint8_t> signature, std::uint32_t key,
+                                       const Patience& patience) {
+    mm_service_request request{};
+    request.struct_size = sizeof request;
+    request.operation = operation;
+    request.key = key;
+    request.input = {input.data(), input.size()};
+    request.signature = {signature.data(), signature.size()};
+    request.timeout_ns = static_cast<std::uint64_t>(patience.timeout.count());
+    request.room_ns = static_cast<std::uint64_t>(patience.room.count());
+    return request;
+  }
+
+  static void fulfil(const mm_answer* answer, void* user) {
+    const std::unique_ptr<std::promise<Bytes>> promise(static_cast<std::promise<Bytes>*>(user));
+    try {
+      if (answer->status != MM_OK) {
+        const bool told = *answer->message != 0;
+        throw Error(answer->status, told ? answer->message : mm_status_message(answer->status));
+      }
+      promise->set_value(Bytes(answer->output.data, answer->output.data + answer->output.size));
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  }
+};
+
+}  // namespace wrapper
+}  // namespace manymod
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How large the batches of an operation should be, from the rate at which its requests arrive and from what
+// batches of different sizes took.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+
+namespace manymod::service {
+
+using Clock = std::chrono::steady_clock;
+
+/// Not thread-safe.
+class Pace {
+ public:
+  /// `concurrent`: batches that are computed at the same time.
+  explicit Pace(std::size_t concurrent) : concurrent_(static_cast<double>(concurrent)) {}
+
+  void arrived(std::size_t requests, Clock::time_point now);
+  void computed(std::size_t requests, Clock::duration time);
+
+  /// The smallest batch that keeps the service at kUtilisation or below: with a rate of r requests a second
+  /// and T(b) seconds for a batch of b, r T(b) / b <= kUtilisation concurrent. Requests beyond one would only
+  /// add latency. If no size that was measured is enough, the one with the best throughput.
+  [[nodiscard]] std::size_t wanted(Clock::time_point now) const;
+  /// The largest batch worth computing: beyond the size with the best throughput its first requests would
+  /// wait for nothing. The octave above those measured is tried if the largest one was the best, and, while
+  /// the service cannot keep up, also if it was not: a GPU may begin to pay at sizes far above those at which
+  /// the CPU gains no more.
+  [[nodiscard]] std::size_t most(Clock::time_point now) const;
+
+ private:
+  static constexpr std::size_t kOctaves = 32;
+  static constexpr double kUtilisation = 0.7;
+  static constexpr double kSmoothing = 0.25;   ///< weight of the newest measurement
+  static constexpr double kMemory = 20e-3;     ///< seconds over which the rate is averaged
+  static constexpr double kNegligible = 1.05;  ///< throughputs within this factor are as good
+  static constexpr double kLongestTrial =
+      0.1;  ///< seconds that a batch of an untried size may be expected to take
+
+  [[nodiscard]] double rate(Clock::time_point now) const;
+  /// The smallest octave that keeps up; kOctaves if none is known to.
+  [[nodiscard]] std::size_t sufficient_octave(Clock::time_point now) const;
+  /// Seconds for each request in batches of octave `i`; infinite where none was computed.
+  [[nodiscard]] double cost(std::size_t i) const;
+  /// The smallest octave whose throughput is within kNegligible of the best; 0 without measurements.
+  [[nodiscard]] std::size_t best_octave() const;
+
+  double concurrent_;
+  double rate_ = 0;  ///< requests a second, at last_
+  Clock::time_point last_{};
+  std::array<double, kOctaves> cost_{};  ///< by floor(log2(size)); 0: not measured
+};
+
+}  // namespace manymod::service

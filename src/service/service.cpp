@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The side of a service that its callers are on: they submit, cancel, close and ask for statistics.
+#include "service/service.hpp"
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "core/status_error.hpp"
+
+namespace manymod::service {
+namespace {
+
+/// The service whose callbacks this thread may be in.
+thread_local const Service* answering = nullptr;
+
+}  // namespace
+
+InCallback::InCallback(const Service* service) : before_(std::exchange(answering, service)) {}
+InCallback::~InCallback() { answering = before_; }
+
+bool Service::in_callback() const { return answering == this; }
+
+std::size_t Service::add(std::unique_ptr<const Operation> operation) {
+  const std::scoped_lock lock(mutex_);
+  if (closed_) throw StatusError(MM_ERR_CLOSED, "the service is closed");
+  channels_.emplace_back(std::move(operation), limits_.max_concurrent);
+  return channels_.size() - 1;
+}
+
+const Operation& Service::operation(std::size_t number) const {
+  const std::scoped_lock lock(mutex_);
+  if (number >= channels_.size()) {
+    throw StatusError(MM_ERR_ARGUMENT, "operation is " + std::to_string(number) + ", but the service has " +
+                                           std::to_string(channels_.size()));
+  }
+  return *channels_[number].operation;
+}
+
+void Service::refuse(Lock&, mm_status status, const char* reason) {
+  ++statistics_.refused;
+  throw StatusError(status, reason);
+}
+
+void Service::wait_for_room(Lock& lock, std::chrono::nanoseconds room) {
+  const auto has_room = [this] { return closed_ || waiting_ < limits_.max_queue; };
+  if (has_room() || room.count() <= 0 || in_callback()) return;
+  ++room_waiters_;
+  room_.wait_for(lock, room, has_room);
+  --room_waiters_;
+}
+
+void Service::require_threads(Lock&, bool watcher) {
+  try {
+    if (servers_ == 0) {
+      start_thread(&Service::serve);
+      ++servers_;
+    }
+    if (watcher && !watching_) {
+      start_thread(&Service::watch_expiries);
+      watching_ = true;
+    }
+  } catch (const std::system_error&) {
+    throw StatusError(MM_ERR_MEMORY, "the system can start no thread");
+  }
+}
+
+void Service::accept(Lock&, Submission& submission, Channel& channel) {
+  submission.accepted = Clock::now();
+  channel.pace.arrived(submission.count(), submission.accepted);
+  statistics_.accepted += submission.count();
+}
+
+void Service::submit(std::shared_ptr<Submission> submission, std::chrono::nanoseconds room) {
+  Lock lock(mutex_);
+  wait_for_room(lock, room);
+  if (closed_) refuse(lock, MM_ERR_CLOSED, "the service is closed");
+  if (waiting_ >= limits_.max_queue) refuse(lock, MM_ERR_FULL, "the queue is full");
+  require_threads(lock, submission->timeout().count() != 0);
+  Channel& channel = channels_[submission->operation()];
+  channel.queue.push_back(submission);
+  accept(lock, *submission, channel);
+  note_expiry(lock, *submission);
+  const bool was_empty = channel.waiting == 0;
+  channel.waiting += submission->count();
+  waiting_ += submission->count();
+  call_gatherer(lock);
+  // The gatherer looks again where a batch may begin earlier than it knows.
+  if (holding_ && (was_empty || begin_of(channel, submission->accepted) <= submission->accepted)) {
+    company_.notify_one();
+  }
+}
+
+bool Service::run_here(const std::shared_ptr<Submission>& submission) {
+  Batch batch;
+  batch.parts.push_back({submission, 0, submission->count()});
+  batch.size = submission->count();
+  {
+    Lock lock(mutex_);
+    Channel& channel = channels_[submission->operation()];
+    const bool busy = waiting_ != 0 || running_ >= limits_.max_concurrent;
+    if (closed_ || busy || channel.pace.wanted(Clock::now()) > 1) return false;
+    accept(lock, *submission, channel);
+    submission->begun = submission->count();
+    batch.channel = &channel;
+    ++running_;
+    running_requests_ += batch.size;
+  }
+  BatchArrays arrays;
+  compute(batch, arrays);
+  Lock lock(mutex_);
+  finish(lock, batch);
+  return true;
+}
+
+std::size_t Service::withdraw(Lock&, Submission& submission) {
+  const std::size_t requests = submission.waiting();
+  submission.begun = submission.count();
+  channels_[submission.operation()].waiting -= requests;
+  waiting_ -= requests;
+  return requests;
+}
+
+std::vector<Service::Part> Service::withdraw_all(Lock& lock) {
+  std::vector<Part> parts;
+  for (Channel& channel : channels_) parts.reserve(parts.size() + channel.queue.size());
+  for (Channel& channel : channels_) {
+    for (const std::shared_ptr<Submission>& submission : channel.queue) {
+      const std::size_t requests = withdraw(lock, *submission);
+      if (requests != 0) parts.push_back({submission, submission->count() - requests, submission->count()});
+    }
+    channel.queue.clear();
+  }
+  return parts;
+}
+
+std::size_t Service::cancel(const std::shared_ptr<Submission>& submission) {
+  std::size_t requests = 0;
+  {
+    Lock lock(mutex_);
+    requests = withdraw(lock, *submission);
+    statistics_.cancelled += requests;
+    leave_room(lock);
+    note_end(lock);
+  }
+  const Part part{submission, submission->count() - requests, submission->count()};
+  if (requests != 0) answer_unbegun({&part, 1}, MM_ITEM_NOT_COMPUTED);
+  return requests;
+}
+
+void Service::answer_unbegun(std::span<const Part> parts, mm_status status) const noexcept {
+  const InCallback guard(this);
+  for (const Part& part : parts) {
+    for (std::size_t i = part.begin; i < part.end; ++i) part.of->answer(i, {status, 0, {}, ""});
+    part.of->answered(part.end - part.begin);
+  }
+}
+
+void Service::leave_room(Lock&) {
+  if (room_waiters_ != 0 && waiting_ < limits_.max_queue) room_.notify_all();
+}
+
+/// Tell threads whose end depends on it that the last request may have gone.
+void Service::note_end(Lock&) {
+  if (!closed_ || waiting_ != 0) return;
+  called_gatherer_.notify_all();
+  company_.notify_all();
+  expiry_.notify_all();
+  ended_.notify_all();
+}
+
+bool Service::close(bool drain) {
+  Lock lock(mutex_);
+  std::vector<Part> dropped;
+  if (!drain) dropped = withdraw_all(lock);
+  for (const Part& part : dropped) statistics_.cancelled += part.end - part.begin;
+  closed_ = true;
+  company_.notify_all();
+  room_.notify_all();
+  note_end(lock);
+  lock.unlock();
+  answer_unbegun(dropped, MM_ITEM_NOT_COMPUTED);
+  if (in_callback()) return false;
+  lock.lock();
+  ended_.wait(lock, [this] { return waiting_ == 0 && running_ == 0 && servers_ == 0 && !watching_; });
+  return true;
+}
+
+mm_service_statistics Service::statistics() const {
+  const std::scoped_lock lock(mutex_);
+  mm_service_statistics all = statistics_.snapshot();
+  all.waiting = waiting_;
+  all.running = running_requests_;
+  return all;
+}
+
+}  // namespace manymod::service

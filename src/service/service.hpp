@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of requests, and the threads that take batches from it.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "core/library_thread.hpp"
+#include "service/operation.hpp"
+#include "service/pace.hpp"
+#include "service/statistics.hpp"
+#include "service/submission.hpp"
+
+namespace manymod::service {
+
+struct Limits {
+  Clock::duration deadline;
+  std::size_t max_batch, max_queue, max_concurrent;
+};
+
+class Service;
+
+/// Marks, during its lifetime, that this thread may run callbacks of a service.
+class InCallback {
+ public:
+  explicit InCallback(const Service* service);
+  ~InCallback();
+  InCallback(const InCallback&) = delete;
+  InCallback& operator=(const InCallback&) = delete;
+
+ private:
+  const Service* before_;
+};
+
+/// Thread-safe. Its threads share its ownership: it lives until the last of them has ended.
+///
+/// One thread at a time, the gatherer, decides when the next batch begins and takes it; it computes the batch
+/// while another thread gathers. Threads are started, and woken, only when requests wait and fewer batches
+/// than `max_concurrent` are being computed.
+class Service : public std::enable_shared_from_this<Service> {
+ public:
+  explicit Service(const Limits& limits) : limits_(limits) {}
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// @return the operation's number. @throws StatusError MM_ERR_CLOSED
+  std::size_t add(std::unique_ptr<const Operation> operation);
+  /// @throws StatusError MM_ERR_ARGUMENT if there is no such operation
+  [[nodiscard]] const Operation& operation(std::size_t number) const;
+
+  /// Accept requests, waiting at most `room` for room.
+  /// @throws StatusError MM_ERR_FULL, MM_ERR_CLOSED, MM_ERR_MEMORY
+  void submit(std::shared_ptr<Submission> submission, std::chrono::nanoseconds room);
+  /// Compute a request on the calling thread if none waits and one batch more may be computed; that saves two
+  /// switches of threads. @return whether that was so; if not, the request was not accepted
+  [[nodiscard]] bool run_here(const std::shared_ptr<Submission>& submission);
+  /// Answer requests that have not begun. @return their number
+  std::size_t cancel(const std::shared_ptr<Submission>& submission);
+
+  /// See mm_service_close. @return whether all is answered: not in a callback
+  bool close(bool drain);
+  [[nodiscard]] mm_service_statistics statistics() const;
+
+  [[nodiscard]] bool is_of_this_process() const { return process_ == process_id(); }
+  /// Whether the calling thread is in a callback of a request.
+  [[nodiscard]] bool in_callback() const;
+
+ private:
+  /// The requests of one operation, in the order of their arrival.
+  struct Channel {
+    Channel(std::unique_ptr<const Operation> computed, std::size_t concurrent)
+        : operation(std::move(computed)), pace(concurrent) {}
+    const std::unique_ptr<const Operation> operation;
+    Pace pace;
+    std::deque<std::shared_ptr<Submission>> queue;  ///< some may have no waiting requests any more
+    std::size_t waiting = 0;
+  };
+  /// Requests `begin` to `end` - 1 of a submission.
+  struct Part {
+    std::shared_ptr<Submission> of;
+    std::size_t begin, end;
+  };
+  struct Batch {
+    Channel* channel = nullptr;
+    std::vector<Part> parts;
+    std::size_t size = 0, failed = 0;
+    Clock::time_point began{}, computed{};
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  // Functions with a Lock are called with it held.
+  void wait_for_room(Lock& lock, std::chrono::nanoseconds room);
+  [[noreturn]] void refuse(Lock&, mm_status status, const char* reason);
+  void require_threads(Lock& lock, bool watcher);
+  void accept(Lock&, Submission& submission, Channel& channel);
+  void note_expiry(Lock&, const Submission& submission);
+  [[nodiscard]] std::size_t withdraw(Lock&, Submission& submission);
+  [[nodiscard]] std::vector<Part> withdraw_all(Lock& lock);
+  void answer_unbegun(std::span<const Part> parts, mm_status status) const noexcept;
+  void leave_room(Lock&);
+  void note_end(Lock&);
+
+  void start_thread(void (Service::*body)());
+  void call_gatherer(Lock&) noexcept;
+  void serve() noexcept;
+  [[nodiscard]] Channel* gather(Lock& lock);
+  [[nodiscard]] bool become_gatherer(Lock& lock);
+  [[nodiscard]] Channel* due_channel(Lock&, Clock::time_point now, Clock::time_point& begin);
+  [[nodiscard]] Clock::time_point begin_of(Channel& channel, Clock::time_point now) const;
+  void take(Lock&, Channel& channel, Batch& batch);
+  void compute(Batch& batch, BatchArrays& arrays) noexcept;
+  void finish(Lock& lock, const Batch& batch);
+
+  void watch_expiries() noexcept;
+  [[nodiscard]] std::vector<Part> withdraw_expired(Lock& lock, Clock::time_point now);
+
+  const Limits limits_;
+  const long process_ = process_id();
+  mutable std::mutex mutex_;
+  std::condition_variable called_gatherer_, company_, room_, ended_, expiry_;
+  std::deque<Channel> channels_;  ///< never moved
+  std::size_t waiting_ = 0;       ///< requests of all channels
+  std::size_t running_ = 0;       ///< batches
+  std::size_t running_requests_ = 0;
+  std::size_t servers_ = 0;  ///< threads that gather and compute
+  std::size_t idle_ = 0;     ///< those of them that wait to be called
+  std::size_t room_waiters_ = 0;
+  bool gathering_ = false;  ///< a thread gathers, or was called to
+  bool called_ = false;     ///< and has not yet come
+  bool holding_ = false;    ///< the gatherer waits for more requests
+  bool watching_ = false;   ///< the thread for expiries runs
+  bool closed_ = false;
+  Clock::time_point next_expiry_ = Clock::time_point::max();
+  Statistics statistics_;
+};
+
+}  // namespace manymod::service

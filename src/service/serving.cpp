@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads of a service: one gathers the next batch, others compute theirs, one answers requests whose
+// time has passed.
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "abi/enum_value.hpp"
+#include "abi/last_error.hpp"
+#include "service/service.hpp"
+
+namespace manymod::service {
+namespace {
+
+/// What a request's item of a computed batch came to; of a failed batch every request has its status.
+mm_answer answer_of(const BatchArrays& arrays, std::size_t item, mm_status status, const char* message) {
+  if (status != MM_OK && status != MM_ERR_ITEMS) return {status, 0, {}, message};
+  return {static_cast<mm_status>(arrays.statuses[item]), arrays.valid[item], arrays.output(item), ""};
+}
+
+}  // namespace
+
+void Service::start_thread(void (Service::*body)()) {
+  start_library_thread([self = shared_from_this(), body] { (self.get()->*body)(); });
+}
+
+/// Have a thread take what waits, unless one is about to or as many batches as may are being computed.
+void Service::call_gatherer(Lock&) noexcept {
+  if (gathering_ || waiting_ == 0 || running_ >= limits_.max_concurrent) return;
+  if (idle_ == 0) {
+    try {
+      start_thread(&Service::serve);
+      ++servers_;
+    } catch (...) {  // no more threads: one that computes takes what waits when it is done
+      return;
+    }
+  }
+  gathering_ = called_ = true;
+  called_gatherer_.notify_one();
+}
+
+void Service::serve() noexcept {
+  BatchArrays arrays;
+  Batch batch;
+  Lock lock(mutex_);
+  while (Channel* const channel = gather(lock)) {
+    take(lock, *channel, batch);
+    gathering_ = false;
+    call_gatherer(lock);
+    leave_room(lock);
+    lock.unlock();
+    compute(batch, arrays);
+    lock.lock();
+    finish(lock, batch);
+  }
+  --servers_;
+  ended_.notify_all();
+}
+
+/// The channel that a batch is to be taken of now; null when there will be none any more.
+Service::Channel* Service::gather(Lock& lock) {
+  while (become_gatherer(lock)) {
+    Clock::time_point begin{};
+    while (Channel* const due = due_channel(lock, Clock::now(), begin)) {
+      if (begin <= Clock::now()) return due;
+      holding_ = true;
+      company_.wait_until(lock, begin);
+      holding_ = false;
+    }
+    gathering_ = false;
+  }
+  return nullptr;
+}
+
+bool Service::become_gatherer(Lock& lock) {
+  if (waiting_ != 0 && !gathering_ && running_ < limits_.max_concurrent) {
+    gathering_ = true;
+    return true;
+  }
+  ++idle_;
+  called_gatherer_.wait(lock, [this] { return called_ || (closed_ && waiting_ == 0); });
+  --idle_;
+  return std::exchange(called_, false);
+}
+
+/// The channel whose next batch begins first, and when that is; null if nothing waits.
+Service::Channel* Service::due_channel(Lock&, Clock::time_point now, Clock::time_point& begin) {
+  Channel* due = nullptr;
+  for (Channel& channel : channels_) {
+    while (!channel.queue.empty() && channel.queue.front()->waiting() == 0) channel.queue.pop_front();
+    if (channel.queue.empty()) continue;
+    const Clock::time_point its = begin_of(channel, now);
+    if (due == nullptr || its < begin) {
+      due = &channel;
+      begin = its;
+    }
+  }
+  return due;
+}
+
+/// When the next batch of a channel begins, in which requests wait: once as many wait as are wanted, or its
+/// first one has been held back for the deadline.
+Clock::time_point Service::begin_of(Channel& channel, Clock::time_point now) const {
+  const Clock::time_point accepted = channel.queue.front()->accepted;
+  const bool enough = channel.waiting >= std::min(channel.pace.wanted(now), limits_.max_batch);
+  return enough || closed_ ? accepted : accepted + limits_.deadline;
+}
+
+void Service::take(Lock&, Channel& channel, Batch& batch) {
+  const std::size_t most = std::min(channel.pace.most(Clock::now()), limits_.max_batch);
+  batch.channel = &channel;
+  batch.parts.clear();
+  batch.size = 0;
+  while (batch.size < most && !channel.queue.empty()) {
+    const std::shared_ptr<Submission>& first = channel.queue.front();
+    const std::size_t count = std::min(first->waiting(), most - batch.size);
+    if (count != 0) {
+      try {
+        batch.parts.push_back({first, first->begun, first->begun + count});
+      } catch (const std::bad_alloc&) {
+        if (batch.size != 0) break;  // the rest waits for the next batch
+        continue;
+      }
+    }
+    first->begun += count;
+    batch.size += count;
+    if (first->waiting() == 0) channel.queue.pop_front();
+  }
+  channel.waiting -= batch.size;
+  waiting_ -= batch.size;
+  ++running_;
+  running_requests_ += batch.size;
+}
+
+void Service::compute(Batch& batch, BatchArrays& arrays) noexcept {
+  const InCallback guard(this);
+  batch.began = Clock::now();
+  const Operation& operation = *batch.channel->operation;
+  std::string message;
+  const mm_status status = guarded([&] {
+    arrays.begin(batch.size, operation.output_bytes());
+    std::size_t item = 0;
+    for (const Part& part : batch.parts) {
+      for (std::size_t i = part.begin; i < part.end; ++i, ++item) {
+        const Operands operands = part.of->operands(i);
+        arrays.keys[item] = operands.key;
+        arrays.inputs[item] = operands.input;
+        arrays.signatures[item] = operands.signature;
+      }
+    }
+    return operation.run(arrays);
+  });
+  batch.computed = Clock::now();
+  if (status != MM_OK && status != MM_ERR_ITEMS) message = last_error();
+  std::size_t item = 0;
+  batch.failed = 0;
+  for (Part& part : batch.parts) {
+    for (std::size_t i = part.begin; i < part.end; ++i, ++item) {
+      const mm_answer answer = answer_of(arrays, item, status, message.c_str());
+      batch.failed += is_failure(answer) ? 1 : 0;
+      part.of->answer(i, answer);
+    }
+    part.of->answered(part.end - part.begin);
+  }
+  arrays.wipe_outputs();
+}
+
+void Service::finish(Lock& lock, const Batch& batch) {
+  batch.channel->pace.computed(batch.size, batch.computed - batch.began);
+  statistics_.count_batch(batch.size, batch.computed - batch.began);
+  statistics_.failed += batch.failed;
+  statistics_.computed += batch.size - batch.failed;
+  for (const Part& part : batch.parts) {
+    statistics_.queued.add(batch.began - part.of->accepted, part.end - part.begin);
+    statistics_.answered.add(batch.computed - part.of->accepted, part.end - part.begin);
+  }
+  --running_;
+  running_requests_ -= batch.size;
+  call_gatherer(lock);
+  note_end(lock);
+}
+
+// ---- expiries ---------------------------------------------------------------------------------------------
+
+void Service::note_expiry(Lock&, const Submission& submission) {
+  if (submission.timeout().count() == 0) return;
+  const Clock::time_point expiry = submission.accepted + submission.timeout();
+  if (expiry >= next_expiry_) return;
+  next_expiry_ = expiry;
+  expiry_.notify_one();
+}
+
+/// Withdraw the requests whose time has passed, and set when to look again.
+std::vector<Service::Part> Service::withdraw_expired(Lock& lock, Clock::time_point now) {
+  constexpr std::chrono::milliseconds kLeastInterval{1};  // as all that wait are looked at
+  std::vector<Part> parts;
+  next_expiry_ = Clock::time_point::max();
+  for (Channel& channel : channels_) {
+    for (const std::shared_ptr<Submission>& submission : channel.queue) {
+      if (submission->timeout().count() == 0 || submission->waiting() == 0) continue;
+      if (submission->has_expired(now)) {
+        try {
+          parts.push_back({submission, submission->begun, submission->count()});
+        } catch (const std::bad_alloc&) {  // the rest follows after kLeastInterval
+          next_expiry_ = now;
+          break;
+        }
+        statistics_.expired += withdraw(lock, *submission);
+      } else {
+        next_expiry_ = std::min(next_expiry_, submission->accepted + submission->timeout());
+      }
+    }
+  }
+  if (next_expiry_ != Clock::time_point::max()) next_expiry_ = std::max(next_expiry_, now + kLeastInterval);
+  return parts;
+}
+
+void Service::watch_expiries() noexcept {
+  Lock lock(mutex_);
+  while (!closed_ || waiting_ != 0) {
+    if (next_expiry_ == Clock::time_point::max()) {
+      expiry_.wait(lock);
+    } else if (Clock::now() < next_expiry_) {
+      expiry_.wait_until(lock, next_expiry_);
+    } else {
+      const std::vector<Part> expired = withdraw_expired(lock, Clock::now());
+      leave_room(lock);
+      note_end(lock);
+      lock.unlock();
+      answer_unbegun(expired, MM_ITEM_EXPIRED);
+      lock.lock();
+    }
+  }
+  watching_ = false;
+  ended_.notify_all();
+}
+
+}  // namespace manymod::service

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The size of batches that a service waits for, and the quantiles that it reports.
+#include "service/pace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "service/histogram.hpp"
+#include "support/naive.hpp"
+
+namespace manymod::testing {
+namespace {
+
+using service::Clock;
+using service::Histogram;
+using service::Pace;
+using std::chrono::microseconds;
+
+/// Requests at an even distance for a second; when the last one arrived.
+Clock::time_point arrive(Pace& pace, std::size_t a_second) {
+  Clock::time_point now{std::chrono::hours(1)};
+  for (std::size_t i = 0; i < a_second; ++i) {
+    now += std::chrono::nanoseconds(1'000'000'000 / a_second);
+    pace.arrived(1, now);
+  }
+  return now;
+}
+
+/// As on vector units: up to eight requests take as long as one.
+void compute_lanes(Pace& pace) {
+  for (std::size_t size = 1; size <= 64; size *= 2) {
+    pace.computed(size, microseconds(800) * std::max<std::size_t>(1, size / 8));
+  }
+}
+
+TEST(Pace, WaitsForNobodyWhileItKeepsUp) {
+  Pace pace(1);
+  EXPECT_EQ(pace.wanted(Clock::now()), 1U);
+  compute_lanes(pace);
+  EXPECT_EQ(pace.wanted(arrive(pace, 700)), 1U);  // 0.56 of the time
+}
+
+TEST(Pace, WaitsForAsManyAsKeepUp) {
+  // 800 us / b for each request: r 800 us / b <= 0.7.
+  for (const auto& [a_second, wanted] : {std::pair{1'000U, 2U}, {3'000U, 4U}, {5'000U, 8U}}) {
+    Pace pace(1);
+    compute_lanes(pace);
+    EXPECT_EQ(pace.wanted(arrive(pace, a_second)), wanted) << a_second;
+  }
+}
+
+TEST(Pace, MoreAtATimeNeedSmallerBatches) {
+  for (const auto& [a_second, wanted] : {std::pair{3'000U, 1U}, {12'000U, 4U}}) {
+    Pace pace(4);
+    compute_lanes(pace);
+    EXPECT_EQ(pace.wanted(arrive(pace, a_second)), wanted) << a_second;
+  }
+}
+
+TEST(Pace, OverloadedTakesTheBestSizeAndTriesTheNext) {
+  Pace pace(1);
+  compute_lanes(pace);
+  const Clock::time_point now = arrive(pace, 50'000);
+  EXPECT_EQ(pace.wanted(now), 8U);
+  EXPECT_EQ(pace.most(now), 255U);  // all of the octave above 64
+  Pace slow(1);
+  slow.computed(1, std::chrono::seconds(1));
+  EXPECT_EQ(slow.most(arrive(slow, 50'000)), 1U);  // two seconds are too long for a trial
+}
+
+TEST(Pace, TriesWhatMayPay) {
+  Pace pace(1);
+  EXPECT_EQ(pace.most(Clock::now()), 3U);
+  pace.computed(1, microseconds(800));
+  EXPECT_EQ(pace.most(Clock::now()), 3U);
+  pace.computed(3, microseconds(800));
+  EXPECT_EQ(pace.most(Clock::now()), 7U);
+}
+
+TEST(Pace, TakesNoMoreThanPays) {
+  Pace pace(1);
+  compute_lanes(pace);
+  EXPECT_EQ(pace.most(arrive(pace, 100)), 15U);  // the octave of 8
+}
+
+TEST(Pace, ForgetsTheRate) {
+  Pace pace(1);
+  compute_lanes(pace);
+  const Clock::time_point now = arrive(pace, 5'000);
+  EXPECT_EQ(pace.wanted(now), 8U);
+  EXPECT_EQ(pace.wanted(now + std::chrono::milliseconds(100)), 1U);
+}
+
+TEST(Histogram, QuantilesAreWithinAnEighth) {
+  naive::Generator generate(7);
+  std::vector<std::uint64_t> times;
+  Histogram histogram;
+  EXPECT_EQ(histogram.quantile(0.5), 0U);
+  for (std::size_t i = 0; i < 2000; ++i) {
+    times.push_back(generate.below(UINT64_MAX) >> (1 + generate.below(62)));
+    histogram.add(std::chrono::nanoseconds(times.back()));
+  }
+  std::sort(times.begin(), times.end());
+  EXPECT_EQ(histogram.max(), times.back());
+  for (const double share : {0.001, 0.25, 0.5, 0.95, 0.99, 1.0}) {
+    const std::uint64_t exact = times[static_cast<std::size_t>(std::ceil(share * 2000)) - 1];
+    EXPECT_GE(histogram.quantile(share), exact);
+    EXPECT_LE(histogram.quantile(share), exact + exact / 8);
+  }
+}
+
+TEST(Histogram, CountsSeveralAtOnce) {
+  Histogram histogram;
+  histogram.add(std::chrono::nanoseconds(5), 99);
+  histogram.add(std::chrono::nanoseconds(-3));
+  histogram.add(std::chrono::nanoseconds(1000));
+  EXPECT_EQ(histogram.quantile(0.009), 0U);
+  EXPECT_EQ(histogram.quantile(0.5), 5U);
+  EXPECT_EQ(histogram.quantile(1), 1000U);
+}
+
+}  // namespace
+}  // namespace manymod::testing

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of a service, with an operation that tests control.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "abi/last_error.hpp"
+#include "core/status_error.hpp"
+#include "service/service.hpp"
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+namespace manymod::testing {
+namespace {
+
+using service::BatchArrays;
+using service::Limits;
+using service::Service;
+using service::SingleRequest;
+using service::Submission;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kNoRoom{0}, kLong = std::chrono::minutes(10);
+
+/// A door that threads wait at while it is closed.
+class Door {
+ public:
+  explicit Door(bool open) : open_(open) {}
+  void open() {
+    const std::scoped_lock lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++comers_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+  }
+  /// Wait until so many threads have come to it.
+  void await(std::size_t comers) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return comers_ >= comers; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t comers_ = 0;
+  bool open_;
+};
+
+/// What a test looks at of an operation that belongs to the service.
+struct Watch {
+  explicit Watch(bool open = true) : door(open) {}
+  Door door;
+  std::mutex mutex;
+  std::vector<std::size_t> batches;  ///< their sizes
+  std::thread::id thread;            ///< of the last one
+  mm_status failure = MM_OK;
+};
+
+/// The result is the byte of the input plus the key; key 99 does not exist.
+class AddKey final : public service::Operation {
+ public:
+  explicit AddKey(Watch& watch) : watch_(watch) {}
+  [[nodiscard]] std::size_t output_bytes() const override { return 2; }
+  [[nodiscard]] mm_status run(BatchArrays& batch) const override {
+    watch_.door.pass();
+    const std::scoped_lock lock(watch_.mutex);
+    watch_.batches.push_back(batch.count());
+    watch_.thread = std::this_thread::get_id();
+    if (watch_.failure != MM_OK) return fail(watch_.failure, "the device is gone");
+    for (std::size_t i = 0; i < batch.count(); ++i) {
+      const bool known = batch.keys[i] != 99;
+      batch.statuses[i] = static_cast<std::uint8_t>(known ? MM_OK : MM_ITEM_RSA_KEY);
+      batch.sizes[i] = known ? 1 : 0;
+      batch.result().data[2 * i] = static_cast<std::uint8_t>(batch.inputs[i].data[0] + batch.keys[i]);
+    }
+    return MM_OK;
+  }
+
+ private:
+  Watch& watch_;
+};
+
+Limits limits(std::size_t concurrent = 2, std::size_t max_queue = 100'000) {
+  return {milliseconds(1), 1000, max_queue, concurrent};
+}
+
+/// A service that ends with its scope, before what its operation watches.
+class OpenService {
+ public:
+  OpenService(Watch& watch, const Limits& chosen)
+      : watch_(watch), service_(std::make_shared<Service>(chosen)) {
+    EXPECT_EQ(service_->add(std::make_unique<AddKey>(watch)), 0U);
+  }
+  OpenService(const OpenService&) = delete;
+  OpenService& operator=(const OpenService&) = delete;
+  ~OpenService() {
+    watch_.door.open();
+    service_->close(false);
+  }
+  Service* operator->() const { return service_.get(); }
+
+ private:
+  Watch& watch_;
+  std::shared_ptr<Service> service_;
+};
+
+OpenService make_service(Watch& watch, const Limits& chosen = limits()) { return {watch, chosen}; }
+
+mm_service_request request(const std::uint8_t& byte, std::uint32_t key = 1) {
+  mm_service_request made{};
+  made.struct_size = sizeof made;
+  made.key = key;
+  made.input = {&byte, 1};
+  return made;
+}
+
+std::shared_ptr<SingleRequest> single(std::uint8_t byte, std::uint32_t key = 1,
+                                      std::uint64_t timeout_ns = 0) {
+  mm_service_request made = request(byte, key);
+  made.timeout_ns = timeout_ns;
+  return std::make_shared<SingleRequest>(made, nullptr, nullptr, true);
+}
+
+template <class Submit>
+mm_status status_of(const Submit& submit) {
+  try {
+    submit();
+    return MM_OK;
+  } catch (const StatusError& error) {
+    return error.status();
+  }
+}
+
+void expect_sum(Submission& submission, int sum) {
+  ASSERT_TRUE(submission.wait(UINT64_MAX));
+  const mm_answer answer = submission.summary();
+  EXPECT_EQ(answer.status, MM_OK);
+  ASSERT_EQ(answer.output.size, 1U);
+  EXPECT_EQ(answer.output.data[0], sum);
+}
+
+/// Calls a function with the answer.
+struct Callback {
+  std::function<void(const mm_answer&)> function;
+  static void call(const mm_answer* answer, void* user) { static_cast<Callback*>(user)->function(*answer); }
+};
+
+TEST(ServiceQueue, AnswersEveryRequestOfManyThreadsOnce) {
+  constexpr std::size_t kThreads = 4, kEach = 2000;
+  Watch watch;
+  std::vector<Callback> callbacks(kThreads * kEach);
+  std::vector<std::atomic<int>> right(callbacks.size());
+  std::atomic<std::size_t> wrong{0};
+  const auto service = make_service(watch);
+  std::vector<std::thread> users;
+  for (std::size_t user = 0; user < kThreads; ++user) {
+    users.emplace_back([&, user] {
+      for (std::size_t i = user; i < callbacks.size(); i += kThreads) {
+        const auto byte = static_cast<std::uint8_t>(i);
+        const auto key = static_cast<std::uint32_t>(user);
+        callbacks[i].function = [&, i, sum = static_cast<std::uint8_t>(byte + key)](const mm_answer& answer) {
+          const bool good = answer.status == MM_OK && answer.output.size == 1 && answer.output.data[0] == sum;
+          good ? ++right[i] : ++wrong;
+        };
+        service->submit(
+            std::make_shared<SingleRequest>(request(byte, key), Callback::call, &callbacks[i], false), kLong);
+      }
+    });
+  }
+  for (std::thread& user : users) user.join();
+  EXPECT_TRUE(service->close(true));
+  EXPECT_TRUE(std::ranges::all_of(right, [](const auto& times) { return times == 1; }));
+  EXPECT_EQ(wrong, 0U);
+  const mm_service_statistics all = service->statistics();
+  EXPECT_EQ(all.accepted, callbacks.size());
+  EXPECT_EQ(all.computed, callbacks.size());
+  EXPECT_EQ(all.waiting + all.running, 0U);
+  EXPECT_EQ(all.batches, watch.batches.size());
+  EXPECT_LE(all.queued.p50, all.queued.p95);
+  EXPECT_LE(all.queued.p99, all.queued.max);
+}
+
+TEST(ServiceQueue, ArraysAndSinglesShareBatches) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1));
+  const auto first = single(1);
+  service->submit(first, kNoRoom);
+  watch.door.await(1);
+  std::vector<std::uint8_t> inputs(100), outputs(300, 0xee), statuses(100, 0xee);
+  std::vector<std::uint32_t> keys(100, 5);
+  std::vector<std::size_t> sizes(100, 77);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i] = static_cast<std::uint8_t>(i);
+  keys[7] = 99;
+  mm_service_requests many{};
+  many.count = inputs.size();
+  many.key = keys.data();
+  many.input = {100, inputs.data(), 1, 0, nullptr, nullptr};
+  many.output = {outputs.data(), 100, 3, sizes.data()};
+  many.item_status = statuses.data();
+  const auto array = std::make_shared<service::RequestArray>(many, 2, nullptr, nullptr);
+  service->submit(array, kNoRoom);
+  const auto last = single(2);
+  service->submit(last, kNoRoom);
+  watch.door.open();
+  expect_sum(*first, 2);
+  expect_sum(*last, 3);
+  ASSERT_TRUE(array->wait(UINT64_MAX));
+  EXPECT_EQ(array->summary().status, MM_ERR_ITEMS);
+  for (std::size_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(statuses[i], i == 7 ? MM_ITEM_RSA_KEY : MM_OK);
+    EXPECT_EQ(outputs[3 * i], i == 7 ? 0 : i + 5);
+    EXPECT_EQ(outputs[3 * i + 1], 0);     // behind the result
+    EXPECT_EQ(outputs[3 * i + 2], 0xee);  // between the rows
+    EXPECT_EQ(sizes[i], i == 7 ? 0U : 1U);
+  }
+  EXPECT_LT(watch.batches.size(), 102U);
+}
+
+TEST(ServiceQueue, AnIdleServiceComputesOnTheCallingThread) {
+  Watch watch;
+  const auto service = make_service(watch);
+  const auto call = single(40, 2);
+  ASSERT_TRUE(service->run_here(call));
+  expect_sum(*call, 42);
+  EXPECT_EQ(watch.thread, std::this_thread::get_id());
+  EXPECT_EQ(service->statistics().accepted, 1U);
+}
+
+TEST(ServiceQueue, ABusyServiceDoesNot) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1));
+  const auto first = single(1);
+  service->submit(first, kNoRoom);
+  watch.door.await(1);
+  EXPECT_FALSE(service->run_here(single(2)));
+  EXPECT_EQ(service->statistics().accepted, 1U);
+  watch.door.open();
+  expect_sum(*first, 2);
+}
+
+TEST(ServiceQueue, IsBounded) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1, 2));
+  const auto running = single(1);
+  service->submit(running, kNoRoom);
+  watch.door.await(1);
+  service->submit(single(2), kNoRoom);
+  service->submit(single(3), kNoRoom);
+  EXPECT_EQ(status_of([&] { service->submit(single(4), kNoRoom); }), MM_ERR_FULL);
+  EXPECT_EQ(status_of([&] { service->submit(single(4), milliseconds(2)); }), MM_ERR_FULL);
+  EXPECT_EQ(service->statistics().refused, 2U);
+  const auto waits = single(5);
+  std::thread user([&] { service->submit(waits, kLong); });
+  watch.door.open();
+  user.join();
+  expect_sum(*waits, 6);
+}
+
+TEST(ServiceQueue, CancelsWhatHasNotBegun) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1));
+  const auto running = single(1), waiting = single(2);
+  service->submit(running, kNoRoom);
+  watch.door.await(1);
+  service->submit(waiting, kNoRoom);
+  EXPECT_EQ(service->cancel(running), 0U);
+  EXPECT_FALSE(running->wait(0));
+  EXPECT_EQ(service->cancel(waiting), 1U);
+  EXPECT_TRUE(waiting->ended());
+  EXPECT_EQ(waiting->summary().status, MM_ITEM_NOT_COMPUTED);
+  EXPECT_EQ(service->cancel(waiting), 0U);
+  watch.door.open();
+  expect_sum(*running, 2);
+  EXPECT_TRUE(service->close(true));
+  EXPECT_EQ(watch.batches, std::vector<std::size_t>{1});
+  EXPECT_EQ(service->statistics().cancelled, 1U);
+}
+
+TEST(ServiceQueue, RequestsExpireWhileOthersAreComputed) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1));
+  const auto running = single(1);
+  service->submit(running, kNoRoom);
+  watch.door.await(1);
+  const auto expires = single(2, 1, 1'000'000), patient = single(3, 1, UINT64_MAX);
+  service->submit(patient, kNoRoom);
+  service->submit(expires, kNoRoom);
+  ASSERT_TRUE(expires->wait(UINT64_MAX));
+  EXPECT_EQ(expires->summary().status, MM_ITEM_EXPIRED);
+  EXPECT_FALSE(running->ended());
+  watch.door.open();
+  expect_sum(*running, 2);
+  expect_sum(*patient, 4);
+  EXPECT_TRUE(service->close(true));
+  EXPECT_EQ(service->statistics().expired, 1U);
+}
+
+TEST(ServiceQueue, ClosingDrainsOrDrops) {
+  for (const bool drain : {true, false}) {
+    Watch watch(false);
+    const auto service = make_service(watch, limits(1));
+    const auto running = single(1), waiting = single(2);
+    service->submit(running, kNoRoom);
+    watch.door.await(1);
+    service->submit(waiting, kNoRoom);
+    std::thread closer([&] { EXPECT_TRUE(service->close(drain)); });
+    if (!drain) {
+      EXPECT_TRUE(waiting->wait(UINT64_MAX));
+    }
+    watch.door.open();
+    closer.join();
+    EXPECT_TRUE(running->ended());
+    ASSERT_TRUE(waiting->ended());
+    EXPECT_EQ(waiting->summary().status, drain ? MM_OK : MM_ITEM_NOT_COMPUTED);
+    EXPECT_EQ(status_of([&] { service->submit(single(3), kLong); }), MM_ERR_CLOSED);
+    EXPECT_FALSE(service->run_here(single(3)));
+    EXPECT_TRUE(service->close(drain));
+  }
+}
+
+TEST(ServiceQueue, ClosingWakesThoseThatWaitForRoom) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1, 1));
+  service->submit(single(1), kNoRoom);
+  watch.door.await(1);
+  service->submit(single(2), kNoRoom);
+  std::thread user([&] { EXPECT_EQ(status_of([&] { service->submit(single(3), kLong); }), MM_ERR_CLOSED); });
+  while (status_of([&] { service->submit(single(3), kNoRoom); }) != MM_ERR_FULL) std::this_thread::yield();
+  std::thread closer([&] { service->close(true); });
+  user.join();
+  watch.door.open();
+  closer.join();
+}
+
+TEST(ServiceQueue, AFailedBatchAnswersItsRequestsWithTheFailure) {
+  Watch watch;
+  watch.failure = MM_ERR_DEVICE;
+  const auto service = make_service(watch);
+  const auto request = single(1);
+  service->submit(request, kNoRoom);
+  ASSERT_TRUE(request->wait(UINT64_MAX));
+  EXPECT_EQ(request->summary().status, MM_ERR_DEVICE);
+  EXPECT_STREQ(request->summary().message, "the device is gone");
+  EXPECT_EQ(request->summary().output.size, 0U);
+  service->close(true);
+  EXPECT_EQ(service->statistics().failed, 1U);
+}
+
+TEST(ServiceQueue, CallbacksSubmitAndCloseWithoutWaiting) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1, 1));
+  const auto follower = single(10);
+  bool closed = true;
+  mm_status full = MM_OK;
+  Callback callback{[&](const mm_answer&) {
+    service->submit(follower, kLong);
+    full = status_of([&] { service->submit(single(11), kLong); });
+    closed = service->close(true);
+    throw 1;  // is discarded
+  }};
+  const std::uint8_t one = 1;
+  service->submit(std::make_shared<SingleRequest>(request(one), Callback::call, &callback, false), kNoRoom);
+  watch.door.open();
+  expect_sum(*follower, 11);
+  EXPECT_TRUE(service->close(true));
+  EXPECT_FALSE(closed);
+  EXPECT_EQ(full, MM_ERR_FULL);
+}
+
+TEST(ServiceQueue, OperationsHaveQueuesOfTheirOwn) {
+  Watch first(false), second;
+  const auto service = make_service(first, limits(2));
+  EXPECT_EQ(service->add(std::make_unique<AddKey>(second)), 1U);
+  const auto stuck = single(1);
+  service->submit(stuck, kNoRoom);
+  first.door.await(1);
+  const std::uint8_t twenty = 20;
+  mm_service_request other = request(twenty, 3);
+  other.operation = 1;
+  const auto quick = std::make_shared<SingleRequest>(other, nullptr, nullptr, true);
+  service->submit(quick, kNoRoom);
+  expect_sum(*quick, 23);
+  EXPECT_EQ(status_of([&] { static_cast<void>(service->operation(2)); }), MM_ERR_ARGUMENT);
+  first.door.open();
+  expect_sum(*stuck, 2);
+  service->close(true);
+}
+
+TEST(ServiceQueue, UnderLoadBatchesFill) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(1));
+  std::vector<std::shared_ptr<SingleRequest>> requests;
+  for (std::size_t i = 0; i < 500; ++i) {
+    requests.push_back(single(1));
+    service->submit(requests.back(), kNoRoom);
+  }
+  watch.door.open();
+  for (const auto& request : requests) expect_sum(*request, 2);
+  service->close(true);
+  EXPECT_LT(watch.batches.size(), 500U);
+}
+
+#if defined(__unix__) || defined(__APPLE__)
+TEST(ServiceQueue, BelongsToItsProcess) {
+  Watch watch;
+  const auto service = make_service(watch);
+  const pid_t child = fork();
+  if (child == 0) _exit(service->is_of_this_process() ? 1 : 0);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_TRUE(service->is_of_this_process());
+}
+#endif
+
+}  // namespace
+}  // namespace manymod::testing
