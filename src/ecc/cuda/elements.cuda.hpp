@@ -8,6 +8,7 @@
 
 #include "core/portable.hpp"
 #include "ecc/cuda/jobs.hpp"
+#include "field/running_product.hpp"
 #include "repr/integer_memory.cuda.hpp"
 
 namespace manymod::ecc::cuda {
@@ -103,24 +104,23 @@ template <class F, class Load, class Use>
 MM_DEVICE void invert_chain(const F& f, const Chain& chain, std::uint32_t* scratch, std::size_t count,
                             const Load& load, const Use& use) {
   if (chain.first >= chain.end) return;
-  typename F::Element product, x, before;
-  f.one(product);
+  typename F::Element x, before;
+  field::RunningProduct<F> product(f);
   std::uint32_t item = chain.first;
   MM_ROLLED
   for (; item < chain.end; item += chain.step) {
-    store_element(f, Column{scratch, count, item}, product);
+    store_element(f, Column{scratch, count, item}, product.before());
     load(item, x);
-    f.mul(product, product, x);
+    product.push(f, x);
   }
-  static_cast<void>(f.inverse(product, product));
+  product.invert(f);
   const std::uint32_t items = (item - chain.first) / chain.step;
   MM_ROLLED
   for (std::uint32_t left = items; left > 0; --left) {
     item = chain.first + (left - 1) * chain.step;
     load_element(f, before, ConstColumn{scratch, count, item});
     load(item, x);
-    f.mul(before, before, product);
-    f.mul(product, product, x);
+    product.pop(f, before, x, before);
     use(item, before);
   }
 }

@@ -26,7 +26,9 @@ inline constexpr unsigned kPointWindow = 4;
 inline constexpr unsigned kLadderBits = 255;
 
 /// Windows of that many bits for scalars below 2^bits.
-constexpr unsigned window_count(unsigned bits, unsigned window) { return (bits + window - 1) / window; }
+MM_DEVICE constexpr unsigned window_count(unsigned bits, unsigned window) {
+  return (bits + window - 1) / window;
+}
 
 struct Rows {
   const std::uint32_t* words = nullptr;

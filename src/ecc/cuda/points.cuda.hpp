@@ -53,6 +53,11 @@ struct Calls {
                            jacobian::AffinePoint<Rare>{q.x, q.y});
     r = {p.x, p.y, p.z};
   }
+  MM_DEVICE_CALL static void add_complete(typename C::Point& r, const typename C::Point& q) {
+    RarePoint p{r.x, r.y, r.z};
+    jacobian::add_complete(Rare(), C::template coefficient<Rare>(), p, p, RarePoint{q.x, q.y, q.z});
+    r = {p.x, p.y, p.z};
+  }
   MM_DEVICE static void to_affine(typename C::Affine& r, const typename C::Point& p,
                                   const typename C::Element& inverse) {
     jacobian::AffinePoint<Rare> affine;

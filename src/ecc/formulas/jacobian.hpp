@@ -9,6 +9,7 @@
 //   add             add-1998-cmo-2                                                     12   4
 //   add_mixed       madd (Hankerson, Menezes, Vanstone 2004, algorithm 3.22)            8   3
 //   add_complete    add_mixed, twice, and a choice by masks (a = -3)                   15   8
+//                   the same with add                                                  16   8
 //   to_affine       given 1 / Z                                                         3   1
 //
 // Where the database has (x + y)^2 - x^2 - y^2 for a product 2 x y, the product is computed: on all backends
@@ -130,11 +131,11 @@ MM_DEVICE void add_mixed(const F& f, Point<F>& r, const Point<F>& p, const Affin
   finish_addition(f, r, d, p.x, p.y, p.z);
 }
 
-/// r = p + q, for p other than q and -q, neither at infinity.
+/// Of p + q; (x1, y1) = (X1 Z2^2, Y1 Z2^3).
 template <class F>
-MM_DEVICE void add(const F& f, Point<F>& r, const Point<F>& p, const Point<F>& q) {
-  Differences<F> d;
-  typename F::Element x1, y1, z, t, u;
+MM_DEVICE void differences(const F& f, Differences<F>& d, typename F::Element& x1, typename F::Element& y1,
+                           const Point<F>& p, const Point<F>& q) {
+  typename F::Element t, u;
   f.sqr(t, q.z);
   f.mul(x1, p.x, t);
   f.mul(t, t, q.z);
@@ -145,6 +146,14 @@ MM_DEVICE void add(const F& f, Point<F>& r, const Point<F>& p, const Point<F>& q
   f.mul(t, t, p.z);
   f.mul(u, q.y, t);
   f.sub(d.r, u, y1);
+}
+
+/// r = p + q, for p other than q and -q, neither at infinity.
+template <class F>
+MM_DEVICE void add(const F& f, Point<F>& r, const Point<F>& p, const Point<F>& q) {
+  Differences<F> d;
+  typename F::Element x1, y1, z;
+  differences(f, d, x1, y1, p, q);
   f.mul(z, p.z, q.z);
   finish_addition(f, r, d, x1, y1, z);
 }
@@ -191,6 +200,40 @@ MM_DEVICE void add_complete(const F& f, const Coefficient<F, kA>& coefficient, P
   add_mixed(f, sum, p, q);
   twice(f, coefficient, doubled, p);
   complete_addition(f, r, p, q, sum, doubled);
+}
+
+/// r = p + q for any points.
+template <CoefficientA kA, class F>
+MM_DEVICE void add_complete(const F& f, const Coefficient<F, kA>& coefficient, Point<F>& r, const Point<F>& p,
+                            const Point<F>& q) {
+  Differences<F> d;
+  Point<F> sum, doubled;
+  typename F::Element x1, y1, z;
+  differences(f, d, x1, y1, p, q);
+  f.mul(z, p.z, q.z);
+  finish_addition(f, sum, d, x1, y1, z);
+  twice(f, coefficient, doubled, p);
+  // Where Z3 = 0 and neither is infinity, p is q or -q; then R = 0 for p = q.
+  f.template normalize_weak<2>(d.r, d.r);
+  const typename F::Mask p_infinite = f.is_zero(p.z), q_infinite = f.is_zero(q.z);
+  const typename F::Mask same = f.is_zero(sum.z) & f.is_zero(d.r) & ~(p_infinite | q_infinite);
+  select(f, sum, doubled, same);
+  select(f, sum, q, p_infinite);
+  select(f, sum, p, q_infinite);
+  r = sum;
+}
+
+/// A mask: whether p = q, of any points. 6M + 2S.
+template <class F>
+MM_DEVICE typename F::Mask equal(const F& f, const Point<F>& p, const Point<F>& q) {
+  Differences<F> d;
+  typename F::Element x1, y1;
+  differences(f, d, x1, y1, p, q);
+  f.template normalize_weak<2>(d.h, d.h);
+  f.template normalize_weak<2>(d.r, d.r);
+  const typename F::Mask p_infinite = f.is_zero(p.z), q_infinite = f.is_zero(q.z);
+  const typename F::Mask same = f.is_zero(d.h) & f.is_zero(d.r) & ~(p_infinite | q_infinite);
+  return same | (p_infinite & q_infinite);
 }
 
 /// The affine form of p, given z = 1 / Z, m(z) = 1. On output: m = 1.

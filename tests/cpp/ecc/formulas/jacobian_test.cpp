@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jacobian coordinates on all points of small curves, against the chord-and-tangent law in plain numbers.
+// Jacobian and affine coordinates on all points of small curves, against the chord-and-tangent law in plain
+// numbers.
 #include "ecc/formulas/jacobian.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ecc/formulas/affine.hpp"
 #include "field/scalar.hpp"
 
 namespace manymod::test {
@@ -95,13 +97,33 @@ class Points {
     Point<Field> r = enter(s, z);
     add(f_, r, r, enter(t, 2));
     EXPECT_EQ(leave(r), exception ? std::nullopt : expected);
+    r = enter(s, z);
+    add_complete(f_, coefficient_, r, r, enter(t, 2));
+    EXPECT_EQ(leave(r), expected);
+    EXPECT_EQ(equal(f_, enter(s, z), enter(t, 2)) != 0, s == t);
     if (!t) return;
+    if (s) check_affine(*s, *t, expected);
     r = enter(s, z);
     add_complete(f_, coefficient_, r, r, enter_affine(t));
     EXPECT_EQ(leave(r), expected);
     r = enter(s, z);
     add_mixed(f_, r, r, enter_affine(t));
     EXPECT_EQ(leave(r), exception ? std::nullopt : expected);
+  }
+
+  void check_affine(const std::pair<Limb, Limb>& s, const std::pair<Limb, Limb>& t,
+                    const Affine& expected) const {
+    if (!expected) return;
+    AffinePoint<Field> r = {element(s.first), element(s.second)};
+    const AffinePoint<Field> q = {element(t.first), element(t.second)};
+    const Limb denominator = s == t ? 2 * s.second : t.first + curve_.p - s.first;
+    const Field::Element inverse = element(curve_.inverse(denominator % curve_.p));
+    if (s == t) {
+      ecc::affine::twice(f_, coefficient_, r, r, inverse);
+    } else {
+      ecc::affine::add(f_, r, r, q, inverse);
+    }
+    EXPECT_EQ(std::pair(number(r.x), number(r.y)), *expected);
   }
 
   [[nodiscard]] Field::Element element(Limb x) const {
