@@ -92,7 +92,7 @@ set_tests_properties(msan_secret_lanes msan_finds_secret_branch msan_finds_secre
 if(MANYMOD_VALGRIND AND MANYMOD_VALGRIND_INCLUDE)
   set(sources_of_field src/modinv/safegcd.cpp src/modmul/scalar64/kernels.generic.cpp src/modmul/scalar64/montgomery.cpp
       src/core/cpu_features.cpp src/core/environment.cpp)
-  foreach(name IN ITEMS field device_api)
+  foreach(name IN ITEMS field device_api device_points)
     set(objects "")
     foreach(source IN ITEMS tests/cpp/ctgrind/${name}.cpp ${sources_of_${name}})
       manymod_compile_by_clang("${source}" ctgrind_clang object -O3 -DNDEBUG "-idirafter${MANYMOD_VALGRIND_INCLUDE}")

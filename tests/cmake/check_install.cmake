@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install the library to a scratch folder, build a user's project against it, run it.
 # With pkg-config, build a C program with the flags that it prints, for the shared and for the static library.
-# With a CUDA compiler, compile the project of docs/device.md, whose only language is CUDA, and a kernel with the installed
-# headers alone.
+# With a CUDA compiler, compile the project of docs/device.md, whose only language is CUDA, and kernels with the
+# installed headers alone.
 # cmake -DBUILD=... -DWORK=... -DSOURCE=... [-DGENERATOR=...] [-DNVCC=...] -P check_install.cmake
 function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT RESULT_VARIABLE failed)
@@ -47,8 +47,10 @@ else()
 endif()
 
 if(NVCC)
-  run("${NVCC}" -std=c++20 -arch=sm_90a -Werror all-warnings -cubin "-I${WORK}/prefix/include"
-      -o "${WORK}/pminus1.cubin" "${SOURCE}/examples/device/pminus1.cu")
+  foreach(example IN ITEMS pminus1 kangaroo)
+    run("${NVCC}" -std=c++20 -arch=sm_90a -Werror all-warnings -cubin "-I${WORK}/prefix/include"
+        -o "${WORK}/${example}.cubin" "${SOURCE}/examples/device/${example}.cu")
+  endforeach()
   foreach(standard IN ITEMS "" -DCMAKE_CUDA_STANDARD=20)
     if(standard AND CMAKE_VERSION VERSION_LESS 3.26)
       continue()

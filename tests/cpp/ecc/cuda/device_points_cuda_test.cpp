@@ -177,7 +177,7 @@ TYPED_TEST(DevicePoints, AffineSumsForOneInversion) {
 TYPED_TEST(DevicePoints, Multiples) {
   using Group = typename TypeParam::Group;
   std::vector<std::vector<Limb>> scalars;
-  for (const Limb k : {0, 1, 2, 3, 16, 31}) {
+  for (const Limb k : {Limb{0}, Limb{1}, Limb{2}, Limb{3}, Limb{16}, Limb{31}}) {
     scalars.push_back(this->small(k));
     if (k != 0) scalars.push_back(this->small(k, true));
   }
