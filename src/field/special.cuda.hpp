@@ -222,7 +222,7 @@ class SpecialField {
     }
     Prime::settle(r.words);
     Element less = r;
-    const std::uint32_t keep = 0 - special_primes::subtract_if<Prime>(less.words, 1);
+    const std::uint32_t keep = cuda::opaque_on_host(0 - special_primes::subtract_if<Prime>(less.words, 1));
     MM_UNROLL
     for (unsigned j = 0; j < kWords; ++j) {
       r.words[j] = (r.words[j] & keep) | (less.words[j] & ~keep);

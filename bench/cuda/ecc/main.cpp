@@ -14,6 +14,7 @@
 #include "../timer.hpp"
 #include "calls.hpp"
 #include "ecc/cuda/device_curve.hpp"
+#include "ecc/endomorphism.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/stream.hpp"
@@ -78,12 +79,14 @@ struct Work {
 };
 Work work_of(const Curve& curve, const std::string& operation, unsigned bits) {
   using ecc::cuda::window_count;
-  const bool is_a_zero = curve.id == ecc::CurveId::secp256k1;
+  // a = 0, and an endomorphism, which takes a product for each digit of the second half of a scalar.
+  const bool has_halves = curve.id == ecc::CurveId::secp256k1;
   // Additions of an affine point take 8 M + 3 S, doublings 4 M + 4 S or 3 M + 4 S; an affine form 6 M + 1 S.
   const double base = window_count(bits, ecc::cuda::kBaseWindow);
   const double wide = window_count(bits, ecc::cuda::kWideWindow);
-  const double windows = window_count(bits, ecc::cuda::kPointWindow);
-  const double doublings = ecc::cuda::kPointWindow * (windows - 1), entries = 8;
+  const double columns = window_count(has_halves ? ecc::kHalfBits : bits, ecc::cuda::kPointWindow);
+  const double windows = has_halves ? 2 * columns : columns;
+  const double doublings = ecc::cuda::kPointWindow * (columns - 1), entries = 8;
   if (operation == "ladder") return {255 * 5 + 4, 255 * 4};
   if (curve.is_25519()) {
     // Additions of a prepared point take 8 M, of a cached one 9 M, doublings 4 M + 4 S; an affine form 5 M.
@@ -91,7 +94,8 @@ Work work_of(const Curve& curve, const std::string& operation, unsigned bits) {
     const double wide_part = operation == "two" ? wide * 8 : 0;
     return {doublings * 4 + (windows + entries) * 9 + wide_part + 5, doublings * 4};
   }
-  const Work point{doublings * (is_a_zero ? 3 : 4) + windows * 8 + entries * (12 + 6),
+  const double products = doublings * (has_halves ? 3 : 4) + (has_halves ? columns : 0);
+  const Work point{products + windows * 8 + entries * (12 + 6),
                    doublings * 4 + windows * 3 + entries * (4 + 1)};
   if (operation == "multiply") return {point.mul + 6, point.sqr + 1};
   if (operation == "verify") return {point.mul + wide * 8, point.sqr + wide * 3};

@@ -193,8 +193,8 @@ class CurveGroup {
 
   // ---- multiples ------------------------------------------------------------------------------------------
 
-  /// k p, 0 <= k < n: kOrderWords little-endian words, of which no address or branch depends on k. About
-  /// 5/4 kOrderBits doublings and additions, and 512 kWords bits of the thread's local memory.
+  /// k p, 0 <= k < n: kOrderWords little-endian words. An addition for every 4 bits of n, kOrderBits
+  /// doublings (half of them on secp256k1), and about 270 kWords bytes of the thread's local memory.
   MM_DEVICE static Jacobian multiply(const Affine& p, const std::uint32_t* k) { return multiply<true>(p, k); }
   /// The same. Variable-time: addresses depend on k.
   MM_DEVICE static Jacobian multiply_public(const Affine& p, const std::uint32_t* k) {

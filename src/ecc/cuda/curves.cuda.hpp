@@ -65,7 +65,8 @@ class CalledScalars : public Base {
 
 /// kHotInline: whether additions and doublings are part of the loops around them; else they are called. On an
 /// H100 P-256 loses a third where its products are calls, and P-384 an eighth.
-template <class PrimeClass, unsigned kBits, jacobian::CoefficientA kCoefficientA>
+/// kHalves: whether it is secp256k1, whose endomorphism halves scalars.
+template <class PrimeClass, unsigned kBits, jacobian::CoefficientA kCoefficientA, bool kHalves = false>
 struct Weierstrass {
   using Prime = PrimeClass;
   using RareField = CalledField<Prime>;
@@ -86,6 +87,7 @@ struct Weierstrass {
   static constexpr unsigned kWords = Field::kWords;
   static constexpr unsigned kRowWords = (kWords + 1) / 2 * 2;  ///< of a coordinate or scalar in memory
   static constexpr unsigned kOrderBits = kBits;
+  static constexpr bool kEndomorphism = kHalves;
   static constexpr unsigned kOrderWords = (kBits + 31) / 32;
 
   template <class F = Field>
@@ -96,7 +98,7 @@ struct Weierstrass {
 
 using P256 = Weierstrass<special_primes::P256, 256, jacobian::CoefficientA::minus_three>;
 using Sm2 = Weierstrass<special_primes::Sm2, 256, jacobian::CoefficientA::minus_three>;
-using Secp256k1 = Weierstrass<special_primes::Secp256k1, 256, jacobian::CoefficientA::zero>;
+using Secp256k1 = Weierstrass<special_primes::Secp256k1, 256, jacobian::CoefficientA::zero, true>;
 using P384 = Weierstrass<special_primes::P384, 384, jacobian::CoefficientA::minus_three>;
 using P521 = Weierstrass<special_primes::P521, 521, jacobian::CoefficientA::minus_three>;
 

@@ -17,6 +17,7 @@
 #include "ecc/cuda/device_call.hpp"
 #include "ecc/cuda/digits.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
+#include "ecc/cuda/endomorphism.cuda.hpp"
 #include "ecc/cuda/jobs.hpp"
 #include "ecc/cuda/shuffled_words.cuda.hpp"
 
@@ -207,9 +208,56 @@ MM_DEVICE void table_entry(typename C::Affine& r, const typename C::Affine (&tab
   negate_where<C>(r.y, digit.negative);
 }
 
-/// sum = k P for a point of order n.
+/// sum = k P = k1 P + k2 phi(P), with the digits of k1 and k2 in turn and half of the doublings. Before the
+/// last digits of both, partial sums i P + j phi(P) and the term that follows have i, j < 2^127 in absolute
+/// value, so that they are equal or opposite in no case but (i, j) = (+-d, 0) or (0, +-d)
+/// (ecc/endomorphism.hpp); there is none, as i and j are sums of windows of odd digits, or j = 0 before the
+/// first digit of k2. The last two additions are complete.
 template <bool kSecret, class C>
-MM_DEVICE void multiply_point(typename C::Point& sum, const typename C::Affine& p, const std::uint32_t* k,
+MM_DEVICE void multiply_halves(typename C::Point& sum, typename C::Affine p, const std::uint32_t* k) {
+  using Digits = OddDigits<kHalfBits, FixedWindow<kPointWindow>>;
+  constexpr EndomorphismNumbers kNumbers = kSecp256k1Endomorphism;
+  constexpr NumberWords<C::kWords> kBeta(kNumbers.beta);
+  constexpr unsigned kTerms = 2 * window_count(kHalfBits, kPointWindow);
+  const typename C::Field f;
+  typename C::Affine table[kPointEntries], entry;
+  HalfScalar k1, k2;
+  split_odd(k1, k2, k);
+  // |k1| (+-P) and +-|k2| phi(+-P).
+  negate_where<C>(p.y, k1.negative);
+  const std::uint32_t second_negative = k1.negative ^ k2.negative;
+  odd_multiples<C>(table, p);
+  Digits digits(k1.words, k1.words, {}), others(k2.words, k2.words, {});
+  digits.align_down();
+  others.align_down();
+  table_entry<kSecret, C>(entry, table, digits.next_down());
+  jacobian::from_affine(f, sum, entry);
+  MM_ROLLED
+  for (unsigned term = 1; term < kTerms; ++term) {
+    const Digits before = digits;
+    digits = others;
+    others = before;
+    MM_ROLLED
+    for (unsigned i = term % 2 * kPointWindow; i < kPointWindow; ++i) twice_in_loop<C>(sum);
+    OddDigit digit = digits.next_down();
+    digit.negative ^= second_negative & (0 - term % 2);
+    table_entry<kSecret, C>(entry, table, digit);
+    if (term % 2 != 0) {
+      typename C::Element beta;
+      f.load(beta, kBeta.words);
+      f.mul(entry.x, entry.x, beta);
+    }
+    if (term + 2 < kTerms) {
+      add_in_loop<C>(sum, entry);
+    } else {
+      Calls<C>::add_complete(sum, entry);
+    }
+  }
+}
+
+/// sum = k P, with the digits of k.
+template <bool kSecret, class C>
+MM_DEVICE void multiply_whole(typename C::Point& sum, const typename C::Affine& p, const std::uint32_t* k,
                               const std::uint32_t* n) {
   const typename C::Field f;
   typename C::Affine table[kPointEntries], entry;
@@ -230,6 +278,17 @@ MM_DEVICE void multiply_point(typename C::Point& sum, const typename C::Affine& 
     }
   }
   negate_where<C>(sum.y, digits.negate());
+}
+
+/// sum = k P for a point of order n, 0 <= k < n.
+template <bool kSecret, class C>
+MM_DEVICE void multiply_point(typename C::Point& sum, const typename C::Affine& p, const std::uint32_t* k,
+                              const std::uint32_t* n) {
+  if constexpr (C::kEndomorphism) {
+    multiply_halves<kSecret, C>(sum, p, k);
+  } else {
+    multiply_whole<kSecret, C>(sum, p, k, n);
+  }
 }
 
 template <class C>

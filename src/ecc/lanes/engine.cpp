@@ -28,7 +28,8 @@ class LaneEngine final : public PointEngine {
     for (const auto* number : {&curve.a, &curve.b}) {
       for (const Limb limb : *number) coefficients_.insert(coefficients_.end(), calls.lanes, limb);
     }
-    for (const Limb limb : kCubeRoot) cube_root_.insert(cube_root_.end(), calls.lanes, limb);
+    for (const Limb limb : kSecp256k1Endomorphism.beta)
+      cube_root_.insert(cube_root_.end(), calls.lanes, limb);
     fill_base();
   }
 

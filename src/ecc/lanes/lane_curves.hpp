@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ecc/curve.hpp"
+#include "ecc/endomorphism.hpp"
 #include "ecc/formulas/jacobian.hpp"
 #include "modmul/special_primes/primes.hpp"
 
@@ -49,8 +50,5 @@ struct CurveP521 {
   static constexpr unsigned kOrderBits = 521;
   static constexpr bool kEndomorphism = false;
 };
-
-/// Bits of the two terms of a scalar with an endomorphism: recoding.hpp.
-inline constexpr unsigned kHalfBits = 129;
 
 }  // namespace manymod::ecc::lanes

@@ -10,14 +10,8 @@
 namespace manymod::ecc::lanes {
 namespace {
 
-// See reference/ecc/scalar/glv.py: g_i = round(2^384 v_i / n) with v_1 = b2 and v_2 = -b1, and the basis
-// (a1, b1), (a2, b2) of the lattice of i + j lambda = 0 mod n. b2 = a1.
 constexpr std::size_t kLimbs = 4;
-constexpr Limb kG1[kLimbs] = {0xe893209a45dbb031, 0x3daa8a1471e8ca7f, 0xe86c90e49284eb15, 0x3086d221a7d46bcd};
-constexpr Limb kG2[kLimbs] = {0x1571b4ae8ac47f71, 0x221208ac9df506c6, 0x6f547fa90abfe4c4, 0xe4437ed6010e8828};
-constexpr Limb kA1[kHalfLimbs] = {0xe86c90e49284eb15, 0x3086d221a7d46bcd, 0};
-constexpr Limb kMinusB1[kHalfLimbs] = {0x6f547fa90abfe4c3, 0xe4437ed6010e8828, 0};
-constexpr Limb kA2[kHalfLimbs] = {0x57c1108d9d44cfd8, 0x14ca50f7a8e2f3f6, 1};
+constexpr const EndomorphismNumbers& kNumbers = kSecp256k1Endomorphism;
 
 /// Numbers modulo 2^192, negative ones by their complement.
 struct Half {
@@ -84,30 +78,28 @@ void make_odd(OddScalar& r, std::span<const Limb> k, std::span<const Limb> n) {
 
 void split_odd(OddScalar& r1, OddScalar& r2, std::span<const Limb, 4> k) {
   Limb c1[kHalfLimbs], c2[kHalfLimbs];
-  rounded_quotient(c1, k, kG1);
-  rounded_quotient(c2, k, kG2);
-  // k1 = k - c1 a1 - c2 a2 and k2 = -c1 b1 - c2 b2, below 2^127.7 and 2^127.2 in absolute value.
+  rounded_quotient(c1, k, kNumbers.g1);
+  rounded_quotient(c2, k, kNumbers.g2);
   Half k1 = {{k[0], k[1], k[2]}}, k2 = {};
-  subtract_product(k1, c1, kA1);
-  subtract_product(k1, c2, kA2);
+  subtract_product(k1, c1, kNumbers.a1);
+  subtract_product(k1, c2, kNumbers.a2);
   Limb minus_c1[kHalfLimbs], borrow = 0;
   for (std::size_t i = 0; i < kHalfLimbs; ++i) minus_c1[i] = word::sub_borrow(0, c1[i], borrow);
-  subtract_product(k2, minus_c1, kMinusB1);
-  subtract_product(k2, c2, kA1);
-  // Adding (a1, b1) makes both odd or even, as a1 and b1 are odd, and taking (a2, b2) off the second only, as
-  // a2 is even. The sums are below 2^129: a2 < 2^128.1, -b1 + b2 < 2^128.1.
+  subtract_product(k2, minus_c1, kNumbers.minus_b1);
+  subtract_product(k2, c2, kNumbers.a1);
+  // Make both odd: see ecc/endomorphism.hpp.
   const Limb first = word::mask_from_bit(~k1.limb[0] & 1);
   Limb part[kHalfLimbs], minus_part[kHalfLimbs];
   borrow = 0;
   for (std::size_t i = 0; i < kHalfLimbs; ++i) {
-    part[i] = kA1[i] & first;
-    minus_part[i] = word::sub_borrow(0, kMinusB1[i] & first, borrow);
+    part[i] = kNumbers.a1[i] & first;
+    minus_part[i] = word::sub_borrow(0, kNumbers.minus_b1[i] & first, borrow);
   }
   add(k1, part);
   add(k2, minus_part);
   const Limb second[kHalfLimbs] = {~k2.limb[0] & 1};
-  subtract_product(k1, second, kA2);
-  subtract_product(k2, second, kA1);
+  subtract_product(k1, second, kNumbers.a2);
+  subtract_product(k2, second, kNumbers.a1);
   leave(r1, k1);
   leave(r2, k2);
   for (auto* secret : {&c1, &c2, &minus_c1}) wipe(*secret);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/limb.hpp"
+#include "ecc/endomorphism.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -17,9 +18,6 @@ struct OddScalar {
 /// +-r = k mod n with r odd, r <= n: k or n - k. On input: 0 <= k < n, n odd; all have the same size.
 void make_odd(OddScalar& r, std::span<const Limb> k, std::span<const Limb> n);
 
-/// secp256k1's endomorphism (x, y) -> (kCubeRoot x, y), multiplication by lambda.
-inline constexpr Limb kCubeRoot[4] = {0xc1396c28719501ee, 0x9cf0497512f58995, 0x6e64479eac3434e9,
-                                      0x7ae96a2b657c0710};
 inline constexpr std::size_t kHalfLimbs = 3;
 
 /// +-r1 +- r2 lambda = k mod n with r1, r2 odd and below 2^129, of kHalfLimbs limbs.
