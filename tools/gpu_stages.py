@@ -13,6 +13,10 @@ from pathlib import Path
 CGBN_WIDEST = 4096
 #: Exit status of pytest where no test was selected.
 PYTEST_NONE_FOUND = 5
+#: Programs of examples/device have names that begin with it.
+EXAMPLE = "example_device_"
+#: Bits of the logarithms that the stage `examples` finds, and kangaroos of a thread.
+KANGAROOS = ((64, 32), (72, 16), (72, 32), (72, 64), (72, 128))
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,8 @@ class Settings:
 
     def program(self, name: str) -> str:
         """Where a program is."""
-        folder = self.programs or (self.build if name == "manymod_tests" else self.build / "bench")
+        outside_bench = name == "manymod_tests" or name.startswith(EXAMPLE)
+        folder = self.programs or (self.build if outside_bench else self.build / "bench")
         return str(folder / name)
 
     def report(self, name: str, card: str, suffix: str = "json") -> str:
@@ -116,10 +121,12 @@ def build(settings: Settings, machine: Machine, *targets: str) -> list[Step]:
         return []
     switch = {True: "ON", False: "OFF"}
     with_python = "_core" in targets
+    with_examples = any(target.startswith(EXAMPLE) for target in targets)
     definitions = {
         "CMAKE_BUILD_TYPE": "Release",
         "MANYMOD_CUDA": "ON",
-        "MANYMOD_BUILD_EXAMPLES": "OFF",
+        "MANYMOD_BUILD_EXAMPLES": switch[with_examples],
+        "MANYMOD_BUILD_DEVICE_EXAMPLES": switch[with_examples],
         "MANYMOD_BUILD_BENCH": "ON",
         "MANYMOD_BENCH_CPU": "OFF",
         "MANYMOD_BUILD_TESTS": switch["manymod_tests" in targets],
@@ -316,6 +323,17 @@ def plan_paper003(settings: Settings, machine: Machine) -> list[Step]:
     return [*measure("paper003")(settings, machine), Step(tables)]
 
 
+def plan_examples(settings: Settings, machine: Machine) -> list[Step]:
+    """The programs of examples/device, which check their answers; kangaroos print their rate as well."""
+    names = [f"{EXAMPLE}{name}" for name in ("miller_rabin", "pminus1")]
+    kangaroo = f"{EXAMPLE}kangaroo"
+    return [
+        *build(settings, machine, *(f"{name}_program" for name in (*names, kangaroo))),
+        *(Step((settings.program(name),)) for name in names),
+        *(Step((settings.program(kangaroo), str(bits), str(chain)), limit=90) for bits, chain in KANGAROOS),
+    ]
+
+
 def plan_sanitize(settings: Settings, machine: Machine) -> list[Step]:
     """The device tests under each tool of compute-sanitizer."""
     steps = build(settings, machine, "manymod_tests")
@@ -355,9 +373,9 @@ STAGES = {
         Stage("rns", "the technique rns, CGBN at the same widths, and results against GMP's", plan_rns),
         Stage("figure3", "powers in floating-point residues", measure("rns_figure3")),
         Stage("fields", "operations in the fields of common curves", measure("fields")),
-        Stage("ecc", "points and signatures on common curves", measure("ecc")),
         Stage("ecc", "points and signatures on curves, compared with libcrypto's", measure("ecc")),
         Stage("paper003", "points by one thread each: tables 3 to 5 of the paper of fios", plan_paper003),
+        Stage("examples", "programs of examples/device: users' own kernels", plan_examples),
         Stage("overlap", "tensor cores together with other instructions (9.0)", measure("pipe_overlap")),
         Stage("papers", "the papers' tables, from the report of kernels", plan_papers),
         Stage("sanitize", "the device tests under compute-sanitizer", plan_sanitize),
