@@ -8,6 +8,16 @@
 #include "core/status_error.hpp"
 
 namespace manymod {
+namespace {
+
+/// Whether two ranges have a byte in common. Pointers into different arrays are ordered by std::less only.
+bool meet(ByteSpan a, ByteSpan b) {
+  const std::less<> before;
+  return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) &&
+         before(b.data(), a.data() + a.size());
+}
+
+}  // namespace
 
 ItemsIn::ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what) : count_(view.count) {
   const std::string name(what);
@@ -61,15 +71,16 @@ void ItemsIn::take_array(const mm_bytes_view& view, const std::string& name) {
   if (data_ == nullptr && size_ != 0) throw StatusError(MM_ERR_NULL, name + ".data is NULL");
 }
 
+std::optional<ByteRows> ItemsIn::rows() const {
+  if (places_.empty()) return ByteRows{data_, count_ == 1 ? 0 : stride_, size_};
+  if (count_ == 1) return ByteRows{places_[0].data(), 0, places_[0].size()};
+  return std::nullopt;
+}
+
 bool ItemsIn::overlap(ByteSpan bytes) const {
-  // Pointers into different arrays are ordered by std::less only.
-  const std::less<> before;
+  if (places_.empty() && count_ != 0 && !meet({data_, (count_ - 1) * stride_ + size_}, bytes)) return false;
   for (std::size_t i = 0; i < count_; ++i) {
-    const ByteSpan item = (*this)[i];
-    if (!item.empty() && !bytes.empty() && before(item.data(), bytes.data() + bytes.size()) &&
-        before(bytes.data(), item.data() + item.size())) {
-      return true;
-    }
+    if (meet((*this)[i], bytes)) return true;
   }
   return false;
 }

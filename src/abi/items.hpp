@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,13 @@
 #include "repr/bytes.hpp"
 
 namespace manymod {
+
+/// Byte strings of one length: item i at data + i stride; stride 0: one for all items.
+struct ByteRows {
+  const std::uint8_t* data = nullptr;
+  std::size_t stride = 0;
+  std::size_t size = 0;
+};
 
 /// A checked mm_bytes_view. Pointers, sizes and offsets are copied before they are checked, since other
 /// threads or processes may write to the caller's arrays meanwhile. The bytes are not copied: read them once.
@@ -29,6 +37,9 @@ class ItemsIn {
 
   /// Whether the same bytes are given for every item.
   [[nodiscard]] bool is_shared() const { return count_ == 1; }
+
+  /// The items as rows; none where each has a place and a length of its own.
+  [[nodiscard]] std::optional<ByteRows> rows() const;
 
   /// Whether any item overlaps `bytes`.
   [[nodiscard]] bool overlap(ByteSpan bytes) const;

@@ -2,6 +2,7 @@
 #include "ecc/call.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -18,7 +19,8 @@ namespace {
 
 /// The items of a call that have one curve, and what computes them.
 struct Group {
-  std::vector<std::size_t> items;
+  std::size_t count = 0;
+  std::vector<std::size_t> items;  ///< empty: items 0 to count - 1
   std::unique_ptr<const Scheme> scheme;
   std::size_t granularity = 1;
   bool on_gpu = false;
@@ -62,18 +64,25 @@ class CallRun {
 
   /// A group for each curve that the items name and that suits; the other items get their status.
   void group_items() {
+    if (checked_.curves.empty()) {
+      if (has_task(0)) return groups_.push_back(make_group(0, status_.size(), {}));
+      std::ranges::fill(status_, static_cast<std::uint8_t>(MM_ITEM_ECC_CURVE));
+      return;
+    }
+    std::vector<bool> suitable(plan_.size());
+    for (std::size_t index = 0; index < plan_.size(); ++index) suitable[index] = has_task(index);
     std::vector<std::vector<std::size_t>> by_curve(plan_.size());
-    if (checked_.curves.empty()) by_curve[0].reserve(status_.size());
     for (std::size_t item = 0; item < status_.size(); ++item) {
-      const std::size_t index = checked_.curve_of(item);
-      if (index < plan_.size() && has_task(index)) {
+      const std::size_t index = checked_.curves[item];
+      if (index < plan_.size() && suitable[index]) {
         by_curve[index].push_back(item);
       } else {
         status_[item] = static_cast<std::uint8_t>(MM_ITEM_ECC_CURVE);
       }
     }
     for (std::size_t index = 0; index < by_curve.size(); ++index) {
-      if (!by_curve[index].empty()) groups_.push_back(make_group(index, std::move(by_curve[index])));
+      const std::size_t count = by_curve[index].size();
+      if (count != 0) groups_.push_back(make_group(index, count, std::move(by_curve[index])));
     }
   }
 
@@ -82,7 +91,7 @@ class CallRun {
     return suits(on_curve(checked_.task, curve), curve, checked_.inputs);
   }
 
-  [[nodiscard]] Group make_group(std::size_t index, std::vector<std::size_t> items) {
+  [[nodiscard]] Group make_group(std::size_t index, std::size_t count, std::vector<std::size_t> items) {
     const CurveEngines& engines = plan_.curve(index);
     const Task task = on_curve(checked_.task, engines.curve());
     const PointEngine *const cpu = engines.on_cpu(), *const gpu = engines.on_gpu();
@@ -90,13 +99,13 @@ class CallRun {
     if (cpu != nullptr) on_cpu = make_scheme(task, *cpu, checked_.inputs, outputs_);
     if (gpu != nullptr) on_gpu = make_scheme(task, *gpu, checked_.inputs, outputs_);
     const auto gains_by_gpu = [&] {
-      return expected_gpu_ns(*gpu, main_operation(task, engines.curve()), on_gpu->item_ns(), items.size(),
-                             threads()) < expected_cpu_ns(*cpu, on_cpu->item_ns(), items.size(), threads());
+      return expected_gpu_ns(*gpu, main_operation(task, engines.curve()), on_gpu->item_ns(), count,
+                             threads()) < expected_cpu_ns(*cpu, on_cpu->item_ns(), count, threads());
     };
     if (on_gpu && (!on_cpu || gains_by_gpu())) {
-      return {std::move(items), std::move(on_gpu), gpu->granularity(), true};
+      return {count, std::move(items), std::move(on_gpu), gpu->granularity(), true};
     }
-    return {std::move(items), std::move(on_cpu), cpu->granularity(), false};
+    return {count, std::move(items), std::move(on_cpu), cpu->granularity(), false};
   }
 
   /// @return false if the caller requested a stop
@@ -104,7 +113,7 @@ class CallRun {
     std::vector<WorkPart> parts;
     bool on_gpu = false;
     for (const Group& group : groups_) {
-      WorkPart part = uniform_part(group.items.size(), group.scheme->item_ns());
+      WorkPart part = uniform_part(group.count, group.scheme->item_ns());
       part.granularity = group.granularity;
       on_gpu = on_gpu || group.on_gpu;
       parts.push_back(part);
@@ -122,8 +131,7 @@ class CallRun {
         schedule_for(total_ns(parts), plan_.threads(), on_gpu ? 1 : 0, progress.observed());
     const bool completed =
         execute(parts, schedule, wants_stop, [this](const Chunk& chunk, const StopToken& stop) {
-          const Group& group = groups_[chunk.part];
-          compute_items(group, std::span(group.items).subspan(chunk.begin, chunk.size()), stop);
+          compute_chunk(groups_[chunk.part], chunk, stop);
         });
     if (completed) finish_groups();
     return completed;
@@ -134,20 +142,32 @@ class CallRun {
     return {{checked_.call.progress, checked_.call.progress_user}, count, 0, static_cast<double>(count)};
   }
 
-  void compute_items(const Group& group, std::span<const std::size_t> items, const StopToken& stop) {
-    if (!is_sum()) {
-      for (const std::size_t item : items) clear_row(item);
+  void compute_chunk(const Group& group, const Chunk& chunk, const StopToken& stop) {
+    if (!group.items.empty()) {
+      const auto items = std::span(group.items).subspan(chunk.begin, chunk.size());
+      if (!is_sum()) {
+        for (const std::size_t item : items) clear_row(item);
+      }
+      return group.scheme->compute(items, stop);
     }
+    if (!is_sum()) clear_rows(chunk.begin, chunk.end);
+    std::vector<std::size_t> items(chunk.size());
+    std::iota(items.begin(), items.end(), chunk.begin);
     group.scheme->compute(items, stop);
   }
 
   /// Not inlined, because the secret-independence tests suppress findings in this function by its name:
   /// statuses are public.
   [[gnu::noinline]] void finish_groups() {
-    const bool all_ok = std::ranges::all_of(status_, [](std::uint8_t status) { return status == MM_OK; });
+    const bool all_ok = all_are_ok();
     for (const Group& group : groups_) {
       if (!is_sum() || all_ok) group.scheme->finish();
     }
+  }
+
+  /// Without an early exit, which would cost more than it gains.
+  [[nodiscard]] bool all_are_ok() const {
+    return std::ranges::count(status_, static_cast<std::uint8_t>(MM_OK)) == std::ssize(status_);
   }
 
   void clear_row(std::size_t row) const {
@@ -155,6 +175,14 @@ class CallRun {
     if (row >= checked_.rows) return;
     if (output.sizes != nullptr) output.sizes[row] = 0;
     std::fill_n(output.data + row * output.stride, checked_.row_bytes, std::uint8_t{0});
+  }
+  void clear_rows(std::size_t begin, std::size_t end) const {
+    const mm_bytes_result& output = checked_.call.output;
+    if (begin >= checked_.rows || output.stride != checked_.row_bytes || output.sizes != nullptr) {
+      for (std::size_t row = begin; row < end; ++row) clear_row(row);
+    } else {
+      std::fill_n(output.data + begin * output.stride, (end - begin) * output.stride, std::uint8_t{0});
+    }
   }
   void clear_sum() const {
     if (is_sum()) clear_row(0);
@@ -173,7 +201,7 @@ class CallRun {
   void discard() {
     std::ranges::fill(status_, static_cast<std::uint8_t>(MM_ITEM_NOT_COMPUTED));
     std::ranges::fill(ok_, std::uint8_t{0});
-    for (std::size_t row = 0; row < checked_.rows; ++row) clear_row(row);
+    clear_rows(0, checked_.rows);
     publish();
   }
 
@@ -185,6 +213,10 @@ class CallRun {
   // Statuses are public. Not inlined, because the secret-independence tests suppress findings in this
   // function by its name.
   [[gnu::noinline]] mm_status finish(bool completed) {
+    if (completed && all_are_ok()) {
+      publish();
+      return MM_OK;
+    }
     std::size_t failed = 0;
     std::size_t first = 0;
     for (std::size_t item = status_.size(); item-- > 0;) {

@@ -26,9 +26,6 @@ struct CheckedCall {
   std::vector<std::uint32_t> curves;  ///< of each item; empty: curve 0
   std::size_t rows = 0;               ///< of the output; 0 for verdicts
   std::size_t row_bytes = 0;          ///< the longest result
-
-  /// The index of an item's curve, which the plan may not have.
-  [[nodiscard]] std::size_t curve_of(std::size_t item) const { return curves.empty() ? 0 : curves[item]; }
 };
 
 /// The longest result of a call, of which only options, count and curves are read; 0 for verifications.
