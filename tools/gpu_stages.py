@@ -374,6 +374,11 @@ STAGES = {
         Stage("figure3", "powers in floating-point residues", measure("rns_figure3")),
         Stage("fields", "operations in the fields of common curves", measure("fields")),
         Stage("ecc", "points and signatures on curves, compared with libcrypto's", measure("ecc")),
+        Stage(
+            "ecc_calls",
+            "the same and calls on host arrays, also on the processor",
+            measure("ecc", "ecc_calls", "--calls"),
+        ),
         Stage("paper003", "points by one thread each: tables 3 to 5 of the paper of fios", plan_paper003),
         Stage("examples", "programs of examples/device: users' own kernels", plan_examples),
         Stage("overlap", "tensor cores together with other instructions (9.0)", measure("pipe_overlap")),

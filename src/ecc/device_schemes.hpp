@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/items.hpp"
 #include "core/limb.hpp"
 #include "core/ticker.hpp"
 #include "ecc/point_engine.hpp"
+#include "manymod/ecc.h"
 
 namespace manymod::ecc {
 
@@ -33,12 +35,50 @@ struct EcdsaVerification {
   std::uint8_t* valid = nullptr;  ///< 1 for valid signatures, else 0, also for keys that are not on the curve
 };
 
+/// What a call on byte strings computes.
+enum class RowOperation : std::uint8_t { public_key, exchange, sign, verify };
+
+/// A call from byte strings to byte strings, as the C ABI has them (manymod/ecc.h), all of the lengths that
+/// the curve's have. A member is used where the operation has such an operand.
+struct RowCall {
+  static constexpr std::size_t kMostMessage = 256;
+
+  RowOperation operation = RowOperation::public_key;
+  ByteRows secret;  ///< private keys
+  ByteRows point;   ///< public keys, those of SEC 1 uncompressed or compressed
+  /// Of ECDSA the leftmost bytes of digests, with no more bits than n has; of EdDSA messages, of at most
+  /// kMostMessage bytes.
+  ByteRows message;
+  ByteRows signature;  ///< r and s
+  ByteRows nonce;      ///< data null: those of RFC 6979, as EcdsaSigning::nonce
+  bool low_s = false;
+  bool check = false;                                      ///< signatures are checked before they leave
+  bool recoverable = false;                                ///< a recovery id behind r and s
+  mm_ecc_point_format point_format = MM_ECC_UNCOMPRESSED;  ///< of public keys that are written
+  std::uint8_t* result = nullptr;                          ///< result_size bytes of item i at i result_stride
+  std::size_t result_stride = 0, result_size = 0;
+  std::uint8_t* ok = nullptr;  ///< verdicts
+  /// Set to 1 for items that were computed: with operands that are what they should be, and a result. The
+  /// others have none, and are to be computed elsewhere. On input 0.
+  std::uint8_t* done = nullptr;
+
+  [[nodiscard]] bool is_secret() const { return operation != RowOperation::verify; }
+};
+
 /// Items are disjoint between threads, as for PointEngine. Signing is constant-time.
 class DeviceSchemes {
  public:
   DeviceSchemes() = default;
   DeviceSchemes(const DeviceSchemes&) = delete;
   DeviceSchemes& operator=(const DeviceSchemes&) = delete;
+
+  /// Whether it computes such calls, whatever the items are.
+  [[nodiscard]] virtual bool offers(const RowCall& call) const = 0;
+  /// Computes the items of a call that it offers. Items that are not done: see RowCall::done. Constant-time
+  /// but for verification.
+  virtual void run(const RowCall& call, ItemRange items, const StopToken& stop) const = 0;
+
+  // The following are for Weierstrass curves.
 
   /// Whether it derives nonces for this curve.
   [[nodiscard]] virtual bool has_deterministic_nonces() const = 0;

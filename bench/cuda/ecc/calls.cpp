@@ -49,7 +49,7 @@ mm_bytes_view rows_of(const Bytes& bytes, std::size_t size) {
 /// The operands and results of calls on one curve, of as many items as the longest one has.
 class Calls {
  public:
-  Calls(const std::string& name, std::size_t most) {
+  Calls(const std::string& name, const KernelRates& kernels, std::size_t most) : kernels_(kernels) {
     curve_ = mm_ecc_curve_find(name.c_str());
     if (curve_ == nullptr) throw std::runtime_error("no curve " + name);
     info_.struct_size = sizeof info_;
@@ -64,15 +64,17 @@ class Calls {
     }
     // Below n: the highest bits of secrets are 0.
     for (std::size_t i = 0; i < secrets_.size(); i += info_.secret_bytes) secrets_[i] = 0;
-    check_results(MM_ECC_PUBLIC_KEY, keys_, info_.public_bytes, most);
-    if (info_.signature_bytes != 0) check_results(MM_ECC_SIGN, signatures_, info_.signature_bytes, most);
+    check_results({MM_ECC_PUBLIC_KEY}, keys_, info_.public_bytes, most);
+    if (info_.signature_bytes != 0) check_results({MM_ECC_SIGN}, signatures_, info_.signature_bytes, most);
   }
 
   void measure(std::size_t count, std::vector<Json>& rows) {
-    std::vector<mm_ecc_op> operations{MM_ECC_PUBLIC_KEY};
-    if (info_.signature_bytes != 0) operations.insert(operations.end(), {MM_ECC_SIGN, MM_ECC_VERIFY});
-    if (info_.form != MM_ECC_EDWARDS) operations.push_back(MM_ECC_EXCHANGE);
-    for (const mm_ecc_op op : operations) {
+    std::vector<Operation> operations{{MM_ECC_PUBLIC_KEY}};
+    if (info_.signature_bytes != 0) {
+      operations.insert(operations.end(), {{MM_ECC_SIGN}, {MM_ECC_SIGN, false}, {MM_ECC_VERIFY}});
+    }
+    if (info_.form != MM_ECC_EDWARDS) operations.push_back({MM_ECC_EXCHANGE});
+    for (const Operation op : operations) {
       for (const bool on_gpu : {false, true}) {
         mm_ecc_plan* const plan = (on_gpu ? gpu_ : cpu_).get();
         std::array<double, kRepetitions> seconds{};
@@ -89,9 +91,12 @@ class Calls {
         row["device"] = on_gpu ? "cuda" : "cpu";
         row["items"] = count;
         row["per_second"] = rate;
+        const double share = on_gpu ? rate * kernel_seconds(op) : 0;
+        if (share > 0) row["share_of_kernels"] = share;
         rows.push_back(std::move(row));
-        std::printf("%-10s %-16s %-4s %9zu items %9.3f M/s\n", info_.name, names(op), on_gpu ? "cuda" : "cpu",
+        std::printf("%-10s %-19s %-4s %9zu items %9.3f M/s", info_.name, names(op), on_gpu ? "cuda" : "cpu",
                     count, rate / 1e6);
+        std::printf(share > 0 ? ", %3.0f %% of the kernels\n" : "\n", 100 * share);
         std::fflush(stdout);
       }
     }
@@ -100,6 +105,12 @@ class Calls {
   [[nodiscard]] bool right() const { return right_; }
 
  private:
+  struct Operation {
+    mm_ecc_op op;
+    bool check = true;  ///< of signatures that are made
+  };
+
+  const KernelRates& kernels_;
   const mm_ecc_curve* curve_ = nullptr;
   mm_ecc_curve_info info_{};
   Plan cpu_, gpu_;
@@ -107,12 +118,12 @@ class Calls {
   std::vector<std::uint8_t> ok_;
   bool right_ = true;
 
-  static const char* names(mm_ecc_op op) {
-    switch (op) {
+  static const char* names(Operation operation) {
+    switch (operation.op) {
       case MM_ECC_PUBLIC_KEY:
         return "call_public_key";
       case MM_ECC_SIGN:
-        return "call_sign";
+        return operation.check ? "call_sign" : "call_sign_unchecked";
       case MM_ECC_VERIFY:
         return "call_verify";
       default:
@@ -120,8 +131,32 @@ class Calls {
     }
   }
 
+  /// What an item takes in a kernel; 0 where it was not measured.
+  [[nodiscard]] double seconds(const char* kernel) const {
+    const auto found = kernels_.find(kernel);
+    return found == kernels_.end() ? 0 : 1 / found->second;
+  }
+  /// The same of the multiplications and of ECDSA's other kernels in a call. EdDSA multiplies the generator
+  /// for the public key and for R; the check of a signature does so as often as making it.
+  [[nodiscard]] double kernel_seconds(Operation operation) const {
+    const bool is_edwards = info_.form == MM_ECC_EDWARDS;
+    const double base = seconds("base");
+    switch (operation.op) {
+      case MM_ECC_PUBLIC_KEY:
+        return info_.form == MM_ECC_MONTGOMERY ? seconds("ladder") : base;
+      case MM_ECC_SIGN:
+        if (is_edwards) return (operation.check ? 4 : 2) * base;
+        return seconds("sign_rfc6979") + (operation.check ? base : 0);
+      case MM_ECC_VERIFY:
+        return seconds(is_edwards ? "two" : "verify");
+      default:
+        return seconds(info_.form == MM_ECC_MONTGOMERY ? "ladder" : "multiply");
+    }
+  }
+
   /// Results to results_, verdicts to ok_.
-  void run(mm_ecc_plan* plan, mm_ecc_op op, std::size_t count) {
+  void run(mm_ecc_plan* plan, Operation operation, std::size_t count) {
+    const mm_ecc_op op = operation.op;
     const auto some = [count](const Bytes& bytes, std::size_t size) {
       mm_bytes_view view = rows_of(bytes, size);
       view.count = count;
@@ -130,6 +165,7 @@ class Calls {
     mm_ecc_call call{};
     call.struct_size = sizeof call;
     call.op = op;
+    call.no_check = operation.check ? 0 : 1;
     call.count = count;
     const bool is_signature = op == MM_ECC_SIGN || op == MM_ECC_VERIFY;
     if (is_signature) {
@@ -156,7 +192,7 @@ class Calls {
   }
 
   /// The results of all items by the GPU, of which those of the first ones are compared with the processor's.
-  void check_results(mm_ecc_op op, Bytes& to, std::size_t size, std::size_t most) {
+  void check_results(Operation op, Bytes& to, std::size_t size, std::size_t most) {
     const std::size_t few = std::min<std::size_t>(most, 2000);
     run(cpu_.get(), op, few);
     const Bytes expected = results_;
@@ -169,10 +205,10 @@ class Calls {
 
 }  // namespace
 
-std::vector<Json> measure_calls(const std::string& curve, const std::vector<std::size_t>& batches,
-                                bool& right) {
+std::vector<Json> measure_calls(const std::string& curve, const KernelRates& kernels,
+                                const std::vector<std::size_t>& batches, bool& right) {
   std::vector<Json> rows;
-  Calls calls(curve, *std::ranges::max_element(batches));
+  Calls calls(curve, kernels, *std::ranges::max_element(batches));
   for (const std::size_t count : batches) calls.measure(count, rows);
   right = right && calls.right();
   return rows;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,13 @@
 
 namespace manymod::bench {
 
-/// Rows of the report; `right` is cleared where the GPU's results are not the processor's, or its own
-/// signatures not valid. `curve`: a name of the library.
-std::vector<Json> measure_calls(const std::string& curve, const std::vector<std::size_t>& batches,
-                                bool& right);
+/// Items a second of kernels alone, by the operations of the program's own rows.
+using KernelRates = std::map<std::string, double>;
+
+/// Rows of the report, with the share of the rate of the kernels that a call needs; `right` is cleared where
+/// the GPU's results are not the processor's, or its own signatures not valid. `curve`: a name of the
+/// library.
+std::vector<Json> measure_calls(const std::string& curve, const KernelRates& kernels,
+                                const std::vector<std::size_t>& batches, bool& right);
 
 }  // namespace manymod::bench

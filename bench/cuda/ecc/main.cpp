@@ -61,7 +61,7 @@ const std::vector<Curve> kCurves = {
 struct Options : CommonOptions {
   std::vector<std::string> curves, operations = kOperations;
   std::vector<std::uint32_t> batches;  ///< empty: waves of the device
-  bool calls = false;                  ///< instead of kernels
+  bool calls = false;                  ///< besides kernels
 };
 
 void add_options(CLI::App& command, Options& options) {
@@ -70,7 +70,8 @@ void add_options(CLI::App& command, Options& options) {
   add_list(command, "--op", options.operations, "Operations (default: all)")
       ->check(CLI::IsMember(kOperations));
   add_list(command, "--batches", options.batches, "Items of a call")->check(CLI::PositiveNumber);
-  command.add_flag("--calls", options.calls, "Calls from arrays to arrays on the host, instead of kernels");
+  command.add_flag("--calls", options.calls,
+                   "Calls from arrays to arrays on the host, after the kernels that they are compared with");
 }
 
 /// Products and squarings of one item, without look-ups and sums.
@@ -113,7 +114,7 @@ class Measurements {
       if (options_.calls) {
         measure_calls_on(curve);
       } else {
-        measure(curve);
+        measure(curve, options_.batches);
       }
     }
   }
@@ -125,7 +126,8 @@ class Measurements {
     document["clock_source"] = timer_.clock_source();
     document["method"] = options_.calls
                              ? "calls from arrays to arrays on the host, all threads; medians; the first "
-                               "results compared with the processor's, and all signatures verified"
+                               "results compared with the processor's, and all signatures verified; rows of "
+                               "kernels as without --calls"
                              : "kernels alone, operands and results in device memory; medians; the limit is "
                                "that of the products "
                                "and "
@@ -150,6 +152,7 @@ class Measurements {
   Timer timer_;
   unsigned wrong_ = 0;
   std::vector<Json> rows_;
+  KernelRates rates_;  ///< of the curve that was measured last
 
   [[nodiscard]] gpu::DeviceBuffer repeat(const std::vector<Limb>& rows, std::uint32_t count,
                                          std::size_t limbs) const {
@@ -175,18 +178,20 @@ class Measurements {
   void measure_calls_on(const Curve& named) {
     std::vector<std::size_t> batches(options_.batches.begin(), options_.batches.end());
     if (batches.empty()) batches = {10'000, 100'000, 1'000'000};
+    // The kernels of as many items first: what the calls are compared with.
+    measure(named, {device_.properties().multiprocessors * 512 * 16});
     bool right = true;
-    const std::vector<Json> rows = measure_calls(ecc::named_curve(named.id).name, batches, right);
+    const std::vector<Json> rows = measure_calls(ecc::named_curve(named.id).name, rates_, batches, right);
     rows_.insert(rows_.end(), rows.begin(), rows.end());
     if (!right) std::printf("%s: WRONG\n", named.name.c_str()), ++wrong_;
   }
 
-  void measure(const Curve& named) {
+  void measure(const Curve& named, std::vector<std::uint32_t> batches) {
+    rates_.clear();
     const ecc::Curve& curve = ecc::named_curve(named.id);
     const DeviceCurve on_device(device_, curve, *ecc::cuda::find_curve_kernels(named.id));
     const EccItems items =
         named.is_25519() ? ecc_items_25519(curve, kDistinct) : ecc_items(curve, kDistinct, named.hash);
-    std::vector<std::uint32_t> batches = options_.batches;
     if (batches.empty()) {
       const std::uint32_t wave = device_.properties().multiprocessors * 512;
       batches = options_.quick ? std::vector{wave * 8} : std::vector{wave / 4, wave, wave * 4, wave * 16};
@@ -351,6 +356,7 @@ class Measurements {
     row["mhz"] = timing.mhz;
     row["right"] = right;
     rows_.push_back(std::move(row));
+    rates_[operation] = rate;
     if (!right) ++wrong_;
     std::printf("%-10s %-13s %9u items %9.2f M/s, %4.1f %% of the limit%s\n", named.name.c_str(),
                 operation.c_str(), batch.count, rate / 1e6, 100 * rate / limit, right ? "" : "  WRONG");

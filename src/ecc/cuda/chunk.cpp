@@ -12,25 +12,40 @@ namespace {
 /// Of each array: rows are read as limbs.
 constexpr std::size_t kAlignment = 256;
 /// Arrays of a chunk, each of which may waste so much.
-constexpr std::size_t kMostArrays = 24;
+constexpr std::size_t kMostArrays = 40;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
+/// Copies `count` strings of `size` bytes, in one piece where nothing is between them.
+void copy_strings(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                  std::size_t size, std::size_t count) {
+  if (size == 0) return;
+  if ((to_stride == size && from_stride == size) || count == 1) {
+    std::memcpy(to, from, size * count);
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(static_cast<std::uint8_t*>(to) + i * to_stride,
+                static_cast<const std::uint8_t*>(from) + i * from_stride, size);
+  }
+}
+
 }  // namespace
 
-void Chunk::begin(std::size_t first, std::uint32_t count, std::size_t bytes) {
+void Chunk::begin(std::size_t first, std::uint32_t count, const ItemBytes& bytes) {
   first_ = first;
   count_ = count;
   used_ = pinned_used_ = 0;
   results_.clear();
-  const std::size_t needed = bytes * count + kMostArrays * kAlignment;
+  const std::size_t needed = bytes.device * count + kMostArrays * kAlignment;
   if (memory_.bytes() < needed) {
     memory_ = gpu::DeviceBuffer();
     memory_ = gpu::DeviceBuffer(device_, needed);
   }
-  if (pinned_.bytes() < needed) {
+  const std::size_t pinned = bytes.pinned * count + kMostArrays * kAlignment;
+  if (pinned_.bytes() < pinned) {
     pinned_ = gpu::PinnedBuffer();
-    pinned_ = gpu::PinnedBuffer(device_, needed);
+    pinned_ = gpu::PinnedBuffer(device_, pinned);
   }
 }
 
@@ -49,40 +64,60 @@ void* Chunk::take_pinned(std::size_t bytes) {
 Rows Chunk::upload(const NumberRows& rows, std::size_t limbs) {
   const std::size_t count = rows.stride == 0 ? 1 : count_, bytes = count * limbs * sizeof(Limb);
   auto* const pinned = static_cast<Limb*>(take_pinned(bytes));
-  if (rows.stride == limbs || count == 1) {
-    std::memcpy(pinned, rows[first_], bytes);
-  } else {
-    for (std::size_t i = 0; i < count; ++i) {
-      std::memcpy(pinned + i * limbs, rows[first_ + i], limbs * sizeof(Limb));
-    }
-  }
+  copy_strings(pinned, limbs * sizeof(Limb), rows[first_], rows.stride * sizeof(Limb), limbs * sizeof(Limb),
+               count);
   void* const device = take(bytes);
   stream_->copy_to_device(device, pinned, bytes);
   const auto words = static_cast<std::uint32_t>(rows.stride == 0 ? 0 : 2 * limbs);
   return {static_cast<const std::uint32_t*>(device), words};
 }
 
-RowsOut Chunk::result(Limb* to, std::size_t limbs) {
-  const std::size_t bytes = count_ * limbs * sizeof(Limb);
+Strings Chunk::upload(const ByteRows& rows) {
+  const std::size_t count = rows.stride == 0 ? 1 : count_, bytes = count * rows.size;
+  auto* const pinned = static_cast<std::uint8_t*>(take_pinned(bytes));
+  copy_strings(pinned, rows.size, rows.data + first_ * rows.stride, rows.stride, rows.size, count);
   void* const device = take(bytes);
-  if (to != nullptr) results_.push_back({device, take_pinned(bytes), to + first_ * limbs, bytes});
+  stream_->copy_to_device(device, pinned, bytes);
+  const auto size = static_cast<std::uint32_t>(rows.size);
+  return {static_cast<const std::uint8_t*>(device), rows.stride == 0 ? 0 : size, size};
+}
+
+void Chunk::add_result(const void* device, void* to, std::size_t stride, std::size_t size) {
+  if (to == nullptr) return;
+  auto* const first = static_cast<std::uint8_t*>(to) + first_ * stride;
+  results_.push_back({device, take_pinned(count_ * size), first, size, stride});
+}
+
+RowsOut Chunk::result(Limb* to, std::size_t limbs) {
+  const std::size_t size = limbs * sizeof(Limb);
+  void* const device = take(count_ * size);
+  add_result(device, to, size, size);
   return {static_cast<std::uint32_t*>(device), static_cast<std::uint32_t>(2 * limbs)};
 }
 
-std::uint8_t* Chunk::result(std::uint8_t* to) {
-  void* const device = take(count_);
-  if (to != nullptr) results_.push_back({device, take_pinned(count_), to + first_, count_});
+std::uint8_t* Chunk::result(std::uint8_t* to) { return result(to, 1, 1); }
+
+std::uint8_t* Chunk::result(std::uint8_t* to, std::size_t stride, std::size_t size) {
+  void* const device = take(count_ * size);
+  add_result(device, to, stride, size);
   return static_cast<std::uint8_t*>(device);
 }
 
 void Chunk::queue_results() {
-  for (const Result& result : results_) stream_->copy_to_host(result.pinned, result.device, result.bytes);
+  for (const Result& result : results_) {
+    stream_->copy_to_host(result.pinned, result.device, count_ * result.size);
+  }
 }
 
-void Chunk::finish(bool erase) {
+void Chunk::wait(bool erase) {
   if (erase) stream_->set_bytes(memory_.data(), 0, used_);
   stream_->synchronize();
-  for (const Result& result : results_) std::memcpy(result.to, result.pinned, result.bytes);
+}
+
+void Chunk::store_results(bool erase) {
+  for (const Result& result : results_) {
+    copy_strings(result.to, result.stride, result.pinned, result.size, result.size, count_);
+  }
   if (erase) wipe_bytes(pinned_.data(), pinned_used_);
 }
 

@@ -8,12 +8,20 @@
 #include <mutex>
 #include <vector>
 
+#include "abi/items.hpp"
 #include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/row_jobs.hpp"
 #include "ecc/point_engine.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/device.hpp"
 
 namespace manymod::ecc::cuda {
+
+/// Bytes that operands and results of an item take.
+struct ItemBytes {
+  std::size_t device = 0;
+  std::size_t pinned = 0;
+};
 
 /// The memory of one chunk after the other, and the stream in which it is worked on. For use by one thread at
 /// a time. Operands and results of a chunk are laid out from the beginning: call begin() first.
@@ -24,12 +32,14 @@ class Chunk {
   [[nodiscard]] const gpu::Stream& stream() const { return *stream_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
-  /// Room for `count` items of the call, from item `first` on, with `bytes` bytes each in device memory and
+  /// Room for `count` items of the call, from item `first` on, with so many bytes each in device memory and
   /// in pinned memory. @throws gpu::DeviceError
-  void begin(std::size_t first, std::uint32_t count, std::size_t bytes);
+  void begin(std::size_t first, std::uint32_t count, const ItemBytes& bytes);
 
   /// Enqueues the copy of numbers of `limbs` limbs.
   Rows upload(const NumberRows& rows, std::size_t limbs);
+  /// Enqueues the copy of byte strings, which then follow each other.
+  Strings upload(const ByteRows& rows);
   /// Device memory of `bytes` bytes an item, uninitialised.
   template <class T>
   T* room(std::size_t bytes) {
@@ -38,18 +48,22 @@ class Chunk {
   /// The same for rows of `limbs` limbs, or bytes, which finish() copies to the call's arrays; null: nowhere.
   RowsOut result(Limb* to, std::size_t limbs);
   std::uint8_t* result(std::uint8_t* to);
+  /// The same for byte strings of `size` bytes, that of item i to `to` + i `stride`.
+  std::uint8_t* result(std::uint8_t* to, std::size_t stride, std::size_t size);
 
   /// Enqueues the copies of results.
   void queue_results();
-  /// Waits, and copies results to the call's arrays. `erase`: operands and results were secret.
-  void finish(bool erase);
+  /// Waits for the work and the copies. `erase`: operands and results were secret.
+  void wait(bool erase);
+  /// Copies results to the call's arrays. After wait().
+  void store_results(bool erase);
 
  private:
   struct Result {
     const void* device;
     void* pinned;
     void* to;
-    std::size_t bytes;
+    std::size_t size, stride;  ///< of an item
   };
 
   gpu::Device& device_;
@@ -63,6 +77,7 @@ class Chunk {
 
   void* take(std::size_t bytes);
   void* take_pinned(std::size_t bytes);
+  void add_result(const void* device, void* to, std::size_t stride, std::size_t size);
 };
 
 /// Chunks that are not in use.

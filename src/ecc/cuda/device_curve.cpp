@@ -131,6 +131,10 @@ void DeviceCurve::sign(const gpu::Stream& stream, SignJob job) const {
   job.curve = numbers();
   launch_chains(stream, "sign", job);
 }
+void DeviceCurve::combine(const gpu::Stream& stream, CombineJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "combine", job);
+}
 void DeviceCurve::verification_scalars(const gpu::Stream& stream, VerifyScalarsJob job) const {
   job.curve = numbers();
   launch_chains(stream, "scalars", job);
@@ -138,6 +142,19 @@ void DeviceCurve::verification_scalars(const gpu::Stream& stream, VerifyScalarsJ
 void DeviceCurve::compare(const gpu::Stream& stream, VerifyCompareJob job) const {
   job.curve = numbers();
   launch_items(stream, "compare", job);
+}
+
+void DeviceCurve::expand_keys(const gpu::Stream& stream, ExpandJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "expand", job);
+}
+void DeviceCurve::hash_to_scalars(const gpu::Stream& stream, HashJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "hash", job);
+}
+void DeviceCurve::decode(const gpu::Stream& stream, DecodeJob job) const {
+  job.curve = numbers();
+  launch_items(stream, "decode", job);
 }
 
 void DeviceCurve::make_tables(const Curve& curve) {

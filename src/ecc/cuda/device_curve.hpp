@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ecc/cuda/jobs.hpp"
+#include "ecc/cuda/row_jobs.hpp"
 #include "ecc/curve.hpp"
 #include "gpu/buffer.hpp"
 #include "gpu/device.hpp"
@@ -47,6 +48,8 @@ class DeviceCurve {
 
   [[nodiscard]] const CurveKernels& kernels() const { return kernels_; }
   [[nodiscard]] gpu::Device& device() const { return device_; }
+  /// The constants of the curve in device memory. Not for curves of ladders alone.
+  [[nodiscard]] CurveNumbers numbers() const;
 
   void multiply_base(const gpu::Stream& stream, PointJob job) const;
   void multiply(const gpu::Stream& stream, PointJob job) const;
@@ -56,8 +59,13 @@ class DeviceCurve {
   void affine(const gpu::Stream& stream, AffineJob job) const;
   void nonces(const gpu::Stream& stream, NonceJob job) const;
   void sign(const gpu::Stream& stream, SignJob job) const;
+  void combine(const gpu::Stream& stream, CombineJob job) const;
   void verification_scalars(const gpu::Stream& stream, VerifyScalarsJob job) const;
   void compare(const gpu::Stream& stream, VerifyCompareJob job) const;
+  void decode(const gpu::Stream& stream, DecodeJob job) const;
+  // Of Ed25519:
+  void expand_keys(const gpu::Stream& stream, ExpandJob job) const;
+  void hash_to_scalars(const gpu::Stream& stream, HashJob job) const;
 
  private:
   gpu::Device& device_;
@@ -65,7 +73,6 @@ class DeviceCurve {
   unsigned wide_window_;
   gpu::DeviceBuffer numbers_, base_table_, wide_table_;
 
-  [[nodiscard]] CurveNumbers numbers() const;
   [[nodiscard]] const gpu::Kernel& kernel(const char* part) const;
   template <class Job>
   void launch_items(const gpu::Stream& stream, const char* part, const Job& job) const;

@@ -122,7 +122,7 @@ MM_DEVICE void deterministic_nonce(const NonceJob& job, std::uint32_t item) {
   for (unsigned j = 0; j < C::kRowWords; ++j) {
     result[j] = j < C::kOrderWords ? (k[j] & right) | ((j == 0 ? 1 : 0) & ~right) : 0;
   }
-  job.found[item] = static_cast<std::uint8_t>(right & 1);
+  job.found[item] &= static_cast<std::uint8_t>(right & 1);
 }
 
 // ---- signatures -------------------------------------------------------------------------------------------
@@ -195,6 +195,23 @@ MM_DEVICE void sign(const SignJob& job, std::uint32_t thread) {
     job.valid[item] &= static_cast<std::uint8_t>(right & 1);
   };
   invert_chain(f, Chain{thread, job.threads, job.count}, job.scratch, job.count, load_nonce, use);
+}
+
+/// What the equations of verification multiply the generator by, for the public key d G. Constant-time. On
+/// input: item < job.count.
+template <class C>
+MM_DEVICE void combine_scalars(const CombineJob& job, std::uint32_t item) {
+  using Scalars = typename C::Scalars;
+  ScalarMemory<C> memory;
+  const Scalars f = scalar_field<C>(job.curve, memory);
+  typename Scalars::Element sum, term;
+  load_scalar<C>(f, sum, job.v.at(item));
+  load_scalar<C>(f, term, job.secret.at(item));
+  f.mul(sum, sum, term);
+  if (job.subtracts != 0) f.neg(sum, sum);
+  load_scalar<C>(f, term, job.u.at(item));
+  f.add(sum, sum, term);
+  f.to_limbs(row_out<C::kOrderWords>(job.k.at(item)), sum);
 }
 
 // ---- verification -----------------------------------------------------------------------------------------

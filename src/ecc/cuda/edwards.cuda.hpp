@@ -28,7 +28,8 @@ struct Edwards25519 {
   using Point = edwards::Extended<Field>;
   using Prepared = edwards::Prepared<Field>;
   using Cached = edwards::Cached<Field>;
-  using Scalars = field::DeviceField<253, 1, field::Row32, SingleThread>;
+  using InlineScalars = field::DeviceField<253, 1, field::Row32, SingleThread>;
+  using Scalars = InlineScalars;
   static constexpr unsigned kWords = Field::kWords;
   static constexpr unsigned kRowWords = kWords;
   static constexpr unsigned kOrderBits = 253;

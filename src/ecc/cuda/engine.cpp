@@ -2,13 +2,16 @@
 #include "ecc/cuda/engine.hpp"
 
 #include <algorithm>
-#include <array>
+#include <deque>
 #include <mutex>
+#include <semaphore>
 #include <utility>
 
 #include "dispatch/devices.hpp"
 #include "ecc/cuda/chunk.hpp"
 #include "ecc/cuda/device_curve.hpp"
+#include "ecc/cuda/queue.hpp"
+#include "ecc/cuda/row_queue.hpp"
 #include "ecc/device_schemes.hpp"
 #include "ecc/variants.hpp"
 #include "gpu/device_error.hpp"
@@ -18,9 +21,26 @@ namespace {
 
 /// Items of a chunk for each multiprocessor, all of whose threads are busy with half of them.
 constexpr std::size_t kChunkItems = 1024;
-/// Chunks of a call in work: one is computed while others are copied.
+/// Chunks of a thread in work: one is computed while others are copied.
 constexpr std::size_t kChunksInFlight = 3;
-/// Rows of limbs and flags of an item in any of the calls below.
+/// Chunks of all threads on the GPU. If there were more, all would be computed side by side and be ready at
+/// the same time, so that their results would be copied while the GPU is idle.
+constexpr std::ptrdiff_t kChunksOnGpu = 4;
+
+using Slots = std::counting_semaphore<kChunksOnGpu>;
+/// Gives a slot back that was taken.
+struct GiveBack {
+  void operator()(Slots* slots) const { slots->release(); }
+};
+using Slot = std::unique_ptr<Slots, GiveBack>;
+
+/// A chunk in work, and the end of its items.
+struct InFlight {
+  std::unique_ptr<Chunk> chunk;
+  std::size_t end = 0;
+  Slot slot;
+};
+/// Rows of limbs and flags of an item in any of the calls below on numbers.
 constexpr std::size_t kMostRows = 16, kMostFlags = 8;
 
 class CudaEngine final : public PointEngine, public DeviceSchemes {
@@ -34,9 +54,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
         host_(std::move(host)),
         pool_(device) {}
 
-  [[nodiscard]] const DeviceSchemes* device_schemes() const override {
-    return curve().form == MM_ECC_WEIERSTRASS ? this : nullptr;
-  }
+  [[nodiscard]] const DeviceSchemes* device_schemes() const override { return this; }
   [[nodiscard]] const char* variant() const override { return kName; }
   [[nodiscard]] std::size_t granularity() const override {
     return device_.properties().multiprocessors * kChunkItems / 2;
@@ -46,10 +64,11 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
                      const StopToken& stop) const override {
     const auto start = [&](Chunk& chunk) {
-      PointJob job = point_job(chunk);
+      const Queue queue = queue_of(chunk);
+      PointJob job = queue.point_job();
       job.scalar = chunk.upload(k, limbs());
       on_device().multiply_base(chunk.stream(), job);
-      queue_affine(chunk, job, r);
+      queue.affine(job, results_in(chunk, r));
     };
     const std::size_t done = run(items, timing == TimingClass::secret, stop, start);
     if (done < items.end) host_->multiply_base(r, k, {done, items.end}, timing, stop);
@@ -58,11 +77,12 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
                 TimingClass timing, const StopToken& stop) const override {
     const auto start = [&](Chunk& chunk) {
-      PointJob job = point_job(chunk);
+      const Queue queue = queue_of(chunk);
+      PointJob job = queue.point_job();
       job.scalar = chunk.upload(k, limbs());
       upload_points(job, chunk, points);
       on_device().multiply(chunk.stream(), job);
-      queue_affine(chunk, job, r);
+      queue.affine(job, results_in(chunk, r));
     };
     const std::size_t done = run(items, timing == TimingClass::secret, stop, start);
     if (done < items.end) host_->multiply(r, k, points, {done, items.end}, timing, stop);
@@ -71,12 +91,13 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   void multiply_two(const PointResults& r, const NumberRows& u, const NumberRows& v, const PointRows& points,
                     ItemRange items, const StopToken& stop) const override {
     const auto start = [&](Chunk& chunk) {
-      PointJob job = point_job(chunk);
+      const Queue queue = queue_of(chunk);
+      PointJob job = queue.point_job();
       job.scalar = chunk.upload(v, limbs());
       job.base_scalar = chunk.upload(u, limbs());
       upload_points(job, chunk, points);
       on_device().multiply_two(chunk.stream(), job);
-      queue_affine(chunk, job, r);
+      queue.affine(job, results_in(chunk, r));
     };
     const std::size_t done = run(items, false, stop, start);
     if (done < items.end) host_->multiply_two(r, u, v, points, {done, items.end}, stop);
@@ -86,11 +107,12 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
               const StopToken& stop) const override {
     if (bits != kLadderBits) return host_->ladder(r, k, u, bits, items, stop);
     const auto start = [&](Chunk& chunk) {
-      PointJob job = point_job(chunk);
+      const Queue queue = queue_of(chunk);
+      PointJob job = queue.point_job();
       job.scalar = chunk.upload(k, limbs());
       job.x = chunk.upload(u, limbs());
       on_device().ladder(chunk.stream(), job);
-      queue_affine(chunk, job, {r, nullptr, nullptr});
+      queue.affine(job, results_in(chunk, {r, nullptr, nullptr}));
     };
     const std::size_t done = run(items, true, stop, start);
     if (done < items.end) host_->ladder(r, k, u, bits, {done, items.end}, stop);
@@ -137,6 +159,12 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     return run(items, false, stop, start) == items.end || stop.was_requested();
   }
 
+  [[nodiscard]] bool offers(const RowCall& call) const override { return RowQueue::offers(kernels_, call); }
+  void run(const RowCall& call, ItemRange items, const StopToken& stop) const override {
+    const auto start = [&](Chunk& chunk) { RowQueue(on_device(), curve(), chunk).queue(call); };
+    run(items, RowQueue::bytes(curve(), call), call.is_secret(), stop, start);
+  }
+
  private:
   gpu::Device& device_;
   const CurveKernels& kernels_;
@@ -145,6 +173,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   mutable std::unique_ptr<const DeviceCurve> on_device_;
   std::unique_ptr<const PointEngine> host_;
   mutable ChunkPool pool_;
+  mutable Slots slots_{kChunksOnGpu};
 
   [[nodiscard]] std::size_t limbs() const { return curve().limbs(); }
 
@@ -162,115 +191,88 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   /// items.end; or where the GPU failed or `stop` was requested, an earlier one.
   template <class Start>
   std::size_t run(ItemRange items, bool secret, const StopToken& stop, const Start& start) const {
-    std::array<std::unique_ptr<Chunk>, kChunksInFlight> chunks;
-    std::array<std::size_t, kChunksInFlight> ends{};
-    const std::size_t most = device_.properties().multiprocessors * kChunkItems;
     const std::size_t bytes = kMostRows * limbs() * sizeof(Limb) + kMostFlags;
-    std::size_t done = items.begin, next = items.begin, started = 0, finished = 0;
+    return run(items, {bytes, bytes}, secret, stop, start);
+  }
+  template <class Start>
+  std::size_t run(ItemRange items, const ItemBytes& bytes, bool secret, const StopToken& stop,
+                  const Start& start) const {
+    std::deque<InFlight> chunks;
+    const std::size_t most = device_.properties().multiprocessors * kChunkItems;
+    std::size_t done = items.begin, next = items.begin;
     try {
-      while (finished < started || (next < items.end && !stop.was_requested())) {
-        if (next < items.end && started - finished < kChunksInFlight && !stop.was_requested()) {
-          auto& chunk = chunks[started % kChunksInFlight];
-          if (chunk == nullptr) chunk = pool_.take();
-          const std::size_t count = std::min(most, items.end - next);
-          chunk->begin(next, static_cast<std::uint32_t>(count), bytes);
-          start(*chunk);
-          chunk->queue_results();
-          next += count;
-          ends[started++ % kChunksInFlight] = next;
+      while (!chunks.empty() || (next < items.end && !stop.was_requested())) {
+        const bool more = next < items.end && !stop.was_requested() && chunks.size() < kChunksInFlight;
+        if (Slot slot = more ? take_slot(chunks.empty()) : nullptr) {
+          const std::size_t end = std::min(items.end, next + most);
+          Chunk& chunk = *chunks.emplace_back(InFlight{pool_.take(), end, std::move(slot)}).chunk;
+          chunk.begin(next, static_cast<std::uint32_t>(end - next), bytes);
+          start(chunk);
+          chunk.queue_results();
+          next = end;
         } else {
-          chunks[finished % kChunksInFlight]->finish(secret);
-          done = ends[finished++ % kChunksInFlight];
+          InFlight one = std::move(chunks.front());
+          chunks.pop_front();
+          one.chunk->wait(secret);
+          one.slot.reset();
+          one.chunk->store_results(secret);
+          done = one.end;
+          pool_.give(std::move(one.chunk));
         }
       }
     } catch (const gpu::DeviceError&) {
       // Chunks in work are abandoned: their memory is freed, and zeroed, when the stream is done with it.
-      return done;
-    }
-    for (auto& chunk : chunks) {
-      if (chunk != nullptr) pool_.give(std::move(chunk));
     }
     return done;
   }
 
-  [[nodiscard]] PointJob point_job(Chunk& chunk) const {
-    PointJob job;
-    job.count = chunk.count();
-    job.result = chunk.room<std::uint32_t>(3 * limbs() * sizeof(Limb));
-    return job;
+  /// A slot, null if none is free. `waits`: until one is, which only threads without one may do.
+  [[nodiscard]] Slot take_slot(bool waits) const {
+    if (!waits) return Slot(slots_.try_acquire() ? &slots_ : nullptr);
+    slots_.acquire();
+    return Slot(&slots_);
+  }
+
+  [[nodiscard]] Queue queue_of(Chunk& chunk) const { return {on_device(), chunk, limbs()}; }
+  [[nodiscard]] AffineRows results_in(Chunk& chunk, const PointResults& r) const {
+    AffineRows to;
+    to.x = chunk.result(r.x, limbs());
+    if (r.y != nullptr) to.y = chunk.result(r.y, limbs());
+    if (r.infinity != nullptr) to.infinity = chunk.result(r.infinity);
+    return to;
   }
   void upload_points(PointJob& job, Chunk& chunk, const PointRows& points) const {
     job.x = chunk.upload(points.x, limbs());
     job.y = chunk.upload(points.y, limbs());
   }
-  /// The affine forms of a job's points.
-  AffineJob queue_affine(Chunk& chunk, const PointJob& job, const PointResults& r) const {
-    AffineJob affine;
-    affine.count = job.count;
-    affine.point = job.result;
-    affine.scratch = chunk.room<std::uint32_t>(limbs() * sizeof(Limb));
-    affine.x = chunk.result(r.x, limbs());
-    if (r.y != nullptr) affine.y = chunk.result(r.y, limbs());
-    if (r.infinity != nullptr) affine.infinity = chunk.result(r.infinity);
-    on_device().affine(chunk.stream(), affine);
-    return affine;
-  }
 
   void queue_signing(Chunk& chunk, const EcdsaSigning& batch) const {
-    const gpu::Stream& stream = chunk.stream();
     SignJob job;
-    job.count = chunk.count();
     job.secret = chunk.upload(batch.secret, limbs());
     job.digest = chunk.upload(batch.digest, limbs());
     job.valid = chunk.result(batch.done);
-    if (batch.nonce.data != nullptr) {
-      job.nonce = chunk.upload(batch.nonce, limbs());
-      stream.set_bytes(job.valid, 1, job.count);
-    } else {
-      const RowsOut nonce = chunk.result(nullptr, limbs());
-      on_device().nonces(stream, {{}, job.count, job.secret, job.digest, nonce, job.valid});
-      job.nonce = {nonce.words, nonce.stride};
-    }
-    PointJob point = point_job(chunk);
-    point.scalar = job.nonce;
-    on_device().multiply_base(stream, point);
-    AffineJob affine;
-    affine.count = point.count;
-    affine.point = point.result;
-    affine.scratch = job.scratch = chunk.room<std::uint32_t>(2 * limbs() * sizeof(Limb));
-    affine.x = chunk.result(nullptr, limbs());
-    affine.y = chunk.result(nullptr, limbs());
-    on_device().affine(stream, affine);
-    job.x = {affine.x.words, affine.x.stride};
-    job.y = {affine.y.words, affine.y.stride};
+    chunk.stream().set_bytes(job.valid, 1, chunk.count());
+    if (batch.nonce.data != nullptr) job.nonce = chunk.upload(batch.nonce, limbs());
     job.r = chunk.result(batch.r, limbs());
     job.s = chunk.result(batch.s, limbs());
     job.recovery = chunk.result(batch.recovery);
     job.low_s = batch.low_s ? 1 : 0;
-    on_device().sign(stream, job);
+    queue_of(chunk).sign(job);
   }
 
   void queue_verification(Chunk& chunk, const EcdsaVerification& batch) const {
-    const gpu::Stream& stream = chunk.stream();
     VerifyScalarsJob job;
-    job.count = chunk.count();
     job.digest = chunk.upload(batch.digest, limbs());
     job.r = chunk.upload(batch.r, limbs());
     job.s = chunk.upload(batch.s, limbs());
-    job.scratch = chunk.room<std::uint32_t>(2 * limbs() * sizeof(Limb));
-    job.u = chunk.result(nullptr, limbs());
-    job.v = chunk.result(nullptr, limbs());
     job.valid = chunk.result(batch.valid);
     job.low_s = batch.low_s ? 1 : 0;
-    on_device().verification_scalars(stream, job);
-    PointJob point = point_job(chunk);
+    PointJob point;
+    point.count = chunk.count();
     upload_points(point, chunk, batch.keys);
     point.valid = chunk.result(nullptr);
-    point.scalar = {job.v.words, job.v.stride};
-    point.base_scalar = {job.u.words, job.u.stride};
-    on_device().check(stream, point);
-    on_device().multiply_two(stream, point);
-    on_device().compare(stream, {{}, job.count, point.result, job.r, point.valid, job.valid});
+    on_device().check(chunk.stream(), point);
+    queue_of(chunk).verify(job, point.x, point.y, point.valid);
   }
 };
 

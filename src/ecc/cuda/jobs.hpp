@@ -90,7 +90,7 @@ struct NonceJob {
   Rows secret;          ///< 0 < d < n
   Rows digest;          ///< its leftmost bits as a number, as many as n has
   RowsOut nonce;        ///< k, or 1 where `found` is 0
-  std::uint8_t* found;  ///< 0 where the first candidate is not in [1, n)
+  std::uint8_t* found;  ///< in and out: cleared where the first candidate is not in [1, n)
 };
 
 /// r and s of ECDSA.
@@ -127,6 +127,16 @@ struct VerifyCompareJob {
   Rows r;
   const std::uint8_t* on_curve = nullptr;
   std::uint8_t* valid = nullptr;  ///< in and out
+};
+
+/// k = u + v d modulo n, or u - v d.
+struct CombineJob {
+  CurveNumbers curve;
+  std::uint32_t count = 0;
+  Rows u, v;    ///< below n
+  Rows secret;  ///< d < n
+  RowsOut k;
+  std::uint32_t subtracts = 0;
 };
 
 }  // namespace manymod::ecc::cuda

@@ -2,6 +2,7 @@
 // The kernels of one curve: MM_POINT_KERNELS(name, Curve) and MM_ECDSA_KERNELS(name, Curve).
 #pragma once
 
+#include "ecc/cuda/decoding.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
 
@@ -48,6 +49,8 @@ __device__ __forceinline__ std::uint32_t thread_number() { return blockIdx.x * b
 
 #define MM_ECDSA_KERNELS(name, Curve)                                                               \
   MM_CHAIN_KERNEL(ecc_##name##_sign, SignJob, sign<Curve>(job, thread))                             \
+  MM_POINT_KERNEL(ecc_##name##_decode, 1, DecodeJob, decode_compressed<Curve>(job, item))           \
+  MM_POINT_KERNEL(ecc_##name##_combine, 1, CombineJob, combine_scalars<Curve>(job, item))           \
   MM_CHAIN_KERNEL(ecc_##name##_scalars, VerifyScalarsJob, verification_scalars<Curve>(job, thread)) \
   MM_POINT_KERNEL(ecc_##name##_compare, 1, VerifyCompareJob, compare_x<Curve>(job, item))
 

@@ -379,26 +379,34 @@ MM_DEVICE bool below_prime(const std::uint32_t* row) {
   return borrow != 0;
 }
 
+/// r = x^3 + a x + b.
+template <class C>
+MM_DEVICE void y_squared(typename C::Element& r, const typename C::Element& x, const CurveNumbers& curve) {
+  const typename C::Field f;
+  typename C::Element term;
+  f.sqr(r, x);
+  if constexpr (C::kA == jacobian::CoefficientA::minus_three) {
+    f.one(term);
+    f.sub(r, r, term);
+    f.sub(r, r, term);
+    f.sub(r, r, term);
+    f.template normalize_weak<4>(r, r);
+  }
+  f.mul(r, r, x);
+  f.from_limbs(term, row_words<C::kWords>(curve.b));
+  f.add(r, r, term);
+  f.template normalize_weak<2>(r, r);
+}
+
 /// job.valid = whether the point is on the curve, with coordinates below p.
 template <class C>
 MM_DEVICE void check_point(const PointJob& job, std::uint32_t item) {
   const typename C::Field f;
   typename C::Affine p;
   load_affine<C>(p, job, item);
-  typename C::Element left, right, term;
+  typename C::Element left, right;
   f.sqr(left, p.y);
-  f.sqr(right, p.x);
-  if constexpr (C::kA == jacobian::CoefficientA::minus_three) {
-    f.one(term);
-    f.sub(right, right, term);
-    f.sub(right, right, term);
-    f.sub(right, right, term);
-    f.template normalize_weak<4>(right, right);
-  }
-  f.mul(right, right, p.x);
-  f.from_limbs(term, row_words<C::kWords>(job.curve.b));
-  f.add(right, right, term);
-  f.template normalize_weak<2>(right, right);
+  y_squared<C>(right, p.x, job.curve);
   const bool below = below_prime<C>(job.x.at(item)) && below_prime<C>(job.y.at(item));
   job.valid[item] = f.equal(left, right) != 0 && below ? 1 : 0;
 }

@@ -322,4 +322,8 @@ MM_DEVICE void x_squared(const F& f, typename F::Element& numerator, typename F:
   f.template normalize_weak<2>(denominator, denominator);
 }
 
+/// A square root of -1 modulo 2^255 - 19, 2^((p-1)/4), in 64-bit limbs.
+inline constexpr std::uint64_t kRootOfMinusOne25519[4] = {0xc4ee1b274a0ea0b0, 0x2f431806ad2fe478,
+                                                          0x2b4d00993dfbd7a7, 0x2b8324804fc1df0b};
+
 }  // namespace manymod::ecc::edwards

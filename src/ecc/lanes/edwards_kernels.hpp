@@ -56,11 +56,9 @@ class EdwardsKernels {
   /// Vectors whose sums take turns with each window of the generator's table, which then stays in the cache.
   static constexpr std::size_t kTurns = 8;
 
-  /// d = -121665 / 121666 of edwards25519, 2 d, a square root of -1, and a24 of curve25519.
+  /// d = -121665 / 121666 of edwards25519, and a24 of curve25519.
   static constexpr Limb kD[kLimbs] = {0x75eb4dca135978a3, 0x00700a4d4141d8ab, 0x8cc740797779e898,
                                       0x52036cee2b6ffe73};
-  static constexpr Limb kRoot[kLimbs] = {0xc4ee1b274a0ea0b0, 0x2f431806ad2fe478, 0x2b4d00993dfbd7a7,
-                                         0x2b8324804fc1df0b};
   static constexpr field::Small kA24{121665};
 
   /// Scratch of a call.
@@ -373,7 +371,7 @@ class EdwardsKernels {
   static void lift(const EdwardsBlock& b) {
     const edwards::Coefficients<F> curve = coefficients();
     Element y, u, w, x, t, root, negative;
-    constant(root, kRoot);
+    constant(root, edwards::kRootOfMinusOne25519);
     for (std::size_t v = 0; v < b.vectors; ++v) {
       from_limbs(y, b.py, v);
       edwards::x_squared(kField, u, w, y, curve);

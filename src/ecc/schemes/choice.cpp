@@ -6,6 +6,7 @@
 #include "crypto/hash.hpp"
 #include "ecc/schemes/eddsa.hpp"
 #include "ecc/schemes/encodings.hpp"
+#include "ecc/schemes/rows.hpp"
 #include "ecc/schemes/schemes.hpp"
 #include "ecc/schemes/xdh.hpp"
 
@@ -92,6 +93,12 @@ bool suits(Task task, const Curve& curve, const Inputs& inputs) {
   return false;
 }
 
+mm_ecc_point_format point_format_of(const Inputs& inputs, Task task) {
+  // BIP 340 has no other encoding of keys. A point that is found by its x alone may be written with its y.
+  const bool own = task.scheme == MM_ECC_BIP340 && task.op == MM_ECC_PUBLIC_KEY;
+  return own ? MM_ECC_X_ONLY : inputs.point_format;
+}
+
 mm_hash usual_hash(Task task, const Curve& curve) {
   if (task.scheme == MM_ECC_SM2DSA) return MM_SM3;
   if (curve.order_bits <= 256) return MM_SHA256;
@@ -165,9 +172,11 @@ PointOperation main_operation(Task task, const Curve& curve) {
   return PointOperation::multiply;
 }
 
-std::unique_ptr<Scheme> make_scheme(Task task, const PointEngine& engine, const Inputs& inputs,
-                                    const Outputs& outputs) {
-  const SchemeArguments arguments{task, engine, inputs, outputs};
+namespace {
+
+/// A scheme that reads and writes items on the host.
+std::unique_ptr<Scheme> make_on_items(const SchemeArguments& arguments) {
+  const auto& [task, engine, inputs, outputs] = arguments;
   if (engine.curve().form == MM_ECC_MONTGOMERY) return make_xdh(task.op, engine, inputs, outputs);
   switch (task.op) {
     case MM_ECC_PUBLIC_KEY:
@@ -193,6 +202,14 @@ std::unique_ptr<Scheme> make_scheme(Task task, const PointEngine& engine, const 
       break;
   }
   return make_points(arguments);
+}
+
+}  // namespace
+
+std::unique_ptr<Scheme> make_scheme(Task task, const PointEngine& engine, const Inputs& inputs,
+                                    const Outputs& outputs) {
+  const SchemeArguments arguments{task, engine, inputs, outputs};
+  return with_rows(arguments, make_on_items(arguments));
 }
 
 }  // namespace manymod::ecc

@@ -25,6 +25,8 @@ constexpr bool is_verification(mm_ecc_op op) { return op == MM_ECC_VERIFY || op 
 Task on_curve(Task task, const Curve& curve);
 /// Whether the curve has the operation and the scheme, and the scheme the call's options. In: on_curve().
 bool suits(Task task, const Curve& curve, const Inputs& inputs);
+/// The encoding of the points that a task writes.
+mm_ecc_point_format point_format_of(const Inputs& inputs, Task task);
 /// The hash of a signature scheme that the call leaves to the curve. In: on_curve().
 mm_hash usual_hash(Task task, const Curve& curve);
 

@@ -12,11 +12,6 @@
 namespace manymod::ecc {
 namespace {
 
-/// Whether s <= n / 2 is asked for: of signatures that are made and of those that are verified.
-bool wants_low_s(const Curve& curve, int low_s) {
-  return low_s > 0 || (low_s == 0 && curve.id == CurveId::secp256k1);
-}
-
 /// A mask: whether 2 s > n; as n is odd, whether s > n / 2.
 Limb is_high(std::span<const Limb> s, std::span<const Limb> n) {
   Limb borrow = 0;

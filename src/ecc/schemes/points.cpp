@@ -92,12 +92,6 @@ PointRows rows_of(const Points& points, const Curve& curve) {
   return {points.x.view(), points.y.view(), curve.form == MM_ECC_EDWARDS ? nullptr : points.infinity.data()};
 }
 
-mm_ecc_point_format format_of(const Inputs& inputs, Task task) {
-  // BIP 340 has no other encoding of keys. A point that is found by its x alone may be written with its y.
-  const bool own = task.scheme == MM_ECC_BIP340 && task.op == MM_ECC_PUBLIC_KEY;
-  return own ? MM_ECC_X_ONLY : inputs.point_format;
-}
-
 /// A scalar of any value modulo n, in the byte order of the curve's standard.
 Rows read_scalars(const Order& order, const Curve& curve, const ItemsIn& items, const Block& block) {
   Rows k(block.size(), curve.scalar_limbs());
@@ -121,7 +115,7 @@ class Multiplication final : public BlockScheme {
   explicit Multiplication(const SchemeArguments& arguments)
       : BlockScheme(arguments),
         order_(Order::of(curve())),
-        writer_(curve(), format_of(inputs_, task_), outputs_) {}
+        writer_(curve(), point_format_of(inputs_, task_), outputs_) {}
 
   [[nodiscard]] double item_ns() const override {
     const PointOperation operation = inputs_.point ? PointOperation::multiply : PointOperation::multiply_base;

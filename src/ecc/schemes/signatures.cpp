@@ -38,6 +38,10 @@ mm_hash hash_of(const Inputs& inputs, Task task, const Curve& curve) {
   return inputs.hash != MM_HASH_NONE ? inputs.hash : usual_hash(task, curve);
 }
 
+bool wants_low_s(const Curve& curve, int low_s) {
+  return low_s > 0 || (low_s == 0 && curve.id == CurveId::secp256k1);
+}
+
 Limb at_least(std::span<const Limb> a, std::span<const Limb> n) {
   Limb borrow = 0;
   for (std::size_t i = 0; i < std::max(a.size(), n.size()); ++i) {

@@ -26,6 +26,10 @@ inline constexpr double kHostOfVerificationNs = 170;
 /// The hash of a call's messages on a curve.
 mm_hash hash_of(const Inputs& inputs, Task task, const Curve& curve);
 
+/// Whether s <= n / 2 is asked for by an option of ECDSA: of signatures that are made and of those that are
+/// verified.
+bool wants_low_s(const Curve& curve, int low_s);
+
 /// 1 if a >= n, else 0, for numbers of any lengths.
 Limb at_least(std::span<const Limb> a, std::span<const Limb> n);
 

@@ -3,6 +3,7 @@
 // that this machine has for a curve.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -46,9 +47,14 @@ struct SchemeItems {
   std::vector<Bytes> nonce = {};  ///< many lists of items end before it
 };
 
+/// How the items of a list are given. rows: as arrays, with gaps, if all of them have the length of the
+/// first.
+enum class Places : std::uint8_t { pointers, rows };
+
 class SchemeRun {
  public:
-  SchemeRun(SchemeItems items, std::size_t count) : items_(std::move(items)), count_(count) {
+  SchemeRun(SchemeItems items, std::size_t count, Places places = Places::pointers)
+      : items_(std::move(items)), count_(count), kind_(places) {
     set(inputs.secret, items_.secret);
     set(inputs.point, items_.point);
     set(inputs.message, items_.message);
@@ -85,15 +91,32 @@ class SchemeRun {
  private:
   SchemeItems items_;
   std::size_t count_;
+  Places kind_;
   std::vector<std::vector<mm_bytes>> places_;
+  std::vector<Bytes> arrays_;
 
   void set(std::optional<ItemsIn>& to, const std::vector<Bytes>& from) {
     if (from.empty()) return;
+    if (kind_ == Places::rows) return set_rows(to, from);
     auto& places = places_.emplace_back();
     for (const Bytes& bytes : from) places.push_back({bytes.data(), bytes.size()});
     mm_bytes_view view{};
     view.count = from.size();
     view.items = places.data();
+    to.emplace(view, count_, "items");
+  }
+  void set_rows(std::optional<ItemsIn>& to, const std::vector<Bytes>& from) {
+    constexpr std::size_t kGap = 3;
+    mm_bytes_view view{};
+    view.count = from.size();
+    view.size = from.front().size();
+    view.stride = view.size + kGap;
+    Bytes& array = arrays_.emplace_back(view.count * view.stride);
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      EXPECT_EQ(from[i].size(), view.size);
+      std::ranges::copy(from[i], array.begin() + static_cast<std::ptrdiff_t>(i * view.stride));
+    }
+    view.data = array.data();
     to.emplace(view, count_, "items");
   }
 };

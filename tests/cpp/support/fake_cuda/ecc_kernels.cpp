@@ -4,9 +4,11 @@
 #include <string>
 
 #include "ecc/cuda/curves.cuda.hpp"
+#include "ecc/cuda/decoding.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
-#include "ecc/cuda/edwards.cuda.hpp"
+#include "ecc/cuda/eddsa.cuda.hpp"
 #include "ecc/cuda/points.cuda.hpp"
+#include "ecc/cuda/rows.cuda.hpp"
 #include "support/fake_cuda/kernels.hpp"
 
 namespace fake_cuda {
@@ -52,6 +54,8 @@ void add_curve(const std::string& name) {
   add_chain_kernel(name + "_affine", &normalise<C>);
   add_chain_kernel(name + "_sign", &sign<C>);
   add_chain_kernel(name + "_scalars", &verification_scalars<C>);
+  add_kernel_of_items(name + "_decode", &decode_compressed<C>);
+  add_kernel_of_items(name + "_combine", &combine_scalars<C>);
   add_kernel_of_items(name + "_compare", &compare_x<C>);
 }
 
@@ -73,6 +77,16 @@ void install_ecc_kernels() {
   add_chain_kernel("ecc_ed25519_affine", &normalise_projective<Edwards25519>);
   add_chain_kernel("ecc_x25519_affine", &normalise_projective<Edwards25519>);
   add_kernel_of_items("ecc_x25519_ladder", &ladder25519<Edwards25519>);
+  add_kernel_of_items("ecc_ed25519_expand", &expand_key<Edwards25519>);
+  add_kernel_of_items("ecc_ed25519_hash", &hash_to_scalar<Edwards25519>);
+  add_kernel_of_items("ecc_ed25519_combine", &combine_scalars<Edwards25519>);
+  add_kernel_of_items("ecc_ed25519_decode", &decode_opposite<Edwards25519>);
+  add_kernel_of_items("ecc_rows_read", &read_number);
+  add_kernel_of_items("ecc_rows_equal", &check_equal);
+  add_kernel_of_items("ecc_rows_tag", &read_tag);
+  add_kernel_of_items("ecc_rows_write", &write_strings);
+  add_kernel_of_items("ecc_rows_not_zero", &check_not_zero);
+  add_kernel_of_items("ecc_rows_same", &check_same);
 }
 
 }  // namespace fake_cuda

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points and signatures of the items of a chunk, from operands in device memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ecc/cuda/chunk.hpp"
+#include "ecc/cuda/device_curve.hpp"
+#include "ecc/cuda/jobs.hpp"
+
+namespace manymod::ecc::cuda {
+
+/// Where affine points go. y.words and infinity may be null.
+struct AffineRows {
+  RowsOut x, y;
+  std::uint8_t* infinity = nullptr;
+};
+
+inline Rows rows_in(const RowsOut& rows) { return {rows.words, rows.stride}; }
+
+/// Enqueues work in the stream of a chunk, with temporary results in its memory.
+class Queue {
+ public:
+  Queue(const DeviceCurve& curve, Chunk& chunk, std::size_t limbs)
+      : curve_(curve), chunk_(chunk), limbs_(limbs) {}
+
+  [[nodiscard]] const DeviceCurve& curve() const { return curve_; }
+  [[nodiscard]] const gpu::Stream& stream() const { return chunk_.stream(); }
+  [[nodiscard]] std::uint32_t count() const { return chunk_.count(); }
+
+  /// A row for each item in device memory.
+  [[nodiscard]] RowsOut rows() const { return chunk_.result(nullptr, limbs_); }
+  /// A job for all items, with room for its result.
+  [[nodiscard]] PointJob point_job() const;
+  /// The affine forms of a job's points.
+  void affine(const PointJob& points, const AffineRows& to) const;
+
+  /// Signatures. In: secret, digest, r, s, recovery, valid, low_s of `job`; nonces, or none where RFC 6979 is
+  /// to derive them.
+  void sign(SignJob job) const;
+  /// Verdicts, to job.valid. In: digest, r, s, low_s of `job`; the keys' coordinates, and whether they are on
+  /// the curve.
+  void verify(VerifyScalarsJob job, const Rows& x, const Rows& y, const std::uint8_t* on_curve) const;
+
+ private:
+  const DeviceCurve& curve_;
+  Chunk& chunk_;
+  std::size_t limbs_;
+
+  [[nodiscard]] std::uint32_t* columns(std::size_t elements) const {
+    return chunk_.room<std::uint32_t>(elements * limbs_ * sizeof(Limb));
+  }
+};
+
+}  // namespace manymod::ecc::cuda

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/cuda/row_queue.hpp"
+
+#include <algorithm>
+
+namespace manymod::ecc::cuda {
+namespace {
+
+/// Rows of words of an item, and its flags.
+constexpr std::size_t kRowsOfSigning = 36, kMostRows = 16, kMostFlags = 8;
+
+/// Bits of the lowest byte and of the highest word of scalars and coordinates of X25519 (RFC 7748, section
+/// 5).
+constexpr std::uint32_t kClampedLow = 7, kTopBit = std::uint32_t{1} << 31;
+
+}  // namespace
+
+bool RowQueue::offers(const CurveKernels& kernels, const RowCall& call) {
+  if (kernels.id == CurveId::ed25519) return call.operation != RowOperation::exchange;
+  const bool derives = call.operation == RowOperation::sign && call.nonce.data == nullptr;
+  return !derives || kernels.has_nonces;
+}
+
+ItemBytes RowQueue::bytes(const Curve& curve, const RowCall& call) {
+  const std::size_t operands =
+      call.secret.size + call.point.size + call.message.size + call.signature.size + call.nonce.size;
+  const std::size_t strings = operands + call.result_size + kMostFlags;
+  const std::size_t rows = call.operation == RowOperation::sign ? kRowsOfSigning : kMostRows;
+  return {strings + rows * curve.limbs() * sizeof(Limb), strings};
+}
+
+Rows RowQueue::numbers(ReadJob job) const {
+  job.count = count();
+  job.to = queue_.rows();
+  launch("ecc_rows_read", job);
+  return rows_in(job.to);
+}
+
+Rows RowQueue::scalars(const Strings& from, bool is_little_endian) const {
+  ReadJob job;
+  job.is_little_endian = is_little_endian ? 1 : 0;
+  job.from = from;
+  job.limit = on_device().numbers().order;
+  job.good = good_;
+  return numbers(job);
+}
+
+RowQueue::Coordinates RowQueue::points(const Strings& from) {
+  const std::size_t size = curve_.coordinate_bytes();
+  if (from.size == 1 + size) {
+    const DecodeJob job{{}, count(), from, queue_.rows(), queue_.rows(), good_};
+    on_device().decode(queue_.stream(), job);
+    return {rows_in(job.x), rows_in(job.y)};
+  }
+  ReadJob x, y;
+  x.from = from.part(1, size);
+  y.from = from.part(1 + size, size);
+  PointJob job;
+  job.count = count();
+  job.x = numbers(x);
+  job.y = numbers(y);
+  job.valid = good_;
+  on_device().check(queue_.stream(), job);
+  TagJob tag;
+  tag.count = count();
+  tag.from = from;
+  tag.good = good_;
+  launch("ecc_rows_tag", tag);
+  return {job.x, job.y};
+}
+
+RowQueue::Coordinates RowQueue::affine(const PointJob& points) const {
+  const AffineRows to{queue_.rows(), queue_.rows(), nullptr};
+  queue_.affine(points, to);
+  return {rows_in(to.x), rows_in(to.y)};
+}
+
+FieldOut RowQueue::coordinate(const Rows& number) const {
+  return {FieldKind::big_endian, static_cast<std::uint32_t>(curve_.coordinate_bytes()), number, {}, nullptr};
+}
+FieldOut RowQueue::scalar(const Rows& number) const {
+  return {FieldKind::big_endian, static_cast<std::uint32_t>(curve_.scalar_bytes()), number, {}, nullptr};
+}
+
+void RowQueue::write(std::uint8_t* to, std::size_t size, std::span<const FieldOut> fields) const {
+  WriteJob job;
+  job.count = static_cast<std::uint32_t>((count() * size + 3) / 4);
+  job.size = static_cast<std::uint32_t>(size);
+  job.to = to;
+  std::ranges::copy(fields, job.fields);
+  launch("ecc_rows_write", job);
+}
+void RowQueue::write(const RowCall& call, std::span<const FieldOut> fields) const {
+  write(chunk_.result(call.result, call.result_stride, call.result_size), call.result_size, fields);
+}
+
+void RowQueue::public_keys(const RowCall& call) {
+  PointJob job = queue_.point_job();
+  job.scalar = scalars(chunk_.upload(call.secret));
+  on_device().multiply_base(queue_.stream(), job);
+  const Coordinates key = affine(job);
+  FieldOut tag{FieldKind::tag, 1, {}, {}, nullptr};
+  switch (call.point_format) {
+    case MM_ECC_UNCOMPRESSED:
+      return write(call, std::array{tag, coordinate(key.x), coordinate(key.y)});
+    case MM_ECC_COMPRESSED:
+      tag.parity = key.y;
+      return write(call, std::array{tag, coordinate(key.x)});
+    case MM_ECC_X_ONLY:
+      return write(call, std::array{coordinate(key.x)});
+  }
+}
+
+void RowQueue::exchange(const RowCall& call) {
+  // The order of points is n: no multiple by a scalar in [1, n) is infinity.
+  const Coordinates key = points(chunk_.upload(call.point));
+  PointJob job = queue_.point_job();
+  job.x = key.x;
+  job.y = key.y;
+  job.scalar = scalars(chunk_.upload(call.secret));
+  on_device().multiply(queue_.stream(), job);
+  write(call, std::array{coordinate(affine(job).x)});
+}
+
+void RowQueue::sign(const RowCall& call) {
+  SignJob job;
+  ReadJob digest;
+  digest.from = chunk_.upload(call.message);
+  job.secret = scalars(chunk_.upload(call.secret));
+  job.digest = numbers(digest);
+  job.valid = good_;
+  if (call.nonce.data != nullptr) job.nonce = scalars(chunk_.upload(call.nonce));
+  job.r = queue_.rows();
+  job.s = queue_.rows();
+  job.recovery = chunk_.result(nullptr);
+  job.low_s = call.low_s ? 1 : 0;
+  queue_.sign(job);
+  if (call.check) check(job);
+  FieldOut id{FieldKind::flag, call.recoverable ? 1U : 0U, {}, {}, job.recovery};
+  write(call, std::array{scalar(rows_in(job.r)), scalar(rows_in(job.s)), id});
+}
+
+/// The equation of verification. For the public key d G its point u G + v Q is (u + v d) G: one
+/// multiplication of the generator.
+void RowQueue::check(const SignJob& signatures) {
+  const gpu::Stream& stream = queue_.stream();
+  VerifyScalarsJob factors;
+  factors.count = count();
+  factors.digest = signatures.digest;
+  factors.r = rows_in(signatures.r);
+  factors.s = rows_in(signatures.s);
+  factors.scratch = chunk_.room<std::uint32_t>(2 * curve_.limbs() * sizeof(Limb));
+  factors.u = queue_.rows();
+  factors.v = queue_.rows();
+  factors.valid = chunk_.result(nullptr);
+  on_device().verification_scalars(stream, factors);
+  PointJob point = queue_.point_job();
+  point.scalar =
+      combine({{}, count(), rows_in(factors.u), rows_in(factors.v), signatures.secret, queue_.rows(), 0});
+  on_device().multiply_base(stream, point);
+  const Coordinates found = affine(point);
+  SameJob same;
+  same.count = count();
+  same.order = on_device().numbers().order;
+  same.words = on_device().kernels().row_words;
+  same.x = found.x;
+  same.y = found.y;
+  same.r = factors.r;
+  same.recovery = signatures.recovery;
+  same.good = good_;
+  launch("ecc_rows_same", same);
+}
+
+void RowQueue::verify(const RowCall& call) {
+  const std::size_t size = curve_.scalar_bytes();
+  const Coordinates key = points(chunk_.upload(call.point));
+  const Strings signature = chunk_.upload(call.signature);
+  VerifyScalarsJob job;
+  ReadJob digest;
+  digest.from = chunk_.upload(call.message);
+  job.digest = numbers(digest);
+  job.r = scalars(signature.part(0, size));
+  job.s = scalars(signature.part(size, size));
+  job.valid = chunk_.result(call.ok);
+  job.low_s = call.low_s ? 1 : 0;
+  queue_.verify(job, key.x, key.y, good_);
+}
+
+void RowQueue::ladder(const RowCall& call) {
+  ReadJob secret, given;
+  secret.is_little_endian = given.is_little_endian = 1;
+  secret.from = chunk_.upload(call.secret);
+  secret.clear_low = kClampedLow;
+  secret.clear_high = kTopBit;
+  secret.set_high = kTopBit >> 1;
+  given.clear_high = kTopBit;
+  PointJob job = queue_.point_job();
+  job.scalar = numbers(secret);
+  if (call.operation == RowOperation::exchange) {
+    given.from = chunk_.upload(call.point);
+    job.x = numbers(given);
+  } else {
+    job.x = chunk_.upload(NumberRows{curve_.x.data(), 0}, curve_.limbs());
+  }
+  on_device().ladder(queue_.stream(), job);
+  const AffineRows u{queue_.rows(), {}, nullptr};
+  queue_.affine(job, u);
+  const Rows result = rows_in(u.x);
+  launch("ecc_rows_not_zero", NotZeroJob{count(), result, good_});
+  write(call,
+        std::array{FieldOut{
+            FieldKind::little_endian, static_cast<std::uint32_t>(call.result_size), result, {}, nullptr}});
+}
+
+void RowQueue::queue(const RowCall& call) {
+  good_ = chunk_.result(call.done);
+  queue_.stream().set_bytes(good_, 1, count());
+  if (curve_.form == MM_ECC_MONTGOMERY) return ladder(call);
+  if (curve_.form == MM_ECC_EDWARDS) return queue_eddsa(call);
+  switch (call.operation) {
+    case RowOperation::public_key:
+      return public_keys(call);
+    case RowOperation::exchange:
+      return exchange(call);
+    case RowOperation::sign:
+      return sign(call);
+    case RowOperation::verify:
+      return verify(call);
+  }
+}
+
+}  // namespace manymod::ecc::cuda

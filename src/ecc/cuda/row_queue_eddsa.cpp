@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ed25519 (RFC 8032, section 5.1). Public keys are always computed from private ones: one that is given could
+// make two signatures with one R and different challenges, which reveal the private key.
+#include <array>
+
+#include "ecc/cuda/row_queue.hpp"
+
+namespace manymod::ecc::cuda {
+namespace {
+
+constexpr std::uint32_t kSize = 32;  ///< bytes of keys, of points and of S
+
+}  // namespace
+
+Strings RowQueue::encoded(const PointJob& points) const {
+  const Coordinates p = affine(points);
+  std::uint8_t* const to = chunk_.result(nullptr, kSize, kSize);
+  write(to, kSize, std::array{FieldOut{FieldKind::little_endian, kSize, p.y, p.x, nullptr}});
+  return {to, kSize, kSize};
+}
+
+Strings RowQueue::encoded_multiples(const Rows& scalars) const {
+  PointJob job = queue_.point_job();
+  job.scalar = scalars;
+  on_device().multiply_base(queue_.stream(), job);
+  return encoded(job);
+}
+
+RowQueue::ExpandedKeys RowQueue::expand_keys(const RowCall& call) const {
+  const ExpandJob job{
+      {}, count(), chunk_.upload(call.secret), queue_.rows(), chunk_.result(nullptr, kSize, kSize)};
+  on_device().expand_keys(queue_.stream(), job);
+  return {rows_in(job.scalar), {job.prefix, kSize, kSize}};
+}
+
+Rows RowQueue::combine(const CombineJob& job) const {
+  on_device().combine(queue_.stream(), job);
+  return rows_in(job.k);
+}
+
+Rows RowQueue::hash(const Strings& first, const Strings& second, const Strings& third) const {
+  HashJob job{{}, count(), {first, second, third}, queue_.rows()};
+  on_device().hash_to_scalars(queue_.stream(), job);
+  return rows_in(job.number);
+}
+
+void RowQueue::expect_equal(const Strings& a, const Strings& b, std::uint8_t* flags) const {
+  launch("ecc_rows_equal", EqualJob{count(), a, b, flags});
+}
+
+void RowQueue::eddsa_public_keys(const RowCall& call) {
+  PointJob job = queue_.point_job();
+  job.scalar = expand_keys(call).scalar;
+  on_device().multiply_base(queue_.stream(), job);
+  const Coordinates key = affine(job);
+  write(call, std::array{FieldOut{FieldKind::little_endian, kSize, key.y, key.x, nullptr}});
+}
+
+/// S = r + k a.
+void RowQueue::eddsa_sign(const RowCall& call) {
+  const ExpandedKeys keys = expand_keys(call);
+  const Strings message = chunk_.upload(call.message);
+  EddsaSigning x;
+  x.key = keys.scalar;
+  x.public_key = encoded_multiples(x.key);
+  const Rows nonce = hash(keys.prefix, message, {});
+  x.commitment = encoded_multiples(nonce);
+  x.challenge = hash(x.commitment, x.public_key, message);
+  x.response = combine({{}, count(), nonce, x.challenge, x.key, queue_.rows(), 0});
+  if (call.check) eddsa_check(x);
+  const Rows commitment{reinterpret_cast<const std::uint32_t*>(x.commitment.data), kSize / 4};
+  write(call, std::array{FieldOut{FieldKind::little_endian, kSize, commitment, {}, nullptr},
+                         FieldOut{FieldKind::little_endian, kSize, x.response, {}, nullptr}});
+}
+
+/// S B = R + k A, for A = a B: a B is computed again, and R as (S - k a) B.
+void RowQueue::eddsa_check(const EddsaSigning& x) {
+  const Rows nonce = combine({{}, count(), x.response, x.challenge, x.key, queue_.rows(), 1});
+  expect_equal(encoded_multiples(nonce), x.commitment, good_);
+  expect_equal(encoded_multiples(x.key), x.public_key, good_);
+}
+
+/// S B + k (-A), whose encoding is to be R.
+void RowQueue::eddsa_verify(const RowCall& call) {
+  const Strings key = chunk_.upload(call.point), signature = chunk_.upload(call.signature);
+  const Strings commitment = signature.part(0, kSize);
+  DecodeJob opposite{{}, count(), key, queue_.rows(), queue_.rows(), good_};
+  on_device().decode(queue_.stream(), opposite);
+  PointJob job = queue_.point_job();
+  job.x = rows_in(opposite.x);
+  job.y = rows_in(opposite.y);
+  job.base_scalar = scalars(signature.part(kSize, kSize), true);
+  job.scalar = hash(commitment, key, chunk_.upload(call.message));
+  on_device().multiply_two(queue_.stream(), job);
+  std::uint8_t* const ok = chunk_.result(call.ok);
+  queue_.stream().set_bytes(ok, 1, count());
+  expect_equal(encoded(job), commitment, ok);
+}
+
+void RowQueue::queue_eddsa(const RowCall& call) {
+  switch (call.operation) {
+    case RowOperation::public_key:
+      return eddsa_public_keys(call);
+    case RowOperation::sign:
+      return eddsa_sign(call);
+    case RowOperation::verify:
+      return eddsa_verify(call);
+    case RowOperation::exchange:
+      return;  // not offered
+  }
+}
+
+}  // namespace manymod::ecc::cuda
