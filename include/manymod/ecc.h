@@ -175,10 +175,9 @@ typedef enum mm_ecc_op {
   MM_ECC_RECOVER = 4, /**< message, signature with its recovery id (ECDSA) -> output: the public key */
   MM_ECC_EXCHANGE = 5, /**< secret, point -> output: the shared secret: the x coordinate (ECDH, SEC 1), or u
                           (RFC 7748), of coordinate_bytes bytes, or its digest by `hash` */
-  MM_ECC_MULTIPLY = 6, /**< secret (a scalar, any number of scalar_bytes bytes, which counts modulo n;
-                          little-endian on Edwards curves), point or none (the generator) -> output: a point.
-                          So n P is infinity for every P: it does not tell whether a point of a curve with a
-                          cofactor is a multiple of the generator. Weierstrass, Edwards */
+  MM_ECC_MULTIPLY = 6, /**< secret (a scalar: any number of scalar_bytes bytes, also n or more; little-endian
+                          on Edwards curves), point or none (the generator) -> output: a point, also for
+                          points outside of the generator's group. Weierstrass, Edwards */
   MM_ECC_ADD = 7,      /**< point + second -> output: a point. Public. Weierstrass, Edwards */
   MM_ECC_POINT = 8, /**< point -> output: the same point in the call's point_format, once it was checked to be
                        on the curve: compression, decompression, validation. Public */

@@ -99,7 +99,7 @@ class PointEngine {
                       const StopToken& stop) const = 0;
 
   /// r = P + Q for any points of the curve, also equal, opposite and infinite ones. Not for Montgomery
-  /// curves.
+  /// curves. Constant-time on curves whose cofactor is not 1.
   virtual void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const = 0;
 
   /// The other coordinate of points: Weierstrass: y for x in `given`; Edwards: x for y. odd[i]: which of

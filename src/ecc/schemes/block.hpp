@@ -13,6 +13,7 @@
 #include "ecc/schemes/scheme.hpp"
 #include "ecc/schemes/schemes.hpp"
 #include "repr/limbs.hpp"
+#include "repr/wipe.hpp"
 
 namespace manymod::ecc {
 
@@ -36,9 +37,12 @@ class Rows {
   limbs::Buffer buffer_;
 };
 
-/// Affine points of a block.
+/// Affine points of a block; zeroed on destruction.
 struct Points {
   Points(std::size_t count, std::size_t limbs) : x(count, limbs), y(count, limbs), infinity(count, 0) {}
+  Points(Points&&) = default;
+  Points& operator=(Points&&) = default;
+  ~Points() { wipe_bytes(infinity.data(), infinity.size()); }
 
   Rows x, y;
   std::vector<std::uint8_t> infinity;
@@ -47,6 +51,9 @@ struct Points {
   /// The same for a curve; Edwards curves have no infinity.
   [[nodiscard]] PointResults results(const Curve& curve) {
     return {x.data(), y.data(), curve.form == MM_ECC_EDWARDS ? nullptr : infinity.data()};
+  }
+  [[nodiscard]] PointRows rows(const Curve& curve) const {
+    return {x.view(), y.view(), curve.form == MM_ECC_EDWARDS ? nullptr : infinity.data()};
   }
 };
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "ecc/schemes/edwards_encoding.hpp"
 #include "ecc/schemes/encodings.hpp"
+#include "ecc/schemes/multiples.hpp"
 #include "ecc/schemes/numbers.hpp"
 
 namespace manymod::ecc {
@@ -88,12 +88,8 @@ class PointWriter {
   }
 };
 
-PointRows rows_of(const Points& points, const Curve& curve) {
-  return {points.x.view(), points.y.view(), curve.form == MM_ECC_EDWARDS ? nullptr : points.infinity.data()};
-}
-
-/// A scalar of any value modulo n, in the byte order of the curve's standard.
-Rows read_scalars(const Order& order, const Curve& curve, const ItemsIn& items, const Block& block) {
+/// Scalars of any value, in the byte order of the curve's standard.
+Rows read_scalars(const Curve& curve, const ItemsIn& items, const Block& block) {
   Rows k(block.size(), curve.scalar_limbs());
   for (std::size_t row = 0; row < block.size(); ++row) {
     const ByteSpan bytes = items[block.item(row)];
@@ -105,7 +101,6 @@ Rows read_scalars(const Order& order, const Curve& curve, const ItemsIn& items, 
       limbs_from_bytes(k[row], bytes);
     }
   }
-  order.reduce(k.data(), k.view(), k.limbs(), block.size());
   return k;
 }
 
@@ -114,7 +109,7 @@ class Multiplication final : public BlockScheme {
  public:
   explicit Multiplication(const SchemeArguments& arguments)
       : BlockScheme(arguments),
-        order_(Order::of(curve())),
+        multiples_(engine_),
         writer_(curve(), point_format_of(inputs_, task_), outputs_) {}
 
   [[nodiscard]] double item_ns() const override {
@@ -127,34 +122,30 @@ class Multiplication final : public BlockScheme {
   }
 
  private:
-  const std::unique_ptr<const Order> order_;
+  const Multiples multiples_;
   const PointWriter writer_;
 
   void multiply(const Block& block, const StopToken& stop) const {
     Points result(block.size(), curve().limbs());
     if (task_.op == MM_ECC_PUBLIC_KEY) {
       const Scalars secret(curve(), *inputs_.secret, block, MM_ITEM_ECC_SECRET);
-      multiply_base(result, secret.view(), block, stop);
+      engine_.multiply_base(result.results(curve()), secret.view(), block.range(), TimingClass::secret, stop);
     } else {
-      const Rows k = read_scalars(*order_, curve(), *inputs_.secret, block);
+      Rows k = read_scalars(curve(), *inputs_.secret, block);
       if (inputs_.point) {
-        multiply_points(result, k.view(), block, stop);
+        multiply_points(result, k, block, stop);
       } else {
-        multiply_base(result, k.view(), block, stop);
+        multiples_.of_base(result, k, block.range(), stop);
       }
     }
-    if (!stop.was_requested()) writer_.write(rows_of(result, curve()), block);
+    if (!stop.was_requested()) writer_.write(result.rows(curve()), block);
   }
 
-  void multiply_base(Points& result, const NumberRows& k, const Block& block, const StopToken& stop) const {
-    engine_.multiply_base(result.results(curve()), k, block.range(), TimingClass::secret, stop);
-  }
-
-  void multiply_points(Points& result, const NumberRows& k, const Block& block, const StopToken& stop) const {
+  void multiply_points(Points& result, Rows& k, const Block& block, const StopToken& stop) const {
     const PointReader points(engine_, *inputs_.point, block);
-    // Engines multiply no infinity: its rows hold the generator, and their results are replaced.
+    // No multiple is computed of infinity: its rows hold the generator, and their results are replaced.
     const PointRows rows = points.rows();
-    engine_.multiply(result.results(curve()), k, {rows.x, rows.y}, block.range(), TimingClass::secret, stop);
+    multiples_.of_points(result, k, {rows.x, rows.y}, block.range(), stop);
     for (std::size_t row = 0; row < block.size(); ++row) {
       if (points.is_infinity(row)) result.infinity[row] = 1;
     }
@@ -176,7 +167,7 @@ class PublicPoints final : public BlockScheme {
       const PointReader second(engine_, *inputs_.second, block);
       Points sum(block.size(), curve().limbs());
       engine_.add(sum.results(curve()), points.rows(), second.rows(), block.range());
-      writer_.write(rows_of(sum, curve()), block);
+      writer_.write(sum.rows(curve()), block);
     });
   }
 
@@ -189,7 +180,7 @@ class Sum final : public BlockScheme {
  public:
   explicit Sum(const SchemeArguments& arguments)
       : BlockScheme(arguments),
-        order_(Order::of(curve())),
+        multiples_(engine_),
         writer_(curve(), inputs_.point_format, outputs_),
         total_(1, curve().limbs()) {
     // The neutral element: infinity, or (0, 1) on Edwards curves.
@@ -202,10 +193,10 @@ class Sum final : public BlockScheme {
       const std::size_t count = std::min(items.size(), kTogether);
       const Block block(items.first(count), outputs_.status);
       items = items.subspan(count);
-      const Rows k = read_scalars(*order_, curve(), *inputs_.secret, block);
+      Rows k = read_scalars(curve(), *inputs_.secret, block);
       const PointReader points(engine_, *inputs_.point, block);
       Points part(1, curve().limbs());
-      engine_.sum(part.results(curve()), k.view(), points.rows(), block.range(), stop);
+      multiples_.sum(part, k, points.rows(), block.range(), stop);
       if (stop.was_requested()) return;
       add(part);
       for (std::size_t row = 0; row < count; ++row) block.succeed(row);
@@ -224,16 +215,14 @@ class Sum final : public BlockScheme {
   /// Items whose numbers are in memory at a time: the more, the fewer additions each.
   static constexpr std::size_t kTogether = std::size_t{1} << 16;
 
-  const std::unique_ptr<const Order> order_;
+  const Multiples multiples_;
   const PointWriter writer_;
   mutable std::mutex mutex_;
   mutable Points total_;
 
   void add(const Points& part) const {
     const std::lock_guard lock(mutex_);
-    Points sum(1, curve().limbs());
-    engine_.add(sum.results(curve()), rows_of(total_, curve()), rows_of(part, curve()), {0, 1});
-    std::swap(total_, sum);
+    accumulate(engine_, total_, part.rows(curve()), {0, 1});
   }
 };
 
