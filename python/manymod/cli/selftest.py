@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`manymod selftest`: every usable variant against Python's own arithmetic, on this machine."""
+"""`manymod selftest`: every usable variant against Python's own arithmetic and known answers of curves."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ import manymod
 from manymod.cli.options import operations_option
 from manymod.cli.progress import make_bar, output_console
 from manymod.cli.selftest_cases import OPERANDS, WIDTHS, batch, expected, exponents, operands
+from manymod.cli.selftest_curves import CURVE_OPERATIONS, curve_variants, wrong_answers
 from manymod.tables.status import STATUS_NAMES
 
 __all__ = ["selftest"]
 
 FIXED_BASE = "fixed_base_powmod"
+#: All operations on curves.
+CURVES = "ecc"
 
 
 @dataclass
@@ -48,6 +51,11 @@ def _tallies(only: str | None, ops: Sequence[str]) -> Iterator[Tally]:
             for op in (*OPERANDS, FIXED_BASE):
                 if op in offered and (not ops or op in ops):
                     yield Tally(variant.name, op, timing)
+    for name in curve_variants():
+        if only not in {None, name} or (ops and CURVES not in ops):
+            continue
+        for operation, timing in CURVE_OPERATIONS.items():
+            yield Tally(name, f"{CURVES} {operation}", timing)
 
 
 def _widths(name: str) -> list[int]:
@@ -84,7 +92,19 @@ def _compare(
             tally.first = tally.first or f"{where}: {tally.op}({operands_shown}) is {right}, got {got}"
 
 
+def _test_curves(tally: Tally) -> None:
+    start = time.perf_counter()
+    for items, faults in wrong_answers(tally.op.removeprefix(f"{CURVES} "), tally.variant):
+        tally.items += items
+        tally.wrong += len(faults)
+        tally.first = tally.first or "".join(faults[:1])
+    tally.seconds = time.perf_counter() - start
+
+
 def _test(tally: Tally, seed: int) -> None:
+    if tally.op.startswith(CURVES):
+        _test_curves(tally)
+        return
     if tally.op == FIXED_BASE:
         _test_fixed_base(tally, seed)
         return
@@ -131,10 +151,13 @@ def _table(tallies: list[Tally]) -> Table:
 
 @click.command(short_help="Every usable variant against Python's arithmetic, in under 30 s.")
 @click.option("--variant", help="Only this variant.")
-@operations_option([*OPERANDS, FIXED_BASE], "Operations. [default: all]")
+@operations_option([*OPERANDS, FIXED_BASE, CURVES], "Operations; ecc: those on curves. [default: all]")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random operands.")
 def selftest(variant: str | None, ops: list[str], seed: int) -> None:
-    """Compare every usable variant, operation and timing class with Python; exit 1 on any difference."""
+    """Compare every usable variant, operation and timing class with Python; exit 1 on any difference.
+
+    On curves, the answers of every variant are compared with known ones.
+    """
     start = time.perf_counter()
     tallies = list(_tallies(variant, ops))
     if not tallies:
