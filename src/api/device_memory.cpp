@@ -107,6 +107,7 @@ void check_on_device(gpu::Device& device, const void* address, std::size_t bytes
   // As numbers: pointers must not wrap around.
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   for (const std::uintptr_t byte : {first, first + (bytes - 1)}) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the caller's, which is not dereferenced
     const std::optional<unsigned> owner = device.owner_of(reinterpret_cast<const void*>(byte));
     if (owner == device.index()) continue;
     std::string message = what + " is ";

@@ -26,7 +26,7 @@ std::vector<std::span<const KeyRun>> group_by_exponent(std::span<KeyRun> runs, c
   for (std::size_t begin = 0; begin < runs.size();) {
     std::size_t end = begin + 1;
     while (end < runs.size() && !less(runs[end - 1].key->key(), runs[end].key->key())) ++end;
-    groups.push_back(runs.subspan(begin, end - begin));
+    groups.emplace_back(runs.subspan(begin, end - begin));
     begin = end;
   }
   return groups;

@@ -189,7 +189,7 @@ int main(int count, char** arguments) {
   for (std::uint64_t round = 0; round < kRounds; ++round) {
     run_round(round, threads, std::chrono::duration<double>(static_cast<double>(seconds) / kRounds));
     const Usage usage = Usage::now();
-    std::printf("round %2llu: %llu inputs, %s\n", static_cast<unsigned long long>(round + 1),
+    std::printf("round %2llu: %llu inputs, %s\n", static_cast<unsigned long long>(round) + 1,
                 static_cast<unsigned long long>(inputs_run), usage.text().c_str());
     std::fflush(stdout);
     if (round < kWarmUpRounds) {

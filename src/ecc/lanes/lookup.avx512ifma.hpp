@@ -28,7 +28,7 @@ struct Lookup64 {
                                           _mm512_load_si512(table + 16 * i + 8));
     }
     for (std::size_t half = kEntries / 32; half > 0; half /= 2) {
-      const __mmask8 upper = _mm512_test_epi64_mask(at, _mm512_set1_epi64(static_cast<long long>(16 * half)));
+      const __mmask8 upper = _mm512_test_epi64_mask(at, _mm512_set1_epi64(16 * static_cast<long long>(half)));
       for (std::size_t i = 0; i < half; ++i) part[i] = _mm512_mask_mov_epi64(part[i], upper, part[i + half]);
     }
     return reinterpret_cast<Vector>(part[0]);

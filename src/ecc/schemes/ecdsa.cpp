@@ -284,7 +284,8 @@ class Recovery final : public BlockScheme {
       std::ranges::copy(curve().x, points.x[row].begin());
     }
     std::vector<std::uint8_t> odd(block.size());
-    std::ranges::transform(x.id, odd.begin(), [](std::uint8_t id) { return std::uint8_t(id & 1); });
+    std::ranges::transform(x.id, odd.begin(),
+                           [](std::uint8_t id) { return static_cast<std::uint8_t>(id & 1); });
     engine_.lift(points.y.data(), points.infinity.data(), points.x.view(), odd.data(), block.range());
     for (std::size_t row = 0; row < block.size(); ++row) {
       const bool has_parity = (points.y[row][0] & 1) == odd[row];

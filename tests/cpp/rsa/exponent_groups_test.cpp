@@ -56,7 +56,7 @@ TEST(RsaExponentGroups, TakeFewComparisons) {
 }
 
 TEST(RsaExponentGroups, HaveEachRunOnceInOrder) {
-  const std::uint64_t exponents[] = {5, 3, 65537, 3, 5, std::uint64_t(1) << 63 | 1, 3, 17};
+  const std::uint64_t exponents[] = {5, 3, 65537, 3, 5, std::uint64_t{1} << 63 | 1, 3, 17};
   const rsa::Ring ring(ring_options(1), keys_with(exponents));
   std::vector<rsa::KeyRun> runs;
   for (std::size_t i = 0; i < std::size(exponents); ++i) runs.push_back({&ring.key(i), 2 * i, 2 * i + 2});

@@ -198,7 +198,7 @@ TYPED_TEST_P(FieldContract, RandomProgramsAtTheLimits) {
       FieldOutputs outputs(kFieldRegisters, 0, n.size(), limbs);
       TypeParam::with_field(n, bits, outputs, [&](const auto& f, auto& io) {
         typename std::decay_t<decltype(f)>::Element registers[kFieldRegisters];
-        for (std::size_t i = 0; i < kFieldRegisters; ++i) f.one(registers[i]);
+        for (auto& one : registers) f.one(one);
         for (std::size_t i = 0; i < kFieldInputs; ++i) io.set_raw(registers[i], raw[i], magnitudes[i]);
         run_field_program(f, program, registers);
         for (std::size_t i = 0; i < kFieldRegisters; ++i) io.store(i, registers[i]);

@@ -95,7 +95,7 @@ Counts counts_of(const Call& call) {
   CountingField f;
   ecc::WeierstrassCoefficients<CountingField> curve;
   ecc::ProjectivePoint<CountingField> p, r;
-  const auto set = [&](CountingField::Element& r_, Limb value) { f.from_limbs(r_, std::span(&value, 1)); };
+  const auto set = [&](CountingField::Element& to, Limb value) { f.from_limbs(to, std::span(&value, 1)); };
   set(curve.a, 0);
   set(curve.b, 7);
   set(curve.b3, 21);

@@ -186,14 +186,14 @@ TEST(Ecdsa, RejectsWhatIsNoSignatureAndKeepsItsNeighbours) {
   ++n_plus_one.back();
   std::vector<Bytes> signatures{good};
   for (const Bytes& number : {Bytes(32), n, n_plus_one, Bytes(32, 0xff)}) {
-    for (const std::size_t place : {0U, 32U}) {
+    for (const std::ptrdiff_t place : {0, 32}) {
       Bytes bad = good;
       std::copy(number.begin(), number.end(), bad.begin() + place);
       signatures.push_back(bad);
     }
   }
-  signatures.push_back(Bytes(good.begin(), good.end() - 1));
-  signatures.push_back({});
+  signatures.emplace_back(good.begin(), good.end() - 1);
+  signatures.emplace_back();
   signatures.push_back(good);
   signatures.back().push_back(0);
   signatures.push_back(good);

@@ -129,7 +129,7 @@ TEST(EccPoints, RejectWhatIsNoEncoding) {
   bad.emplace_back(good.begin() + 1, good.end());
   bad.push_back({2});
   bad.back().insert(bad.back().end(), p.begin(), p.end());
-  bad.push_back(Bytes(33, 0xff));
+  bad.emplace_back(33, 0xff);
   bad.back()[0] = 2;
   bad.push_back({2});  // x = 1 is on no point of P-256
   bad.back().resize(33);

@@ -80,6 +80,7 @@ TEST(ProgramMultiplier, InterpreterRunsIt) {
   job.result_width = 2;
   struct Storing : Toy {
     using Toy::Toy;
+    // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): the interpreter takes the derived class
     void to_words(WordSink r, const Element& a) const {
       r.set(0, a.word);
       r.set(1, 0);

@@ -15,7 +15,6 @@
 namespace manymod::rns {
 namespace {
 
-using naive::Generator;
 using naive::Limbs;
 
 class RnsRanges : public testing::TestWithParam<unsigned> {};
