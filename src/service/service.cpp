@@ -110,6 +110,7 @@ bool Service::run_here(const std::shared_ptr<Submission>& submission) {
   compute(batch, arrays);
   Lock lock(mutex_);
   finish(lock, batch);
+  call_gatherer(lock);
   return true;
 }
 

@@ -177,7 +177,6 @@ void Service::finish(Lock& lock, const Batch& batch) {
   }
   --running_;
   running_requests_ -= batch.size;
-  call_gatherer(lock);
   note_end(lock);
 }
 
