@@ -244,6 +244,9 @@ typedef enum mm_ecc_point_format {
  * strings of RFC 8032 and RFC 7748. Points are as in SEC 1, the point at infinity a single zero byte; hybrid
  * encodings are read if their parity is right; for
  * Edwards and Montgomery curves as in RFC 8032 and RFC 7748; with BIP 340 x alone.
+ *
+ * What a call writes, the bytes and sizes of `output`, `ok` and `item_status`, overlaps neither its inputs
+ * nor each other.
  */
 typedef struct mm_ecc_call {
   size_t struct_size;
@@ -258,8 +261,8 @@ typedef struct mm_ecc_call {
   mm_bytes_view signature;
   mm_bytes_view nonce;   /**< MM_ECC_NONCE_GIVEN */
   mm_bytes_view context; /**< EdDSA: at most 255 bytes; SM2: the signer's id, size 0: "1234567812345678" */
-  mm_hash hash;  /**< of messages, of RFC 6979 and of MM_ECC_EXCHANGE. MM_HASH_NONE: the usual one of the
-                    curve for signatures (SHA-256, P-384: SHA-384, P-521: SHA-512, SM2: SM3), none for
+  mm_hash hash;  /**< of messages, of RFC 6979 and of MM_ECC_EXCHANGE. MM_HASH_NONE: for signatures the usual
+                    one (SM2: SM3, else by order_bits: SHA-256 to 256, SHA-384 to 384, SHA-512), none for
                     MM_ECC_EXCHANGE. EdDSA and BIP 340 have their own */
   int prehashed; /**< nonzero: `message` has digests. EdDSA: Ed25519ph, Ed448ph. ECDSA: of any length */
   mm_ecc_nonces nonces;
@@ -287,7 +290,8 @@ typedef struct mm_ecc_call {
  *
  * Item statuses: MM_ITEM_ECC_CURVE (the plan has no such curve, or the operation or scheme does not suit it);
  * MM_ITEM_ECC_SECRET (a private key or nonce is 0, n or more, or has a wrong length); MM_ITEM_ECC_POINT (a
- * point is not an encoding of a point of the curve, or is infinity where that is no key);
+ * point is not an encoding of a point of the curve, or is infinity where that is no key, or the result is
+ * infinity, which MM_ECC_X_ONLY cannot encode: with MM_ECC_SUM every item then has this status);
  * MM_ITEM_ECC_SMALL_ORDER (the shared secret would be infinity or 0); MM_ITEM_ECC_SIGNATURE (not a
  * signature's encoding: wrong length, DER that is not canonical, r or s out of range); MM_ITEM_ECC_LENGTH (a
  * digest, a context or the auxiliary randomness of BIP 340 has a wrong length); MM_ITEM_ECC_NONCE (the nonce

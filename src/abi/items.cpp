@@ -8,16 +8,13 @@
 #include "core/status_error.hpp"
 
 namespace manymod {
-namespace {
 
-/// Whether two ranges have a byte in common. Pointers into different arrays are ordered by std::less only.
-bool meet(ByteSpan a, ByteSpan b) {
+bool overlap(ByteSpan a, ByteSpan b) {
+  // Pointers into different arrays are ordered by std::less only.
   const std::less<> before;
   return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) &&
          before(b.data(), a.data() + a.size());
 }
-
-}  // namespace
 
 ItemsIn::ItemsIn(const mm_bytes_view& view, std::size_t count, const char* what) : count_(view.count) {
   const std::string name(what);
@@ -78,9 +75,10 @@ std::optional<ByteRows> ItemsIn::rows() const {
 }
 
 bool ItemsIn::overlap(ByteSpan bytes) const {
-  if (places_.empty() && count_ != 0 && !meet({data_, (count_ - 1) * stride_ + size_}, bytes)) return false;
+  if (places_.empty() && count_ != 0 && !manymod::overlap({data_, (count_ - 1) * stride_ + size_}, bytes))
+    return false;
   for (std::size_t i = 0; i < count_; ++i) {
-    if (meet((*this)[i], bytes)) return true;
+    if (manymod::overlap((*this)[i], bytes)) return true;
   }
   return false;
 }

@@ -21,6 +21,9 @@ struct ByteRows {
   std::size_t size = 0;
 };
 
+/// Whether two arrays have bytes in common.
+bool overlap(ByteSpan a, ByteSpan b);
+
 /// A checked mm_bytes_view. Pointers, sizes and offsets are copied before they are checked, since other
 /// threads or processes may write to the caller's arrays meanwhile. The bytes are not copied: read them once.
 class ItemsIn {

@@ -161,7 +161,11 @@ class CallRun {
   [[gnu::noinline]] void finish_groups() {
     const bool all_ok = all_are_ok();
     for (const Group& group : groups_) {
-      if (!is_sum() || all_ok) group.scheme->finish();
+      if (is_sum() && !all_ok) continue;
+      const mm_status status = group.scheme->finish();
+      if (status == MM_OK) continue;
+      for (std::size_t i = 0; i < group.count; ++i)
+        status_[group.items.empty() ? i : group.items[i]] = static_cast<std::uint8_t>(status);
     }
   }
 

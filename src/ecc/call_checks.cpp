@@ -125,7 +125,7 @@ void take_items(Inputs& inputs, const mm_ecc_call& call, Task task, unsigned use
   const bool given = inputs.nonces == MM_ECC_NONCE_GIVEN;
   take(inputs.nonce, call.nonce, given ? Need::required : Need::none, n, "nonce");
   if (given && task.scheme != MM_ECC_BIP340 && inputs.nonce->is_shared() && n > 1)
-    reject("nonce.count is 1: each signature needs its own nonce");
+    reject("nonce.count is 1: each item needs its own nonce");
   take(inputs.context, call.context, (uses & kContext) != 0 ? Need::optional : Need::none, n, "context");
 }
 
@@ -234,20 +234,42 @@ void check_batch_policy(const Plan& plan, const CheckedCall& checked) {
   if (may_have_eddsa(plan, checked)) reject("MM_ECC_VERIFY_ALL of EdDSA needs the policy MM_ECC_ZIP215");
 }
 
-bool overlaps(const Inputs& inputs, ByteSpan bytes) {
-  const auto overlap = [bytes](const std::optional<ItemsIn>& items) {
-    return items && items->overlap(bytes);
+/// What a call writes, which overlaps neither its operands nor each other.
+class WrittenRanges {
+ public:
+  explicit WrittenRanges(const Inputs& inputs) : inputs_(inputs) {}
+
+  /// @throws StatusError MM_ERR_OVERLAP if it overlaps an operand or what was added before
+  void add(const char* name, const void* data, std::size_t size) {
+    const ByteSpan bytes(static_cast<const std::uint8_t*>(data), size);
+    if (overlaps_input(bytes)) throw StatusError(MM_ERR_OVERLAP, std::string(name) + " overlaps an input");
+    for (const Range& other : ranges_) {
+      if (overlap(bytes, other.bytes))
+        throw StatusError(MM_ERR_OVERLAP, std::string(name) + " overlaps " + other.name);
+    }
+    ranges_.push_back({name, bytes});
+  }
+
+ private:
+  struct Range {
+    const char* name;
+    ByteSpan bytes;
   };
-  return overlap(inputs.secret) || overlap(inputs.point) || overlap(inputs.second) ||
-         overlap(inputs.message) || overlap(inputs.signature) || overlap(inputs.nonce) ||
-         overlap(inputs.context) || overlap(inputs.peer_context);
-}
 
-void check_no_overlap(const Inputs& inputs, ByteSpan bytes, const char* name) {
-  if (overlaps(inputs, bytes)) throw StatusError(MM_ERR_OVERLAP, std::string(name) + " overlaps an input");
-}
+  const Inputs& inputs_;
+  std::vector<Range> ranges_;
 
-void check_output(const Plan& plan, CheckedCall& checked) {
+  [[nodiscard]] bool overlaps_input(ByteSpan bytes) const {
+    const auto overlaps = [bytes](const std::optional<ItemsIn>& items) {
+      return items && items->overlap(bytes);
+    };
+    return overlaps(inputs_.secret) || overlaps(inputs_.point) || overlaps(inputs_.second) ||
+           overlaps(inputs_.message) || overlaps(inputs_.signature) || overlaps(inputs_.nonce) ||
+           overlaps(inputs_.context) || overlaps(inputs_.peer_context);
+  }
+};
+
+void check_output(const Plan& plan, CheckedCall& checked, WrittenRanges& written) {
   const mm_bytes_result& output = checked.call.output;
   checked.rows = checked.task.op == MM_ECC_SUM ? 1 : checked.call.count;
   if (output.data == nullptr) throw StatusError(MM_ERR_NULL, "output.data is NULL");
@@ -263,19 +285,17 @@ void check_output(const Plan& plan, CheckedCall& checked) {
     reject("count times output.stride overflows");
   }
   const std::size_t bytes = (checked.rows - 1) * output.stride + checked.row_bytes;
-  check_no_overlap(checked.inputs, {output.data, bytes}, "output");
-  if (output.sizes == nullptr) return;
-  const auto* const sizes = reinterpret_cast<const std::uint8_t*>(output.sizes);
-  check_no_overlap(checked.inputs, {sizes, checked.rows * sizeof *output.sizes}, "output.sizes");
+  written.add("output", output.data, bytes);
+  if (output.sizes != nullptr) written.add("output.sizes", output.sizes, checked.rows * sizeof *output.sizes);
 }
 
-void check_verdicts(const CheckedCall& checked) {
+void check_verdicts(const CheckedCall& checked, WrittenRanges& written) {
   const mm_ecc_call& call = checked.call;
   if (call.ok == nullptr) throw StatusError(MM_ERR_NULL, "ok is NULL");
   must_be_zero(call.output.data == nullptr && call.output.count == 0 && call.output.stride == 0 &&
                    call.output.sizes == nullptr,
                "output");
-  check_no_overlap(checked.inputs, {call.ok, checked.task.op == MM_ECC_VERIFY ? call.count : 1}, "ok");
+  written.add("ok", call.ok, checked.task.op == MM_ECC_VERIFY ? call.count : 1);
 }
 
 /// All items of a sum have one curve.
@@ -295,14 +315,15 @@ CheckedCall::CheckedCall(const Plan& plan, const mm_ecc_call& given)
   take_exchange(inputs, call, uses);
   if (call.curve != nullptr) curves.assign(call.curve, call.curve + call.count);
   if (task.op == MM_ECC_SUM) check_one_curve(*this);
+  WrittenRanges written(inputs);
   if ((uses & kVerdict) != 0) {
-    check_verdicts(*this);
+    check_verdicts(*this, written);
     check_batch_policy(plan, *this);
   } else {
     must_be_zero(call.ok == nullptr, "ok");
-    check_output(plan, *this);
+    check_output(plan, *this, written);
   }
-  if (call.item_status != nullptr) check_no_overlap(inputs, {call.item_status, call.count}, "item_status");
+  if (call.item_status != nullptr) written.add("item_status", call.item_status, call.count);
 }
 
 std::size_t longest_result(const Plan& plan, const mm_ecc_call& call) {

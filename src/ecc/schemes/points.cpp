@@ -203,12 +203,11 @@ class Sum final : public BlockScheme {
     }
   }
 
-  void finish() const override {
+  [[nodiscard]] mm_status finish() const override {
     const bool infinite = curve().form != MM_ECC_EDWARDS && total_.infinity[0] != 0;
-    if (infinite && inputs_.point_format == MM_ECC_X_ONLY) {
-      throw StatusError(MM_ERR_ARGUMENT, "the sum is infinity, which has no x: use another point_format");
-    }
+    if (infinite && inputs_.point_format == MM_ECC_X_ONLY) return MM_ITEM_ECC_POINT;  // it has no x
     writer_.write_one(0, total_.x.view().data, total_.y.view().data, infinite);
+    return MM_OK;
   }
 
  private:

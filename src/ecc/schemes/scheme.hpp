@@ -65,7 +65,8 @@ class Scheme {
   /// all are 1. A scheme that gives one verdict for several items gives it to each of them.
   virtual void compute(std::span<const std::size_t> items, const StopToken& stop) const = 0;
   /// Called once after all items of the call were computed; MM_ECC_SUM: if all have the status MM_OK.
-  virtual void finish() const {}
+  /// @return MM_OK, or a status that the scheme's items get in place of MM_OK
+  [[nodiscard]] virtual mm_status finish() const { return MM_OK; }
 };
 
 }  // namespace manymod::ecc

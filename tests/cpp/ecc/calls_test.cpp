@@ -143,6 +143,14 @@ TEST(EccCalls, MalformedSigningWritesNothing) {
        },
        MM_ERR_OVERLAP},
       {"statuses in messages", [](Calls& x) { x.signing.message.data = x.statuses.data(); }, MM_ERR_OVERLAP},
+      {"sizes in output",
+       [](Calls& x) { x.signing.output.data = reinterpret_cast<std::uint8_t*>(x.sizes.data()); },
+       MM_ERR_OVERLAP},
+      {"statuses in output", [](Calls& x) { x.signing.item_status = x.output.data() + 3 * 64 - 1; },
+       MM_ERR_OVERLAP},
+      {"statuses in sizes",
+       [](Calls& x) { x.signing.item_status = reinterpret_cast<std::uint8_t*>(x.sizes.data()); },
+       MM_ERR_OVERLAP},
   };
   check_bad_calls(cases, false);
 }
@@ -157,6 +165,8 @@ TEST(EccCalls, MalformedVerificationWritesNothing) {
       {"unused check", [](Calls& x) { x.verifying.no_check = 1; }, MM_ERR_ARGUMENT},
       {"unused nonces", [](Calls& x) { x.verifying.nonces = MM_ECC_NONCE_HEDGED; }, MM_ERR_ARGUMENT},
       {"ok in signatures", [](Calls& x) { x.verifying.signature.data = x.ok.data(); }, MM_ERR_OVERLAP},
+      {"ok in statuses", [](Calls& x) { x.verifying.item_status = x.ok.data() + kItems - 1; },
+       MM_ERR_OVERLAP},
       {"no id", [](Calls& x) { x.verifying.op = MM_ECC_RECOVER; }, MM_ERR_ARGUMENT},
       {"low s of BIP 340",
        [](Calls& x) {

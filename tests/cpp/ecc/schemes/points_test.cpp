@@ -90,6 +90,24 @@ TEST(EccPoints, OppositePointsGiveInfinity) {
   }
 }
 
+TEST(EccPoints, SumsAtInfinityHaveNoX) {
+  const EccCurve curve("P-256");
+  EccPlan plan = cpu_plan(curve);
+  const Bytes n = from_hex("FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551");
+  Bytes less = n;
+  --less.back();
+  const std::vector<Bytes> scalars{less, scalar(curve, 1)};
+  const std::vector<Bytes> points(2, multiply(plan, scalar(curve, 7)).bytes);
+  EccOperands operands;
+  operands.secrets = scalars;
+  operands.points = points;
+  std::vector<mm_status> statuses;
+  EXPECT_EQ(plan.run(MM_ECC_SUM, 2, operands, {}, &statuses), std::vector<Bytes>{Bytes(1)});
+  EXPECT_EQ(statuses, (std::vector<mm_status>{MM_OK, MM_OK}));
+  EXPECT_EQ(plan.run(MM_ECC_SUM, 2, operands, in_format(MM_ECC_X_ONLY), &statuses), std::vector<Bytes>{{}});
+  EXPECT_EQ(statuses, (std::vector<mm_status>{MM_ITEM_ECC_POINT, MM_ITEM_ECC_POINT}));
+}
+
 TEST(EccPoints, HaveTheEncodingsOfSec1) {
   for (const char* name : kWeierstrass) {
     const EccCurve curve(name);
