@@ -192,6 +192,17 @@ Found read_block(const PemBlock& block, const mm_bytes& password, const KeyFamil
   return no_key("PEM that holds no key or certificate that libcrypto can read: " + block.label);
 }
 
+// Whether bytes follow the one value of DER that a key or certificate is. Other formats than DER have none.
+bool has_more_behind(ByteSpan encoded) {
+  const unsigned char* at = encoded.data();
+  long size = 0;
+  int tag = 0;
+  int kind = 0;
+  const int flags = ASN1_get_object(&at, &size, &tag, &kind, static_cast<long>(encoded.size()));
+  return flags == V_ASN1_CONSTRUCTED && tag == V_ASN1_SEQUENCE &&
+         at + size != encoded.data() + encoded.size();
+}
+
 // ---- which key of an encoding --------------------------------------------------------------------------
 
 bool prefers_public(WantedKey wanted) {
@@ -215,6 +226,9 @@ std::vector<Found> read_all(const mm_bytes& encoded, const mm_bytes& password, W
   }
   if (!all.empty()) return all;
   all.push_back(read_der({encoded.data, encoded.size}, password, family));
+  if (all[0].key && has_more_behind({encoded.data, encoded.size})) {
+    all[0] = no_key("DER with bytes behind its end");
+  }
   if (!all[0].key && all[0].problem.empty()) all[0].problem = describe_bytes(text, family);
   return all;
 }

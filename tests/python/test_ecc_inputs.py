@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec as crypto_ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from reference.ecc import tiny
 
 from manymod import InvalidKeyError, ecc
@@ -87,3 +89,57 @@ def test_operands_have_their_names() -> None:
         ecc.P256.multiply(["x"])
     with pytest.raises(ValueError, match="public_keys has 1"):
         ecc.P256.exchange([1, 2], [b""])
+
+
+def test_nonces_are_ints_or_bytes() -> None:
+    listed = ecc.P521.sign(5, [b"a", b"b"], nonces=[7, 8])
+    assert listed == ecc.P521.sign(5, [b"a", b"b"], nonces=[k.to_bytes(66, "big") for k in (7, 8)])
+    assert ecc.P521.sign(5, b"a", nonces=7) == listed[0]
+    keys = [ecc.Key.from_secret(curve, 5) for curve in (ecc.P256, ecc.SECP256K1, ecc.P521)]
+    assert ecc.KeyRing(keys[:2]).sign([b"a", b"b"], [0, 1], nonces=[7, 8]) == [
+        keys[0].sign(b"a", nonces=7),
+        keys[1].sign(b"b", nonces=8),
+    ]
+    with pytest.raises(ValueError, match="nonces: the curves differ"):
+        ecc.KeyRing(keys).sign([b"a", b"b"], [0, 1], nonces=[7, 8])
+    with pytest.raises(ValueError, match="nonces"):
+        ecc.P256.sign(5, b"a", nonces=1 << 256)
+
+
+KEY = ecc.Key.from_secret(ecc.P256, 1)
+CALLS: list[tuple[str, Any, tuple[Any, ...], str]] = [
+    ("sign", ecc.P256.sign, (1, b""), "hash"),
+    ("sign", KEY.sign, (b"",), "policy"),
+    ("sign", ecc.KeyRing([KEY]).sign, (b"",), "device"),
+    ("verify", ecc.P256.verify, (b"", b"", b""), "nonces"),
+    ("verify_all", ecc.KeyRing([KEY]).verify_all, ([], [], []), "check"),
+    ("exchange", ecc.P256.exchange, (1, b""), "hash"),
+    ("public_keys", ecc.P256.public_keys, (1,), "format"),
+    ("recover", ecc.P256.recover, (b"", b""), "policy"),
+    ("multiply", ecc.P256.multiply, (1,), "point"),
+    ("add", ecc.P256.add, (b"", b""), "check"),
+    ("points", ecc.P256.points, (b"",), "check"),
+    ("msm", ecc.P256.msm, ([], []), "check"),
+]
+
+
+@pytest.mark.parametrize(("name", "function", "operands", "word"), CALLS)
+def test_unknown_keywords_name_the_function(
+    name: str, function: Any, operands: tuple[Any, ...], word: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument '{word}'$"):
+        function(*operands, **{word: 1})
+
+
+def test_unknown_keywords_of_signers() -> None:
+    with pytest.raises(TypeError, match=r"^sign\(\) got an unexpected keyword argument 'hash'$"):
+        ecc.Signer(KEY, {"hash": "sha256"})
+
+
+def test_der_ends_with_the_key() -> None:
+    peer = crypto_ec.generate_private_key(crypto_ec.SECP256R1())
+    der = peer.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    assert ecc.Key.from_der(der) == ecc.Key.from_cryptography(peer)
+    for more in (b"\0", b"x", der):
+        with pytest.raises(InvalidKeyError, match="bytes behind its end"):
+            ecc.Key.from_der(der + more)

@@ -112,6 +112,10 @@ class TestKinds:
 
         with pytest.raises(DeviceError, match="messages.*host"):
             ecc.P256.sign(1, OnDevice())
+        for name in ("nonces", "context"):
+            options: Any = {name: OnDevice()}
+            with pytest.raises(DeviceError, match=f"{name}.*host"):
+                ecc.ED25519.sign(bytes(32), b"", **options)
 
 
 class TestKeys:
@@ -136,8 +140,11 @@ class TestKeys:
                 refused(key)
             with pytest.raises(TypeError, match="pickled"):
                 refused(ecc.KeyRing([key]))
+            with pytest.raises(TypeError, match="pickled"):
+                refused(key._numbers)
         public = key.public_key()
         assert pickle.loads(pickle.dumps(public)) == public
+        assert pickle.loads(pickle.dumps(public._numbers)).public == public.public_bytes()
         assert public != key
         assert not public.is_private
         with pytest.raises(TypeError, match="no secret"):

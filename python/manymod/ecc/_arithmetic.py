@@ -10,8 +10,9 @@ import numpy as np
 from manymod import _core
 from manymod._byte_items import Items, common_count
 from manymod._run import Errors, Progress
-from manymod.ecc._calls import point_items, scalar_items, shared_calls
+from manymod.ecc._calls import calls_with
 from manymod.ecc._definition import CurveDefinition
+from manymod.ecc._operands import point_items, scalar_items
 from manymod.ecc._options import PointEncoding, point_settings
 from manymod.plan import checked_errors
 
@@ -55,7 +56,7 @@ class PointArithmetic(CurveDefinition):
         >>> P256.multiply([2, 0], encoding="compressed")[1]
         b'\x00'
         """
-        calls = shared_calls(self, **options)
+        calls = calls_with("multiply", self, options)
         operands = {} if points is None else {"points": self._points("points", points)}
         operands["scalars"] = self._scalars(scalars)
         settings = point_settings(calls.curves, encoding)
@@ -78,7 +79,7 @@ class PointArithmetic(CurveDefinition):
 
         Keywords are as in `multiply`.
         """
-        calls = shared_calls(self, **options)
+        calls = calls_with("add", self, options)
         operands = {"points": self._points("points", points), "others": self._points("others", others)}
         settings = point_settings(calls.curves, encoding)
         return calls.run(
@@ -106,7 +107,7 @@ class PointArithmetic(CurveDefinition):
         >>> P256.points([generator, bytes(65)], errors="status")[1].tolist()[0]
         0
         """
-        calls = shared_calls(self, **options)
+        calls = calls_with("points", self, options)
         operands = {"points": self._points("points", points)}
         settings = point_settings(calls.curves, encoding)
         return calls.run(
@@ -132,7 +133,7 @@ class PointArithmetic(CurveDefinition):
         >>> P256.msm([2, 3], [P256.multiply(5), P256.multiply(7)]) == P256.multiply(31)
         True
         """
-        calls = shared_calls(self, **options)
+        calls = calls_with("msm", self, options)
         operands = {"points": self._points("points", points), "scalars": self._scalars(scalars)}
         if 0 in {operand.count for operand in operands.values()}:
             common_count({name: operand.count for name, operand in operands.items()})

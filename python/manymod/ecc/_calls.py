@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,21 @@ from manymod._byte_items import (
     common_count,
     direct_out,
     flags_answer,
-    items,
     present_rows,
     source_of,
 )
-from manymod._device import is_on_device
 from manymod._forked import KeptHandles, ProcessOwn
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
-from manymod.ecc._options import Settings, is_edwards
-from manymod.errors import DeviceError, Status, _item_error
+from manymod.ecc._options import PlanOptions, Settings, check_keywords, is_edwards
+from manymod.errors import Status, _item_error
 from manymod.plan import (
     checked_choice,
     checked_errors,
-    checked_integer,
     checked_threads,
 )
 
-__all__ = ["CurveCalls", "byte_items", "point_items", "scalar_items", "shared_calls"]
+__all__ = ["CurveCalls", "calls_with", "split_options"]
 
 #: Operands, each by what calls name it, in the order of the C ABI's mm_ecc_call.
 _INPUTS = (
@@ -52,53 +49,7 @@ _INPUTS = (
 _SECRETS = frozenset({"secrets", "scalars", "nonces"})
 #: Operations whose results no exception carries.
 _SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY})
-_INTEGERS = (int, np.integer)
 _VERDICTS = frozenset({"false", "raise", "status"})
-
-
-def byte_items(name: str, value: Any) -> Items:
-    """The items of an operand.
-
-    Raises:
-        DeviceError: if it is in the memory of a GPU.
-        TypeError: if it is of no accepted kind.
-    """
-    if is_on_device(value):
-        raise DeviceError(f"{name}: calls on curves take host arrays: copy it there, as .get() of CuPy does")
-    return items(name, value)
-
-
-def point_items(name: str, value: Any, *, infinity_is_zero: bool) -> Items:
-    """The items of an operand of points.
-
-    With `infinity_is_zero`, as on Weierstrass curves, a row of zeros, which the point at infinity is in
-    ``uint8[N, W]``, is the one zero byte that it is alone.
-    """
-    points = byte_items(name, value)
-    if not infinity_is_zero or points.kind is not Kind.ROWS or points.block.shape[1] < 2:
-        return points
-    empty = ~points.block.any(axis=1)
-    if not empty.any():
-        return points
-    block = (b"\0" if infinity else row for infinity, row in zip(empty, points.block, strict=True))
-    return Items(Kind.ROWS, points.count, tuple(block))
-
-
-def scalar_items(name: str, value: Any, size: int, order: Literal["big", "little"] = "big") -> Items:
-    """The items of an operand of scalars, which may be ints too: they become `size` bytes in this order."""
-    if isinstance(value, _INTEGERS) and not isinstance(value, bool):
-        return items(name, _of_int(name, value, size, order))
-    # A numpy integer is a buffer, too, of as many bytes as its type has.
-    if isinstance(value, (list, tuple)) and any(isinstance(scalar, _INTEGERS) for scalar in value):
-        return items(name, [_of_int(name, scalar, size, order) for scalar in value])
-    return byte_items(name, value)
-
-
-def _of_int(name: str, value: Any, size: int, order: Literal["big", "little"]) -> bytes:
-    number = checked_integer(name, value)
-    if number < 0 or number.bit_length() > 8 * size:
-        raise ValueError(f"{name}: an int is not within 0 to 2^{8 * size} - 1")
-    return number.to_bytes(size, order)
 
 
 class CurveCalls:
@@ -378,10 +329,29 @@ def _make_calls(
 _calls = KeptHandles(_make_calls)
 
 
-def shared_calls(
+def _shared_calls(
     curve: Any, device: str = "auto", variant: str | None = None, threads: int = 0
 ) -> CurveCalls:
     """The calls on a `Curve` with these options, made at most once while it stays among the 64 last used."""
     device, variant = checked_choice(device, variant)
     environment = None if variant else os.environ.get("MANYMOD_VARIANT")
     return _calls.get(environment, curve, device, variant, checked_threads(threads))
+
+
+def calls_with(name: str, curve: Any, options: Mapping[str, Any]) -> CurveCalls:
+    """The calls on a `Curve` where the keywords of the function `name` say."""
+    return split_options(name, curve, options, PlanOptions)[0]
+
+
+def split_options(
+    name: str, curve: Any, options: Mapping[str, Any], accepted: type
+) -> tuple[CurveCalls, dict[str, Any]]:
+    """The calls on a `Curve` where the keywords of the function `name` say, and the other keywords.
+
+    `accepted` is the TypedDict of all of them.
+    """
+    check_keywords(name, options, accepted)
+    places = PlanOptions.__annotations__
+    where = {word: value for word, value in options.items() if word in places}
+    how = {word: value for word, value in options.items() if word not in places}
+    return _shared_calls(curve, **where), how

@@ -13,8 +13,17 @@ from manymod import _core
 from manymod._byte_items import Items, Kind
 from manymod._key_indices import key_numbers
 from manymod._run import Progress
-from manymod.ecc._calls import CurveCalls, byte_items
-from manymod.ecc._options import Settings, exchange_settings, sign_settings, verify_settings
+from manymod.ecc._calls import CurveCalls
+from manymod.ecc._operands import byte_items
+from manymod.ecc._options import (
+    Settings,
+    SignOptions,
+    VerifyOptions,
+    check_keywords,
+    exchange_settings,
+    sign_settings,
+    verify_settings,
+)
 from manymod.ecc.curves import Curve
 
 __all__ = ["KeyCalls", "KeyNumbers"]
@@ -25,6 +34,12 @@ class KeyNumbers:
 
     def __init__(self, curve: Curve, public: bytes, secret: bytearray | None) -> None:
         self.curve, self.public, self.secret = curve, public, secret
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Refuse to be pickled with a secret."""
+        if self.secret is not None:
+            raise TypeError("a private key cannot be pickled: make it anew where it is used")
+        return KeyNumbers, (self.curve, self.public, None)
 
     def __del__(self) -> None:
         if self.secret:
@@ -58,6 +73,7 @@ class KeyCalls:
         **options: Any,
     ) -> Any:
         """Sign messages."""
+        check_keywords("sign", options, SignOptions)
         curves = self.on_curves.curves
         settings, given = sign_settings(curves, **options), byte_items("messages", messages)
         _check_rows(given, [curve.signature_bytes for curve in curves])
@@ -110,6 +126,7 @@ class KeyCalls:
         **options: Any,
     ) -> Any:
         """Check signatures, each or all `together`."""
+        check_keywords("verify_all" if together else "verify", options, VerifyOptions)
         settings = verify_settings(self.on_curves.curves, **options)
         indices, labels = key_numbers(key_indices, len(self._keys))
         of_keys = [_x_alone(key) if settings.scheme == "bip340" else key.public for key in self._keys]

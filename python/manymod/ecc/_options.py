@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from manymod import _core
-from manymod._byte_items import Items, items
+from manymod._byte_items import Items
 from manymod._hashes import CURVE_HASHES, HASHES, hash_number, read_algorithm
+from manymod.ecc._operands import byte_items, scalar_items
 
 __all__ = [
     "BATCH_SCHEME",
-    "WHERE",
     "CurveExchangeOptions",
     "CurveSignOptions",
     "CurveVerifyOptions",
@@ -23,6 +23,7 @@ __all__ = [
     "SignOptions",
     "SignatureOptions",
     "VerifyOptions",
+    "check_keywords",
     "exchange_settings",
     "is_edwards",
     "point_settings",
@@ -145,15 +146,28 @@ def _native(
     check: bool = True,
 ) -> _core.EccScheme:
     return _core.EccScheme(
-        scheme, hash_function, prehashed, nonces, policy, signature, point, low_s, not check
+        scheme,
+        hash_function,
+        prehashed,
+        nonces,
+        policy,
+        signature,
+        point,
+        low_s,
+        not check,
     )
 
 
 #: What operations without a scheme take.
 BATCH_SCHEME = _native()
 
-#: Options that say where to compute, not how.
-WHERE = frozenset({"device", "variant", "threads"})
+
+def check_keywords(name: str, options: Iterable[str], accepted: type) -> None:
+    """Raise TypeError for a keyword of the function `name` that its TypedDict `accepted` does not have."""
+    known: frozenset[str] = accepted.__optional_keys__  # type: ignore[attr-defined]
+    for word in options:
+        if word not in known:
+            raise TypeError(f"{name}() got an unexpected keyword argument {word!r}")
 
 
 def is_edwards(scheme: str | None, curves: Sequence[_core.EccCurve]) -> bool:
@@ -188,7 +202,12 @@ def _check_bip340(scheme: str | None, context: Any, encoding: str, low_s: bool |
 
 
 def _context(value: Any) -> Items | None:
-    return None if value is None else items("context", value)
+    return None if value is None else byte_items("context", value)
+
+
+def _nonces(value: Any, curves: Sequence[_core.EccCurve]) -> Items:
+    sizes = {curve.scalar_bytes for curve in curves}
+    return scalar_items("nonces", value, sizes.pop() if len(sizes) == 1 else None)
 
 
 def _low_s(value: bool | None) -> int:
@@ -216,7 +235,7 @@ def sign_settings(
     check: bool = True,
 ) -> Settings:
     """Settings of signing."""
-    given = None if isinstance(nonces, str) else items("nonces", nonces)
+    given = None if isinstance(nonces, str) else _nonces(nonces, curves)
     how = _core.MM_ECC_NONCE_GIVEN if given is not None else _chosen("nonces", nonces, _NONCES)
     number = _chosen("scheme", scheme, _SCHEMES)
     _check_bip340(scheme, context, encoding, low_s)

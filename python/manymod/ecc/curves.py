@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from manymod import _core
 from manymod._run import Errors, Progress
-from manymod.ecc._arithmetic import PointArithmetic
-from manymod.ecc._calls import CurveCalls, byte_items, scalar_items, shared_calls
+from manymod.ecc._agreement import KeyAgreement
+from manymod.ecc._calls import calls_with, split_options
+from manymod.ecc._operands import byte_items, scalar_items
 from manymod.ecc._options import (
-    WHERE,
+    CurveSignOptions,
+    CurveVerifyOptions,
     PointEncoding,
-    exchange_settings,
     point_settings,
     recover_settings,
     sign_settings,
@@ -30,12 +31,7 @@ if TYPE_CHECKING:
 
     from manymod._byte_typing import VerdictsAlone, VerifyErrors
     from manymod._typing import Raising, Statuses
-    from manymod.ecc._options import (
-        CurveExchangeOptions,
-        CurveSignOptions,
-        CurveVerifyOptions,
-        PlanOptions,
-    )
+    from manymod.ecc._options import PlanOptions
 
 __all__ = ["NO_KEYS", "Curve", "named_curves"]
 
@@ -47,7 +43,7 @@ NO_KEYS = "Edwards curves of your own have no keys: EdDSA is for Ed25519 and Ed4
 _MOST_ROUNDS = 256
 
 
-class Curve(PointArithmetic):
+class Curve(KeyAgreement):
     """An elliptic curve: one of the module's, such as `P256`, or one of your own.
 
     Its methods take and return byte strings, one for each item: a bytes object, a list or 1-D array of them,
@@ -143,7 +139,7 @@ class Curve(PointArithmetic):
         """
         operands = {"secrets": scalar_items("secrets", secrets, self.secret_bytes)}
         settings = point_settings([self.native], encoding)
-        return shared_calls(self, **options).run(
+        return calls_with("public_keys", self, options).run(
             "public_keys",
             _core.MM_ECC_PUBLIC_KEY,
             settings,
@@ -224,16 +220,17 @@ class Curve(PointArithmetic):
                 - `scheme`: ``"ecdsa"``, ``"eddsa"``, ``"sm2"`` or ``"bip340"``; by default the one that is
                   usual on the curve, which on secp256k1 is ECDSA.
                 - `algorithm`: the hash, by name or as an object of the cryptography package, or
-                  `Prehashed` where the messages are digests. By default SHA-256, with P-384 SHA-384, with
-                  P-521 SHA-512, with SM2 SM3. EdDSA and BIP 340 have their own; Ed25519 and Ed448 take
-                  ``Prehashed("sha512")`` and ``Prehashed("shake256")`` for Ed25519ph and Ed448ph.
+                  `Prehashed` where the messages are digests. By default SM3 with SM2, else by the bits of
+                  the order: SHA-256 up to 256, SHA-384 up to 384, SHA-512 above. EdDSA and BIP 340 have
+                  their own; Ed25519 and Ed448 take ``Prehashed("sha512")`` and ``Prehashed("shake256")``
+                  for Ed25519ph and Ed448ph.
                 - `context`: bytes: the context of EdDSA, the signer's id of SM2.
                 - `encoding`: ``"raw"``: r || s; ``"der"``; or ``"recoverable"``: r || s || v, with a
                   recovery id v of 0 to 3.
                 - `nonces`: ``"deterministic"`` (RFC 6979); ``"hedged"``: with fresh randomness besides,
-                  which protects against faults that are caused on purpose; or numbers 0 < k < n, as bytes
-                  and one for each item, which must be secret and never used twice: two signatures with one
-                  nonce give the key away. BIP 340: 32 bytes of auxiliary randomness in their place.
+                  which protects against faults that are caused on purpose; or numbers 0 < k < n, bytes or
+                  ints, one for each item, which must be secret and never used twice: two signatures with
+                  one nonce give the key away. BIP 340: 32 bytes of auxiliary randomness in their place.
                 - `low_s`: whether ECDSA's s is at most n / 2; by default it is on secp256k1 alone.
                 - `check`: whether signatures with deterministic nonces are verified before they leave, True
                   by default: a faulty one would reveal the key.
@@ -243,7 +240,7 @@ class Curve(PointArithmetic):
         >>> ED25519.verify(ED25519.public_keys(bytes(32)), signature, b"message")
         True
         """
-        calls, how = _split(self, options)
+        calls, how = split_options("sign", self, options, CurveSignOptions)
         settings = sign_settings(calls.curves, **how)
         operands = {
             "messages": byte_items("messages", messages),
@@ -354,7 +351,7 @@ class Curve(PointArithmetic):
             A bool for bytes, a list of them for a list, a bool array for ``uint8[N, W]`` and arrays of bytes,
             an Arrow array for Arrow and a column for a column (null where an operand is).
         """
-        calls, how = _split(self, options)
+        calls, how = split_options("verify", self, options, CurveVerifyOptions)
         settings = verify_settings(calls.curves, **how)
         operands = _signed(public_keys, signatures, messages)
         return calls.verify(settings, operands, errors=errors, progress=progress)
@@ -375,7 +372,7 @@ class Curve(PointArithmetic):
         with a bad signature passes with a probability below 2^-120. As its equation has the cofactor, EdDSA
         needs ``policy="zip215"``, with which `verify` gives the same answers.
         """
-        calls, how = _split(self, options)
+        calls, how = split_options("verify_all", self, options, CurveVerifyOptions)
         settings = verify_settings(calls.curves, **how)
         operands = _signed(public_keys, signatures, messages)
         return calls.verify_all(settings, operands, errors=errors, progress=progress)
@@ -410,7 +407,7 @@ class Curve(PointArithmetic):
         Raises:
             ItemValueError: (a ValueError) if there is no such key; it names the items.
         """
-        calls = shared_calls(self, **options)
+        calls = calls_with("recover", self, options)
         settings = recover_settings(calls.curves, algorithm, low_s, encoding)
         operands = {
             "signatures": byte_items("signatures", signatures),
@@ -419,51 +416,6 @@ class Curve(PointArithmetic):
         return calls.run(
             "recover", _core.MM_ECC_RECOVER, settings, operands, errors=errors, out=out, progress=progress
         )
-
-    def exchange(
-        self,
-        secrets: Any,
-        public_keys: Any,
-        *,
-        errors: Errors = "raise",
-        out: Any = None,
-        progress: Progress | None = None,
-        **options: Unpack[CurveExchangeOptions],
-    ) -> Any:
-        """Shared secrets: the x coordinate (ECDH, SEC 1) or u (X25519, X448). Timing class: secret.
-
-        Args:
-            secrets: private keys, as in `public_keys`.
-            public_keys: of the other sides, in any encoding; they decide the kind of the answer. A point
-                that is not on the curve, or would give the secret 0, is an error.
-            errors: as in `public_keys`. The exception has no results.
-            out: likewise.
-            progress: likewise.
-            **options: `device`, `variant`, `threads`, and `algorithm`: None, or a hash whose digests take
-                the place of the secrets.
-
-        >>> from manymod.ecc import X25519
-        >>> ours, theirs = X25519.generate(2)
-        >>> shared = X25519.exchange(ours, theirs[::-1])
-        >>> bool((shared[0] == shared[1]).all())
-        True
-        """
-        calls, how = _split(self, options)
-        settings = exchange_settings(calls.curves, **how)
-        operands = {
-            "public_keys": byte_items("public_keys", public_keys),
-            "secrets": scalar_items("secrets", secrets, self.secret_bytes),
-        }
-        return calls.run(
-            "exchange", _core.MM_ECC_EXCHANGE, settings, operands, errors=errors, out=out, progress=progress
-        )
-
-
-def _split(curve: Curve, options: Any) -> tuple[CurveCalls, dict[str, Any]]:
-    """The calls on the curve where options say, and the other options."""
-    where = {name: value for name, value in options.items() if name in WHERE}
-    how = {name: value for name, value in options.items() if name not in WHERE}
-    return shared_calls(curve, **where), how
 
 
 def _signed(public_keys: Any, signatures: Any, messages: Any) -> dict[str, Any]:

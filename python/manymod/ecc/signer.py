@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from manymod._batch_signer import BatchSigner
 from manymod._signer_service import SignerClosedError, SignerFullError, SignerStatistics
-from manymod.ecc._options import sign_settings
+from manymod.ecc._options import SignOptions, check_keywords, sign_settings
 from manymod.ecc.keys import Key
 from manymod.ecc.ring import KeyRing
 
@@ -47,6 +47,7 @@ class Signer(BatchSigner):
             raise TypeError(f"keys must be a Key or a KeyRing, not {type(keys).__name__}")
         ring = keys if isinstance(keys, KeyRing) else KeyRing([keys])
         words = dict(how or {})
+        check_keywords("sign", words, SignOptions)
         if not isinstance(words.get("nonces", ""), str):
             raise ValueError("nonces of a Signer cannot be given: they are 'deterministic' or 'hedged'")
         sign_settings([key.curve.native for key in ring], **words)  # raises for options that are wrong

@@ -168,14 +168,32 @@ TEST(EccKeys, SayWhatIsWrong) {
   EXPECT_TRUE(mentions(problem_of(text.substr(0, text.size() / 2)), "truncated"));
 }
 
+/// By write(key, &der), which allocates.
+std::string der_of(EVP_PKEY* key, int (*write)(const EVP_PKEY*, unsigned char**)) {
+  unsigned char* der = nullptr;
+  const int size = write(key, &der);
+  EXPECT_GT(size, 0);
+  std::string text(reinterpret_cast<char*>(der), static_cast<std::size_t>(size));
+  OPENSSL_free(der);
+  return text;
+}
+
+TEST(EccKeys, RefuseDerWithBytesBehindIt) {
+  const Pkey keys[] = {generate("EC", "P-256"), generate("EC", "P-521"), generate("ED25519")};
+  for (const Pkey& key : keys) {
+    for (const auto write : {i2d_PrivateKey, i2d_PUBKEY}) {
+      const std::string text = der_of(key.get(), write);
+      EXPECT_EQ(problem_of(text), "none");
+      EXPECT_TRUE(mentions(problem_of(text + "x"), "bytes behind its end"));
+      EXPECT_TRUE(mentions(problem_of(text + std::string(1, '\0')), "bytes behind its end"));
+    }
+  }
+}
+
 TEST(EccKeys, RefuseAPrivateKeyBesideAnotherPublicKey) {
   const Pkey key = generate("EC", "P-256");
   const Pkey other = generate("EC", "P-256");
-  unsigned char* der = nullptr;
-  const int size = i2d_PrivateKey(key.get(), &der);
-  ASSERT_GT(size, 0);
-  std::string text(reinterpret_cast<char*>(der), static_cast<std::size_t>(size));
-  OPENSSL_free(der);
+  std::string text = der_of(key.get(), i2d_PrivateKey);
   const Bytes mine = decode(pkcs8(key.get())).point;
   const Bytes theirs = decode(pkcs8(other.get())).point;
   const std::size_t place = text.find(std::string(mine.begin(), mine.end()));
