@@ -112,7 +112,8 @@ class Key {
 /// What items have: one string for each item, one for all items, or none where the operation takes none. The
 /// strings must outlive the call.
 struct Operands {
-  std::span<const Bytes> secrets{}, points{}, seconds{}, messages{}, signatures{}, nonces{}, contexts{};
+  std::span<const Bytes> secrets{}, points{}, seconds{}, messages{}, signatures{}, nonces{}, contexts{},
+      peer_contexts{};
   std::span<const std::uint32_t> curves{};  ///< index of each item's curve in the plan; empty: curve 0
 };
 
@@ -127,6 +128,9 @@ struct Options {
   mm_ecc_point_format point_format = MM_ECC_UNCOMPRESSED;
   int low_s = 0;
   bool no_check = false;
+  std::size_t key_bytes = 0;  ///< MM_ECC_SM2_EXCHANGE, as are those below
+  bool responder = false;
+  bool confirm = false;
 };
 
 namespace detail {
@@ -152,6 +156,7 @@ class OwnedCall {
         signatures_(operands.signatures),
         nonces_(operands.nonces),
         contexts_(operands.contexts),
+        peer_contexts_(operands.peer_contexts),
         outcome_(count, std::move(progress)) {
     wrapper::detail::require(operands.curves.empty() || operands.curves.size() == count,
                              "manymod::ecc::Plan: one curve index for each item is needed");
@@ -166,6 +171,7 @@ class OwnedCall {
     call_.signature = view_of_items(signatures_);
     call_.nonce = view_of_items(nonces_);
     call_.context = view_of_items(contexts_);
+    call_.peer_context = view_of_items(peer_contexts_);
     set_options(options);
     outcome_.connect(call_);
   }
@@ -184,7 +190,7 @@ class OwnedCall {
   }
 
  private:
-  Items secrets_, points_, seconds_, messages_, signatures_, nonces_, contexts_;
+  Items secrets_, points_, seconds_, messages_, signatures_, nonces_, contexts_, peer_contexts_;
   wrapper::detail::CallOutcome outcome_;
   mm_ecc_call call_{};
 
@@ -198,6 +204,9 @@ class OwnedCall {
     call_.point_format = options.point_format;
     call_.low_s = options.low_s;
     call_.no_check = options.no_check ? 1 : 0;
+    call_.key_bytes = options.key_bytes;
+    call_.responder = options.responder ? 1 : 0;
+    call_.confirm = options.confirm ? 1 : 0;
   }
 };
 
@@ -295,7 +304,7 @@ class Plan {
   [[nodiscard]] std::vector<Bytes> run(mm_ecc_op op, std::size_t count, const Operands& operands,
                                        const Options& options = {},
                                        std::vector<mm_status>* statuses = nullptr) {
-    detail::BytesCall call(op, count, operands, options, longest_, {});
+    detail::BytesCall call(op, count, operands, options, longest(options), {});
     return call.finish(mm_ecc_run(plan_.get(), call.get()), statuses);
   }
   /// Verdicts of MM_ECC_VERIFY; of MM_ECC_VERIFY_ALL one.
@@ -320,6 +329,16 @@ class Plan {
     operands.messages = messages;
     return run(MM_ECC_SIGN, messages.size(), operands, options);
   }
+  /// Keys of SM2 key exchanges (GB/T 32918.3), the plan's curve 0 being SM2: options.key_bytes bytes, and
+  /// with options.confirm two digests of 32 bytes behind them: that which the responder sends and that which
+  /// the initiator sends. Timing: constant-time in the keys.
+  /// @param operands secrets; nonces, the own ephemeral private keys, one for each item; points and seconds,
+  /// the other sides' public keys and ephemeral public keys; contexts and peer_contexts, the ids
+  [[nodiscard]] std::vector<Bytes> sm2_exchange(const Operands& operands, Options options,
+                                                std::vector<mm_status>* statuses = nullptr) {
+    options.nonces = MM_ECC_NONCE_GIVEN;
+    return run(MM_ECC_SM2_EXCHANGE, operands.nonces.size(), operands, options, statuses);
+  }
   /// Whether each signature by keys on curve 0 is valid. Timing: variable-time.
   [[nodiscard]] std::vector<bool> verify(std::span<const Bytes> keys, std::span<const Bytes> messages,
                                          std::span<const Bytes> signatures, const Options& options = {},
@@ -334,9 +353,9 @@ class Plan {
   /// The same as asynchronous calls. @throws Error as mm_ecc_submit
   [[nodiscard]] Job submit(mm_ecc_op op, std::size_t count, const Operands& operands,
                            const Options& options = {}, Progress progress = {}) {
-    return Job(
-        detail::Submitter{plan_.get()},
-        std::make_shared<detail::BytesCall>(op, count, operands, options, longest_, std::move(progress)));
+    return Job(detail::Submitter{plan_.get()},
+               std::make_shared<detail::BytesCall>(op, count, operands, options, longest(options),
+                                                   std::move(progress)));
   }
   [[nodiscard]] VerifyJob submit_verification(mm_ecc_op op, std::size_t count, const Operands& operands,
                                               const Options& options = {}, Progress progress = {}) {
@@ -362,8 +381,14 @@ class Plan {
     return std::max({info.public_bytes, kDigest, info.signature_bytes + 9});
   }
 
+  /// With the key and the digests of a key exchange, if there is one.
+  [[nodiscard]] std::size_t longest(const Options& options) const {
+    constexpr std::size_t kConfirmation = 2 * std::size_t{32};
+    return std::max(longest_, options.key_bytes + (options.confirm ? kConfirmation : 0));
+  }
+
   std::unique_ptr<mm_ecc_plan, Destroy> plan_;
-  std::size_t longest_ = 0;
+  std::size_t longest_ = 0;  ///< result of operations but key exchanges
 };
 
 }  // namespace ecc

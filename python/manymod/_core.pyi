@@ -106,6 +106,7 @@ MM_ECC_MULTIPLY: int
 MM_ECC_ADD: int
 MM_ECC_POINT: int
 MM_ECC_SUM: int
+MM_ECC_SM2_EXCHANGE: int
 MM_ECC_DEFAULT: int
 MM_ECC_ECDSA: int
 MM_ECC_EDDSA: int
@@ -387,6 +388,9 @@ class EccScheme:
         point_format: int,
         low_s: int,
         no_check: bool,
+        key_bytes: int,
+        responder: bool,
+        confirm: bool,
     ) -> None: ...
 
 class EccPlan:

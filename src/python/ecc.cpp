@@ -122,7 +122,7 @@ class EccKey {
 /// Those members of a call that choose how, and not on what, it computes.
 struct EccScheme {
   EccScheme(int scheme, int hash, bool prehashed, int nonces, int policy, int signature_format,
-            int point_format, int low_s, bool no_check) {
+            int point_format, int low_s, bool no_check, std::size_t key_bytes, bool responder, bool confirm) {
     call.struct_size = sizeof call;
     call.scheme = static_cast<mm_ecc_scheme>(scheme);
     call.hash = static_cast<mm_hash>(hash);
@@ -133,14 +133,17 @@ struct EccScheme {
     call.point_format = static_cast<mm_ecc_point_format>(point_format);
     call.low_s = low_s;
     call.no_check = no_check ? 1 : 0;
+    call.key_bytes = key_bytes;
+    call.responder = responder ? 1 : 0;
+    call.confirm = confirm ? 1 : 0;
   }
   mm_ecc_call call{};
 };
 
 /// The byte strings that a call reads, in the order of EccPlan.run.
-constexpr std::array kInputs{&mm_ecc_call::secret,  &mm_ecc_call::point,     &mm_ecc_call::second,
-                             &mm_ecc_call::message, &mm_ecc_call::signature, &mm_ecc_call::nonce,
-                             &mm_ecc_call::context};
+constexpr std::array kInputs{&mm_ecc_call::secret,  &mm_ecc_call::point,       &mm_ecc_call::second,
+                             &mm_ecc_call::message, &mm_ecc_call::signature,   &mm_ecc_call::nonce,
+                             &mm_ecc_call::context, &mm_ecc_call::peer_context};
 
 /// Owns an mm_ecc_plan.
 class EccPlan {
@@ -258,9 +261,10 @@ void bind_curve(nb::module_& module) {
 
 void bind_plan(nb::module_& module) {
   nb::class_<EccScheme>(module, "EccScheme")
-      .def(nb::init<int, int, bool, int, int, int, int, int, bool>(), nb::arg("scheme"), nb::arg("hash"),
-           nb::arg("prehashed"), nb::arg("nonces"), nb::arg("policy"), nb::arg("signature_format"),
-           nb::arg("point_format"), nb::arg("low_s"), nb::arg("no_check"));
+      .def(nb::init<int, int, bool, int, int, int, int, int, bool, std::size_t, bool, bool>(),
+           nb::arg("scheme"), nb::arg("hash"), nb::arg("prehashed"), nb::arg("nonces"), nb::arg("policy"),
+           nb::arg("signature_format"), nb::arg("point_format"), nb::arg("low_s"), nb::arg("no_check"),
+           nb::arg("key_bytes"), nb::arg("responder"), nb::arg("confirm"));
   nb::class_<EccPlan>(module, "EccPlan")
       .def(nb::init<const std::vector<const EccCurve*>&, const std::optional<std::string>&,
                     const std::optional<std::string>&, unsigned>(),

@@ -45,8 +45,8 @@ def signature(name: str, curve: Any, d: int) -> bytes:
         bits = curve.n.bit_length()
         algorithm = "sha256" if bits <= 256 else "sha384" if bits <= 384 else "sha512"
         digest = hashlib.new(algorithm, MESSAGE).digest()
-        made = ecdsa.sign(curve, d, digest, algorithm, low_s=name == "secp256k1")
-        r, s = made.r, made.s
+        signed = ecdsa.sign(curve, d, digest, algorithm, low_s=name == "secp256k1")
+        r, s = signed.r, signed.s
     return encodings.encode_raw(r, s, -(-curve.n.bit_length() // 8))
 
 

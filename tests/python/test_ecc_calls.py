@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, utils,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.ecc import curves as oracle
-from reference.ecc import schnorr
+from reference.ecc import schnorr, sm2
 from reference.ecc.groups import multiply
 from tests.python.ecc_support import PEERS, WEIERSTRASS
 
@@ -405,3 +405,62 @@ class TestOptions:
 
         with pytest.raises(KeyboardInterrupt):
             ecc.P256.public_keys([1] * 3, progress=stop)
+
+
+class TestSm2Exchange:
+    """Key exchanges of GB/T 32918.3, against reference.ecc."""
+
+    secrets, once, theirs_once = [5, 6, 7], [1001, 1002, 1003], [2001, 2002, 2003]
+
+    def sides(self, **how: Any) -> tuple[Any, Any]:
+        keys, sent = ecc.SM2.public_keys(self.secrets), ecc.SM2.public_keys(self.once)
+        ours, theirs = (self.secrets, self.once), (9, self.theirs_once)
+        initiator = ecc.SM2.sm2_exchange(*ours, *map(ecc.SM2.public_keys, theirs), **how)
+        if "ids" in how or "peer_ids" in how:
+            how["ids"], how["peer_ids"] = how.pop("peer_ids", None), how.pop("ids", None)
+        responder = ecc.SM2.sm2_exchange(*theirs, keys, sent, responder=True, **how)
+        return initiator, responder
+
+    @pytest.mark.parametrize("size", [1, 16, 33, 1000])
+    def test_keys(self, size: int) -> None:
+        initiator, responder = self.sides(key_bytes=size, ids=b"ours", peer_ids=[b"a", b"bc", b""])
+        assert initiator == responder
+        names = (b"a", b"bc", sm2.DEFAULT_ID)
+        items = zip(self.secrets, self.once, self.theirs_once, names, initiator, strict=True)
+        for d, r, theirs, name, key in items:
+            peer: Any = [multiply(sm2.CURVE, factor, sm2.CURVE.generator) for factor in (9, theirs)]
+            assert key == sm2.exchange((d, r), peer, (b"ours", name), size, initiator=True)
+
+    def test_confirmations(self) -> None:
+        initiator, responder = self.sides(confirm=True)
+        assert initiator == responder
+        assert [len(key) for key in initiator] == [16 + 64] * 3
+        assert len({part for key in initiator for part in (key[16:48], key[48:])}) == 6
+
+    def test_rows(self) -> None:
+        """The ephemeral keys that were sent decide the kind of the answer."""
+        (secrets, keys), (once, sent) = ecc.SM2.generate(3), ecc.SM2.generate(3)
+        rows = ecc.SM2.sm2_exchange(secrets[0].tobytes(), once, keys, sent)
+        assert (rows.dtype, rows.shape) == (np.uint8, (3, 16))
+        listed = ecc.SM2.sm2_exchange(
+            secrets[0].tobytes(), once, keys, [row.tobytes() for row in sent], key_bytes=20
+        )
+        assert [key[:16] for key in listed] == [row.tobytes() for row in rows]
+
+    def test_errors(self) -> None:
+        key, message = ecc.SM2.public_keys(9), ecc.SM2.public_keys(2001)
+        keys, statuses = ecc.SM2.sm2_exchange(
+            [5, 0, 5], [6, 6, 0], key, [message, message, b"x"], errors="status"
+        )
+        assert [len(item) for item in keys] == [16, 0, 0]
+        assert statuses.tolist() == [Status.OK, Status.ECC_SECRET, Status.ECC_SECRET]
+        with pytest.raises(ItemValueError, match="private key") as caught:
+            ecc.SM2.sm2_exchange([5, 0], [6, 6], key, message)
+        assert caught.value.result is None
+        with pytest.raises(ItemValueError):
+            ecc.P256.sm2_exchange(5, 6, ecc.P256.public_keys(9), ecc.P256.public_keys(7))
+        with pytest.raises(ValueError, match="ephemeral_secrets: each exchange needs its own"):
+            ecc.SM2.sm2_exchange(5, 6, key, [message] * 2)
+        for size in (0, -1, 65537):
+            with pytest.raises(ValueError, match="key_bytes"):
+                ecc.SM2.sm2_exchange(5, 6, key, message, key_bytes=size)

@@ -114,6 +114,7 @@ CALLS: list[tuple[str, Any, tuple[Any, ...], str]] = [
     ("verify", ecc.P256.verify, (b"", b"", b""), "nonces"),
     ("verify_all", ecc.KeyRing([KEY]).verify_all, ([], [], []), "check"),
     ("exchange", ecc.P256.exchange, (1, b""), "hash"),
+    ("sm2_exchange", ecc.SM2.sm2_exchange, (1, 1, b"", b""), "size"),
     ("public_keys", ecc.P256.public_keys, (1,), "format"),
     ("recover", ecc.P256.recover, (b"", b""), "policy"),
     ("multiply", ecc.P256.multiply, (1,), "point"),

@@ -283,3 +283,13 @@ def test_sm2_example_values() -> None:
     named = ecc.SM2.sign(secret, b"message digest", context=b"someone@example.org")
     assert ecc.SM2.verify(public, named, b"message digest", context=b"someone@example.org") is True
     assert ecc.SM2.verify(public, named, b"message digest") is False
+
+
+def test_sm2_exchange_of_the_standard() -> None:
+    """GB/T 32918.5, annex B, by both sides."""
+    values = {name: value for _, block in records(OWN / "sm2.txt") for name, value in block.items()}
+    secrets, once = ([int(values[name], 16) for name in pair] for pair in (("dA", "dB"), ("rA", "rB")))
+    keys, sent = ecc.SM2.public_keys(secrets), ecc.SM2.public_keys(once, encoding="compressed")
+    expected = bytes.fromhex(values["K"])
+    assert ecc.SM2.sm2_exchange(secrets[0], once[0], keys[1], sent[1]) == expected
+    assert ecc.SM2.sm2_exchange(secrets[1], once[1], keys[0], sent[0], responder=True) == expected

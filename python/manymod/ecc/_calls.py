@@ -39,16 +39,17 @@ __all__ = ["CurveCalls", "calls_with", "split_options"]
 _INPUTS = (
     ("secrets", "scalars"),
     ("points", "public_keys"),
-    ("others",),
+    ("others", "ephemeral_public_keys"),
     ("messages",),
     ("signatures",),
-    ("nonces",),
-    ("context",),
+    ("nonces", "ephemeral_secrets"),
+    ("context", "ids"),
+    ("peer_ids",),
 )
 #: Those whose copies are zeroed.
-_SECRETS = frozenset({"secrets", "scalars", "nonces"})
+_SECRETS = frozenset({"secrets", "scalars", "nonces", "ephemeral_secrets"})
 #: Operations whose results no exception carries.
-_SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY})
+_SECRET_RESULTS = frozenset({_core.MM_ECC_EXCHANGE, _core.MM_ECC_MULTIPLY, _core.MM_ECC_SM2_EXCHANGE})
 _VERDICTS = frozenset({"false", "raise", "status"})
 
 

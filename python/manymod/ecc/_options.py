@@ -11,6 +11,7 @@ from manymod import _core
 from manymod._byte_items import Items
 from manymod._hashes import CURVE_HASHES, HASHES, hash_number, read_algorithm
 from manymod.ecc._operands import byte_items, scalar_items
+from manymod.plan import checked_integer
 
 __all__ = [
     "BATCH_SCHEME",
@@ -30,6 +31,7 @@ __all__ = [
     "point_width",
     "recover_settings",
     "sign_settings",
+    "sm2_exchange_settings",
     "verify_settings",
 ]
 
@@ -111,6 +113,10 @@ _POINTS = {
 _EDWARDS_DIGESTS = {255: "sha512", 448: "shake256"}
 
 
+#: Bytes of a digest that confirms a key of SM2, and of the longest key (ecc.h).
+_CONFIRMATION, _LONGEST_KEY = 32, 65536
+
+
 def _chosen(name: str, value: Any, choices: dict[Any, int]) -> int:
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices if choice is not None)
@@ -144,6 +150,9 @@ def _native(
     point: int = _core.MM_ECC_UNCOMPRESSED,
     low_s: int = 0,
     check: bool = True,
+    key_bytes: int = 0,
+    responder: bool = False,
+    confirm: bool = False,
 ) -> _core.EccScheme:
     return _core.EccScheme(
         scheme,
@@ -155,6 +164,9 @@ def _native(
         point,
         low_s,
         not check,
+        key_bytes,
+        responder,
+        confirm,
     )
 
 
@@ -300,6 +312,17 @@ def exchange_settings(curves: Sequence[_core.EccCurve], algorithm: Any = None) -
         return Settings(BATCH_SCHEME, max(curve.coordinate_bytes for curve in curves))
     number = hash_number(algorithm, known=CURVE_HASHES)
     return Settings(_native(hash_function=number), _core.hash_size(number))
+
+
+def sm2_exchange_settings(key_bytes: int, *, responder: bool, confirm: bool) -> Settings:
+    """Settings of SM2 key exchanges."""
+    size = checked_integer("key_bytes", key_bytes)
+    if not 1 <= size <= _LONGEST_KEY:
+        raise ValueError(f"key_bytes must be 1 to {_LONGEST_KEY}, not {size}")
+    native = _native(
+        nonces=_core.MM_ECC_NONCE_GIVEN, key_bytes=size, responder=bool(responder), confirm=bool(confirm)
+    )
+    return Settings(native, size + (2 * _CONFIRMATION if confirm else 0))
 
 
 def point_width(encoding: str, curves: Sequence[_core.EccCurve]) -> int:

@@ -227,6 +227,42 @@ TEST(Sm2, ExchangesTheKeyOfTheStandard) {
   EXPECT_EQ(initiator.result(), responder.result());
 }
 
+/// Both sides by the C++ wrapper; two items, of which the second has no ephemeral key.
+TEST(Sm2, WrapperExchangesKeys) {
+  EccPlan plan = make_plan();
+  const std::vector<Bytes> secrets{
+      from_hex("81EB26E941BB5AF16DF116495F90695272AE2CD63D6C4AE1678418BE48230029"),
+      from_hex("785129917D45A9EA5437A59356B82338EAADDA6CEB199088F14AE10DEFA229B5")};
+  const std::vector<Bytes> once{from_hex("D4DE15474DB74D06491C440D305E012400990F3E390C7E87153C12DB2EA60BB3"),
+                                from_hex("7E07124814B309489125EAED101113164EBF0F3458C5BD88335C1F9D596243D6")};
+  const std::vector<Bytes> keys = plan.public_keys(secrets), sent = plan.public_keys(once);
+  const Bytes id = bytes_of_text("1234567812345678");
+  const auto side = [&](std::size_t own, std::vector<mm_status>& statuses) {
+    const std::size_t other = 1 - own;
+    const std::vector<Bytes> ephemerals{once[own], Bytes(32)};
+    EccOperands operands;
+    operands.secrets = {&secrets[own], 1};
+    operands.nonces = ephemerals;
+    operands.points = {&keys[other], 1};
+    operands.seconds = {&sent[other], 1};
+    operands.contexts = {&id, 1};
+    operands.peer_contexts = {&id, 1};
+    EccOptions options;
+    options.key_bytes = 16;
+    options.responder = own == 1;
+    options.confirm = true;
+    return plan.sm2_exchange(operands, options, &statuses);
+  };
+  std::vector<mm_status> statuses;
+  const std::vector<Bytes> initiator = side(0, statuses);
+  EXPECT_EQ(statuses, (std::vector<mm_status>{MM_OK, MM_ITEM_ECC_SECRET}));
+  EXPECT_EQ(initiator, side(1, statuses));
+  ASSERT_EQ(initiator[0].size(), 16U + 64U);
+  EXPECT_EQ(Bytes(initiator[0].begin(), initiator[0].begin() + 16),
+            from_hex("6C89347354DE2484C60B4AB1FDE4C6E5"));
+  EXPECT_TRUE(initiator[1].empty());
+}
+
 TEST(Sm2, ExchangesWithBadOperandsHaveStatuses) {
   EccPlan plan = make_plan();
   const std::vector<Bytes> secrets{small_secret(32, 1), small_secret(32, 2), small_secret(32, 3)};
