@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "crypto/libcrypto.hpp"
+#include "ecc/faulty_engine.hpp"
 #include "ecc/schemes/eddsa_vectors.hpp"
 #include "ecc/schemes/edwards_encoding.hpp"
 #include "ecc/schemes/scheme_runs.hpp"
@@ -271,58 +272,6 @@ TEST_P(Eddsa, LargeResponses) {
     }
   }
 }
-
-/// An engine whose multiples of the generator are wrong in one row, as after a fault of the hardware.
-class FaultyEngine final : public PointEngine {
- public:
-  FaultyEngine(const PointEngine& exact, std::size_t row)
-      : PointEngine(exact.curve()), exact_(exact), row_(row) {}
-
-  [[nodiscard]] const char* variant() const override { return exact_.variant(); }
-  [[nodiscard]] std::size_t granularity() const override { return exact_.granularity(); }
-  [[nodiscard]] double item_ns(ecc::PointOperation operation) const override {
-    return exact_.item_ns(operation);
-  }
-  void multiply_base(const ecc::PointResults& r, const ecc::NumberRows& k, ecc::ItemRange items,
-                     TimingClass timing, const StopToken& stop) const override {
-    exact_.multiply_base(r, k, items, timing, stop);
-    const std::size_t limbs = curve().limbs(), from = row_ > 0 ? row_ - 1 : row_ + 1;
-    std::copy_n(r.x + from * limbs, limbs, r.x + row_ * limbs);
-    std::copy_n(r.y + from * limbs, limbs, r.y + row_ * limbs);
-  }
-  void multiply(const ecc::PointResults& r, const ecc::NumberRows& k, const ecc::PointRows& points,
-                ecc::ItemRange items, TimingClass timing, const StopToken& stop) const override {
-    exact_.multiply(r, k, points, items, timing, stop);
-  }
-  void multiply_two(const ecc::PointResults& r, const ecc::NumberRows& u, const ecc::NumberRows& v,
-                    const ecc::PointRows& points, ecc::ItemRange items,
-                    const StopToken& stop) const override {
-    exact_.multiply_two(r, u, v, points, items, stop);
-  }
-  void ladder(Limb* r, const ecc::NumberRows& k, const ecc::NumberRows& u, unsigned bits,
-              ecc::ItemRange items, const StopToken& stop) const override {
-    exact_.ladder(r, k, u, bits, items, stop);
-  }
-  void add(const ecc::PointResults& r, const ecc::PointRows& p, const ecc::PointRows& q,
-           ecc::ItemRange items) const override {
-    exact_.add(r, p, q, items);
-  }
-  void lift(Limb* r, std::uint8_t* found, const ecc::NumberRows& given, const std::uint8_t* odd,
-            ecc::ItemRange items) const override {
-    exact_.lift(r, found, given, odd, items);
-  }
-  void check(std::uint8_t* valid, const ecc::PointRows& points, ecc::ItemRange items) const override {
-    exact_.check(valid, points, items);
-  }
-  void sum(const ecc::PointResults& r, const ecc::NumberRows& k, const ecc::PointRows& points,
-           ecc::ItemRange items, const StopToken& stop) const override {
-    exact_.sum(r, k, points, items, stop);
-  }
-
- private:
-  const PointEngine& exact_;
-  std::size_t row_;
-};
 
 /// A wrong R does not leave, and its neighbours do; without the check it would.
 TEST_P(Eddsa, Faults) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of the hardware while signatures of ECDSA, SM2 and BIP 340 are made: with deterministic nonces no
+// signature that one spoiled leaves. eddsa_test.cpp has those of EdDSA.
+#include <gtest/gtest.h>
+
+#include "ecc/faulty_engine.hpp"
+#include "ecc/schemes/choice.hpp"
+#include "ecc/schemes/scheme_runs.hpp"
+#include "ecc/variants.hpp"
+
+namespace manymod::test {
+namespace {
+
+constexpr std::size_t kCount = 5;
+
+struct FaultCase {
+  const char* description;
+  ecc::CurveId curve;
+  mm_ecc_scheme scheme;
+  mm_ecc_signature_format format;
+  /// The number of the call that computes k G. The next one is the check; before it come public keys.
+  unsigned nonce_call;
+};
+constexpr FaultCase kCases[] = {
+    {"P256", ecc::CurveId::p256, MM_ECC_ECDSA, MM_ECC_RAW, 0},
+    {"P256Recoverable", ecc::CurveId::p256, MM_ECC_ECDSA, MM_ECC_RECOVERABLE, 0},
+    {"P521Der", ecc::CurveId::p521, MM_ECC_ECDSA, MM_ECC_DER, 0},
+    {"Secp256k1LowS", ecc::CurveId::secp256k1, MM_ECC_ECDSA, MM_ECC_RAW, 0},
+    {"Sm2", ecc::CurveId::sm2, MM_ECC_SM2DSA, MM_ECC_RAW, 1},
+    {"Bip340", ecc::CurveId::secp256k1, MM_ECC_BIP340, MM_ECC_RAW, 1},
+};
+
+class Faults : public testing::TestWithParam<FaultCase> {
+ protected:
+  const FaultCase& case_ = GetParam();
+  const ecc::Curve& curve_ = ecc::named_curve(case_.curve);
+
+  [[nodiscard]] SchemeRun sign(const ecc::PointEngine& engine, bool check) const {
+    SchemeItems items;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      Bytes secret(curve_.scalar_bytes());
+      secret.back() = static_cast<std::uint8_t>(3 + i);
+      items.secret.push_back(secret);
+      items.message.push_back(Bytes(i, 7));
+    }
+    SchemeRun run(items, kCount);
+    run.inputs.check = check;
+    run.inputs.signature_format = case_.format;
+    run.run([&](const ecc::Inputs& inputs, const ecc::Outputs& outputs) {
+      return ecc::make_scheme({MM_ECC_SIGN, case_.scheme}, engine, inputs, outputs);
+    });
+    return run;
+  }
+};
+
+TEST_P(Faults, NoSpoiledSignatureLeaves) {
+  for (const ecc::Variant& variant : ecc::variants()) {
+    if (variant.on_gpu || !variant.offers(curve_) || !variant.runs_here()) continue;
+    SCOPED_TRACE(variant.name);
+    const auto engine = variant.make(curve_, 0);
+    const SchemeRun exact = sign(*engine, true);
+    for (const std::size_t bad : {0U, 3U}) {
+      // In k G, and in the check itself.
+      for (const unsigned call : {case_.nonce_call, case_.nonce_call + 1}) {
+        const SchemeRun found = sign(FaultyEngine(*engine, bad, call), true);
+        for (std::size_t i = 0; i < kCount; ++i) {
+          EXPECT_EQ(found.status[i], i == bad ? MM_ITEM_ECC_FAULT : MM_OK);
+          EXPECT_EQ(found.output[i], i == bad ? Bytes{} : exact.output[i]);
+        }
+      }
+      const SchemeRun unchecked = sign(FaultyEngine(*engine, bad, case_.nonce_call), false);
+      EXPECT_EQ(unchecked.status[bad], MM_OK);
+      EXPECT_NE(unchecked.output[bad], exact.output[bad]);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schemes, Faults, testing::ValuesIn(kCases),
+                         [](const auto& instance) { return std::string(instance.param.description); });
+
+}  // namespace
+}  // namespace manymod::test
