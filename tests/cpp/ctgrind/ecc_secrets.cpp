@@ -90,6 +90,13 @@ void check(const ecc::Plan& plan, Call x, const char* what) {
   require(run(plan, x, true) == expected, what);
 }
 
+/// Without the check of signatures, which is a verification: of public numbers, and variable-time.
+void check_eddsa(const ecc::Plan& plan, const ecc::Curve& curve) {
+  Call x(MM_ECC_SIGN, curve);
+  x.call.no_check = 1;
+  check(plan, x, "a signature of EdDSA");
+}
+
 void check_signing(const ecc::Plan& plan, const ecc::Curve& curve) {
   for (const auto nonces : {MM_ECC_NONCE_DETERMINISTIC, MM_ECC_NONCE_GIVEN}) {
     for (const auto format : {MM_ECC_RAW, MM_ECC_DER}) {
@@ -128,6 +135,7 @@ void check_curve(const ecc::Curve& curve) {
   const ecc::Plan plan(options, curves);
   check(plan, Call(MM_ECC_PUBLIC_KEY, curve), "a public key");
   if (curve.form == MM_ECC_WEIERSTRASS) check_signing(plan, curve);
+  if (curve.form == MM_ECC_EDWARDS) check_eddsa(plan, curve);
   const bool exchanges = curve.form != MM_ECC_EDWARDS;
   Call product(exchanges ? MM_ECC_EXCHANGE : MM_ECC_MULTIPLY, curve);
   product.points = other_keys(plan, curve);
@@ -139,7 +147,7 @@ void check_curve(const ecc::Curve& curve) {
 
 int main() {
   require(RUNNING_ON_VALGRIND != 0, "this program must run under valgrind");
-  for (const char* name : {"P-256", "secp256k1", "SM2", "P-521", "Ed25519", "X25519"}) {
+  for (const char* name : {"P-256", "secp256k1", "SM2", "P-521", "Ed25519", "X25519", "Ed448", "X448"}) {
     check_curve(*ecc::find_curve(name));
   }
   return 0;
