@@ -4,9 +4,13 @@
 namespace manymod {
 
 // Not inline: the array must lie where the functions called before had theirs.
-WipedStack::~WipedStack() {
+template <std::size_t kBytes>
+void wipe_stack() {
   unsigned char frame[kBytes];
   wipe_bytes(frame, sizeof frame);
 }
+
+template void wipe_stack<16384>();
+template void wipe_stack<65536>();
 
 }  // namespace manymod

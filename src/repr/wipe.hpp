@@ -27,16 +27,19 @@ inline void wipe_bytes(void* data, std::size_t bytes) {
 /// Zeroes limbs.
 inline void wipe(std::span<Limb> limbs) { wipe_bytes(limbs.data(), limbs.size_bytes()); }
 
+/// Zeroes at least kBytes bytes of the stack below the caller's frame. kBytes: 16384 or 65536.
+template <std::size_t kBytes>
+void wipe_stack();
+
 /// Zeroes, on destruction, the stack below its owner's frame, where functions that have returned left their
-/// temporaries: at least kBytes bytes.
+/// temporaries.
+template <std::size_t kBytes = 16384>
 class WipedStack {
  public:
-  static constexpr std::size_t kBytes = 16384;
-
   WipedStack() = default;
   WipedStack(const WipedStack&) = delete;
   WipedStack& operator=(const WipedStack&) = delete;
-  ~WipedStack();
+  ~WipedStack() { wipe_stack<kBytes>(); }
 };
 
 /// Elements that may be secret: zeroed on destruction, unless they were released.

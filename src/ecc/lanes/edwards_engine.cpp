@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "ecc/lanes/lane_block.hpp"
 #include "ecc/scalar64/engine.hpp"
 #include "repr/limbs.hpp"
 
@@ -91,6 +92,7 @@ class Workspace {
 /// step(workspace, block) for blocks of the items.
 template <class Step>
 void for_blocks(Workspace& work, ItemRange items, const StopToken& stop, const Step& step) {
+  const WipedKernelStack stack;
   for (std::size_t begin = items.begin; begin < items.end && !stop.requested_now();) {
     const ItemRange block{begin, std::min(items.end, begin + work.items())};
     work.begin(block);

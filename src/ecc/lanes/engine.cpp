@@ -116,6 +116,7 @@ class LaneEngine final : public PointEngine {
                   const StopToken& stop, const Compute& compute) const {
     const std::size_t lanes = calls_.lanes, size = items.size();
     if (size == 0) return;
+    const WipedKernelStack stack;
     const std::size_t vectors = std::min(max_vectors, (size + lanes - 1) / lanes);
     LaneBlock block(curve(), calls_, vectors, vectors * vector_bytes);
     block.set_constants(coefficients_.data(), cube_root_.data(), base_table_.data());

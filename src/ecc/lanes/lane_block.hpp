@@ -12,6 +12,9 @@
 
 namespace manymod::ecc::lanes {
 
+/// Kernels have frames of up to 40 KiB.
+using WipedKernelStack = WipedStack<65536>;
+
 /// Words from a multiple of 64 bytes on, all 0 at first, wiped on destruction.
 class AlignedWords {
  public:

@@ -148,7 +148,7 @@ class GroupEngine final : public PointEngine {
   /// step(point, item, work) computes the point of each item, and r receives them.
   template <class Step>
   void compute(const PointResults& r, ItemRange items, const StopToken& stop, const Step& step) const {
-    const WipedStack stack;
+    const WipedStack<> stack;
     SecretArray<Workspace<Group>> storage(1);
     Workspace<Group>& work = storage[0];
     for (ItemRange block = first_block(items); block.size() > 0; block = next_block(block, items)) {

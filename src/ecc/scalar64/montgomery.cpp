@@ -40,7 +40,7 @@ class LadderEngine final : public PointEngine {
 
   void ladder(Limb* r, const NumberRows& k, const NumberRows& u, unsigned bits, ItemRange items,
               const StopToken& stop) const override {
-    const WipedStack stack;
+    const WipedStack<> stack;
     SecretArray<Workspace> storage(1);
     Workspace& work = storage[0];
     for (std::size_t begin = items.begin; begin < items.end; begin += kBlock) {
