@@ -50,7 +50,7 @@ struct Hashes {
 };
 
 /// k = -k where y is odd.
-void negate_where_odd(const Order& order, Rows& k, const Rows& y, std::size_t count) {
+void negate_where_odd(const Order& order, Rows& k, const NumberRows& y, std::size_t count) {
   Rows negative(count, order.limbs());
   order.negate(negative.data(), k.view(), count);
   for (std::size_t row = 0; row < count; ++row) {
@@ -86,11 +86,13 @@ struct Schnorr {
         k(count, curve.scalar_limbs()),
         e(count, curve.scalar_limbs()),
         s(count, curve.scalar_limbs()),
-        key(count, curve.limbs()),
+        own(count, curve.limbs()),
         nonce(count, curve.limbs()) {}
 
-  Rows d, k, e, s;    ///< the key and the nonce, of points with an even y; the challenge
-  Points key, nonce;  ///< of the numbers as they were before
+  Rows d, k, e, s;  ///< the key and the nonce, of points with an even y; the challenge
+  Points own;       ///< room for `key`
+  PointRows key;    ///< of d as it was before
+  Points nonce;     ///< of k as it was before
 };
 
 class SchnorrSigner final : public BlockScheme {
@@ -98,6 +100,7 @@ class SchnorrSigner final : public BlockScheme {
   explicit SchnorrSigner(const SchemeArguments& arguments)
       : BlockScheme(arguments),
         order_(Order::of(curve())),
+        keys_(engine_),
         check_(inputs_.check && inputs_.nonces == MM_ECC_NONCE_DETERMINISTIC) {}
 
   [[nodiscard]] double item_ns() const override {
@@ -111,6 +114,7 @@ class SchnorrSigner final : public BlockScheme {
 
  private:
   const std::unique_ptr<const Order> order_;
+  const OwnKeys keys_;
   const bool check_;
 
   void sign(const Block& block, Hashes& hashes, const StopToken& stop) const {
@@ -118,14 +122,14 @@ class SchnorrSigner final : public BlockScheme {
     Schnorr x(curve(), count);
     const Scalars secret(curve(), *inputs_.secret, block, MM_ITEM_ECC_SECRET);
     for (std::size_t row = 0; row < count; ++row) std::ranges::copy(secret[row], x.d[row].begin());
-    multiply_base(x.key, x.d, block, stop);
+    x.key = keys_.of(secret, x.own, stop);
     if (stop.was_requested()) return;
     negate_where_odd(*order_, x.d, x.key.y, count);
     const CopiedMessages messages(*inputs_.message, block);
     make_nonces(x, messages, block, hashes);
     multiply_base(x.nonce, x.k, block, stop);
     if (stop.was_requested()) return;
-    negate_where_odd(*order_, x.k, x.nonce.y, count);
+    negate_where_odd(*order_, x.k, x.nonce.y.view(), count);
     for (std::size_t row = 0; row < count; ++row) make_challenge(x, messages[row], row, hashes);
     order_->mul(x.s.data(), x.d.view(), x.e.view(), count);
     order_->add(x.s.data(), x.s.view(), x.k.view(), count);
@@ -169,7 +173,7 @@ class SchnorrSigner final : public BlockScheme {
     hashes.aux.digest(digest, random);
     bytes_from_limbs(masked, x.d[row]);
     for (std::size_t i = 0; i < kSize; ++i) masked[i] = static_cast<std::uint8_t>(masked[i] ^ digest[i]);
-    bytes_from_limbs(key, x.key.x[row]);
+    bytes_from_limbs(key, {x.key.x[row], curve().limbs()});
     hashes.nonce.digest(digest, masked, key, message);
     Hashes::reduce(x.k[row], digest, curve().n);
     wipe_bytes(masked.data(), kSize);
@@ -180,7 +184,7 @@ class SchnorrSigner final : public BlockScheme {
   void make_challenge(Schnorr& x, ByteSpan message, std::size_t row, Hashes& hashes) const {
     String r, key, digest;
     bytes_from_limbs(r, x.nonce.x[row]);
-    bytes_from_limbs(key, x.key.x[row]);
+    bytes_from_limbs(key, {x.key.x[row], curve().limbs()});
     hashes.challenge.digest(digest, r, key, message);
     Hashes::reduce(x.e[row], digest, curve().n);
   }

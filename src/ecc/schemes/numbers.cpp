@@ -34,6 +34,19 @@ Scalars::Scalars(const Curve& curve, const ItemsIn& items, const Block& block, m
   }
 }
 
+PointRows OwnKeys::of(const Scalars& secret, Points& own, const StopToken& stop) const {
+  const auto multiply = [&](Points& keys, const StopToken& until) {
+    engine_.multiply_base(keys.results(engine_.curve()), secret.view(), {0, keys.infinity.size()},
+                          TimingClass::secret, until);
+  };
+  if (!secret.is_shared()) {
+    multiply(own, stop);
+    return own.rows(engine_.curve());
+  }
+  std::call_once(once_, [&] { multiply(shared_, {}); });
+  return {{shared_.x.view().data, 0}, {shared_.y.view().data, 0}, nullptr};
+}
+
 void leftmost_bits(const Curve& curve, std::span<Limb> r, ByteSpan digest) {
   const std::size_t size = std::min(digest.size(), curve.scalar_bytes());
   limbs_from_bytes(r, digest.first(size));

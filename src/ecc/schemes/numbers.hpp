@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <optional>
 
 #include "crypto/hash.hpp"
@@ -31,6 +32,21 @@ class Scalars {
  private:
   bool shared_ = false;
   Rows rows_;
+};
+
+/// The public keys d G of a call's private keys d. Constant-time.
+class OwnKeys {
+ public:
+  explicit OwnKeys(const PointEngine& engine) : engine_(engine), shared_(1, engine.curve().limbs()) {}
+
+  /// Those of a block's items. One private key for all items is multiplied once a call; else `own`, with a
+  /// point for each item, receives the keys. Undefined once `stop` was requested. Threads may call at a time.
+  [[nodiscard]] PointRows of(const Scalars& secret, Points& own, const StopToken& stop) const;
+
+ private:
+  const PointEngine& engine_;
+  mutable std::once_flag once_;
+  mutable Points shared_;
 };
 
 /// r = the leftmost order_bits bits of a digest (bits2int of RFC 6979). In: scalar_limbs limbs. On output:

@@ -49,32 +49,30 @@ class Sm2Messages {
 /// The same for signers, who have their public keys computed.
 class SignersMessages final : public SignedMessages {
  public:
-  SignersMessages(const PointEngine& engine, const Inputs& inputs)
-      : engine_(engine), inputs_(inputs), messages_(engine.curve(), inputs) {}
+  SignersMessages(const PointEngine& engine, const Inputs& inputs, const OwnKeys& keys)
+      : curve_(engine.curve()), inputs_(inputs), keys_(keys), messages_(curve_, inputs) {}
 
   void read(Signing& x, const Block& block, const StopToken& stop) override {
     reject_last(x, block);
-    const bool shared = x.secret.is_shared();
-    Points keys(shared ? 1 : block.size(), engine_.curve().limbs());
-    if (!inputs_.prehashed) {
-      engine_.multiply_base(keys.results(), x.secret.view(), {0, keys.infinity.size()}, TimingClass::secret,
-                            stop);
-    }
+    Points own(block.size(), curve_.limbs());
+    // Digests already contain the key.
+    const PointRows keys = inputs_.prehashed ? own.rows(curve_) : keys_.of(x.secret, own, stop);
     for (std::size_t row = 0; row < block.size(); ++row) {
-      const std::size_t key = shared ? 0 : row;
-      messages_.read_one(x.message[row], keys.x[key], keys.y[key], block, row);
+      messages_.read_one(x.message[row], {keys.x[row], curve_.limbs()}, {keys.y[row], curve_.limbs()}, block,
+                         row);
     }
   }
 
  private:
-  const PointEngine& engine_;
+  const Curve& curve_;
   const Inputs& inputs_;
+  const OwnKeys& keys_;
   Sm2Messages messages_;
 
   /// d = n - 1 is no key: 1 + d has no inverse.
   void reject_last(const Signing& x, const Block& block) const {
     for (std::size_t row = 0; row < block.size(); ++row) {
-      const std::vector<Limb>& n = engine_.curve().n;
+      const std::vector<Limb>& n = curve_.n;
       // n is odd: its lowest bit is what n - 1 lacks.
       Limb difference = x.secret[row][0] ^ n[0] ^ 1;
       for (std::size_t i = 1; i < n.size(); ++i) difference |= x.secret[row][i] ^ n[i];
@@ -85,13 +83,14 @@ class SignersMessages final : public SignedMessages {
 
 class Sm2Signer final : public Signer {
  public:
-  explicit Sm2Signer(const SchemeArguments& arguments) : Signer(arguments), one_(1, order().limbs()) {
+  explicit Sm2Signer(const SchemeArguments& arguments)
+      : Signer(arguments), keys_(engine_), one_(1, order().limbs()) {
     one_[0][0] = 1;
   }
 
  protected:
   [[nodiscard]] std::unique_ptr<SignedMessages> messages() const override {
-    return std::make_unique<SignersMessages>(engine_, inputs_);
+    return std::make_unique<SignersMessages>(engine_, inputs_, keys_);
   }
 
   /// r = e + x mod n.
@@ -126,6 +125,7 @@ class Sm2Signer final : public Signer {
   }
 
  private:
+  const OwnKeys keys_;
   Rows one_;
 };
 

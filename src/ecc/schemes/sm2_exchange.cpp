@@ -21,14 +21,16 @@ struct Exchange {
         ephemeral(engine.curve(), *inputs.nonce, block, MM_ITEM_ECC_SECRET),
         peer_key(engine, *inputs.point, block),
         peer_ephemeral(engine, *inputs.second, block),
-        key(block.size(), engine.curve().limbs()),
+        own(block.size(), engine.curve().limbs()),
         ephemeral_point(block.size(), engine.curve().limbs()),
         shared(block.size(), engine.curve().limbs()) {}
 
   Scalars secret, ephemeral;
   PublicKeys peer_key, peer_ephemeral;
-  Points key, ephemeral_point;  ///< of the own secrets
-  Points shared;                ///< U of the standard
+  Points own;     ///< room for `key`
+  PointRows key;  ///< of the own secrets
+  Points ephemeral_point;
+  Points shared;  ///< U of the standard
 };
 
 using Coordinates = std::array<std::uint8_t, 2 * kSize>;
@@ -49,7 +51,7 @@ void half_of(std::span<Limb> r, std::span<const Limb> x) {
 class Sm2Exchange final : public BlockScheme {
  public:
   explicit Sm2Exchange(const SchemeArguments& arguments)
-      : BlockScheme(arguments), order_(Order::of(curve())), identity_(curve()) {}
+      : BlockScheme(arguments), order_(Order::of(curve())), keys_(engine_), identity_(curve()) {}
 
   [[nodiscard]] double item_ns() const override {
     return 2 * engine_.item_ns(PointOperation::multiply_base) +
@@ -64,11 +66,12 @@ class Sm2Exchange final : public BlockScheme {
 
  private:
   const std::unique_ptr<const Order> order_;
+  const OwnKeys keys_;
   const Sm2Identity identity_;
 
   void exchange(const Block& block, crypto::Hasher& sm3, const StopToken& stop) const {
     Exchange x(engine_, inputs_, block);
-    engine_.multiply_base(x.key.results(), x.secret.view(), block.range(), TimingClass::secret, stop);
+    x.key = keys_.of(x.secret, x.own, stop);
     engine_.multiply_base(x.ephemeral_point.results(), x.ephemeral.view(), block.range(), TimingClass::secret,
                           stop);
     if (stop.was_requested()) return;
@@ -117,7 +120,8 @@ class Sm2Exchange final : public BlockScheme {
     const std::size_t item = block.item(row);
     Sm2Digest own{}, peer{};
     const bool known =
-        identity_.digest(own, id_of(inputs_.context, item), x.key.x[row], x.key.y[row], sm3) &&
+        identity_.digest(own, id_of(inputs_.context, item), coordinate(x.key.x, row),
+                         coordinate(x.key.y, row), sm3) &&
         identity_.digest(peer, id_of(inputs_.peer_context, item), x.peer_key.x(row), x.peer_key.y(row), sm3);
     if (!known) block.fail(row, MM_ITEM_ECC_LENGTH);
     if (!block.succeed(row)) return;
@@ -132,6 +136,9 @@ class Sm2Exchange final : public BlockScheme {
     wipe_bytes(shared.data(), shared.size());
   }
 
+  [[nodiscard]] std::span<const Limb> coordinate(const NumberRows& rows, std::size_t row) const {
+    return {rows[row], curve().limbs()};
+  }
   [[nodiscard]] static ByteSpan id_of(const std::optional<ItemsIn>& ids, std::size_t item) {
     return ids ? (*ids)[item] : ByteSpan();
   }

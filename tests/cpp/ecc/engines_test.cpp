@@ -47,6 +47,37 @@ TEST_P(Engines, EdgesOfLargeCurvesWithEvenCofactors) {
   }
 }
 
+/// More terms than one set of buckets takes: multiples of G by scalars and points modulo a tiny order.
+TEST_P(Engines, SumsOfManyTerms) {
+  constexpr std::size_t kTerms = (std::size_t{1} << 17) + 1000;
+  const ecc::Curve& curve = tiny_curves()[1].curve;
+  if (!variant_.offers(curve)) return;
+  const auto engine = make(curve);
+  const Limb n = curve.n[0];
+  std::vector<Limb> multiples(n - 1), x(n - 1), y(n - 1);
+  for (Limb i = 0; i + 1 < n; ++i) multiples[i] = i + 1;
+  std::vector<std::uint8_t> infinity(n - 1);
+  engine->multiply_base({x.data(), y.data(), infinity.data()}, {multiples.data(), 1}, {0, n - 1},
+                        TimingClass::public_, {});
+  std::vector<Limb> k(kTerms), px(kTerms), py(kTerms);
+  Limb total = 0;
+  for (std::size_t i = 0; i < kTerms; ++i) {
+    const std::size_t factor = i * i % (n - 1);  // of G, less 1
+    k[i] = i % 11;
+    px[i] = x[factor];
+    py[i] = y[factor];
+    total = (total + k[i] * (factor + 1)) % n;
+  }
+  ASSERT_NE(total, 0U);
+  Limb sum_x = 0, sum_y = 0;
+  std::uint8_t infinite = 9;
+  engine->sum({&sum_x, &sum_y, &infinite}, {k.data(), 1}, {{px.data(), 1}, {py.data(), 1}, nullptr},
+              {0, kTerms}, {});
+  EXPECT_EQ(infinite, 0);
+  EXPECT_EQ(sum_x, x[total - 1]);
+  EXPECT_EQ(sum_y, y[total - 1]);
+}
+
 /// A stop that was requested before the call leaves nearly all of many items as they were.
 TEST_P(Engines, LeavesEarly) {
   constexpr std::size_t kItems = 20000;
