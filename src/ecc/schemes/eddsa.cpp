@@ -25,26 +25,19 @@ constexpr Instance kEd448{57, MM_SHAKE256, 114, "SigEd448", true, 4, ""};
 
 const Instance& instance_of(const Curve& curve) { return curve.id == CurveId::ed448 ? kEd448 : kEd25519; }
 
-Order::Order(const Curve& curve) : montgomery_(scalar64::fastest_kernels()) { montgomery_.assign(curve.n); }
-
-void Order::reduce(Limb* r, ByteSpan bytes) const {
+void reduce(const Order& order, Limb* r, ByteSpan bytes) {
   std::array<Limb, limbs_for_bits(8 * kMaxDigest)> number;
-  std::array<Limb, scalar64::Montgomery::scratch_limbs(kMaxOrderLimbs)> scratch;
   const std::span<Limb> used = std::span(number).first(limbs_for_bits(8 * bytes.size()));
   limbs_from_little_endian(used, bytes);
-  montgomery_.to_montgomery(r, used, false, scratch.data());
-  montgomery_.from_montgomery(r, r, scratch.data());
+  order.reduce(r, {used.data(), 0}, used.size(), 1);
   wipe(number);
-  wipe(scratch);
 }
 
-void Order::multiply_add(Limb* r, const Limb* a, const Limb* b, const Limb* c) const {
+void multiply_add(const Order& order, Limb* r, const Limb* a, const Limb* b, const Limb* c) {
   std::array<Limb, kMaxOrderLimbs> product;
-  std::array<Limb, scalar64::Montgomery::scratch_limbs(kMaxOrderLimbs)> scratch;
-  montgomery_.mul_plain(product.data(), a, b, scratch.data());
-  limbs::add_mod({r, limbs()}, std::span(product).first(limbs()), {c, limbs()}, n());
+  order.mul(product.data(), {a, 0}, {b, 0}, 1);
+  order.add(r, {product.data(), 0}, {c, 0}, 1);
   wipe(product);
-  wipe(scratch);
 }
 
 ByteSpan Hash::digest(Digest& digest, std::initializer_list<ByteSpan> parts) {

@@ -35,8 +35,8 @@ void Combination::add(const Limb* r_x, const Limb* r_y, const Limb* s, const Lim
   ++items_;
   commitments_.append(factor, r_x, r_y, width_);
   Limb* const key = keys_.scalar.data() + keys_.scalar.size() - limbs_;
-  order_.multiply_add(key, factor.data(), k, key);
-  order_.multiply_add(responses_.data(), factor.data(), s, responses_.data());
+  multiply_add(order_, key, factor.data(), k, key);
+  multiply_add(order_, responses_.data(), factor.data(), s, responses_.data());
 }
 
 void Combination::sum(Limb* x, Limb* y, const StopToken& stop) {

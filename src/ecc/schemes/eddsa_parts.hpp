@@ -14,8 +14,8 @@
 
 #include "crypto/hash.hpp"
 #include "ecc/schemes/edwards_encoding.hpp"
+#include "ecc/schemes/order.hpp"
 #include "ecc/schemes/scheme.hpp"
-#include "modmul/scalar64/montgomery.hpp"
 
 namespace manymod::ecc::eddsa {
 
@@ -40,21 +40,10 @@ inline constexpr std::size_t kMaxOrderLimbs = 7;
 
 using Digest = std::array<std::uint8_t, kMaxDigest>;
 
-/// Numbers modulo the order n. Threads may share it. Timing: constant-time.
-class Order {
- public:
-  explicit Order(const Curve& curve);
-
-  [[nodiscard]] std::size_t limbs() const { return montgomery_.limbs(); }
-  [[nodiscard]] std::span<const Limb> n() const { return montgomery_.modulus(); }
-  /// r = the little-endian number in `bytes` mod n. In: bytes.size() <= kMaxDigest.
-  void reduce(Limb* r, ByteSpan bytes) const;
-  /// r = a b + c mod n. In: a, b, c < n. Aliasing: r may be an operand.
-  void multiply_add(Limb* r, const Limb* a, const Limb* b, const Limb* c) const;
-
- private:
-  scalar64::Montgomery montgomery_;
-};
+/// r = the little-endian number in `bytes` mod n. In: bytes.size() <= kMaxDigest. Constant-time.
+void reduce(const Order& order, Limb* r, ByteSpan bytes);
+/// r = a b + c mod n. In: a, b, c < n. Aliasing: r may be an operand. Constant-time.
+void multiply_add(const Order& order, Limb* r, const Limb* a, const Limb* b, const Limb* c);
 
 /// The hashes of one thread.
 class Hash {

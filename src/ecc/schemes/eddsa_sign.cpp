@@ -41,7 +41,7 @@ class Signing final : public Scheme {
         inputs_(inputs),
         outputs_(outputs),
         instance_(instance_of(engine.curve())),
-        order_(engine.curve()),
+        order_(Order::of(engine.curve())),
         batch_(std::max(signs_ && inputs.check ? kCheckedBatch : kBatch, engine.granularity())) {}
 
   [[nodiscard]] double item_ns() const override {
@@ -61,7 +61,7 @@ class Signing final : public Scheme {
   const Inputs& inputs_;
   Outputs outputs_;
   const Instance& instance_;
-  Order order_;
+  const std::unique_ptr<const Order> order_;
   std::size_t batch_;
 
   void set_status(std::size_t item, mm_status status) const {
@@ -76,7 +76,7 @@ class Signing::Batch {
   explicit Batch(const Signing& scheme)
       : s_(scheme),
         hash_(scheme.instance_),
-        limbs_(scheme.order_.limbs()),
+        limbs_(scheme.order_->limbs()),
         coordinate_limbs_(scheme.engine_.curve().limbs()),
         key_scalars_(scheme.batch_ * limbs_),
         keys_(scheme.batch_),
@@ -190,7 +190,7 @@ class Signing::Batch {
       digest_[bit / 8] = static_cast<std::uint8_t>(digest_[bit / 8] & ((1U << bit % 8) - 1));
     }
     digest_[top / 8] = static_cast<std::uint8_t>(digest_[top / 8] | 1U << top % 8);
-    s_.order_.reduce(&key_scalars_[key_count_ * limbs_], ByteSpan(digest_).first(size));
+    reduce(*s_.order_, &key_scalars_[key_count_ * limbs_], ByteSpan(digest_).first(size));
     ++key_count_;
   }
 
@@ -199,7 +199,7 @@ class Signing::Batch {
     const ByteSpan prefix = ByteSpan(keys_[item.key].prefix).first(s_.instance_.size);
     const ByteSpan digest =
         hash_.digest(digest_, {text(item.domain, item.text), prefix, text(item.text, item.end)});
-    s_.order_.reduce(&nonces_[row * limbs_], digest);
+    reduce(*s_.order_, &nonces_[row * limbs_], digest);
   }
 
   /// S = r + k s mod n.
@@ -217,8 +217,8 @@ class Signing::Batch {
         digest_, {text(item.domain, item.text), {signature, size}, public_key, text(item.text, item.end)});
     Limb* const k = &challenges_[row * limbs_];
     Limb* const s = &responses_[row * limbs_];
-    s_.order_.reduce(k, digest);
-    s_.order_.multiply_add(s, k, &key_scalars_[item.key * limbs_], &nonces_[row * limbs_]);
+    reduce(*s_.order_, k, digest);
+    multiply_add(*s_.order_, s, k, &key_scalars_[item.key * limbs_], &nonces_[row * limbs_]);
     little_endian_from_limbs({signature + size, size}, {s, limbs_});
   }
 
@@ -226,7 +226,7 @@ class Signing::Batch {
   void check(const StopToken& stop) {
     if (items_.size() < kSumCost * s_.engine_.granularity()) return check_each(stop);
     const std::size_t width = coordinate_limbs_;
-    Combination combination(s_.engine_, s_.order_, items_.size());
+    Combination combination(s_.engine_, *s_.order_, items_.size());
     for (std::size_t row = 0; row < items_.size(); ++row) {
       const std::size_t key = items_[row].key, at = (key_count_ + row) * width;
       if (row == 0 || key != items_[row - 1].key) combination.begin_key(&x_[key * width], &y_[key * width]);

@@ -23,7 +23,7 @@ class Verification final : public Scheme {
         inputs_(inputs),
         outputs_(outputs),
         instance_(instance_of(engine.curve())),
-        order_(engine.curve()),
+        order_(Order::of(engine.curve())),
         small_orders_(engine.curve()),
         batch_(std::max(one_verdict_ ? kSumBatch : kBatch, engine.granularity())) {}
 
@@ -45,7 +45,7 @@ class Verification final : public Scheme {
   const Inputs& inputs_;
   Outputs outputs_;
   const Instance& instance_;
-  Order order_;
+  const std::unique_ptr<const Order> order_;
   SmallOrders small_orders_;
   std::size_t batch_;
 
@@ -58,7 +58,7 @@ class Verification::Batch {
   Batch(const Verification& scheme, std::size_t rows)
       : s_(scheme),
         hash_(scheme.instance_),
-        limbs_(scheme.order_.limbs()),
+        limbs_(scheme.order_->limbs()),
         width_(scheme.engine_.curve().limbs()),
         reading_(scheme.is_zip215() ? EdwardsReading::any : EdwardsReading::canonical),
         keys_(scheme.engine_, reading_, rows),
@@ -130,7 +130,7 @@ class Verification::Batch {
     const Domain domain(s_.instance_, s_.inputs_.prehashed, text.context);
     const ByteSpan digest =
         hash_.digest(digest_, {domain.bytes(), {commitment(row), size}, {key(row), size}, text.message});
-    s_.order_.reduce(&challenges_[row * limbs_], digest);
+    reduce(*s_.order_, &challenges_[row * limbs_], digest);
   }
 
   /// S, which must be below n.
@@ -139,7 +139,7 @@ class Verification::Batch {
     std::ranges::copy(bytes, copy.begin());
     std::array<Limb, limbs_for_bits(8 * kMaxSize)> number;
     limbs_from_little_endian(number, ByteSpan(copy).first(bytes.size()));
-    if (!limbs::less_var(number, s_.order_.n())) return false;
+    if (!limbs::less_var(number, s_.order_->n())) return false;
     std::copy_n(number.begin(), limbs_, &responses_[row * limbs_]);
     return true;
   }
@@ -200,7 +200,7 @@ class Verification::Batch {
 
   [[nodiscard]] bool sum_is_small(const StopToken& stop) {
     const std::size_t count = items_.size(), size = s_.instance_.size;
-    Combination combination(s_.engine_, s_.order_, count);
+    Combination combination(s_.engine_, *s_.order_, count);
     for (std::size_t row = 0; row < count; ++row) {
       const bool again = row > 0 && std::equal(key(row), key(row) + size, key(row - 1));
       if (!again) combination.begin_key(keys_.x(row), keys_.y(row));
