@@ -49,8 +49,10 @@ struct RowCall {
   /// Of ECDSA the leftmost bytes of digests, with no more bits than n has; of EdDSA messages, of at most
   /// kMostMessage bytes.
   ByteRows message;
-  ByteRows signature;  ///< r and s
-  ByteRows nonce;      ///< data null: those of RFC 6979, as EcdsaSigning::nonce
+  const std::uint32_t* message_sizes = nullptr;  ///< of EdDSA: bytes that are used of each; null: all
+  ByteRows signature;                            ///< r and s, or R and S
+  ByteRows nonce;                                ///< where they are not derived
+  bool derives_nonces = true;                    ///< by RFC 6979, as EcdsaSigning::nonce; of EdDSA always
   bool low_s = false;
   bool check = false;                                      ///< signatures are checked before they leave
   bool recoverable = false;                                ///< a recovery id behind r and s
@@ -58,8 +60,8 @@ struct RowCall {
   std::uint8_t* result = nullptr;                          ///< result_size bytes of item i at i result_stride
   std::size_t result_stride = 0, result_size = 0;
   std::uint8_t* ok = nullptr;  ///< verdicts
-  /// Set to 1 for items that were computed: with operands that are what they should be, and a result. The
-  /// others have none, and are to be computed elsewhere. On input 0.
+  /// In: 1 for items that are to be computed, else 0. Out: 1 for those that were, with operands that are what
+  /// they should be. The others have a result of zeros or none, and are to be computed elsewhere.
   std::uint8_t* done = nullptr;
 
   [[nodiscard]] bool is_secret() const { return operation != RowOperation::verify; }

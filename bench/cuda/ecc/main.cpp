@@ -283,6 +283,7 @@ class Measurements {
       point.scalar = rows(b.out_s);
       point.base_scalar = rows(b.out_r);
       point.valid = b.on_curve.as<std::uint8_t>();
+      stream_.set_bytes(b.on_curve.data(), 1, b.on_curve.bytes());
       curve.check(stream_, point);
       curve.multiply_two(stream_, point);
       curve.compare(stream_, {{}, b.count, point.result, rows(b.r), point.valid, b.valid.as<std::uint8_t>()});

@@ -97,6 +97,14 @@ RowsOut Chunk::result(Limb* to, std::size_t limbs) {
 
 std::uint8_t* Chunk::result(std::uint8_t* to) { return result(to, 1, 1); }
 
+std::uint8_t* Chunk::upload_and_result(std::uint8_t* bytes) {
+  auto* const pinned = static_cast<std::uint8_t*>(take_pinned(count_));
+  std::memcpy(pinned, bytes + first_, count_);
+  std::uint8_t* const device = result(bytes);
+  stream_->copy_to_device(device, pinned, count_);
+  return device;
+}
+
 std::uint8_t* Chunk::result(std::uint8_t* to, std::size_t stride, std::size_t size) {
   void* const device = take(count_ * size);
   add_result(device, to, stride, size);

@@ -48,6 +48,8 @@ class Chunk {
   /// The same for rows of `limbs` limbs, or bytes, which finish() copies to the call's arrays; null: nowhere.
   RowsOut result(Limb* to, std::size_t limbs);
   std::uint8_t* result(std::uint8_t* to);
+  /// The same for bytes that are copied to the device as well.
+  std::uint8_t* upload_and_result(std::uint8_t* bytes);
   /// The same for byte strings of `size` bytes, that of item i to `to` + i `stride`.
   std::uint8_t* result(std::uint8_t* to, std::size_t stride, std::size_t size);
 

@@ -22,8 +22,10 @@ namespace manymod::ecc::cuda {
 template <unsigned kParts>
 class StringReader {
  public:
-  MM_DEVICE StringReader(const Strings (&parts)[kParts], std::uint32_t item) : parts_(parts), item_(item) {
-    for (unsigned i = 0; i < kParts; ++i) size_ += parts[i].size;
+  /// last_size: of the last string, in place of its own.
+  MM_DEVICE StringReader(const Strings (&parts)[kParts], unsigned last_size, std::uint32_t item)
+      : parts_(parts), item_(item), last_size_(last_size) {
+    for (unsigned i = 0; i < kParts; ++i) size_ += size_of(i);
   }
 
   [[nodiscard]] MM_DEVICE unsigned size() const { return size_; }
@@ -31,7 +33,7 @@ class StringReader {
   /// The next four bytes, the first one on top.
   MM_DEVICE std::uint32_t next() {
     skip_ends();
-    if (part_ < kParts && at_ + 4 <= parts_[part_].size) {
+    if (part_ < kParts && at_ + 4 <= size_of(part_)) {
       const std::uint8_t* const bytes = parts_[part_].at(item_) + at_;
       if ((reinterpret_cast<std::uintptr_t>(bytes) & 3) == 0) {
         at_ += 4;
@@ -49,11 +51,15 @@ class StringReader {
  private:
   const Strings (&parts_)[kParts];
   std::uint32_t item_;
+  unsigned last_size_;
   unsigned size_ = 0, part_ = 0, at_ = 0;
   std::uint32_t pad_ = 0x80;
 
+  [[nodiscard]] MM_DEVICE unsigned size_of(unsigned part) const {
+    return part + 1 == kParts ? last_size_ : parts_[part].size;
+  }
   MM_DEVICE void skip_ends() {
-    while (part_ < kParts && at_ == parts_[part_].size) ++part_, at_ = 0;
+    while (part_ < kParts && at_ == size_of(part_)) ++part_, at_ = 0;
   }
   MM_DEVICE std::uint32_t next_byte() {
     skip_ends();
@@ -66,9 +72,9 @@ class StringReader {
 
 /// The digest of an item's strings in a row, of less than 2^29 bytes together (FIPS 180-4, 5.1.2 and 6.4).
 template <unsigned kParts>
-MM_DEVICE ShaState<Sha512> sha512_of(const Strings (&parts)[kParts], std::uint32_t item) {
+MM_DEVICE ShaState<Sha512> sha512_of(const Strings (&parts)[kParts], unsigned last_size, std::uint32_t item) {
   constexpr unsigned kBlockBytes = Sha2<Sha512>::kBlockBytes, kLengthBytes = 16;
-  StringReader<kParts> reader(parts, item);
+  StringReader<kParts> reader(parts, last_size, item);
   ShaState<Sha512> state = Sha2<Sha512>::start();
   std::uint64_t block[16];
   const unsigned blocks = (reader.size() + kLengthBytes) / kBlockBytes + 1;
@@ -93,7 +99,9 @@ MM_DEVICE std::uint32_t little_endian_word(const ShaState<Sha512>& digest, unsig
 /// On input: item < job.count.
 template <class C>
 MM_DEVICE void hash_to_scalar(const HashJob& job, std::uint32_t item) {
-  const ShaState<Sha512> digest = sha512_of(job.parts, item);
+  const unsigned size =
+      job.message_sizes == nullptr ? job.parts[HashJob::kParts - 1].size : job.message_sizes[item];
+  const ShaState<Sha512> digest = sha512_of(job.parts, size, item);
   std::uint32_t words[16];
   MM_UNROLL
   for (unsigned j = 0; j < 16; ++j) words[j] = little_endian_word(digest, j);
@@ -108,7 +116,7 @@ MM_DEVICE void hash_to_scalar(const HashJob& job, std::uint32_t item) {
 template <class C>
 MM_DEVICE void expand_key(const ExpandJob& job, std::uint32_t item) {
   const Strings secret[1] = {job.secret};
-  const ShaState<Sha512> digest = sha512_of(secret, item);
+  const ShaState<Sha512> digest = sha512_of(secret, job.secret.size, item);
   std::uint32_t words[8];
   MM_UNROLL
   for (unsigned j = 0; j < 8; ++j) words[j] = little_endian_word(digest, j);

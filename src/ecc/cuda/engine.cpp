@@ -132,6 +132,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
       job.count = chunk.count();
       upload_points(job, chunk, points);
       job.valid = chunk.result(valid);
+      chunk.stream().set_bytes(job.valid, 1, job.count);
       on_device().check(chunk.stream(), job);
     };
     const std::size_t done = run(items, false, {}, start);
@@ -162,7 +163,8 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   [[nodiscard]] bool offers(const RowCall& call) const override { return RowQueue::offers(kernels_, call); }
   void run(const RowCall& call, ItemRange items, const StopToken& stop) const override {
     const auto start = [&](Chunk& chunk) { RowQueue(on_device(), curve(), chunk).queue(call); };
-    run(items, RowQueue::bytes(curve(), call), call.is_secret(), stop, start);
+    const std::size_t end = run(items, RowQueue::bytes(curve(), call), call.is_secret(), stop, start);
+    std::fill(call.done + end, call.done + items.end, std::uint8_t{0});
   }
 
  private:
@@ -271,6 +273,7 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
     point.count = chunk.count();
     upload_points(point, chunk, batch.keys);
     point.valid = chunk.result(nullptr);
+    chunk.stream().set_bytes(point.valid, 1, point.count);
     on_device().check(chunk.stream(), point);
     queue_of(chunk).verify(job, point.x, point.y, point.valid);
   }

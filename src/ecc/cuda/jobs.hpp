@@ -66,7 +66,7 @@ struct PointJob {
   const std::uint32_t* table = nullptr;  ///< multiples of the generator
   unsigned window = 0;                   ///< bits of a window of `table`, beside a point
   std::uint32_t* result = nullptr;       ///< columns X, Y, Z
-  std::uint8_t* valid = nullptr;         ///< where not null: 1 for points on the curve, else 0
+  std::uint8_t* valid = nullptr;         ///< in and out: cleared for points that are not on the curve
 };
 
 /// Affine points from Jacobian ones.

@@ -398,7 +398,7 @@ MM_DEVICE void y_squared(typename C::Element& r, const typename C::Element& x, c
   f.template normalize_weak<2>(r, r);
 }
 
-/// job.valid = whether the point is on the curve, with coordinates below p.
+/// Whether the point is on the curve, with coordinates below p. Public.
 template <class C>
 MM_DEVICE void check_point(const PointJob& job, std::uint32_t item) {
   const typename C::Field f;
@@ -408,7 +408,7 @@ MM_DEVICE void check_point(const PointJob& job, std::uint32_t item) {
   f.sqr(left, p.y);
   y_squared<C>(right, p.x, job.curve);
   const bool below = below_prime<C>(job.x.at(item)) && below_prime<C>(job.y.at(item));
-  job.valid[item] = f.equal(left, right) != 0 && below ? 1 : 0;
+  if (f.equal(left, right) == 0 || !below) job.valid[item] = 0;
 }
 
 // ---- affine form ------------------------------------------------------------------------------------------

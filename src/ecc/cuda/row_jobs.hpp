@@ -65,13 +65,15 @@ struct FieldOut {
   const std::uint8_t* flags = nullptr;
 };
 
-/// Strings of fields in a row, by a thread for each four bytes of all of them.
+/// Strings of fields in a row, zeros for items that are not good, by a thread for each four bytes of all of
+/// them.
 struct WriteJob {
   static constexpr unsigned kMostFields = 3;
 
-  std::uint32_t count = 0;       ///< threads
-  std::uint32_t size = 0;        ///< of a string
-  std::uint8_t* to = nullptr;    ///< room for 4 count bytes
+  std::uint32_t count = 0;     ///< threads
+  std::uint32_t size = 0;      ///< of a string
+  std::uint8_t* to = nullptr;  ///< room for 4 count bytes
+  const std::uint8_t* good = nullptr;
   FieldOut fields[kMostFields];  ///< those that are not used have the size 0
 };
 
@@ -102,13 +104,14 @@ struct SameJob {
 
 // ---- EdDSA (eddsa.cuda.hpp) -------------------------------------------------------------------------------
 
-/// SHA-512 of strings in a row, as a number modulo n.
+/// SHA-512 of strings in a row, as a number modulo n. The last one is the message.
 struct HashJob {
   static constexpr unsigned kParts = 3;
 
   CurveNumbers curve;
   std::uint32_t count = 0;
   Strings parts[kParts];
+  const std::uint32_t* message_sizes = nullptr;  ///< bytes of each message that are used; null: all
   RowsOut number;
 };
 

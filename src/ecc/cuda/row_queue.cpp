@@ -7,7 +7,7 @@ namespace manymod::ecc::cuda {
 namespace {
 
 /// Rows of words of an item, and its flags.
-constexpr std::size_t kRowsOfSigning = 36, kMostRows = 16, kMostFlags = 8;
+constexpr std::size_t kRowsOfSigning = 36, kMostRows = 16, kMostFlags = 16;
 
 /// Bits of the lowest byte and of the highest word of scalars and coordinates of X25519 (RFC 7748, section
 /// 5).
@@ -17,7 +17,7 @@ constexpr std::uint32_t kClampedLow = 7, kTopBit = std::uint32_t{1} << 31;
 
 bool RowQueue::offers(const CurveKernels& kernels, const RowCall& call) {
   if (kernels.id == CurveId::ed25519) return call.operation != RowOperation::exchange;
-  const bool derives = call.operation == RowOperation::sign && call.nonce.data == nullptr;
+  const bool derives = call.operation == RowOperation::sign && call.derives_nonces;
   return !derives || kernels.has_nonces;
 }
 
@@ -87,6 +87,7 @@ void RowQueue::write(std::uint8_t* to, std::size_t size, std::span<const FieldOu
   job.count = static_cast<std::uint32_t>((count() * size + 3) / 4);
   job.size = static_cast<std::uint32_t>(size);
   job.to = to;
+  job.good = good_;
   std::ranges::copy(fields, job.fields);
   launch("ecc_rows_write", job);
 }
@@ -129,7 +130,7 @@ void RowQueue::sign(const RowCall& call) {
   job.secret = scalars(chunk_.upload(call.secret));
   job.digest = numbers(digest);
   job.valid = good_;
-  if (call.nonce.data != nullptr) job.nonce = scalars(chunk_.upload(call.nonce));
+  if (!call.derives_nonces) job.nonce = scalars(chunk_.upload(call.nonce));
   job.r = queue_.rows();
   job.s = queue_.rows();
   job.recovery = chunk_.result(nullptr);
@@ -213,8 +214,7 @@ void RowQueue::ladder(const RowCall& call) {
 }
 
 void RowQueue::queue(const RowCall& call) {
-  good_ = chunk_.result(call.done);
-  queue_.stream().set_bytes(good_, 1, count());
+  good_ = chunk_.upload_and_result(call.done);
   if (curve_.form == MM_ECC_MONTGOMERY) return ladder(call);
   if (curve_.form == MM_ECC_EDWARDS) return queue_eddsa(call);
   switch (call.operation) {

@@ -30,6 +30,10 @@ class RowQueue {
   struct Coordinates {
     Rows x, y;
   };
+  struct Messages {
+    Strings strings;
+    const std::uint32_t* sizes;  ///< as HashJob has them
+  };
   struct ExpandedKeys {
     Rows scalar;
     Strings prefix;
@@ -54,10 +58,10 @@ class RowQueue {
   [[nodiscard]] Rows scalars(const Strings& from, bool is_little_endian = false) const;
   /// Numbers as they are.
   [[nodiscard]] Rows numbers(ReadJob job) const;
-  /// Points of SEC 1, compressed or not. Before all else that is checked: good_ is set.
+  /// Points of SEC 1, compressed or not.
   [[nodiscard]] Coordinates points(const Strings& from);
   [[nodiscard]] Coordinates affine(const PointJob& points) const;
-  /// Strings of fields in a row; results of a call.
+  /// Strings of fields in a row, zeros for items that are not good; results of a call.
   void write(std::uint8_t* to, std::size_t size, std::span<const FieldOut> fields) const;
   void write(const RowCall& call, std::span<const FieldOut> fields) const;
   [[nodiscard]] FieldOut coordinate(const Rows& number) const;
@@ -81,7 +85,8 @@ class RowQueue {
   [[nodiscard]] Strings encoded_multiples(const Rows& scalars) const;
   [[nodiscard]] Strings encoded(const PointJob& points) const;
   [[nodiscard]] ExpandedKeys expand_keys(const RowCall& call) const;
-  [[nodiscard]] Rows hash(const Strings& first, const Strings& second, const Strings& third) const;
+  [[nodiscard]] Messages upload_messages(const RowCall& call) const;
+  [[nodiscard]] Rows hash(const Strings& first, const Strings& second, const Messages& messages) const;
   void expect_equal(const Strings& a, const Strings& b, std::uint8_t* flags) const;
 };
 

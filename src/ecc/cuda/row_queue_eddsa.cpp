@@ -38,8 +38,17 @@ Rows RowQueue::combine(const CombineJob& job) const {
   return rows_in(job.k);
 }
 
-Rows RowQueue::hash(const Strings& first, const Strings& second, const Strings& third) const {
-  HashJob job{{}, count(), {first, second, third}, queue_.rows()};
+RowQueue::Messages RowQueue::upload_messages(const RowCall& call) const {
+  Messages r{chunk_.upload(call.message), nullptr};
+  if (call.message_sizes == nullptr) return r;
+  const auto* const sizes = reinterpret_cast<const std::uint8_t*>(call.message_sizes);
+  constexpr std::size_t kBytes = sizeof *call.message_sizes;
+  r.sizes = reinterpret_cast<const std::uint32_t*>(chunk_.upload(ByteRows{sizes, kBytes, kBytes}).data);
+  return r;
+}
+
+Rows RowQueue::hash(const Strings& first, const Strings& second, const Messages& messages) const {
+  HashJob job{{}, count(), {first, second, messages.strings}, messages.sizes, queue_.rows()};
   on_device().hash_to_scalars(queue_.stream(), job);
   return rows_in(job.number);
 }
@@ -59,13 +68,13 @@ void RowQueue::eddsa_public_keys(const RowCall& call) {
 /// S = r + k a.
 void RowQueue::eddsa_sign(const RowCall& call) {
   const ExpandedKeys keys = expand_keys(call);
-  const Strings message = chunk_.upload(call.message);
+  const Messages messages = upload_messages(call);
   EddsaSigning x;
   x.key = keys.scalar;
   x.public_key = encoded_multiples(x.key);
-  const Rows nonce = hash(keys.prefix, message, {});
+  const Rows nonce = hash(keys.prefix, {}, messages);
   x.commitment = encoded_multiples(nonce);
-  x.challenge = hash(x.commitment, x.public_key, message);
+  x.challenge = hash(x.commitment, x.public_key, messages);
   x.response = combine({{}, count(), nonce, x.challenge, x.key, queue_.rows(), 0});
   if (call.check) eddsa_check(x);
   const Rows commitment{reinterpret_cast<const std::uint32_t*>(x.commitment.data), kSize / 4};
@@ -90,7 +99,7 @@ void RowQueue::eddsa_verify(const RowCall& call) {
   job.x = rows_in(opposite.x);
   job.y = rows_in(opposite.y);
   job.base_scalar = scalars(signature.part(kSize, kSize), true);
-  job.scalar = hash(commitment, key, chunk_.upload(call.message));
+  job.scalar = hash(commitment, key, upload_messages(call));
   on_device().multiply_two(queue_.stream(), job);
   std::uint8_t* const ok = chunk_.result(call.ok);
   queue_.stream().set_bytes(ok, 1, count());

@@ -96,13 +96,15 @@ MM_DEVICE void write_strings(const WriteJob& job, std::uint32_t thread) {
   MM_ROLLED
   for (unsigned i = 0; i < 4 && item < items; ++i) {
     unsigned in_field = at;
+    std::uint32_t byte = 0;
     MM_UNROLL
     for (unsigned j = 0; j < WriteJob::kMostFields; ++j) {
       const FieldOut& field = job.fields[j];
       // Before the end of a field, in_field wraps below 0, and is in none of the later ones.
-      if (in_field < field.size) word |= field_byte(field, item, in_field) << (8 * i);
+      if (in_field < field.size) byte |= field_byte(field, item, in_field);
       in_field -= field.size;
     }
+    word |= (byte & (0 - std::uint32_t{job.good[item]})) << (8 * i);
     if (++at == job.size) at = 0, ++item;
   }
   std::memcpy(__builtin_assume_aligned(job.to + std::size_t{4} * thread, 4), &word, sizeof word);

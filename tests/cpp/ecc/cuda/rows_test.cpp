@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -40,7 +41,7 @@ std::string title(const ::testing::TestParamInfo<CurveId>& test) {
   return name;
 }
 
-/// Passes calls on to a device, and notes which items it has done.
+/// Passes calls on to a device, and notes which items it has done. The others have no result.
 class NotingDevice final : public ecc::PointEngine, public ecc::DeviceSchemes {
  public:
   explicit NotingDevice(std::unique_ptr<const ecc::PointEngine> engine)
@@ -90,6 +91,12 @@ class NotingDevice final : public ecc::PointEngine, public ecc::DeviceSchemes {
   void run(const ecc::RowCall& call, ecc::ItemRange items, const StopToken& stop) const override {
     device_.run(call, items, stop);
     done.assign(call.done, call.done + items.end);
+    for (std::size_t i = 0; i < items.end && call.result_size != 0; ++i) {
+      const std::uint8_t* const result = call.result + i * call.result_stride;
+      const bool is_zero =
+          std::count(result, result + call.result_size, 0) == std::ptrdiff_t(call.result_size);
+      EXPECT_EQ(is_zero, done[i] == 0) << "no number of an item without a result leaves the GPU";
+    }
   }
   [[nodiscard]] bool has_deterministic_nonces() const override { return device_.has_deterministic_nonces(); }
   [[nodiscard]] bool sign(const ecc::EcdsaSigning& batch, ecc::ItemRange items,
@@ -176,31 +183,37 @@ class CudaRows : public manymod::testing::FakeGpuTest, public ::testing::WithPar
     }
   }
 
-  /// Runs a call on the GPU and on the host. The GPU is to have done all items but `left`.
+  using Options = std::function<void(ecc::Inputs& inputs)>;
+
+  /// Runs a call on the GPU, from arrays and from pointers, and on the host. The GPU is to have done all
+  /// items but `left`.
   SchemeRun agree(const SchemeItems& items, mm_ecc_op op, const std::vector<std::size_t>& left,
-                  const auto& options) const {
+                  const Options& options = {}) const {
+    const SchemeRun r = agree(items, op, left, options, Places::pointers, {});
+    agree(items, op, left, options, Places::rows, {});
+    return r;
+  }
+  /// The same in one form, for `chosen` items of the call, of which `left` has the positions.
+  SchemeRun agree(const SchemeItems& items, mm_ecc_op op, const std::vector<std::size_t>& left,
+                  const Options& options, Places places, const std::vector<std::size_t>& chosen) const {
     const ecc::Task task = ecc::on_curve({op, scheme_for(op)}, curve_);
-    SchemeRun expected(items, kCount), found(items, kCount, Places::rows);
-    options(expected.inputs), options(found.inputs);
-    found.run([&](const auto& inputs, const auto& outputs) {
-      return ecc::make_scheme(task, *gpu_, inputs, outputs);
-    });
-    expected.run([&](const auto& inputs, const auto& outputs) {
-      return ecc::make_scheme(task, *host_, inputs, outputs);
-    });
+    SchemeRun expected(items, kCount), found(items, kCount, places);
+    const auto run = [&](SchemeRun& one, const ecc::PointEngine& engine) {
+      if (options) options(one.inputs);
+      one.chosen = chosen;
+      one.run([&](const auto& inputs, const auto& outputs) {
+        return ecc::make_scheme(task, engine, inputs, outputs);
+      });
+    };
+    run(found, *gpu_);
+    run(expected, *host_);
     EXPECT_EQ(found.status, expected.status);
     EXPECT_EQ(found.output, expected.output);
-    for (SchemeRun* const run : {&found, &expected}) {
-      for (std::size_t i = 0; i < kCount; ++i) run->ok[i] = run->status[i] == MM_OK ? run->ok[i] : 0;
-    }
     EXPECT_EQ(found.ok, expected.ok);
-    std::vector<std::uint8_t> done(kCount, 1);
-    for (const std::size_t item : left) done[item] = 0;
+    std::vector<std::uint8_t> done(chosen.empty() ? kCount : chosen.size(), 1);
+    for (const std::size_t row : left) done[row] = 0;
     EXPECT_EQ(gpu_->done, done);
     return found;
-  }
-  SchemeRun agree(const SchemeItems& items, mm_ecc_op op, const std::vector<std::size_t>& left) const {
-    return agree(items, op, left, [](const ecc::Inputs&) {});
   }
 
  private:
@@ -217,6 +230,7 @@ class CudaEcdsaRows : public CudaRows {
   void check_shared_secrets();
   void check_signatures();
   void check_verdicts();
+  void check_items_of_any_length();
 };
 
 /// In one test, because the tables of wide curves take long on the host.
@@ -225,6 +239,7 @@ TEST_P(CudaEcdsaRows, AgreeWithTheHost) {
   check_shared_secrets();
   check_signatures();
   check_verdicts();
+  if (curve_.limbs() <= 4) check_items_of_any_length();
 }
 
 void CudaEcdsaRows::check_public_keys() {
@@ -293,6 +308,23 @@ void CudaEcdsaRows::check_signatures() {
       EXPECT_EQ(run.status[4], MM_OK);
     }
   }
+}
+
+/// Digests and keys of different lengths, of which the first digest decides, and some of a call's items.
+void CudaEcdsaRows::check_items_of_any_length() {
+  SchemeItems items;
+  items.secret = scalars();
+  items.nonce = scalars();
+  for (std::size_t i = 0; i < kCount; ++i) items.message.push_back(random_bytes(i == 3 ? 20 : 48));
+  items.secret[5].push_back(0);
+  const auto options = [](ecc::Inputs& inputs) {
+    inputs.prehashed = true;
+    inputs.nonces = MM_ECC_NONCE_GIVEN;
+  };
+  const SchemeRun run = agree(items, MM_ECC_SIGN, {3, 5}, options, Places::pointers, {});
+  EXPECT_EQ(run.status[3], MM_OK);
+  EXPECT_EQ(run.status[5], MM_ITEM_ECC_SECRET);
+  agree(items, MM_ECC_SIGN, {1, 2}, options, Places::pointers, {3, 5, 9});
 }
 
 void CudaEcdsaRows::check_verdicts() {
@@ -431,6 +463,29 @@ TEST_P(CudaEd25519Rows, Verdicts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Curves, CudaEd25519Rows, ::testing::Values(CurveId::ed25519), title);
+
+/// Messages of different lengths, the longest of which the GPU does not hash; keys and signatures of wrong
+/// lengths; and some of a call's items.
+TEST_P(CudaEd25519Rows, ItemsOfAnyLength) {
+  SchemeItems items;
+  items.secret = all_random(32);
+  for (std::size_t i = 0; i < kCount; ++i) items.message.push_back(random_bytes(i * i * 4));
+  items.secret[2].pop_back();
+  const SchemeRun signing = agree(items, MM_ECC_SIGN, {2, 9}, {}, Places::pointers, {});
+  EXPECT_EQ(signing.status[9], MM_OK);
+  EXPECT_EQ(signing.status[2], MM_ITEM_ECC_SECRET);
+  agree(items, MM_ECC_SIGN, {1}, {}, Places::pointers, {0, 2, 3, 7});
+  items.secret[2] = items.secret[1];
+  items.point = public_keys(items.secret);
+  items.secret.clear();
+  items.signature = signing.output;
+  items.signature[3].pop_back();
+  items.point[4].pop_back();
+  agree(items, MM_ECC_VERIFY, {2, 3, 4, 9}, {}, Places::pointers, {});
+  const SchemeRun run = agree(items, MM_ECC_VERIFY, {1}, {}, Places::pointers, {1, 3, 5, 6, 8});
+  EXPECT_EQ(run.ok[8], 1);
+  EXPECT_EQ(run.status[2], MM_ITEM_NOT_COMPUTED);
+}
 
 using CudaRowFailures = CudaRows;
 
