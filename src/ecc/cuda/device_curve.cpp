@@ -63,15 +63,15 @@ const CurveKernels* find_curve_kernels(CurveId id) {
   return found == kAll.end() ? nullptr : &*found;
 }
 
-std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors) {
+std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsigned launches) {
   // As many threads as keep the multiprocessors busy, then longer chains.
-  const std::uint32_t busy = multiprocessors * 512;
+  const std::uint32_t busy = std::max(1U, multiprocessors * 512 / launches);
   return std::min(count, std::max(busy, (count + kMaxChain - 1) / kMaxChain));
 }
 
 DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
-                         unsigned wide_window)
-    : device_(device), kernels_(kernels), wide_window_(wide_window) {
+                         unsigned wide_window, unsigned streams)
+    : device_(device), kernels_(kernels), wide_window_(wide_window), streams_(streams) {
   if (kernels.entry_elements != 0) make_tables(curve);
 }
 
@@ -93,7 +93,7 @@ void DeviceCurve::launch_items(const gpu::Stream& stream, const char* part, cons
 template <class Job>
 void DeviceCurve::launch_chains(const gpu::Stream& stream, const char* part, Job job) const {
   if (job.count == 0) return;
-  job.threads = chain_threads(job.count, device_.properties().multiprocessors);
+  job.threads = chain_threads(job.count, device_.properties().multiprocessors, streams_);
   kernel(part).launch(stream, {(job.threads + kChainBlock - 1) / kChainBlock, kChainBlock, 0}, job);
 }
 

@@ -32,19 +32,21 @@ struct CurveKernels {
 /// Null for curves without kernels.
 const CurveKernels* find_curve_kernels(CurveId id);
 
-/// Items that a thread of a chain of `count` items has: few where there are few items, so that all
-/// multiprocessors work, and at most kMaxChain.
+/// The threads for `count` items in chains: one each where there are few items, so that all multiprocessors
+/// work, then chains of up to kMaxChain. Of `launches` at the same time, each has its share of the
+/// multiprocessors.
 inline constexpr std::uint32_t kMaxChain = 16;
-std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors);
+std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsigned launches = 1);
 
 /// Its functions enqueue work for the items of a job; a job's curve, table and threads are filled in here.
 /// Several threads may use one object at a time, each with a stream of its own.
 class DeviceCurve {
  public:
   /// Computes the tables; that of multiply_two has windows of `wide_window` bits, a divisor of kWideWindow.
+  /// `streams`: in how many of them work is enqueued at the same time.
   /// @throws gpu::DeviceError
   DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
-              unsigned wide_window = kWideWindow);
+              unsigned wide_window = kWideWindow, unsigned streams = 1);
 
   [[nodiscard]] const CurveKernels& kernels() const { return kernels_; }
   [[nodiscard]] gpu::Device& device() const { return device_; }
@@ -70,7 +72,7 @@ class DeviceCurve {
  private:
   gpu::Device& device_;
   const CurveKernels& kernels_;
-  unsigned wide_window_;
+  unsigned wide_window_, streams_;
   gpu::DeviceBuffer numbers_, base_table_, wide_table_;
 
   [[nodiscard]] const gpu::Kernel& kernel(const char* part) const;

@@ -99,9 +99,7 @@ MM_DEVICE std::uint32_t little_endian_word(const ShaState<Sha512>& digest, unsig
 /// On input: item < job.count.
 template <class C>
 MM_DEVICE void hash_to_scalar(const HashJob& job, std::uint32_t item) {
-  const unsigned size =
-      job.message_sizes == nullptr ? job.parts[HashJob::kParts - 1].size : job.message_sizes[item];
-  const ShaState<Sha512> digest = sha512_of(job.parts, size, item);
+  const ShaState<Sha512> digest = sha512_of(job.parts, *job.message_sizes.at(item), item);
   std::uint32_t words[16];
   MM_UNROLL
   for (unsigned j = 0; j < 16; ++j) words[j] = little_endian_word(digest, j);

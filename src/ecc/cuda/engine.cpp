@@ -184,7 +184,8 @@ class CudaEngine final : public PointEngine, public DeviceSchemes {
   /// @throws gpu::DeviceError
   [[nodiscard]] const DeviceCurve& on_device() const {
     std::call_once(made_, [this] {
-      on_device_ = std::make_unique<const DeviceCurve>(device_, curve(), kernels_, wide_window_);
+      on_device_ = std::make_unique<const DeviceCurve>(device_, curve(), kernels_, wide_window_,
+                                                       static_cast<unsigned>(kChunksOnGpu));
     });
     return *on_device_;
   }

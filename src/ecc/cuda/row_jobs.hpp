@@ -111,7 +111,7 @@ struct HashJob {
   CurveNumbers curve;
   std::uint32_t count = 0;
   Strings parts[kParts];
-  const std::uint32_t* message_sizes = nullptr;  ///< bytes of each message that are used; null: all
+  Rows message_sizes;  ///< bytes of each message that are used, in place of those of its string
   RowsOut number;
 };
 

@@ -32,7 +32,7 @@ class RowQueue {
   };
   struct Messages {
     Strings strings;
-    const std::uint32_t* sizes;  ///< as HashJob has them
+    Rows sizes;  ///< as HashJob has them
   };
   struct ExpandedKeys {
     Rows scalar;

@@ -39,12 +39,12 @@ Rows RowQueue::combine(const CombineJob& job) const {
 }
 
 RowQueue::Messages RowQueue::upload_messages(const RowCall& call) const {
-  Messages r{chunk_.upload(call.message), nullptr};
-  if (call.message_sizes == nullptr) return r;
-  const auto* const sizes = reinterpret_cast<const std::uint8_t*>(call.message_sizes);
-  constexpr std::size_t kBytes = sizeof *call.message_sizes;
-  r.sizes = reinterpret_cast<const std::uint32_t*>(chunk_.upload(ByteRows{sizes, kBytes, kBytes}).data);
-  return r;
+  const auto size = static_cast<std::uint32_t>(call.message.size);
+  const bool all_same = call.message_sizes == nullptr;
+  const auto* const sizes = reinterpret_cast<const std::uint8_t*>(all_same ? &size : call.message_sizes);
+  const Strings uploaded = chunk_.upload(ByteRows{sizes, all_same ? 0 : sizeof size, sizeof size});
+  const auto words = static_cast<std::uint32_t>(uploaded.stride / sizeof size);
+  return {chunk_.upload(call.message), {reinterpret_cast<const std::uint32_t*>(uploaded.data), words}};
 }
 
 Rows RowQueue::hash(const Strings& first, const Strings& second, const Messages& messages) const {
