@@ -86,7 +86,7 @@ class RowScheme final : public Scheme {
     } else {
       run_apart(call, operands, stop);
     }
-    finish(items, done, stop);
+    settle(items, done, stop);
   }
 
  private:
@@ -175,7 +175,7 @@ class RowScheme final : public Scheme {
   }
 
   /// Statuses of the items that were done, and the others.
-  void finish(std::span<const std::size_t> items, std::span<const std::uint8_t> done,
+  void settle(std::span<const std::size_t> items, std::span<const std::uint8_t> done,
               const StopToken& stop) const {
     std::vector<std::size_t> left;
     for (std::size_t row = 0; row < done.size(); ++row) {

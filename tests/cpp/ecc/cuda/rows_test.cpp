@@ -382,7 +382,7 @@ TEST_P(CudaX25519Rows, KeysAndSharedSecrets) {
   agree(items, MM_ECC_PUBLIC_KEY, {});
   for (std::size_t i = 0; i < kCount; ++i) items.point.push_back(random_bytes(32));
   // u = 0, 1, p, p + 1 lead to 0; p + 9 and bit 255 do not matter.
-  for (const std::size_t i : {1, 2, 3, 4, 5}) std::ranges::fill(items.point[i], std::uint8_t{0xff});
+  for (std::size_t i = 1; i <= 5; ++i) std::ranges::fill(items.point[i], std::uint8_t{0xff});
   std::ranges::fill(items.point[1], std::uint8_t{0});
   std::ranges::fill(items.point[2], std::uint8_t{0});
   items.point[2][0] = 1;
@@ -414,7 +414,7 @@ TEST_P(CudaEd25519Rows, KeysAndSignatures) {
   SchemeItems items;
   items.secret = all_random(32);
   agree(items, MM_ECC_PUBLIC_KEY, {});
-  for (const std::size_t size : {0, 1, 31, 32, 47, 48, 79, 80, 81, 256}) {
+  for (const std::size_t size : std::initializer_list<std::size_t>{0, 1, 31, 32, 47, 48, 79, 80, 81, 256}) {
     items.message = all_random(size);
     for (const bool check : {true, false}) {
       agree(items, MM_ECC_SIGN, {}, [&](ecc::Inputs& inputs) { inputs.check = check; });
