@@ -22,15 +22,17 @@ int main() {
   // about them, and nonces' verdicts.
   const auto print_curve = [](const char* kernels, std::size_t curve,
                               std::initializer_list<std::size_t> others) {
-    std::printf("\"%s\": {\"public\": [%zu, %zu, %zu", kernels, curve + offsetof(curves::CurveNumbers, order),
+    std::printf("\"%s\": {\"public\": [%zu, %zu, %zu, %zu", kernels,
+                curve + offsetof(curves::CurveNumbers, order),
                 curve + offsetof(curves::CurveNumbers, radix_squared),
-                curve + offsetof(curves::CurveNumbers, b));
+                curve + offsetof(curves::CurveNumbers, b), curve + offsetof(curves::CurveNumbers, rows));
     for (const std::size_t offset : others) std::printf(", %zu", offset);
     std::printf("]},\n");
   };
   for (const char* const kernels : {"ecc_*_base", "ecc_*_multiply"}) {
     print_curve(kernels, offsetof(curves::PointJob, curve), {offsetof(curves::PointJob, table)});
   }
+  print_curve("ecc_*_affine", offsetof(curves::AffineJob, curve), {});
   print_curve("ecc_*_nonce", offsetof(curves::NonceJob, curve), {});
   print_curve("ecc_*_sign", offsetof(curves::SignJob, curve), {});
   print_curve("ecc_*_combine", offsetof(curves::CombineJob, curve), {});

@@ -40,7 +40,10 @@ struct Curve {
   double mul, sqr;   ///< clocks of a multiprocessor, as the program fields measures them
 
   [[nodiscard]] bool is_25519() const { return id == ecc::CurveId::ed25519 || id == ecc::CurveId::x25519; }
+  /// The kernels are those for any curve.
+  [[nodiscard]] bool is_any() const { return id == ecc::CurveId::brainpool256r1; }
   [[nodiscard]] bool offers(const std::string& operation) const {
+    if (is_any()) return operation == "base" || operation == "multiply";
     if (id == ecc::CurveId::x25519) return operation == "ladder";
     if (id == ecc::CurveId::ed25519)
       return operation == "base" || operation == "multiply" || operation == "two";
@@ -56,6 +59,7 @@ const std::vector<Curve> kCurves = {
     {"p521", ecc::CurveId::p521, "SHA512", 11.9, 7.6},
     {"ed25519", ecc::CurveId::ed25519, "", 2.61, 1.83},
     {"x25519", ecc::CurveId::x25519, "", 2.61, 1.83},
+    {"brainpool256", ecc::CurveId::brainpool256r1, "", 4.28, 3.58},
 };
 
 struct Options : CommonOptions {
@@ -89,6 +93,13 @@ Work work_of(const Curve& curve, const std::string& operation, unsigned bits) {
   const double windows = has_halves ? 2 * columns : columns;
   const double doublings = ecc::cuda::kPointWindow * (columns - 1), entries = 8;
   if (operation == "ladder") return {255 * 5 + 4, 255 * 4};
+  if (curve.is_any()) {
+    // Complete formulas: additions 17 M, doublings 13 M + 3 S, a carry into a window more; an affine form 5
+    // M.
+    const double every = bits / ecc::cuda::kPointWindow + 1;
+    const double every_doubling = every * ecc::cuda::kPointWindow;
+    return {every_doubling * 13 + (every + entries - 1) * 17 + 5, every_doubling * 3};
+  }
   if (curve.is_25519()) {
     // Additions of a prepared point take 8 M, of a cached one 9 M, doublings 4 M + 4 S; an affine form 5 M.
     if (operation == "base") return {base * 8 + 5, 0};
@@ -189,7 +200,7 @@ class Measurements {
   void measure(const Curve& named, std::vector<std::uint32_t> batches) {
     rates_.clear();
     const ecc::Curve& curve = ecc::named_curve(named.id);
-    const DeviceCurve on_device(device_, curve, *ecc::cuda::find_curve_kernels(named.id));
+    const DeviceCurve on_device(device_, curve, *ecc::cuda::find_curve_kernels(curve));
     const EccItems items =
         named.is_25519() ? ecc_items_25519(curve, kDistinct) : ecc_items(curve, kDistinct, named.hash);
     if (batches.empty()) {

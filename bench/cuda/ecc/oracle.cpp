@@ -36,6 +36,8 @@ int curve_nid(ecc::CurveId id) {
       return NID_secp256k1;
     case ecc::CurveId::sm2:
       return NID_sm2;
+    case ecc::CurveId::brainpool256r1:
+      return NID_brainpoolP256r1;
     default:
       throw std::runtime_error("no such curve in libcrypto");
   }

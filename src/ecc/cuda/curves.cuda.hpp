@@ -31,7 +31,8 @@ class CalledField : public field::SpecialField<Prime> {
   MM_DEVICE_CALL static void call_sqr(Element& r, const Element& a) { Base().sqr(r, a); }
 };
 
-/// A field of scalars, field::DeviceField, whose products are calls.
+/// A field modulo any prime, field::DeviceField, whose products are calls: that of scalars, or of
+/// coordinates.
 template <class Base>
 class CalledScalars : public Base {
  public:
@@ -40,6 +41,7 @@ class CalledScalars : public Base {
   MM_DEVICE explicit CalledScalars(const Base& base) : Base(base) {}
 
   MM_DEVICE void mul(Element& r, const Element& a, const Element& b) const { call_mul(*this, r, a, b); }
+  MM_DEVICE void sqr(Element& r, const Element& a) const { call_sqr(*this, r, a); }
   MM_DEVICE void from_limbs(Element& r, const integers::Words& x) const { call_from_limbs(*this, r, x); }
   MM_DEVICE void to_limbs(const integers::WordsOut& x, const Element& a) const { call_to_limbs(*this, x, a); }
   MM_DEVICE void to_montgomery(Element& r, const Element& a) const { call_to_montgomery(*this, r, a); }
@@ -49,6 +51,7 @@ class CalledScalars : public Base {
   MM_DEVICE_CALL static void call_mul(const Base& f, Element& r, const Element& a, const Element& b) {
     f.mul(r, a, b);
   }
+  MM_DEVICE_CALL static void call_sqr(const Base& f, Element& r, const Element& a) { f.sqr(r, a); }
   MM_DEVICE_CALL static void call_from_limbs(const Base& f, Element& r, const integers::Words& x) {
     f.from_limbs(r, x);
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "ecc/cuda/any_curve.cuda.hpp"
 #include "ecc/cuda/tables.cuda.hpp"
 
 namespace manymod::ecc::cuda {
@@ -30,6 +31,11 @@ CurveKernels curve25519_kernels(CurveId id, const char* name, unsigned entry_ele
           base_table_edwards<C>};
 }
 
+template <class C>
+CurveKernels any_kernels(const char* name) {
+  return {CurveId::custom, name, C::kWords, 0, C::kWords, 0, 0, false, nullptr};
+}
+
 std::vector<std::uint32_t> words_of(std::span<const Limb> limbs) {
   std::vector<std::uint32_t> r;
   for (const Limb limb : limbs) {
@@ -49,7 +55,7 @@ std::vector<Limb> power_of_two(std::span<const Limb> n, unsigned exponent) {
 
 }  // namespace
 
-const CurveKernels* find_curve_kernels(CurveId id) {
+const CurveKernels* find_curve_kernels(const Curve& curve) {
   static const std::array kAll{
       curve_kernels<P256>(CurveId::p256, "p256", true),
       curve_kernels<P384>(CurveId::p384, "p384", true),
@@ -59,8 +65,14 @@ const CurveKernels* find_curve_kernels(CurveId id) {
       curve25519_kernels(CurveId::ed25519, "ed25519", 3),
       curve25519_kernels(CurveId::x25519, "x25519", 0),
   };
-  const auto found = std::ranges::find(kAll, id, &CurveKernels::id);
-  return found == kAll.end() ? nullptr : &*found;
+  static const std::array kForAny{any_kernels<Any256>("any256"), any_kernels<Any384>("any384")};
+  const auto found = std::ranges::find(kAll, curve.id, &CurveKernels::id);
+  if (found != kAll.end()) return &*found;
+  const bool is_odd = (curve.n[0] & curve.cofactor[0] & 1) != 0;
+  if (curve.form != MM_ECC_WEIERSTRASS || !is_odd) return nullptr;
+  const auto fits = [&](const CurveKernels& kernels) { return kernels.words == 2 * curve.limbs(); };
+  const auto any = std::ranges::find_if(kForAny, fits);
+  return any == kForAny.end() ? nullptr : &*any;
 }
 
 std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsigned launches) {
@@ -72,11 +84,13 @@ std::uint32_t chain_threads(std::uint32_t count, unsigned multiprocessors, unsig
 DeviceCurve::DeviceCurve(gpu::Device& device, const Curve& curve, const CurveKernels& kernels,
                          unsigned wide_window, unsigned streams)
     : device_(device), kernels_(kernels), wide_window_(wide_window), streams_(streams) {
+  if (kernels.for_any_curve()) upload_numbers_of_any(curve);
   if (kernels.entry_elements != 0) make_tables(curve);
 }
 
 CurveNumbers DeviceCurve::numbers() const {
   const auto* const words = numbers_.as<std::uint32_t>();
+  if (kernels_.for_any_curve()) return {{}, {}, {}, words, scalar_words_, a_is_zero_ ? 1U : 0U};
   return {words, words + kernels_.row_words, words + std::size_t{2} * kernels_.row_words};
 }
 
@@ -99,6 +113,12 @@ void DeviceCurve::launch_chains(const gpu::Stream& stream, const char* part, Job
 
 void DeviceCurve::multiply_base(const gpu::Stream& stream, PointJob job) const {
   job.curve = numbers();
+  if (kernels_.for_any_curve()) {
+    const auto row = [&](unsigned index) { return Rows{job.curve.rows + index * kernels_.row_words, 0}; };
+    job.x = row(CurveNumbers::kBaseX);
+    job.y = row(CurveNumbers::kBaseY);
+    return launch_items(stream, "multiply", job);
+  }
   job.table = base_table_.as<std::uint32_t>();
   launch_items(stream, "base", job);
 }
@@ -120,7 +140,7 @@ void DeviceCurve::check(const gpu::Stream& stream, PointJob job) const {
   launch_items(stream, "check", job);
 }
 void DeviceCurve::affine(const gpu::Stream& stream, AffineJob job) const {
-  job.d = numbers().b;
+  job.curve = numbers();
   launch_chains(stream, "affine", job);
 }
 void DeviceCurve::nonces(const gpu::Stream& stream, NonceJob job) const {
@@ -157,27 +177,45 @@ void DeviceCurve::decode(const gpu::Stream& stream, DecodeJob job) const {
   launch_items(stream, "decode", job);
 }
 
+template <class Values>
+gpu::DeviceBuffer DeviceCurve::upload(const gpu::Stream& stream, const Values& values) const {
+  gpu::DeviceBuffer r(device_, values.size() * sizeof(values[0]));
+  stream.copy_to_device(r.data(), values.data(), r.bytes());
+  stream.synchronize();
+  return r;
+}
+
+void DeviceCurve::upload_numbers_of_any(const Curve& curve) {
+  std::vector<Limb> b3(curve.b);
+  add_modulo(b3, curve.b, curve.p);
+  add_modulo(b3, curve.b, curve.p);
+  std::vector<std::uint32_t> rows;
+  // In the order of CurveNumbers::Row.
+  for (const std::vector<Limb>& number :
+       {curve.p, power_of_two(curve.p, 2 * 32 * kernels_.words), curve.a, b3, curve.x, curve.y}) {
+    const std::vector<std::uint32_t> row = words_of(number);
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  numbers_ = upload(*device_.make_stream(), rows);
+  scalar_words_ = static_cast<std::uint32_t>(2 * curve.scalar_limbs());
+  a_is_zero_ = std::ranges::all_of(curve.a, [](Limb limb) { return limb == 0; });
+}
+
 void DeviceCurve::make_tables(const Curve& curve) {
   const std::unique_ptr<gpu::Stream> stream = device_.make_stream();
-  const auto upload = [&](const auto& values) {
-    gpu::DeviceBuffer r(device_, values.size() * sizeof(values[0]));
-    stream->copy_to_device(r.data(), values.data(), r.bytes());
-    stream->synchronize();
-    return r;
-  };
   std::vector<std::uint32_t> numbers;
   for (const std::vector<Limb>& number :
        {curve.n, power_of_two(curve.n, 2 * kernels_.scalar_radix_bits), curve.b}) {
     const std::vector<std::uint32_t> row = words_of(number);
     numbers.insert(numbers.end(), row.begin(), row.end());
   }
-  numbers_ = upload(numbers);
-  base_table_ = upload(kernels_.base_table(curve));
+  numbers_ = upload(*stream, numbers);
+  base_table_ = upload(*stream, kernels_.base_table(curve));
 
   const std::vector<Limb> scalars =
       wide_table_scalars(curve.n, static_cast<unsigned>(curve.order_bits), wide_window_);
   const auto count = static_cast<std::uint32_t>(scalars.size() / curve.n.size());
-  const gpu::DeviceBuffer rows = upload(scalars);
+  const gpu::DeviceBuffer rows = upload(*stream, scalars);
   const std::size_t column = std::size_t{count} * kernels_.words * sizeof(std::uint32_t);
   const gpu::DeviceBuffer points(device_, 3 * column), scratch(device_, column);
   wide_table_ = gpu::DeviceBuffer(device_, kernels_.entry_elements * column);

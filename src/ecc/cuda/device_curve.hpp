@@ -16,9 +16,9 @@
 
 namespace manymod::ecc::cuda {
 
-/// What the host knows of a curve that has kernels.
+/// What the host knows of a curve that has kernels, or of curves of one width, for which some are.
 struct CurveKernels {
-  CurveId id;
+  CurveId id;                  ///< custom: for any curve
   const char* name;            ///< in the names of its kernels
   unsigned words;              ///< of an element of the field
   unsigned entry_elements;     ///< of an entry of a table: 0 for curves of ladders alone
@@ -27,10 +27,14 @@ struct CurveKernels {
   unsigned scalar_radix_bits;  ///< R = 2^this
   bool has_nonces;             ///< RFC 6979 with the hash of the curve's length
   std::vector<std::uint32_t> (*base_table)(const Curve& curve);
+
+  /// For any curve: points alone, by complete formulas.
+  [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
 };
 
-/// Null for curves without kernels.
-const CurveKernels* find_curve_kernels(CurveId id);
+/// Null for curves without kernels: those over other special primes, of even order, and of a field that is
+/// not as long as one of those that there are kernels for.
+const CurveKernels* find_curve_kernels(const Curve& curve);
 
 /// The threads for `count` items in chains: one each where there are few items, so that all multiprocessors
 /// work, then chains of up to kMaxChain. Of `launches` at the same time, each has its share of the
@@ -73,6 +77,8 @@ class DeviceCurve {
   gpu::Device& device_;
   const CurveKernels& kernels_;
   unsigned wide_window_, streams_;
+  std::uint32_t scalar_words_ = 0;
+  bool a_is_zero_ = false;
   gpu::DeviceBuffer numbers_, base_table_, wide_table_;
 
   [[nodiscard]] const gpu::Kernel& kernel(const char* part) const;
@@ -80,7 +86,10 @@ class DeviceCurve {
   void launch_items(const gpu::Stream& stream, const char* part, const Job& job) const;
   template <class Job>
   void launch_chains(const gpu::Stream& stream, const char* part, Job job) const;
+  template <class Values>
+  [[nodiscard]] gpu::DeviceBuffer upload(const gpu::Stream& stream, const Values& values) const;
   void make_tables(const Curve& curve);
+  void upload_numbers_of_any(const Curve& curve);
 };
 
 }  // namespace manymod::ecc::cuda

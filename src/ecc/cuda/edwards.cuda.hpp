@@ -215,8 +215,7 @@ MM_DEVICE void ladder25519(const PointJob& job, std::uint32_t item) {
   store_element(f, Column{job.result + 2 * column, job.count, item}, pair.low.z);
 }
 
-/// X / Z, 0 where Z is 0, and Y / Z where job.y.words is not null; or prepared points as entries of a table,
-/// for which job.d is d.
+/// X / Z, 0 where Z is 0, and Y / Z where job.y.words is not null; or prepared points as entries of a table.
 template <class C>
 MM_DEVICE void normalise_projective(const AffineJob& job, std::uint32_t thread) {
   const typename C::Field f;
@@ -240,7 +239,7 @@ MM_DEVICE void normalise_projective(const AffineJob& job, std::uint32_t thread) 
     }
     if (job.entries != nullptr) {
       typename C::Prepared prepared;
-      f.from_limbs(z, row_words<C::kWords>(job.d));
+      f.from_limbs(z, row_words<C::kWords>(job.curve.b));
       edwards::prepare(f, prepared, x, y, z);
       std::uint32_t* const entry = job.entries + item * std::size_t{3 * C::kWords};
       store_element(f, entry, prepared.plus);

@@ -54,6 +54,12 @@ struct CurveNumbers {
   const std::uint32_t* order = nullptr;          ///< n
   const std::uint32_t* radix_squared = nullptr;  ///< R^2 mod n for the field of scalars
   const std::uint32_t* b = nullptr;              ///< the coefficient b, or d of Edwards curves, canonical
+
+  // Of curves that kernels are not compiled for (any_curve.cuda.hpp), which have none of the above:
+  enum Row : unsigned { kPrime, kRadixSquared, kA, kB3, kBaseX, kBaseY, kRows };
+  const std::uint32_t* rows = nullptr;  ///< p, R^2 mod p, a, 3 b, and the generator, canonical
+  std::uint32_t scalar_words = 0;       ///< in a row of a scalar
+  std::uint32_t a_is_zero = 0;          ///< 1: a = 0
 };
 
 /// Jacobian points = scalar times the generator, or times a point, or a sum of both.
@@ -71,6 +77,7 @@ struct PointJob {
 
 /// Affine points from Jacobian ones.
 struct AffineJob {
+  CurveNumbers curve;
   std::uint32_t count = 0;
   std::uint32_t threads = 0;             ///< each for the items of its number modulo this
   const std::uint32_t* point = nullptr;  ///< columns X, Y, Z
@@ -78,9 +85,8 @@ struct AffineJob {
   RowsOut x, y;                          ///< canonical coordinates; y.words may be null
   std::uint8_t* infinity = nullptr;      ///< may be null
   /// Where not null: elements, not canonical, as an entry of a table, in place of x and y: x, y; on Edwards
-  /// curves the three of a prepared point, for which d is needed.
+  /// curves the three of a prepared point.
   std::uint32_t* entries = nullptr;
-  const std::uint32_t* d = nullptr;
 };
 
 /// RFC 6979.

@@ -68,6 +68,10 @@ INSTANTIATE_TEST_SUITE_P(Curves, CudaPoints,
                          ::testing::Values(CurveId::p256, CurveId::p384, CurveId::p521, CurveId::secp256k1,
                                            CurveId::sm2, CurveId::ed25519, CurveId::x25519),
                          title);
+// Curves that kernels are not compiled for: with any a, and with a = 0, a cofactor and an order shorter than
+// p.
+INSTANTIATE_TEST_SUITE_P(AnyCurve, CudaPoints, ::testing::Values(CurveId::brainpool256r1, CurveId::bls12_381),
+                         title);
 
 class CudaSignatures : public manymod::testing::FakeGpuTest, public ::testing::WithParamInterface<CurveId> {
  protected:
@@ -277,6 +281,8 @@ INSTANTIATE_TEST_SUITE_P(Curves, CudaSignatures,
                          ::testing::Values(CurveId::p256, CurveId::p384, CurveId::p521, CurveId::secp256k1,
                                            CurveId::sm2),
                          title);
+
+INSTANTIATE_TEST_SUITE_P(AnyCurve, CudaSignatures, ::testing::Values(CurveId::brainpool256r1), title);
 
 }  // namespace
 }  // namespace manymod::test

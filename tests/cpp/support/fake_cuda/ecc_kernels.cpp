@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "ecc/cuda/any_curve.cuda.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/decoding.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
@@ -59,9 +60,19 @@ void add_curve(const std::string& name) {
   add_kernel_of_items(name + "_compare", &compare_x<C>);
 }
 
+template <class C>
+void add_any_curve(const std::string& name) {
+  add_kernel_of_items(name + "_multiply", &multiply_any<C>);
+  add_kernel_of_items(name + "_two", &multiply_two_any<C>);
+  add_kernel_of_items(name + "_check", &check_point_any<C>);
+  add_chain_kernel(name + "_affine", &normalise_any<C>);
+}
+
 }  // namespace
 
 void install_ecc_kernels() {
+  add_any_curve<Any256>("ecc_any256");
+  add_any_curve<Any384>("ecc_any384");
   add_curve<P256>("ecc_p256");
   add_curve<P384>("ecc_p384");
   add_curve<P521>("ecc_p521");

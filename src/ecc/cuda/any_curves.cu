@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ecc/cuda/any_curve.cuda.hpp"
+#include "ecc/cuda/kernels.cuh"
+
+#define MM_ANY_KERNELS(name, Curve)                                                   \
+  MM_POINT_KERNEL(ecc_##name##_multiply, 2, PointJob, multiply_any<Curve>(job, item)) \
+  MM_POINT_KERNEL(ecc_##name##_two, 2, PointJob, multiply_two_any<Curve>(job, item))  \
+  MM_POINT_KERNEL(ecc_##name##_check, 2, PointJob, check_point_any<Curve>(job, item)) \
+  MM_CHAIN_KERNEL(ecc_##name##_affine, AffineJob, normalise_any<Curve>(job, thread))
+
+MM_ANY_KERNELS(any256, Any256)
+MM_ANY_KERNELS(any384, Any384)
