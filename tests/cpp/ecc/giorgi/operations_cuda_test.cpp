@@ -47,7 +47,7 @@ class TinyCurve {
     std::vector<MaybePoint> r{std::nullopt};
     for (unsigned x = 0; x < p_; ++x) {
       for (unsigned y = 0; y < p_; ++y) {
-        if (y * y % p_ == (x * x * x + a_ * x + b_) % p_) r.push_back({x, y});
+        if (y * y % p_ == (x * x * x + a_ * x + b_) % p_) r.emplace_back(TinyPoint{x, y});
       }
     }
     return r;
