@@ -407,6 +407,16 @@ class TestOptions:
             ecc.P256.public_keys([1] * 3, progress=stop)
 
 
+def test_sums_at_infinity() -> None:
+    """They are a point, which x alone cannot be."""
+    scalars, points = [order(ecc.P256) - 1, 1], [ecc.P256.public_keys(7)] * 2
+    assert ecc.P256.msm(scalars, points) == b"\0"
+    with pytest.raises(ItemValueError) as caught:
+        ecc.P256.msm(scalars, points, encoding="x")
+    assert caught.value.statuses.tolist() == [Status.ECC_POINT] * 2
+    assert ecc.P256.msm(scalars, points, encoding="x", errors="status")[0] == b""
+
+
 class TestSm2Exchange:
     """Key exchanges of GB/T 32918.3, against reference.ecc."""
 

@@ -293,3 +293,7 @@ def test_sm2_exchange_of_the_standard() -> None:
     expected = bytes.fromhex(values["K"])
     assert ecc.SM2.sm2_exchange(secrets[0], once[0], keys[1], sent[1]) == expected
     assert ecc.SM2.sm2_exchange(secrets[1], once[1], keys[0], sent[0], responder=True) == expected
+    key = ecc.Key.from_secret(ecc.SM2, secrets[0])
+    assert key.sm2_exchange(once[0], keys[1], sent[1]) == expected
+    with pytest.raises(TypeError, match="no secret"):
+        key.public_key().sm2_exchange(once[0], keys[1], sent[1])

@@ -333,6 +333,19 @@ class Key:
         """Shared secrets with other keys; as `Curve.exchange` with this key for every item."""
         return self._calls.exchange(public_keys, None, algorithm, errors, out, progress)
 
+    def sm2_exchange(
+        self, ephemeral_secrets: Any, public_keys: Any, ephemeral_public_keys: Any, **how: Any
+    ) -> Any:
+        """Keys of SM2 key exchanges; as `Curve.sm2_exchange`, whose keywords it takes, with this private key.
+
+        Raises:
+            TypeError: also if it is a public key.
+        """
+        if self._numbers.secret is None:
+            raise TypeError("a public key has no secret")
+        secret = memoryview(self._numbers.secret)
+        return self.curve.sm2_exchange(secret, ephemeral_secrets, public_keys, ephemeral_public_keys, **how)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Key):
             return NotImplemented
