@@ -52,6 +52,7 @@ file(GLOB manymod_msan_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURC
      "src/lanes/*.cpp" "src/modexp/*.cpp" "src/modmul/dpf52/bounds.cpp" "src/field/special_lane*.cpp"
      "src/ecc/lanes/edwards_25519.*.cpp" "src/ecc/lanes/edwards_lane_calls.cpp"
      "src/ecc/lanes/recoding.cpp" "src/ecc/lanes/lane_block.cpp" "src/ecc/lanes/p256.*.cpp" "src/ecc/lanes/p521.*.cpp"
+     "src/ecc/lanes/runtime_curves.*.cpp" "src/modmul/montgomery_lanes/*.cpp"
      "src/modmul/*/*.avx2.cpp" "src/modmul/*/*.avx512f.cpp" "src/modmul/*/*.avx512ifma.cpp")
 set(manymod_msan_objects "")
 foreach(source IN LISTS manymod_msan_sources)

@@ -26,7 +26,7 @@ using Limbs = std::vector<Limb>;
 constexpr std::size_t kCpuItems = 256;
 constexpr std::size_t kGpuItems = std::size_t{1} << 20;
 /// Sums are about many items.
-constexpr std::size_t kSumItems = std::size_t{1} << 14;
+constexpr std::size_t kSumItems = std::size_t{1} << 16;
 
 enum class Function { base, base_secret, multiply, multiply_secret, two, ladder, add, lift, check, sum };
 struct Named {

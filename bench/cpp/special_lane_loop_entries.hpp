@@ -35,16 +35,16 @@ class SpecialLaneLoopEntry {
   }
 
  private:
-  static void multiply(Element& x, const Element& y) { F::mul(x, x, y); }
-  static void square(Element& x, const Element& /*y*/) { F::sqr(x, x); }
-  static void add_reduced(Element& x, const Element& y) { F::add(x, y, y); }
-  static void sub_reduced(Element& x, const Element& y) { F::sub(x, y, y); }
-  static void normalize(Element& x, const Element& y) { F::normalize_weak(x, y); }
+  static void multiply(Element& x, const Element& y) { F{}.mul(x, x, y); }
+  static void square(Element& x, const Element& /*y*/) { F{}.sqr(x, x); }
+  static void add_reduced(Element& x, const Element& y) { F{}.add(x, y, y); }
+  static void sub_reduced(Element& x, const Element& y) { F{}.sub(x, y, y); }
+  static void normalize(Element& x, const Element& y) { F{}.normalize_weak(x, y); }
 
   static void set_up(Element& x, std::size_t i) {
-    F::one(x);
-    for (std::size_t k = 0; k <= i % 8; ++k) F::half(x, x);
-    F::normalize_weak(x, x);
+    F{}.one(x);
+    for (std::size_t k = 0; k <= i % 8; ++k) F{}.half(x, x);
+    F{}.normalize_weak(x, x);
   }
 
   template <auto kStep>

@@ -105,7 +105,14 @@ class CallRun {
     if (on_gpu && (!on_cpu || gains_by_gpu())) {
       return {count, std::move(items), std::move(on_gpu), gpu->granularity(), true};
     }
-    return {count, std::move(items), std::move(on_cpu), cpu->granularity(), false};
+    const std::size_t granularity = is_sum() ? sum_granularity(count) : cpu->granularity();
+    return {count, std::move(items), std::move(on_cpu), granularity, false};
+  }
+
+  /// Of many terms, a set of buckets gets so many, if every thread gets some.
+  [[nodiscard]] std::size_t sum_granularity(std::size_t terms) const {
+    constexpr std::size_t kTermsOfBuckets = 4096;
+    return std::min(kTermsOfBuckets, (terms + threads() - 1) / threads());
   }
 
   /// @return false if the caller requested a stop

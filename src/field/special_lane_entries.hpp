@@ -21,7 +21,7 @@ class SpecialLaneEntry {
   using Element = typename F::Element;
   using Vector = typename F::Vector;
   /// A copy, since Prime::kLimb is a symbol that files without this instruction set define as well.
-  static constexpr std::array<Limb, F::kLimbs> kPrime = std::to_array(Prime::kLimb);
+  static constexpr std::array<Limb, Prime::kLimbs> kPrime = std::to_array(Prime::kLimb);
   static_assert(F::kDigits <= Memory::kMaxDigits && F::kLanes <= Memory::kMaxLanes);
 
  public:
@@ -32,18 +32,22 @@ class SpecialLaneEntry {
             F::kLanes,
             F::kDigits,
             Arch::kDigitBits,
-            F::radix_bits(),
-            constant<F::zero>,
-            constant<F::one>,
+            special_primes::LaneArithmetic<Prime, Arch>::radix_bits(),
+            constant<[](const F& f, auto&&... x) { f.zero(x...); }>,
+            constant<[](const F& f, auto&&... x) { f.one(x...); }>,
             from_limbs,
             to_limbs,
-            binary<F::mul>,
-            unary<F::sqr>,
-            binary<F::add>,
-            {binary<F::template sub<1>>, binary<F::template sub<2>>, binary<F::template sub<4>>},
-            {unary<F::template neg<1>>, unary<F::template neg<2>>, unary<F::template neg<4>>},
-            unary<F::half>,
-            unary<F::three_halves>,
+            binary<[](const F& f, auto&&... x) { f.mul(x...); }>,
+            unary<[](const F& f, auto&&... x) { f.sqr(x...); }>,
+            binary<[](const F& f, auto&&... x) { f.add(x...); }>,
+            {binary<[](const F& f, auto&&... x) { f.template sub<1>(x...); }>,
+             binary<[](const F& f, auto&&... x) { f.template sub<2>(x...); }>,
+             binary<[](const F& f, auto&&... x) { f.template sub<4>(x...); }>},
+            {unary<[](const F& f, auto&&... x) { f.template neg<1>(x...); }>,
+             unary<[](const F& f, auto&&... x) { f.template neg<2>(x...); }>,
+             unary<[](const F& f, auto&&... x) { f.template neg<4>(x...); }>},
+            unary<[](const F& f, auto&&... x) { f.half(x...); }>,
+            unary<[](const F& f, auto&&... x) { f.three_halves(x...); }>,
             mul_sub,
             mul_sub_sqr,
             sub_twice,
@@ -51,8 +55,9 @@ class SpecialLaneEntry {
             add_sub,
             sub_add_twice,
             mul_small_of_prime(),
-            {unary<F::template normalize_weak<2>>, unary<F::template normalize_weak<4>>,
-             unary<F::template normalize_weak<8>>},
+            {unary<[](const F& f, auto&&... x) { f.template normalize_weak<2>(x...); }>,
+             unary<[](const F& f, auto&&... x) { f.template normalize_weak<4>(x...); }>,
+             unary<[](const F& f, auto&&... x) { f.template normalize_weak<8>(x...); }>},
             cmov,
             is_zero,
             equal,
@@ -86,19 +91,19 @@ class SpecialLaneEntry {
   template <auto kFunction>
   static void constant(Memory& r) {
     Element result;
-    kFunction(result);
+    kFunction(F{}, result);
     write(r, result);
   }
   template <auto kFunction>
   static void unary(Memory& r, const Memory& a) {
     Element result;
-    kFunction(result, read(a));
+    kFunction(F{}, result, read(a));
     write(r, result);
   }
   template <auto kFunction>
   static void binary(Memory& r, const Memory& a, const Memory& b) {
     Element result;
-    kFunction(result, read(a), read(b));
+    kFunction(F{}, result, read(a), read(b));
     write(r, result);
   }
   static void mul_sub(Memory& r, const Memory& a, const Memory& b, const Memory& c, const Memory& d) {
@@ -130,11 +135,11 @@ class SpecialLaneEntry {
   template <class Any = F>
   static void mul_small(Memory& r, const Memory& a, Limb k) {
     Element result;
-    Any::mul_small(result, read(a), k);
+    Any{}.mul_small(result, read(a), k);
     write(r, result);
   }
   static constexpr auto mul_small_of_prime() -> void (*)(Memory&, const Memory&, Limb) {
-    if constexpr (requires(Element& r, const Element& a) { F::mul_small(r, a, Limb{1}); }) {
+    if constexpr (requires(Element& r, const Element& a) { F{}.mul_small(r, a, Limb{1}); }) {
       return mul_small<F>;
     } else {
       return nullptr;
@@ -148,22 +153,22 @@ class SpecialLaneEntry {
   }
   static void from_limbs(Memory& r, const Limb* x) {
     Element result;
-    F::from_limbs(result, x);
+    F{}.from_limbs(result, x);
     write(r, result);
   }
-  static void to_limbs(Limb* x, const Memory& a) { F::to_limbs(x, read(a)); }
+  static void to_limbs(Limb* x, const Memory& a) { F{}.to_limbs(x, read(a)); }
   static void cmov(Memory& r, const Memory& a, const Limb* mask) {
     Element result = read(r);
-    F::cmov(result, read(a), read_mask(mask));
+    F{}.cmov(result, read(a), read_mask(mask));
     write(r, result);
   }
-  static void is_zero(Limb* mask, const Memory& a) { write_mask(mask, F::is_zero(read(a))); }
+  static void is_zero(Limb* mask, const Memory& a) { write_mask(mask, F{}.is_zero(read(a))); }
   static void equal(Limb* mask, const Memory& a, const Memory& b) {
-    write_mask(mask, F::equal(read(a), read(b)));
+    write_mask(mask, F{}.equal(read(a), read(b)));
   }
   static void inverse(Memory& r, Limb* exists, const Memory& a) {
     Element result;
-    write_mask(exists, F::inverse(result, read(a)));
+    write_mask(exists, F{}.inverse(result, read(a)));
     write(r, result);
   }
 };

@@ -299,6 +299,20 @@ def test_buckets_with_equal_and_opposite_points(width: int) -> None:
         assert group.affine(pippenger.multi_multiply(group, scalars, points, 8, width)) == expected
 
 
+@pytest.mark.parametrize("bits", [1, 2, 3, 4])
+def test_folded_buckets(bits: int) -> None:
+    curve = TINY_A0_199
+    group, draw = JacobianGroup(curve), random.Random(bits)
+    for _ in range(5):
+        logs = [draw.choice((0, 1, curve.n - 1, draw.randrange(curve.n))) for _ in range(1 << bits)]
+        sums = pippenger.fold(group, [group.point(multiply(curve, log, curve.generator)) for log in logs])
+        total = group.one()
+        for part in reversed(sums):
+            total = group.mul(group.sqr(total), part)
+        expected = sum((j + 1) * log for j, log in enumerate(logs)) % curve.n
+        assert group.affine(total) == multiply(curve, expected, curve.generator)
+
+
 def test_a_zero_harms_only_its_own_item() -> None:
     """Hostile zeros at every place of a batch, alone and several, in one chain and in a tree of chains."""
     f = PrimeField(P256.p)

@@ -4,6 +4,8 @@
 Source: Pippenger 1976; signed digits halve the buckets. ``reference/modexp/multi.py`` is the same without
 inverses.
 
+:func:`fold` is how lanes add up buckets: in rounds of additions that do not depend on each other.
+
 Equal points, opposite points and infinity meet in buckets whenever callers repeat a point: additions are
 complete.
 """
@@ -34,6 +36,26 @@ def best_width(terms: int, bits: int) -> int:
     [2, 5, 10, 16]
     """
     return min(range(2, 17), key=lambda width: (cost(terms, bits, width), width))
+
+
+def fold(group: Group[P], buckets: Sequence[P]) -> list[P]:
+    """The sums ``T_i`` with ``sum (j + 1) B_j = sum 2^i T_i`` for 2^k buckets ``B_j``, k > 0.
+
+    ``sum j B_j`` over 2 h buckets is that over h buckets ``B_j + B_(j + h)``, and h times the upper ones.
+    """
+    sums: list[P] = []
+    rest = list(buckets)
+    while len(rest) > 1:
+        half = len(rest) // 2
+        total = group.one()
+        for bucket in rest[half:]:
+            total = group.mul(total, bucket)
+        sums.append(total)
+        rest = [group.mul(low, high) for low, high in zip(rest[:half], rest[half:], strict=True)]
+    sums.reverse()
+    # All buckets once, beside bit 0 of j.
+    sums[0] = group.mul(sums[0], rest[0])
+    return sums
 
 
 def multi_multiply(

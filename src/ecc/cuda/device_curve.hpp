@@ -32,8 +32,8 @@ struct CurveKernels {
   [[nodiscard]] bool for_any_curve() const { return id == CurveId::custom; }
 };
 
-/// Null for curves without kernels: those over other special primes, of even order, and of a field that is
-/// not as long as one of those that there are kernels for.
+/// Null for curves without kernels. Weierstrass curves without their own have those for any curve, if their
+/// order is odd and they have as many limbs as one of the widths of any_curve.cuda.hpp.
 const CurveKernels* find_curve_kernels(const Curve& curve);
 
 /// The threads for `count` items in chains: one each where there are few items, so that all multiprocessors

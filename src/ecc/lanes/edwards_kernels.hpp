@@ -43,7 +43,7 @@ class EdwardsKernels {
   static constexpr std::size_t kLanes = F::kLanes;
   static constexpr std::size_t kDigits = F::kDigits;
   static constexpr std::size_t kLimbs = EdwardsBlock::kLimbs;
-  static_assert(F::kLimbs == kLimbs);
+  static_assert(kField.limbs() == kLimbs);
 
   static constexpr unsigned kOrderBits = 253;
   static constexpr unsigned kWidth = 5;
@@ -113,10 +113,10 @@ class EdwardsKernels {
     reinterpret_cast<Unaligned*>(words)[i].vector = value;
   }
   [[gnu::noinline]] static void from_limbs(Element& r, const Limb* x, std::size_t v) {
-    F::from_limbs(r, x + v * kLimbs * kLanes);
+    kField.from_limbs(r, x + v * kLimbs * kLanes);
   }
   [[gnu::noinline]] static void to_limbs(Limb* x, std::size_t v, const Element& a) {
-    F::to_limbs(x + v * kLimbs * kLanes, a);
+    kField.to_limbs(x + v * kLimbs * kLanes, a);
   }
   static void constant(Element& r, const Limb (&x)[kLimbs]) {
     Limb all[kLimbs * kLanes];
@@ -126,9 +126,9 @@ class EdwardsKernels {
   static edwards::Coefficients<F> coefficients() {
     edwards::Coefficients<F> r;
     r.kind = edwards::Coefficients<F>::Kind::minus_one;
-    F::one(r.a);
-    F::neg(r.a, r.a);
-    F::template normalize_weak<2>(r.a, r.a);
+    kField.one(r.a);
+    kField.neg(r.a, r.a);
+    kField.template normalize_weak<2>(r.a, r.a);
     constant(r.d, kD);
     return r;
   }
@@ -154,11 +154,11 @@ class EdwardsKernels {
     field::batch_inverse(kField, batch.inverse, batch.exists, batch.z, count, batch.scratch);
   }
   [[gnu::noinline]] static void multiply_into(Element& r, const Element& a, const Element& b) {
-    F::mul(r, a, b);
+    kField.mul(r, a, b);
   }
   /// r = r^(2^count)
   [[gnu::noinline]] static void square(Element& r, unsigned count) {
-    for (unsigned i = 0; i < count; ++i) F::sqr(r, r);
+    for (unsigned i = 0; i < count; ++i) kField.sqr(r, r);
   }
 
   // ---- the generator ------------------------------------------------------------------------------------
@@ -248,8 +248,8 @@ class EdwardsKernels {
   }
   static Element twice_d() {
     Element d2 = coefficients().d;
-    F::add(d2, d2, d2);
-    F::template normalize_weak<2>(d2, d2);
+    kField.add(d2, d2, d2);
+    kField.template normalize_weak<2>(d2, d2);
     return d2;
   }
   static void enter(Extended& r, const Limb* px, const Limb* py, std::size_t v) {
@@ -387,12 +387,12 @@ class EdwardsKernels {
       t = x;
       square(t, 1);
       multiply_into(t, t, w);
-      const Mask square_of_u = F::equal(t, u);
-      F::neg(negative, u);
-      F::template normalize_weak<2>(negative, negative);
-      const Mask square_of_minus_u = F::equal(t, negative);
+      const Mask square_of_u = kField.equal(t, u);
+      kField.neg(negative, u);
+      kField.template normalize_weak<2>(negative, negative);
+      const Mask square_of_minus_u = kField.equal(t, negative);
       multiply_into(t, x, root);
-      F::cmov(x, t, ~square_of_u);
+      kField.cmov(x, t, ~square_of_u);
       store(b.mask, v, square_of_u | square_of_minus_u);
       to_limbs(b.x, v, x);
     }

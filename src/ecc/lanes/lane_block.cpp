@@ -10,19 +10,25 @@
 namespace manymod::ecc::lanes {
 namespace {
 
+/// Limbs of a term of a scalar, without the limb of 0 above.
+std::size_t term_limbs(const Curve& curve, const PointLaneCalls& calls) {
+  return calls.terms == 2 ? kHalfLimbs : curve.scalar_limbs();
+}
+
 /// Words of a slot: x, y, P, Q, the scalars with a limb of 0 above each, and masks.
 std::size_t slot_words(const Curve& curve, const PointLaneCalls& calls) {
-  return 6 * curve.limbs() + calls.terms * (calls.term_limbs + 2) + curve.scalar_limbs() + 2 + 3;
+  return 6 * curve.limbs() + calls.terms * (term_limbs(curve, calls) + 2) + curve.scalar_limbs() + 2 + 3;
 }
 
 }  // namespace
 
-LaneBlock::LaneBlock(const Curve& curve, const PointLaneCalls& calls, std::size_t vectors,
-                     std::size_t scratch_bytes)
+LaneBlock::LaneBlock(const Curve& curve, const PointLaneCalls& calls, const PointBlock& constants,
+                     std::size_t vectors, std::size_t scratch_bytes)
     : curve_(curve),
       calls_(calls),
       words_(scratch_bytes + vectors * calls.lanes * slot_words(curve, calls) * sizeof(Limb)),
       free_(words_.data() + scratch_bytes / sizeof(Limb)) {
+  operands_ = constants;
   operands_.vectors = vectors;
   operands_.scratch = words_.data();
   operands_.x = take(curve.limbs());
@@ -34,7 +40,7 @@ LaneBlock::LaneBlock(const Curve& curve, const PointLaneCalls& calls, std::size_
   operands_.qx = qx_ = take(curve.limbs());
   operands_.qy = qy_ = take(curve.limbs());
   operands_.q_infinite = q_infinite_ = take(1);
-  operands_.scalar = scalar_ = take(calls.terms * (calls.term_limbs + 1));
+  operands_.scalar = scalar_ = take(calls.terms * (term_limbs(curve, calls) + 1));
   operands_.negate = negate_ = take(calls.terms);
   operands_.base_scalar = base_scalar_ = take(curve.scalar_limbs() + 1);
   operands_.base_negate = base_negate_ = take(1);
@@ -44,13 +50,6 @@ Limb* LaneBlock::take(std::size_t words) {
   Limb* const r = free_;
   free_ += words * slots();
   return r;
-}
-
-void LaneBlock::set_constants(const Limb* coefficients, const Limb* cube_root, const void* base_table) {
-  operands_.a = coefficients;
-  operands_.b = coefficients + curve_.limbs() * calls_.lanes;
-  operands_.cube_root = cube_root;
-  operands_.base_table = base_table;
 }
 
 void LaneBlock::set_items(const ItemList& items, std::size_t first, std::size_t count) {
@@ -107,13 +106,15 @@ void LaneBlock::load_base_scalars(const NumberRows& k) {
 }
 
 void LaneBlock::load_scalars(const NumberRows& k) {
-  const std::size_t limbs = calls_.term_limbs, terms = calls_.terms;
+  const std::size_t limbs = term_limbs(curve_, calls_), terms = calls_.terms;
   std::vector<Limb> numbers(terms * limbs);
   OddScalar odd[2] = {{std::span(numbers).first(limbs), 0}, {std::span(numbers).last(limbs), 0}};
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     const Limb* const scalar = k[item(slot)];
     if (terms == 2) {
       split_odd(odd[0], odd[1], std::span<const Limb, 4>(scalar, 4));
+    } else if (calls_.curve == CurveId::custom) {
+      round_up_to_odd(odd[0], {scalar, limbs});
     } else {
       make_odd(odd[0], {scalar, limbs}, curve_.n);
     }

@@ -56,11 +56,10 @@ class ItemList {
 /// scalars and coordinates; lanes without an item repeat the last one.
 class LaneBlock {
  public:
-  /// The curve and the functions must outlive the block.
-  LaneBlock(const Curve& curve, const PointLaneCalls& calls, std::size_t vectors, std::size_t scratch_bytes);
+  /// The curve, the functions and what `constants` points to must outlive the block.
+  LaneBlock(const Curve& curve, const PointLaneCalls& calls, const PointBlock& constants, std::size_t vectors,
+            std::size_t scratch_bytes);
 
-  /// See PointBlock. coefficients: a, then b.
-  void set_constants(const Limb* coefficients, const Limb* cube_root, const void* base_table);
   /// The items of the block are `count` of the list from `first` on, 1 <= count <= vectors lanes.
   void set_items(const ItemList& items, std::size_t first, std::size_t count);
 

@@ -1,54 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels know of each curve at compile time. All have prime order n and cofactor 1.
+// What the kernels know of each curve at compile time. For inclusion in instruction-set files only.
 #pragma once
 
-#include "ecc/curve.hpp"
 #include "ecc/endomorphism.hpp"
 #include "ecc/formulas/jacobian.hpp"
-#include "modmul/special_primes/primes.hpp"
+#include "ecc/lanes/point_lane_calls.hpp"
+#include "field/runtime_lanes.hpp"
+#include "field/special_lanes.hpp"
 
 namespace manymod::ecc::lanes {
 
 using jacobian::CoefficientA;
 
-struct CurveP256 {
-  using Prime = primes::P256;
-  static constexpr CurveId kId = CurveId::p256;
-  static constexpr CoefficientA kA = CoefficientA::minus_three;
-  static constexpr unsigned kOrderBits = 256;
-  static constexpr bool kEndomorphism = false;
+/// A curve of prime order n and cofactor 1.
+template <class OfField, CurveId kCurve, CoefficientA kOfA, unsigned kBits, bool kHasEndomorphism = false>
+struct SpecialCurve {
+  static constexpr CurveId kId = kCurve;
+  static constexpr unsigned kMaxFieldBits = OfField::kBits;
+  static constexpr CoefficientA kA = kOfA;
+  static constexpr bool kEndomorphism = kHasEndomorphism;
+  static constexpr bool kAnyOrder = false;
+  template <class Arch>
+  using Field = field::SpecialLaneField<OfField, Arch>;
+  template <class Arch>
+  static Field<Arch> field(const PointBlock& /*block*/) {
+    return {};
+  }
+  template <class Arch>
+  static constexpr unsigned order_bits(const PointBlock& /*block*/) {
+    return kBits;
+  }
 };
 
-struct CurveSm2 {
-  using Prime = primes::Sm2;
-  static constexpr CurveId kId = CurveId::sm2;
-  static constexpr CoefficientA kA = CoefficientA::minus_three;
-  static constexpr unsigned kOrderBits = 256;
-  static constexpr bool kEndomorphism = false;
-};
+using CurveP256 = SpecialCurve<primes::P256, CurveId::p256, CoefficientA::minus_three, 256>;
+using CurveSm2 = SpecialCurve<primes::Sm2, CurveId::sm2, CoefficientA::minus_three, 256>;
+using CurveSecp256k1 = SpecialCurve<primes::Secp256k1, CurveId::secp256k1, CoefficientA::zero, 256, true>;
+using CurveP384 = SpecialCurve<primes::P384, CurveId::p384, CoefficientA::minus_three, 384>;
+using CurveP521 = SpecialCurve<primes::P521, CurveId::p521, CoefficientA::minus_three, 521>;
 
-struct CurveSecp256k1 {
-  using Prime = primes::Secp256k1;
-  static constexpr CurveId kId = CurveId::secp256k1;
-  static constexpr CoefficientA kA = CoefficientA::zero;
-  static constexpr unsigned kOrderBits = 256;
-  static constexpr bool kEndomorphism = true;
-};
-
-struct CurveP384 {
-  using Prime = primes::P384;
-  static constexpr CurveId kId = CurveId::p384;
-  static constexpr CoefficientA kA = CoefficientA::minus_three;
-  static constexpr unsigned kOrderBits = 384;
+/// Any short Weierstrass curve over a field of kDigits digits at most, of any order.
+template <std::size_t kDigits>
+struct RuntimeCurve {
+  static constexpr CurveId kId = CurveId::custom;
+  static constexpr CoefficientA kA = CoefficientA::any;
   static constexpr bool kEndomorphism = false;
-};
-
-struct CurveP521 {
-  using Prime = primes::P521;
-  static constexpr CurveId kId = CurveId::p521;
-  static constexpr CoefficientA kA = CoefficientA::minus_three;
-  static constexpr unsigned kOrderBits = 521;
-  static constexpr bool kEndomorphism = false;
+  static constexpr bool kAnyOrder = true;
+  template <class Arch>
+  using Field = field::RuntimeLaneField<kDigits, Arch>;
+  template <class Arch>
+  static Field<Arch> field(const PointBlock& block) {
+    return Field<Arch>(montgomery_lanes::LaneArithmetic<kDigits, Arch>(*block.constants));
+  }
+  template <class Arch>
+  static unsigned order_bits(const PointBlock& block) {
+    return block.order_bits;
+  }
 };
 
 }  // namespace manymod::ecc::lanes

@@ -13,15 +13,13 @@
 #include "ecc/lanes/lane_curves.hpp"
 #include "ecc/lanes/point_lane_calls.hpp"
 #include "field/batch_inverse.hpp"
-#include "field/special_lanes.hpp"
 
 namespace manymod::ecc::lanes {
 
 /// `Curve`: see lane_curves.hpp. `Arch`: see modmul/special_primes/lane_arithmetic.hpp.
 template <class Curve, class Arch>
 struct LanePoints {
-  using F = field::SpecialLaneField<typename Curve::Prime, Arch>;
-  using Arithmetic = special_primes::LaneArithmetic<typename Curve::Prime, Arch>;
+  using F = typename Curve::template Field<Arch>;
   using Element = typename F::Element;
   using Vector = typename F::Vector;
   using Mask = typename F::Mask;
@@ -29,9 +27,11 @@ struct LanePoints {
   using Affine = jacobian::AffinePoint<F>;
   static constexpr std::size_t kLanes = F::kLanes;
   static constexpr std::size_t kDigits = F::kDigits;
-  static constexpr std::size_t kLimbs = F::kLimbs;
-  static constexpr F kField{};
-  static constexpr jacobian::Coefficient<F, Curve::kA> kCoefficient{};
+
+  explicit LanePoints(const PointBlock& block) : b(block), f(Curve::template field<Arch>(block)) {}
+
+  const PointBlock& b;
+  [[no_unique_address]] F f;
 
   struct __attribute__((packed, may_alias)) Unaligned {
     Vector vector;
@@ -44,64 +44,76 @@ struct LanePoints {
   }
 
   /// p = 2^count p.
-  [[gnu::noinline]] static void twice(Point& p, unsigned count) {
-    for (unsigned i = 0; i < count; ++i) jacobian::twice(kField, kCoefficient, p, p);
+  [[gnu::noinline]] void twice(Point& p, unsigned count) const {
+    if constexpr (Curve::kA != CoefficientA::any) {
+      twice_by(jacobian::Coefficient<F, Curve::kA>{}, p, count);
+    } else if (b.kind_of_a == CoefficientA::zero) {
+      twice_by(jacobian::Coefficient<F, CoefficientA::zero>{}, p, count);
+    } else if (b.kind_of_a == CoefficientA::minus_three) {
+      twice_by(jacobian::Coefficient<F, CoefficientA::minus_three>{}, p, count);
+    } else {
+      jacobian::Coefficient<F, CoefficientA::any> coefficient;
+      from_limbs(coefficient.a, b.a);
+      twice_by(coefficient, p, count);
+    }
   }
-  [[gnu::noinline]] static void add_mixed(Point& p, const Affine& q) { jacobian::add_mixed(kField, p, p, q); }
+  [[gnu::noinline]] void add_mixed(Point& p, const Affine& q) const { jacobian::add_mixed(f, p, p, q); }
   /// p = p + q for any p and any q other than infinity.
-  [[gnu::noinline]] static void add_complete(Point& p, const Affine& q) {
+  [[gnu::noinline]] void add_complete(Point& p, const Affine& q) const {
     Point sum = p, doubled = p;
     add_mixed(sum, q);
     twice(doubled, 1);
-    jacobian::complete_addition(kField, p, p, q, sum, doubled);
+    jacobian::complete_addition(f, p, p, q, sum, doubled);
   }
-  [[gnu::noinline]] static void invert(Element* r, Mask* exists, const Element* a, std::size_t count,
-                                       Element* work) {
-    field::batch_inverse(kField, r, exists, a, count, work);
+  [[gnu::noinline]] void invert(Element* r, Mask* exists, const Element* a, std::size_t count,
+                                Element* work) const {
+    field::batch_inverse(f, r, exists, a, count, work);
   }
-  [[gnu::noinline]] static void to_affine(Affine& r, const Point& p, const Element& z) {
-    jacobian::to_affine(kField, r, p, z);
+  [[gnu::noinline]] void to_affine(Affine& r, const Point& p, const Element& z) const {
+    jacobian::to_affine(f, r, p, z);
   }
-  [[gnu::noinline]] static void from_limbs(Element& r, const Limb* x) { F::from_limbs(r, x); }
-  [[gnu::noinline]] static void to_limbs(Limb* x, const Element& a) { F::to_limbs(x, a); }
-  static void enter(Affine& r, const PointBlock& b, std::size_t v) {
-    from_limbs(r.x, b.px + v * kLimbs * kLanes);
-    from_limbs(r.y, b.py + v * kLimbs * kLanes);
+  [[gnu::noinline]] void from_limbs(Element& r, const Limb* x) const { f.from_limbs(r, x); }
+  [[gnu::noinline]] void to_limbs(Limb* x, const Element& a) const { f.to_limbs(x, a); }
+  /// Words of a coordinate of one vector.
+  [[nodiscard]] std::size_t words() const { return f.limbs() * kLanes; }
+  void enter(Affine& r, std::size_t v) const {
+    from_limbs(r.x, b.px + v * words());
+    from_limbs(r.y, b.py + v * words());
   }
 
   /// Of two points with the same Z: r = p + r, and p gets the Z of r; h = Z(r) / Z.
   ///
   /// Meloni 2007, "New point addition formulae for ECC applications" (ZADDU). Neither p = r nor p = -r.
-  [[gnu::noinline]] static void add_shared(Point& r, Point& p, Element& h) {
+  [[gnu::noinline]] void add_shared(Point& r, Point& p, Element& h) const {
     Element hh, w, d, t, rest;
-    F::template combine<1, -1>(h, p.x, r.x);
-    F::sqr(hh, h);
-    F::mul(r.z, r.z, h);
-    F::mul(p.x, p.x, hh);
-    F::mul(w, r.x, hh);
+    f.template combine<1, -1>(h, p.x, r.x);
+    f.sqr(hh, h);
+    f.mul(r.z, r.z, h);
+    f.mul(p.x, p.x, hh);
+    f.mul(w, r.x, hh);
     // D = Y1 - Y2, X3 = D^2 - W1 - W2
-    F::sub(d, p.y, r.y);
-    F::sqr(t, d);
-    F::template combine<1, -1, -1>(r.x, t, p.x, w);
-    F::template combine<-1, 2, 1>(rest, t, p.x, w);
+    f.sub(d, p.y, r.y);
+    f.sqr(t, d);
+    f.template combine<1, -1, -1>(r.x, t, p.x, w);
+    f.template combine<-1, 2, 1>(rest, t, p.x, w);
     // Y1 (W1 - W2), and Y3 = D (W1 - X3) less it
-    F::sub(w, p.x, w);
-    F::mul(p.y, p.y, w);
-    F::mul(t, rest, d);
-    F::template combine<1, -1>(r.y, t, p.y);
+    f.sub(w, p.x, w);
+    f.mul(p.y, p.y, w);
+    f.mul(t, rest, d);
+    f.template combine<1, -1>(r.y, t, p.y);
   }
 
   /// table[i] = (2 i + 1) p for i < count, up to Z: table[0] = p has Z = 1, the Z of table[1] is y(p) h[1],
   /// and that of table[i] is h[i] times the one before. z = the last. On input: the order of p is above 2
   /// count.
-  static void odd_multiples(Affine* table, Element* h, Element& z, const Affine& p, std::size_t count) {
+  void odd_multiples(Affine* table, Element* h, Element& z, const Affine& p, std::size_t count) const {
     // 2 p, with p on the same Z = y: jacobian::twice for Z = 1.
     Point sum, two;
     table[0] = p;
-    jacobian::from_affine(kField, two, p);
-    F::sqr(sum.y, p.y);
-    F::mul(sum.x, p.x, sum.y);
-    F::sqr(sum.y, sum.y);
+    jacobian::from_affine(f, two, p);
+    f.sqr(sum.y, p.y);
+    f.mul(sum.x, p.x, sum.y);
+    f.sqr(sum.y, sum.y);
     twice(two, 1);
     sum.z = two.z;
     h[0] = two.z;
@@ -113,13 +125,13 @@ struct LanePoints {
     z = sum.z;
   }
   /// Completes the table, given 1 / z, which is lost.
-  static void normalize(Affine* table, const Element* h, Element& inverse, std::size_t count) {
+  void normalize(Affine* table, const Element* h, Element& inverse, std::size_t count) const {
     Point entry;
     for (std::size_t i = count; --i > 0;) {
       entry.x = table[i].x;
       entry.y = table[i].y;
       to_affine(table[i], entry, inverse);
-      F::mul(inverse, inverse, h[i]);
+      f.mul(inverse, inverse, h[i]);
     }
   }
 
@@ -137,10 +149,10 @@ struct LanePoints {
     return {((bits >> 1) ^ ~positive) & ((Limb{1} << (width - 1)) - 1), ~positive ^ negate};
   }
   /// y = -y where negative.
-  static void negate(Element& y, Mask negative) {
+  void negate(Element& y, Mask negative) const {
     Element opposite;
-    F::neg(opposite, y);
-    F::cmov(y, opposite, negative);
+    f.neg(opposite, y);
+    f.cmov(y, opposite, negative);
   }
 
   /// r = table[index stride], each lane by itself, 0 <= index < kCount: all entries are read.
@@ -157,7 +169,7 @@ struct LanePoints {
 
   /// r = entry `index` of a table shared by all lanes, whose words of one digit are side by side.
   template <class Lookup>
-  [[gnu::noinline]] static void select_shared(Affine& r, const typename Lookup::Word* table, Vector index) {
+  [[gnu::noinline]] void select_shared(Affine& r, const typename Lookup::Word* table, Vector index) const {
     for (std::size_t i = 0; i < kDigits; ++i) {
       r.x.number.digit[i] = Lookup::lookup(table + i * Lookup::kEntries, index);
       r.y.number.digit[i] = Lookup::lookup(table + (kDigits + i) * Lookup::kEntries, index);
@@ -167,6 +179,10 @@ struct LanePoints {
   }
 
  private:
+  template <CoefficientA kA>
+  void twice_by(const jacobian::Coefficient<F, kA>& coefficient, Point& p, unsigned count) const {
+    for (unsigned i = 0; i < count; ++i) jacobian::twice(f, coefficient, p, p);
+  }
   template <std::size_t kCount, std::size_t kPart>
   static void select_digits(Element& r, const Element* table, std::size_t stride, Vector index,
                             std::size_t first) {

@@ -14,6 +14,7 @@
 #include <cstddef>
 
 #include "ecc/lanes/lane_points.hpp"
+#include "ecc/lanes/point_sums.hpp"
 
 namespace manymod::ecc::lanes {
 
@@ -23,9 +24,7 @@ template <class Curve, class Arch, class Lookup>
 class PointKernels : LanePoints<Curve, Arch> {
   using Base = LanePoints<Curve, Arch>;
   using Base::kDigits;
-  using Base::kField;
   using Base::kLanes;
-  using Base::kLimbs;
   using typename Base::Affine;
   using typename Base::Digit;
   using typename Base::Element;
@@ -39,15 +38,12 @@ class PointKernels : LanePoints<Curve, Arch> {
   static constexpr unsigned kWidth = 5;
   static constexpr std::size_t kEntries = 16;
   static constexpr std::size_t kTerms = Curve::kEndomorphism ? 2 : 1;
-  static constexpr unsigned kTermBits = Curve::kEndomorphism ? kHalfBits : Curve::kOrderBits;
-  static constexpr unsigned kWindows = (kTermBits + kWidth - 1) / kWidth;
-  static constexpr std::size_t kTermLimbs = limbs_for_bits(kTermBits);
   // The scalar of the generator.
   static constexpr unsigned kBaseWidth = Lookup::kWidth;
   static constexpr std::size_t kBaseEntries = Lookup::kEntries;
-  static constexpr unsigned kBaseWindows = (Curve::kOrderBits + kBaseWidth - 1) / kBaseWidth;
-  static constexpr std::size_t kBaseLimbs = limbs_for_bits(Curve::kOrderBits);
   static constexpr std::size_t kBaseWindowWords = 2 * kDigits * kBaseEntries;
+  // Of any curve, points of small order may be multiplied.
+  static constexpr bool kAnyOrder = Curve::kAnyOrder;
 
   /// Odd multiples of one vector of points. With an endomorphism (x, y) -> (beta x, y), also beta x.
   struct Table {
@@ -60,6 +56,9 @@ class PointKernels : LanePoints<Curve, Arch> {
     Element *z, *inverse, *work;
     Mask* exists;
     Table* table;
+    // Of complete tables: Z of all entries, and whether it has an inverse.
+    Element *heights, *heights_work;
+    Mask* finite;
 
     Batch(void* memory, std::size_t vectors)
         : sum(static_cast<Point*>(memory)),
@@ -67,9 +66,14 @@ class PointKernels : LanePoints<Curve, Arch> {
           inverse(z + vectors),
           work(inverse + vectors),
           exists(reinterpret_cast<Mask*>(work + vectors)),
-          table(reinterpret_cast<Table*>(exists + vectors)) {}
+          table(reinterpret_cast<Table*>(exists + vectors)),
+          heights(reinterpret_cast<Element*>(table + vectors)),
+          heights_work(heights + vectors * kEntries),
+          finite(reinterpret_cast<Mask*>(heights_work + vectors * kEntries)) {}
   };
   static constexpr std::size_t kVectorBytes = sizeof(Point) + 3 * sizeof(Element) + sizeof(Mask);
+  static constexpr std::size_t kTableBytes =
+      sizeof(Table) + (kAnyOrder ? kEntries * (2 * sizeof(Element) + sizeof(Mask)) : 0);
   struct FillWork {
     Affine entry[kBaseEntries];
     Element h[kBaseEntries];
@@ -77,120 +81,146 @@ class PointKernels : LanePoints<Curve, Arch> {
 
  public:
   static constexpr PointLaneCalls calls() {
+    using Arithmetic = typename F::Arithmetic;
     return {Curve::kId,
+            max_field_bits(),
             kLanes,
+            kDigits,
+            Arithmetic::w,
             kBaseWidth,
-            kBaseWindows * kBaseWindowWords * sizeof(Word),
-            kBaseWindows,
+            kBaseWindowWords * sizeof(Word),
             kTerms,
-            kTermLimbs,
-            static_cast<unsigned>(Base::Arithmetic::kMulInstructions),
-            static_cast<unsigned>(Base::Arithmetic::kSqrInstructions),
+            static_cast<unsigned>(Arithmetic::kMulInstructions),
+            static_cast<unsigned>(Arithmetic::kSqrInstructions),
             kVectorBytes,
-            kVectorBytes + sizeof(Table),
+            kVectorBytes + kTableBytes,
             sizeof(FillWork),
-            multiply_base,
-            multiply,
-            multiply_two<false>,
-            multiply_two<true>,
-            add,
-            check,
-            lift,
-            fill_base};
+            call<&PointKernels::multiply_base>,
+            call<&PointKernels::template multiply<false>>,
+            kAnyOrder ? call<&PointKernels::template multiply<true>> : nullptr,
+            call<&PointKernels::template multiply_two<false>>,
+            call<&PointKernels::template multiply_two<true>>,
+            call<&PointKernels::add>,
+            call<&PointKernels::check>,
+            call<&PointKernels::lift>,
+            [](const PointBlock& block, void* table) { PointKernels(block).fill_base(table); },
+            PointSums<Curve, Arch>::calls()};
   }
 
  private:
-  static void multiply_base(const PointBlock& b) {
+  using Base::b;
+  using Base::Base;
+  using Base::f;
+
+  static constexpr unsigned max_field_bits() {
+    if constexpr (kAnyOrder) return montgomery_lanes::most_bits(kDigits, F::Arithmetic::w);
+    if constexpr (!kAnyOrder) return Curve::kMaxFieldBits;
+  }
+  template <auto kMember>
+  static void call(const PointBlock& block) {
+    (PointKernels(block).*kMember)();
+  }
+
+  [[nodiscard]] unsigned order_bits() const { return Curve::template order_bits<Arch>(b); }
+  [[nodiscard]] unsigned term_bits() const { return Curve::kEndomorphism ? kHalfBits : order_bits(); }
+  [[nodiscard]] unsigned windows() const { return (term_bits() + kWidth - 1) / kWidth; }
+  [[nodiscard]] unsigned base_windows() const { return (order_bits() + kBaseWidth - 1) / kBaseWidth; }
+  /// Words of a scalar of one vector, with the limb of 0 above.
+  [[nodiscard]] std::size_t term_words() const { return (limbs_for_bits(term_bits()) + 1) * kLanes; }
+  [[nodiscard]] std::size_t base_words() const { return (limbs_for_bits(order_bits()) + 1) * kLanes; }
+
+  void multiply_base() const {
     const Batch batch(b.scratch, b.vectors);
     Affine entry;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Point& sum = batch.sum[v];
-      select_base(entry, b, v, 0);
-      jacobian::from_affine(kField, sum, entry);
-      for (unsigned window = 1; window + 1 < kBaseWindows; ++window) {
-        select_base(entry, b, v, window);
+      select_base(entry, v, 0);
+      jacobian::from_affine(f, sum, entry);
+      for (unsigned window = 1; window + 1 < base_windows(); ++window) {
+        select_base(entry, v, window);
         Base::add_mixed(sum, entry);
       }
-      select_base(entry, b, v, kBaseWindows - 1);
+      select_base(entry, v, base_windows() - 1);
       Base::add_complete(sum, entry);
     }
-    leave(b, batch);
-  }
-
-  static void multiply(const PointBlock& b) {
-    const Batch batch(b.scratch, b.vectors);
-    make_tables(b, batch);
-    for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows(b, v, batch, 1);
-    leave(b, batch);
+    leave(batch);
   }
 
   template <bool kComplete>
-  static void multiply_two(const PointBlock& b) {
+  void multiply() const {
     const Batch batch(b.scratch, b.vectors);
-    make_tables(b, batch);
+    make_tables<kComplete>(batch);
+    for (std::size_t v = 0; v < b.vectors; ++v) multiply_windows<kComplete>(v, batch, 1);
+    leave(batch);
+  }
+
+  template <bool kComplete>
+  void multiply_two() const {
+    const Batch batch(b.scratch, b.vectors);
+    make_tables<kComplete>(batch);
     Affine entry;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Point& sum = batch.sum[v];
-      multiply_windows(b, v, batch, kComplete ? kWindows : 0);
-      for (unsigned window = 0; window < kBaseWindows; ++window) {
-        select_base(entry, b, v, window);
-        add_entry(sum, entry, kComplete);
+      multiply_windows<kComplete>(v, batch, 0);
+      for (unsigned window = 0; window < base_windows(); ++window) {
+        select_base(entry, v, window);
+        add_entry<kComplete>(sum, entry);
       }
     }
-    leave(b, batch);
+    leave(batch);
   }
 
-  static void add(const PointBlock& b) {
+  void add() const {
     const Batch batch(b.scratch, b.vectors);
     Affine q;
     Element zero;
-    F::zero(zero);
+    f.zero(zero);
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Point& sum = batch.sum[v];
-      Base::enter(q, b, v);
-      jacobian::from_affine(kField, sum, q);
-      F::cmov(sum.z, zero, Base::load(b.p_infinite, v));
-      Base::from_limbs(q.x, b.qx + v * kLimbs * kLanes);
-      Base::from_limbs(q.y, b.qy + v * kLimbs * kLanes);
+      Base::enter(q, v);
+      jacobian::from_affine(f, sum, q);
+      f.cmov(sum.z, zero, Base::load(b.p_infinite, v));
+      Base::from_limbs(q.x, b.qx + v * Base::words());
+      Base::from_limbs(q.y, b.qy + v * Base::words());
       const Point p = sum;
       Base::add_complete(sum, q);
-      jacobian::select(kField, sum, p, Base::load(b.q_infinite, v));
+      jacobian::select(f, sum, p, Base::load(b.q_infinite, v));
     }
-    leave(b, batch);
+    leave(batch);
   }
 
-  static void check(const PointBlock& b) {
+  void check() const {
     Affine p;
     Element right;
     for (std::size_t v = 0; v < b.vectors; ++v) {
-      Base::enter(p, b, v);
-      right_side(right, b, p.x);
+      Base::enter(p, v);
+      right_side(right, p.x);
       Base::store(b.infinite, v, ~is_root(p.y, right));
     }
   }
 
-  static void lift(const PointBlock& b) {
+  void lift() const {
     Element x, y, right;
     for (std::size_t v = 0; v < b.vectors; ++v) {
-      Base::from_limbs(x, b.px + v * kLimbs * kLanes);
-      right_side(right, b, x);
-      F::square_root(y, right);
+      Base::from_limbs(x, b.px + v * Base::words());
+      right_side(right, x);
+      f.square_root(y, right);
       Base::store(b.infinite, v, ~is_root(y, right));
-      Base::to_limbs(b.y + v * kLimbs * kLanes, y);
+      Base::to_limbs(b.y + v * Base::words(), y);
     }
   }
 
-  static void fill_base(const PointBlock& b, void* table) {
+  void fill_base(void* table) const {
     FillWork& work = *static_cast<FillWork*>(b.scratch);
     Affine p;
     Element z, inverse, scratch;
     Mask exists;
-    for (std::size_t v = 0; v * kLanes < kBaseWindows; ++v) {
-      Base::enter(p, b, v);
+    for (std::size_t v = 0; v * kLanes < base_windows(); ++v) {
+      Base::enter(p, v);
       Base::odd_multiples(work.entry, work.h, z, p, kBaseEntries);
       Base::invert(&inverse, &exists, &z, 1, &scratch);
       Base::normalize(work.entry, work.h, inverse, kBaseEntries);
-      for (std::size_t lane = 0; lane < kLanes && v * kLanes + lane < kBaseWindows; ++lane) {
+      for (std::size_t lane = 0; lane < kLanes && v * kLanes + lane < base_windows(); ++lane) {
         Word* const window = static_cast<Word*>(table) + (v * kLanes + lane) * kBaseWindowWords;
         for (std::size_t i = 0; i < kBaseEntries; ++i) {
           write_entry(window + i, work.entry[i].x, lane);
@@ -208,21 +238,23 @@ class PointKernels : LanePoints<Curve, Arch> {
   }
 
   /// The multiple of the generator for a window of the scalars of vector v.
-  static void select_base(Affine& r, const PointBlock& b, std::size_t v, unsigned window) {
-    const Limb* const scalar = b.base_scalar + v * (kBaseLimbs + 1) * kLanes;
+  void select_base(Affine& r, std::size_t v, unsigned window) const {
+    const Limb* const scalar = b.base_scalar + v * base_words();
     const Digit digit =
-        Base::digit(scalar, window, kBaseWidth, window + 1 == kBaseWindows, Base::load(b.base_negate, v));
+        Base::digit(scalar, window, kBaseWidth, window + 1 == base_windows(), Base::load(b.base_negate, v));
     Base::template select_shared<Lookup>(
         r, static_cast<const Word*>(b.base_table) + window * kBaseWindowWords, digit.index);
     Base::negate(r.y, digit.negative);
   }
 
-  /// All tables, with one inversion.
-  static void make_tables(const PointBlock& b, const Batch& batch) {
+  /// All tables, with one inversion, or two if they are complete: for points of any order.
+  template <bool kComplete>
+  void make_tables(const Batch& batch) const {
+    if constexpr (kComplete && kAnyOrder) return make_complete_tables(batch);
     Affine p;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Table& table = batch.table[v];
-      Base::enter(p, b, v);
+      Base::enter(p, v);
       Base::odd_multiples(table.entry, table.h, batch.z[v], p, kEntries);
     }
     Base::invert(batch.inverse, batch.exists, batch.z, b.vectors, batch.work);
@@ -232,17 +264,45 @@ class PointKernels : LanePoints<Curve, Arch> {
       if constexpr (Curve::kEndomorphism) {
         Element root;
         Base::from_limbs(root, b.cube_root);
-        for (std::size_t i = 0; i < kEntries; ++i) F::mul(table.image_x[i], table.entry[i].x, root);
+        for (std::size_t i = 0; i < kEntries; ++i) f.mul(table.image_x[i], table.entry[i].x, root);
       }
     }
   }
 
+  /// Entries are sums by complete additions of 2 P, which may be infinity as they may.
+  void make_complete_tables(const Batch& batch) const {
+    Affine p, two;
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      Base::enter(p, v);
+      jacobian::from_affine(f, batch.sum[v], p);
+      Base::twice(batch.sum[v], 1);
+      batch.z[v] = batch.sum[v].z;
+    }
+    Base::invert(batch.inverse, batch.exists, batch.z, b.vectors, batch.work);
+    Point sum;
+    for (std::size_t v = 0; v < b.vectors; ++v) {
+      Base::to_affine(two, batch.sum[v], batch.inverse[v]);
+      Base::enter(p, v);
+      jacobian::from_affine(f, sum, p);
+      for (std::size_t i = 0; i < kEntries; ++i) {
+        if (i > 0) add_any(sum, two, ~batch.exists[v]);
+        batch.table[v].entry[i] = {sum.x, sum.y};
+        batch.heights[v * kEntries + i] = sum.z;
+      }
+    }
+    Base::invert(batch.heights, batch.finite, batch.heights, b.vectors * kEntries, batch.heights_work);
+    for (std::size_t i = 0; i < b.vectors * kEntries; ++i) {
+      Affine& entry = batch.table[i / kEntries].entry[i % kEntries];
+      sum.x = entry.x;
+      sum.y = entry.y;
+      Base::to_affine(entry, sum, batch.heights[i]);
+    }
+  }
+
   /// The multiple of P for a window of term `term` of the scalars of vector v.
-  [[gnu::noinline]] static void select_point(Affine& r, const PointBlock& b, std::size_t v,
-                                             const Table& table, std::size_t term, unsigned window) {
-    const std::size_t row = v * kTerms + term;
-    const Digit digit = Base::digit(b.scalar + row * (kTermLimbs + 1) * kLanes, window, kWidth,
-                                    window + 1 == kWindows, Base::load(b.negate, row));
+  [[gnu::noinline]] void select_point(Affine& r, std::size_t v, const Table& table, std::size_t term,
+                                      unsigned window) const {
+    const Digit digit = point_digit(v, term, window);
     constexpr std::size_t kStride = sizeof(Affine) / sizeof(Element);
     static_assert(sizeof(Affine) % sizeof(Element) == 0);
     if (term == 0) {
@@ -254,56 +314,108 @@ class PointKernels : LanePoints<Curve, Arch> {
     Base::negate(r.y, digit.negative);
   }
 
-  static void add_entry(Point& sum, const Affine& entry, bool complete) {
-    if (complete) return Base::add_complete(sum, entry);
-    Base::add_mixed(sum, entry);
+  [[nodiscard]] Digit point_digit(std::size_t v, std::size_t term, unsigned window) const {
+    const std::size_t row = v * kTerms + term;
+    return Base::digit(b.scalar + row * term_words(), window, kWidth, window + 1 == windows(),
+                       kAnyOrder ? Mask{} : Base::load(b.negate, row));
+  }
+  /// Where the entry that select_point reads is infinity, in complete tables.
+  [[nodiscard]] Mask infinite_entry(std::size_t v, const Batch& batch, unsigned window) const {
+    const Vector index = point_digit(v, 0, window).index;
+    Mask finite{};
+    for (std::size_t i = 0; i < kEntries; ++i) {
+      finite |= batch.finite[v * kEntries + i] & reinterpret_cast<Vector>(index == Vector{} + i);
+    }
+    return ~finite;
   }
 
-  /// The sum of vector v = k P. Below window `complete`, additions are complete.
-  static void multiply_windows(const PointBlock& b, std::size_t v, const Batch& batch, unsigned complete) {
-    const Table& table = batch.table[v];
-    Point& sum = batch.sum[v];
-    Affine entry;
-    select_point(entry, b, v, table, 0, kWindows - 1);
-    jacobian::from_affine(kField, sum, entry);
-    for (unsigned window = kWindows; window-- > 0;) {
-      const bool first = window + 1 == kWindows;
-      if (!first) Base::twice(sum, kWidth);
-      for (std::size_t term = first ? 1 : 0; term < kTerms; ++term) {
-        select_point(entry, b, v, table, term, window);
-        add_entry(sum, entry, window < complete);
-      }
+  /// sum = sum + q, for q that is infinity where the mask is set.
+  void add_any(Point& sum, const Affine& q, Mask infinite) const {
+    const Point before = sum;
+    Base::add_complete(sum, q);
+    jacobian::select(f, sum, before, infinite);
+  }
+  template <bool kComplete>
+  void add_entry(Point& sum, const Affine& entry) const {
+    if constexpr (kComplete) {
+      Base::add_complete(sum, entry);
+    } else {
+      Base::add_mixed(sum, entry);
     }
   }
 
+  /// The sum of vector v = k P. Additions are complete if kComplete, or below window `complete`. Otherwise
+  /// the sum has Z = 0 once an exception is met, in the table or later.
+  template <bool kComplete>
+  void multiply_windows(std::size_t v, const Batch& batch, unsigned complete) const {
+    const Table& table = batch.table[v];
+    Point& sum = batch.sum[v];
+    Affine entry;
+    Element zero;
+    f.zero(zero);
+    for (unsigned window = windows(); window-- > 0;) {
+      const bool first = window + 1 == windows();
+      if (!first) Base::twice(sum, kWidth);
+      for (std::size_t term = 0; term < kTerms; ++term) {
+        select_point(entry, v, table, term, window);
+        if (first && term == 0) {
+          jacobian::from_affine(f, sum, entry);
+          if constexpr (kAnyOrder) {
+            f.cmov(sum.z, zero, kComplete ? infinite_entry(v, batch, window) : ~batch.exists[v]);
+          }
+        } else if constexpr (kComplete && kAnyOrder) {
+          add_any(sum, entry, infinite_entry(v, batch, window));
+        } else if (kComplete || window < complete) {
+          Base::add_complete(sum, entry);
+        } else {
+          Base::add_mixed(sum, entry);
+        }
+      }
+    }
+    if constexpr (kAnyOrder) subtract_point(sum, v, kComplete || complete > 0);
+  }
+  /// sum = sum - P where the scalar was rounded up.
+  void subtract_point(Point& sum, std::size_t v, bool complete) const {
+    Affine p;
+    Base::enter(p, v);
+    Base::negate(p.y, ~Mask{});
+    const Point before = sum;
+    if (complete) {
+      Base::add_complete(sum, p);
+    } else {
+      Base::add_mixed(sum, p);
+    }
+    jacobian::select(f, sum, before, ~Base::load(b.negate, v));
+  }
+
   /// The sums in affine form, with one inversion.
-  static void leave(const PointBlock& b, const Batch& batch) {
+  void leave(const Batch& batch) const {
     for (std::size_t v = 0; v < b.vectors; ++v) batch.z[v] = batch.sum[v].z;
     Base::invert(batch.inverse, batch.exists, batch.z, b.vectors, batch.work);
     Affine affine;
     for (std::size_t v = 0; v < b.vectors; ++v) {
       Base::to_affine(affine, batch.sum[v], batch.inverse[v]);
-      Base::to_limbs(b.x + v * kLimbs * kLanes, affine.x);
-      if (b.y != nullptr) Base::to_limbs(b.y + v * kLimbs * kLanes, affine.y);
+      Base::to_limbs(b.x + v * Base::words(), affine.x);
+      if (b.y != nullptr) Base::to_limbs(b.y + v * Base::words(), affine.y);
       Base::store(b.infinite, v, ~batch.exists[v]);
     }
   }
 
   /// r = x^3 + a x + b = (x^2 + a) x + b.
-  [[gnu::noinline]] static void right_side(Element& r, const PointBlock& b, const Element& x) {
+  [[gnu::noinline]] void right_side(Element& r, const Element& x) const {
     Element a, constant;
     Base::from_limbs(a, b.a);
     Base::from_limbs(constant, b.b);
-    F::sqr(r, x);
-    F::add(r, r, a);
-    F::mul(r, r, x);
-    F::add(r, r, constant);
-    F::template normalize_weak<2>(r, r);
+    f.sqr(r, x);
+    f.add(r, r, a);
+    f.mul(r, r, x);
+    f.add(r, r, constant);
+    f.template normalize_weak<2>(r, r);
   }
-  [[gnu::noinline]] static Mask is_root(const Element& y, const Element& right) {
+  [[gnu::noinline]] Mask is_root(const Element& y, const Element& right) const {
     Element square;
-    F::sqr(square, y);
-    return F::equal(square, right);
+    f.sqr(square, y);
+    return f.equal(square, right);
   }
 };
 

@@ -15,9 +15,9 @@ std::span<const PointLaneBackend> point_lane_backends() {
   static const PointLaneCalls* const radix29_avx2[] = {&avx2_p256(), &avx2_sm2(), &avx2_secp256k1(),
                                                        &avx2_p384(), &avx2_p521()};
   static const PointLaneBackend backends[] = {
-      {"lanes.ifma52", kAvx512 | CpuFeature::avx512ifma, ifma52},
-      {"lanes.radix29.avx512", kAvx512, radix29_avx512},
-      {"lanes.radix29.avx2", kAvx2, radix29_avx2},
+      {"lanes.ifma52", kAvx512 | CpuFeature::avx512ifma, ifma52, avx512ifma_runtime_curves()},
+      {"lanes.radix29.avx512", kAvx512, radix29_avx512, avx512f_runtime_curves()},
+      {"lanes.radix29.avx2", kAvx2, radix29_avx2, avx2_runtime_curves()},
   };
   return backends;
 #else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ecc/lanes/recoding.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "arch/scalar/word.hpp"
@@ -74,6 +75,12 @@ void make_odd(OddScalar& r, std::span<const Limb> k, std::span<const Limb> n) {
     const Limb difference = word::sub_borrow(n[i], k[i], borrow);
     r.magnitude[i] = k[i] ^ ((k[i] ^ difference) & r.negative);
   }
+}
+
+void round_up_to_odd(OddScalar& r, std::span<const Limb> k) {
+  std::copy(k.begin(), k.end(), r.magnitude.begin());
+  r.negative = word::mask_from_bit(~k[0] & 1);
+  r.magnitude[0] |= 1;
 }
 
 void split_odd(OddScalar& r1, OddScalar& r2, std::span<const Limb, 4> k) {

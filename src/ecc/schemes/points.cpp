@@ -188,6 +188,9 @@ class Sum final : public BlockScheme {
     if (curve().form == MM_ECC_EDWARDS) total_.y[0][0] = 1;
   }
 
+  /// A term of many takes about a tenth of what its multiple takes by itself.
+  [[nodiscard]] double item_ns() const override { return BlockScheme::item_ns() / 10 + kEncodingNs; }
+
   void compute(std::span<const std::size_t> items, const StopToken& stop) const override {
     while (!items.empty() && !stop.requested_now()) {
       const std::size_t count = std::min(items.size(), kTogether);

@@ -57,6 +57,14 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static constexpr std::size_t kSqrInstructions =
       kPerProduct * (kDigits * (kDigits + 1) / 2 + kReductionProducts);
 
+  static constexpr std::size_t limbs() { return Prime::kLimbs; }
+  /// Elements stand for x 2^radix_bits() mod p.
+  static constexpr unsigned radix_bits() { return C::kRadixBits; }
+  /// Digit i of 2 p.
+  static constexpr Limb bound(std::size_t i) { return C::multiple(2)[i]; }
+
+  static MANYMOD_INLINE void set_zero(Number& r) { set_constant(r, typename C::Digits{}); }
+  static MANYMOD_INLINE void set_one(Number& r) { set_constant(r, kOne); }
   static MANYMOD_INLINE void set_constant(Number& r, const typename C::Digits& value) {
     for_digits([&](auto i) MANYMOD_INLINE_STEP { r.digit[i.kValue] = broadcast(value[i.kValue]); });
   }
@@ -225,6 +233,19 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     });
   }
 
+  /// From numbers of limbs, as load has them, to elements below 2 p, and back, x < p. On input: a < 16 p.
+  static MANYMOD_INLINE void enter(Number& r, const Limb* x) {
+    load(r, x);
+    enter(r, r);
+  }
+  static MANYMOD_INLINE void leave(Limb* x, const Number& a) {
+    Number residue;
+    leave(residue, a);
+    canonical(residue, residue);
+    store(x, residue);
+  }
+
+ private:
   /// From a residue to the number that stands for it, and back; both results below 2 p.
   static MANYMOD_INLINE void enter(Number& r, const Number& a) {
     if constexpr (C::kRadixBits == 0) {
@@ -245,7 +266,6 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     }
   }
 
- private:
   using Columns::broadcast;
   using Columns::carry;
   using Columns::fold_top;
@@ -261,11 +281,11 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   using Columns::reduce_with_product;
   using Columns::reduce_with_square;
   using Columns::split_top;
-  using Columns::square_columns;
   using Columns::starting_value;
 
   static constexpr bool kInlined = kDigits <= Arch::kInlinedDigits;
 
+  static constexpr typename C::Digits kOne = C::power_of_two(C::kRadixBits);
   static constexpr typename C::Digits kNegated = C::negated_prime();
   static constexpr typename C::Digits kSquaredRadix = C::power_of_two(2 * C::kRadixBits);
   template <unsigned kMultiple>
@@ -324,13 +344,13 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static MANYMOD_INLINE void multiply_subtract(Number& r, const Number& a, const Number& b, const Number& c,
                                                const Number& d) {
     Vector s[2 * kDigits];
-    Columns::template product_columns<false>(s, c, d);
+    Columns::template product_columns<typename Columns::FromZero>(s, c, d);
     multiply_less(r, a, b, s);
   }
   static MANYMOD_INLINE void multiply_subtract_square(Number& r, const Number& a, const Number& b,
                                                       const Number& c) {
     Vector s[2 * kDigits];
-    Columns::template square_columns<false>(s, c);
+    Columns::template square_columns<typename Columns::FromZero>(s, c);
     multiply_less(r, a, b, s);
   }
   static MANYMOD_NOINLINE void multiply_subtract_called(Number& r, const Number& a, const Number& b,
@@ -344,7 +364,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
   static MANYMOD_INLINE void multiply(Number& r, const Number& a, const Number& b) {
     Vector t[2 * kDigits];
     if constexpr (kInterleaved) {
-      Columns::template start_columns<true>(t);
+      Columns::template start_columns<typename Columns::FromBias>(t);
       reduce_with_product(r, t, a, b);
     } else {
       product_columns(t, a, b);
@@ -356,7 +376,7 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
     if constexpr (kInterleaved) {
       reduce_with_square(r, t, a);
     } else {
-      square_columns(t, a);
+      Columns::template square_columns<typename Columns::FromBias>(t, a);
       reduce(r, t);
     }
   }
@@ -367,7 +387,3 @@ class LaneArithmetic : LaneColumns<Prime, Arch> {
 };
 
 }  // namespace manymod::special_primes
-
-#undef MANYMOD_INLINE
-#undef MANYMOD_NOINLINE
-#undef MANYMOD_INLINE_STEP

@@ -5,32 +5,27 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "core/limb.hpp"
 #include "modmul/special_primes/constants.hpp"
-
-// lane_arithmetic.hpp undefines them.
-#define MANYMOD_INLINE inline __attribute__((always_inline))
-#define MANYMOD_NOINLINE __attribute__((noinline))
-#define MANYMOD_INLINE_STEP __attribute__((always_inline))
+#include "modmul/special_primes/digit_columns.hpp"
 
 namespace manymod::special_primes {
 
 template <class Prime, class Arch>
-class LaneColumns {
- public:
-  using Vector = typename Arch::Vector;
-  static constexpr unsigned w = Arch::kDigitBits;
-  using C = Constants<Prime, w>;
-  static constexpr std::size_t kDigits = C::kDigits;
+class LaneColumns : public DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Arch> {
+  using Columns = DigitColumns<kDigitCount<Prime, Arch::kDigitBits>, Arch>;
 
-  /// Exact digits.
-  struct Number {
-    Vector digit[kDigits];
-  };
+ public:
+  using typename Columns::Number;
+  using typename Columns::Vector;
+  using C = Constants<Prime, Arch::kDigitBits>;
+  static constexpr std::size_t kDigits = C::kDigits;
+  static constexpr unsigned w = Arch::kDigitBits;
 
  protected:
+  using Columns::carry;
+  using Columns::for_digits;
   static constexpr bool kSplit = Arch::kSplitProducts;
   static constexpr bool kInterleaved = kSplit && C::kReduction == Reduction::montgomery && kDigits > 5;
 
@@ -53,42 +48,14 @@ class LaneColumns {
   static constexpr std::size_t kLowestLent = lowest_lent();
   static_assert(kLowestLent + 1 != kDigits);
 
-  template <std::size_t Value>
-  struct Index {
-    static constexpr std::size_t kValue = Value;
-  };
-  /// step(Index<Begin>), .., step(Index<End - 1>), unrolled at compile time.
-  template <std::size_t Begin, std::size_t End, class Step>
-  static MANYMOD_INLINE void unroll(const Step& step) {
-    if constexpr (Begin < End) {
-      [&]<std::size_t... kOffset>(std::index_sequence<kOffset...>) MANYMOD_INLINE_STEP {
-        (step(Index<Begin + kOffset>{}), ...);
-      }(std::make_index_sequence<End - Begin>{});
-    }
-  }
-  template <class Step>
-  static MANYMOD_INLINE void for_digits(const Step& step) {
-    unroll<0, kDigits>(step);
-  }
-
-  static MANYMOD_INLINE Vector broadcast(Limb x) { return Vector{} + x; }
-
-  /// r = the number in the columns, which is below W^L, or below 2 W^L: then its top digit exceeds W.
-  static MANYMOD_INLINE void carry(Number& r, const Vector* column) {
-    Vector sum = column[0];
-    unroll<1, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
-      r.digit[i.kValue - 1] = sum & C::kMask;
-      sum = column[i.kValue] + (sum >> w);
-    });
-    r.digit[kDigits - 1] = sum;
-  }
   /// r = half of the number in the columns, which is as odd as lowest is, or half of its sum with p.
   static MANYMOD_INLINE void halve(Number& r, Vector* column, Vector lowest) {
     const Vector odd = Vector{} - (lowest & 1);
     Number even;
-    for_digits([&](auto i) MANYMOD_INLINE_STEP { column[i.kValue] += broadcast(kPrime[i.kValue]) & odd; });
+    for_digits([&](auto i)
+                   MANYMOD_INLINE_STEP { column[i.kValue] += Columns::broadcast(kPrime[i.kValue]) & odd; });
     carry(even, column);
-    unroll<0, kDigits - 1>([&](auto i) MANYMOD_INLINE_STEP {
+    Columns::template unroll<0, kDigits - 1>([&](auto i) MANYMOD_INLINE_STEP {
       r.digit[i.kValue] = even.digit[i.kValue] >> 1 | (even.digit[i.kValue + 1] & 1) << (w - 1);
     });
     r.digit[kDigits - 1] = even.digit[kDigits - 1] >> 1;
@@ -100,29 +67,20 @@ class LaneColumns {
   /// lowest such one on, and taken back from the next.
   static MANYMOD_INLINE void reduce_columns(Number& r, Vector* column) {
     const Vector t = split_top(column);
-    unroll<kLowestLent, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
+    Columns::template unroll<kLowestLent, kDigits>([&](auto i) MANYMOD_INLINE_STEP {
       constexpr Limb kTaken = i.kValue == kLowestLent ? 0 : kLent;
       constexpr Limb kGiven = i.kValue + 1 == kDigits ? 0 : kLent << w;
-      column[i.kValue] += broadcast(kGiven - kTaken);
+      column[i.kValue] += Columns::broadcast(kGiven - kTaken);
     });
-    unroll<1, std::size(Prime::kTerms)>([&](auto index) MANYMOD_INLINE_STEP {
+    Columns::template unroll<1, std::size(Prime::kTerms)>([&](auto index) MANYMOD_INLINE_STEP {
       constexpr primes::Term kTerm = Prime::kTerms[index.kValue];
       constexpr Limb kFactor = static_cast<Limb>(kTerm.factor < 0 ? -kTerm.factor : kTerm.factor);
-      const Vector multiple = kFactor == 1 ? t : Arch::low_product(t, broadcast(kFactor));
+      const Vector multiple = kFactor == 1 ? t : Arch::low_product(t, Columns::broadcast(kFactor));
       const Vector part = multiple << kTerm.exponent % w;
       Vector& at = column[kTerm.exponent / w];
       at = kTerm.factor < 0 ? at + part : at - part;
     });
     carry(r, column);
-  }
-  /// Carries through columns [Begin, End), whose digits become exact, into column End. Without kExact, only
-  /// their low w bits are right, which is all that split products read.
-  template <std::size_t Begin, std::size_t End, bool kExact = true>
-  static MANYMOD_INLINE void carry_through(Vector* column) {
-    unroll<Begin, End>([&](auto c) MANYMOD_INLINE_STEP {
-      column[c.kValue + 1] += column[c.kValue] >> w;
-      if constexpr (kExact) column[c.kValue] &= C::kMask;
-    });
   }
   /// Takes the bits from 2^kBits on off a number in L columns and returns them as a number. On input: only
   /// the columns from kTopDigit on matter to it.
@@ -138,68 +96,18 @@ class LaneColumns {
     return top;
   }
 
-  /// t[0 .. 2 L) = a b, from the bias on, or without it.
-  template <bool kBiased = true>
-  static MANYMOD_INLINE void product_columns(Vector* t, const Number& a, const Number& b) {
-    start_columns<kBiased>(t);
-    if constexpr (kSplit) {
-      // By rows, whose products do not depend on each other.
-      for_digits([&](auto j) MANYMOD_INLINE_STEP {
-        for_digits([&](auto i) MANYMOD_INLINE_STEP {
-          Arch::multiply_add(t + i.kValue + j.kValue, a.digit[i.kValue], b.digit[j.kValue]);
-        });
-      });
-    } else {
-      // By columns: one sum at a time needs few registers.
-      unroll<0, 2 * kDigits - 1>([&](auto c) MANYMOD_INLINE_STEP {
-        constexpr std::size_t kFirst = c.kValue < kDigits ? 0 : c.kValue - kDigits + 1;
-        unroll<kFirst, c.kValue - kFirst + 1>([&](auto i) MANYMOD_INLINE_STEP {
-          Arch::multiply_add(t + c.kValue, a.digit[i.kValue], b.digit[c.kValue - i.kValue]);
-        });
-      });
-    }
-  }
-  /// t[0 .. 2 L) = a^2, likewise: products a_i a_j, i < j, are formed once.
-  template <bool kBiased = true>
-  static MANYMOD_INLINE void square_columns(Vector* t, const Number& a) {
-    if constexpr (kSplit) {
-      unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] = Vector{}; });
-      for_digits([&](auto i) MANYMOD_INLINE_STEP {
-        unroll<i.kValue + 1, kDigits>([&](auto j) MANYMOD_INLINE_STEP {
-          Arch::multiply_add(t + i.kValue + j.kValue, a.digit[i.kValue], a.digit[j.kValue]);
-        });
-      });
-      unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
-        t[c.kValue] += t[c.kValue];
-        if constexpr (kBiased && starting_value(c.kValue) != 0)
-          t[c.kValue] += broadcast(starting_value(c.kValue));
-      });
-      for_digits([&](auto i) MANYMOD_INLINE_STEP {
-        Arch::multiply_add(t + 2 * i.kValue, a.digit[i.kValue], a.digit[i.kValue]);
-      });
-    } else {
-      // Doubled digits are below 2^32.
-      start_columns<kBiased>(t);
-      Number twice;
-      for_digits([&](auto i)
-                     MANYMOD_INLINE_STEP { twice.digit[i.kValue] = a.digit[i.kValue] + a.digit[i.kValue]; });
-      unroll<0, 2 * kDigits - 1>([&](auto c) MANYMOD_INLINE_STEP {
-        constexpr std::size_t kFirst = c.kValue < kDigits ? 0 : c.kValue - kDigits + 1;
-        unroll<kFirst, (c.kValue + 1) / 2>([&](auto i) MANYMOD_INLINE_STEP {
-          Arch::multiply_add(t + c.kValue, twice.digit[i.kValue], a.digit[c.kValue - i.kValue]);
-        });
-        if constexpr (c.kValue % 2 == 0)
-          Arch::multiply_add(t + c.kValue, a.digit[c.kValue / 2], a.digit[c.kValue / 2]);
-      });
-    }
-  }
   static constexpr Limb starting_value(std::size_t column) {
     return C::kReduction == Reduction::montgomery ? C::bias(column) : 0;
   }
-  template <bool kBiased>
-  static MANYMOD_INLINE void start_columns(Vector* t) {
-    unroll<0, 2 * kDigits>(
-        [&](auto c) MANYMOD_INLINE_STEP { t[c.kValue] = broadcast(kBiased ? starting_value(c.kValue) : 0); });
+  /// What the columns of a product begin with.
+  struct FromBias {
+    static constexpr Limb value(std::size_t column) { return starting_value(column); }
+  };
+  /// t[0 .. 2 L) = a b, from the bias on, or without it.
+  template <class Start = FromBias>
+  static MANYMOD_INLINE void product_columns(Vector* t, const Number& a, const Number& b) {
+    Columns::template start_columns<Start>(t);
+    Columns::add_product(t, a, b);
   }
 
   /// r = t / 2^kRadixBits mod p, r < 2 p. On input: t <= 16 p^2 in 2 L columns.
@@ -225,16 +133,17 @@ class LaneColumns {
     Vector q = column[0] & C::kMask;
     if constexpr (C::quotient_shift() != 0) {
       q = (column[0] + (column[0] << C::quotient_shift())) & C::kMask;
-      Arch::multiply_add(column, q, broadcast(static_cast<Limb>(kSignedPrime[0])));
+      Arch::multiply_add(column, q, Columns::broadcast(static_cast<Limb>(kSignedPrime[0])));
     }
     column[1] += column[0] >> w;
-    unroll<1, kDigits>([&](auto j) MANYMOD_INLINE_STEP {
+    Columns::template unroll<1, kDigits>([&](auto j) MANYMOD_INLINE_STEP {
       if constexpr (kSignedPrime[j.kValue] == -1) {
         column[j.kValue] -= q;
       } else if constexpr (kSignedPrime[j.kValue] == 1) {
         column[j.kValue] += q;
       } else if constexpr (kSignedPrime[j.kValue] != 0) {
-        Arch::multiply_add(column + j.kValue, q, broadcast(static_cast<Limb>(kSignedPrime[j.kValue])));
+        Arch::multiply_add(column + j.kValue, q,
+                           Columns::broadcast(static_cast<Limb>(kSignedPrime[j.kValue])));
       }
     });
   }
@@ -253,11 +162,11 @@ class LaneColumns {
   /// r = a^2 / 2^kRadixBits mod p likewise. By columns, each of which is doubled and cleared once its cross
   /// products are summed up.
   static MANYMOD_INLINE void reduce_with_square(Number& r, Vector* t, const Number& a) {
-    start_columns<true>(t);
+    Columns::template start_columns<FromBias>(t);
     Vector cross[2 * kDigits] = {};
-    unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
+    Columns::template unroll<0, 2 * kDigits>([&](auto c) MANYMOD_INLINE_STEP {
       constexpr std::size_t kFirst = c.kValue < kDigits ? 0 : c.kValue - kDigits + 1;
-      unroll<kFirst, (c.kValue + 1) / 2>([&](auto i) MANYMOD_INLINE_STEP {
+      Columns::template unroll<kFirst, (c.kValue + 1) / 2>([&](auto i) MANYMOD_INLINE_STEP {
         Arch::multiply_add(cross + c.kValue, a.digit[i.kValue], a.digit[c.kValue - i.kValue]);
       });
       if constexpr (c.kValue % 2 == 0)
@@ -278,11 +187,12 @@ class LaneColumns {
     Vector low[kDigits + 2];
     for_digits([&](auto i) MANYMOD_INLINE_STEP { low[i.kValue] = t[i.kValue]; });
     low[kDigits] = low[kDigits + 1] = Vector{};
-    carry_through<kDigits, 2 * kDigits - 1, !kSplit>(t);
+    Columns::template carry_through<kDigits, 2 * kDigits - 1, !kSplit>(t);
     for_digits([&](auto i) MANYMOD_INLINE_STEP {
-      unroll<0, 2>([&](auto k) MANYMOD_INLINE_STEP {
+      Columns::template unroll<0, 2>([&](auto k) MANYMOD_INLINE_STEP {
         if constexpr (kFold[k.kValue] != 0)
-          Arch::multiply_add(low + i.kValue + k.kValue, t[kDigits + i.kValue], broadcast(kFold[k.kValue]));
+          Arch::multiply_add(low + i.kValue + k.kValue, t[kDigits + i.kValue],
+                             Columns::broadcast(kFold[k.kValue]));
       });
     });
     fold_top(r, low);
@@ -290,13 +200,13 @@ class LaneColumns {
   /// r = the number in L + 1 columns, of which the highest is below 2^42.
   static MANYMOD_INLINE void fold_top(Number& r, Vector* low) {
     // Columns of whole products are too large for e.
-    if constexpr (!kSplit) carry_through<0, kDigits>(low);
+    if constexpr (!kSplit) Columns::template carry_through<0, kDigits>(low);
     const Vector top = split_top(low) + (low[kDigits] << C::kSpareBits);
-    unroll<0, kSplit ? 1 : 2>([&](auto i) MANYMOD_INLINE_STEP {
+    Columns::template unroll<0, kSplit ? 1 : 2>([&](auto i) MANYMOD_INLINE_STEP {
       const Vector digit = kSplit ? top : i.kValue == 0 ? top & C::kMask : top >> w;
-      unroll<0, 2>([&](auto k) MANYMOD_INLINE_STEP {
+      Columns::template unroll<0, 2>([&](auto k) MANYMOD_INLINE_STEP {
         if constexpr (kTopFold[k.kValue] != 0)
-          Arch::multiply_add(low + i.kValue + k.kValue, digit, broadcast(kTopFold[k.kValue]));
+          Arch::multiply_add(low + i.kValue + k.kValue, digit, Columns::broadcast(kTopFold[k.kValue]));
       });
     });
     carry(r, low);
@@ -318,7 +228,7 @@ class LaneColumns {
     });
     // Before the top is split off, w = 29 carries all columns, w = 52 the one below it; those further below
     // are less than 2^59 W^(L-3) = 2^475. So r < 2^kBits + 2^475 + 2^60 < 2 p.
-    carry_through<kSplit ? kDigits - 2 : 0, kDigits - 1>(low);
+    Columns::template carry_through<kSplit ? kDigits - 2 : 0, kDigits - 1>(low);
     low[0] += split_top(low);
     carry(r, low);
   }

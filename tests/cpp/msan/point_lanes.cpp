@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <vector>
 
 #include "ecc/lanes/lane_block.hpp"
@@ -13,6 +14,7 @@
 namespace {
 
 using manymod::Limb;
+namespace montgomery_lanes = manymod::montgomery_lanes;
 using namespace manymod::ecc;
 using namespace manymod::ecc::lanes;
 using Numbers = std::vector<Limb>;
@@ -40,6 +42,7 @@ Numbers numbers(std::size_t count, std::size_t bits, Limb seed) {
 Curve some_curve(unsigned bits) {
   Curve curve;
   curve.p = numbers(1, bits, 1);
+  curve.p[0] |= 1;
   curve.n.assign(curve.p.size(), ~Limb{0});
   curve.n.back() >>= (64 - bits % 64) % 64;
   curve.field_bits = curve.order_bits = bits;
@@ -66,15 +69,21 @@ Numbers run(const Curve& curve, const PointLaneCalls& calls, Function function, 
   const std::size_t bits = curve.field_bits - 1;
   Numbers x = numbers(count, bits, 3), y = numbers(count, bits, 1000);
   Numbers k = numbers(count, bits, 2000), u = numbers(count, bits, 3000);
-  const Numbers constants = numbers(2 * calls.lanes, bits, 4);
-  AlignedWords table(calls.base_bytes);
-  LaneBlock fill(curve, calls, (calls.base_windows + calls.lanes - 1) / calls.lanes, calls.fill_bytes);
-  fill.set_items(ItemRange{0, calls.base_windows}, 0, calls.base_windows);
+  const Numbers coefficients = numbers(2 * calls.lanes, bits, 4);
+  const auto modulus = montgomery_lanes::make_constants(curve.p, calls.digits, calls.digit_bits);
+  const std::size_t windows = base_windows(calls, curve.order_bits);
+  AlignedWords table(windows * calls.base_window_bytes);
+  PointBlock constants;
+  constants.a = constants.b = constants.cube_root = coefficients.data();
+  constants.base_table = table.data();
+  constants.order_bits = static_cast<unsigned>(curve.order_bits);
+  constants.constants = &modulus;
+  LaneBlock fill(curve, calls, constants, (windows + calls.lanes - 1) / calls.lanes, calls.fill_bytes);
+  fill.set_items(ItemRange{0, windows}, 0, windows);
   fill.load_points({{x.data(), 0}, {y.data(), 0}, nullptr});
   calls.fill_base(fill.operands(), table.data());
 
-  LaneBlock block(curve, calls, kVectors, kVectors * calls.table_bytes);
-  block.set_constants(constants.data(), constants.data(), table.data());
+  LaneBlock block(curve, calls, constants, kVectors, kVectors * calls.table_bytes);
   block.set_items(ItemRange{0, count}, 0, count);
   block.load_points({{x.data(), limbs}, {y.data(), limbs}, nullptr});
   block.load_second_points({{y.data(), limbs}, {x.data(), limbs}, nullptr});
@@ -98,20 +107,30 @@ void check(const char* set, const Curve& curve, const PointLaneCalls& calls, Fun
   if (found != expected) fail(set, name);
 }
 
-int check_set(const char* set, bool usable, const PointLaneCalls& p256, const PointLaneCalls& p521) {
+using Calls = const PointLaneCalls* const;
+
+int check_set(const char* set, bool usable, const PointLaneCalls& p256, const PointLaneCalls& p521,
+              std::span<Calls> any_curve) {
   if (!usable) {
     std::printf("not checked on this processor: curves, %s\n", set);
     return 0;
   }
-  const Curve curves[] = {some_curve(256), some_curve(521)};
-  const PointLaneCalls* const calls[] = {&p256, &p521};
-  for (std::size_t i = 0; i < 2; ++i) {
-    check(set, curves[i], *calls[i], calls[i]->multiply_base, "multiply_base");
-    check(set, curves[i], *calls[i], calls[i]->multiply, "multiply");
-    check(set, curves[i], *calls[i], calls[i]->add, "add");
-  }
+  int checked = 0;
+  const auto check_all = [&](unsigned bits, const PointLaneCalls& calls) {
+    const Curve curve = some_curve(bits);
+    check(set, curve, calls, calls.multiply_base, "multiply_base");
+    check(set, curve, calls, calls.multiply, "multiply");
+    check(set, curve, calls, calls.add, "add");
+    checked += 3;
+    if (calls.multiply_complete == nullptr) return;
+    check(set, curve, calls, calls.multiply_complete, "multiply_complete");
+    ++checked;
+  };
+  check_all(256, p256);
+  check_all(521, p521);
+  for (const PointLaneCalls* const calls : any_curve) check_all(calls->field_bits - 1, *calls);
   std::printf("curves, %s: poisoned scalars and points\n", set);
-  return 6;
+  return checked;
 }
 
 }  // namespace
@@ -121,7 +140,7 @@ int check_point_lanes() {
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   const bool ifma = avx512 && __builtin_cpu_supports("avx512ifma");
-  return check_set("avx2", avx2, avx2_p256(), avx2_p521()) +
-         check_set("avx512f", avx512, avx512f_p256(), avx512f_p521()) +
-         check_set("avx512ifma", ifma, avx512ifma_p256(), avx512ifma_p521());
+  return check_set("avx2", avx2, avx2_p256(), avx2_p521(), avx2_runtime_curves()) +
+         check_set("avx512f", avx512, avx512f_p256(), avx512f_p521(), avx512f_runtime_curves()) +
+         check_set("avx512ifma", ifma, avx512ifma_p256(), avx512ifma_p521(), avx512ifma_runtime_curves());
 }
