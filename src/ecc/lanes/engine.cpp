@@ -58,7 +58,13 @@ class LaneEngine final : public PointEngine {
   }
 
   void multiply(const PointResults& r, const NumberRows& k, const PointRows& points, ItemRange items,
-                TimingClass /*timing*/, const StopToken& stop) const override {
+                TimingClass timing, const StopToken& stop) const override {
+    // Fewer items than lanes cost as much as a vector.
+    constexpr PointOperation kOperation = PointOperation::multiply;
+    if (static_cast<double>(items.size()) * exact_->item_ns(kOperation) <
+        static_cast<double>(calls_.lanes) * item_ns(kOperation)) {
+      return exact_->multiply(r, k, points, items, timing, stop);
+    }
     const auto function = points_of_other_orders_ ? calls_.multiply_complete : calls_.multiply;
     for_blocks(items, kTableVectors, calls_.table_bytes, stop, [&](LaneBlock& block) {
       block.load_points(points);
