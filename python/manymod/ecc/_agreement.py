@@ -100,10 +100,10 @@ class KeyAgreement(PointArithmetic):
             **options: likewise.
 
         >>> from manymod.ecc import SM2
-        >>> (ours, theirs), (our_key, their_key) = SM2.generate(2)
-        >>> (our_once, their_once), (our_message, their_message) = SM2.generate(2)
-        >>> key = SM2.sm2_exchange(ours, our_once, their_key, their_message)
-        >>> key == SM2.sm2_exchange(theirs, their_once, our_key, our_message, responder=True)
+        >>> (ours, our_keys), (theirs, their_keys) = SM2.generate(3), SM2.generate(3)
+        >>> (our_once, we_send), (their_once, they_send) = SM2.generate(3), SM2.generate(3)
+        >>> keys = SM2.sm2_exchange(ours, our_once, their_keys, they_send)
+        >>> bool((keys == SM2.sm2_exchange(theirs, their_once, our_keys, we_send, responder=True)).all())
         True
         """
         calls = calls_with("sm2_exchange", self, options)
