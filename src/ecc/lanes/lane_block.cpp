@@ -75,7 +75,7 @@ void LaneBlock::load(Limb* to, const NumberRows& from, std::size_t limbs) const 
 
 void LaneBlock::load_masks(Limb* to, const std::uint8_t* flags) const {
   for (std::size_t slot = 0; slot < slots(); ++slot) {
-    to[slot] = flags != nullptr && flags[item(slot)] != 0 ? ~Limb{0} : 0;
+    to[slot] = flags == nullptr ? 0 : ~word::mask_from_bit(word::is_zero_bit(flags[item(slot)]));
   }
 }
 

@@ -85,6 +85,43 @@ void multiply(const ecc::PointEngine& engine) {
   expect_multiples("multiply");
 }
 
+/// Multiples by scalars of n and more add points that depend on the scalar, infinity among them.
+void add(const ecc::PointEngine& engine) {
+  const ecc::Curve& curve = engine.curve();
+  Generators p(curve), q(curve);
+  const bool edwards = curve.form == MM_ECC_EDWARDS;
+  std::vector<std::uint8_t> p_infinite{0, 0, 1}, q_infinite{0, 1, 0}, infinite(kItems, 9);
+  const auto neutral = [&](Generators& points, std::size_t item) {
+    if (!edwards) return;
+    for (std::size_t i = 0; i < curve.limbs(); ++i) {
+      points.x[item * curve.limbs() + i] = 0;
+      points.y[item * curve.limbs() + i] = i == 0 ? 1 : 0;
+    }
+  };
+  neutral(q, 1);
+  neutral(p, 2);
+  for (Limbs* coordinates : {&p.x, &p.y, &q.x, &q.y}) poison(*coordinates);
+  poison(p_infinite);
+  poison(q_infinite);
+  Limbs x(p.x.size()), y(x);
+  const auto rows = [&](const Generators& points, const std::vector<std::uint8_t>& flags) {
+    return ecc::PointRows{
+        {points.x.data(), curve.limbs()}, {points.y.data(), curve.limbs()}, edwards ? nullptr : flags.data()};
+  };
+  engine.add({x.data(), y.data(), edwards ? nullptr : infinite.data()}, rows(p, p_infinite),
+             rows(q, q_infinite), {0, kItems});
+  declassify(x);
+  declassify(y);
+  declassify(infinite);
+  for (std::size_t item = 1; item < kItems; ++item) {
+    const auto from = static_cast<std::ptrdiff_t>(item * curve.limbs());
+    const auto to = from + static_cast<std::ptrdiff_t>(curve.limbs());
+    require(Limbs(x.begin() + from, x.begin() + to) == curve.x, "add", engine);
+    require(Limbs(y.begin() + from, y.begin() + to) == curve.y, "add", engine);
+    require(edwards || infinite[item] == 0, "add", engine);
+  }
+}
+
 void climb(const ecc::PointEngine& engine) {
   const ecc::Curve& curve = engine.curve();
   Generators points(curve);
@@ -112,6 +149,7 @@ int main() {
         climb(*engine);
       } else {
         multiply(*engine);
+        if (!curve.has_cofactor_one()) add(*engine);
       }
     }
   }
