@@ -70,7 +70,9 @@ Numbers run(const Curve& curve, const PointLaneCalls& calls, Function function, 
   Numbers x = numbers(count, bits, 3), y = numbers(count, bits, 1000);
   Numbers k = numbers(count, bits, 2000), u = numbers(count, bits, 3000);
   const Numbers coefficients = numbers(2 * calls.lanes, bits, 4);
-  const auto modulus = montgomery_lanes::make_constants(curve.p, calls.digits, calls.digit_bits);
+  montgomery_lanes::Constants modulus{};
+  if (calls.curve == CurveId::custom)
+    modulus = montgomery_lanes::make_constants(curve.p, calls.digits, calls.digit_bits);
   const std::size_t windows = base_windows(calls, curve.order_bits);
   AlignedWords table(windows * calls.base_window_bytes);
   PointBlock constants;
