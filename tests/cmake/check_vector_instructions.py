@@ -9,10 +9,13 @@ addresses and divisors that depend on data.
 Public are the arguments of a function (pointers and sizes), constants, what is computed from them or stored
 on the stack, and the members of the records of RECORDS, which hold pointers to words and sizes. Data are
 masks, vectors, results of calls, and whatever else is loaded through a pointer: words, and what lies behind a
-pointer that a record holds. The stack is data where the function has not stored anything, and where a called
-function may have: from an address on that it was given. Only words that the function itself stored there from
-general registers stay what they were, unless they are the first: they may be spilled registers behind an
-array.
+pointer that a record holds. Three kinds of pointers lead further. What lies behind "open" ones is public at
+any depth: constants of a prime, fields, exponents. A "block" (PointBlock) is a record whose first member is
+open. A "holder" (kernels of points) has the address of a block, and behind it a field, which is open.
+
+The stack is data where the function has not stored anything, and where a called function may have: from an
+address on that it was given. Only words that the function itself stored there from general registers stay
+what they were, unless they are the first: they may be spilled registers behind an array.
 
 Usage: check_vector_instructions.py OBJDUMP OBJECT...
 """
@@ -22,6 +25,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from x86_code import MEMORY, REGISTERS, VECTOR_SLOTS, VECTORS, Function, Instruction, functions, parameters
 from x86_state import Place, State, slot_at
@@ -58,34 +62,70 @@ WITHOUT_EFFECT |= {"vldmxcsr", "vstmxcsr", "cqto", "cltq", "cltd"}
 
 # Types whose members are pointers to words and sizes, none of them a word of a number.
 RECORDS = re.compile(
-    r"::(lanes::(Pair|SelectShare|PointBlock|PointKernels<[^&]*>::Batch|EdwardsBlock|EdwardsKernels<[^&]*>::Batch)"
+    r"::(lanes::(Pair|SelectShare|PointKernels<[^&]*>::Batch|EdwardsBlock|EdwardsKernels<[^&]*>::Batch)"
     r"|radix29::ProductScanning<[^&]*>::Operands"
     r"|ifma52::unnamed::(SquareColumns|ProductColumns|(NoShadow|SelectShadow<[^&]*>)::Work))( const)?[*&]$"
 )
+BLOCK = re.compile(r"::lanes::PointBlock( const)?[*&]$")
+FIELD = r"manymod::(field::InlinedLaneField|montgomery_lanes::LaneArithmetic)<"
+OPEN = re.compile(rf"^({FIELD}.*>|manymod::montgomery_lanes::Constants|std::vector<unsigned long.*>) const&$")
+# Classes by their member functions.
+HOLDER_MEMBER = re.compile(r"^(void )?manymod::ecc::lanes::(PointKernels|LanePoints)<")
+OPEN_MEMBER = re.compile(rf"^(void )?{FIELD}")
 # Functions for public numbers alone: their branches and addresses may depend on them.
-PUBLIC = re.compile(r"^manymod::ecc::lanes::EdwardsSums<")
+PUBLIC = re.compile(r"^(void )?manymod::ecc::lanes::(EdwardsSums|PointSums)<")
 ARGUMENTS = ("rdi", "rsi", "rdx", "rcx", "r8", "r9")
 RETURNING_TARGET = {"memset", "memcpy", "memmove"}  # return their first argument
 CALLER_SAVED = {*ARGUMENTS, "rax", "r10", "r11"}
 FLAG_SETTERS = re.compile(
     r"^(add|sub|adc|sbb|and|or|xor|neg|inc|dec|cmp|test|imul|mul|sh[lr]d?|sar|rol|ror|bt|bts|andn|bzhi|bextr)[bwlq]?$"
 )
+# Instructions whose last operand is not read.
+WRITE_ONLY = re.compile(r"^(sh[lr]x|sarx|rorx|andn|bextr|bzhi)[lq]?$")
 FLAG_USERS = re.compile(r"^(adc|sbb)[bwlq]?$|^set|^cmov")
 
 
-def records_among_arguments(name: str) -> set[str]:
-    """Return the registers that hold pointers and references to records."""
+def kind_of_parameter(kind: str) -> str | None:
+    """Return what a parameter of a type points to, if that is known."""
+    for pattern, name in ((BLOCK, "block"), (OPEN, "open"), (RECORDS, "record")):
+        if pattern.search(kind):
+            return name
+    return None
+
+
+def kinds_of_arguments(name: str) -> dict[str, str]:
+    """Return what is known of the registers that hold pointers and references."""
     registers = iter(ARGUMENTS)
-    records = set()
-    for kind in parameters(name):
-        if not re.search(r"[*&]$|\(&\) \[", kind):
-            if re.fullmatch(r"(unsigned |long |int|bool|char)+", kind + " "):
+    kinds: dict[str, str] = {}
+    if re.search(r"\) const( \[clone.*\])?$", name):
+        this = next(registers)
+        for pattern, kind in ((HOLDER_MEMBER, "holder"), (OPEN_MEMBER, "open")):
+            if pattern.search(name):
+                kinds[this] = kind
+    for parameter in parameters(name):
+        if not re.search(r"[*&]$|\(&\) \[", parameter):
+            if re.fullmatch(r"(unsigned |long |int|bool|char)+", parameter + " "):
                 next(registers, None)
             continue
         register = next(registers, None)
-        if register is not None and RECORDS.search(kind):
-            records.add(register)
-    return records
+        found = kind_of_parameter(parameter)
+        if register is not None and found is not None:
+            kinds[register] = found
+    return kinds
+
+
+def kind_of_member(kind: str | None, offset: int) -> str | None:
+    """Return what a pointer leads to that is read at an offset of what another one points to."""
+    if kind == "holder":
+        return "block" if offset == 0 else "open"
+    return "open" if kind == "open" or (kind == "block" and offset == 0) else None
+
+
+def kind_within(kind: str | None, offset: int) -> str | None:
+    """Return what a pointer to an offset of what another one points to points to."""
+    if offset == 0 or kind not in {"holder", "block"}:
+        return kind
+    return "open" if kind == "holder" else "record"
 
 
 def is_jump_through_table(one: Instruction) -> bool:
@@ -103,7 +143,7 @@ class Analysis:
 
     def run(self) -> set[str]:
         """Return the violations."""
-        start = State.at_entry(VECTORS, records_among_arguments(self.function.name))
+        start = State.at_entry(VECTORS, kinds_of_arguments(self.function.name))
         before: dict[int, State] = {0: start} if self.function.code else {}
         work = list(before)
         while work:
@@ -169,14 +209,25 @@ class Analysis:
             return False  # a table of constants
         # The table may be the index, and what is added to it the base.
         registers = {REGISTERS.get(name[1:], "") for name in (base, found.group(3)) if name is not None}
-        return registers.isdisjoint(state.records)
+        return registers.isdisjoint(state.kinds)
 
-    def is_record(self, state: State, operand: str, width: int = 1) -> bool:
+    def kind(self, state: State, operand: str, width: int = 1) -> str | None:
+        """Return what the operand's value points to, if that is known."""
+        operand = operand.split("{")[0]
         if operand.startswith("%"):
-            return REGISTERS.get(operand[1:], "") in state.records
-        if (found := MEMORY.match(operand)) is not None and found.group(2) == "%rip":
-            return True  # the address of constants, from the table of addresses
-        return not self.slots(state, operand, width).isdisjoint(state.records)
+            return state.kinds.get(REGISTERS.get(operand[1:], ""))
+        if (found := MEMORY.match(operand)) is None:
+            return None
+        if found.group(2) == "%rip":
+            return "record"  # the address of constants, from the table of addresses
+        if slots := self.slots(state, operand, width):
+            return next((state.kinds[slot] for slot in sorted(slots) if slot in state.kinds), None)
+        if found.group(2) is None:
+            return None
+        base = state.kinds.get(REGISTERS.get(found.group(2)[1:], ""))
+        if found.group(3) is not None:  # at an unknown offset
+            return "open" if base == "open" else None
+        return kind_of_member(base, int(found.group(1) or "0", 16))
 
     def check_addresses(self, state: State, one: Instruction) -> None:
         for operand in one.operands:
@@ -189,22 +240,22 @@ class Analysis:
                 elif REGISTERS[name[1:]] in state.data and not one.mnemonic.startswith(("lea", "nop")):
                     self.report("address depends on data", one)
 
-    def put(self, state: State, target: str, data: bool, record: bool = False) -> None:
+    def put(self, state: State, target: str, data: bool, kind: str | None = None) -> None:
         """Store a value in a register or a stack slot."""
         target = target.split("{")[0]
         if not target.startswith("%"):
-            state.store(self.slots(state, target), data=data, record=record)
+            state.store(self.slots(state, target), data=data, kind=kind)
             return
         name = REGISTERS.get(target[1:])
         if name is None:
             return
         state.data.discard(name)
-        state.records.discard(name)
+        state.kinds.pop(name, None)
         state.places.pop(name, None)
         if data:
             state.data.add(name)
-        if record:
-            state.records.add(name)
+        if kind is not None:
+            state.kinds[name] = kind
 
     def vector(self, state: State, one: Instruction) -> None:
         """Vectors are public if all their sources are."""
@@ -220,12 +271,13 @@ class Analysis:
             sources = operands[:2]
         data = any(self.is_data(state, operand, width) for operand in sources) or "{%k" in one.text
         # Compilers store pointers in vector registers.
-        record = any(self.is_record(state, operand, width) for operand in sources)
+        kinds = (self.kind(state, operand, width) for operand in sources)
+        kind = next((found for found in kinds if found is not None), None)
         slots = self.slots(state, operands[-1].split("{")[0], width)
         if not slots:
-            self.put(state, operands[-1], data, record)
+            self.put(state, operands[-1], data, kind)
             return
-        state.store(slots, data=data, record=record)
+        state.store(slots, data=data, kind=kind)
 
     def step(self, state: State, one: Instruction) -> None:
         """Apply the effect of the instruction to the state."""
@@ -257,8 +309,8 @@ class Analysis:
         for slot in given | state.given:
             state.forget(slot)
         state.data |= {"rax", "rdx", *VECTORS}
-        state.records -= CALLER_SAVED
         for register in CALLER_SAVED:
+            state.kinds.pop(register, None)
             state.places.pop(register, None)
         if one.symbol in RETURNING_TARGET and not target:
             state.data.discard("rax")
@@ -274,16 +326,16 @@ class Analysis:
         base, offset = state.places.get("rsp", ("other", 0))
         if name == "push":
             place = self.value_place(state, operands[0])
-            data, record = self.is_data(state, operands[0]), self.is_record(state, operands[0])
+            data, kind = self.is_data(state, operands[0]), self.kind(state, operands[0])
             state.places["rsp"] = (base, offset - 8)
             pushed = slot_at((base, offset - 8))
-            state.store({pushed}, data=data, record=record)
+            state.store({pushed}, data=data, kind=kind)
             state.spilled.add(pushed)
             self.keep_place(state, "(%rsp)", place)
             return
         slot = slot_at((base, offset))
         place = state.places.get(slot)
-        self.put(state, operands[0], slot not in state.clean, slot in state.records)
+        self.put(state, operands[0], slot not in state.clean, state.kinds.get(slot))
         self.keep_place(state, operands[0], place)
         state.places["rsp"] = (base, offset + 8)
 
@@ -337,7 +389,7 @@ class Analysis:
         """mov between registers and memory"""
         source, target = one.operands
         place = self.value_place(state, source)
-        self.put(state, target, self.is_data(state, source), self.is_record(state, source))
+        self.put(state, target, self.is_data(state, source), self.kind(state, source))
         if source.startswith("%"):
             state.spilled |= self.slots(state, target)
         self.keep_place(state, target, place)
@@ -347,30 +399,39 @@ class Analysis:
         found = MEMORY.match(operands[0])
         parts = [part for part in (found.group(2), found.group(3)) if part] if found is not None else []
         data = any(part != "%rip" and self.is_data(state, part) for part in parts)
-        record = any(part == "%rip" or self.is_record(state, part) for part in parts)
+        kind = "record" if "%rip" in parts else self.kind_of_address(state, operands[0], parts)
         place = self.place(state, operands[0])
-        self.put(state, operands[1], data, record)
+        self.put(state, operands[1], data, kind)
         if place is not None:
             state.places[REGISTERS[operands[1][1:]]] = place
+
+    def kind_of_address(self, state: State, operand: str, parts: Sequence[str]) -> str | None:
+        found = MEMORY.match(operand)
+        offset = int(found.group(1) or "0", 16) if found is not None and len(parts) == 1 else 1
+        kinds = (self.kind(state, part) for part in parts)
+        return kind_within(next((kind for kind in kinds if kind is not None), None), offset)
 
     def arithmetic(self, state: State, one: Instruction) -> None:
         """Instructions that combine their operands and flags into the last operand and flags."""
         name, operands = one.mnemonic, one.operands
-        data = any(self.is_data(state, operand) for operand in operands)
+        reads_target = not (WRITE_ONLY.match(name) or (name.startswith("imul") and len(operands) == 3))
+        sources = operands if reads_target else operands[:-1]
+        data = any(self.is_data(state, operand) for operand in sources)
         if re.match(r"^(xor|sub)[lq]?$", name) and operands[0] == operands[1]:
             data = False
         elif name.startswith("set"):
             data = "flags" in state.data
         elif FLAG_USERS.match(name):
             data = data or "flags" in state.data
-        record = name.startswith(("add", "sub", "cmov")) and any(
-            self.is_record(state, operand) for operand in operands
-        )
+        kinds = [kind for operand in operands if (kind := self.kind(state, operand)) is not None]
+        kind = kinds[0] if kinds and name.startswith(("add", "sub", "cmov")) else None
+        if not name.startswith("cmov"):
+            kind = kind_within(kind, 1)
         self.set_flags(state, one, data)
         if re.match(r"^(cmp|test|bt)[bwlq]?$", name):
             return
         place = self.value_place(state, operands[-1])
-        self.put(state, operands[-1], data, record)
+        self.put(state, operands[-1], data, kind)
         if place is not None and operands[0].startswith("$") and operands[-1].startswith("%"):
             step = int(operands[0][1:], 16)
             step -= (step >> 63) << 64

@@ -103,7 +103,7 @@ def functions(disassembly: str) -> Iterator[Function]:
 
 def parameters(name: str) -> list[str]:
     """Return the parameter types of a demangled function."""
-    name = re.sub(r" \[clone.*\]$| const$", "", name.replace("(anonymous namespace)", "unnamed"))
+    name = re.sub(r"( const)?( \[clone.*\])?$", "", name.replace("(anonymous namespace)", "unnamed"))
     if not name.endswith(")"):
         return []
     types: list[str] = []

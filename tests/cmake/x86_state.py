@@ -34,7 +34,7 @@ class State:
     """
 
     data: set[str] = field(default_factory=set)  # registers and "flags" that may depend on data
-    records: set[str] = field(default_factory=set)  # registers and stack slots with pointers to records
+    kinds: dict[str, str] = field(default_factory=dict)  # what registers and slots with pointers point to
     clean: set[str] = field(default_factory=set)  # stack slots that hold nothing that depends on data
     spilled: set[str] = field(default_factory=set)  # slots that were stored from general registers
     given: set[str] = field(default_factory=set)  # slots whose addresses other functions may have kept
@@ -43,7 +43,7 @@ class State:
     def copy(self) -> State:
         return State(
             set(self.data),
-            set(self.records),
+            dict(self.kinds),
             set(self.clean),
             set(self.spilled),
             set(self.given),
@@ -61,7 +61,7 @@ class State:
         self.given |= other.given
         if not certain:
             return self != before
-        self.records &= other.records
+        self.kinds = {name: kind for name, kind in self.kinds.items() if other.kinds.get(name) == kind}
         self.clean &= other.clean
         self.spilled &= other.spilled
         self.places = {
@@ -70,23 +70,23 @@ class State:
         return self != before
 
     @staticmethod
-    def at_entry(data: Iterable[str], records: Iterable[str]) -> State:
+    def at_entry(data: Iterable[str], kinds: dict[str, str]) -> State:
         """Return the state in which a function is entered. Arguments on the stack are pointers and sizes."""
         arguments = {slot_at(("entry", 0), step) for step in range(1, MOST_STACK_ARGUMENTS + 1)}
-        return State(set(data), set(records), clean=arguments, places={"rsp": ("entry", 0)})
+        return State(set(data), dict(kinds), clean=arguments, places={"rsp": ("entry", 0)})
 
-    def store(self, slots: set[str], *, data: bool, record: bool) -> None:
+    def store(self, slots: set[str], *, data: bool, kind: str | None) -> None:
         """Store a value in stack slots."""
-        self.records -= slots
         self.spilled -= slots
         for slot in slots:
             self.places.pop(slot, None)
+            self.kinds.pop(slot, None)
         if not data:
             self.clean |= slots
         else:
             self.clean = {slot for slot in self.clean if not any(overlap(slot, other) for other in slots)}
-        if record:
-            self.records |= slots
+        if kind is not None:
+            self.kinds |= dict.fromkeys(slots, kind)
 
     def forget(self, first: str) -> None:
         """Other code may have stored to the stack from the slot `first` on."""
@@ -95,7 +95,7 @@ class State:
             of_slot, at = place_of(slot)
             if slot == first or (of_slot == base and at > offset and slot not in self.spilled):
                 self.clean.discard(slot)
-                self.records.discard(slot)
+                self.kinds.pop(slot, None)
                 self.places.pop(slot, None)
 
 

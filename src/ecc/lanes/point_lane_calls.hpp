@@ -19,6 +19,11 @@ namespace manymod::ecc::lanes {
 /// [(v limbs + i) lanes + l], masks (all ones or 0) with that of lane l at [v lanes + l]. What a function
 /// does not name, it does not read.
 struct PointBlock {
+  /// For functions of no curve in particular: constants of p, a's kind, and the bits of n. The check of the
+  /// machine code knows that the first member leads to public numbers alone.
+  const montgomery_lanes::Constants* constants = nullptr;
+  jacobian::CoefficientA kind_of_a = jacobian::CoefficientA::any;
+  unsigned order_bits = 0;
   std::size_t vectors = 0;
   /// Results. y may be null where only x is wanted. Infinity has x = y = 0 and its mask set.
   Limb* x = nullptr;
@@ -44,10 +49,6 @@ struct PointBlock {
   const Limb* a = nullptr;
   const Limb* b = nullptr;
   const Limb* cube_root = nullptr;
-  /// For functions of no curve in particular: a's kind, the bits of n, and constants of p.
-  jacobian::CoefficientA kind_of_a = jacobian::CoefficientA::any;
-  unsigned order_bits = 0;
-  const montgomery_lanes::Constants* constants = nullptr;
   /// Room for the bytes that the function asks for, aligned to 64. What is left in it is as secret as the
   /// scalars.
   void* scratch = nullptr;

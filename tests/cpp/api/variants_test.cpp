@@ -225,7 +225,7 @@ TEST(Statuses, NamesAndMessages) {
     if (named) ++known;
     EXPECT_EQ(named, std::string(mm_status_message(static_cast<mm_status>(status))) != "unknown status");
   }
-  EXPECT_EQ(known, 37);
+  EXPECT_EQ(known, 41);
   EXPECT_STREQ(mm_version(), "0.1.0");
 }
 
