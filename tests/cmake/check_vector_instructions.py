@@ -82,6 +82,8 @@ FLAG_SETTERS = re.compile(
 )
 # Instructions whose last operand is not read.
 WRITE_ONLY = re.compile(r"^(sh[lr]x|sarx|rorx|andn|bextr|bzhi)[lq]?$")
+# Registers of four bytes.
+NARROW = re.compile(r"^%(e\w\w|r\d+d)$")
 FLAG_USERS = re.compile(r"^(adc|sbb)[bwlq]?$|^set|^cmov")
 
 
@@ -392,6 +394,8 @@ class Analysis:
         self.put(state, target, self.is_data(state, source), self.kind(state, source))
         if source.startswith("%"):
             state.spilled |= self.slots(state, target)
+            if NARROW.match(source):
+                state.narrow |= self.slots(state, target)
         self.keep_place(state, target, place)
 
     def address(self, state: State, operands: tuple[str, ...]) -> None:

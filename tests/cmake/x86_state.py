@@ -37,6 +37,7 @@ class State:
     kinds: dict[str, str] = field(default_factory=dict)  # what registers and slots with pointers point to
     clean: set[str] = field(default_factory=set)  # stack slots that hold nothing that depends on data
     spilled: set[str] = field(default_factory=set)  # slots that were stored from general registers
+    narrow: set[str] = field(default_factory=set)  # those of them of four bytes
     given: set[str] = field(default_factory=set)  # slots whose addresses other functions may have kept
     places: dict[str, Place] = field(default_factory=dict)  # registers and slots that point to the stack
 
@@ -46,6 +47,7 @@ class State:
             dict(self.kinds),
             set(self.clean),
             set(self.spilled),
+            set(self.narrow),
             set(self.given),
             dict(self.places),
         )
@@ -64,6 +66,7 @@ class State:
         self.kinds = {name: kind for name, kind in self.kinds.items() if other.kinds.get(name) == kind}
         self.clean &= other.clean
         self.spilled &= other.spilled
+        self.narrow &= other.narrow
         self.places = {
             register: place for register, place in self.places.items() if other.places.get(register) == place
         }
@@ -78,15 +81,22 @@ class State:
     def store(self, slots: set[str], *, data: bool, kind: str | None) -> None:
         """Store a value in stack slots."""
         self.spilled -= slots
+        self.narrow -= slots
         for slot in slots:
             self.places.pop(slot, None)
             self.kinds.pop(slot, None)
         if not data:
             self.clean |= slots
         else:
-            self.clean = {slot for slot in self.clean if not any(overlap(slot, other) for other in slots)}
+            self.clean = {slot for slot in self.clean if not any(self.reaches(one, slot) for one in slots)}
         if kind is not None:
             self.kinds |= dict.fromkeys(slots, kind)
+
+    def reaches(self, stored: str, slot: str) -> bool:
+        """Whether eight bytes from the slot `stored` on share one with another slot."""
+        (base, at), (other_base, other_at) = place_of(stored), place_of(slot)
+        size = SLOT_BYTES // 2 if slot in self.narrow else SLOT_BYTES
+        return base == other_base and other_at - SLOT_BYTES < at < other_at + size
 
     def forget(self, first: str) -> None:
         """Other code may have stored to the stack from the slot `first` on."""
@@ -97,9 +107,3 @@ class State:
                 self.clean.discard(slot)
                 self.kinds.pop(slot, None)
                 self.places.pop(slot, None)
-
-
-def overlap(one: str, other: str) -> bool:
-    """Whether two slots share a byte."""
-    (base, at), (other_base, other_at) = place_of(one), place_of(other)
-    return base == other_base and abs(at - other_at) < SLOT_BYTES
