@@ -211,7 +211,8 @@ MM_DEVICE void combine_scalars(const CombineJob& job, std::uint32_t item) {
   if (job.subtracts != 0) f.neg(sum, sum);
   load_scalar<C>(f, term, job.u.at(item));
   f.add(sum, sum, term);
-  f.to_limbs(row_out<C::kOrderWords>(job.k.at(item)), sum);
+  f.from_montgomery(term, sum);
+  f.store(row_out<C::kOrderWords>(job.k.at(item)), term);
 }
 
 // ---- verification -----------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ constexpr std::size_t kChunkItems = 1024;
 constexpr std::size_t kChunksInFlight = 3;
 /// Chunks of all threads on the GPU. If there were more, all would be computed side by side and be ready at
 /// the same time, so that their results would be copied while the GPU is idle.
-constexpr std::ptrdiff_t kChunksOnGpu = 4;
+constexpr std::ptrdiff_t kChunksOnGpu = 8;
 
 using Slots = std::counting_semaphore<kChunksOnGpu>;
 /// Gives a slot back that was taken.
