@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kMinWidth = 2, kMaxWidth = 14;
 /// Vectors of points that are converted at a time.
-constexpr std::size_t kVectors = 64;
+constexpr std::size_t kPairVectors = 64;
 /// Terms of a round of additions: more of them cost an inversion for many.
 constexpr std::size_t kTogether = std::size_t{1} << 15;
 constexpr RowReference kInfinity = 0;
@@ -41,8 +41,8 @@ BucketSums::BucketSums(const Curve& curve, const PointLaneCalls& calls, const Po
       windows_(recoding::signed_digit_count(static_cast<unsigned>(curve.order_bits), width_)),
       buckets_(std::size_t{1} << (width_ - 1)),
       together_(std::clamp(kTogether / terms, std::size_t{1}, windows_)),
-      block_(curve, calls, constants, kVectors, calls.sums.scratch_bytes) {
-  const std::size_t vector_words = kVectors * calls.lanes;
+      block_(curve, calls, constants, kPairVectors, calls.sums.scratch_bytes) {
+  const std::size_t vector_words = kPairVectors * calls.lanes;
   bucket_rows_ = 1 + (terms + vector_words - 1) / vector_words * vector_words;
   fold_rows_ = bucket_rows_ + windows_ * buckets_;
   work_rows_ = fold_rows_ + windows_ * buckets_;
@@ -77,7 +77,7 @@ bool BucketSums::compute(const PointResults& r, const NumberRows& k, const Point
 }
 
 void BucketSums::write_points(const PointRows& points, ItemRange items) {
-  const std::size_t most = kVectors * calls_.lanes;
+  const std::size_t most = kPairVectors * calls_.lanes;
   for (std::size_t done = 0; done < items.size(); done += most) {
     block_.set_items(items, done, std::min(most, items.size() - done));
     block_.load_points(points);

@@ -14,7 +14,7 @@ namespace manymod::ecc::lanes {
 namespace {
 
 /// Vectors that share an inversion.
-constexpr std::size_t kVectors = 64;
+constexpr std::size_t kBlockVectors = 64;
 /// The same where each has a table: they stay in the second-level cache.
 constexpr std::size_t kTableVectors = 16;
 
@@ -50,7 +50,7 @@ class LaneEngine final : public PointEngine {
   void multiply_base(const PointResults& r, const NumberRows& k, ItemRange items, TimingClass timing,
                      const StopToken& stop) const override {
     if (short_order_) return exact_->multiply_base(r, k, items, timing, stop);
-    for_blocks(items, kVectors, calls_.vector_bytes, stop, [&](LaneBlock& block) {
+    for_blocks(items, kBlockVectors, calls_.vector_bytes, stop, [&](LaneBlock& block) {
       block.load_base_scalars(k);
       calls_.multiply_base(block.operands());
       block.store(r);
@@ -98,7 +98,7 @@ class LaneEngine final : public PointEngine {
   }
 
   void add(const PointResults& r, const PointRows& p, const PointRows& q, ItemRange items) const override {
-    for_blocks(items, kVectors, calls_.vector_bytes, StopToken(), [&](LaneBlock& block) {
+    for_blocks(items, kBlockVectors, calls_.vector_bytes, StopToken(), [&](LaneBlock& block) {
       block.load_points(p);
       block.load_second_points(q);
       calls_.add(block.operands());
@@ -109,7 +109,7 @@ class LaneEngine final : public PointEngine {
   void lift(Limb* r, std::uint8_t* found, const NumberRows& given, const std::uint8_t* odd,
             ItemRange items) const override {
     if (curve().p[0] % 4 != 3) return exact_->lift(r, found, given, odd, items);
-    for_blocks(items, kVectors, 0, StopToken(), [&](LaneBlock& block) {
+    for_blocks(items, kBlockVectors, 0, StopToken(), [&](LaneBlock& block) {
       block.load_points({given, {}, nullptr});
       calls_.lift(block.operands());
       block.store_roots(r, found, odd);
@@ -117,7 +117,7 @@ class LaneEngine final : public PointEngine {
   }
 
   void check(std::uint8_t* valid, const PointRows& points, ItemRange items) const override {
-    for_blocks(items, kVectors, 0, StopToken(), [&](LaneBlock& block) {
+    for_blocks(items, kBlockVectors, 0, StopToken(), [&](LaneBlock& block) {
       block.load_points(points);
       calls_.check(block.operands());
       block.store_validity(valid, points.infinity);

@@ -13,7 +13,7 @@
 namespace manymod::ecc::scalar64 {
 namespace {
 
-constexpr std::size_t kBlock = 32;
+constexpr std::size_t kTogether = 32;
 
 template <std::size_t kLimbs>
 class LadderEngine final : public PointEngine {
@@ -43,8 +43,8 @@ class LadderEngine final : public PointEngine {
     const WipedStack<> stack;
     SecretArray<Workspace> storage(1);
     Workspace& work = storage[0];
-    for (std::size_t begin = items.begin; begin < items.end; begin += kBlock) {
-      const std::size_t count = std::min(kBlock, items.end - begin);
+    for (std::size_t begin = items.begin; begin < items.end; begin += kTogether) {
+      const std::size_t count = std::min(kTogether, items.end - begin);
       for (std::size_t j = 0; j < count; ++j) {
         if (stop.requested()) return;
         multiply(work, {k[begin + j], curve().limbs()}, {u[begin + j], curve().limbs()}, bits);
@@ -90,8 +90,8 @@ class LadderEngine final : public PointEngine {
   struct Workspace {
     ladder::Pair<Field> pair;
     Element u;
-    std::array<Element, kBlock> x, z, scratch;
-    std::array<Limb, kBlock> finite;
+    std::array<Element, kTogether> x, z, scratch;
+    std::array<Limb, kTogether> finite;
   };
 
   Field field_;
