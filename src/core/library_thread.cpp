@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/joinable_thread.hpp"
+
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
 #include <signal.h>
@@ -48,9 +50,11 @@ long process_id() {
 #endif
 }
 
-void start_library_thread(std::function<void()> body) {
+std::thread joinable_library_thread(std::function<void()> body) {
   [[maybe_unused]] const SignalsBlocked blocked;
-  std::thread(std::move(body)).detach();
+  return std::thread(std::move(body));
 }
+
+void start_library_thread(std::function<void()> body) { joinable_library_thread(std::move(body)).detach(); }
 
 }  // namespace manymod

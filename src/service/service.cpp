@@ -21,6 +21,10 @@ InCallback::~InCallback() { answering = before_; }
 
 bool Service::in_callback() const { return answering == this; }
 
+Service::~Service() {
+  for (std::thread& thread : threads_) thread.detach();
+}
+
 std::size_t Service::add(std::unique_ptr<const Operation> operation) {
   const std::scoped_lock lock(mutex_);
   if (closed_) throw StatusError(MM_ERR_CLOSED, "the service is closed");
@@ -184,6 +188,9 @@ bool Service::close(bool drain) {
   if (in_callback()) return false;
   lock.lock();
   ended_.wait(lock, [this] { return waiting_ == 0 && running_ == 0 && servers_ == 0 && !watching_; });
+  std::vector<std::thread> ending = std::exchange(threads_, {});
+  lock.unlock();
+  for (std::thread& thread : ending) thread.join();
   return true;
 }
 

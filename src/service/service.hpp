@@ -8,8 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <vector>
 
+#include "core/joinable_thread.hpp"
 #include "core/library_thread.hpp"
 #include "service/operation.hpp"
 #include "service/pace.hpp"
@@ -45,6 +47,8 @@ class InCallback {
 class Service : public std::enable_shared_from_this<Service> {
  public:
   explicit Service(const Limits& limits) : limits_(limits) {}
+  /// Threads that close() has not joined, as it was called in a callback alone, end by themselves.
+  ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
@@ -127,6 +131,7 @@ class Service : public std::enable_shared_from_this<Service> {
   std::size_t waiting_ = 0;       ///< requests of all channels
   std::size_t running_ = 0;       ///< batches
   std::size_t running_requests_ = 0;
+  std::vector<std::thread> threads_;
   std::size_t servers_ = 0;  ///< threads that gather and compute
   std::size_t idle_ = 0;     ///< those of them that wait to be called
   std::size_t room_waiters_ = 0;

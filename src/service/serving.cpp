@@ -22,7 +22,8 @@ mm_answer answer_of(const BatchArrays& arrays, std::size_t item, mm_status statu
 }  // namespace
 
 void Service::start_thread(void (Service::*body)()) {
-  start_library_thread([self = shared_from_this(), body] { (self.get()->*body)(); });
+  threads_.reserve(threads_.size() + 1);
+  threads_.push_back(joinable_library_thread([self = shared_from_this(), body] { (self.get()->*body)(); }));
 }
 
 /// Have a thread take what waits, unless one is about to or as many batches as may are being computed.
