@@ -64,6 +64,13 @@ void submit(const mm_service& service, const std::shared_ptr<Submission>& submis
   if (ticket != nullptr) *ticket = made.release();
 }
 
+/// @throws StatusError in a callback of the service
+void require_outside_callbacks(const Service& service) {
+  if (service.in_callback()) {
+    throw StatusError(MM_ERR_ARGUMENT, "a callback of the service cannot wait for it");
+  }
+}
+
 void require_someone(bool someone) {
   if (!someone) throw StatusError(MM_ERR_NULL, "done and ticket are both NULL");
 }
@@ -104,8 +111,9 @@ mm_status mm_service_create(const mm_service_options* options, mm_service** serv
 
 mm_status mm_service_close(mm_service* service, int drain) {
   return manymod::guarded([&] {
-    if (required_service(service).close(drain != 0)) return MM_OK;
-    return manymod::fail(MM_ERR_ARGUMENT, "a callback of the service cannot wait for it");
+    Service& closing = required_service(service);
+    if (!closing.close(drain != 0)) require_outside_callbacks(closing);
+    return MM_OK;
   });
 }
 
@@ -160,9 +168,7 @@ mm_status mm_service_call(mm_service* service, const mm_service_request* request
     const mm_service_request known = required_struct(request, "request");
     Service& to = required_service(service);
     check_operation(to, known);
-    if (to.in_callback()) {
-      throw StatusError(MM_ERR_ARGUMENT, "a callback of the service cannot wait for it");
-    }
+    require_outside_callbacks(to);
     const auto submission = std::make_shared<manymod::service::SingleRequest>(known, nullptr, nullptr, true);
     if (!to.run_here(submission)) {
       to.submit(submission, manymod::service::bounded(known.room_ns));
@@ -193,9 +199,7 @@ mm_status mm_ticket_wait(mm_ticket* ticket, uint64_t timeout_ns) {
   return manymod::guarded([&] {
     mm_ticket& known = required(ticket, "ticket");
     if (known.submission->ended()) return MM_OK;
-    if (here(known.service).in_callback()) {
-      throw StatusError(MM_ERR_ARGUMENT, "a callback of the service cannot wait for it");
-    }
+    require_outside_callbacks(here(known.service));
     if (known.submission->wait(timeout_ns)) return MM_OK;
     return manymod::fail(MM_ERR_TIMEOUT, "requests were not answered in time");
   });

@@ -7,7 +7,7 @@
 namespace manymod::service {
 
 void BatchArrays::begin(std::size_t count, std::size_t output_bytes) {
-  wipe_outputs();
+  output_bytes_ = 0;  // until there is room for everything
   if (output_.size() < count * output_bytes) output_.resize(count * output_bytes);
   keys.resize(count);
   inputs.resize(count);

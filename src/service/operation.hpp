@@ -19,7 +19,8 @@ class BatchArrays {
   BatchArrays& operator=(const BatchArrays&) = delete;
   ~BatchArrays() { wipe_outputs(); }
 
-  /// Room for `count` requests, whose results have at most `output_bytes` bytes. @throws std::bad_alloc
+  /// Room for `count` requests, whose results have at most `output_bytes` bytes. In: those of the batch
+  /// before are zeroed. @throws std::bad_alloc
   void begin(std::size_t count, std::size_t output_bytes);
 
   /// Zero the results, which may be secret.

@@ -138,6 +138,12 @@ std::shared_ptr<SingleRequest> single(std::uint8_t byte, std::uint32_t key = 1,
   return std::make_shared<SingleRequest>(made, nullptr, nullptr, true);
 }
 
+/// Submits a request, and waits until it is being computed, which `watch` holds up.
+void submit_and_begin(const OpenService& service, Watch& watch, const std::shared_ptr<Submission>& request) {
+  service->submit(request, kNoRoom);
+  watch.door.await(1);
+}
+
 template <class Submit>
 mm_status status_of(const Submit& submit) {
   try {
@@ -201,8 +207,7 @@ TEST(ServiceQueue, ArraysAndSinglesShareBatches) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1));
   const auto first = single(1);
-  service->submit(first, kNoRoom);
-  watch.door.await(1);
+  submit_and_begin(service, watch, first);
   std::vector<std::uint8_t> inputs(100), outputs(300, 0xee), statuses(100, 0xee);
   std::vector<std::uint32_t> keys(100, 5);
   std::vector<std::size_t> sizes(100, 77);
@@ -247,8 +252,7 @@ TEST(ServiceQueue, ABusyServiceDoesNot) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1));
   const auto first = single(1);
-  service->submit(first, kNoRoom);
-  watch.door.await(1);
+  submit_and_begin(service, watch, first);
   EXPECT_FALSE(service->run_here(single(2)));
   EXPECT_EQ(service->statistics().accepted, 1U);
   watch.door.open();
@@ -259,8 +263,7 @@ TEST(ServiceQueue, IsBounded) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1, 2));
   const auto running = single(1);
-  service->submit(running, kNoRoom);
-  watch.door.await(1);
+  submit_and_begin(service, watch, running);
   service->submit(single(2), kNoRoom);
   service->submit(single(3), kNoRoom);
   EXPECT_EQ(status_of([&] { service->submit(single(4), kNoRoom); }), MM_ERR_FULL);
@@ -277,8 +280,7 @@ TEST(ServiceQueue, CancelsWhatHasNotBegun) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1));
   const auto running = single(1), waiting = single(2);
-  service->submit(running, kNoRoom);
-  watch.door.await(1);
+  submit_and_begin(service, watch, running);
   service->submit(waiting, kNoRoom);
   EXPECT_EQ(service->cancel(running), 0U);
   EXPECT_FALSE(running->wait(0));
@@ -297,8 +299,7 @@ TEST(ServiceQueue, RequestsExpireWhileOthersAreComputed) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1));
   const auto running = single(1);
-  service->submit(running, kNoRoom);
-  watch.door.await(1);
+  submit_and_begin(service, watch, running);
   const auto expires = single(2, 1, 1'000'000), patient = single(3, 1, UINT64_MAX);
   service->submit(patient, kNoRoom);
   service->submit(expires, kNoRoom);
@@ -317,8 +318,7 @@ TEST(ServiceQueue, ClosingDrainsOrDrops) {
     Watch watch(false);
     const auto service = make_service(watch, limits(1));
     const auto running = single(1), waiting = single(2);
-    service->submit(running, kNoRoom);
-    watch.door.await(1);
+    submit_and_begin(service, watch, running);
     service->submit(waiting, kNoRoom);
     std::thread closer([&] { EXPECT_TRUE(service->close(drain)); });
     if (!drain) {
@@ -338,8 +338,7 @@ TEST(ServiceQueue, ClosingDrainsOrDrops) {
 TEST(ServiceQueue, ClosingWakesThoseThatWaitForRoom) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1, 1));
-  service->submit(single(1), kNoRoom);
-  watch.door.await(1);
+  submit_and_begin(service, watch, single(1));
   service->submit(single(2), kNoRoom);
   std::thread user([&] { EXPECT_EQ(status_of([&] { service->submit(single(3), kLong); }), MM_ERR_CLOSED); });
   while (status_of([&] { service->submit(single(3), kNoRoom); }) != MM_ERR_FULL) std::this_thread::yield();
