@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from manymod import _core
+from manymod._arrow import is_arrow
 from manymod._device_packages import allocator_of, current_device, importer_of
 from manymod._operand_kinds import Batch, Kind, LimbRows, Operand, Scalar, index_of
 from manymod.errors import DeviceError
@@ -124,6 +125,8 @@ def host_limbs(on_device: _core.DeviceLimbs) -> Limbs:
 def is_on_device(value: Any) -> bool:
     """Whether `value` is an array in GPU memory."""
     if not (hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")):
+        return False
+    if is_arrow(value):  # one with nulls raises when it is asked for its device (pyarrow 18)
         return False
     return value.__dlpack_device__()[0] in DLPACK_CUDA
 

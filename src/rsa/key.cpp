@@ -140,23 +140,29 @@ bool is_order_of(Arithmetic& arithmetic, const KeyNumbers& numbers, const crypto
 crypto::Number factor_of(Arithmetic& arithmetic, const crypto::Number& composite,
                          const crypto::Number& odd_part, int twos) {
   for (int attempt = 0; attempt < kFactorAttempts; ++attempt) {
-    const crypto::Number root =
-        square_root_of_one(arithmetic, random_base(composite), odd_part, twos, composite);
+    const crypto::Number base = random_base(composite);
+    crypto::Number common = arithmetic.gcd(base, composite);
+    if (!is_one(common)) return common;
+    const crypto::Number root = square_root_of_one(arithmetic, base, odd_part, twos, composite);
     if (root) return arithmetic.gcd(minus_one(root), composite);
   }
   reject_unrelated();
 }
 
-// Compute the primes from n, e and d. A factor f with e d != 1 mod f - 1 is composite. Timing: reveals the
-// number of attempts.
+bool is_prime(Arithmetic& arithmetic, const crypto::Number& number) {
+  const int verdict = BN_check_prime(number.get(), arithmetic.context(), nullptr);
+  crypto::require_crypto(verdict >= 0, "BN_check_prime");
+  return verdict == 1;
+}
+
+// Compute the primes from n, e and d. A factor f with e d != 1 mod f - 1 is composite, and one with e d = 1
+// may be: 15 divides n where 3 and 5 do, and 14 may divide e d - 1. Timing: reveals the number of attempts.
 void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   const crypto::Number multiple = minus_one(arithmetic.product(numbers.e, numbers.d));
   require_key(BN_is_zero(multiple.get()) == 0 && BN_is_odd(multiple.get()) == 0,
               "e d - 1 is not a multiple of p - 1 and q - 1");
   // A prime has no factor to be found.
-  const int n_is_prime = BN_check_prime(numbers.n.get(), arithmetic.context(), nullptr);
-  crypto::require_crypto(n_is_prime >= 0, "BN_check_prime");
-  require_key(n_is_prime == 0, "n is prime");
+  require_key(!is_prime(arithmetic, numbers.n), "n is prime");
   int twos = 0;
   while (BN_is_bit_set(multiple.get(), twos) == 0) ++twos;
   crypto::Number odd_part = new_number();
@@ -164,7 +170,8 @@ void recover_primes(Arithmetic& arithmetic, KeyNumbers& numbers) {
   std::vector<crypto::Number> factors;
   factors.push_back(copy_of(numbers.n));
   for (std::size_t i = 0; i < factors.size();) {
-    if (factors.size() > 1 && is_order_of(arithmetic, numbers, factors[i])) {
+    if (factors.size() > 1 && is_order_of(arithmetic, numbers, factors[i]) &&
+        is_prime(arithmetic, factors[i])) {
       ++i;
       continue;
     }
@@ -227,9 +234,7 @@ std::string prime_name(std::size_t index) {
 void check_primes(Arithmetic& arithmetic, const KeyNumbers& numbers) {
   const std::vector<const crypto::Number*> primes = primes_of(numbers);
   for (std::size_t i = 0; i < primes.size(); ++i) {
-    const int verdict = BN_check_prime(primes[i]->get(), arithmetic.context(), nullptr);
-    crypto::require_crypto(verdict >= 0, "BN_check_prime");
-    if (verdict != 1) reject_key(prime_name(i) + " is not prime");
+    if (!is_prime(arithmetic, *primes[i])) reject_key(prime_name(i) + " is not prime");
   }
 }
 

@@ -45,9 +45,10 @@ def run(*arguments: object) -> Finished:
     return Finished(code, out.getvalue(), err.getvalue())
 
 
-def start(*arguments: object) -> subprocess.Popen[str]:
-    """Start the command in a process of its own."""
-    command = [*COMMAND, *map(str, arguments)]
+def start(*arguments: object, held_after: int | None = None) -> subprocess.Popen[str]:
+    """Start the command in a process of its own, which after so many batches waits for a signal."""
+    held = [] if held_after is None else [sys.executable, "-m", "tests.python.held_cli", str(held_after)]
+    command = [*(held or COMMAND), *map(str, arguments)]
     return subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -9,6 +9,7 @@ import re
 import resource
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,46 +21,56 @@ from tests.python.cli_support import leftovers, power_rows, read_table, run, sta
 from manymod.tables import operation_job, parts
 
 POWMOD = ("--base", "b", "--exp", "e", "--mod", "n")
-#: Every batch is kept at once, and one thread makes a run long enough to be caught in the middle.
-SLOW = ("--batch-rows", 4, "--checkpoint", 0, "--threads", 1)
-BITS = 4096
+#: Every batch is kept at once.
+KEPT = ("--batch-rows", 4, "--checkpoint", 0)
+BITS = 256
 ROWS = 64
 
 
 @pytest.fixture(scope="module")
-def slow_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table that takes seconds, with a bad row early and one late."""
+def table_of_batches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of several batches, with a bad row early and one late."""
     rows = power_rows(ROWS, BITS, seed=11)
     rows[1]["n"], rows[-2]["b"] = "0", "?"
-    path = tmp_path_factory.mktemp("slow") / "in.csv"
+    path = tmp_path_factory.mktemp("table") / "in.csv"
     write_table(path, rows)
     return path
 
 
 @pytest.fixture(scope="module")
-def undisturbed(slow_table: Path) -> dict[str, bytes]:
+def undisturbed(table_of_batches: Path) -> dict[str, bytes]:
     """Outputs of runs that nobody interrupted."""
     outputs = {}
     for name in ("parquet", "csv", "jsonl", "arrow"):
-        out = slow_table.with_name(f"undisturbed.{name}")
-        assert run("powmod", slow_table, "-o", out, *POWMOD, *SLOW[:2]).code == 3
+        out = table_of_batches.with_name(f"undisturbed.{name}")
+        assert run("powmod", table_of_batches, "-o", out, *POWMOD, *KEPT[:2]).code == 3
         outputs[name] = out.read_bytes()
     return outputs
 
 
-def interrupt(slow_table: Path, out: Path, number: signal.Signals) -> tuple[int, str]:
-    """Start a run, stop it once some batches are kept, and return its exit code and standard error."""
-    process = start("powmod", slow_table, "-o", out, *POWMOD, *SLOW)
-    journal = out.with_name(out.name + ".parts") / "journal.json"
+def journal_of(out: Path) -> Path:
+    """Where the journal of an output that is not finished lies."""
+    return out.with_name(out.name + ".parts") / "journal.json"
+
+
+def start_held(table_of_batches: Path, out: Path) -> subprocess.Popen[str]:
+    """Start a run that keeps three batches and then waits, and return when it has kept them."""
+    process = start("powmod", table_of_batches, "-o", out, *POWMOD, *KEPT, held_after=3)
     deadline = time.monotonic() + 120
-    while not (journal.exists() and json.loads(journal.read_text())["batches"] >= 3):
+    while not (journal_of(out).exists() and json.loads(journal_of(out).read_text())["batches"] == 3):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.005)
+    return process
+
+
+def interrupt(table_of_batches: Path, out: Path, number: signal.Signals) -> tuple[int, str]:
+    """Start a run, stop it when three batches are kept, and return its exit code and standard error."""
+    process = start_held(table_of_batches, out)
     process.send_signal(number)
     _, err = process.communicate(timeout=120)
-    kept = json.loads(journal.read_text())
-    assert 3 <= kept["batches"] < ROWS // 4
+    kept = json.loads(journal_of(out).read_text())
+    assert kept["batches"] == 3
     assert not kept["complete"]
     assert not out.exists()
     return process.returncode, err
@@ -67,12 +78,12 @@ def interrupt(slow_table: Path, out: Path, number: signal.Signals) -> tuple[int,
 
 @pytest.mark.parametrize("name", ["parquet", "csv", "jsonl", "arrow"])
 def test_killed_and_resumed(
-    tmp_path: Path, slow_table: Path, undisturbed: dict[str, bytes], name: str
+    tmp_path: Path, table_of_batches: Path, undisturbed: dict[str, bytes], name: str
 ) -> None:
     out = tmp_path / f"out.{name}"
-    code, _ = interrupt(slow_table, out, signal.SIGKILL)
+    code, _ = interrupt(table_of_batches, out, signal.SIGKILL)
     assert code == -signal.SIGKILL
-    finished = run("powmod", slow_table, "-o", out, *POWMOD, "--batch-rows", 4, "--resume")
+    finished = run("powmod", table_of_batches, "-o", out, *POWMOD, "--batch-rows", 4, "--resume")
     assert finished.code == 3
     assert "row 2: zero_modulus" in finished.err
     assert f"row {ROWS - 1}: base_not_an_integer" in finished.err
@@ -82,14 +93,14 @@ def test_killed_and_resumed(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted_and_resumed(
-    tmp_path: Path, slow_table: Path, undisturbed: dict[str, bytes], number: signal.Signals
+    tmp_path: Path, table_of_batches: Path, undisturbed: dict[str, bytes], number: signal.Signals
 ) -> None:
     out = tmp_path / "out.csv"
-    code, err = interrupt(slow_table, out, number)
+    code, err = interrupt(table_of_batches, out, number)
     assert code == 130
     assert "interrupted" in err
     assert "--resume" in err
-    again = ("powmod", slow_table, "-o", out, *POWMOD, "--batch-rows", 4)
+    again = ("powmod", table_of_batches, "-o", out, *POWMOD, "--batch-rows", 4)
     refused = run(*again)
     assert refused.code == 1
     assert "--resume" in refused.err
@@ -351,14 +362,10 @@ def test_a_folder_of_someone_else_is_left_alone(tmp_path: Path) -> None:
     assert run("powmod", table, "-o", out, *POWMOD, "--resume").code == 0
 
 
-def test_two_runs_at_once_are_refused(tmp_path: Path, slow_table: Path) -> None:
+def test_two_runs_at_once_are_refused(tmp_path: Path, table_of_batches: Path) -> None:
     out = tmp_path / "out.csv"
-    process = start("powmod", slow_table, "-o", out, *POWMOD, *SLOW)
-    journal = tmp_path / "out.csv.parts" / "journal.json"
-    while not journal.exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    finished = run("powmod", slow_table, "-o", out, *POWMOD, *SLOW[:2], "--resume")
+    process = start_held(table_of_batches, out)
+    finished = run("powmod", table_of_batches, "-o", out, *POWMOD, *KEPT[:2], "--resume")
     assert finished.code == 1
     assert "another run" in finished.err
     process.terminate()

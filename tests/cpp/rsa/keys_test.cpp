@@ -95,6 +95,34 @@ TEST(RsaKeys, RecoverWhatIsNotGiven) {
   }
 }
 
+// 15 looks like a prime of n = 3 5 p q to whoever only asks whether e d = 1 mod 14; which factors are found
+// first is a matter of chance.
+TEST(RsaKeys, RecoverOnlyPrimes) {
+  const TestNumbers& numbers = test_key(1024).numbers;
+  const Owned<BN_CTX> context(BN_CTX_new());
+  const Number n(BN_dup(numbers.n.get()));
+  const Number order(BN_new());
+  const Number p1(BN_dup(numbers.p.get()));
+  const Number q1(BN_dup(numbers.q.get()));
+  ASSERT_TRUE(BN_mul_word(n.get(), 15) && BN_sub_word(p1.get(), 1) && BN_sub_word(q1.get(), 1));
+  ASSERT_TRUE(BN_mul(order.get(), p1.get(), q1.get(), context.get()) && BN_mul_word(order.get(), 7));
+  const Number d(BN_mod_inverse(nullptr, numbers.e.get(), order.get(), context.get()));
+  ASSERT_NE(d, nullptr);
+  const Bytes n_bytes = bytes_of(n);
+  const Bytes e_bytes = bytes_of(numbers.e);
+  const Bytes d_bytes = bytes_of(d);
+  mm_rsa_numbers given{};
+  given.struct_size = sizeof given;
+  given.n = view_of(n_bytes);
+  given.e = view_of(e_bytes);
+  given.d = view_of(d_bytes);
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const Outcome outcome = create(given);
+    ASSERT_EQ(outcome.status, MM_OK) << outcome.message;
+    EXPECT_EQ(info_of(outcome.key.get()).primes, 4U);
+  }
+}
+
 TEST(RsaKeys, TakeTheirPrimesInEitherOrder) {
   const TestKey& key = test_key(1536);
   mm_rsa_numbers numbers = private_numbers(key.bytes);
