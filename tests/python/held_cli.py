@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line of tables, which computes some batches and then waits for a signal.
 
-A test that interrupts a run cannot rely on finding it unfinished: it may be delayed for longer than the run takes.
+A test that interrupts a run cannot rely on finding it unfinished: it may be delayed for longer than the
+run takes.
 ``python -m tests.python.held_cli BATCHES ARGUMENT...`` never finishes by itself.
 """
 
