@@ -14,7 +14,7 @@ import sys
 from typing import Any
 
 from manymod.cli.main import main
-from manymod.tables import operation_job
+from manymod.tables import Computed, operation_job
 
 
 def hold_after(batches: int) -> None:
@@ -22,12 +22,12 @@ def hold_after(batches: int) -> None:
     compute = operation_job.ColumnWork.compute
     calls = itertools.count()
 
-    def held(work: operation_job.ColumnWork, *arguments: Any) -> operation_job.Computed:
+    def held(work: operation_job.ColumnWork, *arguments: Any) -> Computed:
         while next(calls) >= batches:
             signal.pause()
         return compute(work, *arguments)
 
-    operation_job.ColumnWork.compute = held  # type: ignore[method-assign]
+    operation_job.ColumnWork.compute = held  # type: ignore[method-assign, assignment]
 
 
 if __name__ == "__main__":
