@@ -61,6 +61,13 @@ MM_API mm_status mm_service_create(const mm_service_options* options, mm_service
  */
 MM_API mm_status mm_service_close(mm_service* service, int drain);
 
+/**
+ * Accept no more requests, as mm_service_close, and return without waiting for those that were accepted. Where
+ * they are not drained they are answered before it returns.
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT in a forked child
+ */
+MM_API mm_status mm_service_stop(mm_service* service, int drain);
+
 /** Close the service without draining it, and destroy it. NULL is allowed. Not in a callback of the service.
  * Its tickets remain usable. */
 MM_API void mm_service_destroy(mm_service* service);
@@ -82,9 +89,10 @@ MM_API mm_status mm_service_add_rsa(mm_service* service, mm_rsa_ring* ring, mm_r
  * Add an operation on curves: MM_ECC_SIGN, MM_ECC_VERIFY or MM_ECC_EXCHANGE.
  * @param plan    must remain until the service is destroyed
  * @param pattern a call with the operation's options and keys: `count` keys, given by `secret`, or for
- * MM_ECC_VERIFY by `point`, and `curve`. They are copied, and secrets are zeroed with the service. Its other
- * views, its output, `nonces` of MM_ECC_NONCE_GIVEN and its callback must be 0; `context` may be one string
- * for all keys. A request's input is the message, or for MM_ECC_EXCHANGE the other side's point
+ * MM_ECC_VERIFY by `point`, and `curve`. They are copied, and secrets are zeroed with the service. A secret of
+ * no bytes stands for a key that is not private: its requests are answered with MM_ITEM_ECC_SECRET. The
+ * pattern's other views, its output, `nonces` of MM_ECC_NONCE_GIVEN and its callback must be 0; `context` may
+ * be one string for all keys. A request's input is the message, or for MM_ECC_EXCHANGE the other side's point
  * @param operation as for mm_service_add_rsa
  * @return as mm_service_add_rsa
  */
@@ -116,9 +124,9 @@ MM_API mm_status mm_ticket_wait(mm_ticket* ticket, uint64_t timeout_ns);
 /** Answer with MM_ITEM_NOT_COMPUTED what has not begun. NULL is allowed. @return how many requests that were
  */
 MM_API size_t mm_ticket_cancel(mm_ticket* ticket);
-/** The answer to a single request; for an array `status` is MM_OK, or MM_ERR_ITEMS if an item has another
- * status than in mm_rsa_run or mm_ecc_run leads to MM_OK. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT while
- * requests are not answered */
+/** The answer to a single request; for an array `status` and `message` are those of a call that failed, or
+ * else MM_OK, or MM_ERR_ITEMS if an item has another status than in mm_rsa_run or mm_ecc_run leads to MM_OK.
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT while requests are not answered */
 MM_API mm_status mm_ticket_answer(const mm_ticket* ticket, mm_answer* answer);
 /** Destroy a ticket, whether or not its requests are answered. NULL is allowed. */
 MM_API void mm_ticket_destroy(mm_ticket* ticket);
@@ -135,12 +143,15 @@ typedef struct mm_service_request {
   uint64_t timeout_ns; /**< the request is answered with MM_ITEM_EXPIRED if it has not begun so long after it
                           was accepted, at most some milliseconds later; 0: it may wait for ever */
   uint64_t room_ns;    /**< how long to wait for room in a full queue; 0: not at all */
+  int here;            /**< nonzero: an idle service computes the request on the calling thread, before
+                          mm_service_submit returns; not in callbacks */
 } mm_service_request;
 
 /**
  * Submit a request.
  * @param done   NULL, or called with the answer
- * @param ticket NULL if `done` is not; else receives a ticket, which the caller destroys; NULL on failure
+ * @param ticket NULL if `done` is not; else receives a ticket, which the caller destroys, before `done` is
+ * called; NULL on failure
  * @return MM_OK; MM_ERR_FULL; MM_ERR_CLOSED; MM_ERR_NULL; MM_ERR_ARGUMENT; MM_ERR_MEMORY. Unless it is MM_OK
  * there is no answer
  */

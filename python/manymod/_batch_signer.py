@@ -5,26 +5,40 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import math
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from manymod._signer_service import Request, Service, SignerStatistics
+import numpy as np
+
+from manymod import _core
+from manymod._signing_arrays import ArraysOfRequests
+from manymod.asynchronous import Job
+from manymod.errors import Status, _call_error, _item_error
 from manymod.hardware import get_threads
 from manymod.plan import checked_integer, checked_items
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Self
 
-__all__ = ["BatchSigner", "SignerOptions"]
+    from manymod._byte_items import Items
+    from manymod._run import Errors
+
+__all__ = ["BatchSigner", "Scheme", "SignerOptions", "SignerStatistics"]
 
 #: Batches at a time where a GPU signs: a batch takes it several deadlines, however small it is.
 _GPU_BATCHES = 16
 
 #: Messages from this size on, hashed in about a millisecond, do not hold up the loop of a coroutine.
 _LONG_BYTES = 1 << 20
+
+#: Of which the times in statistics are quantiles.
+_QUANTILES = (0.5, 0.95, 0.99, 1.0)
 
 
 class SignerOptions(TypedDict, total=False):
@@ -38,15 +52,119 @@ class SignerOptions(TypedDict, total=False):
     full: Literal["block", "raise"]
 
 
+@dataclass(frozen=True)
+class SignerStatistics:
+    """What a signer has done so far. Every accepted request is signed, failed, cancelled, or still pending.
+
+    Times are in seconds: the quantiles 0.5, 0.95 and 0.99, each at most an eighth too high, and the maximum
+    (1.0); empty where there are none.
+
+    Attributes:
+        accepted: requests taken into the queue.
+        signed: requests answered with a signature.
+        failed: requests answered with an exception.
+        cancelled: requests cancelled by their caller, or by the closing of the signer, before they began; or
+            answered by someone else.
+        refused: calls whose requests were not accepted, as the queue was full or the signer closed.
+        waiting: requests in the queue now.
+        batches: calls made.
+        batch_sizes: how many calls had at least so many requests, a power of 2, and fewer than twice as many.
+        latency: of requests, from their acceptance to the end of their batch.
+        queued: of requests, from their acceptance to the beginning of their batch.
+        computing: of batches.
+    """
+
+    accepted: int
+    signed: int
+    failed: int
+    cancelled: int
+    refused: int
+    waiting: int
+    batches: int
+    batch_sizes: dict[int, int]
+    latency: dict[float, float]
+    queued: dict[float, float]
+    computing: dict[float, float]
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """What signers of different schemes differ in.
+
+    Attributes:
+        add: adds the operations to a service, and returns their numbers: of single requests, whose inputs
+            `prepare` has made, and of arrays of messages.
+        prepare: what waits of a message, such as its digest.
+        items_of: the items of an array of messages.
+        width_of: bytes of the longest signature by any of the keys of these indices, and of the longest by
+            all keys. With its second argument it raises ValueError unless they all have one size.
+        one_size: whether signatures by one key have one size.
+        keys: number of keys.
+        threads: CPU threads of a call; 0: `manymod.get_threads`.
+        on_gpu: whether a GPU signs a batch of so many.
+    """
+
+    add: Callable[[_core.SigningService], tuple[int, int]]
+    prepare: Callable[[Buffer], bytes]
+    items_of: Callable[[str, Any], Items]
+    width_of: Callable[[Any, bool], tuple[int, int]]
+    one_size: bool
+    keys: int
+    threads: int
+    on_gpu: Callable[[int], bool]
+
+
+class _Request(_core.PendingAnswer, Job[Any]):
+    """The future of a request, or of an array of them, which the extension makes and answers."""
+
+    def cancel(self) -> bool:
+        """Prevent what has not begun. Returns whether that is all."""
+        with self._condition:  # which raises in a forked child
+            withdrawn = self._state == "PENDING" and self.withdraw()
+        if withdrawn:
+            super().cancel()
+        return self.cancelled()
+
+    def set_result(self, result: Any) -> None:
+        """Answer in place of the signer, which need not sign any more."""
+        self.withdraw()
+        super().set_result(result)
+
+    def set_exception(self, exception: BaseException | None) -> None:
+        """Answer in place of the signer, which need not sign any more."""
+        self.withdraw()
+        super().set_exception(exception)
+
+    # What the extension calls where somebody has looked at the future.
+    def _settle(self, result: Any, exception: BaseException | None) -> None:
+        with suppress(InvalidStateError):  # someone else has answered it
+            if exception is None:
+                super().set_result(result)
+            else:
+                super().set_exception(exception)
+
+    def _end_withdrawn(self) -> None:
+        try:
+            super().cancel()
+        finally:
+            if self._state == "CANCELLED":
+                super().set_running_or_notify_cancel()  # which tells those who wait for several
+
+
+def _error_of(status: int, message: str) -> BaseException:
+    """The exception of one request, as `KeyRing.sign` raises it for a single message."""
+    if status == Status.NOT_COMPUTED:
+        return CancelledError()
+    if status > _core.MM_ERR_ITEMS:
+        return _call_error(status, message)
+    return _item_error("sign", np.ones(1, np.bool_), np.array([status], np.uint8), b"", scalar=True)
+
+
 class BatchSigner:
     """Signs single messages for many threads and coroutines, in batches.
 
     Args:
-        compute: signatures and statuses of messages by keys of these indices. It must not keep the signer.
-        prepare: what waits of a message, such as its digest.
-        keys: number of keys.
-        threads: CPU threads of a call; 0: `manymod.get_threads`.
-        on_gpu: whether a GPU signs a batch of so many.
+        scheme: how it signs.
         deadline: as `manymod.rsa.Signer` documents it, and the others.
         max_batch: likewise.
         max_queue: likewise.
@@ -57,15 +175,11 @@ class BatchSigner:
 
     def __init__(
         self,
-        compute: Callable[[list[bytes], list[int]], Any],
-        prepare: Callable[[Buffer], bytes],
-        keys: int,
-        threads: int,
-        on_gpu: Callable[[int], bool],
+        scheme: Scheme,
         *,
         deadline: float = 1e-3,
-        max_batch: int = 1024,
-        max_queue: int = 16384,
+        max_batch: int = 65536,
+        max_queue: int = 131072,
         max_waiters: int = 131072,
         max_concurrent: int | None = None,
         full: Literal["block", "raise"] = "block",
@@ -74,21 +188,28 @@ class BatchSigner:
             raise ValueError(f"deadline must be a number of seconds, not {deadline}")
         if full not in {"block", "raise"}:
             raise ValueError(f"full must be 'block' or 'raise', not {full!r}")
-        self._prepare_contiguous, self._keys = prepare, keys
+        self._scheme = scheme
         self._block = full == "block"
         batch, queue = checked_items("max_batch", max_batch), checked_items("max_queue", max_queue)
         waiters = checked_items("max_waiters", max_waiters)
         if max_concurrent is None:
-            max_concurrent = _GPU_BATCHES if on_gpu(batch) else threads or get_threads()
+            max_concurrent = _GPU_BATCHES if scheme.on_gpu(batch) else scheme.threads or get_threads()
         concurrent = checked_items("max_concurrent", max_concurrent)
-        self._service = Service(compute, deadline, batch, queue, waiters, concurrent)
-        atexit.register(self._service.abandon)
+        if concurrent > _core.MAX_THREADS:
+            raise ValueError(f"max_concurrent must be at most {_core.MAX_THREADS}, not {concurrent}")
+        self._service = _core.SigningService(deadline, batch, queue, waiters, concurrent, _Request, _error_of)
+        self._single, self._array = scheme.add(self._service)
+        self._thread = threading.Thread(target=self._service.deliver, name="manymod-signer", daemon=True)
+        self._thread.start()
+        # Not the signer itself, which a function of atexit would keep.
+        self._close = _Close(self._service, self._thread)
+        atexit.register(self._close)
 
     def _prepare(self, message: Buffer) -> bytes:
         """What waits in the queue."""
         if isinstance(message, memoryview) and not message.c_contiguous:
             message = message.tobytes()
-        return self._prepare_contiguous(message)
+        return self._scheme.prepare(message)
 
     def submit(self, message: Buffer, key: int = 0, *, timeout: float | None = None) -> Future[bytes]:
         """Ask for a signature.
@@ -101,32 +222,68 @@ class BatchSigner:
 
         Returns:
             A future of the signature. Its ``cancel()`` prevents a request that has not begun. Functions given
-            to ``add_done_callback`` run on a thread of the signer and hold up the batch while they do;
-            requests that they make do not wait for room.
+            to ``add_done_callback`` run on a thread of the signer and hold up the answers to others while they
+            do; requests that they make do not wait for room, and they must not wait for answers themselves.
 
         Raises:
             SignerFullError: if there is no room, or was none within `timeout`.
             SignerClosedError: if the signer is closed.
         """
-        request = self._request(message, key)
-        self._service.put(request, self._block, timeout)
-        return request.future
+        index = self._checked_index(message, key)
+        future: Future[bytes] = self._service.submit(
+            self._single, self._prepare(message), index, self._room(timeout)
+        )
+        return future
+
+    def submit_many(
+        self, messages: Any, keys: Any = None, *, errors: Errors = "raise", timeout: float | None = None
+    ) -> Future[Any]:
+        """Ask for many signatures at once, at a small part of the cost of as many calls of `submit`.
+
+        They are computed together with those of others, in the order of their arrival. They count one by one,
+        but are accepted whole where there is room for one.
+
+        Args:
+            messages: in any kind that `KeyRing.sign` takes. They must not be changed until the future is done.
+            keys: an index, or one for each message, as the `key_indices` of `KeyRing.sign`; None: 0.
+            errors: ``"raise"``: the future raises `ItemError` where items cannot be signed, as a call of
+                `KeyRing.sign` does; ``"status"``: its result is a pair of the signatures and one `Status` per
+                message.
+            timeout: as in `submit`.
+
+        Returns:
+            A future of all signatures, in the kind of the messages. Its ``cancel()`` prevents what has not
+            begun, and succeeds if that is everything; else the rest has `Status.NOT_COMPUTED`.
+
+        Raises:
+            SignerFullError: as `submit`.
+            SignerClosedError: likewise.
+        """
+        arrays = ArraysOfRequests(self._scheme.items_of("messages", messages), keys, self._scheme, errors)
+        if arrays.part == 0:
+            done: Job[Any] = Job()
+            done.set_result(arrays.finish()[0])
+            return done
+        future: Future[Any] = self._service.submit_many(
+            self._array, arrays.part, *arrays.of_service(), arrays.finish, self._room(timeout)
+        )
+        return future
 
     def sign(self, message: Buffer, key: int = 0, *, timeout: float | None = None) -> bytes:
-        """Sign a message and wait for it; as `submit`.
+        """Sign a message and wait for it; as `submit`. An idle signer computes it on the caller's thread.
 
         Raises:
             concurrent.futures.TimeoutError: if it is not there `timeout` seconds after it was asked for.
         """
-        request = self._request(message, key)
-        until = None if timeout is None else time.monotonic() + timeout
-        if self._service.is_own_thread():
+        if timeout is None:
+            index = self._checked_index(message, key)
+            return self._service.call(self._single, self._prepare(message), index, self._block)
+        until = time.monotonic() + timeout
+        if self._service.delivers_here():
             raise RuntimeError("sign() in a callback of the signer would wait for itself: use submit()")
-        if timeout is not None or not self._service.sign_now(request):
-            self._service.put(request, self._block, timeout)
-        future = request.future
+        future = self.submit(message, key, timeout=timeout)
         try:
-            return future.result(None if until is None else max(0.0, until - time.monotonic()))
+            return future.result(max(0.0, until - time.monotonic()))
         except BaseException:
             future.cancel()
             raise
@@ -138,47 +295,41 @@ class BatchSigner:
         """
         index = self._checked_index(message, key)
         if memoryview(message).nbytes < _LONG_BYTES:
-            request = Request(self._prepare(message), index)
+            prepared = self._prepare(message)
         else:
-            request = Request(await asyncio.to_thread(self._prepare, message), index)
+            prepared = await asyncio.to_thread(self._prepare, message)
         if self._block:
-            await self._accepted(request)
+            future = self._service.submit_later(self._single, prepared, index)
         else:
-            self._service.put(request, block=False, timeout=None)
-        return await asyncio.wrap_future(request.future)
+            future = self._service.submit(self._single, prepared, index, 0.0)
+        try:
+            signature: bytes = await asyncio.wrap_future(future)
+        except BaseException:  # cancelled, or closed
+            future.cancel()
+            raise
+        return signature
 
-    async def _accepted(self, request: Request) -> None:
-        loop = asyncio.get_running_loop()
-        room = asyncio.Event()
-
-        def call() -> None:
-            loop.call_soon_threadsafe(room.set)
-
-        called = False
-        while not self._service.put_or_call(request, call, called):
-            try:
-                await room.wait()
-                called = True
-            except BaseException:  # cancelled, or closed
-                self._service.withdraw(call)
-                raise
-            room.clear()
-
-    def _request(self, message: Buffer, key: int) -> Request:
-        index = self._checked_index(message, key)
-        return Request(self._prepare(message), index)
+    def _room(self, timeout: float | None) -> float:
+        """Seconds to wait for room."""
+        if not self._block:
+            return 0.0
+        return math.inf if timeout is None else timeout
 
     def _checked_index(self, message: Buffer, key: int) -> int:
         if not isinstance(message, (bytes, bytearray, memoryview)):
             raise TypeError(f"message must be bytes, not {type(message).__name__}")
         index = checked_integer("key", key)
-        if not 0 <= index < self._keys:
-            raise ValueError(f"key {index}: the ring has {self._keys} keys")
+        if not 0 <= index < self._scheme.keys:
+            raise ValueError(f"key {index}: the ring has {self._scheme.keys} keys")
         return index
 
     def statistics(self) -> SignerStatistics:
         """What the signer has done so far."""
-        return self._service.statistics()
+        found = self._service.statistics()
+        for name in ("latency", "queued", "computing"):
+            times = found[name]
+            found[name] = dict(zip(_QUANTILES, (ns * 1e-9 for ns in times), strict=True)) if any(times) else {}
+        return SignerStatistics(**found)
 
     def close(self, *, drain: bool = True) -> None:
         """Take no more requests and return when all that were accepted are answered.
@@ -189,8 +340,8 @@ class BatchSigner:
         Args:
             drain: sign those that wait; else they are cancelled. What is being signed is finished either way.
         """
-        if self._service.close(drain):
-            atexit.unregister(self._service.abandon)
+        if self._close(drain):
+            atexit.unregister(self._close)
 
     def __enter__(self) -> Self:
         return self
@@ -202,3 +353,21 @@ class BatchSigner:
     def __reduce__(self) -> tuple[Any, ...]:
         """Refuse to be pickled."""
         raise TypeError("a Signer cannot be pickled: make it anew where it is used")
+
+
+class _Close:
+    """Closes a service; at the exit of the interpreter without draining it."""
+
+    def __init__(self, service: _core.SigningService, thread: threading.Thread) -> None:
+        self._service, self._thread = service, thread
+
+    def __call__(self, drain: bool = False) -> bool:
+        """Returns whether all is answered; raises what a callback of a cancelled request raised."""
+        self._service.stop(drain)
+        if self._service.delivers_here():
+            return False
+        self._thread.join()
+        raised = self._service.take_raised()
+        if raised is not None:
+            raise raised
+        return True

@@ -54,6 +54,8 @@ MM_ERR_DEVICE: int
 MM_ERR_UNSUPPORTED: int
 MM_ERR_KEY: int
 MM_ERR_CRYPTO: int
+MM_ERR_FULL: int
+MM_ERR_CLOSED: int
 MM_MODULUS_EACH: int
 MM_MODULUS_SHARED: int
 MM_RSA_MIN_BITS: int
@@ -427,3 +429,52 @@ def tuning() -> dict[str, Any]: ...
 def version() -> str: ...
 def status_name(status: int) -> str: ...
 def status_message(status: int) -> str: ...
+
+class PendingAnswer:
+    """What the extension keeps of a future of a `SigningService`, the base of its class."""
+
+    def withdraw(self) -> bool: ...
+
+class SigningService:
+    def __init__(
+        self,
+        deadline: float,
+        max_batch: int,
+        max_queue: int,
+        max_waiters: int,
+        max_concurrent: int,
+        future_type: type[PendingAnswer],
+        error_of: Callable[[int, str], BaseException],
+    ) -> None: ...
+    def add_rsa(self, ring: RsaRing, op: int, padding: RsaPadding) -> int: ...
+    def add_ecc(
+        self,
+        plan: EccPlan,
+        op: int,
+        scheme: EccScheme,
+        curves: NDArray[np.uint32],
+        secrets: tuple[Buffer, ...],
+        context: _ByteStrings | None,
+        context_offsets: NDArray[np.int64] | None,
+    ) -> int: ...
+    def submit(self, operation: int, input: bytes, key: int, room: float) -> Any: ...
+    def submit_later(self, operation: int, input: bytes, key: int) -> Any: ...
+    def submit_many(
+        self,
+        operation: int,
+        count: int,
+        keys: NDArray[np.uint32] | None,
+        input: _ByteStrings,
+        input_offsets: NDArray[np.int64] | None,
+        output: NDArray[np.uint8],
+        sizes: NDArray[np.uint64],
+        status: NDArray[np.uint8],
+        finish: Callable[[], tuple[Any, BaseException | None]],
+        room: float,
+    ) -> Any: ...
+    def call(self, operation: int, input: bytes, key: int, block: bool) -> bytes: ...
+    def deliver(self) -> None: ...
+    def stop(self, drain: bool) -> None: ...
+    def delivers_here(self) -> bool: ...
+    def take_raised(self) -> BaseException | None: ...
+    def statistics(self) -> dict[str, Any]: ...

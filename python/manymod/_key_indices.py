@@ -14,7 +14,7 @@ from manymod._series import object_nulls, open_column
 from manymod.intarray import refuse_mask
 from manymod.plan import checked_integer
 
-__all__ = ["key_numbers"]
+__all__ = ["broadcast", "key_numbers", "length", "taken"]
 
 
 def key_numbers(value: Any, keys: int) -> tuple[NDArray[np.uint32] | None, Any]:
@@ -96,3 +96,18 @@ def _of_floats(
         item = int(np.argmax(wrong))
         raise TypeError(f"key_indices: item {item} is {given[item]}, no integer")
     return np.clip(whole, -1, 2.0**62).astype(np.int64), absent
+
+
+def length(indices: NDArray[np.uint32] | None) -> int | None:
+    """The number of indices, None where one stands for every item."""
+    return None if indices is None or indices.ndim == 0 else len(indices)
+
+
+def broadcast(indices: NDArray[np.uint32] | None, count: int) -> NDArray[np.uint32] | None:
+    """One index for each of `count` items; None: 0 for all."""
+    return None if indices is None else np.ascontiguousarray(np.broadcast_to(indices, (count,)))
+
+
+def taken(indices: NDArray[np.uint32] | None, rows: NDArray[np.intp]) -> NDArray[np.uint32] | None:
+    """The indices of these items."""
+    return indices if indices is None or indices.ndim == 0 else indices[rows]

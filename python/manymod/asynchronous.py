@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from manymod._device import order_behind_caller
 from manymod._forked import leave_behind
@@ -31,12 +31,18 @@ _ENDED = frozenset({"CANCELLED", "CANCELLED_AND_NOTIFIED", "FINISHED"})
 class Job(Future[R]):
     """A future that raises in a forked child, which lacks the thread that would end it, instead of hanging.
 
-    All methods of futures, and the functions that wait for several, begin by taking `_condition`.
+    All methods of futures that may change or wait, and the functions that wait for several, begin by taking
+    `_condition`. It is made when it is first asked for: most futures of a batch end before anybody does.
     """
 
+    _own_condition: threading.Condition | None = None
+    _exception: BaseException | None = None
+
     def __init__(self) -> None:
+        # The rest of what Future.__init__ sets comes with the condition.
         self._process = os.getpid()
-        super().__init__()
+        self._result = None
+        self._state = "PENDING"
 
     @property
     def _condition(self) -> threading.Condition:
@@ -46,12 +52,28 @@ class Job(Future[R]):
                     "the call had not ended when this process was forked off: it runs in the parent only"
                 )
             # A thread that is gone may hold the parent's.
-            self._process, self._own_condition = os.getpid(), threading.Condition()
-        return self._own_condition
+            self._process = os.getpid()
+            self.__dict__.pop("_own_condition", None)
+        condition = self._own_condition
+        return self._make_condition() if condition is None else condition
 
-    @_condition.setter
-    def _condition(self, condition: threading.Condition) -> None:
-        self._own_condition = condition
+    def _make_condition(self) -> threading.Condition:
+        own = self.__dict__
+        own.setdefault("_waiters", [])
+        own.setdefault("_done_callbacks", [])
+        # Last: who finds it finds the others. Of several threads that make one, all get the first one's.
+        condition: threading.Condition = own.setdefault("_own_condition", threading.Condition())
+        return condition
+
+    def done(self) -> bool:
+        """As that of every future."""
+        return self._state in _ENDED or super().done()
+
+    def result(self, timeout: float | None = None) -> R:
+        """As that of every future."""
+        if self._state == "FINISHED" and self._exception is None:
+            return cast("R", self._result)
+        return super().result(timeout)
 
     def __repr__(self) -> str:
         try:

@@ -20,6 +20,8 @@ __all__ = [
     "ItemValueError",
     "ItemZeroDivisionError",
     "ManymodError",
+    "SignerClosedError",
+    "SignerFullError",
     "Status",
     "TuningError",
     "UnsupportedError",
@@ -110,6 +112,14 @@ class UnsupportedError(ManymodError, NotImplementedError):
 
 class CryptoError(ManymodError, RuntimeError):
     """OpenSSL's libcrypto failed: no randomness, or no such hash function."""
+
+
+class SignerFullError(ManymodError, RuntimeError):
+    """As many requests wait as the signer lets wait, or as many coroutines for room."""
+
+
+class SignerClosedError(ManymodError, RuntimeError):
+    """The signer takes no more requests."""
 
 
 class ItemError(ManymodError):
@@ -214,6 +224,8 @@ _CALL_ERRORS: dict[int, type[Exception]] = {
     _core.MM_ERR_UNSUPPORTED: UnsupportedError,
     _core.MM_ERR_KEY: InvalidKeyError,
     _core.MM_ERR_CRYPTO: CryptoError,
+    _core.MM_ERR_FULL: SignerFullError,
+    _core.MM_ERR_CLOSED: SignerClosedError,
 }
 
 

@@ -225,10 +225,17 @@ class FixedBase {
 
 }  // namespace
 
+nb::object call_error(int status, const std::string& message) {
+  return nb::module_::import_("manymod.errors").attr("_call_error")(status, message);
+}
+
 void throw_call_error(int status) {
   const std::string detail = mm_last_error();
-  const std::string message = detail.empty() ? mm_status_message(static_cast<mm_status>(status)) : detail;
-  nb::object error = nb::module_::import_("manymod.errors").attr("_call_error")(status, message);
+  throw_call_error(status, detail.empty() ? mm_status_message(static_cast<mm_status>(status)) : detail);
+}
+
+void throw_call_error(int status, const std::string& message) {
+  const nb::object error = call_error(status, message);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
 }

@@ -7,6 +7,7 @@
 #include "manymod/ecc.h"
 #include "manymod/manymod.h"
 #include "manymod/rsa.h"
+#include "manymod/service.h"
 #include "python/convert.hpp"
 
 namespace manymod::python {
@@ -68,6 +69,8 @@ void bind_constants(nb::module_& module) {
   CONSTANT(MM_ERR_UNSUPPORTED);
   CONSTANT(MM_ERR_KEY);
   CONSTANT(MM_ERR_CRYPTO);
+  CONSTANT(MM_ERR_FULL);
+  CONSTANT(MM_ERR_CLOSED);
   CONSTANT(MM_MODULUS_EACH);
   CONSTANT(MM_MODULUS_SHARED);
   CONSTANT(MM_HASH_NONE);

@@ -171,6 +171,8 @@ class EccPlan {
     plan_.reset(plan);
   }
 
+  [[nodiscard]] mm_ecc_plan* get() const { return plan_.get(); }
+
   [[nodiscard]] const char* variant(std::size_t curve) const {
     return mm_ecc_plan_variant(plan_.get(), curve);
   }
@@ -276,6 +278,10 @@ void bind_plan(nb::module_& module) {
 }
 
 }  // namespace
+
+mm_ecc_plan* plan_of(nb::handle plan) { return object_of<EccPlan>(plan, "EccPlan").get(); }
+
+const mm_ecc_call& scheme_of(nb::handle scheme) { return object_of<EccScheme>(scheme, "EccScheme").call; }
 
 void bind_ecc(nb::module_& module) {
   bind_curve(module);

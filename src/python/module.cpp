@@ -8,6 +8,7 @@
 #include "python/device_limbs.hpp"
 #include "python/ecc.hpp"
 #include "python/rsa.hpp"
+#include "python/signing_service.hpp"
 
 NB_MODULE(_core, module) {
   // Cached plans outlive the interpreter's leak check, and a forked child does not destroy those of its
@@ -23,4 +24,5 @@ NB_MODULE(_core, module) {
   manymod::python::bind_hardware(module);
   manymod::python::bind_ecc(module);
   manymod::python::bind_rsa(module);
+  manymod::python::bind_service(module);
 }

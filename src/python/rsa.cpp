@@ -214,6 +214,8 @@ class RsaRing {
     ring_.reset(ring);
   }
 
+  [[nodiscard]] mm_rsa_ring* get() const { return ring_.get(); }
+
   [[nodiscard]] mm_rsa_ring_info info() const {
     mm_rsa_ring_info info{};
     info.struct_size = sizeof info;
@@ -347,6 +349,12 @@ void bind_ring(nb::module_& module) {
 }
 
 }  // namespace
+
+mm_rsa_ring* ring_of(nb::handle ring) { return object_of<RsaRing>(ring, "RsaRing").get(); }
+
+const mm_rsa_padding& padding_of(nb::handle padding) {
+  return object_of<RsaPadding>(padding, "RsaPadding").get();
+}
 
 void bind_rsa(nb::module_& module) {
   bind_key(module);

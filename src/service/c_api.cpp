@@ -55,13 +55,25 @@ Service& here(const std::shared_ptr<Service>& service) {
 
 Service& required_service(const mm_service* service) { return here(required(service, "service").service); }
 
-/// Submit, and give the caller a ticket.
+/// Submit, or compute a request on this thread where `idle_here` and the service is idle.
+void submit(Service& service, const std::shared_ptr<Submission>& submission, std::uint64_t room_ns,
+            bool idle_here) {
+  if (idle_here && !service.in_callback() && service.run_here(submission)) return;
+  service.submit(submission, manymod::service::bounded(room_ns));
+}
+
+/// As above, and give the caller a ticket, before callbacks are called.
 void submit(const mm_service& service, const std::shared_ptr<Submission>& submission, std::uint64_t room_ns,
-            mm_ticket** ticket) {
+            bool idle_here, mm_ticket** ticket) {
   std::unique_ptr<mm_ticket> made;
-  if (ticket != nullptr) made.reset(new mm_ticket{submission, service.service});
-  here(service.service).submit(submission, manymod::service::bounded(room_ns));
-  if (ticket != nullptr) *ticket = made.release();
+  if (ticket != nullptr) made.reset(*ticket = new mm_ticket{submission, service.service});
+  try {
+    submit(here(service.service), submission, room_ns, idle_here);
+  } catch (...) {
+    if (ticket != nullptr) *ticket = nullptr;
+    throw;
+  }
+  static_cast<void>(made.release());
 }
 
 /// @throws StatusError in a callback of the service
@@ -73,13 +85,6 @@ void require_outside_callbacks(const Service& service) {
 
 void require_someone(bool someone) {
   if (!someone) throw StatusError(MM_ERR_NULL, "done and ticket are both NULL");
-}
-
-void check_operation(Service& service, const mm_service_request& request) {
-  const manymod::service::Operation& operation = service.operation(request.operation);
-  if (!operation.verifies() && request.signature.size != 0) {
-    throw StatusError(MM_ERR_ARGUMENT, "signature is for verifications");
-  }
 }
 
 /// Copy a request's answer to its caller. @return its status
@@ -113,6 +118,13 @@ mm_status mm_service_close(mm_service* service, int drain) {
   return manymod::guarded([&] {
     Service& closing = required_service(service);
     if (!closing.close(drain != 0)) require_outside_callbacks(closing);
+    return MM_OK;
+  });
+}
+
+mm_status mm_service_stop(mm_service* service, int drain) {
+  return manymod::guarded([&] {
+    required_service(service).stop(drain != 0);
     return MM_OK;
   });
 }
@@ -151,10 +163,10 @@ mm_status mm_service_submit(mm_service* service, const mm_service_request* reque
   if (ticket != nullptr) *ticket = nullptr;
   return manymod::guarded([&] {
     const mm_service_request known = required_struct(request, "request");
-    check_operation(required_service(service), known);
+    static_cast<void>(required_service(service));
     require_someone(done != nullptr || ticket != nullptr);
     submit(*service, std::make_shared<manymod::service::SingleRequest>(known, done, user, ticket != nullptr),
-           known.room_ns, ticket);
+           known.room_ns, known.here != 0, ticket);
     return MM_OK;
   });
 }
@@ -167,13 +179,10 @@ mm_status mm_service_call(mm_service* service, const mm_service_request* request
   const mm_status status = manymod::guarded([&] {
     const mm_service_request known = required_struct(request, "request");
     Service& to = required_service(service);
-    check_operation(to, known);
     require_outside_callbacks(to);
     const auto submission = std::make_shared<manymod::service::SingleRequest>(known, nullptr, nullptr, true);
-    if (!to.run_here(submission)) {
-      to.submit(submission, manymod::service::bounded(known.room_ns));
-      static_cast<void>(submission->wait(UINT64_MAX));
-    }
+    submit(to, submission, known.room_ns, true);
+    static_cast<void>(submission->wait(UINT64_MAX));
     return deliver(submission->summary(), output, room, out);
   });
   out.status = status;
@@ -190,7 +199,7 @@ mm_status mm_service_submit_many(mm_service* service, const mm_service_requests*
     require_someone(done != nullptr || ticket != nullptr);
     if (known.count == 0) throw StatusError(MM_ERR_ARGUMENT, "count is 0");
     submit(*service, std::make_shared<manymod::service::RequestArray>(known, row_bytes, done, user),
-           known.room_ns, ticket);
+           known.room_ns, false, ticket);
     return MM_OK;
   });
 }

@@ -116,7 +116,8 @@ class EccOperation final : public Operation {
     pattern_.context = {1, context_.data(), context_.size(), 0, nullptr, nullptr};
   }
 
-  /// @throws StatusError MM_ERR_KEY that names the first key that is none
+  /// @throws StatusError MM_ERR_KEY that names the first key that is none; those without bytes are not
+  /// private
   void require_valid_secrets() const {
     BatchArrays results;
     std::size_t row = 0;
@@ -133,7 +134,7 @@ class EccOperation final : public Operation {
     const mm_status status = mm_ecc_run(plan_, &call);
     if (status != MM_ERR_ITEMS) return require_ok(status);
     for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (results.statuses[i] == MM_OK) continue;
+      if (results.statuses[i] == MM_OK || keys_[i].size == 0) continue;
       const char* const why = mm_status_message(static_cast<mm_status>(results.statuses[i]));
       throw StatusError(MM_ERR_KEY, "key " + std::to_string(i) + ": " + why);
     }

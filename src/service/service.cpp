@@ -32,16 +32,25 @@ std::size_t Service::add(std::unique_ptr<const Operation> operation) {
   return channels_.size() - 1;
 }
 
-const Operation& Service::operation(std::size_t number) const {
-  const std::scoped_lock lock(mutex_);
+const Service::Channel& Service::channel(std::size_t number) const {
   if (number >= channels_.size()) {
     throw StatusError(MM_ERR_ARGUMENT, "operation is " + std::to_string(number) + ", but the service has " +
                                            std::to_string(channels_.size()));
   }
-  return *channels_[number].operation;
+  return channels_[number];
 }
 
-void Service::refuse(Lock&, mm_status status, const char* reason) {
+const Operation& Service::operation(std::size_t number) const {
+  const std::scoped_lock lock(mutex_);
+  return *channel(number).operation;
+}
+
+Service::Channel& Service::channel_of(Lock&, const Submission& submission) {
+  submission.require_suited(*channel(submission.operation()).operation);
+  return channels_[submission.operation()];
+}
+
+void Service::refuse(Lock&, mm_status status, const std::string& reason) {
   ++statistics_.refused;
   throw StatusError(status, reason);
 }
@@ -77,11 +86,12 @@ void Service::accept(Lock&, Submission& submission, Channel& channel) {
 
 void Service::submit(std::shared_ptr<Submission> submission, std::chrono::nanoseconds room) {
   Lock lock(mutex_);
+  Channel& channel = channel_of(lock, *submission);
   wait_for_room(lock, room);
   if (closed_) refuse(lock, MM_ERR_CLOSED, "the service is closed");
-  if (waiting_ >= limits_.max_queue) refuse(lock, MM_ERR_FULL, "the queue is full");
+  if (waiting_ >= limits_.max_queue)
+    refuse(lock, MM_ERR_FULL, std::to_string(waiting_) + " requests wait already");
   require_threads(lock, submission->timeout().count() != 0);
-  Channel& channel = channels_[submission->operation()];
   channel.queue.push_back(submission);
   accept(lock, *submission, channel);
   note_expiry(lock, *submission);
@@ -101,7 +111,7 @@ bool Service::run_here(const std::shared_ptr<Submission>& submission) {
   batch.size = submission->count();
   {
     Lock lock(mutex_);
-    Channel& channel = channels_[submission->operation()];
+    Channel& channel = channel_of(lock, *submission);
     const bool busy = waiting_ != 0 || running_ >= limits_.max_concurrent;
     if (closed_ || busy || channel.pace.wanted(Clock::now()) > 1) return false;
     accept(lock, *submission, channel);
@@ -174,7 +184,7 @@ void Service::note_end(Lock&) {
   ended_.notify_all();
 }
 
-bool Service::close(bool drain) {
+void Service::stop(bool drain) {
   Lock lock(mutex_);
   std::vector<Part> dropped;
   if (!drain) dropped = withdraw_all(lock);
@@ -185,8 +195,12 @@ bool Service::close(bool drain) {
   note_end(lock);
   lock.unlock();
   answer_unbegun(dropped, MM_ITEM_NOT_COMPUTED);
+}
+
+bool Service::close(bool drain) {
+  stop(drain);
   if (in_callback()) return false;
-  lock.lock();
+  Lock lock(mutex_);
   ended_.wait(lock, [this] { return waiting_ == 0 && running_ == 0 && servers_ == 0 && !watching_; });
   std::vector<std::thread> ending = std::exchange(threads_, {});
   lock.unlock();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -58,14 +59,18 @@ class Service : public std::enable_shared_from_this<Service> {
   [[nodiscard]] const Operation& operation(std::size_t number) const;
 
   /// Accept requests, waiting at most `room` for room.
-  /// @throws StatusError MM_ERR_FULL, MM_ERR_CLOSED, MM_ERR_MEMORY
+  /// @throws StatusError MM_ERR_FULL, MM_ERR_CLOSED, MM_ERR_MEMORY; MM_ERR_ARGUMENT if there is no such
+  /// operation, or they do not suit it
   void submit(std::shared_ptr<Submission> submission, std::chrono::nanoseconds room);
   /// Compute a request on the calling thread if none waits and one batch more may be computed; that saves two
   /// switches of threads. @return whether that was so; if not, the request was not accepted
+  /// @throws StatusError MM_ERR_ARGUMENT as submit()
   [[nodiscard]] bool run_here(const std::shared_ptr<Submission>& submission);
   /// Answer requests that have not begun. @return their number
   std::size_t cancel(const std::shared_ptr<Submission>& submission);
 
+  /// See mm_service_stop.
+  void stop(bool drain);
   /// See mm_service_close. @return whether all is answered: not in a callback
   bool close(bool drain);
   [[nodiscard]] mm_service_statistics statistics() const;
@@ -98,8 +103,10 @@ class Service : public std::enable_shared_from_this<Service> {
   using Lock = std::unique_lock<std::mutex>;
 
   // Functions with a Lock are called with it held.
+  [[nodiscard]] const Channel& channel(std::size_t number) const;
+  [[nodiscard]] Channel& channel_of(Lock&, const Submission& submission);
   void wait_for_room(Lock& lock, std::chrono::nanoseconds room);
-  [[noreturn]] void refuse(Lock&, mm_status status, const char* reason);
+  [[noreturn]] void refuse(Lock&, mm_status status, const std::string& reason);
   void require_threads(Lock& lock, bool watcher);
   void accept(Lock&, Submission& submission, Channel& channel);
   void note_expiry(Lock&, const Submission& submission);

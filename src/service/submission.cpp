@@ -47,6 +47,7 @@ void Submission::answered(std::size_t requests) noexcept {
 }
 
 bool Submission::wait(std::uint64_t timeout_ns) {
+  if (ended()) return true;
   std::unique_lock lock(mutex_);
   const auto over = [this] { return ended(); };
   return end_.wait_for(lock, bounded(timeout_ns), over);
@@ -70,6 +71,12 @@ SingleRequest::SingleRequest(const mm_service_request& request, mm_answer_fn don
 SingleRequest::~SingleRequest() {
   wipe_bytes(operands_.data(), operands_.size());
   wipe_bytes(output_.data(), output_.size());
+}
+
+void SingleRequest::require_suited(const Operation& operation) const {
+  if (!operation.verifies() && signature_size_ != 0) {
+    throw StatusError(MM_ERR_ARGUMENT, "signature is for verifications");
+  }
 }
 
 Operands SingleRequest::operands(std::size_t) const {
@@ -147,8 +154,9 @@ Operands RequestArray::operands(std::size_t request) const {
 
 void RequestArray::answer(std::size_t request, const mm_answer& answer) noexcept {
   if (is_failure(answer)) failed_.store(true, std::memory_order_relaxed);
+  const bool of_item = enum_value(answer.status) < MM_ERR_ITEMS;
+  if (!of_item) keep_failure(answer);
   if (arrays_.item_status != nullptr) {
-    const bool of_item = enum_value(answer.status) < MM_ERR_ITEMS;
     const mm_status status = of_item ? answer.status : MM_ITEM_NOT_COMPUTED;
     arrays_.item_status[request] = static_cast<std::uint8_t>(status);
   }
@@ -162,7 +170,18 @@ void RequestArray::answer(std::size_t request, const mm_answer& answer) noexcept
   if (arrays_.output.sizes != nullptr) arrays_.output.sizes[request] = answer.output.size;
 }
 
+void RequestArray::keep_failure(const mm_answer& answer) noexcept {
+  const std::scoped_lock lock(failure_mutex_);
+  if (failure_ != MM_OK) return;
+  failure_ = answer.status;
+  try {
+    failure_message_ = answer.message;
+  } catch (...) {  // out of memory: the status alone
+  }
+}
+
 mm_answer RequestArray::summary() const {
+  if (failure_ != MM_OK) return {failure_, 0, {}, failure_message_.c_str()};
   return {failed_.load(std::memory_order_relaxed) ? MM_ERR_ITEMS : MM_OK, 0, {}, ""};
 }
 

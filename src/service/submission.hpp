@@ -14,6 +14,7 @@
 #include "abi/items.hpp"
 #include "manymod/service.h"
 #include "repr/wipe.hpp"
+#include "service/operation.hpp"
 #include "service/pace.hpp"
 
 namespace manymod::service {
@@ -45,6 +46,8 @@ class Submission {
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] std::chrono::nanoseconds timeout() const { return timeout_; }
 
+  /// @throws StatusError MM_ERR_ARGUMENT if such requests are none of the operation's
+  virtual void require_suited(const Operation&) const {}
   [[nodiscard]] virtual Operands operands(std::size_t request) const = 0;
   /// Several threads may answer different requests at a time. What `answer` points to is copied.
   virtual void answer(std::size_t request, const mm_answer& answer) noexcept = 0;
@@ -87,6 +90,7 @@ class SingleRequest final : public Submission {
   SingleRequest(const mm_service_request& request, mm_answer_fn done, void* user, bool keep);
   ~SingleRequest() override;
 
+  void require_suited(const Operation& operation) const override;
   [[nodiscard]] Operands operands(std::size_t request) const override;
   void answer(std::size_t request, const mm_answer& answer) noexcept override;
   [[nodiscard]] mm_answer summary() const override;
@@ -119,6 +123,7 @@ class RequestArray final : public Submission {
  private:
   void notify() noexcept override;
   void check_output(std::size_t row_bytes) const;
+  void keep_failure(const mm_answer& answer) noexcept;
 
   const mm_service_requests arrays_;
   const std::size_t row_bytes_;
@@ -128,6 +133,9 @@ class RequestArray final : public Submission {
   const ItemsIn input_;
   std::optional<ItemsIn> signature_;
   std::atomic<bool> failed_{false};
+  std::mutex failure_mutex_;
+  mm_status failure_ = MM_OK;  ///< of the first call that failed
+  std::string failure_message_;
 };
 
 /// Whether the status of a request counts as a failure: not for signatures that are not valid.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,9 +76,28 @@ class KeyCalls:
         check_keywords("sign", options, SignOptions)
         curves = self.on_curves.curves
         settings, given = sign_settings(curves, **options), byte_items("messages", messages)
-        _check_rows(given, [curve.signature_bytes for curve in curves])
+        if given.kind is Kind.ROWS:
+            self.check_one_size()
         how = {"errors": errors, "out": out, "progress": progress}
         return self._run("sign", _core.MM_ECC_SIGN, settings, ("messages", given), key_indices, how)
+
+    def add_signing(self, service: _core.SigningService, settings: Settings) -> int:
+        """Add signing by these keys to a service, which copies them. Returns the operation's number."""
+        secrets = tuple(key.secret or b"" for key in self._keys)
+        curves, context = self._curves[:-1], settings.context
+        return service.add_ecc(
+            self.on_curves.handle,
+            _core.MM_ECC_SIGN,
+            settings.native,
+            np.ascontiguousarray(curves),
+            secrets,
+            None if context is None else context.block,
+            None if context is None else context.offsets,
+        )
+
+    def check_one_size(self) -> None:
+        """Raise ValueError if signatures differ in size."""
+        _check_sizes(curve.signature_bytes for curve in self.on_curves.curves)
 
     def exchange(
         self,
@@ -92,8 +111,8 @@ class KeyCalls:
         """Compute shared secrets."""
         curves = self.on_curves.curves
         settings, given = exchange_settings(curves, algorithm), byte_items("public_keys", public_keys)
-        if algorithm is None:
-            _check_rows(given, [curve.coordinate_bytes for curve in curves])
+        if algorithm is None and given.kind is Kind.ROWS:
+            _check_sizes(curve.coordinate_bytes for curve in curves)
         how = {"errors": errors, "out": out, "progress": progress}
         return self._run(
             "exchange", _core.MM_ECC_EXCHANGE, settings, ("public_keys", given), key_indices, how
@@ -150,8 +169,8 @@ class KeyCalls:
         return None if indices is None else np.asarray(self._curves[indices])
 
 
-def _check_rows(given: Items, sizes: Sequence[int]) -> None:
-    if given.kind is Kind.ROWS and len(set(sizes)) > 1:
+def _check_sizes(sizes: Iterable[int]) -> None:
+    if len(set(sizes)) > 1:
         raise ValueError("curves of different sizes: give the batch as a list, the results vary in length")
 
 

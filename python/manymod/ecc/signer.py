@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from manymod._batch_signer import BatchSigner
-from manymod._signer_service import SignerClosedError, SignerFullError, SignerStatistics
+from manymod import _core
+from manymod._batch_signer import BatchSigner, Scheme, SignerStatistics
+from manymod.ecc._operands import byte_items
 from manymod.ecc._options import SignOptions, check_keywords, sign_settings
 from manymod.ecc.keys import Key
 from manymod.ecc.ring import KeyRing
+from manymod.errors import SignerClosedError, SignerFullError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,12 +52,22 @@ class Signer(BatchSigner):
         check_keywords("sign", words, SignOptions)
         if not isinstance(words.get("nonces", ""), str):
             raise ValueError("nonces of a Signer cannot be given: they are 'deterministic' or 'hedged'")
-        sign_settings([key.curve.native for key in ring], **words)  # raises for options that are wrong
+        calls = ring._calls
+        settings = sign_settings(calls.on_curves.curves, **words)
 
-        def compute(messages: list[bytes], indices: list[int]) -> Any:
-            return ring.sign(messages, indices, errors="status", **words)
+        def add(service: _core.SigningService) -> tuple[int, int]:
+            number = calls.add_signing(service, settings)
+            return number, number
+
+        def width_of(_indices: Any, one_size: bool) -> tuple[int, int]:
+            if one_size:
+                calls.check_one_size()
+            return settings.width, settings.width
 
         def on_gpu(_batch: int) -> bool:
             return any("cuda" in ring.variant_for(key) for key in range(len(ring)))
 
-        super().__init__(compute, bytes, len(ring), ring.threads, on_gpu, **options)
+        scheme = Scheme(
+            add, bytes, byte_items, width_of, settings.one_size, len(ring), ring.threads, on_gpu
+        )
+        super().__init__(scheme, **options)

@@ -23,7 +23,7 @@ from manymod._byte_items import (
     source_of,
 )
 from manymod._forked import ProcessOwn
-from manymod._key_indices import key_numbers
+from manymod._key_indices import broadcast, key_numbers, length, taken
 from manymod._run import Progress, Watched
 from manymod._series import check_labels
 from manymod.errors import Status, _item_error
@@ -122,7 +122,7 @@ class KeyCalls:
         given, texts = items("signatures", signatures), items("messages", messages)
         indices, labels = key_numbers(key_indices, len(self._keys))
         count = common_count(
-            {"signatures": given.count, "messages": texts.count, "key_indices": _length(indices)}
+            {"signatures": given.count, "messages": texts.count, "key_indices": length(indices)}
         )
         check_labels({"signatures": given.labels, "messages": texts.labels, "key_indices": labels})
         source = source_of(count, given, texts)
@@ -132,9 +132,9 @@ class KeyCalls:
         part = total if rows is None else len(rows)
         flags, status = np.zeros(part, np.uint8), np.empty(part, np.uint8)
         if rows is not None:
-            given, texts, indices = given.take(rows), texts.take(rows), _taken(indices, rows)
+            given, texts, indices = given.take(rows), texts.take(rows), taken(indices, rows)
         watched = None if progress is None else Watched(progress)
-        keys = _broadcast(indices, part)
+        keys = broadcast(indices, part)
         blocks = (texts.block, texts.offsets, given.block, given.offsets)
         self.handle.verify(native, part, keys, *blocks, flags, status, watched, bool(left_pad))
         if errors == "false" and len(self._keys) == 1 and (status == Status.RSA_PADDING).any():
@@ -155,7 +155,7 @@ class KeyCalls:
             raise _item_error("verify", bad, statuses, verdicts, count is None)
         return verdicts
 
-    def _width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
+    def width(self, indices: NDArray[np.uint32] | None, one_size: bool) -> int:
         """Bytes of the longest modulus that is used."""
         if indices is None:
             return self._keys[0].modulus_bytes
@@ -179,13 +179,13 @@ class KeyCalls:
         checked_errors(errors)
         name, value = operand
         given, (indices, labels) = items(name, value), key_numbers(key_indices, len(self._keys))
-        count = common_count({name: given.count, "key_indices": _length(indices)})
+        count = common_count({name: given.count, "key_indices": length(indices)})
         check_labels({name: given.labels, "key_indices": labels})
         source = source_of(count, given)
         if number == _core.MM_RSA_DECRYPT and source.kind is Kind.ROWS:
             source = Items(Kind.LIST, source.count, ())
         total = 1 if count is None else count
-        width = self._width(indices, source.kind is Kind.ROWS)
+        width = self.width(indices, source.kind is Kind.ROWS)
         if out is not None:
             check_out(out, source.kind, total, width)
         null, present = present_rows(source, given)
@@ -232,26 +232,14 @@ class _Batch:
     ) -> bool:
         """Compute the items that are present (None: all). Returns whether some have a status."""
         if present is None:
-            keys = _broadcast(indices, len(self.rows))
+            keys = broadcast(indices, len(self.rows))
             arguments = (given.block, given.offsets, self.rows, self.sizes, self.status)
             return handle.run(op, padding, len(self.rows), keys, *arguments, progress) == _core.MM_ERR_ITEMS
         part = _Batch(len(present), self.rows.shape[1], None)
         try:
-            bad = part.run(handle, op, padding, given.take(present), _taken(indices, present), None, progress)
+            bad = part.run(handle, op, padding, given.take(present), taken(indices, present), None, progress)
             self.rows[present], self.sizes[present] = part.rows, part.sizes
             self.status[present] = part.status
         finally:
             part.rows.fill(0)
         return bad
-
-
-def _length(indices: NDArray[np.uint32] | None) -> int | None:
-    return None if indices is None or indices.ndim == 0 else len(indices)
-
-
-def _broadcast(indices: NDArray[np.uint32] | None, count: int) -> NDArray[np.uint32] | None:
-    return None if indices is None else np.ascontiguousarray(np.broadcast_to(indices, (count,)))
-
-
-def _taken(indices: NDArray[np.uint32] | None, rows: NDArray[np.intp]) -> NDArray[np.uint32] | None:
-    return indices if indices is None or indices.ndim == 0 else indices[rows]

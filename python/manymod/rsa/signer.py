@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from manymod._batch_signer import BatchSigner, SignerOptions
+from manymod import _core
+from manymod._batch_signer import BatchSigner, Scheme, SignerOptions, SignerStatistics
+from manymod._byte_items import items
 from manymod._hashes import Prehashed, hasher, read_algorithm
-from manymod._signer_service import SignerClosedError, SignerFullError, SignerStatistics
+from manymod.errors import SignerClosedError, SignerFullError
 from manymod.hardware import variants
 from manymod.rsa.keys import PrivateKey
 from manymod.rsa.padding import native_padding
@@ -22,21 +24,21 @@ __all__ = ["Signer", "SignerClosedError", "SignerFullError", "SignerStatistics"]
 class Signer(BatchSigner):
     """Signs single messages for many threads and coroutines, in batches.
 
-    Requests wait in a queue of bounded length; threads take them out, at most `max_batch` at a time, and sign
-    them in one call. A batch begins when `max_batch` requests wait, or when the first of them has waited for
-    `deadline`, and `max_concurrent` batches may be signed at the same time; a request that finds the signer
-    idle is signed at once, one of `sign` without a timeout on its caller's own thread. Messages are hashed by
+    Requests wait in a queue of bounded length (docs/service.md), from which up to `max_concurrent` batches are
+    signed at the same time. The signer knows how fast requests come and how long batches take. It holds a
+    request back, for at most `deadline`, only while that lets it keep up: a request that finds it idle is
+    signed at once, one of `sign` without a timeout on its caller's own thread. Single messages are hashed by
     their callers: a long one holds up no other request, and the queue holds digests alone, at most 64 bytes a
-    request.
+    request. Arrays of messages (`submit_many`) are hashed with their batches.
 
     Args:
         keys: a `PrivateKey`, or a `KeyRing` whose keys requests name by their index.
         padding: as in `KeyRing.sign`.
         algorithm: as in `KeyRing.sign`.
-        deadline: seconds that a request may be held back for others to join it; a quarter of them is left to
-            the threads and the interpreter.
+        deadline: seconds that a request may be held back for others to join it.
         max_batch: most requests of one call.
-        max_queue: most requests that wait.
+        max_queue: requests that wait when the queue counts as full, and answers that wait to be handed out when
+            no more are computed.
         max_waiters: most coroutines that await room in the queue; one more meets `SignerFullError`.
         max_concurrent: most batches that are signed at the same time, each by a thread of its own; None: 16
             where a GPU signs full batches, otherwise as many as the ring has CPU threads.
@@ -47,6 +49,17 @@ class Signer(BatchSigner):
     is cancelled before it begins, by its cancellation. Close the signer, or use it as a context manager; when
     the interpreter exits, requests that wait are cancelled. It belongs to its process: in a forked child it
     takes no requests and has no statistics.
+
+    >>> from manymod import rsa
+    >>> from cryptography.hazmat.primitives.asymmetric import rsa as foreign
+    >>> key = rsa.PrivateKey.from_cryptography(foreign.generate_private_key(65537, 1024))
+    >>> messages = [b"one", b"two"]
+    >>> with Signer(key, "pkcs1v15", "sha256") as signer:
+    ...     single, many = signer.submit(b"one"), signer.submit_many(messages)
+    >>> many.result() == key.sign(messages, "pkcs1v15", "sha256")
+    True
+    >>> single.result() == many.result()[0]
+    True
     """
 
     def __init__(
@@ -59,10 +72,14 @@ class Signer(BatchSigner):
         if not isinstance(keys, (PrivateKey, KeyRing)):
             raise TypeError(f"keys must be a PrivateKey or a KeyRing, not {type(keys).__name__}")
         ring = keys if isinstance(keys, KeyRing) else KeyRing([keys])
-        several = len(ring) > 1
+        calls = ring._calls
 
-        def compute(digests: list[bytes], indices: list[int]) -> Any:
-            return ring.sign(digests, indices if several else None, native, None, errors="status")
+        def add(service: _core.SigningService) -> tuple[int, int]:
+            single = service.add_rsa(calls.handle, _core.MM_RSA_SIGN, native)
+            if prehashed:
+                return single, single
+            hashing = native_padding(padding, algorithm, "sign")
+            return single, service.add_rsa(calls.handle, _core.MM_RSA_SIGN, hashing)
 
         def prepare(message: Buffer) -> bytes:
             """The digest; of a given one of a wrong length only that it has one."""
@@ -70,8 +87,12 @@ class Signer(BatchSigner):
                 return digest(message)
             return bytes(message) if memoryview(message).nbytes == size else b""
 
+        def width_of(indices: Any, one_size: bool) -> tuple[int, int]:
+            return calls.width(indices, one_size), calls.handle.max_modulus_bytes
+
         def on_gpu(batch: int) -> bool:
             names = {variant.name for variant in variants() if variant.backend == "cuda"}
             return any(ring.variant_for(key, batch) in names for key in range(len(ring)))
 
-        super().__init__(compute, prepare, len(ring), ring.threads, on_gpu, **options)
+        scheme = Scheme(add, prepare, items, width_of, True, len(ring), ring.threads, on_gpu)
+        super().__init__(scheme, **options)
