@@ -13,25 +13,35 @@ from typing import Any
 
 import pytest
 from tests.python.rsa_support import private_key
-from tests.python.signer_support import BITS, HOW, Gate, check_counts, message, one_at_a_time, wait_until
+from tests.python.signer_support import (
+    BITS,
+    HOW,
+    Gate,
+    check_counts,
+    is_closed,
+    message,
+    one_at_a_time,
+    wait_until,
+)
 
 import manymod
 from manymod import _hashes, rsa
 from manymod._hashes import HASHES
 from manymod.asynchronous import Job
-from manymod.rsa import ring as ring_module
 
 
 def test_one_request() -> None:
     with rsa.Signer(private_key(), *HOW) as signer:
         assert signer.sign(b"a") == private_key().sign(b"a", *HOW)
+        assert signer.sign(b"a", timeout=60) == private_key().sign(b"a", *HOW)
         assert signer.submit(bytearray(b"b")).result(60) == private_key().sign(b"b", *HOW)
         assert asyncio.run(signer.asign(memoryview(b"c"))) == private_key().sign(b"c", *HOW)
     found = signer.statistics()
     check_counts(found)
-    assert (found.accepted, found.signed, found.batches, found.batch_sizes) == (3, 3, 3, {1: 3})
-    assert set(found.latency) == {0.5, 0.95, 0.99, 1.0}
-    assert 0 < found.latency[0.5] <= found.latency[0.95] <= found.latency[0.99] <= found.latency[1.0] < 60
+    assert (found.accepted, found.signed, found.batches, found.batch_sizes) == (4, 4, 4, {1: 4})
+    for times in (found.latency, found.queued, found.computing):
+        assert set(times) == {0.5, 0.95, 0.99, 1.0}
+        assert 0 < times[0.5] <= times[0.95] <= times[0.99] <= times[1.0] < 60
 
 
 def test_ten_thousand_requests_of_threads_and_coroutines(expected: list[bytes]) -> None:
@@ -60,120 +70,65 @@ def test_ten_thousand_requests_of_threads_and_coroutines(expected: list[bytes]) 
     found = signer.statistics()
     check_counts(found)
     assert (found.accepted, found.signed, found.failed, found.cancelled) == (10_000, 10_000, 0, 0)
-    assert max(found.batch_sizes) > 1
 
 
-def test_a_lone_request_is_signed_on_its_own_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that comes meanwhile waits for it, on the signer's."""
-    threads: list[str] = []
-    sign = ring_module.KeyRing.sign
-    waiting: list[Future[bytes]] = []
-
-    def recorded(ring: rsa.KeyRing, *args: Any, **options: Any) -> Any:
-        threads.append(threading.current_thread().name)
-        if len(threads) == 2:
-            waiting.append(signer.submit(b"meanwhile"))
-            time.sleep(0.05)
-            assert len(threads) == 2
-        return sign(ring, *args, **options)
-
-    monkeypatch.setattr(ring_module.KeyRing, "sign", recorded)
+def test_a_lone_request_is_signed_on_its_own_thread(gate: Gate) -> None:
+    """So that it needs no other one, such as that which hands out answers."""
     with one_at_a_time() as signer:
-        assert signer.sign(b"a", timeout=60)
-        wait_until(lambda: not signer._service._owners)  # its thread rests a moment after the answer
+        held = gate.hold_answers(signer)
         assert signer.sign(b"b") == private_key(BITS).sign(b"b", *HOW)
-        assert waiting[0].result(60)
-    own = threading.current_thread().name
-    assert [name for name in threads if name != own] == ["manymod-signer"] * 2
-    assert threads[:2] == ["manymod-signer", own]
+        gate.open.set()
+    assert all(future.result(0) for future in held)
     check_counts(signer.statistics())
 
 
-def test_batches_are_bounded(gate: Gate) -> None:
-    with one_at_a_time(max_batch=4) as signer:
-        futures = [signer.submit(message(0))]
-        gate.wait_entered()
-        futures += [signer.submit(message(i)) for i in range(1, 11)]
+def test_batches_are_bounded(gate: Gate, expected: list[bytes]) -> None:
+    with one_at_a_time(max_batch=4, max_queue=20) as signer:
+        gate.hold(signer, 20)
+        futures = [signer.submit(message(number)) for number in range(15)]
         gate.open.set()
-        assert len({future.result(60) for future in futures}) == 11
-    assert gate.batches == [1, 4, 4, 2]
-
-
-def test_the_deadline_bounds_the_wait_for_company(gate: Gate) -> None:
-    """After a batch of two the next request waits for others, but only so long."""
-    gate.open.set()
-    with one_at_a_time(deadline=0.2, max_batch=3) as signer:
-        gate.open.clear()
-        futures = [signer.submit(message(0))]
-        gate.wait_entered()
-        futures += [signer.submit(message(1)), signer.submit(message(2))]
-        gate.open.set()
-        concurrent.futures.wait(futures, 60)
-        first = signer.submit(message(3))
-        time.sleep(0.01)
-        second = signer.submit(message(4))
-        assert concurrent.futures.wait([first, second], 60).not_done == set()
-        assert signer.sign(message(5), timeout=60)
-    assert gate.batches[:2] == [1, 2]
-    assert sum(gate.batches) == 6
+        assert [future.result(60) for future in futures] == expected[:15]
+    check_counts(signer.statistics())
+    assert max(signer.statistics().batch_sizes) <= 4
 
 
 def test_batches_at_the_same_time(gate: Gate, expected: list[bytes]) -> None:
     """As many as may be, then requests wait for the first of them to end."""
-    with rsa.Signer(private_key(BITS), *HOW, max_concurrent=3) as signer:
-        futures = []
-        for number in range(3):
-            futures.append(signer.submit(message(number)))
-            gate.wait_entered()
-        futures += [signer.submit(message(number)) for number in range(3, 8)]
-        time.sleep(0.02)
-        assert gate.batches == [1, 1, 1]
+    with rsa.Signer(private_key(BITS), *HOW, max_concurrent=3, max_queue=10) as signer:
+        held = gate.hold(signer, 10, 3)
+        futures = [signer.submit(message(number)) for number in range(5)]
         assert signer.statistics().waiting == 5
         gate.open.set()
-        assert [future.result(60) for future in futures] == expected[:8]
-    assert gate.batches[:4] == [1, 1, 1, 5]
+        assert [future.result(60) for future in futures] == expected[:5]
+        assert len({future.result(60) for future in held}) == 1
     check_counts(signer.statistics())
 
 
-def test_a_batch_gathers_while_others_are_signed(gate: Gate, expected: list[bytes]) -> None:
-    """And begins at its deadline, not when they end."""
-    with rsa.Signer(private_key(BITS), *HOW, max_concurrent=3, max_batch=2, deadline=0.05) as signer:
-        signer._service._max_concurrent = 0  # until both wait
-        futures = [signer.submit(message(number)) for number in range(2)]
-        signer._service._max_concurrent = 3
-        futures.append(signer.submit(message(2)))
-        gate.wait_entered()
-        gate.wait_entered()  # the third, alone, after its deadline
-        assert gate.batches == [2, 1]
-        gate.open.set()
-        assert [future.result(60) for future in futures] == expected[:3]
-
-
 def test_signing_and_closing_on_many_threads(gate: Gate, expected: list[bytes]) -> None:
-    """close() waits for all batches, those that callers sign themselves too."""
-    signer = rsa.Signer(private_key(BITS), *HOW, max_concurrent=3)
-    jobs = [manymod.submit(signer.sign, message(0))]
-    gate.wait_entered()
-    jobs.append(signer.submit(message(1)))
-    gate.wait_entered()
+    """close() waits for all requests, and for all answers to be handed out."""
+    signer = rsa.Signer(private_key(BITS), *HOW, max_concurrent=2, max_queue=10)
+    gate.hold(signer, 10, 2)
+    jobs = [manymod.submit(signer.sign, message(0)), signer.submit(message(1))]
+    wait_until(lambda: signer.statistics().waiting == 2)
     closing = manymod.submit(signer.close)
-    wait_until(lambda: signer._service._closed)
-    time.sleep(0.02)
+    wait_until(lambda: is_closed(signer))
     assert not closing.done()
     gate.open.set()
     closing.result(60)
     assert [job.result(60) for job in jobs] == expected[:2]
-    assert not signer._service._owners
     check_counts(signer.statistics())
 
 
 def test_a_full_queue_refuses_on_request(gate: Gate) -> None:
     with one_at_a_time(max_queue=2, full="raise") as signer:
-        futures = [signer.submit(message(0))]
-        gate.wait_entered()
+        futures = gate.hold(signer, 2)
         futures += [signer.submit(message(1)), signer.submit(message(2))]
         with pytest.raises(rsa.SignerFullError, match="2 requests wait already"):
             signer.submit(message(3))
+        with pytest.raises(rsa.SignerFullError):
+            signer.sign(message(3))
+        with pytest.raises(rsa.SignerFullError):
+            signer.submit_many([message(3)])
         with pytest.raises(rsa.SignerFullError):
             asyncio.run(signer.asign(message(3)))
         gate.open.set()
@@ -181,28 +136,30 @@ def test_a_full_queue_refuses_on_request(gate: Gate) -> None:
         assert signer.sign(message(4))
     found = signer.statistics()
     check_counts(found)
-    assert (found.accepted, found.refused) == (4, 2)
+    assert (found.accepted, found.refused) == (len(futures) + 1, 4)
 
 
 def test_a_full_queue_holds_threads_up(gate: Gate, expected: list[bytes]) -> None:
     with one_at_a_time(max_queue=2) as signer, ThreadPoolExecutor(8) as pool:
-        first = signer.submit(message(0))
-        gate.wait_entered()
-        jobs = [pool.submit(signer.sign, message(number)) for number in range(1, 9)]
+        gate.hold(signer, 2)
+        jobs = [pool.submit(signer.sign, message(number)) for number in range(4)]
+        jobs += [pool.submit(signer.sign, message(number), timeout=60) for number in range(4, 8)]
         wait_until(lambda: signer.statistics().waiting == 2)
         with pytest.raises(rsa.SignerFullError):
             signer.submit(message(9), timeout=0.01)
         assert not any(job.done() for job in jobs)
         gate.open.set()
-        assert [first.result(60), *(job.result(60) for job in jobs)] == expected[:9]
+        assert [job.result(60) for job in jobs] == expected[:8]
     check_counts(signer.statistics())
+    assert signer.statistics().refused == 1
 
 
 def test_a_full_queue_holds_coroutines_up_but_not_their_loop(gate: Gate, expected: list[bytes]) -> None:
-    async def main(signer: rsa.Signer) -> list[bytes]:
+    async def main(signer: rsa.Signer, held: int) -> list[bytes]:
         tasks = [asyncio.ensure_future(signer.asign(message(number))) for number in range(50)]
-        await asyncio.sleep(0.05)  # the loop runs while they wait
-        assert signer.statistics().accepted < 50
+        while signer.statistics().waiting < 3:  # the loop runs while they wait
+            await asyncio.sleep(0.001)
+        assert signer.statistics().accepted == held + 3
         dropped = tasks[-10:]
         for task in dropped:
             task.cancel()
@@ -212,17 +169,21 @@ def test_a_full_queue_holds_coroutines_up_but_not_their_loop(gate: Gate, expecte
         return [answer for answer in answers if isinstance(answer, bytes)]
 
     with one_at_a_time(max_queue=3, max_batch=2) as signer:
-        assert asyncio.run(main(signer)) == expected[:40]
-    check_counts(signer.statistics())
+        held = gate.hold(signer, 3)
+        assert asyncio.run(main(signer, len(held))) == expected[:40]
+    found = signer.statistics()
+    check_counts(found)
+    assert (found.accepted, found.cancelled) == (len(held) + 40, 0)  # others were not in the queue yet
 
 
 def test_cancelled_requests_are_not_signed_and_lose_no_other(gate: Gate, expected: list[bytes]) -> None:
     """Some while none is signed, others while they are."""
     source = random.Random(1)
-    with one_at_a_time(max_batch=64) as signer:
+    with one_at_a_time(max_batch=64, max_queue=3000) as signer:
+        held = gate.hold(signer, 3000)
         futures = [signer.submit(message(number)) for number in range(3000)]
         for position, future in enumerate(source.sample(futures, 1500)):
-            future.cancel()
+            assert future.cancel() or position > 500
             if position == 500:
                 gate.open.set()
         done = concurrent.futures.wait(futures, 120)
@@ -233,26 +194,56 @@ def test_cancelled_requests_are_not_signed_and_lose_no_other(gate: Gate, expecte
     )
     found = signer.statistics()
     check_counts(found)
-    assert (found.cancelled, found.signed) == (sum(cancelled), 3000 - sum(cancelled))
-    assert found.cancelled > 0
+    assert (found.cancelled, found.signed) == (sum(cancelled), len(held) + 3000 - sum(cancelled))
+    assert found.cancelled > 500
+
+
+def test_futures_are_like_others(gate: Gate, expected: list[bytes]) -> None:
+    """Functions of concurrent.futures and asyncio take them, answered or not."""
+    with one_at_a_time(max_queue=20) as signer:
+        answered = [signer.submit(message(number)) for number in range(2)]
+        concurrent.futures.wait(answered, 60)
+        gate.hold(signer, 20)
+        waiting = [signer.submit(message(number)) for number in range(2, 9)]
+        assert waiting[6].cancel()
+        assert waiting[6].cancel()
+        assert not answered[0].cancel()
+        assert [future.done() for future in (*answered, *waiting)] == [True] * 2 + [False] * 6 + [True]
+        assert not waiting[0].running()
+        assert "pending" in repr(waiting[0])
+        with pytest.raises(concurrent.futures.TimeoutError):
+            waiting[0].result(0.001)
+        called: list[Future[bytes]] = []
+        waiting[1].add_done_callback(called.append)
+        answered[0].add_done_callback(called.append)
+
+        async def wrapped() -> list[bytes]:
+            pending = [asyncio.wrap_future(future) for future in (*answered, *waiting[2:4])]
+            gate.open.set()
+            return await asyncio.gather(*pending)
+
+        assert asyncio.run(wrapped()) == expected[:2] + expected[4:6]
+        completed = concurrent.futures.as_completed([*answered, *waiting], 60)
+        assert {future for future in completed if future.cancelled()} == {waiting[6]}
+        assert concurrent.futures.wait(waiting, 60, concurrent.futures.FIRST_EXCEPTION).not_done == set()
+        assert [future.exception() for future in answered] == [None, None]
+        assert called == [answered[0], waiting[1]]
 
 
 def test_a_cancelled_coroutine_cancels_its_request(gate: Gate) -> None:
     async def main(signer: rsa.Signer) -> None:
-        first = asyncio.ensure_future(signer.asign(message(0)))
-        while not gate.batches:
+        task = asyncio.ensure_future(signer.asign(message(1)))
+        while signer.statistics().waiting == 0:
             await asyncio.sleep(0.001)
-        second = asyncio.ensure_future(signer.asign(message(1)))
-        await asyncio.sleep(0.01)
-        second.cancel()
+        task.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await second
-        gate.open.set()
-        assert await first
+            await task
 
-    with one_at_a_time() as signer:
+    with one_at_a_time(max_queue=2) as signer:
+        held = gate.hold(signer, 2)
         asyncio.run(main(signer))
-    assert (signer.statistics().signed, signer.statistics().cancelled) == (1, 1)
+        gate.open.set()
+    assert (signer.statistics().signed, signer.statistics().cancelled) == (len(held), 1)
 
 
 def test_a_closed_coroutine_leaves_the_room_to_others(gate: Gate, expected: list[bytes]) -> None:
@@ -260,32 +251,18 @@ def test_a_closed_coroutine_leaves_the_room_to_others(gate: Gate, expected: list
         closed = signer.asign(message(2))
         closed.send(None)  # it waits for room, before the other one
         other = asyncio.ensure_future(signer.asign(message(3)))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         closed.close()
         gate.open.set()
         return await asyncio.wait_for(other, 20)
 
     with one_at_a_time(max_queue=1) as signer:
-        futures = [signer.submit(message(0))]
-        gate.wait_entered()
-        futures.append(signer.submit(message(1)))
+        held = gate.hold(signer, 1)
+        waiting = signer.submit(message(1))
         assert asyncio.run(main(signer)) == expected[3]
-        assert [future.result(60) for future in futures] == expected[:2]
+        assert waiting.result(60) == expected[1]
     check_counts(signer.statistics())
-
-
-def test_a_coroutine_may_be_closed_by_a_thread_that_holds_the_lock() -> None:
-    """As garbage collection does, at any time."""
-    with one_at_a_time() as signer:
-
-        def collect() -> None:
-            with signer._service._lock:
-                signer._service.withdraw(lambda: None)
-
-        thread = threading.Thread(target=collect, daemon=True)
-        thread.start()
-        thread.join(20)
-        assert not thread.is_alive()
+    assert signer.statistics().accepted == len(held) + 2
 
 
 def test_room_and_answer_have_one_deadline(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,14 +273,15 @@ def test_room_and_answer_have_one_deadline(gate: Gate, monkeypatch: pytest.Monke
         waits.append(timeout)
         return result(job, timeout)
 
-    with one_at_a_time() as signer:
-        put = signer._service.put
+    with one_at_a_time(max_queue=1) as signer:
+        gate.hold(signer, 1)
+        submit = signer.submit
 
-        def slow(*args: Any) -> None:
+        def slow(*args: Any, **options: Any) -> Any:
             time.sleep(0.3)
-            put(*args)
+            return submit(*args, **options)
 
-        monkeypatch.setattr(signer._service, "put", slow)
+        monkeypatch.setattr(signer, "submit", slow)
         monkeypatch.setattr(Job, "result", recorded)
         with pytest.raises(concurrent.futures.TimeoutError):
             signer.sign(message(0), timeout=0.4)
@@ -314,13 +292,12 @@ def test_room_and_answer_have_one_deadline(gate: Gate, monkeypatch: pytest.Monke
 
 
 def test_a_request_that_times_out_is_cancelled(gate: Gate) -> None:
-    with one_at_a_time() as signer:
-        first = signer.submit(message(0))
-        gate.wait_entered()
+    with one_at_a_time(max_queue=2) as signer:
+        gate.hold(signer, 2)
         with pytest.raises(concurrent.futures.TimeoutError):
             signer.sign(message(1), timeout=0.01)
         gate.open.set()
-        assert first.result(60)
+    check_counts(signer.statistics())
     assert signer.statistics().cancelled == 1
 
 
@@ -331,8 +308,8 @@ def test_a_consumer_that_does_not_read_holds_nobody_up(expected: list[bytes]) ->
         assert [future.result(60) for future in unread] == expected[:2000]
 
 
-def test_long_messages_are_hashed_by_their_callers(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The queue holds digests alone; a coroutine's long message holds up its loop no more than others."""
+def test_long_messages_are_hashed_by_their_callers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A coroutine's long message holds up its loop no more than others."""
     hashed_by: list[int] = []
     original = _hashes.hasher
 
@@ -347,7 +324,6 @@ def test_long_messages_are_hashed_by_their_callers(gate: Gate, monkeypatch: pyte
         return digest
 
     monkeypatch.setattr("manymod.rsa.signer.hasher", recorded)
-    gate.open.set()
     long, own = bytes(3 << 20), threading.get_ident()
     with one_at_a_time() as signer:
         signatures = [signer.sign(long), signer.submit(long).result(60), asyncio.run(signer.asign(b"short"))]
@@ -357,7 +333,6 @@ def test_long_messages_are_hashed_by_their_callers(gate: Gate, monkeypatch: pyte
         assert hashed_by[3] != own
     key = private_key(BITS)
     assert signatures == [key.sign(text, *HOW) for text in (long, long, b"short", long)]
-    assert gate.longest == 32
 
 
 @pytest.mark.parametrize("name", HASHES)
@@ -366,11 +341,12 @@ def test_every_hash_as_one_call_has_it(name: str) -> None:
     texts: list[Any] = [b"", bytearray(b"abc"), memoryview(b"a.b.c.")[::2]]
     with rsa.Signer(key, "pss", name) as signer:
         signatures = [signer.sign(text) for text in texts]
-    assert all(key.public_key().verify(signatures, [bytes(text) for text in texts], "pss", name))
+        signatures += signer.submit_many([bytes(text) for text in texts]).result(60)
+    assert all(key.public_key().verify(signatures, [bytes(text) for text in texts] * 2, "pss", name))
 
 
 def test_coroutines_that_await_room_are_bounded(gate: Gate, expected: list[bytes]) -> None:
-    """One that was woken keeps its place; one more than may wait is refused."""
+    """One more than may wait is refused, and one that no longer waits leaves its place."""
     refused: list[int] = []
 
     async def ask(number: int) -> bytes:
@@ -381,18 +357,23 @@ def test_coroutines_that_await_room_are_bounded(gate: Gate, expected: list[bytes
             return b""
 
     async def main() -> list[bytes]:
+        leaves = asyncio.create_task(ask(100))
         tasks = [asyncio.create_task(ask(number)) for number in range(1, 9)]
-        while len(refused) < 3:
+        while len(refused) < 5:
             await asyncio.sleep(0.001)
+        leaves.cancel()
+        await asyncio.wait([leaves])
+        tasks.append(asyncio.create_task(ask(9)))
+        await asyncio.sleep(0)
         gate.open.set()
         return await asyncio.gather(*tasks)
 
-    with one_at_a_time(max_queue=2, max_waiters=3) as signer:
-        first = signer.submit(message(0))
-        gate.wait_entered()
+    with one_at_a_time(max_queue=2, max_waiters=4) as signer:
+        gate.hold(signer, 2)
+        waiting = [signer.submit(message(0)), signer.submit(message(0))]
         answers = asyncio.run(main())
-        assert first.result(60) == expected[0]
-    assert refused == [6, 7, 8]
-    assert answers == [*expected[1:6], b"", b"", b""]
+        assert [future.result(60) for future in waiting] == [expected[0]] * 2
+    assert refused == [4, 5, 6, 7, 8]
+    assert answers == [*expected[1:4], *[b""] * 5, expected[9]]
     check_counts(signer.statistics())
-    assert signer.statistics().refused == 3
+    assert signer.statistics().refused == 5

@@ -7,10 +7,10 @@ import asyncio
 import concurrent.futures
 import functools
 import os
+import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from concurrent.futures import CancelledError, Future
 from typing import Any
@@ -19,10 +19,18 @@ import numpy as np
 import pytest
 from tests.python import fake_gpu
 from tests.python.rsa_support import peer_key, private_key
-from tests.python.signer_support import BITS, HOW, Gate, check_counts, message, one_at_a_time, wait_until
+from tests.python.signer_support import (
+    BITS,
+    HOW,
+    Gate,
+    check_counts,
+    is_closed,
+    message,
+    one_at_a_time,
+    wait_until,
+)
 
 import manymod
-from manymod import _signer_service as service_module
 from manymod import rsa
 
 
@@ -47,123 +55,115 @@ def test_answers_set_once_whatever_callbacks_do(expected: list[bytes]) -> None:
     assert calls == Counter(range(100))
 
 
-@pytest.mark.parametrize("direct", [True, False])
-def test_callbacks_cannot_make_the_signer_wait_for_itself(
-    monkeypatch: pytest.MonkeyPatch, direct: bool
-) -> None:
-    """Neither on the signer's thread nor on that of a caller who signs itself."""
+def test_callbacks_cannot_make_the_signer_wait_for_itself() -> None:
     outcomes: list[Any] = []
-    made: list[Future[bytes]] = []
-    original = service_module.Request.__init__
+    entered, done = threading.Event(), threading.Event()
+    asker = threading.current_thread()
 
     def in_callback(_future: Future[bytes]) -> None:
-        for attempt in (
+        if threading.current_thread() is asker:  # as where the answer came before the callback
+            return
+        entered.set()
+
+        def fill() -> None:
+            while True:  # for what is computed waits for this thread too
+                signer.submit(b"more")
+
+        attempts = (
             lambda: signer.sign(b"itself"),
-            lambda: [signer.submit(b"more") for _ in range(3)],
+            lambda: signer.sign(b"itself", timeout=60),
+            fill,
+            lambda: signer.submit_many([b"more"]),
             signer.close,
-        ):
+        )
+        for attempt in attempts:
             try:
                 attempt()
             except (RuntimeError, rsa.SignerFullError) as error:
                 outcomes.append(type(error))
+        done.set()
         raise SystemExit
 
-    def observed(request: Any, *args: Any) -> None:
-        original(request, *args)
-        if not made:
-            made.append(request.future)
-            request.future.add_done_callback(in_callback)
-
-    monkeypatch.setattr(service_module.Request, "__init__", observed)
     signer = one_at_a_time(max_queue=2)
-    if direct:
-        with pytest.raises(SystemExit):
-            signer.sign(b"a")
-    else:
-        assert signer.submit(b"a").result(60)
+    while not entered.is_set():
+        future = signer.submit(b"a")
+        future.add_done_callback(in_callback)
+        assert future.result(60)
+        entered.wait(0.01)
+    assert done.wait(60)
     signer.close()
-    assert outcomes == [RuntimeError, rsa.SignerFullError]
-    assert made[0].result(0)
+    assert outcomes == [RuntimeError, RuntimeError, rsa.SignerFullError, rsa.SignerFullError]
     found = signer.statistics()
     check_counts(found)
-    assert (found.accepted, found.signed, found.refused) == (3, 3, 1)
+    assert (found.failed, found.cancelled, found.refused) == (0, 0, 2)
 
 
 def test_futures_that_someone_else_answers(gate: Gate, expected: list[bytes]) -> None:
-    with one_at_a_time() as signer:
-        futures = [signer.submit(message(0))]
-        gate.wait_entered()
-        futures += [signer.submit(message(number)) for number in range(1, 5)]
+    with one_at_a_time(max_queue=9) as signer:
+        held = gate.hold(signer, 9)
+        futures = [signer.submit(message(number)) for number in range(5)]
         futures[1].set_result(b"mine")
         futures[2].set_exception(KeyError("mine"))
         futures[3].set_running_or_notify_cancel()  # not an answer
+        assert not futures[3].cancel()
+        held[-1].set_result(b"mine")  # too late to spare the signer the work
         gate.open.set()
         assert [futures[number].result(20) for number in (0, 3, 4)] == [
             expected[number] for number in (0, 3, 4)
         ]
-        assert futures[1].result(0) == b"mine"
+        assert futures[1].result(0) == held[-1].result(0) == b"mine"
         assert signer.sign(message(5)) == expected[5]
     found = signer.statistics()
     check_counts(found)
-    assert (found.signed, found.cancelled) == (4, 2)
+    assert (found.signed, found.cancelled) == (len(held) + 4, 2)
 
 
 def test_closing_ends_all_requests_whatever_their_callbacks_raise(gate: Gate) -> None:
     def leave(_future: Future[bytes]) -> None:
         raise SystemExit
 
-    signer = one_at_a_time()
-    running = signer.submit(message(0))
-    gate.wait_entered()
+    signer = one_at_a_time(max_queue=9)
+    held = gate.hold(signer, 9)
     waiting = [signer.submit(message(number)) for number in range(1, 6)]
     waiting[0].set_result(b"mine")
     for future in waiting[1:3]:
         future.add_done_callback(leave)
     closing = manymod.submit(signer.close, drain=False)
-    assert not concurrent.futures.wait(waiting, 20).not_done
+    wait_until(lambda: signer.statistics().waiting == 0)
     gate.open.set()
     with pytest.raises(SystemExit):
         closing.result(60)
-    assert running.result(0)
+    assert all(future.result(0) for future in held)
     assert [future.cancelled() for future in waiting] == [False] + [True] * 4
     signer.close()
     check_counts(signer.statistics())
 
 
-def test_ctrl_c_leaves_no_place_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It comes when a request that its caller signed itself is answered."""
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals cannot be sent to a thread")
+@pytest.mark.parametrize("full", [False, True])
+def test_ctrl_c_ends_a_wait(gate: Gate, full: bool) -> None:
+    """For an answer, and for room."""
 
-    class Interrupted:
-        def __init__(self, lock: Any) -> None:
-            self.lock = lock
-            self.comes = False
+    def interrupt() -> None:
+        if not full:
+            wait_until(lambda: signer.statistics().waiting == 1)
+        signal.pthread_kill(asker, signal.SIGINT)
 
-        def __enter__(self) -> None:
-            if self.comes:
-                self.comes = False
-                raise KeyboardInterrupt
-            self.lock.__enter__()
-
-        def __exit__(self, *given: object) -> None:
-            self.lock.__exit__(*given)
-
-    with one_at_a_time() as signer:
-        service = signer._service
-        lock = Interrupted(service._lock)
-        answer = service._answer
-
-        def answer_and_interrupt(batch: Any) -> None:
-            answer(batch)
-            lock.comes = True
-
-        with monkeypatch.context() as patched:
-            patched.setattr(service, "_lock", lock)
-            patched.setattr(service, "_answer", answer_and_interrupt)
-            with pytest.raises(KeyboardInterrupt):
-                signer.sign(b"a")
-        assert not service._owners
-        assert signer.sign(b"b")
-    check_counts(signer.statistics())
+    asker = threading.get_ident()
+    with one_at_a_time(max_queue=2) as signer:
+        held = gate.hold(signer, 2)
+        waiting = [signer.submit(message(number)) for number in range(2 if full else 0)]
+        thread = threading.Thread(target=interrupt, daemon=True)
+        with pytest.raises(KeyboardInterrupt):
+            thread.start()
+            signer.sign(b"a")
+        thread.join()
+        assert signer.statistics().waiting == len(waiting)
+        gate.open.set()
+        assert all(future.result(60) for future in waiting)
+    found = signer.statistics()
+    check_counts(found)
+    assert (found.signed, found.cancelled) == (len(held) + len(waiting), 0 if full else 1)
 
 
 def test_items_that_cannot_be_signed_fail_alone() -> None:
@@ -188,39 +188,6 @@ def test_items_that_cannot_be_signed_fail_alone() -> None:
     assert (found.signed, found.failed) == (50, 150)
 
 
-def test_a_call_that_fails_is_every_requests_answer(gate: Gate, expected: list[bytes]) -> None:
-    """As when a device is lost and nothing else can compute: all are told, and the signer goes on."""
-    with one_at_a_time() as signer:
-        futures = [signer.submit(message(0))]
-        gate.wait_entered()
-        futures += [signer.submit(message(number)) for number in range(1, 20)]
-        gate.failure = manymod.DeviceError("lost")
-        gate.failure.__cause__ = KeyError("the driver")
-        gate.open.set()
-        errors = [future.exception(60) for future in futures]
-        assert {(type(error), str(error)) for error in errors} == {(manymod.DeviceError, "lost")}
-        gate.failure = None
-        assert signer.sign(message(30)) == expected[30]
-    found = signer.statistics()
-    check_counts(found)
-    assert (found.signed, found.failed) == (1, 20)
-    assert len({id(error) for error in errors}) == 20
-    for error in errors:
-        assert error is not None
-        assert (error.__traceback__, error.__cause__, error.__context__) == (None, None, None)
-
-
-def test_an_exception_that_cannot_be_made_again_is_told_in_words(gate: Gate) -> None:
-    class OddError(Exception):
-        def __init__(self, code: int, text: str) -> None:
-            super().__init__(f"{text} ({code})")
-
-    gate.failure = OddError(7, "broken")
-    gate.open.set()
-    with one_at_a_time() as signer, pytest.raises(RuntimeError, match=r"^OddError: broken \(7\)$"):
-        signer.sign(message(0))
-
-
 ON_GPU = """
 import json, sys
 from collections import Counter
@@ -233,11 +200,16 @@ given = json.load(sys.stdin)
 key = rsa.PrivateKey.from_numbers(n=given["n"], e=65537, d=given["d"])
 answers = Counter()
 
+errors = []
+
 def ask(number):
-    try:
-        answers[number, signer.submit(b"request %d" % number).result(60).hex()] += 1
-    except Exception as error:
+    future = signer.submit(b"request %d" % number)
+    error = future.exception(60)
+    if error is None:
+        answers[number, future.result(0).hex()] += 1
+    else:
         answers[number, type(error).__name__] += 1
+        errors.append(error)
 
 ring = rsa.KeyRing([key], device=given["device"], variant="row32.cuda.t1")
 options = {"max_concurrent": given["concurrent"]}
@@ -248,6 +220,9 @@ json.dump({
     "answers": [[number, answer, times] for (number, answer), times in answers.items()],
     "counts": [found.accepted, found.signed, found.failed],
     "calls": count("calls"),
+    # Every request has an exception of its own, which shows nothing of others.
+    "fresh": len({id(error) for error in errors}) == len(errors)
+    and all(error.__traceback__ is error.__cause__ is error.__context__ is None for error in errors),
 }, sys.stdout)
 """
 
@@ -270,6 +245,7 @@ def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
         assert len(signed) + len(lost) == 200
         assert cut["counts"] == [200, len(signed), len(lost)]
         assert bool(lost) == (device == "cuda")
+        assert cut["fresh"]
         assert signed
     given["concurrent"] = 8
     for call in (whole["calls"] // 4, whole["calls"] // 2):
@@ -280,53 +256,68 @@ def test_a_gpu_lost_midway(expected: list[bytes]) -> None:
 @pytest.mark.parametrize("drain", [True, False])
 def test_closing(gate: Gate, expected: list[bytes], drain: bool) -> None:
     signer = one_at_a_time(max_queue=5)
-    running = signer.submit(message(0))
-    gate.wait_entered()
-    waiting = [signer.submit(message(number)) for number in range(1, 6)]
+    held = gate.hold(signer, 5)
+    waiting = [signer.submit(message(number)) for number in range(5)]
     blocked = manymod.submit(signer.sign, message(6))  # waits for room
     wait_until(blocked.running)
-    time.sleep(0.02)
     closing = manymod.submit(signer.close, drain=drain)
-    wait_until(lambda: signer._service._closed)
+    wait_until(lambda: is_closed(signer))
     with pytest.raises(rsa.SignerClosedError):
-        signer.submit(message(7))
+        signer.submit_many([message(7)])
     with pytest.raises(rsa.SignerClosedError):
         asyncio.run(signer.asign(message(7)))
+    assert not closing.done()
     gate.open.set()
     closing.result(60)
     with pytest.raises(rsa.SignerClosedError):
         blocked.result(60)
-    assert running.result(0) == expected[0]
+    assert all(future.result(0) for future in held)
     if drain:
-        assert [future.result(0) for future in waiting] == expected[1:6]
+        assert [future.result(0) for future in waiting] == expected[:5]
     else:
         for future in waiting:
             with pytest.raises(CancelledError):
                 future.result(0)
-    assert not any(thread.is_alive() for thread in signer._service._threads)
+    assert not signer._thread.is_alive()
     signer.close()
+    check_counts(signer.statistics())
+
+
+def test_closing_ends_coroutines_that_await_room(gate: Gate) -> None:
+    async def main() -> list[Any]:
+        tasks = [asyncio.ensure_future(signer.asign(message(number))) for number in range(5)]
+        await asyncio.sleep(0)
+        closing = asyncio.ensure_future(asyncio.to_thread(signer.close))
+        while not is_closed(signer):
+            await asyncio.sleep(0.001)
+        gate.open.set()
+        await closing
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    signer = one_at_a_time(max_queue=2)
+    gate.hold(signer, 2)
+    answers = asyncio.run(main())
+    assert [type(answer) for answer in answers] == [bytes] * 2 + [rsa.SignerClosedError] * 3
     check_counts(signer.statistics())
 
 
 def test_an_exception_in_the_block_cancels_what_waits(gate: Gate) -> None:
     def leave() -> None:
-        with one_at_a_time() as signer:
-            futures.append(signer.submit(message(0)))
-            gate.wait_entered()
+        with one_at_a_time(max_queue=2) as signer:
+            futures.extend(gate.hold(signer, 2))
             futures.append(signer.submit(message(1)))
-            thread.start()
+            threading.Thread(target=open_once_closed, args=(signer,), daemon=True).start()
             raise KeyError
 
-    def open_once_cancelled() -> None:
-        wait_until(futures[1].cancelled)
+    def open_once_closed(signer: rsa.Signer) -> None:
+        wait_until(lambda: is_closed(signer))
         gate.open.set()
 
-    thread = threading.Thread(target=open_once_cancelled, daemon=True)
     futures: list[Future[bytes]] = []
     with pytest.raises(KeyError):
         leave()
-    assert futures[0].result(0)
-    assert futures[1].cancelled()
+    assert all(future.result(0) for future in futures[:-1])
+    assert futures[-1].cancelled()
 
 
 @pytest.mark.parametrize("waits", ["with rsa.Signer(key, 'pss', 'sha256') as signer:", "if True:"])
@@ -375,15 +366,19 @@ closed.wait()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_forked_child_is_told(gate: Gate) -> None:
-    with one_at_a_time() as signer:
+    with one_at_a_time(max_queue=2) as signer:
+        gate.hold(signer, 2)
         future = signer.submit(message(0))
-        gate.wait_entered()
         child = os.fork()
         if child == 0:
             told = 0
             attempts: list[Any] = [
                 lambda: signer.submit(message(1)),
+                lambda: signer.submit_many([message(1)]),
+                lambda: signer.sign(message(1)),
                 lambda: future.result(5),
+                future.cancel,
+                future.done,
                 signer.statistics,
             ]
             for attempt in attempts:
@@ -392,9 +387,10 @@ def test_a_forked_child_is_told(gate: Gate) -> None:
                 except RuntimeError:
                     told += 1
             signer.close()
+            del signer
             os._exit(told)
         gate.open.set()
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
         assert future.result(60)
 
 
@@ -407,6 +403,7 @@ def test_wrong_arguments() -> None:
         {"max_queue": 0},
         {"max_waiters": 0},
         {"max_concurrent": 0},
+        {"max_concurrent": 5000},
         {"full": "drop"},
     ]
     for options in bad:

@@ -77,6 +77,18 @@ TEST(ServiceEcc, SignsAndVerifiesOnSeveralCurves) {
   EXPECT_EQ(call(service.get(), make_request(sign, {1}, Keys::kCount)).status, MM_ITEM_ECC_CURVE);
 }
 
+TEST(ServiceEcc, KeysThatAreNotPrivateFailAlone) {
+  const Holder<mm_ecc_plan> plan = make_two_curves();
+  const Holder<mm_service> service = make_service();
+  Keys keys;
+  keys.secret_items[2] = {};
+  const mm_ecc_call pattern = keys.pattern(MM_ECC_SIGN);
+  std::size_t sign = 9;
+  ASSERT_EQ(mm_service_add_ecc(service.get(), plan.get(), &pattern, &sign), MM_OK) << mm_last_error();
+  EXPECT_EQ(call(service.get(), make_request(sign, {1}, 0)).status, MM_OK);
+  EXPECT_EQ(call(service.get(), make_request(sign, {1}, 2)).status, MM_ITEM_ECC_SECRET);
+}
+
 TEST(ServiceEcc, Exchanges) {
   const Holder<mm_ecc_plan> plan = make_two_curves();
   const Holder<mm_service> service = make_service();

@@ -335,6 +335,24 @@ TEST(ServiceQueue, ClosingDrainsOrDrops) {
   }
 }
 
+TEST(ServiceQueue, StoppingDoesNotWait) {
+  for (const bool drain : {true, false}) {
+    Watch watch(false);
+    const auto service = make_service(watch, limits(1));
+    const auto running = single(1), waiting = single(2);
+    submit_and_begin(service, watch, running);
+    service->submit(waiting, kNoRoom);
+    service->stop(drain);
+    EXPECT_FALSE(running->ended());
+    EXPECT_EQ(waiting->ended(), !drain);
+    EXPECT_EQ(status_of([&] { service->submit(single(3), kLong); }), MM_ERR_CLOSED);
+    watch.door.open();
+    EXPECT_TRUE(service->close(true));
+    EXPECT_TRUE(running->ended());
+    EXPECT_EQ(waiting->summary().status, drain ? MM_OK : MM_ITEM_NOT_COMPUTED);
+  }
+}
+
 TEST(ServiceQueue, ClosingWakesThoseThatWaitForRoom) {
   Watch watch(false);
   const auto service = make_service(watch, limits(1, 1));
@@ -360,6 +378,61 @@ TEST(ServiceQueue, AFailedBatchAnswersItsRequestsWithTheFailure) {
   EXPECT_EQ(request->summary().output.size, 0U);
   service->close(true);
   EXPECT_EQ(service->statistics().failed, 1U);
+}
+
+TEST(ServiceQueue, AnArrayHasTheFirstFailureOfItsCalls) {
+  Watch watch;
+  watch.failure = MM_ERR_DEVICE;
+  Limits small = limits(1);
+  small.max_batch = 2;
+  const auto service = make_service(watch, small);
+  std::vector<std::uint8_t> inputs(7), outputs(14, 0xee), statuses(7);
+  mm_service_requests many{};
+  many.count = 7;
+  many.input = {7, inputs.data(), 1, 0, nullptr, nullptr};
+  many.output = {outputs.data(), 7, 2, nullptr};
+  many.item_status = statuses.data();
+  const auto array = std::make_shared<service::RequestArray>(many, 2, nullptr, nullptr);
+  service->submit(array, kNoRoom);
+  ASSERT_TRUE(array->wait(UINT64_MAX));
+  EXPECT_EQ(array->summary().status, MM_ERR_DEVICE);
+  EXPECT_STREQ(array->summary().message, "the device is gone");
+  EXPECT_EQ(statuses, std::vector<std::uint8_t>(7, MM_ITEM_NOT_COMPUTED));
+  EXPECT_EQ(outputs, std::vector<std::uint8_t>(14));
+}
+
+TEST(ServiceQueue, BatchesAreBounded) {
+  Watch watch(false);
+  Limits small = limits(1);
+  small.max_batch = 4;
+  const auto service = make_service(watch, small);
+  const auto first = single(1);
+  submit_and_begin(service, watch, first);
+  std::vector<std::shared_ptr<SingleRequest>> requests;
+  for (std::size_t i = 0; i < 10; ++i) {
+    requests.push_back(single(1));
+    service->submit(requests.back(), kNoRoom);
+  }
+  watch.door.open();
+  EXPECT_TRUE(service->close(true));
+  EXPECT_LE(*std::ranges::max_element(watch.batches), 4U);
+  EXPECT_EQ(service->statistics().computed, 11U);
+}
+
+TEST(ServiceQueue, ComputesSeveralBatchesAtTheSameTime) {
+  Watch watch(false);
+  const auto service = make_service(watch, limits(3));
+  std::vector<std::shared_ptr<SingleRequest>> requests;
+  for (std::size_t i = 0; i < 3; ++i) {
+    requests.push_back(single(1));
+    service->submit(requests.back(), kNoRoom);
+    watch.door.await(i + 1);
+  }
+  service->submit(single(2), kNoRoom);
+  EXPECT_EQ(service->statistics().running, 3U);
+  EXPECT_EQ(service->statistics().waiting, 1U);
+  watch.door.open();
+  for (const auto& request : requests) expect_sum(*request, 2);
 }
 
 TEST(ServiceQueue, CallbacksSubmitAndCloseWithoutWaiting) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "rsa/test_keys.hpp"
 #include "service/requests.hpp"
@@ -88,6 +89,46 @@ TEST(ServiceRsa, TicketsAndCallbacks) {
   EXPECT_EQ(called, signature);
   EXPECT_EQ(Bytes(answer.output.data, answer.output.data + answer.output.size), signature);
   EXPECT_EQ(mm_ticket_cancel(ticket), 0U);
+}
+
+/// What a callback finds.
+struct Found {
+  mm_ticket* ticket = nullptr;  ///< as mm_service_submit has left it
+  bool there = false;
+  std::thread::id thread;
+};
+
+TEST(ServiceRsa, AnIdleServiceComputesOnTheSubmittingThread) {
+  const RsaService x;
+  const Bytes message(5, 2);
+  mm_service_request request = make_request(x.sign, message);
+  request.here = 1;
+  Found found;
+  const mm_answer_fn look = [](const mm_answer*, void* user) {
+    auto& seen = *static_cast<Found*>(user);
+    seen.there = seen.ticket != nullptr;
+    seen.thread = std::this_thread::get_id();
+  };
+  ASSERT_EQ(mm_service_submit(x.service.get(), &request, look, &found, &found.ticket), MM_OK);
+  const Holder<mm_ticket> holder(found.ticket);
+  EXPECT_TRUE(found.there);
+  EXPECT_EQ(found.thread, std::this_thread::get_id());
+  mm_answer answer{};
+  ASSERT_EQ(mm_ticket_answer(found.ticket, &answer), MM_OK);
+  EXPECT_EQ(Bytes(answer.output.data, answer.output.data + answer.output.size),
+            oracle_sign(key_number(0), message, kPkcs1));
+}
+
+TEST(ServiceRsa, AStoppedServiceRefuses) {
+  const RsaService x;
+  const Bytes message(5, 2);
+  const mm_service_request request = make_request(x.sign, message);
+  EXPECT_EQ(mm_service_stop(x.service.get(), 1), MM_OK);
+  EXPECT_EQ(mm_service_stop(nullptr, 1), MM_ERR_NULL);
+  mm_ticket* ticket = reinterpret_cast<mm_ticket*>(1);
+  EXPECT_EQ(mm_service_submit(x.service.get(), &request, nullptr, nullptr, &ticket), MM_ERR_CLOSED);
+  EXPECT_EQ(ticket, nullptr);
+  EXPECT_EQ(mm_service_close(x.service.get(), 1), MM_OK);
 }
 
 TEST(ServiceRsa, ArraysOfRequests) {
