@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import datetime
 import json
 import sys
@@ -84,7 +85,8 @@ def ways(signer: BatchSigner, message: bytes, threads: int, seconds: float) -> d
         await asyncio.gather(*(signer.asign(message) for _ in range(WINDOW)))
         return WINDOW
 
-    with ThreadPoolExecutor(threads) as pool, asyncio.Runner() as runner:
+    loop = asyncio.new_event_loop()
+    with ThreadPoolExecutor(threads) as pool, contextlib.closing(loop):
         return {
             "submit_many, uint8[N, W]": measured(seconds, lambda: arrays(rows)),
             "submit_many, list": measured(seconds, lambda: arrays(listed)),
@@ -96,13 +98,15 @@ def ways(signer: BatchSigner, message: bytes, threads: int, seconds: float) -> d
             f"sign, {threads} threads": measured(
                 seconds, lambda: sum(pool.map(blocking, range(4 * threads)))
             ),
-            "asign, one loop": measured(seconds, lambda: runner.run(coroutines())),
+            "asign, one loop": measured(seconds, lambda: loop.run_until_complete(coroutines())),
         }
 
 
 def main() -> None:
     """Measure, print, and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("report", nargs="?", type=Path)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--bits", type=int)

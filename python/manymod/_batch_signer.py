@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 import numpy as np
 
 from manymod import _core
+from manymod._loop_answers import LoopAnswers
 from manymod._signing_arrays import ArraysOfRequests
 from manymod.asynchronous import Job
 from manymod.errors import Status, _call_error, _item_error
@@ -202,8 +203,8 @@ class BatchSigner:
         self._thread = threading.Thread(target=self._service.deliver, name="manymod-signer", daemon=True)
         self._thread.start()
         # Not the signer itself, which a function of atexit would keep.
-        self._close = _Close(self._service, self._thread)
-        atexit.register(self._close)
+        self._closing = _Closing(self._service, self._thread)
+        atexit.register(self._closing.at_exit)
 
     def _prepare(self, message: Buffer) -> bytes:
         """What waits in the queue."""
@@ -222,8 +223,8 @@ class BatchSigner:
 
         Returns:
             A future of the signature. Its ``cancel()`` prevents a request that has not begun. Functions given
-            to ``add_done_callback`` run on a thread of the signer and hold up the answers to others while they
-            do; requests that they make do not wait for room, and they must not wait for answers themselves.
+            to ``add_done_callback`` run on a thread of the signer, which hands out no other answer while they
+            do: they must not wait for one. Requests that they make do not wait for room.
 
         Raises:
             SignerFullError: if there is no room, or was none within `timeout`.
@@ -244,7 +245,7 @@ class BatchSigner:
         but are accepted whole where there is room for one.
 
         Args:
-            messages: in any kind that `KeyRing.sign` takes. They must not be changed until the future is done.
+            messages: in any kind that `KeyRing.sign` takes. They must not change until the future is done.
             keys: an index, or one for each message, as the `key_indices` of `KeyRing.sign`; None: 0.
             errors: ``"raise"``: the future raises `ItemError` where items cannot be signed, as a call of
                 `KeyRing.sign` does; ``"status"``: its result is a pair of the signatures and one `Status` per
@@ -302,11 +303,7 @@ class BatchSigner:
             future = self._service.submit_later(self._single, prepared, index)
         else:
             future = self._service.submit(self._single, prepared, index, 0.0)
-        try:
-            signature: bytes = await asyncio.wrap_future(future)
-        except BaseException:  # cancelled, or closed
-            future.cancel()
-            raise
+        signature: bytes = await LoopAnswers.of_running_loop().result(future)
         return signature
 
     def _room(self, timeout: float | None) -> float:
@@ -328,7 +325,9 @@ class BatchSigner:
         found = self._service.statistics()
         for name in ("latency", "queued", "computing"):
             times = found[name]
-            found[name] = dict(zip(_QUANTILES, (ns * 1e-9 for ns in times), strict=True)) if any(times) else {}
+            found[name] = (
+                dict(zip(_QUANTILES, (ns * 1e-9 for ns in times), strict=True)) if any(times) else {}
+            )
         return SignerStatistics(**found)
 
     def close(self, *, drain: bool = True) -> None:
@@ -340,8 +339,8 @@ class BatchSigner:
         Args:
             drain: sign those that wait; else they are cancelled. What is being signed is finished either way.
         """
-        if self._close(drain):
-            atexit.unregister(self._close)
+        if self._closing.close(drain):
+            atexit.unregister(self._closing.at_exit)
 
     def __enter__(self) -> Self:
         return self
@@ -355,13 +354,25 @@ class BatchSigner:
         raise TypeError("a Signer cannot be pickled: make it anew where it is used")
 
 
-class _Close:
-    """Closes a service; at the exit of the interpreter without draining it."""
+class _Closing:
+    """The end of a service and of the thread that hands out its answers."""
 
     def __init__(self, service: _core.SigningService, thread: threading.Thread) -> None:
         self._service, self._thread = service, thread
 
-    def __call__(self, drain: bool = False) -> bool:
+    def at_exit(self) -> None:
+        """Close at the exit of the interpreter, which the thread must not outlive."""
+        interrupt: KeyboardInterrupt | None = None
+        self._service.stop(False)
+        while self._thread.is_alive():
+            try:
+                self._thread.join()
+            except KeyboardInterrupt as error:  # what is being signed has to end first
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
+
+    def close(self, drain: bool) -> bool:
         """Returns whether all is answered; raises what a callback of a cancelled request raised."""
         self._service.stop(drain)
         if self._service.delivers_here():

@@ -59,7 +59,16 @@ class ArraysOfRequests:
         self._rows = np.empty((self.part, row), np.uint8)
         self._sizes, self._status = np.zeros(self.part, np.uint64), np.zeros(self.part, np.uint8)
 
-    def of_service(self) -> tuple[Any, ...]:
+    def of_service(
+        self,
+    ) -> tuple[
+        NDArray[np.uint32] | None,
+        Any,
+        NDArray[np.int64] | None,
+        NDArray[np.uint8],
+        NDArray[np.uint64],
+        NDArray[np.uint8],
+    ]:
         """The arrays, as the extension takes them."""
         return (
             self._keys,

@@ -45,7 +45,7 @@ class Job(Future[R]):
         self._state = "PENDING"
 
     @property
-    def _condition(self) -> threading.Condition:
+    def _condition(self) -> threading.Condition:  # type: ignore[override]  # nobody else sets it
         if self._process != os.getpid():
             if self._state not in _ENDED:
                 raise RuntimeError(

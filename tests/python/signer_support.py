@@ -77,9 +77,9 @@ class Gate:
         return asked
 
     def hold(self, signer: BatchSigner, max_queue: int, concurrent: int = 1) -> list[Future[bytes]]:
-        """Let nothing be computed any more: as many answers wait to be handed out as may. Returns the requests.
+        """Let nothing be computed any more, as too many answers wait to be handed out. Returns the requests.
 
-        Of these the last ones, of which there are `concurrent`, are being computed and end when the gate opens.
+        The last `concurrent` of these are being computed until the gate opens.
         """
         asked = self.hold_answers(signer)
         accepted = signer.statistics().accepted

@@ -7,6 +7,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 
 from manymod import ItemValueError, Status, ecc
@@ -59,3 +60,26 @@ def test_bad_requests_fail_alone() -> None:
             signer.submit(b"message", 3)
     with pytest.raises(ecc.SignerClosedError):
         signer.sign(b"message")
+
+
+def test_arrays() -> None:
+    """On one curve or several, in encodings of one length and of any."""
+    keys = [ecc.Key.generate(curve) for curve in (ecc.P256, ecc.ED25519, ecc.P384)]
+    ring, indices = ecc.KeyRing([*keys, keys[0].public_key()]), [0, 1, 2, 0]
+    messages = [b"", b"a", b"ab", b"abc"]
+    rows = np.arange(12, dtype=np.uint8).reshape(4, 3)
+    with ecc.Signer(ring) as signer:
+        assert signer.submit_many(messages, indices).result(60) == ring.sign(messages, indices)
+        found = signer.submit_many(messages, [0, 3, 9, 1], errors="status").result(60)
+        wanted = ring.sign(messages, [0, 3, 9, 1], errors="status")
+        assert found[0] == wanted[0]
+        assert found[1].tolist() == wanted[1].tolist()
+        with pytest.raises(ValueError, match="different sizes"):
+            signer.submit_many(rows)
+    with ecc.Signer(keys[0]) as signer:
+        assert signer.submit_many(rows).result(60).tolist() == keys[0].sign(rows).tolist()
+    with ecc.Signer(keys[0], {"encoding": "der"}) as signer:
+        assert signer.submit_many(rows).result(60) == keys[0].sign(rows, encoding="der")
+    with ecc.Signer(keys[1], {"context": b"", "algorithm": ecc.Prehashed("sha512")}) as signer:
+        (signature,) = signer.submit_many([bytes(64)]).result(60)
+    assert keys[1].verify(signature, bytes(64), algorithm=ecc.Prehashed("sha512"))

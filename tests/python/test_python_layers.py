@@ -25,7 +25,7 @@ LAYERS = [
     ["_key_indices"],
     ["arithmetic", "fixed_base", "hardware", "multi", "ops", "powers"],
     ["manymod"],  # manymod/__init__.py, which names what is public
-    ["_signer_service"],
+    ["_loop_answers", "_signing_arrays"],
     ["_batch_signer"],
     ["ecc", "rsa"],
     ["tables"],

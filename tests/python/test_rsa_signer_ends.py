@@ -155,8 +155,7 @@ def test_ctrl_c_ends_a_wait(gate: Gate, full: bool) -> None:
         waiting = [signer.submit(message(number)) for number in range(2 if full else 0)]
         thread = threading.Thread(target=interrupt, daemon=True)
         with pytest.raises(KeyboardInterrupt):
-            thread.start()
-            signer.sign(b"a")
+            _ = thread.start(), signer.sign(b"a")
         thread.join()
         assert signer.statistics().waiting == len(waiting)
         gate.open.set()

@@ -67,7 +67,5 @@ class Signer(BatchSigner):
         def on_gpu(_batch: int) -> bool:
             return any("cuda" in ring.variant_for(key) for key in range(len(ring)))
 
-        scheme = Scheme(
-            add, bytes, byte_items, width_of, settings.one_size, len(ring), ring.threads, on_gpu
-        )
+        scheme = Scheme(add, bytes, byte_items, width_of, settings.one_size, len(ring), ring.threads, on_gpu)
         super().__init__(scheme, **options)

@@ -24,12 +24,12 @@ __all__ = ["Signer", "SignerClosedError", "SignerFullError", "SignerStatistics"]
 class Signer(BatchSigner):
     """Signs single messages for many threads and coroutines, in batches.
 
-    Requests wait in a queue of bounded length (docs/service.md), from which up to `max_concurrent` batches are
-    signed at the same time. The signer knows how fast requests come and how long batches take. It holds a
-    request back, for at most `deadline`, only while that lets it keep up: a request that finds it idle is
+    Requests wait in a queue of bounded length (docs/service.md), from which up to `max_concurrent` batches
+    are signed at the same time. The signer knows how fast requests come and how long batches take. It holds
+    a request back, for at most `deadline`, only while that lets it keep up: a request that finds it idle is
     signed at once, one of `sign` without a timeout on its caller's own thread. Single messages are hashed by
-    their callers: a long one holds up no other request, and the queue holds digests alone, at most 64 bytes a
-    request. Arrays of messages (`submit_many`) are hashed with their batches.
+    their callers: a long one holds up no other request, and the queue holds digests alone, at most 64 bytes
+    a request. Arrays of messages (`submit_many`) are hashed with their batches.
 
     Args:
         keys: a `PrivateKey`, or a `KeyRing` whose keys requests name by their index.
@@ -37,8 +37,8 @@ class Signer(BatchSigner):
         algorithm: as in `KeyRing.sign`.
         deadline: seconds that a request may be held back for others to join it.
         max_batch: most requests of one call.
-        max_queue: requests that wait when the queue counts as full, and answers that wait to be handed out when
-            no more are computed.
+        max_queue: requests that wait when the queue counts as full, and answers that wait to be handed out
+            when no more are computed.
         max_waiters: most coroutines that await room in the queue; one more meets `SignerFullError`.
         max_concurrent: most batches that are signed at the same time, each by a thread of its own; None: 16
             where a GPU signs full batches, otherwise as many as the ring has CPU threads.
