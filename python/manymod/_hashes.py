@@ -90,7 +90,8 @@ def hasher(algorithm: Any) -> Callable[[Buffer], bytes]:
     """
     number = hash_number(algorithm)
     name = next(name for name, other in HASHES.items() if other == number)
-    made = functools.partial(hashlib.new, name.replace("-", "_").replace("shake", "shake_"))
+    own_name = name.replace("-", "_").replace("shake", "shake_")
+    made = getattr(hashlib, own_name, None) or functools.partial(hashlib.new, own_name)  # new() is slower
     if _plain(name) in EXTENDABLE:  # SHAKE128 and SHAKE256, whose digests PSS has of one length
         size = _core.hash_size(number)
         return _failing_by_crypto_error(lambda data: cast("Any", made(data)).digest(size))

@@ -3,6 +3,7 @@
 // one Python thread that hands the answers out.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -18,15 +19,12 @@ class Answered {
   explicit Answered(std::size_t limit) : limit_(limit) {}
 
   /// Note that one more request will be answered, before it is submitted.
-  void expect() {
-    const std::scoped_lock lock(mutex_);
-    ++expected_;
-  }
+  void expect() { ++expected_; }
   /// Note that it will not, as it was not accepted; or that `count` answers were handed out.
   void settle(std::size_t count) {
-    const std::scoped_lock lock(mutex_);
-    expected_ -= count;
-    if (stopping_ && expected_ == 0) came_.notify_all();
+    if ((expected_ -= count) != 0 || !stopping_) return;
+    const std::scoped_lock lock(mutex_);  // take() has not yet looked, or waits
+    came_.notify_all();
   }
 
   /// Add an expected answer. With `patient` it waits while as many as may are on their way: then the memory
@@ -81,9 +79,10 @@ class Answered {
   std::condition_variable came_, room_;
   Pending *first_ = nullptr, *last_ = nullptr;
   std::size_t on_their_way_ = 0;
-  std::size_t expected_ = 0;
   bool waiting_ = false;  ///< take() waits
-  bool stopping_ = false;
+  // Changed without the lock, so that those who submit do not wait for those who answer.
+  std::atomic<std::size_t> expected_{0};
+  std::atomic<bool> stopping_{false};
 };
 
 }  // namespace manymod::python
