@@ -8,7 +8,7 @@
 #include "python/device_limbs.hpp"
 #include "python/ecc.hpp"
 #include "python/rsa.hpp"
-#include "python/signing_service.hpp"
+#include "python/service.hpp"
 
 NB_MODULE(_core, module) {
   // Cached plans outlive the interpreter's leak check, and a forked child does not destroy those of its

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/signing_service.hpp"
 
-#include <nanobind/stl/pair.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -21,8 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Between two looks at signals, such as Ctrl-C, of a thread that waits.
 constexpr std::chrono::milliseconds kSlice{50};
-/// Answers that are handed out before another thread may have the GIL.
-constexpr std::size_t kAtOnce = 1024;
 
 /// Seconds, 0 and more, as a time of the C ABI, of which very long ones are as good as infinite.
 std::chrono::nanoseconds duration_of(double seconds) {
@@ -34,10 +29,6 @@ nb::object interned(const char* text) {
   PyObject* const made = PyUnicode_InternFromString(text);
   if (made == nullptr) throw nb::python_error();
   return nb::steal(made);
-}
-
-void set(nb::handle object, nb::handle name, nb::handle value) {
-  if (PyObject_SetAttr(object.ptr(), name.ptr(), value.ptr()) != 0) throw nb::python_error();
 }
 
 void handle_signals() {
@@ -67,10 +58,6 @@ mm_service* new_service(const SigningLimits& limits) {
   return service;
 }
 
-nb::tuple quantiles(const mm_service_times& times) {
-  return nb::make_tuple(times.p50, times.p95, times.p99, times.max);
-}
-
 /// Whether the answer was computed, and so comes on a thread of the service, which may wait.
 bool was_computed(mm_status status) { return status != MM_ITEM_NOT_COMPUTED; }
 
@@ -94,6 +81,7 @@ SigningService::SigningService(const SigningLimits& limits, nb::handle future_ty
                           PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(future_type.ptr()),
                                            reinterpret_cast<PyTypeObject*>(pending_type().ptr())) != 0;
   if (!is_pending) throw nb::type_error("future_type: must be a PendingAnswer");
+  spent_.reserve(kAtOnce);
 }
 
 SigningService::~SigningService() {
@@ -107,13 +95,26 @@ SigningService::~SigningService() {
   service_.reset();
 }
 
-std::size_t SigningService::add_rsa(nb::handle ring, int op, nb::handle padding) {
+/// Add an operation by add_operation(number), and keep what it computes with. @return the number
+template <class Add>
+std::size_t SigningService::add(nb::handle kept, const Add& add_operation) {
   std::size_t operation = 0;
-  const mm_status status = mm_service_add_rsa(service_.get(), ring_of(ring), static_cast<mm_rsa_op>(op),
-                                              &padding_of(padding), &operation);
+  mm_status status = MM_OK;
+  {
+    const nb::gil_scoped_release free;
+    status = add_operation(operation);
+  }
   if (status != MM_OK) throw_call_error(status);
-  kept_.push_back(nb::borrow(ring));
+  kept_.push_back(nb::borrow(kept));
   return operation;
+}
+
+std::size_t SigningService::add_rsa(nb::handle ring, int op, nb::handle padding) {
+  mm_rsa_ring* const of = ring_of(ring);
+  const mm_rsa_padding& how = padding_of(padding);
+  return add(ring, [&](std::size_t& operation) {
+    return mm_service_add_rsa(service_.get(), of, static_cast<mm_rsa_op>(op), &how, &operation);
+  });
 }
 
 std::size_t SigningService::add_ecc(nb::handle plan, int op, nb::handle scheme, nb::handle curves,
@@ -127,15 +128,13 @@ std::size_t SigningService::add_ecc(nb::handle plan, int op, nb::handle scheme, 
   pattern.curve = curves_of_keys.data();
   pattern.secret = keys.view();
   pattern.context = contexts.view();
-  std::size_t operation = 0;
-  const mm_status status = mm_service_add_ecc(service_.get(), plan_of(plan), &pattern, &operation);
-  if (status != MM_OK) throw_call_error(status);
-  kept_.push_back(nb::borrow(plan));
-  return operation;
+  mm_ecc_plan* const of = plan_of(plan);
+  return add(plan, [&](std::size_t& operation) {
+    return mm_service_add_ecc(service_.get(), of, &pattern, &operation);
+  });
 }
 
-// ---- requests
-// -----------------------------------------------------------------------------------------------
+// ---- requests ------------------------------------------------------------------------------------------
 
 nb::object SigningService::make_future() const {
   auto* const type = reinterpret_cast<PyTypeObject*>(future_type_.ptr());
@@ -144,9 +143,9 @@ nb::object SigningService::make_future() const {
   nb::object future = nb::steal(made);
   // What Job.__init__ does. The members that an answer changes are there from now on: changing them allocates
   // nothing, so that no garbage collection, and no other thread, comes in between.
-  set(future, process_name_, process_number_);
-  set(future, result_name_, nb::none());
-  set(future, state_name_, pending_state_);
+  set_attribute(future, process_name_, process_number_);
+  set_attribute(future, result_name_, nb::none());
+  set_attribute(future, state_name_, pending_state_);
   return future;
 }
 
@@ -294,7 +293,7 @@ nb::object SigningService::call(std::size_t operation, const nb::bytes& input, s
   wait_for(made);
   mm_answer answer{};
   if (const mm_status read = mm_ticket_answer(made, &answer); read != MM_OK) throw_call_error(read);
-  if (answer.status == MM_OK) return nb::bytes(answer.output.data, answer.output.size);
+  if (answer.status == MM_OK) return bytes_of(answer.output);
   const nb::object error = error_of_(static_cast<int>(answer.status), answer.message);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw nb::python_error();
@@ -312,39 +311,6 @@ bool SigningService::withdraw(Pending* pending) {
   return mm_ticket_cancel(pending->ticket) == (pending->arrays == nullptr ? 1 : pending->arrays->count);
 }
 
-// ---- answers
-// ------------------------------------------------------------------------------------------------
-
-bool SigningService::delivers_here() const { return deliverer_ == PyThread_get_thread_ident(); }
-
-void SigningService::deliver() {
-  deliverer_ = PyThread_get_thread_ident();
-  for (;;) {
-    Pending* list = nullptr;
-    std::size_t count = 0;
-    {
-      const nb::gil_scoped_release free;
-      spent_.clear();
-      list = answered_.take(kAtOnce, count);
-      for (Pending* i = list; i != nullptr; i = i->next) {
-        // It was answered; what is left to wait for is the end of the callback that said so.
-        if (i->ticket != nullptr) static_cast<void>(mm_ticket_wait(i->ticket, UINT64_MAX));
-      }
-    }
-    // Once it is stopped. Requests that wait for room are refused then, or withdrawn meanwhile.
-    if (list == nullptr && waiting_.empty() && answered_.is_idle()) break;
-    while (list != nullptr) {
-      Pending* const next = list->next;
-      settle(nb::steal(reinterpret_cast<PyObject*>(list)));
-      list = next;
-    }
-    answered_.settle(count);
-    submit_waiting();
-  }
-  const nb::gil_scoped_release free;
-  static_cast<void>(mm_service_close(service_.get(), 1));
-}
-
 /// Submit requests that wait for room. They wait only while the queue is full, and each request that leaves
 /// it is answered, after which this is called: none waits for ever.
 void SigningService::submit_waiting() {
@@ -360,142 +326,8 @@ void SigningService::submit_waiting() {
     if (status == MM_OK) continue;
     pending->service = nullptr;
     ++refused_;
-    finish(future, exception_name_, call_error(status, mm_last_error()));
+    end_refused(future, status, mm_last_error());
   }
-}
-
-void SigningService::settle(nb::object future) {
-  Pending* const pending = pending_of(future);
-  mm_answer answer{MM_ITEM_NOT_COMPUTED, 0, {}, ""};
-  if (pending->ticket != nullptr) {
-    static_cast<void>(mm_ticket_answer(pending->ticket, &answer));
-    spent_.emplace_back(std::exchange(pending->ticket, nullptr));
-  }
-  pending->service = nullptr;
-  const std::unique_ptr<const RequestArrays> arrays(std::exchange(pending->arrays, nullptr));
-  try {
-    if (arrays != nullptr) {
-      settle_many(future, *arrays, answer);
-    } else if (answer.status == MM_OK) {
-      finish(future, result_name_, nb::bytes(answer.output.data, answer.output.size));
-    } else if (answer.status == MM_ITEM_NOT_COMPUTED) {
-      end_withdrawn(future);
-    } else {
-      finish(future, exception_name_, error_of_(static_cast<int>(answer.status), answer.message));
-    }
-  } catch (nb::python_error& error) {  // of a callback, after all of them were called
-    if (error.matches(PyExc_SystemExit)) return;
-    error.restore();
-    PyErr_WriteUnraisable(future.ptr());
-  }
-}
-
-void SigningService::settle_many(nb::handle future, const RequestArrays& arrays, const mm_answer& answer) {
-  if (answer.status != MM_OK && answer.status != MM_ERR_ITEMS) {
-    finish(future, exception_name_, error_of_(static_cast<int>(answer.status), answer.message));
-  } else if (arrays.none_computed()) {
-    end_withdrawn(future);
-  } else {
-    const auto [result, error] = nb::cast<std::pair<nb::object, nb::object>>(arrays.finish());
-    error.is_none() ? finish(future, result_name_, result) : finish(future, exception_name_, error);
-  }
-}
-
-/// Give a future its result or exception, unless someone else has. One that has no condition yet is known to
-/// nobody who waits for it, and has no callbacks.
-void SigningService::finish(nb::handle future, nb::handle name, nb::handle value) {
-  const auto untouched = [&] { return nb::getattr(future, condition_name_).is_none(); };
-  if (untouched()) {
-    set(future, name, value);  // which may collect garbage, and so let others run
-    if (untouched()) return set(future, state_name_, finished_state_);
-  }
-  const bool fails = name.is(exception_name_);
-  nb::getattr(future, "_settle")(fails ? nb::none() : nb::borrow(value),
-                                 fails ? nb::borrow(value) : nb::none());
-}
-
-void SigningService::end_withdrawn(nb::handle future) {
-  try {
-    nb::getattr(future, "_end_withdrawn")();
-  } catch (nb::python_error& error) {
-    raised_ = nb::borrow(error.value());
-  }
-}
-
-void SigningService::stop(bool drain) {
-  if (is_forked()) return;
-  const nb::gil_scoped_release free;
-  static_cast<void>(mm_service_stop(service_.get(), drain ? 1 : 0));
-  answered_.stop();
-}
-
-nb::dict SigningService::statistics() const {
-  mm_service_statistics all{};
-  all.struct_size = sizeof all;
-  const mm_status status = mm_service_get_statistics(service_.get(), &all);
-  if (is_forked()) {
-    throw std::runtime_error("the signer belongs to the process that this one was forked off from");
-  }
-  if (status != MM_OK) throw_call_error(status);
-  nb::dict found;
-  found["accepted"] = all.accepted;
-  found["signed"] = all.computed;
-  found["failed"] = all.failed;
-  found["cancelled"] = all.cancelled;
-  found["refused"] = refused_;
-  found["waiting"] = all.waiting;
-  found["batches"] = all.batches;
-  nb::dict sizes;
-  for (std::size_t i = 0; i < std::size(all.batch_sizes); ++i) {
-    if (all.batch_sizes[i] != 0) sizes[nb::int_(std::uint64_t{1} << i)] = all.batch_sizes[i];
-  }
-  found["batch_sizes"] = sizes;
-  found["latency"] = quantiles(all.answered);
-  found["queued"] = quantiles(all.queued);
-  found["computing"] = quantiles(all.computing);
-  return found;
-}
-
-void bind_service(nb::module_& module) {
-  module.attr("PendingAnswer") = pending_type();
-  nb::class_<SigningService>(module, "SigningService")
-      .def(
-          "__init__",
-          [](SigningService* self, double deadline, std::size_t max_batch, std::size_t max_queue,
-             std::size_t max_waiters, unsigned max_concurrent, nb::handle future_type, nb::handle error_of) {
-            new (self) SigningService({deadline, max_batch, max_queue, max_waiters, max_concurrent},
-                                      future_type, error_of);
-          },
-          nb::arg("deadline"), nb::arg("max_batch"), nb::arg("max_queue"), nb::arg("max_waiters"),
-          nb::arg("max_concurrent"), nb::arg("future_type"), nb::arg("error_of"))
-      .def("add_rsa", &SigningService::add_rsa, nb::arg("ring"), nb::arg("op"), nb::arg("padding"))
-      .def("add_ecc", &SigningService::add_ecc, nb::arg("plan"), nb::arg("op"), nb::arg("scheme"),
-           nb::arg("curves"), nb::arg("secrets"), nb::arg("context").none(),
-           nb::arg("context_offsets").none())
-      .def("submit", &SigningService::submit, nb::arg("operation"), nb::arg("input"), nb::arg("key"),
-           nb::arg("room"))
-      .def("submit_later", &SigningService::submit_later, nb::arg("operation"), nb::arg("input"),
-           nb::arg("key"))
-      .def(
-          "submit_many",
-          [](SigningService& service, std::size_t operation, std::size_t count, nb::handle keys,
-             nb::handle input, nb::handle input_offsets, nb::handle output, nb::handle sizes,
-             nb::handle status, nb::handle finish, double room) {
-            return service.submit_many(operation,
-                                       std::make_unique<RequestArrays>(count, keys, input, input_offsets,
-                                                                       output, sizes, status, finish),
-                                       room);
-          },
-          nb::arg("operation"), nb::arg("count"), nb::arg("keys").none(), nb::arg("input"),
-          nb::arg("input_offsets").none(), nb::arg("output"), nb::arg("sizes"), nb::arg("status"),
-          nb::arg("finish"), nb::arg("room"))
-      .def("call", &SigningService::call, nb::arg("operation"), nb::arg("input"), nb::arg("key"),
-           nb::arg("block"))
-      .def("deliver", &SigningService::deliver)
-      .def("stop", &SigningService::stop, nb::arg("drain"))
-      .def("delivers_here", &SigningService::delivers_here)
-      .def("take_raised", &SigningService::take_raised)
-      .def("statistics", &SigningService::statistics);
 }
 
 }  // namespace manymod::python

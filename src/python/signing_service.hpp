@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/library_thread.hpp"
@@ -18,6 +19,19 @@
 #include "python/pending.hpp"
 
 namespace manymod::python {
+
+/// As bytes. @throws nb::python_error
+inline nb::object bytes_of(const mm_bytes& bytes) {
+  PyObject* const made = PyBytes_FromStringAndSize(reinterpret_cast<const char*>(bytes.data),
+                                                   static_cast<Py_ssize_t>(bytes.size));
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
+
+/// @throws nb::python_error
+inline void set_attribute(nb::handle object, nb::handle name, nb::handle value) {
+  if (PyObject_SetAttr(object.ptr(), name.ptr(), value.ptr()) != 0) throw nb::python_error();
+}
 
 /// Limits of a service; times in seconds.
 struct SigningLimits {
@@ -77,6 +91,8 @@ class SigningService {
 
   [[nodiscard]] bool is_forked() const { return process_ != process_id(); }
   [[nodiscard]] nb::object make_future() const;
+  template <class Add>
+  std::size_t add(nb::handle kept, const Add& add_operation);
   template <class Submit>
   mm_status try_submit(Pending* pending, const Submit& submit);
   template <class Submit>
@@ -87,10 +103,16 @@ class SigningService {
   [[noreturn]] void refuse(mm_status status);
   void wait_for(mm_ticket* ticket);
   void submit_waiting();
-  void settle(nb::object future);
-  void settle_many(nb::handle future, const RequestArrays& arrays, const mm_answer& answer);
-  void finish(nb::handle future, nb::handle name, nb::handle value);
+  void settle(const nb::object& future) noexcept;
+  void give(nb::handle future, const RequestArrays* arrays, const mm_answer& answer);
+  void give_answer_of(nb::handle future, const RequestArrays& arrays);
+  template <class Give>
+  void end(nb::handle future, const Give& give) noexcept;
+  void end_by(nb::handle future, nb::handle exception) noexcept;
   void end_withdrawn(nb::handle future);
+  void end_refused(nb::handle future, mm_status status, const std::string& message) noexcept;
+  void finish(nb::handle future, nb::handle name, nb::handle value);
+  [[nodiscard]] bool has_ended(nb::handle future) const;
 
   const long process_ = process_id();
   const nb::object future_type_, error_of_;
@@ -102,13 +124,12 @@ class SigningService {
   Answered answered_;
   std::map<std::uint64_t, Waiting> waiting_;  ///< for room, in the order of their arrival
   std::uint64_t places_ = 0;                  ///< that were given
-  std::vector<Ticket> spent_;                 ///< to be destroyed without the GIL
-  std::optional<unsigned long> deliverer_;    ///< the thread of deliver()
+  /// Answers that are handed out before another thread may have the GIL.
+  static constexpr std::size_t kAtOnce = 1024;
+  std::vector<Ticket> spent_;               ///< at most kAtOnce, to be destroyed without the GIL
+  std::optional<unsigned long> deliverer_;  ///< the thread of deliver()
   std::uint64_t refused_ = 0;
   nb::object raised_ = nb::none();
 };
-
-/// Add SigningService and PendingAnswer to the extension module.
-void bind_service(nb::module_& module);
 
 }  // namespace manymod::python

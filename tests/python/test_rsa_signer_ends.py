@@ -65,15 +65,15 @@ def test_callbacks_cannot_make_the_signer_wait_for_itself() -> None:
             return
         entered.set()
 
-        def fill() -> None:
+        def fill(ask: Any, *more: Any) -> None:
             while True:  # for what is computed waits for this thread too
-                signer.submit(b"more")
+                ask(*more)
 
         attempts = (
             lambda: signer.sign(b"itself"),
             lambda: signer.sign(b"itself", timeout=60),
-            fill,
-            lambda: signer.submit_many([b"more"]),
+            lambda: fill(signer.submit, b"more"),
+            lambda: fill(signer.submit_many, [b"more"]),
             signer.close,
         )
         for attempt in attempts:
