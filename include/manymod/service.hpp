@@ -108,6 +108,8 @@ class Service {
     return answer.valid != 0;
   }
 
+  /// Accept nothing more, and do not wait. @throws Error as mm_service_stop
+  void stop(bool drain = true) { check(mm_service_stop(service_.get(), drain ? 1 : 0)); }
   /// Accept nothing more, and wait for all answers. @throws Error as mm_service_close
   void close(bool drain = true) { check(mm_service_close(service_.get(), drain ? 1 : 0)); }
 

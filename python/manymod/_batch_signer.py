@@ -260,7 +260,15 @@ class BatchSigner:
             SignerFullError: as `submit`.
             SignerClosedError: likewise.
         """
-        arrays = ArraysOfRequests(self._scheme.items_of("messages", messages), keys, self._scheme, errors)
+        scheme = self._scheme
+        arrays = ArraysOfRequests(
+            scheme.items_of("messages", messages),
+            keys,
+            errors,
+            key_count=scheme.keys,
+            width_of=scheme.width_of,
+            one_size=scheme.one_size,
+        )
         if arrays.part == 0:
             done: Job[Any] = Job()
             done.set_result(arrays.finish()[0])

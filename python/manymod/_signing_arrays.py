@@ -16,18 +16,6 @@ from manymod.plan import checked_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Protocol
-
-    class Sizes(Protocol):
-        """What is asked of a scheme."""
-
-        @property
-        def width_of(self) -> Callable[[Any, bool], tuple[int, int]]: ...
-        @property
-        def one_size(self) -> bool: ...
-        @property
-        def keys(self) -> int: ...
-
 
 __all__ = ["ArraysOfRequests"]
 
@@ -35,21 +23,38 @@ __all__ = ["ArraysOfRequests"]
 class ArraysOfRequests:
     """Messages, their keys, and the memory of the signatures.
 
+    Args:
+        messages: what to sign.
+        keys: as `Signer.submit_many` has them.
+        errors: likewise.
+        key_count: how many keys there are.
+        width_of: as in `_batch_signer.Scheme`.
+        one_size: likewise.
+
     Attributes:
         part: how many messages there are, without those that are null.
     """
 
-    def __init__(self, messages: Items, keys: Any, scheme: Sizes, errors: str) -> None:
+    def __init__(
+        self,
+        messages: Items,
+        keys: Any,
+        errors: str,
+        *,
+        key_count: int,
+        width_of: Callable[[Any, bool], tuple[int, int]],
+        one_size: bool,
+    ) -> None:
         self._errors = checked_errors(errors)
-        indices, labels = key_numbers(keys, scheme.keys)
+        indices, labels = key_numbers(keys, key_count)
         count = common_count({"messages": messages.count, "key_indices": length(indices)})
         check_labels({"messages": messages.labels, "key_indices": labels})
         source = source_of(count, messages)
-        if source.kind is Kind.ROWS and not scheme.one_size:
+        if source.kind is Kind.ROWS and not one_size:
             source = Items(Kind.LIST, source.count, ())
-        self._source, self._scalar, self._one_size = source, count is None, scheme.one_size
+        self._source, self._scalar, self._one_size = source, count is None, one_size
         self._total = 1 if count is None else count
-        self._width, row = scheme.width_of(indices, source.kind is Kind.ROWS)
+        self._width, row = width_of(indices, source.kind is Kind.ROWS)
         self._null, self._present = present_rows(source, messages)
         if self._present is not None:
             messages, indices = messages.take(self._present), taken(indices, self._present)

@@ -68,6 +68,7 @@ TEST(ServiceWrapper, StatusesAreExceptions) {
   EXPECT_EQ(status_of([&] { x.service.verify(x.verify, message, message, 7); }), MM_ITEM_ECC_CURVE);
   EXPECT_EQ(status_of([&] { x.service.call(9, message); }), MM_ERR_ARGUMENT);
   EXPECT_EQ(status_of([&] { x.service.call(x.sign, message, 0, {}, 10); }), MM_ERR_ARGUMENT);
+  x.service.stop();
   x.service.close(false);
   EXPECT_EQ(status_of([&] { static_cast<void>(x.service.submit(x.sign, message)); }), MM_ERR_CLOSED);
 }
