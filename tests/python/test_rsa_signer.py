@@ -163,6 +163,7 @@ def test_a_full_queue_holds_coroutines_up_but_not_their_loop(gate: Gate, expecte
         dropped = tasks[-10:]
         for task in dropped:
             task.cancel()
+        await asyncio.wait(dropped)
         gate.open.set()
         answers = await asyncio.gather(*tasks, return_exceptions=True)
         assert all(isinstance(answer, asyncio.CancelledError) for answer in answers[-10:])
