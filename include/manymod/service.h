@@ -62,8 +62,8 @@ MM_API mm_status mm_service_create(const mm_service_options* options, mm_service
 MM_API mm_status mm_service_close(mm_service* service, int drain);
 
 /**
- * Accept no more requests, as mm_service_close, and return without waiting for those that were accepted. Where
- * they are not drained they are answered before it returns.
+ * Accept no more requests, as mm_service_close, and return without waiting for those that were accepted.
+ * Where they are not drained they are answered before it returns.
  * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT in a forked child
  */
 MM_API mm_status mm_service_stop(mm_service* service, int drain);
@@ -89,8 +89,8 @@ MM_API mm_status mm_service_add_rsa(mm_service* service, mm_rsa_ring* ring, mm_r
  * Add an operation on curves: MM_ECC_SIGN, MM_ECC_VERIFY or MM_ECC_EXCHANGE.
  * @param plan    must remain until the service is destroyed
  * @param pattern a call with the operation's options and keys: `count` keys, given by `secret`, or for
- * MM_ECC_VERIFY by `point`, and `curve`. They are copied, and secrets are zeroed with the service. A secret of
- * no bytes stands for a key that is not private: its requests are answered with MM_ITEM_ECC_SECRET. The
+ * MM_ECC_VERIFY by `point`, and `curve`. They are copied, and secrets are zeroed with the service. A secret
+ * of no bytes stands for a key that is not private: its requests are answered with MM_ITEM_ECC_SECRET. The
  * pattern's other views, its output, `nonces` of MM_ECC_NONCE_GIVEN and its callback must be 0; `context` may
  * be one string for all keys. A request's input is the message, or for MM_ECC_EXCHANGE the other side's point
  * @param operation as for mm_service_add_rsa

@@ -154,8 +154,13 @@ def test_ctrl_c_ends_a_wait(gate: Gate, full: bool) -> None:
         held = gate.hold(signer, 2)
         waiting = [signer.submit(message(number)) for number in range(2 if full else 0)]
         thread = threading.Thread(target=interrupt, daemon=True)
+
+        def sign() -> None:
+            thread.start()
+            signer.sign(b"a")
+
         with pytest.raises(KeyboardInterrupt):
-            _ = thread.start(), signer.sign(b"a")
+            sign()
         thread.join()
         assert signer.statistics().waiting == len(waiting)
         gate.open.set()
