@@ -25,6 +25,7 @@ void require_ok(mm_status status) {
 void require_callable(const Operation& operation) {
   BatchArrays batch;
   batch.begin(1, operation.output_bytes());
+  batch.keys[0] = UINT32_MAX;
   const mm_status status = operation.run(batch);
   if (status != MM_ERR_ITEMS) require_ok(status);
 }

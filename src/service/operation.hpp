@@ -63,7 +63,8 @@ class Operation {
 /// @throws StatusError with mm_last_error() unless `status` is MM_OK
 void require_ok(mm_status status);
 
-/// Compute an empty request, to find wrong options before real ones come. @throws StatusError
+/// Call with a request by a key that there is not, to find wrong options before real requests come.
+/// @throws StatusError
 void require_callable(const Operation& operation);
 
 }  // namespace manymod::service

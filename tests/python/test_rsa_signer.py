@@ -31,7 +31,9 @@ from manymod.asynchronous import Job
 
 
 def test_one_request() -> None:
-    with rsa.Signer(private_key(), *HOW) as signer:
+    ring = rsa.KeyRing([private_key()])
+    with rsa.Signer(ring, *HOW) as signer:
+        assert ring.private_items == 0
         assert signer.sign(b"a") == private_key().sign(b"a", *HOW)
         assert signer.sign(b"a", timeout=60) == private_key().sign(b"a", *HOW)
         assert signer.submit(bytearray(b"b")).result(60) == private_key().sign(b"b", *HOW)
@@ -39,6 +41,7 @@ def test_one_request() -> None:
     found = signer.statistics()
     check_counts(found)
     assert (found.accepted, found.signed, found.batches, found.batch_sizes) == (4, 4, 4, {1: 4})
+    assert ring.private_items == 4
     for times in (found.latency, found.queued, found.computing):
         assert set(times) == {0.5, 0.95, 0.99, 1.0}
         assert 0 < times[0.5] <= times[0.95] <= times[0.99] <= times[1.0] < 60
