@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client of manymod-signd: private-key operations by a daemon that holds the keys.
+//
+//     manymod::signd::Client client({.path = "/run/manymod/signd.sock"});
+//     for (const auto& key : client.keys()) ...
+//     auto answer = client.call({.key = id, .scheme = {Operation::sign_pss, MM_SHA256}, .input = digest});
+//
+// A client does nothing until it is used: no connection, no thread. It then connects and starts one thread.
+// All functions may be called from any thread.
+//
+// Fork. A forked child that uses a client of its parent gets a connection and a thread of its own; it touches
+// neither the parent's memory nor its descriptors but to close its copies of them. Requests that were under
+// way at the fork are the parent's alone.
+//
+// Restarts. When the daemon goes away, requests that are not answered wait for a new one, and are sent again:
+// all operations may be computed twice. After Settings::patience without a daemon they are answered with
+// Status::unavailable, and so are new requests, at once, until a daemon is there again: it is looked for at
+// most every 100 ms, when requests come.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/request.hpp"
+
+namespace manymod::signd {
+
+/// A key of the daemon that this process may use.
+struct KeyInfo {
+  KeyId id{};
+  std::uint32_t operations = 0;                       ///< bit_of() those that suit the key and are allowed
+  std::string name;                                   ///< as the daemon's configuration calls it
+  std::vector<std::uint8_t> subject_public_key_info;  ///< DER
+};
+
+struct Request {
+  KeyId key{};
+  Scheme scheme{};
+  std::span<const std::uint8_t> input;        ///< copied before a function returns
+  std::chrono::milliseconds timeout{10'000};  ///< from now to the answer, else Status::expired; above 0
+};
+
+struct Answer {
+  Status status = Status::unavailable;
+  std::vector<std::uint8_t> output;  ///< empty unless Status::ok. It may be secret: the receiver wipes it
+};
+
+class Session;
+
+/// A request of submit(). Copies name the same request. It may outlive the client.
+class Ticket {
+ public:
+  Ticket() = default;
+  /// Withdraw the request. @return true: its completion will not be called, its descriptor not written to.
+  /// false: that has happened; if it is happening on another thread, the function waits until it has
+  bool cancel();
+  /// The answer to a request with a descriptor, once. @return false while there is none, and for requests
+  /// with a completion
+  bool take(Answer& answer);
+
+ private:
+  friend class Session;
+  std::weak_ptr<Session> session_;
+  std::shared_ptr<struct Outstanding> request_;
+};
+
+/// Called once with the answer, on the client's thread, or on the calling one before submit() returns; it
+/// must not wait for other requests. Submitting is allowed.
+using Completion = std::function<void(Answer&&)>;
+
+/// How to reach the daemon.
+struct Settings {
+  std::string path = "/run/manymod/signd.sock";
+  std::chrono::milliseconds patience{1'000};  ///< for a daemon that cannot be reached, see above
+};
+
+class Client {
+ public:
+  /// Does no input or output. @throws std::bad_alloc
+  explicit Client(Settings settings);
+  /// Answers what is outstanding with Status::cancelled.
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// The keys that this process may use, over a connection of its own. It takes at most Settings::patience.
+  /// @throws std::runtime_error if the daemon cannot be reached or refuses, std::bad_alloc
+  [[nodiscard]] std::vector<KeyInfo> keys() const;
+  /// The daemon's metrics in Prometheus's text format. @throws as keys()
+  [[nodiscard]] std::string metrics() const;
+
+  /// Ask, and wait for the answer. Only the calling thread waits. Failures are statuses; Status::busy comes
+  /// at once. @throws std::bad_alloc, std::system_error if no thread can be started
+  [[nodiscard]] Answer call(const Request& request);
+
+  /// Ask, and have the completion called. @throws as call(): then there is no answer
+  Ticket submit(const Request& request, Completion completion);
+  /// Ask, and have 1 written to an eventfd of the caller's, who closes it after cancel() or take(). The
+  /// answer is then the ticket's. @throws as call()
+  Ticket submit(const Request& request, int event);
+
+ private:
+  struct Sessions;
+  std::unique_ptr<Sessions> sessions_;
+};
+
+}  // namespace manymod::signd
