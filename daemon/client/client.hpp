@@ -65,7 +65,7 @@ class Ticket {
 
  private:
   friend class Session;
-  std::weak_ptr<Session> session_;
+  std::shared_ptr<Session> session_;
   std::shared_ptr<struct Outstanding> request_;
 };
 
@@ -88,7 +88,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// The keys that this process may use, over a connection of its own. It takes at most Settings::patience.
+  /// The keys that this process may use, over a connection of its own, which is waited for as long as
+  /// Settings::patience says.
   /// @throws std::runtime_error if the daemon cannot be reached or refuses, std::bad_alloc
   [[nodiscard]] std::vector<KeyInfo> keys() const;
   /// The daemon's metrics in Prometheus's text format. @throws as keys()

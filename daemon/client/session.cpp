@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/session.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+namespace manymod::signd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kFirstMaxOutstanding = 256;  // until a daemon says how many
+constexpr auto kFirstPause = 5ms, kLongestPause = 100ms;
+constexpr auto kExpiryInterval = 50ms;
+constexpr std::size_t kDeliveries = 64;  // answers that are taken under one lock
+
+void write_one(int event) {
+  const std::uint64_t one = 1;
+  while (write(event, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
+
+void read_all(int event) {
+  std::uint64_t count = 0;
+  while (read(event, &count, sizeof count) < 0 && errno == EINTR) {
+  }
+}
+
+// A thread that leaves all signals to the program's own.
+template <class Body>
+std::thread quiet_thread(Body body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread thread(std::move(body));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+}
+
+std::uint32_t slot_of(std::uint64_t id) { return static_cast<std::uint32_t>(id); }
+
+}  // namespace
+
+Session::Session(Settings settings)
+    : settings_(std::move(settings)),
+      process_(getpid()),
+      nudge_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      max_outstanding_(kFirstMaxOutstanding),
+      max_input_(kMaxRingBytes) {
+  if (!nudge_) throw std::system_error(errno, std::generic_category(), "eventfd");
+}
+
+Session::~Session() { close(); }
+
+void Session::close() {
+  Lock lock(mutex_);
+  closed_ = true;
+  wanted_.notify_all();
+  write_one(nudge_.get());
+  if (!thread_.joinable()) return;
+  std::thread ending = std::move(thread_);
+  lock.unlock();
+  // A completion may destroy the client: then the thread ends by itself.
+  if (ending.get_id() == std::this_thread::get_id()) {
+    ending.detach();
+  } else {
+    ending.join();
+  }
+}
+
+void Session::close_copies() const {
+  const int socket = socket_.load();
+  if (socket >= 0) ::close(socket);
+  if (nudge_) ::close(nudge_.get());
+}
+
+void Session::start_thread(const Lock&) {
+  if (thread_.joinable()) return;
+  thread_ = quiet_thread([self = shared_from_this()] { self->run(); });
+  thread_id_ = thread_.get_id();
+}
+
+// ---- requests: on the callers' threads -------------------------------------------------------------------
+
+OutstandingPtr Session::outstanding_of(const Request& request) {
+  auto made = std::make_shared<Outstanding>();
+  made->header.key = request.key;
+  made->header.scheme = request.scheme;
+  made->header.input_bytes = static_cast<std::uint32_t>(request.input.size());
+  made->header.timeout_ms =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(request.timeout.count(), 1, UINT32_MAX));
+  made->input.assign(request.input.begin(), request.input.end());
+  made->deadline = Clock::now() + std::chrono::milliseconds(made->header.timeout_ms);
+  return made;
+}
+
+Status Session::enter(Lock& lock, const OutstandingPtr& request) {
+  if (closed_) return Status::cancelled;
+  if (request->input.size() > max_input_) return Status::rejected;
+  if (live_ >= max_outstanding_) return Status::busy;
+  if (!link_ && lost_since_ && Clock::now() < next_attempt_ &&
+      Clock::now() - *lost_since_ >= settings_.patience) {
+    return Status::unavailable;
+  }
+  start_thread(lock);
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t slot = free_.back();
+  request->header.id = std::uint64_t{++entered_} << 32 | slot;
+  request->encoded = encode(request->header);
+  if (link_ && !send(lock, *request)) return Status::busy;
+  free_.pop_back();
+  slots_[slot] = request;
+  ++live_;
+  if (!link_) wanted_.notify_all();
+  if (idle_) write_one(nudge_.get());
+  return Status::ok;
+}
+
+bool Session::send(Lock&, Outstanding& request) {
+  if (!link_->send(request.encoded, request.input)) return false;
+  link_->publish();
+  return true;
+}
+
+void Session::leave(Lock&, const Outstanding& request) {
+  const std::uint32_t slot = slot_of(request.header.id);
+  slots_[slot].reset();
+  free_.push_back(slot);
+  --live_;
+}
+
+// The slot remains the request's until its answer comes or the connection ends.
+void Session::withdraw(Lock& lock, Outstanding& request) {
+  request.state = Outstanding::State::withdrawn;
+  request.completion = nullptr;
+  if (!link_) leave(lock, request);
+}
+
+Answer Session::call(const Request& request) {
+  const OutstandingPtr own = outstanding_of(request);
+  Lock lock(mutex_);
+  const Status refused = enter(lock, own);
+  if (refused != Status::ok) return {refused, {}};
+  const auto answered = [&] { return own->state == Outstanding::State::delivered; };
+  if (!own->answered.wait_until(lock, own->deadline, answered)) {
+    withdraw(lock, *own);
+    return {Status::expired, {}};
+  }
+  return std::move(own->answer);
+}
+
+Ticket Session::submit(const Request& request, Completion completion, int event) {
+  const OutstandingPtr own = outstanding_of(request);
+  own->completion = std::move(completion);
+  own->event = event;
+  Ticket ticket;
+  ticket.session_ = shared_from_this();
+  ticket.request_ = own;
+  Lock lock(mutex_);
+  const Status refused = enter(lock, own);
+  if (refused == Status::ok) return ticket;
+  own->state = Outstanding::State::delivered;
+  own->answer = {refused, {}};
+  lock.unlock();
+  if (event >= 0) {
+    write_one(event);
+  } else {
+    own->completion(std::move(own->answer));
+  }
+  return ticket;
+}
+
+bool Session::cancel(Outstanding& request) {
+  Lock lock(mutex_);
+  if (request.state == Outstanding::State::waiting) {
+    withdraw(lock, request);
+    return true;
+  }
+  if (std::this_thread::get_id() != thread_id_) {
+    delivered_.wait(lock, [&] { return request.state != Outstanding::State::delivering; });
+  }
+  return request.state == Outstanding::State::withdrawn;
+}
+
+bool Session::take(Outstanding& request, Answer& answer) {
+  const Lock lock(mutex_);
+  const bool there =
+      request.state == Outstanding::State::delivering || request.state == Outstanding::State::delivered;
+  if (request.event < 0 || !there || request.taken) return false;
+  request.taken = true;
+  answer = std::move(request.answer);
+  return true;
+}
+
+// ---- the thread ------------------------------------------------------------------------------------------
+
+void Session::run() {
+  Lock lock(mutex_);
+  while (!closed_) {
+    if (link_) {
+      receive(lock);
+      expire(lock);
+      if (link_ && !closed_) sleep(lock);
+    } else if (live_ != 0) {
+      connect(lock);
+    } else {
+      wanted_.wait(lock);
+    }
+  }
+  lose_link(lock);
+  answer_all(lock, Status::cancelled);
+}
+
+void Session::connect(Lock& lock) {
+  const auto now = Clock::now();
+  if (now < next_attempt_) {
+    wanted_.wait_until(lock, next_attempt_);
+    expire(lock);
+    return;
+  }
+  const auto limit = now + std::max<Clock::duration>(settings_.patience, kLongestPause);
+  lock.unlock();
+  std::optional<RingLink> opened;
+  try {
+    opened.emplace(settings_.path, limit);
+  } catch (const std::exception&) {  // the daemon is away, or refuses: seen by its absence below
+  }
+  lock.lock();
+  if (!opened) {
+    note_failure(lock);
+    return;
+  }
+  link_ = std::move(opened);
+  socket_ = link_->socket();
+  max_outstanding_ = link_->welcome().max_outstanding;
+  max_input_ = link_->welcome().max_input;
+  lost_since_.reset();
+  pause_ = 0ms;
+  resend_all(lock);
+}
+
+void Session::note_failure(Lock& lock) {
+  const auto now = Clock::now();
+  if (!lost_since_) lost_since_ = now;
+  pause_ = std::clamp<std::chrono::milliseconds>(2 * pause_, kFirstPause, kLongestPause);
+  next_attempt_ = now + pause_;
+  if (now - *lost_since_ < settings_.patience) return;
+  next_attempt_ = now + kLongestPause;
+  answer_all(lock, Status::unavailable);
+}
+
+void Session::lose_link(Lock& lock) {
+  socket_ = -1;
+  link_.reset();
+  next_attempt_ = Clock::now();
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    const OutstandingPtr request = slots_[slot];
+    if (request && request->state == Outstanding::State::withdrawn) leave(lock, *request);
+  }
+}
+
+void Session::resend_all(Lock& lock) {
+  std::vector<OutstandingPtr> refused;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    const OutstandingPtr request = slots_[slot];
+    if (!request) continue;
+    const bool fits = request->input.size() <= max_input_ && live_ <= max_outstanding_;
+    if (fits && link_->send(request->encoded, request->input)) continue;
+    request->answer = {fits ? Status::busy : Status::rejected, {}};
+    settle(lock, request, refused);
+  }
+  link_->publish();
+  deliver(lock, refused);
+}
+
+void Session::receive(Lock& lock) {
+  std::vector<OutstandingPtr> answered;
+  AnswerHeader header;
+  Bytes output;
+  try {
+    while (answered.size() < kDeliveries && link_->receive(header, output)) {
+      const std::uint32_t slot = slot_of(header.id);
+      const OutstandingPtr request = slot < slots_.size() ? slots_[slot] : nullptr;
+      if (!request || request->header.id != header.id) throw ProtocolError("an answer to no request");
+      request->answer = {header.status, std::move(output)};
+      settle(lock, request, answered);
+    }
+  } catch (const ProtocolError&) {  // the daemon's memory is not to be used any more
+    lose_link(lock);
+  }
+  deliver(lock, answered);
+}
+
+// Free its slot. Those that call() waits for are answered here, those with a completion by deliver().
+void Session::settle(Lock& lock, const OutstandingPtr& request, std::vector<OutstandingPtr>& answered) {
+  leave(lock, *request);
+  if (request->state != Outstanding::State::waiting) return;
+  if (!request->completion && request->event < 0) {
+    request->state = Outstanding::State::delivered;
+    request->answered.notify_one();
+    return;
+  }
+  request->state = Outstanding::State::delivering;
+  answered.push_back(request);
+}
+
+void Session::deliver(Lock& lock, std::vector<OutstandingPtr>& answered) {
+  if (answered.empty()) return;
+  lock.unlock();
+  for (const OutstandingPtr& request : answered) {
+    if (request->event >= 0) {
+      write_one(request->event);
+      continue;
+    }
+    try {
+      request->completion(std::move(request->answer));
+    } catch (...) {  // no one is there to catch it
+    }
+    request->completion = nullptr;
+  }
+  lock.lock();
+  for (const OutstandingPtr& request : answered) request->state = Outstanding::State::delivered;
+  delivered_.notify_all();
+}
+
+void Session::sleep(Lock& lock) {
+  if (!link_->fall_asleep()) return;
+  static constexpr int kTick = std::chrono::milliseconds(kExpiryInterval).count();
+  const int limit = idle_ ? -1 : kTick;
+  std::array<pollfd, 2> waited{{{link_->socket(), POLLIN, 0}, {nudge_.get(), POLLIN, 0}}};
+  lock.unlock();
+  const int found = poll(waited.data(), waited.size(), limit);
+  lock.lock();
+  if (waited[1].revents != 0) read_all(nudge_.get());
+  // Without requests, and without anything that has come within a tick, the next sleep has no limit.
+  idle_ = found == 0 && live_ == 0;
+  if (!link_->wake_up()) lose_link(lock);
+}
+
+void Session::expire(Lock& lock) {
+  const auto now = Clock::now();
+  if (now < next_expiry_) return;
+  next_expiry_ = now + kExpiryInterval;
+  std::vector<OutstandingPtr> expired;
+  for (const OutstandingPtr& request : slots_) {
+    if (!request || request->state != Outstanding::State::waiting || request->deadline > now) continue;
+    if (!request->completion && request->event < 0) continue;  // call() looks after itself
+    request->answer = {Status::expired, {}};
+    request->state = Outstanding::State::delivering;
+    expired.push_back(request);
+  }
+  if (!link_) {
+    for (const OutstandingPtr& request : expired) leave(lock, *request);
+  }
+  deliver(lock, expired);
+}
+
+void Session::answer_all(Lock& lock, Status status) {
+  std::vector<OutstandingPtr> answered;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    const OutstandingPtr request = slots_[slot];
+    if (!request) continue;
+    if (request->state == Outstanding::State::waiting) request->answer = {status, {}};
+    settle(lock, request, answered);
+  }
+  deliver(lock, answered);
+}
+
+}  // namespace manymod::signd

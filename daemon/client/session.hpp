@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client has in one process: a connection, the requests under way, and the thread that receives.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "client/client.hpp"
+#include "client/link.hpp"
+
+namespace manymod::signd {
+
+/// A request under way. Its members belong to the session's mutex; `completion`, `event` and `answer` to the
+/// session's thread while it delivers them.
+struct Outstanding {
+  enum class State : std::uint8_t { waiting, delivering, delivered, withdrawn };
+
+  RequestHeader header;
+  RequestHeaderBytes encoded{};
+  Bytes input;
+  Clock::time_point deadline;
+  Completion completion;  ///< or
+  int event = -1;         ///< or, if neither, call() waits for
+  std::condition_variable answered;
+  State state = State::waiting;
+  bool taken = false;  ///< the ticket has given the answer away
+  Answer answer;
+};
+using OutstandingPtr = std::shared_ptr<Outstanding>;
+
+/// Thread-safe. The session's thread does everything but the writing of requests to rings that have room.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  explicit Session(Settings settings);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  [[nodiscard]] Answer call(const Request& request);
+  [[nodiscard]] Ticket submit(const Request& request, Completion completion, int event);
+  bool cancel(Outstanding& request);
+  bool take(Outstanding& request, Answer& answer);
+  /// Answer everything with Status::cancelled, and end the thread.
+  void close();
+
+  [[nodiscard]] pid_t process() const { return process_; }
+  /// In a forked child: close its copies of the parent's descriptors.
+  void close_copies() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  [[nodiscard]] static OutstandingPtr outstanding_of(const Request& request);
+  void start_thread(const Lock&);
+  /// Give it a slot and send it. @return the status that it gets at once; Status::ok if it is under way
+  [[nodiscard]] Status enter(Lock&, const OutstandingPtr& request);
+  [[nodiscard]] bool send(Lock&, Outstanding& request);
+  void leave(Lock&, const Outstanding& request);
+  void withdraw(Lock&, Outstanding& request);
+
+  void run();
+  void connect(Lock& lock);
+  void note_failure(Lock& lock);
+  void lose_link(Lock&);
+  void resend_all(Lock& lock);
+  void receive(Lock& lock);
+  void sleep(Lock& lock);
+  void expire(Lock& lock);
+  void answer_all(Lock& lock, Status status);
+  void deliver(Lock& lock, std::vector<OutstandingPtr>& answered);
+  void settle(Lock&, const OutstandingPtr& request, std::vector<OutstandingPtr>& answered);
+
+  const Settings settings_;
+  const pid_t process_;
+  Descriptor nudge_;  ///< an eventfd that wakes the thread
+  std::atomic<int> socket_{-1};
+
+  std::mutex mutex_;
+  std::condition_variable wanted_, delivered_;
+  std::thread thread_;
+  std::thread::id thread_id_;
+  std::optional<RingLink> link_;
+  std::uint32_t max_outstanding_;
+  std::size_t max_input_;
+  std::vector<OutstandingPtr> slots_;  ///< by the low half of their ids
+  std::vector<std::uint32_t> free_;    ///< slots
+  std::uint32_t entered_ = 0;          ///< the high half of ids
+  std::size_t live_ = 0;               ///< slots in use, those of withdrawn requests included
+  bool closed_ = false;
+  bool idle_ = false;  ///< the thread waits without a limit
+  bool delivering_ = false;
+  std::optional<Clock::time_point> lost_since_;  ///< no daemon since then
+  Clock::time_point next_attempt_{}, next_expiry_{};
+  std::chrono::milliseconds pause_{0};  ///< between attempts
+};
+
+}  // namespace manymod::signd

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// manymod-signd: a daemon that holds private keys and computes with them for the processes of this machine.
+//
+//   manymod-signd CONFIGURATION
+//   manymod-signd --check CONFIGURATION   read the configuration and the keys, and exit
+//
+// SIGHUP reloads the configuration, SIGTERM and SIGINT end the daemon.
+#include <openssl/crypto.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "server/daemon.hpp"
+#include "server/hardening.hpp"
+#include "server/log.hpp"
+
+namespace {
+
+using manymod::signd::Daemon;
+using manymod::signd::Level;
+using manymod::signd::log_line;
+
+// Signals are blocked in all threads, and taken by one that waits for them.
+sigset_t handled_signals() {
+  sigset_t handled;
+  sigemptyset(&handled);
+  for (const int number : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&handled, number);
+  return handled;
+}
+
+void take_signals(Daemon& daemon, const sigset_t& handled) {
+  for (;;) {
+    int number = 0;
+    if (sigwait(&handled, &number) != 0) continue;
+    if (number != SIGHUP) return daemon.stop();
+    daemon.reload();
+  }
+}
+
+int serve(const std::string& path) {
+  const sigset_t handled = handled_signals();
+  pthread_sigmask(SIG_BLOCK, &handled, nullptr);
+  const manymod::signd::Config config = manymod::signd::load_config(path);
+  if (config.lock_memory && !manymod::signd::lock_all_memory()) {
+    log_line(
+        Level::warning,
+        "memory is not locked: raise RLIMIT_MEMLOCK to unlimited, encrypt the swap, or set lock_memory = no");
+  }
+  Daemon daemon(path);
+  std::thread signals([&] { take_signals(daemon, handled); });
+  daemon.run();
+  signals.join();
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  manymod::signd::forbid_dumps();
+  std::signal(SIGPIPE, SIG_IGN);
+  // The configuration of OpenSSL that servers have may load a provider that waits for this daemon.
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  const bool check = count == 3 && std::string_view(arguments[1]) == "--check";
+  if (count != 2 && !check) {
+    std::fprintf(stderr, "usage: manymod-signd [--check] CONFIGURATION\n");
+    return 2;
+  }
+  try {
+    if (!check) return serve(arguments[1]);
+    const manymod::signd::Generation generation(manymod::signd::load_config(arguments[2]));
+    std::printf("%zu keys\n", generation.keys().size());
+    return 0;
+  } catch (const std::exception& error) {
+    log_line(Level::error, error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames on the socket of manymod-signd (docs/signd-protocol.md): 8 bytes of header, then the body.
+//
+//   u32  bytes of the body
+//   u8   FrameType
+//   u8   1: the last frame of an answer, 0: more follow
+//   u16  0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/little_endian.hpp"
+#include "protocol/request.hpp"
+
+namespace manymod::signd {
+
+/// The other side does not keep to the protocol.
+class ProtocolError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+inline constexpr std::uint32_t kMagic = 0x44534D4D;  ///< "MMSD"
+inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::size_t kFrameHeaderBytes = 8;
+/// Longest body from a client, and from the daemon.
+inline constexpr std::size_t kMaxClientBody = 256;
+inline constexpr std::size_t kMaxDaemonBody = 65'536;
+
+enum class FrameType : std::uint8_t {
+  hello = 1,    ///< client: Hello
+  welcome = 2,  ///< daemon: Welcome, with the memory of the rings if they were asked for
+  list = 3,     ///< client: no body
+  keys = 4,     ///< daemon: KeyEntry, one after the other; a frame has whole ones
+  measure = 5,  ///< client: no body
+  metrics = 6,  ///< daemon: text
+  refusal = 7   ///< daemon: text that says why; it closes the connection
+};
+
+struct Frame {
+  FrameType type{};
+  bool last = true;
+  Bytes body;
+};
+
+/// @param body at most kMaxDaemonBody bytes
+Bytes encode_frame(FrameType type, ByteSpan body, bool last = true);
+
+/// Takes frames from the bytes of a stream.
+class FrameReader {
+ public:
+  explicit FrameReader(std::size_t max_body) : max_body_(max_body) {}
+  void append(ByteSpan bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  /// The next frame once it is complete. It is refused by its header: no more than a header and max_body
+  /// bytes need to be kept. @throws ProtocolError
+  std::optional<Frame> next();
+  [[nodiscard]] bool empty() const { return bytes_.empty(); }
+
+ private:
+  std::size_t max_body_;
+  Bytes bytes_;
+};
+
+/// The first frame of a client.
+struct Hello {
+  std::uint16_t first_version = kVersion, last_version = kVersion;  ///< those that the client speaks
+  bool rings = false;  ///< whether requests follow, in rings; else frames do
+};
+Bytes encode(const Hello& hello);
+/// @throws ProtocolError
+Hello decode_hello(ByteSpan body);
+
+/// The daemon's answer: its limits. Both rings have a power of two of bytes, at most kMaxRingBytes.
+struct Welcome {
+  std::uint16_t version = kVersion;
+  std::uint32_t max_outstanding = 0;                  ///< requests whose answers the client has not read
+  std::uint32_t max_input = 0, max_output = 0;        ///< bytes of a request's input, of an answer's output
+  std::uint32_t request_bytes = 0, answer_bytes = 0;  ///< of the rings; 0 without rings
+};
+inline constexpr std::uint32_t kMaxRingBytes = 1U << 26;
+inline constexpr std::uint32_t kMaxOutstanding = 1U << 16;
+Bytes encode(const Welcome& welcome);
+/// @throws ProtocolError
+Welcome decode_welcome(ByteSpan body);
+
+/// A key in the daemon's list.
+struct KeyEntry {
+  KeyId id{};
+  std::uint32_t operations = 0;   ///< bit_of() those that suit the key and are allowed to the client
+  std::string name;               ///< at most 255 bytes
+  Bytes subject_public_key_info;  ///< at most 16,384 bytes
+};
+void append(Bytes& body, const KeyEntry& key);
+/// All entries of a body. @throws ProtocolError
+std::vector<KeyEntry> decode_keys(ByteSpan body);
+
+}  // namespace manymod::signd

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/config.hpp"
+
+#include <openssl/conf.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string_view>
+
+#include "manymod/rsa.h"
+#include "protocol/frame.hpp"
+#include "protocol/request.hpp"
+
+namespace manymod::signd {
+namespace {
+
+constexpr std::string_view kKeySection = "key.";
+constexpr std::array<const char*, kOperations> kOperationNames = {
+    "sign_pkcs1", "sign_pss", "decrypt_pkcs1", "decrypt_oaep", "raw", "sign_ecdsa", "sign_eddsa", "exchange"};
+/// What a key may do unless its section says otherwise: bare powers sign and decrypt anything.
+constexpr std::uint32_t kUsualOperations = ((1U << kOperations) - 1) & ~bit_of(Operation::raw);
+
+struct FreeConf {
+  void operator()(CONF* conf) const { NCONF_free(conf); }
+  void operator()(STACK_OF(OPENSSL_CSTRING) * names) const { sk_OPENSSL_CSTRING_free(names); }
+};
+
+using Setter = std::function<void(const std::string&)>;
+using Setters = std::map<std::string, Setter>;
+
+std::vector<std::string> list_of(const std::string& value) {
+  std::vector<std::string> items;
+  for (std::size_t at = 0; at <= value.size();) {
+    const std::size_t comma = std::min(value.find(',', at), value.size());
+    const std::size_t first = std::min(value.find_first_not_of(" \t", at), comma);
+    const std::size_t last = value.find_last_not_of(" \t", comma == 0 ? 0 : comma - 1);
+    if (first < comma) items.push_back(value.substr(first, last + 1 - first));
+    at = comma + 1;
+  }
+  return items;
+}
+
+template <class T>
+Setter number(T& to, T least, T most, int base = 10) {
+  return [&to, least, most, base](const std::string& value) {
+    T read{};
+    const char* const end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, read, base);
+    if (error != std::errc() || stop != end || read < least || read > most) {
+      throw std::runtime_error("must be a number from " + std::to_string(least) + " to " +
+                               std::to_string(most));
+    }
+    to = read;
+  };
+}
+
+Setter real(double& to) {
+  return [&to](const std::string& value) {
+    const char* const end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, to);
+    if (error != std::errc() || stop != end || !(to >= 0) || to > 1e9) {
+      throw std::runtime_error("must be a number from 0 to 1e9");
+    }
+  };
+}
+
+template <class Duration>
+Setter duration(Duration& to, std::int64_t least, std::int64_t most) {
+  return [&to, least, most](const std::string& value) {
+    std::int64_t count = 0;
+    number(count, least, most)(value);
+    to = Duration(count);
+  };
+}
+
+Setter flag(bool& to) {
+  return [&to](const std::string& value) {
+    if (value != "yes" && value != "no") throw std::runtime_error("must be yes or no");
+    to = value == "yes";
+  };
+}
+
+Setter text(std::string& to) {
+  return [&to](const std::string& value) { to = value; };
+}
+
+Setter list(std::vector<std::string>& to) {
+  return [&to](const std::string& value) { to = list_of(value); };
+}
+
+Setter operations(std::uint32_t& to) {
+  return [&to](const std::string& value) {
+    to = 0;
+    for (const std::string& name : list_of(value)) {
+      const auto found =
+          std::ranges::find(kOperationNames, name, [](const char* n) { return std::string(n); });
+      if (found == kOperationNames.end()) throw std::runtime_error("there is no operation " + name);
+      to |= 1U << (found - kOperationNames.begin());
+    }
+  };
+}
+
+Setters setters_of(Config& config) {
+  constexpr std::size_t kMany = 1U << 24;
+  return {{"socket", text(config.socket)},
+          {"socket_mode", number(config.socket_mode, 0U, 0777U, 8)},
+          {"readers", number(config.readers, 1U, 64U)},
+          {"max_connections", number(config.max_connections, std::size_t{1}, kMany)},
+          {"max_connections_per_user", number(config.max_connections_per_user, std::size_t{1}, kMany)},
+          {"max_outstanding", number(config.max_outstanding, 1U, kMaxOutstanding)},
+          {"max_key_bits", number(config.max_key_bits, 1024U, std::uint32_t{MM_RSA_MAX_BITS})},
+          {"max_message", number(config.max_message, 64U, 65'536U)},
+          {"lock_memory", flag(config.lock_memory)},
+          {"device", text(config.device)},
+          {"threads", number(config.threads, 0U, 1024U)},
+          {"concurrent", number(config.concurrent, 0U, 1024U)},
+          {"max_queue", number(config.max_queue, std::size_t{1}, kMany)},
+          {"max_batch", number(config.max_batch, std::size_t{0}, kMany)},
+          {"deadline_us", duration(config.deadline, 0, 1'000'000)},
+          {"rate", real(config.rate)},
+          {"burst", real(config.burst)},
+          {"observers", list(config.observers)},
+          {"metrics_file", text(config.metrics_file)},
+          {"interval_s", duration(config.interval, 1, 86'400)},
+          {"audit_requests", flag(config.audit_requests)}};
+}
+
+Setters setters_of(KeyConfig& key) {
+  return {{"file", text(key.file)},
+          {"credential", text(key.credential)},
+          {"password_file", text(key.password_file)},
+          {"users", list(key.users)},
+          {"groups", list(key.groups)},
+          {"operations", operations(key.operations)}};
+}
+
+void read_section(const CONF* conf, const std::string& section, const Setters& setters) {
+  const STACK_OF(CONF_VALUE)* const values = NCONF_get_section(conf, section.c_str());
+  for (int i = 0; i < sk_CONF_VALUE_num(values); ++i) {
+    const CONF_VALUE* const value = sk_CONF_VALUE_value(values, i);
+    const std::string where = "[" + section + "] " + value->name;
+    const auto setter = setters.find(value->name);
+    if (setter == setters.end()) throw std::runtime_error(where + ": there is no such setting");
+    try {
+      setter->second(value->value);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(where + " " + error.what());
+    }
+  }
+}
+
+KeyConfig read_key(const CONF* conf, const std::string& section, const std::filesystem::path& folder) {
+  KeyConfig key;
+  key.name = section.substr(kKeySection.size());
+  key.operations = kUsualOperations;
+  read_section(conf, section, setters_of(key));
+  if (key.file.empty() == key.credential.empty()) {
+    throw std::runtime_error("[" + section + "]: give either file or credential");
+  }
+  for (std::string* file : {&key.file, &key.password_file}) {
+    if (!file->empty()) *file = (folder / *file).string();
+  }
+  return key;
+}
+
+std::unique_ptr<CONF, FreeConf> load(const std::string& path) {
+  std::unique_ptr<CONF, FreeConf> conf(NCONF_new(nullptr));
+  if (!conf) throw std::bad_alloc();
+  long line = -1;
+  if (NCONF_load(conf.get(), path.c_str(), &line) == 1) return conf;
+  ERR_clear_error();
+  throw std::runtime_error(line > 0 ? path + ": line " + std::to_string(line) + " is malformed"
+                                    : path + " cannot be read");
+}
+
+}  // namespace
+
+Config load_config(const std::string& path) {
+  const auto conf = load(path);
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  const std::unique_ptr<STACK_OF(OPENSSL_CSTRING), FreeConf> names(NCONF_get_section_names(conf.get()));
+  Config config;
+  for (int i = 0; i < sk_OPENSSL_CSTRING_num(names.get()); ++i) {
+    const std::string section = sk_OPENSSL_CSTRING_value(names.get(), i);
+    if (section == "daemon") {
+      read_section(conf.get(), section, setters_of(config));
+    } else if (section.starts_with(kKeySection)) {
+      config.keys.push_back(read_key(conf.get(), section, folder));
+    } else if (section != "default" || sk_CONF_VALUE_num(NCONF_get_section(conf.get(), "default")) > 0) {
+      throw std::runtime_error(path + ": there is no section [" + section + "]");
+    }
+  }
+  std::ranges::sort(config.keys, {}, &KeyConfig::name);
+  return config;
+}
+
+const char* operation_name(std::size_t operation) {
+  return operation < kOperationNames.size() ? kOperationNames[operation] : "?";
+}
+
+}  // namespace manymod::signd

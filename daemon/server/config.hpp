@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration file: an INI in the format of OpenSSL's, read by libcrypto (docs/signd.md has all
+// settings).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace manymod::signd {
+
+/// A section [key.NAME].
+struct KeyConfig {
+  std::string name;
+  std::string file;           ///< PEM or DER; "" if `credential` is given
+  std::string credential;     ///< a file of systemd's credentials folder
+  std::string password_file;  ///< "" for a key that is not encrypted
+  std::vector<std::string> users, groups;
+  std::uint32_t operations = 0;  ///< bit_of() those allowed
+};
+
+/// The section [daemon], and the keys.
+struct Config {
+  // These are as long as the process.
+  std::string socket = "/run/manymod/signd.sock";
+  unsigned socket_mode = 0666;
+  unsigned readers = 2;  ///< threads that take requests from rings
+  std::size_t max_connections = 1024, max_connections_per_user = 1024;
+  std::uint32_t max_outstanding = 256;
+  std::uint32_t max_key_bits = 4096;
+  std::uint32_t max_message = 1024;  ///< bytes that EdDSA signs
+  bool lock_memory = true;
+  // These are read again by a reload.
+  std::string device;    ///< as mm_rsa_ring_options
+  unsigned threads = 0;  ///< of one call on the CPU
+  unsigned concurrent = 0;
+  std::size_t max_queue = 16'384, max_batch = 0;
+  std::chrono::microseconds deadline{0};
+  double rate = 0, burst = 0;          ///< requests a second of one connection; 0: without a limit
+  std::vector<std::string> observers;  ///< users besides root and the daemon's own that may read metrics
+  std::string metrics_file;
+  std::chrono::seconds interval{60};  ///< between lines of the audit log, and writes of metrics_file
+  bool audit_requests = false;
+  std::vector<KeyConfig> keys;
+};
+
+/// @throws std::runtime_error that names the section and the setting
+Config load_config(const std::string& path);
+
+/// "sign_pss", ..: the names of operations in the configuration and in logs.
+const char* operation_name(std::size_t operation);
+
+}  // namespace manymod::signd

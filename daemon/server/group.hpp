@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of one client and one operation, which go to the service together at a small part of the cost of
+// single ones.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "server/connection.hpp"
+#include "server/generation.hpp"
+
+namespace manymod::signd {
+
+class Group {
+ public:
+  /// A client's first answer waits for its last one of a group: so many make the service's own cost small.
+  static constexpr std::size_t kMost = 64;
+
+  Group(std::shared_ptr<const Generation> generation, std::shared_ptr<Connection> connection,
+        const ServedOperation& operation, std::uint32_t timeout_ms);
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  [[nodiscard]] bool takes(const ServedOperation& operation, std::uint32_t timeout_ms) const {
+    return operation.number == operation_.number && timeout_ms == timeout_ms_ && ids_.size() < kMost;
+  }
+  void add(std::uint64_t id, std::uint32_t key, ByteSpan input);
+  /// Give it to the service, which destroys it with its answers. Where the service takes nothing, all are
+  /// answered with Status::busy at once.
+  static void submit(std::unique_ptr<Group> group);
+
+ private:
+  static void done(mm_status status, void* user);
+  void answer_all(Status status);
+  void answer_computed();
+
+  const std::shared_ptr<const Generation> generation_;
+  const std::shared_ptr<Connection> connection_;
+  const ServedOperation operation_;
+  const std::uint32_t timeout_ms_;
+  std::vector<std::uint64_t> ids_;
+  std::vector<std::uint32_t> keys_;
+  Bytes inputs_, outputs_;
+  std::vector<std::int64_t> offsets_{0};
+  std::vector<std::size_t> sizes_;
+  Bytes statuses_;
+};
+
+}  // namespace manymod::signd

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/reader.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <tuple>
+
+#include "server/log.hpp"
+
+namespace manymod::signd {
+namespace {
+
+constexpr std::size_t kSweep = 256;      // requests of one client before the next one's turn
+constexpr std::size_t kOpenGroups = 16;  // operations and timeouts that one sweep gathers for
+
+Descriptor checked(int number, const char* what) {
+  if (number < 0) throw std::system_error(errno, std::generic_category(), what);
+  return Descriptor(number);
+}
+
+void watch(int poll, int file, void* user) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = user;
+  if (epoll_ctl(poll, EPOLL_CTL_ADD, file, &event) != 0) {
+    throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+  }
+}
+
+}  // namespace
+
+Reader::Reader(Shared& shared, std::function<void(const Peer&)> gone)
+    : shared_(shared),
+      gone_(std::move(gone)),
+      poll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+      nudge_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")) {
+  watch(poll_.get(), nudge_.get(), nullptr);
+  thread_ = std::thread([this] { run(); });
+}
+
+Reader::~Reader() {
+  stopping_ = true;
+  eventfd_write(nudge_.get(), 1);
+  thread_.join();
+}
+
+void Reader::add(std::shared_ptr<Connection> connection) {
+  {
+    const std::scoped_lock lock(mutex_);
+    new_.push_back(std::move(connection));
+  }
+  eventfd_write(nudge_.get(), 1);
+}
+
+void Reader::run() {
+  while (!stopping_) {
+    sweep_all();
+    const bool awake = std::ranges::any_of(clients_, [](const auto& client) { return client->awake; });
+    wait(awake ? 0 : -1);
+  }
+}
+
+void Reader::join_new() {
+  eventfd_t count = 0;
+  eventfd_read(nudge_.get(), &count);
+  const std::scoped_lock lock(mutex_);
+  for (std::shared_ptr<Connection>& connection : new_) {
+    auto client = std::make_unique<Client>(Client{std::move(connection)});
+    watch(poll_.get(), client->connection->socket(), client.get());
+    clients_.push_back(std::move(client));
+  }
+  new_.clear();
+}
+
+void Reader::wait(int limit_ms) {
+  std::array<epoll_event, 64> events;
+  const int found = epoll_wait(poll_.get(), events.data(), events.size(), limit_ms);
+  for (int i = 0; i < found; ++i) {
+    if (events[static_cast<std::size_t>(i)].data.ptr == nullptr) {
+      join_new();
+    } else {
+      receive_wake(*static_cast<Client*>(events[static_cast<std::size_t>(i)].data.ptr));
+    }
+  }
+  std::erase_if(clients_, [](const auto& client) { return client->connection == nullptr; });
+}
+
+// After its welcome a client sends nothing but bytes that say that it has written to its ring.
+void Reader::receive_wake(Client& client) {
+  std::array<std::uint8_t, 256> bytes;
+  const ssize_t size = recv(client.connection->socket(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
+    drop(client, nullptr);
+    return;
+  }
+  client.connection->wake_up();
+  client.awake = true;
+}
+
+void Reader::sweep_all() {
+  for (const auto& client : clients_) {
+    if (!client->awake) continue;
+    try {
+      sweep(*client);
+    } catch (const ProtocolError& error) {
+      ++shared_.counters.protocol_errors;
+      drop(*client, error.what());
+    } catch (const std::exception& error) {  // no memory: the client may come again
+      drop(*client, error.what());
+    }
+  }
+  std::erase_if(clients_, [](const auto& client) { return client->connection == nullptr; });
+}
+
+void Reader::drop(Client& client, const char* why) {
+  const Peer& peer = client.connection->peer();
+  if (why != nullptr) {
+    log_line(Level::warning, "process " + std::to_string(peer.process) + " of user " +
+                                 std::to_string(peer.user) + " is disconnected: " + why);
+  }
+  epoll_ctl(poll_.get(), EPOLL_CTL_DEL, client.connection->socket(), nullptr);
+  shutdown(client.connection->socket(), SHUT_RDWR);  // answers under way may still hold the connection
+  gone_(peer);
+  client.connection.reset();
+  client.awake = false;
+}
+
+void Reader::sweep(Client& client) {
+  connection_ = client.connection;
+  generation_ = shared_.generation.load();
+  const auto now = Clock::now();
+  RequestHeader header;
+  Bytes input;
+  std::size_t taken = 0;
+  try {
+    while (taken < kSweep && connection_->next(header, input)) {
+      handle(header, input, now);
+      ++taken;
+    }
+  } catch (...) {
+    end_sweep(*client.connection);
+    throw;
+  }
+  end_sweep(*client.connection);
+  if (taken == 0 && client.connection->fall_asleep()) client.awake = false;
+}
+
+void Reader::end_sweep(Connection& connection) {
+  connection.publish();
+  for (auto& group : groups_) Group::submit(std::move(group));
+  groups_.clear();
+  for (const SweepUse& use : uses_) {
+    shared_.uses.add(use.key->name, connection.peer().user, use.operation, use.accepted, use.denied);
+  }
+  uses_.clear();
+  connection_.reset();
+  generation_.reset();
+}
+
+void Reader::handle(const RequestHeader& header, ByteSpan input, Clock::time_point now) {
+  const Status status = group_up(header, input, now);
+  if (status == Status::ok) return;
+  connection_->answer(
+      1, [&](std::size_t) { return std::tuple<std::uint64_t, Status, ByteSpan>{header.id, status, {}}; });
+}
+
+// Status::ok: the request is in a group. All that is asked here of the header is of this process's copy.
+Status Reader::group_up(const RequestHeader& header, ByteSpan input, Clock::time_point now) {
+  const Config& config = generation_->config();
+  if (!connection_->bucket.take(now, config.rate, config.burst)) return Status::busy;
+  const ServedKey* const key = generation_->find(header.key);
+  if (key == nullptr) return Status::unknown_key;
+  const Operation operation = header.scheme.operation;
+  if (static_cast<std::size_t>(operation) >= kOperations) return Status::unsupported;
+  if ((key->suitable & bit_of(operation)) == 0) return Status::unsupported;
+  const bool allowed = (key->allowed(connection_->peer()) & bit_of(operation)) != 0;
+  note_use(*key, operation, allowed);
+  if (!allowed) return Status::denied;
+  const auto served = generation_->operation(header.scheme);
+  if (!served) return Status::unsupported;
+  const auto fits = [&](const auto& group) { return group->takes(*served, header.timeout_ms); };
+  auto group = std::ranges::find_if(groups_, fits);
+  if (group == groups_.end()) {
+    if (groups_.size() == kOpenGroups) {
+      Group::submit(std::move(groups_.front()));
+      groups_.erase(groups_.begin());
+    }
+    group = groups_.insert(groups_.end(),
+                           std::make_unique<Group>(generation_, connection_, *served, header.timeout_ms));
+  }
+  (*group)->add(header.id, key->index[static_cast<std::size_t>(served->family)], input);
+  return Status::ok;
+}
+
+void Reader::note_use(const ServedKey& key, Operation operation, bool accepted) {
+  const auto same = [&](const SweepUse& use) { return use.key == &key && use.operation == operation; };
+  auto use = std::ranges::find_if(uses_, same);
+  if (use == uses_.end()) use = uses_.insert(uses_.end(), {&key, operation, 0, 0});
+  ++(accepted ? use->accepted : use->denied);
+  if (!generation_->config().audit_requests) return;
+  const Peer& peer = connection_->peer();
+  log_line(Level::info, "audit request key=" + key.name + " user=" + std::to_string(peer.user) +
+                            " process=" + std::to_string(peer.process) +
+                            " operation=" + operation_name(static_cast<std::size_t>(operation)) +
+                            (accepted ? " accepted" : " denied"));
+}
+
+}  // namespace manymod::signd
