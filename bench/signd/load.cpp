@@ -3,9 +3,12 @@
 //
 //   manymod-signd-load SOCKET KEY OPERATION [clients [outstanding [seconds]]]
 //
-// KEY is the name of a key in the daemon's configuration, OPERATION a name as there. Written to standard
-// output as one line of JSON: requests a second, the quantiles of the times from submit() to the answer, and
-// the processor time of this program for each request. That of the daemon is in /proc/PID/stat.
+// KEY is the name of a key in the daemon's configuration, OPERATION sign_pss, sign_pkcs1, sign_ecdsa or
+// sign_eddsa. With manymod-signd-empty as the daemon, which computes no RSA, sign_pkcs1 measures the daemon's
+// and the clients' own cost.
+//
+// Written to standard output as one line of JSON: requests a second, the quantiles of the times from submit()
+// to the answer, and the processor times of this program and of the daemon for each request.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -39,7 +42,7 @@ Scheme scheme_of(std::string_view name) {
   if (name == "sign_pkcs1") return {Operation::sign_pkcs1, MM_SHA256};
   if (name == "sign_ecdsa") return {Operation::sign_ecdsa, MM_SHA256};
   if (name == "sign_eddsa") return {Operation::sign_eddsa};
-  throw std::runtime_error("OPERATION is sign_pss, sign_pkcs1, sign_ecdsa or sign_eddsa");
+  throw std::runtime_error("there is no operation " + std::string(name));
 }
 
 KeyId key_named(const Plan& plan) {
@@ -54,10 +57,10 @@ KeyId key_named(const Plan& plan) {
 class Source {
  public:
   Source(const Plan& plan, const KeyId& key, const std::atomic<bool>& stop)
-      : client_({.path = plan.socket}), stop_(stop), digest_(32, 0xA5) {
+      : client_({.path = plan.socket}), stop_(stop), input_(32, 0xA5) {
     request_.key = key;
     request_.scheme = plan.scheme;
-    request_.input = digest_;
+    request_.input = input_;
     // The first connects: until then a client does not know how many it may have.
     static_cast<void>(client_.call(request_));
     active_ = plan.outstanding;
@@ -90,7 +93,7 @@ class Source {
 
   Client client_;
   const std::atomic<bool>& stop_;
-  std::vector<std::uint8_t> digest_;
+  std::vector<std::uint8_t> input_;
   Request request_;
   std::atomic<std::size_t> active_{0};
   std::vector<float> times_us_;
@@ -112,9 +115,18 @@ float quantile(const std::vector<float>& sorted, double q) {
                          static_cast<std::size_t>(q * static_cast<double>(sorted.size())))];
 }
 
+double daemon_seconds(const Plan& plan) {
+  const std::string text = Client({.path = plan.socket}).metrics();
+  const std::string name = "\nmanymod_signd_processor_seconds_total ";
+  const std::size_t at = text.find(name);
+  if (at == std::string::npos) throw std::runtime_error("the daemon does not say its processor time");
+  return std::strtod(text.c_str() + at + name.size(), nullptr);
+}
+
 void run(const Plan& plan) {
   std::atomic<bool> stop{false};
   const KeyId key = key_named(plan);
+  const double daemon_before = daemon_seconds(plan);
   const double processor_before = processor_seconds();
   const auto begin = Clock::now();
   std::vector<std::unique_ptr<Source>> sources;
@@ -124,6 +136,7 @@ void run(const Plan& plan) {
   for (const auto& source : sources) source->wait();
   const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
   const double processor = processor_seconds() - processor_before;
+  const double daemon = daemon_seconds(plan) - daemon_before;
   std::vector<float> times;
   std::uint64_t not_ok = 0;
   for (const auto& source : sources) {
@@ -135,11 +148,11 @@ void run(const Plan& plan) {
   std::printf(
       "{\"clients\": %zu, \"outstanding\": %zu, \"seconds\": %.3f, \"answers\": %zu, \"not_ok\": %llu, "
       "\"per_second\": %.0f, \"p50_us\": %.0f, \"p95_us\": %.0f, \"p99_us\": %.0f, \"max_us\": %.0f, "
-      "\"client_cpu_us\": %.3f}\n",
+      "\"client_cpu_us\": %.3f, \"daemon_cpu_us\": %.3f}\n",
       plan.clients, plan.outstanding, elapsed, times.size(), static_cast<unsigned long long>(not_ok),
       count / elapsed, static_cast<double>(quantile(times, 0.5)), static_cast<double>(quantile(times, 0.95)),
       static_cast<double>(quantile(times, 0.99)), static_cast<double>(quantile(times, 1)),
-      processor / count * 1e6);
+      processor / count * 1e6, daemon / count * 1e6);
 }
 
 }  // namespace

@@ -40,9 +40,10 @@ RequestHeader decode_request(const RequestHeaderBytes& bytes) {
   header.input_bytes = load_le<std::uint32_t>(bytes.data());
   header.timeout_ms = load_le<std::uint32_t>(bytes.data() + 4);
   header.id = load_le<std::uint64_t>(bytes.data() + 8);
-  header.scheme.operation = static_cast<Operation>(bytes[16]);
-  header.scheme.hash = static_cast<mm_hash>(bytes[17]);
-  header.scheme.mgf_hash = static_cast<mm_hash>(bytes[18]);
+  const bool known = bytes[17] < MM_HASH_COUNT && bytes[18] < MM_HASH_COUNT;
+  header.scheme.operation = known ? static_cast<Operation>(bytes[16]) : kUnknownOperation;
+  header.scheme.hash = static_cast<mm_hash>(known ? bytes[17] : 0);
+  header.scheme.mgf_hash = static_cast<mm_hash>(known ? bytes[18] : 0);
   header.scheme.salt_length = static_cast<std::int32_t>(load_le<std::uint32_t>(bytes.data() + 20));
   std::copy_n(bytes.begin() + 24, header.key.size(), header.key.begin());
   if (bytes[19] != 0 || load_le<std::uint64_t>(bytes.data() + 56) != 0) {

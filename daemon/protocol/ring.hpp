@@ -53,9 +53,11 @@ struct RequestHeader {
   Scheme scheme{};
   KeyId key{};
 };
+inline constexpr auto kUnknownOperation = static_cast<Operation>(255);
 using RequestHeaderBytes = std::array<std::uint8_t, kRequestHeaderBytes>;
 RequestHeaderBytes encode(const RequestHeader& header);
-/// The numbers of operation and hashes are not checked. @throws ProtocolError where zeros are not 0
+/// The operation's number may be unknown; with an unknown hash it is kUnknownOperation.
+/// @throws ProtocolError where zeros are not 0
 RequestHeader decode_request(const RequestHeaderBytes& bytes);
 
 /// u32 output bytes, u8 status, 3 bytes 0, u64 id.

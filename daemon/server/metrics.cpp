@@ -2,6 +2,7 @@
 #include "server/metrics.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -54,6 +55,16 @@ std::string seconds(std::uint64_t ns) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.9f", static_cast<double>(ns) * 1e-9);
   return text.data();
+}
+
+std::uint64_t processor_ns() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  const auto ns = [](const timeval& time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(time.tv_usec) * 1'000;
+  };
+  return ns(use.ru_utime) + ns(use.ru_stime);
 }
 
 void add_times(Text& text, const char* name, const char* help, const mm_service_times& times) {
@@ -119,6 +130,8 @@ std::string metrics_text(const Counters& counters, const UseLog& uses, const Gen
               counters.protocol_errors.load());
   text.single("reloads_total", "counter", "Reloads of the configuration.", counters.reloads.load());
   text.single("failed_reloads_total", "counter", "Reloads that failed.", counters.failed_reloads.load());
+  text.family("processor_seconds_total", "counter", "Processor time of all threads.");
+  text.value("", seconds(processor_ns()));
   add_service(text, generation.service().statistics());
   add_uses(text, uses);
   return text.take();

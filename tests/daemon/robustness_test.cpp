@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reloads, overload, restarts, and clients that do not keep to the rules.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "client/link.hpp"
+#include "daemon/support.hpp"
+
+namespace manymod::signd::test {
+namespace {
+
+class SigndRobustness : public testing::Test {
+ protected:
+  SigndRobustness() { configure(folder_, {"rsa", "rsa2"}); }
+  [[nodiscard]] RingLink link() const {
+    return RingLink(folder_.at("socket"), Clock::now() + std::chrono::seconds(5));
+  }
+  /// Whether honest clients are served.
+  [[nodiscard]] bool serves() const {
+    Client client(settings_of(folder_));
+    return client.call(request_for("rsa", kPss, kDigest)).status == Status::ok;
+  }
+  [[nodiscard]] std::string metric(const std::string& name) const {
+    const std::string text = Client(settings_of(folder_)).metrics();
+    const std::size_t at = text.find("\nmanymod_signd_" + name + " ");
+    if (at == std::string::npos) return "";
+    const std::size_t from = text.find(' ', at) + 1;
+    return text.substr(from, text.find('\n', from) - from);
+  }
+  Folder folder_;
+};
+
+/// Whether the daemon ends a connection.
+bool is_ended(int socket) {
+  return eventually([&] {
+    std::uint8_t byte = 0;
+    const ssize_t size = recv(socket, &byte, 1, MSG_DONTWAIT);
+    return size == 0 || (size < 0 && errno != EAGAIN);
+  });
+}
+
+int connected(const Folder& folder) {
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  folder.at("socket").copy(address.sun_path, sizeof address.sun_path - 1);
+  EXPECT_EQ(connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return socket;
+}
+
+RequestHeaderBytes header_of(std::uint64_t id, std::uint32_t input_bytes) {
+  RequestHeader header;
+  header.id = id;
+  header.input_bytes = input_bytes;
+  header.scheme = kPss;
+  header.key = id_of(test_key("rsa"));
+  return encode(header);
+}
+
+TEST_F(SigndRobustness, ReloadsWithoutLosingARequest) {
+  RunningDaemon daemon(folder_);
+  Client client(settings_of(folder_));
+  std::atomic<bool> stop = false;
+  std::atomic<int> answered = 0, bad = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      while (!stop) {
+        ++(client.call(request_for("rsa", kPss, kDigest)).status == Status::ok ? answered : bad);
+      }
+    });
+  }
+  for (int reloads = 1; reloads <= 5; ++reloads) {
+    const int before = answered;
+    configure(folder_,
+              reloads % 2 == 0 ? std::vector<std::string>{"rsa", "rsa2"} : std::vector<std::string>{"rsa"});
+    daemon.reload();
+    EXPECT_TRUE(
+        eventually([&] { return metric("reloads_total") == std::to_string(reloads) && answered > before; }));
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(bad, 0);
+  EXPECT_EQ(client.call(request_for("rsa2", kPss, kDigest)).status, Status::unknown_key);
+}
+
+TEST_F(SigndRobustness, KeepsItsKeysWhenAReloadFails) {
+  RunningDaemon daemon(folder_);
+  folder_.write("rsa.pem", "not a key");
+  daemon.reload();
+  Client client(settings_of(folder_));
+  EXPECT_TRUE(eventually([&] { return metric("failed_reloads_total") == "1"; }));
+  EXPECT_TRUE(serves());
+}
+
+TEST_F(SigndRobustness, SaysWhatIsWrongWithAConfiguration) {
+  const auto refused = [&](const std::string& text) {
+    folder_.write("bad.conf", text);
+    try {
+      static_cast<void>(Generation(load_config(folder_.at("bad.conf"))));
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(refused("[daemon]\nsoket = x\n").find("[daemon] soket"), std::string::npos);
+  EXPECT_NE(refused("[daemon]\nreaders = 0\n").find("from 1 to 64"), std::string::npos);
+  EXPECT_NE(refused("[other]\nx = 1\n").find("[other]"), std::string::npos);
+  EXPECT_NE(refused("[key.a]\nusers = 0\n").find("either file or credential"), std::string::npos);
+  EXPECT_NE(refused("[key.a]\nfile = none.pem\n").find("none.pem"), std::string::npos);
+  EXPECT_NE(refused("[key.a]\nfile = rsa.pem\noperations = sing\n").find("no operation sing"),
+            std::string::npos);
+  EXPECT_NE(refused("[key.a]\nfile = rsa.pem\nusers = nobody-of-this-name\n").find("no user"),
+            std::string::npos);
+  EXPECT_NE(refused("[key.a]\nfile = rsa.pem\n[key.b]\nfile = rsa.pem\n").find("another section"),
+            std::string::npos);
+}
+
+TEST_F(SigndRobustness, RefusesWhatItsQueueCannotTake) {
+  configure(folder_, {"rsa"}, "max_queue = 1\nmax_outstanding = 100\ndeadline_us = 1000");
+  RunningDaemon daemon(folder_);
+  Client client(settings_of(folder_));
+  ASSERT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
+  std::atomic<int> ok = 0, busy = 0, other = 0;
+  const auto count = [&](Answer&& answer) {
+    ++(answer.status == Status::ok ? ok : answer.status == Status::busy ? busy : other);
+  };
+  constexpr int kRequests = 2000;
+  for (int i = 0; i < kRequests; ++i) client.submit(request_for("rsa", kPss, kDigest), count);
+  EXPECT_TRUE(eventually([&] { return ok + busy + other == kRequests; }));
+  EXPECT_EQ(other, 0);
+  EXPECT_GT(ok, 0);
+  EXPECT_GT(busy, 0);
+  EXPECT_TRUE(serves());
+}
+
+TEST_F(SigndRobustness, LimitsTheRateOfAClient) {
+  configure(folder_, {"rsa"}, "rate = 0.001\nburst = 3");
+  RunningDaemon daemon(folder_);
+  Client client(settings_of(folder_));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
+  EXPECT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::busy);
+  EXPECT_TRUE(serves());
+}
+
+TEST_F(SigndRobustness, LimitsConnections) {
+  configure(folder_, {"rsa"}, "max_connections_per_user = 2");
+  RunningDaemon daemon(folder_);
+  {
+    const RingLink one = link(), two = link();
+    EXPECT_THROW(static_cast<void>(link()), std::runtime_error);
+  }
+  EXPECT_TRUE(eventually([&] {
+    try {
+      static_cast<void>(link());
+      return true;
+    } catch (const std::runtime_error&) {
+      return false;
+    }
+  }));
+}
+
+TEST_F(SigndRobustness, EndsConnectionsThatDoNotSpeakItsProtocol) {
+  RunningDaemon daemon(folder_);
+  Hello other;
+  other.first_version = other.last_version = kVersion + 1;
+  const std::vector<Bytes> streams = {
+      Bytes(64, 0xFF), encode_frame(FrameType::list, {}), encode_frame(FrameType::hello, {}),
+      encode_frame(FrameType::hello, encode(other)), Bytes(kFrameHeaderBytes + kMaxClientBody + 1, 0)};
+  for (const Bytes& stream : streams) {
+    const int socket = connected(folder_);
+    EXPECT_EQ(send(socket, stream.data(), stream.size(), MSG_NOSIGNAL), static_cast<ssize_t>(stream.size()));
+    EXPECT_TRUE(is_ended(socket));
+    close(socket);
+  }
+  EXPECT_TRUE(serves());
+}
+
+TEST_F(SigndRobustness, EndsClientsWithImpossibleRings) {
+  RunningDaemon daemon(folder_);
+  {
+    RingLink hostile = link();
+    ASSERT_TRUE(hostile.send(header_of(1, UINT32_MAX), {}));  // a length that is not its input's
+    hostile.publish();
+    EXPECT_TRUE(is_ended(hostile.socket()));
+  }
+  {
+    RingLink hostile = link();
+    RequestHeaderBytes header = header_of(1, 0);
+    header[63] = 1;
+    ASSERT_TRUE(hostile.send(header, {}));
+    hostile.publish();
+    EXPECT_TRUE(is_ended(hostile.socket()));
+  }
+  EXPECT_EQ(metric("protocol_errors_total"), "2");
+  EXPECT_TRUE(serves());
+}
+
+TEST_F(SigndRobustness, SurvivesClientsThatDoNotReadTheirAnswers) {
+  configure(folder_, {"rsa"}, "max_outstanding = 4");
+  RunningDaemon daemon(folder_);
+  RingLink hostile = link();
+  for (std::uint64_t id = 0; id < 200; ++id) {
+    if (hostile.send(header_of(id, 32), kDigest)) hostile.publish();
+    if (id % 10 == 0) std::this_thread::yield();
+  }
+  EXPECT_TRUE(serves());
+}
+
+TEST_F(SigndRobustness, OutlivesClientsThatEndWithRequestsOutstanding) {
+  RunningDaemon daemon(folder_);
+  for (int i = 0; i < 5; ++i) {
+    RingLink leaving = link();
+    for (std::uint64_t id = 0; id < 20; ++id) ASSERT_TRUE(leaving.send(header_of(id, 32), kDigest));
+    leaving.publish();
+  }
+  EXPECT_TRUE(serves());
+  EXPECT_TRUE(eventually([&] { return metric("connections") == "0"; }));
+}
+
+/// The program itself.
+class Program {
+ public:
+  explicit Program(const Folder& folder) {
+    const std::string configuration = folder.at("signd.conf");
+    child_ = fork();
+    if (child_ != 0) return;
+    execl(MANYMOD_SIGND, MANYMOD_SIGND, configuration.c_str(), nullptr);
+    _exit(127);
+  }
+  ~Program() { end(SIGKILL); }
+  void send(int signal) const { kill(child_, signal); }
+  int end(int signal) {
+    if (child_ == 0) return -1;
+    int status = -1;
+    kill(child_, signal);
+    waitpid(child_, &status, 0);
+    child_ = 0;
+    return status;
+  }
+
+ private:
+  pid_t child_ = 0;
+};
+
+TEST_F(SigndRobustness, ClientsSurviveTheDeathOfTheirDaemon) {
+  Program first(folder_);
+  Settings settings = settings_of(folder_);
+  settings.patience = std::chrono::seconds(10);
+  Client client(settings);
+  ASSERT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
+  std::atomic<int> ok = 0;
+  for (int i = 0; i < 50; ++i) {
+    client.submit(request_for("rsa", kPss, kDigest),
+                  [&](Answer&& answer) { ok += answer.status == Status::ok; });
+  }
+  first.end(SIGKILL);
+  Program second(folder_);
+  EXPECT_EQ(client.call(request_for("rsa2", kPss, kDigest)).status, Status::ok);
+  EXPECT_TRUE(eventually([&] { return ok == 50; })) << ok;
+  EXPECT_EQ(second.end(SIGTERM), 0);
+}
+
+TEST_F(SigndRobustness, ProgramReloadsOnSighupAndIgnoresTheServersConfiguration) {
+  folder_.write(
+      "openssl.cnf",
+      "openssl_conf = x\n[x]\nproviders = y\n[y]\nnone = z\n[z]\nmodule = /nonexistent\nactivate = 1\n");
+  setenv("OPENSSL_CONF", folder_.at("openssl.cnf").c_str(), 1);
+  configure(folder_, {"rsa"});
+  Program program(folder_);
+  unsetenv("OPENSSL_CONF");
+  Client client(settings_of(folder_));
+  const auto status_of_rsa2 = [&] { return client.call(request_for("rsa2", kPss, kDigest)).status; };
+  EXPECT_TRUE(eventually([&] { return status_of_rsa2() == Status::unknown_key; }));
+  configure(folder_, {"rsa", "rsa2"});
+  program.send(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return status_of_rsa2() == Status::ok; }));
+}
+
+}  // namespace
+}  // namespace manymod::signd::test
