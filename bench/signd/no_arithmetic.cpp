@@ -4,6 +4,7 @@
 // mm_rsa_run here
 // (--wrap).
 #include <algorithm>
+#include <cstdint>
 
 #include "manymod/rsa.h"
 
