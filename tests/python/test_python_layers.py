@@ -30,7 +30,7 @@ LAYERS = [
     ["ecc", "rsa"],
     ["tables"],
     ["cli"],
-    ["cli.table", "cli.ecc", "cli.rsa", "cli.bench", "cli.tune"],
+    ["cli.table", "cli.ecc", "cli.rsa", "cli.bench", "cli.signd", "cli.tune"],
     ["cli.main"],
     ["__main__"],
 ]

@@ -15,6 +15,7 @@ from manymod.cli.failures import report_failures
 from manymod.cli.info import info
 from manymod.cli.rsa.command import rsa
 from manymod.cli.selftest import selftest
+from manymod.cli.signd.command import signd
 from manymod.cli.table.command import table_command
 from manymod.tables.columns import MAX_DECIMAL_DIGITS
 from manymod.tables.operations import OPERATIONS
@@ -67,5 +68,5 @@ def main(**_: Any) -> None:
 
 for operation in OPERATIONS.values():
     main.add_command(table_command(operation))
-for command in (info, selftest, rsa, ecc):
+for command in (info, selftest, rsa, ecc, signd):
     main.add_command(command)
