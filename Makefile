@@ -37,9 +37,9 @@ SHARDS := -DMANYMOD_TEST_SHARDS=32
 
 PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cmake data include src python tools/build_backend -type f -not -name '*.py[co]' -not -name '.*')
-CPP_SOURCES = $(shell find src include tests bench examples \
+CPP_SOURCES = $(shell find src include daemon tests bench examples \
   -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh')
-TIDY_SOURCES = $(filter %.cpp,$(filter src/% tests/%,$(CPP_SOURCES)))
+TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% tests/%,$(CPP_SOURCES)))
 PYTHON_CODE = $(wildcard python cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
 .PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-format lint-clang lint-cpp format \

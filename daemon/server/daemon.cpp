@@ -92,7 +92,7 @@ Daemon::Daemon(std::string config_path)
   max_connections_per_user_ = config.max_connections_per_user;
   socket_mode_ = config.socket_mode;
   next_report_ = Clock::now() + config.interval;
-  shared_.generation.store(std::make_shared<const Generation>(config));
+  shared_.generation.replace(std::make_shared<const Generation>(config));
   watch(nudge_.get(), EPOLLIN, false);
   listen_on(config.socket);
   for (unsigned i = 0; i < config.readers; ++i) {
@@ -106,7 +106,7 @@ Daemon::~Daemon() {
   if (!socket_path_.empty()) unlink(socket_path_.c_str());
   visitors_.clear();
   readers_.clear();
-  retired_.push_back(shared_.generation.exchange(nullptr));
+  retired_.push_back(shared_.generation.replace(nullptr));
   for (const auto& generation : retired_) generation->service().close(true);
   while (!retired_.empty()) retire();
 }
@@ -267,7 +267,7 @@ Bytes Daemon::keys_for(const Peer& peer) {
     frames.insert(frames.end(), frame.begin(), frame.end());
     body.clear();
   };
-  const auto generation = shared_.generation.load();
+  const auto generation = shared_.generation.get();
   for (const ServedKey& key : generation->keys()) {
     const std::uint32_t allowed = key.allowed(peer);
     if (allowed == 0) continue;
@@ -281,7 +281,7 @@ Bytes Daemon::keys_for(const Peer& peer) {
 }
 
 Bytes Daemon::metrics_for(const Peer& peer) {
-  const auto generation = shared_.generation.load();
+  const auto generation = shared_.generation.get();
   if (!generation->observes(peer))
     return text_frames(FrameType::refusal, "this user may not read the metrics");
   return text_frames(FrameType::metrics, metrics_text(shared_.counters, shared_.uses, *generation));
@@ -319,7 +319,7 @@ void Daemon::load_again() {
       throw std::runtime_error("max_key_bits can be raised by a restart only");
     }
     auto next = std::make_shared<const Generation>(config);
-    retired_.push_back(shared_.generation.exchange(std::move(next)));
+    retired_.push_back(shared_.generation.replace(std::move(next)));
     ++shared_.counters.reloads;
     log_line(Level::notice, "reloaded: serves " + std::to_string(config.keys.size()) + " keys");
   } catch (const std::exception& error) {
@@ -335,7 +335,7 @@ void Daemon::retire() {
 }
 
 void Daemon::report() {
-  const auto generation = shared_.generation.load();
+  const auto generation = shared_.generation.get();
   next_report_ = Clock::now() + generation->config().interval;
   for (const Use& use : shared_.uses.news()) {
     log_line(Level::info, "audit key=" + use.key + " user=" + std::to_string(use.user) +

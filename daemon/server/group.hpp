@@ -13,8 +13,9 @@ namespace manymod::signd {
 
 class Group {
  public:
-  /// A client's first answer waits for its last one of a group: so many make the service's own cost small.
-  static constexpr std::size_t kMost = 64;
+  /// The first answer of a group waits for the last one: two vectors of a processor make a group, which is
+  /// enough to make the cost of its submission small.
+  static constexpr std::size_t kMost = 16;
 
   Group(std::shared_ptr<const Generation> generation, std::shared_ptr<Connection> connection,
         const ServedOperation& operation, std::uint32_t timeout_ms);

@@ -134,7 +134,7 @@ void Reader::drop(Client& client, const char* why) {
 
 void Reader::sweep(Client& client) {
   connection_ = client.connection;
-  generation_ = shared_.generation.load();
+  generation_ = shared_.generation.get();
   const auto now = Clock::now();
   RequestHeader header;
   Bytes input;

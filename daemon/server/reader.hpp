@@ -3,9 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "server/connection.hpp"
@@ -15,9 +17,27 @@
 
 namespace manymod::signd {
 
+/// The generation that requests are for.
+class CurrentGeneration {
+ public:
+  [[nodiscard]] std::shared_ptr<const Generation> get() const {
+    const std::scoped_lock lock(mutex_);
+    return current_;
+  }
+  /// @return the one before
+  std::shared_ptr<const Generation> replace(std::shared_ptr<const Generation> next) {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(current_, std::move(next));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Generation> current_;
+};
+
 /// What the threads of a daemon share.
 struct Shared {
-  std::atomic<std::shared_ptr<const Generation>> generation;
+  CurrentGeneration generation;
   Counters counters;
   UseLog uses;
 };

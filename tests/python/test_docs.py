@@ -19,7 +19,7 @@ FOLDERS = ("docs", "bench", "examples", "reference", "src", "tests", "tools")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))])
 CODE = sorted(
     path
-    for folder in (*FOLDERS, "include", "python", "cmake")
+    for folder in (*FOLDERS, "include", "daemon", "python", "cmake")
     for path in (ROOT / folder).rglob("*")
     if path.suffix in {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".py", ".sh", ".cmake"}
 )

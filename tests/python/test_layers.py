@@ -38,6 +38,9 @@ GPU_LAYERS = [[INTERFACE], ["cuda", "program"], ["kernels"], ["engine"]]
 CUDA_USERS = re.compile(r"gpu/cuda/.*|modmul/\w+/variants\.cuda\.cpp|dispatch/devices\.cpp")
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 GPU_LEVEL = {folder: level for level, folders in enumerate(GPU_LAYERS) for folder in folders}
+# The daemon uses manymod by its public headers alone; its sides share the protocol.
+DAEMON = ROOT / "daemon"
+DAEMON_LAYERS = {"protocol": {"protocol"}, "client": {"protocol", "client"}, "server": {"protocol", "server"}}
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 SOURCES = sorted(path for path in SRC.rglob("*") if path.suffix in {".cpp", ".hpp", ".cu", ".cuh"})
 
@@ -113,3 +116,18 @@ def test_included_files_exist() -> None:
         if not (SRC / included).exists() and not (ROOT / "include" / included).exists()
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("folder", sorted(DAEMON_LAYERS))
+def test_the_daemon_uses_public_headers(folder: str) -> None:
+    """Client and server do not know each other, and none of them the library's inner parts."""
+    sources = [path for path in (DAEMON / folder).iterdir() if path.suffix in {".cpp", ".hpp"}]
+    assert sources
+    allowed = DAEMON_LAYERS[folder] | {"manymod"}
+    found = [
+        f"{path.name} includes {included}"
+        for path in sources
+        for included in includes(path)
+        if Path(included).parts[0] not in allowed
+    ]
+    assert found == []

@@ -7,6 +7,7 @@ The daemon's own tests are in tests/daemon.
 from __future__ import annotations
 
 import json
+import re
 import socket
 import struct
 import threading
@@ -105,3 +106,12 @@ def test_absent_daemon(tmp_path: Path) -> None:
 def test_cut_lists_are_refused(size: int) -> None:
     with pytest.raises(frames.DaemonError):
         frames.decode_keys(key_entry(b"site", 1)[:size])
+
+
+def test_the_documentation_has_all_settings_and_operations() -> None:
+    root = Path(__file__).resolve().parents[2]
+    source = (root / "daemon" / "server" / "config.cpp").read_text(encoding="utf-8")
+    page = (root / "docs" / "signd.md").read_text(encoding="utf-8")
+    settings = re.findall(r'\{"(\w+)", (?:text|number|real|duration|flag|list|operations)\(', source)
+    assert len(settings) > 20
+    assert [name for name in (*settings, *frames.OPERATIONS) if f"`{name}`" not in page] == []
