@@ -61,6 +61,7 @@ int serve(const std::string& path) {
 
 int main(int count, char** arguments) {
   manymod::signd::forbid_dumps();
+  manymod::signd::raise_file_limit();
   std::signal(SIGPIPE, SIG_IGN);
   // The configuration of OpenSSL that servers have may load a provider that waits for this daemon.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);

@@ -95,7 +95,6 @@ class Session : public std::enable_shared_from_this<Session> {
   std::size_t live_ = 0;               ///< slots in use, those of withdrawn requests included
   bool closed_ = false;
   bool idle_ = false;  ///< the thread waits without a limit
-  bool delivering_ = false;
   std::optional<Clock::time_point> lost_since_;  ///< no daemon since then
   Clock::time_point next_attempt_{}, next_expiry_{};
   std::chrono::milliseconds pause_{0};  ///< between attempts

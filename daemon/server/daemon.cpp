@@ -178,7 +178,9 @@ void Daemon::accept_all() {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
-      if (errno != EAGAIN) log_line(Level::error, std::string("accept: ") + std::strerror(errno));
+      if (errno == EAGAIN) return;
+      log_line(Level::error, std::string("accept: ") + std::strerror(errno));
+      std::this_thread::sleep_for(10ms);  // without descriptors the listener stays ready
       return;
     }
     try {

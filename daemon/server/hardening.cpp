@@ -14,6 +14,13 @@ void forbid_dumps() noexcept {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+void raise_file_limit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 // With a limit, memory that is asked for later would not be given: then only what is there now is locked.
 bool lock_all_memory() noexcept {
   rlimit limit{};

@@ -70,13 +70,22 @@ void Reader::run() {
 void Reader::join_new() {
   eventfd_t count = 0;
   eventfd_read(nudge_.get(), &count);
-  const std::scoped_lock lock(mutex_);
-  for (std::shared_ptr<Connection>& connection : new_) {
-    auto client = std::make_unique<Client>(Client{std::move(connection)});
-    watch(poll_.get(), client->connection->socket(), client.get());
-    clients_.push_back(std::move(client));
+  std::vector<std::shared_ptr<Connection>> joining;
+  {
+    const std::scoped_lock lock(mutex_);
+    joining.swap(new_);
   }
-  new_.clear();
+  for (std::shared_ptr<Connection>& connection : joining) {
+    const Peer peer = connection->peer();
+    try {
+      auto client = std::make_unique<Client>(Client{std::move(connection)});
+      watch(poll_.get(), client->connection->socket(), client.get());
+      clients_.push_back(std::move(client));
+    } catch (const std::exception& error) {  // no memory
+      log_line(Level::error, error.what());
+      gone_(peer);
+    }
+  }
 }
 
 void Reader::wait(int limit_ms) {
@@ -152,16 +161,17 @@ void Reader::sweep(Client& client) {
   if (taken == 0 && client.connection->fall_asleep()) client.awake = false;
 }
 
+// Should memory be short on the way, the client is dropped, and nothing of it is left for the next sweep.
 void Reader::end_sweep(Connection& connection) {
+  const auto generation = std::exchange(generation_, nullptr);  // which the uses point into
+  const auto uses = std::exchange(uses_, {});
+  auto groups = std::exchange(groups_, {});
+  connection_.reset();
   connection.publish();
-  for (auto& group : groups_) Group::submit(std::move(group));
-  groups_.clear();
-  for (const SweepUse& use : uses_) {
+  for (auto& group : groups) Group::submit(std::move(group));
+  for (const SweepUse& use : uses) {
     shared_.uses.add(use.key->name, connection.peer().user, use.operation, use.accepted, use.denied);
   }
-  uses_.clear();
-  connection_.reset();
-  generation_.reset();
 }
 
 void Reader::handle(const RequestHeader& header, ByteSpan input, Clock::time_point now) {

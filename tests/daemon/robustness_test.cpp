@@ -265,6 +265,30 @@ TEST_F(SigndRobustness, ClientsSurviveTheDeathOfTheirDaemon) {
   EXPECT_EQ(second.end(SIGTERM), 0);
 }
 
+TEST_F(SigndRobustness, RequestsExpireWhileTheDaemonHangs) {
+  Program program(folder_);
+  Client client(settings_of(folder_));
+  ASSERT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
+  program.send(SIGSTOP);
+  Request request = request_for("rsa", kPss, kDigest);
+  request.timeout = std::chrono::milliseconds(20);
+  EXPECT_EQ(client.call(request).status, Status::expired);
+  std::atomic<int> expired = 0;
+  client.submit(request, [&](Answer&& answer) { expired += answer.status == Status::expired; });
+  EXPECT_TRUE(eventually([&] { return expired == 1; }));
+  program.send(SIGCONT);
+  EXPECT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
+}
+
+TEST_F(SigndRobustness, ReadsKeysFromCredentials) {
+  folder_.write("credential.conf", "[key.a]\ncredential = rsa.pem\nusers = 0\n");
+  EXPECT_THROW(static_cast<void>(Generation(load_config(folder_.at("credential.conf")))), std::runtime_error);
+  setenv("CREDENTIALS_DIRECTORY", folder_.at("").c_str(), 1);
+  const Generation generation(load_config(folder_.at("credential.conf")));
+  unsetenv("CREDENTIALS_DIRECTORY");
+  EXPECT_NE(generation.find(id_of(test_key("rsa"))), nullptr);
+}
+
 TEST_F(SigndRobustness, ProgramReloadsOnSighupAndIgnoresTheServersConfiguration) {
   folder_.write(
       "openssl.cnf",
