@@ -137,6 +137,10 @@ Setters setters_of(KeyConfig& key) {
   return {{"file", text(key.file)},
           {"credential", text(key.credential)},
           {"password_file", text(key.password_file)},
+          {"module", text(key.token.module)},
+          {"token", text(key.token.token)},
+          {"object", text(key.token.object)},
+          {"pin_file", text(key.token.pin_file)},
           {"users", list(key.users)},
           {"groups", list(key.groups)},
           {"operations", operations(key.operations)}};
@@ -162,10 +166,10 @@ KeyConfig read_key(const CONF* conf, const std::string& section, const std::file
   key.name = section.substr(kKeySection.size());
   key.operations = kUsualOperations;
   read_section(conf, section, setters_of(key));
-  if (key.file.empty() == key.credential.empty()) {
-    throw std::runtime_error("[" + section + "]: give either file or credential");
-  }
-  for (std::string* file : {&key.file, &key.password_file}) {
+  const int sources =
+      (key.file.empty() ? 0 : 1) + (key.credential.empty() ? 0 : 1) + (key.token.module.empty() ? 0 : 1);
+  if (sources != 1) throw std::runtime_error("[" + section + "]: give one of file, credential and module");
+  for (std::string* file : {&key.file, &key.password_file, &key.token.pin_file}) {
     if (!file->empty()) *file = (folder / *file).string();
   }
   return key;

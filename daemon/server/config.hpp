@@ -10,10 +10,18 @@
 
 namespace manymod::signd {
 
+/// A private key of a token, by PKCS#11.
+struct TokenConfig {
+  std::string module;         ///< path of the token's library; "" for keys in files
+  std::string token, object;  ///< labels
+  std::string pin_file;       ///< "" for keys that need no PIN
+};
+
 /// A section [key.NAME].
 struct KeyConfig {
   std::string name;
-  std::string file;           ///< PEM or DER; "" if `credential` is given
+  TokenConfig token;          ///< or
+  std::string file;           ///< PEM or DER, or
   std::string credential;     ///< a file of systemd's credentials folder
   std::string password_file;  ///< "" for a key that is not encrypted
   std::vector<std::string> users, groups;

@@ -110,7 +110,7 @@ TEST_F(SigndRobustness, SaysWhatIsWrongWithAConfiguration) {
   EXPECT_NE(refused("[daemon]\nsoket = x\n").find("[daemon] soket"), std::string::npos);
   EXPECT_NE(refused("[daemon]\nreaders = 0\n").find("from 1 to 64"), std::string::npos);
   EXPECT_NE(refused("[other]\nx = 1\n").find("[other]"), std::string::npos);
-  EXPECT_NE(refused("[key.a]\nusers = 0\n").find("either file or credential"), std::string::npos);
+  EXPECT_NE(refused("[key.a]\nusers = 0\n").find("one of file, credential and module"), std::string::npos);
   EXPECT_NE(refused("[key.a]\nfile = none.pem\n").find("none.pem"), std::string::npos);
   EXPECT_NE(refused("[key.a]\nfile = rsa.pem\noperations = sing\n").find("no operation sing"),
             std::string::npos);
