@@ -3,8 +3,8 @@
 # Install missing system packages by apt, if we are root: setup_system.sh build PYTHON | setup_system.sh test
 #
 # build: the headers of libcrypto, without which RSA is left out, and of Python.
-# test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; valgrind and Clang 19 (for
-# MemorySanitizer, libFuzzer and `make lint-clang`). What needs a missing one prints what to install.
+# test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; p11-kit's headers (for keys
+# of tokens in manymod-signd); valgrind and Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`). What needs a missing one prints what to install.
 set -euo pipefail
 
 missing=()
@@ -20,6 +20,7 @@ test)
   [ -e /usr/include/benchmark/benchmark.h ] || missing+=(libbenchmark-dev)
   [ -e /usr/include/nlohmann/json.hpp ] || missing+=(nlohmann-json3-dev)
   [ -e /usr/include/CLI/CLI.hpp ] || missing+=(libcli11-dev)
+  [ -e /usr/include/p11-kit-1/p11-kit/pkcs11.h ] || missing+=(libp11-kit-dev)
   { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
   # Releases older than Debian 12 and Ubuntu 24.04 have no Clang 19.
   [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -136,6 +138,14 @@ bool Session::send(Lock&, Outstanding& request) {
   return true;
 }
 
+// Copies, as slots are freed on the way.
+std::vector<OutstandingPtr> Session::all_live(const Lock&) const {
+  std::vector<OutstandingPtr> live;
+  std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(live),
+               [](const auto& slot) { return slot != nullptr; });
+  return live;
+}
+
 void Session::leave(Lock&, const Outstanding& request) {
   const std::uint32_t slot = slot_of(request.header.id);
   slots_[slot].reset();
@@ -237,7 +247,7 @@ void Session::connect(Lock& lock) {
   std::optional<RingLink> opened;
   try {
     opened.emplace(settings_.path, limit);
-  } catch (const std::exception&) {  // the daemon is away, or refuses: seen by its absence below
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the daemon is away, or refuses
   }
   lock.lock();
   if (!opened) {
@@ -267,17 +277,14 @@ void Session::lose_link(Lock& lock) {
   socket_ = -1;
   link_.reset();
   next_attempt_ = Clock::now();
-  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    const OutstandingPtr request = slots_[slot];
-    if (request && request->state == Outstanding::State::withdrawn) leave(lock, *request);
+  for (const OutstandingPtr& request : all_live(lock)) {
+    if (request->state == Outstanding::State::withdrawn) leave(lock, *request);
   }
 }
 
 void Session::resend_all(Lock& lock) {
   std::vector<OutstandingPtr> refused;
-  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    const OutstandingPtr request = slots_[slot];
-    if (!request) continue;
+  for (const OutstandingPtr& request : all_live(lock)) {
     const bool fits = request->input.size() <= max_input_ && live_ <= max_outstanding_;
     if (fits && link_->send(request->encoded, request->input)) continue;
     request->answer = {fits ? Status::busy : Status::rejected, {}};
@@ -328,7 +335,7 @@ void Session::deliver(Lock& lock, std::vector<OutstandingPtr>& answered) {
     }
     try {
       request->completion(std::move(request->answer));
-    } catch (...) {  // no one is there to catch it
+    } catch (...) {  // NOLINT(bugprone-empty-catch): no one is there to handle it
     }
     request->completion = nullptr;
   }
@@ -371,9 +378,7 @@ void Session::expire(Lock& lock) {
 
 void Session::answer_all(Lock& lock, Status status) {
   std::vector<OutstandingPtr> answered;
-  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    const OutstandingPtr request = slots_[slot];
-    if (!request) continue;
+  for (const OutstandingPtr& request : all_live(lock)) {
     if (request->state == Outstanding::State::waiting) request->answer = {status, {}};
     settle(lock, request, answered);
   }

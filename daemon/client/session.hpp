@@ -62,6 +62,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Give it a slot and send it. @return the status that it gets at once; Status::ok if it is under way
   [[nodiscard]] Status enter(Lock&, const OutstandingPtr& request);
   [[nodiscard]] bool send(Lock&, Outstanding& request);
+  [[nodiscard]] std::vector<OutstandingPtr> all_live(const Lock&) const;
   void leave(Lock&, const Outstanding& request);
   void withdraw(Lock&, Outstanding& request);
 
@@ -94,7 +95,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::uint32_t entered_ = 0;          ///< the high half of ids
   std::size_t live_ = 0;               ///< slots in use, those of withdrawn requests included
   bool closed_ = false;
-  bool idle_ = false;  ///< the thread waits without a limit
+  bool idle_ = false;                            ///< the thread waits without a limit
   std::optional<Clock::time_point> lost_since_;  ///< no daemon since then
   Clock::time_point next_attempt_{}, next_expiry_{};
   std::chrono::milliseconds pause_{0};  ///< between attempts

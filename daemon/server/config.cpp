@@ -175,6 +175,17 @@ KeyConfig read_key(const CONF* conf, const std::string& section, const std::file
   return key;
 }
 
+void read_any(const CONF* conf, const std::string& section, const std::filesystem::path& folder,
+              Config& config) {
+  if (section == "daemon") {
+    read_section(conf, section, setters_of(config));
+  } else if (section.starts_with(kKeySection)) {
+    config.keys.push_back(read_key(conf, section, folder));
+  } else if (section != "default" || sk_CONF_VALUE_num(NCONF_get_section(conf, "default")) > 0) {
+    throw std::runtime_error("there is no section [" + section + "]");
+  }
+}
+
 std::unique_ptr<CONF, FreeConf> load(const std::string& path) {
   std::unique_ptr<CONF, FreeConf> conf(NCONF_new(nullptr));
   if (!conf) throw std::bad_alloc();
@@ -193,14 +204,7 @@ Config load_config(const std::string& path) {
   const std::unique_ptr<STACK_OF(OPENSSL_CSTRING), FreeConf> names(NCONF_get_section_names(conf.get()));
   Config config;
   for (int i = 0; i < sk_OPENSSL_CSTRING_num(names.get()); ++i) {
-    const std::string section = sk_OPENSSL_CSTRING_value(names.get(), i);
-    if (section == "daemon") {
-      read_section(conf.get(), section, setters_of(config));
-    } else if (section.starts_with(kKeySection)) {
-      config.keys.push_back(read_key(conf.get(), section, folder));
-    } else if (section != "default" || sk_CONF_VALUE_num(NCONF_get_section(conf.get(), "default")) > 0) {
-      throw std::runtime_error(path + ": there is no section [" + section + "]");
-    }
+    read_any(conf.get(), sk_OPENSSL_CSTRING_value(names.get(), i), folder, config);
   }
   std::ranges::sort(config.keys, {}, &KeyConfig::name);
   return config;

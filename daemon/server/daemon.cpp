@@ -107,7 +107,7 @@ Daemon::~Daemon() {
   visitors_.clear();
   readers_.clear();
   retired_.push_back(shared_.generation.replace(nullptr));
-  for (const auto& generation : retired_) generation->service().close(true);
+  for (const auto& generation : retired_) static_cast<void>(mm_service_close(generation->service().get(), 1));
   while (!retired_.empty()) retire();
 }
 

@@ -16,7 +16,7 @@ void log_line(Level level, std::string_view text) noexcept {
     for (const char c : text) line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
     line += '\n';
     static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
-  } catch (...) {  // without memory there is no line
+  } catch (...) {  // NOLINT(bugprone-empty-catch): without memory there is no line
   }
 }
 

@@ -52,11 +52,11 @@ void run(Choices& choices) {
       while (const auto frame = reader.next()) {
         try {
           check(*frame);
-        } catch (const signd::ProtocolError&) {  // a body that is none
+        } catch (const signd::ProtocolError&) {  // NOLINT(bugprone-empty-catch): a body that is none
         }
       }
     }
-  } catch (const signd::ProtocolError&) {  // a header that is none
+  } catch (const signd::ProtocolError&) {  // NOLINT(bugprone-empty-catch): a header that is none
   }
 }
 

@@ -50,7 +50,7 @@ void run(Choices& choices) {
         require(answer.status <= signd::Status::failed, "an unknown status");
       }
     }
-  } catch (const signd::ProtocolError&) {  // the other side is disconnected
+  } catch (const signd::ProtocolError&) {  // NOLINT(bugprone-empty-catch): the other side is disconnected
   }
 }
 
