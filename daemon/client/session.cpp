@@ -17,7 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kFirstMaxOutstanding = 256;  // until a daemon says how many
 constexpr auto kFirstPause = 5ms, kLongestPause = 100ms;
 constexpr auto kExpiryInterval = 50ms;
 constexpr std::size_t kDeliveries = 64;  // answers that are taken under one lock
@@ -55,11 +54,7 @@ std::uint32_t slot_of(std::uint64_t id) { return static_cast<std::uint32_t>(id);
 }  // namespace
 
 Session::Session(Settings settings)
-    : settings_(std::move(settings)),
-      process_(getpid()),
-      nudge_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      max_outstanding_(kFirstMaxOutstanding),
-      max_input_(kMaxRingBytes) {
+    : settings_(std::move(settings)), process_(getpid()), nudge_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!nudge_) throw std::system_error(errno, std::generic_category(), "eventfd");
 }
 

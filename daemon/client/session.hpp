@@ -78,6 +78,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void deliver(Lock& lock, std::vector<OutstandingPtr>& answered);
   void settle(Lock&, const OutstandingPtr& request, std::vector<OutstandingPtr>& answered);
 
+  static constexpr std::uint32_t kFirstMaxOutstanding = 256;  ///< until a daemon says how many
+
   const Settings settings_;
   const pid_t process_;
   Descriptor nudge_;  ///< an eventfd that wakes the thread
@@ -88,8 +90,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::thread thread_;
   std::thread::id thread_id_;
   std::optional<RingLink> link_;
-  std::uint32_t max_outstanding_;
-  std::size_t max_input_;
+  std::uint32_t max_outstanding_ = kFirstMaxOutstanding;
+  std::size_t max_input_ = kMaxRingBytes;
   std::vector<OutstandingPtr> slots_;  ///< by the low half of their ids
   std::vector<std::uint32_t> free_;    ///< slots
   std::uint32_t entered_ = 0;          ///< the high half of ids

@@ -44,7 +44,7 @@ enum class FrameType : std::uint8_t {
 };
 
 struct Frame {
-  FrameType type{};
+  FrameType type = FrameType::refusal;
   bool last = true;
   Bytes body;
 };

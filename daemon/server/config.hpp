@@ -34,7 +34,7 @@ struct Config {
   std::string socket = "/run/manymod/signd.sock";
   unsigned socket_mode = 0666;
   unsigned readers = 2;  ///< threads that take requests from rings
-  std::size_t max_connections = 1024, max_connections_per_user = 1024;
+  std::size_t max_connections = 4096, max_connections_per_user = 1024;
   std::uint32_t max_outstanding = 256;
   std::uint32_t max_key_bits = 4096;
   std::uint32_t max_message = 1024;  ///< bytes that EdDSA signs
