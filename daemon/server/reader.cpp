@@ -168,10 +168,10 @@ void Reader::end_sweep(Connection& connection) {
   auto groups = std::exchange(groups_, {});
   connection_.reset();
   connection.publish();
-  for (auto& group : groups) Group::submit(std::move(group));
-  for (const SweepUse& use : uses) {
+  for (const SweepUse& use : uses) {  // before their answers
     shared_.uses.add(use.key->name, connection.peer().user, use.operation, use.accepted, use.denied);
   }
+  for (auto& group : groups) Group::submit(std::move(group));
 }
 
 void Reader::handle(const RequestHeader& header, ByteSpan input, Clock::time_point now) {

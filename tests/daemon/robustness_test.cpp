@@ -234,6 +234,13 @@ class Program {
   }
   ~Program() { end(SIGKILL); }
   void send(int signal) const { kill(child_, signal); }
+  /// Stop all of its threads, and return when they have stopped.
+  void hang() const {
+    kill(child_, SIGSTOP);
+    int status = 0;
+    waitpid(child_, &status, WUNTRACED);
+    ASSERT_TRUE(WIFSTOPPED(status));
+  }
   int end(int signal) {
     if (child_ == 0) return -1;
     int status = -1;
@@ -269,7 +276,7 @@ TEST_F(SigndRobustness, RequestsExpireWhileTheDaemonHangs) {
   Program program(folder_);
   Client client(settings_of(folder_));
   ASSERT_EQ(client.call(request_for("rsa", kPss, kDigest)).status, Status::ok);
-  program.send(SIGSTOP);
+  program.hang();
   Request request = request_for("rsa", kPss, kDigest);
   request.timeout = std::chrono::milliseconds(20);
   EXPECT_EQ(client.call(request).status, Status::expired);
