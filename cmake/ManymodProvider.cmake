@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# provider/: the module manymod.so, which OpenSSL 3 loads as a provider (docs/provider.md). It has the library in it and
+# exports OSSL_provider_init alone.
+#
+#   MANYMOD_BUILD_PROVIDER       build it
+#   MANYMOD_PROVIDER_MODULE_DIR  where it is installed
+
+set(MANYMOD_PROVIDER_MODULE_DIR "${CMAKE_INSTALL_LIBDIR}/ossl-modules" CACHE STRING "Folder of OpenSSL's modules")
+file(GLOB provider_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/provider/*.cpp"
+     "${CMAKE_CURRENT_SOURCE_DIR}/daemon/client/*.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/daemon/protocol/*.cpp")
+add_library(manymod_provider MODULE ${provider_sources})
+manymod_configure_target(manymod_provider)
+target_include_directories(manymod_provider PRIVATE daemon)
+target_link_libraries(manymod_provider PRIVATE manymod_static)
+set_target_properties(manymod_provider PROPERTIES PREFIX "" OUTPUT_NAME manymod
+  LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/ossl-modules")
+manymod_export_only(manymod_provider "${CMAKE_CURRENT_SOURCE_DIR}/cmake/manymod_provider.map")
+if(NOT MANYMOD_SANITIZE)
+  # nodelete: libcrypto unloads modules while threads that they started may be waiting in them.
+  target_link_options(manymod_provider PRIVATE "LINKER:-z,defs" "LINKER:-z,nodelete")
+endif()
+install(TARGETS manymod_provider LIBRARY DESTINATION "${MANYMOD_PROVIDER_MODULE_DIR}" COMPONENT provider)

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// DECODER (provider-decoder(7)): references to keys of manymod-signd. A reference is PEM with a label of its
+// own around the SubjectPublicKeyInfo of the key. It is decoded in two steps, as libcrypto's store of files
+// needs it: from PEM to DER with the name of its structure, and from that to a key.
+#include <openssl/core_names.h>
+#include <openssl/core_object.h>
+#include <openssl/pem.h>
+
+#include <new>
+#include <string_view>
+
+#include "key.hpp"
+#include "provider.hpp"
+
+namespace manymod::provider {
+namespace {
+
+constexpr std::string_view kLabel = "MANYMOD KEY REFERENCE";
+constexpr char kStructure[] = "manymod-key-reference";
+#define MANYMOD_REFERENCE_PROPERTIES MANYMOD_PROVIDER_PROPERTIES ",input=der,structure=manymod-key-reference"
+
+/// Memory of libcrypto.
+struct FreeMemory {
+  void operator()(void* memory) const { OPENSSL_free(memory); }
+};
+template <class T>
+using Memory = std::unique_ptr<T, FreeMemory>;
+
+struct Decoder {
+  const Provider& provider;
+};
+
+void* create_decoder(void* context) { return new (std::nothrow) Decoder{provider_of(context)}; }
+
+void destroy_decoder(void* decoder) { delete static_cast<Decoder*>(decoder); }
+
+int call_with(OSSL_CALLBACK* callback, void* argument, int type, const char* name, const char* value,
+              OSSL_PARAM object) {
+  const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_int(OSSL_OBJECT_PARAM_TYPE, &type),
+                                   OSSL_PARAM_construct_utf8_string(name, const_cast<char*>(value), 0),
+                                   object, OSSL_PARAM_construct_end()};
+  return callback(parameters, argument);
+}
+
+/// From PEM to DER. Other PEM, and what is none, is left to other decoders, which is no failure.
+int decode_pem(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* argument,
+               OSSL_PASSPHRASE_CALLBACK*, void*) {
+  const Provider& provider = static_cast<Decoder*>(decoder)->provider;
+  const Libcrypto<BIO> bio(BIO_new_from_core_bio(provider.library(), in));
+  if (bio == nullptr) return 0;
+  char* name = nullptr;
+  char* header = nullptr;
+  unsigned char* data = nullptr;
+  long size = 0;
+  ERR_set_mark();
+  const bool read = PEM_read_bio(bio.get(), &name, &header, &data, &size) != 0;
+  ERR_pop_to_mark();
+  const Memory<char> names(name);
+  const Memory<char> headers(header);
+  const Memory<unsigned char> contents(data);
+  if (!read || kLabel != name) return 1;
+  return call_with(
+      callback, argument, OSSL_OBJECT_PKEY, OSSL_OBJECT_PARAM_DATA_STRUCTURE, kStructure,
+      OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_DATA, data, static_cast<std::size_t>(size)));
+}
+
+std::vector<std::uint8_t> read_all(BIO* bio) {
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t got = 1; got != 0;) {
+    constexpr std::size_t kStep = 4096;
+    const std::size_t before = bytes.size();
+    bytes.resize(before + kStep);
+    if (BIO_read_ex(bio, bytes.data() + before, kStep, &got) <= 0) got = 0;
+    bytes.resize(before + got);
+  }
+  return bytes;
+}
+
+/// From DER to a key of one kind. That of another kind is left to the decoder of that.
+template <Kind kKind>
+int decode_der(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* argument,
+               OSSL_PASSPHRASE_CALLBACK*, void*) {
+  const Provider& provider = static_cast<Decoder*>(decoder)->provider;
+  return guarded(provider, [&] {
+    const Libcrypto<BIO> bio(BIO_new_from_core_bio(provider.library(), in));
+    if (bio == nullptr) return 0;
+    KeyOwner key(new Key(provider, kKind));
+    ERR_set_mark();
+    const bool refers = key->refer(read_all(bio.get()));
+    ERR_pop_to_mark();
+    if (!refers) return 1;
+    Key* reference = key.release();
+    const int done = call_with(
+        callback, argument, OSSL_OBJECT_PKEY, OSSL_OBJECT_PARAM_DATA_TYPE, name_of(kKind),
+        OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_REFERENCE, &reference, sizeof reference));
+    if (reference != nullptr) reference->release();  // nobody has taken it
+    return done;
+  });
+}
+
+template <OSSL_FUNC_decoder_decode_fn kDecode>
+const OSSL_DISPATCH* decoder_functions() {
+  static const OSSL_DISPATCH table[] = {entry(OSSL_FUNC_DECODER_NEWCTX, create_decoder),
+                                        entry(OSSL_FUNC_DECODER_FREECTX, destroy_decoder),
+                                        entry(OSSL_FUNC_DECODER_DECODE, kDecode),
+                                        {0, nullptr}};
+  return table;
+}
+
+}  // namespace
+
+std::span<const Algorithm> decoders() {
+  static const Algorithm all[] = {
+      {nullptr,
+       {"DER", MANYMOD_PROVIDER_PROPERTIES ",input=pem", decoder_functions<decode_pem>(),
+        "key references of manymod"}},
+      {"RSA",
+       {"RSA", MANYMOD_REFERENCE_PROPERTIES, decoder_functions<decode_der<Kind::rsa>>(),
+        "key references of manymod"}},
+      {"RSA",
+       {"RSA-PSS", MANYMOD_REFERENCE_PROPERTIES, decoder_functions<decode_der<Kind::rsa_pss>>(),
+        "key references of manymod"}},
+      {"EC",
+       {"EC", MANYMOD_REFERENCE_PROPERTIES, decoder_functions<decode_der<Kind::ec>>(),
+        "key references of manymod"}},
+      {"ED25519",
+       {"ED25519", MANYMOD_REFERENCE_PROPERTIES, decoder_functions<decode_der<Kind::ed25519>>(),
+        "key references of manymod"}}};
+  return all;
+}
+
+}  // namespace manymod::provider

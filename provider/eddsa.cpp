@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGNATURE (provider-signature(7)): Ed25519, which signs whole messages.
+#include <openssl/core_names.h>
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <stdexcept>
+
+#include "compute.hpp"
+#include "eddsa.hpp"
+#include "key.hpp"
+
+namespace manymod::provider {
+namespace {
+
+constexpr std::size_t kSignatureBytes = 64;
+
+/// How a hash context of libcrypto begins an operation.
+using Begin = int (*)(EVP_MD_CTX*, EVP_PKEY_CTX**, const char*, OSSL_LIB_CTX*, const char*, EVP_PKEY*,
+                      const OSSL_PARAM[]);
+
+class Eddsa {
+ public:
+  explicit Eddsa(const Provider& provider) : provider_(provider) {}
+
+  [[nodiscard]] const Provider& provider() const { return provider_; }
+
+  bool begin(Key* key, Begin start, const char* hash, const OSSL_PARAM parameters[]) {
+    if (key != nullptr) key_ = KeyReference(key);
+    if (!key_ || key_->delegate() == nullptr) throw std::runtime_error("there is no key");
+    plain_ = parameters == nullptr || parameters->key == nullptr;
+    context_.reset(EVP_MD_CTX_new());
+    return context_ != nullptr && start(context_.get(), nullptr, hash, provider_.library(), kDelegate,
+                                        key_->delegate(), parameters) > 0;
+  }
+
+  [[nodiscard]] std::unique_ptr<Eddsa> duplicate() const {
+    auto copy = std::make_unique<Eddsa>(provider_);
+    copy->key_ = key_;
+    copy->plain_ = plain_;
+    if (context_ != nullptr) {
+      copy->context_.reset(EVP_MD_CTX_new());
+      if (copy->context_ == nullptr || EVP_MD_CTX_copy_ex(copy->context_.get(), context_.get()) <= 0) {
+        return nullptr;
+      }
+    }
+    return copy;
+  }
+
+  bool sign(unsigned char* signature, std::size_t* size, std::size_t room,
+            std::span<const std::uint8_t> message) {
+    if (context_ == nullptr) return false;
+    if (signature == nullptr) {
+      *size = kSignatureBytes;
+      return true;
+    }
+    const ActiveRequest active(*key_.get());
+    if (const std::optional<SecretBytes> made = computed(active, message)) {
+      if (made->size() > room) throw std::runtime_error("the buffer for the signature is too small");
+      std::copy_n(made->data(), made->size(), signature);
+      *size = made->size();
+      return true;
+    }
+    *size = room;
+    return EVP_DigestSign(context_.get(), signature, size, message.data(), message.size()) > 0;
+  }
+
+  int verify(std::span<const std::uint8_t> signature, std::span<const std::uint8_t> message) {
+    if (context_ == nullptr) return 0;
+    return EVP_DigestVerify(context_.get(), signature.data(), signature.size(), message.data(),
+                            message.size());
+  }
+
+  /// The context of the default provider; null before begin().
+  [[nodiscard]] EVP_PKEY_CTX* context() const {
+    return context_ == nullptr ? nullptr : EVP_MD_CTX_get_pkey_ctx(context_.get());
+  }
+  /// Parameters, such as Ed25519ctx, that only the default provider computes with.
+  void set_special() { plain_ = false; }
+
+ private:
+  const Provider& provider_;
+  KeyReference key_;
+  bool plain_ = true;
+  Libcrypto<EVP_MD_CTX> context_;
+
+  [[nodiscard]] std::optional<SecretBytes> computed(const ActiveRequest& active,
+                                                    std::span<const std::uint8_t> message) {
+    if (plain_) return compute(active, {{Operation::sign_eddsa, MM_HASH_NONE, MM_HASH_NONE, 0}, message});
+    if (key_->is_reference()) throw std::runtime_error("manymod-signd does not offer this signature");
+    return std::nullopt;
+  }
+};
+
+Eddsa& self(void* context) { return *static_cast<Eddsa*>(context); }
+
+void* create_eddsa(void* context, const char*) { return new (std::nothrow) Eddsa(provider_of(context)); }
+
+void destroy_eddsa(void* context) { delete static_cast<Eddsa*>(context); }
+
+void* duplicate_eddsa(void* context) {
+  return guarded(self(context).provider(), [&]() -> void* { return self(context).duplicate().release(); });
+}
+
+template <Begin kBegin>
+int begin_eddsa(void* context, const char* hash, void* key, const OSSL_PARAM parameters[]) {
+  return guarded(self(context).provider(), [&] {
+    return self(context).begin(static_cast<Key*>(key), kBegin, hash, parameters) ? 1 : 0;
+  });
+}
+
+int sign_message(void* context, unsigned char* signature, std::size_t* size, std::size_t room,
+                 const unsigned char* message, std::size_t message_size) {
+  return guarded(self(context).provider(),
+                 [&] { return self(context).sign(signature, size, room, {message, message_size}) ? 1 : 0; });
+}
+
+int verify_message(void* context, const unsigned char* signature, std::size_t size,
+                   const unsigned char* message, std::size_t message_size) {
+  return guarded(self(context).provider(),
+                 [&] { return self(context).verify({signature, size}, {message, message_size}); });
+}
+
+int get_eddsa_params(void* context, OSSL_PARAM parameters[]) {
+  EVP_PKEY_CTX* const own = self(context).context();
+  return own != nullptr && EVP_PKEY_CTX_get_params(own, parameters) > 0 ? 1 : 0;
+}
+
+int set_eddsa_params(void* context, const OSSL_PARAM parameters[]) {
+  EVP_PKEY_CTX* const own = self(context).context();
+  if (parameters == nullptr || parameters->key == nullptr) return 1;
+  self(context).set_special();
+  return own != nullptr && EVP_PKEY_CTX_set_params(own, parameters) > 0 ? 1 : 0;
+}
+
+const OSSL_PARAM* gettable_eddsa_params(void* context, void*) {
+  EVP_PKEY_CTX* const own = context == nullptr ? nullptr : self(context).context();
+  return own == nullptr ? nullptr : EVP_PKEY_CTX_gettable_params(own);
+}
+
+const OSSL_PARAM* settable_eddsa_params(void* context, void*) {
+  EVP_PKEY_CTX* const own = context == nullptr ? nullptr : self(context).context();
+  return own == nullptr ? nullptr : EVP_PKEY_CTX_settable_params(own);
+}
+
+}  // namespace
+
+const OSSL_DISPATCH* eddsa_functions() {
+  static const OSSL_DISPATCH table[] = {
+      entry(OSSL_FUNC_SIGNATURE_NEWCTX, create_eddsa),
+      entry(OSSL_FUNC_SIGNATURE_FREECTX, destroy_eddsa),
+      entry(OSSL_FUNC_SIGNATURE_DUPCTX, duplicate_eddsa),
+      entry(OSSL_FUNC_SIGNATURE_DIGEST_SIGN_INIT, begin_eddsa<EVP_DigestSignInit_ex>),
+      entry(OSSL_FUNC_SIGNATURE_DIGEST_SIGN, sign_message),
+      entry(OSSL_FUNC_SIGNATURE_DIGEST_VERIFY_INIT, begin_eddsa<EVP_DigestVerifyInit_ex>),
+      entry(OSSL_FUNC_SIGNATURE_DIGEST_VERIFY, verify_message),
+      entry(OSSL_FUNC_SIGNATURE_GET_CTX_PARAMS, get_eddsa_params),
+      entry(OSSL_FUNC_SIGNATURE_GETTABLE_CTX_PARAMS, gettable_eddsa_params),
+      entry(OSSL_FUNC_SIGNATURE_SET_CTX_PARAMS, set_eddsa_params),
+      entry(OSSL_FUNC_SIGNATURE_SETTABLE_CTX_PARAMS, settable_eddsa_params),
+      {0, nullptr}};
+  return table;
+}
+
+}  // namespace manymod::provider

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the provider asks of whatever computes with private keys: a service in this process, or a daemon.
+//
+// Nothing here starts a thread, connects or initialises a device before the first operation of a process, so
+// that servers may load keys before they fork.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcrypto.hpp"
+#include "protocol/request.hpp"
+
+namespace manymod::provider {
+
+using signd::Operation;
+using signd::Scheme;
+
+/// One operation with a private key. signd::Operation states the inputs and outputs.
+struct Request {
+  Scheme scheme{};
+  std::span<const std::uint8_t> input;  ///< copied before submit() returns
+};
+
+struct Answer {
+  bool ok = false;
+  SecretBytes output;
+  std::string reason;  ///< unless ok
+};
+
+/// Called once, on any thread, before submit() returns or later; it must not throw or wait.
+using Completion = std::function<void(Answer&&)>;
+
+/// A private key where its operations are computed. All functions may be called from any thread, and in
+/// forked children.
+class PrivateKey {
+ public:
+  PrivateKey() = default;
+  virtual ~PrivateKey() = default;
+  PrivateKey(const PrivateKey&) = delete;
+  PrivateKey& operator=(const PrivateKey&) = delete;
+
+  /// Whether the key computes operations of this kind at all.
+  [[nodiscard]] virtual bool offers(const Request& request) const = 0;
+  /// Whether a thread that would wait for this request should rather have it computed here than by libcrypto:
+  /// always if nothing else can. `active`: requests of the key that threads wait for, with this one.
+  [[nodiscard]] virtual bool prefers(const Request& request, unsigned active) const = 0;
+  /// Whether all that the first request of its kind needs is there; if not, prepare() makes it. The stack of
+  /// an asynchronous job is too small for that.
+  [[nodiscard]] virtual bool is_prepared(const Request& request) = 0;
+  virtual void prepare(const Request& request) = 0;
+  /// Compute and wait. In: offers(request).
+  [[nodiscard]] virtual Answer call(const Request& request) = 0;
+  /// Compute, and hand the answer to `done`. In: offers(request).
+  virtual void submit(const Request& request, Completion done) = 0;
+};
+
+/// The numbers of a private key in this process: big-endian, or the strings of RFC 8032 and RFC 7748.
+struct RsaNumbers {
+  SecretBytes n, e, d, p, q, dp, dq, qinv;
+};
+struct CurveSecret {
+  std::string curve;  ///< a name of mm_ecc_curve_find
+  SecretBytes secret;
+};
+
+/// How keys of this process are computed with.
+struct EngineSettings {
+  std::string device = "cpu";  ///< as mm_rsa_ring_options has it
+  unsigned concurrent = 0;     ///< most batches of a key at a time; 0: one for each processor, at least 2
+  unsigned deadline_us = 0;    ///< longest time that a request waits for others; 0: the service's default
+  /// Least size of RSA keys for which a single request is computed here. Smaller ones are computed by
+  /// libcrypto unless there are more requests than processors. docs/provider.md has the measurements.
+  std::size_t rsa_alone_bits = 3072;
+};
+
+/// A key whose operations are computed by a service in this process, in batches where there are several.
+/// @return null if manymod cannot compute with the key, as if it is too short
+std::unique_ptr<PrivateKey> make_service_key(const EngineSettings& settings, const RsaNumbers& numbers);
+std::unique_ptr<PrivateKey> make_service_key(const EngineSettings& settings, const CurveSecret& secret);
+
+}  // namespace manymod::provider

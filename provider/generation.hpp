@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generation of keys, by the default provider.
+#pragma once
+
+#include <openssl/core_dispatch.h>
+
+#include "key.hpp"
+
+namespace manymod::provider {
+
+class Generation {
+ public:
+  /// Null on failure. `selection`: a key pair, or for curves the parameters alone.
+  static Generation* begin(const Provider& provider, Kind kind, int selection, const OSSL_PARAM parameters[]);
+
+  bool set_parameters(const OSSL_PARAM parameters[]);
+  /// Generate with the parameters of this key.
+  bool set_template(const Key& key);
+  /// The new key, which the caller releases; null on failure.
+  Key* generate(OSSL_CALLBACK* progress, void* argument);
+
+ private:
+  Generation(const Provider& provider, Kind kind, bool whole_key)
+      : provider_(provider), kind_(kind), whole_key_(whole_key) {}
+
+  const Provider& provider_;
+  const Kind kind_;
+  const bool whole_key_;
+  Libcrypto<OSSL_PARAM> given_;  ///< all parameters that were set
+  Libcrypto<EVP_PKEY_CTX> context_;
+
+  [[nodiscard]] bool start(Libcrypto<EVP_PKEY_CTX> context);
+};
+
+}  // namespace manymod::provider

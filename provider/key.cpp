@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "key.hpp"
+
+#include <openssl/core_names.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "daemon_key.hpp"
+
+namespace manymod::provider {
+namespace {
+
+SecretBytes number(EVP_PKEY* key, const char* name) {
+  BIGNUM* raw = nullptr;
+  if (EVP_PKEY_get_bn_param(key, name, &raw) == 0) return {};
+  const Libcrypto<BIGNUM> value(raw);
+  SecretBytes bytes(static_cast<std::size_t>(BN_num_bytes(raw)));
+  BN_bn2bin(raw, bytes.data());
+  return bytes;
+}
+
+SecretBytes padded_number(EVP_PKEY* key, const char* name, std::size_t size) {
+  BIGNUM* raw = nullptr;
+  if (EVP_PKEY_get_bn_param(key, name, &raw) == 0) return {};
+  const Libcrypto<BIGNUM> value(raw);
+  SecretBytes bytes(size);
+  if (BN_bn2binpad(raw, bytes.data(), static_cast<int>(size)) < 0) return {};
+  return bytes;
+}
+
+SecretBytes octets(EVP_PKEY* key, const char* name) {
+  std::size_t size = 0;
+  if (EVP_PKEY_get_octet_string_param(key, name, nullptr, 0, &size) == 0) return {};
+  SecretBytes bytes(size);
+  if (EVP_PKEY_get_octet_string_param(key, name, bytes.data(), size, &size) == 0) return {};
+  return bytes;
+}
+
+RsaNumbers rsa_numbers(EVP_PKEY* key) {
+  return {number(key, OSSL_PKEY_PARAM_RSA_N),         number(key, OSSL_PKEY_PARAM_RSA_E),
+          number(key, OSSL_PKEY_PARAM_RSA_D),         number(key, OSSL_PKEY_PARAM_RSA_FACTOR1),
+          number(key, OSSL_PKEY_PARAM_RSA_FACTOR2),   number(key, OSSL_PKEY_PARAM_RSA_EXPONENT1),
+          number(key, OSSL_PKEY_PARAM_RSA_EXPONENT2), number(key, OSSL_PKEY_PARAM_RSA_COEFFICIENT1)};
+}
+
+/// The secret of a key on a curve that manymod is given; nothing for other curves.
+std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind) {
+  if (kind == Kind::ed25519) return CurveSecret{"Ed25519", octets(key, OSSL_PKEY_PARAM_PRIV_KEY)};
+  char group[64] = "";
+  if (EVP_PKEY_get_group_name(key, group, sizeof group, nullptr) == 0) return std::nullopt;
+  const std::string_view name = group;
+  if (name == "prime256v1" || name == "P-256") {
+    return CurveSecret{"P-256", padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, 32)};
+  }
+  if (name == "secp384r1" || name == "P-384") {
+    return CurveSecret{"P-384", padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, 48)};
+  }
+  return std::nullopt;
+}
+
+/// Whether a key of the default provider has a parameter that is a number or a string of bytes.
+bool has_number(EVP_PKEY* key, const char* name) {
+  BIGNUM* raw = nullptr;
+  const bool has = EVP_PKEY_get_bn_param(key, name, &raw) != 0;
+  BN_clear_free(raw);
+  return has;
+}
+
+bool has_octets(EVP_PKEY* key, const char* name) {
+  std::size_t size = 0;
+  return EVP_PKEY_get_octet_string_param(key, name, nullptr, 0, &size) != 0 && size != 0;
+}
+
+}  // namespace
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::rsa:
+      return "RSA";
+    case Kind::rsa_pss:
+      return "RSA-PSS";
+    case Kind::ec:
+      return "EC";
+    case Kind::ed25519:
+      return "ED25519";
+  }
+  return "";
+}
+
+Key::~Key() { delete private_key_.load(std::memory_order_acquire); }
+
+void Key::adopt(Libcrypto<EVP_PKEY> delegate) {
+  delegate_ = std::move(delegate);
+  note_parts();
+}
+
+bool Key::import(int selection, const OSSL_PARAM parts[]) {
+  Libcrypto<EVP_PKEY> key = key_of_parts(selection, parts);
+  if (key == nullptr) return false;
+  adopt(std::move(key));
+  return true;
+}
+
+Libcrypto<EVP_PKEY> Key::key_of_parts(int selection, const OSSL_PARAM parts[]) const {
+  const Libcrypto<EVP_PKEY_CTX> context(
+      EVP_PKEY_CTX_new_from_name(provider_.library(), name_of(kind_), kDelegate));
+  EVP_PKEY* made = nullptr;
+  if (context == nullptr || EVP_PKEY_fromdata_init(context.get()) <= 0 ||
+      EVP_PKEY_fromdata(context.get(), &made, selection, const_cast<OSSL_PARAM*>(parts)) <= 0) {
+    return nullptr;
+  }
+  return Libcrypto<EVP_PKEY>(made);
+}
+
+bool Key::refer(std::span<const std::uint8_t> subject_public_key_info) {
+  const unsigned char* read = subject_public_key_info.data();
+  Libcrypto<EVP_PKEY> key(d2i_PUBKEY_ex(nullptr, &read, static_cast<long>(subject_public_key_info.size()),
+                                        provider_.library(), kDelegate));
+  if (key == nullptr || EVP_PKEY_is_a(key.get(), name_of(kind_)) == 0) return false;
+  adopt(std::move(key));
+  subject_public_key_info_.assign(subject_public_key_info.begin(), subject_public_key_info.end());
+  is_reference_ = true;
+  return true;
+}
+
+bool Key::set_parameters(const OSSL_PARAM parameters[]) {
+  if (delegate_ == nullptr) return false;
+  if (EVP_PKEY_set_params(delegate_.get(), const_cast<OSSL_PARAM*>(parameters)) == 0) return false;
+  note_parts();
+  return true;
+}
+
+void Key::note_parts() {
+  // The questions for missing parts are no errors of the application's.
+  ERR_set_mark();
+  EVP_PKEY* const key = delegate_.get();
+  switch (kind_) {
+    case Kind::rsa:
+    case Kind::rsa_pss:
+      has_public_ = has_number(key, OSSL_PKEY_PARAM_RSA_N);
+      has_private_ = has_number(key, OSSL_PKEY_PARAM_RSA_D);
+      break;
+    case Kind::ec:
+      has_public_ = has_octets(key, OSSL_PKEY_PARAM_PUB_KEY);
+      has_private_ = has_number(key, OSSL_PKEY_PARAM_PRIV_KEY);
+      break;
+    case Kind::ed25519:
+      has_public_ = has_octets(key, OSSL_PKEY_PARAM_PUB_KEY);
+      has_private_ = has_octets(key, OSSL_PKEY_PARAM_PRIV_KEY);
+      break;
+  }
+  ERR_pop_to_mark();
+}
+
+Key* Key::duplicate(int selection) const {
+  if (delegate_ == nullptr) return nullptr;
+  const bool private_too = (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0;
+  KeyOwner key(new Key(provider_, kind_));
+  if (private_too && is_reference_) {
+    return key->refer(subject_public_key_info_) ? key.release() : nullptr;
+  }
+  Libcrypto<EVP_PKEY> copy =
+      private_too ? Libcrypto<EVP_PKEY>(EVP_PKEY_dup(delegate_.get())) : copy_of_parts(selection);
+  if (copy == nullptr) return nullptr;
+  key->adopt(std::move(copy));
+  return key.release();
+}
+
+Libcrypto<EVP_PKEY> Key::copy_of_parts(int selection) const {
+  OSSL_PARAM* parts = nullptr;
+  if (EVP_PKEY_todata(delegate_.get(), selection, &parts) <= 0) return nullptr;
+  const Libcrypto<OSSL_PARAM> owner(parts);
+  return key_of_parts(selection, parts);
+}
+
+PrivateKey* Key::private_key() const {
+  if (!looked_for_.load(std::memory_order_acquire)) {
+    std::unique_ptr<PrivateKey> made = make_private_key();
+    // Without a lock, which a child forked now would never see released. Of several threads one wins.
+    PrivateKey* none = nullptr;
+    if (private_key_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) {
+      static_cast<void>(made.release());
+    }
+    looked_for_.store(true, std::memory_order_release);
+  }
+  return private_key_.load(std::memory_order_acquire);
+}
+
+std::unique_ptr<PrivateKey> Key::make_private_key() const {
+  if (is_reference_) return make_daemon_key(provider_, subject_public_key_info_);
+  if (!has_private_) return nullptr;
+  if (provider_.configuration().mode == Mode::daemon) return make_daemon_key(provider_, delegate_.get());
+  ERR_set_mark();
+  std::unique_ptr<PrivateKey> made;
+  if (kind_ == Kind::rsa || kind_ == Kind::rsa_pss) {
+    made = make_service_key(provider_.configuration().engine, rsa_numbers(delegate_.get()));
+  } else if (const std::optional<CurveSecret> secret = curve_secret(delegate_.get(), kind_)) {
+    made = make_service_key(provider_.configuration().engine, *secret);
+  }
+  ERR_pop_to_mark();
+  return made;
+}
+
+}  // namespace manymod::provider

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A key as OpenSSL sees it: its public side, with all of its parameters, is a key of the default provider in
+// the provider's own library context, and its private operations are computed by a PrivateKey.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine.hpp"
+#include "libcrypto.hpp"
+#include "provider.hpp"
+
+namespace manymod::provider {
+
+enum class Kind { rsa, rsa_pss, ec, ed25519 };
+
+/// The name by which libcrypto fetches a kind's key management.
+const char* name_of(Kind kind);
+
+/// Counted references, since the core holds plain pointers. But for set_parameters(), immutable.
+class Key {
+ public:
+  Key(const Provider& provider, Kind kind) : provider_(provider), kind_(kind) {}
+  Key(const Key&) = delete;
+  Key& operator=(const Key&) = delete;
+
+  void hold() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  /// Give the key its numbers: of a key of the default provider.
+  void adopt(Libcrypto<EVP_PKEY> delegate);
+  /// The same from its parts, OSSL_KEYMGMT_SELECT_*. @return whether they are a key
+  bool import(int selection, const OSSL_PARAM parts[]);
+  /// Make it a reference to the daemon's key with this SubjectPublicKeyInfo (DER).
+  /// @return whether that is a public key of this kind
+  bool refer(std::span<const std::uint8_t> subject_public_key_info);
+  /// As EVP_PKEY_set_params.
+  bool set_parameters(const OSSL_PARAM parameters[]);
+
+  /// A new key with the selected parts, OSSL_KEYMGMT_SELECT_*; null on failure. A reference remains one.
+  [[nodiscard]] Key* duplicate(int selection) const;
+
+  [[nodiscard]] const Provider& provider() const { return provider_; }
+  [[nodiscard]] Kind kind() const { return kind_; }
+  /// The key of the default provider; null before adopt() and refer().
+  [[nodiscard]] EVP_PKEY* delegate() const { return delegate_.get(); }
+  [[nodiscard]] bool has_public() const { return has_public_; }
+  [[nodiscard]] bool has_private() const { return has_private_ || is_reference(); }
+  /// Whether the private numbers are the daemon's alone, so that nothing private can be delegated.
+  [[nodiscard]] bool is_reference() const { return is_reference_; }
+
+  /// Where private operations are computed; null where only the default provider can. It is made when it is
+  /// first asked for, since most keys are public or live for a moment.
+  [[nodiscard]] PrivateKey* private_key() const;
+  /// The number of its requests that threads wait for, see ActiveRequest.
+  [[nodiscard]] std::atomic<unsigned>& active() { return active_; }
+
+ private:
+  ~Key();
+
+  const Provider& provider_;
+  const Kind kind_;
+  std::atomic<unsigned> references_{1}, active_{0};
+  Libcrypto<EVP_PKEY> delegate_;
+  std::vector<std::uint8_t> subject_public_key_info_;  ///< of a reference
+  bool has_public_ = false, has_private_ = false, is_reference_ = false;
+  mutable std::atomic<bool> looked_for_{false};  ///< private_key_ is final
+  mutable std::atomic<PrivateKey*> private_key_{nullptr};
+
+  void note_parts();
+  [[nodiscard]] Libcrypto<EVP_PKEY> key_of_parts(int selection, const OSSL_PARAM parts[]) const;
+  [[nodiscard]] Libcrypto<EVP_PKEY> copy_of_parts(int selection) const;
+  [[nodiscard]] std::unique_ptr<PrivateKey> make_private_key() const;
+};
+
+struct ReleaseKey {
+  void operator()(Key* key) const { key->release(); }
+};
+/// A new key.
+using KeyOwner = std::unique_ptr<Key, ReleaseKey>;
+
+/// A held reference.
+class KeyReference {
+ public:
+  KeyReference() = default;
+  explicit KeyReference(Key* key) : key_(key) {
+    if (key_ != nullptr) key_->hold();
+  }
+  KeyReference(const KeyReference& other) : KeyReference(other.key_) {}
+  KeyReference(KeyReference&& other) noexcept : key_(std::exchange(other.key_, nullptr)) {}
+  KeyReference& operator=(KeyReference other) noexcept {
+    std::swap(key_, other.key_);
+    return *this;
+  }
+  ~KeyReference() {
+    if (key_ != nullptr) key_->release();
+  }
+
+  [[nodiscard]] Key* get() const { return key_; }
+  Key* operator->() const { return key_; }
+  explicit operator bool() const { return key_ != nullptr; }
+
+ private:
+  Key* key_ = nullptr;
+};
+
+}  // namespace manymod::provider

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instance of the provider: its configuration, its own library context, and its way to the application's
+// error queue.
+//
+// Everything that manymod does not compute itself is delegated to OpenSSL's default provider, in a child of
+// the application's library context. All fetches there name it (kDelegate): the child also has this provider,
+// and would recurse.
+#pragma once
+
+#include <openssl/core.h>
+#include <openssl/core_dispatch.h>
+
+#include <exception>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine.hpp"
+#include "libcrypto.hpp"
+
+namespace manymod::signd {
+class Client;
+}
+
+namespace manymod::provider {
+
+/// The property query of all that is delegated.
+inline constexpr const char* kDelegate = "provider=default";
+/// The properties of all algorithms of this provider.
+#define MANYMOD_PROVIDER_PROPERTIES "provider=manymod"
+
+/// Numbers of this provider's error messages; provider.cpp has their texts.
+enum class Reason : int { failed = 1, configuration, no_key, not_computed, not_private, digest, room };
+
+/// Where the operations of keys are computed whose private numbers this process has.
+enum class Mode { process, daemon };
+
+/// What the provider's section of the configuration file says. The strings are copies: nginx overwrites the
+/// memory of the environment.
+struct Configuration {
+  Mode mode = Mode::process;
+  std::string socket = "/run/manymod/signd.sock";
+  unsigned patience_ms = 1000;  ///< for a daemon that cannot be reached
+  unsigned timeout_ms = 10000;  ///< for its answer
+  /// Kinds of keys; RSA has those for RSASSA-PSS alone, too.
+  std::string algorithms = "RSA,EC,ED25519";
+  EngineSettings engine;
+};
+
+struct Algorithm;
+
+class Provider {
+ public:
+  Provider(const OSSL_CORE_HANDLE* handle, const OSSL_DISPATCH* core) noexcept;
+  ~Provider();
+  Provider(const Provider&) = delete;
+  Provider& operator=(const Provider&) = delete;
+
+  /// Read the configuration and make the library context.
+  /// @throws std::runtime_error for values that are none, and without a library context
+  void start();
+
+  [[nodiscard]] OSSL_LIB_CTX* library() const { return library_.get(); }
+  [[nodiscard]] const Configuration& configuration() const { return configuration_; }
+  /// The connection to the daemon, which is made when it is first used.
+  [[nodiscard]] signd::Client& daemon() const { return *daemon_; }
+  /// Whether the configuration's list of algorithms has keys of this kind.
+  [[nodiscard]] bool offers(std::string_view kind) const;
+  /// The algorithms of an operation, OSSL_OP_*; null where there are none.
+  [[nodiscard]] const OSSL_ALGORITHM* algorithms(int operation) const;
+
+  /// Add an error to the application's queue.
+  void raise(Reason reason, const char* text) const noexcept;
+
+ private:
+  const OSSL_CORE_HANDLE* handle_;
+  const OSSL_DISPATCH* core_;
+  OSSL_FUNC_core_get_params_fn* get_params_ = nullptr;
+  OSSL_FUNC_core_new_error_fn* new_error_ = nullptr;
+  OSSL_FUNC_core_set_error_debug_fn* set_error_debug_ = nullptr;
+  OSSL_FUNC_core_vset_error_fn* vset_error_ = nullptr;
+  Configuration configuration_;
+  Libcrypto<OSSL_LIB_CTX> library_;
+  std::unique_ptr<signd::Client> daemon_;
+  std::map<int, std::vector<OSSL_ALGORITHM>> algorithms_;  ///< by operation, each ending with zeros
+
+  void configure();
+  void list(int operation, std::span<const Algorithm> all);
+  void set_error(Reason reason, const char* format, ...) const noexcept;
+};
+
+/// Provider of an opaque pointer of the core.
+inline Provider& provider_of(void* context) { return *static_cast<Provider*>(context); }
+
+/// The value of `body`, which no exception leaves: then the error is in the queue and the value is 0 or null.
+template <class Body>
+auto guarded(const Provider& provider, Body&& body) noexcept -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    provider.raise(Reason::failed, error.what());
+  }
+  return {};
+}
+
+/// An entry of a dispatch table.
+template <class Function>
+OSSL_DISPATCH entry(int id, Function* function) {
+  return {id, reinterpret_cast<void (*)()>(function)};
+}
+
+// ---- algorithms, a file for each operation
+// -----------------------------------------------------------------
+
+/// An algorithm, which is offered if the configuration lists keys of its kind; kind null: always.
+struct Algorithm {
+  const char* kind;
+  OSSL_ALGORITHM row;
+};
+
+std::span<const Algorithm> key_management();
+std::span<const Algorithm> signatures();
+std::span<const Algorithm> asymmetric_ciphers();
+std::span<const Algorithm> key_exchanges();
+std::span<const Algorithm> decoders();
+
+/// See provider-base(7), "CAPABILITIES".
+int get_capabilities(void* context, const char* capability, OSSL_CALLBACK* callback, void* argument);
+
+}  // namespace manymod::provider
