@@ -19,7 +19,7 @@ if(NOT manymod_libcrypto)
 endif()
 set(ctgrind_sources ${test_sources})
 list(FILTER ctgrind_sources INCLUDE REGEX "^tests/cpp/ctgrind/")
-list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|privileged|support/fake_cuda)/")
+list(FILTER test_sources EXCLUDE REGEX "^tests/cpp/(ctgrind|msan|privileged|provider|support/fake_cuda)/")
 
 # Unrolled device code of many shapes, compiled for the host: its optimisation takes minutes, and sanitizers multiply
 # that. Its own tests check its results. In the kernels of the substitute driver below, sanitizers only check its accesses
@@ -99,6 +99,11 @@ if(test_sources)
   else()
     gtest_discover_tests(manymod_tests DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 600)
   endif()
+endif()
+
+if(TARGET manymod_provider)
+  find_program(MANYMOD_VALGRIND valgrind)
+  include(ManymodProviderTests)
 endif()
 
 # In a program of its own, whose copy runs with another user's privileges.

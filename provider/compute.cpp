@@ -21,7 +21,10 @@ std::optional<SecretBytes> compute(const ActiveRequest& active, const Request& r
   } else {
     return std::nullopt;
   }
-  if (answer.ok) return std::move(answer.output);
+  if (answer.ok) {
+    key.provider().computed().fetch_add(1, std::memory_order_relaxed);
+    return std::move(answer.output);
+  }
   if (key.is_reference()) throw std::runtime_error(answer.reason);
   return std::nullopt;
 }

@@ -10,6 +10,8 @@
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
 
+#include <atomic>
+#include <cstddef>
 #include <exception>
 #include <map>
 #include <memory>
@@ -31,6 +33,9 @@ namespace manymod::provider {
 inline constexpr const char* kDelegate = "provider=default";
 /// The properties of all algorithms of this provider.
 #define MANYMOD_PROVIDER_PROPERTIES "provider=manymod"
+
+/// The provider's parameter (size_t) that tells how many private operations this process had manymod compute.
+inline constexpr const char* kComputed = "computed";
 
 /// Numbers of this provider's error messages; provider.cpp has their texts.
 enum class Reason : int { failed = 1, configuration, no_key, not_computed, not_private, digest, room };
@@ -72,6 +77,9 @@ class Provider {
   /// The algorithms of an operation, OSSL_OP_*; null where there are none.
   [[nodiscard]] const OSSL_ALGORITHM* algorithms(int operation) const;
 
+  /// Private operations that this process had computed by manymod: the provider's parameter kComputed.
+  [[nodiscard]] std::atomic<std::size_t>& computed() const { return computed_; }
+
   /// Add an error to the application's queue.
   void raise(Reason reason, const char* text) const noexcept;
 
@@ -82,6 +90,7 @@ class Provider {
   OSSL_FUNC_core_new_error_fn* new_error_ = nullptr;
   OSSL_FUNC_core_set_error_debug_fn* set_error_debug_ = nullptr;
   OSSL_FUNC_core_vset_error_fn* vset_error_ = nullptr;
+  mutable std::atomic<std::size_t> computed_{0};
   Configuration configuration_;
   Libcrypto<OSSL_LIB_CTX> library_;
   std::unique_ptr<signd::Client> daemon_;

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/cpp/provider: the provider through libcrypto's EVP interface, alone and under valgrind.
+file(GLOB provider_test_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/provider/*.cpp")
+add_executable(manymod_provider_tests ${provider_test_sources})
+manymod_configure_target(manymod_provider_tests)
+target_compile_options(manymod_provider_tests PRIVATE ${MANYMOD_TEST_OPTIONS})
+target_compile_definitions(manymod_provider_tests PRIVATE "MANYMOD_PROVIDER_MODULE=\"$<TARGET_FILE:manymod_provider>\"")
+target_link_libraries(manymod_provider_tests PRIVATE OpenSSL::Crypto Threads::Threads GTest::gtest_main)
+add_dependencies(manymod_provider_tests manymod_provider)
+# The application's configuration is none of the tests'.
+add_test(NAME provider COMMAND manymod_provider_tests)
+set_tests_properties(provider PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "OPENSSL_CONF=/dev/null")
+if(NOT MANYMOD_SANITIZE)
+  add_test(NAME provider_exports
+           COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DMODULE=$<TARGET_FILE:manymod_provider>"
+                   -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_provider_exports.cmake")
+  set_tests_properties(provider_exports PROPERTIES LABELS package)
+endif()
+if(MANYMOD_VALGRIND AND NOT MANYMOD_SANITIZE)
+  add_test(NAME provider_valgrind
+           COMMAND "${MANYMOD_VALGRIND}" -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite
+                   "$<TARGET_FILE:manymod_provider_tests>" "--gtest_filter=ProviderKeys*:ProviderJobs*:ProviderReferences*")
+  set_tests_properties(provider_valgrind PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "OPENSSL_CONF=/dev/null")
+endif()

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of the provider: where they come from, where they go, what is asked of them; curves; references.
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+
+#include "library.hpp"
+
+namespace manymod::test {
+namespace {
+
+const Bytes kMessage(100, 0x33);
+
+class ProviderKeys : public testing::TestWithParam<const char*> {
+ protected:
+  const Library library_;
+  const std::string& pem_ = private_pem(GetParam());
+  const Evp<EVP_PKEY> key_ = library_.decode(pem_);
+  const Evp<EVP_PKEY> public_ = reference().decode(public_pem(pem_));
+  const char* const hash_ = std::string(GetParam()) == "ED25519" ? nullptr : "SHA256";
+};
+
+TEST_P(ProviderKeys, SignAndVerify) {
+  ASSERT_NE(key_, nullptr);
+  EXPECT_EQ(provider_of(key_.get()), "manymod");
+  for (const std::size_t parts :
+       hash_ == nullptr ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, 1, 3}) {
+    Bytes signature = sign_message(library_, key_.get(), hash_, kMessage, {}, parts);
+    EXPECT_EQ(verify_message(reference(), public_.get(), hash_, kMessage, signature, {}), 1);
+    EXPECT_EQ(verify_message(library_, key_.get(), hash_, kMessage, signature, {}), 1);
+    signature[signature.size() / 2] ^= 1;
+    EXPECT_NE(verify_message(library_, key_.get(), hash_, kMessage, signature, {}), 1);
+    EXPECT_NE(verify_message(reference(), public_.get(), hash_, kMessage, signature, {}), 1);
+  }
+  ERR_clear_error();
+}
+
+TEST_P(ProviderKeys, AreWrittenAndReadAgain) {
+  EXPECT_EQ(to_pem(key_.get(), true), pem_);
+  EXPECT_EQ(to_pem(key_.get(), false), public_pem(pem_));
+  const Evp<EVP_PKEY> public_here = library_.decode(public_pem(pem_));
+  EXPECT_EQ(provider_of(public_here.get()), "manymod");
+  EXPECT_EQ(EVP_PKEY_eq(key_.get(), public_here.get()), 1);
+  const Evp<EVP_PKEY> copy(EVP_PKEY_dup(key_.get()));
+  ASSERT_NE(copy, nullptr);
+  EXPECT_EQ(to_pem(copy.get(), true), pem_);
+  EXPECT_TRUE(to_pem(public_here.get(), true).empty());
+  ERR_clear_error();
+}
+
+TEST_P(ProviderKeys, ConvertBetweenProviders) {
+  OSSL_PARAM* parts = nullptr;
+  ASSERT_EQ(EVP_PKEY_todata(key_.get(), EVP_PKEY_KEYPAIR, &parts), 1);
+  const Evp<OSSL_PARAM> owner(parts);
+  const std::string kind = EVP_PKEY_get0_type_name(key_.get());
+  const Evp<EVP_PKEY_CTX> context(EVP_PKEY_CTX_new_from_name(library_.get(), kind.c_str(), nullptr));
+  EVP_PKEY* raw = nullptr;
+  ASSERT_EQ(EVP_PKEY_fromdata_init(context.get()), 1);
+  ASSERT_EQ(EVP_PKEY_fromdata(context.get(), &raw, EVP_PKEY_KEYPAIR, parts), 1);
+  const Evp<EVP_PKEY> again(raw);
+  EXPECT_EQ(EVP_PKEY_eq(key_.get(), again.get()), 1);
+  EXPECT_EQ(to_pem(again.get(), true), pem_);
+  // A key of the default provider signs by this one, which imports it.
+  const Evp<EVP_PKEY_CTX> theirs(
+      EVP_PKEY_CTX_new_from_name(library_.get(), kind.c_str(), "provider=default"));
+  ASSERT_EQ(EVP_PKEY_fromdata_init(theirs.get()), 1);
+  raw = nullptr;
+  ASSERT_EQ(EVP_PKEY_fromdata(theirs.get(), &raw, EVP_PKEY_KEYPAIR, parts), 1);
+  const Evp<EVP_PKEY> their_key(raw);
+  EXPECT_EQ(provider_of(their_key.get()), "default");
+  const Bytes signature = sign_message(library_, their_key.get(), hash_, kMessage, {}, 0);
+  EXPECT_EQ(verify_message(reference(), public_.get(), hash_, kMessage, signature, {}), 1);
+}
+
+TEST_P(ProviderKeys, AreChecked) {
+  const Evp<EVP_PKEY_CTX> context = library_.context(key_.get());
+  EXPECT_EQ(EVP_PKEY_check(context.get()), 1);
+  EXPECT_EQ(EVP_PKEY_pairwise_check(context.get()), 1);
+  EXPECT_EQ(EVP_PKEY_private_check(context.get()), 1);
+  EXPECT_EQ(EVP_PKEY_public_check(context.get()), 1);
+  EXPECT_EQ(EVP_PKEY_public_check_quick(context.get()), 1);
+}
+
+TEST_P(ProviderKeys, HaveTheParametersOfTheDefaultProvider) {
+  const Evp<EVP_PKEY> theirs = reference().decode(pem_);
+  EXPECT_EQ(EVP_PKEY_get_bits(key_.get()), EVP_PKEY_get_bits(theirs.get()));
+  EXPECT_EQ(EVP_PKEY_get_security_bits(key_.get()), EVP_PKEY_get_security_bits(theirs.get()));
+  EXPECT_EQ(EVP_PKEY_get_size(key_.get()), EVP_PKEY_get_size(theirs.get()));
+  char own[32] = "";
+  char other[32] = "";
+  EXPECT_EQ(EVP_PKEY_get_default_digest_name(key_.get(), own, sizeof own),
+            EVP_PKEY_get_default_digest_name(theirs.get(), other, sizeof other));
+  EXPECT_STREQ(own, other);
+  EXPECT_NE(EVP_PKEY_gettable_params(key_.get()), nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ProviderKeys,
+                         testing::Values("RSA:2048", "EC:P-256", "EC:P-384", "EC:P-521", "ED25519"),
+                         [](const auto& kind) {
+                           std::string name = kind.param;
+                           std::erase_if(
+                               name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
+                           return name;
+                         });
+
+TEST(ProviderCurves, ManymodComputesP384) {
+  const Library library;
+  const Evp<EVP_PKEY> key = library.decode(private_pem("EC:P-384"));
+  EXPECT_FALSE(sign_message(library, key.get(), "SHA384", kMessage, {}, 1).empty());
+  EXPECT_EQ(library.computed(), 1U);
+}
+
+TEST(ProviderCurves, ExchangeSecretsWithEveryCurve) {
+  const Library library;
+  for (const char* group : {"P-256", "P-384", "P-521", "secp256k1", "brainpoolP256r1"}) {
+    const Evp<EVP_PKEY> own(EVP_PKEY_Q_keygen(library.get(), nullptr, "EC", group));
+    const Evp<EVP_PKEY> other(EVP_PKEY_Q_keygen(reference().get(), nullptr, "EC", group));
+    ASSERT_NE(own, nullptr) << group;
+    EXPECT_EQ(provider_of(own.get()), "manymod");
+    std::vector<Bytes> secrets;
+    const Evp<EVP_PKEY> own_public = reference().decode(to_pem(own.get(), false));
+    const Evp<EVP_PKEY> other_public = library.decode(to_pem(other.get(), false));
+    for (const auto& [where, key, peer] : {std::tuple(&library, own.get(), other_public.get()),
+                                           std::tuple(&reference(), other.get(), own_public.get())}) {
+      const Evp<EVP_PKEY_CTX> context = where->context(key);
+      std::size_t size = 0;
+      ASSERT_EQ(EVP_PKEY_derive_init(context.get()), 1);
+      ASSERT_EQ(EVP_PKEY_derive_set_peer(context.get(), peer), 1);
+      ASSERT_EQ(EVP_PKEY_derive(context.get(), nullptr, &size), 1);
+      secrets.emplace_back(size);
+      ASSERT_EQ(EVP_PKEY_derive(context.get(), secrets.back().data(), &size), 1);
+    }
+    EXPECT_EQ(secrets[0], secrets[1]) << group;
+  }
+}
+
+/// As TLS does it: parameters, then a key from them, and the peer's key from its encoding.
+TEST(ProviderCurves, KeysFromTemplates) {
+  const Library library;
+  const Evp<EVP_PKEY_CTX> making(EVP_PKEY_CTX_new_from_name(library.get(), "EC", nullptr));
+  ASSERT_EQ(EVP_PKEY_paramgen_init(making.get()), 1);
+  ASSERT_TRUE(set_parameters(making.get(), {{"group", "P-384"}}));
+  EVP_PKEY* raw = nullptr;
+  ASSERT_EQ(EVP_PKEY_paramgen(making.get(), &raw), 1);
+  const Evp<EVP_PKEY> parameters(raw);
+  const Evp<EVP_PKEY_CTX> generating = library.context(parameters.get());
+  ASSERT_EQ(EVP_PKEY_keygen_init(generating.get()), 1);
+  raw = nullptr;
+  ASSERT_EQ(EVP_PKEY_keygen(generating.get(), &raw), 1);
+  const Evp<EVP_PKEY> key(raw);
+  EXPECT_EQ(EVP_PKEY_parameters_eq(key.get(), parameters.get()), 1);
+  const Evp<EVP_PKEY> peer(EVP_PKEY_new());
+  ASSERT_EQ(EVP_PKEY_copy_parameters(peer.get(), parameters.get()), 1);
+  unsigned char* point = nullptr;
+  const std::size_t size = EVP_PKEY_get1_encoded_public_key(key.get(), &point);
+  ASSERT_EQ(size, 97U);
+  EXPECT_EQ(EVP_PKEY_set1_encoded_public_key(peer.get(), point, size), 1);
+  EXPECT_EQ(EVP_PKEY_eq(peer.get(), key.get()), 1);
+  point[50] ^= 1;
+  EXPECT_NE(EVP_PKEY_set1_encoded_public_key(peer.get(), point, size), 1);
+  OPENSSL_free(point);
+  ERR_clear_error();
+}
+
+TEST(ProviderConfiguration, ListsTheAlgorithms) {
+  const Library library(Order::default_first, "algorithms = RSA");
+  EXPECT_EQ(provider_of(library.decode(private_pem("RSA:2048")).get()), "manymod");
+  EXPECT_EQ(provider_of(library.decode(private_pem("EC:P-256")).get()), "default");
+}
+
+TEST(ProviderConfiguration, RefusesNonsense) {
+  EXPECT_THROW(Library(Order::default_first, "mode = elsewhere"), std::runtime_error);
+  EXPECT_THROW(Library(Order::default_first, "timeout_ms = soon"), std::runtime_error);
+  ERR_clear_error();
+}
+
+std::string reference_pem(const std::string& pem) {
+  std::string text = public_pem(pem);
+  for (std::size_t at = 0; (at = text.find("PUBLIC KEY", at)) != std::string::npos; at += 20) {
+    text.replace(at, 10, "MANYMOD KEY REFERENCE");
+  }
+  return text;
+}
+
+/// Without a daemon: what references are, and that they say what is wrong.
+TEST(ProviderReferences, AreKeysWithoutPrivateNumbers) {
+  const Library library(Order::default_first, "socket = /nonexistent/signd.sock\npatience_ms = 1");
+  for (const char* kind : {"RSA:2048", "EC:P-256", "ED25519"}) {
+    const Evp<EVP_PKEY> key = library.decode(reference_pem(private_pem(kind)));
+    ASSERT_NE(key, nullptr) << kind;
+    EXPECT_EQ(provider_of(key.get()), "manymod");
+    EXPECT_EQ(to_pem(key.get(), false), public_pem(private_pem(kind)));
+    EXPECT_TRUE(to_pem(key.get(), true).empty());
+    const Evp<EVP_PKEY> whole = library.decode(private_pem(kind));
+    EXPECT_EQ(EVP_PKEY_eq(key.get(), whole.get()), 1);
+    const Evp<EVP_PKEY> copy(EVP_PKEY_dup(key.get()));
+    ASSERT_NE(copy, nullptr);
+    for (EVP_PKEY* each : {key.get(), copy.get()}) {
+      ERR_clear_error();
+      const char* const hash = std::string(kind) == "ED25519" ? nullptr : "SHA256";
+      EXPECT_TRUE(sign_message(library, each, hash, kMessage, {}, 0).empty());
+      const char* data = "";
+      ERR_get_error_all(nullptr, nullptr, nullptr, &data, nullptr);
+      EXPECT_STREQ(data, "manymod-signd cannot be reached");
+    }
+  }
+  ERR_clear_error();
+}
+
+TEST(ProviderReferences, OfOtherContentsAreRefused) {
+  const Library library;
+  std::string text = reference_pem(private_pem("EC:P-256"));
+  text[60] = text[60] == 'A' ? 'B' : 'A';
+  EXPECT_EQ(library.decode(text), nullptr);
+  EXPECT_EQ(
+      library.decode("-----BEGIN MANYMOD KEY REFERENCE-----\nAAAA\n-----END MANYMOD KEY REFERENCE-----\n"),
+      nullptr);
+  ERR_clear_error();
+}
+
+/// In the daemon's mode a key in a file is computed with here while there is no daemon.
+TEST(ProviderDaemonMode, FallsBack) {
+  const Library library(Order::default_first,
+                        "mode = daemon\nsocket = /nonexistent/signd.sock\npatience_ms = 1");
+  const Evp<EVP_PKEY> key = library.decode(private_pem("RSA:2048"));
+  const Bytes signature = sign_message(library, key.get(), "SHA256", kMessage, {}, 1);
+  EXPECT_EQ(verify_message(library, key.get(), "SHA256", kMessage, signature, {}), 1);
+  EXPECT_EQ(library.computed(), 0U);
+  ERR_clear_error();
+}
+
+}  // namespace
+}  // namespace manymod::test
