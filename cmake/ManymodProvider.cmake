@@ -2,16 +2,18 @@
 # provider/: the module manymod.so, which OpenSSL 3 loads as a provider (docs/provider.md). It has the library in it and
 # exports OSSL_provider_init alone.
 #
-#   MANYMOD_BUILD_PROVIDER       build it
+#   MANYMOD_BUILD_PROVIDER       build it; it needs the client of MANYMOD_BUILD_DAEMON, and so Linux and libcrypto
 #   MANYMOD_PROVIDER_MODULE_DIR  where it is installed
 
 set(MANYMOD_PROVIDER_MODULE_DIR "${CMAKE_INSTALL_LIBDIR}/ossl-modules" CACHE STRING "Folder of OpenSSL's modules")
-file(GLOB provider_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/provider/*.cpp"
-     "${CMAKE_CURRENT_SOURCE_DIR}/daemon/client/*.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/daemon/protocol/*.cpp")
+if(NOT TARGET manymod_signd_client)
+  message(STATUS "OpenSSL provider: not built: it needs the client of manymod-signd")
+  return()
+endif()
+file(GLOB provider_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/provider/*.cpp")
 add_library(manymod_provider MODULE ${provider_sources})
 manymod_configure_target(manymod_provider)
-target_include_directories(manymod_provider PRIVATE daemon)
-target_link_libraries(manymod_provider PRIVATE manymod_static)
+target_link_libraries(manymod_provider PRIVATE manymod_static manymod_signd_client)
 set_target_properties(manymod_provider PROPERTIES PREFIX "" OUTPUT_NAME manymod
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/ossl-modules")
 manymod_export_only(manymod_provider "${CMAKE_CURRENT_SOURCE_DIR}/cmake/manymod_provider.map")

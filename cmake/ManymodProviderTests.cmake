@@ -4,7 +4,9 @@ file(GLOB provider_test_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/t
 add_executable(manymod_provider_tests ${provider_test_sources})
 manymod_configure_target(manymod_provider_tests)
 target_compile_options(manymod_provider_tests PRIVATE ${MANYMOD_TEST_OPTIONS})
-target_compile_definitions(manymod_provider_tests PRIVATE "MANYMOD_PROVIDER_MODULE=\"$<TARGET_FILE:manymod_provider>\"")
+target_compile_definitions(manymod_provider_tests PRIVATE 
+  "MANYMOD_PROVIDER_MODULE=\"$<TARGET_FILE:manymod_provider>\""
+  "MANYMOD_PROVIDER_TEST_KEYS=\"${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/provider/keys\"")
 target_link_libraries(manymod_provider_tests PRIVATE OpenSSL::Crypto Threads::Threads GTest::gtest_main)
 add_dependencies(manymod_provider_tests manymod_provider)
 # The application's configuration is none of the tests'.
@@ -19,6 +21,6 @@ endif()
 if(MANYMOD_VALGRIND AND NOT MANYMOD_SANITIZE)
   add_test(NAME provider_valgrind
            COMMAND "${MANYMOD_VALGRIND}" -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite
-                   "$<TARGET_FILE:manymod_provider_tests>" "--gtest_filter=ProviderKeys*:ProviderJobs*:ProviderReferences*")
+                   "$<TARGET_FILE:manymod_provider_tests>" "--gtest_filter=*ProviderKeys.SignAndVerify*:*ProviderKeys.AreWritten*:ProviderJobs*:ProviderReferences*")
   set_tests_properties(provider_valgrind PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "OPENSSL_CONF=/dev/null")
 endif()

@@ -56,8 +56,8 @@ class Library {
 /// A context with the default provider alone, for keys and for the verification of what manymod computed.
 const Library& reference();
 
-/// PEM of a new key of the default provider: "RSA:2048", "RSA:3072", "EC:P-256", "ED25519"; the same each
-/// time.
+/// PEM of a key: "RSA:2048" and "RSA:3072" of the folder keys, "EC:P-256" and other curves and "ED25519" new,
+/// but the same each time.
 const std::string& private_pem(const std::string& kind);
 std::string to_pem(EVP_PKEY* key, bool private_too);
 std::string public_pem(const std::string& private_pem);
