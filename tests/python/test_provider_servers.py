@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 from tests.python import provider_support as support
-from tests.python.provider_support import Identity, expect_served, free_port, identity
+from tests.python.provider_support import expect_served, identity
+
+import tls_servers
+from tls_servers import Identity, free_port
 
 KINDS = ["rsa2048", "rsa3072", "p256", "p384", "ed25519"]
 
@@ -33,54 +36,58 @@ def expect_all_served(served: dict[int, Identity], kinds: list[str]) -> None:
         expect_served(port, own, kind)
 
 
+@support.needs("nginx")
 def test_nginx(tmp_path: Path) -> None:
     """Every kind of key and handshake; the workers compute, after the master has forked them."""
     served = listens(tmp_path, KINDS)
-    with support.nginx(tmp_path, served, support.configuration(tmp_path), workers=2) as process:
+    with tls_servers.nginx(tmp_path, served, support.configuration(tmp_path), workers=2) as process:
         expect_all_served(served, KINDS)
-        assert support.uses_provider(process.pid)
-        assert len(support.children(process.pid)) == 2
+        assert tls_servers.uses_provider(process.pid)
+        assert len(tls_servers.children(process.pid)) == 2
 
 
+@support.needs("nginx")
 def test_nginx_reloads_and_replaces_workers(tmp_path: Path) -> None:
     """A new generation of workers, and a worker in the place of one that was killed."""
     kinds = ["rsa3072"]
     served = listens(tmp_path, kinds)
-    with support.nginx(tmp_path, served, support.configuration(tmp_path)) as process:
+    with tls_servers.nginx(tmp_path, served, support.configuration(tmp_path)) as process:
         expect_all_served(served, kinds)
         for change in (lambda: process.send_signal(signal.SIGHUP), lambda: kill_worker(process.pid)):
-            before = support.children(process.pid)
+            before = tls_servers.children(process.pid)
             change()
-            end = time.monotonic() + support.PATIENCE
-            while set(before) & set(now := support.children(process.pid)) or not now:
+            end = time.monotonic() + tls_servers.PATIENCE
+            while set(before) & set(now := tls_servers.children(process.pid)) or not now:
                 assert time.monotonic() < end
                 time.sleep(0.02)
             expect_all_served(served, kinds)
-            assert support.uses_provider(process.pid)
+            assert tls_servers.uses_provider(process.pid)
 
 
 def kill_worker(master: int) -> None:
     """Kill the worker of an nginx that has one."""
-    os.kill(support.children(master)[0], signal.SIGKILL)
+    os.kill(tls_servers.children(master)[0], signal.SIGKILL)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
+@support.needs("haproxy")
 def test_haproxy(tmp_path: Path, asynchronous: bool) -> None:
     """With threads that wait, and with asynchronous jobs."""
     kinds = ["rsa2048", "rsa3072", "p256"]
     served = listens(tmp_path, kinds)
-    with support.haproxy(tmp_path, served, support.configuration(tmp_path), asynchronous) as process:
+    with tls_servers.haproxy(tmp_path, served, support.configuration(tmp_path), asynchronous) as process:
         expect_all_served(served, kinds)
-        assert support.uses_provider(process.pid)
+        assert tls_servers.uses_provider(process.pid)
 
 
+@support.needs("apache2")
 def test_apache(tmp_path: Path) -> None:
     """The event MPM."""
     kinds = ["rsa3072", "p256"]
     served = listens(tmp_path, kinds)
-    with support.apache(tmp_path, served, support.configuration(tmp_path)) as process:
+    with tls_servers.apache(tmp_path, served, support.configuration(tmp_path)) as process:
         expect_all_served(served, kinds)
-        assert support.uses_provider(process.pid)
+        assert tls_servers.uses_provider(process.pid)
 
 
 @pytest.mark.parametrize("options", [[], ["-async"]])
@@ -97,7 +104,7 @@ def test_python(tmp_path: Path) -> None:
     port, own = free_port(), identity(tmp_path, "rsa2048")
     with support.python_server(tmp_path, port, own, support.configuration(tmp_path)) as process:
         expect_served(port, own, "rsa2048")
-        assert support.uses_provider(process.pid)
+        assert tls_servers.uses_provider(process.pid)
 
 
 @pytest.mark.parametrize("group", ["P-256", "P-384", "P-521", "X25519"])
@@ -127,6 +134,7 @@ with socket.create_connection(("127.0.0.1", port)) as sock:
 
 
 @pytest.mark.parametrize("kind", ["rsa2048", "rsa3072", "p384"])
+@support.needs("nginx")
 def test_mutual_authentication(tmp_path: Path, kind: str) -> None:
     """Clients sign with the provider, too: Python and curl. A client without a certificate is refused."""
     served = listens(tmp_path, ["rsa3072"])
@@ -134,7 +142,7 @@ def test_mutual_authentication(tmp_path: Path, kind: str) -> None:
     client = identity(tmp_path, kind)
     openssl = support.configuration(tmp_path)
     verify = f"ssl_verify_client on; ssl_client_certificate {client.certificate};"
-    with support.nginx(tmp_path, served, openssl, verify):
+    with tls_servers.nginx(tmp_path, served, openssl, verify):
         expect_served(port, own, "rsa3072", client)
         support.output(
             [sys.executable, "-c", CLIENT, port, own.certificate, client.certificate, client.key], openssl
