@@ -2,11 +2,14 @@
 // DECODER (provider-decoder(7)): references to keys of manymod-signd. A reference is PEM with a label of its
 // own around the SubjectPublicKeyInfo of the key. It is decoded in two steps, as libcrypto's store of files
 // needs it: from PEM to DER with the name of its structure, and from that to a key.
+#include <openssl/asn1.h>
 #include <openssl/core_names.h>
 #include <openssl/core_object.h>
 #include <openssl/pem.h>
 
+#include <algorithm>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include "key.hpp"
@@ -16,6 +19,7 @@ namespace manymod::provider {
 namespace {
 
 constexpr std::string_view kLabel = "MANYMOD KEY REFERENCE";
+constexpr std::string_view kName = "manymod key reference";
 constexpr char kStructure[] = "manymod-key-reference";
 #define MANYMOD_REFERENCE_PROPERTIES MANYMOD_PROVIDER_PROPERTIES ",input=der,structure=manymod-key-reference"
 
@@ -76,6 +80,30 @@ std::vector<std::uint8_t> read_all(BIO* bio) {
   return bytes;
 }
 
+/// The contents of a DER element that begins the bytes, which then begin behind it; nothing if it is not of
+/// this type, or longer than the bytes.
+std::optional<std::span<const std::uint8_t>> take_element(std::span<const std::uint8_t>& bytes, int type) {
+  const unsigned char* contents = bytes.data();
+  long size = 0;
+  int tag = 0;
+  int tag_class = 0;
+  const int flags = ASN1_get_object(&contents, &size, &tag, &tag_class, static_cast<long>(bytes.size()));
+  const bool definite = flags == 0 || flags == V_ASN1_CONSTRUCTED;  // without the bits of errors
+  if (!definite || tag != type || tag_class != V_ASN1_UNIVERSAL) return std::nullopt;
+  const std::span<const std::uint8_t> found(contents, static_cast<std::size_t>(size));
+  bytes = bytes.subspan(static_cast<std::size_t>(contents - bytes.data()) + found.size());
+  return found;
+}
+
+/// The SubjectPublicKeyInfo of a reference; empty for what is none.
+std::span<const std::uint8_t> public_key_of(std::span<const std::uint8_t> der) {
+  std::optional<std::span<const std::uint8_t>> parts = take_element(der, V_ASN1_SEQUENCE);
+  if (!parts || !der.empty()) return {};
+  const std::optional<std::span<const std::uint8_t>> name = take_element(*parts, V_ASN1_UTF8STRING);
+  if (!name || !std::equal(name->begin(), name->end(), kName.begin(), kName.end())) return {};
+  return *parts;
+}
+
 /// From DER to a key of one kind. That of another kind is left to the decoder of that.
 template <Kind kKind>
 int decode_der(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* argument,
@@ -86,7 +114,8 @@ int decode_der(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, v
     if (bio == nullptr) return 0;
     KeyOwner key(new Key(provider, kKind));
     ERR_set_mark();
-    const bool refers = key->refer(read_all(bio.get()));
+    const std::vector<std::uint8_t> der = read_all(bio.get());
+    const bool refers = key->refer(public_key_of(der));
     ERR_pop_to_mark();
     if (!refers) return 1;
     Key* reference = key.release();

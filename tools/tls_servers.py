@@ -113,10 +113,10 @@ def wait_for_ports(process: subprocess.Popen[bytes], ports: Sequence[int], log: 
 
 @contextlib.contextmanager
 def running(
-    command: Sequence[str | Path], ports: Sequence[int], where: Path, openssl: Path | None
+    command: Sequence[object], ports: Sequence[int], where: Path, openssl: Path | None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A server while the block runs; it has to end when it is told to."""
-    log = where / f"{Path(command[0]).name}.log"
+    log = where / f"{Path(str(command[0])).name}.log"
     with (
         log.open("wb") as output,
         subprocess.Popen(

@@ -140,8 +140,15 @@ def s_server(
     where: Path, port: int, own: Identity, openssl: Path | None, *options: str
 ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
     """OpenSSL's test server."""
-    command = [program("openssl"), "s_server", "-accept", f"127.0.0.1:{port}", "-cert", own.certificate]
-    given = ["-key", own.key, "-www", "-cipher", "ALL:@SECLEVEL=1", "-no_ticket", *options]
+    command: list[object] = [
+        program("openssl"),
+        "s_server",
+        "-accept",
+        f"127.0.0.1:{port}",
+        "-cert",
+        own.certificate,
+    ]
+    given: list[object] = ["-key", own.key, "-www", "-cipher", "ALL:@SECLEVEL=1", "-no_ticket", *options]
     return running([*command, *given], [port], where, openssl)
 
 

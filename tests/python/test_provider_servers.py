@@ -53,20 +53,15 @@ def test_nginx_reloads_and_replaces_workers(tmp_path: Path) -> None:
     served = listens(tmp_path, kinds)
     with tls_servers.nginx(tmp_path, served, support.configuration(tmp_path)) as process:
         expect_all_served(served, kinds)
-        for change in (lambda: process.send_signal(signal.SIGHUP), lambda: kill_worker(process.pid)):
+        for target, number in ((process.pid, signal.SIGHUP), (None, signal.SIGKILL)):
             before = tls_servers.children(process.pid)
-            change()
+            os.kill(target or before[0], number)
             end = time.monotonic() + tls_servers.PATIENCE
             while set(before) & set(now := tls_servers.children(process.pid)) or not now:
                 assert time.monotonic() < end
                 time.sleep(0.02)
             expect_all_served(served, kinds)
             assert tls_servers.uses_provider(process.pid)
-
-
-def kill_worker(master: int) -> None:
-    """Kill the worker of an nginx that has one."""
-    os.kill(tls_servers.children(master)[0], signal.SIGKILL)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -27,8 +27,19 @@ def reference_pem(encoded: bytes) -> str:
     Raises:
         ValueError: it is neither a certificate nor a public key.
     """
-    der = base64.b64encode(_subject_public_key_info(encoded)).decode("ascii")
-    return "\n".join([f"-----BEGIN {LABEL}-----", *textwrap.wrap(der, 64), f"-----END {LABEL}-----", ""])
+    name = _element(0x0C, LABEL.lower().encode("ascii"))
+    der = _element(0x30, name + _subject_public_key_info(encoded))
+    lines = textwrap.wrap(base64.b64encode(der).decode("ascii"), 64)
+    return "\n".join([f"-----BEGIN {LABEL}-----", *lines, f"-----END {LABEL}-----", ""])
+
+
+def _element(tag: int, contents: bytes) -> bytes:
+    """Return a DER element."""
+    size = len(contents)
+    if size < 0x80:
+        return bytes([tag, size]) + contents
+    digits = size.to_bytes((size.bit_length() + 7) // 8, "big")
+    return bytes([tag, 0x80 | len(digits)]) + digits + contents
 
 
 def _subject_public_key_info(encoded: bytes) -> bytes:

@@ -174,12 +174,39 @@ TEST(ProviderConfiguration, RefusesNonsense) {
   ERR_clear_error();
 }
 
+Bytes element(std::uint8_t tag, const Bytes& contents) {
+  Bytes der{tag, 0x82, static_cast<std::uint8_t>(contents.size() >> 8),
+            static_cast<std::uint8_t>(contents.size())};
+  if (contents.size() < 0x80) der = {tag, static_cast<std::uint8_t>(contents.size())};
+  der.insert(der.end(), contents.begin(), contents.end());
+  return der;
+}
+
+std::string reference_of(const Bytes& der) {
+  const Evp<BIO> bio(BIO_new(BIO_s_mem()));
+  PEM_write_bio(bio.get(), "MANYMOD KEY REFERENCE", "", der.data(), static_cast<long>(der.size()));
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+Bytes subject_public_key_info(const std::string& pem) {
+  unsigned char* der = nullptr;
+  const int size = i2d_PUBKEY(reference().decode(pem).get(), &der);
+  Bytes bytes(der, der + size);
+  OPENSSL_free(der);
+  return bytes;
+}
+
+/// The contents of a reference, without their SEQUENCE.
+Bytes named(const std::string& name, const Bytes& key) {
+  Bytes contents = element(0x0c, Bytes(name.begin(), name.end()));
+  contents.insert(contents.end(), key.begin(), key.end());
+  return contents;
+}
+
 std::string reference_pem(const std::string& pem) {
-  std::string text = public_pem(pem);
-  for (std::size_t at = 0; (at = text.find("PUBLIC KEY", at)) != std::string::npos; at += 20) {
-    text.replace(at, 10, "MANYMOD KEY REFERENCE");
-  }
-  return text;
+  return reference_of(element(0x30, named("manymod key reference", subject_public_key_info(pem))));
 }
 
 /// Without a daemon: what references are, and that they say what is wrong.
@@ -209,12 +236,20 @@ TEST(ProviderReferences, AreKeysWithoutPrivateNumbers) {
 
 TEST(ProviderReferences, OfOtherContentsAreRefused) {
   const Library library;
-  std::string text = reference_pem(private_pem("EC:P-256"));
-  text[60] = text[60] == 'A' ? 'B' : 'A';
-  EXPECT_EQ(library.decode(text), nullptr);
-  EXPECT_EQ(
-      library.decode("-----BEGIN MANYMOD KEY REFERENCE-----\nAAAA\n-----END MANYMOD KEY REFERENCE-----\n"),
-      nullptr);
+  const Bytes key = subject_public_key_info(private_pem("EC:P-256"));
+  Bytes off_curve = key;
+  off_curve.back() ^= 1;
+  Bytes longer = element(0x30, named("manymod key reference", key));
+  longer.push_back(0);
+  for (const Bytes& wrong :
+       {key, Bytes{}, Bytes{0}, Bytes{0x30, 0x80}, Bytes{0x30, 0x05, 0x0c}, longer,
+        element(0x30, named("another name", key)), element(0x30, named("manymod key reference", {})),
+        element(0x30, named("manymod key reference", off_curve)),
+        element(0x31, named("manymod key reference", key)),
+        element(0x30, named("manymod key reference", Bytes(key.begin(), key.end() - 1)))}) {
+    EXPECT_EQ(library.decode(reference_of(wrong)), nullptr);
+  }
+  EXPECT_NE(library.decode(reference_of(element(0x30, named("manymod key reference", key)))), nullptr);
   ERR_clear_error();
 }
 
