@@ -17,8 +17,9 @@ target_link_libraries(manymod_provider PRIVATE manymod_static manymod_signd_clie
 set_target_properties(manymod_provider PROPERTIES PREFIX "" OUTPUT_NAME manymod
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/ossl-modules")
 manymod_export_only(manymod_provider "${CMAKE_CURRENT_SOURCE_DIR}/cmake/manymod_provider.map")
+# nodelete: libcrypto unloads modules while threads that they started may be waiting in them.
+target_link_options(manymod_provider PRIVATE "LINKER:-z,nodelete")
 if(NOT MANYMOD_SANITIZE)
-  # nodelete: libcrypto unloads modules while threads that they started may be waiting in them.
-  target_link_options(manymod_provider PRIVATE "LINKER:-z,defs" "LINKER:-z,nodelete")
+  target_link_options(manymod_provider PRIVATE "LINKER:-z,defs")
 endif()
 install(TARGETS manymod_provider LIBRARY DESTINATION "${MANYMOD_PROVIDER_MODULE_DIR}" COMPONENT provider)

@@ -42,20 +42,44 @@ std::optional<mm_hash> mask_hash(const Key& key, EVP_PKEY_CTX* context, mm_hash 
   return mask == hash ? MM_HASH_NONE : mask;
 }
 
-std::optional<Scheme> rsa_signature(const Key& key, EVP_PKEY_CTX* context, mm_hash hash) {
-  if (hash == MM_HASH_NONE) return std::nullopt;
-  switch (number_of(context, OSSL_SIGNATURE_PARAM_PAD_MODE, 0)) {
-    case RSA_PKCS1_PADDING:
-      return Scheme{Operation::sign_pkcs1, hash, MM_HASH_NONE, 0};
-    case RSA_PKCS1_PSS_PADDING: {
-      const std::optional<mm_hash> mask = mask_hash(key, context, hash);
-      if (!mask) return std::nullopt;
-      const int salt = number_of(context, OSSL_SIGNATURE_PARAM_PSS_SALTLEN, RSA_PSS_SALTLEN_AUTO);
-      return Scheme{Operation::sign_pss, hash, *mask, salt_length(key, salt, hash)};
-    }
-    default:
-      return std::nullopt;
+/// Data without a DigestInfo, such as the two hashes of TLS 1.1, padded by PKCS#1 v1.5 (RFC 8017, 9.2, step
+/// 5).
+std::optional<SignatureRequest> unhashed_signature(const Key& key, std::span<const std::uint8_t> data) {
+  const auto length = static_cast<std::size_t>(EVP_PKEY_get_size(key.delegate()));
+  if (data.size() + 11 > length) return std::nullopt;
+  std::vector<std::uint8_t> block(length, 0xff);
+  block[0] = 0;
+  block[1] = 1;
+  block[length - data.size() - 1] = 0;
+  std::copy(data.begin(), data.end(), block.end() - static_cast<std::ptrdiff_t>(data.size()));
+  return SignatureRequest{{Operation::raw, MM_HASH_NONE, MM_HASH_NONE, 0}, std::move(block)};
+}
+
+std::optional<SignatureRequest> rsa_signature(const Key& key, EVP_PKEY_CTX* context,
+                                              const std::optional<mm_hash>& hash,
+                                              std::span<const std::uint8_t> data) {
+  const int padding = number_of(context, OSSL_SIGNATURE_PARAM_PAD_MODE, 0);
+  if (padding == RSA_PKCS1_PADDING && !hash) return unhashed_signature(key, data);
+  if (!hash || *hash == MM_HASH_NONE) return std::nullopt;
+  const std::vector<std::uint8_t> digest(data.begin(), data.end());
+  if (padding == RSA_PKCS1_PADDING) {
+    return SignatureRequest{{Operation::sign_pkcs1, *hash, MM_HASH_NONE, 0}, digest};
   }
+  if (padding != RSA_PKCS1_PSS_PADDING) return std::nullopt;
+  const std::optional<mm_hash> mask = mask_hash(key, context, *hash);
+  if (!mask) return std::nullopt;
+  const int salt = number_of(context, OSSL_SIGNATURE_PARAM_PSS_SALTLEN, RSA_PSS_SALTLEN_AUTO);
+  return SignatureRequest{{Operation::sign_pss, *hash, *mask, salt_length(key, salt, *hash)}, digest};
+}
+
+/// ECDSA signs strings of any length; the hash decides how nonces are derived.
+std::optional<SignatureRequest> ecdsa_signature(EVP_PKEY_CTX* context, const std::optional<mm_hash>& hash,
+                                                std::span<const std::uint8_t> data) {
+  // Deterministic nonces (OpenSSL 3.2 and newer) were asked for by name.
+  if (number_of(context, "nonce-type", 0) != 0) return std::nullopt;
+  const mm_hash used = hash.value_or(MM_SHA256);
+  if (used == MM_HASH_NONE) return std::nullopt;
+  return SignatureRequest{{Operation::sign_ecdsa, used, MM_HASH_NONE, 0}, {data.begin(), data.end()}};
 }
 
 }  // namespace
@@ -94,13 +118,13 @@ mm_hash hash_of(const Provider& provider, const std::string& name) {
   return hash == nullptr ? MM_HASH_NONE : hash_of(hash.get());
 }
 
-std::optional<Scheme> signature_scheme(const Key& key, EVP_PKEY_CTX* context) {
+std::optional<SignatureRequest> signature_request(const Key& key, EVP_PKEY_CTX* context,
+                                                  std::span<const std::uint8_t> data) {
   const std::string name = text_of(context, OSSL_SIGNATURE_PARAM_DIGEST);
-  const mm_hash hash = name.empty() ? MM_HASH_NONE : hash_of(key.provider(), name);
-  if (key.kind() != Kind::ec) return rsa_signature(key, context, hash);
-  // Deterministic nonces (OpenSSL 3.2 and newer) were asked for by name.
-  if (number_of(context, "nonce-type", 0) != 0 || hash == MM_HASH_NONE) return std::nullopt;
-  return Scheme{Operation::sign_ecdsa, hash, MM_HASH_NONE, 0};
+  std::optional<mm_hash> hash;
+  if (!name.empty()) hash = hash_of(key.provider(), name);
+  return key.kind() == Kind::ec ? ecdsa_signature(context, hash, data)
+                                : rsa_signature(key, context, hash, data);
 }
 
 std::optional<Scheme> decryption_scheme(const Key& key, EVP_PKEY_CTX* context) {

@@ -186,6 +186,7 @@ class RsaServiceKey final : public ServiceKey {
       case Operation::decrypt_oaep:
         return scheme.hash != MM_HASH_NONE;
       case Operation::decrypt_pkcs1:
+      case Operation::raw:
         return true;
       default:
         return false;

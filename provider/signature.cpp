@@ -151,8 +151,8 @@ class Signature {
 
   [[nodiscard]] std::optional<SecretBytes> computed(const ActiveRequest& active,
                                                     std::span<const std::uint8_t> data) {
-    const std::optional<Scheme> scheme = signature_scheme(*key_.get(), context_.get());
-    if (scheme) return compute(active, {*scheme, data});
+    const std::optional<SignatureRequest> request = signature_request(*key_.get(), context_.get(), data);
+    if (request) return compute(active, {request->scheme, request->input});
     if (key_->is_reference()) throw std::runtime_error("manymod-signd does not offer this signature");
     return std::nullopt;
   }

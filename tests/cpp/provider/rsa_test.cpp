@@ -66,6 +66,19 @@ TEST_P(ProviderRsa, SignsMessagesAtOnceAndDigests) {
   EXPECT_NE(verify_digest(library_, key_.get(), digest, signature, for_digest), 1);
 }
 
+/// As `openssl speed` and TLS 1.1 sign.
+TEST_P(ProviderRsa, SignsDataWithoutADigest) {
+  const std::size_t before = library_.computed();
+  const Bytes data(36, 8);
+  const Bytes signature = sign_digest(library_, key_.get(), data, {});
+  EXPECT_EQ(library_.computed(), before + 1);
+  const Evp<EVP_PKEY> theirs = reference().decode(private_pem("RSA:3072"));
+  EXPECT_EQ(signature, sign_digest(reference(), theirs.get(), data, {}));
+  EXPECT_EQ(verify_digest(reference(), public_.get(), data, signature, {}), 1);
+  EXPECT_TRUE(sign_digest(library_, key_.get(), Bytes(374, 1), {}).empty());
+  ERR_clear_error();
+}
+
 /// What manymod does not sign the default provider does.
 TEST_P(ProviderRsa, DelegatesOtherDigestsAndPaddings) {
   const std::size_t before = library_.computed();
