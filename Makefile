@@ -3,6 +3,7 @@
 # newer, a C++20 compiler and make. Stamp files make a second call quick.
 #
 #   make demo     the main job on real input
+#   make demo-tls   nginx with the OpenSSL provider: handshakes beside those of OpenSSL alone
 #   make test     C++ and Python tests, once optimised and once under sanitizers with range checks
 #   make bench    measurements of this machine
 #   make lint     formatters, linters, type checkers      make format   apply the formatters
@@ -37,12 +38,12 @@ SHARDS := -DMANYMOD_TEST_SHARDS=32
 
 PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
   $(shell find cmake data include src python tools/build_backend -type f -not -name '*.py[co]' -not -name '.*')
-CPP_SOURCES = $(shell find src include daemon tests bench examples \
+CPP_SOURCES = $(shell find src include daemon provider tests bench examples \
   -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh')
-TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% tests/%,$(CPP_SOURCES)))
+TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% provider/% tests/%,$(CPP_SOURCES)))
 PYTHON_CODE = $(wildcard python cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
-.PHONY: help demo test test-cpp test-asan test-python bench lint lint-python lint-format lint-clang lint-cpp format \
+.PHONY: help demo demo-tls test test-cpp test-asan test-python bench lint lint-python lint-format lint-clang lint-cpp format \
   compilers lowest fuzz soak clean
 
 help:
@@ -88,6 +89,12 @@ $(STAMPS)/package-cuda: $(PACKAGE_SOURCES) $(STAMPS)/build-tools $(STAMPS)/deps-
 demo: $(STAMPS)/package $(STAMPS)/deps-demo
 	$(VENV)/bin/python examples/demo.py
 
+# Full handshakes a second, and processor time for each.
+demo-tls: $(STAMPS)/package $(STAMPS)/deps-demo $(STAMPS)/system-test
+	cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_DAEMON=ON -DMANYMOD_BUILD_PROVIDER=ON
+	cmake --build $(RELEASE) --target manymod_provider manymod-signd
+	PYTHONPATH=tools $(VENV)/bin/python bench/tls/handshakes.py --build $(RELEASE) --workers 1 --seconds 3 --repetitions 1
+
 test: test-cpp test-asan test-python
 
 test-cpp test-asan test-python: WERROR := ON
@@ -110,8 +117,9 @@ test-asan: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 # Some of these tests run on the C++ tests' substitute for the CUDA driver, which needs no GPU.
 test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
-	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations
+	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations manymod_provider manymod-signd
 	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda MANYMOD_FAILING_ALLOCATIONS=$(FAILING_ALLOCATIONS) \
+	  MANYMOD_PROVIDER_FOLDER=$(CURDIR)/$(RELEASE) \
 	  $(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python
 
 # C++ harnesses with the newest Clang that has libFuzzer, those in Python with atheris; tests of ctest and pytest run

@@ -122,7 +122,9 @@ std::optional<SignatureRequest> signature_request(const Key& key, EVP_PKEY_CTX* 
                                                   std::span<const std::uint8_t> data) {
   const std::string name = text_of(context, OSSL_SIGNATURE_PARAM_DIGEST);
   std::optional<mm_hash> hash;
-  if (!name.empty()) hash = hash_of(key.provider(), name);
+  // The two hashes of TLS 1.1 have no DigestInfo.
+  if (!name.empty() && OPENSSL_strcasecmp(name.c_str(), "MD5-SHA1") != 0)
+    hash = hash_of(key.provider(), name);
   return key.kind() == Kind::ec ? ecdsa_signature(context, hash, data)
                                 : rsa_signature(key, context, hash, data);
 }

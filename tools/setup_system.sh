@@ -4,7 +4,8 @@
 #
 # build: the headers of libcrypto, without which RSA is left out, and of Python.
 # test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; p11-kit's headers (for keys
-# of tokens in manymod-signd); valgrind and Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`). What needs a missing one prints what to install.
+# of tokens in manymod-signd); nginx, HAProxy, Apache and curl, which the tests of the OpenSSL provider start; valgrind and
+# Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`). What needs a missing one prints what to install.
 set -euo pipefail
 
 missing=()
@@ -22,6 +23,12 @@ test)
   [ -e /usr/include/CLI/CLI.hpp ] || missing+=(libcli11-dev)
   [ -e /usr/include/p11-kit-1/p11-kit/pkcs11.h ] || missing+=(libp11-kit-dev)
   { command -v valgrind && [ -e /usr/include/valgrind/memcheck.h ]; } >/dev/null || missing+=(valgrind)
+  for server in nginx haproxy apache2; do
+    [ -e "/usr/sbin/$server" ] || missing+=("$server")
+  done
+  for command in openssl curl; do
+    command -v "$command" >/dev/null || missing+=("$command")
+  done
   # Releases older than Debian 12 and Ubuntu 24.04 have no Clang 19.
   [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
     optional=(clang-19 libclang-rt-19-dev)
@@ -31,6 +38,13 @@ if [ $((${#missing[@]} + ${#optional[@]})) -eq 0 ] || [ "$(id -u)" -ne 0 ] || ! 
   exit 0
 fi
 apt-get update -qq || true
+# The servers are for tests: their packages must not start them.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+  printf '#!/bin/sh\nexit 101\n' >$policy
+  chmod 755 $policy
+  trap 'rm -f $policy' EXIT
+fi
 install() {
   [ $# -eq 0 ] && return
   echo "installing $*"
