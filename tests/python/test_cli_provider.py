@@ -29,7 +29,8 @@ def test_references_hold_the_public_key(tmp_path: Path, kind: str) -> None:
     key = certificate.public_key()
     public = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     pem = key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    sources = [own.certificate.read_bytes(), certificate.public_bytes(serialization.Encoding.DER), public, pem]
+    der_certificate = certificate.public_bytes(serialization.Encoding.DER)
+    sources = [own.certificate.read_bytes(), der_certificate, public, pem]
     references = set()
     for number, contents in enumerate(sources):
         source = tmp_path / f"source{number}"

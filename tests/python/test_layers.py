@@ -131,3 +131,19 @@ def test_the_daemon_uses_public_headers(folder: str) -> None:
         if Path(included).parts[0] not in allowed
     ]
     assert found == []
+
+
+def test_the_provider_uses_public_headers() -> None:
+    """Besides its own files, those of the library's interface and of the daemon's client."""
+    own = {path.name for path in (ROOT / "provider").iterdir()}
+    found = [
+        f"{path.name} includes {included}"
+        for path in (ROOT / "provider").iterdir()
+        for included in includes(path)
+        if included not in own
+        and not re.match(r"manymod/|client/client\.hpp$|protocol/request\.hpp$", included)
+    ]
+    assert found == []
+    # Only keys of this process know the library, and only those of the daemon its client.
+    users = {path.name for path in (ROOT / "provider").iterdir() if "client/client.hpp" in includes(path)}
+    assert users == {"daemon_key.cpp", "provider.cpp"}
