@@ -8,13 +8,15 @@
 namespace manymod::provider {
 std::optional<SecretBytes> compute(const ActiveRequest& active, const Request& request) {
   const Key& key = active.key();
+  ASYNC_JOB* const job = current_job();
+  if (job != nullptr && !key.has_looked()) on_thread_of_its_own([&] { key.private_key(); });
   PrivateKey* const where = key.private_key();
   if (where == nullptr || !where->offers(request)) {
     if (key.is_reference()) throw std::runtime_error("manymod-signd does not offer the operation");
     return std::nullopt;
   }
   Answer answer;
-  if (ASYNC_JOB* const job = current_job()) {
+  if (job != nullptr) {
     answer = compute_in_job(job, *where, request);
   } else if (where->prefers(request, active.count())) {
     answer = where->call(request);

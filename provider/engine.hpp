@@ -74,9 +74,9 @@ struct EngineSettings {
   std::string device = "cpu";  ///< as mm_rsa_ring_options has it
   unsigned concurrent = 0;     ///< most batches of a key at a time; 0: one for each processor, at least 2
   unsigned deadline_us = 0;    ///< longest time that a request waits for others; 0: the service's default
-  /// Least size of RSA keys for which a single request is computed here. Smaller ones are computed by
-  /// libcrypto unless there are more requests than processors. docs/provider.md has the measurements.
-  std::size_t rsa_alone_bits = 3072;
+  /// Least size of RSA keys for which a single request is computed here, 0: where that is faster. Those of
+  /// smaller keys are computed by libcrypto unless there are more requests than processors.
+  std::size_t rsa_alone_bits = 0;
 };
 
 /// A key whose operations are computed by a service in this process, in batches where there are several.

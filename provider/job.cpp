@@ -95,12 +95,13 @@ std::shared_ptr<Event> event_of(ASYNC_WAIT_CTX* context) {
   return *event.release();
 }
 
-/// On a thread of its own, whose stack is large enough: that of a job has 32 KiB.
-void prepare(PrivateKey& key, const Request& request) {
+}  // namespace
+
+void on_thread_of_its_own(const std::function<void()>& body) {
   std::exception_ptr failure;
   std::thread([&] {
     try {
-      key.prepare(request);
+      body();
     } catch (...) {
       failure = std::current_exception();
     }
@@ -108,10 +109,8 @@ void prepare(PrivateKey& key, const Request& request) {
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace
-
 Answer compute_in_job(ASYNC_JOB* job, PrivateKey& key, const Request& request) {
-  if (!key.is_prepared(request)) prepare(key, request);
+  if (!key.is_prepared(request)) on_thread_of_its_own([&] { key.prepare(request); });
   const auto pending = std::make_shared<Pending>(event_of(ASYNC_get_wait_ctx(job)));
   key.submit(request, [pending](Answer&& answer) { pending->complete(std::move(answer)); });
   do {

@@ -2,10 +2,12 @@
 #include "key.hpp"
 
 #include <openssl/core_names.h>
+#include <openssl/provider.h>
 #include <openssl/x509.h>
 
-#include <algorithm>
+#include <limits>
 #include <optional>
+#include <string_view>
 
 #include "daemon_key.hpp"
 
@@ -71,6 +73,24 @@ bool has_number(EVP_PKEY* key, const char* name) {
 bool has_octets(EVP_PKEY* key, const char* name) {
   std::size_t size = 0;
   return EVP_PKEY_get_octet_string_param(key, name, nullptr, 0, &size) != 0 && size != 0;
+}
+
+/// The size from which manymod computes single requests with RSA keys faster than the provider of this key:
+/// that of OpenSSL 3.0 uses no AVX-512 IFMA beyond 2048 bits. docs/provider.md has the measurements.
+std::size_t usual_alone_bits(EVP_PKEY* key) {
+  constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx512ifma")) return kNever;
+  char* version = nullptr;
+  OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_ptr(OSSL_PROV_PARAM_VERSION, &version, 0),
+                             OSSL_PARAM_construct_end()};
+  const bool told = OSSL_PROVIDER_get_params(EVP_PKEY_get0_provider(key), parameters) != 0;
+  const bool is_old = told && version != nullptr && std::string_view(version).starts_with("3.0.");
+  return is_old ? 3072 : kNever;
+#else
+  static_cast<void>(key);
+  return kNever;
+#endif
 }
 
 }  // namespace
@@ -176,7 +196,7 @@ Libcrypto<EVP_PKEY> Key::copy_of_parts(int selection) const {
 }
 
 PrivateKey* Key::private_key() const {
-  if (!looked_for_.load(std::memory_order_acquire)) {
+  if (!has_looked()) {
     std::unique_ptr<PrivateKey> made = make_private_key();
     // Without a lock, which a child forked now would never see released. Of several threads one wins.
     PrivateKey* none = nullptr;
@@ -188,6 +208,12 @@ PrivateKey* Key::private_key() const {
   return private_key_.load(std::memory_order_acquire);
 }
 
+EngineSettings Key::engine_settings() const {
+  EngineSettings settings = provider_.configuration().engine;
+  if (settings.rsa_alone_bits == 0) settings.rsa_alone_bits = usual_alone_bits(delegate_.get());
+  return settings;
+}
+
 std::unique_ptr<PrivateKey> Key::make_private_key() const {
   if (is_reference_) return make_daemon_key(provider_, subject_public_key_info_);
   if (!has_private_) return nullptr;
@@ -195,9 +221,9 @@ std::unique_ptr<PrivateKey> Key::make_private_key() const {
   ERR_set_mark();
   std::unique_ptr<PrivateKey> made;
   if (kind_ == Kind::rsa || kind_ == Kind::rsa_pss) {
-    made = make_service_key(provider_.configuration().engine, rsa_numbers(delegate_.get()));
+    made = make_service_key(engine_settings(), rsa_numbers(delegate_.get()));
   } else if (const std::optional<CurveSecret> secret = curve_secret(delegate_.get(), kind_)) {
-    made = make_service_key(provider_.configuration().engine, *secret);
+    made = make_service_key(engine_settings(), *secret);
   }
   ERR_pop_to_mark();
   return made;

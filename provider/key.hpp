@@ -55,7 +55,9 @@ class Key {
 
   /// Where private operations are computed; null where only the default provider can. It is made when it is
   /// first asked for, since most keys are public or live for a moment.
-  [[nodiscard]] PrivateKey* private_key() const;
+  PrivateKey* private_key() const;
+  /// Whether private_key() has been asked for.
+  [[nodiscard]] bool has_looked() const { return looked_for_.load(std::memory_order_acquire); }
   /// The number of its requests that threads wait for, see ActiveRequest.
   [[nodiscard]] std::atomic<unsigned>& active() { return active_; }
 
@@ -74,6 +76,7 @@ class Key {
   void note_parts();
   [[nodiscard]] Libcrypto<EVP_PKEY> key_of_parts(int selection, const OSSL_PARAM parts[]) const;
   [[nodiscard]] Libcrypto<EVP_PKEY> copy_of_parts(int selection) const;
+  [[nodiscard]] EngineSettings engine_settings() const;
   [[nodiscard]] std::unique_ptr<PrivateKey> make_private_key() const;
 };
 

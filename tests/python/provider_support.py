@@ -58,8 +58,12 @@ def needs(name: str) -> pytest.MarkDecorator:
 
 
 def configuration(where: Path, **settings: object) -> Path:
-    """A configuration file of OpenSSL with the provider, whose section has these settings."""
-    return tls_servers.configuration(where, folder() / "ossl-modules" / "manymod.so", **settings)
+    """A configuration file of OpenSSL with the provider, whose section has these settings.
+
+    manymod computes with all RSA keys, also where it would leave single requests to OpenSSL.
+    """
+    chosen = {"rsa_alone_bits": 1024, **settings}
+    return tls_servers.configuration(where, folder() / "ossl-modules" / "manymod.so", **chosen)
 
 
 def daemon(

@@ -30,7 +30,8 @@ std::filesystem::path write_configuration(bool manymod_first, const std::string&
                       << section("start", "providers = all\nalg_section = algorithms")
                       << section("algorithms", "default_properties = ?provider=manymod")
                       << section("all", both) << section("theirs", "activate = 1")
-                      << section("ours", "module = " + kModule.string() + "\nactivate = 1\n" + settings);
+                      << section("ours", "module = " + kModule.string() + "\nactivate = 1\n" + settings +
+                                             "\nrsa_alone_bits = 3072");
   return path;
 }
 
