@@ -119,9 +119,9 @@ int decode_der(void* decoder, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, v
     ERR_pop_to_mark();
     if (!refers) return 1;
     Key* reference = key.release();
-    const int done = call_with(
-        callback, argument, OSSL_OBJECT_PKEY, OSSL_OBJECT_PARAM_DATA_TYPE, name_of(kKind),
-        OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_REFERENCE, &reference, sizeof reference));
+    const int done =
+        call_with(callback, argument, OSSL_OBJECT_PKEY, OSSL_OBJECT_PARAM_DATA_TYPE, name_of(kKind),
+                  OSSL_PARAM_construct_octet_string(OSSL_OBJECT_PARAM_REFERENCE, &reference, sizeof(Key*)));
     if (reference != nullptr) reference->release();  // nobody has taken it
     return done;
   });

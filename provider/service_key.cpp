@@ -112,9 +112,12 @@ class ServiceKey : public PrivateKey {
   void submit(const Request& request, Completion done) override {
     KeyService& mine = this->mine();
     const mm_service_request asked = request_of(mine, request);
-    auto waiting = std::make_unique<Waiting>(Waiting{std::move(done)});
-    check(mm_service_submit(mine.service().get(), &asked, &Waiting::answered, waiting.get(), nullptr));
-    static_cast<void>(waiting.release());  // answered() deletes it
+    auto* const waiting = new Waiting{std::move(done)};
+    const mm_status status =
+        mm_service_submit(mine.service().get(), &asked, &Waiting::answered, waiting, nullptr);
+    if (status == MM_OK) return;  // answered() deletes it
+    delete waiting;
+    check(status);
   }
 
  protected:
