@@ -164,7 +164,11 @@ def nginx(
 
 
 def haproxy(
-    where: Path, listens: Mapping[int, Identity], openssl: Path | None, asynchronous: bool
+    where: Path,
+    listens: Mapping[int, Identity],
+    openssl: Path | None,
+    asynchronous: bool,
+    threads: int = 2,
 ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
     """HAProxy with a port for each key."""
     path = where / "haproxy.cfg"
@@ -173,7 +177,7 @@ def haproxy(
         for port, own in listens.items()
     )
     path.write_text(
-        "global\n  nbthread 2\n  tune.ssl.cachesize 0\n"
+        f"global\n  nbthread {threads}\n  tune.ssl.cachesize 0\n"
         + ("  ssl-mode-async\n" if asynchronous else "")
         + "defaults\n  mode http\n  timeout client 10s\n  timeout server 10s\n  timeout connect 10s\n"
         f"frontend served\n{binds}"

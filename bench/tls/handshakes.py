@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Full TLS handshakes of nginx: a second, and processor time of the server for each.
+"""Full TLS handshakes of nginx or HAProxy: a second, and processor time of the server for each.
 
-nginx serves by OpenSSL's default provider ("default"), by manymod in its own workers ("process"), and by
-manymod-signd with references to keys ("daemon"). The clients are `openssl s_time`, each of which makes one
-full handshake after the other. Processor time is that of all server processes, the daemon's included, in user
-and system mode.
+The server computes by OpenSSL's default provider ("default"), by manymod in its own processes ("process"),
+and by manymod-signd with references to keys ("daemon"). HAProxy's threads wait, or pause handshakes ("-async").
+The clients are `openssl s_time`, each of which makes one full handshake after the other. Processor time is
+that of all server processes, the daemon's included, in user and system mode.
 
     python bench/tls/handshakes.py --build build/release --output report.json
 
@@ -33,6 +33,7 @@ from manymod.cli.provider import reference_pem
 from tls_servers import Identity
 
 CONTENDERS = ("default", "process", "daemon")
+SERVERS = ("nginx", "haproxy", "haproxy-async")
 KEYS = {
     "rsa2048": ["-newkey", "rsa:2048"],
     "rsa3072": ["-newkey", "rsa:3072"],
@@ -47,9 +48,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Setting:
     """What is measured."""
 
+    server: str
     key: str
     contender: str
-    workers: int
+    workers: int  # processes of nginx, threads of HAProxy
 
 
 def make_identity(where: Path, kind: str) -> Identity:
@@ -77,7 +79,7 @@ def make_identity(where: Path, kind: str) -> Identity:
 
 @contextlib.contextmanager
 def serving(build: Path, where: Path, setting: Setting, own: Identity) -> Iterator[tuple[int, list[int]]]:
-    """Run the servers of a setting. Gives nginx's port and the processes that compute."""
+    """Run the servers of a setting. Gives the port and the processes that compute."""
     module = build / "ossl-modules" / "manymod.so"
     port = tls_servers.free_port()
     with contextlib.ExitStack() as stack:
@@ -92,9 +94,14 @@ def serving(build: Path, where: Path, setting: Setting, own: Identity) -> Iterat
             daemon = tls_servers.daemon(build / "manymod-signd", where, {"held": own})
             processes.append(stack.enter_context(daemon).pid)
             own = Identity(reference, own.certificate)
-        nginx = tls_servers.nginx(where, {port: own}, openssl, workers=setting.workers)
-        master = stack.enter_context(nginx).pid
-        yield port, [*processes, *tls_servers.children(master)]
+        if setting.server == "nginx":
+            nginx = tls_servers.nginx(where, {port: own}, openssl, workers=setting.workers)
+            processes += tls_servers.children(stack.enter_context(nginx).pid)
+        else:
+            asynchronous = setting.server.endswith("-async")
+            haproxy = tls_servers.haproxy(where, {port: own}, openssl, asynchronous, setting.workers)
+            processes.append(stack.enter_context(haproxy).pid)
+        yield port, processes
 
 
 def processor_time(processes: Sequence[int]) -> float:
@@ -153,7 +160,9 @@ def results(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Measure all settings in interleaved repetitions."""
     for key in arguments.keys:
         for workers in arguments.workers:
-            settings = [Setting(key, contender, workers) for contender in arguments.contenders]
+            settings = [
+                Setting(arguments.server, key, contender, workers) for contender in arguments.contenders
+            ]
             runs: dict[str, list[dict[str, float]]] = {setting.contender: [] for setting in settings}
             for _ in range(arguments.repetitions):
                 for setting in settings:
@@ -165,12 +174,18 @@ def results(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 contender: {name: statistics.median(run[name] for run in each) for name in each[0]}
                 for contender, each in runs.items()
             }
-            yield {"key": key, "workers": workers, "clients": clients, "rates": found}
+            yield {
+                "server": arguments.server,
+                "key": key,
+                "workers": workers,
+                "clients": clients,
+                "rates": found,
+            }
 
 
 def shown(result: dict[str, Any]) -> str:
     """Return a result as a line of text."""
-    parts = [f"{result['key']:8} {result['workers']:3} workers"]
+    parts = [f"{result['server']} {result['key']:8} {result['workers']:3} workers"]
     base = result["rates"].get("default")
     for contender, rates in result["rates"].items():
         gain = f" ({base['cpu_us'] / rates['cpu_us']:.2f}x)" if base and contender != "default" else ""
@@ -180,9 +195,6 @@ def shown(result: dict[str, Any]) -> str:
 
 def machine() -> dict[str, Any]:
     """Return what the numbers depend on."""
-    version = subprocess.run(
-        [tls_servers.program("nginx"), "-V"], capture_output=True, text=True, check=True
-    ).stderr.splitlines()
     models = [
         line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
     ]
@@ -190,14 +202,22 @@ def machine() -> dict[str, Any]:
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "cpu": models[0].partition(":")[2].strip() if models else platform.machine(),
         "cpus": len(os.sched_getaffinity(0)),
-        "versions": {"nginx": version[0], "openssl": tls_output(["version"])},
+        "versions": {
+            "nginx": tls_output(["nginx", "-v"]),
+            "haproxy": tls_output(["haproxy", "-v"]),
+            "openssl": tls_output(["openssl", "version"]),
+        },
     }
 
 
-def tls_output(arguments: Sequence[str]) -> str:
-    """Return what OpenSSL's command prints."""
-    command = [tls_servers.program("openssl"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+def tls_output(command: Sequence[str]) -> str:
+    """Return the first line that a program prints, on either of its outputs; "" if it is not installed."""
+    try:
+        started = [tls_servers.program(command[0]), *command[1:]]
+    except tls_servers.MissingProgramError:
+        return ""
+    finished = subprocess.run(started, capture_output=True, text=True, check=True)
+    return (finished.stdout + finished.stderr).partition("\n")[0]
 
 
 def main() -> None:
@@ -207,6 +227,7 @@ def main() -> None:
     parser.add_argument(
         "--keys", nargs="+", choices=sorted(KEYS), default=["rsa2048", "rsa3072", "rsa4096", "p256"]
     )
+    parser.add_argument("--server", choices=SERVERS, default="nginx")
     parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=list(CONTENDERS))
     parser.add_argument("--workers", nargs="+", type=int, default=[1, max(2, os.cpu_count() or 2)])
     parser.add_argument("--clients", type=int, default=0, help="at a time; 0: two for each worker")
@@ -218,7 +239,7 @@ def main() -> None:
     report = {
         **machine(),
         "method": f"medians of {arguments.repetitions} interleaved repetitions of {arguments.seconds} s; new "
-        "connections by openssl s_time; processor time of nginx's workers and of the daemon from /proc",
+        "connections by openssl s_time; processor time of the server and of the daemon from /proc",
         "results": [],
     }
     for result in results(arguments):
