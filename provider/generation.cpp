@@ -2,8 +2,13 @@
 #include "generation.hpp"
 
 #include <openssl/core_names.h>
+#include <openssl/ec.h>
+#include <openssl/obj_mac.h>
 
 #include <memory>
+
+#include "curves.hpp"
+#include "job.hpp"
 
 namespace manymod::provider {
 namespace {
@@ -23,6 +28,29 @@ struct Progress {
     return progress->callback(parameters, progress->argument);
   }
 };
+
+constexpr std::size_t kP384Bytes = 48;
+
+bool names_p384(const OSSL_PARAM parameters[]) {
+  const OSSL_PARAM* const group = OSSL_PARAM_locate_const(parameters, OSSL_PKEY_PARAM_GROUP_NAME);
+  const char* name = nullptr;
+  if (group == nullptr || OSSL_PARAM_get_utf8_string_ptr(group, &name) == 0) return false;
+  return OPENSSL_strcasecmp(name, "P-384") == 0 || OPENSSL_strcasecmp(name, "secp384r1") == 0;
+}
+
+/// A uniform secret 0 < d < n of P-384; null without randomness.
+Libcrypto<BIGNUM> random_secret(OSSL_LIB_CTX* library) {
+  const Libcrypto<EC_GROUP> group(EC_GROUP_new_by_curve_name_ex(library, kDelegate, NID_secp384r1));
+  const Libcrypto<BN_CTX> context(BN_CTX_secure_new_ex(library));
+  Libcrypto<BIGNUM> secret(BN_secure_new());
+  if (group == nullptr || context == nullptr || secret == nullptr) return nullptr;
+  do {
+    if (BN_priv_rand_range_ex(secret.get(), EC_GROUP_get0_order(group.get()), 0, context.get()) <= 0) {
+      return nullptr;
+    }
+  } while (BN_is_zero(secret.get()) != 0);
+  return secret;
+}
 
 }  // namespace
 
@@ -58,12 +86,42 @@ bool Generation::set_parameters(const OSSL_PARAM parameters[]) {
 }
 
 bool Generation::set_template(const Key& key) {
+  OSSL_PARAM* parameters = nullptr;
+  if (kind_ == Kind::ec) EVP_PKEY_todata(key.delegate(), EVP_PKEY_KEY_PARAMETERS, &parameters);
+  of_template_.reset(parameters);
   return start(
       Libcrypto<EVP_PKEY_CTX>(EVP_PKEY_CTX_new_from_pkey(provider_.library(), key.delegate(), kDelegate)));
 }
 
+KeyOwner Generation::generate_here() {
+  const OSSL_PARAM* const group = of_template_ != nullptr ? of_template_.get() : given_.get();
+  if (kind_ != Kind::ec || !whole_key_ || group == nullptr || !names_p384(group)) return nullptr;
+  if (current_job() != nullptr) return nullptr;
+  const Libcrypto<BIGNUM> number = random_secret(provider_.library());
+  if (number == nullptr) return nullptr;
+  SecretBytes secret(kP384Bytes);
+  SecretBytes native(kP384Bytes);  // as parameters have numbers
+  BN_bn2binpad(number.get(), secret.data(), kP384Bytes);
+  BN_bn2nativepad(number.get(), native.data(), kP384Bytes);
+  SecretBytes point;
+  try {
+    ecc::Plan& plan = shared_plan("P-384", provider_.configuration().engine);
+    point = compute_on_curve(plan, MM_ECC_PUBLIC_KEY, secret);
+  } catch (const Error&) {  // such as that of a device
+    return nullptr;
+  }
+  const OSSL_PARAM pair[] = {
+      OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, native.data(), native.size()),
+      OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size()),
+      OSSL_PARAM_construct_end()};
+  const Libcrypto<OSSL_PARAM> all(OSSL_PARAM_merge(group, pair));
+  KeyOwner key(new Key(provider_, kind_));
+  return all != nullptr && key->import(EVP_PKEY_KEYPAIR, all.get()) ? std::move(key) : nullptr;
+}
+
 Key* Generation::generate(OSSL_CALLBACK* progress, void* argument) {
   return guarded(provider_, [&]() -> Key* {
+    if (KeyOwner key = generate_here()) return key.release();
     Progress told{progress, argument};
     if (progress != nullptr) {
       EVP_PKEY_CTX_set_app_data(context_.get(), &told);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generation of keys, by the default provider.
+// Generation of keys: on P-384 by manymod, else by the default provider.
 #pragma once
 
 #include <openssl/core_dispatch.h>
@@ -27,8 +27,11 @@ class Generation {
   const Kind kind_;
   const bool whole_key_;
   Libcrypto<OSSL_PARAM> given_;  ///< all parameters that were set
+  Libcrypto<OSSL_PARAM> of_template_;
   Libcrypto<EVP_PKEY_CTX> context_;
 
+  /// A key pair on P-384, where manymod is faster; null where the default provider is to generate.
+  [[nodiscard]] KeyOwner generate_here();
   [[nodiscard]] bool start(Libcrypto<EVP_PKEY_CTX> context);
 };
 

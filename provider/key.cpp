@@ -47,21 +47,6 @@ RsaNumbers rsa_numbers(EVP_PKEY* key) {
           number(key, OSSL_PKEY_PARAM_RSA_EXPONENT2), number(key, OSSL_PKEY_PARAM_RSA_COEFFICIENT1)};
 }
 
-/// The secret of a key on a curve that manymod is given; nothing for other curves.
-std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind) {
-  if (kind == Kind::ed25519) return CurveSecret{"Ed25519", octets(key, OSSL_PKEY_PARAM_PRIV_KEY)};
-  char group[64] = "";
-  if (EVP_PKEY_get_group_name(key, group, sizeof group, nullptr) == 0) return std::nullopt;
-  const std::string_view name = group;
-  if (name == "prime256v1" || name == "P-256") {
-    return CurveSecret{"P-256", padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, 32)};
-  }
-  if (name == "secp384r1" || name == "P-384") {
-    return CurveSecret{"P-384", padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, 48)};
-  }
-  return std::nullopt;
-}
-
 /// Whether a key of the default provider has a parameter that is a number or a string of bytes.
 bool has_number(EVP_PKEY* key, const char* name) {
   BIGNUM* raw = nullptr;
@@ -94,6 +79,20 @@ std::size_t usual_alone_bits(EVP_PKEY* key) {
 }
 
 }  // namespace
+
+std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind) {
+  if (kind == Kind::ed25519) return CurveSecret{"Ed25519", octets(key, OSSL_PKEY_PARAM_PRIV_KEY)};
+  char group[64] = "";
+  if (EVP_PKEY_get_group_name(key, group, sizeof group, nullptr) == 0) return std::nullopt;
+  const std::string_view name = group;
+  if (name == "prime256v1" || name == "P-256") {
+    return CurveSecret{"P-256", padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, 32)};
+  }
+  if (name == "secp384r1" || name == "P-384") {
+    return CurveSecret{"P-384", padded_number(key, OSSL_PKEY_PARAM_PRIV_KEY, 48)};
+  }
+  return std::nullopt;
+}
 
 const char* name_of(Kind kind) {
   switch (kind) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine.hpp"
@@ -18,6 +19,10 @@ enum class Kind { rsa, rsa_pss, ec, ed25519 };
 
 /// The name by which libcrypto fetches a kind's key management.
 const char* name_of(Kind kind);
+
+/// The private number of an EC or Ed25519 key of the default provider, on a curve that manymod is given:
+/// P-256, P-384, Ed25519. Nothing for other curves, and an empty secret for public keys.
+std::optional<CurveSecret> curve_secret(EVP_PKEY* key, Kind kind);
 
 /// Counted references, since the core holds plain pointers. But for set_parameters(), immutable.
 class Key {

@@ -9,6 +9,8 @@
 #include <stdexcept>
 
 #include "compute.hpp"
+#include "curves.hpp"
+#include "job.hpp"
 #include "key.hpp"
 #include "parameters.hpp"
 
@@ -38,12 +40,10 @@ class Exchange {
   bool derive(unsigned char* secret, std::size_t* size, std::size_t room) {
     if (context_ == nullptr) return false;
     *size = room;
-    if (secret == nullptr || !key_->is_reference()) return EVP_PKEY_derive(context_.get(), secret, size) > 0;
-    const ActiveRequest active(*key_.get());
-    const SecretBytes point = peer_point();
-    const std::optional<SecretBytes> made =
-        compute(active, {{Operation::exchange, MM_HASH_NONE, MM_HASH_NONE, 0}, point.all()});
-    if (!made || made->size() > room) throw std::runtime_error("the buffer for the secret is too small");
+    if (secret == nullptr) return EVP_PKEY_derive(context_.get(), secret, size) > 0;
+    const std::optional<SecretBytes> made = key_->is_reference() ? computed_by_daemon() : computed_here();
+    if (!made) return EVP_PKEY_derive(context_.get(), secret, size) > 0;
+    if (made->size() > room) throw std::runtime_error("the buffer for the secret is too small");
     std::copy_n(made->data(), made->size(), secret);
     *size = made->size();
     return true;
@@ -68,13 +68,34 @@ class Exchange {
   KeyReference key_, peer_;
   Libcrypto<EVP_PKEY_CTX> context_;
 
-  /// What a reference's daemon is sent. The key derivation functions of contexts remain the default
-  /// provider's.
+  /// Whether a key is derived from the secret, which the default provider does.
+  [[nodiscard]] bool derives_key() const {
+    return !text_of(context_.get(), OSSL_EXCHANGE_PARAM_KDF_TYPE).empty();
+  }
+
+  std::optional<SecretBytes> computed_by_daemon() {
+    if (derives_key()) throw std::runtime_error("manymod-signd derives no keys from secrets");
+    const ActiveRequest active(*key_.get());
+    const SecretBytes point = peer_point();
+    return compute(active, {{Operation::exchange, MM_HASH_NONE, MM_HASH_NONE, 0}, point.all()});
+  }
+
+  /// On P-384, where manymod is faster. Keys of exchanges live for one of them, so that none is worth a
+  /// service.
+  std::optional<SecretBytes> computed_here() {
+    if (!peer_ || derives_key() || current_job() != nullptr) return std::nullopt;
+    const std::optional<CurveSecret> own = curve_secret(key_->delegate(), key_->kind());
+    if (!own || own->curve != "P-384" || own->secret.size() == 0) return std::nullopt;
+    try {
+      ecc::Plan& plan = shared_plan(own->curve, provider_.configuration().engine);
+      return compute_on_curve(plan, MM_ECC_EXCHANGE, own->secret, peer_point());
+    } catch (const Error&) {  // a point at infinity, or a device that failed: as the default provider has it
+      return std::nullopt;
+    }
+  }
+
   [[nodiscard]] SecretBytes peer_point() const {
     if (!peer_) throw std::runtime_error("there is no peer");
-    if (!text_of(context_.get(), OSSL_EXCHANGE_PARAM_KDF_TYPE).empty()) {
-      throw std::runtime_error("manymod-signd derives no keys from secrets");
-    }
     std::size_t size = 0;
     EVP_PKEY* const key = peer_->delegate();
     if (EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, nullptr, 0, &size) <= 0) {

@@ -2,8 +2,10 @@
 // KEYMGMT (provider-keymgmt(7)): keys of all kinds. What is asked of them is asked of the default provider's
 // key that each of them has.
 #include <openssl/core_names.h>
+#include <openssl/obj_mac.h>
 
 #include <array>
+#include <string_view>
 
 #include "generation.hpp"
 #include "key.hpp"
@@ -75,6 +77,19 @@ int match(const void* first, const void* second, int selection) {
   return (of_keys ? EVP_PKEY_eq(a, b) : EVP_PKEY_parameters_eq(a, b)) == 1 ? 1 : 0;
 }
 
+/// Whether the key is on a curve of prime order: then every point of it but infinity is a multiple of the
+/// generator, and the multiplication by the order, with which the default provider would see that, is for
+/// nothing.
+bool is_on_curve_of_prime_order(const Key& key) {
+  std::array<char, 32> group{};
+  if (key.kind() != Kind::ec ||
+      EVP_PKEY_get_group_name(key.delegate(), group.data(), group.size(), nullptr) == 0) {
+    return false;
+  }
+  const std::string_view name = group.data();
+  return name == SN_X9_62_prime256v1 || name == SN_secp384r1 || name == SN_secp521r1;
+}
+
 int validate(const void* key, int selection, int type) {
   const Key& own = key_of(key);
   const bool quick = type == OSSL_KEYMGMT_VALIDATE_QUICK_CHECK;
@@ -88,7 +103,8 @@ int validate(const void* key, int selection, int type) {
       return (pair ? EVP_PKEY_pairwise_check(check) : EVP_PKEY_private_check(check)) == 1 ? 1 : 0;
     }
     if ((selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0) {
-      return (quick ? EVP_PKEY_public_check_quick(check) : EVP_PKEY_public_check(check)) == 1 ? 1 : 0;
+      const bool partly = quick || is_on_curve_of_prime_order(own);
+      return (partly ? EVP_PKEY_public_check_quick(check) : EVP_PKEY_public_check(check)) == 1 ? 1 : 0;
     }
     if ((selection & OSSL_KEYMGMT_SELECT_DOMAIN_PARAMETERS) != 0 && own.kind() == Kind::ec) {
       return (quick ? EVP_PKEY_param_check_quick(check) : EVP_PKEY_param_check(check)) == 1 ? 1 : 0;

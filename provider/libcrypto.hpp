@@ -5,6 +5,7 @@
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
@@ -20,6 +21,8 @@ namespace manymod::provider {
 
 struct FreeLibcrypto {
   void operator()(BIGNUM* number) const { BN_clear_free(number); }
+  void operator()(BN_CTX* context) const { BN_CTX_free(context); }
+  void operator()(EC_GROUP* group) const { EC_GROUP_free(group); }
   void operator()(BIO* bio) const { BIO_free(bio); }
   void operator()(EVP_KEYMGMT* management) const { EVP_KEYMGMT_free(management); }
   void operator()(EVP_MD* hash) const { EVP_MD_free(hash); }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "curves.hpp"
 #include "engine.hpp"
 #include "manymod/service.hpp"
 #include "per_process.hpp"
@@ -21,14 +22,6 @@ using SchemeParts = std::tuple<Operation, mm_hash, mm_hash, int>;
 
 SchemeParts parts_of(const Scheme& scheme) {
   return {scheme.operation, scheme.hash, scheme.mgf_hash, scheme.salt_length};
-}
-
-Placement placement_of(const EngineSettings& settings) {
-  // A batch is computed on one thread: there are as many batches at a time as processors.
-  Placement placement;
-  placement.device = settings.device;
-  placement.threads = 1;
-  return placement;
 }
 
 unsigned concurrent(const EngineSettings& settings) {
@@ -210,22 +203,6 @@ class RsaServiceKey final : public ServiceKey {
 };
 
 // ---- curves -----------------------------------------------------------------------------------------------
-
-/// The plan of a curve, which all keys on it share for the rest of the process.
-ecc::Plan& shared_plan(const std::string& curve, const EngineSettings& settings) {
-  struct Plans {
-    std::mutex mutex;
-    std::map<std::pair<std::string, std::string>, std::unique_ptr<ecc::Plan>> plans;
-  };
-  static auto* const of_process = new PerProcess<Plans>;  // services may use them until the process ends
-  Plans& mine = of_process->get([] { return std::make_unique<Plans>(); });
-  const std::scoped_lock lock(mine.mutex);
-  std::unique_ptr<ecc::Plan>& plan = mine.plans[{curve, settings.device}];
-  if (plan == nullptr) {
-    plan = std::make_unique<ecc::Plan>(ecc::Curve(mm_ecc_curve_find(curve.c_str())), placement_of(settings));
-  }
-  return *plan;
-}
 
 class CurveService final : public KeyService {
  public:

@@ -2,7 +2,7 @@
 """Full TLS handshakes of nginx or HAProxy: a second, and processor time of the server for each.
 
 The server computes by OpenSSL's default provider ("default"), by manymod in its own processes ("process"),
-and by manymod-signd with references to keys ("daemon"). HAProxy's threads wait, or pause handshakes ("-async").
+and by manymod-signd with references to keys ("daemon"). HAProxy's threads wait; "-async": handshakes pause.
 The clients are `openssl s_time`, each of which makes one full handshake after the other. Processor time is
 that of all server processes, the daemon's included, in user and system mode.
 
@@ -225,7 +225,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--build", type=Path, default=Path("build/release"), help="folder of the build")
     parser.add_argument(
-        "--keys", nargs="+", choices=sorted(KEYS), default=["rsa2048", "rsa3072", "rsa4096", "p256"]
+        "--keys", nargs="+", choices=sorted(KEYS), default=["rsa2048", "rsa3072", "rsa4096", "p256", "p384"]
     )
     parser.add_argument("--server", choices=SERVERS, default="nginx")
     parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=list(CONTENDERS))

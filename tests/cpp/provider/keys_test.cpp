@@ -110,6 +110,42 @@ TEST(ProviderCurves, ManymodComputesP384) {
   EXPECT_EQ(library.computed(), 1U);
 }
 
+/// Peers that are no points of the curve are refused before a secret is computed.
+TEST(ProviderCurves, ChecksPeers) {
+  const Library library;
+  for (const char* group : {"P-256", "P-384", "P-521"}) {
+    const Evp<EVP_PKEY> key(EVP_PKEY_Q_keygen(library.get(), nullptr, "EC", group));
+    const Evp<EVP_PKEY_CTX> context = library.context(key.get());
+    EXPECT_EQ(EVP_PKEY_public_check(context.get()), 1);
+    const Evp<EVP_PKEY> other(EVP_PKEY_Q_keygen(library.get(), nullptr, "EC", "P-224"));
+    ASSERT_EQ(EVP_PKEY_derive_init(context.get()), 1);
+    EXPECT_NE(EVP_PKEY_derive_set_peer(context.get(), other.get()), 1);
+    unsigned char* point = nullptr;
+    const std::size_t size = EVP_PKEY_get1_encoded_public_key(key.get(), &point);
+    point[size - 1] ^= 1;
+    EXPECT_NE(EVP_PKEY_set1_encoded_public_key(other.get(), point, size), 1);
+    OPENSSL_free(point);
+  }
+  ERR_clear_error();
+}
+
+/// Keys that manymod generates are as any others: on the curve, whole, and different each time.
+TEST(ProviderCurves, GeneratesKeysOnP384) {
+  const Library library;
+  std::string before;
+  for (int i = 0; i < 8; ++i) {
+    const Evp<EVP_PKEY> key(
+        EVP_PKEY_Q_keygen(library.get(), nullptr, "EC", i % 2 == 0 ? "P-384" : "secp384r1"));
+    ASSERT_NE(key, nullptr);
+    const std::string pem = to_pem(key.get(), true);
+    EXPECT_NE(pem, before);
+    before = pem;
+    const Evp<EVP_PKEY> theirs = reference().decode(pem);
+    const Evp<EVP_PKEY_CTX> context = reference().context(theirs.get());
+    EXPECT_EQ(EVP_PKEY_check(context.get()), 1);
+  }
+}
+
 TEST(ProviderCurves, ExchangeSecretsWithEveryCurve) {
   const Library library;
   for (const char* group : {"P-256", "P-384", "P-521", "secp256k1", "brainpoolP256r1"}) {
