@@ -60,9 +60,12 @@ std::unique_ptr<ItemStatus[]> own_statuses(Job& job) {
 mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,
                     const Progress& progress, const ZeroItems& zero) {
   const bool completed = compute_batch(workers, job, batch, threads, progress);
-  const bool good = all_ok(job);
-  if (job.result.on_device && !(good && batch.finished == 0)) zero_on_device(job, batch, zero);
-  const Summary summary = good ? Summary() : zero_failed_items(job);
+  if (job.result.on_device && !(batch.finished == 0 && all_ok(job))) zero_on_device(job, batch, zero);
+  return summarised(job, completed);
+}
+
+mm_status summarised(const Job& job, bool completed) {
+  const Summary summary = all_ok(job) ? Summary() : zero_failed_items(job);
   if (completed && summary.failed == 0) return MM_OK;
   const std::string counts =
       std::to_string(summary.failed) + " of " + std::to_string(job.result.count) + " items have no result";

@@ -19,6 +19,10 @@ std::unique_ptr<ItemStatus[]> own_statuses(Job& job);
 /// Zeroes the results of items in a device's memory.
 using ZeroItems = std::function<void(Items items)>;
 
+/// The outcome of a call whose statuses are set: MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with
+/// mm_last_error() set. Zeroes the results in host memory of items without one.
+mm_status summarised(const Job& job, bool completed);
+
 /// Compute `batch` and zero the results of items without one, by `zero` if results are in a device's memory.
 /// @return MM_OK, or MM_ERR_ITEMS or MM_ERR_CANCELLED with mm_last_error() set.
 mm_status run_batch(const Workers& workers, const Job& job, const BucketedBatch& batch, unsigned threads,

@@ -121,7 +121,8 @@ mm_status FixedBase::run_resident(const mm_call& call, Job& job) const {
     return fresh;
   });
   const gpu::ResidentArrays& arrays = resident.engines.arrays();
-  const ResidentCall arrays_of_call(call, arrays, kMaxModulusBits, job);
+  ResidentCall arrays_of_call(call, arrays, job);
+  arrays_of_call.prepare(kMaxModulusBits, job);
   return compute(resident.engines.engines(), resident.bases, job, {call.progress, call.progress_user},
                  [&](Items items) { arrays.zero(job.result, items); });
 }

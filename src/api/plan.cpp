@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/plan.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "api/checks.hpp"
 #include "core/status_error.hpp"
@@ -42,8 +44,8 @@ mm_status Plan::run(const mm_call& call) const {
                                            ", expected 1 in a plan for a shared modulus");
   }
   Job job = checked_job(call, op_, timing_, nullptr);
-  const auto statuses = own_statuses(job);
   if (uses_device_memory(job)) return run_resident(call, job);
+  const auto statuses = own_statuses(job);
   return compute(engines_, moduli_, job, {call.progress, call.progress_user}, {});
 }
 
@@ -52,9 +54,37 @@ mm_status Plan::run_resident(const mm_call& call, Job& job) const {
     return std::make_unique<const Resident>(selection_options_, device, timing_);
   });
   const gpu::ResidentArrays& arrays = resident.engines.arrays();
-  const ResidentCall arrays_of_call(call, arrays, modulus_bits_, job);
+  ResidentCall arrays_of_call(call, arrays, job);
+  if (const std::optional<mm_status> outcome = run_rows(call, resident, arrays_of_call, job)) return *outcome;
+  const auto statuses = own_statuses(job);
+  arrays_of_call.prepare(modulus_bits_, job);
   return compute(resident.engines.engines(), resident.moduli, job, {call.progress, call.progress_user},
                  [&](Items items) { arrays.zero(job.result, items); });
+}
+
+std::optional<mm_status> Plan::run_rows(const mm_call& call, const Resident& resident, ResidentCall& arrays,
+                                        Job& job) const {
+  const ResidentRows* const rows = resident.engines.rows();
+  if (rows == nullptr || !rows->accepts_call(job)) return std::nullopt;
+  std::shared_ptr<const CachedModulus> modulus;
+  Job seen = job;
+  if (job.modulus.broadcast()) {
+    arrays.fetch_modulus(job);
+    modulus = resident.moduli.get(job.modulus, modulus_bits_, op_, timing_);
+    if (modulus->modulus_class() != ModulusClass::compute) return std::nullopt;
+    seen.modulus = job.modulus;
+    seen.shared = modulus->prepared().get(0, 0);
+  }
+  const std::vector<ModulusClass> classes = rows->run_call(seen, modulus_bits_, call.stream);
+  if (classes.empty()) {
+    if (job.status != nullptr) std::fill_n(job.status, job.result.count, ItemStatus::ok);
+    return MM_OK;
+  }
+  const auto statuses = own_statuses(job);
+  std::ranges::transform(classes, job.status, [](ModulusClass of_item) {
+    return of_item == ModulusClass::compute ? ItemStatus::ok : initial_status(of_item);
+  });
+  return summarised(job, true);
 }
 
 // Buckets for a call with a modulus per item.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "api/batch_run.hpp"
@@ -37,6 +38,9 @@ class Plan {
   };
 
   [[nodiscard]] mm_status run_resident(const mm_call& call, Job& job) const;
+  /// As whole rows. @return nothing if the modulus that all items share is not computed with
+  [[nodiscard]] std::optional<mm_status> run_rows(const mm_call& call, const Resident& resident,
+                                                  ResidentCall& arrays, Job& job) const;
   [[nodiscard]] mm_status compute(const EngineSet& engines, const ModulusCache& moduli, const Job& job,
                                   const Progress& progress, const ZeroItems& zero) const;
 

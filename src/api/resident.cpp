@@ -31,11 +31,19 @@ ResidentEngines::ResidentEngines(const SelectionOptions& options, gpu::Device& d
     : arrays_(device, timing == TimingClass::secret),
       engines_(resident_engines(options.select_on_gpu(device.index()), arrays_)) {}
 
-ResidentCall::ResidentCall(const mm_call& call, const gpu::ResidentArrays& arrays, std::size_t modulus_bits,
-                           Job& job)
-    : arrays_(arrays) {
+ResidentCall::ResidentCall(const mm_call& call, const gpu::ResidentArrays& arrays, const Job& job)
+    : stream_(call.stream), arrays_(arrays) {
   check(job);
-  arrays_.wait_for(call.stream);
+}
+
+void ResidentCall::fetch_modulus(Job& job) {
+  if (!job.modulus.on_device) return;
+  arrays_.wait_for(stream_);
+  fetch_shared(1, job.modulus, shared_[2]);
+}
+
+void ResidentCall::prepare(std::size_t modulus_bits, Job& job) {
+  arrays_.wait_for(stream_);
   const std::size_t terms = std::max<std::size_t>(1, job.terms);
   fetch_shared(terms, job.x, shared_[0]);
   fetch_shared(terms, job.y, shared_[1]);

@@ -12,6 +12,7 @@
 #include "dispatch/devices.hpp"
 #include "dispatch/selection_options.hpp"
 #include "engine/device_facts.hpp"
+#include "engine/resident_rows.hpp"
 #include "exec/engine_set.hpp"
 #include "gpu/engine/resident.hpp"
 #include "manymod/manymod.h"
@@ -28,6 +29,8 @@ class ResidentEngines {
 
   [[nodiscard]] const gpu::ResidentArrays& arrays() const { return arrays_; }
   [[nodiscard]] const EngineSet& engines() const { return engines_; }
+  /// How the first choice, at its first place, computes whole calls; null if it does not.
+  [[nodiscard]] const ResidentRows* rows() const { return engines_[0].placement.engine(0).resident_rows(); }
 
  private:
   gpu::ResidentArrays arrays_;
@@ -54,15 +57,22 @@ class PerDevice {
 /// Prepares the arrays of one call.
 class ResidentCall {
  public:
-  /// Checks the addresses, waits for the caller's stream, copies integers that all items share to the host
-  /// and makes `job` refer to the copies, and determines the facts about the other integers, for moduli of up
-  /// to `modulus_bits` bits. `job` must not outlive this object.
+  /// Checks the addresses. `job` must not outlive this object.
   /// @throws StatusError MM_ERR_ARGUMENT, gpu::DeviceError
-  ResidentCall(const mm_call& call, const gpu::ResidentArrays& arrays, std::size_t modulus_bits, Job& job);
+  ResidentCall(const mm_call& call, const gpu::ResidentArrays& arrays, const Job& job);
   ResidentCall(const ResidentCall&) = delete;
   ResidentCall& operator=(const ResidentCall&) = delete;
 
+  /// Makes the job's modulus refer to a copy on the host if all items share it. Waits for the caller's stream
+  /// if it is on the device. @throws gpu::DeviceError
+  void fetch_modulus(Job& job);
+  /// Waits for the caller's stream, makes `job` refer to copies on the host of the integers that all items
+  /// share, and determines the facts about the others, for moduli of up to `modulus_bits` bits.
+  /// @throws gpu::DeviceError
+  void prepare(std::size_t modulus_bits, Job& job);
+
  private:
+  void* const stream_;
   const gpu::ResidentArrays& arrays_;
   std::array<limbs::Buffer, 3> shared_;
   DeviceFacts facts_;

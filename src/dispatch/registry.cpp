@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/registry.hpp"
 
+#include "modmul/division32/variants.cuda.hpp"
 #include "modmul/dpf52/variants.cuda.hpp"
 #include "modmul/dpf52/variants.hpp"
 #include "modmul/fios/variants.cuda.hpp"
@@ -23,6 +24,7 @@ std::span<const Variant> registry() {
     vcpc512::register_variants(rows);
     radix29::register_variants(rows);
     dpf52::register_variants(rows);
+    division32::register_variants(rows);
     for (const std::span<const gpu::Technique> forms :
          {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(), fios::cuda_forms(),
           rns::cuda_forms(), rns_float::cuda_forms()}) {

@@ -182,6 +182,7 @@ class Chooser {
   }
 
   Selection best() {
+    if (const Candidate* const rows = row_variant()) add(*rows, 1);
     for (const TuningRow& row : tuning_) {
       if (const Candidate* candidate = named_by(row, usable_)) add(*candidate, row.min_items);
     }
@@ -223,11 +224,44 @@ class Chooser {
     }
   }
 
-  // Most CPUs compute a product in less time than the copies of its operands to a GPU and of its result back
-  // take.
+  [[nodiscard]] bool computes_rows(const Candidate& candidate) const {
+    return (candidate.variant->row_operations & operation_bit(request_.op)) != 0;
+  }
+
+  // The variant for rows on GPUs that were requested by name; null if there is none.
+  [[nodiscard]] const Candidate* row_variant() const {
+    if (request_.device == "auto") return nullptr;
+    const auto found = std::ranges::find_if(usable_, [this](const Candidate& candidate) {
+      return computes_rows(candidate) && uses_largest_gpu(candidate);
+    });
+    return found == usable_.end() ? nullptr : &*found;
+  }
+
+  // The GPU variant for items that the one for rows does not accept: that of the largest batches without it.
+  // Null if there is no other, or if the choices have no variant for rows.
+  [[nodiscard]] const Candidate* after_rows() const {
+    const auto is_for_rows = [](const Choice& choice) { return choice.variant->row_operations != 0; };
+    const auto is_other = [this](const Candidate& candidate) {
+      return candidate.variant->backend != Backend::cpu && !computes_rows(candidate);
+    };
+    if (request_.forced || std::ranges::none_of(chosen_.choices, is_for_rows)) return nullptr;
+    for (const TuningRow& row : tuning_) {
+      const Candidate* const candidate = named_by(row, usable_);
+      if (candidate != nullptr && is_other(*candidate)) return candidate;
+    }
+    const auto found = std::ranges::find_if(usable_, [&](const Candidate& candidate) {
+      return is_other(candidate) && !candidate.variant->comparison_only && uses_largest_gpu(candidate);
+    });
+    return found == usable_.end() ? nullptr : &*found;
+  }
+
+  // Most CPUs compute a sum or a product in less time than the copies of its operands to a GPU and of its
+  // result back take.
   [[nodiscard]] bool transfer_pays(const Candidate& candidate) const {
-    const bool product = request_.op == Operation::mulmod || request_.op == Operation::sqrmod;
-    return candidate.variant->backend == Backend::cpu || !product || request_.device != "auto";
+    constexpr Operation kShort[] = {Operation::addmod, Operation::submod, Operation::negmod,
+                                    Operation::mulmod, Operation::sqrmod};
+    return candidate.variant->backend == Backend::cpu || request_.device != "auto" ||
+           std::ranges::find(kShort, request_.op) == std::end(kShort);
   }
 
   // False for a candidate on GPUs that would leave the largest one idle.
@@ -263,6 +297,9 @@ class Chooser {
   }
 
   Selection with_fallback() {
+    if (const Candidate* const next = after_rows()) {
+      chosen_.choices.push_back(choice_of(*next, kFallbackOnly));
+    }
     const Candidate* general = general_variant_of(usable_);
     if (general == nullptr) general = general_variant_of(on_cpu_);
     const bool has_one = std::any_of(chosen_.choices.begin(), chosen_.choices.end(),

@@ -82,9 +82,11 @@ Catalogue catalogue();
 /// The choices are the usable variants that the tuning rows for the request name, in the order of the rows:
 /// the first whose min_items a batch reaches computes it. Without such rows the usable variant of the highest
 /// priority is chosen, for batches of at least half its lanes. Single items, and items that no choice
-/// accepts, go to the general variant: the best one that accepts every item. A forced variant computes
-/// everything that it accepts. A request for a modulus per item may also get variants that need a shared
-/// modulus, as the items of a call may still have one modulus in common.
+/// accepts, go to the general variant: the best one that accepts every item. On GPUs that are requested by
+/// name, a variant whose row_operations contain the operation precedes the others; the choice that would be
+/// without it is for items that it does not accept. A forced variant computes everything that it accepts. A
+/// request for a modulus per item may also get variants that need a shared modulus, as the items of a call
+/// may still have one modulus in common.
 ///
 /// If several GPUs may be used ("auto", "cuda"), a choice runs on all of them that meet its variant's
 /// requirements and that it suits (Requirements::suits). Only variants that suit the largest GPU, that with

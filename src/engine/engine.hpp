@@ -34,6 +34,7 @@ class PreparedBase {
 };
 
 struct DeviceFacts;  // engine/device_facts.hpp
+class ResidentRows;  // engine/resident_rows.hpp
 
 /// A call as an engine sees it. Its views are checked. Every item in a bucket has |modulus| > 1 with exactly
 /// the bucket's number of limbs, and an odd modulus if the call is constant-time.
@@ -104,6 +105,9 @@ class Engine {
   /// status not_computed, and their results may remain unwritten. Timing: by job.timing.
   /// @throws std::bad_alloc; StatusError if a device fails
   virtual void run(const Job& job, Items items, std::size_t modulus_limbs) const = 0;
+
+  /// How the engine computes whole calls on arrays in the memory of its device; null where it does not.
+  [[nodiscard]] virtual const ResidentRows* resident_rows() const { return nullptr; }
 };
 
 }  // namespace manymod

@@ -29,6 +29,9 @@ struct Variant {
   OperationSet secret_operations = 0;  ///< offered in constant time
   /// Those of the operations that Engine::accepts only for several items with one modulus.
   OperationSet shared_modulus_operations = 0;
+  /// Those of the operations that it computes element-wise in device memory (Engine::resident_rows): on its
+  /// backend's devices it is preferred to other variants for them.
+  OperationSet row_operations = 0;
   std::size_t min_bits = 1;
   std::size_t max_bits = kMaxModulusBits;
   /// Engine::accepts returns true for every item. A variant with false is paired with one that accepts what

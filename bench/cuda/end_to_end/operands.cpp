@@ -70,6 +70,15 @@ void Operands::shape(unsigned bits) {
   set_bits(host_[kModuli].get(), items(), width_, true);
 }
 
+void Operands::reduce() {
+  for (const Name name : {kBases, kExponents}) {
+    std::uint64_t* const limbs = host_[name].get();
+    in_parts(items(), [limbs, width = width_](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) limbs[i * width + width - 1] &= ~(std::uint64_t{1} << 63);
+    });
+  }
+}
+
 void Operands::put_on_device() {
   for (std::size_t name = 0; name < kArrays; ++name) {
     if (!device_[name]) device_[name] = std::make_unique<DeviceArray>(limbs_);

@@ -39,6 +39,8 @@ class Operands {
 
   /// Fill them anew for a width.
   void shape(unsigned bits);
+  /// Make bases and exponents less than the moduli, on the host.
+  void reduce();
   /// @throws std::runtime_error
   void put_on_device();
 

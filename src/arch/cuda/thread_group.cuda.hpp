@@ -48,6 +48,13 @@ class ThreadGroup {
     return (__ballot_sync(kWarp, condition) >> first) & static_cast<std::uint32_t>((1ull << kSize) - 1);
   }
 
+  /// Whether the condition holds in any thread that must call together with this one: any of the warp, or
+  /// this thread alone in a group of one.
+  __device__ __forceinline__ bool any_in_warp(bool condition) const {
+    if constexpr (kSize == 1) return condition;
+    return __any_sync(kWarp, condition) != 0;
+  }
+
   /// Memory writes of the group's threads before the call are visible to all of them after it.
   __device__ __forceinline__ void sync() const {
     if constexpr (kSize > 1) __syncwarp();

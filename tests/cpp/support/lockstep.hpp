@@ -127,6 +127,12 @@ class LockstepGroup {
     return bits;
   }
 
+  /// The group is a warp of its own.
+  [[nodiscard]] bool any_in_warp(bool condition, const char* file = __builtin_FILE(),
+                                 int line = __builtin_LINE()) const {
+    return ballot(condition, file, line) != 0;
+  }
+
   void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
     if constexpr (kSize > 1) lockstep_->synchronize_with(lane_, "sync", false, file, line);
   }

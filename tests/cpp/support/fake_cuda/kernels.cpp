@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/fake_cuda/kernels.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
 #include "gpu/kernels/facts.cuda.hpp"
 #include "gpu/kernels/garner_item.cuda.hpp"
 #include "gpu/kernels/residue_item.cuda.hpp"
 #include "gpu/kernels/rows.cuda.hpp"
 #include "gpu/program/interpreter.cuda.hpp"
+#include "modmul/division32/item.cuda.hpp"
+#include "modmul/division32/shapes.cuda.hpp"
 #include "modmul/dpf52/multiplier.cuda.hpp"
 #include "modmul/dpf52/shapes.cuda.hpp"
 #include "modmul/rns_float/multiplier.cuda.hpp"
@@ -38,6 +45,7 @@ class OneThread {
     return value;
   }
   [[nodiscard]] std::uint32_t ballot(bool condition) const { return condition ? 1 : 0; }
+  [[nodiscard]] bool any_in_warp(bool condition) const { return condition; }
   void sync() const {}
 };
 
@@ -74,6 +82,32 @@ void run_program(const Launch& launch, void** parameters) {
   }
 }
 
+/// run_item of modmul/division32/kernel.cuh for each group of a launch.
+template <unsigned kThreads, unsigned kPerThread, bool kOwn, bool kProduct>
+void run_items(const Launch& launch, void** parameters) {
+  const auto& job = argument<division32::Job>(parameters);
+  const auto compute = [&](const auto& group, std::uint32_t item, LaneMemory memory) {
+    const division32::Item<std::remove_cvref_t<decltype(group)>, kPerThread, kOwn> computed(group, memory,
+                                                                                            job, item);
+    if constexpr (kProduct) {
+      computed.multiply(true);
+    } else {
+      computed.add_or_subtract(true);
+    }
+  };
+  const unsigned groups = launch.block / kThreads;
+  std::vector<std::uint32_t> words(launch.shared_bytes / sizeof(std::uint32_t));
+  for (std::uint32_t item = 0; item < job.count; ++item) {
+    if (item % groups == 0) std::ranges::fill(words, 0xa5a5a5a5u);
+    const LaneMemory memory{words.data() + item % groups, groups};
+    if constexpr (kThreads == 1) {
+      compute(OneThread(), item, memory);
+    } else {
+      test::run_lockstep<kThreads>([&](const auto& group) { compute(group, item, memory); });
+    }
+  }
+}
+
 }  // namespace
 
 void install_kernels() {
@@ -96,6 +130,16 @@ void install_kernels() {
 #define SHAPE(threads, per_thread, block, blocks) \
   add_kernel("dpf52_" #threads "x" #per_thread, &run_program<dpf52::Multiplier, threads, per_thread>);
   MM_DPF52_SHAPES(SHAPE)
+#undef SHAPE
+#define SHAPE(threads, per_thread, blocks)                                                                  \
+  add_kernel("division32_product_" #threads "x" #per_thread, &run_items<threads, per_thread, false, true>); \
+  add_kernel("division32_product_own_" #threads "x" #per_thread, &run_items<threads, per_thread, true, true>);
+  MM_DIVISION32_PRODUCTS(SHAPE)
+#undef SHAPE
+#define SHAPE(threads, per_thread, blocks)                                                               \
+  add_kernel("division32_sum_" #threads "x" #per_thread, &run_items<threads, per_thread, false, false>); \
+  add_kernel("division32_sum_own_" #threads "x" #per_thread, &run_items<threads, per_thread, true, false>);
+  MM_DIVISION32_SUMS(SHAPE)
 #undef SHAPE
   // For moduli of up to 512 bits.
   add_kernel("rns_float_half_8x6", &run_program<rns_float::half::Multiplier, 8, 6>);

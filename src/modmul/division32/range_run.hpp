@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Some items of a call on a device: uploads of what is in host memory, one launch, downloads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/modulus_class.hpp"
+#include "engine/engine.hpp"
+#include "gpu/engine/workspace.hpp"
+#include "modmul/division32/job.hpp"
+#include "modmul/division32/launches.hpp"
+#include "repr/limbs.hpp"
+
+namespace manymod::division32 {
+
+/// A modulus that all items share.
+class PreparedDivisor final : public PreparedModulus {
+ public:
+  explicit PreparedDivisor(std::span<const Limb> modulus);
+
+  [[nodiscard]] std::size_t limbs() const { return modulus_.size(); }
+  /// The divisor in `words` >= 2 limbs() words.
+  [[nodiscard]] SharedDivisor in_words(unsigned words) const;
+  /// Writes the modulus as an integer of that many limbs.
+  void write(std::span<std::uint32_t> words) const;
+
+ private:
+  limbs::Buffer modulus_;
+};
+
+/// The kernels' operation for a call's.
+RowOperation row_operation(Operation op);
+
+/// The limbs of the widest operand or modulus, `modulus_limbs` for moduli.
+std::size_t widest(const manymod::Job& job, std::size_t modulus_limbs);
+
+/// Where and how a call is computed.
+struct Range {
+  const manymod::Job& call;
+  const PreparedDivisor* shared;  ///< null: items have their own moduli
+  std::size_t modulus_limbs;      ///< of each modulus, leading zeros included
+  std::size_t modulus_bits;       ///< longer moduli have no result
+};
+
+/// Computes `items`: a run of consecutive ones if any array of the call is on the device.
+class RangeRun {
+ public:
+  RangeRun(const Range& range, Items items, gpu::Workspace& workspace, const gpu::Stream& stream);
+
+  void start();
+  /// Waits, and stores the results of a call with results in host memory. @return as ResidentRows::run_call,
+  /// for these items
+  [[nodiscard]] std::vector<ModulusClass> finish();
+
+ private:
+  struct Upload {
+    const BatchView* view = nullptr;  // null: none
+    std::size_t limbs = 0;
+    std::size_t at = 0;
+  };
+
+  const Range& range_;
+  const manymod::Job& call_;
+  Items items_;
+  gpu::Workspace& workspace_;
+  const gpu::Stream& stream_;
+  const Shape& shape_;
+  Job job_;
+  gpu::Layout upload_layout_, device_layout_, download_layout_;
+  Upload uploads_[3];
+  std::size_t kinds_at_ = 0, results_at_ = 0, results_on_host_at_ = 0;
+  std::byte *upload_ = nullptr, *device_ = nullptr, *download_ = nullptr;
+
+  [[nodiscard]] Rows rows_of(const BatchView& view, std::size_t limbs, unsigned place);
+  void lay_out();
+  void place_results();
+  void gather(const Upload& upload) const;
+  void wait() const;
+  void store_results(const std::vector<ModulusClass>& kinds) const;
+  [[nodiscard]] std::size_t result_limbs() const;
+};
+
+}  // namespace manymod::division32

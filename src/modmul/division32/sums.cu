@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of sums and differences.
+#include "modmul/division32/kernel.cuh"
+#include "modmul/division32/shapes.cuda.hpp"
+
+#define SHAPE(threads, per_thread, blocks)                                                                 \
+  MM_DIVISION32_KERNEL(division32_sum_##threads##x##per_thread, threads, per_thread, blocks, false, false) \
+  MM_DIVISION32_KERNEL(division32_sum_own_##threads##x##per_thread, threads, per_thread, blocks, true, false)
+MM_DIVISION32_SUMS(SHAPE)

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of division32 on the host, an item at a time, against products and long divisions.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "modmul/division.hpp"
+#include "modmul/division32/item.cuda.hpp"
+#include "modmul/division32/shapes.cuda.hpp"
+#include "modmul/division32/shared_divisor.hpp"
+#include "support/device_multiplier.hpp"
+
+namespace manymod::test {
+namespace {
+
+using division32::RowOperation;
+
+Words shorter(const Words& a) { return sized(a, significant_words(a)); }
+
+Words residue(const Words& a, const Words& n) {
+  const naive::Limbs u = naive::limbs(a, (a.size() + 1) / 2);
+  const Words short_n = shorter(n);
+  Divisor divisor;
+  divisor.assign(naive::limbs(short_n, (short_n.size() + 1) / 2));
+  naive::Limbs r(divisor.limbs());
+  std::vector<std::uint64_t> scratch(Divisor::scratch_limbs(u.size()));
+  divisor.remainder_var(r, u, scratch.data());
+  return sized(naive::digits(r), n.size());
+}
+
+Words sum(Words a, const Words& b) {
+  std::uint64_t carry = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    carry += std::uint64_t{a[i]} + (i < b.size() ? b[i] : 0);
+    a[i] = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  return a;
+}
+
+/// -a mod 2^(32 words).
+Words negated(Words a) {
+  for (std::uint32_t& word : a) word = ~word;
+  return sum(a, {1});
+}
+
+Words expected(RowOperation operation, const Words& x, const Words& y, const Words& n) {
+  const std::size_t wide = n.size() + 1;
+  if (operation == RowOperation::multiply) return residue(naive::multiply(x, y), n);
+  if (operation == RowOperation::add) return residue(sum(sized(x, wide), y), n);
+  const Words less = sized(residue(y, n), wide);
+  return residue(sum(sum(sized(x, wide + 1), sized(n, wide + 1)), negated(sized(less, wide + 1))), n);
+}
+
+/// One item: words that kernels read and write, with guards around the result.
+struct Case {
+  RowOperation operation = RowOperation::multiply;
+  Words x, y, n;
+  bool own = false;
+  std::size_t result_words = 0;
+
+  division32::Job job{};
+  ModulusClass kind = ModulusClass::even;
+  std::uint32_t failed = 0;
+
+  template <unsigned kThreads, unsigned kPerThread, bool kOwn>
+  Words run() {
+    constexpr unsigned kWords = kThreads * kPerThread;
+    job.x = rows(x);
+    job.y = rows(y);
+    job.modulus = rows(n);
+    GuardedResult result(result_words);
+    job.result = result.data();
+    job.result_width = static_cast<std::uint32_t>(result_words);
+    job.operation = operation;
+    job.count = 1;
+    if (kOwn) {
+      job.modulus_bits = 32 * kWords;
+      job.kinds = &kind;
+      job.failed = &failed;
+    } else {
+      job.divisor = division32::shared_divisor(naive::limbs(n, n.size() / 2), kWords);
+    }
+    GuardedColumns memory(1, kWords);
+    run_lockstep<kThreads>([&](LockstepGroup<kThreads> group) {
+      const division32::Item<LockstepGroup<kThreads>, kPerThread, kOwn> item(
+          group, {memory.column(0), memory.stride()}, job, 0);
+      if (operation == RowOperation::multiply) {
+        item.multiply(true);
+      } else {
+        item.add_or_subtract(true);
+      }
+    });
+    EXPECT_TRUE(result.guards_intact() && memory.guards_intact());
+    return result.words();
+  }
+
+ private:
+  static division32::Rows rows(const Words& words) {
+    return {words.data(), 0, static_cast<std::uint32_t>(words.size()), 0, words.size() % 4 == 0};
+  }
+};
+
+template <unsigned kThreads, unsigned kPerThread>
+void check(RowOperation operation, const Words& x, const Words& y, const Words& n) {
+  const Words right = expected(operation, x, y, n);
+  for (const bool own : {false, true}) {
+    Case item;
+    item.operation = operation;
+    item.x = x;
+    item.y = y;
+    item.n = n;
+    item.result_words = n.size() + (own ? 2 : 0);
+    const Words found =
+        own ? item.run<kThreads, kPerThread, true>() : item.run<kThreads, kPerThread, false>();
+    ASSERT_EQ(found, sized(right, item.result_words)) << kThreads << "x" << kPerThread << " own " << own;
+    if (!own) continue;
+    ASSERT_EQ(item.kind, ModulusClass::compute);
+    ASSERT_EQ(item.failed, 0u);
+  }
+}
+
+constexpr RowOperation kOperations[] = {RowOperation::add, RowOperation::subtract, RowOperation::multiply};
+
+template <unsigned kThreads, unsigned kPerThread>
+void check_widths(bool products, unsigned rounds) {
+  constexpr std::size_t kWords = kThreads * kPerThread;
+  naive::Generator generate(kWords + kPerThread);
+  std::vector<Words> moduli = edge_moduli(generate, kWords, rounds);
+  for (std::size_t i = 0; i < moduli.size(); i += 2) moduli[i][0] &= ~std::uint32_t{1};
+  moduli.push_back(word_number(1, kWords));
+  moduli.push_back(word_number(2, kWords));
+  for (const Words& n : moduli) {
+    const Words less = sum(n, Words(kWords, 0xffffffff));  // n - 1
+    std::vector<Words> numbers{Words(kWords, 0),
+                               Words(kWords, 0xffffffff),
+                               less,
+                               n,
+                               edge_words(generate, kWords),
+                               residue(edge_words(generate, kWords), n)};
+    for (unsigned i = 0; i < rounds; ++i) {
+      const Words& x = numbers[i < 4 ? (i + 2) % 4 : generate.below(numbers.size())];
+      const Words& y = numbers[i < 3 ? 2 : generate.below(numbers.size())];
+      for (const RowOperation operation : kOperations) {
+        if ((operation == RowOperation::multiply) != products) continue;
+        check<kThreads, kPerThread>(operation, x, y, n);
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+constexpr unsigned rounds(unsigned threads) { return threads == 1 ? 12 : 3; }
+
+TEST(Division32, Products){
+#define SHAPE(threads, per_thread, blocks) check_widths<threads, per_thread>(true, rounds(threads));
+    MM_DIVISION32_PRODUCTS(SHAPE)
+#undef SHAPE
+}
+
+TEST(Division32, Sums) {
+#define SHAPE(threads, per_thread, blocks) check_widths<threads, per_thread>(false, rounds(threads));
+  MM_DIVISION32_SUMS(SHAPE)
+#undef SHAPE
+}
+
+}  // namespace
+}  // namespace manymod::test
