@@ -55,6 +55,10 @@ if(manymod_cuda_on)
   manymod_embed_kernels(fields bench/cuda/fields/main.cpp MM_FIELDS_IMAGE bench/cuda/fields/kernels.cu
                         "${manymod_architectures}")
 
+  manymod_add_device_program(elementwise bench/cuda/elementwise/main.cpp bench/cuda/end_to_end/operands.cpp
+                             bench/cuda/timer.cpp)
+  target_link_libraries(elementwise PRIVATE manymod_internal)
+
   if(MANYMOD_COMPARISON_KERNELS)
     file(GLOB paper003_sources CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "bench/cuda/paper003/*.cpp")
     manymod_add_device_program(paper003 ${paper003_sources} bench/cuda/timer.cpp)

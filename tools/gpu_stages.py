@@ -369,6 +369,7 @@ STAGES = {
         Stage("kernels", "device_kernels: every shape of every kernel", plan_kernels),
         Stage("peers", "CGBN on the same card, where its sources are", plan_peers),
         Stage("end_to_end", "calls of plans, also on the processor", measure("end_to_end")),
+        Stage("elementwise", "sums and products of arrays, beside a copy of them", measure("elementwise")),
         Stage("rsa", "calls that sign and verify, also on the processor", measure("rsa_end_to_end")),
         Stage("rns", "the technique rns, CGBN at the same widths, and results against GMP's", plan_rns),
         Stage("figure3", "powers in floating-point residues", measure("rns_figure3")),

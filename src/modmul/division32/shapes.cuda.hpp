@@ -7,7 +7,7 @@
   SHAPE(1, 4, 12)                     \
   SHAPE(1, 8, 8)                      \
   SHAPE(1, 12, 6)                     \
-  SHAPE(1, 16, 5)                     \
+  SHAPE(1, 16, 4)                     \
   SHAPE(2, 12, 5)                     \
   SHAPE(2, 16, 4)                     \
   SHAPE(4, 12, 5)                     \
@@ -18,7 +18,7 @@
 #define MM_DIVISION32_SUMS(SHAPE) \
   SHAPE(1, 4, 12)                 \
   SHAPE(1, 8, 8)                  \
-  SHAPE(2, 8, 8)                  \
-  SHAPE(4, 8, 8)                  \
-  SHAPE(8, 8, 8)                  \
-  SHAPE(16, 8, 8)
+  SHAPE(2, 8, 7)                  \
+  SHAPE(4, 8, 7)                  \
+  SHAPE(8, 8, 7)                  \
+  SHAPE(16, 8, 7)

@@ -60,6 +60,9 @@ struct Case {
   Words x, y, n;
   bool own = false;
   std::size_t result_words = 0;
+  unsigned modulus_bits = 0;          ///< 0: those of the kernel's words
+  GuardedResult* in_place = nullptr;  ///< x, y and n, of which the result replaces `replaced`
+  unsigned replaced = 0;
 
   division32::Job job{};
   ModulusClass kind = ModulusClass::even;
@@ -68,16 +71,17 @@ struct Case {
   template <unsigned kThreads, unsigned kPerThread, bool kOwn>
   Words run() {
     constexpr unsigned kWords = kThreads * kPerThread;
-    job.x = rows(x);
-    job.y = rows(y);
-    job.modulus = rows(n);
-    GuardedResult result(result_words);
+    job.x = rows(in_place == nullptr ? x.data() : in_place[0].data(), x);
+    job.y = rows(in_place == nullptr ? y.data() : in_place[1].data(), y);
+    job.modulus = rows(in_place == nullptr ? n.data() : in_place[2].data(), n);
+    GuardedResult own_result(result_words);
+    GuardedResult& result = in_place == nullptr ? own_result : in_place[replaced];
     job.result = result.data();
     job.result_width = static_cast<std::uint32_t>(result_words);
     job.operation = operation;
     job.count = 1;
     if (kOwn) {
-      job.modulus_bits = 32 * kWords;
+      job.modulus_bits = modulus_bits == 0 ? 32 * kWords : modulus_bits;
       job.kinds = &kind;
       job.failed = &failed;
     } else {
@@ -98,8 +102,8 @@ struct Case {
   }
 
  private:
-  static division32::Rows rows(const Words& words) {
-    return {words.data(), 0, static_cast<std::uint32_t>(words.size()), 0, words.size() % 4 == 0};
+  static division32::Rows rows(const std::uint32_t* words, const Words& number) {
+    return {words, 0, static_cast<std::uint32_t>(number.size()), 0, number.size() % 4 == 0};
   }
 };
 
@@ -152,7 +156,7 @@ void check_widths(bool products, unsigned rounds) {
   }
 }
 
-constexpr unsigned rounds(unsigned threads) { return threads == 1 ? 12 : 3; }
+constexpr unsigned rounds(unsigned threads) { return threads == 1 ? 8 : 2; }
 
 TEST(Division32, Products){
 #define SHAPE(threads, per_thread, blocks) check_widths<threads, per_thread>(true, rounds(threads));
@@ -160,10 +164,83 @@ TEST(Division32, Products){
 #undef SHAPE
 }
 
-TEST(Division32, Sums) {
+TEST(Division32, Sums){
 #define SHAPE(threads, per_thread, blocks) check_widths<threads, per_thread>(false, rounds(threads));
-  MM_DIVISION32_SUMS(SHAPE)
+    MM_DIVISION32_SUMS(SHAPE)
 #undef SHAPE
+}
+
+TEST(Division32, AllNumbersOfSmallModuli) {
+  for (std::uint32_t n = 1; n <= 12; ++n) {
+    for (std::uint32_t x = 0; x < 2 * n; ++x) {
+      for (std::uint32_t y = 0; y < 2 * n; ++y) {
+        for (const RowOperation operation : kOperations) {
+          check<1, 4>(operation, word_number(x, 4), word_number(y, 4), word_number(n, 4));
+        }
+      }
+    }
+  }
+}
+
+TEST(Division32, OperandsNarrowerAndWiderThanTheModulus) {
+  naive::Generator generate(7);
+  const Words n = sized(edge_words(generate, 4), 6);
+  for (const std::size_t width : {2u, 6u, 8u}) {
+    for (const RowOperation operation : kOperations) {
+      const Words x = edge_words(generate, width), y = edge_words(generate, 8 - width);
+      Case item;
+      item.operation = operation;
+      item.x = x;
+      item.y = y.empty() ? Words(2, 0) : y;
+      item.n = n;
+      item.result_words = 12;
+      const Words right = expected(operation, sized(x, 8), sized(item.y, 8), sized(n, 8));
+      EXPECT_EQ((item.run<1, 8, false>()), sized(right, 12));
+      EXPECT_EQ((item.run<1, 8, true>()), sized(right, 12));
+      EXPECT_EQ((item.run<2, 8, true>()), sized(right, 12));
+    }
+  }
+}
+
+TEST(Division32, ModuliWithoutResults) {
+  for (const bool zero : {false, true}) {
+    for (const RowOperation operation : kOperations) {
+      Case item;
+      item.operation = operation;
+      item.x = item.y = Words(8, 0xffffffff);
+      item.n = zero ? Words(8, 0) : power_of_two(200, 8);
+      item.result_words = 8;
+      item.modulus_bits = 200;
+      EXPECT_EQ((item.run<1, 8, true>()), Words(8, 0));
+      EXPECT_EQ(item.kind, zero ? ModulusClass::zero : ModulusClass::too_wide);
+      EXPECT_EQ(item.failed, 1u);
+      item.failed = 0;
+      EXPECT_EQ((item.run<2, 8, true>()), Words(8, 0));
+      EXPECT_EQ(item.failed, 1u);
+    }
+  }
+}
+
+TEST(Division32, ResultsInPlaceOfOperands) {
+  naive::Generator generate(8);
+  for (const RowOperation operation : kOperations) {
+    for (const unsigned which : {0u, 1u, 2u}) {
+      const Words x = edge_words(generate, 16), y = edge_words(generate, 16);
+      const Words n = sum(edge_words(generate, 16), {3});
+      GuardedResult operands[] = {GuardedResult(16), GuardedResult(16), GuardedResult(16)};
+      const Words* const values[] = {&x, &y, &n};
+      for (unsigned i = 0; i < 3; ++i) std::ranges::copy(*values[i], operands[i].data());
+      Case item;
+      item.operation = operation;
+      item.x = x;
+      item.y = y;
+      item.in_place = operands;
+      item.replaced = which;
+      item.n = n;
+      item.result_words = 16;
+      EXPECT_EQ((item.run<2, 8, true>()), expected(operation, x, y, n));
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Residues by long division with lazy quotient digits, for element-wise products on GPUs.
+
+Sources
+-------
+- D. E. Knuth, *The Art of Computer Programming*, volume 2, section 4.3.1, algorithm D: the normalised
+  divisor, and quotient digits estimated from leading words.
+- N. Möller, T. Granlund, *Improved division by invariant integers*, IEEE Transactions on Computers 60
+  (2011): a reciprocal of the leading word in place of a division.
+
+Form
+----
+Words of w bits, W >= 2 of them; N = n 2^shift with 2^(w W - 1) <= N < 2^(w W). A remainder r is extended by
+e bits: T = 2^e r + digit, r = T - q N, where with a reciprocal v of N, 0 <= 2^(w W + w - 1) / N - v < 2,
+
+    u = floor(T / 2^(w W - 1)),  q = floor(u v / 2^w).
+
+No digit is corrected. For r < 4 N and e <= w - 3: u < 2^w, and T / N < q + 4, so the next r is below 4 N;
+for e <= w - 4 it is below 3 N. The last digit is so short, and two conditional subtractions follow. At last
+the `shift` zero bits that extended the number are dropped: (a 2^shift mod n 2^shift) / 2^shift = a mod n.
+
+Lanes: lane l holds words l k .. (l + 1) k - 1. What leaves them in a row is added to the lane above in the
+next one. So the top lane estimates q from a number that is a little too small, and whose part above its
+words may be -1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+def reciprocal(divisor: int, words: int, bits: int) -> int:
+    """Return v for a normalised divisor N, from its top ``bits + 1`` bits.
+
+    >>> hex(reciprocal(0xC000_0000_0000_0001, 2, 32))
+    '0xaaaaaaaa'
+    """
+    assert divisor.bit_length() == words * bits
+    leading = divisor >> (words * bits - bits - 1)
+    v = ((1 << 2 * bits) - 1) // (leading + 1)
+    assert v < 1 << bits
+    assert v * divisor <= 1 << (words * bits + bits - 1) < (v + 2) * divisor
+    return v
+
+
+@dataclass
+class Remainder:
+    """A remainder modulo N whose words are spread over lanes."""
+
+    divisor: int
+    words: int
+    bits: int
+    lanes: int = 1
+
+    def __post_init__(self) -> None:
+        """The remainder is 0."""
+        assert self.words % self.lanes == 0
+        self.v = reciprocal(self.divisor, self.words, self.bits)
+        self.lane_bits = self.words // self.lanes * self.bits
+        self.low = [0] * self.lanes
+        self.over = [0] * self.lanes
+
+    @property
+    def value(self) -> int:
+        """The number: each lane's words, and what belongs above them."""
+        parts = zip(self.low, self.over, strict=True)
+        return sum(
+            (low + (over << self.lane_bits)) << lane * self.lane_bits
+            for lane, (low, over) in enumerate(parts)
+        )
+
+    def start(self, number: int) -> None:
+        """Set the remainder to a number below 2^(w W), which is at most 2 N."""
+        mask = (1 << self.lane_bits) - 1
+        self.low = [number >> lane * self.lane_bits & mask for lane in range(self.lanes)]
+        self.over = [0] * self.lanes
+
+    def quotient(self, extension: int) -> int:
+        """Return q, as the top lane sees the remainder."""
+        w = self.bits
+        top = (self.over[-1] << w) + (self.low[-1] >> (self.lane_bits - w))
+        u = 0 if self.over[-1] < 0 else top >> (w - 1 - extension)
+        assert 0 <= u < 1 << w
+        return u * self.v >> w
+
+    def append(self, digit: int, extension: int) -> None:
+        """Extend the remainder by a digit of that many bits, and subtract a multiple of N."""
+        w, last = self.bits, self.lanes - 1
+        assert 0 <= digit < 1 << extension <= 1 << (w - 3)
+        before = self.value
+        assert 0 <= before < 4 * self.divisor
+        q = self.quotient(extension)
+        minus = (1 << self.words * w) - self.divisor
+        mask = (1 << self.lane_bits) - 1
+        low, over = [], []
+        for lane in range(self.lanes):
+            own = self.low[lane] + (self.over[lane] << self.lane_bits if lane == last else 0)
+            pending = self.over[lane - 1] if lane > 0 else 0
+            total = ((own + pending) << extension) + (digit if lane == 0 else 0)
+            total += q * (minus >> lane * self.lane_bits & mask)
+            low.append(total & mask)
+            over.append(total >> self.lane_bits)
+            assert lane == last or over[-1] < 1 << w
+        over[last] -= q
+        self.low, self.over = low, over
+        assert self.value == (before << extension) + digit - q * self.divisor
+        assert 0 <= self.value < (4 if extension == w - 3 else 3) * self.divisor
+
+
+def residue(number: int, n: int, words: int, bits: int, lanes: int = 1) -> int:
+    """Return number mod n, for ``number`` below 2^(2 w W) and ``n`` below 2^(w W).
+
+    >>> residue(10**38, 999_999, 2, 32) == 10**38 % 999_999
+    True
+    """
+    size = words * bits
+    shift = size - n.bit_length()
+    r = Remainder(n << shift, words, bits, lanes)
+    r.start(number >> size)
+    left, low = size, number & ((1 << size) - 1)
+    while left > bits - 4:
+        extension = min(bits - 3, left - 1)  # so that a bit is left for the last digits, which are shorter
+        left -= extension
+        r.append(low >> left & ((1 << extension) - 1), extension)
+    low, left = (low & ((1 << left) - 1)) << shift, left + shift
+    while left > 0:
+        extension = min(bits - 4, left)
+        left -= extension
+        r.append(low >> left & ((1 << extension) - 1), extension)
+    value = r.value
+    for _ in range(2):
+        if value >= r.divisor:
+            value -= r.divisor
+    assert value < r.divisor and value % (1 << shift) == 0
+    return value >> shift
+
+
+def product(a: int, b: int, n: int, words: int, bits: int, lanes: int = 1) -> int:
+    """Return a b mod n, for a and b below 2^(w W)."""
+    assert max(a, b) >> words * bits == 0
+    return residue(a * b, n, words, bits, lanes)
