@@ -13,6 +13,7 @@ from rich.table import Table
 import manymod
 from manymod.cli.bench.cpu_command import bench_cpu
 from manymod.cli.bench.ecc_command import bench_ecc
+from manymod.cli.bench.elementwise_command import bench_elementwise
 from manymod.cli.bench.gmp import GmpLibrary
 from manymod.cli.bench.measure import INCLUDED, Case, Settings, measure
 from manymod.cli.bench.report import machine, number, versions, widths, with_report_options, write_report
@@ -162,4 +163,5 @@ def bench(
 
 bench.add_command(bench_cpu)
 bench.add_command(bench_ecc)
+bench.add_command(bench_elementwise)
 bench.add_command(bench_rsa)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rates of sums, differences, products and squares of arrays, beside a copy of the same bytes."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import manymod
+from manymod.intarray import Limbs
+
+__all__ = ["OPERATIONS", "SMALL_ITEMS", "Case", "Settings", "measure"]
+
+#: Operations, the number of operands of each, and what Python computes.
+OPERATIONS: dict[str, tuple[int, Callable[[int, int], int]]] = {
+    "addmod": (2, lambda x, y: x + y),
+    "submod": (2, lambda x, y: x - y),
+    "negmod": (1, lambda x, _: -x),
+    "mulmod": (2, lambda x, y: x * y),
+    "sqrmod": (1, lambda x, _: x * x),
+}
+#: Items of a short call, all of whose results are checked.
+SMALL_ITEMS = 1000
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operation, a width, a modulus kind, and whether the arrays are in GPU memory."""
+
+    op: str
+    bits: int
+    shared: bool
+    resident: bool
+
+    @property
+    def limbs(self) -> int:
+        """Of a number."""
+        return -(-self.bits // 64)
+
+    @property
+    def item_bytes(self) -> int:
+        """Bytes of an item that are read and written."""
+        return 8 * self.limbs * (OPERATIONS[self.op][0] + (1 if self.shared else 2))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to measure: for arrays in host memory, on `device`."""
+
+    device: str
+    items: int
+    seconds: float
+    seed: int = 1
+
+
+def _operands(case: Case, count: int, seed: int) -> list[Limbs]:
+    """Random x and y, below random odd moduli that have the length of the case."""
+    draw = np.random.default_rng(seed)
+    top = np.uint64(1 << ((case.bits - 1) % 64))
+    arrays = []
+    for is_modulus in (False, False, True):
+        rows = 1 if is_modulus and case.shared else count
+        limbs = draw.integers(0, 1 << 64, (rows, case.limbs), dtype=np.uint64)
+        limbs[:, -1] &= top - np.uint64(1)
+        if is_modulus:
+            limbs[:, -1] |= top
+            limbs[:, 0] |= np.uint64(1)
+        arrays.append(limbs)
+    return arrays
+
+
+def _median_seconds(call: Callable[[], Any], seconds: float) -> float:
+    """The median of five calls at least, after one to warm up."""
+    call()
+    times: list[float] = []
+    while len(times) < 5 or (sum(times) < seconds and len(times) < 1000):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def _checked(case: Case, arrays: list[Limbs], answer: Limbs) -> None:
+    """Compare the first and the last items, as many as a short call has, with Python's."""
+    count = len(answer)
+    chosen = sorted({*range(min(count, SMALL_ITEMS)), *range(max(0, count - SMALL_ITEMS), count)})
+    x, y, n = (
+        manymod.IntArray.from_limbs(np.ascontiguousarray(a[chosen] if len(a) > 1 else a)).to_ints()
+        for a in arrays
+    )
+    found = manymod.IntArray.from_limbs(np.ascontiguousarray(answer[chosen])).to_ints()
+    compute = OPERATIONS[case.op][1]
+    for i, value in enumerate(found):
+        if value != compute(x[i], y[i]) % n[i if len(n) > 1 else 0]:
+            raise ArithmeticError(f"{case.op} {case.bits} bits: item {chosen[i]} is wrong")
+
+
+def _timed(case: Case, settings: Settings, count: int) -> float:
+    """Seconds of a call, whose results are checked."""
+    arrays = _operands(case, count, settings.seed)
+    modulus: Any = manymod.IntArray.from_limbs(arrays[2])
+    operands: list[Any] = [manymod.IntArray.from_limbs(array) for array in arrays[:2]]
+    out: Any = manymod.IntArray.from_limbs(np.zeros((count, case.limbs), dtype=np.uint64))
+    if case.shared:
+        modulus = modulus.to_ints()[0]
+    if case.resident:
+        operands = [manymod.to_device(operand) for operand in operands]
+        modulus = modulus if case.shared else manymod.to_device(modulus)
+        out = manymod.to_device(out)
+    used = operands[: OPERATIONS[case.op][0]]
+    kind: dict[str, Any] = {"modulus": modulus} if case.shared else {"modulus_bits": case.bits}
+    if not case.shared:
+        used.append(modulus)
+    plan = manymod.Plan(case.op, device="auto" if case.resident else settings.device, **kind)
+    seconds = _median_seconds(lambda: plan(*used, out=out), settings.seconds)
+    _checked(case, arrays, out.numpy() if case.resident else out.limbs)
+    return seconds
+
+
+def measure(case: Case, settings: Settings) -> dict[str, Any]:
+    """Items a second, bytes a second, and the microseconds of a call with `SMALL_ITEMS` items."""
+    seconds = _timed(case, settings, settings.items)
+    small = _timed(case, settings, SMALL_ITEMS)
+    return {
+        "op": case.op,
+        "bits": case.bits,
+        "modulus": "shared" if case.shared else "each",
+        "arrays": "resident" if case.resident else "host",
+        "items": settings.items,
+        "items_per_second": settings.items / seconds,
+        "bytes_per_second": settings.items * case.item_bytes / seconds,
+        "small_call_us": small * 1e6,
+        "checked": True,
+    }

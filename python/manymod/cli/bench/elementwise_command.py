@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`manymod bench elementwise`: sums, differences, products and squares of arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import manymod
+from manymod.cli.bench.elementwise import OPERATIONS, SMALL_ITEMS, Case, Settings, measure
+from manymod.cli.bench.report import machine, number, versions, widths, with_report_options, write_report
+from manymod.cli.options import operations_option
+from manymod.cli.progress import make_bar, output_console
+
+__all__ = ["bench_elementwise"]
+
+BITS = (256, 512, 1024, 2048)
+QUICK_BITS = (256,)
+
+
+def _table(report: dict[str, Any]) -> Table:
+    table = Table(title=f"calls of {report['items']:,} items", title_justify="left")
+    for heading in ("operation", "bits", "modulus", "arrays"):
+        table.add_column(heading)
+    for heading in ("items a second", "GB a second", f"a call of {SMALL_ITEMS:,}"):
+        table.add_column(heading, justify="right")
+    for row in report["results"]:
+        table.add_row(
+            *(row["op"], str(row["bits"]), row["modulus"], row["arrays"]),
+            *(number(row["items_per_second"]), f"{row['bytes_per_second'] / 1e9:.1f}"),
+            f"{row['small_call_us']:,.1f} us",
+        )
+    return table
+
+
+def _places() -> list[bool]:
+    """Whether arrays are in GPU memory: in the host's, and in that of a GPU if there is one that works."""
+    gpus = [device for device in manymod.devices() if device.backend == "cuda" and not device.obstacle]
+    return [False, True] if gpus else [False]
+
+
+def _print(report: dict[str, Any], console: Console) -> None:
+    console.print(f"{report['cpu']}; manymod {manymod.__version__}; commit {report['commit'] or 'unknown'}")
+    console.print(_table(report))
+    console.print(f"{report['method']}.")
+
+
+@click.command("elementwise", short_help="Sums and products of arrays, in host and in GPU memory.")
+@with_report_options
+@click.option("--bits", callback=widths, help=f"Widths. [default: {','.join(map(str, BITS))}]")
+@operations_option(list(OPERATIONS), f"Operations. [default: {','.join(OPERATIONS)}]")
+@click.option("--items", type=click.IntRange(1), default=1 << 20, show_default=True, help="Items of a call.")
+@click.option("--device", default="auto", show_default=True, help="Where arrays in host memory are computed.")
+@click.option("--quick", is_flag=True, help="One width, less time for each.")
+def bench_elementwise(
+    as_json: bool,
+    output: Path | None,
+    bits: list[int] | None,
+    ops: list[str],
+    items: int,
+    device: str,
+    quick: bool,
+) -> None:
+    """Measure addmod, submod, negmod, mulmod and sqrmod on limb arrays, into arrays that exist.
+
+    With one modulus for all items and with one for each; on arrays in GPU memory too, where there is a GPU.
+    Results are compared with Python's.
+    """
+    settings = Settings(device=device, items=items, seconds=0.02 if quick else 0.2)
+    cases = [
+        Case(op, width, shared, resident)
+        for width in bits or (QUICK_BITS if quick else BITS)
+        for op in ops or OPERATIONS
+        for shared in (True, False)
+        for resident in _places()
+    ]
+    report: dict[str, Any] = {
+        **machine(),
+        "bench": "elementwise",
+        "versions": versions(),
+        "items": items,
+        "device": device,
+        "method": "medians of five calls at least, after one to warm up, by the wall clock; operands below "
+        "odd moduli of full length; bytes of operands, own moduli and results; the first and the last items "
+        "of a call are compared with Python's",
+        "results": [],
+    }
+    try:
+        with make_bar(Console(stderr=True), "cases", enabled=True) as bar:
+            for case in bar.track(cases, description="measuring"):
+                report["results"].append(measure(case, settings))
+    except (ArithmeticError, manymod.ManymodError) as error:
+        raise click.ClickException(str(error)) from error
+    if write_report(report, output, as_json):
+        _print(report, output_console())
