@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Residues by long division with lazy quotient digits, for element-wise products on GPUs.
+"""Residues by folding and long division with lazy quotient digits, for element-wise products on GPUs.
 
 Sources
 -------
@@ -18,6 +18,10 @@ e bits: T = 2^e r + digit, r = T - q N, where with a reciprocal v of N, 0 <= 2^(
 No digit is corrected. For r < 4 N and e <= w - 3: u < 2^w, and T / N < q + 4, so the next r is below 4 N;
 for e <= w - 4 it is below 3 N. The last digit is so short, and two conditional subtractions follow. At last
 the `shift` zero bits that extended the number are dropped: (a 2^shift mod n 2^shift) / 2^shift = a mod n.
+
+Folding comes before: F = 2^(w (W + 3)) mod N. The upper W + 3 words of a product are extended by its other
+words, each time with t F in place of t 2^(w (W + 3)), t the top word. A carry out of W + 3 words counts as
+another F. The W + 3 words that are left are extended by `shift` zero bits and divided.
 
 Lanes: lane l holds words l k .. (l + 1) k - 1. What leaves them in a row is added to the lane above in the
 next one. So the top lane estimates q from a number that is a little too small, and whose part above its
@@ -70,10 +74,11 @@ class Remainder:
         )
 
     def start(self, number: int) -> None:
-        """Set the remainder to a number below 2^(w W), which is at most 2 N."""
+        """Set the remainder to a number below 4 N."""
+        assert 0 <= number < 4 * self.divisor
         mask = (1 << self.lane_bits) - 1
         self.low = [number >> lane * self.lane_bits & mask for lane in range(self.lanes)]
-        self.over = [0] * self.lanes
+        self.over = [0] * (self.lanes - 1) + [number >> self.words * self.bits]
 
     def quotient(self, extension: int) -> int:
         """Return q, as the top lane sees the remainder."""
@@ -107,31 +112,108 @@ class Remainder:
         assert 0 <= self.value < (4 if extension == w - 3 else 3) * self.divisor
 
 
-def residue(number: int, n: int, words: int, bits: int, lanes: int = 1) -> int:
-    """Return number mod n, for ``number`` below 2^(2 w W) and ``n`` below 2^(w W).
+FOLDED = 3
+"""Words above W of a number that is being folded."""
 
-    >>> residue(10**38, 999_999, 2, 32) == 10**38 % 999_999
-    True
-    """
-    size = words * bits
-    shift = size - n.bit_length()
-    r = Remainder(n << shift, words, bits, lanes)
-    r.start(number >> size)
-    left, low = size, number & ((1 << size) - 1)
-    while left > bits - 4:
-        extension = min(bits - 3, left - 1)  # so that a bit is left for the last digits, which are shorter
-        left -= extension
-        r.append(low >> left & ((1 << extension) - 1), extension)
-    low, left = (low & ((1 << left) - 1)) << shift, left + shift
+
+@dataclass
+class Folded:
+    """A number of W + 3 words, its lower W words spread over lanes; ``out`` leaves the words of a lane."""
+
+    factor: int
+    words: int
+    bits: int
+    lanes: int
+    carries: int = 0
+
+    def __post_init__(self) -> None:
+        """The number is 0."""
+        assert 0 <= self.factor < 1 << self.words * self.bits
+        self.lane_bits = self.words // self.lanes * self.bits
+        self.low = [0] * self.lanes
+        self.out = [0] * self.lanes
+        self.upper = [0, 0]
+
+    @property
+    def value(self) -> int:
+        """The number, what leaves a lane added to the one above."""
+        lanes = zip(self.low, self.out, strict=True)
+        value = sum(
+            (low + (out << self.lane_bits)) << lane * self.lane_bits for lane, (low, out) in enumerate(lanes)
+        )
+        return value + (self.upper[0] + (self.upper[1] << self.bits) << (self.words + 1) * self.bits)
+
+    def start(self, number: int) -> None:
+        """Set the number."""
+        mask, w = (1 << self.lane_bits) - 1, self.bits
+        self.low = [number >> lane * self.lane_bits & mask for lane in range(self.lanes)]
+        above = [number >> (self.words + i) * w & ((1 << w) - 1) for i in range(FOLDED)]
+        self.out = [0] * (self.lanes - 1) + [above[0]]
+        self.upper = above[1:]
+        assert self.value == number
+
+    def append(self, word: int) -> None:
+        """Extend the number by a word and fold its top word."""
+        w, mask, last = self.bits, (1 << self.lane_bits) - 1, self.lanes - 1
+        before = self.value
+        t, high = self.upper[1], self.out[last] >> w
+        assert high <= 2
+        top = self.upper[0] + high
+        carry, top = top >> w, top & ((1 << w) - 1)
+        assert carry <= 1
+        self.upper = [self.out[last] & ((1 << w) - 1), top]
+        self.carries += carry
+        low, out = [], []
+        for lane in range(self.lanes):
+            pending = self.out[lane - 1] << w if lane > 0 else 0
+            total = (self.low[lane] << w) + pending + (word if lane == 0 else 0)
+            total += (t + carry) * (self.factor >> lane * self.lane_bits & mask)
+            low.append(total & mask)
+            out.append(total >> self.lane_bits)
+            assert out[-1] < 1 << (w + 2)
+        self.low, self.out = low, out
+        whole = 1 << (self.words + FOLDED) * w
+        assert self.value == (before << w) + word + (t + carry) * (self.factor - whole)
+        assert self.value < whole + (1 << (self.words + 2) * w)
+
+
+def extended(number: int, left: int, r: Remainder, low: int) -> int:
+    """Return ``number`` below 4 N, extended by the ``left`` bits of ``low``, modulo N."""
+    bits = r.bits
+    r.start(number)
     while left > 0:
-        extension = min(bits - 4, left)
+        extension = bits - 3 if left > 2 * (bits - 4) else min(bits - 4, left)
         left -= extension
         r.append(low >> left & ((1 << extension) - 1), extension)
     value = r.value
     for _ in range(2):
         if value >= r.divisor:
             value -= r.divisor
-    assert value < r.divisor and value % (1 << shift) == 0
+    assert value < r.divisor
+    return value
+
+
+def residue(number: int, n: int, words: int, bits: int, lanes: int = 1) -> int:
+    """Return number mod n, for ``number`` below 2^(2 w W) and ``n`` below 2^(w W), W > 3.
+
+    >>> residue(10**70, 999_999, 4, 32) == 10**70 % 999_999
+    True
+    """
+    size, extra = words * bits, FOLDED * bits
+    shift = size - n.bit_length()
+    divisor = n << shift
+    factor = extended((1 << size) - divisor, extra, Remainder(divisor, words, bits, lanes), 0)
+    assert factor == (1 << (size + extra)) % divisor
+    folded = Folded(factor, words, bits, lanes)
+    below = size - extra
+    folded.start(number >> below)
+    while below > 0:
+        below -= bits
+        folded.append(number >> below & ((1 << bits) - 1))
+    whole = folded.value
+    r = Remainder(divisor, words, bits, lanes)
+    value = extended(whole >> extra, extra + shift, r, (whole & ((1 << extra) - 1)) << shift)
+    assert value % (1 << shift) == 0
     return value >> shift
 
 

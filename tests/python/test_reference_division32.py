@@ -6,18 +6,27 @@ from __future__ import annotations
 import random
 
 import pytest
-from reference.modmul.division32 import product, residue
+from reference.modmul.division32 import Folded, product, residue
 
 
-def test_all_divisors_of_two_toy_words() -> None:
-    """Every divisor; numbers just below and at multiples of it, and others."""
-    words, bits, draw = 2, 5, random.Random(1)
-    for n in range(1, 1 << words * bits):
+def test_divisors_of_toy_words() -> None:
+    """One in some divisors of four words; numbers just below and at multiples of it, and others."""
+    words, bits, draw = 4, 5, random.Random(1)
+    for n in (*range(1, 120), *range(120, 1 << words * bits, 4999), (1 << words * bits) - 1):
         top = (1 << 2 * words * bits) - 1
         for quotient in (0, 1, 2, top // n - 1, top // n, draw.randrange(top // n + 1)):
             for number in (quotient * n, quotient * n + n - 1, draw.randrange(top + 1)):
                 if 0 <= number <= top:
                     assert residue(number, n, words, bits) == number % n
+
+
+def test_a_carry_counts_as_another_fold() -> None:
+    """The largest number carries; the oracle asserts its value at each step."""
+    folded = Folded((1 << 8 * 32) - 1, 8, 32, 2)
+    folded.start((1 << 11 * 32) - 1)
+    for _ in range(5):
+        folded.append((1 << 32) - 1)
+    assert folded.carries > 0
 
 
 def edge(source: random.Random, size: int) -> int:

@@ -26,7 +26,7 @@ Workspaces::Lease::~Lease() {
 bool Workspaces::Lease::make_room() {
   workspace_.reset();
   std::vector<std::unique_ptr<Workspace>> freed;
-  freed.reserve(kInFlight);  // is swapped into idle_, where give_back must not allocate
+  freed.reserve(from_.most_);  // is swapped into idle_, where give_back must not allocate
   const std::lock_guard lock(from_.mutex_);
   freed.swap(from_.idle_);
   const std::size_t others = from_.in_use_ - 1;

@@ -66,7 +66,13 @@ class Workspace {
 /// are gathered and copied while another is computed.
 class Workspaces {
  public:
-  explicit Workspaces(Device& device) : device_(device) { idle_.reserve(kInFlight); }
+  static constexpr std::size_t kInFlight = 4;
+
+  /// `in_flight`: how many may be in use at a time.
+  explicit Workspaces(Device& device, std::size_t in_flight = kInFlight)
+      : device_(device), most_(in_flight), places_(in_flight) {
+    idle_.reserve(in_flight);
+  }
 
   /// Holds a workspace for as long as it lives. If it ends by an exception the workspace is discarded: work
   /// on it may still be in flight, and its contents may be secret.
@@ -106,8 +112,6 @@ class Workspaces {
   }
 
  private:
-  static constexpr std::size_t kInFlight = 4;
-
   void take_place();
   void free_place();
   std::unique_ptr<Workspace> take();
@@ -118,8 +122,9 @@ class Workspaces {
   /// Counts freed places. Not a condition variable: its destructor would wait in a forked child for threads
   /// of the parent.
   std::atomic<std::uint32_t> freed_{0};
-  std::size_t places_ = kInFlight;  ///< workspaces that may be in use together, >= 1
-  std::size_t in_use_ = 0;          ///< <= places_, or <= an earlier value of places_
+  const std::size_t most_;
+  std::size_t places_;      ///< workspaces that may be in use together, >= 1 and <= most_
+  std::size_t in_use_ = 0;  ///< <= places_, or <= an earlier value of places_
   std::vector<std::unique_ptr<Workspace>> idle_;
 };
 

@@ -1,34 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Technique division32: residues modulo any n, odd or even, by long division with lazy quotient digits.
+// Technique division32: residues modulo any n, odd or even, by folding and long division.
 //
 // W words hold a number. The divisor is N = n 2^shift with its top bit at bit 32 W - 1, so that a residue
-// modulo N is one modulo n, and (a 2^shift mod N) / 2^shift = a mod n. A remainder r is extended by e bits at
-// a time: with T = 2^e r + digit, r becomes T - q N for a lower estimate q of T / N. No estimate is ever
-// corrected: r stays below 4 N, and at the end two conditional subtractions make it less than N.
+// modulo N is one modulo n, and (a 2^shift mod N) / 2^shift = a mod n.
+//
+// Folding. The upper W + 3 words of a product of 2 W words are extended by one word after another: T = 2^32 r
+// + word, in which t 2^(32 (W + 3)) for the top word t is replaced by t F, F = 2^(32 (W + 3)) mod N. As t F <
+// 2^(32 (W + 1)), the next r is less than 2^(32 (W + 3)) but for a carry, which is rare. t needs no estimate
+// and no multiplication by a reciprocal, and because of the three words it is known before the row that comes
+// before its own is complete. So rows overlap.
+//
+// Long division with lazy quotient digits then takes W + 3 words to less than N. A remainder r is extended by
+// e bits at a time: with T = 2^e r + digit, r becomes T - q N for a lower estimate q of T / N. No estimate is
+// ever corrected: r stays below 4 N, and at the end two conditional subtractions make it less than N.
 //
 // The estimate. With v = N's reciprocal, 0 <= 2^(32 W + 31) / N - v < 2 and v < 2^32, let
 //   u = floor(T / 2^(32 W - 1)),  q = floor(u v / 2^32).
 // For r < 4 N and e <= 29, T < 2^(32 W + 31), so u < 2^32. As N >= 2^(32 W - 1), T / N is less than
 // u 2^(32 W - 1) / N + 1 < u (v + 2) / 2^32 + 1 < q + 1 + 2 u / 2^32 + 1 <= q + 4: r stays below 4 N.
-// For e <= 28, u < 2^31, and the new r is below 3 N. The last digit has at most 28 bits.
+// For e <= 28, u < 2^31, and the new r is below 3 N. The last digit has at most 28 bits. The three lower
+// words are appended, and then `shift` zero bits.
 //
 // T - q N = T + q M - q 2^(32 W) with M = 2^(32 W) - N, so that a row is one carry chain of additions.
 //
-// A number modulo 2^(64 W) is extended by its lower W words, from the top down, and then by `shift` zero
-// bits. This costs W products of words for each 29 bits; with the product of two numbers before it about
-// 2.1 W^2, as much as one Montgomery multiplication, while the residue needs no second one.
+// Cost: W^2 wide products of words for the product, W (W - 3) for folding and at least 4 W for the division,
+// as much as one Montgomery multiplication; but the residue needs no second one.
 //
 // In a group of lanes, what leaves the words of a lane during a row is added to the lane above in the next
-// row. The lanes' words then are a number less than r by up to 2^(32 (W - kPerThread) + 33), and r's top part
-// can be -1; u is 0 in this case. A smaller u makes q at most one unit of u smaller, which is below 2^-60 N:
-// the bound on T / N - q above is not reached within it.
+// row. In a division the lanes' words then are a number less than r by up to 2^(32 (W - kPerThread) + 33),
+// and r's top part can be -1; u is 0 in this case. A smaller u makes q at most one unit of u smaller, which
+// is below 2^-60 N: the bound on T / N - q above is not reached within it.
 //
-// Timing: constant, except for the number of rows, which depends on n's length.
+// Timing: constant, except for the number of rows, which depends on n's length, and for rare carries.
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
+#include "arch/cuda/opaque.cuda.hpp"
+#include "arch/cuda/wide.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
 #include "core/portable.hpp"
 #include "modmul/row32/accumulator.cuda.hpp"
@@ -39,6 +48,7 @@ namespace manymod::division32 {
 
 inline constexpr unsigned kDigitBits = 29;
 inline constexpr unsigned kLastDigitBits = 28;
+inline constexpr unsigned kFolded = 3;  ///< words above W of a number that is being folded
 
 /// v for the top two words of N. On input: `high` >= 2^31. With m = floor(N / 2^(32 W - 33)) the result is
 /// floor((2^64 - 1) / (m + 1)): above 2^64 / m - 2 for m >= 2^32, and at most 2^(32 W + 31) / N.
@@ -69,9 +79,6 @@ class Division {
  public:
   static constexpr unsigned kWords = kLanes * kPerThread;
   static_assert(kPerThread >= 4 && kPerThread % 4 == 0);
-  /// The bits of the lower W words that are left after the digits of kDigitBits.
-  static constexpr unsigned kRestBits = 32 * kWords % kDigitBits;
-  static_assert(0 < kRestBits && kRestBits <= kLastDigitBits);
 
   struct Number {
     std::uint32_t word[kPerThread];
@@ -131,52 +138,32 @@ class Division {
     return d;
   }
 
-  /// a b mod n. On input: a, b < 2^(32 W).
-  MM_DEVICE Number product(const Number& a, const Number& b, const Divisor& n) const {
-    row32::Accumulator<kPerThread> s;
-    MM_UNROLL
-    for (unsigned j = 0; j < kPerThread; ++j) s.even[j] = s.odd[j] = 0;
-    s.top = 0;
-    Number high;
+  /// F = 2^(32 (W + kFolded)) mod N.
+  MM_DEVICE Number fold_of(const Divisor& n) const {
+    const std::uint32_t zeros[kFolded] = {};
+    return below_divisor(extended({n.minus, 0}, zeros, 32 * kFolded, n), n);
+  }
+
+  /// a b mod n. On input: a, b < 2^(32 W); `fold`: F, or any number below 2^(32 W) that equals it modulo n.
+  MM_DEVICE Number product(const Number& a, const Number& b, const Number& fold, const Divisor& n) const {
+    Folded r = upper_words(a, b);
+    const unsigned words = kWords - kFolded;
     if constexpr (kLanes == 1) {
-      std::uint32_t low[kPerThread];
-      row32::add_row(s, a.word, b.word[0]);
-      low[0] = s.even[0];
       MM_UNROLL
-      for (unsigned i = 1; i < kPerThread; ++i) {
-        row32::shift_and_add_row(s, 0, a.word, b.word[i]);
-        low[i] = s.even[0];
-      }
-      row32::shift_and_merge(high.word, s, 0);
-      return remainder(high, low, n);
+      for (unsigned i = 1; i <= words; ++i) add_folded(r, r.below[words - i], fold);
     } else {
-      group_.sync();
-      const bool is_top = group_.lane() == kLanes - 1;
-      std::uint32_t incoming = 0;
       MM_ROLLED
-      for (unsigned source = 0; source < kLanes; ++source) {
-        MM_UNROLL
-        for (unsigned i = 0; i < kPerThread; ++i) {
-          row32::shift_and_add_row(s, incoming, a.word, group_.shuffle(b.word[i], source));
-          // The top lane gets the word of lane 0, which is final.
-          const std::uint32_t above = group_.from_above(s.even[0]);
-          if (is_top) memory_[source * kPerThread + i] = above;
-          incoming = is_top ? 0 : above;
-        }
-      }
-      const std::uint32_t overflow = row32::shift_and_merge(high.word, s, incoming);
-      lane_words::resolve_carries<kPerThread>(group_, high.word, overflow);
-      group_.sync();
-      return remainder(high, memory_, n);
+      for (unsigned i = 1; i <= words; ++i) add_folded(r, memory_[words - i], fold);
     }
+    std::uint32_t low[kFolded];
+    const Remainder upper = settled(r, low);
+    return quotient_by_shift(extended(upper, low, 32 * kFolded + n.shift, n), n);
   }
 
   /// a mod n. On input: a < 2^(32 W).
   MM_DEVICE Number residue(const Number& a, const Divisor& n) const {
-    group_.sync();
-    remember(a);
-    group_.sync();
-    return remainder(Number{}, memory_, n);
+    const std::uint32_t zeros[kFolded] = {};
+    return quotient_by_shift(extended({a, 0}, zeros, n.shift, n), n);
   }
 
  private:
@@ -190,80 +177,217 @@ class Division {
     std::uint32_t over = 0;
   };
 
+  /// A number of W + kFolded words. In the top lane {high, low} is the number above its words, and words W +
+  /// 1 and W + 2 are `upper` besides. In the others it is to be added to the lane above.
+  struct Folded {
+    Number number;
+    std::uint32_t low = 0, high = 0;
+    std::uint32_t upper[2] = {};
+    std::uint32_t below[kLanes == 1 ? kPerThread : 1];  ///< the lower words of the product; others: in memory
+  };
+
   [[nodiscard]] MM_DEVICE unsigned first_word() const { return group_.lane() * kPerThread; }
+  [[nodiscard]] MM_DEVICE bool is_top() const { return group_.lane() == kLanes - 1; }
+  [[nodiscard]] MM_DEVICE bool is_bottom() const { return group_.lane() == 0; }
+
+  /// The lane below's value; 0 in lane 0.
+  [[nodiscard]] MM_DEVICE std::uint32_t from_below(std::uint32_t value) const {
+    const std::uint32_t below = group_.from_below(value);
+    return is_bottom() ? 0 : below;
+  }
 
   MM_DEVICE void remember(const Number& a) const {
     MM_UNROLL
     for (unsigned j = 0; j < kPerThread; ++j) memory_[first_word() + j] = a.word[j];
   }
 
-  /// high 2^(32 W) + low modulo n. `low` gives word j as [j].
-  template <class Low>
-  MM_DEVICE Number remainder(const Number& high, const Low& low, const Divisor& n) const {
-    constexpr unsigned kDigits = 32 * kWords / kDigitBits;
-    Remainder r{high, 0};
-    if constexpr (std::is_same_v<Low, LaneMemory>) {
-      MM_ROLLED
-      for (unsigned i = 1; i <= kDigits; ++i)
-        append(r, digit(low, 32 * kWords - kDigitBits * i), kDigitBits, n);
-    } else {
+  /// The upper W + kFolded words of a b; those below them are remembered.
+  MM_DEVICE Folded upper_words(const Number& a, const Number& b) const {
+    row32::Accumulator<kPerThread> s;
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) s.even[j] = s.odd[j] = 0;
+    s.top = 0;
+    Folded r;
+    Number upper;
+    std::uint32_t lower[kFolded];  // words W - kFolded .. W - 1 of the product
+    if constexpr (kLanes == 1) {
+      row32::add_row(s, a.word, b.word[0]);
+      r.below[0] = s.even[0];
       MM_UNROLL
-      for (unsigned i = 1; i <= kDigits; ++i)
-        append(r, digit(low, 32 * kWords - kDigitBits * i), kDigitBits, n);
+      for (unsigned i = 1; i < kPerThread; ++i) {
+        row32::shift_and_add_row(s, 0, a.word, b.word[i]);
+        r.below[i] = s.even[0];
+      }
+      row32::shift_and_merge(upper.word, s, 0);
+      MM_UNROLL
+      for (unsigned j = 0; j < kFolded; ++j) lower[j] = r.below[kWords - kFolded + j];
+    } else {
+      group_.sync();
+      const bool is_last = cuda::opaque(is_top() ? 1 : 0) != 0;  // kept, not computed anew in each row
+      std::uint32_t incoming = 0;
+      MM_ROLLED
+      for (unsigned source = 0; source < kLanes; ++source) {
+        MM_UNROLL
+        for (unsigned i = 0; i < kPerThread; ++i) {
+          row32::shift_and_add_row(s, incoming, a.word, group_.shuffle(b.word[i], source));
+          // The top lane gets the word of lane 0, which is final.
+          const std::uint32_t above = group_.from_above(s.even[0]);
+          if (is_last) memory_[source * kPerThread + i] = above;
+          incoming = is_last ? 0 : above;
+        }
+      }
+      const std::uint32_t overflow = row32::shift_and_merge(upper.word, s, incoming);
+      lane_words::resolve_carries<kPerThread>(group_, upper.word, overflow);
+      group_.sync();
+      MM_UNROLL
+      for (unsigned j = 0; j < kFolded; ++j) lower[j] = memory_[kWords - kFolded + j];
     }
-    std::uint32_t left = kRestBits + n.shift;
-    std::uint32_t rest = low[0] & ((1u << kRestBits) - 1), rest_bits = kRestBits;
+    MM_UNROLL
+    for (unsigned j = 0; j < kFolded; ++j) {
+      const std::uint32_t below = group_.from_below(upper.word[kPerThread - kFolded + j]);
+      r.number.word[j] = is_bottom() ? lower[j] : below;
+    }
+    MM_UNROLL
+    for (unsigned j = kFolded; j < kPerThread; ++j) r.number.word[j] = upper.word[j - kFolded];
+    r.low = is_top() ? upper.word[kPerThread - 3] : 0;
+    r.upper[0] = upper.word[kPerThread - 2];
+    r.upper[1] = upper.word[kPerThread - 1];
+    return r;
+  }
+
+  /// r = 2^32 r + word modulo N, with t F in place of t 2^(32 (W + kFolded)).
+  ///
+  /// The top word t is complete before the row, as the carry out of the top lane's words only reaches the
+  /// word below it. A carry out of the number counts as another F, which is rare: the number is then less
+  /// than 2^(32 (W + kFolded)) + 2^(32 (W + 1)).
+  MM_DEVICE void add_folded(Folded& r, std::uint32_t word, const Number& fold) const {
+    const std::uint32_t t = group_.shuffle(r.upper[1], kLanes - 1);
+    const std::uint32_t below_low = from_below(r.low), below_high = from_below(r.high);
+    r.upper[1] = r.upper[0] + r.high;
+    const bool carries = is_top() && r.upper[1] < r.high;
+    r.upper[0] = r.low;
+    std::uint32_t sum[kPerThread], odd[kPerThread];
+    sum[0] = is_bottom() ? word : 0;
+    MM_UNROLL
+    for (unsigned j = 1; j < kPerThread; ++j) sum[j] = r.number.word[j - 1];
+    odd_products(odd, fold, t, below_low, below_high);
+    row32::add_products<kPerThread>(sum, 0, 0, fold.word, t);
+    r.low = cuda::addc_cc(r.number.word[kPerThread - 1], 0);
+    r.high = cuda::addc(0, 0);
+    sum[1] = cuda::add_cc(sum[1], odd[0]);
+    MM_UNROLL
+    for (unsigned j = 2; j < kPerThread; ++j) sum[j] = cuda::addc_cc(sum[j], odd[j - 1]);
+    r.low = cuda::addc_cc(r.low, odd[kPerThread - 1]);
+    r.high = cuda::addc(r.high, 0);
+    MM_UNROLL
+    for (unsigned j = 0; j < kPerThread; ++j) r.number.word[j] = sum[j];
+    if (group_.any_in_warp(carries)) add_fold_once(r, group_.shuffle(carries ? 1u : 0u, kLanes - 1), fold);
+  }
+
+  /// odd[j - 1], odd[j] = factor[j] t for odd j, with {high, low} added at odd[0].
+  MM_DEVICE static void odd_products(std::uint32_t* odd, const Number& factor, std::uint32_t t,
+                                     std::uint32_t low, std::uint32_t high) {
+    MM_UNROLL
+    for (unsigned j = 1; j < kPerThread; j += 2) {
+      if (kLanes > 1 && j == 1) {
+        cuda::mad_wide_cc(odd[0], odd[1], factor.word[1], t, low, high);
+        continue;
+      }
+      const cuda::Wide product = cuda::multiply_whole(factor.word[j], t);
+      odd[j - 1] = product.lo;
+      odd[j] = product.hi;
+    }
+  }
+
+  /// r += times F, times 0 or 1.
+  MM_DEVICE void add_fold_once(Folded& r, std::uint32_t times, const Number& fold) const {
+    std::uint32_t* const word = r.number.word;
+    word[0] = cuda::add_cc(word[0], fold.word[0] & (0 - times));
+    MM_UNROLL
+    for (unsigned j = 1; j < kPerThread; ++j) word[j] = cuda::addc_cc(word[j], fold.word[j] & (0 - times));
+    r.low = cuda::addc_cc(r.low, 0);
+    r.high = cuda::addc(r.high, 0);
+  }
+
+  /// Words kFolded and above, W of them and their overflow; low: the others, in lane 0.
+  MM_DEVICE Remainder settled(Folded& r, std::uint32_t* low) const {
+    std::uint32_t carry = 0;
+    std::uint32_t* const word = r.number.word;
+    if constexpr (kLanes > 1) {
+      const std::uint32_t below_low = from_below(r.low), below_high = from_below(r.high);
+      word[0] = cuda::add_cc(word[0], below_low);
+      word[1] = cuda::addc_cc(word[1], below_high);
+      MM_UNROLL
+      for (unsigned j = 2; j < kPerThread; ++j) word[j] = cuda::addc_cc(word[j], 0);
+      carry = cuda::addc(0, 0);
+      std::uint32_t ones = word[0];
+      MM_UNROLL
+      for (unsigned j = 1; j < kPerThread; ++j) ones &= word[j];
+      const std::uint64_t carries =
+          cuda::lane_carries(group_.ballot(carry != 0), group_.ballot(ones == 0xffffffffu));
+      lane_words::add_word<kPerThread>(word, static_cast<std::uint32_t>(carries >> group_.lane()) & 1);
+      carry = static_cast<std::uint32_t>(carries >> kLanes);
+    }
+    std::uint32_t above[kFolded + 1];
+    above[0] = cuda::add_cc(r.low, carry);
+    above[1] = cuda::addc_cc(r.upper[0], r.high);
+    above[2] = cuda::addc_cc(r.upper[1], 0);
+    above[3] = cuda::addc(0, 0);
+    Remainder upper;
+    MM_UNROLL
+    for (unsigned j = kFolded; j < kPerThread; ++j) upper.low.word[j - kFolded] = word[j];
+    MM_UNROLL
+    for (unsigned j = 0; j < kFolded; ++j) {
+      low[j] = word[j];
+      const std::uint32_t next = group_.from_above(word[j]);
+      upper.low.word[kPerThread - kFolded + j] = is_top() ? above[j] : next;
+    }
+    upper.over = is_top() ? above[kFolded] : 0;
+    return upper;
+  }
+
+  /// r extended by `left` bits, those of `low` from the top down and then zeros. On input: r < 4 N. On
+  /// output: r < 3 N.
+  MM_DEVICE Remainder extended(Remainder r, const std::uint32_t* low, std::uint32_t left,
+                               const Divisor& n) const {
+    std::uint32_t next[kFolded];
+    MM_UNROLL
+    for (unsigned j = 0; j < kFolded; ++j) next[j] = low[j];
     MM_ROLLED
     while (group_.any_in_warp(left > 0)) {
-      const unsigned bits = left < kLastDigitBits ? left : kLastDigitBits;
       // For bits = 0 this changes r by a multiple of N only.
-      append(r, rest << ((bits - rest_bits) & 31), bits, n);
-      rest = rest_bits = 0;
+      const unsigned bits = left > 2 * kLastDigitBits ? kDigitBits
+                            : left > kLastDigitBits   ? kLastDigitBits
+                                                      : left;
+      append(r, cuda::shift_left(next[kFolded - 1], 0, bits), bits, n);
+      MM_UNROLL
+      for (unsigned j = kFolded - 1; j > 0; --j) next[j] = cuda::shift_left(next[j - 1], next[j], bits);
+      next[0] <<= bits;
       left -= bits;
     }
-    return shifted_right(below_divisor(r, n), n.shift);
+    return r;
   }
 
-  /// Bits first .. first + kDigitBits - 1. On input: first + kDigitBits <= 32 W.
-  template <class Low>
-  MM_DEVICE static std::uint32_t digit(const Low& low, unsigned first) {
-    const unsigned j = first / 32, above = j + 1 < kWords ? j + 1 : j;
-    return cuda::shift_right(low[j], low[above], first % 32) & ((1u << kDigitBits) - 1);
-  }
-
-  /// r = 2^bits r + digit - q N. On input: r < 4 N, bits <= kDigitBits, digit < 2^bits.
+  /// r = 2^bits r + digit - q N. On input: r < 4 N, bits <= kDigitBits, digit < 2^bits in lane 0.
   MM_DEVICE void append(Remainder& r, std::uint32_t digit, unsigned bits, const Divisor& n) const {
     constexpr unsigned kTop = kPerThread - 1;
-    const bool is_top = group_.lane() == kLanes - 1;
-    const std::uint32_t over = is_top ? r.over : 0;
+    const std::uint32_t over = is_top() ? r.over : 0;
     std::uint32_t u = cuda::shift_right(r.low.word[kTop], over, 31 - bits);
     if constexpr (kLanes > 1) u = over >> 31 != 0 ? 0 : u;
     const std::uint32_t q = group_.shuffle(multiply_high(u, n.reciprocal), kLanes - 1);
-    std::uint32_t pending = group_.from_below(r.over);
-    pending = group_.lane() == 0 ? 0 : pending;
-    digit = group_.lane() == 0 ? digit : 0;
+    const Shifted pending = shifted(from_below(r.over), bits);
     std::uint32_t t[kPerThread], odd[kPerThread];
     MM_UNROLL
     for (unsigned j = 1; j < kPerThread; ++j) {
       t[j] = cuda::shift_left(r.low.word[j - 1], r.low.word[j], bits);
     }
-    t[0] = r.low.word[0] << bits | digit;
+    t[0] = r.low.word[0] << bits | (is_bottom() ? digit : 0);
     std::uint32_t out = cuda::shift_left(r.low.word[kTop], over, bits);
-    const Shifted carried = shifted(pending, bits);
-    MM_UNROLL
-    for (unsigned j = 1; j < kPerThread; j += 2) {
-      if (kLanes > 1 && j == 1) {
-        cuda::mad_wide_cc(odd[0], odd[1], n.minus.word[1], q, carried.high, 0);
-        continue;
-      }
-      const std::uint64_t wide = std::uint64_t{n.minus.word[j]} * q;
-      odd[j - 1] = static_cast<std::uint32_t>(wide);
-      odd[j] = static_cast<std::uint32_t>(wide >> 32);
-    }
+    odd_products(odd, n.minus, q, pending.high, 0);
     row32::add_products<kPerThread>(t, 0, 0, n.minus.word, q);
     out = cuda::addc(out, 0);
     if constexpr (kLanes > 1) {
-      t[0] = cuda::add_cc(t[0], carried.low);
+      t[0] = cuda::add_cc(t[0], pending.low);
       t[1] = cuda::addc_cc(t[1], odd[0]);
     } else {
       t[1] = cuda::add_cc(t[1], odd[0]);
@@ -271,13 +395,18 @@ class Division {
     MM_UNROLL
     for (unsigned j = 2; j < kPerThread; ++j) t[j] = cuda::addc_cc(t[j], odd[j - 1]);
     out = cuda::addc(out, odd[kTop]);
-    r.over = out - (is_top ? q : 0);
+    r.over = out - (is_top() ? q : 0);
     MM_UNROLL
     for (unsigned j = 0; j < kPerThread; ++j) r.low.word[j] = t[j];
   }
 
+  /// (r mod N) / 2^shift. On input: r < 3 N, r = 0 mod 2^shift.
+  MM_DEVICE Number quotient_by_shift(const Remainder& r, const Divisor& n) const {
+    return shifted_right(below_divisor(r, n), n.shift);
+  }
+
   /// r mod N. On input: r < 3 N.
-  MM_DEVICE Number below_divisor(Remainder& r, const Divisor& n) const {
+  MM_DEVICE Number below_divisor(Remainder r, const Divisor& n) const {
     std::uint32_t over = lane_words::resolve_carries<kPerThread>(group_, r.low.word, r.over);
     MM_UNROLL
     for (unsigned i = 0; i < 2; ++i) {

@@ -16,9 +16,12 @@ namespace {
 
 constexpr std::size_t kMaxLimbs = kMaxWords / 2;
 // Enough to be copied at full speed, and at most 1 / kMemoryParts of the device's memory.
-constexpr std::size_t kCopiedBytes = std::size_t{64} << 20;
+constexpr std::size_t kCopiedBytes = std::size_t{32} << 20;
 constexpr std::size_t kMemoryParts = 128;
 constexpr std::size_t kGranularity = 4096;
+// Copies between pageable and page-locked memory take longer than those over the link: more chunks at a time
+// than of other engines, whose kernels take longer.
+constexpr std::size_t kInFlight = 8;
 // The rate, in bytes per nanosecond, at which one thread gathers a chunk's operands and stores its results.
 constexpr double kHostBytesPerNs = 5;
 
@@ -38,9 +41,10 @@ class RowEngine final : public Engine, public ResidentRows {
 
   [[nodiscard]] const ResidentRows* resident_rows() const override { return this; }
 
-  [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation,
+  [[nodiscard]] std::unique_ptr<PreparedModulus> prepare(std::span<const Limb> modulus, Operation op,
                                                          TimingClass) const override {
-    return std::make_unique<PreparedDivisor>(modulus);
+    return std::make_unique<PreparedDivisor>(modulus,
+                                             shape_for(row_operation(op), 2 * modulus.size()).words());
   }
 
   [[nodiscard]] std::unique_ptr<PreparedBase> prepare_base(const BatchView&, std::span<const Limb>,
@@ -91,7 +95,8 @@ class RowEngine final : public Engine, public ResidentRows {
   [[nodiscard]] gpu::Device& device() const { return backend_.device(device_index_); }
 
   [[nodiscard]] gpu::Workspaces& workspaces() const {
-    std::call_once(workspaces_made_, [this] { workspaces_ = std::make_unique<gpu::Workspaces>(device()); });
+    std::call_once(workspaces_made_,
+                   [this] { workspaces_ = std::make_unique<gpu::Workspaces>(device(), kInFlight); });
     return *workspaces_;
   }
 

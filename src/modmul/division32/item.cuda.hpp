@@ -34,9 +34,11 @@ class Item {
     const Number y = job_.y.width == 0 ? x : read(job_.y);
     if constexpr (kOwn) {
       const Modulus n = read_modulus();
-      finish(arithmetic_.product(x, y, arithmetic_.divisor_of(n.number, n.bits)), n.kind, stores);
+      const Divisor divisor = arithmetic_.divisor_of(n.number, n.bits);
+      finish(arithmetic_.product(x, y, arithmetic_.fold_of(divisor), divisor), n.kind, stores);
     } else {
-      finish(arithmetic_.product(x, y, shared_divisor()), ModulusClass::compute, stores);
+      const Number fold = arithmetic_.load([this](unsigned j) { return job_.divisor.fold[j]; });
+      finish(arithmetic_.product(x, y, fold, shared_divisor()), ModulusClass::compute, stores);
     }
   }
 
@@ -114,8 +116,7 @@ class Item {
 
   [[nodiscard]] MM_DEVICE Divisor shared_divisor() const {
     Divisor d;
-    MM_UNROLL
-    for (unsigned j = 0; j < kPerThread; ++j) d.minus.word[j] = job_.divisor.minus[first_word() + j];
+    d.minus = arithmetic_.load([this](unsigned j) { return job_.divisor.minus[j]; });
     d.reciprocal = job_.divisor.reciprocal;
     d.shift = job_.divisor.shift;
     return d;

@@ -16,6 +16,10 @@ namespace manymod::division32 {
 inline constexpr unsigned kMaxWords = 128;
 inline constexpr unsigned kBlock = 128;  ///< threads of a block
 
+/// Words of shared memory of a group that computes numbers of `words` words. An odd number, so that the
+/// groups of a warp access different banks.
+MM_DEVICE unsigned memory_words(unsigned words) { return words + 1; }
+
 enum class RowOperation : std::uint8_t { add, subtract, multiply };
 
 /// Integer i is the `width` words from words[i stride]; with null `words` all items have the integer of that
@@ -28,9 +32,10 @@ struct Rows {
   bool quads = false;        ///< all integers begin and end at multiples of 16 bytes
 };
 
-/// N and its reciprocal (division.cuda.hpp) in the kernel's number of words.
+/// N, its reciprocal and F (division.cuda.hpp) in the kernel's number of words.
 struct SharedDivisor {
   std::uint32_t minus[kMaxWords];
+  std::uint32_t fold[kMaxWords];
   std::uint32_t reciprocal = 0;
   std::uint32_t shift = 0;
 };

@@ -16,7 +16,7 @@ __device__ __forceinline__ void run_item(const Job& job) {
   const std::uint32_t item = (blockIdx.x * blockDim.x + threadIdx.x) / kThreads;
   if (kThreads == 1 && item >= job.count) return;
   const std::uint32_t own = item < job.count ? item : job.count - 1;
-  const LaneMemory memory{shared_words + threadIdx.x / kThreads, blockDim.x / kThreads};
+  const LaneMemory memory{shared_words + threadIdx.x / kThreads * memory_words(kThreads * kPerThread), 1};
   const Item<Group, kPerThread, kOwn> computed(Group(), memory, job, own);
   if constexpr (kProduct) {
     computed.multiply(item < job.count);

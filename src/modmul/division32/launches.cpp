@@ -10,12 +10,12 @@
 namespace manymod::division32 {
 namespace {
 
-#define SHAPE(threads, per_thread, blocks)                              \
+#define SHAPE(threads, per_thread, blocks, own_blocks)                  \
   {threads, per_thread, "division32_product_" #threads "x" #per_thread, \
    "division32_product_own_" #threads "x" #per_thread},
 constexpr Shape kProducts[] = {MM_DIVISION32_PRODUCTS(SHAPE)};
 #undef SHAPE
-#define SHAPE(threads, per_thread, blocks)                          \
+#define SHAPE(threads, per_thread, blocks, own_blocks)              \
   {threads, per_thread, "division32_sum_" #threads "x" #per_thread, \
    "division32_sum_own_" #threads "x" #per_thread},
 constexpr Shape kSums[] = {MM_DIVISION32_SUMS(SHAPE)};
@@ -38,7 +38,8 @@ void launch(const gpu::Stream& stream, const Shape& shape, const Job& job) {
   gpu::LaunchShape launch;
   launch.block = kBlock;
   launch.grid = (job.count * shape.threads + kBlock - 1) / kBlock;
-  launch.shared_bytes = std::size_t{shape.per_thread} * kBlock * sizeof(std::uint32_t);
+  launch.shared_bytes =
+      std::size_t{memory_words(shape.words())} * (kBlock / shape.threads) * sizeof(std::uint32_t);
   const char* const name = job.kinds == nullptr ? shape.shared_modulus : shape.own_modulus;
   stream.device().kernel(name).launch(stream, launch, job);
 }

@@ -35,11 +35,13 @@ bool reads_y(Operation op) {
 
 }  // namespace
 
-PreparedDivisor::PreparedDivisor(std::span<const Limb> modulus) : modulus_(modulus.size()) {
+PreparedDivisor::PreparedDivisor(std::span<const Limb> modulus, unsigned words)
+    : modulus_(modulus.size()), words_(words), divisor_(shared_divisor(modulus, words)) {
   std::copy(modulus.begin(), modulus.end(), modulus_.data());
 }
 
 SharedDivisor PreparedDivisor::in_words(unsigned words) const {
+  if (words == words_) return divisor_;
   return shared_divisor(modulus_.first(modulus_.size()), words);
 }
 

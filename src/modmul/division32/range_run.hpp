@@ -20,7 +20,8 @@ namespace manymod::division32 {
 /// A modulus that all items share.
 class PreparedDivisor final : public PreparedModulus {
  public:
-  explicit PreparedDivisor(std::span<const Limb> modulus);
+  /// `words`: of the kernels for which the divisor is kept.
+  PreparedDivisor(std::span<const Limb> modulus, unsigned words);
 
   [[nodiscard]] std::size_t limbs() const { return modulus_.size(); }
   /// The divisor in `words` >= 2 limbs() words.
@@ -30,6 +31,8 @@ class PreparedDivisor final : public PreparedModulus {
 
  private:
   limbs::Buffer modulus_;
+  unsigned words_;
+  SharedDivisor divisor_;
 };
 
 /// The kernels' operation for a call's.

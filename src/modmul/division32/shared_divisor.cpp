@@ -4,10 +4,28 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "modmul/division.hpp"
 #include "modmul/division32/division.cuda.hpp"
 #include "repr/limbs.hpp"
 
 namespace manymod::division32 {
+namespace {
+
+/// 2^(32 (words + kFolded)) mod n, in the words of n.
+void write_fold(std::span<const Limb> n, unsigned words, std::uint32_t* fold) {
+  constexpr std::size_t kMostLimbs = (kMaxWords + kFolded) / 2 + 1;
+  Limb power[kMostLimbs] = {}, scratch[Divisor::scratch_limbs(kMostLimbs)], rest[kMaxWords / 2];
+  const unsigned bits = 32 * (words + kFolded);
+  power[bits / kLimbBits] = Limb{1} << bits % kLimbBits;
+  Divisor divisor;
+  divisor.assign(n);
+  divisor.remainder_var({rest, n.size()}, {power, bits / kLimbBits + 1}, scratch);
+  for (std::size_t j = 0; j < 2 * n.size(); ++j) {
+    fold[j] = static_cast<std::uint32_t>(rest[j / 2] >> 32 * (j % 2));
+  }
+}
+
+}  // namespace
 
 SharedDivisor shared_divisor(std::span<const Limb> n, unsigned words) {
   SharedDivisor d{};
@@ -27,6 +45,7 @@ SharedDivisor shared_divisor(std::span<const Limb> n, unsigned words) {
     borrow |= static_cast<std::uint32_t>(top[1] != 0);
   }
   d.reciprocal = reciprocal_of(top[1], top[0]);
+  write_fold(n, words, d.fold);
   return d;
 }
 

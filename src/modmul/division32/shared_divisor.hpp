@@ -9,7 +9,8 @@
 
 namespace manymod::division32 {
 
-/// For kernels with numbers of `words` words. On input: n > 0 fits into them. Timing: by the length of n.
+/// For kernels with numbers of `words` words. On input: n > 0 fits into them, and its top limb is not 0.
+/// Timing: by the length of n.
 SharedDivisor shared_divisor(std::span<const Limb> n, unsigned words);
 
 }  // namespace manymod::division32

@@ -85,7 +85,8 @@ struct Case {
       job.kinds = &kind;
       job.failed = &failed;
     } else {
-      job.divisor = division32::shared_divisor(naive::limbs(n, n.size() / 2), kWords);
+      const std::size_t limbs = (significant_words(n) + 1) / 2;
+      job.divisor = division32::shared_divisor(naive::limbs(n, limbs), kWords);
     }
     GuardedColumns memory(1, kWords);
     run_lockstep<kThreads>([&](LockstepGroup<kThreads> group) {
@@ -159,13 +160,15 @@ void check_widths(bool products, unsigned rounds) {
 constexpr unsigned rounds(unsigned threads) { return threads == 1 ? 8 : 2; }
 
 TEST(Division32, Products){
-#define SHAPE(threads, per_thread, blocks) check_widths<threads, per_thread>(true, rounds(threads));
+#define SHAPE(threads, per_thread, blocks, own_blocks) \
+  check_widths<threads, per_thread>(true, rounds(threads));
     MM_DIVISION32_PRODUCTS(SHAPE)
 #undef SHAPE
 }
 
 TEST(Division32, Sums){
-#define SHAPE(threads, per_thread, blocks) check_widths<threads, per_thread>(false, rounds(threads));
+#define SHAPE(threads, per_thread, blocks, own_blocks) \
+  check_widths<threads, per_thread>(false, rounds(threads));
     MM_DIVISION32_SUMS(SHAPE)
 #undef SHAPE
 }

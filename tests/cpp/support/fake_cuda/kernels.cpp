@@ -99,7 +99,8 @@ void run_items(const Launch& launch, void** parameters) {
   std::vector<std::uint32_t> words(launch.shared_bytes / sizeof(std::uint32_t));
   for (std::uint32_t item = 0; item < job.count; ++item) {
     if (item % groups == 0) std::ranges::fill(words, 0xa5a5a5a5u);
-    const LaneMemory memory{words.data() + item % groups, groups};
+    const LaneMemory memory{words.data() + item % groups * division32::memory_words(kThreads * kPerThread),
+                            1};
     if constexpr (kThreads == 1) {
       compute(OneThread(), item, memory);
     } else {
@@ -131,12 +132,12 @@ void install_kernels() {
   add_kernel("dpf52_" #threads "x" #per_thread, &run_program<dpf52::Multiplier, threads, per_thread>);
   MM_DPF52_SHAPES(SHAPE)
 #undef SHAPE
-#define SHAPE(threads, per_thread, blocks)                                                                  \
+#define SHAPE(threads, per_thread, blocks, own_blocks)                                                      \
   add_kernel("division32_product_" #threads "x" #per_thread, &run_items<threads, per_thread, false, true>); \
   add_kernel("division32_product_own_" #threads "x" #per_thread, &run_items<threads, per_thread, true, true>);
   MM_DIVISION32_PRODUCTS(SHAPE)
 #undef SHAPE
-#define SHAPE(threads, per_thread, blocks)                                                               \
+#define SHAPE(threads, per_thread, blocks, own_blocks)                                                   \
   add_kernel("division32_sum_" #threads "x" #per_thread, &run_items<threads, per_thread, false, false>); \
   add_kernel("division32_sum_own_" #threads "x" #per_thread, &run_items<threads, per_thread, true, false>);
   MM_DIVISION32_SUMS(SHAPE)
