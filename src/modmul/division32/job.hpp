@@ -55,7 +55,7 @@ struct Job {
   ModulusClass* kinds = nullptr;    ///< of each item's modulus: compute (1 too), zero or too_wide
   std::uint32_t* failed = nullptr;  ///< set to 1 if any item has no result; in host memory
 
-  std::uint32_t shared[3][kMaxWords];
+  alignas(16) std::uint32_t shared[3][kMaxWords];  ///< aligned as Rows::quads tells
   SharedDivisor divisor;  ///< of a shared modulus
 };
 static_assert(sizeof(Job) <= 4096);
