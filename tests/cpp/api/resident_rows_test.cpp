@@ -16,7 +16,7 @@ namespace {
 constexpr mm_op kRowOperations[] = {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD, MM_OP_SQRMOD};
 constexpr char kVariant[] = "division32.cuda";
 
-class ResidentRows : public FakeGpuTest {
+class RowCalls : public FakeGpuTest {
  protected:
   CudaNumbers numbers_{43};
 
@@ -33,7 +33,7 @@ class ResidentRows : public FakeGpuTest {
   }
 };
 
-TEST_F(ResidentRows, AreChosenOnGpusThatAreRequestedByName) {
+TEST_F(RowCalls, AreChosenOnGpusThatAreRequestedByName) {
   for (const mm_op op : kRowOperations) {
     for (const bool shared : {false, true}) {
       const CallOperands call = operands(op, 8, 4, shared);
@@ -49,7 +49,7 @@ TEST_F(ResidentRows, AreChosenOnGpusThatAreRequestedByName) {
   EXPECT_STRNE(mm_plan_variant(make_plan(wide.options("cuda")).get()), kVariant);
 }
 
-TEST_F(ResidentRows, AllWidths) {
+TEST_F(RowCalls, AllWidths) {
   for (const std::size_t width : {1u, 2u, 3u, 4u, 6u, 7u, 8u, 12u, 31u, 64u}) {
     for (const mm_op op : kRowOperations) {
       for (const bool shared : {false, true}) {
@@ -62,7 +62,7 @@ TEST_F(ResidentRows, AllWidths) {
   }
 }
 
-TEST_F(ResidentRows, OneLaunchAndNoCopies) {
+TEST_F(RowCalls, OneLaunchAndNoCopies) {
   for (const mm_op op : kRowOperations) {
     for (const bool shared : {false, true}) {
       CallOperands call = operands(op, 3000, 4, shared);
@@ -88,7 +88,7 @@ TEST_F(ResidentRows, OneLaunchAndNoCopies) {
   }
 }
 
-TEST_F(ResidentRows, ResultsInPlaceOfOperandsAndModuli) {
+TEST_F(RowCalls, ResultsInPlaceOfOperandsAndModuli) {
   for (const mm_op op : kRowOperations) {
     for (const unsigned replaced : {0u, 1u, 2u}) {
       const CallOperands call = operands(op, 70, 5, false);
@@ -109,7 +109,7 @@ TEST_F(ResidentRows, ResultsInPlaceOfOperandsAndModuli) {
   }
 }
 
-TEST_F(ResidentRows, OperandsThatAllItemsShare) {
+TEST_F(RowCalls, OperandsThatAllItemsShare) {
   for (const mm_op op : kRowOperations) {
     for (const bool shared : {false, true}) {
       CallOperands call = operands(op, 9, 3, shared);
@@ -124,7 +124,7 @@ TEST_F(ResidentRows, OperandsThatAllItemsShare) {
 }
 
 // What the kernels do not take goes to other variants: wider operands, and operands with signs.
-TEST_F(ResidentRows, OtherOperands) {
+TEST_F(RowCalls, OtherOperands) {
   for (const mm_op op : kRowOperations) {
     CallOperands call = operands(op, 4, 3, true);
     call.x = numbers_.some(4, 65);
@@ -136,7 +136,7 @@ TEST_F(ResidentRows, OtherOperands) {
   }
 }
 
-TEST_F(ResidentRows, FailingLaunch) {
+TEST_F(RowCalls, FailingLaunch) {
   const CallOperands call = operands(MM_OP_ADDMOD, 4, 3, true);
   fake_cuda::settings().failing_launch = 0;
   EXPECT_EQ(device_results(call, {.device = "cuda"}).status, MM_ERR_DEVICE);
