@@ -56,7 +56,7 @@ struct Job {
   std::uint32_t* failed = nullptr;  ///< set to 1 if any item has no result; in host memory
 
   alignas(16) std::uint32_t shared[3][kMaxWords];  ///< aligned as Rows::quads tells
-  SharedDivisor divisor;  ///< of a shared modulus
+  SharedDivisor divisor;                           ///< of a shared modulus
 };
 static_assert(sizeof(Job) <= 4096);
 
