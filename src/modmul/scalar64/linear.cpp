@@ -37,9 +37,8 @@ class Operands {
   }
 };
 
-}  // namespace
-
-void run_add_sub_neg(const BucketRun& run) {
+/// Sums, differences and negatives of operands of any size and sign.
+void run_any_sums(const BucketRun& run) {
   const Job& job = run.job;
   ModulusCursor moduli(run.kernels, job, run.limbs, parts_needed(job));
   Operands operands(run);
@@ -58,6 +57,14 @@ void run_add_sub_neg(const BucketRun& run) {
     if (job.stop.was_requested()) return;
     finish_item(job, item, r, n.value());
   }
+}
+
+}  // namespace
+
+void run_add_sub_neg(const BucketRun& run) {
+  if (!are_short_sums(run)) return run_any_sums(run);
+  const std::vector<std::size_t> rest = run_short_sums(run);
+  if (!rest.empty()) run_any_sums({run.kernels, run.job, rest, run.limbs});
 }
 
 void run_mul_sqr(const BucketRun& run) {

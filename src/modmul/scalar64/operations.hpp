@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "modinv/safegcd.hpp"
 #include "modmul/scalar64/modulus.hpp"
@@ -28,13 +29,19 @@ inline unsigned parts_needed(const Job& job) {
 
 // Each computes the items of a bucket and stores results and statuses. If a stop is requested, it returns
 // early.
-void run_add_sub_neg(const BucketRun& run);
+void run_add_sub_neg(const BucketRun& run);  ///< variable-time
 void run_mul_sqr(const BucketRun& run);
 void run_linear_secret(const BucketRun& run);  ///< the operations of the two above, constant-time
 void run_inverse(const BucketRun& run);
 void run_power(const BucketRun& run);
 void run_multi_power(const BucketRun& run);
 void run_fixed_base_power(const BucketRun& run);
+
+/// Whether run_short_sums takes the bucket: at most 8 limbs in every array, and no signs.
+bool are_short_sums(const BucketRun& run);
+/// addmod, submod or negmod of a bucket, variable-time; @return the items that it leaves over, whose operands
+/// are not reduced.
+std::vector<std::size_t> run_short_sums(const BucketRun& run);
 
 /// Items whose inverses are computed together, with one inversion (shared modulus, variable-time).
 inline constexpr std::size_t kInversionBlock = 64;
