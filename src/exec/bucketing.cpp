@@ -99,6 +99,10 @@ class Sorter {
   // Each item is visited once. Only the top and low limbs of its modulus and the top limb of its exponent are
   // read, unless leading limbs are 0.
   void classify(std::size_t begin, std::size_t end, std::vector<KeyFacts>& facts) {
+    const std::size_t width = job_.modulus.width;
+    if (!own_exponents_ && !job_.modulus.on_device && width > 1 && width < keys_in_use_) {
+      begin = classify_full_width(begin, end, facts[width]);
+    }
     for (std::size_t i = begin; i < end; ++i) {
       const ModulusFact modulus = modulus_fact(job_, i, modulus_bits_);
       const bool computed = modulus.modulus_class == ModulusClass::compute;
@@ -110,6 +114,27 @@ class Sorter {
       of_key.even += modulus.odd ^ 1u;
       if (own_exponents_ && computed) of_key.exponents.add(exponent_bits(job_, i));
     }
+  }
+
+  // The same, faster, up to the first item whose modulus has a leading limb of 0 or is not to be computed.
+  // Returns that item. On input: no exponents to look at, width > 1.
+  std::size_t classify_full_width(std::size_t begin, std::size_t end, KeyFacts& of_width) {
+    const std::size_t width = job_.modulus.width;
+    const bool secret = job_.timing == TimingClass::secret;
+    std::size_t even = 0;
+    std::size_t i = begin;
+    for (; i < end; ++i) {
+      const Limb* const modulus = job_.modulus.magnitude(i).data();
+      const Limb top = modulus[width - 1];
+      const ModulusFact fact = modulus_fact(width, modulus[0], top, modulus_bits_, secret);
+      if (top == 0 || fact.modulus_class != ModulusClass::compute) break;
+      even += fact.odd ^ 1u;
+      keys_[i] = static_cast<Key>(width);
+    }
+    std::fill(job_.status + begin, job_.status + i, initial_status(ModulusClass::compute));
+    of_width.count += i - begin;
+    of_width.even += even;
+    return i;
   }
 
   // The widest first. A single bucket with all items needs no list.
