@@ -2,6 +2,7 @@
 #include "dispatch/registry.hpp"
 
 #include "modmul/division32/variants.cuda.hpp"
+#include "modmul/division52/variants.hpp"
 #include "modmul/dpf52/variants.cuda.hpp"
 #include "modmul/dpf52/variants.hpp"
 #include "modmul/fios/variants.cuda.hpp"
@@ -21,6 +22,7 @@ std::span<const Variant> registry() {
     std::vector<Variant> rows;
     scalar64::register_variants(rows);
     ifma52::register_variants(rows);
+    division52::register_variants(rows);
     vcpc512::register_variants(rows);
     radix29::register_variants(rows);
     dpf52::register_variants(rows);

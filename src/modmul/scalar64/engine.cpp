@@ -113,6 +113,8 @@ Variant make_variant(const std::string& shape, std::string summary) {
 
 }  // namespace
 
+std::unique_ptr<Engine> make_fastest_engine() { return std::make_unique<Scalar64Engine>(fastest_kernels()); }
+
 void register_variants(std::vector<Variant>& variants) {
 #if MANYMOD_X86_64
   Variant adx = make_variant("adx", "64-bit limbs, two carry chains by mulx, adcx and adox");

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of division52 against schoolbook arithmetic, at edges: every width of up to 64 limbs, even
+// moduli, powers of two, operands next to the modulus and longer than it, results in place of operands.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "core/cpu_features.hpp"
+#include "modmul/division52/kernels.hpp"
+#include "repr/limbs.hpp"
+#include "support/naive.hpp"
+
+#if MANYMOD_X86_64
+
+namespace manymod::division52 {
+namespace {
+
+using naive::Generator;
+using naive::Limbs;
+
+std::size_t bits_of(const Limbs& x) {
+  for (std::size_t i = x.size(); i-- > 0;) {
+    if (x[i] != 0) return i * 64 + static_cast<std::size_t>(std::bit_width(x[i]));
+  }
+  return 0;
+}
+
+Limbs number(Generator& generate, std::size_t limbs) {
+  Limbs x(limbs);
+  for (Limb& limb : x) limb = generate.limb();
+  return x;
+}
+
+/// One vector of products, its expected results, and the lanes that must be computed.
+struct Vector {
+  std::array<Limbs, kLanes> x, y, n, r, expected;
+  std::array<bool, kLanes> ordinary{};
+
+  Vector(Generator& generate, std::size_t limbs, std::size_t x_limbs, std::size_t y_limbs) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      n[lane] = number(generate, limbs);
+      Limb& top = n[lane].back();
+      while (top == 0 || (limbs == 1 && top == 1)) top = generate.limb();
+      x[lane] = number(generate, x_limbs);
+      y[lane] = number(generate, y_limbs);
+      near_modulus(generate, lane);
+      r[lane].assign(limbs, 0x5555);
+      expected[lane] = naive::multiply_mod(x[lane], y[lane], n[lane]);
+    }
+  }
+
+  /// In a third of the lanes each: operands just below n, random ones below n, and whatever they are.
+  void near_modulus(Generator& generate, std::size_t lane) {
+    if (lane % 3 == 0 && x[lane].size() == n[lane].size()) {
+      x[lane] = n[lane];
+      if (x[lane][0] > 3) x[lane][0] -= 1 + generate.below(3);
+    }
+    if (lane % 3 == 1) {
+      for (Limb& limb : x[lane]) limb = generate.below(~Limb{0});
+      for (Limb& limb : n[lane]) limb = generate.below(~Limb{0}) | 1;
+      x[lane].resize(n[lane].size());
+      x[lane] = naive::reduce(x[lane], n[lane]);
+      ordinary[lane] = true;
+    }
+  }
+  [[nodiscard]] Products products() {
+    Products p{};
+    p.x_limbs = SIZE_MAX;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      p.x_limbs = std::min(p.x_limbs, x[lane].size());
+      p.x[lane] = x[lane].data();
+      p.y[lane] = y[lane].data();
+      p.r[lane] = r[lane].data();
+    }
+    p.y_limbs = y[0].size();
+    p.limbs = n[0].size();
+    return p;
+  }
+  void set_divisors_in(Limb* block, Limb* scratch) {
+    const Limb* moduli[kLanes];
+    for (std::size_t lane = 0; lane < kLanes; ++lane) moduli[lane] = n[lane].data();
+    set_divisors(block, moduli, n[0].size(), scratch);
+  }
+  /// Lanes may be left over if x is longer than n, or a quotient has long runs of zeros.
+  void check(unsigned computed, const std::array<Limbs, kLanes>& results) const {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const bool done = (computed >> lane & 1) != 0;
+      EXPECT_TRUE(done || !ordinary[lane]) << "lane " << lane;
+      EXPECT_TRUE(!done || bits_of(x[lane]) <= bits_of(n[lane])) << "lane " << lane;
+      EXPECT_EQ(results[lane], done ? expected[lane] : Limbs(n[lane].size(), 0x5555)) << "lane " << lane;
+    }
+  }
+};
+
+/// The parameter is the number of limbs.
+class Division52 : public testing::TestWithParam<std::size_t> {
+ protected:
+  void SetUp() override {
+    const CpuFeatures needed = CpuFeature::bmi2 | CpuFeature::avx512f | CpuFeature::avx512dq |
+                               CpuFeature::avx512bw | CpuFeature::avx512vl | CpuFeature::avx512ifma;
+    if ((cpu_info().features & needed) != needed) GTEST_SKIP() << "needs AVX-512 F, DQ, BW, VL and IFMA";
+  }
+
+  std::size_t size = GetParam();
+  int rounds = size <= 20 ? 12 : 2;
+  Generator generate{size};
+  limbs::Buffer block{divisor_words(size)};
+  limbs::Buffer other_block{divisor_words(size)};
+  limbs::Buffer scratch{2 * scratch_words(size)};
+};
+
+TEST_P(Division52, MultipliesModuloEachModulus) {
+  for (int round = 0; round < rounds; ++round) {
+    Vector v(generate, size, size, size);
+    v.set_divisors_in(block.data(), scratch.data());
+    v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+  }
+}
+
+TEST_P(Division52, ExtendsNarrowOperands) {
+  const std::size_t narrow = 1 + generate.below(size);
+  Vector v(generate, size, size, narrow);
+  v.set_divisors_in(block.data(), scratch.data());
+  v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+}
+
+TEST_P(Division52, MultipliesPairsOfVectors) {
+  size = 1 + (size - 1) % kPairedLimbs;
+  for (int round = 0; round < rounds; ++round) {
+    Vector a(generate, size, size, size);
+    Vector b(generate, size, size, size);
+    a.set_divisors_in(block.data(), scratch.data());
+    b.set_divisors_in(other_block.data(), scratch.data());
+    const unsigned computed =
+        multiply_pair({a.products(), b.products()}, {block.data(), other_block.data()}, scratch.data());
+    a.check(computed & 0xff, a.r);
+    b.check(computed >> kLanes, b.r);
+  }
+}
+
+TEST_P(Division52, WritesInPlaceOfAnOperand) {
+  Vector v(generate, size, size, size);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    v.n[lane].back() |= Limb{1} << 63;  // no x is longer
+    v.expected[lane] = naive::multiply_mod(v.x[lane], v.y[lane], v.n[lane]);
+  }
+  v.set_divisors_in(block.data(), scratch.data());
+  const Vector before = v;
+  Products p = v.products();
+  for (std::size_t lane = 0; lane < kLanes; ++lane) p.r[lane] = v.x[lane].data();
+  const unsigned computed = multiply(p, block.data(), scratch.data());
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const bool done = (computed >> lane & 1) != 0;
+    EXPECT_EQ(v.x[lane], done ? v.expected[lane] : before.x[lane]) << "lane " << lane;
+  }
+}
+
+/// Moduli at the ends of the range of D: its reciprocal is next to 1 and to 2.
+TEST_P(Division52, DividesByExtremeModuli) {
+  Vector v(generate, size, size, size);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    v.n[lane].assign(size, lane % 2 == 0 ? ~Limb{0} : 0);
+    v.n[lane].back() = lane % 2 == 0 ? ~Limb{0} : Limb{1} << 63;
+    if (lane >= 4) v.n[lane][0] ^= lane;
+    for (Limb& limb : v.x[lane]) limb = generate.below(~Limb{0});
+    v.x[lane].back() >>= 1;
+    for (Limb& limb : v.y[lane]) limb = generate.below(~Limb{0});
+    v.expected[lane] = naive::multiply_mod(v.x[lane], v.y[lane], v.n[lane]);
+    v.ordinary[lane] = true;
+  }
+  v.set_divisors_in(block.data(), scratch.data());
+  v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+}
+
+INSTANTIATE_TEST_SUITE_P(Limbs, Division52,
+                         testing::Values(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20,
+                                         25, 26, 32, 39, 48, 64),
+                         [](const auto& limbs) { return std::to_string(limbs.param); });
+
+}  // namespace
+}  // namespace manymod::division52
+
+#endif

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The oracle of division52: quotient digits are never too large, and lanes are given up only at long runs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from reference.modmul.division52 import RECIPROCAL_ERROR, multiply
+
+
+@pytest.mark.parametrize("limbs", [1, 2, 3, 4, 6, 8, 13, 16])
+def test_products_of_random_numbers(limbs: int) -> None:
+    source = random.Random(limbs)
+    for _ in range(100):
+        n = source.getrandbits(64 * limbs) | 1 << source.randrange(64 * (limbs - 1) + 1, 64 * limbs)
+        x, y = source.randrange(n), source.randrange(n)
+        for error in (0, RECIPROCAL_ERROR):
+            assert multiply(x, y, n, limbs, error) == x * y % n
+
+
+@pytest.mark.parametrize("limbs", [1, 2, 4, 16])
+def test_products_next_to_powers_of_two(limbs: int) -> None:
+    top = 1 << 64 * limbs
+    for n in (top - 1, top - 2, top // 2, top // 2 + 1, top // 3, 3 * top // 4):
+        for x in (0, 1, 2, n - 1, n // 2, n - n // 3):
+            for y in (0, 1, n - 1, n // 2 + 1):
+                assert multiply(x, y, n, limbs, RECIPROCAL_ERROR) in (x * y % n, None)
