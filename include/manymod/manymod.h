@@ -51,19 +51,24 @@ extern "C" {
 /** Largest width of a modulus in bits; on GPUs 8192. Bases may be wider, exponents up to 2^32 - 64 bits. */
 #define MM_MAX_MODULUS_BITS 16384
 
-/** Operations. x, y, n: the item's first operand, second operand and modulus. */
+/** Operations. x, y, z, n: the item's first, second and third operand and modulus. With terms: x_t, y_t for
+ * 0 <= t < terms. */
 typedef enum mm_op {
-  MM_OP_ADDMOD = 0,           /**< x + y mod n */
-  MM_OP_SUBMOD = 1,           /**< x - y mod n */
-  MM_OP_NEGMOD = 2,           /**< -x mod n */
-  MM_OP_MULMOD = 3,           /**< x * y mod n */
-  MM_OP_SQRMOD = 4,           /**< x^2 mod n */
-  MM_OP_POWMOD = 5,           /**< x^y mod n, y of any sign */
-  MM_OP_INVMOD = 6,           /**< x^-1 mod n */
-  MM_OP_MULTI_POWMOD = 7,     /**< prod_{t < terms} x_t^(y_t) mod n */
-  MM_OP_FIXED_BASE_POWMOD = 8 /**< g^y mod n with a precomputed comb of g; see mm_fixed_base */
+  MM_OP_ADDMOD = 0,            /**< x + y mod n */
+  MM_OP_SUBMOD = 1,            /**< x - y mod n */
+  MM_OP_NEGMOD = 2,            /**< -x mod n */
+  MM_OP_MULMOD = 3,            /**< x * y mod n */
+  MM_OP_SQRMOD = 4,            /**< x^2 mod n */
+  MM_OP_POWMOD = 5,            /**< x^y mod n, y of any sign */
+  MM_OP_INVMOD = 6,            /**< x^-1 mod n */
+  MM_OP_MULTI_POWMOD = 7,      /**< prod_{t < terms} x_t^(y_t) mod n */
+  MM_OP_FIXED_BASE_POWMOD = 8, /**< g^y mod n with a precomputed comb of g; see mm_fixed_base */
+  MM_OP_FMAMOD = 9,            /**< x * y + z mod n */
+  MM_OP_SUMMOD = 10,           /**< sum_{t < terms} x_t mod n */
+  MM_OP_PRODMOD = 11,          /**< prod_{t < terms} x_t mod n */
+  MM_OP_DOTMOD = 12            /**< sum_{t < terms} x_t * y_t mod n */
 } mm_op;
-#define MM_OP_COUNT 9
+#define MM_OP_COUNT 13
 
 /**
  * Timing class. MM_TIMING_PUBLIC is variable-time. MM_TIMING_SECRET is constant-time and offered for every
@@ -112,21 +117,23 @@ typedef enum mm_on_device {
   MM_ON_DEVICE_X = 1,
   MM_ON_DEVICE_Y = 2,
   MM_ON_DEVICE_MODULUS = 4,
-  MM_ON_DEVICE_RESULT = 8
+  MM_ON_DEVICE_RESULT = 8,
+  MM_ON_DEVICE_Z = 16
 } mm_on_device;
 
 /** A call on a plan. Zero-initialise it, then set struct_size = sizeof(mm_call). */
 typedef struct mm_call {
   size_t struct_size;
-  size_t count;         /**< N, the batch size; a call with 0 items does nothing */
-  size_t terms;         /**< MM_OP_MULTI_POWMOD: factors of each product (with 0 the product is 1); else 0 */
-  mm_view x;            /**< first operand or base. MM_OP_MULTI_POWMOD: N * terms items, the terms of an item
-                           consecutive, or `terms` items that every product uses */
-  mm_view y;            /**< second operand or exponent. MM_OP_MULTI_POWMOD: as x */
-  mm_view modulus;      /**< N items, or 1; exactly 1 with MM_MODULUS_SHARED */
-  mm_result result;     /**< N items. It may be the same array as x, y or modulus (not with
-                           MM_OP_MULTI_POWMOD); it must not overlap them otherwise */
-  uint8_t* item_status; /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
+  size_t count;     /**< N, the batch size; a call with 0 items does nothing */
+  size_t terms;     /**< operations with terms (MM_OP_MULTI_POWMOD, _SUMMOD, _PRODMOD, _DOTMOD): terms of
+                       each item; with 0 a product is 1 mod n and a sum 0. Else 0 */
+  mm_view x;        /**< first operand or base. Operations with terms: N * terms items, the terms of an item
+                       consecutive, or `terms` items that every item uses */
+  mm_view y;        /**< second operand or exponent. Operations with terms: as x */
+  mm_view modulus;  /**< N items, or 1; exactly 1 with MM_MODULUS_SHARED */
+  mm_result result; /**< N items. It may be the same array as x, y, z or modulus (not with operations
+                       with terms); it must not overlap them otherwise */
+  uint8_t* item_status;    /**< NULL, or N bytes that receive MM_OK or MM_ITEM_* */
   mm_progress_fn progress; /**< NULL, or the progress callback */
   void* progress_user;     /**< passed to `progress` */
   unsigned on_device;      /**< MM_ON_DEVICE_* flags of the arrays in the memory of a CUDA device, which are
@@ -137,6 +144,7 @@ typedef struct mm_call {
   void* stream;            /**< CUstream (cudaStream_t) of that device on which the operands are produced; the
                               call waits for the work already queued on it. NULL: the legacy default stream.
                               The results are complete when the call returns */
+  mm_view z;               /**< MM_OP_FMAMOD: the addend; N items, or 1 */
 } mm_call;
 
 /** Options of a plan. Zero-initialise them, then set struct_size = sizeof(mm_plan_options). */

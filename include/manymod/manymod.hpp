@@ -129,6 +129,10 @@ enum class Op {
   powmod = MM_OP_POWMOD,
   invmod = MM_OP_INVMOD,
   multi_powmod = MM_OP_MULTI_POWMOD,
+  fmamod = MM_OP_FMAMOD,
+  summod = MM_OP_SUMMOD,
+  prodmod = MM_OP_PRODMOD,
+  dotmod = MM_OP_DOTMOD,
 };
 /// mm_timing: variable-time or constant-time.
 enum class Timing { public_ = MM_TIMING_PUBLIC, secret = MM_TIMING_SECRET };
@@ -146,7 +150,8 @@ struct Placement {
 struct Operands {
   View x, y, modulus;
   std::size_t count = 0;  ///< items; 0: as many as the largest operand has
-  std::size_t terms = 0;  ///< multi_powmod: terms of each product; `count` must then be set
+  std::size_t terms = 0;  ///< operations with terms: terms of each item; `count` must then be set
+  View z{};               ///< fmamod only
 };
 
 /// Progress callback as mm_progress_fn, but it returns false to stop the call. An exception that it throws
@@ -220,6 +225,7 @@ class OwnedCall {
     call_.x = operands.x.get();
     call_.y = operands.y.get();
     call_.modulus = operands.modulus.get();
+    call_.z = operands.z.get();
     call_.result = {result_.limbs().data(), count, result_width, result_width, result_.signs().data()};
     outcome_.connect(call_);
   }
@@ -252,8 +258,9 @@ Batch run_call(Run&& run, const Operands& operands, std::size_t count, std::size
 
 /// Number of items of a call on a plan.
 inline std::size_t count_of(const Operands& operands) {
-  return operands.count != 0 ? operands.count
-                             : std::max({operands.x.size(), operands.y.size(), operands.modulus.size()});
+  return operands.count != 0
+             ? operands.count
+             : std::max({operands.x.size(), operands.y.size(), operands.z.size(), operands.modulus.size()});
 }
 
 /// An asynchronous call. `Owned` has the call, the arrays that it reads and writes, and what becomes of them:
@@ -489,6 +496,16 @@ inline Batch sqrmod(const View& x, const View& n, const Placement& placement = {
 inline Batch sqrmod_sec(const View& x, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::sqrmod, {x, {}, n}, Timing::secret, placement);
 }
+/// x * y + z mod n
+inline Batch fmamod(const View& x, const View& y, const View& z, const View& n,
+                    const Placement& placement = {}) {
+  return detail::run_once(Op::fmamod, {x, y, n, 0, 0, z}, Timing::public_, placement);
+}
+/// x * y + z mod n, constant-time (MM_TIMING_SECRET); odd moduli only
+inline Batch fmamod_sec(const View& x, const View& y, const View& z, const View& n,
+                        const Placement& placement = {}) {
+  return detail::run_once(Op::fmamod, {x, y, n, 0, 0, z}, Timing::secret, placement);
+}
 /// base^exponent mod n, exponents of any sign
 inline Batch powmod(const View& base, const View& exponent, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::powmod, {base, exponent, n}, Timing::public_, placement);
@@ -505,6 +522,25 @@ inline Batch invmod(const View& x, const View& n, const Placement& placement = {
 /// x^-1 mod n, constant-time (MM_TIMING_SECRET); odd moduli only
 inline Batch invmod_sec(const View& x, const View& n, const Placement& placement = {}) {
   return detail::run_once(Op::invmod, {x, {}, n}, Timing::secret, placement);
+}
+
+// Sums and products of terms: item i is made of the integers of x and y at i * terms + t, 0 <= t < terms, and
+// of modulus i. An x or y of `terms` integers is used for every item.
+
+/// sum_t x_t mod n for each of `count` items
+inline Batch summod(const View& x, const View& n, std::size_t count, std::size_t terms,
+                    Timing timing = Timing::public_, const Placement& placement = {}) {
+  return detail::run_once(Op::summod, {x, {}, n, count, terms}, timing, placement);
+}
+/// prod_t x_t mod n for each of `count` items
+inline Batch prodmod(const View& x, const View& n, std::size_t count, std::size_t terms,
+                     Timing timing = Timing::public_, const Placement& placement = {}) {
+  return detail::run_once(Op::prodmod, {x, {}, n, count, terms}, timing, placement);
+}
+/// sum_t x_t y_t mod n for each of `count` items
+inline Batch dotmod(const View& x, const View& y, const View& n, std::size_t count, std::size_t terms,
+                    Timing timing = Timing::public_, const Placement& placement = {}) {
+  return detail::run_once(Op::dotmod, {x, y, n, count, terms}, timing, placement);
 }
 
 }  // namespace wrapper

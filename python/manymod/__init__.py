@@ -42,6 +42,7 @@ from manymod.intarray import IntArray
 from manymod.multi import multi_powmod
 from manymod.ops import (
     addmod,
+    fmamod,
     invmod,
     invmod_sec,
     mulmod,
@@ -52,6 +53,8 @@ from manymod.ops import (
     submod,
 )
 from manymod.plan import Plan, clear_plans
+from manymod.reductions import dotmod, prodmod, summod
+from manymod.residues import Residues
 
 __version__ = _core.version()
 
@@ -70,6 +73,7 @@ __all__ = [
     "ItemZeroDivisionError",
     "ManymodError",
     "Plan",
+    "Residues",
     "Status",
     "Tuning",
     "TuningError",
@@ -82,6 +86,8 @@ __all__ = [
     "clear_plans",
     "cuda_support",
     "devices",
+    "dotmod",
+    "fmamod",
     "get_threads",
     "invmod",
     "invmod_sec",
@@ -91,10 +97,12 @@ __all__ = [
     "negmod",
     "powmod",
     "powmod_sec",
+    "prodmod",
     "set_threads",
     "sqrmod",
     "submit",
     "submod",
+    "summod",
     "to_device",
     "tuning",
     "variants",

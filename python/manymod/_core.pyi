@@ -230,6 +230,8 @@ class Plan:
         progress: _Progress,
         first: int,
         total: int,
+        z: _AnyLimbs | None = None,
+        z_negative: _Signs = None,
     ) -> int: ...
 
 class FixedBase:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums, differences, negatives, products and squares; re-exported by `manymod.ops`."""
+"""Sums, differences, negatives, products, squares and products plus addends; re-exported by `manymod.ops`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from manymod.plan import run_cached as run
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["addmod", "mulmod", "negmod", "sqrmod", "submod"]
+__all__ = ["addmod", "fmamod", "mulmod", "negmod", "sqrmod", "submod"]
 
 
 @overload
@@ -209,6 +209,83 @@ def negmod(
     [0, 6, 5]
     """
     return run("negmod", (x,), mod, secret, device, variant, threads, errors, out, progress)
+
+
+@overload
+def fmamod(
+    x: int, y: int, z: int, mod: int, *, errors: Raising = ..., **options: Unpack[SecretOptions]
+) -> int: ...
+
+
+@overload
+def fmamod(
+    x: int, y: int, z: int, mod: int, *, errors: Literal["status"], **options: Unpack[SecretOptions]
+) -> ScalarWithStatus: ...
+
+
+@overload
+def fmamod(
+    x: Array, y: Any, z: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
+) -> Array: ...
+
+
+@overload
+def fmamod(
+    x: Array, y: Any, z: Any, mod: Any, *, errors: Literal["status"], **options: Unpack[SecretOptions]
+) -> tuple[Array, Statuses]: ...
+
+
+@overload
+def fmamod(
+    x: Sequence[Integer], y: Any, z: Any, mod: Any, *, errors: Raising = ..., **options: Unpack[SecretOptions]
+) -> list[int]: ...
+
+
+@overload
+def fmamod(
+    x: Sequence[Integer],
+    y: Any,
+    z: Any,
+    mod: Any,
+    *,
+    errors: Literal["status"],
+    **options: Unpack[SecretOptions],
+) -> tuple[list[int], Statuses]: ...
+
+
+@overload
+def fmamod(
+    x: Any, y: Any, z: Any, mod: Any, *, errors: Errors = ..., **options: Unpack[SecretOptions]
+) -> Any: ...
+
+
+def fmamod(
+    x: Any,
+    y: Any,
+    z: Any,
+    mod: Any,
+    *,
+    secret: bool = False,
+    device: str = "auto",
+    variant: str | None = None,
+    threads: int = 0,
+    errors: Errors = "raise",
+    out: Any = None,
+    progress: Progress | None = None,
+) -> Any:
+    """``(x * y + z) % mod`` for every item: a product and a sum with one reduction.
+
+    Operands, keywords and other errors as in `powmod`. Variable-time, or constant-time if `secret`, for odd
+    moduli and on the CPU.
+
+    Raises:
+        ItemZeroDivisionError: (a ZeroDivisionError) if a modulus is 0.
+        ItemValueError: (a ValueError) if a modulus is even, where `secret`.
+
+    >>> fmamod([1, 2, 3], 10, [4, 5, 6], 7)
+    [0, 4, 1]
+    """
+    return run("fmamod", (x, y, z), mod, secret, device, variant, threads, errors, out, progress)
 
 
 @overload

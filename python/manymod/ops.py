@@ -25,11 +25,12 @@ One row, ``uint64[1, L]`` or ``uint8[1, W]``, is used for every item of a batch 
 int does. A 1-D array is always N integers of up to 64 bits.
 """
 
-from manymod.arithmetic import addmod, mulmod, negmod, sqrmod, submod
+from manymod.arithmetic import addmod, fmamod, mulmod, negmod, sqrmod, submod
 from manymod.powers import invmod, invmod_sec, powmod, powmod_sec
 
 __all__ = [
     "addmod",
+    "fmamod",
     "invmod",
     "invmod_sec",
     "mulmod",

@@ -43,6 +43,7 @@ OPERANDS = {
     "sqrmod": ("x",),
     "powmod": ("base", "exp"),
     "invmod": ("x",),
+    "fmamod": ("x", "y", "z"),
 }
 
 
@@ -114,9 +115,10 @@ def shared_handle(
     return _handles.get(environment, *options)
 
 
-def batch_kernel(handle: _core.Plan, unary: bool) -> Kernel:
-    """The kernel of a plan of any operation but multi_powmod."""
+def batch_kernel(handle: _core.Plan) -> Kernel:
+    """The kernel of a plan of any operation without terms."""
     run = handle.run
+    absent: Batch = (None, None)
 
     def kernel(
         count: int,
@@ -130,11 +132,8 @@ def batch_kernel(handle: _core.Plan, unary: bool) -> Kernel:
         total: int,
     ) -> int:
         assert modulus is not None  # noqa: S101 - for the type checker; batch plans always have one
-        x, x_signs = operands[0]
-        y, y_signs = (None, None) if unary else operands[1]
-        n, n_signs = modulus
-        arrays = (x, x_signs, y, y_signs, n, n_signs, result, result_signs)
-        return run(count, 0, *arrays, status, progress, first, total)
+        x, y, z = (*operands, absent, absent)[:3]
+        return run(count, 0, *x, *y, *modulus, result, result_signs, status, progress, first, total, *z)
 
     return kernel
 
@@ -157,7 +156,7 @@ def run_operation(
     everything = [*operands, modulus]
     count = common_length(everything)
     answer = answer_for(count, everything, modulus, out)
-    kernel = batch_kernel(handle_for(modulus), unary=len(operands) == 1)
+    kernel = batch_kernel(handle_for(modulus))
     pins = [item.width for item in operands] if secret else []
     return execute(
         op, kernel, operands, modulus, count, answer, errors=errors, progress=progress, pinned_widths=pins
@@ -207,7 +206,8 @@ class Plan:
     """An operation planned once, for one modulus or for moduli up to a width, and called many times.
 
     Args:
-        op: ``"addmod"``, ``"submod"``, ``"negmod"``, ``"mulmod"``, ``"sqrmod"``, ``"powmod"``, ``"invmod"``.
+        op: ``"addmod"``, ``"submod"``, ``"negmod"``, ``"mulmod"``, ``"sqrmod"``, ``"powmod"``, ``"invmod"``,
+            ``"fmamod"``.
         modulus_bits: widest modulus of the calls, 1 to 16384; wider ones get `Status.MODULUS_TOO_WIDE`.
         modulus: the one modulus of all calls instead, not 0, up to 16384 bits, odd if `secret`; it is
             prepared once and kept.

@@ -28,7 +28,8 @@ std::string number(std::size_t value) { return std::to_string(value); }
 bool uses_x(Operation op) { return op != Operation::fixed_base_powmod; }
 
 bool uses_y(Operation op) {
-  return op != Operation::negmod && op != Operation::sqrmod && op != Operation::invmod;
+  return op != Operation::negmod && op != Operation::sqrmod && op != Operation::invmod &&
+         op != Operation::summod && op != Operation::prodmod;
 }
 
 bool has_exponent(Operation op) {
@@ -147,14 +148,15 @@ void check_overlaps(const Job& job) {
   if (overlap(outputs.limbs, outputs.signs)) throw_overlap("result.negative", "result.limbs");
   if (overlap(outputs.limbs, outputs.statuses)) throw_overlap("item_status", "result.limbs");
   if (overlap(outputs.signs, outputs.statuses)) throw_overlap("item_status", "result.negative");
-  const bool may_alias = job.op != Operation::multi_powmod;
+  const bool may_alias = !has_terms(job.op);
   check_overlap(job.x, job, outputs, may_alias, "x");
   check_overlap(job.y, job, outputs, may_alias, "y");
+  check_overlap(job.z, job, outputs, may_alias, "z");
   check_overlap(job.modulus, job, outputs, may_alias, "modulus");
 }
 
-// An operand of a multi-exponentiation: count * terms items, or `terms` items shared by all products; empty
-// if there are no terms.
+// An operand of an operation with terms: count * terms items, or `terms` items shared by all items; empty if
+// there are no terms.
 BatchView checked_terms(const mm_view& view, std::size_t count, std::size_t terms, const char* what) {
   if (terms == 0) return {};
   if (count > kMaxLimbs / terms) throw_argument(std::string(what) + " would be larger than any array can be");
@@ -163,13 +165,16 @@ BatchView checked_terms(const mm_view& view, std::size_t count, std::size_t term
 }
 
 void set_operands(const mm_call& call, Job& job) {
-  if (job.op == Operation::multi_powmod) {
+  if (has_terms(job.op)) {
     job.terms = call.terms;
     job.x = checked_terms(call.x, call.count, call.terms, "x");
-    job.y = checked_terms(call.y, call.count, call.terms, "y");
+    if (uses_y(job.op)) job.y = checked_terms(call.y, call.count, call.terms, "y");
     return;
   }
-  if (call.terms != 0) throw_argument("terms is " + number(call.terms) + ", but only multi_powmod has terms");
+  if (call.terms != 0) {
+    throw_argument("terms is " + number(call.terms) + ", but " + std::string(operation_name(job.op)) +
+                   " has no terms");
+  }
   if (uses_x(job.op)) {
     check_count(call.x.count, 1, call.count, "x");
     job.x = checked_view(call.x, "x");
@@ -177,6 +182,10 @@ void set_operands(const mm_call& call, Job& job) {
   if (uses_y(job.op)) {
     check_count(call.y.count, 1, call.count, "y");
     job.y = checked_view(call.y, "y");
+  }
+  if (job.op == Operation::fmamod) {
+    check_count(call.z.count, 1, call.count, "z");
+    job.z = checked_view(call.z, "z");
   }
 }
 
@@ -192,7 +201,8 @@ void drop_signs(BatchView& modulus) {
 
 // Set on_device of the arrays that the operation uses.
 void set_places(const mm_call& call, bool fixed_modulus, Job& job) {
-  constexpr unsigned kKnown = MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT;
+  constexpr unsigned kKnown =
+      MM_ON_DEVICE_X | MM_ON_DEVICE_Y | MM_ON_DEVICE_Z | MM_ON_DEVICE_MODULUS | MM_ON_DEVICE_RESULT;
   if ((call.on_device & ~kKnown) != 0) {
     throw_argument("on_device is " + number(call.on_device) + ", expected a sum of MM_ON_DEVICE_*");
   }
@@ -201,6 +211,7 @@ void set_places(const mm_call& call, bool fixed_modulus, Job& job) {
   };
   set(job.x, MM_ON_DEVICE_X, "x");
   set(job.y, MM_ON_DEVICE_Y, "y");
+  set(job.z, MM_ON_DEVICE_Z, "z");
   if (!fixed_modulus) set(job.modulus, MM_ON_DEVICE_MODULUS, "modulus");
   job.result.on_device = checked_on_device(call, MM_ON_DEVICE_RESULT, job.result.negative, "result");
   if (job.result.on_device) drop_signs(job.modulus);
@@ -225,6 +236,7 @@ void drop_unset_signs(Job& job) {
   };
   drop(job.x);
   drop(job.y);
+  drop(job.z);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ void ResidentCall::prepare(std::size_t modulus_bits, Job& job) {
   fetch_shared(terms, job.x, shared_[0]);
   fetch_shared(terms, job.y, shared_[1]);
   fetch_shared(1, job.modulus, shared_[2]);
+  fetch_shared(1, job.z, shared_[3]);
   facts_ = arrays_.facts(job, modulus_bits);
   job.facts = &facts_;
 }
@@ -65,6 +66,7 @@ void ResidentCall::check(const Job& job) const {
   };
   check_view(job.x, "x");
   check_view(job.y, "y");
+  check_view(job.z, "z");
   check_view(job.modulus, "modulus");
   check_array(job.result.on_device, job.result.limbs, job.result.count, job.result.width, job.result.stride,
               "result");

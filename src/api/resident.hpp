@@ -74,7 +74,7 @@ class ResidentCall {
  private:
   void* const stream_;
   const gpu::ResidentArrays& arrays_;
-  std::array<limbs::Buffer, 3> shared_;
+  std::array<limbs::Buffer, 4> shared_;  // of x, y, modulus and z
   DeviceFacts facts_;
 
   void check(const Job& job) const;

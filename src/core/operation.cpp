@@ -7,8 +7,11 @@ namespace manymod {
 
 std::string_view operation_name(Operation op) {
   constexpr std::array<std::string_view, kOperationCount> kNames{
-      "addmod", "submod", "negmod",       "mulmod",           "sqrmod",
-      "powmod", "invmod", "multi_powmod", "fixed_base_powmod"};
+      "addmod", "submod",       "negmod",
+      "mulmod", "sqrmod",       "powmod",
+      "invmod", "multi_powmod", "fixed_base_powmod",
+      "fmamod", "summod",       "prodmod",
+      "dotmod"};
   return kNames.at(static_cast<std::size_t>(op));
 }
 

@@ -20,6 +20,10 @@ enum class Operation : std::uint8_t {
   invmod = MM_OP_INVMOD,
   multi_powmod = MM_OP_MULTI_POWMOD,
   fixed_base_powmod = MM_OP_FIXED_BASE_POWMOD,
+  fmamod = MM_OP_FMAMOD,
+  summod = MM_OP_SUMMOD,
+  prodmod = MM_OP_PRODMOD,
+  dotmod = MM_OP_DOTMOD,
 };
 inline constexpr std::size_t kOperationCount = MM_OP_COUNT;
 
@@ -35,6 +39,12 @@ enum class ItemStatus : std::uint8_t {
   modulus_too_wide = MM_ITEM_MODULUS_TOO_WIDE,
   not_computed = MM_ITEM_NOT_COMPUTED,
 };
+
+/// Whether each item has Job::terms terms.
+constexpr bool has_terms(Operation op) {
+  return op == Operation::multi_powmod || op == Operation::summod || op == Operation::prodmod ||
+         op == Operation::dotmod;
+}
 
 /// Names in the public interfaces: "powmod", "secret".
 std::string_view operation_name(Operation op);

@@ -259,7 +259,7 @@ class Chooser {
   // result back take.
   [[nodiscard]] bool transfer_pays(const Candidate& candidate) const {
     constexpr Operation kShort[] = {Operation::addmod, Operation::submod, Operation::negmod,
-                                    Operation::mulmod, Operation::sqrmod};
+                                    Operation::mulmod, Operation::sqrmod, Operation::fmamod};
     return candidate.variant->backend == Backend::cpu || request_.device != "auto" ||
            std::ranges::find(kShort, request_.op) == std::end(kShort);
   }

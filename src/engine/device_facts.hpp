@@ -34,7 +34,8 @@ struct DeviceFacts {
 
 /// Whether any array of the job is on_device.
 inline bool uses_device_memory(const Job& job) {
-  return job.x.on_device || job.y.on_device || job.modulus.on_device || job.result.on_device;
+  return job.x.on_device || job.y.on_device || job.z.on_device || job.modulus.on_device ||
+         job.result.on_device;
 }
 
 /// Classification of the modulus of `item` in a plan for moduli of up to `modulus_bits` bits.

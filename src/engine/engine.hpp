@@ -41,11 +41,12 @@ class ResidentRows;  // engine/resident_rows.hpp
 struct Job {
   Operation op = Operation::addmod;
   TimingClass timing = TimingClass::public_;
-  std::size_t terms = 0;  ///< multi_powmod only
+  std::size_t terms = 0;  ///< only if has_terms(op)
   /// powmod: the exponent is public although bases and moduli may be secret. Engines use this only if one
   /// exponent is shared by all items.
   bool public_exponent = false;
   BatchView x, y, modulus;
+  BatchView z;  ///< fmamod only
   BatchResult result;
   ItemStatus* status = nullptr;  ///< one per item of the batch; not null in calls of an engine
   /// Set if and only if the plan's modulus kind is shared; null until an engine has been chosen for the
@@ -54,6 +55,11 @@ struct Job {
   const PreparedBase* fixed_base = nullptr;  ///< in `run`, fixed_base_powmod only
   const DeviceFacts* facts = nullptr;        ///< properties of the operands that are on_device
   StopToken stop;
+
+  /// The index of an item's term in x or y, which holds the terms of every item or one set for all items.
+  [[nodiscard]] std::size_t term_index(const BatchView& view, std::size_t item, std::size_t term) const {
+    return view.count == terms ? term : item * terms + term;
+  }
 
   /// Whether the sequence of operations may depend on the exponent: it is public and shared by all items.
   [[nodiscard]] bool may_follow_exponent() const {

@@ -83,10 +83,11 @@ class Result {
 class Call {
  public:
   Call(std::size_t count, std::size_t terms, nb::handle x, nb::handle x_negative, nb::handle y,
-       nb::handle y_negative, nb::handle modulus, nb::handle modulus_negative, nb::handle result,
-       nb::handle result_negative, nb::handle status)
+       nb::handle y_negative, nb::handle z, nb::handle z_negative, nb::handle modulus,
+       nb::handle modulus_negative, nb::handle result, nb::handle result_negative, nb::handle status)
       : x_(x, x_negative, "x"),
         y_(y, y_negative, "y"),
+        z_(z, z_negative, "z"),
         modulus_(modulus, modulus_negative, "modulus"),
         result_(result, result_negative, count),
         status_(status, Access::write, count, "status") {
@@ -95,11 +96,13 @@ class Call {
     call_.terms = terms;
     call_.x = x_.view();
     call_.y = y_.view();
+    call_.z = z_.view();
     call_.modulus = modulus_.view();
     call_.result = result_.result();
     call_.item_status = status_.data();
     place(MM_ON_DEVICE_X, x_.device_limbs());
     place(MM_ON_DEVICE_Y, y_.device_limbs());
+    place(MM_ON_DEVICE_Z, z_.device_limbs());
     place(MM_ON_DEVICE_MODULUS, modulus_.device_limbs());
     place(MM_ON_DEVICE_RESULT, result_.device_limbs());
   }
@@ -125,7 +128,7 @@ class Call {
     call_.device_index = limbs->device_index();
   }
 
-  Operand x_, y_, modulus_;
+  Operand x_, y_, z_, modulus_;
   Result result_;
   ByteVector status_;
   mm_call call_{};
@@ -159,9 +162,9 @@ class Plan {
   int run(std::size_t count, std::size_t terms, nb::handle x, nb::handle x_negative, nb::handle y,
           nb::handle y_negative, nb::handle modulus, nb::handle modulus_negative, nb::handle result,
           nb::handle result_negative, nb::handle status, nb::handle progress, std::size_t first,
-          std::size_t total) {
-    Call call(count, terms, x, x_negative, y, y_negative, modulus, modulus_negative, result, result_negative,
-              status);
+          std::size_t total, nb::handle z, nb::handle z_negative) {
+    Call call(count, terms, x, x_negative, y, y_negative, z, z_negative, modulus, modulus_negative, result,
+              result_negative, status);
     return call.run(progress, first, total, [this](const mm_call* c) { return mm_plan_run(plan_.get(), c); });
   }
 
@@ -210,8 +213,8 @@ class FixedBase {
   int run(std::size_t count, nb::handle y, nb::handle y_negative, nb::handle result,
           nb::handle result_negative, nb::handle status, nb::handle progress, std::size_t first,
           std::size_t total) {
-    Call call(count, 0, nb::none(), nb::none(), y, y_negative, nb::none(), nb::none(), result,
-              result_negative, status);
+    Call call(count, 0, nb::none(), nb::none(), y, y_negative, nb::none(), nb::none(), nb::none(), nb::none(),
+              result, result_negative, status);
     return call.run(progress, first, total,
                     [this](const mm_call* c) { return mm_fixed_base_powmod(fixed_base_.get(), c); });
   }
@@ -252,7 +255,7 @@ void bind_call(nb::module_& module) {
            nb::arg("x_negative").none(), nb::arg("y").none(), nb::arg("y_negative").none(),
            nb::arg("modulus"), nb::arg("modulus_negative").none(), nb::arg("result"),
            nb::arg("result_negative").none(), nb::arg("status"), nb::arg("progress").none(), nb::arg("first"),
-           nb::arg("total"));
+           nb::arg("total"), nb::arg("z").none() = nb::none(), nb::arg("z_negative").none() = nb::none());
   nb::class_<FixedBase>(module, "FixedBase")
       .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, int, std::size_t,
                     const std::optional<std::string>&, const std::optional<std::string>&, unsigned>(),

@@ -37,7 +37,10 @@ from manymod import DeviceError, IntArray, Status, to_device
 def test_all_on_the_fake_driver() -> None:
     fake_gpu.needed()
     here = Path(__file__)
-    files = [str(here), *(str(here.with_name(f"test_device_arrays_{part}.py")) for part in ("dlpack", "own"))]
+    files = [
+        str(here),
+        *(str(here.with_name(f"test_device_arrays_{part}.py")) for part in ("dlpack", "own", "residues")),
+    ]
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files]
     environment = fake_gpu.environment(devices=2)
     done = subprocess.run(tests, capture_output=True, text=True, env=environment, timeout=280, check=False)
@@ -242,7 +245,7 @@ def test_multi_powmod() -> None:
 @on_device
 def test_multi_powmod_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     terms = to_device(limbs(list(range(600)), 2))
-    monkeypatch.setattr("manymod.multi.RUN_BYTES", 1 << 10)
+    monkeypatch.setattr("manymod._terms.RUN_BYTES", 1 << 10)
     rows = tensor(terms, shape=(300, 2, 2))
     expected = [pow(2 * i, 3, P) * pow(2 * i + 1, 3, P) % P for i in range(300)]
     assert ints(manymod.multi_powmod(rows, to_device([3, 3]), P)) == expected

@@ -59,7 +59,7 @@ def test_multi_powmod_in_runs_of_bounded_memory(terms: int, monkeypatch: pytest.
     source = random.Random(9)
     bases = [[source.getrandbits(source.choice([30, 9000])) for _ in range(terms)] for _ in range(30)]
     exps = [mixed(source, terms, 64, signed=False) for _ in range(30)]
-    monkeypatch.setattr(manymod.multi, "RUN_BYTES", 30_000)
+    monkeypatch.setattr(manymod._terms, "RUN_BYTES", 30_000)
     n = 2**89 - 1
     values = [product(*row, n) for row in zip(bases, exps, strict=True)]
     assert manymod.multi_powmod(bases, exps, n) == values

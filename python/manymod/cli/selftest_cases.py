@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,9 +23,13 @@ OPERANDS = {
     "powmod": 3,
     "invmod": 2,
     "multi_powmod": 3,
+    "fmamod": 4,
+    "summod": 2,
+    "prodmod": 2,
+    "dotmod": 3,
 }
 
-#: Factors of each product of multi_powmod.
+#: Terms of each item of an operation with terms.
 TERMS = 3
 
 #: Widths around limb boundaries, around the unrolled sizes, and beyond.
@@ -83,6 +88,10 @@ def expected(op: str, values: tuple[Any, ...], secret: bool) -> tuple[int, str]:
         "powmod": lambda: pow(x, y, n),
         "invmod": lambda: pow(x, -1, n),
         "multi_powmod": lambda: math.prod(map(pow, x, y, [n] * TERMS)) % n,
+        "fmamod": lambda: (x * y + values[2]) % n,
+        "summod": lambda: sum(x) % n,
+        "prodmod": lambda: math.prod(x) % n,
+        "dotmod": lambda: sum(map(operator.mul, x, y)) % n,
     }
     try:
         return answers[op](), "ok"
@@ -134,16 +143,20 @@ def exponents(source: random.Random, bits: int) -> list[int]:
 
 def _rows(op: str, source: random.Random, bits: int, n: int) -> list[tuple[Any, ...]]:
     first = operands(source, bits, n)
+    starts = range(len(first) - TERMS)
+    if op in {"summod", "prodmod"}:
+        return [(tuple(first[i : i + TERMS]), n) for i in starts]
     if OPERANDS[op] == 2:
         return [(x, n) for x in first]
     second = exponents(source, bits) if "pow" in op else operands(source, bits, n)
     pairs = list(zip(first, second, strict=False))
-    if op == "multi_powmod":
+    if op in {"multi_powmod", "dotmod"}:
         bases, exps = zip(*pairs, strict=True)
-        starts = range(len(pairs) - TERMS)
-        return [(bases[i : i + TERMS], exps[i : i + TERMS], n) for i in starts]
+        return [(bases[i : i + TERMS], exps[i : i + TERMS], n) for i in starts[: len(pairs) - TERMS]]
     if op != "powmod" or bits <= 300:
         pairs.extend((x, y) for x in first for y in second[source.randrange(3) :: 3])
+    if op == "fmamod":
+        return [(x, y, first[i % len(first)], n) for i, (x, y) in enumerate(pairs)]
     return [(x, y, n) for x, y in pairs]
 
 

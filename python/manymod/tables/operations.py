@@ -206,6 +206,7 @@ OPERATIONS = {
         Operation("negmod", ("x", "mod"), "-x mod n of every row.", secret=True),
         Operation("mulmod", ("x", "y", "mod"), "x * y mod n of every row.", secret=True),
         Operation("sqrmod", ("x", "mod"), "x^2 mod n of every row.", secret=True),
+        Operation("fmamod", ("x", "y", "z", "mod"), "x * y + z mod n of every row.", secret=True),
         Operation("powmod", ("base", "exp", "mod"), "base^exp mod n of every row.", secret=True),
         Operation("invmod", ("x", "mod"), "The inverse of x mod n of every row.", secret=True),
         Operation(

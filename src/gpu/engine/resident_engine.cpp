@@ -28,6 +28,7 @@ class HostedItems {
         status_(items.size(), ItemStatus::not_computed) {
     bring(from.x, terms_, from.x.width, job_.x, x_);
     bring(from.y, terms_, from.y.width, job_.y, y_);
+    bring(from.z, 1, from.z.width, job_.z, z_);
     bring(from.modulus, 1, modulus_limbs, job_.modulus, modulus_);
     job_.result = {result_.data(), items.size(), modulus_limbs, modulus_limbs,
                    from.result.negative == nullptr ? nullptr : negative_.data()};
@@ -57,7 +58,7 @@ class HostedItems {
   const ResidentArrays& arrays_;
   Job job_;
   std::size_t terms_;
-  Hosted x_, y_, modulus_;
+  Hosted x_, y_, z_, modulus_;
   limbs::Buffer result_;
   std::vector<std::uint8_t> negative_;
   std::vector<ItemStatus> status_;
@@ -143,7 +144,8 @@ class HostEngine final : public Engine {
   // A multiple of the engine's granularity if that fits.
   [[nodiscard]] std::size_t items_per_run(const Job& job, std::size_t modulus_limbs) const {
     const std::size_t terms = std::max<std::size_t>(1, job.terms);
-    const std::size_t bytes = ((job.x.width + job.y.width) * terms + 2 * modulus_limbs) * sizeof(Limb);
+    const std::size_t bytes =
+        ((job.x.width + job.y.width) * terms + job.z.width + 2 * modulus_limbs) * sizeof(Limb);
     const std::size_t granule = std::max<std::size_t>(1, engine_->chunk_granularity(job, modulus_limbs));
     const std::size_t granules = kHostedBytes / bytes / granule;
     return granules > 0 ? granules * granule : std::max<std::size_t>(1, kHostedBytes / bytes);

@@ -35,11 +35,12 @@ class Scalar64Engine final : public Engine {
     const auto limbs = static_cast<double>(modulus_limbs);
     const double product_ns = 8 + 0.65 * limbs * limbs;
     // The cost of reducing operands that are wider than the modulus.
-    const bool y_is_exponent =
-        job.op != Operation::addmod && job.op != Operation::submod && job.op != Operation::mulmod;
-    const auto bases = static_cast<double>(job.op == Operation::multi_powmod ? job.terms : 1);
-    const double excess_limbs =
-        bases * excess(job.x.width, modulus_limbs) + (y_is_exponent ? 0 : excess(job.y.width, modulus_limbs));
+    const bool y_is_exponent = job.op == Operation::powmod || job.op == Operation::multi_powmod ||
+                               job.op == Operation::fixed_base_powmod;
+    const auto terms = static_cast<double>(has_terms(job.op) ? job.terms : 1);
+    const double excess_limbs = terms * (excess(job.x.width, modulus_limbs) +
+                                         (y_is_exponent ? 0 : excess(job.y.width, modulus_limbs))) +
+                                excess(job.z.width, modulus_limbs);
     return excess_limbs * (3 + 1.5 * limbs) + reduced_cost_ns(job, limbs, product_ns);
   }
 
@@ -54,6 +55,12 @@ class Scalar64Engine final : public Engine {
       case Operation::mulmod:
       case Operation::sqrmod:
         return secret ? run_linear_secret(bucket) : run_mul_sqr(bucket);
+      case Operation::fmamod:
+      case Operation::summod:
+      case Operation::dotmod:
+        return secret ? run_linear_secret(bucket) : run_sums(bucket);
+      case Operation::prodmod:
+        return secret ? run_linear_secret(bucket) : run_products(bucket);
       case Operation::invmod:
         return run_inverse(bucket);
       case Operation::powmod:
@@ -79,6 +86,8 @@ class Scalar64Engine final : public Engine {
     // Constant-time sums and products are computed in Montgomery form, which a modulus of their own needs.
     const bool in_montgomery_form = job.timing == TimingClass::secret;
     const double preparation_ns = job.shared == nullptr ? 20 * product_ns : 0;
+    const double preparation_of_terms_ns = in_montgomery_form ? preparation_ns : 0;
+    const auto terms = static_cast<double>(job.terms);
     switch (job.op) {
       case Operation::addmod:
       case Operation::submod:
@@ -87,6 +96,16 @@ class Scalar64Engine final : public Engine {
       case Operation::mulmod:
       case Operation::sqrmod:
         return 40 + 2 * product_ns + (in_montgomery_form ? preparation_ns : 0);
+      case Operation::fmamod:
+        return 40 + (in_montgomery_form ? 5 : 2) * product_ns + preparation_of_terms_ns;
+      case Operation::summod:
+        return 40 + product_ns + terms * (in_montgomery_form ? product_ns : 4 + limbs) +
+               preparation_of_terms_ns;
+      case Operation::dotmod:
+        return 40 + product_ns + terms * (in_montgomery_form ? 2.5 : 0.6) * product_ns +
+               preparation_of_terms_ns;
+      case Operation::prodmod:
+        return 40 + (terms + 20) * product_ns + preparation_of_terms_ns;
       case Operation::invmod:
         return job.shared != nullptr && job.timing == TimingClass::public_ ? 8 * product_ns
                                                                            : 300 * limbs + 8 * product_ns;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition, subtraction, negation, multiplication and squaring modulo an odd n. Constant-time.
+// Addition, subtraction, negation, multiplication and squaring, and sums and products of terms, modulo an odd
+// n. Constant-time.
 #include "modmul/scalar64/operations.hpp"
 
 namespace manymod::scalar64 {
@@ -11,7 +12,7 @@ class SecretRun {
   explicit SecretRun(const BucketRun& run)
       : job_(run.job),
         limbs_(run.limbs),
-        storage_(2 * run.limbs),
+        storage_(3 * run.limbs),
         scratch_(Montgomery::scratch_limbs(run.limbs)) {}
 
   /// The residue of an item, 0 <= r < n, valid until the next call. Timing: the sizes and signs of the
@@ -19,9 +20,19 @@ class SecretRun {
   std::span<const Limb> residue(std::size_t item, const Montgomery& mont) {
     switch (job_.op) {
       case Operation::mulmod:
-        load(job_.x, item, mont, first(), job_.x.is_negative(item) != job_.y.is_negative(item));
-        multiply(mont, job_.y.magnitude(item));
+        load_product(item, item, mont);
         return first();
+      case Operation::fmamod:
+        load(job_.z, item, mont, second(), job_.z.is_negative(item));
+        mont.from_montgomery(total().data(), second().data(), scratch_.data());
+        load_product(item, item, mont);
+        limbs::add_mod(first(), first(), total(), mont.modulus());
+        return first();
+      case Operation::dotmod:
+      case Operation::summod:
+        return sum(item, mont);
+      case Operation::prodmod:
+        return product(item, mont);
       case Operation::sqrmod:
         load(job_.x, item, mont, first(), false);
         multiply(mont, job_.x.magnitude(item));
@@ -46,6 +57,40 @@ class SecretRun {
 
   [[nodiscard]] std::span<Limb> first() { return storage_.part(0, limbs_); }
   [[nodiscard]] std::span<Limb> second() { return storage_.part(limbs_, limbs_); }
+  [[nodiscard]] std::span<Limb> total() { return storage_.part(2 * limbs_, limbs_); }
+
+  /// Sums of products are plain residues; sums of terms are in Montgomery form until the end.
+  std::span<const Limb> sum(std::size_t item, const Montgomery& mont) {
+    std::ranges::fill(total(), Limb{0});
+    for (std::size_t term = 0; term < job_.terms && !job_.stop.requested(); ++term) {
+      const std::size_t x = job_.term_index(job_.x, item, term);
+      if (job_.op == Operation::dotmod) {
+        load_product(x, job_.term_index(job_.y, item, term), mont);
+      } else {
+        load(job_.x, x, mont, first(), job_.x.is_negative(x));
+      }
+      limbs::add_mod(total(), total(), first(), mont.modulus());
+    }
+    if (job_.op == Operation::summod) mont.from_montgomery(total().data(), total().data(), scratch_.data());
+    return total();
+  }
+
+  std::span<const Limb> product(std::size_t item, const Montgomery& mont) {
+    std::copy_n(mont.one(), limbs_, total().data());
+    for (std::size_t term = 0; term < job_.terms && !job_.stop.requested(); ++term) {
+      const std::size_t x = job_.term_index(job_.x, item, term);
+      load(job_.x, x, mont, first(), job_.x.is_negative(x));
+      mont.mul(total().data(), total().data(), first().data(), scratch_.data());
+    }
+    mont.from_montgomery(total().data(), total().data(), scratch_.data());
+    return total();
+  }
+
+  /// first() = x y mod n, for these integers of the operands.
+  void load_product(std::size_t x, std::size_t y, const Montgomery& mont) {
+    load(job_.x, x, mont, first(), job_.x.is_negative(x) != job_.y.is_negative(y));
+    multiply(mont, job_.y.magnitude(y));
+  }
 
   /// r = +-|operand| R mod n.
   void load(const BatchView& view, std::size_t item, const Montgomery& mont, std::span<Limb> r,

@@ -37,12 +37,6 @@ class MultiPowerRun {
   limbs::Buffer scratch_;
   limbs::Buffer workspace_;
 
-  /// The index of a term in a view that holds either the terms of every item or one set of terms for all
-  /// items.
-  [[nodiscard]] std::size_t index_of(const BatchView& view, std::size_t item, std::size_t term) const {
-    return view.count == job_.terms ? term : item * job_.terms + term;
-  }
-
   /// Computes and stores the result of one item. Returns false if a stop was requested, as do all below.
   bool compute(std::size_t item) {
     const Modulus& n = moduli_.at(item);
@@ -76,8 +70,8 @@ class MultiPowerRun {
   /// bases_[term] = the base mod n, inverted if the exponent is negative. Returns 0 if that inverse does not
   /// exist and is needed, else 1.
   Limb load_term(std::size_t item, std::size_t term, const Modulus& n) {
-    const std::size_t x_index = index_of(job_.x, item, term);
-    const std::size_t y_index = index_of(job_.y, item, term);
+    const std::size_t x_index = job_.term_index(job_.x, item, term);
+    const std::size_t y_index = job_.term_index(job_.y, item, term);
     const std::span<Limb> base = bases_.part(term * run_.limbs, run_.limbs);
     exponents_[term] = job_.y.magnitude(y_index);
     n.reduce_var(base, job_.x.magnitude(x_index), job_.x.is_negative(x_index), scratch_, job_.stop);

@@ -16,6 +16,12 @@ unsigned parts_needed(Operation op, TimingClass timing, bool shared_modulus) {
     case Operation::mulmod:
     case Operation::sqrmod:
       return shared_modulus ? Modulus::kDivisor | Modulus::kMontgomery : Modulus::kDivisor;
+    case Operation::fmamod:
+    case Operation::summod:
+    case Operation::dotmod:
+      return Modulus::kDivisor;
+    case Operation::prodmod:
+      return Modulus::kDivisor | Modulus::kMontgomery;
     case Operation::invmod:
       return shared_modulus ? Modulus::kDivisor | Modulus::kMontgomery : Modulus::kMontgomery;
     case Operation::powmod:

@@ -31,7 +31,9 @@ inline unsigned parts_needed(const Job& job) {
 // early.
 void run_add_sub_neg(const BucketRun& run);  ///< variable-time
 void run_mul_sqr(const BucketRun& run);
-void run_linear_secret(const BucketRun& run);  ///< the operations of the two above, constant-time
+void run_sums(const BucketRun& run);           ///< fmamod, summod, dotmod
+void run_products(const BucketRun& run);       ///< prodmod
+void run_linear_secret(const BucketRun& run);  ///< the operations of the four above, constant-time
 void run_inverse(const BucketRun& run);
 void run_power(const BucketRun& run);
 void run_multi_power(const BucketRun& run);

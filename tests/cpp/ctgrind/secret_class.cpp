@@ -141,7 +141,9 @@ Limbs run(mm_op op, const char* variant, const Batch& batch) {
   Limbs result(kItems * batch.shape.width);
   std::uint8_t status[kItems];
   std::uint8_t signs[kItems];
-  const mm_call call = make_call(batch, result, signs, status);
+  mm_call call = make_call(batch, result, signs, status);
+  if (op == MM_OP_FMAMOD) call.z = call.y;
+  if (manymod::has_terms(static_cast<manymod::Operation>(op))) call.terms = 1;
   const mm_status outcome = mm_plan_run(plan, &call);
   require(outcome == MM_OK || outcome == MM_ERR_ITEMS, "mm_plan_run");
   mm_plan_destroy(plan);
@@ -186,6 +188,8 @@ Limbs run_engine(mm_op op, const manymod::Variant& variant, const Batch& batch) 
   std::uint8_t signs[kItems];
   job.x = {batch.x.data(), kItems, batch.shape.x_width, batch.shape.x_width, batch.x_signs};
   job.y = {batch.y.data(), batch.exponents(), batch.shape.y_width(), batch.shape.y_width(), batch.y_signs};
+  if (op == MM_OP_FMAMOD) job.z = job.y;
+  if (manymod::has_terms(job.op)) job.terms = 1;
   job.modulus = {batch.n.data(), batch.moduli(), width, width, batch.n_signs};
   job.result = {result.data(), kItems, width, width, signs};
   job.status = reinterpret_cast<manymod::ItemStatus*>(status);
@@ -232,8 +236,9 @@ int check(Runner runner, mm_op op, const manymod::Variant& variant, const Shape&
 
 int check_operations(Runner runner, const manymod::Variant& variant, const Shape& shape) {
   int checks = 0;
-  for (const mm_op op : {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD, MM_OP_SQRMOD, MM_OP_POWMOD,
-                         MM_OP_INVMOD, MM_OP_FIXED_BASE_POWMOD}) {
+  for (const mm_op op :
+       {MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD, MM_OP_MULMOD, MM_OP_SQRMOD, MM_OP_POWMOD, MM_OP_INVMOD,
+        MM_OP_FIXED_BASE_POWMOD, MM_OP_FMAMOD, MM_OP_SUMMOD, MM_OP_PRODMOD, MM_OP_DOTMOD}) {
     checks += check(runner, op, variant, shape);
   }
   return checks;

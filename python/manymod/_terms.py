@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations whose items have terms: rows of integers in every accepted kind, and calls on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manymod import _core
+from manymod._answers import answer_for
+from manymod._device import DeviceRows, device_operand, is_on_device, on_host
+from manymod._operand_kinds import Batch, Kind, Operand
+from manymod._operands import broadcast_row, operand
+from manymod._run import RUN_BYTES, Progress, Watched
+from manymod.errors import Status, _item_error
+from manymod.hardware import get_threads
+from manymod.intarray import IntArray, Limbs, Signs, refuse_mask
+from manymod.plan import checked_errors, shared_handle
+
+__all__ = ["Rows", "TermCall", "TermOperation", "run_terms"]
+
+#: From this many terms on, a single product is split into one partial product for each thread.
+_SPLIT_TERMS = 256
+
+#: Wider operands than this many limbs are measured item by item where they are split into runs.
+_NARROW_LIMBS = 64
+
+
+@dataclass(frozen=True)
+class TermOperation:
+    """An operation whose items have terms.
+
+    Attributes:
+        name: as in the library.
+        operands: names of the operands, without the modulus.
+        fillers: what short rows of each are filled up with, which changes no result.
+        combine: puts two partial results of one item together, before they are reduced.
+        unit: what the items are called in messages.
+    """
+
+    name: str
+    operands: tuple[str, ...]
+    fillers: tuple[int, ...]
+    combine: Callable[[Any, Any], Any]
+    unit: str
+
+
+class Rows:
+    """N rows of `terms` integers each, flattened; or one row (``count`` None)."""
+
+    #: widths of single integers are not looked at, as they are secret
+    secret = False
+
+    def __init__(
+        self, flat: Operand, count: int | None, terms: int, lengths: list[int] | None = None
+    ) -> None:
+        self.flat = flat
+        self.count = count
+        self.terms = terms
+        self._lengths = lengths
+        self._widths: NDArray[np.uint32] | None = None
+
+    def length(self, row: int) -> int:
+        """Integers in a row as it was given."""
+        return self.terms if self._lengths is None else self._lengths[row]
+
+    def varied(self) -> NDArray[np.uint32] | None:
+        """Limbs that each integer needs, where read() can convert to fewer; measured once."""
+        if self._widths is None and not self.secret:
+            self._widths = self.flat.varied()
+        return self._widths
+
+    def read(self, start: int, stop: int) -> Batch:
+        """Integers [start, stop), as wide as the widest of them; a single zero if there are none."""
+        if start == stop:
+            return np.zeros((1, 1), np.uint64), None
+        widths = self.varied() if self.flat.width > _NARROW_LIMBS else None
+        width = self.flat.width if widths is None else int(widths[start:stop].max())
+        return self.flat.rows(start, stop, width)
+
+    def read_rows(self, start: int, stop: int) -> Batch:
+        """Rows [start, stop), or the one row that serves them all."""
+        if self.count is None:
+            return self.read(0, self.terms)
+        return self.read(start * self.terms, stop * self.terms)
+
+
+def _is_nested(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 3 or (value.ndim == 2 and value.dtype == object)
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and isinstance(value[0], (list, tuple, IntArray, np.ndarray))
+    )
+
+
+def _row(name: str, i: int, row: Any) -> list[Any]:
+    if isinstance(row, (str, bytes, bytearray)) or not isinstance(row, (Sequence, IntArray, np.ndarray)):
+        raise TypeError(f"{name}: row {i} is not a sequence of integers: {type(row).__name__}")
+    refuse_mask(f"{name}: row {i}", row)
+    return list(row)
+
+
+def _name_bad_term(name: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Raise TypeError that names the row and the term of the first element that is no integer."""
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            try:
+                operand(name, [value])
+            except TypeError:
+                kind = type(value).__name__
+                raise TypeError(f"{name}: row {i}, term {j} is not an integer: {kind}") from None
+
+
+def _read_rows(name: str, value: Any, filler: int) -> Rows:
+    """`value` as rows, short ones filled up with `filler`."""
+    if is_on_device(value):
+        return _read_device_rows(name, value)
+    if not _is_nested(value):
+        flat = operand(name, value)
+        if flat.count is None:
+            raise TypeError(f"{name} must be a sequence of integers, or of rows of them")
+        return Rows(flat, None, flat.count)
+    if isinstance(value, np.ndarray):
+        count, terms = value.shape[:2]
+        flat = operand(name, value.reshape(count * terms, *value.shape[2:]))
+        return Rows(flat, count, terms)
+    rows = [_row(name, i, row) for i, row in enumerate(value)]
+    lengths = [len(row) for row in rows]
+    terms = max(lengths)
+    try:
+        flat = operand(name, list(chain.from_iterable(row + [filler] * (terms - len(row)) for row in rows)))
+    except TypeError:
+        _name_bad_term(name, rows)
+        raise
+    return Rows(flat, len(rows), terms, lengths)
+
+
+def _read_device_rows(name: str, value: Any) -> Rows:
+    """An array in GPU memory: ``uint64[N, T, L]``, or ``uint64[T, L]`` for one row."""
+    flat = device_operand(name, value, stacked=True)
+    if not isinstance(flat, DeviceRows):
+        raise TypeError(f"{name} must be a sequence of integers, or of rows of them")
+    if len(flat.shape) < 3:
+        return Rows(flat, None, len(flat.on_device))
+    return Rows(flat, flat.shape[0], flat.shape[1])
+
+
+def _common_count(names: Sequence[str], operands: Sequence[Rows]) -> int | None:
+    """Number of items, None for a single one of flat sequences; checks all lengths."""
+    first, last = operands[0], operands[-1]
+    if first.count is not None and last.count is not None and first.count != last.count:
+        raise ValueError(f"lengths differ: {names[0]} has {first.count} rows, {names[-1]} has {last.count}")
+    count = last.count if first.count is None else first.count
+    for i in range(1 if count is None else count):
+        if first.length(i) != last.length(i):
+            where = "" if count is None else f" in row {i}"
+            raise ValueError(
+                f"lengths differ{where}: {names[0]} has {first.length(i)} items, "
+                f"{names[-1]} has {last.length(i)}"
+            )
+    return count
+
+
+def _ends_of_runs(operands: Sequence[Rows], count: int, terms: int, fixed_bytes: int) -> list[int]:
+    """Ends of runs of `count` items of `terms` integers each, whose arrays stay within RUN_BYTES."""
+    operands = [rows for rows in operands if not isinstance(rows.flat, DeviceRows)]
+    if count * (fixed_bytes + 8 * terms * sum(rows.flat.width for rows in operands)) <= RUN_BYTES:
+        return [count]
+    varied = []
+    for rows in operands:
+        widths = rows.varied() if terms else None
+        if widths is None or len(widths) != count * terms:
+            fixed_bytes += 8 * terms * rows.flat.width
+        else:
+            varied.append((widths.reshape(count, terms).max(axis=1) * np.uint32(terms)).astype(np.uint32))
+    if varied:
+        return _core.split_runs(varied, fixed_bytes, RUN_BYTES)
+    step = max(1, RUN_BYTES // max(1, fixed_bytes))
+    return [*range(step, count, step), count]
+
+
+def _padded(batch: Batch, count: int, filler: int) -> Batch:
+    """`batch` with fillers to `count` items."""
+    limbs, signs = batch
+    padded = np.zeros((count, limbs.shape[1]), np.uint64)
+    padded[: len(limbs)] = limbs
+    padded[len(limbs) :, 0] = filler
+    if signs is not None:
+        padded_signs = np.zeros(count, np.uint8)
+        padded_signs[: len(signs)] = signs
+        signs = padded_signs
+    return padded, signs
+
+
+def run_terms(
+    operation: TermOperation,
+    values: Sequence[Any],
+    mod: Any,
+    *,
+    secret: bool,
+    device: str,
+    variant: str | None,
+    threads: int,
+    errors: str,
+    out: Any,
+    progress: Progress | None,
+) -> Any:
+    """Compute an operation with terms on operands given in any kind."""
+    checked_errors(errors)
+    rows = [
+        _read_rows(name, value, filler)
+        for name, value, filler in zip(operation.operands, values, operation.fillers, strict=True)
+    ]
+    count = _common_count(operation.operands, rows)
+    modulus = operand("mod", mod)
+    if any(item.null is not None for item in (*(row.flat for row in rows), modulus)):
+        raise ValueError(f"{operation.name} does not take nulls")
+    if count is None and modulus.count == 1:
+        modulus.count = None
+    broadcast_row(modulus, count)
+    if modulus.count is not None and modulus.count != count:
+        items = 1 if count is None else count
+        raise ValueError(f"lengths differ: there are {items} {operation.unit}, mod has {modulus.count}")
+    if count is None and out is not None:
+        raise ValueError(f"out cannot be used for a single item of {operation.unit}")
+    shared = modulus.count is None
+    handle = shared_handle(operation.name, secret, shared, modulus.bits, device, variant, threads)
+    watched = None if progress is None else Watched(progress)
+    if count is None:  # partial results are put together on the host
+        for row in rows:
+            row.flat = on_host(row.flat)
+        modulus = on_host(modulus)
+    call = TermCall(operation, handle, rows, modulus, watched, secret=secret)
+    if count is None:
+        return call.single(threads or get_threads(), errors)
+    return call.many(count, errors, out)
+
+
+class TermCall:
+    """One call of an operation with terms."""
+
+    def __init__(
+        self,
+        operation: TermOperation,
+        handle: _core.Plan,
+        operands: Sequence[Rows],
+        modulus: Operand,
+        progress: Watched | None,
+        *,
+        secret: bool = False,
+    ) -> None:
+        self.operation = operation
+        self.handle = handle
+        self.operands = operands
+        self.modulus = modulus
+        self.progress = progress
+        self.secret = secret
+        self.terms = operands[0].terms
+        for rows in operands:
+            rows.secret = secret
+
+    def single(self, threads: int, errors: str) -> Any:
+        """One item, of partial results over runs of bounded memory."""
+        mpz = any(item.mpz for item in (*(rows.flat for rows in self.operands), self.modulus))
+        to_objects = _core.limbs_to_mpz if mpz else _core.limbs_to_ints
+        modulus = self.modulus.rows(0, 1, self.modulus.width)
+        (n,) = to_objects(*modulus)
+        result: Any = None
+        status = Status.OK
+        start = 0
+        # Partial results are put together in a time that depends on them: of secrets there is one.
+        ends = [self.terms] if self.secret else _ends_of_runs(self.operands, self.terms, 1, 0)
+        for stop in ends:
+            limbs, signs, statuses = self._partial(start, stop, modulus, threads)
+            bad = statuses[statuses != 0]
+            if len(bad):
+                status = Status(int(bad[0]))
+                result = n * 0
+                break
+            for part in to_objects(limbs, signs):
+                result = part if result is None else self.operation.combine(result, part) % n
+            start = stop
+        self._finish(self.terms)
+        if errors == "status":
+            return result, status
+        if status:
+            statuses = np.array([status], np.uint8)
+            raise _item_error(self.operation.name, np.ones(1, bool), statuses, result, scalar=True)
+        return result
+
+    def _finish(self, total: int) -> None:
+        if self.progress is not None:
+            self.progress.finish(total)
+
+    def _partial(
+        self, start: int, stop: int, modulus: Batch, threads: int
+    ) -> tuple[Limbs, Signs | None, NDArray[np.uint8]]:
+        """The result of the terms [start, stop), many of them in as many parts as there are threads."""
+        count = stop - start
+        parts = threads if count >= _SPLIT_TERMS and not self.secret else 1
+        terms = -(-count // parts)
+        batches = [rows.read(start, stop) for rows in self.operands]
+        if parts * terms != count:
+            read = list(batches)
+            for i, filler in enumerate(self.operation.fillers):
+                batches[i] = _padded(batches[i], parts * terms, filler)
+            self._wipe(read)
+        limbs = np.empty((parts, self.modulus.width), np.uint64)
+        signs = np.empty(parts, np.uint8) if self.modulus.signed else None
+        status = np.empty(parts, np.uint8)
+        watch = None
+        if self.progress is not None:
+            progress, total = self.progress, self.terms
+
+            def watch(done: int, _parts: int) -> None:
+                progress(min(total, start + done * terms), total)
+
+        padded = parts * terms != count
+        try:
+            self._run(parts, terms, batches, modulus, (limbs, signs, status), watch, 0, parts)
+        finally:
+            self._wipe(batches, padded=padded)
+        return limbs, signs, status
+
+    def many(self, count: int, errors: str, out: Any) -> Any:
+        """N items, in runs of bounded memory."""
+        source = next(rows.flat for rows in self.operands if rows.count is not None)
+        first = source.products(count) if isinstance(source, DeviceRows) else _Renamed(source, count)
+        flats = [rows.flat for rows in self.operands]
+        answer = answer_for(count, [first, *flats, self.modulus], self.modulus, out)
+        signed = self.modulus.signed and not answer.without_signs
+        status = np.empty(count, np.uint8)
+        start = 0
+        converted = (not self.modulus.direct) + (not answer.direct)
+        fixed_bytes = 8 * self.modulus.width * converted
+        for stop in _ends_of_runs(self.operands, count, self.terms, fixed_bytes):
+            width = self.modulus.width
+            limbs, signs = answer.buffers(start, stop, width, signed)
+            batches = [rows.read_rows(start, stop) for rows in self.operands]
+            single = self.modulus.count is None
+            moduli, negative = self.modulus.rows(*((0, 1) if single else (start, stop)), width)
+            modulus = moduli, negative if signed else None
+            results = (limbs, signs, status[start:stop])
+            try:
+                self._run(stop - start, self.terms, batches, modulus, results, self.progress, start, count)
+            finally:
+                self._wipe(batches)
+            answer.store(start, stop, limbs, signs)
+            start = stop
+        self._finish(count)
+        result = answer.finish(None)
+        if errors == "status":
+            return result, status
+        if status.any():
+            raise _item_error(self.operation.name, status != 0, status, result, scalar=False)
+        return result
+
+    def _run(
+        self,
+        count: int,
+        terms: int,
+        batches: Sequence[Batch],
+        modulus: Batch,
+        results: tuple[Limbs, Signs | None, NDArray[np.uint8]],
+        progress: Progress | None,
+        first: int,
+        total: int,
+    ) -> None:
+        x, y = (*batches, (None, None))[:2]
+        limbs, signs, status = results
+        arrays = (*x, *y, *modulus, limbs, signs, status)
+        self.handle.run(count, terms, *arrays, progress, first, total)
+
+    def _wipe(self, batches: Sequence[Batch], *, padded: bool = False) -> None:
+        """Zero the copies of secret operands that were made for one run."""
+        if not self.secret:
+            return
+        for rows, (limbs, _) in zip(self.operands, batches, strict=True):
+            if padded or rows.flat.copies:
+                limbs.fill(0)
+
+
+class _Renamed(Operand):
+    """The kind of flattened rows, with one item for each row."""
+
+    def __init__(self, flat: Operand, count: int) -> None:
+        self.name = flat.name
+        self.kind: Kind = flat.kind
+        self.count = count
+        self.bits = flat.bits
+        self.signed = flat.signed
+        self.mpz = flat.mpz
+        self.wrap = flat.wrap

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fmamod, summod, prodmod and dotmod, against Python's own arithmetic."""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gmpy2
+import numpy as np
+import pytest
+from tests.python.integers import ints_of_bytes, ints_of_limbs, limbs_of, mixed
+
+import manymod
+from manymod import IntArray, Status, dotmod, fmamod, prodmod, summod
+
+MODULI = (2**127 - 1, -(10**40), 1, -1, 9, 64, 2**64, 2**521 - 1, 2**600 + 2)
+
+
+def dot(x: Sequence[int], y: Sequence[int]) -> int:
+    return sum(map(operator.mul, x, y))
+
+
+@pytest.mark.parametrize("secret", [False, True])
+def test_fmamod(secret: bool) -> None:
+    source = random.Random(1)
+    for n in MODULI:
+        if secret and n % 2 == 0:
+            continue
+        x, y, z = (mixed(source, 40, bits) for bits in (130, 700, 64))
+        wanted = [(a * b + c) % n for a, b, c in zip(x, y, z, strict=True)]
+        assert fmamod(x, y, z, n, secret=secret) == wanted
+        assert fmamod(x, y, z, [n] * 40, secret=secret) == wanted
+        arrays = [IntArray.from_ints(values) for values in (x, y, z)]
+        assert fmamod(arrays[0], arrays[1], arrays[2], n, secret=secret).to_ints() == wanted
+        assert fmamod(3, -5, 2, n, secret=secret) == -13 % n
+        assert fmamod(x, 2, -1, n, secret=secret) == [(2 * a - 1) % n for a in x]
+    p = 2**127 - 1
+    rows = IntArray.from_ints([1, 2, 3], bits=128).limbs
+    assert fmamod(rows, rows, rows, p, out=rows, secret=secret) is rows
+    assert ints_of_limbs(rows) == [2, 6, 12]
+    assert manymod.Plan("fmamod", modulus=p, secret=secret)([2], 3, z=[4]) == [10]
+
+
+@pytest.mark.parametrize("secret", [False, True])
+@pytest.mark.parametrize("terms", [0, 1, 2, 7, 40, 300])
+def test_one_item(terms: int, secret: bool) -> None:
+    source = random.Random(terms)
+    x, y = mixed(source, terms, 200), mixed(source, terms, 90)
+    for n in MODULI:
+        if secret and n % 2 == 0:
+            continue
+        wanted = sum(x) % n, math.prod(x) % n, dot(x, y) % n
+        for threads in (1, 3):
+            options: Any = {"threads": threads, "secret": secret}
+            assert (summod(x, n, **options), prodmod(x, n, **options), dotmod(x, y, n, **options)) == wanted
+        arrays = IntArray.from_ints(x), IntArray.from_ints(y)
+        found = (summod(arrays[0], n), prodmod(arrays[0], [n]), dotmod(*arrays, n))
+        assert found == wanted
+
+
+CASES: list[tuple[Callable[..., Any], Callable[..., int], int]] = [
+    (summod, lambda x: sum(x), 1),
+    (prodmod, lambda x: math.prod(x), 1),
+    (dotmod, dot, 2),
+]
+
+
+@pytest.mark.parametrize("secret", [False, True])
+@pytest.mark.parametrize(("function", "value", "arity"), CASES)
+def test_rows(function: Any, value: Any, arity: int, secret: bool) -> None:
+    source = random.Random(3)
+    lengths = [0, 1, 5, 3, 30, 2]
+    columns = [[mixed(source, length, 100) for length in lengths] for _ in range(arity)]
+    moduli = [7, 10**30 + 1, 2**89 - 1, 1, -12345, 2**640 + 1]
+    values = [value(*row) for row in zip(*columns, strict=True)]
+    wanted = [v % n for v, n in zip(values, moduli, strict=True)]
+    assert function(*columns, moduli, secret=secret) == wanted
+    assert function(*columns, 1009, secret=secret) == [v % 1009 for v in values]
+    if arity == 2:
+        one = columns[1][2]
+        assert function([columns[0][2]] * 2, one, 1009) == [dot(columns[0][2], one) % 1009] * 2
+        assert function(one, [columns[0][2]] * 2, 1009) == [dot(columns[0][2], one) % 1009] * 2
+    assert type(function(*[[[gmpy2.mpz(2)]]] * arity, 7)[0]) is gmpy2.mpz
+
+
+@pytest.mark.parametrize(("function", "value", "arity"), CASES)
+def test_arrays(function: Any, value: Any, arity: int) -> None:
+    generator = np.random.default_rng(3)
+    limbs = [generator.integers(0, 2**63, (4, 6, 2), np.uint64) for _ in range(arity)]
+    n = 2**100 + 7
+    rows = [[IntArray.from_limbs(row).to_ints() for row in array] for array in limbs]
+    wanted = [value(*row) % n for row in zip(*rows, strict=True)]
+    assert ints_of_limbs(function(*limbs, n)) == wanted
+    in_bytes = [IntArray.from_limbs(a.reshape(-1, 2)).to_bytes(16).reshape(4, 6, 16) for a in limbs]
+    assert ints_of_bytes(function(*in_bytes, n)) == wanted
+    into = np.empty((4, 2), np.uint64)
+    assert function(*limbs, n, out=into) is into
+    assert ints_of_limbs(into) == wanted
+    with pytest.raises(ValueError, match="overlap"):
+        function(*limbs, n, out=limbs[0][:, 0])
+    assert function(*[array[:0] for array in limbs], n).shape == (0, 2)
+    assert function(*limbs, limbs_of([n] * 4)).tolist() == into.tolist()
+
+
+def test_in_runs_of_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = random.Random(9)
+    rows = [[source.getrandbits(source.choice([30, 9000])) for _ in range(20)] for _ in range(30)]
+    monkeypatch.setattr(manymod._terms, "RUN_BYTES", 30_000)
+    n = 2**89 - 1
+    assert summod(rows, n) == [sum(row) % n for row in rows]
+    assert dotmod(rows, rows[0], n) == [dot(row, rows[0]) % n for row in rows]
+    flat = [value for row in rows for value in row]
+    for secret in (False, True):
+        assert prodmod(flat, n, secret=secret) == math.prod(flat) % n
+        assert dotmod(flat, flat, -n, secret=secret) == dot(flat, flat) % -n
+
+
+def test_errors() -> None:
+    with pytest.raises(ValueError, match="x has 2 items, y has 3"):
+        dotmod([1, 2], [1, 2, 3], 5)
+    with pytest.raises(ValueError, match="2 sums, mod has 3"):
+        summod([[1], [1]], [5, 6, 7])
+    with pytest.raises(TypeError, match="x"):
+        prodmod(3, 5)
+    with pytest.raises(ValueError, match="out"):
+        summod([1, 2], 5, out=[0])
+    with pytest.raises(ZeroDivisionError, match="modulo by zero"):
+        summod([2] * 1000, 0)
+    with pytest.raises(ZeroDivisionError, match="item 1"):
+        prodmod([[2], [3]], [5, 0])
+    with pytest.raises(ValueError, match="odd"):
+        dotmod([2], [3], 6, secret=True)
+    assert summod([2, 3], 0, errors="status") == (0, Status.ZERO_MODULUS)
+    result, status = dotmod([[2], [3]], [[4], [5]], [0, 7], errors="status")
+    assert result == [0, 1]
+    assert status.tolist() == [Status.ZERO_MODULUS, Status.OK]
+    with pytest.raises(ZeroDivisionError, match="item 0"):
+        fmamod([1, 2], 3, 4, [0, 5])
+    with pytest.raises(ValueError, match="lengths differ"):
+        fmamod([1, 2], 3, [4, 5, 6], 5)
+
+
+def test_progress() -> None:
+    seen: list[tuple[int, int]] = []
+    assert summod(list(range(1000)), 10**9, progress=lambda done, total: seen.append((done, total))) == 499500
+    assert seen[-1] == (1000, 1000)
