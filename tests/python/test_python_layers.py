@@ -23,7 +23,9 @@ LAYERS = [
     ["_answers", "_arrow_answers", "_device_answer", "_byte_items", "_byte_typing", "_run", "_typing"],
     ["asynchronous", "plan"],
     ["_key_indices"],
-    ["arithmetic", "fixed_base", "hardware", "multi", "ops", "powers"],
+    ["arithmetic", "fixed_base", "hardware", "ops", "powers"],
+    ["_terms", "multi", "reductions"],
+    ["residues"],
     ["manymod"],  # manymod/__init__.py, which names what is public
     ["_loop_answers", "_signing_arrays"],
     ["_batch_signer"],

@@ -108,12 +108,14 @@ TEST_P(Terms, SmallIntegersOfAllSigns) {
   EXPECT_GE(offers_seen, 2u);
 }
 
+std::string test_name(const ::testing::TestParamInfo<mm_op>& tested) {
+  const std::vector<const char*> names{"fmamod", "summod", "prodmod", "dotmod"};
+  return names.at(tested.param - MM_OP_FMAMOD);
+}
+
 INSTANTIATE_TEST_SUITE_P(Operations, Terms,
                          ::testing::Values(MM_OP_FMAMOD, MM_OP_SUMMOD, MM_OP_PRODMOD, MM_OP_DOTMOD),
-                         [](const ::testing::TestParamInfo<mm_op>& tested) {
-                           const std::vector<const char*> names{"fmamod", "summod", "prodmod", "dotmod"};
-                           return std::string(names.at(tested.param - MM_OP_FMAMOD));
-                         });
+                         test_name);
 
 /// Integers of extreme and random words.
 Batch edge_integers(std::mt19937_64& random, std::size_t count, std::size_t width) {
