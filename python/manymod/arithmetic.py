@@ -273,7 +273,7 @@ def fmamod(
     out: Any = None,
     progress: Progress | None = None,
 ) -> Any:
-    """``(x * y + z) % mod`` for every item: a product and a sum with one reduction.
+    """``(x * y + z) % mod`` for every item.
 
     Operands, keywords and other errors as in `powmod`. Variable-time, or constant-time if `secret`, for odd
     moduli and on the CPU.

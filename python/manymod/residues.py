@@ -199,12 +199,12 @@ class Residues:
 
     def _fill(self, op: str, *operands: Batch) -> None:
         """Compute the limbs of this array."""
-        x, y, z = (*operands, (None, None), (None, None))[:3]
+        x, y = (*operands, (None, None))[:2]
         count = len(self)
         status = np.empty(count, np.uint8)
         moduli, limbs = self._moduli, self._limbs
         arrays = (*x, *y, moduli.limbs, None, limbs, None, status, None, 0, count)
-        if count and moduli.plan(op).run(count, 0, *arrays, *z) == _core.MM_ERR_ITEMS:
+        if count and moduli.plan(op).run(count, 0, *arrays) == _core.MM_ERR_ITEMS:
             raise _item_error(op, status != 0, status, self, scalar=False)
 
     def _compute(self, op: str, *operands: Any) -> Residues:
@@ -281,15 +281,13 @@ class Residues:
         return self._compute("powmod", self, exponent)
 
     def fma(self, y: Any, z: Any) -> Residues:
-        """``self * y + z``: on the CPU with one reduction.
+        """``self * y + z``: a product, and a sum.
 
         >>> Residues([2, 3], 7).fma([3, 4], 5).to_ints()
         [4, 3]
         """
-        if self.device != "cpu":  # no variant for GPUs computes both at once
-            product = self._compute("mulmod", self, y)
-            return product._compute("addmod", product, z)
-        return self._compute("fmamod", self, y, z)
+        product = self._compute("mulmod", self, y)
+        return product._compute("addmod", product, z)
 
     def inverse(self) -> Residues:
         """Inverses.

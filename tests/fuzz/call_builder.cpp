@@ -63,7 +63,7 @@ void BuiltCall::choose_operands(Choices& choices, bool shared, const Operand* fi
   const bool zero_stride = choices.one_in(2);
   std::size_t items = count_;
   std::size_t one = 1;
-  if (op_ == MM_OP_MULTI_POWMOD) {
+  if (has_terms(op_)) {
     terms_ = choices.below(5);
     call_.terms = terms_;
     items = count_ * terms_;
@@ -88,18 +88,20 @@ void BuiltCall::choose_operands(Choices& choices, bool shared, const Operand* fi
     written_modulus_ = modulus_;
     call_.modulus = written_modulus_.view(zero_stride);
   }
+  if (op_ == MM_OP_FMAMOD) z_ = choose_operand(choices, chosen_count(), choose_width(choices));
   written_x_ = x_;
   written_y_ = y_;
+  written_z_ = z_;
   if (uses_x(op_)) call_.x = written_x_.view(zero_stride);
   if (uses_y(op_)) call_.y = written_y_.view(zero_stride);
+  if (op_ == MM_OP_FMAMOD) call_.z = written_z_.view(zero_stride);
 }
 
 void BuiltCall::choose_result(Choices& choices) {
   const bool needs_signs = modulus_.has_signs();
   // An operand of the same shape may be overwritten.
-  for (Operand* operand : {&written_x_, &written_y_, &written_modulus_}) {
-    if (op_ == MM_OP_MULTI_POWMOD || count_ == 0 || operand->count() != count_ || operand->limbs().empty())
-      continue;
+  for (Operand* operand : {&written_x_, &written_y_, &written_z_, &written_modulus_}) {
+    if (has_terms(op_) || count_ == 0 || operand->count() != count_ || operand->limbs().empty()) continue;
     if (operand->width() < modulus_.width() || !choices.one_in(4)) continue;
     if (needs_signs && !operand->has_signs()) continue;
     result_limbs_ = operand->limbs().data();
@@ -120,10 +122,11 @@ void BuiltCall::choose_result(Choices& choices) {
 }
 
 mm_view& BuiltCall::among_views(Choices& choices) {
-  std::array<mm_view*, 3> used{};
+  std::array<mm_view*, 4> used{};
   std::size_t number = 0;
   if (uses_x(op_)) used[number++] = &call_.x;
   if (uses_y(op_)) used[number++] = &call_.y;
+  if (op_ == MM_OP_FMAMOD) used[number++] = &call_.z;
   if (!modulus_is_fixed_) used[number++] = &call_.modulus;
   return *used[choices.below(number)];
 }
@@ -131,9 +134,9 @@ mm_view& BuiltCall::among_views(Choices& choices) {
 // The call is right before. A mistake that cannot be made in it leaves it right.
 void BuiltCall::make(Choices& choices, Mistake mistake) {
   const bool has_items = count_ > 0;
-  const bool has_terms = op_ != MM_OP_MULTI_POWMOD || terms_ > 0;
+  const bool operands_used = !has_terms(op_) || terms_ > 0;
   mm_view& view = among_views(choices);
-  const bool used = has_items && (has_terms || &view == &call_.modulus);
+  const bool used = has_items && (operands_used || &view == &call_.modulus);
   switch (mistake) {
     case Mistake::nothing:
       return;
@@ -186,11 +189,11 @@ void BuiltCall::make(Choices& choices, Mistake mistake) {
       call_.item_status = reinterpret_cast<std::uint8_t*>(const_cast<std::uint64_t*>(view.limbs));
       return expect(true, MM_ERR_OVERLAP);
     case Mistake::needless_terms:
-      if (op_ == MM_OP_MULTI_POWMOD) return;
+      if (has_terms(op_)) return;
       call_.terms = 1 + choices.below(3);
       return expect(has_items, MM_ERR_ARGUMENT);
     case Mistake::unknown_place:
-      call_.on_device = 16U << choices.below(8);
+      call_.on_device = 32U << choices.below(8);
       return expect(has_items, MM_ERR_ARGUMENT);
     case Mistake::absent_device:
       // The pointers lead to host memory, so that no device may be there.

@@ -16,7 +16,13 @@ namespace manymod::fuzz {
 constexpr std::size_t kMostItems = 24;
 
 inline bool uses_x(mm_op op) { return op != MM_OP_FIXED_BASE_POWMOD; }
-inline bool uses_y(mm_op op) { return op != MM_OP_NEGMOD && op != MM_OP_SQRMOD && op != MM_OP_INVMOD; }
+inline bool uses_y(mm_op op) {
+  return op != MM_OP_NEGMOD && op != MM_OP_SQRMOD && op != MM_OP_INVMOD && op != MM_OP_SUMMOD &&
+         op != MM_OP_PRODMOD;
+}
+inline bool has_terms(mm_op op) {
+  return op == MM_OP_MULTI_POWMOD || op == MM_OP_SUMMOD || op == MM_OP_PRODMOD || op == MM_OP_DOTMOD;
+}
 inline bool is_power(mm_op op) {
   return op == MM_OP_POWMOD || op == MM_OP_MULTI_POWMOD || op == MM_OP_FIXED_BASE_POWMOD;
 }
@@ -89,6 +95,7 @@ class BuiltCall {
   std::size_t terms() const { return terms_; }
   const Operand& x() const { return x_; }
   const Operand& y() const { return y_; }
+  const Operand& z() const { return z_; }
   const Operand& modulus() const { return modulus_; }
   /// MM_OK, or the status of the mistake.
   mm_status error() const { return error_; }
@@ -114,8 +121,8 @@ class BuiltCall {
   mm_op op_;
   bool modulus_is_fixed_;
   std::size_t count_ = 0, terms_ = 0;
-  Operand x_, y_, modulus_;  // as they were before the call, which may write over them
-  Operand written_x_, written_y_, written_modulus_;
+  Operand x_, y_, z_, modulus_;  // as they were before the call, which may write over them
+  Operand written_x_, written_y_, written_z_, written_modulus_;
   std::vector<std::uint64_t> result_, result_before_;
   std::vector<std::uint8_t> result_signs_, statuses_;
   std::uint64_t* result_limbs_ = nullptr;

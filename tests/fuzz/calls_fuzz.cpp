@@ -116,6 +116,25 @@ mm_status initial_status(const Number& modulus, const Settings& settings) {
   return MM_OK;
 }
 
+// As expected_residue, for an operation with terms.
+Number expected_of_terms(const BuiltCall& built, std::size_t i, const Number& n) {
+  const mm_op op = built.op();
+  const bool adds = op == MM_OP_SUMMOD || op == MM_OP_DOTMOD;
+  Number r = remainder(number_of_word(adds ? 0 : 1), n);
+  const auto term = [&](const Operand& operand, std::size_t t) {
+    return operand.value(operand.count() == built.terms() ? t : i * built.terms() + t);
+  };
+  for (std::size_t t = 0; t < built.terms(); ++t) {
+    Number value = term(built.x(), t);
+    if (op == MM_OP_MULTI_POWMOD) value = power(value, term(built.y(), t), n);
+    if (op == MM_OP_DOTMOD) value = product(value, term(built.y(), t));
+    if (!value) return nullptr;
+    if (adds) did(BN_add(r.get(), r.get(), value.get()));
+    r = adds ? remainder(r, n) : remainder(product(r, value), n);
+  }
+  return r;
+}
+
 // The result of item i as a number in [0, |n|); null if it is not invertible. In: n > 0.
 Number expected_residue(const BuiltCall& built, std::size_t i, const Number& n, const Settings& settings) {
   const auto x = [&] { return built.x().value(i); };
@@ -141,19 +160,16 @@ Number expected_residue(const BuiltCall& built, std::size_t i, const Number& n, 
       return inverse(remainder(x(), n), n);
     case MM_OP_FIXED_BASE_POWMOD:
       return power(settings.fixed_base->value(0), y(), n);
+    case MM_OP_FMAMOD:
+      did(BN_add(sum.get(), product(x(), y()).get(), built.z().value(i).get()));
+      return remainder(sum, n);
     case MM_OP_MULTI_POWMOD:
+    case MM_OP_SUMMOD:
+    case MM_OP_PRODMOD:
+    case MM_OP_DOTMOD:
       break;
   }
-  Number r = remainder(number_of_word(1), n);
-  const auto term = [&](const Operand& operand, std::size_t t) {
-    return operand.value(operand.count() == built.terms() ? t : i * built.terms() + t);
-  };
-  for (std::size_t t = 0; t < built.terms(); ++t) {
-    const Number factor = power(term(built.x(), t), term(built.y(), t), n);
-    if (!factor) return nullptr;
-    r = remainder(product(r, factor), n);
-  }
-  return r;
+  return expected_of_terms(built, i, n);
 }
 
 void check_value(const BuiltCall& built, std::size_t i, const Number& expected) {

@@ -54,8 +54,8 @@ class Scalar64Engine final : public Engine {
         return secret ? run_linear_secret(bucket) : run_add_sub_neg(bucket);
       case Operation::mulmod:
       case Operation::sqrmod:
-        return secret ? run_linear_secret(bucket) : run_mul_sqr(bucket);
       case Operation::fmamod:
+        return secret ? run_linear_secret(bucket) : run_mul_sqr(bucket);
       case Operation::summod:
       case Operation::dotmod:
         return secret ? run_linear_secret(bucket) : run_sums(bucket);

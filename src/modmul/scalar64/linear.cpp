@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition, subtraction, negation, multiplication and squaring modulo n. Variable-time.
+// Addition, subtraction, negation, multiplication, squaring and x y + z modulo n. Variable-time.
 #include "modmul/scalar64/operations.hpp"
 
 namespace manymod::scalar64 {
@@ -16,12 +16,13 @@ class Operands {
  public:
   explicit Operands(const BucketRun& run)
       : job_(run.job),
-        storage_(3 * run.limbs),
+        storage_(4 * run.limbs),
         scratch_(std::max(Divisor::scratch_limbs(2 * run.limbs), Montgomery::scratch_limbs(run.limbs))),
         limbs_(run.limbs) {}
 
   std::span<const Limb> x(std::size_t item, const Modulus& n) { return residue(job_.x, item, n, 0); }
   std::span<const Limb> y(std::size_t item, const Modulus& n) { return residue(job_.y, item, n, limbs_); }
+  std::span<const Limb> z(std::size_t item, const Modulus& n) { return residue(job_.z, item, n, 3 * limbs_); }
   std::span<Limb> result() { return storage_.part(2 * limbs_, limbs_); }
   Limb* scratch() { return scratch_.data(); }
 
@@ -89,6 +90,7 @@ void run_mul_sqr(const BucketRun& run) {
       }
       n.divisor().remainder_var(r, product.first(2 * run.limbs), operands.scratch());
     }
+    if (job.op == Operation::fmamod) limbs::add_mod(r, r, operands.z(item, n), n.value());
     if (job.stop.was_requested()) return;
     finish_item(job, item, r, n.value());
   }

@@ -15,8 +15,8 @@ unsigned parts_needed(Operation op, TimingClass timing, bool shared_modulus) {
       return shared_modulus ? Modulus::kDivisor : 0;
     case Operation::mulmod:
     case Operation::sqrmod:
-      return shared_modulus ? Modulus::kDivisor | Modulus::kMontgomery : Modulus::kDivisor;
     case Operation::fmamod:
+      return shared_modulus ? Modulus::kDivisor | Modulus::kMontgomery : Modulus::kDivisor;
     case Operation::summod:
     case Operation::dotmod:
       return Modulus::kDivisor;

@@ -29,9 +29,9 @@ inline unsigned parts_needed(const Job& job) {
 
 // Each computes the items of a bucket and stores results and statuses. If a stop is requested, it returns
 // early.
-void run_add_sub_neg(const BucketRun& run);  ///< variable-time
-void run_mul_sqr(const BucketRun& run);
-void run_sums(const BucketRun& run);           ///< fmamod, summod, dotmod
+void run_add_sub_neg(const BucketRun& run);    ///< variable-time
+void run_mul_sqr(const BucketRun& run);        ///< mulmod, sqrmod, fmamod
+void run_sums(const BucketRun& run);           ///< summod, dotmod
 void run_products(const BucketRun& run);       ///< prodmod
 void run_linear_secret(const BucketRun& run);  ///< the operations of the four above, constant-time
 void run_inverse(const BucketRun& run);

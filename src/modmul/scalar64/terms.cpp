@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, products and dot products of the terms of an item, and x y + z, modulo n. Variable-time.
+// Sums, products and dot products of the terms of an item modulo n. Variable-time.
 #include "modexp/windows.hpp"
 #include "modmul/scalar64/operations.hpp"
 
@@ -48,10 +48,6 @@ class SumRun {
   /// Adds all terms of the item. Returns false if a stop was requested.
   bool add_item(std::size_t item, const Modulus& n) {
     std::fill_n(sum_.data(), sum_.size(), Limb{0});
-    if (job_.op == Operation::fmamod) {
-      add_product(item, item, n);
-      add(operands_.at(job_.z, item, n, storage_.part(0, run_.limbs)));
-    }
     for (std::size_t term = 0; term < job_.terms; ++term) {
       if (job_.stop.requested()) return false;
       const std::size_t x = job_.term_index(job_.x, item, term);

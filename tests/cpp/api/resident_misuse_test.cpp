@@ -87,7 +87,7 @@ TEST_F(ResidentMisuse, DevicesThatAreNotThere) {
 }
 
 TEST_F(ResidentMisuse, UnknownArrays) {
-  expect_refused(MM_ERR_ARGUMENT, "on_device is 31", [](mm_call& call) { call.on_device = 31; });
+  expect_refused(MM_ERR_ARGUMENT, "on_device is 63", [](mm_call& call) { call.on_device = 63; });
 }
 
 TEST_F(ResidentMisuse, Signs) {
