@@ -13,7 +13,7 @@ if(NOT manymod_libcrypto)
 endif()
 
 set(manymod_soak_objects "")
-foreach(name IN ITEMS calls rsa_calls)
+foreach(name IN ITEMS calls rsa_calls ecc_calls)
   add_library(manymod_soak_${name} OBJECT "tests/fuzz/${name}_fuzz.cpp")
   manymod_configure_target(manymod_soak_${name})
   target_compile_definitions(manymod_soak_${name} PRIVATE "LLVMFuzzerTestOneInput=manymod_fuzz_${name}")

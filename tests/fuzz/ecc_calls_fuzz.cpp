@@ -185,7 +185,7 @@ void check_outcome(const Call& x, mm_status status) {
 
 mm_status run(Call& x) {
   const mm_status status = mm_ecc_run(the_plan().plan.get(), &x.call);
-  check_outcome(x, status);
+  if (!ran_out_of_memory(status == MM_ERR_MEMORY)) check_outcome(x, status);
   return status;
 }
 
@@ -261,6 +261,7 @@ void sign_and_verify(Choices& choices) {
   verification.low_s = x.call.low_s;
   verification.ok = x.ok.data();
   const mm_status status = mm_ecc_run(the_plan().plan.get(), &verification);
+  if (ran_out_of_memory(status == MM_ERR_MEMORY)) return;
   require(status == MM_OK, mm_last_error());
   for (std::size_t i = 0; i < x.count; ++i) {
     const bool is_spoilt = spoilt && i == which;

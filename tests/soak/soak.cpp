@@ -30,6 +30,7 @@
 // The harnesses, by their names in the build.
 extern "C" int manymod_fuzz_calls(const std::uint8_t* data, std::size_t size);
 extern "C" int manymod_fuzz_rsa_calls(const std::uint8_t* data, std::size_t size);
+extern "C" int manymod_fuzz_ecc_calls(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
@@ -46,6 +47,8 @@ constexpr std::size_t kSlackThreads = 8;
 constexpr std::size_t kLongestInput = 300;
 constexpr unsigned kSecondsOfAChild = 60;
 constexpr int kInputsOfAChild = 20;
+// Of eight inputs one is for curves, which take longest, two are for RSA, and the others for moduli.
+constexpr std::uint64_t kOthers = 7;
 // In rounds one after the other, one of so many allocations fails; 0: none.
 constexpr std::uint32_t kFailing[] = {0, 1000, 100, 0, 20};
 
@@ -83,17 +86,20 @@ void on_abort(int) {
 }
 
 // Run the input of a number. Its bytes follow from the number and the seed.
-void run_input(std::uint64_t number, bool may_be_rsa = true) {
+void run_input(std::uint64_t number, bool may_use_libcrypto = true) {
   current_input = number;
   LimbSource source(seed * 0x9E3779B97F4A7C15 + number);
   Bytes input(source.random() % kLongestInput);
   for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(source.random());
-  const bool is_rsa = may_be_rsa && source.random() % 4 == 0;
-  (is_rsa ? manymod_fuzz_rsa_calls : manymod_fuzz_calls)(input.data(), input.size());
+  const std::uint64_t choice = may_use_libcrypto ? source.random() % 8 : kOthers;
+  const auto call = choice == 0   ? manymod_fuzz_ecc_calls
+                    : choice <= 2 ? manymod_fuzz_rsa_calls
+                                  : manymod_fuzz_calls;
+  call(input.data(), input.size());
 }
 
-// A child of a process with threads computes like any other process, except RSA: a thread of the parent may
-// hold a lock of libcrypto at the fork, which nobody releases in the child.
+// A child of a process with threads computes like any other process, except RSA and curves: a thread of the
+// parent may hold a lock of libcrypto at the fork, which nobody releases in the child.
 void run_child(std::uint64_t number) {
   const pid_t child = fork();
   require(child >= 0, "fork");
@@ -185,6 +191,7 @@ int main(int count, char** arguments) {
   require(mm_variant_get(0, &info) == MM_OK, "mm_variant_get");
   manymod_fuzz_calls(nullptr, 0);
   manymod_fuzz_rsa_calls(nullptr, 0);
+  manymod_fuzz_ecc_calls(nullptr, 0);
   Usage usual;
   for (std::uint64_t round = 0; round < kRounds; ++round) {
     run_round(round, threads, std::chrono::duration<double>(static_cast<double>(seconds) / kRounds));
