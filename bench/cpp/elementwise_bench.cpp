@@ -45,7 +45,10 @@ struct Case {
   std::string variant;  ///< "auto": the dispatcher's choice
   std::size_t bits;
 
-  [[nodiscard]] bool product() const { return op == manymod::Op::mulmod || op == manymod::Op::sqrmod; }
+  [[nodiscard]] bool adds() const { return op == manymod::Op::fmamod; }
+  [[nodiscard]] bool product() const {
+    return op == manymod::Op::mulmod || op == manymod::Op::sqrmod || adds();
+  }
   [[nodiscard]] bool binary() const { return op != manymod::Op::negmod && op != manymod::Op::sqrmod; }
   [[nodiscard]] std::string title() const {
     return std::string("elementwise/") + name + (shared ? "/shared/" : "/own/") + variant + "/" +
@@ -56,7 +59,7 @@ struct Case {
 /// Operands below moduli whose top bit is set.
 struct Arrays {
   std::size_t limbs, items;
-  Limbs x, y, n, r;
+  Limbs x, y, z, n, r;
   std::vector<mm_status> status;
 
   explicit Arrays(const Case& c)
@@ -64,6 +67,7 @@ struct Arrays {
         items(std::min(kMostItems, kMostLimbs / limbs)),
         x(random_limbs(items * limbs)),
         y(random_limbs(items * limbs)),
+        z(random_limbs(c.adds() ? items * limbs : 0)),
         n(random_limbs((c.shared ? 1 : items) * limbs)),
         r(items * limbs) {
     constexpr std::uint64_t kTop = std::uint64_t{1} << 63;
@@ -71,6 +75,7 @@ struct Arrays {
       x[top] &= ~kTop;
       y[top] &= ~kTop;
     }
+    for (std::size_t top = limbs - 1; top < z.size(); top += limbs) z[top] &= ~kTop;
     for (std::size_t top = limbs - 1; top < n.size(); top += limbs) n[top] |= kTop;
     for (std::size_t low = 0; low < n.size(); low += limbs) n[low] |= 1;
   }
@@ -81,12 +86,14 @@ struct Arrays {
     call.count = items;
     call.x = {x.data(), items, limbs, 0, nullptr};
     if (c.binary()) call.y = {y.data(), items, limbs, 0, nullptr};
+    if (c.adds()) call.z = {z.data(), items, limbs, 0, nullptr};
     call.modulus = {n.data(), c.shared ? 1 : items, limbs, 0, nullptr};
     call.result = {r.data(), items, limbs, 0, nullptr};
     return call;
   }
   [[nodiscard]] double bytes(const Case& c) const {
-    return 8.0 * static_cast<double>(limbs * items) * (2 + (c.binary() ? 1 : 0) + (c.shared ? 0 : 1));
+    return 8.0 * static_cast<double>(limbs * items) *
+           (2 + (c.binary() ? 1 : 0) + (c.adds() ? 1 : 0) + (c.shared ? 0 : 1));
   }
 };
 
@@ -120,16 +127,15 @@ void run(benchmark::State& state, const Case& c) {
 
 const bool registered = [] {
   using manymod::Op;
-  constexpr std::pair<Op, const char*> kOperations[] = {{Op::mulmod, "mulmod"},
-                                                        {Op::sqrmod, "sqrmod"},
-                                                        {Op::addmod, "addmod"},
-                                                        {Op::submod, "submod"},
-                                                        {Op::negmod, "negmod"}};
+  constexpr std::pair<Op, const char*> kOperations[] = {{Op::mulmod, "mulmod"}, {Op::sqrmod, "sqrmod"},
+                                                        {Op::fmamod, "fmamod"}, {Op::addmod, "addmod"},
+                                                        {Op::submod, "submod"}, {Op::negmod, "negmod"}};
   for (const auto& [op, name] : kOperations) {
     for (const bool shared : {false, true}) {
       for (const std::size_t bits : kWidths) {
         std::vector<std::string> variants{"auto"};
-        if (op == Op::mulmod) variants.insert(variants.end(), {"scalar64.adx", "division52.avx512"});
+        if (op == Op::mulmod || op == Op::fmamod)
+          variants.insert(variants.end(), {"scalar64.adx", "division52.avx512"});
         if (op == Op::mulmod && shared) variants.insert(variants.end(), {"ifma52.avx512", "radix29.avx2"});
         for (const std::string& variant : variants) {
           const Case c{op, name, shared, variant, bits};

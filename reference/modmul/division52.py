@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products by long division in digits of 52 bits (technique division52), with estimated quotient digits.
+"""x y and x y + z mod n by long division in digits of 52 bits (technique division52), by estimated digits.
 
 Source: Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D; the reciprocal in two digits: own.
 """
 
 from __future__ import annotations
 
-__all__ = ["digits_for", "multiply", "reciprocal"]
+__all__ = ["digits_for", "multiply_add", "reciprocal"]
 
 DIGIT_BITS = 52
 W = 1 << DIGIT_BITS
@@ -30,21 +30,22 @@ def reciprocal(d: int, digits: int, error: int = 0) -> int:
     return max(0, exact - error)
 
 
-def multiply(x: int, y: int, n: int, limbs: int, error: int = 0) -> int | None:
-    """x y mod n, or None where the kernels give the lane up.
+def multiply_add(x: int, y: int, z: int, n: int, limbs: int, error: int = 0) -> int | None:
+    """x y + z mod n, or None where the kernels give the lane up.
 
     They do at a remainder that is not below D, as an estimate that is too small may leave it.
 
-    >>> multiply(5, 7, 11, 1)
-    2
+    >>> multiply_add(5, 7, 12, 11, 1)
+    3
     """
     digits = digits_for(limbs)
     assert n.bit_length() > 64 * (limbs - 1) and n.bit_length() <= 64 * limbs, "n has its top limb"
-    assert x.bit_length() <= n.bit_length() and y.bit_length() <= 64 * limbs, "operands fit"
+    assert x.bit_length() <= n.bit_length(), "x fits"
+    assert y.bit_length() <= 64 * limbs and z.bit_length() <= 64 * limbs, "y and z fit"
     shift = DIGIT_BITS * digits - n.bit_length()
     d = n << shift
     v = reciprocal(d, digits, error)
-    dividend = (x << shift) * y
+    dividend = (x << shift) * y + (z << shift)
     remainder = dividend >> (DIGIT_BITS * digits)
     assert remainder < d, "the upper half is below D"
     for row in reversed(range(digits)):

@@ -140,6 +140,24 @@ def test_each_width(op: str, variant: str) -> None:
         check(op, ring_items(bits), variant)
 
 
+@pytest.mark.parametrize("variant", [variant for _, variant in wide(offered("fmamod"))])
+def test_fmamod_each_width(variant: str) -> None:
+    """Addends of any length and sign, with a modulus for each item and one for all."""
+    rng = rng_for("fmamod")
+    for bits in cases.EDGE_WIDTHS:
+        for items in (ring_items(bits), [i for i in ring_items(bits) if i.n == ring_items(bits)[-1].n]):
+            zs = [
+                rng.choice((0, -1, abs(i.n) - 1, (1 << bits) - 1, *cases.operands(rng, i.n, 2)))
+                for i in items
+            ]
+            columns = [[getattr(item, name) for item in items] for name in "xyn"]
+            n = columns[2] if len(set(columns[2])) > 1 else columns[2][0]
+            results = manymod.fmamod(columns[0], columns[1], zs, n, variant=variant, errors="status")
+            # Of x y and z the sum is wanted.
+            answers = [expected.answer("addmod", i.x * i.y, z, i.n) for i, z in zip(items, zs, strict=True)]
+            compare(f"fmamod {variant} {bits} bits", items, results, answers)
+
+
 @pytest.mark.parametrize(("secret", "variant"), wide(offered_classes("powmod")))
 def test_powmod_each_width(secret: bool, variant: str) -> None:
     for bits in cases.EDGE_WIDTHS:

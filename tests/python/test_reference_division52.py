@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from reference.modmul.division52 import RECIPROCAL_ERROR, multiply
+from reference.modmul.division52 import RECIPROCAL_ERROR, multiply_add
 
 
 @pytest.mark.parametrize("limbs", [1, 2, 3, 4, 6, 8, 13, 16])
@@ -15,8 +15,9 @@ def test_products_of_random_numbers(limbs: int) -> None:
     for _ in range(100):
         n = source.getrandbits(64 * limbs) | 1 << source.randrange(64 * (limbs - 1) + 1, 64 * limbs)
         x, y = source.randrange(n), source.randrange(n)
-        for error in (0, RECIPROCAL_ERROR):
-            assert multiply(x, y, n, limbs, error) == x * y % n
+        for z in (0, source.getrandbits(64 * limbs)):
+            for error in (0, RECIPROCAL_ERROR):
+                assert multiply_add(x, y, z, n, limbs, error) == (x * y + z) % n
 
 
 @pytest.mark.parametrize("limbs", [1, 2, 4, 16])
@@ -25,4 +26,17 @@ def test_products_next_to_powers_of_two(limbs: int) -> None:
     for n in (top - 1, top - 2, top // 2, top // 2 + 1, top // 3, 3 * top // 4):
         for x in (0, 1, 2, n - 1, n // 2, n - n // 3):
             for y in (0, 1, n - 1, n // 2 + 1):
-                assert multiply(x, y, n, limbs, RECIPROCAL_ERROR) in (x * y % n, None)
+                for z in (0, n, top - 1):
+                    found = multiply_add(x, y, z, n, limbs, RECIPROCAL_ERROR)
+                    assert found in ((x * y + z) % n, None)
+
+
+@pytest.mark.parametrize("limbs", [1, 2, 5, 16])
+def test_greatest_dividends(limbs: int) -> None:
+    """The oracle asserts that the upper half is below D."""
+    top = (1 << 64 * limbs) - 1
+    for bits in range(64 * limbs - 63, 64 * limbs + 1):
+        for n in (1 << bits - 1, (1 << bits) - 1, 3 << bits >> 2):
+            x = (1 << bits) - 1
+            found = multiply_add(x, top, top, n, limbs, RECIPROCAL_ERROR)
+            assert n < 2 or found in ((x * top + top) % n, None)

@@ -42,6 +42,7 @@ class ProductRun {
   ProductRun(const Job& job, Items items, std::size_t limbs)
       : job_(job),
         y_(job.op == Operation::sqrmod ? job.x : job.y),
+        adds_(job.op == Operation::fmamod),
         items_(items),
         limbs_(limbs),
         vectors_(vectors_for(limbs)),
@@ -49,12 +50,13 @@ class ProductRun {
         divisors_(shared_ == nullptr ? vectors_ * divisor_words(limbs) : 0),
         scratch_(vectors_ * scratch_words(limbs)),
         unused_(limbs),
-        plain_(job.x.negative == nullptr && y_.negative == nullptr && job.modulus.negative == nullptr &&
-               job.x.width <= limbs && y_.width <= limbs),
+        plain_(is_plain(job.x) && is_plain(y_) && (!adds_ || is_plain(job.z)) &&
+               job.modulus.negative == nullptr),
         bare_result_(job.result.width == limbs && job.result.negative == nullptr) {
     for (std::size_t v = 0; v < vectors_; ++v) {
       operands_[v].x_limbs = std::min(job.x.width, limbs);
       operands_[v].y_limbs = std::min(y_.width, limbs);
+      operands_[v].z_limbs = adds_ ? std::min(job.z.width, limbs) : 0;
       operands_[v].limbs = limbs;
       blocks_[v] = shared_ != nullptr ? shared_->block() : divisors_.data() + v * divisor_words(limbs);
     }
@@ -86,6 +88,7 @@ class ProductRun {
  private:
   const Job& job_;
   const BatchView& y_;
+  bool adds_;  ///< fmamod: z is added
   Items items_;
   std::size_t limbs_;
   std::size_t vectors_;
@@ -116,6 +119,7 @@ class ProductRun {
     if (plain_ && items.is_run() && first + kLanes <= items.size()) {
       point_at_run(to.x, job_.x, items[first]);
       point_at_run(to.y, y_, items[first]);
+      if (adds_) point_at_run(to.z, job_.z, items[first]);
       point_at_run(moduli, job_.modulus, items[first]);
       Limb* r = job_.result.limbs + items[first] * job_.result.stride;
       for (Limb*& lane : to.r) lane = std::exchange(r, r + job_.result.stride);
@@ -127,6 +131,7 @@ class ProductRun {
         const bool suited = i < items.size() && (plain_ || suits(item));
         to.x[lane] = job_.x.magnitude(item).data();
         to.y[lane] = y_.magnitude(item).data();
+        if (adds_) to.z[lane] = job_.z.magnitude(item).data();
         to.r[lane] = suited ? job_.result.magnitude(item).data() : unused_.data();
         moduli[lane] = job_.modulus.magnitude(item).data();
         loadable_ |= static_cast<unsigned>(suited) << i;
@@ -143,9 +148,14 @@ class ProductRun {
     for (const Limb*& lane : lanes) lane = std::exchange(at, at + step);
   }
 
+  /// Whether all integers of an operand are no longer than the modulus, in limbs, and not negative.
+  [[nodiscard]] bool is_plain(const BatchView& view) const {
+    return view.negative == nullptr && view.width <= limbs_;
+  }
   /// Whether nothing is negative and the operands are no longer than the modulus, in limbs.
   [[nodiscard]] bool suits(std::size_t item) const {
-    return fits(job_.x, item) && fits(y_, item) && !job_.modulus.is_negative(item);
+    return fits(job_.x, item) && fits(y_, item) && (!adds_ || fits(job_.z, item)) &&
+           !job_.modulus.is_negative(item);
   }
   [[nodiscard]] bool fits(const BatchView& view, std::size_t item) const {
     if (view.is_negative(item)) return false;
@@ -183,7 +193,7 @@ class DivisionEngine final : public Engine {
   }
 
   [[nodiscard]] double item_cost_ns(const Job& job, std::size_t modulus_limbs) const override {
-    if (job.x.width > modulus_limbs || job.y.width > modulus_limbs) {
+    if (std::max({job.x.width, job.y.width, job.z.width}) > modulus_limbs) {
       return rest_->item_cost_ns(job, modulus_limbs);
     }
     const auto limbs = static_cast<double>(modulus_limbs);
@@ -210,7 +220,8 @@ void register_variants([[maybe_unused]] std::vector<Variant>& variants) {
   Variant variant;
   variant.name = "division52.avx512";
   variant.technique = "division52";
-  variant.public_operations = operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod);
+  variant.public_operations =
+      operation_bit(Operation::mulmod) | operation_bit(Operation::sqrmod) | operation_bit(Operation::fmamod);
   variant.max_bits = kMaxLimbs * kLimbBits;
   variant.instances = kLanes;
   variant.requirements =

@@ -128,6 +128,25 @@ bool set_divisors_of(Limb* block, const Limb* const* moduli, Count limbs, Limb* 
   return true;
 }
 
+/// columns += z 2^shift 2^spare_bits for the rows z of `width` limbs. work: 2 L digits.
+template <class Count>
+[[gnu::noinline]] void add_shifted(Limb* columns, const Limb* const* rows, std::size_t width, Count limbs,
+                                   Vector shift, Limb* work) {
+  const std::size_t count = digits_for(limbs);
+  Limb* const z = work + count * kLanes;
+  load_rows(z, rows, width, limbs);
+  const Vector above = normalise(z, limbs, shift);
+  to_digits(work, z, limbs, spare_bits(limbs));
+  const auto add_to = [&](std::size_t column, Vector digit) {
+    set_vector(columns + column * kLanes, _mm512_add_epi64(vector_at(columns + column * kLanes), digit));
+  };
+#pragma GCC unroll 20
+  for (std::size_t j = 0; j < count; ++j) add_to(j, vector_at(work + j * kLanes));
+  // The bits by which z is longer than n, fewer than 64.
+  add_to(count, digit_of(above));
+  add_to(count + 1, shift_right(above, kDigitBits));
+}
+
 /// The lanes where all bits from 2^52 on are 0.
 inline std::uint8_t lanes_in_range(Vector out_of_range) {
   return _mm512_testn_epi64_mask(out_of_range, broadcast(~kDigitMask));
@@ -158,6 +177,17 @@ class Work {
     } else {
       multiply_short<digits_for(Count::value)>(s_.columns, s_.x, s_.y);
     }
+  }
+  /// Adds z, shifted as D is. With n < 2^b <= 2^k, k the bits of its limbs, and x < 2^b, y, z < 2^k:
+  ///   x y + z <= (2^b - 1) (2^k - 1) + 2^k - 1 = 2^b (2^k - 1).
+  /// The shift makes that W^L (2^k - 1), and 2^k - 1 < W^L / 2 <= D: with z, too, the upper half is below D,
+  /// although z may be longer than n. Columns grow by less than W: they have room for it, as the division
+  /// starts with sums of 2 L products and a bias, and adds no more than 2 L products.
+  void add_addends() {
+    static_assert(4 * digits_for(kMaxLimbs) + 2 < Limb{1} << (63 - kDigitBits));
+    if (operands_.z_limbs == 0) return;
+    // The digits of x and y are not needed any more.
+    add_shifted(s_.columns, operands_.z, operands_.z_limbs, limbs_, divisors_.shift(), s_.x);
   }
   Vector divide() {
     if constexpr (std::is_same_v<Count, std::size_t>) {
@@ -204,6 +234,7 @@ std::uint8_t multiply(const Products& operands, const Limb* block, Limb* scratch
     Work work(operands, block, limbs, scratch);
     work.load();
     work.multiply();
+    work.add_addends();
     return work.finish(work.divide());
   });
 }
@@ -217,6 +248,8 @@ std::uint16_t multiply_pair(const Products (&operands)[2], const Limb* const (&b
     second.load();
     first.multiply();
     second.multiply();
+    first.add_addends();
+    second.add_addends();
     Vector out_of_range[2];
     divide_short_pair<digits_for(decltype(limbs)::value)>(
         {first.columns(), second.columns()}, {first.divisors(), second.divisors()}, out_of_range);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of technique division52: eight products x y mod n side by side, by long division in digits of
-// 52 bits, with a modulus for each lane or one for all of them.
+// The kernels of technique division52: eight products x y mod n, or x y + z mod n, side by side, by long
+// division in digits of 52 bits, with a modulus for each lane or one for all of them.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,12 @@ constexpr std::size_t scratch_words(std::size_t limbs) { return (6 * digits_for(
 struct Products {
   const Limb* x[kLanes];
   const Limb* y[kLanes];
+  const Limb* z[kLanes];  ///< addends, if z_limbs > 0
   Limb* r[kLanes];
   std::size_t x_limbs;  ///< limbs of each x, 1 <= x_limbs <= limbs
   std::size_t y_limbs;
-  std::size_t limbs;  ///< of each modulus and of each r
+  std::size_t z_limbs;  ///< limbs of each z, at most `limbs`; 0: nothing is added
+  std::size_t limbs;    ///< of each modulus and of each r
 };
 
 #if MANYMOD_X86_64
@@ -40,10 +42,11 @@ struct Products {
 /// Timing: constant-time.
 void set_divisors(Limb* block, const Limb* const* moduli, std::size_t limbs, Limb* scratch);
 
-/// r = x y mod n, 0 <= r < n, in the lanes that are returned as a set of bits. On input: x, y of any value.
+/// r = x y mod n or x y + z mod n, 0 <= r < n, in the lanes that are returned as a set of bits. On input: x,
+/// y, z of any value.
 /// Lanes where x is longer than n in bits, and in theory lanes whose quotient digits are estimated badly, are
-/// not computed, and their r is not written. Aliasing: r of a lane may be x or y of the same lane, and of no
-/// other lane that is computed. Timing: variable.
+/// not computed, and their r is not written. Aliasing: r of a lane may be x, y or z of the same lane, and of
+/// no other lane that is computed. Timing: variable.
 std::uint8_t multiply(const Products& operands, const Limb* block, Limb* scratch);
 
 /// The same for two vectors of equally long numbers, limbs <= kPairedLimbs; the second one's lanes are the

@@ -18,7 +18,8 @@ namespace {
 using naive::Generator;
 using naive::Limbs;
 
-constexpr mm_op kOperations[] = {MM_OP_MULMOD, MM_OP_SQRMOD, MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD};
+constexpr mm_op kOperations[] = {MM_OP_MULMOD, MM_OP_SQRMOD, MM_OP_FMAMOD,
+                                 MM_OP_ADDMOD, MM_OP_SUBMOD, MM_OP_NEGMOD};
 
 /// n - x mod n for x < n.
 Limbs negated(const Limbs& x, const Limbs& n) {
@@ -49,10 +50,10 @@ Limbs added(const Limbs& a, const Limbs& b, const Limbs& n) {
 /// A batch whose operands are `excess` limbs wider than the moduli's array.
 struct Batch {
   std::size_t count, width, operand_width;
-  std::vector<Limbs> x, y, n;
+  std::vector<Limbs> x, y, z, n;
   std::vector<std::uint8_t> x_signs;
 
-  /// Moduli of all lengths up to `limbs` if `mixed`. `canonical`: x, y < n, no signs.
+  /// Moduli of all lengths up to `limbs` if `mixed`. `canonical`: x, y, z < n, no signs.
   Batch(Generator& generate, std::size_t items, std::size_t limbs, std::size_t excess, bool mixed,
         bool canonical)
       : count(items), width(limbs), operand_width(limbs + excess), x_signs(items, 0) {
@@ -61,7 +62,7 @@ struct Batch {
       if (n.back().back() == 0) n.back().back() = 2;
       if (n.back().size() == 1 && n.back()[0] < 2) n.back()[0] = 2;
       n.back().resize(limbs, 0);
-      for (std::vector<Limbs>* operand : {&x, &y}) {
+      for (std::vector<Limbs>* operand : {&x, &y, &z}) {
         Limbs value = number(generate, operand_width);
         if (canonical) value = naive::reduce(value, n.back());
         value.resize(operand_width, 0);
@@ -89,6 +90,8 @@ struct Batch {
         return naive::multiply_mod(a, b, modulus);
       case MM_OP_SQRMOD:
         return naive::multiply_mod(a, a, modulus);
+      case MM_OP_FMAMOD:
+        return added(naive::multiply_mod(a, b, modulus), naive::reduce(z[item], modulus), modulus);
       case MM_OP_ADDMOD:
         return added(a, b, modulus);
       case MM_OP_SUBMOD:
@@ -106,16 +109,18 @@ void check(const Batch& batch, mm_op op, const mm_variant_info& variant, bool sh
   const PlanPointer plan = make_plan(options);
   Limbs x = Batch::joined(batch.x);
   const Limbs y = Batch::joined(batch.y);
+  Limbs z = Batch::joined(batch.z);
   const Limbs n = shared ? batch.n[0] : Batch::joined(batch.n);
   Limbs r(batch.count * batch.operand_width, 0x5555);
   std::vector<std::uint8_t> status(batch.count, 0xff);
-  const bool binary = op == MM_OP_MULMOD || op == MM_OP_ADDMOD || op == MM_OP_SUBMOD;
+  const bool unary = op == MM_OP_SQRMOD || op == MM_OP_NEGMOD;
   const mm_view x_view{x.data(), batch.count, batch.operand_width, 0, batch.x_signs.data()};
   const mm_view y_view{y.data(), batch.count, batch.operand_width, 0, nullptr};
   const mm_view n_view{n.data(), shared ? 1 : batch.count, batch.width, 0, nullptr};
-  Limbs& out = in_place ? x : r;
+  Limbs& out = !in_place ? r : op == MM_OP_FMAMOD ? z : x;
   const mm_result result{out.data(), batch.count, batch.operand_width, 0, nullptr};
-  const mm_call call = make_call(x_view, binary ? y_view : mm_view{}, n_view, result, status.data());
+  mm_call call = make_call(x_view, unary ? mm_view{} : y_view, n_view, result, status.data());
+  if (op == MM_OP_FMAMOD) call.z = {z.data(), batch.count, batch.operand_width, 0, nullptr};
   ASSERT_EQ(mm_plan_run(plan.get(), &call), MM_OK) << mm_last_error();
   for (std::size_t i = 0; i < batch.count; ++i) {
     const Limbs& modulus = batch.n[shared ? 0 : i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of division52 against schoolbook arithmetic, at edges: every width of up to 64 limbs, even
-// moduli, powers of two, operands next to the modulus and longer than it, results in place of operands.
+// moduli, powers of two, operands next to the modulus and longer than it, addends of any value, results in
+// place of operands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,12 +35,28 @@ Limbs number(Generator& generate, std::size_t limbs) {
   return x;
 }
 
+/// x y + z mod n, in as many limbs as n has.
+Limbs multiply_add_mod(const Limbs& x, const Limbs& y, const Limbs& z, const Limbs& n) {
+  naive::Digits sum = naive::multiply(naive::digits(x), naive::digits(y));
+  const naive::Digits addend = naive::digits(z);
+  sum.resize(std::max(sum.size(), addend.size()) + 1, 0);
+  std::uint64_t carry = 0;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    carry += std::uint64_t{sum[i]} + (i < addend.size() ? addend[i] : 0);
+    sum[i] = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  return naive::limbs(naive::remainder(sum, naive::digits(n)), n.size());
+}
+
 /// One vector of products, its expected results, and the lanes that must be computed.
 struct Vector {
   std::array<Limbs, kLanes> x, y, n, r, expected;
+  std::array<Limbs, kLanes> z;  ///< without limbs where nothing is added
   std::array<bool, kLanes> ordinary{};
 
-  Vector(Generator& generate, std::size_t limbs, std::size_t x_limbs, std::size_t y_limbs) {
+  Vector(Generator& generate, std::size_t limbs, std::size_t x_limbs, std::size_t y_limbs,
+         std::size_t z_limbs = 0) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       n[lane] = number(generate, limbs);
       Limb& top = n[lane].back();
@@ -47,8 +64,15 @@ struct Vector {
       x[lane] = number(generate, x_limbs);
       y[lane] = number(generate, y_limbs);
       near_modulus(generate, lane);
+      z[lane] = number(generate, z_limbs);
       r[lane].assign(limbs, 0x5555);
-      expected[lane] = naive::multiply_mod(x[lane], y[lane], n[lane]);
+    }
+    expect();
+  }
+
+  void expect() {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      expected[lane] = multiply_add_mod(x[lane], y[lane], z[lane], n[lane]);
     }
   }
 
@@ -73,9 +97,11 @@ struct Vector {
       p.x_limbs = std::min(p.x_limbs, x[lane].size());
       p.x[lane] = x[lane].data();
       p.y[lane] = y[lane].data();
+      p.z[lane] = z[lane].data();
       p.r[lane] = r[lane].data();
     }
     p.y_limbs = y[0].size();
+    p.z_limbs = z[0].size();
     p.limbs = n[0].size();
     return p;
   }
@@ -130,8 +156,8 @@ TEST_P(Division52, ExtendsNarrowOperands) {
 TEST_P(Division52, MultipliesPairsOfVectors) {
   size = 1 + (size - 1) % kPairedLimbs;
   for (int round = 0; round < rounds; ++round) {
-    Vector a(generate, size, size, size);
-    Vector b(generate, size, size, size);
+    Vector a(generate, size, size, size, round % 2 == 0 ? 0 : size);
+    Vector b(generate, size, size, size, round % 3 == 0 ? 0 : size);
     a.set_divisors_in(block.data(), scratch.data());
     b.set_divisors_in(other_block.data(), scratch.data());
     const unsigned computed =
@@ -141,12 +167,55 @@ TEST_P(Division52, MultipliesPairsOfVectors) {
   }
 }
 
+/// Moduli with 0 to 63 zeros above their highest bits, and addends of all lengths up to `size` limbs.
+TEST_P(Division52, AddsToProducts) {
+  for (int round = 0; round < rounds; ++round) {
+    const std::size_t z_limbs = round % 2 == 0 ? size : 1 + generate.below(size);
+    Vector v(generate, size, size, size, z_limbs);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (Limb& limb : v.n[lane]) limb = generate.below(~Limb{0});
+      for (Limb& limb : v.x[lane]) limb = generate.below(~Limb{0});
+      for (Limb& limb : v.y[lane]) limb = generate.below(~Limb{0});
+      v.n[lane].back() = (v.n[lane].back() | Limb{1} << 63) >> (size == 1 ? 5 : 9) * lane;
+      v.x[lane] = naive::reduce(v.x[lane], v.n[lane]);
+      if (lane % 4 == 0) v.z[lane].assign(z_limbs, 0);
+      if (lane % 4 == 1) v.z[lane].assign(z_limbs, ~Limb{0});
+      if (lane % 4 == 2) std::copy_n(v.n[lane].begin(), z_limbs, v.z[lane].begin());
+      v.ordinary[lane] = true;
+    }
+    v.expect();
+    v.set_divisors_in(block.data(), scratch.data());
+    v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+  }
+}
+
+/// All ones: x as long as n in bits, y and z as long as its limbs.
+TEST_P(Division52, AddsToTheGreatestProducts) {
+  for (const std::size_t z_limbs : {std::size_t{0}, size}) {
+    Vector v(generate, size, size, size, z_limbs);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t zeros = 9 * lane;
+      v.n[lane].back() = (v.n[lane].back() | Limb{1} << 63) >> zeros;
+      if (lane % 2 == 0) v.n[lane].assign(size, 0);
+      if (lane % 2 == 0) v.n[lane].back() = Limb{1} << (63 - zeros);
+      v.x[lane].assign(size, ~Limb{0});
+      v.x[lane].back() >>= zeros;
+      v.y[lane].assign(size, ~Limb{0});
+      v.z[lane].assign(z_limbs, ~Limb{0});
+      v.ordinary[lane] = false;
+    }
+    v.expect();
+    v.set_divisors_in(block.data(), scratch.data());
+    v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
+  }
+}
+
 TEST_P(Division52, WritesInPlaceOfAnOperand) {
   Vector v(generate, size, size, size);
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     v.n[lane].back() |= Limb{1} << 63;  // no x is longer
-    v.expected[lane] = naive::multiply_mod(v.x[lane], v.y[lane], v.n[lane]);
   }
+  v.expect();
   v.set_divisors_in(block.data(), scratch.data());
   const Vector before = v;
   Products p = v.products();
@@ -168,9 +237,9 @@ TEST_P(Division52, DividesByExtremeModuli) {
     for (Limb& limb : v.x[lane]) limb = generate.below(~Limb{0});
     v.x[lane].back() >>= 1;
     for (Limb& limb : v.y[lane]) limb = generate.below(~Limb{0});
-    v.expected[lane] = naive::multiply_mod(v.x[lane], v.y[lane], v.n[lane]);
     v.ordinary[lane] = true;
   }
+  v.expect();
   v.set_divisors_in(block.data(), scratch.data());
   v.check(multiply(v.products(), block.data(), scratch.data()), v.r);
 }
