@@ -32,20 +32,23 @@ import manymod
 
 case = json.load(sys.stdin)
 x, y, n = ([int(value, 16) for value in case[name]] for name in "xyn")
-usable = [variant.name for variant in manymod.variants() if variant.usable]
+variants = [variant for variant in manymod.variants() if variant.usable]
+usable = [variant.name for variant in variants]
+powering = [variant.name for variant in variants if "powmod" in variant.public_ops]
 found = {"usable": usable, "chosen": {}, "results": {}, "refused": {}}
 for secret in (False, True):
     for bits in case["sizes"]:
         plan = manymod.Plan("powmod", modulus_bits=bits, secret=secret)
         for items in case["batches"]:
             found["chosen"][f"{bits} bits, {items} items, secret {secret}"] = plan.variant_for(items)
-    for name in [None, *usable]:
+    for name in [None, *powering]:
         powers = manymod.powmod(x, y, n, secret=secret, variant=name)
         found["results"][f"{name}, secret {secret}"] = [hex(power) for power in powers]
 for variant in manymod.variants():
     if not variant.usable:
         try:
-            manymod.Plan("powmod", modulus_bits=1024, variant=variant.name)
+            operation = "powmod" if "powmod" in variant.public_ops else "mulmod"
+            manymod.Plan(operation, modulus_bits=1024, variant=variant.name)
         except manymod.VariantError as error:
             found["refused"][variant.name] = str(error)
 json.dump(found, sys.stdout)
