@@ -99,8 +99,9 @@ test: test-cpp test-asan test-python
 
 test-cpp test-asan test-python: WERROR := ON
 
+# The package has configured the folder without them.
 configure_tests = cmake -S . -B $(RELEASE) -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_EXAMPLES=ON \
-  -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 -DMANYMOD_TEST_DEVICE_CODE=OFF $(SHARDS)
+  -DMANYMOD_BUILD_DAEMON=ON -DMANYMOD_BUILD_PROVIDER=ON -DMANYMOD_WERROR=ON -DMANYMOD_TEST_OPTIONS=-O1 -DMANYMOD_TEST_DEVICE_CODE=OFF $(SHARDS)
 
 test-cpp: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	$(configure_tests)
