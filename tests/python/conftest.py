@@ -2,6 +2,7 @@
 """Settings and fixtures of all tests here."""
 
 import contextlib
+import signal
 
 import pytest
 from hypothesis import settings
@@ -15,3 +16,8 @@ with contextlib.suppress(ImportError, pytest.skip.Exception):
 # Tests do not time: a busy machine, or a package that the first example imports, is no failure.
 settings.register_profile("manymod", deadline=None)
 settings.load_profile("manymod")
+
+# Tests send these to themselves and to programs that they start, but a caller may have had them ignored:
+# nohup, or a shell that runs the tests in the background.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
