@@ -41,7 +41,7 @@ PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
 CPP_SOURCES = $(shell find src include daemon provider tests bench examples \
   -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh')
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% provider/% tests/%,$(CPP_SOURCES)))
-PYTHON_CODE = $(wildcard python cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
+PYTHON_CODE = $(wildcard python apps cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
 .PHONY: help demo demo-tls test test-cpp test-asan test-python bench lint lint-python lint-format lint-clang lint-cpp format \
   compilers lowest fuzz soak clean
@@ -121,7 +121,7 @@ test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations manymod_provider manymod-signd
 	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda MANYMOD_FAILING_ALLOCATIONS=$(FAILING_ALLOCATIONS) \
 	  MANYMOD_PROVIDER_FOLDER=$(CURDIR)/$(RELEASE) \
-	  $(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python
+	  $(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python apps
 
 # C++ harnesses with the newest Clang that has libFuzzer, those in Python with atheris; tests of ctest and pytest run
 # them for some seconds without either.

@@ -14,8 +14,10 @@ from pathlib import Path
 import click
 import pytest
 
+import pairwise
+
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("docs", "bench", "examples", "reference", "src", "tests", "tools")
+FOLDERS = ("apps", "docs", "bench", "examples", "reference", "src", "tests", "tools")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))])
 CODE = sorted(
     path
@@ -130,6 +132,13 @@ def test_the_performance_page_has_the_table_of_its_report() -> None:
     spec.loader.exec_module(tool)
     report = json.loads((ROOT / "bench/results/powers_emerald_rapids.json").read_text(encoding="utf-8"))
     assert f"\n\n{tool.render(report)}\n\n" in (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("report", sorted((ROOT / "bench/results").glob("app_*.json")), ids=name_of)
+def test_the_page_of_an_application_has_the_table_of_its_report(report: Path) -> None:
+    page = ROOT / "apps" / report.stem.removeprefix("app_").rpartition("_")[0] / "README.md"
+    results = json.loads(report.read_text(encoding="utf-8"))["results"]
+    assert f"\n\n{pairwise.table(results)}\n\n" in page.read_text(encoding="utf-8")
 
 
 def test_the_c_guide_shows_the_tested_example() -> None:

@@ -102,8 +102,3 @@ def test_what_verify_parquet_refuses(tmp_path: Path, columns: Any, output: str, 
     assert said in caught.value.stderr
     assert (caught.value.returncode, len(caught.value.stderr.splitlines())) == (1, 1)
     assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
-
-
-def test_paillier() -> None:
-    """The program compares its answers itself."""
-    assert run("paillier.py").startswith("[52000, 61500, 48250, 0, 156000,")

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: keys in JSON, numbers and ciphertexts one a line, ciphertexts in hexadecimal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from paillier.keys import PrivateKey
+from paillier.public import CiphertextError, PublicKey
+
+_BATCH = 4096  # lines that are in memory at a time
+
+
+def _read_public(path: Path) -> PublicKey:
+    numbers = json.loads(path.read_text(encoding="utf-8"))
+    randomiser = numbers.get("randomiser")
+    return PublicKey(int(numbers["n"], 16), None if randomiser is None else int(randomiser, 16))
+
+
+def _read_private(path: Path) -> PrivateKey:
+    numbers = json.loads(path.read_text(encoding="utf-8"))
+    return PrivateKey(int(numbers["p"], 16), int(numbers["q"], 16))
+
+
+def _write_json(path: Path, numbers: dict[str, str], mode: int) -> None:
+    """A new file; one that exists is not overwritten."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+        json.dump(numbers, file, indent=1)
+        file.write("\n")
+
+
+def _batches(lines: Iterable[str], base: int) -> Iterable[tuple[int, list[int]]]:
+    """Integers of lines in batches, each with the number of its first line, from 0."""
+    first, batch = 0, []
+    for number, line in enumerate(lines):
+        try:
+            batch.append(int(line, base))
+        except ValueError:
+            raise SystemExit(f"line {number + 1}: not a number") from None
+        if len(batch) == _BATCH:
+            yield first, batch
+            first, batch = number + 1, []
+    if batch:
+        yield first, batch
+
+
+def _each_batch(base: int, compute: Callable[[list[int]], Iterable[int]], shown: str) -> None:
+    """Read integers from standard input, compute batches of them, write the results."""
+    for first, batch in _batches(sys.stdin, base):
+        try:
+            results = compute(batch)
+        except CiphertextError as error:
+            lines = ", ".join(str(first + item + 1) for item in error.indices[:8])
+            raise SystemExit(f"not ciphertexts of this key: lines {lines}") from None
+        except OverflowError as error:
+            raise SystemExit(f"lines from {first + 1}: {error}") from None
+        sys.stdout.writelines(format(result, shown) + "\n" for result in results)
+
+
+def _keygen(arguments: argparse.Namespace) -> None:
+    key = PrivateKey.generate(arguments.bits)
+    public = key.public_key
+    assert public.randomiser is not None  # noqa: S101 - generated keys have one
+    _write_json(arguments.private, {"p": f"{key.p:x}", "q": f"{key.q:x}"}, 0o600)
+    _write_json(arguments.public, {"n": f"{public.n:x}", "randomiser": f"{public.randomiser:x}"}, 0o644)
+
+
+def _encrypt(arguments: argparse.Namespace) -> None:
+    key = _read_public(arguments.public)
+    _each_batch(10, lambda values: key.encrypt(key.messages(values)), "x")
+
+
+def _decrypt(arguments: argparse.Namespace) -> None:
+    key = _read_private(arguments.private)
+    public = key.public_key
+    _each_batch(16, lambda values: public.numbers(key.decrypt(public.ciphertexts(values))), "d")
+
+
+def _total(arguments: argparse.Namespace) -> None:
+    key = _read_public(arguments.public)
+    weights = None
+    if arguments.weights is not None:
+        with open(arguments.weights, encoding="utf-8") as lines:
+            weights = [value for _, batch in _batches(lines, 10) for value in batch]
+    total, count = 1, 0
+
+    def accumulate(values: list[int]) -> Iterable[int]:
+        nonlocal total, count
+        ciphertexts = key.ciphertexts(values)
+        if weights is None:
+            product = key.sum(ciphertexts)
+        else:
+            chosen = weights[count : count + len(values)]
+            if len(chosen) < len(values):
+                raise SystemExit(f"{len(weights)} weights, and more ciphertexts")
+            product = key.dot(ciphertexts, chosen)
+        count += len(values)
+        total = total * product[0] % key.square
+        return ()
+
+    _each_batch(16, accumulate, "x")
+    if weights is not None and count < len(weights):
+        raise SystemExit(f"{len(weights)} weights for {count} ciphertexts")
+    print(f"{total:x}")
+
+
+def _bench(arguments: argparse.Namespace) -> None:
+    from paillier.bench import bench  # noqa: PLC0415 - needs phe, which nothing else here does
+
+    bench(arguments.bits, arguments.items, arguments.output)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="paillier", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    keygen = commands.add_parser("keygen", help="make a key")
+    keygen.add_argument("private", type=Path)
+    keygen.add_argument("public", type=Path)
+    keygen.add_argument("--bits", type=int, default=2048)
+    keygen.set_defaults(run=_keygen)
+    encrypt = commands.add_parser("encrypt", help="numbers, one a line, into ciphertexts")
+    encrypt.add_argument("public", type=Path)
+    encrypt.set_defaults(run=_encrypt)
+    decrypt = commands.add_parser("decrypt", help="ciphertexts into numbers")
+    decrypt.add_argument("private", type=Path)
+    decrypt.set_defaults(run=_decrypt)
+    total = commands.add_parser("sum", help="ciphertexts into one of their sum")
+    total.add_argument("public", type=Path)
+    total.add_argument("--weights", type=Path, help="file of as many public integers, one a line")
+    total.set_defaults(run=_total)
+    bench = commands.add_parser("bench", help="measure beside phe, one thread each")
+    bench.add_argument("--bits", type=int, default=2048)
+    bench.add_argument("--items", type=int, default=512)
+    bench.add_argument("--output", type=Path, help="report in JSON")
+    bench.set_defaults(run=_bench)
+    return parser
+
+
+def main() -> None:
+    """Run one command."""
+    arguments = _parser().parse_args()
+    try:
+        arguments.run(arguments)
+    except (OSError, ValueError, KeyError) as error:
+        raise SystemExit(f"paillier: {error}") from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures an application beside a peer: both in turns, so that what slows the machine slows both."""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import manymod
+
+__all__ = ["Row", "compare", "report", "single", "table"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Items a second of both; the ratio is the median of the ratios within a round."""
+
+    what: str
+    items: int
+    rate: float
+    peer: str
+    peer_rate: float | None
+    ratio: float | None
+
+
+def _short(rate: float) -> str:
+    return f"{rate / 1000:.3g} k" if rate >= 1000 else f"{rate:.3g}"
+
+
+def table(results: Iterable[dict[str, Any]]) -> str:
+    """The table in Markdown of rows as a report has them.
+
+    >>> print(table([Row("add", 10, 1234.5, "peer", 100.0, 12.34).__dict__]))
+    | items a second | manymod | peer | ratio |
+    | --- | ---: | ---: | ---: |
+    | add | 1.23 k | 100 | 12.3x |
+    """
+    lines = ["| items a second | manymod | peer | ratio |", "| --- | ---: | ---: | ---: |"]
+    for row in results:
+        peer = "-" if row["peer_rate"] is None else _short(row["peer_rate"])
+        ratio = "-" if row["ratio"] is None else f"{row['ratio']:.1f}x"
+        lines.append(f"| {row['what']} | {_short(row['rate'])} | {peer} | {ratio} |")
+    return "\n".join(lines)
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def compare(
+    what: str,
+    items: int,
+    ours: Callable[[], Any],
+    peer: str,
+    peer_items: int,
+    theirs: Callable[[], Any],
+    rounds: int = 7,
+) -> Row:
+    """Medians of `rounds` rounds of `ours` on `items` and `theirs` on `peer_items`, after one unmeasured."""
+    ours()
+    rates, peer_rates = [], []
+    for _ in range(rounds):
+        rates.append(items / _seconds(ours))
+        peer_rates.append(peer_items / _seconds(theirs))
+    ratio = statistics.median(a / b for a, b in zip(rates, peer_rates, strict=True))
+    return Row(what, items, statistics.median(rates), peer, statistics.median(peer_rates), ratio)
+
+
+def single(what: str, items: int, ours: Callable[[], Any], rounds: int = 7) -> Row:
+    """The median of `rounds` rounds where there is no peer, after one unmeasured."""
+    ours()
+    rate = statistics.median(items / _seconds(ours) for _ in range(rounds))
+    return Row(what, items, rate, "-", None, None)
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def report(rows: list[Row], path: Path | None, packages: tuple[str, ...], **conditions: Any) -> None:
+    """Print the rows, and write them with the machine and the versions as JSON where a path is given."""
+    results = [row.__dict__ for row in rows]
+    print(table(results))
+    if path is None:
+        return
+    contents = {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "cpu": _processor(),
+        "versions": {"manymod": manymod.__version__, "python": platform.python_version()}
+        | {name: version(name) for name in packages},
+        "threads": manymod.get_threads(),
+        "method": "medians of rounds in which both ran; ratio: median of the ratios within a round",
+        **conditions,
+        "results": results,
+    }
+    path.write_text(json.dumps(contents, indent=2) + "\n", encoding="utf-8")
