@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import statistics
 import time
@@ -16,7 +17,7 @@ from typing import Any
 
 import manymod
 
-__all__ = ["Row", "compare", "report", "single", "table"]
+__all__ = ["Row", "compare", "pin_to_one_cpu", "report", "single", "table"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,12 @@ def single(what: str, items: int, ours: Callable[[], Any], rounds: int = 7) -> R
     ours()
     rate = statistics.median(items / _seconds(ours) for _ in range(rounds))
     return Row(what, items, rate, "-", None, None)
+
+
+def pin_to_one_cpu() -> None:
+    """Keep this process, and the threads that it starts from now on, on one CPU."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    manymod.set_threads(1)
 
 
 def _processor() -> str:

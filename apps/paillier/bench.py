@@ -22,7 +22,7 @@ _PEER_ITEMS = 16
 
 def bench(bits: int, items: int, output: Path | None) -> None:
     """Measure encryption, sums, products and decryption with one thread; phe is variable-time."""
-    manymod.set_threads(1)
+    pairwise.pin_to_one_cpu()
     key = PrivateKey.generate(bits)
     public, plain = key.public_key, PublicKey(key.public_key.n)
     peer_public = phe.PaillierPublicKey(public.n)

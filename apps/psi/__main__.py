@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: sets are files with one item a line; a server waits for a client on TCP."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import sys
+from pathlib import Path
+
+from psi.groups import GROUPS, ElementError
+from psi.parties import Client, ProtocolError, Server
+
+
+def _items(path: Path) -> list[bytes]:
+    return path.read_bytes().splitlines()
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
+def _serve(arguments: argparse.Namespace) -> None:
+    server = Server(
+        arguments.group,
+        _items(arguments.items),
+        size_only=arguments.size_only,
+        max_items=arguments.max_items,
+        timeout=arguments.timeout,
+    )
+    with socket.create_server(arguments.address) as listening:
+        host, port = listening.getsockname()[:2]
+        print(f"listening on {host}:{port}", flush=True)
+        connection, _ = listening.accept()
+        with connection:
+            server.run(connection)
+
+
+def _query(arguments: argparse.Namespace) -> None:
+    client = Client(
+        arguments.group,
+        _items(arguments.items),
+        size_only=arguments.size_only,
+        max_items=arguments.max_items,
+        timeout=arguments.timeout,
+    )
+    with socket.create_connection(arguments.address, arguments.timeout) as connection:
+        found = client.run(connection)
+    if found.items is None:
+        print(found.size)
+    else:
+        sys.stdout.buffer.writelines(item + b"\n" for item in found.items)
+
+
+def _bench(arguments: argparse.Namespace) -> None:
+    from psi.bench import bench  # noqa: PLC0415 - needs openmined-psi, which nothing else here does
+
+    bench(arguments.items, arguments.output)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="psi", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    for name, run, does in (
+        ("serve", _serve, "serve one client"),
+        ("query", _query, "print what the server has of the items, or how many"),
+    ):
+        command = commands.add_parser(name, help=does)
+        command.add_argument("address", type=_address, help="HOST:PORT; port 0: any")
+        command.add_argument("items", type=Path)
+        command.add_argument("--group", choices=sorted(GROUPS), default="p256")
+        command.add_argument("--size-only", action="store_true", help="the client learns the size alone")
+        command.add_argument("--max-items", type=int, default=1 << 22, help="accepted of the peer")
+        command.add_argument("--timeout", type=float, default=600.0, help="seconds of silence")
+        command.set_defaults(run=run)
+    bench = commands.add_parser("bench", help="measure beside openmined-psi, on one CPU")
+    bench.add_argument("--items", type=int, default=4096, help="of each set")
+    bench.add_argument("--output", type=Path, help="report in JSON")
+    bench.set_defaults(run=_bench)
+    return parser
+
+
+def main() -> None:
+    """Run one command."""
+    arguments = _parser().parse_args()
+    try:
+        arguments.run(arguments)
+    except (OSError, ProtocolError, ElementError) as error:
+        raise SystemExit(f"psi: {error}") from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages of bounded size over a stream socket: kind (1 byte), length (4 bytes, big-endian), payload."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from enum import IntEnum
+
+__all__ = ["MAX_PAYLOAD", "Channel", "Kind", "ProtocolError"]
+
+MAX_PAYLOAD = 1 << 20
+_HEADER = struct.Struct(">BI")
+
+
+class Kind(IntEnum):
+    """What a frame holds."""
+
+    HELLO = 1
+    ELEMENTS = 2
+    ERROR = 3
+
+
+class ProtocolError(Exception):
+    """The peer does not follow the protocol, refuses, or has gone."""
+
+
+class Channel:
+    """Frames on a connected socket; a peer that is silent for `timeout` seconds has gone."""
+
+    def __init__(self, connection: socket.socket, timeout: float = 600.0) -> None:
+        self._connection = connection
+        connection.settimeout(timeout)
+
+    def send(self, kind: Kind, payload: bytes) -> None:
+        """Send one frame of at most MAX_PAYLOAD bytes."""
+        if len(payload) > MAX_PAYLOAD:
+            raise ValueError(f"a frame holds at most {MAX_PAYLOAD} bytes, not {len(payload)}")
+        try:
+            self._connection.sendall(_HEADER.pack(kind, len(payload)) + payload)
+        except OSError as error:
+            raise ProtocolError(f"the peer does not take what is sent: {error}") from None
+
+    def receive(self, expected: Kind) -> bytes:
+        """Receive one frame of the kind that comes next.
+
+        Raises:
+            ProtocolError: for another kind, a longer frame, an end within a frame, silence, or an ERROR
+                frame, whose reason it states.
+        """
+        kind, length = _HEADER.unpack(self._exactly(_HEADER.size))
+        if length > MAX_PAYLOAD:
+            raise ProtocolError(f"a frame of {length} bytes, more than {MAX_PAYLOAD}")
+        payload = self._exactly(length)
+        if kind == Kind.ERROR:
+            raise ProtocolError(f"the peer ended it: {payload[:200].decode('ascii', 'replace')!r}")
+        if kind != expected:
+            raise ProtocolError(f"a frame of kind {kind} where {expected.name} is due")
+        return payload
+
+    def _exactly(self, count: int) -> bytes:
+        parts, missing = [], count
+        while missing:
+            try:
+                part = self._connection.recv(min(missing, 1 << 16))
+            except OSError as error:
+                raise ProtocolError(f"nothing comes from the peer: {error}") from None
+            if not part:
+                raise ProtocolError(
+                    f"the connection ended with {missing} of {count} bytes of a frame missing"
+                )
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
