@@ -83,9 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
-    """Run one command."""
-    arguments = _parser().parse_args()
+def main(argv: list[str] | None = None) -> None:
+    """Run one command: of `argv`, or of the process."""
+    arguments = _parser().parse_args(argv)
     try:
         arguments.run(arguments)
     except (OSError, ProtocolError, ElementError) as error:

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import pytest
 
 from manymod import IntArray
 from paillier import CiphertextError, PrivateKey, PublicKey
-
-APPS = Path(__file__).resolve().parents[2]
+from paillier.__main__ import main
 
 
 @pytest.fixture(scope="module")
@@ -115,27 +113,19 @@ def test_what_is_no_message_or_key(key: PrivateKey) -> None:
         PrivateKey(3 * (2**299 + 1), 2**300 + 3)
 
 
-def run(*arguments: Any, lines: str = "", code: int = 0) -> str:
-    command = [sys.executable, "-m", "paillier", *map(str, arguments)]
-    done = subprocess.run(
-        command, input=lines, capture_output=True, text=True, cwd=APPS, timeout=60, check=False
-    )
-    assert done.returncode == code, done.stderr
-    return done.stdout if code == 0 else done.stderr
-
-
-def test_the_command_line(tmp_path: Path) -> None:
+def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., str]]) -> None:
+    run = command(main)
     private, public, weights = tmp_path / "private", tmp_path / "public", tmp_path / "weights"
     run("keygen", private, public, "--bits", 1024)
     assert private.stat().st_mode & 0o777 == 0o600
-    assert "File exists" in run("keygen", private, public, "--bits", 1024, code=1)
+    assert "File exists" in run("keygen", private, public, "--bits", 1024)
     ciphertexts = run("encrypt", public, lines="52000\n-3\n7\n")
     assert run("decrypt", private, lines=ciphertexts) == "52000\n-3\n7\n"
     weights.write_text("1\n10\n-100\n")
     totals = run("sum", public, lines=ciphertexts)
     totals += run("sum", public, "--weights", weights, lines=ciphertexts)
     assert run("decrypt", private, lines=totals) == "52004\n51270\n"
-    assert "lines 4" in run("decrypt", private, lines=ciphertexts + "0\n", code=1)
-    assert "line 4: not a number" in run("decrypt", private, lines=ciphertexts + "four\n", code=1)
-    assert "3 weights, and more" in run("sum", public, "--weights", weights, lines=ciphertexts * 2, code=1)
-    assert "3 weights for 0" in run("sum", public, "--weights", weights, code=1)
+    assert "lines 4" in run("decrypt", private, lines=ciphertexts + "0\n")
+    assert "line 4: not a number" in run("decrypt", private, lines=ciphertexts + "four\n")
+    assert "3 weights, and more" in run("sum", public, "--weights", weights, lines=ciphertexts * 2)
+    assert "3 weights for 0" in run("sum", public, "--weights", weights)

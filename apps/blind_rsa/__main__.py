@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: keys in PEM; messages as text, all else in hexadecimal, one a line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+from numpy.typing import NDArray
+
+from blind_rsa.encoding import VARIANTS
+from blind_rsa.parties import Blinding, Client, SignatureError, Signer
+from manymod import IntArray, ItemValueError, rsa
+
+
+def _new_file(path: Path, data: bytes, mode: int) -> None:
+    """Write a file that does not exist yet."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        file.write(data)
+
+
+def _rows(lines: Iterable[str], size: int) -> NDArray[np.uint8]:
+    """Lines of `size` bytes in hexadecimal."""
+    rows = []
+    for number, line in enumerate(lines, 1):
+        try:
+            row = bytes.fromhex(line)
+        except ValueError:
+            raise SystemExit(f"line {number}: not hexadecimal") from None
+        if len(row) != size:
+            raise SystemExit(f"line {number}: {len(row)} bytes, not {size}")
+        rows.append(row)
+    return np.frombuffer(b"".join(rows), np.uint8).reshape(-1, size)
+
+
+def _write(rows: NDArray[np.uint8]) -> None:
+    sys.stdout.writelines(row.tobytes().hex() + "\n" for row in rows)
+
+
+def _keygen(arguments: argparse.Namespace) -> None:
+    key = generate_private_key(65537, arguments.bits)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    _new_file(arguments.private, private, 0o600)
+    _new_file(arguments.public, public, 0o644)
+
+
+def _client(arguments: argparse.Namespace) -> Client:
+    return Client(rsa.PublicKey.from_pem(arguments.public.read_bytes()), VARIANTS[arguments.variant])
+
+
+def _blind(arguments: argparse.Namespace) -> None:
+    client = _client(arguments)
+    messages = [line.rstrip("\n").encode() for line in sys.stdin]
+    blinded, blinding = client.blind(client.prepare(messages))
+    kept = {
+        "prepared": [message.hex() for message in blinding.prepared],
+        "inverses": [f"{inverse:x}" for inverse in blinding.inverses],
+    }
+    _new_file(arguments.state, json.dumps(kept, indent=0).encode(), 0o600)
+    _write(blinded)
+
+
+def _sign(arguments: argparse.Namespace) -> None:
+    key = rsa.PrivateKey.from_pem(arguments.private.read_bytes())
+    try:
+        _write(Signer(key).blind_sign(_rows(sys.stdin, key.modulus_bytes)))
+    except ItemValueError as error:
+        lines = ", ".join(str(item + 1) for item in error.indices[:8])
+        raise SystemExit(f"not below the modulus: lines {lines}") from None
+
+
+def _finalize(arguments: argparse.Namespace) -> None:
+    client = _client(arguments)
+    kept = json.loads(arguments.state.read_text(encoding="utf-8"))
+    prepared = [bytes.fromhex(message) for message in kept["prepared"]]
+    inverses = IntArray.from_ints(
+        [int(inverse, 16) for inverse in kept["inverses"]], bits=client.key.key_size
+    )
+    try:
+        signatures = client.finalize(Blinding(prepared, inverses), _rows(sys.stdin, client.key.modulus_bytes))
+    except SignatureError as error:
+        lines = ", ".join(str(item + 1) for item in error.indices[:8])
+        raise SystemExit(f"wrong blind signatures: lines {lines}") from None
+    for message, signature in zip(prepared, signatures, strict=True):
+        print(message.hex(), signature.tobytes().hex())
+
+
+def _verify(arguments: argparse.Namespace) -> None:
+    client = _client(arguments)
+    pairs = [line.split(" ") for line in sys.stdin]
+    if wrong := [number for number, pair in enumerate(pairs, 1) if len(pair) != 2]:
+        raise SystemExit(f"line {wrong[0]}: not a message and a signature")
+    signatures = _rows((pair[1] for pair in pairs), client.key.modulus_bytes)
+    try:
+        prepared = [bytes.fromhex(pair[0]) for pair in pairs]
+    except ValueError:
+        raise SystemExit("a message is not hexadecimal") from None
+    bad = np.flatnonzero(~client.verify(signatures, prepared))
+    print(f"{len(pairs) - len(bad)} valid, {len(bad)} invalid")
+    if len(bad):
+        raise SystemExit("not valid: lines " + ", ".join(str(item + 1) for item in bad[:8]))
+
+
+def _bench(arguments: argparse.Namespace) -> None:
+    from blind_rsa.bench import bench  # noqa: PLC0415 - needs gmpy2, which nothing else here does
+
+    bench(arguments.bits, arguments.items, arguments.output)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="blind_rsa", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    keygen = commands.add_parser("keygen", help="make a key for blind signatures alone")
+    keygen.add_argument("private", type=Path)
+    keygen.add_argument("public", type=Path)
+    keygen.add_argument("--bits", type=int, default=2048)
+    keygen.set_defaults(run=_keygen)
+    for name, run, does in (
+        ("blind", _blind, "messages into blinded messages"),
+        ("finalize", _finalize, "blind signatures into pairs of a prepared message and its signature"),
+        ("verify", _verify, "count the valid ones of such pairs"),
+    ):
+        command = commands.add_parser(name, help=does)
+        command.add_argument("public", type=Path)
+        if run is not _verify:
+            command.add_argument("state", type=Path, help="secret file of the client")
+        command.add_argument("--variant", choices=list(VARIANTS), default=next(iter(VARIANTS)))
+        command.set_defaults(run=run)
+    sign = commands.add_parser("sign", help="blinded messages into blind signatures")
+    sign.add_argument("private", type=Path)
+    sign.set_defaults(run=_sign)
+    bench = commands.add_parser("bench", help="measure beside GMP and OpenSSL, on one CPU")
+    bench.add_argument("--bits", type=int, default=2048)
+    bench.add_argument("--items", type=int, default=1024)
+    bench.add_argument("--output", type=Path, help="report in JSON")
+    bench.set_defaults(run=_bench)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run one command: of `argv`, or of the process."""
+    arguments = _parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except (OSError, ValueError, KeyError) as error:
+        raise SystemExit(f"blind_rsa: {error}") from None
+
+
+if __name__ == "__main__":
+    main()
