@@ -52,10 +52,18 @@ def table(results: Iterable[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _seconds(run: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+def _seconds(run: Callable[[], Any], times: int = 1) -> float:
+    """Processor time: on a machine that others use, too, it does not count their share."""
+    start = time.process_time()
+    for _ in range(times):
+        run()
+    return time.process_time() - start
+
+
+def _times(run: Callable[[], Any]) -> int:
+    """How often to run something for a quarter of a second, after a first run that warms it up."""
     run()
-    return time.perf_counter() - start
+    return max(1, round(0.25 / max(_seconds(run), 1e-4)))
 
 
 def compare(
@@ -67,20 +75,20 @@ def compare(
     theirs: Callable[[], Any],
     rounds: int = 7,
 ) -> Row:
-    """Medians of `rounds` rounds of `ours` on `items` and `theirs` on `peer_items`, after one unmeasured."""
-    ours()
+    """Medians of rounds that each run `ours` on `items` and then `theirs` on `peer_items`."""
+    times, peer_times = _times(ours), _times(theirs)
     rates, peer_rates = [], []
     for _ in range(rounds):
-        rates.append(items / _seconds(ours))
-        peer_rates.append(peer_items / _seconds(theirs))
+        rates.append(items * times / _seconds(ours, times))
+        peer_rates.append(peer_items * peer_times / _seconds(theirs, peer_times))
     ratio = statistics.median(a / b for a, b in zip(rates, peer_rates, strict=True))
     return Row(what, items, statistics.median(rates), peer, statistics.median(peer_rates), ratio)
 
 
 def single(what: str, items: int, ours: Callable[[], Any], rounds: int = 7) -> Row:
-    """The median of `rounds` rounds where there is no peer, after one unmeasured."""
-    ours()
-    rate = statistics.median(items / _seconds(ours) for _ in range(rounds))
+    """The median of as many rounds where there is no peer."""
+    times = _times(ours)
+    rate = statistics.median(items * times / _seconds(ours, times) for _ in range(rounds))
     return Row(what, items, rate, "-", None, None)
 
 
@@ -109,7 +117,8 @@ def report(rows: list[Row], path: Path | None, packages: tuple[str, ...], **cond
         "versions": {"manymod": manymod.__version__, "python": platform.python_version()}
         | {name: version(name) for name in packages},
         "threads": manymod.get_threads(),
-        "method": "medians of rounds in which both ran; ratio: median of the ratios within a round",
+        "method": "processor time on one CPU; medians of rounds in which both ran for a quarter second or"
+        " more; ratio: median of the ratios within a round",
         **conditions,
         "results": results,
     }

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Signed tree heads (RFC 6962, section 3.5): the log's signature of its size and root."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+
+from manymod import ecc
+
+__all__ = ["TreeHead", "sign_head", "verify_head"]
+
+_SIGNED = struct.Struct(">BBQQ32s")
+_VERSION_1, _TREE_HASH = 0, 1
+
+
+@dataclass(frozen=True)
+class TreeHead:
+    """A tree head.
+
+    Attributes:
+        size: number of entries.
+        timestamp: milliseconds since 1970.
+        root: of the Merkle tree, 32 bytes.
+        signature: the log's, by ECDSA with SHA-256, in DER.
+    """
+
+    size: int
+    timestamp: int
+    root: bytes
+    signature: bytes
+
+    def to_json(self) -> str:
+        """As text."""
+        return json.dumps(
+            {
+                "size": self.size,
+                "timestamp": self.timestamp,
+                "root": self.root.hex(),
+                "signature": self.signature.hex(),
+            },
+            indent=1,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> TreeHead:
+        """From text.
+
+        Raises:
+            ValueError: if it is none.
+        """
+        try:
+            fields = json.loads(text)
+            root, signature = bytes.fromhex(fields["root"]), bytes.fromhex(fields["signature"])
+            head = cls(int(fields["size"]), int(fields["timestamp"]), root, signature)
+            head.signed_bytes()
+        except (KeyError, TypeError, ValueError, struct.error):
+            raise ValueError("not a tree head") from None
+        return head
+
+    def signed_bytes(self) -> bytes:
+        """What the log signs."""
+        if len(self.root) != 32:
+            raise ValueError("a root has 32 bytes")
+        return _SIGNED.pack(_VERSION_1, _TREE_HASH, self.timestamp, self.size, self.root)
+
+
+def sign_head(size: int, timestamp: int, root: bytes, key: ecc.Key) -> TreeHead:
+    """A tree head signed by the log's private key."""
+    unsigned = TreeHead(size, timestamp, root, b"")
+    return TreeHead(size, timestamp, root, key.sign(unsigned.signed_bytes(), encoding="der"))
+
+
+def verify_head(head: TreeHead, key: ecc.Key) -> bool:
+    """Whether the log with this key signed the head."""
+    return bool(key.verify(head.signature, head.signed_bytes(), encoding="der"))

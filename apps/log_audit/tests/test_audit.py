@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Audits of damaged logs against what was damaged, and against the cryptography package."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
+
+from log_audit import Audit, LogError, SigningKeys, TreeHead, audit, generate, verify_head
+from log_audit.__main__ import main
+from log_audit.entries import MAX_MESSAGE, MAX_SIGNATURE, Entry, encode_entry, read_entries
+from manymod import ecc
+
+Log = tuple[bytes, SigningKeys, ec.EllipticCurvePublicKey, TreeHead]
+
+
+@pytest.fixture(scope="module")
+def log() -> Log:
+    stream = io.BytesIO()
+    made = generate(stream, 100, keys=4)
+    return (stream.getvalue(), *made)
+
+
+def bad_into(found: list[tuple[int, str]]) -> Callable[[int, str], None]:
+    return lambda index, reason: found.append((index, reason))
+
+
+def audited(data: bytes, keys: SigningKeys, batch: int = 8) -> tuple[Audit, list[tuple[int, str]]]:
+    bad: list[tuple[int, str]] = []
+    return audit(io.BytesIO(data), keys, bad_into(bad), batch, 2), bad
+
+
+def good_by_openssl(entry: Entry, keys: SigningKeys) -> bool:
+    key = keys.keys[entry.key]
+    try:
+        if isinstance(key, rsa.RSAPublicKey):
+            key.verify(entry.signature, entry.message, padding.PKCS1v15(), hashes.SHA256())
+        else:
+            key.verify(entry.signature, entry.message, ec.ECDSA(hashes.SHA256()))
+    except InvalidSignature:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("batch", [1, 7, 100, 1000])
+def test_a_good_log(log: Log, batch: int) -> None:
+    data, keys, log_key, head = log
+    result, bad = audited(data, keys, batch)
+    assert (result, bad) == (Audit(100, 0, head.root), [])
+    assert {int(kind) for kind in keys.kinds} == {0, 1}
+    assert verify_head(head, ecc.Key.from_cryptography(log_key))
+    log_key.verify(head.signature, head.signed_bytes(), ec.ECDSA(hashes.SHA256()))
+
+
+def test_bad_entries_are_named(log: Log) -> None:
+    data, keys, _, head = log
+    entries = list(read_entries(io.BytesIO(data)))
+
+    def changed(index: int, **fields: Any) -> None:
+        entries[index] = entries[index]._replace(**fields)
+
+    changed(0, signature=b"")
+    changed(9, signature=entries[10].signature)
+    changed(17, message=b"")
+    changed(18, key=4)
+    changed(19, key=65535)
+    changed(40, key=(entries[40].key + 1) % 4)
+    changed(41, signature=bytes([entries[41].signature[0]]) + bytes(len(entries[41].signature) - 1))
+    changed(99, signature=entries[99].signature + b"\0")
+    encoded = b"".join(encode_entry(entry.key, entry.signature, entry.message) for entry in entries)
+    result, bad = audited(encoded, keys)
+    assert dict(bad) == {
+        index: "there is no such key" if index in {18, 19} else "signature is not valid"
+        for index, entry in enumerate(entries)
+        if entry.key >= 4 or not good_by_openssl(entry, keys)
+    }
+    assert [index for index, _ in bad] == [0, 9, 17, 18, 19, 40, 41, 99]
+    assert (result.entries, result.bad) == (100, 8)
+    assert result.root != head.root
+
+
+def test_damaged_entries_of_a_generated_log() -> None:
+    stream = io.BytesIO()
+    keys, _, head = generate(stream, 20, keys=2, damaged={3, 19})
+    result, bad = audited(stream.getvalue(), keys)
+    assert [index for index, _ in bad] == [3, 19]
+    assert result.root == head.root
+
+
+def test_one_kind_of_keys_alone(log: Log) -> None:
+    data, keys, _, _ = log
+    for kind in (0, 1):
+        chosen = [entry for entry in read_entries(io.BytesIO(data)) if keys.kinds[entry.key] == kind]
+        alone = SigningKeys([keys.keys[number] for number in range(4) if keys.kinds[number] == kind])
+        encoded = b"".join(encode_entry(int(keys.places[e.key]), e.signature, e.message) for e in chosen)
+        assert audited(encoded, alone)[1] == []
+
+
+def test_a_stream_that_is_no_log_from_some_entry_on(log: Log) -> None:
+    """Errors name it, and what is bad before it was reported."""
+    data, keys, _, _ = log
+    first = next(read_entries(io.BytesIO(data))).encoded
+    damaged = encode_entry(0, b"x", b"y")
+    for rest, said in (
+        (b"\0", "the log ends within its header"),
+        (first[:-1], "the log ends within it"),
+        (b"\0\0\xff\xff\0\0\0\0" + bytes(9), "65535 bytes of signature and 0 of message"),
+        (b"\0\0\0\0\xff\xff\xff\xff" + bytes(9), "0 bytes of signature and 4294967295 of message"),
+    ):
+        bad: list[tuple[int, str]] = []
+        with pytest.raises(LogError, match=f"^entry 102: {said}") as caught:
+            audit(io.BytesIO(data + damaged * 2 + rest), keys, bad_into(bad), 8)
+        assert (caught.value.index, [index for index, _ in bad]) == (102, [100, 101])
+    largest = encode_entry(0, bytes(MAX_SIGNATURE), bytes(MAX_MESSAGE))
+    assert audited(largest, keys)[0].bad == 1
+
+
+def test_an_empty_log() -> None:
+    stream = io.BytesIO()
+    keys, _, head = generate(stream, 0, keys=2)
+    assert audited(stream.getvalue(), keys) == (Audit(0, 0, head.root), [])
+
+
+def test_keys(log: Log) -> None:
+    _, keys, log_key, _ = log
+    assert SigningKeys.from_pem(keys.to_pem()).keys == keys.keys
+    with pytest.raises(ValueError, match="one at least"):
+        SigningKeys.from_pem(b"nothing")
+    other = ed25519.Ed25519PrivateKey.generate().public_key()
+    with pytest.raises(ValueError, match="expected keys of RSA or ECDSA"):
+        SigningKeys([log_key, other])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="an even number"):
+        generate(io.BytesIO(), 1, keys=3)
+
+
+def test_heads_that_are_wrong(log: Log) -> None:
+    _, keys, log_key, head = log
+    key = ecc.Key.from_cryptography(log_key)
+    assert TreeHead.from_json(head.to_json()) == head
+    for size, root in ((head.size + 1, head.root), (head.size, bytes(32))):
+        assert not verify_head(TreeHead(size, head.timestamp, root, head.signature), key)
+    for text in ("", "[]", "{}", head.to_json().replace(head.root.hex(), "00"), '{"size": -1}'):
+        with pytest.raises(ValueError, match="not a tree head"):
+            TreeHead.from_json(text)
+
+
+def test_the_command_line(tmp_path: Path, command: Callable[..., Callable[..., str]]) -> None:
+    run, folder = command(main), tmp_path / "log"
+    run("generate", folder, "--entries", 50, "--keys", 2)
+    assert (
+        run("verify", folder, "--batch", 16)
+        == "50 entries, 0 bad\ntree head: of these entries, signature valid\n"
+    )
+    proof = tmp_path / "proof"
+    proof.write_text(run("prove", folder, 17))
+    assert run("check", folder, proof) == "entry 17: in the tree, signature valid\n"
+    proof.write_text(proof.read_text().replace('"index": 17', '"index": 16'))
+    assert run("check", folder, proof) == "exit: 1"
+    assert run("prove", folder, 50) == "exit: log_audit: no entry 50 in a tree of 50"
+    entries = (folder / "entries").read_bytes()
+    (folder / "entries").write_bytes(entries[:-1])
+    assert run("verify", folder) == "exit: log_audit: entry 49: the log ends within it"
+    (folder / "entries").write_bytes(entries.replace(b"entry 7:", b"entry 8:"))
+    assert run("verify", folder) == "exit: 1"
+    proof.write_text("{}")
+    assert "not a proof" in run("check", folder, proof)
