@@ -52,18 +52,27 @@ def table(results: Iterable[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+#: how long a contender runs in a round, at least about
+ROUND_SECONDS = 0.25
+
+
+def _has_gpu() -> bool:
+    return any(device.backend != "cpu" for device in manymod.devices())
+
+
 def _seconds(run: Callable[[], Any], times: int = 1) -> float:
-    """Processor time: on a machine that others use, too, it does not count their share."""
-    start = time.process_time()
+    """Processor time, which does not count what others do on the machine; with a GPU, time on the clock."""
+    clock = time.perf_counter if _has_gpu() else time.process_time
+    start = clock()
     for _ in range(times):
         run()
-    return time.process_time() - start
+    return clock() - start
 
 
 def _times(run: Callable[[], Any]) -> int:
-    """How often to run something for a quarter of a second, after a first run that warms it up."""
+    """How often to run something in a round, after a first run that warms it up."""
     run()
-    return max(1, round(0.25 / max(_seconds(run), 1e-4)))
+    return max(1, round(ROUND_SECONDS / max(_seconds(run), 1e-4)))
 
 
 def compare(
@@ -93,7 +102,9 @@ def single(what: str, items: int, ours: Callable[[], Any], rounds: int = 7) -> R
 
 
 def pin_to_one_cpu() -> None:
-    """Keep this process, and the threads that it starts from now on, on one CPU."""
+    """Keep this process, and the threads that it starts from now on, on one CPU; not where a GPU computes."""
+    if _has_gpu():
+        return
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     manymod.set_threads(1)
 
@@ -117,8 +128,9 @@ def report(rows: list[Row], path: Path | None, packages: tuple[str, ...], **cond
         "versions": {"manymod": manymod.__version__, "python": platform.python_version()}
         | {name: version(name) for name in packages},
         "threads": manymod.get_threads(),
-        "method": "processor time on one CPU; medians of rounds in which both ran for a quarter second or"
-        " more; ratio: median of the ratios within a round",
+        "devices": [device.name for device in manymod.devices()],
+        "method": f"{'time with a GPU' if _has_gpu() else 'processor time on one CPU'}; medians of rounds in"
+        " which both ran for a quarter second or more; ratio: median of the ratios within a round",
         **conditions,
         "results": results,
     }
