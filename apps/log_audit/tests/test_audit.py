@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,25 @@ def test_a_stream_that_is_no_log_from_some_entry_on(log: Log) -> None:
         assert (caught.value.index, [index for index, _ in bad]) == (102, [100, 101])
     largest = encode_entry(0, bytes(MAX_SIGNATURE), bytes(MAX_MESSAGE))
     assert audited(largest, keys)[0].bad == 1
+
+
+def test_damage_anywhere_is_found(log: Log) -> None:
+    """A bit that is flipped, or an end, anywhere: a bad entry or a LogError, and another root."""
+    data, keys, _, head = log
+    rng = random.Random(1)
+    for _ in range(60):
+        at = rng.randrange(len(data))
+        for damaged in (data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :], data[:at]):
+            bad: list[tuple[int, str]] = []
+            end, root = 100, b""
+            try:
+                result = audit(io.BytesIO(damaged), keys, bad_into(bad), 64)
+                end, root = result.entries, result.root
+            except LogError as error:
+                end = error.index
+            assert root != head.root
+            assert bad or end < 100
+            assert all(index < end for index, _ in bad)
 
 
 def test_an_empty_log() -> None:

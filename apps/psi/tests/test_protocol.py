@@ -204,6 +204,25 @@ def test_peers_that_break_the_protocol(data: bytes, said: str) -> None:
     assert said in str(caught.value)
 
 
+def test_every_changed_byte_and_every_end_of_what_a_client_sends() -> None:
+    """A session ends with one of its own errors, or the server answers as it would to another element."""
+    good = frame(1, greeting(1)) + frame(2, element_of("p256"))
+    changed = [good[:at] + bytes([good[at] ^ 1 << at % 8]) + good[at + 1 :] for at in range(len(good))]
+    outcomes = []
+    for data in [*changed, *(good[:at] for at in range(len(good)))]:
+        with connect_pair() as (here, there):
+            there.sendall(data)
+            there.shutdown(socket.SHUT_WR)
+            try:
+                Server("p256", [b"x"], timeout=10).run(here)
+                outcomes.append("answered")
+            except (ProtocolError, ElementError) as error:
+                outcomes.append(type(error).__name__)
+    assert set(outcomes[len(good) :]) == {"ProtocolError"}
+    assert set(outcomes[: len(frame(1, greeting(1)))]) == {"ProtocolError"}
+    assert set(outcomes) == {"ProtocolError", "ElementError", "answered"}
+
+
 def test_a_silent_peer() -> None:
     with (
         connect_pair() as (here, _),
