@@ -6,7 +6,7 @@
 #                           and tests, programs that run the seeds and mutations of them, as tests of ctest
 #   MANYMOD_FUZZ_SECONDS    how long each of those tests runs
 
-set(MANYMOD_FUZZ_SECONDS 10 CACHE STRING "Seconds that each fuzzing test of ctest runs")
+set(MANYMOD_FUZZ_SECONDS 5 CACHE STRING "Seconds that each fuzzing test of ctest runs")
 set(manymod_fuzz_folder "${CMAKE_CURRENT_SOURCE_DIR}/tests/fuzz")
 file(GLOB manymod_fuzz_sources CONFIGURE_DEPENDS "${manymod_fuzz_folder}/*_fuzz.cpp")
 

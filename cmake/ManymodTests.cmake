@@ -88,6 +88,12 @@ if(test_sources)
   target_precompile_headers(manymod_tests PRIVATE
     <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstdlib> <cstring> <functional> <memory>
     <mutex> <optional> <random> <span> <sstream> <stdexcept> <string> <string_view> <thread> <utility> <vector>)
+  # Of an inline function that several objects emit, the linker keeps the first copy. The library comes first, so that
+  # the tests run its copies, with its options: those of the tests may be unoptimised.
+  if(UNIX AND NOT APPLE)
+    target_link_options(manymod_tests PRIVATE
+      "LINKER:--whole-archive" "$<TARGET_FILE:manymod_static>" "LINKER:--no-whole-archive")
+  endif()
   target_link_libraries(manymod_tests PRIVATE manymod_static manymod_internal manymod_fake_cuda GTest::gtest_main)
   if(MANYMOD_TEST_SHARDS GREATER 0)
     math(EXPR last_shard "${MANYMOD_TEST_SHARDS} - 1")
