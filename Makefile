@@ -7,6 +7,7 @@
 #   make test     C++ and Python tests, once optimised and once under sanitizers with range checks
 #   make bench    measurements of this machine
 #   make lint     formatters, linters, type checkers      make format   apply the formatters
+#   make docs     the documentation as a site, in build/docs/html      make docs-links   the same, and check links to other sites
 #   make compilers   everything with each compiler on PATH, warnings as errors, and the tests of constant-time code
 #   make lowest   build and test with the lowest versions of the dependencies that pyproject.toml allows
 #   make fuzz     every fuzzing harness by libFuzzer for FUZZ_SECONDS (600)
@@ -41,10 +42,10 @@ PACKAGE_SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE \
 CPP_SOURCES = $(shell find src include daemon provider tests bench examples \
   -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh')
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% provider/% tests/%,$(CPP_SOURCES)))
-PYTHON_CODE = $(wildcard python apps cmake reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
+PYTHON_CODE = $(wildcard python apps cmake docs reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
 .PHONY: help demo demo-tls test test-cpp test-asan test-python bench lint lint-python lint-format lint-clang lint-cpp format \
-  compilers lowest fuzz soak clean
+  docs docs-links compilers lowest fuzz soak clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -54,7 +55,7 @@ $(STAMPS)/venv:
 	@tools/make_venv.sh "$(PYTHON)" "$(VENV)"
 	@mkdir -p $(STAMPS) && touch $@
 
-# deps-build: what builds the package; deps-cuda: a compiler for its CUDA kernels, if there is none; deps-demo, deps-test, deps-lint: the package's own dependencies and
+# deps-build: what builds the package; deps-cuda: a compiler for its CUDA kernels, if there is none; deps-demo, deps-test, deps-docs, ..: the package's own dependencies and
 # those of that extra.
 $(STAMPS)/deps-%: pyproject.toml tools/requirements.py tools/build_backend/cuda_compiler.py | $(STAMPS)/venv
 	@$(VENV)/bin/python tools/requirements.py $* > $(STAMPS)/$*.txt
@@ -156,6 +157,16 @@ lint-format: $(STAMPS)/deps-lint
 # The library's syntax with one Clang, whichever compiler builds it.
 lint-clang: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	$(VENV)/bin/python tools/try_compilers.py --syntax-only --parts library --newest-clang --jobs $(JOBS)
+
+# What the pages say is tested by `make test`; here a warning (a broken reference, a page that no list has) is an error.
+sphinx = $(VENV)/bin/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto -c docs .
+
+docs: $(STAMPS)/package $(STAMPS)/deps-docs $(STAMPS)/system-docs
+	$(sphinx) -b html build/docs/html
+	@echo "build/docs/html/index.html"
+
+docs-links: docs
+	$(sphinx) -b linkcheck build/docs/links
 
 compilers: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	$(VENV)/bin/python tools/try_compilers.py --jobs $(JOBS)

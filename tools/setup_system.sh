@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Install missing system packages by apt, if we are root: setup_system.sh build PYTHON | setup_system.sh test
+# Install missing system packages by apt, if we are root: setup_system.sh build PYTHON | setup_system.sh test | setup_system.sh docs
 #
 # build: the headers of libcrypto, without which RSA is left out, and of Python.
 # test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; p11-kit's headers (for keys
 # of tokens in manymod-signd); nginx, HAProxy, Apache and curl, which the tests of the OpenSSL provider start; valgrind and
-# Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`). What needs a missing one prints what to install.
+# Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`).
+# docs: Doxygen, which reads the headers. What needs a missing one prints what to install.
 set -euo pipefail
 
 missing=()
@@ -32,6 +33,9 @@ test)
   # Releases older than Debian 12 and Ubuntu 24.04 have no Clang 19.
   [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
     optional=(clang-19 libclang-rt-19-dev)
+  ;;
+docs)
+  command -v doxygen >/dev/null || missing+=(doxygen)
   ;;
 esac
 if [ $((${#missing[@]} + ${#optional[@]})) -eq 0 ] || [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

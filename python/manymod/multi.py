@@ -97,8 +97,8 @@ def multi_powmod(
         progress: as in `powmod`, over the products, or over the terms of a single one.
 
     Returns:
-        An int (or mpz) for flat sequences, else N results in the kind of the rows: a list,
-        ``uint64[N, Lmod]``, ``uint8[N, Wmod]`` or a 1-D object array.
+        An int (or mpz) for flat sequences, else N results in the kind of the rows (a list,
+        ``uint64[N, Lmod]``, ``uint8[N, Wmod]`` or a 1-D object array).
 
     Raises:
         ItemValueError: (a ValueError) if a modulus is 0, or a base with negative exponent is not invertible.

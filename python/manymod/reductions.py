@@ -93,8 +93,8 @@ def summod(
         progress: as in `powmod`, over the sums, or over the terms of a single one.
 
     Returns:
-        An int (or mpz) for a flat sequence, else N results in the kind of the rows: a list,
-        ``uint64[N, Lmod]``, ``uint8[N, Wmod]`` or a 1-D object array. A sum without terms is 0.
+        An int (or mpz) for a flat sequence, else N results in the kind of the rows (a list,
+        ``uint64[N, Lmod]``, ``uint8[N, Wmod]`` or a 1-D object array). A sum without terms is 0.
 
     Raises:
         ItemZeroDivisionError: (a ZeroDivisionError) if a modulus is 0.

@@ -6,13 +6,19 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import json
+import os
 import re
+import subprocess
+import sys
+import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import click
 import pytest
+from tests.python import fake_gpu
+from tests.python.device_array_support import on_device
 
 import pairwise
 
@@ -25,6 +31,7 @@ CODE = sorted(
     for path in (ROOT / folder).rglob("*")
     if path.suffix in {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".py", ".sh", ".cmake"}
 )
+WALKED = [ROOT / "docs/tutorial.md", *sorted((ROOT / "docs/howto").glob("*.md"))]
 DOCTEST_OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -57,10 +64,101 @@ def anchors(page: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in WALKED], ids=name_of)
 def test_python_examples_run(page: Path) -> None:
     results = doctest.testfile(str(page), module_relative=False, optionflags=DOCTEST_OPTIONS)
     assert results.failed == 0
+
+
+def blocks(page: Path, on_gpu: bool) -> Iterator[tuple[str, str, int]]:
+    """Language, text and line of blocks of code: those below a heading that names GPUs, or the others."""
+    path: list[str] = []
+    for found in re.finditer(
+        r"^(?P<level>#+) (?P<heading>.*)$|^(?P<indent> *)```(?P<language>\w+)\n(?P<code>.*?)^ *```",
+        page.read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    ):
+        if found["heading"]:
+            path[len(found["level"]) - 1 :] = [found["heading"]]
+        elif ("GPU" in " ".join(path)) == on_gpu:
+            line = found.string.count("\n", 0, found.start())
+            yield found["language"], textwrap.dedent(found["code"]), line
+
+
+def walk(page: Path, on_gpu: bool, folder: Path) -> None:
+    """Do what the page says, in its order and in one folder: Python's examples and the commands."""
+    command = folder / "bin" / "manymod"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m manymod "$@"\n')
+    command.chmod(0o755)
+    environment = os.environ | {"PATH": f"{command.parent}:{os.environ['PATH']}"}
+    runner, names = doctest.DocTestRunner(optionflags=DOCTEST_OPTIONS), {"__name__": "page"}
+    for language, code, line in blocks(page, on_gpu):
+        if language == "python":
+            example = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+            assert example.examples
+            assert runner.run(example, clear_globs=False).failed == 0
+            names = example.globs
+        elif language == "sh":
+            shell = ["bash", "-ec", code]
+            done = subprocess.run(
+                shell, env=environment, capture_output=True, text=True, timeout=200, check=False
+            )
+            assert done.returncode == 0, f"{page}:{line}: {done.stderr}"
+
+
+@pytest.mark.parametrize("page", WALKED, ids=name_of)
+def test_what_a_page_says_can_be_done(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the tutorial and the how-to pages. Blocks of `console`, which install or measure, are not run."""
+    monkeypatch.chdir(tmp_path)
+    walk(page, False, tmp_path)
+
+
+@on_device
+@pytest.mark.parametrize(
+    "page", [page for page in WALKED if {"python", "sh"} & {b[0] for b in blocks(page, True)}], ids=name_of
+)
+def test_what_a_page_says_of_gpus(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    walk(page, True, tmp_path)
+
+
+@pytest.mark.skipif("FAKE_CUDA" in os.environ, reason="this is the fake driver's process")
+def test_what_pages_say_of_gpus_on_the_fake_driver() -> None:
+    fake_gpu.needed()
+    tests = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-k",
+        "of_gpus",
+    ]
+    done = subprocess.run(
+        [*tests, __file__],
+        env=fake_gpu.environment(devices=1),
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^2 passed, 1 skipped", done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("page", WALKED, ids=name_of)
+def test_c_and_cpp_on_a_page_are_parts_of_tested_programs(page: Path) -> None:
+    """ctest compiles and runs them."""
+    programs = [path.read_text() for path in (ROOT / "examples").rglob("*.c*")]
+    for on_gpu in (False, True):
+        for language, code, line in blocks(page, on_gpu):
+            if language in {"c", "cpp"}:
+                shapes = [textwrap.indent(code, " " * depth) for depth in (0, 2, 4)]
+                assert any(shape in program for shape in shapes for program in programs), f"{page}:{line}"
 
 
 def test_the_python_guide_has_examples() -> None:
