@@ -34,6 +34,7 @@ root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**.md", "docs/reference/*.rst", "bench/**README.md", "bench/results/*.md"]
 exclude_patterns = ["build*", ".venv", "docs/_extensions", "README.md"]
 nitpicky = True
+smartquotes = False  # it would make one dash of the two that begin an option
 # Names whose reference is elsewhere (that of Python, of the standard libraries), and details in signatures.
 nitpick_ignore_regex = [
     ("py:(class|exc)", r"(abc|collections\.abc|concurrent\.futures|enum)\..*"),

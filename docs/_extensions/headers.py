@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -23,7 +24,7 @@ GENERATE_HTML          = NO
 GENERATE_LATEX         = NO
 GENERATE_XML           = YES
 XML_PROGRAMLISTING     = NO
-JAVADOC_AUTOBRIEF      = YES
+JAVADOC_AUTOBRIEF      = NO
 MARKDOWN_SUPPORT       = YES
 AUTOLINK_SUPPORT       = NO
 EXTRACT_ALL            = YES
@@ -57,6 +58,21 @@ def run_doxygen(app: Sphinx) -> None:
     run = subprocess.run([doxygen, "-"], cwd=ROOT, input=text, text=True, capture_output=True, check=False)
     if run.returncode:
         raise ExtensionError(f"doxygen:\n{run.stderr}")
+    for path in Path(app.config.breathe_projects["manymod"]).glob("*.xml"):
+        remove_private(path)
+
+
+def remove_private(path: Path) -> None:
+    """Remove private members from a file of Doxygen, which writes them whatever it is told."""
+    tree = ET.parse(path)
+    removed = 0
+    for parent in list(tree.iter()):
+        for child in list(parent):
+            if child.get("kind", "").startswith("private-") or child.get("prot") == "private":
+                parent.remove(child)
+                removed += 1
+    if removed:
+        tree.write(path, encoding="utf-8", xml_declaration=True)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -12,6 +12,7 @@ from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+FILE_NAME = re.compile(r"[\w./-]+\.md")
 VALUES = {"attribute", "data", "property"}
 
 
@@ -35,12 +36,25 @@ def resolved(
     return None
 
 
-def link_folders(app: Sphinx, tree: nodes.document) -> None:
-    """Replace links to folders of the repository, which GitHub shows, by their text."""
+def links_of_a_page(app: Sphinx, tree: nodes.document) -> None:
+    """Adapt what is written for GitHub.
+
+    A link whose text is a page's file name gets the title of what it points to, and one to a folder of the
+    repository is its text alone. Blocks of Python lose the empty line that ends them for doctest.
+    """
     page = Path(app.env.doc2path(app.env.docname))
     for node in list(tree.findall(pending_xref)):
-        if node["reftype"] == "myst" and (page.parent / str(node["reftarget"])).is_dir():
+        if node["reftype"] != "myst":
+            continue
+        if FILE_NAME.fullmatch(node.astext()):
+            node["refexplicit"] = False
+            node.children[0].children = []
+        elif (page.parent / str(node["reftarget"])).is_dir():
             node.replace_self(node.children)
+    for block in tree.findall(nodes.literal_block):
+        if block.rawsource == block.astext():
+            block.rawsource = block.rawsource.rstrip()
+            block.children = [nodes.Text(block.rawsource)]
 
 
 def links_from_docs(app: Sphinx, path: Path, parent: str, text: list[str]) -> None:  # noqa: ARG001
@@ -69,7 +83,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     values = _Values()
     app.connect("missing-reference", resolved)
-    app.connect("doctree-read", link_folders)
+    app.connect("doctree-read", links_of_a_page)
     app.connect("include-read", links_from_docs)
     app.connect("autodoc-process-docstring", values.keep, priority=400)
     app.connect("autodoc-process-docstring", values.restore, priority=600)

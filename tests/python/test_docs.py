@@ -74,7 +74,7 @@ def blocks(page: Path, on_gpu: bool) -> Iterator[tuple[str, str, int]]:
     """Language, text and line of blocks of code: those below a heading that names GPUs, or the others."""
     path: list[str] = []
     for found in re.finditer(
-        r"^(?P<level>#+) (?P<heading>.*)$|^(?P<indent> *)```(?P<language>\w+)\n(?P<code>.*?)^ *```",
+        r"^(?P<level>#+) (?P<heading>[^\n]*)$|^(?P<indent> *)```(?P<language>\w+)\n(?P<code>.*?)^ *```",
         page.read_text(encoding="utf-8"),
         re.MULTILINE | re.DOTALL,
     ):
@@ -107,7 +107,19 @@ def walk(page: Path, on_gpu: bool, folder: Path) -> None:
             assert done.returncode == 0, f"{page}:{line}: {done.stderr}"
 
 
-@pytest.mark.parametrize("page", WALKED, ids=name_of)
+def walkable(on_gpu: bool) -> list[Path]:
+    """The pages with something to do."""
+    return [page for page in WALKED if {"python", "sh"} & {block[0] for block in blocks(page, on_gpu)}]
+
+
+def test_pages_have_something_to_do() -> None:
+    """Guards the tests below: a page without a recognised block would not be tested."""
+    names = {page.stem for page in WALKED}
+    assert {page.stem for page in walkable(on_gpu=False)} == names - {"gpu-arrays", "kernel"}
+    assert {page.stem for page in walkable(on_gpu=True)} == {"gpu-arrays", "tutorial"}
+
+
+@pytest.mark.parametrize("page", walkable(on_gpu=False), ids=name_of)
 def test_what_a_page_says_can_be_done(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the tutorial and the how-to pages. Blocks of `console`, which install or measure, are not run."""
     monkeypatch.chdir(tmp_path)
@@ -115,9 +127,7 @@ def test_what_a_page_says_can_be_done(page: Path, tmp_path: Path, monkeypatch: p
 
 
 @on_device
-@pytest.mark.parametrize(
-    "page", [page for page in WALKED if {"python", "sh"} & {b[0] for b in blocks(page, True)}], ids=name_of
-)
+@pytest.mark.parametrize("page", walkable(on_gpu=True), ids=name_of)
 def test_what_a_page_says_of_gpus(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     walk(page, True, tmp_path)
@@ -195,14 +205,38 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
 
 
 def test_every_page_is_linked() -> None:
-    """A page that no other page links to is not found by a reader."""
+    """A page that no other page links to, and that is in no list of the site's, is not found by a reader."""
     linked = {
         (page.parent / link).resolve()
         for page in PAGES
         for link in re.findall(r"\]\(([^)#\s]+\.md)[^)]*\)", prose(page))
         if "://" not in link
     }
-    assert [name_of(page) for page in PAGES if page not in linked and page.name != "README.md"] == []
+    unlinked = [page for page in PAGES if page not in linked | listed() and page.name != "README.md"]
+    assert [name_of(page) for page in unlinked] == ["docs/index.md"]
+
+
+def listed() -> set[Path]:
+    """The pages that the lists of the site have."""
+    found = []
+    for page in (ROOT / "docs/index.md", ROOT / "docs/reference/index.md"):
+        for body in re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE):
+            names = [
+                re.sub(r".*<(.*)>", r"\1", line) for line in body.splitlines() if line[:1] not in {"", ":"}
+            ]
+            found += [(page.parent / name).resolve() for name in names]
+    return {
+        page
+        for path in found
+        for page in path.parent.glob(f"{path.name}.*")
+        if page.suffix in {".md", ".rst"}
+    }
+
+
+def test_every_page_of_the_site_is_in_a_list() -> None:
+    pages = {*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst"), *ROOT.glob("*.md")}
+    pages |= {*(ROOT / "bench").rglob("*.md")}
+    assert {name_of(page) for page in pages - listed()} == {"docs/index.md", "README.md"}
 
 
 def test_comments_name_pages_and_sections_that_exist() -> None:

@@ -38,7 +38,7 @@ class PointArithmetic(CurveDefinition):
         progress: Progress | None = None,
         **options: Unpack[PlanOptions],
     ) -> Any:
-        r"""Multiples of points, or of the generator. The scalars are secret, the points public.
+        r"""Multiples k P of points, or k G of the generator. The scalars are secret, the points public.
 
         Args:
             scalars: any numbers of `scalar_bytes` bytes, or ints; 0 and numbers above n, too. Bytes are
@@ -51,6 +51,14 @@ class PointArithmetic(CurveDefinition):
             out: likewise.
             progress: likewise.
             **options: likewise.
+
+        Returns:
+            Points in `encoding`, in the kind that the operands decide.
+
+        Raises:
+            ItemValueError: (a ValueError) if a point is not on the curve, or a scalar has a wrong length; it
+                names the items.
+            ValueError: if an int does not fit into `scalar_bytes`.
 
         >>> from manymod.ecc import P256
         >>> P256.multiply([2, 0], encoding="compressed")[1]
@@ -75,9 +83,23 @@ class PointArithmetic(CurveDefinition):
         progress: Progress | None = None,
         **options: Unpack[PlanOptions],
     ) -> Any:
-        """Sums of points, equal and opposite ones and infinity included. Timing class: public.
+        """Sums P + Q of points, equal and opposite ones and infinity included. Timing class: public.
 
-        Keywords are as in `multiply`.
+        Args:
+            points: as in `multiply`; one for all items, or one for each.
+            others: likewise, the second points.
+            encoding: as in `Curve.public_keys`.
+            errors: likewise.
+            out: likewise.
+            progress: likewise.
+            **options: likewise.
+
+        Raises:
+            ItemValueError: (a ValueError) if a point is not on the curve; it names the items.
+
+        >>> from manymod.ecc import P256
+        >>> P256.add(P256.multiply([1, 2]), P256.multiply(3)) == P256.multiply([4, 5])
+        True
         """
         calls = calls_with("add", self, options)
         operands = {"points": self._points("points", points), "others": self._points("others", others)}
@@ -98,7 +120,18 @@ class PointArithmetic(CurveDefinition):
     ) -> Any:
         """The same points in another encoding, checked to be on the curve. Timing class: public.
 
-        This compresses, decompresses and validates. Keywords are as in `multiply`.
+        This compresses, decompresses and validates.
+
+        Args:
+            points: as in `multiply`.
+            encoding: as in `Curve.public_keys`.
+            errors: likewise.
+            out: likewise.
+            progress: likewise.
+            **options: likewise.
+
+        Raises:
+            ItemValueError: (a ValueError) if one is no encoding of a point of the curve; it names the items.
 
         >>> from manymod.ecc import P256
         >>> generator = P256.multiply(1)
@@ -124,10 +157,23 @@ class PointArithmetic(CurveDefinition):
         progress: Progress | None = None,
         **options: Unpack[PlanOptions],
     ) -> Any:
-        """The sum of the multiples, one point as bytes: a multi-scalar multiplication. Timing class: public.
+        """The sum of the multiples k_i P_i, a multi-scalar multiplication. Timing class: public.
 
-        The scalars, too, are public here. Every item must be valid, else there is no sum. Arguments are as in
-        `multiply`.
+        Args:
+            scalars: as in `multiply`, but public.
+            points: as in `multiply`, one for each scalar.
+            encoding: as in `Curve.public_keys`.
+            errors: likewise.
+            progress: likewise.
+            **options: likewise.
+
+        Returns:
+            One point, as bytes. Every item must be valid, else there is no sum. Without items it is infinity.
+
+        Raises:
+            ItemValueError: (a ValueError) if a point is not on the curve, or a scalar has a wrong length; it
+                names the items.
+            ValueError: if an int does not fit into `scalar_bytes`.
 
         >>> from manymod.ecc import P256
         >>> P256.msm([2, 3], [P256.multiply(5), P256.multiply(7)]) == P256.multiply(31)
