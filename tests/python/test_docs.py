@@ -239,6 +239,21 @@ def test_every_page_of_the_site_is_in_a_list() -> None:
     assert {name_of(page) for page in pages - listed()} == {"docs/index.md", "README.md"}
 
 
+def test_the_pictures_are_what_the_tool_draws() -> None:
+    """Of the reports as they are; pages show all of them, and a plot of bench/cuda/plot.py."""
+    from figures.__main__ import PICTURES
+
+    folder = ROOT / "docs/images"
+    drawn = {f"{name}.svg": draw().text() for name, draw in PICTURES.items()}
+    assert [name for name, text in drawn.items() if (folder / name).read_text() != text] == []
+    shown = {
+        name
+        for page in PAGES
+        for name in re.findall(r"!\[[^\]]*\]\([\w./]*images/([\w.]+)\)", page.read_text())
+    }
+    assert {path.name for path in folder.iterdir()} == shown == {*drawn, "throughput_h200.svg"}
+
+
 def test_comments_name_pages_and_sections_that_exist() -> None:
     """A comment that sends the reader to a page, or to a section of it, is right.
 
