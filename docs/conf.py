@@ -43,7 +43,7 @@ nitpick_ignore_regex = [
         "cpp:identifier",
         r"(\w+::)*(detail|wrapper|special_primes|hex_curves|cuda|field|integers|jacobian)(::.*)?",
     ),
-    ("cpp:identifier", r"Words(Out)?|LaneMemory|Row32|Destroy|(Field|Base)::\w+"),
+    ("cpp:identifier", r"Words(Out)?|LaneMemory|Row32|Destroy|Element|(Field|Base)(::\w+)?"),
     ("std:ref", r"\w+_8h(pp)?"),
 ]
 suppress_warnings = [
