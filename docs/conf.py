@@ -74,4 +74,5 @@ default_role = "py:obj"
 
 breathe_projects = {"manymod": str(ROOT / "build/docs/doxygen/xml")}
 breathe_default_project = "manymod"
+breathe_show_include = False
 breathe_domain_by_extension = {"h": "c", "hpp": "cpp", "cuh": "cpp"}

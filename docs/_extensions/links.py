@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
@@ -39,22 +40,32 @@ def resolved(
 def links_of_a_page(app: Sphinx, tree: nodes.document) -> None:
     """Adapt what is written for GitHub.
 
-    A link whose text is a page's file name gets the title of what it points to, and one to a folder of the
-    repository is its text alone. Blocks of Python lose the empty line that ends them for doctest.
+    A link to a folder of the repository is its text alone. Blocks of Python lose the empty line that ends
+    them for doctest. Two hyphens before a description become one dash; `smartquotes` would also make one of
+    those that begin an option.
     """
     page = Path(app.env.doc2path(app.env.docname))
     for node in list(tree.findall(pending_xref)):
-        if node["reftype"] != "myst":
-            continue
-        if FILE_NAME.fullmatch(node.astext()):
-            node["refexplicit"] = False
-            node.children[0].children = []
-        elif (page.parent / str(node["reftarget"])).is_dir():
+        if node["reftype"] == "myst" and (page.parent / str(node["reftarget"])).is_dir():
             node.replace_self(node.children)
+    for text in list(tree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
     for block in tree.findall(nodes.literal_block):
         if block.rawsource == block.astext():
             block.rawsource = block.rawsource.rstrip()
             block.children = [nodes.Text(block.rawsource)]
+
+
+def titles_for_file_names(app: Sphinx, tree: nodes.document, page: str) -> None:
+    """Give a link whose text is the file name of a page, as GitHub shows it, the title of that page."""
+    folder = posixpath.dirname(app.builder.get_target_uri(page))
+    for link in tree.findall(nodes.reference):
+        if FILE_NAME.fullmatch(link.astext()):
+            path = posixpath.normpath(posixpath.join(folder, str(link.get("refuri", "")).partition("#")[0]))
+            title = app.env.titles.get(path.removesuffix(".html"))
+            if title is not None:
+                link.children = [nodes.inline("", title.astext())]
 
 
 def links_from_docs(app: Sphinx, path: Path, parent: str, text: list[str]) -> None:  # noqa: ARG001
@@ -84,6 +95,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     values = _Values()
     app.connect("missing-reference", resolved)
     app.connect("doctree-read", links_of_a_page)
+    app.connect("doctree-resolved", titles_for_file_names)
     app.connect("include-read", links_from_docs)
     app.connect("autodoc-process-docstring", values.keep, priority=400)
     app.connect("autodoc-process-docstring", values.restore, priority=600)
