@@ -31,7 +31,14 @@ extensions = [
 ]
 
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/**.md", "docs/reference/*.rst", "bench/**README.md", "bench/results/*.md"]
+include_patterns = [
+    "*.md",
+    "docs/**.md",
+    "docs/reference/*.rst",
+    "apps/**README.md",
+    "bench/**README.md",
+    "bench/results/*.md",
+]
 exclude_patterns = ["build*", ".venv", "docs/_extensions", "README.md"]
 nitpicky = True
 smartquotes = False  # it would make one dash of the two that begin an option

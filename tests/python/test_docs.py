@@ -235,7 +235,7 @@ def listed() -> set[Path]:
 
 def test_every_page_of_the_site_is_in_a_list() -> None:
     pages = {*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst"), *ROOT.glob("*.md")}
-    pages |= {*(ROOT / "bench").rglob("*.md")}
+    pages |= {*(ROOT / "bench").rglob("*.md"), *(ROOT / "apps").rglob("*.md")}
     assert {name_of(page) for page in pages - listed()} == {"docs/index.md", "README.md"}
 
 
