@@ -14,11 +14,12 @@ __all__ = ["EXTRAS", "extra_of", "missing_extra"]
 EXTRAS = {
     "arrow": ("pyarrow",),
     "cli": ("click", "rich"),
+    "ray": ("ray[data]",),
     "rsa": ("cryptography",),
     "bench": ("gmpy2",),
 }
 #: Extras that an extra includes.
-_INCLUDED = {"cli": ("arrow",), "bench": ("arrow", "cli", "rsa")}
+_INCLUDED = {"cli": ("arrow",), "ray": ("arrow",), "bench": ("arrow", "cli", "rsa")}
 
 
 def missing_extra(feature: str, extra: str) -> ImportError:

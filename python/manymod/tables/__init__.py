@@ -38,6 +38,7 @@ from manymod.tables.formats import (
     open_source,
 )
 from manymod.tables.job import Computed, Job, Work
+from manymod.tables.mapping import TableFunction, batch_mapper
 from manymod.tables.operands import OutputNames
 from manymod.tables.operation_job import OperationJob
 from manymod.tables.operations import OPERATIONS, EngineOptions, Operation
@@ -75,10 +76,12 @@ __all__ = [
     "Source",
     "StreamSink",
     "TableError",
+    "TableFunction",
     "TableProgress",
     "Tally",
     "TextOptions",
     "Work",
+    "batch_mapper",
     "format_of",
     "open_source",
     "output_compression",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -37,30 +37,25 @@ class EccJob(KeyJob):
     Attributes:
         operation: ``sign``, ``verify``, ``exchange``, ``public`` or ``recover``, with columns by `OPERANDS`
             and, where the rows have their keys, `KEY_OPERANDS`.
-        ring: the keys; None where the rows have them, or `recover` finds them.
+        ring: the keys, or a function that returns them; None where the rows have them, or `recover` finds them.
         curve: of the keys of rows.
         how: keywords of the method of `KeyRing` or `Curve`.
         where: keywords of `Curve` that say where to compute.
     """
 
     family: str = "ecc"
-    ring: KeyRing | None = None
+    ring: KeyRing | Callable[[], KeyRing] | None = None
     curve: Curve | None = None
     how: Mapping[str, Any] = field(default_factory=dict)
     where: Mapping[str, Any] = field(default_factory=dict)
 
     VERDICTS: ClassVar[frozenset[Status]] = frozenset({Status.ECC_SIGNATURE, Status.ECC_POINT})
 
-    @property
-    def key_count(self) -> int:
-        """The number of keys that rows can name."""
-        return 0 if self.ring is None else len(self.ring)
-
     def fingerprint(self) -> dict[str, Any]:
         """Return operation, columns, keys and options."""
         return {
             **super().fingerprint(),
-            "keys": None if self.ring is None else [key.fingerprint for key in self.ring],
+            "keys": None if self.keys is None else [key.fingerprint for key in self.keys],
             "curve": repr(self.curve),
             "options": {name: repr(value) for name, value in sorted(self.how.items())},
         }
@@ -77,8 +72,8 @@ class EccJob(KeyJob):
         method = _METHODS.get(self.operation, self.operation)
         batches = [values[label] for label in OPERANDS[self.operation]]
         results: tuple[list[Any], NDArray[np.uint8]]
-        if self.ring is not None:
-            function = getattr(self.ring, method)
+        if self.keys is not None:
+            function = getattr(self.keys, method)
             results = function(*batches, keys, errors="status", progress=progress, **self.how)
             return results
         own = [values[label] for label in (KEY_OPERANDS.get(self.operation),) if label is not None]

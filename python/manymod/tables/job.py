@@ -6,9 +6,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from manymod.tables.batches import Batch, Source
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["Computed", "Job", "RowProgress", "Work"]
 
@@ -56,9 +59,13 @@ class Job(ABC):
     def name(self) -> str:
         """What is done, for people."""
 
+    def loaded(self) -> Self:
+        """Return the job with its keys in this process; itself, where it has none to load."""
+        return self
+
     @abstractmethod
     def bind(self, source: Source) -> Work:
-        """Return the work on the rows of a source.
+        """Return the work on the rows of a source, of a job that is loaded.
 
         Raises:
             OperandError: if a name does not fit the columns.

@@ -7,9 +7,9 @@ import base64
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,9 @@ from manymod.tables.metadata import with_columns
 from manymod.tables.notations import from_base64, from_hexadecimal
 from manymod.tables.operands import OutputNames, check_new, column_names, listed
 from manymod.tables.status import RowStatuses
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["INVALID_SIGNATURE", "TEXT_ENCODINGS", "KeyJob", "KeyWork"]
 
@@ -81,6 +84,8 @@ class KeyJob(Job):
         family: ``rsa`` or ``ecc``.
         operation: its name in the family.
         operands: names of columns, by what is in them.
+        ring: the keys of the family, or a function that returns them. It is called where the job runs, so that
+            no key is pickled with such a job.
         key_column: the column of each row's key: its index or name. None: every row has the first key.
         key_names: indices of keys by name.
         keys_by_index: an integer in the key column is an index, and no name.
@@ -93,6 +98,7 @@ class KeyJob(Job):
     family: str
     operation: str
     operands: Mapping[str, str]
+    ring: Any
     key_column: str | None = None
     key_names: Mapping[str, int] = field(default_factory=dict)
     keys_by_index: bool = True
@@ -102,10 +108,21 @@ class KeyJob(Job):
     #: statuses of signatures that are not valid, besides OK
     VERDICTS: ClassVar[frozenset[Status]] = frozenset()
 
+    def loaded(self) -> Self:
+        """Return the job with its keys in this process."""
+        return replace(self, ring=self.ring()) if callable(self.ring) else self
+
     @property
-    @abstractmethod
+    def keys(self) -> Any:
+        """The ring of a job that is loaded."""
+        if callable(self.ring):
+            raise TypeError("the keys of this job are not loaded: use loaded()")
+        return self.ring
+
+    @property
     def key_count(self) -> int:
         """The number of keys that rows can name."""
+        return 0 if self.keys is None else len(self.keys)
 
     @property
     def name(self) -> str:

@@ -204,7 +204,7 @@ class _OperationWork(Work):
                     hints.append(_HINT.format(name=name))
         count = batch.rows.num_rows
         widths = operands.widths()
-        ends = _core.split_runs(widths, 0, _run.RUN_BYTES) if widths else [count]
+        ends = _core.split_runs(widths, 0, _run.RUN_BYTES) if widths and count else [count]
         arrays, start = [], 0
         for stop in ends:
             results = self._run(operands, start, stop, count, progress)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -32,31 +32,26 @@ class RsaJob(KeyJob):
 
     Attributes:
         operation: ``sign``, ``verify``, ``encrypt`` or ``decrypt``, with columns by `OPERANDS`.
-        ring: the keys.
+        ring: the keys, or a function that returns them.
         padding: of every row.
         algorithm: of signatures.
         left_pad: signatures shorter than the modulus lack leading zero bytes.
     """
 
     family: str = "rsa"
-    ring: KeyRing
+    ring: KeyRing | Callable[[], KeyRing]
     padding: Padding
     algorithm: Any = None
     left_pad: bool = False
 
     VERDICTS: ClassVar[frozenset[Status]] = frozenset({Status.RSA_SIGNATURE_LENGTH})
 
-    @property
-    def key_count(self) -> int:
-        """The number of keys that rows can name."""
-        return len(self.ring)
-
     def fingerprint(self) -> dict[str, Any]:
         """Return operation, columns, keys and padding."""
         left_pad = ["left pad"] if self.left_pad else []
         return {
             **super().fingerprint(),
-            "keys": [key.fingerprint for key in self.ring],
+            "keys": [key.fingerprint for key in self.keys],
             "padding": [repr(self.padding), repr(self.algorithm), *left_pad],
         }
 
@@ -65,7 +60,7 @@ class RsaJob(KeyJob):
     ) -> tuple[list[Any], NDArray[np.uint8]]:
         """Compute results and statuses."""
         how = [self.padding] if self.algorithm is None else [self.padding, self.algorithm]
-        function = getattr(self.ring, self.operation)
+        function = getattr(self.keys, self.operation)
         batches = [values[label] for label in OPERANDS[self.operation]]
         options = {"left_pad": self.left_pad} if self.operation == "verify" else {}
         results: tuple[list[Any], NDArray[np.uint8]]

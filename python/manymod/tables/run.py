@@ -78,6 +78,7 @@ def run(
         KeyboardInterrupt: as it came. After it and after errors, a sink that can be resumed has kept what was
             finished.
     """
+    job = job.loaded()
     work = job.bind(source)
     tally = sink.open(work.schema, {**source.fingerprint(), **job.fingerprint()})
     report = _Progress(progress, source)
