@@ -3,18 +3,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import pyarrow as pa
+import ray
 from ray import cloudpickle
 from ray.data import Dataset
 
 from manymod import ecc as curves
 from manymod import rsa as keys_of_rsa
-from manymod.ray.workers import BlockActor, Workers
-from manymod.tables import OPERATIONS, BatchLimits, EccJob, EngineOptions, Job, OperationJob, OutputNames, RsaJob
+from manymod import set_threads
+from manymod.ray.workers import Ledger, Workers
+from manymod.tables import (
+    OPERATIONS,
+    BatchLimits,
+    EccJob,
+    EngineOptions,
+    Job,
+    OperationJob,
+    OutputNames,
+    PersistentJob,
+    RsaJob,
+    TableFunction,
+)
 
 __all__ = ["check_portable", "ecc", "map_dataset", "powmod", "rsa"]
+
+
+class BlockActor:
+    """Computes blocks of a dataset; keys are loaded and plans made once.
+
+    Args:
+        job: what is done; of a job with keys, `ring` is a function that loads them.
+        limits: rows that are computed at a time.
+        workers: how many threads and retries.
+        ledger: counts how often a block is begun.
+    """
+
+    def __init__(self, job: Job, limits: BatchLimits | None, workers: Workers, ledger: Ledger) -> None:
+        set_threads(workers.threads)
+        loaded = job.loaded()
+        self._function = TableFunction(PersistentJob(loaded, workers.retries + 1), limits)
+        self._refusal = TableFunction(PersistentJob(loaded, 0), limits)
+        self._retries = workers.retries
+        self._ledger = ledger
+
+    def __call__(self, block: Any) -> Iterator[Any]:
+        """Iterate over the computed batches of a block, as tables."""
+        task = ray.get_runtime_context().get_task_id() or ""
+        function = self._function if self._ledger.attempts_left(task, self._retries) else self._refusal
+        yield function.output_schema(block.schema).empty_table()
+        for computed in function.computed(block):
+            yield pa.Table.from_batches([computed.rows])
+        self._ledger.end(task)
 
 
 def check_portable(job: Job) -> None:
@@ -54,7 +96,7 @@ def map_dataset(
     workers = workers or Workers()
     mapped: Dataset = dataset.map_batches(
         BlockActor,
-        fn_constructor_args=(job, limits, workers.threads),
+        fn_constructor_args=(job, limits, workers, Ledger()),
         batch_size=None,
         batch_format="pyarrow",
         zero_copy_batch=True,

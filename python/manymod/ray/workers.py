@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actors that compute: each loads keys, makes plans and opens its GPU once, and is then given many blocks."""
+"""Actors that compute: how many there are, what each has, and how often they are given the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
 import ray
 
-import manymod
-from manymod.tables import BatchLimits, Job, TableFunction
-from manymod.tables.mapping import RETRIES
+__all__ = ["Ledger", "Workers"]
 
-__all__ = ["BlockActor", "Workers"]
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,23 +20,24 @@ class Workers:
     """How many actors compute, and what each of them has.
 
     Attributes:
-        count: number of actors; None: as many as the cluster's processors, or its GPUs, are enough for.
+        count: number of actors; None: as many as the processors of the cluster are enough for, or its GPUs.
         threads: CPU threads of each actor, where a job does not say how many.
         cpus: logical processors that Ray sets aside for each; None: half of `threads`, so that the tasks that
             read and write always find one. They take little time beside the computation.
-        gpus: GPUs that Ray sets aside for each; an actor sees those alone. Without one, it sees none.
-        restarts: how often an actor that died is started again. Its block is then computed again.
+        gpus: GPUs that Ray sets aside for each, which are all that it sees.
+        retries: how often rows are given to an actor again after one died of them, and a batch is computed
+            again whose device, memory or randomness failed. After that their status is ``not_computed``.
     """
 
     count: int | None = None
     threads: int = 1
     cpus: float | None = None
     gpus: float = 0.0
-    restarts: int = 3
+    retries: int = 3
 
     def __post_init__(self) -> None:
-        if (self.count is not None and self.count < 1) or self.threads < 1 or self.restarts < 0:
-            raise ValueError(f"at least one actor and one thread, and no negative number of restarts: {self}")
+        if (self.count is not None and self.count < 1) or self.threads < 1 or self.retries < 0:
+            raise ValueError(f"at least one actor and one thread, and no negative number of retries: {self}")
 
     def number(self) -> int:
         """Return how many actors there will be in the cluster that this process is connected to."""
@@ -55,28 +54,43 @@ class Workers:
             "compute": ray.data.ActorPoolStrategy(size=self.number()),
             "num_cpus": self.threads / 2 if self.cpus is None else self.cpus,
             "num_gpus": self.gpus or None,
-            "max_restarts": self.restarts,
-            "max_task_retries": self.restarts,
         }
 
 
-class BlockActor:
-    """Computes blocks of a dataset, a batch at a time.
+class _Counts:
+    """How often each piece of work was begun and not ended."""
 
-    Args:
-        job: of a job with keys, `ring` is a function that loads them.
-        limits: rows that are computed at a time.
-        threads: CPU threads.
+    def __init__(self) -> None:
+        self._begun: Counter[str] = Counter()
+
+    def begin(self, piece: str) -> int:
+        """Count a beginning, and return how many there were before."""
+        self._begun[piece] += 1
+        return self._begun[piece] - 1
+
+    def end(self, piece: str) -> None:
+        """Forget a piece that is done."""
+        del self._begun[piece]
+
+
+class Ledger:
+    """An actor that counts how often each piece of work was begun, and outlives those that die of it.
+
+    Ray starts an actor that died anew and gives it the same rows, without end. Rows that kill actors, for want
+    of memory for instance, are found here and given up. The actor ends when nothing refers to it any more.
     """
 
-    def __init__(self, job: Job, limits: BatchLimits | None, threads: int) -> None:
-        manymod.set_threads(threads)
-        self._function = TableFunction(job, limits, retries=RETRIES)
-        self._function.load()
+    def __init__(self) -> None:
+        remote = ray.remote(_Counts).options(num_cpus=0, max_restarts=-1, max_task_retries=-1)
+        self._counts: Any = remote.remote()
 
-    def __call__(self, block: Any) -> Iterator[Any]:
-        """Iterate over the computed batches of a block."""
-        if not block.num_rows:
-            yield self._function(block)
-        for computed in self._function.computed(block):
-            yield pa.Table.from_batches([computed.rows])
+    def attempts_left(self, piece: str, retries: int) -> int:
+        """Count a beginning, and return how many more there may be, this one included; 0: none."""
+        deaths: int = ray.get(self._counts.begin.remote(piece))
+        if deaths:
+            _log.warning("%s is begun again: %d actors died of it", piece, deaths)
+        return max(0, retries + 1 - deaths)
+
+    def end(self, piece: str) -> None:
+        """Forget a piece that is done."""
+        self._counts.end.remote(piece)

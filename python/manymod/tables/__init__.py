@@ -38,11 +38,12 @@ from manymod.tables.formats import (
     open_source,
 )
 from manymod.tables.job import Computed, Job, Work
-from manymod.tables.mapping import TableFunction, batch_mapper
+from manymod.tables.mapping import TableFunction
 from manymod.tables.operands import OutputNames
 from manymod.tables.operation_job import OperationJob
 from manymod.tables.operations import OPERATIONS, EngineOptions, Operation
 from manymod.tables.parts import ResumableFile
+from manymod.tables.persistent import PersistentJob
 from manymod.tables.rsa_job import RsaJob
 from manymod.tables.run import TableProgress, run
 from manymod.tables.sinks import FileSink, MemorySink, Sink, StreamSink, Tally
@@ -70,6 +71,7 @@ __all__ = [
     "OutputFile",
     "OutputNames",
     "PartsError",
+    "PersistentJob",
     "ResumableFile",
     "RsaJob",
     "Sink",
@@ -81,7 +83,6 @@ __all__ = [
     "Tally",
     "TextOptions",
     "Work",
-    "batch_mapper",
     "format_of",
     "open_source",
     "output_compression",

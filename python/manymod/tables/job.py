@@ -65,7 +65,7 @@ class Job(ABC):
 
     @abstractmethod
     def bind(self, source: Source) -> Work:
-        """Return the work on the rows of a source, of a job that is loaded.
+        """Return the work on the rows of a source.
 
         Raises:
             OperandError: if a name does not fit the columns.

@@ -74,9 +74,15 @@ class FileSource:
 
 
 class ParquetSource(FileSource):
-    """Parquet, page by page: the size of the row groups does not matter, that of the largest page does."""
+    """Parquet, page by page: the size of the row groups does not matter, that of the largest page does.
 
-    def __init__(self, table: Input, limits: BatchLimits) -> None:
+    Args:
+        table: the file.
+        limits: size of the batches.
+        groups: the row groups to read; None: all.
+    """
+
+    def __init__(self, table: Input, limits: BatchLimits, groups: range | None = None) -> None:
         super().__init__(table, limits)
         self._bytes = table.file()
         options: dict[str, Any] = {"memory_map": False, "buffer_size": 1 << 18, "pre_buffer": False}
@@ -93,7 +99,9 @@ class ParquetSource(FileSource):
             raise
         self._read_rows = 0
         self.schema = plain_schema(self._file.schema_arrow)
-        self.total_rows: int | None = self._file.metadata.num_rows
+        metadata = self._file.metadata
+        self._groups = range(metadata.num_row_groups) if groups is None else groups
+        self.total_rows: int | None = sum(metadata.row_group(group).num_rows for group in self._groups)
 
     def batches(self) -> Iterator[Batch]:
         """Iterate over the batches, in order."""
@@ -102,7 +110,7 @@ class ParquetSource(FileSource):
                 yield Batch(*without_invalid_text(batch))
 
     def _pieces(self) -> Iterator[Any]:
-        for group in range(self._file.num_row_groups):
+        for group in self._groups:
             metadata = self._file.metadata.row_group(group)
             fitting = self._limits.size * metadata.num_rows // max(1, metadata.total_byte_size)
             rows = min(DECODE_ROWS, self._limits.rows, max(1, fitting))
