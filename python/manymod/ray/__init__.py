@@ -6,7 +6,7 @@
 ...     operation=tables.OPERATIONS["powmod"], operands={"base": "b", "exp": "65537", "mod": "n"}
 ... )
 >>> bulk.Workers(count=4, threads=8)
-Workers(count=4, threads=8, cpus=None, gpus=0.0, restarts=3)
+Workers(count=4, threads=8, cpus=None, gpus=0.0, retries=3)
 
 `map_dataset` makes a dataset of a dataset, `powmod`, `rsa` and `ecc` are short forms of it, and
 `parquet_to_parquet` runs a job from files to files.
@@ -22,6 +22,7 @@ except ImportError as _error:
     raise missing_extra("manymod.ray", "ray") from _error
 
 from manymod.ray.datasets import ecc, map_dataset, powmod, rsa
+from manymod.ray.parquet import parquet_to_parquet
 from manymod.ray.workers import Workers
 
-__all__ = ["Workers", "ecc", "map_dataset", "powmod", "rsa"]
+__all__ = ["Workers", "ecc", "map_dataset", "parquet_to_parquet", "powmod", "rsa"]

@@ -55,6 +55,16 @@ class Tally:
         self.batches += 1
         self.rows += rows
 
+    def append(self, other: Tally) -> None:
+        """Count what follows."""
+        self.hints += [hint for hint in other.hints if hint not in self.hints]
+        room = BAD_ROWS_KEPT - len(self.bad_rows)
+        self.bad_rows += [(self.rows + row, status) for row, status in other.bad_rows[:room]]
+        for status, count in other.bad_counts.items():
+            self.bad_counts[status] = self.bad_counts.get(status, 0) + count
+        self.batches += other.batches
+        self.rows += other.rows
+
 
 class Sink(ABC):
     """What a run writes to. It is used for one run."""
