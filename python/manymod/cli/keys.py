@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from manymod.cli.options import Option
 from manymod.tables.integers import read_cells
 
-__all__ = ["IN_PATH", "KEY_OPTIONS", "NamedKeys", "chosen_keys", "files_of_folder"]
+__all__ = ["IN_PATH", "KEY_OPTIONS", "KeyFiles", "chosen_keys", "files_of_folder"]
 
 Key = TypeVar("Key")
 
@@ -52,22 +52,34 @@ _PUBLIC = frozenset({".pub", ".crt", ".cer"})
 
 
 @dataclass(frozen=True)
-class NamedKeys(Generic[Key]):
-    """Keys, and their indices by name: the name of their file, with or without its extension."""
+class KeyFiles:
+    """Where keys are: a value that may be sent to other processes, as it has no key in it.
 
-    keys: Sequence[Key]
-    names: dict[str, int] = field(default_factory=dict)
+    Attributes:
+        paths: a file for each key.
+        password_file: of encrypted keys, or None.
+    """
+
+    paths: Sequence[Path]
+    password_file: Path | None = None
+
+    @property
+    def names(self) -> dict[str, int]:
+        """Indices of keys by name: the name of their file, with or without its extension."""
+        return _names(self.paths)
+
+    def read(self, read_key: Callable[[Path, bytes | None], Key]) -> list[Key]:
+        """Return the keys, each of which a function reads from a file with a password."""
+        password = None if self.password_file is None else self.password_file.read_bytes().rstrip(b"\r\n")
+        return [read_key(path, password) for path in self.paths]
 
 
-def chosen_keys(
-    options: dict[str, Any], private: bool, read_key: Callable[[Path, bytes | None], Key]
-) -> NamedKeys[Key]:
-    """Return the keys that options say.
+def chosen_keys(options: dict[str, Any], private: bool) -> KeyFiles:
+    """Return the files of keys that options say.
 
     Args:
         options: by the names of `KEY_OPTIONS`, and the output.
         private: whether private keys are needed.
-        read_key: reads a file with a password.
     """
     files, folder = options["keys"], options["key_folder"]
     if bool(files) == bool(folder):
@@ -75,16 +87,16 @@ def chosen_keys(
     if options["key_column"] is None and (folder or len(files) > 1):
         what = "--keys needs" if folder else "several --key need"
         raise click.UsageError(f"{what} a --key-column with each row's key")
-    password = None
-    if options["password_file"] is not None:
-        password = options["password_file"].read_bytes().rstrip(b"\r\n")
     if folder:
         files, output = files_of_folder(folder, private=private), options["output"]
         if isinstance(output, Path) and output.exists() and any(map(output.samefile, files)):
             raise click.UsageError("OUT is one of --keys: write to another file")
     elif options["key_column"] is not None:
         _check_names(files)
-    return NamedKeys([read_key(path, password) for path in files], _names(files))
+    password_file = options["password_file"]
+    return KeyFiles(
+        [path.absolute() for path in files], None if password_file is None else password_file.absolute()
+    )
 
 
 def _check_names(paths: Sequence[Path]) -> None:

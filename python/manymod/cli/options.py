@@ -32,7 +32,7 @@ class StreamPath(click.Path):
     """The path of a file, or ``-`` for standard input or output (``./-`` is a file of that name)."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(dir_okay=False, path_type=Path, **settings)
+        super().__init__(path_type=Path, **{"dir_okay": False, **settings})
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return `STANDARD_STREAM` or a Path."""

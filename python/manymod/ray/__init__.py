@@ -17,12 +17,22 @@ Needs Ray: ``pip install ray[data] pyarrow``.
 from manymod._extras import missing_extra
 
 try:
-    import ray.data
+    import ray.data  # noqa: F401
 except ImportError as _error:
     raise missing_extra("manymod.ray", "ray") from _error
 
+from manymod.ray.cluster import connected, gpus_of_cluster
 from manymod.ray.datasets import ecc, map_dataset, powmod, rsa
 from manymod.ray.parquet import parquet_to_parquet
 from manymod.ray.workers import Workers
 
-__all__ = ["Workers", "ecc", "map_dataset", "parquet_to_parquet", "powmod", "rsa"]
+__all__ = [
+    "Workers",
+    "connected",
+    "ecc",
+    "gpus_of_cluster",
+    "map_dataset",
+    "parquet_to_parquet",
+    "powmod",
+    "rsa",
+]

@@ -65,8 +65,8 @@ def check_portable(job: Job) -> None:
         cloudpickle.dumps(job)
     except (TypeError, AttributeError) as error:
         raise TypeError(
-            f"the job cannot be sent to actors: {error}; give a function that loads the keys as ring, such as "
-            "ring=load_keys"
+            f"the job cannot be sent to actors: {error}; give a function that loads the keys as its ring, "
+            "such as ring=load_keys"
         ) from error
 
 

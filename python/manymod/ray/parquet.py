@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet to Parquet: actors read and write their pieces themselves, so that no row goes through another process."""
+"""Parquet to Parquet: actors read and write files themselves, so that no row goes through another process."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def parquet_to_parquet(
     """Run a job over Parquet files, in as many actors as there is room for.
 
     Args:
-        job: what is done with every row. Of a job with keys, `ring` is a function that returns them. It is called
-            once here, to check the job, and once by every actor.
+        job: what is done with every row. Of a job with keys, `ring` is a function that returns them. It is
+            called once here, to check the job, and once by every actor.
         table: a file, or a folder of files that end in ``.parquet``. Rows are divided by row groups.
         output: a folder that is made, of files whose names are in the order of the rows. It appears when all
             rows are there; until then they are in OUT.parts.
@@ -135,12 +135,13 @@ def parquet_to_parquet(
         tallies = {piece.index: read_tally(folder.path, piece.index) for piece in pieces.pieces}
         missing = [piece for piece in pieces.pieces if tallies[piece.index] is None]
         done = pieces.rows - sum(piece.rows for piece in missing)
+        report = progress or (lambda _done, _total: None)
+        report(done, pieces.rows)
         arguments = (job, limits, workers, Ledger(), folder.path, compression)
         for index, tally in _answers(missing, workers, arguments):
             tallies[index] = tally
             done += tally.rows
-            if progress is not None:
-                progress(done, pieces.rows)
+            report(done, pieces.rows)
         total = Tally(complete=True)
         for piece in pieces.pieces:
             total.append(tallies[piece.index] or Tally())
@@ -148,7 +149,9 @@ def parquet_to_parquet(
     return total
 
 
-def _answers(pieces: list[Piece], workers: Workers, arguments: tuple[Any, ...]) -> Iterator[tuple[int, Tally]]:
+def _answers(
+    pieces: list[Piece], workers: Workers, arguments: tuple[Any, ...]
+) -> Iterator[tuple[int, Tally]]:
     """Iterate over the indices of pieces and what became of them, as they are finished."""
     if not pieces:
         return

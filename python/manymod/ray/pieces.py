@@ -15,8 +15,8 @@ from manymod.tables.sources import naming
 
 __all__ = ["Piece", "PieceTable"]
 
-#: A piece has at least this many bytes of columns, where the file has them: reading and writing it, and telling
-#: of it, then take little time.
+#: A piece has at least this many bytes of columns, where the file has them: to open and close its files, and
+#: to tell of it, then takes little time.
 PIECE_BYTES = 32 << 20
 #: Pieces become larger rather than more than this.
 MOST_PIECES = 8192

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An output folder that is filled by many processes, each writing whole files, and appears when all are there."""
+"""An output folder that many processes fill with whole files, and that appears when all are there."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ class ShardFolder:
         self._output = output
         self.path = output.with_name(output.name + ".parts").absolute()
         if output.exists():
-            raise TableError(f"{output} exists, and a folder is to be made there: remove it, or write elsewhere")
+            raise TableError(
+                f"{output} exists, and a folder is to be made there: remove it, or write elsewhere"
+            )
         text = json.dumps(fingerprint, sort_keys=True, default=str)
         with naming(self.path):
             if self.path.exists():
@@ -92,8 +94,8 @@ class ShardFolder:
             shutil.rmtree(self.path)
         elif not resume:
             raise PartsError(
-                f"{self.path} has parts of an unfinished run: use --resume to continue, or --restart to begin "
-                "again"
+                f"{self.path} has parts of an unfinished run: use --resume to continue, or --restart to "
+                "begin again"
             )
         elif job.read_text(encoding="utf-8") != text:
             raise PartsError(

@@ -76,8 +76,8 @@ class _Counts:
 class Ledger:
     """An actor that counts how often each piece of work was begun, and outlives those that die of it.
 
-    Ray starts an actor that died anew and gives it the same rows, without end. Rows that kill actors, for want
-    of memory for instance, are found here and given up. The actor ends when nothing refers to it any more.
+    Ray starts an actor that died anew and gives it the same rows, without end. Rows that kill actors, for
+    want of memory for instance, are found here and given up. The actor ends when nothing refers to it.
     """
 
     def __init__(self) -> None:

@@ -37,7 +37,8 @@ class EccJob(KeyJob):
     Attributes:
         operation: ``sign``, ``verify``, ``exchange``, ``public`` or ``recover``, with columns by `OPERANDS`
             and, where the rows have their keys, `KEY_OPERANDS`.
-        ring: the keys, or a function that returns them; None where the rows have them, or `recover` finds them.
+        ring: the keys, or a function that returns them; None where the rows have them, or `recover` finds
+            them.
         curve: of the keys of rows.
         how: keywords of the method of `KeyRing` or `Curve`.
         where: keywords of `Curve` that say where to compute.

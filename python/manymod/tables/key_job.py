@@ -84,8 +84,8 @@ class KeyJob(Job):
         family: ``rsa`` or ``ecc``.
         operation: its name in the family.
         operands: names of columns, by what is in them.
-        ring: the keys of the family, or a function that returns them. It is called where the job runs, so that
-            no key is pickled with such a job.
+        ring: the keys of the family, or a function that returns them. It is called where the job runs, so
+            that no key is pickled with such a job.
         key_column: the column of each row's key: its index or name. None: every row has the first key.
         key_names: indices of keys by name.
         keys_by_index: an integer in the key column is an index, and no name.

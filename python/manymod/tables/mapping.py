@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A job as a plain function of Arrow tables, for engines that split tables and run functions on the pieces."""
+"""A job as a plain function of Arrow tables, for engines that split tables and map functions over them."""
 
 from __future__ import annotations
 

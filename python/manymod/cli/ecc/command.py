@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import click
 
 from manymod import ecc as curves
 from manymod._hashes import CURVE_HASHES
-from manymod.cli.keys import KEY_OPTIONS, chosen_keys
+from manymod.cli.keys import KEY_OPTIONS, KeyFiles, chosen_keys
 from manymod.cli.options import Option
 from manymod.cli.table.run import (
     FILE_FORMATS,
@@ -210,6 +211,19 @@ def _read_key(path: Path, password: bytes | None, private: bool) -> curves.Key:
     return key
 
 
+@dataclass(frozen=True)
+class _KeyLoader:
+    """Makes a ring of the keys in files, where it is called."""
+
+    files: KeyFiles
+    private: bool
+    settings: dict[str, Any]
+
+    def __call__(self) -> curves.KeyRing:
+        keys = self.files.read(lambda path, password: _read_key(path, password, self.private))
+        return curves.KeyRing(keys, **self.settings)
+
+
 def _how(operation: str, options: dict[str, Any]) -> dict[str, Any]:
     """Keywords of the method of `Curve` or `KeyRing`."""
     names = {
@@ -254,9 +268,9 @@ def _job(operation: str, options: dict[str, Any]) -> EccJob:
         if options["curve"] is not None:
             raise click.UsageError(f"--curve is for keys in a column: give --{own}")
         private = operation != "verify"
-        keys = chosen_keys(options, private, lambda path, password: _read_key(path, password, private))
+        keys = chosen_keys(options, private)
         named |= {
-            "ring": curves.KeyRing(keys.keys, **settings),
+            "ring": _KeyLoader(keys, private, settings),
             "key_column": options["key_column"],
             "key_names": keys.names,
             "keys_by_index": not options["key_folder"],
@@ -289,12 +303,13 @@ def _command(operation: str) -> click.Command:
         files = table_files(options)
         try:
             job = _job(operation, options)
-            job.check()
+            loaded = job.loaded()
+            loaded.check()
         except (ManymodError, OSError) as error:
             raise click.ClickException(str(error)) from error
         except ValueError as error:
             raise click.UsageError(f"the options do not fit each other or the keys: {error}") from error
-        sys.exit(run_job(job, files, _hint(operation, options)))
+        sys.exit(run_job(loaded if files.cluster is None else job, files, _hint(operation, options)))
 
     for option in reversed(_options(operation)):
         callback = option(callback)

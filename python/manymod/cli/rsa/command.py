@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from click.core import ParameterSource
 
 from manymod import _core
 from manymod._hashes import EXTENDABLE, HASHES
-from manymod.cli.keys import KEY_OPTIONS, NamedKeys, chosen_keys
+from manymod.cli.keys import KEY_OPTIONS, KeyFiles, chosen_keys
 from manymod.cli.options import Option
 from manymod.cli.table.run import (
     FILE_FORMATS,
@@ -181,13 +182,20 @@ def _read_key(
     return key.public_key() if isinstance(key, PrivateKey) else key
 
 
-def _keys(operation: str, options: dict[str, Any]) -> NamedKeys[PrivateKey | PublicKey]:
-    private = operation in {"sign", "decrypt"}
+@dataclass(frozen=True)
+class _KeyLoader:
+    """Makes a ring of the keys in files, where it is called."""
 
-    def read_key(path: Path, password: bytes | None) -> PrivateKey | PublicKey:
-        return _read_key(path, password, options["max_exponent_bits"], private)
+    files: KeyFiles
+    exponent_bits: int
+    private: bool
+    settings: dict[str, Any]
 
-    return chosen_keys(options, private, read_key)
+    def __call__(self) -> KeyRing:
+        keys = self.files.read(
+            lambda path, password: _read_key(path, password, self.exponent_bits, self.private)
+        )
+        return KeyRing(keys, **self.settings)
 
 
 def _refuse_unused(scheme: str) -> None:
@@ -220,12 +228,13 @@ def _job(operation: str, options: dict[str, Any]) -> RsaJob:
     encodings = {label: options[f"{label}_format"] for label in labels}
     if options.get("hex_messages"):
         encodings["message"] = "hex"
-    keys = _keys(operation, options)
+    private = operation in {"sign", "decrypt"}
+    keys = chosen_keys(options, private)
     settings = {name: options[name] for name in ("device", "variant", "threads")}
     return RsaJob(
         operation=operation,
         operands={label: options[label] for label in labels},
-        ring=KeyRing(keys.keys, **settings),
+        ring=_KeyLoader(keys, options["max_exponent_bits"], private, settings),
         key_column=options["key_column"],
         key_names=keys.names,
         keys_by_index=not options["key_folder"],
@@ -258,9 +267,10 @@ def _command(operation: str) -> click.Command:
         files = table_files(options)
         try:
             job = _job(operation, options)
+            loaded = job.loaded()
         except (ManymodError, OSError) as error:
             raise click.ClickException(str(error)) from error
-        sys.exit(run_job(job, files, _hint(operation, options)))
+        sys.exit(run_job(loaded if files.cluster is None else job, files, _hint(operation, options)))
 
     for option in reversed(_options(operation)):
         callback = option(callback)

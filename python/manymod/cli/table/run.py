@@ -28,6 +28,7 @@ from manymod.cli.options import (
     variant_option,
 )
 from manymod.cli.progress import RowProgress
+from manymod.cli.table.cluster import RAY_OPTIONS, Cluster, ClusterRun, cluster_of
 from manymod.errors import ManymodError
 from manymod.tables.formats import TextOptions, check_delimiter
 from manymod.tables.text_lines import check_encoding, encodable
@@ -76,7 +77,7 @@ _NAMES_OF_INPUTS = {"table": "TABLE", "keys": "a --key", "password_file": "the -
 
 #: Options that every table command has.
 FILES: list[Option] = [
-    click.argument("table", type=StreamPath(exists=True)),
+    click.argument("table", type=StreamPath(exists=True, dir_okay=True)),
     click.option(
         "-o",
         "--output",
@@ -156,6 +157,7 @@ def run_options(batch_rows: int) -> list[Option]:
         click.option(
             "--progress/--no-progress", default=True, help="Progress bar, where stderr is a terminal."
         ),
+        *RAY_OPTIONS,
     ]
 
 
@@ -174,6 +176,7 @@ class TableFiles:
     resume: bool
     restart: bool
     progress: bool
+    cluster: Cluster | None
 
     @property
     def output_name(self) -> str:
@@ -190,6 +193,20 @@ class TableFiles:
             floats=self.output_format not in tables.CSV_FORMATS,
             text=self.text,
         )
+
+    def runner(self) -> _LocalRun | ClusterRun:
+        """What runs a job over the table: this process, or the actors of a cluster."""
+        if self.cluster is None:
+            return _LocalRun(self)
+        arguments = {
+            "table": self.table,
+            "output": self.output,
+            "limits": self.limits,
+            "compression": self.output_compression,
+            "resume": self.resume,
+            "restart": self.restart,
+        }
+        return ClusterRun(self.cluster, arguments, self.progress)
 
     def sink(self) -> tables.ResumableFile | tables.StreamSink:
         """The output."""
@@ -258,6 +275,11 @@ def table_files(options: dict[str, Any]) -> TableFiles:
     table, output = options["table"], options["output"]
     if options["resume"] and options["restart"]:
         raise click.UsageError("--resume and --restart exclude each other")
+    cluster = cluster_of(options)
+    if cluster is not None:
+        options |= {"input_format": "parquet", "output_format": "parquet"}
+    elif table != STANDARD_STREAM and table.is_dir():
+        raise click.UsageError(f"{table} is a directory: --ray reads the Parquet files of one")
     compression = options["output_compression"]
     if output == STANDARD_STREAM:
         output, output_format = None, options["output_format"]
@@ -282,6 +304,7 @@ def table_files(options: dict[str, Any]) -> TableFiles:
         output_compression=compression,
         text=TextOptions(options["delimiter"], options["encoding"]),
         limits=tables.BatchLimits.within(options["memory"], options["batch_rows"]),
+        cluster=cluster,
         **{name: options[name] for name in ("checkpoint", "resume", "restart", "progress")},
     )
 
@@ -296,9 +319,9 @@ def run_job(
         files: the table and the output.
         hint: returns what may be wrong with the options, given the outcome; None: nothing.
     """
-    sink = files.sink()
+    runner = files.runner()
     try:
-        tally = _run(job, files, sink)
+        tally = runner.run(job)
         said = None if hint is None else hint(tally)
         return _report(files, tally, [*tally.hints, *([said] if said else [])])
     except tables.OperandError as error:
@@ -306,35 +329,44 @@ def run_job(
     except BrokenPipeError:
         raise
     except (ManymodError, pa.ArrowException, OSError, MemoryError) as error:
-        kept = _kept(sink)
+        kept = runner.kept()
         say(f"manymod: {error or 'out of memory'}{kept and '; ' + kept}")
         return EXIT_FAILURE
     except KeyboardInterrupt:
-        say(f"manymod: interrupted; {_kept(sink) or 'nothing is kept'}")
+        say(f"manymod: interrupted; {runner.kept() or 'nothing is kept'}")
         return EXIT_INTERRUPTED
 
 
-def _kept(sink: tables.ResumableFile | tables.StreamSink) -> str:
-    """What a run that did not finish has left, and how to go on; nothing if it has left nothing."""
-    if not isinstance(sink, tables.ResumableFile) or not sink.kept_rows:
-        return ""
-    if sink.finished:
-        return "the output is complete"
-    return f"{sink.kept_rows:,} rows are kept in {sink.folder}: the same command with --resume continues"
+class _LocalRun:
+    """A run in this process."""
 
+    def __init__(self, files: TableFiles) -> None:
+        self._files = files
+        self._sink = files.sink()
 
-def _run(job: tables.Job, files: TableFiles, sink: tables.ResumableFile | tables.StreamSink) -> tables.Tally:
-    bar = RowProgress(Console(stderr=True), job.name, files.progress)
-    with InterruptGuard() as guard, contextlib.ExitStack() as stack:
-        source = files.open_source()
-        stack.callback(source.close)
-        stack.callback(sink.close)
-        with bar:
-            tally = tables.run(job, source, sink, progress=bar, shield=guard.shield)
-        guard.ignore()
-    if isinstance(sink, tables.ResumableFile) and sink.damage is not None:
-        say(f"manymod: {sink.damage}")
-    return tally
+    def run(self, job: tables.Job) -> tables.Tally:
+        """Run a job, and return what became of it."""
+        sink = self._sink
+        bar = RowProgress(Console(stderr=True), job.name, self._files.progress)
+        with InterruptGuard() as guard, contextlib.ExitStack() as stack:
+            source = self._files.open_source()
+            stack.callback(source.close)
+            stack.callback(sink.close)
+            with bar:
+                tally = tables.run(job, source, sink, progress=bar, shield=guard.shield)
+            guard.ignore()
+        if isinstance(sink, tables.ResumableFile) and sink.damage is not None:
+            say(f"manymod: {sink.damage}")
+        return tally
+
+    def kept(self) -> str:
+        """What a run that did not finish has left, and how to go on; nothing if it has left nothing."""
+        sink = self._sink
+        if not isinstance(sink, tables.ResumableFile) or not sink.kept_rows:
+            return ""
+        if sink.finished:
+            return "the output is complete"
+        return f"{sink.kept_rows:,} rows are kept in {sink.folder}: the same command with --resume continues"
 
 
 def _report(files: TableFiles, tally: tables.Tally, hints: Sequence[str]) -> int:

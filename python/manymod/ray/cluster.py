@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cluster that this process is connected to."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import ray
+
+__all__ = ["connected", "gpus_of_cluster"]
+
+#: Bytes of shared memory for objects of a cluster of our own: descriptions of pieces, never rows.
+_OBJECT_STORE = 100 << 20
+
+
+@contextlib.contextmanager
+def connected(*, quiet: bool = False) -> Iterator[None]:
+    """Connect to a cluster: the one there is a connection to, that of RAY_ADDRESS, or one on this machine.
+
+    A cluster on this machine has little shared memory, enough for `parquet_to_parquet`. A connection that is
+    made here ends with the context.
+
+    Args:
+        quiet: Ray writes nothing to the terminal.
+    """
+    if ray.is_initialized():
+        yield
+        return
+    settings: dict[str, Any] = {}
+    if quiet:
+        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)
+        settings = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if "RAY_ADDRESS" not in os.environ:
+        settings |= {"address": "local", "object_store_memory": _OBJECT_STORE, "include_dashboard": False}
+    ray.init(**settings)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def gpus_of_cluster() -> float:
+    """Return the number of GPUs of the cluster that this process is connected to."""
+    return float(ray.cluster_resources().get("GPU", 0))
