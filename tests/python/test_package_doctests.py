@@ -17,6 +17,7 @@ MODULES = [
             "arithmetic",
             "asynchronous",
             "fixed_base",
+            "frames",
             "hardware",
             "intarray",
             "multi",
@@ -26,7 +27,9 @@ MODULES = [
             "rsa.keys",
             "rsa.padding",
             "tables",
+            "ray",
             "tables.columns",
+            "tables.mapping",
             "tables.operations",
         )
     ),

@@ -58,7 +58,9 @@ def due_here(requirements: Iterable[str], extra: str) -> set[str]:
     return due
 
 
-@pytest.mark.parametrize("extra", ["arrow", "cli", "rsa", "bench", "demo", "test", "fuzz", "lint"])
+@pytest.mark.parametrize(
+    "extra", ["arrow", "cli", "rsa", "ray", "bench", "demo", "test", "clusters", "fuzz", "lint"]
+)
 def test_requirements_tool_agrees_with_the_metadata(requirements: dict[str, Any], extra: str) -> None:
     listed = requirements["requirements"](extra, (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert due_here(importlib.metadata.requires("manymod") or [], extra) == due_here(listed, extra)

@@ -31,6 +31,7 @@ LAYERS = [
     ["_batch_signer"],
     ["ecc", "rsa"],
     ["tables"],
+    ["frames", "ray"],
     ["cli"],
     ["cli.table", "cli.ecc", "cli.rsa", "cli.bench", "cli.signd", "cli.tune"],
     ["cli.main"],
@@ -38,12 +39,16 @@ LAYERS = [
 ]
 # manymod itself, "from manymod import _core", is the ground floor for modules below its own line.
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+#: Packages that split tables and map functions over them.
+ENGINES = {"ray", "duckdb", "polars", "pyspark"}
 #: What a layer never imports from outside.
 FORBIDDEN = {
-    "tables": {"click", "rich"},
+    "tables": {"click", "rich", *ENGINES},
+    "frames": {"click", "rich", *(ENGINES - {"polars"})},
+    "ray": {"click", "rich", *(ENGINES - {"ray"})},
     "ecc": {"click", "rich", "pyarrow"},
     "rsa": {"click", "rich", "pyarrow"},
-    "": {"click", "rich", "gmpy2", "cryptography"},
+    "": {"click", "rich", "gmpy2", "cryptography", *ENGINES},
 }
 
 
@@ -132,7 +137,7 @@ def test_packages_of_extras_stay_in_their_layers(module: str) -> None:
 def test_tables_never_see_a_terminal() -> None:
     """Nor do functions in it."""
     for module, path in PATHS.items():
-        if module.partition(".")[0] == "tables":
+        if module.partition(".")[0] in {"tables", "frames", "ray"}:
             names = set(names_imported(path))
             assert not {name for name in names if name.startswith(("click", "rich", "manymod.cli"))}, module
 

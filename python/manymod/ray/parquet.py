@@ -137,8 +137,8 @@ def parquet_to_parquet(
         done = pieces.rows - sum(piece.rows for piece in missing)
         report = progress or (lambda _done, _total: None)
         report(done, pieces.rows)
-        arguments = (job, limits, workers, Ledger(), folder.path, compression)
-        for index, tally in _answers(missing, workers, arguments):
+        where = (folder.path, compression)
+        for index, tally in _answers(missing, job, limits, workers, where):
             tallies[index] = tally
             done += tally.rows
             report(done, pieces.rows)
@@ -150,7 +150,7 @@ def parquet_to_parquet(
 
 
 def _answers(
-    pieces: list[Piece], workers: Workers, arguments: tuple[Any, ...]
+    pieces: list[Piece], job: Job, limits: BatchLimits, workers: Workers, where: tuple[Path, str | None]
 ) -> Iterator[tuple[int, Tally]]:
     """Iterate over the indices of pieces and what became of them, as they are finished."""
     if not pieces:
@@ -160,7 +160,7 @@ def _answers(
     dataset.context.enable_progress_bars = False
     answers = dataset.map_batches(
         PieceActor,
-        fn_constructor_args=arguments,
+        fn_constructor_args=(job, limits, workers, Ledger(), *where),
         batch_size=None,
         batch_format="pyarrow",
         udf_modifying_row_count=False,
