@@ -5,6 +5,7 @@
 #   make demo     the main job on real input
 #   make demo-tls   nginx with the OpenSSL provider: handshakes beside those of OpenSSL alone
 #   make test     C++ and Python tests, once optimised and once under sanitizers with range checks
+#   make test-clusters   Ray at length, and Spark
 #   make bench    measurements of this machine
 #   make lint     formatters, linters, type checkers      make format   apply the formatters
 #   make docs     the documentation as a site, in build/docs/html      make docs-links   the same, and check links to other sites
@@ -44,8 +45,8 @@ CPP_SOURCES = $(shell find src include daemon provider tests bench examples \
 TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% provider/% tests/%,$(CPP_SOURCES)))
 PYTHON_CODE = $(wildcard python apps cmake docs reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
-.PHONY: help demo demo-tls test test-cpp test-asan test-python bench lint lint-python lint-format lint-clang lint-cpp format \
-  docs docs-links compilers lowest fuzz soak clean
+.PHONY: help demo demo-tls test test-cpp test-asan test-python test-clusters bench lint lint-python lint-format lint-clang \
+  lint-cpp format docs docs-links compilers lowest fuzz soak clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -122,7 +123,11 @@ test-python: $(STAMPS)/package-cuda $(STAMPS)/deps-test $(STAMPS)/system-test
 	cmake --build $(RELEASE) --target manymod_fake_cuda manymod_failing_allocations manymod_provider manymod-signd
 	MANYMOD_FAKE_CUDA_FOLDER=$(CURDIR)/$(RELEASE)/fake_cuda MANYMOD_FAILING_ALLOCATIONS=$(FAILING_ALLOCATIONS) \
 	  MANYMOD_PROVIDER_FOLDER=$(CURDIR)/$(RELEASE) \
-	  $(VENV)/bin/python -m pytest -n $(JOBS) --pyargs manymod tests/python apps
+	  $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadgroup --pyargs manymod tests/python apps
+
+# Ray with memory measured and actors killed again and again, and Spark, which needs Java.
+test-clusters: $(STAMPS)/package $(STAMPS)/deps-clusters
+	$(VENV)/bin/python -m pytest tests/clusters
 
 # C++ harnesses with the newest Clang that has libFuzzer, those in Python with atheris; tests of ctest and pytest run
 # them for some seconds without either.

@@ -48,7 +48,7 @@ def polars_frame(frame: Frame, job: Job, limits: BatchLimits | None = None) -> F
 
     if isinstance(frame, pl.DataFrame):
         return mapped(frame)
-    schema = mapped(frame.collect_schema().to_frame()).schema
+    schema = mapped(pl.DataFrame(schema=frame.collect_schema())).schema
     pushdowns = dict.fromkeys(("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False)
     return frame.map_batches(mapped, schema=schema, streamable=True, **pushdowns)
 
