@@ -5,8 +5,8 @@
 
 Both read the same file and use the same number of threads. The rate of a run is that of its rows after the
 first tenth, so that the start of actors, which does not depend on the rows, is not in it; the time in all is
-reported beside it. Processor time is that of all processes, Ray's own among them, from beginning to end: on
-a shared machine it tells more than the time that passed.
+reported beside it. On a shared machine, processor time tells more than the time that passed: give two numbers
+of rows, and the report has the processor time of a further row.
 """
 
 from __future__ import annotations
@@ -176,15 +176,21 @@ class Processes:
             if b"PieceActor" in _read(folder / "cmdline"):
                 self._actors.add(pid)
 
-    def seconds(self) -> float:
-        """Return the processor time since the beginning."""
-        ticks = sum(count - self._before.get(pid, 0) for pid, count in self._ticks.items())
-        return ticks / os.sysconf("SC_CLK_TCK")
+    def report(self) -> dict[str, float]:
+        """Return processor time, in seconds, and the most private memory of a process, in bytes.
 
-    def report(self) -> dict[str, int]:
-        """Return the most private memory, in bytes, of this process and of the largest actor."""
-        actors = [size for pid, size in self._memory.items() if pid in self._actors]
-        return {"driver_bytes": self._memory.get(os.getpid(), 0), "actor_bytes": max(actors, default=0)}
+        Those of this process, of actors, and of what else Ray runs.
+        """
+        kinds: dict[str, list[int]] = {"driver": [], "actors": [], "ray": []}
+        for pid in self._ticks:
+            kind = "driver" if pid == os.getpid() else "actors" if pid in self._actors else "ray"
+            kinds[kind].append(pid)
+        found: dict[str, float] = {}
+        for kind, pids in kinds.items():
+            ticks = sum(self._ticks[pid] - self._before.get(pid, 0) for pid in pids)
+            found[f"{kind}_processor_seconds"] = round(ticks / os.sysconf("SC_CLK_TCK"), 2)
+            found[f"{kind}_bytes"] = max((self._memory.get(pid, 0) for pid in pids), default=0)
+        return found
 
 
 def _descends(pid: int, parents: dict[int, int]) -> bool:
@@ -208,11 +214,9 @@ def measured(run: Callable[[], Clock]) -> dict[str, float]:
         begun = time.perf_counter()
         clock = run()
         whole = time.perf_counter() - begun
-    rows = clock.points[-1][0]
     return {
         "rows_per_second": round(clock.rate()),
         "seconds_in_all": round(whole, 2),
-        "processor_microseconds_per_row": round(1e6 * processes.seconds() / rows, 3),
         **processes.report(),
     }
 
@@ -264,22 +268,31 @@ def main() -> None:
                 results = compared(Path(name), rows, given.group_rows, workers, limits)
             report["runs"].append({"rows": rows, "repetition": repetition, **results})
             print(json.dumps(report["runs"][-1]))
-        report[f"medians_of_{rows}_rows"] = _medians([run for run in report["runs"] if run["rows"] == rows])
+    report["medians"] = {
+        rows: _medians([run for run in report["runs"] if run["rows"] == rows]) for rows in given.rows
+    }
+    if len(given.rows) > 1:
+        report["microseconds_of_a_further_row"] = _further(report["medians"])
     given.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
-def _medians(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    found = {
+def _medians(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    return {
         kind: {name: statistics.median(run[kind][name] for run in runs) for name in runs[0][kind]}
         for kind in ("without_ray", "with_ray")
     }
-    names = ("rows_per_second", "processor_microseconds_per_row")
-    return {
-        **found,
-        "with_ray_over_without": {
-            name: round(found["with_ray"][name] / found["without_ray"][name], 3) for name in names
-        },
-    }
+
+
+def _further(medians: dict[int, dict[str, dict[str, float]]]) -> dict[str, float]:
+    """Return the processor time of a row more: what a start costs is in none of them."""
+    few, many = min(medians), max(medians)
+    names = ("driver_processor_seconds", "actors_processor_seconds", "ray_processor_seconds")
+    found: dict[str, float] = {}
+    for kind in ("without_ray", "with_ray"):
+        for name in names:
+            more = medians[many][kind][name] - medians[few][kind][name]
+            found[f"{kind}_{name.partition('_')[0]}"] = round(1e6 * more / (many - few), 3)
+    return found
 
 
 def _cpu() -> str:

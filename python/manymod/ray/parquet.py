@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import pickle
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -66,10 +66,19 @@ class PieceActor:
         self._compression = compression
 
     def __call__(self, pieces: Any) -> Any:
-        """Return the indices of pieces and what became of them."""
+        """Return the indices of pieces and, pickled, what became of each: a tally, or an error of the package.
+
+        Of an exception that was raised, Ray would pass on the text alone.
+        """
         found = [Piece(**row) for row in pieces.to_pylist()]
-        tallies = [json.dumps(asdict(self._run(piece))) for piece in found]
-        return pa.table({"index": [piece.index for piece in found], "tally": tallies})
+        answers = [pickle.dumps(self._answer(piece)) for piece in found]
+        return pa.table({"index": [piece.index for piece in found], "answer": answers})
+
+    def _answer(self, piece: Piece) -> Tally | ManymodError:
+        try:
+            return self._run(piece)
+        except ManymodError as error:
+            return error
 
     def _run(self, piece: Piece) -> Tally:
         """Run a piece; what an earlier actor has left of it is overwritten."""
@@ -166,18 +175,8 @@ def _answers(
         udf_modifying_row_count=False,
         **workers.options(),
     )
-    try:
-        for answer in answers.iter_rows():
-            yield answer["index"], Tally(**json.loads(answer["tally"]))
-    except ray.exceptions.RayError as error:
-        raise _cause(error) from error
-
-
-def _cause(error: BaseException) -> BaseException:
-    """Return the error of this package that an actor ended with, if there is one, else what Ray says."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, ManymodError):
-            return seen
-        seen = getattr(seen, "cause", None) or seen.__cause__
-    return error
+    for row in answers.iter_rows():
+        answer: Tally | ManymodError = pickle.loads(row["answer"])  # noqa: S301 - by our own actors
+        if isinstance(answer, ManymodError):
+            raise answer
+        yield row["index"], answer
