@@ -129,7 +129,7 @@ def spread(path: Path, key: Path, out: Path, workers: bulk.Workers, limits: tabl
 
 
 class Processes:
-    """Processor time and memory of this process and of all that it started, by /proc, five times a second."""
+    """Processor time and memory of this process and of all that it started, by /proc, twice a second."""
 
     def __init__(self) -> None:
         self._ticks: dict[int, int] = {}
@@ -152,7 +152,7 @@ class Processes:
         self._look()
 
     def _watch(self) -> None:
-        while not self._stop.wait(0.2):
+        while not self._stop.wait(0.5):
             self._look()
 
     def _look(self) -> None:
@@ -262,18 +262,24 @@ def main() -> None:
         log_to_driver=False,
         logging_level="error",
     )
-    for rows in given.rows:
-        for repetition in range(given.repetitions):
+    for repetition in range(given.repetitions):
+        for rows in given.rows:
             with tempfile.TemporaryDirectory() as name:
                 results = compared(Path(name), rows, given.group_rows, workers, limits)
             report["runs"].append({"rows": rows, "repetition": repetition, **results})
             print(json.dumps(report["runs"][-1]))
-    report["medians"] = {
-        rows: _medians([run for run in report["runs"] if run["rows"] == rows]) for rows in given.rows
-    }
-    if len(given.rows) > 1:
-        report["microseconds_of_a_further_row"] = _further(report["medians"])
-    given.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+            _summarise(report)
+            given.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def _summarise(report: dict[str, Any]) -> None:
+    """Add the medians of the runs so far, and what a further row costs."""
+    runs: dict[int, list[dict[str, Any]]] = {}
+    for run in report["runs"]:
+        runs.setdefault(run["rows"], []).append(run)
+    report["medians"] = {rows: _medians(of_rows) for rows, of_rows in runs.items()}
+    if len(runs) > 1:
+        report["processor_microseconds_of_a_further_row"] = _further(report["medians"])
 
 
 def _medians(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:

@@ -66,7 +66,7 @@ class PieceActor:
         self._compression = compression
 
     def __call__(self, pieces: Any) -> Any:
-        """Return the indices of pieces and, pickled, what became of each: a tally, or an error of the package.
+        """Return indices of pieces and what became of each, pickled: a tally or an error of the package.
 
         Of an exception that was raised, Ray would pass on the text alone.
         """

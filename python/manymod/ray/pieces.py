@@ -18,7 +18,7 @@ __all__ = ["Piece", "PieceTable"]
 #: A piece has at least this many bytes of columns, where the file has them: to open and close its files, and
 #: to tell of it, then takes little time.
 PIECE_BYTES = 32 << 20
-#: Pieces become larger rather than more than this.
+#: Pieces of large tables become larger rather than more than this, if their files are not more.
 MOST_PIECES = 8192
 
 
