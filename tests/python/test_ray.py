@@ -246,6 +246,20 @@ def test_the_command_line_refuses_what_ray_cannot(tmp_path: Path, arguments: lis
     assert said in found.err
 
 
+@pytest.mark.parametrize(
+    ("gpus", "actors", "share"),
+    [(0, 4, 0), (2, None, 1), (2, 1, 1), (2, 2, 1), (2, 6, 0.3333), (8, 20, 0.3333)],
+)
+def test_actors_share_the_gpus(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, actors: int | None, share: float
+) -> None:
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 9.0, "GPU": float(gpus)} if gpus else {})
+    assert bulk.gpu_share(actors) == share
+    if gpus:
+        assert bulk.Workers(gpus=share).number() * share <= gpus
+        assert bulk.Workers(gpus=share).number() >= (actors or gpus)
+
+
 def test_workers_are_checked() -> None:
     for settings in ({"count": 0}, {"threads": 0}, {"retries": -1}):
         with pytest.raises(ValueError, match="at least one"):

@@ -21,7 +21,7 @@ try:
 except ImportError as _error:
     raise missing_extra("manymod.ray", "ray") from _error
 
-from manymod.ray.cluster import connected, gpus_of_cluster
+from manymod.ray.cluster import connected, gpu_share
 from manymod.ray.datasets import ecc, map_dataset, powmod, rsa
 from manymod.ray.parquet import parquet_to_parquet
 from manymod.ray.workers import Workers
@@ -30,7 +30,7 @@ __all__ = [
     "Workers",
     "connected",
     "ecc",
-    "gpus_of_cluster",
+    "gpu_share",
     "map_dataset",
     "parquet_to_parquet",
     "powmod",

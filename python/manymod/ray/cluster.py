@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
 
 import ray
 
-__all__ = ["connected", "gpus_of_cluster"]
+__all__ = ["connected", "gpu_share"]
 
 #: Bytes of shared memory for objects of a cluster of our own: descriptions of pieces, never rows.
 _OBJECT_STORE = 100 << 20
+#: Ray has resources in units of 1 / 10,000.
+_GRAIN = 10_000
 
 
 @contextlib.contextmanager
@@ -44,6 +47,14 @@ def connected(*, quiet: bool = False) -> Iterator[None]:
         ray.shutdown()
 
 
-def gpus_of_cluster() -> float:
-    """Return the number of GPUs of the cluster that this process is connected to."""
-    return float(ray.cluster_resources().get("GPU", 0))
+def gpu_share(actors: int | None) -> float:
+    """Return the share of a GPU that each of so many actors gets, 1 at most; 0: there is none.
+
+    Args:
+        actors: None: as many as there are GPUs.
+    """
+    total = int(ray.cluster_resources().get("GPU", 0))
+    if not total:
+        return 0.0
+    together = math.ceil((actors or total) / total)
+    return math.floor(_GRAIN / together) / _GRAIN

@@ -24,7 +24,7 @@ class Workers:
         threads: CPU threads of each actor, where a job does not say how many.
         cpus: logical processors that Ray sets aside for each; None: half of `threads`, so that the tasks that
             read and write always find one. They take little time beside the computation.
-        gpus: GPUs that Ray sets aside for each, which are all that it sees.
+        gpus: GPUs that Ray sets aside for each, which are all that it sees; of a fraction, several share one.
         retries: how often rows are given to an actor again after one died of them, and a batch is computed
             again whose device, memory or randomness failed. After that their status is ``not_computed``.
     """

@@ -15,6 +15,7 @@ from manymod import tables
 from manymod.cli.interrupt import InterruptGuard
 from manymod.cli.options import STANDARD_STREAM, Option
 from manymod.cli.progress import RowProgress
+from manymod.errors import DeviceError
 
 __all__ = ["RAY_OPTIONS", "Cluster", "ClusterRun", "cluster_of"]
 
@@ -29,8 +30,8 @@ RAY_OPTIONS: list[Option] = [
         "--ray-workers",
         type=click.IntRange(1),
         metavar="N",
-        help="Actors of --ray, of --threads CPU threads (1 by default) or one GPU each; else as many as "
-        "there is room for.",
+        help="Actors of --ray, of --threads CPU threads (1 by default) which share the GPUs; "
+        "else as many as there is room for.",
     ),
 ]
 
@@ -100,12 +101,15 @@ class ClusterRun:
             bar(done, total)
 
         # The package is imported only where it is asked for, and says what to install.
-        from manymod.ray import Workers, connected, gpus_of_cluster, parquet_to_parquet  # noqa: PLC0415
+        from manymod.ray import Workers, connected, gpu_share, parquet_to_parquet  # noqa: PLC0415
 
         cluster = self._cluster
         with InterruptGuard() as guard, connected(quiet=True), bar:
-            gpus = gpus_of_cluster() > 0 if cluster.gpus is None else cluster.gpus
-            workers = Workers(count=cluster.count, threads=cluster.threads, gpus=float(gpus))
+            share = gpu_share(cluster.count)
+            if cluster.gpus and not share:
+                raise DeviceError("the Ray cluster has no GPU")
+            gpus = 0.0 if cluster.gpus is False else share
+            workers = Workers(count=cluster.count, threads=cluster.threads, gpus=gpus)
             tally = parquet_to_parquet(job, workers=workers, progress=advance, **self._arguments)
             self._finished = True
             guard.ignore()
