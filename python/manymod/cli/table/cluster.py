@@ -30,7 +30,7 @@ RAY_OPTIONS: list[Option] = [
         "--ray-workers",
         type=click.IntRange(1),
         metavar="N",
-        help="Actors of --ray, of --threads CPU threads (1 by default) which share the GPUs; "
+        help="Actors of --ray, of --threads CPU threads (1 by default), which share the GPUs; "
         "else as many as there is room for.",
     ),
 ]
