@@ -34,6 +34,8 @@ LAYERS = [
     ["frames", "ray"],
     ["cli"],
     ["cli.table", "cli.ecc", "cli.rsa", "cli.bench", "cli.signd", "cli.tune"],
+    ["lab"],  # rows and their runner, on the measuring of cli.bench
+    ["cli.lab"],
     ["cli.main"],
     ["__main__"],
 ]

@@ -25,6 +25,7 @@ __all__ = ["main"]
 #: Commands whose modules are imported only when they run: module, name there, short help.
 LAZY = {
     "bench": ("manymod.cli.bench.command", "Throughput of this machine beside gmpy2, GMP and Python."),
+    "lab": ("manymod.cli.lab.command", "The papers' tables and figures on this machine."),
     "provider": ("manymod.cli.provider", "Files for the OpenSSL provider."),
     "tune": ("manymod.cli.tune.command", "Measure which variant is fastest where on this machine."),
 }

@@ -17,7 +17,7 @@ and its high half):
 
 from __future__ import annotations
 
-__all__ = ["LANES", "LIMIT", "mulmod_cost", "power_cost"]
+__all__ = ["LANES", "LIMIT", "montgomery_product_cost", "montgomery_square_cost", "mulmod_cost", "power_cost"]
 
 #: Name of the loop whose rate is the limit.
 LIMIT = "vpmadd52_zmm"
@@ -39,6 +39,16 @@ def _montgomery_product(digits: int) -> int:
 
 def _montgomery_square(digits: int) -> int:
     return digits * (digits + 1) + _reduction(digits)
+
+
+def montgomery_product_cost(bits: int) -> int:
+    """Instructions of one vector of Montgomery multiplications."""
+    return _montgomery_product(_digits(bits))
+
+
+def montgomery_square_cost(bits: int) -> int:
+    """Instructions of one vector of Montgomery squarings."""
+    return _montgomery_square(_digits(bits))
 
 
 def mulmod_cost(bits: int) -> int:

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The adapters by name, and rows of peers."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from manymod._extras import missing_extra
+from manymod.lab.machine import Machine
+from manymod.lab.model import RowError, Unavailable
+from manymod.lab.peers.libraries import Loop, crypto_mb_powers, gmp_powers, openssl_powers, secp256k1_keys
+from manymod.lab.recipes.arithmetic import power
+from manymod.lab.recipes.schemes import private_key, rsa
+from manymod.lab.work import Plan, Result, Work, sampler
+
+__all__ = ["PEERS", "peer"]
+
+Params = Mapping[str, Any]
+
+#: Items of this library's calls, as `bench/peers` has them.
+_OWN_ITEMS = 64
+#: Libraries that no adapter can call, and what a report with them would need.
+_ABSENT = {
+    "cupqc": "cuPQC is a library of device code of NVIDIA for registered developers "
+    "(developer.nvidia.com/cupqc), without powers modulo n: nothing of it compares with a row here",
+    "gecc": "gECC is a program of its own: git clone https://github.com/CGCL-codes/gECC, "
+    "and run its benchmarks on this card",
+}
+
+
+def _own(params: Params, machine: Machine, plan: Plan) -> list[Work]:
+    """This library in the same rows: one thread, as many items in one call as the others have in a loop."""
+    common = {"on": "cpu", "bits": params["bits"], "batch": _OWN_ITEMS, "threads": 1}
+    if params["operation"] == "powmod":
+        return power({**common, "secret": True, "techniques": ["library"]}, machine, plan)
+    if params["operation"] == "rsa":
+        return rsa(common, machine, plan)
+    from manymod.ecc import P256, SECP256K1  # noqa: PLC0415 (only rows of curves need it)
+
+    options: dict[str, Any] = {"device": "cpu", "threads": 1}
+    curve = SECP256K1 if params["operation"] == "secp256k1" else P256
+    secrets, public_keys = curve.generate(1024)
+    if params["operation"] == "secp256k1":
+        call = functools.partial(curve.public_keys, secrets, **options)
+    else:
+        call = functools.partial(curve.exchange, secrets, np.roll(public_keys, 1, axis=0), **options)
+    facts = {"device": "cpu", "batch": len(secrets), "threads": 1}
+    return [Work("manymod", sampler(call, len(secrets), one_thread=True), facts)]
+
+
+def _openssl_scheme(params: Params, _machine: Machine) -> Loop:
+    """RSA signatures of digests, public keys and ECDH by the cryptography package."""
+    try:
+        from cryptography.hazmat.backends.openssl import backend  # noqa: PLC0415 (optional)
+        from cryptography.hazmat.primitives import hashes  # noqa: PLC0415
+        from cryptography.hazmat.primitives.asymmetric import ec, padding, utils  # noqa: PLC0415
+    except ImportError:
+        raise Unavailable(str(missing_extra("OpenSSL beside manymod", "bench"))) from None
+    version = f"{backend.openssl_version_text()}, by the cryptography package"
+    if params["operation"] == "rsa":
+        key = private_key(params["bits"])
+        how = (padding.PKCS1v15(), utils.Prehashed(hashes.SHA256()))
+        digest = os.urandom(32)
+        key.public_key().verify(key.sign(digest, *how), digest, *how)
+        return lambda: key.sign(digest, *how), 1, version
+    if params["operation"] == "secp256k1":
+        curve = ec.SECP256K1()
+        scalar = int.from_bytes(os.urandom(31), "big") + 1
+        return lambda: ec.derive_private_key(scalar, curve), 1, version
+    mine, theirs = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    public = theirs.public_key()
+    if mine.exchange(ec.ECDH(), public) != theirs.exchange(ec.ECDH(), mine.public_key()):
+        raise RowError("OpenSSL: a shared secret is wrong")
+    return lambda: mine.exchange(ec.ECDH(), public), 1, version
+
+
+def _openssl(params: Params, machine: Machine) -> Loop:
+    if params["operation"] == "powmod":
+        return openssl_powers(params["bits"], machine)
+    return _openssl_scheme(params, machine)
+
+
+_LOOPS: dict[str, Callable[[Params, Machine], Loop]] = {
+    "gmp": lambda params, machine: gmp_powers(params["bits"], machine),
+    "openssl": _openssl,
+    "crypto_mb": lambda params, machine: crypto_mb_powers(params["bits"], machine),
+    "libsecp256k1": lambda params, machine: secp256k1_keys(params["bits"], machine),
+}
+PEERS = ("manymod", *_LOOPS, "cgbn", *_ABSENT)
+
+
+def _cgbn(params: Params, machine: Machine) -> list[Result]:
+    """CGBN's best shape, from the report of `bench/cuda/peers/run.py`."""
+    file = machine.reports.get("cgbn")
+    if file is None:
+        raise Unavailable(
+            "no report of CGBN: build bench/cuda/peers (its README says how), run its run.py --json FILE, "
+            "then --report cgbn=FILE"
+        )
+    report = json.loads(file.read_text(encoding="utf-8"))
+    runs = [
+        run
+        for run in report["best"]
+        if run["operation"] == "power" and run["bits"] == params["bits"] and not run["wrong"]
+    ]
+    if not runs:
+        raise Unavailable(f"{file.name} has no powers of {params['bits']} bits")
+    best = max(runs, key=lambda run: run["per_second"])
+    facts = {name: report.get(name) for name in ("driver", "date", "commit")}
+    shape = f"CGBN, {best.get('threads_per_instance', '?')} threads an instance"
+    return [
+        Result(
+            shape, (float(best["per_second"]),), {"device": "cuda:0", "model": report.get("card"), **facts}
+        )
+    ]
+
+
+def peer(params: Params, machine: Machine, plan: Plan) -> list[Work] | list[Result]:
+    """A row of another library, or of this one beside it.
+
+    Raises:
+        Unavailable: if the library is absent; the message says how to get it.
+    """
+    name = params["peer"]
+    if name == "manymod":
+        return _own(params, machine, plan)
+    if name in _ABSENT:
+        raise Unavailable(f"absent: {_ABSENT[name]}")
+    if name == "cgbn":
+        return _cgbn(params, machine)
+    loop, count, version = _LOOPS[name](params, machine)
+    facts = {"device": "cpu", "threads": 1, "batch": count, "library": version}
+    return [Work(name, sampler(loop, count, one_thread=True), facts)]
