@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
@@ -12,6 +14,17 @@ Cells = list[str]
 #: Operation of CGBN's report that each of ours is set beside.
 PEER_OPERATIONS = {"mul": "chain", "sqr": "chain", "power": "power"}
 MISSING = "-"
+#: The papers' figures, as `manymod lab` has them; the tables here need no package, but the checkout.
+PAPERS = Path(__file__).resolve().parents[2] / "python/manymod/lab/papers"
+
+
+def paper_figures() -> Row:
+    """What the papers printed for their GPUs: `cards`, and `papers` by what they are about."""
+    papers = [
+        json.loads((PAPERS / f"{name}.json").read_text(encoding="utf-8")) for name in ("000", "002", "003")
+    ]
+    cards = json.loads((PAPERS / "hardware.json").read_text(encoding="utf-8"))
+    return {"cards": cards, "papers": {paper["key"]: paper for paper in papers}}
 
 
 def number(value: float | None) -> str:

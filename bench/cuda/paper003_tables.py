@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from device_report import Cells, Row, columns, markdown, number, ratio
+from device_report import Cells, Row, columns, markdown, number, paper_figures, ratio
 
-FIGURES = Path(__file__).with_name("paper_figures.json")
 WIDTHS = ["160", "192", "224", "256", "384"]
 FORMS = [
     "radix16_local",
@@ -176,7 +175,7 @@ def naf_table(points: Points) -> Iterator[str]:
 def render(document: Row) -> str:
     """The text."""
     points = Points(document)
-    paper = json.loads(FIGURES.read_text(encoding="utf-8"))["papers"]["fios"]
+    paper = paper_figures()["papers"]["fios"]
     wrong = [
         f"**WRONG**: {row['form']} {row['operation']} {row['curve']}: {row['wrong']} of {row['checked']}"
         for row in document["rows"]

@@ -14,11 +14,23 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from device_report import MISSING, Cells, EndToEnd, Peer, Report, Row, markdown, number, ratio, scaled, shape
+from device_report import (
+    MISSING,
+    Cells,
+    EndToEnd,
+    Peer,
+    Report,
+    Row,
+    markdown,
+    number,
+    paper_figures,
+    ratio,
+    scaled,
+    shape,
+)
 from paper_tables import paper_tables, profiled
 from rns_tables import rns_tables
 
-FIGURES = Path(__file__).with_name("paper_figures.json")
 PARTS = ("all", "best", "end_to_end", "papers", "summary", "readme", "rns")
 PEER_COLUMNS = ("CGBN stock", "CGBN, R^2 given")
 
@@ -350,7 +362,7 @@ def render(
     """The text."""
     other = Peer(peer) if peer else None
     calls = EndToEnd(end_to_end) if end_to_end else None
-    figures: Row = json.loads(FIGURES.read_text(encoding="utf-8"))
+    figures = paper_figures()
     parts: dict[str, tuple[str, Iterable[str]]] = {
         "best": ("Best shapes", best_tables(report, other)),
         "end_to_end": ("End to end", end_to_end_tables(report, calls)),

@@ -17,7 +17,7 @@ from manymod.lab.model import Row, RowError, Unavailable
 from manymod.lab.peers.adapters import peer
 from manymod.lab.recipes import arithmetic, programs, schemes
 from manymod.lab.store import Store
-from manymod.lab.units import from_rate
+from manymod.lab.units import COUNTS, from_rate
 from manymod.lab.work import Plan, Result, Work, race, spread
 
 __all__ = ["Settings", "run"]
@@ -37,6 +37,8 @@ RECIPES: dict[str, _Recipe] = {
     "montgomery": programs.montgomery,
     "peer": peer,
 }
+#: What a GPU's engine says of kernels that a build left out.
+_NO_KERNEL = "has no kernel"
 _NO_TIME = "the time of the run was over: the same command goes on"
 
 
@@ -80,6 +82,9 @@ class _Runner:
             except Unavailable as reason:
                 reasons.append(str(reason))
             except (RowError, manymod.ManymodError, MemoryError) as error:
+                if _NO_KERNEL in str(error):
+                    reasons.append(f"{error}: comparison kernels left out")
+                    continue
                 outcome = {"state": "failed", "why": f"{type(error).__name__}: {error}"}
                 break
             else:
@@ -144,7 +149,11 @@ def _in_unit(unit: str, rate: float, facts: Mapping[str, Any]) -> float:
         return 1e3 * float(facts.get("operations_per_call", 1)) / rate
     if unit == "step_us":
         return 1e6 * float(facts.get("batch", 1)) / rate
-    if unit in {"instructions", "instructions_per_cycle"}:
+    if unit == "cycles":
+        return 1e6 * float(facts["mhz"]) / rate
+    if unit == "threads_per_instance":
+        return float(facts["threads_per_instance"])
+    if unit in COUNTS:
         return rate
     return from_rate(unit, rate)
 
@@ -154,7 +163,6 @@ def _measurement(row: Row, measure: Mapping[str, Any], results: Sequence[Result]
     best = results[0]
     values = [_in_unit(unit, rate, best.facts) for rate in best.samples]
     middle = _in_unit(unit, best.median, best.facts)
-    counted = unit in {"instructions", "instructions_per_cycle"}
     return {
         "unit": unit,
         "value": middle,
@@ -164,7 +172,7 @@ def _measurement(row: Row, measure: Mapping[str, Any], results: Sequence[Result]
         "what": best.name,
         "recipe": measure["by"],
         "on": measure["on"],
-        **({} if counted else {"rate": best.median}),
+        **({} if unit in COUNTS else {"rate": best.median}),
         **best.facts,
         **({"others": {one.name: one.median for one in results[1:]}} if len(results) > 1 else {}),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["UNITS", "Unit", "better_by", "from_rate", "normalised", "text"]
+__all__ = ["COUNTS", "UNITS", "Unit", "better_by", "from_rate", "normalised", "text"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,11 @@ UNITS = {
     "cycles": Unit("cycles", False),
     "instructions": Unit("instructions", False),
     "instructions_per_cycle": Unit("instructions/cycle", True),
+    "threads_per_instance": Unit("threads", False),
 }
+
+#: Units of what is counted, not timed.
+COUNTS = {"instructions", "instructions_per_cycle", "threads_per_instance"}
 
 
 def from_rate(unit: str, rate: float) -> float:

@@ -14,8 +14,8 @@ from manymod.lab.model import RowError
 
 __all__ = ["Plan", "Result", "Sampler", "Work", "race", "sampler", "spread"]
 
-#: Contenders whose first sample is this much slower than the best one's are sampled once more and no further.
-_FAR_BEHIND = 1.5
+#: Contenders whose first call is this much slower than the best one's are sampled no further.
+_FAR_BEHIND = 2.0
 #: The median absolute deviation of normal samples times this is their standard deviation.
 _MAD_TO_SIGMA = 1.4826
 
@@ -102,16 +102,15 @@ def sampler(call: Callable[[], Any], operations: float, *, one_thread: bool = Fa
 
 
 def race(contenders: Sequence[Work], plan: Plan, meter: QuietMeter | None) -> list[Result]:
-    """Samples of all contenders by turns, the best first; those far behind after a first round get one more.
+    """Samples of all contenders by turns, the best first; those far behind have that of their first call alone.
 
     Disturbed samples, by the meter, are taken again, so long as there are no more than twice as many.
     """
     if not contenders:
         raise RowError("nothing to measure")
-    for work in contenders:  # what a first call prepares
-        work.sample(0)
-    taken: dict[str, list[tuple[float, bool]]] = {work.name: [] for work in contenders}
-    left = list(contenders)
+    first = {work.name: work.sample(0) for work in contenders}
+    left = [work for work in contenders if first[work.name] * _FAR_BEHIND >= max(first.values())]
+    taken: dict[str, list[tuple[float, bool]]] = {work.name: [] for work in left}
     before = meter.read() if meter else None
     for number in range(2 * plan.samples):
         for work in left:
@@ -120,16 +119,14 @@ def race(contenders: Sequence[Work], plan: Plan, meter: QuietMeter | None) -> li
             quiet = meter is None or before is None or after is None or meter.is_quiet(before, after)
             taken[work.name].append((rate, quiet))
             before = after
-        if number == 1:
-            best = max(max(rates)[0] for rates in taken.values())
-            left = [work for work in left if max(taken[work.name])[0] * _FAR_BEHIND >= best]
         if number + 1 >= plan.samples and all(
             sum(quiet for _, quiet in taken[work.name]) >= plan.samples for work in left
         ):
             break
     results = []
     for work in contenders:
-        undisturbed = [rate for rate, quiet in taken[work.name] if quiet]
-        samples = undisturbed or [rate for rate, _ in taken[work.name]]
+        own = taken.get(work.name, [(first[work.name], False)])
+        undisturbed = [rate for rate, quiet in own if quiet]
+        samples = undisturbed or [rate for rate, _ in own]
         results.append(Result(work.name, tuple(samples), work.facts, len(undisturbed)))
     return sorted(results, key=lambda result: -result.median)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 import manymod
+from manymod.cli.bench.contenders import elapsed
+from manymod.cli.tune.facts import threads_per_instance
 from manymod.lab.limits import Operations, cpu_limit, gpu_limit, power_operations
 from manymod.lab.machine import Machine
 from manymod.lab.model import Unavailable
@@ -26,8 +28,9 @@ STEPS = {128: 10000}
 USUAL_STEPS = 1000
 #: Ones of a chain with multiplications are so many bits apart, no window of at most so many bits has two.
 SPACING = 8
-#: Items for each thread of a CPU: whole vectors, of which some are in flight.
-ITEMS_PER_THREAD = 64
+#: Items for each thread of a CPU, by width: whole vectors, of which some are in flight.
+ITEMS_PER_THREAD = {1024: 64, 2048: 32}
+FEWEST_ITEMS = 16
 #: Items for each thread of one product, which is short.
 ITEMS_PER_CALL = 1024
 #: First number of items on a GPU, the factor between numbers that are tried, and the gain that ends it.
@@ -85,7 +88,9 @@ def _counts(params: Params, machine: Machine) -> Iterator[int]:
     if "batch" in params:
         yield int(params["batch"])
     elif params["on"] == "cpu":
-        yield ITEMS_PER_THREAD * _threads(params)
+        yield _threads(params) * next(
+            (items for most, items in ITEMS_PER_THREAD.items() if params["bits"] <= most), FEWEST_ITEMS
+        )
     elif "per_multiprocessor" in params:
         yield int(params["per_multiprocessor"]) * machine.require_gpu().units
     else:
@@ -95,8 +100,10 @@ def _counts(params: Params, machine: Machine) -> Iterator[int]:
             count *= STEP
 
 
-#: From a number of items to a call that computes them, and what compares some of its results.
-_Make = Callable[[int], tuple[Callable[[], Any], Callable[[], int]]]
+#: A call, and what compares some items of its result and tells how many.
+_Call = tuple[Callable[[], Any], Callable[[Any], int]]
+#: From a number of items to a call that computes them.
+_Make = Callable[[int], _Call]
 
 
 def _full(make: _Make, params: Params, machine: Machine, plan: Plan) -> tuple[int, Callable[[], Any], int]:
@@ -109,13 +116,12 @@ def _full(make: _Make, params: Params, machine: Machine, plan: Plan) -> tuple[in
     counts = list(_counts(params, machine))
     for count in counts:
         call, compare = make(count)
-        call()
-        checked = compare()
-        start = time.perf_counter()
-        call()
-        taken = time.perf_counter() - start
-        if taken > plan.longest and best is None and len(counts) == 1:
+        taken, result = elapsed(call)
+        checked = compare(result)
+        if taken > plan.longest and len(counts) == 1:
             raise Unavailable(f"a call takes {taken:.1f} s, and {plan.longest:g} s is the limit of this run")
+        if len(counts) > 1:
+            taken, _ = elapsed(call)
         rate = count / taken
         grows = best is None or rate > best[0] * FULL
         if best is None or rate > best[0]:
@@ -192,7 +198,7 @@ def power(params: Params, machine: Machine, plan: Plan) -> list[Work]:
     for variant in _variants(params, "powmod", machine):
         planned = _plan("powmod", params, variant, device)
 
-        def make(count: int, planned: manymod.Plan = planned) -> tuple[Callable[[], Any], Callable[[], int]]:
+        def make(count: int, planned: manymod.Plan = planned) -> _Call:
             source = np.random.default_rng(_SEED)
             x, n = residues(source, count, bits), moduli(source, count, bits)
             if params.get("shared_exponent"):
@@ -207,13 +213,15 @@ def power(params: Params, machine: Machine, plan: Plan) -> list[Work]:
             def right(rows: Sequence[int]) -> list[int]:
                 return list(map(pow, integers(x, rows), integers(y, rows), integers(n, rows)))
 
-            return call, lambda: check(planned.variant, call(), right, count)
+            return call, lambda result: check(planned.variant, result, right, count)
 
         count, call, checked = _full(make, params, machine, plan)
         name = planned.variant_for(count)
         for _ in range(int(params.get("warm_up", 0))):
             call()
         facts = _facts(params, device, count, checked, operations_per_call=count / per_operation)
+        if device != "cpu":
+            facts["threads_per_instance"] = threads_per_instance(name)
         limit = _limit(params, name, "power", machine)
         works.append(Work(name, _sampler(params, call, count / per_operation), facts, limit))
     return works
@@ -261,9 +269,7 @@ def chain(params: Params, machine: Machine, plan: Plan) -> list[Work]:
     for variant in _variants(params, "powmod", machine):
         planned = _plan("powmod", params, variant, device)
 
-        def make(
-            count: int, kind: str, planned: manymod.Plan = planned
-        ) -> tuple[Callable[[], Any], Callable[[], int]]:
+        def make(count: int, kind: str, planned: manymod.Plan = planned) -> _Call:
             source = np.random.default_rng(_SEED)
             x, n = residues(source, count, bits), moduli(source, count, bits)
             call = _caller(planned, [placed(x, device), exponents[kind], placed(n, device)])
@@ -274,7 +280,7 @@ def chain(params: Params, machine: Machine, plan: Plan) -> list[Work]:
                     for a, m in zip(integers(x, rows), integers(n, rows), strict=True)
                 ]
 
-            return call, lambda: check(planned.variant, call(), right, count)
+            return call, lambda result: check(planned.variant, result, right, count)
 
         squares_of = functools.partial(make, kind="square")
         count, squares, checked = _full(squares_of, params, machine, plan)
@@ -285,7 +291,7 @@ def chain(params: Params, machine: Machine, plan: Plan) -> list[Work]:
             works.append(Work(name, _sampler(params, squares, count * steps), facts, limit))
             continue
         with_products, compare = make(count, "multiply")
-        facts["checked"] += compare()
+        facts["checked"] += compare(with_products())
         facts["derived"] = "difference of two chains"
         products = count * steps / SPACING
         works.append(Work(name, _difference(with_products, squares, products), facts, limit))
@@ -301,7 +307,7 @@ def product(params: Params, machine: Machine, plan: Plan) -> list[Work]:
     for variant in _variants(params, op, machine):
         planned = manymod.Plan(op, modulus=modulus, device=device, variant=variant, threads=_threads(params))
 
-        def make(count: int, planned: manymod.Plan = planned) -> tuple[Callable[[], Any], Callable[[], int]]:
+        def make(count: int, planned: manymod.Plan = planned) -> _Call:
             source = np.random.default_rng(_SEED)
             x, y = (residues(source, count, bits) for _ in range(2))
             call = _caller(planned, [placed(x, device), placed(y, device)])
@@ -310,7 +316,7 @@ def product(params: Params, machine: Machine, plan: Plan) -> list[Work]:
                 pairs = zip(integers(x, rows), integers(y, rows), strict=True)
                 return [(a * b if op == "mulmod" else a + b) % modulus for a, b in pairs]
 
-            return call, lambda: check(planned.variant, call(), right, count)
+            return call, lambda result: check(planned.variant, result, right, count)
 
         count, call, checked = _full(make, params, machine, plan)
         name = planned.variant_for(count)

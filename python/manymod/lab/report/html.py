@@ -49,10 +49,10 @@ def table(columns: Sequence[tuple[str, bool]], rows: Iterable[str]) -> str:
     return f'<div class="scroll"><table>{content}</table></div>'
 
 
-def _line(line: Line) -> str:
+def _line(line: Line, columns: Sequence[int]) -> str:
     cells = [
-        _cell(column, is_number, _name(text) if column == 0 else escape(text), key)
-        for column, ((_, is_number), text, key) in enumerate(zip(COLUMNS, line.cells, line.keys, strict=True))
+        _cell(at, COLUMNS[at][1], _name(line.id) if at == 0 else escape(line.cells[at]), line.keys[at])
+        for at in columns
     ]
     return f'<tr id="{escape(line.id)}">{"".join(cells)}</tr>'
 
@@ -64,10 +64,11 @@ def _section(section: Section, first: bool) -> str:
         parts.append(f'<p class="cite">{escape(section.citation)}</p>')
     title = f"Table {section.table}" + (f": {section.title}" if section.title else "")
     parts.append(f"<h3>{escape(title)}</h3>")
-    parts.append(table(COLUMNS, map(_line, section.lines)))
-    notes = dict.fromkeys(line.note for line in section.lines if line.note)
-    if notes:
-        items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    columns = section.columns
+    rows = [_line(line, columns) for line in section.lines]
+    parts.append(table([COLUMNS[at] for at in columns], rows))
+    if section.notes:
+        items = "".join(f"<li>{escape(note)}</li>" for note in section.notes)
         parts.append(f'<ul class="notes">{items}</ul>')
     return "\n".join(parts)
 
@@ -84,7 +85,7 @@ def _skipped(document: Mapping[str, Any]) -> str:
     for group in groups:
         names = ", ".join(group.rows)
         items.append(
-            f'<li class="{group.state}"><strong>{group.state}</strong>: {escape(group.why)}'
+            f'<li class="{group.state.split()[0]}"><strong>{group.state}</strong>: {escape(group.why)}'
             f"<details><summary>{len(group.rows)} rows</summary><code>{escape(names)}</code></details></li>"
         )
     return f'<section id="skipped"><h2>Not measured</h2><ul>{"".join(items)}</ul></section>'

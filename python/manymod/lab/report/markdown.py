@@ -26,11 +26,11 @@ def render(document: Mapping[str, Any]) -> str:
             paper = section.paper
             parts += ["", f"## {section.paper}: {section.citation}"]
         parts += ["", f"### Table {section.table}: {section.title}".rstrip(": "), ""]
-        parts += [_row([name for name, _ in COLUMNS])]
-        parts += [_row(["---:" if is_number else "---" for _, is_number in COLUMNS])]
-        parts += [_row(line.cells) for line in section.lines]
-        notes = dict.fromkeys(line.note for line in section.lines if line.note)
-        parts += [text for note in notes for text in ("", note)]
+        columns = section.columns
+        parts += [_row([COLUMNS[at][0] for at in columns])]
+        parts += [_row(["---:" if COLUMNS[at][1] else "---" for at in columns])]
+        parts += [_row([line.cells[at] for at in columns]) for line in section.lines]
+        parts += [text for note in section.notes for text in ("", note)]
     if groups := skipped(document):
         parts += ["", "## Not measured"]
         for group in groups:

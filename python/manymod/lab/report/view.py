@@ -17,15 +17,17 @@ COLUMNS = (
     ("row", False),
     ("what", False),
     ("paper", True),
-    ("by unit and MHz", True),
+    ("paper, normalised", True),
     ("here", True),
-    ("by unit and MHz", True),
+    ("here, normalised", True),
     ("ratio", True),
-    ("by unit and MHz", True),
+    ("normalised ratio", True),
     ("of limit", True),
     ("spread", True),
     ("ran", False),
 )
+#: State of rows that were measured in a way that is not the preferred one.
+COUNTERPART = "measured otherwise"
 #: Samples of which none was undisturbed are marked.
 DISTURBED = "disturbed"
 
@@ -37,7 +39,7 @@ class Line:
     id: str
     cells: tuple[str, ...]
     keys: tuple[float | None, ...]
-    note: str
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,16 @@ class Section:
     table: str
     title: str
     lines: tuple[Line, ...]
+
+    @property
+    def columns(self) -> list[int]:
+        """Those of `COLUMNS` that have something in them."""
+        return [at for at in range(len(COLUMNS)) if any(line.cells[at] for line in self.lines)]
+
+    @property
+    def notes(self) -> list[str]:
+        """Each once."""
+        return list(dict.fromkeys(note for line in self.lines for note in line.notes))
 
 
 @dataclass(frozen=True)
@@ -154,11 +166,11 @@ def line(entry: Mapping[str, Any]) -> Line:
         measured["spread"],
         None,
     )
-    notes = [row.get("note", ""), f"Instead: {entry['instead']}." if entry.get("instead") else ""]
+    notes = [row.get("note", "")]
     if others := measured.get("others"):
         rates = ", ".join(f"{name} {text(rate)}/s" for name, rate in others.items())
-        notes.append(f"Others: {rates}.")
-    return Line(row["id"], cells, keys, " ".join(filter(None, notes)))
+        notes.append(f"Other variants, {row['bits']} bits: {rates}.")
+    return Line(row["id"], cells, keys, tuple(filter(None, notes)))
 
 
 def sections(document: Mapping[str, Any]) -> Iterator[Section]:
@@ -179,7 +191,9 @@ def skipped(document: Mapping[str, Any]) -> list[Skipped]:
     for name, entry in document["rows"].items():
         if entry["state"] != "measured":
             groups.setdefault((entry["state"], entry["why"]), []).append(name)
-    order = {"failed": 0, "left": 1, "skipped": 2}
+        elif entry.get("instead"):
+            groups.setdefault((COUNTERPART, entry["instead"]), []).append(name)
+    order = {"failed": 0, "left": 1, "skipped": 2, COUNTERPART: 3}
     found = [Skipped(why, state, tuple(rows)) for (state, why), rows in groups.items()]
     return sorted(found, key=lambda group: order[group.state])
 
