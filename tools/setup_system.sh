@@ -4,7 +4,8 @@
 #
 # build: the headers of libcrypto, without which RSA is left out, and of Python.
 # test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; p11-kit's headers (for keys
-# of tokens in manymod-signd); nginx, HAProxy, Apache and curl, which the tests of the OpenSSL provider start; valgrind and
+# of tokens in manymod-signd); nginx, HAProxy, Apache and curl, which the tests of the OpenSSL provider start; Chromium (for the
+# page of `manymod lab`); valgrind and
 # Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`).
 # docs: Doxygen, which reads the headers. What needs a missing one prints what to install.
 set -euo pipefail
@@ -30,9 +31,11 @@ test)
   for command in openssl curl; do
     command -v "$command" >/dev/null || missing+=("$command")
   done
+  # The page of `manymod lab` is tested in a browser.
+  { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null || optional+=(chromium)
   # Releases older than Debian 12 and Ubuntu 24.04 have no Clang 19.
   [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
-    optional=(clang-19 libclang-rt-19-dev)
+    optional+=(clang-19 libclang-rt-19-dev)
   ;;
 docs)
   command -v doxygen >/dev/null || missing+=(doxygen)

@@ -102,7 +102,7 @@ def sampler(call: Callable[[], Any], operations: float, *, one_thread: bool = Fa
 
 
 def race(contenders: Sequence[Work], plan: Plan, meter: QuietMeter | None) -> list[Result]:
-    """Samples of all contenders by turns, the best first; those far behind have that of their first call alone.
+    """Samples of all contenders by turns, the best first; of those far behind that of the first call alone.
 
     Disturbed samples, by the meter, are taken again, so long as there are no more than twice as many.
     """

@@ -29,13 +29,13 @@ def _load(name: str, how: str, machine: Machine) -> ctypes.CDLL:
     """
     folders = [] if machine.programs is None else [machine.programs]
     places = [str(path) for folder in folders for path in sorted(Path(folder).glob(f"lib{name}.so*"))]
-    for place in [*places, ctypes.util.find_library(name)]:
-        if place:
-            try:
-                return ctypes.CDLL(place)
-            except OSError:
-                continue
-    raise Unavailable(f"lib{name} is not there: {how}")
+    refused = ""
+    for place in filter(None, [*places, ctypes.util.find_library(name)]):
+        try:
+            return ctypes.CDLL(place)
+        except OSError as error:
+            refused = f" ({error})"
+    raise Unavailable(f"lib{name} is not there{refused}: {how}")
 
 
 def gmp_powers(bits: int, _machine: Machine) -> Loop:
@@ -112,7 +112,8 @@ def crypto_mb_powers(bits: int, machine: Machine) -> Loop:
     """`mbx_exp_mb8`, eight at a time."""
     library = _load(
         "crypto_mb",
-        "build Intel's cryptography-primitives (bench/peers/README.md), or take the wheel ipp-crypto of PyPI",
+        "build Intel's cryptography-primitives (bench/peers/README.md), or take libcrypto_mb.so of "
+        "PyPI's ipp-crypto, with the libraries of intel-cmplr-lib-rt on LD_LIBRARY_PATH",
         machine,
     )
     if library.mbx_is_crypto_mb_applicable(ctypes.c_int64(0)) == 0:
@@ -138,7 +139,7 @@ def crypto_mb_powers(bits: int, machine: Machine) -> Loop:
         results += outputs
         out, base, exponent, modulus = pointers
         calls.append((out, base, exponent, bits, modulus, bits, buffer, len(buffer)))
-        _alive.append(columns)
+        _alive.extend([outputs, *columns])
     power = library.mbx_exp_mb8
 
     def loop() -> None:
@@ -151,7 +152,7 @@ def crypto_mb_powers(bits: int, machine: Machine) -> Loop:
     return loop, len(items), "crypto_mb"
 
 
-#: Operands whose addresses libraries were given.
+#: Operands and results whose addresses libraries were given.
 _alive: list[Any] = []
 
 _SECP256K1_SIGN = 1 | 1 << 9
