@@ -59,7 +59,7 @@ def due_here(requirements: Iterable[str], extra: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "extra", ["arrow", "cli", "rsa", "ray", "bench", "demo", "test", "clusters", "fuzz", "lint"]
+    "extra", ["arrow", "cli", "rsa", "ray", "bench", "lab", "demo", "test", "clusters", "fuzz", "lint"]
 )
 def test_requirements_tool_agrees_with_the_metadata(requirements: dict[str, Any], extra: str) -> None:
     listed = requirements["requirements"](extra, (ROOT / "pyproject.toml").read_text(encoding="utf-8"))

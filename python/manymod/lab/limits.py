@@ -38,7 +38,7 @@ def power_operations(bits: int) -> Operations:
     """Of a power of a `bits`-bit exponent by fixed windows, the cheapest of 4 to 6 bits.
 
     >>> power_operations(1024)
-    Operations(products=234, squares=1019)
+    Operations(products=232, squares=1018)
     """
     costs = [Operations(-(-bits // w) - 1 + (1 << w) - 2, bits - w) for w in _WINDOWS]
     return min(costs, key=lambda cost: cost.products + cost.squares)
@@ -69,7 +69,7 @@ def gpu_limit(
     """Operations a second of a GPU; None for techniques whose pipes are not counted here.
 
     >>> gpu_limit("row32", 256, Operations(1, 0), 132, 1980.0)
-    61500235294.11765
+    61496470588.23529
     """
     clocks = _clocks(technique, bits)
     if clocks is None:

@@ -28,7 +28,7 @@ __all__ = ["lab"]
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _REPORTS = (*(name for name in PROGRAMS if name != "manymod_bench"), "cgbn")
 #: Samples, seconds of each, and seconds of the longest call, in a quick run and in a full one.
-_QUICK_SECONDS, _QUICK_LONGEST, _QUICK_MINUTES = 0.02, 2.0, 20.0
+_QUICK_SECONDS, _QUICK_LONGEST, _QUICK_MINUTES = 0.02, 5.0, 20.0
 _FULL = Plan(samples=9, seconds=0.2, longest=20.0)
 
 
@@ -99,18 +99,19 @@ def _measure(rows: list[Row], machine: Machine, settings: Settings, prefix: Path
     console = Console(stderr=True)
     store = Store(_outputs(prefix)[0], machine.facts, _described(settings))
     states: Counter[str] = Counter()
-    with make_bar(console, "rows", enabled=True) as bar:
-        task = bar.add_task(
-            "measuring", total=sum(settings.again or not store.is_measured(r.id) for r in rows)
-        )
-        for row, entry in run(rows, machine, settings, store):
-            states[entry["state"]] += 1
-            bar.update(task, advance=1)
-            if entry["state"] in {"measured", "failed"}:
-                bar.console.print(_line(row, entry), highlight=False, markup=False)
-    store.arrange({row.id: place for place, row in enumerate(load())})
-    store.save()
-    _write(store.document, prefix)
+    total = sum(settings.again or not store.is_measured(row.id) for row in rows)
+    try:
+        with make_bar(console, "rows", enabled=True) as bar:
+            task = bar.add_task("measuring", total=total)
+            for row, entry in run(rows, machine, settings, store):
+                states[entry["state"]] += 1
+                bar.update(task, advance=1)
+                if entry["state"] in {"measured", "failed"}:
+                    bar.console.print(_line(row, entry), highlight=False, markup=False)
+    finally:  # a run that is stopped leaves its report, too
+        store.arrange({row.id: place for place, row in enumerate(load())})
+        store.save()
+        _write(store.document, prefix)
     told = ", ".join(f"{number} {state}" for state, number in states.items()) or "nothing was left to measure"
     console.print(f"{told}; {', '.join(map(str, _outputs(prefix)))}", highlight=False)
     if states["failed"]:

@@ -119,7 +119,7 @@ def _full(make: _Make, params: Params, machine: Machine, plan: Plan) -> tuple[in
         taken, result = elapsed(call)
         checked = compare(result)
         if taken > plan.longest and len(counts) == 1:
-            raise Unavailable(f"a call takes {taken:.1f} s, and {plan.longest:g} s is the limit of this run")
+            raise Unavailable(f"one call takes longer than {plan.longest:g} s, the limit of this run")
         if len(counts) > 1:
             taken, _ = elapsed(call)
         rate = count / taken

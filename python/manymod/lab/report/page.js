@@ -183,4 +183,7 @@ for (const button of document.querySelectorAll("td button")) {
     if (navigator.clipboard) navigator.clipboard.writeText(button.title).catch(() => {});
   });
 }
+window.addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+});
 document.body.dataset.drawn = String(document.querySelectorAll("figure svg .series").length);

@@ -17,8 +17,9 @@ def _measured(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]
             yield name, entry["row"], entry["measurement"]
 
 
-def _point(name: str, x: float, y: float, what: str) -> dict[str, Any]:
-    return {"x": x, "y": y, "text": f"{what} ({name})"}
+def _point(name: str, x: float, y: float, what: str, order: float | None = None) -> dict[str, Any]:
+    """A point; lines go through the points of a series by `order`, by default by x."""
+    return {"x": x, "y": y, "text": f"{what} ({name})", "order": x if order is None else order}
 
 
 def _add(series: dict[str, list[dict[str, Any]]], name: str, point: dict[str, Any]) -> None:
@@ -31,7 +32,7 @@ def _plot(title: str, axes: tuple[str, str], series: Mapping[str, list[dict[str,
         "x": {"label": axes[0], "log": True},
         "y": {"label": axes[1], "log": not axes[1].startswith("%")},
         "series": [
-            {"name": name, "points": sorted(points, key=lambda point: (point["x"], point["y"]))}
+            {"name": name, "points": sorted(points, key=lambda point: point.pop("order"))}
             for name, points in series.items()
         ],
     }
@@ -74,7 +75,7 @@ def plots(document: Mapping[str, Any]) -> list[dict[str, Any]]:
             milliseconds = 1e3 * found["batch"] / rate
             label = f"batch {found['batch']:,}: {text(rate)}/s, {text(milliseconds)} ms"
             _add(batches, series, _point(name, found["batch"], rate, label))
-            _add(latencies, series, _point(name, rate, milliseconds, label))
+            _add(latencies, series, _point(name, rate, milliseconds, label, found["batch"]))
         figure = row.get("figure")
         if rate and figure and figure["value"] and figure["unit"] == "per_second" and row["table"] != "V":
             label = f"paper {text(figure['value'])}/s, here {text(found['value'])}/s"
