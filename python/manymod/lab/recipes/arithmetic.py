@@ -13,6 +13,7 @@ import numpy as np
 import manymod
 from manymod.cli.bench.contenders import elapsed
 from manymod.cli.tune.facts import threads_per_instance
+from manymod.intarray import limbs_for
 from manymod.lab.limits import Operations, cpu_limit, gpu_limit, power_operations
 from manymod.lab.machine import Machine
 from manymod.lab.model import Unavailable
@@ -34,8 +35,10 @@ FEWEST_ITEMS = 16
 #: Items for each thread of one product, which is short.
 ITEMS_PER_CALL = 1024
 #: First number of items on a GPU, the factor between numbers that are tried, and the gain that ends it.
-FIRST_ON_GPU, STEP, FULL = 4096, 4, 1.05
+FIRST_ON_GPU, STEP, FULL = 8192, 4, 1.05
 MOST_ITEMS = 1 << 20
+#: Variants of a GPU that take this many times as long as the best for the first number stay behind.
+NEAR = 2.0
 MOST_BYTES = 1 << 28
 _SEED = 1
 
@@ -187,35 +190,55 @@ def _half_weight(bits: int) -> int:
     return sum(1 << int(place) for place in places) | 1 << (bits - 1)
 
 
+@functools.lru_cache(maxsize=2)
+def _power_operands(bits: int, count: int, device: str, shared_exponent: bool) -> tuple[Any, ...]:
+    """Base, exponent and modulus on the host, and as a plan takes them; alike for all variants."""
+    source = np.random.default_rng(_SEED)
+    x, n = residues(source, count, bits), moduli(source, count, bits)
+    if shared_exponent:
+        exponent = _half_weight(bits)
+        y = np.frombuffer(exponent.to_bytes(8 * limbs_for(bits), "little"), np.uint64).reshape(1, -1)
+        return (x, y, n), [placed(x, device), exponent, placed(n, device)]
+    y = full_length(source, count, bits)
+    return (x, y, n), [placed(array, device) for array in (x, y, n)]
+
+
+def _powers(params: Params, device: str, planned: manymod.Plan, count: int) -> _Call:
+    shared = bool(params.get("shared_exponent"))
+    (x, y, n), operands = _power_operands(params["bits"], count, device, shared)
+
+    def right(rows: Sequence[int]) -> list[int]:
+        return list(map(pow, integers(x, rows), integers(y, rows), integers(n, rows)))
+
+    return _caller(planned, operands), lambda result: check(planned.variant, result, right, count)
+
+
+def _hopeful(
+    planned: Sequence[manymod.Plan], make: Callable[[manymod.Plan, int], _Call]
+) -> list[manymod.Plan]:
+    """Of a GPU's variants those that are near the best for some items: only they are tried with more."""
+    if len(planned) <= 2:
+        return list(planned)
+    taken = []
+    for one in planned:
+        call, _ = make(one, FIRST_ON_GPU)
+        call()
+        taken.append(elapsed(call)[0])
+    return [one for one, seconds in zip(planned, taken, strict=True) if seconds <= NEAR * min(taken)]
+
+
 def power(params: Params, machine: Machine, plan: Plan) -> list[Work]:
     """Powers with a modulus for each item and exponents as long, or one exponent of which half is ones.
 
     `powers_per_operation`: two of half the width stand for a private operation of RSA.
     """
-    bits, device = params["bits"], _device(params, machine)
+    device = _device(params, machine)
     per_operation = int(params.get("powers_per_operation", 1))
+    plans = [_plan("powmod", params, name, device) for name in _variants(params, "powmod", machine)]
+    make = functools.partial(_powers, params, device)
     works = []
-    for variant in _variants(params, "powmod", machine):
-        planned = _plan("powmod", params, variant, device)
-
-        def make(count: int, planned: manymod.Plan = planned) -> _Call:
-            source = np.random.default_rng(_SEED)
-            x, n = residues(source, count, bits), moduli(source, count, bits)
-            if params.get("shared_exponent"):
-                e = np.frombuffer(_half_weight(bits).to_bytes(-(-bits // 64) * 8, "little"), np.uint64)
-                y = e.reshape(1, -1)
-                operands = [placed(x, device), _half_weight(bits), placed(n, device)]
-            else:
-                y = full_length(source, count, bits)
-                operands = [placed(array, device) for array in (x, y, n)]
-            call = _caller(planned, operands)
-
-            def right(rows: Sequence[int]) -> list[int]:
-                return list(map(pow, integers(x, rows), integers(y, rows), integers(n, rows)))
-
-            return call, lambda result: check(planned.variant, result, right, count)
-
-        count, call, checked = _full(make, params, machine, plan)
+    for planned in plans if device == "cpu" else _hopeful(plans, make):
+        count, call, checked = _full(functools.partial(make, planned), params, machine, plan)
         name = planned.variant_for(count)
         for _ in range(int(params.get("warm_up", 0))):
             call()
