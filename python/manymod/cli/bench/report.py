@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
+import os
 import platform
 import subprocess
 from pathlib import Path
@@ -74,13 +75,14 @@ def widths(_context: click.Context, _parameter: click.Parameter, value: str | No
 
 
 def commit() -> str | None:
-    """Commit of the checkout of manymod this package lies in, if it lies in one."""
+    """Commit of the checkout that this package lies in; MANYMOD_COMMIT where it lies in none."""
     command = ["git", "-C", str(Path(__file__).resolve().parent), "rev-parse", "--show-toplevel"]
     with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
         # An installed package may lie in the checkout of something else, such as a virtual environment there.
         top, found = _output([*command, "--short", "HEAD"]).split("\n")
-        return found if (Path(top) / "include/manymod/manymod.h").is_file() else None
-    return None
+        if (Path(top) / "include/manymod/manymod.h").is_file():
+            return found
+    return os.environ.get("MANYMOD_COMMIT") or None
 
 
 def _output(command: list[str]) -> str:
