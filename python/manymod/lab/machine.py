@@ -41,7 +41,8 @@ class Clock:
             self._process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
-            threading.Thread(target=self._read, daemon=True).start()
+            self._reader = threading.Thread(target=self._read, daemon=True)
+            self._reader.start()
 
     def _read(self) -> None:
         assert self._process is not None  # noqa: S101 (for the type checker: started)
@@ -63,6 +64,9 @@ class Clock:
         if self._process is not None:
             self._process.terminate()
             self._process.wait()
+            self._reader.join()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
 
 
 def _driver(index: int) -> str:
