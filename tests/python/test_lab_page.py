@@ -75,7 +75,8 @@ def in_browser(page: Path, profile: Path) -> tuple[Any, str]:
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip("no Chromium: apt install chromium, or tools/setup_system.sh test as root")
-    options = ["--headless", "--disable-gpu", "--no-first-run", "--enable-logging=stderr", "--dump-dom"]
+    options = ["--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+    options += ["--enable-logging=stderr", "--dump-dom"]
     if os.geteuid() == 0:
         options.append("--no-sandbox")
     finished = subprocess.run(
