@@ -305,7 +305,7 @@ MM_API unsigned mm_get_threads(void);
 MM_API unsigned mm_set_threads(unsigned threads);
 
 /** Where a variant runs. */
-typedef enum mm_backend { MM_BACKEND_CPU = 0, MM_BACKEND_CUDA = 1 } mm_backend;
+typedef enum mm_backend { MM_BACKEND_CPU = 0, MM_BACKEND_CUDA = 1, MM_BACKEND_OPENCL = 2 } mm_backend;
 
 /** Bits of mm_variant_info.traits. */
 typedef enum mm_variant_trait {

@@ -88,7 +88,7 @@ void check_not_null(const void* pointer, const char* what) {
 }  // namespace
 
 gpu::Device& checked_device(unsigned index) {
-  const std::span<const Device> all = devices();
+  const std::span<const Device> all = devices_for("cuda");
   const auto found = std::find_if(all.begin(), all.end(), [index](const Device& device) {
     return device.backend == kBackend && device.index == index;
   });

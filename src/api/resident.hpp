@@ -41,7 +41,7 @@ class ResidentEngines {
 template <class T>
 class PerDevice {
  public:
-  PerDevice() : objects_(devices().size()) {}  // one more than GPUs, as the CPU is a device too
+  PerDevice() : objects_(devices_for("cuda").size()) {}  // one more than GPUs, as the CPU is a device too
 
   /// @throws StatusError as checked_device, and what make(device) throws
   template <class Make>

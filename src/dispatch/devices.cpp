@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <memory>
 #include <sstream>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "core/environment.hpp"
 #include "engine/cpu_requirements.hpp"
 #include "gpu/cuda/backend.hpp"
+#include "gpu/opencl/backend.hpp"
 
 namespace manymod {
 namespace {
@@ -24,7 +26,8 @@ struct ListedBackend {
 
 // The list of GPU backends. No other file of src/dispatch includes one.
 std::span<const ListedBackend> gpu_backends() {
-  static const std::array backends{ListedBackend{&cuda::backend(), "MANYMOD_HIDE_CUDA"}};
+  static const std::array backends{ListedBackend{&cuda::backend(), "MANYMOD_HIDE_CUDA"},
+                                   ListedBackend{&opencl::backend(), "MANYMOD_HIDE_OPENCL"}};
   return backends;
 }
 
@@ -70,6 +73,7 @@ Device device_of(const gpu::Backend& backend, unsigned index, gpu::DeviceDescrip
   device.memory_bytes = description.memory_bytes;
   device.traits = std::move(description.traits);
   device.obstacle = std::move(description.obstacle);
+  device.by_name_only = description.by_name_only;
   return device;
 }
 
@@ -114,34 +118,98 @@ struct Found {
   const Found* previous;  // keeps it reachable, so that it does not count as leaked
 };
 
-const Hardware& hardware() {
+const Hardware& hardware(Listing listing) {
   // An atomic, not a mutex: a child that is forked while another thread holds a mutex can never lock it.
-  static std::atomic<const Found*> latest = nullptr;
+  static std::array<std::atomic<const Found*>, 2> latest_of{};
+  std::atomic<const Found*>& latest = latest_of[static_cast<std::size_t>(listing)];
   const Found* found = latest.load();
   while (found == nullptr || found->generation != generation()) {
     const unsigned now = generation();
-    auto next = std::make_unique<const Found>(Found{now, find_hardware(), found});
+    auto next = std::make_unique<const Found>(Found{now, find_hardware(listing), found});
     if (latest.compare_exchange_strong(found, next.get())) found = next.release();
   }
   return found->hardware;
 }
 
+bool is_listed(const gpu::Backend& backend, Listing listing) {
+  return listing == Listing::all || !backend.listing_initialises();
+}
+
+bool is_gpu_for_all(const Device& device) {
+  return device.backend != Backend::cpu && device.obstacle.empty() && !device.by_name_only;
+}
+
+// What a plan for any device looks at.
+Listing listing_for_auto() {
+  if (std::ranges::any_of(devices(Listing::forkable), is_gpu_for_all)) return Listing::forkable;
+  const auto may_have_more = [](const ListedBackend& listed) {
+    return listed.backend->listing_initialises() && !is_set(listed.hiding_variable) &&
+           listed.backend->may_have_gpu();
+  };
+  return std::ranges::any_of(gpu_backends(), may_have_more) ? Listing::all : Listing::forkable;
+}
+
+// Whether the text is ":K".
+bool is_index(std::string_view text) {
+  if (text.size() < 2 || text.front() != ':') return false;
+  unsigned index = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), index);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 }  // namespace
 
-Hardware find_hardware() {
+Hardware find_hardware(Listing listing) {
   Hardware found;
   found.devices.push_back(cpu_device());
   for (const ListedBackend& listed : gpu_backends()) {
+    if (!is_listed(*listed.backend, listing)) continue;
     found.gpus.push_back(find_gpus(listed, found.devices));
   }
   return found;
 }
 
-std::span<const Device> devices() { return hardware().devices; }
+std::span<const Device> devices(Listing listing) { return hardware(listing).devices; }
+
+std::span<const Device> devices_for(std::string_view option) {
+  if (option == "auto") return devices(listing_for_auto());
+  const std::optional<Backend> backend = backend_of_option(option);
+  const bool all = backend && gpu_backend(*backend).listing_initialises();
+  return devices(all ? Listing::all : Listing::forkable);
+}
+
+const char* backend_title(Backend backend) {
+  return backend == Backend::cpu ? "CPU" : gpu_backend(backend).title();
+}
+
+const char* device_option(Backend backend) {
+  return backend == Backend::cpu ? "cpu" : gpu_backend(backend).name();
+}
+
+std::optional<Backend> backend_of_option(std::string_view option) {
+  for (const ListedBackend& listed : gpu_backends()) {
+    const std::string_view name = listed.backend->name();
+    if (option == name || (option.starts_with(name) && is_index(option.substr(name.size())))) {
+      return listed.backend->id();
+    }
+  }
+  return std::nullopt;
+}
+
+std::string device_options() {
+  std::string text = "'auto', 'cpu'";
+  for (const ListedBackend& listed : gpu_backends()) {
+    const std::string name = listed.backend->name();
+    text += ", '" + name + "', '" + name + ":K'";
+  }
+  text.replace(text.rfind(", "), 2, " or ");
+  return text;
+}
 
 const GpuSupport& gpu_support(Backend backend) {
-  const std::vector<GpuSupport>& all = hardware().gpus;
-  return *std::find_if(all.begin(), all.end(),
+  const bool all = gpu_backend(backend).listing_initialises();
+  const std::vector<GpuSupport>& found = hardware(all ? Listing::all : Listing::forkable).gpus;
+  return *std::find_if(found.begin(), found.end(),
                        [backend](const GpuSupport& support) { return support.backend == backend; });
 }
 

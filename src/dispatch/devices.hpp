@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dispatch/registry.hpp"
@@ -14,7 +16,7 @@
 namespace manymod {
 
 struct Device {
-  std::string name;   ///< "cpu", "cuda:0"
+  std::string name;   ///< "cpu", "cuda:0", "opencl:0"
   std::string model;  ///< the vendor's name for it
   Backend backend = Backend::cpu;
   unsigned index = 0;                          ///< among the devices of its backend: 1 for "cuda:1"
@@ -23,6 +25,7 @@ struct Device {
   std::uint64_t memory_bytes = 0;              ///< 0 if unknown
   std::shared_ptr<const DeviceTraits> traits;  ///< never null: for the requirements of the backend's variants
   std::string obstacle;                        ///< why nothing can run on it; empty if it can be used
+  bool by_name_only = false;                   ///< as gpu::DeviceDescription
 };
 
 /// What this build and this machine support of a GPU backend, for users.
@@ -38,13 +41,32 @@ struct Hardware {
   std::vector<GpuSupport> gpus;  ///< of each backend
 };
 
+/// Which backends' devices are listed.
+enum class Listing : std::uint8_t {
+  forkable,  ///< of backends that list them without their driver: a process may still fork afterwards
+  all,
+};
+
 /// Lists the hardware again at each call. A backend's devices are hidden if the environment variable
-/// MANYMOD_HIDE_CUDA (with the backend's title in place of CUDA) is set to anything but "" and "0".
-Hardware find_hardware();
+/// MANYMOD_HIDE_CUDA or MANYMOD_HIDE_OPENCL is set to anything but "" and "0".
+Hardware find_hardware(Listing listing = Listing::all);
 
 /// The devices of this machine, listed on first use and constant afterwards. Opens no GPU.
-std::span<const Device> devices();
+std::span<const Device> devices(Listing listing = Listing::all);
+/// Those among which a device option of that name chooses: its backend's at least, and for "auto" all unless
+/// those that are cheaper to list have a GPU, or the others cannot have one.
+std::span<const Device> devices_for(std::string_view option);
 const GpuSupport& gpu_support(Backend backend);
+
+/// The name of a backend for users: "CPU", "CUDA", "OpenCL".
+const char* backend_title(Backend backend);
+/// The device option that names all devices of the backend: "opencl".
+const char* device_option(Backend backend);
+/// The GPU backend that a device option begins with the name of: OpenCL for "opencl" and "opencl:1". Nothing
+/// for any other text, and for a number that is none.
+std::optional<Backend> backend_of_option(std::string_view option);
+/// What device options may be, for messages: "'auto', 'cpu', 'cuda' or 'cuda:K'".
+std::string device_options();
 
 /// The GPU of that backend and index, opened on first use. @throws gpu::DeviceError
 gpu::Device& gpu_device(Backend backend, unsigned index);

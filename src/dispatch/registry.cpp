@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dispatch/registry.hpp"
 
+#include "modmul/cios32/variants.opencl.hpp"
 #include "modmul/division32/variants.cuda.hpp"
 #include "modmul/division52/variants.hpp"
 #include "modmul/dpf52/variants.cuda.hpp"
@@ -29,7 +30,7 @@ std::span<const Variant> registry() {
     division32::register_variants(rows);
     for (const std::span<const gpu::Technique> forms :
          {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(), fios::cuda_forms(),
-          rns::cuda_forms(), rns_float::cuda_forms()}) {
+          rns::cuda_forms(), rns_float::cuda_forms(), cios32::opencl_forms()}) {
       gpu::add_variants(forms, rows);
     }
     return rows;

@@ -2,7 +2,6 @@
 #include "dispatch/selection.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "core/environment.hpp"
@@ -26,8 +25,6 @@ std::string joined(const Range& range, Name&& name) {
 std::string device_names(std::span<const Device> devices) {
   return joined(devices, [](const Device& d) { return d.name; });
 }
-
-const char* backend_title(Backend backend) { return backend == Backend::cuda ? "CUDA" : "CPU"; }
 
 std::string task_name(const VariantRequest& request) {
   return std::string(operation_name(request.op)) + " in " + std::string(timing_description(request.timing)) +
@@ -55,34 +52,52 @@ std::vector<const Device*> devices_of_backend(std::span<const Device> devices, B
   return matching;
 }
 
-bool is_cuda_index(std::string_view name) {
-  if (!name.starts_with("cuda:") || name.size() == 5) return false;
-  unsigned index = 0;
-  const auto [end, error] = std::from_chars(name.data() + 5, name.data() + name.size(), index);
-  return error == std::errc() && end == name.data() + name.size();
+// The CPU, and the GPUs of the first backend that has one.
+std::vector<const Device*> devices_for_auto(std::span<const Device> devices) {
+  const auto usable = std::ranges::find_if(devices, [](const Device& device) {
+    return device.backend != Backend::cpu && !device.by_name_only && device.obstacle.empty();
+  });
+  std::vector<const Device*> matching;
+  for (const Device& device : devices) {
+    const bool taken = usable == devices.end() || device.backend == usable->backend;
+    if (device.backend == Backend::cpu || (taken && !device.by_name_only)) matching.push_back(&device);
+  }
+  return matching;
+}
+
+// Without those that are used by name only, unless there are no others.
+std::vector<const Device*> gpus_or_others(std::vector<const Device*> devices) {
+  const auto by_name = [](const Device* device) { return device->by_name_only; };
+  if (!std::ranges::all_of(devices, by_name)) std::erase_if(devices, by_name);
+  return devices;
+}
+
+// The variant that the request names; null if it names none, or an unknown one.
+const Variant* forced_variant(const VariantRequest& request, std::span<const Variant> variants) {
+  if (!request.forced) return nullptr;
+  const auto found = std::ranges::find(variants, *request.forced, &Variant::name);
+  return found == variants.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
 std::vector<const Device*> devices_named(std::string_view name, std::span<const Device> devices) {
   std::vector<const Device*> matching;
-  if (name == "auto") {
-    for (const Device& device : devices) matching.push_back(&device);
-    return matching;
-  }
+  if (name == "auto") return devices_for_auto(devices);
   if (name == "cpu") return devices_of_backend(devices, Backend::cpu);
-  if (name != "cuda" && !is_cuda_index(name)) {
-    throw StatusError(
-        MM_ERR_UNKNOWN_DEVICE,
-        "unknown device " + in_quotes(name) +
-            ": expected 'auto', 'cpu', 'cuda' or 'cuda:K'; devices here: " + device_names(devices));
+  const std::optional<Backend> backend = backend_of_option(name);
+  if (!backend) {
+    throw StatusError(MM_ERR_UNKNOWN_DEVICE, "unknown device " + in_quotes(name) + ": expected " +
+                                                 device_options() +
+                                                 "; devices here: " + device_names(devices));
   }
-  matching = devices_of_backend(devices, Backend::cuda);
+  matching = devices_of_backend(devices, *backend);
   if (matching.empty()) {
-    throw StatusError(MM_ERR_UNKNOWN_DEVICE, "no CUDA device found: device " + in_quotes(name) +
+    throw StatusError(MM_ERR_UNKNOWN_DEVICE, std::string("no ") + backend_title(*backend) +
+                                                 " device found: device " + in_quotes(name) +
                                                  " was requested; devices here: " + device_names(devices));
   }
-  if (name == "cuda") return matching;
+  if (name.find(':') == std::string_view::npos) return gpus_or_others(std::move(matching));
   std::erase_if(matching, [name](const Device* device) { return device->name != name; });
   if (matching.empty()) {
     throw StatusError(MM_ERR_UNKNOWN_DEVICE,
@@ -396,10 +411,23 @@ const Variant& Selection::for_items(std::size_t items) const {
   return *choices.back().variant;
 }
 
-Catalogue catalogue() { return {registry(), devices(), tuning_table().rows}; }
+Catalogue catalogue(std::string_view device) {
+  return {registry(), devices_for(device), tuning_table().rows};
+}
+
+Selection select_variants(const VariantRequest& request) {
+  const Variant* const forced = request.device == "auto" ? forced_variant(request, registry()) : nullptr;
+  return select_variants(request,
+                         catalogue(forced == nullptr ? request.device : device_option(forced->backend)));
+}
 
 Selection select_variants(const VariantRequest& request, const Catalogue& from) {
-  const std::vector<const Device*> among = devices_named(request.device, from.devices);
+  // Whoever names a variant names its backend.
+  const Variant* const forced = request.device == "auto" ? forced_variant(request, from.variants) : nullptr;
+  const std::vector<const Device*> among =
+      forced == nullptr || forced->backend == Backend::cpu
+          ? devices_named(request.device, from.devices)
+          : gpus_or_others(devices_of_backend(from.devices, forced->backend));
   const std::vector<Candidate> usable = candidates(request, from, among);
   Chooser chooser(request, from.tuning, usable,
                   candidates(request, from, devices_of_backend(from.devices, Backend::cpu)));

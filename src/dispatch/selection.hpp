@@ -18,7 +18,8 @@ namespace manymod {
 /// The hardware that a variant requires, for users: "bmi2 adx", "compute capability 9.0"; "" if none.
 std::string hardware_needs(const Variant& variant);
 
-/// The devices that a device option names: "auto", "cpu", "cuda", "cuda:K".
+/// The devices that a device option names: "auto", "cpu", "cuda", "cuda:K", "opencl", "opencl:K".
+/// "auto": the CPU and the GPUs of the first backend that has one.
 /// @throws StatusError MM_ERR_UNKNOWN_DEVICE, with a message that lists the devices
 std::vector<const Device*> devices_named(std::string_view name, std::span<const Device> devices);
 
@@ -37,7 +38,7 @@ struct VariantRequest {
   TimingClass timing = TimingClass::public_;
   std::size_t modulus_bits = 1;
   bool shared_modulus = false;              ///< one modulus for all items of a call
-  std::string_view device = "auto";         ///< "auto", "cpu", "cuda", "cuda:K"
+  std::string_view device = "auto";         ///< see devices_named
   std::optional<std::string_view> forced;   ///< a variant's name
   std::string_view forced_by = "argument";  ///< source of that name, for messages
 };
@@ -71,8 +72,8 @@ struct Catalogue {
   std::span<const TuningRow> tuning;
 };
 
-/// This build on this machine.
-Catalogue catalogue();
+/// This build on this machine, with the devices among which that device option chooses.
+Catalogue catalogue(std::string_view device);
 
 /// Resolve a request. Never returns a variant that does not offer the operation in the requested timing
 /// class.
@@ -92,7 +93,9 @@ Catalogue catalogue();
 /// requirements and that it suits (Requirements::suits). Only variants that suit the largest GPU, that with
 /// the most multiprocessors, become choices, so that it is never left idle. This does not apply to a forced
 /// variant, which also runs on GPUs that it does not suit if it suits none.
-Selection select_variants(const VariantRequest& request, const Catalogue& from = catalogue());
+Selection select_variants(const VariantRequest& request, const Catalogue& from);
+/// From the catalogue of the request's device.
+Selection select_variants(const VariantRequest& request);
 
 /// Sets the request's forced variant: `argument`, or if that is NULL the value of the environment variable
 /// MANYMOD_VARIANT; none if that is empty or unset.

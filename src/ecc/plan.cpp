@@ -72,8 +72,10 @@ CurveEngines::CurveEngines(std::shared_ptr<const Curve> curve, const char* devic
   const std::string_view name = device == nullptr ? "auto" : device;
   const Variant* forced = checked_variant(forced_name);
   std::exception_ptr failure;  // of the first GPU that failed
-  for (const Device* place : devices_named(name, devices())) {
-    const bool on_gpu = place->backend != Backend::cpu;
+  // Curves have no kernels of other GPU backends.
+  for (const Device* place : devices_named(name, devices_for(name == "auto" ? "cuda" : name))) {
+    const bool on_gpu = place->backend == Backend::cuda;
+    if (!on_gpu && place->backend != Backend::cpu) continue;
     std::unique_ptr<const PointEngine>& engine = on_gpu ? gpu_ : cpu_;
     if (engine || !place->obstacle.empty()) continue;
     const Variant* variant = choose(*curve_, forced, on_gpu);

@@ -14,7 +14,11 @@
 
 namespace manymod {
 
-enum class Backend : std::uint8_t { cpu = MM_BACKEND_CPU, cuda = MM_BACKEND_CUDA };
+enum class Backend : std::uint8_t {
+  cpu = MM_BACKEND_CPU,
+  cuda = MM_BACKEND_CUDA,
+  opencl = MM_BACKEND_OPENCL
+};
 
 using OperationSet = std::uint32_t;
 constexpr OperationSet operation_bit(Operation op) { return OperationSet{1} << static_cast<unsigned>(op); }

@@ -8,9 +8,11 @@
 namespace manymod {
 
 // GPUs whose index is beyond the array share an entry: they still get work, only less evenly.
-GpuLoad& gpu_load(unsigned index) {
-  static std::array<GpuLoad, 64> loads;
-  return loads[index % loads.size()];
+GpuLoad& gpu_load(Backend backend, unsigned index) {
+  constexpr std::size_t kBackends = static_cast<std::size_t>(Backend::opencl) + 1;
+  static std::array<std::array<GpuLoad, 64>, kBackends> loads;
+  std::array<GpuLoad, 64>& of_backend = loads[static_cast<std::size_t>(backend)];
+  return of_backend[index % of_backend.size()];
 }
 
 LoadShare::LoadShare(std::span<const GpuCandidate> candidates, std::uint64_t work) : work_(work) {

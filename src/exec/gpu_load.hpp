@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/variant.hpp"
+
 namespace manymod {
 
 /// Work that a GPU has been given and has not finished yet, in nanoseconds by Engine::item_cost_ns.
@@ -23,8 +25,8 @@ class GpuLoad {
   std::atomic<std::uint64_t> work_{0};
 };
 
-/// The load of GPU `index`: all work of this process that is placed on GPUs by their load.
-GpuLoad& gpu_load(unsigned index);
+/// The load of the backend's GPU `index`: all work of this process that is placed on GPUs by their load.
+GpuLoad& gpu_load(Backend backend, unsigned index);
 
 /// A GPU that work may go to.
 struct GpuCandidate {

@@ -20,6 +20,7 @@ struct DeviceDescription {
   unsigned multiprocessors = 0;                ///< 0 if unknown
   std::uint64_t memory_bytes = 0;              ///< 0 if unknown
   std::string obstacle;                        ///< why it cannot be used; empty if it can
+  bool by_name_only = false;                   ///< not a GPU: used only where a caller asks for it
   std::shared_ptr<const DeviceTraits> traits;  ///< for the requirements of the backend's variants
 };
 
@@ -44,6 +45,11 @@ class Backend {
   /// Lists the devices without opening any; a process that only lists them may still fork and let its
   /// children use them, if the driver can be queried without initialising it. Does not throw DeviceError.
   [[nodiscard]] virtual DeviceList list_devices() const = 0;
+  /// Whether list_devices initialises the driver in any case: what only may need the backend's devices then
+  /// asks may_have_gpu first.
+  [[nodiscard]] virtual bool listing_initialises() const { return false; }
+  /// Whether this machine may have a GPU for the backend, without looking at the driver.
+  [[nodiscard]] virtual bool may_have_gpu() const { return true; }
   /// Changes when tests replace the driver: what list_devices returned before is then out of date.
   [[nodiscard]] virtual unsigned generation() const = 0;
 

@@ -307,7 +307,7 @@ bool runs_here() {
   const auto usable = [](const Device& device) {
     return device.backend == Backend::cuda && device.obstacle.empty();
   };
-  return gpu_support(Backend::cuda).built && std::ranges::any_of(devices(), usable);
+  return gpu_support(Backend::cuda).built && std::ranges::any_of(devices_for("cuda"), usable);
 }
 
 bool offers(const Curve& curve) { return find_curve_kernels(curve) != nullptr; }

@@ -30,17 +30,6 @@ std::string too_old_message(int version) {
 
 }  // namespace
 
-void* SymbolSource::find(const char* name) const {
-  if (std::find(hidden_.begin(), hidden_.end(), name) != hidden_.end()) return nullptr;
-  return dlsym(library_, name);
-}
-
-void* SymbolSource::require(const char* name) {
-  void* const symbol = find(name);
-  if (symbol == nullptr) missing_ += (missing_.empty() ? "" : " ") + std::string(name);
-  return symbol;
-}
-
 std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }

@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "gpu/cuda/error.hpp"
+#include "gpu/symbol_source.hpp"
 
 namespace manymod::cuda {
 
@@ -55,23 +55,7 @@ inline constexpr unsigned kEventBlockingSync = 1;   // CUevent_flags
 inline constexpr unsigned kEventDisableTiming = 2;  // CUevent_flags
 inline constexpr unsigned kHostAllocPortable = 1;   // CU_MEMHOSTALLOC_PORTABLE
 
-/// A library that was opened at run time. Remembers which required symbols it lacks.
-class SymbolSource {
- public:
-  /// The functions named in `hidden` are treated as missing.
-  explicit SymbolSource(void* library, std::span<const std::string> hidden = {})
-      : library_(library), hidden_(hidden.begin(), hidden.end()) {}
-  /// @return nullptr if the library has no such symbol
-  [[nodiscard]] void* find(const char* name) const;
-  /// As `find`; appends the name to `missing` if the library has no such symbol.
-  [[nodiscard]] void* require(const char* name);
-  [[nodiscard]] const std::string& missing() const { return missing_; }  ///< names, separated by spaces
-
- private:
-  void* library_;
-  std::vector<std::string> hidden_;
-  std::string missing_;
-};
+using gpu::SymbolSource;
 
 /// A function of the driver, and its name for messages.
 template <class... Parameters>

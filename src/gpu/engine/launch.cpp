@@ -14,9 +14,10 @@ constexpr unsigned kWarp = 32;
 // shared memory.
 LaunchShape item_launch(const Device& device, std::uint32_t words, std::uint32_t items) {
   const std::size_t bytes = item_bytes(words);
-  const std::size_t fitting = device.properties().shared_per_block / bytes / kWarp * kWarp;
+  std::size_t fitting = device.properties().shared_per_block / bytes;
+  if (fitting > kWarp) fitting = fitting / kWarp * kWarp;
   LaunchShape launch;
-  launch.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, kWarp, kItemBlock));
+  launch.block = static_cast<unsigned>(std::clamp<std::size_t>(fitting, 1, kItemBlock));
   launch.grid = (items + launch.block - 1) / launch.block;
   launch.shared_bytes = bytes * launch.block;
   return launch;

@@ -47,8 +47,9 @@ TEST_F(Placing, LoadsAreThoseOfAllEngines) {
   job.status = statuses.data();
   run_items({*first}, 0, job, StopToken(), kItems, 1);
   EXPECT_EQ(order_, Gpus{1});
-  EXPECT_NE(&gpu_load(0), &gpu_load(1));
-  EXPECT_EQ(&gpu_load(3), &gpu_load(3));
+  EXPECT_NE(&gpu_load(Backend::cuda, 0), &gpu_load(Backend::cuda, 1));
+  EXPECT_NE(&gpu_load(Backend::cuda, 0), &gpu_load(Backend::opencl, 0));
+  EXPECT_EQ(&gpu_load(Backend::cuda, 3), &gpu_load(Backend::cuda, 3));
 }
 
 TEST_F(Placing, ItemsOfAFailingGpuGoToAnother) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/opencl/stream.hpp"
+
+#include <utility>
+
+namespace manymod::opencl {
+
+void Stream::copy_to_device(void* device, const void* host, std::size_t bytes) const {
+  if (bytes == 0) return;
+  const Place to = device_.place_of(device);
+  device_.call(device_.api().enqueue_write, queue_, to.memory, Bool{0}, to.offset, bytes, host, 0u, nullptr,
+               nullptr);
+}
+
+void Stream::copy_to_host(void* host, const void* device, std::size_t bytes) const {
+  if (bytes == 0) return;
+  const Place from = device_.place_of(device);
+  device_.call(device_.api().enqueue_read, queue_, from.memory, Bool{0}, from.offset, bytes, host, 0u,
+               nullptr, nullptr);
+}
+
+void Stream::copy_on_device(void* to, const void* from, std::size_t bytes) const {
+  if (bytes == 0) return;
+  const Place target = device_.place_of(to), source = device_.place_of(from);
+  device_.call(device_.api().enqueue_copy, queue_, source.memory, target.memory, source.offset, target.offset,
+               bytes, 0u, nullptr, nullptr);
+}
+
+void Stream::set_bytes(void* device, unsigned char value, std::size_t bytes) const {
+  if (bytes == 0) return;
+  const Place place = device_.place_of(device);
+  device_.call(device_.api().enqueue_fill, queue_, place.memory, &value, sizeof value, place.offset, bytes,
+               0u, nullptr, nullptr);
+}
+
+void Stream::synchronize() const { device_.call(device_.api().finish, queue_); }
+
+void Event::record(const gpu::Stream& stream) const {
+  forget();
+  device_.call(device_.api().enqueue_marker, queue_of(stream), 0u, nullptr, &handle_);
+  // A driver may keep commands back until then.
+  device_.call(device_.api().flush, queue_of(stream));
+}
+
+void Event::wait() const {
+  if (handle_ == nullptr) return;
+  device_.call(device_.api().wait_for_events, 1u, &handle_);
+}
+
+void Event::forget() const noexcept {
+  EventHandle const handle = std::exchange(handle_, nullptr);
+  if (handle != nullptr) device_.release(device_.api().release_event, handle);
+}
+
+}  // namespace manymod::opencl

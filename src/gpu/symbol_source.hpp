@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of a driver library that was opened at run time.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace manymod::gpu {
+
+/// Remembers which required symbols the library lacks.
+class SymbolSource {
+ public:
+  /// The functions named in `hidden` are treated as missing.
+  explicit SymbolSource(void* library, std::span<const std::string> hidden = {})
+      : library_(library), hidden_(hidden.begin(), hidden.end()) {}
+  /// @return nullptr if the library has no such symbol
+  [[nodiscard]] void* find(const char* name) const;
+  /// As `find`; appends the name to `missing` if the library has no such symbol.
+  [[nodiscard]] void* require(const char* name);
+  [[nodiscard]] const std::string& missing() const { return missing_; }  ///< names, separated by spaces
+
+ private:
+  void* library_;
+  std::vector<std::string> hidden_;
+  std::string missing_;
+};
+
+}  // namespace manymod::gpu

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// All operations on a real OpenCL driver against slow arithmetic. Skipped where there is no driver; PoCL,
+// which computes on the CPU, is one. Few widths: PoCL compiles each kernel.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "gpu/engine/engine_helpers.hpp"
+#include "support/opencl_fixture.hpp"
+
+namespace manymod::testing {
+namespace {
+
+using OpenclEngine = OpenclTest;
+
+const Placement kOpencl{"opencl", "", 0};
+
+void check_on_opencl(Op op, const Operands& operands, Timing timing = Timing::public_) {
+  Plan plan = plan_for(op, operands, timing, kOpencl);
+  EXPECT_NE(plan.variant().find(".opencl."), std::string::npos) << plan.variant();
+  expect_right(plan.run(operands), op, operands, text_of(op, operands, timing, kOpencl));
+}
+
+TEST_F(OpenclEngine, PowersInBothTimingClasses) {
+  CudaNumbers numbers(1);
+  for (const std::size_t width : {2u, 4u}) {
+    const Batch n = numbers.odd_moduli(150, width), x = numbers.some(150, width), y = numbers.some(150, 1);
+    check_on_opencl(Op::powmod, {x, y, n});
+    check_on_opencl(Op::powmod, {x, y, n}, Timing::secret);
+    check_on_opencl(Op::powmod, {x, numbers.some(1, 2), n});
+    check_on_opencl(Op::powmod, {x, y, numbers.odd_moduli(1, width)}, Timing::secret);
+  }
+}
+
+TEST_F(OpenclEngine, EdgesOfExponents) {
+  CudaNumbers numbers(2);
+  const Batch n = numbers.odd_moduli(5, 2), x = numbers.some(5, 2);
+  for (const std::uint64_t exponent : {0ull, 1ull, 2ull, 65537ull}) {
+    check_on_opencl(Op::powmod, {x, single(exponent), n});
+    check_on_opencl(Op::powmod, {x, single(exponent), n}, Timing::secret);
+  }
+}
+
+TEST_F(OpenclEngine, Products) {
+  CudaNumbers numbers(3);
+  const Batch n = numbers.odd_moduli(200, 3);
+  check_on_opencl(Op::mulmod, {numbers.some(200, 3), numbers.some(200, 3), n});
+  check_on_opencl(Op::mulmod, {numbers.some(200, 7), numbers.some(1, 9), n});
+  check_on_opencl(Op::mulmod, {numbers.with_signs(numbers.some(200, 2)), numbers.some(200, 1), n});
+  check_on_opencl(Op::sqrmod, {numbers.with_signs(numbers.some(200, 5)), View(), n});
+}
+
+TEST_F(OpenclEngine, ProductsOfPowers) {
+  CudaNumbers numbers(4);
+  const Batch x = numbers.some(90, 2), y = numbers.some(90, 1), n = numbers.odd_moduli(30, 2);
+  Operands operands{x, y, n};
+  operands.count = 30;
+  operands.terms = 3;
+  check_on_opencl(Op::multi_powmod, operands);
+}
+
+}  // namespace
+}  // namespace manymod::testing
