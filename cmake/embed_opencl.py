@@ -36,10 +36,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("programs", type=Path, nargs="*", help="sources below the root")
     arguments = parser.parse_args()
-    rows = [
-        f'      {{"{program.with_suffix("").as_posix()}",\n{literals(expanded(arguments.root / program, arguments.root, set()))}}},\n'
+    texts = {
+        program.with_suffix("").as_posix(): expanded(arguments.root / program, arguments.root, set())
         for program in sorted(arguments.programs)
-    ]
+    }
+    rows = [f'      {{"{name}",\n{literals(text)}}},\n' for name, text in texts.items()]
     arguments.output.write_text(
         "// The OpenCL programs of this build; written by cmake/embed_opencl.py.\n"
         '#include "gpu/opencl/kernel_source.hpp"\n\n'

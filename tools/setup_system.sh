@@ -5,8 +5,8 @@
 # build: the headers of libcrypto, without which RSA is left out, and of Python.
 # test: GoogleTest, Google Benchmark, nlohmann-json and CLI11, which CMake otherwise downloads; p11-kit's headers (for keys
 # of tokens in manymod-signd); nginx, HAProxy, Apache and curl, which the tests of the OpenSSL provider start; Chromium (for the
-# page of `manymod lab`); valgrind and
-# Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`).
+# page of `manymod lab`); valgrind and Clang 19 (for MemorySanitizer, libFuzzer and `make lint-clang`); PoCL, an OpenCL driver
+# that computes on the CPU, and the loader of drivers.
 # docs: Doxygen, which reads the headers. What needs a missing one prints what to install.
 set -euo pipefail
 
@@ -33,6 +33,8 @@ test)
   done
   # The page of `manymod lab` is tested in a browser.
   { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null || optional+=(chromium)
+  ldconfig -p | grep -q 'libOpenCL\.so\.1 ' || missing+=(ocl-icd-libopencl1)
+  ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 || missing+=(pocl-opencl-icd)
   # Releases older than Debian 12 and Ubuntu 24.04 have no Clang 19.
   [ -e /usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.msan-x86_64.a ] || [ "$(uname -m)" != x86_64 ] ||
     optional+=(clang-19 libclang-rt-19-dev)

@@ -155,8 +155,8 @@ typedef struct mm_plan_options {
   mm_modulus_kind modulus_kind;
   size_t modulus_bits; /**< upper bound on the width of the moduli, 1..MM_MAX_MODULUS_BITS; items with
                           narrower moduli are grouped by length and computed at their own length */
-  const char* device;  /**< "auto" or NULL: the CPU and every usable GPU, by measured speed; "cpu"; "cuda":
-                          every usable GPU; "cuda:K": the GPU with device index K */
+  const char* device;  /**< "auto" or NULL: the CPU and every usable GPU, by measured speed; "cpu"; "cuda" or
+                          "opencl": every usable GPU of it; "cuda:K", "opencl:K": that with device index K */
   const char* variant; /**< name of the variant to force; NULL: the environment variable MANYMOD_VARIANT if it
                           is set, else the dispatcher's choice */
   unsigned threads;    /**< CPU threads of one call, at most 1024; 0: mm_get_threads() */
@@ -387,16 +387,18 @@ MM_API mm_status mm_tuning_get(size_t index, mm_tuning_row* row);
 /** A device: the CPU or a GPU. Strings live as long as the process. */
 typedef struct mm_device_info {
   size_t struct_size; /**< set by the caller to sizeof(mm_device_info); no more bytes are written */
-  const char* name;   /**< name for mm_plan_options.device: "cpu"; "cuda:0" for the GPU with device index 0 */
+  const char* name;   /**< name for mm_plan_options.device: "cpu"; "cuda:0" and "opencl:0" for the
+                         devices with device index 0 of these backends */
   const char* model;  /**< "Intel(R) Xeon(R) Processor" */
   mm_backend backend;
   const char* features;  /**< separated by spaces. Of a CPU, instruction-set features: "bmi2 adx avx2 avx512f
                             avx512ifma", and last "unknown-in-MANYMOD_HIDE_CPU:NAME" for each name in that
-                            variable that is not a feature. Of a GPU, the compute capability: "sm_90" */
-  unsigned units;        /**< CPUs that this process may use, or multiprocessors of the GPU; 0 if unknown */
+                            variable that is not a feature. Of a CUDA device, the compute capability: "sm_90". Of an OpenCL
+                            device: "cpu", or "gpu" for all others */
+  unsigned units;        /**< CPUs that this process may use, or multiprocessors or compute units of the GPU; 0 if unknown */
   uint64_t memory_bytes; /**< physical memory; 0 if unknown */
   const char* obstacle;  /**< why the device is not usable; "" if it is */
-  unsigned device_index; /**< K of "cuda:K", as in mm_call; 0 for the CPU */
+  unsigned device_index; /**< K of "cuda:K", as in mm_call, and of "opencl:K"; 0 for the CPU */
 } mm_device_info;
 
 /** @return the number of devices, constant for a process: 1 for the CPU, plus the GPUs found */
@@ -416,6 +418,18 @@ typedef struct mm_cuda_info {
 
 /** Describe the CUDA support. @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
 MM_API mm_status mm_cuda_get_info(mm_cuda_info* info);
+
+/** OpenCL support of this machine. Strings live as long as the process. */
+typedef struct mm_opencl_info {
+  size_t struct_size;   /**< set by the caller to sizeof(mm_opencl_info); no more bytes are written */
+  const char* version;  /**< newest OpenCL version of a device: "3.0"; "" without a device */
+  const char* obstacle; /**< why there is no OpenCL device; "" if there is one */
+} mm_opencl_info;
+
+/** Describe the OpenCL support. This loads the OpenCL drivers, as mm_device_count, mm_device_get and
+ * mm_variant_get do: children that are forked off afterwards cannot use OpenCL devices.
+ * @return MM_OK; MM_ERR_NULL; MM_ERR_ARGUMENT for an invalid struct_size */
+MM_API mm_status mm_opencl_get_info(mm_opencl_info* info);
 
 /**
  * Allocate memory on the CUDA device with this device index, for programs without a CUDA library of their

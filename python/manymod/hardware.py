@@ -12,6 +12,7 @@ from manymod.plan import OPERATIONS, checked_threads, clear_plans
 __all__ = [
     "CudaSupport",
     "Device",
+    "OpenclSupport",
     "Tuning",
     "TuningRow",
     "Variant",
@@ -19,6 +20,7 @@ __all__ = [
     "devices",
     "get_threads",
     "load_tuning",
+    "opencl_support",
     "set_threads",
     "tuning",
     "variants",
@@ -30,15 +32,17 @@ class Device:
     """One device.
 
     Attributes:
-        name: ``"cpu"``, ``"cuda:0"``.
+        name: ``"cpu"``, ``"cuda:0"``, ``"opencl:0"``.
         model: its product name.
-        backend: ``"cpu"`` or ``"cuda"``.
+        backend: ``"cpu"``, ``"cuda"`` or ``"opencl"``.
         features: instruction sets or compute capability; also ``"unknown-in-MANYMOD_HIDE_CPU:NAME"`` for
-            each name in that environment variable that is no feature. Of a GPU: ``"sm_90"``.
-        units: CPUs this process may run on, or multiprocessors of a GPU, 0 if unknown.
+            each name in that environment variable that is no feature. Of a CUDA device: ``"sm_90"``; of an
+            OpenCL device: ``"cpu"``, or ``"gpu"`` for all others.
+        units: CPUs this process may run on, or multiprocessors or compute units of a GPU, 0 if unknown.
         memory_bytes: physical memory, 0 if unknown.
         obstacle: why nothing can run on it, empty if it can be used.
-        index: K of ``"cuda:K"``, the index that DLPack, CuPy and PyTorch use; 0 for the CPU.
+        index: K of ``"cuda:K"``, the index that DLPack, CuPy and PyTorch use, and of ``"opencl:K"``; 0 for
+            the CPU.
     """
 
     name: str
@@ -67,13 +71,26 @@ class CudaSupport:
 
 
 @dataclass(frozen=True)
+class OpenclSupport:
+    """What this machine has of OpenCL.
+
+    Attributes:
+        version: newest OpenCL version of a device, such as ``"3.0"``; empty if none.
+        obstacle: why there is no OpenCL device, empty if there is one.
+    """
+
+    version: str
+    obstacle: str
+
+
+@dataclass(frozen=True)
 class Variant:
     """One variant: technique + backend + shape.
 
     Attributes:
         name: what ``variant=`` takes, such as ``"scalar64.adx"``.
         technique: how it represents and multiplies numbers.
-        backend: ``"cpu"`` or ``"cuda"``.
+        backend: ``"cpu"``, ``"cuda"`` or ``"opencl"``.
         public_ops: operations that it offers in variable time.
         secret_ops: operations that it offers in constant time.
         min_bits: narrowest modulus in bits.
@@ -201,10 +218,23 @@ def cuda_support() -> CudaSupport:
     """Whether GPUs can be used, and why not.
 
     >>> support = cuda_support()
-    >>> bool(support.obstacle) == (len(devices()) == 1)
+    >>> bool(support.obstacle) == all(device.backend != "cuda" for device in devices())
     True
     """
     return CudaSupport(**_core.cuda_support())
+
+
+def opencl_support() -> OpenclSupport:
+    """Whether OpenCL devices can be used, and why not.
+
+    This loads the OpenCL drivers, as `devices` and `variants` do: children that are forked off afterwards
+    cannot use OpenCL devices.
+
+    >>> support = opencl_support()
+    >>> bool(support.obstacle) == all(device.backend != "opencl" for device in devices())
+    True
+    """
+    return OpenclSupport(**_core.opencl_support())
 
 
 def _operations(mask: int) -> tuple[str, ...]:

@@ -212,7 +212,7 @@ class Plan:
         modulus: the one modulus of all calls instead, not 0, up to 16384 bits, odd if `secret`; it is
             prepared once and kept.
         secret: constant-time: time and memory access depend on public sizes, signs and parity alone.
-        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:K"``.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:K"``, ``"opencl"`` or ``"opencl:K"``.
         variant: name of a variant (see `variants`) to force.
         threads: CPU threads, up to 1024; 0 uses `get_threads`.
 

@@ -87,7 +87,7 @@ def powmod(
             exponent given as an int counts as public (of a sequence: that of the widest); where it must not,
             give the exponents as `IntArray`, limbs or bytes of a fixed width. Needs odd moduli. Copies
             that conversion makes of the operands are zeroed; Python ints themselves cannot be.
-        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:K"``.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:K"``, ``"opencl"`` or ``"opencl:K"``.
         variant: name of a variant (see `variants`) to force; by default the environment variable
             ``MANYMOD_VARIANT`` or the fastest known.
         threads: CPU threads, up to 1024; 0 uses `get_threads`.

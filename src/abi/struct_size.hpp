@@ -50,6 +50,7 @@ MANYMOD_FIRST_VERSION_ENDS_WITH(mm_fixed_base_options, progress_user);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_variant_info, reason);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_device_info, memory_bytes);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_cuda_info, obstacle);
+MANYMOD_FIRST_VERSION_ENDS_WITH(mm_opencl_info, obstacle);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_tuning_info, rows);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_tuning_row, evidence);
 MANYMOD_FIRST_VERSION_ENDS_WITH(mm_rsa_numbers, checks);

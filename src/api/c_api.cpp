@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of manymod.h: they check pointers and struct sizes, own the objects and turn exceptions into
 // statuses.
+#include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "abi/job.hpp"
@@ -29,42 +32,36 @@ using manymod::required;
 using manymod::required_struct;
 using manymod::StatusError;
 
-// The strings that mm_variant_info points to. They are built once and live as long as the process.
-struct VariantTexts {
-  std::string needs;
-  std::string reason;
-};
-
-const std::vector<VariantTexts>& variant_texts() {
-  static const std::vector<VariantTexts> texts = [] {
-    std::vector<VariantTexts> built;
-    for (const manymod::Variant& variant : manymod::registry()) {
-      built.push_back(
-          {manymod::hardware_needs(variant), manymod::hardware_obstacle(variant, manymod::devices())});
-    }
-    return built;
-  }();
-  return texts;
+// A string that lives as long as the process. Reasons may change while it runs: a GPU's compiler turns out to
+// be wrong, for instance.
+const char* kept(std::string text) {
+  static std::mutex mutex;
+  static std::set<std::string> all;
+  const std::lock_guard lock(mutex);
+  return all.insert(std::move(text)).first->c_str();
 }
 
-mm_variant_info describe(const manymod::Variant& variant, const VariantTexts& texts) {
+mm_variant_info describe(const manymod::Variant& variant) {
+  const manymod::Requirements* const requirements = variant.requirements.get();
+  const bool secret = requirements == nullptr || requirements->secret_obstacle().empty();
   mm_variant_info info{};
   info.name = variant.name.c_str();
   info.technique = variant.technique.c_str();
   info.backend = static_cast<mm_backend>(variant.backend);
   info.public_ops = variant.public_operations;
-  info.secret_ops = variant.secret_operations;
+  info.secret_ops = secret ? variant.secret_operations : 0;
   info.min_bits = variant.min_bits;
   info.max_bits = variant.max_bits;
   info.instances = variant.instances;
   info.threads_per_instance = variant.threads_per_instance;
-  info.needs = texts.needs.c_str();
+  info.needs = kept(manymod::hardware_needs(variant));
   info.summary = variant.summary.c_str();
-  info.usable = texts.reason.empty() ? 1 : 0;
-  info.reason = texts.reason.c_str();
+  info.reason = kept(
+      manymod::hardware_obstacle(variant, manymod::devices_for(manymod::device_option(variant.backend))));
+  info.usable = *info.reason == '\0' ? 1 : 0;
   info.shared_modulus_ops = variant.shared_modulus_operations;
   if (variant.comparison_only) info.traits |= MM_VARIANT_COMPARISON_ONLY;
-  if (variant.requirements != nullptr && variant.requirements->wants_fast_doubles()) {
+  if (requirements != nullptr && requirements->wants_fast_doubles()) {
     info.traits |= MM_VARIANT_WANTS_FAST_DOUBLES;
   }
   return info;
@@ -87,6 +84,13 @@ mm_cuda_info describe(const manymod::GpuSupport& support) {
   mm_cuda_info info{};
   info.built = support.built ? 1 : 0;
   info.driver = support.driver.c_str();
+  info.obstacle = support.obstacle.c_str();
+  return info;
+}
+
+mm_opencl_info describe_opencl(const manymod::GpuSupport& support) {
+  mm_opencl_info info{};
+  info.version = support.driver.c_str();
   info.obstacle = support.obstacle.c_str();
   return info;
 }
@@ -215,7 +219,7 @@ mm_status mm_variant_get(size_t index, mm_variant_info* info) {
     const auto variants = manymod::registry();
     mm_variant_info& out = required(info, "info");
     if (index >= variants.size()) throw_index(index, variants.size(), "variant");
-    manymod::struct_to_caller(describe(variants[index], variant_texts()[index]), out, "info");
+    manymod::struct_to_caller(describe(variants[index]), out, "info");
     return MM_OK;
   });
 }
@@ -268,6 +272,14 @@ mm_status mm_cuda_get_info(mm_cuda_info* info) {
   return manymod::guarded([&] {
     mm_cuda_info& out = required(info, "info");
     manymod::struct_to_caller(describe(manymod::gpu_support(manymod::Backend::cuda)), out, "info");
+    return MM_OK;
+  });
+}
+
+mm_status mm_opencl_get_info(mm_opencl_info* info) {
+  return manymod::guarded([&] {
+    mm_opencl_info& out = required(info, "info");
+    manymod::struct_to_caller(describe_opencl(manymod::gpu_support(manymod::Backend::opencl)), out, "info");
     return MM_OK;
   });
 }

@@ -9,6 +9,7 @@
 #include "modmul/fios/variants.cuda.hpp"
 #include "modmul/ifma52/variants.hpp"
 #include "modmul/radix29/variants.hpp"
+#include "modmul/reduced_radix/variants.opencl.hpp"
 #include "modmul/rns/variants.cuda.hpp"
 #include "modmul/rns_float/variants.cuda.hpp"
 #include "modmul/row32/variants.cuda.hpp"
@@ -30,7 +31,8 @@ std::span<const Variant> registry() {
     division32::register_variants(rows);
     for (const std::span<const gpu::Technique> forms :
          {row32::cuda_forms(), dpf52::cuda_forms(), two_pass16::cuda_forms(), fios::cuda_forms(),
-          rns::cuda_forms(), rns_float::cuda_forms(), cios32::opencl_forms()}) {
+          rns::cuda_forms(), rns_float::cuda_forms(), reduced_radix::opencl_forms(),
+          cios32::opencl_forms()}) {
       gpu::add_variants(forms, rows);
     }
     return rows;

@@ -37,6 +37,10 @@ std::string task_obstacle(const Variant& variant, const VariantRequest& request)
     return "does not offer " + std::string(operation_name(request.op)) + " in " +
            std::string(timing_description(request.timing));
   }
+  if (request.timing == TimingClass::secret && variant.requirements != nullptr) {
+    std::string obstacle = variant.requirements->secret_obstacle();
+    if (!obstacle.empty()) return obstacle;
+  }
   if (request.modulus_bits < variant.min_bits || request.modulus_bits > variant.max_bits) {
     return "serves moduli of " + std::to_string(variant.min_bits) + " to " +
            std::to_string(variant.max_bits) + " bits, not " + std::to_string(request.modulus_bits);
@@ -353,6 +357,20 @@ std::string candidate_names(const std::vector<Candidate>& usable) {
   return joined(usable, [](const Candidate& c) { return c.variant->name; });
 }
 
+// Why a variant of the devices' backends that offers the operation is not usable, for messages; "" if none
+// does.
+std::string best_known_obstacle(const VariantRequest& request, const Catalogue& from,
+                                const std::vector<const Device*>& among) {
+  for (const Variant& variant : from.variants) {
+    const auto is_own = [&](const Device* device) { return device->backend == variant.backend; };
+    if (!offers(variant, request.op, request.timing) || std::ranges::none_of(among, is_own)) continue;
+    std::string why = task_obstacle(variant, request);
+    if (why.empty()) why = obstacle_on(variant, among);
+    if (!why.empty()) return ": variant " + in_quotes(variant.name) + " " + why;
+  }
+  return {};
+}
+
 [[noreturn]] void throw_unusable(const Variant& variant, const VariantRequest& request,
                                  const std::vector<const Device*>& among,
                                  const std::vector<Candidate>& usable) {
@@ -433,9 +451,9 @@ Selection select_variants(const VariantRequest& request, const Catalogue& from) 
                   candidates(request, from, devices_of_backend(from.devices, Backend::cpu)));
   if (request.forced) return chooser.forced(forced_candidate(request, from, among, usable));
   if (usable.empty()) {
-    throw StatusError(MM_ERR_UNUSABLE_VARIANT, "no variant can run " + task_name(request) + " on device " +
-                                                   in_quotes(request.device) +
-                                                   "; `manymod info` lists the variants");
+    throw StatusError(MM_ERR_UNUSABLE_VARIANT,
+                      "no variant can run " + task_name(request) + " on device " + in_quotes(request.device) +
+                          best_known_obstacle(request, from, among) + "; `manymod info` lists the variants");
   }
   return chooser.best();
 }

@@ -41,6 +41,10 @@ class Requirements {
   /// name.
   [[nodiscard]] virtual bool suits([[maybe_unused]] const DeviceTraits& traits) const { return true; }
 
+  /// Why constant-time operations are not to be had, as the rest of a sentence that begins with the variant;
+  /// "" if they are.
+  [[nodiscard]] virtual std::string secret_obstacle() const { return {}; }
+
   /// Whether suits() requires FP64 instructions that are about as fast as FP32.
   [[nodiscard]] virtual bool wants_fast_doubles() const { return false; }
 };

@@ -17,7 +17,7 @@ Placement placement_of(const Choice& choice, const Variant* fallback, const Adap
   std::vector<GpuEngine> gpus;
   for (const Device* device : choice.devices) {
     gpus.push_back({choice.variant->make_engine(device->index), device->index, std::max(1u, device->units),
-                    &gpu_load(device->backend, device->index)});
+                    &gpu_load(device->backend, device->index), device->backend});
   }
   return Placement(std::move(gpus), fallback == nullptr ? nullptr : fallback->make_engine(0));
 }

@@ -23,6 +23,7 @@ struct GpuEngine {
   unsigned index = 0;       ///< of the GPU
   unsigned size = 1;        ///< multiprocessors
   GpuLoad* load = nullptr;  ///< must outlive the placement
+  Backend backend = Backend::cuda;
 };
 
 /// The places of a variant, numbered: the CPU alone is place 0; else the GPUs are places 0, 1, .., and the
@@ -51,7 +52,8 @@ class Placement {
   [[nodiscard]] const Engine& engine(std::size_t place) const {
     return place < gpus_.size() ? *gpus_[place].engine : *cpu_;
   }
-  /// The index of the GPU that is `place` < gpus().
+  /// The GPU that is `place` < gpus(): its backend, and its index there.
+  [[nodiscard]] Backend gpu_backend(std::size_t place) const { return gpus_[place].backend; }
   [[nodiscard]] unsigned gpu_index(std::size_t place) const { return gpus_[place].index; }
 
   /// Engine::accepts, which is the same for all places.

@@ -53,6 +53,11 @@ class Backend {
   /// Changes when tests replace the driver: what list_devices returned before is then out of date.
   [[nodiscard]] virtual unsigned generation() const = 0;
 
+  /// Takes note that a technique's kernels compute wrong results on a device: its variants are not selected
+  /// for it any more.
+  virtual void disqualify([[maybe_unused]] unsigned device_index, [[maybe_unused]] const char* technique,
+                          [[maybe_unused]] const std::string& reason) const {}
+
   /// Opened on first use. @throws DeviceError
   [[nodiscard]] virtual Device& device(unsigned index) const = 0;
 

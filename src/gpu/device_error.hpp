@@ -17,6 +17,7 @@ enum class Fault : std::uint8_t {
   no_device_code,  ///< this build has no such kernel, or has none for this GPU
   out_of_memory,   ///< of the device, or of pinned memory; a smaller request may succeed
   lost,            ///< a kernel fault or a lost device: the device computes nothing more for this process
+  wrong_results,   ///< a kernel failed its test on this device, which is right in all else
   other,
 };
 

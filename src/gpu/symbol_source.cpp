@@ -9,7 +9,8 @@ namespace manymod::gpu {
 
 void* SymbolSource::find(const char* name) const {
   if (std::find(hidden_.begin(), hidden_.end(), name) != hidden_.end()) return nullptr;
-  return dlsym(library_, name);
+  const auto replaced = replaced_.find(name);
+  return replaced != replaced_.end() ? replaced->second : dlsym(library_, name);
 }
 
 void* SymbolSource::require(const char* name) {

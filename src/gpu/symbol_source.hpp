@@ -2,8 +2,10 @@
 // The functions of a driver library that was opened at run time.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace manymod::gpu {
@@ -11,9 +13,10 @@ namespace manymod::gpu {
 /// Remembers which required symbols the library lacks.
 class SymbolSource {
  public:
-  /// The functions named in `hidden` are treated as missing.
-  explicit SymbolSource(void* library, std::span<const std::string> hidden = {})
-      : library_(library), hidden_(hidden.begin(), hidden.end()) {}
+  /// The functions named in `hidden` are treated as missing, those in `replaced` are found there.
+  explicit SymbolSource(void* library, std::span<const std::string> hidden = {},
+                        std::map<std::string, void*> replaced = {})
+      : library_(library), hidden_(hidden.begin(), hidden.end()), replaced_(std::move(replaced)) {}
   /// @return nullptr if the library has no such symbol
   [[nodiscard]] void* find(const char* name) const;
   /// As `find`; appends the name to `missing` if the library has no such symbol.
@@ -23,6 +26,7 @@ class SymbolSource {
  private:
   void* library_;
   std::vector<std::string> hidden_;
+  std::map<std::string, void*> replaced_;
   std::string missing_;
 };
 

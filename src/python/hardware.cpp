@@ -17,7 +17,10 @@ namespace {
 
 namespace nb = nanobind;
 
-const char* backend_name(mm_backend backend) { return backend == MM_BACKEND_CPU ? "cpu" : "cuda"; }
+const char* backend_name(mm_backend backend) {
+  if (backend == MM_BACKEND_OPENCL) return "opencl";
+  return backend == MM_BACKEND_CPU ? "cpu" : "cuda";
+}
 
 nb::list devices() {
   nb::list all;
@@ -46,6 +49,16 @@ nb::dict cuda_support() {
   nb::dict support;
   support["built"] = info.built != 0;
   support["driver"] = info.driver;
+  support["obstacle"] = info.obstacle;
+  return support;
+}
+
+nb::dict opencl_support() {
+  mm_opencl_info info{};
+  info.struct_size = sizeof info;
+  if (const mm_status status = mm_opencl_get_info(&info); status != MM_OK) throw_call_error(status);
+  nb::dict support;
+  support["version"] = info.version;
   support["obstacle"] = info.obstacle;
   return support;
 }
@@ -140,6 +153,7 @@ void bind_hardware(nb::module_& module) {
   module.def("set_threads", &mm_set_threads, nb::arg("threads"));
   module.def("devices", &devices);
   module.def("cuda_support", &cuda_support);
+  module.def("opencl_support", &opencl_support);
   module.def("variants", &variants);
   module.def("load_tuning", &use_tuning, nb::arg("path").none());
   module.def("tuning", &tuning);

@@ -448,13 +448,13 @@ bool suits_device(const Rows& rows) {
 bool raise_to_private_on(const PowerGpu& gpu, Rows& rows, std::span<std::uint8_t> wrong,
                          const PrivateSettings& settings, const ProgressPart& progress) {
   const std::size_t limbs = rows.limbs;
-  const Products products{settings.devices->products(gpu.index(), limbs),
-                          settings.devices->products(gpu.index(), rows.runs.front().key->key().p().size())};
+  const Products products{settings.devices->products(gpu, limbs),
+                          settings.devices->products(gpu, rows.runs.front().key->key().p().size())};
   GridPairs pairs(rows);
   if (settings.blinding && !pairs.draw(rows, settings.threads, progress.part(0, kBlindingShare)))
     return false;
   bool done = false;
-  settings.devices->workspaces(gpu.index()).lend([&](gpu::Workspace& workspace) {
+  settings.devices->workspaces(gpu).lend([&](gpu::Workspace& workspace) {
     done = DeviceOperation(rows, gpu, products, workspace, pairs, settings, progress).run(wrong);
   });
   return done;

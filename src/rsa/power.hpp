@@ -24,6 +24,7 @@ struct PowerGpu {
   std::size_t choice;
   std::size_t place;
 
+  [[nodiscard]] Backend backend() const { return engines[choice].placement.gpu_backend(place); }
   [[nodiscard]] unsigned index() const { return engines[choice].placement.gpu_index(place); }
   [[nodiscard]] const Engine& engine() const { return engines[choice].placement.engine(place); }
 };

@@ -133,7 +133,7 @@ BatchView of_keys(const Rows& rows, limbs::Buffer& storage, const NumberOf& numb
 
 void raise_to_public_on(const PowerGpu& gpu, const Rows& rows, const limbs::Buffer& numbers,
                         limbs::Buffer& powers, const PublicSettings& settings) {
-  const gpu::ProgramRunner& products = settings.devices->products(gpu.index(), rows.limbs);
+  const gpu::ProgramRunner& products = settings.devices->products(gpu, rows.limbs);
   limbs::Buffer all_moduli;
   limbs::Buffer all_scales;
   const BatchView moduli = of_keys(rows, all_moduli, [](const RingKey& key) { return key.key().n(); });

@@ -53,12 +53,10 @@ Ring::Ring(const mm_rsa_ring_options& options, std::span<const std::shared_ptr<c
     kinds_.push_back(kinds.try_emplace(kind_of_key(*key), kinds.size()).first->second);
     RingKeyEngines engines{engines_for(open_engines_, options, TimingClass::public_, key->limbs()),
                            engines_for(secret_engines_, options, TimingClass::secret, key->limbs())};
-    devices_.add(key->limbs());
     for (std::size_t i = 0; i < key->primes(); ++i) {
       engines.primes.push_back(
           &engines_for(secret_engines_, options, TimingClass::secret, key->prime(i).size()));
     }
-    if (key->is_private()) devices_.add(key->p().size());
     keys_.push_back(std::make_unique<const RingKey>(key, engines));
   }
 }

@@ -2,32 +2,45 @@
 #include "rsa/ring_devices.hpp"
 
 #include <algorithm>
-#include <memory>
+#include <array>
 
 #include "dispatch/devices.hpp"
+#include "modmul/cios32/variants.opencl.hpp"
 #include "modmul/row32/variants.cuda.hpp"
 
 namespace manymod::rsa {
+namespace {
 
-// The CPU is one of the devices.
-RingDevices::RingDevices() : arrays_(devices().size()) {}
+// Programs of products need a technique with R = 2^(64 limbs).
+const gpu::Technique& technique_of(Backend backend) {
+  return backend == Backend::opencl ? cios32::opencl_forms().front() : row32::cuda_forms().front();
+}
+
+}  // namespace
 
 bool RingDevices::holds(std::size_t limbs) {
-  return std::ranges::any_of(row32::cuda_forms().front().shapes,
-                             [&](const gpu::Shape& shape) { return shape.words >= 2 * limbs; });
+  return std::ranges::all_of(std::array{Backend::cuda, Backend::opencl}, [limbs](Backend backend) {
+    return std::ranges::any_of(technique_of(backend).shapes,
+                               [limbs](const gpu::Shape& shape) { return shape.words >= 2 * limbs; });
+  });
 }
 
-void RingDevices::add(std::size_t limbs) { products_.try_emplace(limbs, devices().size()); }
-
-const gpu::ProgramRunner& RingDevices::products(unsigned device, std::size_t limbs) const {
-  gpu::Device& gpu = gpu_device(Backend::cuda, device);
-  return *products_.at(limbs).at(device).get(
-      [&] { return std::make_unique<const gpu::ProgramRunner>(row32::cuda_forms().front(), gpu, limbs); });
+const gpu::ProgramRunner& RingDevices::products(const PowerGpu& gpu, std::size_t limbs) const {
+  gpu::Device& device = gpu_device(gpu.backend(), gpu.index());
+  const std::lock_guard lock(mutex_);
+  auto& runner = products_[{gpu.backend(), gpu.index(), limbs}];
+  if (runner == nullptr) {
+    runner = std::make_unique<const gpu::ProgramRunner>(technique_of(gpu.backend()), device, limbs);
+  }
+  return *runner;
 }
 
-gpu::Workspaces& RingDevices::workspaces(unsigned device) const {
-  gpu::Device& gpu = gpu_device(Backend::cuda, device);
-  return arrays_.at(device).get([&] { return std::make_unique<const Arrays>(gpu); })->workspaces;
+gpu::Workspaces& RingDevices::workspaces(const PowerGpu& gpu) const {
+  gpu::Device& device = gpu_device(gpu.backend(), gpu.index());
+  const std::lock_guard lock(mutex_);
+  auto& workspaces = workspaces_[{gpu.backend(), gpu.index()}];
+  if (workspaces == nullptr) workspaces = std::make_unique<gpu::Workspaces>(device);
+  return *workspaces;
 }
 
 }  // namespace manymod::rsa

@@ -4,41 +4,36 @@
 
 #include <cstddef>
 #include <map>
-#include <vector>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <utility>
 
-#include "core/published_once.hpp"
+#include "engine/variant.hpp"
 #include "gpu/engine/program_runner.hpp"
 #include "gpu/engine/workspace.hpp"
+#include "rsa/power.hpp"
 
 namespace manymod::rsa {
 
-/// Programs and workspaces of each GPU, created on first use. Thread-safe once all lengths are added.
+/// Programs and workspaces of each GPU, created on first use. Thread-safe.
 class RingDevices {
  public:
-  RingDevices();
-
   /// Whether products can be computed modulo numbers of `limbs` limbs: of up to 8192 bits.
   [[nodiscard]] static bool holds(std::size_t limbs);
 
-  /// Prepare for moduli of `limbs` limbs.
-  void add(std::size_t limbs);
-
-  /// For products modulo numbers of `limbs` limbs, which add() was called with. In: holds(limbs).
-  /// @throws gpu::DeviceError
-  [[nodiscard]] const gpu::ProgramRunner& products(unsigned device, std::size_t limbs) const;
+  /// For products modulo numbers of `limbs` limbs. In: holds(limbs). @throws gpu::DeviceError
+  [[nodiscard]] const gpu::ProgramRunner& products(const PowerGpu& gpu, std::size_t limbs) const;
   /// For the arrays that products read and write.
   /// @throws gpu::DeviceError
-  [[nodiscard]] gpu::Workspaces& workspaces(unsigned device) const;
+  [[nodiscard]] gpu::Workspaces& workspaces(const PowerGpu& gpu) const;
 
  private:
-  struct Arrays {
-    explicit Arrays(gpu::Device& device) : workspaces(device) {}
-    mutable gpu::Workspaces workspaces;
-  };
-
-  // By limbs, then by device.
-  std::map<std::size_t, std::vector<PublishedOnce<gpu::ProgramRunner>>> products_;
-  std::vector<PublishedOnce<Arrays>> arrays_;
+  // Not locked in a forked child, where opening the device throws before.
+  mutable std::mutex mutex_;
+  mutable std::map<std::tuple<Backend, unsigned, std::size_t>, std::unique_ptr<const gpu::ProgramRunner>>
+      products_;
+  mutable std::map<std::pair<Backend, unsigned>, std::unique_ptr<gpu::Workspaces>> workspaces_;
 };
 
 }  // namespace manymod::rsa

@@ -2,6 +2,7 @@
 """Settings and fixtures of all tests here."""
 
 import contextlib
+import os
 import signal
 
 import pytest
@@ -12,6 +13,9 @@ with contextlib.suppress(ImportError, pytest.skip.Exception):
     from tests.python.signer_support import expected, gate
 
     __all__ = ["expected", "gate"]
+
+# OpenCL drivers compile each kernel that is used, and do not survive a fork: test_opencl.py alone uses them.
+os.environ["MANYMOD_HIDE_OPENCL"] = "1"
 
 # Tests do not time: a busy machine, or a package that the first example imports, is no failure.
 settings.register_profile("manymod", deadline=None)

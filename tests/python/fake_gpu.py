@@ -55,6 +55,7 @@ def environment(**settings: int) -> dict[str, str]:
     """This process's environment, with the driver and its settings, and without what chooses devices."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MANYMOD_", "CUDA_"))}
     kept["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [str(folder()), kept.get("LD_LIBRARY_PATH", "")]))
+    kept["MANYMOD_HIDE_OPENCL"] = "1"
     kept["FAKE_CUDA"] = ",".join(f"{name}={value}" for name, value in settings.items())
     return kept
 

@@ -65,5 +65,5 @@ def test_facts_of_variants() -> None:
 
 def test_device_indices_are_those_of_their_backend() -> None:
     for device in manymod.devices():
-        assert device.name == ("cpu" if device.backend == "cpu" else f"cuda:{device.index}")
+        assert device.name == ("cpu" if device.backend == "cpu" else f"{device.backend}:{device.index}")
     assert manymod.devices()[0].index == 0

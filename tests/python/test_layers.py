@@ -32,10 +32,10 @@ LAYERS = [
 ]
 # The layers of gpu/, likewise. INTERFACE stands for the files directly in gpu/, which all backends implement.
 INTERFACE = ""
-GPU_LAYERS = [[INTERFACE], ["cuda", "program"], ["kernels"], ["engine"]]
-# What may include the CUDA backend: its own folder, the registration of a technique's CUDA kernels, and the
-# list of backends. Everything else uses the interface.
-CUDA_USERS = re.compile(r"gpu/cuda/.*|modmul/\w+/variants\.cuda\.cpp|dispatch/devices\.cpp")
+GPU_LAYERS = [[INTERFACE], ["cuda", "program"], ["kernels"], ["opencl"], ["engine"]]
+# What may include a backend: its own folder, the registration of a technique's kernels, and the list of
+# backends. Everything else uses the interface.
+BACKENDS = ["cuda", "opencl"]
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 GPU_LEVEL = {folder: level for level, folders in enumerate(GPU_LAYERS) for folder in folders}
 # The daemon uses manymod by its public headers alone; its sides share the protocol.
@@ -96,14 +96,16 @@ def test_layers_look_down_only(folder: str) -> None:
     assert found == []
 
 
-def test_only_the_backend_and_its_registration_include_cuda() -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_only_the_backend_and_its_registration_include_it(backend: str) -> None:
     """The engine, the programs and all layers above use GPUs through the interface in src/gpu."""
     users = {
         path.relative_to(SRC).as_posix()
         for path in SOURCES
-        if any(included.startswith("gpu/cuda/") for included in includes(path))
+        if any(included.startswith(f"gpu/{backend}/") for included in includes(path))
     }
-    assert {user for user in users if not CUDA_USERS.fullmatch(user)} == set()
+    allowed = re.compile(rf"gpu/{backend}/.*|modmul/\w+/variants\.{backend}\.cpp|dispatch/devices\.cpp")
+    assert {user for user in users if not allowed.fullmatch(user)} == set()
     assert "dispatch/devices.cpp" in users
 
 

@@ -53,6 +53,7 @@ def collect() -> dict[str, Any]:
         "threads": manymod.get_threads(),
         "devices": [_fields(device, devices) for device in manymod.devices()],
         "cuda": dataclasses.asdict(manymod.cuda_support()),
+        "opencl": dataclasses.asdict(manymod.opencl_support()),
         "variants": [_fields(variant, variants) for variant in manymod.variants()],
         "curve_variants": _curve_variants(),
         "tuning": {
@@ -89,6 +90,11 @@ def _cuda_line(support: dict[str, Any]) -> str:
     return f"CUDA: {status}"
 
 
+def _opencl_line(support: dict[str, Any]) -> str:
+    status = support["obstacle"] or f"a driver supports {support['version']}"
+    return f"OpenCL: {status}"
+
+
 def _reason(variant: dict[str, Any], cuda: dict[str, Any]) -> str:
     return NOT_BUILT if variant["backend"] == "cuda" and not cuda["built"] else str(variant["reason"])
 
@@ -110,6 +116,7 @@ def _print(found: dict[str, Any], console: Console) -> None:
         devices.add_row(*row)
     console.print(devices)
     console.print(escape(_cuda_line(found["cuda"])))
+    console.print(escape(_opencl_line(found["opencl"])))
     variants = Table("variant", "usable", "backend", "bits", "operations (* also secret)", title="Variants")
     variants.title_justify = "left"
     variants.columns[0].min_width = max(len(variant["name"]) for variant in found["variants"])

@@ -41,7 +41,8 @@ class StreamPath(click.Path):
 
 def device_option() -> Option:
     """`--device`, of commands that compute on any."""
-    return click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:K.")
+    names = "auto, cpu, cuda, cuda:K, opencl or opencl:K."
+    return click.option("--device", default="auto", show_default=True, help=names)
 
 
 def variant_option() -> Option:

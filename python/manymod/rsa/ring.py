@@ -27,7 +27,7 @@ class KeyRing:
 
     Args:
         keys: `PrivateKey` and `PublicKey` objects, at least one; items name them by their position.
-        device: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"cuda:K"``.
+        device: ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:K"``, ``"opencl"`` or ``"opencl:K"``.
         variant: name of a variant to force for every power; see `manymod.variants`.
         threads: CPU threads of its calls; 0 uses `manymod.get_threads`.
         blinding: whether private operations work on randomly masked numbers.

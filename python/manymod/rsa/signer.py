@@ -10,7 +10,6 @@ from manymod._batch_signer import BatchSigner, Scheme, SignerOptions, SignerStat
 from manymod._byte_items import items
 from manymod._hashes import Prehashed, hasher, read_algorithm
 from manymod.errors import SignerClosedError, SignerFullError
-from manymod.hardware import variants
 from manymod.rsa.keys import PrivateKey
 from manymod.rsa.padding import native_padding
 from manymod.rsa.ring import KeyRing
@@ -91,8 +90,8 @@ class Signer(BatchSigner):
             return calls.width(indices, one_size), calls.handle.max_modulus_bytes
 
         def on_gpu(batch: int) -> bool:
-            names = {variant.name for variant in variants() if variant.backend == "cuda"}
-            return any(ring.variant_for(key, batch) in names for key in range(len(ring)))
+            names = (ring.variant_for(key, batch) for key in range(len(ring)))
+            return any(backend in name.split(".") for name in names for backend in ("cuda", "opencl"))
 
         scheme = Scheme(add, prepare, items, width_of, True, len(ring), ring.threads, on_gpu)
         super().__init__(scheme, **options)

@@ -10,6 +10,7 @@
 #include "engine/device_facts.hpp"
 #include "gpu/engine/chunk_run.hpp"
 #include "gpu/engine/constants.hpp"
+#include "gpu/engine/known_answers.hpp"
 #include "gpu/engine/prepared_comb.hpp"
 #include "gpu/engine/task.hpp"
 #include "modexp/comb.hpp"
@@ -42,7 +43,8 @@ class NothingPrepared final : public PreparedModulus {};
 class DeviceEngine final : public Engine {
  public:
   DeviceEngine(const Technique& technique, unsigned threads, unsigned device_index)
-      : backend_(*technique.backend),
+      : technique_(technique),
+        backend_(*technique.backend),
         device_index_(device_index),
         source_(technique.constants),
         shapes_(shapes_with(technique.shapes, threads)) {
@@ -109,12 +111,26 @@ class DeviceEngine final : public Engine {
            products(job) * product_clocks / (kClockGhz * kMultiprocessors);
   }
 
+  void check_kernel_for(std::size_t modulus_limbs) const { check_kernel(shape_for(modulus_limbs)); }
+
   void run(const Job& job, Items items, std::size_t modulus_limbs) const override {
-    Device& gpu = device();
+    static_cast<void>(device());  // throws in a forked child, before any mutex is locked
     if (is_for_general(job)) {
       general_->run(job, items, modulus_limbs);
       return;
     }
+    check_kernel(shape_for(modulus_limbs, shared_constants(job)));
+    run_items(job, items, modulus_limbs);
+  }
+
+ private:
+  // For item_cost_ns, which must not open the device.
+  static constexpr double kMultiprocessors = 100;
+  static constexpr unsigned kAnyThreads = 0;
+
+  // As `run`, by the technique's own kernels.
+  void run_items(const Job& job, Items items, std::size_t modulus_limbs) const {
+    Device& gpu = device();
     const ModulusConstants* const shared = shared_constants(job);
     const Shape& shape = shape_for(modulus_limbs, shared);
     const std::size_t wave = items_of_wave(gpu, shape);
@@ -141,11 +157,13 @@ class DeviceEngine final : public Engine {
     }
   }
 
- private:
-  // For item_cost_ns, which must not open the device.
-  static constexpr double kMultiprocessors = 100;
-  static constexpr unsigned kAnyThreads = 0;
+  void check_kernel(const Shape& shape) const {
+    if (technique_.reference == nullptr) return;
+    check_answers(technique_, shape, device(),
+                  [this](const Job& job, Items items, std::size_t limbs) { run_items(job, items, limbs); });
+  }
 
+  const Technique& technique_;
   const Backend& backend_;
   unsigned device_index_;
   const ConstantsSource* source_;          // null: there are no constants
@@ -237,6 +255,7 @@ class DeviceEngine final : public Engine {
     const ModulusConstants* const shared = comb.constants.get();
     if (shared != nullptr && shared->refused()) return false;
     const Shape& shape = shape_for(limbs, shared);
+    check_kernel(shape);
     const double scan = timing == TimingClass::secret ? kCombScanCost : 0;
     comb.shape = best_comb_shape(comb_bits(exponent_bits, timing), shape.threads * shape.lane_words / 2,
                                  kMaxCombLimbs, scan);
@@ -274,6 +293,10 @@ class DeviceEngine final : public Engine {
 };
 
 }  // namespace
+
+void check_kernel(const Technique& technique, unsigned threads, unsigned device_index, std::size_t limbs) {
+  DeviceEngine(technique, threads, device_index).check_kernel_for(limbs);
+}
 
 std::unique_ptr<Engine> make_engine(const Technique& technique, unsigned threads, unsigned device_index) {
   return std::make_unique<DeviceEngine>(technique, threads, device_index);

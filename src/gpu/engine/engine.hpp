@@ -2,6 +2,7 @@
 // The engine of a technique on a GPU.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -14,5 +15,9 @@ namespace manymod::gpu {
 /// index, which is opened at the first computation. Functions throw DeviceError if the device fails, and
 /// std::bad_alloc.
 std::unique_ptr<Engine> make_engine(const Technique& technique, unsigned threads, unsigned device_index);
+
+/// Tests the kernel of the technique's shape that holds moduli of `limbs` limbs with `threads` threads, as
+/// the engine does before its first use. @throws DeviceError
+void check_kernel(const Technique& technique, unsigned threads, unsigned device_index, std::size_t limbs);
 
 }  // namespace manymod::gpu

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/engine/chunk_run.hpp"
+#include "gpu/engine/engine.hpp"
 
 namespace manymod::gpu {
 namespace {
@@ -22,7 +23,9 @@ const Shape& shape_of(std::span<const Shape> shapes, std::size_t limbs) {
 }  // namespace
 
 ProgramRunner::ProgramRunner(const Technique& technique, Device& device, std::size_t limbs)
-    : device_(device), limbs_(limbs), shape_(shape_of(technique.shapes, limbs)), workspaces_(device) {}
+    : device_(device), limbs_(limbs), shape_(shape_of(technique.shapes, limbs)), workspaces_(device) {
+  if (technique.reference != nullptr) check_kernel(technique, shape_.threads, device.index(), limbs);
+}
 
 void ProgramRunner::run(const Program& program, TimingClass timing, const BatchView& modulus,
                         std::span<const BatchView> operands, const BatchResult& result) const {

@@ -31,6 +31,9 @@ struct Technique {
   /// `shapes` hold. Null where the kernels refuse none.
   const Technique* general = nullptr;
   bool comparison_only = false;  ///< see Variant
+  /// An engine on the CPU whose results those of each kernel are compared with before its first use on a
+  /// device (known_answers.hpp). Null: kernels are compiled with the library, and tested with it.
+  std::unique_ptr<Engine> (*reference)() = nullptr;
 };
 
 /// Append a variant for each form and number of threads per instance.

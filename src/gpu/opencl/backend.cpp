@@ -8,27 +8,19 @@
 
 #include "gpu/opencl/device.hpp"
 #include "gpu/opencl/driver.hpp"
+#include "gpu/opencl/requirements.hpp"
 
 namespace manymod::opencl {
 namespace {
 
-class OpenclTraits final : public DeviceTraits {
- public:
-  explicit OpenclTraits(bool is_cpu) : is_cpu_(is_cpu) {}
-  [[nodiscard]] int rank() const override { return is_cpu_ ? 0 : 1; }
-
- private:
-  bool is_cpu_;
-};
-
-gpu::DeviceDescription describe(const DeviceFacts& facts) {
+gpu::DeviceDescription describe(unsigned index, const DeviceFacts& facts) {
   return {.model = facts.name,
           .features = facts.is_cpu ? "cpu" : "gpu",
           .multiprocessors = facts.compute_units,
           .memory_bytes = facts.memory_bytes,
           .obstacle = facts.obstacle,
           .by_name_only = facts.is_cpu,
-          .traits = std::make_shared<const OpenclTraits>(facts.is_cpu)};
+          .traits = std::make_shared<const OpenclTraits>(index, facts.is_cpu)};
 }
 
 // "3.0" of "OpenCL 3.0 CUDA"
@@ -47,13 +39,18 @@ class OpenclBackend final : public gpu::Backend {
   [[nodiscard]] unsigned generation() const override { return Driver::uses(); }
   [[nodiscard]] gpu::Device& device(unsigned index) const override { return Driver::current().device(index); }
 
+  void disqualify(unsigned device_index, const char* technique, const std::string& reason) const override {
+    opencl::disqualify(device_index, technique, reason);
+  }
+
   [[nodiscard]] gpu::DeviceList list_devices() const override {
     gpu::DeviceList list;
     try {
+      unsigned index = 0;
       for (const DeviceFacts& facts : Driver::current().devices()) {
         const std::string version = version_number(facts.version);
         if (version > list.driver) list.driver = version;
-        list.devices.push_back(describe(facts));
+        list.devices.push_back(describe(index++, facts));
       }
       if (list.devices.empty()) list.obstacle = "no OpenCL driver offers a device";
     } catch (const DriverError& error) {

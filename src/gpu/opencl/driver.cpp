@@ -167,7 +167,8 @@ void Driver::load() {
     throw DriverError(Fault::no_driver, DriverError::kNoDevice,
                       "no OpenCL: " + std::string(why == nullptr ? sources_.loader.c_str() : why));
   }
-  auto api = std::make_unique<const DriverApi>(library, sources_.hidden_functions);
+  auto api =
+      std::make_unique<const DriverApi>(library, sources_.hidden_functions, sources_.replaced_functions);
   if (!api->missing().empty()) {
     throw DriverError(Fault::driver_too_old, DriverError::kNoDevice, "OpenCL lacks " + api->missing());
   }

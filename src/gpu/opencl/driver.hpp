@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -31,7 +32,9 @@ inline constexpr unsigned kWorkGroup = 64;
 struct DriverSources {
   std::string loader = "libOpenCL.so.1";
   std::span<const KernelSource> kernels = kernel_sources();
-  std::vector<std::string> hidden_functions;  ///< for tests: functions to treat as missing
+  // For tests: functions to treat as missing, and to call instead of the driver's.
+  std::vector<std::string> hidden_functions = {};
+  std::map<std::string, void*> replaced_functions = {};
 };
 
 /// A device as its driver describes it.

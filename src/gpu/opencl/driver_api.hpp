@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "gpu/opencl/error.hpp"
 #include "gpu/symbol_source.hpp"
@@ -86,7 +88,8 @@ class Function {
 /// The driver's functions. A missing one is a null pointer, and `missing()` names it.
 class DriverApi {
  public:
-  DriverApi(void* library, std::span<const std::string> hidden) : source_(library, hidden) {}
+  DriverApi(void* library, std::span<const std::string> hidden, std::map<std::string, void*> replaced)
+      : source_(library, hidden, std::move(replaced)) {}
   [[nodiscard]] const std::string& missing() const { return source_.missing(); }
 
  private:

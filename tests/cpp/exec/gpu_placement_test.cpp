@@ -12,13 +12,15 @@
 namespace manymod::testing {
 namespace {
 
+std::span<const Device> cuda_devices() { return devices_for("cuda"); }
+
 class GpuPlacement : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto usable = [](const Device& device) {
       return device.backend == Backend::cuda && device.obstacle.empty();
     };
-    gpus_ = static_cast<std::size_t>(std::count_if(devices().begin(), devices().end(), usable));
+    gpus_ = static_cast<std::size_t>(std::count_if(cuda_devices().begin(), cuda_devices().end(), usable));
     if (gpus_ < 2) GTEST_SKIP() << "needs two GPUs, there are " << gpus_ << " that can be used";
     calls_.counts.wait_for = gpus_;
   }
@@ -39,7 +41,7 @@ class GpuPlacement : public ::testing::Test {
   }
 
   std::size_t gpus_ = 0;
-  CountedCalls calls_{devices()};
+  CountedCalls calls_{cuda_devices()};
   RandomNumbers random_{41};
 };
 
@@ -74,9 +76,9 @@ TEST_F(GpuPlacement, SharesAreEvenOnLongCalls) {
   static_cast<void>(run(gpu));
   calls_.counts.forget();
   expect_equal(run(gpu), expected, "all GPUs against the first");
-  const bool equal_sizes = std::all_of(devices().begin() + 2, devices().end(), [](const Device& device) {
-    return device.units == devices()[1].units;
-  });
+  const bool equal_sizes =
+      std::all_of(cuda_devices().begin() + 2, cuda_devices().end(),
+                  [](const Device& device) { return device.units == cuda_devices()[1].units; });
   if (equal_sizes) {
     EXPECT_EQ(busy(kCount), gpus_);
   }

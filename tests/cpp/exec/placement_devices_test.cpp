@@ -19,7 +19,7 @@ class PlacingOnDevices : public FakeGpuTest {
 
   void look(unsigned gpus) {
     fake_cuda::settings().devices = gpus;
-    hardware_ = find_hardware();
+    hardware_ = find_hardware(Listing::forkable);
     ASSERT_EQ(hardware_.devices.size(), gpus + 1);
     calls_.emplace(hardware_.devices);
   }

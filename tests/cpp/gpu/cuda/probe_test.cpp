@@ -162,7 +162,7 @@ TEST(CudaVisibleOrder, HeterogeneousGpusNeedTheBusOrder) {
 
 TEST_F(CudaProbe, HardwareListsGpusAfterTheCpu) {
   fake_cuda::settings().devices = 2;
-  const Hardware found = find_hardware();
+  const Hardware found = find_hardware(Listing::forkable);
   ASSERT_EQ(found.devices.size(), 3u);
   EXPECT_EQ(found.devices[0].name, "cpu");
   EXPECT_EQ(found.devices[2].name, "cuda:1");
@@ -180,13 +180,13 @@ TEST_F(CudaProbe, HardwareListsGpusAfterTheCpu) {
 TEST_F(CudaProbe, HiddenGpus) {
   for (const char* hide : {"1", "yes"}) {
     setenv("MANYMOD_HIDE_CUDA", hide, 1);
-    const Hardware found = find_hardware();
+    const Hardware found = find_hardware(Listing::forkable);
     EXPECT_EQ(found.devices.size(), 1u);
     EXPECT_EQ(found.gpus.at(0).obstacle, "hidden by MANYMOD_HIDE_CUDA");
   }
   for (const char* show : {"", "0"}) {
     setenv("MANYMOD_HIDE_CUDA", show, 1);
-    EXPECT_EQ(find_hardware().devices.size(), 2u);
+    EXPECT_EQ(find_hardware(Listing::forkable).devices.size(), 2u);
   }
   unsetenv("MANYMOD_HIDE_CUDA");
 }
@@ -195,7 +195,7 @@ TEST_F(CudaProbe, BuildWithoutDeviceCode) {
   auto sources = fake_sources();
   sources.images = {};
   Driver::use(sources);
-  const Hardware found = find_hardware();
+  const Hardware found = find_hardware(Listing::forkable);
   EXPECT_EQ(found.devices.size(), 1u);
   EXPECT_FALSE(found.gpus.at(0).built);
   EXPECT_EQ(found.gpus.at(0).obstacle, "this build of manymod has no CUDA support");
@@ -228,9 +228,9 @@ TEST_F(CudaProbe, CodeOfTheBuildForEachGpu) {
   auto sources = fake_sources();
   sources.architectures = kCode;
   Driver::use(sources);
-  EXPECT_EQ(traits_of(find_hardware().devices[1]).code_capability(), 80u);
+  EXPECT_EQ(traits_of(find_hardware(Listing::forkable).devices[1]).code_capability(), 80u);
   Driver::use(fake_sources());
-  EXPECT_EQ(traits_of(find_hardware().devices[1]).code_capability(), 90u);
+  EXPECT_EQ(traits_of(find_hardware(Listing::forkable).devices[1]).code_capability(), 90u);
 }
 
 TEST(CudaCapability, DoublesAtFullRate) {

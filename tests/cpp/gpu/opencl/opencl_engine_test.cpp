@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,17 @@
 namespace manymod::testing {
 namespace {
 
-using OpenclEngine = OpenclTest;
+class OpenclEngine : public OpenclTest {
+ protected:
+  void SetUp() override {
+    OpenclTest::SetUp();
+    setenv("MANYMOD_OPENCL_SECRET", "1", 1);
+  }
+  void TearDown() override {
+    unsetenv("MANYMOD_OPENCL_SECRET");
+    OpenclTest::TearDown();
+  }
+};
 
 const Placement kOpencl{"opencl", "", 0};
 

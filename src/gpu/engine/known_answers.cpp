@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/engine/known_answers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "core/operation.hpp"
+#include "gpu/device_error.hpp"
+
+namespace manymod::gpu {
+namespace {
+
+constexpr std::size_t kItems = 70;  // more than a work-group, less than two
+
+/// Numbers at the edges of their ranges.
+class Numbers {
+ public:
+  std::vector<Limb> some(std::size_t width) {
+    std::vector<Limb> all;
+    for (std::size_t i = 0; i < kItems; ++i) {
+      for (std::size_t j = 0; j < width; ++j) all.push_back(limb(i, j));
+    }
+    return all;
+  }
+
+  // The upper limbs are nonzero.
+  std::vector<Limb> odd_moduli(std::size_t width) {
+    std::vector<Limb> all = some(width);
+    for (std::size_t i = 0; i < kItems; ++i) {
+      Limb& top = all[(i + 1) * width - 1];
+      if (i % 7 == 3) top = 1;
+      if (i % 7 == 5 || top == 0) top = Limb{1} << (kLimbBits - 1);
+      all[i * width] |= width == 1 ? 3 : 1;
+    }
+    return all;
+  }
+
+ private:
+  std::mt19937_64 random_{1};
+
+  Limb limb(std::size_t item, std::size_t position) {
+    switch (item % 5) {
+      case 0:
+        return ~Limb{0};
+      case 1:
+        return position == 0 ? item % 3 : 0;
+      case 2:
+        return random_() % 2 == 0 ? 0 : ~Limb{0};
+      default:
+        return random_();
+    }
+  }
+};
+
+BatchView view_of(const std::vector<Limb>& numbers) {
+  const std::size_t width = numbers.size() / kItems;
+  return {numbers.data(), kItems, width, width, nullptr};
+}
+
+std::vector<Limb> results(Job job, std::size_t limbs, const RunItems& run) {
+  std::vector<Limb> all(kItems * limbs);
+  std::vector<ItemStatus> status(kItems, ItemStatus::not_computed);
+  job.result = {all.data(), kItems, limbs, limbs, nullptr};
+  job.status = status.data();
+  run(job, Items::run(0, kItems), limbs);
+  return all;
+}
+
+// Of the kernels that were tested: what was wrong, empty for those that are right. Never freed, as the
+// device's other objects.
+struct Verdicts {
+  std::mutex mutex;  // locked while a kernel is tested: others wait for the verdict
+  std::map<std::pair<const Device*, std::string>, std::string> of;
+};
+
+Verdicts& verdicts() {
+  static Verdicts* const all = new Verdicts;
+  return *all;
+}
+
+}  // namespace
+
+std::string find_wrong_operation(const RunItems& tested, const Engine& reference, std::size_t modulus_limbs) {
+  Numbers numbers;
+  const std::vector<Limb> n = numbers.odd_moduli(modulus_limbs), x = numbers.some(modulus_limbs),
+                          wide = numbers.some(modulus_limbs + 1), exponents = numbers.some(1);
+  const RunItems by_reference = [&](const Job& job, Items items, std::size_t limbs) {
+    reference.run(job, items, limbs);
+  };
+  const auto is_right = [&](Operation op, TimingClass timing, const std::vector<Limb>& y) {
+    Job job;
+    job.op = op;
+    job.timing = timing;
+    job.x = view_of(x);
+    job.y = view_of(y);
+    job.modulus = view_of(n);
+    return results(job, modulus_limbs, tested) == results(job, modulus_limbs, by_reference);
+  };
+  if (!is_right(Operation::mulmod, TimingClass::public_, wide)) return "mulmod";
+  if (!is_right(Operation::powmod, TimingClass::public_, exponents)) return "powmod";
+  if (!is_right(Operation::powmod, TimingClass::secret, exponents)) return "powmod in constant time";
+  return {};
+}
+
+void check_answers(const Technique& technique, const Shape& shape, Device& device, const RunItems& tested) {
+  Verdicts& all = verdicts();
+  const std::lock_guard lock(all.mutex);
+  auto known = all.of.find({&device, shape.kernel});
+  if (known == all.of.end()) {
+    std::string wrong = find_wrong_operation(tested, *technique.reference(), shape.words / 2);
+    if (!wrong.empty()) {
+      wrong = std::string("kernel ") + shape.kernel + " computes wrong results (" + wrong + ")";
+      technique.backend->disqualify(device.index(), technique.folder, wrong);
+    }
+    known = all.of.emplace(std::pair(&device, shape.kernel), std::move(wrong)).first;
+  }
+  if (known->second.empty()) return;
+  throw DeviceError(technique.backend->name(), Fault::wrong_results, static_cast<int>(device.index()),
+                    known->second);
+}
+
+}  // namespace manymod::gpu

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a technique's OpenCL kernels require of a device, and which techniques computed wrong results on it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/requirements.hpp"
+
+namespace manymod::opencl {
+
+class OpenclTraits final : public DeviceTraits {
+ public:
+  OpenclTraits(unsigned index, bool is_cpu) : index_(index), is_cpu_(is_cpu) {}
+  [[nodiscard]] unsigned index() const { return index_; }
+  [[nodiscard]] bool is_cpu() const { return is_cpu_; }
+  [[nodiscard]] int rank() const override { return is_cpu_ ? 0 : 1; }
+
+ private:
+  unsigned index_;
+  bool is_cpu_;
+};
+
+/// The kind of device on which a technique is efficient.
+enum class DeviceKind : bool { cpu, gpu };
+
+/// Of the technique in that folder. Constant-time operations require MANYMOD_OPENCL_SECRET=1 in the
+/// environment: nothing is known of the machine code that drivers make of kernels.
+std::shared_ptr<const Requirements> requirements(std::string_view technique, DeviceKind efficient_on);
+
+/// From now on the technique's variants cannot run on the device. Thread-safe.
+void disqualify(unsigned device_index, std::string_view technique, const std::string& reason);
+/// For tests: no technique is disqualified.
+void forget_disqualified();
+
+}  // namespace manymod::opencl

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failures of OpenCL drivers: each function can be made to fail, or to be wrong, while the others are those
+// of the driver of this machine. Skipped where there is none.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "gpu/opencl/driver.hpp"
+#include "gpu/opencl/requirements.hpp"
+#include "manymod/manymod.hpp"
+#include "support/opencl_fixture.hpp"
+
+namespace manymod::testing {
+namespace {
+
+using opencl::Driver;
+using opencl::DriverSources;
+
+constexpr const char* kLoader = "libOpenCL.so.1";
+
+// The driver's own function.
+template <class Pointer>
+Pointer own(const char* name) {
+  static void* const library = dlopen(kLoader, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Pointer>(dlsym(library, name));
+}
+
+template <class Pointer>
+void* address(Pointer function) {
+  return reinterpret_cast<void*>(function);
+}
+
+int built_from_source = 0;
+
+opencl::ProgramHandle count_builds(opencl::ContextHandle context, std::uint32_t count, const char** texts,
+                                   const std::size_t* lengths, opencl::Status* status) {
+  ++built_from_source;
+  return own<decltype(&count_builds)>("clCreateProgramWithSource")(context, count, texts, lengths, status);
+}
+
+opencl::Status fail_to_build(opencl::ProgramHandle, std::uint32_t, const opencl::DeviceHandle*, const char*,
+                             void*, void*) {
+  return -11;  // CL_BUILD_PROGRAM_FAILURE
+}
+
+opencl::ProgramHandle refuse_binaries(opencl::ContextHandle, std::uint32_t, const opencl::DeviceHandle*,
+                                      const std::size_t*, const unsigned char**, opencl::Status*,
+                                      opencl::Status* status) {
+  *status = -42;  // CL_INVALID_BINARY
+  return nullptr;
+}
+
+opencl::MemoryHandle lack_memory(opencl::ContextHandle, opencl::Bits, std::size_t, void*,
+                                 opencl::Status* status) {
+  *status = -4;  // CL_MEM_OBJECT_ALLOCATION_FAILURE
+  return nullptr;
+}
+
+opencl::Status lose_device(opencl::QueueHandle, opencl::KernelHandle, std::uint32_t, const std::size_t*,
+                           const std::size_t*, const std::size_t*, std::uint32_t, const opencl::EventHandle*,
+                           opencl::EventHandle*) {
+  return -36;  // CL_INVALID_COMMAND_QUEUE
+}
+
+// Reads, and changes a bit of the first byte: a kernel that is wrong in one item.
+opencl::Status read_wrongly(opencl::QueueHandle queue, opencl::MemoryHandle memory, opencl::Bool /*wait*/,
+                            std::size_t offset, std::size_t bytes, void* to, std::uint32_t count,
+                            const opencl::EventHandle* events, opencl::EventHandle* event) {
+  const opencl::Status status = own<decltype(&read_wrongly)>("clEnqueueReadBuffer")(
+      queue, memory, 1, offset, bytes, to, count, events, event);
+  *static_cast<unsigned char*>(to) ^= 1;
+  return status;
+}
+
+class OpenclFaults : public OpenclTest {
+ protected:
+  void SetUp() override {
+    OpenclTest::SetUp();
+    if (IsSkipped()) return;
+    std::string pattern = (std::filesystem::temp_directory_path() / "manymod-faults-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    setenv("MANYMOD_OPENCL_CACHE", (folder_ / "kernels").c_str(), 1);
+    built_from_source = 0;
+  }
+  void TearDown() override {
+    unsetenv("MANYMOD_OPENCL_CACHE");
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+    opencl::forget_disqualified();
+    OpenclTest::TearDown();
+  }
+
+  static void replace(const char* name, void* function) {
+    DriverSources sources;
+    sources.replaced_functions = {{"clCreateProgramWithSource", address(count_builds)}, {name, function}};
+    Driver::use(sources);
+  }
+
+  // 3^5 mod 10^18 + 9, one item; MM_OK if the result is right.
+  static mm_status power(const std::string& device, const std::string& variant = "") {
+    try {
+      Plan plan(Op::powmod, 64, ModulusKind::each, Timing::public_, {device, variant, 0});
+      Batch x(1, 1), y(1, 1), n(1, 1);
+      x[0][0] = 3, y[0][0] = 5, n[0][0] = 1000000000000000009;
+      const Batch r = plan.run({x, y, n});
+      return r[0][0] == 243 ? MM_OK : MM_ERR_INTERNAL;
+    } catch (const Error& error) {
+      message_ = error.what();
+      return error.status();
+    }
+  }
+
+  // The same computed by the CPU after the device failed.
+  static void expect_failover() { EXPECT_EQ(power("auto", kVariant), MM_OK) << message_; }
+
+  static constexpr const char* kVariant = "cios32.opencl.t1";
+  static inline std::string message_;
+  std::filesystem::path folder_;
+};
+
+TEST_F(OpenclFaults, BinariesAreCachedAndDamageIsHarmless) {
+  replace("", nullptr);
+  ASSERT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  const int built = built_from_source;
+  EXPECT_GT(built, 0);
+  replace("", nullptr);
+  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  EXPECT_EQ(built_from_source, built);
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "kernels")) {
+    std::fstream stream(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(100);
+    stream << "damage";
+  }
+  replace("", nullptr);
+  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  EXPECT_EQ(built_from_source, 2 * built);
+  replace("clCreateProgramWithBinary", address(refuse_binaries));
+  EXPECT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  EXPECT_EQ(built_from_source, 3 * built);
+}
+
+TEST_F(OpenclFaults, CompilerThatFails) {
+  replace("clBuildProgram", address(fail_to_build));
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
+  EXPECT_NE(message_.find("cannot compile"), std::string::npos) << message_;
+  expect_failover();
+}
+
+TEST_F(OpenclFaults, WrongResultsDisqualifyTheTechnique) {
+  replace("clEnqueueReadBuffer", address(read_wrongly));
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
+  EXPECT_NE(message_.find("computes wrong results"), std::string::npos) << message_;
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_UNUSABLE_VARIANT);
+  EXPECT_NE(message_.find("computes wrong results"), std::string::npos) << message_;
+  bool listed = false;
+  for (std::size_t i = 0; i < mm_variant_count(); ++i) {
+    mm_variant_info info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(mm_variant_get(i, &info), MM_OK);
+    if (std::string(info.name) != kVariant) continue;
+    listed = true;
+    EXPECT_EQ(info.usable, 0);
+    EXPECT_NE(std::string(info.reason).find("computes wrong results"), std::string::npos) << info.reason;
+  }
+  EXPECT_TRUE(listed);
+}
+
+TEST_F(OpenclFaults, WrongResultsFailOver) {
+  replace("clEnqueueReadBuffer", address(read_wrongly));
+  expect_failover();
+}
+
+TEST_F(OpenclFaults, LackOfMemory) {
+  replace("clCreateBuffer", address(lack_memory));
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_MEMORY);
+  expect_failover();
+}
+
+TEST_F(OpenclFaults, LostDevice) {
+  replace("clEnqueueNDRangeKernel", address(lose_device));
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
+  EXPECT_NE(message_.find("CL_INVALID_COMMAND_QUEUE"), std::string::npos) << message_;
+  EXPECT_EQ(power("opencl", kVariant), MM_ERR_DEVICE);
+  EXPECT_NE(message_.find("lost by an earlier failure"), std::string::npos) << message_;
+  expect_failover();
+}
+
+TEST_F(OpenclFaults, NoLoader) {
+  DriverSources sources;
+  sources.loader = "libmanymod-has-no-such-file.so";
+  Driver::use(sources);
+  EXPECT_EQ(power("opencl"), MM_ERR_UNKNOWN_DEVICE);
+  mm_opencl_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(mm_opencl_get_info(&info), MM_OK);
+  EXPECT_NE(std::string(info.obstacle).find("no OpenCL"), std::string::npos) << info.obstacle;
+}
+
+TEST_F(OpenclFaults, LoaderOfAnOldVersion) {
+  DriverSources sources;
+  sources.hidden_functions = {"clEnqueueFillBuffer"};
+  Driver::use(sources);
+  EXPECT_EQ(power("opencl"), MM_ERR_UNKNOWN_DEVICE);
+  mm_opencl_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(mm_opencl_get_info(&info), MM_OK);
+  EXPECT_NE(std::string(info.obstacle).find("lacks clEnqueueFillBuffer"), std::string::npos) << info.obstacle;
+}
+
+TEST_F(OpenclFaults, ConstantTimeIsOnRequestOnly) {
+  unsetenv("MANYMOD_OPENCL_SECRET");
+  try {
+    Plan plan(Op::powmod, 64, ModulusKind::each, Timing::secret, {"opencl", "", 0});
+    ADD_FAILURE() << "a plan in constant time";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MM_ERR_UNUSABLE_VARIANT);
+    EXPECT_NE(std::string(error.what()).find("MANYMOD_OPENCL_SECRET"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(OpenclFaults, ForkedChild) {
+  replace("", nullptr);
+  ASSERT_EQ(power("opencl", kVariant), MM_OK) << message_;
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool right = power("opencl", kVariant) == MM_ERR_DEVICE &&
+                       message_.find("before this process was forked off") != std::string::npos &&
+                       power("cpu") == MM_OK;
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace manymod::testing

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All operations on an OpenCL device, through PoCL where there is no other, against Python's integers."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ITEMS = 90
+
+PROGRAM = """
+import json, sys
+import manymod
+
+given = json.load(sys.stdin)
+if obstacle := manymod.opencl_support().obstacle:
+    print(json.dumps({"obstacle": obstacle}))
+    sys.exit()
+x, y, n, where = given["x"], given["y"], given["n"], {"device": "opencl"}
+base = manymod.FixedBase(x[0], n[0], exponent_bits=128, **where)
+secret_base = manymod.FixedBase(x[0], n[0], exponent_bits=128, secret=True, **where)
+answers = {
+    "powmod": manymod.powmod(x, y, n, **where),
+    "secret powmod": manymod.powmod(x, y, n, secret=True, **where),
+    "one exponent": manymod.powmod(x, 65537, n, **where),
+    "one modulus": manymod.powmod(x, y, n[0], **where),
+    "mulmod": manymod.mulmod(x, y, n, **where),
+    "fixed base": base.powmod(y),
+    "secret fixed base": secret_base.powmod(y),
+}
+variants = [base.variant, secret_base.variant]
+failed = None
+try:
+    manymod.powmod(x, y, n, device="opencl:99")
+except manymod.DeviceError as error:
+    failed = str(error)
+answers = {name: list(values) for name, values in answers.items()}
+print(json.dumps({"answers": answers, "variants": variants, "failed": failed}))
+"""
+
+SIGN = """
+import json, sys
+import manymod
+from manymod import rsa
+from cryptography.hazmat.primitives.asymmetric import padding, rsa as peer
+from cryptography.hazmat.primitives import hashes
+
+if obstacle := manymod.opencl_support().obstacle:
+    print(json.dumps({"obstacle": obstacle}))
+    sys.exit()
+keys = [peer.generate_private_key(65537, 1024) for _ in range(2)]
+ring = rsa.KeyRing([rsa.PrivateKey.from_cryptography(key) for key in keys], device="opencl")
+messages = [bytes([i]) * 5 for i in range(40)]
+indices = [i % 2 for i in range(40)]
+signatures = ring.sign(messages, indices, padding.PKCS1v15(), hashes.SHA256())
+for message, index, signature in zip(messages, indices, signatures):
+    keys[index].public_key().verify(bytes(signature), message, padding.PKCS1v15(), hashes.SHA256())
+print(json.dumps({"variant": ring.variant_for(0, 40), "recomputed": ring.recomputed}))
+"""
+
+
+def run(program: str, folder: Path, given: object = None, **variables: str) -> Any:
+    """What the program prints as JSON, with OpenCL and an empty cache of its kernels."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MANYMOD_")}
+    environment |= {"MANYMOD_OPENCL_CACHE": str(folder), "POCL_CACHE_DIR": str(folder / "pocl"), **variables}
+    finished = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        input=json.dumps(given),
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    answer = json.loads(finished.stdout)
+    if "obstacle" in answer:
+        pytest.skip(answer["obstacle"])
+    return answer
+
+
+def test_integers(tmp_path: Path) -> None:
+    source = random.Random(1)
+    n = [source.getrandbits(250) | 1 | 1 << 249 for _ in range(ITEMS)]
+    x = [source.choice([1, -1]) * source.getrandbits(300) for _ in range(ITEMS)]
+    y = [source.getrandbits(source.choice([3, 128])) for _ in range(ITEMS)]
+    found = run(PROGRAM, tmp_path / "kernels", {"x": x, "y": y, "n": n}, MANYMOD_OPENCL_SECRET="1")
+    powers = [pow(*item) for item in zip(x, y, n, strict=True)]
+    of_base = [pow(x[0], exponent, n[0]) for exponent in y]
+    assert found["answers"] == {
+        "powmod": powers,
+        "secret powmod": powers,
+        "one exponent": [pow(base, 65537, modulus) for base, modulus in zip(x, n, strict=True)],
+        "one modulus": [pow(base, exponent, n[0]) for base, exponent in zip(x, y, strict=True)],
+        "mulmod": [a * b % modulus for a, b, modulus in zip(x, y, n, strict=True)],
+        "fixed base": of_base,
+        "secret fixed base": of_base,
+    }
+    assert all(".opencl." in variant for variant in found["variants"])
+    assert "no device 'opencl:99'" in found["failed"]
+    assert list((tmp_path / "kernels").glob("*.bin"))
+
+
+def test_signatures(tmp_path: Path) -> None:
+    """Powers, blinding and Garner's step on the device; two keys, so that each row has its own numbers."""
+    pytest.importorskip("cryptography")
+    found = run(SIGN, tmp_path / "kernels", MANYMOD_OPENCL_SECRET="1")
+    assert ".opencl." in found["variant"]
+    assert found["recomputed"] == 0
+
+
+def test_constant_time_needs_consent(tmp_path: Path) -> None:
+    program = """
+import json, manymod
+if obstacle := manymod.opencl_support().obstacle:
+    print(json.dumps({"obstacle": obstacle}))
+else:
+    try:
+        manymod.powmod([2, 3], [5, 7], [11, 13], secret=True, device="opencl")
+    except manymod.ManymodError as error:
+        print(json.dumps({"error": str(error)}))
+"""
+    assert "MANYMOD_OPENCL_SECRET" in run(program, tmp_path)["error"]
