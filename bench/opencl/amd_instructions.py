@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.MULTILINE)
 PROCESSORS = ("gfx1030", "gfx1100", "gfx942")
-#: Technique, digits of a work-item, bits of the moduli. Products without loops: instructions are executed once.
+#: Technique, digits of a work-item, bits of the moduli. Products without loops, executed as they are counted.
 SHAPES = (("reduced_radix", 9, 256), ("reduced_radix", 14, 384), ("reduced_radix", 18, 512))
 MULTIPLICATION = re.compile(r"^\s+v_(mad_[ui]64_[ui]32|mul_(lo|hi)_[ui]32)", re.MULTILINE)
 VECTOR = re.compile(r"^\s+v_", re.MULTILINE)
