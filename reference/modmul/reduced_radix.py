@@ -6,8 +6,6 @@ Sources
 - P. L. Montgomery, *Modular multiplication without trial division*, Math. Comp. 44 (1985).
 - Ç. K. Koç, T. Acar, B. S. Kaliski, *Analyzing and comparing Montgomery multiplication algorithms*,
   IEEE Micro 16 (1996): FIPS.
-- A. Weimerskirch, C. Paar, *Generalizations of the Karatsuba algorithm for efficient implementations*,
-  eprint 2006/224; M. Scott, *Missing a trick: Karatsuba variations*, eprint 2015/1247.
 
 Form
 ----
@@ -17,16 +15,18 @@ the carry from column c - 1. Its sum is exact in an accumulator of 2 W bits (W =
 
     2 K (2^w - 1)^2 + 2^(2 W - w) <= 2^(2 W)
 
-Two products of a column are replaced by one, with d_i = a_i b_i::
+One work-item adds rows: all products by a digit of b, then those by a digit q_i that clears column i, whose
+carry goes to column i + 1 at once. A square has the products of two digits once, doubled.
 
-    a_i b_j + a_j b_i = d_i + d_j + (a_i - a_j) (b_j - b_i)
-
-The new terms have both signs, but the column is the same number, and sums modulo 2^(2 W) are exact.
+Of a group of L lanes each has a tile of K / L digits and as many columns. In step c every lane adds its tile
+of a times tile c of b; lane 0 clears its columns by a tile of q; every lane adds q times its tile of n, and
+passes its columns to the lane below. At the end each lane carries in its own columns and to the next lane,
+twice. The second carries are at most 1 and stay in the lowest digit of a lane, which is thus at most 2^w.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from reference.modmul.scalar64 import word_inverse
 from reference.repr import Words, from_words, to_words
@@ -49,28 +49,6 @@ def digit_bits_for(digits: int) -> int:
     [29, 29, 28, 28, 27]
     """
     return next(bits for bits in range(29, 0, -1) if columns_fit(digits, bits))
-
-
-@dataclass
-class Column:
-    """An accumulator of 2 words."""
-
-    bits: int
-    total: int = 0  #: the exact sum, which may be negative before the last term
-    multiplications: int = field(default=0, compare=False)
-
-    def add(self, x: int, y: int = 1) -> None:
-        """Add a product; the factors fit a word, with a sign if either is negative."""
-        half = 1 << (self.bits // 2 - 1)
-        assert all(-half <= v < 2 * half for v in (x, y)) or y == 1, "a factor exceeds a word"
-        assert min(x, y) >= 0 or max(x, y) < half, "a signed product of unsigned words"
-        self.total += x * y
-        self.multiplications += y != 1
-
-    def value(self) -> int:
-        """The whole column."""
-        assert 0 <= self.total < 1 << self.bits, "a column overflows"
-        return self.total
 
 
 @dataclass(frozen=True)
@@ -120,92 +98,92 @@ class ReducedRadix:
         assert 0 <= 2 * a < self.radix
         return to_words(a, self.length, self.digit_bits)
 
-    def mul(self, a: Words, b: Words, *, replace_pairs: bool = True) -> Words:
-        """``a b / R mod n``, below R/2.
+    def mul(self, a: Words, b: Words) -> Words:
+        """``a b / R mod n``, below R/2, by one work-item.
 
         >>> m = ReducedRadix.of(101, 2, 5, 8)
         >>> m.canonical(m.mul(m.digits(7 * m.radix % 101), m.digits(20)))
         39
         """
-        return self._integrate(a, b, replace_pairs)
+        columns = [0] * (2 * self.length)
+        for i, digit in enumerate(b):
+            self._add_row(columns, i, a, digit)
+            self._clear(columns, i)
+        return self._digits_of(columns[self.length :])
 
     def sqr(self, a: Words) -> Words:
-        """``a^2 / R mod n``, below R/2."""
-        return self._integrate(a, None, replace_pairs=True)
+        """``a^2 / R mod n``, below R/2, by one work-item."""
+        columns = [0] * (2 * self.length)
+        for i, digit in enumerate(a):
+            self._add(columns, 2 * i, digit * digit)
+            assert 2 * digit < 1 << self.word_bits
+            for j in range(i + 1, self.length):
+                self._add(columns, i + j, 2 * digit * a[j])
+        for i in range(self.length):
+            self._clear(columns, i)
+        return self._digits_of(columns[self.length :])
+
+    def mul_by_lanes(self, a: Words, b: Words, lanes: int) -> Words:
+        """``a b / R mod n``, below R/2, by a group of lanes; the lowest digit of a lane may be 2^w."""
+        tile = self.length // lanes
+        parts = [slice(lane * tile, (lane + 1) * tile) for lane in range(lanes)]
+        columns = [[0] * (2 * tile) for _ in range(lanes)]
+        for c in range(lanes):
+            for lane, part in enumerate(parts):
+                self._add_tile(columns[lane], a[part], b[parts[c]])
+            q = [self._clear(columns[0], i, tile) for i in range(tile)]
+            for lane in range(1, lanes):
+                self._add_tile(columns[lane], tuple(q), self.n[parts[lane]])
+            lower = [own[:tile] for own in columns]
+            columns = [own[tile:] + [0] * tile for own in columns]
+            for lane in range(lanes - 1):
+                for k, value in enumerate(lower[lane + 1]):
+                    self._add(columns[lane], k, value)
+        return self._carry_between_lanes([own[:tile] for own in columns])
 
     def canonical(self, a: Words) -> int:
         """``a mod n`` for a < 2 n, such as a product by an integer below n."""
-        value = from_words(a, self.digit_bits)
+        value = sum(digit << (self.digit_bits * i) for i, digit in enumerate(a))
         assert value < 2 * self.modulus
         return value - self.modulus if value >= self.modulus else value
 
-    def multiplications(self, *, replace_pairs: bool = True) -> int:
-        """Of a product, without those that determine the quotient's digits.
+    def _add(self, columns: list[int], k: int, value: int) -> None:
+        columns[k] += value
+        assert columns[k] >> (2 * self.word_bits) == 0, "a column overflows"
 
-        >>> m = ReducedRadix.of(2**256 - 1, 9)
-        >>> m.multiplications(replace_pairs=False), m.multiplications()
-        (162, 98)
-        """
-        total: list[int] = []
-        zero = (0,) * self.length
-        self._integrate(zero, zero, replace_pairs, total)
-        return sum(total)
+    def _add_row(self, columns: list[int], first: int, x: Words, digit: int) -> None:
+        for j, x_j in enumerate(x):
+            self._add(columns, first + j, x_j * digit)
 
-    def _pairs(self, column: Column, c: int, x: Words, y: Words, first: int) -> None:
-        for i in range(max(first, c - self.length + 1), (c + 1) // 2):
-            column.add(x[i] - x[c - i], y[c - i] - y[i])
+    def _add_tile(self, columns: list[int], x: Words, y: Words) -> None:
+        for j, digit in enumerate(y):
+            self._add_row(columns, j, x, digit)
 
-    def _products(self, column: Column, c: int, x: Words, y: Words, first: int) -> None:
-        for i in range(max(first, c - self.length + 1), min(c - first, self.length - 1) + 1):
-            column.add(x[i], y[c - i])
+    def _clear(self, columns: list[int], i: int, digits: int | None = None) -> int:
+        """Add q n, or its lowest ``digits`` digits, which clears w bits of column i; carry it; return q."""
+        mask = (1 << self.digit_bits) - 1
+        q = (columns[i] & mask) * self.k0 & mask
+        self._add_row(columns, i, self.n[:digits], q)
+        assert columns[i] & mask == 0, "a column is not cleared"
+        self._add(columns, i + 1, columns[i] >> self.digit_bits)
+        return q
 
-    def _squares(self, column: Column, c: int, x: Words) -> None:
-        for i in range(max(0, c - self.length + 1), (c + 1) // 2):
-            column.add(2 * x[i], x[c - i])
-        if c % 2 == 0:
-            column.add(x[c // 2], x[c // 2])
+    def _digits_of(self, columns: list[int]) -> Words:
+        value = sum(column << (self.digit_bits * k) for k, column in enumerate(columns))
+        assert 2 * value < self.radix, "the result is not below R/2"
+        return to_words(value, self.length, self.digit_bits)
 
-    def _integrate(
-        self, a: Words, b: Words | None, replace_pairs: bool, counts: list[int] | None = None
-    ) -> Words:
-        """``(a b + q n) / R``, or with a^2 if b is None; `diagonal` has the sums of both kinds of d_i."""
-        length, mask = self.length, (1 << self.digit_bits) - 1
-        q = [0] * length
-        result = [0] * length
-        diagonal = [0] * length
-        carry = diagonal_sum = extra = 0
-        for c in range(2 * length - 1):
-            column = Column(2 * self.word_bits)
-            column.add(carry)
-            if replace_pairs and b is not None and c < length:
-                diagonal[c] = a[c] * b[c]
-                diagonal_sum += diagonal[c]
-                extra += 1
-            if c >= length:
-                diagonal_sum -= diagonal[c - length]
-            column.add(diagonal_sum)
-            if b is None:
-                self._squares(column, c, a)
-            else:
-                (self._pairs if replace_pairs else self._products)(column, c, a, b, 0)
-            if 0 < c < length:
-                column.add(q[0], self.n[c])
-            (self._pairs if replace_pairs else self._products)(column, c, tuple(q), self.n, 1)
-            if c < length:
-                q[c] = (column.total & mask) * self.k0 & mask
-                column.add(q[c], self.n[0])
-                assert column.value() & mask == 0, "a column is not cleared"
-                if replace_pairs and c > 0:
-                    diagonal[c] += q[c] * self.n[c]
-                    diagonal_sum += q[c] * self.n[c]
-                    extra += 1
-            else:
-                result[c - length] = column.value() & mask
-            carry = column.value() >> self.digit_bits
-            if counts is not None:
-                counts.append(column.multiplications)
-        if counts is not None:
-            counts.append(extra)
-        result[length - 1] = carry
-        assert 2 * from_words(tuple(result), self.digit_bits) < self.radix, "the result is not below R/2"
+    def _carry_between_lanes(self, columns: list[list[int]]) -> Words:
+        tile, whole = len(columns[0]), 1 << (self.digit_bits * len(columns[0]))
+        values = [sum(column << (self.digit_bits * k) for k, column in enumerate(own)) for own in columns]
+        first = [value // whole for value in values]
+        assert 2 * max(first) <= whole
+        values = [value % whole + below for value, below in zip(values, [0, *first[:-1]], strict=True)]
+        second = [value // whole for value in values]
+        assert max(second) <= 1
+        assert first[-1] == second[-1] == 0, "the highest lane has a carry"
+        result: list[int] = []
+        for value, below in zip(values, [0, *second[:-1]], strict=True):
+            digits = to_words(value % whole, tile, self.digit_bits)
+            result += [digits[0] + below, *digits[1:]]
         return tuple(result)

@@ -9,16 +9,22 @@ import pytest
 from reference.modmul.reduced_radix import ReducedRadix, columns_fit, digit_bits_for
 from reference.repr import from_words
 
-LENGTHS = [1, 2, 3, 5, 9, 18, 32, 33]
+LENGTHS = [1, 2, 3, 5, 9, 18, 28, 32, 40]
 
 
-def check(m: ReducedRadix, a: int, b: int) -> None:
+def check(m: ReducedRadix, a: int, b: int, lanes: tuple[int, ...] = ()) -> None:
     inverse = pow(m.radix, -1, m.modulus)
     x, y = m.digits(a), m.digits(b)
-    for product, expected in [(m.mul(x, y), a * b), (m.sqr(x), a * a)]:
-        assert from_words(product, m.digit_bits) % m.modulus == expected * inverse % m.modulus
-    assert m.mul(x, y, replace_pairs=False) == m.mul(x, y)
-    assert m.sqr(x) == m.mul(x, x)
+    assert from_words(m.mul(x, y), m.digit_bits) % m.modulus == a * b * inverse % m.modulus
+    assert from_words(m.sqr(x), m.digit_bits) % m.modulus == a * a * inverse % m.modulus
+    for count in lanes:
+        product = m.mul_by_lanes(x, y, count)
+        value = sum(digit << (m.digit_bits * i) for i, digit in enumerate(product))
+        assert value == from_words(m.mul(x, y), m.digit_bits)
+        square = m.mul_by_lanes(product, product, count)
+        assert sum(digit << (m.digit_bits * i) for i, digit in enumerate(square)) == from_words(
+            m.sqr(m.digits(value)), m.digit_bits
+        )
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -31,7 +37,8 @@ def test_products_at_the_bounds(length: int) -> None:
     for n in (radix // 4 - 1, radix // 8 + 1, draw.randrange(radix // 4) | 1):
         m = ReducedRadix.of(n, length)
         for a, b in [(top, top), (top, 1), (0, top), (alternating, top ^ alternating), (top, alternating)]:
-            check(m, a, b)
+            lanes = tuple(count for count in (2, 4) if length % count == 0 and length > 2 * count)
+            check(m, a, b, lanes)
 
 
 def test_all_products_of_small_digits() -> None:

@@ -13,7 +13,7 @@ std::span<const gpu::Technique> opencl_forms() {
   static const gpu::Technique kForms[] = {{.folder = "reduced_radix",
                                            .name = "reduced_radix",
                                            .summary = "digits of 27 to 29 bits with columns of 64 bits",
-                                           .priority = 80,
+                                           .priority = 75,
                                            .shapes = kShapes,
                                            .backend = &opencl::backend(),
                                            .requirements = nullptr}};
