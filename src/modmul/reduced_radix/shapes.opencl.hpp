@@ -35,7 +35,7 @@ constexpr unsigned digit_bits(unsigned digits) {
 
 constexpr gpu::Shape make_shape(const char* kernel, unsigned threads, unsigned per_thread) {
   const unsigned radix_bits = digit_bits(threads * per_thread) * threads * per_thread;
-  constexpr unsigned kExchanged = 3;  // words of local memory for each digit (lanes.clh)
+  constexpr unsigned kExchanged = 4;  // words of local memory for each digit (lanes.clh)
   return {.kernel = kernel,
           .threads = threads,
           .per_thread = per_thread,
