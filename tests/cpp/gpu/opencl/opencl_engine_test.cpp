@@ -27,12 +27,12 @@ class OpenclEngine : public OpenclTest {
   }
 };
 
-const Placement kOpencl{"opencl", "", 0};
-
-void check_on_opencl(Op op, const Operands& operands, Timing timing = Timing::public_) {
-  Plan plan = plan_for(op, operands, timing, kOpencl);
+void check_on_opencl(Op op, const Operands& operands, Timing timing = Timing::public_,
+                     const std::string& variant = "") {
+  const Placement where{"opencl", variant, 0};
+  Plan plan = plan_for(op, operands, timing, where);
   EXPECT_NE(plan.variant().find(".opencl."), std::string::npos) << plan.variant();
-  expect_right(plan.run(operands), op, operands, text_of(op, operands, timing, kOpencl));
+  expect_right(plan.run(operands), op, operands, text_of(op, operands, timing, where));
 }
 
 TEST_F(OpenclEngine, PowersInBothTimingClasses) {
@@ -62,6 +62,31 @@ TEST_F(OpenclEngine, Products) {
   check_on_opencl(Op::mulmod, {numbers.some(200, 7), numbers.some(1, 9), n});
   check_on_opencl(Op::mulmod, {numbers.with_signs(numbers.some(200, 2)), numbers.some(200, 1), n});
   check_on_opencl(Op::sqrmod, {numbers.with_signs(numbers.some(200, 5)), View(), n});
+}
+
+TEST_F(OpenclEngine, DigitsOfAReducedRadix) {
+  CudaNumbers numbers(5);
+  struct Case {
+    const char* variant;
+    std::size_t width, items;
+  };
+  for (const auto& [variant, width, items] : {Case{"reduced_radix.opencl.t1", 4, 100}}) {
+    const Batch n = numbers.odd_moduli(items, width), x = numbers.some(items, width);
+    const Batch y = numbers.some(items, 1);
+    check_on_opencl(Op::powmod, {x, y, n}, Timing::public_, variant);
+    check_on_opencl(Op::powmod, {x, y, n}, Timing::secret, variant);
+    check_on_opencl(Op::mulmod, {x, y, n}, Timing::public_, variant);
+  }
+}
+
+TEST_F(OpenclEngine, FixedBases) {
+  CudaNumbers numbers(6);
+  const Batch n = numbers.odd_moduli(1, 2), base = numbers.some(1, 2), y = numbers.some(150, 2);
+  for (const Timing timing : {Timing::public_, Timing::secret}) {
+    FixedBase fixed(base, n, 128, timing, {"opencl", "", 0});
+    EXPECT_NE(fixed.variant().find(".opencl."), std::string::npos) << fixed.variant();
+    expect_right(fixed.powmod(y), Op::powmod, {base, y, n}, "a fixed base");
+  }
 }
 
 TEST_F(OpenclEngine, ProductsOfPowers) {
