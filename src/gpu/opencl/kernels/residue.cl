@@ -119,7 +119,8 @@ static void mm_start_residue(mm_residue_state* s, const mm_source n, const mm_so
 #pragma unroll 1
   for (uint j = 0; j < s->words; ++j) {
     s->n[j * s->stride] = mm_word(n, j);
-    s->r[j * s->stride] = a.words == 0 ? (j == s->words - 2) : j < taken_words ? a.words[a.count - taken_words + j] : 0;
+    const uint word = j < taken_words ? a.words[a.count - taken_words + j] : 0;
+    s->r[j * s->stride] = a.words == 0 ? (j == s->words - 2) : word;
   }
   const ulong high = (ulong)mm_word(n, s->words - 1) << 32 | mm_word(n, s->words - 2);
   s->above = 0;
