@@ -11,9 +11,9 @@
 
 #include "arch/cuda/opaque.cuda.hpp"
 #include "arch/cuda/words.cuda.hpp"
+#include "core/device_call.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
-#include "ecc/cuda/device_call.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
 #include "ecc/cuda/jobs.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"

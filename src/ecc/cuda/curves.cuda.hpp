@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "ecc/cuda/device_call.hpp"
+#include "core/device_call.hpp"
 #include "ecc/cuda/single_thread.cuda.hpp"
 #include "ecc/formulas/jacobian.hpp"
 #include "field/device.cuda.hpp"

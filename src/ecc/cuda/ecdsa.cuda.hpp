@@ -8,13 +8,15 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/sha2.cuda.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
 #include "ecc/cuda/jobs.hpp"
 #include "ecc/cuda/points.cuda.hpp"
-#include "ecc/cuda/sha2.cuda.hpp"
 
 namespace manymod::ecc::cuda {
+
+using sha2::Hmac, sha2::Sha2, sha2::Sha256, sha2::Sha384, sha2::Sha512, sha2::ShaMessage, sha2::ShaState;
 
 /// All ones if the number of kCount words is in [1, n).
 template <unsigned kCount>

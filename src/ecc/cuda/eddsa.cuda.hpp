@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/sha2.cuda.hpp"
 #include "ecc/cuda/ecdsa.cuda.hpp"
 #include "ecc/cuda/edwards.cuda.hpp"
 #include "ecc/cuda/row_jobs.hpp"
 #include "ecc/cuda/rows.cuda.hpp"
-#include "ecc/cuda/sha2.cuda.hpp"
 
 namespace manymod::ecc::cuda {
 

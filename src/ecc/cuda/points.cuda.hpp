@@ -12,9 +12,9 @@
 #include <cstdint>
 
 #include "arch/cuda/opaque.cuda.hpp"
+#include "core/device_call.hpp"
 #include "core/portable.hpp"
 #include "ecc/cuda/curves.cuda.hpp"
-#include "ecc/cuda/device_call.hpp"
 #include "ecc/cuda/digits.cuda.hpp"
 #include "ecc/cuda/elements.cuda.hpp"
 #include "ecc/cuda/endomorphism.cuda.hpp"

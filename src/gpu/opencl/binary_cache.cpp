@@ -70,7 +70,7 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 
 // Of the magic, the key and the contents: a file that was renamed is not taken for another.
 Sha256Digest seal(const Sha256Digest& key, std::span<const std::uint8_t> binary) {
-  Sha256 hash;
+  Sha256Sum hash;
   hash.add(kMagic);
   hash.add(key);
   hash.add(binary);

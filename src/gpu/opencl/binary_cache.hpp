@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "repr/sha256.hpp"
+#include "core/sha256.hpp"
 
 namespace manymod::opencl {
 

@@ -75,7 +75,7 @@ ProgramHandle ProgramBuilder::build(const Recipe& recipe) const {
 
 // All that a binary may depend on. Each text is preceded by its length, so that no two lists are alike.
 Sha256Digest ProgramBuilder::key_of(const Recipe& recipe) const {
-  Sha256 hash;
+  Sha256Sum hash;
   for (const std::string_view text :
        {std::string_view(device_.platform_name), std::string_view(device_.vendor),
         std::string_view(device_.name), std::string_view(device_.version),

@@ -27,7 +27,7 @@ class OpenclBinaryCache : public testing::Test {
   void TearDown() override { fs::remove_all(parent_); }
 
   static Sha256Digest key(const std::string& text) {
-    Sha256 hash;
+    Sha256Sum hash;
     hash.add(text);
     return hash.digest();
   }
@@ -146,7 +146,7 @@ TEST_F(OpenclBinaryCache, FolderOfTheEnvironment) {
 /// FIPS 180-4 examples, and lengths around the padding's limits against each other.
 TEST(Sha256, KnownAnswers) {
   const auto hex = [](const std::string& text) {
-    Sha256 hash;
+    Sha256Sum hash;
     hash.add(text);
     return hex_text(hash.digest());
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256, SHA-384, SHA-512 (FIPS 180-4) and HMAC (RFC 2104) of short messages in device code, by one thread
-// for each message. It compiles for the host as well, for tests.
+// for each message. It compiles for the host as well.
 //
 // A message is an array of big-endian words whose length in bytes is a compile-time constant, so that all of
 // its words stay in registers until they are compressed.
@@ -10,10 +10,10 @@
 
 #include <cstdint>
 
+#include "core/device_call.hpp"
 #include "core/portable.hpp"
-#include "ecc/cuda/device_call.hpp"
 
-namespace manymod::ecc::cuda {
+namespace manymod::sha2 {
 
 template <class Word, unsigned kCount>
 struct ShaConstants {
@@ -252,4 +252,4 @@ class Hmac {
   }
 };
 
-}  // namespace manymod::ecc::cuda
+}  // namespace manymod::sha2

@@ -9,12 +9,14 @@
 #include <string>
 #include <string_view>
 
+#include "core/sha2.cuda.hpp"
+
 namespace manymod {
 
 using Sha256Digest = std::array<std::uint8_t, 32>;
 
-/// FIPS 180-4, 6.2.
-class Sha256 {
+/// The digest of bytes that come in pieces.
+class Sha256Sum {
  public:
   void add(std::span<const std::uint8_t> bytes);
   void add(std::string_view text) { add({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}); }
@@ -22,13 +24,11 @@ class Sha256 {
   [[nodiscard]] Sha256Digest digest();
 
  private:
-  static constexpr std::size_t kBlock = 64;
-  std::array<std::uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<std::uint8_t, kBlock> block_{};
+  using Sha2 = sha2::Sha2<sha2::Sha256>;
+  static constexpr std::size_t kBlock = Sha2::kBlockBytes;
+  Sha2::State state_ = Sha2::start();
+  Sha2::Word block_[kBlock / sizeof(Sha2::Word)]{};  ///< bytes_ % kBlock of its bytes are set, from the first
   std::uint64_t bytes_ = 0;
-
-  void compress();
 };
 
 /// 64 lower-case hexadecimal digits.
