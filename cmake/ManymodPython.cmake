@@ -3,7 +3,14 @@
 find_package(nanobind CONFIG REQUIRED)
 
 file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/python/*.cpp")
-nanobind_add_module(_core NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${python_sources})
+# One extension for all versions of Python from 3.12 on, by the stable ABI: a wheel built with -C wheel.py-api=cp312.
+set(manymod_stable_abi "")
+if(SKBUILD_SABI_VERSION)
+  set(manymod_stable_abi STABLE_ABI)
+else()
+  list(FILTER python_sources EXCLUDE REGEX "/stable_abi\\.cpp$")
+endif()
+nanobind_add_module(_core ${manymod_stable_abi} NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${python_sources})
 manymod_configure_target(_core)
 # The objects themselves, not the archive: this keeps their link order (see manymod_objects).
 target_link_libraries(_core PRIVATE manymod_objects)

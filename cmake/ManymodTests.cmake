@@ -195,7 +195,8 @@ set_tests_properties(device_secrets PROPERTIES LABELS package TIMEOUT 300)
 if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
   add_test(NAME exported_symbols
            COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DLIBRARY=$<TARGET_FILE:manymod>"
-                   "-DINCLUDE=${CMAKE_CURRENT_SOURCE_DIR}/include/manymod"
+                   "-DINCLUDE=${CMAKE_CURRENT_SOURCE_DIR}/include/manymod" "-DREADELF=${CMAKE_READELF}"
+                   "-DLIST=${CMAKE_CURRENT_SOURCE_DIR}/tests/abi/symbols.txt" "-DABI=${manymod_abi_version}"
                    -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_symbols.cmake")
   set(installed_nvcc "")
   if(manymod_cuda_on)
@@ -206,7 +207,13 @@ if(UNIX AND NOT APPLE AND NOT MANYMOD_SANITIZE)
                    "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/installed_package" "-DGENERATOR=${CMAKE_GENERATOR}"
                    "-DNVCC=${installed_nvcc}"
                    -P "${CMAKE_CURRENT_SOURCE_DIR}/tests/cmake/check_install.cmake")
-  set_tests_properties(exported_symbols installed_package PROPERTIES LABELS package TIMEOUT 300)
+  # Its header is that of an older version: it must not see this one's.
+  add_executable(manymod_older_program tests/abi/older_program.c)
+  manymod_configure_target(manymod_older_program)
+  target_link_libraries(manymod_older_program PRIVATE "$<TARGET_LINKER_FILE:manymod>")
+  add_dependencies(manymod_older_program manymod)
+  add_test(NAME older_program COMMAND manymod_older_program)
+  set_tests_properties(exported_symbols installed_package older_program PROPERTIES LABELS package TIMEOUT 300)
 endif()
 
 # Only optimised builds must run on other processors: without inlining, instruction-set files share nearly all functions.

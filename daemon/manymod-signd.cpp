@@ -3,6 +3,7 @@
 //
 //   manymod-signd CONFIGURATION
 //   manymod-signd --check CONFIGURATION   read the configuration and the keys, and exit
+//   manymod-signd --version
 //
 // SIGHUP reloads the configuration, SIGTERM and SIGINT end the daemon.
 #include <openssl/crypto.h>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "manymod/manymod.h"
 #include "server/daemon.hpp"
 #include "server/hardening.hpp"
 #include "server/log.hpp"
@@ -65,9 +67,13 @@ int main(int count, char** arguments) {
   std::signal(SIGPIPE, SIG_IGN);
   // The configuration of OpenSSL that servers have may load a provider that waits for this daemon.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  if (count == 2 && std::string_view(arguments[1]) == "--version") {
+    std::printf("manymod-signd %s\n", mm_version());
+    return 0;
+  }
   const bool check = count == 3 && std::string_view(arguments[1]) == "--check";
   if (count != 2 && !check) {
-    std::fprintf(stderr, "usage: manymod-signd [--check] CONFIGURATION\n");
+    std::fprintf(stderr, "usage: manymod-signd [--check] CONFIGURATION | --version\n");
     return 2;
   }
   try {

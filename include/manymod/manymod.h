@@ -460,7 +460,7 @@ typedef enum mm_copy_direction {
 MM_API mm_status mm_device_copy(unsigned device_index, void* to, const void* from, size_t bytes,
                                 mm_copy_direction direction);
 
-/** Version of the library: "0.1.0". A static string. */
+/** Version of the library, such as "0.1.0"; that of the headers is MM_VERSION_*. A static string. */
 MM_API const char* mm_version(void);
 
 #ifdef __cplusplus

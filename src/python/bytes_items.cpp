@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "python/stable_abi.hpp"
+
 namespace manymod::python {
 namespace {
 
@@ -12,8 +14,8 @@ namespace {
 }
 
 mm_bytes bytes_of(PyObject* object) {
-  return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(object)),
-          static_cast<std::size_t>(PyBytes_GET_SIZE(object))};
+  return {reinterpret_cast<const std::uint8_t*>(PyBytes_AsString(object)),
+          static_cast<std::size_t>(PyBytes_Size(object))};
 }
 
 }  // namespace
@@ -39,19 +41,20 @@ BytesItems::BytesItems(nb::handle items, nb::handle offsets, const char* what)
 
 void BytesItems::read_tuple(nb::handle items, const char* what) {
   kept_ = nb::borrow(items);
-  const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr()));
+  const auto count = static_cast<std::size_t>(PyTuple_Size(items.ptr()));
   items_.reserve(count + 1);  // never null: mm_bytes_view.items selects the form of the view
+  const Elements elements(items.ptr());
   for (std::size_t i = 0; i < count; ++i) {
-    PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
+    PyObject* item = elements[static_cast<Py_ssize_t>(i)];
     if (PyBytes_Check(item)) {
       items_.push_back(bytes_of(item));
     } else if (PyObject_CheckBuffer(item) != 0) {
       exported_.push_back(std::make_unique<BytesView>(item));
       items_.push_back(exported_.back()->bytes());
     } else {
-      throw nb::type_error((std::string(what) + ": item " + std::to_string(i) + " must be bytes, not " +
-                            Py_TYPE(item)->tp_name)
-                               .c_str());
+      throw nb::type_error(
+          (std::string(what) + ": item " + std::to_string(i) + " must be bytes, not " + type_name(item))
+              .c_str());
     }
   }
   view_.count = count;

@@ -9,6 +9,7 @@
 #include "python/buffer.hpp"
 #include "python/mpz.hpp"
 #include "python/pyint.hpp"
+#include "python/stable_abi.hpp"
 
 namespace manymod::python {
 namespace {
@@ -23,7 +24,7 @@ enum class Element : std::uint8_t { integer, mpz, other };
 /// the look-up may run Python code.
 class Classifier {
  public:
-  Element operator()(const PyObject* value) {
+  Element operator()(PyObject* value) {
     if (PyLong_Check(value)) return Element::integer;
     if (gmpy2_ == nullptr || !gmpy2_->is_mpz(value)) return Element::other;
     met_mpz_ = true;
@@ -41,7 +42,7 @@ class Classifier {
 [[noreturn]] void raise_bad_element(Py_ssize_t index, PyObject* value) {
   if (PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
   PyErr_Clear();
-  PyErr_Format(PyExc_TypeError, "element %zd is not an integer: %.200s", index, Py_TYPE(value)->tp_name);
+  PyErr_Format(PyExc_TypeError, "element %zd is not an integer: %.200s", index, type_name(value).c_str());
   throw nb::python_error();
 }
 
@@ -50,8 +51,6 @@ nb::object as_index(Py_ssize_t index, PyObject* value) {
   if (integer == nullptr) raise_bad_element(index, value);
   return nb::steal(integer);
 }
-
-PyObject* const* elements(PyObject* fast) { return PySequence_Fast_ITEMS(fast); }
 
 nb::object fast_sequence(nb::handle sequence) {
   PyObject* fast = PySequence_Fast(sequence.ptr(), "expected a sequence of integers");
@@ -66,9 +65,10 @@ nb::object replace_others(nb::handle fast, Classifier& classify) {
   if (!copy.is_valid()) throw nb::python_error();
   nb::object originals = nb::steal(PySequence_Tuple(copy.ptr()));
   if (!originals.is_valid()) throw nb::python_error();
-  const Py_ssize_t count = PyTuple_GET_SIZE(originals.ptr());
+  const Py_ssize_t count = PyTuple_Size(originals.ptr());
+  const Elements items(originals.ptr());
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* value = PyTuple_GET_ITEM(originals.ptr(), i);
+    PyObject* value = items[i];
     if (classify(value) == Element::other) {
       if (PyList_SetItem(copy.ptr(), i, as_index(i, value).release().ptr()) != 0) throw nb::python_error();
     }
@@ -84,8 +84,8 @@ struct SequenceExtent {
 
 SequenceExtent measure(PyObject* fast, Classifier& classify, std::uint32_t* widths) {
   SequenceExtent extent;
-  PyObject* const* items = elements(fast);
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(fast);
+  const Elements items(fast);
+  const Py_ssize_t count = PySequence_Size(fast);
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (i + kAheadHeader < count) prefetch_int(items[i + kAheadHeader]);
     IntExtent item;
@@ -128,7 +128,7 @@ void int_widths(nb::handle sequence, nb::handle widths) {
   const Buffer out(widths, Access::write, 1, "widths");
   const nb::object fast = fast_sequence(sequence);
   if (out.itemsize() != sizeof(std::uint32_t) || (out.shape(0) > 1 && out.stride(0) != out.itemsize()) ||
-      out.shape(0) != static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr()))) {
+      out.shape(0) != static_cast<std::size_t>(PySequence_Size(fast.ptr()))) {
     throw nb::value_error("widths must be a contiguous uint32 array as long as the sequence");
   }
   if (!measure(fast.ptr(), classify, static_cast<std::uint32_t*>(out.data())).plain) {
@@ -156,10 +156,10 @@ void ints_to_limbs(nb::handle sequence, Py_ssize_t start, nb::handle limbs, nb::
   const nb::object fast = fast_sequence(sequence);
   const auto count = static_cast<Py_ssize_t>(out.count());
   const Py_ssize_t stop = start + count;
-  if (start < 0 || stop > PySequence_Fast_GET_SIZE(fast.ptr())) {
+  if (start < 0 || stop > PySequence_Size(fast.ptr())) {
     throw nb::value_error("the sequence changed during the call");
   }
-  PyObject* const* items = elements(fast.ptr());
+  const Elements items(fast.ptr());
   for (Py_ssize_t i = start; i < stop; ++i) {
     if (i + kAheadHeader < stop) prefetch_int(items[i + kAheadHeader]);
     const auto row = static_cast<std::size_t>(i - start);
@@ -195,7 +195,7 @@ nb::object write_list(nb::handle limbs, nb::handle negative, Write write) {
   for (std::size_t i = 0; i < in.count(); ++i) {
     PyObject* value = write(in.row(i), in.width(), signs.at(i));
     if (value == nullptr) throw nb::python_error();
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), value);
+    NB_LIST_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), value);
   }
   return list;
 }
@@ -264,19 +264,19 @@ void limbs_to_bytes(nb::handle limbs, nb::handle bytes) {
 void bytes_list_to_limbs(nb::handle sequence, nb::handle limbs) {
   const LimbArray out(limbs, Access::write, "limbs");
   const nb::object fast = fast_sequence(sequence);
-  if (static_cast<std::size_t>(PySequence_Fast_GET_SIZE(fast.ptr())) != out.count()) {
+  if (static_cast<std::size_t>(PySequence_Size(fast.ptr())) != out.count()) {
     throw nb::value_error("limbs do not have the length of the sequence");
   }
+  const Elements items(fast.ptr());
   for (std::size_t i = 0; i < out.count(); ++i) {
-    PyObject* item = elements(fast.ptr())[i];
+    PyObject* item = items[static_cast<Py_ssize_t>(i)];
     if (!PyBytes_Check(item)) {
-      PyErr_Format(PyExc_TypeError, "element %zu is not bytes: %.200s", i, Py_TYPE(item)->tp_name);
+      PyErr_Format(PyExc_TypeError, "element %zu is not bytes: %.200s", i, type_name(item).c_str());
       throw nb::python_error();
     }
-    const auto width = static_cast<std::size_t>(PyBytes_GET_SIZE(item));
+    const auto width = static_cast<std::size_t>(PyBytes_Size(item));
     if (width > out.width() * sizeof(Limb)) throw nb::value_error("limbs are too narrow for the bytes");
-    read_bytes(reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(item)), width, out.row(i),
-               out.width());
+    read_bytes(reinterpret_cast<const std::uint8_t*>(PyBytes_AsString(item)), width, out.row(i), out.width());
   }
 }
 

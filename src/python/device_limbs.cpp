@@ -13,6 +13,7 @@
 #include "python/call.hpp"
 #include "python/device_dlpack.hpp"
 #include "python/device_export.hpp"
+#include "python/stable_abi.hpp"
 
 namespace manymod::python {
 namespace {

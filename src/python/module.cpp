@@ -9,8 +9,10 @@
 #include "python/ecc.hpp"
 #include "python/rsa.hpp"
 #include "python/service.hpp"
+#include "python/stable_abi.hpp"
 
 NB_MODULE(_core, module) {
+  manymod::python::find_python_functions();
   // Cached plans outlive the interpreter's leak check, and a forked child does not destroy those of its
   // parent.
   nanobind::set_leak_warnings(false);

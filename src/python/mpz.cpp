@@ -96,7 +96,11 @@ bool Gmpy2::examine(PyObject* module) {
 }
 
 bool Gmpy2::verify_layout() const {
-  if (mpz_type_->tp_basicsize < static_cast<Py_ssize_t>(sizeof(MpzObject))) return false;
+  const Owned basic_size(PyObject_GetAttrString(reinterpret_cast<PyObject*>(mpz_type_), "__basicsize__"));
+  if (basic_size.get() == nullptr ||
+      PyLong_AsSsize_t(basic_size.get()) < static_cast<Py_ssize_t>(sizeof(MpzObject))) {
+    return false;
+  }
   for (const KnownValue& known : kKnownValues) {
     const Owned value(PyObject_CallFunction(reinterpret_cast<PyObject*>(mpz_type_), "si", known.hex, 16));
     if (value.get() == nullptr || !is_mpz(value.get()) || !holds(value.get(), known)) return false;
@@ -162,7 +166,7 @@ PyObject* Gmpy2::write_binary(const Limb* limbs, std::size_t width, bool negativ
   while (width > 0 && limbs[width - 1] == 0) --width;
   const Owned binary(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(2 + width * sizeof(Limb))));
   if (binary.get() == nullptr) return nullptr;
-  char* bytes = PyBytes_AS_STRING(binary.get());
+  char* bytes = PyBytes_AsString(binary.get());
   bytes[0] = 1;
   bytes[1] = static_cast<char>(width == 0 ? 0 : negative ? 2 : 1);
   if (width != 0) std::memcpy(bytes + 2, limbs, width * sizeof(Limb));

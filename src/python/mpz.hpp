@@ -26,7 +26,7 @@ class Gmpy2 {
   /// The gmpy2 of this process, examined on first use after the program has imported it; null if it has not.
   static const Gmpy2* loaded();
 
-  [[nodiscard]] bool is_mpz(const PyObject* value) const { return Py_TYPE(value) == mpz_type_; }
+  [[nodiscard]] bool is_mpz(PyObject* value) const { return Py_TYPE(value) == mpz_type_; }
   /// Whether the layout was verified with known values, so that MpzObject may be used.
   [[nodiscard]] bool layout_verified() const { return layout_verified_; }
   /// A new mpz, or null with a Python exception set.

@@ -14,7 +14,8 @@ void deallocate(PyObject* self) {
   auto* const pending = reinterpret_cast<Pending*>(self);
   mm_ticket_destroy(pending->ticket);
   delete pending->arrays;
-  type->tp_free(self);
+  const auto free_object = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
+  free_object(self);
   Py_DECREF(type);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion between Python ints and limbs without an intermediate bytes object. Only pyint.cpp depends on
-// the layouts of the supported CPython versions.
+// Conversion between Python ints and limbs without an intermediate bytes object.
 #pragma once
 
 #include <Python.h>

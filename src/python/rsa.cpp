@@ -305,7 +305,7 @@ nb::object rows_to_bytes(nb::handle rows, nb::handle sizes) {
     PyObject* item =
         PyBytes_FromStringAndSize(reinterpret_cast<const char*>(array.row(i)), static_cast<Py_ssize_t>(size));
     if (item == nullptr) throw nb::python_error();
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), item);
+    NB_LIST_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), item);
   }
   return list;
 }

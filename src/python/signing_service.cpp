@@ -138,7 +138,7 @@ std::size_t SigningService::add_ecc(nb::handle plan, int op, nb::handle scheme, 
 
 nb::object SigningService::make_future() const {
   auto* const type = reinterpret_cast<PyTypeObject*>(future_type_.ptr());
-  PyObject* const made = type->tp_alloc(type, 0);
+  PyObject* const made = PyType_GenericAlloc(type, 0);
   if (made == nullptr) throw nb::python_error();
   nb::object future = nb::steal(made);
   // What Job.__init__ does. The members that an answer changes are there from now on: changing them allocates
@@ -161,13 +161,13 @@ void SigningService::refuse(mm_status status) {
 template <class Submit>
 mm_status SigningService::try_submit(Pending* pending, const Submit& submit) {
   pending->service = this;
-  Py_INCREF(pending);
+  Py_INCREF(&pending->ob_base);
   answered_.expect();
   const mm_status status = submit();
   if (status == MM_OK) return status;
   answered_.settle(1);
   pending->service = nullptr;
-  Py_DECREF(pending);
+  Py_DECREF(&pending->ob_base);
   return status;
 }
 

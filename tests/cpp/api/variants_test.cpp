@@ -232,7 +232,8 @@ TEST(Statuses, NamesAndMessages) {
     EXPECT_EQ(named, std::string(mm_status_message(static_cast<mm_status>(status))) != "unknown status");
   }
   EXPECT_EQ(known, 41);
-  EXPECT_STREQ(mm_version(), "0.1.0");
+  EXPECT_EQ(mm_version(), std::to_string(MM_VERSION_MAJOR) + "." + std::to_string(MM_VERSION_MINOR) + "." +
+                              std::to_string(MM_VERSION_PATCH));
 }
 
 }  // namespace
