@@ -13,6 +13,8 @@
 #   make lowest   build and test with the lowest versions of the dependencies that pyproject.toml allows
 #   make fuzz     every fuzzing harness by libFuzzer for FUZZ_SECONDS (600)
 #   make soak     random calls from threads and forks with failing allocations, for SOAK_SECONDS (3600)
+#   make wheels   source distribution and wheels for manylinux in dist/; MANYMOD_CUDA=OFF leaves out the GPU part
+#   make try-wheels   install the wheels of dist/ into bare systems and compute with them (root, debootstrap)
 #   make clean    remove .venv and build
 
 SHELL := /bin/bash
@@ -46,7 +48,7 @@ TIDY_SOURCES = $(filter %.cpp,$(filter src/% daemon/% provider/% tests/%,$(CPP_S
 PYTHON_CODE = $(wildcard python apps cmake docs reference tools tests examples/*.py bench/*.py bench/*/*.py) $(shell find src -name '*.py')
 
 .PHONY: help demo demo-tls test test-cpp test-asan test-python test-clusters bench lint lint-python lint-format lint-clang \
-  lint-cpp format docs docs-links compilers lowest fuzz soak clean
+  lint-cpp format docs docs-links compilers lowest fuzz soak wheels try-wheels clean
 
 help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
@@ -178,6 +180,13 @@ compilers: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 
 lowest: $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	$(VENV)/bin/python tools/lowest_versions.py --jobs $(JOBS)
+
+# All that builds them is in build/wheels: interpreters with headers are found, compilers come from PyPI.
+wheels:
+	$(PYTHON) tools/build_wheels.py --cuda $(or $(MANYMOD_CUDA),ON) --jobs $(JOBS)
+
+try-wheels: | $(STAMPS)/venv
+	$(VENV)/bin/python tools/try_wheels.py
 
 lint-cpp: $(STAMPS)/deps-lint $(STAMPS)/build-tools $(STAMPS)/system-build $(STAMPS)/system-test
 	cmake -S . -B build/lint --log-level=WARNING -DMANYMOD_BUILD_TESTS=ON -DMANYMOD_BUILD_PYTHON=ON \
