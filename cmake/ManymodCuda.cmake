@@ -18,7 +18,7 @@ set(MANYMOD_CUDA "${manymod_cuda_default}" CACHE STRING "Compile the CUDA kernel
 set_property(CACHE MANYMOD_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(MANYMOD_COMPARISON_KERNELS "Compile the CUDA kernels of techniques that are only for comparison" ON)
 set(manymod_comparison_techniques fios rns_float two_pass16)
-set(manymod_release_architectures 80 90a 100+ptx 120)
+set(manymod_release_architectures 80 86 89 90a 100+ptx 120)
 set(manymod_least_nvcc 12.8)
 
 # Find <program> on PATH or in an installed toolkit, else in the wheels that the Python package's build and tests depend

@@ -4,6 +4,8 @@
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
+# There are no C++ modules: looking for them takes as many steps as the compilation.
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 if(MANYMOD_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 endif()

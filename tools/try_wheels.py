@@ -22,6 +22,7 @@ from pathlib import Path
 from wheel_parts import STABLE_ABI, run
 
 ROOT = Path(__file__).resolve().parent.parent
+UBUNTU = "http://archive.ubuntu.com/ubuntu"
 #: Where a root gets the wheels and the test.
 INSIDE = "/opt/manymod"
 
@@ -32,6 +33,7 @@ class System:
 
     suite: str
     script: str
+    mirror: str = ""  # nothing: that of the script
     components: str = "main"
 
 
@@ -39,8 +41,8 @@ SYSTEMS = {
     "debian-12": System("bookworm", "sid"),
     "debian-13": System("trixie", "sid"),
     "debian-testing": System("testing", "sid"),
-    "ubuntu-22.04": System("jammy", "gutsy", "main,universe"),
-    "ubuntu-24.04": System("noble", "gutsy", "main,universe"),
+    "ubuntu-22.04": System("jammy", "gutsy", UBUNTU, "main,universe"),
+    "ubuntu-24.04": System("noble", "gutsy", UBUNTU, "main,universe"),
 }
 
 
@@ -64,10 +66,10 @@ def make(root: Path, system: System) -> None:
         return
     shutil.rmtree(root, ignore_errors=True)
     root.parent.mkdir(parents=True, exist_ok=True)
-    # Releases newer than debootstrap have no script of their own. Without a mirror it takes the script's.
+    # Releases newer than debootstrap have no script of their own.
     script = Path("/usr/share/debootstrap/scripts") / system.script
     options = ("--variant=minbase", f"--components={system.components}", "--include=python3,python3-venv")
-    run("debootstrap", *options, system.suite, root, "", script)
+    run("debootstrap", *options, system.suite, root, system.mirror, script)
     done.touch()
 
 

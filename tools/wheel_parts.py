@@ -33,9 +33,9 @@ OPENSSL_IN_DEBIAN = f"pool/main/o/openssl/openssl_{OPENSSL_VERSION}.orig.tar.gz"
 OPENSSL_OPTIONS = (
     "no-shared", "no-module", "no-autoload-config", "no-atexit", "no-apps", "no-docs", "no-tests",
     "no-legacy", "no-engine", "no-comp", "no-zlib", "no-afalgeng", "no-sock", "no-quic", "no-http",
-    "no-cmp", "no-cms", "no-ct", "no-ocsp", "no-srp", "no-srtp", "no-ts", "no-ml-dsa", "no-ml-kem", "no-slh-dsa",
-    "no-aria", "no-bf", "no-camellia", "no-cast", "no-gost", "no-idea", "no-md4", "no-mdc2", "no-rc2", "no-rc4",
-    "no-rmd160", "no-seed", "no-whirlpool",
+    "no-cmp", "no-cms", "no-ct", "no-ocsp", "no-srp", "no-srtp", "no-ts", "no-ml-dsa", "no-ml-kem",
+    "no-slh-dsa", "no-aria", "no-bf", "no-camellia", "no-cast", "no-gost", "no-idea", "no-md4", "no-mdc2",
+    "no-rc2", "no-rc4", "no-rmd160", "no-seed", "no-whirlpool",
 )  # fmt: skip
 
 #: Wheels run where glibc has this version or a newer one.
@@ -64,11 +64,13 @@ class Toolchain:
 
     programs: Mapping[str, Path]  # "cc", "c++", "ar", "ranlib"
     tag: str
+    cxx_flags: str = ""
 
     def cmake_defines(self) -> dict[str, str]:
         """Return the options that make CMake use them."""
         names = {"cc": "C_COMPILER", "c++": "CXX_COMPILER", "ar": "AR", "ranlib": "RANLIB"}
-        return {f"CMAKE_{names[name]}": str(path) for name, path in self.programs.items()}
+        defines = {f"CMAKE_{names[name]}": str(path) for name, path in self.programs.items()}
+        return defines | {"CMAKE_CXX_FLAGS": self.cxx_flags}
 
 
 def toolchain(folder: Path, zig: Sequence[str], environ: Mapping[str, str] = os.environ) -> Toolchain:
@@ -93,7 +95,8 @@ def toolchain(folder: Path, zig: Sequence[str], environ: Mapping[str, str] = os.
         if not programs[name].exists() or programs[name].read_text(encoding="utf-8") != text:
             programs[name].write_text(text, encoding="utf-8")
             programs[name].chmod(0o755)
-    return Toolchain(programs, f"manylinux_{GLIBC.replace('.', '_')}_{machine}")
+    # nanobind's headers use stderr without <cstdio>, which libstdc++ happens to include and libc++ does not.
+    return Toolchain(programs, f"manylinux_{GLIBC.replace('.', '_')}_{machine}", "-include cstdio")
 
 
 # ---- interpreters -----------------------------------------------------------------------------------------

@@ -44,7 +44,8 @@ inline void find_python_functions() {}
 
 /// The class's name, for messages. @throws nb::python_error
 inline std::string type_name(nb::handle value) {
-  return nb::cast<std::string>(nb::object(value.type().attr("__name__")));
+  const nb::str name(value.type().attr("__name__"));
+  return name.c_str();
 }
 
 /// The elements of a list or tuple, borrowed; no Python code may run while they are used.

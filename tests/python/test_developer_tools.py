@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/try_compilers.py and tools/lowest_versions.py: what they look for and how they read it."""
+"""Tools that developers call: what they look for and how they read it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import gpu_run  # noqa: E402
 import gpu_stages  # noqa: E402
 import lowest_versions  # noqa: E402
 import try_compilers  # noqa: E402
+import wheel_parts  # noqa: E402
 
 
-@pytest.mark.parametrize("module", [gpu_run, gpu_stages, lowest_versions, try_compilers])
+@pytest.mark.parametrize("module", [gpu_run, gpu_stages, lowest_versions, try_compilers, wheel_parts])
 def test_doctests(module: object) -> None:
     outcome = doctest.testmod(module)  # type: ignore[arg-type]
     assert outcome.attempted > 0

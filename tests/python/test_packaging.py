@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.resources
+import os
 import re
 import runpy
 import subprocess
@@ -15,8 +16,10 @@ from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
+from tests.python import provider_support
 
 import manymod
+import tls_servers
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,6 +34,25 @@ def test_one_version_everywhere() -> None:
     assert importlib.metadata.version("manymod") == version
     assert manymod.__version__ == version
     assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_build_has_that_version() -> None:
+    provider_support.needed()
+    build = provider_support.folder()
+    version = header_version((ROOT / "include/manymod/manymod.h").read_text(encoding="utf-8"))
+    assert f"\nVersion: {version}\n" in (build / "manymod.pc").read_text(encoding="utf-8")
+    package = (build / "manymodConfigVersion.cmake").read_text(encoding="utf-8")
+    assert f'set(PACKAGE_VERSION "{version}")' in package
+    daemon = subprocess.run(
+        [build / "manymod-signd", "--version"], capture_output=True, text=True, check=True
+    )
+    assert daemon.stdout == f"manymod-signd {version}\n"
+    modules = ["-provider-path", build / "ossl-modules", "-provider", "manymod"]
+    command = [*map(str, (tls_servers.program("openssl"), "list", "-providers", *modules))]
+    listed = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={"OPENSSL_CONF": os.devnull}
+    )
+    assert f"version: {version}\n" in listed.stdout
 
 
 def test_wheel_ships_types_and_headers() -> None:
@@ -59,7 +81,8 @@ def due_here(requirements: Iterable[str], extra: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "extra", ["arrow", "cli", "rsa", "ray", "bench", "lab", "demo", "test", "clusters", "fuzz", "lint"]
+    "extra",
+    ["arrow", "cli", "rsa", "ray", "bench", "lab", "demo", "test", "clusters", "fuzz", "wheels", "lint"],
 )
 def test_requirements_tool_agrees_with_the_metadata(requirements: dict[str, Any], extra: str) -> None:
     listed = requirements["requirements"](extra, (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
