@@ -145,7 +145,15 @@ class Builder:
         shutil.rmtree(into, ignore_errors=True)
         environment = os.environ | {"PATH": f"{self.tools / 'bin'}{os.pathsep}{os.environ['PATH']}"}
         run(
-            self.tools / "bin/auditwheel", "repair", "--plat", tag, "-w", into, wheel, environment=environment
+            self.tools / "bin/auditwheel",
+            "repair",
+            "--only-plat",
+            "--plat",
+            tag,
+            "-w",
+            into,
+            wheel,
+            environment=environment,
         )
         (made,) = into.glob("*.whl")
         self.output.mkdir(parents=True, exist_ok=True)
