@@ -7,7 +7,7 @@ namespace manymod::ecc::cuda {
 namespace {
 
 /// Rows of words of an item, and its flags.
-constexpr std::size_t kRowsOfSigning = 36, kMostRows = 16, kMostFlags = 16;
+constexpr std::size_t kRowsOfSigning = 36, kRowsOfOthers = 16, kFlagsOfRows = 16;
 
 /// Bits of the lowest byte and of the highest word of scalars and coordinates of X25519 (RFC 7748, section
 /// 5).
@@ -24,8 +24,8 @@ bool RowQueue::offers(const CurveKernels& kernels, const RowCall& call) {
 ItemBytes RowQueue::bytes(const Curve& curve, const RowCall& call) {
   const std::size_t operands =
       call.secret.size + call.point.size + call.message.size + call.signature.size + call.nonce.size;
-  const std::size_t strings = operands + call.result_size + kMostFlags;
-  const std::size_t rows = call.operation == RowOperation::sign ? kRowsOfSigning : kMostRows;
+  const std::size_t strings = operands + call.result_size + kFlagsOfRows;
+  const std::size_t rows = call.operation == RowOperation::sign ? kRowsOfSigning : kRowsOfOthers;
   return {strings + rows * curve.limbs() * sizeof(Limb), strings};
 }
 
