@@ -391,11 +391,12 @@ typedef struct mm_device_info {
                          devices with device index 0 of these backends */
   const char* model;  /**< "Intel(R) Xeon(R) Processor" */
   mm_backend backend;
-  const char* features;  /**< separated by spaces. Of a CPU, instruction-set features: "bmi2 adx avx2 avx512f
-                            avx512ifma", and last "unknown-in-MANYMOD_HIDE_CPU:NAME" for each name in that
-                            variable that is not a feature. Of a CUDA device, the compute capability: "sm_90". Of an OpenCL
-                            device: "cpu", or "gpu" for all others */
-  unsigned units;        /**< CPUs that this process may use, or multiprocessors or compute units of the GPU; 0 if unknown */
+  const char* features; /**< separated by spaces. Of a CPU, instruction-set features: "bmi2 adx avx2 avx512f
+                           avx512ifma", and last "unknown-in-MANYMOD_HIDE_CPU:NAME" for each name in that
+                           variable that is not a feature. Of a CUDA device, the compute capability: "sm_90".
+                           Of an OpenCL device: "cpu", or "gpu" for all others */
+  unsigned units; /**< CPUs that this process may use, or multiprocessors or compute units of the GPU; 0 if
+                     unknown */
   uint64_t memory_bytes; /**< physical memory; 0 if unknown */
   const char* obstacle;  /**< why the device is not usable; "" if it is */
   unsigned device_index; /**< K of "cuda:K", as in mm_call, and of "opencl:K"; 0 for the CPU */
