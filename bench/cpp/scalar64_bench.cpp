@@ -181,7 +181,7 @@ void register_all() {
     benchmark::RegisterBenchmark("inverse/variable_time", inverse, false)->Arg(bits);
   }
   for (const Variant& variant : registry()) {
-    if (hardware_obstacle(variant, catalogue().devices).empty()) register_batches(variant);
+    if (hardware_obstacle(variant, catalogue("cpu").devices).empty()) register_batches(variant);
   }
 }
 

@@ -194,7 +194,7 @@ void check_padding() {
 /// asks for; the check of results would reject all of them. Its powers are checked by secret_class.cpp.
 bool computes_correctly_under_valgrind(const Variant& variant) {
   return variant.backend == Backend::cpu && variant.technique != "dpf52" &&
-         hardware_obstacle(variant, catalogue().devices).empty();
+         hardware_obstacle(variant, catalogue("cpu").devices).empty();
 }
 
 }  // namespace

@@ -295,7 +295,7 @@ int main() {
   require(RUNNING_ON_VALGRIND != 0, "this program must run under valgrind");
   int checks = 0;
   for (const manymod::Variant& variant : manymod::registry()) {
-    if (manymod::hardware_obstacle(variant, manymod::catalogue().devices).empty()) {
+    if (manymod::hardware_obstacle(variant, manymod::catalogue("cpu").devices).empty()) {
       checks += check_all(run_api, variant);
     } else if (runs_under_valgrind(variant)) {
       checks += check_all(run_engine, variant);
