@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of manymod.h: they check pointers and struct sizes, own the objects and turn exceptions into
 // statuses.
-#include <mutex>
-#include <set>
+#include <atomic>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "abi/job.hpp"
@@ -32,16 +31,32 @@ using manymod::required;
 using manymod::required_struct;
 using manymod::StatusError;
 
-// A string that lives as long as the process. Reasons may change while it runs: a GPU's compiler turns out to
-// be wrong, for instance.
-const char* kept(std::string text) {
-  static std::mutex mutex;
-  static std::set<std::string> all;
-  const std::lock_guard lock(mutex);
-  return all.insert(std::move(text)).first->c_str();
+// The strings that mm_variant_info points to. They live as long as the process.
+struct VariantTexts {
+  std::string needs;
+  std::string reason;
+  const VariantTexts* previous;  // keeps it reachable, so that it does not count as leaked
+};
+
+// Of the variant at that place of the registry. A reason may change while the process runs: a GPU's compiler
+// turns out to be wrong, for instance.
+const VariantTexts& variant_texts(std::size_t index) {
+  // Atomics, not a mutex: a child that is forked while another thread holds a mutex can never lock it.
+  static std::vector<std::atomic<const VariantTexts*>> latest_of(manymod::registry().size());
+  const manymod::Variant& variant = manymod::registry()[index];
+  std::string reason =
+      manymod::hardware_obstacle(variant, manymod::devices_for(manymod::device_option(variant.backend)));
+  std::atomic<const VariantTexts*>& latest = latest_of[index];
+  const VariantTexts* texts = latest.load();
+  while (texts == nullptr || texts->reason != reason) {
+    auto next =
+        std::make_unique<const VariantTexts>(VariantTexts{manymod::hardware_needs(variant), reason, texts});
+    if (latest.compare_exchange_strong(texts, next.get())) texts = next.release();
+  }
+  return *texts;
 }
 
-mm_variant_info describe(const manymod::Variant& variant) {
+mm_variant_info describe(const manymod::Variant& variant, const VariantTexts& texts) {
   const manymod::Requirements* const requirements = variant.requirements.get();
   const bool secret = requirements == nullptr || requirements->secret_obstacle().empty();
   mm_variant_info info{};
@@ -54,11 +69,10 @@ mm_variant_info describe(const manymod::Variant& variant) {
   info.max_bits = variant.max_bits;
   info.instances = variant.instances;
   info.threads_per_instance = variant.threads_per_instance;
-  info.needs = kept(manymod::hardware_needs(variant));
+  info.needs = texts.needs.c_str();
   info.summary = variant.summary.c_str();
-  info.reason = kept(
-      manymod::hardware_obstacle(variant, manymod::devices_for(manymod::device_option(variant.backend))));
-  info.usable = *info.reason == '\0' ? 1 : 0;
+  info.reason = texts.reason.c_str();
+  info.usable = texts.reason.empty() ? 1 : 0;
   info.shared_modulus_ops = variant.shared_modulus_operations;
   if (variant.comparison_only) info.traits |= MM_VARIANT_COMPARISON_ONLY;
   if (requirements != nullptr && requirements->wants_fast_doubles()) {
@@ -219,7 +233,7 @@ mm_status mm_variant_get(size_t index, mm_variant_info* info) {
     const auto variants = manymod::registry();
     mm_variant_info& out = required(info, "info");
     if (index >= variants.size()) throw_index(index, variants.size(), "variant");
-    manymod::struct_to_caller(describe(variants[index]), out, "info");
+    manymod::struct_to_caller(describe(variants[index], variant_texts(index)), out, "info");
     return MM_OK;
   });
 }

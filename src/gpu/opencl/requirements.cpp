@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/opencl/requirements.hpp"
 
+#include <atomic>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <utility>
 
 #include "core/environment.hpp"
@@ -10,14 +11,32 @@
 namespace manymod::opencl {
 namespace {
 
+/// What has been found so far. Never freed.
 struct Disqualified {
-  std::mutex mutex;  // held for a look-up only; the child of a fork in that moment has no devices to select
   std::map<std::pair<unsigned, std::string>, std::string> reasons;
+  const Disqualified* previous;  // keeps it reachable, so that it does not count as leaked
 };
 
-Disqualified& disqualified() {
-  static Disqualified all;
+// An atomic, not a mutex: a child that is forked while another thread holds a mutex can never lock it.
+std::atomic<const Disqualified*>& latest() {
+  static std::atomic<const Disqualified*> all = nullptr;
   return all;
+}
+
+/// Replaces what has been found by a copy that `change` has changed.
+template <class Change>
+void update(const Change& change) {
+  const Disqualified* before = latest().load();
+  for (;;) {
+    auto after = std::make_unique<Disqualified>();
+    if (before != nullptr) after->reasons = before->reasons;
+    after->previous = before;
+    change(after->reasons);
+    if (latest().compare_exchange_strong(before, after.get())) {
+      static_cast<void>(after.release());
+      return;
+    }
+  }
 }
 
 class OpenclRequirements final : public Requirements {
@@ -29,10 +48,10 @@ class OpenclRequirements final : public Requirements {
 
   [[nodiscard]] std::string obstacle(std::string_view device_name,
                                      const DeviceTraits& traits) const override {
-    Disqualified& all = disqualified();
-    const std::lock_guard lock(all.mutex);
-    const auto found = all.reasons.find({static_cast<const OpenclTraits&>(traits).index(), technique_});
-    if (found == all.reasons.end()) return {};
+    const Disqualified* const all = latest().load();
+    if (all == nullptr) return {};
+    const auto found = all->reasons.find({static_cast<const OpenclTraits&>(traits).index(), technique_});
+    if (found == all->reasons.end()) return {};
     return "is not used on device '" + std::string(device_name) + "': " + found->second;
   }
 
@@ -44,8 +63,7 @@ class OpenclRequirements final : public Requirements {
     const char* const allowed = environment_variable("MANYMOD_OPENCL_SECRET");
     if (allowed != nullptr && std::string_view(allowed) == "1") return {};
     return "offers no constant time unless MANYMOD_OPENCL_SECRET=1 says that the driver is trusted to "
-           "compile "
-           "kernels to it";
+           "compile kernels to it";
   }
 
  private:
@@ -60,15 +78,11 @@ std::shared_ptr<const Requirements> requirements(std::string_view technique, Dev
 }
 
 void disqualify(unsigned device_index, std::string_view technique, const std::string& reason) {
-  Disqualified& all = disqualified();
-  const std::lock_guard lock(all.mutex);
-  all.reasons.insert_or_assign({device_index, std::string(technique)}, reason);
+  update([&](auto& reasons) { reasons.insert_or_assign({device_index, std::string(technique)}, reason); });
 }
 
 void forget_disqualified() {
-  Disqualified& all = disqualified();
-  const std::lock_guard lock(all.mutex);
-  all.reasons.clear();
+  update([](auto& reasons) { reasons.clear(); });
 }
 
 }  // namespace manymod::opencl
